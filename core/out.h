@@ -1,0 +1,62 @@
+/*
+ * The append-only output window: reserve, write through the pointer, commit. Who owns the bytes behind
+ * it is known only to the one callback that runs when the window is full.
+ */
+#ifndef MP_OUT_H
+#define MP_OUT_H
+
+#include "platform.h"
+
+typedef struct mp_out mp_out;
+
+struct mp_out {
+    uint8_t *start, *pos, *end;
+    /*
+     * Makes room for n more bytes by moving the window: start, pos and end may change, the bytes from
+     * start to pos are kept. Returns false, with the window as it was, when it cannot.
+     */
+    bool (*grow)(mp_out *out, size_t n);
+};
+
+MP_INLINE void
+mp_out_init(mp_out *out, uint8_t *block, size_t size, bool (*grow)(mp_out *, size_t))
+{
+    out->start = out->pos = block;
+    out->end = block + size;
+    out->grow = grow;
+}
+
+/* Bytes written so far. */
+MP_INLINE size_t
+mp_out_size(const mp_out *out)
+{
+    return (size_t)(out->pos - out->start);
+}
+
+/* Where n bytes may be written, or NULL; they count only once mp_out_commit is told how far it went. */
+MP_INLINE uint8_t *
+mp_out_reserve(mp_out *out, size_t n)
+{
+    if (MP_UNLIKELY((size_t)(out->end - out->pos) < n) && !out->grow(out, n)) return NULL;
+    return out->pos;
+}
+
+MP_INLINE void
+mp_out_commit(mp_out *out, uint8_t *pos)
+{
+    out->pos = pos;
+}
+
+/* Appends n bytes. */
+MP_INLINE bool
+mp_out_write(mp_out *out, const void *bytes, size_t n)
+{
+    uint8_t *p = mp_out_reserve(out, n);
+
+    if (MP_UNLIKELY(!p)) return false;
+    mp_copy(p, bytes, n);
+    mp_out_commit(out, p + n);
+    return true;
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* Every compiler, CPU and byte-order conditional of the core; no other file of core/ has one. */
+#ifndef MP_PLATFORM_H
+#define MP_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define MP_LIKELY(x) __builtin_expect(!!(x), 1)
+#define MP_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define MP_INLINE static inline __attribute__((always_inline, unused))
+#define MP_NOINLINE __attribute__((noinline))
+#define MP_COLD __attribute__((noinline, cold))
+#define MP_SWAP16(x) __builtin_bswap16(x)
+#define MP_SWAP32(x) __builtin_bswap32(x)
+#define MP_SWAP64(x) __builtin_bswap64(x)
+#else
+#define MP_LIKELY(x) (x)
+#define MP_UNLIKELY(x) (x)
+#define MP_INLINE static inline
+#define MP_NOINLINE
+#define MP_COLD
+#define MP_SWAP16(x) ((uint16_t)((uint16_t)(x) << 8 | (uint16_t)(x) >> 8))
+#define MP_SWAP32(x) \
+    ((uint32_t)(x) << 24 | ((uint32_t)(x) & 0xff00u) << 8 | ((uint32_t)(x) >> 8 & 0xff00u) | (uint32_t)(x) >> 24)
+#define MP_SWAP64(x) \
+    ((uint64_t)MP_SWAP32((uint32_t)((uint64_t)(x) & 0xffffffffu)) << 32 | MP_SWAP32((uint32_t)((uint64_t)(x) >> 32)))
+#endif
+
+/* A compiler that does not say is taken for little-endian: MSVC's targets all are. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define MP_BE16(x) (x)
+#define MP_BE32(x) (x)
+#define MP_BE64(x) (x)
+#else
+#define MP_BE16(x) MP_SWAP16(x)
+#define MP_BE32(x) MP_SWAP32(x)
+#define MP_BE64(x) MP_SWAP64(x)
+#endif
+
+#define MP_STATIC_ASSERT(name, condition) typedef char mp_assert_##name[(condition) ? 1 : -1]
+
+/* Big-endian integers at addresses of any alignment: the only byte order the wire has. */
+
+MP_INLINE uint16_t
+mp_load16(const uint8_t *p)
+{
+    uint16_t x;
+    memcpy(&x, p, sizeof(x));
+    return MP_BE16(x);
+}
+
+MP_INLINE uint32_t
+mp_load32(const uint8_t *p)
+{
+    uint32_t x;
+    memcpy(&x, p, sizeof(x));
+    return MP_BE32(x);
+}
+
+MP_INLINE uint64_t
+mp_load64(const uint8_t *p)
+{
+    uint64_t x;
+    memcpy(&x, p, sizeof(x));
+    return MP_BE64(x);
+}
+
+MP_INLINE void
+mp_store16(uint8_t *p, uint16_t x)
+{
+    x = MP_BE16(x);
+    memcpy(p, &x, sizeof(x));
+}
+
+MP_INLINE void
+mp_store32(uint8_t *p, uint32_t x)
+{
+    x = MP_BE32(x);
+    memcpy(p, &x, sizeof(x));
+}
+
+MP_INLINE void
+mp_store64(uint8_t *p, uint64_t x)
+{
+    x = MP_BE64(x);
+    memcpy(p, &x, sizeof(x));
+}
+
+MP_INLINE float
+mp_float_of_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof(f));
+    return f;
+}
+
+MP_INLINE double
+mp_double_of_bits(uint64_t bits)
+{
+    double d;
+    memcpy(&d, &bits, sizeof(d));
+    return d;
+}
+
+MP_INLINE uint32_t
+mp_bits_of_float(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof(bits));
+    return bits;
+}
+
+MP_INLINE uint64_t
+mp_bits_of_double(double d)
+{
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof(bits));
+    return bits;
+}
+
+/*
+ * Copies n bytes, n small more often than not. Overlapping blocks of a fixed size instead of a call
+ * of memcpy: strings of up to 32 bytes are most of what a message holds.
+ */
+MP_INLINE void
+mp_copy(uint8_t *to, const void *from_, size_t n)
+{
+    const uint8_t *from = (const uint8_t *)from_;
+
+    if (n > 32) {
+        memcpy(to, from, n);
+    } else if (n > 16) {
+        uint64_t first[2], last[2];
+        memcpy(first, from, 16);
+        memcpy(last, from + n - 16, 16);
+        memcpy(to, first, 16);
+        memcpy(to + n - 16, last, 16);
+    } else if (n >= 8) {
+        uint64_t first, last;
+        memcpy(&first, from, 8);
+        memcpy(&last, from + n - 8, 8);
+        memcpy(to, &first, 8);
+        memcpy(to + n - 8, &last, 8);
+    } else if (n >= 4) {
+        uint32_t first, last;
+        memcpy(&first, from, 4);
+        memcpy(&last, from + n - 4, 4);
+        memcpy(to, &first, 4);
+        memcpy(to + n - 4, &last, 4);
+    } else if (n != 0) {
+        to[0] = from[0];
+        to[n / 2] = from[n / 2];
+        to[n - 1] = from[n - 1];
+    }
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* One list of what can be wrong with bytes; the binding makes exceptions of it, the tests make names of it. */
+#ifndef MP_STATUS_H
+#define MP_STATUS_H
+
+#define MP_STATUSES(X)                                                                 \
+    X(MP_OK, "ok")                                                                     \
+    X(MP_E_TRUNCATED, "the input ends inside an object")                               \
+    X(MP_E_BAD_HEAD, "0xc1 is not a MessagePack head byte")                            \
+    X(MP_E_DEPTH, "containers are nested too deep")                                    \
+    X(MP_E_TIMESTAMP_SIZE, "a timestamp has 4, 8 or 12 bytes")                         \
+    X(MP_E_TIMESTAMP_NSEC, "a timestamp has at most 999999999 nanoseconds")            \
+    X(MP_E_UTF8, "a str is not UTF-8")
+
+#define MP_STATUS_ENUM(name, text) name,
+typedef enum { MP_STATUSES(MP_STATUS_ENUM) MP_STATUS_COUNT } mp_status;
+#undef MP_STATUS_ENUM
+
+/* A static sentence; the caller must not free it. */
+const char *mp_status_text(mp_status status);
+
+#endif

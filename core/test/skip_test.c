@@ -1,0 +1,159 @@
+/* The walk: whole and byte by byte at every split, its counts, its limits, and what it says is missing. */
+#include "test.h"
+
+#include "skip.h"
+#include "wire.h"
+
+#define BYTES(s) (const uint8_t *)(s), sizeof(s) - 1
+
+typedef mp_status walker(mp_walk *, const uint8_t **, const uint8_t *);
+
+/* {"a": [1, -33.5, nil, <bin 3>], "bc": {"d": ext(5, 16 bytes)}, "e": str8, "f": timestamp, "g": {}} */
+static const char sample[] =
+    "\x85\xa1" "a" "\x94\x01\xcb\xc0\x40\xc0\x00\x00\x00\x00\x00\xc0\xc4\x03" "xyz"
+    "\xa2" "bc" "\x81\xa1" "d" "\xd8\x05" "0123456789abcdef"
+    "\xa1" "e" "\xd9\x05" "hello"
+    "\xa1" "f" "\xd6\xff\x00\x00\x00\x01"
+    "\xa1" "g" "\x80";
+enum { SAMPLE_OBJECTS = 17, SAMPLE_DEPTH = 2 };
+
+static mp_status
+walk_whole(walker *walk_with, const uint8_t *bytes, size_t n, size_t max_depth, size_t *passed)
+{
+    uint64_t left[8];
+    uint8_t *block = mp_exact(bytes, n);
+    const uint8_t *p = block;
+    mp_walk walk;
+    mp_status status;
+
+    mp_walk_init(&walk, left, max_depth);
+    status = walk_with(&walk, &p, block + n);
+    *passed = (size_t)(p - block);
+    free(block);
+    return status;
+}
+
+static void
+passes_over_exactly_one_object(void)
+{
+    walker *const walkers[] = {mp_skip, mp_validate, mp_measure};
+    size_t n = sizeof(sample) - 1, i, cut, passed;
+
+    for (i = 0; i < 3; i++) {
+        char bytes[sizeof(sample) + 1];
+        memcpy(bytes, sample, n);
+        bytes[n] = bytes[n + 1] = (char)0xc1; /* never looked at */
+        CHECK(walk_whole(walkers[i], (uint8_t *)bytes, n + 2, 8, &passed) == MP_OK && passed == n, "%zu", passed);
+        for (cut = 0; cut < n; cut++)
+            CHECK(walk_whole(walkers[i], (uint8_t *)bytes, cut, 8, &passed) == MP_E_TRUNCATED, "cut at %zu", cut);
+    }
+}
+
+/*
+ * Feeds piece after piece of at most step bytes, each in a block of its own together with what the walk
+ * left over; never more than it says is missing when step is 0.
+ */
+static void
+goes_on_after(walker *walk_with, const uint8_t *bytes, size_t n, size_t step)
+{
+    uint64_t left[8];
+    size_t from = 0, to = 0;
+    mp_walk walk;
+    mp_status status = MP_E_TRUNCATED;
+
+    mp_walk_init(&walk, left, 8);
+    while (status == MP_E_TRUNCATED && to < n) {
+        uint8_t *before = mp_exact(bytes + from, to - from);
+        uint64_t missing = mp_walk_missing(&walk, before, before + (to - from));
+        uint8_t *block;
+        const uint8_t *p;
+
+        free(before);
+        CHECK(missing >= 1 && missing <= n - to, "at %zu: %" PRIu64 " of %zu missing", to, missing, n - to);
+        to += step ? step : (size_t)missing;
+        if (to > n) to = n;
+        block = mp_exact(bytes + from, to - from);
+        p = block;
+        status = walk_with(&walk, &p, block + (to - from));
+        from += (size_t)(p - block);
+        free(block);
+    }
+    CHECK(status == MP_OK && from == n, "step %zu: status %d at %zu", step, (int)status, from);
+}
+
+static void
+resumes_at_every_byte(void)
+{
+    walker *const walkers[] = {mp_skip, mp_validate, mp_measure};
+    size_t i, step;
+
+    for (i = 0; i < 3; i++)
+        for (step = 0; step < sizeof(sample); step++)
+            goes_on_after(walkers[i], BYTES(sample), step);
+}
+
+static void
+counts_objects_and_depth(void)
+{
+    uint64_t left[8];
+    const uint8_t *p = (const uint8_t *)sample;
+    mp_walk walk;
+
+    mp_walk_init(&walk, left, 8);
+    CHECK(mp_measure(&walk, &p, p + sizeof(sample) - 1) == MP_OK, "sample");
+    CHECK(walk.objects == SAMPLE_OBJECTS, "%" PRIu64 " objects", walk.objects);
+    CHECK(walk.deepest == SAMPLE_DEPTH, "%zu deep", walk.deepest);
+}
+
+static void
+stops_at_the_head_to_blame(void)
+{
+    size_t passed;
+
+    CHECK(walk_whole(mp_skip, BYTES("\x92\x01\xc1"), 8, &passed) == MP_E_BAD_HEAD && passed == 2, "%zu", passed);
+    CHECK(walk_whole(mp_skip, BYTES("\x91\x91\x91\x01"), 3, &passed) == MP_OK && passed == 4, "%zu", passed);
+    CHECK(walk_whole(mp_skip, BYTES("\x91\x91\x91\x01"), 2, &passed) == MP_E_DEPTH && passed == 2, "%zu", passed);
+    CHECK(walk_whole(mp_skip, BYTES("\x91\x91\x90"), 2, &passed) == MP_OK && passed == 3, "an empty one is not open");
+    CHECK(walk_whole(mp_validate, BYTES("\x92\x01\xa1\xff"), 8, &passed) == MP_E_UTF8 && passed == 2, "%zu", passed);
+    CHECK(walk_whole(mp_skip, BYTES("\x92\x01\xa1\xff"), 8, &passed) == MP_OK, "skip does not look into a str");
+    CHECK(walk_whole(mp_validate, BYTES("\xd5\xff\x00\x00"), 8, &passed) == MP_E_TIMESTAMP_SIZE && passed == 0, "2");
+    CHECK(walk_whole(mp_validate, BYTES("\xd7\xff\xff\xff\xff\xff\x00\x00\x00\x00"), 8, &passed) ==
+              MP_E_TIMESTAMP_NSEC, "nsec");
+}
+
+/* Declared sizes at every edge, with nothing behind them: no arithmetic may wrap. */
+static void
+declared_sizes_do_not_wrap(void)
+{
+    static const uint8_t heads[] = {0xc6, 0xdb, 0xdd, 0xdf, 0xc9};
+    static const uint32_t sizes[] = {1, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff};
+    size_t i, j, passed;
+
+    for (i = 0; i < sizeof(heads); i++) {
+        for (j = 0; j < sizeof(sizes) / sizeof(sizes[0]); j++) {
+            uint8_t bytes[6] = {0};
+            uint64_t left[8];
+            const uint8_t *p = bytes;
+            size_t n = MP_WIRE[heads[i]].head;
+            uint64_t expected = heads[i] == 0xdf ? (uint64_t)sizes[j] * 2 : sizes[j];
+            mp_walk walk;
+
+            bytes[0] = heads[i];
+            mp_store32(bytes + 1, sizes[j]);
+            CHECK(walk_whole(mp_skip, bytes, n, 8, &passed) == MP_E_TRUNCATED, "%02x %" PRIx32, heads[i], sizes[j]);
+            mp_walk_init(&walk, left, 8);
+            CHECK(mp_skip(&walk, &p, bytes + n) == MP_E_TRUNCATED, "%02x", heads[i]);
+            CHECK(mp_walk_missing(&walk, p, bytes + n) == expected, "%02x %" PRIx32, heads[i], sizes[j]);
+        }
+    }
+}
+
+void
+mp_test_skip(void)
+{
+    passes_over_exactly_one_object();
+    resumes_at_every_byte();
+    counts_objects_and_depth();
+    stops_at_the_head_to_blame();
+    declared_sizes_do_not_wrap();
+}

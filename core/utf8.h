@@ -1,0 +1,9 @@
+/* Whether bytes are UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, nothing above U+10FFFF. */
+#ifndef MP_UTF8_H
+#define MP_UTF8_H
+
+#include "platform.h"
+
+bool mp_utf8_valid_p(const uint8_t *p, size_t n);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * Head bytes: read one, write one. The only file that knows how MessagePack looks on the wire, and the
+ * only one that checks whether bytes are there before it reads them.
+ */
+#ifndef MP_WIRE_H
+#define MP_WIRE_H
+
+#include "platform.h"
+#include "status.h"
+#include "wire_table.h"
+
+/* The longest head: one byte and a 64-bit number. */
+#define MP_HEAD_MAX 9
+
+/*
+ * A head in two steps, for a loop that dispatches on its kind: mp_row_read, the one check that the head is
+ * there, and then what its kind has of these. The caller must not ask for what the kind does not have.
+ */
+
+/* The row of the head at p, which must not be behind end. MP_E_TRUNCATED when the head does not end before end. */
+MP_INLINE mp_status
+mp_row_read(const uint8_t *p, const uint8_t *end, mp_wire_row *row)
+{
+    if (MP_UNLIKELY(p == end)) return MP_E_TRUNCATED;
+    *row = MP_WIRE[*p];
+    return MP_LIKELY(end - p >= row->head) ? MP_OK : MP_E_TRUNCATED;
+}
+
+/* FIXINT, INT */
+MP_INLINE int64_t
+mp_row_sint(const uint8_t *p, mp_wire_row row)
+{
+    switch (row.head) {
+      case 1: return (int8_t)p[0];
+      case 2: return (int8_t)p[1];
+      case 3: return (int16_t)mp_load16(p + 1);
+      case 5: return (int32_t)mp_load32(p + 1);
+      default: return (int64_t)mp_load64(p + 1);
+    }
+}
+
+/* UINT */
+MP_INLINE uint64_t
+mp_row_uint(const uint8_t *p, mp_wire_row row)
+{
+    switch (row.head) {
+      case 2: return p[1];
+      case 3: return mp_load16(p + 1);
+      case 5: return mp_load32(p + 1);
+      default: return mp_load64(p + 1);
+    }
+}
+
+/* FLOAT32, FLOAT64 */
+MP_INLINE double
+mp_row_real(const uint8_t *p, mp_wire_row row)
+{
+    return row.head == 9 ? mp_double_of_bits(mp_load64(p + 1)) : (double)mp_float_of_bits(mp_load32(p + 1));
+}
+
+/* The bytes of a STR or BIN, the elements of an ARRAY, the pairs of a MAP, as declared. */
+MP_INLINE uint32_t
+mp_row_count(const uint8_t *p, mp_wire_row row)
+{
+    switch (row.head) {
+      case 1: return row.count;
+      case 2: return p[1];
+      case 3: return mp_load16(p + 1);
+      default: return mp_load32(p + 1);
+    }
+}
+
+/* The bytes of an EXT, as declared; without its type. */
+MP_INLINE uint32_t
+mp_row_ext_count(const uint8_t *p, mp_wire_row row)
+{
+    switch (row.head) {
+      case 2: return row.payload;
+      case 3: return p[1];
+      case 4: return mp_load16(p + 1);
+      default: return mp_load32(p + 1);
+    }
+}
+
+/* EXT */
+MP_INLINE int8_t
+mp_row_ext_type(const uint8_t *p, mp_wire_row row)
+{
+    return (int8_t)p[row.head - 1];
+}
+
+/* Whether a payload of n bytes at p ends before end. */
+MP_INLINE bool
+mp_payload_present_p(const uint8_t *p, uint32_t n, const uint8_t *end)
+{
+    return MP_LIKELY(n <= (size_t)(end - p));
+}
+
+/* One head, taken apart. What a kind does not have is zero. */
+typedef struct {
+    mp_kind kind;
+    int8_t ext_type;         /* EXT */
+    uint32_t n;              /* bytes of a STR, BIN or EXT; elements of an ARRAY; pairs of a MAP */
+    const uint8_t *payload;  /* what follows the head: the payload, the first element, the next object */
+} mp_head;
+
+/* All of a head but the value of a number. MP_E_TRUNCATED as mp_row_read, MP_E_BAD_HEAD at 0xc1. */
+MP_INLINE mp_status
+mp_head_read(const uint8_t *p, const uint8_t *end, mp_head *head)
+{
+    mp_wire_row row;
+    mp_status status = mp_row_read(p, end, &row);
+
+    if (MP_UNLIKELY(status != MP_OK)) return status;
+    head->kind = (mp_kind)row.kind;
+    head->ext_type = 0;
+    head->n = 0;
+    head->payload = p + row.head;
+    switch ((mp_kind)row.kind) {
+      case MP_STR:
+      case MP_BIN:
+      case MP_ARRAY:
+      case MP_MAP:
+        head->n = mp_row_count(p, row);
+        break;
+      case MP_EXT:
+        head->n = mp_row_ext_count(p, row);
+        head->ext_type = mp_row_ext_type(p, row);
+        break;
+      case MP_NEVER:
+        return MP_E_BAD_HEAD;
+      default:
+        break;
+    }
+    return MP_OK;
+}
+
+/*
+ * Writers. Each writes at p, where MP_HEAD_MAX bytes must be free, the shortest encoding there is, and
+ * returns the address behind it.
+ */
+
+MP_INLINE uint8_t *
+mp_put_byte(uint8_t *p, uint8_t byte)
+{
+    *p = byte;
+    return p + 1;
+}
+
+MP_INLINE uint8_t *
+mp_put_head8(uint8_t *p, uint8_t byte, uint8_t n)
+{
+    p[0] = byte;
+    p[1] = n;
+    return p + 2;
+}
+
+MP_INLINE uint8_t *
+mp_put_head16(uint8_t *p, uint8_t byte, uint16_t n)
+{
+    *p = byte;
+    mp_store16(p + 1, n);
+    return p + 3;
+}
+
+MP_INLINE uint8_t *
+mp_put_head32(uint8_t *p, uint8_t byte, uint32_t n)
+{
+    *p = byte;
+    mp_store32(p + 1, n);
+    return p + 5;
+}
+
+MP_INLINE uint8_t *
+mp_put_head64(uint8_t *p, uint8_t byte, uint64_t n)
+{
+    *p = byte;
+    mp_store64(p + 1, n);
+    return p + 9;
+}
+
+MP_INLINE uint8_t *
+mp_put_nil(uint8_t *p)
+{
+    return mp_put_byte(p, 0xc0);
+}
+
+MP_INLINE uint8_t *
+mp_put_bool(uint8_t *p, bool b)
+{
+    return mp_put_byte(p, b ? 0xc3 : 0xc2);
+}
+
+MP_INLINE uint8_t *
+mp_put_uint(uint8_t *p, uint64_t n)
+{
+    if (n < 0x80) return mp_put_byte(p, (uint8_t)n);
+    if (n <= 0xff) return mp_put_head8(p, 0xcc, (uint8_t)n);
+    if (n <= 0xffff) return mp_put_head16(p, 0xcd, (uint16_t)n);
+    if (n <= 0xffffffff) return mp_put_head32(p, 0xce, (uint32_t)n);
+    return mp_put_head64(p, 0xcf, n);
+}
+
+MP_INLINE uint8_t *
+mp_put_sint(uint8_t *p, int64_t n)
+{
+    if (n >= 0) return mp_put_uint(p, (uint64_t)n);
+    if (n >= -32) return mp_put_byte(p, (uint8_t)n);
+    if (n >= INT8_MIN) return mp_put_head8(p, 0xd0, (uint8_t)n);
+    if (n >= INT16_MIN) return mp_put_head16(p, 0xd1, (uint16_t)n);
+    if (n >= INT32_MIN) return mp_put_head32(p, 0xd2, (uint32_t)n);
+    return mp_put_head64(p, 0xd3, (uint64_t)n);
+}
+
+MP_INLINE uint8_t *
+mp_put_float32(uint8_t *p, float f)
+{
+    return mp_put_head32(p, 0xca, mp_bits_of_float(f));
+}
+
+MP_INLINE uint8_t *
+mp_put_float64(uint8_t *p, double d)
+{
+    return mp_put_head64(p, 0xcb, mp_bits_of_double(d));
+}
+
+/* compatible: as before 2013, when the format had no str8. */
+MP_INLINE uint8_t *
+mp_put_str_head(uint8_t *p, uint32_t n, bool compatible)
+{
+    if (n < 32) return mp_put_byte(p, (uint8_t)(0xa0 | n));
+    if (n <= 0xff && !compatible) return mp_put_head8(p, 0xd9, (uint8_t)n);
+    if (n <= 0xffff) return mp_put_head16(p, 0xda, (uint16_t)n);
+    return mp_put_head32(p, 0xdb, n);
+}
+
+MP_INLINE uint8_t *
+mp_put_bin_head(uint8_t *p, uint32_t n)
+{
+    if (n <= 0xff) return mp_put_head8(p, 0xc4, (uint8_t)n);
+    if (n <= 0xffff) return mp_put_head16(p, 0xc5, (uint16_t)n);
+    return mp_put_head32(p, 0xc6, n);
+}
+
+MP_INLINE uint8_t *
+mp_put_array_head(uint8_t *p, uint32_t n)
+{
+    if (n < 16) return mp_put_byte(p, (uint8_t)(0x90 | n));
+    if (n <= 0xffff) return mp_put_head16(p, 0xdc, (uint16_t)n);
+    return mp_put_head32(p, 0xdd, n);
+}
+
+MP_INLINE uint8_t *
+mp_put_map_head(uint8_t *p, uint32_t n)
+{
+    if (n < 16) return mp_put_byte(p, (uint8_t)(0x80 | n));
+    if (n <= 0xffff) return mp_put_head16(p, 0xde, (uint16_t)n);
+    return mp_put_head32(p, 0xdf, n);
+}
+
+MP_INLINE uint8_t *
+mp_put_ext_head(uint8_t *p, int8_t type, uint32_t n)
+{
+    switch (n) {
+      case 1: p = mp_put_byte(p, 0xd4); break;
+      case 2: p = mp_put_byte(p, 0xd5); break;
+      case 4: p = mp_put_byte(p, 0xd6); break;
+      case 8: p = mp_put_byte(p, 0xd7); break;
+      case 16: p = mp_put_byte(p, 0xd8); break;
+      default:
+        if (n <= 0xff) p = mp_put_head8(p, 0xc7, (uint8_t)n);
+        else if (n <= 0xffff) p = mp_put_head16(p, 0xc8, (uint16_t)n);
+        else p = mp_put_head32(p, 0xc9, n);
+    }
+    return mp_put_byte(p, (uint8_t)type);
+}
+
+#endif
