@@ -1,0 +1,53 @@
+/* Every difference between Rubies, each behind a feature test, with the version that brought it. */
+#ifndef MANYPACK_COMPAT_H
+#define MANYPACK_COMPAT_H
+
+#include <ruby.h>
+#include <ruby/encoding.h>
+#include <ruby/ractor.h>
+#include <ruby/version.h>
+
+/* 3.2. Before it a Hash grows as it is filled. */
+#ifndef HAVE_RB_HASH_NEW_CAPA
+static inline VALUE
+rb_hash_new_capa(long capa)
+{
+    (void)capa;
+    return rb_hash_new();
+}
+#endif
+
+/* 3.3. An embeddable struct lives in the slot of its object. An enum until 4.1, so #ifdef cannot see it. */
+#ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
+#define MP_TYPED_EMBEDDABLE RUBY_TYPED_EMBEDDABLE
+#else
+#define MP_TYPED_EMBEDDABLE 0
+#endif
+
+/* 4.1. The object may be freed on any native thread while Ruby code runs. */
+#ifdef HAVE_CONST_RUBY_TYPED_THREAD_SAFE_FREE
+#define MP_TYPED_FREE (RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_THREAD_SAFE_FREE)
+#else
+#define MP_TYPED_FREE RUBY_TYPED_FREE_IMMEDIATELY
+#endif
+
+/*
+ * Says of a frozen object, whose children have been said so before, that Ractors may share it.
+ * 4.1 keeps this outside the object and has a function for it; before, it is a bit of the object. A Ruby
+ * from 4.1 on that lacks the function must walk: there the bit alone would let a Ractor's own collector
+ * free what another Ractor holds.
+ */
+static inline VALUE
+mp_obj_set_shareable(VALUE obj)
+{
+#ifdef HAVE_RB_OBJ_SET_SHAREABLE
+    return rb_obj_set_shareable(obj);
+#elif RUBY_API_VERSION_CODE < 40100
+    RB_FL_SET_RAW(obj, RUBY_FL_SHAREABLE);
+    return obj;
+#else
+    return rb_ractor_make_shareable(obj);
+#endif
+}
+
+#endif

@@ -1,0 +1,642 @@
+/* VALUE to bytes: one walk, dispatched by what is most frequent; and Manypack.pack. */
+#include "encode.h"
+
+#include "error.h"
+#include "packer.h"
+#include "timestamp.h"
+#include "wire.h"
+
+static ID id_to_msgpack, id_write, id_append, id_sec, id_nsec;
+
+/* --- the window ------------------------------------------------------------------------------------- */
+
+/* A first String this large is outgrown by few messages; four times as much at each step after it. */
+enum { STACK_BLOCK = 4096, FIRST_CAPACITY = 16384, GROWTH = 4 };
+
+static void
+window_on_str(mp_encoder *e)
+{
+    size_t size = (size_t)RSTRING_LEN(e->str);
+
+    e->out.start = (uint8_t *)RSTRING_PTR(e->str);
+    e->out.pos = e->out.start + size;
+    e->out.end = e->out.start + rb_str_capacity(e->str);
+}
+
+/* Bytes to have room for: what is written, n more, and as much again as keeps copying rare. */
+static long
+grown_capacity(size_t size, size_t n)
+{
+    size_t want = size < FIRST_CAPACITY ? FIRST_CAPACITY : size < ((size_t)1 << 20) ? size * GROWTH : size * 2;
+
+    if (n > (size_t)LONG_MAX - size) rb_raise(rb_eNoMemError, "packed data of more than %ld bytes", LONG_MAX);
+    if (want < size + n) want = size + n;
+    return (long)want;
+}
+
+static bool
+window_grow(mp_out *out, size_t n)
+{
+    mp_encoder *e = (mp_encoder *)(void *)out;
+    size_t size = mp_out_size(out);
+    long capacity = grown_capacity(size, n);
+
+    if (e->str) {
+        rb_str_set_len(e->str, (long)size);
+        rb_str_modify_expand(e->str, capacity - (long)size);
+    } else {
+        e->str = rb_str_buf_new(capacity);
+        memcpy(RSTRING_PTR(e->str), out->start, size);
+        rb_str_set_len(e->str, (long)size);
+    }
+    window_on_str(e);
+    return true;
+}
+
+void
+mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_options *options)
+{
+    mp_out_init(&e->out, block, size, window_grow);
+    e->str = 0;
+    e->packer = 0;
+    e->options = options;
+    e->place = NULL;
+    e->depth = 0;
+    e->max_depth = options->max_depth ? options->max_depth : MP_PACK_MAX_DEPTH;
+}
+
+void
+mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_options *options)
+{
+    mp_encoder_init(e, NULL, 0, options);
+    e->str = str;
+    window_on_str(e);
+}
+
+VALUE
+mp_encoder_str(mp_encoder *e)
+{
+    if (!e->str) window_grow(&e->out, 0);
+    rb_str_set_len(e->str, (long)mp_out_size(&e->out));
+    return e->str;
+}
+
+/* The finished message as a String of its own. */
+static VALUE
+encoder_result(mp_encoder *e)
+{
+    size_t size = mp_out_size(&e->out);
+
+    if (!e->str) return rb_str_new((const char *)e->out.start, (long)size);
+    rb_str_set_len(e->str, (long)size);
+    if (rb_str_capacity(e->str) / 2 > size) rb_str_resize(e->str, (long)size);
+    return e->str;
+}
+
+/* --- errors ----------------------------------------------------------------------------------------- */
+
+/* Steps of a path that are shown from its start and from its end. */
+enum { PATH_HEAD = 8, PATH_TAIL = 8 };
+
+static bool
+identifier_p(VALUE name)
+{
+    const char *p = RSTRING_PTR(name);
+    long i, n = RSTRING_LEN(name);
+
+    for (i = 0; i < n; i++) {
+        bool letter = p[i] == '_' || (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= 'A' && p[i] <= 'Z');
+        if (!letter && !(i > 0 && p[i] >= '0' && p[i] <= '9')) return false;
+    }
+    return n > 0;
+}
+
+/* ".name", "[3]", "[\"other string\"]"; of a key that is none of these, its class. */
+static void
+append_step(VALUE path, const mp_place *place)
+{
+    VALUE key = place->key;
+
+    if (key == Qundef) {
+        rb_str_catf(path, "[%ld]", place->index);
+        return;
+    }
+    if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
+    if (RB_FIXNUM_P(key)) rb_str_catf(path, "[%ld]", FIX2LONG(key));
+    else if (!RB_TYPE_P(key, T_STRING)) rb_str_catf(path, "[%" PRIsVALUE "]", rb_obj_class(key));
+    else if (identifier_p(key)) rb_str_catf(path, ".%" PRIsVALUE, key);
+    else rb_str_catf(path, "[%" PRIsVALUE "]", rb_str_dump(key));
+}
+
+/* "$.users[3].avatar"; of a very long path, both ends. Iterative: the C stack may be nearly used up. */
+static VALUE
+path_of(const mp_place *innermost)
+{
+    VALUE path = rb_utf8_str_new_cstr("$");
+    const mp_place *place;
+    unsigned long depth = 0, step, up;
+
+    for (place = innermost; place; place = place->up) depth++;
+    for (step = 0; step < depth; step++) {
+        if (step == PATH_HEAD && depth > PATH_HEAD + PATH_TAIL) {
+            rb_str_cat_cstr(path, "...");
+            step = depth - PATH_TAIL;
+        }
+        for (place = innermost, up = depth - 1 - step; up; up--) place = place->up;
+        append_step(path, place);
+    }
+    return path;
+}
+
+NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
+NORETURN(static void raise_modified(mp_encoder *e, const char *what));
+NORETURN(static void raise_too_long(mp_encoder *e, VALUE obj));
+
+/* NoMethodError, as calling the missing to_msgpack would raise; callers read its receiver. */
+static void
+raise_unpackable(mp_encoder *e, VALUE obj)
+{
+    VALUE message = rb_sprintf("undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE,
+                               rb_obj_class(obj), path_of(e->place));
+    VALUE keywords = rb_hash_new();
+    VALUE argv[4];
+
+    rb_hash_aset(keywords, ID2SYM(rb_intern("receiver")), obj);
+    argv[0] = message;
+    argv[1] = ID2SYM(id_to_msgpack);
+    argv[2] = rb_ary_new();
+    argv[3] = keywords;
+    rb_exc_raise(rb_class_new_instance_kw(4, argv, rb_eNoMethodError, RB_PASS_KEYWORDS));
+}
+
+static void
+raise_modified(mp_encoder *e, const char *what)
+{
+    rb_raise(rb_eRuntimeError, "%s was modified during packing, at %" PRIsVALUE, what, path_of(e->place));
+}
+
+static void
+raise_too_long(mp_encoder *e, VALUE obj)
+{
+    rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than MessagePack's 4294967295, at %" PRIsVALUE, rb_obj_class(obj),
+             path_of(e->place));
+}
+
+MP_INLINE uint32_t
+checked_length(mp_encoder *e, VALUE obj, size_t n)
+{
+    if (MP_UNLIKELY(n > UINT32_MAX)) raise_too_long(e, obj);
+    return (uint32_t)n;
+}
+
+/* --- scalars and strings ---------------------------------------------------------------------------- */
+
+MP_INLINE void
+encode_fixnum(mp_encoder *e, VALUE obj)
+{
+    mp_out_commit(&e->out, mp_put_sint(mp_encoder_reserve(e, MP_HEAD_MAX), FIX2LONG(obj)));
+}
+
+MP_INLINE void
+encode_float(mp_encoder *e, double d)
+{
+    mp_out_commit(&e->out, mp_put_float64(mp_encoder_reserve(e, MP_HEAD_MAX), d));
+}
+
+static void
+encode_bignum(mp_encoder *e, VALUE obj)
+{
+    uint64_t magnitude;
+    int sign = rb_integer_pack(obj, &magnitude, 1, sizeof(magnitude), 0,
+                               INTEGER_PACK_MSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
+    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX);
+
+    if (sign == 1) p = mp_put_uint(p, magnitude);
+    else if (sign == -1 && magnitude <= (uint64_t)1 << 63) p = mp_put_sint(p, (int64_t)(0 - magnitude));
+    else if (sign == 0) p = mp_put_uint(p, 0);
+    else {
+        rb_raise(rb_eRangeError, "Integer of %" PRIuSIZE " bits does not fit MessagePack's 64, at %" PRIsVALUE,
+                 rb_absint_numwords(obj, 1, NULL), path_of(e->place));
+    }
+    mp_out_commit(&e->out, p);
+}
+
+MP_INLINE void
+encode_str_bytes(mp_encoder *e, VALUE string)
+{
+    uint32_t n = checked_length(e, string, (size_t)RSTRING_LEN(string));
+    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX + (size_t)n);
+
+    p = mp_put_str_head(p, n, e->options->compatibility_mode);
+    mp_copy(p, RSTRING_PTR(string), n);
+    mp_out_commit(&e->out, p + n);
+}
+
+static void
+encode_bin_bytes(mp_encoder *e, VALUE string)
+{
+    uint32_t n = checked_length(e, string, (size_t)RSTRING_LEN(string));
+    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX + (size_t)n);
+
+    p = e->options->compatibility_mode ? mp_put_str_head(p, n, true) : mp_put_bin_head(p, n);
+    mp_copy(p, RSTRING_PTR(string), n);
+    mp_out_commit(&e->out, p + n);
+    RB_GC_GUARD(string);
+}
+
+/* An encoding that is neither UTF-8, US-ASCII nor BINARY: as it is where it is ASCII, else transcoded. */
+static MP_NOINLINE void
+encode_foreign_string(mp_encoder *e, VALUE string)
+{
+    int index = rb_enc_get_index(string);
+
+    if (index == mp_binary_index) {
+        encode_bin_bytes(e, string);
+        return;
+    }
+    if (index != mp_utf8_index && index != mp_usascii_index && !rb_enc_str_asciionly_p(string)) {
+        string = rb_str_encode(string, rb_enc_from_encoding(mp_utf8), 0, Qnil);
+    }
+    encode_str_bytes(e, string);
+    RB_GC_GUARD(string);
+}
+
+MP_INLINE void
+encode_string(mp_encoder *e, VALUE string)
+{
+    int index = RB_ENCODING_GET_INLINED(string);
+
+    if (MP_LIKELY(index == mp_utf8_index || index == mp_usascii_index)) encode_str_bytes(e, string);
+    else encode_foreign_string(e, string);
+}
+
+void
+mp_encode_string(mp_encoder *e, VALUE string)
+{
+    encode_string(e, string);
+}
+
+void
+mp_encode_bin(mp_encoder *e, VALUE string)
+{
+    encode_bin_bytes(e, string);
+}
+
+void
+mp_encode_symbol(mp_encoder *e, VALUE symbol)
+{
+    encode_str_bytes(e, rb_sym2str(symbol));
+}
+
+MP_INLINE void
+encode_special(mp_encoder *e, VALUE obj)
+{
+    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX);
+
+    if (NIL_P(obj)) mp_out_commit(&e->out, mp_put_nil(p));
+    else if (obj == Qtrue || obj == Qfalse) mp_out_commit(&e->out, mp_put_bool(p, obj == Qtrue));
+    else mp_encode_symbol(e, obj);
+}
+
+/* --- ext -------------------------------------------------------------------------------------------- */
+
+int
+mp_ext_type(VALUE type)
+{
+    int id = NUM2INT(type);
+
+    if (id < -128 || id > 127) rb_raise(rb_eRangeError, "ext type %d is not one of -128..127", id);
+    return id;
+}
+
+static void
+encode_ext_bytes(mp_encoder *e, int type, const void *bytes, uint32_t n)
+{
+    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX + (size_t)n);
+
+    p = mp_put_ext_head(p, (int8_t)type, n);
+    mp_copy(p, bytes, n);
+    mp_out_commit(&e->out, p + n);
+}
+
+void
+mp_encode_ext(mp_encoder *e, int type, VALUE payload)
+{
+    uint32_t n;
+
+    StringValue(payload);
+    n = checked_length(e, payload, (size_t)RSTRING_LEN(payload));
+    encode_ext_bytes(e, type, RSTRING_PTR(payload), n);
+    RB_GC_GUARD(payload);
+}
+
+static mp_timestamp
+timestamp_of_time(VALUE time)
+{
+    struct timespec ts = rb_time_timespec(time);
+    mp_timestamp timestamp = {.sec = ts.tv_sec, .nsec = (uint32_t)ts.tv_nsec};
+
+    return timestamp;
+}
+
+static mp_timestamp
+timestamp_of_timestamp(VALUE obj)
+{
+    long nsec = NUM2LONG(rb_ivar_get(obj, id_nsec));
+    mp_timestamp timestamp = {.sec = NUM2LL(rb_ivar_get(obj, id_sec)), .nsec = (uint32_t)nsec};
+
+    if (nsec < 0 || nsec > (long)MP_TIMESTAMP_NSEC_MAX) {
+        rb_raise(rb_eRangeError, "nanoseconds are 0..%u, not %ld", MP_TIMESTAMP_NSEC_MAX, nsec);
+    }
+    return timestamp;
+}
+
+static void
+encode_timestamp(mp_encoder *e, mp_timestamp timestamp)
+{
+    uint8_t body[MP_TIMESTAMP_MAX];
+
+    encode_ext_bytes(e, MP_TIMESTAMP_TYPE, body, (uint32_t)mp_timestamp_put(body, timestamp));
+}
+
+/* --- containers and foreign objects ----------------------------------------------------------------- */
+
+/* From so many levels on a callback's SystemStackError is taken for what it is: too many levels. */
+enum { DEEP = 64 };
+
+/*
+ * Whether the C stack has less left than an exception needs to be made and raised. Ruby answers for its own
+ * margin of 16 KB, within which it raises nothing but SystemStackError; asking from further down widens it.
+ */
+static MP_NOINLINE bool
+stack_low_p(int steps)
+{
+    volatile char step[12 * 1024];
+    bool low;
+
+    step[0] = 0; /* keeps the frame, and this call from becoming a jump */
+    low = ruby_stack_check() || (steps > 1 && stack_low_p(steps - 1));
+    return low || step[0];
+}
+
+/* Depth alone does not protect the C stack, of which a Fiber has little. */
+MP_INLINE bool
+stack_used_up_p(void)
+{
+    return ruby_stack_check() || stack_low_p(3);
+}
+
+/* Opens one level. So many of them take half of what stack_used_up_p keeps free; few documents have as many. */
+enum { STACK_CHECK_LEVELS = 32 };
+
+MP_INLINE void
+level_open(mp_encoder *e, mp_place *place)
+{
+    place->up = e->place;
+    e->place = place;
+    if (MP_UNLIKELY(++e->depth > e->max_depth || (e->depth % STACK_CHECK_LEVELS == 0 && stack_used_up_p()))) {
+        mp_raise_nesting(e->depth - 1, path_of(e->place->up));
+    }
+}
+
+MP_INLINE void
+level_close(mp_encoder *e, const mp_place *place)
+{
+    e->place = place->up;
+    e->depth--;
+}
+
+static void encode_array(mp_encoder *e, VALUE array);
+static void encode_hash(mp_encoder *e, VALUE hash);
+static void encode_rare(mp_encoder *e, VALUE obj);
+
+/* By frequency in real documents. Branches, not a switch: they are predicted better than one jump is. */
+MP_INLINE void
+encode_value(mp_encoder *e, VALUE obj)
+{
+    enum ruby_value_type type;
+
+    if (RB_FIXNUM_P(obj)) {
+        encode_fixnum(e, obj);
+        return;
+    }
+    if (RB_FLONUM_P(obj)) {
+        encode_float(e, rb_float_value(obj));
+        return;
+    }
+    if (RB_SPECIAL_CONST_P(obj)) {
+        encode_special(e, obj);
+        return;
+    }
+    type = RB_BUILTIN_TYPE(obj);
+    if (type == T_STRING) encode_string(e, obj);
+    else if (type == T_HASH) encode_hash(e, obj);
+    else if (type == T_ARRAY) encode_array(e, obj);
+    else encode_rare(e, obj);
+}
+
+static void
+encode_array(mp_encoder *e, VALUE array)
+{
+    uint32_t n = checked_length(e, array, (size_t)RARRAY_LEN(array));
+    mp_place place = {.key = Qundef};
+    uint32_t i;
+
+    level_open(e, &place);
+    mp_out_commit(&e->out, mp_put_array_head(mp_encoder_reserve(e, MP_HEAD_MAX), n));
+    for (i = 0; i < n; i++) {
+        /* to_msgpack of an element may have changed the Array, but not what was announced. */
+        if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) raise_modified(e, "Array");
+        place.index = (long)i;
+        encode_value(e, RARRAY_AREF(array, (long)i));
+    }
+    if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) raise_modified(e, "Array");
+    level_close(e, &place);
+    RB_GC_GUARD(array);
+}
+
+typedef struct {
+    mp_encoder *e;
+    mp_place place;
+    uint32_t left; /* pairs announced and not yet written */
+} hash_walk;
+
+static int
+encode_pair(VALUE key, VALUE value, VALUE arg)
+{
+    hash_walk *walk = (hash_walk *)arg;
+
+    walk->place.key = key;
+    if (MP_UNLIKELY(walk->left-- == 0)) raise_modified(walk->e, "Hash");
+    encode_value(walk->e, key);
+    encode_value(walk->e, value);
+    return ST_CONTINUE;
+}
+
+static void
+encode_hash(mp_encoder *e, VALUE hash)
+{
+    uint32_t n = checked_length(e, hash, RHASH_SIZE(hash));
+    hash_walk walk = {.e = e, .place = {.key = Qnil}, .left = n};
+
+    level_open(e, &walk.place);
+    mp_out_commit(&e->out, mp_put_map_head(mp_encoder_reserve(e, MP_HEAD_MAX), n));
+    if (n) rb_hash_foreach(hash, encode_pair, (VALUE)&walk);
+    if (MP_UNLIKELY(walk.left)) raise_modified(e, "Hash");
+    level_close(e, &walk.place);
+}
+
+static VALUE
+call_to_msgpack(VALUE arg)
+{
+    const VALUE *call = (const VALUE *)arg;
+
+    return rb_check_funcall(call[0], id_to_msgpack, 1, &call[1]);
+}
+
+static VALUE
+callbacks_too_deep(VALUE arg, VALUE error)
+{
+    mp_encoder *e = (mp_encoder *)arg;
+
+    mp_raise_nesting(e->depth, path_of(e->place));
+}
+
+/*
+ * Has the object write itself. While it does, its Packer has the String behind the window and this encoder
+ * has nothing: whatever the object does, raise or never return included, there is nothing to undo.
+ */
+static void
+encode_by_to_msgpack(mp_encoder *e, VALUE obj)
+{
+    mp_place place = {.key = Qundef};
+    VALUE call[2], result;
+
+    if (MP_UNLIKELY(stack_used_up_p())) mp_raise_nesting(e->depth, path_of(e->place));
+    if (!e->packer) e->packer = mp_packer_new(e->options);
+    call[0] = obj;
+    call[1] = e->packer;
+    level_open(e, &place);
+    mp_packer_lend(e->packer, mp_encoder_str(e), e->depth);
+    if (MP_LIKELY(e->depth < DEEP)) result = call_to_msgpack((VALUE)call);
+    else result = rb_rescue2(call_to_msgpack, (VALUE)call, callbacks_too_deep, (VALUE)e, rb_eSysStackError, (VALUE)0);
+    e->str = mp_packer_take(e->packer);
+    window_on_str(e);
+    level_close(e, &place);
+    if (result == Qundef) raise_unpackable(e, obj);
+}
+
+static void
+encode_foreign(mp_encoder *e, VALUE obj)
+{
+    if (e->options->timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
+        encode_timestamp(e, timestamp_of_time(obj));
+    } else if (e->options->timestamp && rb_obj_class(obj) == mp_cTimestamp) {
+        encode_timestamp(e, timestamp_of_timestamp(obj));
+    } else {
+        encode_by_to_msgpack(e, obj);
+    }
+}
+
+static void
+encode_struct(mp_encoder *e, VALUE obj)
+{
+    if (rb_obj_class(obj) == mp_cExtensionValue) {
+        mp_encode_ext(e, mp_ext_type(RSTRUCT_GET(obj, 0)), RSTRUCT_GET(obj, 1));
+    } else {
+        encode_foreign(e, obj);
+    }
+}
+
+static void
+encode_rare(mp_encoder *e, VALUE obj)
+{
+    switch (RB_BUILTIN_TYPE(obj)) {
+      case T_FLOAT: encode_float(e, RFLOAT_VALUE(obj)); break;
+      case T_SYMBOL: mp_encode_symbol(e, obj); break;
+      case T_BIGNUM: encode_bignum(e, obj); break;
+      case T_STRUCT: encode_struct(e, obj); break;
+      default: encode_foreign(e, obj); break;
+    }
+}
+
+void
+mp_encode(mp_encoder *e, VALUE obj)
+{
+    encode_value(e, obj);
+}
+
+/* --- Manypack.pack ---------------------------------------------------------------------------------- */
+
+static VALUE
+pack(VALUE obj, const mp_options *options)
+{
+    uint8_t block[STACK_BLOCK];
+    mp_encoder e;
+
+    mp_encoder_init(&e, block, sizeof(block), options);
+    mp_encode(&e, obj);
+    if (e.packer) mp_packer_close(e.packer);
+    return encoder_result(&e);
+}
+
+/* All of bytes to anything that answers write or <<. */
+static void
+write_to_io(VALUE io, VALUE bytes)
+{
+    rb_funcallv(io, rb_respond_to(io, id_write) ? id_write : id_append, 1, &bytes);
+}
+
+/*
+ * call-seq:
+ *   Manypack.pack(object, io = nil, **options) -> String or nil
+ *   Manypack.dump(object, io = nil, **options) -> String or nil
+ *
+ * Packs an object: nil, true, false, Integer (64 bits), Float, String, Symbol, Array, Hash, ExtensionValue, or
+ * whatever answers <code>to_msgpack(packer)</code>. Numbers and lengths take their shortest form. A String goes out
+ * as bin when its encoding is BINARY and as str otherwise, transcoded to UTF-8 where it has to be.
+ *
+ * [object] the object
+ * [io] anything with <code>write</code> or <code><<</code>; the bytes go there and the result is nil
+ * [timestamp:] pack Time and Timestamp as ext type -1 (default false)
+ * [max_depth:] most levels of nesting, 1 to 100000 (default 512)
+ * [compatibility_mode:] write as before 2013: no bin, no str8 (default false)
+ *
+ * Options may be given as a Hash too; unknown ones are ignored. Returns a binary String.
+ *
+ * Raises NoMethodError (with receiver) for an object that cannot be packed, RangeError for an Integer above 64 bits,
+ * NestingError for data that is too deep or contains itself, EncodingError for a String that cannot be transcoded,
+ * RuntimeError when a container changes meanwhile. The messages say where: <code>$.users[3].avatar</code>.
+ *
+ *   Manypack.pack({"id" => 1})                  #=> "\x81\xA2id\x01"
+ *   Manypack.pack([1, 2], File.open("x", "wb")) #=> nil
+ */
+static VALUE
+rb_manypack_pack(int argc, VALUE *argv, VALUE self)
+{
+    mp_options options;
+    VALUE bytes;
+
+    if (MP_LIKELY(argc == 1)) return pack(argv[0], &mp_default_options);
+    rb_check_arity(argc, 1, 3);
+    if (argc == 3 || RB_TYPE_P(argv[1], T_HASH)) mp_options_init(&options, argv[argc - 1]);
+    else options = mp_default_options;
+
+    bytes = pack(argv[0], &options);
+    if (NIL_P(argv[1]) || (argc == 2 && RB_TYPE_P(argv[1], T_HASH))) return bytes;
+    write_to_io(argv[1], bytes);
+    return Qnil;
+}
+
+void
+Init_manypack_encode(void)
+{
+    id_to_msgpack = rb_intern("to_msgpack");
+    id_write = rb_intern("write");
+    id_append = rb_intern("<<");
+    id_sec = rb_intern("@sec");
+    id_nsec = rb_intern("@nsec");
+
+    rb_define_module_function(mp_mManypack, "pack", rb_manypack_pack, -1);
+    rb_define_module_function(mp_mManypack, "dump", rb_manypack_pack, -1);
+}

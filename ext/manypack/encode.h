@@ -1,0 +1,58 @@
+/* The encoder: objects in, bytes into an output window that a String takes over when it is outgrown. */
+#ifndef MANYPACK_ENCODE_H
+#define MANYPACK_ENCODE_H
+
+#include "codec.h"
+#include "out.h"
+
+/* One open container on the way to the value at hand; lives on the C stack, read only for error messages. */
+typedef struct mp_place {
+    const struct mp_place *up;
+    VALUE key;  /* of a map; Qundef in an array */
+    long index; /* of an array */
+} mp_place;
+
+/*
+ * One walk over one object. Lives on the C stack, owns nothing but str, which the collector finds there.
+ * No user code ever runs while it holds the window: mp_encoder_lend gives it to the Packer for as long.
+ */
+typedef struct {
+    mp_out out;              /* first: the window's growth finds the encoder by it */
+    VALUE str;               /* the String behind the window; 0 while that is the caller's block */
+    VALUE packer;            /* what to_msgpack of foreign objects is called with; 0 until one is met */
+    const mp_options *options;
+    const mp_place *place;
+    uint32_t depth, max_depth;
+} mp_encoder;
+
+/* Starts with the window on block, which the caller owns and which must outlive the encoder. */
+void mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_options *options);
+
+/* Continues behind what str holds; str must be a binary String that nobody else sees. */
+void mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_options *options);
+
+/* Appends obj. Raises NoMethodError, RangeError, ArgumentError, RuntimeError, NestingError with the path. */
+void mp_encode(mp_encoder *e, VALUE obj);
+
+/* Appends string as str or bin by its encoding, as bin, and a symbol's name as str. */
+void mp_encode_string(mp_encoder *e, VALUE string);
+void mp_encode_bin(mp_encoder *e, VALUE string);
+void mp_encode_symbol(mp_encoder *e, VALUE symbol);
+
+/* Appends an ext of one type with the bytes of payload. */
+void mp_encode_ext(mp_encoder *e, int type, VALUE payload);
+
+/* Checks an ext type from Ruby. RangeError outside -128..127. */
+int mp_ext_type(VALUE type);
+
+/* Writes what is in the window into the String behind it, and returns that. The window stays valid. */
+VALUE mp_encoder_str(mp_encoder *e);
+
+/* Room for n bytes; never NULL, as growth raises NoMemoryError itself. */
+MP_INLINE uint8_t *
+mp_encoder_reserve(mp_encoder *e, size_t n)
+{
+    return mp_out_reserve(&e->out, n);
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* The only file that makes an exception of a status: class, what was expected, what was found, byte offset. */
+#include "error.h"
+
+#include "wire.h"
+
+static VALUE eMalformedFormatError, eStackError, eUnknownExtTypeError, eTruncatedError, eLimitError, eNestingError;
+static ID id_offset, id_limit, id_value;
+
+/* Raises klass with "MESSAGE, at byte OFFSET"; the message is fresh. */
+NORETURN(static void raise_at(VALUE klass, VALUE message, size_t offset));
+
+static void
+raise_at(VALUE klass, VALUE message, size_t offset)
+{
+    VALUE error;
+
+    rb_str_catf(message, ", at byte %" PRIuSIZE, offset);
+    error = rb_exc_new_str(klass, message);
+    rb_ivar_set(error, id_offset, SIZET2NUM(offset));
+    rb_exc_raise(error);
+}
+
+static const char *
+kind_name(mp_kind kind)
+{
+    switch (kind) {
+      case MP_STR: return "str";
+      case MP_BIN: return "bin";
+      case MP_EXT: return "ext";
+      case MP_ARRAY: return "array";
+      case MP_MAP: return "map";
+      case MP_FLOAT32: return "float32";
+      case MP_FLOAT64: return "float64";
+      case MP_UINT: return "uint";
+      case MP_INT: return "int";
+      default: return "object";
+    }
+}
+
+/* Says what the bytes from blame.at on lack. */
+static VALUE
+truncated_message(mp_blame blame)
+{
+    size_t left = (size_t)(blame.end - blame.at);
+    mp_wire_row row;
+    mp_head head = {.kind = MP_NEVER};
+
+    if (left == 0) return rb_str_new_cstr("an object expected, the input ends");
+    row = MP_WIRE[*blame.at];
+    if (left < row.head) {
+        return rb_sprintf("%s has a head of %d bytes, %" PRIuSIZE " left", kind_name((mp_kind)row.kind), row.head, left);
+    }
+    mp_head_read(blame.at, blame.end, &head);
+    return rb_sprintf("%s of %" PRIu32 " bytes declared, %" PRIuSIZE " bytes left", kind_name(head.kind), head.n,
+                      (size_t)(blame.end - head.payload));
+}
+
+static VALUE
+timestamp_message(mp_status status, mp_blame blame)
+{
+    mp_head head = {.kind = MP_NEVER};
+
+    mp_head_read(blame.at, blame.end, &head);
+    return status == MP_E_TIMESTAMP_SIZE
+        ? rb_sprintf("%s, found %" PRIu32, mp_status_text(status), head.n)
+        : rb_str_new_cstr(mp_status_text(status));
+}
+
+void
+mp_raise_status(mp_status status, mp_blame blame)
+{
+    size_t offset = (size_t)(blame.at - blame.start);
+
+    switch (status) {
+      case MP_E_TRUNCATED:
+        raise_at(eTruncatedError, truncated_message(blame), offset);
+      case MP_E_DEPTH:
+        raise_at(eStackError, rb_str_new_cstr(mp_status_text(status)), offset);
+      case MP_E_TIMESTAMP_SIZE:
+      case MP_E_TIMESTAMP_NSEC:
+        raise_at(eMalformedFormatError, timestamp_message(status, blame), offset);
+      default:
+        raise_at(eMalformedFormatError, rb_str_new_cstr(mp_status_text(status)), offset);
+    }
+}
+
+void
+mp_raise_unknown_ext(int type, size_t offset)
+{
+    raise_at(eUnknownExtTypeError, rb_sprintf("ext type %d is not registered", type), offset);
+}
+
+void
+mp_raise_extra_bytes(size_t extra, size_t offset)
+{
+    raise_at(eMalformedFormatError, rb_sprintf("%" PRIuSIZE " extra bytes after the deserialized object", extra),
+             offset);
+}
+
+void
+mp_raise_limit(const char *limit, size_t allowed, size_t found)
+{
+    VALUE error = rb_exc_new_str(
+        eLimitError, rb_sprintf("%s is %" PRIuSIZE ", the input has %" PRIuSIZE " bytes or more, at byte %" PRIuSIZE,
+                                limit, allowed, found, allowed));
+
+    rb_ivar_set(error, id_offset, SIZET2NUM(allowed));
+    rb_ivar_set(error, id_limit, ID2SYM(rb_intern(limit)));
+    rb_ivar_set(error, id_value, SIZET2NUM(found));
+    rb_exc_raise(error);
+}
+
+/* rb_str_intern raises the EncodingError that becomes the cause of ours. */
+void
+mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset)
+{
+    int raised;
+
+    rb_protect(rb_str_intern, rb_enc_str_new((const char *)p, (long)len, mp_utf8), &raised);
+    raise_at(eMalformedFormatError, rb_str_new_cstr("a map key is not UTF-8 and cannot be a Symbol"), offset);
+}
+
+void
+mp_raise_no_data(void)
+{
+    raise_at(eTruncatedError, rb_str_new_cstr("an object expected, the input ends"), 0);
+}
+
+void
+mp_raise_nesting(unsigned long max_depth, VALUE path)
+{
+    rb_raise(eNestingError, "nested deeper than %lu containers, at %" PRIsVALUE, max_depth, path);
+}
+
+void
+Init_manypack_error(void)
+{
+    eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
+    eStackError = mp_const("Manypack::StackError");
+    eUnknownExtTypeError = mp_const("Manypack::UnknownExtTypeError");
+    eTruncatedError = mp_const("Manypack::TruncatedError");
+    eLimitError = mp_const("Manypack::LimitError");
+    eNestingError = mp_const("Manypack::NestingError");
+    id_offset = rb_intern("@offset");
+    id_limit = rb_intern("@limit");
+    id_value = rb_intern("@value");
+}

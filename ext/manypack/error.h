@@ -1,0 +1,26 @@
+/* Where a status of the core becomes a Ruby exception. */
+#ifndef MANYPACK_ERROR_H
+#define MANYPACK_ERROR_H
+
+#include "manypack.h"
+#include "status.h"
+
+/* The bytes being decoded and the head to blame, for messages that say where and what. */
+typedef struct {
+    const uint8_t *start, *at, *end;
+} mp_blame;
+
+/* Raises what the status means, with #offset. Copies what it needs before it allocates. */
+NORETURN(void mp_raise_status(mp_status status, mp_blame blame));
+
+/* The errors of decoding that the core does not know. */
+NORETURN(void mp_raise_unknown_ext(int type, size_t offset));
+NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset));
+NORETURN(void mp_raise_limit(const char *limit, size_t allowed, size_t found));
+NORETURN(void mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset));
+NORETURN(void mp_raise_no_data(void));
+
+/* NestingError of packing; path is a String such as "$.a[3]". */
+NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path));
+
+#endif

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+# Builds ext/manypack together with the C sources of core/ into one shared object.
+#   --enable-werror       warnings are errors, and the assertions of Ruby's headers are on
+#   --enable-sanitizers   AddressSanitizer and UndefinedBehaviorSanitizer
+
+require "mkmf"
+
+core = File.expand_path("../../core", __dir__)
+
+# What differs between Rubies; compat.h turns each into one name, with the version that brought it.
+have_func("rb_hash_new_capa", "ruby.h")               # Ruby >= 3.2
+have_const("RUBY_TYPED_EMBEDDABLE", "ruby.h")         # Ruby >= 3.3
+have_const("RUBY_TYPED_THREAD_SAFE_FREE", "ruby.h")   # Ruby >= 4.1
+have_func("rb_obj_set_shareable", "ruby/ractor.h")    # Ruby >= 4.1; 4.0 declares it and does not export it
+
+$srcs = Dir["#{__dir__}/*.c", "#{core}/*.c"].map { |path| File.basename(path) }
+$VPATH << "#{core}"
+$INCFLAGS << " -I#{core}"
+append_cflags(["-O3", "-fvisibility=hidden"])
+
+if enable_config("werror", false)
+  append_cflags(%w[-Wall -Wextra -Werror -Wno-unused-parameter -DRUBY_DEBUG=1])
+end
+if enable_config("sanitizers", false)
+  flags = "-fsanitize=address,undefined -fno-omit-frame-pointer -g"
+  $CFLAGS << " #{flags}"
+  $LDFLAGS << " #{flags}"
+end
+
+create_makefile("manypack/manypack")

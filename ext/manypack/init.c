@@ -1,0 +1,43 @@
+/*
+ * Where to start reading. A pack goes through encode.c into the window of ../../core/out.h; an unpack takes
+ * heads from ../../core/wire.h through the loop of decode.c; both are configured by codec.c. What is wrong
+ * with bytes becomes an exception in error.c. packer.c is what a foreign object's to_msgpack writes to.
+ */
+#include "manypack.h"
+
+VALUE mp_mManypack;
+VALUE mp_cExtensionValue, mp_cTimestamp;
+
+rb_encoding *mp_utf8;
+int mp_utf8_index, mp_usascii_index, mp_binary_index;
+
+VALUE
+mp_const(const char *name)
+{
+    VALUE constant = rb_path2class(name);
+
+    rb_gc_register_mark_object(constant);
+    return constant;
+}
+
+RUBY_FUNC_EXPORTED void
+Init_manypack(void)
+{
+    rb_ext_ractor_safe(true); /* before the first rb_define_*: a method defined earlier stays unsafe */
+
+    mp_mManypack = mp_const("Manypack");
+    mp_cExtensionValue = mp_const("Manypack::ExtensionValue");
+    mp_cTimestamp = mp_const("Manypack::Timestamp");
+    mp_utf8 = rb_utf8_encoding();
+    mp_utf8_index = rb_utf8_encindex();
+    mp_usascii_index = rb_usascii_encindex();
+    mp_binary_index = rb_ascii8bit_encindex();
+
+    Init_manypack_error();
+    Init_manypack_codec();
+    Init_manypack_key_cache();
+    Init_manypack_packer();
+    Init_manypack_encode();
+    Init_manypack_io();
+    Init_manypack_decode();
+}

@@ -1,0 +1,25 @@
+/* What the files of the extension share: the names of Ruby things, set once in Init and never again. */
+#ifndef MANYPACK_H
+#define MANYPACK_H
+
+#include "compat.h"
+#include "platform.h"
+
+extern VALUE mp_mManypack;
+extern VALUE mp_cExtensionValue, mp_cTimestamp;
+
+extern rb_encoding *mp_utf8;
+extern int mp_utf8_index, mp_usascii_index, mp_binary_index;
+
+void Init_manypack_error(void);
+void Init_manypack_codec(void);
+void Init_manypack_key_cache(void);
+void Init_manypack_encode(void);
+void Init_manypack_decode(void);
+void Init_manypack_packer(void);
+void Init_manypack_io(void);
+
+/* A class or module that lib/manypack defined before it loaded the extension; kept for ever. */
+VALUE mp_const(const char *name);
+
+#endif

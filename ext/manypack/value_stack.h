@@ -1,0 +1,51 @@
+/*
+ * Objects that are decoded and not yet in their container. On the C stack at first, where the collector
+ * sees them; what outgrows it goes into a block that the collector owns, so that a raise leaks nothing.
+ */
+#ifndef MANYPACK_VALUE_STACK_H
+#define MANYPACK_VALUE_STACK_H
+
+#include "manypack.h"
+
+#define MP_VALUES_INLINE 512
+
+typedef struct {
+    VALUE *values;
+    size_t capacity;
+    volatile VALUE owner; /* of a block that is not inline; 0 before */
+    VALUE inlined[MP_VALUES_INLINE];
+} mp_value_stack;
+
+MP_INLINE void
+mp_value_stack_init(mp_value_stack *stack)
+{
+    stack->values = stack->inlined;
+    stack->capacity = MP_VALUES_INLINE;
+    stack->owner = 0;
+}
+
+/* Makes room for twice as many; count of them are in use. */
+static MP_NOINLINE void
+mp_value_stack_grow(mp_value_stack *stack, size_t count)
+{
+    volatile VALUE owner = 0;
+    size_t capacity = stack->capacity * 2;
+    /* Every word of it is marked, conservatively: what is not in use yet must be zero. */
+    VALUE *values = rb_alloc_tmp_buffer_with_count(&owner, capacity * sizeof(VALUE), capacity);
+
+    memcpy(values, stack->values, count * sizeof(VALUE));
+    memset(values + count, 0, (capacity - count) * sizeof(VALUE));
+    if (stack->owner) rb_free_tmp_buffer(&stack->owner);
+    stack->values = values;
+    stack->capacity = capacity;
+    stack->owner = owner;
+}
+
+/* Frees the block early; without it the collector would, later. */
+MP_INLINE void
+mp_value_stack_cleanup(mp_value_stack *stack)
+{
+    if (MP_UNLIKELY(stack->owner != 0)) rb_free_tmp_buffer(&stack->owner);
+}
+
+#endif

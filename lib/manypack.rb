@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+# MessagePack for the Ruby of many cores.
+#
+# @example
+#   bytes = Manypack.pack({"id" => 1, "tags" => ["a", "b"]})
+#   Manypack.unpack(bytes)                  #=> {"id" => 1, "tags" => ["a", "b"]}
+#   Manypack.unpack(bytes, shareable: true) # ... and every Ractor may have it
+module Manypack
+end
+
+require "manypack/version"
+require "manypack/errors"
+require "manypack/extension_value"
+require "manypack/timestamp"
+require "manypack/manypack"

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+# What Manypack raises of its own. The classes and their tree are those of the msgpack gem where it has them.
+module Manypack
+  # In every error that decoding raises, so that one rescue gets them all.
+  #
+  # @example
+  #   begin
+  #     Manypack.unpack(bytes)
+  #   rescue Manypack::DecodeError => error
+  #     warn "bad message: #{error.message}"
+  #   end
+  module DecodeError
+    # @return [Integer] where in the input, in bytes, the object starts that is to blame
+    attr_reader :offset
+  end
+
+  # In the errors that say that an object of another type was expected.
+  module TypeError
+  end
+
+  # The input is not what was asked for.
+  class UnpackError < StandardError
+    include DecodeError
+  end
+
+  # The input is not MessagePack, or has more than one object.
+  class MalformedFormatError < UnpackError
+  end
+
+  # The input has more containers inside each other than +max_depth+.
+  class StackError < UnpackError
+  end
+
+  # The input has an object of another type than the method reads.
+  class UnexpectedTypeError < UnpackError
+    include TypeError
+  end
+
+  # The input has an ext type that nobody registered.
+  class UnknownExtTypeError < UnpackError
+    include TypeError
+  end
+
+  # The input exceeds a limit.
+  #
+  # @example
+  #   Manypack.unpack("\x93\x01\x02\x03", max_bytes: 3)
+  #   # raises LimitError: max_bytes is 3, the input has 4 bytes or more, at byte 3
+  class LimitError < UnpackError
+    # @return [Symbol] the option that sets the limit
+    attr_reader :limit
+
+    # @return [Integer] what the input has
+    attr_reader :value
+  end
+
+  # The input ends inside an object. An EOFError, as the msgpack gem raises.
+  class TruncatedError < ::EOFError
+    include DecodeError
+  end
+
+  # Packing met more levels of nesting than +max_depth+, or data that contains itself.
+  class NestingError < StandardError
+  end
+end

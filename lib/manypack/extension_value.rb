@@ -1,0 +1,15 @@
+# frozen_string_literal: true
+
+module Manypack
+  # An ext that stands for nothing but itself: its type, -128 to 127, and the bytes of its payload.
+  #
+  # @!attribute type
+  #   @return [Integer] -128 to 127
+  # @!attribute payload
+  #   @return [String] binary
+  #
+  # @example
+  #   Manypack.pack(Manypack::ExtensionValue.new(5, "ab"))           #=> "\xD5\x05ab"
+  #   Manypack.unpack("\xD5\x05ab".b, allow_unknown_ext: true).type  #=> 5
+  ExtensionValue = Struct.new(:type, :payload)
+end
