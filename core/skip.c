@@ -141,22 +141,16 @@ mp_measure(mp_walk *walk, const uint8_t **p, const uint8_t *end)
     return walk_on(walk, p, end, COUNT);
 }
 
-/* Bytes behind end that the object at p needs at least, its own head and payload only. */
-static uint64_t
-object_missing(const uint8_t *p, const uint8_t *end)
+bool
+mp_walk_object_passed(mp_walk *walk)
 {
-    uint64_t have = (uint64_t)(end - p);
-    mp_head head;
-
-    if (p == end) return 1;
-    if (mp_head_read(p, end, &head) == MP_E_TRUNCATED) return MP_WIRE[*p].head - have;
-    return (uint64_t)(head.payload - p) + head.n - have;
+    return object_passed(walk);
 }
 
 uint64_t
 mp_walk_missing(const mp_walk *walk, const uint8_t *p, const uint8_t *end)
 {
-    uint64_t missing = walk->payload ? walk->payload : object_missing(p, end);
+    uint64_t missing = walk->payload ? walk->payload : mp_object_need(p, end) - (uint64_t)(end - p);
     size_t i;
 
     /* Every object that is still to come, beside the one at hand, takes at least one byte. */

@@ -33,6 +33,9 @@ mp_status mp_skip(mp_walk *walk, const uint8_t **p, const uint8_t *end);
 mp_status mp_validate(mp_walk *walk, const uint8_t **p, const uint8_t *end);
 mp_status mp_measure(mp_walk *walk, const uint8_t **p, const uint8_t *end);
 
+/* Counts the object at hand as passed over by somebody else; true when that was the last one of the walk. */
+bool mp_walk_object_passed(mp_walk *walk);
+
 /*
  * After MP_E_TRUNCATED: how many bytes at least the walk still needs behind end, given the same p. Never
  * more than the object has, so that a blocking read of so many does not wait for another object.

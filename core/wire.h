@@ -135,6 +135,23 @@ mp_head_read(const uint8_t *p, const uint8_t *end, mp_head *head)
     return MP_OK;
 }
 
+/* Bytes that the head at p has, its length field included; 1 where there is nothing at p. */
+MP_INLINE size_t
+mp_head_need(const uint8_t *p, const uint8_t *end)
+{
+    return p == end ? 1 : MP_WIRE[*p].head;
+}
+
+/* The same with the payload of a STR, BIN or EXT. */
+MP_INLINE uint64_t
+mp_object_need(const uint8_t *p, const uint8_t *end)
+{
+    mp_head head;
+
+    if (p == end || mp_head_read(p, end, &head) == MP_E_TRUNCATED) return mp_head_need(p, end);
+    return (uint64_t)MP_WIRE[*p].head + head.n;
+}
+
 /*
  * Writers. Each writes at p, where MP_HEAD_MAX bytes must be free, the shortest encoding there is, and
  * returns the address behind it.

@@ -9,8 +9,17 @@
 module Manypack
 end
 
+# What the extension looks up when it is loaded.
 require "manypack/version"
 require "manypack/errors"
 require "manypack/extension_value"
 require "manypack/timestamp"
+
 require "manypack/manypack"
+
+require "manypack/packer"
+require "manypack/unpacker"
+require "manypack/factory"
+require "manypack/symbol"
+require "manypack/bigint"
+require "manypack/time"

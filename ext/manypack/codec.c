@@ -1,9 +1,14 @@
-/* The options: their names, how a Hash of them is read. */
+/* Manypack::Codec: options by name, the object that holds them, and how one codec is made of another. */
 #include "codec.h"
+
+#include "decode.h"
+#include "encode.h"
+#include "packer.h"
+#include "unpacker.h"
 
 #define MAX_MAX_DEPTH 100000
 
-const mp_options mp_default_options = {.max_bytes = SIZE_MAX};
+/* --- options ---------------------------------------------------------------------------------------- */
 
 /* Flags by name; every other option has a line in set_option. */
 static const struct {
@@ -21,6 +26,8 @@ enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
 
 /* Static symbols: immortal, never moved. */
 static VALUE flag_symbols[FLAGS], sym_max_depth, sym_max_bytes;
+static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
+static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
 
 static uint32_t
 max_depth_of(VALUE value)
@@ -31,15 +38,6 @@ max_depth_of(VALUE value)
         rb_raise(rb_eArgError, "max_depth is 1 to %d, not %ld", MAX_MAX_DEPTH, depth);
     }
     return (uint32_t)depth;
-}
-
-static size_t
-max_bytes_of(VALUE value)
-{
-    if (RB_INTEGER_TYPE_P(value) && RTEST(rb_funcall(value, '<', 1, INT2FIX(0)))) {
-        rb_raise(rb_eArgError, "max_bytes is 0 or more, not %" PRIsVALUE, value);
-    }
-    return NUM2SIZET(value);
 }
 
 static int
@@ -55,17 +53,309 @@ set_option(VALUE key, VALUE value, VALUE arg)
     }
     if (NIL_P(value)) return ST_CONTINUE;
     if (key == sym_max_depth) options->max_depth = max_depth_of(value);
-    else if (key == sym_max_bytes) options->max_bytes = max_bytes_of(value);
+    else if (key == sym_max_bytes) options->max_bytes = mp_size(value, "max_bytes");
     return ST_CONTINUE;
 }
 
-void
-mp_options_init(mp_options *options, VALUE hash)
+/* --- the object ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    mp_codec codec;
+    mp_types types; /* what codec.types points to */
+} codec_object;
+
+static void
+codec_mark(void *ptr)
 {
-    *options = mp_default_options;
+    mp_types_mark(&((codec_object *)ptr)->types);
+}
+
+static void
+codec_compact(void *ptr)
+{
+    codec_object *object = ptr;
+
+    object->codec.object = rb_gc_location(object->codec.object);
+    mp_types_compact(&object->types);
+}
+
+static void
+codec_free(void *ptr)
+{
+    mp_types_cleanup(&((codec_object *)ptr)->types);
+    xfree(ptr);
+}
+
+static size_t
+codec_memsize(const void *ptr)
+{
+    return sizeof(codec_object) + mp_types_memsize(&((const codec_object *)ptr)->types);
+}
+
+/* Not embeddable: with a place for every type it outgrows the slots, and there are few of it. */
+static const rb_data_type_t codec_type = {
+    .wrap_struct_name = "Manypack::Codec",
+    .function = {.dmark = codec_mark, .dfree = codec_free, .dsize = codec_memsize, .dcompact = codec_compact},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE,
+};
+
+static VALUE cCodec;
+
+/* The one that DefaultFactory hands to everybody, replaced as a whole, by one store; and the first one. */
+static VALUE default_codec, plain_codec;
+
+/* Not NULL in the main Ractor only. */
+static rb_ractor_local_key_t main_key;
+static const struct rb_ractor_local_storage_type main_key_type = {NULL, NULL};
+static VALUE eIsolationError;
+
+static codec_object *
+codec_get(VALUE self)
+{
+    codec_object *object;
+
+    TypedData_Get_Struct(self, codec_object, &codec_type, object);
+    return object;
+}
+
+const mp_codec *
+mp_codec_get(VALUE self)
+{
+    return &codec_get(self)->codec;
+}
+
+const mp_codec *
+mp_default_codec(void)
+{
+    return mp_codec_get(default_codec);
+}
+
+VALUE
+mp_plain_codec(void)
+{
+    return plain_codec;
+}
+
+void
+mp_default_codec_set(VALUE codec)
+{
+    codec_get(codec)->codec.common = true;
+    default_codec = codec;
+}
+
+void
+mp_codec_check_main_ractor(void)
+{
+    if (rb_ractor_local_storage_ptr(main_key)) return;
+    rb_raise(eIsolationError, "types are registered on DefaultFactory in the main Ractor; make a Factory of your own here");
+}
+
+void
+mp_codec_check_handler(const mp_codec *codec, const mp_type *type)
+{
+    if (MP_LIKELY(!codec->common || type->handler.shareable || rb_ractor_local_storage_ptr(main_key))) return;
+    rb_raise(eIsolationError,
+             "the handler of ext type %d for %" PRIsVALUE " cannot be shared between Ractors: register a method by name, "
+             "or a Proc made by Ractor.shareable_proc or Ractor.make_shareable", type->type, type->klass);
+}
+
+static void
+options_override(mp_options *options, VALUE hash)
+{
     if (NIL_P(hash)) return;
     Check_Type(hash, T_HASH);
     rb_hash_foreach(hash, set_option, (VALUE)options);
+}
+
+void
+mp_codec_override(mp_codec *codec, VALUE self, VALUE options)
+{
+    *codec = *mp_codec_get(self);
+    options_override(&codec->options, options);
+}
+
+static void
+written_list(VALUE self, const mp_type *list, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        RB_OBJ_WRITTEN(self, Qundef, list[i].klass);
+        if (list[i].handler.receiver != Qundef) RB_OBJ_WRITTEN(self, Qundef, list[i].handler.receiver);
+    }
+}
+
+/* The write barrier, after types went into the struct unseen by the collector. */
+static void
+written(VALUE self)
+{
+    const mp_types *types = &codec_get(self)->types;
+
+    written_list(self, types->packers, types->packer_count);
+    written_list(self, types->unpackers, types->unpacker_count);
+}
+
+/* A codec that is still to be filled and finished; a copy of from, unless that is 0. */
+static VALUE
+codec_new(VALUE from)
+{
+    codec_object *object;
+    VALUE self = TypedData_Make_Struct(cCodec, codec_object, &codec_type, object);
+
+    object->codec.object = self;
+    object->codec.options.max_bytes = SIZE_MAX;
+    if (from) {
+        object->codec.options = codec_get(from)->codec.options;
+        mp_types_copy(&object->types, &codec_get(from)->types);
+        written(self);
+    }
+    return self;
+}
+
+/* From here on it never changes, and Ractors may share it unless one of its handlers is not for sharing. */
+static VALUE
+codec_finish(VALUE self)
+{
+    codec_object *object = codec_get(self);
+
+    if (object->types.packer_count || object->types.unpacker_count) object->codec.types = &object->types;
+    RB_OBJ_FREEZE(self);
+    return mp_types_shareable_p(&object->types) ? mp_obj_set_shareable(self) : self;
+}
+
+VALUE
+mp_codec_with_options(VALUE from, VALUE options)
+{
+    VALUE self;
+
+    if (NIL_P(options)) return from;
+    self = codec_new(from);
+    options_override(&codec_get(self)->codec.options, options);
+    return codec_finish(self);
+}
+
+static bool
+option_p(VALUE options, VALUE name)
+{
+    return !NIL_P(options) && RTEST(rb_hash_lookup(options, name));
+}
+
+VALUE
+mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpacker, VALUE options)
+{
+    VALUE self = codec_new(from);
+    mp_types *types = &codec_get(self)->types;
+    mp_type type = {.klass = klass, .type = (int8_t)mp_ext_type(id)};
+
+    type.recursive = option_p(options, sym_recursive);
+    type.oversized_integer = option_p(options, sym_oversized_integer_extension);
+    type.optimized_symbol = option_p(options, sym_optimized_symbols_parsing) && klass == rb_cSymbol;
+    if (!NIL_P(packer)) {
+        type.handler = mp_handler_init(packer, Qundef);
+        mp_types_add_packer(types, type);
+        written(self);
+    }
+    if (!NIL_P(unpacker)) {
+        type.handler = mp_handler_init(unpacker, klass);
+        mp_types_add_unpacker(types, type);
+        written(self);
+    }
+    return codec_finish(self);
+}
+
+static VALUE
+type_list(const mp_type *list, size_t count, VALUE handler_name)
+{
+    VALUE types = rb_ary_new_capa((long)count);
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        VALUE hash = rb_hash_new();
+        rb_hash_aset(hash, sym_type, INT2FIX(list[i].type));
+        rb_hash_aset(hash, sym_class, list[i].klass);
+        rb_hash_aset(hash, handler_name, mp_handler_proc(&list[i].handler));
+        rb_ary_push(types, hash);
+    }
+    return types;
+}
+
+VALUE
+mp_codec_packers(VALUE self)
+{
+    const mp_types *types = &codec_get(self)->types;
+    VALUE list = type_list(types->packers, types->packer_count, sym_packer);
+
+    RB_GC_GUARD(self);
+    return list;
+}
+
+VALUE
+mp_codec_unpackers(VALUE self)
+{
+    const mp_types *types = &codec_get(self)->types;
+    VALUE list = type_list(types->unpackers, types->unpacker_count, sym_unpacker);
+
+    RB_GC_GUARD(self);
+    return list;
+}
+
+/* --- Manypack::Codec -------------------------------------------------------------------------------- */
+
+/*
+ * call-seq: Manypack::Codec.new(**options) -> codec
+ *
+ * A frozen configuration that every Ractor may use: the options of Manypack.pack and Manypack.unpack, given once. It
+ * has the ext types that are registered on DefaultFactory at that time; Factory#codec makes one with other types.
+ *
+ *   CODEC = Manypack::Codec.new(symbolize_keys: true)
+ *   CODEC.unpack(CODEC.pack({id: 1})) #=> {id: 1}
+ */
+static VALUE
+rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
+{
+    rb_check_arity(argc, 0, 1);
+    return mp_codec_with_options(default_codec, argc ? argv[0] : Qnil);
+}
+
+/*
+ * call-seq:
+ *   codec.pack(object, io = nil) -> String or nil
+ *   codec.dump(object, io = nil) -> String or nil
+ *
+ * As Manypack.pack, with the options and types of the codec.
+ */
+static VALUE
+rb_codec_pack(int argc, VALUE *argv, VALUE self)
+{
+    rb_check_arity(argc, 1, 2);
+    return mp_pack(argv[0], argc == 2 ? argv[1] : Qnil, mp_codec_get(self));
+}
+
+/*
+ * call-seq:
+ *   codec.unpack(source) -> object
+ *   codec.load(source) -> object
+ *
+ * As Manypack.unpack, with the options and types of the codec.
+ */
+static VALUE
+rb_codec_unpack(VALUE self, VALUE source)
+{
+    return mp_unpack(source, mp_codec_get(self));
+}
+
+/* call-seq: codec.packer(io = nil, options = nil) -> Packer, with the options and types of the codec */
+static VALUE
+rb_codec_packer(int argc, VALUE *argv, VALUE self)
+{
+    return mp_packer_with_codec(self, argc, argv);
+}
+
+/* call-seq: codec.unpacker(io = nil, options = nil) -> Unpacker, with the options and types of the codec */
+static VALUE
+rb_codec_unpacker(int argc, VALUE *argv, VALUE self)
+{
+    return mp_unpacker_with_codec(self, argc, argv);
 }
 
 void
@@ -76,4 +366,31 @@ Init_manypack_codec(void)
     for (i = 0; i < FLAGS; i++) flag_symbols[i] = ID2SYM(rb_intern(flags[i].name));
     sym_max_depth = ID2SYM(rb_intern("max_depth"));
     sym_max_bytes = ID2SYM(rb_intern("max_bytes"));
+    sym_recursive = ID2SYM(rb_intern("recursive"));
+    sym_oversized_integer_extension = ID2SYM(rb_intern("oversized_integer_extension"));
+    sym_optimized_symbols_parsing = ID2SYM(rb_intern("optimized_symbols_parsing"));
+    sym_type = ID2SYM(rb_intern("type"));
+    sym_class = ID2SYM(rb_intern("class"));
+    sym_packer = ID2SYM(rb_intern("packer"));
+    sym_unpacker = ID2SYM(rb_intern("unpacker"));
+
+    cCodec = rb_define_class_under(mp_mManypack, "Codec", rb_cObject);
+    rb_gc_register_mark_object(cCodec);
+    rb_undef_alloc_func(cCodec);
+    rb_undef_method(cCodec, "initialize_copy");
+    rb_define_singleton_method(cCodec, "new", rb_codec_s_new, -1);
+    rb_define_method(cCodec, "pack", rb_codec_pack, -1);
+    rb_define_method(cCodec, "dump", rb_codec_pack, -1);
+    rb_define_method(cCodec, "unpack", rb_codec_unpack, 1);
+    rb_define_method(cCodec, "load", rb_codec_unpack, 1);
+    rb_define_method(cCodec, "packer", rb_codec_packer, -1);
+    rb_define_method(cCodec, "unpacker", rb_codec_unpacker, -1);
+
+    rb_gc_register_address(&default_codec);
+    rb_gc_register_address(&plain_codec);
+    plain_codec = default_codec = codec_finish(codec_new(0));
+
+    eIsolationError = mp_const("Ractor::IsolationError");
+    main_key = rb_ractor_local_storage_ptr_newkey(&main_key_type);
+    rb_ractor_local_storage_ptr_set(main_key, &main_key);
 }

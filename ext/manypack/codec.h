@@ -1,8 +1,11 @@
-/* Configuration: the options of a pack or an unpack, immutable while it runs. */
+/*
+ * Manypack::Codec: the configuration of packing and unpacking, options and ext types. Immutable: whoever wants
+ * another one makes another one. Everything that packs or unpacks does so by a codec.
+ */
 #ifndef MANYPACK_CODEC_H
 #define MANYPACK_CODEC_H
 
-#include "manypack.h"
+#include "types.h"
 
 #define MP_UNPACK_MAX_DEPTH 128
 #define MP_PACK_MAX_DEPTH 512
@@ -18,9 +21,48 @@ typedef struct {
     bool compatibility_mode;
 } mp_options;
 
-extern const mp_options mp_default_options;
+typedef struct {
+    mp_options options;
+    const mp_types *types; /* NULL when there are none */
+    VALUE object;          /* the Codec that owns the types; whoever keeps a copy of this marks it */
+    bool common;           /* all Ractors have it, those too that must not call every handler */
+} mp_codec;
 
-/* Fills options from a Hash of options or nil; keys it does not know are ignored. ArgumentError, TypeError. */
-void mp_options_init(mp_options *options, VALUE hash);
+/* The codec of a Codec object; TypeError for another object. Valid while the object is. */
+const mp_codec *mp_codec_get(VALUE codec);
+
+/*
+ * For one call: fills the caller's codec with the types of a Codec object, and its options changed by a Hash or
+ * nil. Valid while the object is. Unknown options are ignored; ArgumentError, TypeError for bad values.
+ */
+void mp_codec_override(mp_codec *codec, VALUE self, VALUE options);
+
+/* What Manypack.pack and Manypack.unpack work by: no options, the types that were registered on DefaultFactory. */
+const mp_codec *mp_default_codec(void);
+
+/* The Codec object without options and types. */
+VALUE mp_plain_codec(void);
+
+/* Replaces the default codec, as a whole: whoever is at work goes on with the one that it began with. */
+void mp_default_codec_set(VALUE codec);
+
+/* The same types with the options of a Hash or nil on top of its own; codec itself when there are none. */
+VALUE mp_codec_with_options(VALUE codec, VALUE options);
+
+/* The same with one type more. A nil packer or unpacker registers only the other direction. */
+VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options);
+
+/* Ractor::IsolationError where it is not the main Ractor that wants to change the default codec. */
+void mp_codec_check_main_ractor(void);
+
+/*
+ * Before a handler is called: Ractor::IsolationError, naming type, class and way out, where a handler of the common
+ * codec cannot be shared and this is not the main Ractor, whose it is.
+ */
+void mp_codec_check_handler(const mp_codec *codec, const mp_type *type);
+
+/* Arrays of Hashes: type, class and packer or unpacker of what is registered, by type. */
+VALUE mp_codec_packers(VALUE codec);
+VALUE mp_codec_unpackers(VALUE codec);
 
 #endif

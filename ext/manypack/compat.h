@@ -24,6 +24,13 @@ rb_hash_new_capa(long capa)
 #define MP_TYPED_EMBEDDABLE 0
 #endif
 
+/* What the dfree of an embeddable type does with the struct itself: since 3.3 that is Ruby's to free. */
+static inline void
+mp_typed_free(void *ptr)
+{
+    if (!MP_TYPED_EMBEDDABLE) xfree(ptr);
+}
+
 /* 4.1. The object may be freed on any native thread while Ruby code runs. */
 #ifdef HAVE_CONST_RUBY_TYPED_THREAD_SAFE_FREE
 #define MP_TYPED_FREE (RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_THREAD_SAFE_FREE)

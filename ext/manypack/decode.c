@@ -3,101 +3,128 @@
 
 #include "error.h"
 #include "io.h"
-#include "key_cache.h"
+#include "stack.h"
 #include "timestamp.h"
-#include "value_stack.h"
+#include "unpacker.h"
 #include "wire.h"
 
-/* An open container, as it was when one inside it was opened. */
-typedef struct {
-    uint64_t left;   /* objects still to come, keys and values counted apart */
-    size_t base;     /* where its objects start on the value stack */
-    uint64_t parity; /* see decode_loop */
-} mp_frame;
+/* --- the open containers ---------------------------------------------------------------------------- */
 
-/* Levels that need no block of their own. */
-#define FRAMES_INLINE 32
+/*
+ * What the value stack has of a container while another one is open inside it: two words, each with its lowest bit
+ * set, so that the collector, which looks at every word there, takes them for Integers.
+ */
+enum { OPEN_WORDS = 2 };
 
-typedef struct {
-    VALUE source;             /* keeps the bytes alive */
-    const uint8_t *start, *end;
-    const mp_options *options;
-    mp_key_cache *keys;       /* of this Ractor; NULL until the first map key */
-    uint32_t max_depth;
-    size_t frame_capacity;
-    mp_frame *frames;
-    volatile VALUE frames_owner;
-    mp_frame frames_inlined[FRAMES_INLINE];
-    mp_value_stack stack;
-} mp_decoder;
-
-static void
-decoder_init(mp_decoder *d, VALUE source, const mp_options *options)
+MP_INLINE void
+open_words_put(VALUE *words, uint64_t left, size_t base, uint64_t parity)
 {
-    d->source = source;
-    d->start = (const uint8_t *)RSTRING_PTR(source);
-    d->end = d->start + RSTRING_LEN(source);
-    d->options = options;
+    words[0] = (VALUE)(left << 1 | 1);
+    words[1] = (VALUE)((uint64_t)base << 2 | parity | 1);
+}
+
+MP_INLINE uint64_t
+open_words_left(const VALUE *words)
+{
+    return (uint64_t)words[0] >> 1;
+}
+
+MP_INLINE size_t
+open_words_base(const VALUE *words)
+{
+    return (size_t)(words[1] >> 2);
+}
+
+MP_INLINE uint64_t
+open_words_parity(const VALUE *words)
+{
+    return (uint64_t)words[1] & 2;
+}
+
+void
+mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left)
+{
+    uint64_t here = tree->left;
+    size_t base = tree->base;
+    uint32_t level;
+
+    for (level = tree->depth; level > 0; level--) {
+        left[level - 1] = here;
+        here = open_words_left(&values[base - OPEN_WORDS]);
+        base = open_words_base(&values[base - OPEN_WORDS]);
+    }
+}
+
+/* --- the decoder ------------------------------------------------------------------------------------ */
+
+void
+mp_decoder_init(mp_decoder *d, const mp_codec *codec)
+{
+    d->source = 0;
+    d->start = d->end = d->at = NULL;
+    d->origin = 0;
+    d->codec = codec;
     d->keys = NULL;
-    d->max_depth = options->max_depth ? options->max_depth : MP_UNPACK_MAX_DEPTH;
-    d->frames = d->frames_inlined;
-    d->frame_capacity = FRAMES_INLINE;
-    d->frames_owner = 0;
+    d->outer_depth = 0;
+    d->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_UNPACK_MAX_DEPTH;
+    d->own_source = false;
+    d->committed = false;
+    d->tree = (mp_tree){.left = 1, .parity = 2};
     mp_value_stack_init(&d->stack);
 }
 
-static void
-decoder_cleanup(mp_decoder *d)
+void
+mp_decoder_source(mp_decoder *d, VALUE source, size_t at, size_t len)
 {
-    mp_value_stack_cleanup(&d->stack);
-    if (MP_UNLIKELY(d->frames_owner != 0)) rb_free_tmp_buffer(&d->frames_owner);
+    d->origin += (size_t)(d->at - d->start);
+    d->source = source;
+    d->start = d->at = (const uint8_t *)RSTRING_PTR(source) + at;
+    d->end = d->start + len;
 }
 
-/* Twice as many frames, in a block that the collector owns. */
-static MP_NOINLINE void
-frames_grow(mp_decoder *d)
+void
+mp_decoder_cleanup(mp_decoder *d)
 {
-    volatile VALUE owner = 0;
-    size_t capacity = d->frame_capacity * 2, words = capacity * sizeof(mp_frame) / sizeof(VALUE);
-    mp_frame *frames = rb_alloc_tmp_buffer_with_count(&owner, capacity * sizeof(mp_frame), words);
-
-    memcpy(frames, d->frames, d->frame_capacity * sizeof(mp_frame));
-    memset(frames + d->frame_capacity, 0, d->frame_capacity * sizeof(mp_frame));
-    if (d->frames_owner) rb_free_tmp_buffer(&d->frames_owner);
-    d->frames = frames;
-    d->frame_capacity = capacity;
-    d->frames_owner = owner;
+    mp_value_stack_cleanup(&d->stack);
 }
 
 /*
- * Before Ruby code can run, which might change the source: goes on with a frozen one that nobody else can
- * change. Returns where p is in that. Long Strings are shared by it, not copied.
+ * Before user code can run, which might change the source: goes on with a frozen one that nobody else can change.
+ * Returns where p is in that. Long Strings are shared by it, not copied.
  */
 static const uint8_t *
-decoder_own_source(mp_decoder *d, const uint8_t *p)
+own_source(mp_decoder *d, const uint8_t *p)
 {
-    size_t offset = (size_t)(p - d->start);
+    const uint8_t *old = d->start;
+    size_t at = (size_t)(old - (const uint8_t *)RSTRING_PTR(d->source));
 
-    if (OBJ_FROZEN(d->source)) return p;
+    if (d->own_source || OBJ_FROZEN(d->source)) return p;
     d->source = rb_str_new_frozen(d->source);
-    d->start = (const uint8_t *)RSTRING_PTR(d->source);
-    d->end = d->start + RSTRING_LEN(d->source);
-    return d->start + offset;
+    d->start = (const uint8_t *)RSTRING_PTR(d->source) + at;
+    d->end = d->start + (d->end - old);
+    d->at = d->start + (d->at - old);
+    return d->start + (p - old);
 }
 
-NORETURN(static void decoder_raise(const mp_decoder *d, mp_status status, const uint8_t *at));
+NORETURN(static void raise_status(const mp_decoder *d, mp_status status, const uint8_t *at));
 
 static void
-decoder_raise(const mp_decoder *d, mp_status status, const uint8_t *at)
+raise_status(const mp_decoder *d, mp_status status, const uint8_t *at)
 {
-    mp_blame blame = {.start = d->start, .at = at, .end = d->end};
+    mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
 
     mp_raise_status(status, blame);
 }
 
+static size_t
+offset_of(const mp_decoder *d, const uint8_t *at)
+{
+    return d->origin + (size_t)(at - d->start);
+}
+
 /* --- objects ---------------------------------------------------------------------------------------- */
 
-/* As the options want every finished object that can be frozen; its children have been here before. */
+/* As the options want every finished object of ours that can be frozen; its children have been here before. */
 MP_INLINE VALUE
 finished(const mp_options *options, VALUE obj)
 {
@@ -107,6 +134,14 @@ finished(const mp_options *options, VALUE obj)
     }
     if (MP_UNLIKELY(options->freeze)) RB_OBJ_FREEZE(obj);
     return obj;
+}
+
+/* The same for what may be any object, made by somebody else. */
+static VALUE
+finished_foreign(const mp_options *options, VALUE obj)
+{
+    if (options->shareable) return rb_ractor_make_shareable(obj);
+    return options->freeze ? rb_obj_freeze(obj) : obj;
 }
 
 MP_INLINE VALUE
@@ -125,29 +160,34 @@ bin_new(const mp_options *options, const uint8_t *p, uint32_t n)
     return finished(options, rb_str_new((const char *)p, n));
 }
 
-/* A Bignum is born frozen, but not shareable. */
-static VALUE
-uint_new(const mp_options *options, uint64_t n)
-{
-    VALUE obj = ULL2NUM(n);
+/*
+ * A payload so long that it pays is shared with the source instead of copied: where that is no more than twice as
+ * long, so that no small piece keeps a large message alive, where nobody else can change it, and only its tail,
+ * because Ruby shares no other part. Returns 0 where it has to be copied.
+ */
+enum { SHARE_MIN = 1024 };
 
-    return options->shareable && !RB_SPECIAL_CONST_P(obj) ? mp_obj_set_shareable(obj) : obj;
+static MP_NOINLINE VALUE
+payload_shared(const mp_decoder *d, const uint8_t *p, uint32_t n, rb_encoding *encoding)
+{
+    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(d->source);
+    long len = RSTRING_LEN(d->source);
+    const mp_options *options = &d->codec->options;
+    VALUE shared;
+
+    /* Ruby would mark a source that Ractors share, which only one at a time may do. */
+    if (options->freeze || options->shareable || !OBJ_FROZEN(d->source) || RB_OBJ_SHAREABLE_P(d->source)) return 0;
+    if (p + n != bytes + len || n < len / 2) return 0;
+    shared = rb_str_subseq(d->source, (long)(p - bytes), (long)n);
+    rb_enc_associate(shared, encoding);
+    return shared;
 }
 
-static VALUE
-sint_new(const mp_options *options, int64_t n)
+/* A Bignum or a Float is born frozen, but the Bignum not shareable. */
+MP_INLINE VALUE
+number(const mp_options *options, VALUE obj)
 {
-    VALUE obj = LL2NUM(n);
-
-    return options->shareable && !RB_SPECIAL_CONST_P(obj) ? mp_obj_set_shareable(obj) : obj;
-}
-
-static VALUE
-float_new(const mp_options *options, double real)
-{
-    VALUE obj = DBL2NUM(real);
-
-    return options->shareable && !RB_SPECIAL_CONST_P(obj) ? mp_obj_set_shareable(obj) : obj;
+    return MP_UNLIKELY(options->shareable) && !RB_SPECIAL_CONST_P(obj) ? mp_obj_set_shareable(obj) : obj;
 }
 
 static VALUE
@@ -156,7 +196,7 @@ array_new(const mp_options *options, size_t n, const VALUE *values)
     return finished(options, rb_ary_new_from_values((long)n, values));
 }
 
-/* n objects, a key and a value in turn. Ruby code runs in here when a key's class has a #hash of its own. */
+/* n objects, a key and a value in turn. User code runs in here when a key's class has a #hash of its own. */
 static VALUE
 hash_new(const mp_options *options, size_t n, const VALUE *values)
 {
@@ -166,45 +206,12 @@ hash_new(const mp_options *options, size_t n, const VALUE *values)
     return finished(options, hash);
 }
 
-static VALUE
-time_new(const mp_options *options, mp_timestamp timestamp)
-{
-    struct timespec ts = {.tv_sec = timestamp.sec, .tv_nsec = timestamp.nsec};
-    VALUE time = rb_time_timespec_new(&ts, INT_MAX); /* in the local zone */
-
-    if (options->shareable) return rb_ractor_make_shareable(time);
-    return finished(options, time);
-}
-
-static VALUE
-ext_new(const mp_decoder *d, int type, const uint8_t *p, uint32_t n, const uint8_t *at)
-{
-    const mp_options *options = d->options;
-
-    if (options->timestamp && type == MP_TIMESTAMP_TYPE) {
-        mp_timestamp timestamp;
-        mp_status status = mp_timestamp_read(p, n, &timestamp);
-
-        if (status != MP_OK) decoder_raise(d, status, at);
-        return time_new(options, timestamp);
-    }
-    if (options->allow_unknown_ext) {
-        VALUE payload = finished(options, rb_str_new((const char *)p, n));
-        return finished(options, rb_struct_new(mp_cExtensionValue, INT2FIX(type), payload));
-    }
-    mp_raise_unknown_ext(type, (size_t)(at - d->start));
-}
-
-/* A str that is a map key. */
+/* A str that is a map key; 0 when it cannot be the Symbol that it should. */
 MP_INLINE VALUE
-str_key(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
+str_key(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
-    VALUE key;
-
     if (MP_UNLIKELY(!d->keys)) d->keys = mp_key_cache_get();
-    key = mp_key(d->keys, p, n, d->options->symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING);
-    if (MP_UNLIKELY(!key)) mp_raise_malformed_symbol(p, n, (size_t)(at - d->start));
-    return key;
+    return mp_key(d->keys, p, n, d->codec->options.symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING);
 }
 
 /* A bin that is a map key: always frozen, as a Hash would freeze a copy of it otherwise. */
@@ -213,28 +220,124 @@ bin_key(const mp_decoder *d, const uint8_t *p, uint32_t n)
 {
     VALUE key = rb_str_new((const char *)p, n);
 
-    if (d->options->symbolize_keys) return rb_str_intern(key);
+    if (d->codec->options.symbolize_keys) return rb_str_intern(key);
     RB_OBJ_FREEZE(key);
-    return finished(d->options, key);
+    return finished(&d->codec->options, key);
+}
+
+/* --- ext -------------------------------------------------------------------------------------------- */
+
+static VALUE
+time_new(const mp_options *options, mp_timestamp timestamp)
+{
+    struct timespec ts = {.tv_sec = timestamp.sec, .tv_nsec = timestamp.nsec};
+
+    return finished_foreign(options, rb_time_timespec_new(&ts, INT_MAX)); /* in the local zone */
+}
+
+/* A Symbol by its name; one whose name is not UTF-8 is binary. */
+static VALUE
+symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
+{
+    VALUE symbol;
+
+    if (!d->keys) d->keys = mp_key_cache_get();
+    symbol = mp_key(d->keys, p, n, MP_KEY_SYMBOL);
+    return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
+}
+
+/* An Unpacker for a body, by reference where the source never changes. */
+static VALUE
+body_unpacker(const mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, uint32_t depth)
+{
+    VALUE source = d->source;
+    size_t at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
+
+    if (!OBJ_FROZEN(source)) {
+        source = rb_obj_freeze(rb_str_new((const char *)p, n));
+        at = 0;
+    }
+    return mp_unpacker_for_body(d->codec, type, source, at, n, offset_of(d, p), depth);
+}
+
+/* The object that the handler of a type makes of a body. */
+static VALUE
+typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const uint8_t *at)
+{
+    size_t offset = offset_of(d, at);
+    VALUE argument, obj;
+
+    if (type->optimized_symbol) return symbol_new(d, p, n);
+    mp_codec_check_handler(d->codec, type);
+    if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_too_deep(offset);
+    if (!type->recursive) {
+        argument = rb_str_new((const char *)p, n);
+        obj = mp_handler_call(&type->handler, 1, &argument);
+    } else {
+        uint32_t depth = d->outer_depth + d->tree.depth + 1;
+        if (depth > d->max_depth) mp_raise_too_deep(offset);
+        argument = body_unpacker(d, type, p, n, depth);
+        obj = mp_handler_call(&type->handler, 1, &argument);
+        mp_unpacker_end_body(argument);
+    }
+    return finished_foreign(&d->codec->options, obj);
+}
+
+/* Does not raise but for an ext that cannot be decoded; every such error is at the head, at. */
+static VALUE
+ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *at)
+{
+    const mp_options *options = &d->codec->options;
+    const mp_type *type = d->codec->types ? mp_types_for_ext(d->codec->types, id) : NULL;
+
+    if (type) return typed_new(d, type, p, n, at);
+    if (options->timestamp && id == MP_TIMESTAMP_TYPE) {
+        mp_timestamp timestamp;
+        mp_status status = mp_timestamp_read(p, n, &timestamp);
+
+        if (status != MP_OK) raise_status(d, status, at);
+        return time_new(options, timestamp);
+    }
+    if (options->allow_unknown_ext) {
+        VALUE payload = finished(options, rb_str_new((const char *)p, n));
+        return finished(options, rb_struct_new(mp_cExtensionValue, INT2FIX(id), payload));
+    }
+    mp_raise_unknown_ext(id, offset_of(d, at));
 }
 
 /* --- the loop --------------------------------------------------------------------------------------- */
 
 /*
- * Decodes one object from p on and sets *after behind it.
+ * Decodes from d->at on until an object is complete, or the bytes end inside one: with resumable that is Qundef,
+ * and the next call goes on; without, TruncatedError. resumable is a constant of each caller.
  *
- * The innermost open container is in the locals left, base and parity, the ones around it are in d->frames.
- * In a map the objects still to come are even in number exactly when the next is a key; parity is 0 there
- * and 2, which no number leaves as a remainder, in an array and outside of all.
+ * The place in the tree is in locals. Where something can raise that is not the end of all decoding, it is
+ * committed first, with the object to blame counted as not there yet and d->at behind it.
  */
-static VALUE
-decode_loop(mp_decoder *d, const uint8_t *p, const uint8_t **after)
+#define COMMIT(at_)                                                                                             \
+    do {                                                                                                        \
+        d->tree = (mp_tree){.left = left, .parity = parity, .base = base, .count = count, .depth = depth};      \
+        d->at = (at_);                                                                                          \
+        d->committed = true;                                                                                    \
+    } while (0)
+
+#define LACKING()                                                   \
+    do {                                                            \
+        if (!resumable) raise_status(d, MP_E_TRUNCATED, p);         \
+        COMMIT(p);                                                  \
+        return Qundef;                                              \
+    } while (0)
+
+MP_INLINE VALUE
+decode_loop(mp_decoder *d, const bool resumable)
 {
-    const mp_options *const options = d->options;
-    uint64_t left = 1, parity = 2;
-    size_t base = 0, count = 0, capacity = d->stack.capacity;
+    const mp_options *const options = &d->codec->options;
+    const uint8_t *p = d->at;
+    uint64_t left = d->tree.left, parity = d->tree.parity;
+    size_t base = d->tree.base, count = d->tree.count;
+    uint32_t depth = d->tree.depth;
     VALUE *values = d->stack.values;
-    uint32_t depth = 0;
+    size_t capacity = d->stack.capacity;
 
     for (;;) {
         mp_wire_row row;
@@ -243,7 +346,7 @@ decode_loop(mp_decoder *d, const uint8_t *p, const uint8_t **after)
         VALUE obj;
         bool key = (left & 1) == parity;
 
-        if (MP_UNLIKELY(mp_row_read(p, d->end, &row) != MP_OK)) decoder_raise(d, MP_E_TRUNCATED, p);
+        if (MP_UNLIKELY(mp_row_read(p, d->end, &row) != MP_OK)) LACKING();
         payload = p + row.head;
 
         switch ((mp_kind)row.kind) {
@@ -252,22 +355,35 @@ decode_loop(mp_decoder *d, const uint8_t *p, const uint8_t **after)
             break;
           case MP_STR:
             n = mp_row_count(p, row);
-            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) decoder_raise(d, MP_E_TRUNCATED, p);
-            obj = key ? str_key(d, payload, n, p) : str_new(options, payload, n);
+            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
+            if (key) {
+                obj = str_key(d, payload, n);
+                if (MP_UNLIKELY(!obj)) {
+                    COMMIT(payload + n);
+                    mp_raise_malformed_symbol(payload, n, offset_of(d, p));
+                }
+            } else if (MP_LIKELY(n < SHARE_MIN) || !(obj = payload_shared(d, payload, n, mp_utf8))) {
+                obj = str_new(options, payload, n);
+            }
             payload += n;
             break;
           case MP_MAP:
           case MP_ARRAY:
             if (MP_UNLIKELY(key)) {
-                p = decoder_own_source(d, p);
+                p = own_source(d, p);
                 payload = p + row.head;
             }
             n = mp_row_count(p, row);
             if (n) {
-                if (MP_UNLIKELY(depth == d->max_depth)) decoder_raise(d, MP_E_DEPTH, p);
-                if (MP_UNLIKELY(depth == d->frame_capacity)) frames_grow(d);
-                d->frames[depth++] = (mp_frame){.left = left, .base = base, .parity = parity};
-                base = count;
+                if (MP_UNLIKELY(depth + d->outer_depth >= d->max_depth)) raise_status(d, MP_E_DEPTH, p);
+                if (MP_UNLIKELY(count + OPEN_WORDS > capacity)) {
+                    mp_value_stack_move(&d->stack, count, capacity * 2);
+                    values = d->stack.values;
+                    capacity = d->stack.capacity;
+                }
+                open_words_put(&values[count], left, base, parity);
+                depth++;
+                base = count += OPEN_WORDS;
                 parity = row.kind == MP_MAP ? 0 : 2;
                 left = row.kind == MP_MAP ? (uint64_t)n * 2 : n;
                 p = payload;
@@ -285,95 +401,111 @@ decode_loop(mp_decoder *d, const uint8_t *p, const uint8_t **after)
             obj = Qtrue;
             break;
           case MP_UINT:
-            obj = uint_new(options, mp_row_uint(p, row));
+            obj = number(options, ULL2NUM(mp_row_uint(p, row)));
             break;
           case MP_INT:
-            obj = sint_new(options, mp_row_sint(p, row));
+            obj = number(options, LL2NUM(mp_row_sint(p, row)));
             break;
           case MP_FLOAT32:
           case MP_FLOAT64:
-            obj = float_new(options, mp_row_real(p, row));
+            obj = number(options, DBL2NUM(mp_row_real(p, row)));
             break;
           case MP_BIN:
             n = mp_row_count(p, row);
-            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) decoder_raise(d, MP_E_TRUNCATED, p);
-            obj = key ? bin_key(d, payload, n) : bin_new(options, payload, n);
+            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
+            if (key) obj = bin_key(d, payload, n);
+            else if (n < SHARE_MIN || !(obj = payload_shared(d, payload, n, rb_ascii8bit_encoding())))
+                obj = bin_new(options, payload, n);
             payload += n;
             break;
           case MP_EXT:
-            if (key) {
-                p = decoder_own_source(d, p);
+            n = mp_row_ext_count(p, row);
+            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
+            if (key || d->codec->types) {
+                p = own_source(d, p);
                 payload = p + row.head;
             }
-            n = mp_row_ext_count(p, row);
-            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) decoder_raise(d, MP_E_TRUNCATED, p);
+            COMMIT(payload + n);
             obj = ext_new(d, mp_row_ext_type(p, row), payload, n, p);
+            d->committed = false;
             payload += n;
             break;
           default:
-            decoder_raise(d, MP_E_BAD_HEAD, p);
+            raise_status(d, MP_E_BAD_HEAD, p);
         }
         p = payload;
 
         /* The object is complete, and with it every container that it was the last object of. */
         for (;;) {
+            size_t n_objects, first;
+            bool map;
+
             if (depth == 0) {
-                *after = p;
+                left = 1;
+                COMMIT(p);
                 return obj;
             }
             if (MP_UNLIKELY(count == capacity)) {
-                mp_value_stack_grow(&d->stack, count);
+                mp_value_stack_move(&d->stack, count, capacity * 2);
                 values = d->stack.values;
                 capacity = d->stack.capacity;
             }
             values[count++] = obj;
             if (MP_LIKELY(--left)) break;
 
-            obj = parity == 0 ? hash_new(options, count - base, values + base)
-                              : array_new(options, count - base, values + base);
-            count = base;
+            first = base;
+            n_objects = count - base;
+            map = parity == 0;
             depth--;
-            left = d->frames[depth].left;
-            base = d->frames[depth].base;
-            parity = d->frames[depth].parity;
+            count = first - OPEN_WORDS;
+            left = open_words_left(&values[count]);
+            base = open_words_base(&values[count]);
+            parity = open_words_parity(&values[count]);
+            if (resumable) COMMIT(p);
+            obj = map ? hash_new(options, n_objects, values + first) : array_new(options, n_objects, values + first);
+            if (resumable) d->committed = false;
         }
     }
 }
 
 VALUE
-mp_decode(VALUE source, const mp_options *options)
+mp_decode_on(mp_decoder *d)
 {
-    mp_decoder d;
-    const uint8_t *after;
-    VALUE obj;
-
-    if (MP_UNLIKELY((size_t)RSTRING_LEN(source) > options->max_bytes)) {
-        mp_raise_limit("max_bytes", options->max_bytes, (size_t)RSTRING_LEN(source));
-    }
-    decoder_init(&d, source, options);
-    obj = decode_loop(&d, d.start, &after);
-    if (MP_UNLIKELY(after != d.end)) mp_raise_extra_bytes((size_t)(d.end - after), (size_t)(after - d.start));
-    decoder_cleanup(&d);
-    RB_GC_GUARD(d.source);
-    return obj;
+    return decode_loop(d, true);
 }
 
 /* --- Manypack.unpack -------------------------------------------------------------------------------- */
 
-/* The bytes of one message: a String, or what converts to one, or what an IO has. */
 static VALUE
-source_bytes(VALUE source, const mp_options *options)
+unpack_string(VALUE source, const mp_codec *codec)
+{
+    mp_decoder d;
+    VALUE obj, codec_object = codec->object; /* which another one may replace meanwhile */
+
+    if (MP_UNLIKELY((size_t)RSTRING_LEN(source) > codec->options.max_bytes)) {
+        mp_raise_limit("max_bytes", codec->options.max_bytes, (size_t)RSTRING_LEN(source));
+    }
+    mp_decoder_init(&d, codec);
+    mp_decoder_source(&d, source, 0, (size_t)RSTRING_LEN(source));
+    obj = decode_loop(&d, false);
+    if (MP_UNLIKELY(d.at != d.end)) mp_raise_extra_bytes((size_t)(d.end - d.at), offset_of(&d, d.at));
+    mp_decoder_cleanup(&d);
+    RB_GC_GUARD(d.source);
+    RB_GC_GUARD(codec_object);
+    return obj;
+}
+
+VALUE
+mp_unpack(VALUE source, const mp_codec *codec)
 {
     VALUE string;
 
-    if (RB_TYPE_P(source, T_STRING)) return source;
+    if (MP_LIKELY(RB_TYPE_P(source, T_STRING))) return unpack_string(source, codec);
     if (NIL_P(source)) mp_raise_no_data();
-    if (mp_io_p(source)) return mp_io_read_message(source, options);
+    if (mp_io_p(source)) return mp_unpack_io(source, codec);
     string = rb_check_string_type(source);
-    if (NIL_P(string)) {
-        rb_raise(rb_eTypeError, "String or IO expected, not %" PRIsVALUE, rb_obj_class(source));
-    }
-    return string;
+    if (NIL_P(string)) rb_raise(rb_eTypeError, "String or IO expected, not %" PRIsVALUE, rb_obj_class(source));
+    return unpack_string(string, codec);
 }
 
 /*
@@ -404,12 +536,12 @@ source_bytes(VALUE source, const mp_options *options)
 static VALUE
 rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 {
-    mp_options options;
+    mp_codec codec;
 
+    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec());
     rb_check_arity(argc, 1, 2);
-    if (MP_LIKELY(argc == 1 && RB_TYPE_P(argv[0], T_STRING))) return mp_decode(argv[0], &mp_default_options);
-    mp_options_init(&options, argc == 2 ? argv[1] : Qnil);
-    return mp_decode(source_bytes(argv[0], &options), &options);
+    mp_codec_override(&codec, mp_default_codec()->object, argv[1]);
+    return mp_unpack(argv[0], &codec);
 }
 
 void

@@ -1,10 +1,58 @@
-/* The decoder: bytes of one whole message in, one object out. */
+/* The decoder: bytes in, objects out, by one loop that can stop where its bytes end. */
 #ifndef MANYPACK_DECODE_H
 #define MANYPACK_DECODE_H
 
 #include "codec.h"
+#include "key_cache.h"
+#include "value_stack.h"
 
-/* Decodes source, a String that holds exactly one object. Raises the errors of error.h. */
-VALUE mp_decode(VALUE source, const mp_options *options);
+/*
+ * Where in the tree the decoder is. Of the innermost open container this knows left, base and parity; those of the
+ * ones around it lie on the value stack below base, as the words of OPEN_WORDS.
+ */
+typedef struct {
+    uint64_t left;   /* objects still to come, keys and values counted apart; outside of all, the one */
+    uint64_t parity; /* 0 in a map, where an even number left means that a key comes next; else 2 */
+    size_t base;     /* where the container's objects start on the value stack */
+    size_t count;    /* words in use of it */
+    uint32_t depth;  /* open containers */
+} mp_tree;
+
+typedef struct {
+    VALUE source;               /* the String that the bytes are in */
+    const uint8_t *start, *end; /* the bytes at hand */
+    const uint8_t *at;          /* the first that is not decoded; when something raised, what to go on with */
+    size_t origin;              /* offset of start in the whole input, for errors */
+    const mp_codec *codec;
+    mp_key_cache *keys;         /* of this Ractor; NULL until the first map key */
+    uint32_t outer_depth;       /* containers around the whole input: above 0 in the body of an ext */
+    uint32_t max_depth;
+    bool own_source;            /* nobody else can change the source */
+    bool committed;             /* tree and at are where to go on after an error */
+    mp_tree tree;
+    mp_value_stack stack;
+} mp_decoder;
+
+/* Starts without bytes and outside of everything. codec must outlive the decoder. */
+void mp_decoder_init(mp_decoder *d, const mp_codec *codec);
+
+/* Gives it the len bytes of source from at on, which are the first after those it has decoded. */
+void mp_decoder_source(mp_decoder *d, VALUE source, size_t at, size_t len);
+
+/*
+ * Decodes on. Returns the object, or Qundef when the bytes end before it does; d->at then is at the head that
+ * lacks something. Raises the errors of error.h and what user code raises. With d->committed, d->at is then behind the
+ * object to blame, which d->tree counts as still to come; without, decoding cannot go on.
+ */
+VALUE mp_decode_on(mp_decoder *d);
+
+/* Frees early what the collector would free. */
+void mp_decoder_cleanup(mp_decoder *d);
+
+/* Fills left, of as many places as the tree is deep, with what is still to come at each level, outermost first. */
+void mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left);
+
+/* Unpacks the one object in a String or an io. */
+VALUE mp_unpack(VALUE source, const mp_codec *codec);
 
 #endif

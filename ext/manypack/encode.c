@@ -1,12 +1,15 @@
 /* VALUE to bytes: one walk, dispatched by what is most frequent; and Manypack.pack. */
 #include "encode.h"
 
+#include "buffer.h"
 #include "error.h"
+#include "io.h"
 #include "packer.h"
+#include "stack.h"
 #include "timestamp.h"
 #include "wire.h"
 
-static ID id_to_msgpack, id_write, id_append, id_sec, id_nsec;
+static ID id_to_msgpack, id_sec, id_nsec;
 
 /* --- the window ------------------------------------------------------------------------------------- */
 
@@ -54,21 +57,23 @@ window_grow(mp_out *out, size_t n)
 }
 
 void
-mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_options *options)
+mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec)
 {
     mp_out_init(&e->out, block, size, window_grow);
     e->str = 0;
     e->packer = 0;
-    e->options = options;
+    e->buffer = 0;
+    e->codec = codec;
     e->place = NULL;
+    e->last_class = 0;
     e->depth = 0;
-    e->max_depth = options->max_depth ? options->max_depth : MP_PACK_MAX_DEPTH;
+    e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;
 }
 
 void
-mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_options *options)
+mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_codec *codec)
 {
-    mp_encoder_init(e, NULL, 0, options);
+    mp_encoder_init(e, NULL, 0, codec);
     e->str = str;
     window_on_str(e);
 }
@@ -203,6 +208,8 @@ encode_float(mp_encoder *e, double d)
     mp_out_commit(&e->out, mp_put_float64(mp_encoder_reserve(e, MP_HEAD_MAX), d));
 }
 
+static void encode_typed(mp_encoder *e, VALUE obj, const mp_type *type);
+
 static void
 encode_bignum(mp_encoder *e, VALUE obj)
 {
@@ -211,36 +218,74 @@ encode_bignum(mp_encoder *e, VALUE obj)
                                INTEGER_PACK_MSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
     uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX);
 
-    if (sign == 1) p = mp_put_uint(p, magnitude);
-    else if (sign == -1 && magnitude <= (uint64_t)1 << 63) p = mp_put_sint(p, (int64_t)(0 - magnitude));
-    else if (sign == 0) p = mp_put_uint(p, 0);
-    else {
+    if (sign == 1 || sign == 0) {
+        mp_out_commit(&e->out, mp_put_uint(p, magnitude));
+    } else if (sign == -1 && magnitude <= (uint64_t)1 << 63) {
+        mp_out_commit(&e->out, mp_put_sint(p, (int64_t)(0 - magnitude)));
+    } else if (e->codec->types && e->codec->types->integer) {
+        encode_typed(e, obj, e->codec->types->integer);
+    } else {
         rb_raise(rb_eRangeError, "Integer of %" PRIuSIZE " bits does not fit MessagePack's 64, at %" PRIsVALUE,
                  rb_absint_numwords(obj, 1, NULL), path_of(e->place));
     }
-    mp_out_commit(&e->out, p);
+}
+
+/* Whether a payload goes into the output as a chunk of its own. */
+MP_INLINE bool
+by_reference_p(const mp_encoder *e, size_t n)
+{
+    return MP_UNLIKELY(e->buffer != 0) && n >= mp_buffer_get(e->buffer)->write_reference_threshold;
+}
+
+/* Closes the String behind the window, puts the other one behind it, and goes on in a new one. */
+static void
+append_reference(mp_encoder *e, VALUE string)
+{
+    mp_buffer_return_tail(e->buffer, mp_encoder_str(e));
+    string = rb_str_new_frozen(string);
+    mp_buffer_refer(e->buffer, string, 0, (size_t)RSTRING_LEN(string));
+    e->str = mp_buffer_take_tail(e->buffer);
+    window_on_str(e);
+}
+
+/* The payload behind a head; p is where the head ends, in a window that has room for n bytes more or is left. */
+MP_INLINE void
+append_payload(mp_encoder *e, uint8_t *p, VALUE string, uint32_t n)
+{
+    mp_copy(p, RSTRING_PTR(string), n);
+    mp_out_commit(&e->out, p + n);
 }
 
 MP_INLINE void
 encode_str_bytes(mp_encoder *e, VALUE string)
 {
     uint32_t n = checked_length(e, string, (size_t)RSTRING_LEN(string));
-    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX + (size_t)n);
+    bool reference = by_reference_p(e, n);
+    uint8_t *p = mp_encoder_reserve(e, reference ? MP_HEAD_MAX : MP_HEAD_MAX + (size_t)n);
 
-    p = mp_put_str_head(p, n, e->options->compatibility_mode);
-    mp_copy(p, RSTRING_PTR(string), n);
-    mp_out_commit(&e->out, p + n);
+    p = mp_put_str_head(p, n, e->codec->options.compatibility_mode);
+    if (MP_LIKELY(!reference)) {
+        append_payload(e, p, string, n);
+    } else {
+        mp_out_commit(&e->out, p);
+        append_reference(e, string);
+    }
 }
 
 static void
 encode_bin_bytes(mp_encoder *e, VALUE string)
 {
     uint32_t n = checked_length(e, string, (size_t)RSTRING_LEN(string));
-    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX + (size_t)n);
+    bool reference = by_reference_p(e, n);
+    uint8_t *p = mp_encoder_reserve(e, reference ? MP_HEAD_MAX : MP_HEAD_MAX + (size_t)n);
 
-    p = e->options->compatibility_mode ? mp_put_str_head(p, n, true) : mp_put_bin_head(p, n);
-    mp_copy(p, RSTRING_PTR(string), n);
-    mp_out_commit(&e->out, p + n);
+    p = e->codec->options.compatibility_mode ? mp_put_str_head(p, n, true) : mp_put_bin_head(p, n);
+    if (MP_LIKELY(!reference)) {
+        append_payload(e, p, string, n);
+    } else {
+        mp_out_commit(&e->out, p);
+        append_reference(e, string);
+    }
     RB_GC_GUARD(string);
 }
 
@@ -288,6 +333,14 @@ mp_encode_symbol(mp_encoder *e, VALUE symbol)
     encode_str_bytes(e, rb_sym2str(symbol));
 }
 
+/* A Symbol as what it is registered as, or as its name. */
+static void
+encode_symbol(mp_encoder *e, VALUE symbol)
+{
+    if (MP_UNLIKELY(e->codec->types && e->codec->types->symbol)) encode_typed(e, symbol, e->codec->types->symbol);
+    else mp_encode_symbol(e, symbol);
+}
+
 MP_INLINE void
 encode_special(mp_encoder *e, VALUE obj)
 {
@@ -295,7 +348,7 @@ encode_special(mp_encoder *e, VALUE obj)
 
     if (NIL_P(obj)) mp_out_commit(&e->out, mp_put_nil(p));
     else if (obj == Qtrue || obj == Qfalse) mp_out_commit(&e->out, mp_put_bool(p, obj == Qtrue));
-    else mp_encode_symbol(e, obj);
+    else encode_symbol(e, obj);
 }
 
 /* --- ext -------------------------------------------------------------------------------------------- */
@@ -364,29 +417,7 @@ encode_timestamp(mp_encoder *e, mp_timestamp timestamp)
 /* From so many levels on a callback's SystemStackError is taken for what it is: too many levels. */
 enum { DEEP = 64 };
 
-/*
- * Whether the C stack has less left than an exception needs to be made and raised. Ruby answers for its own
- * margin of 16 KB, within which it raises nothing but SystemStackError; asking from further down widens it.
- */
-static MP_NOINLINE bool
-stack_low_p(int steps)
-{
-    volatile char step[12 * 1024];
-    bool low;
-
-    step[0] = 0; /* keeps the frame, and this call from becoming a jump */
-    low = ruby_stack_check() || (steps > 1 && stack_low_p(steps - 1));
-    return low || step[0];
-}
-
-/* Depth alone does not protect the C stack, of which a Fiber has little. */
-MP_INLINE bool
-stack_used_up_p(void)
-{
-    return ruby_stack_check() || stack_low_p(3);
-}
-
-/* Opens one level. So many of them take half of what stack_used_up_p keeps free; few documents have as many. */
+/* Opens one level. So many of them take half of what mp_stack_used_up_p keeps free; few documents have as many. */
 enum { STACK_CHECK_LEVELS = 32 };
 
 MP_INLINE void
@@ -394,7 +425,7 @@ level_open(mp_encoder *e, mp_place *place)
 {
     place->up = e->place;
     e->place = place;
-    if (MP_UNLIKELY(++e->depth > e->max_depth || (e->depth % STACK_CHECK_LEVELS == 0 && stack_used_up_p()))) {
+    if (MP_UNLIKELY(++e->depth > e->max_depth || (e->depth % STACK_CHECK_LEVELS == 0 && mp_stack_used_up_p()))) {
         mp_raise_nesting(e->depth - 1, path_of(e->place->up));
     }
 }
@@ -409,12 +440,13 @@ level_close(mp_encoder *e, const mp_place *place)
 static void encode_array(mp_encoder *e, VALUE array);
 static void encode_hash(mp_encoder *e, VALUE hash);
 static void encode_rare(mp_encoder *e, VALUE obj);
+static void encode_derived(mp_encoder *e, VALUE obj);
 
 /* By frequency in real documents. Branches, not a switch: they are predicted better than one jump is. */
 MP_INLINE void
 encode_value(mp_encoder *e, VALUE obj)
 {
-    enum ruby_value_type type;
+    VALUE klass;
 
     if (RB_FIXNUM_P(obj)) {
         encode_fixnum(e, obj);
@@ -428,10 +460,10 @@ encode_value(mp_encoder *e, VALUE obj)
         encode_special(e, obj);
         return;
     }
-    type = RB_BUILTIN_TYPE(obj);
-    if (type == T_STRING) encode_string(e, obj);
-    else if (type == T_HASH) encode_hash(e, obj);
-    else if (type == T_ARRAY) encode_array(e, obj);
+    klass = RBASIC_CLASS(obj);
+    if (klass == rb_cString) encode_string(e, obj);
+    else if (klass == rb_cHash) encode_hash(e, obj);
+    else if (klass == rb_cArray) encode_array(e, obj);
     else encode_rare(e, obj);
 }
 
@@ -486,66 +518,122 @@ encode_hash(mp_encoder *e, VALUE hash)
     level_close(e, &walk.place);
 }
 
-static VALUE
-call_to_msgpack(VALUE arg)
-{
-    const VALUE *call = (const VALUE *)arg;
+/* A call of user code that writes to e->packer; returns Qundef when there is no such method. */
+typedef struct {
+    mp_encoder *e;
+    VALUE obj;
+    const mp_type *type; /* NULL to call obj.to_msgpack */
+} user_call;
 
-    return rb_check_funcall(call[0], id_to_msgpack, 1, &call[1]);
+static VALUE
+call_user(VALUE arg)
+{
+    const user_call *call = (const user_call *)arg;
+    VALUE argv[2] = {call->obj, call->e->packer};
+
+    if (call->type) return mp_handler_call(&call->type->handler, 2, argv);
+    return rb_check_funcall(call->obj, id_to_msgpack, 1, &argv[1]);
 }
 
 static VALUE
-callbacks_too_deep(VALUE arg, VALUE error)
+calls_too_deep(VALUE arg, VALUE error)
 {
-    mp_encoder *e = (mp_encoder *)arg;
+    const mp_encoder *e = ((const user_call *)arg)->e;
 
     mp_raise_nesting(e->depth, path_of(e->place));
 }
 
 /*
- * Has the object write itself. While it does, its Packer has the String behind the window and this encoder
- * has nothing: whatever the object does, raise or never return included, there is nothing to undo.
+ * Has user code write the object. While it does, e->packer has the String behind the window and this encoder has
+ * nothing: whatever that code does, raise or never return included, there is nothing to undo. One level of nesting.
  */
-static void
-encode_by_to_msgpack(mp_encoder *e, VALUE obj)
+static VALUE
+lend_window(mp_encoder *e, VALUE obj, const mp_type *type)
 {
+    user_call call = {.e = e, .obj = obj, .type = type};
     mp_place place = {.key = Qundef};
-    VALUE call[2], result;
+    uint32_t depth;
+    VALUE result;
 
-    if (MP_UNLIKELY(stack_used_up_p())) mp_raise_nesting(e->depth, path_of(e->place));
-    if (!e->packer) e->packer = mp_packer_new(e->options);
-    call[0] = obj;
-    call[1] = e->packer;
+    if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_nesting(e->depth, path_of(e->place));
+    if (!e->packer) e->packer = mp_packer_new(e->codec);
     level_open(e, &place);
-    mp_packer_lend(e->packer, mp_encoder_str(e), e->depth);
-    if (MP_LIKELY(e->depth < DEEP)) result = call_to_msgpack((VALUE)call);
-    else result = rb_rescue2(call_to_msgpack, (VALUE)call, callbacks_too_deep, (VALUE)e, rb_eSysStackError, (VALUE)0);
-    e->str = mp_packer_take(e->packer);
+    depth = mp_packer_lend(e->packer, mp_encoder_str(e), e->depth);
+    if (MP_LIKELY(e->depth < DEEP)) result = call_user((VALUE)&call);
+    else result = rb_rescue2(call_user, (VALUE)&call, calls_too_deep, (VALUE)&call, rb_eSysStackError, (VALUE)0);
+    e->str = mp_packer_take(e->packer, depth);
     window_on_str(e);
     level_close(e, &place);
-    if (result == Qundef) raise_unpackable(e, obj);
+    return result;
+}
+
+/* An ext whose body is written by the handler. Its head comes last, when the length is known. */
+static void
+encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
+{
+    uint8_t head[MP_HEAD_MAX];
+    size_t start = mp_out_size(&e->out), size, head_size;
+    uint8_t *body;
+
+    lend_window(e, obj, type);
+    size = mp_out_size(&e->out) - start;
+    head_size = (size_t)(mp_put_ext_head(head, type->type, checked_length(e, obj, size)) - head);
+    mp_encoder_reserve(e, head_size);
+    body = e->out.start + start;
+    memmove(body + head_size, body, size);
+    memcpy(body, head, head_size);
+    mp_out_commit(&e->out, body + head_size + size);
+}
+
+/* An object as the ext that its class is registered as. */
+static void
+encode_typed(mp_encoder *e, VALUE obj, const mp_type *type)
+{
+    mp_codec_check_handler(e->codec, type);
+    if (type->recursive) encode_recursive(e, obj, type);
+    else mp_encode_ext(e, type->type, mp_handler_call(&type->handler, 1, &obj));
+}
+
+/* The ext type of what is no exact core object, or NULL. Rows of a table ask for the same class again and again. */
+static const mp_type *
+type_of(mp_encoder *e, VALUE obj)
+{
+    if (!e->codec->types) return NULL;
+    if (e->last_class != CLASS_OF(obj)) {
+        e->last_type = mp_types_for_object(e->codec->types, obj);
+        e->last_class = CLASS_OF(obj);
+    }
+    return e->last_type;
 }
 
 static void
 encode_foreign(mp_encoder *e, VALUE obj)
 {
-    if (e->options->timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
+    const mp_type *type = type_of(e, obj);
+
+    if (type) {
+        encode_typed(e, obj, type);
+    } else if (rb_obj_class(obj) == mp_cExtensionValue) {
+        mp_encode_ext(e, mp_ext_type(RSTRUCT_GET(obj, 0)), RSTRUCT_GET(obj, 1));
+    } else if (e->codec->options.timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
         encode_timestamp(e, timestamp_of_time(obj));
-    } else if (e->options->timestamp && rb_obj_class(obj) == mp_cTimestamp) {
+    } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
         encode_timestamp(e, timestamp_of_timestamp(obj));
-    } else {
-        encode_by_to_msgpack(e, obj);
+    } else if (lend_window(e, obj, NULL) == Qundef) {
+        raise_unpackable(e, obj);
     }
 }
 
+/* A String, Hash or Array whose class is not that class itself: its ext type goes first. */
 static void
-encode_struct(mp_encoder *e, VALUE obj)
+encode_derived(mp_encoder *e, VALUE obj)
 {
-    if (rb_obj_class(obj) == mp_cExtensionValue) {
-        mp_encode_ext(e, mp_ext_type(RSTRUCT_GET(obj, 0)), RSTRUCT_GET(obj, 1));
-    } else {
-        encode_foreign(e, obj);
-    }
+    const mp_type *type = type_of(e, obj);
+
+    if (type) encode_typed(e, obj, type);
+    else if (RB_BUILTIN_TYPE(obj) == T_STRING) encode_string(e, obj);
+    else if (RB_BUILTIN_TYPE(obj) == T_HASH) encode_hash(e, obj);
+    else encode_array(e, obj);
 }
 
 static void
@@ -553,9 +641,11 @@ encode_rare(mp_encoder *e, VALUE obj)
 {
     switch (RB_BUILTIN_TYPE(obj)) {
       case T_FLOAT: encode_float(e, RFLOAT_VALUE(obj)); break;
-      case T_SYMBOL: mp_encode_symbol(e, obj); break;
+      case T_SYMBOL: encode_symbol(e, obj); break;
       case T_BIGNUM: encode_bignum(e, obj); break;
-      case T_STRUCT: encode_struct(e, obj); break;
+      case T_STRING:
+      case T_HASH:
+      case T_ARRAY: encode_derived(e, obj); break;
       default: encode_foreign(e, obj); break;
     }
 }
@@ -566,25 +656,44 @@ mp_encode(mp_encoder *e, VALUE obj)
     encode_value(e, obj);
 }
 
+void
+mp_encode_array(mp_encoder *e, VALUE array)
+{
+    encode_array(e, array);
+}
+
+void
+mp_encode_hash(mp_encoder *e, VALUE hash)
+{
+    encode_hash(e, hash);
+}
+
 /* --- Manypack.pack ---------------------------------------------------------------------------------- */
 
 static VALUE
-pack(VALUE obj, const mp_options *options)
+pack(VALUE obj, const mp_codec *codec)
 {
     uint8_t block[STACK_BLOCK];
+    VALUE codec_object = codec->object, result; /* which another one may replace meanwhile */
     mp_encoder e;
 
-    mp_encoder_init(&e, block, sizeof(block), options);
+    mp_encoder_init(&e, block, sizeof(block), codec);
     mp_encode(&e, obj);
-    if (e.packer) mp_packer_close(e.packer);
-    return encoder_result(&e);
+    if (MP_UNLIKELY(e.packer != 0)) mp_packer_close(e.packer);
+    result = encoder_result(&e);
+    RB_GC_GUARD(obj);
+    RB_GC_GUARD(codec_object);
+    return result;
 }
 
-/* All of bytes to anything that answers write or <<. */
-static void
-write_to_io(VALUE io, VALUE bytes)
+VALUE
+mp_pack(VALUE obj, VALUE io, const mp_codec *codec)
 {
-    rb_funcallv(io, rb_respond_to(io, id_write) ? id_write : id_append, 1, &bytes);
+    VALUE bytes = pack(obj, codec);
+
+    if (NIL_P(io)) return bytes;
+    mp_io_write(io, bytes);
+    return Qnil;
 }
 
 /*
@@ -614,26 +723,20 @@ write_to_io(VALUE io, VALUE bytes)
 static VALUE
 rb_manypack_pack(int argc, VALUE *argv, VALUE self)
 {
-    mp_options options;
-    VALUE bytes;
+    VALUE io, options;
+    mp_codec codec;
 
-    if (MP_LIKELY(argc == 1)) return pack(argv[0], &mp_default_options);
+    if (MP_LIKELY(argc == 1)) return pack(argv[0], mp_default_codec());
     rb_check_arity(argc, 1, 3);
-    if (argc == 3 || RB_TYPE_P(argv[1], T_HASH)) mp_options_init(&options, argv[argc - 1]);
-    else options = mp_default_options;
-
-    bytes = pack(argv[0], &options);
-    if (NIL_P(argv[1]) || (argc == 2 && RB_TYPE_P(argv[1], T_HASH))) return bytes;
-    write_to_io(argv[1], bytes);
-    return Qnil;
+    mp_scan_io_options(argc - 1, argv + 1, &io, &options);
+    mp_codec_override(&codec, mp_default_codec()->object, options);
+    return mp_pack(argv[0], io, &codec);
 }
 
 void
 Init_manypack_encode(void)
 {
     id_to_msgpack = rb_intern("to_msgpack");
-    id_write = rb_intern("write");
-    id_append = rb_intern("<<");
     id_sec = rb_intern("@sec");
     id_nsec = rb_intern("@nsec");
 

@@ -19,17 +19,20 @@ typedef struct mp_place {
 typedef struct {
     mp_out out;              /* first: the window's growth finds the encoder by it */
     VALUE str;               /* the String behind the window; 0 while that is the caller's block */
-    VALUE packer;            /* what to_msgpack of foreign objects is called with; 0 until one is met */
-    const mp_options *options;
+    VALUE packer;            /* what user code writes to; 0 until some is called */
+    VALUE buffer;            /* the Buffer that str is from, if long Strings may go there by reference; else 0 */
+    const mp_codec *codec;
     const mp_place *place;
+    VALUE last_class;        /* of a foreign object, and the ext type that was found for it or NULL */
+    const mp_type *last_type;
     uint32_t depth, max_depth;
 } mp_encoder;
 
-/* Starts with the window on block, which the caller owns and which must outlive the encoder. */
-void mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_options *options);
+/* Starts with the window on block, which the caller owns and which must outlive the encoder, as codec must. */
+void mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec);
 
 /* Continues behind what str holds; str must be a binary String that nobody else sees. */
-void mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_options *options);
+void mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_codec *codec);
 
 /* Appends obj. Raises NoMethodError, RangeError, ArgumentError, RuntimeError, NestingError with the path. */
 void mp_encode(mp_encoder *e, VALUE obj);
@@ -39,14 +42,21 @@ void mp_encode_string(mp_encoder *e, VALUE string);
 void mp_encode_bin(mp_encoder *e, VALUE string);
 void mp_encode_symbol(mp_encoder *e, VALUE symbol);
 
+/* Appends a container's elements as that container, whatever ext type its class has. */
+void mp_encode_array(mp_encoder *e, VALUE array);
+void mp_encode_hash(mp_encoder *e, VALUE hash);
+
 /* Appends an ext of one type with the bytes of payload. */
 void mp_encode_ext(mp_encoder *e, int type, VALUE payload);
 
 /* Checks an ext type from Ruby. RangeError outside -128..127. */
 int mp_ext_type(VALUE type);
 
-/* Writes what is in the window into the String behind it, and returns that. The window stays valid. */
+/* Gives the String behind the window its length, and returns it. The window stays valid. */
 VALUE mp_encoder_str(mp_encoder *e);
+
+/* Packs obj into a String, or to an io that is not nil, and then returns nil. */
+VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec);
 
 /* Room for n bytes; never NULL, as growth raises NoMemoryError itself. */
 MP_INLINE uint8_t *

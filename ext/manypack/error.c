@@ -1,9 +1,8 @@
 /* The only file that makes an exception of a status: class, what was expected, what was found, byte offset. */
 #include "error.h"
 
-#include "wire.h"
-
-static VALUE eMalformedFormatError, eStackError, eUnknownExtTypeError, eTruncatedError, eLimitError, eNestingError;
+static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
+static VALUE eTruncatedError, eLimitError, eNestingError;
 static ID id_offset, id_limit, id_value;
 
 /* Raises klass with "MESSAGE, at byte OFFSET"; the message is fresh. */
@@ -33,6 +32,10 @@ kind_name(mp_kind kind)
       case MP_FLOAT64: return "float64";
       case MP_UINT: return "uint";
       case MP_INT: return "int";
+      case MP_NIL: return "nil";
+      case MP_TRUE: return "true";
+      case MP_FALSE: return "false";
+      case MP_FIXINT: return "fixint";
       default: return "object";
     }
 }
@@ -69,13 +72,13 @@ timestamp_message(mp_status status, mp_blame blame)
 void
 mp_raise_status(mp_status status, mp_blame blame)
 {
-    size_t offset = (size_t)(blame.at - blame.start);
+    size_t offset = blame.origin + (size_t)(blame.at - blame.start);
 
     switch (status) {
       case MP_E_TRUNCATED:
         raise_at(eTruncatedError, truncated_message(blame), offset);
       case MP_E_DEPTH:
-        raise_at(eStackError, rb_str_new_cstr(mp_status_text(status)), offset);
+        mp_raise_too_deep(offset);
       case MP_E_TIMESTAMP_SIZE:
       case MP_E_TIMESTAMP_NSEC:
         raise_at(eMalformedFormatError, timestamp_message(status, blame), offset);
@@ -88,6 +91,25 @@ void
 mp_raise_unknown_ext(int type, size_t offset)
 {
     raise_at(eUnknownExtTypeError, rb_sprintf("ext type %d is not registered", type), offset);
+}
+
+void
+mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset)
+{
+    raise_at(eUnexpectedTypeError, rb_sprintf("%s expected, %s found", kind_name(expected), kind_name(found)), offset);
+}
+
+void
+mp_raise_past_body(int type, size_t offset)
+{
+    raise_at(eMalformedFormatError, rb_sprintf("the unpacker of ext type %d reads past its body", type), offset);
+}
+
+void
+mp_raise_unread_body(int type, size_t left, size_t offset)
+{
+    raise_at(eMalformedFormatError, rb_sprintf("the unpacker of ext type %d leaves %" PRIuSIZE " bytes of its body unread",
+                                               type, left), offset);
 }
 
 void
@@ -121,6 +143,12 @@ mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset)
 }
 
 void
+mp_raise_too_deep(size_t offset)
+{
+    raise_at(eStackError, rb_str_new_cstr(mp_status_text(MP_E_DEPTH)), offset);
+}
+
+void
 mp_raise_no_data(void)
 {
     raise_at(eTruncatedError, rb_str_new_cstr("an object expected, the input ends"), 0);
@@ -137,6 +165,7 @@ Init_manypack_error(void)
 {
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
+    eUnexpectedTypeError = mp_const("Manypack::UnexpectedTypeError");
     eUnknownExtTypeError = mp_const("Manypack::UnknownExtTypeError");
     eTruncatedError = mp_const("Manypack::TruncatedError");
     eLimitError = mp_const("Manypack::LimitError");

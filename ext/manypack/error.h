@@ -4,10 +4,12 @@
 
 #include "manypack.h"
 #include "status.h"
+#include "wire.h"
 
 /* The bytes being decoded and the head to blame, for messages that say where and what. */
 typedef struct {
     const uint8_t *start, *at, *end;
+    size_t origin; /* offset of start in the whole input */
 } mp_blame;
 
 /* Raises what the status means, with #offset. Copies what it needs before it allocates. */
@@ -18,6 +20,10 @@ NORETURN(void mp_raise_unknown_ext(int type, size_t offset));
 NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset));
 NORETURN(void mp_raise_limit(const char *limit, size_t allowed, size_t found));
 NORETURN(void mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset));
+NORETURN(void mp_raise_too_deep(size_t offset));
+NORETURN(void mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset));
+NORETURN(void mp_raise_past_body(int type, size_t offset));
+NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset));
 NORETURN(void mp_raise_no_data(void));
 
 /* NestingError of packing; path is a String such as "$.a[3]". */

@@ -20,6 +20,18 @@ mp_const(const char *name)
     return constant;
 }
 
+size_t
+mp_size(VALUE integer, const char *what)
+{
+    if (!RB_INTEGER_TYPE_P(integer)) {
+        rb_raise(rb_eTypeError, "%s is an Integer, not %" PRIsVALUE, what, rb_obj_class(integer));
+    }
+    if (RB_FIXNUM_P(integer) ? FIX2LONG(integer) < 0 : RBIGNUM_NEGATIVE_P(integer)) {
+        rb_raise(rb_eRangeError, "%s is 0 or more, not %" PRIsVALUE, what, integer);
+    }
+    return NUM2SIZET(integer);
+}
+
 RUBY_FUNC_EXPORTED void
 Init_manypack(void)
 {
@@ -34,10 +46,14 @@ Init_manypack(void)
     mp_binary_index = rb_ascii8bit_encindex();
 
     Init_manypack_error();
+    Init_manypack_io();
+    Init_manypack_types();
     Init_manypack_codec();
     Init_manypack_key_cache();
+    Init_manypack_buffer();
     Init_manypack_packer();
+    Init_manypack_unpacker();
     Init_manypack_encode();
-    Init_manypack_io();
     Init_manypack_decode();
+    Init_manypack_factory();
 }

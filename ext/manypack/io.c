@@ -1,14 +1,7 @@
-/* IO in: through Ruby methods only, so that other threads, Ractors and a Fiber scheduler go on meanwhile. */
+/* IO through Ruby methods only, so that other threads, Ractors and a Fiber scheduler go on meanwhile. */
 #include "io.h"
 
-#include "error.h"
-#include "skip.h"
-
-/* As much as a read asks for at a time. */
-enum { READ_BYTES = 32768 };
-
-static ID id_readpartial, id_read;
-
+static ID id_readpartial, id_read, id_write, id_append;
 
 bool
 mp_io_p(VALUE obj)
@@ -18,66 +11,57 @@ mp_io_p(VALUE obj)
 
 typedef struct {
     VALUE io;
-    size_t want;
-} io_read;
+    size_t size;
+} partial_read;
 
 static VALUE
-read_some(VALUE arg)
+read_partial(VALUE arg)
 {
-    io_read *read = (io_read *)arg;
+    const partial_read *read = (const partial_read *)arg;
 
-    return rb_funcall(read->io, id_readpartial, 1, SIZET2NUM(read->want));
+    return rb_funcall(read->io, id_readpartial, 1, SIZET2NUM(read->size));
 }
 
 static VALUE
-read_end(VALUE arg, VALUE error)
+at_end(VALUE arg, VALUE error)
 {
     return Qnil;
 }
 
-/*
- * At least one byte more, nil at the end. readpartial takes what is there; read waits for all that it is
- * asked for, and is therefore asked for no more than the message needs.
- */
-static VALUE
-io_more(VALUE io, size_t needed)
+VALUE
+mp_io_read(VALUE io, size_t size, uint64_t needed)
 {
-    io_read read = {.io = io, .want = READ_BYTES};
-    VALUE piece;
+    partial_read read = {.io = io, .size = size};
+    VALUE bytes;
 
     if (rb_respond_to(io, id_readpartial)) {
-        piece = rb_rescue2(read_some, (VALUE)&read, read_end, Qnil, rb_eEOFError, (VALUE)0);
+        bytes = rb_rescue2(read_partial, (VALUE)&read, at_end, Qnil, rb_eEOFError, (VALUE)0);
     } else {
-        piece = rb_funcall(io, id_read, 1, SIZET2NUM(needed < READ_BYTES ? needed : READ_BYTES));
+        bytes = rb_funcall(io, id_read, 1, SIZET2NUM(needed < size ? (size_t)needed : size));
     }
-    if (!NIL_P(piece)) Check_Type(piece, T_STRING);
-    return piece;
+    if (NIL_P(bytes)) return Qnil;
+    StringValue(bytes);
+    return RSTRING_LEN(bytes) ? bytes : Qnil;
 }
 
-VALUE
-mp_io_read_message(VALUE io, const mp_options *options)
+void
+mp_io_write(VALUE io, VALUE bytes)
 {
-    VALUE bytes = rb_str_buf_new(0), left_owner = 0, piece;
-    size_t max_depth = options->max_depth ? options->max_depth : MP_UNPACK_MAX_DEPTH, passed = 0;
-    uint64_t *left = ALLOCV_N(uint64_t, left_owner, max_depth);
-    mp_status status = MP_E_TRUNCATED;
-    mp_walk walk;
+    rb_funcallv(io, rb_respond_to(io, id_write) ? id_write : id_append, 1, &bytes);
+}
 
-    mp_walk_init(&walk, left, max_depth);
-    while ((size_t)RSTRING_LEN(bytes) <= options->max_bytes) {
-        const uint8_t *start = (const uint8_t *)RSTRING_PTR(bytes), *p = start + passed;
-        const uint8_t *end = start + RSTRING_LEN(bytes);
-
-        status = mp_skip(&walk, &p, end);
-        passed = (size_t)(p - start);
-        if (status != MP_E_TRUNCATED) break;
-        piece = io_more(io, (size_t)mp_walk_missing(&walk, p, end));
-        if (NIL_P(piece)) break;
-        rb_str_cat(bytes, RSTRING_PTR(piece), RSTRING_LEN(piece));
-        RB_GC_GUARD(piece);
+void
+mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options)
+{
+    rb_check_arity(argc, 0, 2);
+    *io = *options = Qnil;
+    if (argc == 2) {
+        *io = argv[0];
+        *options = argv[1];
+    } else if (argc == 1) {
+        *(RB_TYPE_P(argv[0], T_HASH) ? options : io) = argv[0];
     }
-    ALLOCV_END(left_owner);
-    return bytes; /* where it is not one good message, decoding it says best what is wrong */
+    if (!NIL_P(*options)) Check_Type(*options, T_HASH);
 }
 
 void
@@ -85,4 +69,6 @@ Init_manypack_io(void)
 {
     id_readpartial = rb_intern("readpartial");
     id_read = rb_intern("read");
+    id_write = rb_intern("write");
+    id_append = rb_intern("<<");
 }

@@ -1,16 +1,22 @@
-/* Reading messages from whatever answers readpartial or read. */
+/* Reading from and writing to anything that answers the methods of IO. */
 #ifndef MANYPACK_IO_H
 #define MANYPACK_IO_H
 
-#include "codec.h"
+#include "manypack.h"
 
 /* Whether obj can be read from. */
 bool mp_io_p(VALUE obj);
 
 /*
- * Reads until one message is there and returns what was read, which may be more than that. Waits only for
- * bytes that the message still needs. TruncatedError at the end of the input, and the errors of the walk.
+ * A String of at least one byte, nil at the end. readpartial is asked for size bytes and takes what is there; read
+ * waits for all that it is asked for, and is asked for no more than needed.
  */
-VALUE mp_io_read_message(VALUE io, const mp_options *options);
+VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
+
+/* All of bytes, by write or <<. */
+void mp_io_write(VALUE io, VALUE bytes);
+
+/* The arguments (io = nil, options = nil) of the msgpack gem, where the only one may be either. */
+void mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options);
 
 #endif

@@ -12,12 +12,19 @@ extern rb_encoding *mp_utf8;
 extern int mp_utf8_index, mp_usascii_index, mp_binary_index;
 
 void Init_manypack_error(void);
+void Init_manypack_io(void);
+void Init_manypack_types(void);
 void Init_manypack_codec(void);
 void Init_manypack_key_cache(void);
 void Init_manypack_encode(void);
 void Init_manypack_decode(void);
+void Init_manypack_buffer(void);
 void Init_manypack_packer(void);
-void Init_manypack_io(void);
+void Init_manypack_unpacker(void);
+void Init_manypack_factory(void);
+
+/* A size that a user gave: RangeError below 0 and above SIZE_MAX, TypeError for what is no Integer. */
+size_t mp_size(VALUE integer, const char *what);
 
 /* A class or module that lib/manypack defined before it loaded the extension; kept for ever. */
 VALUE mp_const(const char *name);

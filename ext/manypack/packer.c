@@ -1,21 +1,24 @@
-/* Manypack::Packer: packs piece by piece. Its output is one String, held by one writer at a time. */
+/* Manypack::Packer: packs piece by piece into a Buffer. */
 #include "packer.h"
 
+#include "buffer.h"
 #include "encode.h"
+#include "io.h"
 #include "wire.h"
 
 typedef struct {
-    VALUE str;          /* the output; 0 while a write has it, or before and after the Packer is in use */
-    mp_options options;
-    uint32_t depth;     /* levels of nesting that are open around it; above 0 while it is lent to a callback */
+    VALUE buffer;
+    mp_codec codec;
+    uint32_t depth; /* levels of nesting open around it; above 0 while it is lent to user code */
 } mp_packer;
 
 static void
 packer_mark(void *ptr)
 {
-    mp_packer *packer = ptr;
+    const mp_packer *packer = ptr;
 
-    if (packer->str) rb_gc_mark_movable(packer->str);
+    if (packer->buffer) rb_gc_mark_movable(packer->buffer);
+    if (packer->codec.object) rb_gc_mark_movable(packer->codec.object);
 }
 
 static void
@@ -23,7 +26,14 @@ packer_compact(void *ptr)
 {
     mp_packer *packer = ptr;
 
-    if (packer->str) packer->str = rb_gc_location(packer->str);
+    if (packer->buffer) packer->buffer = rb_gc_location(packer->buffer);
+    if (packer->codec.object) packer->codec.object = rb_gc_location(packer->codec.object);
+}
+
+static void
+packer_free(void *ptr)
+{
+    mp_typed_free(ptr);
 }
 
 static size_t
@@ -34,84 +44,113 @@ packer_memsize(const void *ptr)
 
 static const rb_data_type_t packer_type = {
     .wrap_struct_name = "Manypack::Packer",
-    .function = {.dmark = packer_mark, .dfree = RUBY_DEFAULT_FREE, .dsize = packer_memsize, .dcompact = packer_compact},
+    .function = {.dmark = packer_mark, .dfree = packer_free, .dsize = packer_memsize, .dcompact = packer_compact},
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
 };
 
 static VALUE cPacker;
 
+/* Valid while the caller has self on its stack. RuntimeError before initialize and after mp_packer_close. */
 static mp_packer *
 packer_get(VALUE self)
 {
     mp_packer *packer;
 
     TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
+    if (MP_UNLIKELY(!packer->buffer)) {
+        rb_raise(rb_eRuntimeError, "Packer is not initialized, or what it was for is packed already");
+    }
     return packer;
-}
-
-static void
-packer_set_str(VALUE self, VALUE str)
-{
-    mp_packer *packer = packer_get(self);
-
-    if (str) RB_OBJ_WRITE(self, &packer->str, str);
-    else packer->str = 0;
 }
 
 static VALUE
 packer_allocate(VALUE klass)
 {
     mp_packer *packer;
-    VALUE self = TypedData_Make_Struct(klass, mp_packer, &packer_type, packer);
 
-    packer->str = 0;
-    packer->depth = 0;
-    packer->options = mp_default_options;
-    return self;
+    return TypedData_Make_Struct(klass, mp_packer, &packer_type, packer);
+}
+
+static void
+packer_init(VALUE self, const mp_codec *codec, VALUE buffer)
+{
+    mp_packer *packer;
+
+    TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
+    packer->codec = *codec;
+    RB_OBJ_WRITTEN(self, Qundef, codec->object);
+    RB_OBJ_WRITE(self, &packer->buffer, buffer);
 }
 
 VALUE
-mp_packer_new(const mp_options *options)
+mp_packer_new(const mp_codec *codec)
 {
     VALUE self = packer_allocate(cPacker);
 
-    packer_get(self)->options = *options;
+    packer_init(self, codec, mp_buffer_new(Qnil, Qnil));
     return self;
 }
 
-void
+VALUE
+mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv)
+{
+    VALUE self = packer_allocate(cPacker), io, options;
+    mp_codec codec;
+
+    mp_scan_io_options(argc, argv, &io, &options);
+    mp_codec_override(&codec, codec_object, options);
+    packer_init(self, &codec, mp_buffer_new(io, options));
+    return self;
+}
+
+static void
+packer_set_depth(mp_packer *packer, uint32_t depth)
+{
+    packer->depth = depth;
+    mp_buffer_get(packer->buffer)->append_only = depth > 0;
+}
+
+uint32_t
 mp_packer_lend(VALUE self, VALUE str, uint32_t depth)
 {
-    packer_get(self)->depth = depth;
-    packer_set_str(self, str);
+    mp_packer *packer = packer_get(self);
+    uint32_t before = packer->depth;
+
+    mp_buffer_return_tail(packer->buffer, str);
+    packer_set_depth(packer, depth);
+    return before;
 }
 
 VALUE
-mp_packer_take(VALUE self)
+mp_packer_take(VALUE self, uint32_t depth)
 {
-    VALUE str = packer_get(self)->str;
+    mp_packer *packer = packer_get(self);
+    VALUE str = mp_buffer_take_tail(packer->buffer);
 
-    if (!str) rb_raise(rb_eRuntimeError, "Packer is in use or was not given anything to write to");
-    rb_check_frozen(self);
-    packer_set_str(self, 0);
+    packer_set_depth(packer, depth);
     return str;
 }
 
 void
 mp_packer_close(VALUE self)
 {
-    packer_set_str(self, 0);
+    mp_packer *packer = packer_get(self);
+    VALUE buffer = packer->buffer;
+
+    packer->buffer = 0;
+    mp_buffer_close(buffer);
 }
 
 /* --- writing ---------------------------------------------------------------------------------------- */
 
 /* One call of a write method. */
 typedef struct {
-    VALUE self, argument, other;
+    VALUE self, buffer, argument, other;
     void (*body)(mp_encoder *e, VALUE argument, VALUE other);
-    long size;          /* of the output before it */
+    size_t size;      /* of the buffer before it */
     uint32_t depth;
-    mp_options options;
+    bool done;
+    mp_codec codec;
     mp_encoder e;
 } packer_write;
 
@@ -121,32 +160,38 @@ write_body(VALUE arg)
     packer_write *write = (packer_write *)arg;
 
     write->body(&write->e, write->argument, write->other);
-    write->size = (long)mp_out_size(&write->e.out);
+    mp_buffer_return_tail(write->buffer, mp_encoder_str(&write->e));
+    write->done = true;
     return write->self;
 }
 
-/* Gives the output back, cut to what was there before when the body raised. */
+/* After a body that raised: the buffer as it was before it, wherever it stopped. */
 static VALUE
 write_ensure(VALUE arg)
 {
     packer_write *write = (packer_write *)arg;
 
-    rb_str_set_len(write->e.str, write->size);
-    mp_packer_lend(write->self, write->e.str, write->depth);
+    if (MP_LIKELY(write->done)) return Qnil;
+    if (mp_buffer_get(write->buffer)->taken) mp_buffer_return_tail(write->buffer, write->e.str);
+    mp_buffer_truncate(write->buffer, write->size);
+    packer_set_depth(packer_get(write->self), write->depth);
     return Qnil;
 }
 
 static VALUE
 packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE argument, VALUE other)
 {
-    packer_write write = {.self = self, .argument = argument, .other = other, .body = body};
-    VALUE str = mp_packer_take(self);
+    const mp_packer *packer = packer_get(self);
+    packer_write write = {.self = self, .buffer = packer->buffer, .argument = argument, .other = other, .body = body};
+    VALUE str;
 
-    write.depth = packer_get(self)->depth;
-    write.options = packer_get(self)->options;
-    write.size = RSTRING_LEN(str);
-    mp_encoder_init_str(&write.e, str, &write.options);
+    write.codec = packer->codec;
+    write.depth = packer->depth;
+    write.size = mp_buffer_for_append(write.buffer)->size;
+    str = mp_buffer_take_tail(write.buffer);
+    mp_encoder_init_str(&write.e, str, &write.codec);
     write.e.packer = self;
+    write.e.buffer = write.depth ? 0 : write.buffer; /* what is lent stays in one String */
     write.e.depth = write.depth;
     return rb_ensure(write_body, (VALUE)&write, write_ensure, (VALUE)&write);
 }
@@ -234,6 +279,12 @@ rb_packer_write_float32(VALUE self, VALUE obj)
     return packer_write_with(self, body_float32, rb_float_new(NUM2DBL(obj)), Qnil);
 }
 
+static void
+body_string(mp_encoder *e, VALUE string, VALUE unused)
+{
+    mp_encode_string(e, string);
+}
+
 /*
  * call-seq: packer.write_string(string) -> packer
  *
@@ -243,7 +294,7 @@ static VALUE
 rb_packer_write_string(VALUE self, VALUE obj)
 {
     Check_Type(obj, T_STRING);
-    return packer_write_with(self, body_value, obj, Qnil);
+    return packer_write_with(self, body_string, obj, Qnil);
 }
 
 static void
@@ -265,12 +316,24 @@ rb_packer_write_bin(VALUE self, VALUE obj)
     return packer_write_with(self, body_bin, obj, Qnil);
 }
 
+static void
+body_array(mp_encoder *e, VALUE array, VALUE unused)
+{
+    mp_encode_array(e, array);
+}
+
 /* call-seq: packer.write_array(array) -> packer */
 static VALUE
 rb_packer_write_array(VALUE self, VALUE obj)
 {
     Check_Type(obj, T_ARRAY);
-    return packer_write_with(self, body_value, obj, Qnil);
+    return packer_write_with(self, body_array, obj, Qnil);
+}
+
+static void
+body_hash(mp_encoder *e, VALUE hash, VALUE unused)
+{
+    mp_encode_hash(e, hash);
 }
 
 /* call-seq: packer.write_hash(hash) -> packer */
@@ -278,10 +341,10 @@ static VALUE
 rb_packer_write_hash(VALUE self, VALUE obj)
 {
     Check_Type(obj, T_HASH);
-    return packer_write_with(self, body_value, obj, Qnil);
+    return packer_write_with(self, body_hash, obj, Qnil);
 }
 
-/* call-seq: packer.write_symbol(symbol) -> packer */
+/* call-seq: packer.write_symbol(symbol) -> packer; TypeError for anything else */
 static VALUE
 rb_packer_write_symbol(VALUE self, VALUE obj)
 {
@@ -384,89 +447,144 @@ rb_packer_write_extension(VALUE self, VALUE obj)
 /* --- output ----------------------------------------------------------------------------------------- */
 
 /*
- * call-seq: Manypack::Packer.new(options = nil) -> packer
+ * call-seq: Manypack::Packer.new(io = nil, options = nil) -> packer
  *
- * A Packer with an output of its own. Options as for Manypack.pack.
+ * A Packer that collects in a Buffer what is written, for an io to be flushed to. Options as for Manypack.pack and
+ * for Manypack::Buffer.
  */
 static VALUE
 rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 {
-    rb_check_arity(argc, 0, 1);
+    mp_packer *packer;
+    VALUE io, options;
+    mp_codec codec;
+
     rb_check_frozen(self);
-    if (packer_get(self)->str) rb_raise(rb_eRuntimeError, "Packer is initialized already");
-    mp_options_init(&packer_get(self)->options, argc ? argv[0] : Qnil);
-    packer_set_str(self, rb_str_buf_new(0));
+    TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
+    if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is initialized already");
+    mp_scan_io_options(argc, argv, &io, &options);
+    mp_codec_override(&codec, mp_plain_codec(), options);
+    packer_init(self, &codec, mp_buffer_new(io, options));
     return self;
 }
 
-/* The output for reading; the Packer keeps it. */
+/* call-seq: packer.buffer -> Buffer, where what is written goes */
 static VALUE
-packer_str(VALUE self)
+rb_packer_buffer(VALUE self)
 {
-    VALUE str = mp_packer_take(self);
-
-    packer_set_str(self, str);
-    return str;
+    return packer_get(self)->buffer;
 }
 
-/* call-seq: packer.to_s -> String, what was written so far; a copy */
+/* call-seq: packer.flush -> packer, writes what is there to the io; does nothing without one */
+static VALUE
+rb_packer_flush(VALUE self)
+{
+    mp_buffer_flush(packer_get(self)->buffer);
+    return self;
+}
+
+/* call-seq: packer.to_s -> String, what is there; it stays */
 static VALUE
 rb_packer_to_s(VALUE self)
 {
-    VALUE str = packer_str(self);
+    VALUE buffer = packer_get(self)->buffer;
 
-    return rb_str_new(RSTRING_PTR(str), RSTRING_LEN(str));
+    mp_buffer_for_append(buffer);
+    return mp_buffer_to_s(buffer);
+}
+
+/* call-seq: packer.to_a -> Array of Strings, what is there, long ones by reference; it stays */
+static VALUE
+rb_packer_to_a(VALUE self)
+{
+    return mp_buffer_to_a(packer_get(self)->buffer);
 }
 
 /*
- * call-seq: packer.full_pack -> String
+ * call-seq: packer.full_pack -> String or nil
  *
- * What was written; the Packer is empty afterwards. RuntimeError in a to_msgpack, whose Packer is not its own.
+ * What was written, and the Packer is empty. With an io it goes there and the result is nil. RuntimeError in a
+ * to_msgpack, whose Packer is not its own.
  */
 static VALUE
 rb_packer_full_pack(VALUE self)
 {
-    VALUE str = packer_str(self);
+    VALUE buffer = packer_get(self)->buffer;
 
-    if (packer_get(self)->depth) rb_raise(rb_eRuntimeError, "Packer is in use");
-    packer_set_str(self, rb_str_buf_new(0));
-    return str;
+    if (!NIL_P(mp_buffer_for_change(buffer)->io)) {
+        mp_buffer_flush(buffer);
+        return Qnil;
+    }
+    return mp_buffer_take_all(buffer);
 }
 
 /* call-seq: packer.reset -> nil, forgets what was written; RuntimeError as for full_pack */
 static VALUE
 rb_packer_reset(VALUE self)
 {
-    rb_packer_full_pack(self);
+    VALUE buffer = packer_get(self)->buffer;
+
+    mp_buffer_for_change(buffer);
+    mp_buffer_clear(buffer);
     return Qnil;
 }
 
-/* call-seq: packer.size -> Integer, bytes written so far */
+/* call-seq: packer.size -> Integer, bytes that are there */
 static VALUE
 rb_packer_size(VALUE self)
 {
-    return LONG2NUM(RSTRING_LEN(packer_str(self)));
+    return SIZET2NUM(mp_buffer_for_append(packer_get(self)->buffer)->size);
 }
 
 /* call-seq: packer.empty? -> true or false */
 static VALUE
 rb_packer_empty_p(VALUE self)
 {
-    return RSTRING_LEN(packer_str(self)) == 0 ? Qtrue : Qfalse;
+    return mp_buffer_for_append(packer_get(self)->buffer)->size ? Qfalse : Qtrue;
+}
+
+/* call-seq: packer.write_to(io) -> Integer, writes what is there to an io and forgets it */
+static VALUE
+rb_packer_write_to(VALUE self, VALUE io)
+{
+    return SIZET2NUM(mp_buffer_write_to(packer_get(self)->buffer, io));
 }
 
 /* call-seq: packer.compatibility_mode? -> true or false */
 static VALUE
 rb_packer_compatibility_mode_p(VALUE self)
 {
-    return packer_get(self)->options.compatibility_mode ? Qtrue : Qfalse;
+    return packer_get(self)->codec.options.compatibility_mode ? Qtrue : Qfalse;
+}
+
+/* What lib/manypack/packer.rb builds register_type on. */
+static VALUE
+rb_packer_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE handler)
+{
+    mp_packer *packer = packer_get(self);
+    VALUE codec;
+
+    rb_check_frozen(self);
+    codec = mp_codec_with_type(packer->codec.object, type, klass, handler, Qnil, Qnil);
+    packer = packer_get(self);
+    packer->codec.types = mp_codec_get(codec)->types;
+    packer->codec.common = false;
+    RB_OBJ_WRITE(self, &packer->codec.object, codec);
+    return Qnil;
+}
+
+static VALUE
+rb_packer_registered_types_internal(VALUE self)
+{
+    return mp_codec_packers(packer_get(self)->codec.object);
 }
 
 /*
  * Document-class: Manypack::Packer
  *
  * Packs piece by piece: what <code>to_msgpack</code> of a foreign object is given, and of use by itself where the whole
- * object is never there at once. One writer at a time: a call in the middle of another raises RuntimeError.
+ * object is never there at once. One writer at a time: a call in the middle of another raises RuntimeError. A write
+ * that fails leaves nothing of itself.
  */
 void
 Init_manypack_packer(void)
@@ -475,6 +593,8 @@ Init_manypack_packer(void)
     rb_gc_register_mark_object(cPacker);
     rb_define_alloc_func(cPacker, packer_allocate);
     rb_undef_method(cPacker, "initialize_copy");
+    rb_undef_method(cPacker, "dup");
+    rb_undef_method(cPacker, "clone");
 
     rb_define_method(cPacker, "initialize", rb_packer_initialize, -1);
     rb_define_method(cPacker, "write", rb_packer_write, 1);
@@ -495,12 +615,18 @@ Init_manypack_packer(void)
     rb_define_method(cPacker, "write_bin_header", rb_packer_write_bin_header, 1);
     rb_define_method(cPacker, "write_ext", rb_packer_write_ext, 2);
     rb_define_method(cPacker, "write_extension", rb_packer_write_extension, 1);
-    rb_define_method(cPacker, "to_s", rb_packer_to_s, 0);
-    rb_define_method(cPacker, "to_str", rb_packer_to_s, 0);
+    rb_define_method(cPacker, "buffer", rb_packer_buffer, 0);
+    rb_define_method(cPacker, "flush", rb_packer_flush, 0);
     rb_define_method(cPacker, "full_pack", rb_packer_full_pack, 0);
     rb_define_method(cPacker, "reset", rb_packer_reset, 0);
     rb_define_method(cPacker, "clear", rb_packer_reset, 0);
     rb_define_method(cPacker, "size", rb_packer_size, 0);
     rb_define_method(cPacker, "empty?", rb_packer_empty_p, 0);
+    rb_define_method(cPacker, "write_to", rb_packer_write_to, 1);
+    rb_define_method(cPacker, "to_s", rb_packer_to_s, 0);
+    rb_define_method(cPacker, "to_str", rb_packer_to_s, 0);
+    rb_define_method(cPacker, "to_a", rb_packer_to_a, 0);
     rb_define_method(cPacker, "compatibility_mode?", rb_packer_compatibility_mode_p, 0);
+    rb_define_private_method(cPacker, "register_type_internal", rb_packer_register_type_internal, 3);
+    rb_define_private_method(cPacker, "registered_types_internal", rb_packer_registered_types_internal, 0);
 }

@@ -24,22 +24,8 @@ mp_value_stack_init(mp_value_stack *stack)
     stack->owner = 0;
 }
 
-/* Makes room for twice as many; count of them are in use. */
-static MP_NOINLINE void
-mp_value_stack_grow(mp_value_stack *stack, size_t count)
-{
-    volatile VALUE owner = 0;
-    size_t capacity = stack->capacity * 2;
-    /* Every word of it is marked, conservatively: what is not in use yet must be zero. */
-    VALUE *values = rb_alloc_tmp_buffer_with_count(&owner, capacity * sizeof(VALUE), capacity);
-
-    memcpy(values, stack->values, count * sizeof(VALUE));
-    memset(values + count, 0, (capacity - count) * sizeof(VALUE));
-    if (stack->owner) rb_free_tmp_buffer(&stack->owner);
-    stack->values = values;
-    stack->capacity = capacity;
-    stack->owner = owner;
-}
+/* Moves to a block of the collector's for so many; count are in use. */
+void mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity);
 
 /* Frees the block early; without it the collector would, later. */
 MP_INLINE void

@@ -1,0 +1,731 @@
+/* Manypack::Buffer: the queue of chunks, its io, and the Ruby class. */
+#include "buffer.h"
+
+#include <ruby/io.h>
+
+#include "io.h"
+
+enum { IO_BUFFER_SIZE = 32768, IO_BUFFER_SIZE_MIN = 1024 };
+enum { READ_REFERENCE_THRESHOLD = 256, READ_REFERENCE_MIN = 256 };
+enum { WRITE_REFERENCE_THRESHOLD = 524288, WRITE_REFERENCE_MIN = 256 };
+
+/* A String of the buffer's own that is empty is kept for the next bytes if it is no larger. */
+enum { KEEP_CAPACITY = 4096 };
+
+static ID id_close, id_flush;
+static VALUE sym_io_buffer_size, sym_read_reference_threshold, sym_write_reference_threshold;
+static VALUE cBuffer;
+
+/* --- the object ------------------------------------------------------------------------------------- */
+
+static void
+buffer_mark(void *ptr)
+{
+    mp_buffer *buffer = ptr;
+    size_t i;
+
+    if (buffer->io) rb_gc_mark_movable(buffer->io);
+    for (i = 0; i < buffer->count; i++) rb_gc_mark_movable(buffer->chunks[buffer->first + i].str);
+}
+
+static void
+buffer_compact(void *ptr)
+{
+    mp_buffer *buffer = ptr;
+    size_t i;
+
+    if (buffer->io) buffer->io = rb_gc_location(buffer->io);
+    for (i = 0; i < buffer->count; i++) {
+        mp_chunk *chunk = &buffer->chunks[buffer->first + i];
+        chunk->str = rb_gc_location(chunk->str);
+    }
+}
+
+static void
+buffer_free(void *ptr)
+{
+    xfree(((mp_buffer *)ptr)->chunks);
+    mp_typed_free(ptr);
+}
+
+/* The Strings tell their own sizes. */
+static size_t
+buffer_memsize(const void *ptr)
+{
+    return sizeof(mp_buffer) + ((const mp_buffer *)ptr)->capacity * sizeof(mp_chunk);
+}
+
+static const rb_data_type_t buffer_type = {
+    .wrap_struct_name = "Manypack::Buffer",
+    .function = {.dmark = buffer_mark, .dfree = buffer_free, .dsize = buffer_memsize, .dcompact = buffer_compact},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
+};
+
+mp_buffer *
+mp_buffer_get(VALUE self)
+{
+    mp_buffer *buffer;
+
+    TypedData_Get_Struct(self, mp_buffer, &buffer_type, buffer);
+    return buffer;
+}
+
+mp_buffer *
+mp_buffer_for_append(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    rb_check_frozen(self);
+    if (MP_UNLIKELY(!buffer->io)) rb_raise(rb_eRuntimeError, "Buffer is not initialized, or its owner is done with it");
+    if (MP_UNLIKELY(buffer->taken)) rb_raise(rb_eRuntimeError, "Buffer is in use");
+    return buffer;
+}
+
+mp_buffer *
+mp_buffer_for_change(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_for_append(self);
+
+    if (MP_UNLIKELY(buffer->append_only)) rb_raise(rb_eRuntimeError, "Buffer is in use");
+    return buffer;
+}
+
+static VALUE
+buffer_allocate(VALUE klass)
+{
+    mp_buffer *buffer;
+
+    return TypedData_Make_Struct(klass, mp_buffer, &buffer_type, buffer);
+}
+
+/* A size from options, or what it is without; never below min. RangeError, TypeError. */
+static size_t
+size_option(VALUE options, VALUE name, size_t otherwise, size_t min)
+{
+    VALUE value = NIL_P(options) ? Qnil : rb_hash_lookup(options, name);
+    size_t size;
+
+    if (NIL_P(value)) return otherwise;
+    size = mp_size(value, rb_id2name(rb_sym2id(name)));
+    return size < min ? min : size;
+}
+
+static void
+buffer_init(VALUE self, VALUE io, VALUE options)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    if (!NIL_P(options)) Check_Type(options, T_HASH);
+    buffer->io_buffer_size = size_option(options, sym_io_buffer_size, IO_BUFFER_SIZE, IO_BUFFER_SIZE_MIN);
+    buffer->read_reference_threshold =
+        size_option(options, sym_read_reference_threshold, READ_REFERENCE_THRESHOLD, READ_REFERENCE_MIN);
+    buffer->write_reference_threshold =
+        size_option(options, sym_write_reference_threshold, WRITE_REFERENCE_THRESHOLD, WRITE_REFERENCE_MIN);
+    RB_OBJ_WRITE(self, &buffer->io, io);
+}
+
+VALUE
+mp_buffer_new(VALUE io, VALUE options)
+{
+    VALUE self = buffer_allocate(cBuffer);
+
+    buffer_init(self, io, options);
+    return self;
+}
+
+/* --- the queue -------------------------------------------------------------------------------------- */
+
+static mp_chunk *
+last_chunk(mp_buffer *buffer)
+{
+    return &buffer->chunks[buffer->first + buffer->count - 1];
+}
+
+/* Appends a chunk; the queue moves to the start of its array before that grows. */
+static void
+push_chunk(VALUE self, VALUE str, size_t at, size_t len, bool own)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    if (buffer->count && last_chunk(buffer)->len == 0) buffer->count--; /* a tail that was kept for nothing */
+    if (buffer->first + buffer->count == buffer->capacity) {
+        if (buffer->first > buffer->count) {
+            memcpy(buffer->chunks, buffer->chunks + buffer->first, buffer->count * sizeof(mp_chunk));
+            buffer->first = 0;
+        } else {
+            size_t capacity = buffer->capacity ? buffer->capacity * 2 : 2;
+            REALLOC_N(buffer->chunks, mp_chunk, capacity);
+            buffer->capacity = capacity;
+        }
+    }
+    buffer->count++;
+    *last_chunk(buffer) = (mp_chunk){.str = str, .at = at, .len = len};
+    RB_OBJ_WRITTEN(self, Qundef, str);
+    buffer->size += len;
+    buffer->own_tail = own;
+}
+
+void
+mp_buffer_refer(VALUE self, VALUE str, size_t at, size_t len)
+{
+    if (len) push_chunk(self, str, at, len, false);
+}
+
+/* A tail of the buffer's own with nothing of what was consumed in front of it. */
+static mp_chunk *
+own_tail(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+    mp_chunk *tail;
+
+    if (!buffer->count || !buffer->own_tail) push_chunk(self, rb_str_buf_new(0), 0, 0, true);
+    tail = last_chunk(buffer);
+    if (tail->at > tail->len) {
+        /* More was consumed than is left: so much copying is paid for by what was consumed. */
+        VALUE rest = rb_str_new(RSTRING_PTR(tail->str) + tail->at, (long)tail->len);
+        tail = last_chunk(buffer);
+        tail->at = 0;
+        RB_OBJ_WRITE(self, &tail->str, rest);
+    }
+    return tail;
+}
+
+static void
+append(VALUE self, const char *bytes, size_t n)
+{
+    mp_chunk *tail = own_tail(self);
+
+    rb_str_cat(tail->str, bytes, (long)n);
+    tail->len += n;
+    mp_buffer_get(self)->size += n;
+}
+
+void
+mp_buffer_feed(VALUE self, VALUE str)
+{
+    size_t len = (size_t)RSTRING_LEN(str);
+
+    if (len < mp_buffer_get(self)->read_reference_threshold) append(self, RSTRING_PTR(str), len);
+    else mp_buffer_refer(self, rb_str_new_frozen(str), 0, len);
+    RB_GC_GUARD(str);
+}
+
+const mp_chunk *
+mp_buffer_first(const mp_buffer *buffer)
+{
+    return buffer->size ? &buffer->chunks[buffer->first] : NULL;
+}
+
+/* Copies the first n bytes to where there is room for them. */
+static void
+copy_out(const mp_buffer *buffer, char *to, size_t n)
+{
+    const mp_chunk *chunk = &buffer->chunks[buffer->first];
+
+    for (; n; chunk++) {
+        size_t part = n < chunk->len ? n : chunk->len;
+        memcpy(to, RSTRING_PTR(chunk->str) + chunk->at, part);
+        to += part;
+        n -= part;
+    }
+}
+
+/* The first n bytes as a binary String; they stay in the queue. */
+static VALUE
+bytes_new(const mp_buffer *buffer, size_t n)
+{
+    VALUE bytes = rb_str_buf_new((long)n);
+
+    copy_out(buffer, RSTRING_PTR(bytes), n);
+    rb_str_set_len(bytes, (long)n);
+    return bytes;
+}
+
+static void
+drop_first_chunk(mp_buffer *buffer)
+{
+    mp_chunk *chunk = &buffer->chunks[buffer->first];
+
+    if (buffer->count == 1 && buffer->own_tail && !buffer->taken && rb_str_capacity(chunk->str) <= KEEP_CAPACITY) {
+        rb_str_set_len(chunk->str, 0);
+        chunk->at = chunk->len = 0;
+        return;
+    }
+    buffer->first++;
+    if (--buffer->count == 0) {
+        buffer->first = 0;
+        buffer->own_tail = false;
+    }
+}
+
+void
+mp_buffer_consume(VALUE self, size_t n)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    buffer->size -= n;
+    while (n) {
+        mp_chunk *chunk = &buffer->chunks[buffer->first];
+        if (n < chunk->len) {
+            chunk->at += n;
+            chunk->len -= n;
+            return;
+        }
+        n -= chunk->len;
+        drop_first_chunk(buffer);
+    }
+}
+
+void
+mp_buffer_gather(VALUE self, size_t n)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+    VALUE bridge;
+
+    if (n == 0 || buffer->chunks[buffer->first].len >= n) return;
+    bridge = bytes_new(buffer, n);
+    rb_obj_freeze(bridge);
+    mp_buffer_consume(self, n);
+    /* Into the place of a chunk that was consumed: at least the first one was, and more often just that one. */
+    if (buffer->first == 0) {
+        push_chunk(self, bridge, 0, 0, buffer->own_tail);
+        memmove(buffer->chunks + 1, buffer->chunks, (buffer->count - 1) * sizeof(mp_chunk));
+    } else {
+        buffer->first--;
+        buffer->count++;
+    }
+    buffer->chunks[buffer->first] = (mp_chunk){.str = bridge, .at = 0, .len = n};
+    RB_OBJ_WRITTEN(self, Qundef, bridge);
+    buffer->size += n;
+}
+
+void
+mp_buffer_clear(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    xfree(buffer->chunks);
+    buffer->chunks = NULL;
+    buffer->first = buffer->count = buffer->capacity = buffer->size = 0;
+    buffer->own_tail = false;
+}
+
+void
+mp_buffer_truncate(VALUE self, size_t size)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    while (buffer->size > size) {
+        mp_chunk *chunk = last_chunk(buffer);
+        size_t part = buffer->size - size;
+
+        if (part >= chunk->len) {
+            buffer->size -= chunk->len;
+            buffer->count--;
+            buffer->own_tail = false; /* what is the last one now was closed by what followed it */
+        } else {
+            buffer->size -= part;
+            chunk->len -= part;
+            if (buffer->own_tail) rb_str_set_len(chunk->str, (long)(chunk->at + chunk->len));
+        }
+    }
+}
+
+VALUE
+mp_buffer_take_tail(VALUE self)
+{
+    VALUE str;
+
+    mp_buffer_for_append(self);
+    str = own_tail(self)->str;
+    mp_buffer_get(self)->taken = true;
+    return str;
+}
+
+void
+mp_buffer_return_tail(VALUE self, VALUE str)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+    mp_chunk *tail;
+
+    if (!buffer->count) push_chunk(self, str, 0, 0, true);
+    tail = last_chunk(buffer);
+    buffer->size -= tail->len;
+    tail->len = (size_t)RSTRING_LEN(str) - tail->at;
+    buffer->size += tail->len;
+    buffer->taken = false;
+}
+
+/* --- io --------------------------------------------------------------------------------------------- */
+
+bool
+mp_buffer_read_io(VALUE self, uint64_t needed)
+{
+    const mp_buffer *buffer = mp_buffer_get(self);
+    VALUE bytes;
+
+    if (NIL_P(buffer->io)) return false;
+    bytes = mp_io_read(buffer->io, buffer->io_buffer_size, needed);
+    if (NIL_P(bytes)) return false;
+    mp_buffer_feed(self, bytes);
+    return true;
+}
+
+VALUE
+mp_buffer_to_s(VALUE self)
+{
+    const mp_buffer *buffer = mp_buffer_get(self);
+
+    return bytes_new(buffer, buffer->size);
+}
+
+/* The bytes of one chunk as a String that may leave the buffer. */
+static VALUE
+chunk_to_s(const mp_chunk *chunk, bool own)
+{
+    if (own || chunk->at || chunk->len != (size_t)RSTRING_LEN(chunk->str)) {
+        return rb_str_new(RSTRING_PTR(chunk->str) + chunk->at, (long)chunk->len);
+    }
+    return chunk->str;
+}
+
+typedef struct {
+    VALUE io, bytes;
+} chunk_write;
+
+static VALUE
+write_chunk(VALUE arg)
+{
+    const chunk_write *write = (const chunk_write *)arg;
+
+    mp_io_write(write->io, write->bytes);
+    return Qnil;
+}
+
+static VALUE
+write_done(VALUE self)
+{
+    mp_buffer_get(self)->taken = false;
+    return Qnil;
+}
+
+/* A chunk is dropped once it is written; while it is being written, nobody else may have the buffer. */
+size_t
+mp_buffer_write_to(VALUE self, VALUE io)
+{
+    size_t written = 0;
+
+    while (mp_buffer_for_change(self)->size) {
+        mp_buffer *buffer = mp_buffer_get(self);
+        mp_chunk *chunk = &buffer->chunks[buffer->first];
+        size_t len = chunk->len;
+        chunk_write write = {.io = io};
+
+        write.bytes = chunk_to_s(chunk, buffer->own_tail && buffer->count == 1);
+        buffer->taken = true;
+        rb_ensure(write_chunk, (VALUE)&write, write_done, self);
+        mp_buffer_consume(self, len);
+        written += len;
+    }
+    return written;
+}
+
+void
+mp_buffer_flush(VALUE self)
+{
+    VALUE io = mp_buffer_for_change(self)->io;
+
+    if (NIL_P(io)) return;
+    mp_buffer_write_to(self, io);
+    if (rb_respond_to(io, id_flush)) rb_funcall(io, id_flush, 0);
+}
+
+VALUE
+mp_buffer_to_a(VALUE self)
+{
+    const mp_buffer *buffer = mp_buffer_for_append(self);
+    VALUE strings = rb_ary_new_capa((long)buffer->count);
+    size_t i;
+
+    for (i = 0; i < buffer->count; i++) {
+        const mp_chunk *chunk = &buffer->chunks[buffer->first + i];
+        if (chunk->len) rb_ary_push(strings, chunk_to_s(chunk, buffer->own_tail && i == buffer->count - 1));
+    }
+    return strings;
+}
+
+VALUE
+mp_buffer_take_all(VALUE self)
+{
+    const mp_buffer *buffer = mp_buffer_for_change(self);
+    const mp_chunk *chunk = &buffer->chunks[buffer->first];
+    VALUE bytes;
+
+    if (buffer->count == 1 && buffer->own_tail && !chunk->at) bytes = chunk->str;
+    else bytes = mp_buffer_to_s(self);
+    mp_buffer_clear(self);
+    return bytes;
+}
+
+void
+mp_buffer_close(VALUE self)
+{
+    mp_buffer_clear(self);
+    mp_buffer_get(self)->io = 0;
+}
+
+/* --- Manypack::Buffer ------------------------------------------------------------------------------- */
+
+/*
+ * call-seq: Manypack::Buffer.new(io = nil, options = nil) -> buffer
+ *
+ * [io] what is read from (<code>readpartial</code> or <code>read</code>) and written to (<code>write</code> or
+ *      <code><<</code>)
+ * [io_buffer_size:] bytes to ask an io for at a time (default 32768, at least 1024)
+ * [read_reference_threshold:] from so many bytes on what is fed is referenced, not copied (default and least 256)
+ * [write_reference_threshold:] the same for what is written (default 524288, at least 256)
+ *
+ * Smaller sizes are raised to the least. RangeError below 0, TypeError for what is no Integer.
+ */
+static VALUE
+rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
+{
+    VALUE io = Qnil, options = Qnil;
+
+    mp_scan_io_options(argc, argv, &io, &options);
+    rb_check_frozen(self);
+    if (mp_buffer_get(self)->io) rb_raise(rb_eRuntimeError, "Buffer is initialized already");
+    buffer_init(self, io, options);
+    return self;
+}
+
+/* call-seq: buffer.clear -> nil, drops all bytes */
+static VALUE
+rb_buffer_clear(VALUE self)
+{
+    mp_buffer_for_change(self);
+    mp_buffer_clear(self);
+    return Qnil;
+}
+
+/* call-seq: buffer.size -> Integer, bytes that are there without reading from the io */
+static VALUE
+rb_buffer_size(VALUE self)
+{
+    return SIZET2NUM(mp_buffer_for_append(self)->size);
+}
+
+/* call-seq: buffer.empty? -> true or false */
+static VALUE
+rb_buffer_empty_p(VALUE self)
+{
+    return mp_buffer_for_append(self)->size ? Qfalse : Qtrue;
+}
+
+/*
+ * call-seq: buffer.write(string) -> Integer
+ *
+ * Appends bytes and returns how many. A long String is kept by reference, as it is now.
+ */
+static VALUE
+rb_buffer_write(VALUE self, VALUE string)
+{
+    mp_buffer *buffer;
+    size_t len;
+
+    StringValue(string);
+    buffer = mp_buffer_for_append(self);
+    len = (size_t)RSTRING_LEN(string);
+    if (len < buffer->write_reference_threshold || buffer->append_only) append(self, RSTRING_PTR(string), len);
+    else mp_buffer_refer(self, rb_str_new_frozen(string), 0, len);
+    RB_GC_GUARD(string);
+    return SIZET2NUM(len);
+}
+
+/* call-seq: buffer << string -> buffer */
+static VALUE
+rb_buffer_append(VALUE self, VALUE string)
+{
+    rb_buffer_write(self, string);
+    return self;
+}
+
+/* Reads from the io until n bytes are there or it ends; returns how many of them there are. */
+static size_t
+fill(VALUE self, size_t n)
+{
+    while (mp_buffer_for_change(self)->size < n && mp_buffer_read_io(self, n - mp_buffer_get(self)->size)) continue;
+    return mp_buffer_for_change(self)->size < n ? mp_buffer_get(self)->size : n;
+}
+
+/* The first n bytes, removed, as a String or in the one that the caller gave. */
+static VALUE
+take(VALUE self, size_t n, VALUE into)
+{
+    VALUE bytes = bytes_new(mp_buffer_get(self), n);
+
+    mp_buffer_consume(self, n);
+    return NIL_P(into) ? bytes : rb_str_replace(into, bytes);
+}
+
+typedef struct {
+    size_t n;
+    bool given;
+    VALUE into;
+} read_arguments;
+
+static read_arguments
+scan_read(int argc, const VALUE *argv)
+{
+    read_arguments arguments = {.n = SIZE_MAX, .given = false, .into = Qnil};
+
+    rb_check_arity(argc, 0, 2);
+    if (argc > 0 && !NIL_P(argv[0])) {
+        arguments.n = mp_size(argv[0], "a number of bytes");
+        arguments.given = true;
+    }
+    if (argc > 1 && !NIL_P(argv[1])) {
+        arguments.into = argv[1];
+        StringValue(arguments.into);
+    }
+    return arguments;
+}
+
+/*
+ * call-seq: buffer.read(n = nil, string = nil) -> String or nil
+ *
+ * Removes and returns up to n bytes, all without n, reading from the io for them. nil when n is above 0 and there are
+ * none. With a String the bytes replace what that has.
+ */
+static VALUE
+rb_buffer_read(int argc, VALUE *argv, VALUE self)
+{
+    read_arguments arguments = scan_read(argc, argv);
+    size_t n = fill(self, arguments.n);
+
+    if (!n && arguments.given && arguments.n) return Qnil;
+    return take(self, n, arguments.into);
+}
+
+/*
+ * call-seq: buffer.read_all(n = nil, string = nil) -> String
+ *
+ * As read, but EOFError, and nothing removed, when there are fewer than n bytes.
+ */
+static VALUE
+rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
+{
+    read_arguments arguments = scan_read(argc, argv);
+    size_t n = fill(self, arguments.n);
+
+    if (n < arguments.n && arguments.given) rb_eof_error();
+    return take(self, n, arguments.into);
+}
+
+/* call-seq: buffer.skip(n) -> Integer, removes up to n bytes and returns how many */
+static VALUE
+rb_buffer_skip(VALUE self, VALUE n)
+{
+    size_t there = fill(self, mp_size(n, "a number of bytes"));
+
+    mp_buffer_consume(self, there);
+    return SIZET2NUM(there);
+}
+
+/* call-seq: buffer.skip_all(n) -> buffer, removes n bytes; EOFError, and nothing removed, when there are fewer */
+static VALUE
+rb_buffer_skip_all(VALUE self, VALUE n)
+{
+    size_t size = mp_size(n, "a number of bytes");
+
+    if (fill(self, size) < size) rb_eof_error();
+    mp_buffer_consume(self, size);
+    return self;
+}
+
+/* call-seq: buffer.io -> io or nil */
+static VALUE
+rb_buffer_io(VALUE self)
+{
+    return mp_buffer_for_append(self)->io;
+}
+
+/* call-seq: buffer.flush -> buffer, writes all bytes to the io; does nothing without one */
+static VALUE
+rb_buffer_flush(VALUE self)
+{
+    mp_buffer_flush(self);
+    return self;
+}
+
+/* call-seq: buffer.close -> nil, closes the io */
+static VALUE
+rb_buffer_close(VALUE self)
+{
+    VALUE io = mp_buffer_for_append(self)->io;
+
+    return NIL_P(io) ? Qnil : rb_funcall(io, id_close, 0);
+}
+
+/* call-seq: buffer.write_to(io) -> Integer, writes all bytes to an io and removes them */
+static VALUE
+rb_buffer_write_to(VALUE self, VALUE io)
+{
+    return SIZET2NUM(mp_buffer_write_to(self, io));
+}
+
+/* call-seq: buffer.to_s -> String, all bytes; they stay in the buffer */
+static VALUE
+rb_buffer_to_s(VALUE self)
+{
+    mp_buffer_for_append(self);
+    return mp_buffer_to_s(self);
+}
+
+/* call-seq: buffer.to_a -> Array of Strings, all bytes as the buffer keeps them; long ones are not copied */
+static VALUE
+rb_buffer_to_a(VALUE self)
+{
+    return mp_buffer_to_a(self);
+}
+
+/*
+ * Document-class: Manypack::Buffer
+ *
+ * A queue of bytes, with or without an io behind it. Packers and Unpackers have one: <code>packer.buffer</code>,
+ * <code>unpacker.buffer</code>.
+ */
+void
+Init_manypack_buffer(void)
+{
+    id_close = rb_intern("close");
+    id_flush = rb_intern("flush");
+    sym_io_buffer_size = ID2SYM(rb_intern("io_buffer_size"));
+    sym_read_reference_threshold = ID2SYM(rb_intern("read_reference_threshold"));
+    sym_write_reference_threshold = ID2SYM(rb_intern("write_reference_threshold"));
+
+    cBuffer = rb_define_class_under(mp_mManypack, "Buffer", rb_cObject);
+    rb_gc_register_mark_object(cBuffer);
+    rb_define_alloc_func(cBuffer, buffer_allocate);
+    rb_undef_method(cBuffer, "initialize_copy");
+    rb_undef_method(cBuffer, "dup");
+    rb_undef_method(cBuffer, "clone");
+
+    rb_define_method(cBuffer, "initialize", rb_buffer_initialize, -1);
+    rb_define_method(cBuffer, "clear", rb_buffer_clear, 0);
+    rb_define_method(cBuffer, "size", rb_buffer_size, 0);
+    rb_define_method(cBuffer, "empty?", rb_buffer_empty_p, 0);
+    rb_define_method(cBuffer, "write", rb_buffer_write, 1);
+    rb_define_method(cBuffer, "<<", rb_buffer_append, 1);
+    rb_define_method(cBuffer, "read", rb_buffer_read, -1);
+    rb_define_method(cBuffer, "read_all", rb_buffer_read_all, -1);
+    rb_define_method(cBuffer, "skip", rb_buffer_skip, 1);
+    rb_define_method(cBuffer, "skip_all", rb_buffer_skip_all, 1);
+    rb_define_method(cBuffer, "io", rb_buffer_io, 0);
+    rb_define_method(cBuffer, "flush", rb_buffer_flush, 0);
+    rb_define_method(cBuffer, "close", rb_buffer_close, 0);
+    rb_define_method(cBuffer, "write_to", rb_buffer_write_to, 1);
+    rb_define_method(cBuffer, "to_s", rb_buffer_to_s, 0);
+    rb_define_method(cBuffer, "to_str", rb_buffer_to_s, 0);
+    rb_define_method(cBuffer, "to_a", rb_buffer_to_a, 0);
+}

@@ -1,0 +1,224 @@
+/* Manypack::Factory: a codec that can be exchanged, until it is frozen; and the handle of the default one. */
+#include "codec.h"
+#include "decode.h"
+#include "encode.h"
+#include "io.h"
+#include "packer.h"
+#include "unpacker.h"
+
+typedef struct {
+    VALUE codec;     /* a Codec; 0 before initialize, and in the default factory */
+    bool is_default; /* DefaultFactory: its codec is mp_default_codec, so that it has nothing that changes */
+} mp_factory;
+
+static void
+factory_mark(void *ptr)
+{
+    const mp_factory *factory = ptr;
+
+    if (factory->codec) rb_gc_mark_movable(factory->codec);
+}
+
+static void
+factory_compact(void *ptr)
+{
+    mp_factory *factory = ptr;
+
+    if (factory->codec) factory->codec = rb_gc_location(factory->codec);
+}
+
+static void
+factory_free(void *ptr)
+{
+    mp_typed_free(ptr);
+}
+
+static size_t
+factory_memsize(const void *ptr)
+{
+    return sizeof(mp_factory);
+}
+
+static const rb_data_type_t factory_type = {
+    .wrap_struct_name = "Manypack::Factory",
+    .function = {.dmark = factory_mark, .dfree = factory_free, .dsize = factory_memsize, .dcompact = factory_compact},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
+};
+
+static VALUE cFactory;
+
+static mp_factory *
+factory_get(VALUE self)
+{
+    mp_factory *factory;
+
+    TypedData_Get_Struct(self, mp_factory, &factory_type, factory);
+    return factory;
+}
+
+static VALUE
+factory_codec(VALUE self)
+{
+    const mp_factory *factory = factory_get(self);
+
+    if (factory->is_default) return mp_default_codec()->object;
+    if (!factory->codec) rb_raise(rb_eRuntimeError, "uninitialized Factory");
+    return factory->codec;
+}
+
+static void
+factory_set_codec(VALUE self, VALUE codec)
+{
+    mp_factory *factory = factory_get(self);
+
+    if (factory->is_default) mp_default_codec_set(codec);
+    else RB_OBJ_WRITE(self, &factory->codec, codec);
+}
+
+static VALUE
+factory_allocate(VALUE klass)
+{
+    mp_factory *factory;
+
+    return TypedData_Make_Struct(klass, mp_factory, &factory_type, factory);
+}
+
+/* The one that DefaultFactory is: every Ractor may have it, since only the codec behind it is ever exchanged. */
+static VALUE
+rb_factory_s_default(VALUE klass)
+{
+    VALUE self = factory_allocate(klass);
+
+    factory_get(self)->is_default = true;
+    return mp_obj_set_shareable(self);
+}
+
+static VALUE
+rb_factory_initialize(VALUE self)
+{
+    rb_check_frozen(self);
+    if (factory_get(self)->codec) rb_raise(rb_eRuntimeError, "Factory is initialized already");
+    factory_set_codec(self, mp_plain_codec());
+    return self;
+}
+
+static VALUE
+rb_factory_initialize_copy(VALUE self, VALUE other)
+{
+    rb_check_frozen(self);
+    factory_set_codec(self, factory_codec(other));
+    return self;
+}
+
+/*
+ * call-seq: factory.codec(**options) -> Codec
+ *
+ * What the factory is at this time, with options, as a Codec: immutable, and where its handlers allow it for every
+ * Ractor.
+ */
+static VALUE
+rb_factory_codec(int argc, VALUE *argv, VALUE self)
+{
+    rb_check_arity(argc, 0, 1);
+    return mp_codec_with_options(factory_codec(self), argc ? argv[0] : Qnil);
+}
+
+/*
+ * call-seq:
+ *   factory.dump(object, io = nil, options = nil) -> String or nil
+ *   factory.pack(object, io = nil, options = nil) -> String or nil
+ *
+ * As Manypack.pack, with the types of the factory.
+ */
+static VALUE
+rb_factory_dump(int argc, VALUE *argv, VALUE self)
+{
+    VALUE io, options;
+    mp_codec codec;
+
+    rb_check_arity(argc, 1, 3);
+    mp_scan_io_options(argc - 1, argv + 1, &io, &options);
+    mp_codec_override(&codec, factory_codec(self), options);
+    return mp_pack(argv[0], io, &codec);
+}
+
+/*
+ * call-seq:
+ *   factory.load(source, options = nil) -> object
+ *   factory.unpack(source, options = nil) -> object
+ *
+ * As Manypack.unpack, with the types of the factory.
+ */
+static VALUE
+rb_factory_load(int argc, VALUE *argv, VALUE self)
+{
+    mp_codec codec;
+
+    rb_check_arity(argc, 1, 2);
+    mp_codec_override(&codec, factory_codec(self), argc == 2 ? argv[1] : Qnil);
+    return mp_unpack(argv[0], &codec);
+}
+
+/* call-seq: factory.packer(io = nil, options = nil) -> Packer, with the types that are registered now */
+static VALUE
+rb_factory_packer(int argc, VALUE *argv, VALUE self)
+{
+    return mp_packer_with_codec(factory_codec(self), argc, argv);
+}
+
+/* call-seq: factory.unpacker(io = nil, options = nil) -> Unpacker, with the types that are registered now */
+static VALUE
+rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
+{
+    return mp_unpacker_with_codec(factory_codec(self), argc, argv);
+}
+
+/* What lib/manypack/factory.rb builds register_type on. Again from the start when another Thread was quicker. */
+static VALUE
+rb_factory_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options)
+{
+    VALUE from, codec;
+
+    rb_check_frozen(self);
+    if (factory_get(self)->is_default) mp_codec_check_main_ractor();
+    do {
+        from = factory_codec(self);
+        codec = mp_codec_with_type(from, type, klass, packer, unpacker, options);
+    } while (from != factory_codec(self));
+    factory_set_codec(self, codec);
+    return Qnil;
+}
+
+static VALUE
+rb_factory_registered_packers(VALUE self)
+{
+    return mp_codec_packers(factory_codec(self));
+}
+
+static VALUE
+rb_factory_registered_unpackers(VALUE self)
+{
+    return mp_codec_unpackers(factory_codec(self));
+}
+
+void
+Init_manypack_factory(void)
+{
+    cFactory = rb_define_class_under(mp_mManypack, "Factory", rb_cObject);
+    rb_gc_register_mark_object(cFactory);
+    rb_define_alloc_func(cFactory, factory_allocate);
+    rb_define_private_method(rb_singleton_class(cFactory), "default", rb_factory_s_default, 0);
+
+    rb_define_method(cFactory, "initialize", rb_factory_initialize, 0);
+    rb_define_method(cFactory, "initialize_copy", rb_factory_initialize_copy, 1);
+    rb_define_method(cFactory, "codec", rb_factory_codec, -1);
+    rb_define_method(cFactory, "dump", rb_factory_dump, -1);
+    rb_define_method(cFactory, "pack", rb_factory_dump, -1);
+    rb_define_method(cFactory, "load", rb_factory_load, -1);
+    rb_define_method(cFactory, "unpack", rb_factory_load, -1);
+    rb_define_method(cFactory, "packer", rb_factory_packer, -1);
+    rb_define_method(cFactory, "unpacker", rb_factory_unpacker, -1);
+    rb_define_private_method(cFactory, "register_type_internal", rb_factory_register_type_internal, 5);
+    rb_define_private_method(cFactory, "registered_packers", rb_factory_registered_packers, 0);
+    rb_define_private_method(cFactory, "registered_unpackers", rb_factory_registered_unpackers, 0);
+}

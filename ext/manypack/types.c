@@ -1,0 +1,215 @@
+/* The registry of ext types: handlers, and the lookup of a class. */
+#include "types.h"
+
+static ID id_call, id_receiver, id_name, id_to_proc;
+
+mp_handler
+mp_handler_init(VALUE spec, VALUE owner)
+{
+    mp_handler handler = {.receiver = spec, .method = id_call};
+
+    if (RB_SYMBOL_P(spec) || RB_TYPE_P(spec, T_STRING)) {
+        handler.receiver = owner;
+        handler.method = rb_to_id(spec);
+    } else if (rb_obj_is_proc(spec)) {
+        handler.method = 0;
+    } else if (rb_obj_is_method(spec)) {
+        VALUE receiver = rb_funcall(spec, id_receiver, 0), name = rb_funcall(spec, id_name, 0);
+
+        /* An unbound method bound by hand is not what the receiver has by that name. */
+        if (rb_respond_to(receiver, rb_to_id(name)) && rb_equal(rb_obj_method(receiver, name), spec)) {
+            handler.receiver = receiver;
+            handler.method = rb_to_id(name);
+        }
+    } else if (!rb_respond_to(spec, id_call)) {
+        rb_raise(rb_eTypeError, "Proc, Method, Symbol, String or an object that answers call expected, not %" PRIsVALUE,
+                 rb_obj_class(spec));
+    }
+    handler.shareable = handler.receiver == Qundef || rb_ractor_shareable_p(handler.receiver);
+    return handler;
+}
+
+VALUE
+mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv)
+{
+    if (!handler->method) return rb_proc_call_with_block(handler->receiver, argc, argv, Qnil);
+    if (handler->receiver == Qundef) return rb_funcallv(argv[0], handler->method, argc - 1, argv + 1);
+    return rb_funcallv(handler->receiver, handler->method, argc, argv);
+}
+
+VALUE
+mp_handler_proc(const mp_handler *handler)
+{
+    VALUE name;
+
+    if (!handler->method) return handler->receiver;
+    name = ID2SYM(handler->method);
+    if (handler->receiver == Qundef) return rb_funcall(name, id_to_proc, 0);
+    return rb_funcall(rb_obj_method(handler->receiver, name), id_to_proc, 0);
+}
+
+/* --- the registry ----------------------------------------------------------------------------------- */
+
+static mp_type *
+list_copy(const mp_type *list, size_t count)
+{
+    mp_type *copy = NULL;
+
+    if (count) {
+        copy = ALLOC_N(mp_type, count);
+        memcpy(copy, list, count * sizeof(mp_type));
+    }
+    return copy;
+}
+
+/* The packers that encode.c asks for by themselves. */
+static void
+find_special_packers(mp_types *types)
+{
+    size_t i;
+
+    types->symbol = types->integer = NULL;
+    for (i = 0; i < types->packer_count; i++) {
+        const mp_type *type = &types->packers[i];
+        if (type->klass == rb_cSymbol) types->symbol = type;
+        else if (type->klass == rb_cInteger && type->oversized_integer) types->integer = type;
+    }
+}
+
+void
+mp_types_copy(mp_types *to, const mp_types *from)
+{
+    /* Counts follow their lists: were the second allocation to raise, the first list is found and freed. */
+    to->packer_count = to->unpacker_count = 0;
+    to->packers = list_copy(from->packers, from->packer_count);
+    to->packer_count = from->packer_count;
+    to->unpackers = list_copy(from->unpackers, from->unpacker_count);
+    to->unpacker_count = from->unpacker_count;
+    memcpy(to->place, from->place, sizeof(to->place));
+    find_special_packers(to);
+}
+
+void
+mp_types_cleanup(mp_types *types)
+{
+    xfree(types->packers);
+    xfree(types->unpackers);
+}
+
+void
+mp_types_add_packer(mp_types *types, mp_type type)
+{
+    size_t i = 0;
+
+    while (i < types->packer_count && types->packers[i].klass != type.klass) i++;
+    if (i == types->packer_count) {
+        REALLOC_N(types->packers, mp_type, types->packer_count + 1);
+        types->packer_count++;
+    }
+    types->packers[i] = type;
+    find_special_packers(types);
+}
+
+void
+mp_types_add_unpacker(mp_types *types, mp_type type)
+{
+    size_t i = types->place[type.type + 128];
+
+    if (!i) {
+        REALLOC_N(types->unpackers, mp_type, types->unpacker_count + 1);
+        i = ++types->unpacker_count;
+        types->place[type.type + 128] = (uint16_t)i;
+    }
+    types->unpackers[i - 1] = type;
+}
+
+static void
+list_mark(const mp_type *list, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        rb_gc_mark_movable(list[i].klass);
+        if (list[i].handler.receiver != Qundef) rb_gc_mark_movable(list[i].handler.receiver);
+    }
+}
+
+static void
+list_compact(mp_type *list, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        list[i].klass = rb_gc_location(list[i].klass);
+        if (list[i].handler.receiver != Qundef) list[i].handler.receiver = rb_gc_location(list[i].handler.receiver);
+    }
+}
+
+void
+mp_types_mark(const mp_types *types)
+{
+    list_mark(types->packers, types->packer_count);
+    list_mark(types->unpackers, types->unpacker_count);
+}
+
+void
+mp_types_compact(mp_types *types)
+{
+    list_compact(types->packers, types->packer_count);
+    list_compact(types->unpackers, types->unpacker_count);
+}
+
+size_t
+mp_types_memsize(const mp_types *types)
+{
+    return (types->packer_count + types->unpacker_count) * sizeof(mp_type);
+}
+
+bool
+mp_types_shareable_p(const mp_types *types)
+{
+    size_t i;
+
+    for (i = 0; i < types->packer_count; i++) {
+        if (!types->packers[i].handler.shareable) return false;
+    }
+    for (i = 0; i < types->unpacker_count; i++) {
+        if (!types->unpackers[i].handler.shareable) return false;
+    }
+    return true;
+}
+
+static const mp_type *
+packer_of_class(const mp_types *types, VALUE klass)
+{
+    size_t i;
+
+    for (i = 0; i < types->packer_count; i++) {
+        if (types->packers[i].klass == klass) return &types->packers[i];
+    }
+    return NULL;
+}
+
+const mp_type *
+mp_types_for_object(const mp_types *types, VALUE obj)
+{
+    VALUE klass = CLASS_OF(obj); /* of an object that was extended, its singleton class */
+    const mp_type *type = packer_of_class(types, klass);
+    size_t i;
+
+    if (!type) type = packer_of_class(types, rb_obj_class(obj));
+    if (type) return type;
+    for (i = 0; i < types->packer_count; i++) {
+        if (RTEST(rb_class_inherited_p(klass, types->packers[i].klass))) return &types->packers[i];
+    }
+    return NULL;
+}
+
+void
+Init_manypack_types(void)
+{
+    id_call = rb_intern("call");
+    id_receiver = rb_intern("receiver");
+    id_name = rb_intern("name");
+    id_to_proc = rb_intern("to_proc");
+}

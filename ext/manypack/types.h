@@ -1,0 +1,70 @@
+/* Ext types: which class packs as which, by what; which type unpacks by what. Part of a Codec, immutable. */
+#ifndef MANYPACK_TYPES_H
+#define MANYPACK_TYPES_H
+
+#include "manypack.h"
+
+/*
+ * What a user gave as packer or unpacker, taken apart so that it can cross to other Ractors where its parts
+ * can: a Method is kept as its receiver and name, because its to_proc could not be shared.
+ */
+typedef struct {
+    VALUE receiver; /* a Proc when method is 0; Qundef for a method of the object that is packed */
+    ID method;
+    bool shareable;
+} mp_handler;
+
+typedef struct {
+    VALUE klass; /* a Module */
+    mp_handler handler;
+    int8_t type;
+    bool recursive;         /* the handler writes the body to a Packer, or reads it from an Unpacker */
+    bool oversized_integer; /* of Integer: only what 64 bits cannot hold */
+    bool optimized_symbol;  /* of Symbol: name and bytes without calling the handler */
+} mp_type;
+
+typedef struct {
+    mp_type *packers;    /* by class, in order of registration */
+    size_t packer_count;
+    mp_type *unpackers;  /* in order of registration */
+    size_t unpacker_count;
+    const mp_type *symbol, *integer; /* of packers: those of Symbol and of oversized Integer, or NULL */
+    uint16_t place[256]; /* of each type, from -128 on, where in unpackers it is, plus one */
+} mp_types;
+
+/* A handler for spec: Proc, Method, Symbol, String or what answers call (TypeError); owner has the named method. */
+mp_handler mp_handler_init(VALUE spec, VALUE owner);
+
+VALUE mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv);
+
+/* A Proc that does the same. */
+VALUE mp_handler_proc(const mp_handler *handler);
+
+/* to becomes a copy of from, whose lists it owns. */
+void mp_types_copy(mp_types *to, const mp_types *from);
+void mp_types_cleanup(mp_types *types);
+
+/* Registers; the last one of a class packs it, the last one of a type unpacks it. */
+void mp_types_add_packer(mp_types *types, mp_type type);
+void mp_types_add_unpacker(mp_types *types, mp_type type);
+
+void mp_types_mark(const mp_types *types);
+void mp_types_compact(mp_types *types);
+size_t mp_types_memsize(const mp_types *types);
+
+/* Whether every handler may be called in every Ractor. */
+bool mp_types_shareable_p(const mp_types *types);
+
+/* The type that packs obj, which is no exact core type: its class, its singleton class or an ancestor; NULL. */
+const mp_type *mp_types_for_object(const mp_types *types, VALUE obj);
+
+/* The type that unpacks an ext; NULL. */
+MP_INLINE const mp_type *
+mp_types_for_ext(const mp_types *types, int type)
+{
+    uint16_t place = types->place[type + 128];
+
+    return place ? &types->unpackers[place - 1] : NULL;
+}
+
+#endif

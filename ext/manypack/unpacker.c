@@ -1,0 +1,819 @@
+/* Manypack::Unpacker: unpacks what is fed or read from an io, and can stop at every byte. */
+#include "unpacker.h"
+
+#include "buffer.h"
+#include "decode.h"
+#include "error.h"
+#include "io.h"
+#include "skip.h"
+#include "wire.h"
+
+/* What the first bytes of the buffer are. */
+typedef enum {
+    AT_OBJECT,  /* the start of an object */
+    IN_OBJECT,  /* in the middle of one that is being read; tree and values say where */
+    IN_SKIPPED, /* in the middle of one that nobody wants; walk says where */
+} position;
+
+typedef struct {
+    VALUE buffer;
+    mp_codec codec;
+    position position;
+    bool running;         /* a method is at work */
+    bool body;            /* over the body of an ext, of body_type */
+    int8_t body_type;
+    uint32_t outer_depth; /* containers around the body */
+    mp_tree tree;
+    VALUE *values;        /* the value stack of an unfinished object, in a block of values_owner */
+    size_t value_capacity;
+    VALUE values_owner;
+    mp_walk walk;
+    uint64_t *left;       /* the walk's memory */
+    size_t origin;        /* offset of the first byte of the buffer in all that was fed or read */
+    size_t message;       /* offset of the object at hand */
+    bool lost;            /* the error on its way leaves it unknown where the next object starts */
+    VALUE broken;         /* that error, which every read raises from then on; 0 */
+} mp_unpacker;
+
+static void
+unpacker_mark(void *ptr)
+{
+    const mp_unpacker *u = ptr;
+
+    if (u->buffer) rb_gc_mark_movable(u->buffer);
+    if (u->codec.object) rb_gc_mark_movable(u->codec.object);
+    if (u->broken) rb_gc_mark_movable(u->broken);
+    if (u->values_owner) rb_gc_mark(u->values_owner);
+}
+
+static void
+unpacker_compact(void *ptr)
+{
+    mp_unpacker *u = ptr;
+
+    if (u->buffer) u->buffer = rb_gc_location(u->buffer);
+    if (u->codec.object) u->codec.object = rb_gc_location(u->codec.object);
+    if (u->broken) u->broken = rb_gc_location(u->broken);
+}
+
+static void
+unpacker_free(void *ptr)
+{
+    xfree(((mp_unpacker *)ptr)->left);
+    mp_typed_free(ptr);
+}
+
+static size_t
+unpacker_memsize(const void *ptr)
+{
+    const mp_unpacker *u = ptr;
+
+    return sizeof(mp_unpacker) + (u->left ? u->walk.max_depth * sizeof(uint64_t) : 0) + u->value_capacity * sizeof(VALUE);
+}
+
+static const rb_data_type_t unpacker_type = {
+    .wrap_struct_name = "Manypack::Unpacker",
+    .function =
+        {.dmark = unpacker_mark, .dfree = unpacker_free, .dsize = unpacker_memsize, .dcompact = unpacker_compact},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
+};
+
+static VALUE cUnpacker;
+
+/* Valid while the caller has self on its stack. RuntimeError before initialize and after mp_unpacker_end_body. */
+static mp_unpacker *
+unpacker_get(VALUE self)
+{
+    mp_unpacker *u;
+
+    TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
+    if (MP_UNLIKELY(!u->buffer)) {
+        rb_raise(rb_eRuntimeError, "Unpacker is not initialized, or what it was for is unpacked already");
+    }
+    return u;
+}
+
+/* For methods that read: not while another one is at work. */
+static mp_unpacker *
+unpacker_for_read(VALUE self)
+{
+    mp_unpacker *u = unpacker_get(self);
+
+    if (MP_UNLIKELY(u->running)) rb_raise(rb_eRuntimeError, "unpacker is in use");
+    return u;
+}
+
+/* For methods that do more than read: not over the body of an ext either. */
+static mp_unpacker *
+unpacker_for_change(VALUE self)
+{
+    mp_unpacker *u = unpacker_for_read(self);
+
+    if (MP_UNLIKELY(u->body)) rb_raise(rb_eRuntimeError, "unpacker is in use");
+    return u;
+}
+
+static VALUE
+unpacker_allocate(VALUE klass)
+{
+    mp_unpacker *u;
+
+    return TypedData_Make_Struct(klass, mp_unpacker, &unpacker_type, u);
+}
+
+static void
+unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
+{
+    mp_unpacker *u;
+
+    TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
+    u->codec = *codec;
+    RB_OBJ_WRITTEN(self, Qundef, codec->object);
+    RB_OBJ_WRITE(self, &u->buffer, buffer);
+}
+
+VALUE
+mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv)
+{
+    VALUE self = unpacker_allocate(cUnpacker), io, options;
+    mp_codec codec;
+
+    mp_scan_io_options(argc, argv, &io, &options);
+    mp_codec_override(&codec, codec_object, options);
+    unpacker_init(self, &codec, mp_buffer_new(io, options));
+    return self;
+}
+
+/* --- where it is ------------------------------------------------------------------------------------ */
+
+static uint32_t
+max_depth(const mp_unpacker *u)
+{
+    return u->codec.options.max_depth ? u->codec.options.max_depth : MP_UNPACK_MAX_DEPTH;
+}
+
+/* Drops what was decoded or passed over. */
+static void
+consume(mp_unpacker *u, size_t n)
+{
+    mp_buffer_consume(u->buffer, n);
+    u->origin += n;
+}
+
+/* Forgets the unfinished object and its values. */
+static void
+at_object(mp_unpacker *u)
+{
+    u->position = AT_OBJECT;
+    u->values = NULL;
+    u->value_capacity = 0;
+    u->values_owner = 0;
+}
+
+/* A walk over what is still to come of an object. */
+static void
+walk_init(mp_unpacker *u)
+{
+    size_t places = max_depth(u) - u->outer_depth;
+
+    if (!u->left) u->left = ALLOC_N(uint64_t, places ? places : 1);
+    mp_walk_init(&u->walk, u->left, places);
+}
+
+/* Nobody wants the rest of the object that tree is in the middle of. */
+static void
+skip_rest(mp_unpacker *u, const mp_tree *tree, const VALUE *values)
+{
+    walk_init(u);
+    mp_tree_lefts(tree, values, u->walk.left);
+    u->walk.depth = tree->depth;
+    at_object(u);
+    u->position = IN_SKIPPED;
+}
+
+/* The bytes at hand: the first chunk. */
+static mp_blame
+front(const mp_unpacker *u)
+{
+    const mp_chunk *chunk = mp_buffer_first(mp_buffer_get(u->buffer));
+    mp_blame blame = {.start = (const uint8_t *)"", .origin = u->origin};
+
+    if (chunk) blame.start = (const uint8_t *)RSTRING_PTR(chunk->str) + chunk->at;
+    blame.at = blame.start;
+    blame.end = blame.start + (chunk ? chunk->len : 0);
+    return blame;
+}
+
+NORETURN(static void raise_truncated(const mp_unpacker *u));
+
+/* The input ends in the middle of an object, or before one. */
+static void
+raise_truncated(const mp_unpacker *u)
+{
+    if (u->body) mp_raise_past_body(u->body_type, u->origin);
+    mp_raise_status(MP_E_TRUNCATED, front(u));
+}
+
+/* LimitError when the object at hand has more bytes than it may. */
+static void
+check_max_bytes(mp_unpacker *u, size_t ahead)
+{
+    size_t bytes = u->origin - u->message + ahead;
+
+    if (MP_UNLIKELY(bytes > u->codec.options.max_bytes)) {
+        u->lost = true;
+        mp_raise_limit("max_bytes", u->codec.options.max_bytes, bytes);
+    }
+}
+
+/*
+ * Has n bytes lie in one piece at the front of the buffer, reading from the io for them. missing is how many more
+ * than there are the whole object needs at least. false when they are not to be had.
+ */
+static bool
+bytes_there(mp_unpacker *u, uint64_t n, uint64_t missing)
+{
+    const mp_buffer *buffer = mp_buffer_get(u->buffer);
+    size_t before = buffer->size;
+
+    while (buffer->size < n) {
+        uint64_t got = buffer->size - before;
+        check_max_bytes(u, buffer->size);
+        if (!mp_buffer_read_io(u->buffer, missing > got ? missing - got : 1)) return false;
+    }
+    mp_buffer_gather(u->buffer, (size_t)n);
+    return true;
+}
+
+/* --- one object ------------------------------------------------------------------------------------- */
+
+/* A method at work. What it has to give back is given back whatever happens. */
+typedef struct {
+    VALUE self;
+    mp_unpacker *u;
+    VALUE (*body)(void *run);
+    bool done;
+    bool decoding;
+    mp_decoder d;
+} run;
+
+/* Goes on with the walk. false when the bytes end first. */
+static bool
+pass_over(mp_unpacker *u)
+{
+    for (;;) {
+        mp_blame blame = front(u);
+        const uint8_t *p = blame.at;
+        mp_status status = mp_skip(&u->walk, &p, blame.end);
+        uint64_t need = u->walk.payload ? 1 : mp_head_need(p, blame.end), missing;
+
+        missing = status == MP_E_TRUNCATED ? mp_walk_missing(&u->walk, p, blame.end) : 0;
+        if (status == MP_OK || status == MP_E_TRUNCATED) consume(u, (size_t)(p - blame.start));
+        if (status == MP_OK) {
+            check_max_bytes(u, 0);
+            at_object(u);
+            return true;
+        }
+        if (status != MP_E_TRUNCATED) {
+            blame.at = p;
+            u->lost = true;
+            mp_raise_status(status, blame);
+        }
+        if (!bytes_there(u, need, missing)) return false;
+    }
+}
+
+/* Bytes that the object at hand lacks behind those at hand. */
+static uint64_t
+missing_of(const mp_decoder *d, uint64_t need)
+{
+    uint64_t missing = need - (uint64_t)(d->end - d->at);
+    VALUE lefts_owner = 0;
+    uint64_t *left = ALLOCV_N(uint64_t, lefts_owner, d->tree.depth + 1);
+    uint32_t level;
+
+    mp_tree_lefts(&d->tree, d->stack.values, left);
+    for (level = 0; level < d->tree.depth; level++) missing += left[level] - 1;
+    ALLOCV_END(lefts_owner);
+    return missing;
+}
+
+/* Keeps where the decoder is until there are more bytes. */
+static void
+suspend(run *r)
+{
+    mp_unpacker *u = r->u;
+
+    if (r->d.tree.count && !r->d.stack.owner) mp_value_stack_move(&r->d.stack, r->d.tree.count, r->d.tree.count + 62);
+    u->position = IN_OBJECT;
+    u->tree = r->d.tree;
+    if (!r->d.stack.owner) return; /* nothing on it */
+    u->values = r->d.stack.values;
+    u->value_capacity = r->d.stack.capacity;
+    RB_OBJ_WRITE(r->self, &u->values_owner, r->d.stack.owner);
+}
+
+static void
+resume(run *r)
+{
+    mp_unpacker *u = r->u;
+
+    mp_decoder_init(&r->d, &u->codec);
+    r->d.own_source = true;
+    r->d.origin = u->origin;
+    r->d.outer_depth = u->outer_depth;
+    if (u->position != IN_OBJECT) {
+        u->message = u->origin;
+        return;
+    }
+    r->d.tree = u->tree;
+    if (u->values_owner) {
+        r->d.stack.values = u->values;
+        r->d.stack.capacity = u->value_capacity;
+        r->d.stack.owner = u->values_owner;
+    }
+}
+
+/* Decodes what the buffer has at its front, and drops it. Qundef when the object does not end there. */
+static VALUE
+decode_front(run *r)
+{
+    mp_unpacker *u = r->u;
+    mp_buffer *buffer = mp_buffer_get(u->buffer);
+    const mp_chunk *chunk = mp_buffer_first(buffer);
+    VALUE obj;
+
+    if (!chunk) return Qundef;
+    r->decoding = true;
+    buffer->taken = true;
+    r->d.committed = false;
+    mp_decoder_source(&r->d, chunk->str, chunk->at, chunk->len);
+    obj = mp_decode_on(&r->d);
+    mp_buffer_get(u->buffer)->taken = u->body;
+    r->decoding = false;
+    consume(u, (size_t)(r->d.at - r->d.start));
+    return obj;
+}
+
+static VALUE
+read_body(void *arg)
+{
+    run *r = arg;
+    mp_unpacker *u = r->u;
+
+    if (u->position == IN_SKIPPED && !pass_over(u)) return Qundef;
+    resume(r);
+    for (;;) {
+        VALUE obj = decode_front(r);
+        uint64_t need;
+
+        if (obj != Qundef) {
+            mp_decoder_cleanup(&r->d);
+            at_object(u);
+            check_max_bytes(u, 0);
+            return obj;
+        }
+        suspend(r); /* before anything that can raise or never return */
+        need = mp_object_need(r->d.at, r->d.end);
+        if (!bytes_there(u, need, missing_of(&r->d, need))) return Qundef;
+    }
+}
+
+static VALUE
+skip_body(void *arg)
+{
+    mp_unpacker *u = ((run *)arg)->u;
+
+    if (u->position == IN_OBJECT) {
+        mp_tree tree = u->tree;
+        skip_rest(u, &tree, u->values);
+    } else if (u->position == AT_OBJECT) {
+        walk_init(u);
+        u->message = u->origin;
+        u->position = IN_SKIPPED;
+    }
+    return pass_over(u) ? Qnil : Qundef;
+}
+
+static VALUE
+run_body(VALUE arg)
+{
+    run *r = (run *)arg;
+    VALUE result = r->body(r);
+
+    r->done = true;
+    return result;
+}
+
+/* Where to go on after an error: behind the object to blame and all that is around it, or nowhere. */
+static void
+after_error(run *r)
+{
+    mp_unpacker *u = r->u;
+
+    if (r->decoding && r->d.committed) {
+        consume(u, (size_t)(r->d.at - r->d.start));
+        skip_rest(u, &r->d.tree, r->d.stack.values);
+        if (mp_walk_object_passed(&u->walk)) at_object(u);
+    } else if (r->decoding || u->lost) {
+        RB_OBJ_WRITE(r->self, &u->broken, rb_errinfo());
+        at_object(u);
+    }
+}
+
+static VALUE
+run_ensure(VALUE arg)
+{
+    run *r = (run *)arg;
+    mp_unpacker *u = r->u;
+
+    u->running = false;
+    mp_buffer_get(u->buffer)->taken = u->body;
+    if (MP_UNLIKELY(!r->done)) after_error(r);
+    return Qnil;
+}
+
+/* Runs a body. Its result, or Qundef when the bytes end before it is done. */
+static VALUE
+run_with(VALUE self, VALUE (*body)(void *))
+{
+    run r;
+
+    r.self = self;
+    r.u = unpacker_for_read(self);
+    r.body = body;
+    r.done = r.decoding = false;
+    if (MP_UNLIKELY(r.u->broken != 0)) rb_exc_raise(r.u->broken);
+    r.u->running = true;
+    return rb_ensure(run_body, (VALUE)&r, run_ensure, (VALUE)&r);
+}
+
+/* The same, but the end of the bytes is an error. */
+static VALUE
+run_whole(VALUE self, VALUE (*body)(void *))
+{
+    VALUE result = run_with(self, body);
+
+    if (MP_UNLIKELY(result == Qundef)) raise_truncated(unpacker_get(self));
+    return result;
+}
+
+/* --- headers ---------------------------------------------------------------------------------------- */
+
+/* Has the head of the next object at the front of the buffer. false when its bytes are not to be had. */
+static bool
+head_there(mp_unpacker *u)
+{
+    uint64_t need;
+    size_t size;
+    mp_blame blame;
+
+    if (u->position == IN_SKIPPED && !pass_over(u)) return false;
+    if (u->position == IN_OBJECT) {
+        rb_raise(rb_eRuntimeError, "an object was read in part: read goes on with it, skip and reset drop it");
+    }
+    u->message = u->origin;
+    if (!bytes_there(u, 1, 1)) return false;
+    blame = front(u);
+    need = mp_head_need(blame.at, blame.end);
+    size = mp_buffer_get(u->buffer)->size;
+    return bytes_there(u, need, need > size ? need - size : 0);
+}
+
+/* The count of a container's head, which is dropped; a head of another kind stays. */
+static VALUE
+read_header(mp_unpacker *u, mp_kind kind)
+{
+    mp_blame blame;
+    mp_head head;
+    mp_status status;
+
+    if (!head_there(u)) return Qundef;
+    blame = front(u);
+    status = mp_head_read(blame.at, blame.end, &head);
+    if (status != MP_OK) {
+        u->lost = true;
+        mp_raise_status(status, blame);
+    }
+    if (head.kind != kind) mp_raise_unexpected(kind, head.kind, u->origin);
+    consume(u, (size_t)(head.payload - blame.at));
+    return UINT2NUM(head.n);
+}
+
+static VALUE
+array_header_body(void *arg)
+{
+    return read_header(((run *)arg)->u, MP_ARRAY);
+}
+
+static VALUE
+map_header_body(void *arg)
+{
+    return read_header(((run *)arg)->u, MP_MAP);
+}
+
+static VALUE
+skip_nil_body(void *arg)
+{
+    mp_unpacker *u = ((run *)arg)->u;
+
+    if (!head_there(u)) return Qundef;
+    if (MP_WIRE[*front(u).at].kind != MP_NIL) return Qfalse;
+    consume(u, 1);
+    return Qtrue;
+}
+
+/* --- used by others --------------------------------------------------------------------------------- */
+
+VALUE
+mp_unpack_io(VALUE io, const mp_codec *codec)
+{
+    VALUE self = unpacker_allocate(cUnpacker), buffer = mp_buffer_new(io, Qnil), obj;
+    const mp_unpacker *u;
+
+    unpacker_init(self, codec, buffer);
+    obj = run_whole(self, read_body);
+    u = unpacker_get(self);
+    if (mp_buffer_get(buffer)->size) mp_raise_extra_bytes(mp_buffer_get(buffer)->size, u->origin);
+    RB_GC_GUARD(self);
+    return obj;
+}
+
+VALUE
+mp_unpacker_for_body(const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n, size_t offset,
+                     uint32_t depth)
+{
+    VALUE self = unpacker_allocate(cUnpacker), buffer = mp_buffer_new(Qnil, Qnil);
+    mp_unpacker *u;
+
+    unpacker_init(self, codec, buffer);
+    u = unpacker_get(self);
+    u->body = true;
+    u->body_type = type->type;
+    u->outer_depth = depth;
+    u->origin = offset;
+    mp_buffer_refer(buffer, source, at, n);
+    mp_buffer_get(buffer)->taken = true;
+    return self;
+}
+
+void
+mp_unpacker_end_body(VALUE self)
+{
+    mp_unpacker *u = unpacker_get(self);
+    VALUE buffer = u->buffer;
+    size_t left = mp_buffer_get(buffer)->size;
+    bool whole = u->position == AT_OBJECT && left == 0;
+
+    u->buffer = 0;
+    mp_buffer_close(buffer);
+    if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
+}
+
+/* --- Manypack::Unpacker ----------------------------------------------------------------------------- */
+
+/*
+ * call-seq: Manypack::Unpacker.new(io = nil, options = nil) -> unpacker
+ *
+ * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer.
+ *
+ *   unpacker = Manypack::Unpacker.new(symbolize_keys: true)
+ *   unpacker.feed_each("\x81\xA1a\x01\x81") { |object| p object } # {a: 1}
+ *   unpacker.feed_each("\xA1b\x02") { |object| p object }         # {b: 2}
+ */
+static VALUE
+rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
+{
+    mp_unpacker *u;
+    VALUE io, options;
+    mp_codec codec;
+
+    rb_check_frozen(self);
+    TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
+    if (u->buffer) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
+    mp_scan_io_options(argc, argv, &io, &options);
+    mp_codec_override(&codec, mp_plain_codec(), options);
+    unpacker_init(self, &codec, mp_buffer_new(io, options));
+    return self;
+}
+
+/* call-seq: unpacker.buffer -> Buffer, the bytes that are fed and not yet unpacked */
+static VALUE
+rb_unpacker_buffer(VALUE self)
+{
+    return unpacker_get(self)->buffer;
+}
+
+/*
+ * call-seq:
+ *   unpacker.feed(string) -> unpacker
+ *   unpacker.feed_reference(string) -> unpacker
+ *
+ * Appends bytes: a long String by reference to what it is now, a short one as a copy.
+ */
+static VALUE
+rb_unpacker_feed(VALUE self, VALUE string)
+{
+    StringValue(string);
+    mp_buffer_for_change(unpacker_for_change(self)->buffer);
+    mp_buffer_feed(unpacker_get(self)->buffer, string);
+    return self;
+}
+
+/*
+ * call-seq:
+ *   unpacker.read -> object
+ *   unpacker.unpack -> object
+ *
+ * The next object. TruncatedError (an EOFError) when it is not all there: feed the rest and read again, or reset.
+ *
+ * After another error the next read returns the next object, where it is known where that starts: the object to
+ * blame, and all that it is in, is passed over. Where it is not known (0xc1, too deep, above a limit), every read
+ * raises the same error until reset.
+ */
+static VALUE
+rb_unpacker_read(VALUE self)
+{
+    return run_whole(self, read_body);
+}
+
+/* call-seq: unpacker.full_unpack -> object, as read; MalformedFormatError when more bytes follow */
+static VALUE
+rb_unpacker_full_unpack(VALUE self)
+{
+    VALUE obj;
+    const mp_unpacker *u;
+
+    unpacker_for_change(self);
+    obj = run_whole(self, read_body);
+    u = unpacker_get(self);
+    if (mp_buffer_get(u->buffer)->size) mp_raise_extra_bytes(mp_buffer_get(u->buffer)->size, u->origin);
+    return obj;
+}
+
+/*
+ * call-seq:
+ *   unpacker.each { |object| ... } -> nil
+ *   unpacker.each -> Enumerator
+ *
+ * Yields each object until the bytes end; of an object that is not all there the rest may be fed later.
+ */
+static VALUE
+rb_unpacker_each(VALUE self)
+{
+    VALUE obj;
+
+    RETURN_ENUMERATOR(self, 0, 0);
+    unpacker_for_change(self);
+    while ((obj = run_with(self, read_body)) != Qundef) rb_yield(obj);
+    return Qnil;
+}
+
+/*
+ * call-seq:
+ *   unpacker.feed_each(string) { |object| ... } -> nil
+ *   unpacker.feed_each(string) -> Enumerator
+ *
+ * feed and each in one.
+ */
+static VALUE
+rb_unpacker_feed_each(VALUE self, VALUE string)
+{
+    RETURN_ENUMERATOR(self, 1, &string);
+    rb_unpacker_feed(self, string);
+    return rb_unpacker_each(self);
+}
+
+/*
+ * call-seq: unpacker.skip -> nil
+ *
+ * Passes over the next object, or the rest of one that was read in part, without building or calling anything.
+ * TruncatedError when it is not all there: feed the rest and skip again.
+ */
+static VALUE
+rb_unpacker_skip(VALUE self)
+{
+    return run_whole(self, skip_body);
+}
+
+/* call-seq: unpacker.skip_nil -> true or false, passes over a nil, and only that; TruncatedError without bytes */
+static VALUE
+rb_unpacker_skip_nil(VALUE self)
+{
+    return run_whole(self, skip_nil_body);
+}
+
+/*
+ * call-seq: unpacker.read_array_header -> Integer
+ *
+ * How many elements the array has that comes next; they follow. UnexpectedTypeError, and nothing read, for another
+ * object; TruncatedError without its bytes.
+ */
+static VALUE
+rb_unpacker_read_array_header(VALUE self)
+{
+    return run_whole(self, array_header_body);
+}
+
+/* call-seq: unpacker.read_map_header -> Integer, how many pairs the map has that comes next; as read_array_header */
+static VALUE
+rb_unpacker_read_map_header(VALUE self)
+{
+    return run_whole(self, map_header_body);
+}
+
+/* call-seq: unpacker.reset -> nil, forgets all bytes and errors */
+static VALUE
+rb_unpacker_reset(VALUE self)
+{
+    mp_unpacker *u = unpacker_for_change(self);
+
+    mp_buffer_for_change(u->buffer);
+    mp_buffer_clear(u->buffer);
+    at_object(u);
+    u->origin = u->message = 0;
+    u->lost = false;
+    u->broken = 0;
+    return Qnil;
+}
+
+/* call-seq: unpacker.symbolize_keys? -> true or false */
+static VALUE
+rb_unpacker_symbolize_keys_p(VALUE self)
+{
+    return unpacker_get(self)->codec.options.symbolize_keys ? Qtrue : Qfalse;
+}
+
+/* call-seq: unpacker.freeze? -> true or false */
+static VALUE
+rb_unpacker_freeze_p(VALUE self)
+{
+    return unpacker_get(self)->codec.options.freeze ? Qtrue : Qfalse;
+}
+
+/* call-seq: unpacker.allow_unknown_ext? -> true or false */
+static VALUE
+rb_unpacker_allow_unknown_ext_p(VALUE self)
+{
+    return unpacker_get(self)->codec.options.allow_unknown_ext ? Qtrue : Qfalse;
+}
+
+/* What lib/manypack/unpacker.rb builds register_type on. */
+static VALUE
+rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE handler)
+{
+    mp_unpacker *u = unpacker_for_change(self);
+    VALUE codec;
+
+    rb_check_frozen(self);
+    codec = mp_codec_with_type(u->codec.object, type, klass, Qnil, handler, Qnil);
+
+    u = unpacker_for_change(self);
+    u->codec.types = mp_codec_get(codec)->types;
+    u->codec.common = false;
+    RB_OBJ_WRITE(self, &u->codec.object, codec);
+    return Qnil;
+}
+
+static VALUE
+rb_unpacker_registered_types_internal(VALUE self)
+{
+    return mp_codec_unpackers(unpacker_get(self)->codec.object);
+}
+
+/*
+ * Document-class: Manypack::Unpacker
+ *
+ * Unpacks a stream. It may stop at every byte: what is missing is fed, or read from the io, later. One reader at a time:
+ * a call in the middle of another raises RuntimeError.
+ */
+void
+Init_manypack_unpacker(void)
+{
+    cUnpacker = rb_define_class_under(mp_mManypack, "Unpacker", rb_cObject);
+    rb_gc_register_mark_object(cUnpacker);
+    rb_define_alloc_func(cUnpacker, unpacker_allocate);
+    rb_undef_method(cUnpacker, "initialize_copy");
+    rb_undef_method(cUnpacker, "dup");
+    rb_undef_method(cUnpacker, "clone");
+
+    rb_define_method(cUnpacker, "initialize", rb_unpacker_initialize, -1);
+    rb_define_method(cUnpacker, "buffer", rb_unpacker_buffer, 0);
+    rb_define_method(cUnpacker, "feed", rb_unpacker_feed, 1);
+    rb_define_method(cUnpacker, "feed_reference", rb_unpacker_feed, 1);
+    rb_define_method(cUnpacker, "read", rb_unpacker_read, 0);
+    rb_define_method(cUnpacker, "unpack", rb_unpacker_read, 0);
+    rb_define_method(cUnpacker, "full_unpack", rb_unpacker_full_unpack, 0);
+    rb_define_method(cUnpacker, "each", rb_unpacker_each, 0);
+    rb_define_method(cUnpacker, "feed_each", rb_unpacker_feed_each, 1);
+    rb_define_method(cUnpacker, "skip", rb_unpacker_skip, 0);
+    rb_define_method(cUnpacker, "skip_nil", rb_unpacker_skip_nil, 0);
+    rb_define_method(cUnpacker, "read_array_header", rb_unpacker_read_array_header, 0);
+    rb_define_method(cUnpacker, "read_map_header", rb_unpacker_read_map_header, 0);
+    rb_define_method(cUnpacker, "reset", rb_unpacker_reset, 0);
+    rb_define_method(cUnpacker, "symbolize_keys?", rb_unpacker_symbolize_keys_p, 0);
+    rb_define_method(cUnpacker, "freeze?", rb_unpacker_freeze_p, 0);
+    rb_define_method(cUnpacker, "allow_unknown_ext?", rb_unpacker_allow_unknown_ext_p, 0);
+    rb_define_private_method(cUnpacker, "register_type_internal", rb_unpacker_register_type_internal, 3);
+    rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
+}

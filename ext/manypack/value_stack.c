@@ -1,0 +1,17 @@
+/* The cold half of the value stack: where it goes when it is outgrown. */
+#include "value_stack.h"
+
+void
+mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity)
+{
+    volatile VALUE owner = 0;
+    /* Every word of it is marked, conservatively: what is not in use yet must be zero. */
+    VALUE *values = rb_alloc_tmp_buffer_with_count(&owner, capacity * sizeof(VALUE), capacity);
+
+    memcpy(values, stack->values, count * sizeof(VALUE));
+    memset(values + count, 0, (capacity - count) * sizeof(VALUE));
+    if (stack->owner) rb_free_tmp_buffer(&stack->owner);
+    stack->values = values;
+    stack->capacity = capacity;
+    stack->owner = owner;
+}

@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+module Manypack
+  # Where ext types are registered. What it packs and unpacks by is an immutable Codec, which registering replaces:
+  # packers and unpackers that it made before stay as they are.
+  #
+  # @example
+  #   factory = Manypack::Factory.new
+  #   factory.register_type(1, Point, packer: ->(point) { [point.x, point.y].pack("l>2") },
+  #                                   unpacker: ->(body) { Point.new(*body.unpack("l>2")) })
+  #   factory.load(factory.dump(Point.new(1, 2))) #=> #<struct Point x=1, y=2>
+  class Factory
+    # Registers an ext type.
+    #
+    # @param type [Integer] -128 to 127; 0 to 127 are for applications
+    # @param klass [Module] what is packed as that type: its instances, and those of what inherits or includes it,
+    #   unless a type of their own is registered
+    # @param options [Hash] without it, packer is +:to_msgpack_ext+ and unpacker +:from_msgpack_ext+
+    # @option options [Proc, Method, Symbol, String, #call, nil] :packer gets the object and returns the body, a
+    #   String; a name is that of a method of the object. nil: not packed
+    # @option options [Proc, Method, Symbol, String, #call, nil] :unpacker gets the body, a binary String, and returns
+    #   the object; a name is that of a method of the class. nil: not unpacked
+    # @option options [Boolean] :recursive the packer gets a Packer too, and writes the body to it; the unpacker gets
+    #   an Unpacker instead of a String, and reads all of the body from it
+    # @option options [Boolean] :oversized_integer_extension for Integer: what does not fit 64 bits
+    # @option options [Boolean] :optimized_symbols_parsing for Symbol: the body is the name, no unpacker is called
+    # @return [nil]
+    # @raise [RangeError] for a type outside -128..127
+    # @raise [ArgumentError] for a klass that is no Module, or an option that does not go with it
+    # @raise [::TypeError] for a packer or unpacker that cannot be called
+    # @raise [FrozenError] when the factory is frozen
+    # @raise [Ractor::IsolationError] for DefaultFactory outside of the main Ractor
+    def register_type(type, klass, options = { packer: :to_msgpack_ext, unpacker: :from_msgpack_ext })
+      raise FrozenError.new("can't modify frozen #{self.class}", receiver: self) if frozen?
+      raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
+      if options[:oversized_integer_extension] && klass != Integer
+        raise ArgumentError, "oversized_integer_extension: true is only for Integer"
+      end
+      if options.key?(:oversized_integer_extension_type)
+        warn("oversized_integer_extension_type is ignored; oversized_integer_extension is the name", uplevel: 1)
+      end
+
+      register_type_internal(type, klass, options[:packer], options[:unpacker], options)
+    end
+
+    # @param selector [:both, :packer, :unpacker] which registrations
+    # @return [Array<Hash>] of +:type+, +:class+, and by the selector +:packer+ and +:unpacker+, as Procs, by type
+    # @raise [ArgumentError] for another selector
+    def registered_types(selector = :both)
+      case selector
+      when :both then paired_types
+      when :packer then registered_packers.sort_by { |entry| entry[:type] }
+      when :unpacker then registered_unpackers.sort_by { |entry| entry[:type] }
+      else raise ArgumentError, "invalid selector #{selector.inspect}: :both, :packer or :unpacker"
+      end
+    end
+
+    # @param klass_or_type [Module, Integer]
+    # @param selector [:both, :packer, :unpacker] which registrations
+    # @return [Boolean] whether the class, or one that it inherits or includes, or the type is registered
+    # @raise [ArgumentError] for anything else
+    def type_registered?(klass_or_type, selector = :both)
+      case klass_or_type
+      when Module then registered_types(selector).any? { |entry| klass_or_type <= entry[:class] }
+      when Integer then registered_types(selector).any? { |entry| klass_or_type == entry[:type] }
+      else raise ArgumentError, "class or type id"
+      end
+    end
+
+    # A Pool for compatibility: nothing in Manypack needs pooling.
+    #
+    # @param _size [Integer] ignored
+    # @param options [Hash] as for Manypack.pack and Manypack.unpack
+    # @return [Pool] frozen, and shareable where the handlers are
+    def pool(_size = 1, **options)
+      Pool.new(codec(options))
+    end
+
+    private
+
+    # An unpacker goes with the class that it was registered for, also where several classes pack as its type.
+    def paired_types
+      unpackers = registered_unpackers
+      both = registered_packers.map do |entry|
+        pair = unpackers.find { |other| other[:type] == entry[:type] && other[:class] == entry[:class] }
+        unpackers.delete(pair)
+        { **entry, unpacker: pair && pair[:unpacker] }
+      end
+      both.concat(unpackers.map { |entry| { type: entry[:type], class: entry[:class], packer: nil, unpacker: entry[:unpacker] } })
+      both.sort_by { |entry| entry[:type] }
+    end
+
+    # Dumps and loads by one Codec. Any number of Threads and Ractors may use it at once.
+    class Pool
+      # @param codec [Codec]
+      def initialize(codec)
+        @codec = codec
+        freeze
+      end
+
+      # @param data [String] one packed object
+      # @return [Object]
+      def load(data)
+        @codec.load(data)
+      end
+
+      # @param object [Object]
+      # @return [String]
+      def dump(object)
+        @codec.dump(object)
+      end
+
+      # @yieldparam packer [Packer] empty, and for this block alone; types cannot be registered on it
+      # @return [Object] what the block returns
+      def packer
+        yield @codec.packer.freeze
+      end
+
+      # @yieldparam unpacker [Unpacker] empty, and for this block alone; types cannot be registered on it
+      # @return [Object] what the block returns
+      def unpacker
+        yield @codec.unpacker.freeze
+      end
+    end
+  end
+
+  # The Factory whose types Manypack.pack and Manypack.unpack have. Types are registered on it when a program starts, in
+  # the main Ractor; every Ractor uses it.
+  DefaultFactory = Factory.__send__(:default)
+end
