@@ -33,6 +33,12 @@ module PackingContract
 
   Opaque = Class.new
 
+  # Ruby 3.1 may deadlock when it loads an encoding or a converter while there is a second Ractor.
+  Encoding.find("UTF-7").inspect
+  %w[ISO-8859-1 EUC-JP Shift_JIS UTF-16LE UTF-16 UTF-32BE ISO-2022-JP Windows-1253].each do |name|
+    "a".encode(name).encode("UTF-8")
+  end
+
   def test_utf8_and_ascii_go_out_as_str_and_binary_as_bin
     assert_packs "a2 c3 a9", "é"
     assert_packs "a1 61", "a".encode("US-ASCII")
