@@ -12,8 +12,9 @@ class AllocationTest < Minitest::Test
     end
   end
 
-  def test_a_pack_with_options_allocates_one_hash_more_at_most
-    assert_operator allocations { Manypack.pack(DOCUMENT, timestamp: true) }, :<=, 2
+  def test_a_pack_with_a_hash_of_options_allocates_its_result_and_nothing_else
+    options = { timestamp: true, max_depth: 10 }
+    assert_equal 1, allocations { Manypack.pack(DOCUMENT, options) }
   end
 
   def test_packing_an_extension_value_allocates_nothing_more
@@ -62,9 +63,9 @@ class AllocationTest < Minitest::Test
   end
 
   def test_raising_leaks_nothing
-    input = [[*1..2_000], "x"].then { |obj| "#{Manypack.pack(obj)[0..-2]}\xC1".b }
+    input = [[*1..2_000], "x"].then { |obj| Manypack.pack(obj)[0..-3] + "\xC1".b }
     deep = "\x91".b * 3_000
-    work = lambda do
+    work = proc do
       assert_raises(Manypack::DecodeError) { Manypack.unpack(input) }
       assert_raises(Manypack::DecodeError) { Manypack.unpack(deep, max_depth: 100_000) }
       assert_raises(NoMethodError) { Manypack.pack(["x" * 30_000, Object.new]) }
@@ -80,13 +81,14 @@ class AllocationTest < Minitest::Test
 
   private
 
-  # Objects that the block allocates once it is warm.
+  # Objects that the block allocates once it is warm, and Ruby has made what it makes once for each call site.
   def allocations
-    3.times { yield }
     GC.disable
-    before = GC.stat(:total_allocated_objects)
-    yield
-    GC.stat(:total_allocated_objects) - before
+    Array.new(4) do
+      before = GC.stat(:total_allocated_objects)
+      yield
+      GC.stat(:total_allocated_objects) - before
+    end.min
   ensure
     GC.enable
   end
