@@ -28,7 +28,7 @@ module DecodingContract
     whole = bytes(EVERYTHING)
     (0...whole.bytesize).each do |size|
       error = assert_raises(Manypack::TruncatedError, "cut to #{size} bytes") do
-        exercise { unpack(whole.byteslice(0, size), allow_unknown_ext: true) }
+        unpack(whole.byteslice(0, size), allow_unknown_ext: true)
       end
       assert_includes 0..size, error.offset
     end
@@ -170,7 +170,7 @@ module DecodingContract
 
   def assert_takes(size, head)
     input = "#{head.chr.b}#{"\x00".b * 40}"
-    exercise { unpack(input.byteslice(0, size), allow_unknown_ext: true) }
+    unpack(input.byteslice(0, size), allow_unknown_ext: true)
     error = assert_raises(Manypack::MalformedFormatError) { unpack(input, allow_unknown_ext: true) }
     assert_equal size, error.offset, "head 0x#{head.to_s(16)}"
   end
