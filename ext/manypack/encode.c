@@ -216,7 +216,7 @@ encode_bignum(mp_encoder *e, VALUE obj)
     else if (sign == 0) p = mp_put_uint(p, 0);
     else {
         rb_raise(rb_eRangeError, "Integer of %" PRIuSIZE " bits does not fit MessagePack's 64, at %" PRIsVALUE,
-                 rb_absint_numwords(obj, 1, NULL), path_of(e->place));
+                 rb_absint_numwords(obj, 1, NULL) + (sign < 0), path_of(e->place));
     }
     mp_out_commit(&e->out, p);
 }
