@@ -226,7 +226,7 @@ encode_bignum(mp_encoder *e, VALUE obj)
         encode_typed(e, obj, e->codec->types->integer);
     } else {
         rb_raise(rb_eRangeError, "Integer of %" PRIuSIZE " bits does not fit MessagePack's 64, at %" PRIsVALUE,
-                 rb_absint_numwords(obj, 1, NULL), path_of(e->place));
+                 rb_absint_numwords(obj, 1, NULL) + (sign < 0), path_of(e->place));
     }
 }
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# An ext that no class stands for.
+
 module Manypack
   # An ext that stands for nothing but itself: its type, -128 to 127, and the bytes of its payload.
   #

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# A moment as ext type -1 has it.
+
 module Manypack
   # Seconds since 1970 and nanoseconds, as ext type -1 has them: all of int64, without a zone.
   #

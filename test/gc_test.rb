@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+# The collector at its worst moments: at every allocation, moving everything, checking everything.
+require "test_helper"
+require "objspace"
+
+class GcTest < Minitest::Test
+  include CorePart
+
+  # Collects, and moves what can be moved, in the middle of a pack.
+  class Collecting
+    def to_msgpack(packer)
+      packer.write_array_header(2).write("before" * 10)
+      GC.start
+      GC.compact if GC.respond_to?(:compact)
+      packer.write("after" * 10)
+    end
+  end
+
+  TREE = { "s" => %w[one two] * 5, "m" => { 1 => { "deep" => ["x" * 100, "b".b, 1e300, 2**64 - 1] } } }.freeze
+
+  def test_unpacking_at_every_allocation
+    [{}, { freeze: true }, { shareable: true }, { symbolize_keys: true }].each do |opts|
+      packed = exercise { pack(TREE) }
+      expected = unpack(packed, **opts)
+      assert_equal expected, exercise { unpack(packed, **opts) }
+    end
+  end
+
+  def test_more_values_in_flight_than_the_c_stack_holds
+    wide = Array.new(600) { |i| "value #{i}" }
+    packed = exercise { pack(wide) }
+    assert_equal wide, exercise { unpack(packed) }
+  end
+
+  def test_more_frames_than_the_c_stack_holds
+    deep = 70.times.inject("core") { |inner, i| ["level #{i}", inner] }
+    packed = exercise { pack(deep) }
+    assert_equal deep, exercise { unpack(packed) }
+  end
+
+  def test_packing_what_has_to_be_transcoded
+    latin = ["é".encode("ISO-8859-1")] * 20
+    assert_equal ["é"] * 20, unpack(exercise { pack(latin) })
+  end
+
+  def test_a_collection_inside_to_msgpack
+    expected = ["before" * 10, "after" * 10]
+    assert_equal [1, expected, { "k" => expected }], unpack(pack([1, Collecting.new, { "k" => Collecting.new }]))
+  end
+
+  def test_compaction_keeps_packers_and_keys
+    packer = Manypack::Packer.new.write("kept" * 100)
+    maps = Array.new(50) { |i| unpack(pack({ "key #{i}" => ["v#{i}"] })) }
+    GC.compact if GC.respond_to?(:compact)
+    assert_equal "kept" * 100, unpack(packer.to_s)
+    maps.each_with_index { |map, i| assert_equal({ "key #{i}" => ["v#{i}"] }, map) }
+    50.times { |i| assert_equal({ "key #{i}" => 1 }, unpack(pack({ "key #{i}" => 1 }))) }
+  end
+
+  def test_an_old_packer_may_get_a_young_output
+    packer = Manypack::Packer.new
+    4.times { GC.start }
+    20.times { |i| packer.write("young #{i}").full_pack }
+    packer.write("last")
+    GC.start(full_mark: false)
+    assert_equal "last", unpack(packer.to_s)
+  end
+
+  def test_the_heap_is_consistent
+    kept = [unpack(pack(TREE)), unpack(pack(TREE), shareable: true), Manypack::Packer.new.write(TREE)]
+    GC.verify_internal_consistency
+    assert_equal TREE, kept.first
+  end
+
+  def test_compaction_leaves_no_stale_reference
+    skip "GC.verify_compaction_references is not in this Ruby" unless GC.respond_to?(:verify_compaction_references)
+    kept = [unpack(pack(TREE)), unpack(pack(TREE), shareable: true), Manypack::Packer.new.write(TREE)]
+    GC.verify_compaction_references(toward: :empty, **(RUBY_VERSION < "3.2" ? { double_heap: true } : { expand_heap: true }))
+    assert_equal [TREE, TREE, TREE], [kept[0], kept[1], unpack(kept[2].to_s)]
+  end
+
+  def test_a_packer_tells_its_size
+    assert_operator ObjectSpace.memsize_of(Manypack::Packer.new), :>=, 40
+  end
+end

@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+# What the house looks like: purposes, generated files, directions of dependency, exported names, signatures.
+require "test_helper"
+require "open3"
+require "rbconfig"
+require "rbs"
+
+class StyleTest < Minitest::Test
+  ROOT = File.expand_path("..", __dir__)
+  OURS = Dir.glob("{lib,ext,core,test,bin,benchmark,tools,sig}/**/*", base: ROOT).select do |path|
+    path.match?(/\.(rb|c|h|rbs|sh)\z|Makefile\z|\Abin\//) && File.file?(File.join(ROOT, path)) && !path.include?("/build/")
+  end.freeze
+
+  def test_there_are_files_to_look_at
+    assert_operator OURS.size, :>, 40
+    assert_includes OURS, "core/wire.h"
+    assert_includes OURS, "bin/setup"
+  end
+
+  def test_every_file_starts_with_its_purpose
+    without = OURS.reject { |path| first_words(path).match?(%r{\A(# |/\*( |\n \* ))\S}) }
+    assert_empty without, "files without a one-line purpose at the top"
+  end
+
+  def test_every_ruby_file_has_frozen_string_literals
+    without = OURS.grep(/\.rb\z/).reject { |path| read(path).start_with?("# frozen_string_literal: true\n\n") }
+    assert_empty without
+  end
+
+  def test_the_wire_table_is_what_its_generator_writes
+    output, status = Open3.capture2(RbConfig.ruby, File.join(ROOT, "tools/gen_wire_table.rb"))
+    assert_predicate status, :success?
+    assert_equal output, read("core/wire_table.h")
+  end
+
+  def test_the_core_knows_nothing_of_ruby
+    core = OURS.grep(%r{\Acore/.*\.[ch]\z})
+    assert_operator core.size, :>, 8
+    assert_empty(core.select { |path| read(path).match?(/#\s*include\s*[<"]ruby|\bVALUE\b|\brb_/) })
+  end
+
+  def test_only_platform_and_compat_have_conditionals
+    conditional = OURS.grep(/\.[ch]\z/).select { |path| read(path).match?(/^#\s*if(?!ndef (\w+_H)$)/) }
+    assert_empty conditional - %w[core/platform.h ext/manypack/compat.h]
+  end
+
+  def test_the_extension_exports_nothing_but_its_init
+    library = $LOADED_FEATURES.grep(%r{manypack/manypack\.}).first
+    output, status = Open3.capture2("nm", "-D", "--defined-only", library)
+    assert_predicate status, :success?
+    assert_equal ["Init_manypack"], output.lines.map { |line| line.split.last } - %w[_init _fini]
+  end
+
+  def test_every_public_method_has_a_signature
+    assert_operator methods_of(Manypack).size, :>, 40
+    assert_empty methods_of(Manypack) - signed_methods
+  end
+
+  def test_every_signature_has_a_method
+    assert_empty signed_methods.grep_v(/#initialize\z/) - methods_of(Manypack)
+  end
+
+  private
+
+  def read(path)
+    File.read(File.join(ROOT, path), encoding: "UTF-8")
+  end
+
+  def first_words(path)
+    read(path).sub(/\A#!.*\n/, "").sub(/\A# frozen_string_literal: true\n\n/, "")
+  end
+
+  # "Manypack::Packer#write", "Manypack.pack" of a module and all inside it.
+  def methods_of(mod)
+    own = mod.public_instance_methods(false).map { |name| "#{mod}##{name}" }
+    own += mod.singleton_methods(false).map { |name| "#{mod}.#{name}" } unless mod.is_a?(Class) && mod < Struct
+    own + mod.constants(false).map { |name| mod.const_get(name) }.grep(Module).flat_map { |inner| methods_of(inner) }
+  end
+
+  def signed_methods
+    Dir.glob("sig/**/*.rbs", base: ROOT).flat_map do |path|
+      _, _, declarations = RBS::Parser.parse_signature(RBS::Buffer.new(name: path, content: read(path)))
+      declarations.flat_map { |declaration| signed_in(declaration, "") }
+    end
+  end
+
+  def signed_in(declaration, outer)
+    return [] unless declaration.is_a?(RBS::AST::Declarations::Class) || declaration.is_a?(RBS::AST::Declarations::Module)
+
+    name = "#{outer}#{declaration.name}"
+    declaration.members.flat_map do |member|
+      case member
+      when RBS::AST::Members::MethodDefinition then ["#{name}#{member.kind == :instance ? "#" : "."}#{member.name}"]
+      when RBS::AST::Members::AttrReader then ["#{name}##{member.name}"]
+      when RBS::AST::Members::AttrAccessor then ["#{name}##{member.name}", "#{name}##{member.name}="]
+      else signed_in(member, "#{name}::")
+      end
+    end
+  end
+end

@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+# What every test needs: bytes written in hex, assertions about both directions, Ractors, and the GC modes.
+#
+# MANYPACK_GC=stress   `rake test:gc`: what a core part does inside #exercise runs with a GC at every allocation
+# MANYPACK_GC=compact  the whole suite runs with GC.auto_compact, and the heap is compacted after every test
+#
+# A test class whose file should take part in `rake test:gc` includes CorePart and wraps what it does with Manypack
+# in #exercise, so that the assertions around it stay fast. The assertions of this helper do so by themselves.
+
+require "minitest/autorun"
+require "manypack"
+
+Warning[:experimental] = false
+
+GC_MODE = ENV.fetch("MANYPACK_GC", "none")
+abort "MANYPACK_GC is none, stress or compact, not #{GC_MODE}" unless %w[none stress compact].include?(GC_MODE)
+GC.auto_compact = true if GC_MODE == "compact"
+
+# Runs the block and returns its value; a core part has a version of it that disturbs the block with the GC.
+module Exercise
+  def exercise
+    yield
+  end
+end
+
+# In the test classes that `rake test:gc` runs.
+module CorePart
+  def exercise
+    GC.stress = GC_MODE == "stress"
+    yield
+  ensure
+    GC.stress = false
+  end
+end
+
+module CompactAfterEveryTest
+  def after_teardown
+    super
+    GC.compact
+  end
+end
+
+# The direction that does not matter to a test, and what several topics assert.
+module Messages
+  # "93 01 02 03" as a binary String.
+  def bytes(hex)
+    [hex.delete(" ")].pack("H*")
+  end
+
+  def hex(binary)
+    binary.unpack1("H*").scan(/../).join(" ")
+  end
+
+  def pack(obj, **opts)
+    Manypack.pack(obj, **opts)
+  end
+
+  def unpack(binary, **opts)
+    Manypack.unpack(binary, **opts)
+  end
+
+  def assert_packs(expected, obj, **opts)
+    packed = exercise { pack(obj, **opts) }
+    assert_equal expected, hex(packed)
+    assert_equal Encoding::BINARY, packed.encoding
+  end
+
+  def assert_unpacks(expected, input, **opts)
+    binary = bytes(input)
+    actual = exercise { unpack(binary, **opts) }
+    expected.nil? ? assert_nil(actual) : assert_equal(expected, actual)
+    assert_same expected.class, actual.class
+  end
+
+  def assert_round_trips(expected, obj)
+    assert_packs expected, obj
+    assert_unpacks obj, expected
+  end
+
+  def assert_unpack_error(error_class, message, input, **opts)
+    binary = bytes(input)
+    error = assert_raises(error_class) { exercise { unpack(binary, **opts) } }
+    assert_equal message, error.message
+    assert_equal message[/at byte (\d+)\z/, 1].to_i, error.offset
+    assert_kind_of Manypack::DecodeError, error
+    error
+  end
+
+  # error_highlight and did_you_mean add lines of their own to some messages.
+  def first_line(error)
+    error.message.lines.first.chomp
+  end
+end
+
+module RactorHelper
+  # What the block returns in a Ractor of its own; what it raises there is raised here.
+  def in_ractor(*args, &block)
+    ractor = Ractor.new(*args, &block)
+    ractor.respond_to?(:value) ? ractor.value : ractor.take
+  end
+end
+
+module Minitest
+  class Test
+    include Exercise
+    include Messages
+    include RactorHelper
+    include CompactAfterEveryTest if GC_MODE == "compact"
+  end
+end
