@@ -184,10 +184,10 @@ class PackerTest < Minitest::Test
     assert_equal (0...100).sum { |i| "message #{i}".bytesize * 100 + 3 }, @packer.size
   end
 
-  def test_a_frozen_packer_is_not_written_to
-    @packer.freeze
-    assert_raises(FrozenError) { @packer.write(1) }
-    assert_raises(FrozenError) { @packer.reset }
+  def test_a_frozen_packer_packs_but_takes_no_types
+    @packer.freeze.write(1)
+    assert_equal "01", hex(@packer.to_s)
+    assert_raises(FrozenError) { @packer.register_type(1, Object) { "" } }
   end
 
   def test_a_packer_that_was_not_initialized_raises

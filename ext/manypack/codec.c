@@ -35,7 +35,7 @@ max_depth_of(VALUE value)
     long depth = NUM2LONG(value);
 
     if (depth < 1 || depth > MAX_MAX_DEPTH) {
-        rb_raise(rb_eArgError, "max_depth is 1 to %d, not %ld", MAX_MAX_DEPTH, depth);
+        rb_raise(rb_eRangeError, "max_depth is 1 to %d, not %ld", MAX_MAX_DEPTH, depth);
     }
     return (uint32_t)depth;
 }

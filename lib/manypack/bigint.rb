@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# Manypack::Bigint: Integers above 64 bits as an ext.
 module Manypack
   # Integers of any size as the body of an ext: a byte of sign, then 32-bit chunks, the least significant first. Both
   # directions take time in proportion to the size.

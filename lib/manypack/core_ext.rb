@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+# Manypack::CoreExt: to_msgpack for the classes of Ruby itself; not loaded by "manypack" alone.
+
 require "manypack"
 
 module Manypack

@@ -3,17 +3,22 @@
 # Makes MessagePack mean Manypack for every gem in the process, whose requires of "msgpack" then find it loaded already.
 # To be required before any of them.
 
-if defined?(MessagePack) && !(defined?(Manypack) && MessagePack.equal?(Manypack))
-  loaded = $LOADED_FEATURES.grep(%r{/msgpack(/|\.rb|-)}).first
-  raise LoadError, "manypack/drop_in: MessagePack is loaded already (#{loaded || "by other means"}); require " \
-                   "manypack/drop_in before it, and have no msgpack gem in the Gemfile but Manypack's"
+if defined?(MessagePack)
+  feature = $LOADED_FEATURES.grep(%r{/msgpack(/|\.rb\z)}).first || "by other means"
+  raise LoadError, "manypack/drop_in: MessagePack is loaded already (#{feature}): require manypack/drop_in before it, " \
+                   "and have no gem by the name of msgpack in the bundle but the one of Manypack"
 end
 
 require "manypack"
 require "manypack/core_ext"
 
-# The same module: what is registered by either name is there by the other.
-MessagePack = Manypack
+# Its classes, errors and DefaultFactory are those of Manypack. A module of its own, so that who wraps MessagePack.dump
+# does not wrap Manypack's, and who asks for its version gets one that the msgpack gem could have.
+MessagePack = Manypack.clone
+MessagePack.module_eval do
+  remove_const(:VERSION)
+  const_set(:VERSION, "1.8.99")
+end
 
 # What others require of the msgpack gem. Entries without a directory are found whatever the load path is.
 $LOADED_FEATURES.concat(%w[

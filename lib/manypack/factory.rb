@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# Manypack::Factory, its Pool and DefaultFactory: the Ruby half, with what is in factory.c.
 module Manypack
   # Where ext types are registered. What it packs and unpacks by is an immutable Codec, which registering replaces:
   # packers and unpackers that it made before stay as they are.

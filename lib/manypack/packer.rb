@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# Manypack::Packer: the Ruby half, with what is in packer.c.
 module Manypack
   # Ext types of one Packer; see Factory#register_type for those of many.
   class Packer

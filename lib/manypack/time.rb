@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# Manypack::Time: packer and unpacker of the timestamp for Time.
 module Manypack
   # A packer and an unpacker for Time as the timestamp of the specification. Unpacked, a Time is in the local zone.
   #

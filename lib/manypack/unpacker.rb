@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# Manypack::Unpacker: the Ruby half, with what is in unpacker.c.
 module Manypack
   # Ext types of one Unpacker; see Factory#register_type for those of many.
   class Unpacker

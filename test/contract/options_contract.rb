@@ -109,11 +109,11 @@ module OptionsContract
     assert_equal "#{"91" * 513}c0", pack([nested], max_depth: 513).unpack1("H*")
   end
 
-  def test_max_depth_outside_its_range_is_an_argument_error
+  def test_max_depth_outside_its_range_is_a_range_error
     [0, -1, 100_001].each do |depth|
-      error = assert_raises(ArgumentError) { unpack(bytes("01"), max_depth: depth) }
+      error = assert_raises(RangeError) { unpack(bytes("01"), max_depth: depth) }
       assert_equal "max_depth is 1 to 100000, not #{depth}", error.message
-      assert_raises(ArgumentError) { pack(1, max_depth: depth) }
+      assert_raises(RangeError) { pack(1, max_depth: depth) }
     end
     assert_raises(TypeError) { unpack(bytes("01"), max_depth: "many") }
     assert_equal 1, unpack(bytes("01"), max_depth: nil)
@@ -125,8 +125,8 @@ module OptionsContract
     assert_equal [1, 2], unpack(bytes("92 01 02"), max_bytes: nil)
     assert_raises(Manypack::LimitError) { unpack(bytes("92 01 02"), max_bytes: 2) }
     assert_raises(Manypack::LimitError) { unpack(bytes("c0"), max_bytes: 0) }
-    assert_raises(ArgumentError) { unpack(bytes("c0"), max_bytes: -1) }
-    assert_raises(ArgumentError) { unpack(bytes("c0"), max_bytes: -(2**70)) }
+    assert_raises(RangeError) { unpack(bytes("c0"), max_bytes: -1) }
+    assert_raises(RangeError) { unpack(bytes("c0"), max_bytes: -(2**70)) }
   end
 
   def test_timestamp_takes_the_shortest_of_its_layouts
