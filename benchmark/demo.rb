@@ -76,7 +76,7 @@ class Demo
   rescue SystemCallError => error
     raise Problem, "cannot read #{path}: #{error.class.new.message}"
   rescue JSON::ParserError => error
-    raise Problem, "#{path} is not JSON: #{error.message.lines.first.to_s.strip[0, 120]}"
+    raise Problem, "#{path} is not JSON: #{error.message.lines.first.to_s.strip.sub(/\A\d+: /, "")[0, 120]}"
   end
 
   def check_manypack
