@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+# What Manypack is measured beside. A contender is a module, so that every Ractor may have it; it answers label, pack and
+# unpack.
+
 require "json"
 require "manypack"
 
@@ -9,8 +12,6 @@ rescue LoadError
   # The bundle's group "bench" has it; without that group there is one contender less.
 end
 
-# What Manypack is measured beside. A contender is a module, so that every Ractor may have it; it answers label, pack and
-# unpack.
 module Contenders
   # This gem.
   module WithManypack

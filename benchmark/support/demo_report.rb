@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
+# What the demo prints: tables of sizes and speeds, then bars.
+
 require "terminal-table"
 
-# What the demo prints: tables of sizes and speeds, then bars.
 class DemoReport
   BAR_WIDTH = 40
 

@@ -1,5 +1,11 @@
 # frozen_string_literal: true
 
+# What the demo and the benchmarks pack: look-alikes of the data sets that serializers are commonly measured with. Their
+# shape is that of the originals, their content is made up; the same seed gives the same objects on every Ruby.
+#
+# @example
+#   Payloads.documents(seed: 1)["Twitter"]  #=> {"statuses" => [...], "search_metadata" => {...}}
+
 require_relative "payloads/geo"
 require_relative "payloads/image"
 require_relative "payloads/integers"
@@ -7,11 +13,6 @@ require_relative "payloads/messages"
 require_relative "payloads/model"
 require_relative "payloads/twitter"
 
-# What the demo and the benchmarks pack: look-alikes of the data sets that serializers are commonly measured with. Their
-# shape is that of the originals, their content is made up; the same seed gives the same objects on every Ruby.
-#
-# @example
-#   Payloads.documents(seed: 1)["Twitter"]  #=> {"statuses" => [...], "search_metadata" => {...}}
 module Payloads
   DEFAULT_SEED = 20_120_615
 

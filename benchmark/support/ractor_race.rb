@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
+# The same round trips in one Ractor and in several at a time.
+
 require_relative "stopwatch"
 
-# The same round trips in one Ractor and in several at a time.
 class RactorRace
   ROUNDS = 3
 

@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
+# One document through one contender: whether it comes back equal, its size, and how long each way takes.
+
 require_relative "stopwatch"
 
-# One document through one contender: whether it comes back equal, its size, and how long each way takes.
 class Trial
   # @return [Module] see Contenders
   attr_reader :contender

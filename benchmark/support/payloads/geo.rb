@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+# GeoJSON as a map of districts: closed rings of longitude and latitude.
 module Payloads
-  # GeoJSON as a map of districts: closed rings of longitude and latitude.
   class Geo
     KINDS = %w[forest lake park district island].freeze
 

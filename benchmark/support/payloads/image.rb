@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+# A picture as a service stores it: bytes that do not compress, described by a few small fields.
 module Payloads
-  # A picture as a service stores it: bytes that do not compress, described by a few small fields.
   module Image
     # @param random [Random]
     # @param bytes [Integer] the size of the picture

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
+# Integers of every width. The widths are mixed in one array and alone in others, because a branch that is always taken
+# costs nothing.
 module Payloads
-  # Integers of every width. The widths are mixed in one array and alone in others, because a branch that is always taken
-  # costs nothing.
   module Integers
     WIDTHS = {
       "fixint" => -32..127, "int8" => -128..255, "int16" => -(1 << 15)..(1 << 16) - 1, "int32" => -(1 << 31)..(1 << 32) - 1,

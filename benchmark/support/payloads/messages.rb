@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+# One line of a web server's log, in the shapes msgpack-ruby measures itself with.
 module Payloads
-  # One line of a web server's log, in the shapes msgpack-ruby measures itself with.
   module Messages
     AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Firefox/115.0"
 

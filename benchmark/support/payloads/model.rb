@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+# A bumpy torus, as 3D programs export a mesh: flat arrays, three numbers a vertex and three indices a face.
 module Payloads
-  # A bumpy torus, as 3D programs export a mesh: flat arrays, three numbers a vertex and three indices a face.
   class Model
     # @param random [Random]
     # @param rings [Integer] each of twice as many vertices

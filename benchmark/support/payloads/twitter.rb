@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+# Tweets as the search API of 2012 answers them.
 module Payloads
-  # Tweets as the search API of 2012 answers them.
   class Twitter
     WORDS = %w[
       the a so this that rain coffee train window release merge garden ruby packet morning again never always little
