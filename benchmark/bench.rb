@@ -13,29 +13,31 @@ require "ruby-progressbar"
 require "terminal-table"
 require "time"
 require_relative "support/contenders"
-require_relative "support/payloads"
+require_relative "support/workload"
 
 # A contender's process, asked line by line.
 class Contestant
-  attr_reader :name, :about
+  attr_reader :label, :version
 
-  def initialize(name, flags, data)
-    @name = name
+  # @param contender [Module] of Contenders
+  # @param flags [Array<String>] for Ruby
+  # @param data [String, nil] a folder of JSON files
+  def initialize(contender, flags, data)
+    @label = contender.label
     command = [RbConfig.ruby, "-W0", *flags, "-I#{File.expand_path("../lib", __dir__)}",
-               File.expand_path("support/child.rb", __dir__), name, *data]
+               File.expand_path("support/child.rb", __dir__), contender.name.split("::").last, *data]
     @stdin, @stdout, @thread = Open3.popen2(*command)
-    hello = JSON.parse(@stdout.gets || raise("#{name} did not start"))
-    @about = hello["about"]
-    @missing = hello["missing"]
+    hello = JSON.parse(@stdout.gets || raise("#{label} did not start"))
+    @version = hello["version"]
   end
 
   def missing?
-    !@missing.nil?
+    @version.nil?
   end
 
   def ask(*request)
     @stdin.puts JSON.generate(request)
-    JSON.parse(@stdout.gets || raise("#{name} died of #{request.inspect}")).first
+    JSON.parse(@stdout.gets || raise("#{label} died of #{request.inspect}")).first
   end
 
   def stop
@@ -55,7 +57,7 @@ class Bench
 
   def run
     start
-    @payloads = Payloads.all(@options[:data]).keys
+    @payloads = Workload.payloads(@options[:data]).keys
     check
     measure
     print_tables
@@ -72,12 +74,12 @@ class Bench
   end
 
   def start
-    all = Contenders::NAMES.map { |name| Contestant.new(name, @flags, @options[:data]) }
+    all = Contenders::BENCH.map { |contender| Contestant.new(contender, @flags, @options[:data]) }
     absent, @contestants = all.partition(&:missing?)
     absent.each(&:stop)
     puts "#{RUBY_DESCRIPTION}#{" with YJIT" unless @flags.empty?}, #{cpu}, #{Time.now.utc.iso8601}, commit #{commit}"
-    puts @contestants.map { |contestant| "#{contestant.name} #{contestant.about}" }.join(", ")
-    puts "not installed: #{absent.map(&:name).join(", ")}" unless absent.empty?
+    puts @contestants.map { |contestant| "#{contestant.label} #{contestant.version}" }.join(", ")
+    puts "not installed: #{absent.map(&:label).join(", ")}" unless absent.empty?
   end
 
   def cpu
@@ -94,11 +96,10 @@ class Bench
   # must be equal.
   def check
     @able = @payloads.to_h do |payload|
-      answers = @contestants.to_h { |contestant| [contestant, contestant.ask("check", payload)] }.compact
-      digests = answers.values.map { |answer| answer["digest"] }.uniq
-      raise "contenders disagree about #{payload}" unless digests.size == 1
+      digests = @contestants.to_h { |contestant| [contestant, contestant.ask("check", payload)] }.compact
+      raise "contenders disagree about #{payload}" unless digests.values.uniq.size == 1
 
-      [payload, answers.keys]
+      [payload, digests.keys]
     end
   end
 
@@ -110,7 +111,7 @@ class Bench
       OPERATIONS.product(@payloads).each do |operation, payload|
         @able[payload].each do |contestant|
           ns = contestant.ask("time", payload, operation, @options[:seconds])
-          @samples[[operation, payload, contestant.name]] << ns
+          @samples[[operation, payload, contestant.label]] << ns
           bar.increment
         end
       end
@@ -124,7 +125,7 @@ class Bench
 
   # How many times Manypack's time the contender took, round by round.
   def ratios(operation, payload, name)
-    ours = @samples[[operation, payload, "manypack"]]
+    ours = @samples[[operation, payload, "Manypack"]]
     theirs = @samples[[operation, payload, name]]
     theirs.zip(ours).map { |their, our| their / our }
   end
@@ -134,18 +135,18 @@ class Bench
   end
 
   def peers
-    @contestants.map(&:name) - ["manypack"]
+    @contestants.map(&:label) - ["Manypack"]
   end
 
   def cell(operation, payload, name)
-    return "-" unless @able[payload].any? { |contestant| contestant.name == name }
+    return "-" unless @able[payload].any? { |contestant| contestant.label == name }
 
     low, high = ratios(operation, payload, name).minmax
     format("%<median>.2f (%<low>.2f-%<high>.2f)", median: median(ratios(operation, payload, name)), low: low, high: high)
   end
 
   def mean_cell(operation, name)
-    able = @payloads.select { |payload| @able[payload].any? { |contestant| contestant.name == name } }
+    able = @payloads.select { |payload| @able[payload].any? { |contestant| contestant.label == name } }
     format("%.2f", geometric_mean(able.map { |payload| median(ratios(operation, payload, name)) }))
   end
 
@@ -156,12 +157,12 @@ class Bench
   def print_tables
     OPERATIONS.each do |operation|
       rows = @payloads.map do |payload|
-        ours = nanoseconds(median(@samples[[operation, payload, "manypack"]]))
+        ours = nanoseconds(median(@samples[[operation, payload, "Manypack"]]))
         [payload, ours, *peers.map { |name| cell(operation, payload, name) }]
       end
       rows << :separator << ["geometric mean", "", *peers.map { |name| mean_cell(operation, name) }]
       puts Terminal::Table.new(title: "#{operation}: times Manypack's time (lowest-highest round)",
-                               headings: ["payload", "manypack", *peers], rows: rows)
+                               headings: ["payload", "Manypack", *peers], rows: rows)
     end
   end
 
@@ -171,7 +172,7 @@ class Bench
     path = File.join(results, "#{RUBY_ENGINE}-#{RUBY_VERSION}#{"-yjit" unless @flags.empty?}.json")
     samples = @samples.map { |(operation, payload, name), ns| { operation:, payload:, contender: name, ns: } }
     stamp = { ruby: RUBY_DESCRIPTION, yjit: !@flags.empty?, cpu: cpu, commit: commit, time: Time.now.utc.iso8601,
-              contenders: @contestants.to_h { |contestant| [contestant.name, contestant.about] } }
+              contenders: @contestants.to_h { |contestant| [contestant.label, contestant.version] } }
     File.write(path, JSON.pretty_generate(stamp.merge(samples: samples)))
     puts "samples: #{path}"
   end

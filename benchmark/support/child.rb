@@ -1,81 +1,84 @@
 # frozen_string_literal: true
 
-# One contender in a process of its own. Reads a request a line from standard input, answers with a line of JSON:
-#   ["check", payload]          => digest of what came back from packing and unpacking, and the packed size
-#   ["time", payload, op, sec]  => nanoseconds for each operation of one sample of about so many seconds
-#   ["about"]                   => the contender's version
+# One contender in a process of its own, for bench.rb. Reads a request a line from standard input, answers with a line of
+# JSON:
+#   ["check", payload]                 digest of what came back from packing and unpacking, null where it cannot carry it
+#   ["time", payload, operation, sec]  nanoseconds of one operation, over a sample of about so many seconds
 
 require "digest"
 require "json"
 require_relative "contenders"
-require_relative "payloads"
+require_relative "workload"
 
 # Answers the requests for one contender.
 class Child
-  def initialize(name, data)
-    @contender = Contenders.make(name)
-    @payloads = Payloads.all(data)
-    @times = {}
+  WARM_UP_NS = 30_000_000
+
+  # @param contender [Module] of Contenders, loaded
+  # @param data [String, nil] a folder of JSON files
+  def initialize(contender, data)
+    @contender = contender
+    @payloads = Workload.payloads(data)
+    @warm = {}
   end
 
-  def about
-    @contender.about
-  end
-
-  # Only what every contender can carry is compared; what this one cannot is nil.
   def check(payload)
     object = @payloads.fetch(payload)
-    packed = @contender.pack.call(object)
-    back = @contender.unpack.call(packed)
-    raise "#{@contender.name} changes #{payload}" unless back == object
-
-    { "digest" => Digest::SHA256.hexdigest(Marshal.dump(back)), "bytes" => packed.bytesize }
+    back = @contender.unpack(@contender.pack(object))
+    back == object ? Digest::SHA256.hexdigest(Marshal.dump(back)) : nil
   rescue EncodingError, JSON::GeneratorError
     nil
   end
 
   def time(payload, operation, seconds)
-    work = (@times[[payload, operation]] ||= prepare(payload, operation))
-    times = [(seconds * 1e9 / work[:ns]).to_i, 1].max
+    argument, expected = (@warm[[payload, operation]] ||= warm_up(payload, operation))
     GC.start
-    work[:ns] = measure(times, work[:call], work[:argument])
+    ns = measure([(seconds * 1e9 / expected).to_i, 1].max, operation, argument)
+    @warm[[payload, operation]][1] = ns
   end
 
   private
 
-  # Warm-up is part of it: a first sample of 30 ms, and a second whose time is taken.
-  def prepare(payload, operation)
+  # What the operation is given, and about how long it takes.
+  def warm_up(payload, operation)
     object = @payloads.fetch(payload)
-    argument = operation == "pack" ? object : @contender.pack.call(object)
-    call = @contender.public_send(operation)
-    work = { call: call, argument: argument }
-    once = [measure(1, call, argument), 1.0].max
-    work[:ns] = measure([(3e7 / once).to_i, 1].max, call, argument)
-    work
+    argument = operation == "pack" ? object : @contender.pack(object)
+    once = [measure(1, operation, argument), 1.0].max
+    [argument, measure([(WARM_UP_NS / once).to_i, 1].max, operation, argument)]
   end
 
-  def measure(times, call, argument)
-    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  # Two loops, so that each has one call that the JIT can see through.
+  def measure(times, operation, argument)
+    contender = @contender
     i = 0
-    while i < times
-      call.call(argument)
-      i += 1
+    start = now
+    if operation == "pack"
+      while i < times
+        contender.pack(argument)
+        i += 1
+      end
+    else
+      while i < times
+        contender.unpack(argument)
+        i += 1
+      end
     end
-    (Process.clock_gettime(Process::CLOCK_MONOTONIC) - start) / times * 1e9
+    (now - start) / times * 1e9
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 end
 
-if $PROGRAM_NAME == __FILE__
-  begin
-    child = Child.new(ARGV.fetch(0), ARGV[1])
-  rescue LoadError => error
-    puts JSON.generate("missing" => error.message)
-    exit
-  end
-  $stdout.sync = true
-  puts JSON.generate("about" => child.about)
-  while (line = $stdin.gets)
-    request = JSON.parse(line)
-    puts JSON.generate([child.public_send(*request)])
-  end
+contender = Contenders.const_get(ARGV.fetch(0))
+unless Contenders.loads?(contender)
+  puts JSON.generate("missing" => true)
+  exit
+end
+$stdout.sync = true
+puts JSON.generate("version" => contender.version)
+child = Child.new(contender, ARGV[1])
+while (line = $stdin.gets)
+  puts JSON.generate([child.public_send(*JSON.parse(line))])
 end

@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# The steps of .ci/run on the Rubies which this machine does not have, each in a Debian of its own. Expects $scratch and
+# what steps.sh defines.
+
+newer_ruby=3.4
+newer_release=experimental # where Debian keeps it
+tries=3
+base_job=""
+
+# Makes the base in the background, in a process group of its own so that it can be stopped whole.
+start_base() {
+  # shellcheck disable=SC2154 # steps.sh makes the scratch folder
+  setsid bash .ci/rootfs.sh create "$scratch/base" "$tries" </dev/null >"$scratch/base.log" 2>&1 &
+  base_job=$!
+}
+
+stop_base() {
+  [ -n "$base_job" ] || return 0
+  kill -- "-$base_job" 2>/dev/null || true
+  wait "$base_job" 2>/dev/null || true
+}
+
+other_rubies() {
+  step "A bare Debian for the other Rubies"
+  if ! wait "$base_job"; then
+    cat "$scratch/base.log"
+    not_run+=("the suite on other Rubies: no Debian base could be made in $tries tries")
+    return
+  fi
+  cp -a "$scratch/base" "$scratch/newer"
+
+  step "A newcomer on a bare Debian: bin/demo, bin/test"
+  in_debian "a newcomer on a bare Debian" newcomer "$scratch/base"
+
+  step "Ruby $newer_ruby: bin/test"
+  in_debian "the suite on Ruby $newer_ruby" on_newer_ruby "$scratch/newer"
+}
+
+# Runs a function on a root file system. What fails while the network is down says nothing about Manypack: it is tried
+# again, and in the end not counted.
+in_debian() {
+  local what="$1" function="$2" root="$3" try
+  for ((try = 1; try <= tries; try++)); do
+    "$function" "$root" && return
+    ! bash .ci/rootfs.sh online "$root" || return 1
+    echo "the network is down (try $try of $tries)"
+    sleep $((try * 10))
+  done
+  not_run+=("$what: the network was down $tries times")
+}
+
+# What the README tells to type, where nothing is installed.
+newcomer() {
+  clone_into "$1" && limited bash .ci/rootfs.sh run "$1" bin/demo && suite limited bash .ci/rootfs.sh run "$1" bin/test
+}
+
+on_newer_ruby() {
+  clone_into "$1" && bash .ci/rootfs.sh install_ruby "$1" "$newer_ruby" "$newer_release" &&
+    suite limited bash .ci/rootfs.sh run "$1" bin/test
+}
+
+clone_into() {
+  rm -rf "$1/root/manypack" && git clone --quiet . "$1/root/manypack"
+}

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Debian root file systems to throw away.
+#   rootfs.sh create ROOT TRIES                   makes a bare one, with this machine's ways to the network
+#   rootfs.sh run ROOT COMMAND...                 runs a command of the repository's clone in it
+#   rootfs.sh install_ruby ROOT VERSION RELEASE   installs that Ruby from that release and makes it the first in PATH
+#   rootfs.sh online ROOT                         tells whether packages can be had
+# Mounts live in a mount namespace that ends with the command, so that none can be left behind.
+set -euo pipefail
+
+release=trixie
+
+create() {
+  local root="$1" tries="$2" try
+  command -v debootstrap >/dev/null || install_debootstrap
+  for ((try = 1; try <= tries; try++)); do
+    rm -rf --one-file-system "$root"
+    if isolated debootstrap --variant=minbase "$release" "$root" "$(mirror)" >"$root.log" 2>&1; then
+      rm -f "$root"/var/cache/apt/archives/*.deb
+      take_along "$root"
+      return
+    fi
+    tail -n 5 "$root.log"
+    sleep $((try * 5))
+  done
+  return 1
+}
+
+install_debootstrap() {
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq debootstrap >/dev/null
+}
+
+# Where this machine gets its own Debian from; other sources it may have, such as vendors', do not have a whole Debian.
+mirror() {
+  local codename
+  codename="$(. /etc/os-release && echo "$VERSION_CODENAME")"
+  # shellcheck disable=SC2016 # apt expands
+  apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(SITE)' 'Created-By: Packages' |
+    awk -v codename="$codename" '($1 == codename || $1 == "stable") && $2 == "main" { print $3; exit }'
+}
+
+# How this machine reaches the network, and nothing else of it.
+take_along() {
+  local root="$1" file
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  apt-config dump | grep -E '^Acquire::(http|https|Retries|Check)' >"$root/etc/apt/apt.conf.d/00host" || true
+  take_certificates "$root"
+  for file in /etc/gemrc "$HOME/.gemrc" "$HOME/.bundle/config"; do
+    [ ! -e "$file" ] || install -D -m 600 "$file" "$root/${file/#$HOME/root}"
+  done
+}
+
+# To where Debian's ca-certificates collects them when it is installed, as a newcomer's set-up has to bring about.
+take_certificates() {
+  local bundle="${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" folder="$1/usr/local/share/ca-certificates"
+  [ -e "$bundle" ] || return 0
+  mkdir -p "$folder"
+  awk -v folder="$folder" '/BEGIN CERTIFICATE/ { file = folder "/host" ++n ".crt" } file { print > file }
+    /END CERTIFICATE/ { close(file); file = "" }' "$bundle"
+  cp "$bundle" "$1/etc/apt/host.crt"
+  echo 'Acquire::https::CAInfo "/etc/apt/host.crt";' >>"$1/etc/apt/apt.conf.d/00host"
+}
+
+run() {
+  local root="$1"
+  shift
+  in_root "$root" sh -c 'cd /root/manypack && exec "$@"' sh "$@"
+}
+
+# It comes beside Debian's default Ruby, which the packages insist on.
+install_ruby() {
+  local root="$1" version="$2" from="$3" tool
+  sed "s/$release/$from/" "$root/etc/apt/sources.list" >"$root/etc/apt/sources.list.d/$from.list"
+  in_root "$root" env DEBIAN_FRONTEND=noninteractive sh -ec "
+    apt-get update -qq -o Acquire::Check-Valid-Until=false
+    apt-get install -y -qq --no-install-recommends -t $from ruby$version ruby$version-dev >/dev/null
+  "
+  for tool in ruby gem bundle; do
+    ln -sf "/usr/bin/$tool$version" "$root/usr/local/bin/$tool"
+  done
+}
+
+online() {
+  in_root "$1" apt-get update -qq -o Acquire::Check-Valid-Until=false -o APT::Update::Error-Mode=any
+}
+
+in_root() {
+  local root="$1"
+  shift
+  # shellcheck disable=SC2016 # the inner shell expands
+  isolated bash -euc '
+    root="$1"; shift
+    mount -t proc proc "$root/proc"
+    mount --rbind /sys "$root/sys"
+    mount --rbind /dev "$root/dev"
+    exec chroot "$root" "$@"
+  ' bash "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    "${network_variables[@]}" "$@"
+}
+
+# In namespaces of its own: whatever it mounts or starts ends with it.
+isolated() {
+  unshare --mount-proc --pid --fork --kill-child "$@"
+}
+
+# The variables that name proxies and mirrors, as NAME=VALUE.
+network_variables=()
+while read -r name; do
+  network_variables+=("$name=${!name}")
+done < <(compgen -e | grep -Ei '^((https?|ftp|all|no)_proxy|BUNDLE_MIRROR.*)$' || true)
+
+"$@"

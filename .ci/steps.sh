@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# How .ci/run tells where it is, runs a suite, and ends.
+
+limit=15m # a deadlock must not take the whole of CI's time
+step_name="start"
+summary=""
+not_run=()
+scratch="$(mktemp -d)"
+trap 'finish $?' EXIT
+
+# Prints a heading with the time since the start.
+step() {
+  step_name="$1"
+  printf '\n=== [%d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$step_name"
+}
+
+# Runs a program, but not for ever.
+limited() {
+  timeout --kill-after=10s "$limit" "$@" && return
+  local status=$?
+  [ "$status" != 124 ] || echo "stopped: not done within $limit" >&2
+  return "$status"
+}
+
+# Runs a command that runs the Ruby suite, and keeps the suite's closing line in $summary.
+suite() {
+  "$@" 2>&1 | tee "$scratch/suite.log" || return
+  # shellcheck disable=SC2034
+  summary="$(grep -E '^[1-9][0-9]* runs, [1-9][0-9]* assertions, ' "$scratch/suite.log" | tail -n 1)" && return
+  echo "no test ran" >&2
+  return 1
+}
+
+say_what_did_not_run() {
+  local what
+  for what in "${not_run[@]}"; do
+    echo "NOT RUN: $what"
+  done
+}
+
+# At every exit: stops what still runs, removes the scratch, and names the step that failed.
+finish() {
+  trap - EXIT
+  stop_base
+  rm -rf --one-file-system "$scratch"
+  if [ "$1" != 0 ]; then
+    say_what_did_not_run
+    echo "CI FAILED in step: $step_name" >&2
+  fi
+  exit "$1"
+}

@@ -1,0 +1,20 @@
+# frozen_string_literal: true
+
+require "json"
+require_relative "payloads"
+
+# What bench.rb packs and unpacks: documents, and the messages that a service sends.
+module Workload
+  # @param folder [String, nil] of JSON files; nil for the look-alikes
+  # @return [Hash{String => Object}] name to object
+  def self.payloads(folder)
+    documents = folder ? read(folder) : Payloads.documents
+    documents.merge(Payloads.messages)
+  end
+
+  # The objects of all JSON files of a folder, by the names of the files.
+  def self.read(folder)
+    Dir[File.join(folder, "*.json")].sort.to_h { |path| [File.basename(path, ".json"), JSON.parse(File.read(path))] }
+  end
+  private_class_method :read
+end
