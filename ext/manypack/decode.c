@@ -89,7 +89,7 @@ mp_decoder_cleanup(mp_decoder *d)
 }
 
 /*
- * Before user code can run, which might change the source: goes on with a frozen one that nobody else can change.
+ * Before user code can run, which might change the source, or before it is shared: goes on with a frozen one that nobody else can change.
  * Returns where p is in that. Long Strings are shared by it, not copied.
  */
 static const uint8_t *
@@ -160,25 +160,31 @@ bin_new(const mp_options *options, const uint8_t *p, uint32_t n)
     return finished(options, rb_str_new((const char *)p, n));
 }
 
-/*
- * A payload so long that it pays is shared with the source instead of copied: where that is no more than twice as
- * long, so that no small piece keeps a large message alive, where nobody else can change it, and only its tail,
- * because Ruby shares no other part. Returns 0 where it has to be copied.
- */
+/* A payload so long that it may pay to share it with the source instead of copying it. */
 enum { SHARE_MIN = 1024 };
 
-static MP_NOINLINE VALUE
-payload_shared(const mp_decoder *d, const uint8_t *p, uint32_t n, rb_encoding *encoding)
+/*
+ * Whether to share it: only the tail of the source, because Ruby shares no other part; only of a source that is no
+ * more than twice as long, so that no small piece keeps a large message alive; and of none that Ractors share, which
+ * Ruby would mark, as only one of them at a time may do.
+ */
+static MP_NOINLINE bool
+payload_to_share_p(const mp_decoder *d, const uint8_t *p, uint32_t n)
 {
     const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(d->source);
     long len = RSTRING_LEN(d->source);
-    const mp_options *options = &d->codec->options;
-    VALUE shared;
 
-    /* Ruby would mark a source that Ractors share, which only one at a time may do. */
-    if (options->freeze || options->shareable || !OBJ_FROZEN(d->source) || RB_OBJ_SHAREABLE_P(d->source)) return 0;
-    if (p + n != bytes + len || n < len / 2) return 0;
-    shared = rb_str_subseq(d->source, (long)(p - bytes), (long)n);
+    if (d->codec->options.freeze || d->codec->options.shareable || RB_OBJ_SHAREABLE_P(d->source)) return false;
+    if (d->own_source && !OBJ_FROZEN(d->source)) return false;
+    return p + n == bytes + len && n >= len / 2;
+}
+
+/* It as a String; the source is one that never changes. */
+static VALUE
+payload_shared(const mp_decoder *d, const uint8_t *p, uint32_t n, rb_encoding *encoding)
+{
+    VALUE shared = rb_str_subseq(d->source, (long)(p - (const uint8_t *)RSTRING_PTR(d->source)), (long)n);
+
     rb_enc_associate(shared, encoding);
     return shared;
 }
@@ -362,8 +368,12 @@ decode_loop(mp_decoder *d, const bool resumable)
                     COMMIT(payload + n);
                     mp_raise_malformed_symbol(payload, n, offset_of(d, p));
                 }
-            } else if (MP_LIKELY(n < SHARE_MIN) || !(obj = payload_shared(d, payload, n, mp_utf8))) {
+            } else if (MP_LIKELY(n < SHARE_MIN) || !payload_to_share_p(d, payload, n)) {
                 obj = str_new(options, payload, n);
+            } else {
+                p = own_source(d, p);
+                payload = p + row.head;
+                obj = payload_shared(d, payload, n, mp_utf8);
             }
             payload += n;
             break;
@@ -413,9 +423,15 @@ decode_loop(mp_decoder *d, const bool resumable)
           case MP_BIN:
             n = mp_row_count(p, row);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
-            if (key) obj = bin_key(d, payload, n);
-            else if (n < SHARE_MIN || !(obj = payload_shared(d, payload, n, rb_ascii8bit_encoding())))
+            if (key) {
+                obj = bin_key(d, payload, n);
+            } else if (n < SHARE_MIN || !payload_to_share_p(d, payload, n)) {
                 obj = bin_new(options, payload, n);
+            } else {
+                p = own_source(d, p);
+                payload = p + row.head;
+                obj = payload_shared(d, payload, n, rb_ascii8bit_encoding());
+            }
             payload += n;
             break;
           case MP_EXT:
