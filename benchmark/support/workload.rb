@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+# What bench.rb packs and unpacks: documents, and the messages that a service sends.
+
 require "json"
 require_relative "payloads"
 
-# What bench.rb packs and unpacks: documents, and the messages that a service sends.
+# Objects by name.
 module Workload
   # @param folder [String, nil] of JSON files; nil for the look-alikes
   # @return [Hash{String => Object}] name to object
