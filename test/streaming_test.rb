@@ -133,6 +133,13 @@ class StreamingTest < Minitest::Test
     assert_equal 5, @unpacker.read
   end
 
+  def test_a_read_without_a_byte_begins_no_object
+    { skip_nil: "\xC0", read_array_header: "\x90", read_map_header: "\x80", read: "\x91\x01" }.each do |method, bytes|
+      assert_raises(EOFError) { @unpacker.read }
+      refute_nil exercise { @unpacker.feed(bytes.b).public_send(method) }
+    end
+  end
+
   def test_elements_are_read_one_by_one_behind_a_header
     @unpacker.feed(pack({ "a" => [1, 2], "b" => nil, "c" => "d" }))
     assert_equal 3, @unpacker.read_map_header

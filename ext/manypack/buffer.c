@@ -356,6 +356,20 @@ mp_buffer_return_tail(VALUE self, VALUE str)
     buffer->taken = false;
 }
 
+void
+mp_buffer_renew_tail(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+    mp_chunk *tail;
+    VALUE copy;
+
+    if (!buffer->count) return;
+    copy = rb_str_new(RSTRING_PTR(last_chunk(buffer)->str), RSTRING_LEN(last_chunk(buffer)->str));
+    tail = last_chunk(buffer);
+    RB_OBJ_WRITE(self, &tail->str, copy);
+    mp_buffer_return_tail(self, copy);
+}
+
 /* --- io --------------------------------------------------------------------------------------------- */
 
 bool
@@ -379,11 +393,11 @@ mp_buffer_to_s(VALUE self)
     return bytes_new(buffer, buffer->size);
 }
 
-/* The bytes of one chunk as a String that may leave the buffer. */
+/* The bytes of one chunk as a String that may leave the buffer: itself only when nobody can change it there. */
 static VALUE
-chunk_to_s(const mp_chunk *chunk, bool own)
+chunk_to_s(const mp_chunk *chunk)
 {
-    if (own || chunk->at || chunk->len != (size_t)RSTRING_LEN(chunk->str)) {
+    if (!OBJ_FROZEN(chunk->str) || chunk->at || chunk->len != (size_t)RSTRING_LEN(chunk->str)) {
         return rb_str_new(RSTRING_PTR(chunk->str) + chunk->at, (long)chunk->len);
     }
     return chunk->str;
@@ -421,7 +435,7 @@ mp_buffer_write_to(VALUE self, VALUE io)
         size_t len = chunk->len;
         chunk_write write = {.io = io};
 
-        write.bytes = chunk_to_s(chunk, buffer->own_tail && buffer->count == 1);
+        write.bytes = chunk_to_s(chunk);
         buffer->taken = true;
         rb_ensure(write_chunk, (VALUE)&write, write_done, self);
         mp_buffer_consume(self, len);
@@ -449,7 +463,7 @@ mp_buffer_to_a(VALUE self)
 
     for (i = 0; i < buffer->count; i++) {
         const mp_chunk *chunk = &buffer->chunks[buffer->first + i];
-        if (chunk->len) rb_ary_push(strings, chunk_to_s(chunk, buffer->own_tail && i == buffer->count - 1));
+        if (chunk->len) rb_ary_push(strings, chunk_to_s(chunk));
     }
     return strings;
 }
@@ -587,6 +601,7 @@ scan_read(int argc, const VALUE *argv)
     if (argc > 1 && !NIL_P(argv[1])) {
         arguments.into = argv[1];
         StringValue(arguments.into);
+        rb_check_frozen(arguments.into);
     }
     return arguments;
 }

@@ -61,6 +61,9 @@ bool mp_buffer_read_io(VALUE self, uint64_t needed);
 VALUE mp_buffer_take_tail(VALUE self);
 void mp_buffer_return_tail(VALUE self, VALUE tail);
 
+/* Goes on with a copy of the tail, which an encoder that has it or had it cannot reach. */
+void mp_buffer_renew_tail(VALUE self);
+
 /* For whoever appends, and for whoever also removes: RuntimeError when that is not allowed now. */
 mp_buffer *mp_buffer_for_append(VALUE self);
 mp_buffer *mp_buffer_for_change(VALUE self);

@@ -139,7 +139,7 @@ mp_plain_codec(void)
 void
 mp_default_codec_set(VALUE codec)
 {
-    codec_get(codec)->codec.common = true;
+    mp_types_publish(&codec_get(codec)->types);
     default_codec = codec;
 }
 
@@ -151,9 +151,9 @@ mp_codec_check_main_ractor(void)
 }
 
 void
-mp_codec_check_handler(const mp_codec *codec, const mp_type *type)
+mp_codec_check_handler(const mp_type *type)
 {
-    if (MP_LIKELY(!codec->common || type->handler.shareable || rb_ractor_local_storage_ptr(main_key))) return;
+    if (MP_LIKELY(!type->main_only || rb_ractor_local_storage_ptr(main_key))) return;
     rb_raise(eIsolationError,
              "the handler of ext type %d for %" PRIsVALUE " cannot be shared between Ractors: register a method by name, "
              "or a Proc made by Ractor.shareable_proc or Ractor.make_shareable", type->type, type->klass);

@@ -25,7 +25,6 @@ typedef struct {
     mp_options options;
     const mp_types *types; /* NULL when there are none */
     VALUE object;          /* the Codec that owns the types; whoever keeps a copy of this marks it */
-    bool common;           /* all Ractors have it, those too that must not call every handler */
 } mp_codec;
 
 /* The codec of a Codec object; TypeError for another object. Valid while the object is. */
@@ -56,10 +55,10 @@ VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VAL
 void mp_codec_check_main_ractor(void);
 
 /*
- * Before a handler is called: Ractor::IsolationError, naming type, class and way out, where a handler of the common
- * codec cannot be shared and this is not the main Ractor, whose it is.
+ * Before a handler is called: Ractor::IsolationError, naming type, class and way out, where it is one that was
+ * registered on DefaultFactory and cannot be shared, and this is not the main Ractor, whose it is.
  */
-void mp_codec_check_handler(const mp_codec *codec, const mp_type *type);
+void mp_codec_check_handler(const mp_type *type);
 
 /* Arrays of Hashes: type, class and packer or unpacker of what is registered, by type. */
 VALUE mp_codec_packers(VALUE codec);

@@ -274,7 +274,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
     VALUE argument, obj;
 
     if (type->optimized_symbol) return symbol_new(d, p, n);
-    mp_codec_check_handler(d->codec, type);
+    mp_codec_check_handler(type);
     if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_too_deep(offset);
     if (!type->recursive) {
         argument = rb_str_new((const char *)p, n);

@@ -62,6 +62,7 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     mp_out_init(&e->out, block, size, window_grow);
     e->str = 0;
     e->packer = 0;
+    e->write = 0;
     e->buffer = 0;
     e->codec = codec;
     e->place = NULL;
@@ -558,10 +559,10 @@ lend_window(mp_encoder *e, VALUE obj, const mp_type *type)
     if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_nesting(e->depth, path_of(e->place));
     if (!e->packer) e->packer = mp_packer_new(e->codec);
     level_open(e, &place);
-    depth = mp_packer_lend(e->packer, mp_encoder_str(e), e->depth);
+    depth = mp_packer_lend(e->packer, mp_encoder_str(e), e->depth, e->write);
     if (MP_LIKELY(e->depth < DEEP)) result = call_user((VALUE)&call);
     else result = rb_rescue2(call_user, (VALUE)&call, calls_too_deep, (VALUE)&call, rb_eSysStackError, (VALUE)0);
-    e->str = mp_packer_take(e->packer, depth);
+    e->str = mp_packer_take(e->packer, depth, e->write);
     window_on_str(e);
     level_close(e, &place);
     return result;
@@ -589,9 +590,17 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
 static void
 encode_typed(mp_encoder *e, VALUE obj, const mp_type *type)
 {
-    mp_codec_check_handler(e->codec, type);
-    if (type->recursive) encode_recursive(e, obj, type);
-    else mp_encode_ext(e, type->type, mp_handler_call(&type->handler, 1, &obj));
+    mp_codec_check_handler(type);
+    if (type->recursive) {
+        encode_recursive(e, obj, type);
+    } else {
+        VALUE body = mp_handler_call(&type->handler, 1, &obj), string = rb_check_string_type(body);
+        if (NIL_P(string)) {
+            rb_raise(rb_eTypeError, "the packer of ext type %d for %" PRIsVALUE " returns a String, not %" PRIsVALUE,
+                     type->type, type->klass, rb_obj_class(body));
+        }
+        mp_encode_ext(e, type->type, string);
+    }
 }
 
 /* The ext type of what is no exact core object, or NULL. Rows of a table ask for the same class again and again. */

@@ -20,6 +20,7 @@ typedef struct {
     mp_out out;              /* first: the window's growth finds the encoder by it */
     VALUE str;               /* the String behind the window; 0 while that is the caller's block */
     VALUE packer;            /* what user code writes to; 0 until some is called */
+    uint64_t write;          /* the number of the packer's write that this is for, 0 for none */
     VALUE buffer;            /* the Buffer that str is from, if long Strings may go there by reference; else 0 */
     const mp_codec *codec;
     const mp_place *place;

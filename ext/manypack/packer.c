@@ -9,7 +9,10 @@
 typedef struct {
     VALUE buffer;
     mp_codec codec;
-    uint32_t depth; /* levels of nesting open around it; above 0 while it is lent to user code */
+    uint32_t depth;  /* levels of nesting open around it; above 0 while it is lent to user code */
+    uint64_t write;  /* the innermost write at work, by its number; 0 without one */
+    uint64_t root;   /* the outermost one */
+    uint64_t writes; /* how many there were */
 } mp_packer;
 
 static void
@@ -110,10 +113,22 @@ packer_set_depth(mp_packer *packer, uint32_t depth)
     mp_buffer_get(packer->buffer)->append_only = depth > 0;
 }
 
-uint32_t
-mp_packer_lend(VALUE self, VALUE str, uint32_t depth)
+/* The Packer, for the write of that number. RuntimeError when that is not the innermost one at work. */
+static mp_packer *
+packer_for_write(VALUE self, uint64_t write)
 {
     mp_packer *packer = packer_get(self);
+
+    if (MP_UNLIKELY(packer->write != write)) {
+        rb_raise(rb_eRuntimeError, "Packer is in use: a Fiber or Thread left a write in the middle");
+    }
+    return packer;
+}
+
+uint32_t
+mp_packer_lend(VALUE self, VALUE str, uint32_t depth, uint64_t write)
+{
+    mp_packer *packer = packer_for_write(self, write);
     uint32_t before = packer->depth;
 
     mp_buffer_return_tail(packer->buffer, str);
@@ -122,9 +137,9 @@ mp_packer_lend(VALUE self, VALUE str, uint32_t depth)
 }
 
 VALUE
-mp_packer_take(VALUE self, uint32_t depth)
+mp_packer_take(VALUE self, uint32_t depth, uint64_t write)
 {
-    mp_packer *packer = packer_get(self);
+    mp_packer *packer = packer_for_write(self, write);
     VALUE str = mp_buffer_take_tail(packer->buffer);
 
     packer_set_depth(packer, depth);
@@ -149,6 +164,7 @@ typedef struct {
     void (*body)(mp_encoder *e, VALUE argument, VALUE other);
     size_t size;      /* of the buffer before it */
     uint32_t depth;
+    uint64_t number, outer, root; /* of this write, the one around it, and the one around all */
     bool done;
     mp_codec codec;
     mp_encoder e;
@@ -160,37 +176,51 @@ write_body(VALUE arg)
     packer_write *write = (packer_write *)arg;
 
     write->body(&write->e, write->argument, write->other);
+    packer_for_write(write->self, write->number);
     mp_buffer_return_tail(write->buffer, mp_encoder_str(&write->e));
     write->done = true;
     return write->self;
 }
 
-/* After a body that raised: the buffer as it was before it, wherever it stopped. */
+/*
+ * After a body that raised: the buffer as it was before it, wherever it stopped. A Fiber that was left in the middle
+ * of a write inside this one loses the buffer; when it goes on after all, what is there is none of its business.
+ */
 static VALUE
 write_ensure(VALUE arg)
 {
     packer_write *write = (packer_write *)arg;
+    mp_packer *packer = packer_get(write->self);
 
+    if (MP_UNLIKELY(packer->root != write->root || packer->write < write->number)) return Qnil;
+    if (MP_UNLIKELY(packer->write != write->number)) mp_buffer_renew_tail(write->buffer);
+    packer->write = write->outer;
     if (MP_LIKELY(write->done)) return Qnil;
     if (mp_buffer_get(write->buffer)->taken) mp_buffer_return_tail(write->buffer, write->e.str);
     mp_buffer_truncate(write->buffer, write->size);
-    packer_set_depth(packer_get(write->self), write->depth);
+    packer_set_depth(packer, write->depth);
     return Qnil;
 }
 
 static VALUE
 packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE argument, VALUE other)
 {
-    const mp_packer *packer = packer_get(self);
+    mp_packer *packer = packer_get(self);
     packer_write write = {.self = self, .buffer = packer->buffer, .argument = argument, .other = other, .body = body};
     VALUE str;
 
     write.codec = packer->codec;
     write.depth = packer->depth;
     write.size = mp_buffer_for_append(write.buffer)->size;
+    write.outer = packer->write;
+    write.number = packer->writes + 1;
     str = mp_buffer_take_tail(write.buffer);
+    packer->write = packer->writes = write.number;
+    if (!write.outer) packer->root = write.number;
+    write.root = packer->root;
     mp_encoder_init_str(&write.e, str, &write.codec);
     write.e.packer = self;
+    write.e.write = write.number;
     write.e.buffer = write.depth ? 0 : write.buffer; /* what is lent stays in one String */
     write.e.depth = write.depth;
     return rb_ensure(write_body, (VALUE)&write, write_ensure, (VALUE)&write);
@@ -568,7 +598,6 @@ rb_packer_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE hand
     codec = mp_codec_with_type(packer->codec.object, type, klass, handler, Qnil, Qnil);
     packer = packer_get(self);
     packer->codec.types = mp_codec_get(codec)->types;
-    packer->codec.common = false;
     RB_OBJ_WRITE(self, &packer->codec.object, codec);
     return Qnil;
 }

@@ -9,12 +9,12 @@ VALUE mp_packer_new(const mp_codec *codec);
 
 /*
  * Gives the Packer the String that its methods append to, at so many levels of nesting; returns how many there were
- * before, which mp_packer_take wants back.
+ * before, which mp_packer_take wants back. write is the number of the write that does so, 0 for none.
  */
-uint32_t mp_packer_lend(VALUE packer, VALUE str, uint32_t depth);
+uint32_t mp_packer_lend(VALUE packer, VALUE str, uint32_t depth, uint64_t write);
 
 /* Takes the String back. RuntimeError when another Fiber or Thread is in the middle of writing to it. */
-VALUE mp_packer_take(VALUE packer, uint32_t depth);
+VALUE mp_packer_take(VALUE packer, uint32_t depth, uint64_t write);
 
 /* After this every use of the Packer raises: what it wrote to belongs to somebody else now. */
 void mp_packer_close(VALUE packer);

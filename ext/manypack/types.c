@@ -165,6 +165,23 @@ mp_types_memsize(const mp_types *types)
     return (types->packer_count + types->unpacker_count) * sizeof(mp_type);
 }
 
+static void
+list_publish(mp_type *list, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (!list[i].handler.shareable) list[i].main_only = true;
+    }
+}
+
+void
+mp_types_publish(mp_types *types)
+{
+    list_publish(types->packers, types->packer_count);
+    list_publish(types->unpackers, types->unpacker_count);
+}
+
 bool
 mp_types_shareable_p(const mp_types *types)
 {

@@ -21,6 +21,7 @@ typedef struct {
     bool recursive;         /* the handler writes the body to a Packer, or reads it from an Unpacker */
     bool oversized_integer; /* of Integer: only what 64 bits cannot hold */
     bool optimized_symbol;  /* of Symbol: name and bytes without calling the handler */
+    bool main_only;         /* every Ractor has the type, but only the main one may call the handler */
 } mp_type;
 
 typedef struct {
@@ -51,6 +52,9 @@ void mp_types_add_unpacker(mp_types *types, mp_type type);
 void mp_types_mark(const mp_types *types);
 void mp_types_compact(mp_types *types);
 size_t mp_types_memsize(const mp_types *types);
+
+/* Before every Ractor gets them: those handlers that cannot be shared become main_only. */
+void mp_types_publish(mp_types *types);
 
 /* Whether every handler may be called in every Ractor. */
 bool mp_types_shareable_p(const mp_types *types);

@@ -267,7 +267,7 @@ pass_over(mp_unpacker *u)
         mp_status status = mp_skip(&u->walk, &p, blame.end);
         uint64_t need = u->walk.payload ? 1 : mp_head_need(p, blame.end), missing;
 
-        missing = status == MP_E_TRUNCATED ? mp_walk_missing(&u->walk, p, blame.end) : 0;
+        missing = status == MP_E_TRUNCATED && !NIL_P(mp_buffer_get(u->buffer)->io) ? mp_walk_missing(&u->walk, p, blame.end) : 0;
         if (status == MP_OK || status == MP_E_TRUNCATED) consume(u, (size_t)(p - blame.start));
         if (status == MP_OK) {
             check_max_bytes(u, 0);
@@ -283,15 +283,18 @@ pass_over(mp_unpacker *u)
     }
 }
 
-/* Bytes that the object at hand lacks behind those at hand. */
+/* Bytes that the object at hand lacks behind those at hand. Nobody asks without an io; every level takes its time. */
 static uint64_t
-missing_of(const mp_decoder *d, uint64_t need)
+missing_of(const run *r, uint64_t need)
 {
+    const mp_decoder *d = &r->d;
     uint64_t missing = need - (uint64_t)(d->end - d->at);
     VALUE lefts_owner = 0;
-    uint64_t *left = ALLOCV_N(uint64_t, lefts_owner, d->tree.depth + 1);
+    uint64_t *left;
     uint32_t level;
 
+    if (NIL_P(mp_buffer_get(r->u->buffer)->io)) return missing;
+    left = ALLOCV_N(uint64_t, lefts_owner, d->tree.depth + 1);
     mp_tree_lefts(&d->tree, d->stack.values, left);
     for (level = 0; level < d->tree.depth; level++) missing += left[level] - 1;
     ALLOCV_END(lefts_owner);
@@ -304,6 +307,7 @@ suspend(run *r)
 {
     mp_unpacker *u = r->u;
 
+    if (!r->d.tree.depth) return; /* before the first byte of an object there is nothing to keep */
     if (r->d.tree.count && !r->d.stack.owner) mp_value_stack_move(&r->d.stack, r->d.tree.count, r->d.tree.count + 62);
     u->position = IN_OBJECT;
     u->tree = r->d.tree;
@@ -349,6 +353,7 @@ decode_front(run *r)
     r->d.committed = false;
     mp_decoder_source(&r->d, chunk->str, chunk->at, chunk->len);
     obj = mp_decode_on(&r->d);
+    unpacker_get(r->self); /* which a Fiber may have left in the middle of a body that is closed by now */
     mp_buffer_get(u->buffer)->taken = u->body;
     r->decoding = false;
     consume(u, (size_t)(r->d.at - r->d.start));
@@ -375,7 +380,7 @@ read_body(void *arg)
         }
         suspend(r); /* before anything that can raise or never return */
         need = mp_object_need(r->d.at, r->d.end);
-        if (!bytes_there(u, need, missing_of(&r->d, need))) return Qundef;
+        if (!bytes_there(u, need, missing_of(r, need))) return Qundef;
     }
 }
 
@@ -428,6 +433,7 @@ run_ensure(VALUE arg)
     mp_unpacker *u = r->u;
 
     u->running = false;
+    if (MP_UNLIKELY(!u->buffer)) return Qnil;
     mp_buffer_get(u->buffer)->taken = u->body;
     if (MP_UNLIKELY(!r->done)) after_error(r);
     return Qnil;
@@ -567,6 +573,7 @@ mp_unpacker_end_body(VALUE self)
 
     u->buffer = 0;
     mp_buffer_close(buffer);
+    if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin);
     if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
 }
 
@@ -770,7 +777,6 @@ rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE ha
 
     u = unpacker_for_change(self);
     u->codec.types = mp_codec_get(codec)->types;
-    u->codec.common = false;
     RB_OBJ_WRITE(self, &u->codec.object, codec);
     return Qnil;
 }
