@@ -393,12 +393,17 @@ mp_buffer_to_s(VALUE self)
     return bytes_new(buffer, buffer->size);
 }
 
-/* The bytes of one chunk as a String that may leave the buffer: itself only when nobody can change it there. */
+/* The bytes of one chunk as a binary String that may leave the buffer: itself only when nobody can change it there. */
 static VALUE
 chunk_to_s(const mp_chunk *chunk)
 {
     if (!OBJ_FROZEN(chunk->str) || chunk->at || chunk->len != (size_t)RSTRING_LEN(chunk->str)) {
         return rb_str_new(RSTRING_PTR(chunk->str) + chunk->at, (long)chunk->len);
+    }
+    if (rb_enc_get_index(chunk->str) != mp_binary_index) {
+        VALUE bytes = rb_str_subseq(chunk->str, 0, (long)chunk->len); /* shares them */
+        rb_enc_associate_index(bytes, mp_binary_index);
+        return bytes;
     }
     return chunk->str;
 }
