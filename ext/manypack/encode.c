@@ -384,12 +384,36 @@ mp_encode_ext(mp_encoder *e, int type, VALUE payload)
     RB_GC_GUARD(payload);
 }
 
+typedef struct {
+    VALUE time;
+    struct timespec ts;
+} time_conversion;
+
+static VALUE
+convert_time(VALUE arg)
+{
+    time_conversion *conversion = (time_conversion *)arg;
+
+    conversion->ts = rb_time_timespec(conversion->time);
+    return Qnil;
+}
+
+static VALUE
+time_out_of_range(VALUE arg, VALUE error)
+{
+    rb_raise(rb_eRangeError, "seconds are int64, not those of %" PRIsVALUE, ((const time_conversion *)arg)->time);
+}
+
+/* Ruby has ArgumentError for some of the seconds that are too many. */
 static mp_timestamp
 timestamp_of_time(VALUE time)
 {
-    struct timespec ts = rb_time_timespec(time);
-    mp_timestamp timestamp = {.sec = ts.tv_sec, .nsec = (uint32_t)ts.tv_nsec};
+    time_conversion conversion = {.time = time};
+    mp_timestamp timestamp;
 
+    rb_rescue2(convert_time, (VALUE)&conversion, time_out_of_range, (VALUE)&conversion, rb_eArgError, (VALUE)0);
+    timestamp.sec = conversion.ts.tv_sec;
+    timestamp.nsec = (uint32_t)conversion.ts.tv_nsec;
     return timestamp;
 }
 
