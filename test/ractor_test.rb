@@ -1,0 +1,338 @@
+# frozen_string_literal: true
+
+# Every public method in a Ractor, and configurations that every Ractor may have.
+require "test_helper"
+require "open3"
+require "rbconfig"
+require "stringio"
+
+class RactorTest < Minitest::Test
+  # For each public method a piece of Ruby that is true; it runs in a Ractor of its own.
+  PROGRAMS = {
+    "Manypack.pack" => 'Manypack.pack([1, "a", { b: Time.at(0) }], timestamp: true).bytesize == 13',
+    "Manypack.dump" => 'Manypack.dump([1]) == "\x91\x01".b',
+    "Manypack.unpack" => 'Manypack.unpack("\x81\xA1a\x01".b, symbolize_keys: true) == { a: 1 }',
+    "Manypack.load" => 'Manypack.load(StringIO.new("\x91\x01".b)) == [1]',
+    "Manypack::DecodeError#offset" => '(Manypack.unpack("\xC1".b) rescue $!.offset == 0)',
+    "Manypack::LimitError#limit" => '(Manypack.unpack("\x91\x01", max_bytes: 1) rescue $!.limit == :max_bytes)',
+    "Manypack::LimitError#value" => '(Manypack.unpack("\x91\x01", max_bytes: 1) rescue $!.value == 2)',
+    "Manypack::ExtensionValue#type" => 'Manypack.unpack("\xD4\x05a".b, allow_unknown_ext: true).type == 5',
+    "Manypack::ExtensionValue#type=" => 'Manypack.pack(Manypack::ExtensionValue.new(1, "a").tap { |ext| ext.type = 5 }) == "\xD4\x05a".b',
+    "Manypack::ExtensionValue#payload" => 'Manypack.unpack("\xD4\x05a".b, allow_unknown_ext: true).payload == "a"',
+    "Manypack::ExtensionValue#payload=" => 'Manypack.pack(Manypack::ExtensionValue.new(5, "").tap { |ext| ext.payload = "a" }) == "\xD4\x05a".b',
+
+    "Manypack::Packer#write" => "PACKER.write([1]).to_s.bytesize == 2",
+    "Manypack::Packer#pack" => "PACKER.pack([1]).to_s.bytesize == 2",
+    "Manypack::Packer#write_nil" => 'PACKER.write_nil.to_s == "\xC0".b',
+    "Manypack::Packer#write_true" => 'PACKER.write_true.to_s == "\xC3".b',
+    "Manypack::Packer#write_false" => 'PACKER.write_false.to_s == "\xC2".b',
+    "Manypack::Packer#write_int" => 'PACKER.write_int(5).to_s == "\x05"',
+    "Manypack::Packer#write_float" => "PACKER.write_float(1.5).size == 9",
+    "Manypack::Packer#write_float32" => "PACKER.write_float32(1.5).size == 5",
+    "Manypack::Packer#write_string" => 'PACKER.write_string("é").size == 3',
+    "Manypack::Packer#write_bin" => 'PACKER.write_bin("e").size == 3',
+    "Manypack::Packer#write_array" => "PACKER.write_array([1]).size == 2",
+    "Manypack::Packer#write_hash" => "PACKER.write_hash({ 1 => 2 }).size == 3",
+    "Manypack::Packer#write_symbol" => "PACKER.write_symbol(:a).size == 2",
+    "Manypack::Packer#write_array_header" => "PACKER.write_array_header(20).size == 3",
+    "Manypack::Packer#write_map_header" => "PACKER.write_map_header(20).size == 3",
+    "Manypack::Packer#write_bin_header" => "PACKER.write_bin_header(20).size == 2",
+    "Manypack::Packer#write_ext" => 'PACKER.write_ext(1, "a").size == 3',
+    "Manypack::Packer#write_extension" => 'PACKER.write_extension(Manypack::ExtensionValue.new(1, "a")).size == 3',
+    "Manypack::Packer#full_pack" => 'PACKER.write(1).full_pack == "\x01"',
+    "Manypack::Packer#flush" => 'StringIO.new("".b).then { |io| Manypack::Packer.new(io).write(1).flush && io.string == "\x01" }',
+    "Manypack::Packer#write_to" => 'PACKER.write(1).write_to(StringIO.new("".b)) == 1',
+    "Manypack::Packer#reset" => "PACKER.write(1).reset.nil?",
+    "Manypack::Packer#clear" => "PACKER.write(1).clear.nil?",
+    "Manypack::Packer#size" => "PACKER.size == 0",
+    "Manypack::Packer#empty?" => "PACKER.empty?",
+    "Manypack::Packer#to_s" => 'PACKER.write(1).to_s == "\x01"',
+    "Manypack::Packer#to_str" => 'PACKER.write(1).to_str == "\x01"',
+    "Manypack::Packer#to_a" => 'PACKER.write("l" * 600_000).to_a.join.bytesize == 600_005',
+    "Manypack::Packer#buffer" => 'PACKER.write(1).buffer.read == "\x01"',
+    "Manypack::Packer#compatibility_mode?" => "Manypack::Packer.new(compatibility_mode: true).compatibility_mode?",
+    "Manypack::Packer#register_type" => 'PACKER.tap { |packer| packer.register_type(1, Range) { |range| range.to_s } }.write(1..2).size == 6',
+    "Manypack::Packer#registered_types" => "PACKER.registered_types == []",
+    "Manypack::Packer#type_registered?" => "!PACKER.type_registered?(1)",
+
+    "Manypack::Unpacker#feed" => 'UNPACKER.feed("\x01").read == 1',
+    "Manypack::Unpacker#feed_reference" => 'UNPACKER.feed_reference("\x01" * 1_000).read == 1',
+    "Manypack::Unpacker#read" => 'Manypack::Unpacker.new(StringIO.new("\x92\x01\x02".b)).read == [1, 2]',
+    "Manypack::Unpacker#unpack" => 'UNPACKER.feed("\x01").unpack == 1',
+    "Manypack::Unpacker#full_unpack" => 'UNPACKER.feed("\x01").full_unpack == 1',
+    "Manypack::Unpacker#each" => 'UNPACKER.feed("\x01\x02\x92").each.to_a == [1, 2]',
+    "Manypack::Unpacker#feed_each" => 'UNPACKER.feed_each("\x01\x02").to_a == [1, 2]',
+    "Manypack::Unpacker#skip" => 'UNPACKER.feed("\x92\x01\x02\x03".b).then { |unpacker| unpacker.skip || unpacker.read == 3 }',
+    "Manypack::Unpacker#skip_nil" => 'UNPACKER.feed("\xC0".b).skip_nil',
+    "Manypack::Unpacker#read_array_header" => 'UNPACKER.feed("\x92".b).read_array_header == 2',
+    "Manypack::Unpacker#read_map_header" => 'UNPACKER.feed("\x82".b).read_map_header == 2',
+    "Manypack::Unpacker#reset" => 'UNPACKER.feed("\x92".b).reset.nil?',
+    "Manypack::Unpacker#buffer" => 'UNPACKER.feed("\x92".b).buffer.size == 1',
+    "Manypack::Unpacker#symbolize_keys?" => "Manypack::Unpacker.new(symbolize_keys: true).symbolize_keys?",
+    "Manypack::Unpacker#freeze?" => "Manypack::Unpacker.new(freeze: true).freeze?",
+    "Manypack::Unpacker#allow_unknown_ext?" => "Manypack::Unpacker.new(allow_unknown_ext: true).allow_unknown_ext?",
+    "Manypack::Unpacker#register_type" => 'UNPACKER.tap { |unpacker| unpacker.register_type(1, &:upcase) }.feed("\xD4\x01a".b).read == "A"',
+    "Manypack::Unpacker#registered_types" => "UNPACKER.registered_types == []",
+    "Manypack::Unpacker#type_registered?" => "!UNPACKER.type_registered?(Range)",
+
+    "Manypack::Buffer#write" => 'BUFFER.write("abc") == 3',
+    "Manypack::Buffer#<<" => '(BUFFER << "abc").size == 3',
+    "Manypack::Buffer#read" => '(BUFFER << "abc").read(2) == "ab"',
+    "Manypack::Buffer#read_all" => '(BUFFER << "abc").read_all(3) == "abc"',
+    "Manypack::Buffer#skip" => '(BUFFER << "abc").skip(2) == 2',
+    "Manypack::Buffer#skip_all" => '(BUFFER << "abc").skip_all(2).size == 1',
+    "Manypack::Buffer#clear" => "BUFFER.clear.nil?",
+    "Manypack::Buffer#size" => "BUFFER.size == 0",
+    "Manypack::Buffer#empty?" => "BUFFER.empty?",
+    "Manypack::Buffer#io" => "BUFFER.io.nil?",
+    "Manypack::Buffer#flush" => 'StringIO.new("".b).then { |io| (Manypack::Buffer.new(io) << "a").flush && io.string == "a" }',
+    "Manypack::Buffer#close" => 'StringIO.new("".b).then { |io| Manypack::Buffer.new(io).close || io.closed? }',
+    "Manypack::Buffer#write_to" => '(BUFFER << "abc").write_to(StringIO.new("".b)) == 3',
+    "Manypack::Buffer#to_s" => '(BUFFER << "abc").to_s == "abc"',
+    "Manypack::Buffer#to_str" => '(BUFFER << "abc").to_str == "abc"',
+    "Manypack::Buffer#to_a" => '(BUFFER << "abc").to_a == ["abc"]',
+
+    "Manypack::Codec.new" => "Manypack::Codec.new(freeze: true).frozen?",
+    "Manypack::Codec#pack" => 'Manypack::Codec.new.pack(1) == "\x01"',
+    "Manypack::Codec#dump" => 'Manypack::Codec.new.dump(1) == "\x01"',
+    "Manypack::Codec#unpack" => 'Manypack::Codec.new.unpack("\x01") == 1',
+    "Manypack::Codec#load" => 'Manypack::Codec.new.load("\x01") == 1',
+    "Manypack::Codec#packer" => 'Manypack::Codec.new.packer.write(1).to_s == "\x01"',
+    "Manypack::Codec#unpacker" => 'Manypack::Codec.new.unpacker.feed("\x01").read == 1',
+
+    "Manypack::Factory#register_type" => 'FACTORY.dump(1..2) == "\xD4\x01r".b',
+    "Manypack::Factory#registered_types" => "FACTORY.registered_types.size == 1",
+    "Manypack::Factory#type_registered?" => "FACTORY.type_registered?(Range)",
+    "Manypack::Factory#dump" => "FACTORY.dump([1..2]).bytesize == 4",
+    "Manypack::Factory#pack" => "FACTORY.pack([1..2]).bytesize == 4",
+    "Manypack::Factory#load" => 'FACTORY.load("\xD4\x01r".b) == "r"',
+    "Manypack::Factory#unpack" => 'FACTORY.unpack("\xD4\x01r".b) == "r"',
+    "Manypack::Factory#packer" => "FACTORY.packer.write(1..2).size == 3",
+    "Manypack::Factory#unpacker" => 'FACTORY.unpacker.feed("\xD4\x01r".b).read == "r"',
+    "Manypack::Factory#pool" => "FACTORY.pool(2, freeze: true).frozen?",
+    "Manypack::Factory#codec" => 'FACTORY.codec(freeze: true).load("\xD4\x01r".b).frozen?',
+    "Manypack::Factory::Pool#dump" => "FACTORY.pool.dump(1..2).bytesize == 3",
+    "Manypack::Factory::Pool#load" => 'FACTORY.pool.load("\xD4\x01r".b) == "r"',
+    "Manypack::Factory::Pool#packer" => "FACTORY.pool.packer { |packer| packer.write(1..2).size } == 3",
+    "Manypack::Factory::Pool#unpacker" => 'FACTORY.pool.unpacker { |unpacker| unpacker.feed("\x01").read } == 1',
+
+    "Manypack::Timestamp.from_msgpack_ext" => 'Manypack::Timestamp.from_msgpack_ext("\0\0\0\x05").sec == 5',
+    "Manypack::Timestamp.to_msgpack_ext" => 'Manypack::Timestamp.to_msgpack_ext(5, 0) == "\0\0\0\x05"',
+    "Manypack::Timestamp#to_msgpack_ext" => 'Manypack::Timestamp.new(5, 0).to_msgpack_ext == "\0\0\0\x05"',
+    "Manypack::Timestamp#sec" => "Manypack::Timestamp.new(5, 6).sec == 5",
+    "Manypack::Timestamp#nsec" => "Manypack::Timestamp.new(5, 6).nsec == 6",
+    "Manypack::Timestamp#==" => "Manypack::Timestamp.new(5, 6) == Manypack::Timestamp.new(5, 6)",
+    "Manypack::Timestamp#eql?" => "Manypack::Timestamp.new(5, 6).eql?(Manypack::Timestamp.new(5, 6))",
+    "Manypack::Timestamp#hash" => "Manypack::Timestamp.new(5, 6).hash == Manypack::Timestamp.new(5, 6).hash",
+    "Manypack::Bigint.to_msgpack_ext" => "Manypack::Bigint.to_msgpack_ext(2**70).bytesize == 13",
+    "Manypack::Bigint.from_msgpack_ext" => "Manypack::Bigint.from_msgpack_ext(Manypack::Bigint.to_msgpack_ext(-(2**70))) == -(2**70)"
+  }.freeze
+
+  # What the names in the programs stand for.
+  NAMES = {
+    "PACKER" => "Manypack::Packer.new", "UNPACKER" => "Manypack::Unpacker.new", "BUFFER" => "Manypack::Buffer.new",
+    "FACTORY" => 'Manypack::Factory.new.tap { |factory| factory.register_type(1, Range, packer: ->(_) { "r" }, unpacker: ->(body) { body }) }'
+  }.freeze
+
+  PROGRAMS.each do |method, program|
+    define_method("test_#{method}_in_a_ractor") do
+      source = program.gsub(/\b(#{NAMES.keys.join("|")})\b/, NAMES)
+      assert_same true, in_ractor(source) { |code| eval(code) }, program
+    end
+  end
+
+  def test_every_public_method_has_a_program
+    assert_empty methods_of(Manypack).uniq - PROGRAMS.keys
+    assert_empty PROGRAMS.keys - methods_of(Manypack)
+  end
+
+  Point = Struct.new(:x) do
+    def to_msgpack_ext = [x].pack("c")
+    def self.from_msgpack_ext(body) = new(body.unpack1("c"))
+  end
+
+  FACTORY = Manypack::Factory.new.tap do |factory|
+    factory.register_type(1, Point)
+    factory.register_type(2, Integer, packer: Manypack::Bigint.method(:to_msgpack_ext),
+                                      unpacker: Manypack::Bigint.method(:from_msgpack_ext), oversized_integer_extension: true)
+    factory.register_type(-1, Time, packer: Manypack::Time::Packer, unpacker: Manypack::Time::Unpacker)
+    factory.register_type(0, Symbol, packer: :to_msgpack_ext, unpacker: :from_msgpack_ext, optimized_symbols_parsing: true)
+  end.freeze
+  POOL = FACTORY.pool(2)
+  CODEC = FACTORY.codec(shareable: true)
+  OBJECT = Ractor.make_shareable([Point.new(5), 2**70, Time.at(1, 2, :nsec), { key: "v" }])
+
+  def test_a_frozen_factory_a_codec_and_a_pool_are_for_every_ractor
+    [FACTORY, CODEC, POOL, Manypack::DefaultFactory, FACTORY.dup.freeze].each { |object| assert Ractor.shareable?(object), object.inspect }
+    refute Ractor.shareable?(Manypack::Factory.new)
+    outcomes = Array.new(3) do
+      Ractor.new do
+        [FACTORY.load(FACTORY.dump(OBJECT)), POOL.load(POOL.dump(OBJECT)), CODEC.load(CODEC.dump(OBJECT)),
+         FACTORY.unpacker.feed(FACTORY.packer.write(OBJECT).to_s).read]
+      end
+    end.map { |ractor| ractor.respond_to?(:value) ? ractor.value : ractor.take }
+    assert_equal [[OBJECT] * 4] * 3, outcomes
+  end
+
+  def test_a_factory_with_a_handler_that_is_not_for_sharing_is_neither
+    factory = Manypack::Factory.new
+    seen = []
+    factory.register_type(1, Point, packer: ->(point) { seen << point && "p" }, unpacker: nil)
+    refute Ractor.shareable?(factory.freeze)
+    refute Ractor.shareable?(factory.codec)
+    refute Ractor.shareable?(factory.pool)
+    assert_raises(StandardError) { Ractor.make_shareable(factory) }
+    assert_equal "d4 01 70", hex(factory.dump(Point.new(1)))
+  end
+
+  def test_shareable_trees_by_every_way_to_decode
+    packed = FACTORY.dump(OBJECT)
+    [CODEC.load(packed), FACTORY.load(packed, shareable: true), FACTORY.pool(1, shareable: true).load(packed),
+     FACTORY.unpacker(shareable: true).feed(packed).read, FACTORY.unpacker(StringIO.new(packed), shareable: true).read,
+     packed.each_char.inject(FACTORY.unpacker(shareable: true)) { |unpacker, byte| unpacker.feed(byte) }.each.first].each do |tree|
+      assert_equal OBJECT, tree
+      assert Ractor.shareable?(tree)
+      assert(tree.all? { |object| Ractor.shareable?(object) && object.frozen? })
+      assert Ractor.shareable?(tree.last["key".to_sym])
+    end
+  end
+
+  def test_a_shareable_tree_passes_to_a_ractor_as_it_is
+    tree = CODEC.load(FACTORY.dump(OBJECT))
+    assert_equal tree.object_id, in_ractor(tree, &:object_id)
+  end
+
+  def test_a_codec_that_passes_through_a_ractor_stays_itself
+    codec = in_ractor { Manypack::Codec.new(symbolize_keys: true) }
+    assert_equal({ a: 1 }, codec.load("\x81\xA1a\x01".b))
+  end
+
+  # Of DefaultFactory there is one in a process.
+  def test_shareable_types_of_the_default_factory_work_in_ractors
+    assert_program <<~RUBY, "ok"
+      Point = Struct.new(:x) do
+        def to_msgpack_ext = [x].pack("c")
+        def self.from_msgpack_ext(body) = new(body.unpack1("c"))
+      end
+      Manypack::DefaultFactory.register_type(1, Point)
+      Manypack::DefaultFactory.register_type(-1, Time, packer: Manypack::Time::Packer, unpacker: Manypack::Time::Unpacker)
+      ractor = Ractor.new do
+        object = [Point.new(5), Time.at(5)]
+        [Manypack.unpack(Manypack.pack(object)) == object, Manypack::DefaultFactory.load(Manypack::DefaultFactory.dump(object)) == object,
+         Manypack::Codec.new(freeze: true).load(Manypack.pack(object)) == object, Manypack::DefaultFactory.pool.load(Manypack.pack(object)) == object]
+      end
+      puts "ok" if value(ractor).all?
+    RUBY
+  end
+
+  def test_types_registered_while_a_ractor_runs_are_seen_by_it
+    assert_program <<~RUBY, "ok"
+      Point = Struct.new(:x) { def to_msgpack_ext = "p" }
+      ractor = Ractor.new do
+        Ractor.receive
+        Manypack.pack(Point.new(1))
+      end
+      Manypack::DefaultFactory.register_type(1, Point, packer: :to_msgpack_ext)
+      ractor.send(nil)
+      puts "ok" if value(ractor) == "\\xD4\\x01p".b
+    RUBY
+  end
+
+  # However a Ractor comes by the handler.
+  WAYS = [
+    'Manypack.unpack("\xD4\x01a".b)', "Manypack.pack(1..2)", 'Manypack::DefaultFactory.load("\xD4\x01a".b)', "Manypack::DefaultFactory.dump(1..2)",
+    'Manypack::Codec.new(freeze: true).load("\xD4\x01a".b)', 'Manypack::DefaultFactory.codec(freeze: true).load("\xD4\x01a".b)',
+    "Manypack::DefaultFactory.packer.write(1..2)", 'Manypack::DefaultFactory.pool(1, freeze: true).load("\xD4\x01a".b)',
+    'Manypack::DefaultFactory.dup.tap { |factory| factory.register_type(2, Set) }.load("\xD4\x01a".b)',
+    'Manypack::DefaultFactory.unpacker.tap { |unpacker| unpacker.register_type(2) { nil } }.feed("\xD4\x01a".b).read',
+    "Manypack::DefaultFactory.packer.tap { |packer| packer.register_type(2, String) { nil } }.write(1..2)"
+  ].freeze
+
+  def test_handlers_of_the_default_factory_that_are_not_for_sharing_stay_in_the_main_ractor
+    assert_program <<~RUBY, "ok"
+      require "set"
+      seen = []
+      Manypack::DefaultFactory.register_type(1, Range, packer: ->(range) { seen << range && "r" }, unpacker: ->(body) { seen << body && body })
+      ways = #{WAYS.inspect}
+      messages = ways.map do |way|
+        value(Ractor.new(way) do |code|
+          eval(code) && "nothing raised"
+        rescue Ractor::IsolationError => e
+          e.message
+        end)
+      end
+      messages.zip(ways) do |message, way|
+        puts way, message unless message.match?(/ext type 1 for Range .*Ractor.make_shareable/)
+      end
+      ways.each { |way| eval(way) }
+      puts "ok" if seen.size == ways.size && value(Ractor.new { Manypack.unpack("\\x91\\x01") }) == [1]
+    RUBY
+  end
+
+  def test_types_are_registered_on_the_default_factory_in_the_main_ractor_alone
+    assert_program <<~RUBY, "ok"
+      ractor = Ractor.new do
+        Manypack::DefaultFactory.register_type(1, Range, packer: :to_s, unpacker: nil)
+      rescue Ractor::IsolationError => e
+        copy = Manypack::DefaultFactory.dup
+        copy.register_type(1, Range, packer: :to_s, unpacker: nil)
+        copy.dump(1..2) && e.message
+      end
+      puts "ok" if value(ractor).include?("main Ractor") && !Manypack::DefaultFactory.type_registered?(1)
+    RUBY
+  end
+
+  def test_ractors_at_work_and_a_sound_heap_at_the_end
+    assert_program <<~RUBY, "ok"
+      Point = Struct.new(:x) do
+        def to_msgpack_ext = [x].pack("c")
+        def self.from_msgpack_ext(body) = new(body.unpack1("c"))
+      end
+      FACTORY = Manypack::Factory.new.tap { |factory| factory.register_type(1, Point) }.freeze
+      ractors = Array.new(4) do |i|
+        Ractor.new(i) do |number|
+          last = nil
+          100.times do |round|
+            object = { "n" => number, "list" => [Point.new(round), "x" * 2_000, 2**64 - 1, 1e300], "k\#{round}" => nil }
+            unpacker = FACTORY.unpacker(shareable: round.even?)
+            FACTORY.dump(object).each_char.each_slice(500) { |part| unpacker.feed_each(part.join) { |read| last = read } }
+            raise unless last == object
+            begin
+              unpacker.feed("\\xC1".b).read
+            rescue Manypack::MalformedFormatError
+              GC.start if round % 25 == 0
+            end
+          end
+          last
+        end
+      end
+      results = ractors.map { |ractor| value(ractor) }
+      GC.verify_internal_consistency
+      GC.compact if GC.respond_to?(:compact)
+      GC.verify_internal_consistency
+      puts "ok" if results.map { |result| result["n"] } == [0, 1, 2, 3]
+    RUBY
+  end
+
+  def test_a_sound_heap
+    20.times { FACTORY.unpacker.feed(FACTORY.packer.write([OBJECT] * 100).to_s).each { nil } }
+    in_ractor { FACTORY.load(FACTORY.dump([OBJECT] * 100), shareable: true) }
+    assert_nil GC.verify_internal_consistency
+  end
+
+  private
+
+  def methods_of(mod)
+    own = mod.public_instance_methods(false).map { |name| "#{mod}##{name}" }
+    own += mod.singleton_methods(false).map { |name| "#{mod}.#{name}" } unless mod.is_a?(Class) && mod < Struct
+    own + mod.constants(false).map { |name| mod.const_get(name) }.grep(Module).flat_map { |inner| methods_of(inner) }
+  end
+
+  def assert_program(program, expected)
+    value = "def value(ractor) = ractor.respond_to?(:value) ? ractor.value : ractor.take\n"
+    output, status = Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-w", "-W:no-experimental", "-I",
+                                     File.expand_path("../lib", __dir__), "-r", "manypack", stdin_data: value + program)
+    assert_predicate status, :success?, output
+    assert_equal expected, output.chomp
+  end
+end
