@@ -301,7 +301,7 @@ decode_loop(mp_decoder *d, const uint8_t *p, const uint8_t **after)
             payload += n;
             break;
           case MP_EXT:
-            if (key) {
+            if (key || (options->timestamp && options->shareable)) { /* of which the latter calls Time#freeze */
                 p = decoder_own_source(d, p);
                 payload = p + row.head;
             }
