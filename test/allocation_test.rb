@@ -75,7 +75,8 @@ class AllocationTest < Minitest::Test
       GC.start
       resident
     end
-    assert_operator sizes.last(5).min - sizes.first(5).max, :<, 5_000, sizes.inspect
+    growth = sizes.each_cons(2).map { |before, after| after - before }
+    assert_operator growth.sort[growth.size / 2], :<, 1_000, sizes.inspect # a heap grows once or twice, a leak each time
   end
 
   private
