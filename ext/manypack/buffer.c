@@ -171,14 +171,14 @@ mp_buffer_refer(VALUE self, VALUE str, size_t at, size_t len)
     if (len) push_chunk(self, str, at, len, false);
 }
 
-/* A tail of the buffer's own with nothing of what was consumed in front of it. */
+/* A tail of the buffer's own, to which n bytes will be appended, and no more in front of it than that is worth. */
 static mp_chunk *
-own_tail(VALUE self)
+own_tail(VALUE self, size_t n)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     mp_chunk *tail;
 
-    if (!buffer->count || !buffer->own_tail) push_chunk(self, rb_str_buf_new(0), 0, 0, true);
+    if (!buffer->count || !buffer->own_tail) push_chunk(self, rb_str_buf_new((long)n), 0, 0, true);
     tail = last_chunk(buffer);
     if (tail->at > tail->len) {
         /* More was consumed than is left: so much copying is paid for by what was consumed. */
@@ -190,12 +190,12 @@ own_tail(VALUE self)
     return tail;
 }
 
-static void
-append(VALUE self, const char *bytes, size_t n)
+void
+mp_buffer_append(VALUE self, const uint8_t *bytes, size_t n)
 {
-    mp_chunk *tail = own_tail(self);
+    mp_chunk *tail = own_tail(self, n);
 
-    rb_str_cat(tail->str, bytes, (long)n);
+    rb_str_cat(tail->str, (const char *)bytes, (long)n);
     tail->len += n;
     mp_buffer_get(self)->size += n;
 }
@@ -205,7 +205,7 @@ mp_buffer_feed(VALUE self, VALUE str)
 {
     size_t len = (size_t)RSTRING_LEN(str);
 
-    if (len < mp_buffer_get(self)->read_reference_threshold) append(self, RSTRING_PTR(str), len);
+    if (len < mp_buffer_get(self)->read_reference_threshold) mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(str), len);
     else mp_buffer_refer(self, rb_str_new_frozen(str), 0, len);
     RB_GC_GUARD(str);
 }
@@ -337,7 +337,7 @@ mp_buffer_take_tail(VALUE self)
     VALUE str;
 
     mp_buffer_for_append(self);
-    str = own_tail(self)->str;
+    str = own_tail(self, 0)->str;
     mp_buffer_get(self)->taken = true;
     return str;
 }
@@ -421,7 +421,8 @@ mp_buffer_write_to(VALUE self, VALUE io)
         size_t len = chunk->len;
         chunk_write write = {.io = io};
 
-        write.bytes = chunk_to_s(chunk, buffer->own_tail && buffer->count == 1);
+        if (buffer->count == 1) buffer->own_tail = false; /* the io may keep what it is given */
+        write.bytes = chunk_to_s(chunk, false);
         buffer->taken = true;
         rb_ensure(write_chunk, (VALUE)&write, write_done, self);
         mp_buffer_consume(self, len);
@@ -536,7 +537,7 @@ rb_buffer_write(VALUE self, VALUE string)
     StringValue(string);
     buffer = mp_buffer_for_append(self);
     len = (size_t)RSTRING_LEN(string);
-    if (len < buffer->write_reference_threshold || buffer->append_only) append(self, RSTRING_PTR(string), len);
+    if (len < buffer->write_reference_threshold || buffer->append_only) mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(string), len);
     else mp_buffer_refer(self, rb_str_new_frozen(string), 0, len);
     RB_GC_GUARD(string);
     return SIZET2NUM(len);

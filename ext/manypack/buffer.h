@@ -33,6 +33,9 @@ mp_buffer *mp_buffer_get(VALUE self);
 /* Appends what a String has: long ones by reference to what they are now, short ones as a copy. */
 void mp_buffer_feed(VALUE self, VALUE str);
 
+/* Appends a copy of n bytes. */
+void mp_buffer_append(VALUE self, const uint8_t *bytes, size_t n);
+
 /* Appends len bytes of a frozen String from at on, by reference. */
 void mp_buffer_refer(VALUE self, VALUE str, size_t at, size_t len);
 

@@ -437,7 +437,7 @@ decode_loop(mp_decoder *d, const bool resumable)
           case MP_EXT:
             n = mp_row_ext_count(p, row);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
-            if (key || d->codec->types) {
+            if (key || d->codec->types || (options->timestamp && options->shareable)) { /* which calls Time#freeze */
                 p = own_source(d, p);
                 payload = p + row.head;
             }

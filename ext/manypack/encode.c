@@ -9,12 +9,12 @@
 #include "timestamp.h"
 #include "wire.h"
 
-static ID id_to_msgpack, id_sec, id_nsec;
+static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 
 /* --- the window ------------------------------------------------------------------------------------- */
 
-/* A first String this large is outgrown by few messages; four times as much at each step after it. */
-enum { STACK_BLOCK = 4096, FIRST_CAPACITY = 16384, GROWTH = 4 };
+/* A String of FIRST_CAPACITY is outgrown by few messages; four times as much at each step after it. */
+enum { SMALL_CAPACITY = 256, FIRST_CAPACITY = 16384, GROWTH = 4 };
 
 static void
 window_on_str(mp_encoder *e)
@@ -26,31 +26,46 @@ window_on_str(mp_encoder *e)
     e->out.end = e->out.start + rb_str_capacity(e->str);
 }
 
-/* Bytes to have room for: what is written, n more, and as much again as keeps copying rare. */
+/*
+ * Bytes to have room for: what is written, n more, and as much again as keeps copying rare. Without n it is for what
+ * user code will write, of which there may be little.
+ */
 static long
 grown_capacity(size_t size, size_t n)
 {
     size_t want = size < FIRST_CAPACITY ? FIRST_CAPACITY : size < ((size_t)1 << 20) ? size * GROWTH : size * 2;
 
     if (n > (size_t)LONG_MAX - size) rb_raise(rb_eNoMemError, "packed data of more than %ld bytes", LONG_MAX);
-    if (want < size + n) want = size + n;
+    if (n == 0) want = size + SMALL_CAPACITY;
+    else if (want < size + n) want = size + n;
     return (long)want;
+}
+
+/* Goes on in a String: behind what is in the tail of the Packer's buffer, or in one that becomes the result. */
+static void
+leave_block(mp_encoder *e, size_t n)
+{
+    size_t size = mp_out_size(&e->out);
+    VALUE str = e->buffer ? mp_buffer_take_tail(e->buffer) : rb_str_buf_new(grown_capacity(size, n));
+    long before = RSTRING_LEN(str);
+
+    if (e->buffer) rb_str_modify_expand(str, grown_capacity((size_t)before + size, n) - before);
+    e->str = str;
+    memcpy(RSTRING_PTR(str) + before, e->out.start, size);
+    rb_str_set_len(str, before + (long)size);
 }
 
 static bool
 window_grow(mp_out *out, size_t n)
 {
     mp_encoder *e = (mp_encoder *)(void *)out;
-    size_t size = mp_out_size(out);
-    long capacity = grown_capacity(size, n);
 
     if (e->str) {
+        size_t size = mp_out_size(out);
         rb_str_set_len(e->str, (long)size);
-        rb_str_modify_expand(e->str, capacity - (long)size);
+        rb_str_modify_expand(e->str, grown_capacity(size, n) - (long)size);
     } else {
-        e->str = rb_str_buf_new(capacity);
-        memcpy(RSTRING_PTR(e->str), out->start, size);
-        rb_str_set_len(e->str, (long)size);
+        leave_block(e, n);
     }
     window_on_str(e);
     return true;
@@ -68,14 +83,6 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     e->last_class = 0;
     e->depth = 0;
     e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;
-}
-
-void
-mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_codec *codec)
-{
-    mp_encoder_init(e, NULL, 0, codec);
-    e->str = str;
-    window_on_str(e);
 }
 
 VALUE
@@ -234,7 +241,11 @@ encode_bignum(mp_encoder *e, VALUE obj)
 MP_INLINE bool
 by_reference_p(const mp_encoder *e, size_t n)
 {
-    return MP_UNLIKELY(e->buffer != 0) && n >= mp_buffer_get(e->buffer)->write_reference_threshold;
+    const mp_buffer *buffer;
+
+    if (MP_LIKELY(e->buffer == 0)) return false;
+    buffer = mp_buffer_get(e->buffer);
+    return n >= buffer->write_reference_threshold && !buffer->append_only; /* what is lent stays in one String */
 }
 
 /* Closes the String behind the window, puts the other one behind it, and goes on in a new one. */
@@ -383,33 +394,58 @@ mp_encode_ext(mp_encoder *e, int type, VALUE payload)
     RB_GC_GUARD(payload);
 }
 
-static mp_timestamp
-timestamp_of_time(VALUE time)
+/* Whether an Integer is from -2^63 to 2^63 - 1. */
+static bool
+int64_p(VALUE integer)
 {
-    struct timespec ts = rb_time_timespec(time);
-    mp_timestamp timestamp = {.sec = ts.tv_sec, .nsec = (uint32_t)ts.tv_nsec};
+    uint64_t bits;
+    int sign;
 
-    return timestamp;
+    if (RB_FIXNUM_P(integer)) return true;
+    sign = rb_integer_pack(integer, &bits, 1, sizeof(bits), 0,
+                           INTEGER_PACK_MSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
+    return sign == 1 ? bits <= INT64_MAX : sign == -1 && bits <= (uint64_t)1 << 63;
 }
 
-static mp_timestamp
-timestamp_of_timestamp(VALUE obj)
-{
-    long nsec = NUM2LONG(rb_ivar_get(obj, id_nsec));
-    mp_timestamp timestamp = {.sec = NUM2LL(rb_ivar_get(obj, id_sec)), .nsec = (uint32_t)nsec};
-
-    if (nsec < 0 || nsec > (long)MP_TIMESTAMP_NSEC_MAX) {
-        rb_raise(rb_eRangeError, "nanoseconds are 0..%u, not %ld", MP_TIMESTAMP_NSEC_MAX, nsec);
-    }
-    return timestamp;
-}
-
+/* Seconds and nanoseconds as a timestamp. RangeError where it has no room for them. */
 static void
-encode_timestamp(mp_encoder *e, mp_timestamp timestamp)
+encode_timestamp(mp_encoder *e, VALUE sec, VALUE nsec)
 {
     uint8_t body[MP_TIMESTAMP_MAX];
+    mp_timestamp timestamp;
 
+    if (!RB_FIXNUM_P(nsec) || FIX2LONG(nsec) < 0 || FIX2LONG(nsec) > (long)MP_TIMESTAMP_NSEC_MAX) {
+        rb_raise(rb_eRangeError, "nanoseconds of a timestamp are 0..%u, not %" PRIsVALUE ", at %" PRIsVALUE,
+                 MP_TIMESTAMP_NSEC_MAX, nsec, path_of(e->place));
+    }
+    if (!RB_INTEGER_TYPE_P(sec) || !int64_p(sec)) {
+        rb_raise(rb_eRangeError, "seconds of a timestamp are int64, not %" PRIsVALUE ", at %" PRIsVALUE, sec,
+                 path_of(e->place));
+    }
+    timestamp.sec = NUM2LL(sec);
+    timestamp.nsec = (uint32_t)FIX2LONG(nsec);
     encode_ext_bytes(e, MP_TIMESTAMP_TYPE, body, (uint32_t)mp_timestamp_put(body, timestamp));
+}
+
+/* An ExtensionValue as what it says. */
+static void
+encode_extension_value(mp_encoder *e, VALUE obj)
+{
+    VALUE type = RSTRUCT_GET(obj, 0), payload = RSTRUCT_GET(obj, 1);
+
+    if (!RB_INTEGER_TYPE_P(type)) {
+        rb_raise(rb_eTypeError, "the type of an ExtensionValue is an Integer, not %" PRIsVALUE ", at %" PRIsVALUE,
+                 rb_obj_class(type), path_of(e->place));
+    }
+    if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
+        rb_raise(rb_eRangeError, "the type of an ExtensionValue is -128..127, not %" PRIsVALUE ", at %" PRIsVALUE, type,
+                 path_of(e->place));
+    }
+    if (!RB_TYPE_P(payload, T_STRING)) {
+        rb_raise(rb_eTypeError, "the payload of an ExtensionValue is a String, not %" PRIsVALUE ", at %" PRIsVALUE,
+                 rb_obj_class(payload), path_of(e->place));
+    }
+    mp_encode_ext(e, FIX2INT(type), payload);
 }
 
 /* --- containers and foreign objects ----------------------------------------------------------------- */
@@ -572,9 +608,11 @@ static void
 encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
 {
     uint8_t head[MP_HEAD_MAX];
-    size_t start = mp_out_size(&e->out), size, head_size;
+    size_t start, size, head_size;
     uint8_t *body;
 
+    mp_encoder_str(e); /* now, as leaving the block moves what is behind it */
+    start = mp_out_size(&e->out);
     lend_window(e, obj, type);
     size = mp_out_size(&e->out) - start;
     head_size = (size_t)(mp_put_ext_head(head, type->type, checked_length(e, obj, size)) - head);
@@ -614,11 +652,11 @@ encode_foreign(mp_encoder *e, VALUE obj)
     if (type) {
         encode_typed(e, obj, type);
     } else if (rb_obj_class(obj) == mp_cExtensionValue) {
-        mp_encode_ext(e, mp_ext_type(RSTRUCT_GET(obj, 0)), RSTRUCT_GET(obj, 1));
+        encode_extension_value(e, obj);
     } else if (e->codec->options.timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
-        encode_timestamp(e, timestamp_of_time(obj));
+        encode_timestamp(e, rb_funcallv(obj, id_tv_sec, 0, NULL), rb_funcallv(obj, id_tv_nsec, 0, NULL));
     } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
-        encode_timestamp(e, timestamp_of_timestamp(obj));
+        encode_timestamp(e, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
     } else if (lend_window(e, obj, NULL) == Qundef) {
         raise_unpackable(e, obj);
     }
@@ -673,7 +711,7 @@ mp_encode_hash(mp_encoder *e, VALUE hash)
 static VALUE
 pack(VALUE obj, const mp_codec *codec)
 {
-    uint8_t block[STACK_BLOCK];
+    uint8_t block[MP_ENCODER_BLOCK];
     VALUE codec_object = codec->object, result; /* which another one may replace meanwhile */
     mp_encoder e;
 
@@ -739,6 +777,8 @@ Init_manypack_encode(void)
     id_to_msgpack = rb_intern("to_msgpack");
     id_sec = rb_intern("@sec");
     id_nsec = rb_intern("@nsec");
+    id_tv_sec = rb_intern("tv_sec");
+    id_tv_nsec = rb_intern("tv_nsec");
 
     rb_define_module_function(mp_mManypack, "pack", rb_manypack_pack, -1);
     rb_define_module_function(mp_mManypack, "dump", rb_manypack_pack, -1);

@@ -5,6 +5,9 @@
 #include "codec.h"
 #include "out.h"
 
+/* Bytes of C stack that an encoder starts with: most messages need no more. */
+#define MP_ENCODER_BLOCK 4096
+
 /* One open container on the way to the value at hand; lives on the C stack, read only for error messages. */
 typedef struct mp_place {
     const struct mp_place *up;
@@ -20,7 +23,7 @@ typedef struct {
     mp_out out;              /* first: the window's growth finds the encoder by it */
     VALUE str;               /* the String behind the window; 0 while that is the caller's block */
     VALUE packer;            /* what user code writes to; 0 until some is called */
-    VALUE buffer;            /* the Buffer that str is from, if long Strings may go there by reference; else 0 */
+    VALUE buffer;            /* the Buffer of a Packer, whose tail str is; 0 without one */
     const mp_codec *codec;
     const mp_place *place;
     VALUE last_class;        /* of a foreign object, and the ext type that was found for it or NULL */
@@ -31,8 +34,6 @@ typedef struct {
 /* Starts with the window on block, which the caller owns and which must outlive the encoder, as codec must. */
 void mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec);
 
-/* Continues behind what str holds; str must be a binary String that nobody else sees. */
-void mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_codec *codec);
 
 /* Appends obj. Raises NoMethodError, RangeError, ArgumentError, RuntimeError, NestingError with the path. */
 void mp_encode(mp_encoder *e, VALUE obj);
@@ -52,7 +53,7 @@ void mp_encode_ext(mp_encoder *e, int type, VALUE payload);
 /* Checks an ext type from Ruby. RangeError outside -128..127. */
 int mp_ext_type(VALUE type);
 
-/* Gives the String behind the window its length, and returns it. The window stays valid. */
+/* Has a String behind the window, gives it its length, and returns it. The window stays valid. */
 VALUE mp_encoder_str(mp_encoder *e);
 
 /* Packs obj into a String, or to an io that is not nil, and then returns nil. */

@@ -147,20 +147,23 @@ mp_packer_close(VALUE self)
 typedef struct {
     VALUE self, buffer, argument, other;
     void (*body)(mp_encoder *e, VALUE argument, VALUE other);
-    size_t size;      /* of the buffer before it */
+    size_t size; /* of the buffer before it */
     uint32_t depth;
     bool done;
     mp_codec codec;
     mp_encoder e;
+    uint8_t block[MP_ENCODER_BLOCK];
 } packer_write;
 
 static VALUE
 write_body(VALUE arg)
 {
     packer_write *write = (packer_write *)arg;
+    mp_encoder *e = &write->e;
 
-    write->body(&write->e, write->argument, write->other);
-    mp_buffer_return_tail(write->buffer, mp_encoder_str(&write->e));
+    write->body(e, write->argument, write->other);
+    if (e->str) mp_buffer_return_tail(write->buffer, mp_encoder_str(e));
+    else mp_buffer_append(write->buffer, e->out.start, mp_out_size(&e->out));
     write->done = true;
     return write->self;
 }
@@ -171,7 +174,7 @@ write_ensure(VALUE arg)
 {
     packer_write *write = (packer_write *)arg;
 
-    if (MP_LIKELY(write->done)) return Qnil;
+    if (MP_LIKELY(write->done) || !write->e.str) return Qnil;
     if (mp_buffer_get(write->buffer)->taken) mp_buffer_return_tail(write->buffer, write->e.str);
     mp_buffer_truncate(write->buffer, write->size);
     packer_set_depth(packer_get(write->self), write->depth);
@@ -182,16 +185,20 @@ static VALUE
 packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE argument, VALUE other)
 {
     const mp_packer *packer = packer_get(self);
-    packer_write write = {.self = self, .buffer = packer->buffer, .argument = argument, .other = other, .body = body};
-    VALUE str;
+    packer_write write;
 
-    write.codec = packer->codec;
-    write.depth = packer->depth;
+    write.self = self;
+    write.buffer = packer->buffer;
+    write.argument = argument;
+    write.other = other;
+    write.body = body;
     write.size = mp_buffer_for_append(write.buffer)->size;
-    str = mp_buffer_take_tail(write.buffer);
-    mp_encoder_init_str(&write.e, str, &write.codec);
+    write.depth = packer->depth;
+    write.done = false;
+    write.codec = packer->codec;
+    mp_encoder_init(&write.e, write.block, sizeof(write.block), &write.codec);
     write.e.packer = self;
-    write.e.buffer = write.depth ? 0 : write.buffer; /* what is lent stays in one String */
+    write.e.buffer = write.buffer;
     write.e.depth = write.depth;
     return rb_ensure(write_body, (VALUE)&write, write_ensure, (VALUE)&write);
 }

@@ -13,7 +13,7 @@ VALUE mp_packer_new(const mp_codec *codec);
  */
 uint32_t mp_packer_lend(VALUE packer, VALUE str, uint32_t depth);
 
-/* Takes the String back. RuntimeError when another Fiber or Thread is in the middle of writing to it. */
+/* Takes the String back. RuntimeError when another Fiber or Thread is in the middle of a write. */
 VALUE mp_packer_take(VALUE packer, uint32_t depth);
 
 /* After this every use of the Packer raises: what it wrote to belongs to somebody else now. */
