@@ -25,7 +25,6 @@ typedef struct {
     mp_options options;
     const mp_types *types; /* NULL when there are none */
     VALUE object;          /* the Codec that owns the types; whoever keeps a copy of this marks it */
-    bool common;           /* all Ractors have it, those too that must not call every handler */
 } mp_codec;
 
 /* The codec of a Codec object; TypeError for another object. Valid while the object is. */
@@ -37,7 +36,10 @@ const mp_codec *mp_codec_get(VALUE codec);
  */
 void mp_codec_override(mp_codec *codec, VALUE self, VALUE options);
 
-/* What Manypack.pack and Manypack.unpack work by: no options, the types that were registered on DefaultFactory. */
+/*
+ * What Manypack.pack and Manypack.unpack work by: no options, the types that were registered on DefaultFactory. It may
+ * be replaced and freed whenever user code runs: whoever uses it has its object on the stack.
+ */
 const mp_codec *mp_default_codec(void);
 
 /* The Codec object without options and types. */
@@ -51,15 +53,6 @@ VALUE mp_codec_with_options(VALUE codec, VALUE options);
 
 /* The same with one type more. A nil packer or unpacker registers only the other direction. */
 VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options);
-
-/* Ractor::IsolationError where it is not the main Ractor that wants to change the default codec. */
-void mp_codec_check_main_ractor(void);
-
-/*
- * Before a handler is called: Ractor::IsolationError, naming type, class and way out, where a handler of the common
- * codec cannot be shared and this is not the main Ractor, whose it is.
- */
-void mp_codec_check_handler(const mp_codec *codec, const mp_type *type);
 
 /* Arrays of Hashes: type, class and packer or unpacker of what is registered, by type. */
 VALUE mp_codec_packers(VALUE codec);

@@ -3,6 +3,7 @@
 
 #include "buffer.h"
 #include "encode.h"
+#include "error.h"
 #include "io.h"
 #include "wire.h"
 
@@ -10,6 +11,8 @@ typedef struct {
     VALUE buffer;
     mp_codec codec;
     uint32_t depth; /* levels of nesting open around it; above 0 while it is lent to user code */
+    uint32_t epoch; /* counts the loans that were not returned as they should */
+    VALUE thread;   /* whose user code it is; alive while it is lent, and only compared */
 } mp_packer;
 
 static void
@@ -83,11 +86,13 @@ packer_init(VALUE self, const mp_codec *codec, VALUE buffer)
 }
 
 VALUE
-mp_packer_new(const mp_codec *codec)
+mp_packer_new(const mp_codec *codec, VALUE *buffer)
 {
     VALUE self = packer_allocate(cPacker);
 
-    packer_init(self, codec, mp_buffer_new(Qnil, Qnil));
+    *buffer = mp_buffer_new(Qnil, Qnil);
+    mp_buffer_get(*buffer)->write_reference_threshold = SIZE_MAX; /* the result is one String, not chunks */
+    packer_init(self, codec, *buffer);
     return self;
 }
 
@@ -103,32 +108,30 @@ mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv)
     return self;
 }
 
-static void
-packer_set_depth(mp_packer *packer, uint32_t depth)
+mp_loan
+mp_packer_lend(VALUE self, uint32_t depth)
 {
+    mp_packer *packer = packer_get(self);
+    mp_loan loan = {.depth = packer->depth, .epoch = packer->epoch, .thread = packer->thread};
+
     packer->depth = depth;
-    mp_buffer_get(packer->buffer)->append_only = depth > 0;
+    packer->thread = rb_thread_current();
+    mp_buffer_get(packer->buffer)->append_only = true;
+    return loan;
 }
 
-uint32_t
-mp_packer_lend(VALUE self, VALUE str, uint32_t depth)
+bool
+mp_packer_return(VALUE self, uint32_t depth, mp_loan loan)
 {
     mp_packer *packer = packer_get(self);
-    uint32_t before = packer->depth;
+    bool well = packer->depth == depth;
 
-    mp_buffer_return_tail(packer->buffer, str);
-    packer_set_depth(packer, depth);
-    return before;
-}
-
-VALUE
-mp_packer_take(VALUE self, uint32_t depth)
-{
-    mp_packer *packer = packer_get(self);
-    VALUE str = mp_buffer_take_tail(packer->buffer);
-
-    packer_set_depth(packer, depth);
-    return str;
+    if (packer->epoch != loan.epoch) return false; /* an outer one has returned already */
+    if (!well) packer->epoch++;
+    packer->depth = loan.depth;
+    packer->thread = loan.thread;
+    mp_buffer_get(packer->buffer)->append_only = loan.depth > 0;
+    return well;
 }
 
 void
@@ -147,60 +150,52 @@ mp_packer_close(VALUE self)
 typedef struct {
     VALUE self, buffer, argument, other;
     void (*body)(mp_encoder *e, VALUE argument, VALUE other);
-    size_t size; /* of the buffer before it */
     uint32_t depth;
+    size_t size; /* of the buffer before it */
     bool done;
     mp_codec codec;
-    mp_encoder e;
-    uint8_t block[MP_ENCODER_BLOCK];
 } packer_write;
 
 static VALUE
 write_body(VALUE arg)
 {
     packer_write *write = (packer_write *)arg;
-    mp_encoder *e = &write->e;
+    mp_encoder e;
 
-    write->body(e, write->argument, write->other);
-    if (e->str) mp_buffer_return_tail(write->buffer, mp_encoder_str(e));
-    else mp_buffer_append(write->buffer, e->out.start, mp_out_size(&e->out));
+    mp_encoder_init_packer(&e, write->self, write->buffer, write->depth, &write->codec);
+    write->body(&e, write->argument, write->other);
+    mp_encoder_commit(&e);
     write->done = true;
     return write->self;
 }
 
-/* After a body that raised: the buffer as it was before it, wherever it stopped. */
+/* What a write that is not done left in the buffer goes. */
 static VALUE
 write_ensure(VALUE arg)
 {
-    packer_write *write = (packer_write *)arg;
+    const packer_write *write = (const packer_write *)arg;
 
-    if (MP_LIKELY(write->done) || !write->e.str) return Qnil;
-    if (mp_buffer_get(write->buffer)->taken) mp_buffer_return_tail(write->buffer, write->e.str);
-    mp_buffer_truncate(write->buffer, write->size);
-    packer_set_depth(packer_get(write->self), write->depth);
+    if (!write->done) mp_buffer_truncate(write->buffer, write->size);
     return Qnil;
 }
 
+/*
+ * Outside of all others, a write that raises leaves it to the next one to take back what it committed. In the middle
+ * of another, whose bytes are around its own, it has to be done at once.
+ */
 static VALUE
 packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE argument, VALUE other)
 {
     const mp_packer *packer = packer_get(self);
-    packer_write write;
+    packer_write write = {.self = self, .buffer = packer->buffer, .argument = argument, .other = other, .body = body,
+                          .depth = packer->depth, .codec = packer->codec};
 
-    write.self = self;
-    write.buffer = packer->buffer;
-    write.argument = argument;
-    write.other = other;
-    write.body = body;
     write.size = mp_buffer_for_append(write.buffer)->size;
-    write.depth = packer->depth;
-    write.done = false;
-    write.codec = packer->codec;
-    mp_encoder_init(&write.e, write.block, sizeof(write.block), &write.codec);
-    write.e.packer = self;
-    write.e.buffer = write.buffer;
-    write.e.depth = write.depth;
-    return rb_ensure(write_body, (VALUE)&write, write_ensure, (VALUE)&write);
+    if (MP_UNLIKELY(write.depth && packer->thread != rb_thread_current())) mp_raise_packer_in_use();
+    if (write.depth) return rb_ensure(write_body, (VALUE)&write, write_ensure, (VALUE)&write);
+    write_body((VALUE)&write);
+    mp_buffer_get(write.buffer)->rollback = 0;
+    return self;
 }
 
 static void
@@ -575,7 +570,6 @@ rb_packer_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE hand
     codec = mp_codec_with_type(packer->codec.object, type, klass, handler, Qnil, Qnil);
     packer = packer_get(self);
     packer->codec.types = mp_codec_get(codec)->types;
-    packer->codec.common = false;
     RB_OBJ_WRITE(self, &packer->codec.object, codec);
     return Qnil;
 }

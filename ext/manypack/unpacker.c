@@ -12,7 +12,8 @@
 typedef enum {
     AT_OBJECT,  /* the start of an object */
     IN_OBJECT,  /* in the middle of one that is being read; tree and values say where */
-    IN_SKIPPED, /* in the middle of one that nobody wants; walk says where */
+    IN_SKIPPED, /* in the middle of one that is being skipped; walk says where */
+    IN_FAILED,  /* in the middle of one that raised, of which nobody wants the rest; walk says where */
 } position;
 
 typedef struct {
@@ -180,15 +181,15 @@ walk_init(mp_unpacker *u)
     mp_walk_init(&u->walk, u->left, places);
 }
 
-/* Nobody wants the rest of the object that tree is in the middle of. */
+/* From now on it is in the middle of an object, where tree is, that is only passed over. */
 static void
-skip_rest(mp_unpacker *u, const mp_tree *tree, const VALUE *values)
+pass_over_rest(mp_unpacker *u, const mp_tree *tree, const VALUE *values, position why)
 {
     walk_init(u);
     mp_tree_lefts(tree, values, u->walk.left);
     u->walk.depth = tree->depth;
     at_object(u);
-    u->position = IN_SKIPPED;
+    u->position = why;
 }
 
 /* The bytes at hand: the first chunk. */
@@ -198,9 +199,10 @@ front(const mp_unpacker *u)
     const mp_chunk *chunk = mp_buffer_first(mp_buffer_get(u->buffer));
     mp_blame blame = {.start = (const uint8_t *)"", .origin = u->origin};
 
-    if (chunk) blame.start = (const uint8_t *)RSTRING_PTR(chunk->str) + chunk->at;
+    if (chunk) blame.start = mp_chunk_bytes(chunk);
     blame.at = blame.start;
     blame.end = blame.start + (chunk ? chunk->len : 0);
+    blame.behind = mp_buffer_get(u->buffer)->size - (size_t)(blame.end - blame.start);
     return blame;
 }
 
@@ -214,16 +216,15 @@ raise_truncated(const mp_unpacker *u)
     mp_raise_status(MP_E_TRUNCATED, front(u));
 }
 
-/* LimitError when the object at hand has more bytes than it may. */
+/* LimitError when the object at hand has more bytes than it may, of which so many are not consumed yet. */
 static void
 check_max_bytes(mp_unpacker *u, size_t ahead)
 {
-    size_t bytes = u->origin - u->message + ahead;
+    size_t bytes = u->origin - u->message + ahead, max = u->codec.options.max_bytes;
 
-    if (MP_UNLIKELY(bytes > u->codec.options.max_bytes)) {
-        u->lost = true;
-        mp_raise_limit("max_bytes", u->codec.options.max_bytes, bytes);
-    }
+    if (MP_LIKELY(bytes <= max)) return;
+    u->lost = ahead > 0;
+    mp_raise_limit("max_bytes", max, bytes, u->message + max);
 }
 
 /*
@@ -265,13 +266,15 @@ pass_over(mp_unpacker *u)
         mp_blame blame = front(u);
         const uint8_t *p = blame.at;
         mp_status status = mp_skip(&u->walk, &p, blame.end);
-        uint64_t need = u->walk.payload ? 1 : mp_head_need(p, blame.end), missing;
+        uint64_t need = u->walk.payload ? 1 : mp_head_need(p, blame.end), missing = 1;
 
-        missing = status == MP_E_TRUNCATED ? mp_walk_missing(&u->walk, p, blame.end) : 0;
+        if (status == MP_E_TRUNCATED && mp_buffer_get(u->buffer)->reads_exactly) {
+            missing = mp_walk_missing(&u->walk, p, blame.end);
+        }
         if (status == MP_OK || status == MP_E_TRUNCATED) consume(u, (size_t)(p - blame.start));
         if (status == MP_OK) {
-            check_max_bytes(u, 0);
             at_object(u);
+            check_max_bytes(u, 0);
             return true;
         }
         if (status != MP_E_TRUNCATED) {
@@ -283,15 +286,20 @@ pass_over(mp_unpacker *u)
     }
 }
 
-/* Bytes that the object at hand lacks behind those at hand. */
+/*
+ * Bytes that the object at hand lacks behind those at hand, at least. Only an io that waits for all of them is worth
+ * looking at every open container for it.
+ */
 static uint64_t
-missing_of(const mp_decoder *d, uint64_t need)
+missing_of(const mp_unpacker *u, const mp_decoder *d, uint64_t need)
 {
     uint64_t missing = need - (uint64_t)(d->end - d->at);
     VALUE lefts_owner = 0;
-    uint64_t *left = ALLOCV_N(uint64_t, lefts_owner, d->tree.depth + 1);
+    uint64_t *left;
     uint32_t level;
 
+    if (!mp_buffer_get(u->buffer)->reads_exactly) return missing;
+    left = ALLOCV_N(uint64_t, lefts_owner, d->tree.depth + 1);
     mp_tree_lefts(&d->tree, d->stack.values, left);
     for (level = 0; level < d->tree.depth; level++) missing += left[level] - 1;
     ALLOCV_END(lefts_owner);
@@ -319,7 +327,7 @@ resume(run *r)
     mp_unpacker *u = r->u;
 
     mp_decoder_init(&r->d, &u->codec);
-    r->d.own_source = true;
+    r->d.source_own = true;
     r->d.origin = u->origin;
     r->d.outer_depth = u->outer_depth;
     if (u->position != IN_OBJECT) {
@@ -347,7 +355,7 @@ decode_front(run *r)
     r->decoding = true;
     buffer->taken = true;
     r->d.committed = false;
-    mp_decoder_source(&r->d, chunk->str, chunk->at, chunk->len);
+    mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), chunk->len);
     obj = mp_decode_on(&r->d);
     mp_buffer_get(u->buffer)->taken = u->body;
     r->decoding = false;
@@ -361,7 +369,7 @@ read_body(void *arg)
     run *r = arg;
     mp_unpacker *u = r->u;
 
-    if (u->position == IN_SKIPPED && !pass_over(u)) return Qundef;
+    if (u->position > IN_OBJECT && !pass_over(u)) return Qundef;
     resume(r);
     for (;;) {
         VALUE obj = decode_front(r);
@@ -375,7 +383,7 @@ read_body(void *arg)
         }
         suspend(r); /* before anything that can raise or never return */
         need = mp_object_need(r->d.at, r->d.end);
-        if (!bytes_there(u, need, missing_of(&r->d, need))) return Qundef;
+        if (!bytes_there(u, need, missing_of(u, &r->d, need))) return Qundef;
     }
 }
 
@@ -384,9 +392,10 @@ skip_body(void *arg)
 {
     mp_unpacker *u = ((run *)arg)->u;
 
+    if (u->position == IN_FAILED && !pass_over(u)) return Qundef;
     if (u->position == IN_OBJECT) {
         mp_tree tree = u->tree;
-        skip_rest(u, &tree, u->values);
+        pass_over_rest(u, &tree, u->values, IN_SKIPPED);
     } else if (u->position == AT_OBJECT) {
         walk_init(u);
         u->message = u->origin;
@@ -413,10 +422,12 @@ after_error(run *r)
 
     if (r->decoding && r->d.committed) {
         consume(u, (size_t)(r->d.at - r->d.start));
-        skip_rest(u, &r->d.tree, r->d.stack.values);
+        pass_over_rest(u, &r->d.tree, r->d.stack.values, IN_FAILED);
         if (mp_walk_object_passed(&u->walk)) at_object(u);
     } else if (r->decoding || u->lost) {
-        RB_OBJ_WRITE(r->self, &u->broken, rb_errinfo());
+        VALUE error = rb_errinfo(); /* nil when the making of the exception itself was left by a throw */
+        if (NIL_P(error)) error = rb_exc_new_cstr(rb_eRuntimeError, "unpacker does not know where it is");
+        RB_OBJ_WRITE(r->self, &u->broken, error);
         at_object(u);
     }
 }
@@ -468,7 +479,7 @@ head_there(mp_unpacker *u)
     size_t size;
     mp_blame blame;
 
-    if (u->position == IN_SKIPPED && !pass_over(u)) return false;
+    if (u->position > IN_OBJECT && !pass_over(u)) return false;
     if (u->position == IN_OBJECT) {
         rb_raise(rb_eRuntimeError, "an object was read in part: read goes on with it, skip and reset drop it");
     }
@@ -565,6 +576,7 @@ mp_unpacker_end_body(VALUE self)
     size_t left = mp_buffer_get(buffer)->size;
     bool whole = u->position == AT_OBJECT && left == 0;
 
+    if (u->running) rb_raise(rb_eRuntimeError, "unpacker is in use"); /* by a Fiber that stopped in the middle */
     u->buffer = 0;
     mp_buffer_close(buffer);
     if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
@@ -770,7 +782,6 @@ rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE ha
 
     u = unpacker_for_change(self);
     u->codec.types = mp_codec_get(codec)->types;
-    u->codec.common = false;
     RB_OBJ_WRITE(self, &u->codec.object, codec);
     return Qnil;
 }
