@@ -238,13 +238,19 @@ bin_key(const mp_decoder *d, const uint8_t *p, uint32_t n)
 
 /* --- ext -------------------------------------------------------------------------------------------- */
 
+/* The body of a timestamp as a Time in the local zone. */
 static VALUE
-time_new(const mp_options *options, mp_timestamp timestamp)
+timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
-    struct timespec ts = {.tv_sec = (time_t)timestamp.sec, .tv_nsec = timestamp.nsec};
+    mp_timestamp timestamp;
+    mp_status status = mp_timestamp_read(p, n, &timestamp);
+    struct timespec ts;
+
+    if (status != MP_OK) raise_status(d, status, at);
+    ts = (struct timespec){.tv_sec = (time_t)timestamp.sec, .tv_nsec = timestamp.nsec};
 
     if (ts.tv_sec != timestamp.sec) rb_raise(rb_eRangeError, "%" PRId64 " seconds are beyond Time", timestamp.sec);
-    return finished_foreign(options, rb_time_timespec_new(&ts, INT_MAX)); /* in the local zone */
+    return finished_foreign(&d->codec->options, rb_time_timespec_new(&ts, INT_MAX));
 }
 
 /* A Symbol by its name; one whose name is not UTF-8 is binary. */
@@ -277,6 +283,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
     VALUE argument, obj;
 
     if (type->optimized_symbol) return symbol_new(d, p, n);
+    if (type->timestamp) return timestamp_new(d, p, n, at);
     mp_type_check_ractor(type);
     if (MP_UNLIKELY(mp_stack_used_up_p())) raise_status(d, MP_E_DEPTH, at);
     if (!type->recursive) {
@@ -300,13 +307,7 @@ ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *at)
     const mp_type *type = d->codec->types ? mp_types_for_ext(d->codec->types, id) : NULL;
 
     if (type) return typed_new(d, type, p, n, at);
-    if (options->timestamp && id == MP_TIMESTAMP_TYPE) {
-        mp_timestamp timestamp;
-        mp_status status = mp_timestamp_read(p, n, &timestamp);
-
-        if (status != MP_OK) raise_status(d, status, at);
-        return time_new(options, timestamp);
-    }
+    if (options->timestamp && id == MP_TIMESTAMP_TYPE) return timestamp_new(d, p, n, at);
     if (options->allow_unknown_ext) {
         VALUE payload = finished(options, rb_str_new((const char *)p, n));
         return finished(options, rb_struct_new(mp_cExtensionValue, INT2FIX(id), payload));

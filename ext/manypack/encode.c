@@ -461,9 +461,9 @@ int64_p(VALUE integer)
     return sign == 1 ? bits <= INT64_MAX : sign == -1 && bits <= (uint64_t)1 << 63;
 }
 
-/* Seconds and nanoseconds as a timestamp. RangeError where it has no room for them. */
+/* Seconds and nanoseconds as a timestamp, under any type. RangeError where it has no room for them. */
 static void
-encode_timestamp(mp_encoder *e, VALUE sec, VALUE nsec)
+encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
 {
     uint8_t body[MP_TIMESTAMP_MAX];
     mp_timestamp timestamp;
@@ -478,7 +478,13 @@ encode_timestamp(mp_encoder *e, VALUE sec, VALUE nsec)
     }
     timestamp.sec = NUM2LL(sec);
     timestamp.nsec = (uint32_t)FIX2LONG(nsec);
-    encode_ext_bytes(e, MP_TIMESTAMP_TYPE, body, (uint32_t)mp_timestamp_put(body, timestamp));
+    encode_ext_bytes(e, type, body, (uint32_t)mp_timestamp_put(body, timestamp));
+}
+
+static void
+encode_time(mp_encoder *e, int type, VALUE time)
+{
+    encode_timestamp(e, type, rb_funcallv(time, id_tv_sec, 0, NULL), rb_funcallv(time, id_tv_nsec, 0, NULL));
 }
 
 /* An ExtensionValue as what it says. */
@@ -711,6 +717,7 @@ encode_typed(mp_encoder *e, VALUE obj, const mp_type *type)
 
     mp_type_check_ractor(type);
     if (type->recursive) encode_recursive(e, obj, type);
+    else if (type->timestamp) encode_time(e, type->type, obj);
     else mp_encode_ext(e, type->type, call_with_buffer_taken(e, call_handler, (VALUE)&call));
 }
 
@@ -736,9 +743,9 @@ encode_foreign(mp_encoder *e, VALUE obj)
     } else if (rb_obj_class(obj) == mp_cExtensionValue) {
         encode_extension_value(e, obj);
     } else if (e->codec->options.timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
-        encode_timestamp(e, rb_funcallv(obj, id_tv_sec, 0, NULL), rb_funcallv(obj, id_tv_nsec, 0, NULL));
+        encode_time(e, MP_TIMESTAMP_TYPE, obj);
     } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
-        encode_timestamp(e, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
+        encode_timestamp(e, MP_TIMESTAMP_TYPE, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
     } else if (call_with_window_lent(e, obj, NULL) == Qundef) {
         raise_unpackable(e, obj);
     }

@@ -21,7 +21,8 @@ typedef struct {
     int8_t type;
     bool recursive;         /* the handler writes the body to a Packer, or reads it from an Unpacker */
     bool oversized_integer; /* of Integer: only what 64 bits cannot hold */
-    bool optimized_symbol;  /* of Symbol: name and bytes without calling the handler */
+    bool optimized_symbol;  /* of Symbol: the body is the name, without calling the handler */
+    bool timestamp;         /* the handler is that of Manypack::Time, and need not be called */
 } mp_type;
 
 typedef struct {
