@@ -425,12 +425,21 @@ mp_buffer_to_s(VALUE self)
     return bytes_new(self, mp_buffer_get(self)->size);
 }
 
-/* The bytes of one chunk as a String that may leave the buffer. */
+/* The bytes of one chunk as a binary String that may leave the buffer; those of a whole String are shared. */
 static VALUE
 chunk_to_s(const mp_chunk *chunk)
 {
-    if (chunk->str && !chunk->at && chunk->len == (size_t)RSTRING_LEN(chunk->str)) return chunk->str;
-    return rb_str_new((const char *)mp_chunk_bytes(chunk), (long)chunk->len);
+    VALUE str = chunk->str;
+
+    if (!str || chunk->at || chunk->len != (size_t)RSTRING_LEN(str)) {
+        VALUE copy = rb_str_buf_new((long)chunk->len);
+        return rb_str_cat(copy, (const char *)mp_chunk_bytes(chunk), (long)chunk->len);
+    }
+    if (rb_enc_get_index(str) != mp_binary_index) {
+        str = rb_str_subseq(str, 0, (long)chunk->len);
+        rb_enc_associate_index(str, mp_binary_index);
+    }
+    return str;
 }
 
 typedef struct {

@@ -338,10 +338,17 @@ to_utf8(VALUE string)
     return rb_str_encode(string, rb_enc_from_encoding(mp_utf8), 0, Qnil);
 }
 
+typedef struct {
+    const mp_encoder *e;
+    uint32_t epoch;
+} taken_buffer;
+
 static VALUE
-give_back(VALUE buffer)
+give_back(VALUE arg)
 {
-    mp_buffer_get(buffer)->taken = false;
+    const taken_buffer *taken = (const taken_buffer *)arg;
+
+    if (mp_packer_epoch(taken->e->packer) == taken->epoch) mp_buffer_get(taken->e->buffer)->taken = false;
     return Qnil;
 }
 
@@ -349,9 +356,15 @@ give_back(VALUE buffer)
 static VALUE
 call_with_buffer_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 {
+    taken_buffer taken = {.e = e};
+    VALUE result;
+
     if (!e->buffer) return call(arg);
+    taken.epoch = mp_packer_epoch(e->packer);
     mp_buffer_get(e->buffer)->taken = true;
-    return rb_ensure(call, arg, give_back, e->buffer);
+    result = rb_ensure(call, arg, give_back, (VALUE)&taken);
+    if (MP_UNLIKELY(mp_packer_epoch(e->packer) != taken.epoch)) mp_raise_packer_in_use();
+    return result;
 }
 
 /* An encoding that is neither UTF-8, US-ASCII nor BINARY: as it is where it is ASCII, else transcoded. */
@@ -675,7 +688,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     commit_for_now(e);
     call.loan = mp_packer_lend(e->packer, e->depth);
     result = rb_ensure(call_at_any_depth, (VALUE)&call, call_over, (VALUE)&call);
-    if (MP_UNLIKELY(!call.well || mp_buffer_get(e->buffer)->taken)) mp_raise_packer_in_use();
+    if (MP_UNLIKELY(!call.well)) mp_raise_packer_in_use();
     window_on_buffer(e, 0, 1);
     level_close(e, &place);
     return result;
@@ -701,12 +714,18 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
     mp_out_commit(&e->out, e->out.start + head_size);
 }
 
+/* The body that a handler makes of the object. */
 static VALUE
 call_handler(VALUE arg)
 {
     const user_call *call = (const user_call *)arg;
+    VALUE body = mp_handler_call(&call->type->handler, 1, &call->obj), string = rb_check_string_type(body);
 
-    return mp_handler_call(&call->type->handler, 1, &call->obj);
+    if (NIL_P(string)) {
+        rb_raise(rb_eTypeError, "the packer of ext type %d for %" PRIsVALUE " returns a String, not %" PRIsVALUE,
+                 call->type->type, call->type->klass, rb_obj_class(body));
+    }
+    return string;
 }
 
 /* An object as the ext that its class is registered as. */

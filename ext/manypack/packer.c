@@ -123,15 +123,29 @@ mp_packer_lend(VALUE self, uint32_t depth)
 bool
 mp_packer_return(VALUE self, uint32_t depth, mp_loan loan)
 {
-    mp_packer *packer = packer_get(self);
-    bool well = packer->depth == depth;
+    mp_packer *packer;
+    mp_buffer *buffer;
+    bool well;
 
-    if (packer->epoch != loan.epoch) return false; /* an outer one has returned already */
+    if (mp_packer_epoch(self) != loan.epoch) return false; /* an outer one has returned already */
+    packer = packer_get(self);
+    buffer = mp_buffer_get(packer->buffer);
+    well = packer->depth == depth && !buffer->taken;
     if (!well) packer->epoch++;
     packer->depth = loan.depth;
     packer->thread = loan.thread;
-    mp_buffer_get(packer->buffer)->append_only = loan.depth > 0;
+    buffer->taken = false;
+    buffer->append_only = loan.depth > 0;
     return well;
+}
+
+uint32_t
+mp_packer_epoch(VALUE self)
+{
+    mp_packer *packer;
+
+    TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
+    return packer->epoch;
 }
 
 void
@@ -141,6 +155,7 @@ mp_packer_close(VALUE self)
     VALUE buffer = packer->buffer;
 
     packer->buffer = 0;
+    packer->epoch++;
     mp_buffer_close(buffer);
 }
 
@@ -150,7 +165,7 @@ mp_packer_close(VALUE self)
 typedef struct {
     VALUE self, buffer, argument, other;
     void (*body)(mp_encoder *e, VALUE argument, VALUE other);
-    uint32_t depth;
+    uint32_t depth, epoch;
     size_t size; /* of the buffer before it */
     bool done;
     mp_codec codec;
@@ -175,7 +190,7 @@ write_ensure(VALUE arg)
 {
     const packer_write *write = (const packer_write *)arg;
 
-    if (!write->done) mp_buffer_truncate(write->buffer, write->size);
+    if (!write->done && mp_packer_epoch(write->self) == write->epoch) mp_buffer_truncate(write->buffer, write->size);
     return Qnil;
 }
 
@@ -188,7 +203,7 @@ packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE ar
 {
     const mp_packer *packer = packer_get(self);
     packer_write write = {.self = self, .buffer = packer->buffer, .argument = argument, .other = other, .body = body,
-                          .depth = packer->depth, .codec = packer->codec};
+                          .depth = packer->depth, .epoch = packer->epoch, .codec = packer->codec};
 
     write.size = mp_buffer_for_append(write.buffer)->size;
     if (MP_UNLIKELY(write.depth && packer->thread != rb_thread_current())) mp_raise_packer_in_use();

@@ -21,6 +21,12 @@ typedef struct {
 mp_loan mp_packer_lend(VALUE packer, uint32_t depth);
 bool mp_packer_return(VALUE packer, uint32_t depth, mp_loan loan);
 
+/*
+ * Changes when a write around others finds that one of them did not get to its end. Those must not touch the Buffer any
+ * more, should their Fiber go on after all.
+ */
+uint32_t mp_packer_epoch(VALUE packer);
+
 /* After this every use of the Packer raises: what it wrote to belongs to somebody else now. */
 void mp_packer_close(VALUE packer);
 

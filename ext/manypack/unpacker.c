@@ -216,14 +216,14 @@ raise_truncated(const mp_unpacker *u)
     mp_raise_status(MP_E_TRUNCATED, front(u));
 }
 
-/* LimitError when the object at hand has more bytes than it may, of which so many are not consumed yet. */
+/* LimitError when the object at hand, whole or not, has more bytes than it may; ahead of them are not consumed yet. */
 static void
-check_max_bytes(mp_unpacker *u, size_t ahead)
+check_max_bytes(mp_unpacker *u, size_t ahead, bool whole)
 {
     size_t bytes = u->origin - u->message + ahead, max = u->codec.options.max_bytes;
 
     if (MP_LIKELY(bytes <= max)) return;
-    u->lost = ahead > 0;
+    u->lost = !whole;
     mp_raise_limit("max_bytes", max, bytes, u->message + max);
 }
 
@@ -239,7 +239,7 @@ bytes_there(mp_unpacker *u, uint64_t n, uint64_t missing)
 
     while (buffer->size < n) {
         uint64_t got = buffer->size - before;
-        check_max_bytes(u, buffer->size);
+        check_max_bytes(u, buffer->size, false);
         if (!mp_buffer_read_io(u->buffer, missing > got ? missing - got : 1)) return false;
     }
     mp_buffer_gather(u->buffer, (size_t)n);
@@ -274,7 +274,7 @@ pass_over(mp_unpacker *u)
         if (status == MP_OK || status == MP_E_TRUNCATED) consume(u, (size_t)(p - blame.start));
         if (status == MP_OK) {
             at_object(u);
-            check_max_bytes(u, 0);
+            check_max_bytes(u, 0, true);
             return true;
         }
         if (status != MP_E_TRUNCATED) {
@@ -312,10 +312,10 @@ suspend(run *r)
 {
     mp_unpacker *u = r->u;
 
+    if (!r->d.tree.depth) return; /* outside of all containers there is nothing to keep */
     if (r->d.tree.count && !r->d.stack.owner) mp_value_stack_move(&r->d.stack, r->d.tree.count, r->d.tree.count + 62);
     u->position = IN_OBJECT;
     u->tree = r->d.tree;
-    if (!r->d.stack.owner) return; /* nothing on it */
     u->values = r->d.stack.values;
     u->value_capacity = r->d.stack.capacity;
     RB_OBJ_WRITE(r->self, &u->values_owner, r->d.stack.owner);
@@ -357,6 +357,7 @@ decode_front(run *r)
     r->d.committed = false;
     mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), chunk->len);
     obj = mp_decode_on(&r->d);
+    unpacker_get(r->self); /* raises where this was a body, whose end came while a Fiber had stopped in here */
     mp_buffer_get(u->buffer)->taken = u->body;
     r->decoding = false;
     consume(u, (size_t)(r->d.at - r->d.start));
@@ -378,7 +379,7 @@ read_body(void *arg)
         if (obj != Qundef) {
             mp_decoder_cleanup(&r->d);
             at_object(u);
-            check_max_bytes(u, 0);
+            check_max_bytes(u, 0, true);
             return obj;
         }
         suspend(r); /* before anything that can raise or never return */
@@ -439,6 +440,7 @@ run_ensure(VALUE arg)
     mp_unpacker *u = r->u;
 
     u->running = false;
+    if (MP_UNLIKELY(!u->buffer)) return Qnil;
     mp_buffer_get(u->buffer)->taken = u->body;
     if (MP_UNLIKELY(!r->done)) after_error(r);
     return Qnil;
@@ -576,9 +578,9 @@ mp_unpacker_end_body(VALUE self)
     size_t left = mp_buffer_get(buffer)->size;
     bool whole = u->position == AT_OBJECT && left == 0;
 
-    if (u->running) rb_raise(rb_eRuntimeError, "unpacker is in use"); /* by a Fiber that stopped in the middle */
     u->buffer = 0;
     mp_buffer_close(buffer);
+    if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin);
     if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
 }
 

@@ -1,0 +1,364 @@
+# frozen_string_literal: true
+
+# Manypack::Factory, its Pool, Codec and DefaultFactory as objects: copies, freezing, what they know of their types.
+require "test_helper"
+require "open3"
+require "rbconfig"
+require "stringio"
+
+class FactoryTest < Minitest::Test
+  include CorePart
+
+  module Shape
+  end
+
+  class Point
+    attr_reader :x
+
+    def initialize(x) = @x = x
+    def to_msgpack_ext = [x].pack("c")
+    def self.from_msgpack_ext(body) = new(body.unpack1("c"))
+    def ==(other) = other.is_a?(Point) && x == other.x
+  end
+
+  class Point3 < Point
+  end
+
+  Box = Struct.new(:content)
+
+  # One registration of every kind, with every flag.
+  def self.register_all(factory)
+    factory.register_type(1, Point)
+    factory.register_type(2, Box, packer: ->(box, packer) { packer.write(box.content) },
+                                  unpacker: ->(unpacker) { Box.new(unpacker.read) }, recursive: true)
+    factory.register_type(3, Integer, packer: Manypack::Bigint.method(:to_msgpack_ext),
+                                      unpacker: Manypack::Bigint.method(:from_msgpack_ext), oversized_integer_extension: true)
+    factory.register_type(0, Symbol, packer: :to_msgpack_ext, unpacker: :from_msgpack_ext, optimized_symbols_parsing: true)
+    factory
+  end
+
+  OBJECT = [Point.new(1), Box.new([Box.new(:symbol), 2**70]), -(2**70), { key: "value" }, Point3.new(3)].freeze
+  EXPECTED = [Point.new(1), Box.new([Box.new(:symbol), 2**70]), -(2**70), { key: "value" }, Point.new(3)].freeze
+
+  def setup
+    @factory = self.class.register_all(Manypack::Factory.new)
+  end
+
+  # Everything that goes by the configuration of a factory, as a pack and an unpack.
+  def self.ways(factory)
+    {
+      "itself" => [->(o) { factory.dump(o) }, ->(b) { factory.load(b) }],
+      "by its other names" => [->(o) { factory.pack(o) }, ->(b) { factory.unpack(b) }],
+      "packer and unpacker" => [->(o) { factory.packer.write(o).to_s }, ->(b) { factory.unpacker.feed(b).read }],
+      "an io" => [->(o) { StringIO.new("".b).tap { |io| factory.dump(o, io) }.string }, ->(b) { factory.load(StringIO.new(b)) }],
+      "io both ways" => [->(o) { StringIO.new("".b).tap { |io| factory.packer(io).write(o).flush }.string },
+                         ->(b) { factory.unpacker(StringIO.new(b)).read }],
+      "pool" => [->(o) { factory.pool.dump(o) }, ->(b) { factory.pool(5).load(b) }],
+      "packer of a pool" => [->(o) { factory.pool.packer { |packer| packer.write(o).full_pack } },
+                             ->(b) { factory.pool.unpacker { |unpacker| unpacker.feed(b).full_unpack } }],
+      "codec" => [->(o) { factory.codec.pack(o) }, ->(b) { factory.codec.unpack(b) }],
+      "codec by its other names" => [->(o) { factory.codec.dump(o) }, ->(b) { factory.codec.load(b) }],
+      "packer of a codec" => [->(o) { factory.codec.packer.write(o).to_s }, ->(b) { factory.codec.unpacker.feed(b).read }]
+    }
+  end
+
+  { "a factory" => ->(factory) { factory }, "a copy" => :dup.to_proc, "a clone" => :clone.to_proc, "a frozen one" => ->(f) { f.dup.freeze },
+    "a copy of a frozen one" => ->(f) { f.dup.freeze.dup }, "a frozen clone" => ->(f) { f.dup.freeze.clone } }.each do |what, make|
+    ways(Manypack::Factory.new).each_key do |way|
+      define_method("test_all_types_and_flags_hold_in_#{what}_by_#{way}".tr(" ", "_")) do
+        factory = make.call(@factory)
+        dump, load = self.class.ways(factory)[way]
+        packed = exercise { dump.call(OBJECT) }
+        assert_equal @factory.dump(OBJECT), packed
+        assert_equal EXPECTED, exercise { load.call(packed) }
+        entries = factory.registered_types
+        assert_equal [0, 1, 2, 3], entries.map { |entry| entry[:type] }
+      end
+    end
+  end
+
+  def test_a_copy_has_a_registry_of_its_own
+    copy = @factory.dup
+    copy.register_type(9, Shape, packer: ->(_) { "" })
+    refute @factory.type_registered?(9)
+    @factory.register_type(10, Shape, packer: ->(_) { "" })
+    refute copy.type_registered?(10)
+  end
+
+  def test_what_was_made_before_a_registration_stays_as_it_is
+    packer = @factory.packer
+    unpacker = @factory.unpacker
+    pool = @factory.pool
+    codec = @factory.codec
+    @factory.register_type(1, Point, packer: ->(_) { "new" }, unpacker: ->(_) { :new })
+    assert_equal "d4 01 05", hex(packer.write(Point.new(5)).to_s)
+    assert_equal Point.new(5), unpacker.feed("\xD4\x01\x05".b).read
+    assert_equal Point.new(5), pool.load(pool.dump(Point.new(5)))
+    assert_equal Point.new(5), codec.load(codec.dump(Point.new(5)))
+    assert_equal :new, @factory.load(@factory.dump(Point.new(5)))
+  end
+
+  def test_a_frozen_factory_takes_no_types
+    @factory.freeze
+    error = assert_raises(FrozenError) { @factory.register_type(9, Shape, packer: ->(_) { "" }) }
+    assert_same @factory, error.receiver
+    assert_equal EXPECTED, @factory.load(@factory.dump(OBJECT))
+    refute_predicate @factory.dup, :frozen?
+    assert_nil @factory.dup.register_type(9, Shape, packer: ->(_) { "" })
+  end
+
+  def test_registered_types
+    both = @factory.registered_types
+    assert_equal [[0, Symbol], [1, Point], [2, Box], [3, Integer]], both.map { |entry| entry.values_at(:type, :class) }
+    assert(both.all? { |entry| entry.keys == %i[type class packer unpacker] && entry[:packer].is_a?(Proc) && entry[:unpacker].is_a?(Proc) })
+    assert_equal both, @factory.registered_types(:both).map { |entry| both.find { |other| other[:type] == entry[:type] } }
+    assert_equal [%i[type class packer]], @factory.registered_types(:packer).map(&:keys).uniq
+    assert_equal [%i[type class unpacker]], @factory.registered_types(:unpacker).map(&:keys).uniq
+    assert_raises(ArgumentError) { @factory.registered_types(:neither) }
+    assert_equal "\x05", both[1][:packer].call(Point.new(5))
+    assert_equal Point.new(5), both[1][:unpacker].call("\x05")
+    assert_equal [], Manypack::Factory.new.registered_types
+  end
+
+  def test_registered_types_of_one_direction
+    factory = Manypack::Factory.new
+    factory.register_type(1, Point, packer: :to_msgpack_ext)
+    factory.register_type(2, Box, unpacker: :new)
+    assert_equal [[1, Point, true, false], [2, Box, false, true]],
+                 factory.registered_types.map { |entry| [entry[:type], entry[:class], !entry[:packer].nil?, !entry[:unpacker].nil?] }
+    assert_equal([1], factory.registered_types(:packer).map { |entry| entry[:type] })
+    assert_equal([2], factory.registered_types(:unpacker).map { |entry| entry[:type] })
+  end
+
+  def test_an_unpacker_goes_with_the_class_it_was_registered_for
+    factory = Manypack::Factory.new
+    factory.register_type(1, Point, packer: ->(_) { "" }, unpacker: ->(_) { :point })
+    factory.register_type(1, Box, packer: ->(_) { "" })
+    pairs = factory.registered_types.to_h { |entry| [entry[:class], entry[:unpacker]&.call("")] }
+    assert_equal({ Point => :point, Box => nil }, pairs)
+  end
+
+  def test_type_registered
+    assert @factory.type_registered?(1)
+    assert @factory.type_registered?(Point)
+    assert @factory.type_registered?(Point3), "by its ancestor"
+    refute @factory.type_registered?(9)
+    refute @factory.type_registered?(Shape)
+    assert @factory.type_registered?(1, :packer)
+    assert @factory.type_registered?(Point, :unpacker)
+    @factory.register_type(9, Shape, packer: ->(_) { "" })
+    assert @factory.type_registered?(Shape)
+    assert @factory.type_registered?(Class.new { include Shape })
+    assert @factory.type_registered?(9, :packer)
+    refute @factory.type_registered?(9, :unpacker)
+    ["1", nil, :a, 1.0].each { |other| assert_raises(ArgumentError) { @factory.type_registered?(other) } }
+    assert_raises(ArgumentError) { @factory.type_registered?(1, :neither) }
+  end
+
+  def test_types_of_one_packer
+    packer = Manypack::Packer.new
+    assert_equal [], packer.registered_types
+    packer.register_type(5, Point) { |point| point.x.to_s }
+    packer.register_type(4, Shape, :to_s)
+    packer.register_type(3, Box, "to_s")
+    assert_equal([3, 4, 5], packer.registered_types.map { |entry| entry[:type] })
+    assert_equal [%i[type class packer]], packer.registered_types.map(&:keys).uniq
+    assert packer.type_registered?(5)
+    assert packer.type_registered?(Point3)
+    refute packer.type_registered?(6)
+    refute packer.type_registered?(String)
+    assert_raises(ArgumentError) { packer.type_registered?("5") }
+    assert_equal "d4 05 37", hex(packer.write(Point.new(7)).to_s)
+    assert_raises(NoMethodError) { packer.register_type_internal(1, Point, nil) }
+  end
+
+  def test_types_of_one_unpacker
+    unpacker = Manypack::Unpacker.new
+    assert_equal [], unpacker.registered_types
+    unpacker.register_type(5) { |body| body * 2 }
+    unpacker.register_type(4, Point, :from_msgpack_ext)
+    unpacker.register_type(3, Box, "new")
+    assert_equal [[3, Box], [4, Point], [5, nil]], unpacker.registered_types.map { |entry| entry.values_at(:type, :class) }
+    assert_equal [%i[type class unpacker]], unpacker.registered_types.map(&:keys).uniq
+    assert unpacker.type_registered?(5)
+    assert unpacker.type_registered?(Point)
+    refute unpacker.type_registered?(Point3), "which is not the class itself"
+    assert_raises(ArgumentError) { unpacker.type_registered?("5") }
+    assert_equal ["aa", Point.new(7), Box.new("b")], unpacker.feed(bytes("93 d4 05 61 d4 04 07 d4 03 62")).read
+  end
+
+  def test_a_packer_of_a_factory_may_get_types_of_its_own
+    packer = @factory.packer
+    packer.register_type(9, Shape) { "s" }
+    unpacker = @factory.unpacker
+    unpacker.register_type(9) { :shape }
+    assert_equal [Point.new(1), :shape], unpacker.feed(packer.write([Point.new(1), Object.new.extend(Shape)]).to_s).read
+    refute @factory.type_registered?(9)
+  end
+
+  def test_arguments_of_packers_and_unpackers
+    io = StringIO.new("".b)
+    @factory.packer(io, compatibility_mode: true).write("\xFF".b).flush
+    assert_equal "a1 ff", hex(io.string)
+    assert_predicate @factory.packer({ compatibility_mode: true }), :compatibility_mode?
+    [[], [nil], [nil, nil], [{}]].each do |arguments|
+      assert_equal 1, @factory.unpacker(*arguments).feed(@factory.packer(*arguments).write(1).to_s).read
+    end
+    assert_predicate @factory.unpacker(symbolize_keys: true), :symbolize_keys?
+    assert_raises(ArgumentError) { @factory.packer(nil, nil, nil) }
+    assert_raises(TypeError) { @factory.unpacker(nil, 5) }
+  end
+
+  def test_options_of_dump_and_load
+    assert_equal({ a: 1 }, @factory.load("\x81\xA1a\x01", symbolize_keys: true))
+    assert_equal({ a: 1 }, @factory.load("\x81\xA1a\x01", { symbolize_keys: true }))
+    assert_equal({ "a" => 1 }, @factory.load("\x81\xA1a\x01", nil))
+    assert_equal "a1 ff", hex(@factory.dump("\xFF".b, compatibility_mode: true))
+    assert_nil @factory.dump(1, StringIO.new("".b))
+    assert_equal "01", hex(@factory.dump(1, nil, nil))
+  end
+
+  def test_a_subclass_registers_in_its_initialize
+    wrapper = Class.new(Manypack::Factory) do
+      def initialize
+        super()
+        register_type(1, Point, recursive: true, packer: method(:pack_point), unpacker: ->(unpacker) { Point.new(unpacker.read) })
+      end
+
+      def pack_point(point, packer) = packer.write(point.x + 1)
+    end
+    assert_equal Point.new(2), wrapper.new.load(wrapper.new.dump(Point.new(1)))
+    assert_instance_of wrapper, wrapper.new.dup
+  end
+
+  def test_a_factory_that_was_not_initialized_raises
+    factory = Class.new(Manypack::Factory) { def initialize = nil }.new
+    [-> { factory.dump(1) }, -> { factory.load("\x01") }, -> { factory.register_type(1, Point) }, -> { factory.pool }, -> { factory.dup },
+     -> { factory.registered_types }].each { |work| assert_raises(RuntimeError, &work) }
+    assert_raises(RuntimeError) { @factory.send(:initialize) }
+    assert_raises(ArgumentError) { Manypack::Factory.new(1) }
+  end
+
+  def test_a_pool_takes_options_and_is_frozen
+    pool = @factory.pool(3, symbolize_keys: true, freeze: true)
+    assert_predicate pool, :frozen?
+    object = pool.load(pool.dump({ "k" => ["v"] }))
+    assert_equal({ k: ["v"] }, object)
+    assert_predicate object, :frozen?
+    assert_predicate pool.unpacker(&:itself), :symbolize_keys?
+    assert_equal "a1 ff", hex(@factory.pool(1, compatibility_mode: true).dump("\xFF".b))
+  end
+
+  def test_members_of_a_pool_take_no_types_and_are_new_for_each_block
+    pool = @factory.pool
+    pool.packer { |packer| assert_raises(FrozenError) { packer.register_type(9, Shape) { "" } } }
+    pool.unpacker { |unpacker| assert_raises(FrozenError) { unpacker.register_type(9) { nil } } }
+    pool.packer { |packer| packer.write("left over") }
+    assert pool.packer(&:empty?)
+    pool.unpacker { |unpacker| unpacker.feed("\x92\x01") && assert_raises(EOFError) { unpacker.read } }
+    assert_equal 2, pool.unpacker { |unpacker| unpacker.feed("\x02").read }
+    assert_raises(EOFError) { pool.load("\x92\x01") }
+    assert_equal [1], pool.load("\x91\x01")
+    assert_equal [[1, 2], "inner"], pool.packer { |outer| outer.write([1, 2]) && pool.packer { |inner| [Manypack.load(outer.to_s), inner && "inner"] } }
+  end
+
+  def test_a_pool_shared_by_threads
+    pool = @factory.pool(1)
+    threads = Array.new(4) { |i| Thread.new { Array.new(100) { pool.load(pool.dump([Point.new(i), :"s#{i}"])) }.uniq { |pair| pair[0].x } } }
+    threads.each_with_index { |thread, i| assert_equal [[Point.new(i), :"s#{i}"]], thread.value }
+  end
+
+  def test_a_pool_refuses_what_a_factory_refuses
+    pool = @factory.pool
+    assert_raises(Manypack::MalformedFormatError) { pool.load("\x01\x02") }
+    assert_raises(NoMethodError) { pool.dump(Object.new) }
+    assert_equal({ 1 => 2 }, pool.load(pool.dump({ 1 => 2 })))
+  end
+
+  def test_a_codec_is_frozen_and_keeps_its_options
+    codec = Manypack::Codec.new(symbolize_keys: true, timestamp: true)
+    assert_predicate codec, :frozen?
+    assert Ractor.shareable?(codec)
+    assert_equal({ at: Time.at(1) }, codec.unpack(codec.pack({ at: Time.at(1) })))
+    assert_equal({ a: 1 }, Manypack::Codec.new({ symbolize_keys: true }).load("\x81\xA1a\x01".b))
+    assert_equal "01", hex(Manypack::Codec.new.dump(1))
+    assert_raises(NoMethodError, TypeError) { codec.dup.clone.pack(Object.new) }
+    assert_raises(TypeError, NoMethodError) { Manypack::Codec.allocate }
+  end
+
+  def test_options_of_a_codec_hold_unless_a_call_has_others
+    codec = @factory.codec(symbolize_keys: true, max_depth: 3)
+    assert_equal({ a: 1 }, codec.unpacker.feed("\x81\xA1a\x01".b).read)
+    assert_equal({ "a" => 1 }, codec.unpacker(symbolize_keys: false).feed("\x81\xA1a\x01".b).read)
+    assert_raises(Manypack::NestingError) { codec.pack([[[[]]]]) }
+    assert_raises(Manypack::StackError) { codec.load("\x91\x91\x91\x91\xC0".b) }
+    assert_equal "91 91 91 90", hex(codec.packer(max_depth: 4).write([[[[]]]]).to_s)
+    io = StringIO.new("".b)
+    assert_nil codec.pack({ a: 1 }, io)
+    assert_equal({ a: 1 }, codec.load(StringIO.new(io.string)))
+    assert_raises(RangeError) { @factory.codec(max_depth: 0) }
+    assert_raises(ArgumentError) { codec.pack }
+    assert_raises(ArgumentError) { codec.unpack("\x01", {}) }
+  end
+
+  # DefaultFactory is of the process, so a process of its own has each of these.
+  def test_types_of_the_default_factory_hold_for_pack_and_unpack
+    assert_program <<~RUBY, "ok"
+      Point = Struct.new(:x) do
+        def to_msgpack_ext = [x].pack("c")
+        def self.from_msgpack_ext(body) = new(body.unpack1("c"))
+      end
+      before = Manypack::Codec.new
+      Manypack::DefaultFactory.register_type(1, Point)
+      packed = Manypack.pack([Point.new(5)])
+      raise packed.inspect unless packed == "\\x91\\xD4\\x01\\x05".b
+      raise unless Manypack.unpack(packed) == [Point.new(5)]
+      raise unless Manypack.unpack(packed, freeze: true) == [Point.new(5)]
+      raise unless Manypack::Codec.new(freeze: true).load(packed) == [Point.new(5)]
+      raise unless Manypack::DefaultFactory.load(Manypack::DefaultFactory.dump(Point.new(5))) == Point.new(5)
+      raise unless Manypack::DefaultFactory.packer.write(Point.new(5)).to_s == "\\xD4\\x01\\x05".b
+      raise unless Manypack::DefaultFactory.registered_types.map { |entry| entry[:class] } == [Point]
+      begin
+        before.load(packed)
+        raise "a codec changed"
+      rescue Manypack::UnknownExtTypeError
+        puts "ok"
+      end
+    RUBY
+  end
+
+  def test_packers_and_unpackers_by_new_know_no_types_of_the_default_factory
+    assert_program <<~RUBY, "ok"
+      Manypack::DefaultFactory.register_type(1, Range, packer: ->(_) { "r" }, unpacker: ->(_) { :range })
+      begin
+        Manypack::Unpacker.new.feed("\\xD4\\x01r".b).read
+      rescue Manypack::UnknownExtTypeError
+        puts "ok" unless Manypack::Factory.new.type_registered?(1) || Manypack::Packer.new.type_registered?(1)
+      end
+    RUBY
+  end
+
+  def test_the_default_factory_may_be_frozen_and_pooled
+    assert_program <<~RUBY, "ok"
+      Manypack::DefaultFactory.register_type(0, Symbol)
+      pool = Manypack::DefaultFactory.freeze.pool(3, freeze: true)
+      raise unless pool.load(pool.dump([:a])) == [:a]
+      begin
+        Manypack::DefaultFactory.register_type(1, Range)
+      rescue FrozenError
+        copy = Manypack::DefaultFactory.dup
+        copy.register_type(1, Range, packer: ->(_) { "r" })
+        puts "ok" if copy.dump([:a, 1..2]) == "\\x92\\xD4\\x00a\\xD4\\x01r".b && !Manypack::DefaultFactory.type_registered?(1)
+      end
+    RUBY
+  end
+
+  private
+
+  def assert_program(program, expected)
+    output, status = Open3.capture2e({ "RUBYOPT" => nil }, RbConfig.ruby, "-W0", "-I", File.expand_path("../lib", __dir__),
+                                     "-r", "manypack", "-e", program)
+    assert_predicate status, :success?, output
+    assert_equal expected, output.chomp
+  end
+end

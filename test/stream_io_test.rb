@@ -1,0 +1,237 @@
+# frozen_string_literal: true
+
+# An Unpacker and a Packer with an io: what they wait for, what an io may be, and what its errors leave.
+require "test_helper"
+require "socket"
+require "stringio"
+require "tempfile"
+require "timeout"
+require "zlib"
+
+class StreamIoTest < Minitest::Test
+  OBJECTS = [1, "two", { "three" => [4.0, nil] }, "l" * 100_000, [[]] * 20, "\xFF".b * 300, nil, { 5 => { "k" => "v" } }].freeze
+  STREAM = OBJECTS.map { |object| Manypack.pack(object) }.join.freeze
+
+  # Answers what it was given, one after the other: Strings, nil, or an exception that it raises.
+  class Script
+    attr_reader :asked
+
+    def initialize(*answers)
+      @answers = answers
+      @asked = []
+    end
+
+    def readpartial(size)
+      @asked << size
+      answer = @answers.shift
+      raise answer if answer.is_a?(Exception) || answer.is_a?(Class)
+
+      answer
+    end
+  end
+
+  class ReadOnly
+    def initialize(binary)
+      @io = StringIO.new(binary)
+    end
+
+    def read(size)
+      raise "asked for #{size} bytes" unless size.positive?
+
+      @io.read(size)
+    end
+  end
+
+  class PieceByPiece
+    def initialize(binary, step)
+      @io = StringIO.new(binary)
+      @step = step
+    end
+
+    def readpartial(size)
+      @io.readpartial([size, @step].min)
+    end
+  end
+
+  def test_each_of_everything_that_passes_for_an_io
+    Tempfile.create("manypack", binmode: true) do |file|
+      file.write(STREAM)
+      [file, StringIO.new(STREAM.dup), Zlib::GzipReader.new(StringIO.new(Zlib.gzip(STREAM))), ReadOnly.new(STREAM),
+       PieceByPiece.new(STREAM, 1), PieceByPiece.new(STREAM, 300), PieceByPiece.new(STREAM, 100_000)].each do |io|
+        file.rewind
+        objects = []
+        assert_nil(Manypack::Unpacker.new(io).each { |object| objects << object })
+        assert_equal OBJECTS, objects, io.class.name
+      end
+    end
+  end
+
+  def test_read_of_everything_that_passes_for_an_io
+    [StringIO.new(STREAM.dup), ReadOnly.new(STREAM), PieceByPiece.new(STREAM, 1)].each do |io|
+      unpacker = Manypack::Unpacker.new(io)
+      OBJECTS.each { |object| object.nil? ? assert_nil(unpacker.read) : assert_equal(object, unpacker.read) }
+      2.times { assert_raises(Manypack::TruncatedError) { unpacker.read } }
+    end
+  end
+
+  def test_skip_of_everything_that_passes_for_an_io
+    [StringIO.new(STREAM.dup), ReadOnly.new(STREAM), PieceByPiece.new(STREAM, 1)].each do |io|
+      unpacker = Manypack::Unpacker.new(io)
+      2.times { unpacker.skip }
+      assert_equal 1, unpacker.read_map_header
+      2.times { unpacker.skip }
+      assert_equal "l" * 100_000, unpacker.read
+      2.times { unpacker.skip }
+      assert unpacker.skip_nil
+      assert_equal OBJECTS.last, unpacker.read
+      assert_raises(EOFError) { unpacker.skip }
+    end
+  end
+
+  def test_an_io_with_only_read_is_asked_for_no_byte_behind_the_object
+    OBJECTS.each do |object|
+      %i[read skip].each do |method|
+        io = StringIO.new("#{Manypack.pack(object)}next")
+        io.singleton_class.undef_method(:readpartial)
+        Manypack::Unpacker.new(io).public_send(method)
+        assert_equal "next", io.read
+      end
+    end
+  end
+
+  def test_a_message_on_a_socket_is_read_without_waiting_for_more
+    UNIXSocket.pair do |here, there|
+      unpacker = Manypack::Unpacker.new(here)
+      packer = Manypack::Packer.new(there)
+      OBJECTS.each do |object|
+        sender = Thread.new { packer.write(object).flush }
+        received = in_time { unpacker.read }
+        object.nil? ? assert_nil(received) : assert_equal(object, received)
+        sender.join
+      end
+      there.write("\x93\x01\xC0".b)
+      assert_equal 3, in_time { unpacker.read_array_header }
+      assert_equal 1, in_time { unpacker.read }
+      assert in_time { unpacker.skip_nil }
+    end
+  end
+
+  def test_each_yields_a_message_before_the_next_one_is_there
+    IO.pipe(binmode: true) do |reader, writer|
+      objects = Queue.new
+      thread = Thread.new { Manypack::Unpacker.new(reader).each { |object| objects << object } }
+      3.times do |i|
+        writer.write(Manypack.pack([i]))
+        assert_equal [i], in_time { objects.pop }
+      end
+      writer.close
+      in_time { assert_nil thread.value }
+    end
+  end
+
+  def test_other_threads_run_while_one_waits
+    IO.pipe(binmode: true) do |reader, writer|
+      reading = Thread.new { Manypack::Unpacker.new(reader).read }
+      Thread.pass until reading.status == "sleep"
+      assert_equal 10, 10.times.count { Thread.pass || true }
+      writer.write("\x92\x01".b)
+      Thread.pass
+      assert_predicate reading, :alive?
+      writer.write("\x02")
+      assert_equal [1, 2], in_time { reading.value }
+    end
+  end
+
+  def test_a_killed_reader_leaves_the_unpacker_usable
+    IO.pipe(binmode: true) do |reader, writer|
+      unpacker = Manypack::Unpacker.new(reader)
+      writer.write("\x92\x01".b)
+      reading = Thread.new { unpacker.read }
+      Thread.pass until reading.status == "sleep"
+      reading.kill.join
+      writer.write("\x02")
+      assert_equal [1, 2], in_time { unpacker.read }
+    end
+  end
+
+  def test_an_error_of_the_io_leaves_the_unpacker_where_it_was
+    [IOError, Errno::ECONNRESET, Timeout::Error.new("slow"), IO::EAGAINWaitReadable, Interrupt].each do |error|
+      unpacker = Manypack::Unpacker.new(Script.new("\x92\x01", error, "\x02\xA3ab".b, error, "c", error, "\x05\x06"))
+      assert_raises(StandardError, Interrupt) { unpacker.read }
+      assert_equal [1, 2], unpacker.read
+      assert_raises(StandardError, Interrupt) { unpacker.read }
+      assert_equal "abc", unpacker.read
+      assert_raises(StandardError, Interrupt) { unpacker.skip_nil }
+      assert_nil unpacker.skip
+      assert_equal 6, unpacker.read
+    end
+  end
+
+  def test_a_timeout_in_the_middle_of_a_message
+    IO.pipe(binmode: true) do |reader, writer|
+      unpacker = Manypack::Unpacker.new(reader)
+      writer.write("\x93\x01\x02".b)
+      assert_raises(Timeout::Error) { Timeout.timeout(0.02) { unpacker.read } }
+      writer.write("\x03")
+      assert_equal [1, 2, 3], in_time { unpacker.read }
+    end
+  end
+
+  def test_an_io_that_goes_on_after_its_end
+    io = Script.new("\x92\x01", EOFError, nil, "", "\x02")
+    unpacker = Manypack::Unpacker.new(io)
+    3.times { assert_raises(Manypack::TruncatedError) { unpacker.read } }
+    assert_equal [1, 2], unpacker.read
+  end
+
+  def test_an_io_that_answers_with_no_string_is_a_type_error
+    unpacker = Manypack::Unpacker.new(Script.new("\x92\x01", 5, :a, ["x"], "\x02"))
+    3.times { assert_raises(TypeError) { unpacker.read } }
+    assert_equal [1, 2], unpacker.read
+  end
+
+  def test_what_is_no_io_cannot_be_read_from
+    assert_raises(NoMethodError) { Manypack::Unpacker.new(Object.new).read }
+    assert_equal 1, Manypack::Unpacker.new(Object.new).feed("\x01").read
+  end
+
+  def test_io_buffer_size_is_what_an_io_is_asked_for
+    { {} => 32_768, { io_buffer_size: 5_000 } => 5_000, { io_buffer_size: 1 } => 1_024, { io_buffer_size: nil } => 32_768 }.each do |options, size|
+      io = Script.new("\x01")
+      assert_equal 1, Manypack::Unpacker.new(io, options).read
+      assert_equal [size], io.asked
+    end
+  end
+
+  def test_feed_and_io_together_are_one_stream
+    unpacker = Manypack::Unpacker.new(StringIO.new("\x02\x03")).feed("\x92\x01")
+    assert_equal [1, 2], unpacker.read
+    assert_equal 3, unpacker.read
+  end
+
+  def test_reset_keeps_the_io
+    unpacker = Manypack::Unpacker.new(Script.new("\x01\x02", "\x03"))
+    assert_equal 1, unpacker.read
+    unpacker.reset
+    assert_equal 3, unpacker.read
+  end
+
+  def test_max_bytes_ends_the_reading
+    io = PieceByPiece.new("\xDD\xFF\xFF\xFF\xFF".b + ("\x00" * 100_000), 1_000)
+    assert_raises(Manypack::LimitError) { Manypack::Unpacker.new(io, max_bytes: 10_000).read }
+    assert_operator io.readpartial(1).bytesize, :==, 1
+    endless = Manypack::Unpacker.new(PieceByPiece.new("\xDB\xFF\xFF\xFF\xFF".b + ("\x00" * 100_000), 1_000), max_bytes: 10_000)
+    assert_raises(Manypack::LimitError) { endless.skip }
+  end
+
+  def test_full_unpack_of_an_io
+    assert_equal [1], Manypack::Unpacker.new(StringIO.new("\x91\x01")).full_unpack
+    assert_raises(Manypack::MalformedFormatError) { Manypack::Unpacker.new(StringIO.new("\x01\x02")).full_unpack }
+  end
+
+  private
+
+  def in_time(&block)
+    Timeout.timeout(5, &block)
+  end
+end
