@@ -71,11 +71,12 @@ class AllocationTest < Minitest::Test
       assert_raises(NoMethodError) { Manypack.pack(["x" * 30_000, Object.new]) }
     end
     sizes = Array.new(10) do
-      300.times(&work)
+      500.times(&work)
       GC.start
       resident
     end
-    assert_operator sizes.last(5).min - sizes.first(5).max, :<, 5_000, sizes.inspect
+    # After the heap has found its size; one block of 16 KB lost each time would be 32 MB by then.
+    assert_operator sizes.last(3).min - sizes[2, 3].min, :<, 20_000, sizes.inspect
   end
 
   private
@@ -98,7 +99,9 @@ class AllocationTest < Minitest::Test
     resident - before
   end
 
+  # Without a child process where that is possible: a sanitizer in the environment would be in the child too.
   def resident
-    Integer(`ps -o rss= -p #{Process.pid}`)
+    status = "/proc/self/status"
+    Integer(File.exist?(status) ? File.read(status)[/^VmRSS:\s+(\d+)/, 1] : `ps -o rss= -p #{Process.pid}`)
   end
 end

@@ -2,7 +2,7 @@
 
 # Where Manypack and the msgpack gem 1.8.5 part on purpose, or follow each other since 1.8.5: a test for each of them.
 require "test_helper"
-require "msgpack"
+require_relative "interop/msgpack_gem"
 
 class DifferencesTest < Minitest::Test
   Opaque = Class.new

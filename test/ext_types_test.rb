@@ -69,13 +69,13 @@ class ExtTypesTest < Minitest::Test
   }.freeze
 
   def test_handlers_may_be_given_in_every_way
+    Round.define_singleton_method(:allocate_by) { |body| [:symbol, body] }
+    Box.define_singleton_method(:by_string) { |body| [:string, body] }
     @factory.register_type(1, Point, packer: PACKERS["Proc"], unpacker: ->(body) { [:proc, body] })
     @factory.register_type(2, Round, packer: :to_msgpack_ext, unpacker: :allocate_by)
     @factory.register_type(3, Box, packer: "to_a_string", unpacker: "by_string")
     @factory.register_type(4, Range, packer: Kernel.method(:String), unpacker: Kernel.method(:String))
     @factory.register_type(5, Set, packer: Callable.new, unpacker: Callable.new)
-    Round.define_singleton_method(:allocate_by) { |body| [:symbol, body] }
-    Box.define_singleton_method(:by_string) { |body| [:string, body] }
     Box.define_method(:to_a_string) { "box" }
     objects = [Point.new(7, 0), Round.new, Box.new, 1..2, Set.new]
     packed = exercise { @factory.dump(objects) }
@@ -235,8 +235,8 @@ class ExtTypesTest < Minitest::Test
   end
 
   def test_bytes_that_are_left_in_a_body_name_the_type
-    @factory.register_type(7, Box, packer: nil, unpacker: :read_one, recursive: true)
     Box.define_singleton_method(:read_one, &:read)
+    @factory.register_type(7, Box, packer: nil, unpacker: :read_one, recursive: true)
     error = assert_raises(Manypack::MalformedFormatError) { exercise { @factory.load(bytes("92 d6 07 01 02 03 04 05")) } }
     assert_equal "the unpacker of ext type 7 leaves 3 bytes of its body unread, at byte 4", error.message
     @factory.register_type(7, Box, packer: nil, unpacker: ->(_) { nil }, recursive: true)

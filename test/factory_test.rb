@@ -104,7 +104,7 @@ class FactoryTest < Minitest::Test
     assert_same @factory, error.receiver
     assert_equal EXPECTED, @factory.load(@factory.dump(OBJECT))
     refute_predicate @factory.dup, :frozen?
-    assert_nil @factory.dup.register_type(9, Shape)
+    assert_nil @factory.dup.register_type(9, Shape, packer: ->(_) { "" })
   end
 
   def test_registered_types

@@ -339,7 +339,7 @@ class ReentrancyTest < Minitest::Test
   end
 
   def assert_in_use(message = nil, &block)
-    error = assert_raises(RuntimeError, message, &block)
+    error = assert_raises(RuntimeError, *message&.to_s, &block)
     assert_match(/in use/, error.message)
   end
 

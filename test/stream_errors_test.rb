@@ -127,7 +127,7 @@ class StreamErrorsTest < Minitest::Test
   LOST = {
     "c1" => [Manypack::MalformedFormatError, {}], "92 01 c1" => [Manypack::MalformedFormatError, {}],
     "91" * 200 => [Manypack::StackError, {}], "91 91 91" => [Manypack::StackError, { max_depth: 2 }],
-    "93 01 02 03" => [Manypack::LimitError, { max_bytes: 3 }], "a5 61 62 63" => [Manypack::LimitError, { max_bytes: 3 }]
+    "94 01 02 03" => [Manypack::LimitError, { max_bytes: 3 }], "a5 61 62 63" => [Manypack::LimitError, { max_bytes: 3 }]
   }.freeze
 
   def test_where_the_next_object_is_not_known_every_read_raises_the_same_until_reset
@@ -143,6 +143,16 @@ class StreamErrorsTest < Minitest::Test
       assert_raises(error_class) { unpacker.feed_each("\x01") { flunk } }
       assert_nil unpacker.reset
       assert_equal 5, unpacker.feed("\x05").read
+    end
+  end
+
+  def test_an_object_that_is_whole_and_above_the_limit_is_passed_over
+    %i[read skip].each do |method|
+      unpacker = Manypack::Unpacker.new(max_bytes: 3).feed(bytes("01 93 01 02 03 02"))
+      unpacker.public_send(method)
+      error = assert_raises(Manypack::LimitError) { exercise { unpacker.public_send(method) } }
+      assert_equal [4, :max_bytes, 4], [error.offset, error.limit, error.value]
+      assert_equal 2, unpacker.read
     end
   end
 

@@ -9,8 +9,8 @@ enum { IO_BUFFER_SIZE = 32768, IO_BUFFER_SIZE_MIN = 1024 };
 enum { READ_REFERENCE_THRESHOLD = 256, READ_REFERENCE_MIN = 256 };
 enum { WRITE_REFERENCE_THRESHOLD = 524288, WRITE_REFERENCE_MIN = 256 };
 
-/* A String of the buffer's own that is empty is kept for the next bytes if it is no larger. */
-enum { KEEP_CAPACITY = 4096 };
+/* The first block, which then doubles; and up to which size an empty one is kept for the next bytes. */
+enum { FIRST_BLOCK = 256, KEEP_BLOCK = 8192 };
 
 static ID id_close, id_flush;
 static VALUE sym_io_buffer_size, sym_read_reference_threshold, sym_write_reference_threshold;
@@ -25,7 +25,10 @@ buffer_mark(void *ptr)
     size_t i;
 
     if (buffer->io) rb_gc_mark_movable(buffer->io);
-    for (i = 0; i < buffer->count; i++) rb_gc_mark_movable(buffer->chunks[buffer->first + i].str);
+    for (i = 0; i < buffer->count; i++) {
+        const mp_chunk *chunk = &buffer->chunks[buffer->first + i];
+        if (chunk->str) rb_gc_mark_movable(chunk->str);
+    }
 }
 
 static void
@@ -37,14 +40,25 @@ buffer_compact(void *ptr)
     if (buffer->io) buffer->io = rb_gc_location(buffer->io);
     for (i = 0; i < buffer->count; i++) {
         mp_chunk *chunk = &buffer->chunks[buffer->first + i];
-        chunk->str = rb_gc_location(chunk->str);
+        if (chunk->str) chunk->str = rb_gc_location(chunk->str);
     }
+}
+
+static void
+chunks_drop(mp_buffer *buffer)
+{
+    size_t i;
+
+    for (i = 0; i < buffer->count; i++) xfree(buffer->chunks[buffer->first + i].block);
+    xfree(buffer->chunks);
+    buffer->chunks = NULL;
+    buffer->first = buffer->count = buffer->capacity = buffer->block_size = 0;
 }
 
 static void
 buffer_free(void *ptr)
 {
-    xfree(((mp_buffer *)ptr)->chunks);
+    chunks_drop(ptr);
     mp_typed_free(ptr);
 }
 
@@ -52,7 +66,15 @@ buffer_free(void *ptr)
 static size_t
 buffer_memsize(const void *ptr)
 {
-    return sizeof(mp_buffer) + ((const mp_buffer *)ptr)->capacity * sizeof(mp_chunk);
+    const mp_buffer *buffer = ptr;
+    size_t i, size = sizeof(mp_buffer) + buffer->capacity * sizeof(mp_chunk);
+
+    for (i = 0; i < buffer->count; i++) {
+        const mp_chunk *chunk = &buffer->chunks[buffer->first + i];
+        bool last = i == buffer->count - 1;
+        if (chunk->block) size += last && buffer->block_size ? buffer->block_size : chunk->at + chunk->len;
+    }
+    return size;
 }
 
 static const rb_data_type_t buffer_type = {
@@ -78,6 +100,11 @@ mp_buffer_for_append(VALUE self)
     rb_check_frozen(self);
     if (MP_UNLIKELY(!buffer->io)) rb_raise(rb_eRuntimeError, "Buffer is not initialized, or its owner is done with it");
     if (MP_UNLIKELY(buffer->taken)) rb_raise(rb_eRuntimeError, "Buffer is in use");
+    if (MP_UNLIKELY(buffer->rollback && !buffer->append_only)) {
+        /* The write that was at work raised. */
+        mp_buffer_truncate(self, buffer->rollback - 1);
+        buffer->rollback = 0;
+    }
     return buffer;
 }
 
@@ -121,6 +148,7 @@ buffer_init(VALUE self, VALUE io, VALUE options)
         size_option(options, sym_read_reference_threshold, READ_REFERENCE_THRESHOLD, READ_REFERENCE_MIN);
     buffer->write_reference_threshold =
         size_option(options, sym_write_reference_threshold, WRITE_REFERENCE_THRESHOLD, WRITE_REFERENCE_MIN);
+    buffer->reads_exactly = !NIL_P(io) && !mp_io_partial_p(io);
     RB_OBJ_WRITE(self, &buffer->io, io);
 }
 
@@ -141,63 +169,116 @@ last_chunk(mp_buffer *buffer)
     return &buffer->chunks[buffer->first + buffer->count - 1];
 }
 
-/* Appends a chunk; the queue moves to the start of its array before that grows. */
-static void
-push_chunk(VALUE self, VALUE str, size_t at, size_t len, bool own)
+const uint8_t *
+mp_chunk_bytes(const mp_chunk *chunk)
 {
-    mp_buffer *buffer = mp_buffer_get(self);
+    return (chunk->str ? (const uint8_t *)RSTRING_PTR(chunk->str) : chunk->block) + chunk->at;
+}
 
-    if (buffer->count && last_chunk(buffer)->len == 0) buffer->count--; /* a tail that was kept for nothing */
-    if (buffer->first + buffer->count == buffer->capacity) {
-        if (buffer->first > buffer->count) {
-            memcpy(buffer->chunks, buffer->chunks + buffer->first, buffer->count * sizeof(mp_chunk));
-            buffer->first = 0;
-        } else {
-            size_t capacity = buffer->capacity ? buffer->capacity * 2 : 2;
-            REALLOC_N(buffer->chunks, mp_chunk, capacity);
-            buffer->capacity = capacity;
-        }
+/* Has room for one more chunk: the queue moves to the start of its array before that grows. */
+static void
+reserve_chunk(mp_buffer *buffer)
+{
+    size_t capacity = buffer->capacity ? buffer->capacity * 2 : 2;
+
+    if (buffer->first + buffer->count < buffer->capacity) return;
+    if (buffer->first > buffer->count) {
+        memcpy(buffer->chunks, buffer->chunks + buffer->first, buffer->count * sizeof(mp_chunk));
+        buffer->first = 0;
+        return;
     }
-    buffer->count++;
-    *last_chunk(buffer) = (mp_chunk){.str = str, .at = at, .len = len};
-    RB_OBJ_WRITTEN(self, Qundef, str);
-    buffer->size += len;
-    buffer->own_tail = own;
+    REALLOC_N(buffer->chunks, mp_chunk, capacity);
+    buffer->capacity = capacity;
+}
+
+/* Drops a last chunk that was kept for its block only. */
+static void
+drop_empty_tail(mp_buffer *buffer)
+{
+    if (!buffer->count || last_chunk(buffer)->len) return;
+    xfree(last_chunk(buffer)->block);
+    buffer->count--;
+    buffer->block_size = 0;
 }
 
 void
 mp_buffer_refer(VALUE self, VALUE str, size_t at, size_t len)
 {
-    if (len) push_chunk(self, str, at, len, false);
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    if (!len) return;
+    drop_empty_tail(buffer);
+    reserve_chunk(buffer);
+    buffer->count++;
+    *last_chunk(buffer) = (mp_chunk){.str = str, .at = at, .len = len};
+    RB_OBJ_WRITTEN(self, Qundef, str);
+    buffer->size += len;
+    buffer->block_size = 0;
+    RB_GC_GUARD(self);
 }
 
-/* A tail of the buffer's own with nothing of what was consumed in front of it. */
+/* A last chunk with a block of the buffer's own. */
 static mp_chunk *
-own_tail(VALUE self)
+own_tail(mp_buffer *buffer)
+{
+    if (!buffer->block_size) {
+        uint8_t *block;
+
+        reserve_chunk(buffer);
+        block = ALLOC_N(uint8_t, FIRST_BLOCK);
+        buffer->count++;
+        *last_chunk(buffer) = (mp_chunk){.block = block};
+        buffer->block_size = FIRST_BLOCK;
+    }
+    return last_chunk(buffer);
+}
+
+uint8_t *
+mp_buffer_reserve(VALUE self, size_t written, size_t n, size_t *room)
 {
     mp_buffer *buffer = mp_buffer_get(self);
-    mp_chunk *tail;
+    mp_chunk *tail = own_tail(buffer);
+    size_t used = tail->len + written, size = buffer->block_size;
 
-    if (!buffer->count || !buffer->own_tail) push_chunk(self, rb_str_buf_new(0), 0, 0, true);
-    tail = last_chunk(buffer);
-    if (tail->at > tail->len) {
+    if (tail->at > used) {
         /* More was consumed than is left: so much copying is paid for by what was consumed. */
-        VALUE rest = rb_str_new(RSTRING_PTR(tail->str) + tail->at, (long)tail->len);
-        tail = last_chunk(buffer);
+        memmove(tail->block, tail->block + tail->at, used);
         tail->at = 0;
-        RB_OBJ_WRITE(self, &tail->str, rest);
     }
-    return tail;
+    used += tail->at;
+    if (n > SIZE_MAX / 4 - used) rb_raise(rb_eNoMemError, "a Buffer of that many bytes");
+    while (size - used < n) size *= 2;
+    if (size != buffer->block_size) {
+        REALLOC_N(tail->block, uint8_t, size);
+        buffer->block_size = size;
+    }
+    *room = size - used + written;
+    RB_GC_GUARD(self);
+    return tail->block + used - written;
 }
 
-static void
-append(VALUE self, const char *bytes, size_t n)
+void
+mp_buffer_commit(mp_buffer *buffer, size_t n)
 {
-    mp_chunk *tail = own_tail(self);
+    last_chunk(buffer)->len += n;
+    buffer->size += n;
+}
 
-    rb_str_cat(tail->str, bytes, (long)n);
-    tail->len += n;
-    mp_buffer_get(self)->size += n;
+uint8_t *
+mp_buffer_end(mp_buffer *buffer)
+{
+    const mp_chunk *tail = last_chunk(buffer);
+
+    return tail->block + tail->at + tail->len;
+}
+
+void
+mp_buffer_append(VALUE self, const uint8_t *bytes, size_t n)
+{
+    size_t room;
+
+    memcpy(mp_buffer_reserve(self, 0, n, &room), bytes, n);
+    mp_buffer_commit(mp_buffer_get(self), n);
 }
 
 void
@@ -205,7 +286,7 @@ mp_buffer_feed(VALUE self, VALUE str)
 {
     size_t len = (size_t)RSTRING_LEN(str);
 
-    if (len < mp_buffer_get(self)->read_reference_threshold) append(self, RSTRING_PTR(str), len);
+    if (len < mp_buffer_get(self)->read_reference_threshold) mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(str), len);
     else mp_buffer_refer(self, rb_str_new_frozen(str), 0, len);
     RB_GC_GUARD(str);
 }
@@ -216,46 +297,39 @@ mp_buffer_first(const mp_buffer *buffer)
     return buffer->size ? &buffer->chunks[buffer->first] : NULL;
 }
 
-/* Copies the first n bytes to where there is room for them. */
-static void
-copy_out(const mp_buffer *buffer, char *to, size_t n)
-{
-    const mp_chunk *chunk = &buffer->chunks[buffer->first];
-
-    for (; n; chunk++) {
-        size_t part = n < chunk->len ? n : chunk->len;
-        memcpy(to, RSTRING_PTR(chunk->str) + chunk->at, part);
-        to += part;
-        n -= part;
-    }
-}
-
 /* The first n bytes as a binary String; they stay in the queue. */
 static VALUE
-bytes_new(const mp_buffer *buffer, size_t n)
+bytes_new(VALUE self, size_t n)
 {
     VALUE bytes = rb_str_buf_new((long)n);
+    const mp_buffer *buffer = mp_buffer_get(self);
+    const mp_chunk *chunk = &buffer->chunks[buffer->first];
+    char *to = RSTRING_PTR(bytes);
+    size_t left, part;
 
-    copy_out(buffer, RSTRING_PTR(bytes), n);
+    for (left = n; left; left -= part, chunk++) {
+        part = left < chunk->len ? left : chunk->len;
+        memcpy(to, mp_chunk_bytes(chunk), part);
+        to += part;
+    }
     rb_str_set_len(bytes, (long)n);
     return bytes;
 }
 
+/* The first chunk is used up. A small block is kept, where nothing else is in the queue. */
 static void
 drop_first_chunk(mp_buffer *buffer)
 {
     mp_chunk *chunk = &buffer->chunks[buffer->first];
 
-    if (buffer->count == 1 && buffer->own_tail && !buffer->taken && rb_str_capacity(chunk->str) <= KEEP_CAPACITY) {
-        rb_str_set_len(chunk->str, 0);
+    if (buffer->count == 1 && buffer->block_size && buffer->block_size <= KEEP_BLOCK) {
         chunk->at = chunk->len = 0;
         return;
     }
+    xfree(chunk->block);
+    if (buffer->count == 1) buffer->block_size = 0;
     buffer->first++;
-    if (--buffer->count == 0) {
-        buffer->first = 0;
-        buffer->own_tail = false;
-    }
+    if (--buffer->count == 0) buffer->first = 0;
 }
 
 void
@@ -283,20 +357,19 @@ mp_buffer_gather(VALUE self, size_t n)
     VALUE bridge;
 
     if (n == 0 || buffer->chunks[buffer->first].len >= n) return;
-    bridge = bytes_new(buffer, n);
-    rb_obj_freeze(bridge);
+    bridge = rb_obj_freeze(bytes_new(self, n));
     mp_buffer_consume(self, n);
-    /* Into the place of a chunk that was consumed: at least the first one was, and more often just that one. */
-    if (buffer->first == 0) {
-        push_chunk(self, bridge, 0, 0, buffer->own_tail);
-        memmove(buffer->chunks + 1, buffer->chunks, (buffer->count - 1) * sizeof(mp_chunk));
-    } else {
-        buffer->first--;
-        buffer->count++;
+    if (buffer->size == 0) {
+        mp_buffer_refer(self, bridge, 0, n);
+        return;
     }
-    buffer->chunks[buffer->first] = (mp_chunk){.str = bridge, .at = 0, .len = n};
+    /* Into the place of a chunk that was just used up. */
+    buffer->first--;
+    buffer->count++;
+    buffer->chunks[buffer->first] = (mp_chunk){.str = bridge, .len = n};
     RB_OBJ_WRITTEN(self, Qundef, bridge);
     buffer->size += n;
+    RB_GC_GUARD(self);
 }
 
 void
@@ -304,10 +377,9 @@ mp_buffer_clear(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
-    xfree(buffer->chunks);
-    buffer->chunks = NULL;
-    buffer->first = buffer->count = buffer->capacity = buffer->size = 0;
-    buffer->own_tail = false;
+    if (buffer->count == 1 && buffer->block_size) drop_first_chunk(buffer);
+    else chunks_drop(buffer);
+    buffer->size = buffer->rollback = 0;
 }
 
 void
@@ -319,55 +391,16 @@ mp_buffer_truncate(VALUE self, size_t size)
         mp_chunk *chunk = last_chunk(buffer);
         size_t part = buffer->size - size;
 
-        if (part >= chunk->len) {
-            buffer->size -= chunk->len;
-            buffer->count--;
-            buffer->own_tail = false; /* what is the last one now was closed by what followed it */
-        } else {
-            buffer->size -= part;
+        if (part < chunk->len) {
             chunk->len -= part;
-            if (buffer->own_tail) rb_str_set_len(chunk->str, (long)(chunk->at + chunk->len));
+            buffer->size -= part;
+        } else {
+            buffer->size -= chunk->len;
+            xfree(chunk->block);
+            buffer->count--;
+            buffer->block_size = 0; /* nobody knows how much more than its bytes the block before it has */
         }
     }
-}
-
-VALUE
-mp_buffer_take_tail(VALUE self)
-{
-    VALUE str;
-
-    mp_buffer_for_append(self);
-    str = own_tail(self)->str;
-    mp_buffer_get(self)->taken = true;
-    return str;
-}
-
-void
-mp_buffer_return_tail(VALUE self, VALUE str)
-{
-    mp_buffer *buffer = mp_buffer_get(self);
-    mp_chunk *tail;
-
-    if (!buffer->count) push_chunk(self, str, 0, 0, true);
-    tail = last_chunk(buffer);
-    buffer->size -= tail->len;
-    tail->len = (size_t)RSTRING_LEN(str) - tail->at;
-    buffer->size += tail->len;
-    buffer->taken = false;
-}
-
-void
-mp_buffer_renew_tail(VALUE self)
-{
-    mp_buffer *buffer = mp_buffer_get(self);
-    mp_chunk *tail;
-    VALUE copy;
-
-    if (!buffer->count) return;
-    copy = rb_str_new(RSTRING_PTR(last_chunk(buffer)->str), RSTRING_LEN(last_chunk(buffer)->str));
-    tail = last_chunk(buffer);
-    RB_OBJ_WRITE(self, &tail->str, copy);
-    mp_buffer_return_tail(self, copy);
 }
 
 /* --- io --------------------------------------------------------------------------------------------- */
@@ -381,6 +414,7 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
     if (NIL_P(buffer->io)) return false;
     bytes = mp_io_read(buffer->io, buffer->io_buffer_size, needed);
     if (NIL_P(bytes)) return false;
+    mp_buffer_for_append(self); /* others may have been at work while the io was waited for */
     mp_buffer_feed(self, bytes);
     return true;
 }
@@ -388,24 +422,24 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
 VALUE
 mp_buffer_to_s(VALUE self)
 {
-    const mp_buffer *buffer = mp_buffer_get(self);
-
-    return bytes_new(buffer, buffer->size);
+    return bytes_new(self, mp_buffer_get(self)->size);
 }
 
-/* The bytes of one chunk as a binary String that may leave the buffer: itself only when nobody can change it there. */
+/* The bytes of one chunk as a binary String that may leave the buffer; those of a whole String are shared. */
 static VALUE
 chunk_to_s(const mp_chunk *chunk)
 {
-    if (!OBJ_FROZEN(chunk->str) || chunk->at || chunk->len != (size_t)RSTRING_LEN(chunk->str)) {
-        return rb_str_new(RSTRING_PTR(chunk->str) + chunk->at, (long)chunk->len);
+    VALUE str = chunk->str;
+
+    if (!str || chunk->at || chunk->len != (size_t)RSTRING_LEN(str)) {
+        VALUE copy = rb_str_buf_new((long)chunk->len);
+        return rb_str_cat(copy, (const char *)mp_chunk_bytes(chunk), (long)chunk->len);
     }
-    if (rb_enc_get_index(chunk->str) != mp_binary_index) {
-        VALUE bytes = rb_str_subseq(chunk->str, 0, (long)chunk->len); /* shares them */
-        rb_enc_associate_index(bytes, mp_binary_index);
-        return bytes;
+    if (rb_enc_get_index(str) != mp_binary_index) {
+        str = rb_str_subseq(str, 0, (long)chunk->len);
+        rb_enc_associate_index(str, mp_binary_index);
     }
-    return chunk->str;
+    return str;
 }
 
 typedef struct {
@@ -441,6 +475,7 @@ mp_buffer_write_to(VALUE self, VALUE io)
         chunk_write write = {.io = io};
 
         write.bytes = chunk_to_s(chunk);
+        buffer = mp_buffer_get(self);
         buffer->taken = true;
         rb_ensure(write_chunk, (VALUE)&write, write_done, self);
         mp_buffer_consume(self, len);
@@ -470,18 +505,17 @@ mp_buffer_to_a(VALUE self)
         const mp_chunk *chunk = &buffer->chunks[buffer->first + i];
         if (chunk->len) rb_ary_push(strings, chunk_to_s(chunk));
     }
+    RB_GC_GUARD(self);
     return strings;
 }
 
 VALUE
 mp_buffer_take_all(VALUE self)
 {
-    const mp_buffer *buffer = mp_buffer_for_change(self);
-    const mp_chunk *chunk = &buffer->chunks[buffer->first];
     VALUE bytes;
 
-    if (buffer->count == 1 && buffer->own_tail && !chunk->at) bytes = chunk->str;
-    else bytes = mp_buffer_to_s(self);
+    mp_buffer_for_change(self);
+    bytes = mp_buffer_to_s(self);
     mp_buffer_clear(self);
     return bytes;
 }
@@ -489,8 +523,11 @@ mp_buffer_take_all(VALUE self)
 void
 mp_buffer_close(VALUE self)
 {
-    mp_buffer_clear(self);
-    mp_buffer_get(self)->io = 0;
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    chunks_drop(buffer);
+    buffer->size = 0;
+    buffer->io = 0;
 }
 
 /* --- Manypack::Buffer ------------------------------------------------------------------------------- */
@@ -555,7 +592,7 @@ rb_buffer_write(VALUE self, VALUE string)
     StringValue(string);
     buffer = mp_buffer_for_append(self);
     len = (size_t)RSTRING_LEN(string);
-    if (len < buffer->write_reference_threshold || buffer->append_only) append(self, RSTRING_PTR(string), len);
+    if (len < buffer->write_reference_threshold || buffer->append_only) mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(string), len);
     else mp_buffer_refer(self, rb_str_new_frozen(string), 0, len);
     RB_GC_GUARD(string);
     return SIZET2NUM(len);
@@ -581,10 +618,11 @@ fill(VALUE self, size_t n)
 static VALUE
 take(VALUE self, size_t n, VALUE into)
 {
-    VALUE bytes = bytes_new(mp_buffer_get(self), n);
+    VALUE bytes = bytes_new(self, n);
 
+    if (!NIL_P(into)) rb_str_replace(into, bytes); /* which may raise, before anything is removed */
     mp_buffer_consume(self, n);
-    return NIL_P(into) ? bytes : rb_str_replace(into, bytes);
+    return NIL_P(into) ? bytes : into;
 }
 
 typedef struct {
@@ -606,7 +644,6 @@ scan_read(int argc, const VALUE *argv)
     if (argc > 1 && !NIL_P(argv[1])) {
         arguments.into = argv[1];
         StringValue(arguments.into);
-        rb_check_frozen(arguments.into);
     }
     return arguments;
 }

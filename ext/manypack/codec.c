@@ -104,11 +104,6 @@ static VALUE cCodec;
 /* The one that DefaultFactory hands to everybody, replaced as a whole, by one store; and the first one. */
 static VALUE default_codec, plain_codec;
 
-/* Not NULL in the main Ractor only. */
-static rb_ractor_local_key_t main_key;
-static const struct rb_ractor_local_storage_type main_key_type = {NULL, NULL};
-static VALUE eIsolationError;
-
 static codec_object *
 codec_get(VALUE self)
 {
@@ -139,24 +134,8 @@ mp_plain_codec(void)
 void
 mp_default_codec_set(VALUE codec)
 {
-    mp_types_publish(&codec_get(codec)->types);
+    mp_types_make_common(&codec_get(codec)->types);
     default_codec = codec;
-}
-
-void
-mp_codec_check_main_ractor(void)
-{
-    if (rb_ractor_local_storage_ptr(main_key)) return;
-    rb_raise(eIsolationError, "types are registered on DefaultFactory in the main Ractor; make a Factory of your own here");
-}
-
-void
-mp_codec_check_handler(const mp_type *type)
-{
-    if (MP_LIKELY(!type->main_only || rb_ractor_local_storage_ptr(main_key))) return;
-    rb_raise(eIsolationError,
-             "the handler of ext type %d for %" PRIsVALUE " cannot be shared between Ractors: register a method by name, "
-             "or a Proc made by Ractor.shareable_proc or Ractor.make_shareable", type->type, type->klass);
 }
 
 static void
@@ -240,6 +219,13 @@ option_p(VALUE options, VALUE name)
     return !NIL_P(options) && RTEST(rb_hash_lookup(options, name));
 }
 
+/* Manypack::Time::Packer or Unpacker, whose work the extension does without calling them. */
+static VALUE
+time_handler(const char *name)
+{
+    return rb_const_get_at(rb_const_get_at(mp_mManypack, rb_intern("Time")), rb_intern(name));
+}
+
 VALUE
 mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpacker, VALUE options)
 {
@@ -252,11 +238,13 @@ mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpack
     type.optimized_symbol = option_p(options, sym_optimized_symbols_parsing) && klass == rb_cSymbol;
     if (!NIL_P(packer)) {
         type.handler = mp_handler_init(packer, Qundef);
+        type.timestamp = packer == time_handler("Packer");
         mp_types_add_packer(types, type);
         written(self);
     }
     if (!NIL_P(unpacker)) {
         type.handler = mp_handler_init(unpacker, klass);
+        type.timestamp = unpacker == time_handler("Unpacker");
         mp_types_add_unpacker(types, type);
         written(self);
     }
@@ -271,6 +259,7 @@ type_list(const mp_type *list, size_t count, VALUE handler_name)
 
     for (i = 0; i < count; i++) {
         VALUE hash = rb_hash_new();
+        mp_type_check_ractor(&list[i]);
         rb_hash_aset(hash, sym_type, INT2FIX(list[i].type));
         rb_hash_aset(hash, sym_class, list[i].klass);
         rb_hash_aset(hash, handler_name, mp_handler_proc(&list[i].handler));
@@ -389,8 +378,4 @@ Init_manypack_codec(void)
     rb_gc_register_address(&default_codec);
     rb_gc_register_address(&plain_codec);
     plain_codec = default_codec = codec_finish(codec_new(0));
-
-    eIsolationError = mp_const("Ractor::IsolationError");
-    main_key = rb_ractor_local_storage_ptr_newkey(&main_key_type);
-    rb_ractor_local_storage_ptr_set(main_key, &main_key);
 }

@@ -36,7 +36,10 @@ const mp_codec *mp_codec_get(VALUE codec);
  */
 void mp_codec_override(mp_codec *codec, VALUE self, VALUE options);
 
-/* What Manypack.pack and Manypack.unpack work by: no options, the types that were registered on DefaultFactory. */
+/*
+ * What Manypack.pack and Manypack.unpack work by: no options, the types that were registered on DefaultFactory. It may
+ * be replaced and freed whenever user code runs: whoever uses it has its object on the stack.
+ */
 const mp_codec *mp_default_codec(void);
 
 /* The Codec object without options and types. */
@@ -50,15 +53,6 @@ VALUE mp_codec_with_options(VALUE codec, VALUE options);
 
 /* The same with one type more. A nil packer or unpacker registers only the other direction. */
 VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options);
-
-/* Ractor::IsolationError where it is not the main Ractor that wants to change the default codec. */
-void mp_codec_check_main_ractor(void);
-
-/*
- * Before a handler is called: Ractor::IsolationError, naming type, class and way out, where it is one that was
- * registered on DefaultFactory and cannot be shared, and this is not the main Ractor, whose it is.
- */
-void mp_codec_check_handler(const mp_type *type);
 
 /* Arrays of Hashes: type, class and packer or unpacker of what is registered, by type. */
 VALUE mp_codec_packers(VALUE codec);

@@ -67,18 +67,18 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec)
     d->keys = NULL;
     d->outer_depth = 0;
     d->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_UNPACK_MAX_DEPTH;
-    d->own_source = false;
+    d->source_own = false;
     d->committed = false;
     d->tree = (mp_tree){.left = 1, .parity = 2};
     mp_value_stack_init(&d->stack);
 }
 
 void
-mp_decoder_source(mp_decoder *d, VALUE source, size_t at, size_t len)
+mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len)
 {
     d->origin += (size_t)(d->at - d->start);
     d->source = source;
-    d->start = d->at = (const uint8_t *)RSTRING_PTR(source) + at;
+    d->start = d->at = start;
     d->end = d->start + len;
 }
 
@@ -96,9 +96,10 @@ static const uint8_t *
 own_source(mp_decoder *d, const uint8_t *p)
 {
     const uint8_t *old = d->start;
-    size_t at = (size_t)(old - (const uint8_t *)RSTRING_PTR(d->source));
+    size_t at;
 
-    if (d->own_source || OBJ_FROZEN(d->source)) return p;
+    if (d->source_own || OBJ_FROZEN(d->source)) return p;
+    at = (size_t)(old - (const uint8_t *)RSTRING_PTR(d->source));
     d->source = rb_str_new_frozen(d->source);
     d->start = (const uint8_t *)RSTRING_PTR(d->source) + at;
     d->end = d->start + (d->end - old);
@@ -106,13 +107,15 @@ own_source(mp_decoder *d, const uint8_t *p)
     return d->start + (p - old);
 }
 
-NORETURN(static void raise_status(const mp_decoder *d, mp_status status, const uint8_t *at));
+NORETURN(static void raise_status(mp_decoder *d, mp_status status, const uint8_t *at));
 
+/* After 0xc1, and where it is too deep to go on, nobody knows where the next object starts. */
 static void
-raise_status(const mp_decoder *d, mp_status status, const uint8_t *at)
+raise_status(mp_decoder *d, mp_status status, const uint8_t *at)
 {
     mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
 
+    if (status == MP_E_BAD_HEAD || status == MP_E_DEPTH) d->committed = false;
     mp_raise_status(status, blame);
 }
 
@@ -171,11 +174,13 @@ enum { SHARE_MIN = 1024 };
 static MP_NOINLINE bool
 payload_to_share_p(const mp_decoder *d, const uint8_t *p, uint32_t n)
 {
-    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(d->source);
-    long len = RSTRING_LEN(d->source);
+    const uint8_t *bytes;
+    long len;
 
-    if (d->codec->options.freeze || d->codec->options.shareable || RB_OBJ_SHAREABLE_P(d->source)) return false;
-    if (d->own_source && !OBJ_FROZEN(d->source)) return false;
+    if (!d->source || RB_OBJ_SHAREABLE_P(d->source)) return false;
+    if (d->codec->options.freeze || d->codec->options.shareable) return false;
+    bytes = (const uint8_t *)RSTRING_PTR(d->source);
+    len = RSTRING_LEN(d->source);
     return p + n == bytes + len && n >= len / 2;
 }
 
@@ -233,12 +238,19 @@ bin_key(const mp_decoder *d, const uint8_t *p, uint32_t n)
 
 /* --- ext -------------------------------------------------------------------------------------------- */
 
+/* The body of a timestamp as a Time in the local zone. */
 static VALUE
-time_new(const mp_options *options, mp_timestamp timestamp)
+timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
-    struct timespec ts = {.tv_sec = timestamp.sec, .tv_nsec = timestamp.nsec};
+    mp_timestamp timestamp;
+    mp_status status = mp_timestamp_read(p, n, &timestamp);
+    struct timespec ts;
 
-    return finished_foreign(options, rb_time_timespec_new(&ts, INT_MAX)); /* in the local zone */
+    if (status != MP_OK) raise_status(d, status, at);
+    ts = (struct timespec){.tv_sec = (time_t)timestamp.sec, .tv_nsec = timestamp.nsec};
+
+    if (ts.tv_sec != timestamp.sec) rb_raise(rb_eRangeError, "%" PRId64 " seconds are beyond Time", timestamp.sec);
+    return finished_foreign(&d->codec->options, rb_time_timespec_new(&ts, INT_MAX));
 }
 
 /* A Symbol by its name; one whose name is not UTF-8 is binary. */
@@ -257,12 +269,10 @@ static VALUE
 body_unpacker(const mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, uint32_t depth)
 {
     VALUE source = d->source;
-    size_t at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
+    size_t at = 0;
 
-    if (!OBJ_FROZEN(source)) {
-        source = rb_obj_freeze(rb_str_new((const char *)p, n));
-        at = 0;
-    }
+    if (source && OBJ_FROZEN(source)) at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
+    else source = rb_obj_freeze(rb_str_new((const char *)p, n));
     return mp_unpacker_for_body(d->codec, type, source, at, n, offset_of(d, p), depth);
 }
 
@@ -270,18 +280,18 @@ body_unpacker(const mp_decoder *d, const mp_type *type, const uint8_t *p, uint32
 static VALUE
 typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
-    size_t offset = offset_of(d, at);
     VALUE argument, obj;
 
     if (type->optimized_symbol) return symbol_new(d, p, n);
-    mp_codec_check_handler(type);
-    if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_too_deep(offset);
+    if (type->timestamp) return timestamp_new(d, p, n, at);
+    mp_type_check_ractor(type);
+    if (MP_UNLIKELY(mp_stack_used_up_p())) raise_status(d, MP_E_DEPTH, at);
     if (!type->recursive) {
         argument = rb_str_new((const char *)p, n);
         obj = mp_handler_call(&type->handler, 1, &argument);
     } else {
         uint32_t depth = d->outer_depth + d->tree.depth + 1;
-        if (depth > d->max_depth) mp_raise_too_deep(offset);
+        if (depth > d->max_depth) raise_status(d, MP_E_DEPTH, at);
         argument = body_unpacker(d, type, p, n, depth);
         obj = mp_handler_call(&type->handler, 1, &argument);
         mp_unpacker_end_body(argument);
@@ -289,7 +299,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
     return finished_foreign(&d->codec->options, obj);
 }
 
-/* Does not raise but for an ext that cannot be decoded; every such error is at the head, at. */
+/* The object of an ext whose head is at and whose body p. */
 static VALUE
 ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
@@ -297,13 +307,7 @@ ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *at)
     const mp_type *type = d->codec->types ? mp_types_for_ext(d->codec->types, id) : NULL;
 
     if (type) return typed_new(d, type, p, n, at);
-    if (options->timestamp && id == MP_TIMESTAMP_TYPE) {
-        mp_timestamp timestamp;
-        mp_status status = mp_timestamp_read(p, n, &timestamp);
-
-        if (status != MP_OK) raise_status(d, status, at);
-        return time_new(options, timestamp);
-    }
+    if (options->timestamp && id == MP_TIMESTAMP_TYPE) return timestamp_new(d, p, n, at);
     if (options->allow_unknown_ext) {
         VALUE payload = finished(options, rb_str_new((const char *)p, n));
         return finished(options, rb_struct_new(mp_cExtensionValue, INT2FIX(id), payload));
@@ -386,6 +390,7 @@ decode_loop(mp_decoder *d, const bool resumable)
             n = mp_row_count(p, row);
             if (n) {
                 if (MP_UNLIKELY(depth + d->outer_depth >= d->max_depth)) raise_status(d, MP_E_DEPTH, p);
+                if (sizeof(VALUE) < 8 && left >> 31) LACKING(); /* no such machine has that many bytes */
                 if (MP_UNLIKELY(count + OPEN_WORDS > capacity)) {
                     mp_value_stack_move(&d->stack, count, capacity * 2);
                     values = d->stack.values;
@@ -437,7 +442,7 @@ decode_loop(mp_decoder *d, const bool resumable)
           case MP_EXT:
             n = mp_row_ext_count(p, row);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
-            if (key || d->codec->types) {
+            if (key || d->codec->types || (options->timestamp && options->shareable)) { /* which calls Time#freeze */
                 p = own_source(d, p);
                 payload = p + row.head;
             }
@@ -496,32 +501,38 @@ static VALUE
 unpack_string(VALUE source, const mp_codec *codec)
 {
     mp_decoder d;
-    VALUE obj, codec_object = codec->object; /* which another one may replace meanwhile */
+    VALUE obj;
 
     if (MP_UNLIKELY((size_t)RSTRING_LEN(source) > codec->options.max_bytes)) {
-        mp_raise_limit("max_bytes", codec->options.max_bytes, (size_t)RSTRING_LEN(source));
+        mp_raise_limit("max_bytes", codec->options.max_bytes, (size_t)RSTRING_LEN(source), codec->options.max_bytes);
     }
     mp_decoder_init(&d, codec);
-    mp_decoder_source(&d, source, 0, (size_t)RSTRING_LEN(source));
+    mp_decoder_source(&d, source, (const uint8_t *)RSTRING_PTR(source), (size_t)RSTRING_LEN(source));
     obj = decode_loop(&d, false);
     if (MP_UNLIKELY(d.at != d.end)) mp_raise_extra_bytes((size_t)(d.end - d.at), offset_of(&d, d.at));
     mp_decoder_cleanup(&d);
     RB_GC_GUARD(d.source);
-    RB_GC_GUARD(codec_object);
     return obj;
 }
 
 VALUE
 mp_unpack(VALUE source, const mp_codec *codec)
 {
-    VALUE string;
+    VALUE codec_object = codec->object, string, obj; /* which user code may have replaced */
 
-    if (MP_LIKELY(RB_TYPE_P(source, T_STRING))) return unpack_string(source, codec);
-    if (NIL_P(source)) mp_raise_no_data();
-    if (mp_io_p(source)) return mp_unpack_io(source, codec);
-    string = rb_check_string_type(source);
-    if (NIL_P(string)) rb_raise(rb_eTypeError, "String or IO expected, not %" PRIsVALUE, rb_obj_class(source));
-    return unpack_string(string, codec);
+    if (MP_LIKELY(RB_TYPE_P(source, T_STRING))) {
+        obj = unpack_string(source, codec);
+    } else if (NIL_P(source)) {
+        mp_raise_no_data();
+    } else if (mp_io_p(source)) {
+        obj = mp_unpack_io(source, codec);
+    } else {
+        string = rb_check_string_type(source);
+        if (NIL_P(string)) rb_raise(rb_eTypeError, "String or IO expected, not %" PRIsVALUE, rb_obj_class(source));
+        obj = unpack_string(string, codec);
+    }
+    RB_GC_GUARD(codec_object);
+    return obj;
 }
 
 /*

@@ -19,7 +19,7 @@ typedef struct {
 } mp_tree;
 
 typedef struct {
-    VALUE source;               /* the String that the bytes are in */
+    VALUE source;               /* the String that the bytes are in; 0 where they are in a block of a Buffer */
     const uint8_t *start, *end; /* the bytes at hand */
     const uint8_t *at;          /* the first that is not decoded; when something raised, what to go on with */
     size_t origin;              /* offset of start in the whole input, for errors */
@@ -27,7 +27,7 @@ typedef struct {
     mp_key_cache *keys;         /* of this Ractor; NULL until the first map key */
     uint32_t outer_depth;       /* containers around the whole input: above 0 in the body of an ext */
     uint32_t max_depth;
-    bool own_source;            /* nobody else can change the source */
+    bool source_own;            /* nobody else can change the source */
     bool committed;             /* tree and at are where to go on after an error */
     mp_tree tree;
     mp_value_stack stack;
@@ -36,8 +36,8 @@ typedef struct {
 /* Starts without bytes and outside of everything. codec must outlive the decoder. */
 void mp_decoder_init(mp_decoder *d, const mp_codec *codec);
 
-/* Gives it the len bytes of source from at on, which are the first after those it has decoded. */
-void mp_decoder_source(mp_decoder *d, VALUE source, size_t at, size_t len);
+/* Gives it the len bytes at start, which are in source and the first after those it has decoded. */
+void mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len);
 
 /*
  * Decodes on. Returns the object, or Qundef when the bytes end before it does; d->at then is at the head that

@@ -9,22 +9,12 @@
 #include "timestamp.h"
 #include "wire.h"
 
-static ID id_to_msgpack, id_sec, id_nsec;
+static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 
 /* --- the window ------------------------------------------------------------------------------------- */
 
-/* A first String this large is outgrown by few messages; four times as much at each step after it. */
-enum { STACK_BLOCK = 4096, FIRST_CAPACITY = 16384, GROWTH = 4 };
-
-static void
-window_on_str(mp_encoder *e)
-{
-    size_t size = (size_t)RSTRING_LEN(e->str);
-
-    e->out.start = (uint8_t *)RSTRING_PTR(e->str);
-    e->out.pos = e->out.start + size;
-    e->out.end = e->out.start + rb_str_capacity(e->str);
-}
+/* A String this large is outgrown by few messages; four times as much at each step after it. */
+enum { FIRST_CAPACITY = 16384, GROWTH = 4 };
 
 /* Bytes to have room for: what is written, n more, and as much again as keeps copying rare. */
 static long
@@ -37,11 +27,10 @@ grown_capacity(size_t size, size_t n)
     return (long)want;
 }
 
-static bool
-window_grow(mp_out *out, size_t n)
+static void
+grow_str(mp_encoder *e, size_t n)
 {
-    mp_encoder *e = (mp_encoder *)(void *)out;
-    size_t size = mp_out_size(out);
+    size_t size = mp_out_size(&e->out);
     long capacity = grown_capacity(size, n);
 
     if (e->str) {
@@ -49,10 +38,31 @@ window_grow(mp_out *out, size_t n)
         rb_str_modify_expand(e->str, capacity - (long)size);
     } else {
         e->str = rb_str_buf_new(capacity);
-        memcpy(RSTRING_PTR(e->str), out->start, size);
-        rb_str_set_len(e->str, (long)size);
+        memcpy(RSTRING_PTR(e->str), e->out.start, size);
     }
-    window_on_str(e);
+    e->out.start = (uint8_t *)RSTRING_PTR(e->str);
+    e->out.pos = e->out.start + size;
+    e->out.end = e->out.start + rb_str_capacity(e->str);
+}
+
+/* The window on the buffer, behind size bytes that are written there and not committed, with room for n more. */
+static void
+window_on_buffer(mp_encoder *e, size_t size, size_t n)
+{
+    size_t room;
+
+    e->out.start = mp_buffer_reserve(e->buffer, size, n, &room);
+    e->out.pos = e->out.start + size;
+    e->out.end = e->out.start + room;
+}
+
+static bool
+window_grow(mp_out *out, size_t n)
+{
+    mp_encoder *e = (mp_encoder *)(void *)out;
+
+    if (e->buffer) window_on_buffer(e, mp_out_size(out), n);
+    else grow_str(e, n);
     return true;
 }
 
@@ -61,9 +71,8 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
 {
     mp_out_init(&e->out, block, size, window_grow);
     e->str = 0;
-    e->packer = 0;
-    e->write = 0;
     e->buffer = 0;
+    e->packer = 0;
     e->codec = codec;
     e->place = NULL;
     e->last_class = 0;
@@ -72,19 +81,34 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
 }
 
 void
-mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_codec *codec)
+mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, uint32_t depth, const mp_codec *codec)
 {
     mp_encoder_init(e, NULL, 0, codec);
-    e->str = str;
-    window_on_str(e);
+    e->packer = packer;
+    e->buffer = buffer;
+    e->depth = depth;
+    window_on_buffer(e, 0, 1);
 }
 
-VALUE
-mp_encoder_str(mp_encoder *e)
+void
+mp_encoder_commit(mp_encoder *e)
 {
-    if (!e->str) window_grow(&e->out, 0);
-    rb_str_set_len(e->str, (long)mp_out_size(&e->out));
-    return e->str;
+    mp_buffer_commit(mp_buffer_get(e->buffer), mp_out_size(&e->out));
+    e->out.start = e->out.pos;
+}
+
+/* From the block or the String to the buffer of a Packer, for user code to write to. */
+static void
+leave_for_packer(mp_encoder *e)
+{
+    const uint8_t *bytes = e->out.start;
+    size_t size = mp_out_size(&e->out);
+
+    e->packer = mp_packer_new(e->codec, &e->buffer);
+    window_on_buffer(e, 0, size);
+    memcpy(e->out.start, bytes, size);
+    e->out.pos = e->out.start + size;
+    e->str = 0;
 }
 
 /* The finished message as a String of its own. */
@@ -93,6 +117,10 @@ encoder_result(mp_encoder *e)
 {
     size_t size = mp_out_size(&e->out);
 
+    if (e->buffer) {
+        mp_encoder_commit(e);
+        return mp_buffer_to_s(e->buffer);
+    }
     if (!e->str) return rb_str_new((const char *)e->out.start, (long)size);
     rb_str_set_len(e->str, (long)size);
     if (rb_str_capacity(e->str) / 2 > size) rb_str_resize(e->str, (long)size);
@@ -235,26 +263,51 @@ encode_bignum(mp_encoder *e, VALUE obj)
 MP_INLINE bool
 by_reference_p(const mp_encoder *e, size_t n)
 {
-    return MP_UNLIKELY(e->buffer != 0) && n >= mp_buffer_get(e->buffer)->write_reference_threshold;
+    const mp_buffer *buffer;
+
+    if (MP_LIKELY(e->buffer == 0)) return false;
+    buffer = mp_buffer_get(e->buffer);
+    return n >= buffer->write_reference_threshold && !buffer->append_only; /* what is lent stays in one block */
 }
 
-/* Closes the String behind the window, puts the other one behind it, and goes on in a new one. */
+/* Commits what is written, to be taken back when the write does not get to its end. */
+static void
+commit_for_now(mp_encoder *e)
+{
+    mp_buffer *buffer = mp_buffer_get(e->buffer);
+
+    if (!buffer->rollback) buffer->rollback = buffer->size + 1;
+    mp_encoder_commit(e);
+}
+
+/* Puts the String itself behind what is written. */
 static void
 append_reference(mp_encoder *e, VALUE string)
 {
-    mp_buffer_return_tail(e->buffer, mp_encoder_str(e));
     string = rb_str_new_frozen(string);
+    commit_for_now(e);
     mp_buffer_refer(e->buffer, string, 0, (size_t)RSTRING_LEN(string));
-    e->str = mp_buffer_take_tail(e->buffer);
-    window_on_str(e);
+    window_on_buffer(e, 0, 1);
 }
 
-/* The payload behind a head; p is where the head ends, in a window that has room for n bytes more or is left. */
-MP_INLINE void
-append_payload(mp_encoder *e, uint8_t *p, VALUE string, uint32_t n)
+/* Room for a head and, unless it goes there by reference, for a payload of n bytes behind it. */
+MP_INLINE uint8_t *
+reserve_payload(mp_encoder *e, uint32_t n, bool reference)
 {
-    mp_copy(p, RSTRING_PTR(string), n);
-    mp_out_commit(&e->out, p + n);
+    return mp_encoder_reserve(e, reference ? MP_HEAD_MAX : MP_HEAD_MAX + (size_t)n);
+}
+
+/* The payload behind a head that ends at p. */
+MP_INLINE void
+append_payload(mp_encoder *e, uint8_t *p, VALUE string, uint32_t n, bool reference)
+{
+    if (MP_LIKELY(!reference)) {
+        mp_copy(p, RSTRING_PTR(string), n);
+        mp_out_commit(&e->out, p + n);
+    } else {
+        mp_out_commit(&e->out, p);
+        append_reference(e, string);
+    }
 }
 
 MP_INLINE void
@@ -262,15 +315,9 @@ encode_str_bytes(mp_encoder *e, VALUE string)
 {
     uint32_t n = checked_length(e, string, (size_t)RSTRING_LEN(string));
     bool reference = by_reference_p(e, n);
-    uint8_t *p = mp_encoder_reserve(e, reference ? MP_HEAD_MAX : MP_HEAD_MAX + (size_t)n);
+    uint8_t *p = reserve_payload(e, n, reference);
 
-    p = mp_put_str_head(p, n, e->codec->options.compatibility_mode);
-    if (MP_LIKELY(!reference)) {
-        append_payload(e, p, string, n);
-    } else {
-        mp_out_commit(&e->out, p);
-        append_reference(e, string);
-    }
+    append_payload(e, mp_put_str_head(p, n, e->codec->options.compatibility_mode), string, n, reference);
 }
 
 static void
@@ -278,16 +325,46 @@ encode_bin_bytes(mp_encoder *e, VALUE string)
 {
     uint32_t n = checked_length(e, string, (size_t)RSTRING_LEN(string));
     bool reference = by_reference_p(e, n);
-    uint8_t *p = mp_encoder_reserve(e, reference ? MP_HEAD_MAX : MP_HEAD_MAX + (size_t)n);
+    uint8_t *p = reserve_payload(e, n, reference);
 
     p = e->codec->options.compatibility_mode ? mp_put_str_head(p, n, true) : mp_put_bin_head(p, n);
-    if (MP_LIKELY(!reference)) {
-        append_payload(e, p, string, n);
-    } else {
-        mp_out_commit(&e->out, p);
-        append_reference(e, string);
-    }
+    append_payload(e, p, string, n, reference);
     RB_GC_GUARD(string);
+}
+
+static VALUE
+to_utf8(VALUE string)
+{
+    return rb_str_encode(string, rb_enc_from_encoding(mp_utf8), 0, Qnil);
+}
+
+typedef struct {
+    const mp_encoder *e;
+    uint32_t epoch;
+} taken_buffer;
+
+static VALUE
+give_back(VALUE arg)
+{
+    const taken_buffer *taken = (const taken_buffer *)arg;
+
+    if (mp_packer_epoch(taken->e->packer) == taken->epoch) mp_buffer_get(taken->e->buffer)->taken = false;
+    return Qnil;
+}
+
+/* Calls what may run user code or switch threads; the buffer, with bytes in it that do not count yet, is out of reach. */
+static VALUE
+call_with_buffer_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
+{
+    taken_buffer taken = {.e = e};
+    VALUE result;
+
+    if (!e->buffer) return call(arg);
+    taken.epoch = mp_packer_epoch(e->packer);
+    mp_buffer_get(e->buffer)->taken = true;
+    result = rb_ensure(call, arg, give_back, (VALUE)&taken);
+    if (MP_UNLIKELY(mp_packer_epoch(e->packer) != taken.epoch)) mp_raise_packer_in_use();
+    return result;
 }
 
 /* An encoding that is neither UTF-8, US-ASCII nor BINARY: as it is where it is ASCII, else transcoded. */
@@ -301,7 +378,7 @@ encode_foreign_string(mp_encoder *e, VALUE string)
         return;
     }
     if (index != mp_utf8_index && index != mp_usascii_index && !rb_enc_str_asciionly_p(string)) {
-        string = rb_str_encode(string, rb_enc_from_encoding(mp_utf8), 0, Qnil);
+        string = call_with_buffer_taken(e, to_utf8, string); /* transcoders are loaded by require */
     }
     encode_str_bytes(e, string);
     RB_GC_GUARD(string);
@@ -363,7 +440,7 @@ mp_ext_type(VALUE type)
     return id;
 }
 
-static void
+static MP_NOINLINE void
 encode_ext_bytes(mp_encoder *e, int type, const void *bytes, uint32_t n)
 {
     uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX + (size_t)n);
@@ -384,57 +461,64 @@ mp_encode_ext(mp_encoder *e, int type, VALUE payload)
     RB_GC_GUARD(payload);
 }
 
-typedef struct {
-    VALUE time;
-    struct timespec ts;
-} time_conversion;
-
-static VALUE
-convert_time(VALUE arg)
+/* Whether an Integer is from -2^63 to 2^63 - 1. */
+static bool
+int64_p(VALUE integer)
 {
-    time_conversion *conversion = (time_conversion *)arg;
+    uint64_t bits;
+    int sign;
 
-    conversion->ts = rb_time_timespec(conversion->time);
-    return Qnil;
+    if (RB_FIXNUM_P(integer)) return true;
+    sign = rb_integer_pack(integer, &bits, 1, sizeof(bits), 0,
+                           INTEGER_PACK_MSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
+    return sign == 1 ? bits <= INT64_MAX : sign == -1 && bits <= (uint64_t)1 << 63;
 }
 
-static VALUE
-time_out_of_range(VALUE arg, VALUE error)
+/* Seconds and nanoseconds as a timestamp, under any type. RangeError where it has no room for them. */
+static void
+encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
 {
-    rb_raise(rb_eRangeError, "seconds are int64, not those of %" PRIsVALUE, ((const time_conversion *)arg)->time);
-}
-
-/* Ruby has ArgumentError for some of the seconds that are too many. */
-static mp_timestamp
-timestamp_of_time(VALUE time)
-{
-    time_conversion conversion = {.time = time};
+    uint8_t body[MP_TIMESTAMP_MAX];
     mp_timestamp timestamp;
 
-    rb_rescue2(convert_time, (VALUE)&conversion, time_out_of_range, (VALUE)&conversion, rb_eArgError, (VALUE)0);
-    timestamp.sec = conversion.ts.tv_sec;
-    timestamp.nsec = (uint32_t)conversion.ts.tv_nsec;
-    return timestamp;
-}
-
-static mp_timestamp
-timestamp_of_timestamp(VALUE obj)
-{
-    long nsec = NUM2LONG(rb_ivar_get(obj, id_nsec));
-    mp_timestamp timestamp = {.sec = NUM2LL(rb_ivar_get(obj, id_sec)), .nsec = (uint32_t)nsec};
-
-    if (nsec < 0 || nsec > (long)MP_TIMESTAMP_NSEC_MAX) {
-        rb_raise(rb_eRangeError, "nanoseconds are 0..%u, not %ld", MP_TIMESTAMP_NSEC_MAX, nsec);
+    if (!RB_FIXNUM_P(nsec) || FIX2LONG(nsec) < 0 || FIX2LONG(nsec) > (long)MP_TIMESTAMP_NSEC_MAX) {
+        rb_raise(rb_eRangeError, "nanoseconds of a timestamp are 0..%u, not %" PRIsVALUE ", at %" PRIsVALUE,
+                 MP_TIMESTAMP_NSEC_MAX, nsec, path_of(e->place));
     }
-    return timestamp;
+    if (!RB_INTEGER_TYPE_P(sec) || !int64_p(sec)) {
+        rb_raise(rb_eRangeError, "seconds of a timestamp are int64, not %" PRIsVALUE ", at %" PRIsVALUE, sec,
+                 path_of(e->place));
+    }
+    timestamp.sec = NUM2LL(sec);
+    timestamp.nsec = (uint32_t)FIX2LONG(nsec);
+    encode_ext_bytes(e, type, body, (uint32_t)mp_timestamp_put(body, timestamp));
 }
 
 static void
-encode_timestamp(mp_encoder *e, mp_timestamp timestamp)
+encode_time(mp_encoder *e, int type, VALUE time)
 {
-    uint8_t body[MP_TIMESTAMP_MAX];
+    encode_timestamp(e, type, rb_funcallv(time, id_tv_sec, 0, NULL), rb_funcallv(time, id_tv_nsec, 0, NULL));
+}
 
-    encode_ext_bytes(e, MP_TIMESTAMP_TYPE, body, (uint32_t)mp_timestamp_put(body, timestamp));
+/* An ExtensionValue as what it says. */
+static void
+encode_extension_value(mp_encoder *e, VALUE obj)
+{
+    VALUE type = RSTRUCT_GET(obj, 0), payload = RSTRUCT_GET(obj, 1);
+
+    if (!RB_INTEGER_TYPE_P(type)) {
+        rb_raise(rb_eTypeError, "the type of an ExtensionValue is an Integer, not %" PRIsVALUE ", at %" PRIsVALUE,
+                 rb_obj_class(type), path_of(e->place));
+    }
+    if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
+        rb_raise(rb_eRangeError, "the type of an ExtensionValue is -128..127, not %" PRIsVALUE ", at %" PRIsVALUE, type,
+                 path_of(e->place));
+    }
+    if (!RB_TYPE_P(payload, T_STRING)) {
+        rb_raise(rb_eTypeError, "the payload of an ExtensionValue is a String, not %" PRIsVALUE ", at %" PRIsVALUE,
+                 rb_obj_class(payload), path_of(e->place));
+    }
+    mp_encode_ext(e, FIX2INT(type), payload);
 }
 
 /* --- containers and foreign objects ----------------------------------------------------------------- */
@@ -543,15 +627,18 @@ encode_hash(mp_encoder *e, VALUE hash)
     level_close(e, &walk.place);
 }
 
-/* A call of user code that writes to e->packer; returns Qundef when there is no such method. */
+/* A call of user code that packs an object. */
 typedef struct {
     mp_encoder *e;
     VALUE obj;
     const mp_type *type; /* NULL to call obj.to_msgpack */
+    mp_loan loan;
+    bool well; /* the loan was returned as it should */
 } user_call;
 
+/* obj.to_msgpack(packer), or a recursive handler; Qundef when there is no such method. */
 static VALUE
-call_user(VALUE arg)
+call_with_packer(VALUE arg)
 {
     const user_call *call = (const user_call *)arg;
     VALUE argv[2] = {call->obj, call->e->packer};
@@ -568,26 +655,41 @@ calls_too_deep(VALUE arg, VALUE error)
     mp_raise_nesting(e->depth, path_of(e->place));
 }
 
+static VALUE
+call_at_any_depth(VALUE arg)
+{
+    if (MP_LIKELY(((const user_call *)arg)->e->depth < DEEP)) return call_with_packer(arg);
+    return rb_rescue2(call_with_packer, arg, calls_too_deep, arg, rb_eSysStackError, (VALUE)0);
+}
+
+static VALUE
+call_over(VALUE arg)
+{
+    user_call *call = (user_call *)arg;
+
+    call->well = mp_packer_return(call->e->packer, call->e->depth, call->loan);
+    return Qnil;
+}
+
 /*
- * Has user code write the object. While it does, e->packer has the String behind the window and this encoder has
- * nothing: whatever that code does, raise or never return included, there is nothing to undo. One level of nesting.
+ * Has user code write the object to e->packer. While it does, all that this encoder wrote is in the buffer and stays
+ * there; it goes on behind whatever else is. One level of nesting.
  */
 static VALUE
-lend_window(mp_encoder *e, VALUE obj, const mp_type *type)
+call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
 {
     user_call call = {.e = e, .obj = obj, .type = type};
     mp_place place = {.key = Qundef};
-    uint32_t depth;
     VALUE result;
 
     if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_nesting(e->depth, path_of(e->place));
-    if (!e->packer) e->packer = mp_packer_new(e->codec);
+    if (!e->packer) leave_for_packer(e);
     level_open(e, &place);
-    depth = mp_packer_lend(e->packer, mp_encoder_str(e), e->depth, e->write);
-    if (MP_LIKELY(e->depth < DEEP)) result = call_user((VALUE)&call);
-    else result = rb_rescue2(call_user, (VALUE)&call, calls_too_deep, (VALUE)&call, rb_eSysStackError, (VALUE)0);
-    e->str = mp_packer_take(e->packer, depth, e->write);
-    window_on_str(e);
+    commit_for_now(e);
+    call.loan = mp_packer_lend(e->packer, e->depth);
+    result = rb_ensure(call_at_any_depth, (VALUE)&call, call_over, (VALUE)&call);
+    if (MP_UNLIKELY(!call.well)) mp_raise_packer_in_use();
+    window_on_buffer(e, 0, 1);
     level_close(e, &place);
     return result;
 }
@@ -597,34 +699,45 @@ static void
 encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
 {
     uint8_t head[MP_HEAD_MAX];
-    size_t start = mp_out_size(&e->out), size, head_size;
+    size_t start, size, head_size;
     uint8_t *body;
 
-    lend_window(e, obj, type);
-    size = mp_out_size(&e->out) - start;
+    if (!e->packer) leave_for_packer(e);
+    start = mp_buffer_get(e->buffer)->size + mp_out_size(&e->out);
+    call_with_window_lent(e, obj, type);
+    size = mp_buffer_get(e->buffer)->size - start;
     head_size = (size_t)(mp_put_ext_head(head, type->type, checked_length(e, obj, size)) - head);
     mp_encoder_reserve(e, head_size);
-    body = e->out.start + start;
+    body = e->out.start - size; /* what is committed while lent is in one block */
     memmove(body + head_size, body, size);
     memcpy(body, head, head_size);
-    mp_out_commit(&e->out, body + head_size + size);
+    mp_out_commit(&e->out, e->out.start + head_size);
+}
+
+/* The body that a handler makes of the object. */
+static VALUE
+call_handler(VALUE arg)
+{
+    const user_call *call = (const user_call *)arg;
+    VALUE body = mp_handler_call(&call->type->handler, 1, &call->obj), string = rb_check_string_type(body);
+
+    if (NIL_P(string)) {
+        rb_raise(rb_eTypeError, "the packer of ext type %d for %" PRIsVALUE " returns a String, not %" PRIsVALUE,
+                 call->type->type, call->type->klass, rb_obj_class(body));
+    }
+    return string;
 }
 
 /* An object as the ext that its class is registered as. */
 static void
 encode_typed(mp_encoder *e, VALUE obj, const mp_type *type)
 {
-    mp_codec_check_handler(type);
-    if (type->recursive) {
-        encode_recursive(e, obj, type);
-    } else {
-        VALUE body = mp_handler_call(&type->handler, 1, &obj), string = rb_check_string_type(body);
-        if (NIL_P(string)) {
-            rb_raise(rb_eTypeError, "the packer of ext type %d for %" PRIsVALUE " returns a String, not %" PRIsVALUE,
-                     type->type, type->klass, rb_obj_class(body));
-        }
-        mp_encode_ext(e, type->type, string);
-    }
+    user_call call = {.e = e, .obj = obj, .type = type};
+
+    mp_type_check_ractor(type);
+    if (type->recursive) encode_recursive(e, obj, type);
+    else if (type->timestamp) encode_time(e, type->type, obj);
+    else mp_encode_ext(e, type->type, call_with_buffer_taken(e, call_handler, (VALUE)&call));
 }
 
 /* The ext type of what is no exact core object, or NULL. Rows of a table ask for the same class again and again. */
@@ -647,12 +760,12 @@ encode_foreign(mp_encoder *e, VALUE obj)
     if (type) {
         encode_typed(e, obj, type);
     } else if (rb_obj_class(obj) == mp_cExtensionValue) {
-        mp_encode_ext(e, mp_ext_type(RSTRUCT_GET(obj, 0)), RSTRUCT_GET(obj, 1));
+        encode_extension_value(e, obj);
     } else if (e->codec->options.timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
-        encode_timestamp(e, timestamp_of_time(obj));
+        encode_time(e, MP_TIMESTAMP_TYPE, obj);
     } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
-        encode_timestamp(e, timestamp_of_timestamp(obj));
-    } else if (lend_window(e, obj, NULL) == Qundef) {
+        encode_timestamp(e, MP_TIMESTAMP_TYPE, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
+    } else if (call_with_window_lent(e, obj, NULL) == Qundef) {
         raise_unpackable(e, obj);
     }
 }
@@ -706,14 +819,14 @@ mp_encode_hash(mp_encoder *e, VALUE hash)
 static VALUE
 pack(VALUE obj, const mp_codec *codec)
 {
-    uint8_t block[STACK_BLOCK];
-    VALUE codec_object = codec->object, result; /* which another one may replace meanwhile */
+    uint8_t block[MP_ENCODER_BLOCK];
+    VALUE codec_object = codec->object, result; /* which user code may have replaced */
     mp_encoder e;
 
     mp_encoder_init(&e, block, sizeof(block), codec);
     mp_encode(&e, obj);
-    if (MP_UNLIKELY(e.packer != 0)) mp_packer_close(e.packer);
     result = encoder_result(&e);
+    if (MP_UNLIKELY(e.packer != 0)) mp_packer_close(e.packer);
     RB_GC_GUARD(obj);
     RB_GC_GUARD(codec_object);
     return result;
@@ -772,6 +885,8 @@ Init_manypack_encode(void)
     id_to_msgpack = rb_intern("to_msgpack");
     id_sec = rb_intern("@sec");
     id_nsec = rb_intern("@nsec");
+    id_tv_sec = rb_intern("tv_sec");
+    id_tv_nsec = rb_intern("tv_nsec");
 
     rb_define_module_function(mp_mManypack, "pack", rb_manypack_pack, -1);
     rb_define_module_function(mp_mManypack, "dump", rb_manypack_pack, -1);

@@ -5,6 +5,9 @@
 #include "codec.h"
 #include "out.h"
 
+/* Bytes of C stack that an encoder starts with: most messages need no more. */
+#define MP_ENCODER_BLOCK 4096
+
 /* One open container on the way to the value at hand; lives on the C stack, read only for error messages. */
 typedef struct mp_place {
     const struct mp_place *up;
@@ -13,15 +16,15 @@ typedef struct mp_place {
 } mp_place;
 
 /*
- * One walk over one object. Lives on the C stack, owns nothing but str, which the collector finds there.
- * No user code ever runs while it holds the window: mp_encoder_lend gives it to the Packer for as long.
+ * One walk over one object. Lives on the C stack and owns nothing but str, which the collector finds there. The window
+ * is on the caller's block at first, and then on a String that becomes the result; or on what a Buffer has reserved,
+ * whose bytes count only when the encoder commits them: an exception leaves nothing to undo.
  */
 typedef struct {
     mp_out out;              /* first: the window's growth finds the encoder by it */
-    VALUE str;               /* the String behind the window; 0 while that is the caller's block */
-    VALUE packer;            /* what user code writes to; 0 until some is called */
-    uint64_t write;          /* the number of the packer's write that this is for, 0 for none */
-    VALUE buffer;            /* the Buffer that str is from, if long Strings may go there by reference; else 0 */
+    VALUE str;               /* the String behind the window; 0 while there is none */
+    VALUE buffer;            /* the Buffer behind the window; 0 while there is none */
+    VALUE packer;            /* what user code writes to; 0 until some is called. Its buffer is buffer */
     const mp_codec *codec;
     const mp_place *place;
     VALUE last_class;        /* of a foreign object, and the ext type that was found for it or NULL */
@@ -32,8 +35,11 @@ typedef struct {
 /* Starts with the window on block, which the caller owns and which must outlive the encoder, as codec must. */
 void mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec);
 
-/* Continues behind what str holds; str must be a binary String that nobody else sees. */
-void mp_encoder_init_str(mp_encoder *e, VALUE str, const mp_codec *codec);
+/* Starts with the window on the buffer of a Packer, at so many levels of nesting. */
+void mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, uint32_t depth, const mp_codec *codec);
+
+/* What was written now counts as in the buffer. */
+void mp_encoder_commit(mp_encoder *e);
 
 /* Appends obj. Raises NoMethodError, RangeError, ArgumentError, RuntimeError, NestingError with the path. */
 void mp_encode(mp_encoder *e, VALUE obj);
@@ -52,9 +58,6 @@ void mp_encode_ext(mp_encoder *e, int type, VALUE payload);
 
 /* Checks an ext type from Ruby. RangeError outside -128..127. */
 int mp_ext_type(VALUE type);
-
-/* Gives the String behind the window its length, and returns it. The window stays valid. */
-VALUE mp_encoder_str(mp_encoder *e);
 
 /* Packs obj into a String, or to an io that is not nil, and then returns nil. */
 VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec);

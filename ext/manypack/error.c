@@ -44,7 +44,7 @@ kind_name(mp_kind kind)
 static VALUE
 truncated_message(mp_blame blame)
 {
-    size_t left = (size_t)(blame.end - blame.at);
+    size_t left = (size_t)(blame.end - blame.at) + blame.behind;
     mp_wire_row row;
     mp_head head = {.kind = MP_NEVER};
 
@@ -55,7 +55,7 @@ truncated_message(mp_blame blame)
     }
     mp_head_read(blame.at, blame.end, &head);
     return rb_sprintf("%s of %" PRIu32 " bytes declared, %" PRIuSIZE " bytes left", kind_name(head.kind), head.n,
-                      (size_t)(blame.end - head.payload));
+                      left - (size_t)(head.payload - blame.at));
 }
 
 static VALUE
@@ -78,7 +78,7 @@ mp_raise_status(mp_status status, mp_blame blame)
       case MP_E_TRUNCATED:
         raise_at(eTruncatedError, truncated_message(blame), offset);
       case MP_E_DEPTH:
-        mp_raise_too_deep(offset);
+        raise_at(eStackError, rb_str_new_cstr(mp_status_text(status)), offset);
       case MP_E_TIMESTAMP_SIZE:
       case MP_E_TIMESTAMP_NSEC:
         raise_at(eMalformedFormatError, timestamp_message(status, blame), offset);
@@ -120,13 +120,13 @@ mp_raise_extra_bytes(size_t extra, size_t offset)
 }
 
 void
-mp_raise_limit(const char *limit, size_t allowed, size_t found)
+mp_raise_limit(const char *limit, size_t allowed, size_t found, size_t offset)
 {
     VALUE error = rb_exc_new_str(
         eLimitError, rb_sprintf("%s is %" PRIuSIZE ", the input has %" PRIuSIZE " bytes or more, at byte %" PRIuSIZE,
-                                limit, allowed, found, allowed));
+                                limit, allowed, found, offset));
 
-    rb_ivar_set(error, id_offset, SIZET2NUM(allowed));
+    rb_ivar_set(error, id_offset, SIZET2NUM(offset));
     rb_ivar_set(error, id_limit, ID2SYM(rb_intern(limit)));
     rb_ivar_set(error, id_value, SIZET2NUM(found));
     rb_exc_raise(error);
@@ -143,15 +143,15 @@ mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset)
 }
 
 void
-mp_raise_too_deep(size_t offset)
-{
-    raise_at(eStackError, rb_str_new_cstr(mp_status_text(MP_E_DEPTH)), offset);
-}
-
-void
 mp_raise_no_data(void)
 {
     raise_at(eTruncatedError, rb_str_new_cstr("an object expected, the input ends"), 0);
+}
+
+void
+mp_raise_packer_in_use(void)
+{
+    rb_raise(rb_eRuntimeError, "Packer is in use");
 }
 
 void

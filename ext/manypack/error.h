@@ -10,6 +10,7 @@
 typedef struct {
     const uint8_t *start, *at, *end;
     size_t origin; /* offset of start in the whole input */
+    size_t behind; /* bytes that there are behind end */
 } mp_blame;
 
 /* Raises what the status means, with #offset. Copies what it needs before it allocates. */
@@ -18,13 +19,15 @@ NORETURN(void mp_raise_status(mp_status status, mp_blame blame));
 /* The errors of decoding that the core does not know. */
 NORETURN(void mp_raise_unknown_ext(int type, size_t offset));
 NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset));
-NORETURN(void mp_raise_limit(const char *limit, size_t allowed, size_t found));
+NORETURN(void mp_raise_limit(const char *limit, size_t allowed, size_t found, size_t offset));
 NORETURN(void mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset));
-NORETURN(void mp_raise_too_deep(size_t offset));
 NORETURN(void mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset));
 NORETURN(void mp_raise_past_body(int type, size_t offset));
 NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset));
 NORETURN(void mp_raise_no_data(void));
+
+/* RuntimeError: another Fiber or Thread is in the middle of a write. */
+NORETURN(void mp_raise_packer_in_use(void));
 
 /* NestingError of packing; path is a String such as "$.a[3]". */
 NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path));

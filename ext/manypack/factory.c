@@ -97,7 +97,9 @@ static VALUE
 rb_factory_initialize(VALUE self)
 {
     rb_check_frozen(self);
-    if (factory_get(self)->codec) rb_raise(rb_eRuntimeError, "Factory is initialized already");
+    if (factory_get(self)->codec || factory_get(self)->is_default) {
+        rb_raise(rb_eRuntimeError, "Factory is initialized already");
+    }
     factory_set_codec(self, mp_plain_codec());
     return self;
 }
@@ -173,6 +175,23 @@ rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
     return mp_unpacker_with_codec(factory_codec(self), argc, argv);
 }
 
+/* Ractor::IsolationError where another Ractor than the main one wants to change DefaultFactory. */
+static void
+check_main_ractor(VALUE self)
+{
+    if (!factory_get(self)->is_default || mp_main_ractor_p()) return;
+    rb_raise(rb_path2class("Ractor::IsolationError"),
+             "DefaultFactory is changed in the main Ractor only; make a Factory of your own here");
+}
+
+/* call-seq: factory.freeze -> factory, which takes no more types */
+static VALUE
+rb_factory_freeze(VALUE self)
+{
+    check_main_ractor(self);
+    return rb_obj_freeze(self);
+}
+
 /* What lib/manypack/factory.rb builds register_type on. Again from the start when another Thread was quicker. */
 static VALUE
 rb_factory_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options)
@@ -180,7 +199,7 @@ rb_factory_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE pac
     VALUE from, codec;
 
     rb_check_frozen(self);
-    if (factory_get(self)->is_default) mp_codec_check_main_ractor();
+    check_main_ractor(self);
     do {
         from = factory_codec(self);
         codec = mp_codec_with_type(from, type, klass, packer, unpacker, options);
@@ -211,6 +230,7 @@ Init_manypack_factory(void)
 
     rb_define_method(cFactory, "initialize", rb_factory_initialize, 0);
     rb_define_method(cFactory, "initialize_copy", rb_factory_initialize_copy, 1);
+    rb_define_method(cFactory, "freeze", rb_factory_freeze, 0);
     rb_define_method(cFactory, "codec", rb_factory_codec, -1);
     rb_define_method(cFactory, "dump", rb_factory_dump, -1);
     rb_define_method(cFactory, "pack", rb_factory_dump, -1);

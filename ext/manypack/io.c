@@ -6,7 +6,13 @@ static ID id_readpartial, id_read, id_write, id_append;
 bool
 mp_io_p(VALUE obj)
 {
-    return rb_respond_to(obj, id_readpartial) || rb_respond_to(obj, id_read);
+    return mp_io_partial_p(obj) || rb_respond_to(obj, id_read);
+}
+
+bool
+mp_io_partial_p(VALUE obj)
+{
+    return rb_respond_to(obj, id_readpartial);
 }
 
 typedef struct {
@@ -34,7 +40,7 @@ mp_io_read(VALUE io, size_t size, uint64_t needed)
     partial_read read = {.io = io, .size = size};
     VALUE bytes;
 
-    if (rb_respond_to(io, id_readpartial)) {
+    if (mp_io_partial_p(io)) {
         bytes = rb_rescue2(read_partial, (VALUE)&read, at_end, Qnil, rb_eEOFError, (VALUE)0);
     } else {
         bytes = rb_funcall(io, id_read, 1, SIZET2NUM(needed < size ? (size_t)needed : size));

@@ -7,6 +7,9 @@
 /* Whether obj can be read from. */
 bool mp_io_p(VALUE obj);
 
+/* Whether a read from it takes what is there, without waiting for all that is asked for. */
+bool mp_io_partial_p(VALUE obj);
+
 /*
  * A String of at least one byte, nil at the end. readpartial is asked for size bytes and takes what is there; read
  * waits for all that it is asked for, and is asked for no more than needed.

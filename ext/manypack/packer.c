@@ -3,16 +3,16 @@
 
 #include "buffer.h"
 #include "encode.h"
+#include "error.h"
 #include "io.h"
 #include "wire.h"
 
 typedef struct {
     VALUE buffer;
     mp_codec codec;
-    uint32_t depth;  /* levels of nesting open around it; above 0 while it is lent to user code */
-    uint64_t write;  /* the innermost write at work, by its number; 0 without one */
-    uint64_t root;   /* the outermost one */
-    uint64_t writes; /* how many there were */
+    uint32_t depth; /* levels of nesting open around it; above 0 while it is lent to user code */
+    uint32_t epoch; /* counts the loans that were not returned as they should */
+    VALUE thread;   /* whose user code it is; alive while it is lent, and only compared */
 } mp_packer;
 
 static void
@@ -86,11 +86,13 @@ packer_init(VALUE self, const mp_codec *codec, VALUE buffer)
 }
 
 VALUE
-mp_packer_new(const mp_codec *codec)
+mp_packer_new(const mp_codec *codec, VALUE *buffer)
 {
     VALUE self = packer_allocate(cPacker);
 
-    packer_init(self, codec, mp_buffer_new(Qnil, Qnil));
+    *buffer = mp_buffer_new(Qnil, Qnil);
+    mp_buffer_get(*buffer)->write_reference_threshold = SIZE_MAX; /* the result is one String, not chunks */
+    packer_init(self, codec, *buffer);
     return self;
 }
 
@@ -106,44 +108,44 @@ mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv)
     return self;
 }
 
-static void
-packer_set_depth(mp_packer *packer, uint32_t depth)
-{
-    packer->depth = depth;
-    mp_buffer_get(packer->buffer)->append_only = depth > 0;
-}
-
-/* The Packer, for the write of that number. RuntimeError when that is not the innermost one at work. */
-static mp_packer *
-packer_for_write(VALUE self, uint64_t write)
+mp_loan
+mp_packer_lend(VALUE self, uint32_t depth)
 {
     mp_packer *packer = packer_get(self);
+    mp_loan loan = {.depth = packer->depth, .epoch = packer->epoch, .thread = packer->thread};
 
-    if (MP_UNLIKELY(packer->write != write)) {
-        rb_raise(rb_eRuntimeError, "Packer is in use: a Fiber or Thread left a write in the middle");
-    }
-    return packer;
+    packer->depth = depth;
+    packer->thread = rb_thread_current();
+    mp_buffer_get(packer->buffer)->append_only = true;
+    return loan;
+}
+
+bool
+mp_packer_return(VALUE self, uint32_t depth, mp_loan loan)
+{
+    mp_packer *packer;
+    mp_buffer *buffer;
+    bool well;
+
+    if (mp_packer_epoch(self) != loan.epoch) return false; /* an outer one has returned already */
+    packer = packer_get(self);
+    buffer = mp_buffer_get(packer->buffer);
+    well = packer->depth == depth && !buffer->taken;
+    if (!well) packer->epoch++;
+    packer->depth = loan.depth;
+    packer->thread = loan.thread;
+    buffer->taken = false;
+    buffer->append_only = loan.depth > 0;
+    return well;
 }
 
 uint32_t
-mp_packer_lend(VALUE self, VALUE str, uint32_t depth, uint64_t write)
+mp_packer_epoch(VALUE self)
 {
-    mp_packer *packer = packer_for_write(self, write);
-    uint32_t before = packer->depth;
+    mp_packer *packer;
 
-    mp_buffer_return_tail(packer->buffer, str);
-    packer_set_depth(packer, depth);
-    return before;
-}
-
-VALUE
-mp_packer_take(VALUE self, uint32_t depth, uint64_t write)
-{
-    mp_packer *packer = packer_for_write(self, write);
-    VALUE str = mp_buffer_take_tail(packer->buffer);
-
-    packer_set_depth(packer, depth);
-    return str;
+    TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
+    return packer->epoch;
 }
 
 void
@@ -153,6 +155,7 @@ mp_packer_close(VALUE self)
     VALUE buffer = packer->buffer;
 
     packer->buffer = 0;
+    packer->epoch++;
     mp_buffer_close(buffer);
 }
 
@@ -162,68 +165,52 @@ mp_packer_close(VALUE self)
 typedef struct {
     VALUE self, buffer, argument, other;
     void (*body)(mp_encoder *e, VALUE argument, VALUE other);
-    size_t size;      /* of the buffer before it */
-    uint32_t depth;
-    uint64_t number, outer, root; /* of this write, the one around it, and the one around all */
+    uint32_t depth, epoch;
+    size_t size; /* of the buffer before it */
     bool done;
     mp_codec codec;
-    mp_encoder e;
 } packer_write;
 
 static VALUE
 write_body(VALUE arg)
 {
     packer_write *write = (packer_write *)arg;
+    mp_encoder e;
 
-    write->body(&write->e, write->argument, write->other);
-    packer_for_write(write->self, write->number);
-    mp_buffer_return_tail(write->buffer, mp_encoder_str(&write->e));
+    mp_encoder_init_packer(&e, write->self, write->buffer, write->depth, &write->codec);
+    write->body(&e, write->argument, write->other);
+    mp_encoder_commit(&e);
     write->done = true;
     return write->self;
 }
 
-/*
- * After a body that raised: the buffer as it was before it, wherever it stopped. A Fiber that was left in the middle
- * of a write inside this one loses the buffer; when it goes on after all, what is there is none of its business.
- */
+/* What a write that is not done left in the buffer goes. */
 static VALUE
 write_ensure(VALUE arg)
 {
-    packer_write *write = (packer_write *)arg;
-    mp_packer *packer = packer_get(write->self);
+    const packer_write *write = (const packer_write *)arg;
 
-    if (MP_UNLIKELY(packer->root != write->root || packer->write < write->number)) return Qnil;
-    if (MP_UNLIKELY(packer->write != write->number)) mp_buffer_renew_tail(write->buffer);
-    packer->write = write->outer;
-    if (MP_LIKELY(write->done)) return Qnil;
-    if (mp_buffer_get(write->buffer)->taken) mp_buffer_return_tail(write->buffer, write->e.str);
-    mp_buffer_truncate(write->buffer, write->size);
-    packer_set_depth(packer, write->depth);
+    if (!write->done && mp_packer_epoch(write->self) == write->epoch) mp_buffer_truncate(write->buffer, write->size);
     return Qnil;
 }
 
+/*
+ * Outside of all others, a write that raises leaves it to the next one to take back what it committed. In the middle
+ * of another, whose bytes are around its own, it has to be done at once.
+ */
 static VALUE
 packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE argument, VALUE other)
 {
-    mp_packer *packer = packer_get(self);
-    packer_write write = {.self = self, .buffer = packer->buffer, .argument = argument, .other = other, .body = body};
-    VALUE str;
+    const mp_packer *packer = packer_get(self);
+    packer_write write = {.self = self, .buffer = packer->buffer, .argument = argument, .other = other, .body = body,
+                          .depth = packer->depth, .epoch = packer->epoch, .codec = packer->codec};
 
-    write.codec = packer->codec;
-    write.depth = packer->depth;
     write.size = mp_buffer_for_append(write.buffer)->size;
-    write.outer = packer->write;
-    write.number = packer->writes + 1;
-    str = mp_buffer_take_tail(write.buffer);
-    packer->write = packer->writes = write.number;
-    if (!write.outer) packer->root = write.number;
-    write.root = packer->root;
-    mp_encoder_init_str(&write.e, str, &write.codec);
-    write.e.packer = self;
-    write.e.write = write.number;
-    write.e.buffer = write.depth ? 0 : write.buffer; /* what is lent stays in one String */
-    write.e.depth = write.depth;
-    return rb_ensure(write_body, (VALUE)&write, write_ensure, (VALUE)&write);
+    if (MP_UNLIKELY(write.depth && packer->thread != rb_thread_current())) mp_raise_packer_in_use();
+    if (write.depth) return rb_ensure(write_body, (VALUE)&write, write_ensure, (VALUE)&write);
+    write_body((VALUE)&write);
+    mp_buffer_get(write.buffer)->rollback = 0;
+    return self;
 }
 
 static void

@@ -4,17 +4,28 @@
 
 #include "codec.h"
 
-/* A Packer with nothing to write to yet. */
-VALUE mp_packer_new(const mp_codec *codec);
+/* A Packer for the user code of one pack, and its Buffer. */
+VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
+
+/* What a Packer was before it was lent. */
+typedef struct {
+    uint32_t depth, epoch;
+    VALUE thread;
+} mp_loan;
 
 /*
- * Gives the Packer the String that its methods append to, at so many levels of nesting; returns how many there were
- * before, which mp_packer_take wants back. write is the number of the write that does so, 0 for none.
+ * Has user code of this Thread write to the Packer, at so many levels of nesting, until mp_packer_return. Meanwhile
+ * nothing can be taken out of the Packer's Buffer. mp_packer_return is false when what is written makes no sense: when a
+ * write inside the loan did not get to its end, or one around it got there first, as Fibers can.
  */
-uint32_t mp_packer_lend(VALUE packer, VALUE str, uint32_t depth, uint64_t write);
+mp_loan mp_packer_lend(VALUE packer, uint32_t depth);
+bool mp_packer_return(VALUE packer, uint32_t depth, mp_loan loan);
 
-/* Takes the String back. RuntimeError when another Fiber or Thread is in the middle of writing to it. */
-VALUE mp_packer_take(VALUE packer, uint32_t depth, uint64_t write);
+/*
+ * Changes when a write around others finds that one of them did not get to its end. Those must not touch the Buffer any
+ * more, should their Fiber go on after all.
+ */
+uint32_t mp_packer_epoch(VALUE packer);
 
 /* After this every use of the Packer raises: what it wrote to belongs to somebody else now. */
 void mp_packer_close(VALUE packer);

@@ -2,6 +2,11 @@
 #include "types.h"
 
 static ID id_call, id_receiver, id_name, id_to_proc;
+static VALUE eIsolationError;
+
+/* Not NULL in the main Ractor only. */
+static rb_ractor_local_key_t main_key;
+static const struct rb_ractor_local_storage_type main_key_type = {NULL, NULL};
 
 mp_handler
 mp_handler_init(VALUE spec, VALUE owner)
@@ -9,6 +14,7 @@ mp_handler_init(VALUE spec, VALUE owner)
     mp_handler handler = {.receiver = spec, .method = id_call};
 
     if (RB_SYMBOL_P(spec) || RB_TYPE_P(spec, T_STRING)) {
+        if (owner != Qundef) rb_obj_method(owner, spec);
         handler.receiver = owner;
         handler.method = rb_to_id(spec);
     } else if (rb_obj_is_proc(spec)) {
@@ -165,23 +171,6 @@ mp_types_memsize(const mp_types *types)
     return (types->packer_count + types->unpacker_count) * sizeof(mp_type);
 }
 
-static void
-list_publish(mp_type *list, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        if (!list[i].handler.shareable) list[i].main_only = true;
-    }
-}
-
-void
-mp_types_publish(mp_types *types)
-{
-    list_publish(types->packers, types->packer_count);
-    list_publish(types->unpackers, types->unpacker_count);
-}
-
 bool
 mp_types_shareable_p(const mp_types *types)
 {
@@ -194,6 +183,30 @@ mp_types_shareable_p(const mp_types *types)
         if (!types->unpackers[i].handler.shareable) return false;
     }
     return true;
+}
+
+void
+mp_types_make_common(mp_types *types)
+{
+    size_t i;
+
+    for (i = 0; i < types->packer_count; i++) types->packers[i].handler.common = true;
+    for (i = 0; i < types->unpacker_count; i++) types->unpackers[i].handler.common = true;
+}
+
+bool
+mp_main_ractor_p(void)
+{
+    return rb_ractor_local_storage_ptr(main_key) != NULL;
+}
+
+void
+mp_type_check_ractor(const mp_type *type)
+{
+    if (MP_LIKELY(!type->handler.common || type->handler.shareable || mp_main_ractor_p())) return;
+    rb_raise(eIsolationError,
+             "the handler of ext type %d for %" PRIsVALUE " cannot be shared between Ractors: register a method by name, "
+             "or a Proc made by Ractor.shareable_proc or Ractor.make_shareable", type->type, type->klass);
 }
 
 static const mp_type *
@@ -229,4 +242,7 @@ Init_manypack_types(void)
     id_receiver = rb_intern("receiver");
     id_name = rb_intern("name");
     id_to_proc = rb_intern("to_proc");
+    eIsolationError = mp_const("Ractor::IsolationError");
+    main_key = rb_ractor_local_storage_ptr_newkey(&main_key_type);
+    rb_ractor_local_storage_ptr_set(main_key, &main_key);
 }

@@ -12,6 +12,7 @@ typedef struct {
     VALUE receiver; /* a Proc when method is 0; Qundef for a method of the object that is packed */
     ID method;
     bool shareable;
+    bool common;    /* registered on DefaultFactory: all Ractors have it, those too that must not call it */
 } mp_handler;
 
 typedef struct {
@@ -20,8 +21,8 @@ typedef struct {
     int8_t type;
     bool recursive;         /* the handler writes the body to a Packer, or reads it from an Unpacker */
     bool oversized_integer; /* of Integer: only what 64 bits cannot hold */
-    bool optimized_symbol;  /* of Symbol: name and bytes without calling the handler */
-    bool main_only;         /* every Ractor has the type, but only the main one may call the handler */
+    bool optimized_symbol;  /* of Symbol: the body is the name, without calling the handler */
+    bool timestamp;         /* the handler is that of Manypack::Time, and need not be called */
 } mp_type;
 
 typedef struct {
@@ -33,7 +34,10 @@ typedef struct {
     uint16_t place[256]; /* of each type, from -128 on, where in unpackers it is, plus one */
 } mp_types;
 
-/* A handler for spec: Proc, Method, Symbol, String or what answers call (TypeError); owner has the named method. */
+/*
+ * A handler for spec: Proc, Method, Symbol, String or what answers call (TypeError). owner has the named method
+ * (NameError); Qundef stands for every object that is packed.
+ */
 mp_handler mp_handler_init(VALUE spec, VALUE owner);
 
 VALUE mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv);
@@ -53,11 +57,20 @@ void mp_types_mark(const mp_types *types);
 void mp_types_compact(mp_types *types);
 size_t mp_types_memsize(const mp_types *types);
 
-/* Before every Ractor gets them: those handlers that cannot be shared become main_only. */
-void mp_types_publish(mp_types *types);
-
 /* Whether every handler may be called in every Ractor. */
 bool mp_types_shareable_p(const mp_types *types);
+
+/* All of them are in the hands of all Ractors from now on. */
+void mp_types_make_common(mp_types *types);
+
+/*
+ * Before a handler is called or handed out: Ractor::IsolationError, naming type, class and way out, where it is common,
+ * cannot be shared, and this is not the main Ractor, whose it is.
+ */
+void mp_type_check_ractor(const mp_type *type);
+
+/* Whether this is the main Ractor. */
+bool mp_main_ractor_p(void);
 
 /* The type that packs obj, which is no exact core type: its class, its singleton class or an ancestor; NULL. */
 const mp_type *mp_types_for_object(const mp_types *types, VALUE obj);

@@ -12,7 +12,8 @@
 typedef enum {
     AT_OBJECT,  /* the start of an object */
     IN_OBJECT,  /* in the middle of one that is being read; tree and values say where */
-    IN_SKIPPED, /* in the middle of one that nobody wants; walk says where */
+    IN_SKIPPED, /* in the middle of one that is being skipped; walk says where */
+    IN_FAILED,  /* in the middle of one that raised, of which nobody wants the rest; walk says where */
 } position;
 
 typedef struct {
@@ -180,15 +181,15 @@ walk_init(mp_unpacker *u)
     mp_walk_init(&u->walk, u->left, places);
 }
 
-/* Nobody wants the rest of the object that tree is in the middle of. */
+/* From now on it is in the middle of an object, where tree is, that is only passed over. */
 static void
-skip_rest(mp_unpacker *u, const mp_tree *tree, const VALUE *values)
+pass_over_rest(mp_unpacker *u, const mp_tree *tree, const VALUE *values, position why)
 {
     walk_init(u);
     mp_tree_lefts(tree, values, u->walk.left);
     u->walk.depth = tree->depth;
     at_object(u);
-    u->position = IN_SKIPPED;
+    u->position = why;
 }
 
 /* The bytes at hand: the first chunk. */
@@ -198,9 +199,10 @@ front(const mp_unpacker *u)
     const mp_chunk *chunk = mp_buffer_first(mp_buffer_get(u->buffer));
     mp_blame blame = {.start = (const uint8_t *)"", .origin = u->origin};
 
-    if (chunk) blame.start = (const uint8_t *)RSTRING_PTR(chunk->str) + chunk->at;
+    if (chunk) blame.start = mp_chunk_bytes(chunk);
     blame.at = blame.start;
     blame.end = blame.start + (chunk ? chunk->len : 0);
+    blame.behind = mp_buffer_get(u->buffer)->size - (size_t)(blame.end - blame.start);
     return blame;
 }
 
@@ -214,16 +216,15 @@ raise_truncated(const mp_unpacker *u)
     mp_raise_status(MP_E_TRUNCATED, front(u));
 }
 
-/* LimitError when the object at hand has more bytes than it may. */
+/* LimitError when the object at hand, whole or not, has more bytes than it may; ahead of them are not consumed yet. */
 static void
-check_max_bytes(mp_unpacker *u, size_t ahead)
+check_max_bytes(mp_unpacker *u, size_t ahead, bool whole)
 {
-    size_t bytes = u->origin - u->message + ahead;
+    size_t bytes = u->origin - u->message + ahead, max = u->codec.options.max_bytes;
 
-    if (MP_UNLIKELY(bytes > u->codec.options.max_bytes)) {
-        u->lost = true;
-        mp_raise_limit("max_bytes", u->codec.options.max_bytes, bytes);
-    }
+    if (MP_LIKELY(bytes <= max)) return;
+    u->lost = !whole;
+    mp_raise_limit("max_bytes", max, bytes, u->message + max);
 }
 
 /*
@@ -238,7 +239,7 @@ bytes_there(mp_unpacker *u, uint64_t n, uint64_t missing)
 
     while (buffer->size < n) {
         uint64_t got = buffer->size - before;
-        check_max_bytes(u, buffer->size);
+        check_max_bytes(u, buffer->size, false);
         if (!mp_buffer_read_io(u->buffer, missing > got ? missing - got : 1)) return false;
     }
     mp_buffer_gather(u->buffer, (size_t)n);
@@ -265,13 +266,15 @@ pass_over(mp_unpacker *u)
         mp_blame blame = front(u);
         const uint8_t *p = blame.at;
         mp_status status = mp_skip(&u->walk, &p, blame.end);
-        uint64_t need = u->walk.payload ? 1 : mp_head_need(p, blame.end), missing;
+        uint64_t need = u->walk.payload ? 1 : mp_head_need(p, blame.end), missing = 1;
 
-        missing = status == MP_E_TRUNCATED && !NIL_P(mp_buffer_get(u->buffer)->io) ? mp_walk_missing(&u->walk, p, blame.end) : 0;
+        if (status == MP_E_TRUNCATED && mp_buffer_get(u->buffer)->reads_exactly) {
+            missing = mp_walk_missing(&u->walk, p, blame.end);
+        }
         if (status == MP_OK || status == MP_E_TRUNCATED) consume(u, (size_t)(p - blame.start));
         if (status == MP_OK) {
-            check_max_bytes(u, 0);
             at_object(u);
+            check_max_bytes(u, 0, true);
             return true;
         }
         if (status != MP_E_TRUNCATED) {
@@ -283,17 +286,19 @@ pass_over(mp_unpacker *u)
     }
 }
 
-/* Bytes that the object at hand lacks behind those at hand. Nobody asks without an io; every level takes its time. */
+/*
+ * Bytes that the object at hand lacks behind those at hand, at least. Only an io that waits for all of them is worth
+ * looking at every open container for it.
+ */
 static uint64_t
-missing_of(const run *r, uint64_t need)
+missing_of(const mp_unpacker *u, const mp_decoder *d, uint64_t need)
 {
-    const mp_decoder *d = &r->d;
     uint64_t missing = need - (uint64_t)(d->end - d->at);
     VALUE lefts_owner = 0;
     uint64_t *left;
     uint32_t level;
 
-    if (NIL_P(mp_buffer_get(r->u->buffer)->io)) return missing;
+    if (!mp_buffer_get(u->buffer)->reads_exactly) return missing;
     left = ALLOCV_N(uint64_t, lefts_owner, d->tree.depth + 1);
     mp_tree_lefts(&d->tree, d->stack.values, left);
     for (level = 0; level < d->tree.depth; level++) missing += left[level] - 1;
@@ -307,11 +312,10 @@ suspend(run *r)
 {
     mp_unpacker *u = r->u;
 
-    if (!r->d.tree.depth) return; /* before the first byte of an object there is nothing to keep */
+    if (!r->d.tree.depth) return; /* outside of all containers there is nothing to keep */
     if (r->d.tree.count && !r->d.stack.owner) mp_value_stack_move(&r->d.stack, r->d.tree.count, r->d.tree.count + 62);
     u->position = IN_OBJECT;
     u->tree = r->d.tree;
-    if (!r->d.stack.owner) return; /* nothing on it */
     u->values = r->d.stack.values;
     u->value_capacity = r->d.stack.capacity;
     RB_OBJ_WRITE(r->self, &u->values_owner, r->d.stack.owner);
@@ -323,7 +327,7 @@ resume(run *r)
     mp_unpacker *u = r->u;
 
     mp_decoder_init(&r->d, &u->codec);
-    r->d.own_source = true;
+    r->d.source_own = true;
     r->d.origin = u->origin;
     r->d.outer_depth = u->outer_depth;
     if (u->position != IN_OBJECT) {
@@ -351,9 +355,9 @@ decode_front(run *r)
     r->decoding = true;
     buffer->taken = true;
     r->d.committed = false;
-    mp_decoder_source(&r->d, chunk->str, chunk->at, chunk->len);
+    mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), chunk->len);
     obj = mp_decode_on(&r->d);
-    unpacker_get(r->self); /* which a Fiber may have left in the middle of a body that is closed by now */
+    unpacker_get(r->self); /* raises where this was a body, whose end came while a Fiber had stopped in here */
     mp_buffer_get(u->buffer)->taken = u->body;
     r->decoding = false;
     consume(u, (size_t)(r->d.at - r->d.start));
@@ -366,7 +370,7 @@ read_body(void *arg)
     run *r = arg;
     mp_unpacker *u = r->u;
 
-    if (u->position == IN_SKIPPED && !pass_over(u)) return Qundef;
+    if (u->position > IN_OBJECT && !pass_over(u)) return Qundef;
     resume(r);
     for (;;) {
         VALUE obj = decode_front(r);
@@ -375,12 +379,12 @@ read_body(void *arg)
         if (obj != Qundef) {
             mp_decoder_cleanup(&r->d);
             at_object(u);
-            check_max_bytes(u, 0);
+            check_max_bytes(u, 0, true);
             return obj;
         }
         suspend(r); /* before anything that can raise or never return */
         need = mp_object_need(r->d.at, r->d.end);
-        if (!bytes_there(u, need, missing_of(r, need))) return Qundef;
+        if (!bytes_there(u, need, missing_of(u, &r->d, need))) return Qundef;
     }
 }
 
@@ -389,9 +393,10 @@ skip_body(void *arg)
 {
     mp_unpacker *u = ((run *)arg)->u;
 
+    if (u->position == IN_FAILED && !pass_over(u)) return Qundef;
     if (u->position == IN_OBJECT) {
         mp_tree tree = u->tree;
-        skip_rest(u, &tree, u->values);
+        pass_over_rest(u, &tree, u->values, IN_SKIPPED);
     } else if (u->position == AT_OBJECT) {
         walk_init(u);
         u->message = u->origin;
@@ -418,10 +423,12 @@ after_error(run *r)
 
     if (r->decoding && r->d.committed) {
         consume(u, (size_t)(r->d.at - r->d.start));
-        skip_rest(u, &r->d.tree, r->d.stack.values);
+        pass_over_rest(u, &r->d.tree, r->d.stack.values, IN_FAILED);
         if (mp_walk_object_passed(&u->walk)) at_object(u);
     } else if (r->decoding || u->lost) {
-        RB_OBJ_WRITE(r->self, &u->broken, rb_errinfo());
+        VALUE error = rb_errinfo(); /* nil when the making of the exception itself was left by a throw */
+        if (NIL_P(error)) error = rb_exc_new_cstr(rb_eRuntimeError, "unpacker does not know where it is");
+        RB_OBJ_WRITE(r->self, &u->broken, error);
         at_object(u);
     }
 }
@@ -474,7 +481,7 @@ head_there(mp_unpacker *u)
     size_t size;
     mp_blame blame;
 
-    if (u->position == IN_SKIPPED && !pass_over(u)) return false;
+    if (u->position > IN_OBJECT && !pass_over(u)) return false;
     if (u->position == IN_OBJECT) {
         rb_raise(rb_eRuntimeError, "an object was read in part: read goes on with it, skip and reset drop it");
     }

@@ -3,12 +3,8 @@
 # The same bytes and the same objects as the msgpack gem, over seeded graphs: as many as MANYPACK_GRAPHS says.
 
 require "test_helper"
+require_relative "msgpack_gem"
 require_relative "random_graph"
-
-# Both gems define Symbol#to_msgpack_ext, alike.
-verbose, $VERBOSE = $VERBOSE, nil
-require "msgpack"
-$VERBOSE = verbose
 
 class MsgpackGemTest < Minitest::Test
   GRAPHS = Integer(ENV.fetch("MANYPACK_GRAPHS", 10_000))
