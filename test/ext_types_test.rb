@@ -63,15 +63,10 @@ class ExtTypesTest < Minitest::Test
     assert_raises(Manypack::UnknownExtTypeError) { @factory.load(bytes("d5 01 03 04")) }
   end
 
-  PACKERS = {
-    "Proc" => ->(point) { [point.x].pack("c") }, "Symbol" => :to_s, "String" => "to_s",
-    "Method" => Kernel.method(:String), "callable" => Callable.new
-  }.freeze
-
   def test_handlers_may_be_given_in_every_way
     Round.define_singleton_method(:allocate_by) { |body| [:symbol, body] }
     Box.define_singleton_method(:by_string) { |body| [:string, body] }
-    @factory.register_type(1, Point, packer: PACKERS["Proc"], unpacker: ->(body) { [:proc, body] })
+    @factory.register_type(1, Point, packer: ->(point) { [point.x].pack("c") }, unpacker: ->(body) { [:proc, body] })
     @factory.register_type(2, Round, packer: :to_msgpack_ext, unpacker: :allocate_by)
     @factory.register_type(3, Box, packer: "to_a_string", unpacker: "by_string")
     @factory.register_type(4, Range, packer: Kernel.method(:String), unpacker: Kernel.method(:String))
@@ -92,6 +87,8 @@ class ExtTypesTest < Minitest::Test
       assert_raises(TypeError) { @factory.register_type(1, Point, packer: handler) }
       assert_raises(TypeError) { @factory.register_type(1, Point, unpacker: handler) }
     end
+    assert_raises(NameError) { @factory.register_type(1, Object) }
+    assert_raises(NameError) { @factory.register_type(1, Object, unpacker: :no_such_method) }
     assert_empty @factory.registered_types
     assert_raises(ArgumentError) { Manypack::Packer.new.register_type(1, Point) }
     assert_raises(ArgumentError) { Manypack::Unpacker.new.register_type(1) }

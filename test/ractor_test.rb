@@ -109,6 +109,7 @@ class RactorTest < Minitest::Test
     "Manypack::Factory#unpack" => 'FACTORY.unpack("\xD4\x01r".b) == "r"',
     "Manypack::Factory#packer" => "FACTORY.packer.write(1..2).size == 3",
     "Manypack::Factory#unpacker" => 'FACTORY.unpacker.feed("\xD4\x01r".b).read == "r"',
+    "Manypack::Factory#freeze" => "Ractor.shareable?(Manypack::Factory.new.freeze)",
     "Manypack::Factory#pool" => "FACTORY.pool(2, freeze: true).frozen?",
     "Manypack::Factory#codec" => 'FACTORY.codec(freeze: true).load("\xD4\x01r".b).frozen?',
     "Manypack::Factory::Pool#dump" => "FACTORY.pool.dump(1..2).bytesize == 3",
@@ -243,7 +244,7 @@ class RactorTest < Minitest::Test
     'Manypack.unpack("\xD4\x01a".b)', "Manypack.pack(1..2)", 'Manypack::DefaultFactory.load("\xD4\x01a".b)', "Manypack::DefaultFactory.dump(1..2)",
     'Manypack::Codec.new(freeze: true).load("\xD4\x01a".b)', 'Manypack::DefaultFactory.codec(freeze: true).load("\xD4\x01a".b)',
     "Manypack::DefaultFactory.packer.write(1..2)", 'Manypack::DefaultFactory.pool(1, freeze: true).load("\xD4\x01a".b)',
-    'Manypack::DefaultFactory.dup.tap { |factory| factory.register_type(2, Set) }.load("\xD4\x01a".b)',
+    'Manypack::DefaultFactory.dup.tap { |factory| factory.register_type(2, Set, packer: :to_s) }.load("\xD4\x01a".b)',
     'Manypack::DefaultFactory.unpacker.tap { |unpacker| unpacker.register_type(2) { nil } }.feed("\xD4\x01a".b).read',
     "Manypack::DefaultFactory.packer.tap { |packer| packer.register_type(2, String) { nil } }.write(1..2)"
   ].freeze

@@ -150,19 +150,20 @@ class StreamMemoryTest < Minitest::Test
     assert_equal 1, objects
   end
 
-  # Twice as much takes about twice as long, and not four times; the best of some runs, for the noise.
+  # Twice as much takes about twice as long, and not four times; of some attempts one is enough, for the noise.
   def assert_linear(size, &work)
-    once = fastest { work.call(size) }
-    twice = fastest { work.call(size * 2) }
-    assert_operator twice, :<, (once * 3.2) + 0.005
+    attempts = []
+    4.times do
+      attempts << [cpu_seconds { work.call(size) }, cpu_seconds { work.call(size * 2) }]
+      break if attempts.last[1] < attempts.last[0] * 3
+    end
+    assert_operator attempts.last[1], :<, attempts.last[0] * 3, attempts.inspect
   end
 
-  def fastest
-    Array.new(2) do
-      start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      yield
-      Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
-    end.min
+  def cpu_seconds
+    start = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+    yield
+    Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - start
   end
 
   # Bytes of an object and of all that it refers to, but for classes and what belongs to the process.
