@@ -17,31 +17,26 @@ module WholeStream
   end
 
   class ValuesTest < Minitest::Test
-    include CorePart
     include ValuesContract
     include Front
   end
 
   class DecodingTest < Minitest::Test
-    include CorePart
     include DecodingContract
     include Front
   end
 
   class DecodeErrorsTest < Minitest::Test
-    include CorePart
     include DecodeErrorsContract
     include Front
   end
 
   class OptionsTest < Minitest::Test
-    include CorePart
     include OptionsContract
     include Front
   end
 
   class PackingTest < Minitest::Test
-    include CorePart
     include PackingContract
     include Front
   end
@@ -183,7 +178,6 @@ module ByFactory
   end
 
   class ValuesTest < Minitest::Test
-    include CorePart
     include ValuesContract
     include Front
   end
