@@ -7,7 +7,6 @@ require "rbconfig"
 require "stringio"
 
 class FactoryTest < Minitest::Test
-
   module Shape
   end
 
