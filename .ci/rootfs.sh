@@ -3,7 +3,7 @@
 #   rootfs.sh create ROOT TRIES                   makes a bare one, with this machine's ways to the network
 #   rootfs.sh run ROOT COMMAND...                 runs a command of the repository's clone in it
 #   rootfs.sh install_ruby ROOT VERSION RELEASE   installs that Ruby from that release and makes it the first in PATH
-#   rootfs.sh online ROOT                         tells whether packages can be had
+#   rootfs.sh online ROOT                         tells whether packages and gems can be had
 # Mounts live in a mount namespace that ends with the command, so that none can be left behind.
 set -euo pipefail
 
@@ -81,7 +81,10 @@ install_ruby() {
 }
 
 online() {
-  in_root "$1" apt-get update -qq -o Acquire::Check-Valid-Until=false -o APT::Update::Error-Mode=any
+  in_root "$1" sh -ec '
+    apt-get update -qq -o Acquire::Check-Valid-Until=false -o APT::Update::Error-Mode=any
+    ! command -v gem >/dev/null || gem specification --remote rake version >/dev/null
+  '
 }
 
 in_root() {

@@ -14,9 +14,11 @@ step() {
   printf '\n=== [%d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$step_name"
 }
 
-# Runs a program, but not for ever.
+# Runs a program, but not for ever. All that it started ends with it, unless a person is there: Ctrl-C has to reach it.
 limited() {
-  timeout --kill-after=10s "$limit" "$@" && return
+  local -a how=(--kill-after=10s)
+  [ ! -t 0 ] || how+=(--foreground)
+  timeout "${how[@]}" "$limit" "$@" && return
   local status=$?
   [ "$status" != 124 ] || echo "stopped: not done within $limit" >&2
   return "$status"
