@@ -17,7 +17,6 @@ module WholeStream
   end
 
   class ValuesTest < Minitest::Test
-    include CorePart
     include ValuesContract
     include Front
   end
@@ -29,19 +28,16 @@ module WholeStream
   end
 
   class DecodeErrorsTest < Minitest::Test
-    include CorePart
     include DecodeErrorsContract
     include Front
   end
 
   class OptionsTest < Minitest::Test
-    include CorePart
     include OptionsContract
     include Front
   end
 
   class PackingTest < Minitest::Test
-    include CorePart
     include PackingContract
     include Front
   end
@@ -183,7 +179,6 @@ module ByFactory
   end
 
   class ValuesTest < Minitest::Test
-    include CorePart
     include ValuesContract
     include Front
   end
