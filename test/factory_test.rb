@@ -7,8 +7,6 @@ require "rbconfig"
 require "stringio"
 
 class FactoryTest < Minitest::Test
-  include CorePart
-
   module Shape
   end
 

@@ -5,8 +5,6 @@ require "test_helper"
 require_relative "contract/decoding_contract"
 
 class StreamingTest < Minitest::Test
-  include CorePart
-
   Box = Struct.new(:content)
 
   BOXES = Manypack::Factory.new.tap do |factory|

@@ -22,7 +22,6 @@ module WholeStream
   end
 
   class DecodingTest < Minitest::Test
-    include CorePart
     include DecodingContract
     include Front
   end
