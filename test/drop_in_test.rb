@@ -131,7 +131,6 @@ class DropInTest < Minitest::Test
     assert_program <<~RUBY
       require "msgpack"
       require "msgpack/bigint"
-      require "bigdecimal"
       require "set"
       SafeBuffer = Class.new(String)
       Indifferent = Class.new(Hash)
@@ -152,7 +151,7 @@ class DropInTest < Minitest::Test
           registry.register_type 0, Symbol, packer: :to_msgpack_ext, unpacker: :from_msgpack_ext, optimized_symbols_parsing: true
           registry.register_type 1, Integer, packer: MessagePack::Bigint.method(:to_msgpack_ext),
                                  unpacker: MessagePack::Bigint.method(:from_msgpack_ext), oversized_integer_extension: true
-          registry.register_type 2, BigDecimal, packer: :_dump, unpacker: :_load
+          registry.register_type 3, Rational, packer: :to_s, unpacker: Kernel.method(:Rational)
           registry.register_type 11, Range, packer: method(:write_range), unpacker: method(:read_range), recursive: true
           registry.register_type 12, Set, packer: ->(s, packer) { packer.write(s.to_a) }, unpacker: ->(u) { u.read.to_set }, recursive: true
           registry.register_type 17, Indifferent, packer: ->(h, packer) { packer.write(h.to_h) },
@@ -179,7 +178,7 @@ class DropInTest < Minitest::Test
         end
       end.new
       raise unless $serializer.dump(1).start_with?("\\xCC\\x80".b)
-      object = { sym: [2**80, BigDecimal("1.5"), 1..5, Set[1, :two]], "safe" => SafeBuffer.new("<b>"), "h" => Indifferent.new.update("k" => 1) }
+      object = { sym: [2**80, 3r / 2, 1..5, Set[1, :two]], "safe" => SafeBuffer.new("<b>"), "h" => Indifferent.new.update("k" => 1) }
       loaded = $serializer.load($serializer.dump(object))
       raise loaded.inspect unless loaded == object && loaded["safe"].class == SafeBuffer && loaded["h"].class == Indifferent
       raise unless $serializer.load($serializer.dump([Fallback.new([Fallback.new(5)])]))[0].value[0].value == 5

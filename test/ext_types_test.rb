@@ -195,10 +195,10 @@ class ExtTypesTest < Minitest::Test
     [0, 1, 2, 3, 4, 8, 16, 17, 255, 256, 65_535, 65_536].each do |size|
       packed = exercise { @factory.dump(Box.new("b" * size)) }
       assert_equal pack(Manypack::ExtensionValue.new(1, "b" * size)), packed
-      assert_equal "b" * size, exercise { @factory.load(packed) }.content
+      assert_equal "b" * size, @factory.load(packed).content
       register_box
       recursive = Box.new(["b" * size])
-      assert_equal recursive, exercise { @factory.load(@factory.dump(recursive)) }
+      assert_equal recursive, @factory.load(@factory.dump(recursive))
       @factory.register_type(1, Box, packer: :content, unpacker: :new)
     end
   end

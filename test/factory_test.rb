@@ -66,13 +66,22 @@ class FactoryTest < Minitest::Test
       define_method("test_all_types_and_flags_hold_in_#{what}_by_#{way}".tr(" ", "_")) do
         factory = make.call(@factory)
         dump, load = self.class.ways(factory)[way]
-        packed = exercise { dump.call(OBJECT) }
+        packed = dump.call(OBJECT)
         assert_equal @factory.dump(OBJECT), packed
-        assert_equal EXPECTED, exercise { load.call(packed) }
+        assert_equal EXPECTED, load.call(packed)
         entries = factory.registered_types
         assert_equal [0, 1, 2, 3], entries.map { |entry| entry[:type] }
       end
     end
+  end
+
+  def test_packing_and_unpacking_every_type_at_every_allocation
+    self.class.ways(@factory).values_at("itself", "packer and unpacker", "io both ways", "packer of a pool").each do |dump, load|
+      packed = exercise { dump.call(OBJECT) }
+      assert_equal EXPECTED, exercise { load.call(packed) }
+    end
+    copy = exercise { @factory.dup.tap { |factory| factory.register_type(9, Shape, packer: ->(_) { "" }) } }
+    assert_equal 5, exercise { copy.registered_types }.size
   end
 
   def test_a_copy_has_a_registry_of_its_own

@@ -85,7 +85,7 @@ class ReentrancyTest < Minitest::Test
     define_method("test_#{name}_from_the_io") do
       unpacker = nil
       unpacker = Manypack::Unpacker.new(CallingIo.new("\x92\x01", "\x02\x06", "") { assert_in_use { IN_USE[name].call(unpacker) } })
-      assert_equal [1, 2], exercise { unpacker.read }
+      assert_equal [1, 2], unpacker.read
       assert_equal 6, unpacker.read
       assert_raises(EOFError) { unpacker.read }
     end
@@ -136,7 +136,7 @@ class ReentrancyTest < Minitest::Test
   def test_over_a_recursive_body_only_reading_is_allowed
     IN_USE.except(:read, :skip, :skip_nil, :read_array_header, :read_map_header).each do |name, call|
       outer = with_recursive_type { |body| assert_in_use(name) { call.call(body) } && body.read }
-      assert_equal [[2, 3], 6], exercise { outer.feed("\x92\xC7\x03\x01\x92\x02\x03\x06".b).read }
+      assert_equal [[2, 3], 6], outer.feed("\x92\xC7\x03\x01\x92\x02\x03\x06".b).read
     end
     outer = with_recursive_type { |body| [body.skip_nil, body.read_array_header, body.read, body.skip, body.skip_nil, body.read_map_header] }
     assert_equal [false, 2, 7, nil, true, 0], outer.feed("\xC7\x05\x01\x92\x07\x08\xC0\x80".b).read

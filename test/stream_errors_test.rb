@@ -44,9 +44,9 @@ class StreamErrorsTest < Minitest::Test
       whole = bytes("93 #{ext} 82 a1 61 01 a1 62 93 01 02 03 dc 00 10 #{"c0" * 15} a3 61 62 63")
       (4..whole.bytesize).each do |cut|
         @unpacker.feed(whole.byteslice(0, cut))
-        assert_raises(error) { exercise { @unpacker.read } }
-        assert_raises(EOFError) { exercise { @unpacker.read } }
-        assert_equal 6, exercise { @unpacker.feed(whole.byteslice(cut..)).feed("\x06").read }
+        assert_raises(error) { @unpacker.read }
+        assert_raises(EOFError) { @unpacker.read }
+        assert_equal 6, @unpacker.feed(whole.byteslice(cut..)).feed("\x06").read
       end
     end
   end
@@ -133,7 +133,7 @@ class StreamErrorsTest < Minitest::Test
   def test_where_the_next_object_is_not_known_every_read_raises_the_same_until_reset
     LOST.each do |message, (error_class, options)|
       unpacker = Manypack::Unpacker.new(options).feed(bytes(message))
-      first = assert_raises(error_class) { exercise { unpacker.read } }
+      first = assert_raises(error_class) { unpacker.read }
       unpacker.feed("\x01" * 300)
       %i[read unpack full_unpack skip skip_nil read_array_header read_map_header].each do |method|
         again = assert_raises(error_class) { unpacker.public_send(method) }
@@ -161,7 +161,7 @@ class StreamErrorsTest < Minitest::Test
       unpacker = Manypack::Unpacker.new(options).feed(bytes(message))
       expected = assert_raises(error_class) { Manypack::Unpacker.new(options).feed(bytes(message)).read }
       2.times do
-        error = assert_raises(error_class) { exercise { unpacker.skip } }
+        error = assert_raises(error_class) { unpacker.skip }
         assert_equal expected.offset, error.offset, message
       end
       unpacker.reset

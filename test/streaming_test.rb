@@ -30,10 +30,10 @@ class StreamingTest < Minitest::Test
       (0..whole.bytesize).each do |cut|
         unpacker = BOXES.unpacker.feed(whole.byteslice(0, cut))
         if cut < whole.bytesize
-          2.times { assert_raises(Manypack::TruncatedError) { exercise { unpacker.read } } }
+          2.times { assert_raises(Manypack::TruncatedError) { unpacker.read } }
           unpacker.feed(whole.byteslice(cut..))
         end
-        assert_object object, exercise { unpacker.read }
+        assert_object object, unpacker.read
         assert_predicate unpacker.buffer, :empty?
       end
     end
@@ -45,6 +45,17 @@ class StreamingTest < Minitest::Test
       *bytes, last = BOXES.dump(object).each_char.to_a
       bytes.each { |byte| assert_raises(EOFError) { unpacker.feed(byte).read } }
       assert_object object, unpacker.feed(last).read
+    end
+  end
+
+  def test_what_waits_in_the_middle_outlives_collections
+    object = { "key" => [1, Box.new(["inner", 2.5e300]), "s" * 300], [1] => nil }
+    whole = BOXES.dump(object)
+    whole.bytesize.fdiv(4).ceil.step(whole.bytesize - 1, 67) do |cut|
+      unpacker = BOXES.unpacker.feed(whole.byteslice(0, cut))
+      assert_raises(EOFError) { exercise { unpacker.read } }
+      exercise { unpacker.feed(whole.byteslice(cut..)) }
+      assert_equal object, exercise { unpacker.read }
     end
   end
 
@@ -75,11 +86,11 @@ class StreamingTest < Minitest::Test
       (0..whole.bytesize).each do |cut|
         unpacker = Manypack::Unpacker.new.feed(whole.byteslice(0, cut))
         if cut < whole.bytesize
-          2.times { assert_raises(Manypack::TruncatedError) { exercise { unpacker.skip } } }
+          2.times { assert_raises(Manypack::TruncatedError) { unpacker.skip } }
           unpacker.feed(whole.byteslice(cut..))
         end
         unpacker.feed("\x2A")
-        assert_nil exercise { unpacker.skip }
+        assert_nil unpacker.skip
         assert_equal 42, unpacker.read
       end
     end
@@ -90,9 +101,9 @@ class StreamingTest < Minitest::Test
       whole = BOXES.dump([object, object])
       (1...whole.bytesize).each do |cut|
         unpacker = BOXES.unpacker.feed(whole.byteslice(0, cut))
-        assert_raises(EOFError) { exercise { unpacker.read } }
+        assert_raises(EOFError) { unpacker.read }
         unpacker.feed(whole.byteslice(cut..)).feed("\x2A")
-        assert_nil exercise { unpacker.skip }
+        assert_nil unpacker.skip
         assert_equal 42, unpacker.read
       end
     end
@@ -113,8 +124,8 @@ class StreamingTest < Minitest::Test
       heads.zip([0, 3, 16, 65_536]) do |head, count|
         *bytes, last = bytes(head).each_char.to_a
         unpacker = Manypack::Unpacker.new
-        bytes.each { |byte| assert_raises(EOFError) { exercise { unpacker.feed(byte).public_send(method) } } }
-        assert_equal count, exercise { unpacker.feed(last).public_send(method) }
+        bytes.each { |byte| assert_raises(EOFError) { unpacker.feed(byte).public_send(method) } }
+        assert_equal count, unpacker.feed(last).public_send(method)
       end
       assert_raises(EOFError) { @unpacker.public_send(method) }
     end
