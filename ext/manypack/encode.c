@@ -129,59 +129,6 @@ encoder_result(mp_encoder *e)
 
 /* --- errors ----------------------------------------------------------------------------------------- */
 
-/* Steps of a path that are shown from its start and from its end. */
-enum { PATH_HEAD = 8, PATH_TAIL = 8 };
-
-static bool
-identifier_p(VALUE name)
-{
-    const char *p = RSTRING_PTR(name);
-    long i, n = RSTRING_LEN(name);
-
-    for (i = 0; i < n; i++) {
-        bool letter = p[i] == '_' || (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= 'A' && p[i] <= 'Z');
-        if (!letter && !(i > 0 && p[i] >= '0' && p[i] <= '9')) return false;
-    }
-    return n > 0;
-}
-
-/* ".name", "[3]", "[\"other string\"]"; of a key that is none of these, its class. */
-static void
-append_step(VALUE path, const mp_place *place)
-{
-    VALUE key = place->key;
-
-    if (key == Qundef) {
-        rb_str_catf(path, "[%ld]", place->index);
-        return;
-    }
-    if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
-    if (RB_FIXNUM_P(key)) rb_str_catf(path, "[%ld]", FIX2LONG(key));
-    else if (!RB_TYPE_P(key, T_STRING)) rb_str_catf(path, "[%" PRIsVALUE "]", rb_obj_class(key));
-    else if (identifier_p(key)) rb_str_catf(path, ".%" PRIsVALUE, key);
-    else rb_str_catf(path, "[%" PRIsVALUE "]", rb_str_dump(key));
-}
-
-/* "$.users[3].avatar"; of a very long path, both ends. Iterative: the C stack may be nearly used up. */
-static VALUE
-path_of(const mp_place *innermost)
-{
-    VALUE path = rb_utf8_str_new_cstr("$");
-    const mp_place *place;
-    unsigned long depth = 0, step, up;
-
-    for (place = innermost; place; place = place->up) depth++;
-    for (step = 0; step < depth; step++) {
-        if (step == PATH_HEAD && depth > PATH_HEAD + PATH_TAIL) {
-            rb_str_cat_cstr(path, "...");
-            step = depth - PATH_TAIL;
-        }
-        for (place = innermost, up = depth - 1 - step; up; up--) place = place->up;
-        append_step(path, place);
-    }
-    return path;
-}
-
 NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
 NORETURN(static void raise_modified(mp_encoder *e, const char *what));
 NORETURN(static void raise_too_long(mp_encoder *e, VALUE obj));
@@ -191,7 +138,7 @@ static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
     VALUE message = rb_sprintf("undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE,
-                               rb_obj_class(obj), path_of(e->place));
+                               rb_obj_class(obj), mp_path(e->place));
     VALUE keywords = rb_hash_new();
     VALUE argv[4];
 
@@ -206,14 +153,14 @@ raise_unpackable(mp_encoder *e, VALUE obj)
 static void
 raise_modified(mp_encoder *e, const char *what)
 {
-    rb_raise(rb_eRuntimeError, "%s was modified during packing, at %" PRIsVALUE, what, path_of(e->place));
+    rb_raise(rb_eRuntimeError, "%s was modified during packing, at %" PRIsVALUE, what, mp_path(e->place));
 }
 
 static void
 raise_too_long(mp_encoder *e, VALUE obj)
 {
     rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than MessagePack's 4294967295, at %" PRIsVALUE, rb_obj_class(obj),
-             path_of(e->place));
+             mp_path(e->place));
 }
 
 MP_INLINE uint32_t
@@ -255,7 +202,7 @@ encode_bignum(mp_encoder *e, VALUE obj)
         encode_typed(e, obj, e->codec->types->integer);
     } else {
         rb_raise(rb_eRangeError, "Integer of %" PRIuSIZE " bits does not fit MessagePack's 64, at %" PRIsVALUE,
-                 rb_absint_numwords(obj, 1, NULL) + (sign < 0), path_of(e->place));
+                 rb_absint_numwords(obj, 1, NULL) + (sign < 0), mp_path(e->place));
     }
 }
 
@@ -483,11 +430,11 @@ encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
 
     if (!RB_FIXNUM_P(nsec) || FIX2LONG(nsec) < 0 || FIX2LONG(nsec) > (long)MP_TIMESTAMP_NSEC_MAX) {
         rb_raise(rb_eRangeError, "nanoseconds of a timestamp are 0..%u, not %" PRIsVALUE ", at %" PRIsVALUE,
-                 MP_TIMESTAMP_NSEC_MAX, nsec, path_of(e->place));
+                 MP_TIMESTAMP_NSEC_MAX, nsec, mp_path(e->place));
     }
     if (!RB_INTEGER_TYPE_P(sec) || !int64_p(sec)) {
         rb_raise(rb_eRangeError, "seconds of a timestamp are int64, not %" PRIsVALUE ", at %" PRIsVALUE, sec,
-                 path_of(e->place));
+                 mp_path(e->place));
     }
     timestamp.sec = NUM2LL(sec);
     timestamp.nsec = (uint32_t)FIX2LONG(nsec);
@@ -508,15 +455,15 @@ encode_extension_value(mp_encoder *e, VALUE obj)
 
     if (!RB_INTEGER_TYPE_P(type)) {
         rb_raise(rb_eTypeError, "the type of an ExtensionValue is an Integer, not %" PRIsVALUE ", at %" PRIsVALUE,
-                 rb_obj_class(type), path_of(e->place));
+                 rb_obj_class(type), mp_path(e->place));
     }
     if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
         rb_raise(rb_eRangeError, "the type of an ExtensionValue is -128..127, not %" PRIsVALUE ", at %" PRIsVALUE, type,
-                 path_of(e->place));
+                 mp_path(e->place));
     }
     if (!RB_TYPE_P(payload, T_STRING)) {
         rb_raise(rb_eTypeError, "the payload of an ExtensionValue is a String, not %" PRIsVALUE ", at %" PRIsVALUE,
-                 rb_obj_class(payload), path_of(e->place));
+                 rb_obj_class(payload), mp_path(e->place));
     }
     mp_encode_ext(e, FIX2INT(type), payload);
 }
@@ -535,7 +482,7 @@ level_open(mp_encoder *e, mp_place *place)
     place->up = e->place;
     e->place = place;
     if (MP_UNLIKELY(++e->depth > e->max_depth || (e->depth % STACK_CHECK_LEVELS == 0 && mp_stack_used_up_p()))) {
-        mp_raise_nesting(e->depth - 1, path_of(e->place->up));
+        mp_raise_nesting(e->depth - 1, mp_path(e->place->up));
     }
 }
 
@@ -652,7 +599,7 @@ calls_too_deep(VALUE arg, VALUE error)
 {
     const mp_encoder *e = ((const user_call *)arg)->e;
 
-    mp_raise_nesting(e->depth, path_of(e->place));
+    mp_raise_nesting(e->depth, mp_path(e->place));
 }
 
 static VALUE
@@ -682,7 +629,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     mp_place place = {.key = Qundef};
     VALUE result;
 
-    if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_nesting(e->depth, path_of(e->place));
+    if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_nesting(e->depth, mp_path(e->place));
     if (!e->packer) leave_for_packer(e);
     level_open(e, &place);
     commit_for_now(e);

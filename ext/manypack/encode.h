@@ -4,16 +4,10 @@
 
 #include "codec.h"
 #include "out.h"
+#include "path.h"
 
 /* Bytes of C stack that an encoder starts with: most messages need no more. */
 #define MP_ENCODER_BLOCK 4096
-
-/* One open container on the way to the value at hand; lives on the C stack, read only for error messages. */
-typedef struct mp_place {
-    const struct mp_place *up;
-    VALUE key;  /* of a map; Qundef in an array */
-    long index; /* of an array */
-} mp_place;
 
 /*
  * One walk over one object. Lives on the C stack and owns nothing but str, which the collector finds there. The window

@@ -642,8 +642,10 @@ rb_unpacker_feed(VALUE self, VALUE string)
  * The next object. TruncatedError (an EOFError) when it is not all there: feed the rest and read again, or reset.
  *
  * After another error the next read returns the next object, where it is known where that starts: the object to
- * blame, and all that it is in, is passed over. Where it is not known (0xc1, too deep, above a limit), every read
- * raises the same error until reset.
+ * blame, and all that it is in, is passed over. Where it is not known (0xc1, too deep, more than max_bytes of an object
+ * that is not all there), every read raises the same error until reset.
+ *
+ * A Fiber that is left in the middle of a read, in a handler or waiting for the io, leaves the Unpacker in use.
  */
 static VALUE
 rb_unpacker_read(VALUE self)
