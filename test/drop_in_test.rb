@@ -367,6 +367,7 @@ class DropInTest < Minitest::Test
 
   # Without Bundler, and without the warnings and lib paths of the tests.
   def run_ruby(program)
-    Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-W:no-experimental", "-w", "-I", LIB, stdin_data: program)
+    environment = { "RUBYOPT" => nil, "RUBYLIB" => nil }
+    Open3.capture2e(environment, RbConfig.ruby, "-W:no-experimental", "-w", "-Ku", "-I", LIB, stdin_data: program)
   end
 end
