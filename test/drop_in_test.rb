@@ -368,6 +368,6 @@ class DropInTest < Minitest::Test
   # Without Bundler, and without the warnings and lib paths of the tests.
   def run_ruby(program)
     environment = { "RUBYOPT" => nil, "RUBYLIB" => nil }
-    Open3.capture2e(environment, RbConfig.ruby, "-W:no-experimental", "-w", "-Ku", "-I", LIB, stdin_data: program)
+    Open3.capture2e(environment, RbConfig.ruby, "-W:no-experimental", "-w", "-I", LIB, stdin_data: "# encoding: UTF-8\n#{program}")
   end
 end
