@@ -590,6 +590,7 @@ mp_unpacker_end_body(VALUE self)
  * call-seq: Manypack::Unpacker.new(io = nil, options = nil) -> unpacker
  *
  * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer.
+ * TypeError and RangeError for options that are not what they have to be.
  *
  *   unpacker = Manypack::Unpacker.new(symbolize_keys: true)
  *   unpacker.feed_each("\x81\xA1a\x01\x81") { |object| p object } # {a: 1}
