@@ -542,6 +542,8 @@ mp_buffer_close(VALUE self)
  * [write_reference_threshold:] the same for what is written (default 524288, at least 256)
  *
  * Smaller sizes are raised to the least. RangeError below 0, TypeError for what is no Integer.
+ *
+ *   Manypack::Buffer.new(StringIO.new("abc"), io_buffer_size: 4096).read(2) #=> "ab"
  */
 static VALUE
 rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
@@ -555,7 +557,15 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
     return self;
 }
 
-/* call-seq: buffer.clear -> nil, drops all bytes */
+/*
+ * call-seq: buffer.clear -> nil
+ *
+ * Drops all bytes. RuntimeError while its owner is at work on them.
+ *
+ *   buffer = Manypack::Buffer.new << "ab"
+ *   buffer.clear #=> nil
+ *   buffer.empty? #=> true
+ */
 static VALUE
 rb_buffer_clear(VALUE self)
 {
@@ -564,14 +574,26 @@ rb_buffer_clear(VALUE self)
     return Qnil;
 }
 
-/* call-seq: buffer.size -> Integer, bytes that are there without reading from the io */
+/*
+ * call-seq: buffer.size -> Integer
+ *
+ * How many bytes are there, without reading from the io. RuntimeError while they are being read or flushed.
+ *
+ *   (Manypack::Buffer.new << "ab").size #=> 2
+ */
 static VALUE
 rb_buffer_size(VALUE self)
 {
     return SIZET2NUM(mp_buffer_for_append(self)->size);
 }
 
-/* call-seq: buffer.empty? -> true or false */
+/*
+ * call-seq: buffer.empty? -> true or false
+ *
+ * Whether no bytes are there, without reading from the io. RuntimeError as for size.
+ *
+ *   Manypack::Buffer.new.empty? #=> true
+ */
 static VALUE
 rb_buffer_empty_p(VALUE self)
 {
@@ -581,7 +603,10 @@ rb_buffer_empty_p(VALUE self)
 /*
  * call-seq: buffer.write(string) -> Integer
  *
- * Appends bytes and returns how many. A long String is kept by reference, as it is now.
+ * Appends bytes and returns how many. A long String is kept by reference, as it is now. TypeError for what is no
+ * String, RuntimeError as for size.
+ *
+ *   Manypack::Buffer.new.write("ab") #=> 2
  */
 static VALUE
 rb_buffer_write(VALUE self, VALUE string)
@@ -598,7 +623,13 @@ rb_buffer_write(VALUE self, VALUE string)
     return SIZET2NUM(len);
 }
 
-/* call-seq: buffer << string -> buffer */
+/*
+ * call-seq: buffer << string -> buffer
+ *
+ * Appends bytes, with the errors of write.
+ *
+ *   (Manypack::Buffer.new << "a" << "b").to_s #=> "ab"
+ */
 static VALUE
 rb_buffer_append(VALUE self, VALUE string)
 {
@@ -652,7 +683,13 @@ scan_read(int argc, const VALUE *argv)
  * call-seq: buffer.read(n = nil, string = nil) -> String or nil
  *
  * Removes and returns up to n bytes, all without n, reading from the io for them. nil when n is above 0 and there are
- * none. With a String the bytes replace what that has.
+ * none. With a String the bytes replace what that has. RangeError for n below 0, TypeError for arguments of other
+ * classes, RuntimeError as for clear, and the errors of the io.
+ *
+ *   buffer = Manypack::Buffer.new(StringIO.new("abc"))
+ *   buffer.read(2) #=> "ab"
+ *   buffer.read #=> "c"
+ *   buffer.read(1) #=> nil
  */
 static VALUE
 rb_buffer_read(int argc, VALUE *argv, VALUE self)
@@ -668,6 +705,8 @@ rb_buffer_read(int argc, VALUE *argv, VALUE self)
  * call-seq: buffer.read_all(n = nil, string = nil) -> String
  *
  * As read, but EOFError, and nothing removed, when there are fewer than n bytes.
+ *
+ *   (Manypack::Buffer.new << "abc").read_all(2) #=> "ab"
  */
 static VALUE
 rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
@@ -679,7 +718,13 @@ rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
     return take(self, n, arguments.into);
 }
 
-/* call-seq: buffer.skip(n) -> Integer, removes up to n bytes and returns how many */
+/*
+ * call-seq: buffer.skip(n) -> Integer
+ *
+ * Removes up to n bytes, reading from the io for them, and returns how many. Errors as for read.
+ *
+ *   (Manypack::Buffer.new << "abc").skip(5) #=> 3
+ */
 static VALUE
 rb_buffer_skip(VALUE self, VALUE n)
 {
@@ -689,7 +734,13 @@ rb_buffer_skip(VALUE self, VALUE n)
     return SIZET2NUM(there);
 }
 
-/* call-seq: buffer.skip_all(n) -> buffer, removes n bytes; EOFError, and nothing removed, when there are fewer */
+/*
+ * call-seq: buffer.skip_all(n) -> buffer
+ *
+ * Removes n bytes. EOFError, and nothing removed, when there are fewer; the other errors are those of read.
+ *
+ *   (Manypack::Buffer.new << "abc").skip_all(2).to_s #=> "c"
+ */
 static VALUE
 rb_buffer_skip_all(VALUE self, VALUE n)
 {
@@ -700,14 +751,29 @@ rb_buffer_skip_all(VALUE self, VALUE n)
     return self;
 }
 
-/* call-seq: buffer.io -> io or nil */
+/*
+ * call-seq: buffer.io -> io or nil
+ *
+ * The io behind it. RuntimeError as for size.
+ *
+ *   Manypack::Buffer.new.io #=> nil
+ */
 static VALUE
 rb_buffer_io(VALUE self)
 {
     return mp_buffer_for_append(self)->io;
 }
 
-/* call-seq: buffer.flush -> buffer, writes all bytes to the io; does nothing without one */
+/*
+ * call-seq: buffer.flush -> buffer
+ *
+ * Writes all bytes to the io and removes them; does nothing without one. RuntimeError as for clear, and the errors of
+ * the io.
+ *
+ *   io = StringIO.new
+ *   (Manypack::Buffer.new(io) << "ab").flush.size #=> 0
+ *   io.string #=> "ab"
+ */
 static VALUE
 rb_buffer_flush(VALUE self)
 {
@@ -715,7 +781,13 @@ rb_buffer_flush(VALUE self)
     return self;
 }
 
-/* call-seq: buffer.close -> nil, closes the io */
+/*
+ * call-seq: buffer.close -> nil
+ *
+ * Closes the io, with its errors; does nothing without one.
+ *
+ *   Manypack::Buffer.new(StringIO.new).close #=> nil
+ */
 static VALUE
 rb_buffer_close(VALUE self)
 {
@@ -724,14 +796,28 @@ rb_buffer_close(VALUE self)
     return NIL_P(io) ? Qnil : rb_funcall(io, id_close, 0);
 }
 
-/* call-seq: buffer.write_to(io) -> Integer, writes all bytes to an io and removes them */
+/*
+ * call-seq: buffer.write_to(io) -> Integer
+ *
+ * Writes all bytes to an io, removes them and returns how many. RuntimeError as for clear, and the errors of the io.
+ *
+ *   (Manypack::Buffer.new << "ab").write_to(StringIO.new) #=> 2
+ */
 static VALUE
 rb_buffer_write_to(VALUE self, VALUE io)
 {
     return SIZET2NUM(mp_buffer_write_to(self, io));
 }
 
-/* call-seq: buffer.to_s -> String, all bytes; they stay in the buffer */
+/*
+ * call-seq:
+ *   buffer.to_s -> String
+ *   buffer.to_str -> String
+ *
+ * All bytes, binary; they stay in the buffer. RuntimeError as for size.
+ *
+ *   (Manypack::Buffer.new << "ab").to_s #=> "ab"
+ */
 static VALUE
 rb_buffer_to_s(VALUE self)
 {
@@ -739,7 +825,13 @@ rb_buffer_to_s(VALUE self)
     return mp_buffer_to_s(self);
 }
 
-/* call-seq: buffer.to_a -> Array of Strings, all bytes as the buffer keeps them; long ones are not copied */
+/*
+ * call-seq: buffer.to_a -> Array of Strings
+ *
+ * All bytes as the buffer keeps them; long ones are not copied. RuntimeError as for size.
+ *
+ *   (Manypack::Buffer.new << "ab").to_a #=> ["ab"]
+ */
 static VALUE
 rb_buffer_to_a(VALUE self)
 {

@@ -295,6 +295,7 @@ mp_codec_unpackers(VALUE self)
  *
  * A frozen configuration that every Ractor may use: the options of Manypack.pack and Manypack.unpack, given once. It
  * has the ext types that are registered on DefaultFactory at that time; Factory#codec makes one with other types.
+ * TypeError and RangeError for options that are not what they have to be.
  *
  *   CODEC = Manypack::Codec.new(symbolize_keys: true)
  *   CODEC.unpack(CODEC.pack({id: 1})) #=> {id: 1}
@@ -311,7 +312,9 @@ rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
  *   codec.pack(object, io = nil) -> String or nil
  *   codec.dump(object, io = nil) -> String or nil
  *
- * As Manypack.pack, with the options and types of the codec.
+ * As Manypack.pack, with its errors and the options and types of the codec.
+ *
+ *   Manypack::Codec.new.pack([1]) #=> "\x91\x01"
  */
 static VALUE
 rb_codec_pack(int argc, VALUE *argv, VALUE self)
@@ -325,7 +328,9 @@ rb_codec_pack(int argc, VALUE *argv, VALUE self)
  *   codec.unpack(source) -> object
  *   codec.load(source) -> object
  *
- * As Manypack.unpack, with the options and types of the codec.
+ * As Manypack.unpack, with its errors and the options and types of the codec.
+ *
+ *   Manypack::Codec.new(symbolize_keys: true).unpack("\x81\xA1a\x01") #=> {a: 1}
  */
 static VALUE
 rb_codec_unpack(VALUE self, VALUE source)
@@ -333,14 +338,26 @@ rb_codec_unpack(VALUE self, VALUE source)
     return mp_unpack(source, mp_codec_get(self));
 }
 
-/* call-seq: codec.packer(io = nil, options = nil) -> Packer, with the options and types of the codec */
+/*
+ * call-seq: codec.packer(io = nil, options = nil) -> Packer
+ *
+ * A Packer with the options and types of the codec. Arguments and errors as for Packer.new.
+ *
+ *   Manypack::Codec.new.packer.write(1).to_s #=> "\x01"
+ */
 static VALUE
 rb_codec_packer(int argc, VALUE *argv, VALUE self)
 {
     return mp_packer_with_codec(self, argc, argv);
 }
 
-/* call-seq: codec.unpacker(io = nil, options = nil) -> Unpacker, with the options and types of the codec */
+/*
+ * call-seq: codec.unpacker(io = nil, options = nil) -> Unpacker
+ *
+ * An Unpacker with the options and types of the codec. Arguments and errors as for Unpacker.new.
+ *
+ *   Manypack::Codec.new.unpacker.feed("\x01").read #=> 1
+ */
 static VALUE
 rb_codec_unpacker(int argc, VALUE *argv, VALUE self)
 {

@@ -810,8 +810,8 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec)
  * NestingError for data that is too deep or contains itself, EncodingError for a String that cannot be transcoded,
  * RuntimeError when a container changes meanwhile. The messages say where: <code>$.users[3].avatar</code>.
  *
- *   Manypack.pack({"id" => 1})                  #=> "\x81\xA2id\x01"
- *   Manypack.pack([1, 2], File.open("x", "wb")) #=> nil
+ *   Manypack.pack({"id" => 1})          #=> "\x81\xA2id\x01"
+ *   Manypack.pack([1, 2], StringIO.new) #=> nil
  */
 static VALUE
 rb_manypack_pack(int argc, VALUE *argv, VALUE self)

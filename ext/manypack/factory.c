@@ -93,6 +93,13 @@ rb_factory_s_default(VALUE klass)
     return mp_obj_set_shareable(self);
 }
 
+/*
+ * call-seq: Manypack::Factory.new -> factory
+ *
+ * A Factory without any types.
+ *
+ *   Manypack::Factory.new.registered_types #=> []
+ */
 static VALUE
 rb_factory_initialize(VALUE self)
 {
@@ -116,7 +123,9 @@ rb_factory_initialize_copy(VALUE self, VALUE other)
  * call-seq: factory.codec(**options) -> Codec
  *
  * What the factory is at this time, with options, as a Codec: immutable, and where its handlers allow it for every
- * Ractor.
+ * Ractor. Options, and their errors, as for Manypack.pack and Manypack.unpack.
+ *
+ *   Manypack::Factory.new.codec(symbolize_keys: true).load("\x81\xA1a\x01") #=> {a: 1}
  */
 static VALUE
 rb_factory_codec(int argc, VALUE *argv, VALUE self)
@@ -130,7 +139,9 @@ rb_factory_codec(int argc, VALUE *argv, VALUE self)
  *   factory.dump(object, io = nil, options = nil) -> String or nil
  *   factory.pack(object, io = nil, options = nil) -> String or nil
  *
- * As Manypack.pack, with the types of the factory.
+ * As Manypack.pack, with its errors and the types of the factory.
+ *
+ *   Manypack::Factory.new.dump([1]) #=> "\x91\x01"
  */
 static VALUE
 rb_factory_dump(int argc, VALUE *argv, VALUE self)
@@ -149,7 +160,9 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
  *   factory.load(source, options = nil) -> object
  *   factory.unpack(source, options = nil) -> object
  *
- * As Manypack.unpack, with the types of the factory.
+ * As Manypack.unpack, with its errors and the types of the factory.
+ *
+ *   Manypack::Factory.new.load("\x91\x01") #=> [1]
  */
 static VALUE
 rb_factory_load(int argc, VALUE *argv, VALUE self)
@@ -161,14 +174,26 @@ rb_factory_load(int argc, VALUE *argv, VALUE self)
     return mp_unpack(argv[0], &codec);
 }
 
-/* call-seq: factory.packer(io = nil, options = nil) -> Packer, with the types that are registered now */
+/*
+ * call-seq: factory.packer(io = nil, options = nil) -> Packer
+ *
+ * A Packer with the types that are registered now. Arguments and errors as for Packer.new.
+ *
+ *   Manypack::Factory.new.packer.write(1).to_s #=> "\x01"
+ */
 static VALUE
 rb_factory_packer(int argc, VALUE *argv, VALUE self)
 {
     return mp_packer_with_codec(factory_codec(self), argc, argv);
 }
 
-/* call-seq: factory.unpacker(io = nil, options = nil) -> Unpacker, with the types that are registered now */
+/*
+ * call-seq: factory.unpacker(io = nil, options = nil) -> Unpacker
+ *
+ * An Unpacker with the types that are registered now. Arguments and errors as for Unpacker.new.
+ *
+ *   Manypack::Factory.new.unpacker.feed("\x01").read #=> 1
+ */
 static VALUE
 rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
 {
@@ -184,7 +209,13 @@ check_main_ractor(VALUE self)
              "DefaultFactory is changed in the main Ractor only; make a Factory of your own here");
 }
 
-/* call-seq: factory.freeze -> factory, which takes no more types */
+/*
+ * call-seq: factory.freeze -> factory
+ *
+ * The factory takes no more types. Ractor::IsolationError for DefaultFactory outside of the main Ractor.
+ *
+ *   Manypack::Factory.new.freeze.frozen? #=> true
+ */
 static VALUE
 rb_factory_freeze(VALUE self)
 {

@@ -234,21 +234,39 @@ rb_packer_write(VALUE self, VALUE obj)
     return packer_write_with(self, body_value, obj, Qnil);
 }
 
-/* call-seq: packer.write_nil -> packer */
+/*
+ * call-seq: packer.write_nil -> packer
+ *
+ * Appends nil. RuntimeError while another Thread writes.
+ *
+ *   Manypack::Packer.new.write_nil.to_s #=> "\xC0"
+ */
 static VALUE
 rb_packer_write_nil(VALUE self)
 {
     return packer_write_with(self, body_value, Qnil, Qnil);
 }
 
-/* call-seq: packer.write_true -> packer */
+/*
+ * call-seq: packer.write_true -> packer
+ *
+ * Appends true. RuntimeError while another Thread writes.
+ *
+ *   Manypack::Packer.new.write_true.to_s #=> "\xC3"
+ */
 static VALUE
 rb_packer_write_true(VALUE self)
 {
     return packer_write_with(self, body_value, Qtrue, Qnil);
 }
 
-/* call-seq: packer.write_false -> packer */
+/*
+ * call-seq: packer.write_false -> packer
+ *
+ * Appends false. RuntimeError while another Thread writes.
+ *
+ *   Manypack::Packer.new.write_false.to_s #=> "\xC2"
+ */
 static VALUE
 rb_packer_write_false(VALUE self)
 {
@@ -259,6 +277,8 @@ rb_packer_write_false(VALUE self)
  * call-seq: packer.write_int(integer) -> packer
  *
  * Appends an Integer. TypeError for anything else, RangeError above 64 bits.
+ *
+ *   Manypack::Packer.new.write_int(300).to_s #=> "\xCD\x01\x2C"
  */
 static VALUE
 rb_packer_write_int(VALUE self, VALUE obj)
@@ -271,6 +291,8 @@ rb_packer_write_int(VALUE self, VALUE obj)
  * call-seq: packer.write_float(numeric) -> packer
  *
  * Appends a number as float64. TypeError when it is none.
+ *
+ *   Manypack::Packer.new.write_float(1).to_s #=> "\xCB\x3F\xF0\0\0\0\0\0\0"
  */
 static VALUE
 rb_packer_write_float(VALUE self, VALUE obj)
@@ -288,6 +310,8 @@ body_float32(mp_encoder *e, VALUE obj, VALUE unused)
  * call-seq: packer.write_float32(numeric) -> packer
  *
  * Appends a number as float32, which may round it. ArgumentError when it is none.
+ *
+ *   Manypack::Packer.new.write_float32(1.5).to_s #=> "\xCA\x3F\xC0\0\0"
  */
 static VALUE
 rb_packer_write_float32(VALUE self, VALUE obj)
@@ -305,7 +329,10 @@ body_string(mp_encoder *e, VALUE string, VALUE unused)
 /*
  * call-seq: packer.write_string(string) -> packer
  *
- * Appends a String as str, or as bin when its encoding is BINARY. TypeError for anything else.
+ * Appends a String as str, or as bin when its encoding is BINARY. TypeError for anything else, EncodingError when it
+ * cannot be transcoded to UTF-8.
+ *
+ *   Manypack::Packer.new.write_string("ab").to_s #=> "\xA2ab"
  */
 static VALUE
 rb_packer_write_string(VALUE self, VALUE obj)
@@ -324,6 +351,8 @@ body_bin(mp_encoder *e, VALUE string, VALUE unused)
  * call-seq: packer.write_bin(string) -> packer
  *
  * Appends a String as bin. TypeError for anything else, EncodingError when it does not convert to BINARY.
+ *
+ *   Manypack::Packer.new.write_bin("ab").to_s #=> "\xC4\x02ab"
  */
 static VALUE
 rb_packer_write_bin(VALUE self, VALUE obj)
@@ -339,7 +368,13 @@ body_array(mp_encoder *e, VALUE array, VALUE unused)
     mp_encode_array(e, array);
 }
 
-/* call-seq: packer.write_array(array) -> packer */
+/*
+ * call-seq: packer.write_array(array) -> packer
+ *
+ * Appends an Array, with the errors of write. TypeError for anything else.
+ *
+ *   Manypack::Packer.new.write_array([1, nil]).to_s #=> "\x92\x01\xC0"
+ */
 static VALUE
 rb_packer_write_array(VALUE self, VALUE obj)
 {
@@ -353,7 +388,13 @@ body_hash(mp_encoder *e, VALUE hash, VALUE unused)
     mp_encode_hash(e, hash);
 }
 
-/* call-seq: packer.write_hash(hash) -> packer */
+/*
+ * call-seq: packer.write_hash(hash) -> packer
+ *
+ * Appends a Hash, with the errors of write. TypeError for anything else.
+ *
+ *   Manypack::Packer.new.write_hash({"a" => 1}).to_s #=> "\x81\xA1a\x01"
+ */
 static VALUE
 rb_packer_write_hash(VALUE self, VALUE obj)
 {
@@ -361,7 +402,13 @@ rb_packer_write_hash(VALUE self, VALUE obj)
     return packer_write_with(self, body_hash, obj, Qnil);
 }
 
-/* call-seq: packer.write_symbol(symbol) -> packer; TypeError for anything else */
+/*
+ * call-seq: packer.write_symbol(symbol) -> packer
+ *
+ * Appends a Symbol, as write does. TypeError for anything else.
+ *
+ *   Manypack::Packer.new.write_symbol(:ab).to_s #=> "\xA2ab"
+ */
 static VALUE
 rb_packer_write_symbol(VALUE self, VALUE obj)
 {
@@ -390,9 +437,10 @@ body_array_header(mp_encoder *e, VALUE n, VALUE unused)
 /*
  * call-seq: packer.write_array_header(n) -> packer
  *
- * Announces an array of n elements, which the caller writes next. RangeError outside 0..4294967295.
+ * Announces an array of n elements, which the caller writes next. RangeError outside 0..4294967295, TypeError for what
+ * is no number.
  *
- *   packer.write_array_header(2).write(1).write(2)
+ *   Manypack::Packer.new.write_array_header(2).write(1).write(2).to_s #=> "\x92\x01\x02"
  */
 static VALUE
 rb_packer_write_array_header(VALUE self, VALUE n)
@@ -409,9 +457,10 @@ body_map_header(mp_encoder *e, VALUE n, VALUE unused)
 /*
  * call-seq: packer.write_map_header(n) -> packer
  *
- * Announces a map of n pairs, which the caller writes next, key and value in turn. RangeError outside 0..4294967295.
+ * Announces a map of n pairs, which the caller writes next, key and value in turn. RangeError outside 0..4294967295,
+ * TypeError for what is no number.
  *
- *   packer.write_map_header(1).write("key").write("value")
+ *   Manypack::Packer.new.write_map_header(1).write("a").write(1).to_s #=> "\x81\xA1a\x01"
  */
 static VALUE
 rb_packer_write_map_header(VALUE self, VALUE n)
@@ -425,7 +474,16 @@ body_bin_header(mp_encoder *e, VALUE n, VALUE unused)
     mp_out_commit(&e->out, mp_put_bin_head(mp_encoder_reserve(e, MP_HEAD_MAX), NUM2UINT(n)));
 }
 
-/* call-seq: packer.write_bin_header(n) -> packer */
+/*
+ * call-seq: packer.write_bin_header(n) -> packer
+ *
+ * Announces a bin of n bytes, which the caller writes to the buffer next. RangeError outside 0..4294967295, TypeError
+ * for what is no number.
+ *
+ *   packer = Manypack::Packer.new
+ *   packer.write_bin_header(2).buffer << "ab"
+ *   packer.to_s #=> "\xC4\x02ab"
+ */
 static VALUE
 rb_packer_write_bin_header(VALUE self, VALUE n)
 {
@@ -442,6 +500,8 @@ body_ext(mp_encoder *e, VALUE type, VALUE payload)
  * call-seq: packer.write_ext(type, payload) -> packer
  *
  * Appends an ext of a type in -128..127 (RangeError) with the bytes of a String (TypeError).
+ *
+ *   Manypack::Packer.new.write_ext(5, "ab").to_s #=> "\xD5\x05ab"
  */
 static VALUE
 rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
@@ -452,7 +512,10 @@ rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
 /*
  * call-seq: packer.write_extension(struct) -> packer
  *
- * Appends an ext from any Struct whose first members are the type and the payload, such as ExtensionValue.
+ * Appends an ext from any Struct whose first members are the type and the payload, such as ExtensionValue. TypeError
+ * for anything else, IndexError for a Struct with fewer members, and the errors of write_ext.
+ *
+ *   Manypack::Packer.new.write_extension(Manypack::ExtensionValue.new(5, "ab")).to_s #=> "\xD5\x05ab"
  */
 static VALUE
 rb_packer_write_extension(VALUE self, VALUE obj)
@@ -466,8 +529,12 @@ rb_packer_write_extension(VALUE self, VALUE obj)
 /*
  * call-seq: Manypack::Packer.new(io = nil, options = nil) -> packer
  *
- * A Packer that collects in a Buffer what is written, for an io to be flushed to. Options as for Manypack.pack and
- * for Manypack::Buffer.
+ * A Packer that collects in a Buffer what is written, for an io to be flushed to. Options, a Hash, as for
+ * Manypack.pack and for Manypack::Buffer. TypeError and RangeError for options that are not what they have to be.
+ *
+ *   io = StringIO.new
+ *   Manypack::Packer.new(io, compatibility_mode: true).write(1).flush
+ *   io.string #=> "\x01"
  */
 static VALUE
 rb_packer_initialize(int argc, VALUE *argv, VALUE self)
@@ -485,14 +552,28 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
     return self;
 }
 
-/* call-seq: packer.buffer -> Buffer, where what is written goes */
+/*
+ * call-seq: packer.buffer -> Buffer
+ *
+ * The Buffer where what is written goes.
+ *
+ *   Manypack::Packer.new.write(1).buffer.size #=> 1
+ */
 static VALUE
 rb_packer_buffer(VALUE self)
 {
     return packer_get(self)->buffer;
 }
 
-/* call-seq: packer.flush -> packer, writes what is there to the io; does nothing without one */
+/*
+ * call-seq: packer.flush -> packer
+ *
+ * Writes what is there to the io; does nothing without one. RuntimeError in a to_msgpack, and the errors of the io.
+ *
+ *   io = StringIO.new
+ *   Manypack::Packer.new(io).write(1).flush.empty? #=> true
+ *   io.string #=> "\x01"
+ */
 static VALUE
 rb_packer_flush(VALUE self)
 {
@@ -500,7 +581,15 @@ rb_packer_flush(VALUE self)
     return self;
 }
 
-/* call-seq: packer.to_s -> String, what is there; it stays */
+/*
+ * call-seq:
+ *   packer.to_s -> String
+ *   packer.to_str -> String
+ *
+ * What is there, binary; it stays. RuntimeError while it is being flushed.
+ *
+ *   Manypack::Packer.new.write(1).to_s #=> "\x01"
+ */
 static VALUE
 rb_packer_to_s(VALUE self)
 {
@@ -510,7 +599,13 @@ rb_packer_to_s(VALUE self)
     return mp_buffer_to_s(buffer);
 }
 
-/* call-seq: packer.to_a -> Array of Strings, what is there, long ones by reference; it stays */
+/*
+ * call-seq: packer.to_a -> Array of Strings
+ *
+ * What is there, long Strings by reference; it stays. RuntimeError while it is being flushed.
+ *
+ *   Manypack::Packer.new.write(1).to_a #=> ["\x01"]
+ */
 static VALUE
 rb_packer_to_a(VALUE self)
 {
@@ -522,6 +617,10 @@ rb_packer_to_a(VALUE self)
  *
  * What was written, and the Packer is empty. With an io it goes there and the result is nil. RuntimeError in a
  * to_msgpack, whose Packer is not its own.
+ *
+ *   packer = Manypack::Packer.new.write(1)
+ *   packer.full_pack #=> "\x01"
+ *   packer.full_pack #=> ""
  */
 static VALUE
 rb_packer_full_pack(VALUE self)
@@ -535,7 +634,17 @@ rb_packer_full_pack(VALUE self)
     return mp_buffer_take_all(buffer);
 }
 
-/* call-seq: packer.reset -> nil, forgets what was written; RuntimeError as for full_pack */
+/*
+ * call-seq:
+ *   packer.reset -> nil
+ *   packer.clear -> nil
+ *
+ * Forgets what was written. RuntimeError as for full_pack.
+ *
+ *   packer = Manypack::Packer.new.write(1)
+ *   packer.reset #=> nil
+ *   packer.to_s #=> ""
+ */
 static VALUE
 rb_packer_reset(VALUE self)
 {
@@ -546,28 +655,53 @@ rb_packer_reset(VALUE self)
     return Qnil;
 }
 
-/* call-seq: packer.size -> Integer, bytes that are there */
+/*
+ * call-seq: packer.size -> Integer
+ *
+ * How many bytes are there. RuntimeError while they are being flushed.
+ *
+ *   Manypack::Packer.new.write("ab").size #=> 3
+ */
 static VALUE
 rb_packer_size(VALUE self)
 {
     return SIZET2NUM(mp_buffer_for_append(packer_get(self)->buffer)->size);
 }
 
-/* call-seq: packer.empty? -> true or false */
+/*
+ * call-seq: packer.empty? -> true or false
+ *
+ * Whether no bytes are there. RuntimeError while they are being flushed.
+ *
+ *   Manypack::Packer.new.write(nil).empty? #=> false
+ */
 static VALUE
 rb_packer_empty_p(VALUE self)
 {
     return mp_buffer_for_append(packer_get(self)->buffer)->size ? Qfalse : Qtrue;
 }
 
-/* call-seq: packer.write_to(io) -> Integer, writes what is there to an io and forgets it */
+/*
+ * call-seq: packer.write_to(io) -> Integer
+ *
+ * Writes what is there to an io, forgets it and returns how many bytes it was. RuntimeError in a to_msgpack, and the
+ * errors of the io.
+ *
+ *   Manypack::Packer.new.write(1).write_to(StringIO.new) #=> 1
+ */
 static VALUE
 rb_packer_write_to(VALUE self, VALUE io)
 {
     return SIZET2NUM(mp_buffer_write_to(packer_get(self)->buffer, io));
 }
 
-/* call-seq: packer.compatibility_mode? -> true or false */
+/*
+ * call-seq: packer.compatibility_mode? -> true or false
+ *
+ * Whether that option is set. Raises nothing.
+ *
+ *   Manypack::Packer.new(compatibility_mode: true).compatibility_mode? #=> true
+ */
 static VALUE
 rb_packer_compatibility_mode_p(VALUE self)
 {

@@ -590,6 +590,7 @@ mp_unpacker_end_body(VALUE self)
  * call-seq: Manypack::Unpacker.new(io = nil, options = nil) -> unpacker
  *
  * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer.
+ * TypeError and RangeError for options that are not what they have to be.
  *
  *   unpacker = Manypack::Unpacker.new(symbolize_keys: true)
  *   unpacker.feed_each("\x81\xA1a\x01\x81") { |object| p object } # {a: 1}
@@ -611,7 +612,13 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     return self;
 }
 
-/* call-seq: unpacker.buffer -> Buffer, the bytes that are fed and not yet unpacked */
+/*
+ * call-seq: unpacker.buffer -> Buffer
+ *
+ * The Buffer of the bytes that are fed and not yet unpacked.
+ *
+ *   Manypack::Unpacker.new.feed("\x01\x02").buffer.size #=> 2
+ */
 static VALUE
 rb_unpacker_buffer(VALUE self)
 {
@@ -623,7 +630,10 @@ rb_unpacker_buffer(VALUE self)
  *   unpacker.feed(string) -> unpacker
  *   unpacker.feed_reference(string) -> unpacker
  *
- * Appends bytes: a long String by reference to what it is now, a short one as a copy.
+ * Appends bytes: a long String by reference to what it is now, a short one as a copy. TypeError for what is no String,
+ * RuntimeError while the Unpacker is in use.
+ *
+ *   Manypack::Unpacker.new.feed("\x92\x01").feed("\x02").read #=> [1, 2]
  */
 static VALUE
 rb_unpacker_feed(VALUE self, VALUE string)
@@ -646,6 +656,9 @@ rb_unpacker_feed(VALUE self, VALUE string)
  * that is not all there), every read raises the same error until reset.
  *
  * A Fiber that is left in the middle of a read, in a handler or waiting for the io, leaves the Unpacker in use.
+ * RuntimeError while it is.
+ *
+ *   Manypack::Unpacker.new.feed("\x92\x01\x02").read #=> [1, 2]
  */
 static VALUE
 rb_unpacker_read(VALUE self)
@@ -653,7 +666,13 @@ rb_unpacker_read(VALUE self)
     return run_whole(self, read_body);
 }
 
-/* call-seq: unpacker.full_unpack -> object, as read; MalformedFormatError when more bytes follow */
+/*
+ * call-seq: unpacker.full_unpack -> object
+ *
+ * The one object that is there, with the errors of read; MalformedFormatError when more bytes follow.
+ *
+ *   Manypack::Unpacker.new.feed("\x91\x01").full_unpack #=> [1]
+ */
 static VALUE
 rb_unpacker_full_unpack(VALUE self)
 {
@@ -672,7 +691,10 @@ rb_unpacker_full_unpack(VALUE self)
  *   unpacker.each { |object| ... } -> nil
  *   unpacker.each -> Enumerator
  *
- * Yields each object until the bytes end; of an object that is not all there the rest may be fed later.
+ * Yields each object until the bytes end; of an object that is not all there the rest may be fed later. The other
+ * errors are those of read.
+ *
+ *   Manypack::Unpacker.new.feed("\x01\x02").each.to_a #=> [1, 2]
  */
 static VALUE
 rb_unpacker_each(VALUE self)
@@ -690,7 +712,9 @@ rb_unpacker_each(VALUE self)
  *   unpacker.feed_each(string) { |object| ... } -> nil
  *   unpacker.feed_each(string) -> Enumerator
  *
- * feed and each in one.
+ * feed and each in one, with the errors of both.
+ *
+ *   Manypack::Unpacker.new.feed_each("\x01\x02").to_a #=> [1, 2]
  */
 static VALUE
 rb_unpacker_feed_each(VALUE self, VALUE string)
@@ -704,7 +728,12 @@ rb_unpacker_feed_each(VALUE self, VALUE string)
  * call-seq: unpacker.skip -> nil
  *
  * Passes over the next object, or the rest of one that was read in part, without building or calling anything.
- * TruncatedError when it is not all there: feed the rest and skip again.
+ * TruncatedError when it is not all there: feed the rest and skip again. MalformedFormatError, StackError and
+ * LimitError as for read.
+ *
+ *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x02")
+ *   unpacker.skip #=> nil
+ *   unpacker.read #=> 2
  */
 static VALUE
 rb_unpacker_skip(VALUE self)
@@ -712,7 +741,15 @@ rb_unpacker_skip(VALUE self)
     return run_whole(self, skip_body);
 }
 
-/* call-seq: unpacker.skip_nil -> true or false, passes over a nil, and only that; TruncatedError without bytes */
+/*
+ * call-seq: unpacker.skip_nil -> true or false
+ *
+ * Passes over a nil, and only that; returns whether there was one. TruncatedError without bytes.
+ *
+ *   unpacker = Manypack::Unpacker.new.feed("\xC0\x01")
+ *   unpacker.skip_nil #=> true
+ *   unpacker.skip_nil #=> false
+ */
 static VALUE
 rb_unpacker_skip_nil(VALUE self)
 {
@@ -724,6 +761,10 @@ rb_unpacker_skip_nil(VALUE self)
  *
  * How many elements the array has that comes next; they follow. UnexpectedTypeError, and nothing read, for another
  * object; TruncatedError without its bytes.
+ *
+ *   unpacker = Manypack::Unpacker.new.feed("\x92\x01\x02")
+ *   unpacker.read_array_header #=> 2
+ *   unpacker.read #=> 1
  */
 static VALUE
 rb_unpacker_read_array_header(VALUE self)
@@ -731,14 +772,28 @@ rb_unpacker_read_array_header(VALUE self)
     return run_whole(self, array_header_body);
 }
 
-/* call-seq: unpacker.read_map_header -> Integer, how many pairs the map has that comes next; as read_array_header */
+/*
+ * call-seq: unpacker.read_map_header -> Integer
+ *
+ * How many pairs the map has that comes next; keys and values follow in turn. Errors as for read_array_header.
+ *
+ *   Manypack::Unpacker.new.feed("\x81\xA1a\x01").read_map_header #=> 1
+ */
 static VALUE
 rb_unpacker_read_map_header(VALUE self)
 {
     return run_whole(self, map_header_body);
 }
 
-/* call-seq: unpacker.reset -> nil, forgets all bytes and errors */
+/*
+ * call-seq: unpacker.reset -> nil
+ *
+ * Forgets all bytes and errors. RuntimeError while the Unpacker is in use.
+ *
+ *   unpacker = Manypack::Unpacker.new.feed("\x92\x01")
+ *   unpacker.reset #=> nil
+ *   unpacker.feed("\x02").read #=> 2
+ */
 static VALUE
 rb_unpacker_reset(VALUE self)
 {
@@ -753,21 +808,39 @@ rb_unpacker_reset(VALUE self)
     return Qnil;
 }
 
-/* call-seq: unpacker.symbolize_keys? -> true or false */
+/*
+ * call-seq: unpacker.symbolize_keys? -> true or false
+ *
+ * Whether that option is set. Raises nothing.
+ *
+ *   Manypack::Unpacker.new(symbolize_keys: true).symbolize_keys? #=> true
+ */
 static VALUE
 rb_unpacker_symbolize_keys_p(VALUE self)
 {
     return unpacker_get(self)->codec.options.symbolize_keys ? Qtrue : Qfalse;
 }
 
-/* call-seq: unpacker.freeze? -> true or false */
+/*
+ * call-seq: unpacker.freeze? -> true or false
+ *
+ * Whether that option is set. Raises nothing.
+ *
+ *   Manypack::Unpacker.new(freeze: true).freeze? #=> true
+ */
 static VALUE
 rb_unpacker_freeze_p(VALUE self)
 {
     return unpacker_get(self)->codec.options.freeze ? Qtrue : Qfalse;
 }
 
-/* call-seq: unpacker.allow_unknown_ext? -> true or false */
+/*
+ * call-seq: unpacker.allow_unknown_ext? -> true or false
+ *
+ * Whether that option is set. Raises nothing.
+ *
+ *   Manypack::Unpacker.new(allow_unknown_ext: true).allow_unknown_ext? #=> true
+ */
 static VALUE
 rb_unpacker_allow_unknown_ext_p(VALUE self)
 {

@@ -22,8 +22,13 @@ module Manypack
 
     module_function
 
+    # The body of an Integer.
+    #
     # @param bigint [Integer]
     # @return [String] binary
+    # @raise [NoMethodError] for what is no Integer
+    # @example
+    #   Manypack::Bigint.to_msgpack_ext(-5) #=> "\x01\0\0\0\x05"
     def to_msgpack_ext(bigint)
       chunks = (bigint.abs.bit_length + CHUNK_BITLENGTH - 1) / CHUNK_BITLENGTH
       digits = bigint.zero? ? "" : bigint.abs.to_s(16).rjust(chunks * CHUNK_DIGITS, "0")
@@ -33,6 +38,8 @@ module Manypack
     # @param data [String]
     # @return [Integer]
     # @raise [MalformedFormatError] for a size that no Integer has
+    # @example
+    #   Manypack::Bigint.from_msgpack_ext("\x01\0\0\0\x05") #=> -5
     def from_msgpack_ext(data)
       unless data.bytesize % 4 == 1
         raise MalformedFormatError, "a bigint has a byte of sign and chunks of 4 bytes, not #{data.bytesize} bytes"

@@ -12,6 +12,12 @@ module Manypack
   #   end
   module DecodeError
     # @return [Integer] where in the input, in bytes, the object starts that is to blame
+    # @example
+    #   begin
+    #     Manypack.unpack("\x92\x01\xC1")
+    #   rescue Manypack::DecodeError => error
+    #     error.offset #=> 2
+    #   end
     attr_reader :offset
   end
 
@@ -49,9 +55,13 @@ module Manypack
   #   # raises LimitError: max_bytes is 3, the input has 4 bytes or more, at byte 3
   class LimitError < UnpackError
     # @return [Symbol] the option that sets the limit
+    # @example
+    #   error.limit #=> :max_bytes
     attr_reader :limit
 
     # @return [Integer] what the input has
+    # @example
+    #   error.value #=> 4
     attr_reader :value
   end
 

@@ -31,6 +31,10 @@ module Manypack
     # @raise [::TypeError] for a packer or unpacker that cannot be called
     # @raise [FrozenError] when the factory is frozen
     # @raise [Ractor::IsolationError] for DefaultFactory outside of the main Ractor
+    # @example
+    #   factory = Manypack::Factory.new
+    #   factory.register_type(0, Symbol)   #=> nil
+    #   factory.load(factory.dump(:ready)) #=> :ready
     def register_type(type, klass, options = { packer: :to_msgpack_ext, unpacker: :from_msgpack_ext })
       raise FrozenError.new("can't modify frozen #{self.class}", receiver: self) if frozen?
       raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
@@ -47,6 +51,10 @@ module Manypack
     # @param selector [:both, :packer, :unpacker] which registrations
     # @return [Array<Hash>] of +:type+, +:class+, and by the selector +:packer+ and +:unpacker+, as Procs, by type
     # @raise [ArgumentError] for another selector
+    # @example
+    #   factory = Manypack::Factory.new
+    #   factory.register_type(0, Symbol)
+    #   factory.registered_types.map { |entry| entry[:class] } #=> [Symbol]
     def registered_types(selector = :both)
       case selector
       when :both then paired_types
@@ -60,6 +68,11 @@ module Manypack
     # @param selector [:both, :packer, :unpacker] which registrations
     # @return [Boolean] whether the class, or one that it inherits or includes, or the type is registered
     # @raise [ArgumentError] for anything else
+    # @example
+    #   factory = Manypack::Factory.new
+    #   factory.register_type(0, Symbol)
+    #   factory.type_registered?(Symbol) #=> true
+    #   factory.type_registered?(1)      #=> false
     def type_registered?(klass_or_type, selector = :both)
       case klass_or_type
       when Module then registered_types(selector).any? { |entry| klass_or_type <= entry[:class] }
@@ -73,6 +86,10 @@ module Manypack
     # @param _size [Integer] ignored
     # @param options [Hash] as for Manypack.pack and Manypack.unpack
     # @return [Pool] frozen, and shareable where the handlers are
+    # @raise [RangeError, ::TypeError] for options that are not what they have to be
+    # @example
+    #   pool = Manypack::Factory.new.pool(5, symbolize_keys: true)
+    #   pool.load(pool.dump({id: 1})) #=> {id: 1}
     def pool(_size = 1, **options)
       Pool.new(codec(options))
     end
@@ -94,6 +111,8 @@ module Manypack
     # Dumps and loads by one Codec. Any number of Threads and Ractors may use it at once.
     class Pool
       # @param codec [Codec]
+      # @example
+      #   Manypack::Factory::Pool.new(Manypack::Codec.new).frozen? #=> true
       def initialize(codec)
         @codec = codec
         freeze
@@ -101,24 +120,36 @@ module Manypack
 
       # @param data [String] one packed object
       # @return [Object]
+      # @raise [DecodeError, ::TypeError] as Manypack.unpack
+      # @example
+      #   Manypack::Factory.new.pool.load("\x91\x01") #=> [1]
       def load(data)
         @codec.load(data)
       end
 
       # @param object [Object]
-      # @return [String]
+      # @return [String] binary
+      # @raise [NoMethodError, RangeError, NestingError, EncodingError, RuntimeError] as Manypack.pack
+      # @example
+      #   Manypack::Factory.new.pool.dump([1]) #=> "\x91\x01"
       def dump(object)
         @codec.dump(object)
       end
 
       # @yieldparam packer [Packer] empty, and for this block alone; types cannot be registered on it
       # @return [Object] what the block returns
+      # @raise [LocalJumpError] without a block
+      # @example
+      #   Manypack::Factory.new.pool.packer { |packer| packer.write(1).to_s } #=> "\x01"
       def packer
         yield @codec.packer.freeze
       end
 
       # @yieldparam unpacker [Unpacker] empty, and for this block alone; types cannot be registered on it
       # @return [Object] what the block returns
+      # @raise [LocalJumpError] without a block
+      # @example
+      #   Manypack::Factory.new.pool.unpacker { |unpacker| unpacker.feed("\x01").read } #=> 1
       def unpacker
         yield @codec.unpacker.freeze
       end

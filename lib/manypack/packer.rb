@@ -13,6 +13,10 @@ module Manypack
     # @yieldreturn [String] the body
     # @return [nil]
     # @raise [RangeError, ArgumentError, ::TypeError, FrozenError] as Factory#register_type
+    # @example
+    #   packer = Manypack::Packer.new
+    #   packer.register_type(1, Range) { |range| range.to_s }
+    #   packer.write(1..2).to_s #=> "\xD6\x011..2"
     def register_type(type, klass, method_name = nil, &block)
       raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
 
@@ -20,6 +24,10 @@ module Manypack
     end
 
     # @return [Array<Hash>] of +:type+, +:class+ and +:packer+, a Proc, by type
+    # @example
+    #   packer = Manypack::Packer.new
+    #   packer.register_type(1, Range) { |range| range.to_s }
+    #   packer.registered_types.map { |entry| entry[:type] } #=> [1]
     def registered_types
       registered_types_internal.sort_by { |entry| entry[:type] }
     end
@@ -27,6 +35,10 @@ module Manypack
     # @param klass_or_type [Module, Integer]
     # @return [Boolean] whether the class, or one that it inherits or includes, or the type is registered
     # @raise [ArgumentError] for anything else
+    # @example
+    #   packer = Manypack::Packer.new
+    #   packer.register_type(1, Range) { |range| range.to_s }
+    #   packer.type_registered?(1) #=> true
     def type_registered?(klass_or_type)
       case klass_or_type
       when Module then registered_types_internal.any? { |entry| klass_or_type <= entry[:class] }

@@ -4,6 +4,8 @@
 class Symbol
   # @param data [String] a name
   # @return [Symbol] of the name as UTF-8, or as BINARY where it is not that
+  # @example
+  #   Symbol.from_msgpack_ext("ready") #=> :ready
   def self.from_msgpack_ext(data)
     data.dup.force_encoding(Encoding::UTF_8).to_sym
   rescue EncodingError
@@ -11,6 +13,8 @@ class Symbol
   end
 
   # @return [String] the name
+  # @example
+  #   :ready.to_msgpack_ext #=> "ready"
   def to_msgpack_ext
     name
   end

@@ -21,13 +21,19 @@ module Manypack
     private_constant :NSEC_MAX, :SECONDS
 
     # @return [Integer] seconds since 1970
+    # @example
+    #   Manypack::Timestamp.new(1, 500).sec #=> 1
     attr_reader :sec
 
     # @return [Integer] nanoseconds, 0 to 999,999,999
+    # @example
+    #   Manypack::Timestamp.new(1, 500).nsec #=> 500
     attr_reader :nsec
 
     # @param sec [Integer]
     # @param nsec [Integer]
+    # @example
+    #   Manypack::Timestamp.new(1, 500) == Manypack::Timestamp.new(1, 500) #=> true
     def initialize(sec, nsec)
       @sec = sec
       @nsec = nsec
@@ -36,6 +42,8 @@ module Manypack
     # @param data [String] the body of an ext, of 4, 8 or 12 bytes
     # @return [Timestamp]
     # @raise [MalformedFormatError] for another size, or nanoseconds that are a second or more
+    # @example
+    #   Manypack::Timestamp.from_msgpack_ext("\0\0\0\x05").sec #=> 5
     def self.from_msgpack_ext(data)
       case data.bytesize
       when 4 then sec, nsec = data.unpack1("L>"), 0
@@ -54,6 +62,8 @@ module Manypack
     # @param nsec [Integer]
     # @return [String] the shortest body, binary
     # @raise [RangeError] for seconds outside int64, or nanoseconds outside 0 to 999,999,999
+    # @example
+    #   Manypack::Timestamp.to_msgpack_ext(5, 0) #=> "\0\0\0\x05"
     def self.to_msgpack_ext(sec, nsec)
       raise RangeError, "seconds are int64, not #{sec}" unless SECONDS.cover?(sec)
       raise RangeError, "nanoseconds are 0..#{NSEC_MAX}, not #{nsec}" unless (0..NSEC_MAX).cover?(nsec)
@@ -66,18 +76,24 @@ module Manypack
 
     # @return [String] the body of the ext
     # @raise [RangeError] as Timestamp.to_msgpack_ext
+    # @example
+    #   Manypack::Timestamp.new(5, 0).to_msgpack_ext #=> "\0\0\0\x05"
     def to_msgpack_ext
       self.class.to_msgpack_ext(sec, nsec)
     end
 
     # @param other [Object]
     # @return [Boolean] whether both are the same moment
+    # @example
+    #   Manypack::Timestamp.new(5, 0) == Manypack::Timestamp.new(5, 1) #=> false
     def ==(other)
       other.instance_of?(self.class) && sec == other.sec && nsec == other.nsec
     end
     alias eql? ==
 
     # @return [Integer] the same for equal ones
+    # @example
+    #   Manypack::Timestamp.new(5, 0).hash == Manypack::Timestamp.new(5, 0).hash #=> true
     def hash
       [Timestamp, sec, nsec].hash
     end
