@@ -782,7 +782,7 @@ rb_buffer_flush(VALUE self)
 }
 
 /*
- * call-seq: buffer.close -> nil
+ * call-seq: buffer.close -> object
  *
  * Closes the io, with its errors; does nothing without one.
  *

@@ -733,7 +733,7 @@ rb_packer_registered_types_internal(VALUE self)
  * Document-class: Manypack::Packer
  *
  * Packs piece by piece: what <code>to_msgpack</code> of a foreign object is given, and of use by itself where the whole
- * object is never there at once. One writer at a time: a call in the middle of another raises RuntimeError. A write
+ * object is never there at once. One Thread at a time: what others write in the middle raises RuntimeError. A write
  * that fails leaves nothing of itself.
  */
 void
