@@ -16,7 +16,7 @@ module Workload
 
   # The objects of all JSON files of a folder, by the names of the files.
   def self.read(folder)
-    Dir[File.join(folder, "*.json")].sort.to_h { |path| [File.basename(path, ".json"), JSON.parse(File.read(path))] }
+    Dir[File.join(folder, "*.json")].sort.to_h { |path| [File.basename(path, ".json"), JSON.parse(File.read(path, encoding: "UTF-8"))] }
   end
   private_class_method :read
 end
