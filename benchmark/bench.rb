@@ -90,6 +90,8 @@ class Bench
 
   def commit
     Open3.capture2("git", "describe", "--always", "--dirty", chdir: __dir__).first.strip
+  rescue SystemCallError
+    "unknown"
   end
 
   # A contender that does not give a payload back as it was, such as JSON a binary, is left out of it.
