@@ -264,14 +264,6 @@ mp_buffer_commit(mp_buffer *buffer, size_t n)
     buffer->size += n;
 }
 
-uint8_t *
-mp_buffer_end(mp_buffer *buffer)
-{
-    const mp_chunk *tail = last_chunk(buffer);
-
-    return tail->block + tail->at + tail->len;
-}
-
 void
 mp_buffer_append(VALUE self, const uint8_t *bytes, size_t n)
 {

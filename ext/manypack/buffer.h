@@ -68,9 +68,6 @@ bool mp_buffer_read_io(VALUE self, uint64_t needed);
 uint8_t *mp_buffer_reserve(VALUE self, size_t written, size_t n, size_t *room);
 void mp_buffer_commit(mp_buffer *buffer, size_t n);
 
-/* The address behind the last byte, which is in the block that was reserved. */
-uint8_t *mp_buffer_end(mp_buffer *buffer);
-
 /* For whoever looks or appends, and for whoever also removes: RuntimeError when that is not allowed now. */
 mp_buffer *mp_buffer_for_append(VALUE self);
 mp_buffer *mp_buffer_for_change(VALUE self);
