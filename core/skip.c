@@ -1,11 +1,11 @@
-/* The one walk behind skip, validate and measure. */
+/* The one walk behind skip, validate, measure and split. */
 #include "skip.h"
 
 #include "timestamp.h"
 #include "utf8.h"
 #include "wire.h"
 
-enum { CHECK = 1, COUNT = 2 };
+enum { CHECK = 1, COUNT = 2, LIMIT = 4 };
 
 void
 mp_walk_init(mp_walk *walk, uint64_t *left, size_t max_depth)
@@ -31,7 +31,26 @@ check_payload(const mp_head *head, const uint8_t *end)
     return mp_utf8_valid_p(head->payload, head->n) ? MP_OK : MP_E_UTF8;
 }
 
-/* Counts one object as passed; true when it was the last one. */
+/* Whether mp_validate has nothing against the object at p, which ends at end. */
+MP_INLINE bool
+leaf_valid_p(const uint8_t *p, const uint8_t *end)
+{
+    mp_kind kind = (mp_kind)MP_WIRE[*p].kind;
+    mp_head head;
+
+    if (kind != MP_STR && kind != MP_EXT) return true;
+    return mp_head_read(p, end, &head) == MP_OK && check_payload(&head, end) == MP_OK;
+}
+
+/* Counts the object just passed, in depth containers, itself included when it is one that holds something. */
+MP_INLINE void
+count(mp_walk *walk, size_t depth)
+{
+    walk->objects++;
+    if (depth > walk->deepest) walk->deepest = depth;
+}
+
+/* Takes one object from what is left; true when it was the last one. */
 MP_INLINE bool
 object_passed(mp_walk *walk)
 {
@@ -71,7 +90,7 @@ container_open(mp_walk *walk, const mp_head *head)
  * anything else only the payload is left to pass.
  */
 MP_INLINE mp_status
-head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flags, bool *opened)
+head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flags, const mp_limits *limits, bool *opened)
 {
     mp_head head;
     mp_status status = mp_head_read(*p, end, &head);
@@ -95,17 +114,63 @@ head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flag
         break;
     }
     if (MP_UNLIKELY(status != MP_OK)) return status;
-    if (flags & COUNT) {
-        walk->objects++;
-        if (walk->depth > walk->deepest) walk->deepest = walk->depth;
+    if (flags & LIMIT) { /* last, so that a head that was too deep counts once when it is tried again */
+        status = mp_limits_pass(limits, head.kind, head.n, &walk->objects);
+        if (MP_UNLIKELY(status != MP_OK)) return status;
     }
+    if (flags & COUNT) count(walk, walk->depth);
     *p = head.payload;
     return MP_OK;
 }
 
+/*
+ * The walk inside of containers while many bytes are ahead, with the place in the innermost container in a register.
+ * Goes nowhere from what has to be passed with care: a payload that does not end here, a bad head, a container too
+ * many. True when that was all of the walk.
+ */
+MP_INLINE bool
+stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
+{
+    const uint8_t *p = *at;
+    uint64_t *const outermost = walk->left, *const limit = outermost + walk->max_depth;
+    uint64_t *innermost = outermost + walk->depth - 1;
+    uint64_t left = *innermost, held;
+
+    while (mp_ahead_p(p, end)) {
+        const uint8_t *from = p;
+        mp_step step = mp_step_over(&p, end, &held);
+
+        if ((flags & CHECK) && step == MP_STEP_LEAF && !leaf_valid_p(from, p)) step = MP_STEP_NONE;
+        if (step == MP_STEP_LEAF) {
+            if (flags & COUNT) count(walk, 0);
+            left--;
+            while (MP_UNLIKELY(!left)) {
+                if (innermost == outermost) {
+                    walk->depth = 0;
+                    *at = p;
+                    return true;
+                }
+                left = *--innermost - 1;
+            }
+            continue;
+        }
+        if (step == MP_STEP_NONE || MP_UNLIKELY(innermost + 1 == limit)) {
+            p = from;
+            break;
+        }
+        *innermost++ = left;
+        left = held;
+        if (flags & COUNT) count(walk, (size_t)(innermost - outermost) + 1);
+    }
+    *innermost = left;
+    walk->depth = (size_t)(innermost - outermost) + 1;
+    *at = p;
+    return false;
+}
+
 /* flags is a constant of each caller, so that skip pays for nothing that it does not do. */
 MP_INLINE mp_status
-walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
+walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags, const mp_limits *limits)
 {
     const uint8_t *p = *at;
     mp_status status = MP_OK;
@@ -114,7 +179,11 @@ walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
     whole = walk->payload && payload_passed(walk, &p, end) && object_passed(walk);
     if (walk->payload) status = MP_E_TRUNCATED;
     while (!whole && status == MP_OK) {
-        status = head_passed(walk, &p, end, flags, &opened);
+        if (!(flags & LIMIT) && walk->depth && mp_ahead_p(p, end)) {
+            whole = stride(walk, &p, end, flags);
+            if (whole) break;
+        }
+        status = head_passed(walk, &p, end, flags, limits, &opened);
         if (status != MP_OK || opened) continue;
         if (payload_passed(walk, &p, end)) whole = object_passed(walk);
         else status = MP_E_TRUNCATED;
@@ -126,19 +195,40 @@ walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
 mp_status
 mp_skip(mp_walk *walk, const uint8_t **p, const uint8_t *end)
 {
-    return walk_on(walk, p, end, 0);
+    return walk_on(walk, p, end, 0, NULL);
+}
+
+mp_status
+mp_skip_limited(mp_walk *walk, const uint8_t **p, const uint8_t *end, const mp_limits *limits)
+{
+    return walk_on(walk, p, end, LIMIT, limits);
 }
 
 mp_status
 mp_validate(mp_walk *walk, const uint8_t **p, const uint8_t *end)
 {
-    return walk_on(walk, p, end, CHECK);
+    return walk_on(walk, p, end, CHECK, NULL);
 }
 
 mp_status
 mp_measure(mp_walk *walk, const uint8_t **p, const uint8_t *end)
 {
-    return walk_on(walk, p, end, COUNT);
+    return walk_on(walk, p, end, COUNT, NULL);
+}
+
+mp_status
+mp_split(mp_walk *walk, mp_run *run, const uint8_t *end, uint64_t objects, uint64_t bytes)
+{
+    mp_status status = MP_OK;
+
+    while (run->objects < objects && run->bytes < bytes) {
+        status = mp_skip(walk, &run->at, end);
+        if (MP_UNLIKELY(status != MP_OK)) break;
+        run->objects++;
+        run->bytes += (uint64_t)(run->at - run->cut);
+        run->cut = run->at;
+    }
+    return status;
 }
 
 bool

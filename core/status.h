@@ -9,7 +9,14 @@
     X(MP_E_DEPTH, "containers are nested too deep")                                    \
     X(MP_E_TIMESTAMP_SIZE, "a timestamp has 4, 8 or 12 bytes")                         \
     X(MP_E_TIMESTAMP_NSEC, "a timestamp has at most 999999999 nanoseconds")            \
-    X(MP_E_UTF8, "a str is not UTF-8")
+    X(MP_E_TIMESTAMP_RANGE, "a timestamp is outside of the years 1 to 9999")           \
+    X(MP_E_UTF8, "a str is not UTF-8")                                                 \
+    X(MP_E_KEY_DEPTH, "containers are nested too deep in map keys")                    \
+    X(MP_E_MAX_OBJECTS, "a message has too many objects")                              \
+    X(MP_E_MAX_MAP, "a map is too large")                                              \
+    X(MP_E_MAX_ARRAY, "an array is too large")                                         \
+    X(MP_E_MAX_STRING, "a str or bin is too long")                                     \
+    X(MP_E_MAX_EXT, "an ext is too long")
 
 #define MP_STATUS_ENUM(name, text) name,
 typedef enum { MP_STATUSES(MP_STATUS_ENUM) MP_STATUS_COUNT } mp_status;

@@ -9,6 +9,10 @@
 #define MP_TIMESTAMP_MAX 12
 #define MP_TIMESTAMP_NSEC_MAX 999999999u
 
+/* The years 1 to 9999, which everything that handles dates can write down. */
+#define MP_TIMESTAMP_SEC_MIN (-62135596800)
+#define MP_TIMESTAMP_SEC_MAX 253402300799
+
 typedef struct {
     int64_t sec;
     uint32_t nsec;
@@ -16,6 +20,15 @@ typedef struct {
 
 /* Reads an ext body of n bytes. MP_E_TIMESTAMP_SIZE, MP_E_TIMESTAMP_NSEC. */
 mp_status mp_timestamp_read(const uint8_t *body, size_t n, mp_timestamp *timestamp);
+
+/* MP_E_TIMESTAMP_RANGE where its seconds are outside of those years. */
+MP_INLINE mp_status
+mp_timestamp_check_range(mp_timestamp timestamp)
+{
+    bool inside = timestamp.sec >= MP_TIMESTAMP_SEC_MIN && timestamp.sec <= MP_TIMESTAMP_SEC_MAX;
+
+    return inside ? MP_OK : MP_E_TIMESTAMP_RANGE;
+}
 
 /* Writes the shortest body to p, where MP_TIMESTAMP_MAX bytes must be free, and returns its size. */
 size_t mp_timestamp_put(uint8_t *p, mp_timestamp timestamp);

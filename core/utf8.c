@@ -1,4 +1,4 @@
-/* UTF-8 validation: eight ASCII bytes at a time, then by lead byte. */
+/* UTF-8 validation: ASCII up to eight bytes at a time, the rest by lead byte. */
 #include "utf8.h"
 
 MP_INLINE bool
@@ -30,15 +30,25 @@ sequence_length(const uint8_t *p, const uint8_t *end)
     return lead <= 0xf4 ? 4 : 0;
 }
 
+/* Whether n bytes at p, fewer than eight, are ASCII: loads that overlap instead of a loop. */
+MP_INLINE bool
+few_ascii_p(const uint8_t *p, size_t n)
+{
+    if (n >= 4) return !((mp_load32(p) | mp_load32(p + n - 4)) & 0x80808080u);
+    return n == 0 || !((p[0] | p[n / 2] | p[n - 1]) & 0x80);
+}
+
 bool
 mp_utf8_valid_p(const uint8_t *p, size_t n)
 {
     const uint8_t *end = p + n;
 
-    while (p < end) {
-        size_t length;
+    for (;;) {
+        size_t left = (size_t)(end - p), length;
 
-        if (end - p >= 8 && !(mp_load64(p) & 0x8080808080808080u)) {
+        if (left < 8) {
+            if (few_ascii_p(p, left)) return true;
+        } else if (!(mp_load64(p) & 0x8080808080808080u)) {
             p += 8;
             continue;
         }
@@ -46,5 +56,4 @@ mp_utf8_valid_p(const uint8_t *p, size_t n)
         if (!length) return false;
         p += length;
     }
-    return true;
 }

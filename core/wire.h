@@ -135,6 +135,96 @@ mp_head_read(const uint8_t *p, const uint8_t *end, mp_head *head)
     return MP_OK;
 }
 
+/*
+ * A walk that looks into nothing, in steps. Where MP_AHEAD bytes are there, so is every head, and every object whose
+ * size its first byte tells, of which the longest is a fixstr of 31: one check for all of that.
+ */
+#define MP_AHEAD 32
+
+typedef enum {
+    MP_STEP_LEAF,      /* went over an object that holds no others */
+    MP_STEP_CONTAINER, /* went over the head of a container, whose objects come next */
+    MP_STEP_NONE,      /* went nowhere: the payload does not end here, or 0xc1 */
+} mp_step;
+
+MP_INLINE bool
+mp_ahead_p(const uint8_t *p, const uint8_t *end)
+{
+    return MP_LIKELY(end - p >= MP_AHEAD);
+}
+
+/* The step over a head that has its size or count in a field. */
+MP_INLINE mp_step
+mp_step_over_field(const uint8_t **p, const uint8_t *end, uint64_t *held)
+{
+    mp_head head;
+
+    if (mp_head_read(*p, end, &head) != MP_OK) return MP_STEP_NONE;
+    if (head.kind == MP_ARRAY || head.kind == MP_MAP) {
+        *held = head.kind == MP_MAP ? (uint64_t)head.n * 2 : head.n;
+        *p = head.payload;
+        return *held ? MP_STEP_CONTAINER : MP_STEP_LEAF;
+    }
+    if (!mp_payload_present_p(head.payload, head.n, end)) return MP_STEP_NONE;
+    *p = head.payload + head.n;
+    return MP_STEP_LEAF;
+}
+
+/*
+ * One step from *p, where mp_ahead_p is true; *held is how many objects a container holds. It asks in branches, the
+ * most frequent first, and not MP_WIRE: a CPU that foretells a branch goes on at once, but has to wait for a row
+ * before it knows where the next object is.
+ */
+MP_INLINE mp_step
+mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
+{
+    uint8_t byte = **p;
+
+    if (byte == 0xcb) {
+        *p += 9;
+        return MP_STEP_LEAF;
+    }
+    if ((byte & 0xe0) == 0xa0) { /* fixstr */
+        *p += 1 + (byte & 0x1f);
+        return MP_STEP_LEAF;
+    }
+    if ((byte & 0xe0) == 0x80) { /* fixmap, fixarray */
+        *held = (byte & 0x0fu) << (byte < 0x90);
+        *p += 1;
+        return *held ? MP_STEP_CONTAINER : MP_STEP_LEAF;
+    }
+    if ((byte & 0xe0) != 0xc0) { /* fixint */
+        *p += 1;
+        return MP_STEP_LEAF;
+    }
+    switch (byte) {
+      case 0xc0:
+      case 0xc2:
+      case 0xc3:
+        *p += 1;
+        return MP_STEP_LEAF;
+      case 0xcc:
+      case 0xd0:
+        *p += 2;
+        return MP_STEP_LEAF;
+      case 0xcd:
+      case 0xd1:
+        *p += 3;
+        return MP_STEP_LEAF;
+      case 0xca:
+      case 0xce:
+      case 0xd2:
+        *p += 5;
+        return MP_STEP_LEAF;
+      case 0xcf:
+      case 0xd3:
+        *p += 9;
+        return MP_STEP_LEAF;
+      default:
+        return mp_step_over_field(p, end, held);
+    }
+}
+
 /* Bytes that the head at p has, its length field included; 1 where there is nothing at p. */
 MP_INLINE size_t
 mp_head_need(const uint8_t *p, const uint8_t *end)

@@ -1,13 +1,17 @@
-/* The output window: what is reserved but not committed is not there, and a refused growth changes nothing. */
+/*
+ * The output window: what is reserved but not committed is not there, and a growth refused, whichever it is, changes
+ * nothing.
+ */
 #include "test.h"
 
 #include "out.h"
+#include "wire.h"
 
 typedef struct {
     mp_out out;
     uint8_t *block;
     unsigned grown;
-    bool refuse;
+    unsigned refused; /* the growth to refuse, counted from 1; 0: none */
 } owner;
 
 static bool
@@ -17,7 +21,7 @@ grow_exactly(mp_out *out, size_t n)
     size_t size = mp_out_size(out);
     uint8_t *block;
 
-    if (o->refuse) return false;
+    if (o->grown + 1 == o->refused) return false;
     block = malloc(size + n);
     if (!block) abort();
     memcpy(block, out->start, size);
@@ -30,8 +34,59 @@ grow_exactly(mp_out *out, size_t n)
     return true;
 }
 
-void
-mp_test_out(void)
+/* Writes from the head in step *step on, as far as it gets. */
+static bool
+write_message(mp_out *out, int *step)
+{
+    for (; *step < 40; ++*step) {
+        uint8_t *p = mp_out_reserve(out, MP_HEAD_MAX);
+        if (!p) return false;
+        switch (*step % 4) {
+          case 0: mp_out_commit(out, mp_put_sint(p, -1000 * *step)); break;
+          case 1: mp_out_commit(out, mp_put_float64(p, 1.5 * *step)); break;
+          case 2: mp_out_commit(out, mp_put_str_head(p, 40, false)); break;
+          default: if (!mp_out_write(out, "a payload that is longer than a head is!", 40)) return false;
+        }
+    }
+    return true;
+}
+
+/* Without memory at the first growth, the second and so on; each time it goes on once there is some. */
+static void
+refuses_at_every_growth(void)
+{
+    uint8_t first[4], first_again[4];
+    owner whole = {.grown = 0}, o;
+    unsigned growth;
+    int step = 0;
+
+    mp_out_init(&whole.out, first, sizeof(first), grow_exactly);
+    CHECK(write_message(&whole.out, &step) && whole.grown > 20, "grew %u times", whole.grown);
+    for (growth = 1; growth <= whole.grown; growth++) {
+        const uint8_t *start, *end;
+        size_t size;
+
+        o = (owner){.refused = growth};
+        step = 0;
+        mp_out_init(&o.out, first_again, sizeof(first_again), grow_exactly);
+        CHECK(!write_message(&o.out, &step), "growth %u", growth);
+        size = mp_out_size(&o.out);
+        CHECK(memcmp(o.out.start, whole.out.start, size) == 0, "growth %u: other bytes", growth);
+        start = o.out.start;
+        end = o.out.end;
+        CHECK(!mp_out_reserve(&o.out, 1000), "growth %u", growth);
+        CHECK(o.out.start == start && o.out.end == end && mp_out_size(&o.out) == size, "growth %u", growth);
+        o.refused = 0;
+        CHECK(write_message(&o.out, &step), "growth %u: goes on", growth);
+        CHECK(mp_out_size(&o.out) == mp_out_size(&whole.out), "growth %u", growth);
+        CHECK(memcmp(o.out.start, whole.out.start, mp_out_size(&whole.out)) == 0, "growth %u", growth);
+        free(o.block);
+    }
+    free(whole.block);
+}
+
+static void
+keeps_what_is_committed(void)
 {
     uint8_t first[4];
     owner o = {.grown = 0};
@@ -48,7 +103,14 @@ mp_test_out(void)
     CHECK(mp_out_write(&o.out, "", 0) && o.grown == 0, "nothing needs nothing");
     CHECK(mp_out_write(&o.out, "0123456789", 10) && o.grown == 1, "grew once");
     CHECK(mp_out_size(&o.out) == 13 && memcmp(o.out.start, "abc0123456789", 13) == 0, "kept the bytes");
-    o.refuse = true;
+    o.refused = o.grown + 1;
     CHECK(!mp_out_write(&o.out, "x", 1) && mp_out_size(&o.out) == 13, "a refusal leaves the window as it was");
     free(o.block);
+}
+
+void
+mp_test_out(void)
+{
+    keeps_what_is_committed();
+    refuses_at_every_growth();
 }

@@ -92,6 +92,52 @@ resumes_at_every_byte(void)
             goes_on_after(walkers[i], BYTES(sample), step);
 }
 
+/*
+ * Every head byte in a long array, followed by every byte that could be a size: passed over in one go, in which the
+ * walk strides, as with a byte more at a time, in which it never does.
+ */
+static void
+strides_as_it_creeps(walker *walk_with, const uint8_t *bytes, size_t n, size_t max_depth)
+{
+    uint64_t left[2][8];
+    mp_walk walks[2];
+    const uint8_t *p[2] = {bytes, bytes};
+    mp_status status[2];
+    size_t to = 0;
+
+    mp_walk_init(&walks[0], left[0], max_depth);
+    mp_walk_init(&walks[1], left[1], max_depth);
+    status[0] = walk_with(&walks[0], &p[0], bytes + n);
+    do status[1] = walk_with(&walks[1], &p[1], bytes + ++to);
+    while (status[1] == MP_E_TRUNCATED && to < n);
+    CHECK(status[0] == status[1] && p[0] == p[1], "%02x %02x: %d at %zu, %d at %zu", bytes[3], bytes[4], status[0],
+          (size_t)(p[0] - bytes), status[1], (size_t)(p[1] - bytes));
+    CHECK(walks[0].depth == walks[1].depth && walks[0].payload == walks[1].payload, "%02x %02x", bytes[3], bytes[4]);
+    CHECK(!memcmp(left[0], left[1], walks[0].depth * sizeof(left[0][0])), "%02x %02x", bytes[3], bytes[4]);
+    CHECK(walks[0].objects == walks[1].objects, "%02x %02x", bytes[3], bytes[4]);
+    CHECK(walks[0].deepest == walks[1].deepest, "%02x %02x", bytes[3], bytes[4]);
+}
+
+static void
+strides_over_every_head(void)
+{
+    walker *const walkers[] = {mp_skip, mp_validate, mp_measure};
+    unsigned head, next;
+    size_t i;
+
+    for (head = 0; head < 256; head++) {
+        for (next = 0; next < 256; next++) {
+            uint8_t bytes[3 + 2 * MP_AHEAD] = {0xdc, 0, 24};
+            bytes[3] = (uint8_t)head;
+            bytes[4] = (uint8_t)next;
+            for (i = 0; i < 3; i++) {
+                strides_as_it_creeps(walkers[i], bytes, sizeof(bytes), 1);
+                strides_as_it_creeps(walkers[i], bytes, sizeof(bytes), 3);
+            }
+        }
+    }
+}
+
 static void
 counts_objects_and_depth(void)
 {
@@ -148,11 +194,54 @@ declared_sizes_do_not_wrap(void)
     }
 }
 
+/* The sample has a map of 5, an array of 4, a str of 5, an ext of 16 and SAMPLE_OBJECTS; each limit in turn. */
+static void
+holds_heads_against_limits(void)
+{
+    static const mp_limits exact = {SAMPLE_OBJECTS, 5, 4, 5, 16};
+    static const struct {
+        mp_limits limits;
+        mp_status expected;
+        size_t at;
+    } cases[] = {
+        {{SAMPLE_OBJECTS, 5, 4, 5, 16}, MP_OK, sizeof(sample) - 1},
+        {{SAMPLE_OBJECTS - 1, 5, 4, 5, 16}, MP_E_MAX_OBJECTS, 23},
+        {{SAMPLE_OBJECTS, 4, 4, 5, 16}, MP_E_MAX_MAP, 0},
+        {{SAMPLE_OBJECTS, 5, 3, 5, 16}, MP_E_MAX_ARRAY, 3},
+        {{SAMPLE_OBJECTS, 5, 4, 4, 16}, MP_E_MAX_STRING, 46},
+        {{SAMPLE_OBJECTS, 5, 4, 5, 15}, MP_E_MAX_EXT, 26},
+    };
+    size_t i, cut;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (cut = 1; cut < sizeof(sample); cut++) { /* in two pieces, cut anywhere */
+            uint64_t left[8];
+            const uint8_t *p = (const uint8_t *)sample;
+            mp_status status;
+            mp_walk walk;
+
+            mp_walk_init(&walk, left, 8);
+            walk.objects = 1;
+            status = mp_skip_limited(&walk, &p, p + cut, &cases[i].limits);
+            if (status == MP_E_TRUNCATED)
+                status = mp_skip_limited(&walk, &p, (const uint8_t *)sample + sizeof(sample) - 1, &cases[i].limits);
+            CHECK(status == cases[i].expected, "case %zu: %d", i, (int)status);
+            CHECK((size_t)(p - (const uint8_t *)sample) == cases[i].at, "case %zu: at %zu", i,
+                  (size_t)(p - (const uint8_t *)sample));
+            CHECK(mp_limit_p(status) == (status != MP_OK), "case %zu", i);
+        }
+    }
+    CHECK(mp_limits_check(&MP_LIMITS_NONE, MP_STR, UINT32_MAX) == MP_OK, "no limit");
+    CHECK(mp_limits_check(&exact, MP_BIN, 6) == MP_E_MAX_STRING, "bin");
+}
+
 void
 mp_test_skip(void)
 {
+    holds_heads_against_limits();
     passes_over_exactly_one_object();
     resumes_at_every_byte();
+    strides_over_every_head();
     counts_objects_and_depth();
     stops_at_the_head_to_blame();
     declared_sizes_do_not_wrap();

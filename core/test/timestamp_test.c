@@ -16,12 +16,14 @@ comes_back_in_the_shortest_layout(void)
     size_t i;
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        uint8_t body[MP_TIMESTAMP_MAX];
+        uint8_t body[MP_TIMESTAMP_MAX], *block;
         mp_timestamp back = {0, 0};
         size_t size = mp_timestamp_put(body, cases[i].timestamp);
 
         CHECK(size == cases[i].size, "case %zu took %zu", i, size);
-        CHECK(mp_timestamp_read(body, size, &back) == MP_OK, "case %zu", i);
+        block = mp_exact(body, size);
+        CHECK(mp_timestamp_read(block, size, &back) == MP_OK, "case %zu", i);
+        free(block);
         CHECK(back.sec == cases[i].timestamp.sec && back.nsec == cases[i].timestamp.nsec, "case %zu", i);
     }
 }
@@ -43,9 +45,19 @@ refuses_other_sizes_and_a_second_of_nanoseconds(void)
     CHECK(mp_timestamp_read(body, 8, &back) == MP_E_TIMESTAMP_NSEC, "64");
 }
 
+static void
+knows_the_years_1_to_9999(void)
+{
+    CHECK(mp_timestamp_check_range((mp_timestamp){MP_TIMESTAMP_SEC_MIN, 0}) == MP_OK, "the first second");
+    CHECK(mp_timestamp_check_range((mp_timestamp){MP_TIMESTAMP_SEC_MAX, 999999999}) == MP_OK, "the last second");
+    CHECK(mp_timestamp_check_range((mp_timestamp){MP_TIMESTAMP_SEC_MIN - 1, 0}) == MP_E_TIMESTAMP_RANGE, "before");
+    CHECK(mp_timestamp_check_range((mp_timestamp){MP_TIMESTAMP_SEC_MAX + 1, 0}) == MP_E_TIMESTAMP_RANGE, "after");
+}
+
 void
 mp_test_timestamp(void)
 {
+    knows_the_years_1_to_9999();
     comes_back_in_the_shortest_layout();
     refuses_other_sizes_and_a_second_of_nanoseconds();
 }

@@ -64,16 +64,20 @@ malformed_is_seen_at_every_offset(void)
         "\x80", "\xff", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80",
         "\xf5\x80\x80\x80", "\xe2\x82", "\xf0\x9f\x98",
     };
-    size_t i, at;
+    size_t i, at, after;
 
     for (i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
         size_t n = strlen(malformed[i]);
         for (at = 0; at < 20; at++) {
-            uint8_t bytes[32];
+            uint8_t bytes[32], *block;
             memset(bytes, 'a', sizeof(bytes));
             CHECK(mp_utf8_valid_p(bytes, at + n + 8), "plain");
             memcpy(bytes + at, malformed[i], n);
-            CHECK(!mp_utf8_valid_p(bytes, at + n + 8), "case %zu at %zu", i, at);
+            for (after = 0; after <= 8; after++) {
+                block = mp_exact(bytes, at + n + after);
+                CHECK(!mp_utf8_valid_p(block, at + n + after), "case %zu at %zu, %zu after", i, at, after);
+                free(block);
+            }
         }
     }
 }

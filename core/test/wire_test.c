@@ -144,6 +144,26 @@ asks_for_the_payload(void)
     }
 }
 
+/* From every head byte, with no byte more than a step asks for. */
+static void
+steps_stay_within_the_bytes(void)
+{
+    int i;
+
+    for (i = 0; i < 256; i++) {
+        uint8_t bytes[MP_AHEAD] = {(uint8_t)i}, *block = mp_exact(bytes, MP_AHEAD);
+        const uint8_t *p = block;
+        uint64_t held;
+
+        CHECK(!mp_ahead_p(p + 1, p + MP_AHEAD), "%d bytes are not enough for a fixstr of 31", MP_AHEAD - 1);
+        CHECK(mp_ahead_p(p, p + MP_AHEAD), "%d bytes are", MP_AHEAD);
+        CHECK((mp_step_over(&p, p + MP_AHEAD, &held) == MP_STEP_NONE) == (i == 0xc1), "%02x", i);
+        CHECK(p <= block + MP_AHEAD && (p == block) == (i == 0xc1), "%02x: %td", i, p - block);
+        CHECK(i != 0xbf || p == block + MP_AHEAD, "fixstr of 31: %td", p - block);
+        free(block);
+    }
+}
+
 static void
 integers_are_shortest_and_come_back(void)
 {
@@ -242,6 +262,7 @@ mp_test_wire(void)
     reads_every_fix_byte();
     reads_every_long_head();
     asks_for_the_payload();
+    steps_stay_within_the_bytes();
     integers_are_shortest_and_come_back();
     lengths_are_shortest_and_come_back();
     floats_come_back_bit_for_bit();

@@ -1,0 +1,61 @@
+/* What a message may have at most, by what its heads declare. */
+#ifndef MP_LIMIT_H
+#define MP_LIMIT_H
+
+#include "status.h"
+#include "wire.h"
+
+typedef struct {
+    uint64_t objects; /* in all of a message, keys and values counted apart */
+    uint32_t map;     /* pairs of one map */
+    uint32_t array;   /* elements of one array */
+    uint32_t string;  /* bytes of one str or bin */
+    uint32_t ext;     /* bytes of one ext */
+} mp_limits;
+
+#define MP_LIMITS_NONE ((mp_limits){UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX})
+
+/* Whether a status says that a limit is exceeded. */
+MP_INLINE bool
+mp_limit_p(mp_status status)
+{
+    return status >= MP_E_MAX_OBJECTS && status <= MP_E_MAX_EXT;
+}
+
+/* The objects that a head of that kind declares in its container. */
+MP_INLINE uint64_t
+mp_declared_objects(mp_kind kind, uint32_t n)
+{
+    if (kind == MP_MAP) return (uint64_t)n * 2;
+    return kind == MP_ARRAY ? n : 0;
+}
+
+/* Whether n, as a head of that kind declares it, is too much: an MP_E_MAX_ status or MP_OK. */
+MP_INLINE mp_status
+mp_limits_check(const mp_limits *limits, mp_kind kind, uint32_t n)
+{
+    switch (kind) {
+      case MP_MAP: return n > limits->map ? MP_E_MAX_MAP : MP_OK;
+      case MP_ARRAY: return n > limits->array ? MP_E_MAX_ARRAY : MP_OK;
+      case MP_STR:
+      case MP_BIN: return n > limits->string ? MP_E_MAX_STRING : MP_OK;
+      case MP_EXT: return n > limits->ext ? MP_E_MAX_EXT : MP_OK;
+      default: return MP_OK;
+    }
+}
+
+/*
+ * The same for a head of a message that has so many objects already, declared ones included; those that this one
+ * declares are added. MP_E_MAX_OBJECTS when they are too many.
+ */
+MP_INLINE mp_status
+mp_limits_pass(const mp_limits *limits, mp_kind kind, uint32_t n, uint64_t *objects)
+{
+    mp_status status = mp_limits_check(limits, kind, n);
+
+    if (MP_UNLIKELY(status != MP_OK)) return status;
+    *objects += mp_declared_objects(kind, n);
+    return *objects > limits->objects ? MP_E_MAX_OBJECTS : MP_OK;
+}
+
+#endif
