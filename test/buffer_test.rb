@@ -149,14 +149,40 @@ class BufferTest < Minitest::Test
     assert_nil @buffer.close
   end
 
-  def test_flush_flushes_an_io_that_can_be
-    flushed = []
-    io = Class.new { define_method(:<<) { |string| flushed << string } && define_method(:flush) { flushed << :flush } }.new
+  def test_flush_writes_to_whatever_takes_bytes_and_leaves_its_buffering_alone
+    io = Class.new { define_method(:write) { |string| writes << string } && define_method(:writes) { @writes ||= [] } && define_method(:flush) { raise } }.new
     Manypack::Packer.new(io).write(1).flush
-    assert_equal ["\x01", :flush], flushed
+    assert_equal ["\x01"], io.writes
     appending = []
     Manypack::Packer.new(appending).write(1).flush
     assert_equal ["\x01"], appending
+  end
+
+  def test_nothing_may_be_appended_at_any_time
+    buffer = Manypack::Buffer.new
+    3.times do
+      buffer << ""
+      4.times { buffer << "x" * 10 << "y" * 600_000 << "" }
+      assert_equal 4 * 600_010, buffer.read.bytesize
+    end
+    assert_same 1, Manypack::Unpacker.new.feed("").feed("\x01").feed("").read
+  end
+
+  def test_a_packer_hands_whole_objects_to_its_io_before_they_are_many
+    writes = []
+    packer = Manypack::Packer.new(writes)
+    10_000.times { packer.write("id" => 1, "name" => "widget") }
+    assert_operator packer.size, :<, 8192
+    assert_operator writes.size, :<, 40
+    assert_equal [{ "id" => 1, "name" => "widget" }] * 10_000, Manypack::Unpacker.new.feed((writes << packer.to_s).join).each.to_a
+  end
+
+  def test_of_an_object_that_fails_nothing_goes_to_the_io
+    writes = []
+    packer = Manypack::Packer.new(writes).write(1)
+    assert_raises(NoMethodError) { packer.write(["x" * 100_000, "y" * 1_000_000, BasicObject.new]) }
+    assert_equal "\x01", packer.to_s
+    assert_empty writes
   end
 
   def test_reading_from_an_io_as_much_as_is_asked_for

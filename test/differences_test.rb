@@ -317,4 +317,14 @@ class DifferencesTest < Minitest::Test
       assert_equal expected, outcome { hex(gem.pack(array)) }
     end
   end
+
+  def test_27_the_least_integer_of_64_bits_is_none_that_is_oversized
+    require "msgpack/bigint"
+    packed = [Manypack, MessagePack].map do |gem|
+      factory = gem::Factory.new
+      factory.register_type(1, Integer, packer: gem::Bigint.method(:to_msgpack_ext), oversized_integer_extension: true)
+      hex(factory.dump(-2**63))
+    end
+    assert_equal ["d3 80 00 00 00 00 00 00 00", "c7 09 01 01 00 00 00 00 80 00 00 00"], packed
+  end
 end

@@ -241,6 +241,34 @@ class ExtTypesTest < Minitest::Test
     assert_nil @factory.load(bytes("c7 00 07"))
   end
 
+  # The Unpacker of a deep body is that of the next one, which may be nearer to the surface and deeper itself.
+  def test_bodies_are_skipped_and_passed_over_wherever_they_are
+    { skip: ->(unpacker) { unpacker.skip }, rescue: ->(unpacker) { assert_raises(Manypack::UnknownExtTypeError) { unpacker.read } } }.each_value do |reader|
+      factory = Manypack::Factory.new
+      factory.register_type(7, Object, packer: nil, unpacker: ->(unpacker) { reader.call(unpacker) && nil }, recursive: true)
+      [[100, 1, 1, 120], [1, 120, 100, 1], [126, 0, 0, 126]].each do |around_first, in_first, around_second, in_second|
+        message = "\x92".b + [[around_first - 1, in_first], [around_second - 1, in_second]].map do |around, inside|
+          body = ("\x91".b * inside) + "\xD4\x09x".b
+          ("\x91".b * [around, 0].max) + [0xc9, body.bytesize, 7].pack("CNc") + body
+        end.join
+        5.times { assert_equal 2, exercise { factory.load(message) }.size }
+        5.times { assert_equal 2, exercise { factory.unpacker.feed(message).read }.size }
+      end
+    end
+  end
+
+  def test_an_unpacker_kept_beyond_its_body_raises
+    kept = []
+    @factory = Manypack::Factory.new
+    @factory.register_type(7, Object, packer: nil, unpacker: ->(unpacker) { kept.push(unpacker).size.then { unpacker.read } }, recursive: true)
+    bytes = bytes("93 d4 07 01 d4 07 02 c7 03 07 d4 07 03")
+    assert_equal [1, 2, 3], @factory.load(bytes)
+    assert_equal [1, 2, 3], @factory.unpacker.feed(bytes).read
+    kept.each do |unpacker|
+      %i[read skip buffer].each { |method| assert_raises(RuntimeError) { unpacker.public_send(method) } }
+    end
+  end
+
   def test_a_reader_that_rescues_reading_past_its_body_gets_no_byte_of_its_neighbours
     seen = []
     @factory.register_type(7, Box, packer: nil, recursive: true, unpacker: lambda do |unpacker|

@@ -2,36 +2,10 @@
 
 # Deep and cyclic data is a NestingError wherever it is packed; the C stack is never used up.
 require "test_helper"
+require "support/nesting"
 
 class NestingTest < Minitest::Test
-  # Contains itself through to_msgpack.
-  class Mirror
-    def to_msgpack(packer)
-      packer.write_array_header(1).write([self])
-    end
-  end
-
-  class Mutual
-    def to_msgpack(packer)
-      packer.write({ "mirror" => Mirror.new, "self" => self })
-    end
-  end
-
-  CYCLES = {
-    "array" => -> { [].tap { |array| array << array } },
-    "hash" => -> { {}.tap { |hash| hash["k"] = hash } },
-    "hash as key" => -> { {}.compare_by_identity.tap { |hash| hash[hash] = 1 } },
-    "mixture" => -> { [{}].tap { |array| array[0]["k"] = [[array]] } },
-    "to_msgpack" => -> { Mirror.new },
-    "to_msgpack of two" => -> { [Mutual.new] }
-  }.freeze
-
-  PLACES = {
-    "the main thread" => ->(work) { work.call },
-    "a Thread" => ->(work) { Thread.new { work.call }.value },
-    "a Fiber" => ->(work) { Fiber.new { work.call }.resume },
-    "a Fiber in a Thread" => ->(work) { Thread.new { Fiber.new { work.call }.resume }.value }
-  }.freeze
+  include Nesting
 
   [nil, 100_000].each do |max_depth|
     CYCLES.each do |what, cycle|

@@ -2,11 +2,12 @@
 
 # Every public method in a Ractor, and configurations that every Ractor may have.
 require "test_helper"
-require "open3"
-require "rbconfig"
 require "stringio"
+require "support/program"
 
 class RactorTest < Minitest::Test
+  include ProgramHelper
+
   # For each public method a piece of Ruby that is true; it runs in a Ractor of its own.
   PROGRAMS = {
     "Manypack.pack" => 'Manypack.pack([1, "a", { b: Time.at(0) }], timestamp: true).bytesize == 13',
@@ -116,6 +117,13 @@ class RactorTest < Minitest::Test
     "Manypack::Factory::Pool#load" => 'FACTORY.pool.load("\xD4\x01r".b) == "r"',
     "Manypack::Factory::Pool#packer" => "FACTORY.pool.packer { |packer| packer.write(1..2).size } == 3",
     "Manypack::Factory::Pool#unpacker" => 'FACTORY.pool.unpacker { |unpacker| unpacker.feed("\x01").read } == 1',
+
+    "Manypack::Parallel.map" => 'Manypack::Parallel.map("\x01\x02", ractors: 2) { |n| n * 2 } == [2, 4]',
+    "Manypack::Parallel.each" => 'Manypack::Parallel.each("\x91\x01".b, ractors: 1).first == [1]',
+    "Manypack::Parallel.filter" => 'StringIO.new("".b).then { |io| Manypack::Parallel.filter("\x01\x02", io, ractors: 1) { |n| n if n > 1 } == 1 && io.string == "\x02" }',
+    "Manypack::Parallel::Error#index" => '(Manypack::Parallel.map("\x01\x02", ractors: 1) { |n| raise if n == 2 } rescue $!.index == 1)',
+    "Manypack::Parallel::Error#offset" => '(Manypack::Parallel.map("\x01\x02", ractors: 1) { |n| raise if n == 2 } rescue $!.offset == 1)',
+    "Manypack::Parallel::Error#detailed_message" => '(Manypack::Parallel.map("\x01", ractors: 1) { raise } rescue $!.detailed_message.end_with?("in message 0 from byte 0 on"))',
 
     "Manypack::Timestamp.from_msgpack_ext" => 'Manypack::Timestamp.from_msgpack_ext("\0\0\0\x05").sec == 5',
     "Manypack::Timestamp.to_msgpack_ext" => 'Manypack::Timestamp.to_msgpack_ext(5, 0) == "\0\0\0\x05"',
@@ -327,13 +335,5 @@ class RactorTest < Minitest::Test
     own = mod.public_instance_methods(false).map { |name| "#{mod}##{name}" }
     own += mod.singleton_methods(false).map { |name| "#{mod}.#{name}" } unless mod.is_a?(Class) && mod < Struct
     own + mod.constants(false).map { |name| mod.const_get(name) }.grep(Module).flat_map { |inner| methods_of(inner) }
-  end
-
-  def assert_program(program, expected)
-    value = "def value(ractor) = ractor.respond_to?(:value) ? ractor.value : ractor.take\n"
-    output, status = Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-w", "-W:no-experimental", "-I",
-                                     File.expand_path("../lib", __dir__), "-r", "manypack", stdin_data: value + program)
-    assert_predicate status, :success?, output
-    assert_equal expected, output.chomp
   end
 end

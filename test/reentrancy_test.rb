@@ -319,15 +319,53 @@ class ReentrancyTest < Minitest::Test
     assert_equal 5, unpacker.feed("\x05").read
   end
 
+  # The outer loans are void as well: what they had written goes, and the Packer is free for others.
+  def test_a_fiber_left_in_the_middle_of_a_nested_write_frees_the_packer
+    abandoned = Foreign.new { Fiber.yield }
+    inner = Foreign.new { |lent| Fiber.new { lent.write(abandoned) }.resume }
+    packer = Manypack::Packer.new.write(1)
+    assert_in_use { packer.write(["x" * 1_000, Foreign.new { |lent| lent.write(inner) }]) }
+    assert_equal "\x01", packer.to_s
+    assert_same packer, Thread.new { packer.write(2) }.value
+    assert_equal "\x01\x02", packer.full_pack
+  end
+
+  def test_what_a_time_is_asked_for_may_not_write_in_between
+    packer = Manypack::Packer.new(timestamp: true)
+    refused = []
+    time = Time.at(2**70)
+    time.define_singleton_method(:tv_sec) { refused << (packer.write("x" * 100_000) rescue $!.class) && 5 }
+    time.define_singleton_method(:tv_nsec) { 6 }
+    packer.write(["head", time, "tail" * 100])
+    assert_equal [RuntimeError], refused
+    assert_equal ["head", Time.at(5, 6, :nanosecond), "tail" * 100], Manypack.unpack(packer.to_s, timestamp: true)
+  end
+
+  def test_types_registered_during_a_write_hold_for_the_next_one_however_many
+    packer = Manypack::Packer.new
+    written = Class.new
+    handler = lambda do |_|
+      10.times { |id| packer.register_type(id, Class.new) { "" } }
+      GC.start
+      "body"
+    end
+    packer.register_type(20, written, &handler)
+    assert_equal "\x92\xD6\x14body\xD6\x14body".b, packer.write([written.new, written.new]).to_s
+    other = Class.new
+    registering = Foreign.new { |lent| lent.register_type(30, other) { "o" } || lent.write(nil) }
+    assert_raises(NoMethodError) { packer.write([registering, other.new]) }
+    packer.reset
+    assert_equal "\xD4\x1Eo".b, packer.write(other.new).to_s
+  end
+
   def test_two_threads_on_one_packer_that_writes_to_an_io
     IO.pipe(binmode: true) do |reader, writer|
       packer = Manypack::Packer.new(writer)
-      packer.write("x" * 1_000_000)
-      flushing = Thread.new { packer.flush }
-      Thread.pass until flushing.status == "sleep"
+      writing = Thread.new { packer.write("x" * 1_000_000).flush }
+      Thread.pass until writing.status == "sleep"
       %i[write_nil flush reset full_pack to_s to_a].each { |method| assert_in_use(method) { packer.public_send(method) } }
       assert_equal 1_000_005, reader.read(1_000_005).bytesize
-      assert_same packer, flushing.value
+      assert_same packer, writing.value
       assert_predicate packer, :empty?
     end
   end

@@ -8,7 +8,7 @@ require "rbs"
 
 class StyleTest < Minitest::Test
   ROOT = File.expand_path("..", __dir__)
-  OURS = Dir.glob("{lib,ext,core,test,bin,benchmark,tools,sig}/**/*", base: ROOT).select do |path|
+  OURS = Dir.glob("{lib,ext,core,test,bin,benchmark,tools,sig,fuzz}/**/*", base: ROOT).select do |path|
     path.match?(/\.(rb|c|h|rbs|sh)\z|Makefile\z|\Abin\//) && File.file?(File.join(ROOT, path)) && !path.include?("/build/")
   end.freeze
 
@@ -49,7 +49,7 @@ class StyleTest < Minitest::Test
     library = $LOADED_FEATURES.grep(%r{manypack/manypack\.}).first
     output, status = Open3.capture2("nm", "-D", "--defined-only", library)
     assert_predicate status, :success?
-    assert_equal ["Init_manypack"], output.lines.map { |line| line.split.last } - %w[_init _fini]
+    assert_equal ["Init_manypack"], output.lines.map { |line| line.split.last } - %w[_init _fini ruby_abi_version]
   end
 
   def test_every_public_method_has_a_signature

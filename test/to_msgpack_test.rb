@@ -115,6 +115,24 @@ class ToMsgpackTest < Minitest::Test
     assert_packs "91 a8 66 61 6c 6c 62 61 63 6b", [obj]
   end
 
+  # What foreign objects inside it wrote had been committed already.
+  def test_a_rescued_write_is_taken_back_at_every_depth_and_whatever_comes_next
+    written = foreign { |packer| packer.write("lost" * 100) }
+    failing = [written, "x" * 1_000_000, [written, BasicObject.new]]
+    after = { "a write" => [->(packer) { packer.write(1) }, "91 01"], "bytes" => [->(packer) { packer.buffer << "\x01" }, "91 01"],
+              "nothing" => [->(_) {}, "90"] }
+    after.each do |name, (step, expected)|
+      rescuing = foreign do |packer|
+        packer.write_array_header(name == "nothing" ? 0 : 1)
+        assert_raises(NoMethodError) { packer.write(failing) }
+        step.call(packer)
+      end
+      assert_packs expected, rescuing
+      assert_packs "93 07 91 #{expected} 08", [7, [rescuing], 8]
+      assert_packs "91 91 #{expected}", foreign { |packer| packer.write_array_header(1).write([rescuing]) }
+    end
+  end
+
   def test_objects_inside_each_other_are_lent_the_same_packer
     outer = nil
     inner = foreign { |packer| assert_same(outer, packer).then { packer.write(1) } }

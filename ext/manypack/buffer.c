@@ -7,12 +7,12 @@
 
 enum { IO_BUFFER_SIZE = 32768, IO_BUFFER_SIZE_MIN = 1024 };
 enum { READ_REFERENCE_THRESHOLD = 256, READ_REFERENCE_MIN = 256 };
-enum { WRITE_REFERENCE_THRESHOLD = 524288, WRITE_REFERENCE_MIN = 256 };
+enum { WRITE_REFERENCE_THRESHOLD = 524288 };
 
 /* The first block, which then doubles; and up to which size an empty one is kept for the next bytes. */
-enum { FIRST_BLOCK = 256, KEEP_BLOCK = 8192 };
+enum { FIRST_BLOCK = 256, KEEP_BLOCK = 2 * MP_WRITE_THROUGH };
 
-static ID id_close, id_flush;
+static ID id_close;
 static VALUE sym_io_buffer_size, sym_read_reference_threshold, sym_write_reference_threshold;
 static VALUE cBuffer;
 
@@ -26,7 +26,7 @@ buffer_mark(void *ptr)
 
     if (buffer->io) rb_gc_mark_movable(buffer->io);
     for (i = 0; i < buffer->count; i++) {
-        const mp_chunk *chunk = &buffer->chunks[buffer->first + i];
+        const mp_chunk *chunk = mp_buffer_chunk(buffer, i);
         if (chunk->str) rb_gc_mark_movable(chunk->str);
     }
 }
@@ -39,7 +39,7 @@ buffer_compact(void *ptr)
 
     if (buffer->io) buffer->io = rb_gc_location(buffer->io);
     for (i = 0; i < buffer->count; i++) {
-        mp_chunk *chunk = &buffer->chunks[buffer->first + i];
+        mp_chunk *chunk = mp_buffer_chunk(buffer, i);
         if (chunk->str) chunk->str = rb_gc_location(chunk->str);
     }
 }
@@ -49,7 +49,7 @@ chunks_drop(mp_buffer *buffer)
 {
     size_t i;
 
-    for (i = 0; i < buffer->count; i++) xfree(buffer->chunks[buffer->first + i].block);
+    for (i = 0; i < buffer->count; i++) xfree(mp_buffer_chunk(buffer, i)->block);
     xfree(buffer->chunks);
     buffer->chunks = NULL;
     buffer->first = buffer->count = buffer->capacity = buffer->block_size = 0;
@@ -66,46 +66,33 @@ buffer_free(void *ptr)
 static size_t
 buffer_memsize(const void *ptr)
 {
-    const mp_buffer *buffer = ptr;
-    size_t i, size = sizeof(mp_buffer) + buffer->capacity * sizeof(mp_chunk);
+    mp_buffer *buffer = (mp_buffer *)ptr;
+    size_t i, size = mp_typed_memsize(sizeof(mp_buffer)) + buffer->capacity * sizeof(mp_chunk);
 
     for (i = 0; i < buffer->count; i++) {
-        const mp_chunk *chunk = &buffer->chunks[buffer->first + i];
+        const mp_chunk *chunk = mp_buffer_chunk(buffer, i);
         bool last = i == buffer->count - 1;
         if (chunk->block) size += last && buffer->block_size ? buffer->block_size : chunk->at + chunk->len;
     }
     return size;
 }
 
+/* Never shareable: it changes with every call. */
 static const rb_data_type_t buffer_type = {
     .wrap_struct_name = "Manypack::Buffer",
     .function = {.dmark = buffer_mark, .dfree = buffer_free, .dsize = buffer_memsize, .dcompact = buffer_compact},
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
 };
 
-mp_buffer *
-mp_buffer_get(VALUE self)
+void
+mp_buffer_make_ready(VALUE self)
 {
-    mp_buffer *buffer;
-
-    TypedData_Get_Struct(self, mp_buffer, &buffer_type, buffer);
-    return buffer;
-}
-
-mp_buffer *
-mp_buffer_for_append(VALUE self)
-{
-    mp_buffer *buffer = mp_buffer_get(self);
+    const mp_buffer *buffer = mp_buffer_get(self);
 
     rb_check_frozen(self);
-    if (MP_UNLIKELY(!buffer->io)) rb_raise(rb_eRuntimeError, "Buffer is not initialized, or its owner is done with it");
-    if (MP_UNLIKELY(buffer->taken)) rb_raise(rb_eRuntimeError, "Buffer is in use");
-    if (MP_UNLIKELY(buffer->rollback && !buffer->append_only)) {
-        /* The write that was at work raised. */
-        mp_buffer_truncate(self, buffer->rollback - 1);
-        buffer->rollback = 0;
-    }
-    return buffer;
+    if (!buffer->io) rb_raise(rb_eRuntimeError, "Buffer is not initialized, or its owner is done with it");
+    if (buffer->taken) rb_raise(rb_eRuntimeError, "Buffer is in use");
+    mp_buffer_rollback(self); /* while a write is at work that can go on, the buffer is taken or lent */
 }
 
 mp_buffer *
@@ -147,7 +134,7 @@ buffer_init(VALUE self, VALUE io, VALUE options)
     buffer->read_reference_threshold =
         size_option(options, sym_read_reference_threshold, READ_REFERENCE_THRESHOLD, READ_REFERENCE_MIN);
     buffer->write_reference_threshold =
-        size_option(options, sym_write_reference_threshold, WRITE_REFERENCE_THRESHOLD, WRITE_REFERENCE_MIN);
+        size_option(options, sym_write_reference_threshold, WRITE_REFERENCE_THRESHOLD, MP_WRITE_REFERENCE_MIN);
     buffer->reads_exactly = !NIL_P(io) && !mp_io_partial_p(io);
     RB_OBJ_WRITE(self, &buffer->io, io);
 }
@@ -163,31 +150,20 @@ mp_buffer_new(VALUE io, VALUE options)
 
 /* --- the queue -------------------------------------------------------------------------------------- */
 
-static mp_chunk *
-last_chunk(mp_buffer *buffer)
-{
-    return &buffer->chunks[buffer->first + buffer->count - 1];
-}
-
-const uint8_t *
-mp_chunk_bytes(const mp_chunk *chunk)
-{
-    return (chunk->str ? (const uint8_t *)RSTRING_PTR(chunk->str) : chunk->block) + chunk->at;
-}
-
 /* Has room for one more chunk: the queue moves to the start of its array before that grows. */
 static void
 reserve_chunk(mp_buffer *buffer)
 {
-    size_t capacity = buffer->capacity ? buffer->capacity * 2 : 2;
+    size_t capacity = buffer->capacity ? buffer->capacity * 2 : 4;
 
-    if (buffer->first + buffer->count < buffer->capacity) return;
+    if (buffer->first + buffer->count < (buffer->capacity ? buffer->capacity : 1)) return;
     if (buffer->first > buffer->count) {
         memcpy(buffer->chunks, buffer->chunks + buffer->first, buffer->count * sizeof(mp_chunk));
         buffer->first = 0;
         return;
     }
     REALLOC_N(buffer->chunks, mp_chunk, capacity);
+    if (!buffer->capacity) buffer->chunks[0] = buffer->one;
     buffer->capacity = capacity;
 }
 
@@ -195,9 +171,21 @@ reserve_chunk(mp_buffer *buffer)
 static void
 drop_empty_tail(mp_buffer *buffer)
 {
-    if (!buffer->count || last_chunk(buffer)->len) return;
-    xfree(last_chunk(buffer)->block);
+    if (!buffer->count || mp_buffer_last(buffer)->len) return;
+    xfree(mp_buffer_last(buffer)->block);
     buffer->count--;
+    buffer->block_size = 0;
+}
+
+/* What nothing may be appended to any more keeps no more than its bytes. */
+static void
+finish_block(mp_buffer *buffer)
+{
+    mp_chunk *tail;
+
+    if (!buffer->block_size) return;
+    tail = mp_buffer_last(buffer);
+    REALLOC_N(tail->block, uint8_t, tail->at + tail->len);
     buffer->block_size = 0;
 }
 
@@ -208,12 +196,12 @@ mp_buffer_refer(VALUE self, VALUE str, size_t at, size_t len)
 
     if (!len) return;
     drop_empty_tail(buffer);
+    finish_block(buffer);
     reserve_chunk(buffer);
     buffer->count++;
-    *last_chunk(buffer) = (mp_chunk){.str = str, .at = at, .len = len};
+    *mp_buffer_last(buffer) = (mp_chunk){.str = str, .at = at, .len = len};
     RB_OBJ_WRITTEN(self, Qundef, str);
     buffer->size += len;
-    buffer->block_size = 0;
     RB_GC_GUARD(self);
 }
 
@@ -227,14 +215,14 @@ own_tail(mp_buffer *buffer)
         reserve_chunk(buffer);
         block = ALLOC_N(uint8_t, FIRST_BLOCK);
         buffer->count++;
-        *last_chunk(buffer) = (mp_chunk){.block = block};
+        *mp_buffer_last(buffer) = (mp_chunk){.block = block};
         buffer->block_size = FIRST_BLOCK;
     }
-    return last_chunk(buffer);
+    return mp_buffer_last(buffer);
 }
 
-uint8_t *
-mp_buffer_reserve(VALUE self, size_t written, size_t n, size_t *room)
+void
+mp_buffer_expand(VALUE self, size_t written, size_t n)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     mp_chunk *tail = own_tail(buffer);
@@ -252,16 +240,7 @@ mp_buffer_reserve(VALUE self, size_t written, size_t n, size_t *room)
         REALLOC_N(tail->block, uint8_t, size);
         buffer->block_size = size;
     }
-    *room = size - used + written;
     RB_GC_GUARD(self);
-    return tail->block + used - written;
-}
-
-void
-mp_buffer_commit(mp_buffer *buffer, size_t n)
-{
-    last_chunk(buffer)->len += n;
-    buffer->size += n;
 }
 
 void
@@ -269,6 +248,7 @@ mp_buffer_append(VALUE self, const uint8_t *bytes, size_t n)
 {
     size_t room;
 
+    if (!n) return; /* there may be no block, and from none to none not even nothing may be copied */
     memcpy(mp_buffer_reserve(self, 0, n, &room), bytes, n);
     mp_buffer_commit(mp_buffer_get(self), n);
 }
@@ -283,19 +263,12 @@ mp_buffer_feed(VALUE self, VALUE str)
     RB_GC_GUARD(str);
 }
 
-const mp_chunk *
-mp_buffer_first(const mp_buffer *buffer)
-{
-    return buffer->size ? &buffer->chunks[buffer->first] : NULL;
-}
-
 /* The first n bytes as a binary String; they stay in the queue. */
 static VALUE
 bytes_new(VALUE self, size_t n)
 {
     VALUE bytes = rb_str_buf_new((long)n);
-    const mp_buffer *buffer = mp_buffer_get(self);
-    const mp_chunk *chunk = &buffer->chunks[buffer->first];
+    const mp_chunk *chunk = mp_buffer_chunk(mp_buffer_get(self), 0);
     char *to = RSTRING_PTR(bytes);
     size_t left, part;
 
@@ -312,7 +285,7 @@ bytes_new(VALUE self, size_t n)
 static void
 drop_first_chunk(mp_buffer *buffer)
 {
-    mp_chunk *chunk = &buffer->chunks[buffer->first];
+    mp_chunk *chunk = mp_buffer_chunk(buffer, 0);
 
     if (buffer->count == 1 && buffer->block_size && buffer->block_size <= KEEP_BLOCK) {
         chunk->at = chunk->len = 0;
@@ -325,13 +298,13 @@ drop_first_chunk(mp_buffer *buffer)
 }
 
 void
-mp_buffer_consume(VALUE self, size_t n)
+mp_buffer_consume_chunks(VALUE self, size_t n)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
     buffer->size -= n;
     while (n) {
-        mp_chunk *chunk = &buffer->chunks[buffer->first];
+        mp_chunk *chunk = mp_buffer_chunk(buffer, 0);
         if (n < chunk->len) {
             chunk->at += n;
             chunk->len -= n;
@@ -348,7 +321,7 @@ mp_buffer_gather(VALUE self, size_t n)
     mp_buffer *buffer = mp_buffer_get(self);
     VALUE bridge;
 
-    if (n == 0 || buffer->chunks[buffer->first].len >= n) return;
+    if (n == 0 || mp_buffer_chunk(buffer, 0)->len >= n) return;
     bridge = rb_obj_freeze(bytes_new(self, n));
     mp_buffer_consume(self, n);
     if (buffer->size == 0) {
@@ -374,13 +347,12 @@ mp_buffer_clear(VALUE self)
     buffer->size = buffer->rollback = 0;
 }
 
-void
-mp_buffer_truncate(VALUE self, size_t size)
+/* Drops bytes from the end until size are left. */
+static void
+truncate_to(mp_buffer *buffer, size_t size)
 {
-    mp_buffer *buffer = mp_buffer_get(self);
-
     while (buffer->size > size) {
-        mp_chunk *chunk = last_chunk(buffer);
+        mp_chunk *chunk = mp_buffer_last(buffer);
         size_t part = buffer->size - size;
 
         if (part < chunk->len) {
@@ -393,6 +365,16 @@ mp_buffer_truncate(VALUE self, size_t size)
             buffer->block_size = 0; /* nobody knows how much more than its bytes the block before it has */
         }
     }
+}
+
+void
+mp_buffer_rollback(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    if (MP_LIKELY(!buffer->rollback)) return;
+    truncate_to(buffer, buffer->rollback - 1);
+    buffer->rollback = 0;
 }
 
 /* --- io --------------------------------------------------------------------------------------------- */
@@ -423,7 +405,8 @@ chunk_to_s(const mp_chunk *chunk)
 {
     VALUE str = chunk->str;
 
-    if (!str || chunk->at || chunk->len != (size_t)RSTRING_LEN(str)) {
+    if (!str) return rb_str_new((const char *)chunk->block + chunk->at, (long)chunk->len);
+    if (chunk->at || chunk->len != (size_t)RSTRING_LEN(str)) {
         VALUE copy = rb_str_buf_new((long)chunk->len);
         return rb_str_cat(copy, (const char *)mp_chunk_bytes(chunk), (long)chunk->len);
     }
@@ -462,7 +445,7 @@ mp_buffer_write_to(VALUE self, VALUE io)
 
     while (mp_buffer_for_change(self)->size) {
         mp_buffer *buffer = mp_buffer_get(self);
-        mp_chunk *chunk = &buffer->chunks[buffer->first];
+        mp_chunk *chunk = mp_buffer_chunk(buffer, 0);
         size_t len = chunk->len;
         chunk_write write = {.io = io};
 
@@ -481,20 +464,24 @@ mp_buffer_flush(VALUE self)
 {
     VALUE io = mp_buffer_for_change(self)->io;
 
-    if (NIL_P(io)) return;
-    mp_buffer_write_to(self, io);
-    if (rb_respond_to(io, id_flush)) rb_funcall(io, id_flush, 0);
+    if (!NIL_P(io)) mp_buffer_write_to(self, io);
+}
+
+void
+mp_buffer_write_through(VALUE self)
+{
+    if (!mp_buffer_get(self)->append_only) mp_buffer_flush(self);
 }
 
 VALUE
 mp_buffer_to_a(VALUE self)
 {
-    const mp_buffer *buffer = mp_buffer_for_append(self);
+    mp_buffer *buffer = mp_buffer_for_append(self);
     VALUE strings = rb_ary_new_capa((long)buffer->count);
     size_t i;
 
     for (i = 0; i < buffer->count; i++) {
-        const mp_chunk *chunk = &buffer->chunks[buffer->first + i];
+        const mp_chunk *chunk = mp_buffer_chunk(buffer, i);
         if (chunk->len) rb_ary_push(strings, chunk_to_s(chunk));
     }
     RB_GC_GUARD(self);
@@ -520,6 +507,12 @@ mp_buffer_close(VALUE self)
     chunks_drop(buffer);
     buffer->size = 0;
     buffer->io = 0;
+}
+
+void
+mp_buffer_reopen(VALUE self)
+{
+    mp_buffer_get(self)->io = Qnil;
 }
 
 /* --- Manypack::Buffer ------------------------------------------------------------------------------- */
@@ -840,7 +833,6 @@ void
 Init_manypack_buffer(void)
 {
     id_close = rb_intern("close");
-    id_flush = rb_intern("flush");
     sym_io_buffer_size = ID2SYM(rb_intern("io_buffer_size"));
     sym_read_reference_threshold = ID2SYM(rb_intern("read_reference_threshold"));
     sym_write_reference_threshold = ID2SYM(rb_intern("write_reference_threshold"));

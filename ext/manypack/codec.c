@@ -10,7 +10,7 @@
 
 /* --- options ---------------------------------------------------------------------------------------- */
 
-/* Flags by name; every other option has a line in set_option. */
+/* Flags by name. */
 static const struct {
     const char *name;
     size_t offset;
@@ -24,8 +24,14 @@ static const struct {
 };
 enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
 
+/* What untrusted changes where the user says nothing; a place in options.given for each. */
+enum { MAX_OBJECTS, MAX_MAP_SIZE, MAX_ARRAY_SIZE, MAX_STRING_BYTES, MAX_EXT_BYTES, MAX_BYTES, UTF8, DUPLICATE_KEYS, GIVABLE };
+static const char *const givable[GIVABLE] = {"max_objects",   "max_map_size", "max_array_size", "max_string_bytes",
+                                             "max_ext_bytes", "max_bytes",    "utf8",           "duplicate_keys"};
+
 /* Static symbols: immortal, never moved. */
-static VALUE flag_symbols[FLAGS], sym_max_depth, sym_max_bytes;
+static VALUE flag_symbols[FLAGS], givable_symbols[GIVABLE], sym_max_depth, sym_untrusted;
+static VALUE sym_strict, sym_accept, sym_last, sym_error;
 static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
 static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
 
@@ -40,6 +46,60 @@ max_depth_of(VALUE value)
     return (uint32_t)depth;
 }
 
+/* Whether a value is the stricter one of two names. ArgumentError for what is neither. */
+static bool
+strict_of(VALUE value, const char *option, VALUE strict, VALUE lax)
+{
+    if (value != strict && value != lax) {
+        rb_raise(rb_eArgError, "%s is %+" PRIsVALUE " or %+" PRIsVALUE ", not %+" PRIsVALUE, option, lax, strict, value);
+    }
+    return value == strict;
+}
+
+static uint32_t
+uint32_of(VALUE value, const char *option)
+{
+    size_t size = mp_size(value, option);
+
+    return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+}
+
+static void
+set_givable(mp_options *options, int option, VALUE value)
+{
+    const char *name = givable[option];
+
+    options->given |= 1u << option;
+    switch (option) {
+      case MAX_OBJECTS: options->limits.objects = mp_size(value, name); break;
+      case MAX_MAP_SIZE: options->limits.map = uint32_of(value, name); break;
+      case MAX_ARRAY_SIZE: options->limits.array = uint32_of(value, name); break;
+      case MAX_STRING_BYTES: options->limits.string = uint32_of(value, name); break;
+      case MAX_EXT_BYTES: options->limits.ext = uint32_of(value, name); break;
+      case MAX_BYTES: options->max_bytes = mp_size(value, name); break;
+      case UTF8: options->strict_utf8 = strict_of(value, name, sym_strict, sym_accept); break;
+      default: options->unique_keys = strict_of(value, name, sym_error, sym_last); break;
+    }
+}
+
+/* Gives what the user did not give the values that go with untrusted. */
+static void
+options_settle(mp_options *options)
+{
+    mp_limits limits = options->untrusted ? MP_UNTRUSTED_LIMITS : MP_LIMITS_NONE;
+    uint32_t given = options->given;
+
+    if (!(given & 1 << MAX_OBJECTS)) options->limits.objects = limits.objects;
+    if (!(given & 1 << MAX_MAP_SIZE)) options->limits.map = limits.map;
+    if (!(given & 1 << MAX_ARRAY_SIZE)) options->limits.array = limits.array;
+    if (!(given & 1 << MAX_STRING_BYTES)) options->limits.string = limits.string;
+    if (!(given & 1 << MAX_EXT_BYTES)) options->limits.ext = limits.ext;
+    if (!(given & 1 << MAX_BYTES)) options->max_bytes = options->untrusted ? MP_UNTRUSTED_BYTES : SIZE_MAX;
+    if (!(given & 1 << UTF8)) options->strict_utf8 = options->untrusted;
+    if (!(given & 1 << DUPLICATE_KEYS)) options->unique_keys = options->untrusted;
+    options->limited = options->untrusted || given & ~(1u << MAX_BYTES);
+}
+
 static int
 set_option(VALUE key, VALUE value, VALUE arg)
 {
@@ -52,8 +112,17 @@ set_option(VALUE key, VALUE value, VALUE arg)
         return ST_CONTINUE;
     }
     if (NIL_P(value)) return ST_CONTINUE;
-    if (key == sym_max_depth) options->max_depth = max_depth_of(value);
-    else if (key == sym_max_bytes) options->max_bytes = mp_size(value, "max_bytes");
+    if (key == sym_max_depth) {
+        options->max_depth = max_depth_of(value);
+    } else if (key == sym_untrusted) {
+        options->untrusted = RTEST(value);
+        options_settle(options);
+    }
+    for (i = 0; i < GIVABLE; i++) {
+        if (key != givable_symbols[i]) continue;
+        set_givable(options, (int)i, value);
+        options_settle(options);
+    }
     return ST_CONTINUE;
 }
 
@@ -63,6 +132,10 @@ typedef struct {
     mp_codec codec;
     mp_types types; /* what codec.types points to */
 } codec_object;
+
+/* What every pack and unpack reads of it; the limits and mp_types are for those that have them. */
+MP_STATIC_ASSERT(codec_is_hot_in_one_cache_line,
+                 offsetof(codec_object, codec) == 0 && offsetof(mp_codec, options.limits) <= 64);
 
 static void
 codec_mark(void *ptr)
@@ -135,6 +208,11 @@ void
 mp_default_codec_set(VALUE codec)
 {
     mp_types_make_common(&codec_get(codec)->types);
+    /*
+     * Other Ractors may be at work by it when it is replaced. From 4.1 on the main Ractor, whose it is when it cannot be
+     * shared, collects it without asking them.
+     */
+    if (!RB_OBJ_SHAREABLE_P(codec)) rb_gc_register_mark_object(codec);
     default_codec = codec;
 }
 
@@ -182,7 +260,7 @@ codec_new(VALUE from)
     VALUE self = TypedData_Make_Struct(cCodec, codec_object, &codec_type, object);
 
     object->codec.object = self;
-    object->codec.options.max_bytes = SIZE_MAX;
+    options_settle(&object->codec.options);
     if (from) {
         object->codec.options = codec_get(from)->codec.options;
         mp_types_copy(&object->types, &codec_get(from)->types);
@@ -364,14 +442,34 @@ rb_codec_unpacker(int argc, VALUE *argv, VALUE self)
     return mp_unpacker_with_codec(self, argc, argv);
 }
 
+/* The same types with the options of a Hash on top of its own. */
+static VALUE
+rb_codec_with_options(VALUE self, VALUE options)
+{
+    return mp_codec_with_options(self, options);
+}
+
+/* The same to give to Ractors; Ractor::IsolationError for a handler that cannot be shared. */
+static VALUE
+rb_codec_for_ractors(VALUE self, VALUE options)
+{
+    mp_types_check_shareable(&codec_get(self)->types);
+    return mp_codec_with_options(self, options);
+}
+
 void
 Init_manypack_codec(void)
 {
     size_t i;
 
     for (i = 0; i < FLAGS; i++) flag_symbols[i] = ID2SYM(rb_intern(flags[i].name));
+    for (i = 0; i < GIVABLE; i++) givable_symbols[i] = ID2SYM(rb_intern(givable[i]));
     sym_max_depth = ID2SYM(rb_intern("max_depth"));
-    sym_max_bytes = ID2SYM(rb_intern("max_bytes"));
+    sym_untrusted = ID2SYM(rb_intern("untrusted"));
+    sym_strict = ID2SYM(rb_intern("strict"));
+    sym_accept = ID2SYM(rb_intern("accept"));
+    sym_last = ID2SYM(rb_intern("last"));
+    sym_error = ID2SYM(rb_intern("error"));
     sym_recursive = ID2SYM(rb_intern("recursive"));
     sym_oversized_integer_extension = ID2SYM(rb_intern("oversized_integer_extension"));
     sym_optimized_symbols_parsing = ID2SYM(rb_intern("optimized_symbols_parsing"));
@@ -391,6 +489,8 @@ Init_manypack_codec(void)
     rb_define_method(cCodec, "load", rb_codec_unpack, 1);
     rb_define_method(cCodec, "packer", rb_codec_packer, -1);
     rb_define_method(cCodec, "unpacker", rb_codec_unpacker, -1);
+    rb_define_private_method(cCodec, "with_options", rb_codec_with_options, 1);
+    rb_define_private_method(cCodec, "for_ractors", rb_codec_for_ractors, 1);
 
     rb_gc_register_address(&default_codec);
     rb_gc_register_address(&plain_codec);

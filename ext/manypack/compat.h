@@ -7,6 +7,17 @@
 #include <ruby/ractor.h>
 #include <ruby/version.h>
 
+/*
+ * 3.0, exported but in no header. From 4.0 on Ruby code has Ractor.shareable_proc, which does more, and this is not
+ * called any more: it may go.
+ */
+#ifdef HAVE_RB_PROC_ISOLATE
+VALUE rb_proc_isolate(VALUE proc);
+#define mp_proc_isolate(proc) rb_proc_isolate(proc)
+#else
+#define mp_proc_isolate(proc) (rb_notimplement(), proc)
+#endif
+
 /* 3.2. Before it a Hash grows as it is filled. */
 #ifndef HAVE_RB_HASH_NEW_CAPA
 static inline VALUE
@@ -24,11 +35,29 @@ rb_hash_new_capa(long capa)
 #define MP_TYPED_EMBEDDABLE 0
 #endif
 
+/* Where the struct of an object is whose type the caller knows. */
+static inline void *
+mp_typed_data(VALUE obj)
+{
+#ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
+    return RTYPEDDATA_GET_DATA(obj);
+#else
+    return RTYPEDDATA_DATA(obj);
+#endif
+}
+
 /* What the dfree of an embeddable type does with the struct itself: since 3.3 that is Ruby's to free. */
 static inline void
 mp_typed_free(void *ptr)
 {
     if (!MP_TYPED_EMBEDDABLE) xfree(ptr);
+}
+
+/* What the dsize of an embeddable type says of the struct itself: since 3.3 Ruby knows where it is, and counts it. */
+static inline size_t
+mp_typed_memsize(size_t size)
+{
+    return MP_TYPED_EMBEDDABLE ? 0 : size;
 }
 
 /* 4.1. The object may be freed on any native thread while Ruby code runs. */

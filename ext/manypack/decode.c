@@ -3,9 +3,11 @@
 
 #include "error.h"
 #include "io.h"
+#include "key_hash.h"
 #include "stack.h"
 #include "timestamp.h"
 #include "unpacker.h"
+#include "utf8.h"
 #include "wire.h"
 
 /* --- the open containers ---------------------------------------------------------------------------- */
@@ -62,24 +64,15 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec)
 {
     d->source = 0;
     d->start = d->end = d->at = NULL;
-    d->origin = 0;
     d->codec = codec;
     d->keys = NULL;
-    d->outer_depth = 0;
-    d->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_UNPACK_MAX_DEPTH;
+    d->inner = 0;
+    d->outer_depth = d->outer_keys = 0;
+    d->max_depth = mp_unpack_max_depth(&codec->options);
     d->source_own = false;
     d->committed = false;
-    d->tree = (mp_tree){.left = 1, .parity = 2};
     mp_value_stack_init(&d->stack);
-}
-
-void
-mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len)
-{
-    d->origin += (size_t)(d->at - d->start);
-    d->source = source;
-    d->start = d->at = start;
-    d->end = d->start + len;
+    mp_decoder_restart(d, 0);
 }
 
 void
@@ -115,7 +108,7 @@ raise_status(mp_decoder *d, mp_status status, const uint8_t *at)
 {
     mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
 
-    if (status == MP_E_BAD_HEAD || status == MP_E_DEPTH) d->committed = false;
+    if (status == MP_E_BAD_HEAD || status == MP_E_DEPTH || status == MP_E_KEY_DEPTH) d->committed = false;
     mp_raise_status(status, blame);
 }
 
@@ -123,6 +116,86 @@ static size_t
 offset_of(const mp_decoder *d, const uint8_t *at)
 {
     return d->origin + (size_t)(at - d->start);
+}
+
+/* --- limits ---------------------------------------------------------------------------------------- */
+
+/* Before an object is counted or read by a codec that is limited: LimitError where it declares too much. */
+MP_INLINE void
+check_limits(mp_decoder *d, mp_kind kind, uint32_t n, const uint8_t *at)
+{
+    const mp_limits *limits = &d->codec->options.limits;
+    mp_status status = mp_limits_pass(limits, kind, n, &d->tree.objects);
+    mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
+
+    if (MP_LIKELY(status == MP_OK)) return;
+    d->committed = false;
+    mp_raise_limit(status, limits, d->tree.objects, blame);
+}
+
+/*
+ * A container is hashed when it is a key, and all over again with each one around it that is a key, too: few may be.
+ * Hashing also takes C stack for every level, which Fibers and Threads have not much of.
+ */
+enum { KEY_NESTING_MAX = 4, KEY_DEPTH_MAX = 32 };
+
+/* The containers that are keys among those that are open where the loop is. */
+typedef struct {
+    uint32_t nesting;   /* how many */
+    uint32_t outermost; /* the level of the first; 0 without one */
+} open_keys;
+
+/* By depth and base of the tree. Looks no further up than a key can be deep. */
+static open_keys
+open_keys_of(const mp_decoder *d)
+{
+    uint32_t depth = d->tree.depth, top = depth > KEY_DEPTH_MAX ? depth - KEY_DEPTH_MAX : 0, level;
+    open_keys keys = {.nesting = d->outer_keys};
+    size_t base = d->tree.base;
+
+    for (level = depth; level > top; level--) {
+        const VALUE *words = &d->stack.values[base - OPEN_WORDS];
+
+        if ((open_words_left(words) & 1) == open_words_parity(words)) {
+            keys.nesting++;
+            keys.outermost = level;
+        }
+        base = open_words_base(words);
+    }
+    return keys;
+}
+
+/* Before a container is opened that is a key; unless it is empty, when it is not opened. */
+static void
+check_key(mp_decoder *d, const uint8_t *at)
+{
+    open_keys keys = open_keys_of(d);
+    uint32_t limit = d->outer_depth + d->tree.depth + KEY_DEPTH_MAX;
+    mp_head head = {.kind = MP_NEVER};
+
+    mp_head_read(at, d->end, &head);
+    if (!head.n) return;
+    if (keys.nesting == KEY_NESTING_MAX || mp_stack_used_up_p()) raise_status(d, MP_E_KEY_DEPTH, at);
+    if (!keys.outermost && limit < d->tree.depth_limit) d->tree.depth_limit = limit;
+}
+
+/* Where containers are as deep as depth_limit says, which is what it was inside of the last key. */
+static MP_NOINLINE void
+check_depth(mp_decoder *d, const uint8_t *at)
+{
+    open_keys keys = open_keys_of(d);
+    uint32_t limit = keys.outermost ? d->outer_depth + keys.outermost - 1 + KEY_DEPTH_MAX : d->max_depth;
+
+    d->tree.depth_limit = limit < d->max_depth ? limit : d->max_depth;
+    if (d->outer_depth + d->tree.depth < d->tree.depth_limit) return;
+    raise_status(d, limit < d->max_depth ? MP_E_KEY_DEPTH : MP_E_DEPTH, at);
+}
+
+/* In the map that ends at that offset a NaN or an object of a user's class may be a key, or be in one. */
+static MP_NOINLINE void
+check_key_hashes(const mp_decoder *d, size_t n, const VALUE *values, size_t end)
+{
+    if (!mp_key_hashes_spread_p(n, values)) mp_raise_same_hash(MP_SAME_HASH_MAX, end);
 }
 
 /* --- objects ---------------------------------------------------------------------------------------- */
@@ -201,6 +274,21 @@ number(const mp_options *options, VALUE obj)
     return MP_UNLIKELY(options->shareable) && !RB_SPECIAL_CONST_P(obj) ? mp_obj_set_shareable(obj) : obj;
 }
 
+static bool
+nan_p(VALUE real)
+{
+    double value = rb_float_value(real);
+
+    return value != value;
+}
+
+MP_INLINE VALUE
+real(mp_decoder *d, double value)
+{
+    if (MP_UNLIKELY(value != value)) d->tree.odd = true;
+    return number(&d->codec->options, DBL2NUM(value));
+}
+
 static VALUE
 array_new(const mp_options *options, size_t n, const VALUE *values)
 {
@@ -238,16 +326,23 @@ bin_key(const mp_decoder *d, const uint8_t *p, uint32_t n)
 
 /* --- ext -------------------------------------------------------------------------------------------- */
 
+static mp_timestamp
+timestamp_read(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
+{
+    mp_timestamp timestamp;
+    mp_status status = mp_timestamp_read(p, n, &timestamp);
+
+    if (status == MP_OK && d->codec->options.untrusted) status = mp_timestamp_check_range(timestamp);
+    if (status != MP_OK) raise_status(d, status, at);
+    return timestamp;
+}
+
 /* The body of a timestamp as a Time in the local zone. */
 static VALUE
 timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
-    mp_timestamp timestamp;
-    mp_status status = mp_timestamp_read(p, n, &timestamp);
-    struct timespec ts;
-
-    if (status != MP_OK) raise_status(d, status, at);
-    ts = (struct timespec){.tv_sec = (time_t)timestamp.sec, .tv_nsec = timestamp.nsec};
+    mp_timestamp timestamp = timestamp_read(d, p, n, at);
+    struct timespec ts = {.tv_sec = (time_t)timestamp.sec, .tv_nsec = timestamp.nsec};
 
     if (ts.tv_sec != timestamp.sec) rb_raise(rb_eRangeError, "%" PRId64 " seconds are beyond Time", timestamp.sec);
     return finished_foreign(&d->codec->options, rb_time_timespec_new(&ts, INT_MAX));
@@ -264,37 +359,88 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
     return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
 }
 
-/* An Unpacker for a body, by reference where the source never changes. */
-static VALUE
-body_unpacker(const mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, uint32_t depth)
+/* What there is around the body of the recursive ext at hand, which is a level itself, and a key where it is one. */
+static mp_around
+around_body(mp_decoder *d, const uint8_t *at)
 {
-    VALUE source = d->source;
+    bool key = (d->tree.left & 1) == d->tree.parity;
+    open_keys keys = open_keys_of(d);
+    mp_around around = {
+        .depth = d->outer_depth + d->tree.depth + 1, .keys = keys.nesting + key, .objects = d->tree.objects};
+
+    if (around.depth > d->max_depth) raise_status(d, MP_E_DEPTH, at);
+    if (around.keys > KEY_NESTING_MAX) raise_status(d, MP_E_KEY_DEPTH, at);
+    return around;
+}
+
+/* An Unpacker for a body, by reference where the source never changes; if there is one, that of the body before. */
+static VALUE
+body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, mp_around around)
+{
+    VALUE source = d->source, used = d->inner;
     size_t at = 0;
 
+    d->inner = 0;
     if (source && OBJ_FROZEN(source)) at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
     else source = rb_obj_freeze(rb_str_new((const char *)p, n));
-    return mp_unpacker_for_body(d->codec, type, source, at, n, offset_of(d, p), depth);
+    return mp_unpacker_for_body(used, d->codec, type, source, at, n, offset_of(d, p), around);
+}
+
+/* A handler at work on the ext whose head is at. */
+typedef struct {
+    mp_decoder *d;
+    const mp_type *type;
+    const uint8_t *at;
+    VALUE argument;
+} handler_call;
+
+static VALUE
+call_handler(VALUE arg)
+{
+    const handler_call *call = (const handler_call *)arg;
+
+    return mp_handler_call(&call->type->handler, 1, &call->argument);
+}
+
+static VALUE
+calls_too_deep(VALUE arg, VALUE error)
+{
+    const handler_call *call = (const handler_call *)arg;
+
+    raise_status(call->d, MP_E_DEPTH, call->at);
+}
+
+/* From so many levels on a handler's SystemStackError is taken for what it is: too many levels. */
+enum { DEEP = 64 };
+
+static VALUE
+call_at_any_depth(const handler_call *call)
+{
+    if (MP_LIKELY(call->d->outer_depth + call->d->tree.depth < DEEP)) return call_handler((VALUE)call);
+    return rb_rescue2(call_handler, (VALUE)call, calls_too_deep, (VALUE)call, rb_eSysStackError, (VALUE)0);
 }
 
 /* The object that the handler of a type makes of a body. */
 static VALUE
 typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
-    VALUE argument, obj;
+    handler_call call = {.d = d, .type = type, .at = at};
+    VALUE obj;
 
     if (type->optimized_symbol) return symbol_new(d, p, n);
     if (type->timestamp) return timestamp_new(d, p, n, at);
     mp_type_check_ractor(type);
     if (MP_UNLIKELY(mp_stack_used_up_p())) raise_status(d, MP_E_DEPTH, at);
+    d->tree.odd = true;
     if (!type->recursive) {
-        argument = rb_str_new((const char *)p, n);
-        obj = mp_handler_call(&type->handler, 1, &argument);
+        call.argument = rb_str_new((const char *)p, n);
+        obj = call_at_any_depth(&call);
     } else {
-        uint32_t depth = d->outer_depth + d->tree.depth + 1;
-        if (depth > d->max_depth) raise_status(d, MP_E_DEPTH, at);
-        argument = body_unpacker(d, type, p, n, depth);
-        obj = mp_handler_call(&type->handler, 1, &argument);
-        mp_unpacker_end_body(argument);
+        call.argument = body_unpacker(d, type, p, n, around_body(d, at));
+        obj = call_at_any_depth(&call);
+        d->tree.objects = mp_unpacker_end_body(call.argument);
+        d->inner = call.argument;
+        if (d->codec->options.limited) check_limits(d, MP_EXT, n, at);
     }
     return finished_foreign(&d->codec->options, obj);
 }
@@ -306,6 +452,7 @@ ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *at)
     const mp_options *options = &d->codec->options;
     const mp_type *type = d->codec->types ? mp_types_for_ext(d->codec->types, id) : NULL;
 
+    if (options->untrusted && id == MP_TIMESTAMP_TYPE) timestamp_read(d, p, n, at);
     if (type) return typed_new(d, type, p, n, at);
     if (options->timestamp && id == MP_TIMESTAMP_TYPE) return timestamp_new(d, p, n, at);
     if (options->allow_unknown_ext) {
@@ -315,20 +462,32 @@ ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *at)
     mp_raise_unknown_ext(id, offset_of(d, at));
 }
 
+/* The same before a container that is a key; its head is at p. */
+static MP_NOINLINE const uint8_t *
+own_key_source(mp_decoder *d, const uint8_t *p)
+{
+    check_key(d, p);
+    return own_source(d, p);
+}
+
 /* --- the loop --------------------------------------------------------------------------------------- */
 
 /*
  * Decodes from d->at on until an object is complete, or the bytes end inside one: with resumable that is Qundef,
- * and the next call goes on; without, TruncatedError. resumable is a constant of each caller.
+ * and the next call goes on; without, TruncatedError. resumable and limited are constants of each caller.
  *
  * The place in the tree is in locals. Where something can raise that is not the end of all decoding, it is
  * committed first, with the object to blame counted as not there yet and d->at behind it.
  */
-#define COMMIT(at_)                                                                                             \
-    do {                                                                                                        \
-        d->tree = (mp_tree){.left = left, .parity = parity, .base = base, .count = count, .depth = depth};      \
-        d->at = (at_);                                                                                          \
-        d->committed = true;                                                                                    \
+#define COMMIT(at_)                    \
+    do {                               \
+        d->tree.left = left;           \
+        d->tree.parity = parity;       \
+        d->tree.base = base;           \
+        d->tree.count = count;         \
+        d->tree.depth = depth;         \
+        d->at = (at_);                 \
+        d->committed = true;           \
     } while (0)
 
 #define LACKING()                                                   \
@@ -339,7 +498,7 @@ ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *at)
     } while (0)
 
 MP_INLINE VALUE
-decode_loop(mp_decoder *d, const bool resumable)
+decode_loop(mp_decoder *d, const bool resumable, const bool limited)
 {
     const mp_options *const options = &d->codec->options;
     const uint8_t *p = d->at;
@@ -365,7 +524,12 @@ decode_loop(mp_decoder *d, const bool resumable)
             break;
           case MP_STR:
             n = mp_row_count(p, row);
+            if (limited) check_limits(d, MP_STR, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
+            if (limited && options->strict_utf8 && !mp_utf8_valid_p(payload, n)) {
+                COMMIT(payload + n);
+                raise_status(d, MP_E_UTF8, p);
+            }
             if (key) {
                 obj = str_key(d, payload, n);
                 if (MP_UNLIKELY(!obj)) {
@@ -384,18 +548,26 @@ decode_loop(mp_decoder *d, const bool resumable)
           case MP_MAP:
           case MP_ARRAY:
             if (MP_UNLIKELY(key)) {
-                p = own_source(d, p);
+                d->tree.depth = depth;
+                d->tree.base = base;
+                p = own_key_source(d, p);
                 payload = p + row.head;
             }
             n = mp_row_count(p, row);
+            if (limited) check_limits(d, (mp_kind)row.kind, n, p);
             if (n) {
-                if (MP_UNLIKELY(depth + d->outer_depth >= d->max_depth)) raise_status(d, MP_E_DEPTH, p);
+                if (MP_UNLIKELY(depth + d->outer_depth >= d->tree.depth_limit)) {
+                    d->tree.depth = depth;
+                    d->tree.base = base;
+                    check_depth(d, p);
+                }
                 if (sizeof(VALUE) < 8 && left >> 31) LACKING(); /* no such machine has that many bytes */
-                if (MP_UNLIKELY(count + OPEN_WORDS > capacity)) {
+                if (MP_UNLIKELY(count + OPEN_WORDS + limited > capacity)) {
                     mp_value_stack_move(&d->stack, count, capacity * 2);
                     values = d->stack.values;
                     capacity = d->stack.capacity;
                 }
+                if (limited) values[count++] = (VALUE)(offset_of(d, p) << 1 | 1);
                 open_words_put(&values[count], left, base, parity);
                 depth++;
                 base = count += OPEN_WORDS;
@@ -423,10 +595,16 @@ decode_loop(mp_decoder *d, const bool resumable)
             break;
           case MP_FLOAT32:
           case MP_FLOAT64:
-            obj = number(options, DBL2NUM(mp_row_real(p, row)));
+            obj = real(d, mp_row_real(p, row));
+            if (limited && options->unique_keys && nan_p(obj)) {
+                COMMIT(payload);
+                if (key || open_keys_of(d).nesting) mp_raise_malformed("a map key is or has a NaN", offset_of(d, p));
+                d->committed = false;
+            }
             break;
           case MP_BIN:
             n = mp_row_count(p, row);
+            if (limited) check_limits(d, MP_BIN, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
             if (key) {
                 obj = bin_key(d, payload, n);
@@ -441,6 +619,7 @@ decode_loop(mp_decoder *d, const bool resumable)
             break;
           case MP_EXT:
             n = mp_row_ext_count(p, row);
+            if (limited) check_limits(d, MP_EXT, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
             if (key || d->codec->types || (options->timestamp && options->shareable)) { /* which calls Time#freeze */
                 p = own_source(d, p);
@@ -482,8 +661,17 @@ decode_loop(mp_decoder *d, const bool resumable)
             left = open_words_left(&values[count]);
             base = open_words_base(&values[count]);
             parity = open_words_parity(&values[count]);
+            if (limited) count--;
+            if (!map) {
+                obj = array_new(options, n_objects, values + first);
+                continue;
+            }
             if (resumable) COMMIT(p);
-            obj = map ? hash_new(options, n_objects, values + first) : array_new(options, n_objects, values + first);
+            if (MP_UNLIKELY(d->tree.odd)) check_key_hashes(d, n_objects, values + first, offset_of(d, p));
+            obj = hash_new(options, n_objects, values + first);
+            if (limited && options->unique_keys && RHASH_SIZE(obj) != n_objects / 2) {
+                mp_raise_malformed("a map has the same key twice", (size_t)(values[count] >> 1));
+            }
             if (resumable) d->committed = false;
         }
     }
@@ -492,7 +680,14 @@ decode_loop(mp_decoder *d, const bool resumable)
 VALUE
 mp_decode_on(mp_decoder *d)
 {
-    return decode_loop(d, true);
+    return d->codec->options.limited ? decode_loop(d, true, true) : decode_loop(d, true, false);
+}
+
+/* Apart, so that what nobody limits has a function of its own around its loop. */
+static MP_NOINLINE VALUE
+decode_whole_limited(mp_decoder *d)
+{
+    return decode_loop(d, false, true);
 }
 
 /* --- Manypack.unpack -------------------------------------------------------------------------------- */
@@ -504,11 +699,11 @@ unpack_string(VALUE source, const mp_codec *codec)
     VALUE obj;
 
     if (MP_UNLIKELY((size_t)RSTRING_LEN(source) > codec->options.max_bytes)) {
-        mp_raise_limit("max_bytes", codec->options.max_bytes, (size_t)RSTRING_LEN(source), codec->options.max_bytes);
+        mp_raise_max_bytes(codec->options.max_bytes, (size_t)RSTRING_LEN(source), codec->options.max_bytes);
     }
     mp_decoder_init(&d, codec);
     mp_decoder_source(&d, source, (const uint8_t *)RSTRING_PTR(source), (size_t)RSTRING_LEN(source));
-    obj = decode_loop(&d, false);
+    obj = MP_UNLIKELY(codec->options.limited) ? decode_whole_limited(&d) : decode_loop(&d, false, false);
     if (MP_UNLIKELY(d.at != d.end)) mp_raise_extra_bytes((size_t)(d.end - d.at), offset_of(&d, d.at));
     mp_decoder_cleanup(&d);
     RB_GC_GUARD(d.source);
@@ -549,16 +744,32 @@ mp_unpack(VALUE source, const mp_codec *codec)
  * [allow_unknown_ext:] an ext becomes an ExtensionValue instead of an error (default false)
  * [timestamp:] ext type -1 becomes a Time (default false)
  * [max_depth:] most containers inside each other, 1 to 100000 (default 128)
- * [max_bytes:] most bytes of input (default no limit)
+ * [max_bytes:] most bytes of input (default no limit, as for all that follow)
+ * [max_objects:] most objects of all kinds; keys, values, elements and what they are in count
+ * [max_map_size:] most pairs of a map
+ * [max_array_size:] most elements of an array
+ * [max_string_bytes:] most bytes of a str or bin, keys too
+ * [max_ext_bytes:] most bytes of an ext
+ * [utf8:] :strict refuses a str that is not UTF-8 (default :accept)
+ * [duplicate_keys:] :error refuses a map with the same key twice, or with a NaN in a key (default :last, which wins)
+ * [untrusted:] for input from strangers: <code>max_depth: 32, max_bytes: 1_048_576, max_objects: 100_000,
+ *              max_map_size: 1_000, max_array_size: 10_000, max_string_bytes: 262_144, max_ext_bytes: 4_096,
+ *              utf8: :strict, duplicate_keys: :error</code>, each unless it is given, and no timestamps outside of the
+ *              years 1 to 9999 (default false)
+ *
+ * Sizes are compared as they are declared, before what they announce is there. Whatever the options, a map has at most
+ * 16 different keys of one hash, as NaN would be; at most 4 containers that are keys are inside each other, and at most
+ * 32 of any kind inside of a key.
  *
  * Options may be given as a Hash too; unknown ones are ignored.
  *
  * Every error of the input includes DecodeError and has its byte offset: TruncatedError (an EOFError) when the input
- * ends too early, MalformedFormatError, StackError above max_depth, LimitError above max_bytes, UnknownExtTypeError.
- * TypeError when source is none.
+ * ends too early, MalformedFormatError, StackError above max_depth, LimitError above another limit, UnknownExtTypeError.
+ * TypeError when source is none; RangeError, TypeError and ArgumentError for options that are not what they have to be.
  *
  *   Manypack.unpack("\x81\xA2id\x01")                       #=> {"id" => 1}
  *   Manypack.unpack("\x81\xA2id\x01", symbolize_keys: true) #=> {id: 1}
+ *   Manypack.unpack("\x81\xA2id\x01", untrusted: true)      #=> {"id" => 1}
  */
 static VALUE
 rb_manypack_unpack(int argc, VALUE *argv, VALUE self)

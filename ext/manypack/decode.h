@@ -16,6 +16,9 @@ typedef struct {
     size_t base;     /* where the container's objects start on the value stack */
     size_t count;    /* words in use of it */
     uint32_t depth;  /* open containers */
+    uint32_t depth_limit; /* where no more may be opened: max_depth, or less where the last map key was */
+    bool odd;             /* there was a NaN, or an object made by user code: keys could have the same hash */
+    uint64_t objects;     /* so far, those included that containers declared; only where the codec is limited */
 } mp_tree;
 
 typedef struct {
@@ -25,7 +28,9 @@ typedef struct {
     size_t origin;              /* offset of start in the whole input, for errors */
     const mp_codec *codec;
     mp_key_cache *keys;         /* of this Ractor; NULL until the first map key */
+    VALUE inner;                /* an Unpacker whose body has ended, for the next one; 0 */
     uint32_t outer_depth;       /* containers around the whole input: above 0 in the body of an ext */
+    uint32_t outer_keys;        /* those of them that are map keys */
     uint32_t max_depth;
     bool source_own;            /* nobody else can change the source */
     bool committed;             /* tree and at are where to go on after an error */
@@ -36,8 +41,23 @@ typedef struct {
 /* Starts without bytes and outside of everything. codec must outlive the decoder. */
 void mp_decoder_init(mp_decoder *d, const mp_codec *codec);
 
+/* Has a decoder start anew outside of everything, at that offset of the whole input. */
+MP_INLINE void
+mp_decoder_restart(mp_decoder *d, size_t offset)
+{
+    d->origin = offset - (size_t)(d->at - d->start);
+    d->tree = (mp_tree){.left = 1, .parity = 2, .depth_limit = d->max_depth, .objects = 1};
+}
+
 /* Gives it the len bytes at start, which are in source and the first after those it has decoded. */
-void mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len);
+MP_INLINE void
+mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len)
+{
+    d->origin += (size_t)(d->at - d->start);
+    d->source = source;
+    d->start = d->at = start;
+    d->end = start + len;
+}
 
 /*
  * Decodes on. Returns the object, or Qundef when the bytes end before it does; d->at then is at the head that

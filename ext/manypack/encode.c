@@ -1,10 +1,10 @@
 /* VALUE to bytes: one walk, dispatched by what is most frequent; and Manypack.pack. */
 #include "encode.h"
 
-#include "buffer.h"
 #include "error.h"
 #include "io.h"
 #include "packer.h"
+#include "result_size.h"
 #include "stack.h"
 #include "timestamp.h"
 #include "wire.h"
@@ -16,11 +16,19 @@ static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 /* A String this large is outgrown by few messages; four times as much at each step after it. */
 enum { FIRST_CAPACITY = 16384, GROWTH = 4 };
 
+static size_t
+first_capacity(void)
+{
+    size_t expected = mp_result_size_expected();
+
+    return expected > FIRST_CAPACITY ? expected + expected / 16 : FIRST_CAPACITY;
+}
+
 /* Bytes to have room for: what is written, n more, and as much again as keeps copying rare. */
 static long
-grown_capacity(size_t size, size_t n)
+grown_capacity(const mp_encoder *e, size_t size, size_t n)
 {
-    size_t want = size < FIRST_CAPACITY ? FIRST_CAPACITY : size < ((size_t)1 << 20) ? size * GROWTH : size * 2;
+    size_t want = !e->str ? first_capacity() : size < ((size_t)1 << 20) ? size * GROWTH : size * 2;
 
     if (n > (size_t)LONG_MAX - size) rb_raise(rb_eNoMemError, "packed data of more than %ld bytes", LONG_MAX);
     if (want < size + n) want = size + n;
@@ -31,7 +39,7 @@ static void
 grow_str(mp_encoder *e, size_t n)
 {
     size_t size = mp_out_size(&e->out);
-    long capacity = grown_capacity(size, n);
+    long capacity = grown_capacity(e, size, n);
 
     if (e->str) {
         rb_str_set_len(e->str, (long)size);
@@ -45,56 +53,14 @@ grow_str(mp_encoder *e, size_t n)
     e->out.end = e->out.start + rb_str_capacity(e->str);
 }
 
-/* The window on the buffer, behind size bytes that are written there and not committed, with room for n more. */
-static void
-window_on_buffer(mp_encoder *e, size_t size, size_t n)
-{
-    size_t room;
-
-    e->out.start = mp_buffer_reserve(e->buffer, size, n, &room);
-    e->out.pos = e->out.start + size;
-    e->out.end = e->out.start + room;
-}
-
-static bool
-window_grow(mp_out *out, size_t n)
+bool
+mp_encoder_grow(mp_out *out, size_t n)
 {
     mp_encoder *e = (mp_encoder *)(void *)out;
 
-    if (e->buffer) window_on_buffer(e, mp_out_size(out), n);
+    if (e->buffer) mp_encoder_window_on_buffer(e, mp_out_size(out), n);
     else grow_str(e, n);
     return true;
-}
-
-void
-mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec)
-{
-    mp_out_init(&e->out, block, size, window_grow);
-    e->str = 0;
-    e->buffer = 0;
-    e->packer = 0;
-    e->codec = codec;
-    e->place = NULL;
-    e->last_class = 0;
-    e->depth = 0;
-    e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;
-}
-
-void
-mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, uint32_t depth, const mp_codec *codec)
-{
-    mp_encoder_init(e, NULL, 0, codec);
-    e->packer = packer;
-    e->buffer = buffer;
-    e->depth = depth;
-    window_on_buffer(e, 0, 1);
-}
-
-void
-mp_encoder_commit(mp_encoder *e)
-{
-    mp_buffer_commit(mp_buffer_get(e->buffer), mp_out_size(&e->out));
-    e->out.start = e->out.pos;
 }
 
 /* From the block or the String to the buffer of a Packer, for user code to write to. */
@@ -105,7 +71,7 @@ leave_for_packer(mp_encoder *e)
     size_t size = mp_out_size(&e->out);
 
     e->packer = mp_packer_new(e->codec, &e->buffer);
-    window_on_buffer(e, 0, size);
+    mp_encoder_window_on_buffer(e, 0, size + 1);
     memcpy(e->out.start, bytes, size);
     e->out.pos = e->out.start + size;
     e->str = 0;
@@ -122,6 +88,7 @@ encoder_result(mp_encoder *e)
         return mp_buffer_to_s(e->buffer);
     }
     if (!e->str) return rb_str_new((const char *)e->out.start, (long)size);
+    mp_result_size_note(size);
     rb_str_set_len(e->str, (long)size);
     if (rb_str_capacity(e->str) / 2 > size) rb_str_resize(e->str, (long)size);
     return e->str;
@@ -170,40 +137,58 @@ checked_length(mp_encoder *e, VALUE obj, size_t n)
     return (uint32_t)n;
 }
 
+/* --- where the next byte goes ----------------------------------------------------------------------- */
+
+/*
+ * What is written for every object takes the place of its first byte and returns the place behind its last one, in a
+ * register. Were it kept in e->out.pos, each object would wait for the one before it to be stored there and loaded again,
+ * since any byte written might be that field's. What is not frequent commits the place, and takes it from there again.
+ */
+
+static MP_NOINLINE uint8_t *
+grow_room(mp_encoder *e, uint8_t *p, size_t n)
+{
+    mp_out_commit(&e->out, p);
+    return mp_out_reserve(&e->out, n);
+}
+
+/* Room for n bytes at p, or where p has moved to. */
+MP_INLINE uint8_t *
+room(mp_encoder *e, uint8_t *p, size_t n)
+{
+    return MP_LIKELY((size_t)(e->out.end - p) >= n) ? p : grow_room(e, p, n);
+}
+
 /* --- scalars and strings ---------------------------------------------------------------------------- */
 
-MP_INLINE void
-encode_fixnum(mp_encoder *e, VALUE obj)
+MP_INLINE uint8_t *
+encode_fixnum(mp_encoder *e, uint8_t *p, VALUE obj)
 {
-    mp_out_commit(&e->out, mp_put_sint(mp_encoder_reserve(e, MP_HEAD_MAX), FIX2LONG(obj)));
+    return mp_put_sint(room(e, p, MP_HEAD_MAX), FIX2LONG(obj));
 }
 
-MP_INLINE void
-encode_float(mp_encoder *e, double d)
+MP_INLINE uint8_t *
+encode_float(mp_encoder *e, uint8_t *p, double d)
 {
-    mp_out_commit(&e->out, mp_put_float64(mp_encoder_reserve(e, MP_HEAD_MAX), d));
+    return mp_put_float64(room(e, p, MP_HEAD_MAX), d);
 }
 
-static void encode_typed(mp_encoder *e, VALUE obj, const mp_type *type);
+static uint8_t *encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type);
 
-static void
-encode_bignum(mp_encoder *e, VALUE obj)
+static uint8_t *
+encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
 {
     uint64_t magnitude;
     int sign = rb_integer_pack(obj, &magnitude, 1, sizeof(magnitude), 0,
                                INTEGER_PACK_MSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
-    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX);
 
-    if (sign == 1 || sign == 0) {
-        mp_out_commit(&e->out, mp_put_uint(p, magnitude));
-    } else if (sign == -1 && magnitude <= (uint64_t)1 << 63) {
-        mp_out_commit(&e->out, mp_put_sint(p, (int64_t)(0 - magnitude)));
-    } else if (e->codec->types && e->codec->types->integer) {
-        encode_typed(e, obj, e->codec->types->integer);
-    } else {
-        rb_raise(rb_eRangeError, "Integer of %" PRIuSIZE " bits does not fit MessagePack's 64, at %" PRIsVALUE,
-                 rb_absint_numwords(obj, 1, NULL) + (sign < 0), mp_path(e->place));
+    if (sign == 1 || sign == 0) return mp_put_uint(room(e, p, MP_HEAD_MAX), magnitude);
+    if (sign == -1 && magnitude <= (uint64_t)1 << 63) {
+        return mp_put_sint(room(e, p, MP_HEAD_MAX), (int64_t)(0 - magnitude));
     }
+    if (e->codec->types && e->codec->types->integer) return encode_typed(e, p, obj, e->codec->types->integer);
+    rb_raise(rb_eRangeError, "Integer of %" PRIuSIZE " bits does not fit MessagePack's 64, at %" PRIsVALUE,
+             rb_absint_numwords(obj, 1, NULL) + (sign < 0), mp_path(e->place));
 }
 
 /* Whether a payload goes into the output as a chunk of its own. */
@@ -212,7 +197,7 @@ by_reference_p(const mp_encoder *e, size_t n)
 {
     const mp_buffer *buffer;
 
-    if (MP_LIKELY(e->buffer == 0)) return false;
+    if (MP_LIKELY(n < MP_WRITE_REFERENCE_MIN || e->buffer == 0)) return false;
     buffer = mp_buffer_get(e->buffer);
     return n >= buffer->write_reference_threshold && !buffer->append_only; /* what is lent stays in one block */
 }
@@ -227,56 +212,75 @@ commit_for_now(mp_encoder *e)
     mp_encoder_commit(e);
 }
 
-/* Puts the String itself behind what is written. */
-static void
-append_reference(mp_encoder *e, VALUE string)
+/* Puts the String itself behind what is written up to p. */
+static MP_NOINLINE uint8_t *
+append_reference(mp_encoder *e, uint8_t *p, VALUE string)
 {
     string = rb_str_new_frozen(string);
+    mp_out_commit(&e->out, p);
     commit_for_now(e);
     mp_buffer_refer(e->buffer, string, 0, (size_t)RSTRING_LEN(string));
-    window_on_buffer(e, 0, 1);
+    mp_encoder_window_on_buffer(e, 0, 1);
+    return e->out.pos;
 }
+
+/* The blocks that a short payload is copied in. What they have beyond it is overwritten by what comes next. */
+enum { BLOCK = 8, BLOCKS = 16 };
 
 /* Room for a head and, unless it goes there by reference, for a payload of n bytes behind it. */
 MP_INLINE uint8_t *
-reserve_payload(mp_encoder *e, uint32_t n, bool reference)
+payload_room(mp_encoder *e, uint8_t *p, uint32_t n, bool reference)
 {
-    return mp_encoder_reserve(e, reference ? MP_HEAD_MAX : MP_HEAD_MAX + (size_t)n);
+    return room(e, p, reference ? MP_HEAD_MAX : MP_HEAD_MAX + (size_t)n + BLOCK);
 }
 
-/* The payload behind a head that ends at p. */
+/*
+ * The short Strings of a message have any length, which no CPU predicts: where the String is in its slot, they are
+ * copied in blocks, and the slot has all of these. Every slot has one block behind the header of a String, and a slot
+ * where a String of BLOCK bytes and its NUL fit has two.
+ */
 MP_INLINE void
-append_payload(mp_encoder *e, uint8_t *p, VALUE string, uint32_t n, bool reference)
+copy_payload(uint8_t *to, VALUE string, uint32_t n)
 {
-    if (MP_LIKELY(!reference)) {
-        mp_copy(p, RSTRING_PTR(string), n);
-        mp_out_commit(&e->out, p + n);
+    if (sizeof(VALUE) < 8 || n > BLOCKS || RB_FL_TEST_RAW(string, RSTRING_NOEMBED)) {
+        mp_copy(to, RSTRING_PTR(string), n);
+    } else if (n < BLOCK) {
+        memcpy(to, RSTRING(string)->as.embed.ary, BLOCK);
     } else {
-        mp_out_commit(&e->out, p);
-        append_reference(e, string);
+        memcpy(to, RSTRING(string)->as.embed.ary, BLOCKS);
     }
 }
 
-MP_INLINE void
-encode_str_bytes(mp_encoder *e, VALUE string)
+/* The payload behind a head that ends at p. */
+MP_INLINE uint8_t *
+put_payload(mp_encoder *e, uint8_t *p, VALUE string, uint32_t n, bool reference)
 {
-    uint32_t n = checked_length(e, string, (size_t)RSTRING_LEN(string));
-    bool reference = by_reference_p(e, n);
-    uint8_t *p = reserve_payload(e, n, reference);
-
-    append_payload(e, mp_put_str_head(p, n, e->codec->options.compatibility_mode), string, n, reference);
+    if (MP_UNLIKELY(reference)) return append_reference(e, p, string);
+    copy_payload(p, string, n);
+    return p + n;
 }
 
-static void
-encode_bin_bytes(mp_encoder *e, VALUE string)
+MP_INLINE uint8_t *
+encode_str_bytes(mp_encoder *e, uint8_t *p, VALUE string)
 {
     uint32_t n = checked_length(e, string, (size_t)RSTRING_LEN(string));
     bool reference = by_reference_p(e, n);
-    uint8_t *p = reserve_payload(e, n, reference);
 
+    p = payload_room(e, p, n, reference);
+    return put_payload(e, mp_put_str_head(p, n, e->codec->options.compatibility_mode), string, n, reference);
+}
+
+static uint8_t *
+encode_bin_bytes(mp_encoder *e, uint8_t *p, VALUE string)
+{
+    uint32_t n = checked_length(e, string, (size_t)RSTRING_LEN(string));
+    bool reference = by_reference_p(e, n);
+
+    p = payload_room(e, p, n, reference);
     p = e->codec->options.compatibility_mode ? mp_put_str_head(p, n, true) : mp_put_bin_head(p, n);
-    append_payload(e, p, string, n, reference);
+    p = put_payload(e, p, string, n, reference);
     RB_GC_GUARD(string);
+    return p;
 }
 
 static VALUE
@@ -314,66 +318,48 @@ call_with_buffer_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
     return result;
 }
 
-/* An encoding that is neither UTF-8, US-ASCII nor BINARY: as it is where it is ASCII, else transcoded. */
-static MP_NOINLINE void
-encode_foreign_string(mp_encoder *e, VALUE string)
+/* Neither UTF-8 nor US-ASCII: as it is where it is ASCII, as bin where it is BINARY, else transcoded. */
+static MP_NOINLINE uint8_t *
+encode_foreign_string(mp_encoder *e, uint8_t *p, VALUE string)
 {
     int index = rb_enc_get_index(string);
 
-    if (index == mp_binary_index) {
-        encode_bin_bytes(e, string);
-        return;
-    }
+    if (index == mp_binary_index) return encode_bin_bytes(e, p, string);
     if (index != mp_utf8_index && index != mp_usascii_index && !rb_enc_str_asciionly_p(string)) {
+        mp_out_commit(&e->out, p);
         string = call_with_buffer_taken(e, to_utf8, string); /* transcoders are loaded by require */
+        p = e->out.pos;
     }
-    encode_str_bytes(e, string);
+    p = encode_str_bytes(e, p, string);
     RB_GC_GUARD(string);
+    return p;
 }
 
-MP_INLINE void
-encode_string(mp_encoder *e, VALUE string)
+MP_INLINE uint8_t *
+encode_string(mp_encoder *e, uint8_t *p, VALUE string)
 {
     int index = RB_ENCODING_GET_INLINED(string);
 
-    if (MP_LIKELY(index == mp_utf8_index || index == mp_usascii_index)) encode_str_bytes(e, string);
-    else encode_foreign_string(e, string);
-}
-
-void
-mp_encode_string(mp_encoder *e, VALUE string)
-{
-    encode_string(e, string);
-}
-
-void
-mp_encode_bin(mp_encoder *e, VALUE string)
-{
-    encode_bin_bytes(e, string);
-}
-
-void
-mp_encode_symbol(mp_encoder *e, VALUE symbol)
-{
-    encode_str_bytes(e, rb_sym2str(symbol));
+    if (MP_LIKELY(index == mp_utf8_index || index == mp_usascii_index)) return encode_str_bytes(e, p, string);
+    return encode_foreign_string(e, p, string);
 }
 
 /* A Symbol as what it is registered as, or as its name. */
-static void
-encode_symbol(mp_encoder *e, VALUE symbol)
+static uint8_t *
+encode_symbol(mp_encoder *e, uint8_t *p, VALUE symbol)
 {
-    if (MP_UNLIKELY(e->codec->types && e->codec->types->symbol)) encode_typed(e, symbol, e->codec->types->symbol);
-    else mp_encode_symbol(e, symbol);
+    if (MP_UNLIKELY(e->codec->types && e->codec->types->symbol)) {
+        return encode_typed(e, p, symbol, e->codec->types->symbol);
+    }
+    return encode_str_bytes(e, p, rb_sym2str(symbol));
 }
 
-MP_INLINE void
-encode_special(mp_encoder *e, VALUE obj)
+MP_INLINE uint8_t *
+encode_special(mp_encoder *e, uint8_t *p, VALUE obj)
 {
-    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX);
-
-    if (NIL_P(obj)) mp_out_commit(&e->out, mp_put_nil(p));
-    else if (obj == Qtrue || obj == Qfalse) mp_out_commit(&e->out, mp_put_bool(p, obj == Qtrue));
-    else encode_symbol(e, obj);
+    if (NIL_P(obj)) return mp_put_nil(room(e, p, MP_HEAD_MAX));
+    if (obj == Qtrue || obj == Qfalse) return mp_put_bool(room(e, p, MP_HEAD_MAX), obj == Qtrue);
+    return encode_symbol(e, p, obj);
 }
 
 /* --- ext -------------------------------------------------------------------------------------------- */
@@ -441,10 +427,53 @@ encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
     encode_ext_bytes(e, type, body, (uint32_t)mp_timestamp_put(body, timestamp));
 }
 
+typedef struct {
+    VALUE time, sec, nsec;
+} time_parts;
+
+static VALUE
+call_for_parts(VALUE arg)
+{
+    time_parts *parts = (time_parts *)arg;
+
+    parts->sec = rb_funcallv(parts->time, id_tv_sec, 0, NULL);
+    parts->nsec = rb_funcallv(parts->time, id_tv_nsec, 0, NULL);
+    return Qnil;
+}
+
+static VALUE
+parts_of_time(VALUE arg)
+{
+    time_parts *parts = (time_parts *)arg;
+    struct timespec ts = rb_time_timespec(parts->time);
+
+    parts->sec = LL2NUM(ts.tv_sec);
+    parts->nsec = LONG2FIX(ts.tv_nsec);
+    return Qnil;
+}
+
+/* After the ArgumentError for a Time that a struct timespec has no room for. */
+static VALUE
+parts_beyond_range(VALUE arg, VALUE error)
+{
+    return call_for_parts(arg);
+}
+
+static VALUE
+parts_of(VALUE arg)
+{
+    if (MP_UNLIKELY(rb_obj_class(((const time_parts *)arg)->time) != rb_cTime)) return call_for_parts(arg);
+    return rb_rescue2(parts_of_time, arg, parts_beyond_range, arg, rb_eArgError, (VALUE)0);
+}
+
+/* A Time, or whatever else answers tv_sec and tv_nsec. */
 static void
 encode_time(mp_encoder *e, int type, VALUE time)
 {
-    encode_timestamp(e, type, rb_funcallv(time, id_tv_sec, 0, NULL), rb_funcallv(time, id_tv_nsec, 0, NULL));
+    time_parts parts = {.time = time};
+
+    call_with_buffer_taken(e, parts_of, (VALUE)&parts);
+    encode_timestamp(e, type, parts.sec, parts.nsec);
 }
 
 /* An ExtensionValue as what it says. */
@@ -493,58 +522,66 @@ level_close(mp_encoder *e, const mp_place *place)
     e->depth--;
 }
 
-static void encode_array(mp_encoder *e, VALUE array);
-static void encode_hash(mp_encoder *e, VALUE hash);
-static void encode_rare(mp_encoder *e, VALUE obj);
-static void encode_derived(mp_encoder *e, VALUE obj);
+static uint8_t *encode_array(mp_encoder *e, uint8_t *p, VALUE array);
+static uint8_t *encode_hash(mp_encoder *e, uint8_t *p, VALUE hash);
+static uint8_t *encode_rare(mp_encoder *e, uint8_t *p, VALUE obj);
 
 /* By frequency in real documents. Branches, not a switch: they are predicted better than one jump is. */
-MP_INLINE void
-encode_value(mp_encoder *e, VALUE obj)
+MP_INLINE uint8_t *
+encode_value(mp_encoder *e, uint8_t *p, VALUE obj)
 {
     VALUE klass;
 
-    if (RB_FIXNUM_P(obj)) {
-        encode_fixnum(e, obj);
-        return;
-    }
-    if (RB_FLONUM_P(obj)) {
-        encode_float(e, rb_float_value(obj));
-        return;
-    }
-    if (RB_SPECIAL_CONST_P(obj)) {
-        encode_special(e, obj);
-        return;
-    }
+    if (RB_FIXNUM_P(obj)) return encode_fixnum(e, p, obj);
+    if (RB_FLONUM_P(obj)) return encode_float(e, p, rb_float_value(obj));
+    if (RB_SPECIAL_CONST_P(obj)) return encode_special(e, p, obj);
     klass = RBASIC_CLASS(obj);
-    if (klass == rb_cString) encode_string(e, obj);
-    else if (klass == rb_cHash) encode_hash(e, obj);
-    else if (klass == rb_cArray) encode_array(e, obj);
-    else encode_rare(e, obj);
+    if (klass == rb_cString) return encode_string(e, p, obj);
+    if (klass == rb_cHash) return encode_hash(e, p, obj);
+    if (klass == rb_cArray) return encode_array(e, p, obj);
+    return encode_rare(e, p, obj);
 }
 
-static void
-encode_array(mp_encoder *e, VALUE array)
+/* The numbers from *i on, up to the first other object; none of them runs user code. */
+MP_INLINE uint8_t *
+encode_numbers(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t *i)
+{
+    const VALUE *elements = RARRAY_CONST_PTR(array);
+
+    for (; *i < n; ++*i) {
+        VALUE obj = elements[*i];
+        if (RB_FIXNUM_P(obj)) p = encode_fixnum(e, p, obj);
+        else if (RB_FLONUM_P(obj)) p = encode_float(e, p, rb_float_value(obj));
+        else break;
+    }
+    return p;
+}
+
+static uint8_t *
+encode_array(mp_encoder *e, uint8_t *p, VALUE array)
 {
     uint32_t n = checked_length(e, array, (size_t)RARRAY_LEN(array));
     mp_place place = {.key = Qundef};
-    uint32_t i;
+    uint32_t i = 0;
 
     level_open(e, &place);
-    mp_out_commit(&e->out, mp_put_array_head(mp_encoder_reserve(e, MP_HEAD_MAX), n));
-    for (i = 0; i < n; i++) {
+    p = mp_put_array_head(room(e, p, MP_HEAD_MAX), n);
+    for (;;) {
         /* to_msgpack of an element may have changed the Array, but not what was announced. */
         if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) raise_modified(e, "Array");
+        p = encode_numbers(e, p, array, n, &i);
+        if (i == n) break;
         place.index = (long)i;
-        encode_value(e, RARRAY_AREF(array, (long)i));
+        p = encode_value(e, p, RARRAY_AREF(array, (long)i++));
     }
-    if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) raise_modified(e, "Array");
     level_close(e, &place);
     RB_GC_GUARD(array);
+    return p;
 }
 
 typedef struct {
     mp_encoder *e;
+    uint8_t *p;
     mp_place place;
     uint32_t left; /* pairs announced and not yet written */
 } hash_walk;
@@ -556,22 +593,22 @@ encode_pair(VALUE key, VALUE value, VALUE arg)
 
     walk->place.key = key;
     if (MP_UNLIKELY(walk->left-- == 0)) raise_modified(walk->e, "Hash");
-    encode_value(walk->e, key);
-    encode_value(walk->e, value);
+    walk->p = encode_value(walk->e, encode_value(walk->e, walk->p, key), value);
     return ST_CONTINUE;
 }
 
-static void
-encode_hash(mp_encoder *e, VALUE hash)
+static uint8_t *
+encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
 {
     uint32_t n = checked_length(e, hash, RHASH_SIZE(hash));
     hash_walk walk = {.e = e, .place = {.key = Qnil}, .left = n};
 
     level_open(e, &walk.place);
-    mp_out_commit(&e->out, mp_put_map_head(mp_encoder_reserve(e, MP_HEAD_MAX), n));
+    walk.p = mp_put_map_head(room(e, p, MP_HEAD_MAX), n);
     if (n) rb_hash_foreach(hash, encode_pair, (VALUE)&walk);
     if (MP_UNLIKELY(walk.left)) raise_modified(e, "Hash");
     level_close(e, &walk.place);
+    return walk.p;
 }
 
 /* A call of user code that packs an object. */
@@ -636,7 +673,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     call.loan = mp_packer_lend(e->packer, e->depth);
     result = rb_ensure(call_at_any_depth, (VALUE)&call, call_over, (VALUE)&call);
     if (MP_UNLIKELY(!call.well)) mp_raise_packer_in_use();
-    window_on_buffer(e, 0, 1);
+    mp_encoder_window_on_buffer(e, 0, 1);
     level_close(e, &place);
     return result;
 }
@@ -676,15 +713,17 @@ call_handler(VALUE arg)
 }
 
 /* An object as the ext that its class is registered as. */
-static void
-encode_typed(mp_encoder *e, VALUE obj, const mp_type *type)
+static uint8_t *
+encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type)
 {
     user_call call = {.e = e, .obj = obj, .type = type};
 
+    mp_out_commit(&e->out, p);
     mp_type_check_ractor(type);
     if (type->recursive) encode_recursive(e, obj, type);
     else if (type->timestamp) encode_time(e, type->type, obj);
     else mp_encode_ext(e, type->type, call_with_buffer_taken(e, call_handler, (VALUE)&call));
+    return e->out.pos;
 }
 
 /* The ext type of what is no exact core object, or NULL. Rows of a table ask for the same class again and again. */
@@ -699,14 +738,14 @@ type_of(mp_encoder *e, VALUE obj)
     return e->last_type;
 }
 
-static void
-encode_foreign(mp_encoder *e, VALUE obj)
+static uint8_t *
+encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
 {
     const mp_type *type = type_of(e, obj);
 
-    if (type) {
-        encode_typed(e, obj, type);
-    } else if (rb_obj_class(obj) == mp_cExtensionValue) {
+    if (type) return encode_typed(e, p, obj, type);
+    mp_out_commit(&e->out, p);
+    if (rb_obj_class(obj) == mp_cExtensionValue) {
         encode_extension_value(e, obj);
     } else if (e->codec->options.timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
         encode_time(e, MP_TIMESTAMP_TYPE, obj);
@@ -715,50 +754,62 @@ encode_foreign(mp_encoder *e, VALUE obj)
     } else if (call_with_window_lent(e, obj, NULL) == Qundef) {
         raise_unpackable(e, obj);
     }
+    return e->out.pos;
 }
 
 /* A String, Hash or Array whose class is not that class itself: its ext type goes first. */
-static void
-encode_derived(mp_encoder *e, VALUE obj)
+static uint8_t *
+encode_derived(mp_encoder *e, uint8_t *p, VALUE obj)
 {
     const mp_type *type = type_of(e, obj);
 
-    if (type) encode_typed(e, obj, type);
-    else if (RB_BUILTIN_TYPE(obj) == T_STRING) encode_string(e, obj);
-    else if (RB_BUILTIN_TYPE(obj) == T_HASH) encode_hash(e, obj);
-    else encode_array(e, obj);
+    if (type) return encode_typed(e, p, obj, type);
+    if (RB_BUILTIN_TYPE(obj) == T_STRING) return encode_string(e, p, obj);
+    return RB_BUILTIN_TYPE(obj) == T_HASH ? encode_hash(e, p, obj) : encode_array(e, p, obj);
 }
 
-static void
-encode_rare(mp_encoder *e, VALUE obj)
+static uint8_t *
+encode_rare(mp_encoder *e, uint8_t *p, VALUE obj)
 {
     switch (RB_BUILTIN_TYPE(obj)) {
-      case T_FLOAT: encode_float(e, RFLOAT_VALUE(obj)); break;
-      case T_SYMBOL: encode_symbol(e, obj); break;
-      case T_BIGNUM: encode_bignum(e, obj); break;
+      case T_FLOAT: return encode_float(e, p, RFLOAT_VALUE(obj));
+      case T_SYMBOL: return encode_symbol(e, p, obj);
+      case T_BIGNUM: return encode_bignum(e, p, obj);
       case T_STRING:
       case T_HASH:
-      case T_ARRAY: encode_derived(e, obj); break;
-      default: encode_foreign(e, obj); break;
+      case T_ARRAY: return encode_derived(e, p, obj);
+      default: return encode_foreign(e, p, obj);
     }
 }
 
 void
 mp_encode(mp_encoder *e, VALUE obj)
 {
-    encode_value(e, obj);
+    mp_out_commit(&e->out, encode_value(e, e->out.pos, obj));
+}
+
+void
+mp_encode_string(mp_encoder *e, VALUE string)
+{
+    mp_out_commit(&e->out, encode_string(e, e->out.pos, string));
+}
+
+void
+mp_encode_bin(mp_encoder *e, VALUE string)
+{
+    mp_out_commit(&e->out, encode_bin_bytes(e, e->out.pos, string));
 }
 
 void
 mp_encode_array(mp_encoder *e, VALUE array)
 {
-    encode_array(e, array);
+    mp_out_commit(&e->out, encode_array(e, e->out.pos, array));
 }
 
 void
 mp_encode_hash(mp_encoder *e, VALUE hash)
 {
-    encode_hash(e, hash);
+    mp_out_commit(&e->out, encode_hash(e, e->out.pos, hash));
 }
 
 /* --- Manypack.pack ---------------------------------------------------------------------------------- */

@@ -78,6 +78,7 @@ mp_raise_status(mp_status status, mp_blame blame)
       case MP_E_TRUNCATED:
         raise_at(eTruncatedError, truncated_message(blame), offset);
       case MP_E_DEPTH:
+      case MP_E_KEY_DEPTH:
         raise_at(eStackError, rb_str_new_cstr(mp_status_text(status)), offset);
       case MP_E_TIMESTAMP_SIZE:
       case MP_E_TIMESTAMP_NSEC:
@@ -120,16 +121,60 @@ mp_raise_extra_bytes(size_t extra, size_t offset)
 }
 
 void
-mp_raise_limit(const char *limit, size_t allowed, size_t found, size_t offset)
+mp_raise_malformed(const char *what, size_t offset)
 {
-    VALUE error = rb_exc_new_str(
-        eLimitError, rb_sprintf("%s is %" PRIuSIZE ", the input has %" PRIuSIZE " bytes or more, at byte %" PRIuSIZE,
-                                limit, allowed, found, offset));
+    raise_at(eMalformedFormatError, rb_str_new_cstr(what), offset);
+}
+
+/* found_text is fresh, and says what the input has. */
+NORETURN(static void raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset));
+
+static void
+raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset)
+{
+    VALUE error = rb_exc_new_str(eLimitError, rb_sprintf("%s is %" PRIu64 ", the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
+                                                         limit, allowed, found_text, offset));
 
     rb_ivar_set(error, id_offset, SIZET2NUM(offset));
     rb_ivar_set(error, id_limit, ID2SYM(rb_intern(limit)));
-    rb_ivar_set(error, id_value, SIZET2NUM(found));
+    rb_ivar_set(error, id_value, ULL2NUM(found));
     rb_exc_raise(error);
+}
+
+void
+mp_raise_max_bytes(size_t allowed, size_t found, size_t offset)
+{
+    raise_limit("max_bytes", allowed, found, rb_sprintf("%" PRIuSIZE " bytes or more", found), offset);
+}
+
+void
+mp_raise_same_hash(size_t allowed, size_t offset)
+{
+    VALUE text = rb_sprintf("a map with %" PRIuSIZE " different keys of one hash or more", allowed + 1);
+
+    raise_limit("max_same_hash", allowed, allowed + 1, text, offset);
+}
+
+void
+mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_blame blame)
+{
+    size_t offset = blame.origin + (size_t)(blame.at - blame.start);
+    mp_head head = {.kind = MP_NEVER};
+
+    mp_head_read(blame.at, blame.end, &head);
+    switch (status) {
+      case MP_E_MAX_MAP:
+        raise_limit("max_map_size", limits->map, head.n, rb_sprintf("a map of %" PRIu32 " pairs", head.n), offset);
+      case MP_E_MAX_ARRAY:
+        raise_limit("max_array_size", limits->array, head.n, rb_sprintf("an array of %" PRIu32, head.n), offset);
+      case MP_E_MAX_STRING:
+        raise_limit("max_string_bytes", limits->string, head.n,
+                    rb_sprintf("a %s of %" PRIu32 " bytes", kind_name(head.kind), head.n), offset);
+      case MP_E_MAX_EXT:
+        raise_limit("max_ext_bytes", limits->ext, head.n, rb_sprintf("an ext of %" PRIu32 " bytes", head.n), offset);
+      default:
+        raise_limit("max_objects", limits->objects, objects, rb_sprintf("%" PRIu64 " objects or more", objects), offset);
+    }
 }
 
 /* rb_str_intern raises the EncodingError that becomes the cause of ours. */
@@ -146,6 +191,12 @@ void
 mp_raise_no_data(void)
 {
     raise_at(eTruncatedError, rb_str_new_cstr("an object expected, the input ends"), 0);
+}
+
+void
+mp_raise_bigint_size(size_t size)
+{
+    rb_raise(eMalformedFormatError, "a bigint has a byte of sign and chunks of 4 bytes, not %" PRIuSIZE " bytes", size);
 }
 
 void

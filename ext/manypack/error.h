@@ -3,6 +3,7 @@
 #define MANYPACK_ERROR_H
 
 #include "manypack.h"
+#include "limit.h"
 #include "status.h"
 #include "wire.h"
 
@@ -16,15 +17,21 @@ typedef struct {
 /* Raises what the status means, with #offset. Copies what it needs before it allocates. */
 NORETURN(void mp_raise_status(mp_status status, mp_blame blame));
 
+/* The LimitError that a status of mp_limits_pass means, at a head of a message that has so many objects. */
+NORETURN(void mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_blame blame));
+
 /* The errors of decoding that the core does not know. */
 NORETURN(void mp_raise_unknown_ext(int type, size_t offset));
 NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset));
-NORETURN(void mp_raise_limit(const char *limit, size_t allowed, size_t found, size_t offset));
+NORETURN(void mp_raise_malformed(const char *what, size_t offset));
+NORETURN(void mp_raise_max_bytes(size_t allowed, size_t found, size_t offset));
+NORETURN(void mp_raise_same_hash(size_t allowed, size_t offset));
 NORETURN(void mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset));
 NORETURN(void mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset));
 NORETURN(void mp_raise_past_body(int type, size_t offset));
 NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset));
 NORETURN(void mp_raise_no_data(void));
+NORETURN(void mp_raise_bigint_size(size_t size));
 
 /* RuntimeError: another Fiber or Thread is in the middle of a write. */
 NORETURN(void mp_raise_packer_in_use(void));

@@ -9,6 +9,7 @@ require "mkmf"
 core = File.expand_path("../../core", __dir__)
 
 # What differs between Rubies; compat.h turns each into one name, with the version that brought it.
+have_func("rb_proc_isolate")                          # Ruby >= 3.0; exported, but in no header
 have_func("rb_hash_new_capa", "ruby.h")               # Ruby >= 3.2
 have_const("RUBY_TYPED_EMBEDDABLE", "ruby.h")         # Ruby >= 3.3
 have_const("RUBY_TYPED_THREAD_SAFE_FREE", "ruby.h")   # Ruby >= 4.1

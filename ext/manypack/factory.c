@@ -11,6 +11,9 @@ typedef struct {
     bool is_default; /* DefaultFactory: its codec is mp_default_codec, so that it has nothing that changes */
 } mp_factory;
 
+/* 3.3 and newer: with the object's own words in a slot of 80 bytes. */
+MP_STATIC_ASSERT(factory_is_small, sizeof(mp_factory) <= 48);
+
 static void
 factory_mark(void *ptr)
 {
@@ -36,7 +39,7 @@ factory_free(void *ptr)
 static size_t
 factory_memsize(const void *ptr)
 {
-    return sizeof(mp_factory);
+    return mp_typed_memsize(sizeof(mp_factory));
 }
 
 static const rb_data_type_t factory_type = {

@@ -50,10 +50,15 @@ Init_manypack(void)
     Init_manypack_types();
     Init_manypack_codec();
     Init_manypack_key_cache();
+    Init_manypack_result_size();
     Init_manypack_buffer();
     Init_manypack_packer();
     Init_manypack_unpacker();
     Init_manypack_encode();
     Init_manypack_decode();
     Init_manypack_factory();
+    Init_manypack_bigint();
+    Init_manypack_split();
+    Init_manypack_batch();
+    Init_manypack_isolate();
 }

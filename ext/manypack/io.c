@@ -53,7 +53,7 @@ mp_io_read(VALUE io, size_t size, uint64_t needed)
 void
 mp_io_write(VALUE io, VALUE bytes)
 {
-    rb_funcallv(io, rb_respond_to(io, id_write) ? id_write : id_append, 1, &bytes);
+    if (rb_check_funcall(io, id_write, 1, &bytes) == Qundef) rb_funcallv(io, id_append, 1, &bytes);
 }
 
 void

@@ -3,10 +3,13 @@
 
 #include "utf8.h"
 
-MP_STATIC_ASSERT(key_entry_is_a_cache_line, sizeof(VALUE) != 8 || sizeof(mp_key_entry) == 64);
+MP_STATIC_ASSERT(two_key_entries_to_a_cache_line, sizeof(VALUE) != 8 || sizeof(mp_key_entry) == 32);
 
-/* 4 KB at first, 16 KB at most: a process may have ten thousand Ractors. */
-enum { FIRST_BITS = 6, MAX_BITS = 8 };
+/* A key is in one of so many entries. */
+enum { WAYS = 4 };
+
+/* 1 KB at first, 16 KB at most: a process may have ten thousand Ractors. */
+enum { FIRST_BITS = 5, MAX_BITS = 9 };
 
 static rb_ractor_local_key_t cache_key;
 
@@ -14,6 +17,15 @@ static size_t
 entry_count(const mp_key_cache *cache)
 {
     return (size_t)1 << (64 - cache->shift);
+}
+
+/* The ith entry that a key can be in; behind the last one comes the first. */
+static mp_key_entry *
+way(const mp_key_cache *cache, const mp_key_entry *key, size_t i)
+{
+    size_t place = (size_t)(mp_key_place(cache, key) - cache->entries);
+
+    return &cache->entries[(place + i) & (entry_count(cache) - 1)];
 }
 
 /* Storage of a Ractor has no compaction callback, so that keys must be pinned. */
@@ -42,13 +54,13 @@ static const struct rb_ractor_local_storage_type key_cache_type = {key_cache_mar
 static MP_NOINLINE mp_key_cache *
 key_cache_create(void)
 {
-    /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
-    mp_key_entry *entries = ZALLOC_N(mp_key_entry, (size_t)1 << FIRST_BITS);
-    mp_key_cache *cache = ALLOC(mp_key_cache);
+    mp_key_cache shape = {.shift = 64 - FIRST_BITS};
+    mp_key_cache *cache;
 
-    cache->entries = entries;
-    cache->shift = 64 - FIRST_BITS;
-    cache->misses = 0;
+    /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
+    shape.entries = ZALLOC_N(mp_key_entry, entry_count(&shape));
+    cache = ALLOC(mp_key_cache);
+    *cache = shape;
     rb_ractor_local_storage_ptr_set(cache_key, cache);
     return cache;
 }
@@ -61,16 +73,33 @@ mp_key_cache_get(void)
     return MP_LIKELY(cache != NULL) ? cache : key_cache_create();
 }
 
-/* Four times as many entries, all free. */
+/* Where a key can be put that is in none of its entries; NULL when other keys have them all. */
+static mp_key_entry *
+free_entry(const mp_key_cache *cache, const mp_key_entry *key)
+{
+    size_t i;
+
+    for (i = 0; i < WAYS; i++) {
+        mp_key_entry *entry = way(cache, key, i);
+        if (!entry->key) return entry;
+    }
+    return NULL;
+}
+
+/* Twice as many places. */
 static void
 key_cache_grow(mp_key_cache *cache)
 {
-    mp_key_entry *entries = ZALLOC_N(mp_key_entry, entry_count(cache) * 4);
+    mp_key_cache grown = {.shift = cache->shift - 1, .keys = cache->keys};
+    size_t i;
 
+    grown.entries = ZALLOC_N(mp_key_entry, entry_count(&grown));
+    for (i = 0; i < entry_count(cache); i++) {
+        mp_key_entry *to = cache->entries[i].key ? free_entry(&grown, &cache->entries[i]) : NULL;
+        if (to) *to = cache->entries[i];
+    }
     xfree(cache->entries);
-    cache->entries = entries;
-    cache->shift -= 2;
-    cache->misses = 0;
+    *cache = grown;
 }
 
 static VALUE
@@ -95,27 +124,53 @@ symbol_new(const uint8_t *p, size_t len)
     return NIL_P(symbol) ? rb_str_intern(rb_enc_interned_str((const char *)p, (long)len, mp_utf8)) : symbol;
 }
 
-VALUE
-mp_key_new(mp_key_cache *cache, mp_key_entry *entry, const uint8_t *p, size_t len, mp_key_kind kind)
+/* Whether the key of an entry has the bytes at p, of which it has those that the entry has. */
+static bool
+long_key_p(const mp_key_entry *entry, const uint8_t *p, size_t len, mp_key_kind kind)
 {
-    /*
-     * A first String for a free place need not be interned: the cache keeps it for the next time. Once keys
-     * push each other out, only Ruby's own table can tell that a key was seen before and save its memory.
-     */
-    bool taken = !entry || entry->key;
-    VALUE key = kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len, taken);
+    VALUE string = kind == MP_KEY_SYMBOL ? rb_sym2str(entry->key) : entry->key;
 
-    if (!entry || !key) return key;
-    if (taken && ++cache->misses > entry_count(cache) && cache->shift > 64 - MAX_BITS) {
-        key_cache_grow(cache);
-        return key;
+    return memcmp(RSTRING_PTR(string), p, len) == 0;
+}
+
+/*
+ * Puts a new key into the cache, in the place of another one if there is no other way. With four places for each key
+ * most of them are in their own, where a hit is inline.
+ */
+static void
+keep(mp_key_cache *cache, mp_key_entry key)
+{
+    mp_key_entry *entry;
+
+    if (++cache->keys > entry_count(cache) / 4 && cache->shift > 64 - MAX_BITS) key_cache_grow(cache);
+    entry = free_entry(cache, &key);
+    if (!entry) entry = way(cache, &key, cache->keys % WAYS);
+    *entry = key;
+}
+
+VALUE
+mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kind)
+{
+    bool cached = len - 1 < MP_KEY_MAX, interned = true;
+    mp_key_entry key = {0};
+
+    if (cached) {
+        size_t i;
+
+        key = mp_key_describe(p, len, kind);
+        for (i = 0; i < WAYS; i++) {
+            const mp_key_entry *entry = way(cache, &key, i);
+            if (mp_key_same_p(entry, &key) && (len <= MP_KEY_INLINE || long_key_p(entry, p, len, kind))) return entry->key;
+        }
+        /*
+         * A first String for a free entry need not be interned: the cache keeps it for the next time. Once keys push
+         * each other out, only Ruby's own table can tell that a key was seen before and save its memory.
+         */
+        interned = !free_entry(cache, &key);
     }
-    mp_key_ends(p, len, &entry->first, &entry->last);
-    if (len > 16) memcpy(entry->middle, p + 8, len - 16);
-    entry->len = (uint8_t)len;
-    entry->kind = (uint8_t)kind;
-    entry->key = key;
-    return key;
+    key.key = kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len, interned);
+    if (cached && key.key) keep(cache, key);
+    return key.key;
 }
 
 void

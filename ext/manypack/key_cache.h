@@ -1,74 +1,87 @@
 /*
  * Map keys that were seen before: one small table for each Ractor, made when its first map is decoded.
  *
- * The bytes of a key stand inline beside it, so that a hit reads one cache line, hashes eight or sixteen
- * bytes and takes no lock, where Ruby's own table of strings costs ten times as much.
+ * The bytes of a key stand inline beside it, so that a hit reads half a cache line and takes no lock, where Ruby's own
+ * table of strings costs ten times as much. A key is in one of the few entries from its own place on: were there but
+ * one, two keys of a document that share it would push each other out in every row.
  */
 #ifndef MANYPACK_KEY_CACHE_H
 #define MANYPACK_KEY_CACHE_H
 
 #include "manypack.h"
 
-typedef enum { MP_KEY_STRING, MP_KEY_SYMBOL } mp_key_kind;
+typedef enum { MP_KEY_STRING = 1, MP_KEY_SYMBOL } mp_key_kind;
 
-/* 64 bytes: a cache line. */
-#define MP_KEY_MIDDLE 38
-#define MP_KEY_MAX (MP_KEY_MIDDLE + 16)
+/* Longer keys are not kept; of keys up to MP_KEY_INLINE an entry has all bytes, of others the key itself is compared. */
+#define MP_KEY_MAX 64
+#define MP_KEY_INLINE 22
 
 typedef struct {
-    VALUE key;                     /* 0 when the entry is free */
-    uint64_t first, last;          /* up to 8 bytes from each end: with len all of a key of up to 16 */
-    uint8_t len, kind;
-    uint8_t middle[MP_KEY_MIDDLE]; /* what lies between them in a longer one */
+    VALUE key;            /* 0 when the entry is free */
+    uint64_t first, last; /* up to 8 bytes from each end: with the length all of a key of up to 16 */
+    uint64_t rest;        /* length, kind, and up to 6 bytes behind the first 8; never 0 */
 } mp_key_entry;
 
 typedef struct {
     mp_key_entry *entries;
-    unsigned shift;  /* 64 - log2 of their number */
-    unsigned misses; /* of keys whose place was taken, since the table got this size */
+    unsigned shift;     /* 64 - log2 of their number */
+    unsigned keys;      /* put into it since it got this size */
 } mp_key_cache;
 
 /* The cache of the current Ractor. */
 mp_key_cache *mp_key_cache_get(void);
 
-/*
- * A new key for bytes that were not found, put into the cache at entry unless that is NULL. A String is
- * frozen and shareable. 0 where the bytes are not UTF-8 and a Symbol is wanted.
- */
-VALUE mp_key_new(mp_key_cache *cache, mp_key_entry *entry, const uint8_t *p, size_t len, mp_key_kind kind);
-
-/* Both ends of a key of 1 to MP_KEY_MAX bytes. */
-MP_INLINE void
-mp_key_ends(const uint8_t *p, size_t len, uint64_t *first, uint64_t *last)
+/* What an entry has of a key of 1 to MP_KEY_MAX bytes. */
+MP_INLINE mp_key_entry
+mp_key_describe(const uint8_t *p, size_t len, mp_key_kind kind)
 {
-    *last = 0;
+    mp_key_entry entry = {.rest = len | (uint64_t)kind << 8};
+
     if (len >= 8) {
-        *first = mp_load64(p);
-        *last = mp_load64(p + len - 8);
+        entry.first = mp_load64(p);
+        entry.last = mp_load64(p + len - 8);
     } else if (len >= 4) {
-        *first = (uint64_t)mp_load32(p) << 32 | mp_load32(p + len - 4);
+        entry.first = (uint64_t)mp_load32(p) << 32 | mp_load32(p + len - 4);
     } else {
-        *first = (uint64_t)p[0] << 16 | (uint64_t)p[len / 2] << 8 | p[len - 1];
+        entry.first = (uint64_t)p[0] << 16 | (uint64_t)p[len / 2] << 8 | p[len - 1];
     }
+    if (len > 16) {
+        unsigned bytes = len < MP_KEY_INLINE ? (unsigned)len - 16 : 6;
+        entry.rest |= mp_load64(p + 8) >> (64 - 8 * bytes) << 16;
+    }
+    return entry;
 }
 
-/* The String or Symbol for the len bytes at p, from the cache or as mp_key_new. */
+MP_INLINE bool
+mp_key_same_p(const mp_key_entry *a, const mp_key_entry *b)
+{
+    return a->first == b->first && a->last == b->last && a->rest == b->rest;
+}
+
+/* By the high bits of a product: the low ones are the same for attribute_001 to attribute_999. */
+MP_INLINE mp_key_entry *
+mp_key_place(const mp_key_cache *cache, const mp_key_entry *key)
+{
+    return &cache->entries[(key->first + (key->last << 7 | key->last >> 57) + key->rest) * 0x9e3779b97f4a7c15u >> cache->shift];
+}
+
+/*
+ * The String or Symbol for the len bytes at p that are not in their own place of the cache: from another entry, or a new
+ * one, which is kept there unless it is too long. A String is frozen and shareable. 0 where the bytes are not UTF-8 and
+ * a Symbol is wanted.
+ */
+VALUE mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kind);
+
+/* The same, from wherever it is. */
 MP_INLINE VALUE
 mp_key(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kind)
 {
-    uint64_t first, last, hash;
-    mp_key_entry *entry;
-
-    if (MP_UNLIKELY(len - 1 >= MP_KEY_MAX)) return mp_key_new(cache, NULL, p, len, kind);
-    mp_key_ends(p, len, &first, &last);
-    /* The high bits: the low ones of such a product are the same for attribute_001 to attribute_999. */
-    hash = (first + (last << 7 | last >> 57) + len) * 0x9e3779b97f4a7c15u;
-    entry = &cache->entries[hash >> cache->shift];
-    if (MP_LIKELY(entry->first == first && entry->last == last && entry->len == len && entry->kind == kind &&
-                  (len <= 16 || memcmp(entry->middle, p + 8, len - 16) == 0))) {
-        return entry->key;
+    if (MP_LIKELY(len - 1 < MP_KEY_INLINE)) {
+        mp_key_entry key = mp_key_describe(p, len, kind);
+        const mp_key_entry *place = mp_key_place(cache, &key);
+        if (MP_LIKELY(mp_key_same_p(place, &key))) return place->key;
     }
-    return mp_key_new(cache, entry, p, len, kind);
+    return mp_key_search(cache, p, len, kind);
 }
 
 #endif

@@ -16,12 +16,17 @@ void Init_manypack_io(void);
 void Init_manypack_types(void);
 void Init_manypack_codec(void);
 void Init_manypack_key_cache(void);
+void Init_manypack_result_size(void);
 void Init_manypack_encode(void);
 void Init_manypack_decode(void);
 void Init_manypack_buffer(void);
 void Init_manypack_packer(void);
 void Init_manypack_unpacker(void);
 void Init_manypack_factory(void);
+void Init_manypack_bigint(void);
+void Init_manypack_split(void);
+void Init_manypack_batch(void);
+void Init_manypack_isolate(void);
 
 /* A size that a user gave: RangeError below 0 and above SIZE_MAX, TypeError for what is no Integer. */
 size_t mp_size(VALUE integer, const char *what);

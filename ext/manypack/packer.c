@@ -13,6 +13,7 @@ typedef struct {
     uint32_t depth; /* levels of nesting open around it; above 0 while it is lent to user code */
     uint32_t epoch; /* counts the loans that were not returned as they should */
     VALUE thread;   /* whose user code it is; alive while it is lent, and only compared */
+    size_t rollback; /* of the Buffer when the outermost loan began */
 } mp_packer;
 
 static void
@@ -42,9 +43,10 @@ packer_free(void *ptr)
 static size_t
 packer_memsize(const void *ptr)
 {
-    return sizeof(mp_packer);
+    return mp_typed_memsize(sizeof(mp_packer));
 }
 
+/* Never shareable: it changes with every call. */
 static const rb_data_type_t packer_type = {
     .wrap_struct_name = "Manypack::Packer",
     .function = {.dmark = packer_mark, .dfree = packer_free, .dsize = packer_memsize, .dcompact = packer_compact},
@@ -54,12 +56,11 @@ static const rb_data_type_t packer_type = {
 static VALUE cPacker;
 
 /* Valid while the caller has self on its stack. RuntimeError before initialize and after mp_packer_close. */
-static mp_packer *
+MP_INLINE mp_packer *
 packer_get(VALUE self)
 {
-    mp_packer *packer;
+    mp_packer *packer = mp_typed_data(self);
 
-    TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
     if (MP_UNLIKELY(!packer->buffer)) {
         rb_raise(rb_eRuntimeError, "Packer is not initialized, or what it was for is packed already");
     }
@@ -77,9 +78,8 @@ packer_allocate(VALUE klass)
 static void
 packer_init(VALUE self, const mp_codec *codec, VALUE buffer)
 {
-    mp_packer *packer;
+    mp_packer *packer = mp_typed_data(self);
 
-    TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
     packer->codec = *codec;
     RB_OBJ_WRITTEN(self, Qundef, codec->object);
     RB_OBJ_WRITE(self, &packer->buffer, buffer);
@@ -112,11 +112,15 @@ mp_loan
 mp_packer_lend(VALUE self, uint32_t depth)
 {
     mp_packer *packer = packer_get(self);
-    mp_loan loan = {.depth = packer->depth, .epoch = packer->epoch, .thread = packer->thread};
+    mp_buffer *buffer = mp_buffer_get(packer->buffer);
+    mp_loan loan = {
+        .depth = packer->depth, .epoch = packer->epoch, .thread = packer->thread, .rollback = buffer->rollback};
 
+    if (!loan.depth) packer->rollback = loan.rollback;
     packer->depth = depth;
     packer->thread = rb_thread_current();
-    mp_buffer_get(packer->buffer)->append_only = true;
+    buffer->append_only = true;
+    buffer->rollback = 0;
     return loan;
 }
 
@@ -127,24 +131,31 @@ mp_packer_return(VALUE self, uint32_t depth, mp_loan loan)
     mp_buffer *buffer;
     bool well;
 
-    if (mp_packer_epoch(self) != loan.epoch) return false; /* an outer one has returned already */
+    if (mp_packer_epoch(self) != loan.epoch) return false; /* one inside or around it has not returned as it should */
     packer = packer_get(self);
     buffer = mp_buffer_get(packer->buffer);
+    mp_buffer_rollback(packer->buffer);
     well = packer->depth == depth && !buffer->taken;
-    if (!well) packer->epoch++;
-    packer->depth = loan.depth;
-    packer->thread = loan.thread;
+    if (well) {
+        packer->depth = loan.depth;
+        packer->thread = loan.thread;
+        buffer->rollback = loan.rollback;
+    } else { /* with it all loans around it are void, and what was written since the outermost began goes */
+        packer->epoch++;
+        packer->depth = 0;
+        packer->thread = 0;
+        buffer->rollback = packer->rollback;
+    }
     buffer->taken = false;
-    buffer->append_only = loan.depth > 0;
+    buffer->append_only = packer->depth > 0;
     return well;
 }
 
 uint32_t
 mp_packer_epoch(VALUE self)
 {
-    mp_packer *packer;
+    const mp_packer *packer = mp_typed_data(self);
 
-    TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
     return packer->epoch;
 }
 
@@ -161,56 +172,60 @@ mp_packer_close(VALUE self)
 
 /* --- writing ---------------------------------------------------------------------------------------- */
 
-/* One call of a write method. */
-typedef struct {
-    VALUE self, buffer, argument, other;
-    void (*body)(mp_encoder *e, VALUE argument, VALUE other);
-    uint32_t depth, epoch;
-    size_t size; /* of the buffer before it */
-    bool done;
-    mp_codec codec;
-} packer_write;
-
-static VALUE
-write_body(VALUE arg)
+/* Its Buffer, for this Thread to append to. */
+MP_INLINE VALUE
+packer_for_write(const mp_packer *packer)
 {
-    packer_write *write = (packer_write *)arg;
-    mp_encoder e;
-
-    mp_encoder_init_packer(&e, write->self, write->buffer, write->depth, &write->codec);
-    write->body(&e, write->argument, write->other);
-    mp_encoder_commit(&e);
-    write->done = true;
-    return write->self;
+    mp_buffer_for_append(packer->buffer);
+    if (MP_UNLIKELY(packer->depth && packer->thread != rb_thread_current())) mp_raise_packer_in_use();
+    return packer->buffer;
 }
 
-/* What a write that is not done left in the buffer goes. */
-static VALUE
-write_ensure(VALUE arg)
+/* After a write: a Packer with an io keeps no more than it has to. */
+MP_INLINE VALUE
+packer_written(VALUE self, VALUE buffer)
 {
-    const packer_write *write = (const packer_write *)arg;
+    if (MP_UNLIKELY(mp_buffer_get(buffer)->size >= MP_WRITE_THROUGH)) mp_buffer_write_through(buffer);
+    return self;
+}
 
-    if (!write->done && mp_packer_epoch(write->self) == write->epoch) mp_buffer_truncate(write->buffer, write->size);
-    return Qnil;
+/* Where the bytes of an object go that is but a head, and that they are there. */
+MP_INLINE uint8_t *
+head_reserve(VALUE self)
+{
+    size_t room;
+
+    return mp_buffer_reserve(packer_for_write(packer_get(self)), 0, MP_HEAD_MAX, &room);
+}
+
+MP_INLINE VALUE
+head_commit(VALUE self, const uint8_t *end)
+{
+    VALUE buffer = packer_get(self)->buffer;
+
+    mp_buffer_commit(mp_buffer_get(buffer), (size_t)(end - mp_buffer_end(mp_buffer_get(buffer))));
+    return packer_written(self, buffer);
 }
 
 /*
- * Outside of all others, a write that raises leaves it to the next one to take back what it committed. In the middle
- * of another, whose bytes are around its own, it has to be done at once.
+ * Has a body write. When it raises, what it committed is taken back by the next one to use the buffer; when it was
+ * called in the middle of another write, by the return of that one's loan at the latest.
  */
 static VALUE
 packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE argument, VALUE other)
 {
     const mp_packer *packer = packer_get(self);
-    packer_write write = {.self = self, .buffer = packer->buffer, .argument = argument, .other = other, .body = body,
-                          .depth = packer->depth, .epoch = packer->epoch, .codec = packer->codec};
+    VALUE buffer = packer_for_write(packer), codec_object = packer->codec.object;
+    mp_codec codec = packer->codec; /* a type registered meanwhile holds for the next write */
+    mp_encoder e;
 
-    write.size = mp_buffer_for_append(write.buffer)->size;
-    if (MP_UNLIKELY(write.depth && packer->thread != rb_thread_current())) mp_raise_packer_in_use();
-    if (write.depth) return rb_ensure(write_body, (VALUE)&write, write_ensure, (VALUE)&write);
-    write_body((VALUE)&write);
-    mp_buffer_get(write.buffer)->rollback = 0;
-    return self;
+    mp_encoder_init_packer(&e, self, buffer, packer->depth, &codec);
+    body(&e, argument, other);
+    mp_encoder_commit(&e);
+    mp_buffer_get(buffer)->rollback = 0;
+    RB_GC_GUARD(codec_object);
+    RB_GC_GUARD(self);
+    return packer_written(self, buffer);
 }
 
 static void
@@ -231,6 +246,7 @@ body_value(mp_encoder *e, VALUE obj, VALUE unused)
 static VALUE
 rb_packer_write(VALUE self, VALUE obj)
 {
+    if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
     return packer_write_with(self, body_value, obj, Qnil);
 }
 
@@ -244,7 +260,7 @@ rb_packer_write(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_nil(VALUE self)
 {
-    return packer_write_with(self, body_value, Qnil, Qnil);
+    return head_commit(self, mp_put_nil(head_reserve(self)));
 }
 
 /*
@@ -257,7 +273,7 @@ rb_packer_write_nil(VALUE self)
 static VALUE
 rb_packer_write_true(VALUE self)
 {
-    return packer_write_with(self, body_value, Qtrue, Qnil);
+    return head_commit(self, mp_put_bool(head_reserve(self), true));
 }
 
 /*
@@ -270,7 +286,7 @@ rb_packer_write_true(VALUE self)
 static VALUE
 rb_packer_write_false(VALUE self)
 {
-    return packer_write_with(self, body_value, Qfalse, Qnil);
+    return head_commit(self, mp_put_bool(head_reserve(self), false));
 }
 
 /*
@@ -283,6 +299,7 @@ rb_packer_write_false(VALUE self)
 static VALUE
 rb_packer_write_int(VALUE self, VALUE obj)
 {
+    if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
     if (!RB_INTEGER_TYPE_P(obj)) rb_raise(rb_eTypeError, "Integer expected, not %" PRIsVALUE, rb_obj_class(obj));
     return packer_write_with(self, body_value, obj, Qnil);
 }
@@ -297,13 +314,9 @@ rb_packer_write_int(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_float(VALUE self, VALUE obj)
 {
-    return packer_write_with(self, body_value, rb_float_new(NUM2DBL(obj)), Qnil);
-}
+    double number = NUM2DBL(obj);
 
-static void
-body_float32(mp_encoder *e, VALUE obj, VALUE unused)
-{
-    mp_out_commit(&e->out, mp_put_float32(mp_encoder_reserve(e, MP_HEAD_MAX), (float)NUM2DBL(obj)));
+    return head_commit(self, mp_put_float64(head_reserve(self), number));
 }
 
 /*
@@ -316,8 +329,11 @@ body_float32(mp_encoder *e, VALUE obj, VALUE unused)
 static VALUE
 rb_packer_write_float32(VALUE self, VALUE obj)
 {
+    float number;
+
     if (!RTEST(rb_obj_is_kind_of(obj, rb_cNumeric))) rb_raise(rb_eArgError, "Expected numeric");
-    return packer_write_with(self, body_float32, rb_float_new(NUM2DBL(obj)), Qnil);
+    number = (float)NUM2DBL(obj);
+    return head_commit(self, mp_put_float32(head_reserve(self), number));
 }
 
 static void
@@ -416,22 +432,17 @@ rb_packer_write_symbol(VALUE self, VALUE obj)
     return packer_write_with(self, body_value, obj, Qnil);
 }
 
-/* A length or count of 32 bits as an Integer; RangeError, TypeError. */
-static VALUE
+/* A length or count of 32 bits; RangeError, TypeError. */
+static uint32_t
 header_count(VALUE n)
 {
     unsigned long long count;
 
     if (!RB_FLOAT_TYPE_P(n) && !RB_INTEGER_TYPE_P(n)) rb_raise(rb_eTypeError, "no implicit conversion into Integer");
-    count = RTEST(rb_funcall(n, '<', 1, INT2FIX(0))) ? ULLONG_MAX : NUM2ULL(n);
+    if (MP_LIKELY(RB_FIXNUM_P(n))) count = FIX2LONG(n) < 0 ? ULLONG_MAX : (unsigned long long)FIX2LONG(n);
+    else count = RTEST(rb_funcall(n, '<', 1, INT2FIX(0))) ? ULLONG_MAX : NUM2ULL(n);
     if (count > UINT32_MAX) rb_raise(rb_eRangeError, "a count is 0..4294967295, not %" PRIsVALUE, n);
-    return ULL2NUM(count);
-}
-
-static void
-body_array_header(mp_encoder *e, VALUE n, VALUE unused)
-{
-    mp_out_commit(&e->out, mp_put_array_head(mp_encoder_reserve(e, MP_HEAD_MAX), NUM2UINT(n)));
+    return (uint32_t)count;
 }
 
 /*
@@ -445,13 +456,9 @@ body_array_header(mp_encoder *e, VALUE n, VALUE unused)
 static VALUE
 rb_packer_write_array_header(VALUE self, VALUE n)
 {
-    return packer_write_with(self, body_array_header, header_count(n), Qnil);
-}
+    uint32_t count = header_count(n);
 
-static void
-body_map_header(mp_encoder *e, VALUE n, VALUE unused)
-{
-    mp_out_commit(&e->out, mp_put_map_head(mp_encoder_reserve(e, MP_HEAD_MAX), NUM2UINT(n)));
+    return head_commit(self, mp_put_array_head(head_reserve(self), count));
 }
 
 /*
@@ -465,13 +472,9 @@ body_map_header(mp_encoder *e, VALUE n, VALUE unused)
 static VALUE
 rb_packer_write_map_header(VALUE self, VALUE n)
 {
-    return packer_write_with(self, body_map_header, header_count(n), Qnil);
-}
+    uint32_t count = header_count(n);
 
-static void
-body_bin_header(mp_encoder *e, VALUE n, VALUE unused)
-{
-    mp_out_commit(&e->out, mp_put_bin_head(mp_encoder_reserve(e, MP_HEAD_MAX), NUM2UINT(n)));
+    return head_commit(self, mp_put_map_head(head_reserve(self), count));
 }
 
 /*
@@ -487,7 +490,9 @@ body_bin_header(mp_encoder *e, VALUE n, VALUE unused)
 static VALUE
 rb_packer_write_bin_header(VALUE self, VALUE n)
 {
-    return packer_write_with(self, body_bin_header, header_count(n), Qnil);
+    uint32_t count = header_count(n);
+
+    return head_commit(self, mp_put_bin_head(head_reserve(self), count));
 }
 
 static void
@@ -529,8 +534,10 @@ rb_packer_write_extension(VALUE self, VALUE obj)
 /*
  * call-seq: Manypack::Packer.new(io = nil, options = nil) -> packer
  *
- * A Packer that collects in a Buffer what is written, for an io to be flushed to. Options, a Hash, as for
- * Manypack.pack and for Manypack::Buffer. TypeError and RangeError for options that are not what they have to be.
+ * A Packer that collects in a Buffer what is written, until it is flushed to an io or, in whole objects, has 8 KB. An
+ * error of the io then comes out of the write that was one too many: the object counts as written, and flush tries
+ * again. Options, a Hash, as for Manypack.pack and for Manypack::Buffer. TypeError and RangeError for options that are
+ * not what they have to be.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io, compatibility_mode: true).write(1).flush

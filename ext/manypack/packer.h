@@ -11,6 +11,7 @@ VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
 typedef struct {
     uint32_t depth, epoch;
     VALUE thread;
+    size_t rollback;
 } mp_loan;
 
 /*

@@ -200,13 +200,34 @@ mp_main_ractor_p(void)
     return rb_ractor_local_storage_ptr(main_key) != NULL;
 }
 
+NORETURN(static void raise_not_shareable(const mp_type *type));
+
+static void
+raise_not_shareable(const mp_type *type)
+{
+    rb_raise(eIsolationError,
+             "the handler of ext type %d for %" PRIsVALUE " cannot be shared between Ractors: register a method by name, "
+             "or a Proc made by Ractor.shareable_proc or Ractor.make_shareable", type->type, type->klass);
+}
+
 void
 mp_type_check_ractor(const mp_type *type)
 {
     if (MP_LIKELY(!type->handler.common || type->handler.shareable || mp_main_ractor_p())) return;
-    rb_raise(eIsolationError,
-             "the handler of ext type %d for %" PRIsVALUE " cannot be shared between Ractors: register a method by name, "
-             "or a Proc made by Ractor.shareable_proc or Ractor.make_shareable", type->type, type->klass);
+    raise_not_shareable(type);
+}
+
+void
+mp_types_check_shareable(const mp_types *types)
+{
+    size_t i;
+
+    for (i = 0; i < types->packer_count; i++) {
+        if (!types->packers[i].handler.shareable) raise_not_shareable(&types->packers[i]);
+    }
+    for (i = 0; i < types->unpacker_count; i++) {
+        if (!types->unpackers[i].handler.shareable) raise_not_shareable(&types->unpackers[i]);
+    }
 }
 
 static const mp_type *

@@ -69,6 +69,9 @@ void mp_types_make_common(mp_types *types);
  */
 void mp_type_check_ractor(const mp_type *type);
 
+/* The same for all of them, where they shall cross to another Ractor. */
+void mp_types_check_shareable(const mp_types *types);
+
 /* Whether this is the main Ractor. */
 bool mp_main_ractor_p(void);
 

@@ -16,24 +16,30 @@ typedef enum {
     IN_FAILED,  /* in the middle of one that raised, of which nobody wants the rest; walk says where */
 } position;
 
+/* Containers that an object being skipped may have open before there is memory for more. */
+enum { FIRST_PLACES = 16 };
+
 typedef struct {
     VALUE buffer;
     mp_codec codec;
     position position;
+    bool open;            /* between initialize, or the start of a body, and the end of the body */
     bool running;         /* a method is at work */
     bool body;            /* over the body of an ext, of body_type */
     int8_t body_type;
-    uint32_t outer_depth; /* containers around the body */
+    mp_around around;     /* the body; its objects go on counting */
     mp_tree tree;
     VALUE *values;        /* the value stack of an unfinished object, in a block of values_owner */
     size_t value_capacity;
     VALUE values_owner;
     mp_walk walk;
-    uint64_t *left;       /* the walk's memory */
+    uint64_t *left;       /* the walk's memory, */
+    size_t places;        /* of so many numbers */
     size_t origin;        /* offset of the first byte of the buffer in all that was fed or read */
     size_t message;       /* offset of the object at hand */
     bool lost;            /* the error on its way leaves it unknown where the next object starts */
     VALUE broken;         /* that error, which every read raises from then on; 0 */
+    VALUE inner;          /* of a body: an Unpacker for the bodies inside it, when none is being unpacked; 0 */
 } mp_unpacker;
 
 static void
@@ -44,6 +50,7 @@ unpacker_mark(void *ptr)
     if (u->buffer) rb_gc_mark_movable(u->buffer);
     if (u->codec.object) rb_gc_mark_movable(u->codec.object);
     if (u->broken) rb_gc_mark_movable(u->broken);
+    if (u->inner) rb_gc_mark_movable(u->inner);
     if (u->values_owner) rb_gc_mark(u->values_owner);
 }
 
@@ -55,6 +62,7 @@ unpacker_compact(void *ptr)
     if (u->buffer) u->buffer = rb_gc_location(u->buffer);
     if (u->codec.object) u->codec.object = rb_gc_location(u->codec.object);
     if (u->broken) u->broken = rb_gc_location(u->broken);
+    if (u->inner) u->inner = rb_gc_location(u->inner);
 }
 
 static void
@@ -69,9 +77,11 @@ unpacker_memsize(const void *ptr)
 {
     const mp_unpacker *u = ptr;
 
-    return sizeof(mp_unpacker) + (u->left ? u->walk.max_depth * sizeof(uint64_t) : 0) + u->value_capacity * sizeof(VALUE);
+    return mp_typed_memsize(sizeof(mp_unpacker)) + u->places * sizeof(uint64_t) +
+           u->value_capacity * sizeof(VALUE);
 }
 
+/* Never shareable: it changes with every call. */
 static const rb_data_type_t unpacker_type = {
     .wrap_struct_name = "Manypack::Unpacker",
     .function =
@@ -85,10 +95,9 @@ static VALUE cUnpacker;
 static mp_unpacker *
 unpacker_get(VALUE self)
 {
-    mp_unpacker *u;
+    mp_unpacker *u = mp_typed_data(self);
 
-    TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
-    if (MP_UNLIKELY(!u->buffer)) {
+    if (MP_UNLIKELY(!u->open)) {
         rb_raise(rb_eRuntimeError, "Unpacker is not initialized, or what it was for is unpacked already");
     }
     return u;
@@ -125,12 +134,12 @@ unpacker_allocate(VALUE klass)
 static void
 unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
 {
-    mp_unpacker *u;
+    mp_unpacker *u = mp_typed_data(self);
 
-    TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
     u->codec = *codec;
     RB_OBJ_WRITTEN(self, Qundef, codec->object);
     RB_OBJ_WRITE(self, &u->buffer, buffer);
+    u->open = true;
 }
 
 VALUE
@@ -146,12 +155,6 @@ mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv)
 }
 
 /* --- where it is ------------------------------------------------------------------------------------ */
-
-static uint32_t
-max_depth(const mp_unpacker *u)
-{
-    return u->codec.options.max_depth ? u->codec.options.max_depth : MP_UNPACK_MAX_DEPTH;
-}
 
 /* Drops what was decoded or passed over. */
 static void
@@ -171,21 +174,53 @@ at_object(mp_unpacker *u)
     u->values_owner = 0;
 }
 
-/* A walk over what is still to come of an object. */
-static void
-walk_init(mp_unpacker *u)
+/* How deep a walk may get; for the body of an ext it depends on where that is. */
+static size_t
+walk_most(const mp_unpacker *u)
 {
-    size_t places = max_depth(u) - u->outer_depth;
+    return mp_unpack_max_depth(&u->codec.options) - u->around.depth;
+}
 
-    if (!u->left) u->left = ALLOC_N(uint64_t, places ? places : 1);
-    mp_walk_init(&u->walk, u->left, places);
+/* Lets the walk be so many containers deep. */
+static void
+walk_reserve(mp_unpacker *u, size_t places)
+{
+    if (places > u->places) {
+        REALLOC_N(u->left, uint64_t, places);
+        u->places = places;
+    }
+    u->walk.left = u->left;
+    u->walk.max_depth = places;
+}
+
+/* A walk over what is still to come of an object; of all objects of the message, so many are counted. */
+static void
+walk_init(mp_unpacker *u, uint64_t objects)
+{
+    size_t most = walk_most(u);
+
+    mp_walk_init(&u->walk, u->left, u->places < most ? u->places : most);
+    u->walk.objects = objects;
+}
+
+/* Where the walk is as deep as it has places: whether there may be more of them, and now are. */
+static bool
+walk_deepened(mp_unpacker *u)
+{
+    size_t most = walk_most(u), places = u->walk.max_depth * 2;
+
+    if (u->walk.max_depth >= most) return false;
+    if (places < FIRST_PLACES) places = FIRST_PLACES;
+    walk_reserve(u, places < most ? places : most);
+    return true;
 }
 
 /* From now on it is in the middle of an object, where tree is, that is only passed over. */
 static void
 pass_over_rest(mp_unpacker *u, const mp_tree *tree, const VALUE *values, position why)
 {
-    walk_init(u);
+    walk_init(u, tree->objects);
+    if (tree->depth > u->walk.max_depth) walk_reserve(u, tree->depth);
     mp_tree_lefts(tree, values, u->walk.left);
     u->walk.depth = tree->depth;
     at_object(u);
@@ -224,7 +259,7 @@ check_max_bytes(mp_unpacker *u, size_t ahead, bool whole)
 
     if (MP_LIKELY(bytes <= max)) return;
     u->lost = !whole;
-    mp_raise_limit("max_bytes", max, bytes, u->message + max);
+    mp_raise_max_bytes(max, bytes, u->message + max);
 }
 
 /*
@@ -248,15 +283,56 @@ bytes_there(mp_unpacker *u, uint64_t n, uint64_t missing)
 
 /* --- one object ------------------------------------------------------------------------------------- */
 
-/* A method at work. What it has to give back is given back whatever happens. */
+/* A method of an Unpacker. What it has to give back while it is at work is given back whatever happens. */
 typedef struct {
     VALUE self;
     mp_unpacker *u;
     VALUE (*body)(void *run);
-    bool done;
+    bool at_work;
     bool decoding;
     mp_decoder d;
 } run;
+
+/* From here on the Unpacker is this method's. */
+static void
+run_enter(run *r)
+{
+    r->u = unpacker_for_read(r->self);
+    if (MP_UNLIKELY(r->u->broken != 0)) rb_exc_raise(r->u->broken);
+    r->u->running = true;
+    r->at_work = true;
+}
+
+/* From here on it is anybody's. */
+static void
+run_leave(run *r)
+{
+    r->u->running = false;
+    r->at_work = false;
+}
+
+NORETURN(static void raise_lost(mp_unpacker *u, mp_status status, uint64_t objects, mp_blame blame));
+
+/* After this error, in a message of so many objects, nobody knows where the next object starts. */
+static void
+raise_lost(mp_unpacker *u, mp_status status, uint64_t objects, mp_blame blame)
+{
+    u->lost = true;
+    if (mp_limit_p(status)) mp_raise_limit(status, &u->codec.options.limits, objects, blame);
+    mp_raise_status(status, blame);
+}
+
+static mp_status
+walk_on(mp_unpacker *u, const uint8_t **p, const uint8_t *end)
+{
+    mp_status status;
+
+    do {
+        if (MP_UNLIKELY(u->codec.options.limited)) status = mp_skip_limited(&u->walk, p, end, &u->codec.options.limits);
+        else status = mp_skip(&u->walk, p, end);
+    } while (status == MP_E_DEPTH && walk_deepened(u));
+    return status;
+}
 
 /* Goes on with the walk. false when the bytes end first. */
 static bool
@@ -265,22 +341,22 @@ pass_over(mp_unpacker *u)
     for (;;) {
         mp_blame blame = front(u);
         const uint8_t *p = blame.at;
-        mp_status status = mp_skip(&u->walk, &p, blame.end);
+        mp_status status = walk_on(u, &p, blame.end);
         uint64_t need = u->walk.payload ? 1 : mp_head_need(p, blame.end), missing = 1;
 
         if (status == MP_E_TRUNCATED && mp_buffer_get(u->buffer)->reads_exactly) {
             missing = mp_walk_missing(&u->walk, p, blame.end);
         }
-        if (status == MP_OK || status == MP_E_TRUNCATED) consume(u, (size_t)(p - blame.start));
+        if (status != MP_OK && status != MP_E_TRUNCATED) {
+            blame.at = p;
+            raise_lost(u, status, u->walk.objects, blame);
+        }
+        consume(u, (size_t)(p - blame.start));
         if (status == MP_OK) {
             at_object(u);
+            u->around.objects = u->body ? u->walk.objects : 0;
             check_max_bytes(u, 0, true);
             return true;
-        }
-        if (status != MP_E_TRUNCATED) {
-            blame.at = p;
-            u->lost = true;
-            mp_raise_status(status, blame);
         }
         if (!bytes_there(u, need, missing)) return false;
     }
@@ -321,16 +397,25 @@ suspend(run *r)
     RB_OBJ_WRITE(r->self, &u->values_owner, r->d.stack.owner);
 }
 
+/* Before the first object that a method reads. */
+static void
+decoder_for(run *r)
+{
+    mp_decoder_init(&r->d, &r->u->codec);
+    r->d.source_own = true;
+    r->d.outer_depth = r->u->around.depth;
+    r->d.outer_keys = r->u->around.keys;
+}
+
+/* Has the decoder go on where the Unpacker is. */
 static void
 resume(run *r)
 {
     mp_unpacker *u = r->u;
 
-    mp_decoder_init(&r->d, &u->codec);
-    r->d.source_own = true;
-    r->d.origin = u->origin;
-    r->d.outer_depth = u->outer_depth;
+    mp_decoder_restart(&r->d, u->origin);
     if (u->position != IN_OBJECT) {
+        r->d.tree.objects += u->around.objects;
         u->message = u->origin;
         return;
     }
@@ -364,10 +449,10 @@ decode_front(run *r)
     return obj;
 }
 
+/* The next object, with a decoder that decoder_for made. Qundef when the bytes end before it does. */
 static VALUE
-read_body(void *arg)
+read_object(run *r)
 {
-    run *r = arg;
     mp_unpacker *u = r->u;
 
     if (u->position > IN_OBJECT && !pass_over(u)) return Qundef;
@@ -379,6 +464,7 @@ read_body(void *arg)
         if (obj != Qundef) {
             mp_decoder_cleanup(&r->d);
             at_object(u);
+            u->around.objects = u->body ? r->d.tree.objects : 0;
             check_max_bytes(u, 0, true);
             return obj;
         }
@@ -386,6 +472,36 @@ read_body(void *arg)
         need = mp_object_need(r->d.at, r->d.end);
         if (!bytes_there(u, need, missing_of(u, &r->d, need))) return Qundef;
     }
+}
+
+static VALUE
+read_body(void *arg)
+{
+    run *r = arg;
+    VALUE obj;
+
+    decoder_for(r);
+    r->d.inner = r->u->inner;
+    r->u->inner = 0;
+    obj = read_object(r);
+    if (r->u->body && r->d.inner) RB_OBJ_WRITE(r->self, &r->u->inner, r->d.inner);
+    return obj;
+}
+
+/* While the block has an object, the Unpacker is not at work: the block may use it, and break out. */
+static VALUE
+each_body(void *arg)
+{
+    run *r = arg;
+    VALUE obj;
+
+    decoder_for(r);
+    while ((obj = read_object(r)) != Qundef) {
+        run_leave(r);
+        rb_yield(obj);
+        run_enter(r);
+    }
+    return Qnil;
 }
 
 static VALUE
@@ -398,7 +514,7 @@ skip_body(void *arg)
         mp_tree tree = u->tree;
         pass_over_rest(u, &tree, u->values, IN_SKIPPED);
     } else if (u->position == AT_OBJECT) {
-        walk_init(u);
+        walk_init(u, u->around.objects + 1);
         u->message = u->origin;
         u->position = IN_SKIPPED;
     }
@@ -411,7 +527,7 @@ run_body(VALUE arg)
     run *r = (run *)arg;
     VALUE result = r->body(r);
 
-    r->done = true;
+    run_leave(r);
     return result;
 }
 
@@ -439,10 +555,11 @@ run_ensure(VALUE arg)
     run *r = (run *)arg;
     mp_unpacker *u = r->u;
 
-    u->running = false;
-    if (MP_UNLIKELY(!u->buffer)) return Qnil;
+    if (MP_LIKELY(!r->at_work)) return Qnil;
+    run_leave(r);
+    if (!u->open) return Qnil;
     mp_buffer_get(u->buffer)->taken = u->body;
-    if (MP_UNLIKELY(!r->done)) after_error(r);
+    after_error(r);
     return Qnil;
 }
 
@@ -453,11 +570,9 @@ run_with(VALUE self, VALUE (*body)(void *))
     run r;
 
     r.self = self;
-    r.u = unpacker_for_read(self);
     r.body = body;
-    r.done = r.decoding = false;
-    if (MP_UNLIKELY(r.u->broken != 0)) rb_exc_raise(r.u->broken);
-    r.u->running = true;
+    r.decoding = false;
+    run_enter(&r);
     return rb_ensure(run_body, (VALUE)&r, run_ensure, (VALUE)&r);
 }
 
@@ -504,11 +619,10 @@ read_header(mp_unpacker *u, mp_kind kind)
     if (!head_there(u)) return Qundef;
     blame = front(u);
     status = mp_head_read(blame.at, blame.end, &head);
-    if (status != MP_OK) {
-        u->lost = true;
-        mp_raise_status(status, blame);
-    }
-    if (head.kind != kind) mp_raise_unexpected(kind, head.kind, u->origin);
+    if (status == MP_OK && head.kind != kind) mp_raise_unexpected(kind, head.kind, u->origin);
+    if (status == MP_OK) status = mp_limits_check(&u->codec.options.limits, head.kind, head.n);
+    if (status != MP_OK) raise_lost(u, status, 0, blame);
+    if (u->body) u->around.objects++;
     consume(u, (size_t)(head.payload - blame.at));
     return UINT2NUM(head.n);
 }
@@ -553,24 +667,26 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
 }
 
 VALUE
-mp_unpacker_for_body(const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n, size_t offset,
-                     uint32_t depth)
+mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
+                     size_t offset, mp_around around)
 {
-    VALUE self = unpacker_allocate(cUnpacker), buffer = mp_buffer_new(Qnil, Qnil);
-    mp_unpacker *u;
+    VALUE self = used ? used : unpacker_allocate(cUnpacker);
+    mp_unpacker *u = mp_typed_data(self);
+    VALUE buffer = used ? u->buffer : mp_buffer_new(Qnil, Qnil);
 
     unpacker_init(self, codec, buffer);
-    u = unpacker_get(self);
     u->body = true;
     u->body_type = type->type;
-    u->outer_depth = depth;
+    u->around = around;
     u->origin = offset;
+    mp_buffer_reopen(buffer);
     mp_buffer_refer(buffer, source, at, n);
     mp_buffer_get(buffer)->taken = true;
+    RB_GC_GUARD(self);
     return self;
 }
 
-void
+uint64_t
 mp_unpacker_end_body(VALUE self)
 {
     mp_unpacker *u = unpacker_get(self);
@@ -578,10 +694,11 @@ mp_unpacker_end_body(VALUE self)
     size_t left = mp_buffer_get(buffer)->size;
     bool whole = u->position == AT_OBJECT && left == 0;
 
-    u->buffer = 0;
+    u->open = false;
     mp_buffer_close(buffer);
     if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin);
     if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
+    return u->around.objects;
 }
 
 /* --- Manypack::Unpacker ----------------------------------------------------------------------------- */
@@ -589,8 +706,9 @@ mp_unpacker_end_body(VALUE self)
 /*
  * call-seq: Manypack::Unpacker.new(io = nil, options = nil) -> unpacker
  *
- * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer.
- * TypeError and RangeError for options that are not what they have to be.
+ * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer; limits
+ * are those of one object of the stream. TypeError, RangeError and ArgumentError for options that are not what they have
+ * to be.
  *
  *   unpacker = Manypack::Unpacker.new(symbolize_keys: true)
  *   unpacker.feed_each("\x81\xA1a\x01\x81") { |object| p object } # {a: 1}
@@ -605,7 +723,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 
     rb_check_frozen(self);
     TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
-    if (u->buffer) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
+    if (u->open) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
     mp_scan_io_options(argc, argv, &io, &options);
     mp_codec_override(&codec, mp_plain_codec(), options);
     unpacker_init(self, &codec, mp_buffer_new(io, options));
@@ -652,8 +770,8 @@ rb_unpacker_feed(VALUE self, VALUE string)
  * The next object. TruncatedError (an EOFError) when it is not all there: feed the rest and read again, or reset.
  *
  * After another error the next read returns the next object, where it is known where that starts: the object to
- * blame, and all that it is in, is passed over. Where it is not known (0xc1, too deep, more than max_bytes of an object
- * that is not all there), every read raises the same error until reset.
+ * blame, and all that it is in, is passed over. Where it is not known (0xc1, too deep, above a limit but for max_bytes of an
+ * object that is all there), every read raises the same error until reset.
  *
  * A Fiber that is left in the middle of a read, in a handler or waiting for the io, leaves the Unpacker in use.
  * RuntimeError while it is.
@@ -699,12 +817,9 @@ rb_unpacker_full_unpack(VALUE self)
 static VALUE
 rb_unpacker_each(VALUE self)
 {
-    VALUE obj;
-
     RETURN_ENUMERATOR(self, 0, 0);
     unpacker_for_change(self);
-    while ((obj = run_with(self, read_body)) != Qundef) rb_yield(obj);
-    return Qnil;
+    return run_with(self, each_body);
 }
 
 /*
@@ -729,7 +844,8 @@ rb_unpacker_feed_each(VALUE self, VALUE string)
  *
  * Passes over the next object, or the rest of one that was read in part, without building or calling anything.
  * TruncatedError when it is not all there: feed the rest and skip again. MalformedFormatError, StackError and
- * LimitError as for read.
+ * LimitError as for read, of what heads say: what is in a str, a timestamp or the body of an ext, and which keys a map has,
+ * is not looked at.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x02")
  *   unpacker.skip #=> nil
@@ -760,7 +876,7 @@ rb_unpacker_skip_nil(VALUE self)
  * call-seq: unpacker.read_array_header -> Integer
  *
  * How many elements the array has that comes next; they follow. UnexpectedTypeError, and nothing read, for another
- * object; TruncatedError without its bytes.
+ * object; TruncatedError without its bytes; LimitError above max_array_size or max_map_size, until reset.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x92\x01\x02")
  *   unpacker.read_array_header #=> 2

@@ -10,14 +10,24 @@ VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv);
 /* Unpacks the one object that an io has. */
 VALUE mp_unpack_io(VALUE io, const mp_codec *codec);
 
+/* What a message has around the body of an ext. */
+typedef struct {
+    uint32_t depth;   /* open containers */
+    uint32_t keys;    /* those that are map keys */
+    uint64_t objects; /* so far, in all of the message */
+} mp_around;
+
 /*
  * An Unpacker over the n bytes of a frozen String from at on, the body of an ext of that type at offset in the whole
- * input, inside so many containers. It can read and skip, and only that.
+ * input. It can read and skip, and only that. used is one whose body has ended, which is made this one, or 0.
  */
-VALUE mp_unpacker_for_body(const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n, size_t offset,
-                           uint32_t depth);
+VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
+                           size_t offset, mp_around around);
 
-/* MalformedFormatError unless all of the body was read; after this every use of the Unpacker raises. */
-void mp_unpacker_end_body(VALUE self);
+/*
+ * MalformedFormatError unless all of the body was read; until it gets another one every use of the Unpacker raises.
+ * Returns how many objects the message has so far.
+ */
+uint64_t mp_unpacker_end_body(VALUE self);
 
 #endif

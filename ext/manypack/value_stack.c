@@ -6,7 +6,7 @@ mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity)
 {
     volatile VALUE owner = 0;
     /* Every word of it is marked, conservatively: what is not in use yet must be zero. */
-    VALUE *values = rb_alloc_tmp_buffer_with_count(&owner, capacity * sizeof(VALUE), capacity);
+    VALUE *values = rb_alloc_tmp_buffer2(&owner, (long)capacity, sizeof(VALUE));
 
     memcpy(values, stack->values, count * sizeof(VALUE));
     memset(values + count, 0, (capacity - count) * sizeof(VALUE));

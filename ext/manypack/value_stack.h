@@ -27,11 +27,13 @@ mp_value_stack_init(mp_value_stack *stack)
 /* Moves to a block of the collector's for so many; count are in use. */
 void mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity);
 
-/* Frees the block early; without it the collector would, later. */
+/* Frees the block early, which the collector would do later. The stack is empty then. */
 MP_INLINE void
 mp_value_stack_cleanup(mp_value_stack *stack)
 {
-    if (MP_UNLIKELY(stack->owner != 0)) rb_free_tmp_buffer(&stack->owner);
+    if (MP_LIKELY(stack->owner == 0)) return;
+    rb_free_tmp_buffer(&stack->owner);
+    mp_value_stack_init(stack);
 }
 
 #endif

@@ -34,7 +34,7 @@ module Manypack
   class MalformedFormatError < UnpackError
   end
 
-  # The input has more containers inside each other than +max_depth+.
+  # The input has more containers inside each other than +max_depth+, or than are allowed in map keys.
   class StackError < UnpackError
   end
 
@@ -48,18 +48,19 @@ module Manypack
     include TypeError
   end
 
-  # The input exceeds a limit.
+  # The input exceeds a limit, or says that it will. A map that has more than 16 different keys of one hash, which only NaN
+  # and user classes can have, exceeds +max_same_hash+: no option, as it would take quadratic time.
   #
   # @example
   #   Manypack.unpack("\x93\x01\x02\x03", max_bytes: 3)
   #   # raises LimitError: max_bytes is 3, the input has 4 bytes or more, at byte 3
   class LimitError < UnpackError
-    # @return [Symbol] the option that sets the limit
+    # @return [Symbol] the option that sets the limit; +:max_same_hash+
     # @example
     #   error.limit #=> :max_bytes
     attr_reader :limit
 
-    # @return [Integer] what the input has
+    # @return [Integer] what the input has, or declares
     # @example
     #   error.value #=> 4
     attr_reader :value

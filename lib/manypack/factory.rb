@@ -22,7 +22,7 @@ module Manypack
     # @option options [Proc, Method, Symbol, String, #call, nil] :unpacker gets the body, a binary String, and returns
     #   the object; a name is that of a method of the class. nil: not unpacked
     # @option options [Boolean] :recursive the packer gets a Packer too, and writes the body to it; the unpacker gets
-    #   an Unpacker instead of a String, and reads all of the body from it
+    #   an Unpacker instead of a String, and reads all of the body from it; the next body may come by the same one
     # @option options [Boolean] :oversized_integer_extension for Integer: what does not fit 64 bits
     # @option options [Boolean] :optimized_symbols_parsing for Symbol: the body is the name, no unpacker is called
     # @return [nil]

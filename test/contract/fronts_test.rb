@@ -2,7 +2,7 @@
 
 # The contracts, as everything else that packs or unpacks keeps them: Unpacker, Packer, Codec, Factory, Pool.
 require "test_helper"
-%w[values decoding decode_errors options packing].each { |name| require_relative "#{name}_contract" }
+%w[values decoding decode_errors options limits packing].each { |name| require_relative "#{name}_contract" }
 
 # An Unpacker that is fed the whole message; what is packed is packed by a Packer.
 module WholeStream
@@ -33,6 +33,11 @@ module WholeStream
 
   class OptionsTest < Minitest::Test
     include OptionsContract
+    include Front
+  end
+
+  class LimitsTest < Minitest::Test
+    include LimitsContract
     include Front
   end
 
@@ -92,6 +97,11 @@ module ByteByByte
     include OptionsContract
     include Front
   end
+
+  class LimitsTest < Minitest::Test
+    include LimitsContract
+    include Front
+  end
 end
 
 # The bytes come out of an IO.
@@ -116,6 +126,11 @@ module StreamOfAnIo
 
   class OptionsTest < Minitest::Test
     include OptionsContract
+    include Front
+  end
+
+  class LimitsTest < Minitest::Test
+    include LimitsContract
     include Front
   end
 end
@@ -149,6 +164,11 @@ module ByCodec
 
   class OptionsTest < Minitest::Test
     include OptionsContract
+    include Front
+  end
+
+  class LimitsTest < Minitest::Test
+    include LimitsContract
     include Front
   end
 
@@ -197,6 +217,11 @@ module ByFactory
     include Front
   end
 
+  class LimitsTest < Minitest::Test
+    include LimitsContract
+    include Front
+  end
+
   class PackingTest < Minitest::Test
     include PackingContract
     include Front
@@ -227,6 +252,11 @@ module ByPool
 
   class OptionsTest < Minitest::Test
     include OptionsContract
+    include Front
+  end
+
+  class LimitsTest < Minitest::Test
+    include LimitsContract
     include Front
   end
 

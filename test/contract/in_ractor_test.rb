@@ -2,7 +2,7 @@
 
 # The contracts once more, each call in a Ractor of its own: what it returns or raises there is looked at here.
 require "test_helper"
-%w[values decoding decode_errors options packing].each { |name| require_relative "#{name}_contract" }
+%w[values decoding decode_errors options limits packing].each { |name| require_relative "#{name}_contract" }
 
 module InRactor
   # The last value of a Ractor is handed over as it is: not copied, frozen or not, shareable or not.
@@ -45,6 +45,11 @@ module InRactor
   class OptionsTest < Minitest::Test
     include Front
     include OptionsContract
+  end
+
+  class LimitsTest < Minitest::Test
+    include Front
+    include LimitsContract
   end
 
   class PackingTest < Minitest::Test

@@ -2,7 +2,7 @@
 
 # The contracts, as Manypack.pack and Manypack.unpack keep them.
 require "test_helper"
-%w[values decoding decode_errors options packing].each { |name| require_relative "#{name}_contract" }
+%w[values decoding decode_errors options limits packing].each { |name| require_relative "#{name}_contract" }
 
 # The pack and unpack of every test of ours are those.
 module OneShot
@@ -24,6 +24,11 @@ module OneShot
   class OptionsTest < Minitest::Test
     include CorePart
     include OptionsContract
+  end
+
+  class LimitsTest < Minitest::Test
+    include CorePart
+    include LimitsContract
   end
 
   class PackingTest < Minitest::Test

@@ -1,0 +1,210 @@
+/* Manypack::Parallel::Batch: the messages of a batch one by one, until the one who gave it says stop. */
+#include <ruby/atomic.h>
+
+#include "decode.h"
+#include "error.h"
+
+/* --- Manypack::Parallel::Stop ------------------------------------------------------------------------ */
+
+/* The one thing about a parallel run that changes while several Ractors have it: it is set once. */
+typedef struct {
+    rb_atomic_t set;
+} mp_stop;
+
+static size_t
+stop_memsize(const void *ptr)
+{
+    return mp_typed_memsize(sizeof(mp_stop));
+}
+
+/* It refers to no object: there is nothing to mark. */
+static const rb_data_type_t stop_type = {
+    .wrap_struct_name = "Manypack::Parallel::Stop",
+    .function = {.dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = stop_memsize},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
+};
+
+/* Valid while the caller has the object on its stack. */
+static mp_stop *
+stop_get(VALUE self)
+{
+    mp_stop *stop;
+
+    TypedData_Get_Struct(self, mp_stop, &stop_type, stop);
+    return stop;
+}
+
+/* A plain read, once for each message: whoever sees it late does one message more. */
+static bool
+stopped_p(VALUE self)
+{
+    return *(volatile rb_atomic_t *)&stop_get(self)->set != 0;
+}
+
+/* call-seq: Stop.new -> stop, not set; frozen and shareable */
+static VALUE
+rb_stop_s_new(VALUE klass)
+{
+    mp_stop *stop;
+
+    return mp_obj_set_shareable(rb_obj_freeze(TypedData_Make_Struct(klass, mp_stop, &stop_type, stop)));
+}
+
+/* call-seq: stop.set -> stop */
+static VALUE
+rb_stop_set(VALUE self)
+{
+    RUBY_ATOMIC_SET(stop_get(self)->set, 1);
+    return self;
+}
+
+/* call-seq: stop.set? -> true or false */
+static VALUE
+rb_stop_set_p(VALUE self)
+{
+    return stopped_p(self) ? Qtrue : Qfalse;
+}
+
+/* --- Manypack::Parallel::Batch ----------------------------------------------------------------------- */
+
+typedef struct {
+    VALUE bytes; /* a frozen String of whole messages; the last one may lack something */
+    VALUE codec, stop;
+    size_t origin; /* offset of the first byte in the whole input */
+    size_t offset; /* of the message at hand */
+    size_t passed; /* messages before that */
+} mp_batch;
+
+static void
+batch_mark(void *ptr)
+{
+    const mp_batch *batch = ptr;
+
+    rb_gc_mark_movable(batch->bytes);
+    rb_gc_mark_movable(batch->codec);
+    rb_gc_mark_movable(batch->stop);
+}
+
+static void
+batch_compact(void *ptr)
+{
+    mp_batch *batch = ptr;
+
+    batch->bytes = rb_gc_location(batch->bytes);
+    batch->codec = rb_gc_location(batch->codec);
+    batch->stop = rb_gc_location(batch->stop);
+}
+
+static size_t
+batch_memsize(const void *ptr)
+{
+    return mp_typed_memsize(sizeof(mp_batch));
+}
+
+/* Never shareable: it knows how far its Ractor has come. */
+static const rb_data_type_t batch_type = {
+    .wrap_struct_name = "Manypack::Parallel::Batch",
+    .function =
+        {.dmark = batch_mark, .dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = batch_memsize, .dcompact = batch_compact},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
+};
+
+static mp_batch *
+batch_get(VALUE self)
+{
+    mp_batch *batch;
+
+    TypedData_Get_Struct(self, mp_batch, &batch_type, batch);
+    return batch;
+}
+
+/* call-seq: Batch.new(bytes, offset, codec, stop) -> batch of a frozen String, with its offset in the whole input */
+static VALUE
+rb_batch_s_new(VALUE klass, VALUE bytes, VALUE offset, VALUE codec, VALUE stop)
+{
+    mp_batch *batch;
+    VALUE self;
+    size_t origin = NUM2SIZET(offset);
+
+    Check_Type(bytes, T_STRING);
+    mp_codec_get(codec);
+    stop_get(stop);
+    self = TypedData_Make_Struct(klass, mp_batch, &batch_type, batch);
+    RB_OBJ_WRITE(self, &batch->bytes, rb_str_new_frozen(bytes));
+    RB_OBJ_WRITE(self, &batch->codec, codec);
+    RB_OBJ_WRITE(self, &batch->stop, stop);
+    batch->origin = batch->offset = origin;
+    return self;
+}
+
+/* The next message; raises what unpacking it alone would raise. */
+static VALUE
+message_read(mp_decoder *d, size_t max_bytes)
+{
+    const uint8_t *start = d->at;
+    size_t offset = d->origin + (size_t)(d->at - d->start), size;
+    VALUE obj = mp_decode_on(d);
+
+    size = (size_t)((obj == Qundef ? d->end : d->at) - start);
+    if (MP_UNLIKELY(size > max_bytes)) mp_raise_max_bytes(max_bytes, size, offset + max_bytes);
+    if (MP_UNLIKELY(obj == Qundef)) {
+        mp_raise_status(MP_E_TRUNCATED, (mp_blame){.start = d->start, .at = d->at, .end = d->end, .origin = d->origin});
+    }
+    return obj;
+}
+
+/* call-seq: batch.each { |object| ... } -> nil: each message, until the last or until stop is set */
+static VALUE
+rb_batch_each(VALUE self)
+{
+    mp_batch *batch = batch_get(self);
+    const mp_codec *codec = mp_codec_get(batch->codec);
+    mp_decoder d;
+
+    mp_decoder_init(&d, codec);
+    d.origin = batch->origin;
+    batch->passed = 0;
+    mp_decoder_source(&d, batch->bytes, (const uint8_t *)RSTRING_PTR(batch->bytes), (size_t)RSTRING_LEN(batch->bytes));
+    while (d.at != d.end && !stopped_p(batch->stop)) {
+        batch->offset = d.origin + (size_t)(d.at - d.start);
+        mp_decoder_restart(&d, batch->offset);
+        rb_yield(message_read(&d, codec->options.max_bytes));
+        batch->passed++;
+    }
+    mp_decoder_cleanup(&d);
+    RB_GC_GUARD(self);
+    return Qnil;
+}
+
+/* call-seq: batch.offset -> Integer: where in the whole input the message starts that each is at, or was last */
+static VALUE
+rb_batch_offset(VALUE self)
+{
+    return SIZET2NUM(batch_get(self)->offset);
+}
+
+/* call-seq: batch.passed -> Integer: how many messages there are before that one */
+static VALUE
+rb_batch_passed(VALUE self)
+{
+    return SIZET2NUM(batch_get(self)->passed);
+}
+
+void
+Init_manypack_batch(void)
+{
+    VALUE mParallel = rb_define_module_under(mp_mManypack, "Parallel");
+    VALUE cStop = rb_define_class_under(mParallel, "Stop", rb_cObject);
+    VALUE cBatch = rb_define_class_under(mParallel, "Batch", rb_cObject);
+
+    rb_undef_alloc_func(cStop);
+    rb_define_singleton_method(cStop, "new", rb_stop_s_new, 0);
+    rb_define_method(cStop, "set", rb_stop_set, 0);
+    rb_define_method(cStop, "set?", rb_stop_set_p, 0);
+
+    rb_undef_alloc_func(cBatch);
+    rb_define_singleton_method(cBatch, "new", rb_batch_s_new, 4);
+    rb_define_method(cBatch, "each", rb_batch_each, 0);
+    rb_define_method(cBatch, "offset", rb_batch_offset, 0);
+    rb_define_method(cBatch, "passed", rb_batch_passed, 0);
+}

@@ -1,0 +1,62 @@
+/* Manypack::Bigint: Integers of any size as the body of an ext, a byte of sign and 32-bit chunks. */
+#include "error.h"
+
+enum { CHUNK_BYTES = 4 };
+
+/* The least significant chunk first, the most significant byte of each first. */
+enum { CHUNKS = INTEGER_PACK_LSWORD_FIRST | INTEGER_PACK_MSBYTE_FIRST };
+
+/*
+ * call-seq: Manypack::Bigint.to_msgpack_ext(integer) -> String
+ *
+ * The body of an Integer, in time proportional to its size. TypeError for what is no Integer.
+ *
+ *   Manypack::Bigint.to_msgpack_ext(-5) #=> "\x01\0\0\0\x05"
+ */
+static VALUE
+rb_bigint_to_msgpack_ext(VALUE self, VALUE integer)
+{
+    size_t chunks;
+    VALUE body;
+    int sign;
+
+    Check_Type(integer, RB_FIXNUM_P(integer) ? T_FIXNUM : T_BIGNUM);
+    chunks = rb_absint_numwords(integer, CHUNK_BYTES * 8, NULL);
+    body = rb_str_new(NULL, (long)(1 + chunks * CHUNK_BYTES));
+    sign = rb_integer_pack(integer, RSTRING_PTR(body) + 1, chunks, CHUNK_BYTES, 0, CHUNKS);
+    RSTRING_PTR(body)[0] = sign < 0;
+    return body;
+}
+
+/*
+ * call-seq: Manypack::Bigint.from_msgpack_ext(body) -> Integer
+ *
+ * The Integer of a body, in time proportional to its size. MalformedFormatError for a size that no Integer has,
+ * TypeError for what is no String.
+ *
+ *   Manypack::Bigint.from_msgpack_ext("\x01\0\0\0\x05") #=> -5
+ */
+static VALUE
+rb_bigint_from_msgpack_ext(VALUE self, VALUE body)
+{
+    const char *bytes;
+    size_t n;
+    VALUE integer;
+
+    StringValue(body);
+    bytes = RSTRING_PTR(body);
+    n = (size_t)RSTRING_LEN(body);
+    if (n % CHUNK_BYTES != 1) mp_raise_bigint_size(n);
+    integer = rb_integer_unpack(bytes + 1, n / CHUNK_BYTES, CHUNK_BYTES, 0, CHUNKS | (bytes[0] ? INTEGER_PACK_NEGATIVE : 0));
+    RB_GC_GUARD(body);
+    return integer;
+}
+
+void
+Init_manypack_bigint(void)
+{
+    VALUE bigint = rb_define_module_under(mp_mManypack, "Bigint");
+
+    rb_define_module_function(bigint, "to_msgpack_ext", rb_bigint_to_msgpack_ext, 1);
+    rb_define_module_function(bigint, "from_msgpack_ext", rb_bigint_from_msgpack_ext, 1);
+}

@@ -1,0 +1,66 @@
+/* Counting how many keys have the same hash, with the help of a Hash of these hashes. */
+#include "key_hash.h"
+
+static bool
+plain_p(VALUE key)
+{
+    return RB_SPECIAL_CONST_P(key) || RB_BUILTIN_TYPE(key) == T_STRING || RB_BUILTIN_TYPE(key) == T_SYMBOL;
+}
+
+/* Of the keys at these places, which have the same hash, whether at most MP_SAME_HASH_MAX are different. */
+static bool
+few_different_p(VALUE places, const VALUE *values)
+{
+    VALUE different[MP_SAME_HASH_MAX];
+    int count = 0, i;
+    long at;
+
+    for (at = 0; at < RARRAY_LEN(places); at++) {
+        VALUE key = values[FIX2LONG(RARRAY_AREF(places, at))];
+
+        for (i = 0; i < count && !rb_eql(key, different[i]); i++) continue;
+        if (i < count) continue;
+        if (count == MP_SAME_HASH_MAX) return false;
+        different[count++] = key;
+    }
+    return true;
+}
+
+typedef struct {
+    const VALUE *values;
+    bool spread;
+} hash_check;
+
+static int
+check_places(VALUE hash, VALUE places, VALUE arg)
+{
+    hash_check *check = (hash_check *)arg;
+
+    if (FIXNUM_P(places) || RARRAY_LEN(places) <= MP_SAME_HASH_MAX) return ST_CONTINUE;
+    check->spread = few_different_p(places, check->values);
+    return check->spread ? ST_CONTINUE : ST_STOP;
+}
+
+bool
+mp_key_hashes_spread_p(size_t n, const VALUE *values)
+{
+    VALUE seen; /* a hash to the place of the one key that has it, or an Array of the places of several */
+    hash_check check = {.values = values, .spread = true};
+    size_t at;
+
+    if (n <= MP_SAME_HASH_MAX * 2) return true;
+    seen = rb_obj_hide(rb_hash_new());
+    for (at = 0; at < n; at += 2) {
+        VALUE hash, places, place = LONG2FIX((long)at);
+
+        if (plain_p(values[at])) continue;
+        hash = rb_hash(values[at]);
+        places = rb_hash_lookup2(seen, hash, Qundef);
+        if (places == Qundef) rb_hash_aset(seen, hash, place);
+        else if (FIXNUM_P(places)) rb_hash_aset(seen, hash, rb_ary_new_from_args(2, places, place));
+        else rb_ary_push(places, place);
+    }
+    if (RHASH_SIZE(seen)) rb_hash_foreach(seen, check_places, (VALUE)&check);
+    RB_GC_GUARD(seen);
+    return check.spread;
+}

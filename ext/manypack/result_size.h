@@ -1,0 +1,15 @@
+/*
+ * How long the long results of a Ractor were: what is packed next is most often about as long, and a String that has
+ * the right size at once is neither copied as it grows nor given pages that it does not fill.
+ */
+#ifndef MANYPACK_RESULT_SIZE_H
+#define MANYPACK_RESULT_SIZE_H
+
+#include "manypack.h"
+
+/* Bytes to begin with: the shorter of the last two, so that one out of line does no harm; 0 before there were two. */
+size_t mp_result_size_expected(void);
+
+void mp_result_size_note(size_t size);
+
+#endif

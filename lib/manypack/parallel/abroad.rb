@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+# A run in Ractors.
+module Manypack
+  module Parallel
+    class Abroad < Run
+      # Batches in line at one Ractor, the one it is at included; and under way in all, for each Ractor: the rest are those
+      # whose results have to wait for a slower one.
+      AT_RACTOR = 2
+      UNDER_WAY = 4
+
+      # Seconds that a batch should take: much longer than it takes to hand over, and short.
+      GOAL = 0.001
+
+      # Messages that it has at most: of quick ones a slow one may follow.
+      MOST = 1_000
+
+      # How many messages a batch should have.
+      attr_reader :messages
+
+      def initialize(source, work, codec, options, packs, size, ordered)
+        codec = codec ? codec.send(:for_ractors, options) : Codec.new(options)
+        @cutter = Cutter.new(source, codec)
+        # With handlers that cannot cross it is left to each Ractor to make a codec of its own, which refuses only those.
+        codec = options unless Ractor.shareable?(codec)
+        @stop = Stop.new
+        @setup = Ractor.make_shareable([Work.shareable(work), codec, @stop, packs])
+        @size = size
+        @ordered = ordered
+        @messages = 1
+      end
+
+      def each
+        start
+        super
+      ensure
+        @stop.set
+        @reader&.stop
+        @crew&.dismiss
+      end
+
+      # Whether nobody has anything to do.
+      def hungry?
+        @given == @delivered
+      end
+
+      # What an io has; meanwhile results are delivered.
+      def read(io, missing)
+        @reader ||= Reader.new(io, @events)
+        @reader.ask(missing)
+        loop do
+          event = @events.pop
+          return event.bytes if event.is_a?(Reader::Answer)
+
+          meanwhile { handle(event) }
+        end
+      end
+
+      private
+
+      def start
+        @events = Thread::Queue.new
+        @waiting = {}
+        @given = @delivered = 0
+        @load = Array.new(@size, 0)
+        @crew = Crew.of(@events)
+        @crew.start(@size, @setup)
+      end
+
+      def give(batch)
+        handle(@events.pop) while @given - @delivered >= UNDER_WAY * @size || @load.min >= AT_RACTOR
+        who = @load.index(@load.min)
+        @load[who] += 1
+        @crew.give(who, [@given, *batch])
+        @given += 1
+        handle(@events.pop) until @events.empty?
+      end
+
+      # Until all results are delivered.
+      def wait
+        handle(@events.pop) until hungry?
+      end
+
+      def handle(event)
+        raise event if event.is_a?(Exception)
+
+        who, outcome, ended = event
+        raise Ractor::Error, "the work on a message ended its Ractor" if ended && !outcome
+
+        number, results, failure, messages, seconds = outcome
+        @load[who] -= 1
+        pace(messages, seconds) unless failure
+        @waiting[number] = [results, failure]
+        number = @delivered if @ordered
+        while (of_a_batch = @waiting.delete(number))
+          deliver(*of_a_batch)
+          number = @delivered += 1
+        end
+      end
+
+      def pace(messages, seconds)
+        @messages = (messages * GOAL / seconds).ceil.clamp((@messages + 1) / 2, [@messages * 2, MOST].min)
+      end
+    end
+  end
+end

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+# Works on one batch after another, in a Ractor or in the caller.
+module Manypack
+  module Parallel
+    class Worker
+      # An error, and which message led to it.
+      Failure = Struct.new(:error, :index, :offset) do
+        # Raises the error with that in it.
+        def raise!
+          told = error.frozen? ? error.dup : error
+          told.extend(Error)
+          told.instance_variable_set(:@message_index, index)
+          told.instance_variable_set(:@message_offset, offset)
+          raise told
+        end
+      end
+
+      # Results that are packed where they are made.
+      class Packed
+        def initialize(codec)
+          @packer = codec.packer
+          @count = 0
+        end
+
+        def <<(object)
+          return if object.nil?
+
+          @packer.write(object)
+          @count += 1
+        end
+
+        def to_a
+          [@count, @packer.to_s.freeze]
+        end
+      end
+
+      # @param work [#call]
+      # @param codec [Codec, Hash] or options for one
+      # @param stop [Stop]
+      # @param packs [Boolean] the results of a batch are how many objects there are, not counting nil, and those packed
+      def initialize(work, codec, stop, packs)
+        @work = work
+        @codec = codec.is_a?(Codec) ? codec : Codec.new(codec)
+        @stop = stop
+        @packs = packs
+      end
+
+      # @param bytes [String] whole messages; the last one may have an error
+      # @param index [Integer] of the first one
+      # @param offset [Integer] of the first one
+      # @param results [#<<] what it raises is raised
+      # @return [Array] the results of all messages, or of those before a Failure; that, or nil; how many messages
+      def run(bytes, index, offset, results = @packs ? Packed.new(@codec) : [])
+        batch = Batch.new(bytes, offset, @codec, @stop)
+        stage = :unpack
+        batch.each do |object|
+          stage = :work
+          result = @work.call(object)
+          stage = :result unless @packs
+          results << result
+          stage = :unpack
+        end
+        [results.to_a, nil, batch.passed]
+      rescue Exception => e # rubocop:disable Lint/RescueException -- the caller shall get what it is
+        raise if stage == :result
+
+        offset = stage == :unpack && e.is_a?(DecodeError) ? e.offset : batch.offset
+        [results.to_a, Failure.new(e, index + batch.passed, offset), batch.passed]
+      end
+
+      # @return [Array] the same as run, after results could not be copied
+      def refused(results, error, bytes, index, offset)
+        count = (0...results.size).bsearch { |i| !copyable?(results[0..i]) } || 0
+        passed, = Splitter.new(@codec).feed(bytes).take(count, bytes.bytesize, true) if count > 0
+        told = ::TypeError.new("the result cannot be copied to the Ractor that waits for it: #{error.message}")
+        [results.first(count), Failure.new(told, index + count, offset + passed.to_s.bytesize), count]
+      end
+
+      private
+
+      def copyable?(object)
+        Crew.await(Ractor.new(object) { nil })
+        true
+      rescue StandardError
+        false
+      end
+    end
+  end
+end

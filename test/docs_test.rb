@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+# Every example of the documentation, as a program of its own. `# =>` tells what the expression before it shows.
+require "test_helper"
+require "open3"
+require "rbconfig"
+
+class DocsTest < Minitest::Test
+  ROOT = File.expand_path("..", __dir__)
+  EXAMPLES = Dir.glob("docs/*.md", base: ROOT).sort.flat_map do |path|
+    lines = File.readlines(File.join(ROOT, path), chomp: true, encoding: "UTF-8")
+    starts = lines.each_index.select { |i| lines[i] == "```ruby" && !lines[i + 1].start_with?("gem ") } # not a Gemfile
+    starts.map { |i| ["#{path}:#{i + 2}", lines.drop(i + 1).take_while { |line| line != "```" }] }
+  end.freeze
+
+  # Ruby 3 says take for what has been value since 4.0, and shows Hashes in another way.
+  PRELUDE = <<~'RUBY'
+    class Ractor
+      alias value take unless method_defined?(:value)
+    end
+    def told(place, value, expected)
+      shown = value.inspect.gsub(/:(\w+)=>/, '\1: ')
+      same = shown == expected || (value.is_a?(String) && value.b == eval(expected).b)
+      warn("#{place}: #{shown}, not #{expected}") unless same
+    end
+  RUBY
+
+  def test_there_are_examples
+    assert_operator EXAMPLES.size, :>, 5
+  end
+
+  EXAMPLES.each do |place, lines|
+    define_method("test_the_example_at_#{place}") do
+      output, status = Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-W:no-experimental", "-I", File.join(ROOT, "lib"),
+                                       "-r", "manypack", stdin_data: "# encoding: UTF-8\n#{PRELUDE}#{program(place, lines)}")
+      assert_predicate status, :success?, output
+      assert_equal "", output
+    end
+  end
+
+  private
+
+  def program(place, lines)
+    path, first = place.split(":")
+    lines.each_with_index.map do |line, i|
+      expression, _, expected = line.rpartition(/\s+# => /)
+      next line if expression.empty?
+
+      "told(#{"#{path}:#{first.to_i + i}".dump}, (#{expression}), #{expected.dump})"
+    end.join("\n")
+  end
+end

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+# What the hostile tests measure by: the cost of an attack beside that of an honest message of the same size.
+#
+# HOSTILE_FIGURES=1   prints each ratio that was measured
+require "test_helper"
+require "open3"
+require "rbconfig"
+require_relative "messages"
+
+module Attacks
+  include HostileMessages
+
+  # How much more than an honest message an attack may cost.
+  RATIO_MAX = 10
+
+  ROOT = File.expand_path("../..", __dir__)
+
+  # Other work on the machine makes a measurement worse and never better: the best of three counts.
+  def assert_time(what, attack:, honest:, runs: 3, max: RATIO_MAX)
+    ratio = Float::INFINITY
+    3.times do
+      cost, usual = seconds(runs, attack, honest)
+      ratio = [ratio, cost / usual].min
+      break if ratio < max
+    end
+    figure(what, "x in time", ratio)
+    assert_operator ratio, :<, max, what
+  end
+
+  # The least CPU time of some runs of each, by turns.
+  def seconds(runs, *works)
+    least = works.map { Float::INFINITY }
+    runs.times do
+      works.each_with_index do |work, i|
+        GC.start
+        before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+        work.call
+        least[i] = [least[i], Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before].min
+      end
+    end
+    least
+  end
+
+  # The most bytes that a piece of Ruby takes and its result holds, in a process of its own.
+  def memory(program)
+    Integer(run_ruby("print peak_growth { #{program} }"))
+  end
+
+  # The output of a program of Ruby's that has Manypack and our messages; a failure when it does not end well.
+  def run_ruby(program, env = {})
+    head = "require './test/hostile/messages'; include HostileMessages; include PeakMemory\n"
+    libs = $LOAD_PATH.grep(/\A#{Regexp.escape(ROOT)}/).flat_map { |path| ["-I", path] }
+    output, status = Open3.capture2e(env, RbConfig.ruby, "-W0", *libs, stdin_data: head + program, chdir: ROOT)
+    assert_predicate status, :success?, output
+    output
+  end
+
+  def figure(what, unit, value)
+    puts format("%-70s %10.3f %s", what, value, unit) if ENV["HOSTILE_FIGURES"]
+  end
+end

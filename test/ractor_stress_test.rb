@@ -1,0 +1,160 @@
+# frozen_string_literal: true
+
+# Eight Ractors that pack, unpack, stream and register at once, while the main one registers for all of them and moves the
+# heap; one of them for a while with a collection at every allocation. For MANYPACK_STRESS seconds (2); CI takes its time.
+require "test_helper"
+require "open3"
+require "rbconfig"
+
+class RactorStressTest < Minitest::Test
+  SECONDS = Float(ENV.fetch("MANYPACK_STRESS", "2"))
+
+  PROGRAM = <<~'RUBY'
+    Point = Struct.new(:x, :y) do
+      def to_msgpack_ext = [x, y].pack("l>2")
+      def self.from_msgpack_ext(body) = new(*body.unpack("l>2"))
+    end
+    Version = Struct.new(:number) do
+      def one = "1"
+      def two = "2"
+      def self.of(body) = body
+    end
+
+    # What one Ractor does, over and over again. Whatever comes back wrong raises.
+    class Work
+      FACTORY = Manypack::Factory.new.tap { |factory| factory.register_type(1, Point) }.freeze
+      CODEC = FACTORY.codec(shareable: true)
+      TASKS = %i[once shareable stream write register limits default skip].freeze
+
+      def initialize(seed)
+        @random = Random.new(seed)
+        @unpacker = FACTORY.unpacker
+        @packer = FACTORY.packer
+      end
+
+      def run(seconds, stressed)
+        stop = now + seconds
+        done = Hash.new(0)
+        until now > stop
+          GC.stress = stressed && now < stop - (seconds / 2)
+          task = TASKS[@random.rand(TASKS.size)]
+          send(task)
+          done[task] += 1
+        end
+        GC.stress = false if stressed
+        done
+      end
+
+      private
+
+      def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+      def object(depth = 3)
+        case @random.rand(depth > 0 ? 12 : 9)
+        when 0 then @random.rand(-2**40..2**64 - 1)
+        when 1 then @random.rand(-100..100)
+        when 2 then @random.rand * 10**@random.rand(-300..300)
+        when 3 then "text é #{@random.rand(100)}"
+        when 4 then "s" * @random.rand(2_000)
+        when 5 then @random.bytes(@random.rand(40))
+        when 6 then [nil, true, false][@random.rand(3)]
+        when 7 then Point.new(@random.rand(9), @random.rand(9))
+        when 8 then 2**63 + @random.rand(9)
+        when 9, 10 then Array.new(@random.rand(30)) { object(depth - 1) }
+        else Array.new(@random.rand(20)) { |i| ["key_#{i * @random.rand(9)}", object(depth - 1)] }.to_h
+        end
+      end
+
+      def same(one, other) = one == other || raise("#{one.inspect} became #{other.inspect}")
+
+      def once
+        tree = object
+        same(tree, FACTORY.load(FACTORY.dump(tree)))
+      end
+
+      def shareable
+        tree = object
+        shared = CODEC.load(CODEC.dump(tree))
+        same(tree, shared)
+        raise "not shareable" unless Ractor.shareable?(shared)
+
+        same(tree, Ractor.new(shared) { |given| given }.then { |ractor| ractor.respond_to?(:value) ? ractor.value : ractor.take }) if @random.rand(20) == 0
+      end
+
+      def stream
+        trees = Array.new(@random.rand(5)) { object(2) }
+        bytes = trees.map { |tree| FACTORY.dump(tree) }.join
+        step = @random.rand(1..200)
+        read = 0.step(bytes.bytesize - 1, step).flat_map { |at| @unpacker.feed_each(bytes.byteslice(at, step)).to_a }
+        same(trees, read)
+      end
+
+      def write
+        tree = object(2)
+        @packer.write_array_header(2).write(tree).write_nil
+        same([tree, nil], FACTORY.load(@packer.full_pack || @packer.to_s))
+        @packer.reset
+      end
+
+      def register
+        seen = []
+        factory = FACTORY.dup
+        factory.register_type(2, Range, packer: ->(range) { seen << range && "r" }, unpacker: ->(body) { seen << body && body })
+        same("r", factory.load(factory.dump(1..2)))
+        same([1..2, "r"], seen)
+      end
+
+      def limits
+        Manypack.unpack("\x91".b * 200)
+      rescue Manypack::StackError => e
+        same(128, e.offset)
+      end
+
+      # One version or the other, and never half of one.
+      def default
+        bytes = Manypack.pack([Version.new(1), Point.new(1, 2)])
+        raise bytes.inspect unless ["\x92\xD4\x021".b, "\x92\xD4\x022".b].include?(bytes.byteslice(0, 4))
+
+        same([bytes[3], Point.new(1, 2)], Manypack.unpack(bytes))
+      end
+
+      def skip
+        tree = object
+        unpacker = FACTORY.unpacker.feed(FACTORY.dump(tree) * 2)
+        unpacker.skip
+        same(tree, unpacker.read)
+      end
+    end
+
+    seconds = Float(ARGV.fetch(0))
+    default = Manypack::DefaultFactory
+    default.register_type(1, Point)
+    default.register_type(2, Version, packer: :one, unpacker: :of)
+
+    ractors = Array.new(8) { |i| Ractor.new(i, seconds) { |seed, time| Work.new(seed).run(time, seed == 0) } }
+    stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+    versions = 0
+    seen = []
+    until Process.clock_gettime(Process::CLOCK_MONOTONIC) > stop
+      default.register_type(2, Version, packer: (versions += 1).odd? ? :two : :one, unpacker: :of)
+      default.register_type(3, Range, packer: ->(range) { seen << range && "r" }, unpacker: nil) # for this Ractor alone
+      Manypack.pack(1..2) == "\xD4\x03r".b or raise "not by the types registered last"
+      GC.compact if versions % 20 == 0 && GC.respond_to?(:compact)
+      sleep(0.01)
+    end
+    done = ractors.map { |ractor| ractor.respond_to?(:value) ? ractor.value : ractor.take }
+    GC.verify_internal_consistency
+    GC.compact if GC.respond_to?(:compact)
+    GC.verify_internal_consistency
+    raise "idle: #{done}" unless done.all?(&:any?)
+
+    puts "ok, #{done.sum { |tasks| tasks.values.sum }} tasks, #{versions} versions"
+  RUBY
+
+  def test_eight_ractors_at_work
+    output, status = Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-w", "-W:no-experimental", "-I",
+                                     File.expand_path("../lib", __dir__), "-r", "manypack", "-", SECONDS.to_s, stdin_data: PROGRAM)
+    assert_predicate status, :success?, output.lines.last(50).join
+    assert_match(/\Aok, /, output)
+  end
+end

@@ -1,0 +1,145 @@
+# frozen_string_literal: true
+
+# Cutting a stream at message boundaries: the same messages however it comes, shareable, in linear time.
+require "test_helper"
+
+class SplitterTest < Minitest::Test
+  include CorePart
+
+  Splitter = Manypack::Parallel.const_get(:Splitter)
+  MESSAGES = [1, [2, { "k" => [nil] }], "hello", {}, Manypack::ExtensionValue.new(5, "wxyz"), [], "l" * 700, 2**64 - 1].map { |object| Manypack.pack(object) }.freeze
+  STREAM = MESSAGES.join.freeze
+  MANY = 1_000_000
+
+  def test_pieces_of_every_size_give_the_same_messages
+    (1..STREAM.bytesize).step(GC_MODE == "stress" ? 97 : 1) do |step|
+      splitter = exercise { Splitter.new(Manypack::Codec.new) }
+      batches = 0.step(STREAM.bytesize - 1, step).flat_map do |at|
+        exercise { splitter.feed(STREAM.byteslice(at, step)) }
+        take_all(splitter, 1, MANY)
+      end
+      assert_equal MESSAGES, batches.map(&:first)
+      assert_equal (0...MESSAGES.size).to_a, batches.map { |batch| batch[1] }
+      assert_equal MESSAGES.size.times.map { |i| MESSAGES.first(i).sum(&:bytesize) }, batches.map(&:last)
+      assert_predicate splitter, :between?
+    end
+  end
+
+  def test_batches_of_every_size
+    (1..MESSAGES.size + 1).each do |count|
+      assert_equal MESSAGES.each_slice(count).map(&:join), take_all(exercise { splitter(STREAM) }, count, MANY).map(&:first)
+    end
+    (1..STREAM.bytesize).step(50) do |size|
+      batches = take_all(splitter(STREAM), MANY, size).map(&:first)
+      assert_equal STREAM, batches.join
+      assert(batches[..-2].all? { |batch| batch.bytesize >= size })
+    end
+  end
+
+  def test_a_batch_that_is_not_full_waits_unless_it_is_welcome
+    splitter = splitter("\x01\x02\x92")
+    assert_nil splitter.take(3, MANY, false)
+    refute_predicate splitter, :between?
+    assert_equal ["\x01\x02", 0, 0], splitter.take(3, MANY, true)
+    assert_nil splitter.take(3, MANY, true)
+    assert_equal ["\x92\x03\x04".b, 2, 2], splitter.feed("\x03\x04").take(1, MANY, false)
+    assert_predicate splitter, :between?
+  end
+
+  def test_batches_are_for_every_ractor
+    batch = exercise { splitter(STREAM).take(MANY, MANY, true) }
+    assert Ractor.shareable?(batch)
+    assert_equal batch.object_id, in_ractor(batch, &:object_id)
+    assert_nil GC.verify_internal_consistency
+  end
+
+  def test_what_was_fed_may_change_afterwards
+    bytes = "\x93\x01\x02".b
+    splitter = splitter(bytes)
+    bytes.replace("\xC1" * 100)
+    assert_equal "\x93\x01\x02\x03".b, splitter.feed("\x03").take(1, MANY, true).first
+  end
+
+  # As far as the error goes, for whoever decodes it.
+  def test_an_error_is_in_the_last_batch
+    { "01 91 c1 c0 c0 c0 c0 c0 c0 c0 c0 c0 c0" => "01 91 c1 c0 c0 c0 c0 c0 c0 c0 c0",
+      "01 91 91 91 91 02" => "01 91 91 91 91 02", "01 a9 61 61 61 61 61 61 61 61 61 61 02" => "01 a9 61 61 61 61 61" }.each do |input, last|
+      splitter = exercise { splitter(bytes(input), max_depth: 3, max_bytes: 5) }
+      assert_equal last, hex(splitter.take(MANY, MANY, false).first)
+      assert_predicate splitter, :lost?
+      assert_nil splitter.take(MANY, MANY, true)
+      assert_nil splitter.rest
+    end
+  end
+
+  def test_a_message_above_max_bytes_is_not_waited_for
+    splitter = splitter("\x01\xDB\x00\x10\x00\x00".b, max_bytes: 1_000)
+    assert_equal "\x01", splitter.take(MANY, MANY, true).first
+    900.times { assert_nil splitter.feed("a").take(1, MANY, true) }
+    200.times { splitter.feed("a") }
+    assert_equal 1_001, splitter.take(1, MANY, true).first.bytesize
+    assert_predicate splitter, :lost?
+  end
+
+  def test_messages_of_just_max_bytes
+    message = pack("s" * 98)
+    assert_equal [message] * 100, take_all(splitter(message * 100, max_bytes: 100), 1, MANY).map(&:first)
+  end
+
+  def test_the_rest_is_what_is_not_whole
+    splitter = splitter("\x01\x92\x02".b)
+    assert_equal ["\x01\x92\x02".b, 0, 0], splitter.rest
+    assert_nil splitter.rest
+    assert_nil splitter("").rest
+  end
+
+  def test_missing_is_never_more_than_the_message_has
+    message = pack([1, "four", { "k" => [2] * 20 }])
+    (0...message.bytesize).each do |size|
+      splitter = splitter(message.byteslice(0, size))
+      splitter.take(1, MANY, true)
+      assert_includes 1..message.bytesize - size, splitter.missing
+    end
+  end
+
+  def test_one_long_message_in_small_pieces_takes_linear_time
+    attempts = []
+    4.times do
+      attempts << [100_000, 200_000].map { |size| cpu_seconds { pieces(pack([1] * size)) } }
+      break if attempts.last[1] < attempts.last[0] * 3
+    end
+    assert_operator attempts.last[1], :<, attempts.last[0] * 3, attempts.inspect
+  end
+
+  def test_other_objects
+    assert_raises(::TypeError) { Splitter.new(nil) }
+    assert_raises(::TypeError) { splitter(5) }
+    assert_equal "\x01", splitter(Struct.new(:to_str).new("\x01")).rest.first
+  end
+
+  private
+
+  def splitter(bytes, **options)
+    Splitter.new(Manypack::Codec.new(**options)).feed(bytes)
+  end
+
+  def take_all(splitter, messages, size)
+    batches = []
+    while (batch = exercise { splitter.take(messages, size, true) })
+      batches << batch
+    end
+    batches
+  end
+
+  def pieces(message)
+    splitter = splitter("")
+    batches = message.each_char.map { |byte| splitter.feed(byte).take(1, MANY, true) }
+    assert_equal [[message, 0, 0]], batches.compact
+  end
+
+  def cpu_seconds
+    start = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+    yield
+    Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - start
+  end
+end

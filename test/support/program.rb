@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+# Programs in a process of their own: for what there is one of in a process, and what would disturb other tests.
+require "open3"
+require "rbconfig"
+
+module ProgramHelper
+  LIB = File.expand_path("../../lib", __dir__)
+
+  # What the program prints; it fails the test when it fails or warns.
+  #
+  # @param program [String] with manypack loaded, and value(ractor) for what a Ractor returned
+  # @param env [Hash] of environment variables
+  # @return [String] without the last newline
+  def run_program(program, env = {})
+    value = "# encoding: UTF-8\ndef value(ractor) = ractor.respond_to?(:value) ? ractor.value : ractor.take\n"
+    output, status = Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil, "MANYPACK_GC" => nil, **env }, RbConfig.ruby, "-w", "-W:no-experimental",
+                                     "-I", LIB, "-r", "manypack", stdin_data: value + program)
+    assert_predicate status, :success?, output
+    output.chomp
+  end
+
+  def assert_program(program, expected, env = {})
+    assert_equal expected, run_program(program, env)
+  end
+end
