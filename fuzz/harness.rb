@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+# Everything that is fuzzed at the level of Ruby, over one message at a time.
+require "digest"
+require "manypack"
+require_relative "../test/interop/msgpack_gem"
+require "msgpack/bigint"
+require_relative "outcome"
+require_relative "types"
+require_relative "meddler"
+require_relative "messages"
+require_relative "subject"
+require_relative "differential"
+require_relative "packing"
+
+module Fuzz
+  CRASHES = File.expand_path("crashes", __dir__)
+
+  # What checks messages. One for a process: it registers ext types on Manypack::DefaultFactory.
+  class Harness
+    def initialize
+      @subject = Subject.new(Meddler.new)
+      @differential = Differential.new
+      @packing = Packing.new
+    end
+
+    # @return [String] the message of a seed
+    def message(seed)
+      Messages.new(Random.new(seed), Types::ALL + [Messages::TIMESTAMP], Types::RECURSIVE).message
+    end
+
+    # Violation when a promise is broken over these bytes, which decide on everything else.
+    def check(bytes)
+      @subject.check(bytes)
+      @differential.check(bytes)
+      @packing.check(Zlib.crc32(bytes))
+    end
+
+    def tally = @subject.tally
+  end
+end

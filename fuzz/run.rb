@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+# Fuzzes Manypack at the level of Ruby:
+#   ruby -Ilib fuzz/run.rb [--seconds 60] [--messages N] [--seed N]   new messages, so long or so many
+#   ruby -Ilib fuzz/run.rb FILE...                                    those of these files
+# A message that breaks a promise, or the process, or takes too long, is left in fuzz/crashes, whose files the test suite
+# replays. Run it against the build with sanitizers: EXT_OPTIONS=--enable-sanitizers rake fuzz.
+require "optparse"
+require "tmpdir"
+require_relative "harness"
+
+Warning[:experimental] = false
+
+module Fuzz
+  # Checks messages in a process of its own, which may die of one, and watches it.
+  class Run
+    PATIENCE = 300 # seconds for one message
+    REPORT = 60
+    VIOLATIONS_MAX = 10
+    VIOLATED = 3 # the worker's exit status; a sanitizer has 1
+
+    def initialize(seconds:, messages:, seed:)
+      @seconds = seconds
+      @messages = messages
+      @seed = seed
+    end
+
+    # @return [Boolean] whether all went well
+    def call
+      Dir.mktmpdir do |dir|
+        @at_work = File.open(File.join(dir, "at_work"), "wb+")
+        puts "fuzz: seed #{@seed}"
+        worker = fork { exit!(work) }
+        watch(worker)
+      end
+    end
+
+    private
+
+    # --- the parent -------------------------------------------------------------------------------------
+
+    def watch(worker)
+      last, since = at_work, now
+      until (status = Process.wait2(worker, Process::WNOHANG))
+        sleep 0.5
+        last, since = at_work, now if at_work != last
+        next if now - since < PATIENCE
+
+        Process.kill(:KILL, worker)
+        Process.wait(worker)
+        return lost("takes more than #{PATIENCE} seconds")
+      end
+      return status[1].success? if [0, VIOLATED].include?(status[1].exitstatus)
+
+      lost("ends the process: #{status[1]}")
+    end
+
+    def lost(what)
+      puts "fuzz: #{Fuzz.keep(at_work)} #{what}"
+      false
+    end
+
+    # What the worker noted before it began with it: a length and bytes.
+    def at_work
+      noted = @at_work.pread(1 << 20, 0)
+      noted.byteslice(4, noted.unpack1("N"))
+    rescue EOFError
+      ""
+    end
+
+    # --- the worker -------------------------------------------------------------------------------------
+
+    def work
+      @harness = Harness.new
+      @start = @reported = now
+      @violations = @done = 0
+      until over?
+        check(@harness.message(@seed + @done))
+        @done += 1
+        report if now - @reported > REPORT
+      end
+      report
+      puts "fuzz: #{@harness.tally.sort_by { |_, count| -count }.map { |name, count| "#{name} #{count}" }.join(", ")}"
+      $stdout.flush
+      @violations.zero? ? 0 : VIOLATED
+    end
+
+    def over?
+      @violations == VIOLATIONS_MAX || (@messages ? @done >= @messages : now - @start >= @seconds)
+    end
+
+    def check(bytes)
+      @at_work.pwrite([bytes.bytesize].pack("N") + bytes, 0)
+      @harness.check(bytes)
+    rescue StandardError => e
+      @violations += 1
+      puts "fuzz: seed #{@seed + @done}, #{Fuzz.keep(bytes)}: #{e.full_message(highlight: false)}"
+    end
+
+    def report
+      @reported = now
+      puts format("fuzz: %<done>d messages in %<seconds>d seconds, %<violations>d violations, %<memory>d MB resident",
+                  done: @done, seconds: now - @start, violations: @violations, memory: resident)
+      $stdout.flush
+    end
+
+    def resident
+      File.read("/proc/self/statm").split[1].to_i * 4 / 1024
+    rescue Errno::ENOENT
+      0
+    end
+
+    def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+
+  # Leaves bytes among the crashes, by the name of their digest.
+  # @return [String] the path
+  def self.keep(bytes)
+    path = File.join(CRASHES, Digest::SHA256.hexdigest(bytes)[0, 16])
+    File.binwrite(path, bytes)
+    path
+  end
+
+  # @return [Boolean] whether all went well
+  def self.replay(paths)
+    harness = Harness.new
+    paths.each do |path|
+      puts path
+      harness.check(File.binread(path))
+    end
+    puts "fuzz: #{paths.size} messages replayed"
+    true
+  end
+end
+
+options = { seconds: Integer(ENV.fetch("SECONDS", 60)), messages: nil, seed: Random.new_seed % (1 << 48) }
+OptionParser.new do |parser|
+  parser.on("--seconds N", Integer) { |seconds| options[:seconds] = seconds }
+  parser.on("--messages N", Integer) { |messages| options[:messages] = messages }
+  parser.on("--seed N", Integer) { |seed| options[:seed] = seed }
+end.parse!
+exit(ARGV.empty? ? Fuzz::Run.new(**options).call : Fuzz.replay(ARGV))

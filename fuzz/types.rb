@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+# The ext types of the messages.
+module Fuzz
+  Boom = Class.new(StandardError)
+  Plain = Struct.new(:body)
+  Box = Struct.new(:content)
+
+  # A key that has no equal, whose hash is one of few, and raises or meddles when its body says so.
+  class Key
+    class << self
+      attr_accessor :meddler # not in the key: `shareable: true` makes all that a key refers to shareable, and frozen
+    end
+
+    attr_reader :body
+
+    def initialize(body)
+      @body = body
+    end
+
+    def hash
+      first = @body.getbyte(0).to_i
+      raise Boom, "by hash" if first > 250
+
+      Key.meddler.meddle(@body) if first > 200
+      first % 3
+    end
+  end
+
+  # Ext types of two sorts: the tame ones, which every library can have, and those whose handlers do what no handler should.
+  module Types
+    TAME = [1, 2, 3, 10, 11].freeze
+    RECURSIVE = [2, 3, 8, 12, 13, 14].freeze
+    ALL = (TAME + [4, 5, 6, 6, 6, 7, 8, 12, 13, 14]).freeze
+
+    module_function
+
+    # @param factory [Manypack::Factory, MessagePack::Factory]
+    # @param bigint [Module] that library's Bigint
+    def register_tame(factory, bigint)
+      plain(factory, 1) { |body| Plain.new(body) }
+      recursive(factory, 2) { |unpacker| Box.new(unpacker.read) }
+      recursive(factory, 3) { |unpacker| Box.new([unpacker.read, unpacker.read]) }
+      factory.register_type(10, Symbol)
+      factory.register_type(11, Integer, packer: bigint.method(:to_msgpack_ext), unpacker: bigint.method(:from_msgpack_ext),
+                                         oversized_integer_extension: true)
+    end
+
+    # @param meddler [Meddler] told of every handler that runs
+    def register_wild(factory, meddler)
+      Key.meddler = meddler
+      plain(factory, 4) { raise Boom, "by a handler" }
+      plain(factory, 5) { throw :fuzz, :thrown }
+      plain(factory, 6) { |body| meddler.meddle(body) && Plain.new(body) }
+      plain(factory, 7) { |body| Key.new(body) }
+      recursive(factory, 8) { |unpacker| Box.new(unpacker.skip_nil || unpacker.skip) }
+      recursive(factory, 12) { |unpacker| Box.new(swallow(unpacker)) }
+      recursive(factory, 13) { |unpacker| keep(unpacker, meddler) }
+      recursive(factory, 14) { |unpacker| meddler.misuse_body(unpacker) && Box.new(unpacker.read) }
+    end
+
+    def plain(factory, type, &unpacker)
+      factory.register_type(type, Class.new, packer: nil, unpacker: unpacker)
+    end
+
+    def recursive(factory, type, &unpacker)
+      factory.register_type(type, Class.new, packer: nil, unpacker: unpacker, recursive: true)
+    end
+
+    # Reads a body, and keeps its Unpacker for when that is over, well or with an error.
+    def keep(unpacker, meddler)
+      meddler.failed = unpacker
+      Box.new(unpacker.read).tap { meddler.over = unpacker }
+    end
+
+    # Reads more than there is, and keeps to itself what that raises.
+    def swallow(unpacker)
+      objects = []
+      loop { objects << unpacker.read }
+    rescue Manypack::DecodeError
+      objects
+    end
+  end
+end
