@@ -1,192 +1,113 @@
 # frozen_string_literal: true
 
-# Measures pack and unpack of Manypack and its peers, each contender in a process of its own: what comes back
-# is compared first, then rounds are interleaved so that drift of the machine hits all alike, and medians of ratios are printed.
+# Measures Manypack and its peers, each contender in a process of its own: what comes back is compared first, then rounds
+# are interleaved, and medians of ratios are printed.
 
-require "etc"
-require "fileutils"
-require "json"
 require "open3"
 require "optparse"
 require "rbconfig"
-require "ruby-progressbar"
-require "terminal-table"
-require "time"
 require_relative "support/contenders"
+require_relative "support/contestant"
+require_relative "support/languages"
+require_relative "support/race"
+require_relative "support/results"
+require_relative "support/stamp"
+require_relative "support/tables"
 require_relative "support/workload"
 
-# A contender's process, asked line by line.
-class Contestant
-  attr_reader :label, :version
-
-  # @param contender [Module] of Contenders
-  # @param flags [Array<String>] for Ruby
-  # @param data [String, nil] a folder of JSON files
-  def initialize(contender, flags, data)
-    @label = contender.label
-    command = [RbConfig.ruby, "-W0", *flags, "-I#{File.expand_path("../lib", __dir__)}",
-               File.expand_path("support/child.rb", __dir__), contender.name.split("::").last, *data]
-    @stdin, @stdout, @thread = Open3.popen2(*command)
-    hello = JSON.parse(@stdout.gets || raise("#{label} did not start"))
-    @version = hello["version"]
-  end
-
-  def missing?
-    @version.nil?
-  end
-
-  def ask(*request)
-    @stdin.puts JSON.generate(request)
-    JSON.parse(@stdout.gets || raise("#{label} died of #{request.inspect}")).first
-  end
-
-  def stop
-    @stdin.close
-    @thread.value
-  end
-end
-
-# All rounds over all payloads, and what came of them.
+# One run from options to a table and a file of results.
 class Bench
-  OPERATIONS = %w[unpack pack].freeze
-
+  # @param options [Hash]
   def initialize(options)
     @options = options
-    @flags = yjit_flags
+    @flags = options[:yjit] && yjit? ? ["--yjit"] : []
+    @workload = options.slice(:data, :stream, :largest)
   end
 
   def run
-    start
-    @payloads = Workload.payloads(@options[:data]).keys
-    check
-    measure
-    print_tables
-    save
-  ensure
-    @contestants&.each(&:stop)
+    cases = chosen
+    measurements = heat(cases)
+    measurements = measurements.zip(heat(cases)).map { |one, other| one + other } if @options[:heats] == 2
+    results = Results.new(@stamp, measurements)
+    puts Tables.new(results)
+    results.write(@options[:output] || path)
+    puts "measurements: #{@options[:output] || path}"
   end
 
   private
 
-  def yjit_flags
-    _, status = Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?")
-    status.success? ? ["--yjit"] : []
+  # All cases by new processes: what one process has of luck or of bad luck, such as where its heap lies, another has not.
+  def heat(cases)
+    contestants = start(cases.map(&:group).uniq)
+    announce(contestants) unless @stamp
+    Race.new(contestants, @options[:rounds], @options[:seconds], @options[:lock]).run(cases)
+  ensure
+    contestants&.each(&:stop)
   end
 
-  def start
-    all = Contenders::BENCH.map { |contender| Contestant.new(contender, @flags, @options[:data]) }
-    absent, @contestants = all.partition(&:missing?)
-    absent.each(&:stop)
-    puts "#{RUBY_DESCRIPTION}#{" with YJIT" unless @flags.empty?}, #{cpu}, #{Time.now.utc.iso8601}, commit #{commit}"
-    puts @contestants.map { |contestant| "#{contestant.label} #{contestant.version}" }.join(", ")
-    puts "not installed: #{absent.map(&:label).join(", ")}" unless absent.empty?
+  def announce(contestants)
+    @stamp = Stamp.now(contestants)
+    puts @stamp.map { |key, value| "#{key}: #{value}" }
+    puts @absent.map { |contestant| "without #{contestant.label}: #{contestant.missing.lines.first}" }
   end
 
-  def cpu
-    File.foreach("/proc/cpuinfo").grep(/model name/).first.to_s.split(": ").last.to_s.strip
-  rescue SystemCallError
-    Etc.uname[:machine]
+  def yjit?
+    Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?").last.success?
   end
 
-  def commit
-    Open3.capture2("git", "describe", "--always", "--dirty", chdir: __dir__).first.strip
-  rescue SystemCallError
-    "unknown"
-  end
-
-  # A contender that does not give a payload back as it was, such as JSON a binary, is left out of it.
-  def check
-    @able = @payloads.to_h do |payload|
-      able = @contestants.select { |contestant| contestant.ask("faithful?", payload) }
-      raise "Manypack changes #{payload}" unless able.any? { |contestant| contestant.label == "Manypack" }
-
-      [payload, able]
+  def chosen
+    cases = Workload.new(**@workload).cases.values.select { |one| one.id.match?(@options[:only]) }
+    unless Languages.available?
+      puts "without other languages: rake bench:languages installs them"
+      cases.reject! { |one| one.group == Workload::LANGUAGES }
     end
+    cases.empty? ? raise(ArgumentError, "no case matches #{@options[:only].source}") : cases
   end
 
-  def measure
-    @samples = Hash.new { |hash, key| hash[key] = [] }
-    bar = ProgressBar.create(total: @options[:rounds] * OPERATIONS.size * @able.sum { |_, able| able.size },
-                             format: "%t |%B| %p%% %e", title: "measuring", output: $stderr)
-    @options[:rounds].times do
-      OPERATIONS.product(@payloads).each do |operation, payload|
-        @able[payload].each do |contestant|
-          ns = contestant.ask("time", payload, operation, @options[:seconds])
-          @samples[[operation, payload, contestant.label]] << ns
-          bar.increment
-        end
-      end
-    end
+  def start(groups)
+    contestants = on_this_ruby(groups) + (groups.include?(Workload::LANGUAGES) ? Languages.contestants : [])
+    @absent, present = contestants.partition(&:missing)
+    @absent.each(&:stop)
+    present
   end
 
-  def median(numbers)
-    sorted = numbers.sort
-    (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2.0
+  # Among languages, Manypack stands for Ruby.
+  def on_this_ruby(groups)
+    manypack, *peers = Contenders::BENCH
+    peers = peers.select { |contender| contender.label.match?(@options[:contenders]) }
+    peers = [] if groups == [Workload::LANGUAGES]
+    [contestant(manypack, groups), *peers.map { |peer| contestant(peer, groups - groups_without(peer)) }]
   end
 
-  # How many times Manypack's time the contender took, round by round.
-  def ratios(operation, payload, name)
-    ours = @samples[[operation, payload, "Manypack"]]
-    theirs = @samples[[operation, payload, name]]
-    theirs.zip(ours).map { |their, our| their / our }
+  def groups_without(peer)
+    [Workload::LANGUAGES, *(Workload::GROWTH unless Contenders::GROWTH.include?(peer))]
   end
 
-  def geometric_mean(numbers)
-    Math.exp(numbers.sum { |number| Math.log(number) } / numbers.size)
+  def contestant(contender, groups)
+    Contestant.on_this_ruby(contender, @flags, @workload, groups)
   end
 
-  def peers
-    @contestants.map(&:label) - ["Manypack"]
-  end
-
-  def cell(operation, payload, name)
-    return "-" unless @able[payload].any? { |contestant| contestant.label == name }
-
-    low, high = ratios(operation, payload, name).minmax
-    format("%<median>.2f (%<low>.2f-%<high>.2f)", median: median(ratios(operation, payload, name)), low: low, high: high)
-  end
-
-  def mean_cell(operation, name)
-    able = @payloads.select { |payload| @able[payload].any? { |contestant| contestant.label == name } }
-    format("%.2f", geometric_mean(able.map { |payload| median(ratios(operation, payload, name)) }))
-  end
-
-  def nanoseconds(number)
-    number < 10_000 ? format("%.0f ns", number) : format("%.1f us", number / 1000)
-  end
-
-  def print_tables
-    OPERATIONS.each do |operation|
-      rows = @payloads.map do |payload|
-        ours = nanoseconds(median(@samples[[operation, payload, "Manypack"]]))
-        [payload, ours, *peers.map { |name| cell(operation, payload, name) }]
-      end
-      rows << :separator << ["geometric mean", "", *peers.map { |name| mean_cell(operation, name) }]
-      puts Terminal::Table.new(title: "#{operation}: times Manypack's time (lowest-highest round)",
-                               headings: ["payload", "Manypack", *peers], rows: rows)
-    end
-  end
-
-  def save
-    results = File.join(__dir__, "results")
-    FileUtils.mkdir_p(results)
-    path = File.join(results, "#{RUBY_ENGINE}-#{RUBY_VERSION}#{"-yjit" unless @flags.empty?}.json")
-    samples = @samples.map { |(operation, payload, name), ns| { operation:, payload:, contender: name, ns: } }
-    stamp = { ruby: RUBY_DESCRIPTION, yjit: !@flags.empty?, cpu: cpu, commit: commit, time: Time.now.utc.iso8601,
-              contenders: @contestants.to_h { |contestant| [contestant.label, contestant.version] } }
-    File.write(path, JSON.pretty_generate(stamp.merge(samples: samples)))
-    puts "samples: #{path}"
+  def path
+    File.join(__dir__, "results", ["ruby", RUBY_VERSION, *@flags].join("-").squeeze("-") << ".json")
   end
 end
 
 # Real documents, where a checkout has them beside it.
 beside = File.expand_path("../../shared/data", __dir__)
-options = { rounds: 9, seconds: 0.1, data: (beside if File.directory?(beside)) }
+options = { heats: 2, rounds: 4, seconds: 0.04, stream: 1_000_000, largest: 100_000_000, yjit: true, only: //, contenders: //,
+            data: (beside if File.directory?(beside)) }
 OptionParser.new do |parser|
   parser.banner = "Usage: bin/bench [options]"
-  parser.on("--data DIR", "measure the JSON files of a folder") { |dir| options[:data] = dir }
-  parser.on("--look-alikes", "measure made-up documents, the default without ../shared/data") { options[:data] = nil }
-  parser.on("--rounds N", Integer, "rounds (default #{options[:rounds]})") { |rounds| options[:rounds] = rounds }
-  parser.on("--quick", "three short rounds") { options.update(rounds: 3, seconds: 0.03) }
+  parser.on("--data DIR", "measure the JSON files of a folder too") { |dir| options[:data] = dir }
+  parser.on("--look-alikes", "made-up documents only, the default without ../shared/data") { options[:data] = nil }
+  parser.on("--only REGEXP", Regexp, "cases by name, such as 'streams' or 'twitter'") { |only| options[:only] = only }
+  parser.on("--contenders REGEXP", Regexp, "beside Manypack, such as 'floor|msgpack'") { |regexp| options[:contenders] = regexp }
+  parser.on("--rounds N", Integer, "rounds in each of two heats (#{options[:rounds]})") { |rounds| options[:rounds] = rounds }
+  parser.on("--output FILE", "where the measurements go (benchmark/results/...)") { |file| options[:output] = file }
+  parser.on("--lock FILE", "take turns, case by case, with other runs that lock it") { |file| options[:lock] = file }
+  parser.on("--[no-]yjit", "with YJIT, where this Ruby has it (yes)") { |yjit| options[:yjit] = yjit }
+  parser.on("--quick", "a minute: short rounds, in one heat, of the nearest contenders") do
+    options.update(heats: 1, rounds: 3, seconds: 0.02, stream: 100_000, largest: 1_000_000, contenders: /floor|msgpack|JSON|read/)
+  end
 end.parse!
 Bench.new(options).run

@@ -6,11 +6,15 @@
 # @example
 #   Payloads.documents(seed: 1)["Twitter"]  #=> {"statuses" => [...], "search_metadata" => {...}}
 
+require_relative "payloads/ext_types"
 require_relative "payloads/geo"
 require_relative "payloads/image"
 require_relative "payloads/integers"
 require_relative "payloads/messages"
 require_relative "payloads/model"
+require_relative "payloads/mutation"
+require_relative "payloads/rows"
+require_relative "payloads/stream"
 require_relative "payloads/twitter"
 
 module Payloads
@@ -44,6 +48,41 @@ module Payloads
       "structured" => Messages.structured(random),
       "integer" => Messages.integer(random)
     }
+  end
+
+  # Objects that need ext types, see ExtTypes.
+  #
+  # @param seed [Integer]
+  # @return [Hash{String => Object}] name to object
+  def typed(seed: DEFAULT_SEED)
+    ExtTypes.build(Random.new(seed))
+  end
+
+  # A page of tweets with one in a hundred of its parts changed, see Mutation.
+  #
+  # @param kind [String] of Mutation::KINDS
+  # @param seed [Integer]
+  # @return [Hash]
+  def mutated_twitter(kind, seed: DEFAULT_SEED)
+    Mutation.new(Random.new(seed), kind).of(twitter(seed: seed))
+  end
+
+  # The same kind of rows at any size.
+  #
+  # @param bytes [Integer] of the packed document, about
+  # @param seed [Integer]
+  # @return [Hash, Array<Hash>]
+  def rows(bytes, seed: DEFAULT_SEED)
+    Rows.build(Random.new(seed), bytes)
+  end
+
+  # Small messages in a row.
+  #
+  # @param count [Integer] of messages
+  # @param seed [Integer]
+  # @return [Stream]
+  def stream(count, seed: DEFAULT_SEED)
+    Stream.build(Random.new(seed), count)
   end
 
   # A page of tweets as the search API answers it: nested maps with many repeated keys, Unicode text, ids beyond 32 bits.

@@ -1,22 +1,115 @@
 # frozen_string_literal: true
 
-# What bench.rb packs and unpacks: documents, and the messages that a service sends.
+# All that bench.rb measures: cases in groups. A case is a payload and the operations that it goes through.
 
 require "json"
+require_relative "operations/one_shot"
+require_relative "operations/read_stream"
+require_relative "operations/skip"
+require_relative "operations/write_stream"
 require_relative "payloads"
 
-# Objects by name.
-module Workload
-  # @param folder [String, nil] of JSON files; nil for the look-alikes
-  # @return [Hash{String => Object}] name to object
-  def self.payloads(folder)
-    documents = folder ? read(folder) : Payloads.documents
-    documents.merge(Payloads.messages)
+class Workload
+  # One payload, made when it is asked for.
+  Case = Struct.new(:group, :name, :operations, :build, keyword_init: true) do
+    # @return [String] unlike that of any other case
+    def id
+      "#{group}/#{name}"
+    end
+
+    def payload
+      build.call
+    end
   end
 
-  # The objects of all JSON files of a folder, by the names of the files.
-  def self.read(folder)
-    Dir[File.join(folder, "*.json")].sort.to_h { |path| [File.basename(path, ".json"), JSON.parse(File.read(path, encoding: "UTF-8"))] }
+  PLAIN = [OneShot.new("unpack", pack: "pack", unpack: "unpack"), OneShot.new("pack", pack: "pack", unpack: "unpack")].freeze
+  TYPED = [OneShot.new("restore", pack: "dump", unpack: "restore"), OneShot.new("dump", pack: "dump", unpack: "restore")].freeze
+  REGISTERING = %w[unpack_registering pack_registering].map do |name|
+    OneShot.new(name, pack: "pack_registering", unpack: "unpack_registering")
+  end.freeze
+  SKIPPING = [Skip.new].freeze
+  STREAMING = [
+    ReadStream.new("each, of a file", :file), ReadStream.new("each, of a fed String", :string),
+    WriteStream.new("write to /dev/null, flush at the end", flush: :end) { File.open(File::NULL, "wb") },
+    WriteStream.new("write to /dev/null, flush each", flush: :each) { File.open(File::NULL, "wb") },
+    WriteStream.new("write to a StringIO, flush at the end", flush: :end) { StringIO.new(String.new) }
+  ].freeze
+  ALL = [*PLAIN, *TYPED, *REGISTERING, *SKIPPING, *STREAMING].to_h { |operation| [operation.name, operation] }.freeze
+
+  GROWTH = "growth"
+  LANGUAGES = "languages"
+  SIZES = { "10 B" => 10, "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000, "100 KB" => 100_000, "1 MB" => 1_000_000,
+            "10 MB" => 10_000_000, "100 MB" => 100_000_000 }.freeze
+
+  # @param data [String, nil] a folder of JSON files; nil for the look-alikes only
+  # @param stream [Integer] messages in a stream
+  # @param largest [Integer] bytes of the largest document
+  def initialize(data:, stream:, largest:)
+    @data = data
+    @stream = stream
+    @largest = largest
   end
-  private_class_method :read
+
+  # @return [Hash{String => Case}] by id
+  def cases
+    @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *typed, *streams, *languages, *growth].to_h { |one| [one.id, one] }
+  end
+
+  private
+
+  def documents
+    files.map { |name, path| one("documents", name, PLAIN) { read(path) } }
+  end
+
+  def files
+    @data ? Dir[File.join(@data, "*.json")].sort.to_h { |path| [File.basename(path, ".json"), path] } : {}
+  end
+
+  def read(path)
+    JSON.parse(File.read(path, encoding: "UTF-8"))
+  end
+
+  def classics
+    Payloads.documents.keys.map { |name| one("classics", name, PLAIN) { Payloads.documents.fetch(name) } }
+  end
+
+  def messages
+    plain = Payloads.messages.map { |name, message| one("messages", name, PLAIN) { message } }
+    [*plain, one("messages", "extended", REGISTERING) { { "extended" => Payloads::Extended.new } }]
+  end
+
+  def sizes
+    SIZES.first(4).map { |name, bytes| one("sizes", name, PLAIN) { Payloads.rows(bytes) } }
+  end
+
+  # How the cost of an object grows with the document; from 1 KB on, where the call itself no longer shows.
+  def growth
+    SIZES.to_a.drop(2).select { |_, bytes| bytes <= @largest }.map { |name, bytes| one(GROWTH, name, PLAIN) { Payloads.rows(bytes) } }
+  end
+
+  def mutations
+    Payloads::Mutation::KINDS.keys.map { |kind| one("mutations", "1 % #{kind}", PLAIN) { Payloads.mutated_twitter(kind) } }
+  end
+
+  def skips
+    [*documents, *classics].map { |document| one("skip", document.name, SKIPPING, &document.build) }
+  end
+
+  def typed
+    Payloads.typed.map { |name, object| one("ext types", name, TYPED) { object } }
+  end
+
+  def streams
+    [one("streams", "#{@stream} messages", STREAMING) { Payloads.stream(@stream) }]
+  end
+
+  # Documents that every language can have; a JSON file is one.
+  def languages
+    text = documents.empty? ? classics.reject { |document| document.name.start_with?("Image") } : documents
+    text.map { |document| one(LANGUAGES, document.name, PLAIN, &document.build) }
+  end
+
+  def one(group, name, operations, &build)
+    Case.new(group: group, name: name, operations: operations, build: build)
+  end
 end

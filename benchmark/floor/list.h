@@ -1,0 +1,32 @@
+/* A growing list of items of one size. */
+#ifndef FLOOR_LIST_H
+#define FLOOR_LIST_H
+
+#include <ruby.h>
+
+#include <string.h>
+
+struct list {
+    void *items;
+    size_t used, capacity; /* in bytes */
+};
+
+static inline void list_add(struct list *list, const void *bytes, size_t size) {
+    if (list->used + size > list->capacity) {
+        list->capacity = (list->used + size) * 2;
+        list->items = ruby_xrealloc(list->items, list->capacity);
+    }
+    memcpy((char *)list->items + list->used, bytes, size);
+    list->used += size;
+}
+
+static inline void *list_end(const struct list *list) {
+    return (char *)list->items + list->used;
+}
+
+/* The last item, or NULL. */
+static inline void *list_last(const struct list *list, size_t size) {
+    return list->used ? (char *)list_end(list) - size : NULL;
+}
+
+#endif

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+# The MessagePack of other languages, in a root file system of its own; languages/setup.sh makes it.
+require "fileutils"
+require_relative "contestant"
+require_relative "workload"
+
+class Languages
+  ROOT = File.expand_path("../../vendor/benchmark/languages", __dir__)
+  SCRIPTS = File.expand_path("../languages", __dir__)
+  ROOTFS = File.expand_path("../../.ci/rootfs.sh", __dir__)
+
+  # Label to command.
+  PEERS = {
+    "msgspec (Python)" => %w[python3 child.py msgspec],
+    "ormsgpack (Python)" => %w[python3 child.py ormsgpack],
+    "msgpack (Python)" => %w[python3 child.py msgpack],
+    "msgpackr (Node)" => %w[node --expose-gc child.js msgpackr]
+  }.freeze
+
+  # Folder of the children, outside of their root.
+  HOME = File.join(ROOT, "root/manypack")
+
+  # @return [Boolean]
+  def self.available?
+    Dir.exist?(ROOT)
+  end
+
+  # @return [Array<Contestant>]
+  def self.contestants
+    FileUtils.cp(Dir[File.join(SCRIPTS, "child.*")], HOME)
+    PEERS.map { |label, command| Contestant.new(label, ["bash", ROOTFS, "run", ROOT, "env", *Contestant::MALLOC.map { |name, value| "#{name}=#{value}" }, *command],
+                                                [Workload::LANGUAGES]) }
+  end
+
+  # Gives the documents to the children.
+  #
+  # @param cases [Array<Workload::Case>]
+  # @param manypack [Contestant] who packs them
+  def self.hand_out(cases, manypack)
+    cases.select { |one| one.group == Workload::LANGUAGES }.each do |one|
+      manypack.ask("write", one.id, File.join(HOME, "documents", "#{one.name}.msgpack"))
+    end
+  end
+
+  # @param check [Hash] a child's answer
+  # @return [Boolean] whether what it packed is the document
+  def self.same?(id, check, manypack)
+    manypack.ask("same?", id, File.join(HOME, check.fetch("file")))
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+# The instructions for each object that were recorded with one Ruby and one compiler: a file in benchmark/instructions.
+require "json"
+
+class RecordedInstructions
+  # By how much a count may exceed the recorded one.
+  TOLERANCE = 0.03
+
+  # What is counted for the record.
+  CASES = ["messages/plain", "messages/structured", "classics/Twitter", "classics/Integers", "ext types/all three"].freeze
+
+  FOLDER = File.expand_path("../instructions", __dir__)
+
+  # @return [Array<RecordedInstructions>]
+  def self.all
+    Dir[File.join(FOLDER, "*.json")].sort.map { |path| new(File.basename(path, ".json")) }
+  end
+
+  # @return [String] see Instructions.build
+  attr_reader :build
+
+  # @param build [String]
+  def initialize(build)
+    @build = build
+  end
+
+  # @return [Boolean]
+  def exist?
+    File.exist?(path)
+  end
+
+  # @return [Hash{String => Float}] instructions for each object, by case and operation
+  def counts
+    data.fetch("instructions per object")
+  end
+
+  # @return [String, nil] the line of the CHANGELOG that says why they grew
+  def reason
+    data["grew because"]
+  end
+
+  # @param counts [Hash{Array(String, String) => CallgrindDump}]
+  # @return [Hash{String => Float}] the same by the names that are in the file
+  def self.named(counts)
+    counts.to_h { |(id, operation), dump| ["#{id}: #{operation}", dump.per_object.round(1)] }
+  end
+
+  # @param counts [Hash{String => Float}] new ones
+  # @return [Array<String>] what grew too much, in words
+  def grown(counts)
+    self.counts.map do |name, before|
+      now = counts.fetch(name)
+      "#{name}: #{before} -> #{now} instructions per object" if now > before * (1 + TOLERANCE)
+    end.compact
+  end
+
+  # @param counts [Hash{String => Float}]
+  # @param reason [String, nil]
+  def write(counts, reason)
+    File.write(path, "#{JSON.pretty_generate("grew because" => reason, "instructions per object" => counts)}\n")
+  end
+
+  private
+
+  def path
+    File.join(FOLDER, "#{build}.json")
+  end
+
+  def data
+    @data ||= JSON.parse(File.read(path))
+  end
+end

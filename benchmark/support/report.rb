@@ -1,0 +1,184 @@
+# frozen_string_literal: true
+
+# docs/performance.md and its pictures, made from the results of bench.rb and from the recorded counts of instructions.
+require "erb"
+require "fileutils"
+require_relative "markdown"
+require_relative "plot"
+require_relative "recorded_instructions"
+require_relative "results"
+require_relative "workload"
+
+class Report
+  TEMPLATE = File.expand_path("report.md.erb", __dir__)
+  PICTURES = "performance" # folder beside the page
+
+  # What the groups of cases are called on the page, in this order.
+  GROUPS = {
+    "documents" => "Real documents", "classics" => "The data sets of 2012", "messages" => "Messages",
+    "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types", "streams" => "Streams",
+    "skip" => "Skipping", Workload::LANGUAGES => "Across languages"
+  }.freeze
+
+  OPERATIONS = {
+    "restore" => "Factory#load", "dump" => "Factory#dump", "skip" => "Unpacker#skip",
+    "unpack_registering" => "unpack, by a new Unpacker that registers the type",
+    "pack_registering" => "pack, by a new Packer that registers the type"
+  }.freeze
+
+  # @param results [Array<Results>] the first is what the page is about
+  # @param folder [String] docs
+  def initialize(results, folder)
+    @results, *@others = results
+    @folder = folder
+  end
+
+  # @return [void]
+  def write
+    FileUtils.mkdir_p(File.join(@folder, PICTURES))
+    File.write(File.join(@folder, "performance.md"), ERB.new(File.read(TEMPLATE), trim_mode: "-").result(binding))
+  end
+
+  private
+
+  def stamp
+    @results.stamp
+  end
+
+  def title(operation)
+    OPERATIONS.fetch(operation, operation)
+  end
+
+  def groups
+    GROUPS.select { |group, _| @results.tables.map(&:first).include?(group) }
+  end
+
+  def operations(group)
+    @results.tables.select { |name, _| name == group }.map(&:last)
+  end
+
+  # Manypack's time, then how many times as long the others take.
+  def table(group, operation)
+    floor, peers = @results.peers(group, operation).partition { |peer| peer == Results::FLOOR }
+    rows = @results.cases(group, operation).map do |name|
+      own = @results.find(group, operation, name)
+      [name, Markdown.time(own.median), Markdown.megabytes(own), *floor.map { over_floor(group, operation, name) },
+       *peers.map { |peer| Markdown.spread(@results.ratio(group, operation, name, peer)) }]
+    end
+    Markdown.table(["", Results::BASE, "MB/s", *floor.map { "/ floor" }, *peers], rows + means(group, operation, floor, peers, rows))
+  end
+
+  def means(group, operation, floor, peers, rows)
+    return [] if rows.size < 2
+
+    cells = floor.map { |name| 1 / @results.mean_ratio(group, operation, name) }
+    cells += peers.map { |peer| @results.mean_ratio(group, operation, peer) }
+    [["geometric mean", "", "", *cells.map { |cell| format("**%.2f**", cell) }]]
+  end
+
+  def over_floor(group, operation, name)
+    ratio = @results.ratio(group, operation, name, Results::FLOOR)
+    ratio ? format("%.2f", 1 / ratio.median) : ""
+  end
+
+  # Bars of how many times as long the peers take; returns the picture's Markdown.
+  def picture(group, operation, peers)
+    names = @results.cases(group, operation)
+    peers &= @results.peers(group, operation)
+    rows = names.to_h { |name| [name, peers.map { |peer| @results.ratio(group, operation, name, peer)&.to_a }] }
+    draw("#{group}-#{operation}", "#{title(operation)}: time, in times Manypack's (1 is equal)") do |heading|
+      Plot.new(title: heading, y_label: "times Manypack's time", series: peers, rows: rows)
+    end
+  end
+
+  def draw(name, heading, shape = :bars)
+    file = "#{name.tr(" ,", "-_").gsub(/[^\w-]/, "")}.svg"
+    yield(heading).public_send(shape, File.join(@folder, PICTURES, file))
+    "![#{heading}](#{PICTURES}/#{file})"
+  end
+
+  # Nanoseconds of an object by the document's size, with the collector's work and without.
+  def growth_picture(operation)
+    names = @results.cases(Workload::GROWTH, operation)
+    rows = names.to_h do |name|
+      own = @results.find(Workload::GROWTH, operation, name)
+      [name, [own.cpu, own.work].map { |times| Array.new(3, Statistics.median(times) / own.objects) }]
+    end
+    draw("growth-#{operation}", "#{operation}: nanoseconds per object, by the document's size", :lines) do |heading|
+      Plot.new(title: heading, y_label: "ns", series: ["with the collector", "without"], rows: rows)
+    end
+  end
+
+  def growth_table(operation)
+    rows = @results.cases(Workload::GROWTH, operation).map do |name|
+      own = @results.find(Workload::GROWTH, operation, name)
+      with, without = [own.cpu, own.work].map { |times| Statistics.median(times) / own.objects }
+      [name, Markdown.count(own.objects), format("%.1f", with), format("%.1f", without),
+       Markdown.spread(@results.ratio(Workload::GROWTH, operation, name, "msgpack pool"))]
+    end
+    Markdown.table(["", "objects", "ns per object", "without the collector", "msgpack pool"], rows)
+  end
+
+  # Manypack's time in floors.
+  def floors
+    texts = %w[unpack pack].map do |operation|
+      least = all_ratios(@results, operation, Results::FLOOR).map { |name, ratio| [name, 1 / ratio] }
+      farthest = least.max_by(&:last)
+      "#{operation} takes **#{format("%.2f", Statistics.geometric_mean(least.map(&:last)))}** floors, " \
+        "#{format("%.2f", farthest.last)} at most (#{farthest.first})"
+    end
+    texts.join("; ")
+  end
+
+  # One number for each peer and direction, over all documents, data sets, messages, sizes and mutations.
+  def summary
+    rows = peers_of_all.map do |peer|
+      [peer, *%w[unpack pack].flat_map { |operation| summary_cells(operation, peer) }]
+    end
+    Markdown.table(["", "unpack", "least", "pack", "least"], rows)
+  end
+
+  def summary_cells(operation, peer)
+    ratios = all_ratios(@results, operation, peer)
+    return ["", ""] if ratios.empty?
+
+    worst = ratios.min_by(&:last)
+    [format("**%.2f**", Statistics.geometric_mean(ratios.map(&:last))), format("%.2f (%s)", worst.last, worst.first)]
+  end
+
+  GENERAL = %w[documents classics messages sizes mutations].freeze
+  private_constant :GENERAL
+
+  def peers_of_all
+    GENERAL.flat_map { |group| %w[unpack pack].flat_map { |operation| @results.peers(group, operation) } }.uniq - [Results::FLOOR]
+  end
+
+  def all_ratios(results, operation, peer)
+    GENERAL.flat_map do |group|
+      results.cases(group, operation).map { |name| [name, results.ratio(group, operation, name, peer)&.median] }
+    end.select(&:last)
+  end
+
+  # The same means on every Ruby, of the cases and the peers that were measured on all of them.
+  def other_rubies
+    all = [@results, *@others]
+    peers = peers_of_all.select { |peer| all.all? { |results| all_ratios(results, "pack", peer).any? } }
+    rows = all.flat_map { |results| %w[unpack pack].map { |operation| ruby_row(results, operation, peers) } }
+    Markdown.table(["", "", *peers], rows)
+  end
+
+  def ruby_row(results, operation, peers)
+    cells = peers.map do |peer|
+      common = [@results, *@others].map { |one| all_ratios(one, operation, peer).map(&:first) }.inject(:&)
+      ratios = all_ratios(results, operation, peer).select { |name, _| common.include?(name) }
+      format("%.2f", Statistics.geometric_mean(ratios.map(&:last)))
+    end
+    [results.stamp[:ruby][/\Aruby \S+/] + (results.stamp[:ruby].include?("+YJIT") ? " with YJIT" : ""), operation, *cells]
+  end
+
+  def instructions
+    recorded = RecordedInstructions.all
+    names = recorded.flat_map { |one| one.counts.keys }.uniq
+    Markdown.table(["", *recorded.map(&:build)], names.map { |name| [name, *recorded.map { |one| one.counts[name].to_s }] })
+  end
+end
