@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+# Slots of decoded documents.
+
+require "terminal-table"
+require_relative "children"
+
+class Slots
+  TITLE = "Decoded documents"
+
+  # @param inputs [Inputs]
+  def initialize(inputs)
+    @inputs = inputs
+  end
+
+  # @return [Hash] rows
+  def measure
+    rows = Peers::ALL.flat_map do |peer|
+      measured = Children.run("slots", peer, input: @inputs.file(peer))
+      @inputs.objects.keys.zip(measured).map { |name, row| { document: name, peer: peer.label, **row } }
+    end
+    { rows: rows }
+  end
+
+  # @param result [Hash] of measure
+  # @return [Array<Terminal::Table>]
+  def tables(result)
+    rows = result[:rows]
+    sizes = rows.first[:slots].keys
+    [Terminal::Table.new(title: "#{TITLE}: objects by slot size", headings: ["document", "", *sizes, "all"],
+                         rows: rows.map { |row| [row[:document], row[:peer], *row[:slots].values, row[:slots].values.sum] }),
+     Terminal::Table.new(title: "#{TITLE}: in their slot, of those whose size allows it", headings: ["document", "", *CLASSES],
+                         rows: rows.map { |row| [row[:document], row[:peer], *CLASSES.map { |name| share(row[:classes][name]) }] })]
+  end
+
+  CLASSES = %w[String Array Hash].freeze
+
+  private
+
+  def share(classes)
+    return "-" unless classes && classes[:fitting] > 0
+
+    format("%.2f %% of %d", classes[:embedded] * 100.0 / classes[:fitting], classes[:fitting])
+  end
+end

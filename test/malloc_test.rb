@@ -1,0 +1,191 @@
+# frozen_string_literal: true
+
+# What Manypack asks malloc for: nothing in the usual case, little beyond it, and nothing that it keeps.
+require "test_helper"
+require "open3"
+require "rbconfig"
+require_relative "../benchmark/memory/malloc_count"
+
+# A library that counts has to be preloaded, which is not possible everywhere.
+if MallocCounter.possible?
+  class MallocTest < Minitest::Test
+    ROOT = File.expand_path("..", __dir__)
+
+    # Before each program. Counts are the least of some rounds: in one of them Ruby may need a page for its heap.
+    PRELUDE = <<~'RUBY'
+      require ENV.fetch("LD_PRELOAD").split.first
+      require "manypack"
+      Warning[:experimental] = false
+      abort "not watched" if MallocCount.watch($LOADED_FEATURES.grep(/manypack\.so/).first) < 5
+      IN_SLOTS = GC::INTERNAL_CONSTANTS.fetch(:RVARGC_MAX_ALLOCATE_SIZE) { 0 } >= 640 # wide ones came with Ruby 3.2
+
+      def count(&block)
+        GC.disable
+        Array.new(7) { MallocCount.count(&block) }.min
+      end
+
+      def calls(&block) = count(&block)[0]
+      def own_calls(&block) = count(&block)[2]
+
+      def held_after_collection
+        GC.enable
+        4.times { GC.start }
+        MallocCount.held
+      end
+
+      # Not on the stack of the main Thread, where the collector would find what was there before.
+      def elsewhere(&block) = Thread.new(&block).join
+    RUBY
+
+    SMALL = [nil, 1.5, [1, 2, 3], [1] * 70, "s" * 500, { "id" => 7, "tags" => %w[a b], "n" => [[1], { "k" => 2**62 }] },
+             ["é" * 20] * 9, { "a" * 50 => [{ "b" => nil }, "c".b] }].freeze
+
+    def test_the_counter_counts
+      assert_counted <<~'RUBY'
+        abort "a String" unless calls { "x" * 5_000 } == 1
+        abort "own" unless own_calls { Manypack::Codec.new(freeze: true) } == 1
+        abort "bytes" unless count { "x" * 5_000 }[1].between?(5_000, 5_100)
+        abort "held" unless MallocCount.held.all?(&:positive?)
+      RUBY
+    end
+
+    def test_packing_mallocs_nothing_up_to_600_bytes
+      assert_counted <<~RUBY
+        objects = #{SMALL.inspect} + Array.new(24) { |i| "x" * (i * 26) }
+        objects.each do |object|
+          size = Manypack.pack(object).bytesize
+          abort "\#{size} bytes" if size > 604
+          abort "own, of \#{object.inspect}" unless own_calls { Manypack.pack(object) }.zero?
+          abort "any, of \#{object.inspect}" unless !IN_SLOTS || calls { Manypack.pack(object) }.zero?
+        end
+      RUBY
+    end
+
+    def test_unpacking_mallocs_nothing_where_values_fit_their_slots
+      assert_counted <<~RUBY
+        small = #{SMALL.inspect} + [Array.new(15) { |i| { "id" => i, "name" => "n" * i * 10 } }]
+        small.each do |object|
+          bytes = Manypack.pack(object)
+          [{}, { symbolize_keys: true }, { freeze: true }, { shareable: true }, { timestamp: true }].each do |options|
+            codec = Manypack::Codec.new(**options)
+            abort "own, of \#{object.inspect} with \#{options}" unless own_calls { codec.unpack(bytes) }.zero?
+            abort "any, of \#{object.inspect} with \#{options}" unless !IN_SLOTS || RUBY_VERSION < "3.3" || calls { codec.unpack(bytes) }.zero?
+          end
+        end
+      RUBY
+    end
+
+    def test_what_is_larger_takes_no_more_growth_than_doubling_would
+      assert_counted <<~'RUBY'
+        (11..22).each do |bits|
+          size = 1 << bits
+          [Array.new(size / 9) { |i| i + 0.5 }, Array.new(size / 100) { "s" * 98 }].each do |object|
+            steps = calls { Manypack.pack(object) }
+            abort "pack of #{size}: #{steps}" if steps > bits - 9
+            bytes = Manypack.pack(object)
+            steps = own_calls { Manypack.unpack(bytes) }
+            abort "unpack of #{size}: #{steps}" if steps > bits - 9
+          end
+        end
+      RUBY
+    end
+
+    def test_after_all_is_done_only_key_caches_are_held
+      assert_counted <<~'RUBY'
+        require "stringio"
+        foreign = Class.new { def to_msgpack(packer) = packer.write_array_header(1).write("x" * 5_000) }.new
+        factory = Manypack::Factory.new
+        factory.register_type(1, Rational, packer: ->(r, p) { p.write([r.numerator, r.denominator]) },
+                                           unpacker: ->(u) { Rational(*u.read) }, recursive: true)
+        elsewhere { Manypack.unpack(Manypack.pack((0...2_000).to_h { |i| ["key #{i}", i] })) }
+        first = held_after_collection
+        elsewhere do
+          50.times do
+            Manypack.unpack(Manypack.pack([foreign] * 3 + Array.new(3_000) { |i| { "key #{i}" => i } }))
+            factory.load(factory.dump([3r, [2r] * 700]))
+            Manypack::Packer.new(StringIO.new).write("x" * 100_000).write([1] * 5_000).flush
+            Manypack::Unpacker.new.feed("\xDD\0\0\x10\0".b + "\x01" * 3_000).tap { |u| u.read rescue nil }
+            Manypack::Unpacker.new(max_depth: 5_000).feed("\x91".b * 4_000).tap { |u| u.skip rescue nil }
+            Manypack::Buffer.new << "x" * 100_000 << "y" * 300
+            Manypack.unpack("\x92\x91".b * 100 + "\xC1".b) rescue nil
+            Manypack::Codec.new(freeze: true)
+          end
+        end
+        held = held_after_collection
+        abort "#{first} grew to #{held}" unless held == first
+        codecs = ObjectSpace.each_object(Manypack::Codec).count
+        abort "#{held} with #{codecs} codecs" unless held[1] <= 16_500 + codecs * 800
+      RUBY
+    end
+
+    # What ObjectSpace.memsize_of has to see: how each is made, and how much it holds at least.
+    SIZES = {
+      "an empty Buffer" => ["Manypack::Buffer.new", 0],
+      "a Buffer of short pieces" => ['Manypack::Buffer.new.tap { |buffer| 5_000.times { buffer << "x" * 100 } }', 500_000],
+      "a Buffer of long Strings" => ['Manypack::Buffer.new(write_reference_threshold: 256).tap { |b| 50.times { b << "x" * 1_000 } }', 50 * 32],
+      "a Buffer of both, read in part" => ['Manypack::Buffer.new.tap { |b| 9.times { b << "x" * 90_000 << "y" * 600_000 } }.tap { |b| b.read(750_000) }', 500_000],
+      "a Packer" => ["Manypack::Packer.new.write([1] * 10_000)", 10_000],
+      "a Packer that was emptied" => ["Manypack::Packer.new.write([1] * 10_000).tap(&:reset).write(1)", 1],
+      "an Unpacker in the middle of an Array" => ['Manypack::Unpacker.new.feed("\\xDD\\0\\0\\x80\\0".b + "\\x01".b * 9_000).tap { |u| u.read rescue nil }', 72_000],
+      "an Unpacker that skips" => ['Manypack::Unpacker.new(max_depth: 9_000).feed("\\x91".b * 5_000).tap { |u| u.skip rescue nil }', 40_000],
+      "an Unpacker after an error" => ['Manypack::Unpacker.new.feed("\\x92".b * 50 + "\\xC1".b).tap { |u| u.read rescue nil }', 0],
+      "a Splitter" => ["Manypack::Parallel.const_get(:Splitter).new(Manypack::Codec.new(max_depth: 1_000)).feed('x' * 5_000)", 8_000],
+      "a Codec" => ["Manypack::Codec.new(freeze: true)", 100],
+      "a Factory of many types" => ["Manypack::Factory.new.tap { |f| 250.times { |i| f.register_type(i - 128, Class.new, packer: :to_s, unpacker: :p) } }", 500 * 40]
+    }.freeze
+
+    def test_every_object_tells_what_it_holds
+      assert_counted <<~RUBY
+        require "objspace"
+        require #{File.join(ROOT, "benchmark/memory/embedding").inspect}
+        def self.told
+          own = %i[Splitter Batch Stop].map { |name| Manypack::Parallel.const_get(name) }
+          [Manypack::Buffer, Manypack::Packer, Manypack::Unpacker, Manypack::Codec, Manypack::Factory, *own].sum do |klass|
+            ObjectSpace.each_object(klass).sum { |object| ObjectSpace.memsize_of(object) - Embedding.slot_size(object) }
+          end
+        end
+        GC.disable
+        #{SIZES.inspect}.each do |what, (program, least)|
+          before = [told, MallocCount.held[1]]
+          object = eval(program)
+          told, held = told() - before[0], MallocCount.held[1] - before[1]
+          abort "\#{what}: \#{held} bytes" if held < least
+          abort "\#{what} tells \#{told} of \#{held} bytes" unless told == held
+        end
+      RUBY
+    end
+
+    def test_a_ractor_holds_one_small_key_cache_and_nothing_when_it_is_gone
+      assert_counted <<~'RUBY'
+        warm = -> { Ractor.new { Manypack.unpack(Manypack.pack({ "a" => 1 })) } }
+        wait = ->(ractor) { ractor.respond_to?(:join) ? ractor.join : ractor.take }
+        elsewhere { wait.(warm.()) }
+        sleep 0.2 # its native thread ends after it
+        before = held_after_collection[1]
+        elsewhere do
+          ractors = Array.new(10) do
+            Ractor.new(Ractor.current) do |main|
+              main.__send__(:send, Manypack.unpack(Manypack.pack({ "a" => 1 })))
+              Ractor.receive
+            end
+          end
+          10.times { Ractor.receive }
+          each = (MallocCount.held[1] - before) / 10
+          abort "#{each} bytes for each" unless each.between?(1, 5_000)
+          ractors.each { |ractor| ractor.__send__(:send, nil) }
+          ractors.each(&wait)
+        end
+        50.times { sleep 0.1 if held_after_collection[1] > before }
+        abort "#{MallocCount.held[1] - before} bytes left" if MallocCount.held[1] > before
+      RUBY
+    end
+
+    private
+
+    def assert_counted(program)
+      output, status = Open3.capture2e(MallocCounter.environment, RbConfig.ruby, "-W0", "-Eutf-8", "-I#{ROOT}/lib", "-",
+                                       stdin_data: "# encoding: utf-8\n#{PRELUDE}#{program}\nputs :done")
+      assert_equal ["done", true], [output.strip, status.success?]
+    end
+  end
+end
