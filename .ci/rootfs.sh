@@ -2,6 +2,7 @@
 # Debian root file systems to throw away.
 #   rootfs.sh create ROOT TRIES                   makes a bare one, with this machine's ways to the network
 #   rootfs.sh run ROOT COMMAND...                 runs a command of the repository's clone in it
+#   rootfs.sh install_packages ROOT RELEASE PACKAGE...   installs packages of that release
 #   rootfs.sh install_ruby ROOT VERSION RELEASE   installs that Ruby from that release and makes it the first in PATH
 #   rootfs.sh online ROOT                         tells whether packages and gems can be had
 # Mounts live in a mount namespace that ends with the command, so that none can be left behind.
@@ -67,14 +68,20 @@ run() {
   in_root "$root" sh -c 'cd /root/manypack && exec "$@"' sh "$@"
 }
 
-# It comes beside Debian's default Ruby, which the packages insist on.
-install_ruby() {
-  local root="$1" version="$2" from="$3" tool
+install_packages() {
+  local root="$1" from="$2"
+  shift 2
   sed "s/$release/$from/" "$root/etc/apt/sources.list" >"$root/etc/apt/sources.list.d/$from.list"
   in_root "$root" env DEBIAN_FRONTEND=noninteractive sh -ec "
     apt-get update -qq -o Acquire::Check-Valid-Until=false
-    apt-get install -y -qq --no-install-recommends -t $from ruby$version ruby$version-dev >/dev/null
+    apt-get install -y -qq --no-install-recommends -t $from $* >/dev/null
   "
+}
+
+# It comes beside Debian's default Ruby, which the packages insist on.
+install_ruby() {
+  local root="$1" version="$2" from="$3" tool
+  install_packages "$root" "$from" "ruby$version" "ruby$version-dev"
   for tool in ruby gem bundle; do
     ln -sf "/usr/bin/$tool$version" "$root/usr/local/bin/$tool"
   done
