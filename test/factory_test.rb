@@ -2,11 +2,12 @@
 
 # Manypack::Factory, its Pool, Codec and DefaultFactory as objects: copies, freezing, what they know of their types.
 require "test_helper"
-require "open3"
-require "rbconfig"
 require "stringio"
+require "support/program"
 
 class FactoryTest < Minitest::Test
+  include ProgramHelper
+
   module Shape
   end
 
@@ -358,14 +359,5 @@ class FactoryTest < Minitest::Test
         puts "ok" if copy.dump([:a, 1..2]) == "\\x92\\xD4\\x00a\\xD4\\x01r".b && !Manypack::DefaultFactory.type_registered?(1)
       end
     RUBY
-  end
-
-  private
-
-  def assert_program(program, expected)
-    output, status = Open3.capture2e({ "RUBYOPT" => nil }, RbConfig.ruby, "-W0", "-I", File.expand_path("../lib", __dir__),
-                                     "-r", "manypack", "-e", program)
-    assert_predicate status, :success?, output
-    assert_equal expected, output.chomp
   end
 end

@@ -3,10 +3,11 @@
 # Eight Ractors that pack, unpack, stream and register at once, while the main one registers for all of them and moves the
 # heap; one of them for a while with a collection at every allocation. For MANYPACK_STRESS seconds (2); CI takes its time.
 require "test_helper"
-require "open3"
-require "rbconfig"
+require "support/program"
 
 class RactorStressTest < Minitest::Test
+  include ProgramHelper
+
   SECONDS = Float(ENV.fetch("MANYPACK_STRESS", "2"))
 
   PROGRAM = <<~'RUBY'
@@ -126,7 +127,7 @@ class RactorStressTest < Minitest::Test
       end
     end
 
-    seconds = Float(ARGV.fetch(0))
+    seconds = Float(ENV.fetch("MANYPACK_STRESS"))
     default = Manypack::DefaultFactory
     default.register_type(1, Point)
     default.register_type(2, Version, packer: :one, unpacker: :of)
@@ -152,9 +153,7 @@ class RactorStressTest < Minitest::Test
   RUBY
 
   def test_eight_ractors_at_work
-    output, status = Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-w", "-W:no-experimental", "-I",
-                                     File.expand_path("../lib", __dir__), "-r", "manypack", "-", SECONDS.to_s, stdin_data: PROGRAM)
-    assert_predicate status, :success?, output.lines.last(50).join
+    output = run_program(PROGRAM, { "MANYPACK_STRESS" => SECONDS.to_s })
     assert_match(/\Aok, /, output)
   end
 end

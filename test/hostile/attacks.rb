@@ -49,7 +49,7 @@ module Attacks
 
   # The output of a program of Ruby's that has Manypack and our messages; a failure when it does not end well.
   def run_ruby(program, env = {})
-    head = "require './test/hostile/messages'; include HostileMessages; include PeakMemory\n"
+    head = "# encoding: UTF-8\nrequire './test/hostile/messages'; include HostileMessages; include PeakMemory\n"
     libs = $LOAD_PATH.grep(/\A#{Regexp.escape(ROOT)}/).flat_map { |path| ["-I", path] }
     output, status = Open3.capture2e(env, RbConfig.ruby, "-W0", *libs, stdin_data: head + program, chdir: ROOT)
     assert_predicate status, :success?, output
