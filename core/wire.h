@@ -153,6 +153,15 @@ mp_ahead_p(const uint8_t *p, const uint8_t *end)
     return MP_LIKELY(end - p >= MP_AHEAD);
 }
 
+/* Whether a fixstr is at p, and so much behind it that all of it is there; then *n is the length of its payload. */
+MP_INLINE bool
+mp_fixstr_ahead_p(const uint8_t *p, const uint8_t *end, uint32_t *n)
+{
+    if (!mp_ahead_p(p, end)) return false;
+    *n = *p & 0x1fu;
+    return MP_LIKELY((*p & 0xe0) == 0xa0);
+}
+
 /* The step over a head that has its size or count in a field. */
 MP_INLINE mp_step
 mp_step_over_field(const uint8_t **p, const uint8_t *end, uint64_t *held)

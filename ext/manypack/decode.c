@@ -515,6 +515,16 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         VALUE obj;
         bool key = (left & 1) == parity;
 
+        /* A short key goes a way of its own to its value: no map ends behind it, and there is nothing to choose. */
+        if (key && !limited && mp_fixstr_ahead_p(p, d->end, &n) && MP_LIKELY(count < capacity)) {
+            obj = str_key(d, p + 1, n);
+            if (MP_LIKELY(obj)) {
+                values[count++] = obj;
+                left--;
+                p += 1 + n;
+                key = false;
+            }
+        }
         if (MP_UNLIKELY(mp_row_read(p, d->end, &row) != MP_OK)) LACKING();
         payload = p + row.head;
 
