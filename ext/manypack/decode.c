@@ -523,6 +523,11 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 left--;
                 p += 1 + n;
                 key = false;
+                if (mp_fixstr_ahead_p(p, d->end, &n)) {
+                    obj = str_new(options, p + 1, n);
+                    p += 1 + n;
+                    goto complete;
+                }
             }
         }
         if (MP_UNLIKELY(mp_row_read(p, d->end, &row) != MP_OK)) LACKING();
@@ -645,6 +650,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         }
         p = payload;
 
+      complete:
         /* The object is complete, and with it every container that it was the last object of. */
         for (;;) {
             size_t n_objects, first;
