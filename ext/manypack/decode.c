@@ -70,6 +70,7 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec)
     d->outer_depth = d->outer_keys = 0;
     d->max_depth = mp_unpack_max_depth(&codec->options);
     d->source_own = false;
+    d->stack_enough = false;
     d->committed = false;
     mp_value_stack_init(&d->stack);
     mp_decoder_restart(d, 0);
@@ -420,6 +421,15 @@ call_at_any_depth(const handler_call *call)
     return rb_rescue2(call_handler, (VALUE)call, calls_too_deep, (VALUE)call, rb_eSysStackError, (VALUE)0);
 }
 
+/* Before user code is called: it is always from the same depth of the C stack that a decoder calls it. */
+MP_INLINE void
+check_stack(mp_decoder *d, const uint8_t *at)
+{
+    if (MP_LIKELY(d->stack_enough)) return;
+    if (mp_stack_used_up_p()) raise_status(d, MP_E_DEPTH, at);
+    d->stack_enough = true;
+}
+
 /* The object that the handler of a type makes of a body. */
 static VALUE
 typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const uint8_t *at)
@@ -430,7 +440,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
     if (type->optimized_symbol) return symbol_new(d, p, n);
     if (type->timestamp) return timestamp_new(d, p, n, at);
     mp_type_check_ractor(type);
-    if (MP_UNLIKELY(mp_stack_used_up_p())) raise_status(d, MP_E_DEPTH, at);
+    check_stack(d, at);
     d->tree.odd = true;
     if (!type->recursive) {
         call.argument = rb_str_new((const char *)p, n);
@@ -704,6 +714,43 @@ static MP_NOINLINE VALUE
 decode_whole_limited(mp_decoder *d)
 {
     return decode_loop(d, false, true);
+}
+
+VALUE
+mp_decode_immediate(const uint8_t **p, const uint8_t *end)
+{
+    mp_wire_row row;
+    VALUE obj;
+
+    if (mp_row_read(*p, end, &row) != MP_OK) return Qundef;
+    switch ((mp_kind)row.kind) {
+      case MP_FIXINT:
+      case MP_INT: {
+        int64_t n = mp_row_sint(*p, row);
+        if (!FIXABLE(n)) return Qundef;
+        obj = LONG2FIX((long)n);
+        break;
+      }
+      case MP_UINT: {
+        uint64_t n = mp_row_uint(*p, row);
+        if (!POSFIXABLE(n)) return Qundef;
+        obj = LONG2FIX((long)n);
+        break;
+      }
+      case MP_NIL:
+        obj = Qnil;
+        break;
+      case MP_FALSE:
+        obj = Qfalse;
+        break;
+      case MP_TRUE:
+        obj = Qtrue;
+        break;
+      default:
+        return Qundef;
+    }
+    *p += row.head;
+    return obj;
 }
 
 /* --- Manypack.unpack -------------------------------------------------------------------------------- */

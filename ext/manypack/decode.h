@@ -33,6 +33,7 @@ typedef struct {
     uint32_t outer_keys;        /* those of them that are map keys */
     uint32_t max_depth;
     bool source_own;            /* nobody else can change the source */
+    bool stack_enough;          /* there was enough of the C stack when user code was called from here */
     bool committed;             /* tree and at are where to go on after an error */
     mp_tree tree;
     mp_value_stack stack;
@@ -65,6 +66,12 @@ mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len)
  * object to blame, which d->tree counts as still to come; without, decoding cannot go on.
  */
 VALUE mp_decode_on(mp_decoder *d);
+
+/*
+ * The Integer without a Bignum, nil or boolean that is whole at *p, which is moved behind it; Qundef, and *p stays,
+ * for anything else. Neither allocates nor raises.
+ */
+VALUE mp_decode_immediate(const uint8_t **p, const uint8_t *end);
 
 /* Frees early what the collector would free. */
 void mp_decoder_cleanup(mp_decoder *d);

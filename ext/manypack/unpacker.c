@@ -586,6 +586,26 @@ run_whole(VALUE self, VALUE (*body)(void *))
     return result;
 }
 
+/*
+ * The next object where it is an immediate one that is all there, or Qundef: a handler reads many of these, and they
+ * need no decoder, nor anything that is given back when they raise, because they do not.
+ */
+static VALUE
+read_immediate(VALUE self)
+{
+    mp_unpacker *u = unpacker_for_read(self);
+    mp_blame blame;
+    VALUE obj;
+
+    if (u->broken || u->position != AT_OBJECT || u->codec.options.limited) return Qundef;
+    blame = front(u);
+    obj = mp_decode_immediate(&blame.at, blame.end);
+    if (obj == Qundef || (size_t)(blame.at - blame.start) > u->codec.options.max_bytes) return Qundef;
+    u->message = u->origin;
+    consume(u, (size_t)(blame.at - blame.start));
+    return obj;
+}
+
 /* --- headers ---------------------------------------------------------------------------------------- */
 
 /* Has the head of the next object at the front of the buffer. false when its bytes are not to be had. */
@@ -781,7 +801,9 @@ rb_unpacker_feed(VALUE self, VALUE string)
 static VALUE
 rb_unpacker_read(VALUE self)
 {
-    return run_whole(self, read_body);
+    VALUE obj = read_immediate(self);
+
+    return obj != Qundef ? obj : run_whole(self, read_body);
 }
 
 /*
