@@ -68,7 +68,7 @@ mp_typed_memsize(size_t size)
 #endif
 
 /*
- * Says of a frozen object, whose children have been said so before, that Ractors may share it.
+ * Says of a frozen object of ours, whose children have been said so before, that Ractors may share it.
  * 4.1 keeps this outside the object and has a function for it; before, it is a bit of the object. A Ruby
  * from 4.1 on that lacks the function must walk: there the bit alone would let a Ractor's own collector
  * free what another Ractor holds.
@@ -76,11 +76,11 @@ mp_typed_memsize(size_t size)
 static inline VALUE
 mp_obj_set_shareable(VALUE obj)
 {
-#ifdef HAVE_RB_OBJ_SET_SHAREABLE
-    return rb_obj_set_shareable(obj);
-#elif RUBY_API_VERSION_CODE < 40100
+#if RUBY_API_VERSION_CODE < 40100
     RB_FL_SET_RAW(obj, RUBY_FL_SHAREABLE);
     return obj;
+#elif defined(HAVE_RB_OBJ_SET_SHAREABLE)
+    return rb_obj_set_shareable(obj);
 #else
     return rb_ractor_make_shareable(obj);
 #endif
