@@ -76,13 +76,14 @@ module Payloads
     Rows.build(Random.new(seed), bytes)
   end
 
-  # Small messages in a row.
+  # Messages in a row.
   #
+  # @param kind [String] of Stream::KINDS
   # @param count [Integer] of messages
   # @param seed [Integer]
   # @return [Stream]
-  def stream(count, seed: DEFAULT_SEED)
-    Stream.build(Random.new(seed), count)
+  def stream(kind, count, seed: DEFAULT_SEED)
+    Stream.build(Random.new(seed), kind, count)
   end
 
   # A page of tweets as the search API answers it: nested maps with many repeated keys, Unicode text, ids beyond 32 bits.

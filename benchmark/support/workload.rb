@@ -100,7 +100,9 @@ class Workload
   end
 
   def streams
-    [one("streams", "#{@stream} messages", STREAMING) { Payloads.stream(@stream) }]
+    { "messages" => 1, "log lines" => 10, "tweets" => 50 }.map do |kind, size|
+      one("streams", "#{@stream / size} #{kind}", STREAMING) { Payloads.stream(kind, @stream / size) }
+    end
   end
 
   # Documents that every language can have; a JSON file is one.

@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
-# Many small messages in a row: a thousand different ones, again and again.
+# Many messages in a row: a thousand different ones, again and again.
 
 require "tempfile"
+require_relative "messages"
+require_relative "twitter"
 
 module Payloads
   class Stream
@@ -13,13 +15,22 @@ module Payloads
     # @return [Integer] of messages
     attr_reader :count
 
+    KINDS = {
+      "messages" => lambda { |random|
+        Array.new(DIFFERENT) do |index|
+          { "id" => index + random.rand(1 << 20), "level" => %w[debug info warn].sample(random: random), "took" => random.rand.round(6) }
+        end
+      },
+      "log lines" => ->(random) { Array.new(DIFFERENT) { Messages.structured(random) } },
+      "tweets" => ->(random) { Twitter.new(random).page(DIFFERENT).fetch("statuses") }
+    }.freeze
+
     # @param random [Random]
+    # @param kind [String] of KINDS
     # @param count [Integer] a multiple of a thousand
-    def self.build(random, count)
-      messages = Array.new(DIFFERENT) do |index|
-        { "id" => index + random.rand(1 << 20), "level" => %w[debug info warn].sample(random: random), "took" => random.rand.round(6) }
-      end
-      new(messages, count)
+    # @return [Stream]
+    def self.build(random, kind, count)
+      new(KINDS.fetch(kind).call(random), count)
     end
 
     # @param messages [Array<Hash>]
