@@ -9,12 +9,15 @@
 
 typedef struct {
     VALUE buffer;
-    mp_codec codec;
-    uint32_t depth; /* levels of nesting open around it; above 0 while it is lent to user code */
-    uint32_t epoch; /* counts the loans that were not returned as they should */
-    VALUE thread;   /* whose user code it is; alive while it is lent, and only compared */
+    uint32_t depth;  /* levels of nesting open around it; above 0 while it is lent to user code */
+    uint32_t epoch;  /* counts the loans that were not returned as they should */
+    VALUE thread;    /* whose user code it is; alive while it is lent, and only compared */
     size_t rollback; /* of the Buffer when the outermost loan began */
+    mp_codec codec;
 } mp_packer;
+
+MP_STATIC_ASSERT(packer_fits_a_slot_of_320, sizeof(mp_packer) <= 288);
+MP_STATIC_ASSERT(packer_is_hot_in_one_cache_line, offsetof(mp_packer, codec) <= 32);
 
 static void
 packer_mark(void *ptr)

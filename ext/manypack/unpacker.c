@@ -21,12 +21,16 @@ enum { FIRST_PLACES = 16 };
 
 typedef struct {
     VALUE buffer;
-    mp_codec codec;
+    VALUE broken;         /* the error after which nobody knows where the next object starts: every read raises it; 0 */
     position position;
     bool open;            /* between initialize, or the start of a body, and the end of the body */
     bool running;         /* a method is at work */
+    bool lost;            /* the error on its way will break it */
     bool body;            /* over the body of an ext, of body_type */
     int8_t body_type;
+    size_t origin;        /* offset of the first byte of the buffer in all that was fed or read */
+    size_t message;       /* offset of the object at hand */
+    mp_codec codec;
     mp_around around;     /* the body; its objects go on counting */
     mp_tree tree;
     VALUE *values;        /* the value stack of an unfinished object, in a block of values_owner */
@@ -35,12 +39,11 @@ typedef struct {
     mp_walk walk;
     uint64_t *left;       /* the walk's memory, */
     size_t places;        /* of so many numbers */
-    size_t origin;        /* offset of the first byte of the buffer in all that was fed or read */
-    size_t message;       /* offset of the object at hand */
-    bool lost;            /* the error on its way leaves it unknown where the next object starts */
-    VALUE broken;         /* that error, which every read raises from then on; 0 */
     VALUE inner;          /* of a body: an Unpacker for the bodies inside it, when none is being unpacked; 0 */
 } mp_unpacker;
+
+MP_STATIC_ASSERT(unpacker_fits_a_slot_of_640, sizeof(mp_unpacker) <= 608);
+MP_STATIC_ASSERT(unpacker_is_hot_in_one_cache_line, offsetof(mp_unpacker, codec) <= 48);
 
 static void
 unpacker_mark(void *ptr)
