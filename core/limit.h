@@ -52,9 +52,10 @@ MP_INLINE mp_status
 mp_limits_pass(const mp_limits *limits, mp_kind kind, uint32_t n, uint64_t *objects)
 {
     mp_status status = mp_limits_check(limits, kind, n);
+    uint64_t declared = mp_declared_objects(kind, n);
 
-    if (MP_UNLIKELY(status != MP_OK)) return status;
-    *objects += mp_declared_objects(kind, n);
+    if (MP_UNLIKELY(status != MP_OK) || !declared) return status;
+    *objects += declared;
     return *objects > limits->objects ? MP_E_MAX_OBJECTS : MP_OK;
 }
 

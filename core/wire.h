@@ -153,12 +153,15 @@ mp_ahead_p(const uint8_t *p, const uint8_t *end)
     return MP_LIKELY(end - p >= MP_AHEAD);
 }
 
+/* The longest payload of a fixstr. */
+#define MP_FIXSTR_MAX 31
+
 /* Whether a fixstr is at p, and so much behind it that all of it is there; then *n is the length of its payload. */
 MP_INLINE bool
 mp_fixstr_ahead_p(const uint8_t *p, const uint8_t *end, uint32_t *n)
 {
     if (!mp_ahead_p(p, end)) return false;
-    *n = *p & 0x1fu;
+    *n = *p & MP_FIXSTR_MAX;
     return MP_LIKELY((*p & 0xe0) == 0xa0);
 }
 

@@ -121,17 +121,24 @@ offset_of(const mp_decoder *d, const uint8_t *at)
 
 /* --- limits ---------------------------------------------------------------------------------------- */
 
+NORETURN(static void raise_limit(mp_decoder *d, mp_status status, const uint8_t *at));
+
+static void
+raise_limit(mp_decoder *d, mp_status status, const uint8_t *at)
+{
+    mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
+
+    d->committed = false;
+    mp_raise_limit(status, &d->codec->options.limits, d->tree.objects, blame);
+}
+
 /* Before an object is counted or read by a codec that is limited: LimitError where it declares too much. */
 MP_INLINE void
 check_limits(mp_decoder *d, mp_kind kind, uint32_t n, const uint8_t *at)
 {
-    const mp_limits *limits = &d->codec->options.limits;
-    mp_status status = mp_limits_pass(limits, kind, n, &d->tree.objects);
-    mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
+    mp_status status = mp_limits_pass(&d->codec->options.limits, kind, n, &d->tree.objects);
 
-    if (MP_LIKELY(status == MP_OK)) return;
-    d->committed = false;
-    mp_raise_limit(status, limits, d->tree.objects, blame);
+    if (MP_UNLIKELY(status != MP_OK)) raise_limit(d, status, at);
 }
 
 /*
@@ -450,7 +457,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
         obj = call_at_any_depth(&call);
         d->tree.objects = mp_unpacker_end_body(call.argument);
         d->inner = call.argument;
-        if (d->codec->options.limited) check_limits(d, MP_EXT, n, at);
+        if (d->tree.objects > d->codec->options.limits.objects) raise_limit(d, MP_E_MAX_OBJECTS, at);
     }
     return finished_foreign(&d->codec->options, obj);
 }
@@ -478,6 +485,21 @@ own_key_source(mp_decoder *d, const uint8_t *p)
 {
     check_key(d, p);
     return own_source(d, p);
+}
+
+/* Whether a str may have that payload. */
+MP_INLINE bool
+text_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t n)
+{
+    return !limited || !options->strict_utf8 || mp_utf8_valid_p(p, n);
+}
+
+/* Whether a fixstr is at p that no limit can refuse. */
+MP_INLINE bool
+short_str_p(const mp_options *options, bool limited, const uint8_t *p, const uint8_t *end, uint32_t *n)
+{
+    if (limited && options->limits.string < MP_FIXSTR_MAX) return false;
+    return mp_fixstr_ahead_p(p, end, n) && text_p(options, limited, p + 1, *n);
 }
 
 /* --- the loop --------------------------------------------------------------------------------------- */
@@ -526,14 +548,14 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         bool key = (left & 1) == parity;
 
         /* A short key goes a way of its own to its value: no map ends behind it, and there is nothing to choose. */
-        if (key && !limited && mp_fixstr_ahead_p(p, d->end, &n) && MP_LIKELY(count < capacity)) {
+        if (key && short_str_p(options, limited, p, d->end, &n) && MP_LIKELY(count < capacity)) {
             obj = str_key(d, p + 1, n);
             if (MP_LIKELY(obj)) {
                 values[count++] = obj;
                 left--;
                 p += 1 + n;
                 key = false;
-                if (mp_fixstr_ahead_p(p, d->end, &n)) {
+                if (short_str_p(options, limited, p, d->end, &n)) {
                     obj = str_new(options, p + 1, n);
                     p += 1 + n;
                     goto complete;
@@ -551,7 +573,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             n = mp_row_count(p, row);
             if (limited) check_limits(d, MP_STR, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
-            if (limited && options->strict_utf8 && !mp_utf8_valid_p(payload, n)) {
+            if (!text_p(options, limited, payload, n)) {
                 COMMIT(payload + n);
                 raise_status(d, MP_E_UTF8, p);
             }
@@ -592,7 +614,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                     values = d->stack.values;
                     capacity = d->stack.capacity;
                 }
-                if (limited) values[count++] = (VALUE)(offset_of(d, p) << 1 | 1);
+                if (limited && row.kind == MP_MAP) values[count++] = (VALUE)(offset_of(d, p) << 1 | 1);
                 open_words_put(&values[count], left, base, parity);
                 depth++;
                 base = count += OPEN_WORDS;
@@ -687,7 +709,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             left = open_words_left(&values[count]);
             base = open_words_base(&values[count]);
             parity = open_words_parity(&values[count]);
-            if (limited) count--;
+            if (limited && map) count--;
             if (!map) {
                 obj = array_new(options, n_objects, values + first);
                 continue;
