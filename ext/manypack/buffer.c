@@ -44,12 +44,31 @@ buffer_compact(void *ptr)
     }
 }
 
+/* Of the ith chunk's block, if it has one; of those before the last one, what is known. */
+static size_t
+block_size(mp_buffer *buffer, size_t i)
+{
+    const mp_chunk *chunk = mp_buffer_chunk(buffer, i);
+
+    if (!chunk->block) return 0;
+    return i == buffer->count - 1 && buffer->block_size ? buffer->block_size : chunk->at + chunk->len;
+}
+
+static void
+block_free(mp_buffer *buffer, size_t i)
+{
+    uint8_t *block = mp_buffer_chunk(buffer, i)->block;
+
+    mp_spoil(block, block_size(buffer, i));
+    xfree(block);
+}
+
 static void
 chunks_drop(mp_buffer *buffer)
 {
     size_t i;
 
-    for (i = 0; i < buffer->count; i++) xfree(mp_buffer_chunk(buffer, i)->block);
+    for (i = 0; i < buffer->count; i++) block_free(buffer, i);
     xfree(buffer->chunks);
     buffer->chunks = NULL;
     buffer->first = buffer->count = buffer->capacity = buffer->block_size = 0;
@@ -69,11 +88,7 @@ buffer_memsize(const void *ptr)
     mp_buffer *buffer = (mp_buffer *)ptr;
     size_t i, size = mp_typed_memsize(sizeof(mp_buffer)) + buffer->capacity * sizeof(mp_chunk);
 
-    for (i = 0; i < buffer->count; i++) {
-        const mp_chunk *chunk = mp_buffer_chunk(buffer, i);
-        bool last = i == buffer->count - 1;
-        if (chunk->block) size += last && buffer->block_size ? buffer->block_size : chunk->at + chunk->len;
-    }
+    for (i = 0; i < buffer->count; i++) size += block_size(buffer, i);
     return size;
 }
 
@@ -174,7 +189,7 @@ static void
 drop_empty_tail(mp_buffer *buffer)
 {
     if (!buffer->count || mp_buffer_last(buffer)->len) return;
-    xfree(mp_buffer_last(buffer)->block);
+    block_free(buffer, buffer->count - 1);
     buffer->count--;
     buffer->block_size = 0;
 }
@@ -187,6 +202,7 @@ finish_block(mp_buffer *buffer)
 
     if (!buffer->block_size) return;
     tail = mp_buffer_last(buffer);
+    mp_spoil(mp_buffer_end(buffer), mp_buffer_room(buffer));
     REALLOC_N(tail->block, uint8_t, tail->at + tail->len);
     buffer->block_size = 0;
 }
@@ -216,6 +232,7 @@ own_tail(mp_buffer *buffer)
 
         reserve_chunk(buffer);
         block = ALLOC_N(uint8_t, FIRST_BLOCK);
+        mp_spoil(block, FIRST_BLOCK);
         buffer->count++;
         *mp_buffer_last(buffer) = (mp_chunk){.block = block};
         buffer->block_size = FIRST_BLOCK;
@@ -242,6 +259,7 @@ mp_buffer_expand(VALUE self, size_t written, size_t n)
         REALLOC_N(tail->block, uint8_t, size);
         buffer->block_size = size;
     }
+    mp_spoil(tail->block + used, size - used);
     RB_GC_GUARD(self);
 }
 
@@ -274,6 +292,7 @@ bytes_new(VALUE self, size_t n)
     char *to = RSTRING_PTR(bytes);
     size_t left, part;
 
+    mp_spoil(to, n);
     for (left = n; left; left -= part, chunk++) {
         part = left < chunk->len ? left : chunk->len;
         memcpy(to, mp_chunk_bytes(chunk), part);
@@ -290,10 +309,11 @@ drop_first_chunk(mp_buffer *buffer)
     mp_chunk *chunk = mp_buffer_chunk(buffer, 0);
 
     if (buffer->count == 1 && buffer->block_size && buffer->block_size <= KEEP_BLOCK) {
+        mp_spoil(chunk->block, buffer->block_size);
         chunk->at = chunk->len = 0;
         return;
     }
-    xfree(chunk->block);
+    block_free(buffer, 0);
     if (buffer->count == 1) buffer->block_size = 0;
     buffer->first++;
     if (--buffer->count == 0) buffer->first = 0;
@@ -360,9 +380,10 @@ truncate_to(mp_buffer *buffer, size_t size)
         if (part < chunk->len) {
             chunk->len -= part;
             buffer->size -= part;
+            if (chunk->block) mp_spoil(chunk->block + chunk->at + chunk->len, part);
         } else {
             buffer->size -= chunk->len;
-            xfree(chunk->block);
+            block_free(buffer, buffer->count - 1);
             buffer->count--;
             buffer->block_size = 0; /* nobody knows how much more than its bytes the block before it has */
         }

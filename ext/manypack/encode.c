@@ -51,6 +51,7 @@ grow_str(mp_encoder *e, size_t n)
     e->out.start = (uint8_t *)RSTRING_PTR(e->str);
     e->out.pos = e->out.start + size;
     e->out.end = e->out.start + rb_str_capacity(e->str);
+    mp_spoil(e->out.pos, (size_t)(e->out.end - e->out.pos));
 }
 
 bool
@@ -67,12 +68,13 @@ mp_encoder_grow(mp_out *out, size_t n)
 static void
 leave_for_packer(mp_encoder *e)
 {
-    const uint8_t *bytes = e->out.start;
+    uint8_t *bytes = e->out.start;
     size_t size = mp_out_size(&e->out);
 
     e->packer = mp_packer_new(e->codec, &e->buffer);
     mp_encoder_window_on_buffer(e, 0, size + 1);
     memcpy(e->out.start, bytes, size);
+    mp_spoil(bytes, size);
     e->out.pos = e->out.start + size;
     e->str = 0;
 }

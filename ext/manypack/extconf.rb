@@ -3,6 +3,7 @@
 # Builds ext/manypack together with the C sources of core/ into one shared object.
 #   --enable-werror       warnings are errors, and the assertions of Ruby's headers are on
 #   --enable-sanitizers   AddressSanitizer and UndefinedBehaviorSanitizer
+#   --enable-canaries     spare and freed memory is filled with 0xc1, which test/hostile/canary_test.rb looks for in all output
 
 require "mkmf"
 
@@ -30,5 +31,6 @@ if enable_config("sanitizers", false)
   $CFLAGS << " #{flags}"
   $LDFLAGS << " #{flags}"
 end
+$CFLAGS << " -DMP_CANARIES=1" if enable_config("canaries", false)
 
 create_makefile("manypack/manypack")

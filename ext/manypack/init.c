@@ -40,6 +40,7 @@ Init_manypack(void)
     mp_mManypack = mp_const("Manypack");
     mp_cExtensionValue = mp_const("Manypack::ExtensionValue");
     mp_cTimestamp = mp_const("Manypack::Timestamp");
+    if (MP_CANARIES) rb_define_const(mp_mManypack, "CANARIES", Qtrue); /* for the tests of such a build */
     mp_utf8 = rb_utf8_encoding();
     mp_utf8_index = rb_utf8_encindex();
     mp_usascii_index = rb_usascii_encindex();

@@ -71,7 +71,10 @@ unpacker_compact(void *ptr)
 static void
 unpacker_free(void *ptr)
 {
-    xfree(((mp_unpacker *)ptr)->left);
+    mp_unpacker *u = ptr;
+
+    mp_spoil(u->left, u->places * sizeof(uint64_t));
+    xfree(u->left);
     mp_typed_free(ptr);
 }
 
@@ -190,6 +193,7 @@ walk_reserve(mp_unpacker *u, size_t places)
 {
     if (places > u->places) {
         REALLOC_N(u->left, uint64_t, places);
+        mp_spoil(u->left + u->places, (places - u->places) * sizeof(uint64_t));
         u->places = places;
     }
     u->walk.left = u->left;

@@ -22,6 +22,7 @@ mp_value_stack_init(mp_value_stack *stack)
     stack->values = stack->inlined;
     stack->capacity = MP_VALUES_INLINE;
     stack->owner = 0;
+    mp_spoil(stack->inlined, sizeof(stack->inlined)); /* the words are Integers to the collector */
 }
 
 /* Moves to a block of the collector's for so many; count are in use. */
@@ -32,6 +33,7 @@ MP_INLINE void
 mp_value_stack_cleanup(mp_value_stack *stack)
 {
     if (MP_LIKELY(stack->owner == 0)) return;
+    mp_spoil(stack->values, stack->capacity * sizeof(VALUE));
     rb_free_tmp_buffer(&stack->owner);
     mp_value_stack_init(stack);
 }
