@@ -11,6 +11,7 @@ require_relative "meddler"
 require_relative "messages"
 require_relative "subject"
 require_relative "differential"
+require_relative "limits"
 require_relative "packing"
 
 module Fuzz
@@ -21,6 +22,7 @@ module Fuzz
     def initialize
       @subject = Subject.new(Meddler.new)
       @differential = Differential.new
+      @limits = Limits.new
       @packing = Packing.new
     end
 
@@ -33,6 +35,7 @@ module Fuzz
     def check(bytes)
       @subject.check(bytes)
       @differential.check(bytes)
+      @limits.check(bytes)
       @packing.check(Zlib.crc32(bytes))
     end
 

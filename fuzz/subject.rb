@@ -76,7 +76,7 @@ module Fuzz
       options[:timestamp] = true if @random.rand(3).zero?
       options[:max_depth] = @random.rand(1..140) if @random.rand(5).zero?
       options[:max_bytes] = @random.rand(1..200) if @random.rand(10).zero?
-      limits(options) if @random.rand(5).zero?
+      limits(options) if @random.rand(3).zero?
       options
     end
 
@@ -160,6 +160,7 @@ module Fuzz
     end
 
     def born_as_asked(object)
+      raise Violation, "#{object.class} is not shareable with #{@options}" if @options[:shareable] && !Ractor.shareable?(object)
       return if object.frozen? || !(@options[:freeze] || @options[:shareable])
 
       raise Violation, "#{object.class} is not frozen with #{@options}" unless object.is_a?(Struct) || object.is_a?(Key)
