@@ -70,6 +70,37 @@ class StreamLimitsTest < Minitest::Test
     assert_equal 6, unpacker.read
   end
 
+  # How a message of many Hashes comes, with an object behind it; and whether that can be read after the error.
+  FLOOD = ("\xDD\0\0\x20\0".b + ("\x80".b * 0x2000)).freeze
+  COMING = {
+    "at once" => [->(unpacker) { unpacker.feed("#{FLOOD}\x06") }, true],
+    "in two pieces" => [->(unpacker) { unpacker.feed(FLOOD.byteslice(0, 60)).feed("#{FLOOD.byteslice(60..)}\x06") }, true],
+    "with a part that was read" => [->(unpacker) { unpacker.feed(FLOOD.byteslice(0, 60)).tap { unpacker.read rescue nil }.feed("#{FLOOD.byteslice(60..)}\x06") }, true],
+    "without its end" => [->(unpacker) { unpacker.feed(FLOOD.byteslice(0, 5_000)) }, false]
+  }.freeze
+
+  COMING.each do |how, (feed, goes_on)|
+    define_method("test_nothing_is_built_beyond_max_bytes_of_an_object_that_comes_#{how.tr(" ", "_")}") do
+      [99, 100, 105, 1_000].each do |max|
+        unpacker = feed.call(Manypack::Unpacker.new(max_bytes: max))
+        before = GC.stat(:total_allocated_objects)
+        error = assert_raises(Manypack::LimitError) { exercise { unpacker.read } }
+        assert_operator GC.stat(:total_allocated_objects) - before, :<, max + 100
+        assert_equal [:max_bytes, goes_on ? FLOOD.bytesize : 5_000, max], [error.limit, error.value, error.offset]
+        goes_on ? assert_equal(6, unpacker.read) : assert_same(error, assert_raises(Manypack::LimitError) { unpacker.read })
+      end
+    end
+  end
+
+  def test_an_object_of_max_bytes_is_read_and_one_byte_more_is_not
+    ["93 01 02 03", "a3 61 62 63", "81 a1 61 01", "ce 00 01 02 03"].each do |message|
+      binary = bytes(message)
+      assert_equal [unpack(binary)] * 3, exercise { Manypack::Unpacker.new(max_bytes: binary.bytesize).feed_each(binary * 3).to_a }
+      unpacker = Manypack::Unpacker.new(max_bytes: binary.bytesize - 1).feed(binary * 2)
+      2.times { |i| assert_equal (binary.bytesize * (i + 1)) - 1, assert_raises(Manypack::LimitError) { exercise { unpacker.read } }.offset }
+    end
+  end
+
   # Its body says how many objects follow in it.
   Wrapped = Struct.new(:content)
   FACTORY = Manypack::Factory.new.tap do |factory|

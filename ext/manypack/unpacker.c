@@ -297,6 +297,7 @@ typedef struct {
     VALUE (*body)(void *run);
     bool at_work;
     bool decoding;
+    bool cut;     /* the decoder had no more bytes than max_bytes leaves to the object at hand, and there are more */
     mp_decoder d;
 } run;
 
@@ -441,13 +442,15 @@ decode_front(run *r)
     mp_unpacker *u = r->u;
     mp_buffer *buffer = mp_buffer_get(u->buffer);
     const mp_chunk *chunk = mp_buffer_first(buffer);
+    size_t allowed = u->codec.options.max_bytes - (u->origin - u->message);
     VALUE obj;
 
+    r->cut = chunk && chunk->len > allowed;
     if (!chunk) return Qundef;
     r->decoding = true;
     buffer->taken = true;
     r->d.committed = false;
-    mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), chunk->len);
+    mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), r->cut ? allowed : chunk->len);
     obj = mp_decode_on(&r->d);
     unpacker_get(r->self); /* raises where this was a body, whose end came while a Fiber had stopped in here */
     mp_buffer_get(u->buffer)->taken = u->body;
@@ -474,6 +477,12 @@ read_object(run *r)
             u->around.objects = u->body ? r->d.tree.objects : 0;
             check_max_bytes(u, 0, true);
             return obj;
+        }
+        if (MP_UNLIKELY(r->cut)) {
+            /* The rest is not built: wherever it ends, or the bytes do, is too far for check_max_bytes. */
+            pass_over_rest(u, &r->d.tree, r->d.stack.values, IN_FAILED);
+            pass_over(u);
+            return Qundef;
         }
         suspend(r); /* before anything that can raise or never return */
         need = mp_object_need(r->d.at, r->d.end);
