@@ -203,7 +203,9 @@ check_depth(mp_decoder *d, const uint8_t *at)
 static MP_NOINLINE void
 check_key_hashes(const mp_decoder *d, size_t n, const VALUE *values, size_t end)
 {
-    if (!mp_key_hashes_spread_p(n, values)) mp_raise_same_hash(MP_SAME_HASH_MAX, end);
+    int exceeded = mp_same_hash_exceeded(n, values);
+
+    if (exceeded) mp_raise_same_hash((size_t)exceeded, end);
 }
 
 /* --- objects ---------------------------------------------------------------------------------------- */
@@ -843,8 +845,8 @@ mp_unpack(VALUE source, const mp_codec *codec)
  *              years 1 to 9999 (default false)
  *
  * Sizes are compared as they are declared, before what they announce is there. Whatever the options, a map has at most
- * 16 different keys of one hash, as NaN would be; at most 4 containers that are keys are inside each other, and at most
- * 32 of any kind inside of a key.
+ * 16 different keys of one hash, as NaN would be, or 4 where they are containers; at most 4 containers that are keys are
+ * inside each other, and at most 32 of any kind inside of a key.
  *
  * Options may be given as a Hash too; unknown ones are ignored.
  *

@@ -7,9 +7,15 @@ plain_p(VALUE key)
     return RB_SPECIAL_CONST_P(key) || RB_BUILTIN_TYPE(key) == T_STRING || RB_BUILTIN_TYPE(key) == T_SYMBOL;
 }
 
-/* Of the keys at these places, which have the same hash, whether at most MP_SAME_HASH_MAX are different. */
 static bool
-few_different_p(VALUE places, const VALUE *values)
+container_p(VALUE key)
+{
+    return !RB_SPECIAL_CONST_P(key) && (RB_BUILTIN_TYPE(key) == T_ARRAY || RB_BUILTIN_TYPE(key) == T_HASH);
+}
+
+/* Of the keys at these places, which have the same hash, whether at most so many are different. */
+static bool
+few_different_p(VALUE places, const VALUE *values, int most)
 {
     VALUE different[MP_SAME_HASH_MAX];
     int count = 0, i;
@@ -20,7 +26,7 @@ few_different_p(VALUE places, const VALUE *values)
 
         for (i = 0; i < count && !rb_eql(key, different[i]); i++) continue;
         if (i < count) continue;
-        if (count == MP_SAME_HASH_MAX) return false;
+        if (count == most) return false;
         different[count++] = key;
     }
     return true;
@@ -28,39 +34,43 @@ few_different_p(VALUE places, const VALUE *values)
 
 typedef struct {
     const VALUE *values;
-    bool spread;
+    int exceeded; /* what there may be and is more of; 0 */
 } hash_check;
 
 static int
 check_places(VALUE hash, VALUE places, VALUE arg)
 {
     hash_check *check = (hash_check *)arg;
+    int most;
 
-    if (FIXNUM_P(places) || RARRAY_LEN(places) <= MP_SAME_HASH_MAX) return ST_CONTINUE;
-    check->spread = few_different_p(places, check->values);
-    return check->spread ? ST_CONTINUE : ST_STOP;
+    if (FIXNUM_P(places)) return ST_CONTINUE;
+    most = container_p(check->values[FIX2LONG(RARRAY_AREF(places, 0))]) ? MP_SAME_HASH_CONTAINERS_MAX : MP_SAME_HASH_MAX;
+    if (RARRAY_LEN(places) <= most || few_different_p(places, check->values, most)) return ST_CONTINUE;
+    check->exceeded = most;
+    return ST_STOP;
 }
 
-bool
-mp_key_hashes_spread_p(size_t n, const VALUE *values)
+int
+mp_same_hash_exceeded(size_t n, const VALUE *values)
 {
-    VALUE seen; /* a hash to the place of the one key that has it, or an Array of the places of several */
-    hash_check check = {.values = values, .spread = true};
+    bool many = n > MP_SAME_HASH_MAX * 2;
+    VALUE seen = 0; /* a hash to the place of the one key that has it, or an Array of the places of several */
+    hash_check check = {.values = values, .exceeded = 0};
     size_t at;
 
-    if (n <= MP_SAME_HASH_MAX * 2) return true;
-    seen = rb_obj_hide(rb_hash_new());
+    if (n <= MP_SAME_HASH_CONTAINERS_MAX * 2) return 0;
     for (at = 0; at < n; at += 2) {
         VALUE hash, places, place = LONG2FIX((long)at);
 
-        if (plain_p(values[at])) continue;
+        if (plain_p(values[at]) || (!many && !container_p(values[at]))) continue;
+        if (!seen) seen = rb_obj_hide(rb_hash_new());
         hash = rb_hash(values[at]);
         places = rb_hash_lookup2(seen, hash, Qundef);
         if (places == Qundef) rb_hash_aset(seen, hash, place);
         else if (FIXNUM_P(places)) rb_hash_aset(seen, hash, rb_ary_new_from_args(2, places, place));
         else rb_ary_push(places, place);
     }
-    if (RHASH_SIZE(seen)) rb_hash_foreach(seen, check_places, (VALUE)&check);
+    if (seen) rb_hash_foreach(seen, check_places, (VALUE)&check);
     RB_GC_GUARD(seen);
-    return check.spread;
+    return check.exceeded;
 }

@@ -4,14 +4,18 @@
 
 #include "manypack.h"
 
-/* So many different keys of a map may have the same hash. Each costs a comparison with half of them. */
+/*
+ * So many different keys of a map may have the same hash, and so many that are containers, which are dear to compare. Each
+ * costs a comparison with half of them.
+ */
 #define MP_SAME_HASH_MAX 16
+#define MP_SAME_HASH_CONTAINERS_MAX 4
 
 /*
- * Whether no more of the keys have the same hash; n objects, a key and a value in turn. A NaN equals nothing and has the
+ * Which of these two the keys exceed, or 0; n objects, a key and a value in turn. A NaN equals nothing and has the
  * hash of every other; user code, which runs in here, can do the same to a class of its own. Other keys cannot be made
  * to collide, as Ruby salts their hashes. Takes linear time.
  */
-bool mp_key_hashes_spread_p(size_t n, const VALUE *values);
+int mp_same_hash_exceeded(size_t n, const VALUE *values);
 
 #endif

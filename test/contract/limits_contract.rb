@@ -145,18 +145,21 @@ module LimitsContract
   def test_a_few_keys_may_have_the_same_hash
     few = "de 00 10 #{"#{NAN} c0" * 16}"
     assert_equal 16, unpack(bytes(few)).size
-    assert_equal 16, unpack(bytes("de 00 10 #{"91 #{NAN} c0" * 16}")).size
+    assert_equal 4, unpack(bytes("84 #{"91 #{NAN} c0" * 4}")).size
+    assert_equal 8, unpack(bytes("88 #{"91 #{NAN} c0" * 4} #{"91 91 #{NAN} c0" * 4}")).size
     assert_equal 1, unpack(bytes("de 03 e8 #{"91 01 c0" * 1_000}")).size
     spread = (0...1_000).map { |i| "92 #{NAN} #{format("cd %04x", i)} c0" }.join
     assert_equal 1_000, unpack(bytes("de 03 e8 #{spread}")).size
   end
 
   def test_more_keys_of_one_hash_are_a_limit_error
-    [NAN, "91 #{NAN}", "81 01 #{NAN}"].each do |key|
-      message = "de 00 12 #{"#{key} c0" * 17} 01 02"
-      error = assert_unpack_error(Manypack::LimitError, "max_same_hash is 16, the input has a map with 17 different keys of one hash or more, " \
-                                                        "at byte #{bytes(message).bytesize}", message)
-      assert_equal [:max_same_hash, 17], [error.limit, error.value]
+    { NAN => 16, "91 #{NAN}" => 4, "81 01 #{NAN}" => 4 }.each do |key, most|
+      [most + 1, 17].each do |count|
+        message = "de #{format("%04x", count + 1)} #{"#{key} c0" * count} 01 02"
+        error = assert_unpack_error(Manypack::LimitError, "max_same_hash is #{most}, the input has a map with #{most + 1} different keys of one hash " \
+                                                          "or more, at byte #{bytes(message).bytesize}", message)
+        assert_equal [:max_same_hash, most + 1], [error.limit, error.value]
+      end
     end
   end
 

@@ -33,7 +33,7 @@ module Hostile
     EXT = ->(type) { ->(i) { "\xD6".b + type.chr.b + [i].pack("N") } }
     IN = ->(head, key, tail = "") { ->(i) { head.b + key.call(i) + tail.b } }
     SAME = ->(key) { ->(_i) { key.b } }
-    SIXTEEN = ->(i) { NAN + NUMBER.call(i / 16) }
+    FOUR = ->(i) { NAN + NUMBER.call(i / 4) }
     NUMBER = ->(i) { "\xCE".b + [i].pack("N") }
     FLOAT_AND_NUMBER = ->(i) { FLOAT.call(0) + NUMBER.call(i) }
 
@@ -41,7 +41,8 @@ module Hostile
       "NaN" => [SAME.call(NAN), FLOAT, 320_000], "[NaN]" => [SAME.call("\x91".b + NAN), IN.call("\x91", FLOAT), 352_000],
       "[[NaN]]" => [SAME.call("\x91\x91".b + NAN), IN.call("\x91\x91", FLOAT), 384_000],
       "{NaN => nil}" => [SAME.call("\x81".b + NAN + "\xC0".b), IN.call("\x81", FLOAT, "\xC0"), 384_000],
-      "[NaN, n], 16 of each" => [IN.call("\x92", SIXTEEN), IN.call("\x92", FLOAT_AND_NUMBER), 480_000],
+      "[NaN, n], 4 of each" => [IN.call("\x92", FOUR), IN.call("\x92", FLOAT_AND_NUMBER), 480_000],
+      "30 arrays around NaN and n, 4 of each" => [IN.call("#{"\x91" * 29}\x92", FOUR), IN.call("#{"\x91" * 29}\x92", FLOAT_AND_NUMBER), 480_000],
       "[1] again and again" => [SAME.call("\x91\xCE\0\0\0\x01".b), IN.call("\x91", NUMBER), 200_000],
       "a str again and again" => [SAME.call("\xA8key 0000"), ->(i) { format("\xA8key %04d".b, i % 10_000) }, 200_000],
       "0.0 and -0.0" => [->(i) { "\xCB".b + [i.even? ? 0.0 : -0.0].pack("G") }, FLOAT, 200_000],
