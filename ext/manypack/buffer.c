@@ -92,9 +92,9 @@ buffer_memsize(const void *ptr)
     return size;
 }
 
-/* Never shareable: it changes with every call. */
 MP_STATIC_ASSERT(buffer_fits_a_slot_of_160, sizeof(mp_buffer) <= 128);
 
+/* Never shareable: it changes with every call. */
 static const rb_data_type_t buffer_type = {
     .wrap_struct_name = "Manypack::Buffer",
     .function = {.dmark = buffer_mark, .dfree = buffer_free, .dsize = buffer_memsize, .dcompact = buffer_compact},
