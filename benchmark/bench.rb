@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Measures Manypack and its peers, each contender in a process of its own: what comes back is compared first, then rounds
-# are interleaved, and medians of ratios are printed.
+# Measures Manypack and its peers, each contender in a process of its own: what comes back is compared first, then
+# rounds are interleaved, and medians of ratios are printed.
 
 require "open3"
 require "optparse"
@@ -36,7 +36,7 @@ class Bench
 
   private
 
-  # All cases by new processes: what one process has of luck or of bad luck, such as where its heap lies, another has not.
+  # All cases by new processes: what one process has of luck or bad luck, such as where its heap lies, another has not.
   def heat(cases)
     contestants = start(cases.map(&:group).uniq)
     announce(contestants) unless @stamp
@@ -94,20 +94,23 @@ end
 
 # Real documents, where a checkout has them beside it.
 beside = File.expand_path("../../shared/data", __dir__)
-options = { heats: 2, rounds: 4, seconds: 0.04, stream: 1_000_000, largest: 100_000_000, yjit: true, only: //, contenders: //,
-            data: (beside if File.directory?(beside)) }
+options = { heats: 2, rounds: 4, seconds: 0.04, stream: 1_000_000, largest: 100_000_000, yjit: true, only: //,
+            contenders: //, data: (beside if File.directory?(beside)) }
 OptionParser.new do |parser|
   parser.banner = "Usage: bin/bench [options]"
   parser.on("--data DIR", "measure the JSON files of a folder too") { |dir| options[:data] = dir }
   parser.on("--look-alikes", "made-up documents only, the default without ../shared/data") { options[:data] = nil }
   parser.on("--only REGEXP", Regexp, "cases by name, such as 'streams' or 'twitter'") { |only| options[:only] = only }
-  parser.on("--contenders REGEXP", Regexp, "beside Manypack, such as 'floor|msgpack'") { |regexp| options[:contenders] = regexp }
-  parser.on("--rounds N", Integer, "rounds in each of two heats (#{options[:rounds]})") { |rounds| options[:rounds] = rounds }
+  parser.on("--contenders REGEXP", Regexp, "beside Manypack, such as 'floor|msgpack'") do |regexp|
+    options[:contenders] = regexp
+  end
+  parser.on("--rounds N", Integer, "rounds in each of two heats (#{options[:rounds]})") { |n| options[:rounds] = n }
   parser.on("--output FILE", "where the measurements go (benchmark/results/...)") { |file| options[:output] = file }
   parser.on("--lock FILE", "take turns, case by case, with other runs that lock it") { |file| options[:lock] = file }
   parser.on("--[no-]yjit", "with YJIT, where this Ruby has it (yes)") { |yjit| options[:yjit] = yjit }
   parser.on("--quick", "a minute: short rounds, in one heat, of the nearest contenders") do
-    options.update(heats: 1, rounds: 3, seconds: 0.02, stream: 100_000, largest: 1_000_000, contenders: /floor|msgpack|JSON|read/)
+    options.update(heats: 1, rounds: 3, seconds: 0.02, stream: 100_000, largest: 1_000_000,
+                   contenders: /floor|msgpack|JSON|read/)
   end
 end.parse!
 Bench.new(options).run

@@ -36,7 +36,9 @@ class Demo
   # @return [Boolean] whether everything came back equal
   def run
     @documents = Ractor.make_shareable(@files.empty? ? Payloads.documents(seed: @seed) : read_files)
-    @results = @documents.transform_values { |document| Contenders.all.map { |contender| Trial.new(contender, document) } }
+    @results = @documents.transform_values do |document|
+      Contenders.all.map { |contender| Trial.new(contender, document) }
+    end
     check_manypack
     announce
     measure
@@ -48,9 +50,10 @@ class Demo
 
   def parser
     OptionParser.new do |options|
-      options.banner = "Usage: bin/demo [options] [FILE.json ...]\nWithout files: made-up look-alikes of the classic data sets."
+      options.banner = "Usage: bin/demo [options] [FILE.json ...]\n" \
+                       "Without files: made-up look-alikes of the classic data sets."
       options.on("--seed N", Integer, "of the look-alikes (#{@seed})") { |value| @seed = value }
-      options.on("--time SECONDS", Float, "to measure, in all (#{@seconds.to_i})") { |value| @seconds = positive(value) }
+      options.on("--time SECONDS", Float, "to measure, in all (#{@seconds.to_i})") { |time| @seconds = positive(time) }
       options.on("--ractors N", Integer, "(as many as cores: #{@ractors})") { |value| @ractors = positive(value) }
     end
   end
@@ -96,7 +99,8 @@ class Demo
 
   def measure
     trials = @results.values.flatten
-    bar = ProgressBar.create(total: trials.size + Contenders.all.size, output: $stderr, title: "measuring", format: "%t |%B| %c/%C")
+    bar = ProgressBar.create(total: trials.size + Contenders.all.size, output: $stderr, title: "measuring",
+                             format: "%t |%B| %c/%C")
     budget = @seconds * (1 - RACTOR_SHARE) / trials.count(&:faithful?)
     trials.each { |trial| trial.run(budget) && bar.increment }
     @races = common.empty? ? [] : Contenders.all.map { |contender| race(contender).tap { bar.increment } }

@@ -12,10 +12,13 @@ beside = File.expand_path("../../shared/data", __dir__)
 options = { data: (beside if File.directory?(beside)), only: nil, record: false }
 OptionParser.new do |parser|
   parser.banner = "Usage: ruby benchmark/instructions.rb [options]\n" \
-                  "Without --only: the cases that are recorded. Details of the last run: callgrind_annotate tmp/instructions/..."
+                  "Without --only: the cases that are recorded. " \
+                  "Details of the last run: callgrind_annotate tmp/instructions/..."
   parser.on("--only REGEXP", Regexp, "cases by name") { |only| options[:only] = only }
   parser.on("--data DIR", "a folder of JSON files") { |dir| options[:data] = dir }
-  parser.on("--record [REASON]", "record them; with the CHANGELOG's line when they grew") { |reason| options[:record] = reason || true }
+  parser.on("--record [REASON]", "record them; with the CHANGELOG's line when they grew") do |reason|
+    options[:record] = reason || true
+  end
 end.parse!
 abort "Valgrind with its headers is not installed (Debian: valgrind)" unless Instructions.available?
 
@@ -27,11 +30,12 @@ floor = instructions.count(Contenders::WithFloor, ids)
 
 rows = counts.map do |key, dump|
   least = floor[key]&.per_object
-  [*key, *[dump.per_object, dump.per_object_in("manypack.so"), least].map { |number| number ? format("%.1f", number) : "-" },
+  numbers = [dump.per_object, dump.per_object_in("manypack.so"), least]
+  [*key, *numbers.map { |number| number ? format("%.1f", number) : "-" },
    least ? format("%.2f", dump.per_object / least) : "-", dump.path.delete_prefix("#{Instructions::FOLDER}/")]
 end
-puts Terminal::Table.new(title: "#{Instructions.build}: instructions per object",
-                         headings: ["case", "operation", "all", "in manypack.so", "floor", "/ floor", "details"], rows: rows)
+headings = ["case", "operation", "all", "in manypack.so", "floor", "/ floor", "details"]
+puts Terminal::Table.new(title: "#{Instructions.build}: instructions per object", headings: headings, rows: rows)
 
 recorded = RecordedInstructions.new(Instructions.build)
 if options[:record]

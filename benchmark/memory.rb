@@ -65,8 +65,11 @@ end
 beside = File.expand_path("../../shared/data", __dir__)
 options = { data: (beside if File.directory?(beside)), minutes: 10.0, quick: false }
 names = OptionParser.new do |parser|
-  parser.banner = "Usage: bin/bench-memory [options] [#{MemoryBenchmark::MEASUREMENTS.join(" | ")}] ...\nWithout names: all of them."
-  parser.on("--data DIR", "JSON files to decode (default ../shared/data, or look-alikes)") { |folder| options[:data] = folder }
+  parser.banner = "Usage: bin/bench-memory [options] [#{MemoryBenchmark::MEASUREMENTS.join(" | ")}] ...\n" \
+                  "Without names: all of them."
+  parser.on("--data DIR", "JSON files to decode (default ../shared/data, or look-alikes)") do |folder|
+    options[:data] = folder
+  end
   parser.on("--minutes N", Float, "length of the day (default 10)") { |minutes| options[:minutes] = minutes }
   parser.on("--quick", "less of everything, and a day of one minute") { options.update(quick: true, minutes: 1.0) }
   parser.on("--report", "measure nothing, show the results that are there") { options[:report] = true }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures what is committed on another Ruby, in a Debian of its own under vendor/: other_ruby.sh VERSION RELEASE [OPTIONS of bin/bench]
+# Measures what is committed on another Ruby, in a Debian of its own under vendor/:
+#   other_ruby.sh VERSION RELEASE [OPTIONS of bin/bench]
 # For example 3.4 experimental. Needs root and a network. Results come to benchmark/results, for rake bench:report.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What it costs to decode trees that every Ractor may have, to hand them over, and how much more two Ractors do than one.
-# Each decoder is a process of its own; rounds are interleaved.
+# What it costs to decode trees that every Ractor may have, to hand them over, and how much more two Ractors do than
+# one. Each decoder is a process of its own; rounds are interleaved.
 
 require "open3"
 require "optparse"
@@ -23,7 +23,8 @@ class RactorsBenchmark
   def initialize(options)
     @options = options
     @workload = { data: options[:data], stream: 1, largest: 1 }
-    @flags = Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?").last.success? ? ["--yjit"] : []
+    _, yjit = Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?")
+    @flags = yjit.success? ? ["--yjit"] : []
     @measurements = []
   end
 
@@ -49,11 +50,15 @@ class RactorsBenchmark
       ratios = (present - ["Shareable"]).map { |decoder| ratio(samples[[name, decoder]], samples[[name, "Shareable"]]) }
       [name, format("%.2f", 1 / ratios.first), *ratios.drop(1).map { |one| format("%.2f", one) }]
     end
-    means = present.drop(1).map { |decoder| mean(names.map { |name| ratio(samples[[name, decoder]], samples[[name, "Shareable"]]) }) }
-    rows << :separator << ["geometric mean", format("%.2f", 1 / means.first), *means.drop(1).map { |one| format("%.2f", one) }]
+    means = present.drop(1).map do |decoder|
+      mean(names.map { |name| ratio(samples[[name, decoder]], samples[[name, "Shareable"]]) })
+    end
+    rows << :separator
+    rows << ["geometric mean", format("%.2f", 1 / means.first), *means.drop(1).map { |one| format("%.2f", one) }]
     rows << ["goal", "1.00, none above 1.15", "1.90", "2.20"].first(present.size)
     keep("shareable", "decode", samples)
-    puts Terminal::Table.new(title: "shareable: true", headings: ["", "/ mutable", "JSON.parse(freeze: true) /", "msgpack freeze: true /"].first(present.size), rows: rows)
+    headings = ["", "/ mutable", "JSON.parse(freeze: true) /", "msgpack freeze: true /"].first(present.size)
+    puts Terminal::Table.new(title: "shareable: true", headings: headings, rows: rows)
   end
 
   def hand_over
@@ -62,21 +67,30 @@ class RactorsBenchmark
     samples = pairs.transform_values { |times| times.map(&:first) }
     samples[[name, "Integer"]] = pairs.values.first.map(&:last)
     keep("handing over", "there and back", samples)
-    rows = samples.map { |(_, what), times| [what, format("%.1f", Statistics.median(times) / 1e3), ("20.0" if what == "Shareable")] }
-    puts Terminal::Table.new(title: "#{name} decoded, to another Ractor and an answer back", headings: ["", "us", "goal"], rows: rows)
+    rows = samples.map do |(_, what), times|
+      [what, format("%.1f", Statistics.median(times) / 1e3), ("20.0" if what == "Shareable")]
+    end
+    puts Terminal::Table.new(title: "#{name} decoded, to another Ractor and an answer back",
+                             headings: ["", "us", "goal"], rows: rows)
   end
 
   def together
     name = document
     counts = [1, @options[:ractors]]
-    samples = rounds(TOGETHER.product(counts)) { |decoder, count| ask(decoder, "together", name, count, @options[:together]) }
+    samples = rounds(TOGETHER.product(counts)) do |decoder, count|
+      ask(decoder, "together", name, count, @options[:together])
+    end
     rows = TOGETHER.map do |decoder|
       one, many = counts.map { |count| samples[[decoder, count]] }
       ratios = Statistics.spread(many.zip(one).map { |more, less| more / less })
-      [decoder, format("%.0f", Statistics.median(one)), format("%.0f", Statistics.median(many)), format("%.2f", ratios.median),
-       format("%.2f-%.2f", ratios.low, ratios.high), { "Skip" => "1.90", "Split" => "1.90", "Manypack" => "1.60" }[decoder]]
+      [decoder, format("%.0f", Statistics.median(one)), format("%.0f", Statistics.median(many)),
+       format("%.2f", ratios.median), format("%.2f-%.2f", ratios.low, ratios.high),
+       { "Skip" => "1.90", "Split" => "1.90", "Manypack" => "1.60" }[decoder]]
     end
-    keep("together", name, samples.to_h { |(decoder, count), rates| [["#{count} Ractors", decoder], rates.map { |rate| 1e9 / rate }] })
+    times = samples.to_h do |(decoder, count), rates|
+      [["#{count} Ractors", decoder], rates.map { |rate| 1e9 / rate }]
+    end
+    keep("together", name, times)
     puts Terminal::Table.new(title: "#{name}: documents a second of #{@options[:ractors]} Ractors and of one",
                              headings: ["", "one", "all", "times", "lowest-highest round", "goal"], rows: rows)
   end
@@ -99,8 +113,10 @@ class RactorsBenchmark
   # nil when what it needs is not installed.
   def contestant(decoder)
     @contestants ||= Hash.new do |all, name|
-      all[name] = Contestant.new(name, [RbConfig.ruby, "-W0", *@flags, "-I#{File.expand_path("../lib", __dir__)}",
-                                        File.expand_path("support/ractors_child.rb", __dir__), name, JSON.generate(@workload)], [])
+      lib = File.expand_path("../lib", __dir__)
+      child = File.expand_path("support/ractors_child.rb", __dir__)
+      command = [RbConfig.ruby, "-W0", *@flags, "-I#{lib}", child, name, JSON.generate(@workload)]
+      all[name] = Contestant.new(name, command, [])
     end
     @contestants[decoder] unless @contestants[decoder].missing
   end
@@ -111,7 +127,8 @@ class RactorsBenchmark
   end
 
   def cases(group)
-    Workload.new(**@workload).cases.values.select { |one| one.group == group && one.operations == Workload::PLAIN }.map(&:id)
+    all = Workload.new(**@workload).cases.values
+    all.select { |one| one.group == group && one.operations == Workload::PLAIN }.map(&:id)
   end
 
   def document
@@ -128,14 +145,14 @@ class RactorsBenchmark
 
   def keep(group, operation, samples)
     samples.each do |(name, decoder), ns|
-      @measurements << Measurement.new(group: group, name: name, operation: operation, contender: decoder, bytes: nil, objects: nil,
-                                       wall: ns, cpu: ns, gc: [])
+      @measurements << Measurement.new(group: group, name: name, operation: operation, contender: decoder,
+                                       bytes: nil, objects: nil, wall: ns, cpu: ns, gc: [])
     end
   end
 
   def stamp
-    { ruby: [RUBY_DESCRIPTION, *@flags].join(" "), cpu: Stamp.cpu, cores: Etc.nprocessors, commit: Stamp.commit, time: Time.now.utc.iso8601,
-      contenders: { Manypack: Manypack::VERSION } }
+    { ruby: [RUBY_DESCRIPTION, *@flags].join(" "), cpu: Stamp.cpu, cores: Etc.nprocessors, commit: Stamp.commit,
+      time: Time.now.utc.iso8601, contenders: { Manypack: Manypack::VERSION } }
   end
 
   def path

@@ -3,7 +3,8 @@
 # Writes docs/performance.md with its pictures from the results of the newest Ruby, the other Rubies' beside it.
 require_relative "support/report"
 
-paths = Dir[File.join(__dir__, "results", "*.json")].sort_by { |path| Gem::Version.new(path[/ruby-([\d.]+\d)/, 1]) }.reverse
+paths = Dir[File.join(__dir__, "results", "*.json")]
+paths = paths.sort_by { |path| Gem::Version.new(path[/ruby-([\d.]+\d)/, 1]) }.reverse
 abort "there are no results: rake bench" if paths.empty?
 
 docs = File.expand_path("../docs", __dir__)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A ring of Ractors that pass messages around, each unpacking, changing and packing what it gets; beside it the same with
-# Integers and with Strings that are not packed, and the same of Threads. Each ring is a process of its own.
+# A ring of Ractors that pass messages around, each unpacking, changing and packing what it gets; beside it the same
+# with Integers and with Strings that are not packed, and the same of Threads. Each ring is a process of its own.
 
 require "json"
 require "open3"
@@ -29,13 +29,16 @@ class RingBenchmark
     @options = options
     @settings = SETTINGS.select { |name, _| name.match?(options[:only]) }
     @samples = Hash.new { |samples, key| samples[key] = [] }
-    @flags = Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?").last.success? ? ["--yjit"] : []
+    _, yjit = Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?")
+    @flags = yjit.success? ? ["--yjit"] : []
   end
 
   def run
     puts "#{RUBY_DESCRIPTION} #{@flags.join}, #{Stamp.cpu}, #{@options[:nodes]} nodes, #{@options[:times]} times around"
     @options[:rounds].times do |round|
-      @settings.each_key { |setting| RINGS.rotate(round).each { |ring| @samples[[setting, ring]] << measure(setting, ring) } }
+      @settings.each_key do |setting|
+        RINGS.rotate(round).each { |ring| @samples[[setting, ring]] << measure(setting, ring) }
+      end
     end
     puts table
     Results.new(stamp, measurements).write(path)
@@ -45,8 +48,11 @@ class RingBenchmark
   private
 
   def measure(setting, ring)
-    output, status = Open3.capture2({ "RUBYOPT" => "-W0" }.merge(SETTINGS[setting]), RbConfig.ruby, *@flags, "-I#{File.expand_path("../lib", __dir__)}",
-                                    File.expand_path("support/ring_child.rb", __dir__), *ring, @options[:nodes].to_s, @options[:times].to_s)
+    environment = { "RUBYOPT" => "-W0" }.merge(SETTINGS[setting])
+    lib = File.expand_path("../lib", __dir__)
+    child = File.expand_path("support/ring_child.rb", __dir__)
+    output, status = Open3.capture2(environment, RbConfig.ruby, *@flags, "-I#{lib}", child,
+                                    *ring, @options[:nodes].to_s, @options[:times].to_s)
     raise "the ring #{ring.join(" ")} with #{setting} failed" unless status.success?
 
     $stderr.print "."
@@ -57,10 +63,13 @@ class RingBenchmark
     rows = @samples.keys.map do |setting, ring|
       time = median(setting, ring, :pass)
       [setting, name(ring), format("%.2f", time / hops * 1e6), format("%.0f", hops / time),
-       format("%.0f %%", 100 * time / median(setting, BASE, :pass)), format("%.0f %%", 100 * median(setting, ring, :gc) / time),
-       format("%.2f", median(setting, ring, :start)), format("%.2f", median(setting, ring, :end)), format("%.1f", median(setting, ring, :kilobytes) / nodes)]
+       format("%.0f %%", 100 * time / median(setting, BASE, :pass)),
+       format("%.0f %%", 100 * median(setting, ring, :gc) / time),
+       format("%.2f", median(setting, ring, :start)), format("%.2f", median(setting, ring, :end)),
+       format("%.1f", median(setting, ring, :kilobytes) / nodes)]
     end
-    Terminal::Table.new(headings: ["", "ring", "us a hop", "hops/s", "Packed of this", "collecting", "s to start", "s to end", "KB a node"], rows: rows)
+    headings = ["", "ring", "us a hop", "hops/s", "Packed of this", "collecting", "s to start", "s to end", "KB a node"]
+    Terminal::Table.new(headings: headings, rows: rows)
   end
 
   def name(ring)
@@ -80,15 +89,18 @@ class RingBenchmark
   end
 
   def stamp
-    { ruby: [RUBY_DESCRIPTION, *@flags].join(" "), cpu: Stamp.cpu, cores: Etc.nprocessors, commit: Stamp.commit, time: Time.now.utc.iso8601,
-      nodes: nodes, times: @options[:times], contenders: { Manypack: Manypack::VERSION } }
+    { ruby: [RUBY_DESCRIPTION, *@flags].join(" "), cpu: Stamp.cpu, cores: Etc.nprocessors, commit: Stamp.commit,
+      time: Time.now.utc.iso8601, nodes: nodes, times: @options[:times], contenders: { Manypack: Manypack::VERSION } }
   end
 
   # Nanoseconds of a hop.
   def measurements
     @samples.map do |(setting, ring), samples|
-      times = { wall: :pass, cpu: :cpu, gc: :gc }.transform_values { |field| samples.map { |sample| sample[field] / hops * 1e9 } }
-      Measurement.new(group: "ring", name: setting, operation: "hop", contender: name(ring), bytes: nil, objects: nil, **times)
+      times = { wall: :pass, cpu: :cpu, gc: :gc }.transform_values do |field|
+        samples.map { |sample| sample[field] / hops * 1e9 }
+      end
+      Measurement.new(group: "ring", name: setting, operation: "hop", contender: name(ring),
+                      bytes: nil, objects: nil, **times)
     end
   end
 

@@ -48,8 +48,8 @@
 #define MP_STATIC_ASSERT(name, condition) typedef char mp_assert_##name[(condition) ? 1 : -1]
 
 /*
- * Says of n bytes that nothing is in them yet, or that nobody wants any more what is. With MP_CANARIES they become 0xc1, which
- * no message has as a head, so that they are seen where they come out; without, this is nothing.
+ * Says of n bytes that nothing is in them yet, or that nobody wants any more what is. With MP_CANARIES they become
+ * 0xc1, which no message has as a head, so that they are seen where they come out; without, this is nothing.
  */
 MP_INLINE void
 mp_spoil(void *bytes, size_t n)

@@ -90,7 +90,8 @@ container_open(mp_walk *walk, const mp_head *head)
  * anything else only the payload is left to pass.
  */
 MP_INLINE mp_status
-head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flags, const mp_limits *limits, bool *opened)
+head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flags, const mp_limits *limits,
+            bool *opened)
 {
     mp_head head;
     mp_status status = mp_head_read(*p, end, &head);

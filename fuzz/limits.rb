@@ -2,14 +2,16 @@
 
 # What limits promise, over one message at a time.
 module Fuzz
-  # Limits refuse, and change nothing: what is within them is what it is without, and what is not is refused for a reason that the
-  # message has at the offset that the error names.
+  # Limits refuse, and change nothing: what is within them is what it is without, and what is not is refused for a
+  # reason that the message has at the offset that the error names.
   class Limits
-    UNTRUSTED = { max_bytes: 1_048_576, max_objects: 100_000, max_map_size: 1_000, max_array_size: 10_000, max_string_bytes: 262_144,
-                  max_ext_bytes: 4_096, utf8: :strict, duplicate_keys: :error, max_depth: 32 }.freeze
+    UNTRUSTED = { max_bytes: 1_048_576, max_objects: 100_000, max_map_size: 1_000, max_array_size: 10_000,
+                  max_string_bytes: 262_144, max_ext_bytes: 4_096, utf8: :strict, duplicate_keys: :error,
+                  max_depth: 32 }.freeze
 
     # By width of the size behind them, the first bytes of what may be limited; others have the size in themselves.
-    SIZED = { "C" => [0xC4, 0xC7, 0xD9], "n" => [0xC5, 0xC8, 0xDA, 0xDC, 0xDE], "N" => [0xC6, 0xC9, 0xDB, 0xDD, 0xDF] }.freeze
+    SIZED = { "C" => [0xC4, 0xC7, 0xD9], "n" => [0xC5, 0xC8, 0xDA, 0xDC, 0xDE],
+              "N" => [0xC6, 0xC9, 0xDB, 0xDD, 0xDF] }.freeze
     FIXED_EXTS = (0xD4..0xD8)
 
     def initialize
@@ -20,7 +22,8 @@ module Fuzz
     def check(bytes)
       @bytes = bytes
       @random = Random.new(Zlib.crc32(bytes) + 2)
-      @options = { allow_unknown_ext: @random.rand(3).positive?, symbolize_keys: coin, freeze: coin, shareable: coin, timestamp: coin }
+      @options = { allow_unknown_ext: @random.rand(3).positive?, symbolize_keys: coin, freeze: coin, shareable: coin,
+                   timestamp: coin }
       @limits = limits
       free, held = load({}), load(@limits)
       return if refused?(held)
@@ -90,7 +93,9 @@ module Fuzz
     end
 
     def further?(again, error)
-      !again.is_a?(Manypack::LimitError) || again.limit != error.limit || again.offset > error.offset || again.value > error.value
+      return true unless again.is_a?(Manypack::LimitError) && again.limit == error.limit
+
+      again.offset > error.offset || again.value > error.value
     end
   end
 end

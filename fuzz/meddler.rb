@@ -4,9 +4,9 @@
 module Fuzz
   Violation = Class.new(StandardError)
 
-  # What user code does in the middle of a decode: it uses the Unpacker that is at work, changes the bytes that are being
-  # decoded, decodes something else. What is refused must be refused with a RuntimeError, and nothing of it may show in
-  # the result.
+  # What user code does in the middle of a decode: it uses the Unpacker that is at work, changes the bytes that are
+  # being decoded, decodes something else. What is refused must be refused with a RuntimeError, and nothing of it may
+  # show in the result.
   class Meddler
     USES = [
       ->(unpacker) { unpacker.feed("\x01") }, ->(unpacker) { unpacker.feed_each("\x01") { nil } },
@@ -26,8 +26,8 @@ module Fuzz
     CHANGES = [
       ->(input) { input.clear }, ->(input) { input.replace("\xC1".b * 300) },
       ->(input) { input.force_encoding("BINARY") << ("\xC1".b * 5000) },
-      ->(input) { input.setbyte(input.bytesize / 2, 0xC1) unless input.empty? }, ->(input) { input.force_encoding("UTF-16LE") },
-      ->(input) { input.slice!(0, 3) }
+      ->(input) { input.setbyte(input.bytesize / 2, 0xC1) unless input.empty? },
+      ->(input) { input.force_encoding("UTF-16LE") }, ->(input) { input.slice!(0, 3) }
     ].freeze
 
     # The Unpacker at work, and the String it decodes; nil where there is none that could be used.

@@ -16,10 +16,12 @@ module Fuzz
     TEXTS = ["", "a", "id", "name", "é", "日本", "😀", "a\0b", "\xFF", "\xED\xA0\x80", "x" * 31, "y" * 32, "é" * 16]
             .map(&:b).freeze
     NANS = ["\x7F\xF8\0\0\0\0\0\0", "\xFF\xF8\0\0\0\0\0\1", "\x7F\xF0\0\0\0\0\0\1"].map(&:b).freeze
-    NUMBERS = ["\x00", "\x7F", "\xE0", "\xFF", "\xCC\x80", "\xCC\x01", "\xCD\x01\x00", "\xCD\x00\x01", "\xCE\xFF\xFF\xFF\xFF",
-               "\xCF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", "\xCF\0\0\0\0\0\0\0\1", "\xD0\x80", "\xD0\x05", "\xD1\x80\0", "\xD1\0\1",
-               "\xD2\x80\0\0\0", "\xD3\x80\0\0\0\0\0\0\0", "\xD3\0\0\0\0\0\0\0\1", "\xCA\x3F\xC0\0\0", "\xCA\x7F\xC0\0\1",
-               "\xCB\x3F\xF8\0\0\0\0\0\0", "\xCB\x80\0\0\0\0\0\0\0", "\xC0", "\xC2", "\xC3"].map(&:b).freeze
+    NUMBERS = ["\x00", "\x7F", "\xE0", "\xFF", "\xCC\x80", "\xCC\x01", "\xCD\x01\x00", "\xCD\x00\x01",
+               "\xCE\xFF\xFF\xFF\xFF", "\xCF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", "\xCF\0\0\0\0\0\0\0\1",
+               "\xD0\x80", "\xD0\x05", "\xD1\x80\0", "\xD1\0\1",
+               "\xD2\x80\0\0\0", "\xD3\x80\0\0\0\0\0\0\0", "\xD3\0\0\0\0\0\0\0\1",
+               "\xCA\x3F\xC0\0\0", "\xCA\x7F\xC0\0\1", "\xCB\x3F\xF8\0\0\0\0\0\0", "\xCB\x80\0\0\0\0\0\0\0",
+               "\xC0", "\xC2", "\xC3"].map(&:b).freeze
     CONTAINERS = [0x90, 0x80, 0xDC, 0xDD, 0xDE, 0xDF].freeze
     HEADS = (0x80..0xFF).to_a.freeze
     COUNTS = [0, 1, 2, 15, 16, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff].freeze
@@ -72,12 +74,15 @@ module Fuzz
       first, second = one, one
       at = @random.rand(first.bytesize + 1)
       from = @random.rand(second.bytesize + 1)
-      first.byteslice(0, at) + second.byteslice(from, @random.rand(1..40)) + first.byteslice(at + @random.rand(4)..).to_s
+      inserted = second.byteslice(from, @random.rand(1..40))
+      first.byteslice(0, at) + inserted + first.byteslice(at + @random.rand(4)..).to_s
     end
 
     # Headers that promise what never comes, inside each other.
     def bomb
-      heads = Array.new(@random.rand(1..140)) { length(CONTAINERS.sample(random: @random), COUNTS.sample(random: @random)) }
+      heads = Array.new(@random.rand(1..140)) do
+        length(CONTAINERS.sample(random: @random), COUNTS.sample(random: @random))
+      end
       heads.join + (@random.rand(2).zero? ? one : "")
     end
 
@@ -177,7 +182,9 @@ module Fuzz
 
     def extension(levels)
       type = @random.rand(6).zero? ? @random.rand(-128..127) : @types.sample(random: @random)
-      return ext(type, @random.bytes([4, 8, 12, 0, 5].sample(random: @random))) if type == TIMESTAMP && @random.rand(3).zero?
+      if type == TIMESTAMP && @random.rand(3).zero?
+        return ext(type, @random.bytes([4, 8, 12, 0, 5].sample(random: @random)))
+      end
       return ext(type, timestamp) if type == TIMESTAMP
       return ext(type, payload) unless @recursive.include?(type)
 

@@ -2,7 +2,7 @@
 
 # Objects and errors in a form that can be compared.
 module Fuzz
-  # What came of a decode, in a form that can be compared: [:object, text, object], [:error, text, exception] or [:thrown].
+  # What came of a decode, in a comparable form: [:object, text, object], [:error, text, exception] or [:thrown].
   module Outcome
     module_function
 

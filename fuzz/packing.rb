@@ -2,8 +2,8 @@
 
 # Packing, while what is packed changes.
 module Fuzz
-  # Objects for a packer, some of which change what is being packed, use the Packer at work, or raise: what comes out is an
-  # error, or a message that is whole and that all fronts make alike.
+  # Objects for a packer, some of which change what is being packed, use the Packer at work, or raise: what comes out is
+  # an error, or a message that is whole and that all fronts make alike.
   class Packing
     # Packs itself, and does something else by the way.
     class Rogue
@@ -33,7 +33,8 @@ module Fuzz
     ].freeze
 
     # What costs more, and happens less often.
-    DEAR = [->(rogue, packer) { packer.write([rogue]) }, ->(_, packer) { GC.start(full_mark: false) || packer.write(7) }].freeze
+    DEAR = [->(rogue, packer) { packer.write([rogue]) },
+            ->(_, packer) { GC.start(full_mark: false) || packer.write(7) }].freeze
 
     # What would pull the output from under the Packer at work.
     MISUSES = [->(packer) { packer.reset }, ->(packer) { packer.full_pack }, ->(packer) { packer.buffer.clear },

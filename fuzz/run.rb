@@ -3,8 +3,8 @@
 # Fuzzes Manypack at the level of Ruby:
 #   ruby -Ilib fuzz/run.rb [--seconds 60] [--messages N] [--seed N]   new messages, so long or so many
 #   ruby -Ilib fuzz/run.rb FILE...                                    those of these files
-# A message that breaks a promise, or the process, or takes too long, is left in fuzz/crashes, whose files the test suite
-# replays. Run it against the build with sanitizers: EXT_OPTIONS=--enable-sanitizers rake fuzz.
+# A message that breaks a promise, or the process, or takes too long, is left in fuzz/crashes, whose files the test
+# suite replays. Run it against the build with sanitizers: EXT_OPTIONS=--enable-sanitizers rake fuzz.
 require "optparse"
 require "tmpdir"
 require_relative "harness"

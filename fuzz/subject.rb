@@ -136,7 +136,8 @@ module Fuzz
       agree expected, front(input) { |input| @factory.codec(@options).unpack(input) }, "Codec#unpack"
       return if @options[:max_bytes] # of the whole input there, of the object here
 
-      agree expected, front(input, unpacker) { |input, unpacker| unpacker.feed(input).full_unpack }, "Unpacker#full_unpack"
+      agree expected, front(input, unpacker) { |input, unpacker| unpacker.feed(input).full_unpack },
+            "Unpacker#full_unpack"
       agree_by_io expected, whole_io(Trickle), "Factory#load of an io with readpartial"
       agree_by_io expected, whole_io(Exact), "Factory#load of an io with read"
       by_headers(expected) if expected[0] == :object
@@ -160,7 +161,9 @@ module Fuzz
     end
 
     def born_as_asked(object)
-      raise Violation, "#{object.class} is not shareable with #{@options}" if @options[:shareable] && !Ractor.shareable?(object)
+      if @options[:shareable] && !Ractor.shareable?(object)
+        raise Violation, "#{object.class} is not shareable with #{@options}"
+      end
       return if object.frozen? || !(@options[:freeze] || @options[:shareable])
 
       raise Violation, "#{object.class} is not frozen with #{@options}" unless object.is_a?(Struct) || object.is_a?(Key)
@@ -172,7 +175,8 @@ module Fuzz
 
       object = expected[2]
       case object
-      when Array then agree expected, front(input) { |input| array_by_header(unpacker.feed(input)) }, "read_array_header"
+      when Array
+        agree expected, front(input) { |input| array_by_header(unpacker.feed(input)) }, "read_array_header"
       when Hash
         return if @options[:symbolize_keys] || @options[:freeze] || @options[:shareable]
 
@@ -203,14 +207,18 @@ module Fuzz
     def agree_all(expected, actual, name)
       expected, actual = before_the_limit(expected, actual) if @options[:max_bytes]
       expected.zip(actual) { |one, other| agree_by_io one, other || ["nothing"], "stream in #{name}" }
-      raise Violation, "stream in #{name} has #{actual.size} outcomes, not #{expected.size}" if actual.size != expected.size
+      return if actual.size == expected.size
+
+      raise Violation, "stream in #{name} has #{actual.size} outcomes, not #{expected.size}"
     end
 
     # An object above max_bytes is passed over when it is whole, and the end of the stream when it is not.
     def before_the_limit(expected, actual)
       both = [expected, actual]
-      same = both.map { |outcomes| outcomes.index { |outcome| outcome[2].is_a?(Manypack::LimitError) } || outcomes.size }.min
-      both.map { |outcomes| outcomes.take(same) }
+      same = both.map do |outcomes|
+        outcomes.index { |outcome| outcome[2].is_a?(Manypack::LimitError) } || outcomes.size
+      end
+      both.map { |outcomes| outcomes.take(same.min) }
     end
 
     # Outcomes until the input ends, or until it is not known any more where the next object starts.
@@ -281,7 +289,8 @@ module Fuzz
 
       objects = []
       ended = front(nil) do
-        Manypack::Parallel.each(Trickle.new(@bytes, @random), ractors: 0, map: ITSELF, factory: @factory, **@options) do |object|
+        source = Trickle.new(@bytes, @random)
+        Manypack::Parallel.each(source, ractors: 0, map: ITSELF, factory: @factory, **@options) do |object|
           objects << Outcome.of { object }
         end
       end
@@ -294,8 +303,8 @@ module Fuzz
       outcome[2].is_a?(Manypack::TruncatedError) && outcome[2].offset == @bytes.bytesize
     end
 
-    # skip passes over as many objects as read reads or blames, and ends as it ends. What ends in the middle of an object to
-    # blame counts as two outcomes there.
+    # skip passes over as many objects as read reads or blames, and ends as it ends. What ends in the middle of an
+    # object to blame counts as two outcomes there.
     def skipped(expected)
       return if @options[:max_bytes] || expected.any? { |outcome| LIMITING.include?(outcome[2].class) }
 

@@ -27,7 +27,7 @@ module Fuzz
     end
   end
 
-  # Ext types of two sorts: the tame ones, which every library can have, and those whose handlers do what no handler should.
+  # Ext types of two sorts: tame ones, which every library can have, and those whose handlers do what no handler should.
   module Types
     TAME = [1, 2, 3, 10, 11].freeze
     RECURSIVE = [2, 3, 8, 12, 13, 14].freeze
@@ -42,7 +42,8 @@ module Fuzz
       recursive(factory, 2) { |unpacker| Box.new(unpacker.read) }
       recursive(factory, 3) { |unpacker| Box.new([unpacker.read, unpacker.read]) }
       factory.register_type(10, Symbol)
-      factory.register_type(11, Integer, packer: bigint.method(:to_msgpack_ext), unpacker: bigint.method(:from_msgpack_ext),
+      factory.register_type(11, Integer, packer: bigint.method(:to_msgpack_ext),
+                                         unpacker: bigint.method(:from_msgpack_ext),
                                          oversized_integer_extension: true)
     end
 

@@ -28,6 +28,14 @@ class StyleTest < Minitest::Test
     assert_empty without
   end
 
+  def test_no_line_is_longer_than_120_characters
+    long = OURS.grep(%r{\A(core|ext|lib|sig|fuzz|benchmark)/}).flat_map do |path|
+      lines = read(path).lines(chomp: true)
+      lines.each_index.select { |i| lines[i].size > 120 }.map { |i| "#{path}:#{i + 1}" }
+    end
+    assert_empty long, "lines longer than 120 characters"
+  end
+
   def test_the_wire_table_is_what_its_generator_writes
     output, status = Open3.capture2(RbConfig.ruby, File.join(ROOT, "tools/gen_wire_table.rb"))
     assert_predicate status, :success?

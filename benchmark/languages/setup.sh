@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes a Debian root file system with the MessagePack of other languages in it: setup.sh ROOT. Needs root, npm and a network.
+# Makes a Debian root file system with the MessagePack of other languages in it: setup.sh ROOT.
+# Needs root, npm and a network.
 set -euo pipefail
 root="$1"
 here="$(cd "$(dirname "$0")" && pwd)"

@@ -26,7 +26,9 @@ class CheckChild
   def from_stream(message)
     unpacker = @peer.unpacker
     result = nil
-    0.step(message.bytesize - 1, 4096) { |at| unpacker.feed_each(message.byteslice(at, 4096)) { |object| result = object } }
+    0.step(message.bytesize - 1, 4096) do |at|
+      unpacker.feed_each(message.byteslice(at, 4096)) { |object| result = object }
+    end
     result
   end
 end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A process of one peer, in which something of its memory is measured. What to do comes marshalled on standard input, what
-# came of it goes marshalled to standard output: whatever else were loaded here would be measured too.
+# A process of one peer, in which something of its memory is measured. What to do comes marshalled on standard input,
+# what came of it goes marshalled to standard output: whatever else were loaded here would be measured too.
 #   ruby child.rb MEASUREMENT PEER
 
 require_relative "peers"

@@ -36,6 +36,9 @@ module Children
 
   # @return [Array<String>] the flag, where this Ruby has YJIT
   def yjit
-    @yjit ||= Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?").last.success? ? ["--yjit"] : []
+    @yjit ||= begin
+      _, status = Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?")
+      status.success? ? ["--yjit"] : []
+    end
   end
 end

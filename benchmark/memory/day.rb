@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Resident memory of a server over a day, shortened: an hour takes a minute. All contenders live through it at the same time.
+# Resident memory of a server over a day, shortened: an hour takes a minute. All contenders live through it at once.
 
 require "terminal-table"
 require_relative "allocators"
@@ -32,7 +32,10 @@ class Day
   # @return [Array<Terminal::Table>]
   def tables(result)
     hours = Array.new(result[:hours]) { |i| (i + 1).to_s }
-    means = result[:rows].map { |row| [row[:name], row[:answered], *megabytes(means(result, row)), *megabytes([row[:samples].map(&:last).max])] }
+    means = result[:rows].map do |row|
+      peak = row[:samples].map(&:last).max
+      [row[:name], row[:answered], *megabytes(means(result, row)), *megabytes([peak])]
+    end
     collected = result[:rows].map { |row| [row[:name], *megabytes(row[:collected]), growth(row[:collected])] }
     [Terminal::Table.new(title: "#{TITLE}: resident MB, mean of each hour (#{result[:hour].round} s)",
                          headings: ["", "requests", *hours, "peak"], rows: means),
@@ -43,8 +46,11 @@ class Day
   # @param result [Hash] of measure
   # @param folder [String] where plots go
   def plot(result, folder)
-    series = result[:rows].to_h { |row| [row[:name], row[:samples].map { |seconds, bytes| [seconds / result[:hour], bytes / 1e6] }] }
-    Plot.lines(File.join(folder, "day.svg"), { title: "#{TITLE}: the same load every hour", x: "hour", y: "resident MB" }, series)
+    series = result[:rows].to_h do |row|
+      [row[:name], row[:samples].map { |seconds, bytes| [seconds / result[:hour], bytes / 1e6] }]
+    end
+    labels = { title: "#{TITLE}: the same load every hour", x: "hour", y: "resident MB" }
+    Plot.lines(File.join(folder, "day.svg"), labels, series)
   end
 
   private
@@ -53,15 +59,18 @@ class Day
     threads = Peers::ALL.map { |peer| { peer: peer, threads: 4, ractors: 0 } }
     ractors = [Peers::Manypack, Peers::Json].map { |peer| { peer: peer, threads: 2, ractors: 2 } }
     under_glibc = (threads + ractors).map { |contender| contender.merge(malloc: GLIBC) }
-    under_jemalloc = (threads.first(2) + ractors.first(1)).map { |contender| contender.merge(malloc: "jemalloc, decay 1 s") }
+    under_jemalloc = (threads.first(2) + ractors.first(1)).map do |contender|
+      contender.merge(malloc: "jemalloc, decay 1 s")
+    end
     under_glibc + under_jemalloc.select { |contender| Allocators.all.key?(contender[:malloc]) }
   end
 
   def live(peer:, threads:, ractors:, malloc:)
-    result = Children.run("day", peer, environment: Allocators.all.fetch(malloc), input: file(peer), hours: HOURS, hour: @hour,
-                                       threads: threads, ractors: ractors)
+    result = Children.run("day", peer, environment: Allocators.all.fetch(malloc), input: file(peer),
+                                       hours: HOURS, hour: @hour, threads: threads, ractors: ractors)
     workers = ractors.zero? ? "#{threads} threads" : "#{threads} threads, #{ractors} Ractors"
-    { name: "#{peer.label}, #{workers}, #{malloc[/\w+/]}", peer: peer.label, threads: threads, ractors: ractors, malloc: malloc, **result }
+    { name: "#{peer.label}, #{workers}, #{malloc[/\w+/]}", peer: peer.label, threads: threads, ractors: ractors,
+      malloc: malloc, **result }
   end
 
   def messages

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The server: workers in threads and in Ractors take requests as they come, unpack them, hold what came out for a while, and
-# answer with some of it packed. The main thread looks at the process's memory.
+# The server: workers in threads and in Ractors take requests as they come, unpack them, hold what came out for a while,
+# and answer with some of it packed. The main thread looks at the process's memory.
 
 require_relative "day_schedule"
 require_relative "messages_file"
@@ -25,13 +25,14 @@ class DayChild
     @ractors = ractors
   end
 
-  # @return [Hash{Symbol => Object}] samples of seconds and resident bytes; what was resident at the end of each hour when
-  #   all garbage was collected; requests that were answered
+  # @return [Hash{Symbol => Object}] samples of seconds and resident bytes; what was resident at the end of each hour
+  #   when all garbage was collected; requests that were answered
   def run
     start = DayChild.now + LEAD
     workers = start_workers(start)
     samples, collected = take_samples(start)
-    { samples: samples, collected: collected, answered: workers.sum { |worker| worker.respond_to?(:take) ? worker.take : worker.value } }
+    answered = workers.sum { |worker| worker.respond_to?(:take) ? worker.take : worker.value }
+    { samples: samples, collected: collected, answered: answered }
   end
 
   # @return [Float]
@@ -63,7 +64,10 @@ class DayChild
   def start_workers(start)
     work = Ractor.make_shareable([@peer, @messages, @hours, @hour, start])
     threads = Array.new(@threads) { |worker| Thread.new { DayChild.work(worker, *work) } }
-    threads + Array.new(@ractors) { |i| Ractor.new(@threads + i, work) { |worker, shared| DayChild.work(worker, *shared) } }
+    ractors = Array.new(@ractors) do |i|
+      Ractor.new(@threads + i, work) { |worker, shared| DayChild.work(worker, *shared) }
+    end
+    threads + ractors
   end
 
   def take_samples(start)

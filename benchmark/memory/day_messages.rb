@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Messages of every size from 50 bytes to 5 MB, evenly spread over the orders of magnitude: records such as services send.
+# Messages of every size from 50 bytes to 5 MB, evenly spread over orders of magnitude: records such as services send.
 module DayMessages
   SMALLEST = 50
   LARGEST = 5_000_000
@@ -34,7 +34,8 @@ module DayMessages
   # @api private
   def record(random, most)
     text = random.rand(50).zero? ? random.rand(most) : random.rand(200)
-    { "id" => random.rand(1 << 53), "user" => { "name" => "user #{random.rand(10_000)}", "verified" => random.rand(2).zero? },
+    { "id" => random.rand(1 << 53),
+      "user" => { "name" => "user #{random.rand(10_000)}", "verified" => random.rand(2).zero? },
       "tags" => Array.new(random.rand(4)) { "tag #{random.rand(500)}" }, "score" => random.rand.round(6),
       "text" => Array.new(text / 8 + 1) { "word#{random.rand(1000)}" }.join(" ")[0, [text, most].min] }
   end

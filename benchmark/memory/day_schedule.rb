@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What comes to a server in an hour of its day: when, how large, and how long what was made of it is held. Each hour brings
-# the same, so that what grows from one to the next is the process; each worker has an hour of its own.
+# What comes to a server in an hour of its day: when, how large, and how long what was made of it is held. Each hour
+# brings the same, so that what grows from one to the next is the process; each worker has an hour of its own.
 class DaySchedule
   # One request: seconds into the hour, index of the message, seconds that the result is held.
   Request = Struct.new(:at, :message, :hold)

@@ -23,7 +23,8 @@ module Embedding
     fits = Hash.new { |known, (klass, size)| known[[klass, size]] = embedded?(BUILD.fetch(klass).call(size)) }
     all.keys.group_by { |object| BUILD.keys.find { |klass| object.is_a?(klass) } }.except(nil).to_h do |klass, objects|
       fitting = objects.select { |object| fits[[klass, size(object)]] }
-      [klass.name, { count: objects.size, fitting: fitting.size, embedded: fitting.count { |object| embedded?(object) } }]
+      embedded = fitting.count { |object| embedded?(object) }
+      [klass.name, { count: objects.size, fitting: fitting.size, embedded: embedded }]
     end
   end
 

@@ -17,8 +17,8 @@ module Figures
 
   # @return [Hash{Symbol => Object}] where and when
   def stamp
-    { ruby: RUBY_DESCRIPTION, yjit: !Children.yjit.empty?, cpu: Stamp.cpu, commit: Stamp.commit, time: Time.now.utc.iso8601,
-      peers: Peers::ALL.to_h { |peer| [peer.label, peer.version] } }
+    { ruby: RUBY_DESCRIPTION, yjit: !Children.yjit.empty?, cpu: Stamp.cpu, commit: Stamp.commit,
+      time: Time.now.utc.iso8601, peers: Peers::ALL.to_h { |peer| [peer.label, peer.version] } }
   end
 
   # @param name [String] of a measurement
@@ -51,7 +51,9 @@ module Figures
   def block(name, measurement, result)
     taken = JSON.parse(File.read(file(name)), symbolize_names: true).fetch(:stamp)
     tables = measurement.tables(result).map(&:to_s).join("\n")
-    "```\n#{tables}\n```\n#{taken[:ruby]}, #{taken[:cpu]}, #{taken[:peers].map { |peer| peer.join(" ") }.join(", ")}; commit #{taken[:commit]}, #{taken[:time][0, 10]}\n"
+    peers = taken[:peers].map { |peer| peer.join(" ") }.join(", ")
+    "```\n#{tables}\n```\n" \
+      "#{taken[:ruby]}, #{taken[:cpu]}, #{peers}; commit #{taken[:commit]}, #{taken[:time][0, 10]}\n"
   end
 
   # @api private

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What is packed and unpacked: real documents where there are some, look-alikes elsewhere, and messages. Kept in files, in
-# the format of each peer, so that the process that measures holds nothing but the bytes.
+# What is packed and unpacked: real documents where there are some, look-alikes elsewhere, and messages. Kept in files,
+# in the format of each peer, so that the process that measures holds nothing but the bytes.
 
 require "fileutils"
 require "json"
@@ -22,7 +22,7 @@ class Inputs
 
   # @param data [String, nil] a folder of JSON files
   def initialize(data)
-    documents = data ? read(data) : Payloads.documents.reject { |name, _| name.start_with?("Image") } # JSON has no bytes
+    documents = data ? read(data) : Payloads.documents.reject { |name, _| name.start_with?("Image") } # no bytes in JSON
     @objects = documents.merge(Payloads.messages.reject { |_, message| message.is_a?(Integer) })
   end
 
@@ -43,7 +43,9 @@ class Inputs
   private
 
   def read(data)
-    Dir[File.join(data, "*.json")].sort.to_h { |path| [File.basename(path, ".json"), JSON.parse(File.read(path, encoding: "UTF-8"))] }
+    Dir[File.join(data, "*.json")].sort.to_h do |path|
+      [File.basename(path, ".json"), JSON.parse(File.read(path, encoding: "UTF-8"))]
+    end
   end
 
   def write(path, messages)

@@ -17,7 +17,7 @@ typedef struct {
     size_t calls, bytes, own_calls, own_bytes;
 } counters;
 
-/* Of this thread: what is counted while a block runs, and the size that the extension is asking Ruby for; 0 when it is not. */
+/* Of this thread: what is counted while a block runs, and the size that the extension is asking Ruby for, or 0. */
 static __thread counters *counting __attribute__((tls_model("initial-exec")));
 static __thread size_t own_size __attribute__((tls_model("initial-exec")));
 
@@ -123,7 +123,7 @@ let_go(void *p)
     return was;
 }
 
-/* Ruby may allocate for itself, while it serves the extension: what is not of the size asked for is not the extension's. */
+/* Ruby may allocate for itself while it serves the extension: only what is of the size asked for is the extension's. */
 static void *
 counted(void *p, size_t size, int own)
 {
@@ -194,8 +194,8 @@ PASS_ON(void *, ruby_xcalloc, (size_t n, size_t size), (n, size), n * size)
 PASS_ON(void *, ruby_xrealloc, (void *p, size_t n), (p, n), n)
 PASS_ON(void *, ruby_xrealloc2, (void *p, size_t n, size_t size), (p, n, size), n * size)
 /*
- * By pointers, because 4.1 has a third argument here, which nobody looks at before, and no longer has the second function,
- * which nobody calls there.
+ * By pointers, because 4.1 has a third argument here, which nobody looks at before, and no longer has the second
+ * function, which nobody calls there.
  */
 static void *
 tmp_buffer(volatile VALUE *owner, long n, int mark)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Builds the malloc counter for this Ruby and runs programs under it. Linux and the like, where a library can be preloaded.
+# Builds the malloc counter for this Ruby and runs programs under it.
+# Linux and the like, where a library can be preloaded.
 #
 # @example In the program that runs under it
 #   MallocCount.watch($LOADED_FEATURES.grep(/manypack\.so/).first)
@@ -39,7 +40,8 @@ module MallocCounter
     FileUtils.mkdir_p(File.dirname(path))
     headers = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").map { |folder| "-I#{folder}" }
     built = "#{path}.#{Process.pid}" # of several that build it at the same time each replaces it as a whole
-    output, status = Open3.capture2e("cc", "-std=gnu99", "-O2", "-fPIC", "-shared", "-Wl,-z,lazy", *headers, SOURCE, "-o", built, "-ldl", "-lpthread")
+    output, status = Open3.capture2e("cc", "-std=gnu99", "-O2", "-fPIC", "-shared", "-Wl,-z,lazy", *headers, SOURCE,
+                                     "-o", built, "-ldl", "-lpthread")
     raise "the malloc counter does not build:\n#{output}" unless status.success?
 
     File.rename(built, path)

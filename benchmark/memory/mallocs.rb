@@ -13,7 +13,9 @@ class Mallocs
   # One String, one Array of records, one Array of numbers: what the format has of about so many bytes.
   SHAPES = {
     "string" => ->(size) { "s" * (size - 3) },
-    "records" => ->(size) { Array.new([size / 30, 1].max) { |i| { "id" => i, "name" => "name #{i}"[0, size], "tags" => ["t"] * 3 } } },
+    "records" => lambda { |size|
+      Array.new([size / 30, 1].max) { |i| { "id" => i, "name" => "name #{i}"[0, size], "tags" => ["t"] * 3 } }
+    },
     "floats" => ->(size) { Array.new([size / 9, 1].max) { |i| i + 0.5 } }
   }.freeze
 
@@ -33,7 +35,7 @@ class Mallocs
   # @return [Array<Terminal::Table>]
   def tables(result)
     result[:rows].group_by { |row| row[:shape] }.map do |shape, rows|
-      headings = ["bytes about", *%w[pack unpack].product(Peers::ALL.map(&:label)).map { |call, label| "#{call} #{label}" }]
+      headings = ["bytes about", *%w[pack unpack].product(Peers::ALL.map(&:label)).map { |both| both.join(" ") }]
       Terminal::Table.new(title: "#{TITLE}: #{shape}; calls, bytes (of them the extension's own)", headings: headings,
                           rows: @sizes.map { |size| [size, *cells(rows.select { |row| row[:about] == size })] })
     end

@@ -35,14 +35,16 @@ module Plot
   # @param series [Hash{String => Array<Array(Numeric, Numeric)>}] points by name
   def lines(path, labels, series)
     plots = series.keys.map { |name| "'-' using 1:2 with lines linewidth 1.6 title #{quote(name)}" }
-    draw(path, labels, "set yrange [0:*]\nset xrange [0:*] noextend\nplot #{plots.join(", ")}", series.values.map { |points| points.map { |point| point.join(" ") } })
+    tables = series.values.map { |points| points.map { |point| point.join(" ") } }
+    draw(path, labels, "set yrange [0:*]\nset xrange [0:*] noextend\nplot #{plots.join(", ")}", tables)
   end
 
   # @param groups [Hash{String => Array<Numeric>}] bars by group
   # @param names [Array<String>] of the bars in each group
   def bars(path, labels, groups, names)
     rows = groups.map { |group, values| "#{quote(group)} #{values.join(" ")}" }
-    style = "set yrange [0:*]\nset style data histogram\nset style histogram clustered gap 1\nset style fill solid 0.9 noborder\nset boxwidth 0.9"
+    style = "set yrange [0:*]\nset style data histogram\nset style histogram clustered gap 1\n" \
+            "set style fill solid 0.9 noborder\nset boxwidth 0.9"
     plots = names.each_index.map { |i| "'-' using #{i + 2}:xtic(1) title #{quote(names[i])}" }
     draw(path, labels, "#{style}\nplot #{plots.join(", ")}", Array.new(names.size, rows))
   end
@@ -50,8 +52,9 @@ module Plot
   # @api private
   def draw(path, labels, commands, tables)
     FileUtils.mkdir_p(File.dirname(path))
-    script = [SETTINGS, "set output #{quote(path)}", "set title #{quote(labels[:title])}", "set xlabel #{quote(labels[:x].to_s)}",
-              "set ylabel #{quote(labels[:y])}", commands, *tables.map { |table| "#{table.join("\n")}\ne" }].join("\n")
+    script = [SETTINGS, "set output #{quote(path)}", "set title #{quote(labels[:title])}",
+              "set xlabel #{quote(labels[:x].to_s)}", "set ylabel #{quote(labels[:y])}",
+              commands, *tables.map { |table| "#{table.join("\n")}\ne" }].join("\n")
     output, status = Open3.capture2e("gnuplot", stdin_data: "#{script}\n")
     raise "gnuplot: #{output}" unless status.success?
   end

@@ -29,10 +29,12 @@ class Ractors
   # @return [Array<Terminal::Table>]
   def tables(result)
     rows = result[:rows].group_by { |row| row[:ractors] }.map do |count, of_count|
-      [count, *of_count.map { |row| format("%.1f", row[:each] / 1e3) }, *of_count.last(2).map { |row| format("%.0f", row[:with] / 1e6) }]
+      kilobytes = of_count.map { |row| format("%.1f", row[:each] / 1e3) }
+      megabytes = of_count.last(2).map { |row| format("%.0f", row[:with] / 1e6) }
+      [count, *kilobytes, *megabytes]
     end
-    [Terminal::Table.new(title: "#{TITLE}, resident KB", headings: ["Ractors", *heads, *PEERS.map { |peer| "all MB, #{peer.label}" }],
-                         rows: rows),
+    headings = ["Ractors", *heads, *PEERS.map { |peer| "all MB, #{peer.label}" }]
+    [Terminal::Table.new(title: "#{TITLE}, resident KB", headings: headings, rows: rows),
      "Of Manypack's, malloc'ed by its extension: #{result[:own] ? "#{result[:own]} bytes" : "not counted here"}."]
   end
 
@@ -56,14 +58,16 @@ class Ractors
 
   def each(count, peer, work)
     result = Children.run("ractors", peer, ractors: count, work: work)
-    { with: result[:with], each: (result[:with] - result[:before]) / count, each_collected: (result[:after] - result[:before]) / count }
+    with, before, after = result.values_at(:with, :before, :after)
+    { with: with, each: (with - before) / count, each_collected: (after - before) / count }
   end
 
-  # Counted, not taken from a difference of resident memory: blocks of the extension that are there while the Ractors wait.
+  # Counted, not taken from resident memory: blocks of the extension that are there while the Ractors wait.
   def own
     return unless MallocCounter.possible?
 
-    held = Children.run("ractors", Peers::Manypack, environment: MallocCounter.environment, ractors: 100, work: "unpack, pack")[:own]
-    held / 100
+    result = Children.run("ractors", Peers::Manypack, environment: MallocCounter.environment,
+                                                      ractors: 100, work: "unpack, pack")
+    result[:own] / 100
   end
 end

@@ -5,7 +5,8 @@
 require ENV["LD_PRELOAD"].split.first if ENV["LD_PRELOAD"].to_s.include?("malloc_count")
 
 class RactorsChild
-  MESSAGE = { "id" => 12_345, "name" => "Ractor", "tags" => %w[small plain], "position" => { "x" => 1.5, "y" => -2 }, "ok" => true }.freeze
+  MESSAGE = { "id" => 12_345, "name" => "Ractor", "tags" => %w[small plain], "position" => { "x" => 1.5, "y" => -2 },
+              "ok" => true }.freeze
   SIZE = 64 # bytes of it packed, about
 
   # The objects of it as a literal makes them.

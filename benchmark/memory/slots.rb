@@ -27,10 +27,12 @@ class Slots
   def tables(result)
     rows = result[:rows]
     sizes = rows.first[:slots].keys
-    [Terminal::Table.new(title: "#{TITLE}: objects by slot size", headings: ["document", "", *sizes, "all"],
-                         rows: rows.map { |row| [row[:document], row[:peer], *row[:slots].values, row[:slots].values.sum] }),
-     Terminal::Table.new(title: "#{TITLE}: in their slot, of those whose size allows it", headings: ["document", "", *CLASSES],
-                         rows: rows.map { |row| [row[:document], row[:peer], *CLASSES.map { |name| share(row[:classes][name]) }] })]
+    counts = rows.map { |row| [row[:document], row[:peer], *row[:slots].values, row[:slots].values.sum] }
+    shares = rows.map { |row| [row[:document], row[:peer], *CLASSES.map { |name| share(row[:classes][name]) }] }
+    [Terminal::Table.new(title: "#{TITLE}: objects by slot size",
+                         headings: ["document", "", *sizes, "all"], rows: counts),
+     Terminal::Table.new(title: "#{TITLE}: in their slot, of those whose size allows it",
+                         headings: ["document", "", *CLASSES], rows: shares)]
   end
 
   CLASSES = %w[String Array Hash].freeze

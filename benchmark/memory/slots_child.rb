@@ -31,7 +31,9 @@ class SlotsChild
   private
 
   def allocated
-    return { GC::INTERNAL_CONSTANTS.fetch(:RVALUE_SIZE) => GC.stat(:total_allocated_objects) } unless GC.respond_to?(:stat_heap)
+    unless GC.respond_to?(:stat_heap)
+      return { GC::INTERNAL_CONSTANTS.fetch(:RVALUE_SIZE) => GC.stat(:total_allocated_objects) }
+    end
 
     GC.stat_heap.to_h { |_, heap| [heap.fetch(:slot_size), heap.fetch(:total_allocated_objects) { 0 }] }
   end

@@ -52,7 +52,8 @@ class Sustained
 
   def rounds(how, allocator, peer)
     Array.new(@rounds) do
-      Children.run("sustained", peer, environment: Allocators.all[allocator], input: @inputs.file(peer), passes: @passes, how: how)
+      Children.run("sustained", peer, environment: Allocators.all[allocator], input: @inputs.file(peer),
+                                      passes: @passes, how: how)
     end
   end
 

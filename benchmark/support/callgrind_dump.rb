@@ -41,7 +41,7 @@ class CallgrindDump
 
   private
 
-  # A line of costs is the current function's own unless the line before it was of a call. Names come once, then numbers.
+  # A line of costs is the current function's own unless the line before was of a call. Names come once, then numbers.
   def own_costs(library)
     names = {}
     inside = call = false

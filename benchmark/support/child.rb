@@ -3,8 +3,8 @@
 # One contender in a process of its own, for bench.rb: ruby child.rb CONTENDER OPTIONS. Reads a request a line from
 # standard input and answers each with a line of JSON:
 #   ["check", case, operation]      what Operation#check says, null also when the contender does not offer the operation
-#   ["time", case, operation, sec]  nanoseconds of one operation, over about so many seconds: by the clock on the wall, of the
-#                                   CPU, and of the CPU in the collector
+#   ["time", case, operation, sec]  nanoseconds of one operation, over about so many seconds: by the clock on the wall,
+#                                   of the CPU, and of the CPU in the collector
 #   ["write", case, path]           writes the payload packed, for a child of another language
 #   ["same?", case, path]           whether what that child packed is the payload
 

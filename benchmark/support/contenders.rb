@@ -9,8 +9,8 @@ Dir[File.join(__dir__, "contenders", "*.rb")].sort.each { |path| require path }
 module Contenders
   # What bin/demo shows, and what bin/bench measures.
   DEMO = [WithManypack, WithJson, WithMarshal, WithMsgpack].freeze
-  BENCH = [WithManypack, WithManypackRead, WithFloor, WithMsgpackPool, WithMsgpack, WithMsgpack392, WithJson, WithOj, WithMarshal,
-           WithCbor, WithBson, WithProtobuf].freeze
+  BENCH = [WithManypack, WithManypackRead, WithFloor, WithMsgpackPool, WithMsgpack, WithMsgpack392, WithJson, WithOj,
+           WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
 
   # Who is measured at every size up to 100 MB.
   GROWTH = [WithManypack, WithFloor, WithMsgpackPool].freeze

@@ -7,8 +7,8 @@ require "open3"
 require "rbconfig"
 
 class Contestant
-  # What glibc's malloc learns in a process that has run for long, told to every process: else the first large blocks that
-  # happen to be freed decide how much each later one costs.
+  # What glibc's malloc learns in a process that has run for long, told to every process: else the first large blocks
+  # that happen to be freed decide how much each later one costs.
   MALLOC = { "MALLOC_MMAP_THRESHOLD_" => "33554432", "MALLOC_TRIM_THRESHOLD_" => "67108864" }.freeze
 
   # @return [String]
@@ -29,8 +29,10 @@ class Contestant
   # @param groups [Array<String>] of cases that it takes part in
   # @return [Contestant] one that runs on this Ruby
   def self.on_this_ruby(contender, flags, workload, groups)
-    new(contender.label, [RbConfig.ruby, "-W0", *flags, "-I#{File.expand_path("../../lib", __dir__)}",
-                          File.expand_path("child.rb", __dir__), contender.name.split("::").last, JSON.generate(workload)], groups)
+    lib = File.expand_path("../../lib", __dir__)
+    child = File.expand_path("child.rb", __dir__)
+    name = contender.name.split("::").last
+    new(contender.label, [RbConfig.ruby, "-W0", *flags, "-I#{lib}", child, name, JSON.generate(workload)], groups)
   end
 
   # @param label [String]
@@ -40,7 +42,8 @@ class Contestant
     @label = label
     @groups = groups
     @stdin, @stdout, @thread = Open3.popen2("env", *MALLOC.map { |name, value| "#{name}=#{value}" }, *command)
-    @version, @language, @missing = JSON.parse(@stdout.gets || raise("#{label} did not start")).values_at("version", "on", "missing")
+    started = JSON.parse(@stdout.gets || raise("#{label} did not start"))
+    @version, @language, @missing = started.values_at("version", "on", "missing")
   end
 
   # @param group [String] of cases

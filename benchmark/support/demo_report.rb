@@ -72,7 +72,8 @@ class DemoReport
     fastest = measured.map(&:round_trip).min
     measured.map do |trial|
       share = fastest / trial.round_trip
-      format("  %-9s %-#{BAR_WIDTH}s %s", trial.contender.label, block * (share * BAR_WIDTH).ceil, number(1 / trial.round_trip))
+      bar = block * (share * BAR_WIDTH).ceil
+      format("  %-9s %-#{BAR_WIDTH}s %s", trial.contender.label, bar, number(1 / trial.round_trip))
     end
   end
 

@@ -51,8 +51,10 @@ class Instructions
   private
 
   def command(contender, folder)
-    ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=#{File.join(folder, "callgrind.out.%p")}",
-     RbConfig.ruby, "-W0", "-I#{File.expand_path("../../lib", __dir__)}", File.expand_path("instructions_child.rb", __dir__),
-     contender.name.split("::").last, JSON.generate(@workload)]
+    lib = File.expand_path("../../lib", __dir__)
+    child = File.expand_path("instructions_child.rb", __dir__)
+    ["valgrind", "--tool=callgrind", "--instr-atstart=no",
+     "--callgrind-out-file=#{File.join(folder, "callgrind.out.%p")}",
+     RbConfig.ruby, "-W0", "-I#{lib}", child, contender.name.split("::").last, JSON.generate(@workload)]
   end
 end

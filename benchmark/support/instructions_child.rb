@@ -15,7 +15,8 @@ BYTES = 1_000_000 # to go through: a few repetitions of small things would count
 SideExtension.new("instructions", "callgrind").load
 contender = Contenders.const_get(ARGV.fetch(0))
 contender.load
-cases = Workload.new(**JSON.parse(ARGV.fetch(1), symbolize_names: true)).cases.fetch_values(*$stdin.readlines(chomp: true))
+workload = Workload.new(**JSON.parse(ARGV.fetch(1), symbolize_names: true))
+cases = workload.cases.fetch_values(*$stdin.readlines(chomp: true))
 work = cases.flat_map do |one|
   payload = one.payload
   one.operations.map do |operation|
@@ -23,7 +24,8 @@ work = cases.flat_map do |one|
     next unless check
 
     times = (BYTES / check[:bytes]).clamp(3, 5_000)
-    [operation, operation.argument(contender, payload), times, JSON.generate([one.id, operation.name, times, Objects.count(payload)])]
+    [operation, operation.argument(contender, payload), times,
+     JSON.generate([one.id, operation.name, times, Objects.count(payload)])]
   end.compact
 end
 

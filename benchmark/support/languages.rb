@@ -29,8 +29,10 @@ class Languages
   # @return [Array<Contestant>]
   def self.contestants
     FileUtils.cp(Dir[File.join(SCRIPTS, "child.*")], HOME)
-    PEERS.map { |label, command| Contestant.new(label, ["bash", ROOTFS, "run", ROOT, "env", *Contestant::MALLOC.map { |name, value| "#{name}=#{value}" }, *command],
-                                                [Workload::LANGUAGES]) }
+    malloc = Contestant::MALLOC.map { |name, value| "#{name}=#{value}" }
+    PEERS.map do |label, command|
+      Contestant.new(label, ["bash", ROOTFS, "run", ROOT, "env", *malloc, *command], [Workload::LANGUAGES])
+    end
   end
 
   # Gives the documents to the children.

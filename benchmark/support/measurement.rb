@@ -3,7 +3,8 @@
 # What one contender took for one operation of one case, in nanoseconds by every clock, round by round.
 require_relative "statistics"
 
-Measurement = Struct.new(:group, :name, :operation, :contender, :bytes, :objects, :wall, :cpu, :gc, keyword_init: true) do
+Measurement = Struct.new(:group, :name, :operation, :contender, :bytes, :objects, :wall, :cpu, :gc,
+                         keyword_init: true) do
   # What counts: the processor's time, which a busy machine does not spoil.
   #
   # @return [Array<Float>]

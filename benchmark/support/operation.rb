@@ -31,7 +31,8 @@ class Operation
     1
   end
 
-  # Answers with the number of packed bytes for each of the units and, in :same, with what all contenders of one format must have in common.
+  # Answers with the number of packed bytes for each of the units and, in :same, with what all contenders of one format
+  # must have in common.
   #
   # @return [Hash, nil] nil if what comes back is not what went in
   def check(contender, payload)

@@ -86,7 +86,7 @@ module Payloads
     Stream.build(Random.new(seed), kind, count)
   end
 
-  # A page of tweets as the search API answers it: nested maps with many repeated keys, Unicode text, ids beyond 32 bits.
+  # A page of tweets as the search API answers it: nested maps, many repeated keys, Unicode text, ids beyond 32 bits.
   #
   # @param count [Integer] of tweets
   # @param seed [Integer]

@@ -9,8 +9,8 @@ class Plot
   # @param title [String]
   # @param y_label [String]
   # @param series [Array<String>] names
-  # @param rows [Hash{String => Array<Array(Float, Float, Float), nil>}] for each label on the x axis: for each series the
-  #   median, the lowest and the highest value
+  # @param rows [Hash{String => Array<Array(Float, Float, Float), nil>}] for each label on the x axis: for each series
+  #   the median, the lowest and the highest value
   def initialize(title:, y_label:, series:, rows:)
     @title = title
     @y_label = y_label
@@ -59,8 +59,9 @@ class Plot
   end
 
   def script(path, style, columns)
+    width = [260 + @rows.size * (30 + 16 * @series.size), 1400].min.clamp(640, 1400)
     <<~GNUPLOT
-      set terminal svg size #{[260 + @rows.size * (30 + 16 * @series.size), 1400].min.clamp(640, 1400)},360 font "sans-serif,12" background "white"
+      set terminal svg size #{width},360 font "sans-serif,12" background "white"
       set output #{quoted(path)}
       set title #{quoted(@title)}
       set ylabel #{quoted(@y_label)}

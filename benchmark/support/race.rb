@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# All rounds over all cases. Contestants take turns within a round, and the one that begins is another in every round, so
-# that drift of the machine and the neighbour's heat hit all alike.
+# All rounds over all cases. Contestants take turns within a round, and the one that begins is another in every round,
+# so that drift of the machine and the neighbour's heat hit all alike.
 
 require "ruby-progressbar"
 require_relative "languages"
@@ -69,8 +69,8 @@ class Race
   end
 
   def measurement(one, operation, contestant, check)
-    Measurement.new(group: one.group, name: one.name, operation: operation, contender: contestant.label, bytes: check["bytes"],
-                    objects: check["objects"], wall: [], cpu: [], gc: [])
+    Measurement.new(group: one.group, name: one.name, operation: operation, contender: contestant.label,
+                    bytes: check["bytes"], objects: check["objects"], wall: [], cpu: [], gc: [])
   end
 
   def manypack
@@ -86,7 +86,8 @@ class Race
 
   # The same format is the same bytes.
   def agree(id, checks)
-    ours, *others = checks.select { |contestant, _| contestant.label.match?(/Manypack|msgpack/) }.map { |_, check| check["same"] }
+    of_one_format = checks.select { |contestant, _| contestant.label.match?(/Manypack|msgpack/) }
+    ours, *others = of_one_format.map { |_, check| check["same"] }
     raise "#{id}: Manypack's bytes are not those of the msgpack gem" unless others.all?(ours)
   end
 end

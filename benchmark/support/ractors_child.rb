@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# One decoder in a process of its own, for ractors.rb: ruby ractors_child.rb DECODER OPTIONS. Reads a request a line from
-# standard input and answers each with a line of JSON:
+# One decoder in a process of its own, for ractors.rb: ruby ractors_child.rb DECODER OPTIONS. Reads a request a line
+# from standard input and answers each with a line of JSON:
 #   ["alone", payload, seconds]         nanoseconds of the CPU for one document, over about so many seconds
 #   ["together", payload, ractors, sec] documents a second that so many Ractors decode at once, for about so long
-#   ["hand", payload]                   nanoseconds until another Ractor has a decoded document and has answered; and until it
-#                                       has an Integer instead
+#   ["hand", payload]                   nanoseconds until another Ractor has a decoded document and has answered; and
+#                                       until it has an Integer instead
 
 require "json"
 require_relative "workload"
@@ -95,7 +95,8 @@ class RactorsChild
     bytes = bytes_of(name)
     @expected[name] ||= alone(name, WARM_UP) / 1e9
     times = [(seconds / @expected[name]).to_i, 1].max
-    spans = Array.new(ractors) { start(bytes, times) }.each { |ractor| ractor.send(nil) }.map { |ractor| value_of(ractor) }
+    started = Array.new(ractors) { start(bytes, times) }.each { |ractor| ractor.send(nil) }
+    spans = started.map { |ractor| value_of(ractor) }
     ractors * times / (spans.map(&:last).max - spans.map(&:first).min)
   end
 
@@ -167,7 +168,8 @@ end
 $stdout.sync = true
 puts JSON.generate("version" => RUBY_VERSION, "on" => RUBY_DESCRIPTION)
 workload = Workload.new(**JSON.parse(ARGV.fetch(1), symbolize_names: true))
-child = RactorsChild.new(decoder, workload.cases.values.select { |one| one.operations == Workload::PLAIN }.to_h { |one| [one.id, one] })
+plain = workload.cases.values.select { |one| one.operations == Workload::PLAIN }
+child = RactorsChild.new(decoder, plain.to_h { |one| [one.id, one] })
 while (line = $stdin.gets)
   puts JSON.generate([child.public_send(*JSON.parse(line))])
 end

@@ -8,7 +8,8 @@ class RecordedInstructions
   TOLERANCE = 0.03
 
   # What is counted for the record.
-  CASES = ["messages/plain", "messages/structured", "classics/Twitter", "classics/Integers", "ext types/all three"].freeze
+  CASES = ["messages/plain", "messages/structured", "classics/Twitter", "classics/Integers",
+           "ext types/all three"].freeze
 
   FOLDER = File.expand_path("../instructions", __dir__)
 

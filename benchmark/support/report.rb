@@ -65,7 +65,8 @@ class Report
       [name, Markdown.time(own.median), Markdown.megabytes(own), *floor.map { over_floor(group, operation, name) },
        *peers.map { |peer| Markdown.spread(@results.ratio(group, operation, name, peer)) }]
     end
-    Markdown.table(["", Results::BASE, "MB/s", *floor.map { "/ floor" }, *peers], rows + means(group, operation, floor, peers, rows))
+    headings = ["", Results::BASE, "MB/s", *floor.map { "/ floor" }, *peers]
+    Markdown.table(headings, rows + means(group, operation, floor, peers, rows))
   end
 
   def means(group, operation, floor, peers, rows)
@@ -150,7 +151,8 @@ class Report
   private_constant :GENERAL
 
   def peers_of_all
-    GENERAL.flat_map { |group| %w[unpack pack].flat_map { |operation| @results.peers(group, operation) } }.uniq - [Results::FLOOR]
+    all = GENERAL.product(%w[unpack pack]).flat_map { |group, operation| @results.peers(group, operation) }
+    all.uniq - [Results::FLOOR]
   end
 
   def all_ratios(results, operation, peer)
@@ -173,12 +175,14 @@ class Report
       ratios = all_ratios(results, operation, peer).select { |name, _| common.include?(name) }
       format("%.2f", Statistics.geometric_mean(ratios.map(&:last)))
     end
-    [results.stamp[:ruby][/\Aruby \S+/] + (results.stamp[:ruby].include?("+YJIT") ? " with YJIT" : ""), operation, *cells]
+    ruby = results.stamp[:ruby]
+    [ruby[/\Aruby \S+/] + (ruby.include?("+YJIT") ? " with YJIT" : ""), operation, *cells]
   end
 
   def instructions
     recorded = RecordedInstructions.all
     names = recorded.flat_map { |one| one.counts.keys }.uniq
-    Markdown.table(["", *recorded.map(&:build)], names.map { |name| [name, *recorded.map { |one| one.counts[name].to_s }] })
+    rows = names.map { |name| [name, *recorded.map { |one| one.counts[name].to_s }] }
+    Markdown.table(["", *recorded.map(&:build)], rows)
   end
 end

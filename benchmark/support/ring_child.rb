@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# One ring in a process of its own, for ring.rb: ruby ring_child.rb OF MESSAGE NODES TIMES. Each node hands on what it gets,
-# changed. Answers with a line of JSON: seconds to start, to pass the message around, of the CPU meanwhile, of the collector
-# meanwhile, to end; kilobytes that the ring took; hops.
+# One ring in a process of its own, for ring.rb: ruby ring_child.rb OF MESSAGE NODES TIMES. Each node hands on what it
+# gets, changed. Answers with a line of JSON: seconds to start, to pass the message around, of the CPU meanwhile, of the
+# collector meanwhile, to end; kilobytes that the ring took; hops.
 
 require "json"
 require "manypack"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# An extension in a folder of benchmark/, which is no part of the gem: built when it is missing or older than its sources.
+# An extension in a folder of benchmark/, which is no part of the gem: built when missing or older than its sources.
 require "fileutils"
 require "open3"
 require "rbconfig"
@@ -25,7 +25,8 @@ class SideExtension
   private
 
   def fresh?
-    File.exist?(@library) && Dir[File.join(@source, "*.{c,h,rb}")].all? { |path| File.mtime(path) <= File.mtime(@library) }
+    sources = Dir[File.join(@source, "*.{c,h,rb}")]
+    File.exist?(@library) && sources.all? { |path| File.mtime(path) <= File.mtime(@library) }
   end
 
   def build

@@ -22,8 +22,8 @@ class Workload
     end
   end
 
-  PLAIN = [OneShot.new("unpack", pack: "pack", unpack: "unpack"), OneShot.new("pack", pack: "pack", unpack: "unpack")].freeze
-  TYPED = [OneShot.new("restore", pack: "dump", unpack: "restore"), OneShot.new("dump", pack: "dump", unpack: "restore")].freeze
+  PLAIN = %w[unpack pack].map { |name| OneShot.new(name, pack: "pack", unpack: "unpack") }.freeze
+  TYPED = %w[restore dump].map { |name| OneShot.new(name, pack: "dump", unpack: "restore") }.freeze
   REGISTERING = %w[unpack_registering pack_registering].map do |name|
     OneShot.new(name, pack: "pack_registering", unpack: "unpack_registering")
   end.freeze
@@ -52,7 +52,8 @@ class Workload
 
   # @return [Hash{String => Case}] by id
   def cases
-    @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *typed, *streams, *languages, *growth].to_h { |one| [one.id, one] }
+    @cases ||= [*documents, *classics, *messages, *sizes, *mutations,
+                *skips, *typed, *streams, *languages, *growth].to_h { |one| [one.id, one] }
   end
 
   private
@@ -84,11 +85,14 @@ class Workload
 
   # How the cost of an object grows with the document; from 1 KB on, where the call itself no longer shows.
   def growth
-    SIZES.to_a.drop(2).select { |_, bytes| bytes <= @largest }.map { |name, bytes| one(GROWTH, name, PLAIN) { Payloads.rows(bytes) } }
+    wanted = SIZES.to_a.drop(2).select { |_, bytes| bytes <= @largest }
+    wanted.map { |name, bytes| one(GROWTH, name, PLAIN) { Payloads.rows(bytes) } }
   end
 
   def mutations
-    Payloads::Mutation::KINDS.keys.map { |kind| one("mutations", "1 % #{kind}", PLAIN) { Payloads.mutated_twitter(kind) } }
+    Payloads::Mutation::KINDS.keys.map do |kind|
+      one("mutations", "1 % #{kind}", PLAIN) { Payloads.mutated_twitter(kind) }
+    end
   end
 
   def skips

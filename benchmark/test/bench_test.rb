@@ -12,8 +12,9 @@ class BenchTest < Minitest::Test
 
   def test_a_case_is_measured_beside_a_peer_and_the_floor
     Tempfile.create("results") do |file|
-      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes", "--only", "messages/structured",
-                                       "--contenders", "floor|Marshal", "--rounds", "2", "--output", file.path)
+      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
+                                       "--only", "messages/structured", "--contenders", "floor|Marshal",
+                                       "--rounds", "2", "--output", file.path)
       assert_predicate status, :success?, output
       results = Results.read(file.path)
       assert_equal [%w[messages unpack], %w[messages pack]], results.tables
@@ -39,7 +40,7 @@ class BenchTest < Minitest::Test
   private
 
   def measurement(contender, times, name = "case")
-    Measurement.new(group: "group", name: name, operation: "pack", contender: contender, bytes: 1, objects: 1, wall: times,
-                    cpu: times, gc: times.map { 0.0 })
+    Measurement.new(group: "group", name: name, operation: "pack", contender: contender, bytes: 1, objects: 1,
+                    wall: times, cpu: times, gc: times.map { 0.0 })
   end
 end

@@ -14,10 +14,12 @@ class InstructionsTest < Minitest::Test
     skip "Valgrind with its headers is not installed (Debian: valgrind)" unless Instructions.available?
     skip "nothing is recorded for #{recorded.build}" unless recorded.exist?
 
-    counts = Instructions.new(data: nil, stream: 1_000, largest: 100_000).count(Contenders::WithManypack, RecordedInstructions::CASES)
+    instructions = Instructions.new(data: nil, stream: 1_000, largest: 100_000)
+    counts = instructions.count(Contenders::WithManypack, RecordedInstructions::CASES)
     assert_equal recorded.counts.keys.sort, RecordedInstructions.named(counts).keys.sort
     assert_empty recorded.grown(RecordedInstructions.named(counts)),
-                 "find out why, or record it: ruby benchmark/instructions.rb --record 'a line of CHANGELOG.md that says why'"
+                 "find out why, or record it: " \
+                 "ruby benchmark/instructions.rb --record 'a line of CHANGELOG.md that says why'"
   end
 
   def test_what_grew_is_in_the_changelog

@@ -48,7 +48,8 @@ rb_bigint_from_msgpack_ext(VALUE self, VALUE body)
     bytes = RSTRING_PTR(body);
     n = (size_t)RSTRING_LEN(body);
     if (n % CHUNK_BYTES != 1) mp_raise_bigint_size(n);
-    integer = rb_integer_unpack(bytes + 1, n / CHUNK_BYTES, CHUNK_BYTES, 0, CHUNKS | (bytes[0] ? INTEGER_PACK_NEGATIVE : 0));
+    integer = rb_integer_unpack(bytes + 1, n / CHUNK_BYTES, CHUNK_BYTES, 0,
+                                CHUNKS | (bytes[0] ? INTEGER_PACK_NEGATIVE : 0));
     RB_GC_GUARD(body);
     return integer;
 }

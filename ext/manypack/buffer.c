@@ -278,8 +278,11 @@ mp_buffer_feed(VALUE self, VALUE str)
 {
     size_t len = (size_t)RSTRING_LEN(str);
 
-    if (len < mp_buffer_get(self)->read_reference_threshold) mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(str), len);
-    else mp_buffer_refer(self, rb_str_new_frozen(str), 0, len);
+    if (len < mp_buffer_get(self)->read_reference_threshold) {
+        mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(str), len);
+    } else {
+        mp_buffer_refer(self, rb_str_new_frozen(str), 0, len);
+    }
     RB_GC_GUARD(str);
 }
 
@@ -625,8 +628,11 @@ rb_buffer_write(VALUE self, VALUE string)
     StringValue(string);
     buffer = mp_buffer_for_append(self);
     len = (size_t)RSTRING_LEN(string);
-    if (len < buffer->write_reference_threshold || buffer->append_only) mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(string), len);
-    else mp_buffer_refer(self, rb_str_new_frozen(string), 0, len);
+    if (len < buffer->write_reference_threshold || buffer->append_only) {
+        mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(string), len);
+    } else {
+        mp_buffer_refer(self, rb_str_new_frozen(string), 0, len);
+    }
     RB_GC_GUARD(string);
     return SIZET2NUM(len);
 }

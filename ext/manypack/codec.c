@@ -25,7 +25,8 @@ static const struct {
 enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
 
 /* What untrusted changes where the user says nothing; a place in options.given for each. */
-enum { MAX_OBJECTS, MAX_MAP_SIZE, MAX_ARRAY_SIZE, MAX_STRING_BYTES, MAX_EXT_BYTES, MAX_BYTES, UTF8, DUPLICATE_KEYS, GIVABLE };
+enum { MAX_OBJECTS, MAX_MAP_SIZE, MAX_ARRAY_SIZE, MAX_STRING_BYTES,
+       MAX_EXT_BYTES, MAX_BYTES, UTF8, DUPLICATE_KEYS, GIVABLE };
 static const char *const givable[GIVABLE] = {"max_objects",   "max_map_size", "max_array_size", "max_string_bytes",
                                              "max_ext_bytes", "max_bytes",    "utf8",           "duplicate_keys"};
 
@@ -51,7 +52,8 @@ static bool
 strict_of(VALUE value, const char *option, VALUE strict, VALUE lax)
 {
     if (value != strict && value != lax) {
-        rb_raise(rb_eArgError, "%s is %+" PRIsVALUE " or %+" PRIsVALUE ", not %+" PRIsVALUE, option, lax, strict, value);
+        rb_raise(rb_eArgError, "%s is %+" PRIsVALUE " or %+" PRIsVALUE ", not %+" PRIsVALUE,
+                 option, lax, strict, value);
     }
     return value == strict;
 }
@@ -209,8 +211,8 @@ mp_default_codec_set(VALUE codec)
 {
     mp_types_make_common(&codec_get(codec)->types);
     /*
-     * Other Ractors may be at work by it when it is replaced. From 4.1 on the main Ractor, whose it is when it cannot be
-     * shared, collects it without asking them.
+     * Other Ractors may be at work by it when it is replaced. From 4.1 on the main Ractor, whose it is when it cannot
+     * be shared, collects it without asking them.
      */
     if (!RB_OBJ_SHAREABLE_P(codec)) rb_gc_register_mark_object(codec);
     default_codec = codec;

@@ -14,7 +14,8 @@
 /* What untrusted: true limits where no option says otherwise. */
 #define MP_UNTRUSTED_DEPTH 32
 #define MP_UNTRUSTED_BYTES (1 << 20)
-#define MP_UNTRUSTED_LIMITS ((mp_limits){.objects = 100000, .map = 1000, .array = 10000, .string = 1 << 18, .ext = 1 << 12})
+#define MP_UNTRUSTED_LIMITS \
+    ((mp_limits){.objects = 100000, .map = 1000, .array = 10000, .string = 1 << 18, .ext = 1 << 12})
 
 typedef struct {
     size_t max_bytes;   /* of unpacking, as the rest of this first half: the longest input; SIZE_MAX without a limit */

@@ -83,8 +83,8 @@ mp_decoder_cleanup(mp_decoder *d)
 }
 
 /*
- * Before user code can run, which might change the source, or before it is shared: goes on with a frozen one that nobody else can change.
- * Returns where p is in that. Long Strings are shared by it, not copied.
+ * Before user code can run, which might change the source, or before it is shared: goes on with a frozen one that
+ * nobody else can change. Returns where p is in that. Long Strings are shared by it, not copied.
  */
 static const uint8_t *
 own_source(mp_decoder *d, const uint8_t *p)
@@ -845,14 +845,15 @@ mp_unpack(VALUE source, const mp_codec *codec)
  *              years 1 to 9999 (default false)
  *
  * Sizes are compared as they are declared, before what they announce is there. Whatever the options, a map has at most
- * 16 different keys of one hash, as NaN would be, or 4 where they are containers; at most 4 containers that are keys are
- * inside each other, and at most 32 of any kind inside of a key.
+ * 16 different keys of one hash, as NaN would be, or 4 where they are containers; at most 4 containers that are keys
+ * are inside each other, and at most 32 of any kind inside of a key.
  *
  * Options may be given as a Hash too; unknown ones are ignored.
  *
  * Every error of the input includes DecodeError and has its byte offset: TruncatedError (an EOFError) when the input
- * ends too early, MalformedFormatError, StackError above max_depth, LimitError above another limit, UnknownExtTypeError.
- * TypeError when source is none; RangeError, TypeError and ArgumentError for options that are not what they have to be.
+ * ends too early, MalformedFormatError, StackError above max_depth, LimitError above another limit,
+ * UnknownExtTypeError. TypeError when source is none; RangeError, TypeError and ArgumentError for options that are not
+ * what they have to be.
  *
  *   Manypack.unpack("\x81\xA2id\x01")                       #=> {"id" => 1}
  *   Manypack.unpack("\x81\xA2id\x01", symbolize_keys: true) #=> {id: 1}

@@ -143,8 +143,8 @@ checked_length(mp_encoder *e, VALUE obj, size_t n)
 
 /*
  * What is written for every object takes the place of its first byte and returns the place behind its last one, in a
- * register. Were it kept in e->out.pos, each object would wait for the one before it to be stored there and loaded again,
- * since any byte written might be that field's. What is not frequent commits the place, and takes it from there again.
+ * register. Were it kept in e->out.pos, each object would wait for the one before it to be stored there and loaded
+ * again, since any byte written might be that field's. What is rare commits the place, and takes it from there again.
  */
 
 static MP_NOINLINE uint8_t *
@@ -305,7 +305,7 @@ give_back(VALUE arg)
     return Qnil;
 }
 
-/* Calls what may run user code or switch threads; the buffer, with bytes in it that do not count yet, is out of reach. */
+/* Calls what may run user code or switch threads; the buffer, with bytes that do not count yet, is out of reach. */
 static VALUE
 call_with_buffer_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 {

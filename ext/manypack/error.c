@@ -51,7 +51,8 @@ truncated_message(mp_blame blame)
     if (left == 0) return rb_str_new_cstr("an object expected, the input ends");
     row = MP_WIRE[*blame.at];
     if (left < row.head) {
-        return rb_sprintf("%s has a head of %d bytes, %" PRIuSIZE " left", kind_name((mp_kind)row.kind), row.head, left);
+        return rb_sprintf("%s has a head of %d bytes, %" PRIuSIZE " left",
+                          kind_name((mp_kind)row.kind), row.head, left);
     }
     mp_head_read(blame.at, blame.end, &head);
     return rb_sprintf("%s of %" PRIu32 " bytes declared, %" PRIuSIZE " bytes left", kind_name(head.kind), head.n,
@@ -109,8 +110,9 @@ mp_raise_past_body(int type, size_t offset)
 void
 mp_raise_unread_body(int type, size_t left, size_t offset)
 {
-    raise_at(eMalformedFormatError, rb_sprintf("the unpacker of ext type %d leaves %" PRIuSIZE " bytes of its body unread",
-                                               type, left), offset);
+    raise_at(eMalformedFormatError,
+             rb_sprintf("the unpacker of ext type %d leaves %" PRIuSIZE " bytes of its body unread", type, left),
+             offset);
 }
 
 void
@@ -132,8 +134,9 @@ NORETURN(static void raise_limit(const char *limit, uint64_t allowed, uint64_t f
 static void
 raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset)
 {
-    VALUE error = rb_exc_new_str(eLimitError, rb_sprintf("%s is %" PRIu64 ", the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
-                                                         limit, allowed, found_text, offset));
+    VALUE message = rb_sprintf("%s is %" PRIu64 ", the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
+                               limit, allowed, found_text, offset);
+    VALUE error = rb_exc_new_str(eLimitError, message);
 
     rb_ivar_set(error, id_offset, SIZET2NUM(offset));
     rb_ivar_set(error, id_limit, ID2SYM(rb_intern(limit)));
@@ -173,7 +176,8 @@ mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_b
       case MP_E_MAX_EXT:
         raise_limit("max_ext_bytes", limits->ext, head.n, rb_sprintf("an ext of %" PRIu32 " bytes", head.n), offset);
       default:
-        raise_limit("max_objects", limits->objects, objects, rb_sprintf("%" PRIu64 " objects or more", objects), offset);
+        raise_limit("max_objects", limits->objects, objects,
+                    rb_sprintf("%" PRIu64 " objects or more", objects), offset);
     }
 }
 

@@ -3,7 +3,7 @@
 # Builds ext/manypack together with the C sources of core/ into one shared object.
 #   --enable-werror       warnings are errors, and the assertions of Ruby's headers are on
 #   --enable-sanitizers   AddressSanitizer and UndefinedBehaviorSanitizer
-#   --enable-canaries     spare and freed memory is filled with 0xc1, which test/hostile/canary_test.rb looks for in all output
+#   --enable-canaries     spare and freed memory is 0xc1, which test/hostile/canary_test.rb looks for in all output
 
 require "mkmf"
 
@@ -25,8 +25,8 @@ if enable_config("werror", false)
   append_cflags(%w[-Wall -Wextra -Werror -Wno-unused-parameter -DRUBY_DEBUG=1])
 end
 if enable_config("sanitizers", false)
-  # Ruby leaves C frames by __builtin_longjmp, which AddressSanitizer does not see: the red zones that it lays on the stack
-  # would stay behind and be reported later, in Ruby's own frames. Canaries and UBSan's bounds watch the stack instead.
+  # Ruby leaves C frames by __builtin_longjmp, which AddressSanitizer does not see: the red zones that it lays on the
+  # stack would stay and be reported later, in Ruby's own frames. Canaries and UBSan's bounds watch the stack instead.
   flags = "-fsanitize=address,undefined --param asan-stack=0 -fstack-protector-all -fno-omit-frame-pointer -g"
   $CFLAGS << " #{flags}"
   $LDFLAGS << " #{flags}"

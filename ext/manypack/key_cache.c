@@ -160,7 +160,9 @@ mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kin
         key = mp_key_describe(p, len, kind);
         for (i = 0; i < WAYS; i++) {
             const mp_key_entry *entry = way(cache, &key, i);
-            if (mp_key_same_p(entry, &key) && (len <= MP_KEY_INLINE || long_key_p(entry, p, len, kind))) return entry->key;
+            if (mp_key_same_p(entry, &key) && (len <= MP_KEY_INLINE || long_key_p(entry, p, len, kind))) {
+                return entry->key;
+            }
         }
         /*
          * A first String for a free entry need not be interned: the cache keeps it for the next time. Once keys push

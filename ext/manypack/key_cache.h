@@ -12,7 +12,7 @@
 
 typedef enum { MP_KEY_STRING = 1, MP_KEY_SYMBOL } mp_key_kind;
 
-/* Longer keys are not kept; of keys up to MP_KEY_INLINE an entry has all bytes, of others the key itself is compared. */
+/* Longer keys are not kept; up to MP_KEY_INLINE an entry has all bytes, of others the key itself is compared. */
 #define MP_KEY_MAX 64
 #define MP_KEY_INLINE 22
 
@@ -62,13 +62,15 @@ mp_key_same_p(const mp_key_entry *a, const mp_key_entry *b)
 MP_INLINE mp_key_entry *
 mp_key_place(const mp_key_cache *cache, const mp_key_entry *key)
 {
-    return &cache->entries[(key->first + (key->last << 7 | key->last >> 57) + key->rest) * 0x9e3779b97f4a7c15u >> cache->shift];
+    uint64_t sum = key->first + (key->last << 7 | key->last >> 57) + key->rest;
+
+    return &cache->entries[sum * 0x9e3779b97f4a7c15u >> cache->shift];
 }
 
 /*
- * The String or Symbol for the len bytes at p that are not in their own place of the cache: from another entry, or a new
- * one, which is kept there unless it is too long. A String is frozen and shareable. 0 where the bytes are not UTF-8 and
- * a Symbol is wanted.
+ * The String or Symbol for the len bytes at p that are not in their own place of the cache: from another entry, or a
+ * new one, which is kept there unless it is too long. A String is frozen and shareable. 0 where the bytes are not UTF-8
+ * and a Symbol is wanted.
  */
 VALUE mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kind);
 

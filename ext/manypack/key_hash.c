@@ -41,10 +41,12 @@ static int
 check_places(VALUE hash, VALUE places, VALUE arg)
 {
     hash_check *check = (hash_check *)arg;
+    VALUE first;
     int most;
 
     if (FIXNUM_P(places)) return ST_CONTINUE;
-    most = container_p(check->values[FIX2LONG(RARRAY_AREF(places, 0))]) ? MP_SAME_HASH_CONTAINERS_MAX : MP_SAME_HASH_MAX;
+    first = check->values[FIX2LONG(RARRAY_AREF(places, 0))];
+    most = container_p(first) ? MP_SAME_HASH_CONTAINERS_MAX : MP_SAME_HASH_MAX;
     if (RARRAY_LEN(places) <= most || few_different_p(places, check->values, most)) return ST_CONTINUE;
     check->exceeded = most;
     return ST_STOP;

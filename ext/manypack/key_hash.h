@@ -5,8 +5,8 @@
 #include "manypack.h"
 
 /*
- * So many different keys of a map may have the same hash, and so many that are containers, which are dear to compare. Each
- * costs a comparison with half of them.
+ * So many different keys of a map may have the same hash, and so many that are containers, which are dear to compare.
+ * Each costs a comparison with half of them.
  */
 #define MP_SAME_HASH_MAX 16
 #define MP_SAME_HASH_CONTAINERS_MAX 4

@@ -16,8 +16,8 @@ typedef struct {
 
 /*
  * Has user code of this Thread write to the Packer, at so many levels of nesting, until mp_packer_return. Meanwhile
- * nothing can be taken out of the Packer's Buffer. mp_packer_return is false when what is written makes no sense: when a
- * write inside the loan did not get to its end, or one around it got there first, as Fibers can.
+ * nothing can be taken out of the Packer's Buffer. mp_packer_return is false when what is written makes no sense: when
+ * a write inside the loan did not get to its end, or one around it got there first, as Fibers can.
  */
 mp_loan mp_packer_lend(VALUE packer, uint32_t depth);
 bool mp_packer_return(VALUE packer, uint32_t depth, mp_loan loan);

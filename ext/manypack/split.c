@@ -103,7 +103,7 @@ pending_replace(VALUE self, VALUE string, bool own)
     splitter->start = 0;
 }
 
-/* call-seq: splitter.feed(string) -> splitter, which takes it as it is now, by reference where nothing else is pending */
+/* call-seq: splitter.feed(string) -> splitter, which takes it as it is now, by reference where nothing is pending */
 static VALUE
 rb_splitter_feed(VALUE self, VALUE string)
 {
@@ -137,8 +137,11 @@ split_on(mp_splitter *splitter, uint64_t objects, uint64_t bytes)
     mp_status status;
 
     do {
-        const uint8_t *limit = limited && splitter->max_bytes < (size_t)(end - run.cut) ? run.cut + splitter->max_bytes : end;
-        status = mp_split(&splitter->walk, &run, limit, limited && run.objects < objects ? run.objects + 1 : objects, bytes);
+        bool nearer = limited && splitter->max_bytes < (size_t)(end - run.cut);
+        const uint8_t *limit = nearer ? run.cut + splitter->max_bytes : end;
+        uint64_t most = limited && run.objects < objects ? run.objects + 1 : objects;
+
+        status = mp_split(&splitter->walk, &run, limit, most, bytes);
     } while (status == MP_OK && run.objects < objects && run.bytes < bytes);
     splitter->at = (size_t)(run.at - base);
     splitter->cut = (size_t)(run.cut - base);
@@ -180,8 +183,8 @@ batch_new(VALUE self, size_t end)
  * call-seq: splitter.take(objects, bytes, all) -> [bytes, index, offset] or nil
  *
  * The next batch: so many whole messages, or so many bytes of them. Where the bytes end before that it is nil, or with
- * all what is whole. A message with an error that cutting finds, or too long for max_bytes, ends the stream: it is in the
- * last batch as far as the error goes, for whoever decodes it to raise it.
+ * all what is whole. A message with an error that cutting finds, or too long for max_bytes, ends the stream: it is in
+ * the last batch as far as the error goes, for whoever decodes it to raise it.
  */
 static VALUE
 rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
@@ -199,7 +202,7 @@ rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
     return RTEST(all) && splitter->objects ? batch_new(self, splitter->cut) : Qnil;
 }
 
-/* call-seq: splitter.rest -> [bytes, index, offset] or nil: all that is not handed out, whole or not, as the last batch */
+/* call-seq: splitter.rest -> [bytes, index, offset] or nil: what is not handed out, whole or not, as the last batch */
 static VALUE
 rb_splitter_rest(VALUE self)
 {
@@ -210,7 +213,11 @@ rb_splitter_rest(VALUE self)
     return batch_new(self, (size_t)RSTRING_LEN(splitter->pending));
 }
 
-/* call-seq: splitter.between? -> true or false: whether what was fed, and passed over by take, ends where a message does */
+/*
+ * call-seq: splitter.between? -> true or false
+ *
+ * Whether what was fed, and passed over by take, ends where a message does.
+ */
 static VALUE
 rb_splitter_between_p(VALUE self)
 {

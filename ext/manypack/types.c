@@ -206,8 +206,9 @@ static void
 raise_not_shareable(const mp_type *type)
 {
     rb_raise(eIsolationError,
-             "the handler of ext type %d for %" PRIsVALUE " cannot be shared between Ractors: register a method by name, "
-             "or a Proc made by Ractor.shareable_proc or Ractor.make_shareable", type->type, type->klass);
+             "the handler of ext type %d for %" PRIsVALUE " cannot be shared between Ractors: "
+             "register a method by name, or a Proc made by Ractor.shareable_proc or Ractor.make_shareable",
+             type->type, type->klass);
 }
 
 void

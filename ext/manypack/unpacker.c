@@ -742,9 +742,9 @@ mp_unpacker_end_body(VALUE self)
 /*
  * call-seq: Manypack::Unpacker.new(io = nil, options = nil) -> unpacker
  *
- * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer; limits
- * are those of one object of the stream. TypeError, RangeError and ArgumentError for options that are not what they have
- * to be.
+ * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer;
+ * limits are those of one object of the stream. TypeError, RangeError and ArgumentError for options that are not what
+ * they have to be.
  *
  *   unpacker = Manypack::Unpacker.new(symbolize_keys: true)
  *   unpacker.feed_each("\x81\xA1a\x01\x81") { |object| p object } # {a: 1}
@@ -806,8 +806,8 @@ rb_unpacker_feed(VALUE self, VALUE string)
  * The next object. TruncatedError (an EOFError) when it is not all there: feed the rest and read again, or reset.
  *
  * After another error the next read returns the next object, where it is known where that starts: the object to
- * blame, and all that it is in, is passed over. Where it is not known (0xc1, too deep, above a limit but for max_bytes of an
- * object that is all there), every read raises the same error until reset.
+ * blame, and all that it is in, is passed over. Where it is not known (0xc1, too deep, above a limit but for max_bytes
+ * of an object that is all there), every read raises the same error until reset.
  *
  * A Fiber that is left in the middle of a read, in a handler or waiting for the io, leaves the Unpacker in use.
  * RuntimeError while it is.
@@ -882,8 +882,8 @@ rb_unpacker_feed_each(VALUE self, VALUE string)
  *
  * Passes over the next object, or the rest of one that was read in part, without building or calling anything.
  * TruncatedError when it is not all there: feed the rest and skip again. MalformedFormatError, StackError and
- * LimitError as for read, of what heads say: what is in a str, a timestamp or the body of an ext, and which keys a map has,
- * is not looked at.
+ * LimitError as for read, of what heads say: what is in a str, a timestamp or the body of an ext, and which keys a map
+ * has, is not looked at.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x02")
  *   unpacker.skip #=> nil
@@ -1026,8 +1026,8 @@ rb_unpacker_registered_types_internal(VALUE self)
 /*
  * Document-class: Manypack::Unpacker
  *
- * Unpacks a stream. It may stop at every byte: what is missing is fed, or read from the io, later. One reader at a time:
- * a call in the middle of another raises RuntimeError.
+ * Unpacks a stream. It may stop at every byte: what is missing is fed, or read from the io, later. One reader at a
+ * time: a call in the middle of another raises RuntimeError.
  */
 void
 Init_manypack_unpacker(void)

@@ -5,8 +5,8 @@
 require "manypack"
 
 module Manypack
-  # +to_msgpack+ for the classes that MessagePack has types for. Loaded by <code>require "manypack/core_ext"</code> and by
-  # the drop-in, not by "manypack" alone: a program may have the msgpack gem too, whose methods have the same names.
+  # +to_msgpack+ for the classes that MessagePack has types for. Loaded by <code>require "manypack/core_ext"</code> and
+  # by the drop-in, not by "manypack" alone: a program may have the msgpack gem too, whose methods have the same names.
   #
   # @example
   #   require "manypack/core_ext"

@@ -5,7 +5,8 @@
 
 if defined?(MessagePack)
   feature = $LOADED_FEATURES.grep(%r{/msgpack(/|\.rb\z)}).first || "by other means"
-  raise LoadError, "manypack/drop_in: MessagePack is loaded already (#{feature}): require manypack/drop_in before it, " \
+  raise LoadError, "manypack/drop_in: MessagePack is loaded already (#{feature}): " \
+                   "require manypack/drop_in before it, " \
                    "and have no gem by the name of msgpack in the bundle but the one of Manypack"
 end
 

@@ -48,9 +48,9 @@ module Manypack
     include TypeError
   end
 
-  # The input exceeds a limit, or says that it will. A map that has more than 16 different keys of one hash, or more than
-  # 4 that are containers, which only NaN and user classes can have, exceeds +max_same_hash+: no option, as it would take
-  # quadratic time.
+  # The input exceeds a limit, or says that it will. A map that has more than 16 different keys of one hash, or more
+  # than 4 that are containers, which only NaN and user classes can have, exceeds +max_same_hash+: no option, as it
+  # would take quadratic time.
   #
   # @example
   #   Manypack.unpack("\x93\x01\x02\x03", max_bytes: 3)

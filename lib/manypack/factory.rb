@@ -104,8 +104,10 @@ module Manypack
         unpackers.delete(pair)
         { **entry, unpacker: pair && pair[:unpacker] }
       end
-      both.concat(unpackers.map { |entry| { type: entry[:type], class: entry[:class], packer: nil, unpacker: entry[:unpacker] } })
-      both.sort_by { |entry| entry[:type] }
+      alone = unpackers.map do |entry|
+        { type: entry[:type], class: entry[:class], packer: nil, unpacker: entry[:unpacker] }
+      end
+      both.concat(alone).sort_by { |entry| entry[:type] }
     end
 
     # Dumps and loads by one Codec. Any number of Threads and Ractors may use it at once.

@@ -22,9 +22,9 @@ module Manypack
   # Unpacks a stream of messages and works on them in several Ractors at once.
   #
   # A source is a String, anything to read from (+readpartial+ or +read+), or an Enumerable of Strings, each with whole
-  # messages. It is cut at message boundaries without unpacking anything, and goes to the Ractors in batches: of one message
-  # at first, then of as many as take about a millisecond, 1,000 or 64 KB at most. Only so many batches are under way at
-  # once that memory stays bounded: the source is read no faster than the results are taken.
+  # messages. It is cut at message boundaries without unpacking anything, and goes to the Ractors in batches: of one
+  # message at first, then of as many as take about a millisecond, 1,000 or 64 KB at most. Only so many batches are
+  # under way at once that memory stays bounded: the source is read no faster than the results are taken.
   #
   # What runs in a Ractor must not depend on anything that Ractors cannot share: a block may use constants that are
   # shareable, and, on Ruby 4.0, local variables that are shareable and never assigned again. Its +self+ is nil unless
@@ -33,9 +33,9 @@ module Manypack
   # Results cross back without a copy where they are shareable, as everything is that <code>shareable: true</code>
   # unpacks; others are copied.
   #
-  # An error of a message is raised in the caller: the same object as in the Ractor, with Error in it, which tells index and
-  # offset of the message. With +ordered+, the results of all messages before it come first. However a call ends, it first
-  # stops its Ractors and waits for each to finish the message that it is at.
+  # An error of a message is raised in the caller: the same object as in the Ractor, with Error in it, which tells index
+  # and offset of the message. With +ordered+, the results of all messages before it come first. However a call ends, it
+  # first stops its Ractors and waits for each to finish the message that it is at.
   #
   # All three methods take these options, and those of Manypack.unpack:
   #
@@ -73,8 +73,8 @@ module Manypack
       results
     end
 
-    # Yields each message, or what +map+ makes of it, to a block that runs in the caller like that of any other +each+. It
-    # may break.
+    # Yields each message, or what +map+ makes of it, to a block that runs in the caller like that of any other +each+.
+    # It may break.
     #
     # @param source [String, #readpartial, #read, Enumerable<String>]
     # @param map [Proc, Method, #call, nil] called with each object in a Ractor. Without it the objects themselves are

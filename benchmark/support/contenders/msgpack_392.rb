@@ -10,7 +10,8 @@ require_relative "../payloads/ext_types"
 module Contenders
   module WithMsgpack392
     REF = "refs/pull/392/head"
-    FOLDER = File.expand_path("../../../vendor/benchmark/msgpack-392/#{RbConfig::CONFIG["arch"]}-#{RUBY_VERSION}", __dir__)
+    FOLDER = File.expand_path("../../../vendor/benchmark/msgpack-392/" \
+                              "#{RbConfig::CONFIG["arch"]}-#{RUBY_VERSION}", __dir__)
 
     def self.label = "msgpack #392"
 

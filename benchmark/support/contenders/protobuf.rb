@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The google-protobuf gem with a schema for the structured message, which is all that it is measured by. Its objects keep
-# what was decoded and make a Ruby String of a field when it is read, which nobody does here.
+# The google-protobuf gem with a schema for the structured message, which is all that it is measured by. Its objects
+# keep what was decoded and make a Ruby String of a field when it is read, which nobody does here.
 
 module Contenders
   module WithProtobuf

@@ -27,15 +27,17 @@ class OneShot < Call
 
     bytes = contender.public_send(@pack, payload)
     object = contender.public_send(@unpack, bytes)
-    { bytes: bytes.bytesize, same: Zlib.crc32(bytes) } if same?(object, payload) || same?(object, without_symbols(payload))
+    return unless same?(object, payload) || same?(object, without_symbols(payload))
+
+    { bytes: bytes.bytesize, same: Zlib.crc32(bytes) }
   rescue EncodingError, JSON::GeneratorError
     nil # JSON with a binary
   end
 
   private
 
-  # By what it shows: a BigDecimal for an Integer, or another encoding, would be equal and not the same. It takes too long
-  # for what is large, which is more of what was looked at when it was small.
+  # By what it shows: a BigDecimal for an Integer, or another encoding, would be equal and not the same. It takes too
+  # long for what is large, which is more of what was looked at when it was small.
   def same?(one, other)
     one == other && (LARGE < one.size || one.inspect == other.inspect)
   end

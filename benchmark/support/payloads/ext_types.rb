@@ -17,7 +17,8 @@ module Payloads
     def self.register(factory, time)
       factory.register_type(POINT, Point, packer: ->(point) { [point.x, point.y].pack("l>2") },
                                           unpacker: ->(body) { Point.new(*body.unpack("l>2")) })
-      factory.register_type(ORDER, Order, recursive: true, packer: ->(order, packer) { packer.write(order.id).write(order.lines) },
+      factory.register_type(ORDER, Order, recursive: true,
+                                          packer: ->(order, packer) { packer.write(order.id).write(order.lines) },
                                           unpacker: ->(unpacker) { Order.new(unpacker.read, unpacker.read) })
       factory.register_type(TIMESTAMP, ::Time, packer: time::Packer, unpacker: time::Unpacker)
       factory
@@ -30,8 +31,10 @@ module Payloads
         "a point" => point(random),
         "100 points" => Array.new(100) { point(random) },
         "100 times" => Array.new(100) { time(random) },
-        "100 orders (recursive)" => Array.new(100) { Order.new(random.rand(1 << 20), { "milk" => random.rand(9), "bread" => 2 }) },
-        "all three" => Array.new(50) { Order.new(random.rand(1 << 20), { "at" => point(random), "time" => time(random) }) }
+        "100 orders (recursive)" =>
+          Array.new(100) { Order.new(random.rand(1 << 20), { "milk" => random.rand(9), "bread" => 2 }) },
+        "all three" =>
+          Array.new(50) { Order.new(random.rand(1 << 20), { "at" => point(random), "time" => time(random) }) }
       }
     end
 

@@ -34,8 +34,9 @@ module Payloads
 
     def properties(index)
       {
-        "name" => "District #{index}", "kind" => KINDS[@random.rand(KINDS.size)], "population" => @random.rand(5_000_000),
-        "area_km2" => @random.rand(20_000.0).round(3), "protected" => @random.rand(2) == 1, "note" => nil
+        "name" => "District #{index}", "kind" => KINDS[@random.rand(KINDS.size)],
+        "population" => @random.rand(5_000_000), "area_km2" => @random.rand(20_000.0).round(3),
+        "protected" => @random.rand(2) == 1, "note" => nil
       }
     end
 

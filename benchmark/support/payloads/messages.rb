@@ -9,8 +9,8 @@ module Payloads
     # @return [Hash] the whole line as one long string
     def self.plain(random)
       line = structured(random)
-      text = format('%<host>s - %<user>s [%<time>s] "%<method>s %<path>s HTTP/1.1" %<code>d %<size>d "%<referer>s" "%<agent>s"',
-                    **line.transform_keys(&:to_sym))
+      text = format('%<host>s - %<user>s [%<time>s] "%<method>s %<path>s HTTP/1.1" ' \
+                    '%<code>d %<size>d "%<referer>s" "%<agent>s"', **line.transform_keys(&:to_sym))
       { "message" => text }
     end
 
@@ -20,8 +20,8 @@ module Payloads
       {
         "host" => Array.new(4) { random.rand(1..254) }.join("."), "user" => "-", "time" => "21/Aug/2012:05:14:33 +0000",
         "method" => "GET", "path" => "/articles/#{random.rand(10_000)}?page=#{random.rand(9)}", "code" => 200,
-        "size" => random.rand(100_000), "referer" => "http://search.example/?q=districts+by+the+river", "agent" => AGENT,
-        "pid" => random.rand(32_768), "took_us" => random.rand(2_000_000)
+        "size" => random.rand(100_000), "referer" => "http://search.example/?q=districts+by+the+river",
+        "agent" => AGENT, "pid" => random.rand(32_768), "took_us" => random.rand(2_000_000)
       }
     end
 

@@ -14,7 +14,8 @@ module Payloads
     # @return [Hash]
     def build
       {
-        "metadata" => { "formatVersion" => 3.1, "generatedBy" => "exporter", "vertices" => @rings * @sides, "materials" => 4 },
+        "metadata" => { "formatVersion" => 3.1, "generatedBy" => "exporter", "vertices" => @rings * @sides,
+                        "materials" => 4 },
         "scale" => 1.0, "materials" => Array.new(4) { |index| material(index) },
         "vertices" => angles.flat_map { |around, across| vertex(around, across) },
         "normals" => angles.flat_map { |around, across| normal(around, across) },

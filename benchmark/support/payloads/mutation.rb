@@ -6,7 +6,8 @@ module Payloads
   class Mutation
     SHARE = 0.01
     DEPTH = 20
-    KINDS = { "unique keys" => :unique_key, "non-ASCII text" => :foreign_text, "symbols" => :symbol, "deep nesting" => :nest }.freeze
+    KINDS = { "unique keys" => :unique_key, "non-ASCII text" => :foreign_text, "symbols" => :symbol,
+              "deep nesting" => :nest }.freeze
 
     # @param random [Random]
     # @param kind [String] of KINDS

@@ -17,8 +17,8 @@ module Payloads
 
     def self.row(random)
       {
-        "id" => random.rand(1 << 31), "name" => words(random, 2), "price" => random.rand(10_000) / 8.0, "ok" => random.rand(2).zero?,
-        "tags" => [words(random, 1), words(random, 1)], "note" => words(random, 4)
+        "id" => random.rand(1 << 31), "name" => words(random, 2), "price" => random.rand(10_000) / 8.0,
+        "ok" => random.rand(2).zero?, "tags" => [words(random, 1), words(random, 1)], "note" => words(random, 4)
       }
     end
     private_class_method :row

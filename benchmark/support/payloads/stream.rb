@@ -18,7 +18,8 @@ module Payloads
     KINDS = {
       "messages" => lambda { |random|
         Array.new(DIFFERENT) do |index|
-          { "id" => index + random.rand(1 << 20), "level" => %w[debug info warn].sample(random: random), "took" => random.rand.round(6) }
+          { "id" => index + random.rand(1 << 20), "level" => %w[debug info warn].sample(random: random),
+            "took" => random.rand.round(6) }
         end
       },
       "log lines" => ->(random) { Array.new(DIFFERENT) { Messages.structured(random) } },

@@ -82,7 +82,8 @@ module Payloads
     def profile(id)
       image = "http://images.example/profile/#{id}/#{screen_name}_normal.jpeg"
       {
-        "profile_background_color" => color, "profile_background_image_url" => "http://images.example/theme/#{id % 20}.png",
+        "profile_background_color" => color,
+        "profile_background_image_url" => "http://images.example/theme/#{id % 20}.png",
         "profile_background_tile" => chance(0.3), "profile_image_url" => image,
         "profile_image_url_https" => image.sub("http", "https"), "profile_link_color" => color,
         "profile_sidebar_fill_color" => color, "profile_text_color" => color, "profile_use_background_image" => true
@@ -110,7 +111,8 @@ module Payloads
     end
 
     def link(url)
-      { "url" => url, "expanded_url" => "http://pages.example/#{@random.rand(100_000)}", "display_url" => url.delete_prefix("http://") }
+      { "url" => url, "expanded_url" => "http://pages.example/#{@random.rand(100_000)}",
+        "display_url" => url.delete_prefix("http://") }
     end
 
     def metadata(statuses)
@@ -122,8 +124,8 @@ module Payloads
     end
 
     def created_at
-      format("%s Aug %02d %02d:%02d:%02d +0000 2012", pick(DAYS), @random.rand(1..31), @random.rand(24), @random.rand(60),
-             @random.rand(60))
+      format("%s Aug %02d %02d:%02d:%02d +0000 2012", pick(DAYS), @random.rand(1..31),
+             @random.rand(24), @random.rand(60), @random.rand(60))
     end
 
     def source

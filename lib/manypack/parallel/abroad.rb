@@ -4,8 +4,8 @@
 module Manypack
   module Parallel
     class Abroad < Run
-      # Batches in line at one Ractor, the one it is at included; and under way in all, for each Ractor: the rest are those
-      # whose results have to wait for a slower one.
+      # Batches in line at one Ractor, the one it is at included; and under way in all, for each Ractor: the rest are
+      # those whose results have to wait for a slower one.
       AT_RACTOR = 2
       UNDER_WAY = 4
 
@@ -21,7 +21,7 @@ module Manypack
       def initialize(source, work, codec, options, packs, size, ordered)
         codec = codec ? codec.send(:for_ractors, options) : Codec.new(options)
         @cutter = Cutter.new(source, codec)
-        # With handlers that cannot cross it is left to each Ractor to make a codec of its own, which refuses only those.
+        # With handlers that cannot cross it is left to each Ractor to make its own codec, which refuses only those.
         codec = options unless Ractor.shareable?(codec)
         @stop = Stop.new
         @setup = Ractor.make_shareable([Work.shareable(work), codec, @stop, packs])

@@ -18,8 +18,8 @@ module Manypack
         1_000.times { ractor.inspect.end_with?("terminated>") ? break : sleep(0.0001) }
       end
 
-      # What each Ractor does: works on batches until it is given nil. Yields outcomes: the number of the batch, results,
-      # Failure or nil, how many messages, in how many seconds.
+      # What each Ractor does: works on batches until it is given nil. Yields outcomes: the number of the batch,
+      # results, Failure or nil, how many messages, in how many seconds.
       #
       # @return [Ended]
       def self.work(setup)
@@ -39,7 +39,7 @@ module Manypack
         Ended.new(nil)
       end
 
-      # @param events [Thread::Queue] gets [which Ractor, outcome, whether it ended], or an Exception that nobody expected
+      # @param events [Thread::Queue] gets [which Ractor, outcome, whether it ended], or an Exception nobody expected
       def initialize(events)
         @events = events
         @ractors = []
@@ -101,8 +101,8 @@ module Manypack
         end
       end
 
-      # Ruby 3. Up to 3.2 only one Thread of a Ractor can wait for another Ractor at a time. Therefore it is a pipe that is
-      # waited at: who has something to say writes its number there, and taking that is a matter of moments.
+      # Ruby 3. Up to 3.2 only one Thread of a Ractor can wait for another Ractor at a time. Therefore it is a pipe that
+      # is waited at: who has something to say writes its number there, and taking that is a matter of moments.
       class ByTaking < Crew
         NUMBER = "L"
 

@@ -10,8 +10,8 @@ module Manypack
       # Reads from an io what it has; at its end nil.
       #
       # @param io [#readpartial, #read]
-      # @param missing [Integer] what the message at hand lacks: an io that waits for all that it is asked for is asked for
-      #   no more
+      # @param missing [Integer] what the message at hand lacks: an io that waits for all that it is asked for is asked
+      #   for no more
       def self.read(io, missing)
         io.respond_to?(:readpartial) ? io.readpartial(BATCH_BYTES) : io.read([missing, BATCH_BYTES].min)
       rescue EOFError
@@ -30,8 +30,8 @@ module Manypack
 
       # Yields batches as Splitter#take makes them. The last one may have an error.
       #
-      # @param pace [#messages, #hungry?, #read] how many messages a batch should have, whether one with fewer is welcome,
-      #   and how to read from an io
+      # @param pace [#messages, #hungry?, #read] how many messages a batch should have, whether one with fewer is
+      #   welcome, and how to read from an io
       def each(pace, &block)
         case @kind
         when :string then cut(@source, pace, true, &block)

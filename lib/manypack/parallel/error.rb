@@ -24,8 +24,8 @@ module Manypack
         @message_index
       end
 
-      # @return [Integer] where in the source the message starts, in bytes; of a DecodeError that unpacking it raised, where
-      #   the object starts that is to blame
+      # @return [Integer] where in the source the message starts, in bytes; of a DecodeError that unpacking it raised,
+      #   where the object starts that is to blame
       # @example
       #   begin
       #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }

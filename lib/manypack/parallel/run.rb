@@ -17,7 +17,9 @@ module Manypack
         raise ArgumentError, "codec or factory, not both" if codec && factory
 
         codec ||= factory.codec if factory
-        ractors.zero? ? Here.new(source, work, codec, options, packs) : Abroad.new(source, work, codec, options, packs, ractors, ordered)
+        return Here.new(source, work, codec, options, packs) if ractors.zero?
+
+        Abroad.new(source, work, codec, options, packs, ractors, ordered)
       end
 
       # @yield [results] of one batch after another

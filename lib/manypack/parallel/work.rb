@@ -40,8 +40,11 @@ module Manypack
       def shareable(work)
         if Ractor.shareable?(work) then work
         elsif work.is_a?(Proc) then of_proc(work)
-        elsif work.is_a?(Method) && Ractor.shareable?(work.receiver) then Ractor.make_shareable(Named.new(work.receiver, work.name))
-        else raise Ractor::IsolationError, "#{work.inspect} cannot be shared between Ractors: Ractor.make_shareable can help"
+        elsif work.is_a?(Method) && Ractor.shareable?(work.receiver)
+          Ractor.make_shareable(Named.new(work.receiver, work.name))
+        else
+          raise Ractor::IsolationError,
+                "#{work.inspect} cannot be shared between Ractors: Ractor.make_shareable can help"
         end
       end
 
