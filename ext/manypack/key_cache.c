@@ -102,13 +102,12 @@ key_cache_grow(mp_key_cache *cache)
     *cache = grown;
 }
 
+/* Interned, because since Ruby 4.0 a String of Ruby's own table may know its hash, which every Hash else computes anew. */
 static VALUE
-string_new(const uint8_t *p, size_t len, bool interned)
+string_new(const uint8_t *p, size_t len)
 {
-    VALUE string;
+    VALUE string = rb_enc_interned_str((const char *)p, (long)len, mp_utf8);
 
-    if (interned) string = rb_enc_interned_str((const char *)p, (long)len, mp_utf8);
-    else string = rb_obj_freeze(rb_enc_str_new((const char *)p, (long)len, mp_utf8));
     /* Ruby's own table may hold it for another Ractor as well: do not touch what is right already. */
     return RB_OBJ_SHAREABLE_P(string) ? string : mp_obj_set_shareable(string);
 }
@@ -151,7 +150,7 @@ keep(mp_key_cache *cache, mp_key_entry key)
 VALUE
 mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kind)
 {
-    bool cached = len - 1 < MP_KEY_MAX, interned = true;
+    bool cached = len - 1 < MP_KEY_MAX;
     mp_key_entry key = {0};
 
     if (cached) {
@@ -164,13 +163,8 @@ mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kin
                 return entry->key;
             }
         }
-        /*
-         * A first String for a free entry need not be interned: the cache keeps it for the next time. Once keys push
-         * each other out, only Ruby's own table can tell that a key was seen before and save its memory.
-         */
-        interned = !free_entry(cache, &key);
     }
-    key.key = kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len, interned);
+    key.key = kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len);
     if (cached && key.key) keep(cache, key);
     return key.key;
 }
