@@ -102,7 +102,7 @@ key_cache_grow(mp_key_cache *cache)
     *cache = grown;
 }
 
-/* Interned, because since Ruby 4.0 a String of Ruby's own table may know its hash, which every Hash else computes anew. */
+/* Interned: since Ruby 4.0 a String of its own table may know its hash, which every Hash else computes anew. */
 static VALUE
 string_new(const uint8_t *p, size_t len)
 {
