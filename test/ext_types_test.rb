@@ -362,6 +362,17 @@ class ExtTypesTest < Minitest::Test
     assert_equal({ a: :b }, @factory.load(@factory.dump({ a: :b })))
   end
 
+  def test_an_unpacker_that_a_handler_made_its_own_comes_to_no_other_body
+    seen = []
+    @factory.register_type(1, Box, recursive: true, packer: ->(box, packer) { packer.write(box.content) }, unpacker: lambda { |body|
+      seen << [body.instance_variable_get(:@seen), body.frozen?]
+      body.instance_variable_set(:@seen, seen.size) unless body.frozen?
+      Box.new(body.read).tap { body.freeze if seen.size == 2 }
+    })
+    @factory.load(@factory.dump([Box.new(1), Box.new(2), Box.new(3)]))
+    assert_equal [[nil, false]] * 3, seen
+  end
+
   def test_optimized_symbols_are_the_same_symbols_and_call_nothing
     calls = []
     options = { packer: ->(symbol) { symbol.name }, unpacker: ->(body) { calls << body && :called } }

@@ -3,11 +3,14 @@
 # One stream, many Ractors: the results in order, each error with its message, and nothing left behind.
 require "test_helper"
 require "stringio"
+require "support/program"
 require "tempfile"
 require "timeout"
 require "zlib"
 
 class ParallelTest < Minitest::Test
+  include ProgramHelper
+
   Parallel = Manypack::Parallel
 
   COUNTS = [0, 1, 3].freeze
@@ -318,6 +321,37 @@ class ParallelTest < Minitest::Test
       refute_kind_of Parallel::Error, error
       assert_equal 1, Ractor.count
     end
+  end
+
+  def test_an_interruption_while_the_io_is_left_stops_the_ractors_all_the_same
+    io = Object.new
+    io.define_singleton_method(:readpartial) do |_|
+      sleep
+    ensure
+      sleep 0.3
+    end
+    thread = Thread.new { Parallel.map(io, ractors: 2) { |n| n } }
+    thread.report_on_exception = false
+    sleep 0.01 until Ractor.count == 3 && thread.stop?
+    thread.raise(Refused, "one")
+    sleep 0.1
+    thread.raise(Refused, "two")
+    assert_raises(Refused) { thread.join }
+    100.times { sleep 0.02 if Ractor.count > 1 || (Thread.list - @threads).any? }
+    assert_equal 1, Ractor.count
+  end
+
+  def test_a_clock_that_stands_still
+    program = <<~RUBY
+      module Process
+        class << self
+          alias real clock_gettime
+          def clock_gettime(*arguments) = real(*arguments).floor(1)
+        end
+      end
+      puts Manypack::Parallel.map("\\x01" * 3_000, ractors: 2) { |n| n }.sum
+    RUBY
+    assert_program program, "3000"
   end
 
   def test_a_timeout_stops_everything

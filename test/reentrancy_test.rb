@@ -91,6 +91,46 @@ class ReentrancyTest < Minitest::Test
     end
   end
 
+  # What a Buffer is written to, and asks a block meanwhile.
+  class CallingOutput
+    attr_reader :bytes
+
+    def initialize(&block)
+      @block = block
+      @bytes = +""
+    end
+
+    def write(bytes)
+      @block.call
+      @bytes << bytes
+      bytes.bytesize
+    end
+  end
+
+  IN_USE.each do |name, call|
+    define_method("test_#{name}_from_what_its_buffer_is_written_to") do
+      bytes = ["\x01" * 300, "\x02" * 700_000]
+      unpacker = bytes.inject(Manypack::Unpacker.new) { |fed, piece| fed.feed(piece) }
+      output = CallingOutput.new { assert_in_use { call.call(unpacker) } }
+      assert_equal 700_300, unpacker.buffer.write_to(output)
+      assert_equal bytes.join, output.bytes
+      assert_equal 3, unpacker.feed("\x03").read
+    end
+  end
+
+  def test_a_read_that_fails_leaves_the_buffer_to_the_fiber_that_writes_it
+    unpacker = nil
+    output = CallingOutput.new { Fiber.yield }
+    writer = Fiber.new { unpacker.buffer.write_to(output) }
+    answers = ["\x92\xDA\x03\xE8".b + ("a".b * 500), "a".b * 500]
+    asked = 0
+    unpacker = Manypack::Unpacker.new(CallingIo.new(*answers) { writer.resume if (asked += 1) == 2 })
+    assert_in_use { unpacker.read }
+    IN_USE.each_value { |call| assert_in_use { call.call(unpacker) } }
+    writer.resume while writer.alive?
+    assert_equal answers.first.byteslice(1..), output.bytes # the head of the Array was unpacked
+  end
+
   def test_the_buffer_from_the_io_of_its_unpacker
     unpacker = nil
     unpacker = Manypack::Unpacker.new(CallingIo.new("\x92\x01", "\x02") { unpacker.buffer.clear })

@@ -53,6 +53,14 @@ class SplitterTest < Minitest::Test
     assert_nil GC.verify_internal_consistency
   end
 
+  def test_a_to_str_that_uses_the_same_splitter
+    splitter = splitter("\x01".b * 100_000)
+    string = Object.new
+    string.define_singleton_method(:to_str) { splitter.take(99_999, MANY, true) && "\x02" }
+    splitter.feed(string)
+    assert_equal "\x01\x02".b, splitter.take(MANY, MANY, true).first
+  end
+
   def test_what_was_fed_may_change_afterwards
     bytes = "\x93\x01\x02".b
     splitter = splitter(bytes)

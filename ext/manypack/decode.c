@@ -187,16 +187,30 @@ check_key(mp_decoder *d, const uint8_t *at)
     if (!keys.outermost && limit < d->tree.depth_limit) d->tree.depth_limit = limit;
 }
 
+NORETURN(static void raise_too_deep(mp_decoder *d, uint32_t limit, const uint8_t *at));
+
+static void
+raise_too_deep(mp_decoder *d, uint32_t limit, const uint8_t *at)
+{
+    raise_status(d, limit < mp_unpack_max_depth(&d->codec->options) ? MP_E_KEY_DEPTH : MP_E_DEPTH, at);
+}
+
+/* How deep containers may be that are in the outermost open key, at that level; 0 without one. */
+static uint32_t
+depth_limit_in(const mp_decoder *d, uint32_t outermost)
+{
+    uint32_t limit = outermost ? d->outer_depth + outermost - 1 + KEY_DEPTH_MAX : d->max_depth;
+
+    return limit < d->max_depth ? limit : d->max_depth;
+}
+
 /* Where containers are as deep as depth_limit says, which is what it was inside of the last key. */
 static MP_NOINLINE void
 check_depth(mp_decoder *d, const uint8_t *at)
 {
-    open_keys keys = open_keys_of(d);
-    uint32_t limit = keys.outermost ? d->outer_depth + keys.outermost - 1 + KEY_DEPTH_MAX : d->max_depth;
-
-    d->tree.depth_limit = limit < d->max_depth ? limit : d->max_depth;
+    d->tree.depth_limit = depth_limit_in(d, open_keys_of(d).outermost);
     if (d->outer_depth + d->tree.depth < d->tree.depth_limit) return;
-    raise_status(d, limit < d->max_depth ? MP_E_KEY_DEPTH : MP_E_DEPTH, at);
+    raise_too_deep(d, d->tree.depth_limit, at);
 }
 
 /* In the map that ends at that offset a NaN or an object of a user's class may be a key, or be in one. */
@@ -375,10 +389,13 @@ around_body(mp_decoder *d, const uint8_t *at)
 {
     bool key = (d->tree.left & 1) == d->tree.parity;
     open_keys keys = open_keys_of(d);
-    mp_around around = {
-        .depth = d->outer_depth + d->tree.depth + 1, .keys = keys.nesting + key, .objects = d->tree.objects};
+    uint32_t outermost = keys.outermost || !key ? keys.outermost : d->tree.depth + 1;
+    mp_around around = {.depth = d->outer_depth + d->tree.depth + 1,
+                        .max_depth = depth_limit_in(d, outermost),
+                        .keys = keys.nesting + key,
+                        .objects = d->tree.objects};
 
-    if (around.depth > d->max_depth) raise_status(d, MP_E_DEPTH, at);
+    if (around.depth > around.max_depth) raise_too_deep(d, around.max_depth, at);
     if (around.keys > KEY_NESTING_MAX) raise_status(d, MP_E_KEY_DEPTH, at);
     return around;
 }
@@ -391,6 +408,7 @@ body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, 
     size_t at = 0;
 
     d->inner = 0;
+    if (used && (OBJ_FROZEN(used) || rb_ivar_count(used))) used = 0; /* a handler made it its own */
     if (source && OBJ_FROZEN(source)) at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
     else source = rb_obj_freeze(rb_str_new((const char *)p, n));
     return mp_unpacker_for_body(used, d->codec, type, source, at, n, offset_of(d, p), around);

@@ -45,7 +45,7 @@ grow_str(mp_encoder *e, size_t n)
         rb_str_set_len(e->str, (long)size);
         rb_str_modify_expand(e->str, capacity - (long)size);
     } else {
-        e->str = rb_str_buf_new(capacity);
+        e->str = rb_obj_hide(rb_str_buf_new(capacity)); /* from ObjectSpace, whose finders could change it */
         memcpy(RSTRING_PTR(e->str), e->out.start, size);
     }
     e->out.start = (uint8_t *)RSTRING_PTR(e->str);
@@ -93,7 +93,7 @@ encoder_result(mp_encoder *e)
     mp_result_size_note(size);
     rb_str_set_len(e->str, (long)size);
     if (rb_str_capacity(e->str) / 2 > size) rb_str_resize(e->str, (long)size);
-    return e->str;
+    return rb_obj_reveal(e->str, rb_cString);
 }
 
 /* --- errors ----------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
     mp_key_entry *entries;
     unsigned shift;     /* 64 - log2 of their number */
-    unsigned keys;      /* put into it since it got this size */
+    unsigned keys;      /* put into it so far, in place of others too */
 } mp_key_cache;
 
 /* The cache of the current Ractor. */

@@ -69,7 +69,7 @@ mp_same_hash_exceeded(size_t n, const VALUE *values)
         hash = rb_hash(values[at]);
         places = rb_hash_lookup2(seen, hash, Qundef);
         if (places == Qundef) rb_hash_aset(seen, hash, place);
-        else if (FIXNUM_P(places)) rb_hash_aset(seen, hash, rb_ary_new_from_args(2, places, place));
+        else if (FIXNUM_P(places)) rb_hash_aset(seen, hash, rb_obj_hide(rb_ary_new_from_args(2, places, place)));
         else rb_ary_push(places, place);
     }
     if (seen) rb_hash_foreach(seen, check_places, (VALUE)&check);

@@ -69,7 +69,7 @@ static VALUE
 rb_splitter_s_new(VALUE klass, VALUE codec)
 {
     const mp_options *options = &mp_codec_get(codec)->options;
-    size_t max_depth = options->max_depth ? options->max_depth : MP_UNPACK_MAX_DEPTH;
+    size_t max_depth = mp_unpack_max_depth(options);
     mp_splitter *splitter;
     VALUE self = TypedData_Make_Struct(klass, mp_splitter, &splitter_type, splitter);
 
@@ -107,10 +107,12 @@ pending_replace(VALUE self, VALUE string, bool own)
 static VALUE
 rb_splitter_feed(VALUE self, VALUE string)
 {
-    mp_splitter *splitter = splitter_get(self);
-    size_t size = pending_size(splitter);
+    mp_splitter *splitter;
+    size_t size;
 
-    StringValue(string);
+    StringValue(string); /* first: it may run user code */
+    splitter = splitter_get(self);
+    size = pending_size(splitter);
     if (!size) {
         pending_replace(self, rb_str_new_frozen(string), false);
         return self;

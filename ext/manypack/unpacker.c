@@ -109,13 +109,13 @@ unpacker_get(VALUE self)
     return u;
 }
 
-/* For methods that read: not while another one is at work. */
+/* For methods that read: not while another one is at work, nor while the Buffer is being written somewhere. */
 static mp_unpacker *
 unpacker_for_read(VALUE self)
 {
     mp_unpacker *u = unpacker_get(self);
 
-    if (MP_UNLIKELY(u->running)) rb_raise(rb_eRuntimeError, "unpacker is in use");
+    if (MP_UNLIKELY(u->running || (mp_buffer_get(u->buffer)->taken && !u->body))) rb_raise(rb_eRuntimeError, "unpacker is in use");
     return u;
 }
 
@@ -413,6 +413,7 @@ decoder_for(run *r)
     r->d.source_own = true;
     r->d.outer_depth = r->u->around.depth;
     r->d.outer_keys = r->u->around.keys;
+    if (r->u->body) r->d.max_depth = r->u->around.max_depth;
 }
 
 /* Has the decoder go on where the Unpacker is. */
@@ -574,7 +575,7 @@ run_ensure(VALUE arg)
     if (MP_LIKELY(!r->at_work)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
-    mp_buffer_get(u->buffer)->taken = u->body;
+    if (r->decoding) mp_buffer_get(u->buffer)->taken = u->body; /* else it is taken by who else writes it, or not at all */
     after_error(r);
     return Qnil;
 }

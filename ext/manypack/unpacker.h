@@ -12,9 +12,10 @@ VALUE mp_unpack_io(VALUE io, const mp_codec *codec);
 
 /* What a message has around the body of an ext. */
 typedef struct {
-    uint32_t depth;   /* open containers */
-    uint32_t keys;    /* those that are map keys */
-    uint64_t objects; /* so far, in all of the message */
+    uint32_t depth;     /* open containers */
+    uint32_t max_depth; /* how many there may be in the body; fewer than elsewhere where it is in a map key */
+    uint32_t keys;      /* those that are map keys */
+    uint64_t objects;   /* so far, in all of the message */
 } mp_around;
 
 /*

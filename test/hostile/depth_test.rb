@@ -21,6 +21,21 @@ module Hostile
       Nesting::EDGES.zip(outcomes) { |(kind, levels, max_depth, fits), outcome| assert_edge fits, outcome, kind, levels, max_depth }
     end
 
+    # A key stays as deep as it may be, whatever wraps it.
+    def test_06_the_depth_of_a_key_counts_through_the_body_of_an_ext
+      factory = Manypack::Factory.new
+      factory.register_type(1, Class.new, packer: :p, unpacker: ->(body) { body.read }, recursive: true)
+      [0, 1, 5].each do |outer|
+        key = lambda do |levels|
+          body = ("\x91".b * levels) + "\xC0".b
+          "\x81".b + ("\x91".b * outer) + [0xC7, body.bytesize, 1].pack("C*") + body + "\x02".b
+        end
+        assert_equal [2], factory.load(key.call(31 - outer)).values
+        assert_raises(Manypack::StackError) { factory.load(key.call(32 - outer)) }
+        assert_raises(Manypack::StackError) { factory.load(key.call(32 - outer), max_depth: 1_000) }
+      end
+    end
+
     SMALL_STACKS = { "RUBY_THREAD_VM_STACK_SIZE" => "65536", "RUBY_THREAD_MACHINE_STACK_SIZE" => "65536", "RUBY_FIBER_VM_STACK_SIZE" => "32768",
                      "RUBY_FIBER_MACHINE_STACK_SIZE" => "65536" }.freeze
 

@@ -122,6 +122,31 @@ module Hostile
       RUBY
     end
 
+    def test_16_object_space_finds_nothing_of_a_result_that_is_not_done_nor_of_what_compares_keys
+      assert_equal "ok", run_ruby(<<~'RUBY')
+        class Packed; end
+        class Same
+          def hash = 7
+
+          def eql?(_)
+            ObjectSpace.each_object(Array) { |a| a.map! { 1 << 40 } if a.size > 4 && a.all?(Integer) && !a.frozen? }
+            true
+          end
+        end
+        factory = Manypack::Factory.new
+        factory.register_type(1, Packed, unpacker: nil, packer: lambda { |_|
+          ObjectSpace.each_object(String) { |s| s.clear if !s.frozen? && s.encoding == Encoding::BINARY && s.empty? }
+          GC.start
+          Array.new(50) { "z" * 16_384 } && "x"
+        })
+        factory.register_type(2, Same, packer: nil, unpacker: ->(_) { Same.new })
+        bytes = factory.dump(["a" * 6_000, Packed.new, "b" * 3_000])
+        abort "another result" unless bytes == "\x93\xDA\x17\x70".b + "a" * 6_000 + "\xD4\x01x\xDA\x0B\xB8".b + "b" * 3_000
+        abort "another map" unless factory.load("\xDE\0\x40".b + "\xC7\0\x02\xC0".b * 64).size == 1
+        print "ok"
+      RUBY
+    end
+
     def test_16_an_unpacker_that_moves_to_a_ractor_in_the_middle_is_in_use_or_does_not_move
       mover = lambda do |itself|
         ractor = Ractor.new { Ractor.receive.class }

@@ -35,8 +35,11 @@ module Manypack
         super
       ensure
         @stop.set
-        @reader&.stop
-        @crew&.dismiss
+        begin
+          @reader&.stop
+        ensure
+          @crew&.dismiss
+        end
       end
 
       # Whether nobody has anything to do.
@@ -99,7 +102,8 @@ module Manypack
       end
 
       def pace(messages, seconds)
-        @messages = (messages * GOAL / seconds).ceil.clamp((@messages + 1) / 2, [@messages * 2, MOST].min)
+        quick = seconds.zero? ? MOST : (messages * GOAL / seconds).ceil # coarse clocks stand still
+        @messages = quick.clamp((@messages + 1) / 2, [@messages * 2, MOST].min)
       end
     end
   end
