@@ -115,7 +115,9 @@ unpacker_for_read(VALUE self)
 {
     mp_unpacker *u = unpacker_get(self);
 
-    if (MP_UNLIKELY(u->running || (mp_buffer_get(u->buffer)->taken && !u->body))) rb_raise(rb_eRuntimeError, "unpacker is in use");
+    if (MP_UNLIKELY(u->running || (mp_buffer_get(u->buffer)->taken && !u->body))) {
+        rb_raise(rb_eRuntimeError, "unpacker is in use");
+    }
     return u;
 }
 
@@ -575,7 +577,7 @@ run_ensure(VALUE arg)
     if (MP_LIKELY(!r->at_work)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
-    if (r->decoding) mp_buffer_get(u->buffer)->taken = u->body; /* else it is taken by who else writes it, or not at all */
+    if (r->decoding) mp_buffer_get(u->buffer)->taken = u->body; /* else it is taken by somebody else, or not at all */
     after_error(r);
     return Qnil;
 }
