@@ -70,6 +70,10 @@ if Manypack.const_defined?(:CANARIES)
           buffer.skip(buffer.size - size)
           assert_clean buffer.to_s, buffer.to_a.join, buffer.read, "q" * size
           assert_equal "", (buffer << "").read
+          60.times { buffer << ("r" * piece) }
+          buffer.read((60 * piece) - 5)
+          20.times { buffer << ("s" * piece) }
+          assert_clean buffer.read, "#{"r" * 5}#{"s" * (20 * piece)}"
         end
       end
 
