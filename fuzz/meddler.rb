@@ -58,6 +58,11 @@ module Fuzz
       @depth = 0
     end
 
+    # An Unpacker whose body is over may get another one, and is of use again until that is over.
+    def begins(unpacker)
+      @over = nil if @over.equal?(unpacker)
+    end
+
     # @return [true]
     def misuse_body(unpacker)
       BODY_MISUSES.each { |misuse| refused { misuse.call(unpacker) } }

@@ -65,7 +65,11 @@ module Fuzz
     end
 
     def recursive(factory, type, &unpacker)
-      factory.register_type(type, Class.new, packer: nil, unpacker: unpacker, recursive: true)
+      handler = lambda do |body|
+        Key.meddler&.begins(body)
+        unpacker.call(body)
+      end
+      factory.register_type(type, Class.new, packer: nil, unpacker: handler, recursive: true)
     end
 
     # Reads a body, and keeps its Unpacker for when that is over, well or with an error.
