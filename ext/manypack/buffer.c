@@ -10,7 +10,7 @@ enum { READ_REFERENCE_THRESHOLD = 256, READ_REFERENCE_MIN = 256 };
 enum { WRITE_REFERENCE_THRESHOLD = 524288 };
 
 /* The first block, which then doubles; and up to which size an empty one is kept for the next bytes. */
-enum { FIRST_BLOCK = 256, KEEP_BLOCK = 2 * MP_WRITE_THROUGH };
+enum { FIRST_BLOCK = 256, KEEP_BLOCK = 16384 };
 
 static ID id_close;
 static VALUE sym_io_buffer_size, sym_read_reference_threshold, sym_write_reference_threshold;

@@ -151,8 +151,11 @@ mp_buffer_commit(mp_buffer *buffer, size_t n)
 /* A shorter String is never written by reference, whatever the threshold. */
 #define MP_WRITE_REFERENCE_MIN 256
 
-/* From so many bytes on, what was written to a buffer that has an io goes there, once the object is whole. */
-#define MP_WRITE_THROUGH 8192
+/*
+ * From so many bytes on, what was written to a buffer that has an io goes there, once the object is whole. A call of
+ * IO#write costs as much as a few hundred bytes; more of them would outgrow the block that is kept for the next ones.
+ */
+#define MP_WRITE_THROUGH 12288
 void mp_buffer_write_through(VALUE self);
 
 /* What whoever looks or appends has to see to, when it is not ready for that. */

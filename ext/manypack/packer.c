@@ -537,7 +537,7 @@ rb_packer_write_extension(VALUE self, VALUE obj)
 /*
  * call-seq: Manypack::Packer.new(io = nil, options = nil) -> packer
  *
- * A Packer that collects in a Buffer what is written, until it is flushed to an io or, in whole objects, has 8 KB. An
+ * A Packer that collects in a Buffer what is written, until it is flushed to an io or, in whole objects, has 12 KB. An
  * error of the io then comes out of the write that was one too many: the object counts as written, and flush tries
  * again. Options, a Hash, as for Manypack.pack and for Manypack::Buffer. TypeError and RangeError for options that are
  * not what they have to be.
