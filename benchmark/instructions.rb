@@ -29,20 +29,20 @@ counts = instructions.count(Contenders::WithManypack, ids)
 floor = instructions.count(Contenders::WithFloor, ids)
 
 rows = counts.map do |key, dump|
-  least = floor[key]&.per_object
-  numbers = [dump.per_object, dump.per_object_in("manypack.so"), least]
+  bare = floor[key]&.per_object
+  numbers = [dump.per_object, dump.per_object_in("manypack.so"), bare]
   [*key, *numbers.map { |number| number ? format("%.1f", number) : "-" },
-   least ? format("%.2f", dump.per_object / least) : "-", dump.path.delete_prefix("#{Instructions::FOLDER}/")]
+   bare ? format("%.2f", dump.per_object / bare) : "-", dump.path.delete_prefix("#{Instructions::FOLDER}/")]
 end
 headings = ["case", "operation", "all", "in manypack.so", "floor", "/ floor", "details"]
 puts Terminal::Table.new(title: "#{Instructions.build}: instructions per object", headings: headings, rows: rows)
 
 recorded = RecordedInstructions.new(Instructions.build)
 if options[:record]
-  named = RecordedInstructions.named(counts)
+  least = RecordedInstructions.least(instructions) { false }
   reason = options[:record] if options[:record].is_a?(String)
-  grown = recorded.exist? ? recorded.grown(named) : []
+  grown = recorded.exist? ? recorded.grown(least) : []
   abort "give the CHANGELOG's line with --record, because of\n#{grown.join("\n")}" if grown.any? && !reason
 
-  recorded.write(named, reason)
+  recorded.write(least, reason)
 end

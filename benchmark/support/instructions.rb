@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Counts the instructions that operations take, by Valgrind's callgrind. Other programs on the machine do not change the
-# counts, and no clock is needed; Ruby's random seed of hashes does, by less than a percent. The collector does not run.
+# counts, and no clock is needed; Ruby's random seed of hashes does, by up to 4 %. The collector does not run.
 require "fileutils"
 require "json"
 require "open3"
