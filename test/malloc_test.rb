@@ -139,7 +139,7 @@ if MallocCounter.possible?
         require "objspace"
         require #{File.join(ROOT, "benchmark/memory/embedding").inspect}
         def self.told
-          own = %i[Splitter Batch Stop].map { |name| Manypack::Parallel.const_get(name) }
+          own = [:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }
           [Manypack::Buffer, Manypack::Packer, Manypack::Unpacker, Manypack::Codec, Manypack::Factory, *own].sum do |klass|
             ObjectSpace.each_object(klass).sum { |object| ObjectSpace.memsize_of(object) - Embedding.slot_size(object) }
           end

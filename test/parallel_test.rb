@@ -179,6 +179,14 @@ class ParallelTest < Minitest::Test
     assert_equal 100_000, Parallel.each(piped(stream, 60_000), ractors: 2, map: ->(object) { object["text"].size }, ordered: false).count
   end
 
+  # Ruby 3.3 and 3.4 wait for ever where a Ractor wakes another one that has several Threads while a collection begins.
+  def test_collections_hold_nobody_up
+    20.times do
+      threads = Array.new(2) { Thread.new { Parallel.map(pack(1) * 20_000, ractors: 2) { |n| [n, n.to_s] }.size } }
+      assert_equal [20_000] * 2, threads.map(&:value)
+    end
+  end
+
   # --- errors of the bytes
 
   BROKEN = {

@@ -61,5 +61,6 @@ Init_manypack(void)
     Init_manypack_bigint();
     Init_manypack_split();
     Init_manypack_batch();
+    Init_manypack_outbox();
     Init_manypack_isolate();
 }

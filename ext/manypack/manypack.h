@@ -26,6 +26,7 @@ void Init_manypack_factory(void);
 void Init_manypack_bigint(void);
 void Init_manypack_split(void);
 void Init_manypack_batch(void);
+void Init_manypack_outbox(void);
 void Init_manypack_isolate(void);
 
 /* A size that a user gave: RangeError below 0 and above SIZE_MAX, TypeError for what is no Integer. */

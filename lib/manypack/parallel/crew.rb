@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Ractors that work on batches, by what this Ruby has for talking to them: ports since 4.0, before that yield and take.
+# Ractors that work on batches, by what this Ruby has for hearing from them: ports since 4.0, before that an Outbox
+# each.
 module Manypack
   module Parallel
     class Crew
@@ -9,22 +10,23 @@ module Manypack
 
       # @return [Crew] as this Ruby can have it
       def self.of(...)
-        (defined?(Ractor::Port) ? OverPorts : ByTaking).new(...)
+        (defined?(Ractor::Port) ? OverPorts : ByOutboxes).new(...)
       end
 
       # Waits until a Ractor is gone, which is a moment after its value is there.
       def self.await(ractor)
         ractor.join if ractor.respond_to?(:join)
-        1_000.times { ractor.inspect.end_with?("terminated>") ? break : sleep(0.0001) }
+        10_000.times { ractor.inspect.end_with?("terminated>") ? break : sleep(0.0001) }
       end
 
-      # What each Ractor does: works on batches until it is given nil. Yields outcomes: the number of the batch,
+      # What each Ractor does: works on batches until it receives nil. Yields outcomes: the number of the batch,
       # results, Failure or nil, how many messages, in how many seconds.
       #
+      # @param inbox [#receive]
       # @return [Ended]
-      def self.work(setup)
+      def self.work(setup, inbox = Ractor)
         worker = Worker.new(*setup)
-        while (number, *batch = Ractor.receive)
+        while (number, *batch = inbox.receive)
           started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
           results, failure, messages = worker.run(*batch)
           return Ended.new([number, results, failure]) if failure
@@ -101,51 +103,83 @@ module Manypack
         end
       end
 
-      # Ruby 3. Up to 3.2 only one Thread of a Ractor can wait for another Ractor at a time. Therefore it is a pipe that
-      # is waited at: who has something to say writes its number there, and taking that is a matter of moments.
-      class ByTaking < Crew
-        NUMBER = "L"
+      # Ruby 3. There a Ractor must not wake another one that may have more than one Thread, as it does by yield, take
+      # and its end: in 3.3 and 3.4 both wait for ever when a collection is about to begin and another Thread to run.
+      # Therefore it is a pipe that is waited at, and what a Ractor has to say is in its Outbox when it rings there.
+      class ByOutboxes < Crew
+        # One ring: who, and whether that was the last one.
+        RING = "LL"
+        RING_BYTES = [0, 0].pack(RING).bytesize
+
+        # What the Ractor itself is given. It makes copies of what cannot be shared as Ractors do: by sending them, to
+        # itself.
+        class Inbox
+          Copy = Struct.new(:object)
+
+          def initialize
+            @tasks = []
+          end
+
+          def receive
+            @tasks.empty? ? Ractor.receive : @tasks.shift
+          end
+
+          # @raise [::TypeError, Ractor::Error] for what cannot be copied
+          def copy(object)
+            return object if Ractor.shareable?(object)
+
+            Ractor.current.send(Copy.new(object))
+            loop do
+              message = Ractor.receive
+              return message.object if message.is_a?(Copy)
+
+              @tasks << message
+            end
+          end
+        end
 
         def initialize(...)
           super
           @bell, @button = IO.pipe
-          @takes = Ractor.current[:manypack_takes] ||= Thread::Mutex.new
+          @outboxes = []
         end
 
         private
 
         def hire(who, setup)
-          Ractor.new([who].pack(NUMBER), @button.fileno, setup) do |me, fd, how|
+          @outboxes << (outbox = Outbox.new)
+          Ractor.new(who, @button.fileno, outbox, setup) do |me, fd, out, how|
             button = IO.for_fd(fd, "wb", autoclose: false)
-            announced = false
-            Crew.work(how) do |outcome|
-              announced = button.syswrite(me)
-              Ractor.yield(outcome)
-              announced = false
+            inbox = Inbox.new
+            Crew.work(how, inbox) do |outcome|
+              out.put(inbox.copy(outcome))
+              button.syswrite([me, 0].pack(RING))
             end
           ensure
-            button.syswrite(me) unless announced # and could not be copied
+            button.syswrite([me, 1].pack(RING))
           end
         end
 
         def listen
           left = @ractors.size
           while left > 0
-            who = @bell.read(4).unpack1(NUMBER)
-            outcome = @takes.synchronize { take(@ractors[who]) }
-            ended = !outcome.is_a?(Array)
-            left -= 1 if ended
-            @events << [who, ended ? outcome&.outcome : outcome, ended]
+            who, ended = @bell.read(RING_BYTES).unpack(RING)
+            while (outcome = @outboxes[who].take)
+              @events << [who, outcome, false]
+            end
+            next if ended.zero?
+
+            left -= 1
+            @events << [who, end_of(@ractors[who]), true]
           end
         ensure
           [@bell, @button].each(&:close)
         end
 
-        # nil of a Ractor that was ended by something else than its end.
-        def take(ractor)
-          ractor.take
-        rescue Ractor::ClosedError
-          nil
+        # Its last outcome, or nil.
+        def end_of(ractor)
+          Crew.await(ractor)
+          ractor.take&.outcome
         end
       end
     end
