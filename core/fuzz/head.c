@@ -20,7 +20,7 @@ nan_p(uint64_t bits, mp_wire_row row)
 }
 
 static void
-says_the_number(const uint8_t *p, mp_wire_row row, const mp_plain_head *expected)
+says_the_number(const uint8_t *p, const uint8_t *input_end, mp_wire_row row, const mp_plain_head *expected)
 {
     uint64_t bits = bits_of(p, row);
     uint8_t written[MP_HEAD_MAX], *end;
@@ -30,6 +30,9 @@ says_the_number(const uint8_t *p, mp_wire_row row, const mp_plain_head *expected
         return;
     }
     ENSURE(bits == expected->n, "%" PRIx64 ", reference %" PRIx64, bits, expected->n);
+    if (row.kind <= MP_INT && mp_ahead_p(p, input_end)) {
+        ENSURE((uint64_t)mp_int_ahead(p, row) == bits, "%" PRIx64, bits);
+    }
     if (row.kind == MP_FLOAT32) end = mp_put_float32(written, mp_float_of_bits((uint32_t)bits));
     else if (row.kind == MP_FLOAT64) end = mp_put_float64(written, mp_double_of_bits(bits));
     else if (row.kind == MP_UINT) end = mp_put_uint(written, bits);
@@ -95,7 +98,7 @@ mp_fuzz_head(const uint8_t *bytes, size_t n)
     steps_over_it(p, end, &expected);
     if (status != MP_OK) return;
     ENSURE(head.kind == expected.kind && head.payload == p + expected.size, "%d", (int)head.kind);
-    if (head.kind >= MP_FIXINT && head.kind <= MP_FLOAT64) says_the_number(p, row, &expected);
+    if (head.kind >= MP_FIXINT && head.kind <= MP_FLOAT64) says_the_number(p, end, row, &expected);
     else if (head.kind >= MP_STR && head.kind <= MP_EXT) says_the_payload(p, end, &head, &expected);
     else ENSURE(head.n == expected.n, "%" PRIu32 ", reference %" PRIu64, head.n, expected.n);
 }

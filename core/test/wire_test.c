@@ -164,6 +164,21 @@ steps_stay_within_the_bytes(void)
     }
 }
 
+/* An integer with no byte more behind it than is asked for; of ones, none of which may get into the number. */
+static int64_t
+read_ahead(const packed *out)
+{
+    uint8_t bytes[MP_AHEAD], *block;
+    int64_t n;
+
+    memset(bytes, 0xff, sizeof(bytes));
+    memcpy(bytes, out->bytes, out->size);
+    block = mp_exact(bytes, MP_AHEAD);
+    n = mp_int_ahead(block, mp_row_ahead(block));
+    free(block);
+    return n;
+}
+
 static void
 integers_are_shortest_and_come_back(void)
 {
@@ -185,10 +200,12 @@ integers_are_shortest_and_come_back(void)
         head = read_exactly(out.bytes, out.size);
         if (head.kind == MP_UINT) CHECK(head.uint == (uint64_t)cases[i].n, "%" PRId64, cases[i].n);
         else CHECK(head.sint == cases[i].n, "%" PRId64, cases[i].n);
+        CHECK(read_ahead(&out) == cases[i].n, "%" PRId64, cases[i].n);
     }
     PACKED(mp_put_uint(out.bytes, UINT64_MAX));
     head = read_exactly(out.bytes, out.size);
     CHECK(head.kind == MP_UINT && head.uint == UINT64_MAX, "uint64 max");
+    CHECK(read_ahead(&out) == -1, "uint64 max");
 }
 
 /* Each writer of a length at both sides of each of its size classes. */

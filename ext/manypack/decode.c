@@ -522,6 +522,46 @@ short_str_p(const mp_options *options, bool limited, const uint8_t *p, const uin
     return mp_fixstr_ahead_p(p, end, n) && text_p(options, limited, p + 1, *n);
 }
 
+/* An Integer in a row of numbers. */
+MP_INLINE VALUE
+integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
+{
+    int64_t n = mp_int_ahead(p, row);
+    bool above = (n < 0) & (row.kind == MP_UINT);
+
+    if (MP_LIKELY(FIXABLE(n) & !above)) return LONG2FIX((long)n);
+    return number(options, above ? ULL2NUM((uint64_t)n) : LL2NUM(n));
+}
+
+/*
+ * Arrays are often all numbers: those that come next go a short way, n of them at most, up to any other object, a NaN,
+ * or the last bytes of the source. Returns how many; *at is behind them.
+ */
+MP_INLINE size_t
+decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
+{
+    const mp_options *options = &d->codec->options;
+    const uint8_t *p = *at, *end = d->end;
+    size_t i;
+
+    for (i = 0; i < n && mp_ahead_p(p, end); i++) {
+        mp_wire_row row = mp_row_ahead(p);
+
+        if (row.kind == MP_FLOAT64 || row.kind == MP_FLOAT32) {
+            double value = mp_row_real(p, row);
+            if (MP_UNLIKELY(value != value)) break;
+            values[i] = number(options, DBL2NUM(value));
+        } else if (row.kind >= MP_FIXINT && row.kind <= MP_INT) {
+            values[i] = integer_in_row(options, p, row);
+        } else {
+            break;
+        }
+        p += row.head;
+    }
+    *at = p;
+    return i;
+}
+
 /* --- the loop --------------------------------------------------------------------------------------- */
 
 /*
@@ -641,6 +681,14 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 parity = row.kind == MP_MAP ? 0 : 2;
                 left = row.kind == MP_MAP ? (uint64_t)n * 2 : n;
                 p = payload;
+                if (row.kind == MP_ARRAY) {
+                    size_t most = left < capacity - count ? (size_t)left : capacity - count;
+                    size_t numbers = decode_numbers(d, &p, &values[count], most);
+
+                    count += numbers;
+                    left -= numbers;
+                    if (!left) goto full;
+                }
                 continue;
             }
             obj = row.kind == MP_MAP ? hash_new(options, 0, values) : array_new(options, 0, values);
@@ -721,6 +769,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             values[count++] = obj;
             if (MP_LIKELY(--left)) break;
 
+          full:
             first = base;
             n_objects = count - base;
             map = parity == 0;

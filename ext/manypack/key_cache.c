@@ -8,6 +8,12 @@ MP_STATIC_ASSERT(two_key_entries_to_a_cache_line, sizeof(VALUE) != 8 || sizeof(m
 /* A key is in one of so many entries. */
 enum { WAYS = 4 };
 
+/*
+ * One of so many keys that are found elsewhere moves to its own place, where a hit is inline: keys of maps that come no
+ * more are soon out of the way, and two keys of one map that share their place seldom move each other.
+ */
+enum { SEARCHES_TO_MOVE = 64 };
+
 /* 1 KB at first, 16 KB at most: a process may have ten thousand Ractors. */
 enum { FIRST_BITS = 5, MAX_BITS = 9 };
 
@@ -133,6 +139,22 @@ long_key_p(const mp_key_entry *entry, const uint8_t *p, size_t len, mp_key_kind 
 }
 
 /*
+ * Moves a key to its own place. What is there, another map's key for the most part, goes to a free one of its places if
+ * there is one.
+ */
+static void
+bring_home(mp_key_cache *cache, mp_key_entry *entry)
+{
+    mp_key_entry *home = mp_key_place(cache, entry), *to, guest = *home;
+
+    if (entry == home) return;
+    *home = *entry;
+    *entry = (mp_key_entry){0};
+    to = free_entry(cache, &guest);
+    if (to) *to = guest;
+}
+
+/*
  * Puts a new key into the cache, in the place of another one if there is no other way. With four places for each key
  * most of them are in their own, where a hit is inline.
  */
@@ -147,6 +169,19 @@ keep(mp_key_cache *cache, mp_key_entry key)
     *entry = key;
 }
 
+/* The entry of a key with those bytes; NULL when it is not there. */
+static mp_key_entry *
+find_entry(const mp_key_cache *cache, const mp_key_entry *key, const uint8_t *p, size_t len, mp_key_kind kind)
+{
+    size_t i;
+
+    for (i = 0; i < WAYS; i++) {
+        mp_key_entry *entry = way(cache, key, i);
+        if (mp_key_same_p(entry, key) && (len <= MP_KEY_INLINE || long_key_p(entry, p, len, kind))) return entry;
+    }
+    return NULL;
+}
+
 VALUE
 mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kind)
 {
@@ -154,14 +189,14 @@ mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kin
     mp_key_entry key = {0};
 
     if (cached) {
-        size_t i;
+        mp_key_entry *entry;
 
         key = mp_key_describe(p, len, kind);
-        for (i = 0; i < WAYS; i++) {
-            const mp_key_entry *entry = way(cache, &key, i);
-            if (mp_key_same_p(entry, &key) && (len <= MP_KEY_INLINE || long_key_p(entry, p, len, kind))) {
-                return entry->key;
-            }
+        entry = find_entry(cache, &key, p, len, kind);
+        if (entry) {
+            VALUE found = entry->key;
+            if (++cache->searches % SEARCHES_TO_MOVE == 0) bring_home(cache, entry);
+            return found;
         }
     }
     key.key = kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len);
