@@ -313,9 +313,41 @@ class ParallelTest < Minitest::Test
     assert_same Thread.current, Parallel.map("\x01", ractors: 0) { Thread.current }.first
   end
 
+  class Single
+    def initialize_clone(*)
+      raise "there is but one"
+    end
+  end
+
+  def test_a_result_whose_copy_fails
+    deep = "\x91".b * 60_000
+    works = { ->(n) { n == 2 ? Single.new : n } => [pack(2), /there is but one/], ->(n) { n } => ["#{deep}\x02", /stack level too deep/] }
+    works.each do |work, (message, reason)|
+      [1, 2].each do |ractors|
+        error, seen = outcome { |list| Parallel.each(pack(0) + pack(1) + message, map: work, ractors: ractors, max_depth: 100_000) { |n| list << n } }
+        assert_instance_of ::TypeError, error
+        assert_match(reason, error.message)
+        assert_equal [[0, 1], 2, 2], [seen, error.index, error.offset]
+      end
+    end
+  end
+
+  # And the other Ractor has done its message by then.
   def test_work_that_ends_its_ractor
-    error, = outcome { Timeout.timeout(10) { Parallel.map(NUMBERS, ractors: 2) { |n| n == 50 ? Thread.exit : n } } }
-    assert_instance_of Ractor::Error, error
+    ends = { "exits" => ->(n) { n == 50 ? Thread.exit : n }, "exits beside a slow one" => ->(n) { n.zero? ? Thread.exit : sleep(0.2) } }
+    ends["closes its outgoing port"] = ->(n) { n == 50 ? [Ractor.current.close_outgoing, Thread.exit] : n } if Ractor.method_defined?(:close_outgoing)
+    ends.each do |what, work|
+      error, = outcome { Timeout.timeout(10) { Parallel.each(NUMBERS.byteslice(0, 60), map: work, ractors: 2).to_a } }
+      assert_instance_of Ractor::Error, error, what
+      assert_equal 1, Ractor.count, what
+    end
+  end
+
+  def test_constants_of_the_user_that_have_names_of_ours
+    program = 'class Port; end; class Outbox; end; require "manypack"; p Manypack::Parallel.map("\x01\x02", ractors: 2) { |n| n + 1 }'
+    output, status = Open3.capture2e({ "RUBYOPT" => nil }, RbConfig.ruby, "-W0", "-I", LIB, "-e", program)
+    assert_predicate status, :success?, output
+    assert_equal "[2, 3]\n", output
   end
 
   # --- leaving

@@ -438,13 +438,10 @@ calls_too_deep(VALUE arg, VALUE error)
     raise_status(call->d, MP_E_DEPTH, call->at);
 }
 
-/* From so many levels on a handler's SystemStackError is taken for what it is: too many levels. */
-enum { DEEP = 64 };
-
 static VALUE
 call_at_any_depth(const handler_call *call)
 {
-    if (MP_LIKELY(call->d->outer_depth + call->d->tree.depth < DEEP)) return call_handler((VALUE)call);
+    if (MP_LIKELY(call->d->outer_depth + call->d->tree.depth < MP_DEEP)) return call_handler((VALUE)call);
     return rb_rescue2(call_handler, (VALUE)call, calls_too_deep, (VALUE)call, rb_eSysStackError, (VALUE)0);
 }
 

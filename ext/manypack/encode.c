@@ -177,12 +177,19 @@ encode_float(mp_encoder *e, uint8_t *p, double d)
 
 static uint8_t *encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type);
 
+/* The lowest 64 bits of an Integer's magnitude. Returns 1, 0 or -1 for its sign; 2 or -2 when there are more bits. */
+static int
+magnitude_of(VALUE integer, uint64_t *magnitude)
+{
+    return rb_integer_pack(integer, magnitude, 1, sizeof(*magnitude), 0,
+                           INTEGER_PACK_MSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
+}
+
 static uint8_t *
 encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
 {
     uint64_t magnitude;
-    int sign = rb_integer_pack(obj, &magnitude, 1, sizeof(magnitude), 0,
-                               INTEGER_PACK_MSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
+    int sign = magnitude_of(obj, &magnitude);
 
     if (sign == 1 || sign == 0) return mp_put_uint(room(e, p, MP_HEAD_MAX), magnitude);
     if (sign == -1 && magnitude <= (uint64_t)1 << 63) {
@@ -400,13 +407,12 @@ mp_encode_ext(mp_encoder *e, int type, VALUE payload)
 static bool
 int64_p(VALUE integer)
 {
-    uint64_t bits;
+    uint64_t magnitude;
     int sign;
 
     if (RB_FIXNUM_P(integer)) return true;
-    sign = rb_integer_pack(integer, &bits, 1, sizeof(bits), 0,
-                           INTEGER_PACK_MSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
-    return sign == 1 ? bits <= INT64_MAX : sign == -1 && bits <= (uint64_t)1 << 63;
+    sign = magnitude_of(integer, &magnitude);
+    return sign == 1 ? magnitude <= INT64_MAX : sign == -1 && magnitude <= (uint64_t)1 << 63;
 }
 
 /* Seconds and nanoseconds as a timestamp, under any type. RangeError where it has no room for them. */
@@ -500,9 +506,6 @@ encode_extension_value(mp_encoder *e, VALUE obj)
 }
 
 /* --- containers and foreign objects ----------------------------------------------------------------- */
-
-/* From so many levels on a callback's SystemStackError is taken for what it is: too many levels. */
-enum { DEEP = 64 };
 
 /* Opens one level. So many of them take half of what mp_stack_used_up_p keeps free; few documents have as many. */
 enum { STACK_CHECK_LEVELS = 32 };
@@ -644,7 +647,7 @@ calls_too_deep(VALUE arg, VALUE error)
 static VALUE
 call_at_any_depth(VALUE arg)
 {
-    if (MP_LIKELY(((const user_call *)arg)->e->depth < DEEP)) return call_with_packer(arg);
+    if (MP_LIKELY(((const user_call *)arg)->e->depth < MP_DEEP)) return call_with_packer(arg);
     return rb_rescue2(call_with_packer, arg, calls_too_deep, arg, rb_eSysStackError, (VALUE)0);
 }
 

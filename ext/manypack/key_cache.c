@@ -12,7 +12,7 @@ enum { WAYS = 4 };
  * One of so many keys that are found elsewhere moves to its own place, where a hit is inline: keys of maps that come no
  * more are soon out of the way, and two keys of one map that share their place seldom move each other.
  */
-enum { SEARCHES_TO_MOVE = 64 };
+enum { STRAYS_TO_MOVE = 64 };
 
 /* 1 KB at first, 16 KB at most: a process may have ten thousand Ractors. */
 enum { FIRST_BITS = 5, MAX_BITS = 9 };
@@ -139,15 +139,14 @@ long_key_p(const mp_key_entry *entry, const uint8_t *p, size_t len, mp_key_kind 
 }
 
 /*
- * Moves a key to its own place. What is there, another map's key for the most part, goes to a free one of its places if
- * there is one.
+ * Moves a key that is not in its own place there. What is there, another map's key for the most part, goes to a free
+ * one of its places if there is one.
  */
 static void
 bring_home(mp_key_cache *cache, mp_key_entry *entry)
 {
     mp_key_entry *home = mp_key_place(cache, entry), *to, guest = *home;
 
-    if (entry == home) return;
     *home = *entry;
     *entry = (mp_key_entry){0};
     to = free_entry(cache, &guest);
@@ -189,13 +188,14 @@ mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kin
     mp_key_entry key = {0};
 
     if (cached) {
-        mp_key_entry *entry;
+        mp_key_entry *entry, *home;
 
         key = mp_key_describe(p, len, kind);
+        home = mp_key_place(cache, &key);
         entry = find_entry(cache, &key, p, len, kind);
         if (entry) {
             VALUE found = entry->key;
-            if (++cache->searches % SEARCHES_TO_MOVE == 0) bring_home(cache, entry);
+            if (entry != home && ++cache->strays % STRAYS_TO_MOVE == 0) bring_home(cache, entry);
             return found;
         }
     }

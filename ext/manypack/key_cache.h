@@ -26,7 +26,7 @@ typedef struct {
     mp_key_entry *entries;
     unsigned shift;     /* 64 - log2 of their number */
     unsigned keys;      /* put into it so far, in place of others too */
-    unsigned searches;  /* that found a key */
+    unsigned strays;    /* keys found in another place than their own, since it grew */
 } mp_key_cache;
 
 /* The cache of the current Ractor. */

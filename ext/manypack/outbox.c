@@ -3,8 +3,9 @@
 
 #include <ruby/atomic.h>
 
-/* Outcomes that one Ractor has not been relieved of: those of the batches in line at it, and one to spare. */
+/* Outcomes that one Ractor has not been relieved of: of two batches in line, and more for the counters to wrap. */
 enum { OUTBOX_MAX = 4 };
+MP_STATIC_ASSERT(counters_wrap_where_places_do, (OUTBOX_MAX & (OUTBOX_MAX - 1)) == 0);
 
 /* Only the Ractor that puts writes put, and only the one that takes writes taken; both count on for ever. */
 typedef struct {
@@ -104,7 +105,7 @@ Init_manypack_outbox(void)
 {
     VALUE cOutbox;
 
-    if (rb_const_defined(rb_cRactor, rb_intern("Port"))) return;
+    if (rb_const_defined_at(rb_cRactor, rb_intern("Port"))) return;
     cOutbox = rb_define_class_under(rb_define_module_under(mp_mManypack, "Parallel"), "Outbox", rb_cObject);
     rb_undef_alloc_func(cOutbox);
     rb_define_singleton_method(cOutbox, "new", rb_outbox_s_new, 0);

@@ -51,7 +51,7 @@ module Manypack
   #   Manypack::Parallel.map(bytes) { |object| object["n"] * 10 } #=> [10, 20]
   module Parallel
     private_constant :Splitter, :Stop, :Batch, :Work, :Worker, :Cutter, :Crew, :Run, :Here, :Reader, :Abroad
-    private_constant :Outbox if const_defined?(:Outbox)
+    private_constant :Outbox if const_defined?(:Outbox, false)
 
     # What the block returns for each message.
     #

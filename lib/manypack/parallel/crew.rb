@@ -34,7 +34,7 @@ module Manypack
           Ractor.shareable?(results.freeze) # says so of it when it is, so that it is not copied
           begin
             yield [number, results, nil, messages, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started]
-          rescue ::TypeError, Ractor::Error => e
+          rescue StandardError, SystemStackError => e # whatever kept the results from being copied
             return Ended.new([number, *worker.refused(results, e, *batch)])
           end
         end
@@ -74,6 +74,17 @@ module Manypack
         @ractors.each { |ractor| Crew.await(ractor) }
       end
 
+      private
+
+      # The last event of a Ractor, which has ended.
+      def ending_of(who)
+        [who, value_of(@ractors[who])&.outcome, true]
+      rescue Ractor::ClosedError # ended by something else than its end
+        [who, nil, true]
+      rescue Ractor::Error => e
+        e
+      end
+
       # Ruby 4.0 and later.
       class OverPorts < Crew
         def initialize(...)
@@ -96,10 +107,14 @@ module Manypack
           while left > 0
             who, outcome = @port.receive
             left -= 1 unless outcome
-            @events << [who, outcome || @ractors[who].value&.outcome, !outcome]
+            @events << (outcome ? [who, outcome, false] : ending_of(who))
           end
         ensure
           @port.close
+        end
+
+        def value_of(ractor)
+          ractor.value
         end
       end
 
@@ -129,12 +144,10 @@ module Manypack
             return object if Ractor.shareable?(object)
 
             Ractor.current.send(Copy.new(object))
-            loop do
-              message = Ractor.receive
-              return message.object if message.is_a?(Copy)
-
+            until (message = Ractor.receive).is_a?(Copy)
               @tasks << message
             end
+            message.object
           end
         end
 
@@ -146,10 +159,12 @@ module Manypack
 
         private
 
+        # A Ractor has a button of its own: this one's may be closed, and its number a file's, before it rings.
         def hire(who, setup)
           @outboxes << (outbox = Outbox.new)
-          Ractor.new(who, @button.fileno, outbox, setup) do |me, fd, out, how|
-            button = IO.for_fd(fd, "wb", autoclose: false)
+          own = @button.dup
+          ractor = Ractor.new(who, own.fileno, outbox, setup) do |me, fd, out, how|
+            button = IO.for_fd(fd, "wb")
             inbox = Inbox.new
             Crew.work(how, inbox) do |outcome|
               out.put(inbox.copy(outcome))
@@ -157,7 +172,10 @@ module Manypack
             end
           ensure
             button.syswrite([me, 1].pack(RING))
+            button.close
           end
+          own.autoclose = false
+          ractor
         end
 
         def listen
@@ -170,16 +188,15 @@ module Manypack
             next if ended.zero?
 
             left -= 1
-            @events << [who, end_of(@ractors[who]), true]
+            @events << ending_of(who)
           end
         ensure
           [@bell, @button].each(&:close)
         end
 
-        # Its last outcome, or nil.
-        def end_of(ractor)
+        def value_of(ractor)
           Crew.await(ractor)
-          ractor.take&.outcome
+          ractor.take
         end
       end
     end

@@ -82,7 +82,7 @@ module Manypack
       def copyable?(object)
         Crew.await(Ractor.new(object) { nil })
         true
-      rescue StandardError
+      rescue StandardError, SystemStackError
         false
       end
     end
