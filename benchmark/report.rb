@@ -3,7 +3,7 @@
 # Writes docs/performance.md with its pictures from the results of the newest Ruby, the other Rubies' beside it.
 require_relative "support/report"
 
-paths = Dir[File.join(__dir__, "results", "*.json")]
+paths = Dir[File.join(__dir__, "results", "ruby-*.json")]
 paths = paths.sort_by { |path| Gem::Version.new(path[/ruby-([\d.]+\d)/, 1]) }.reverse
 abort "there are no results: rake bench" if paths.empty?
 

@@ -331,24 +331,25 @@ mp_put_bool(uint8_t *p, bool b)
     return mp_put_byte(p, b ? 0xc3 : 0xc2);
 }
 
-/* No CPU foretells the sizes of numbers in a row: there is no branch on them, but for those that are a head alone. */
-MP_INLINE uint8_t *
-mp_put_sint(uint8_t *p, int64_t n)
-{
-    unsigned negative = n < 0, log2_size;
-    uint64_t bits = negative ? ~(uint64_t)n : (uint64_t)n;
-
-    if (n >= -32 && n < 0x80) return mp_put_byte(p, (uint8_t)n);
-    log2_size = (unsigned)(bits > 0xffu >> negative) + (bits > 0xffffu >> negative) + (bits > 0xffffffffu >> negative);
-    *p = (uint8_t)((negative ? 0xd0 : 0xcc) + log2_size);
-    mp_store64(p + 1, (uint64_t)n << (64 - (8u << log2_size)));
-    return p + 1 + ((size_t)1 << log2_size);
-}
-
 MP_INLINE uint8_t *
 mp_put_uint(uint8_t *p, uint64_t n)
 {
-    return n > INT64_MAX ? mp_put_head64(p, 0xcf, n) : mp_put_sint(p, (int64_t)n);
+    if (n < 0x80) return mp_put_byte(p, (uint8_t)n);
+    if (n <= 0xff) return mp_put_head8(p, 0xcc, (uint8_t)n);
+    if (n <= 0xffff) return mp_put_head16(p, 0xcd, (uint16_t)n);
+    if (n <= 0xffffffff) return mp_put_head32(p, 0xce, (uint32_t)n);
+    return mp_put_head64(p, 0xcf, n);
+}
+
+MP_INLINE uint8_t *
+mp_put_sint(uint8_t *p, int64_t n)
+{
+    if (n >= 0) return mp_put_uint(p, (uint64_t)n);
+    if (n >= -32) return mp_put_byte(p, (uint8_t)n);
+    if (n >= INT8_MIN) return mp_put_head8(p, 0xd0, (uint8_t)n);
+    if (n >= INT16_MIN) return mp_put_head16(p, 0xd1, (uint16_t)n);
+    if (n >= INT32_MIN) return mp_put_head32(p, 0xd2, (uint32_t)n);
+    return mp_put_head64(p, 0xd3, (uint64_t)n);
 }
 
 MP_INLINE uint8_t *

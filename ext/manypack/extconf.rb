@@ -34,3 +34,5 @@ end
 $CFLAGS << " -DMP_CANARIES=1" if enable_config("canaries", false)
 
 create_makefile("manypack/manypack")
+# mkmf knows of the headers beside this file alone.
+File.write("Makefile", "$(OBJS): #{Dir["#{core}/*.h"].join(" ")}\n", mode: "a")
