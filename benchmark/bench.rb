@@ -94,7 +94,7 @@ end
 
 # Real documents, where a checkout has them beside it.
 beside = File.expand_path("../../shared/data", __dir__)
-options = { heats: 2, rounds: 3, seconds: 0.04, stream: 1_000_000, largest: 100_000_000, yjit: true, only: //,
+options = { heats: 2, rounds: 3, seconds: 0.035, stream: 1_000_000, largest: 100_000_000, yjit: true, only: //,
             contenders: //, data: (beside if File.directory?(beside)) }
 OptionParser.new do |parser|
   parser.banner = "Usage: bin/bench [options]"
