@@ -25,11 +25,11 @@ entry_count(const mp_key_cache *cache)
     return (size_t)1 << (64 - cache->shift);
 }
 
-/* The ith entry that a key can be in; behind the last one comes the first. */
+/* The ith entry that a key can be in whose own place is home; behind the last one comes the first. */
 static mp_key_entry *
-way(const mp_key_cache *cache, const mp_key_entry *key, size_t i)
+way(const mp_key_cache *cache, const mp_key_entry *home, size_t i)
 {
-    size_t place = (size_t)(mp_key_place(cache, key) - cache->entries);
+    size_t place = (size_t)(home - cache->entries);
 
     return &cache->entries[(place + i) & (entry_count(cache) - 1)];
 }
@@ -83,10 +83,11 @@ mp_key_cache_get(void)
 static mp_key_entry *
 free_entry(const mp_key_cache *cache, const mp_key_entry *key)
 {
+    const mp_key_entry *home = mp_key_place(cache, key);
     size_t i;
 
     for (i = 0; i < WAYS; i++) {
-        mp_key_entry *entry = way(cache, key, i);
+        mp_key_entry *entry = way(cache, home, i);
         if (!entry->key) return entry;
     }
     return NULL;
@@ -139,13 +140,13 @@ long_key_p(const mp_key_entry *entry, const uint8_t *p, size_t len, mp_key_kind 
 }
 
 /*
- * Moves a key that is not in its own place there. What is there, another map's key for the most part, goes to a free
- * one of its places if there is one.
+ * Moves a key to its own place, home, where it is not. What is there, another map's key for the most part, goes to a
+ * free one of its places if there is one.
  */
 static void
-bring_home(mp_key_cache *cache, mp_key_entry *entry)
+bring_home(mp_key_cache *cache, mp_key_entry *home, mp_key_entry *entry)
 {
-    mp_key_entry *home = mp_key_place(cache, entry), *to, guest = *home;
+    mp_key_entry *to, guest = *home;
 
     *home = *entry;
     *entry = (mp_key_entry){0};
@@ -164,21 +165,26 @@ keep(mp_key_cache *cache, mp_key_entry key)
 
     if (++cache->keys > entry_count(cache) / 4 && cache->shift > 64 - MAX_BITS) key_cache_grow(cache);
     entry = free_entry(cache, &key);
-    if (!entry) entry = way(cache, &key, cache->keys % WAYS);
+    if (!entry) entry = way(cache, mp_key_place(cache, &key), cache->keys % WAYS);
     *entry = key;
 }
 
-/* The entry of a key with those bytes; NULL when it is not there. */
-static mp_key_entry *
-find_entry(const mp_key_cache *cache, const mp_key_entry *key, const uint8_t *p, size_t len, mp_key_kind kind)
+/* The cached key with those bytes; 0 when there is none. */
+static VALUE
+find_key(mp_key_cache *cache, const mp_key_entry *key, const uint8_t *p, size_t len, mp_key_kind kind)
 {
+    mp_key_entry *home = mp_key_place(cache, key);
     size_t i;
 
     for (i = 0; i < WAYS; i++) {
-        mp_key_entry *entry = way(cache, key, i);
-        if (mp_key_same_p(entry, key) && (len <= MP_KEY_INLINE || long_key_p(entry, p, len, kind))) return entry;
+        mp_key_entry *entry = way(cache, home, i);
+        VALUE found = entry->key;
+
+        if (!mp_key_same_p(entry, key) || (len > MP_KEY_INLINE && !long_key_p(entry, p, len, kind))) continue;
+        if (i && ++cache->strays % STRAYS_TO_MOVE == 0) bring_home(cache, home, entry);
+        return found;
     }
-    return NULL;
+    return 0;
 }
 
 VALUE
@@ -188,16 +194,11 @@ mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kin
     mp_key_entry key = {0};
 
     if (cached) {
-        mp_key_entry *entry, *home;
+        VALUE found;
 
         key = mp_key_describe(p, len, kind);
-        home = mp_key_place(cache, &key);
-        entry = find_entry(cache, &key, p, len, kind);
-        if (entry) {
-            VALUE found = entry->key;
-            if (entry != home && ++cache->strays % STRAYS_TO_MOVE == 0) bring_home(cache, entry);
-            return found;
-        }
+        found = find_key(cache, &key, p, len, kind);
+        if (found) return found;
     }
     key.key = kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len);
     if (cached && key.key) keep(cache, key);
