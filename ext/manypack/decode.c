@@ -66,6 +66,7 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec)
     d->start = d->end = d->at = NULL;
     d->codec = codec;
     d->keys = NULL;
+    d->strings = NULL;
     d->inner = 0;
     d->outer_depth = d->outer_keys = 0;
     d->max_depth = mp_unpack_max_depth(&codec->options);
@@ -244,11 +245,19 @@ finished_foreign(const mp_options *options, VALUE obj)
     return options->freeze ? rb_obj_freeze(obj) : obj;
 }
 
-MP_INLINE VALUE
-str_new(const mp_options *options, const uint8_t *p, uint32_t n)
+/* A str that is frozen: one String may stand in several places. */
+static MP_NOINLINE VALUE
+frozen_str(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
-    if (MP_UNLIKELY(options->freeze && !options->shareable)) return rb_enc_interned_str((const char *)p, n, mp_utf8);
-    return finished(options, rb_enc_str_new((const char *)p, n, mp_utf8));
+    if (!d->strings && n - 1 < MP_VALUE_MAX) d->strings = mp_value_cache_get();
+    return mp_value(d->strings, p, n, d->codec->options.shareable ? MP_VALUE_SHAREABLE : MP_VALUE_INTERNED);
+}
+
+MP_INLINE VALUE
+str_new(mp_decoder *d, const uint8_t *p, uint32_t n)
+{
+    if (MP_UNLIKELY(d->codec->options.freeze | d->codec->options.shareable)) return frozen_str(d, p, n);
+    return rb_enc_str_new((const char *)p, n, mp_utf8);
 }
 
 static VALUE
@@ -613,7 +622,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 p += 1 + n;
                 key = false;
                 if (short_str_p(options, limited, p, d->end, &n)) {
-                    obj = str_new(options, p + 1, n);
+                    obj = str_new(d, p + 1, n);
                     p += 1 + n;
                     goto complete;
                 }
@@ -641,7 +650,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                     mp_raise_malformed_symbol(payload, n, offset_of(d, p));
                 }
             } else if (MP_LIKELY(n < SHARE_MIN) || !payload_to_share_p(d, payload, n)) {
-                obj = str_new(options, payload, n);
+                obj = str_new(d, payload, n);
             } else {
                 p = own_source(d, p);
                 payload = p + row.head;

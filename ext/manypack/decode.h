@@ -4,6 +4,7 @@
 
 #include "codec.h"
 #include "key_cache.h"
+#include "value_cache.h"
 #include "value_stack.h"
 
 /*
@@ -28,6 +29,7 @@ typedef struct {
     size_t origin;              /* offset of start in the whole input, for errors */
     const mp_codec *codec;
     mp_key_cache *keys;         /* of this Ractor; NULL until the first map key */
+    mp_value_cache *strings;    /* of this Ractor; NULL until the first String that is frozen */
     VALUE inner;                /* an Unpacker whose body has ended, for the next one; 0 */
     uint32_t outer_depth;       /* containers around the whole input: above 0 in the body of an ext */
     uint32_t outer_keys;        /* those of them that are map keys */

@@ -3,8 +3,6 @@
 
 #include "utf8.h"
 
-MP_STATIC_ASSERT(two_key_entries_to_a_cache_line, sizeof(VALUE) != 8 || sizeof(mp_key_entry) == 32);
-
 /* A key is in one of so many entries. */
 enum { WAYS = 4 };
 
@@ -19,31 +17,19 @@ enum { FIRST_BITS = 5, MAX_BITS = 9 };
 
 static rb_ractor_local_key_t cache_key;
 
-static size_t
-entry_count(const mp_key_cache *cache)
-{
-    return (size_t)1 << (64 - cache->shift);
-}
-
 /* The ith entry that a key can be in whose own place is home; behind the last one comes the first. */
-static mp_key_entry *
-way(const mp_key_cache *cache, const mp_key_entry *home, size_t i)
+static mp_string_entry *
+way(const mp_string_table *table, const mp_string_entry *home, size_t i)
 {
-    size_t place = (size_t)(home - cache->entries);
+    size_t place = (size_t)(home - table->entries);
 
-    return &cache->entries[(place + i) & (entry_count(cache) - 1)];
+    return &table->entries[(place + i) & (mp_string_table_size(table) - 1)];
 }
 
-/* Storage of a Ractor has no compaction callback, so that keys must be pinned. */
 static void
 key_cache_mark(void *ptr)
 {
-    mp_key_cache *cache = ptr;
-    size_t i;
-
-    for (i = 0; i < entry_count(cache); i++) {
-        if (cache->entries[i].key) rb_gc_mark(cache->entries[i].key);
-    }
+    mp_string_table_mark(&((mp_key_cache *)ptr)->table);
 }
 
 static void
@@ -51,7 +37,7 @@ key_cache_free(void *ptr)
 {
     mp_key_cache *cache = ptr;
 
-    xfree(cache->entries);
+    xfree(cache->table.entries);
     xfree(cache);
 }
 
@@ -60,11 +46,10 @@ static const struct rb_ractor_local_storage_type key_cache_type = {key_cache_mar
 static MP_NOINLINE mp_key_cache *
 key_cache_create(void)
 {
-    mp_key_cache shape = {.shift = 64 - FIRST_BITS};
-    mp_key_cache *cache;
+    mp_key_cache *cache, shape = {.keys = 0};
 
     /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
-    shape.entries = ZALLOC_N(mp_key_entry, entry_count(&shape));
+    mp_string_table_init(&shape.table, FIRST_BITS);
     cache = ALLOC(mp_key_cache);
     *cache = shape;
     rb_ractor_local_storage_ptr_set(cache_key, cache);
@@ -80,15 +65,15 @@ mp_key_cache_get(void)
 }
 
 /* Where a key can be put that is in none of its entries; NULL when other keys have them all. */
-static mp_key_entry *
-free_entry(const mp_key_cache *cache, const mp_key_entry *key)
+static mp_string_entry *
+free_entry(const mp_string_table *table, const mp_string_entry *key)
 {
-    const mp_key_entry *home = mp_key_place(cache, key);
+    const mp_string_entry *home = mp_string_place(table, key);
     size_t i;
 
     for (i = 0; i < WAYS; i++) {
-        mp_key_entry *entry = way(cache, home, i);
-        if (!entry->key) return entry;
+        mp_string_entry *entry = way(table, home, i);
+        if (!entry->object) return entry;
     }
     return NULL;
 }
@@ -97,16 +82,17 @@ free_entry(const mp_key_cache *cache, const mp_key_entry *key)
 static void
 key_cache_grow(mp_key_cache *cache)
 {
-    mp_key_cache grown = {.shift = cache->shift - 1, .keys = cache->keys};
+    mp_string_table *old = &cache->table, grown;
     size_t i;
 
-    grown.entries = ZALLOC_N(mp_key_entry, entry_count(&grown));
-    for (i = 0; i < entry_count(cache); i++) {
-        mp_key_entry *to = cache->entries[i].key ? free_entry(&grown, &cache->entries[i]) : NULL;
-        if (to) *to = cache->entries[i];
+    mp_string_table_init(&grown, 64 - old->shift + 1);
+    for (i = 0; i < mp_string_table_size(old); i++) {
+        mp_string_entry *to = old->entries[i].object ? free_entry(&grown, &old->entries[i]) : NULL;
+        if (to) *to = old->entries[i];
     }
-    xfree(cache->entries);
-    *cache = grown;
+    xfree(old->entries);
+    *old = grown;
+    cache->strays = 0;
 }
 
 /* Interned: since Ruby 4.0 a String of its own table may know its hash, which every Hash else computes anew. */
@@ -130,27 +116,18 @@ symbol_new(const uint8_t *p, size_t len)
     return NIL_P(symbol) ? rb_str_intern(rb_enc_interned_str((const char *)p, (long)len, mp_utf8)) : symbol;
 }
 
-/* Whether the key of an entry has the bytes at p, of which it has those that the entry has. */
-static bool
-long_key_p(const mp_key_entry *entry, const uint8_t *p, size_t len, mp_key_kind kind)
-{
-    VALUE string = kind == MP_KEY_SYMBOL ? rb_sym2str(entry->key) : entry->key;
-
-    return memcmp(RSTRING_PTR(string), p, len) == 0;
-}
-
 /*
  * Moves a key to its own place, home, where it is not. What is there, another map's key for the most part, goes to a
  * free one of its places if there is one.
  */
 static void
-bring_home(mp_key_cache *cache, mp_key_entry *home, mp_key_entry *entry)
+bring_home(const mp_string_table *table, mp_string_entry *home, mp_string_entry *entry)
 {
-    mp_key_entry *to, guest = *home;
+    mp_string_entry *to, guest = *home;
 
     *home = *entry;
-    *entry = (mp_key_entry){0};
-    to = free_entry(cache, &guest);
+    *entry = (mp_string_entry){0};
+    to = free_entry(table, &guest);
     if (to) *to = guest;
 }
 
@@ -159,50 +136,51 @@ bring_home(mp_key_cache *cache, mp_key_entry *home, mp_key_entry *entry)
  * most of them are in their own, where a hit is inline.
  */
 static void
-keep(mp_key_cache *cache, mp_key_entry key)
+keep(mp_key_cache *cache, mp_string_entry key)
 {
-    mp_key_entry *entry;
+    const mp_string_table *table = &cache->table;
+    mp_string_entry *entry;
 
-    if (++cache->keys > entry_count(cache) / 4 && cache->shift > 64 - MAX_BITS) key_cache_grow(cache);
-    entry = free_entry(cache, &key);
-    if (!entry) entry = way(cache, mp_key_place(cache, &key), cache->keys % WAYS);
+    if (++cache->keys > mp_string_table_size(table) / 4 && table->shift > 64 - MAX_BITS) key_cache_grow(cache);
+    entry = free_entry(table, &key);
+    if (!entry) entry = way(table, mp_string_place(table, &key), cache->keys % WAYS);
     *entry = key;
 }
 
 /* The cached key with those bytes; 0 when there is none. */
 static VALUE
-find_key(mp_key_cache *cache, const mp_key_entry *key, const uint8_t *p, size_t len, mp_key_kind kind)
+find_key(mp_key_cache *cache, const mp_string_entry *key, const uint8_t *p, size_t len)
 {
-    mp_key_entry *home = mp_key_place(cache, key);
+    mp_string_entry *home = mp_string_place(&cache->table, key);
     size_t i;
 
     for (i = 0; i < WAYS; i++) {
-        mp_key_entry *entry = way(cache, home, i);
-        VALUE found = entry->key;
+        mp_string_entry *entry = way(&cache->table, home, i);
+        VALUE found = entry->object;
 
-        if (!mp_key_same_p(entry, key) || (len > MP_KEY_INLINE && !long_key_p(entry, p, len, kind))) continue;
-        if (i && ++cache->strays % STRAYS_TO_MOVE == 0) bring_home(cache, home, entry);
+        if (!mp_string_same_p(entry, key) || !mp_string_whole_p(entry, p, len)) continue;
+        if (i && ++cache->strays % STRAYS_TO_MOVE == 0) bring_home(&cache->table, home, entry);
         return found;
     }
     return 0;
 }
 
 VALUE
-mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_key_kind kind)
+mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
     bool cached = len - 1 < MP_KEY_MAX;
-    mp_key_entry key = {0};
+    mp_string_entry key = {0};
 
     if (cached) {
         VALUE found;
 
-        key = mp_key_describe(p, len, kind);
-        found = find_key(cache, &key, p, len, kind);
+        key = mp_string_describe(p, len, kind);
+        found = find_key(cache, &key, p, len);
         if (found) return found;
     }
-    key.key = kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len);
-    if (cached && key.key) keep(cache, key);
-    return key.key;
+    key.object = kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len);
+    if (cached && key.object) keep(cache, key);
+    return key.object;
 }
 
 void

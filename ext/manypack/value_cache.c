@@ -1,0 +1,113 @@
+/* The value cache: where it lives, how it grows, what it does about a String that it does not have. */
+#include "value_cache.h"
+
+/* 1 KB at first, 32 KB at most: a process may have ten thousand Ractors. */
+enum { FIRST_BITS = 5, MAX_BITS = 10 };
+
+/* So many misses are free at first, and again whenever so many Strings have passed by. */
+enum { FREE_MISSES = 64, PASSING_BY = 512 };
+
+static rb_ractor_local_key_t cache_key;
+
+static void
+value_cache_mark(void *ptr)
+{
+    mp_string_table_mark(&((mp_value_cache *)ptr)->table);
+}
+
+static void
+value_cache_free(void *ptr)
+{
+    mp_value_cache *cache = ptr;
+
+    xfree(cache->table.entries);
+    xfree(cache);
+}
+
+static const struct rb_ractor_local_storage_type value_cache_type = {value_cache_mark, value_cache_free};
+
+static MP_NOINLINE mp_value_cache *
+value_cache_create(void)
+{
+    mp_value_cache *cache, shape = {.credit = FREE_MISSES};
+
+    /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
+    mp_string_table_init(&shape.table, FIRST_BITS);
+    cache = ALLOC(mp_value_cache);
+    *cache = shape;
+    rb_ractor_local_storage_ptr_set(cache_key, cache);
+    return cache;
+}
+
+mp_value_cache *
+mp_value_cache_get(void)
+{
+    mp_value_cache *cache = rb_ractor_local_storage_ptr(cache_key);
+
+    return MP_LIKELY(cache != NULL) ? cache : value_cache_create();
+}
+
+/* Twice as many places. */
+static void
+value_cache_grow(mp_value_cache *cache)
+{
+    mp_string_table *old = &cache->table, grown;
+    size_t i;
+
+    mp_string_table_init(&grown, 64 - old->shift + 1);
+    for (i = 0; i < mp_string_table_size(old); i++) {
+        if (old->entries[i].object) *mp_string_place(&grown, &old->entries[i]) = old->entries[i];
+    }
+    xfree(old->entries);
+    *old = grown;
+    cache->kept = 0;
+}
+
+static void
+keep(mp_value_cache *cache, mp_string_entry value)
+{
+    const mp_string_table *table = &cache->table;
+
+    if (++cache->kept > mp_string_table_size(table) && table->shift > 64 - MAX_BITS) value_cache_grow(cache);
+    *mp_string_place(table, &value) = value;
+}
+
+static VALUE
+string_new(const uint8_t *p, size_t len, mp_string_kind kind)
+{
+    VALUE string;
+
+    if (kind == MP_VALUE_INTERNED) return rb_enc_interned_str((const char *)p, (long)len, mp_utf8);
+    string = rb_enc_str_new((const char *)p, (long)len, mp_utf8);
+    RB_OBJ_FREEZE(string);
+    return mp_obj_set_shareable(string);
+}
+
+/* A String that is in its place, or was put there; whether to look is decided. */
+static VALUE
+find_or_keep(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
+{
+    mp_string_entry value = mp_string_describe(p, len, kind);
+    const mp_string_entry *place = mp_string_place(&cache->table, &value);
+
+    if (mp_string_same_p(place, &value) && mp_string_whole_p(place, p, len)) return mp_value_hit(cache, place);
+    if (--cache->credit == 0) cache->credit = -PASSING_BY;
+    value.object = string_new(p, len, kind);
+    keep(cache, value);
+    return value.object;
+}
+
+VALUE
+mp_value_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
+{
+    if (len - 1 >= MP_VALUE_MAX) return string_new(p, len, kind);
+    if (cache->credit > 0) return find_or_keep(cache, p, len, kind);
+    if (++cache->credit == 0) cache->credit = FREE_MISSES;
+    return string_new(p, len, kind);
+}
+
+void
+Init_manypack_value_cache(void)
+{
+    cache_key = rb_ractor_local_storage_ptr_newkey(&value_cache_type);
+}
