@@ -55,7 +55,7 @@ class TypedDataTest < Minitest::Test
 
   def test_the_hot_part_of_every_struct_is_checked
     asserted = SOURCE.values.join.scan(/MP_STATIC_ASSERT\((\w+),/).flatten
-    assert_includes asserted, "two_key_entries_to_a_cache_line"
+    assert_includes asserted, "two_string_entries_to_a_cache_line"
     assert_includes asserted, "codec_is_hot_in_one_cache_line"
     assert_includes asserted, "factory_is_small"
   end
