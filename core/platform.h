@@ -83,6 +83,24 @@ mp_load64(const uint8_t *p)
     return MP_BE64(x);
 }
 
+/* Bytes as they are, in the order of the machine: to compare them. */
+
+MP_INLINE uint32_t
+mp_word32(const uint8_t *p)
+{
+    uint32_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+
+MP_INLINE uint64_t
+mp_word64(const uint8_t *p)
+{
+    uint64_t x;
+    memcpy(&x, p, sizeof(x));
+    return x;
+}
+
 MP_INLINE void
 mp_store16(uint8_t *p, uint16_t x)
 {

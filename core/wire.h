@@ -177,13 +177,12 @@ mp_int_ahead(const uint8_t *p, mp_wire_row row)
 /* The longest payload of a fixstr. */
 #define MP_FIXSTR_MAX 31
 
-/* Whether a fixstr is at p, and so much behind it that all of it is there; then *n is the length of its payload. */
+/* Whether a fixstr is at p, where mp_ahead_p is true; then *n is the length of its payload. */
 MP_INLINE bool
-mp_fixstr_ahead_p(const uint8_t *p, const uint8_t *end, uint32_t *n)
+mp_fixstr_ahead_p(const uint8_t *p, uint32_t *n)
 {
-    if (!mp_ahead_p(p, end)) return false;
-    *n = *p & MP_FIXSTR_MAX;
-    return MP_LIKELY((*p & 0xe0) == 0xa0);
+    *n = *p - 0xa0u;
+    return MP_LIKELY(*n <= MP_FIXSTR_MAX);
 }
 
 /* The step over a head that has its size or count in a field. */

@@ -12,6 +12,26 @@
 
 /* --- the open containers ---------------------------------------------------------------------------- */
 
+/* Where what is left of a container says that a key comes next; never in an array. */
+MP_INLINE bool
+left_key_p(uint64_t left)
+{
+    return (left & 3) == 0;
+}
+
+MP_INLINE bool
+left_map_p(uint64_t left)
+{
+    return (left & 1) == 0;
+}
+
+/* Whether nothing is left. */
+MP_INLINE bool
+left_none_p(uint64_t left)
+{
+    return left <= 1;
+}
+
 /*
  * What the value stack has of a container while another one is open inside it: two words, each with its lowest bit
  * set, so that the collector, which looks at every word there, takes them for Integers.
@@ -19,10 +39,10 @@
 enum { OPEN_WORDS = 2 };
 
 MP_INLINE void
-open_words_put(VALUE *words, uint64_t left, size_t base, uint64_t parity)
+open_words_put(VALUE *words, uint64_t left, size_t base)
 {
     words[0] = (VALUE)(left << 1 | 1);
-    words[1] = (VALUE)((uint64_t)base << 2 | parity | 1);
+    words[1] = (VALUE)((uint64_t)base << 1 | 1);
 }
 
 MP_INLINE uint64_t
@@ -34,13 +54,7 @@ open_words_left(const VALUE *words)
 MP_INLINE size_t
 open_words_base(const VALUE *words)
 {
-    return (size_t)(words[1] >> 2);
-}
-
-MP_INLINE uint64_t
-open_words_parity(const VALUE *words)
-{
-    return (uint64_t)words[1] & 2;
+    return (size_t)(words[1] >> 1);
 }
 
 void
@@ -51,7 +65,7 @@ mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left)
     uint32_t level;
 
     for (level = tree->depth; level > 0; level--) {
-        left[level - 1] = here;
+        left[level - 1] = here / MP_LEFT_ONE;
         here = open_words_left(&values[base - OPEN_WORDS]);
         base = open_words_base(&values[base - OPEN_WORDS]);
     }
@@ -165,7 +179,7 @@ open_keys_of(const mp_decoder *d)
     for (level = depth; level > top; level--) {
         const VALUE *words = &d->stack.values[base - OPEN_WORDS];
 
-        if ((open_words_left(words) & 1) == open_words_parity(words)) {
+        if (left_key_p(open_words_left(words))) {
             keys.nesting++;
             keys.outermost = level;
         }
@@ -254,10 +268,9 @@ frozen_str(mp_decoder *d, const uint8_t *p, uint32_t n)
 }
 
 MP_INLINE VALUE
-str_new(mp_decoder *d, const uint8_t *p, uint32_t n)
+str_new(mp_decoder *d, bool frozen, const uint8_t *p, uint32_t n)
 {
-    if (MP_UNLIKELY(d->codec->options.freeze | d->codec->options.shareable)) return frozen_str(d, p, n);
-    return rb_enc_str_new((const char *)p, n, mp_utf8);
+    return MP_UNLIKELY(frozen) ? frozen_str(d, p, n) : rb_enc_str_new((const char *)p, n, mp_utf8);
 }
 
 static VALUE
@@ -338,12 +351,11 @@ hash_new(const mp_options *options, size_t n, const VALUE *values)
     return finished(options, hash);
 }
 
-/* A str that is a map key; 0 when it cannot be the Symbol that it should. */
-MP_INLINE VALUE
-str_key(mp_decoder *d, const uint8_t *p, uint32_t n)
+/* Before the first key of a map. */
+MP_INLINE void
+ready_for_keys(mp_decoder *d)
 {
     if (MP_UNLIKELY(!d->keys)) d->keys = mp_key_cache_get();
-    return mp_key(d->keys, p, n, d->codec->options.symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING);
 }
 
 /* A bin that is a map key: always frozen, as a Hash would freeze a copy of it otherwise. */
@@ -387,7 +399,7 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
     VALUE symbol;
 
-    if (!d->keys) d->keys = mp_key_cache_get();
+    ready_for_keys(d);
     symbol = mp_key(d->keys, p, n, MP_KEY_SYMBOL);
     return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
 }
@@ -396,7 +408,7 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 static mp_around
 around_body(mp_decoder *d, const uint8_t *at)
 {
-    bool key = (d->tree.left & 1) == d->tree.parity;
+    bool key = left_key_p(d->tree.left);
     open_keys keys = open_keys_of(d);
     uint32_t outermost = keys.outermost || !key ? keys.outermost : d->tree.depth + 1;
     mp_around around = {.depth = d->outer_depth + d->tree.depth + 1,
@@ -520,12 +532,12 @@ text_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t n)
     return !limited || !options->strict_utf8 || mp_utf8_valid_p(p, n);
 }
 
-/* Whether a fixstr is at p that no limit can refuse. */
+/* Whether a fixstr is at p, where mp_ahead_p is true, that no limit can refuse. */
 MP_INLINE bool
-short_str_p(const mp_options *options, bool limited, const uint8_t *p, const uint8_t *end, uint32_t *n)
+short_str_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t *n)
 {
     if (limited && options->limits.string < MP_FIXSTR_MAX) return false;
-    return mp_fixstr_ahead_p(p, end, n) && text_p(options, limited, p + 1, *n);
+    return mp_fixstr_ahead_p(p, n) && text_p(options, limited, p + 1, *n);
 }
 
 /* An Integer in a row of numbers. */
@@ -541,9 +553,10 @@ integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
 
 /*
  * Arrays are often all numbers: those that come next go a short way, n of them at most, up to any other object, a NaN,
- * or the last bytes of the source. Returns how many; *at is behind them.
+ * or the last bytes of the source. Returns how many; *at is behind them. Not inline: in the loop below it takes the
+ * registers of everything else.
  */
-MP_INLINE size_t
+static MP_NOINLINE size_t
 decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
 {
     const mp_options *options = &d->codec->options;
@@ -580,7 +593,6 @@ decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
 #define COMMIT(at_)                    \
     do {                               \
         d->tree.left = left;           \
-        d->tree.parity = parity;       \
         d->tree.base = base;           \
         d->tree.count = count;         \
         d->tree.depth = depth;         \
@@ -600,35 +612,41 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
 {
     const mp_options *const options = &d->codec->options;
     const uint8_t *p = d->at;
-    uint64_t left = d->tree.left, parity = d->tree.parity;
+    const mp_string_kind key_kind = options->symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING;
+    const bool frozen = options->freeze || options->shareable;
+    uint64_t left = d->tree.left;
     size_t base = d->tree.base, count = d->tree.count;
     uint32_t depth = d->tree.depth;
     VALUE *values = d->stack.values;
     size_t capacity = d->stack.capacity;
 
+    if (resumable && depth) ready_for_keys(d);
     for (;;) {
         mp_wire_row row;
         const uint8_t *payload;
         uint32_t n;
         VALUE obj;
-        bool key = (left & 1) == parity;
 
-        /* A short key goes a way of its own to its value: no map ends behind it, and there is nothing to choose. */
-        if (key && short_str_p(options, limited, p, d->end, &n) && MP_LIKELY(count < capacity)) {
-            obj = str_key(d, p + 1, n);
-            if (MP_LIKELY(obj)) {
-                values[count++] = obj;
-                left--;
-                p += 1 + n;
-                key = false;
-                if (short_str_p(options, limited, p, d->end, &n)) {
-                    obj = str_new(d, p + 1, n);
+        if (MP_LIKELY(mp_ahead_p(p, d->end))) {
+            /* A short key goes a way of its own to its value: no map ends behind it, and there is nothing to choose. */
+            if (left_key_p(left) && short_str_p(options, limited, p, &n) && MP_LIKELY(count < capacity)) {
+                obj = mp_key(d->keys, p + 1, n, key_kind);
+                if (MP_LIKELY(obj)) {
+                    values[count++] = obj;
+                    left -= MP_LEFT_ONE;
                     p += 1 + n;
-                    goto complete;
+                    if (!mp_ahead_p(p, d->end)) continue;
+                    if (short_str_p(options, limited, p, &n)) {
+                        obj = str_new(d, frozen, p + 1, n);
+                        p += 1 + n;
+                        goto complete;
+                    }
                 }
             }
+            row = mp_row_ahead(p);
+        } else if (MP_UNLIKELY(mp_row_read(p, d->end, &row) != MP_OK)) {
+            LACKING();
         }
-        if (MP_UNLIKELY(mp_row_read(p, d->end, &row) != MP_OK)) LACKING();
         payload = p + row.head;
 
         switch ((mp_kind)row.kind) {
@@ -643,14 +661,14 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 COMMIT(payload + n);
                 raise_status(d, MP_E_UTF8, p);
             }
-            if (key) {
-                obj = str_key(d, payload, n);
+            if (left_key_p(left)) {
+                obj = mp_key(d->keys, payload, n, key_kind);
                 if (MP_UNLIKELY(!obj)) {
                     COMMIT(payload + n);
                     mp_raise_malformed_symbol(payload, n, offset_of(d, p));
                 }
             } else if (MP_LIKELY(n < SHARE_MIN) || !payload_to_share_p(d, payload, n)) {
-                obj = str_new(d, payload, n);
+                obj = str_new(d, frozen, payload, n);
             } else {
                 p = own_source(d, p);
                 payload = p + row.head;
@@ -660,7 +678,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             break;
           case MP_MAP:
           case MP_ARRAY:
-            if (MP_UNLIKELY(key)) {
+            if (MP_UNLIKELY(left_key_p(left))) {
                 d->tree.depth = depth;
                 d->tree.base = base;
                 p = own_key_source(d, p);
@@ -681,19 +699,20 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                     capacity = d->stack.capacity;
                 }
                 if (limited && row.kind == MP_MAP) values[count++] = (VALUE)(offset_of(d, p) << 1 | 1);
-                open_words_put(&values[count], left, base, parity);
+                open_words_put(&values[count], left, base);
                 depth++;
                 base = count += OPEN_WORDS;
-                parity = row.kind == MP_MAP ? 0 : 2;
-                left = row.kind == MP_MAP ? (uint64_t)n * 2 : n;
                 p = payload;
-                if (row.kind == MP_ARRAY) {
-                    size_t most = left < capacity - count ? (size_t)left : capacity - count;
-                    size_t numbers = decode_numbers(d, &p, &values[count], most);
+                if (row.kind == MP_MAP) {
+                    ready_for_keys(d);
+                    left = mp_left_of_map(n);
+                } else {
+                    size_t room = capacity - count;
+                    size_t numbers = decode_numbers(d, &p, &values[count], n < room ? n : room);
 
                     count += numbers;
-                    left -= numbers;
-                    if (!left) goto full;
+                    left = mp_left_of_array(n) - MP_LEFT_ONE * numbers;
+                    if (left_none_p(left)) goto full;
                 }
                 continue;
             }
@@ -719,7 +738,9 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             obj = real(d, mp_row_real(p, row));
             if (limited && options->unique_keys && nan_p(obj)) {
                 COMMIT(payload);
-                if (key || open_keys_of(d).nesting) mp_raise_malformed("a map key is or has a NaN", offset_of(d, p));
+                if (left_key_p(left) || open_keys_of(d).nesting) {
+                    mp_raise_malformed("a map key is or has a NaN", offset_of(d, p));
+                }
                 d->committed = false;
             }
             break;
@@ -727,7 +748,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             n = mp_row_count(p, row);
             if (limited) check_limits(d, MP_BIN, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
-            if (key) {
+            if (left_key_p(left)) {
                 obj = bin_key(d, payload, n);
             } else if (n < SHARE_MIN || !payload_to_share_p(d, payload, n)) {
                 obj = bin_new(options, payload, n);
@@ -742,7 +763,8 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             n = mp_row_ext_count(p, row);
             if (limited) check_limits(d, MP_EXT, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
-            if (key || d->codec->types || (options->timestamp && options->shareable)) { /* which calls Time#freeze */
+            /* Whose handler, #hash or, for a shareable Time, #freeze may be the user's. */
+            if (left_key_p(left) || d->codec->types || (options->timestamp && options->shareable)) {
                 p = own_source(d, p);
                 payload = p + row.head;
             }
@@ -762,28 +784,29 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             size_t n_objects, first;
             bool map;
 
-            if (depth == 0) {
-                left = 1;
-                COMMIT(p);
-                return obj;
-            }
             if (MP_UNLIKELY(count == capacity)) {
                 mp_value_stack_move(&d->stack, count, capacity * 2);
                 values = d->stack.values;
                 capacity = d->stack.capacity;
             }
             values[count++] = obj;
-            if (MP_LIKELY(--left)) break;
+            left -= MP_LEFT_ONE;
+            if (MP_LIKELY(!left_none_p(left))) break;
+            if (depth == 0) { /* it was the one outside of all */
+                left = mp_left_of_array(1);
+                count--;
+                COMMIT(p);
+                return obj;
+            }
 
           full:
             first = base;
             n_objects = count - base;
-            map = parity == 0;
+            map = left_map_p(left);
             depth--;
             count = first - OPEN_WORDS;
             left = open_words_left(&values[count]);
             base = open_words_base(&values[count]);
-            parity = open_words_parity(&values[count]);
             if (limited && map) count--;
             if (!map) {
                 obj = array_new(options, n_objects, values + first);

@@ -8,12 +8,29 @@
 #include "value_stack.h"
 
 /*
- * Where in the tree the decoder is. Of the innermost open container this knows left, base and parity; those of the
- * ones around it lie on the value stack below base, as the words of OPEN_WORDS.
+ * How many objects a container still lacks, keys and values counted apart, and what it is, in one word: the objects
+ * twice, and one more in an array.
+ */
+#define MP_LEFT_ONE 2
+
+MP_INLINE uint64_t
+mp_left_of_map(uint32_t pairs)
+{
+    return (uint64_t)pairs * 2 * MP_LEFT_ONE;
+}
+
+MP_INLINE uint64_t
+mp_left_of_array(uint32_t elements)
+{
+    return (uint64_t)elements * MP_LEFT_ONE + 1;
+}
+
+/*
+ * Where in the tree the decoder is. Of the innermost open container this knows left and base; those of the ones around
+ * it lie on the value stack below base, as the words of OPEN_WORDS.
  */
 typedef struct {
-    uint64_t left;   /* objects still to come, keys and values counted apart; outside of all, the one */
-    uint64_t parity; /* 0 in a map, where an even number left means that a key comes next; else 2 */
+    uint64_t left;   /* outside of all, of an array of one */
     size_t base;     /* where the container's objects start on the value stack */
     size_t count;    /* words in use of it */
     uint32_t depth;  /* open containers */
@@ -49,7 +66,7 @@ MP_INLINE void
 mp_decoder_restart(mp_decoder *d, size_t offset)
 {
     d->origin = offset - (size_t)(d->at - d->start);
-    d->tree = (mp_tree){.left = 1, .parity = 2, .depth_limit = d->max_depth, .objects = 1};
+    d->tree = (mp_tree){.left = mp_left_of_array(1), .depth_limit = d->max_depth, .objects = 1};
 }
 
 /* Gives it the len bytes at start, which are in source and the first after those it has decoded. */

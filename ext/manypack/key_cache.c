@@ -12,8 +12,8 @@ enum { WAYS = 4 };
  */
 enum { STRAYS_TO_MOVE = 64 };
 
-/* 1 KB at first, 16 KB at most: a process may have ten thousand Ractors. */
-enum { FIRST_BITS = 5, MAX_BITS = 9 };
+/* 1 KB at first, 32 KB at most: a process may have ten thousand Ractors. */
+enum { FIRST_BITS = 5, MAX_BITS = 10 };
 
 static rb_ractor_local_key_t cache_key;
 
@@ -147,40 +147,51 @@ keep(mp_key_cache *cache, mp_string_entry key)
     *entry = key;
 }
 
-/* The cached key with those bytes; 0 when there is none. */
+/* The key with those bytes from another entry than home, its own; 0 when there is none. */
 static VALUE
-find_key(mp_key_cache *cache, const mp_string_entry *key, const uint8_t *p, size_t len)
+find_stray(mp_key_cache *cache, const mp_string_entry *key, mp_string_entry *home, const uint8_t *p, size_t len)
 {
-    mp_string_entry *home = mp_string_place(&cache->table, key);
     size_t i;
 
-    for (i = 0; i < WAYS; i++) {
+    for (i = 1; i < WAYS; i++) {
         mp_string_entry *entry = way(&cache->table, home, i);
         VALUE found = entry->object;
 
         if (!mp_string_same_p(entry, key) || !mp_string_whole_p(entry, p, len)) continue;
-        if (i && ++cache->strays % STRAYS_TO_MOVE == 0) bring_home(&cache->table, home, entry);
+        if (++cache->strays % STRAYS_TO_MOVE == 0) bring_home(&cache->table, home, entry);
         return found;
     }
     return 0;
 }
 
+static VALUE
+key_new(const uint8_t *p, size_t len, mp_string_kind kind)
+{
+    return kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len);
+}
+
+static MP_NOINLINE VALUE
+stray_or_new(mp_key_cache *cache, mp_string_entry key, mp_string_entry *home, const uint8_t *p, size_t len,
+             mp_string_kind kind)
+{
+    VALUE found = find_stray(cache, &key, home, p, len);
+
+    if (found) return found;
+    key.object = key_new(p, len, kind);
+    if (key.object) keep(cache, key);
+    return key.object;
+}
+
 VALUE
 mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
-    bool cached = len - 1 < MP_KEY_MAX;
-    mp_string_entry key = {0};
+    mp_string_entry key, *home;
 
-    if (cached) {
-        VALUE found;
-
-        key = mp_string_describe(p, len, kind);
-        found = find_key(cache, &key, p, len);
-        if (found) return found;
-    }
-    key.object = kind == MP_KEY_SYMBOL ? symbol_new(p, len) : string_new(p, len);
-    if (cached && key.object) keep(cache, key);
-    return key.object;
+    if (len - 1 >= MP_KEY_MAX) return key_new(p, len, kind);
+    key = mp_string_describe(p, len, kind);
+    home = mp_string_place(&cache->table, &key);
+    if (mp_string_same_p(home, &key) && mp_string_whole_p(home, p, len)) return home->object;
+    return stray_or_new(cache, key, home, p, len, kind);
 }
 
 void

@@ -48,10 +48,10 @@ mp_string_describe(const uint8_t *p, size_t len, mp_string_kind kind)
     mp_string_entry entry = {.rest = len | (uint64_t)kind << 8};
 
     if (len >= 8) {
-        entry.first = mp_load64(p);
-        entry.last = mp_load64(p + len - 8);
+        entry.first = mp_word64(p);
+        entry.last = mp_word64(p + len - 8);
     } else if (len >= 4) {
-        entry.first = (uint64_t)mp_load32(p) << 32 | mp_load32(p + len - 4);
+        entry.first = (uint64_t)mp_word32(p) << 32 | mp_word32(p + len - 4);
     } else {
         entry.first = (uint64_t)p[0] << 16 | (uint64_t)p[len / 2] << 8 | p[len - 1];
     }
