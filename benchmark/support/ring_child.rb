@@ -25,8 +25,15 @@ module Ring
     def self.hops(string) = string.to_i
   end
 
-  # Unpacked, changed and packed.
-  module Packed
+  # The smallest message: nothing is made but its bytes.
+  module PackedIntegers
+    def self.first = Manypack.pack(0).freeze
+    def self.pass(bytes) = Manypack.pack(Manypack.unpack(bytes) + 1).freeze
+    def self.hops(bytes) = Manypack.unpack(bytes)
+  end
+
+  # A map: unpacked, changed and packed.
+  module PackedMaps
     def self.first = Manypack.pack({ "hops" => 0, "from" => "ring" }).freeze
 
     def self.pass(bytes)
