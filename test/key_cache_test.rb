@@ -12,7 +12,7 @@ class KeyCacheTest < Minitest::Test
   end
 
   def test_a_key_is_frozen_and_shareable
-    [1, 16, 17, 54, 55, 300].each do |size|
+    [1, 16, 17, 22, 23, 64, 65, 300].each do |size|
       2.times do
         key = exercise { unpack(pack({ "k" * size => 1 })) }.keys.first
         assert_equal "k" * size, key
@@ -41,16 +41,20 @@ class KeyCacheTest < Minitest::Test
     end
   end
 
-  def test_keys_that_share_both_ends_are_kept_apart
-    keys = Array.new(200) { |i| "prefix__#{i.to_s.rjust(10, "0")}__suffix" }
-    packed = pack(keys.to_h { |key| [key, nil] })
-    2.times { assert_equal keys, unpack(packed).keys }
+  def test_keys_that_differ_in_one_byte_are_kept_apart
+    (1..65).each do |size|
+      keys = ["a" * size] + Array.new(size) { |at| ("a" * size).tap { |key| key.setbyte(at, 98) } }
+      packed = pack(keys.to_h { |key| [key, nil] })
+      2.times { assert_equal keys, unpack(packed).keys }
+      2.times { assert_equal keys.map(&:to_sym), unpack(packed, symbolize_keys: true).keys }
+    end
   end
 
   def test_keys_of_the_same_bytes_and_another_length_are_kept_apart
-    keys = (0..54).map { |size| "\0" * size }
+    keys = (0..65).map { |size| "\0" * size }
     packed = pack(keys.to_h { |key| [key, nil] })
     2.times { assert_equal keys, unpack(packed).keys }
+    2.times { assert_equal keys.map(&:to_sym), unpack(packed, symbolize_keys: true).keys }
   end
 
   def test_an_invalid_key_is_no_hit_for_a_symbol

@@ -122,6 +122,20 @@ if MallocCounter.possible?
       RUBY
     end
 
+    def test_a_stream_without_maps_has_no_cache
+      assert_counted <<~'RUBY'
+        codec = Manypack::Codec.new
+        first = held_after_collection
+        elsewhere do
+          unpacker = codec.unpacker
+          unpacker.feed("\x93\x01\xA1".b).each { abort "not yet" }
+          abort "not read" unless unpacker.feed("a\xC0".b).read == [1, "a", nil]
+        end
+        held = held_after_collection
+        abort "#{first} grew to #{held}" unless held == first
+      RUBY
+    end
+
     # What ObjectSpace.memsize_of has to see: how each is made, and how much it holds at least.
     SIZES = {
       "an empty Buffer" => ["Manypack::Buffer.new", 0],

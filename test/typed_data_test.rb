@@ -49,7 +49,7 @@ class TypedDataTest < Minitest::Test
 
   def test_storage_of_a_ractor_is_marked_and_freed_as_purely
     functions = SOURCE.values.flat_map { |text| text.scan(/rb_ractor_local_storage_type \w+ = \{(\w+), (\w+)\}/).flatten }.grep_v("NULL")
-    assert_includes functions, "key_cache_mark"
+    assert_includes functions, "string_table_mark"
     functions.each { |function| assert_empty impure(function), function }
   end
 

@@ -22,7 +22,6 @@ class ValueCacheTest < Minitest::Test
         assert_equal "s" * size, first
         assert_same first, second, [size, options]
         assert_predicate first, :frozen?
-        assert Ractor.shareable?(first) if options[:shareable]
       end
     end
   end
@@ -48,9 +47,10 @@ class ValueCacheTest < Minitest::Test
   end
 
   def test_with_freeze_strings_are_interned_whatever_was_shareable_before
-    packed = pack(%w[interned after])
-    unpack(packed, shareable: true)
-    2.times { exercise { unpack(packed, freeze: true) }.each { |string| assert_same(-string, string) } }
+    %w[interned after].push("longer than an entry of the cache is", "ü" * 9).each do |string|
+      unpack(pack(string), shareable: true)
+      2.times { assert_same(-string, exercise { unpack(pack(string), freeze: true) }) }
+    end
   end
 
   def test_keys_and_values_of_the_same_bytes
@@ -69,11 +69,34 @@ class ValueCacheTest < Minitest::Test
     end
   end
 
-  def test_strings_that_share_both_ends_and_the_middle_are_kept_apart
-    strings = Array.new(200) { |i| "both ends #{i.to_s.rjust(12, "0")} and what is in the middle are one and the same" }
-    strings += (0..LONGEST + 1).map { |size| "\0" * size }
-    packed = pack(strings)
-    FROZEN.each { |options| 2.times { assert_equal strings, unpack(packed, **options) } }
+  def test_strings_that_differ_in_one_byte_or_in_length_alone_are_kept_apart
+    FROZEN.each do |options|
+      (1..LONGEST + 1).each do |size|
+        assert_equal each_byte_changed(size), unpack_looking(each_byte_changed(size), **options), [size, options]
+      end
+      sizes = (0..LONGEST + 1).map { |size| "\0" * size }
+      2.times { assert_equal sizes, unpack_looking(sizes, **options) }
+    end
+  end
+
+  def test_it_grows_until_it_has_what_comes_again
+    strings = Array.new(500) { |i| "one of #{i}" }
+    3.times { unpack_looking(strings, shareable: true) }
+    first, second = Array.new(2) { unpack_looking(strings, shareable: true) }
+    assert_operator first.zip(second).count { |one, other| one.equal?(other) }, :>, 300
+  end
+
+  def test_of_strings_that_do_not_come_again_most_pass_by
+    once = Array.new(3_000) { |i| "only once #{i}" }
+    unpack(pack(once), shareable: true)
+    first, second = Array.new(2) { unpack(pack(once.last(400)), shareable: true) }
+    assert_operator first.zip(second).count { |one, other| one.equal?(other) }, :<, 200
+  end
+
+  def test_bins_are_not_kept
+    first, second = exercise { unpack(pack(["bin".b, "bin".b]), shareable: true) }
+    refute_same first, second
+    assert_equal [Encoding::BINARY] * 2, [first.encoding, second.encoding]
   end
 
   def test_bytes_that_are_not_text
@@ -119,5 +142,17 @@ class ValueCacheTest < Minitest::Test
     end
     GC.start
     assert_equal(Array.new(10) { |i| ["of ractor #{i}"] * 2 }, strings)
+  end
+
+  private
+
+  # Of so many bytes, and the same with one other byte at each place.
+  def each_byte_changed(size)
+    ["a" * size] + Array.new(size) { |at| ("a" * size).tap { |string| string.setbyte(at, 98) } }
+  end
+
+  # The Strings, with others between them that come again, so that the cache is asked for each.
+  def unpack_looking(strings, **options)
+    unpack(pack(strings.flat_map { |string| [string, "again"] }), **options).each_slice(2).map(&:first)
   end
 end

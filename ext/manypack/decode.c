@@ -12,26 +12,6 @@
 
 /* --- the open containers ---------------------------------------------------------------------------- */
 
-/* Where what is left of a container says that a key comes next; never in an array. */
-MP_INLINE bool
-left_key_p(uint64_t left)
-{
-    return (left & 3) == 0;
-}
-
-MP_INLINE bool
-left_map_p(uint64_t left)
-{
-    return (left & 1) == 0;
-}
-
-/* Whether nothing is left. */
-MP_INLINE bool
-left_none_p(uint64_t left)
-{
-    return left <= 1;
-}
-
 /*
  * What the value stack has of a container while another one is open inside it: two words, each with its lowest bit
  * set, so that the collector, which looks at every word there, takes them for Integers.
@@ -65,7 +45,7 @@ mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left)
     uint32_t level;
 
     for (level = tree->depth; level > 0; level--) {
-        left[level - 1] = here / MP_LEFT_ONE;
+        left[level - 1] = mp_left_objects(here);
         here = open_words_left(&values[base - OPEN_WORDS]);
         base = open_words_base(&values[base - OPEN_WORDS]);
     }
@@ -179,7 +159,7 @@ open_keys_of(const mp_decoder *d)
     for (level = depth; level > top; level--) {
         const VALUE *words = &d->stack.values[base - OPEN_WORDS];
 
-        if (left_key_p(open_words_left(words))) {
+        if (mp_left_key_p(open_words_left(words))) {
             keys.nesting++;
             keys.outermost = level;
         }
@@ -263,8 +243,11 @@ finished_foreign(const mp_options *options, VALUE obj)
 static MP_NOINLINE VALUE
 frozen_str(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
-    if (!d->strings && n - 1 < MP_VALUE_MAX) d->strings = mp_value_cache_get();
-    return mp_value(d->strings, p, n, d->codec->options.shareable ? MP_VALUE_SHAREABLE : MP_VALUE_INTERNED);
+    mp_string_kind kind = d->codec->options.shareable ? MP_VALUE_SHAREABLE : MP_VALUE_INTERNED;
+
+    if (n - 1 >= MP_VALUE_MAX) return mp_value_new(p, n, kind);
+    if (MP_UNLIKELY(!d->strings)) d->strings = mp_value_cache_get();
+    return mp_value(d->strings, p, n, kind);
 }
 
 MP_INLINE VALUE
@@ -408,7 +391,7 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 static mp_around
 around_body(mp_decoder *d, const uint8_t *at)
 {
-    bool key = left_key_p(d->tree.left);
+    bool key = mp_left_key_p(d->tree.left);
     open_keys keys = open_keys_of(d);
     uint32_t outermost = keys.outermost || !key ? keys.outermost : d->tree.depth + 1;
     mp_around around = {.depth = d->outer_depth + d->tree.depth + 1,
@@ -620,7 +603,6 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
     VALUE *values = d->stack.values;
     size_t capacity = d->stack.capacity;
 
-    if (resumable && depth) ready_for_keys(d);
     for (;;) {
         mp_wire_row row;
         const uint8_t *payload;
@@ -629,7 +611,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
 
         if (MP_LIKELY(mp_ahead_p(p, d->end))) {
             /* A short key goes a way of its own to its value: no map ends behind it, and there is nothing to choose. */
-            if (left_key_p(left) && short_str_p(options, limited, p, &n) && MP_LIKELY(count < capacity)) {
+            if (mp_left_key_p(left) && short_str_p(options, limited, p, &n) && MP_LIKELY(count < capacity)) {
                 obj = mp_key(d->keys, p + 1, n, key_kind);
                 if (MP_LIKELY(obj)) {
                     values[count++] = obj;
@@ -661,7 +643,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 COMMIT(payload + n);
                 raise_status(d, MP_E_UTF8, p);
             }
-            if (left_key_p(left)) {
+            if (mp_left_key_p(left)) {
                 obj = mp_key(d->keys, payload, n, key_kind);
                 if (MP_UNLIKELY(!obj)) {
                     COMMIT(payload + n);
@@ -678,7 +660,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             break;
           case MP_MAP:
           case MP_ARRAY:
-            if (MP_UNLIKELY(left_key_p(left))) {
+            if (MP_UNLIKELY(mp_left_key_p(left))) {
                 d->tree.depth = depth;
                 d->tree.base = base;
                 p = own_key_source(d, p);
@@ -712,7 +694,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
 
                     count += numbers;
                     left = mp_left_of_array(n) - MP_LEFT_ONE * numbers;
-                    if (left_none_p(left)) goto full;
+                    if (mp_left_none_p(left)) goto full;
                 }
                 continue;
             }
@@ -738,7 +720,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             obj = real(d, mp_row_real(p, row));
             if (limited && options->unique_keys && nan_p(obj)) {
                 COMMIT(payload);
-                if (left_key_p(left) || open_keys_of(d).nesting) {
+                if (mp_left_key_p(left) || open_keys_of(d).nesting) {
                     mp_raise_malformed("a map key is or has a NaN", offset_of(d, p));
                 }
                 d->committed = false;
@@ -748,7 +730,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             n = mp_row_count(p, row);
             if (limited) check_limits(d, MP_BIN, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
-            if (left_key_p(left)) {
+            if (mp_left_key_p(left)) {
                 obj = bin_key(d, payload, n);
             } else if (n < SHARE_MIN || !payload_to_share_p(d, payload, n)) {
                 obj = bin_new(options, payload, n);
@@ -764,7 +746,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             if (limited) check_limits(d, MP_EXT, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
             /* Whose handler, #hash or, for a shareable Time, #freeze may be the user's. */
-            if (left_key_p(left) || d->codec->types || (options->timestamp && options->shareable)) {
+            if (mp_left_key_p(left) || d->codec->types || (options->timestamp && options->shareable)) {
                 p = own_source(d, p);
                 payload = p + row.head;
             }
@@ -791,7 +773,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             }
             values[count++] = obj;
             left -= MP_LEFT_ONE;
-            if (MP_LIKELY(!left_none_p(left))) break;
+            if (MP_LIKELY(!mp_left_none_p(left))) break;
             if (depth == 0) { /* it was the one outside of all */
                 left = mp_left_of_array(1);
                 count--;
@@ -802,7 +784,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
           full:
             first = base;
             n_objects = count - base;
-            map = left_map_p(left);
+            map = mp_left_map_p(left);
             depth--;
             count = first - OPEN_WORDS;
             left = open_words_left(&values[count]);
@@ -923,7 +905,8 @@ mp_unpack(VALUE source, const mp_codec *codec)
  * [source] a String with exactly one object, or anything with <code>readpartial</code> or <code>read</code>
  * [symbolize_keys:] str and bin map keys become Symbols (default false)
  * [freeze:] every object is frozen, Strings are interned (default false)
- * [shareable:] every object is frozen and may be shared between Ractors from the start (default false)
+ * [shareable:] every object is frozen and may be shared between Ractors from the start; a short str that comes again
+ *              may be the same String (default false)
  * [allow_unknown_ext:] an ext becomes an ExtensionValue instead of an error (default false)
  * [timestamp:] ext type -1 becomes a Time (default false)
  * [max_depth:] most containers inside each other, 1 to 100000 (default 128)

@@ -25,6 +25,31 @@ mp_left_of_array(uint32_t elements)
     return (uint64_t)elements * MP_LEFT_ONE + 1;
 }
 
+MP_INLINE uint64_t
+mp_left_objects(uint64_t left)
+{
+    return left / MP_LEFT_ONE;
+}
+
+MP_INLINE bool
+mp_left_none_p(uint64_t left)
+{
+    return left < MP_LEFT_ONE;
+}
+
+MP_INLINE bool
+mp_left_map_p(uint64_t left)
+{
+    return (left & 1) == 0;
+}
+
+/* Whether it is a map and a key comes next. */
+MP_INLINE bool
+mp_left_key_p(uint64_t left)
+{
+    return left % (2 * MP_LEFT_ONE) == 0;
+}
+
 /*
  * Where in the tree the decoder is. Of the innermost open container this knows left and base; those of the ones around
  * it lie on the value stack below base, as the words of OPEN_WORDS.

@@ -12,8 +12,7 @@ enum { WAYS = 4 };
  */
 enum { STRAYS_TO_MOVE = 64 };
 
-/* 1 KB at first, 32 KB at most: a process may have ten thousand Ractors. */
-enum { FIRST_BITS = 5, MAX_BITS = 10 };
+MP_STATIC_ASSERT(key_cache_begins_with_its_table, offsetof(mp_key_cache, table) == 0);
 
 static rb_ractor_local_key_t cache_key;
 
@@ -26,30 +25,13 @@ way(const mp_string_table *table, const mp_string_entry *home, size_t i)
     return &table->entries[(place + i) & (mp_string_table_size(table) - 1)];
 }
 
-static void
-key_cache_mark(void *ptr)
-{
-    mp_string_table_mark(&((mp_key_cache *)ptr)->table);
-}
-
-static void
-key_cache_free(void *ptr)
-{
-    mp_key_cache *cache = ptr;
-
-    xfree(cache->table.entries);
-    xfree(cache);
-}
-
-static const struct rb_ractor_local_storage_type key_cache_type = {key_cache_mark, key_cache_free};
-
 static MP_NOINLINE mp_key_cache *
 key_cache_create(void)
 {
     mp_key_cache *cache, shape = {.keys = 0};
 
     /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
-    mp_string_table_init(&shape.table, FIRST_BITS);
+    mp_string_table_init(&shape.table, MP_STRING_FIRST_BITS);
     cache = ALLOC(mp_key_cache);
     *cache = shape;
     rb_ractor_local_storage_ptr_set(cache_key, cache);
@@ -141,7 +123,7 @@ keep(mp_key_cache *cache, mp_string_entry key)
     const mp_string_table *table = &cache->table;
     mp_string_entry *entry;
 
-    if (++cache->keys > mp_string_table_size(table) / 4 && table->shift > 64 - MAX_BITS) key_cache_grow(cache);
+    if (++cache->keys > mp_string_table_size(table) / 4 && mp_string_table_may_grow_p(table)) key_cache_grow(cache);
     entry = free_entry(table, &key);
     if (!entry) entry = way(table, mp_string_place(table, &key), cache->keys % WAYS);
     *entry = key;
@@ -197,5 +179,5 @@ mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind 
 void
 Init_manypack_key_cache(void)
 {
-    cache_key = rb_ractor_local_storage_ptr_newkey(&key_cache_type);
+    cache_key = rb_ractor_local_storage_ptr_newkey(&mp_string_table_storage);
 }

@@ -10,9 +10,11 @@ mp_string_table_init(mp_string_table *table, unsigned bits)
     table->entries = ZALLOC_N(mp_string_entry, mp_string_table_size(table));
 }
 
-void
-mp_string_table_mark(const mp_string_table *table)
+/* Storage of a Ractor has no compaction callback, so that objects must be pinned. */
+static void
+string_table_mark(void *ptr)
 {
+    const mp_string_table *table = ptr;
     size_t i;
 
     for (i = 0; i < mp_string_table_size(table); i++) {
@@ -20,10 +22,21 @@ mp_string_table_mark(const mp_string_table *table)
     }
 }
 
+static void
+string_table_free(void *ptr)
+{
+    xfree(((mp_string_table *)ptr)->entries);
+    xfree(ptr);
+}
+
+const struct rb_ractor_local_storage_type mp_string_table_storage = {string_table_mark, string_table_free};
+
 bool
 mp_string_whole_p(const mp_string_entry *entry, const uint8_t *p, size_t len)
 {
-    VALUE object = entry->object, string = SYMBOL_P(object) ? rb_sym2str(object) : object;
+    VALUE string = entry->object;
 
-    return len <= MP_STRING_INLINE || memcmp(RSTRING_PTR(string), p, len) == 0;
+    if (len <= MP_STRING_INLINE) return true;
+    if (SYMBOL_P(string)) string = rb_sym2str(string);
+    return memcmp(RSTRING_PTR(string), p, len) == 0;
 }

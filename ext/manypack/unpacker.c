@@ -33,6 +33,7 @@ typedef struct {
     mp_codec codec;
     mp_around around;     /* the body; its objects go on counting */
     mp_tree tree;
+    bool keyed;           /* maps may be open in it */
     VALUE *values;        /* the value stack of an unfinished object, in a block of values_owner */
     size_t value_capacity;
     VALUE values_owner;
@@ -402,6 +403,7 @@ suspend(run *r)
     if (r->d.tree.count && !r->d.stack.owner) mp_value_stack_move(&r->d.stack, r->d.tree.count, r->d.tree.count + 62);
     u->position = IN_OBJECT;
     u->tree = r->d.tree;
+    u->keyed = r->d.keys != NULL;
     u->values = r->d.stack.values;
     u->value_capacity = r->d.stack.capacity;
     RB_OBJ_WRITE(r->self, &u->values_owner, r->d.stack.owner);
@@ -431,6 +433,7 @@ resume(run *r)
         return;
     }
     r->d.tree = u->tree;
+    if (u->keyed) r->d.keys = mp_key_cache_get();
     if (u->values_owner) {
         r->d.stack.values = u->values;
         r->d.stack.capacity = u->value_capacity;

@@ -1,30 +1,12 @@
 /* The value cache: where it lives, how it grows, what it does about a String that it does not have. */
 #include "value_cache.h"
 
-/* 1 KB at first, 32 KB at most: a process may have ten thousand Ractors. */
-enum { FIRST_BITS = 5, MAX_BITS = 10 };
-
 /* So many misses are free at first, and again whenever so many Strings have passed by. */
 enum { FREE_MISSES = 64, PASSING_BY = 512 };
 
+MP_STATIC_ASSERT(value_cache_begins_with_its_table, offsetof(mp_value_cache, table) == 0);
+
 static rb_ractor_local_key_t cache_key;
-
-static void
-value_cache_mark(void *ptr)
-{
-    mp_string_table_mark(&((mp_value_cache *)ptr)->table);
-}
-
-static void
-value_cache_free(void *ptr)
-{
-    mp_value_cache *cache = ptr;
-
-    xfree(cache->table.entries);
-    xfree(cache);
-}
-
-static const struct rb_ractor_local_storage_type value_cache_type = {value_cache_mark, value_cache_free};
 
 static MP_NOINLINE mp_value_cache *
 value_cache_create(void)
@@ -32,7 +14,7 @@ value_cache_create(void)
     mp_value_cache *cache, shape = {.credit = FREE_MISSES};
 
     /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
-    mp_string_table_init(&shape.table, FIRST_BITS);
+    mp_string_table_init(&shape.table, MP_STRING_FIRST_BITS);
     cache = ALLOC(mp_value_cache);
     *cache = shape;
     rb_ractor_local_storage_ptr_set(cache_key, cache);
@@ -68,12 +50,12 @@ keep(mp_value_cache *cache, mp_string_entry value)
 {
     const mp_string_table *table = &cache->table;
 
-    if (++cache->kept > mp_string_table_size(table) && table->shift > 64 - MAX_BITS) value_cache_grow(cache);
+    if (++cache->kept > mp_string_table_size(table) && mp_string_table_may_grow_p(table)) value_cache_grow(cache);
     *mp_string_place(table, &value) = value;
 }
 
-static VALUE
-string_new(const uint8_t *p, size_t len, mp_string_kind kind)
+VALUE
+mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind)
 {
     VALUE string;
 
@@ -92,7 +74,7 @@ find_or_keep(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind
 
     if (mp_string_same_p(place, &value) && mp_string_whole_p(place, p, len)) return mp_value_hit(cache, place);
     if (--cache->credit == 0) cache->credit = -PASSING_BY;
-    value.object = string_new(p, len, kind);
+    value.object = mp_value_new(p, len, kind);
     keep(cache, value);
     return value.object;
 }
@@ -100,14 +82,13 @@ find_or_keep(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind
 VALUE
 mp_value_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
-    if (len - 1 >= MP_VALUE_MAX) return string_new(p, len, kind);
     if (cache->credit > 0) return find_or_keep(cache, p, len, kind);
     if (++cache->credit == 0) cache->credit = FREE_MISSES;
-    return string_new(p, len, kind);
+    return mp_value_new(p, len, kind);
 }
 
 void
 Init_manypack_value_cache(void)
 {
-    cache_key = rb_ractor_local_storage_ptr_newkey(&value_cache_type);
+    cache_key = rb_ractor_local_storage_ptr_newkey(&mp_string_table_storage);
 }

@@ -2,14 +2,14 @@
  * Short Strings that were seen before as values, where they are frozen, so that one may stand in several places: one
  * small table for each Ractor, made when its first of them is decoded.
  *
- * Values come and go, other than keys: a String has one place, and the last one that came is there.
+ * Values come and go, unlike keys: a String has one place, and the last one that came is there.
  */
 #ifndef MANYPACK_VALUE_CACHE_H
 #define MANYPACK_VALUE_CACHE_H
 
 #include "string_table.h"
 
-/* Longer Strings, and empty ones, are not kept. */
+/* Longer Strings, and empty ones, are not kept: they are for mp_value_new. */
 #define MP_VALUE_MAX 128
 
 /*
@@ -27,9 +27,12 @@ typedef struct {
 /* The cache of the current Ractor. */
 mp_value_cache *mp_value_cache_get(void);
 
+/* A new frozen String of the len bytes at p, of either kind of values. */
+VALUE mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind);
+
 /*
- * The frozen String for the len bytes at p, of either kind of values, that the cache does not have inline: a longer one
- * from the cache, or a new one, which is kept there unless it is too long.
+ * That of 1 to MP_VALUE_MAX bytes that the cache does not have inline: a longer one from the cache, or a new one, which
+ * may be kept there.
  */
 VALUE mp_value_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 

@@ -93,6 +93,19 @@ module Hostile
       assert_operator grown, :<, 60_000_000
     end
 
+    def test_10_the_value_cache_is_bounded_and_cannot_be_degraded
+      usual = Manypack.pack(Array.new(20_000) { "v0000000" })
+      [{ shareable: true }, { freeze: true }].each do |options|
+        attack = Manypack.pack(Array.new(20_000) { |i| format("v%07d", i) })
+        twice = Manypack.pack(Array.new(20_000) { |i| format("v%07d", i / 2 % 10_000) })
+        assert_time("values: 20,000 distinct ones, #{options}", attack: -> { Manypack.unpack(attack, options) }, honest: -> { Manypack.unpack(attack, freeze: true) })
+        assert_time("values: each twice, #{options}", attack: -> { Manypack.unpack(twice, options) }, honest: -> { Manypack.unpack(attack, freeze: true) })
+        assert_time("values: one, after a flood, #{options}", attack: -> { Manypack.unpack(usual, options) }, honest: -> { Manypack.unpack(usual.dup, options) }, max: 3)
+        grown = memory("10.times { |n| Manypack.unpack(Manypack.pack(Array.new(20_000) { |i| n.to_s + i.to_s * 9 }), #{options}); GC.start }; nil")
+        assert_operator grown, :<, 60_000_000
+      end
+    end
+
     # Floods of names, round after round, none of which is used again; prints by how many KB memory grew after the first.
     NAMES = <<~'RUBY'
       flood = ->(round) { map_of(Array.new(50_000) { |i| Manypack.pack("r#{round} n#{i}") }) }
