@@ -25,25 +25,10 @@ way(const mp_string_table *table, const mp_string_entry *home, size_t i)
     return &table->entries[(place + i) & (mp_string_table_size(table) - 1)];
 }
 
-static MP_NOINLINE mp_key_cache *
-key_cache_create(void)
-{
-    mp_key_cache *cache, shape = {.keys = 0};
-
-    /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
-    mp_string_table_init(&shape.table, MP_STRING_FIRST_BITS);
-    cache = ALLOC(mp_key_cache);
-    *cache = shape;
-    rb_ractor_local_storage_ptr_set(cache_key, cache);
-    return cache;
-}
-
 mp_key_cache *
 mp_key_cache_get(void)
 {
-    mp_key_cache *cache = rb_ractor_local_storage_ptr(cache_key);
-
-    return MP_LIKELY(cache != NULL) ? cache : key_cache_create();
+    return mp_string_cache_get(cache_key, sizeof(mp_key_cache));
 }
 
 /* Where a key can be put that is in none of its entries; NULL when other keys have them all. */
@@ -58,23 +43,6 @@ free_entry(const mp_string_table *table, const mp_string_entry *key)
         if (!entry->object) return entry;
     }
     return NULL;
-}
-
-/* Twice as many places. */
-static void
-key_cache_grow(mp_key_cache *cache)
-{
-    mp_string_table *old = &cache->table, grown;
-    size_t i;
-
-    mp_string_table_init(&grown, 64 - old->shift + 1);
-    for (i = 0; i < mp_string_table_size(old); i++) {
-        mp_string_entry *to = old->entries[i].object ? free_entry(&grown, &old->entries[i]) : NULL;
-        if (to) *to = old->entries[i];
-    }
-    xfree(old->entries);
-    *old = grown;
-    cache->strays = 0;
 }
 
 /* Interned: since Ruby 4.0 a String of its own table may know its hash, which every Hash else computes anew. */
@@ -120,10 +88,10 @@ bring_home(const mp_string_table *table, mp_string_entry *home, mp_string_entry 
 static void
 keep(mp_key_cache *cache, mp_string_entry key)
 {
-    const mp_string_table *table = &cache->table;
+    mp_string_table *table = &cache->table;
     mp_string_entry *entry;
 
-    if (++cache->keys > mp_string_table_size(table) / 4 && mp_string_table_may_grow_p(table)) key_cache_grow(cache);
+    if (++cache->keys > mp_string_table_size(table) / 4 && mp_string_table_grow(table, free_entry)) cache->strays = 0;
     entry = free_entry(table, &key);
     if (!entry) entry = way(table, mp_string_place(table, &key), cache->keys % WAYS);
     *entry = key;
@@ -179,5 +147,5 @@ mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind 
 void
 Init_manypack_key_cache(void)
 {
-    cache_key = rb_ractor_local_storage_ptr_newkey(&mp_string_table_storage);
+    cache_key = mp_string_cache_key();
 }

@@ -26,14 +26,18 @@ typedef struct {
     unsigned shift; /* 64 - log2 of their number */
 } mp_string_table;
 
-/* 1 KB at first, 32 KB at most: a process may have ten thousand Ractors. */
-enum { MP_STRING_FIRST_BITS = 5, MP_STRING_MAX_BITS = 10 };
+/* A key for a cache that each Ractor has of its own: a struct that begins with its table, and owns nothing else. */
+rb_ractor_local_key_t mp_string_cache_key(void);
 
-/* Allocates a table of 1 << bits free entries. */
-void mp_string_table_init(mp_string_table *table, unsigned bits);
+/* That of the current Ractor, of so many bytes. A new one is zero behind its table. */
+void *mp_string_cache_get(rb_ractor_local_key_t key, size_t size);
 
-/* A Ractor's storage of anything from malloc that begins with a table, and owns nothing else. */
-extern const struct rb_ractor_local_storage_type mp_string_table_storage;
+/*
+ * Makes the table twice as large, unless it may not be. place says where in the larger one an entry goes; NULL where
+ * there is no room for it. Returns whether it is.
+ */
+typedef mp_string_entry *mp_string_placing(const mp_string_table *table, const mp_string_entry *entry);
+bool mp_string_table_grow(mp_string_table *table, mp_string_placing *place);
 
 /* Whether the object of an entry has the bytes at p, of which it has those that the entry has. */
 bool mp_string_whole_p(const mp_string_entry *entry, const uint8_t *p, size_t len);
@@ -42,13 +46,6 @@ MP_INLINE size_t
 mp_string_table_size(const mp_string_table *table)
 {
     return (size_t)1 << (64 - table->shift);
-}
-
-/* Whether it may be twice as large. */
-MP_INLINE bool
-mp_string_table_may_grow_p(const mp_string_table *table)
-{
-    return table->shift > 64 - MP_STRING_MAX_BITS;
 }
 
 /* What an entry has of 1 to 255 bytes. */

@@ -28,12 +28,12 @@ typedef struct {
     bool lost;            /* the error on its way will break it */
     bool body;            /* over the body of an ext, of body_type */
     int8_t body_type;
+    bool keyed;           /* maps may be open in the tree */
     size_t origin;        /* offset of the first byte of the buffer in all that was fed or read */
     size_t message;       /* offset of the object at hand */
     mp_codec codec;
     mp_around around;     /* the body; its objects go on counting */
     mp_tree tree;
-    bool keyed;           /* maps may be open in it */
     VALUE *values;        /* the value stack of an unfinished object, in a block of values_owner */
     size_t value_capacity;
     VALUE values_owner;

@@ -8,49 +8,21 @@ MP_STATIC_ASSERT(value_cache_begins_with_its_table, offsetof(mp_value_cache, tab
 
 static rb_ractor_local_key_t cache_key;
 
-static MP_NOINLINE mp_value_cache *
-value_cache_create(void)
-{
-    mp_value_cache *cache, shape = {.credit = FREE_MISSES};
-
-    /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
-    mp_string_table_init(&shape.table, MP_STRING_FIRST_BITS);
-    cache = ALLOC(mp_value_cache);
-    *cache = shape;
-    rb_ractor_local_storage_ptr_set(cache_key, cache);
-    return cache;
-}
-
 mp_value_cache *
 mp_value_cache_get(void)
 {
-    mp_value_cache *cache = rb_ractor_local_storage_ptr(cache_key);
+    mp_value_cache *cache = mp_string_cache_get(cache_key, sizeof(mp_value_cache));
 
-    return MP_LIKELY(cache != NULL) ? cache : value_cache_create();
-}
-
-/* Twice as many places. */
-static void
-value_cache_grow(mp_value_cache *cache)
-{
-    mp_string_table *old = &cache->table, grown;
-    size_t i;
-
-    mp_string_table_init(&grown, 64 - old->shift + 1);
-    for (i = 0; i < mp_string_table_size(old); i++) {
-        if (old->entries[i].object) *mp_string_place(&grown, &old->entries[i]) = old->entries[i];
-    }
-    xfree(old->entries);
-    *old = grown;
-    cache->kept = 0;
+    if (MP_UNLIKELY(cache->credit == 0)) cache->credit = FREE_MISSES; /* a new one: no search leaves it at 0 */
+    return cache;
 }
 
 static void
 keep(mp_value_cache *cache, mp_string_entry value)
 {
-    const mp_string_table *table = &cache->table;
+    mp_string_table *table = &cache->table;
 
-    if (++cache->kept > mp_string_table_size(table) && mp_string_table_may_grow_p(table)) value_cache_grow(cache);
+    if (++cache->kept > mp_string_table_size(table) && mp_string_table_grow(table, mp_string_place)) cache->kept = 0;
     *mp_string_place(table, &value) = value;
 }
 
@@ -90,5 +62,5 @@ mp_value_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_k
 void
 Init_manypack_value_cache(void)
 {
-    cache_key = rb_ractor_local_storage_ptr_newkey(&mp_string_table_storage);
+    cache_key = mp_string_cache_key();
 }
