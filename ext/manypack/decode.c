@@ -61,6 +61,7 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec)
     d->codec = codec;
     d->keys = NULL;
     d->strings = NULL;
+    d->rows = NULL;
     d->inner = 0;
     d->outer_depth = d->outer_keys = 0;
     d->max_depth = mp_unpack_max_depth(&codec->options);
@@ -324,14 +325,33 @@ array_new(const mp_options *options, size_t n, const VALUE *values)
     return finished(options, rb_ary_new_from_values((long)n, values));
 }
 
+static MP_NOINLINE VALUE
+large_hash_new(mp_decoder *d, size_t n, const VALUE *values)
+{
+    VALUE hash;
+
+    if (n > 2 * MP_ROW_PAIRS_MAX) {
+        hash = rb_hash_new_capa((long)(n / 2));
+        rb_hash_bulk_insert((long)n, values, hash);
+        return hash;
+    }
+    if (MP_UNLIKELY(!d->rows)) d->rows = mp_hash_templates_get();
+    return mp_hash_of_row(d->rows, n, values);
+}
+
 /* n objects, a key and a value in turn. User code runs in here when a key's class has a #hash of its own. */
 static VALUE
-hash_new(const mp_options *options, size_t n, const VALUE *values)
+hash_new(mp_decoder *d, size_t n, const VALUE *values)
 {
-    VALUE hash = n > 16 ? rb_hash_new_capa((long)(n / 2)) : rb_hash_new();
+    VALUE hash;
 
-    rb_hash_bulk_insert((long)n, values, hash);
-    return finished(options, hash);
+    if (n < 2 * MP_ROW_PAIRS_MIN) {
+        hash = rb_hash_new();
+        rb_hash_bulk_insert((long)n, values, hash);
+    } else {
+        hash = large_hash_new(d, n, values);
+    }
+    return finished(&d->codec->options, hash);
 }
 
 /* Before the first key of a map. */
@@ -698,7 +718,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 }
                 continue;
             }
-            obj = row.kind == MP_MAP ? hash_new(options, 0, values) : array_new(options, 0, values);
+            obj = row.kind == MP_MAP ? hash_new(d, 0, values) : array_new(options, 0, values);
             break;
           case MP_NIL:
             obj = Qnil;
@@ -796,7 +816,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             }
             if (resumable) COMMIT(p);
             if (MP_UNLIKELY(d->tree.odd)) check_key_hashes(d, n_objects, values + first, offset_of(d, p));
-            obj = hash_new(options, n_objects, values + first);
+            obj = hash_new(d, n_objects, values + first);
             if (limited && options->unique_keys && RHASH_SIZE(obj) != n_objects / 2) {
                 mp_raise_malformed("a map has the same key twice", (size_t)(values[count] >> 1));
             }

@@ -3,6 +3,7 @@
 #define MANYPACK_DECODE_H
 
 #include "codec.h"
+#include "hash_template.h"
 #include "key_cache.h"
 #include "value_cache.h"
 #include "value_stack.h"
@@ -72,6 +73,7 @@ typedef struct {
     const mp_codec *codec;
     mp_key_cache *keys;         /* of this Ractor; NULL until the first map key */
     mp_value_cache *strings;    /* of this Ractor; NULL until the first String that is frozen */
+    mp_hash_templates *rows;    /* of this Ractor; NULL until the first map of a row's size */
     VALUE inner;                /* an Unpacker whose body has ended, for the next one; 0 */
     uint32_t outer_depth;       /* containers around the whole input: above 0 in the body of an ext */
     uint32_t outer_keys;        /* those of them that are map keys */

@@ -106,6 +106,17 @@ module Hostile
       end
     end
 
+    def test_10_hash_templates_are_bounded_and_cannot_be_degraded
+      row = ->(i) { (0...12).to_h { |key| [format("k%06d %02d", i, key), 1] } }
+      usual = Manypack.pack(Array.new(3_000) { row.call(0) })
+      attack, twice = [1, 2].map { |times| Manypack.pack(Array.new(3_000) { |i| row.call(i / times) }) }
+      assert_time("rows: each with other keys", attack: -> { Manypack.unpack(attack) }, honest: -> { Manypack.unpack(attack, symbolize_keys: true) })
+      assert_time("rows: the same keys twice", attack: -> { Manypack.unpack(twice) }, honest: -> { Manypack.unpack(attack) }, max: 2)
+      assert_time("rows: the same keys, after a flood", attack: -> { Manypack.unpack(usual) }, honest: -> { Manypack.unpack(usual.dup) }, max: 3)
+      grown = memory('10.times { |n| 2.times { Manypack.unpack(Manypack.pack(Array.new(1_000) { |i| (0...20).to_h { |key| ["#{n} #{i} #{key}", 1] } })) }; GC.start }; nil')
+      assert_operator grown, :<, 60_000_000
+    end
+
     # Floods of names, round after round, none of which is used again; prints by how many KB memory grew after the first.
     NAMES = <<~'RUBY'
       flood = ->(round) { map_of(Array.new(50_000) { |i| Manypack.pack("r#{round} n#{i}") }) }
