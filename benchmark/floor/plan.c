@@ -9,7 +9,10 @@
 /* A string from here on is not copied: whoever has the bytes can share them. */
 #define SHARED_FROM 4096
 
-enum kind { READY, INTEGER, UNSIGNED, FLOAT, STRING, SHARED, ARRAY, HASH };
+/* A Hash of fewer pairs has no table that could be copied. */
+#define ROW_FROM 9
+
+enum kind { READY, INTEGER, UNSIGNED, FLOAT, STRING, SHARED, ARRAY, HASH, ROW };
 
 /* So many values of one kind in a row, or one container of so many elements. */
 struct step {
@@ -24,13 +27,15 @@ struct string {
 
 /* What the steps use up, each list from its start to its end. */
 struct plan {
-    struct list steps, ready, integers, floats, strings, bytes;
+    struct list steps, ready, integers, floats, strings, bytes, rows;
     long pushed, deepest;
-    VALUE kept; /* keeps what is in ready alive, and in its place */
+    VALUE kept;      /* keeps what is in ready alive, and in its place */
+    VALUE templates; /* a Hash for each list of keys, to be copied for all but the first that have these */
 };
 
 static void plan_mark(void *pointer) {
     rb_gc_mark(((struct plan *)pointer)->kept);
+    rb_gc_mark(((struct plan *)pointer)->templates);
 }
 
 static void plan_free(void *pointer) {
@@ -42,6 +47,7 @@ static void plan_free(void *pointer) {
     ruby_xfree(plan->floats.items);
     ruby_xfree(plan->strings.items);
     ruby_xfree(plan->bytes.items);
+    ruby_xfree(plan->rows.items);
     ruby_xfree(plan);
 }
 
@@ -56,6 +62,7 @@ static VALUE plan_allocate(VALUE klass) {
     VALUE self = TypedData_Make_Struct(klass, struct plan, &plan_type, plan);
 
     plan->kept = rb_ary_new();
+    plan->templates = rb_hash_new();
     return self;
 }
 
@@ -138,11 +145,34 @@ static void add_array(struct plan *plan, VALUE array) {
     add_step(plan, ARRAY, RARRAY_LEN(array), RARRAY_LEN(array));
 }
 
+static int add_row_value(VALUE key, VALUE value, VALUE argument) {
+    add_value((struct plan *)argument, value);
+    return ST_CONTINUE;
+}
+
+/* Of a Hash with the same keys as one before it, which was hashed; nil when it is the first. */
+static VALUE template_of(struct plan *plan, VALUE hash) {
+    VALUE keys = rb_funcall(hash, rb_intern("keys"), 0);
+    VALUE template = rb_hash_aref(plan->templates, keys);
+
+    if (NIL_P(template)) {
+        rb_hash_aset(plan->templates, keys, rb_hash_dup(hash));
+    }
+    return template;
+}
+
 static void add_hash(struct plan *plan, VALUE hash) {
     long size = (long)RHASH_SIZE(hash);
+    VALUE template = size < ROW_FROM ? Qnil : template_of(plan, hash);
 
-    rb_hash_foreach(hash, add_pair, (VALUE)plan);
-    add_step(plan, HASH, size, 2 * size);
+    if (NIL_P(template)) {
+        rb_hash_foreach(hash, add_pair, (VALUE)plan);
+        add_step(plan, HASH, size, 2 * size);
+    } else {
+        rb_hash_foreach(hash, add_row_value, (VALUE)plan);
+        list_add(&plan->rows, &template, sizeof(template));
+        add_step(plan, ROW, size, size);
+    }
 }
 
 static void add_value(struct plan *plan, VALUE value) {
@@ -175,6 +205,7 @@ struct run {
     const double *floats;
     const struct string *strings;
     const char *bytes;
+    const VALUE *rows;
     VALUE *top;
 };
 
@@ -206,6 +237,23 @@ static inline void push_hash(struct run *run, long count) {
     *run->top++ = hash;
 }
 
+static int replace_value(st_data_t key, st_data_t value, st_data_t argument, int error) {
+    return ST_REPLACE;
+}
+
+static int put_value(st_data_t *key, st_data_t *value, st_data_t argument, int existing) {
+    *value = *(*(VALUE **)argument)++;
+    return ST_CONTINUE;
+}
+
+/* Fills the template and copies it: its own table has no write barrier, the copy's has. */
+static inline void push_row(struct run *run, long count) {
+    VALUE template = *run->rows++, *values = run->top -= count;
+
+    st_foreach_with_replace(RHASH_TBL(template), replace_value, put_value, (st_data_t)&values);
+    *run->top++ = rb_hash_dup(template);
+}
+
 static inline void push_floats(struct run *run, long count) {
     for (; count > 0; count--) {
         *run->top++ = DBL2NUM(*run->floats++);
@@ -230,6 +278,7 @@ static void take_step(struct run *run, const struct step *step) {
         case STRING: push_strings(run, step->count); break;
         case ARRAY: push_array(run, step->count); break;
         case HASH: push_hash(run, step->count); break;
+        case ROW: push_row(run, step->count); break;
         case FLOAT: push_floats(run, step->count); break;
         case SHARED: push_shared(run, step->count); break;
         case INTEGER:
@@ -249,6 +298,7 @@ static VALUE plan_run(VALUE self) {
         .floats = plan->floats.items,
         .strings = plan->strings.items,
         .bytes = plan->bytes.items,
+        .rows = plan->rows.items,
         .top = stack,
     };
 

@@ -112,12 +112,13 @@ class Report
 
   def growth_table(operation)
     rows = @results.cases(Workload::GROWTH, operation).map do |name|
-      own = @results.find(Workload::GROWTH, operation, name)
-      with, without = [own.cpu, own.work].map { |times| Statistics.median(times) / own.objects }
-      [name, Markdown.count(own.objects), format("%.1f", with), format("%.1f", without),
+      own, floor = [Results::BASE, Results::FLOOR].map { |one| @results.find(Workload::GROWTH, operation, name, one) }
+      times = [own.cpu, own.work, floor.cpu, floor.work].map { |each| Statistics.median(each) / own.objects }
+      [name, Markdown.count(own.objects), *times.map { |time| format("%.1f", time) },
        Markdown.spread(@results.ratio(Workload::GROWTH, operation, name, "msgpack pool"))]
     end
-    Markdown.table(["", "objects", "ns per object", "without the collector", "msgpack pool"], rows)
+    Markdown.table(["", "objects", "ns per object", "without the collector", "floor", "without the collector",
+                    "msgpack pool"], rows)
   end
 
   # Manypack's time in floors.
