@@ -177,27 +177,29 @@ encode_float(mp_encoder *e, uint8_t *p, double d)
 
 static uint8_t *encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type);
 
-/* The lowest 64 bits of an Integer's magnitude. Returns 1, 0 or -1 for its sign; 2 or -2 when there are more bits. */
-static int
-magnitude_of(VALUE integer, uint64_t *magnitude)
+/* Whether an Integer is from -2^63 to 2^63 - 1. */
+static bool
+int64_p(VALUE integer)
 {
-    return rb_integer_pack(integer, magnitude, 1, sizeof(*magnitude), 0,
-                           INTEGER_PACK_MSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
+    int zeros; /* bits that the highest byte of its magnitude begins with */
+    size_t bytes;
+
+    if (RB_FIXNUM_P(integer)) return true;
+    bytes = rb_absint_size(integer, &zeros);
+    if (bytes != sizeof(int64_t)) return bytes < sizeof(int64_t);
+    return zeros > 0 || (RBIGNUM_NEGATIVE_P(integer) && rb_absint_singlebit_p(integer));
 }
 
 static uint8_t *
 encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
 {
-    uint64_t magnitude;
-    int sign = magnitude_of(obj, &magnitude);
-
-    if (sign == 1 || sign == 0) return mp_put_uint(room(e, p, MP_HEAD_MAX), magnitude);
-    if (sign == -1 && magnitude <= (uint64_t)1 << 63) {
-        return mp_put_sint(room(e, p, MP_HEAD_MAX), (int64_t)(0 - magnitude));
+    if (int64_p(obj)) return mp_put_sint(room(e, p, MP_HEAD_MAX), rb_big2ll(obj));
+    if (RBIGNUM_POSITIVE_P(obj) && rb_absint_size(obj, NULL) == sizeof(uint64_t)) {
+        return mp_put_uint(room(e, p, MP_HEAD_MAX), rb_big2ull(obj));
     }
     if (e->codec->types && e->codec->types->integer) return encode_typed(e, p, obj, e->codec->types->integer);
     rb_raise(rb_eRangeError, "Integer of %" PRIuSIZE " bits does not fit MessagePack's 64, at %" PRIsVALUE,
-             rb_absint_numwords(obj, 1, NULL) + (sign < 0), mp_path(e->place));
+             rb_absint_numwords(obj, 1, NULL) + RBIGNUM_NEGATIVE_P(obj), mp_path(e->place));
 }
 
 /* Whether a payload goes into the output as a chunk of its own. */
@@ -401,18 +403,6 @@ mp_encode_ext(mp_encoder *e, int type, VALUE payload)
     n = checked_length(e, payload, (size_t)RSTRING_LEN(payload));
     encode_ext_bytes(e, type, RSTRING_PTR(payload), n);
     RB_GC_GUARD(payload);
-}
-
-/* Whether an Integer is from -2^63 to 2^63 - 1. */
-static bool
-int64_p(VALUE integer)
-{
-    uint64_t magnitude;
-    int sign;
-
-    if (RB_FIXNUM_P(integer)) return true;
-    sign = magnitude_of(integer, &magnitude);
-    return sign == 1 ? magnitude <= INT64_MAX : sign == -1 && magnitude <= (uint64_t)1 << 63;
 }
 
 /* Seconds and nanoseconds as a timestamp, under any type. RangeError where it has no room for them. */
