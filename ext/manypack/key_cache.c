@@ -16,13 +16,11 @@ MP_STATIC_ASSERT(key_cache_begins_with_its_table, offsetof(mp_key_cache, table) 
 
 static rb_ractor_local_key_t cache_key;
 
-/* The ith entry that a key can be in whose own place is home; behind the last one comes the first. */
+/* The ith entry that a key can be in whose own place is home; the first two are beside each other. */
 static mp_string_entry *
 way(const mp_string_table *table, const mp_string_entry *home, size_t i)
 {
-    size_t place = (size_t)(home - table->entries);
-
-    return &table->entries[(place + i) & (mp_string_table_size(table) - 1)];
+    return &table->entries[(size_t)(home - table->entries) ^ i];
 }
 
 mp_key_cache *

@@ -34,8 +34,10 @@ mp_key(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
     if (MP_LIKELY(len - 1 < MP_STRING_INLINE)) {
         mp_string_entry key = mp_string_describe(p, len, kind);
-        const mp_string_entry *place = mp_string_place(&cache->table, &key);
-        if (MP_LIKELY(mp_string_same_p(place, &key))) return place->object;
+        const mp_string_entry *entries = cache->table.entries;
+        size_t place = mp_string_index(&cache->table, &key);
+        if (MP_LIKELY(mp_string_same_p(&entries[place], &key))) return entries[place].object;
+        if (MP_LIKELY(mp_string_same_p(&entries[place ^ 1], &key))) return entries[place ^ 1].object;
     }
     return mp_key_search(cache, p, len, kind);
 }

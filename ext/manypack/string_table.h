@@ -77,12 +77,18 @@ mp_string_same_p(const mp_string_entry *a, const mp_string_entry *b)
 }
 
 /* By the high bits of a product: the low ones are the same for attribute_001 to attribute_999. */
-MP_INLINE mp_string_entry *
-mp_string_place(const mp_string_table *table, const mp_string_entry *entry)
+MP_INLINE size_t
+mp_string_index(const mp_string_table *table, const mp_string_entry *entry)
 {
     uint64_t sum = entry->first + (entry->last << 7 | entry->last >> 57) + entry->rest;
 
-    return &table->entries[sum * 0x9e3779b97f4a7c15u >> table->shift];
+    return (size_t)(sum * 0x9e3779b97f4a7c15u >> table->shift);
+}
+
+MP_INLINE mp_string_entry *
+mp_string_place(const mp_string_table *table, const mp_string_entry *entry)
+{
+    return &table->entries[mp_string_index(table, entry)];
 }
 
 #endif
