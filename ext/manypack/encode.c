@@ -544,18 +544,50 @@ encode_value(mp_encoder *e, uint8_t *p, VALUE obj)
     return encode_other(e, p, obj);
 }
 
+/* So many numbers get room at a time. */
+enum { NUMBERS = 16 };
+
 /* The numbers from *i on, up to the first other object; none of them runs user code. */
 MP_INLINE uint8_t *
 encode_numbers(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t *i)
 {
     const VALUE *elements = RARRAY_CONST_PTR(array);
 
-    for (; *i < n; ++*i) {
-        VALUE obj = elements[*i];
-        if (RB_FIXNUM_P(obj)) p = encode_fixnum(e, p, obj);
-        else if (RB_FLONUM_P(obj)) p = encode_float(e, p, rb_float_value(obj));
-        else break;
+    while (*i < n) {
+        uint32_t end = n - *i > NUMBERS ? *i + NUMBERS : n;
+
+        p = room(e, p, NUMBERS * MP_HEAD_MAX);
+        for (; *i < end; ++*i) {
+            VALUE obj = elements[*i];
+            if (RB_FIXNUM_P(obj)) p = mp_put_sint(p, FIX2LONG(obj));
+            else if (RB_FLONUM_P(obj)) p = mp_put_float64(p, rb_float_value(obj));
+            else return p;
+        }
     }
+    return p;
+}
+
+/* The elements of an Array of n from the ith on. */
+static MP_NOINLINE uint8_t *
+encode_elements(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t i)
+{
+    mp_place place = {.key = Qundef};
+
+    level_open(e, &place);
+    while (i < n) {
+        VALUE obj = RARRAY_AREF(array, (long)i);
+
+        if (RB_FIXNUM_P(obj) || RB_FLONUM_P(obj)) {
+            p = encode_numbers(e, p, array, n, &i);
+            continue;
+        }
+        place.index = (long)i++;
+        p = encode_other(e, p, obj);
+        /* to_msgpack of an element may have changed the Array, but not what was announced. */
+        if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) raise_modified(e, "Array");
+    }
+    level_close(e, &place);
+    RB_GC_GUARD(array);
     return p;
 }
 
@@ -563,22 +595,11 @@ static uint8_t *
 encode_array(mp_encoder *e, uint8_t *p, VALUE array)
 {
     uint32_t n = checked_length(e, array, (size_t)RARRAY_LEN(array));
-    mp_place place = {.key = Qundef};
     uint32_t i = 0;
 
-    level_open(e, &place);
-    p = mp_put_array_head(room(e, p, MP_HEAD_MAX), n);
-    for (;;) {
-        /* to_msgpack of an element may have changed the Array, but not what was announced. */
-        if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) raise_modified(e, "Array");
-        p = encode_numbers(e, p, array, n, &i);
-        if (i == n) break;
-        place.index = (long)i;
-        p = encode_other(e, p, RARRAY_AREF(array, (long)i++));
-    }
-    level_close(e, &place);
-    RB_GC_GUARD(array);
-    return p;
+    if (MP_UNLIKELY(e->depth == e->max_depth)) mp_raise_nesting(e->depth, mp_path(e->place));
+    p = encode_numbers(e, mp_put_array_head(room(e, p, MP_HEAD_MAX), n), array, n, &i);
+    return i == n ? p : encode_elements(e, p, array, n, i);
 }
 
 typedef struct {
