@@ -8,7 +8,7 @@ class HashTemplateTest < Minitest::Test
   include CorePart
 
   # Below and at the fewest pairs of a row, where Ruby's own tables of hashes begin and grow, and at and above the most.
-  SIZES = [8, 9, 10, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200].freeze
+  SIZES = [8, 9, 10, 15, 16, 17, 32, 33, 64, 65, 255, 256, 257].freeze
 
   def test_each_row_has_its_own_values_under_the_same_keys
     SIZES.each do |size|
@@ -137,7 +137,7 @@ class HashTemplateTest < Minitest::Test
     end
   end
 
-  def test_no_template_holds_values_or_long_keys
+  def test_no_template_holds_keys_or_values_beyond_a_collection
     # On a stack that is gone afterwards: the collector finds on this one what was there before.
     packed = Thread.new { [rows_to_forget(2), rows_to_forget(4), rows_to_forget(4, "a long key " * 50)].map { pack(_1) } }
     packed.value.each do |rows|
@@ -163,7 +163,16 @@ class HashTemplateTest < Minitest::Test
     assert_empty found
   end
 
-  def test_templates_survive_compaction
+  # Now and then one begins when a template is filled and about to be copied.
+  def test_rows_across_many_collections
+    packed = pack(rows(12, 500))
+    before = GC.count
+    unpack(packed) until GC.count > before + 50
+    assert_equal rows(12, 500), unpack(packed)
+    GC.verify_internal_consistency
+  end
+
+  def test_rows_across_compactions
     skip "no compaction here" unless GC.respond_to?(:compact)
 
     rows = rows(20, 5)

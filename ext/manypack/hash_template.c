@@ -1,89 +1,28 @@
-/* Hash templates: where they live, which there are, and how a Hash is made from one. */
+/* Hash templates: how long they live, how they are found, and how a Hash is made from one. */
 #include "hash_template.h"
-
-#include "key_cache.h"
 
 /* So many lists of keys, each in one of so many places. */
 enum { PLACE_BITS = 5, PLACES = 1 << PLACE_BITS, WAYS = 4 };
 
 typedef struct {
     uint64_t list;   /* of its keys; see list_of */
-    VALUE hash;      /* with those keys, hidden from ObjectSpace; 0 when the place is free */
-    st_table *table; /* that of hash, which is pinned and gets no other keys */
-    bool filled;     /* its values are those of the last row */
+    VALUE hash;      /* with those keys and the values of the last row, hidden from ObjectSpace; 0 in a free place */
+    st_table *table; /* that of hash, which gets no other keys */
 } hash_template;
 
 struct mp_hash_templates {
     hash_template places[PLACES];
-    uint64_t once[PLACES];       /* lists that have come once: maps whose keys are never the same leave no template */
-    const hash_template *copied; /* the one whose values are wanted; NULL at most times */
+    uint64_t once[PLACES]; /* lists that have come once: maps whose keys are never the same leave no template */
     unsigned made;
 };
 
 static rb_ractor_local_key_t templates_key;
 
-/* --- values ----------------------------------------------------------------------------------------- */
-
-static int
-same_key(st_data_t key, st_data_t value, st_data_t arg, int error)
-{
-    const VALUE *next = *(const VALUE **)arg;
-
-    return key == next[0] ? ST_REPLACE : ST_STOP;
-}
-
-static int
-put_value(st_data_t *key, st_data_t *value, st_data_t arg, int existing)
-{
-    const VALUE **next = (const VALUE **)arg;
-
-    *value = (*next)[1];
-    *next += 2;
-    return ST_CONTINUE;
-}
-
-/*
- * Puts in the values of n objects; false when they have other keys. Ruby takes the write barrier from a Hash whose
- * table it hands out: so it is the template that is filled, and its copy an ordinary Hash.
- */
-static bool
-fill(hash_template *template, size_t n, const VALUE *objects)
-{
-    const VALUE *next = objects;
-
-    if (MP_UNLIKELY(template->table->num_entries != n / 2)) return false;
-    template->filled = true;
-    st_foreach_with_replace(template->table, same_key, put_value, (st_data_t)&next);
-    return next == objects + n;
-}
-
-static int
-any_key(st_data_t key, st_data_t value, st_data_t arg, int error)
-{
-    return ST_REPLACE;
-}
-
-static int
-put_nil(st_data_t *key, st_data_t *value, st_data_t arg, int existing)
-{
-    *value = Qnil;
-    return ST_CONTINUE;
-}
-
-static void
-empty(hash_template *template)
-{
-    st_foreach_with_replace(template->table, any_key, put_nil, 0);
-    template->filled = false;
-}
-
 /* --- storage ---------------------------------------------------------------------------------------- */
 
 /*
- * Storage of a Ractor has no compaction callback, so that objects must be pinned.
- *
- * Values go before the collector could find them here: no row outlives a collection because it was the last one, and
- * no row but that has to be taken out of its template again, which would cost as much as putting it in.
+ * Marks nothing: no template outlives a collection, and no value of the last row or key because of it. The next row
+ * makes a new one, which is cheaper than to take the values out of a template again after each row.
  */
 static void
 templates_mark(void *ptr)
@@ -91,13 +30,7 @@ templates_mark(void *ptr)
     mp_hash_templates *templates = ptr;
     size_t i;
 
-    for (i = 0; i < PLACES; i++) {
-        hash_template *template = &templates->places[i];
-
-        if (!template->hash) continue;
-        if (template->filled && template != templates->copied) empty(template);
-        rb_gc_mark(template->hash);
-    }
+    for (i = 0; i < PLACES; i++) templates->places[i].hash = 0;
 }
 
 static const struct rb_ractor_local_storage_type templates_type = {templates_mark, ruby_xfree};
@@ -140,33 +73,58 @@ way(mp_hash_templates *templates, uint64_t list, size_t i)
     return &templates->places[(place_of(list) + i) % PLACES];
 }
 
-/* Those that a template may hold on to: the key cache would keep them, too. */
+/* Whether the same object has the same hash for ever, and a Hash takes it as it is. */
 static bool
-keepable_keys_p(size_t n, const VALUE *objects)
+constant_key_p(VALUE key)
+{
+    if (RB_SPECIAL_CONST_P(key) || SYMBOL_P(key)) return true;
+    return RB_TYPE_P(key, T_STRING) && RBASIC_CLASS(key) == rb_cString && OBJ_FROZEN(key);
+}
+
+static bool
+constant_keys_p(size_t n, const VALUE *objects)
 {
     size_t i;
 
     for (i = 0; i < n; i += 2) {
-        VALUE key = SYMBOL_P(objects[i]) ? rb_sym2str(objects[i]) : objects[i];
-
-        if (!RB_TYPE_P(key, T_STRING) || RSTRING_LEN(key) > MP_KEY_MAX) return false;
+        if (!constant_key_p(objects[i])) return false;
     }
     return true;
 }
 
 /* --- Hashes ----------------------------------------------------------------------------------------- */
 
-/* A copy of the template with those objects; 0 when they have other keys. */
-static VALUE
-copy_with(mp_hash_templates *templates, hash_template *template, size_t n, const VALUE *objects)
+static int
+same_key(st_data_t key, st_data_t value, st_data_t arg, int error)
 {
-    VALUE copy;
+    const VALUE *next = *(const VALUE **)arg;
 
-    if (MP_UNLIKELY(!fill(template, n, objects))) return 0;
-    templates->copied = template;
-    copy = rb_hash_dup(template->hash);
-    templates->copied = NULL;
-    return rb_obj_reveal(copy, rb_cHash);
+    return key == next[0] ? ST_REPLACE : ST_STOP;
+}
+
+static int
+put_value(st_data_t *key, st_data_t *value, st_data_t arg, int existing)
+{
+    const VALUE **next = (const VALUE **)arg;
+
+    *value = (*next)[1];
+    *next += 2;
+    return ST_CONTINUE;
+}
+
+/*
+ * A copy of the template with those objects; 0 when they have other keys. Ruby takes the write barrier from a Hash
+ * whose table it hands out: so it is the template that is filled, and its copy an ordinary Hash.
+ */
+static VALUE
+copy_with(const hash_template *template, size_t n, const VALUE *objects)
+{
+    const VALUE *next = objects;
+
+    if (MP_UNLIKELY(template->table->num_entries != n / 2)) return 0;
+    st_foreach_with_replace(template->table, same_key, put_value, (st_data_t)&next);
+    if (MP_UNLIKELY(next != objects + n)) return 0;
+    return rb_obj_reveal(rb_hash_dup(template->hash), rb_cHash);
 }
 
 static VALUE
@@ -188,25 +146,24 @@ place_for(mp_hash_templates *templates, uint64_t list)
         hash_template *template = way(templates, list, i);
         if (!template->hash) return template;
     }
-    return way(templates, list, templates->made % WAYS);
+    return way(templates, list, templates->made++ % WAYS);
 }
 
-/* Keeps a template of a Hash that was made of n objects, if its list of keys comes for the second time. */
+/* Keeps a template of a Hash that was made of n objects, unless its list of keys comes for the first time. */
 static void
 keep_if_again(mp_hash_templates *templates, uint64_t list, VALUE hash, size_t n, const VALUE *objects)
 {
     uint64_t *once = &templates->once[place_of(list)];
-    hash_template template = {.list = list, .filled = true};
+    hash_template template = {.list = list};
 
     if (*once != list) {
         *once = list;
         return;
     }
-    if (RHASH_SIZE(hash) != n / 2 || !keepable_keys_p(n, objects)) return;
+    if (RHASH_SIZE(hash) != n / 2 || !constant_keys_p(n, objects)) return;
     template.hash = rb_obj_hide(rb_hash_dup(hash));
     template.table = RHASH_TBL(template.hash);
     *place_for(templates, list) = template;
-    templates->made++;
 }
 
 VALUE
@@ -217,10 +174,10 @@ mp_hash_of_row(mp_hash_templates *templates, size_t n, const VALUE *objects)
     size_t i;
 
     for (i = 0; i < WAYS; i++) {
-        hash_template *template = way(templates, list, i);
+        const hash_template *template = way(templates, list, i);
 
         if (template->list != list || !template->hash) continue;
-        hash = copy_with(templates, template, n, objects);
+        hash = copy_with(template, n, objects);
         if (MP_LIKELY(hash)) return hash;
     }
     hash = hash_of_new_keys(n, objects);

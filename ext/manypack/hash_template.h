@@ -8,7 +8,7 @@
 #include "manypack.h"
 
 /* Of fewer pairs Ruby keeps no table of hashes beside a Hash that could be copied; more are no row any more. */
-enum { MP_ROW_PAIRS_MIN = 9, MP_ROW_PAIRS_MAX = 64 };
+enum { MP_ROW_PAIRS_MIN = 9, MP_ROW_PAIRS_MAX = 256 };
 
 typedef struct mp_hash_templates mp_hash_templates;
 
