@@ -3,6 +3,7 @@
 # Hashes copied from a template: as if each key had been put in, whatever came before.
 require "test_helper"
 require "objspace"
+require "support/program"
 
 class HashTemplateTest < Minitest::Test
   include CorePart
@@ -59,14 +60,6 @@ class HashTemplateTest < Minitest::Test
     3.times { assert_equal lists * 3, unpack(pack(lists * 3)) }
   end
 
-  def test_templates_are_few
-    lists = Array.new(500) { |i| rows(9, 1).first.transform_keys { |key| "#{key} of #{i}, of which few are kept" } }
-    packed = lists.flat_map { |list| [pack(list)] * 3 }
-    before = hashes_after_collection
-    Thread.new { packed.each { |list| unpack(list) } && nil }.join
-    assert_operator hashes_after_collection - before, :<, 50
-  end
-
   def test_the_last_of_the_same_keys_wins_in_each_row
     pairs = Array.new(10) { |i| pack("key #{i % 9}") + pack(i) }.join
     expected = (0..8).to_h { |i| ["key #{i}", i.zero? ? 9 : i] }
@@ -93,6 +86,23 @@ class HashTemplateTest < Minitest::Test
       assert_equal [row.to_a] * 4, unpacked.map(&:to_a)
       unpacked.each { |hash| row.each { |key, value| assert_equal value, hash[key] } }
     end
+  end
+
+  def test_keys_that_a_handler_gives_again_and_changes
+    key = [0]
+    factory = Manypack::Factory.new
+    factory.register_type(1, Rational, packer: ->(_) { "" }, unpacker: ->(_) { key })
+    row = bytes("89") + bytes("c7 00 01") + pack(0) + (1..8).map { |i| pack(i) * 2 }.join
+    5.times do |i|
+      key[0] = i
+      assert_equal 0, exercise { factory.load(row) }[[i]]
+    end
+  end
+
+  # So that under GC.stress the collector runs while a template is copied: nothing else is allocated between two rows.
+  def test_rows_of_values_that_are_there_already
+    row = rows(12, 1).first.transform_values { |value| value.is_a?(String) ? value : 1 }
+    assert_equal [row] * 20, exercise { unpack(pack([row] * 20), shareable: true) }
   end
 
   def test_symbols_and_strings_are_kept_apart
@@ -137,16 +147,6 @@ class HashTemplateTest < Minitest::Test
     end
   end
 
-  def test_no_template_holds_keys_or_values_beyond_a_collection
-    # On a stack that is gone afterwards: the collector finds on this one what was there before.
-    packed = Thread.new { [rows_to_forget(2), rows_to_forget(4), rows_to_forget(4, "a long key " * 50)].map { pack(_1) } }
-    packed.value.each do |rows|
-      Thread.new { unpack(rows) && nil }.join
-      3.times { GC.start }
-      assert_empty(ObjectSpace.each_object(String).select { |one| one.b.match?(/\A(forget \d|(a long key ){2,})\z/n) })
-    end
-  end
-
   # Its sum is of the addresses of keys: where one is higher and the next one lower by 31 times that, it is the same.
   def test_lists_of_keys_that_have_the_same_sum
     one, other = keys_of_the_same_sum(unpack(pack(Array.new(4_000) { |i| ["summed #{i}", i] }.to_h)).keys)
@@ -154,13 +154,6 @@ class HashTemplateTest < Minitest::Test
     lists = [one, other].map { |keys| { **keys.to_h { |key| [key, key] }, **more } }
     3.times { assert_equal lists * 3, unpack(pack(lists * 3)) }
     assert_equal lists.flat_map { |row| [row] * 3 } * 2, unpack(pack(lists.flat_map { |row| [row] * 3 } * 2))
-  end
-
-  def test_nobody_meets_a_template
-    keys = Array.new(11) { |i| "hidden #{i}" }
-    unpack(pack([keys.to_h { |key| [key, 1] }] * 5)) && nil
-    found = ObjectSpace.each_object(Hash).select { |hash| hash.each_key.first == "hidden 0" && !hash.value?(1) }
-    assert_empty found
   end
 
   # Now and then one begins when a template is filled and about to be copied.
@@ -192,18 +185,6 @@ class HashTemplateTest < Minitest::Test
 
   private
 
-  def hashes_after_collection
-    3.times { GC.start }
-    ObjectSpace.count_objects[:T_HASH]
-  end
-
-  # Under keys that no other test has.
-  def rows_to_forget(count, long_key = "key 0")
-    rows(12, count).each_with_index.map do |row, i|
-      row.transform_keys { |key| "#{key} of #{count}" }.merge("forgotten" => "forget #{i}", long_key => 1)
-    end
-  end
-
   def keys_of_the_same_sum(keys)
     by_address = keys.to_h { |key| [ObjectSpace.dump(key)[/"address":"0x(\h+)"/, 1].hex, key] }
     by_address.each_key.each_cons(2) do |first, next_one|
@@ -216,5 +197,69 @@ class HashTemplateTest < Minitest::Test
 
   def rows(size, count)
     Array.new(count) { |i| (0...size).to_h { |key| ["key #{key}", key.even? ? "#{i}: #{key}" : [i, key]] } }
+  end
+end
+
+# How many there are and for how long, where no other test has left some.
+class HashTemplateLifeTest < Minitest::Test
+  include ProgramHelper
+
+  PRELUDE = <<~'RUBY'
+    def row(list, size = 12) = (0...size).to_h { |key| ["key #{key} of #{list}", 1] }
+    def pack(rows) = Manypack.pack(rows)
+
+    COUNTS = ObjectSpace.count_objects
+    def hashes = ObjectSpace.count_objects(COUNTS)[:T_HASH]
+
+    # Hashes that are there after so many rows are unpacked, beside these.
+    def more_hashes(packed, count, codec = Manypack::Codec.new)
+      before = hashes
+      codec.unpack(packed)
+      hashes - before - count
+    end
+  RUBY
+
+  def test_a_list_of_keys_leaves_a_template_when_it_comes_again
+    assert_program "#{PRELUDE}#{<<~'RUBY'}", "0, 40, 0, 20 of 100, 1 of 5"
+      GC.disable
+      once = pack(Array.new(200) { |i| row("once #{i}") })
+      twice = pack(Array.new(80) { |i| row("twice #{i / 2}") })
+      small = pack(Array.new(50) { |i| row("small #{i / 5}", 8) })
+      turns = pack(Array.new(100) { |i| row("turns #{i % 20}") })
+      symbols = pack([row("symbols")] * 5)
+      print more_hashes(once, 200), ", ", more_hashes(twice, 80), ", ", more_hashes(small, 50), ", "
+      print more_hashes(turns, 100), " of 100, ", more_hashes(symbols, 5, Manypack::Codec.new(symbolize_keys: true)), " of 5"
+    RUBY
+  end
+
+  def test_a_key_twice_in_a_map_leaves_none
+    assert_program "#{PRELUDE}#{<<~'RUBY'}", "0"
+      GC.disable
+      map = "\x8A".b + Array.new(10) { |i| pack("key #{i % 9}") + pack(1) }.join
+      print more_hashes("\xDC\0\x14".b + (map * 20), 20)
+    RUBY
+  end
+
+  def test_nobody_meets_a_template
+    assert_program "#{PRELUDE}#{<<~'RUBY'}", "1"
+      GC.disable
+      source = row("hidden")
+      rows = Manypack.unpack(pack([source] * 50))
+      print ObjectSpace.each_object(Hash).count { |hash| hash.key?("key 0 of hidden") } - rows.size
+    RUBY
+  end
+
+  def test_no_template_holds_anything_beyond_a_collection
+    assert_program "#{PRELUDE}#{<<~'RUBY'}", "[]"
+      # On stacks that are gone afterwards: the collector finds on this one what was there before.
+      packed = Thread.new do
+        [2, 4, 4].each_with_index.map do |count, list|
+          pack(Array.new(count) { |i| row(list).merge("value" => "forget #{list} #{i}", "a long key " * 50 * list => 1) })
+        end
+      end.value
+      Thread.new { 3.times { packed.each { |rows| Manypack.unpack(rows) } } && nil }.join
+      3.times { GC.start }
+      p(ObjectSpace.each_object(String).select { |one| one.b.match?(/\A(forget \d \d|(a long key ){2,})\z/n) })
+    RUBY
   end
 end

@@ -29,7 +29,7 @@ struct string {
 struct plan {
     struct list steps, ready, integers, floats, strings, bytes, rows;
     long pushed, deepest;
-    VALUE kept;      /* keeps what is in ready alive, and in its place */
+    VALUE kept;      /* keeps what is in ready and rows alive, and in its place */
     VALUE templates; /* a Hash for each list of keys, to be copied for all but the first that have these */
 };
 
@@ -169,6 +169,7 @@ static void add_hash(struct plan *plan, VALUE hash) {
         rb_hash_foreach(hash, add_pair, (VALUE)plan);
         add_step(plan, HASH, size, 2 * size);
     } else {
+        rb_ary_push(plan->kept, template);
         rb_hash_foreach(hash, add_row_value, (VALUE)plan);
         list_add(&plan->rows, &template, sizeof(template));
         add_step(plan, ROW, size, size);

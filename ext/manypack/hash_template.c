@@ -1,19 +1,19 @@
 /* Hash templates: how long they live, how they are found, and how a Hash is made from one. */
 #include "hash_template.h"
 
-/* So many lists of keys, each in one of so many places. */
-enum { PLACE_BITS = 5, PLACES = 1 << PLACE_BITS, WAYS = 4 };
+/* So many templates there are, and of so many lists of keys it is known that they came once; the oldest one goes. */
+enum { TEMPLATES = 32, LISTS = 32 };
 
 typedef struct {
     uint64_t list;   /* of its keys; see list_of */
-    VALUE hash;      /* with those keys and the values of the last row, hidden from ObjectSpace; 0 in a free place */
+    VALUE hash;      /* with those keys and the values of the last row, hidden from ObjectSpace */
     st_table *table; /* that of hash, which gets no other keys */
 } hash_template;
 
 struct mp_hash_templates {
-    hash_template places[PLACES];
-    uint64_t once[PLACES]; /* lists that have come once: maps whose keys are never the same leave no template */
-    unsigned made;
+    hash_template templates[TEMPLATES];
+    uint64_t once[LISTS]; /* maps whose keys are never the same leave no template */
+    unsigned made, came;  /* how many templates and lists were put in here, in a circle */
 };
 
 static rb_ractor_local_key_t templates_key;
@@ -21,16 +21,13 @@ static rb_ractor_local_key_t templates_key;
 /* --- storage ---------------------------------------------------------------------------------------- */
 
 /*
- * Marks nothing: no template outlives a collection, and no value of the last row or key because of it. The next row
- * makes a new one, which is cheaper than to take the values out of a template again after each row.
+ * Marks nothing: no template is found after a collection, nor does it keep keys or the values of its last row alive. The
+ * next row makes a new one, which is cheaper than to take the values out of a template again after each row.
  */
 static void
 templates_mark(void *ptr)
 {
-    mp_hash_templates *templates = ptr;
-    size_t i;
-
-    for (i = 0; i < PLACES; i++) templates->places[i].hash = 0;
+    ((mp_hash_templates *)ptr)->made = 0;
 }
 
 static const struct rb_ractor_local_storage_type templates_type = {templates_mark, ruby_xfree};
@@ -57,20 +54,20 @@ list_of(size_t n, const VALUE *objects)
     size_t i;
 
     for (i = 0; i < n; i += 2) list = list * 31 + objects[i];
-    return list * 0x9e3779b97f4a7c15u;
+    return list;
 }
 
-static size_t
-place_of(uint64_t list)
+/* Whether that list came before; from now on it did. */
+static bool
+came_before_p(mp_hash_templates *templates, uint64_t list)
 {
-    return (size_t)(list >> (64 - PLACE_BITS));
-}
+    size_t i;
 
-/* The template in the ith place where one for that list can be. */
-static hash_template *
-way(mp_hash_templates *templates, uint64_t list, size_t i)
-{
-    return &templates->places[(place_of(list) + i) % PLACES];
+    for (i = 0; i < LISTS; i++) {
+        if (templates->once[i] == list) return true;
+    }
+    templates->once[templates->came++ % LISTS] = list;
+    return false;
 }
 
 /* Whether the same object has the same hash for ever, and a Hash takes it as it is. */
@@ -120,11 +117,27 @@ static VALUE
 copy_with(const hash_template *template, size_t n, const VALUE *objects)
 {
     const VALUE *next = objects;
+    VALUE copy;
 
     if (MP_UNLIKELY(template->table->num_entries != n / 2)) return 0;
     st_foreach_with_replace(template->table, same_key, put_value, (st_data_t)&next);
     if (MP_UNLIKELY(next != objects + n)) return 0;
-    return rb_obj_reveal(rb_hash_dup(template->hash), rb_cHash);
+    copy = rb_obj_reveal(rb_hash_dup(template->hash), rb_cHash);
+    mp_hash_copied(copy, n, objects);
+    return copy;
+}
+
+/* That of a template; 0 without one. */
+static VALUE
+hash_of_known_keys(const mp_hash_templates *templates, uint64_t list, size_t n, const VALUE *objects)
+{
+    size_t count = templates->made < TEMPLATES ? templates->made : TEMPLATES, i;
+
+    for (i = 0; i < count; i++) {
+        VALUE hash = templates->templates[i].list == list ? copy_with(&templates->templates[i], n, objects) : 0;
+        if (hash) return hash;
+    }
+    return 0;
 }
 
 static VALUE
@@ -136,52 +149,27 @@ hash_of_new_keys(size_t n, const VALUE *objects)
     return hash;
 }
 
-/* Where the template for a new list goes: in a free place, else in that of another one. */
-static hash_template *
-place_for(mp_hash_templates *templates, uint64_t list)
-{
-    size_t i;
-
-    for (i = 0; i < WAYS; i++) {
-        hash_template *template = way(templates, list, i);
-        if (!template->hash) return template;
-    }
-    return way(templates, list, templates->made++ % WAYS);
-}
-
-/* Keeps a template of a Hash that was made of n objects, unless its list of keys comes for the first time. */
+/* Keeps a template of a Hash that was made of n objects, of which no key is there twice. */
 static void
-keep_if_again(mp_hash_templates *templates, uint64_t list, VALUE hash, size_t n, const VALUE *objects)
+keep(mp_hash_templates *templates, uint64_t list, VALUE hash)
 {
-    uint64_t *once = &templates->once[place_of(list)];
-    hash_template template = {.list = list};
+    hash_template template = {.list = list, .hash = rb_obj_hide(rb_hash_dup(hash))};
 
-    if (*once != list) {
-        *once = list;
-        return;
-    }
-    if (RHASH_SIZE(hash) != n / 2 || !constant_keys_p(n, objects)) return;
-    template.hash = rb_obj_hide(rb_hash_dup(hash));
     template.table = RHASH_TBL(template.hash);
-    *place_for(templates, list) = template;
+    templates->templates[templates->made++ % TEMPLATES] = template;
 }
 
 VALUE
 mp_hash_of_row(mp_hash_templates *templates, size_t n, const VALUE *objects)
 {
     uint64_t list = list_of(n, objects);
-    VALUE hash;
-    size_t i;
+    VALUE hash = hash_of_known_keys(templates, list, n, objects);
 
-    for (i = 0; i < WAYS; i++) {
-        const hash_template *template = way(templates, list, i);
-
-        if (template->list != list || !template->hash) continue;
-        hash = copy_with(template, n, objects);
-        if (MP_LIKELY(hash)) return hash;
-    }
+    if (MP_LIKELY(hash)) return hash;
     hash = hash_of_new_keys(n, objects);
-    keep_if_again(templates, list, hash, n, objects);
+    if (came_before_p(templates, list) && RHASH_SIZE(hash) == n / 2 && constant_keys_p(n, objects)) {
+        keep(templates, list, hash);
+    }
     return hash;
 }
 

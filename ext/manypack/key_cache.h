@@ -1,7 +1,7 @@
 /*
  * Map keys that were seen before: one small table for each Ractor, made when its first map is decoded.
  *
- * A key is in one of the few entries from its own place on: were there but one, two keys of a document that share it
+ * A key is in its own place, beside it, or in two more near by: were there but one, two keys of a document that share it
  * would push each other out in every row.
  */
 #ifndef MANYPACK_KEY_CACHE_H
@@ -15,16 +15,16 @@
 typedef struct {
     mp_string_table table;
     unsigned keys;      /* put into it so far, in place of others too */
-    unsigned strays;    /* keys found in another place than their own, since it grew */
+    unsigned strays;    /* keys that were searched for and found in another place than their own, since it grew */
 } mp_key_cache;
 
 /* The cache of the current Ractor. */
 mp_key_cache *mp_key_cache_get(void);
 
 /*
- * The String or Symbol for the len bytes at p that are not in their own place of the cache: from another entry, or a
- * new one, which is kept there unless it is too long. A String is frozen and shareable. 0 where the bytes are not UTF-8
- * and a Symbol is wanted.
+ * The String or Symbol for the len bytes at p that were not found inline: from another entry, or a new one, which is
+ * kept there unless it is too long. A String is frozen and shareable. 0 where the bytes are not UTF-8 and a Symbol is
+ * wanted.
  */
 VALUE mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 

@@ -106,13 +106,15 @@ module Hostile
       end
     end
 
+    # Beside maps that are too large for a template, pair by pair.
     def test_10_hash_templates_are_bounded_and_cannot_be_degraded
-      row = ->(i) { (0...12).to_h { |key| [format("k%06d %02d", i, key), 1] } }
-      usual = Manypack.pack(Array.new(3_000) { row.call(0) })
-      attack, twice = [1, 2].map { |times| Manypack.pack(Array.new(3_000) { |i| row.call(i / times) }) }
-      assert_time("rows: each with other keys", attack: -> { Manypack.unpack(attack) }, honest: -> { Manypack.unpack(attack, symbolize_keys: true) })
-      assert_time("rows: the same keys twice", attack: -> { Manypack.unpack(twice) }, honest: -> { Manypack.unpack(attack) }, max: 2)
-      assert_time("rows: the same keys, after a flood", attack: -> { Manypack.unpack(usual) }, honest: -> { Manypack.unpack(usual.dup) }, max: 3)
+      row = ->(i, size) { (0...size).to_h { |key| [format("k%06d %03d", i, key), 1] } }
+      large = Manypack.pack(Array.new(120) { |i| row.call(i, 300) })
+      attack, twice = [1, 2].map { |times| Manypack.pack(Array.new(3_000) { |i| row.call(i / times, 12) }) }
+      turns = Manypack.pack(Array.new(3_000) { |i| row.call(i % 50, 12) })
+      assert_time("rows: each with other keys", attack: -> { Manypack.unpack(attack) }, honest: -> { Manypack.unpack(large) })
+      assert_time("rows: the same keys twice", attack: -> { Manypack.unpack(twice) }, honest: -> { Manypack.unpack(large) })
+      assert_time("rows: more lists of keys than there are templates", attack: -> { Manypack.unpack(turns) }, honest: -> { Manypack.unpack(large) })
       grown = memory('10.times { |n| 2.times { Manypack.unpack(Manypack.pack(Array.new(1_000) { |i| (0...20).to_h { |key| ["#{n} #{i} #{key}", 1] } })) }; GC.start }; nil')
       assert_operator grown, :<, 60_000_000
     end
