@@ -156,6 +156,17 @@ class HashTemplateTest < Minitest::Test
     assert_equal lists.flat_map { |row| [row] * 3 } * 2, unpack(pack(lists.flat_map { |row| [row] * 3 } * 2))
   end
 
+  # What an Integer adds is known; where the longer list is longer, the sum is put right by its last key.
+  def test_lists_of_keys_of_other_lengths_that_have_the_same_sum
+    nine = (1..9).to_a
+    ten = (10..99).map { |key| [*nine, key] }.find { |keys| (sum_of(nine) - (sum_of(keys, 22) * 31)).odd? }
+    last = [(sum_of(nine) - (sum_of(ten, 22) * 31)) % (2**64)].pack("Q").unpack1("q") >> 1
+    eleven = [*ten, last]
+    assert_equal sum_of(nine), sum_of(eleven)
+    rows = [eleven, nine, eleven, nine].flat_map { |keys| [keys.to_h { |key| [key, "#{keys.size}: #{key}"] }] * 3 }
+    assert_equal rows, exercise { unpack(pack(rows)) }
+  end
+
   # Now and then one begins when a template is filled and about to be copied.
   def test_rows_across_many_collections
     packed = pack(rows(12, 500))
@@ -184,6 +195,10 @@ class HashTemplateTest < Minitest::Test
   end
 
   private
+
+  def sum_of(integers, start = integers.size * 2)
+    integers.inject(start) { |sum, integer| ((sum * 31) + (integer * 2) + 1) % (2**64) }
+  end
 
   def keys_of_the_same_sum(keys)
     by_address = keys.to_h { |key| [ObjectSpace.dump(key)[/"address":"0x(\h+)"/, 1].hex, key] }

@@ -29,8 +29,8 @@ rb_hash_new_capa(long capa)
 #endif
 
 /*
- * 3.3, as embeddable structs. Before it rb_hash_dup does not tell the collector what it has put into a copy, which may be
- * old by then. The copy has n objects, a key and a value in turn.
+ * 3.3, as embeddable structs. Before it rb_hash_dup does not tell the collector what it has put into a copy, which may
+ * be old by then. The copy has n objects, a key and a value in turn.
  */
 static inline void
 mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)

@@ -21,8 +21,9 @@ static rb_ractor_local_key_t templates_key;
 /* --- storage ---------------------------------------------------------------------------------------- */
 
 /*
- * Marks nothing: no template is found after a collection, nor does it keep keys or the values of its last row alive. The
- * next row makes a new one, which is cheaper than to take the values out of a template again after each row.
+ * Marks nothing: no template is found after a collection, nor does it keep keys or the values of its last row alive.
+ * The next row makes a new one, which is cheaper than to take the values out of a template again after each row.
+ * Nothing here has a write barrier, so that every collection comes by, a minor one and the end of an incremental one.
  */
 static void
 templates_mark(void *ptr)
@@ -117,12 +118,13 @@ static VALUE
 copy_with(const hash_template *template, size_t n, const VALUE *objects)
 {
     const VALUE *next = objects;
-    VALUE copy;
+    VALUE hash = template->hash, copy;
 
     if (MP_UNLIKELY(template->table->num_entries != n / 2)) return 0;
     st_foreach_with_replace(template->table, same_key, put_value, (st_data_t)&next);
     if (MP_UNLIKELY(next != objects + n)) return 0;
-    copy = rb_obj_reveal(rb_hash_dup(template->hash), rb_cHash);
+    copy = rb_obj_reveal(rb_hash_dup(hash), rb_cHash);
+    RB_GC_GUARD(hash); /* the template is forgotten where a collection runs in there */
     mp_hash_copied(copy, n, objects);
     return copy;
 }

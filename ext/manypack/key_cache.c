@@ -7,8 +7,8 @@
 enum { WAYS = 4 };
 
 /*
- * One of so many keys that had to be searched for elsewhere moves to its own place, where a hit is inline: keys of maps that come no
- * more are soon out of the way, and two keys of one map that share their place seldom move each other.
+ * One of so many keys that had to be searched for moves to its own place, where a hit is inline: keys of maps that
+ * come no more are soon out of the way, and two keys of one map that share their place seldom move each other.
  */
 enum { STRAYS_TO_MOVE = 64 };
 

@@ -1,8 +1,8 @@
 /*
  * Map keys that were seen before: one small table for each Ractor, made when its first map is decoded.
  *
- * A key is in its own place, beside it, or in two more near by: were there but one, two keys of a document that share it
- * would push each other out in every row.
+ * A key is in its own place, beside it, or in two more near by: were there but one, two keys of a document that share
+ * it would push each other out in every row.
  */
 #ifndef MANYPACK_KEY_CACHE_H
 #define MANYPACK_KEY_CACHE_H
