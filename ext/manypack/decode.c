@@ -330,7 +330,7 @@ large_hash_new(mp_decoder *d, size_t n, const VALUE *values)
 {
     VALUE hash;
 
-    if (n > 2 * MP_ROW_PAIRS_MAX) {
+    if (!MP_HASH_TEMPLATES || n > 2 * MP_ROW_PAIRS_MAX) {
         hash = rb_hash_new_capa((long)(n / 2));
         rb_hash_bulk_insert((long)n, values, hash);
         return hash;
