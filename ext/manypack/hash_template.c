@@ -141,8 +141,8 @@ hash_of_known_keys(const mp_hash_templates *templates, uint64_t list, size_t n, 
     return 0;
 }
 
-static VALUE
-hash_of_new_keys(size_t n, const VALUE *objects)
+VALUE
+mp_hash_of_new_keys(size_t n, const VALUE *objects)
 {
     VALUE hash = rb_hash_new_capa((long)(n / 2));
 
@@ -167,7 +167,7 @@ mp_hash_of_row(mp_hash_templates *templates, size_t n, const VALUE *objects)
     VALUE hash = hash_of_known_keys(templates, list, n, objects);
 
     if (MP_LIKELY(hash)) return hash;
-    hash = hash_of_new_keys(n, objects);
+    hash = mp_hash_of_new_keys(n, objects);
     if (came_before_p(templates, list) && RHASH_SIZE(hash) == n / 2 && constant_keys_p(n, objects)) {
         keep(templates, list, hash);
     }
