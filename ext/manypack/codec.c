@@ -299,11 +299,12 @@ option_p(VALUE options, VALUE name)
     return !NIL_P(options) && RTEST(rb_hash_lookup(options, name));
 }
 
-/* Manypack::Time::Packer or Unpacker, whose work the extension does without calling them. */
-static VALUE
-time_handler(const char *name)
+/* Whether it is the constant of that name in Manypack::Time, a Proc whose work the extension does without a call. */
+static bool
+time_handler_p(VALUE handler, const char *name)
 {
-    return rb_const_get_at(rb_const_get_at(mp_mManypack, rb_intern("Time")), rb_intern(name));
+    if (!rb_obj_is_proc(handler)) return false;
+    return handler == rb_const_get_at(rb_const_get_at(mp_mManypack, rb_intern("Time")), rb_intern(name));
 }
 
 VALUE
@@ -318,13 +319,13 @@ mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpack
     type.optimized_symbol = option_p(options, sym_optimized_symbols_parsing) && klass == rb_cSymbol;
     if (!NIL_P(packer)) {
         type.handler = mp_handler_init(packer, Qundef);
-        type.timestamp = packer == time_handler("Packer");
+        type.timestamp = time_handler_p(packer, "Packer");
         mp_types_add_packer(types, type);
         written(self);
     }
     if (!NIL_P(unpacker)) {
         type.handler = mp_handler_init(unpacker, klass);
-        type.timestamp = unpacker == time_handler("Unpacker");
+        type.timestamp = time_handler_p(unpacker, "Unpacker");
         mp_types_add_unpacker(types, type);
         written(self);
     }
