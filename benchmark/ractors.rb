@@ -16,7 +16,7 @@ require "manypack"
 
 class RactorsBenchmark
   FROZEN = %w[Shareable Manypack JsonFrozen MsgpackFrozen].freeze
-  TOGETHER = %w[Manypack Shareable Pack Skip Split Json].freeze
+  TOGETHER = %w[Manypack Shareable Json Floor Skip Split Pack PackSymbols].freeze
   HANDED = %w[Shareable Manypack].freeze
 
   # @param options [Hash]

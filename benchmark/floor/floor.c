@@ -3,6 +3,8 @@
 #include "floor.h"
 
 void Init_floor(void) {
+    rb_ext_ractor_safe(true); /* each Ractor has a Plan of its own */
+
     VALUE module = rb_define_module("Floor");
 
     floor_init_plan(module);

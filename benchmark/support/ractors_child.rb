@@ -8,6 +8,7 @@
 #                                       until it has an Integer instead
 
 require "json"
+require_relative "side_extension"
 require_relative "workload"
 
 Warning[:experimental] = false
@@ -45,6 +46,30 @@ module Decoders
     def self.load = require("manypack")
     def self.bytes(object) = Ractor.make_shareable(object)
     def self.decode(object) = ::Manypack.pack(object)
+  end
+
+  # The same with Symbols for keys, as if they stood in the program: others are objects that can be collected.
+  module PackSymbols
+    LITERALS = Hash.new { |literals, name| literals[name] = eval(":#{name.inspect}") }
+
+    def self.load = require("manypack")
+    def self.bytes(object) = Ractor.make_shareable(symbolic(object))
+    def self.decode(object) = ::Manypack.pack(object)
+
+    def self.symbolic(object)
+      case object
+      when Hash then object.to_h { |key, value| [LITERALS[key], symbolic(value)] }
+      when Array then object.map { |element| symbolic(element) }
+      else object
+      end
+    end
+  end
+
+  # The objects alone, made by whoever knows them beforehand: what Ruby lets several Ractors do at a time.
+  module Floor
+    def self.load = SideExtension.new("floor", "floor").load
+    def self.bytes(object) = Ractor.make_shareable(object)
+    def self.decode(object) = (Ractor.current[:plan] ||= ::Floor::Plan.new(object)).run
   end
 
   module Json

@@ -359,10 +359,17 @@ encode_string(mp_encoder *e, uint8_t *p, VALUE string)
 static uint8_t *
 encode_symbol(mp_encoder *e, uint8_t *p, VALUE symbol)
 {
+    const mp_packed_symbol *packed;
+    VALUE name;
+
     if (MP_UNLIKELY(e->codec->types && e->codec->types->symbol)) {
         return encode_typed(e, p, symbol, e->codec->types->symbol);
     }
-    return encode_str_bytes(e, p, rb_sym2str(symbol));
+    if (!RB_STATIC_SYM_P(symbol)) return encode_str_bytes(e, p, rb_sym2str(symbol));
+    if (!e->symbols) e->symbols = mp_symbol_cache_get();
+    packed = mp_symbol_cache_find(e->symbols, symbol, &name);
+    if (MP_UNLIKELY(!packed)) return encode_str_bytes(e, p, name);
+    return mp_put_packed_symbol(room(e, p, MP_PACKED_SYMBOL_MAX), packed);
 }
 
 MP_INLINE uint8_t *

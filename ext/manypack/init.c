@@ -52,6 +52,7 @@ Init_manypack(void)
     Init_manypack_codec();
     Init_manypack_key_cache();
     Init_manypack_value_cache();
+    Init_manypack_symbol_cache();
     Init_manypack_hash_template();
     Init_manypack_result_size();
     Init_manypack_buffer();

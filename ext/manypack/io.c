@@ -53,7 +53,7 @@ mp_io_read(VALUE io, size_t size, uint64_t needed)
 void
 mp_io_write(VALUE io, VALUE bytes)
 {
-    /* Every IO has it; to ask first takes as long as to pack a small message. */
+    /* An IO has it; to ask first takes as long as to pack a small message. */
     if (RB_TYPE_P(io, T_FILE)) rb_io_write(io, bytes);
     else if (rb_check_funcall(io, id_write, 1, &bytes) == Qundef) rb_funcallv(io, id_append, 1, &bytes);
 }

@@ -17,6 +17,7 @@ void Init_manypack_types(void);
 void Init_manypack_codec(void);
 void Init_manypack_key_cache(void);
 void Init_manypack_value_cache(void);
+void Init_manypack_symbol_cache(void);
 void Init_manypack_hash_template(void);
 void Init_manypack_result_size(void);
 void Init_manypack_encode(void);

@@ -11,11 +11,4 @@ class Symbol
   rescue EncodingError
     data.dup.force_encoding(Encoding::BINARY).to_sym
   end
-
-  # @return [String] the name
-  # @example
-  #   :ready.to_msgpack_ext #=> "ready"
-  def to_msgpack_ext
-    name
-  end
 end

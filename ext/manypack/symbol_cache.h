@@ -1,0 +1,57 @@
+/*
+ * Symbols as they are packed, by the objects themselves: one small table for each Ractor, made when it packs its first.
+ *
+ * Before 4.1 Ruby looks up the name of a Symbol under a lock of all Ractors: two that pack rows with Symbol keys
+ * would do half of what one does. Here are the bytes of Symbols that are never collected: the collector need not know.
+ */
+#ifndef MANYPACK_SYMBOL_CACHE_H
+#define MANYPACK_SYMBOL_CACHE_H
+
+#include "manypack.h"
+#include "wire.h"
+
+/* A fixstr of any length. Longer names, and those that are not UTF-8, are looked up each time. */
+#define MP_PACKED_SYMBOL_MAX (1 + MP_FIXSTR_MAX)
+
+typedef struct {
+    VALUE symbol; /* 0 when the entry is free */
+    uint8_t bytes[MP_PACKED_SYMBOL_MAX];
+} mp_packed_symbol;
+
+typedef struct {
+    mp_packed_symbol *entries;
+    unsigned shift; /* 64 - log2 of their number */
+    unsigned kept;  /* put into it, in place of others too */
+} mp_symbol_cache;
+
+/* The cache of the current Ractor. */
+mp_symbol_cache *mp_symbol_cache_get(void);
+
+/* The index of the entry that is a Symbol's own. */
+MP_INLINE size_t
+mp_symbol_cache_home(const mp_symbol_cache *cache, VALUE symbol)
+{
+    return (size_t)((uint64_t)symbol * 0x9e3779b97f4a7c15u >> cache->shift);
+}
+
+/* A Symbol that is never collected and is not in its own entry; NULL when it is not kept, and *name is its name. */
+const mp_packed_symbol *mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name);
+
+/* The same of one that may be in its own entry. It stays where it is until the next one is looked for. */
+MP_INLINE const mp_packed_symbol *
+mp_symbol_cache_find(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
+{
+    const mp_packed_symbol *home = &cache->entries[mp_symbol_cache_home(cache, symbol)];
+
+    return MP_LIKELY(home->symbol == symbol) ? home : mp_symbol_cache_search(cache, symbol, name);
+}
+
+/* Writes it to p, where there is room for MP_PACKED_SYMBOL_MAX bytes. Returns where it ends. */
+MP_INLINE uint8_t *
+mp_put_packed_symbol(uint8_t *p, const mp_packed_symbol *packed)
+{
+    memcpy(p, packed->bytes, sizeof(packed->bytes));
+    return p + 1 + (packed->bytes[0] & MP_FIXSTR_MAX);
+}
+
+#endif
