@@ -336,7 +336,7 @@ encode_foreign_string(mp_encoder *e, uint8_t *p, VALUE string)
     int index = rb_enc_get_index(string);
 
     if (index == mp_binary_index) return encode_bin_bytes(e, p, string);
-    if (index != mp_utf8_index && index != mp_usascii_index && !rb_enc_str_asciionly_p(string)) {
+    if (!mp_utf8_index_p(index) && !rb_enc_str_asciionly_p(string)) {
         mp_out_commit(&e->out, p);
         string = call_with_buffer_taken(e, to_utf8, string); /* transcoders are loaded by require */
         p = e->out.pos;
@@ -349,9 +349,7 @@ encode_foreign_string(mp_encoder *e, uint8_t *p, VALUE string)
 MP_INLINE uint8_t *
 encode_string(mp_encoder *e, uint8_t *p, VALUE string)
 {
-    int index = RB_ENCODING_GET_INLINED(string);
-
-    if (MP_LIKELY(index == mp_utf8_index || index == mp_usascii_index)) return encode_str_bytes(e, p, string);
+    if (MP_LIKELY(mp_utf8_index_p(RB_ENCODING_GET_INLINED(string)))) return encode_str_bytes(e, p, string);
     return encode_foreign_string(e, p, string);
 }
 

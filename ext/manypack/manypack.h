@@ -11,6 +11,13 @@ extern VALUE mp_cExtensionValue, mp_cTimestamp;
 extern rb_encoding *mp_utf8;
 extern int mp_utf8_index, mp_usascii_index, mp_binary_index;
 
+/* Whether the bytes of text in an encoding are UTF-8 as they are. */
+MP_INLINE bool
+mp_utf8_index_p(int index)
+{
+    return index == mp_utf8_index || index == mp_usascii_index;
+}
+
 void Init_manypack_error(void);
 void Init_manypack_io(void);
 void Init_manypack_types(void);

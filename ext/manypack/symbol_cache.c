@@ -102,14 +102,6 @@ place(mp_symbol_cache *cache, VALUE symbol)
     return entry ? entry : way(cache, symbol, cache->kept % WAYS);
 }
 
-static bool
-utf8_p(VALUE name)
-{
-    int index = rb_enc_get_index(name);
-
-    return index == mp_utf8_index || index == mp_usascii_index;
-}
-
 MP_NOINLINE const mp_packed_symbol *
 mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
 {
@@ -119,7 +111,7 @@ mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
     if (entry) return entry;
     *name = rb_sym2str(symbol);
     n = (size_t)RSTRING_LEN(*name);
-    if (n > MP_FIXSTR_MAX || !utf8_p(*name)) return NULL;
+    if (n > MP_FIXSTR_MAX || !mp_utf8_index_p(rb_enc_get_index(*name))) return NULL;
     entry = place(cache, symbol);
     entry->symbol = symbol;
     mp_copy(mp_put_str_head(entry->bytes, (uint32_t)n, false), RSTRING_PTR(*name), n);

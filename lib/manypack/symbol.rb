@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# What Factory#register_type(type, Symbol) calls by default.
+# How Factory#register_type(type, Symbol) unpacks unless it is told otherwise. It packs by Symbol#to_msgpack_ext, which
+# is in symbol_cache.c.
 class Symbol
   # @param data [String] a name
   # @return [Symbol] of the name as UTF-8, or as BINARY where it is not that
