@@ -2,10 +2,11 @@
 
 # Every example of the documentation, as a program of its own. `# =>` tells what the expression before it shows.
 require "test_helper"
-require "open3"
-require "rbconfig"
+require "support/program"
 
 class DocsTest < Minitest::Test
+  include ProgramHelper
+
   ROOT = File.expand_path("..", __dir__)
   EXAMPLES = Dir.glob("docs/*.md", base: ROOT).sort.flat_map do |path|
     lines = File.readlines(File.join(ROOT, path), chomp: true, encoding: "UTF-8")
@@ -31,10 +32,7 @@ class DocsTest < Minitest::Test
 
   EXAMPLES.each do |place, lines|
     define_method("test_the_example_at_#{place}") do
-      output, status = Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-W:no-experimental", "-I", File.join(ROOT, "lib"),
-                                       "-r", "manypack", stdin_data: "# encoding: UTF-8\n#{PRELUDE}#{program(place, lines)}")
-      assert_predicate status, :success?, output
-      assert_equal "", output
+      assert_program "#{PRELUDE}#{program(place, lines)}", ""
     end
   end
 

@@ -3,16 +3,16 @@
 # MessagePack as Manypack, each time in a process of its own that does what well-known users of the msgpack gem do.
 require "test_helper"
 require "bundler"
-require "open3"
-require "rbconfig"
+require "support/program"
 require "tmpdir"
 
 class DropInTest < Minitest::Test
-  LIB = File.expand_path("../lib", __dir__)
+  include ProgramHelper
+
   COMPAT = File.expand_path("../compat/msgpack", __dir__)
 
   def test_requires_of_the_msgpack_gem_find_it_loaded
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       %w[msgpack msgpack/bigint msgpack/timestamp msgpack/time msgpack/factory msgpack/packer msgpack/unpacker msgpack/buffer
          msgpack/symbol msgpack/core_ext msgpack/version msgpack.rb msgpack/bigint.rb].each do |feature|
         raise feature if require(feature)
@@ -22,7 +22,7 @@ class DropInTest < Minitest::Test
   end
 
   def test_requires_are_no_ops_under_a_narrowed_load_path
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       before = $LOAD_PATH.dup
       $LOAD_PATH.replace([Dir.pwd])
       raise if require("msgpack") || require("msgpack/bigint")
@@ -33,7 +33,7 @@ class DropInTest < Minitest::Test
   end
 
   def test_a_second_require_of_the_drop_in_does_nothing
-    assert_program('raise if require("manypack/drop_in")')
+    assert_drop_in('raise if require("manypack/drop_in")')
   end
 
   def test_it_refuses_beside_the_msgpack_gem
@@ -46,7 +46,7 @@ class DropInTest < Minitest::Test
   end
 
   def test_everything_of_the_msgpack_gem_is_there
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       %i[Buffer Packer Unpacker Factory ExtensionValue CoreExt Timestamp Time TypeError UnpackError MalformedFormatError StackError
          UnexpectedTypeError UnknownExtTypeError Bigint DefaultFactory VERSION].each { |name| MessagePack.const_get(name) }
       raise unless MessagePack::DefaultFactory.equal?(Manypack::DefaultFactory)
@@ -59,7 +59,7 @@ class DropInTest < Minitest::Test
   end
 
   def test_core_classes_have_to_msgpack
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       objects = [nil, true, false, 1.5, "s", [1], { "k" => 1 }, :sym, 1, 2**64 - 1, MessagePack::ExtensionValue.new(1, "a")]
       objects.each do |object|
         raise object.inspect unless object.to_msgpack == MessagePack.pack(object)
@@ -80,7 +80,7 @@ class DropInTest < Minitest::Test
 
   def test_core_ext_alone_names_no_message_pack
     output, status = run_ruby('require "manypack/core_ext"; p [1].to_msgpack, defined?(MessagePack)')
-    assert_predicate status, :success?, output
+    assert_ended_well(status, output)
     assert_equal "\"\\x91\\x01\"\nnil\n", output
     output, = run_ruby('require "manypack"; p 1.respond_to?(:to_msgpack), defined?(MessagePack)')
     assert_equal "false\nnil\n", output
@@ -88,7 +88,7 @@ class DropInTest < Minitest::Test
 
   # As bootsnap keeps its caches.
   def test_a_cache_of_load_paths_and_yaml
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       require "msgpack"
       Dir.mktmpdir do |dir|
         path = File.join(dir, "cache")
@@ -128,7 +128,7 @@ class DropInTest < Minitest::Test
 
   # As Rails serializes cache entries and messages.
   def test_a_serializer_with_a_pool_a_signature_and_a_fallback
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       require "msgpack"
       require "msgpack/bigint"
       require "set"
@@ -193,7 +193,7 @@ class DropInTest < Minitest::Test
 
   # As fluentd passes events on: ext types by default names, partial chunks, reused unpackers.
   def test_a_forwarder_of_events_in_partial_chunks
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       require "msgpack"
       class EventTime
         attr_reader :sec, :nsec
@@ -234,7 +234,7 @@ class DropInTest < Minitest::Test
 
   # As datadog encodes traces.
   def test_spans_that_write_themselves_and_chunks_that_are_joined
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       require "msgpack"
       Span = Struct.new(:id, :name, :meta) do
         def to_msgpack(packer = nil)
@@ -258,7 +258,7 @@ class DropInTest < Minitest::Test
 
   # As paquito builds a codec upon the default factory.
   def test_a_codec_on_the_frozen_default_factory
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       require "msgpack"
       require "set"
       factory = MessagePack::DefaultFactory
@@ -285,7 +285,7 @@ class DropInTest < Minitest::Test
 
   # As neovim, aerospike, async-bus and td-client do.
   def test_subclasses_patches_and_protocols
-    assert_program <<~RUBY
+    assert_drop_in <<~RUBY
       require "msgpack"
       require "zlib"
       class Object
@@ -338,9 +338,9 @@ class DropInTest < Minitest::Test
       Bundler.with_unbundled_env do
         environment = { "BUNDLE_GEMFILE" => File.join(dir, "Gemfile"), "BUNDLE_APP_CONFIG" => dir, "RUBYOPT" => nil, "RUBYLIB" => nil }
         output, status = Open3.capture2e(environment, RbConfig.ruby, "-S", "bundle", "install", "--local", "--quiet")
-        assert_predicate status, :success?, output
+        assert_ended_well(status, output)
         output, status = Open3.capture2e(environment, RbConfig.ruby, "-rbundler/setup", "-e", program)
-        assert_predicate status, :success?, output
+        assert_ended_well(status, output)
         assert_equal "ok\n", output
       end
     end
@@ -353,15 +353,15 @@ class DropInTest < Minitest::Test
       $LOAD_PATH.replace([])
       p require("msgpack"), MessagePack.pack(1)
     RUBY
-    assert_predicate status, :success?, output
+    assert_ended_well(status, output)
     assert_equal "false\n\"\\x01\"\n", output
   end
 
   private
 
-  def assert_program(program)
+  def assert_drop_in(program)
     output, status = run_ruby("require 'manypack/drop_in'\nrequire 'stringio'\nrequire 'tmpdir'\n#{program}\nputs 'ok'")
-    assert_predicate status, :success?, output
+    assert_ended_well(status, output)
     assert_equal "ok\n", output
   end
 

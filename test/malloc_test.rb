@@ -2,13 +2,14 @@
 
 # What Manypack asks malloc for: nothing in the usual case, little beyond it, and nothing that it keeps.
 require "test_helper"
-require "open3"
-require "rbconfig"
+require "support/program"
 require_relative "../benchmark/memory/malloc_count"
 
 # A library that counts has to be preloaded, which is not possible everywhere.
 if MallocCounter.possible?
   class MallocTest < Minitest::Test
+    include ProgramHelper
+
     ROOT = File.expand_path("..", __dir__)
 
     # Before each program. Counts are the least of some rounds: in one of them Ruby may need a page for its heap.
@@ -213,7 +214,8 @@ if MallocCounter.possible?
     def assert_counted(program)
       output, status = Open3.capture2e(MallocCounter.environment, RbConfig.ruby, "-W0", "-Eutf-8", "-I#{ROOT}/lib", "-",
                                        stdin_data: "# encoding: utf-8\n#{PRELUDE}#{program}\nputs :done")
-      assert_equal ["done", true], [output.strip, status.success?]
+      assert_ended_well(status, output)
+      assert_equal "done", output.strip
     end
   end
 end

@@ -27,10 +27,14 @@ end
 # In the test classes that `rake test:gc` runs.
 module CorePart
   def exercise
-    GC.stress = GC_MODE == "stress"
-    yield
-  ensure
-    GC.stress = false
+    return yield unless GC_MODE == "stress"
+
+    begin
+      GC.stress = true
+      yield
+    ensure
+      GC.stress = false
+    end
   end
 end
 

@@ -4,12 +4,12 @@
 #
 # HOSTILE_FIGURES=1   prints each ratio that was measured
 require "test_helper"
-require "open3"
-require "rbconfig"
+require "support/program"
 require_relative "messages"
 
 module Attacks
   include HostileMessages
+  include ProgramHelper
 
   # How much more than an honest message an attack may cost.
   RATIO_MAX = 10
@@ -52,7 +52,7 @@ module Attacks
     head = "# encoding: UTF-8\nrequire './test/hostile/messages'; include HostileMessages; include PeakMemory\n"
     libs = $LOAD_PATH.grep(/\A#{Regexp.escape(ROOT)}/).flat_map { |path| ["-I", path] }
     output, status = Open3.capture2e(env, RbConfig.ruby, "-W0", *libs, stdin_data: head + program, chdir: ROOT)
-    assert_predicate status, :success?, output
+    assert_ended_well(status, output)
     output
   end
 
