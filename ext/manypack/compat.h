@@ -28,21 +28,27 @@ rb_hash_new_capa(long capa)
 }
 #endif
 
+/*
+ * 3.3, as embeddable structs. Before it rb_hash_dup does not tell the collector what it has put into a copy, which may
+ * be marked or old by then. The copy has n objects, a key and a value in turn.
+ */
+static inline void
+mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
+{
+#ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
+    (void)copy, (void)n, (void)objects;
+#else
+    size_t i;
+
+    for (i = 0; i < n; i++) RB_OBJ_WRITTEN(copy, Qundef, objects[i]);
+#endif
+}
+
 /* 3.3. An embeddable struct lives in the slot of its object. An enum until 4.1, so #ifdef cannot see it. */
 #ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
 #define MP_TYPED_EMBEDDABLE RUBY_TYPED_EMBEDDABLE
 #else
 #define MP_TYPED_EMBEDDABLE 0
-#endif
-
-/*
- * 3.3, as embeddable structs. Before it rb_hash_dup does not tell the collector what it has put into a copy, and taking
- * the write barrier from Hashes in several Ractors ended with "object allocation during garbage collection phase".
- */
-#ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
-#define MP_HASH_TEMPLATES 1
-#else
-#define MP_HASH_TEMPLATES 0
 #endif
 
 /* Where the struct of an object is whose type the caller knows. */

@@ -328,7 +328,7 @@ array_new(const mp_options *options, size_t n, const VALUE *values)
 static MP_NOINLINE VALUE
 large_hash_new(mp_decoder *d, size_t n, const VALUE *values)
 {
-    if (!MP_HASH_TEMPLATES || n > 2 * MP_ROW_PAIRS_MAX) return mp_hash_of_new_keys(n, values);
+    if (n > 2 * MP_ROW_PAIRS_MAX) return mp_hash_of_new_keys(n, values);
     if (MP_UNLIKELY(!d->rows)) d->rows = mp_hash_templates_get();
     return mp_hash_of_row(d->rows, n, values);
 }

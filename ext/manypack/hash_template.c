@@ -125,6 +125,7 @@ copy_with(const hash_template *template, size_t n, const VALUE *objects)
     if (MP_UNLIKELY(next != objects + n)) return 0;
     copy = rb_obj_reveal(rb_hash_dup(hash), rb_cHash);
     RB_GC_GUARD(hash); /* the template is forgotten where a collection runs in there */
+    mp_hash_copied(copy, n, objects);
     return copy;
 }
 
