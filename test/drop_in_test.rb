@@ -11,6 +11,9 @@ class DropInTest < Minitest::Test
 
   COMPAT = File.expand_path("../compat/msgpack", __dir__)
 
+  # Without Bundler, and without the warnings and lib paths of the tests.
+  RUBY = [{ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-W:no-experimental", "-w", "-I", LIB].freeze
+
   def test_requires_of_the_msgpack_gem_find_it_loaded
     assert_drop_in <<~RUBY
       %w[msgpack msgpack/bigint msgpack/timestamp msgpack/time msgpack/factory msgpack/packer msgpack/unpacker msgpack/buffer
@@ -38,7 +41,7 @@ class DropInTest < Minitest::Test
 
   def test_it_refuses_beside_the_msgpack_gem
     [["module MessagePack; end", "by other means"], ["$LOADED_FEATURES << '/gems/msgpack-1.8.5/lib/msgpack.rb'; module MessagePack; end", "msgpack.rb"]].each do |before, named|
-      output, status = run_ruby("#{before}\nrequire 'manypack/drop_in'")
+      output, status = Open3.capture2e(*RUBY, stdin_data: "#{before}\nrequire 'manypack/drop_in'")
       refute_predicate status, :success?
       assert_match(/MessagePack is loaded already/, output)
       assert_includes output, named
@@ -79,11 +82,8 @@ class DropInTest < Minitest::Test
   end
 
   def test_core_ext_alone_names_no_message_pack
-    output, status = run_ruby('require "manypack/core_ext"; p [1].to_msgpack, defined?(MessagePack)')
-    assert_ended_well(status, output)
-    assert_equal "\"\\x91\\x01\"\nnil\n", output
-    output, = run_ruby('require "manypack"; p 1.respond_to?(:to_msgpack), defined?(MessagePack)')
-    assert_equal "false\nnil\n", output
+    assert_equal "\"\\x91\\x01\"\nnil\n", run_ruby('require "manypack/core_ext"; p [1].to_msgpack, defined?(MessagePack)')
+    assert_equal "false\nnil\n", run_ruby('require "manypack"; p 1.respond_to?(:to_msgpack), defined?(MessagePack)')
   end
 
   # As bootsnap keeps its caches.
@@ -337,37 +337,29 @@ class DropInTest < Minitest::Test
       RUBY
       Bundler.with_unbundled_env do
         environment = { "BUNDLE_GEMFILE" => File.join(dir, "Gemfile"), "BUNDLE_APP_CONFIG" => dir, "RUBYOPT" => nil, "RUBYLIB" => nil }
-        output, status = Open3.capture2e(environment, RbConfig.ruby, "-S", "bundle", "install", "--local", "--quiet")
-        assert_ended_well(status, output)
-        output, status = Open3.capture2e(environment, RbConfig.ruby, "-rbundler/setup", "-e", program)
-        assert_ended_well(status, output)
-        assert_equal "ok\n", output
+        output_of(environment, RbConfig.ruby, "-S", "bundle", "install", "--local", "--quiet")
+        assert_equal "ok\n", output_of(environment, RbConfig.ruby, "-rbundler/setup", "-e", program)
       end
     end
   end
 
   def test_the_gem_by_the_name_of_msgpack_under_a_narrowed_load_path
-    output, status = run_ruby(<<~RUBY)
+    output = run_ruby(<<~RUBY)
       $LOAD_PATH.replace([#{LIB.dump}, #{File.join(COMPAT, "lib").dump}])
       require "msgpack/bigint"
       $LOAD_PATH.replace([])
       p require("msgpack"), MessagePack.pack(1)
     RUBY
-    assert_ended_well(status, output)
     assert_equal "false\n\"\\x01\"\n", output
   end
 
   private
 
   def assert_drop_in(program)
-    output, status = run_ruby("require 'manypack/drop_in'\nrequire 'stringio'\nrequire 'tmpdir'\n#{program}\nputs 'ok'")
-    assert_ended_well(status, output)
-    assert_equal "ok\n", output
+    assert_equal "ok\n", run_ruby("require 'manypack/drop_in'\nrequire 'stringio'\nrequire 'tmpdir'\n#{program}\nputs 'ok'")
   end
 
-  # Without Bundler, and without the warnings and lib paths of the tests.
   def run_ruby(program)
-    environment = { "RUBYOPT" => nil, "RUBYLIB" => nil }
-    Open3.capture2e(environment, RbConfig.ruby, "-W:no-experimental", "-w", "-I", LIB, stdin_data: "# encoding: UTF-8\n#{program}")
+    output_of(*RUBY, stdin_data: "# encoding: UTF-8\n#{program}")
   end
 end

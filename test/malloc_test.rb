@@ -212,9 +212,8 @@ if MallocCounter.possible?
     private
 
     def assert_counted(program)
-      output, status = Open3.capture2e(MallocCounter.environment, RbConfig.ruby, "-W0", "-Eutf-8", "-I#{ROOT}/lib", "-",
-                                       stdin_data: "# encoding: utf-8\n#{PRELUDE}#{program}\nputs :done")
-      assert_ended_well(status, output)
+      output = output_of(MallocCounter.environment, RbConfig.ruby, "-W0", "-Eutf-8", "-I#{ROOT}/lib", "-",
+                         stdin_data: "# encoding: utf-8\n#{PRELUDE}#{program}\nputs :done")
       assert_equal "done", output.strip
     end
   end

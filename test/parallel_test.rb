@@ -346,9 +346,7 @@ class ParallelTest < Minitest::Test
 
   def test_constants_of_the_user_that_have_names_of_ours
     program = 'class Port; end; class Outbox; end; require "manypack"; p Manypack::Parallel.map("\x01\x02", ractors: 2) { |n| n + 1 }'
-    output, status = Open3.capture2e({ "RUBYOPT" => nil }, RbConfig.ruby, "-W0", "-I", LIB, "-e", program)
-    assert_ended_well(status, output)
-    assert_equal "[2, 3]\n", output
+    assert_equal "[2, 3]\n", output_of({ "RUBYOPT" => nil }, RbConfig.ruby, "-W0", "-I", LIB, "-e", program)
   end
 
   # --- leaving

@@ -27,14 +27,10 @@ end
 # In the test classes that `rake test:gc` runs.
 module CorePart
   def exercise
-    return yield unless GC_MODE == "stress"
-
-    begin
-      GC.stress = true
-      yield
-    ensure
-      GC.stress = false
-    end
+    GC.stress = true if GC_MODE == "stress"
+    yield
+  ensure
+    GC.stress = false if GC_MODE == "stress"
   end
 end
 

@@ -51,9 +51,7 @@ module Attacks
   def run_ruby(program, env = {})
     head = "# encoding: UTF-8\nrequire './test/hostile/messages'; include HostileMessages; include PeakMemory\n"
     libs = $LOAD_PATH.grep(/\A#{Regexp.escape(ROOT)}/).flat_map { |path| ["-I", path] }
-    output, status = Open3.capture2e(env, RbConfig.ruby, "-W0", *libs, stdin_data: head + program, chdir: ROOT)
-    assert_ended_well(status, output)
-    output
+    output_of(env, RbConfig.ruby, "-W0", *libs, stdin_data: head + program, chdir: ROOT)
   end
 
   def figure(what, unit, value)

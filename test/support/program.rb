@@ -14,15 +14,18 @@ module ProgramHelper
   # @return [String] without the last newline
   def run_program(program, env = {})
     value = "# encoding: UTF-8\ndef value(ractor) = ractor.respond_to?(:value) ? ractor.value : ractor.take\n"
-    output, status = Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil, "MANYPACK_GC" => nil, **env }, RbConfig.ruby, "-w", "-W:no-experimental",
-                                     "-I", LIB, "-r", "manypack", stdin_data: value + program)
-    assert_ended_well(status, output)
-    output.chomp
+    output_of({ "RUBYOPT" => nil, "RUBYLIB" => nil, "MANYPACK_GC" => nil, **env }, RbConfig.ruby, "-w", "-W:no-experimental",
+              "-I", LIB, "-r", "manypack", stdin_data: value + program).chomp
   end
 
-  # Where Ruby crashed, its report says why first, and ends with a map of the memory that is longer than all the rest.
-  def assert_ended_well(status, output)
+  # What a command prints, as Open3 takes it; it fails the test when it fails. Where Ruby crashed, its report says why
+  # first, and ends with a map of the memory that is longer than all the rest.
+  #
+  # @return [String]
+  def output_of(*command, **options)
+    output, status = Open3.capture2e(*command, **options)
     assert_predicate status, :success?, -> { output.scrub[/\A.*?(?=^-- Other runtime information|\z)/m] }
+    output
   end
 
   def assert_program(program, expected, env = {})
