@@ -242,9 +242,9 @@ uint64_t
 mp_walk_missing(const mp_walk *walk, const uint8_t *p, const uint8_t *end)
 {
     uint64_t missing = walk->payload ? walk->payload : mp_object_need(p, end) - (uint64_t)(end - p);
-    size_t i;
+    size_t outermost = walk->depth > MP_MISSING_LEVELS ? walk->depth - MP_MISSING_LEVELS : 0, i;
 
     /* Every object that is still to come, beside the one at hand, takes at least one byte. */
-    for (i = 0; i < walk->depth; i++) missing += walk->left[i] - 1;
+    for (i = outermost; i < walk->depth; i++) missing += walk->left[i] - 1;
     return missing;
 }

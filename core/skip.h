@@ -55,9 +55,12 @@ mp_status mp_split(mp_walk *walk, mp_run *run, const uint8_t *end, uint64_t obje
 /* Counts the object at hand as passed over by somebody else; true when that was the last one of the walk. */
 bool mp_walk_object_passed(mp_walk *walk);
 
+/* Open containers, from the innermost one outwards, that are asked what they lack: more would cost time at each byte. */
+#define MP_MISSING_LEVELS 64
+
 /*
- * After MP_E_TRUNCATED: how many bytes at least the walk still needs behind end, given the same p. Never
- * more than the object has, so that a blocking read of so many does not wait for another object.
+ * After MP_E_TRUNCATED: how many bytes the walk still needs at least behind end, given the same p. Never
+ * more than the object has, so that a blocking read of that many does not wait for another object.
  */
 uint64_t mp_walk_missing(const mp_walk *walk, const uint8_t *p, const uint8_t *end);
 

@@ -4,6 +4,7 @@
 #include "error.h"
 #include "io.h"
 #include "key_hash.h"
+#include "skip.h"
 #include "stack.h"
 #include "timestamp.h"
 #include "unpacker.h"
@@ -49,6 +50,21 @@ mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left)
         here = open_words_left(&values[base - OPEN_WORDS]);
         base = open_words_base(&values[base - OPEN_WORDS]);
     }
+}
+
+uint64_t
+mp_tree_missing(const mp_tree *tree, const VALUE *values)
+{
+    uint32_t levels = tree->depth < MP_MISSING_LEVELS ? tree->depth : MP_MISSING_LEVELS;
+    uint64_t left = tree->left, missing = 0;
+    size_t base = tree->base;
+
+    for (; levels; levels--) {
+        missing += mp_left_objects(left) - 1;
+        left = open_words_left(&values[base - OPEN_WORDS]);
+        base = open_words_base(&values[base - OPEN_WORDS]);
+    }
+    return missing;
 }
 
 /* --- the decoder ------------------------------------------------------------------------------------ */

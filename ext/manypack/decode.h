@@ -107,6 +107,21 @@ mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len)
 }
 
 /*
+ * Takes the bytes away from it, and returns how many of them it decoded. Between two pieces of input a decoder has no
+ * pointer into either, since the Buffer that they are in changes meanwhile.
+ */
+MP_INLINE size_t
+mp_decoder_detach(mp_decoder *d)
+{
+    size_t decoded = (size_t)(d->at - d->start);
+
+    d->origin += decoded;
+    d->source = 0;
+    d->start = d->at = d->end = NULL;
+    return decoded;
+}
+
+/*
  * Decodes on. Returns the object, or Qundef when the bytes end before it does; d->at then is at the head that
  * lacks something. Raises the errors of error.h and what user code raises. With d->committed, d->at is then behind the
  * object to blame, which d->tree counts as still to come; without, decoding cannot go on.
@@ -124,6 +139,12 @@ void mp_decoder_cleanup(mp_decoder *d);
 
 /* Fills left, of as many places as the tree is deep, with what is still to come at each level, outermost first. */
 void mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left);
+
+/*
+ * Bytes that the tree has at least behind the object that it is at. Counts the innermost levels only, so that the io
+ * which answers a byte at a time costs no more in a deep object.
+ */
+uint64_t mp_tree_missing(const mp_tree *tree, const VALUE *values);
 
 /* Unpacks the one object in a String or an io. */
 VALUE mp_unpack(VALUE source, const mp_codec *codec);

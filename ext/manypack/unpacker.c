@@ -190,7 +190,7 @@ walk_most(const mp_unpacker *u)
     return mp_unpack_max_depth(&u->codec.options) - u->around.depth;
 }
 
-/* Lets the walk be so many containers deep. */
+/* Lets the walk be that many containers deep. */
 static void
 walk_reserve(mp_unpacker *u, size_t places)
 {
@@ -213,16 +213,20 @@ walk_init(mp_unpacker *u, uint64_t objects)
     u->walk.objects = objects;
 }
 
-/* Where the walk is as deep as it has places: whether there may be more of them, and now are. */
 static bool
-walk_deepened(mp_unpacker *u)
+walk_may_deepen(const mp_unpacker *u)
+{
+    return u->walk.max_depth < walk_most(u);
+}
+
+/* Gives a walk that is as deep as it has places twice as many, up to as many as it may have. */
+static void
+walk_deepen(mp_unpacker *u)
 {
     size_t most = walk_most(u), places = u->walk.max_depth * 2;
 
-    if (u->walk.max_depth >= most) return false;
     if (places < FIRST_PLACES) places = FIRST_PLACES;
     walk_reserve(u, places < most ? places : most);
-    return true;
 }
 
 /* From now on it is in the middle of an object, where tree is, that is only passed over. */
@@ -237,7 +241,10 @@ pass_over_rest(mp_unpacker *u, const mp_tree *tree, const VALUE *values, positio
     u->position = why;
 }
 
-/* The bytes at hand: the first chunk. */
+/*
+ * The bytes of the first chunk. The pointers are valid until the Buffer changes or anything allocates, since compaction
+ * may move an embedded String: take the front again afterwards.
+ */
 static mp_blame
 front(const mp_unpacker *u)
 {
@@ -273,19 +280,18 @@ check_max_bytes(mp_unpacker *u, size_t ahead, bool whole)
 }
 
 /*
- * Has n bytes lie in one piece at the front of the buffer, reading from the io for them. missing is how many more
- * than there are the whole object needs at least. false when they are not to be had.
+ * Reads from the io until n bytes are there, and makes them lie in one piece at the front. false when the input ends
+ * before. The object has at least `whole` bytes from the front on: an io that waits for all that it is asked for is
+ * asked for no more.
  */
 static bool
-bytes_there(mp_unpacker *u, uint64_t n, uint64_t missing)
+bytes_there(mp_unpacker *u, uint64_t n, uint64_t whole)
 {
     const mp_buffer *buffer = mp_buffer_get(u->buffer);
-    size_t before = buffer->size;
 
     while (buffer->size < n) {
-        uint64_t got = buffer->size - before;
         check_max_bytes(u, buffer->size, false);
-        if (!mp_buffer_read_io(u->buffer, missing > got ? missing - got : 1)) return false;
+        if (!mp_buffer_read_io(u->buffer, whole > buffer->size ? whole - buffer->size : 1)) return false;
     }
     mp_buffer_gather(u->buffer, (size_t)n);
     return true;
@@ -333,16 +339,19 @@ raise_lost(mp_unpacker *u, mp_status status, uint64_t objects, mp_blame blame)
     mp_raise_status(status, blame);
 }
 
+/* Walks on, without allocating. */
 static mp_status
 walk_on(mp_unpacker *u, const uint8_t **p, const uint8_t *end)
 {
-    mp_status status;
+    if (MP_UNLIKELY(u->codec.options.limited)) return mp_skip_limited(&u->walk, p, end, &u->codec.options.limits);
+    return mp_skip(&u->walk, p, end);
+}
 
-    do {
-        if (MP_UNLIKELY(u->codec.options.limited)) status = mp_skip_limited(&u->walk, p, end, &u->codec.options.limits);
-        else status = mp_skip(&u->walk, p, end);
-    } while (status == MP_E_DEPTH && walk_deepened(u));
-    return status;
+/* Bytes that the object has at least from p on, where the walk stopped for lack of them. */
+static uint64_t
+walk_whole(const mp_unpacker *u, const uint8_t *p, const uint8_t *end)
+{
+    return (uint64_t)(end - p) + mp_walk_missing(&u->walk, p, end);
 }
 
 /* Goes on with the walk. false when the bytes end first. */
@@ -350,47 +359,29 @@ static bool
 pass_over(mp_unpacker *u)
 {
     for (;;) {
-        mp_blame blame = front(u);
-        const uint8_t *p = blame.at;
-        mp_status status = walk_on(u, &p, blame.end);
-        uint64_t need = u->walk.payload ? 1 : mp_head_need(p, blame.end), missing = 1;
+        mp_blame here = front(u);
+        const uint8_t *p = here.at;
+        mp_status status = walk_on(u, &p, here.end);
+        bool deepen = status == MP_E_DEPTH && walk_may_deepen(u);
+        uint64_t need = 0, whole = 0;
 
-        if (status == MP_E_TRUNCATED && mp_buffer_get(u->buffer)->reads_exactly) {
-            missing = mp_walk_missing(&u->walk, p, blame.end);
+        if (status == MP_E_TRUNCATED) {
+            need = u->walk.payload ? 1 : mp_head_need(p, here.end);
+            whole = walk_whole(u, p, here.end);
+        } else if (status != MP_OK && !deepen) {
+            here.at = p;
+            raise_lost(u, status, u->walk.objects, here);
         }
-        if (status != MP_OK && status != MP_E_TRUNCATED) {
-            blame.at = p;
-            raise_lost(u, status, u->walk.objects, blame);
-        }
-        consume(u, (size_t)(p - blame.start));
+        consume(u, (size_t)(p - here.start));
         if (status == MP_OK) {
             at_object(u);
             u->around.objects = u->body ? u->walk.objects : 0;
             check_max_bytes(u, 0, true);
             return true;
         }
-        if (!bytes_there(u, need, missing)) return false;
+        if (deepen) walk_deepen(u);
+        else if (!bytes_there(u, need, whole)) return false;
     }
-}
-
-/*
- * Bytes that the object at hand lacks behind those at hand, at least. Only an io that waits for all of them is worth
- * looking at every open container for it.
- */
-static uint64_t
-missing_of(const mp_unpacker *u, const mp_decoder *d, uint64_t need)
-{
-    uint64_t missing = need - (uint64_t)(d->end - d->at);
-    VALUE lefts_owner = 0;
-    uint64_t *left;
-    uint32_t level;
-
-    if (!mp_buffer_get(u->buffer)->reads_exactly) return missing;
-    left = ALLOCV_N(uint64_t, lefts_owner, d->tree.depth + 1);
-    mp_tree_lefts(&d->tree, d->stack.values, left);
-    for (level = 0; level < d->tree.depth; level++) missing += left[level] - 1;
-    ALLOCV_END(lefts_owner);
-    return missing;
 }
 
 /* Keeps where the decoder is until there are more bytes. */
@@ -441,7 +432,7 @@ resume(run *r)
     }
 }
 
-/* Decodes what the buffer has at its front, and drops it. Qundef when the object does not end there. */
+/* Decodes the first chunk, and drops what it decoded of it. Qundef when the object does not end there. */
 static VALUE
 decode_front(run *r)
 {
@@ -461,8 +452,20 @@ decode_front(run *r)
     unpacker_get(r->self); /* raises where this was a body, whose end came while a Fiber had stopped in here */
     mp_buffer_get(u->buffer)->taken = u->body;
     r->decoding = false;
-    consume(u, (size_t)(r->d.at - r->d.start));
+    consume(u, mp_decoder_detach(&r->d));
     return obj;
+}
+
+/* Has more of the object that the decoder is in the middle of, or of the first one. false when there is no more. */
+static bool
+more_there(const run *r)
+{
+    mp_unpacker *u = r->u;
+    mp_blame here = front(u);
+    uint64_t need = mp_object_need(here.at, here.end), whole = need;
+
+    if (mp_buffer_get(u->buffer)->reads_exactly) whole += mp_tree_missing(&r->d.tree, r->d.stack.values);
+    return bytes_there(u, need, whole);
 }
 
 /* The next object, with a decoder that decoder_for made. Qundef when the bytes end before it does. */
@@ -475,7 +478,6 @@ read_object(run *r)
     resume(r);
     for (;;) {
         VALUE obj = decode_front(r);
-        uint64_t need;
 
         if (obj != Qundef) {
             mp_decoder_cleanup(&r->d);
@@ -491,8 +493,7 @@ read_object(run *r)
             return Qundef;
         }
         suspend(r); /* before anything that can raise or never return */
-        need = mp_object_need(r->d.at, r->d.end);
-        if (!bytes_there(u, need, missing_of(u, &r->d, need))) return Qundef;
+        if (!more_there(r)) return Qundef;
     }
 }
 
@@ -560,7 +561,7 @@ after_error(run *r)
     mp_unpacker *u = r->u;
 
     if (r->decoding && r->d.committed) {
-        consume(u, (size_t)(r->d.at - r->d.start));
+        consume(u, mp_decoder_detach(&r->d));
         pass_over_rest(u, &r->d.tree, r->d.stack.values, IN_FAILED);
         if (mp_walk_object_passed(&u->walk)) at_object(u);
     } else if (r->decoding || u->lost) {
@@ -635,8 +636,7 @@ static bool
 head_there(mp_unpacker *u)
 {
     uint64_t need;
-    size_t size;
-    mp_blame blame;
+    mp_blame here;
 
     if (u->position > IN_OBJECT && !pass_over(u)) return false;
     if (u->position == IN_OBJECT) {
@@ -644,10 +644,9 @@ head_there(mp_unpacker *u)
     }
     u->message = u->origin;
     if (!bytes_there(u, 1, 1)) return false;
-    blame = front(u);
-    need = mp_head_need(blame.at, blame.end);
-    size = mp_buffer_get(u->buffer)->size;
-    return bytes_there(u, need, need > size ? need - size : 0);
+    here = front(u);
+    need = mp_head_need(here.at, here.end);
+    return bytes_there(u, need, need);
 }
 
 /* The count of a container's head, which is dropped; a head of another kind stays. */
