@@ -2,8 +2,11 @@
 
 # User code that runs in the middle of an unpack and takes the input away: what was given is what is decoded.
 require "test_helper"
+require "support/program"
 
 class InputChangeTest < Minitest::Test
+  include ProgramHelper
+
   # Long enough to be on the heap, from where replacing it would free it.
   TAIL = "tail" * 500
 
@@ -37,6 +40,53 @@ class InputChangeTest < Minitest::Test
       assert_raises(IOError) { unpack(input, allow_unknown_ext: true) }
     end
     assert_equal 1, unpack(input, allow_unknown_ext: true).size
+  end
+
+  # Maps whose keys are equal, so that Ruby compares them: by whatever methods a program has redefined.
+  KEYS = <<~'RUBY'
+    KEYS = {
+      "nil" => [nil, nil], "booleans" => [true, true], "small Integers" => [7, 7], "Integers" => [2**40, 2**40],
+      "Bignums" => [2**64 - 1, 2**64 - 1], "negative Bignums" => [-(2**63), -(2**63)], "Floats" => [1.5, 1.5],
+      "large Floats" => [1e300, 1e300], "NaN" => [Float::NAN, Float::NAN], "short Strings" => %w[ab ab],
+      "long Strings" => ["k" * 900, "k" * 900], "binary Strings" => ["\xFF".b, "\xFF".b], "Arrays" => [[2**64 - 1], [2**64 - 1]],
+      "Hashes" => [{ 1e300 => 1 }, { 1e300 => 1 }], "Times" => [Time.at(1), Time.at(1)], "a mixture" => [2**64 - 1, 1e300],
+      "exts" => [Manypack::ExtensionValue.new(5, "e"), Manypack::ExtensionValue.new(5, "e")]
+    }.transform_values { |one, other| "\x82".b + [one, 1, other, 2].map { |object| Manypack.pack(object, timestamp: true) }.join }
+  RUBY
+
+  CLASSES = [Integer, Float, String, Symbol, Array, Hash, Time, Struct, NilClass, TrueClass, Object].freeze
+
+  def test_the_input_may_change_in_any_method_that_a_key_is_compared_by
+    assert_program <<~RUBY, "done"
+      #{KEYS}
+      TAIL = #{TAIL.inspect}
+      $input = nil
+      module Meddling
+        %i[hash eql? ==].each do |name|
+          define_method(name) do |*arguments|
+            if (input, $input = $input, nil).first
+              size = input.bytesize
+              input.replace("gone")
+              $other = Array.new(20) { "\\x93" * size } # where the bytes of the input have been
+            end
+            super(*arguments)
+          end
+        end
+      end
+      OPTIONS = [{}, { symbolize_keys: true }, { freeze: true }, { shareable: true }, { duplicate_keys: :last, max_objects: 99 }]
+      inputs = KEYS.flat_map { |name, map| OPTIONS.map { |options| [name, "\\x92".b + map + Manypack.pack(TAIL), options] } }
+      unpack = ->(input, options) { Manypack.unpack(input, allow_unknown_ext: true, timestamp: true, **options) }
+      expected = inputs.map { |_, input, options| unpack.call(input, options).inspect }
+      #{CLASSES.inspect}.each { |klass| klass.prepend(Meddling) }
+      inputs.zip(expected) do |(name, input, options), shown|
+        changed = "".b << input # a copy of its own
+        $input = changed
+        object = unpack.call(changed, options)
+        $input = nil
+        puts "\#{name}, \#{options}: \#{object.inspect[0, 200]}" unless object.inspect == shown
+      end
+      puts "done"
+    RUBY
   end
 
   private

@@ -538,6 +538,16 @@ own_key_source(mp_decoder *d, const uint8_t *p)
     return own_source(d, p);
 }
 
+/*
+ * The same for a number that is a key, with payload behind it. Where two Bignums or two Floats are equal, Ruby calls
+ * eql?, which a program may have redefined.
+ */
+static MP_NOINLINE const uint8_t *
+own_number_key_source(mp_decoder *d, const uint8_t *payload, VALUE number)
+{
+    return RB_SPECIAL_CONST_P(number) ? payload : own_source(d, payload);
+}
+
 /* Whether a str may have that payload. */
 MP_INLINE bool
 text_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t n)
@@ -741,13 +751,19 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             break;
           case MP_UINT:
             obj = number(options, ULL2NUM(mp_row_uint(p, row)));
+            if (MP_UNLIKELY(mp_left_key_p(left))) payload = own_number_key_source(d, payload, obj);
             break;
           case MP_INT:
             obj = number(options, LL2NUM(mp_row_sint(p, row)));
+            if (MP_UNLIKELY(mp_left_key_p(left))) payload = own_number_key_source(d, payload, obj);
             break;
           case MP_FLOAT32:
           case MP_FLOAT64:
             obj = real(d, mp_row_real(p, row));
+            if (MP_UNLIKELY(mp_left_key_p(left))) {
+                payload = own_number_key_source(d, payload, obj);
+                p = payload - row.head;
+            }
             if (limited && options->unique_keys && nan_p(obj)) {
                 COMMIT(payload);
                 if (mp_left_key_p(left) || open_keys_of(d).nesting) {
