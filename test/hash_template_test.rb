@@ -255,6 +255,16 @@ class HashTemplateLifeTest < Minitest::Test
     RUBY
   end
 
+  # A list of keys is found by a sum over the words of its objects, which Integers can be chosen by: 1 more in one place
+  # is 31 less in the next.
+  def test_keys_chosen_to_have_the_sum_of_others_leave_one_template_in_all
+    assert_program "#{PRELUDE}#{<<~'RUBY'}", "1"
+      GC.disable
+      rows = Array.new(200) { |i| [*1..20, 1_000 + i, 1_000_000 - (31 * i)].to_h { |key| [key, i] } }
+      print more_hashes(pack(rows), 200)
+    RUBY
+  end
+
   def test_nobody_meets_a_template
     assert_program "#{PRELUDE}#{<<~'RUBY'}", "1"
       GC.disable

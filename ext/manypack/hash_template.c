@@ -129,17 +129,16 @@ copy_with(const hash_template *template, size_t n, const VALUE *objects)
     return copy;
 }
 
-/* That of a template; 0 without one. */
-static VALUE
-hash_of_known_keys(const mp_hash_templates *templates, uint64_t list, size_t n, const VALUE *objects)
+/* The template of a list; NULL without one. */
+static const hash_template *
+template_of(const mp_hash_templates *templates, uint64_t list)
 {
     size_t count = templates->made < TEMPLATES ? templates->made : TEMPLATES, i;
 
     for (i = 0; i < count; i++) {
-        VALUE hash = templates->templates[i].list == list ? copy_with(&templates->templates[i], n, objects) : 0;
-        if (hash) return hash;
+        if (templates->templates[i].list == list) return &templates->templates[i];
     }
-    return 0;
+    return NULL;
 }
 
 VALUE
@@ -161,17 +160,21 @@ keep(mp_hash_templates *templates, uint64_t list, VALUE hash)
     templates->templates[templates->made++ % TEMPLATES] = template;
 }
 
+/*
+ * Other keys can have the list of a template. They get none of their own: whoever makes such keys on purpose would have
+ * each of their maps compared with all templates.
+ */
 VALUE
 mp_hash_of_row(mp_hash_templates *templates, size_t n, const VALUE *objects)
 {
     uint64_t list = list_of(n, objects);
-    VALUE hash = hash_of_known_keys(templates, list, n, objects);
+    const hash_template *template = template_of(templates, list);
+    VALUE hash = template ? copy_with(template, n, objects) : 0;
 
     if (MP_LIKELY(hash)) return hash;
     hash = mp_hash_of_new_keys(n, objects);
-    if (came_before_p(templates, list) && RHASH_SIZE(hash) == n / 2 && constant_keys_p(n, objects)) {
-        keep(templates, list, hash);
-    }
+    if (template || !came_before_p(templates, list)) return hash;
+    if (RHASH_SIZE(hash) == n / 2 && constant_keys_p(n, objects)) keep(templates, list, hash);
     return hash;
 }
 

@@ -159,6 +159,29 @@ module Hostile
       "depth" => ->(size) { ("\x91".b * size) + "\x01" }
     }.freeze
 
+    # What is in a key is hashed once for each key around it, and once more for the outermost one where hashes may collide.
+    def test_10_an_object_in_nested_keys_is_hashed_at_most_so_many_times_as_documented
+      hashed = 0
+      counted = Class.new { define_method(:hash) { hashed += 1 } }
+      factory = Manypack::Factory.new
+      factory.register_type(1, counted, packer: nil, unpacker: ->(_body) { counted.new })
+      key = "\x81".b + ("\x81".b * 3) + ("\x91".b * 28) + "\xD4\x01x".b + ("\x01".b * 4)
+      factory.load("\xDC\0\x64".b + (key * 100))
+      assert_equal 4, hashed / 100
+      hashed = 0
+      factory.load("\xDE\0\x64".b + (key.byteslice(1..) * 100))
+      assert_operator hashed / 100, :<=, 5
+    end
+
+    def test_10_containers_in_keys_of_keys_cost_no_more_than_documented
+      key = ("\x81".b * 3) + ("\x91".b * 27) + ("\x01".b * 4)
+      attack = map_of([key] * 10_000)
+      assert_time("27 arrays in keys of keys of keys, all equal", attack: -> { Manypack.unpack(attack) },
+                                                                  honest: -> { Manypack.unpack(honest(attack.bytesize)) }, max: 600)
+      assert_includes File.read(File.join(ROOT, "SECURITY.md")), "300 times"
+      assert_raises(Manypack::LimitError) { Manypack.unpack(attack, untrusted: true, max_map_size: 10_000) }
+    end
+
     def test_12_slow_feed_of_single_bytes_is_linear_for_str_array_ext_and_map_key
       usual = "\x01" * 100_000
       SLOW.each do |name, message|
@@ -167,6 +190,28 @@ module Hostile
       end
       million = Manypack.pack("s" * 1_000_000)
       assert_time("1,000,000 feeds of 1 byte: str", attack: -> { feed_bytes(million) }, honest: -> { 10.times { feed_bytes(usual) } }, runs: 1)
+    end
+
+    # Answers read with one byte, however many it is asked for.
+    OneByteReads = Struct.new(:bytes, :at) do
+      def read(_size)
+        byte = bytes.byteslice(at, 1)
+        self.at += 1
+        byte unless byte.empty?
+      end
+    end
+
+    def test_12_an_io_that_answers_one_byte_at_a_time_costs_no_more_in_a_deep_object
+      deep = ("\x91".b * 90_000) + "\xC0".b
+      flat = ("\x91\xC0".b * 45_000) + "\xC0".b
+      { "read" => ->(unpacker) { unpacker.read }, "skip" => ->(unpacker) { unpacker.skip } }.each do |name, call|
+        attack = -> { call.call(Manypack::Unpacker.new(OneByteReads.new(deep, 0), max_depth: 100_000)) }
+        honest = lambda do
+          unpacker = Manypack::Unpacker.new(OneByteReads.new(flat, 0))
+          45_001.times { call.call(unpacker) }
+        end
+        assert_time("90,000 reads of 1 byte, 90,000 deep: #{name}", attack: attack, honest: honest, runs: 1)
+      end
     end
 
     def test_13_a_bigint_ext_of_a_megabyte_is_linear
