@@ -153,6 +153,7 @@ buffer_init(VALUE self, VALUE io, VALUE options)
     buffer->write_reference_threshold =
         size_option(options, sym_write_reference_threshold, WRITE_REFERENCE_THRESHOLD, MP_WRITE_REFERENCE_MIN);
     buffer->reads_exactly = !NIL_P(io) && !mp_io_partial_p(io);
+    buffer->writable = !NIL_P(io) && mp_io_writable_p(io);
     RB_OBJ_WRITE(self, &buffer->io, io);
 }
 
@@ -445,6 +446,7 @@ chunk_to_s(const mp_chunk *chunk)
 
 typedef struct {
     VALUE io, bytes;
+    bool writable;
 } chunk_write;
 
 static VALUE
@@ -452,7 +454,7 @@ write_chunk(VALUE arg)
 {
     const chunk_write *write = (const chunk_write *)arg;
 
-    mp_io_write(write->io, write->bytes);
+    mp_io_write(write->io, write->bytes, write->writable);
     return Qnil;
 }
 
@@ -473,7 +475,7 @@ mp_buffer_write_to(VALUE self, VALUE io)
         mp_buffer *buffer = mp_buffer_get(self);
         mp_chunk *chunk = mp_buffer_chunk(buffer, 0);
         size_t len = chunk->len;
-        chunk_write write = {.io = io};
+        chunk_write write = {.io = io, .writable = buffer->writable && io == buffer->io};
 
         write.bytes = chunk_to_s(chunk);
         buffer = mp_buffer_get(self);
@@ -533,6 +535,22 @@ mp_buffer_close(VALUE self)
     chunks_drop(buffer);
     buffer->size = 0;
     buffer->io = 0;
+}
+
+bool
+mp_buffer_reusable_p(VALUE self)
+{
+    const mp_buffer *buffer = mp_buffer_get(self);
+
+    return !buffer->taken && !buffer->append_only && !OBJ_FROZEN(self) && CLASS_OF(self) == cBuffer &&
+           !rb_ivar_count(self);
+}
+
+void
+mp_buffer_set_aside(VALUE self)
+{
+    mp_buffer_clear(self);
+    mp_buffer_get(self)->io = 0;
 }
 
 void

@@ -24,6 +24,7 @@ typedef struct {
     bool taken;                    /* user code runs while an encoder or decoder is in the middle of the bytes */
     bool append_only;              /* lent to user code in the middle of a write: what is in it stays */
     bool reads_exactly;            /* the io waits for all that it is asked for */
+    bool writable;                 /* the io has a write */
     VALUE io;                      /* nil without one; 0 before initialize and after close */
     size_t io_buffer_size, read_reference_threshold, write_reference_threshold;
 } mp_buffer;
@@ -187,6 +188,12 @@ size_t mp_buffer_write_to(VALUE self, VALUE io);
 
 /* Writes all bytes to the buffer's own io; nothing without one. */
 void mp_buffer_flush(VALUE self);
+
+/* Whether nobody is at work on it, and no user code made it its own: another owner may have it next. */
+bool mp_buffer_reusable_p(VALUE self);
+
+/* As mp_buffer_close, but a small block is kept for the next owner. */
+void mp_buffer_set_aside(VALUE self);
 
 /* Drops all bytes; every later use raises RuntimeError, until it is opened again. */
 void mp_buffer_close(VALUE self);

@@ -5,6 +5,7 @@
 #include "io.h"
 #include "key_hash.h"
 #include "skip.h"
+#include "spare.h"
 #include "stack.h"
 #include "timestamp.h"
 #include "unpacker.h"
@@ -438,10 +439,9 @@ around_body(mp_decoder *d, const uint8_t *at)
 static VALUE
 body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, mp_around around)
 {
-    VALUE source = d->source, used = d->inner;
+    VALUE source = d->source, used = d->inner ? mp_spare_take(&d->inner) : mp_spare_take(&mp_spares_get()->body);
     size_t at = 0;
 
-    d->inner = 0;
     if (used && (OBJ_FROZEN(used) || rb_ivar_count(used))) used = 0; /* a handler made it its own */
     if (source && OBJ_FROZEN(source)) at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
     else source = rb_obj_freeze(rb_str_new((const char *)p, n));
@@ -916,6 +916,7 @@ unpack_string(VALUE source, const mp_codec *codec)
     mp_decoder_source(&d, source, (const uint8_t *)RSTRING_PTR(source), (size_t)RSTRING_LEN(source));
     obj = MP_UNLIKELY(codec->options.limited) ? decode_whole_limited(&d) : decode_loop(&d, false, false);
     if (MP_UNLIKELY(d.at != d.end)) mp_raise_extra_bytes((size_t)(d.end - d.at), offset_of(&d, d.at));
+    if (MP_UNLIKELY(d.inner != 0)) mp_unpacker_keep_for_bodies(d.inner);
     mp_decoder_cleanup(&d);
     RB_GC_GUARD(d.source);
     return obj;

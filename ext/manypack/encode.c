@@ -864,7 +864,7 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec)
     VALUE bytes = pack(obj, codec);
 
     if (NIL_P(io)) return bytes;
-    mp_io_write(io, bytes);
+    mp_io_write(io, bytes, false);
     return Qnil;
 }
 

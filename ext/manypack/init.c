@@ -55,6 +55,7 @@ Init_manypack(void)
     Init_manypack_symbol_cache();
     Init_manypack_hash_template();
     Init_manypack_result_size();
+    Init_manypack_spare();
     Init_manypack_buffer();
     Init_manypack_packer();
     Init_manypack_unpacker();

@@ -50,11 +50,18 @@ mp_io_read(VALUE io, size_t size, uint64_t needed)
     return RSTRING_LEN(bytes) ? bytes : Qnil;
 }
 
-void
-mp_io_write(VALUE io, VALUE bytes)
+bool
+mp_io_writable_p(VALUE obj)
 {
-    /* An IO has it; to ask first takes as long as to pack a small message. */
+    return rb_respond_to(obj, id_write);
+}
+
+/* To ask takes as long as to pack a small message: an IO has it. */
+void
+mp_io_write(VALUE io, VALUE bytes, bool writable)
+{
     if (RB_TYPE_P(io, T_FILE)) rb_io_write(io, bytes);
+    else if (writable) rb_funcallv(io, id_write, 1, &bytes);
     else if (rb_check_funcall(io, id_write, 1, &bytes) == Qundef) rb_funcallv(io, id_append, 1, &bytes);
 }
 

@@ -16,8 +16,11 @@ bool mp_io_partial_p(VALUE obj);
  */
 VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
 
-/* All of bytes, by write or <<. */
-void mp_io_write(VALUE io, VALUE bytes);
+/* Whether obj has the write of an IO. */
+bool mp_io_writable_p(VALUE obj);
+
+/* All of bytes, by write or <<; with writable, which mp_io_writable_p told, by write without asking again. */
+void mp_io_write(VALUE io, VALUE bytes, bool writable);
 
 /* The arguments (io = nil, options = nil) of the msgpack gem, where the only one may be either. */
 void mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options);

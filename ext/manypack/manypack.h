@@ -27,6 +27,7 @@ void Init_manypack_value_cache(void);
 void Init_manypack_symbol_cache(void);
 void Init_manypack_hash_template(void);
 void Init_manypack_result_size(void);
+void Init_manypack_spare(void);
 void Init_manypack_encode(void);
 void Init_manypack_decode(void);
 void Init_manypack_buffer(void);

@@ -5,6 +5,7 @@
 #include "encode.h"
 #include "error.h"
 #include "io.h"
+#include "spare.h"
 #include "wire.h"
 
 typedef struct {
@@ -109,6 +110,33 @@ mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv)
     mp_codec_override(&codec, codec_object, options);
     packer_init(self, &codec, mp_buffer_new(io, options));
     return self;
+}
+
+VALUE
+mp_packer_borrow(VALUE codec)
+{
+    VALUE self = mp_spare_take(&mp_spares_get()->packer);
+    mp_packer *packer;
+
+    if (MP_UNLIKELY(!self)) {
+        self = packer_allocate(cPacker);
+        packer_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil));
+        return rb_obj_freeze(self); /* for a block alone: it takes no types and no instance variables */
+    }
+    packer = mp_typed_data(self);
+    mp_buffer_reopen(packer->buffer);
+    if (MP_UNLIKELY(packer->codec.object != codec)) packer_init(self, mp_codec_get(codec), packer->buffer);
+    return self;
+}
+
+void
+mp_packer_give_back(VALUE self)
+{
+    const mp_packer *packer = mp_typed_data(self);
+
+    if (packer->depth || !mp_buffer_reusable_p(packer->buffer)) return;
+    mp_buffer_set_aside(packer->buffer);
+    mp_spares_get()->packer = self;
 }
 
 mp_loan

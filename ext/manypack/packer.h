@@ -31,6 +31,13 @@ uint32_t mp_packer_epoch(VALUE packer);
 /* After this every use of the Packer raises: what it wrote to belongs to somebody else now. */
 void mp_packer_close(VALUE packer);
 
+/*
+ * A frozen Packer by a Codec object for the block of a pool: the spare one of the Ractor, or a new one. Given back, it
+ * becomes the spare one unless user code still has it in the middle of something.
+ */
+VALUE mp_packer_borrow(VALUE codec);
+void mp_packer_give_back(VALUE packer);
+
 /* A Packer by a Codec object, with (io = nil, options = nil). */
 VALUE mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv);
 

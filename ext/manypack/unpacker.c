@@ -6,6 +6,7 @@
 #include "error.h"
 #include "io.h"
 #include "skip.h"
+#include "spare.h"
 #include "wire.h"
 
 /* What the first bytes of the buffer are. */
@@ -144,10 +145,14 @@ static void
 unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
 {
     mp_unpacker *u = mp_typed_data(self);
+    bool written = u->codec.object == codec->object && u->buffer == buffer; /* of one that is used again */
 
     u->codec = *codec;
-    RB_OBJ_WRITTEN(self, Qundef, codec->object);
-    RB_OBJ_WRITE(self, &u->buffer, buffer);
+    u->buffer = buffer;
+    if (!written) {
+        RB_OBJ_WRITTEN(self, Qundef, codec->object);
+        RB_OBJ_WRITTEN(self, Qundef, buffer);
+    }
     u->open = true;
 }
 
@@ -181,6 +186,16 @@ at_object(mp_unpacker *u)
     u->values = NULL;
     u->value_capacity = 0;
     u->values_owner = 0;
+}
+
+/* Forgets all that it was told: the next object is the first one. */
+static void
+start_anew(mp_unpacker *u)
+{
+    at_object(u);
+    u->origin = u->message = 0;
+    u->lost = false;
+    u->broken = 0;
 }
 
 /* How deep a walk may get; for the body of an ext it depends on where that is. */
@@ -497,6 +512,15 @@ read_object(run *r)
     }
 }
 
+/* After the last object that a method reads. */
+static void
+keep_inner(const run *r)
+{
+    if (MP_LIKELY(!r->d.inner)) return;
+    if (r->u->body) RB_OBJ_WRITE(r->self, &r->u->inner, r->d.inner);
+    else mp_unpacker_keep_for_bodies(r->d.inner);
+}
+
 static VALUE
 read_body(void *arg)
 {
@@ -507,7 +531,7 @@ read_body(void *arg)
     r->d.inner = r->u->inner;
     r->u->inner = 0;
     obj = read_object(r);
-    if (r->u->body && r->d.inner) RB_OBJ_WRITE(r->self, &r->u->inner, r->d.inner);
+    keep_inner(r);
     return obj;
 }
 
@@ -524,6 +548,7 @@ each_body(void *arg)
         rb_yield(obj);
         run_enter(r);
     }
+    keep_inner(r);
     return Qnil;
 }
 
@@ -617,15 +642,16 @@ static VALUE
 read_immediate(VALUE self)
 {
     mp_unpacker *u = unpacker_for_read(self);
-    mp_blame blame;
+    const mp_chunk *chunk = mp_buffer_first(mp_buffer_get(u->buffer));
+    const uint8_t *start, *p;
     VALUE obj;
 
-    if (u->broken || u->position != AT_OBJECT || u->codec.options.limited) return Qundef;
-    blame = front(u);
-    obj = mp_decode_immediate(&blame.at, blame.end);
-    if (obj == Qundef || (size_t)(blame.at - blame.start) > u->codec.options.max_bytes) return Qundef;
+    if (!chunk || u->broken || u->position != AT_OBJECT || u->codec.options.limited) return Qundef;
+    start = p = mp_chunk_bytes(chunk);
+    obj = mp_decode_immediate(&p, start + chunk->len);
+    if (obj == Qundef || (size_t)(p - start) > u->codec.options.max_bytes) return Qundef;
     u->message = u->origin;
-    consume(u, (size_t)(blame.at - blame.start));
+    consume(u, (size_t)(p - start));
     return obj;
 }
 
@@ -693,6 +719,65 @@ skip_nil_body(void *arg)
 
 /* --- used by others --------------------------------------------------------------------------------- */
 
+/* Nobody uses it for now: frees what only a deep object needs. */
+static void
+set_aside(mp_unpacker *u)
+{
+    u->open = false;
+    if (u->places <= FIRST_PLACES) return;
+    mp_spoil(u->left, u->places * sizeof(uint64_t));
+    xfree(u->left);
+    u->left = NULL;
+    u->places = 0;
+}
+
+VALUE
+mp_unpacker_borrow(VALUE codec)
+{
+    VALUE self = mp_spare_take(&mp_spares_get()->unpacker);
+    const mp_unpacker *u;
+
+    if (MP_UNLIKELY(!self)) {
+        self = unpacker_allocate(cUnpacker);
+        unpacker_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil));
+        return rb_obj_freeze(self); /* for a block alone: it takes no types and no instance variables */
+    }
+    u = mp_typed_data(self);
+    mp_buffer_reopen(u->buffer);
+    unpacker_init(self, mp_codec_get(codec), u->buffer);
+    return self;
+}
+
+void
+mp_unpacker_give_back(VALUE self)
+{
+    mp_unpacker *u = mp_typed_data(self);
+
+    if (u->running || !mp_buffer_reusable_p(u->buffer)) return;
+    mp_buffer_set_aside(u->buffer);
+    start_anew(u);
+    set_aside(u);
+    mp_spares_get()->unpacker = self;
+}
+
+/* Bodies inside each other whose Unpackers are kept. */
+enum { SPARE_BODIES = 8 };
+
+void
+mp_unpacker_keep_for_bodies(VALUE self)
+{
+    VALUE one = self;
+    int count;
+
+    for (count = 1; one; count++) {
+        mp_unpacker *u = mp_typed_data(one);
+        set_aside(u);
+        if (count == SPARE_BODIES) u->inner = 0;
+        one = u->inner;
+    }
+    mp_spares_get()->body = self;
+}
+
 VALUE
 mp_unpack_io(VALUE io, const mp_codec *codec)
 {
@@ -716,6 +801,7 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
     VALUE buffer = used ? u->buffer : mp_buffer_new(Qnil, Qnil);
 
     unpacker_init(self, codec, buffer);
+    start_anew(u);
     u->body = true;
     u->body_type = type->type;
     u->around = around;
@@ -960,10 +1046,7 @@ rb_unpacker_reset(VALUE self)
 
     mp_buffer_for_change(u->buffer);
     mp_buffer_clear(u->buffer);
-    at_object(u);
-    u->origin = u->message = 0;
-    u->lost = false;
-    u->broken = 0;
+    start_anew(u);
     return Qnil;
 }
 

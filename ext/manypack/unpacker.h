@@ -7,6 +7,13 @@
 /* An Unpacker by a Codec object, with (io = nil, options = nil). */
 VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv);
 
+/*
+ * A frozen Unpacker by a Codec object for the block of a pool: the spare one of the Ractor, or a new one. Given back, it
+ * becomes the spare one unless user code still has it in the middle of something.
+ */
+VALUE mp_unpacker_borrow(VALUE codec);
+void mp_unpacker_give_back(VALUE unpacker);
+
 /* Unpacks the one object that an io has. */
 VALUE mp_unpack_io(VALUE io, const mp_codec *codec);
 
@@ -30,5 +37,8 @@ VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *typ
  * Returns how many objects the message has so far.
  */
 uint64_t mp_unpacker_end_body(VALUE self);
+
+/* Keeps an Unpacker whose body has ended, and some of those for the bodies inside it, as the spare one of the Ractor. */
+void mp_unpacker_keep_for_bodies(VALUE self);
 
 #endif

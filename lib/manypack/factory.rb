@@ -81,7 +81,8 @@ module Manypack
       end
     end
 
-    # A Pool for compatibility: nothing in Manypack needs pooling.
+    # Dumps and loads by the factory as it is now. Nothing in Manypack needs pooling for +dump+ and +load+; for a block,
+    # each Ractor keeps one Packer and one Unpacker, which all pools share.
     #
     # @param _size [Integer] ignored
     # @param options [Hash] as for Manypack.pack and Manypack.unpack
@@ -138,22 +139,38 @@ module Manypack
         @codec.dump(object)
       end
 
-      # @yieldparam packer [Packer] empty, and for this block alone; types cannot be registered on it
+      # Lends a Packer for the time of the block. Blocks may nest: each has a Packer of its own.
+      #
+      # @yieldparam packer [Packer] empty, and for this block alone: afterwards it raises RuntimeError, or is lent to
+      #   another block. Types cannot be registered on it
       # @return [Object] what the block returns
       # @raise [LocalJumpError] without a block
       # @example
       #   Manypack::Factory.new.pool.packer { |packer| packer.write(1).to_s } #=> "\x01"
       def packer
-        yield @codec.packer.freeze
+        packer = borrow_packer(@codec)
+        begin
+          yield packer
+        ensure
+          give_back_packer(packer)
+        end
       end
 
-      # @yieldparam unpacker [Unpacker] empty, and for this block alone; types cannot be registered on it
+      # Lends an Unpacker for the time of the block. Blocks may nest: each has an Unpacker of its own.
+      #
+      # @yieldparam unpacker [Unpacker] empty, and for this block alone: afterwards it raises RuntimeError, or is lent to
+      #   another block. Types cannot be registered on it
       # @return [Object] what the block returns
       # @raise [LocalJumpError] without a block
       # @example
       #   Manypack::Factory.new.pool.unpacker { |unpacker| unpacker.feed("\x01").read } #=> 1
       def unpacker
-        yield @codec.unpacker.freeze
+        unpacker = borrow_unpacker(@codec)
+        begin
+          yield unpacker
+        ensure
+          give_back_unpacker(unpacker)
+        end
       end
     end
   end
