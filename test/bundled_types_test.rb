@@ -17,7 +17,7 @@ class BundledTypesTest < Minitest::Test
       assert_equal Encoding::BINARY, body.encoding
       assert_equal integer, Manypack::Bigint.from_msgpack_ext(body)
     end
-    assert_equal [32, "CL>*"], [Manypack::Bigint::CHUNK_BITLENGTH, Manypack::Bigint::FORMAT]
+    assert_equal [32, "L>*", "CL>*"], [Manypack::Bigint::CHUNK_BITLENGTH, Manypack::Bigint::CHUNK_FORMAT, Manypack::Bigint::FORMAT]
   end
 
   def test_bigints_of_every_length_round_trip

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Where Manypack and the msgpack gem 1.8.5 part on purpose, or follow each other since 1.8.5: a test for each of them.
+# Where Manypack and the msgpack gem 1.8.7 part on purpose, or do the same since 1.8.5 or 1.8.6: a test for each of them.
 require "test_helper"
 require_relative "interop/msgpack_gem"
 
@@ -277,9 +277,19 @@ class DifferencesTest < Minitest::Test
   end
 
   def test_23_skip_over_a_recursive_body_skips_one_object_of_it
-    factory = Manypack::Factory.new
-    factory.register_type(1, Point, packer: nil, recursive: true, unpacker: ->(unpacker) { unpacker.skip || unpacker.read })
-    assert_equal [[2], 9], factory.load("\x92\xC7\x04\x01\x91\x01\x91\x02\x09".b)
+    [Manypack::Factory.new, MessagePack::Factory.new].each do |factory|
+      factory.register_type(1, Point, packer: nil, recursive: true, unpacker: ->(unpacker) { unpacker.skip || unpacker.read })
+      assert_equal [[2], 9], factory.load("\x92\xC7\x04\x01\x91\x01\x91\x02\x09".b)
+    end
+  end
+
+  def test_23_a_handler_that_rescues_an_error_of_its_body_gets_no_byte_behind_it
+    ours, theirs = [Manypack::Factory.new, MessagePack::Factory.new].map do |factory|
+      factory.register_type(1, Point, packer: nil, recursive: true, unpacker: ->(unpacker) { Array.new(2) { outcome { unpacker.read } } })
+      stream(factory.unpacker.feed("\x93\x01\xD4\x01\xC1\x02\x09\x08".b))
+    end
+    assert_equal [Manypack::MalformedFormatError, 9, 8], ours
+    assert_equal [[1, [MessagePack::MalformedFormatError, 2], 9], 8], theirs
   end
 
   def test_24_a_failed_write_leaves_nothing

@@ -280,6 +280,30 @@ class ExtTypesTest < Minitest::Test
     assert_equal [1], seen
   end
 
+  # What a handler may do to its body, in place of reading it.
+  MISBEHAVIOUR = {
+    "rescues" => ->(body) { 3.times.map { body.read rescue :rescued } },
+    "skips" => ->(body) { 3.times.map { body.skip rescue :rescued } },
+    "resets" => ->(body) { (body.reset rescue :rescued) || body.read },
+    "rescues what a handler inside of it raises" => ->(body) { [(body.read rescue :rescued), (body.read rescue :rescued)] },
+    "leaves all of it" => ->(_) { :nothing }
+  }.freeze
+
+  def test_whatever_a_handler_does_to_its_body_the_objects_around_it_are_whole
+    MISBEHAVIOUR.each do |what, handler|
+      ["07", "91 91 c1", "91 d4 05 c1", "d4 05 d4 06"].each do |body|
+        @factory.register_type(5, Box, packer: nil, unpacker: ->(_) { raise IOError })
+        @factory.register_type(7, Box, packer: nil, unpacker: handler, recursive: true)
+        content = bytes(body)
+        unpacker = @factory.unpacker(allow_unknown_ext: true)
+        unpacker.feed(bytes("93 a6") + "before" + "\xC7".b + content.bytesize.chr + "\x07".b + content + bytes("91 a5") + "after" + bytes("09"))
+        object = exercise { unpacker.read rescue $!.class }
+        assert_equal ["before", ["after"]], object.values_at(0, 2), "#{what}: #{body}" if object.is_a?(Array)
+        assert_equal 9, unpacker.read, "#{what}: #{body}"
+      end
+    end
+  end
+
   def test_the_unpacker_of_a_body_knows_types_and_options
     register_box
     tree = @factory.load(@factory.dump(Box.new({ "k" => Box.new(["v"]) })), symbolize_keys: true, freeze: true)

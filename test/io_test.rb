@@ -209,6 +209,36 @@ class IoTest < Minitest::Test
     assert_raises(NoMethodError) { Manypack.pack(1, Object.new) }
   end
 
+  # Changes the Strings that are being written, and has what they were collected.
+  class Meddling
+    attr_reader :got
+
+    def initialize(strings)
+      @strings = strings
+      @got = "".b
+    end
+
+    def write(binary)
+      @strings.each { |string| string.replace("") }
+      GC.start
+      @got << binary
+      binary.bytesize
+    end
+  end
+
+  def test_an_io_that_changes_the_strings_that_are_written_gets_each_as_it_was_or_is
+    [10, 300, 5_000, 40_000, 600_000].each do |size|
+      strings = Array.new(10) { |i| (65 + i).chr * size }
+      io = Meddling.new(strings)
+      whole = strings.map { |string| Manypack.pack(string) }
+      packer = strings.each_with_object(Manypack::Packer.new(io)) { |string, to| to.write(string) }.flush
+      assert_empty packer.to_s
+      objects = [].tap { |all| Manypack::Unpacker.new.feed_each(io.got) { |object| all << Manypack.pack(object) } }
+      assert_equal 10, objects.size
+      assert_empty objects - whole - [Manypack.pack("")]
+    end
+  end
+
   def test_nothing_is_written_of_what_cannot_be_packed
     io = StringIO.new("".b)
     assert_raises(NoMethodError) { Manypack.pack([1, Object.new], io) }

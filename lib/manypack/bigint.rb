@@ -12,7 +12,10 @@ module Manypack
     # Bits of one chunk.
     CHUNK_BITLENGTH = 32
 
+    # The chunks, for Array#pack.
+    CHUNK_FORMAT = "L>*"
+
     # The whole body, for Array#pack.
-    FORMAT = "CL>*"
+    FORMAT = "C#{CHUNK_FORMAT}".freeze
   end
 end
