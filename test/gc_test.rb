@@ -42,6 +42,7 @@ class GcTest < Minitest::Test
   def test_packing_what_has_to_be_transcoded
     latin = ["é".encode("ISO-8859-1")] * 20
     assert_equal ["é"] * 20, unpack(exercise { pack(latin) })
+    assert_equal ["é"] * 20, unpack(exercise { pack(latin.map(&:to_sym)) })
   end
 
   def test_a_collection_inside_to_msgpack

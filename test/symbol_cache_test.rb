@@ -47,15 +47,30 @@ class SymbolCacheTest < Minitest::Test
   end
 
   # Those of a program that is written in that encoding, and those that were made by to_sym before or after.
-  def test_names_in_other_encodings_are_packed_byte_for_byte
+  def test_names_in_other_encodings_are_packed_as_strings_in_them_are
     [["BINARY", "\xFF\xFE"], ["EUC-JP", "\xC6\xFC"], ["ISO-8859-1", "\xE9"], ["EUC-JP", "ascii"]].each do |encoding, bytes|
       name = bytes.dup.force_encoding(encoding)
       literal = eval("# encoding: #{encoding}\n:".b.concat(bytes.b).force_encoding(encoding))
-      [literal, name.to_sym, (name * 2).to_sym].each do |symbol|
-        2.times { assert_equal pack(symbol.name.dup.force_encoding("UTF-8")), pack(symbol) }
+      [literal, name.to_sym, (name * 2).to_sym, (name * 200).to_sym].each do |symbol|
+        2.times do
+          assert_equal pack(symbol.name), exercise { pack(symbol) }
+          assert_equal pack({ symbol.name => [symbol.name] }), exercise { pack({ symbol => [symbol] }) }
+          assert_equal pack([symbol.name] * 2), Manypack::Packer.new.write_array_header(2).write_symbol(symbol).write(symbol).to_s
+          assert_equal pack(symbol.name, compatibility_mode: true), pack(symbol, compatibility_mode: true)
+        end
         assert_equal [symbol.name, symbol.name.encoding], [symbol.to_msgpack_ext, symbol.to_msgpack_ext.encoding]
       end
     end
+  end
+
+  def test_a_name_that_is_no_text_is_an_error_each_time_and_leaves_nothing
+    symbol = eval("# encoding: Windows-1252\n:\x81".b.force_encoding("Windows-1252"))
+    packer = Manypack::Packer.new
+    2.times do
+      assert_raises(Encoding::UndefinedConversionError) { pack([symbol]) }
+      assert_raises(Encoding::UndefinedConversionError) { packer.write([1, symbol]) }
+    end
+    assert_equal "01", hex(packer.write(1).to_s)
   end
 
   def test_a_registered_type_goes_first

@@ -329,14 +329,21 @@ call_with_buffer_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
     return result;
 }
 
-/* Neither UTF-8 nor US-ASCII: as it is where it is ASCII, as bin where it is BINARY, else transcoded. */
+/* Says if text must be transcoded: compatibility_mode writes the bytes of every String as they are. */
+static bool
+transcoded_p(const mp_encoder *e, VALUE string, int index)
+{
+    return !mp_utf8_index_p(index) && !e->codec->options.compatibility_mode && !rb_enc_str_asciionly_p(string);
+}
+
+/* A String that is neither UTF-8 nor US-ASCII: as bin where it is BINARY, and otherwise as UTF-8. */
 static MP_NOINLINE uint8_t *
 encode_foreign_string(mp_encoder *e, uint8_t *p, VALUE string)
 {
     int index = rb_enc_get_index(string);
 
     if (index == mp_binary_index) return encode_bin_bytes(e, p, string);
-    if (!mp_utf8_index_p(index) && !rb_enc_str_asciionly_p(string)) {
+    if (transcoded_p(e, string, index)) {
         mp_out_commit(&e->out, p);
         string = call_with_buffer_taken(e, to_utf8, string); /* transcoders are loaded by require */
         p = e->out.pos;
@@ -353,21 +360,25 @@ encode_string(mp_encoder *e, uint8_t *p, VALUE string)
     return encode_foreign_string(e, p, string);
 }
 
-/* A Symbol as what it is registered as, or as its name. */
+/* A Symbol as what it is registered as, or as a String that is its name. */
 static uint8_t *
 encode_symbol(mp_encoder *e, uint8_t *p, VALUE symbol)
 {
-    const mp_packed_symbol *packed;
     VALUE name;
 
     if (MP_UNLIKELY(e->codec->types && e->codec->types->symbol)) {
         return encode_typed(e, p, symbol, e->codec->types->symbol);
     }
-    if (!RB_STATIC_SYM_P(symbol)) return encode_str_bytes(e, p, rb_sym2str(symbol));
-    if (!e->symbols) e->symbols = mp_symbol_cache_get();
-    packed = mp_symbol_cache_find(e->symbols, symbol, &name);
-    if (MP_UNLIKELY(!packed)) return encode_str_bytes(e, p, name);
-    return mp_put_packed_symbol(room(e, p, MP_PACKED_SYMBOL_MAX), packed);
+    if (MP_LIKELY(RB_STATIC_SYM_P(symbol))) {
+        const mp_packed_symbol *packed;
+
+        if (!e->symbols) e->symbols = mp_symbol_cache_get();
+        packed = mp_symbol_cache_find(e->symbols, symbol, &name);
+        if (MP_LIKELY(packed != NULL)) return mp_put_packed_symbol(room(e, p, MP_PACKED_SYMBOL_MAX), packed);
+    } else {
+        name = rb_sym2str(symbol);
+    }
+    return encode_string(e, p, name);
 }
 
 MP_INLINE uint8_t *
@@ -874,19 +885,21 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec)
  *   Manypack.dump(object, io = nil, **options) -> String or nil
  *
  * Packs an object: nil, true, false, Integer (64 bits), Float, String, Symbol, Array, Hash, ExtensionValue, or
- * whatever answers <code>to_msgpack(packer)</code>. Numbers and lengths take their shortest form. A String goes out
- * as bin when its encoding is BINARY and as str otherwise, transcoded to UTF-8 where it has to be.
+ * whatever answers <code>to_msgpack(packer)</code>. Numbers and lengths take their shortest form. A String, and the
+ * name of a Symbol, goes out as bin when its encoding is BINARY and as str otherwise, transcoded to UTF-8 where it has
+ * to be.
  *
  * [object] the object
  * [io] anything with <code>write</code> or <code><<</code>; the bytes go there and the result is nil
  * [timestamp:] pack Time and Timestamp as ext type -1 (default false)
  * [max_depth:] most levels of nesting, 1 to 100000 (default 512)
- * [compatibility_mode:] write as before 2013: no bin, no str8 (default false)
+ * [compatibility_mode:] write as before 2013: no bin, no str8, and the bytes of Strings in any encoding as they are
+ *   (default false)
  *
  * Options may be given as a Hash too; unknown ones are ignored. Returns a binary String.
  *
  * Raises NoMethodError (with receiver) for an object that cannot be packed, RangeError for an Integer above 64 bits,
- * NestingError for data that is too deep or contains itself, EncodingError for a String that cannot be transcoded,
+ * NestingError for data that is too deep or contains itself, EncodingError for text that cannot be transcoded,
  * RuntimeError when a container changes meanwhile. The messages say where: <code>$.users[3].avatar</code>.
  *
  *   Manypack.pack({"id" => 1})          #=> "\x81\xA2id\x01"

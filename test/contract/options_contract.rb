@@ -156,6 +156,7 @@ module OptionsContract
     assert_equal bytes("da 00 20") + ("a" * 32), pack("a" * 32, compatibility_mode: true)
     assert_equal bytes("bf") + ("a" * 31), pack("a" * 31, compatibility_mode: true)
     assert_packs "a1 ff", "\xFF".b, compatibility_mode: true
+    assert_packs "a1 e9", "\xE9".dup.force_encoding("ISO-8859-1"), compatibility_mode: true
     assert_equal bytes("db 00 01 00 00") + ("\xFF".b * 65_536), pack("\xFF".b * 65_536, compatibility_mode: true)
   end
 

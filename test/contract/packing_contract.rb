@@ -55,6 +55,14 @@ module PackingContract
     assert_packs "a3 e6 97 a5", "日".encode("ISO-2022-JP")
   end
 
+  def test_symbols_are_packed_as_strings_of_their_encoding_are
+    assert_packs "a2 c3 a9", :é
+    assert_packs "c4 01 e9", "\xE9".b.to_sym
+    assert_packs "92 a2 c3 a9 a2 c3 a9", ["é".encode("ISO-8859-1").to_sym] * 2
+    assert_packs "81 a3 e6 97 a5 a3 e6 97 a5", { "日".encode("EUC-JP").to_sym => "日".encode("UTF-16LE").to_sym }
+    assert_raises(Encoding::UndefinedConversionError) { pack("\xFF".dup.force_encoding("Windows-1253").to_sym) }
+  end
+
   def test_ascii_in_an_encoding_that_contains_it_goes_out_as_it_is
     assert_packs "a1 61", "a".encode("EUC-JP")
     assert_packs "a1 61", "a".encode("Shift_JIS")

@@ -45,6 +45,34 @@ class MsgpackGemTest < Minitest::Test
     end
   end
 
+  # Text in every encoding of Ruby's, of which some is no text in it.
+  def texts
+    bytes = ["", "ascii", "a\0", "\xE9", "\xFF\xFE", "\xC6\xFC", "\x81", "\e$BF|\e(B", "\xFE\xFF\x65\xE5", "\x93\xFA" * 40]
+    Encoding.list.flat_map { |encoding| bytes.map { |text| text.dup.force_encoding(encoding) } }
+  end
+
+  def outcome
+    yield
+  rescue StandardError => e
+    [e.class, e.message]
+  end
+
+  def assert_packs_the_same(object)
+    [->(gem) { gem.pack(object) }, ->(gem) { gem.pack({ object => [object] }) },
+     ->(gem) { gem::Packer.new.write(object).to_s }, ->(gem) { gem::Packer.new(compatibility_mode: true).write(object).to_s },
+     ->(gem) { gem::Packer.new.public_send(object.is_a?(Symbol) ? :write_symbol : :write_string, object).to_s }].each do |way|
+      assert_equal outcome { way.call(MessagePack) }, outcome { way.call(Manypack) }, "#{object.inspect} in #{object.encoding}"
+    end
+  end
+
+  def test_packs_strings_and_symbols_of_every_encoding_the_same
+    texts.each do |text|
+      assert_packs_the_same(text)
+      symbol = outcome { text.to_sym }
+      assert_packs_the_same(symbol) if symbol.is_a?(Symbol)
+    end
+  end
+
   def test_unpacks_the_same_objects
     each_graph(SEED + 2_000_000_000, GRAPHS) do |_, theirs, name|
       packed = MessagePack.pack(theirs)
