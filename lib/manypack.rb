@@ -14,6 +14,7 @@ require "manypack/version"
 require "manypack/errors"
 require "manypack/extension_value"
 require "manypack/timestamp"
+require "manypack/handler"
 
 require "manypack/manypack"
 

@@ -128,6 +128,53 @@ class FactoryTest < Minitest::Test
     assert_equal [], Manypack::Factory.new.registered_types
   end
 
+  # Handlers in every way that they may be given.
+  HANDLERS = { "proc" => ->(*) { "" }, "method" => Kernel.method(:String), "name" => :inspect, "callable" => Class.new { def call(*) = "" }.new,
+               "shared callable" => Class.new { def call(object, *) = object.to_s }.new.freeze,
+               "method of an object" => Object.new.tap { |object| object.define_singleton_method(:pack) { |*| "" } }.method(:pack) }.freeze
+
+  def factory_of(handlers)
+    handlers.each_with_index.with_object(Manypack::Factory.new) do |(handler, i), factory|
+      factory.register_type(i, Class.new, packer: handler, unpacker: handler)
+    end
+  end
+
+  def test_registered_types_are_the_same_each_time_and_everywhere
+    factory = factory_of(HANDLERS.values)
+    [factory, factory.dup, factory.dup.freeze, factory.packer, factory.unpacker].each do |registry|
+      before = exercise { registry.registered_types }
+      GC.compact if GC.respond_to?(:compact)
+      assert_equal before, registry.registered_types
+    end
+    assert_equal factory.registered_types, factory.dup.freeze.registered_types
+    assert_equal factory.registered_types(:packer), factory.packer.registered_types
+    assert_equal factory.registered_types(:unpacker), factory.unpacker.registered_types
+    before = factory.registered_types
+    factory.register_type(100, Class.new, unpacker: :to_s)
+    assert_equal before, factory.registered_types.first(before.size)
+  end
+
+  def test_registered_types_can_be_registered_again_and_shared_as_before
+    HANDLERS.each do |name, handler|
+      factory = factory_of([handler])
+      copy = Manypack::Factory.new
+      factory.registered_types.each { |entry| copy.register_type(entry[:type], entry[:class], packer: entry[:packer], unpacker: entry[:unpacker]) }
+      assert_equal factory.registered_types, copy.registered_types, name
+      next if name == "name" # of which Ruby makes a Proc that cannot be shared
+
+      assert_equal Ractor.shareable?(factory.freeze), Ractor.shareable?(copy.freeze), name
+    end
+  end
+
+  def test_registered_types_are_the_same_in_every_ractor
+    factory = factory_of(HANDLERS.values_at("method", "name", "shared callable")).freeze
+    unpackers = Ractor.make_shareable(factory.registered_types.map { |entry| entry[:unpacker] })
+    assert_equal [true, true, %w[1 1]], in_ractor(factory, unpackers) { |shared, expected|
+      types = shared.registered_types
+      [types == shared.registered_types, types.map { |entry| entry[:unpacker] } == expected, [types[0], types[2]].map { |entry| entry[:unpacker].call(1) }]
+    }
+  end
+
   def test_registered_types_of_one_direction
     factory = Manypack::Factory.new
     factory.register_type(1, Point, packer: :to_msgpack_ext)

@@ -240,7 +240,9 @@ written_list(VALUE self, const mp_type *list, size_t count)
 
     for (i = 0; i < count; i++) {
         RB_OBJ_WRITTEN(self, Qundef, list[i].klass);
-        if (list[i].handler.receiver != Qundef) RB_OBJ_WRITTEN(self, Qundef, list[i].handler.receiver);
+        if (list[i].handler.receiver == Qundef) continue;
+        RB_OBJ_WRITTEN(self, Qundef, list[i].handler.receiver);
+        RB_OBJ_WRITTEN(self, Qundef, list[i].handler.proc);
     }
 }
 

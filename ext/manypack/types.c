@@ -1,12 +1,20 @@
 /* The registry of ext types: handlers, and the lookup of a class. */
 #include "types.h"
 
-static ID id_call, id_receiver, id_name, id_to_proc;
-static VALUE eIsolationError;
+static ID id_call, id_receiver, id_name, id_to_proc, id_proc_for;
+static VALUE mHandler, eIsolationError;
 
 /* Not NULL in the main Ractor only. */
 static rb_ractor_local_key_t main_key;
 static const struct rb_ractor_local_storage_type main_key_type = {NULL, NULL};
+
+/* Made once, for registered_types to be equal to themselves. The Procs of a Symbol are equal anyway. */
+static VALUE
+make_proc(VALUE receiver, ID method)
+{
+    if (!method || receiver == Qundef) return receiver;
+    return rb_funcall(mHandler, id_proc_for, 2, receiver, ID2SYM(method));
+}
 
 mp_handler
 mp_handler_init(VALUE spec, VALUE owner)
@@ -32,6 +40,7 @@ mp_handler_init(VALUE spec, VALUE owner)
                  rb_obj_class(spec));
     }
     handler.shareable = handler.receiver == Qundef || rb_ractor_shareable_p(handler.receiver);
+    handler.proc = make_proc(handler.receiver, handler.method);
     return handler;
 }
 
@@ -46,12 +55,8 @@ mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv)
 VALUE
 mp_handler_proc(const mp_handler *handler)
 {
-    VALUE name;
-
-    if (!handler->method) return handler->receiver;
-    name = ID2SYM(handler->method);
-    if (handler->receiver == Qundef) return rb_funcall(name, id_to_proc, 0);
-    return rb_funcall(rb_obj_method(handler->receiver, name), id_to_proc, 0);
+    if (handler->proc != Qundef) return handler->proc;
+    return rb_funcall(ID2SYM(handler->method), id_to_proc, 0);
 }
 
 /* --- the registry ----------------------------------------------------------------------------------- */
@@ -136,7 +141,9 @@ list_mark(const mp_type *list, size_t count)
 
     for (i = 0; i < count; i++) {
         rb_gc_mark_movable(list[i].klass);
-        if (list[i].handler.receiver != Qundef) rb_gc_mark_movable(list[i].handler.receiver);
+        if (list[i].handler.receiver == Qundef) continue;
+        rb_gc_mark_movable(list[i].handler.receiver);
+        rb_gc_mark_movable(list[i].handler.proc);
     }
 }
 
@@ -147,7 +154,9 @@ list_compact(mp_type *list, size_t count)
 
     for (i = 0; i < count; i++) {
         list[i].klass = rb_gc_location(list[i].klass);
-        if (list[i].handler.receiver != Qundef) list[i].handler.receiver = rb_gc_location(list[i].handler.receiver);
+        if (list[i].handler.receiver == Qundef) continue;
+        list[i].handler.receiver = rb_gc_location(list[i].handler.receiver);
+        list[i].handler.proc = rb_gc_location(list[i].handler.proc);
     }
 }
 
@@ -264,6 +273,8 @@ Init_manypack_types(void)
     id_receiver = rb_intern("receiver");
     id_name = rb_intern("name");
     id_to_proc = rb_intern("to_proc");
+    id_proc_for = rb_intern("proc_for");
+    mHandler = mp_const("Manypack::Handler");
     eIsolationError = mp_const("Ractor::IsolationError");
     main_key = rb_ractor_local_storage_ptr_newkey(&main_key_type);
     rb_ractor_local_storage_ptr_set(main_key, &main_key);

@@ -10,6 +10,7 @@
  */
 typedef struct {
     VALUE receiver; /* a Proc when method is 0; Qundef for a method of the object that is packed */
+    VALUE proc;     /* does the same, and can be shared where the receiver can; Qundef where that is Qundef */
     ID method;
     bool shareable;
     bool common;    /* registered on DefaultFactory: all Ractors have it, those too that must not call it */
@@ -42,7 +43,7 @@ mp_handler mp_handler_init(VALUE spec, VALUE owner);
 
 VALUE mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv);
 
-/* A Proc that does the same. */
+/* A Proc that does the same: each time the same one, or one that is equal. */
 VALUE mp_handler_proc(const mp_handler *handler);
 
 /* to becomes a copy of from, whose lists it owns. */
