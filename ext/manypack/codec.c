@@ -132,17 +132,17 @@ set_option(VALUE key, VALUE value, VALUE arg)
 
 typedef struct {
     mp_codec codec;
-    mp_types types; /* what codec.types points to */
+    mp_types *types; /* what codec.types points to, unless it is empty */
 } codec_object;
 
-/* What every pack and unpack reads of it; the limits and mp_types are for those that have them. */
+/* What every pack and unpack reads of it; the limits are for those that have them. */
 MP_STATIC_ASSERT(codec_is_hot_in_one_cache_line,
                  offsetof(codec_object, codec) == 0 && offsetof(mp_codec, options.limits) <= 64);
 
 static void
 codec_mark(void *ptr)
 {
-    mp_types_mark(&((codec_object *)ptr)->types);
+    mp_types_mark(((codec_object *)ptr)->types);
 }
 
 static void
@@ -151,23 +151,23 @@ codec_compact(void *ptr)
     codec_object *object = ptr;
 
     object->codec.object = rb_gc_location(object->codec.object);
-    mp_types_compact(&object->types);
+    mp_types_compact(object->types);
 }
 
 static void
 codec_free(void *ptr)
 {
-    mp_types_cleanup(&((codec_object *)ptr)->types);
+    mp_types_release(((codec_object *)ptr)->types);
     xfree(ptr);
 }
 
 static size_t
 codec_memsize(const void *ptr)
 {
-    return sizeof(codec_object) + mp_types_memsize(&((const codec_object *)ptr)->types);
+    return sizeof(codec_object) + mp_types_memsize(((const codec_object *)ptr)->types);
 }
 
-/* Not embeddable: with a place for every type it outgrows the slots, and there are few of it. */
+/* Not embeddable: what works by a Codec has a pointer to it, which compaction must not move. */
 static const rb_data_type_t codec_type = {
     .wrap_struct_name = "Manypack::Codec",
     .function = {.dmark = codec_mark, .dfree = codec_free, .dsize = codec_memsize, .dcompact = codec_compact},
@@ -194,6 +194,12 @@ mp_codec_get(VALUE self)
     return &codec_get(self)->codec;
 }
 
+mp_types *
+mp_codec_types(VALUE self)
+{
+    return codec_get(self)->types;
+}
+
 const mp_codec *
 mp_default_codec(void)
 {
@@ -209,7 +215,7 @@ mp_plain_codec(void)
 void
 mp_default_codec_set(VALUE codec)
 {
-    mp_types_make_common(&codec_get(codec)->types);
+    mp_types_make_common(codec_get(codec)->types);
     /*
      * Other Ractors may be at work by it when it is replaced. From 4.1 on the main Ractor, whose it is when it cannot
      * be shared, collects it without asking them.
@@ -250,13 +256,13 @@ written_list(VALUE self, const mp_type *list, size_t count)
 static void
 written(VALUE self)
 {
-    const mp_types *types = &codec_get(self)->types;
+    const mp_types *types = codec_get(self)->types;
 
     written_list(self, types->packers, types->packer_count);
     written_list(self, types->unpackers, types->unpacker_count);
 }
 
-/* A codec that is still to be filled and finished; a copy of from, unless that is 0. */
+/* A codec that is still to be filled and finished; with the options and types of from, unless that is 0. */
 static VALUE
 codec_new(VALUE from)
 {
@@ -264,13 +270,27 @@ codec_new(VALUE from)
     VALUE self = TypedData_Make_Struct(cCodec, codec_object, &codec_type, object);
 
     object->codec.object = self;
+    object->types = mp_types_hold(from ? codec_get(from)->types : &mp_no_types);
     options_settle(&object->codec.options);
     if (from) {
         object->codec.options = codec_get(from)->codec.options;
-        mp_types_copy(&object->types, &codec_get(from)->types);
         written(self);
     }
     return self;
+}
+
+/* The types of a codec that is not finished, for it to change: a copy of those that it shared. */
+static mp_types *
+own_types(VALUE self)
+{
+    codec_object *object = codec_get(self);
+    mp_types *shared = object->types;
+
+    object->types = mp_types_new();
+    mp_types_copy(object->types, shared);
+    mp_types_release(shared);
+    written(self);
+    return object->types;
 }
 
 /* From here on it never changes, and Ractors may share it unless one of its handlers is not for sharing. */
@@ -279,9 +299,9 @@ codec_finish(VALUE self)
 {
     codec_object *object = codec_get(self);
 
-    if (object->types.packer_count || object->types.unpacker_count) object->codec.types = &object->types;
+    if (object->types->packer_count || object->types->unpacker_count) object->codec.types = object->types;
     RB_OBJ_FREEZE(self);
-    return mp_types_shareable_p(&object->types) ? mp_obj_set_shareable(self) : self;
+    return mp_types_shareable_p(object->types) ? mp_obj_set_shareable(self) : self;
 }
 
 VALUE
@@ -313,7 +333,7 @@ VALUE
 mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpacker, VALUE options)
 {
     VALUE self = codec_new(from);
-    mp_types *types = &codec_get(self)->types;
+    mp_types *types = own_types(self);
     mp_type type = {.klass = klass, .type = (int8_t)mp_ext_type(id)};
 
     type.recursive = option_p(options, sym_recursive);
@@ -354,7 +374,7 @@ type_list(const mp_type *list, size_t count, VALUE handler_name)
 VALUE
 mp_codec_packers(VALUE self)
 {
-    const mp_types *types = &codec_get(self)->types;
+    const mp_types *types = codec_get(self)->types;
     VALUE list = type_list(types->packers, types->packer_count, sym_packer);
 
     RB_GC_GUARD(self);
@@ -364,7 +384,7 @@ mp_codec_packers(VALUE self)
 VALUE
 mp_codec_unpackers(VALUE self)
 {
-    const mp_types *types = &codec_get(self)->types;
+    const mp_types *types = codec_get(self)->types;
     VALUE list = type_list(types->unpackers, types->unpacker_count, sym_unpacker);
 
     RB_GC_GUARD(self);
@@ -458,7 +478,7 @@ rb_codec_with_options(VALUE self, VALUE options)
 static VALUE
 rb_codec_for_ractors(VALUE self, VALUE options)
 {
-    mp_types_check_shareable(&codec_get(self)->types);
+    mp_types_check_shareable(codec_get(self)->types);
     return mp_codec_with_options(self, options);
 }
 

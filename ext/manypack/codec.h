@@ -75,6 +75,9 @@ VALUE mp_codec_with_options(VALUE codec, VALUE options);
 /* The same with one type more. A nil packer or unpacker registers only the other direction. */
 VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options);
 
+/* The types of a Codec object, for who holds them beyond its life. */
+mp_types *mp_codec_types(VALUE codec);
+
 /* Arrays of Hashes: type, class and packer or unpacker of what is registered, by type. */
 VALUE mp_codec_packers(VALUE codec);
 VALUE mp_codec_unpackers(VALUE codec);

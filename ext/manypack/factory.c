@@ -8,7 +8,8 @@
 
 typedef struct {
     VALUE codec;     /* a Codec; 0 before initialize, and in the default factory */
-    bool is_default; /* DefaultFactory: its codec is mp_default_codec, so that it has nothing that changes */
+    mp_types *types; /* of the Codec, which may be freed before this is; for dsize alone. NULL before initialize */
+    bool is_default; /* DefaultFactory: its codec is mp_default_codec, so that nothing of it changes but types */
 } mp_factory;
 
 /* 3.3 and newer: with the object's own words in a slot of 80 bytes. */
@@ -33,13 +34,14 @@ factory_compact(void *ptr)
 static void
 factory_free(void *ptr)
 {
+    mp_types_release(((mp_factory *)ptr)->types);
     mp_typed_free(ptr);
 }
 
 static size_t
 factory_memsize(const void *ptr)
 {
-    return mp_typed_memsize(sizeof(mp_factory));
+    return mp_typed_memsize(sizeof(mp_factory)) + mp_types_memsize(((const mp_factory *)ptr)->types);
 }
 
 static const rb_data_type_t factory_type = {
@@ -73,9 +75,12 @@ static void
 factory_set_codec(VALUE self, VALUE codec)
 {
     mp_factory *factory = factory_get(self);
+    mp_types *before = factory->types;
 
+    factory->types = mp_types_hold(mp_codec_types(codec));
     if (factory->is_default) mp_default_codec_set(codec);
     else RB_OBJ_WRITE(self, &factory->codec, codec);
+    mp_types_release(before);
 }
 
 static VALUE

@@ -87,11 +87,21 @@ find_special_packers(mp_types *types)
     }
 }
 
+mp_types mp_no_types;
+
+mp_types *
+mp_types_new(void)
+{
+    mp_types *types = ZALLOC(mp_types);
+
+    types->holders = 1;
+    return types;
+}
+
 void
 mp_types_copy(mp_types *to, const mp_types *from)
 {
     /* Counts follow their lists: were the second allocation to raise, the first list is found and freed. */
-    to->packer_count = to->unpacker_count = 0;
     to->packers = list_copy(from->packers, from->packer_count);
     to->packer_count = from->packer_count;
     to->unpackers = list_copy(from->unpackers, from->unpacker_count);
@@ -100,11 +110,20 @@ mp_types_copy(mp_types *to, const mp_types *from)
     find_special_packers(to);
 }
 
-void
-mp_types_cleanup(mp_types *types)
+mp_types *
+mp_types_hold(mp_types *types)
 {
+    if (types != &mp_no_types) RUBY_ATOMIC_FETCH_ADD(types->holders, 1);
+    return types;
+}
+
+void
+mp_types_release(mp_types *types)
+{
+    if (!types || types == &mp_no_types || RUBY_ATOMIC_FETCH_SUB(types->holders, 1) > 1) return;
     xfree(types->packers);
     xfree(types->unpackers);
+    xfree(types);
 }
 
 void
@@ -177,7 +196,8 @@ mp_types_compact(mp_types *types)
 size_t
 mp_types_memsize(const mp_types *types)
 {
-    return (types->packer_count + types->unpacker_count) * sizeof(mp_type);
+    if (!types || types == &mp_no_types) return 0;
+    return (sizeof(mp_types) + (types->packer_count + types->unpacker_count) * sizeof(mp_type)) / types->holders;
 }
 
 bool

@@ -4,6 +4,8 @@
 
 #include "manypack.h"
 
+#include <ruby/atomic.h>
+
 /*
  * What a user gave as packer or unpacker, taken apart so that it can cross to other Ractors where its parts
  * can: a Method is kept as its receiver and name, because its to_proc could not be shared.
@@ -27,6 +29,7 @@ typedef struct {
 } mp_type;
 
 typedef struct {
+    rb_atomic_t holders; /* Codecs and Factories that have it */
     mp_type *packers;    /* by class, in order of registration */
     size_t packer_count;
     mp_type *unpackers;  /* in order of registration */
@@ -46,9 +49,18 @@ VALUE mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv);
 /* A Proc that does the same: each time the same one, or one that is equal. */
 VALUE mp_handler_proc(const mp_handler *handler);
 
-/* to becomes a copy of from, whose lists it owns. */
+/* No types: for ever, and of nobody. */
+extern mp_types mp_no_types;
+
+/* A registry to fill, held once. */
+mp_types *mp_types_new(void);
+
+/* to, which is empty, gets the types of from. */
 void mp_types_copy(mp_types *to, const mp_types *from);
-void mp_types_cleanup(mp_types *types);
+
+/* For one holder more, which gets it back; for one less, the last of which frees it. */
+mp_types *mp_types_hold(mp_types *types);
+void mp_types_release(mp_types *types);
 
 /* Registers; the last one of a class packs it, the last one of a type unpacks it. */
 void mp_types_add_packer(mp_types *types, mp_type type);
@@ -56,6 +68,8 @@ void mp_types_add_unpacker(mp_types *types, mp_type type);
 
 void mp_types_mark(const mp_types *types);
 void mp_types_compact(mp_types *types);
+
+/* Its size, of which each holder tells the same share. */
 size_t mp_types_memsize(const mp_types *types);
 
 /* Whether every handler may be called in every Ractor. */
