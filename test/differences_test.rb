@@ -337,4 +337,11 @@ class DifferencesTest < Minitest::Test
     end
     assert_equal ["d3 80 00 00 00 00 00 00 00", "c7 09 01 01 00 00 00 00 80 00 00 00"], packed
   end
+
+  def test_28_integers_too_big_are_range_errors_with_words_in_common
+    [2**64, -2**63 - 1, 2**200].product([Manypack, MessagePack]) do |integer, gem|
+      error = assert_raises(RangeError) { gem.pack([integer]) }
+      assert_operator error.message, :start_with?, "bignum too big to convert into "
+    end
+  end
 end

@@ -198,7 +198,7 @@ encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
         return mp_put_uint(room(e, p, MP_HEAD_MAX), rb_big2ull(obj));
     }
     if (e->codec->types && e->codec->types->integer) return encode_typed(e, p, obj, e->codec->types->integer);
-    rb_raise(rb_eRangeError, "Integer of %" PRIuSIZE " bits does not fit MessagePack's 64, at %" PRIsVALUE,
+    rb_raise(rb_eRangeError, "bignum too big to convert into 64 bits: Integer of %" PRIuSIZE " bits, at %" PRIsVALUE,
              rb_absint_numwords(obj, 1, NULL) + RBIGNUM_NEGATIVE_P(obj), mp_path(e->place));
 }
 
