@@ -5,6 +5,7 @@ require "test_helper"
 require "open3"
 require "rbconfig"
 require "rbs"
+require "support/public_methods"
 
 class StyleTest < Minitest::Test
   ROOT = File.expand_path("..", __dir__)
@@ -61,15 +62,15 @@ class StyleTest < Minitest::Test
   end
 
   def test_every_public_method_has_a_signature
-    assert_operator methods_of(Manypack).size, :>, 40
-    assert_empty methods_of(Manypack) - signed_methods
+    assert_operator PublicMethods.of(Manypack).size, :>, 40
+    assert_empty PublicMethods.of(Manypack) - signed_methods
   end
 
   # Outside of Manypack, or loaded only when asked for.
   ELSEWHERE = %w[Symbol#to_msgpack_ext Symbol.from_msgpack_ext Manypack::CoreExt#to_msgpack].freeze
 
   def test_every_signature_has_a_method
-    assert_empty signed_methods.grep_v(/#initialize\z/) - methods_of(Manypack) - ELSEWHERE
+    assert_empty signed_methods.grep_v(/#initialize\z/) - PublicMethods.of(Manypack) - ELSEWHERE
   end
 
   private
@@ -80,13 +81,6 @@ class StyleTest < Minitest::Test
 
   def first_words(path)
     read(path).sub(/\A#!.*\n/, "").sub(/\A# frozen_string_literal: true\n\n/, "")
-  end
-
-  # "Manypack::Packer#write", "Manypack.pack" of a module and all inside it.
-  def methods_of(mod)
-    own = mod.public_instance_methods(false).map { |name| "#{mod}##{name}" }
-    own += mod.singleton_methods(false).map { |name| "#{mod}.#{name}" } unless mod.is_a?(Class) && mod < Struct
-    own + mod.constants(false).map { |name| mod.const_get(name) }.grep(Module).flat_map { |inner| methods_of(inner) }
   end
 
   def signed_methods

@@ -57,7 +57,8 @@ rb_bigint_from_msgpack_ext(VALUE self, VALUE body)
 void
 Init_manypack_bigint(void)
 {
-    VALUE bigint = rb_define_module_under(mp_mManypack, "Bigint");
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE bigint = rb_define_module_under(mManypack, "Bigint");
 
     rb_define_module_function(bigint, "to_msgpack_ext", rb_bigint_to_msgpack_ext, 1);
     rb_define_module_function(bigint, "from_msgpack_ext", rb_bigint_from_msgpack_ext, 1);

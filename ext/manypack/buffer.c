@@ -879,12 +879,14 @@ rb_buffer_to_a(VALUE self)
 void
 Init_manypack_buffer(void)
 {
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+
     id_close = rb_intern("close");
     sym_io_buffer_size = ID2SYM(rb_intern("io_buffer_size"));
     sym_read_reference_threshold = ID2SYM(rb_intern("read_reference_threshold"));
     sym_write_reference_threshold = ID2SYM(rb_intern("write_reference_threshold"));
 
-    cBuffer = rb_define_class_under(mp_mManypack, "Buffer", rb_cObject);
+    cBuffer = rb_define_class_under(mManypack, "Buffer", rb_cObject);
     rb_gc_register_mark_object(cBuffer);
     rb_define_alloc_func(cBuffer, buffer_allocate);
     rb_undef_method(cBuffer, "initialize_copy");

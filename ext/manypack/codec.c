@@ -482,9 +482,16 @@ rb_codec_for_ractors(VALUE self, VALUE options)
     return mp_codec_with_options(self, options);
 }
 
+/*
+ * Document-class: Manypack::Codec
+ *
+ * Options and ext types, given once: what packs and unpacks. A Codec never changes, so every Ractor may use it.
+ * Manypack::Codec.new makes one of options, Factory#codec one with the factory's types.
+ */
 void
 Init_manypack_codec(void)
 {
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     size_t i;
 
     for (i = 0; i < FLAGS; i++) flag_symbols[i] = ID2SYM(rb_intern(flags[i].name));
@@ -503,7 +510,7 @@ Init_manypack_codec(void)
     sym_packer = ID2SYM(rb_intern("packer"));
     sym_unpacker = ID2SYM(rb_intern("unpacker"));
 
-    cCodec = rb_define_class_under(mp_mManypack, "Codec", rb_cObject);
+    cCodec = rb_define_class_under(mManypack, "Codec", rb_cObject);
     rb_gc_register_mark_object(cCodec);
     rb_undef_alloc_func(cCodec);
     rb_undef_method(cCodec, "initialize_copy");

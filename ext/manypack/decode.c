@@ -999,6 +999,8 @@ rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 void
 Init_manypack_decode(void)
 {
-    rb_define_module_function(mp_mManypack, "unpack", rb_manypack_unpack, -1);
-    rb_define_module_function(mp_mManypack, "load", rb_manypack_unpack, -1);
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+
+    rb_define_module_function(mManypack, "unpack", rb_manypack_unpack, -1);
+    rb_define_module_function(mManypack, "load", rb_manypack_unpack, -1);
 }

@@ -921,12 +921,14 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
 void
 Init_manypack_encode(void)
 {
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+
     id_to_msgpack = rb_intern("to_msgpack");
     id_sec = rb_intern("@sec");
     id_nsec = rb_intern("@nsec");
     id_tv_sec = rb_intern("tv_sec");
     id_tv_nsec = rb_intern("tv_nsec");
 
-    rb_define_module_function(mp_mManypack, "pack", rb_manypack_pack, -1);
-    rb_define_module_function(mp_mManypack, "dump", rb_manypack_pack, -1);
+    rb_define_module_function(mManypack, "pack", rb_manypack_pack, -1);
+    rb_define_module_function(mManypack, "dump", rb_manypack_pack, -1);
 }

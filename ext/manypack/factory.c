@@ -119,6 +119,17 @@ rb_factory_initialize(VALUE self)
     return self;
 }
 
+/*
+ * call-seq:
+ *   factory.dup -> factory
+ *   factory.clone -> factory
+ *
+ * A factory with the same ext types. Types that are registered on one of the two later do not reach the other.
+ *
+ *   factory = Manypack::Factory.new
+ *   factory.dup.register_type(0, Symbol)
+ *   factory.type_registered?(0) #=> false
+ */
 static VALUE
 rb_factory_initialize_copy(VALUE self, VALUE other)
 {
@@ -289,9 +300,10 @@ rb_factory_registered_unpackers(VALUE self)
 void
 Init_manypack_factory(void)
 {
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cPool;
 
-    cFactory = rb_define_class_under(mp_mManypack, "Factory", rb_cObject);
+    cFactory = rb_define_class_under(mManypack, "Factory", rb_cObject);
     rb_gc_register_mark_object(cFactory);
     rb_define_alloc_func(cFactory, factory_allocate);
     rb_define_private_method(rb_singleton_class(cFactory), "default", rb_factory_s_default, 0);

@@ -777,7 +777,9 @@ rb_packer_registered_types_internal(VALUE self)
 void
 Init_manypack_packer(void)
 {
-    cPacker = rb_define_class_under(mp_mManypack, "Packer", rb_cObject);
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+
+    cPacker = rb_define_class_under(mManypack, "Packer", rb_cObject);
     rb_gc_register_mark_object(cPacker);
     rb_define_alloc_func(cPacker, packer_allocate);
     rb_undef_method(cPacker, "initialize_copy");

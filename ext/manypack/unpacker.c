@@ -1120,7 +1120,9 @@ rb_unpacker_registered_types_internal(VALUE self)
 void
 Init_manypack_unpacker(void)
 {
-    cUnpacker = rb_define_class_under(mp_mManypack, "Unpacker", rb_cObject);
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+
+    cUnpacker = rb_define_class_under(mManypack, "Unpacker", rb_cObject);
     rb_gc_register_mark_object(cUnpacker);
     rb_define_alloc_func(cUnpacker, unpacker_allocate);
     rb_undef_method(cUnpacker, "initialize_copy");

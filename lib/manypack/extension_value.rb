@@ -3,6 +3,8 @@
 # An ext that no class stands for.
 
 module Manypack
+  ExtensionValue = Struct.new(:type, :payload)
+
   # An ext that stands for nothing but itself: its type, -128 to 127, and the bytes of its payload.
   #
   # @!attribute type
@@ -13,5 +15,13 @@ module Manypack
   # @example
   #   Manypack.pack(Manypack::ExtensionValue.new(5, "ab"))           #=> "\xD5\x05ab"
   #   Manypack.unpack("\xD5\x05ab".b, allow_unknown_ext: true).type  #=> 5
-  ExtensionValue = Struct.new(:type, :payload)
+  class ExtensionValue
+    ##
+    # :attr_accessor: type
+    # An Integer, -128 to 127.
+
+    ##
+    # :attr_accessor: payload
+    # A binary String.
+  end
 end
