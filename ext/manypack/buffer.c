@@ -564,11 +564,11 @@ mp_buffer_reopen(VALUE self)
 /*
  * call-seq: Manypack::Buffer.new(io = nil, options = nil) -> buffer
  *
- * [io] what is read from (<code>readpartial</code> or <code>read</code>) and written to (<code>write</code> or
+ * io:: what is read from (<code>readpartial</code> or <code>read</code>) and written to (<code>write</code> or
  *      <code><<</code>)
- * [io_buffer_size:] bytes to ask an io for at a time (default 32768, at least 1024)
- * [read_reference_threshold:] from so many bytes on what is fed is referenced, not copied (default and least 256)
- * [write_reference_threshold:] the same for what is written (default 524288, at least 256)
+ * io_buffer_size:: bytes to ask an io for at a time (default 32768, at least 1024)
+ * read_reference_threshold:: from so many bytes on what is fed is referenced, not copied (default and least 256)
+ * write_reference_threshold:: the same for what is written (default 524288, at least 256)
  *
  * Smaller sizes are raised to the least. RangeError below 0, TypeError for what is no Integer.
  *

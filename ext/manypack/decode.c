@@ -949,26 +949,26 @@ mp_unpack(VALUE source, const mp_codec *codec)
  *
  * Unpacks one object. Str become UTF-8 Strings, bin become BINARY ones; the String keys of a map are frozen.
  *
- * [source] a String with exactly one object, or anything with <code>readpartial</code> or <code>read</code>
- * [symbolize_keys:] str and bin map keys become Symbols (default false)
- * [freeze:] every object is frozen, Strings are interned (default false)
- * [shareable:] every object is frozen and may be shared between Ractors from the start; a short str that comes again
- *              may be the same String (default false)
- * [allow_unknown_ext:] an ext becomes an ExtensionValue instead of an error (default false)
- * [timestamp:] ext type -1 becomes a Time (default false)
- * [max_depth:] most containers inside each other, 1 to 100000 (default 128)
- * [max_bytes:] most bytes of input (default no limit, as for all that follow)
- * [max_objects:] most objects of all kinds; keys, values, elements and what they are in count
- * [max_map_size:] most pairs of a map
- * [max_array_size:] most elements of an array
- * [max_string_bytes:] most bytes of a str or bin, keys too
- * [max_ext_bytes:] most bytes of an ext
- * [utf8:] :strict refuses a str that is not UTF-8 (default :accept)
- * [duplicate_keys:] :error refuses a map with the same key twice, or with a NaN in a key (default :last, which wins)
- * [untrusted:] for input from strangers: <code>max_depth: 32, max_bytes: 1_048_576, max_objects: 100_000,
- *              max_map_size: 1_000, max_array_size: 10_000, max_string_bytes: 262_144, max_ext_bytes: 4_096,
- *              utf8: :strict, duplicate_keys: :error</code>, each unless it is given, and no timestamps outside of the
- *              years 1 to 9999 (default false)
+ * source:: a String with exactly one object, or anything with <code>readpartial</code> or <code>read</code>
+ * symbolize_keys:: str and bin map keys become Symbols (default false)
+ * freeze:: every object is frozen, Strings are interned (default false)
+ * shareable:: every object is frozen and may be shared between Ractors from the start; a short str that comes again
+ *             may be the same String (default false)
+ * allow_unknown_ext:: an ext becomes an ExtensionValue instead of an error (default false)
+ * timestamp:: ext type -1 becomes a Time (default false)
+ * max_depth:: most containers inside each other, 1 to 100000 (default 128)
+ * max_bytes:: most bytes of input (default no limit, as for all that follow)
+ * max_objects:: most objects of all kinds; keys, values, elements and what they are in count
+ * max_map_size:: most pairs of a map
+ * max_array_size:: most elements of an array
+ * max_string_bytes:: most bytes of a str or bin, keys too
+ * max_ext_bytes:: most bytes of an ext
+ * utf8:: :strict refuses a str that is not UTF-8 (default :accept)
+ * duplicate_keys:: :error refuses a map with the same key twice, or with a NaN in a key (default :last, which wins)
+ * untrusted:: for input from strangers: <code>max_depth: 32, max_bytes: 1_048_576, max_objects: 100_000,
+ *             max_map_size: 1_000, max_array_size: 10_000, max_string_bytes: 262_144, max_ext_bytes: 4_096,
+ *             utf8: :strict, duplicate_keys: :error</code>, each unless it is given, and no timestamps outside of the
+ *             years 1 to 9999 (default false)
  *
  * Sizes are compared as they are declared, before what they announce is there. Whatever the options, a map has at most
  * 16 different keys of one hash, as NaN would be, or 4 where they are containers; at most 4 containers that are keys

@@ -889,12 +889,12 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec)
  * name of a Symbol, goes out as bin when its encoding is BINARY and as str otherwise, transcoded to UTF-8 where it has
  * to be.
  *
- * [object] the object
- * [io] anything with <code>write</code> or <code><<</code>; the bytes go there and the result is nil
- * [timestamp:] pack Time and Timestamp as ext type -1 (default false)
- * [max_depth:] most levels of nesting, 1 to 100000 (default 512)
- * [compatibility_mode:] write as before 2013: no bin, no str8, and the bytes of Strings in any encoding as they are
- *   (default false)
+ * object:: the object
+ * io:: anything with <code>write</code> or <code><<</code>; the bytes go there and the result is nil
+ * timestamp:: pack Time and Timestamp as ext type -1 (default false)
+ * max_depth:: most levels of nesting, 1 to 100000 (default 512)
+ * compatibility_mode:: write as before 2013: no bin, no str8, and the bytes of Strings in any encoding as they are
+ *                      (default false)
  *
  * Options may be given as a Hash too; unknown ones are ignored. Returns a binary String.
  *

@@ -39,10 +39,10 @@ module Manypack
   #
   # All three methods take these options, and those of Manypack.unpack:
   #
-  # [ractors:] how many; 0 works in the caller, where a block may do everything (default: as many as processors)
-  # [ordered:] results come in the order of the messages; otherwise as they are done (default true)
-  # [codec:] a Codec to unpack by, and for +filter+ to pack by (default: one with the types of DefaultFactory)
-  # [factory:] or a Factory
+  # ractors:: how many; 0 works in the caller, where a block may do everything (default: as many as processors)
+  # ordered:: results come in the order of the messages; otherwise as they are done (default true)
+  # codec:: a Codec to unpack by, and for +filter+ to pack by (default: one with the types of DefaultFactory)
+  # factory:: or a Factory
   #
   # Handlers of ext types have to be shareable: Ractor::IsolationError names the one that is not.
   #
@@ -50,9 +50,6 @@ module Manypack
   #   bytes = Manypack.pack({"n" => 1}) + Manypack.pack({"n" => 2})
   #   Manypack::Parallel.map(bytes) { |object| object["n"] * 10 } #=> [10, 20]
   module Parallel
-    private_constant :Splitter, :Stop, :Batch, :Work, :Worker, :Cutter, :Crew, :Run, :Here, :Reader, :Abroad
-    private_constant :Outbox if const_defined?(:Outbox, false)
-
     # What the block returns for each message.
     #
     # @param source [String, #readpartial, #read, Enumerable<String>]

@@ -12,8 +12,10 @@ module Manypack
     # The ext type of the specification.
     TYPE = -1
 
-    # The last second that fits each of the two shorter layouts.
+    # The last second that fits 4 bytes.
     TIMESTAMP32_MAX_SEC = (1 << 32) - 1
+
+    # The last second that fits 8 bytes beside the nanoseconds.
     TIMESTAMP64_MAX_SEC = (1 << 34) - 1
 
     NSEC_MAX = 999_999_999

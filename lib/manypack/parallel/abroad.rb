@@ -106,5 +106,6 @@ module Manypack
         @messages = quick.clamp((@messages + 1) / 2, [@messages * 2, MOST].min)
       end
     end
+    private_constant :Abroad
   end
 end

@@ -200,5 +200,7 @@ module Manypack
         end
       end
     end
+    private_constant :Crew
+    private_constant :Outbox if const_defined?(:Outbox, false)
   end
 end

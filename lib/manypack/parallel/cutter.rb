@@ -89,5 +89,6 @@ module Manypack
         end
       end
     end
+    private_constant :Cutter, :Splitter
   end
 end

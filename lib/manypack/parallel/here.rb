@@ -33,5 +33,6 @@ module Manypack
 
       def wait; end
     end
+    private_constant :Here
   end
 end

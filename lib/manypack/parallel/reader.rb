@@ -39,5 +39,6 @@ module Manypack
         Answer.new(nil, e)
       end
     end
+    private_constant :Reader
   end
 end

@@ -58,5 +58,6 @@ module Manypack
         failure&.raise!
       end
     end
+    private_constant :Run
   end
 end

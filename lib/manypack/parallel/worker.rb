@@ -86,5 +86,6 @@ module Manypack
         false
       end
     end
+    private_constant :Worker, :Batch, :Stop
   end
 end
