@@ -66,11 +66,21 @@ class StyleTest < Minitest::Test
     assert_empty PublicMethods.of(Manypack) - signed_methods
   end
 
-  # Outside of Manypack, or loaded only when asked for.
-  ELSEWHERE = %w[Symbol#to_msgpack_ext Symbol.from_msgpack_ext Manypack::CoreExt#to_msgpack].freeze
+  # Outside of Manypack, loaded only when asked for, or Struct's.
+  ELSEWHERE = %w[Symbol#to_msgpack_ext Symbol.from_msgpack_ext Manypack::CoreExt#to_msgpack
+                 Manypack::ExtensionValue.new].freeze
 
   def test_every_signature_has_a_method
     assert_empty signed_methods.grep_v(/#initialize\z/) - PublicMethods.of(Manypack) - ELSEWHERE
+  end
+
+  # So that `rescue Manypack::DecodeError => error` has a message for whoever checks types.
+  def test_modules_of_errors_have_what_exceptions_have
+    modules = %w[Manypack::DecodeError Manypack::TypeError Manypack::Parallel::Error]
+    of_errors = Manypack.constants.map { |name| Manypack.const_get(name) }.grep(Class).select { |one| one < Exception }
+    included = of_errors.flat_map(&:included_modules).uniq.map(&:name).grep(/\AManypack::/)
+    assert_empty included - modules
+    assert_equal modules.sort, self_typed("Exception").sort
   end
 
   private
@@ -84,9 +94,25 @@ class StyleTest < Minitest::Test
   end
 
   def signed_methods
+    declarations.flat_map { |declaration| signed_in(declaration, "") }
+  end
+
+  # The modules whose self is declared to be of a class.
+  def self_typed(klass)
+    modules = declarations.flat_map { |declaration| modules_in(declaration, "") }
+    modules.select { |_, declaration| declaration.self_types.any? { |type| type.name.to_s == klass } }.map(&:first)
+  end
+
+  def modules_in(declaration, outer)
+    return [] unless declaration.is_a?(RBS::AST::Declarations::Module)
+
+    name = "#{outer}#{declaration.name}"
+    [[name, declaration]] + declaration.members.flat_map { |member| modules_in(member, "#{name}::") }
+  end
+
+  def declarations
     Dir.glob("sig/**/*.rbs", base: ROOT).flat_map do |path|
-      _, _, declarations = RBS::Parser.parse_signature(RBS::Buffer.new(name: path, content: read(path)))
-      declarations.flat_map { |declaration| signed_in(declaration, "") }
+      RBS::Parser.parse_signature(RBS::Buffer.new(name: path, content: read(path))).last
     end
   end
 
