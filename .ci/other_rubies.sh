@@ -29,7 +29,7 @@ other_rubies() {
   fi
   cp -a "$scratch/base" "$scratch/newer"
 
-  step "A newcomer on a bare Debian: bin/demo, bin/test"
+  step "A newcomer on a bare Debian: bin/demo, bin/console, bin/test"
   in_debian "a newcomer on a bare Debian" newcomer "$scratch/base"
 
   step "Ruby $newer_ruby: bin/test"
@@ -51,7 +51,17 @@ in_debian() {
 
 # What the README tells to type, where nothing is installed.
 newcomer() {
-  clone_into "$1" && limited bash .ci/rootfs.sh run "$1" bin/demo && suite limited bash .ci/rootfs.sh run "$1" bin/test
+  clone_into "$1" && first_look "$1" && suite limited bash .ci/rootfs.sh run "$1" bin/test
+}
+
+# Help comes before anything is set up; then the demo, also of a file, and a console that answers.
+first_look() {
+  bash .ci/rootfs.sh run "$1" bin/demo --help &&
+    limited bash .ci/rootfs.sh run "$1" bin/demo &&
+    limited bash .ci/rootfs.sh run "$1" bin/demo --time 1 docs/performance/results.json &&
+    echo 'puts "a console that #{Manypack.unpack(Manypack.pack("answers"))}"' |
+    limited bash .ci/rootfs.sh run "$1" bin/console | tee "$scratch/console.log" &&
+    grep -q "^a console that answers" "$scratch/console.log"
 }
 
 on_newer_ruby() {

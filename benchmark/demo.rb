@@ -1,16 +1,18 @@
 # frozen_string_literal: true
 
-# What bin/demo runs: packs and unpacks real documents, checks that they come back equal, and shows what it cost beside
-# JSON, Marshal and, where the bundle has it, the msgpack gem; then the same in as many Ractors as there are cores.
+# What bin/demo runs: something to look at, then documents packed and unpacked by Manypack and others, which have to
+# come back equal before they are measured.
 
 require "etc"
+require "json"
+require "manypack"
 require "optparse"
-require "ruby-progressbar"
 
 require_relative "support/contenders"
+require_relative "support/demo_look"
 require_relative "support/demo_report"
+require_relative "support/demo_screen"
 require_relative "support/payloads"
-require_relative "support/ractor_race"
 require_relative "support/trial"
 
 Warning[:experimental] = false # Ractors say it in every program
@@ -21,40 +23,40 @@ class Demo
   class Problem < StandardError
   end
 
-  RACTOR_SHARE = 0.3 # of the time
+  EQUAL = "Everything that was measured came back equal."
+  ROUNDS = 7
+  WARM_UP = 0.2 # of the time
 
   # @param arguments [Array<String>] of the command line
   def initialize(arguments)
     @seed = Payloads::DEFAULT_SEED
-    @seconds = 16.0
-    @ractors = Etc.nprocessors
+    @seconds = 2.5
     @files = parser.parse(arguments)
+    @screen = DemoScreen.new($stdout)
   rescue OptionParser::ParseError => error
     raise Problem, "#{error.message} (bin/demo --help tells the options)"
   end
 
-  # @return [Boolean] whether everything came back equal
+  # @return [Boolean] whether all was as promised
   def run
-    @documents = Ractor.make_shareable(@files.empty? ? Payloads.documents(seed: @seed) : read_files)
-    @results = @documents.transform_values do |document|
-      Contenders.all.map { |contender| Trial.new(contender, document) }
-    end
+    documents = @files.empty? ? Payloads.documents(seed: @seed) : read_files
+    @results = documents.transform_values { |document| trials_of(document) }
     check_manypack
     announce
+    broken = DemoLook.new(@screen, documents.values.first).run
+    raise Problem, "not as promised: #{broken.join(", ")}" if broken.any?
+
     measure
-    puts DemoReport.new(@results, @races, @ractors), "", verdict
-    ractors_agree?
+    report
   end
 
   private
 
+  # bin/demo tells what they mean.
   def parser
     OptionParser.new do |options|
-      options.banner = "Usage: bin/demo [options] [FILE.json ...]\n" \
-                       "Without files: made-up look-alikes of the classic data sets."
-      options.on("--seed N", Integer, "of the look-alikes (#{@seed})") { |value| @seed = value }
-      options.on("--time SECONDS", Float, "to measure, in all (#{@seconds.to_i})") { |time| @seconds = positive(time) }
-      options.on("--ractors N", Integer, "(as many as cores: #{@ractors})") { |value| @ractors = positive(value) }
+      options.on("--seed N", Integer) { |value| @seed = value }
+      options.on("--time SECONDS", Float) { |value| @seconds = positive(value) }
     end
   end
 
@@ -66,20 +68,27 @@ class Demo
     @files.to_h { |path| [label(path), read_json(path)] }
   end
 
+  # Names are bytes of no known encoding; tables have to know one.
   def label(path)
     basename = File.basename(path)
-    @files.uniq.count { |other| File.basename(other) == basename } > 1 ? path : basename
+    name = @files.uniq.count { |other| File.basename(other) == basename } > 1 ? path : basename
+    name.dup.force_encoding(Encoding::UTF_8).scrub("?")
   end
 
   def read_json(path)
-    text = File.read(path, encoding: Encoding::UTF_8)
+    text = File.read(path, mode: "r:BOM|UTF-8")
     raise Problem, "#{path} is not UTF-8, so it is not JSON" unless text.valid_encoding?
+    raise Problem, "#{path} is empty" if text.strip.empty?
 
-    JSON.parse(text)
+    JSON.parse(text, allow_duplicate_key: true)
   rescue SystemCallError => error
     raise Problem, "cannot read #{path}: #{error.class.new.message}"
   rescue JSON::ParserError => error
-    raise Problem, "#{path} is not JSON: #{error.message.lines.first.to_s.strip.sub(/\A\d+: /, "")[0, 120]}"
+    raise Problem, "#{path} is not JSON: #{error.message.lines.first.to_s.strip[0, 120]}"
+  end
+
+  def trials_of(document)
+    Contenders.of_demo.map { |contender| Trial.new(contender, document) }
   end
 
   def check_manypack
@@ -90,41 +99,40 @@ class Demo
   end
 
   def announce
-    puts "#{RUBY_ENGINE} #{RUBY_VERSION} on #{RUBY_PLATFORM}, #{Etc.nprocessors} cores; #{Contenders.versions}"
-    puts "made-up documents, seed #{@seed}" if @files.empty?
-    puts "The msgpack gem joins after:  bundle config set --local with bench && bin/setup" unless Contenders.msgpack?
-    puts
-    $stdout.flush
+    jit = " with YJIT" if defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?
+    @screen.prose "Manypack #{Manypack::VERSION} on #{RUBY_ENGINE} #{RUBY_VERSION}#{jit}, #{RUBY_PLATFORM}, " \
+                  "#{Etc.nprocessors} cores"
   end
 
+  # Contenders take turns, so that what else the machine does hits all alike.
   def measure
-    trials = @results.values.flatten
-    bar = ProgressBar.create(total: trials.size + Contenders.all.size, output: $stderr, title: "measuring",
-                             format: "%t |%B| %c/%C")
-    budget = @seconds * (1 - RACTOR_SHARE) / trials.count(&:faithful?)
-    trials.each { |trial| trial.run(budget) && bar.increment }
-    @races = common.empty? ? [] : Contenders.all.map { |contender| race(contender).tap { bar.increment } }
+    @screen.progress("measuring", @results.size * Trial::WAYS.size * ROUNDS) do |step|
+      @results.each_value do |trials|
+        able = trials.select(&:faithful?)
+        Trial::WAYS.each { |way| race(able, way, @seconds / Trial::WAYS.size / able.size, step) }
+      end
+    end
   end
 
-  # A document that one format cannot carry, or not whole, would make the sums incomparable.
-  def common
-    @results.select { |_, trials| trials.all?(&:faithful?) }.keys
+  def race(trials, way, seconds, step)
+    trials.each { |trial| trial.warm_up(way, seconds * (1 - WARM_UP) / ROUNDS) }
+    ROUNDS.times do |round|
+      trials.rotate(round).each { |trial| trial.sample(way) }
+      step.call
+    end
   end
 
-  def race(contender)
-    documents = Ractor.make_shareable(@documents.values_at(*common))
-    pass_time = @results.values_at(*common).flatten.select { |trial| trial.contender == contender }.sum(&:round_trip)
-    RactorRace.new(contender, documents, @ractors).run(pass_time, @seconds * RACTOR_SHARE / Contenders.all.size)
+  def report
+    report = DemoReport.new(@results, @screen)
+    @screen.heading("How much longer others take (shorter bars are faster)")
+    @screen.puts report.table
+    @screen.blank
+    ["#{made_up}#{EQUAL}", *report.notes, *report.warning, report.sentence].each { |sentence| @screen.prose(sentence) }
+    true
   end
 
-  def ractors_agree?
-    @races.first&.error.nil?
-  end
-
-  def verdict
-    return "Manypack: everything came back equal, in every Ractor." if ractors_agree?
-
-    "Manypack: FAILED in a Ractor: #{@races.first.error}"
+  def made_up
+    "The documents are made up (--seed #{@seed}). " if @files.empty?
   end
 end
 

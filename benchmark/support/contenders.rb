@@ -8,33 +8,15 @@ Dir[File.join(__dir__, "contenders", "*.rb")].sort.each { |path| require path }
 
 module Contenders
   # What bin/demo shows, and what bin/bench measures.
-  DEMO = [WithManypack, WithJson, WithMarshal, WithMsgpack].freeze
+  DEMO = [WithManypack, WithMsgpack, WithJson, WithMarshal].freeze
   BENCH = [WithManypack, WithManypackRead, WithFloor, WithMsgpackPool, WithMsgpack, WithMsgpack392, WithJson, WithOj,
            WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
 
   # Who is measured at every size up to 100 MB.
   GROWTH = [WithManypack, WithFloor, WithMsgpackPool].freeze
 
-  # @return [Array<Module>] those of the demo that can run here, Manypack first
-  def self.all
-    @all ||= DEMO.select { |contender| loads?(contender) }
-  end
-
-  # @return [Boolean] whether the msgpack gem is there
-  def self.msgpack?
-    all.include?(WithMsgpack)
-  end
-
-  # @return [String] names and versions of what runs here
-  def self.versions
-    all.map { |contender| "#{contender.label} #{contender.version}" }.join(", ")
-  end
-
-  # @return [Boolean] whether what the contender needs is installed
-  def self.loads?(contender)
-    contender.load
-    true
-  rescue LoadError
-    false
+  # @return [Array<Module>] those of the demo, loaded, Manypack first
+  def self.of_demo
+    @of_demo ||= DEMO.each(&:load)
   end
 end

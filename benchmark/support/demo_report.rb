@@ -1,91 +1,139 @@
 # frozen_string_literal: true
 
-# What the demo prints: tables of sizes and speeds, then bars.
+# What the demo measured: bars of how much longer others take, and one sentence.
 
 require "terminal-table"
+require_relative "statistics"
+require_relative "trial"
 
 class DemoReport
-  BAR_WIDTH = 40
+  EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].freeze
+  LONGEST = 8 # times Manypack's time; what takes longer has a bar that is cut
+  LONG_NAME = 20
+  UNITS = { "s" => 1, "ms" => 1e3, "µs" => 1e6, "ns" => 1e9 }.freeze
+  NOISY = 0.1
 
-  # @param results [Hash{String => Array<Trial>}] the trials of each document
-  # @param races [Array<RactorRace>]
-  # @param ractors [Integer] how many the races had
-  def initialize(results, races, ractors)
+  # @param results [Hash{String => Array<Trial>}] the trials of each document, Manypack's first
+  # @param screen [DemoScreen]
+  def initialize(results, screen)
     @results = results
-    @races = races
-    @ractors = ractors
+    @screen = screen
+  end
+
+  # @return [Terminal::Table]
+  def table
+    table = Terminal::Table.new(headings: ["document", "", "bytes", *Trial::WAYS], style: { border: border })
+    @results.each_with_index do |(name, trials), index|
+      table.add_separator unless index.zero?
+      trials.each_with_index { |trial, row| table.add_row([row.zero? ? short(name) : "", *cells(trial, trials.first)]) }
+    end
+    table.align_column(2, :right)
+    table
+  end
+
+  # @return [Array<String>] what has no bar, and why
+  def notes
+    failed = @results.flat_map { |name, trials| trials.select(&:error).map { |trial| [name, trial] } }
+    failed.group_by { |_, trial| "#{trial.contender.label} cannot carry" }.map do |what, all|
+      reason = all.first.last.error.message.lines.first.to_s.scrub("?").strip
+      "#{what} #{all.map(&:first).join(", ")}: #{reason[0, 80]}."
+    end
+  end
+
+  # @return [String, nil] how far the figures can be trusted
+  def warning
+    noise = Statistics.median(measured.product(Trial::WAYS).map { |trial, way| trial.noise(way) })
+    return if noise < NOISY
+
+    "This machine is busy: repeated timings of the same work differ by #{(noise * 100).round} %, so these figures " \
+      "are rough."
   end
 
   # @return [String]
-  def to_s
-    [trial_table, *notes, *(["", race_table] if @races.any?), "", bars].join("\n")
+  def sentence
+    peers = @results.values.first.drop(1).map(&:contender)
+    first, *others = peers.to_h { |peer| [peer, mean_ratios(peer)] }.compact.map { |peer, ratios| [peer, *ratios] }
+    return "Nobody else can carry this." unless first
+
+    name, unpack, pack = first
+    rest = others.map { |peer, *ratios| ", #{named(peer)} #{ratios.join(" and ")} times" }.join
+    "#{named(name)} takes #{unpack} times as long as Manypack to unpack and #{pack} times as long to pack#{rest} " \
+      "(geometric means of what each can carry)."
   end
 
   private
 
-  def trial_table
-    table = Terminal::Table.new(headings: ["document", "format", "bytes", "pack/s", "unpack/s", "equal"])
-    @results.each_with_index do |(name, trials), index|
-      table.add_separator unless index.zero?
-      trials.each_with_index { |trial, row| table.add_row([row.zero? ? name : "", *trial_cells(trial)]) }
+  def measured
+    @results.values.flatten.select(&:faithful?)
+  end
+
+  # As wide as the screen lets them be: the rest is borders, numbers and names.
+  def bar_width
+    names = ["document", *@results.keys.map { |name| short(name) }].map(&:size).max
+    labels = @results.values.flatten.map { |trial| trial.contender.label.size }.max
+    ((@screen.width - 16 - names - labels - sizes.max - 2 * 8) / 2).clamp(8, 30)
+  end
+
+  def short(name)
+    name.size > LONG_NAME ? "...#{name[3 - LONG_NAME..]}" : name
+  end
+
+  def sizes
+    ["bytes", *@results.values.flatten.map { |trial| number(trial.size) }].map(&:size)
+  end
+
+  def border
+    @screen.blocks? ? :unicode : :ascii
+  end
+
+  def cells(trial, ours)
+    label = trial.contender.label
+    return [label, "-", "-", "-"] if trial.error
+    return [label, number(trial.size), "not equal", "not equal"] unless trial.faithful?
+
+    [label, number(trial.size), *Trial::WAYS.map { |way| cell(trial, ours, way) }]
+  end
+
+  def cell(trial, ours, way)
+    return "#{@screen.paint(bar(1), :green)} #{duration(trial.time(way))}" if trial.equal?(ours)
+
+    ratio = trial.time(way) / ours.time(way)
+    "#{bar(ratio)} #{significant(ratio)}x"
+  end
+
+  def bar(ratio)
+    eighths = ([ratio, LONGEST].min * bar_width * 8 / LONGEST).round
+    bar = @screen.blocks? ? "█" * (eighths / 8) + EIGHTHS[eighths % 8] : "#" * [(eighths / 8.0).round, 1].max
+    ratio > LONGEST ? bar + (@screen.blocks? ? "▶" : ">") : bar
+  end
+
+  def mean_ratios(peer)
+    pairs = @results.values.filter_map do |ours, *others|
+      theirs = others.find { |trial| trial.contender == peer }
+      [theirs, ours] if theirs.faithful?
     end
-    (2..4).each { |column| table.align_column(column, :right) }
-    table
-  end
+    return if pairs.empty?
 
-  def trial_cells(trial)
-    return [trial.contender.label, "-", "-", "-", "-"] if trial.error
-    return [trial.contender.label, number(trial.size), "-", "-", "NO"] unless trial.faithful?
-
-    [trial.contender.label, number(trial.size), number(1 / trial.pack_time), number(1 / trial.unpack_time), "yes"]
-  end
-
-  def notes
-    notes = @results.flat_map { |name, trials| trials.select(&:error).map { |trial| note(name, trial) } }
-    notes.empty? ? [] : ["", *notes]
-  end
-
-  def note(name, trial)
-    "- #{trial.contender.label} cannot carry #{name}: #{trial.error.message.lines.first.to_s.scrub("?").strip[0, 60]}"
-  end
-
-  def race_table
-    headings = ["passes/s over all that every format can carry", "1 Ractor", "#{@ractors} Ractors", "gain"]
-    table = Terminal::Table.new(headings: headings, rows: @races.map { |race| race_cells(race) })
-    (1..3).each { |column| table.align_column(column, :right) }
-    table
-  end
-
-  def race_cells(race)
-    return [race.contender.label, race.error, "-", "-"] if race.error
-
-    [race.contender.label, number(race.alone), number(race.together), format("%.2fx", race.together / race.alone)]
-  end
-
-  def bars
-    lines = @results.flat_map { |name, trials| [name, *trial_bars(trials)] }
-    ["Round trips a second (longer is faster)", *lines].join("\n")
-  end
-
-  def trial_bars(trials)
-    measured = trials.select(&:round_trip)
-    fastest = measured.map(&:round_trip).min
-    measured.map do |trial|
-      share = fastest / trial.round_trip
-      bar = block * (share * BAR_WIDTH).ceil
-      format("  %-9s %-#{BAR_WIDTH}s %s", trial.contender.label, bar, number(1 / trial.round_trip))
+    Trial::WAYS.map do |way|
+      significant(Statistics.geometric_mean(pairs.map { |theirs, ours| theirs.time(way) / ours.time(way) }))
     end
   end
 
-  def block
-    Encoding.default_external == Encoding::UTF_8 ? "█" : "#"
+  def named(contender)
+    "#{contender.label} #{contender.version}"
   end
 
-  # Three significant digits and thousands separated: more would be noise.
+  def duration(seconds)
+    unit, scale = UNITS.find { |_, one| seconds * one >= 1 } || UNITS.to_a.last
+    "#{significant(seconds * scale)} #{@screen.blocks? ? unit : unit.tr("µ", "u")}"
+  end
+
+  # More digits would be noise.
+  def significant(value)
+    format(value < 10 ? "%.1f" : "%.0f", value)
+  end
+
   def number(value)
-    return value.to_s.gsub(/(?<=\d)(?=(?:\d{3})+\z)/, ",") if value.is_a?(Integer)
-    return format("%.1f", value) if value < 100
-
-    number(value.round(2 - Math.log10(value).floor).to_i)
+    value.to_s.gsub(/(?<=\d)(?=(?:\d{3})+\z)/, ",")
   end
 end

@@ -2,9 +2,12 @@
 
 # One document through one contender: whether it comes back equal, its size, and how long each way takes.
 
-require_relative "stopwatch"
+require_relative "statistics"
 
 class Trial
+  # What is measured.
+  WAYS = %w[unpack pack].freeze
+
   # @return [Module] see Contenders
   attr_reader :contender
 
@@ -14,14 +17,13 @@ class Trial
   # @return [Integer, nil] bytes
   attr_reader :size
 
-  # @return [Float, nil] seconds for one document
-  attr_reader :pack_time, :unpack_time
-
   # @param contender [Module]
   # @param document [Object]
   def initialize(contender, document)
     @contender = contender
     @document = document
+    @calls = {}
+    @samples = Hash.new { |samples, way| samples[way] = [] }
     @bytes = contender.pack(document)
     @size = @bytes.bytesize
     @equal = contender.unpack(@bytes) == document
@@ -34,20 +36,50 @@ class Trial
     @equal ? true : false
   end
 
-  # Measures, if the contender can carry the document.
+  # Warms up, and finds how many calls a sample has.
   #
-  # @param budget [Float] seconds
-  # @return [self]
-  def run(budget)
-    if faithful?
-      @pack_time = Stopwatch.median(budget / 2) { @contender.pack(@document) }
-      @unpack_time = Stopwatch.median(budget / 2) { @contender.unpack(@bytes) }
-    end
-    self
+  # @param way [String] of WAYS
+  # @param seconds [Float] that a sample is to take
+  def warm_up(way, seconds)
+    calls = 1
+    calls *= 2 while (taken = run(way, calls)) < seconds
+    @calls[way] = [(calls * seconds / taken).round, 1].max
   end
 
-  # @return [Float, nil] seconds there and back
-  def round_trip
-    @pack_time && @pack_time + @unpack_time
+  # Takes one sample.
+  #
+  # @param way [String] of WAYS
+  def sample(way)
+    GC.start # the garbage of whoever was measured before is not this one's cost
+    @samples[way] << run(way, @calls.fetch(way)) / @calls.fetch(way)
+  end
+
+  # @param way [String] of WAYS
+  # @return [Float] seconds for the document
+  def time(way)
+    Statistics.median(@samples.fetch(way))
+  end
+
+  # How far apart samples of the same thing are, without the highest and the lowest quarter.
+  #
+  # @param way [String] of WAYS
+  # @return [Float] in times of the median
+  def noise(way)
+    sorted = @samples.fetch(way).sort
+    (sorted[-1 - sorted.size / 4] - sorted[sorted.size / 4]) / time(way)
+  end
+
+  private
+
+  # By the processor's clock: that other programs run in between is nobody's cost.
+  def run(way, calls)
+    contender, document, bytes = @contender, @document, @bytes
+    started = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+    if way == "pack"
+      contender.pack(document) while (calls -= 1) >= 0
+    else
+      contender.unpack(bytes) while (calls -= 1) >= 0
+    end
+    Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - started
   end
 end
