@@ -7,7 +7,9 @@ require_relative "../benchmark/memory/children"
 require_relative "../benchmark/memory/day_messages"
 require_relative "../benchmark/memory/day_schedule"
 require_relative "../benchmark/memory/malloc_count"
+require_relative "../benchmark/memory/inputs"
 require_relative "../benchmark/memory/messages_file"
+require_relative "../benchmark/memory/slots"
 
 if File.exist?("/proc/self/status")
   class MemoryBenchmarkTest < Minitest::Test
@@ -44,6 +46,16 @@ if File.exist?("/proc/self/status")
       measured = run_child("slots", input: @input)
       assert_equal({ count: 300, fitting: 300, embedded: 300 }, measured.last[:classes]["String"])
       assert_operator measured.last[:slots].values.sum, :>=, 301
+    end
+
+    def test_tables_of_slots_are_the_same_when_their_figures_are_read_again
+      File.write(File.join(@folder, "mine.json"), JSON.generate(OBJECTS))
+      Peers::ALL.each(&:load)
+      slots = Slots.new(Inputs.new(@folder))
+      result = slots.measure
+      fresh, again = [result, JSON.parse(JSON.generate(result), symbolize_names: true)].map { |one| slots.tables(one).join }
+      assert_equal fresh, again
+      assert_match(/mine .* Manypack .* 100.00 % of \d+ .* 100.00 % of \d+/, again)
     end
 
     def test_mallocs

@@ -17,7 +17,7 @@ class Slots
   def measure
     rows = Peers::ALL.flat_map do |peer|
       measured = Children.run("slots", peer, input: @inputs.file(peer))
-      @inputs.objects.keys.zip(measured).map { |name, row| { document: name, peer: peer.label, **row } }
+      @inputs.objects.keys.zip(measured).map { |name, row| row_of(name, peer, **row) }
     end
     { rows: rows }
   end
@@ -35,9 +35,14 @@ class Slots
                          headings: ["document", "", *CLASSES], rows: shares)]
   end
 
-  CLASSES = %w[String Array Hash].freeze
+  CLASSES = %i[String Array Hash].freeze
 
   private
+
+  # With Symbols for keys, as it is when it was saved and is read again.
+  def row_of(name, peer, slots:, classes:)
+    { document: name, peer: peer.label, slots: slots, classes: classes.transform_keys(&:to_sym) }
+  end
 
   def share(classes)
     return "-" unless classes && classes[:fitting] > 0
