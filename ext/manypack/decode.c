@@ -464,19 +464,34 @@ call_handler(VALUE arg)
     return mp_handler_call(&call->type->handler, 1, &call->argument);
 }
 
-static VALUE
-calls_too_deep(VALUE arg, VALUE error)
-{
-    const handler_call *call = (const handler_call *)arg;
+NORETURN(static void handler_left(const handler_call *call, int state));
 
-    raise_status(call->d, MP_E_DEPTH, call->at);
+/* After a handler raised, threw or was killed. A DecodeError learns where in the input it is. */
+static void
+handler_left(const handler_call *call, int state)
+{
+    mp_decoder *d = call->d;
+    VALUE error = rb_errinfo(); /* no exception after a throw or Thread#kill */
+
+    if (RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == T_IMEMO) rb_jump_tag(state);
+    if (d->outer_depth + d->tree.depth >= MP_DEEP && RTEST(rb_obj_is_kind_of(error, rb_eSysStackError))) {
+        raise_status(d, MP_E_DEPTH, call->at);
+    }
+    if (mp_decode_error_p(error)) {
+        mp_raise_handler_error(error, call->type->type, call->argument, offset_of(d, call->at));
+    }
+    rb_jump_tag(state);
 }
 
-static VALUE
-call_at_any_depth(const handler_call *call)
+/* rb_protect is the cheapest way that Ruby has to see an exception pass. */
+MP_INLINE VALUE
+call_handler_safely(const handler_call *call)
 {
-    if (MP_LIKELY(call->d->outer_depth + call->d->tree.depth < MP_DEEP)) return call_handler((VALUE)call);
-    return rb_rescue2(call_handler, (VALUE)call, calls_too_deep, (VALUE)call, rb_eSysStackError, (VALUE)0);
+    int state;
+    VALUE obj = rb_protect(call_handler, (VALUE)call, &state);
+
+    if (MP_UNLIKELY(state)) handler_left(call, state);
+    return obj;
 }
 
 /* Before user code is called: it is always from the same depth of the C stack that a decoder calls it. */
@@ -502,10 +517,10 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
     d->tree.odd = true;
     if (!type->recursive) {
         call.argument = rb_str_new((const char *)p, n);
-        obj = call_at_any_depth(&call);
+        obj = call_handler_safely(&call);
     } else {
         call.argument = body_unpacker(d, type, p, n, around_body(d, at));
-        obj = call_at_any_depth(&call);
+        obj = call_handler_safely(&call);
         d->tree.objects = mp_unpacker_end_body(call.argument);
         d->inner = call.argument;
         if (d->tree.objects > d->codec->options.limits.objects) raise_limit(d, MP_E_MAX_OBJECTS, at);

@@ -1,9 +1,29 @@
 /* The only file that makes an exception of a status: class, what was expected, what was found, byte offset. */
 #include "error.h"
 
+static VALUE mDecodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError;
-static ID id_offset, id_limit, id_value;
+static ID id_offset, id_input, id_limit, id_value, id_clone, id_freeze, id_exception;
+
+/*
+ * Identifies the input that an error's offset is in by the object that reads it: the receiver of the method at work, an
+ * Unpacker for example. An error keeps a keyed hash of that object's address, which neither keeps the object alive nor
+ * gives away where it is.
+ */
+static VALUE
+input_of(VALUE reader)
+{
+    return LONG2FIX((long)(rb_memhash(&reader, sizeof(reader)) >> 2));
+}
+
+/* The byte to blame in what the current method reads. */
+static void
+set_offset(VALUE error, size_t offset)
+{
+    rb_ivar_set(error, id_offset, SIZET2NUM(offset));
+    rb_ivar_set(error, id_input, input_of(rb_current_receiver()));
+}
 
 /* Raises klass with "MESSAGE, at byte OFFSET"; the message is fresh. */
 NORETURN(static void raise_at(VALUE klass, VALUE message, size_t offset));
@@ -15,7 +35,7 @@ raise_at(VALUE klass, VALUE message, size_t offset)
 
     rb_str_catf(message, ", at byte %" PRIuSIZE, offset);
     error = rb_exc_new_str(klass, message);
-    rb_ivar_set(error, id_offset, SIZET2NUM(offset));
+    set_offset(error, offset);
     rb_exc_raise(error);
 }
 
@@ -138,7 +158,7 @@ raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_tex
                                limit, allowed, found_text, offset);
     VALUE error = rb_exc_new_str(eLimitError, message);
 
-    rb_ivar_set(error, id_offset, SIZET2NUM(offset));
+    set_offset(error, offset);
     rb_ivar_set(error, id_limit, ID2SYM(rb_intern(limit)));
     rb_ivar_set(error, id_value, ULL2NUM(found));
     rb_exc_raise(error);
@@ -203,6 +223,62 @@ mp_raise_bigint_size(size_t size)
     rb_raise(eMalformedFormatError, "a bigint has a byte of sign and chunks of 4 bytes, not %" PRIuSIZE " bytes", size);
 }
 
+/* --- errors of handlers ----------------------------------------------------------------------------- */
+
+bool
+mp_decode_error_p(VALUE error)
+{
+    return RTEST(rb_obj_is_kind_of(error, mDecodeError));
+}
+
+static VALUE
+unfrozen(VALUE error)
+{
+    VALUE options;
+
+    if (!OBJ_FROZEN(error)) return error;
+    options = rb_hash_new();
+    rb_hash_aset(options, ID2SYM(id_freeze), Qfalse);
+    return rb_funcallv_kw(error, id_clone, 1, &options, RB_PASS_KEYWORDS);
+}
+
+/* The message, in an encoding that ASCII can be appended to. */
+static VALUE
+message_of(VALUE error)
+{
+    VALUE message = rb_obj_as_string(error);
+
+    if (rb_enc_asciicompat(rb_enc_get(message))) return message;
+    return rb_str_encode(message, rb_enc_from_encoding(mp_utf8), ECONV_INVALID_REPLACE | ECONV_UNDEF_REPLACE, Qnil);
+}
+
+/* A copy that blames the ext: the user may raise the same object again. */
+static VALUE
+blaming_ext(VALUE error, int type, size_t offset)
+{
+    VALUE message = message_of(error), copy;
+
+    message = NIL_P(rb_attr_get(error, id_offset))
+        ? rb_sprintf("%" PRIsVALUE ", at byte %" PRIuSIZE, message, offset)
+        : rb_sprintf("%" PRIsVALUE ", in the unpacker of ext type %d, at byte %" PRIuSIZE, message, type, offset);
+    copy = rb_funcall(unfrozen(error), id_exception, 1, message);
+    set_offset(copy, offset);
+    return copy;
+}
+
+void
+mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset)
+{
+    if (rb_attr_get(error, id_input) == input_of(body)) {
+        error = unfrozen(error);
+        set_offset(error, NUM2SIZET(rb_attr_get(error, id_offset)));
+    } else {
+        error = blaming_ext(error, type, offset);
+    }
+    rb_set_errinfo(Qnil); /* otherwise Ruby takes the original for the cause of its copy */
+    rb_exc_raise(error);
+}
+
 void
 mp_raise_packer_in_use(void)
 {
@@ -218,6 +294,7 @@ mp_raise_nesting(unsigned long max_depth, VALUE path)
 void
 Init_manypack_error(void)
 {
+    mDecodeError = mp_const("Manypack::DecodeError");
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
     eUnexpectedTypeError = mp_const("Manypack::UnexpectedTypeError");
@@ -226,6 +303,10 @@ Init_manypack_error(void)
     eLimitError = mp_const("Manypack::LimitError");
     eNestingError = mp_const("Manypack::NestingError");
     id_offset = rb_intern("@offset");
+    id_input = rb_intern("input"); /* hidden from Ruby code */
     id_limit = rb_intern("@limit");
     id_value = rb_intern("@value");
+    id_clone = rb_intern("clone");
+    id_freeze = rb_intern("freeze");
+    id_exception = rb_intern("exception");
 }

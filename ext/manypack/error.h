@@ -33,6 +33,15 @@ NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset));
 NORETURN(void mp_raise_no_data(void));
 NORETURN(void mp_raise_bigint_size(size_t size));
 
+bool mp_decode_error_p(VALUE error);
+
+/*
+ * Raises a DecodeError that came out of the handler of an ext, so that #offset is one of the input around the ext. If
+ * the error comes from body, the Unpacker that the handler was given, its offset is that already. Any other error has
+ * no offset, or one of another message that the handler unpacked: it gets the offset of the ext.
+ */
+NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset));
+
 /* RuntimeError: another Fiber or Thread is in the middle of a write. */
 NORETURN(void mp_raise_packer_in_use(void));
 

@@ -11,6 +11,10 @@ module Manypack
   #     warn "bad message: #{error.message}"
   #   end
   module DecodeError
+    # An error that leaves the handler of an ext type has the offset of that ext, and so has one of another message that
+    # the handler unpacked: its own offset stays in the error's message. Without any input around it, as when the
+    # handler is called by hand, the offset is 0.
+    #
     # @return [Integer] where in the input, in bytes, the object starts that is to blame
     # @example
     #   begin
@@ -18,7 +22,9 @@ module Manypack
     #   rescue Manypack::DecodeError => error
     #     error.offset #=> 2
     #   end
-    attr_reader :offset
+    def offset
+      @offset || 0
+    end
   end
 
   # In the errors that say that an object of another type was expected.
