@@ -15,17 +15,19 @@ mp_io_partial_p(VALUE obj)
     return rb_respond_to(obj, id_readpartial);
 }
 
+/* One call of readpartial or read. */
 typedef struct {
     VALUE io;
+    ID method;
     size_t size;
-} partial_read;
+} io_read;
 
 static VALUE
-read_partial(VALUE arg)
+call_read(VALUE arg)
 {
-    const partial_read *read = (const partial_read *)arg;
+    const io_read *read = (const io_read *)arg;
 
-    return rb_funcall(read->io, id_readpartial, 1, SIZET2NUM(read->size));
+    return rb_funcall(read->io, read->method, 1, SIZET2NUM(read->size));
 }
 
 static VALUE
@@ -34,19 +36,30 @@ at_end(VALUE arg, VALUE error)
     return Qnil;
 }
 
+/* What the io returned as a String. */
+static VALUE
+string_of(const io_read *read, VALUE answer)
+{
+    VALUE bytes = rb_check_string_type(answer);
+
+    if (!NIL_P(bytes)) return bytes;
+    rb_raise(rb_eTypeError, "%" PRIsVALUE " of %" PRIsVALUE " returned %" PRIsVALUE ", not String",
+             rb_id2str(read->method), rb_obj_class(read->io), rb_obj_class(answer));
+}
+
 VALUE
 mp_io_read(VALUE io, size_t size, uint64_t needed)
 {
-    partial_read read = {.io = io, .size = size};
+    io_read read = {.io = io, .method = id_readpartial, .size = size};
     VALUE bytes;
 
-    if (mp_io_partial_p(io)) {
-        bytes = rb_rescue2(read_partial, (VALUE)&read, at_end, Qnil, rb_eEOFError, (VALUE)0);
-    } else {
-        bytes = rb_funcall(io, id_read, 1, SIZET2NUM(needed < size ? (size_t)needed : size));
+    if (!mp_io_partial_p(io)) {
+        read.method = id_read;
+        if (needed < size) read.size = (size_t)needed;
     }
+    bytes = rb_rescue2(call_read, (VALUE)&read, at_end, Qnil, rb_eEOFError, (VALUE)0);
     if (NIL_P(bytes)) return Qnil;
-    StringValue(bytes);
+    bytes = string_of(&read, bytes);
     return RSTRING_LEN(bytes) ? bytes : Qnil;
 }
 

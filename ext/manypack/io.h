@@ -11,8 +11,9 @@ bool mp_io_p(VALUE obj);
 bool mp_io_partial_p(VALUE obj);
 
 /*
- * A String of at least one byte, nil at the end. readpartial is asked for size bytes and takes what is there; read
- * waits for all that it is asked for, and is asked for no more than needed.
+ * A String of at least one byte; nil at the end, which an io tells by nil, "" or EOFError. readpartial is asked for
+ * size bytes and takes what is there; read waits for all that it is asked for, and is asked for no more than needed.
+ * TypeError when the io returns neither a String nor what converts to one.
  */
 VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
 

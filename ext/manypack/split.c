@@ -1,6 +1,7 @@
 /* Manypack::Parallel::Splitter: cuts a stream into batches of whole messages, which Ractors may have. */
 #include "codec.h"
 #include "decode.h"
+#include "io.h"
 #include "skip.h"
 #include "wire.h"
 
@@ -245,6 +246,13 @@ rb_splitter_missing(VALUE self)
     return ULL2NUM(mp_walk_missing(&splitter->walk, base + splitter->at, base + RSTRING_LEN(splitter->pending)));
 }
 
+/* call-seq: Splitter.read(io, size, missing) -> String or nil: reads from an io as an Unpacker does */
+static VALUE
+rb_splitter_s_read(VALUE klass, VALUE io, VALUE size, VALUE missing)
+{
+    return mp_io_read(io, NUM2SIZET(size), NUM2ULL(missing));
+}
+
 void
 Init_manypack_split(void)
 {
@@ -252,6 +260,7 @@ Init_manypack_split(void)
 
     rb_undef_alloc_func(cSplitter);
     rb_define_singleton_method(cSplitter, "new", rb_splitter_s_new, 1);
+    rb_define_singleton_method(cSplitter, "read", rb_splitter_s_read, 3);
     rb_define_method(cSplitter, "feed", rb_splitter_feed, 1);
     rb_define_method(cSplitter, "take", rb_splitter_take, 3);
     rb_define_method(cSplitter, "rest", rb_splitter_rest, 0);

@@ -12,10 +12,9 @@ module Manypack
       # @param io [#readpartial, #read]
       # @param missing [Integer] what the message at hand lacks: an io that waits for all that it is asked for is asked
       #   for no more
+      # @raise [::TypeError] when the io returns what is no String
       def self.read(io, missing)
-        io.respond_to?(:readpartial) ? io.readpartial(BATCH_BYTES) : io.read([missing, BATCH_BYTES].min)
-      rescue EOFError
-        nil
+        Splitter.read(io, BATCH_BYTES, missing)
       end
 
       # @param source [String, #readpartial, #read, Enumerable<String>]
@@ -64,7 +63,7 @@ module Manypack
       def cut_io(pace, &block)
         until @splitter.lost?
           bytes = pace.read(@source, @splitter.missing)
-          break if bytes.nil? || bytes.empty?
+          break unless bytes
 
           cut(bytes, pace, true, &block)
         end
