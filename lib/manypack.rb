@@ -10,18 +10,18 @@ module Manypack
 end
 
 # What the extension looks up when it is loaded.
-require "manypack/version"
-require "manypack/errors"
-require "manypack/extension_value"
-require "manypack/timestamp"
-require "manypack/handler"
+require_relative "manypack/version"
+require_relative "manypack/errors"
+require_relative "manypack/extension_value"
+require_relative "manypack/timestamp"
+require_relative "manypack/handler"
 
-require "manypack/manypack"
+require "manypack/manypack" # RubyGems may keep it in another folder
 
-require "manypack/packer"
-require "manypack/unpacker"
-require "manypack/factory"
-require "manypack/symbol"
-require "manypack/bigint"
-require "manypack/time"
-require "manypack/parallel"
+require_relative "manypack/packer"
+require_relative "manypack/unpacker"
+require_relative "manypack/factory"
+require_relative "manypack/symbol"
+require_relative "manypack/bigint"
+require_relative "manypack/time"
+require_relative "manypack/parallel"

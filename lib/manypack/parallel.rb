@@ -2,22 +2,6 @@
 
 # Manypack::Parallel: one stream of messages, many Ractors.
 
-begin
-  require "etc"
-rescue LoadError # a load path without Ruby's own libraries, for whatever reason; packing needs none of them
-  nil
-end
-
-require "manypack/parallel/error"
-require "manypack/parallel/work"
-require "manypack/parallel/worker"
-require "manypack/parallel/cutter"
-require "manypack/parallel/crew"
-require "manypack/parallel/run"
-require "manypack/parallel/here"
-require "manypack/parallel/reader"
-require "manypack/parallel/abroad"
-
 module Manypack
   # Unpacks a stream of messages and works on them in several Ractors at once.
   #
@@ -50,6 +34,16 @@ module Manypack
   #   bytes = Manypack.pack({"n" => 1}) + Manypack.pack({"n" => 2})
   #   Manypack::Parallel.map(bytes) { |object| object["n"] * 10 } #=> [10, 20]
   module Parallel
+    # Run and all that it needs take longer to load than the rest of Manypack, and most programs never call Parallel.
+    # The paths are absolute because the load path may be another one by then. Before Ruby 3.4 only the main Ractor can
+    # load a file, so there Run is loaded at once: every Ractor may be the first to call Parallel.
+    autoload :Error, File.join(__dir__, "parallel/error")
+    autoload :Run, File.join(__dir__, "parallel/run")
+    require_relative "parallel/run" unless Ractor.respond_to?(:_require)
+
+    private_constant :Splitter, :Stop, :Batch, :Work, :Run
+    private_constant :Outbox if const_defined?(:Outbox, false)
+
     # What the block returns for each message.
     #
     # @param source [String, #readpartial, #read, Enumerable<String>]
@@ -67,7 +61,7 @@ module Manypack
       raise ArgumentError, "no block given" unless block
 
       results = []
-      Run.of(source, Work.of(block), **options).each { |of_a_batch| results.concat(of_a_batch) }
+      Run.of(source, block, **options).each { |of_a_batch| results.concat(of_a_batch) }
       results
     end
 
@@ -90,7 +84,7 @@ module Manypack
       return enum_for(:each, source, map: map, **options) unless block
 
       options = { shareable: true, **options } unless map
-      Run.of(source, Work.of(map), **options).each { |of_a_batch| of_a_batch.each(&block) }
+      Run.of(source, map, **options).each { |of_a_batch| of_a_batch.each(&block) }
       nil
     end
 
@@ -115,7 +109,7 @@ module Manypack
 
       written = 0
       writer = output.respond_to?(:write) ? :write : :<<
-      Run.of(source, Work.of(block), packs: true, **options).each do |count, bytes|
+      Run.of(source, block, packs: true, **options).each do |count, bytes|
         written += count
         output.public_send(writer, bytes) if count > 0
         output.flush if output.respond_to?(:flush)

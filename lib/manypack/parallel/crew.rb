@@ -201,6 +201,5 @@ module Manypack
       end
     end
     private_constant :Crew
-    private_constant :Outbox if const_defined?(:Outbox, false)
   end
 end

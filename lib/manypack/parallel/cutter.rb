@@ -88,6 +88,6 @@ module Manypack
         end
       end
     end
-    private_constant :Cutter, :Splitter
+    private_constant :Cutter
   end
 end

@@ -1,6 +1,20 @@
 # frozen_string_literal: true
 
-# One call of Parallel: from the source to the results.
+# One call of Parallel: from the source to the results; and all else that such a call needs.
+
+begin
+  require "etc"
+rescue LoadError # a load path without Ruby's own libraries, for whatever reason; packing needs none of them
+  nil
+end
+
+require_relative "error"
+require_relative "work"
+require_relative "worker"
+require_relative "cutter"
+require_relative "crew"
+require_relative "reader"
+
 module Manypack
   module Parallel
     class Run
@@ -9,8 +23,10 @@ module Manypack
         defined?(Etc) ? Etc.nprocessors : 1
       end
 
+      # @param work [#call, nil] see Work.of
       # @return [Run]
       def self.of(source, work, ractors: processors, ordered: true, codec: nil, factory: nil, packs: false, **options)
+        work = Work.of(work)
         unless ractors.is_a?(Integer) && !ractors.negative?
           raise ArgumentError, "ractors is an Integer from 0 on, not #{ractors.inspect}"
         end
@@ -58,6 +74,8 @@ module Manypack
         failure&.raise!
       end
     end
-    private_constant :Run
   end
 end
+
+require_relative "here"
+require_relative "abroad"

@@ -66,6 +66,5 @@ module Manypack
         block.lambda? && block.source_location.nil? && block.parameters == [[:req], [:rest]]
       end
     end
-    private_constant :Work
   end
 end

@@ -86,6 +86,6 @@ module Manypack
         false
       end
     end
-    private_constant :Worker, :Batch, :Stop
+    private_constant :Worker
   end
 end

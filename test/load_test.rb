@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+# require "manypack" loads little, and the rest comes on first use wherever that is: in any Thread, in any Ractor, under
+# any load path.
+require "test_helper"
+require "support/program"
+
+class LoadTest < Minitest::Test
+  include ProgramHelper
+
+  # Since Ruby 3.4. Before it, all is loaded at once.
+  LOADS_IN_EVERY_RACTOR = Ractor.respond_to?(:_require)
+
+  # What a program may do with Parallel first; each is true.
+  FIRST_USES = [
+    'Manypack::Parallel.map("\x01\x02", ractors: 2) { |n| n * 2 } == [2, 4]',
+    'Manypack::Parallel.map("\x01\x02", ractors: 0) { |n| n * 2 } == [2, 4]',
+    'Manypack::Parallel.each("\x91\x01".b).first == [1]',
+    'Manypack::Parallel.filter("\x01\x02".b, [], ractors: 1) { |n| n if n > 1 } == 1',
+    '(Manypack::Parallel.map("\x01", ractors: 1) { raise } rescue Manypack::Parallel::Error === $!)',
+    "Manypack::Parallel::Error.method_defined?(:index)"
+  ].freeze
+
+  # What the main Ractor may do meanwhile.
+  WAITS = [
+    "", "sleep(0.001) until done?(ractor)", "Thread.pass until done?(ractor)", "Thread.new { sleep(0.001) until done?(ractor) }.join",
+    "IO.select([IO.pipe[0]], nil, nil, 0.001) until done?(ractor)", "Mutex.new.synchronize { sleep(0.001) until done?(ractor) }"
+  ].freeze
+
+  def test_require_loads_nothing_that_only_parallel_needs
+    loaded = output_of({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable-gems", "-I", LIB, "-r", "manypack", "-e", "puts $LOADED_FEATURES")
+    needed = loaded.lines.grep(%r{/(parallel/|etc\.)})
+    LOADS_IN_EVERY_RACTOR ? assert_empty(needed) : assert_operator(needed.size, :>, 5)
+  end
+
+  def test_the_first_use_in_a_ractor
+    [*FIRST_USES.product(WAITS.first(1)), *FIRST_USES.first(1).product(WAITS)].uniq.each do |use, wait|
+      assert_program <<~RUBY, "true"
+        def done?(ractor) = ractor.inspect.end_with?("terminated>")
+        ractor = Ractor.new { #{use} }
+        #{wait}
+        p value(ractor)
+      RUBY
+    end
+  end
+
+  def test_the_first_use_in_a_ractor_of_a_class_of_its_own
+    assert_program "p value(Class.new(Ractor).new { #{FIRST_USES.first} })", "true"
+  end
+
+  def test_the_first_use_in_many_ractors_at_once
+    assert_program <<~RUBY, "true"
+      ractors = Array.new(8) { |i| Ractor.new(i) { |n| Manypack::Parallel.map(Manypack.pack(n), ractors: 1) { |object| object } } }
+      p ractors.map { |ractor| value(ractor) } == Array.new(8) { |i| [i] }
+    RUBY
+  end
+
+  def test_the_first_use_in_many_threads_at_once
+    assert_program <<~RUBY, "true"
+      start = Thread::Queue.new
+      threads = Array.new(8) do |i|
+        Thread.new do
+          start.pop
+          Manypack::Parallel.map(Manypack.pack(i), ractors: i % 3) { |object| object }
+        end
+      end
+      start.close
+      p threads.map(&:value) == Array.new(8) { |i| [i] }
+    RUBY
+  end
+
+  def test_the_first_ractors_of_many_threads
+    assert_program <<~RUBY, "true"
+      start = Thread::Queue.new
+      threads = Array.new(8) do |i|
+        Thread.new do
+          start.pop
+          Ractor.new(i) { |n| Manypack::Parallel.map(Manypack.pack(n), ractors: 0) { |object| object } }
+        end
+      end
+      start.close
+      p threads.map(&:value).map { |ractor| value(ractor) } == Array.new(8) { |i| [i] }
+    RUBY
+  end
+
+  def test_in_a_ractor_that_runs_already_when_manypack_is_required
+    output = output_of(RbConfig.ruby, "-W:no-experimental", "-I", LIB, stdin_data: <<~RUBY)
+      ractor = Ractor.new do
+        Ractor.receive
+        #{FIRST_USES.first}
+      end
+      require "manypack"
+      ractor.send(nil)
+      p ractor.respond_to?(:value) ? ractor.value : ractor.take
+    RUBY
+    assert_equal "true\n", output
+  end
+
+  def test_the_first_use_under_another_load_path
+    [FIRST_USES.first, "(ractor = Ractor.new { #{FIRST_USES.first} }) && value(ractor)"].each do |use|
+      assert_program <<~RUBY, "true"
+        require "manypack/drop_in"
+        Dir.chdir("/")
+        $LOAD_PATH.replace([])
+        p #{use.gsub("Manypack::Parallel", "MessagePack::Parallel")}
+      RUBY
+    end
+  end
+
+  def test_both_names_are_of_one_module
+    assert_program <<~RUBY, "true"
+      require "manypack/drop_in"
+      p [MessagePack::Parallel.equal?(Manypack::Parallel), MessagePack::Parallel::Error.equal?(Manypack::Parallel::Error),
+         MessagePack.constants.sort == Manypack.constants.sort].all?
+    RUBY
+  end
+
+  def test_what_is_public_is_known_before_it_is_used_and_the_rest_never
+    shown = "p Manypack::Parallel.constants, defined?(Manypack::Parallel), defined?(Manypack::Parallel::Error), defined?(Manypack::Parallel::Run)"
+    expected = "[:Error]\n\"constant\"\n\"constant\"\nnil"
+    assert_program shown, expected
+    assert_program "Manypack::Parallel.map(\"\") { nil }\n#{shown}", expected
+  end
+
+  def test_ractors_are_made_as_without_manypack
+    program = <<~RUBY
+      made = -> { Ractor.new(1, name: "mine") { |n| [n, Ractor.current.name] } }
+      made.call
+      ractor = made.call
+      p ractor.inspect[/ -:\\d+/], ractor.respond_to?(:value) ? ractor.value : ractor.take
+      p((Ractor.new rescue $!.message), Ractor.method(:new).owner.inspect)
+    RUBY
+    without = output_of(RbConfig.ruby, "-W:no-experimental", stdin_data: program)
+    assert_equal without, output_of(RbConfig.ruby, "-W:no-experimental", "-I", LIB, "-r", "manypack", stdin_data: program)
+  end
+end
