@@ -22,8 +22,10 @@ module Markdown
   end
 
   # @param measurement [Measurement]
-  # @return [String]
+  # @return [String] empty where there are no bytes
   def megabytes(measurement)
+    return "" if measurement.bytes.zero?
+
     count((measurement.bytes / measurement.median * 1e3).round)
   end
 

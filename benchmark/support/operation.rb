@@ -26,6 +26,11 @@ class Operation
     raise NotImplementedError
   end
 
+  # @return [Integer] nanoseconds of the processor until now, of whoever does the work
+  def cpu_time
+    Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+  end
+
   # @return [Integer] how many things one repetition handles
   def units(_payload)
     1

@@ -50,6 +50,15 @@ module Payloads
     }
   end
 
+  # What a cache or a cookie holds, from the smallest on.
+  #
+  # @param seed [Integer]
+  # @return [Hash{String => Object}] name to value
+  def cached(seed: DEFAULT_SEED)
+    { "1" => 1, '"abc"' => "abc", "three keys" => { "id" => 1_000, "name" => "abc", "ok" => true },
+      "200 rows" => rows(200 * Rows::BYTES, seed: seed) }
+  end
+
   # Objects that need ext types, see ExtTypes.
   #
   # @param seed [Integer]

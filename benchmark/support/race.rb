@@ -45,7 +45,7 @@ class Race
 
   def race(one)
     able = one.operations.to_h { |operation| [operation.name, start(one, operation.name)] }
-    @rounds.times do |round|
+    (@rounds * (one.times_rounds || 1)).times do |round|
       able.each { |operation, measurements| lap(one.id, operation, measurements.rotate(round)) }
     end
     able.values.flatten(1).map(&:last)

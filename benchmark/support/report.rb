@@ -16,12 +16,16 @@ class Report
   # What the groups of cases are called on the page, in this order.
   GROUPS = {
     "documents" => "Real documents", "classics" => "The data sets of 2012", "messages" => "Messages",
-    "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types", "streams" => "Streams",
-    "skip" => "Skipping", Workload::LANGUAGES => "Across languages"
+    "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types",
+    "pools" => "As Rails calls it", "streams" => "Streams", "skip" => "Skipping", "start" => "Loading",
+    Workload::LANGUAGES => "Across languages"
   }.freeze
 
   OPERATIONS = {
     "restore" => "Factory#load", "dump" => "Factory#dump", "skip" => "Unpacker#skip",
+    "deserialize" => "pool.unpacker with feed_reference, read, full_unpack",
+    "serialize" => "pool.packer with write(128), write, full_pack",
+    "start" => "a process that requires the library and ends",
     "unpack_registering" => "unpack, by a new Unpacker that registers the type",
     "pack_registering" => "pack, by a new Packer that registers the type"
   }.freeze
@@ -132,21 +136,46 @@ class Report
     texts.join("; ")
   end
 
-  # One number for each peer and direction, over all documents, data sets, messages, sizes and mutations.
+  # One number for each peer and direction, over all documents, data sets, messages, sizes and mutations; and the least
+  # of whatever was measured beside the peer.
   def summary
-    rows = peers_of_all.map do |peer|
-      [peer, *%w[unpack pack].flat_map { |operation| summary_cells(operation, peer) }]
+    rows = @results.measurements.map(&:contender).uniq.grep_v(OWN).map do |peer|
+      [peer, *%w[unpack pack].map { |operation| mean(operation, peer) }, told(every_ratio(peer).min_by(&:last))]
     end
-    Markdown.table(["", "unpack", "least", "pack", "least"], rows)
+    Markdown.table(["", "unpack", "pack", "least of all"], rows)
   end
 
-  def summary_cells(operation, peer)
-    ratios = all_ratios(@results, operation, peer)
-    return ["", ""] if ratios.empty?
-
-    worst = ratios.min_by(&:last)
-    [format("**%.2f**", Statistics.geometric_mean(ratios.map(&:last))), format("%.2f (%s)", worst.last, worst.first)]
+  def mean(operation, peer)
+    ratios = all_ratios(@results, operation, peer).map(&:last)
+    ratios.empty? ? "" : format("**%.2f**", Statistics.geometric_mean(ratios))
   end
+
+  # Where Manypack takes longer than a peer in Ruby that writes the same bytes.
+  def losses
+    slower = @results.measurements.map(&:contender).uniq.grep(/\Amsgpack( pool| #392)?\z/).to_h do |peer|
+      [peer, every_ratio(peer).select { |_, ratio| ratio < 1 }.sort_by(&:last)]
+    end
+    slower.map do |peer, cases|
+      "Slower than #{peer}: #{cases.empty? ? "nowhere" : cases.map { |one| told(one) }.join("; ")}."
+    end
+  end
+
+  # @return [Array] of case and operation, and median ratio
+  def every_ratio(peer)
+    of_peer = @results.measurements.select { |one| one.contender == peer }
+    of_peer.map do |one|
+      where = ["#{one.group}/#{one.name}", title(one.operation)].join(": ")
+      [where, @results.ratio(one.group, one.operation, one.name, peer).median]
+    end
+  end
+
+  def told(ratio)
+    format("%.2f (%s)", ratio.last, ratio.first)
+  end
+
+  # What is no peer.
+  OWN = /\A(#{Results::BASE}|read instead|#{Results::FLOOR})\z/.freeze
+  private_constant :OWN
 
   GENERAL = %w[documents classics messages sizes mutations].freeze
   private_constant :GENERAL

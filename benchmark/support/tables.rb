@@ -31,7 +31,7 @@ class Tables
 
   def own_cells(group, operation, name)
     own = @results.find(group, operation, name)
-    [nanoseconds(own.median), format("%.0f", own.bytes / own.median * 1e3)]
+    [nanoseconds(own.median), own.bytes.zero? ? "-" : format("%.0f", own.bytes / own.median * 1e3)]
   end
 
   def over_floor(group, operation, name)

@@ -6,12 +6,13 @@ require "json"
 require_relative "operations/one_shot"
 require_relative "operations/read_stream"
 require_relative "operations/skip"
+require_relative "operations/start"
 require_relative "operations/write_stream"
 require_relative "payloads"
 
 class Workload
-  # One payload, made when it is asked for.
-  Case = Struct.new(:group, :name, :operations, :build, keyword_init: true) do
+  # One payload, made when it is asked for; and by how much its rounds are multiplied where single ones differ much.
+  Case = Struct.new(:group, :name, :operations, :build, :times_rounds, keyword_init: true) do
     # @return [String] unlike that of any other case
     def id
       "#{group}/#{name}"
@@ -24,17 +25,24 @@ class Workload
 
   PLAIN = %w[unpack pack].map { |name| OneShot.new(name, pack: "pack", unpack: "unpack") }.freeze
   TYPED = %w[restore dump].map { |name| OneShot.new(name, pack: "dump", unpack: "restore") }.freeze
+  POOLED = %w[deserialize serialize].map do |name|
+    OneShot.new(name, pack: "serialize", unpack: "deserialize")
+  end.freeze
   REGISTERING = %w[unpack_registering pack_registering].map do |name|
     OneShot.new(name, pack: "pack_registering", unpack: "unpack_registering")
   end.freeze
   SKIPPING = [Skip.new].freeze
+  STARTING = [Start.new].freeze
   STREAMING = [
     ReadStream.new("each, of a file", :file), ReadStream.new("each, of a fed String", :string),
     WriteStream.new("write to /dev/null, flush at the end", flush: :end) { File.open(File::NULL, "wb") },
     WriteStream.new("write to /dev/null, flush each", flush: :each) { File.open(File::NULL, "wb") },
-    WriteStream.new("write to a StringIO, flush at the end", flush: :end) { StringIO.new(String.new) }
+    WriteStream.new("write to a StringIO, flush at the end", flush: :end) { StringIO.new(String.new) },
+    WriteStream.new("write to a StringIO, flush each", flush: :each) { StringIO.new(String.new) }
   ].freeze
-  ALL = [*PLAIN, *TYPED, *REGISTERING, *SKIPPING, *STREAMING].to_h { |operation| [operation.name, operation] }.freeze
+  ALL = [PLAIN, TYPED, POOLED, REGISTERING, SKIPPING, STREAMING, STARTING].flatten(1).to_h do |operation|
+    [operation.name, operation]
+  end.freeze
 
   GROWTH = "growth"
   LANGUAGES = "languages"
@@ -52,8 +60,8 @@ class Workload
 
   # @return [Hash{String => Case}] by id
   def cases
-    @cases ||= [*documents, *classics, *messages, *sizes, *mutations,
-                *skips, *typed, *streams, *languages, *growth].to_h { |one| [one.id, one] }
+    @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *typed, *pooled, *streams, *starts,
+                *languages, *growth].to_h { |one| [one.id, one] }
   end
 
   private
@@ -103,9 +111,19 @@ class Workload
     Payloads.typed.map { |name, object| one("ext types", name, TYPED) { object } }
   end
 
+  def pooled
+    Payloads.cached.map { |name, object| one("pools", name, POOLED) { object } }
+  end
+
   def streams
     { "messages" => 1, "log lines" => 10, "tweets" => 50 }.map do |kind, size|
       one("streams", "#{@stream / size} #{kind}", STREAMING) { Payloads.stream(kind, @stream / size) }
+    end
+  end
+
+  def starts
+    { "ruby" => [], "ruby --disable-gems" => ["--disable-gems"] }.map do |name, flags|
+      one("start", name, STARTING) { flags }.tap { |start| start.times_rounds = 10 }
     end
   end
 

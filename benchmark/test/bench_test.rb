@@ -5,7 +5,8 @@ require "minitest/autorun"
 require "open3"
 require "rbconfig"
 require "tempfile"
-require_relative "../support/results"
+require "tmpdir"
+require_relative "../support/report"
 
 class BenchTest < Minitest::Test
   BENCH = File.expand_path("../bench.rb", __dir__)
@@ -21,6 +22,37 @@ class BenchTest < Minitest::Test
       assert_equal %w[floor Marshal], results.peers("messages", "unpack")
       assert_operator results.ratio("messages", "unpack", "structured", "Marshal").median, :>, 1
     end
+  end
+
+  def test_what_rails_calls_ext_types_and_loading_are_measured_beside_the_msgpack_gem
+    Tempfile.create("results") do |file|
+      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
+                                       "--only", "pools/1|an order|start/.*disable", "--contenders", "floor|msgpack$",
+                                       "--rounds", "1", "--output", file.path)
+      assert_predicate status, :success?, output
+      results = Results.read(file.path)
+      assert_equal [["ext types", "restore"], ["ext types", "dump"], %w[pools deserialize], %w[pools serialize],
+                    %w[start start]], results.tables
+      results.tables.each { |group, operation| assert_includes results.peers(group, operation), "msgpack" }
+      assert_operator results.ratio("start", "start", "ruby --disable-gems", "floor").median, :<, 1
+      assert_operator results.find("start", "start", "ruby --disable-gems").times.size, :>=, 10
+    end
+  end
+
+  def test_every_group_is_in_the_report
+    groups = Workload.new(data: nil, stream: 1_000, largest: 1_000).cases.values.map(&:group)
+    assert_empty groups.uniq - [*Report::GROUPS.keys, Workload::GROWTH]
+  end
+
+  def test_the_report_shows_a_loss_wherever_it_is
+    cases = [%w[messages pack], %w[messages unpack], ["ext types", "restore"], %w[start start], ["streams", "each"]]
+    cases.each do |group, operation|
+      summary = summary_of(cases.map { |one| [*one, one == [group, operation] ? 0.5 : 2.0] })
+      title = Report::OPERATIONS.fetch(operation, operation)
+      assert_includes summary, "| 0.50 (#{group}/case: #{title}) |"
+      assert_includes summary, "Slower than msgpack: 0.50 (#{group}/case: #{title})."
+    end
+    assert_includes summary_of(cases.map { |one| [*one, 2.0] }), "Slower than msgpack: nowhere."
   end
 
   def test_ratios_are_taken_round_by_round
@@ -39,8 +71,21 @@ class BenchTest < Minitest::Test
 
   private
 
-  def measurement(contender, times, name = "case")
-    Measurement.new(group: "group", name: name, operation: "pack", contender: contender, bytes: 1, objects: 1,
+  # What the report says in short.
+  def summary_of(cases)
+    measurements = cases.flat_map do |group, operation, ratio|
+      { "Manypack" => 1.0, "msgpack" => ratio, "floor" => 1.0 }.map do |contender, time|
+        measurement(contender, [time], "case", group: group, operation: operation)
+      end
+    end
+    Dir.mktmpdir do |folder|
+      Report.new([Results.new({ contenders: {} }, measurements)], folder).write
+      File.read(File.join(folder, "performance.md"))[/^## In short$.*?(?=^## )/m]
+    end
+  end
+
+  def measurement(contender, times, name = "case", group: "group", operation: "pack")
+    Measurement.new(group: group, name: name, operation: operation, contender: contender, bytes: 1, objects: 1,
                     wall: times, cpu: times, gc: times.map { 0.0 })
   end
 end

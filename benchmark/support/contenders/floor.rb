@@ -12,6 +12,7 @@ module Contenders
       require "manypack"
     end
 
+    def self.feature = nil # to require
     def self.version = "of #{RUBY_VERSION}"
 
     # @return [Floor::Plan, Floor::Walk] what the operation needs in place of bytes or of the object

@@ -12,14 +12,34 @@ module Contenders
       require("manypack")
       const_set(:FACTORY, Payloads::ExtTypes.register(Manypack::Factory.new, Manypack::Time).freeze)
       const_set(:UNPACKER, Manypack::Unpacker.new)
+      const_set(:POOL, FACTORY.pool(5))
     end
 
+    def self.feature = "manypack"
     def self.version = Manypack::VERSION
     def self.pack(object) = Manypack.pack(object)
     def self.unpack(bytes) = Manypack.unpack(bytes)
 
     def self.dump(object) = FACTORY.dump(object)
     def self.restore(bytes) = FACTORY.load(bytes)
+
+    # As ActiveSupport::MessagePack calls it; 128 is its signature.
+    def self.serialize(object)
+      POOL.packer do |packer|
+        packer.write(128)
+        packer.write(object)
+        packer.full_pack
+      end
+    end
+
+    def self.deserialize(bytes)
+      POOL.unpacker do |unpacker|
+        unpacker.feed_reference(bytes)
+        raise "no signature" unless unpacker.read == 128
+
+        unpacker.full_unpack
+      end
+    end
 
     def self.pack_registering(object)
       packer = Manypack::Packer.new

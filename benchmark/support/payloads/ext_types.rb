@@ -34,9 +34,16 @@ module Payloads
         "100 orders (recursive)" =>
           Array.new(100) { Order.new(random.rand(1 << 20), { "milk" => random.rand(9), "bread" => 2 }) },
         "all three" =>
-          Array.new(50) { Order.new(random.rand(1 << 20), { "at" => point(random), "time" => time(random) }) }
+          Array.new(50) { Order.new(random.rand(1 << 20), { "at" => point(random), "time" => time(random) }) },
+        "an order (recursive)" => Order.new(random.rand(1 << 20), { "milk" => 1, "bread" => 2 }),
+        "orders in orders (recursive)" => nested_order(random, 5)
       }
     end
+
+    def self.nested_order(random, depth)
+      Order.new(random.rand(1 << 20), depth.zero? ? [] : Array.new(2) { nested_order(random, depth - 1) })
+    end
+    private_class_method :nested_order
 
     def self.point(random)
       Point.new(random.rand(-1_000..1_000), random.rand(-1_000_000..1_000_000))
