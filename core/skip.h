@@ -55,7 +55,7 @@ mp_status mp_split(mp_walk *walk, mp_run *run, const uint8_t *end, uint64_t obje
 /* Counts the object at hand as passed over by somebody else; true when that was the last one of the walk. */
 bool mp_walk_object_passed(mp_walk *walk);
 
-/* Open containers, from the innermost one outwards, that are asked what they lack: more would cost time at each byte. */
+/* Open containers, from the innermost one outwards, that are asked what they lack: all would cost time at each byte. */
 #define MP_MISSING_LEVELS 64
 
 /*

@@ -91,7 +91,7 @@ if MallocCounter.possible?
       RUBY
     end
 
-    def test_after_all_is_done_only_the_caches_are_held
+    def test_after_all_is_done_only_the_caches_and_the_spare_objects_are_held
       assert_counted <<~'RUBY'
         require "stringio"
         foreign = Class.new { def to_msgpack(packer) = packer.write_array_header(1).write("x" * 5_000) }.new
@@ -99,12 +99,18 @@ if MallocCounter.possible?
         factory.register_type(1, Rational, packer: ->(r, p) { p.write([r.numerator, r.denominator]) },
                                            unpacker: ->(u) { Rational(*u.read) }, recursive: true)
         strings = Manypack.pack((0...2_000).flat_map { |i| ["value #{i}"] * 2 })
+        spare = lambda do |object|
+          factory.load(factory.dump([1r, object]))
+          packed = factory.pool.packer { |packer| packer.write(object).full_pack }
+          factory.pool.unpacker { |unpacker| unpacker.feed(packed).read }
+        end
         rows = Manypack.pack(Array.new(200) { |i| Array.new(3) { (0...20).to_h { |key| ["key #{key} of #{i}", i] } } })
         elsewhere do
           Manypack.unpack(Manypack.pack((0...2_000).to_h { |i| ["key #{i}", i] }))
           Manypack.unpack(strings, shareable: true)
           Manypack.unpack(rows)
           Manypack.pack(eval("[#{Array.new(2_000) { |i| ":s#{i}" }.join(",")}]"))
+          spare.call([nil])
         end
         first = held_after_collection
         elsewhere do
@@ -119,6 +125,7 @@ if MallocCounter.possible?
             Manypack::Codec.new(freeze: true).unpack(strings)
             Manypack.unpack(rows)
             Manypack.pack(eval("[#{Array.new(500) { |i| ":t#{i}" }.join(",")}]"))
+            [["x" * 100_000] * 10, [2r] * 700, [1] * 100_000, [nil]].each { |object| spare.call(object) }
           end
         end
         held = held_after_collection

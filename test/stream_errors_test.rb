@@ -27,6 +27,14 @@ class StreamErrorsTest < Minitest::Test
     end
   end
 
+  # A container declares more than there is: its elements are looked at as they come, not when all are there.
+  def test_a_chunk_that_starts_with_a_large_head_is_decoded_as_far_as_it_goes
+    pieces = ["\xDE\x01\x00".b + ("\x01" * 399), "\xDE\x80\x00".b + ("\x02" * 300) + "\xC1".b]
+    fed = pieces.inject(Manypack::Unpacker.new) { |unpacker, piece| unpacker.feed(piece) }
+    over_read = Manypack::Unpacker.new(Class.new { define_method(:read) { |_size| pieces.shift } }.new)
+    [fed, over_read].each { |unpacker| assert_equal 705, assert_raises(Manypack::MalformedFormatError) { unpacker.read }.offset }
+  end
+
   def test_after_a_failing_ext_inside_containers_the_object_behind_the_outermost_follows
     FAILING.each do |ext, error|
       ["92 #{ext} 02", "92 02 #{ext}", "93 01 82 a1 61 #{ext} a1 62 02 03", "81 #{ext} 01", "81 01 #{ext}", "91 91 91 #{ext}",

@@ -321,6 +321,7 @@ typedef struct {
     VALUE (*body)(void *run);
     bool at_work;
     bool decoding;
+    uint64_t need; /* bytes from the front on without which the decoder cannot go on */
     bool cut;     /* the decoder had no more bytes than max_bytes leaves to the object at hand, and there are more */
     mp_decoder d;
 } run;
@@ -458,6 +459,7 @@ decode_front(run *r)
     VALUE obj;
 
     r->cut = chunk && chunk->len > allowed;
+    r->need = 1;
     if (!chunk) return Qundef;
     r->decoding = true;
     buffer->taken = true;
@@ -467,20 +469,19 @@ decode_front(run *r)
     unpacker_get(r->self); /* raises where this was a body, whose end came while a Fiber had stopped in here */
     mp_buffer_get(u->buffer)->taken = u->body;
     r->decoding = false;
+    if (obj == Qundef) r->need = mp_object_need(r->d.at, r->d.end);
     consume(u, mp_decoder_detach(&r->d));
     return obj;
 }
 
-/* Has more of the object that the decoder is in the middle of, or of the first one. false when there is no more. */
+/* Has what the decoder needs to go on. false when the input ends before. */
 static bool
-more_there(const run *r)
+need_there(const run *r)
 {
-    mp_unpacker *u = r->u;
-    mp_blame here = front(u);
-    uint64_t need = mp_object_need(here.at, here.end), whole = need;
+    uint64_t whole = r->need;
 
-    if (mp_buffer_get(u->buffer)->reads_exactly) whole += mp_tree_missing(&r->d.tree, r->d.stack.values);
-    return bytes_there(u, need, whole);
+    if (mp_buffer_get(r->u->buffer)->reads_exactly) whole += mp_tree_missing(&r->d.tree, r->d.stack.values);
+    return bytes_there(r->u, r->need, whole);
 }
 
 /* The next object, with a decoder that decoder_for made. Qundef when the bytes end before it does. */
@@ -508,7 +509,7 @@ read_object(run *r)
             return Qundef;
         }
         suspend(r); /* before anything that can raise or never return */
-        if (!more_there(r)) return Qundef;
+        if (!need_there(r)) return Qundef;
     }
 }
 

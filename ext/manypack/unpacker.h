@@ -8,8 +8,8 @@
 VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv);
 
 /*
- * A frozen Unpacker by a Codec object for the block of a pool: the spare one of the Ractor, or a new one. Given back, it
- * becomes the spare one unless user code still has it in the middle of something.
+ * A frozen Unpacker by a Codec object for the block of a pool: the spare one of the Ractor, or a new one. Given back,
+ * it becomes the spare one unless user code still has it in the middle of something.
  */
 VALUE mp_unpacker_borrow(VALUE codec);
 void mp_unpacker_give_back(VALUE unpacker);
@@ -38,7 +38,7 @@ VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *typ
  */
 uint64_t mp_unpacker_end_body(VALUE self);
 
-/* Keeps an Unpacker whose body has ended, and some of those for the bodies inside it, as the spare one of the Ractor. */
+/* Keeps an Unpacker whose body has ended, and some of those for bodies inside it, as the spare one of the Ractor. */
 void mp_unpacker_keep_for_bodies(VALUE self);
 
 #endif

@@ -141,8 +141,8 @@ module Manypack
 
       # Lends a Packer for the time of the block. Blocks may nest: each has a Packer of its own.
       #
-      # @yieldparam packer [Packer] empty, and for this block alone: afterwards it raises RuntimeError, or is lent to
-      #   another block. Types cannot be registered on it
+      # @yieldparam packer [Packer] empty, and for this block alone: afterwards it raises RuntimeError, or is lent
+      #   to another block. Types cannot be registered on it
       # @return [Object] what the block returns
       # @raise [LocalJumpError] without a block
       # @example
@@ -158,8 +158,8 @@ module Manypack
 
       # Lends an Unpacker for the time of the block. Blocks may nest: each has an Unpacker of its own.
       #
-      # @yieldparam unpacker [Unpacker] empty, and for this block alone: afterwards it raises RuntimeError, or is lent to
-      #   another block. Types cannot be registered on it
+      # @yieldparam unpacker [Unpacker] empty, and for this block alone: afterwards it raises RuntimeError, or is lent
+      #   to another block. Types cannot be registered on it
       # @return [Object] what the block returns
       # @raise [LocalJumpError] without a block
       # @example
