@@ -133,6 +133,25 @@ class PoolBlockTest < Minitest::Test
     assert_equal expected, Manypack::Unpacker.new.tap { |u| u.register_type(1) { factory.load(inner) } } && factory.unpacker.feed(nested).read
   end
 
+  OWNED = {
+    "the Unpacker" => ->(body) { def body.read = :mine }, "the Buffer" => ->(body) { def (body.buffer).size = :mine },
+    "a frozen Unpacker" => ->(body) { body.freeze }, "a frozen Buffer" => ->(body) { body.buffer.freeze },
+    "variables" => ->(body) { body.instance_variable_set(:@mine, 1) }
+  }.freeze
+
+  OWNED.each do |what, own|
+    define_method("test_a_body_has_nothing_of_the_one_before_that_a_handler_made_its_own_by_#{what.tr(" ", "_")}") do
+      factory = Manypack::Factory.new
+      handler = lambda do |body|
+        seen = [body.buffer.singleton_methods, body.frozen?, body.buffer.frozen?, body.instance_variables, body.read]
+        own.call(body)
+        seen
+      end
+      factory.register_type(1, Struct.new(:all), recursive: true, packer: nil, unpacker: handler)
+      2.times { assert_equal [[[], false, false, [], 5]] * 2, factory.load("\x92\xD4\x01\x05\xD4\x01\x05".b) }
+    end
+  end
+
   def test_what_was_packed_and_unpacked_is_not_kept_alive
     marker = Class.new(String)
     Fiber.new do

@@ -4,6 +4,7 @@
 #include <ruby/io.h>
 
 #include "io.h"
+#include "spare.h"
 
 enum { IO_BUFFER_SIZE = 32768, IO_BUFFER_SIZE_MIN = 1024 };
 enum { READ_REFERENCE_THRESHOLD = 256, READ_REFERENCE_MIN = 256 };
@@ -538,12 +539,17 @@ mp_buffer_close(VALUE self)
 }
 
 bool
+mp_buffer_pristine_p(VALUE self)
+{
+    return mp_pristine_p(self, cBuffer);
+}
+
+bool
 mp_buffer_reusable_p(VALUE self)
 {
     const mp_buffer *buffer = mp_buffer_get(self);
 
-    return !buffer->taken && !buffer->append_only && !OBJ_FROZEN(self) && CLASS_OF(self) == cBuffer &&
-           !rb_ivar_count(self);
+    return !buffer->taken && !buffer->append_only && mp_buffer_pristine_p(self);
 }
 
 void

@@ -189,7 +189,8 @@ size_t mp_buffer_write_to(VALUE self, VALUE io);
 /* Writes all bytes to the buffer's own io; nothing without one. */
 void mp_buffer_flush(VALUE self);
 
-/* Whether nobody is at work on it, and no user code made it its own: another owner may have it next. */
+/* Whether no user code made it its own, and, to be reused, nobody is at work on it either. */
+bool mp_buffer_pristine_p(VALUE self);
 bool mp_buffer_reusable_p(VALUE self);
 
 /* As mp_buffer_close, but a small block is kept for the next owner. */

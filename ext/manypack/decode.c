@@ -442,7 +442,6 @@ body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, 
     VALUE source = d->source, used = d->inner ? mp_spare_take(&d->inner) : mp_spare_take(&mp_spares_get()->body);
     size_t at = 0;
 
-    if (used && (OBJ_FROZEN(used) || rb_ivar_count(used))) used = 0; /* a handler made it its own */
     if (source && OBJ_FROZEN(source)) at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
     else source = rb_obj_freeze(rb_str_new((const char *)p, n));
     return mp_unpacker_for_body(used, d->codec, type, source, at, n, offset_of(d, p), around);

@@ -16,6 +16,13 @@ typedef struct {
 /* Those of the current Ractor. */
 mp_spares *mp_spares_get(void);
 
+/* Whether no user code made it its own: froze it, gave it instance variables or a singleton class. */
+MP_INLINE bool
+mp_pristine_p(VALUE obj, VALUE klass)
+{
+    return RBASIC_CLASS(obj) == klass && !OBJ_FROZEN(obj) && !rb_ivar_count(obj);
+}
+
 /* Takes the object at that place; 0 when there is none. */
 MP_INLINE VALUE
 mp_spare_take(VALUE *place)

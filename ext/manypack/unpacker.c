@@ -793,13 +793,22 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
     return obj;
 }
 
+static VALUE
+unpacker_buffer(VALUE self)
+{
+    const mp_unpacker *u = mp_typed_data(self);
+
+    return u->buffer;
+}
+
 VALUE
 mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
                      size_t offset, mp_around around)
 {
-    VALUE self = used ? used : unpacker_allocate(cUnpacker);
+    bool again = used && mp_pristine_p(used, cUnpacker) && mp_buffer_pristine_p(unpacker_buffer(used));
+    VALUE self = again ? used : unpacker_allocate(cUnpacker);
+    VALUE buffer = again ? unpacker_buffer(used) : mp_buffer_new(Qnil, Qnil);
     mp_unpacker *u = mp_typed_data(self);
-    VALUE buffer = used ? u->buffer : mp_buffer_new(Qnil, Qnil);
 
     unpacker_init(self, codec, buffer);
     start_anew(u);
