@@ -51,12 +51,12 @@ module Manypack
       def read(io, missing)
         @reader ||= Reader.new(io, @events)
         @reader.ask(missing)
-        loop do
+        until @answer
           event = @events.pop
-          return event.bytes if event.is_a?(Reader::Answer)
-
           meanwhile { handle(event) }
         end
+        answer, @answer = @answer, nil
+        answer.bytes
       end
 
       private
@@ -65,6 +65,7 @@ module Manypack
         @events = Thread::Queue.new
         @waiting = {}
         @given = @delivered = 0
+        @answer = nil
         @load = Array.new(@size, 0)
         @crew = Crew.of(@events)
         @crew.start(@size, @setup)
@@ -85,6 +86,7 @@ module Manypack
       end
 
       def handle(event)
+        return @answer = event if event.is_a?(Reader::Answer)
         raise event if event.is_a?(Exception)
 
         who, outcome, ended = event

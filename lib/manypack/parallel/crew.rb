@@ -16,7 +16,11 @@ module Manypack
       # Waits until a Ractor is gone, which is a moment after its value is there.
       def self.await(ractor)
         ractor.join if ractor.respond_to?(:join)
-        10_000.times { ractor.inspect.end_with?("terminated>") ? break : sleep(0.0001) }
+        10_000.times { gone?(ractor) ? break : sleep(0.0001) }
+      end
+
+      def self.gone?(ractor)
+        ractor.inspect.end_with?("terminated>")
       end
 
       # What each Ractor does: works on batches until it receives nil. Yields outcomes: the number of the batch,
@@ -45,6 +49,7 @@ module Manypack
       def initialize(events)
         @events = events
         @ractors = []
+        @heard_all = false
       end
 
       # Starts Ractors, which wait for batches.
@@ -53,11 +58,8 @@ module Manypack
       # @param setup [Array] shareable; what Worker.new takes
       def start(size, setup)
         size.times { |who| @ractors << hire(who, setup) }
-        @listener = Thread.new do
-          listen
-        rescue Exception => e # rubocop:disable Lint/RescueException -- it is raised where somebody waits for events
-          @events << e
-        end
+        ended = ->(error) { error ? @events << error : @heard_all = true }
+        @listener = ReportedThread.start("hears from the Ractors", ended) { listen }
       end
 
       # Puts a batch in line for a Ractor.
@@ -71,7 +73,9 @@ module Manypack
       def dismiss
         @ractors.each_index { |who| give(who, nil) }
         @listener&.join
+        @ractors.each { |ractor| sleep(0.001) until Crew.gone?(ractor) } unless @heard_all
         @ractors.each { |ractor| Crew.await(ractor) }
+        hang_up
       end
 
       private
@@ -109,7 +113,10 @@ module Manypack
             left -= 1 unless outcome
             @events << (outcome ? [who, outcome, false] : ending_of(who))
           end
-        ensure
+          hang_up
+        end
+
+        def hang_up
           @port.close
         end
 
@@ -190,7 +197,10 @@ module Manypack
             left -= 1
             @events << ending_of(who)
           end
-        ensure
+          hang_up
+        end
+
+        def hang_up
           [@bell, @button].each(&:close)
         end
 

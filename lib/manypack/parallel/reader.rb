@@ -11,9 +11,11 @@ module Manypack
         end
       end
 
+      # @param events [Thread::Queue] gets an Answer for each question, and another one when the Thread ends
       def initialize(io, events)
         @requests = Thread::Queue.new
-        @thread = Thread.new do
+        ended = ->(error) { events << Answer.new(nil, error) }
+        @thread = ReportedThread.start("reads from #{io.class}", ended) do
           while (missing = @requests.pop)
             events << answer(io, missing)
           end

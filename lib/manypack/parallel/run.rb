@@ -12,6 +12,7 @@ require_relative "error"
 require_relative "work"
 require_relative "worker"
 require_relative "cutter"
+require_relative "reported_thread"
 require_relative "crew"
 require_relative "reader"
 

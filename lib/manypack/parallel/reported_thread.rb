@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+# A Thread that cannot end unnoticed.
+module Manypack
+  module Parallel
+    module ReportedThread
+      # Starts a Thread and reports its end, which may come by its work, an exception, Thread.exit, or Thread#kill from
+      # anywhere, even before the Thread ran for the first time.
+      #
+      # @param role [String] what the Thread does, for the message of the error
+      # @param report [#call] is called in the Thread as the last thing: with nil after its work, with the exception that
+      #   ended it, or with a ThreadError when it was killed
+      # @yield the work
+      # @return [Thread]
+      def self.start(role, report, &work)
+        # A new Thread inherits its creator's mask of interrupts: nothing can end it before ensure is in force.
+        Thread.handle_interrupt(Object => :never) do
+          Thread.new { run(ThreadError.new("the Thread that #{role} was killed"), report, &work) }
+        end
+      end
+
+      def self.run(killed, report, &work)
+        error = killed
+        Thread.handle_interrupt(Object => :immediate, &work)
+        error = nil
+      rescue Exception => e # rubocop:disable Lint/RescueException -- it is raised where somebody waits
+        error = e
+      ensure
+        report.call(error)
+      end
+      private_class_method :run
+    end
+    private_constant :ReportedThread
+  end
+end
