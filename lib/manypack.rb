@@ -11,6 +11,7 @@ end
 
 # What the extension looks up when it is loaded.
 require_relative "manypack/version"
+require_relative "manypack/arguments"
 require_relative "manypack/errors"
 require_relative "manypack/extension_value"
 require_relative "manypack/timestamp"

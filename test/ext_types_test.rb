@@ -58,7 +58,7 @@ class ExtTypesTest < Minitest::Test
     @factory.register_type(1, Point, recursive: false)
     assert_raises(NoMethodError) { @factory.dump(Point.new(1, 2)) }
     assert_raises(Manypack::UnknownExtTypeError) { @factory.load(bytes("d5 01 03 04")) }
-    @factory.register_type(1, Point, { packer: :to_msgpack_ext, code: 5, version: 2 })
+    @factory.register_type(1, Point, { packer: :to_msgpack_ext })
     assert_dumps "d5 01 03 04", Point.new(3, 4)
     assert_raises(Manypack::UnknownExtTypeError) { @factory.load(bytes("d5 01 03 04")) }
   end

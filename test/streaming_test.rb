@@ -338,7 +338,7 @@ class StreamingTest < Minitest::Test
   def test_options_and_their_predicates
     predicates = %i[symbolize_keys? freeze? allow_unknown_ext?]
     assert_equal([false] * 3, predicates.map { |predicate| @unpacker.public_send(predicate) })
-    unpacker = Manypack::Unpacker.new({ symbolize_keys: true, freeze: true, allow_unknown_ext: true, unheard_of: 1 })
+    unpacker = Manypack::Unpacker.new({ symbolize_keys: true, freeze: true, allow_unknown_ext: true })
     assert_equal([true] * 3, predicates.map { |predicate| unpacker.public_send(predicate) })
     assert_equal({ a: 1 }, unpacker.feed("\x81\xA1a\x01".b).read)
     assert_equal 1, Manypack::Unpacker.new(nil).feed("\x01").read

@@ -4,17 +4,13 @@
 #include <ruby/io.h>
 
 #include "io.h"
+#include "options.h"
 #include "spare.h"
-
-enum { IO_BUFFER_SIZE = 32768, IO_BUFFER_SIZE_MIN = 1024 };
-enum { READ_REFERENCE_THRESHOLD = 256, READ_REFERENCE_MIN = 256 };
-enum { WRITE_REFERENCE_THRESHOLD = 524288 };
 
 /* The first block, which then doubles; and up to which size an empty one is kept for the next bytes. */
 enum { FIRST_BLOCK = 256, KEEP_BLOCK = 16384 };
 
 static ID id_close;
-static VALUE sym_io_buffer_size, sym_read_reference_threshold, sym_write_reference_threshold;
 static VALUE cBuffer;
 
 /* --- the object ------------------------------------------------------------------------------------- */
@@ -130,29 +126,15 @@ buffer_allocate(VALUE klass)
     return TypedData_Make_Struct(klass, mp_buffer, &buffer_type, buffer);
 }
 
-/* A size from options, or what it is without; never below min. RangeError, TypeError. */
-static size_t
-size_option(VALUE options, VALUE name, size_t otherwise, size_t min)
-{
-    VALUE value = NIL_P(options) ? Qnil : rb_hash_lookup(options, name);
-    size_t size;
-
-    if (NIL_P(value)) return otherwise;
-    size = mp_size(value, rb_id2name(rb_sym2id(name)));
-    return size < min ? min : size;
-}
-
 static void
 buffer_init(VALUE self, VALUE io, VALUE options)
 {
     mp_buffer *buffer = mp_buffer_get(self);
+    mp_buffer_options given = mp_buffer_options_of(options);
 
-    if (!NIL_P(options)) Check_Type(options, T_HASH);
-    buffer->io_buffer_size = size_option(options, sym_io_buffer_size, IO_BUFFER_SIZE, IO_BUFFER_SIZE_MIN);
-    buffer->read_reference_threshold =
-        size_option(options, sym_read_reference_threshold, READ_REFERENCE_THRESHOLD, READ_REFERENCE_MIN);
-    buffer->write_reference_threshold =
-        size_option(options, sym_write_reference_threshold, WRITE_REFERENCE_THRESHOLD, MP_WRITE_REFERENCE_MIN);
+    buffer->io_buffer_size = given.io_buffer_size;
+    buffer->read_reference_threshold = given.read_reference_threshold;
+    buffer->write_reference_threshold = given.write_reference_threshold;
     buffer->reads_exactly = !NIL_P(io) && !mp_io_partial_p(io);
     buffer->writable = !NIL_P(io) && mp_io_writable_p(io);
     RB_OBJ_WRITE(self, &buffer->io, io);
@@ -576,7 +558,8 @@ mp_buffer_reopen(VALUE self)
  * read_reference_threshold:: from so many bytes on what is fed is referenced, not copied (default and least 256)
  * write_reference_threshold:: the same for what is written (default 524288, at least 256)
  *
- * Smaller sizes are raised to the least. RangeError below 0, TypeError for what is no Integer.
+ * Smaller sizes are raised to the least. RangeError below 0, TypeError for what is no Integer, ArgumentError for an
+ * unknown option.
  *
  *   Manypack::Buffer.new(StringIO.new("abc"), io_buffer_size: 4096).read(2) #=> "ab"
  */
@@ -586,6 +569,7 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
     VALUE io = Qnil, options = Qnil;
 
     mp_scan_io_options(argc, argv, &io, &options);
+    mp_buffer_options_check(options, MP_SHARED);
     rb_check_frozen(self);
     if (mp_buffer_get(self)->io) rb_raise(rb_eRuntimeError, "Buffer is initialized already");
     buffer_init(self, io, options);
@@ -888,9 +872,6 @@ Init_manypack_buffer(void)
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
 
     id_close = rb_intern("close");
-    sym_io_buffer_size = ID2SYM(rb_intern("io_buffer_size"));
-    sym_read_reference_threshold = ID2SYM(rb_intern("read_reference_threshold"));
-    sym_write_reference_threshold = ID2SYM(rb_intern("write_reference_threshold"));
 
     cBuffer = rb_define_class_under(mManypack, "Buffer", rb_cObject);
     rb_gc_register_mark_object(cBuffer);

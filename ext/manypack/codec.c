@@ -1,4 +1,4 @@
-/* Manypack::Codec: options by name, the object that holds them, and how one codec is made of another. */
+/* Manypack::Codec: the object that holds options and types, and how one codec is made of another. */
 #include "codec.h"
 
 #include "decode.h"
@@ -6,127 +6,8 @@
 #include "packer.h"
 #include "unpacker.h"
 
-#define MAX_MAX_DEPTH 100000
-
-/* --- options ---------------------------------------------------------------------------------------- */
-
-/* Flags by name. */
-static const struct {
-    const char *name;
-    size_t offset;
-} flags[] = {
-    {"symbolize_keys", offsetof(mp_options, symbolize_keys)},
-    {"freeze", offsetof(mp_options, freeze)},
-    {"shareable", offsetof(mp_options, shareable)},
-    {"allow_unknown_ext", offsetof(mp_options, allow_unknown_ext)},
-    {"timestamp", offsetof(mp_options, timestamp)},
-    {"compatibility_mode", offsetof(mp_options, compatibility_mode)},
-};
-enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
-
-/* What untrusted changes where the user says nothing; a place in options.given for each. */
-enum { MAX_OBJECTS, MAX_MAP_SIZE, MAX_ARRAY_SIZE, MAX_STRING_BYTES,
-       MAX_EXT_BYTES, MAX_BYTES, UTF8, DUPLICATE_KEYS, GIVABLE };
-static const char *const givable[GIVABLE] = {"max_objects",   "max_map_size", "max_array_size", "max_string_bytes",
-                                             "max_ext_bytes", "max_bytes",    "utf8",           "duplicate_keys"};
-
-/* Static symbols: immortal, never moved. */
-static VALUE flag_symbols[FLAGS], givable_symbols[GIVABLE], sym_max_depth, sym_untrusted;
-static VALUE sym_strict, sym_accept, sym_last, sym_error;
 static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
 static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
-
-static uint32_t
-max_depth_of(VALUE value)
-{
-    long depth = NUM2LONG(value);
-
-    if (depth < 1 || depth > MAX_MAX_DEPTH) {
-        rb_raise(rb_eRangeError, "max_depth is 1 to %d, not %ld", MAX_MAX_DEPTH, depth);
-    }
-    return (uint32_t)depth;
-}
-
-/* Whether a value is the stricter one of two names. ArgumentError for what is neither. */
-static bool
-strict_of(VALUE value, const char *option, VALUE strict, VALUE lax)
-{
-    if (value != strict && value != lax) {
-        rb_raise(rb_eArgError, "%s is %+" PRIsVALUE " or %+" PRIsVALUE ", not %+" PRIsVALUE,
-                 option, lax, strict, value);
-    }
-    return value == strict;
-}
-
-static uint32_t
-uint32_of(VALUE value, const char *option)
-{
-    size_t size = mp_size(value, option);
-
-    return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
-}
-
-static void
-set_givable(mp_options *options, int option, VALUE value)
-{
-    const char *name = givable[option];
-
-    options->given |= 1u << option;
-    switch (option) {
-      case MAX_OBJECTS: options->limits.objects = mp_size(value, name); break;
-      case MAX_MAP_SIZE: options->limits.map = uint32_of(value, name); break;
-      case MAX_ARRAY_SIZE: options->limits.array = uint32_of(value, name); break;
-      case MAX_STRING_BYTES: options->limits.string = uint32_of(value, name); break;
-      case MAX_EXT_BYTES: options->limits.ext = uint32_of(value, name); break;
-      case MAX_BYTES: options->max_bytes = mp_size(value, name); break;
-      case UTF8: options->strict_utf8 = strict_of(value, name, sym_strict, sym_accept); break;
-      default: options->unique_keys = strict_of(value, name, sym_error, sym_last); break;
-    }
-}
-
-/* Gives what the user did not give the values that go with untrusted. */
-static void
-options_settle(mp_options *options)
-{
-    mp_limits limits = options->untrusted ? MP_UNTRUSTED_LIMITS : MP_LIMITS_NONE;
-    uint32_t given = options->given;
-
-    if (!(given & 1 << MAX_OBJECTS)) options->limits.objects = limits.objects;
-    if (!(given & 1 << MAX_MAP_SIZE)) options->limits.map = limits.map;
-    if (!(given & 1 << MAX_ARRAY_SIZE)) options->limits.array = limits.array;
-    if (!(given & 1 << MAX_STRING_BYTES)) options->limits.string = limits.string;
-    if (!(given & 1 << MAX_EXT_BYTES)) options->limits.ext = limits.ext;
-    if (!(given & 1 << MAX_BYTES)) options->max_bytes = options->untrusted ? MP_UNTRUSTED_BYTES : SIZE_MAX;
-    if (!(given & 1 << UTF8)) options->strict_utf8 = options->untrusted;
-    if (!(given & 1 << DUPLICATE_KEYS)) options->unique_keys = options->untrusted;
-    options->limited = options->untrusted || given & ~(1u << MAX_BYTES);
-}
-
-static int
-set_option(VALUE key, VALUE value, VALUE arg)
-{
-    mp_options *options = (mp_options *)arg;
-    size_t i;
-
-    for (i = 0; i < FLAGS; i++) {
-        if (key != flag_symbols[i]) continue;
-        *(bool *)((char *)options + flags[i].offset) = RTEST(value);
-        return ST_CONTINUE;
-    }
-    if (NIL_P(value)) return ST_CONTINUE;
-    if (key == sym_max_depth) {
-        options->max_depth = max_depth_of(value);
-    } else if (key == sym_untrusted) {
-        options->untrusted = RTEST(value);
-        options_settle(options);
-    }
-    for (i = 0; i < GIVABLE; i++) {
-        if (key != givable_symbols[i]) continue;
-        set_givable(options, (int)i, value);
-        options_settle(options);
-    }
-    return ST_CONTINUE;
-}
 
 /* --- the object ------------------------------------------------------------------------------------- */
 
@@ -224,19 +105,11 @@ mp_default_codec_set(VALUE codec)
     default_codec = codec;
 }
 
-static void
-options_override(mp_options *options, VALUE hash)
-{
-    if (NIL_P(hash)) return;
-    Check_Type(hash, T_HASH);
-    rb_hash_foreach(hash, set_option, (VALUE)options);
-}
-
 void
-mp_codec_override(mp_codec *codec, VALUE self, VALUE options)
+mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
 {
     *codec = *mp_codec_get(self);
-    options_override(&codec->options, options);
+    if (!NIL_P(options)) mp_options_read(&codec->options, options, api);
 }
 
 static void
@@ -271,7 +144,7 @@ codec_new(VALUE from)
 
     object->codec.object = self;
     object->types = mp_types_hold(from ? codec_get(from)->types : &mp_no_types);
-    options_settle(&object->codec.options);
+    mp_options_init(&object->codec.options);
     if (from) {
         object->codec.options = codec_get(from)->codec.options;
         written(self);
@@ -305,13 +178,13 @@ codec_finish(VALUE self)
 }
 
 VALUE
-mp_codec_with_options(VALUE from, VALUE options)
+mp_codec_with_options(VALUE from, VALUE options, int api)
 {
     VALUE self;
 
     if (NIL_P(options)) return from;
     self = codec_new(from);
-    options_override(&codec_get(self)->codec.options, options);
+    mp_options_read(&codec_get(self)->codec.options, options, api);
     return codec_finish(self);
 }
 
@@ -398,7 +271,7 @@ mp_codec_unpackers(VALUE self)
  *
  * A frozen configuration that every Ractor may use: the options of Manypack.pack and Manypack.unpack, given once. It
  * has the ext types that are registered on DefaultFactory at that time; Factory#codec makes one with other types.
- * TypeError and RangeError for options that are not what they have to be.
+ * TypeError, RangeError and ArgumentError for options that are not what they have to be, or unknown.
  *
  *   CODEC = Manypack::Codec.new(symbolize_keys: true)
  *   CODEC.unpack(CODEC.pack({id: 1})) #=> {id: 1}
@@ -407,7 +280,7 @@ static VALUE
 rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
 {
     rb_check_arity(argc, 0, 1);
-    return mp_codec_with_options(default_codec, argc ? argv[0] : Qnil);
+    return mp_codec_with_options(default_codec, argc ? argv[0] : Qnil, MP_OWN);
 }
 
 /*
@@ -451,7 +324,7 @@ rb_codec_unpack(VALUE self, VALUE source)
 static VALUE
 rb_codec_packer(int argc, VALUE *argv, VALUE self)
 {
-    return mp_packer_with_codec(self, argc, argv);
+    return mp_packer_with_codec(self, argc, argv, MP_OWN);
 }
 
 /*
@@ -464,14 +337,14 @@ rb_codec_packer(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_codec_unpacker(int argc, VALUE *argv, VALUE self)
 {
-    return mp_unpacker_with_codec(self, argc, argv);
+    return mp_unpacker_with_codec(self, argc, argv, MP_OWN);
 }
 
 /* The same types with the options of a Hash on top of its own. */
 static VALUE
 rb_codec_with_options(VALUE self, VALUE options)
 {
-    return mp_codec_with_options(self, options);
+    return mp_codec_with_options(self, options, MP_OWN);
 }
 
 /* The same to give to Ractors; Ractor::IsolationError for a handler that cannot be shared. */
@@ -479,7 +352,7 @@ static VALUE
 rb_codec_for_ractors(VALUE self, VALUE options)
 {
     mp_types_check_shareable(codec_get(self)->types);
-    return mp_codec_with_options(self, options);
+    return mp_codec_with_options(self, options, MP_OWN);
 }
 
 /*
@@ -492,16 +365,7 @@ void
 Init_manypack_codec(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
-    size_t i;
 
-    for (i = 0; i < FLAGS; i++) flag_symbols[i] = ID2SYM(rb_intern(flags[i].name));
-    for (i = 0; i < GIVABLE; i++) givable_symbols[i] = ID2SYM(rb_intern(givable[i]));
-    sym_max_depth = ID2SYM(rb_intern("max_depth"));
-    sym_untrusted = ID2SYM(rb_intern("untrusted"));
-    sym_strict = ID2SYM(rb_intern("strict"));
-    sym_accept = ID2SYM(rb_intern("accept"));
-    sym_last = ID2SYM(rb_intern("last"));
-    sym_error = ID2SYM(rb_intern("error"));
     sym_recursive = ID2SYM(rb_intern("recursive"));
     sym_oversized_integer_extension = ID2SYM(rb_intern("oversized_integer_extension"));
     sym_optimized_symbols_parsing = ID2SYM(rb_intern("optimized_symbols_parsing"));

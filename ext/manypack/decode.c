@@ -988,12 +988,12 @@ mp_unpack(VALUE source, const mp_codec *codec)
  * 16 different keys of one hash, as NaN would be, or 4 where they are containers; at most 4 containers that are keys
  * are inside each other, and at most 32 of any kind inside of a key.
  *
- * Options may be given as a Hash too; unknown ones are ignored.
+ * Options may be given as a Hash too. Those of pack are allowed and change nothing, so that one Hash serves both.
  *
  * Every error of the input includes DecodeError and has its byte offset: TruncatedError (an EOFError) when the input
  * ends too early, MalformedFormatError, StackError above max_depth, LimitError above another limit,
  * UnknownExtTypeError. TypeError when source is none; RangeError, TypeError and ArgumentError for options that are not
- * what they have to be.
+ * what they have to be, or unknown.
  *
  *   Manypack.unpack("\x81\xA2id\x01")                       #=> {"id" => 1}
  *   Manypack.unpack("\x81\xA2id\x01", symbolize_keys: true) #=> {id: 1}
@@ -1006,7 +1006,7 @@ rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 
     if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec());
     rb_check_arity(argc, 1, 2);
-    mp_codec_override(&codec, mp_default_codec()->object, argv[1]);
+    mp_codec_override(&codec, mp_default_codec()->object, argv[1], mp_api_of(self));
     return mp_unpack(argv[0], &codec);
 }
 

@@ -896,11 +896,14 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec)
  * compatibility_mode:: write as before 2013: no bin, no str8, and the bytes of Strings in any encoding as they are
  *                      (default false)
  *
- * Options may be given as a Hash too; unknown ones are ignored. Returns a binary String.
+ * Options may be given as a Hash too. Those of unpack are allowed and change nothing, so that one Hash serves both.
+ * Returns a binary String.
  *
  * Raises NoMethodError (with receiver) for an object that cannot be packed, RangeError for an Integer above 64 bits,
  * NestingError for data that is too deep or contains itself, EncodingError for text that cannot be transcoded,
  * RuntimeError when a container changes meanwhile. The messages say where: <code>$.users[3].avatar</code>.
+ *
+ * RangeError, TypeError and ArgumentError for options that are not what they have to be, or unknown.
  *
  *   Manypack.pack({"id" => 1})          #=> "\x81\xA2id\x01"
  *   Manypack.pack([1, 2], StringIO.new) #=> nil
@@ -914,7 +917,7 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
     if (MP_LIKELY(argc == 1)) return pack(argv[0], mp_default_codec());
     rb_check_arity(argc, 1, 3);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
-    mp_codec_override(&codec, mp_default_codec()->object, options);
+    mp_codec_override(&codec, mp_default_codec()->object, options, mp_api_of(self));
     return mp_pack(argv[0], io, &codec);
 }
 

@@ -150,7 +150,7 @@ static VALUE
 rb_factory_codec(int argc, VALUE *argv, VALUE self)
 {
     rb_check_arity(argc, 0, 1);
-    return mp_codec_with_options(factory_codec(self), argc ? argv[0] : Qnil);
+    return mp_codec_with_options(factory_codec(self), argc ? argv[0] : Qnil, MP_OWN);
 }
 
 /*
@@ -170,7 +170,7 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
 
     rb_check_arity(argc, 1, 3);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
-    mp_codec_override(&codec, factory_codec(self), options);
+    mp_codec_override(&codec, factory_codec(self), options, MP_SHARED);
     return mp_pack(argv[0], io, &codec);
 }
 
@@ -189,7 +189,7 @@ rb_factory_load(int argc, VALUE *argv, VALUE self)
     mp_codec codec;
 
     rb_check_arity(argc, 1, 2);
-    mp_codec_override(&codec, factory_codec(self), argc == 2 ? argv[1] : Qnil);
+    mp_codec_override(&codec, factory_codec(self), argc == 2 ? argv[1] : Qnil, MP_SHARED);
     return mp_unpack(argv[0], &codec);
 }
 
@@ -203,7 +203,7 @@ rb_factory_load(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_packer(int argc, VALUE *argv, VALUE self)
 {
-    return mp_packer_with_codec(factory_codec(self), argc, argv);
+    return mp_packer_with_codec(factory_codec(self), argc, argv, MP_SHARED);
 }
 
 /*
@@ -216,7 +216,7 @@ rb_factory_packer(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
 {
-    return mp_unpacker_with_codec(factory_codec(self), argc, argv);
+    return mp_unpacker_with_codec(factory_codec(self), argc, argv, MP_SHARED);
 }
 
 /* Ractor::IsolationError where another Ractor than the main one wants to change DefaultFactory. */

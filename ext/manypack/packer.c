@@ -101,13 +101,13 @@ mp_packer_new(const mp_codec *codec, VALUE *buffer)
 }
 
 VALUE
-mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv)
+mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 {
     VALUE self = packer_allocate(cPacker), io, options;
     mp_codec codec;
 
     mp_scan_io_options(argc, argv, &io, &options);
-    mp_codec_override(&codec, codec_object, options);
+    mp_codec_override(&codec, codec_object, options, api | MP_WITH_BUFFER);
     packer_init(self, &codec, mp_buffer_new(io, options));
     return self;
 }
@@ -567,8 +567,8 @@ rb_packer_write_extension(VALUE self, VALUE obj)
  *
  * A Packer that collects in a Buffer what is written, until it is flushed to an io or, in whole objects, has 12 KB. An
  * error of the io then comes out of the write that was one too many: the object counts as written, and flush tries
- * again. Options, a Hash, as for Manypack.pack and for Manypack::Buffer. TypeError and RangeError for options that are
- * not what they have to be.
+ * again. Options, a Hash, as for Manypack.pack and for Manypack::Buffer. TypeError, RangeError and
+ * ArgumentError for options that are not what they have to be, or unknown.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io, compatibility_mode: true).write(1).flush
@@ -585,7 +585,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
     TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
     if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is initialized already");
     mp_scan_io_options(argc, argv, &io, &options);
-    mp_codec_override(&codec, mp_plain_codec(), options);
+    mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
     packer_init(self, &codec, mp_buffer_new(io, options));
     return self;
 }

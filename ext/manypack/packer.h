@@ -38,7 +38,7 @@ void mp_packer_close(VALUE packer);
 VALUE mp_packer_borrow(VALUE codec);
 void mp_packer_give_back(VALUE packer);
 
-/* A Packer by a Codec object, with (io = nil, options = nil). */
-VALUE mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv);
+/* A Packer by a Codec object, with (io = nil, options = nil); api as for mp_options_read. */
+VALUE mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "codec.h"
 
-/* An Unpacker by a Codec object, with (io = nil, options = nil). */
-VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv);
+/* An Unpacker by a Codec object, with (io = nil, options = nil); api as for mp_options_read. */
+VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
 
 /*
  * A frozen Unpacker by a Codec object for the block of a pool: the spare one of the Ractor, or a new one. Given back,

@@ -13,6 +13,13 @@ end
 require "manypack"
 require "manypack/core_ext"
 
+# From here on the methods of classes that both names share take what the msgpack gem takes.
+module Manypack
+  module Arguments
+    DROP_IN = true
+  end
+end
+
 # Its classes, errors and DefaultFactory are those of Manypack. A module of its own, so that who wraps MessagePack.dump
 # does not wrap Manypack's, and who asks for its version gets one that the msgpack gem could have.
 MessagePack = Manypack.clone

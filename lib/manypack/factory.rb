@@ -27,7 +27,7 @@ module Manypack
     # @option options [Boolean] :optimized_symbols_parsing for Symbol: the body is the name, no unpacker is called
     # @return [nil]
     # @raise [RangeError] for a type outside -128..127
-    # @raise [ArgumentError] for a klass that is no Module, or an option that does not go with it
+    # @raise [ArgumentError] for a klass that is no Module, for an option that does not go with it, or that nobody knows
     # @raise [::TypeError] for a packer or unpacker that cannot be called
     # @raise [FrozenError] when the factory is frozen
     # @raise [Ractor::IsolationError] for DefaultFactory outside of the main Ractor
@@ -44,6 +44,7 @@ module Manypack
       if options.key?(:oversized_integer_extension_type)
         warn("oversized_integer_extension_type is ignored; oversized_integer_extension is the name", uplevel: 1)
       end
+      check_type_options(options) unless Arguments.lenient?
 
       register_type_internal(type, klass, options[:packer], options[:unpacker], options)
     end
@@ -87,15 +88,24 @@ module Manypack
     # @param _size [Integer] ignored
     # @param options [Hash] as for Manypack.pack and Manypack.unpack
     # @return [Pool] frozen, and shareable where the handlers are
-    # @raise [RangeError, ::TypeError] for options that are not what they have to be
+    # @raise [RangeError, ::TypeError, ArgumentError] for options that are not what they have to be, or unknown
     # @example
     #   pool = Manypack::Factory.new.pool(5, symbolize_keys: true)
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}
     def pool(_size = 1, **options)
+      options = options.slice(*Arguments::CODEC_OPTIONS) if Arguments.lenient?
       Pool.new(codec(options))
     end
 
     private
+
+    TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing].freeze
+    private_constant :TYPE_OPTIONS
+
+    # There is a warning of its own for one name.
+    def check_type_options(options)
+      Arguments.check_options(options.except(:oversized_integer_extension_type), TYPE_OPTIONS)
+    end
 
     # An unpacker goes with the class that it was registered for, also where several classes pack as its type.
     def paired_types

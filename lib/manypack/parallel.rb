@@ -21,12 +21,14 @@ module Manypack
   # and offset of the message. With +ordered+, the results of all messages before it come first. However a call ends, it
   # first stops its Ractors and waits for each to finish the message that it is at.
   #
-  # All three methods take these options, and those of Manypack.unpack:
+  # All three methods take these options, and those of Manypack.unpack and Manypack.pack:
   #
   # ractors:: how many; 0 works in the caller, where a block may do everything (default: as many as processors)
   # ordered:: results come in the order of the messages; otherwise as they are done (default true)
   # codec:: a Codec to unpack by, and for +filter+ to pack by (default: one with the types of DefaultFactory)
   # factory:: or a Factory
+  #
+  # Any other option is an ArgumentError.
   #
   # Handlers of ext types have to be shareable: Ractor::IsolationError names the one that is not.
   #
@@ -44,13 +46,16 @@ module Manypack
     private_constant :Splitter, :Stop, :Batch, :Work, :Run
     private_constant :Outbox if const_defined?(:Outbox, false)
 
+    OPTIONS = [:ractors, :ordered, :codec, :factory, *Arguments::CODEC_OPTIONS].freeze
+    private_constant :OPTIONS
+
     # What the block returns for each message.
     #
     # @param source [String, #readpartial, #read, Enumerable<String>]
     # @param options [Hash] see Parallel
     # @yield [object] in a Ractor
     # @return [Array]
-    # @raise [ArgumentError] without a block
+    # @raise [ArgumentError] without a block, and for an unknown option
     # @raise [::TypeError] for a source that is none, and for a result that cannot cross
     # @raise [Ractor::IsolationError] for a block or a handler that cannot cross
     # @raise [DecodeError] as Manypack.unpack, and whatever the block raises
@@ -60,6 +65,7 @@ module Manypack
     def self.map(source, **options, &block)
       raise ArgumentError, "no block given" unless block
 
+      Arguments.check_options(options, OPTIONS)
       results = []
       Run.of(source, block, **options).each { |of_a_batch| results.concat(of_a_batch) }
       results
@@ -75,7 +81,7 @@ module Manypack
     # @yield [result]
     # @return [nil]
     # @return [Enumerator] without a block
-    # @raise [::TypeError, Ractor::IsolationError, DecodeError] as Parallel.map
+    # @raise [::TypeError, ArgumentError, Ractor::IsolationError, DecodeError] as Parallel.map
     # @example
     #   bytes = Manypack.pack([1, 2]) + Manypack.pack([3])
     #   Manypack::Parallel.each(bytes) { |list| p list.sum }                 # 3, 3
@@ -83,6 +89,7 @@ module Manypack
     def self.each(source, map: nil, **options, &block)
       return enum_for(:each, source, map: map, **options) unless block
 
+      Arguments.check_options(options, [:map, *OPTIONS])
       options = { shareable: true, **options } unless map
       Run.of(source, map, **options).each { |of_a_batch| of_a_batch.each(&block) }
       nil
@@ -92,11 +99,11 @@ module Manypack
     #
     # @param source [String, #readpartial, #read, Enumerable<String>]
     # @param output [#write, #<<] is flushed after each batch if it can be
-    # @param options [Hash] see Parallel; those of Manypack.pack too
+    # @param options [Hash] see Parallel
     # @yield [object] in a Ractor
     # @yieldreturn [Object, nil]
     # @return [Integer] how many objects were written
-    # @raise [ArgumentError] without a block
+    # @raise [ArgumentError] without a block, and for an unknown option
     # @raise [::TypeError, Ractor::IsolationError, DecodeError] as Parallel.map
     # @raise [NoMethodError, RangeError, NestingError, EncodingError] as Manypack.pack, for what the block returned
     # @example
@@ -107,6 +114,7 @@ module Manypack
     def self.filter(source, output, **options, &block)
       raise ArgumentError, "no block given" unless block
 
+      Arguments.check_options(options, OPTIONS)
       written = 0
       writer = output.respond_to?(:write) ? :write : :<<
       Run.of(source, block, packs: true, **options).each do |count, bytes|

@@ -160,9 +160,17 @@ module OptionsContract
     assert_equal bytes("db 00 01 00 00") + ("\xFF".b * 65_536), pack("\xFF".b * 65_536, compatibility_mode: true)
   end
 
-  def test_unknown_options_are_ignored
-    assert_packs "01", 1, no_such_option: 3, key_cache: true
-    assert_unpacks 1, "01", no_such_option: 3, key_cache: true
+  def test_unknown_options_are_refused
+    [[:pack, 1], [:unpack, "\x01"]].each do |method, argument|
+      error = assert_raises(ArgumentError) { exercise { public_send(method, argument, max_byte: 3) } }
+      assert_equal "unknown option max_byte, did you mean max_bytes?", error.message
+      assert_raises(ArgumentError) { public_send(method, argument, key_cache: nil) }
+    end
+  end
+
+  def test_one_hash_of_options_serves_both_directions
+    both = { symbolize_keys: true, freeze: true, max_bytes: 100, untrusted: true, compatibility_mode: true, timestamp: true, max_depth: 5 }
+    assert_equal({ a: "\xFF" }, exercise { unpack(pack({ a: "\xFF".b }, **both), **both, utf8: :accept) })
   end
 
   private

@@ -1,0 +1,340 @@
+/* The table of options, and how a Hash is read by it. */
+#include "options.h"
+
+#define MAX_MAX_DEPTH 100000
+
+typedef enum {
+    FLAG,        /* a bool; nil is false */
+    TRUST,       /* untrusted: a bool that changes the defaults of others; nil says nothing, as for all that follow */
+    DEPTH,       /* 1 to MAX_MAX_DEPTH */
+    SIZE,        /* a size_t */
+    LARGE,       /* a uint64_t */
+    COUNT,       /* a uint32_t, at most */
+    STRICTNESS,  /* a bool; the user gives the name of the strict or the lax way */
+    BUFFER_SIZE, /* a size_t of mp_buffer_options */
+} option_kind;
+
+/* One row per option. */
+typedef struct {
+    const char *name;
+    option_kind kind;
+    size_t offset;            /* of its field */
+    uint64_t normal;          /* its default */
+    uint64_t untrusted;       /* its default with untrusted: true; of a BUFFER_SIZE the least that it can be */
+    const char *lax, *strict; /* what a STRICTNESS is given as */
+} option_row;
+
+#define OF(field) offsetof(mp_options, field)
+#define OF_BUFFER(field) offsetof(mp_buffer_options, field)
+
+static const option_row rows[] = {
+    {"symbolize_keys", FLAG, OF(symbolize_keys), false, false, NULL, NULL},
+    {"freeze", FLAG, OF(freeze), false, false, NULL, NULL},
+    {"shareable", FLAG, OF(shareable), false, false, NULL, NULL},
+    {"allow_unknown_ext", FLAG, OF(allow_unknown_ext), false, false, NULL, NULL},
+    {"timestamp", FLAG, OF(timestamp), false, false, NULL, NULL},
+    {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, NULL, NULL},
+    {"untrusted", TRUST, OF(untrusted), false, true, NULL, NULL},
+    {"max_depth", DEPTH, OF(max_depth), 0, 0, NULL, NULL}, /* of 0 see mp_options */
+    {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, NULL, NULL},
+    {"max_objects", LARGE, OF(limits.objects), UINT64_MAX, 100000, NULL, NULL},
+    {"max_map_size", COUNT, OF(limits.map), UINT32_MAX, 1000, NULL, NULL},
+    {"max_array_size", COUNT, OF(limits.array), UINT32_MAX, 10000, NULL, NULL},
+    {"max_string_bytes", COUNT, OF(limits.string), UINT32_MAX, 1 << 18, NULL, NULL},
+    {"max_ext_bytes", COUNT, OF(limits.ext), UINT32_MAX, 1 << 12, NULL, NULL},
+    {"utf8", STRICTNESS, OF(strict_utf8), false, true, "accept", "strict"},
+    {"duplicate_keys", STRICTNESS, OF(unique_keys), false, true, "last", "error"},
+    {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 1024, NULL, NULL},
+    {"read_reference_threshold", BUFFER_SIZE, OF_BUFFER(read_reference_threshold), 256, 256, NULL, NULL},
+    {"write_reference_threshold", BUFFER_SIZE, OF_BUFFER(write_reference_threshold), 524288, 256, NULL, NULL},
+};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]), BUFFER_ROWS = 3, CODEC_ROWS = ROWS - BUFFER_ROWS };
+MP_STATIC_ASSERT(given_has_a_bit_for_each_row, CODEC_ROWS <= 32);
+
+/* Static symbols: immortal, never moved. */
+static VALUE names[ROWS], lax_names[ROWS], strict_names[ROWS];
+
+/* The defaults of the table, without and with untrusted; set once in Init. */
+static mp_options defaults[2];
+static mp_buffer_options buffer_defaults;
+
+static VALUE mArguments;
+static ID id_DROP_IN, id_unknown_options;
+
+bool
+mp_lenient_p(int api)
+{
+    return api & MP_SHARED && rb_const_defined_at(mArguments, id_DROP_IN);
+}
+
+/* --- fields ----------------------------------------------------------------------------------------- */
+
+static void
+field_set(mp_options *options, const option_row *row, uint64_t value)
+{
+    void *field = (char *)options + row->offset;
+
+    switch (row->kind) {
+      case DEPTH:
+      case COUNT: *(uint32_t *)field = (uint32_t)value; break;
+      case SIZE: *(size_t *)field = (size_t)value; break;
+      case LARGE: *(uint64_t *)field = value; break;
+      default: *(bool *)field = value != 0; break;
+    }
+}
+
+static void
+buffer_field_set(mp_buffer_options *options, const option_row *row, uint64_t value)
+{
+    *(size_t *)(void *)((char *)options + row->offset) = (size_t)value;
+}
+
+static uint64_t
+field_get(const mp_options *options, const option_row *row)
+{
+    const void *field = (const char *)options + row->offset;
+
+    switch (row->kind) {
+      case DEPTH:
+      case COUNT: return *(const uint32_t *)field;
+      case SIZE: return *(const size_t *)field;
+      case LARGE: return *(const uint64_t *)field;
+      default: return *(const bool *)field;
+    }
+}
+
+/* What follows from the fields. */
+static void
+settle(mp_options *options)
+{
+    const mp_limits *limits = &options->limits;
+
+    options->limited = options->untrusted || options->strict_utf8 || options->unique_keys ||
+                       limits->objects != UINT64_MAX || limits->map != UINT32_MAX || limits->array != UINT32_MAX ||
+                       limits->string != UINT32_MAX || limits->ext != UINT32_MAX;
+}
+
+/* Gives what the user did not give the defaults that go with untrusted. */
+static void
+set_defaults(mp_options *options)
+{
+    mp_options fresh = defaults[options->untrusted];
+    size_t row;
+
+    for (row = 0; options->given >> row; row++) {
+        if (options->given >> row & 1) field_set(&fresh, &rows[row], field_get(options, &rows[row]));
+    }
+    fresh.given = options->given;
+    *options = fresh;
+}
+
+void
+mp_options_init(mp_options *options)
+{
+    *options = defaults[false];
+}
+
+/* --- values ----------------------------------------------------------------------------------------- */
+
+static uint64_t
+depth_of(VALUE value)
+{
+    long depth = NUM2LONG(value);
+
+    if (depth < 1 || depth > MAX_MAX_DEPTH) {
+        rb_raise(rb_eRangeError, "max_depth is 1 to %d, not %ld", MAX_MAX_DEPTH, depth);
+    }
+    return (uint64_t)depth;
+}
+
+static uint64_t
+count_of(VALUE value, const char *option)
+{
+    size_t size = mp_size(value, option);
+
+    return size < UINT32_MAX ? size : UINT32_MAX;
+}
+
+/* Whether a value is the stricter one of two names. ArgumentError for what is neither. */
+static bool
+strict_of(VALUE value, size_t row)
+{
+    VALUE lax = lax_names[row], strict = strict_names[row];
+
+    if (value != strict && value != lax) {
+        rb_raise(rb_eArgError, "%s is %+" PRIsVALUE " or %+" PRIsVALUE ", not %+" PRIsVALUE,
+                 rows[row].name, lax, strict, value);
+    }
+    return value == strict;
+}
+
+static uint64_t
+value_of(VALUE value, size_t row)
+{
+    switch (rows[row].kind) {
+      case DEPTH: return depth_of(value);
+      case COUNT: return count_of(value, rows[row].name);
+      case SIZE:
+      case LARGE: return mp_size(value, rows[row].name);
+      case STRICTNESS: return strict_of(value, row);
+      default: return RTEST(value);
+    }
+}
+
+/* --- a Hash ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+    mp_options *options; /* NULL for Buffer.new, which has none */
+    int api;
+    bool limits;   /* there was one that is no FLAG */
+    VALUE unknown; /* an Array of keys; 0 while there are none */
+} reading;
+
+/* Whether the method knows the option of a row. */
+static bool
+known_p(const reading *r, size_t row)
+{
+    return row < CODEC_ROWS ? r->options != NULL : row < ROWS && r->api & MP_WITH_BUFFER;
+}
+
+static size_t
+row_of(VALUE key)
+{
+    size_t row;
+
+    for (row = 0; row < ROWS && names[row] != key; row++) continue;
+    return row;
+}
+
+static MP_NOINLINE int
+read_unknown(reading *r, VALUE key)
+{
+    if (!r->unknown) r->unknown = rb_ary_new();
+    rb_ary_push(r->unknown, key);
+    return ST_CONTINUE;
+}
+
+static int
+read_option(VALUE key, VALUE value, VALUE arg)
+{
+    reading *r = (reading *)arg;
+    size_t row = row_of(key);
+
+    if (MP_UNLIKELY(!known_p(r, row))) return read_unknown(r, key);
+    if (row >= CODEC_ROWS) return ST_CONTINUE;
+    if (rows[row].kind == FLAG) {
+        *(bool *)((char *)r->options + rows[row].offset) = RTEST(value);
+    } else {
+        if (NIL_P(value)) return ST_CONTINUE;
+        field_set(r->options, &rows[row], value_of(value, row));
+        r->limits = true;
+    }
+    r->options->given |= 1u << row;
+    return ST_CONTINUE;
+}
+
+static VALUE
+known_names(const reading *r)
+{
+    VALUE known = rb_ary_new();
+    size_t row;
+
+    for (row = 0; row < ROWS; row++) {
+        if (known_p(r, row)) rb_ary_push(known, names[row]);
+    }
+    return known;
+}
+
+NORETURN(static void raise_unknown(const reading *r));
+
+static MP_NOINLINE void
+raise_unknown(const reading *r)
+{
+    rb_exc_raise(rb_exc_new_str(rb_eArgError,
+                                rb_funcall(mArguments, id_unknown_options, 2, r->unknown, known_names(r))));
+}
+
+/* Whether there was an option that is no FLAG. */
+static bool
+read_hash(mp_options *options, VALUE hash, int api)
+{
+    reading r = {.options = options, .api = api, .limits = false, .unknown = 0};
+
+    Check_Type(hash, T_HASH);
+    rb_hash_foreach(hash, read_option, (VALUE)&r);
+    if (MP_UNLIKELY(r.unknown != 0) && !mp_lenient_p(api)) raise_unknown(&r);
+    return r.limits;
+}
+
+void
+mp_options_read(mp_options *options, VALUE hash, int api)
+{
+    bool untrusted = options->untrusted;
+
+    if (!read_hash(options, hash, api)) return;
+    if (options->untrusted != untrusted) set_defaults(options);
+    settle(options);
+}
+
+void
+mp_buffer_options_check(VALUE hash, int api)
+{
+    if (!NIL_P(hash)) read_hash(NULL, hash, api | MP_WITH_BUFFER);
+}
+
+mp_buffer_options
+mp_buffer_options_of(VALUE hash)
+{
+    mp_buffer_options options = buffer_defaults;
+    size_t row;
+
+    for (row = CODEC_ROWS; row < ROWS && !NIL_P(hash); row++) {
+        VALUE value = rb_hash_lookup(hash, names[row]);
+        uint64_t size;
+
+        if (NIL_P(value)) continue;
+        size = mp_size(value, rows[row].name);
+        buffer_field_set(&options, &rows[row], size < rows[row].untrusted ? rows[row].untrusted : size);
+    }
+    return options;
+}
+
+/* The names of the options of a Codec, for fronts in Ruby that hand them on; shareable. */
+static VALUE
+codec_names(void)
+{
+    VALUE all = rb_ary_new_from_values(CODEC_ROWS, names);
+
+    return mp_obj_set_shareable(rb_obj_freeze(all));
+}
+
+static void
+set_all_defaults(void)
+{
+    size_t row;
+
+    for (row = 0; row < CODEC_ROWS; row++) {
+        field_set(&defaults[false], &rows[row], rows[row].normal);
+        field_set(&defaults[true], &rows[row], rows[row].untrusted);
+    }
+    for (row = CODEC_ROWS; row < ROWS; row++) buffer_field_set(&buffer_defaults, &rows[row], rows[row].normal);
+    settle(&defaults[false]);
+    settle(&defaults[true]);
+}
+
+void
+Init_manypack_options(void)
+{
+    size_t row;
+
+    mArguments = mp_const("Manypack::Arguments");
+    id_DROP_IN = rb_intern("DROP_IN");
+    id_unknown_options = rb_intern("unknown_options");
+    for (row = 0; row < ROWS; row++) {
+        names[row] = ID2SYM(rb_intern(rows[row].name));
+        if (rows[row].lax) lax_names[row] = ID2SYM(rb_intern(rows[row].lax));
+        if (rows[row].strict) strict_names[row] = ID2SYM(rb_intern(rows[row].strict));
+    }
+    set_all_defaults();
+    rb_define_const(mArguments, "CODEC_OPTIONS", codec_names());
+}

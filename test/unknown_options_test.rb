@@ -1,0 +1,224 @@
+# frozen_string_literal: true
+
+# A misspelt option is an error by every method that takes options, in every Ractor; as MessagePack it is ignored.
+require "test_helper"
+require "rbs"
+require "stringio"
+require "support/program"
+
+class UnknownOptionsTest < Minitest::Test
+  include ProgramHelper
+
+  ROOT = File.expand_path("..", __dir__)
+
+  # Ways to call each method with OPTIONS.
+  WAYS = {
+    "Manypack.pack" => ["Manypack.pack(1, OPTIONS)", "Manypack.pack(1, **OPTIONS)", "Manypack.pack(1, nil, OPTIONS)", "Manypack.pack(1, StringIO.new, **OPTIONS)"],
+    "Manypack.dump" => ["Manypack.dump(1, OPTIONS)", "Manypack.dump(1, nil, **OPTIONS)"],
+    "Manypack.unpack" => ['Manypack.unpack("\x01", OPTIONS)', 'Manypack.unpack("\x01", **OPTIONS)', 'Manypack.unpack(StringIO.new("\x01"), OPTIONS)'],
+    "Manypack.load" => ['Manypack.load("\x01", OPTIONS)', 'Manypack.load("\x01", **OPTIONS)'],
+    "Manypack::Packer#initialize" => ["Manypack::Packer.new(OPTIONS)", "Manypack::Packer.new(**OPTIONS)", "Manypack::Packer.new(StringIO.new, OPTIONS)", "Class.new(Manypack::Packer).new(nil, OPTIONS)"],
+    "Manypack::Unpacker#initialize" => ["Manypack::Unpacker.new(OPTIONS)", "Manypack::Unpacker.new(**OPTIONS)", "Manypack::Unpacker.new(StringIO.new, OPTIONS)", "Class.new(Manypack::Unpacker).new(nil, OPTIONS)"],
+    "Manypack::Buffer#initialize" => ["Manypack::Buffer.new(OPTIONS)", "Manypack::Buffer.new(**OPTIONS)", "Manypack::Buffer.new(StringIO.new, OPTIONS)"],
+    "Manypack::Codec.new" => ["Manypack::Codec.new(OPTIONS)", "Manypack::Codec.new(**OPTIONS)"],
+    "Manypack::Codec#packer" => ["CODEC.packer(OPTIONS)", "CODEC.packer(nil, OPTIONS)"],
+    "Manypack::Codec#unpacker" => ["CODEC.unpacker(OPTIONS)", "CODEC.unpacker(nil, OPTIONS)"],
+    "Manypack::Factory#codec" => ["FACTORY.codec(OPTIONS)", "FACTORY.codec(**OPTIONS)"],
+    "Manypack::Factory#dump" => ["FACTORY.dump(1, OPTIONS)", "FACTORY.dump(1, StringIO.new, OPTIONS)", "Manypack::DefaultFactory.dump(1, OPTIONS)"],
+    "Manypack::Factory#pack" => ["FACTORY.pack(1, OPTIONS)", "FACTORY.pack(1, nil, OPTIONS)"],
+    "Manypack::Factory#load" => ['FACTORY.load("\x01", OPTIONS)', 'FACTORY.load("\x01", **OPTIONS)', 'Manypack::DefaultFactory.load("\x01", OPTIONS)'],
+    "Manypack::Factory#unpack" => ['FACTORY.unpack("\x01", OPTIONS)', 'FACTORY.unpack("\x01", **OPTIONS)'],
+    "Manypack::Factory#packer" => ["FACTORY.packer(OPTIONS)", "FACTORY.packer(StringIO.new, OPTIONS)"],
+    "Manypack::Factory#unpacker" => ["FACTORY.unpacker(OPTIONS)", "FACTORY.unpacker(StringIO.new, OPTIONS)"],
+    "Manypack::Factory#pool" => ["FACTORY.pool(1, **OPTIONS)"],
+    "Manypack::Factory#register_type" => ["FACTORY.register_type(1, Range, OPTIONS)", "FACTORY.register_type(1, Range, packer: :to_s, **OPTIONS)"],
+    "Manypack::Parallel.map" => ['Manypack::Parallel.map("\x01", ractors: 0, **OPTIONS) { |n| n }', 'Manypack::Parallel.map("\x01", ractors: 0, codec: CODEC, **OPTIONS) { |n| n }'],
+    "Manypack::Parallel.each" => ['Manypack::Parallel.each("\x01", ractors: 0, **OPTIONS) { |n| n }', 'Manypack::Parallel.each("\x01", ractors: 0, **OPTIONS).first'],
+    "Manypack::Parallel.filter" => ['Manypack::Parallel.filter("\x01", StringIO.new("".b), ractors: 0, **OPTIONS) { |n| n }']
+  }.freeze
+  NAMES = { "FACTORY" => "Manypack::Factory.new", "CODEC" => "Manypack::Codec.new" }.freeze
+
+  # A known option, where max_bytes is not.
+  KNOWN = { "Manypack::Buffer#initialize" => { io_buffer_size: 2_048 }, "Manypack::Factory#register_type" => { recursive: true } }.freeze
+
+  # With the drop-in loaded, too, these are Manypack's alone.
+  OWN = /\AManypack\.|\AManypack::(?:Codec|Parallel)\b|\AManypack::Factory#codec\z/
+
+  # For each piece of code the message of its ArgumentError; here, in a Ractor and in a program.
+  OUTCOMES = <<~'RUBY'
+    module Outcomes
+      def self.of(codes)
+        codes.map do |code|
+          eval(code)
+          "nothing raised"
+        rescue ArgumentError => e
+          e.message
+        end
+      end
+    end
+  RUBY
+  eval(OUTCOMES)
+
+  def test_every_method_that_takes_options_is_here
+    taking = methods_that_take_options
+    assert_operator taking.size, :>, 15
+    assert_empty taking - WAYS.keys
+    assert_empty WAYS.keys - taking
+  end
+
+  def test_a_known_option_is_taken_by_every_method
+    each_way { |_, way, known| assert_equal "nothing raised", outcome(way, known), way }
+  end
+
+  def test_a_misspelt_option_is_refused_by_every_method
+    each_way { |_, way, known| assert_equal refusal(known), outcome(way, misspelt(known)), way }
+  end
+
+  def test_a_misspelt_option_is_refused_in_another_ractor
+    ways = expected = nil
+    each_way do |_, way, known|
+      (ways ||= []) << code(way, misspelt(known))
+      (expected ||= []) << refusal(known)
+    end
+    assert_equal expected, in_ractor(ways) { |codes| Outcomes.of(codes) }
+  end
+
+  def test_a_string_is_no_name_of_an_option
+    each_way do |_, way, known|
+      name = known.keys.first
+      assert_equal "unknown option \"#{name}\", options are Symbols: #{name}:", outcome(way, { name.to_s => 5 }), way
+    end
+  end
+
+  def test_the_options_of_a_buffer_are_known_where_there_is_one
+    sizes = { io_buffer_size: 2_048, read_reference_threshold: 300, write_reference_threshold: 300 }
+    with, without = WAYS.keys.partition { |method| method.match?(/#(?:initialize|packer|unpacker)\z/) }
+    assert_equal 7, with.size
+    with.each { |method| WAYS[method].each { |way| assert_equal "nothing raised", outcome(way, sizes), way } }
+    without.each { |method| WAYS[method].each { |way| assert_match(/\Aunknown options io_buffer_size, /, outcome(way, sizes), way) } }
+  end
+
+  def test_all_unknown_options_are_named
+    message = outcome("Manypack.unpack(1, OPTIONS)", { max_byte: 1, symbolize_key: 2, zzz: 3, "freeze" => 4, 5 => 6 })
+    assert_equal 'unknown options max_byte, symbolize_key, zzz, "freeze", 5, options are Symbols: max_bytes:, symbolize_keys:, freeze:', message
+    assert_equal "unknown options max_byte, zzz, did you mean max_bytes?", outcome("Manypack.pack(1, OPTIONS)", { max_byte: 1, zzz: 2 })
+  end
+
+  def test_what_is_like_no_option_is_told_which_there_are
+    assert_equal "unknown option zzz; known options are io_buffer_size, read_reference_threshold, write_reference_threshold",
+                 outcome("Manypack::Buffer.new(OPTIONS)", { zzz: nil })
+    assert_match(/known options are packer, unpacker, recursive/, outcome("FACTORY.register_type(1, Range, OPTIONS)", { zzz: 1 }))
+    assert_match(/known options are map, ractors, ordered, codec, factory, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
+    assert_match(/unknown option packs;/, outcome('Manypack::Parallel.map("", **OPTIONS) {}', { packs: true }))
+  end
+
+  def test_keys_of_any_kind_are_named
+    ["\xFF", "\xFF".b, "é".encode("UTF-16LE"), "", "\xFF".b.to_sym, :"a b", nil, 1.5, [:max_bytes], Object].each do |key|
+      assert_raises(ArgumentError, key.inspect) { Manypack.unpack("\x01", { key => 1, max_byte: 2, "é": 3 }) }
+    end
+  end
+
+  def test_an_unknown_option_changes_nothing
+    factory = Manypack::Factory.new
+    assert_raises(ArgumentError) { factory.register_type(1, Range, packer: :to_s, unpackr: :new) }
+    assert_empty factory.registered_types
+    io = StringIO.new("".b)
+    assert_raises(ArgumentError) { Manypack.pack(1, io, max_byte: 1) }
+    assert_empty io.string
+  end
+
+  def test_known_options_are_listed_without_did_you_mean
+    program = 'Manypack.unpack("\x01", max_byte: 5) rescue print($!.message, defined?(DidYouMean).inspect)'
+    assert_match(/\Aunknown option max_byte; known options are symbolize_keys, .*duplicate_keysnil\z/, run_program(program, "RUBYOPT" => "--disable-did_you_mean"))
+  end
+
+  def test_message_pack_and_the_classes_that_it_shares_ignore_them
+    each_in_drop_in do |method, way, known, message|
+      assert_equal method.match?(OWN) ? refusal(known) : "nothing raised", message, way
+    end
+  end
+
+  # What programs written for the msgpack gem do.
+  def test_programs_that_pass_more_than_the_msgpack_gem_knows
+    assert_equal "ok", run_program(<<~'RUBY')
+      require "manypack/drop_in"
+      require "stringio"
+      def MessagePack.work
+        raise unless MessagePack.load("\x81\xA1a\x01".b, freeze: true, foo: 1, "bar" => 2).frozen?
+        raise unless MessagePack.pack({ a: 1 }, { foo: 1, key_cache: true }) == "\x81\xA1a\x01".b
+        raise unless MessagePack.dump(1, StringIO.new, foo: 1).nil?
+        factory = MessagePack::Factory.new
+        factory.register_type(2, Rational, { packer: :to_s, unpacker: Kernel.method(:Rational), code: 1, class: Rational, version: [1] })
+        pool = factory.freeze.pool(2, freeze: true, foo: 1, io_buffer_size: 5_000)
+        raise unless pool.load(pool.dump([1r])) == [1r] && pool.load(pool.dump(["a"])).frozen?
+        raise unless factory.load(factory.dump([1r], foo: 1), freeze: true, foo: 1).frozen?
+        raise unless factory.unpacker(symbolize_keys: true, foo: 1).feed("\x81\xA1a\x01".b).read == { a: 1 }
+        raise unless factory.packer(StringIO.new, foo: 1).write(1r)
+        raise unless MessagePack::Buffer.new(foo: 1) << "a"
+        :done
+      end
+      raise unless MessagePack.work == :done && value(Ractor.new { MessagePack.work }) == :done
+      puts "ok"
+    RUBY
+  end
+
+  private
+
+  def each_way
+    WAYS.each { |method, ways| ways.each { |way| yield method, way, KNOWN.fetch(method, { max_bytes: 5 }) } }
+  end
+
+  # Both Ractors, and both names where that makes a difference.
+  def each_in_drop_in
+    ways = []
+    each_way do |method, way, known|
+      ways << [method, way, known]
+      shared = way.gsub("Manypack.", "MessagePack.")
+      ways << ["MessagePack", shared, known] if shared != way && method.start_with?("Manypack.")
+    end
+    program = <<~RUBY
+      require "manypack/drop_in"
+      require "stringio"
+      codes = #{ways.map { |_, way, known| code(way, misspelt(known)) }.inspect}
+      #{OUTCOMES}
+      puts Outcomes.of(codes), value(Ractor.new(codes) { |given| Outcomes.of(given) })
+    RUBY
+    messages = run_program(program).lines(chomp: true)
+    assert_equal ways.size * 2, messages.size
+    (ways * 2).zip(messages) { |(method, way, known), message| yield method, way, known, message }
+  end
+
+  def misspelt(known)
+    known.to_h { |name, value| [name.to_s.chop.to_sym, value] }
+  end
+
+  def refusal(known)
+    "unknown option #{misspelt(known).keys.first}, did you mean #{known.keys.first}?"
+  end
+
+  def code(way, options)
+    way.gsub(/\b(#{NAMES.keys.join("|")})\b/, NAMES).gsub("OPTIONS", "(#{options.inspect})")
+  end
+
+  def outcome(way, options)
+    Outcomes.of([code(way, options)]).first
+  end
+
+  # By the signatures: those with options, or with keywords of any name.
+  def methods_that_take_options
+    path = "sig/manypack.rbs"
+    _, _, declarations = RBS::Parser.parse_signature(RBS::Buffer.new(name: path, content: File.read(File.join(ROOT, path), encoding: "UTF-8")))
+    declarations.flat_map { |declaration| taking(declaration, "") } - ["Manypack::Parallel::Error#detailed_message", "Manypack::Factory::Pool#initialize"]
+  end
+
+  def taking(declaration, outer)
+    return [] unless declaration.respond_to?(:members)
+
+    name = "#{outer}#{declaration.name}"
+    declaration.members.flat_map do |member|
+      next taking(member, "#{name}::") unless member.is_a?(RBS::AST::Members::MethodDefinition)
+
+      member.overloads.any? { |overload| overload.method_type.to_s.match?(/options\b|\*\*/) } ? ["#{name}#{member.kind == :instance ? "#" : "."}#{member.name}"] : []
+    end
+  end
+end
