@@ -15,7 +15,7 @@ module Fuzz
       ->(unpacker) { unpacker.read_array_header }, ->(unpacker) { unpacker.read_map_header },
       ->(unpacker) { unpacker.register_type(99) { nil } }, ->(unpacker) { unpacker.buffer.clear },
       ->(unpacker) { unpacker.buffer.read }, ->(unpacker) { unpacker.buffer << "\x01" },
-      ->(unpacker) { unpacker.buffer.skip(1) }, ->(unpacker) { unpacker.buffer.write_to(+"") },
+      ->(unpacker) { unpacker.buffer.skip(1) }, ->(unpacker) { unpacker.buffer.write_to(StringIO.new) },
       ->(unpacker) { Fiber.new { unpacker.read }.resume },
       ->(unpacker) { Thread.new { unpacker.read }.tap { |thread| thread.report_on_exception = false }.value }
     ].freeze

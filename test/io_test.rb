@@ -205,8 +205,8 @@ class IoTest < Minitest::Test
     assert_equal bytes("91 01"), sink.got
   end
 
-  def test_packing_to_what_cannot_be_written_to_is_a_no_method_error
-    assert_raises(NoMethodError) { Manypack.pack(1, Object.new) }
+  def test_packing_to_what_cannot_be_written_to_is_a_type_error
+    assert_raises(TypeError) { Manypack.pack(1, Object.new) }
   end
 
   # Changes the Strings that are being written, and has what they were collected.

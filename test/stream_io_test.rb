@@ -193,8 +193,8 @@ class StreamIoTest < Minitest::Test
   end
 
   def test_what_is_no_io_cannot_be_read_from
-    assert_raises(NoMethodError) { Manypack::Unpacker.new(Object.new).read }
-    assert_equal 1, Manypack::Unpacker.new(Object.new).feed("\x01").read
+    [Object.new, [], 5, :path, "\x01", true].each { |io| assert_raises(TypeError) { Manypack::Unpacker.new(io) } }
+    assert_equal 1, Manypack::Unpacker.new(Script.new).feed("\x01").read
   end
 
   def test_io_buffer_size_is_what_an_io_is_asked_for

@@ -437,7 +437,8 @@ write_chunk(VALUE arg)
 {
     const chunk_write *write = (const chunk_write *)arg;
 
-    mp_io_write(write->io, write->bytes, write->writable);
+    if (write->writable) mp_io_call_write(write->io, write->bytes);
+    else mp_io_write(write->io, write->bytes, MP_SHARED);
     return Qnil;
 }
 
@@ -558,8 +559,8 @@ mp_buffer_reopen(VALUE self)
  * read_reference_threshold:: from so many bytes on what is fed is referenced, not copied (default and least 256)
  * write_reference_threshold:: the same for what is written (default 524288, at least 256)
  *
- * Smaller sizes are raised to the least. RangeError below 0, TypeError for what is no Integer, ArgumentError for an
- * unknown option.
+ * Smaller sizes are raised to the least. RangeError below 0, TypeError for what is no Integer, or no io; ArgumentError
+ * for an unknown option.
  *
  *   Manypack::Buffer.new(StringIO.new("abc"), io_buffer_size: 4096).read(2) #=> "ab"
  */
@@ -569,6 +570,7 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
     VALUE io = Qnil, options = Qnil;
 
     mp_scan_io_options(argc, argv, &io, &options);
+    mp_check_io(io, MP_SHARED);
     mp_buffer_options_check(options, MP_SHARED);
     rb_check_frozen(self);
     if (mp_buffer_get(self)->io) rb_raise(rb_eRuntimeError, "Buffer is initialized already");
@@ -821,13 +823,15 @@ rb_buffer_close(VALUE self)
 /*
  * call-seq: buffer.write_to(io) -> Integer
  *
- * Writes all bytes to an io, removes them and returns how many. RuntimeError as for clear, and the errors of the io.
+ * Writes all bytes to an io, removes them and returns how many. RuntimeError as for clear, TypeError for an io that
+ * cannot be written to, and the errors of the io.
  *
  *   (Manypack::Buffer.new << "ab").write_to(StringIO.new) #=> 2
  */
 static VALUE
 rb_buffer_write_to(VALUE self, VALUE io)
 {
+    mp_need_sink(io);
     return SIZET2NUM(mp_buffer_write_to(self, io));
 }
 

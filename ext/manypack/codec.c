@@ -296,7 +296,7 @@ static VALUE
 rb_codec_pack(int argc, VALUE *argv, VALUE self)
 {
     rb_check_arity(argc, 1, 2);
-    return mp_pack(argv[0], argc == 2 ? argv[1] : Qnil, mp_codec_get(self));
+    return mp_pack(argv[0], argc == 2 ? argv[1] : Qnil, mp_codec_get(self), MP_OWN);
 }
 
 /*

@@ -870,12 +870,11 @@ pack(VALUE obj, const mp_codec *codec)
 }
 
 VALUE
-mp_pack(VALUE obj, VALUE io, const mp_codec *codec)
+mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
 {
-    VALUE bytes = pack(obj, codec);
-
-    if (NIL_P(io)) return bytes;
-    mp_io_write(io, bytes, false);
+    if (NIL_P(io)) return pack(obj, codec);
+    if (RB_TYPE_P(io, T_STRING)) mp_check_sink(io, api); /* the likely mistake; whatever else mp_io_write finds */
+    mp_io_write(io, pack(obj, codec), api);
     return Qnil;
 }
 
@@ -890,7 +889,7 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec)
  * to be.
  *
  * object:: the object
- * io:: anything with <code>write</code> or <code><<</code>; the bytes go there and the result is nil
+ * io:: anything with <code>write</code> or <code><<</code>, but no String; the bytes go there and the result is nil
  * timestamp:: pack Time and Timestamp as ext type -1 (default false)
  * max_depth:: most levels of nesting, 1 to 100000 (default 512)
  * compatibility_mode:: write as before 2013: no bin, no str8, and the bytes of Strings in any encoding as they are
@@ -903,7 +902,8 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec)
  * NestingError for data that is too deep or contains itself, EncodingError for text that cannot be transcoded,
  * RuntimeError when a container changes meanwhile. The messages say where: <code>$.users[3].avatar</code>.
  *
- * RangeError, TypeError and ArgumentError for options that are not what they have to be, or unknown.
+ * TypeError for an io that cannot be written to; RangeError, TypeError and ArgumentError for options that are not what
+ * they have to be, or unknown.
  *
  *   Manypack.pack({"id" => 1})          #=> "\x81\xA2id\x01"
  *   Manypack.pack([1, 2], StringIO.new) #=> nil
@@ -918,7 +918,7 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
     rb_check_arity(argc, 1, 3);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
     mp_codec_override(&codec, mp_default_codec()->object, options, mp_api_of(self));
-    return mp_pack(argv[0], io, &codec);
+    return mp_pack(argv[0], io, &codec, mp_api_of(self));
 }
 
 void

@@ -97,8 +97,8 @@ void mp_encode_ext(mp_encoder *e, int type, VALUE payload);
 /* Checks an ext type from Ruby. RangeError outside -128..127. */
 int mp_ext_type(VALUE type);
 
-/* Packs obj into a String, or to an io that is not nil, and then returns nil. */
-VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec);
+/* Packs obj into a String, or to an io that is not nil, and then returns nil; api as for mp_check_sink. */
+VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api);
 
 /* Room for n bytes; never NULL, as growth raises NoMemoryError itself. */
 MP_INLINE uint8_t *

@@ -171,7 +171,7 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
     rb_check_arity(argc, 1, 3);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
     mp_codec_override(&codec, factory_codec(self), options, MP_SHARED);
-    return mp_pack(argv[0], io, &codec);
+    return mp_pack(argv[0], io, &codec, MP_SHARED);
 }
 
 /*

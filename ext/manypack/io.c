@@ -63,19 +63,86 @@ mp_io_read(VALUE io, size_t size, uint64_t needed)
     return RSTRING_LEN(bytes) ? bytes : Qnil;
 }
 
+/* As respond_to?, which takes as long as to pack a small message, but quick where the class has the method. */
+static bool
+answers_p(VALUE obj, ID method)
+{
+    return rb_method_boundp(CLASS_OF(obj), method, 1) || rb_respond_to(obj, method);
+}
+
+/* A String answers <<, but whoever gives one means a path, or had the arguments in another order. */
+static bool
+sink_p(VALUE obj)
+{
+    if (RB_TYPE_P(obj, T_FILE) || answers_p(obj, id_write)) return true;
+    return !RB_TYPE_P(obj, T_STRING) && answers_p(obj, id_append);
+}
+
+static bool
+source_p(VALUE obj)
+{
+    return RB_TYPE_P(obj, T_FILE) || answers_p(obj, id_readpartial) || answers_p(obj, id_read);
+}
+
+NORETURN(static void raise_no_io(VALUE obj, const char *methods, const char *instead));
+
+static void
+raise_no_io(VALUE obj, const char *methods, const char *instead)
+{
+    if (RB_TYPE_P(obj, T_STRING)) rb_raise(rb_eTypeError, "an IO expected, not a String: %s", instead);
+    rb_raise(rb_eTypeError, "an IO that answers %s expected, not %" PRIsVALUE, methods, rb_obj_class(obj));
+}
+
+void
+mp_need_sink(VALUE io)
+{
+    if (!sink_p(io)) raise_no_io(io, "write or <<", "pass File.open(path, \"wb\") or a StringIO");
+}
+
+void
+mp_check_sink(VALUE io, int api)
+{
+    if (MP_UNLIKELY(!NIL_P(io) && !sink_p(io)) && !mp_lenient_p(api)) mp_need_sink(io);
+}
+
+void
+mp_check_source(VALUE io, int api)
+{
+    if (MP_LIKELY(NIL_P(io) || source_p(io)) || mp_lenient_p(api)) return;
+    raise_no_io(io, "readpartial or read", "unpack bytes by Unpacker.new.feed(bytes), or pass File.open(path, \"rb\")");
+}
+
+void
+mp_check_io(VALUE io, int api)
+{
+    if (MP_LIKELY(NIL_P(io) || source_p(io) || sink_p(io)) || mp_lenient_p(api)) return;
+    raise_no_io(io, "readpartial, read, write or <<",
+                "append bytes by Buffer.new << bytes, or pass File.open(path, \"rb\")");
+}
+
 bool
 mp_io_writable_p(VALUE obj)
 {
-    return rb_respond_to(obj, id_write);
+    return answers_p(obj, id_write);
 }
 
-/* To ask takes as long as to pack a small message: an IO has it. */
 void
-mp_io_write(VALUE io, VALUE bytes, bool writable)
+mp_io_call_write(VALUE io, VALUE bytes)
 {
     if (RB_TYPE_P(io, T_FILE)) rb_io_write(io, bytes);
-    else if (writable) rb_funcallv(io, id_write, 1, &bytes);
-    else if (rb_check_funcall(io, id_write, 1, &bytes) == Qundef) rb_funcallv(io, id_append, 1, &bytes);
+    else rb_funcallv(io, id_write, 1, &bytes);
+}
+
+void
+mp_io_write(VALUE io, VALUE bytes, int api)
+{
+    /* An IO has it; to ask first takes as long as to pack a small message. */
+    if (RB_TYPE_P(io, T_FILE)) {
+        rb_io_write(io, bytes);
+    } else if (rb_check_funcall(io, id_write, 1, &bytes) == Qundef) {
+        mp_check_sink(io, api);
+        rb_funcallv(io, id_append, 1, &bytes);
+    }
 }
 
 void
@@ -92,9 +159,18 @@ mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options)
     if (!NIL_P(*options)) Check_Type(*options, T_HASH);
 }
 
+/* For what is written in Ruby, and is Manypack's own. */
+static VALUE
+rb_arguments_s_check_sink(VALUE self, VALUE io)
+{
+    mp_need_sink(io);
+    return Qnil;
+}
+
 void
 Init_manypack_io(void)
 {
+    rb_define_singleton_method(mp_const("Manypack::Arguments"), "check_sink", rb_arguments_s_check_sink, 1);
     id_readpartial = rb_intern("readpartial");
     id_read = rb_intern("read");
     id_write = rb_intern("write");

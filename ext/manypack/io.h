@@ -2,7 +2,7 @@
 #ifndef MANYPACK_IO_H
 #define MANYPACK_IO_H
 
-#include "manypack.h"
+#include "options.h"
 
 /* Whether obj can be read from. */
 bool mp_io_p(VALUE obj);
@@ -17,11 +17,23 @@ bool mp_io_partial_p(VALUE obj);
  */
 VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
 
-/* Whether obj has the write of an IO. */
-bool mp_io_writable_p(VALUE obj);
+/* All of bytes, by write or <<; where there is neither, as mp_check_sink says. */
+void mp_io_write(VALUE io, VALUE bytes, int api);
 
-/* All of bytes, by write or <<; with writable, which mp_io_writable_p told, by write without asking again. */
-void mp_io_write(VALUE io, VALUE bytes, bool writable);
+/* The same without asking, to an io that is known to have the write of an IO. */
+bool mp_io_writable_p(VALUE obj);
+void mp_io_call_write(VALUE io, VALUE bytes);
+
+/*
+ * TypeError unless an io is nil or can be written to, read from, or either. Where mp_lenient_p, anything passes: the
+ * msgpack gem appends to a String, and raises NoMethodError when it calls a method that is not there.
+ */
+void mp_check_sink(VALUE io, int api);
+void mp_check_source(VALUE io, int api);
+void mp_check_io(VALUE io, int api);
+
+/* TypeError for what cannot be written to, nil included, and always: for methods that write to it at once. */
+void mp_need_sink(VALUE io);
 
 /* The arguments (io = nil, options = nil) of the msgpack gem, where the only one may be either. */
 void mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options);

@@ -107,6 +107,7 @@ mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
     mp_codec codec;
 
     mp_scan_io_options(argc, argv, &io, &options);
+    mp_check_sink(io, api);
     mp_codec_override(&codec, codec_object, options, api | MP_WITH_BUFFER);
     packer_init(self, &codec, mp_buffer_new(io, options));
     return self;
@@ -567,8 +568,8 @@ rb_packer_write_extension(VALUE self, VALUE obj)
  *
  * A Packer that collects in a Buffer what is written, until it is flushed to an io or, in whole objects, has 12 KB. An
  * error of the io then comes out of the write that was one too many: the object counts as written, and flush tries
- * again. Options, a Hash, as for Manypack.pack and for Manypack::Buffer. TypeError, RangeError and
- * ArgumentError for options that are not what they have to be, or unknown.
+ * again. Options, a Hash, as for Manypack.pack and for Manypack::Buffer. TypeError for an io that cannot be written to;
+ * TypeError, RangeError and ArgumentError for options that are not what they have to be, or unknown.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io, compatibility_mode: true).write(1).flush
@@ -585,6 +586,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
     TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
     if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is initialized already");
     mp_scan_io_options(argc, argv, &io, &options);
+    mp_check_sink(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
     packer_init(self, &codec, mp_buffer_new(io, options));
     return self;
@@ -722,14 +724,15 @@ rb_packer_empty_p(VALUE self)
 /*
  * call-seq: packer.write_to(io) -> Integer
  *
- * Writes what is there to an io, forgets it and returns how many bytes it was. RuntimeError in a to_msgpack, and the
- * errors of the io.
+ * Writes what is there to an io, forgets it and returns how many bytes it was. RuntimeError in a to_msgpack, TypeError
+ * for an io that cannot be written to, and the errors of the io.
  *
  *   Manypack::Packer.new.write(1).write_to(StringIO.new) #=> 1
  */
 static VALUE
 rb_packer_write_to(VALUE self, VALUE io)
 {
+    mp_need_sink(io);
     return SIZET2NUM(mp_buffer_write_to(packer_get(self)->buffer, io));
 }
 

@@ -163,6 +163,7 @@ mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
     mp_codec codec;
 
     mp_scan_io_options(argc, argv, &io, &options);
+    mp_check_source(io, api);
     mp_codec_override(&codec, codec_object, options, api | MP_WITH_BUFFER);
     unpacker_init(self, &codec, mp_buffer_new(io, options));
     return self;
@@ -844,8 +845,8 @@ mp_unpacker_end_body(VALUE self)
  * call-seq: Manypack::Unpacker.new(io = nil, options = nil) -> unpacker
  *
  * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer;
- * limits are those of one object of the stream. TypeError, RangeError and ArgumentError for options that are not what
- * they have to be, or unknown.
+ * limits are those of one object of the stream. TypeError for an io that cannot be read from; TypeError, RangeError and
+ * ArgumentError for options that are not what they have to be, or unknown.
  *
  *   unpacker = Manypack::Unpacker.new(symbolize_keys: true)
  *   unpacker.feed_each("\x81\xA1a\x01\x81") { |object| p object } # {a: 1}
@@ -862,6 +863,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
     if (u->open) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
     mp_scan_io_options(argc, argv, &io, &options);
+    mp_check_source(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
     unpacker_init(self, &codec, mp_buffer_new(io, options));
     return self;

@@ -16,13 +16,14 @@ module Manypack
     # @return [Packer] the packer that it was written to
     # @return [nil] with an io, which it was written to
     # @return [String] without either
-    # @raise [NoMethodError, RangeError, NestingError, EncodingError, RuntimeError] as Manypack.pack
+    # @raise [NoMethodError, RangeError, NestingError, EncodingError, RuntimeError, ::TypeError] as Manypack.pack
     # @example
     #   [1, nil].to_msgpack                            #=> "\x92\x01\xC0"
     #   1.to_msgpack(Manypack::Packer.new).to_s        #=> "\x01"
     #   "a".to_msgpack(StringIO.new)                   #=> nil
     def to_msgpack(packer_or_io = nil)
-      return Manypack.pack(self, packer_or_io) unless packer_or_io.is_a?(Packer)
+      # Not Manypack.pack: with the drop-in loaded this takes what the msgpack gem takes.
+      return DefaultFactory.pack(self, packer_or_io) unless packer_or_io.is_a?(Packer)
 
       to_msgpack_with_packer(packer_or_io)
       packer_or_io

@@ -98,13 +98,13 @@ module Manypack
     # Packs what the block returns for each message and writes it to output; nothing where that is nil.
     #
     # @param source [String, #readpartial, #read, Enumerable<String>]
-    # @param output [#write, #<<] is flushed after each batch if it can be
+    # @param output [#write, #<<] no String; is flushed after each batch if it can be
     # @param options [Hash] see Parallel
     # @yield [object] in a Ractor
     # @yieldreturn [Object, nil]
     # @return [Integer] how many objects were written
     # @raise [ArgumentError] without a block, and for an unknown option
-    # @raise [::TypeError, Ractor::IsolationError, DecodeError] as Parallel.map
+    # @raise [::TypeError, Ractor::IsolationError, DecodeError] as Parallel.map; TypeError for an output that is none
     # @raise [NoMethodError, RangeError, NestingError, EncodingError] as Manypack.pack, for what the block returned
     # @example
     #   # ruby -rmanypack -e 'Manypack::Parallel.filter($stdin, $stdout) { |event| event if event["level"] > 3 }'
@@ -115,6 +115,7 @@ module Manypack
       raise ArgumentError, "no block given" unless block
 
       Arguments.check_options(options, OPTIONS)
+      Arguments.check_sink(output)
       written = 0
       writer = output.respond_to?(:write) ? :write : :<<
       Run.of(source, block, packs: true, **options).each do |count, bytes|
