@@ -117,7 +117,7 @@ class FiberSchedulerTest < Minitest::Test
       end
       Fiber.schedule { there.write("\x05") }
     end
-    assert_equal ["unpacker is in use", 5], log
+    assert_equal ["Unpacker is in use by another call: give each Thread, Fiber and handler its own", 5], log
   end
 
   private

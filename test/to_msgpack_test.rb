@@ -99,7 +99,7 @@ class ToMsgpackTest < Minitest::Test
   def test_reset_and_full_pack_of_a_lent_packer_raise
     %i[reset clear full_pack].each do |method|
       error = assert_raises(RuntimeError) { exercise { pack([1, foreign { |packer| packer.public_send(method) }]) } }
-      assert_match(/in use/, error.message)
+      assert_match(/\APacker is in use by another call/, error.message)
     end
   end
 

@@ -3,6 +3,7 @@
 
 #include <ruby/io.h>
 
+#include "error.h"
 #include "io.h"
 #include "options.h"
 #include "spare.h"
@@ -98,6 +99,15 @@ static const rb_data_type_t buffer_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
 };
 
+NORETURN(static void raise_in_use(const mp_buffer *buffer));
+
+static void
+raise_in_use(const mp_buffer *buffer)
+{
+    if (buffer->owner == MP_OF_PACKER) mp_raise_in_use("Packer");
+    mp_raise_in_use(buffer->owner == MP_OF_UNPACKER ? "Unpacker" : "Buffer");
+}
+
 void
 mp_buffer_make_ready(VALUE self)
 {
@@ -105,7 +115,7 @@ mp_buffer_make_ready(VALUE self)
 
     rb_check_frozen(self);
     if (!buffer->io) rb_raise(rb_eRuntimeError, "Buffer is not initialized, or its owner is done with it");
-    if (buffer->taken) rb_raise(rb_eRuntimeError, "Buffer is in use");
+    if (buffer->taken) raise_in_use(buffer);
     mp_buffer_rollback(self); /* while a write is at work that can go on, the buffer is taken or lent */
 }
 
@@ -114,7 +124,7 @@ mp_buffer_for_change(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_for_append(self);
 
-    if (MP_UNLIKELY(buffer->append_only)) rb_raise(rb_eRuntimeError, "Buffer is in use");
+    if (MP_UNLIKELY(buffer->append_only)) raise_in_use(buffer);
     return buffer;
 }
 

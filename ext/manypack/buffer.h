@@ -25,9 +25,16 @@ typedef struct {
     bool append_only;              /* lent to user code in the middle of a write: what is in it stays */
     bool reads_exactly;            /* the io waits for all that it is asked for */
     bool writable;                 /* the io has a write */
+    uint8_t owner;                 /* an mp_owner: whose it is, for errors that name what the user called */
     VALUE io;                      /* nil without one; 0 before initialize and after close */
     size_t io_buffer_size, read_reference_threshold, write_reference_threshold;
 } mp_buffer;
+
+typedef enum {
+    MP_OF_USER,
+    MP_OF_PACKER,
+    MP_OF_UNPACKER
+} mp_owner;
 
 /* A Buffer for a Packer or an Unpacker. io may be nil, options are a Hash or nil. */
 VALUE mp_buffer_new(VALUE io, VALUE options);

@@ -325,7 +325,7 @@ call_with_buffer_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
     taken.epoch = mp_packer_epoch(e->packer);
     mp_buffer_get(e->buffer)->taken = true;
     result = rb_ensure(call, arg, give_back, (VALUE)&taken);
-    if (MP_UNLIKELY(mp_packer_epoch(e->packer) != taken.epoch)) mp_raise_packer_in_use();
+    if (MP_UNLIKELY(mp_packer_epoch(e->packer) != taken.epoch)) mp_raise_in_use("Packer");
     return result;
 }
 
@@ -711,7 +711,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     commit_for_now(e);
     call.loan = mp_packer_lend(e->packer, e->depth);
     result = rb_ensure(call_at_any_depth, (VALUE)&call, call_over, (VALUE)&call);
-    if (MP_UNLIKELY(!call.well)) mp_raise_packer_in_use();
+    if (MP_UNLIKELY(!call.well)) mp_raise_in_use("Packer");
     mp_encoder_window_on_buffer(e, 0, 1);
     level_close(e, &place);
     return result;

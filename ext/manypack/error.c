@@ -280,9 +280,9 @@ mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset)
 }
 
 void
-mp_raise_packer_in_use(void)
+mp_raise_in_use(const char *what)
 {
-    rb_raise(rb_eRuntimeError, "Packer is in use");
+    rb_raise(rb_eRuntimeError, "%s is in use by another call: give each Thread, Fiber and handler its own", what);
 }
 
 void

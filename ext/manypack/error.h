@@ -42,8 +42,8 @@ bool mp_decode_error_p(VALUE error);
  */
 NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset));
 
-/* RuntimeError: another Fiber or Thread is in the middle of a write. */
-NORETURN(void mp_raise_packer_in_use(void));
+/* RuntimeError: a Packer, Unpacker or Buffer is in the middle of another call. */
+NORETURN(void mp_raise_in_use(const char *what));
 
 /* NestingError of packing; path is a String such as "$.a[3]". */
 NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path));

@@ -87,6 +87,7 @@ packer_init(VALUE self, const mp_codec *codec, VALUE buffer)
     packer->codec = *codec;
     RB_OBJ_WRITTEN(self, Qundef, codec->object);
     RB_OBJ_WRITE(self, &packer->buffer, buffer);
+    mp_buffer_get(buffer)->owner = MP_OF_PACKER;
 }
 
 VALUE
@@ -209,7 +210,7 @@ MP_INLINE VALUE
 packer_for_write(const mp_packer *packer)
 {
     mp_buffer_for_append(packer->buffer);
-    if (MP_UNLIKELY(packer->depth && packer->thread != rb_thread_current())) mp_raise_packer_in_use();
+    if (MP_UNLIKELY(packer->depth && packer->thread != rb_thread_current())) mp_raise_in_use("Packer");
     return packer->buffer;
 }
 

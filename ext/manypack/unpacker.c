@@ -118,7 +118,7 @@ unpacker_for_read(VALUE self)
     mp_unpacker *u = unpacker_get(self);
 
     if (MP_UNLIKELY(u->running || (mp_buffer_get(u->buffer)->taken && !u->body))) {
-        rb_raise(rb_eRuntimeError, "unpacker is in use");
+        mp_raise_in_use("Unpacker");
     }
     return u;
 }
@@ -129,7 +129,7 @@ unpacker_for_change(VALUE self)
 {
     mp_unpacker *u = unpacker_for_read(self);
 
-    if (MP_UNLIKELY(u->body)) rb_raise(rb_eRuntimeError, "unpacker is in use");
+    if (MP_UNLIKELY(u->body)) mp_raise_in_use("Unpacker");
     return u;
 }
 
@@ -153,6 +153,7 @@ unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
         RB_OBJ_WRITTEN(self, Qundef, codec->object);
         RB_OBJ_WRITTEN(self, Qundef, buffer);
     }
+    mp_buffer_get(buffer)->owner = MP_OF_UNPACKER;
     u->open = true;
 }
 
