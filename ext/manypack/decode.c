@@ -991,7 +991,7 @@ mp_unpack(VALUE source, const mp_codec *codec)
  * Options may be given as a Hash too. Those of pack are allowed and change nothing, so that one Hash serves both.
  *
  * Every error of the input includes DecodeError and has its byte offset: TruncatedError (an EOFError) when the input
- * ends too early, MalformedFormatError, StackError above max_depth, LimitError above another limit,
+ * ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another limit,
  * UnknownExtTypeError. TypeError when source is none; RangeError, TypeError and ArgumentError for options that are not
  * what they have to be, or unknown.
  *

@@ -102,12 +102,21 @@ NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
 NORETURN(static void raise_modified(mp_encoder *e, const char *what));
 NORETURN(static void raise_too_long(mp_encoder *e, VALUE obj));
 
+/* A Time or what timestamp: true packs like one. */
+static bool
+moment_p(VALUE obj)
+{
+    return RTEST(rb_obj_is_kind_of(obj, rb_cTime)) || rb_obj_class(obj) == mp_cTimestamp;
+}
+
 /* NoMethodError, as calling the missing to_msgpack would raise; callers read its receiver. */
 static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
-    VALUE message = rb_sprintf("undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE,
-                               rb_obj_class(obj), mp_path(e->place));
+    const char *way = moment_p(obj) ? "pack with timestamp: true, or register Manypack::Timestamp::TYPE"
+                                    : "register an ext type for it by Factory#register_type";
+    VALUE message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %"
+                                   PRIsVALUE "; %s", rb_obj_class(obj), mp_path(e->place), way);
     VALUE keywords = rb_hash_new();
     VALUE argv[4];
 

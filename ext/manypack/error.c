@@ -214,7 +214,7 @@ mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset)
 void
 mp_raise_no_data(void)
 {
-    raise_at(eTruncatedError, rb_str_new_cstr("an object expected, the input ends"), 0);
+    raise_at(eTruncatedError, rb_str_new_cstr("nil given, a String or an IO expected"), 0);
 }
 
 void

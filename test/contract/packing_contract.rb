@@ -122,10 +122,34 @@ module PackingContract
     error = assert_raises(NoMethodError) do
       exercise { pack({ "users" => [0, 1, 2, { avatar: Opaque.new }] }) }
     end
-    assert_equal "undefined method 'to_msgpack' for an instance of PackingContract::Opaque, at $.users[3].avatar",
-                 first_line(error)
+    assert_equal unpackable(Opaque, "$.users[3].avatar"), first_line(error)
     assert_equal :to_msgpack, error.name
     assert_instance_of Opaque, error.receiver
+  end
+
+  def test_a_moment_that_cannot_be_packed_is_told_of_the_timestamp
+    [Time.at(0), Class.new(Time).at(0), Manypack::Timestamp.new(0, 0)].each do |moment|
+      error = assert_raises(NoMethodError) { exercise { pack({ at: moment }) } }
+      assert_equal "undefined method 'to_msgpack' for an instance of #{moment.class}, at $.at; " \
+                   "pack with timestamp: true, or register Manypack::Timestamp::TYPE", first_line(error)
+      assert_equal 10, pack({ at: moment }, timestamp: true).bytesize unless moment.class.name.nil?
+    end
+  end
+
+  # What newcomers meet first; Date and others of the standard library are no different.
+  def test_what_else_cannot_be_packed_is_told_of_ext_types
+    [1..2, 1r, 1i, BasicObject, Comparable, Object.new, Struct.new(:a).new(1)].each do |obj|
+      error = assert_raises(NoMethodError) { exercise { pack([obj]) } }
+      assert_equal unpackable(obj.class, "$[0]"), first_line(error)
+    end
+  end
+
+  Élan = Class.new
+
+  def test_a_class_is_named_in_its_own_letters
+    error = assert_raises(NoMethodError) { exercise { pack({ "é" => Élan.new }) } }
+    assert_equal unpackable(Élan, '$["\\u00E9"]'), first_line(error)
+    assert_equal Encoding::UTF_8, error.message.encoding
   end
 
   def test_a_path_shows_every_kind_of_key
@@ -134,14 +158,14 @@ module PackingContract
       { Opaque.new => 1 } => "$[PackingContract::Opaque]", { _a1: Opaque.new } => "$._a1", { "1a" => Opaque.new } => '$["1a"]',
       Opaque.new => "$", [[Opaque.new]] => "$[0][0]" }.each do |obj, path|
       error = assert_raises(NoMethodError) { exercise { pack(obj) } }
-      assert_equal "undefined method 'to_msgpack' for an instance of PackingContract::Opaque, at #{path}", first_line(error)
+      assert_equal unpackable(Opaque, path), first_line(error)
     end
   end
 
   def test_a_long_path_shows_both_ends
     deep = 30.times.inject(Opaque.new) { |inner, i| i.even? ? [inner] : { "k" => inner } }
     error = assert_raises(NoMethodError) { pack(deep) }
-    assert_equal "$#{".k[0]" * 4}...#{".k[0]" * 4}", first_line(error)[/at (.*)/, 1]
+    assert_equal "$#{".k[0]" * 4}...#{".k[0]" * 4}", first_line(error)[/at (.*);/, 1]
   end
 
   def test_an_integer_above_64_bits_is_a_range_error_with_its_path
@@ -182,5 +206,11 @@ module PackingContract
     assert_raises(Manypack::NestingError) { pack(Chain.new(2), max_depth: 2) }
     assert_raises(Manypack::NestingError) { pack(Chain.new(1_000_000)) }
     assert_packs "91 c0", Chain.new(0)
+  end
+
+  private
+
+  def unpackable(klass, path)
+    "undefined method 'to_msgpack' for an instance of #{klass}, at #{path}; register an ext type for it by Factory#register_type"
   end
 end
