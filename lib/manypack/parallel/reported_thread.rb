@@ -8,7 +8,7 @@ module Manypack
       # anywhere, even before the Thread ran for the first time.
       #
       # @param role [String] what the Thread does, for the message of the error
-      # @param report [#call] is called in the Thread as the last thing: with nil after its work, with the exception that
+      # @param report [#call] is the last thing that the Thread calls: with nil after its work, with the exception that
       #   ended it, or with a ThreadError when it was killed
       # @yield the work
       # @return [Thread]
