@@ -50,12 +50,11 @@ rb_stop_s_new(VALUE klass)
     return mp_obj_set_shareable(rb_obj_freeze(TypedData_Make_Struct(klass, mp_stop, &stop_type, stop)));
 }
 
-/* call-seq: stop.set -> stop */
+/* call-seq: stop.set -> true or false: whether it was not set before */
 static VALUE
 rb_stop_set(VALUE self)
 {
-    RUBY_ATOMIC_SET(stop_get(self)->set, 1);
-    return self;
+    return RUBY_ATOMIC_EXCHANGE(stop_get(self)->set, 1) ? Qfalse : Qtrue;
 }
 
 /* call-seq: stop.set? -> true or false */

@@ -62,6 +62,7 @@ module Manypack
       private
 
       def start
+        RubyBug22072.warn_once
         @events = Thread::Queue.new
         @waiting = {}
         @given = @delivered = 0

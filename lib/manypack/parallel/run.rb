@@ -9,6 +9,7 @@ rescue LoadError # a load path without Ruby's own libraries, for whatever reason
 end
 
 require_relative "error"
+require_relative "ruby_bug_22072"
 require_relative "work"
 require_relative "worker"
 require_relative "cutter"
