@@ -19,6 +19,7 @@ require_relative "manypack/handler"
 
 require "manypack/manypack" # RubyGems may keep it in another folder
 
+require_relative "manypack/codec"
 require_relative "manypack/packer"
 require_relative "manypack/unpacker"
 require_relative "manypack/factory"

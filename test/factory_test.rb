@@ -2,6 +2,7 @@
 
 # Manypack::Factory, its Pool, Codec and DefaultFactory as objects: copies, freezing, what they know of their types.
 require "test_helper"
+require "pp"
 require "stringio"
 require "support/program"
 
@@ -74,6 +75,71 @@ class FactoryTest < Minitest::Test
         assert_equal [0, 1, 2, 3], entries.map { |entry| entry[:type] }
       end
     end
+  end
+
+  # Each option by itself, given what it is not by default, and as inspect shows it.
+  CHANGED = {
+    symbolize_keys: true, freeze: true, shareable: true, allow_unknown_ext: true, timestamp: true, compatibility_mode: true, untrusted: true,
+    max_depth: 5, max_bytes: 6, max_objects: 7, max_map_size: 8, max_array_size: 9, max_string_bytes: 10, max_ext_bytes: 11,
+    utf8: :strict, duplicate_keys: :error
+  }.freeze
+  USUAL = {
+    symbolize_keys: nil, freeze: false, shareable: nil, allow_unknown_ext: nil, timestamp: false, compatibility_mode: nil, untrusted: false,
+    max_depth: nil, max_bytes: nil, max_objects: 2**64 - 1, max_map_size: 2**40, max_array_size: nil, max_string_bytes: nil, max_ext_bytes: nil,
+    utf8: :accept, duplicate_keys: :last
+  }.freeze
+
+  def test_a_codec_shows_the_options_that_are_not_as_by_default
+    options = Manypack.module_eval("Arguments::CODEC_OPTIONS")
+    assert_equal [options, options], [CHANGED.keys, USUAL.keys]
+    CHANGED.each do |name, value|
+      assert_equal "#<Manypack::Codec #{name}: #{value.inspect}>", Manypack::Codec.new(name => value).inspect
+      assert_equal "#<Manypack::Codec>", Manypack::Codec.new(name => USUAL[name]).inspect
+    end
+    several = CHANGED.except(:untrusted)
+    shown = several.map { |name, value| "#{name}: #{value.inspect}" }.join(", ")
+    assert_equal "#<Manypack::Codec #{shown}>", Manypack::Codec.new(several.to_a.reverse.to_h).inspect
+    assert_equal "#<Manypack::Codec>", Manypack::Codec.new(USUAL).inspect
+  end
+
+  def test_with_untrusted_it_shows_what_is_not_as_by_that
+    limits = { max_bytes: 1_048_576, max_objects: 100_000, max_map_size: 1_000, max_array_size: 10_000, max_string_bytes: 262_144,
+               max_ext_bytes: 4_096, utf8: :strict, duplicate_keys: :error }
+    assert_equal "#<Manypack::Codec untrusted: true>", Manypack::Codec.new(untrusted: true, **limits).inspect
+    assert_equal "#<Manypack::Codec untrusted: true, max_bytes: 64000, utf8: :accept>",
+                 Manypack::Codec.new(untrusted: true, max_bytes: 64_000, utf8: :accept).inspect
+  end
+
+  # Named by what Module says, whatever the class says of itself.
+  class Talkative
+    def self.inspect = raise("asked")
+    def self.to_s = raise("asked")
+  end
+
+  def test_a_codec_and_a_factory_show_their_types
+    assert_equal "#<Manypack::Factory types: {0 => Symbol, 1 => FactoryTest::Point, 2 => FactoryTest::Box, 3 => Integer}>", @factory.inspect
+    codec = @factory.codec(freeze: true)
+    assert_equal "#<Manypack::Codec freeze: true, #{@factory.inspect[/types: .*/]}", codec.inspect
+    assert_includes @factory.pool.inspect, @factory.codec.inspect
+    other = Manypack::Factory.new
+    assert_equal "#<Manypack::Factory>", other.inspect
+    other.register_type(-1, Talkative, packer: ->(_) { "" })
+    other.register_type(-1, Comparable, packer: ->(_) { "" }, unpacker: ->(_) { nil })
+    other.register_type(5, Range, packer: nil, unpacker: ->(_) { nil })
+    assert_equal "#<Manypack::Factory types: {-1 => [FactoryTest::Talkative, Comparable], 5 => Range}>", other.inspect
+    assert_equal "#{other.inspect}\n", PP.pp(other, +"")
+    assert_match(/\A#<#<Class:0x\h+>>\z/, Class.new(Manypack::Factory).new.inspect)
+    assert_match(/\A#<Manypack::Factory:0x\h+>\z/, Manypack::Factory.allocate.inspect)
+  end
+
+  # A handler that is not for sharing keeps nobody from looking.
+  def test_the_default_factory_is_shown_in_every_ractor
+    assert_program <<~'RUBY', "#<Manypack::Factory types: {1 => Range}>\n" * 2 + "#<Manypack::Codec freeze: true, types: {1 => Range}>"
+      seen = []
+      Manypack::DefaultFactory.register_type(1, Range, packer: ->(range) { seen << range && "r" }, unpacker: nil)
+      puts Manypack::DefaultFactory.inspect
+      puts value(Ractor.new { [Manypack::DefaultFactory.inspect, Manypack::DefaultFactory.codec(freeze: true).inspect] })
+    RUBY
   end
 
   def test_packing_and_unpacking_every_type_at_every_allocation

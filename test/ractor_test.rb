@@ -98,6 +98,7 @@ class RactorTest < Minitest::Test
     "Manypack::Codec#dump" => 'Manypack::Codec.new.dump(1) == "\x01"',
     "Manypack::Codec#unpack" => 'Manypack::Codec.new.unpack("\x01") == 1',
     "Manypack::Codec#load" => 'Manypack::Codec.new.load("\x01") == 1',
+    "Manypack::Codec#inspect" => 'Manypack::Codec.new(max_bytes: 5).inspect == "#<Manypack::Codec max_bytes: 5>"',
     "Manypack::Codec#packer" => 'Manypack::Codec.new.packer.write(1).to_s == "\x01"',
     "Manypack::Codec#unpacker" => 'Manypack::Codec.new.unpacker.feed("\x01").read == 1',
 
@@ -110,6 +111,7 @@ class RactorTest < Minitest::Test
     "Manypack::Factory#unpack" => 'FACTORY.unpack("\xD4\x01r".b) == "r"',
     "Manypack::Factory#packer" => "FACTORY.packer.write(1..2).size == 3",
     "Manypack::Factory#unpacker" => 'FACTORY.unpacker.feed("\xD4\x01r".b).read == "r"',
+    "Manypack::Factory#inspect" => 'FACTORY.inspect == "#<Manypack::Factory types: {1 => Range}>"',
     "Manypack::Factory#freeze" => "Ractor.shareable?(Manypack::Factory.new.freeze)",
     "Manypack::Factory#pool" => "FACTORY.pool(2, freeze: true).frozen?",
     "Manypack::Factory#codec" => 'FACTORY.codec(freeze: true).load("\xD4\x01r".b).frozen?',

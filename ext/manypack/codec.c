@@ -340,6 +340,44 @@ rb_codec_unpacker(int argc, VALUE *argv, VALUE self)
     return mp_unpacker_with_codec(self, argc, argv, MP_OWN);
 }
 
+/* For lib/manypack/codec.rb: the options that are not as they are by default. */
+static VALUE
+rb_codec_changed_options(VALUE self)
+{
+    return mp_options_changed(&mp_codec_get(self)->options);
+}
+
+/* Arrays of type and class. Not the handlers, which this Ractor may have no right to. */
+static VALUE
+class_list(const mp_type *list, size_t count)
+{
+    VALUE classes = rb_ary_new_capa((long)count);
+    size_t i;
+
+    for (i = 0; i < count; i++) rb_ary_push(classes, rb_assoc_new(INT2FIX(list[i].type), list[i].klass));
+    return classes;
+}
+
+static VALUE
+rb_codec_packer_classes(VALUE self)
+{
+    const mp_types *types = &codec_get(self)->types;
+    VALUE classes = class_list(types->packers, types->packer_count);
+
+    RB_GC_GUARD(self);
+    return classes;
+}
+
+static VALUE
+rb_codec_unpacker_classes(VALUE self)
+{
+    const mp_types *types = &codec_get(self)->types;
+    VALUE classes = class_list(types->unpackers, types->unpacker_count);
+
+    RB_GC_GUARD(self);
+    return classes;
+}
+
 /* The same types with the options of a Hash on top of its own. */
 static VALUE
 rb_codec_with_options(VALUE self, VALUE options)
@@ -385,6 +423,9 @@ Init_manypack_codec(void)
     rb_define_method(cCodec, "load", rb_codec_unpack, 1);
     rb_define_method(cCodec, "packer", rb_codec_packer, -1);
     rb_define_method(cCodec, "unpacker", rb_codec_unpacker, -1);
+    rb_define_private_method(cCodec, "changed_options", rb_codec_changed_options, 0);
+    rb_define_private_method(cCodec, "packer_classes", rb_codec_packer_classes, 0);
+    rb_define_private_method(cCodec, "unpacker_classes", rb_codec_unpacker_classes, 0);
     rb_define_private_method(cCodec, "with_options", rb_codec_with_options, 1);
     rb_define_private_method(cCodec, "for_ractors", rb_codec_for_ractors, 1);
 

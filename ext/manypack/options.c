@@ -299,6 +299,42 @@ mp_buffer_options_of(VALUE hash)
     return options;
 }
 
+/* --- shown ------------------------------------------------------------------------------------------ */
+
+static VALUE
+shown(const mp_options *options, size_t row)
+{
+    uint64_t value = field_get(options, &rows[row]);
+
+    switch (rows[row].kind) {
+      case FLAG:
+      case TRUST: return value ? Qtrue : Qfalse;
+      case STRICTNESS: return value ? strict_names[row] : lax_names[row];
+      default: return ULL2NUM(value);
+    }
+}
+
+/* Whether an option is as it is by default. */
+static bool
+usual_p(const mp_options *options, size_t row)
+{
+    if (rows[row].kind == TRUST) return !options->untrusted;
+    return field_get(options, &rows[row]) == field_get(&defaults[options->untrusted], &rows[row]);
+}
+
+VALUE
+mp_options_changed(const mp_options *options)
+{
+    const mp_options copy = *options; /* whose owner may be moved */
+    VALUE changed = rb_hash_new();
+    size_t row;
+
+    for (row = 0; row < CODEC_ROWS; row++) {
+        if (!usual_p(&copy, row)) rb_hash_aset(changed, names[row], shown(&copy, row));
+    }
+    return changed;
+}
+
 /* The names of the options of a Codec, for fronts in Ruby that hand them on; shareable. */
 static VALUE
 codec_names(void)

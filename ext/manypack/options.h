@@ -72,4 +72,7 @@ mp_buffer_options mp_buffer_options_of(VALUE hash);
 /* ArgumentError where a Hash or nil for Buffer.new has other options. */
 void mp_buffer_options_check(VALUE hash, int api);
 
+/* A Hash of what is not as it is by default, with untrusted where that is set. */
+VALUE mp_options_changed(const mp_options *options);
+
 #endif

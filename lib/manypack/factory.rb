@@ -97,6 +97,17 @@ module Manypack
       Pool.new(codec(options))
     end
 
+    # @return [String] the classes of the ext types
+    # @example
+    #   factory = Manypack::Factory.new
+    #   factory.register_type(0, Symbol)
+    #   factory.inspect #=> "#<Manypack::Factory types: {0 => Symbol}>"
+    def inspect
+      "#<#{self.class}#{codec.__send__(:description)}>"
+    rescue RuntimeError # it is not initialized
+      super
+    end
+
     private
 
     TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing].freeze
