@@ -263,7 +263,7 @@ class DifferencesTest < Minitest::Test
   def test_21_methods_by_receiver_and_name_are_shareable
     factory = Manypack::Factory.new
     factory.register_type(1, Point, packer: Kernel.method(:String), unpacker: "new")
-    factory.register_type(2, Integer, packer: Manypack::Bigint.method(:to_msgpack_ext), unpacker: nil)
+    factory.register_type(2, Integer, packer: Manypack::Bigint.method(:to_msgpack_ext), unpacker: nil, oversized_integer_extension: true)
     assert Ractor.shareable?(factory.freeze)
   end
 

@@ -153,13 +153,21 @@ class ExtTypesTest < Minitest::Test
     @factory.register_type(2, Point, packer: ->(_) { "new" }, unpacker: ->(_) { :new })
     assert_dumps "c7 03 02 6e 65 77", Point.new(1, 2)
     assert_equal %i[old new], @factory.load(bytes("92 d4 01 61 d4 02 61"))
-    @factory.register_type(2, Round, packer: ->(_) { "round" }, unpacker: ->(_) { :round })
+    _, warning = capture_io { @factory.register_type(2, Round, packer: ->(_) { "round" }, unpacker: ->(_) { :round }) }
+    assert_match(/ext_types_test\.rb:#{__LINE__ - 1}: warning: ext type 2 was unpacked as ExtTypesTest::Point and is ExtTypesTest::Round from now on/, warning)
     assert_dumps "92 c7 03 02 6e 65 77 c7 05 02 72 6f 75 6e 64", [Point.new(1, 2), Round.new]
     assert_equal :round, @factory.load(bytes("d4 02 61"))
   end
 
   def test_core_types_themselves_are_not_for_registering
-    [String, Array, Hash, Float, NilClass, TrueClass, Integer].each { |klass| @factory.register_type(1, klass, packer: ->(_) { "never" }) }
+    core = [String, Array, Hash, Float, NilClass, TrueClass, FalseClass, Integer]
+    core.each do |klass|
+      assert_raises(ArgumentError) { @factory.register_type(1, klass, packer: ->(_) { "never" }) }
+      assert_raises(ArgumentError) { Manypack::Packer.new.register_type(1, klass) { "never" } }
+      assert_raises(ArgumentError) { Manypack::Factory.new.register_type(1, klass) }
+    end
+    assert_empty @factory.registered_types
+    core.each { |klass| assert_nil Manypack::Factory.new.register_type(1, klass, packer: nil, unpacker: ->(_) { :unpacked }) }
     assert_dumps "96 a1 61 90 80 cb 3f f8 00 00 00 00 00 00 c0 c3", ["a", [], {}, 1.5, nil, true]
     assert_dumps "01", 1
   end

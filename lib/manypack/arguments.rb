@@ -19,6 +19,31 @@ module Manypack
       const_defined?(:DROP_IN, false)
     end
 
+    # Core classes whose own instances are packed before ext types are looked up: as what, and what can be registered.
+    CORE_CLASSES = Ractor.make_shareable({
+      ::NilClass => "nil", ::TrueClass => "true", ::FalseClass => "false", ::Float => "float",
+      ::Integer => "int; with oversized_integer_extension: true what does not fit that is an ext type",
+      ::String => "str or bin; a subclass of it can be an ext type",
+      ::Array => "array; a subclass of it can be an ext type",
+      ::Hash => "map; a subclass of it can be an ext type"
+    })
+
+    # @param klass [Module] to be packed as an ext type
+    # @raise [ArgumentError] for one whose instances never are
+    def self.check_class(klass)
+      kind = CORE_CLASSES[klass]
+      raise ArgumentError, "#{klass} is always packed as #{kind}" if kind
+    end
+
+    # @param registered [Array<Array(Integer, Module)>] what is unpacked as which class
+    # @return [String, nil] a warning when the type now becomes another class; not for one that a reload made anew
+    def self.change_of_class(registered, type, klass)
+      before = registered.assoc(type)&.last
+      return if before.nil? || klass.nil? || before.equal?(klass) || before.name&.==(klass.name)
+
+      "ext type #{type} was unpacked as #{before} and is #{klass} from now on"
+    end
+
     # @param unknown [Array] keys
     # @param known [Array<Symbol>]
     # @return [String] the message of the ArgumentError

@@ -11,7 +11,7 @@ module Manypack
   #                                   unpacker: ->(body) { Point.new(*body.unpack("l>2")) })
   #   factory.load(factory.dump(Point.new(1, 2))) #=> #<struct Point x=1, y=2>
   class Factory
-    # Registers an ext type.
+    # Registers an ext type. Warns where a type that was unpacked as one class is now unpacked as another.
     #
     # @param type [Integer] -128 to 127; 0 to 127 are for applications
     # @param klass [Module] what is packed as that type: its instances, and those of what inherits or includes it,
@@ -27,7 +27,8 @@ module Manypack
     # @option options [Boolean] :optimized_symbols_parsing for Symbol: the body is the name, no unpacker is called
     # @return [nil]
     # @raise [RangeError] for a type outside -128..127
-    # @raise [ArgumentError] for a klass that is no Module, for an option that does not go with it, or that nobody knows
+    # @raise [ArgumentError] for a klass that is no Module, or that is packed as it is whatever is registered, such as
+    #   String; for an option that does not go with it, or that nobody knows
     # @raise [::TypeError] for a packer or unpacker that cannot be called
     # @raise [FrozenError] when the factory is frozen
     # @raise [Ractor::IsolationError] for DefaultFactory outside of the main Ractor
@@ -44,7 +45,8 @@ module Manypack
       if options.key?(:oversized_integer_extension_type)
         warn("oversized_integer_extension_type is ignored; oversized_integer_extension is the name", uplevel: 1)
       end
-      check_type_options(options) unless Arguments.lenient?
+      change = check_registration(type, klass, options) unless Arguments.lenient?
+      warn(change, uplevel: 1) if change
 
       register_type_internal(type, klass, options[:packer], options[:unpacker], options)
     end
@@ -113,9 +115,12 @@ module Manypack
     TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing].freeze
     private_constant :TYPE_OPTIONS
 
-    # There is a warning of its own for one name.
-    def check_type_options(options)
+    # ArgumentError for what would be ignored. Returns what to warn of, or nil.
+    def check_registration(type, klass, options)
+      misspelt = options.key?(:oversized_integer_extension_type) # there is a warning of its own for that
       Arguments.check_options(options.except(:oversized_integer_extension_type), TYPE_OPTIONS)
+      Arguments.check_class(klass) if options[:packer] && !options[:oversized_integer_extension] && !misspelt
+      Arguments.change_of_class(codec.__send__(:unpacker_classes), type, klass) if options[:unpacker]
     end
 
     # An unpacker goes with the class that it was registered for, also where several classes pack as its type.

@@ -20,6 +20,7 @@ module Manypack
     def register_type(type, klass, method_name = nil, &block)
       raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
 
+      Arguments.check_class(klass) unless Arguments.lenient?
       register_type_internal(type, klass, block || method_name || raise(ArgumentError, "no block and no method given"))
     end
 
