@@ -140,6 +140,8 @@ begin
   exit Demo.new(ARGV).run
 rescue Demo::Problem => problem
   abort "bin/demo: #{problem.message}"
+rescue Errno::EPIPE # as of `bin/demo | head`
+  exit! 0
 rescue Interrupt
   exit 130
 end

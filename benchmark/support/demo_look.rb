@@ -8,7 +8,6 @@ require "rbconfig"
 
 class DemoLook
   LIB = File.expand_path("../../lib", __dir__)
-
   LONG = 50 # bytes of a String that is shown whole
 
   # Ruby 3 says take for what has been value since 4.0.
@@ -68,6 +67,8 @@ class DemoLook
 
   def evaluate(code)
     @binding.eval(code)
+  rescue Errno::EPIPE # nobody looks any more
+    raise
   rescue StandardError => error
     error
   end
