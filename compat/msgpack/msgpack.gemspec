@@ -8,6 +8,7 @@ Gem::Specification.new do |spec|
   spec.authors = ["The Manypack maintainers"]
   spec.summary = "Manypack by the name of msgpack"
   spec.license = "MIT"
+  spec.homepage = "https://github.com/manypack/manypack"
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/**/*.rb"]
   spec.add_dependency "manypack"
