@@ -10,7 +10,7 @@ module Manypack
     # @param name [Symbol]
     # @return [Proc] that calls the method; shareable where the receiver is
     # @example
-    #   Manypack::Handler.proc_for(Kernel, :Integer).call("1") #=> 1
+    #   Handler.proc_for(Kernel, :Integer).call("1") #=> 1
     def self.proc_for(receiver, name)
       call = ->(*arguments) { receiver.__send__(name, *arguments) }
       Ractor.shareable?(receiver) ? Ractor.make_shareable(call) : call
