@@ -361,7 +361,7 @@ class_list(const mp_type *list, size_t count)
 static VALUE
 rb_codec_packer_classes(VALUE self)
 {
-    const mp_types *types = &codec_get(self)->types;
+    const mp_types *types = codec_get(self)->types;
     VALUE classes = class_list(types->packers, types->packer_count);
 
     RB_GC_GUARD(self);
@@ -371,7 +371,7 @@ rb_codec_packer_classes(VALUE self)
 static VALUE
 rb_codec_unpacker_classes(VALUE self)
 {
-    const mp_types *types = &codec_get(self)->types;
+    const mp_types *types = codec_get(self)->types;
     VALUE classes = class_list(types->unpackers, types->unpacker_count);
 
     RB_GC_GUARD(self);
