@@ -93,7 +93,7 @@ class LoadTest < Minitest::Test
       ractor.send(nil)
       p ractor.respond_to?(:value) ? ractor.value : ractor.take
     RUBY
-    assert_equal "true\n", output
+    assert_equal "true", output.lines.last.chomp # after a warning on some Rubies
   end
 
   def test_the_first_use_under_another_load_path
