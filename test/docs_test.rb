@@ -26,7 +26,7 @@ class DocsTest < Minitest::Test
     rescue Exception => error
       shown = "#{error.class.name.split("::").last}: #{error.message.lines.first.chomp.tr("`", "'")}"
     ensure
-      parts = expected.split("...").map { |part| Regexp.escape(part) }
+      parts = expected.split("...", -1).map { |part| Regexp.escape(part) }
       warn("#{place}: #{shown} is raised, not #{expected}") unless shown.match?(/\A#{parts.join(".*")}\z/)
     end
     def told(place, value, expected)
