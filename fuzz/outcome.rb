@@ -17,7 +17,14 @@ module Fuzz
     rescue Violation
       raise
     rescue StandardError => e
+      raise Violation, "offset #{e.offset} of: #{e.message}" unless placed?(e)
+
       [:error, error_text(e), e]
+    end
+
+    # Whether an error of decoding says where it is, in words and as a number.
+    def placed?(error)
+      !error.is_a?(Manypack::DecodeError) || error.message.end_with?(", at byte #{error.offset}")
     end
 
     def same?(one, other)

@@ -113,7 +113,14 @@ module Fuzz
       @meddler.forget
       @meddler.input = input
       @meddler.unpacker = unpacker
-      Outcome.of { stressed { yield input, unpacker } }
+      within_input(Outcome.of { stressed { yield input, unpacker } })
+    end
+
+    def within_input(outcome)
+      error = outcome[2]
+      return outcome unless error.is_a?(Manypack::DecodeError) && error.offset > @bytes.bytesize
+
+      raise Violation, "an offset behind the input of #{@bytes.bytesize} bytes: #{error.message}"
     end
 
     def stressed

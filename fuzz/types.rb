@@ -30,8 +30,8 @@ module Fuzz
   # Ext types of two sorts: tame ones, which every library can have, and those whose handlers do what no handler should.
   module Types
     TAME = [1, 2, 3, 10, 11].freeze
-    RECURSIVE = [2, 3, 8, 12, 13, 14].freeze
-    ALL = (TAME + [4, 5, 6, 6, 6, 7, 8, 12, 13, 14]).freeze
+    RECURSIVE = [2, 3, 8, 12, 13, 14, 15].freeze
+    ALL = (TAME + [4, 5, 6, 6, 6, 7, 8, 9, 12, 13, 14, 15]).freeze
 
     module_function
 
@@ -54,10 +54,12 @@ module Fuzz
       plain(factory, 5) { throw :fuzz, :thrown }
       plain(factory, 6) { |body| meddler.meddle(body) && Plain.new(body) }
       plain(factory, 7) { |body| Key.new(body) }
+      plain(factory, 9) { |body| Plain.new(Manypack.unpack(body)) }
       recursive(factory, 8) { |unpacker| Box.new(unpacker.skip_nil || unpacker.skip) }
       recursive(factory, 12) { |unpacker| Box.new(swallow(unpacker)) }
       recursive(factory, 13) { |unpacker| keep(unpacker, meddler) }
       recursive(factory, 14) { |unpacker| meddler.misuse_body(unpacker) && Box.new(unpacker.read) }
+      recursive(factory, 15) { |unpacker| Box.new(Manypack.unpack("\x93\x01".b + Manypack.pack(unpacker.read))) }
     end
 
     def plain(factory, type, &unpacker)

@@ -165,6 +165,20 @@ class HandlerErrorsTest < Minitest::Test
     assert_equal [Manypack::LimitError, :max_array_size, 2, 1], [error.class, error.limit, error.value, error.offset]
   end
 
+  # Which rescues EOFError at the end of the bytes, and would lose all that follows.
+  def test_a_message_that_ends_too_early_inside_a_handler_is_not_the_end_of_the_stream
+    register { |body| Manypack.unpack(body) }
+    unpacker = @factory.unpacker.feed(bytes("d5 01 91 01 d5 01 92 01 d5 01 91 03"))
+    assert_equal [1], unpacker.read
+    error = assert_raises(Manypack::MalformedFormatError) { exercise { unpacker.read } }
+    assert_equal ["an object expected, the input ends, at byte 2, in the unpacker of ext type 1, at byte 4", 4], [error.message, error.offset]
+    assert_instance_of Manypack::TruncatedError, error.cause
+    assert_equal 2, error.cause.offset
+    refute_kind_of EOFError, error
+    assert_equal [3], unpacker.read
+    assert_raises(EOFError) { unpacker.read }
+  end
+
   # One handler's message is in another one's, and so on.
   def test_messages_inside_each_other
     factory = @factory

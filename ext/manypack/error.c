@@ -252,30 +252,45 @@ message_of(VALUE error)
     return rb_str_encode(message, rb_enc_from_encoding(mp_utf8), ECONV_INVALID_REPLACE | ECONV_UNDEF_REPLACE, Qnil);
 }
 
-/* A copy that blames the ext: the user may raise the same object again. */
+/* What an error says, and where the ext is that it is about now. */
 static VALUE
-blaming_ext(VALUE error, int type, size_t offset)
+message_with_ext(VALUE error, int type, size_t offset)
 {
-    VALUE message = message_of(error), copy;
+    VALUE message = message_of(error);
 
-    message = NIL_P(rb_attr_get(error, id_offset))
+    return NIL_P(rb_attr_get(error, id_offset))
         ? rb_sprintf("%" PRIsVALUE ", at byte %" PRIuSIZE, message, offset)
         : rb_sprintf("%" PRIsVALUE ", in the unpacker of ext type %d, at byte %" PRIuSIZE, message, type, offset);
-    copy = rb_funcall(unfrozen(error), id_exception, 1, message);
-    set_offset(copy, offset);
-    return copy;
+}
+
+NORETURN(static void raise_blaming_ext(VALUE error, int type, size_t offset));
+
+/*
+ * A TruncatedError is about another message, while this input has not ended: it becomes the cause of an error that
+ * nobody takes for the end. Of others a copy is raised, because the user may raise the same object again.
+ */
+static void
+raise_blaming_ext(VALUE error, int type, size_t offset)
+{
+    VALUE message = message_with_ext(error, type, offset), blaming;
+
+    if (RTEST(rb_obj_is_kind_of(error, eTruncatedError))) {
+        blaming = rb_exc_new_str(eMalformedFormatError, message);
+    } else {
+        blaming = rb_funcall(unfrozen(error), id_exception, 1, message);
+        rb_set_errinfo(Qnil); /* otherwise Ruby takes the original for the cause of its copy */
+    }
+    set_offset(blaming, offset);
+    rb_exc_raise(blaming);
 }
 
 void
 mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset)
 {
-    if (rb_attr_get(error, id_input) == input_of(body)) {
-        error = unfrozen(error);
-        set_offset(error, NUM2SIZET(rb_attr_get(error, id_offset)));
-    } else {
-        error = blaming_ext(error, type, offset);
-    }
-    rb_set_errinfo(Qnil); /* otherwise Ruby takes the original for the cause of its copy */
+    if (rb_attr_get(error, id_input) != input_of(body)) raise_blaming_ext(error, type, offset);
+    error = unfrozen(error);
+    set_offset(error, NUM2SIZET(rb_attr_get(error, id_offset)));
+    rb_set_errinfo(Qnil);
     rb_exc_raise(error);
 }
 

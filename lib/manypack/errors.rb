@@ -11,9 +11,10 @@ module Manypack
   #     warn "bad message: #{error.message}"
   #   end
   module DecodeError
-    # An error that leaves the handler of an ext type has the offset of that ext, and so has one of another message that
-    # the handler unpacked: its own offset stays in the error's message. Without any input around it, as when the
-    # handler is called by hand, the offset is 0.
+    # An error that comes out of the handler of an ext type has the offset of that ext. So has an error of another
+    # message that the handler unpacked; the offset in that message stays in the error's words. A TruncatedError becomes
+    # the cause of a MalformedFormatError then, because the input around the ext has not ended. Without any input around
+    # it, as when a handler is called by hand, the offset is 0.
     #
     # @return [Integer] where in the input, in bytes, the object starts that is to blame
     # @example

@@ -47,11 +47,11 @@ module HandlerErrorsContract
     "d7 02 ff ff ff ff ff ff ff ff" => [Manypack::MalformedFormatError, "a timestamp has at most 999999999 nanoseconds"],
     "d5 03 00 00" => [Manypack::MalformedFormatError, "a timestamp has 4, 8 or 12 bytes, found 2"],
     "d4 0a 00" => [Manypack::MalformedFormatError, "refused"],
-    "d4 0b 00" => [Manypack::TruncatedError, "Manypack::TruncatedError"],
+    "d4 0b 00" => [Manypack::MalformedFormatError, "Manypack::TruncatedError"],
     "d4 0c 00" => [Manypack::MalformedFormatError, "refused"],
     "d5 0d 91 c1" => [Manypack::MalformedFormatError, "0xc1 is not a MessagePack head byte, at byte 1, in the unpacker of ext type 13"],
     "d5 0e 91 01" => [Manypack::LimitError, "max_bytes is 1, the input has 2 bytes or more, at byte 1, in the unpacker of ext type 14"],
-    "d5 0f 92 01" => [Manypack::TruncatedError, "an object expected, the input ends, at byte 2, in the unpacker of ext type 15"],
+    "d5 0f 92 01" => [Manypack::MalformedFormatError, "an object expected, the input ends, at byte 2, in the unpacker of ext type 15"],
     # Its offset in the nested message is that of the ext where the ext is in an array.
     "d6 15 a3 92 c1 c0" => [Manypack::MalformedFormatError, "0xc1 is not a MessagePack head byte, at byte 1, in the unpacker of ext type 21"],
     "d4 17 01" => [Manypack::MalformedFormatError, "refused"]
