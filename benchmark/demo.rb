@@ -34,7 +34,7 @@ class Demo
     @files = parser.parse(arguments)
     @screen = DemoScreen.new($stdout)
   rescue OptionParser::ParseError => error
-    raise Problem, "#{error.message} (bin/demo --help tells the options)"
+    raise Problem, "#{error.message} (bin/demo --help lists the options)"
   end
 
   # @return [Boolean] whether all was as promised

@@ -41,12 +41,19 @@ class WrongIoTest < Minitest::Test
     Reader = Class.new { def read(*) = nil }
     PartialReader = Class.new { def readpartial(*) = raise(EOFError) }
     Writer = Class.new { def write(bytes) = bytes.bytesize }
+
+    # As a Pathname, whose read and write open the file anew each time.
+    Path = Class.new do
+      def to_path = "file.msgpack"
+      def read(*) = "\x01"
+      def write(bytes) = bytes.bytesize
+    end
     Appender = Class.new { def <<(bytes) = self }
     WritingString = Class.new(String) { def write(bytes) = bytes.bytesize }
   end
 
   STRINGS = ['"file.msgpack"', '""', '"x".b', 'Class.new(String).new("x")'].freeze
-  NOTHING = ["WrongIoTest::Ios::Nothing.new", ":path", "5.5", "Object"].freeze
+  NOTHING = ["WrongIoTest::Ios::Nothing.new", "WrongIoTest::Ios::Path.new", ":path", "5.5", "Object"].freeze
   READERS = ["WrongIoTest::Ios::Reader.new", "WrongIoTest::Ios::PartialReader.new"].freeze
   WRITERS = ["WrongIoTest::Ios::Writer.new", "WrongIoTest::Ios::Appender.new", '[].dup', 'WrongIoTest::Ios::WritingString.new("x")'].freeze
   BOTH = ['StringIO.new("".b)', "$stdin", "Manypack::Buffer.new", "nil"].freeze
@@ -79,6 +86,19 @@ class WrongIoTest < Minitest::Test
     assert_outcomes codes(WRITING, NOTHING + READERS), /\Aan IO that answers write or << expected, not \S+\z/
     assert_outcomes codes(READING, NOTHING + WRITERS.first(3)), /\Aan IO that answers readpartial or read expected, not \S+\z/
     assert_outcomes codes(EITHER, NOTHING), /\Aan IO that answers readpartial, read, write or << expected, not \S+\z/
+  end
+
+  # It would be read from its start for ever. The msgpack gem refuses it, too, where it reads.
+  def test_a_pathname_is_no_source_under_either_name
+    path = "require 'pathname'; path = Pathname.new('Gemfile')"
+    [["", "Manypack"], ["require 'manypack/drop_in'", "MessagePack"]].each do |load, name|
+      assert_program <<~RUBY, "TypeError TypeError TypeError"
+        #{load}
+        #{path}
+        works = [-> { #{name}.unpack(path) }, -> { #{name}::Unpacker.new(path) }, -> { Manypack::Parallel.map(path) { |object| object } }]
+        print works.map { |work| work.call && "nothing" rescue $!.class }.join(" ")
+      RUBY
+    end
   end
 
   def test_what_can_do_it_is_an_io

@@ -114,7 +114,9 @@ mp_buffer_make_ready(VALUE self)
     const mp_buffer *buffer = mp_buffer_get(self);
 
     rb_check_frozen(self);
-    if (!buffer->io) rb_raise(rb_eRuntimeError, "Buffer is not initialized, or its owner is done with it");
+    if (!buffer->io) {
+        rb_raise(rb_eRuntimeError, "Buffer cannot be used: its owner is done with it, or it is not initialized");
+    }
     if (buffer->taken) raise_in_use(buffer);
     mp_buffer_rollback(self); /* while a write is at work that can go on, the buffer is taken or lent */
 }

@@ -271,7 +271,7 @@ mp_codec_unpackers(VALUE self)
  *
  * A frozen configuration that every Ractor may use: the options of Manypack.pack and Manypack.unpack, given once. It
  * has the ext types that are registered on DefaultFactory at that time; Factory#codec makes one with other types.
- * TypeError, RangeError and ArgumentError for options that are not what they have to be, or unknown.
+ * TypeError, RangeError and ArgumentError for invalid or unknown options.
  *
  *   CODEC = Manypack::Codec.new(symbolize_keys: true)
  *   CODEC.unpack(CODEC.pack({id: 1})) #=> {id: 1}

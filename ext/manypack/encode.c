@@ -882,7 +882,7 @@ VALUE
 mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
 {
     if (NIL_P(io)) return pack(obj, codec);
-    if (RB_TYPE_P(io, T_STRING)) mp_check_sink(io, api); /* the likely mistake; whatever else mp_io_write finds */
+    mp_check_sink(io, api);
     mp_io_write(io, pack(obj, codec), api);
     return Qnil;
 }

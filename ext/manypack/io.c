@@ -1,12 +1,26 @@
 /* IO through Ruby methods only, so that other threads, Ractors and a Fiber scheduler go on meanwhile. */
 #include "io.h"
 
-static ID id_readpartial, id_read, id_write, id_append;
+static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close;
+
+/* As respond_to?, which takes as long as to pack a small message, but quick where the class has the method. */
+static bool
+answers_p(VALUE obj, ID method)
+{
+    return rb_method_boundp(CLASS_OF(obj), method, 1) || rb_respond_to(obj, method);
+}
+
+/* A Pathname has read and write, too, which open the file anew each time. */
+static bool
+path_p(VALUE obj)
+{
+    return answers_p(obj, id_to_path) && !answers_p(obj, id_close);
+}
 
 bool
 mp_io_p(VALUE obj)
 {
-    return mp_io_partial_p(obj) || rb_respond_to(obj, id_read);
+    return (mp_io_partial_p(obj) || rb_respond_to(obj, id_read)) && !path_p(obj);
 }
 
 bool
@@ -63,25 +77,18 @@ mp_io_read(VALUE io, size_t size, uint64_t needed)
     return RSTRING_LEN(bytes) ? bytes : Qnil;
 }
 
-/* As respond_to?, which takes as long as to pack a small message, but quick where the class has the method. */
-static bool
-answers_p(VALUE obj, ID method)
-{
-    return rb_method_boundp(CLASS_OF(obj), method, 1) || rb_respond_to(obj, method);
-}
-
 /* A String answers <<, but whoever gives one means a path, or had the arguments in another order. */
 static bool
 sink_p(VALUE obj)
 {
-    if (RB_TYPE_P(obj, T_FILE) || answers_p(obj, id_write)) return true;
+    if (RB_TYPE_P(obj, T_FILE) || (answers_p(obj, id_write) && !path_p(obj))) return true;
     return !RB_TYPE_P(obj, T_STRING) && answers_p(obj, id_append);
 }
 
 static bool
 source_p(VALUE obj)
 {
-    return RB_TYPE_P(obj, T_FILE) || answers_p(obj, id_readpartial) || answers_p(obj, id_read);
+    return RB_TYPE_P(obj, T_FILE) || mp_io_p(obj);
 }
 
 NORETURN(static void raise_no_io(VALUE obj, const char *methods, const char *instead));
@@ -108,7 +115,7 @@ mp_check_sink(VALUE io, int api)
 void
 mp_check_source(VALUE io, int api)
 {
-    if (MP_LIKELY(NIL_P(io) || source_p(io)) || mp_lenient_p(api)) return;
+    if (MP_LIKELY(NIL_P(io) || source_p(io)) || (mp_lenient_p(api) && !path_p(io))) return;
     raise_no_io(io, "readpartial or read", "unpack bytes by Unpacker.new.feed(bytes), or pass File.open(path, \"rb\")");
 }
 
@@ -175,4 +182,6 @@ Init_manypack_io(void)
     id_read = rb_intern("read");
     id_write = rb_intern("write");
     id_append = rb_intern("<<");
+    id_to_path = rb_intern("to_path");
+    id_close = rb_intern("close");
 }

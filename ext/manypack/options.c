@@ -114,7 +114,7 @@ settle(mp_options *options)
                        limits->string != UINT32_MAX || limits->ext != UINT32_MAX;
 }
 
-/* Gives what the user did not give the defaults that go with untrusted. */
+/* Sets what the user did not give to the defaults that go with untrusted. */
 static void
 set_defaults(mp_options *options)
 {
@@ -139,10 +139,14 @@ mp_options_init(mp_options *options)
 static uint64_t
 depth_of(VALUE value)
 {
-    long depth = NUM2LONG(value);
+    long depth;
 
+    if (!RB_INTEGER_TYPE_P(value)) {
+        rb_raise(rb_eTypeError, "max_depth must be an Integer, not %" PRIsVALUE, rb_obj_class(value));
+    }
+    depth = RB_FIXNUM_P(value) ? FIX2LONG(value) : 0;
     if (depth < 1 || depth > MAX_MAX_DEPTH) {
-        rb_raise(rb_eRangeError, "max_depth is 1 to %d, not %ld", MAX_MAX_DEPTH, depth);
+        rb_raise(rb_eRangeError, "max_depth is 1 to %d, not %" PRIsVALUE, MAX_MAX_DEPTH, value);
     }
     return (uint64_t)depth;
 }

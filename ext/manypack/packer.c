@@ -66,7 +66,7 @@ packer_get(VALUE self)
     mp_packer *packer = mp_typed_data(self);
 
     if (MP_UNLIKELY(!packer->buffer)) {
-        rb_raise(rb_eRuntimeError, "Packer is not initialized, or what it was for is packed already");
+        rb_raise(rb_eRuntimeError, "Packer cannot be used: its block or handler has ended, or it is not initialized");
     }
     return packer;
 }
@@ -570,7 +570,7 @@ rb_packer_write_extension(VALUE self, VALUE obj)
  * A Packer that collects in a Buffer what is written, until it is flushed to an io or, in whole objects, has 12 KB. An
  * error of the io then comes out of the write that was one too many: the object counts as written, and flush tries
  * again. Options, a Hash, as for Manypack.pack and for Manypack::Buffer. TypeError for an io that cannot be written to;
- * TypeError, RangeError and ArgumentError for options that are not what they have to be, or unknown.
+ * TypeError, RangeError and ArgumentError for invalid or unknown options.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io, compatibility_mode: true).write(1).flush

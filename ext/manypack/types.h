@@ -49,16 +49,16 @@ VALUE mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv);
 /* A Proc that does the same: each time the same one, or one that is equal. */
 VALUE mp_handler_proc(const mp_handler *handler);
 
-/* No types: for ever, and of nobody. */
+/* The shared empty registry, which is never freed. */
 extern mp_types mp_no_types;
 
 /* A registry to fill, held once. */
 mp_types *mp_types_new(void);
 
-/* to, which is empty, gets the types of from. */
+/* Copies the types of from into to, which is empty. */
 void mp_types_copy(mp_types *to, const mp_types *from);
 
-/* For one holder more, which gets it back; for one less, the last of which frees it. */
+/* Adds a holder, and returns the registry; drops a holder: the last one frees it. */
 mp_types *mp_types_hold(mp_types *types);
 void mp_types_release(mp_types *types);
 

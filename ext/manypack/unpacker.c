@@ -106,7 +106,7 @@ unpacker_get(VALUE self)
     mp_unpacker *u = mp_typed_data(self);
 
     if (MP_UNLIKELY(!u->open)) {
-        rb_raise(rb_eRuntimeError, "Unpacker is not initialized, or what it was for is unpacked already");
+        rb_raise(rb_eRuntimeError, "Unpacker cannot be used: its block or handler has ended, or it is not initialized");
     }
     return u;
 }
@@ -236,7 +236,7 @@ walk_may_deepen(const mp_unpacker *u)
     return u->walk.max_depth < walk_most(u);
 }
 
-/* Gives a walk that is as deep as it has places twice as many, up to as many as it may have. */
+/* Doubles the places of a walk that is as deep as it has places, up to its limit. */
 static void
 walk_deepen(mp_unpacker *u)
 {
@@ -476,7 +476,7 @@ decode_front(run *r)
     return obj;
 }
 
-/* Has what the decoder needs to go on. false when the input ends before. */
+/* Reads until the bytes that the decoder needs are there. false when the input ends before. */
 static bool
 need_there(const run *r)
 {
@@ -722,7 +722,7 @@ skip_nil_body(void *arg)
 
 /* --- used by others --------------------------------------------------------------------------------- */
 
-/* Nobody uses it for now: frees what only a deep object needs. */
+/* Closes an idle one, and frees what only a deep object needs. */
 static void
 set_aside(mp_unpacker *u)
 {
@@ -847,7 +847,7 @@ mp_unpacker_end_body(VALUE self)
  *
  * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer;
  * limits are those of one object of the stream. TypeError for an io that cannot be read from; TypeError, RangeError and
- * ArgumentError for options that are not what they have to be, or unknown.
+ * ArgumentError for invalid or unknown options.
  *
  *   unpacker = Manypack::Unpacker.new(symbolize_keys: true)
  *   unpacker.feed_each("\x81\xA1a\x01\x81") { |object| p object } # {a: 1}

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What is said of arguments that no method knows.
+# Messages for arguments that no method knows.
 module Manypack
   # For Manypack's own methods, in Ruby and in the extension. Where manypack/drop_in is loaded, it sets the constant
   # DROP_IN here: methods that MessagePack has too then take what the msgpack gem takes. A constant, as every Ractor may

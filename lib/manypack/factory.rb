@@ -90,7 +90,7 @@ module Manypack
     # @param _size [Integer] ignored
     # @param options [Hash] as for Manypack.pack and Manypack.unpack
     # @return [Pool] frozen, and shareable where the handlers are
-    # @raise [RangeError, ::TypeError, ArgumentError] for options that are not what they have to be, or unknown
+    # @raise [RangeError, ::TypeError, ArgumentError] for invalid or unknown options
     # @example
     #   pool = Manypack::Factory.new.pool(5, symbolize_keys: true)
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}

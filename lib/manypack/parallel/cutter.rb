@@ -53,6 +53,8 @@ module Manypack
       end
 
       def io?
+        return false if @source.respond_to?(:to_path) && !@source.respond_to?(:close) # a Pathname opens the file anew
+
         @source.respond_to?(:readpartial) || @source.respond_to?(:read)
       end
 
