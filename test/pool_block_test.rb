@@ -108,6 +108,67 @@ class PoolBlockTest < Minitest::Test
     assert_equal "\x05", @pool.packer { |packer| packer.write(5).to_s }
   end
 
+  # Each leaves the block of each with an object, and goes on in it later.
+  LEFT_IN_EACH = {
+    "a_fiber" => lambda do |unpacker|
+      fiber = Fiber.new { unpacker.each { |object| Fiber.yield object } && nil }
+      -> { fiber.resume }
+    end,
+    "an_enumerator" => ->(unpacker) { unpacker.each.method(:next) },
+    "a_thread" => lambda do |unpacker|
+      asked, objects = Thread::Queue.new, Thread::Queue.new
+      Thread.new { unpacker.each { |object| asked.pop && objects << object } }
+      -> { asked << true && objects.pop }
+    end
+  }.freeze
+
+  LEFT_IN_EACH.each do |who, leave|
+    define_method("test_an_unpacker_that_#{who}_left_in_each_is_lent_to_nobody_else") do
+      go_on = @pool.unpacker { |unpacker| leave.call(unpacker.feed("\x01\x02")).tap { |later| assert_equal 1, later.call } }
+      @pool.unpacker do |unpacker|
+        unpacker.feed("\x0A\x0B")
+        assert_equal 2, go_on.call
+        assert_equal [10, 11], [unpacker.read, unpacker.read]
+      end
+    end
+  end
+
+  def test_a_packer_with_a_write_that_a_fiber_left_is_lent_to_nobody_else
+    writing = Class.new { define_method(:initialize) { |&block| @block = block } && define_method(:to_msgpack) { |packer| @block.call(packer) } }
+    fiber = nil
+    @pool.packer do |packer|
+      inner = writing.new { |lent| Fiber.yield && lent.write("leaked") }
+      outer = writing.new { |lent| (fiber = Fiber.new { lent.write(inner) }).resume && lent }
+      assert_raises(RuntimeError) { packer.write(outer) }
+    end
+    packed = @pool.packer do |packer|
+      packer.write(1)
+      assert_raises(RuntimeError) { fiber.resume(true) }
+      packer.write(2).to_s
+    end
+    assert_equal "\x01\x02", packed
+  end
+
+  def test_what_is_spare_cannot_be_initialized_again
+    body = nil
+    factory = Manypack::Factory.new
+    factory.register_type(1, Struct.new(:all), recursive: true, packer: nil, unpacker: ->(unpacker) { (body = unpacker).read })
+    factory.load("\xD4\x01\x05".b)
+    buffers = [@pool.packer(&:buffer), @pool.unpacker(&:buffer), body.instance_exec { buffer rescue nil }].compact
+    [body, *buffers].each { |spare| assert_raises(RuntimeError) { spare.__send__(:initialize) } }
+    assert_equal 6, factory.load("\xD4\x01\x06".b)
+    assert_equal "\x01", @pool.packer { |packer| packer.write(1).to_s }
+  end
+
+  def test_a_long_queue_is_not_kept
+    buffer = @pool.unpacker do |unpacker|
+      10_000.times { unpacker.feed("\xD9\xFF".b + ("x" * 255)) }
+      unpacker.feed("\x01").each { nil }
+      unpacker.feed("\x01").buffer
+    end
+    assert_operator ObjectSpace.memsize_of(buffer), :<, 5_000
+  end
+
   def test_threads_have_one_each
     results = Array.new(4) do |i|
       Thread.new { Array.new(200) { @pool.packer { |packer| packer.write(i).tap { Thread.pass }.write(i).full_pack } }.uniq }

@@ -550,8 +550,11 @@ mp_buffer_reusable_p(VALUE self)
 void
 mp_buffer_set_aside(VALUE self)
 {
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    if (buffer->capacity) chunks_drop(buffer); /* with a queue that may be long */
     mp_buffer_clear(self);
-    mp_buffer_get(self)->io = 0;
+    buffer->io = 0;
 }
 
 void
@@ -585,7 +588,9 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
     mp_check_io(io, MP_SHARED);
     mp_buffer_options_check(options, MP_SHARED);
     rb_check_frozen(self);
-    if (mp_buffer_get(self)->io) rb_raise(rb_eRuntimeError, "Buffer is initialized already");
+    if (mp_buffer_get(self)->io || mp_buffer_get(self)->owner != MP_OF_USER) {
+        rb_raise(rb_eRuntimeError, "Buffer is initialized already");
+    }
     buffer_init(self, io, options);
     return self;
 }

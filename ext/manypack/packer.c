@@ -134,9 +134,10 @@ mp_packer_borrow(VALUE codec)
 void
 mp_packer_give_back(VALUE self)
 {
-    const mp_packer *packer = mp_typed_data(self);
+    const mp_packer *packer = rb_check_typeddata(self, &packer_type);
 
-    if (packer->depth || !mp_buffer_reusable_p(packer->buffer)) return;
+    /* Above 0, epoch tells of a write that a Fiber left: its user code may still go on. */
+    if (packer->depth || packer->epoch || !mp_buffer_reusable_p(packer->buffer)) return;
     mp_buffer_set_aside(packer->buffer);
     mp_spares_get()->packer = self;
 }

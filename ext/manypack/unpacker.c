@@ -27,6 +27,7 @@ typedef struct {
     bool open;            /* between initialize, or the start of a body, and the end of the body */
     bool running;         /* a method is at work */
     bool lost;            /* the error on its way will break it */
+    uint32_t yields;      /* blocks of each that have an object, some of them left by their Fibers */
     bool body;            /* over the body of an ext, of body_type */
     int8_t body_type;
     bool keyed;           /* maps may be open in the tree */
@@ -323,6 +324,7 @@ typedef struct {
     VALUE (*body)(void *run);
     bool at_work;
     bool decoding;
+    bool yielding; /* the block of each has an object */
     uint64_t need; /* bytes from the front on without which the decoder cannot go on */
     bool cut;     /* the decoder had no more bytes than max_bytes leaves to the object at hand, and there are more */
     mp_decoder d;
@@ -548,7 +550,11 @@ each_body(void *arg)
     decoder_for(r);
     while ((obj = read_object(r)) != Qundef) {
         run_leave(r);
+        r->yielding = true;
+        r->u->yields++;
         rb_yield(obj);
+        r->u->yields--;
+        r->yielding = false;
         run_enter(r);
     }
     keep_inner(r);
@@ -606,6 +612,7 @@ run_ensure(VALUE arg)
     run *r = (run *)arg;
     mp_unpacker *u = r->u;
 
+    if (r->yielding) u->yields--;
     if (MP_LIKELY(!r->at_work)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
@@ -622,7 +629,7 @@ run_with(VALUE self, VALUE (*body)(void *))
 
     r.self = self;
     r.body = body;
-    r.decoding = false;
+    r.decoding = r.yielding = false;
     run_enter(&r);
     return rb_ensure(run_body, (VALUE)&r, run_ensure, (VALUE)&r);
 }
@@ -754,9 +761,9 @@ mp_unpacker_borrow(VALUE codec)
 void
 mp_unpacker_give_back(VALUE self)
 {
-    mp_unpacker *u = mp_typed_data(self);
+    mp_unpacker *u = rb_check_typeddata(self, &unpacker_type);
 
-    if (u->running || !mp_buffer_reusable_p(u->buffer)) return;
+    if (u->running || u->yields || !mp_buffer_reusable_p(u->buffer)) return;
     mp_buffer_set_aside(u->buffer);
     start_anew(u);
     set_aside(u);
@@ -803,11 +810,20 @@ unpacker_buffer(VALUE self)
     return u->buffer;
 }
 
+/* Whether nobody is at work on one whose body has ended, and no user code made it or its Buffer its own. */
+static bool
+unpacker_reusable_p(VALUE self)
+{
+    const mp_unpacker *u = mp_typed_data(self);
+
+    return !u->running && mp_pristine_p(self, cUnpacker) && mp_buffer_pristine_p(u->buffer);
+}
+
 VALUE
 mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
                      size_t offset, mp_around around)
 {
-    bool again = used && mp_pristine_p(used, cUnpacker) && mp_buffer_pristine_p(unpacker_buffer(used));
+    bool again = used && unpacker_reusable_p(used);
     VALUE self = again ? used : unpacker_allocate(cUnpacker);
     VALUE buffer = again ? unpacker_buffer(used) : mp_buffer_new(Qnil, Qnil);
     mp_unpacker *u = mp_typed_data(self);
@@ -862,7 +878,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 
     rb_check_frozen(self);
     TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
-    if (u->open) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
+    if (u->buffer) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_source(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
