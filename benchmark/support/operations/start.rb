@@ -6,8 +6,8 @@ require "rbconfig"
 require_relative "../operation"
 
 class Start < Operation
-  # Without what Bundler and the bench have in there.
-  ENVIRONMENT = { "RUBYOPT" => nil, "RUBYLIB" => nil }.freeze
+  # Without Bundler, which RubyGems loads at the start of Ruby when any of these says so.
+  ENVIRONMENT = ENV.keys.grep(/\A(RUBYOPT|RUBYLIB|GEM_HOME|GEM_PATH|BUNDLE.*)\z/).to_h { |name| [name, nil] }.freeze
 
   def initialize
     super("start")
