@@ -367,10 +367,11 @@ walk_on(mp_unpacker *u, const uint8_t **p, const uint8_t *end)
     return mp_skip(&u->walk, p, end);
 }
 
-/* Bytes that the object has at least from p on, where the walk stopped for lack of them. */
+/* Bytes that the object has at least from p on, where the walk stopped: only an io that waits for all asks for them. */
 static uint64_t
 walk_whole(const mp_unpacker *u, const uint8_t *p, const uint8_t *end)
 {
+    if (!mp_buffer_get(u->buffer)->reads_exactly) return 0;
     return (uint64_t)(end - p) + mp_walk_missing(&u->walk, p, end);
 }
 
