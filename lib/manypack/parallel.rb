@@ -37,11 +37,12 @@ module Manypack
   #   Manypack::Parallel.map(bytes) { |object| object["n"] * 10 } #=> [10, 20]
   module Parallel
     # Run and all that it needs take longer to load than the rest of Manypack, and most programs never call Parallel.
-    # The paths are absolute because the load path may be another one by then. Before Ruby 3.4 only the main Ractor can
-    # load a file, so there Run is loaded at once: every Ractor may be the first to call Parallel.
+    # The paths are absolute because the load path may be another one by then. Run is loaded at once before Ruby 4.0,
+    # because every Ractor may be the first to call Parallel: before 3.4 only the main Ractor can load a file, and 3.4
+    # crashes now and then in constants that a file loaded by another Ractor looks up.
     autoload :Error, File.join(__dir__, "parallel/error")
     autoload :Run, File.join(__dir__, "parallel/run")
-    require_relative "parallel/run" unless Ractor.respond_to?(:_require)
+    require_relative "parallel/run" unless defined?(Ractor::Port)
 
     private_constant :Splitter, :Stop, :Batch, :Work, :Run
     private_constant :Outbox if const_defined?(:Outbox, false)
