@@ -76,6 +76,16 @@ mp_typed_memsize(size_t size)
     return MP_TYPED_EMBEDDABLE ? 0 : size;
 }
 
+/*
+ * The flags of an object but those of the collector. They tell whether user code made it its own: froze it, or gave it
+ * instance variables or an object_id, by a flag of their own or, since 3.2, by the shape, which is in the flags, too.
+ */
+static inline VALUE
+mp_flags(VALUE obj)
+{
+    return RBASIC(obj)->flags & ~(VALUE)RUBY_FL_PROMOTED;
+}
+
 /* 4.1. The object may be freed on any native thread while Ruby code runs. */
 #ifdef HAVE_CONST_RUBY_TYPED_THREAD_SAFE_FREE
 #define MP_TYPED_FREE (RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_THREAD_SAFE_FREE)

@@ -70,31 +70,6 @@ mp_tree_missing(const mp_tree *tree, const VALUE *values)
 
 /* --- the decoder ------------------------------------------------------------------------------------ */
 
-void
-mp_decoder_init(mp_decoder *d, const mp_codec *codec)
-{
-    d->source = 0;
-    d->start = d->end = d->at = NULL;
-    d->codec = codec;
-    d->keys = NULL;
-    d->strings = NULL;
-    d->rows = NULL;
-    d->inner = 0;
-    d->outer_depth = d->outer_keys = 0;
-    d->max_depth = mp_unpack_max_depth(&codec->options);
-    d->source_own = false;
-    d->stack_enough = false;
-    d->committed = false;
-    mp_value_stack_init(&d->stack);
-    mp_decoder_restart(d, 0);
-}
-
-void
-mp_decoder_cleanup(mp_decoder *d)
-{
-    mp_value_stack_cleanup(&d->stack);
-}
-
 /*
  * Before user code can run, which might change the source, or before it is shared: goes on with a frozen one that
  * nobody else can change. Returns where p is in that. Long Strings are shared by it, not copied.
@@ -644,6 +619,16 @@ decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
         return Qundef;                                              \
     } while (0)
 
+/* Before user code is called or an error is raised. Once plain is false, decoding goes on with the same object. */
+#define STOP_IF_PLAIN()              \
+    do {                             \
+        if (resumable && d->plain) { \
+            d->stopped = true;       \
+            COMMIT(p);               \
+            return Qundef;           \
+        }                            \
+    } while (0)
+
 MP_INLINE VALUE
 decode_loop(mp_decoder *d, const bool resumable, const bool limited)
 {
@@ -700,6 +685,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             if (mp_left_key_p(left)) {
                 obj = mp_key(d->keys, payload, n, key_kind);
                 if (MP_UNLIKELY(!obj)) {
+                    STOP_IF_PLAIN();
                     COMMIT(payload + n);
                     mp_raise_malformed_symbol(payload, n, offset_of(d, p));
                 }
@@ -715,6 +701,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
           case MP_MAP:
           case MP_ARRAY:
             if (MP_UNLIKELY(mp_left_key_p(left))) {
+                STOP_IF_PLAIN();
                 d->tree.depth = depth;
                 d->tree.base = base;
                 p = own_key_source(d, p);
@@ -724,6 +711,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             if (limited) check_limits(d, (mp_kind)row.kind, n, p);
             if (n) {
                 if (MP_UNLIKELY(depth + d->outer_depth >= d->tree.depth_limit)) {
+                    STOP_IF_PLAIN();
                     d->tree.depth = depth;
                     d->tree.base = base;
                     check_depth(d, p);
@@ -765,16 +753,24 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             break;
           case MP_UINT:
             obj = number(options, ULL2NUM(mp_row_uint(p, row)));
-            if (MP_UNLIKELY(mp_left_key_p(left))) payload = own_number_key_source(d, payload, obj);
+            if (MP_UNLIKELY(mp_left_key_p(left))) {
+                if (!RB_SPECIAL_CONST_P(obj)) STOP_IF_PLAIN();
+                payload = own_number_key_source(d, payload, obj);
+            }
             break;
           case MP_INT:
             obj = number(options, LL2NUM(mp_row_sint(p, row)));
-            if (MP_UNLIKELY(mp_left_key_p(left))) payload = own_number_key_source(d, payload, obj);
+            if (MP_UNLIKELY(mp_left_key_p(left))) {
+                if (!RB_SPECIAL_CONST_P(obj)) STOP_IF_PLAIN();
+                payload = own_number_key_source(d, payload, obj);
+            }
             break;
           case MP_FLOAT32:
           case MP_FLOAT64:
             obj = real(d, mp_row_real(p, row));
+            if (MP_UNLIKELY(d->tree.odd)) STOP_IF_PLAIN(); /* for the maps around it */
             if (MP_UNLIKELY(mp_left_key_p(left))) {
+                if (!RB_SPECIAL_CONST_P(obj)) STOP_IF_PLAIN();
                 payload = own_number_key_source(d, payload, obj);
                 p = payload - row.head;
             }
@@ -802,6 +798,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             payload += n;
             break;
           case MP_EXT:
+            STOP_IF_PLAIN();
             n = mp_row_ext_count(p, row);
             if (limited) check_limits(d, MP_EXT, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
@@ -816,6 +813,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             payload += n;
             break;
           default:
+            STOP_IF_PLAIN();
             raise_status(d, MP_E_BAD_HEAD, p);
         }
         p = payload;
@@ -879,26 +877,29 @@ decode_whole_limited(mp_decoder *d)
 }
 
 VALUE
-mp_decode_immediate(const uint8_t **p, const uint8_t *end)
+mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end)
 {
     mp_wire_row row;
+    const uint8_t *payload;
+    uint32_t n;
     VALUE obj;
 
     if (mp_row_read(*p, end, &row) != MP_OK) return Qundef;
+    payload = *p + row.head;
     switch ((mp_kind)row.kind) {
       case MP_FIXINT:
-      case MP_INT: {
-        int64_t n = mp_row_sint(*p, row);
-        if (!FIXABLE(n)) return Qundef;
-        obj = LONG2FIX((long)n);
+        obj = INT2FIX((int)mp_row_sint(*p, row));
         break;
-      }
-      case MP_UINT: {
-        uint64_t n = mp_row_uint(*p, row);
-        if (!POSFIXABLE(n)) return Qundef;
-        obj = LONG2FIX((long)n);
+      case MP_INT:
+        obj = number(options, LL2NUM(mp_row_sint(*p, row)));
         break;
-      }
+      case MP_UINT:
+        obj = number(options, ULL2NUM(mp_row_uint(*p, row)));
+        break;
+      case MP_FLOAT32:
+      case MP_FLOAT64:
+        obj = number(options, DBL2NUM(mp_row_real(*p, row)));
+        break;
       case MP_NIL:
         obj = Qnil;
         break;
@@ -908,10 +909,18 @@ mp_decode_immediate(const uint8_t **p, const uint8_t *end)
       case MP_TRUE:
         obj = Qtrue;
         break;
+      case MP_STR:
+        n = mp_row_count(*p, row);
+        if (n >= SHARE_MIN || !mp_payload_present_p(payload, n, end) || options->freeze || options->shareable) {
+            return Qundef;
+        }
+        obj = rb_enc_str_new((const char *)payload, n, mp_utf8);
+        payload += n;
+        break;
       default:
         return Qundef;
     }
-    *p += row.head;
+    *p = payload;
     return obj;
 }
 

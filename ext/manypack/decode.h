@@ -81,12 +81,11 @@ typedef struct {
     bool source_own;            /* nobody else can change the source */
     bool stack_enough;          /* there was enough of the C stack when user code was called from here */
     bool committed;             /* tree and at are where to go on after an error */
+    bool plain;                 /* it stops before it would call user code or raise anything but NoMemoryError */
+    bool stopped;               /* for that reason, not because the bytes end */
     mp_tree tree;
     mp_value_stack stack;
 } mp_decoder;
-
-/* Starts without bytes and outside of everything. codec must outlive the decoder. */
-void mp_decoder_init(mp_decoder *d, const mp_codec *codec);
 
 /* Has a decoder start anew outside of everything, at that offset of the whole input. */
 MP_INLINE void
@@ -94,6 +93,34 @@ mp_decoder_restart(mp_decoder *d, size_t offset)
 {
     d->origin = offset - (size_t)(d->at - d->start);
     d->tree = (mp_tree){.left = mp_left_of_array(1), .depth_limit = d->max_depth, .objects = 1};
+}
+
+/* Starts without bytes and outside of everything. codec must outlive the decoder. */
+MP_INLINE void
+mp_decoder_init(mp_decoder *d, const mp_codec *codec)
+{
+    d->source = 0;
+    d->start = d->end = d->at = NULL;
+    d->codec = codec;
+    d->keys = NULL;
+    d->strings = NULL;
+    d->rows = NULL;
+    d->inner = 0;
+    d->outer_depth = d->outer_keys = 0;
+    d->max_depth = mp_unpack_max_depth(&codec->options);
+    d->source_own = false;
+    d->stack_enough = false;
+    d->committed = false;
+    d->plain = d->stopped = false;
+    mp_value_stack_init(&d->stack);
+    mp_decoder_restart(d, 0);
+}
+
+/* Frees early what the collector would free. */
+MP_INLINE void
+mp_decoder_cleanup(mp_decoder *d)
+{
+    mp_value_stack_cleanup(&d->stack);
 }
 
 /* Gives it the len bytes at start, which are in source and the first after those it has decoded. */
@@ -129,13 +156,11 @@ mp_decoder_detach(mp_decoder *d)
 VALUE mp_decode_on(mp_decoder *d);
 
 /*
- * The Integer without a Bignum, nil or boolean that is whole at *p, which is moved behind it; Qundef, and *p stays,
- * for anything else. Neither allocates nor raises.
+ * The number, short str, nil or boolean that is whole at *p, which is moved behind it; Qundef, and *p stays, for
+ * anything else. For options without limits. Allocates: the String with the bytes is on the caller's stack. Raises
+ * nothing but NoMemoryError.
  */
-VALUE mp_decode_immediate(const uint8_t **p, const uint8_t *end);
-
-/* Frees early what the collector would free. */
-void mp_decoder_cleanup(mp_decoder *d);
+VALUE mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end);
 
 /* Fills left, of as many places as the tree is deep, with what is still to come at each level, outermost first. */
 void mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left);

@@ -21,19 +21,20 @@ typedef enum {
 enum { FIRST_PLACES = 16 };
 
 typedef struct {
-    VALUE buffer;
+    VALUE buffer;         /* over a body: one that refuses all use, once somebody has asked for it; 0 before */
     VALUE broken;         /* the error after which nobody knows where the next object starts: every read raises it; 0 */
     position position;
     bool open;            /* between initialize, or the start of a body, and the end of the body */
     bool running;         /* a method is at work */
     bool lost;            /* the error on its way will break it */
     uint32_t yields;      /* blocks of each that have an object, some of them left by their Fibers */
-    bool body;            /* over the body of an ext, of body_type */
+    bool body;            /* over the body of an ext, of body_type: its bytes are in piece, not in the buffer */
     int8_t body_type;
     bool keyed;           /* maps may be open in the tree */
     size_t origin;        /* offset of the first byte of the buffer in all that was fed or read */
     size_t message;       /* offset of the object at hand */
     mp_codec codec;
+    mp_chunk piece;       /* what is left of the body */
     mp_around around;     /* the body; its objects go on counting */
     mp_tree tree;
     VALUE *values;        /* the value stack of an unfinished object, in a block of values_owner */
@@ -43,6 +44,7 @@ typedef struct {
     uint64_t *left;       /* the walk's memory, */
     size_t places;        /* of so many numbers */
     VALUE inner;          /* of a body: an Unpacker for the bodies inside it, when none is being unpacked; 0 */
+    VALUE flags;          /* of the object when it was made */
 } mp_unpacker;
 
 MP_STATIC_ASSERT(unpacker_fits_a_slot_of_640, sizeof(mp_unpacker) <= 608);
@@ -56,6 +58,7 @@ unpacker_mark(void *ptr)
     if (u->buffer) rb_gc_mark_movable(u->buffer);
     if (u->codec.object) rb_gc_mark_movable(u->codec.object);
     if (u->broken) rb_gc_mark_movable(u->broken);
+    if (u->piece.str) rb_gc_mark_movable(u->piece.str);
     if (u->inner) rb_gc_mark_movable(u->inner);
     if (u->values_owner) rb_gc_mark(u->values_owner);
 }
@@ -68,6 +71,7 @@ unpacker_compact(void *ptr)
     if (u->buffer) u->buffer = rb_gc_location(u->buffer);
     if (u->codec.object) u->codec.object = rb_gc_location(u->codec.object);
     if (u->broken) u->broken = rb_gc_location(u->broken);
+    if (u->piece.str) u->piece.str = rb_gc_location(u->piece.str);
     if (u->inner) u->inner = rb_gc_location(u->inner);
 }
 
@@ -118,7 +122,7 @@ unpacker_for_read(VALUE self)
 {
     mp_unpacker *u = unpacker_get(self);
 
-    if (MP_UNLIKELY(u->running || (mp_buffer_get(u->buffer)->taken && !u->body))) {
+    if (MP_UNLIKELY(u->running || (!u->body && mp_buffer_get(u->buffer)->taken))) {
         mp_raise_in_use("Unpacker");
     }
     return u;
@@ -138,23 +142,38 @@ static VALUE
 unpacker_allocate(VALUE klass)
 {
     mp_unpacker *u;
+    VALUE self = TypedData_Make_Struct(klass, mp_unpacker, &unpacker_type, u);
 
-    return TypedData_Make_Struct(klass, mp_unpacker, &unpacker_type, u);
+    u->flags = mp_flags(self);
+    return self;
+}
+
+static void
+codec_set(VALUE self, const mp_codec *codec)
+{
+    mp_unpacker *u = mp_typed_data(self);
+    bool written = u->codec.object == codec->object; /* of one that is used again */
+
+    u->codec = *codec;
+    if (!written) RB_OBJ_WRITTEN(self, Qundef, codec->object);
+}
+
+static void
+buffer_set(VALUE self, VALUE buffer)
+{
+    mp_unpacker *u = mp_typed_data(self);
+
+    if (u->buffer != buffer) RB_OBJ_WRITE(self, &u->buffer, buffer);
+    mp_buffer_get(buffer)->owner = MP_OF_UNPACKER;
 }
 
 static void
 unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
 {
     mp_unpacker *u = mp_typed_data(self);
-    bool written = u->codec.object == codec->object && u->buffer == buffer; /* of one that is used again */
 
-    u->codec = *codec;
-    u->buffer = buffer;
-    if (!written) {
-        RB_OBJ_WRITTEN(self, Qundef, codec->object);
-        RB_OBJ_WRITTEN(self, Qundef, buffer);
-    }
-    mp_buffer_get(buffer)->owner = MP_OF_UNPACKER;
+    codec_set(self, codec);
+    buffer_set(self, buffer);
     u->open = true;
 }
 
@@ -173,12 +192,25 @@ mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 
 /* --- where it is ------------------------------------------------------------------------------------ */
 
+/* The chunk with the first bytes, NULL when there are none. */
+MP_INLINE const mp_chunk *
+first_chunk(const mp_unpacker *u)
+{
+    if (!u->body) return mp_buffer_first(mp_buffer_get(u->buffer));
+    return u->piece.len ? &u->piece : NULL;
+}
+
 /* Drops what was decoded or passed over. */
 static void
 consume(mp_unpacker *u, size_t n)
 {
-    mp_buffer_consume(u->buffer, n);
     u->origin += n;
+    if (u->body) {
+        u->piece.at += n;
+        u->piece.len -= n;
+    } else {
+        mp_buffer_consume(u->buffer, n);
+    }
 }
 
 /* Forgets the unfinished object and its values. */
@@ -266,13 +298,13 @@ pass_over_rest(mp_unpacker *u, const mp_tree *tree, const VALUE *values, positio
 static mp_blame
 front(const mp_unpacker *u)
 {
-    const mp_chunk *chunk = mp_buffer_first(mp_buffer_get(u->buffer));
+    const mp_chunk *chunk = first_chunk(u);
     mp_blame blame = {.start = (const uint8_t *)"", .origin = u->origin};
 
     if (chunk) blame.start = mp_chunk_bytes(chunk);
     blame.at = blame.start;
     blame.end = blame.start + (chunk ? chunk->len : 0);
-    blame.behind = mp_buffer_get(u->buffer)->size - (size_t)(blame.end - blame.start);
+    if (!u->body) blame.behind = mp_buffer_get(u->buffer)->size - (size_t)(blame.end - blame.start);
     return blame;
 }
 
@@ -305,14 +337,30 @@ check_max_bytes(mp_unpacker *u, size_t ahead, bool whole)
 static bool
 bytes_there(mp_unpacker *u, uint64_t n, uint64_t whole)
 {
-    const mp_buffer *buffer = mp_buffer_get(u->buffer);
+    const mp_buffer *buffer;
 
+    if (u->body) return u->piece.len >= n;
+    buffer = mp_buffer_get(u->buffer);
     while (buffer->size < n) {
         check_max_bytes(u, buffer->size, false);
         if (!mp_buffer_read_io(u->buffer, whole > buffer->size ? whole - buffer->size : 1)) return false;
     }
     mp_buffer_gather(u->buffer, (size_t)n);
     return true;
+}
+
+/* Whether its io waits for all that it is asked for. */
+static bool
+reads_exactly_p(const mp_unpacker *u)
+{
+    return !u->body && mp_buffer_get(u->buffer)->reads_exactly;
+}
+
+/* While it decodes with user code inside, nobody else may have its Buffer. */
+static void
+buffer_take(mp_unpacker *u, bool taken)
+{
+    if (!u->body) mp_buffer_get(u->buffer)->taken = taken;
 }
 
 /* --- one object ------------------------------------------------------------------------------------- */
@@ -325,7 +373,8 @@ typedef struct {
     bool at_work;
     bool decoding;
     bool yielding; /* the block of each has an object */
-    uint64_t need; /* bytes from the front on without which the decoder cannot go on */
+    bool begun;    /* the object was, by decode_front */
+    uint64_t need; /* bytes from the front on without which the decoder cannot go on; 0 where it can */
     bool cut;     /* the decoder had no more bytes than max_bytes leaves to the object at hand, and there are more */
     mp_decoder d;
 } run;
@@ -371,7 +420,7 @@ walk_on(mp_unpacker *u, const uint8_t **p, const uint8_t *end)
 static uint64_t
 walk_whole(const mp_unpacker *u, const uint8_t *p, const uint8_t *end)
 {
-    if (!mp_buffer_get(u->buffer)->reads_exactly) return 0;
+    if (!reads_exactly_p(u)) return 0;
     return (uint64_t)(end - p) + mp_walk_missing(&u->walk, p, end);
 }
 
@@ -458,8 +507,7 @@ static VALUE
 decode_front(run *r)
 {
     mp_unpacker *u = r->u;
-    mp_buffer *buffer = mp_buffer_get(u->buffer);
-    const mp_chunk *chunk = mp_buffer_first(buffer);
+    const mp_chunk *chunk = first_chunk(u);
     size_t allowed = u->codec.options.max_bytes - (u->origin - u->message);
     VALUE obj;
 
@@ -467,12 +515,12 @@ decode_front(run *r)
     r->need = 1;
     if (!chunk) return Qundef;
     r->decoding = true;
-    buffer->taken = true;
+    buffer_take(u, true);
     r->d.committed = false;
     mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), r->cut ? allowed : chunk->len);
     obj = mp_decode_on(&r->d);
     unpacker_get(r->self); /* raises where this was a body, whose end came while a Fiber had stopped in here */
-    mp_buffer_get(u->buffer)->taken = u->body;
+    buffer_take(u, false);
     r->decoding = false;
     if (obj == Qundef) r->need = mp_object_need(r->d.at, r->d.end);
     consume(u, mp_decoder_detach(&r->d));
@@ -485,37 +533,56 @@ need_there(const run *r)
 {
     uint64_t whole = r->need;
 
-    if (mp_buffer_get(r->u->buffer)->reads_exactly) whole += mp_tree_missing(&r->d.tree, r->d.stack.values);
+    if (reads_exactly_p(r->u)) whole += mp_tree_missing(&r->d.tree, r->d.stack.values);
     return bytes_there(r->u, r->need, whole);
+}
+
+/* The object is whole, and was consumed. */
+static VALUE
+object_read(run *r, VALUE obj)
+{
+    mp_unpacker *u = r->u;
+
+    mp_decoder_cleanup(&r->d);
+    at_object(u);
+    u->around.objects = u->body ? r->d.tree.objects : 0;
+    check_max_bytes(u, 0, true);
+    return obj;
+}
+
+/* The object that decode_front has begun and not ended. Qundef when the bytes end before it does. */
+static VALUE
+read_on(run *r)
+{
+    mp_unpacker *u = r->u;
+    VALUE obj;
+
+    do {
+        if (MP_UNLIKELY(r->need && r->cut)) {
+            /* The rest is not built: wherever it ends, or the bytes do, is too far for check_max_bytes. */
+            pass_over_rest(u, &r->d.tree, r->d.stack.values, IN_FAILED);
+            pass_over(u);
+            return Qundef;
+        }
+        if (r->need) {
+            suspend(r); /* before anything that can raise or never return */
+            if (!need_there(r)) return Qundef;
+        }
+        obj = decode_front(r);
+    } while (obj == Qundef);
+    return object_read(r, obj);
 }
 
 /* The next object, with a decoder that decoder_for made. Qundef when the bytes end before it does. */
 static VALUE
 read_object(run *r)
 {
-    mp_unpacker *u = r->u;
+    VALUE obj;
 
-    if (u->position > IN_OBJECT && !pass_over(u)) return Qundef;
+    if (r->u->position > IN_OBJECT && !pass_over(r->u)) return Qundef;
     resume(r);
-    for (;;) {
-        VALUE obj = decode_front(r);
-
-        if (obj != Qundef) {
-            mp_decoder_cleanup(&r->d);
-            at_object(u);
-            u->around.objects = u->body ? r->d.tree.objects : 0;
-            check_max_bytes(u, 0, true);
-            return obj;
-        }
-        if (MP_UNLIKELY(r->cut)) {
-            /* The rest is not built: wherever it ends, or the bytes do, is too far for check_max_bytes. */
-            pass_over_rest(u, &r->d.tree, r->d.stack.values, IN_FAILED);
-            pass_over(u);
-            return Qundef;
-        }
-        suspend(r); /* before anything that can raise or never return */
-        if (!need_there(r)) return Qundef;
-    }
+    obj = decode_front(r);
+    return obj == Qundef ? read_on(r) : object_read(r, obj);
 }
 
 /* After the last object that a method reads. */
@@ -533,10 +600,9 @@ read_body(void *arg)
     run *r = arg;
     VALUE obj;
 
-    decoder_for(r);
     r->d.inner = r->u->inner;
     r->u->inner = 0;
-    obj = read_object(r);
+    obj = r->begun ? read_on(r) : read_object(r);
     keep_inner(r);
     return obj;
 }
@@ -617,9 +683,24 @@ run_ensure(VALUE arg)
     if (MP_LIKELY(!r->at_work)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
-    if (r->decoding) mp_buffer_get(u->buffer)->taken = u->body; /* else it is taken by somebody else, or not at all */
+    if (r->decoding) buffer_take(u, false); /* else it is taken by somebody else, or not at all */
     after_error(r);
     return Qnil;
+}
+
+static void
+run_init(run *r, VALUE self, VALUE (*body)(void *))
+{
+    r->self = self;
+    r->body = body;
+    r->decoding = r->yielding = r->begun = false;
+}
+
+static VALUE
+run_ensured(run *r)
+{
+    run_enter(r);
+    return rb_ensure(run_body, (VALUE)r, run_ensure, (VALUE)r);
 }
 
 /* Runs a body. Its result, or Qundef when the bytes end before it is done. */
@@ -628,11 +709,8 @@ run_with(VALUE self, VALUE (*body)(void *))
 {
     run r;
 
-    r.self = self;
-    r.body = body;
-    r.decoding = r.yielding = false;
-    run_enter(&r);
-    return rb_ensure(run_body, (VALUE)&r, run_ensure, (VALUE)&r);
+    run_init(&r, self, body);
+    return run_ensured(&r);
 }
 
 /* The same, but the end of the bytes is an error. */
@@ -645,24 +723,78 @@ run_whole(VALUE self, VALUE (*body)(void *))
     return result;
 }
 
+/* Whether the next object may be read without a limit to check, and nothing of it was read before. */
+MP_INLINE bool
+read_plainly_p(const mp_unpacker *u)
+{
+    return u->position == AT_OBJECT && !u->broken && !u->codec.options.limited;
+}
+
 /*
- * The next object where it is an immediate one that is all there, or Qundef: a handler reads many of these, and they
- * need no decoder, nor anything that is given back when they raise, because they do not.
+ * Begins the object that starts in a chunk, without rb_ensure, which takes as long as to read a short one: a plain
+ * decoder stops before it would call user code or raise. Qundef when it stopped, or the chunk ends before the object.
  */
 static VALUE
-read_immediate(VALUE self)
+read_plain(run *r, const mp_chunk *chunk)
 {
-    mp_unpacker *u = unpacker_for_read(self);
-    const mp_chunk *chunk = mp_buffer_first(mp_buffer_get(u->buffer));
-    const uint8_t *start, *p;
+    mp_unpacker *u = r->u;
     VALUE obj;
 
-    if (!chunk || u->broken || u->position != AT_OBJECT || u->codec.options.limited) return Qundef;
+    resume(r);
+    r->d.plain = true;
+    mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), chunk->len);
+    obj = mp_decode_on(&r->d);
+    if (obj == Qundef) r->need = r->d.stopped ? 0 : mp_object_need(r->d.at, r->d.end);
+    consume(u, mp_decoder_detach(&r->d));
+    if (u->body) u->around.objects = r->d.tree.objects;
+    return obj;
+}
+
+/* The next object of an Unpacker that may be read. */
+static VALUE
+read_next(VALUE self, mp_unpacker *u)
+{
+    const mp_chunk *chunk = first_chunk(u);
+    run r;
+    VALUE obj;
+
+    run_init(&r, self, read_body);
+    r.u = u;
+    decoder_for(&r);
+    if (MP_LIKELY(chunk) && read_plainly_p(u) && chunk->len <= u->codec.options.max_bytes) {
+        obj = read_plain(&r, chunk);
+        if (MP_LIKELY(obj != Qundef)) {
+            mp_decoder_cleanup(&r.d);
+            return obj;
+        }
+        r.d.plain = r.cut = false;
+        r.begun = true;
+    }
+    obj = run_ensured(&r);
+    if (MP_UNLIKELY(obj == Qundef)) raise_truncated(unpacker_get(self));
+    return obj;
+}
+
+/*
+ * The next object where it is a short one that is all there, or Qundef: a handler reads many of these, and they need no
+ * decoder.
+ */
+static VALUE
+read_short(mp_unpacker *u)
+{
+    const mp_chunk *chunk = first_chunk(u);
+    const uint8_t *start, *p;
+    VALUE source, obj;
+
+    if (!chunk || !read_plainly_p(u)) return Qundef;
+    source = chunk->str;
     start = p = mp_chunk_bytes(chunk);
-    obj = mp_decode_immediate(&p, start + chunk->len);
-    if (obj == Qundef || (size_t)(p - start) > u->codec.options.max_bytes) return Qundef;
+    if (chunk->len > u->codec.options.max_bytes) return Qundef;
+    obj = mp_decode_short(&u->codec.options, &p, start + chunk->len);
+    if (obj == Qundef) return Qundef;
     u->message = u->origin;
     consume(u, (size_t)(p - start));
+    RB_GC_GUARD(source);
     return obj;
 }
 
@@ -782,6 +914,7 @@ mp_unpacker_keep_for_bodies(VALUE self)
 
     for (count = 1; one; count++) {
         mp_unpacker *u = mp_typed_data(one);
+        u->piece.str = 0;
         set_aside(u);
         if (count == SPARE_BODIES) u->inner = 0;
         one = u->inner;
@@ -796,62 +929,68 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
     const mp_unpacker *u;
 
     unpacker_init(self, codec, buffer);
-    obj = run_whole(self, read_body);
+    obj = read_next(self, unpacker_get(self));
     u = unpacker_get(self);
     if (mp_buffer_get(buffer)->size) mp_raise_extra_bytes(mp_buffer_get(buffer)->size, u->origin);
     RB_GC_GUARD(self);
     return obj;
 }
 
-static VALUE
-unpacker_buffer(VALUE self)
-{
-    const mp_unpacker *u = mp_typed_data(self);
-
-    return u->buffer;
-}
-
-/* Whether nobody is at work on one whose body has ended, and no user code made it or its Buffer its own. */
+/* Whether nobody is at work on one whose body has ended, and no user code made it its own. */
 static bool
-unpacker_reusable_p(VALUE self)
+body_reusable_p(VALUE self)
 {
     const mp_unpacker *u = mp_typed_data(self);
 
-    return !u->running && mp_pristine_p(self, cUnpacker) && mp_buffer_pristine_p(u->buffer);
+    return !u->running && RBASIC_CLASS(self) == cUnpacker && u->flags == mp_flags(self);
 }
 
 VALUE
 mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
                      size_t offset, mp_around around)
 {
-    bool again = used && unpacker_reusable_p(used);
-    VALUE self = again ? used : unpacker_allocate(cUnpacker);
-    VALUE buffer = again ? unpacker_buffer(used) : mp_buffer_new(Qnil, Qnil);
+    VALUE self = used && body_reusable_p(used) ? used : unpacker_allocate(cUnpacker);
     mp_unpacker *u = mp_typed_data(self);
 
-    unpacker_init(self, codec, buffer);
+    codec_set(self, codec);
     start_anew(u);
     u->body = true;
     u->body_type = type->type;
     u->around = around;
     u->origin = offset;
-    mp_buffer_reopen(buffer);
-    mp_buffer_refer(buffer, source, at, n);
-    mp_buffer_get(buffer)->taken = true;
-    RB_GC_GUARD(self);
+    u->piece.at = at;
+    u->piece.len = n;
+    if (u->piece.str != source) RB_OBJ_WRITE(self, &u->piece.str, source);
+    u->open = true;
     return self;
+}
+
+/* Over a body it is made when somebody asks for it. */
+static VALUE
+unpacker_buffer(VALUE self)
+{
+    const mp_unpacker *u = unpacker_get(self);
+    VALUE buffer = u->buffer;
+
+    if (buffer) return buffer;
+    buffer = mp_buffer_new(Qnil, Qnil);
+    mp_buffer_get(buffer)->taken = true;
+    buffer_set(self, buffer);
+    return buffer;
 }
 
 uint64_t
 mp_unpacker_end_body(VALUE self)
 {
     mp_unpacker *u = unpacker_get(self);
-    VALUE buffer = u->buffer;
-    size_t left = mp_buffer_get(buffer)->size;
+    size_t left = u->piece.len;
     bool whole = u->position == AT_OBJECT && left == 0;
 
     u->open = false;
-    mp_buffer_close(buffer);
+    if (u->buffer) {
+        mp_buffer_close(u->buffer);
+        u->buffer = 0;
+    }
     if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin);
     if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
     return u->around.objects;
@@ -879,7 +1018,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 
     rb_check_frozen(self);
     TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
-    if (u->buffer) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
+    if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_source(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
@@ -897,7 +1036,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_unpacker_buffer(VALUE self)
 {
-    return unpacker_get(self)->buffer;
+    return unpacker_buffer(self);
 }
 
 /*
@@ -938,9 +1077,10 @@ rb_unpacker_feed(VALUE self, VALUE string)
 static VALUE
 rb_unpacker_read(VALUE self)
 {
-    VALUE obj = read_immediate(self);
+    mp_unpacker *u = unpacker_for_read(self);
+    VALUE obj = read_short(u);
 
-    return obj != Qundef ? obj : run_whole(self, read_body);
+    return obj != Qundef ? obj : read_next(self, u);
 }
 
 /*
@@ -956,8 +1096,7 @@ rb_unpacker_full_unpack(VALUE self)
     VALUE obj;
     const mp_unpacker *u;
 
-    unpacker_for_change(self);
-    obj = run_whole(self, read_body);
+    obj = read_next(self, unpacker_for_change(self));
     u = unpacker_get(self);
     if (mp_buffer_get(u->buffer)->size) mp_raise_extra_bytes(mp_buffer_get(u->buffer)->size, u->origin);
     return obj;
