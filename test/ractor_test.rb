@@ -94,6 +94,7 @@ class RactorTest < Minitest::Test
     "Manypack::Buffer#to_a" => '(BUFFER << "abc").to_a == ["abc"]',
 
     "Manypack::Codec.new" => "Manypack::Codec.new(freeze: true).frozen?",
+    "Manypack::Codec#with" => "Ractor.shareable?(Manypack::Codec.new.with(freeze: true))",
     "Manypack::Codec#pack" => 'Manypack::Codec.new.pack(1) == "\x01"',
     "Manypack::Codec#dump" => 'Manypack::Codec.new.dump(1) == "\x01"',
     "Manypack::Codec#unpack" => 'Manypack::Codec.new.unpack("\x01") == 1',

@@ -21,6 +21,7 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Unpacker#initialize" => ["Manypack::Unpacker.new(OPTIONS)", "Manypack::Unpacker.new(**OPTIONS)", "Manypack::Unpacker.new(StringIO.new, OPTIONS)", "Class.new(Manypack::Unpacker).new(nil, OPTIONS)"],
     "Manypack::Buffer#initialize" => ["Manypack::Buffer.new(OPTIONS)", "Manypack::Buffer.new(**OPTIONS)", "Manypack::Buffer.new(StringIO.new, OPTIONS)"],
     "Manypack::Codec.new" => ["Manypack::Codec.new(OPTIONS)", "Manypack::Codec.new(**OPTIONS)"],
+    "Manypack::Codec#with" => ["CODEC.with(**OPTIONS)"],
     "Manypack::Codec#packer" => ["CODEC.packer(OPTIONS)", "CODEC.packer(nil, OPTIONS)"],
     "Manypack::Codec#unpacker" => ["CODEC.unpacker(OPTIONS)", "CODEC.unpacker(nil, OPTIONS)"],
     "Manypack::Factory#codec" => ["FACTORY.codec(OPTIONS)", "FACTORY.codec(**OPTIONS)"],

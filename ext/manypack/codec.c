@@ -284,6 +284,26 @@ rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
 }
 
 /*
+ * call-seq: codec.with(**options) -> codec
+ *
+ * A Codec with the same ext types and with these options changed: any of those of Codec.new. The other options stay,
+ * and so does a limit that is given as nil; with <code>untrusted</code> changed, limits that nobody gave become those
+ * that go with it. Without options it is the codec itself. TypeError, RangeError and ArgumentError for invalid or
+ * unknown options.
+ *
+ *   codec = Manypack::Codec.new(symbolize_keys: true)
+ *   codec.with(max_bytes: 1_000) #=> #<Manypack::Codec symbolize_keys: true, max_bytes: 1000>
+ */
+static VALUE
+rb_codec_with(int argc, VALUE *argv, VALUE self)
+{
+    VALUE options;
+
+    rb_scan_args(argc, argv, ":", &options);
+    return mp_codec_with_options(self, options, MP_OWN);
+}
+
+/*
  * call-seq:
  *   codec.pack(object, io = nil) -> String or nil
  *   codec.dump(object, io = nil) -> String or nil
@@ -378,13 +398,6 @@ rb_codec_unpacker_classes(VALUE self)
     return classes;
 }
 
-/* The same types with the options of a Hash on top of its own. */
-static VALUE
-rb_codec_with_options(VALUE self, VALUE options)
-{
-    return mp_codec_with_options(self, options, MP_OWN);
-}
-
 /* The same to give to Ractors; Ractor::IsolationError for a handler that cannot be shared. */
 static VALUE
 rb_codec_for_ractors(VALUE self, VALUE options)
@@ -417,6 +430,7 @@ Init_manypack_codec(void)
     rb_undef_alloc_func(cCodec);
     rb_undef_method(cCodec, "initialize_copy");
     rb_define_singleton_method(cCodec, "new", rb_codec_s_new, -1);
+    rb_define_method(cCodec, "with", rb_codec_with, -1);
     rb_define_method(cCodec, "pack", rb_codec_pack, -1);
     rb_define_method(cCodec, "dump", rb_codec_pack, -1);
     rb_define_method(cCodec, "unpack", rb_codec_unpack, 1);
@@ -426,7 +440,6 @@ Init_manypack_codec(void)
     rb_define_private_method(cCodec, "changed_options", rb_codec_changed_options, 0);
     rb_define_private_method(cCodec, "packer_classes", rb_codec_packer_classes, 0);
     rb_define_private_method(cCodec, "unpacker_classes", rb_codec_unpacker_classes, 0);
-    rb_define_private_method(cCodec, "with_options", rb_codec_with_options, 1);
     rb_define_private_method(cCodec, "for_ractors", rb_codec_for_ractors, 1);
 
     rb_gc_register_address(&default_codec);

@@ -5,7 +5,7 @@ module Manypack
   module Parallel
     class Here < Run
       def initialize(source, work, codec, options, packs)
-        codec = codec ? codec.send(:with_options, options) : Codec.new(options)
+        codec = codec ? codec.with(**options) : Codec.new(options)
         @cutter = Cutter.new(source, codec)
         @worker = Worker.new(work, codec, Stop.new, packs)
         @packs = packs
