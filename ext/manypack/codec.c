@@ -398,14 +398,6 @@ rb_codec_unpacker_classes(VALUE self)
     return classes;
 }
 
-/* The same to give to Ractors; Ractor::IsolationError for a handler that cannot be shared. */
-static VALUE
-rb_codec_for_ractors(VALUE self, VALUE options)
-{
-    mp_types_check_shareable(codec_get(self)->types);
-    return mp_codec_with_options(self, options, MP_OWN);
-}
-
 /*
  * Document-class: Manypack::Codec
  *
@@ -440,7 +432,6 @@ Init_manypack_codec(void)
     rb_define_private_method(cCodec, "changed_options", rb_codec_changed_options, 0);
     rb_define_private_method(cCodec, "packer_classes", rb_codec_packer_classes, 0);
     rb_define_private_method(cCodec, "unpacker_classes", rb_codec_unpacker_classes, 0);
-    rb_define_private_method(cCodec, "for_ractors", rb_codec_for_ractors, 1);
 
     rb_gc_register_address(&default_codec);
     rb_gc_register_address(&plain_codec);

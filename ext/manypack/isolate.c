@@ -1,23 +1,34 @@
-/* Manypack::Parallel::Work.isolated: what Ractor.new does to its block, for one that is called more than once. */
-#include "manypack.h"
+/* Manypack::Parallel::Isolation: what Ruby has no method for when a Proc or a Codec goes to other Ractors. */
+#include "codec.h"
 
 /*
- * call-seq: Work.isolated(proc) -> proc
+ * call-seq: Isolation.isolate(proc) -> proc
  *
- * A shareable copy, cut off from outer variables but not from its self, with which it must not be called in another
- * Ractor. ArgumentError for one that uses outer variables, TypeError for what is no Proc.
+ * A shareable copy without outer variables, as Ractor.new makes one of its block; this one can be called more than
+ * once. It keeps its self, which another Ractor must replace. ArgumentError for a Proc that uses outer variables,
+ * TypeError for what is no Proc.
  */
 static VALUE
-rb_work_s_isolated(VALUE klass, VALUE proc)
+rb_isolation_s_isolate(VALUE klass, VALUE proc)
 {
     if (!rb_obj_is_proc(proc)) rb_raise(rb_eTypeError, "Proc expected, not %" PRIsVALUE, rb_obj_class(proc));
     return mp_proc_isolate(proc);
 }
 
+/* call-seq: Isolation.check_codec(codec) -> nil; Ractor::IsolationError names a handler that cannot be shared */
+static VALUE
+rb_isolation_s_check_codec(VALUE klass, VALUE codec)
+{
+    mp_types_check_shareable(mp_codec_types(codec));
+    return Qnil;
+}
+
 void
 Init_manypack_isolate(void)
 {
-    VALUE mWork = rb_define_module_under(rb_define_module_under(mp_mManypack, "Parallel"), "Work");
+    VALUE mParallel = rb_define_module_under(mp_mManypack, "Parallel");
+    VALUE mIsolation = rb_define_module_under(mParallel, "Isolation");
 
-    rb_define_singleton_method(mWork, "isolated", rb_work_s_isolated, 1);
+    rb_define_singleton_method(mIsolation, "isolate", rb_isolation_s_isolate, 1);
+    rb_define_singleton_method(mIsolation, "check_codec", rb_isolation_s_check_codec, 1);
 }

@@ -44,7 +44,7 @@ module Manypack
     autoload :Run, File.join(__dir__, "parallel/run")
     require_relative "parallel/run" unless defined?(Ractor::Port)
 
-    private_constant :Splitter, :Stop, :Batch, :Work, :Run
+    private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
     private_constant :Outbox if const_defined?(:Outbox, false)
 
     OPTIONS = [:ractors, :ordered, :codec, :factory, *Arguments::CODEC_OPTIONS].freeze

@@ -19,9 +19,11 @@ module Manypack
       attr_reader :messages
 
       def initialize(source, work, codec, options, packs, size, ordered)
-        codec = codec ? codec.send(:for_ractors, options) : Codec.new(options)
+        Isolation.check_codec(codec) if codec
+        codec = codec ? codec.with(**options) : Codec.new(options)
         @cutter = Cutter.new(source, codec)
-        # With handlers that cannot cross it is left to each Ractor to make its own codec, which refuses only those.
+        # DefaultFactory's types may have handlers that are the main Ractor's. Then each Ractor makes a codec of its
+        # own from the options, which refuses only messages that need those handlers.
         codec = options unless Ractor.shareable?(codec)
         @stop = Stop.new
         @setup = Ractor.make_shareable([Work.shareable(work), codec, @stop, packs])

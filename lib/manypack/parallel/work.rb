@@ -55,7 +55,7 @@ module Manypack
         receiver = nil unless Ractor.shareable?(receiver)
         if Ractor.respond_to?(:shareable_proc) then Ractor.shareable_proc(self: receiver, &block)
         elsif receiver then Ractor.make_shareable(block.dup)
-        else Ractor.make_shareable(Selfless.new(isolated(block)))
+        else Ractor.make_shareable(Selfless.new(Isolation.isolate(block)))
         end
       rescue *REFUSALS => e
         raise Ractor::IsolationError, "the block cannot run in other Ractors: #{e.message} (ractors: 0 runs it here)"
@@ -66,5 +66,6 @@ module Manypack
         block.lambda? && block.source_location.nil? && block.parameters == [[:req], [:rest]]
       end
     end
+    private_constant :Work
   end
 end
