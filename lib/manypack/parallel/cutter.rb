@@ -29,7 +29,7 @@ module Manypack
 
       # Yields batches as Splitter#take makes them. The last one may have an error.
       #
-      # @param pace [#messages, #hungry?, #read] how many messages a batch should have, whether one with fewer is
+      # @param pace [#messages, #idle?, #read] how many messages a batch should have, whether one with fewer is
       #   welcome, and how to read from an io
       def each(pace, &block)
         case @kind
@@ -74,7 +74,7 @@ module Manypack
       # Each element ends where a message does.
       def cut_list(pace, &block)
         @source.each do |bytes|
-          cut(bytes, pace, pace.hungry?, &block)
+          cut(bytes, pace, pace.idle?, &block)
           break if @splitter.lost? || !@splitter.between?
         end
       end

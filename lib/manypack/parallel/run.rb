@@ -14,7 +14,7 @@ require_relative "work"
 require_relative "worker"
 require_relative "cutter"
 require_relative "reported_thread"
-require_relative "crew"
+require_relative "ractor_pool"
 require_relative "reader"
 
 module Manypack
@@ -35,9 +35,9 @@ module Manypack
         raise ArgumentError, "codec or factory, not both" if codec && factory
 
         codec ||= factory.codec if factory
-        return Here.new(source, work, codec, options, packs) if ractors.zero?
+        return Inline.new(source, work, codec, options, packs) if ractors.zero?
 
-        Abroad.new(source, work, codec, options, packs, ractors, ordered)
+        InRactors.new(source, work, codec, options, packs, ractors, ordered)
       end
 
       # @yield [results] of one batch after another
@@ -79,5 +79,5 @@ module Manypack
   end
 end
 
-require_relative "here"
-require_relative "abroad"
+require_relative "inline"
+require_relative "in_ractors"

@@ -80,7 +80,7 @@ module Manypack
       private
 
       def copyable?(object)
-        Crew.await(Ractor.new(object) { nil })
+        RactorPool.await(Ractor.new(object) { nil })
         true
       rescue StandardError, SystemStackError
         false

@@ -3,7 +3,7 @@
 # A run without Ractors, message by message.
 module Manypack
   module Parallel
-    class Here < Run
+    class Inline < Run
       def initialize(source, work, codec, options, packs)
         codec = codec ? codec.with(**options) : Codec.new(options)
         @cutter = Cutter.new(source, codec)
@@ -13,7 +13,7 @@ module Manypack
 
       # What the Cutter asks: as many messages as there are, as soon as they are there.
       def messages = Cutter::BATCH_BYTES
-      def hungry? = true
+      def idle? = true
       def read(...) = Cutter.read(...)
 
       # Takes the result of each message before the next one is looked at.
@@ -33,6 +33,6 @@ module Manypack
 
       def wait; end
     end
-    private_constant :Here
+    private_constant :Inline
   end
 end

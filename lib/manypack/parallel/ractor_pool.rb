@@ -4,13 +4,13 @@
 # each.
 module Manypack
   module Parallel
-    class Crew
+    class RactorPool
       # What a Ractor ends with: its last outcome where that has a Failure, which would not survive being copied.
       Ended = Struct.new(:outcome)
 
-      # @return [Crew] as this Ruby can have it
+      # @return [RactorPool] as this Ruby can have it
       def self.of(...)
-        (defined?(Ractor::Port) ? OverPorts : ByOutboxes).new(...)
+        (defined?(Ractor::Port) ? ByPorts : ByPipe).new(...)
       end
 
       # Waits until a Ractor is gone, which is a moment after its value is there.
@@ -26,11 +26,11 @@ module Manypack
       # What each Ractor does: works on batches until it receives nil. Yields outcomes: the number of the batch,
       # results, Failure or nil, how many messages, in how many seconds.
       #
-      # @param inbox [#receive]
+      # @param receiver [#receive]
       # @return [Ended]
-      def self.work(setup, inbox = Ractor)
+      def self.work(setup, receiver = Ractor)
         worker = Worker.new(*setup)
-        while (number, *batch = inbox.receive)
+        while (number, *batch = receiver.receive)
           started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
           results, failure, messages = worker.run(*batch)
           return Ended.new([number, results, failure]) if failure
@@ -57,40 +57,40 @@ module Manypack
       # @param size [Integer] how many
       # @param setup [Array] shareable; what Worker.new takes
       def start(size, setup)
-        size.times { |who| @ractors << hire(who, setup) }
+        size.times { |index| @ractors << start_ractor(index, setup) }
         ended = ->(error) { error ? @events << error : @heard_all = true }
         @listener = ReportedThread.start("hears from the Ractors", ended) { listen }
       end
 
       # Puts a batch in line for a Ractor.
-      def give(who, task)
-        @ractors[who].send(task)
+      def give(index, task)
+        @ractors[index].send(task)
       rescue Ractor::ClosedError
         nil # it ended, and what it ended with is on its way
       end
 
       # Has every Ractor end after the message that it is at, once the Stop is set, and waits for it.
-      def dismiss
-        @ractors.each_index { |who| give(who, nil) }
+      def stop
+        @ractors.each_index { |index| give(index, nil) }
         @listener&.join
-        @ractors.each { |ractor| sleep(0.001) until Crew.gone?(ractor) } unless @heard_all
-        @ractors.each { |ractor| Crew.await(ractor) }
-        hang_up
+        @ractors.each { |ractor| sleep(0.001) until RactorPool.gone?(ractor) } unless @heard_all
+        @ractors.each { |ractor| RactorPool.await(ractor) }
+        close
       end
 
       private
 
       # The last event of a Ractor, which has ended.
-      def ending_of(who)
-        [who, value_of(@ractors[who])&.outcome, true]
+      def ending_of(index)
+        [index, value_of(@ractors[index])&.outcome, true]
       rescue Ractor::ClosedError # ended by something else than its end
-        [who, nil, true]
+        [index, nil, true]
       rescue Ractor::Error => e
         e
       end
 
       # Ruby 4.0 and later.
-      class OverPorts < Crew
+      class ByPorts < RactorPool
         def initialize(...)
           @port = Ractor::Port.new
           super
@@ -98,9 +98,9 @@ module Manypack
 
         private
 
-        def hire(who, setup)
-          Ractor.new(@port, who, setup) do |port, me, how|
-            Crew.work(how) { |outcome| port.send([me, outcome]) }
+        def start_ractor(index, setup)
+          Ractor.new(@port, index, setup) do |port, me, how|
+            RactorPool.work(how) { |outcome| port.send([me, outcome]) }
           ensure
             port.send([me, nil])
           end
@@ -109,14 +109,14 @@ module Manypack
         def listen
           left = @ractors.size
           while left > 0
-            who, outcome = @port.receive
+            index, outcome = @port.receive
             left -= 1 unless outcome
-            @events << (outcome ? [who, outcome, false] : ending_of(who))
+            @events << (outcome ? [index, outcome, false] : ending_of(index))
           end
-          hang_up
+          close
         end
 
-        def hang_up
+        def close
           @port.close
         end
 
@@ -128,14 +128,14 @@ module Manypack
       # Ruby 3. There a Ractor must not wake another one that may have more than one Thread, as it does by yield, take
       # and its end: in 3.3 and 3.4 both wait for ever when a collection is about to begin and another Thread to run.
       # Therefore it is a pipe that is waited at, and what a Ractor has to say is in its Outbox when it rings there.
-      class ByOutboxes < Crew
-        # One ring: who, and whether that was the last one.
-        RING = "LL"
-        RING_BYTES = [0, 0].pack(RING).bytesize
+      class ByPipe < RactorPool
+        # One signal: the index of a Ractor, and whether that was the last one.
+        SIGNAL = "LL"
+        SIGNAL_BYTES = [0, 0].pack(SIGNAL).bytesize
 
         # What the Ractor itself is given. It makes copies of what cannot be shared as Ractors do: by sending them, to
         # itself.
-        class Inbox
+        class Receiver
           Copy = Struct.new(:object)
 
           def initialize
@@ -160,26 +160,26 @@ module Manypack
 
         def initialize(...)
           super
-          @bell, @button = IO.pipe
+          @signals, @signal = IO.pipe
           @outboxes = []
         end
 
         private
 
-        # A Ractor has a button of its own: this one's may be closed, and its number a file's, before it rings.
-        def hire(who, setup)
+        # A Ractor has a signal of its own: the pool may close its own, and the number become that of a file, before the Ractor signals.
+        def start_ractor(index, setup)
           @outboxes << (outbox = Outbox.new)
-          own = @button.dup
-          ractor = Ractor.new(who, own.fileno, outbox, setup) do |me, fd, out, how|
-            button = IO.for_fd(fd, "wb")
-            inbox = Inbox.new
-            Crew.work(how, inbox) do |outcome|
-              out.put(inbox.copy(outcome))
-              button.syswrite([me, 0].pack(RING))
+          own = @signal.dup
+          ractor = Ractor.new(index, own.fileno, outbox, setup) do |me, fd, out, how|
+            signal = IO.for_fd(fd, "wb")
+            receiver = Receiver.new
+            RactorPool.work(how, receiver) do |outcome|
+              out.put(receiver.copy(outcome))
+              signal.syswrite([me, 0].pack(SIGNAL))
             end
           ensure
-            button.syswrite([me, 1].pack(RING))
-            button.close
+            signal.syswrite([me, 1].pack(SIGNAL))
+            signal.close
           end
           own.autoclose = false
           ractor
@@ -188,28 +188,28 @@ module Manypack
         def listen
           left = @ractors.size
           while left > 0
-            who, ended = @bell.read(RING_BYTES).unpack(RING)
-            while (outcome = @outboxes[who].take)
-              @events << [who, outcome, false]
+            index, ended = @signals.read(SIGNAL_BYTES).unpack(SIGNAL)
+            while (outcome = @outboxes[index].take)
+              @events << [index, outcome, false]
             end
             next if ended.zero?
 
             left -= 1
-            @events << ending_of(who)
+            @events << ending_of(index)
           end
-          hang_up
+          close
         end
 
-        def hang_up
-          [@bell, @button].each(&:close)
+        def close
+          [@signals, @signal].each(&:close)
         end
 
         def value_of(ractor)
-          Crew.await(ractor)
+          RactorPool.await(ractor)
           ractor.take
         end
       end
     end
-    private_constant :Crew
+    private_constant :RactorPool
   end
 end

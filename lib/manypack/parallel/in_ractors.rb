@@ -3,17 +3,17 @@
 # A run in Ractors.
 module Manypack
   module Parallel
-    class Abroad < Run
+    class InRactors < Run
       # Batches in line at one Ractor, the one it is at included; and under way in all, for each Ractor: the rest are
       # those whose results have to wait for a slower one.
       AT_RACTOR = 2
-      UNDER_WAY = 4
+      IN_FLIGHT = 4
 
       # Seconds that a batch should take: much longer than it takes to hand over, and short.
-      GOAL = 0.001
+      BATCH_SECONDS = 0.001
 
       # Messages that it has at most: of quick ones a slow one may follow.
-      MOST = 1_000
+      MAX_MESSAGES = 1_000
 
       # How many messages a batch should have.
       attr_reader :messages
@@ -40,12 +40,12 @@ module Manypack
         begin
           @reader&.stop
         ensure
-          @crew&.dismiss
+          @pool&.stop
         end
       end
 
       # Whether nobody has anything to do.
-      def hungry?
+      def idle?
         @given == @delivered
       end
 
@@ -70,33 +70,33 @@ module Manypack
         @given = @delivered = 0
         @answer = nil
         @load = Array.new(@size, 0)
-        @crew = Crew.of(@events)
-        @crew.start(@size, @setup)
+        @pool = RactorPool.of(@events)
+        @pool.start(@size, @setup)
       end
 
       def give(batch)
-        handle(@events.pop) while @given - @delivered >= UNDER_WAY * @size || @load.min >= AT_RACTOR
-        who = @load.index(@load.min)
-        @load[who] += 1
-        @crew.give(who, [@given, *batch])
+        handle(@events.pop) while @given - @delivered >= IN_FLIGHT * @size || @load.min >= AT_RACTOR
+        index = @load.index(@load.min)
+        @load[index] += 1
+        @pool.give(index, [@given, *batch])
         @given += 1
         handle(@events.pop) until @events.empty?
       end
 
       # Until all results are delivered.
       def wait
-        handle(@events.pop) until hungry?
+        handle(@events.pop) until idle?
       end
 
       def handle(event)
         return @answer = event if event.is_a?(Reader::Answer)
         raise event if event.is_a?(Exception)
 
-        who, outcome, ended = event
+        index, outcome, ended = event
         raise Ractor::Error, "the work on a message ended its Ractor" if ended && !outcome
 
         number, results, failure, messages, seconds = outcome
-        @load[who] -= 1
+        @load[index] -= 1
         pace(messages, seconds) unless failure
         @waiting[number] = [results, failure]
         number = @delivered if @ordered
@@ -107,10 +107,10 @@ module Manypack
       end
 
       def pace(messages, seconds)
-        quick = seconds.zero? ? MOST : (messages * GOAL / seconds).ceil # coarse clocks stand still
-        @messages = quick.clamp((@messages + 1) / 2, [@messages * 2, MOST].min)
+        quick = seconds.zero? ? MAX_MESSAGES : (messages * BATCH_SECONDS / seconds).ceil # coarse clocks stand still
+        @messages = quick.clamp((@messages + 1) / 2, [@messages * 2, MAX_MESSAGES].min)
       end
     end
-    private_constant :Abroad
+    private_constant :InRactors
   end
 end
