@@ -45,7 +45,6 @@ module Manypack
     require_relative "parallel/run" unless defined?(Ractor::Port)
 
     private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
-    private_constant :Outbox if const_defined?(:Outbox, false)
 
     OPTIONS = [:ractors, :ordered, :codec, :factory, *Arguments::CODEC_OPTIONS].freeze
     private_constant :OPTIONS

@@ -70,7 +70,7 @@ module Manypack
         @given = @delivered = 0
         @answer = nil
         @load = Array.new(@size, 0)
-        @pool = RactorPool.of(@events)
+        @pool = RactorPool.new(@events)
         @pool.start(@size, @setup)
       end
 

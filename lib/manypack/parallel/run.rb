@@ -13,7 +13,6 @@ require_relative "ruby_bug_22072"
 require_relative "work"
 require_relative "worker"
 require_relative "cutter"
-require_relative "reported_thread"
 require_relative "ractor_pool"
 require_relative "reader"
 

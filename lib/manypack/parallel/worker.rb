@@ -1,6 +1,9 @@
 # frozen_string_literal: true
 
 # Works on one batch after another, in a Ractor or in the caller.
+
+require_relative "ractor_end"
+
 module Manypack
   module Parallel
     class Worker
@@ -80,7 +83,7 @@ module Manypack
       private
 
       def copyable?(object)
-        RactorPool.await(Ractor.new(object) { nil })
+        RactorEnd.await(Ractor.new(object) { nil })
         true
       rescue StandardError, SystemStackError
         false

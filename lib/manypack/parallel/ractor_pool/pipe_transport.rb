@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+# How a pool hears from its Ractors on Ruby 3: by an Outbox for each of them and one pipe for their signals.
+module Manypack
+  module Parallel
+    private_constant :Outbox
+
+    class RactorPool
+      # On Ruby 3.3 and 3.4 a Ractor must not wake one that has several Threads, as Ractor.yield, Ractor#take and the
+      # end of a Ractor do: both can wait forever if a collection begins while another Thread is about to run. So the
+      # pool waits at a pipe. A Ractor puts an outcome into its Outbox, and then writes a signal to the pipe.
+      class Transport
+        # A signal: the index of a Ractor, and 1 if it is the last signal of that Ractor.
+        SIGNAL = "LL"
+        SIGNAL_BYTES = [0, 0].pack(SIGNAL).bytesize
+
+        # In a Ractor: receives batches, and copies what cannot be shared in the way that Ractors do, by sending it. It
+        # sends to itself, so batches may arrive before the copy does.
+        class Receiver
+          Copy = Struct.new(:object)
+
+          def initialize
+            @batches = []
+          end
+
+          def receive
+            @batches.empty? ? Ractor.receive : @batches.shift
+          end
+
+          # @raise [::TypeError, Ractor::Error] for what cannot be copied
+          def copy(object)
+            return object if Ractor.shareable?(object)
+
+            Ractor.current.send(Copy.new(object))
+            until (message = Ractor.receive).is_a?(Copy)
+              @batches << message
+            end
+            message.object
+          end
+        end
+
+        def initialize
+          @reader, @writer = IO.pipe
+          @outboxes = []
+          @running = 0
+        end
+
+        # Each Ractor writes to a duplicate of the pipe: the pool may close its own end before a Ractor has ended, and
+        # another file may get that number.
+        def start_ractor(index, setup)
+          @outboxes << (outbox = Outbox.new)
+          writer = @writer.dup
+          ractor = Ractor.new(index, writer.fileno, outbox, setup) do |own_index, number, results, worker_setup|
+            pipe = IO.for_fd(number, "wb")
+            receiver = Receiver.new
+            RactorLoop.run(worker_setup, receiver) do |outcome|
+              results.put(receiver.copy(outcome))
+              pipe.syswrite([own_index, 0].pack(SIGNAL))
+            end
+          ensure
+            pipe.syswrite([own_index, 1].pack(SIGNAL))
+            pipe.close
+          end
+          writer.autoclose = false
+          @running += 1
+          ractor
+        end
+
+        def each_message
+          while @running > 0
+            index, last = @reader.read(SIGNAL_BYTES).unpack(SIGNAL)
+            while (outcome = @outboxes[index].take)
+              yield index, outcome
+            end
+            next if last.zero?
+
+            @running -= 1
+            yield index, nil
+          end
+        end
+
+        def value_of(ractor)
+          RactorEnd.await(ractor)
+          ractor.take
+        end
+
+        def close
+          [@reader, @writer].each(&:close)
+        end
+      end
+      private_constant :Transport
+    end
+  end
+end
