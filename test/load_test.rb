@@ -33,6 +33,11 @@ class LoadTest < Minitest::Test
     LOADS_IN_EVERY_RACTOR ? assert_empty(needed) : assert_operator(needed.size, :>, 5)
   end
 
+  def test_only_the_transport_of_this_ruby_is_loaded
+    transport = LOADS_IN_EVERY_RACTOR ? "port" : "pipe"
+    assert_program "#{FIRST_USES.first}\nputs $LOADED_FEATURES.grep(/transport/).map { |path| File.basename(path) }", "#{transport}_transport.rb"
+  end
+
   def test_the_first_use_in_a_ractor
     [*FIRST_USES.product(WAITS.first(1)), *FIRST_USES.first(1).product(WAITS)].uniq.each do |use, wait|
       assert_program <<~RUBY, "true"

@@ -173,6 +173,32 @@ class ParallelTest < Minitest::Test
     [reader, writer].each(&:close)
   end
 
+  def test_a_list_is_left_as_every_other_each_is
+    each_count do |ractors|
+      left = []
+      list = Enumerator.new do |out|
+        loop { out << "\x01" }
+      ensure
+        left << :left
+      end
+      Parallel.each(list, ractors: ractors) { break }
+      assert_raises(IOError) { Parallel.each(list, ractors: ractors) { raise IOError } }
+      assert_equal %i[left left], left
+    end
+  end
+
+  # In the block of each, where it is the list that calls.
+  def test_an_error_of_the_caller_is_not_taken_for_one_of_the_list
+    each_count do |ractors|
+      pulled = 0
+      list = Enumerator.new { |out| 1_000.times { pulled += 1 and out << "\x01" } }
+      seen = []
+      assert_raises(IOError) { Parallel.each(list, ractors: ractors) { |n| (seen << n).size == 3 && raise(IOError) } }
+      assert_equal [1] * 3, seen
+      assert_operator pulled, :<, 1_000
+    end
+  end
+
   def test_a_hundred_thousand_messages
     stream = Array.new(100_000) { |i| pack({ "id" => i, "text" => "t" * (i % 40) }) }.join
     assert_equal [*0...100_000], Parallel.map(stream, ractors: 2) { |object| object["id"] }

@@ -74,7 +74,7 @@ class SplitterTest < Minitest::Test
       "01 91 91 91 91 02" => "01 91 91 91 91 02", "01 a9 61 61 61 61 61 61 61 61 61 61 02" => "01 a9 61 61 61 61 61" }.each do |input, last|
       splitter = exercise { splitter(bytes(input), max_depth: 3, max_bytes: 5) }
       assert_equal last, hex(splitter.take(MANY, MANY, false).first)
-      assert_predicate splitter, :lost?
+      assert_predicate splitter, :ended?
       assert_nil splitter.take(MANY, MANY, true)
       assert_nil splitter.rest
     end
@@ -86,7 +86,7 @@ class SplitterTest < Minitest::Test
     900.times { assert_nil splitter.feed("a").take(1, MANY, true) }
     200.times { splitter.feed("a") }
     assert_equal 1_001, splitter.take(1, MANY, true).first.bytesize
-    assert_predicate splitter, :lost?
+    assert_predicate splitter, :ended?
   end
 
   def test_messages_of_just_max_bytes

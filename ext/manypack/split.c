@@ -8,7 +8,7 @@
 typedef struct {
     VALUE pending;    /* the bytes that are not handed out are in it: what was fed last, or a String of its own */
     bool own;         /* nobody else has pending, so that it can be appended to */
-    bool lost;        /* nobody knows where the next message starts */
+    bool ended;       /* nobody knows where the next message starts */
     size_t start;     /* the first byte of pending that is not handed out */
     size_t cut, at;   /* where in pending the run is */
     uint64_t objects; /* whole ones from start to cut */
@@ -195,11 +195,11 @@ rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
     mp_splitter *splitter = splitter_get(self);
     mp_status status;
 
-    if (splitter->lost) return Qnil;
+    if (splitter->ended) return Qnil;
     status = split_on(splitter, NUM2ULL(objects), NUM2ULL(bytes));
     if (status == MP_OK) return batch_new(self, splitter->cut);
     if (status != MP_E_TRUNCATED || (size_t)RSTRING_LEN(splitter->pending) - splitter->cut > splitter->max_bytes) {
-        splitter->lost = true;
+        splitter->ended = true;
         return batch_new(self, end_of_error(splitter, status));
     }
     return RTEST(all) && splitter->objects ? batch_new(self, splitter->cut) : Qnil;
@@ -211,8 +211,8 @@ rb_splitter_rest(VALUE self)
 {
     mp_splitter *splitter = splitter_get(self);
 
-    if (splitter->lost || !pending_size(splitter)) return Qnil;
-    splitter->lost = true;
+    if (splitter->ended || !pending_size(splitter)) return Qnil;
+    splitter->ended = true;
     return batch_new(self, (size_t)RSTRING_LEN(splitter->pending));
 }
 
@@ -229,11 +229,11 @@ rb_splitter_between_p(VALUE self)
     return splitter->cut == (size_t)RSTRING_LEN(splitter->pending) ? Qtrue : Qfalse;
 }
 
-/* call-seq: splitter.lost? -> true or false: whether the last batch was handed out */
+/* call-seq: splitter.ended? -> true or false: whether the last batch was handed out */
 static VALUE
-rb_splitter_lost_p(VALUE self)
+rb_splitter_ended_p(VALUE self)
 {
-    return splitter_get(self)->lost ? Qtrue : Qfalse;
+    return splitter_get(self)->ended ? Qtrue : Qfalse;
 }
 
 /* call-seq: splitter.missing -> Integer: bytes that the message at hand lacks, at least; after take */
@@ -265,6 +265,6 @@ Init_manypack_split(void)
     rb_define_method(cSplitter, "take", rb_splitter_take, 3);
     rb_define_method(cSplitter, "rest", rb_splitter_rest, 0);
     rb_define_method(cSplitter, "between?", rb_splitter_between_p, 0);
-    rb_define_method(cSplitter, "lost?", rb_splitter_lost_p, 0);
+    rb_define_method(cSplitter, "ended?", rb_splitter_ended_p, 0);
     rb_define_method(cSplitter, "missing", rb_splitter_missing, 0);
 }

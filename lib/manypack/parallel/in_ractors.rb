@@ -1,27 +1,29 @@
 # frozen_string_literal: true
 
 # A run in Ractors.
+
+require_relative "background_reader"
+require_relative "ractor_pool"
+require_relative "ruby_bug_22072"
+
 module Manypack
   module Parallel
     class InRactors < Run
-      # Batches in line at one Ractor, the one it is at included; and under way in all, for each Ractor: the rest are
-      # those whose results have to wait for a slower one.
-      AT_RACTOR = 2
+      # Batches that a Ractor has, the current one included; and batches in flight in all, for each Ractor: those that
+      # no Ractor has are done, and their results wait for a slower batch before them.
+      PER_RACTOR = 2
       IN_FLIGHT = 4
 
       # Seconds that a batch should take: much longer than it takes to hand over, and short.
       BATCH_SECONDS = 0.001
 
-      # Messages that it has at most: of quick ones a slow one may follow.
+      # Messages of a batch at most: a slow one may follow many quick ones.
       MAX_MESSAGES = 1_000
-
-      # How many messages a batch should have.
-      attr_reader :messages
 
       def initialize(source, work, codec, options, packs, size, ordered)
         Isolation.check_codec(codec) if codec
         codec = codec ? codec.with(**options) : Codec.new(options)
-        @cutter = Cutter.new(source, codec)
+        super(source, codec)
         # DefaultFactory's types may have handlers that are the main Ractor's. Then each Ractor makes a codec of its
         # own from the options, which refuses only messages that need those handlers.
         codec = options unless Ractor.shareable?(codec)
@@ -44,69 +46,75 @@ module Manypack
         end
       end
 
-      # Whether nobody has anything to do.
-      def idle?
-        @given == @delivered
-      end
-
-      # What an io has; meanwhile results are delivered.
-      def read(io, missing)
-        @reader ||= Reader.new(io, @events)
-        @reader.ask(missing)
-        until @answer
-          event = @events.pop
-          meanwhile { handle(event) }
-        end
-        answer, @answer = @answer, nil
-        answer.bytes
-      end
-
       private
+
+      attr_reader :messages
 
       def start
         RubyBug22072.warn_once
         @events = Thread::Queue.new
-        @waiting = {}
-        @given = @delivered = 0
-        @answer = nil
-        @load = Array.new(@size, 0)
+        @piece = nil             # what was read
+        @sent = @delivered = 0   # batches
+        @done = {}               # by the number of a batch: results and Failure that are not delivered yet
+        @load = Array.new(@size, 0) # how many batches each Ractor has
         @pool = RactorPool.new(@events)
         @pool.start(@size, @setup)
       end
 
-      def give(batch)
-        handle(@events.pop) while @given - @delivered >= IN_FLIGHT * @size || @load.min >= AT_RACTOR
-        index = @load.index(@load.min)
-        @load[index] += 1
-        @pool.give(index, [@given, *batch])
-        @given += 1
+      def idle?
+        @sent == @delivered
+      end
+
+      def read(missing)
+        return @source.read(missing) unless @source.waits?
+
+        @reader ||= BackgroundReader.new(@source, @events)
+        @reader.request(missing)
+        handle(@events.pop) until @piece
+        piece, @piece = @piece, nil
+        raise piece.error unless piece.error.nil? || piece.error.is_a?(StandardError)
+
+        piece
+      end
+
+      def work_on(batch)
+        handle(@events.pop) while @sent - @delivered >= IN_FLIGHT * @size || @load.min >= PER_RACTOR
+        ractor = @load.index(@load.min)
+        @load[ractor] += 1
+        @pool.give(ractor, [@sent, *batch])
+        @sent += 1
         handle(@events.pop) until @events.empty?
       end
 
-      # Until all results are delivered.
       def wait
         handle(@events.pop) until idle?
       end
 
+      # An event is a Piece that was read, the outcome of a batch, or an error of one of the Threads.
       def handle(event)
-        return @answer = event if event.is_a?(Reader::Answer)
+        return @piece = event if event.is_a?(Source::Piece)
         raise event if event.is_a?(Exception)
 
-        index, outcome, ended = event
+        ractor, outcome, ended = event
         raise Ractor::Error, "the work on a message ended its Ractor" if ended && !outcome
 
         number, results, failure, messages, seconds = outcome
-        @load[index] -= 1
-        pace(messages, seconds) unless failure
-        @waiting[number] = [results, failure]
-        number = @delivered if @ordered
-        while (of_a_batch = @waiting.delete(number))
-          deliver(*of_a_batch)
+        @load[ractor] -= 1
+        adapt_batch_size(messages, seconds) unless failure
+        @done[number] = [results, failure]
+        deliver_from(@ordered ? @delivered : number)
+      end
+
+      # Delivers the results of a batch, and then those of the next ones that are done.
+      def deliver_from(number)
+        while (results_and_failure = @done.delete(number))
+          deliver(*results_and_failure)
           number = @delivered += 1
         end
       end
 
-      def pace(messages, seconds)
+      # At most doubles the size of the next batches, and at most halves it.
+      def adapt_batch_size(messages, seconds)
         quick = seconds.zero? ? MAX_MESSAGES : (messages * BATCH_SECONDS / seconds).ceil # coarse clocks stand still
         @messages = quick.clamp((@messages + 1) / 2, [@messages * 2, MAX_MESSAGES].min)
       end

@@ -1,37 +1,45 @@
 # frozen_string_literal: true
 
 # A run without Ractors, message by message.
+
+require_relative "worker"
+
 module Manypack
   module Parallel
     class Inline < Run
+      # Hands over each result before the next message is unpacked.
+      class Immediate
+        def initialize(taker)
+          @taker = taker
+        end
+
+        def <<(result)
+          @taker.call([result])
+        end
+
+        # The results that are left.
+        def to_a = []
+      end
+
       def initialize(source, work, codec, options, packs)
         codec = codec ? codec.with(**options) : Codec.new(options)
-        @cutter = Cutter.new(source, codec)
+        super(source, codec)
         @worker = Worker.new(work, codec, Stop.new, packs)
         @packs = packs
       end
 
-      # What the Cutter asks: as many messages as there are, as soon as they are there.
-      def messages = Cutter::BATCH_BYTES
-      def idle? = true
-      def read(...) = Cutter.read(...)
-
-      # Takes the result of each message before the next one is looked at.
-      def <<(result)
-        deliver([result], nil)
-      end
-
-      def to_a = []
-
       private
 
-      def give(batch)
-        return deliver(*@worker.run(*batch)) if @packs
+      # As many as there are: a message has a byte at least.
+      def messages = BATCH_BYTES
 
-        deliver(*@worker.run(*batch, self))
-      end
-
+      def idle? = true
+      def read(missing) = @source.read(missing)
       def wait; end
+
+      def work_on(batch)
+        deliver(*(@packs ? @worker.run(*batch) : @worker.run(*batch, Immediate.new(@taker))))
+      end
     end
     private_constant :Inline
   end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# One call of Parallel: from the source to the results; and all else that such a call needs.
+# One call of Parallel: from the source through the Splitter to batches, and from those to results.
 
 begin
   require "etc"
@@ -8,17 +8,23 @@ rescue LoadError # a load path without Ruby's own libraries, for whatever reason
   nil
 end
 
-require_relative "error"
-require_relative "ruby_bug_22072"
+require_relative "source"
 require_relative "work"
-require_relative "worker"
-require_relative "cutter"
-require_relative "ractor_pool"
-require_relative "reader"
 
 module Manypack
   module Parallel
+    # Bytes flow one way: a Run pulls them from its Source, feeds them to the Splitter, takes batches of whole messages
+    # from that, and works on each. The two subclasses differ in where that is done: Inline or InRactors. They define
+    #
+    # messages:: how many messages a batch should have
+    # idle?:: nothing is being worked on, so a batch with fewer messages is welcome
+    # read(missing):: the next Source::Piece; it may deliver results meanwhile
+    # work_on(batch):: delivers the results of the batch, now or later
+    # wait:: returns when all results are delivered
     class Run
+      # Bytes of a batch, unless one message has more.
+      BATCH_BYTES = 64 << 10
+
       # How many Ractors there are unless the caller says.
       def self.processors
         defined?(Etc) ? Etc.nprocessors : 1
@@ -39,34 +45,64 @@ module Manypack
         InRactors.new(source, work, codec, options, packs, ractors, ordered)
       end
 
+      # @param codec [Codec] for its limits
+      def initialize(source, codec)
+        @splitter = Splitter.new(codec)
+        @source = Source.of(source)
+      end
+
       # @yield [results] of one batch after another
       def each(&taker)
         @taker = taker
-        error = read_all
-        @cutter.finish(self, error.nil?) { |batch| give(batch) }
+        error = split_source
+        work_on_batches(true)
+        rest = @splitter.rest unless error
+        work_on(rest) if rest
         wait
         raise error if error
       end
 
       private
 
-      # Cuts the source and has everything worked on. Returns the error that reading it raised, which comes after the
-      # results of what was read before.
-      def read_all
-        @reading = true
-        @cutter.each(self) { |batch| meanwhile { give(batch) } }
+      # Has the whole source worked on, except for bytes at its end that are not a batch yet. Returns the error that the
+      # source raised, or nil: the results of what was read before come first.
+      def split_source
+        @source.is_a?(Source::List) ? split_list : split_pieces
+      end
+
+      def split_pieces
+        until @splitter.ended?
+          piece = read(@splitter.missing)
+          return piece.error unless piece.bytes
+
+          @splitter.feed(piece.bytes)
+          work_on_batches(true)
+        end
+      end
+
+      # Each String of a list has to end where a message does. An error may be the list's own or one that working on
+      # a batch raised inside its block.
+      def split_list
+        from_list = true
+        @source.each do |bytes|
+          @splitter.feed(bytes)
+          from_list = false
+          work_on_batches(idle?)
+          from_list = true
+          break if @splitter.ended? || !@splitter.between?
+        end
         nil
       rescue StandardError => e
-        raise unless @reading
+        raise unless from_list
 
         e
       end
 
-      # For what is not reading in the midst of it.
-      def meanwhile
-        @reading = false
-        yield
-        @reading = true
+      # @param partial [Boolean] whether the last batch may have fewer messages
+      def work_on_batches(partial)
+        while (batch = @splitter.take(messages, BATCH_BYTES, partial))
+          work_on(batch)
+        end
       end
 
       # Hands over results, and raises a Failure.

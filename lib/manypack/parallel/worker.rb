@@ -2,6 +2,7 @@
 
 # Works on one batch after another, in a Ractor or in the caller.
 
+require_relative "error"
 require_relative "ractor_end"
 
 module Manypack
