@@ -35,7 +35,7 @@ class LoadTest < Minitest::Test
 
   def test_only_the_transport_of_this_ruby_is_loaded
     transport = LOADS_IN_EVERY_RACTOR ? "port" : "pipe"
-    assert_program "#{FIRST_USES.first}\nputs $LOADED_FEATURES.grep(/transport/).map { |path| File.basename(path) }", "#{transport}_transport.rb"
+    assert_program "raise unless #{FIRST_USES.first}\nputs $LOADED_FEATURES.grep(/transport/).map { |path| File.basename(path) }", "#{transport}_transport.rb"
   end
 
   def test_the_first_use_in_a_ractor
