@@ -1,4 +1,4 @@
-/* Manypack::Parallel::Batch: the messages of a batch one by one, until the one who gave it says stop. */
+/* Manypack::Parallel::Batch: unpacks the messages of a batch one by one until a Stop is set. */
 #include <ruby/atomic.h>
 
 #include "decode.h"
@@ -6,7 +6,7 @@
 
 /* --- Manypack::Parallel::Stop ------------------------------------------------------------------------ */
 
-/* The one thing about a parallel run that changes while several Ractors have it: it is set once. */
+/* A flag that all Ractors of a run share, set once: the only mutable state that they have in common. */
 typedef struct {
     rb_atomic_t set;
 } mp_stop;
@@ -17,7 +17,7 @@ stop_memsize(const void *ptr)
     return mp_typed_memsize(sizeof(mp_stop));
 }
 
-/* It refers to no object: there is nothing to mark. */
+/* It refers to no object, so there is nothing to mark. */
 static const rb_data_type_t stop_type = {
     .wrap_struct_name = "Manypack::Parallel::Stop",
     .function = {.dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = stop_memsize},
@@ -34,7 +34,7 @@ stop_get(VALUE self)
     return stop;
 }
 
-/* A plain read, once for each message: whoever sees it late does one message more. */
+/* A plain read, once for each message: a Ractor that sees the flag late works on one message more. */
 static bool
 stopped_p(VALUE self)
 {
@@ -50,7 +50,7 @@ rb_stop_s_new(VALUE klass)
     return mp_obj_set_shareable(rb_obj_freeze(TypedData_Make_Struct(klass, mp_stop, &stop_type, stop)));
 }
 
-/* call-seq: stop.set -> true or false: whether it was not set before */
+/* call-seq: stop.set -> true or false: false if it was set before */
 static VALUE
 rb_stop_set(VALUE self)
 {
@@ -67,11 +67,11 @@ rb_stop_set_p(VALUE self)
 /* --- Manypack::Parallel::Batch ----------------------------------------------------------------------- */
 
 typedef struct {
-    VALUE bytes; /* a frozen String of whole messages; the last one may lack something */
+    VALUE bytes; /* a frozen String of whole messages; the last one may be incomplete */
     VALUE codec, stop;
     size_t origin; /* offset of the first byte in the whole input */
-    size_t offset; /* of the message at hand */
-    size_t passed; /* messages before that */
+    size_t offset; /* of the current message in the whole input */
+    size_t passed; /* messages before the current one */
 } mp_batch;
 
 static void
@@ -100,7 +100,7 @@ batch_memsize(const void *ptr)
     return mp_typed_memsize(sizeof(mp_batch));
 }
 
-/* Never shareable: it knows how far its Ractor has come. */
+/* Not shareable: it holds how far one Ractor has got. */
 static const rb_data_type_t batch_type = {
     .wrap_struct_name = "Manypack::Parallel::Batch",
     .function =
@@ -152,7 +152,7 @@ message_read(mp_decoder *d, size_t max_bytes)
     return obj;
 }
 
-/* call-seq: batch.each { |object| ... } -> nil: each message, until the last or until stop is set */
+/* call-seq: batch.each { |object| ... } -> nil; yields each message until stop is set */
 static VALUE
 rb_batch_each(VALUE self)
 {
@@ -175,14 +175,14 @@ rb_batch_each(VALUE self)
     return Qnil;
 }
 
-/* call-seq: batch.offset -> Integer: where in the whole input the message starts that each is at, or was last */
+/* call-seq: batch.offset -> Integer: where in the whole input the current or last message of each starts */
 static VALUE
 rb_batch_offset(VALUE self)
 {
     return SIZET2NUM(batch_get(self)->offset);
 }
 
-/* call-seq: batch.passed -> Integer: how many messages there are before that one */
+/* call-seq: batch.passed -> Integer: how many messages of the batch come before that one */
 static VALUE
 rb_batch_passed(VALUE self)
 {

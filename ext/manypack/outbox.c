@@ -1,19 +1,22 @@
-/* Manypack::Parallel::Outbox: from one Ractor to another on Ruby 3, without a lock and without waking anybody. */
+/*
+ * Manypack::Parallel::Outbox, for Ruby 3: a ring buffer from one Ractor to another, lock-free, with one writer and one
+ * reader. Unlike Ruby's own means it does not wake the reader.
+ */
 #include "manypack.h"
 
 #include <ruby/atomic.h>
 
-/* Outcomes that one Ractor has not been relieved of: of two batches in line, and more for the counters to wrap. */
+/* Two are enough: a Ractor has two batches at most. A power of two, because the counters wrap. */
 enum { OUTBOX_MAX = 4 };
-MP_STATIC_ASSERT(counters_wrap_where_places_do, (OUTBOX_MAX & (OUTBOX_MAX - 1)) == 0);
+MP_STATIC_ASSERT(counters_wrap_where_the_ring_does, (OUTBOX_MAX & (OUTBOX_MAX - 1)) == 0);
 
-/* Only the Ractor that puts writes put, and only the one that takes writes taken; both count on for ever. */
+/* Only the writing Ractor changes put, and only the reading one changes taken; both count up and wrap. */
 typedef struct {
     VALUE objects[OUTBOX_MAX];
     rb_atomic_t put, taken;
 } mp_outbox;
 
-/* Collections stop every Ractor where there is an Outbox, so that nobody puts or takes meanwhile. */
+/* Needs no atomics: in every Ruby that has an Outbox, a collection stops all Ractors. */
 static void
 outbox_mark(void *ptr)
 {
@@ -55,14 +58,14 @@ outbox_get(VALUE self)
     return outbox;
 }
 
-/* What the other Ractor has counted, and with it everything that it did before. */
+/* The count of the other Ractor, with a barrier: everything that it did before is visible after this. */
 static rb_atomic_t
 count_of_other(rb_atomic_t *count)
 {
     return RUBY_ATOMIC_FETCH_ADD(*count, 0);
 }
 
-/* call-seq: Outbox.new -> outbox; frozen and shareable, whatever is in it */
+/* call-seq: Outbox.new -> outbox, frozen and shareable whatever it holds */
 static VALUE
 rb_outbox_s_new(VALUE klass)
 {
@@ -71,20 +74,24 @@ rb_outbox_s_new(VALUE klass)
     return mp_obj_set_shareable(rb_obj_freeze(TypedData_Make_Struct(klass, mp_outbox, &outbox_type, outbox)));
 }
 
-/* call-seq: outbox.put(object) -> outbox; by one Ractor alone, which must not use the object any more */
+/*
+ * call-seq: outbox.put(object) -> outbox
+ *
+ * For the writing Ractor, which must not use the object any more. ThreadError if the Outbox is full.
+ */
 static VALUE
 rb_outbox_put(VALUE self, VALUE obj)
 {
     mp_outbox *outbox = outbox_get(self);
     rb_atomic_t put = outbox->put;
 
-    if (put - count_of_other(&outbox->taken) == OUTBOX_MAX) rb_raise(rb_eThreadError, "an Outbox is full");
+    if (put - count_of_other(&outbox->taken) == OUTBOX_MAX) rb_raise(rb_eThreadError, "the Outbox is full");
     RB_OBJ_WRITE(self, &outbox->objects[put % OUTBOX_MAX], obj);
     RUBY_ATOMIC_SET(outbox->put, put + 1);
     return self;
 }
 
-/* call-seq: outbox.take -> object, or nil where there is none; by one Ractor alone */
+/* call-seq: outbox.take -> object or nil; for the reading Ractor */
 static VALUE
 rb_outbox_take(VALUE self)
 {
@@ -99,7 +106,7 @@ rb_outbox_take(VALUE self)
     return obj;
 }
 
-/* Not where there are Ractor::Ports, which do this better. */
+/* Rubies with Ractor::Port do not need it. */
 void
 Init_manypack_outbox(void)
 {

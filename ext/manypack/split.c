@@ -1,4 +1,4 @@
-/* Manypack::Parallel::Splitter: cuts a stream into batches of whole messages, which Ractors may have. */
+/* Manypack::Parallel::Splitter: splits a stream into batches of whole messages, which are shareable. */
 #include "codec.h"
 #include "decode.h"
 #include "io.h"
@@ -6,17 +6,18 @@
 #include "wire.h"
 
 typedef struct {
-    VALUE pending;    /* the bytes that are not handed out are in it: what was fed last, or a String of its own */
-    bool own;         /* nobody else has pending, so that it can be appended to */
-    bool ended;       /* nobody knows where the next message starts */
-    size_t start;     /* the first byte of pending that is not handed out */
-    size_t cut, at;   /* where in pending the run is */
-    uint64_t objects; /* whole ones from start to cut */
-    size_t origin;    /* offset of the first byte of pending in the whole input */
+    VALUE pending;    /* the String that holds the bytes that are not in a batch yet */
+    bool own;         /* pending was made here and can be appended to; otherwise it is what was fed */
+    bool ended;       /* there are no more batches: start of the next message unknown, or the rest handed out */
+    size_t start;     /* first byte of pending that is not in a batch */
+    size_t cut;       /* where the last whole message after start ends */
+    size_t at;        /* where the walk through the message after that is */
+    uint64_t objects; /* whole messages from start to cut */
+    size_t origin;    /* offset of pending in the whole input */
     uint64_t index;   /* of the message at start */
     size_t max_bytes;
     mp_walk walk;
-    uint64_t *left;   /* the walk's memory */
+    uint64_t *left;   /* the memory of walk */
 } mp_splitter;
 
 static void
@@ -48,7 +49,7 @@ splitter_memsize(const void *ptr)
     return mp_typed_memsize(sizeof(mp_splitter)) + (splitter->left ? splitter->walk.max_depth * sizeof(uint64_t) : 0);
 }
 
-/* Never shareable: it changes with every call. */
+/* Not shareable: every call changes it. */
 static const rb_data_type_t splitter_type = {
     .wrap_struct_name = "Manypack::Parallel::Splitter",
     .function =
@@ -65,7 +66,7 @@ splitter_get(VALUE self)
     return splitter;
 }
 
-/* call-seq: Splitter.new(codec) -> splitter, with the limits of a Codec */
+/* call-seq: Splitter.new(codec) -> splitter, which has the limits of a Codec */
 static VALUE
 rb_splitter_s_new(VALUE klass, VALUE codec)
 {
@@ -83,14 +84,14 @@ rb_splitter_s_new(VALUE klass, VALUE codec)
     return self;
 }
 
-/* Bytes that are not handed out. */
+/* Bytes that are not in a batch yet. */
 static size_t
 pending_size(const mp_splitter *splitter)
 {
     return (size_t)RSTRING_LEN(splitter->pending) - splitter->start;
 }
 
-/* Has pending start where what is not handed out does. */
+/* Replaces pending by a String of what is not in a batch yet. */
 static void
 pending_replace(VALUE self, VALUE string, bool own)
 {
@@ -104,14 +105,18 @@ pending_replace(VALUE self, VALUE string, bool own)
     splitter->start = 0;
 }
 
-/* call-seq: splitter.feed(string) -> splitter, which takes it as it is now, by reference where nothing is pending */
+/*
+ * call-seq: splitter.feed(string) -> splitter
+ *
+ * Appends bytes. A String is not copied unless others are pending; changing it afterwards has no effect.
+ */
 static VALUE
 rb_splitter_feed(VALUE self, VALUE string)
 {
     mp_splitter *splitter;
     size_t size;
 
-    StringValue(string); /* first: it may run user code */
+    StringValue(string); /* first, because it may run user code */
     splitter = splitter_get(self);
     size = pending_size(splitter);
     if (!size) {
@@ -129,7 +134,7 @@ rb_splitter_feed(VALUE self, VALUE string)
     return self;
 }
 
-/* Goes on from start until so many objects or bytes are whole. Of a message above max_bytes only those are there. */
+/* Goes on until n objects or n bytes are whole. The walk sees no more than max_bytes of one message. */
 static mp_status
 split_on(mp_splitter *splitter, uint64_t objects, uint64_t bytes)
 {
@@ -152,7 +157,7 @@ split_on(mp_splitter *splitter, uint64_t objects, uint64_t bytes)
     return status;
 }
 
-/* How many bytes of pending the last batch needs to make whoever decodes it raise what the status means. */
+/* Where the last batch has to end so that decoding it raises the error of the status. */
 static size_t
 end_of_error(const mp_splitter *splitter, mp_status status)
 {
@@ -161,7 +166,7 @@ end_of_error(const mp_splitter *splitter, mp_status status)
     return end < (size_t)RSTRING_LEN(splitter->pending) ? end : (size_t)RSTRING_LEN(splitter->pending);
 }
 
-/* The bytes from start to end as a batch: a frozen Array of them, the index of the first message, and its offset. */
+/* A batch of the bytes from start to end: a shareable Array of the bytes, and index and offset of its first message. */
 static VALUE
 batch_new(VALUE self, size_t end)
 {
@@ -185,9 +190,9 @@ batch_new(VALUE self, size_t end)
 /*
  * call-seq: splitter.take(objects, bytes, all) -> [bytes, index, offset] or nil
  *
- * The next batch: so many whole messages, or so many bytes of them. Where the bytes end before that it is nil, or with
- * all what is whole. A message with an error that cutting finds, or too long for max_bytes, ends the stream: it is in
- * the last batch as far as the error goes, for whoever decodes it to raise it.
+ * The next batch: as many whole messages, or as many as have that number of bytes. If there are fewer it is nil, or
+ * with all those that there are. A message that cannot be split off, or is longer than max_bytes, ends the stream: the
+ * last batch has as much of it as decoding needs to raise the error.
  */
 static VALUE
 rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
@@ -205,7 +210,7 @@ rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
     return RTEST(all) && splitter->objects ? batch_new(self, splitter->cut) : Qnil;
 }
 
-/* call-seq: splitter.rest -> [bytes, index, offset] or nil: what is not handed out, whole or not, as the last batch */
+/* call-seq: splitter.rest -> [bytes, index, offset] or nil: all that is left, whole or not, as the last batch */
 static VALUE
 rb_splitter_rest(VALUE self)
 {
@@ -219,7 +224,7 @@ rb_splitter_rest(VALUE self)
 /*
  * call-seq: splitter.between? -> true or false
  *
- * Whether what was fed, and passed over by take, ends where a message does.
+ * True if the bytes that were fed end where a message does; after take.
  */
 static VALUE
 rb_splitter_between_p(VALUE self)
@@ -229,14 +234,14 @@ rb_splitter_between_p(VALUE self)
     return splitter->cut == (size_t)RSTRING_LEN(splitter->pending) ? Qtrue : Qfalse;
 }
 
-/* call-seq: splitter.ended? -> true or false: whether the last batch was handed out */
+/* call-seq: splitter.ended? -> true or false: true after the last batch */
 static VALUE
 rb_splitter_ended_p(VALUE self)
 {
     return splitter_get(self)->ended ? Qtrue : Qfalse;
 }
 
-/* call-seq: splitter.missing -> Integer: bytes that the message at hand lacks, at least; after take */
+/* call-seq: splitter.missing -> Integer: how many bytes the current message lacks, at least; after take */
 static VALUE
 rb_splitter_missing(VALUE self)
 {
@@ -246,7 +251,7 @@ rb_splitter_missing(VALUE self)
     return ULL2NUM(mp_walk_missing(&splitter->walk, base + splitter->at, base + RSTRING_LEN(splitter->pending)));
 }
 
-/* call-seq: Splitter.read(io, size, missing) -> String or nil: reads from an io as an Unpacker does */
+/* call-seq: Splitter.read(io, size, missing) -> String or nil: reads from an io as an Unpacker does; nil at the end */
 static VALUE
 rb_splitter_s_read(VALUE klass, VALUE io, VALUE size, VALUE missing)
 {

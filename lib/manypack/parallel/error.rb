@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Which message an error is about.
+# Parallel::Error: index and offset of the message that an error is about.
 module Manypack
   module Parallel
-    # In every error that a message led to, whatever its class, so that one rescue gets them all.
+    # Extends every error that a message led to, whatever its class, so that one rescue catches them all.
     #
     # @example
     #   begin
@@ -13,7 +13,7 @@ module Manypack
     #     error.index #=> 1
     #   end
     module Error
-      # @return [Integer] which message it was, from 0 on
+      # @return [Integer] the number of the message, counting from 0
       # @example
       #   begin
       #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }
@@ -24,8 +24,8 @@ module Manypack
         @message_index
       end
 
-      # @return [Integer] where in the source the message starts, in bytes; of a DecodeError that unpacking it raised,
-      #   where the object starts that is to blame
+      # @return [Integer] the byte of the source at which the message starts; for a DecodeError of unpacking it, the byte
+      #   at which the faulty object starts
       # @example
       #   begin
       #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }
@@ -36,9 +36,9 @@ module Manypack
         @message_offset
       end
 
-      # What Ruby 3.2 and later show of an error that nobody rescues.
+      # The text that Ruby 3.2 and later print for an error that is not rescued.
       #
-      # @return [String] that of the error's class, and which message it is about
+      # @return [String] the detailed_message of the error's class, with index and offset of the message
       # @example
       #   begin
       #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }

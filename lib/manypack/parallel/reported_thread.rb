@@ -4,8 +4,8 @@
 module Manypack
   module Parallel
     module ReportedThread
-      # Starts a Thread and reports its end, which may come by its work, an exception, Thread.exit, or Thread#kill from
-      # anywhere, even before the Thread ran for the first time.
+      # Starts a Thread and reports its end, whatever ends it: its work, an exception, Thread.exit, or Thread#kill from
+      # anywhere, even before the Thread first runs.
       #
       # @param role [String] what the Thread does, for the message of the error
       # @param report [#call] is the last thing that the Thread calls: with nil after its work, with the exception that
@@ -13,7 +13,7 @@ module Manypack
       # @yield the work
       # @return [Thread]
       def self.start(role, report, &work)
-        # A new Thread inherits its creator's mask of interrupts: nothing can end it before ensure is in force.
+        # A new Thread inherits the interrupt mask of its creator, so nothing can end it before it is inside ensure.
         Thread.handle_interrupt(Object => :never) do
           Thread.new { run(ThreadError.new("the Thread that #{role} was killed"), report, &work) }
         end
@@ -23,7 +23,7 @@ module Manypack
         error = killed
         Thread.handle_interrupt(Object => :immediate, &work)
         error = nil
-      rescue Exception => e # rubocop:disable Lint/RescueException -- it is raised where somebody waits
+      rescue Exception => e # rubocop:disable Lint/RescueException -- reported, and raised in the caller's Thread
         error = e
       ensure
         report.call(error)

@@ -18,12 +18,12 @@ module Manypack
                 "after a Ractor was started can crash the process. Load your application before the first Ractor, or " \
                 "upgrade to Ruby 4.0.6.".freeze # it has parts that are not literal
 
-      # Whoever sets it warns: one Thread of one Ractor.
+      # Set by the one Thread in all Ractors that warns.
       WARNED = Stop.new
 
       private_constant :RELEASES, :WARNING, :WARNED
 
-      # Before Ractors are started: once in a process.
+      # Call it before Ractors are started. Warns once in a process.
       def self.warn_once
         warn(WARNING) if HERE && WARNED.set
       end

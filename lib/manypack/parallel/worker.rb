@@ -8,19 +8,19 @@ require_relative "ractor_end"
 module Manypack
   module Parallel
     class Worker
-      # An error, and which message led to it.
+      # An error, and index and offset of the message that led to it.
       Failure = Struct.new(:error, :index, :offset) do
-        # Raises the error with that in it.
+        # Raises the error, extended by Error.
         def raise!
-          told = error.frozen? ? error.dup : error
-          told.extend(Error)
-          told.instance_variable_set(:@message_index, index)
-          told.instance_variable_set(:@message_offset, offset)
-          raise told
+          raised = error.frozen? ? error.dup : error
+          raised.extend(Error)
+          raised.instance_variable_set(:@message_index, index)
+          raised.instance_variable_set(:@message_offset, offset)
+          raise raised
         end
       end
 
-      # Results that are packed where they are made.
+      # Collects results by packing them. nil is left out.
       class Packed
         def initialize(codec)
           @packer = codec.packer
@@ -34,15 +34,16 @@ module Manypack
           @count += 1
         end
 
+        # How many objects there are, and their bytes.
         def to_a
           [@count, @packer.to_s.freeze]
         end
       end
 
       # @param work [#call]
-      # @param codec [Codec, Hash] or options for one
+      # @param codec [Codec, Hash] a Hash has options for one
       # @param stop [Stop]
-      # @param packs [Boolean] the results of a batch are how many objects there are, not counting nil, and those packed
+      # @param packs [Boolean] whether the results of a batch are those of Packed
       def initialize(work, codec, stop, packs)
         @work = work
         @codec = codec.is_a?(Codec) ? codec : Codec.new(codec)
@@ -51,10 +52,10 @@ module Manypack
       end
 
       # @param bytes [String] whole messages; the last one may have an error
-      # @param index [Integer] of the first one
-      # @param offset [Integer] of the first one
-      # @param results [#<<] what it raises is raised
-      # @return [Array] the results of all messages, or of those before a Failure; that, or nil; how many messages
+      # @param index [Integer] of the first message
+      # @param offset [Integer] of the first message
+      # @param results [#<<, #to_a] unless packs, an error that its << raises is no Failure: it is raised here
+      # @return [Array] the results of all messages, or of those before a Failure; the Failure or nil; how many messages
       def run(bytes, index, offset, results = @packs ? Packed.new(@codec) : [])
         batch = Batch.new(bytes, offset, @codec, @stop)
         stage = :unpack
@@ -66,19 +67,23 @@ module Manypack
           stage = :unpack
         end
         [results.to_a, nil, batch.passed]
-      rescue Exception => e # rubocop:disable Lint/RescueException -- the caller shall get what it is
+      rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error as it is
         raise if stage == :result
 
         offset = stage == :unpack && e.is_a?(DecodeError) ? e.offset : batch.offset
         [results.to_a, Failure.new(e, index + batch.passed, offset), batch.passed]
       end
 
-      # @return [Array] the same as run, after results could not be copied
+      # For results that could not be copied to the Ractor that waits for them.
+      #
+      # @param results [Array] what run returned for the batch
+      # @param error [Exception] raised by copying them
+      # @return [Array] what run returns, with a Failure of the first message whose result cannot be copied
       def refused(results, error, bytes, index, offset)
         count = (0...results.size).bsearch { |i| !copyable?(results[0..i]) } || 0
         passed, = Splitter.new(@codec).feed(bytes).take(count, bytes.bytesize, true) if count > 0
-        told = ::TypeError.new("the result cannot be copied to the Ractor that waits for it: #{error.message}")
-        [results.first(count), Failure.new(told, index + count, offset + passed.to_s.bytesize), count]
+        refusal = ::TypeError.new("the result cannot be copied to the Ractor that waits for it: #{error.message}")
+        [results.first(count), Failure.new(refusal, index + count, offset + passed.to_s.bytesize), count]
       end
 
       private
