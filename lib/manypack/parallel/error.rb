@@ -24,8 +24,8 @@ module Manypack
         @message_index
       end
 
-      # @return [Integer] the byte of the source at which the message starts; for a DecodeError of unpacking it, the byte
-      #   at which the faulty object starts
+      # @return [Integer] the byte of the source at which the message starts; for a DecodeError raised by unpacking it,
+      #   the byte at which the faulty object starts
       # @example
       #   begin
       #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }
