@@ -402,7 +402,8 @@ rb_codec_unpacker_classes(VALUE self)
  * Document-class: Manypack::Codec
  *
  * Options and ext types, given once: what packs and unpacks. A Codec never changes, so every Ractor may use it.
- * Manypack::Codec.new makes one of options, Factory#codec one with the factory's types.
+ * Manypack::Codec.new makes one of options, Factory#codec one with the factory's types, and Codec#with one of another
+ * Codec.
  */
 void
 Init_manypack_codec(void)
