@@ -38,7 +38,9 @@ module Manypack
       def wait; end
 
       def work_on(batch)
-        deliver(*(@packs ? @worker.run(*batch) : @worker.run(*batch, Immediate.new(@taker))))
+        return deliver(*@worker.run(*batch)) if @packs
+
+        deliver(*@worker.run(*batch, @results ||= Immediate.new(@taker)))
       end
     end
     private_constant :Inline

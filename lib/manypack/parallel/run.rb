@@ -84,7 +84,7 @@ module Manypack
       # a batch raised inside its block.
       def split_list
         from_list = true
-        @source.each do |bytes|
+        @source.strings.each do |bytes|
           @splitter.feed(bytes)
           from_list = false
           work_on_batches(idle?)

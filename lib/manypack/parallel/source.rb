@@ -50,15 +50,7 @@ module Manypack
 
       # An Enumerable of Strings. Its each calls a block, so it cannot be read piece by piece: an Enumerator could, but
       # would not run the ensure clauses in each when a run ends early.
-      class List
-        def initialize(strings)
-          @strings = strings
-        end
-
-        def each(&block)
-          @strings.each(&block)
-        end
-      end
+      List = Struct.new(:strings)
 
       # @param object [String, #readpartial, #read, Enumerable<String>]
       # @return [Whole, Stream, List]
