@@ -3,7 +3,7 @@
 
 #include "error.h"
 #include "io.h"
-#include "key_hash.h"
+#include "key_flood.h"
 #include "skip.h"
 #include "spare.h"
 #include "stack.h"
@@ -240,7 +240,7 @@ frozen_str(mp_decoder *d, const uint8_t *p, uint32_t n)
 
     if (n - 1 >= MP_VALUE_MAX) return mp_value_new(p, n, kind);
     if (MP_UNLIKELY(!d->strings)) d->strings = mp_value_cache_get();
-    return mp_value(d->strings, p, n, kind);
+    return mp_value_cache_fetch(d->strings, p, n, kind);
 }
 
 MP_INLINE VALUE
@@ -389,7 +389,7 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
     VALUE symbol;
 
     ready_for_keys(d);
-    symbol = mp_key(d->keys, p, n, MP_KEY_SYMBOL);
+    symbol = mp_key_cache_fetch(d->keys, p, n, MP_KEY_SYMBOL);
     return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
 }
 
@@ -651,7 +651,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         if (MP_LIKELY(mp_ahead_p(p, d->end))) {
             /* A short key goes a way of its own to its value: no map ends behind it, and there is nothing to choose. */
             if (mp_left_key_p(left) && short_str_p(options, limited, p, &n) && MP_LIKELY(count < capacity)) {
-                obj = mp_key(d->keys, p + 1, n, key_kind);
+                obj = mp_key_cache_fetch(d->keys, p + 1, n, key_kind);
                 if (MP_LIKELY(obj)) {
                     values[count++] = obj;
                     left -= MP_LEFT_ONE;
@@ -683,7 +683,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 raise_status(d, MP_E_UTF8, p);
             }
             if (mp_left_key_p(left)) {
-                obj = mp_key(d->keys, payload, n, key_kind);
+                obj = mp_key_cache_fetch(d->keys, payload, n, key_kind);
                 if (MP_UNLIKELY(!obj)) {
                     STOP_IF_PLAIN();
                     COMMIT(payload + n);

@@ -4,6 +4,7 @@
 #include "encode.h"
 #include "io.h"
 #include "packer.h"
+#include "ractor.h"
 #include "unpacker.h"
 
 typedef struct {

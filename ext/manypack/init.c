@@ -49,6 +49,7 @@ Init_manypack(void)
     Init_manypack_error();
     Init_manypack_io();
     Init_manypack_options();
+    Init_manypack_ractor();
     Init_manypack_types();
     Init_manypack_codec();
     Init_manypack_key_cache();

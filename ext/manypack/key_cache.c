@@ -131,7 +131,7 @@ stray_or_new(mp_key_cache *cache, mp_string_entry key, mp_string_entry *home, co
 }
 
 VALUE
-mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
+mp_key_cache_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
     mp_string_entry key, *home;
 

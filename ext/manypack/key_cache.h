@@ -26,11 +26,11 @@ mp_key_cache *mp_key_cache_get(void);
  * kept there unless it is too long. A String is frozen and shareable. 0 where the bytes are not UTF-8 and a Symbol is
  * wanted.
  */
-VALUE mp_key_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
+VALUE mp_key_cache_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 
 /* The same, from wherever it is. */
 MP_INLINE VALUE
-mp_key(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
+mp_key_cache_fetch(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
     if (MP_LIKELY(len - 1 < MP_STRING_INLINE)) {
         mp_string_entry key = mp_string_describe(p, len, kind);
@@ -39,7 +39,7 @@ mp_key(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
         if (MP_LIKELY(mp_string_same_p(&entries[place], &key))) return entries[place].object;
         if (MP_LIKELY(mp_string_same_p(&entries[place ^ 1], &key))) return entries[place ^ 1].object;
     }
-    return mp_key_search(cache, p, len, kind);
+    return mp_key_cache_search(cache, p, len, kind);
 }
 
 #endif

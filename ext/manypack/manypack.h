@@ -21,6 +21,7 @@ mp_utf8_index_p(int index)
 void Init_manypack_error(void);
 void Init_manypack_io(void);
 void Init_manypack_options(void);
+void Init_manypack_ractor(void);
 void Init_manypack_types(void);
 void Init_manypack_codec(void);
 void Init_manypack_key_cache(void);

@@ -118,30 +118,8 @@ mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
     return entry;
 }
 
-/*
- * call-seq: symbol.to_msgpack_ext -> String
- *
- * The name, frozen: what Factory#register_type(type, Symbol) has a Symbol packed by unless it is told otherwise.
- *
- *   :ready.to_msgpack_ext #=> "ready"
- */
-static VALUE
-rb_symbol_to_msgpack_ext(VALUE self)
-{
-    const mp_packed_symbol *packed;
-    VALUE name;
-
-    if (!RB_STATIC_SYM_P(self)) return rb_sym2str(self);
-    packed = mp_symbol_cache_find(mp_symbol_cache_get(), self, &name);
-    if (!packed) return name;
-    name = rb_enc_str_new((const char *)packed->bytes + 1, packed->bytes[0] & MP_FIXSTR_MAX, mp_utf8);
-    if (rb_enc_str_asciionly_p(name)) rb_enc_associate_index(name, mp_usascii_index);
-    return rb_obj_freeze(name);
-}
-
 void
 Init_manypack_symbol_cache(void)
 {
-    rb_define_method(rb_cSymbol, "to_msgpack_ext", rb_symbol_to_msgpack_ext, 0);
     cache_key = rb_ractor_local_storage_ptr_newkey(&cache_type);
 }

@@ -1,12 +1,11 @@
 /* The registry of ext types: handlers, and the lookup of a class. */
 #include "types.h"
 
+#include "ractor.h"
+#include "symbol_cache.h"
+
 static ID id_call, id_receiver, id_name, id_to_proc, id_proc_for;
 static VALUE mHandler, eIsolationError;
-
-/* Not NULL in the main Ractor only. */
-static rb_ractor_local_key_t main_key;
-static const struct rb_ractor_local_storage_type main_key_type = {NULL, NULL};
 
 /* Made once, for registered_types to be equal to themselves. The Procs of a Symbol are equal anyway. */
 static VALUE
@@ -223,12 +222,6 @@ mp_types_make_common(mp_types *types)
     for (i = 0; i < types->unpacker_count; i++) types->unpackers[i].handler.common = true;
 }
 
-bool
-mp_main_ractor_p(void)
-{
-    return rb_ractor_local_storage_ptr(main_key) != NULL;
-}
-
 NORETURN(static void raise_not_shareable(const mp_type *type));
 
 static void
@@ -286,6 +279,29 @@ mp_types_for_object(const mp_types *types, VALUE obj)
     return NULL;
 }
 
+/* --- the default handler of Symbol --------------------------------------------------------------------- */
+
+/*
+ * call-seq: symbol.to_msgpack_ext -> String
+ *
+ * The name, frozen: what Factory#register_type(type, Symbol) has a Symbol packed by unless it is told otherwise.
+ *
+ *   :ready.to_msgpack_ext #=> "ready"
+ */
+static VALUE
+rb_symbol_to_msgpack_ext(VALUE self)
+{
+    const mp_packed_symbol *packed;
+    VALUE name;
+
+    if (!RB_STATIC_SYM_P(self)) return rb_sym2str(self);
+    packed = mp_symbol_cache_find(mp_symbol_cache_get(), self, &name);
+    if (!packed) return name;
+    name = rb_enc_str_new((const char *)packed->bytes + 1, packed->bytes[0] & MP_FIXSTR_MAX, mp_utf8);
+    if (rb_enc_str_asciionly_p(name)) rb_enc_associate_index(name, mp_usascii_index);
+    return rb_obj_freeze(name);
+}
+
 void
 Init_manypack_types(void)
 {
@@ -296,6 +312,5 @@ Init_manypack_types(void)
     id_proc_for = rb_intern("proc_for");
     mHandler = mp_const("Manypack::Handler");
     eIsolationError = mp_const("Ractor::IsolationError");
-    main_key = rb_ractor_local_storage_ptr_newkey(&main_key_type);
-    rb_ractor_local_storage_ptr_set(main_key, &main_key);
+    rb_define_method(rb_cSymbol, "to_msgpack_ext", rb_symbol_to_msgpack_ext, 0);
 }

@@ -87,9 +87,6 @@ void mp_type_check_ractor(const mp_type *type);
 /* The same for all of them, where they shall cross to another Ractor. */
 void mp_types_check_shareable(const mp_types *types);
 
-/* Whether this is the main Ractor. */
-bool mp_main_ractor_p(void);
-
 /* The type that packs obj, which is no exact core type: its class, its singleton class or an ancestor; NULL. */
 const mp_type *mp_types_for_object(const mp_types *types, VALUE obj);
 

@@ -52,7 +52,7 @@ find_or_keep(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind
 }
 
 VALUE
-mp_value_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
+mp_value_cache_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
     if (cache->credit > 0) return find_or_keep(cache, p, len, kind);
     if (++cache->credit == 0) cache->credit = FREE_MISSES;

@@ -34,7 +34,7 @@ VALUE mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind);
  * That of 1 to MP_VALUE_MAX bytes that the cache does not have inline: a longer one from the cache, or a new one, which
  * may be kept there.
  */
-VALUE mp_value_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
+VALUE mp_value_cache_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 
 MP_INLINE VALUE
 mp_value_hit(mp_value_cache *cache, const mp_string_entry *place)
@@ -45,14 +45,14 @@ mp_value_hit(mp_value_cache *cache, const mp_string_entry *place)
 
 /* The same, from wherever it is. */
 MP_INLINE VALUE
-mp_value(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
+mp_value_cache_fetch(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
     if (MP_LIKELY(len - 1 < MP_STRING_INLINE && cache->credit > 0)) {
         mp_string_entry value = mp_string_describe(p, len, kind);
         const mp_string_entry *place = mp_string_place(&cache->table, &value);
         if (MP_LIKELY(mp_string_same_p(place, &value))) return mp_value_hit(cache, place);
     }
-    return mp_value_search(cache, p, len, kind);
+    return mp_value_cache_search(cache, p, len, kind);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* Map keys that would make a Hash take quadratic time: different ones with the same hash. */
-#ifndef MANYPACK_KEY_HASH_H
-#define MANYPACK_KEY_HASH_H
+#ifndef MANYPACK_KEY_FLOOD_H
+#define MANYPACK_KEY_FLOOD_H
 
 #include "manypack.h"
 

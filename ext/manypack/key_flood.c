@@ -1,5 +1,5 @@
 /* Counting how many keys have the same hash, with the help of a Hash of these hashes. */
-#include "key_hash.h"
+#include "key_flood.h"
 
 static bool
 plain_p(VALUE key)
