@@ -1,18 +1,18 @@
 /*
- * Strings and Symbols that were seen before, by their bytes: what the caches of a Ractor keep theirs in.
+ * Strings and Symbols that were seen before, found by their bytes: the entries of the key cache and the value cache.
  *
- * The bytes stand inline beside each, so that a hit reads half a cache line and takes no lock, where Ruby's own table
- * of strings costs ten times as much.
+ * Short ones have their bytes inline, so that a hit reads half a cache line and takes no lock. Ruby's own table of
+ * strings costs ten times as much.
  */
 #ifndef MANYPACK_STRING_TABLE_H
 #define MANYPACK_STRING_TABLE_H
 
-#include "manypack.h"
+#include "cache_table.h"
 
-/* Up to so many bytes an entry has all of them, of others the object itself is compared. */
+/* An entry has all bytes of a String up to this length; of a longer one the object itself is compared as well. */
 #define MP_STRING_INLINE 22
 
-/* What is made of bytes, each for itself. */
+/* What is made of the bytes. The same bytes may be kept once for each. */
 typedef enum { MP_KEY_STRING = 1, MP_KEY_SYMBOL, MP_VALUE_SHAREABLE, MP_VALUE_INTERNED } mp_string_kind;
 
 typedef struct {
@@ -21,32 +21,18 @@ typedef struct {
     uint64_t rest;        /* length, kind, and up to 6 bytes from the middle; never 0 */
 } mp_string_entry;
 
-typedef struct {
-    mp_string_entry *entries;
-    unsigned shift; /* 64 - log2 of their number */
-} mp_string_table;
-
 /* A key for a cache that each Ractor has of its own: a struct that begins with its table, and owns nothing else. */
 rb_ractor_local_key_t mp_string_cache_key(void);
 
 /* That of the current Ractor, of so many bytes. A new one is zero behind its table. */
 void *mp_string_cache_get(rb_ractor_local_key_t key, size_t size);
 
-/*
- * Makes the table twice as large, unless it may not be. place says where in the larger one an entry goes; NULL where
- * there is no room for it. Returns whether it is.
- */
-typedef mp_string_entry *mp_string_placing(const mp_string_table *table, const mp_string_entry *entry);
-bool mp_string_table_grow(mp_string_table *table, mp_string_placing *place);
+/* The entry that has the len bytes at p, which wanted describes, in whichever way; NULL if none has them. */
+const mp_string_entry *mp_string_search(mp_cache_table *table, const mp_string_entry *wanted,
+                                        const uint8_t *p, size_t len);
 
-/* Whether the object of an entry has the bytes at p, of which it has those that the entry has. */
-bool mp_string_whole_p(const mp_string_entry *entry, const uint8_t *p, size_t len);
-
-MP_INLINE size_t
-mp_string_table_size(const mp_string_table *table)
-{
-    return (size_t)1 << (64 - table->shift);
-}
+/* Keeps an entry that no way has. */
+void mp_string_keep(mp_cache_table *table, const mp_string_entry *entry);
 
 /* What an entry has of 1 to 255 bytes. */
 MP_INLINE mp_string_entry
@@ -76,19 +62,22 @@ mp_string_same_p(const mp_string_entry *a, const mp_string_entry *b)
     return a->first == b->first && a->last == b->last && a->rest == b->rest;
 }
 
-/* By the high bits of a product: the low ones are the same for attribute_001 to attribute_999. */
 MP_INLINE size_t
-mp_string_index(const mp_string_table *table, const mp_string_entry *entry)
+mp_string_home(const mp_cache_table *table, const mp_string_entry *entry)
 {
-    uint64_t sum = entry->first + (entry->last << 7 | entry->last >> 57) + entry->rest;
-
-    return (size_t)(sum * 0x9e3779b97f4a7c15u >> table->shift);
+    return mp_cache_table_index(table, entry->first + (entry->last << 7 | entry->last >> 57) + entry->rest);
 }
 
-MP_INLINE mp_string_entry *
-mp_string_place(const mp_string_table *table, const mp_string_entry *entry)
+/* The entry equal to wanted, of at most MP_STRING_INLINE bytes, if it is at home or beside it: where most are. */
+MP_INLINE const mp_string_entry *
+mp_string_near(const mp_cache_table *table, const mp_string_entry *wanted)
 {
-    return &table->entries[mp_string_index(table, entry)];
+    const mp_string_entry *entries = table->entries;
+    size_t home = mp_string_home(table, wanted);
+
+    if (MP_LIKELY(mp_string_same_p(&entries[home], wanted))) return &entries[home];
+    if (MP_LIKELY(mp_string_same_p(&entries[home ^ 1], wanted))) return &entries[home ^ 1];
+    return NULL;
 }
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * Symbols as they are packed, by the objects themselves: one small table for each Ractor, made when it packs its first.
+ * The packed bytes of Symbols, found by the objects themselves: each Ractor has a table, made when it packs its first.
  *
  * Before 4.1 Ruby looks up the name of a Symbol under a lock of all Ractors: two that pack rows with Symbol keys
- * would do half of what one does. Here are the bytes of Symbols that are never collected: the collector need not know.
+ * would do half of what one does. Only Symbols that are never collected are kept, so that the collector need not know.
  */
 #ifndef MANYPACK_SYMBOL_CACHE_H
 #define MANYPACK_SYMBOL_CACHE_H
 
-#include "manypack.h"
+#include "cache_table.h"
 #include "wire.h"
 
 /* A fixstr of any length. Longer names, and those that are not UTF-8, are looked up each time. */
@@ -19,29 +19,27 @@ typedef struct {
 } mp_packed_symbol;
 
 typedef struct {
-    mp_packed_symbol *entries;
-    unsigned shift; /* 64 - log2 of their number */
-    unsigned kept;  /* put into it, in place of others too */
+    mp_cache_table table;
 } mp_symbol_cache;
 
 /* The cache of the current Ractor. */
 mp_symbol_cache *mp_symbol_cache_get(void);
 
-/* The index of the entry that is a Symbol's own. */
+/* The index of the entry that is a Symbol's home. */
 MP_INLINE size_t
 mp_symbol_cache_home(const mp_symbol_cache *cache, VALUE symbol)
 {
-    return (size_t)((uint64_t)symbol * 0x9e3779b97f4a7c15u >> cache->shift);
+    return mp_cache_table_index(&cache->table, symbol);
 }
 
-/* A Symbol that is never collected and is not in its own entry; NULL when it is not kept, and *name is its name. */
+/* A Symbol that is never collected and not at home; NULL when it cannot be kept, and *name is its name. */
 const mp_packed_symbol *mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name);
 
-/* The same of one that may be in its own entry. It stays where it is until the next one is looked for. */
+/* The same of one that may be at home. The entry stays where it is until the next look-up. */
 MP_INLINE const mp_packed_symbol *
 mp_symbol_cache_find(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
 {
-    const mp_packed_symbol *home = &cache->entries[mp_symbol_cache_home(cache, symbol)];
+    const mp_packed_symbol *entries = cache->table.entries, *home = &entries[mp_symbol_cache_home(cache, symbol)];
 
     return MP_LIKELY(home->symbol == symbol) ? home : mp_symbol_cache_search(cache, symbol, name);
 }

@@ -1,8 +1,8 @@
-/* The value cache: where it lives, how it grows, what it does about a String that it does not have. */
+/* The value cache: where it lives, when it is asked at all, and how it makes a String that it does not have. */
 #include "value_cache.h"
 
-/* So many misses are free at first, and again whenever so many Strings have passed by. */
-enum { FREE_MISSES = 64, PASSING_BY = 512 };
+/* Misses that are free at first, and again after so many Strings have bypassed the cache. */
+enum { FREE_MISSES = 64, BYPASSING = 512 };
 
 MP_STATIC_ASSERT(value_cache_begins_with_its_table, offsetof(mp_value_cache, table) == 0);
 
@@ -17,15 +17,6 @@ mp_value_cache_get(void)
     return cache;
 }
 
-static void
-keep(mp_value_cache *cache, mp_string_entry value)
-{
-    mp_string_table *table = &cache->table;
-
-    if (++cache->kept > mp_string_table_size(table) && mp_string_table_grow(table, mp_string_place)) cache->kept = 0;
-    *mp_string_place(table, &value) = value;
-}
-
 VALUE
 mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind)
 {
@@ -37,17 +28,17 @@ mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind)
     return mp_obj_set_shareable(string);
 }
 
-/* A String that is in its place, or was put there; whether to look is decided. */
+/* The String from one of its ways, or a new one, which is kept; the credit allows to look. */
 static VALUE
 find_or_keep(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {
     mp_string_entry value = mp_string_describe(p, len, kind);
-    const mp_string_entry *place = mp_string_place(&cache->table, &value);
+    const mp_string_entry *found = mp_string_search(&cache->table, &value, p, len);
 
-    if (mp_string_same_p(place, &value) && mp_string_whole_p(place, p, len)) return mp_value_hit(cache, place);
-    if (--cache->credit == 0) cache->credit = -PASSING_BY;
+    if (found) return mp_value_cache_hit(cache, found);
+    if (--cache->credit == 0) cache->credit = -BYPASSING;
     value.object = mp_value_new(p, len, kind);
-    keep(cache, value);
+    mp_string_keep(&cache->table, &value);
     return value.object;
 }
 

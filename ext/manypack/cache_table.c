@@ -1,0 +1,106 @@
+/* What a cache keeps where: the growth of its table, and which entry makes room for another. */
+#include "cache_table.h"
+
+/*
+ * One in so many strays moves home. Rarely enough that two entries of one map that share a home seldom swap, often
+ * enough that a document's keys soon displace those of the document before.
+ */
+enum { STRAYS_TO_MOVE = 64 };
+
+/* A table grows when it has kept more than a quarter of its size: most entries are then at home. */
+enum { SIZE_PER_KEPT = 4 };
+
+static void *
+entry_at(const mp_cache_table *table, const mp_cache_layout *layout, size_t index)
+{
+    return (uint8_t *)table->entries + index * layout->entry_size;
+}
+
+static bool
+free_p(const void *entry)
+{
+    return *(const VALUE *)entry == 0;
+}
+
+/* A free way of an entry that has this home; NULL when others have them all. */
+static void *
+free_way(const mp_cache_table *table, const mp_cache_layout *layout, size_t home)
+{
+    size_t way;
+
+    for (way = 0; way < MP_CACHE_WAYS; way++) {
+        void *place = entry_at(table, layout, home ^ way);
+        if (free_p(place)) return place;
+    }
+    return NULL;
+}
+
+static void *
+entries_new(const mp_cache_layout *layout, unsigned bits)
+{
+    return ruby_xcalloc((size_t)1 << bits, layout->entry_size);
+}
+
+void
+mp_cache_table_create(mp_cache_table *table, const mp_cache_layout *layout)
+{
+    table->entries = entries_new(layout, layout->first_bits);
+    table->shift = 64 - layout->first_bits;
+}
+
+/* Doubles the table. An entry that finds no free way in the larger one is forgotten. */
+static void
+grow(mp_cache_table *table, const mp_cache_layout *layout)
+{
+    unsigned bits = 64 - table->shift + 1;
+    mp_cache_table grown = {.entries = entries_new(layout, bits), .shift = 64 - bits, .kept = table->kept};
+    size_t i;
+
+    for (i = 0; i < mp_cache_table_size(table); i++) {
+        const void *entry = entry_at(table, layout, i);
+        void *place = free_p(entry) ? NULL : free_way(&grown, layout, layout->home(&grown, entry));
+        if (place) memcpy(place, entry, layout->entry_size);
+    }
+    xfree(table->entries);
+    *table = grown;
+}
+
+void *
+mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const void *entry)
+{
+    bool crowded = ++table->kept > mp_cache_table_size(table) / SIZE_PER_KEPT;
+    size_t home;
+    void *place;
+
+    if (crowded && 64 - table->shift < layout->max_bits) grow(table, layout);
+    home = layout->home(table, entry);
+    place = free_way(table, layout, home);
+    if (!place) place = entry_at(table, layout, home ^ (table->kept % MP_CACHE_WAYS));
+    return memcpy(place, entry, layout->entry_size);
+}
+
+/* Moves a stray to its home. The entry that was there moves to a free way of its own or is forgotten. */
+static void *
+bring_home(mp_cache_table *table, const mp_cache_layout *layout, void *home, void *stray)
+{
+    uint8_t evicted[MP_CACHE_ENTRY_MAX];
+    bool occupied = !free_p(home);
+    size_t its_home = occupied ? layout->home(table, home) : 0;
+    void *place;
+
+    memcpy(evicted, home, layout->entry_size);
+    memcpy(home, stray, layout->entry_size);
+    memset(stray, 0, layout->entry_size);
+    place = occupied ? free_way(table, layout, its_home) : NULL;
+    if (place) memcpy(place, evicted, layout->entry_size);
+    return home;
+}
+
+void *
+mp_cache_table_hit(mp_cache_table *table, const mp_cache_layout *layout, size_t home, size_t way)
+{
+    void *entry = entry_at(table, layout, home ^ way);
+
+    if (way == 0 || ++table->strays % STRAYS_TO_MOVE) return entry;
+    return bring_home(table, layout, entry_at(table, layout, home), entry);
+}
