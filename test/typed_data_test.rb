@@ -47,10 +47,12 @@ class TypedDataTest < Minitest::Test
     end
   end
 
-  def test_storage_of_a_ractor_is_marked_and_freed_as_purely
-    functions = SOURCE.values.flat_map { |text| text.scan(/rb_ractor_local_storage_type \w+ = \{(\w+), (\w+)\}/).flatten }.grep_v("NULL")
-    assert_includes functions, "string_table_mark"
-    functions.each { |function| assert_empty impure(function), function }
+  # One look-up finds it, and what is in the table of a type is tested above.
+  def test_a_ractor_keeps_one_object_and_nothing_that_has_no_table
+    keys = SOURCE.flat_map { |file, text| text.scan(/rb_ractor_local_storage_(\w+)_newkey/).map { |kind, _| [file, kind] } }
+    assert_equal [%w[ractor.c value]], keys
+    assert_includes TABLES.map { |file, _, name, _| [file, name] }, %w[ractor.c ractor_type]
+    assert_match(/mp_string_table_mark/, body_of("ractor_mark"))
   end
 
   def test_the_hot_part_of_every_struct_is_checked
@@ -58,6 +60,7 @@ class TypedDataTest < Minitest::Test
     assert_includes asserted, "two_string_entries_to_a_cache_line"
     assert_includes asserted, "codec_is_hot_in_one_cache_line"
     assert_includes asserted, "factory_is_small"
+    assert_includes asserted, "ractor_state_is_small"
   end
 
   private

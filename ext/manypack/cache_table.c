@@ -10,6 +10,33 @@ enum { STRAYS_TO_MOVE = 64 };
 /* A table grows when it has kept more than a quarter of its size: most entries are then at home. */
 enum { SIZE_PER_KEPT = 4 };
 
+/* The entries of every table that has kept nothing yet: free ones, so that look-ups need not ask. Never written. */
+static const uint64_t no_entries[MP_CACHE_WAYS * MP_CACHE_ENTRY_MAX / sizeof(uint64_t)];
+
+static bool
+memoryless_p(const mp_cache_table *table)
+{
+    return table->entries == (const void *)no_entries;
+}
+
+void
+mp_cache_table_init(mp_cache_table *table)
+{
+    *table = (mp_cache_table){.entries = (void *)(uintptr_t)no_entries, .shift = 62};
+}
+
+void
+mp_cache_table_free(mp_cache_table *table)
+{
+    if (!memoryless_p(table)) xfree(table->entries);
+}
+
+size_t
+mp_cache_table_memsize(const mp_cache_table *table, const mp_cache_layout *layout)
+{
+    return memoryless_p(table) ? 0 : mp_cache_table_size(table) * layout->entry_size;
+}
+
 static void *
 entry_at(const mp_cache_table *table, const mp_cache_layout *layout, size_t index)
 {
@@ -35,33 +62,21 @@ free_way(const mp_cache_table *table, const mp_cache_layout *layout, size_t home
     return NULL;
 }
 
-static void *
-entries_new(const mp_cache_layout *layout, unsigned bits)
-{
-    return ruby_xcalloc((size_t)1 << bits, layout->entry_size);
-}
-
-void
-mp_cache_table_create(mp_cache_table *table, const mp_cache_layout *layout)
-{
-    table->entries = entries_new(layout, layout->first_bits);
-    table->shift = 64 - layout->first_bits;
-}
-
-/* Doubles the table. An entry that finds no free way in the larger one is forgotten. */
+/* Doubles the table, or gives it its first memory. An entry that finds no free way in the new one is forgotten. */
 static void
 grow(mp_cache_table *table, const mp_cache_layout *layout)
 {
-    unsigned bits = 64 - table->shift + 1;
-    mp_cache_table grown = {.entries = entries_new(layout, bits), .shift = 64 - bits, .kept = table->kept};
+    unsigned bits = memoryless_p(table) ? layout->first_bits : 64 - table->shift + 1;
+    mp_cache_table grown = {.shift = 64 - bits, .kept = table->kept};
     size_t i;
 
+    grown.entries = ruby_xcalloc((size_t)1 << bits, layout->entry_size);
     for (i = 0; i < mp_cache_table_size(table); i++) {
         const void *entry = entry_at(table, layout, i);
         void *place = free_p(entry) ? NULL : free_way(&grown, layout, layout->home(&grown, entry));
         if (place) memcpy(place, entry, layout->entry_size);
     }
-    xfree(table->entries);
+    mp_cache_table_free(table);
     *table = grown;
 }
 
@@ -72,7 +87,7 @@ mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const 
     size_t home;
     void *place;
 
-    if (crowded && 64 - table->shift < layout->max_bits) grow(table, layout);
+    if (memoryless_p(table) || (crowded && 64 - table->shift < layout->max_bits)) grow(table, layout);
     home = layout->home(table, entry);
     place = free_way(table, layout, home);
     if (!place) place = entry_at(table, layout, home ^ (table->kept % MP_CACHE_WAYS));

@@ -15,7 +15,7 @@
 enum { MP_CACHE_WAYS = 4 };
 
 typedef struct {
-    void *entries;   /* each begins with a VALUE, which is 0 while the entry is free; NULL before the first use */
+    void *entries;   /* never NULL; each begins with a VALUE, which is 0 while the entry is free */
     unsigned shift;  /* 64 - log2 of the number of entries */
     unsigned kept;   /* entries put in so far, whether they took a free place or another's */
     unsigned strays; /* hits away from home since the table last grew */
@@ -30,8 +30,12 @@ typedef struct {
 
 #define MP_CACHE_ENTRY_MAX 64
 
-/* Gives a table that has none its first entries, all free. */
-void mp_cache_table_create(mp_cache_table *table, const mp_cache_layout *layout);
+/* Makes a table empty without memory of its own, which it gets when it keeps its first entry. */
+void mp_cache_table_init(mp_cache_table *table);
+
+/* For the dfree and the dsize of the object that has the table. */
+void mp_cache_table_free(mp_cache_table *table);
+size_t mp_cache_table_memsize(const mp_cache_table *table, const mp_cache_layout *layout);
 
 /* Keeps a copy of entry, which no way has, and returns it: in a free way, or else instead of another entry. */
 void *mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const void *entry);
@@ -45,7 +49,7 @@ void *mp_cache_table_hit(mp_cache_table *table, const mp_cache_layout *layout, s
 MP_INLINE size_t
 mp_cache_table_size(const mp_cache_table *table)
 {
-    return table->entries ? (size_t)1 << (64 - table->shift) : 0;
+    return (size_t)1 << (64 - table->shift);
 }
 
 /* The index that a hash leads to. The high bits of a product: the low ones are the same for many similar hashes. */

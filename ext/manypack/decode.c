@@ -5,7 +5,6 @@
 #include "io.h"
 #include "key_flood.h"
 #include "skip.h"
-#include "spare.h"
 #include "stack.h"
 #include "timestamp.h"
 #include "unpacker.h"
@@ -210,6 +209,22 @@ check_key_hashes(const mp_decoder *d, size_t n, const VALUE *values, size_t end)
     if (exceeded) mp_raise_same_hash((size_t)exceeded, end);
 }
 
+/* --- what the Ractor keeps -------------------------------------------------------------------------- */
+
+MP_INLINE mp_ractor *
+ractor_of(mp_decoder *d)
+{
+    if (MP_UNLIKELY(!d->ractor)) d->ractor = mp_ractor_current();
+    return d->ractor;
+}
+
+/* Before the first key of a map: from here on d->ractor is set. */
+MP_INLINE void
+ready_for_keys(mp_decoder *d)
+{
+    ractor_of(d);
+}
+
 /* --- objects ---------------------------------------------------------------------------------------- */
 
 /* As the options want every finished object of ours that can be frozen; its children have been here before. */
@@ -239,8 +254,7 @@ frozen_str(mp_decoder *d, const uint8_t *p, uint32_t n)
     mp_string_kind kind = d->codec->options.shareable ? MP_VALUE_SHAREABLE : MP_VALUE_INTERNED;
 
     if (n - 1 >= MP_VALUE_MAX) return mp_value_new(p, n, kind);
-    if (MP_UNLIKELY(!d->strings)) d->strings = mp_value_cache_get();
-    return mp_value_cache_fetch(d->strings, p, n, kind);
+    return mp_value_cache_fetch(&ractor_of(d)->values, p, n, kind);
 }
 
 MP_INLINE VALUE
@@ -321,8 +335,7 @@ static MP_NOINLINE VALUE
 large_hash_new(mp_decoder *d, size_t n, const VALUE *values)
 {
     if (n > 2 * MP_ROW_PAIRS_MAX) return mp_hash_of_new_keys(n, values);
-    if (MP_UNLIKELY(!d->rows)) d->rows = mp_hash_templates_get();
-    return mp_hash_of_row(d->rows, n, values);
+    return mp_hash_of_row(&ractor_of(d)->rows, n, values);
 }
 
 /* n objects, a key and a value in turn. User code runs in here when a key's class has a #hash of its own. */
@@ -338,13 +351,6 @@ hash_new(mp_decoder *d, size_t n, const VALUE *values)
         hash = large_hash_new(d, n, values);
     }
     return finished(&d->codec->options, hash);
-}
-
-/* Before the first key of a map. */
-MP_INLINE void
-ready_for_keys(mp_decoder *d)
-{
-    if (MP_UNLIKELY(!d->keys)) d->keys = mp_key_cache_get();
 }
 
 /* A bin that is a map key: always frozen, as a Hash would freeze a copy of it otherwise. */
@@ -389,7 +395,7 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
     VALUE symbol;
 
     ready_for_keys(d);
-    symbol = mp_key_cache_fetch(d->keys, p, n, MP_KEY_SYMBOL);
+    symbol = mp_key_cache_fetch(&d->ractor->keys, p, n, MP_KEY_SYMBOL);
     return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
 }
 
@@ -414,7 +420,7 @@ around_body(mp_decoder *d, const uint8_t *at)
 static VALUE
 body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, mp_around around)
 {
-    VALUE source = d->source, used = d->inner ? mp_spare_take(&d->inner) : mp_spare_take(&mp_spares_get()->body);
+    VALUE source = d->source, used = mp_spare_take(d->inner ? &d->inner : &ractor_of(d)->spares.body);
     size_t at = 0;
 
     if (source && OBJ_FROZEN(source)) at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
@@ -651,7 +657,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         if (MP_LIKELY(mp_ahead_p(p, d->end))) {
             /* A short key goes a way of its own to its value: no map ends behind it, and there is nothing to choose. */
             if (mp_left_key_p(left) && short_str_p(options, limited, p, &n) && MP_LIKELY(count < capacity)) {
-                obj = mp_key_cache_fetch(d->keys, p + 1, n, key_kind);
+                obj = mp_key_cache_fetch(&d->ractor->keys, p + 1, n, key_kind);
                 if (MP_LIKELY(obj)) {
                     values[count++] = obj;
                     left -= MP_LEFT_ONE;
@@ -683,7 +689,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 raise_status(d, MP_E_UTF8, p);
             }
             if (mp_left_key_p(left)) {
-                obj = mp_key_cache_fetch(d->keys, payload, n, key_kind);
+                obj = mp_key_cache_fetch(&d->ractor->keys, payload, n, key_kind);
                 if (MP_UNLIKELY(!obj)) {
                     STOP_IF_PLAIN();
                     COMMIT(payload + n);

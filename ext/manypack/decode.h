@@ -3,9 +3,7 @@
 #define MANYPACK_DECODE_H
 
 #include "codec.h"
-#include "hash_template.h"
-#include "key_cache.h"
-#include "value_cache.h"
+#include "ractor.h"
 #include "value_stack.h"
 
 /*
@@ -71,9 +69,7 @@ typedef struct {
     const uint8_t *at;          /* the first that is not decoded; when something raised, what to go on with */
     size_t origin;              /* offset of start in the whole input, for errors */
     const mp_codec *codec;
-    mp_key_cache *keys;         /* of this Ractor; NULL until the first map key */
-    mp_value_cache *strings;    /* of this Ractor; NULL until the first String that is frozen */
-    mp_hash_templates *rows;    /* of this Ractor; NULL until the first map of a row's size */
+    mp_ractor *ractor;          /* the current one; NULL until something that it keeps is needed */
     VALUE inner;                /* an Unpacker whose body has ended, for the next one; 0 */
     uint32_t outer_depth;       /* containers around the whole input: above 0 in the body of an ext */
     uint32_t outer_keys;        /* those of them that are map keys */
@@ -102,9 +98,7 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec)
     d->source = 0;
     d->start = d->end = d->at = NULL;
     d->codec = codec;
-    d->keys = NULL;
-    d->strings = NULL;
-    d->rows = NULL;
+    d->ractor = NULL;
     d->inner = 0;
     d->outer_depth = d->outer_keys = 0;
     d->max_depth = mp_unpack_max_depth(&codec->options);

@@ -4,7 +4,6 @@
 #include "error.h"
 #include "io.h"
 #include "packer.h"
-#include "result_size.h"
 #include "stack.h"
 #include "timestamp.h"
 #include "wire.h"
@@ -16,19 +15,26 @@ static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 /* A String this large is outgrown by few messages; four times as much at each step after it. */
 enum { FIRST_CAPACITY = 16384, GROWTH = 4 };
 
-static size_t
-first_capacity(void)
+MP_INLINE mp_ractor *
+ractor_of(mp_encoder *e)
 {
-    size_t expected = mp_result_size_expected();
+    if (MP_UNLIKELY(!e->ractor)) e->ractor = mp_ractor_current();
+    return e->ractor;
+}
+
+static size_t
+first_capacity(mp_encoder *e)
+{
+    size_t expected = mp_result_size_expected(&ractor_of(e)->results);
 
     return expected > FIRST_CAPACITY ? expected + expected / 16 : FIRST_CAPACITY;
 }
 
 /* Bytes to have room for: what is written, n more, and as much again as keeps copying rare. */
 static long
-grown_capacity(const mp_encoder *e, size_t size, size_t n)
+grown_capacity(mp_encoder *e, size_t size, size_t n)
 {
-    size_t want = !e->str ? first_capacity() : size < ((size_t)1 << 20) ? size * GROWTH : size * 2;
+    size_t want = !e->str ? first_capacity(e) : size < ((size_t)1 << 20) ? size * GROWTH : size * 2;
 
     if (n > (size_t)LONG_MAX - size) rb_raise(rb_eNoMemError, "packed data of more than %ld bytes", LONG_MAX);
     if (want < size + n) want = size + n;
@@ -90,7 +96,7 @@ encoder_result(mp_encoder *e)
         return mp_buffer_to_s(e->buffer);
     }
     if (!e->str) return rb_str_new((const char *)e->out.start, (long)size);
-    mp_result_size_note(size);
+    mp_result_size_note(&ractor_of(e)->results, size);
     rb_str_set_len(e->str, (long)size);
     if (rb_str_capacity(e->str) / 2 > size) rb_str_resize(e->str, (long)size);
     return rb_obj_reveal(e->str, rb_cString);
@@ -381,8 +387,7 @@ encode_symbol(mp_encoder *e, uint8_t *p, VALUE symbol)
     if (MP_LIKELY(RB_STATIC_SYM_P(symbol))) {
         const mp_packed_symbol *packed;
 
-        if (!e->symbols) e->symbols = mp_symbol_cache_get();
-        packed = mp_symbol_cache_find(e->symbols, symbol, &name);
+        packed = mp_symbol_cache_find(&ractor_of(e)->symbols, symbol, &name);
         if (MP_LIKELY(packed != NULL)) return mp_put_packed_symbol(room(e, p, MP_PACKED_SYMBOL_MAX), packed);
     } else {
         name = rb_sym2str(symbol);

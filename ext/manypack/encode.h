@@ -6,7 +6,7 @@
 #include "codec.h"
 #include "out.h"
 #include "path.h"
-#include "symbol_cache.h"
+#include "ractor.h"
 
 /* Bytes of C stack that an encoder starts with: most messages need no more. */
 #define MP_ENCODER_BLOCK 4096
@@ -24,7 +24,7 @@ typedef struct {
     VALUE packer;            /* what user code writes to; 0 until some is called. Its buffer is buffer */
     const mp_codec *codec;
     const mp_place *place;
-    mp_symbol_cache *symbols; /* of the current Ractor; NULL before the first Symbol */
+    mp_ractor *ractor;       /* the current one; NULL until something that it keeps is needed */
     VALUE last_class;        /* of a foreign object, and the ext type that was found for it or NULL */
     const mp_type *last_type;
     uint32_t depth, max_depth;
@@ -44,7 +44,7 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     e->packer = 0;
     e->codec = codec;
     e->place = NULL;
-    e->symbols = NULL;
+    e->ractor = NULL;
     e->last_class = 0;
     e->depth = 0;
     e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;

@@ -10,39 +10,35 @@ typedef struct {
     st_table *table; /* that of hash, which gets no other keys */
 } hash_template;
 
-struct mp_hash_templates {
+typedef struct mp_hash_template_list {
     hash_template templates[TEMPLATES];
     uint64_t once[LISTS]; /* maps whose keys are never the same leave no template */
     unsigned made, came;  /* how many templates and lists were put in here, in a circle */
-};
-
-static rb_ractor_local_key_t templates_key;
+} template_list;
 
 /* --- storage ---------------------------------------------------------------------------------------- */
 
 /*
- * Marks nothing: no template is found after a collection, nor does it keep keys or the values of its last row alive.
- * The next row makes a new one, which is cheaper than to take the values out of a template again after each row.
- * Nothing here has a write barrier, so that every collection comes by, a minor one and the end of an incremental one.
+ * No template is found after a collection, nor does it keep keys or the values of its last row alive. The next row
+ * makes a new one, which is cheaper than to take the values out of a template again after each row.
  */
-static void
-templates_mark(void *ptr)
+void
+mp_hash_templates_forget(mp_hash_templates *templates)
 {
-    ((mp_hash_templates *)ptr)->made = 0;
+    if (templates->list) templates->list->made = 0;
 }
 
-static const struct rb_ractor_local_storage_type templates_type = {templates_mark, ruby_xfree};
-
-mp_hash_templates *
-mp_hash_templates_get(void)
+size_t
+mp_hash_templates_memsize(const mp_hash_templates *templates)
 {
-    mp_hash_templates *templates = rb_ractor_local_storage_ptr(templates_key);
+    return templates->list ? sizeof(template_list) : 0;
+}
 
-    if (MP_UNLIKELY(!templates)) {
-        templates = ZALLOC(mp_hash_templates);
-        rb_ractor_local_storage_ptr_set(templates_key, templates);
-    }
-    return templates;
+static template_list *
+list_of_templates(mp_hash_templates *templates)
+{
+    if (MP_UNLIKELY(!templates->list)) templates->list = ZALLOC(template_list);
+    return templates->list;
 }
 
 /* --- lists of keys ---------------------------------------------------------------------------------- */
@@ -60,7 +56,7 @@ list_of(size_t n, const VALUE *objects)
 
 /* Whether that list came before; from now on it did. */
 static bool
-came_before_p(mp_hash_templates *templates, uint64_t list)
+came_before_p(template_list *templates, uint64_t list)
 {
     size_t i;
 
@@ -131,7 +127,7 @@ copy_with(const hash_template *template, size_t n, const VALUE *objects)
 
 /* The template of a list; NULL without one. */
 static const hash_template *
-template_of(const mp_hash_templates *templates, uint64_t list)
+template_of(const template_list *templates, uint64_t list)
 {
     size_t count = templates->made < TEMPLATES ? templates->made : TEMPLATES, i;
 
@@ -152,7 +148,7 @@ mp_hash_of_new_keys(size_t n, const VALUE *objects)
 
 /* Keeps a template of a Hash that was made of n objects, of which no key is there twice. */
 static void
-keep(mp_hash_templates *templates, uint64_t list, VALUE hash)
+keep(template_list *templates, uint64_t list, VALUE hash)
 {
     hash_template template = {.list = list, .hash = rb_obj_hide(rb_hash_dup(hash))};
 
@@ -165,8 +161,9 @@ keep(mp_hash_templates *templates, uint64_t list, VALUE hash)
  * each of their maps compared with all templates.
  */
 VALUE
-mp_hash_of_row(mp_hash_templates *templates, size_t n, const VALUE *objects)
+mp_hash_of_row(mp_hash_templates *owner, size_t n, const VALUE *objects)
 {
+    template_list *templates = list_of_templates(owner);
     uint64_t list = list_of(n, objects);
     const hash_template *template = template_of(templates, list);
     VALUE hash = template ? copy_with(template, n, objects) : 0;
@@ -176,10 +173,4 @@ mp_hash_of_row(mp_hash_templates *templates, size_t n, const VALUE *objects)
     if (template || !came_before_p(templates, list)) return hash;
     if (RHASH_SIZE(hash) == n / 2 && constant_keys_p(n, objects)) keep(templates, list, hash);
     return hash;
-}
-
-void
-Init_manypack_hash_template(void)
-{
-    templates_key = rb_ractor_local_storage_ptr_newkey(&templates_type);
 }

@@ -10,10 +10,20 @@
 /* Of fewer pairs Ruby keeps no table of hashes beside a Hash that could be copied; more are no row any more. */
 enum { MP_ROW_PAIRS_MIN = 9, MP_ROW_PAIRS_MAX = 256 };
 
-typedef struct mp_hash_templates mp_hash_templates;
+struct mp_hash_template_list;
 
-/* Those of the current Ractor, made when its first map of a row's size is decoded. */
-mp_hash_templates *mp_hash_templates_get(void);
+/* The templates of a Ractor. They have memory from the first map of a row's size on. */
+typedef struct {
+    struct mp_hash_template_list *list; /* NULL before */
+} mp_hash_templates;
+
+/*
+ * For the dmark of the object that has the templates: forgets them all. Every collection has to do so, a minor one and
+ * the end of an incremental one too: nothing marks a template.
+ */
+void mp_hash_templates_forget(mp_hash_templates *templates);
+
+size_t mp_hash_templates_memsize(const mp_hash_templates *templates);
 
 /* A new Hash of n objects, a key and a value in turn, every key hashed: for more pairs than fit into a Hash itself. */
 VALUE mp_hash_of_new_keys(size_t n, const VALUE *objects);

@@ -52,12 +52,6 @@ Init_manypack(void)
     Init_manypack_ractor();
     Init_manypack_types();
     Init_manypack_codec();
-    Init_manypack_key_cache();
-    Init_manypack_value_cache();
-    Init_manypack_symbol_cache();
-    Init_manypack_hash_template();
-    Init_manypack_result_size();
-    Init_manypack_spare();
     Init_manypack_buffer();
     Init_manypack_packer();
     Init_manypack_unpacker();

@@ -1,17 +1,7 @@
-/* The key cache: where it lives, and how it makes a key that it does not have. */
+/* The key cache: how it makes a key that it does not have. */
 #include "key_cache.h"
 
 #include "utf8.h"
-
-MP_STATIC_ASSERT(key_cache_begins_with_its_table, offsetof(mp_key_cache, table) == 0);
-
-static rb_ractor_local_key_t cache_key;
-
-mp_key_cache *
-mp_key_cache_get(void)
-{
-    return mp_string_cache_get(cache_key, sizeof(mp_key_cache));
-}
 
 /* Interned: since Ruby 4.0 a String of its own table may know its hash, which every Hash else computes anew. */
 static VALUE
@@ -53,10 +43,4 @@ mp_key_cache_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string
     key.object = key_new(p, len, kind);
     if (key.object) mp_string_keep(&cache->table, &key);
     return key.object;
-}
-
-void
-Init_manypack_key_cache(void)
-{
-    cache_key = mp_string_cache_key();
 }

@@ -1,4 +1,4 @@
-/* Map keys that were seen before, as Strings and as Symbols: each Ractor has a table, made for its first map. */
+/* Map keys that were seen before, as Strings and as Symbols: a table of each Ractor. */
 #ifndef MANYPACK_KEY_CACHE_H
 #define MANYPACK_KEY_CACHE_H
 
@@ -10,9 +10,6 @@
 typedef struct {
     mp_cache_table table;
 } mp_key_cache;
-
-/* The cache of the current Ractor. */
-mp_key_cache *mp_key_cache_get(void);
 
 /*
  * The String or Symbol for the len bytes at p that were not found inline: from another entry, or a new one, which is

@@ -5,7 +5,7 @@
 #include "encode.h"
 #include "error.h"
 #include "io.h"
-#include "spare.h"
+#include "ractor.h"
 #include "wire.h"
 
 typedef struct {
@@ -117,7 +117,7 @@ mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 VALUE
 mp_packer_borrow(VALUE codec)
 {
-    VALUE self = mp_spare_take(&mp_spares_get()->packer);
+    VALUE self = mp_spare_take(&mp_ractor_current()->spares.packer);
     mp_packer *packer;
 
     if (MP_UNLIKELY(!self)) {
@@ -139,7 +139,7 @@ mp_packer_give_back(VALUE self)
     /* Above 0, epoch tells of a write that a Fiber left: its user code may still go on. */
     if (packer->depth || packer->epoch || !mp_buffer_reusable_p(packer->buffer)) return;
     mp_buffer_set_aside(packer->buffer);
-    mp_spares_get()->packer = self;
+    mp_ractor_current()->spares.packer = self;
 }
 
 mp_loan

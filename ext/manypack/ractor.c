@@ -1,19 +1,102 @@
-/* What Manypack knows of the current Ractor: whether it is the main one. */
+/* The object that holds what Manypack keeps for a Ractor: how the collector sees it, and how it is found. */
 #include "ractor.h"
 
-/* Not NULL in the main Ractor only. */
-static rb_ractor_local_key_t main_key;
-static const struct rb_ractor_local_storage_type main_key_type = {NULL, NULL};
+/* 3.3 and newer: with the object's own words in a slot of 160 bytes, as Hashes are, for ten thousand Ractors. */
+MP_STATIC_ASSERT(ractor_state_is_small, sizeof(mp_ractor) <= 128);
+
+static void
+ractor_mark(void *ptr)
+{
+    mp_ractor *ractor = ptr;
+
+    mp_string_table_mark(&ractor->keys.table);
+    mp_string_table_mark(&ractor->values.table);
+    mp_hash_templates_forget(&ractor->rows);
+    if (ractor->spares.packer) rb_gc_mark_movable(ractor->spares.packer);
+    if (ractor->spares.unpacker) rb_gc_mark_movable(ractor->spares.unpacker);
+    if (ractor->spares.body) rb_gc_mark_movable(ractor->spares.body);
+}
+
+static void
+ractor_compact(void *ptr)
+{
+    mp_ractor *ractor = ptr;
+
+    if (ractor->spares.packer) ractor->spares.packer = rb_gc_location(ractor->spares.packer);
+    if (ractor->spares.unpacker) ractor->spares.unpacker = rb_gc_location(ractor->spares.unpacker);
+    if (ractor->spares.body) ractor->spares.body = rb_gc_location(ractor->spares.body);
+}
+
+static void
+ractor_free(void *ptr)
+{
+    mp_ractor *ractor = ptr;
+
+    mp_cache_table_free(&ractor->keys.table);
+    mp_cache_table_free(&ractor->values.table);
+    mp_cache_table_free(&ractor->symbols.table);
+    xfree(ractor->rows.list);
+    mp_typed_free(ptr);
+}
+
+static size_t
+ractor_memsize(const void *ptr)
+{
+    const mp_ractor *ractor = ptr;
+
+    return mp_typed_memsize(sizeof(mp_ractor)) + mp_string_table_memsize(&ractor->keys.table) +
+           mp_string_table_memsize(&ractor->values.table) + mp_symbol_cache_memsize(&ractor->symbols) +
+           mp_hash_templates_memsize(&ractor->rows);
+}
+
+/* Without write barriers. Never shareable: it is what one Ractor has for itself. */
+static const rb_data_type_t ractor_type = {
+    .wrap_struct_name = "Manypack::RactorState",
+    .function = {.dmark = ractor_mark, .dfree = ractor_free, .dsize = ractor_memsize, .dcompact = ractor_compact},
+    .flags = MP_TYPED_FREE | MP_TYPED_EMBEDDABLE,
+};
+
+static rb_ractor_local_key_t ractor_key;
+static VALUE cRactorState;
+static const mp_ractor *main_ractor;
+
+static MP_NOINLINE VALUE
+ractor_new(void)
+{
+    mp_ractor *ractor;
+    VALUE self = TypedData_Make_Struct(cRactorState, mp_ractor, &ractor_type, ractor);
+
+    mp_cache_table_init(&ractor->keys.table);
+    mp_value_cache_init(&ractor->values);
+    mp_cache_table_init(&ractor->symbols.table);
+    rb_ractor_local_storage_value_set(ractor_key, self);
+    return self;
+}
+
+mp_ractor *
+mp_ractor_current(void)
+{
+    VALUE self = rb_ractor_local_storage_value(ractor_key);
+
+    if (MP_UNLIKELY(NIL_P(self))) self = ractor_new();
+    return mp_typed_data(self);
+}
 
 bool
 mp_main_ractor_p(void)
 {
-    return rb_ractor_local_storage_ptr(main_key) != NULL;
+    return mp_ractor_current() == main_ractor;
 }
 
+/* Features are loaded in the main Ractor, so that this one is it. */
 void
 Init_manypack_ractor(void)
 {
-    main_key = rb_ractor_local_storage_ptr_newkey(&main_key_type);
-    rb_ractor_local_storage_ptr_set(main_key, &main_key);
+    ractor_key = rb_ractor_local_storage_value_newkey();
+    cRactorState = rb_define_class_under(mp_mManypack, "RactorState", rb_cObject);
+    rb_gc_register_mark_object(cRactorState);
+    rb_undef_alloc_func(cRactorState);
+    rb_undef_method(cRactorState, "initialize_copy");
+    rb_funcall(mp_mManypack, rb_intern("private_constant"), 1, ID2SYM(rb_intern("RactorState")));
+    main_ractor = mp_ractor_current();
 }

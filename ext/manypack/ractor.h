@@ -1,8 +1,30 @@
-/* What Manypack knows of the current Ractor. */
+/*
+ * All that Manypack keeps for a Ractor from one call to the next: one object under one key of the Ractor's storage.
+ *
+ * Ruby pins that object and marks it for as long as the Ractor lives, so a pointer to its struct holds for the rest of
+ * a call. Threads and Fibers of a Ractor share it: whoever calls user code has to expect that it used the same caches.
+ */
 #ifndef MANYPACK_RACTOR_H
 #define MANYPACK_RACTOR_H
 
-#include "manypack.h"
+#include "hash_template.h"
+#include "key_cache.h"
+#include "result_size.h"
+#include "spare.h"
+#include "symbol_cache.h"
+#include "value_cache.h"
+
+typedef struct {
+    mp_key_cache keys;
+    mp_value_cache values;
+    mp_symbol_cache symbols;
+    mp_hash_templates rows;
+    mp_result_sizes results;
+    mp_spares spares;
+} mp_ractor;
+
+/* That of the current Ractor, made at its first call. NoMemoryError. */
+mp_ractor *mp_ractor_current(void);
 
 bool mp_main_ractor_p(void);
 

@@ -7,9 +7,14 @@
 
 #include "manypack.h"
 
-/* Bytes to begin with: the shorter of the last two, so that one out of line does no harm; 0 before there were two. */
-size_t mp_result_size_expected(void);
+/* The last two, in KB; 0 for none. */
+typedef struct {
+    uint32_t last, before;
+} mp_result_sizes;
 
-void mp_result_size_note(size_t size);
+/* Bytes to begin with: the shorter of the last two, so that one outlier does no harm; 0 before there were two. */
+size_t mp_result_size_expected(const mp_result_sizes *sizes);
+
+void mp_result_size_note(mp_result_sizes *sizes, size_t size);
 
 #endif

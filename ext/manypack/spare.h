@@ -13,9 +13,6 @@ typedef struct {
     VALUE body;             /* an Unpacker whose body has ended; 0 without one */
 } mp_spares;
 
-/* Those of the current Ractor. */
-mp_spares *mp_spares_get(void);
-
 /* Whether no user code made it its own: froze it, gave it instance variables or a singleton class. */
 MP_INLINE bool
 mp_pristine_p(VALUE obj, VALUE klass)

@@ -14,11 +14,9 @@ static const mp_cache_layout layout = {
     .entry_size = sizeof(mp_string_entry), .first_bits = 5, .max_bits = 10, .home = string_home,
 };
 
-/* Storage of a Ractor has no compaction callback, so that objects must be pinned. */
-static void
-string_table_mark(void *ptr)
+void
+mp_string_table_mark(const mp_cache_table *table)
 {
-    const mp_cache_table *table = ptr;
     const mp_string_entry *entries = table->entries;
     size_t i;
 
@@ -27,40 +25,10 @@ string_table_mark(void *ptr)
     }
 }
 
-static void
-string_table_free(void *ptr)
+size_t
+mp_string_table_memsize(const mp_cache_table *table)
 {
-    xfree(((mp_cache_table *)ptr)->entries);
-    xfree(ptr);
-}
-
-static const struct rb_ractor_local_storage_type string_cache_type = {string_table_mark, string_table_free};
-
-rb_ractor_local_key_t
-mp_string_cache_key(void)
-{
-    return rb_ractor_local_storage_ptr_newkey(&string_cache_type);
-}
-
-static MP_NOINLINE void *
-string_cache_create(rb_ractor_local_key_t key, size_t size)
-{
-    /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
-    mp_cache_table table = {0}, *cache;
-
-    mp_cache_table_create(&table, &layout);
-    cache = ruby_xcalloc(1, size);
-    *cache = table;
-    rb_ractor_local_storage_ptr_set(key, cache);
-    return cache;
-}
-
-void *
-mp_string_cache_get(rb_ractor_local_key_t key, size_t size)
-{
-    void *cache = rb_ractor_local_storage_ptr(key);
-
-    return MP_LIKELY(cache != NULL) ? cache : string_cache_create(key, size);
+    return mp_cache_table_memsize(table, &layout);
 }
 
 /*

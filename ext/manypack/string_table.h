@@ -21,18 +21,16 @@ typedef struct {
     uint64_t rest;        /* length, kind, and up to 6 bytes from the middle; never 0 */
 } mp_string_entry;
 
-/* A key for a cache that each Ractor has of its own: a struct that begins with its table, and owns nothing else. */
-rb_ractor_local_key_t mp_string_cache_key(void);
-
-/* That of the current Ractor, of so many bytes. A new one is zero behind its table. */
-void *mp_string_cache_get(rb_ractor_local_key_t key, size_t size);
-
 /* The entry that has the len bytes at p, which wanted describes, in whichever way; NULL if none has them. */
 const mp_string_entry *mp_string_search(mp_cache_table *table, const mp_string_entry *wanted,
                                         const uint8_t *p, size_t len);
 
 /* Keeps an entry that no way has. */
 void mp_string_keep(mp_cache_table *table, const mp_string_entry *entry);
+
+/* For the dmark and the dsize of the object that has the table. */
+void mp_string_table_mark(const mp_cache_table *table);
+size_t mp_string_table_memsize(const mp_cache_table *table);
 
 /* What an entry has of 1 to 255 bytes. */
 MP_INLINE mp_string_entry

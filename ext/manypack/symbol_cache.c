@@ -1,9 +1,7 @@
-/* The symbol cache: where it lives, and how it packs a Symbol that it does not have. */
+/* The symbol cache: how it packs a Symbol that it does not have. */
 #include "symbol_cache.h"
 
 MP_STATIC_ASSERT(a_packed_symbol_is_an_entry, sizeof(mp_packed_symbol) <= MP_CACHE_ENTRY_MAX);
-
-static rb_ractor_local_key_t cache_key;
 
 static size_t
 symbol_home(const mp_cache_table *table, const void *entry)
@@ -16,34 +14,10 @@ static const mp_cache_layout layout = {
     .entry_size = sizeof(mp_packed_symbol), .first_bits = 4, .max_bits = 9, .home = symbol_home,
 };
 
-static void
-symbol_cache_free(void *ptr)
+size_t
+mp_symbol_cache_memsize(const mp_symbol_cache *cache)
 {
-    xfree(((mp_symbol_cache *)ptr)->table.entries);
-    xfree(ptr);
-}
-
-static const struct rb_ractor_local_storage_type cache_type = {NULL, symbol_cache_free};
-
-static MP_NOINLINE mp_symbol_cache *
-symbol_cache_create(void)
-{
-    /* The entries first: if the second allocation raises, so small a leak is all that is lost. */
-    mp_symbol_cache new = {.table = {0}}, *cache;
-
-    mp_cache_table_create(&new.table, &layout);
-    cache = ALLOC(mp_symbol_cache);
-    *cache = new;
-    rb_ractor_local_storage_ptr_set(cache_key, cache);
-    return cache;
-}
-
-mp_symbol_cache *
-mp_symbol_cache_get(void)
-{
-    mp_symbol_cache *cache = rb_ractor_local_storage_ptr(cache_key);
-
-    return MP_LIKELY(cache != NULL) ? cache : symbol_cache_create();
+    return mp_cache_table_memsize(&cache->table, &layout);
 }
 
 /* The entry of a Symbol that is kept; NULL. */
@@ -72,10 +46,4 @@ mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
     if (n > MP_FIXSTR_MAX || !mp_utf8_index_p(rb_enc_get_index(*name))) return NULL;
     mp_copy(mp_put_str_head(packed.bytes, (uint32_t)n, false), RSTRING_PTR(*name), n);
     return mp_cache_table_keep(&cache->table, &layout, &packed);
-}
-
-void
-Init_manypack_symbol_cache(void)
-{
-    cache_key = rb_ractor_local_storage_ptr_newkey(&cache_type);
 }

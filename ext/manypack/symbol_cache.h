@@ -1,5 +1,5 @@
 /*
- * The packed bytes of Symbols, found by the objects themselves: each Ractor has a table, made when it packs its first.
+ * The packed bytes of Symbols, found by the objects themselves: a table of each Ractor.
  *
  * Before 4.1 Ruby looks up the name of a Symbol under a lock of all Ractors: two that pack rows with Symbol keys
  * would do half of what one does. Only Symbols that are never collected are kept, so that the collector need not know.
@@ -22,8 +22,8 @@ typedef struct {
     mp_cache_table table;
 } mp_symbol_cache;
 
-/* The cache of the current Ractor. */
-mp_symbol_cache *mp_symbol_cache_get(void);
+/* For the dsize of the object that has the cache. */
+size_t mp_symbol_cache_memsize(const mp_symbol_cache *cache);
 
 /* The index of the entry that is a Symbol's home. */
 MP_INLINE size_t

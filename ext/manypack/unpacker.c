@@ -6,7 +6,7 @@
 #include "error.h"
 #include "io.h"
 #include "skip.h"
-#include "spare.h"
+#include "ractor.h"
 #include "wire.h"
 
 /* What the first bytes of the buffer are. */
@@ -464,7 +464,7 @@ suspend(run *r)
     if (r->d.tree.count && !r->d.stack.owner) mp_value_stack_move(&r->d.stack, r->d.tree.count, r->d.tree.count + 62);
     u->position = IN_OBJECT;
     u->tree = r->d.tree;
-    u->keyed = r->d.keys != NULL;
+    u->keyed = r->d.ractor != NULL;
     u->values = r->d.stack.values;
     u->value_capacity = r->d.stack.capacity;
     RB_OBJ_WRITE(r->self, &u->values_owner, r->d.stack.owner);
@@ -494,7 +494,7 @@ resume(run *r)
         return;
     }
     r->d.tree = u->tree;
-    if (u->keyed) r->d.keys = mp_key_cache_get();
+    if (u->keyed) r->d.ractor = mp_ractor_current();
     if (u->values_owner) {
         r->d.stack.values = u->values;
         r->d.stack.capacity = u->value_capacity;
@@ -877,7 +877,7 @@ set_aside(mp_unpacker *u)
 VALUE
 mp_unpacker_borrow(VALUE codec)
 {
-    VALUE self = mp_spare_take(&mp_spares_get()->unpacker);
+    VALUE self = mp_spare_take(&mp_ractor_current()->spares.unpacker);
     const mp_unpacker *u;
 
     if (MP_UNLIKELY(!self)) {
@@ -900,7 +900,7 @@ mp_unpacker_give_back(VALUE self)
     mp_buffer_set_aside(u->buffer);
     start_anew(u);
     set_aside(u);
-    mp_spares_get()->unpacker = self;
+    mp_ractor_current()->spares.unpacker = self;
 }
 
 /* Bodies inside each other whose Unpackers are kept. */
@@ -919,7 +919,7 @@ mp_unpacker_keep_for_bodies(VALUE self)
         if (count == SPARE_BODIES) u->inner = 0;
         one = u->inner;
     }
-    mp_spares_get()->body = self;
+    mp_ractor_current()->spares.body = self;
 }
 
 VALUE

@@ -1,20 +1,14 @@
-/* The value cache: where it lives, when it is asked at all, and how it makes a String that it does not have. */
+/* The value cache: when it is asked at all, and how it makes a String that it does not have. */
 #include "value_cache.h"
 
 /* Misses that are free at first, and again after so many Strings have bypassed the cache. */
 enum { FREE_MISSES = 64, BYPASSING = 512 };
 
-MP_STATIC_ASSERT(value_cache_begins_with_its_table, offsetof(mp_value_cache, table) == 0);
-
-static rb_ractor_local_key_t cache_key;
-
-mp_value_cache *
-mp_value_cache_get(void)
+void
+mp_value_cache_init(mp_value_cache *cache)
 {
-    mp_value_cache *cache = mp_string_cache_get(cache_key, sizeof(mp_value_cache));
-
-    if (MP_UNLIKELY(cache->credit == 0)) cache->credit = FREE_MISSES; /* a new one: no search leaves it at 0 */
-    return cache;
+    mp_cache_table_init(&cache->table);
+    cache->credit = FREE_MISSES;
 }
 
 VALUE
@@ -48,10 +42,4 @@ mp_value_cache_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_st
     if (cache->credit > 0) return find_or_keep(cache, p, len, kind);
     if (++cache->credit == 0) cache->credit = FREE_MISSES;
     return mp_value_new(p, len, kind);
-}
-
-void
-Init_manypack_value_cache(void)
-{
-    cache_key = mp_string_cache_key();
 }

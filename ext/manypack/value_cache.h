@@ -1,6 +1,6 @@
 /*
  * Short Strings that were seen before as values, for options under which they are frozen, so that one may stand in
- * several places: each Ractor has a table, made for the first such String.
+ * several places: a table of each Ractor.
  */
 #ifndef MANYPACK_VALUE_CACHE_H
 #define MANYPACK_VALUE_CACHE_H
@@ -21,8 +21,7 @@ typedef struct {
     int credit; /* misses that are left; below 0, Strings that still bypass the cache */
 } mp_value_cache;
 
-/* The cache of the current Ractor. */
-mp_value_cache *mp_value_cache_get(void);
+void mp_value_cache_init(mp_value_cache *cache);
 
 /* A new frozen String of the len bytes at p, of either kind of values. */
 VALUE mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind);
