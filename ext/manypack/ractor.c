@@ -17,11 +17,14 @@ ractor_mark(void *ptr)
     if (ractor->spares.body) rb_gc_mark_movable(ractor->spares.body);
 }
 
+/* The Symbols of the symbol cache are no objects, and of the templates none is left. */
 static void
 ractor_compact(void *ptr)
 {
     mp_ractor *ractor = ptr;
 
+    mp_string_table_compact(&ractor->keys.table);
+    mp_string_table_compact(&ractor->values.table);
     if (ractor->spares.packer) ractor->spares.packer = rb_gc_location(ractor->spares.packer);
     if (ractor->spares.unpacker) ractor->spares.unpacker = rb_gc_location(ractor->spares.unpacker);
     if (ractor->spares.body) ractor->spares.body = rb_gc_location(ractor->spares.body);

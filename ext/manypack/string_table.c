@@ -21,7 +21,19 @@ mp_string_table_mark(const mp_cache_table *table)
     size_t i;
 
     for (i = 0; i < mp_cache_table_size(table); i++) {
-        if (entries[i].object) rb_gc_mark(entries[i].object);
+        if (entries[i].object) rb_gc_mark_movable(entries[i].object);
+    }
+}
+
+/* An entry is found by its bytes, so it stays where it is when its object moves. */
+void
+mp_string_table_compact(mp_cache_table *table)
+{
+    mp_string_entry *entries = table->entries;
+    size_t i;
+
+    for (i = 0; i < mp_cache_table_size(table); i++) {
+        if (entries[i].object) entries[i].object = rb_gc_location(entries[i].object);
     }
 }
 

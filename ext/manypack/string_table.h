@@ -28,8 +28,9 @@ const mp_string_entry *mp_string_search(mp_cache_table *table, const mp_string_e
 /* Keeps an entry that no way has. */
 void mp_string_keep(mp_cache_table *table, const mp_string_entry *entry);
 
-/* For the dmark and the dsize of the object that has the table. */
+/* For the dmark, the dcompact and the dsize of the object that has the table. */
 void mp_string_table_mark(const mp_cache_table *table);
+void mp_string_table_compact(mp_cache_table *table);
 size_t mp_string_table_memsize(const mp_cache_table *table);
 
 /* What an entry has of 1 to 255 bytes. */
