@@ -151,6 +151,9 @@ if MallocCounter.possible?
 
     # What ObjectSpace.memsize_of has to see: how each is made, and how much it holds at least.
     SIZES = {
+      "the caches of a Ractor" => ['eval("[#{Array.new(2_000) { |i| ":s#{i}" }.join(",")}]").then { |all| [all, all.map(&:to_s), { shareable: true }] }.then { |all, keys, options| ' \
+                                   'rows = keys.first(20).to_h { |key| [key, key] }; ' \
+                                   'Manypack.unpack(Manypack.pack([all, keys * 2, rows, rows, keys.to_h { |key| [key, 1] }]), **options) && nil }', 70_000],
       "an empty Buffer" => ["Manypack::Buffer.new", 0],
       "a Buffer of short pieces" => ['Manypack::Buffer.new.tap { |buffer| 5_000.times { buffer << "x" * 100 } }', 500_000],
       "a Buffer of long Strings" => ['Manypack::Buffer.new(write_reference_threshold: 256).tap { |b| 50.times { b << "x" * 1_000 } }', 50 * 32],
@@ -173,6 +176,7 @@ if MallocCounter.possible?
         require #{File.join(ROOT, "benchmark/memory/embedding").inspect}
         def self.told
           own = [:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }
+          own << Manypack.const_get(:RactorState)
           [Manypack::Buffer, Manypack::Packer, Manypack::Unpacker, Manypack::Codec, Manypack::Factory, *own].sum do |klass|
             ObjectSpace.each_object(klass).sum { |object| ObjectSpace.memsize_of(object) - Embedding.slot_size(object) }
           end
