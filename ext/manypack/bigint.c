@@ -9,7 +9,7 @@ enum { CHUNKS = INTEGER_PACK_LSWORD_FIRST | INTEGER_PACK_MSBYTE_FIRST };
 /*
  * call-seq: Manypack::Bigint.to_msgpack_ext(integer) -> String
  *
- * The body of an Integer, in time proportional to its size. TypeError for what is no Integer.
+ * Returns the ext body for an Integer, in linear time. Raises TypeError for anything else.
  *
  *   Manypack::Bigint.to_msgpack_ext(-5) #=> "\x01\0\0\0\x05"
  */
@@ -32,8 +32,8 @@ rb_bigint_to_msgpack_ext(VALUE self, VALUE integer)
 /*
  * call-seq: Manypack::Bigint.from_msgpack_ext(body) -> Integer
  *
- * The Integer of a body, in time proportional to its size. MalformedFormatError for a size that no Integer has,
- * TypeError for what is no String.
+ * Returns the Integer of an ext body, in linear time. Raises MalformedFormatError for a body of impossible size, and
+ * TypeError for anything that is not a String.
  *
  *   Manypack::Bigint.from_msgpack_ext("\x01\0\0\0\x05") #=> -5
  */

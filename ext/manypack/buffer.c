@@ -568,14 +568,13 @@ mp_buffer_reopen(VALUE self)
 /*
  * call-seq: Manypack::Buffer.new(io = nil, options = nil) -> buffer
  *
- * io:: what is read from (<code>readpartial</code> or <code>read</code>) and written to (<code>write</code> or
- *      <code><<</code>)
- * io_buffer_size:: bytes to ask an io for at a time (default 32768, at least 1024)
- * read_reference_threshold:: from so many bytes on what is fed is referenced, not copied (default and least 256)
- * write_reference_threshold:: the same for what is written (default 524288, at least 256)
+ * io:: read from (<code>readpartial</code> or <code>read</code>) and written to (<code>write</code> or <code><<</code>)
+ * io_buffer_size:: how many bytes to read from the io at a time (default 32768, at least 1024)
+ * read_reference_threshold:: fed Strings of at least this size are referenced, not copied (default 256, at least 256)
+ * write_reference_threshold:: the same for written Strings (default 524288, at least 256)
  *
- * Smaller sizes are raised to the least. RangeError below 0, TypeError for what is no Integer, or no io; ArgumentError
- * for an unknown option.
+ * Smaller sizes are raised to the minimum. Raises RangeError below 0, TypeError for a size that is not an Integer or an
+ * io that is neither readable nor writable, and ArgumentError for an unknown option.
  *
  *   Manypack::Buffer.new(StringIO.new("abc"), io_buffer_size: 4096).read(2) #=> "ab"
  */
@@ -598,7 +597,7 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: buffer.clear -> nil
  *
- * Drops all bytes. RuntimeError while its owner is at work on them.
+ * Discards all bytes. Raises RuntimeError while its Packer or Unpacker works on them.
  *
  *   buffer = Manypack::Buffer.new << "ab"
  *   buffer.clear #=> nil
@@ -615,7 +614,8 @@ rb_buffer_clear(VALUE self)
 /*
  * call-seq: buffer.size -> Integer
  *
- * How many bytes are there, without reading from the io. RuntimeError while they are being read or flushed.
+ * The number of bytes in the Buffer, without reading from the io. Raises RuntimeError while they are being read or
+ * flushed.
  *
  *   (Manypack::Buffer.new << "ab").size #=> 2
  */
@@ -628,7 +628,7 @@ rb_buffer_size(VALUE self)
 /*
  * call-seq: buffer.empty? -> true or false
  *
- * Whether no bytes are there, without reading from the io. RuntimeError as for size.
+ * True if the Buffer has no bytes; does not read from the io. Raises RuntimeError as size does.
  *
  *   Manypack::Buffer.new.empty? #=> true
  */
@@ -641,8 +641,8 @@ rb_buffer_empty_p(VALUE self)
 /*
  * call-seq: buffer.write(string) -> Integer
  *
- * Appends bytes and returns how many. A long String is kept by reference, as it is now. TypeError for what is no
- * String, RuntimeError as for size.
+ * Appends the bytes of a String and returns how many. A long String is kept by reference to its current content. Raises
+ * TypeError for anything that is not a String, and RuntimeError as size does.
  *
  *   Manypack::Buffer.new.write("ab") #=> 2
  */
@@ -667,7 +667,7 @@ rb_buffer_write(VALUE self, VALUE string)
 /*
  * call-seq: buffer << string -> buffer
  *
- * Appends bytes, with the errors of write.
+ * Appends the bytes of a String, with the errors of write.
  *
  *   (Manypack::Buffer.new << "a" << "b").to_s #=> "ab"
  */
@@ -723,9 +723,9 @@ scan_read(int argc, const VALUE *argv)
 /*
  * call-seq: buffer.read(n = nil, string = nil) -> String or nil
  *
- * Removes and returns up to n bytes, all without n, reading from the io for them. nil when n is above 0 and there are
- * none. With a String the bytes replace what that has. RangeError for n below 0, TypeError for arguments of other
- * classes, RuntimeError as for clear, and the errors of the io.
+ * Removes and returns up to n bytes, or all bytes without n, reading from the io as needed. Returns nil if n is above 0
+ * and no bytes are left. If a String is given, the bytes replace its content. Raises RangeError for a negative n,
+ * TypeError for arguments of other classes, RuntimeError as clear does, and the errors of the io.
  *
  *   buffer = Manypack::Buffer.new(StringIO.new("abc"))
  *   buffer.read(2) #=> "ab"
@@ -745,7 +745,7 @@ rb_buffer_read(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: buffer.read_all(n = nil, string = nil) -> String
  *
- * As read, but EOFError, and nothing removed, when there are fewer than n bytes.
+ * Like read, but raises EOFError, and removes nothing, if there are fewer than n bytes.
  *
  *   (Manypack::Buffer.new << "abc").read_all(2) #=> "ab"
  */
@@ -762,7 +762,7 @@ rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: buffer.skip(n) -> Integer
  *
- * Removes up to n bytes, reading from the io for them, and returns how many. Errors as for read.
+ * Removes up to n bytes, reading from the io as needed, and returns how many. Raises the errors of read.
  *
  *   (Manypack::Buffer.new << "abc").skip(5) #=> 3
  */
@@ -778,7 +778,7 @@ rb_buffer_skip(VALUE self, VALUE n)
 /*
  * call-seq: buffer.skip_all(n) -> buffer
  *
- * Removes n bytes. EOFError, and nothing removed, when there are fewer; the other errors are those of read.
+ * Removes n bytes. Raises EOFError, and removes nothing, if there are fewer; otherwise the errors of read.
  *
  *   (Manypack::Buffer.new << "abc").skip_all(2).to_s #=> "c"
  */
@@ -795,7 +795,7 @@ rb_buffer_skip_all(VALUE self, VALUE n)
 /*
  * call-seq: buffer.io -> io or nil
  *
- * The io behind it. RuntimeError as for size.
+ * The io of the Buffer. Raises RuntimeError as size does.
  *
  *   Manypack::Buffer.new.io #=> nil
  */
@@ -808,8 +808,8 @@ rb_buffer_io(VALUE self)
 /*
  * call-seq: buffer.flush -> buffer
  *
- * Writes all bytes to the io and removes them; does nothing without one. RuntimeError as for clear, and the errors of
- * the io.
+ * Writes all bytes to the io and removes them; does nothing without an io. Raises RuntimeError as clear does, and the
+ * errors of the io.
  *
  *   io = StringIO.new
  *   (Manypack::Buffer.new(io) << "ab").flush.size #=> 0
@@ -825,7 +825,7 @@ rb_buffer_flush(VALUE self)
 /*
  * call-seq: buffer.close -> object
  *
- * Closes the io, with its errors; does nothing without one.
+ * Closes the io, with its errors; does nothing without an io.
  *
  *   Manypack::Buffer.new(StringIO.new).close #=> nil
  */
@@ -840,8 +840,8 @@ rb_buffer_close(VALUE self)
 /*
  * call-seq: buffer.write_to(io) -> Integer
  *
- * Writes all bytes to an io, removes them and returns how many. RuntimeError as for clear, TypeError for an io that
- * cannot be written to, and the errors of the io.
+ * Writes all bytes to an io, removes them, and returns how many there were. Raises RuntimeError as clear does,
+ * TypeError for an io that cannot be written to, and the errors of the io.
  *
  *   (Manypack::Buffer.new << "ab").write_to(StringIO.new) #=> 2
  */
@@ -857,7 +857,7 @@ rb_buffer_write_to(VALUE self, VALUE io)
  *   buffer.to_s -> String
  *   buffer.to_str -> String
  *
- * All bytes, binary; they stay in the buffer. RuntimeError as for size.
+ * All bytes as a binary String; they stay in the Buffer. Raises RuntimeError as size does.
  *
  *   (Manypack::Buffer.new << "ab").to_s #=> "ab"
  */
@@ -871,7 +871,7 @@ rb_buffer_to_s(VALUE self)
 /*
  * call-seq: buffer.to_a -> Array of Strings
  *
- * All bytes as the buffer keeps them; long ones are not copied. RuntimeError as for size.
+ * All bytes as Strings, in the pieces that the Buffer has, without copying long ones. Raises RuntimeError as size does.
  *
  *   (Manypack::Buffer.new << "ab").to_a #=> ["ab"]
  */
@@ -884,7 +884,7 @@ rb_buffer_to_a(VALUE self)
 /*
  * Document-class: Manypack::Buffer
  *
- * A queue of bytes, with or without an io behind it. Packers and Unpackers have one: <code>packer.buffer</code>,
+ * A queue of bytes, optionally connected to an io. Every Packer and Unpacker has one: <code>packer.buffer</code>,
  * <code>unpacker.buffer</code>.
  */
 void

@@ -269,9 +269,9 @@ mp_codec_unpackers(VALUE self)
 /*
  * call-seq: Manypack::Codec.new(**options) -> codec
  *
- * A frozen configuration that every Ractor may use: the options of Manypack.pack and Manypack.unpack, given once. It
- * has the ext types that are registered on DefaultFactory at that time; Factory#codec makes one with other types.
- * TypeError, RangeError and ArgumentError for invalid or unknown options.
+ * Creates a frozen configuration that every Ractor can use, from the options of Manypack.pack and Manypack.unpack. It
+ * has the ext types that are registered on DefaultFactory at that time; Factory#codec creates one with other types.
+ * Raises TypeError, RangeError or ArgumentError for invalid or unknown options.
  *
  *   CODEC = Manypack::Codec.new(symbolize_keys: true)
  *   CODEC.unpack(CODEC.pack({id: 1})) #=> {id: 1}
@@ -308,7 +308,7 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
  *   codec.pack(object, io = nil) -> String or nil
  *   codec.dump(object, io = nil) -> String or nil
  *
- * As Manypack.pack, with its errors and the options and types of the codec.
+ * Packs like Manypack.pack, with the options and ext types of the codec, and raises the same errors.
  *
  *   Manypack::Codec.new.pack([1]) #=> "\x91\x01"
  */
@@ -324,7 +324,7 @@ rb_codec_pack(int argc, VALUE *argv, VALUE self)
  *   codec.unpack(source) -> object
  *   codec.load(source) -> object
  *
- * As Manypack.unpack, with its errors and the options and types of the codec.
+ * Unpacks like Manypack.unpack, with the options and ext types of the codec, and raises the same errors.
  *
  *   Manypack::Codec.new(symbolize_keys: true).unpack("\x81\xA1a\x01") #=> {a: 1}
  */
@@ -337,7 +337,7 @@ rb_codec_unpack(VALUE self, VALUE source)
 /*
  * call-seq: codec.packer(io = nil, options = nil) -> Packer
  *
- * A Packer with the options and types of the codec. Arguments and errors as for Packer.new.
+ * Creates a Packer with the options and ext types of the codec. Arguments and errors are those of Packer.new.
  *
  *   Manypack::Codec.new.packer.write(1).to_s #=> "\x01"
  */
@@ -350,7 +350,7 @@ rb_codec_packer(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: codec.unpacker(io = nil, options = nil) -> Unpacker
  *
- * An Unpacker with the options and types of the codec. Arguments and errors as for Unpacker.new.
+ * Creates an Unpacker with the options and ext types of the codec. Arguments and errors are those of Unpacker.new.
  *
  *   Manypack::Codec.new.unpacker.feed("\x01").read #=> 1
  */
@@ -401,9 +401,9 @@ rb_codec_unpacker_classes(VALUE self)
 /*
  * Document-class: Manypack::Codec
  *
- * Options and ext types, given once: what packs and unpacks. A Codec never changes, so every Ractor may use it.
- * Manypack::Codec.new makes one of options, Factory#codec one with the factory's types, and Codec#with one of another
- * Codec.
+ * Options and ext types, fixed once, to pack and unpack with. A Codec never changes, so every Ractor can use it.
+ * Manypack::Codec.new creates one from options, Factory#codec one with the types of a Factory, and Codec#with one
+ * from another Codec.
  */
 void
 Init_manypack_codec(void)

@@ -976,39 +976,40 @@ mp_unpack(VALUE source, const mp_codec *codec)
  *   Manypack.unpack(source, **options) -> object
  *   Manypack.load(source, **options) -> object
  *
- * Unpacks one object. Str become UTF-8 Strings, bin become BINARY ones; the String keys of a map are frozen.
+ * Unpacks one object. A str becomes a UTF-8 String and a bin a BINARY one; String keys of a map are frozen.
  *
  * source:: a String with exactly one object, or anything with <code>readpartial</code> or <code>read</code>
  * symbolize_keys:: str and bin map keys become Symbols (default false)
- * freeze:: every object is frozen, Strings are interned (default false)
- * shareable:: every object is frozen and may be shared between Ractors from the start; a short str that comes again
- *             may be the same String (default false)
- * allow_unknown_ext:: an ext becomes an ExtensionValue instead of an error (default false)
+ * freeze:: every object is frozen, and Strings are interned (default false)
+ * shareable:: every object is created frozen and shareable between Ractors; a short str that was unpacked before may be
+ *             the same String again (default false)
+ * allow_unknown_ext:: an unknown ext becomes an ExtensionValue instead of raising (default false)
  * timestamp:: ext type -1 becomes a Time (default false)
- * max_depth:: most containers inside each other, 1 to 100000 (default 128)
- * max_bytes:: most bytes of input (default no limit, as for all that follow)
- * max_objects:: most objects of all kinds; keys, values, elements and what they are in count
- * max_map_size:: most pairs of a map
- * max_array_size:: most elements of an array
- * max_string_bytes:: most bytes of a str or bin, keys too
- * max_ext_bytes:: most bytes of an ext
- * utf8:: :strict refuses a str that is not UTF-8 (default :accept)
- * duplicate_keys:: :error refuses a map with the same key twice, or with a NaN in a key (default :last, which wins)
- * untrusted:: for input from strangers: <code>max_depth: 32, max_bytes: 1_048_576, max_objects: 100_000,
+ * max_depth:: maximum nesting of containers, 1 to 100000 (default 128)
+ * max_bytes:: maximum bytes of input (no default, like the limits below)
+ * max_objects:: maximum number of objects: containers, elements, keys and values all count
+ * max_map_size:: maximum pairs of a map
+ * max_array_size:: maximum elements of an array
+ * max_string_bytes:: maximum bytes of a str or bin, including map keys
+ * max_ext_bytes:: maximum bytes of an ext
+ * utf8:: :strict rejects a str that is not valid UTF-8 (default :accept)
+ * duplicate_keys:: :error rejects a map with the same key twice, or with a NaN in a key (default :last: the last one
+ *                  wins)
+ * untrusted:: for untrusted input: <code>max_depth: 32, max_bytes: 1_048_576, max_objects: 100_000,
  *             max_map_size: 1_000, max_array_size: 10_000, max_string_bytes: 262_144, max_ext_bytes: 4_096,
- *             utf8: :strict, duplicate_keys: :error</code>, each unless it is given, and no timestamps outside of the
- *             years 1 to 9999 (default false)
+ *             utf8: :strict, duplicate_keys: :error</code>, each unless you set it yourself, and timestamps in the
+ *             years 1 to 9999 only (default false)
  *
- * Sizes are compared as they are declared, before what they announce is there. Whatever the options, a map has at most
- * 16 different keys of one hash, as NaN would be, or 4 where they are containers; at most 4 containers that are keys
- * are inside each other, and at most 32 of any kind inside of a key.
+ * Limits are checked against declared sizes, before the content has arrived. Whatever the options, a map has at most 16
+ * different keys with the same hash value, as several NaNs have, or at most 4 if they are containers; at most 4
+ * container keys are nested in one another; and a key is at most 32 containers deep.
  *
- * Options may be given as a Hash too. Those of pack are allowed and change nothing, so that one Hash serves both.
+ * The options may also be a Hash. Those of Manypack.pack are allowed and ignored, so that one Hash serves both.
  *
- * Every error of the input includes DecodeError and has its byte offset: TruncatedError (an EOFError) when the input
- * ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another limit,
- * UnknownExtTypeError. TypeError when source is none; RangeError, TypeError and ArgumentError for options that are not
- * what they have to be, or unknown.
+ * Every error that the input causes includes DecodeError and has its byte offset: TruncatedError (an EOFError) if the
+ * input ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another limit, and
+ * UnknownExtTypeError. Raises TypeError for a source that cannot be read, and RangeError, TypeError or ArgumentError
+ * for invalid or unknown options.
  *
  *   Manypack.unpack("\x81\xA2id\x01")                       #=> {"id" => 1}
  *   Manypack.unpack("\x81\xA2id\x01", symbolize_keys: true) #=> {id: 1}

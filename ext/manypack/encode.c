@@ -898,26 +898,26 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
  *   Manypack.dump(object, io = nil, **options) -> String or nil
  *
  * Packs an object: nil, true, false, Integer (64 bits), Float, String, Symbol, Array, Hash, ExtensionValue, or
- * whatever answers <code>to_msgpack(packer)</code>. Numbers and lengths take their shortest form. A String, and the
- * name of a Symbol, goes out as bin when its encoding is BINARY and as str otherwise, transcoded to UTF-8 where it has
- * to be.
+ * anything that responds to <code>to_msgpack(packer)</code>. Numbers and lengths take their shortest form. A String, or
+ * the name of a Symbol, becomes a bin if its encoding is BINARY; otherwise it becomes a str, transcoded to UTF-8 if
+ * necessary. Returns a binary String, or nil with an io.
  *
  * object:: the object
- * io:: anything with <code>write</code> or <code><<</code>, but no String; the bytes go there and the result is nil
+ * io:: anything with <code>write</code> or <code><<</code>, except a String; receives the bytes
  * timestamp:: pack Time and Timestamp as ext type -1 (default false)
- * max_depth:: most levels of nesting, 1 to 100000 (default 512)
- * compatibility_mode:: write as before 2013: no bin, no str8, and the bytes of Strings in any encoding as they are
- *                      (default false)
+ * max_depth:: maximum nesting of containers, 1 to 100000 (default 512)
+ * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and Strings of any encoding as their
+ *                      plain bytes (default false)
  *
- * Options may be given as a Hash too. Those of unpack are allowed and change nothing, so that one Hash serves both.
- * Returns a binary String.
+ * The options may also be a Hash. Those of Manypack.unpack are allowed and ignored, so that one Hash serves both.
  *
- * Raises NoMethodError (with receiver) for an object that cannot be packed, RangeError for an Integer above 64 bits,
- * NestingError for data that is too deep or contains itself, EncodingError for text that cannot be transcoded,
- * RuntimeError when a container changes meanwhile. The messages say where: <code>$.users[3].avatar</code>.
+ * Raises NoMethodError, with the object as its receiver, for an object that cannot be packed; RangeError for an Integer
+ * of more than 64 bits; NestingError for data that is nested too deeply or contains itself; EncodingError for text that
+ * cannot be transcoded; and RuntimeError for a container that changes while it is packed. The messages say where:
+ * <code>$.users[3].avatar</code>.
  *
- * TypeError for an io that cannot be written to; RangeError, TypeError and ArgumentError for options that are not what
- * they have to be, or unknown.
+ * Raises TypeError for an io that cannot be written to, and RangeError, TypeError or ArgumentError for invalid or
+ * unknown options.
  *
  *   Manypack.pack({"id" => 1})          #=> "\x81\xA2id\x01"
  *   Manypack.pack([1, 2], StringIO.new) #=> nil

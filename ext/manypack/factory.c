@@ -105,7 +105,7 @@ rb_factory_s_default(VALUE klass)
 /*
  * call-seq: Manypack::Factory.new -> factory
  *
- * A Factory without any types.
+ * Creates a Factory without ext types.
  *
  *   Manypack::Factory.new.registered_types #=> []
  */
@@ -125,7 +125,7 @@ rb_factory_initialize(VALUE self)
  *   factory.dup -> factory
  *   factory.clone -> factory
  *
- * A factory with the same ext types. Types that are registered on one of the two later do not reach the other.
+ * A Factory with the same ext types. Registering a type on one of the two later does not affect the other.
  *
  *   factory = Manypack::Factory.new
  *   factory.dup.register_type(0, Symbol)
@@ -142,8 +142,8 @@ rb_factory_initialize_copy(VALUE self, VALUE other)
 /*
  * call-seq: factory.codec(**options) -> Codec
  *
- * What the factory is at this time, with options, as a Codec: immutable, and where its handlers allow it for every
- * Ractor. Options, and their errors, as for Manypack.pack and Manypack.unpack.
+ * A Codec with the current ext types of the factory and these options. It is immutable, and shareable if its handlers
+ * are. Options and their errors are those of Manypack.pack and Manypack.unpack.
  *
  *   Manypack::Factory.new.codec(symbolize_keys: true).load("\x81\xA1a\x01") #=> {a: 1}
  */
@@ -159,7 +159,7 @@ rb_factory_codec(int argc, VALUE *argv, VALUE self)
  *   factory.dump(object, io = nil, options = nil) -> String or nil
  *   factory.pack(object, io = nil, options = nil) -> String or nil
  *
- * As Manypack.pack, with its errors and the types of the factory.
+ * Packs like Manypack.pack, with the ext types of the factory, and raises the same errors.
  *
  *   Manypack::Factory.new.dump([1]) #=> "\x91\x01"
  */
@@ -180,7 +180,7 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
  *   factory.load(source, options = nil) -> object
  *   factory.unpack(source, options = nil) -> object
  *
- * As Manypack.unpack, with its errors and the types of the factory.
+ * Unpacks like Manypack.unpack, with the ext types of the factory, and raises the same errors.
  *
  *   Manypack::Factory.new.load("\x91\x01") #=> [1]
  */
@@ -197,7 +197,7 @@ rb_factory_load(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: factory.packer(io = nil, options = nil) -> Packer
  *
- * A Packer with the types that are registered now. Arguments and errors as for Packer.new.
+ * Creates a Packer with the current ext types of the factory. Arguments and errors are those of Packer.new.
  *
  *   Manypack::Factory.new.packer.write(1).to_s #=> "\x01"
  */
@@ -210,7 +210,7 @@ rb_factory_packer(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: factory.unpacker(io = nil, options = nil) -> Unpacker
  *
- * An Unpacker with the types that are registered now. Arguments and errors as for Unpacker.new.
+ * Creates an Unpacker with the current ext types of the factory. Arguments and errors are those of Unpacker.new.
  *
  *   Manypack::Factory.new.unpacker.feed("\x01").read #=> 1
  */
@@ -232,7 +232,8 @@ check_main_ractor(VALUE self)
 /*
  * call-seq: factory.freeze -> factory
  *
- * The factory takes no more types. Ractor::IsolationError for DefaultFactory outside of the main Ractor.
+ * Freezes the factory: it accepts no more types. Raises Ractor::IsolationError for DefaultFactory outside the main
+ * Ractor.
  *
  *   Manypack::Factory.new.freeze.frozen? #=> true
  */

@@ -273,7 +273,8 @@ body_value(mp_encoder *e, VALUE obj, VALUE unused)
  *   packer.write(object) -> packer
  *   packer.pack(object) -> packer
  *
- * Appends an object, as Manypack.pack does, with its errors. What an object had written before it failed is taken back.
+ * Packs an object and appends it, as Manypack.pack does, and raises the same errors. After an error, nothing of that
+ * object is left in the Packer.
  *
  *   Manypack::Packer.new.write([1]).write(nil).to_s #=> "\x91\x01\xC0"
  */
@@ -287,7 +288,7 @@ rb_packer_write(VALUE self, VALUE obj)
 /*
  * call-seq: packer.write_nil -> packer
  *
- * Appends nil. RuntimeError while another Thread writes.
+ * Appends nil. Raises RuntimeError while another Thread writes.
  *
  *   Manypack::Packer.new.write_nil.to_s #=> "\xC0"
  */
@@ -300,7 +301,7 @@ rb_packer_write_nil(VALUE self)
 /*
  * call-seq: packer.write_true -> packer
  *
- * Appends true. RuntimeError while another Thread writes.
+ * Appends true. Raises RuntimeError while another Thread writes.
  *
  *   Manypack::Packer.new.write_true.to_s #=> "\xC3"
  */
@@ -313,7 +314,7 @@ rb_packer_write_true(VALUE self)
 /*
  * call-seq: packer.write_false -> packer
  *
- * Appends false. RuntimeError while another Thread writes.
+ * Appends false. Raises RuntimeError while another Thread writes.
  *
  *   Manypack::Packer.new.write_false.to_s #=> "\xC2"
  */
@@ -326,7 +327,7 @@ rb_packer_write_false(VALUE self)
 /*
  * call-seq: packer.write_int(integer) -> packer
  *
- * Appends an Integer. TypeError for anything else, RangeError above 64 bits.
+ * Appends an Integer. Raises TypeError for anything else, and RangeError if it needs more than 64 bits.
  *
  *   Manypack::Packer.new.write_int(300).to_s #=> "\xCD\x01\x2C"
  */
@@ -341,7 +342,7 @@ rb_packer_write_int(VALUE self, VALUE obj)
 /*
  * call-seq: packer.write_float(numeric) -> packer
  *
- * Appends a number as float64. TypeError when it is none.
+ * Appends a number as float64. Raises TypeError for anything else.
  *
  *   Manypack::Packer.new.write_float(1).to_s #=> "\xCB\x3F\xF0\0\0\0\0\0\0"
  */
@@ -356,7 +357,7 @@ rb_packer_write_float(VALUE self, VALUE obj)
 /*
  * call-seq: packer.write_float32(numeric) -> packer
  *
- * Appends a number as float32, which may round it. ArgumentError when it is none.
+ * Appends a number as float32, which may round it. Raises ArgumentError for anything else.
  *
  *   Manypack::Packer.new.write_float32(1.5).to_s #=> "\xCA\x3F\xC0\0\0"
  */
@@ -379,8 +380,8 @@ body_string(mp_encoder *e, VALUE string, VALUE unused)
 /*
  * call-seq: packer.write_string(string) -> packer
  *
- * Appends a String as str, or as bin when its encoding is BINARY. TypeError for anything else, EncodingError when it
- * cannot be transcoded to UTF-8.
+ * Appends a String as str, or as bin if its encoding is BINARY. Raises TypeError for anything else, and EncodingError
+ * if it cannot be transcoded to UTF-8.
  *
  *   Manypack::Packer.new.write_string("ab").to_s #=> "\xA2ab"
  */
@@ -400,7 +401,7 @@ body_bin(mp_encoder *e, VALUE string, VALUE unused)
 /*
  * call-seq: packer.write_bin(string) -> packer
  *
- * Appends a String as bin. TypeError for anything else, EncodingError when it does not convert to BINARY.
+ * Appends a String as bin. Raises TypeError for anything else, and EncodingError if it cannot be converted to BINARY.
  *
  *   Manypack::Packer.new.write_bin("ab").to_s #=> "\xC4\x02ab"
  */
@@ -421,7 +422,7 @@ body_array(mp_encoder *e, VALUE array, VALUE unused)
 /*
  * call-seq: packer.write_array(array) -> packer
  *
- * Appends an Array, with the errors of write. TypeError for anything else.
+ * Appends an Array. Raises TypeError for anything else, and the errors of write.
  *
  *   Manypack::Packer.new.write_array([1, nil]).to_s #=> "\x92\x01\xC0"
  */
@@ -441,7 +442,7 @@ body_hash(mp_encoder *e, VALUE hash, VALUE unused)
 /*
  * call-seq: packer.write_hash(hash) -> packer
  *
- * Appends a Hash, with the errors of write. TypeError for anything else.
+ * Appends a Hash. Raises TypeError for anything else, and the errors of write.
  *
  *   Manypack::Packer.new.write_hash({"a" => 1}).to_s #=> "\x81\xA1a\x01"
  */
@@ -455,7 +456,7 @@ rb_packer_write_hash(VALUE self, VALUE obj)
 /*
  * call-seq: packer.write_symbol(symbol) -> packer
  *
- * Appends a Symbol, as write does. TypeError for anything else.
+ * Appends a Symbol, as write does. Raises TypeError for anything else.
  *
  *   Manypack::Packer.new.write_symbol(:ab).to_s #=> "\xA2ab"
  */
@@ -482,8 +483,8 @@ header_count(VALUE n)
 /*
  * call-seq: packer.write_array_header(n) -> packer
  *
- * Announces an array of n elements, which the caller writes next. RangeError outside 0..4294967295, TypeError for what
- * is no number.
+ * Appends the header of an array of n elements; write the elements next. Raises RangeError outside 0..4294967295, and
+ * TypeError for anything that is not a number.
  *
  *   Manypack::Packer.new.write_array_header(2).write(1).write(2).to_s #=> "\x92\x01\x02"
  */
@@ -498,8 +499,8 @@ rb_packer_write_array_header(VALUE self, VALUE n)
 /*
  * call-seq: packer.write_map_header(n) -> packer
  *
- * Announces a map of n pairs, which the caller writes next, key and value in turn. RangeError outside 0..4294967295,
- * TypeError for what is no number.
+ * Appends the header of a map of n pairs; write the keys and values next, in turn. Raises RangeError outside
+ * 0..4294967295, and TypeError for anything that is not a number.
  *
  *   Manypack::Packer.new.write_map_header(1).write("a").write(1).to_s #=> "\x81\xA1a\x01"
  */
@@ -514,8 +515,8 @@ rb_packer_write_map_header(VALUE self, VALUE n)
 /*
  * call-seq: packer.write_bin_header(n) -> packer
  *
- * Announces a bin of n bytes, which the caller writes to the buffer next. RangeError outside 0..4294967295, TypeError
- * for what is no number.
+ * Appends the header of a bin of n bytes; write the bytes to the buffer next. Raises RangeError outside 0..4294967295,
+ * and TypeError for anything that is not a number.
  *
  *   packer = Manypack::Packer.new
  *   packer.write_bin_header(2).buffer << "ab"
@@ -538,7 +539,8 @@ body_ext(mp_encoder *e, VALUE type, VALUE payload)
 /*
  * call-seq: packer.write_ext(type, payload) -> packer
  *
- * Appends an ext of a type in -128..127 (RangeError) with the bytes of a String (TypeError).
+ * Appends an ext with a type and the bytes of a String. Raises RangeError for a type outside -128..127, and TypeError
+ * for a payload that is not a String.
  *
  *   Manypack::Packer.new.write_ext(5, "ab").to_s #=> "\xD5\x05ab"
  */
@@ -551,8 +553,8 @@ rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
 /*
  * call-seq: packer.write_extension(struct) -> packer
  *
- * Appends an ext from any Struct whose first members are the type and the payload, such as ExtensionValue. TypeError
- * for anything else, IndexError for a Struct with fewer members, and the errors of write_ext.
+ * Appends an ext from any Struct whose first two members are the type and the payload, such as ExtensionValue. Raises
+ * TypeError for anything else, IndexError for a Struct with fewer members, and the errors of write_ext.
  *
  *   Manypack::Packer.new.write_extension(Manypack::ExtensionValue.new(5, "ab")).to_s #=> "\xD5\x05ab"
  */
@@ -568,10 +570,12 @@ rb_packer_write_extension(VALUE self, VALUE obj)
 /*
  * call-seq: Manypack::Packer.new(io = nil, options = nil) -> packer
  *
- * A Packer that collects in a Buffer what is written, until it is flushed to an io or, in whole objects, has 12 KB. An
- * error of the io then comes out of the write that was one too many: the object counts as written, and flush tries
- * again. Options, a Hash, as for Manypack.pack and for Manypack::Buffer. TypeError for an io that cannot be written to;
- * TypeError, RangeError and ArgumentError for invalid or unknown options.
+ * Creates a Packer that collects bytes in a Buffer. With an io, it writes whole objects to the io once they reach 12
+ * KB; flush writes the rest. If the io raises, the error comes from the write that reached 12 KB. Its object counts as
+ * written, and flush tries again.
+ *
+ * The options, a Hash, are those of Manypack.pack and Manypack::Buffer.new. Raises TypeError for an io that cannot be
+ * written to, and TypeError, RangeError or ArgumentError for invalid or unknown options.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io, compatibility_mode: true).write(1).flush
@@ -597,7 +601,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: packer.buffer -> Buffer
  *
- * The Buffer where what is written goes.
+ * The Buffer that the Packer appends to.
  *
  *   Manypack::Packer.new.write(1).buffer.size #=> 1
  */
@@ -610,7 +614,8 @@ rb_packer_buffer(VALUE self)
 /*
  * call-seq: packer.flush -> packer
  *
- * Writes what is there to the io; does nothing without one. RuntimeError in a to_msgpack, and the errors of the io.
+ * Writes the collected bytes to the io; does nothing without an io. Raises RuntimeError inside to_msgpack, and the
+ * errors of the io.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io).write(1).flush.empty? #=> true
@@ -628,7 +633,7 @@ rb_packer_flush(VALUE self)
  *   packer.to_s -> String
  *   packer.to_str -> String
  *
- * What is there, binary; it stays. RuntimeError while it is being flushed.
+ * The collected bytes as a binary String; they stay in the Packer. Raises RuntimeError while they are being flushed.
  *
  *   Manypack::Packer.new.write(1).to_s #=> "\x01"
  */
@@ -644,7 +649,8 @@ rb_packer_to_s(VALUE self)
 /*
  * call-seq: packer.to_a -> Array of Strings
  *
- * What is there, long Strings by reference; it stays. RuntimeError while it is being flushed.
+ * The collected bytes as Strings, long ones by reference; they stay in the Packer. Raises RuntimeError while they are
+ * being flushed.
  *
  *   Manypack::Packer.new.write(1).to_a #=> ["\x01"]
  */
@@ -657,8 +663,8 @@ rb_packer_to_a(VALUE self)
 /*
  * call-seq: packer.full_pack -> String or nil
  *
- * What was written, and the Packer is empty. With an io it goes there and the result is nil. RuntimeError in a
- * to_msgpack, whose Packer is not its own.
+ * Returns the collected bytes and empties the Packer. With an io, writes them to the io and returns nil. Raises
+ * RuntimeError inside to_msgpack, which does not own its Packer.
  *
  *   packer = Manypack::Packer.new.write(1)
  *   packer.full_pack #=> "\x01"
@@ -681,7 +687,7 @@ rb_packer_full_pack(VALUE self)
  *   packer.reset -> nil
  *   packer.clear -> nil
  *
- * Forgets what was written. RuntimeError as for full_pack.
+ * Discards the collected bytes. Raises RuntimeError inside to_msgpack, which does not own its Packer.
  *
  *   packer = Manypack::Packer.new.write(1)
  *   packer.reset #=> nil
@@ -700,7 +706,7 @@ rb_packer_reset(VALUE self)
 /*
  * call-seq: packer.size -> Integer
  *
- * How many bytes are there. RuntimeError while they are being flushed.
+ * The number of bytes collected. Raises RuntimeError while they are being flushed.
  *
  *   Manypack::Packer.new.write("ab").size #=> 3
  */
@@ -713,7 +719,7 @@ rb_packer_size(VALUE self)
 /*
  * call-seq: packer.empty? -> true or false
  *
- * Whether no bytes are there. RuntimeError while they are being flushed.
+ * True if no bytes are collected. Raises RuntimeError while bytes are being flushed.
  *
  *   Manypack::Packer.new.write(nil).empty? #=> false
  */
@@ -726,8 +732,8 @@ rb_packer_empty_p(VALUE self)
 /*
  * call-seq: packer.write_to(io) -> Integer
  *
- * Writes what is there to an io, forgets it and returns how many bytes it was. RuntimeError in a to_msgpack, TypeError
- * for an io that cannot be written to, and the errors of the io.
+ * Writes the collected bytes to an io, removes them, and returns how many there were. Raises RuntimeError inside
+ * to_msgpack, TypeError for an io that cannot be written to, and the errors of the io.
  *
  *   Manypack::Packer.new.write(1).write_to(StringIO.new) #=> 1
  */
@@ -741,7 +747,7 @@ rb_packer_write_to(VALUE self, VALUE io)
 /*
  * call-seq: packer.compatibility_mode? -> true or false
  *
- * Whether that option is set. Raises nothing.
+ * True if the option compatibility_mode is set.
  *
  *   Manypack::Packer.new(compatibility_mode: true).compatibility_mode? #=> true
  */
@@ -775,9 +781,9 @@ rb_packer_registered_types_internal(VALUE self)
 /*
  * Document-class: Manypack::Packer
  *
- * Packs piece by piece: what <code>to_msgpack</code> of a foreign object is given, and of use by itself where the whole
- * object is never there at once. One Thread at a time: what others write in the middle raises RuntimeError. A write
- * that fails leaves nothing of itself.
+ * Packs objects piece by piece. An object's own <code>to_msgpack</code> receives a Packer; create one yourself to write
+ * a stream, or an object that is never in memory as a whole. One Thread at a time may write: a write in the middle of
+ * another Thread's raises RuntimeError. A write that fails leaves nothing behind.
  */
 void
 Init_manypack_packer(void)

@@ -283,7 +283,7 @@ mp_types_for_object(const mp_types *types, VALUE obj)
 /*
  * call-seq: symbol.to_msgpack_ext -> String
  *
- * The name, frozen: what Factory#register_type(type, Symbol) has a Symbol packed by unless it is told otherwise.
+ * The name, frozen. Factory#register_type(type, Symbol) packs Symbols with this method by default.
  *
  *   :ready.to_msgpack_ext #=> "ready"
  */

@@ -1001,9 +1001,9 @@ mp_unpacker_end_body(VALUE self)
 /*
  * call-seq: Manypack::Unpacker.new(io = nil, options = nil) -> unpacker
  *
- * An Unpacker of what is fed to it, or of what an io has. Options as for Manypack.unpack and for Manypack::Buffer;
- * limits are those of one object of the stream. TypeError for an io that cannot be read from; TypeError, RangeError and
- * ArgumentError for invalid or unknown options.
+ * Creates an Unpacker for the bytes that you feed it, or for an io. The options, a Hash, are those of Manypack.unpack
+ * and Manypack::Buffer.new; limits apply to each object of the stream. Raises TypeError for an io that cannot be read
+ * from, and TypeError, RangeError or ArgumentError for invalid or unknown options.
  *
  *   unpacker = Manypack::Unpacker.new(symbolize_keys: true)
  *   unpacker.feed_each("\x81\xA1a\x01\x81") { |object| p object } # {a: 1}
@@ -1029,7 +1029,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: unpacker.buffer -> Buffer
  *
- * The Buffer of the bytes that are fed and not yet unpacked.
+ * The Buffer with the bytes that were fed and are not unpacked yet.
  *
  *   Manypack::Unpacker.new.feed("\x01\x02").buffer.size #=> 2
  */
@@ -1044,8 +1044,8 @@ rb_unpacker_buffer(VALUE self)
  *   unpacker.feed(string) -> unpacker
  *   unpacker.feed_reference(string) -> unpacker
  *
- * Appends bytes: a long String by reference to what it is now, a short one as a copy. TypeError for what is no String,
- * RuntimeError while the Unpacker is in use.
+ * Appends bytes: a short String as a copy, a long one by reference to its current content. Raises TypeError for
+ * anything that is not a String, and RuntimeError while the Unpacker is in use.
  *
  *   Manypack::Unpacker.new.feed("\x92\x01").feed("\x02").read #=> [1, 2]
  */
@@ -1063,14 +1063,15 @@ rb_unpacker_feed(VALUE self, VALUE string)
  *   unpacker.read -> object
  *   unpacker.unpack -> object
  *
- * The next object. TruncatedError (an EOFError) when it is not all there: feed the rest and read again, or reset.
+ * Returns the next object. Raises TruncatedError (an EOFError) if it is incomplete: feed the rest and read again, or
+ * reset.
  *
- * After another error the next read returns the next object, where it is known where that starts: the object to
- * blame, and all that it is in, is passed over. Where it is not known (0xc1, too deep, above a limit but for max_bytes
- * of an object that is all there), every read raises the same error until reset.
+ * After any other error, the next read continues with the next object if it is known where that starts: it skips the
+ * whole top-level object that failed. If that is not known, every read raises the same error until reset. This is so
+ * after 0xc1, after too much nesting, and after an exceeded limit, except max_bytes when all of the object is there.
  *
- * A Fiber that is left in the middle of a read, in a handler or waiting for the io, leaves the Unpacker in use.
- * RuntimeError while it is.
+ * If a Fiber leaves a read half done, in a handler or while it waits for the io, the Unpacker stays in use and raises
+ * RuntimeError.
  *
  *   Manypack::Unpacker.new.feed("\x92\x01\x02").read #=> [1, 2]
  */
@@ -1086,7 +1087,7 @@ rb_unpacker_read(VALUE self)
 /*
  * call-seq: unpacker.full_unpack -> object
  *
- * The one object that is there, with the errors of read; MalformedFormatError when more bytes follow.
+ * Returns the only object there is. Raises the errors of read, and MalformedFormatError if more bytes follow.
  *
  *   Manypack::Unpacker.new.feed("\x91\x01").full_unpack #=> [1]
  */
@@ -1107,8 +1108,8 @@ rb_unpacker_full_unpack(VALUE self)
  *   unpacker.each { |object| ... } -> nil
  *   unpacker.each -> Enumerator
  *
- * Yields each object until the bytes end; of an object that is not all there the rest may be fed later. The other
- * errors are those of read.
+ * Yields each object until the bytes end. If the last object is incomplete, feed the rest later and call each again.
+ * Raises the other errors of read.
  *
  *   Manypack::Unpacker.new.feed("\x01\x02").each.to_a #=> [1, 2]
  */
@@ -1125,7 +1126,7 @@ rb_unpacker_each(VALUE self)
  *   unpacker.feed_each(string) { |object| ... } -> nil
  *   unpacker.feed_each(string) -> Enumerator
  *
- * feed and each in one, with the errors of both.
+ * Calls feed and then each, with the errors of both.
  *
  *   Manypack::Unpacker.new.feed_each("\x01\x02").to_a #=> [1, 2]
  */
@@ -1140,10 +1141,10 @@ rb_unpacker_feed_each(VALUE self, VALUE string)
 /*
  * call-seq: unpacker.skip -> nil
  *
- * Passes over the next object, or the rest of one that was read in part, without building or calling anything.
- * TruncatedError when it is not all there: feed the rest and skip again. MalformedFormatError, StackError and
- * LimitError as for read, of what heads say: what is in a str, a timestamp or the body of an ext, and which keys a map
- * has, is not looked at.
+ * Skips the next object, or the rest of one that was read in part, without building or calling anything. Raises
+ * TruncatedError if it is incomplete: feed the rest and skip again. Raises MalformedFormatError, StackError and
+ * LimitError as read does, but looks at head bytes only: it does not check what is inside a str, a timestamp or an ext,
+ * or which keys a map has.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x02")
  *   unpacker.skip #=> nil
@@ -1158,7 +1159,7 @@ rb_unpacker_skip(VALUE self)
 /*
  * call-seq: unpacker.skip_nil -> true or false
  *
- * Passes over a nil, and only that; returns whether there was one. TruncatedError without bytes.
+ * Skips the next object if it is nil, and returns whether it was. Raises TruncatedError if there are no bytes.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\xC0\x01")
  *   unpacker.skip_nil #=> true
@@ -1173,8 +1174,9 @@ rb_unpacker_skip_nil(VALUE self)
 /*
  * call-seq: unpacker.read_array_header -> Integer
  *
- * How many elements the array has that comes next; they follow. UnexpectedTypeError, and nothing read, for another
- * object; TruncatedError without its bytes; LimitError above max_array_size or max_map_size, until reset.
+ * Reads the header of an array and returns the number of its elements, which come next. Raises UnexpectedTypeError for
+ * any other object, and then has read nothing; TruncatedError if the header is incomplete; and LimitError above
+ * max_array_size or max_map_size, from then on until reset.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x92\x01\x02")
  *   unpacker.read_array_header #=> 2
@@ -1189,7 +1191,8 @@ rb_unpacker_read_array_header(VALUE self)
 /*
  * call-seq: unpacker.read_map_header -> Integer
  *
- * How many pairs the map has that comes next; keys and values follow in turn. Errors as for read_array_header.
+ * Reads the header of a map and returns the number of its pairs; keys and values come next, in turn. Raises the errors
+ * of read_array_header.
  *
  *   Manypack::Unpacker.new.feed("\x81\xA1a\x01").read_map_header #=> 1
  */
@@ -1202,7 +1205,7 @@ rb_unpacker_read_map_header(VALUE self)
 /*
  * call-seq: unpacker.reset -> nil
  *
- * Forgets all bytes and errors. RuntimeError while the Unpacker is in use.
+ * Discards all bytes and errors. Raises RuntimeError while the Unpacker is in use.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x92\x01")
  *   unpacker.reset #=> nil
@@ -1222,7 +1225,7 @@ rb_unpacker_reset(VALUE self)
 /*
  * call-seq: unpacker.symbolize_keys? -> true or false
  *
- * Whether that option is set. Raises nothing.
+ * True if the option symbolize_keys is set.
  *
  *   Manypack::Unpacker.new(symbolize_keys: true).symbolize_keys? #=> true
  */
@@ -1235,7 +1238,7 @@ rb_unpacker_symbolize_keys_p(VALUE self)
 /*
  * call-seq: unpacker.freeze? -> true or false
  *
- * Whether that option is set. Raises nothing.
+ * True if the option freeze is set.
  *
  *   Manypack::Unpacker.new(freeze: true).freeze? #=> true
  */
@@ -1248,7 +1251,7 @@ rb_unpacker_freeze_p(VALUE self)
 /*
  * call-seq: unpacker.allow_unknown_ext? -> true or false
  *
- * Whether that option is set. Raises nothing.
+ * True if the option allow_unknown_ext is set.
  *
  *   Manypack::Unpacker.new(allow_unknown_ext: true).allow_unknown_ext? #=> true
  */
@@ -1283,8 +1286,8 @@ rb_unpacker_registered_types_internal(VALUE self)
 /*
  * Document-class: Manypack::Unpacker
  *
- * Unpacks a stream. It may stop at every byte: what is missing is fed, or read from the io, later. One reader at a
- * time: a call in the middle of another raises RuntimeError.
+ * Unpacks a stream of objects. The stream may stop at any byte; feed the rest, or let the Unpacker read it from the io,
+ * later. One reader at a time: a call in the middle of another raises RuntimeError.
  */
 void
 Init_manypack_unpacker(void)
