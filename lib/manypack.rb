@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
-# MessagePack for the Ruby of many cores.
+# MessagePack for Ruby: packs and unpacks, replaces the msgpack gem, and works in every Ractor.
 #
-# @example
 #   bytes = Manypack.pack({"id" => 1, "tags" => ["a", "b"]})
 #   Manypack.unpack(bytes)                  #=> {"id" => 1, "tags" => ["a", "b"]}
-#   Manypack.unpack(bytes, shareable: true) # ... and every Ractor may have it
+#   Manypack.unpack(bytes, shareable: true) # ... and Ractors can share it
 module Manypack
 end
 
-# What the extension looks up when it is loaded.
+# The extension looks these up when it is loaded.
 require_relative "manypack/version"
 require_relative "manypack/arguments"
 require_relative "manypack/errors"
@@ -17,7 +16,7 @@ require_relative "manypack/extension_value"
 require_relative "manypack/timestamp"
 require_relative "manypack/handler"
 
-require "manypack/manypack" # RubyGems may keep it in another folder
+require "manypack/manypack" # RubyGems may install it in another folder
 
 require_relative "manypack/codec"
 require_relative "manypack/packer"

@@ -14,7 +14,7 @@ class GemTest < Minitest::Test
   SPEC = Dir.chdir(ROOT) { Gem::Specification.load("manypack.gemspec") }
   PAGES = Dir.glob("{*.md,docs/**/*.md}", base: ROOT).sort.freeze
 
-  # Prints the names that ri has no words for.
+  # Answers with what ri has to say about each name: nil if nothing.
   ASK_RI = <<~'RUBY'
     require "rdoc/rdoc"
     require "rdoc/ri/driver"
@@ -23,18 +23,28 @@ class GemTest < Minitest::Test
     RDoc::RDoc.new.document(["--ri", "--quiet", "--op", folder, *arguments])
     ri = RDoc::RI::Driver.new(extra_doc_dirs: [folder], use_cache: false, use_gems: false, use_home: false,
                               use_site: false, use_system: false)
-    puts(names.reject do |name|
+    texts = names.to_h do |name|
       methods = ri.load_methods_matching(name).flat_map(&:last) if name.match?(/[#.]/)
       found = methods || ri.classes_and_includes_and_extends_for(name)[1]
-      found.any? { |code| code.documented? || code.is_alias_for }
-    end)
+      known = found.select { |code| code.documented? || code.is_alias_for }
+      text = known.map { |code| code.comment.accept(RDoc::Markup::ToRdoc.new) }.join if known.any?
+      [name, text]
+    end
+    $stdout.binmode.write(Marshal.dump(texts))
   RUBY
 
   def test_ri_knows_every_public_module_and_method
-    names = PublicMethods.modules_of(Manypack) + PublicMethods.of(Manypack) + PublicMethods.constructors_of(Manypack)
-    assert_operator names.size, :>, 140
-    accessors = names.map { |name| name.sub(/(?<=\w)=\z/, "") } # reader and writer are one to ri
-    assert_empty unknown_to_ri(accessors.uniq)
+    assert_operator ri.size, :>, 140
+    assert_empty(ri.select { |_, text| text.nil? }.keys)
+  end
+
+  def test_ri_shows_no_tags
+    assert_empty(ri.compact.select { |_, text| text.match?(/(^|\s)@!?\w/) }.keys, "tags are for YARD alone")
+  end
+
+  # Not the purpose of each file, which is a comment above the same module.
+  def test_ri_describes_the_module_by_its_doc_comment_alone
+    assert_empty ri.fetch("Manypack").split - File.read(File.join(ROOT, "lib/manypack.rb")).split
   end
 
   def test_every_link_of_the_documentation_leads_to_a_file
@@ -59,13 +69,24 @@ class GemTest < Minitest::Test
     end
   end
 
-  # As RubyGems has it written when it installs the gem, in a process that Bundler does not keep from Ruby's own gems.
-  def unknown_to_ri(names)
+  RI = {} # generated once for all tests
+  private_constant :RI
+
+  # Every public module and method with what ri says about it.
+  def ri
+    RI[:texts] ||= begin
+      names = PublicMethods.modules_of(Manypack) + PublicMethods.of(Manypack) + PublicMethods.constructors_of(Manypack)
+      ask_ri(names.map { |name| name.sub(/(?<=\w)=\z/, "") }.uniq) # reader and writer are one to ri
+    end
+  end
+
+  # As RubyGems generates it when it installs the gem, in a process where Bundler does not hide Ruby's own gems.
+  def ask_ri(names)
     Dir.mktmpdir do |folder|
       arguments = [*SPEC.rdoc_options, *SPEC.source_paths, *SPEC.extra_rdoc_files]
       input = Marshal.dump([File.join(folder, "ri"), arguments, names])
       Bundler.with_unbundled_env do
-        output_of(RbConfig.ruby, "-W0", "-e", ASK_RI, chdir: ROOT, stdin_data: input, binmode: true).lines(chomp: true)
+        Marshal.load(output_of(RbConfig.ruby, "-W0", "-e", ASK_RI, chdir: ROOT, stdin_data: input, binmode: true))
       end
     end
   end

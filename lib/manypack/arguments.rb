@@ -1,25 +1,26 @@
 # frozen_string_literal: true
 
-# Messages for arguments that no method knows.
+#--
+# Checks of arguments, and the messages for those that no method knows.
+#++
 module Manypack
-  # For Manypack's own methods, in Ruby and in the extension. Where manypack/drop_in is loaded, it sets the constant
-  # DROP_IN here: methods that MessagePack has too then take what the msgpack gem takes. A constant, as every Ractor may
-  # read it, and it is set once.
+  # For Manypack's own methods, in Ruby and in the extension. manypack/drop_in sets the constant DROP_IN here; methods
+  # that MessagePack has too then accept what the msgpack gem accepts. It is a constant because every Ractor can read
+  # one, and it is set only once.
   module Arguments
-    # @param options [Hash]
-    # @param known [Array<Symbol>] the options that the method has
-    # @raise [ArgumentError] that names the others
+    # Raises ArgumentError for options other than the known ones, an Array of Symbols.
     def self.check_options(options, known)
       unknown = options.keys - known
       raise ArgumentError, unknown_options(unknown, known) unless unknown.empty?
     end
 
-    # @return [Boolean] whether methods that MessagePack has too are lenient
+    # True if methods that MessagePack has too accept what the msgpack gem accepts.
     def self.lenient?
       const_defined?(:DROP_IN, false)
     end
 
-    # Core classes whose own instances are packed before ext types are looked up: as what, and what can be registered.
+    # Core classes whose own instances are packed before ext types are looked up: what they are packed as, and what can
+    # be registered instead.
     CORE_CLASSES = Ractor.make_shareable({
       ::NilClass => "nil", ::TrueClass => "true", ::FalseClass => "false", ::Float => "float",
       ::Integer => "int; with oversized_integer_extension: true what does not fit that is an ext type",
@@ -28,15 +29,14 @@ module Manypack
       ::Hash => "map; a subclass of it can be an ext type"
     })
 
-    # @param klass [Module] to be packed as an ext type
-    # @raise [ArgumentError] for one whose instances never are
+    # Raises ArgumentError for a class whose instances are never packed as an ext type.
     def self.check_class(klass)
       kind = CORE_CLASSES[klass]
       raise ArgumentError, "#{klass} is always packed as #{kind}" if kind
     end
 
-    # @param registered [Array<Array(Integer, Module)>] what is unpacked as which class
-    # @return [String, nil] a warning when the type now becomes another class; not for one that a reload made anew
+    # The warning for a type that is registered for another class than before, or nil. A class of the same name is not
+    # another class: a reload creates it anew. registered is an Array of pairs of type and class.
     def self.change_of_class(registered, type, klass)
       before = registered.assoc(type)&.last
       return if before.nil? || klass.nil? || before.equal?(klass) || before.name&.==(klass.name)
@@ -44,9 +44,7 @@ module Manypack
       "ext type #{type} was unpacked as #{before} and is #{klass} from now on"
     end
 
-    # @param unknown [Array] keys
-    # @param known [Array<Symbol>]
-    # @return [String] the message of the ArgumentError
+    # The message of the ArgumentError for unknown keys.
     def self.unknown_options(unknown, known)
       names = unknown.map { |key| key.is_a?(Symbol) ? key.inspect.delete_prefix(":") : key.inspect }
       "unknown option#{"s" if unknown.size > 1} #{names.join(", ")}#{hint(unknown, known)}"
@@ -60,7 +58,7 @@ module Manypack
       ", options are Symbols: #{meant.map { |name| "#{name}:" }.join(", ")}"
     end
 
-    # The known option that a key is or is like, or nil.
+    # The known option that a key means or resembles, or nil.
     def self.similar(key, known)
       return unless (key.is_a?(Symbol) || key.is_a?(String)) && key.to_s.ascii_only?
 

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-# Manypack::Codec: the Ruby half, with what is in codec.c.
+#--
+# The Ruby half of Manypack::Codec: inspect. The other half is codec.c.
+#++
 module Manypack
-  # What a Codec says of itself.
   class Codec
-    # @return [String] the options that are not as they are by default, and the classes of the ext types
-    # @example
+    # Shows the options that differ from the default, and the classes of the ext types.
+    #
     #   Manypack::Codec.new(symbolize_keys: true, max_bytes: 1_000).inspect
     #   #=> "#<Manypack::Codec symbolize_keys: true, max_bytes: 1000>"
     def inspect
@@ -21,7 +22,7 @@ module Manypack
       parts.empty? ? "" : " #{parts.join(", ")}"
     end
 
-    # By what Module says: inspect of a class may be the program's own, and do anything.
+    # Asks Module for the name: a program's own class may define inspect, and that could do anything.
     def names(pairs)
       names = pairs.map { |_, klass| klass ? Module.instance_method(:inspect).bind_call(klass) : "nil" }
       names.size == 1 ? names.first : "[#{names.join(", ")}]"

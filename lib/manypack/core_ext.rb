@@ -5,19 +5,16 @@
 require "manypack"
 
 module Manypack
-  # +to_msgpack+ for the classes that MessagePack has types for. Loaded by <code>require "manypack/core_ext"</code> and
-  # by the drop-in, not by "manypack" alone: a program may have the msgpack gem too, whose methods have the same names.
+  # Defines +to_msgpack+ on the core classes that MessagePack has types for. <code>require "manypack/core_ext"</code>
+  # loads it, and so does the drop-in. "manypack" alone does not, because the msgpack gem defines methods of the same
+  # names and a program may use both gems.
   #
-  # @example
   #   require "manypack/core_ext"
   #   [1, nil].to_msgpack #=> "\x92\x01\xC0"
   module CoreExt
-    # @param packer_or_io [Packer, #write, #<<, nil]
-    # @return [Packer] the packer that it was written to
-    # @return [nil] with an io, which it was written to
-    # @return [String] without either
-    # @raise [NoMethodError, RangeError, NestingError, EncodingError, RuntimeError, ::TypeError] as Manypack.pack
-    # @example
+    # Packs the object. With a Packer, writes to it and returns it; with an io, writes to it and returns nil; otherwise
+    # returns a binary String. Raises the errors of Manypack.pack.
+    #
     #   [1, nil].to_msgpack                            #=> "\x92\x01\xC0"
     #   1.to_msgpack(Manypack::Packer.new).to_s        #=> "\x01"
     #   "a".to_msgpack(StringIO.new)                   #=> nil
@@ -30,7 +27,7 @@ module Manypack
     end
   end
 
-  # How each class writes itself: as what it is, whatever ext type a subclass has.
+  # How each class writes itself: as its core type, even if a subclass has an ext type.
   CORE_WRITERS = {
     ::NilClass => :write, ::TrueClass => :write, ::FalseClass => :write, ::Float => :write_float,
     ::String => :write_string, ::Array => :write_array, ::Hash => :write_hash, ::Symbol => :write_symbol,

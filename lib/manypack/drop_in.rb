@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Makes MessagePack mean Manypack for every gem in the process, whose requires of "msgpack" then find it loaded already.
-# To be required before any of them.
+# Makes MessagePack mean Manypack for every gem in the process. Require it before any of them: their own
+# `require "msgpack"` then does nothing.
 
 if defined?(MessagePack)
   feature = $LOADED_FEATURES.grep(%r{/msgpack(/|\.rb\z)}).first || "by other means"
@@ -13,22 +13,24 @@ end
 require "manypack"
 require "manypack/core_ext"
 
-# From here on the methods of classes that both names share take what the msgpack gem takes.
+#--
+# From here on, the methods of classes that both names share accept what the msgpack gem accepts.
+#++
 module Manypack
   module Arguments
     DROP_IN = true
   end
 end
 
-# Its classes, errors and DefaultFactory are those of Manypack. A module of its own, so that who wraps MessagePack.dump
-# does not wrap Manypack's, and who asks for its version gets one that the msgpack gem could have.
+# MessagePack has the classes, errors and DefaultFactory of Manypack. It is a module of its own, so that wrapping
+# MessagePack.dump does not wrap Manypack.dump, and its VERSION is one that the msgpack gem could have.
 MessagePack = Manypack.clone
 MessagePack.module_eval do
   remove_const(:VERSION)
   const_set(:VERSION, "1.8.99")
 end
 
-# What others require of the msgpack gem. Entries without a directory are found whatever the load path is.
+# The files of the msgpack gem that others require. Entries without a directory match whatever the load path is.
 $LOADED_FEATURES.concat(%w[
   msgpack.rb msgpack/bigint.rb msgpack/buffer.rb msgpack/core_ext.rb msgpack/factory.rb msgpack/msgpack.so
   msgpack/packer.rb msgpack/symbol.rb msgpack/time.rb msgpack/timestamp.rb msgpack/unpacker.rb msgpack/version.rb

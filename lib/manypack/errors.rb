@@ -1,23 +1,24 @@
 # frozen_string_literal: true
 
-# What Manypack raises of its own. The classes and their tree are those of the msgpack gem where it has them.
+#--
+# The errors that Manypack raises. Classes that the msgpack gem has too have the same names and ancestors.
+#++
 module Manypack
-  # In every error that decoding raises, so that one rescue gets them all.
+  # Included in every error that decoding raises, so that one rescue catches them all.
   #
-  # @example
   #   begin
   #     Manypack.unpack(bytes)
   #   rescue Manypack::DecodeError => error
   #     warn "bad message: #{error.message}"
   #   end
   module DecodeError
-    # An error that comes out of the handler of an ext type has the offset of that ext. So has an error of another
-    # message that the handler unpacked; the offset in that message stays in the error's words. A TruncatedError becomes
-    # the cause of a MalformedFormatError then, because the input around the ext has not ended. Without any input around
-    # it, as when a handler is called by hand, the offset is 0.
+    # The byte offset in the input, an Integer, at which the offending object starts.
     #
-    # @return [Integer] where in the input, in bytes, the object starts that is to blame
-    # @example
+    # An error from an ext handler has the offset of that ext. So does an error in another message that the handler
+    # unpacked; its own offset stays in the error's message. A TruncatedError then becomes the cause of a
+    # MalformedFormatError, because the input around the ext has not ended. Without input, as when you call a handler
+    # yourself, the offset is 0.
+    #
     #   begin
     #     Manypack.unpack("\x92\x01\xC1")
     #   rescue Manypack::DecodeError => error
@@ -28,58 +29,59 @@ module Manypack
     end
   end
 
-  # In the errors that say that an object of another type was expected.
+  # Included in errors that say that an object of another type was expected.
   module TypeError
   end
 
-  # The input is not what was asked for.
+  # The input cannot be unpacked as requested.
   class UnpackError < StandardError
     include DecodeError
   end
 
-  # The input is not MessagePack, or has more than one object.
+  # The input is not valid MessagePack, or has more than one object.
   class MalformedFormatError < UnpackError
   end
 
-  # The input has more containers inside each other than +max_depth+, or than are allowed in map keys.
+  # The containers in the input are nested more deeply than +max_depth+, or than map keys allow.
   class StackError < UnpackError
   end
 
-  # The input has an object of another type than the method reads.
+  # The next object has another type than the method reads.
   class UnexpectedTypeError < UnpackError
     include TypeError
   end
 
-  # The input has an ext type that nobody registered.
+  # The input has an ext type that is not registered.
   class UnknownExtTypeError < UnpackError
     include TypeError
   end
 
-  # The input exceeds a limit, or says that it will. A map that has more than 16 different keys of one hash, or more
-  # than 4 that are containers, which only NaN and user classes can have, exceeds +max_same_hash+: no option, as it
-  # would take quadratic time.
+  # The input exceeds a limit, or declares that it will.
   #
-  # @example
+  # A map may have at most 16 different keys with the same hash value, or at most 4 if they are containers. Only NaN and
+  # user classes can exceed that; the limit is then +:max_same_hash+. No option changes it, because unpacking would take
+  # quadratic time.
+  #
   #   Manypack.unpack("\x93\x01\x02\x03", max_bytes: 3)
   #   # raises LimitError: max_bytes is 3, the input has 4 bytes or more, at byte 3
   class LimitError < UnpackError
-    # @return [Symbol] the option that sets the limit; +:max_same_hash+
-    # @example
+    # The option that sets the limit, a Symbol, or +:max_same_hash+.
+    #
     #   error.limit #=> :max_bytes
     attr_reader :limit
 
-    # @return [Integer] what the input has, or declares
-    # @example
+    # What the input has or declares, an Integer.
+    #
     #   error.value #=> 4
     attr_reader :value
   end
 
-  # The input ends inside an object. An EOFError, as the msgpack gem raises.
+  # The input ends inside an object. It is an EOFError, as in the msgpack gem.
   class TruncatedError < ::EOFError
     include DecodeError
   end
 
-  # Packing met more levels of nesting than +max_depth+, or data that contains itself.
+  # The object to pack is nested more deeply than +max_depth+, or contains itself.
   class NestingError < StandardError
   end
 end

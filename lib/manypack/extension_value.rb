@@ -1,18 +1,13 @@
 # frozen_string_literal: true
 
-# An ext that no class stands for.
-
+#--
+# Manypack::ExtensionValue: an ext without a class of its own.
+#++
 module Manypack
   ExtensionValue = Struct.new(:type, :payload)
 
-  # An ext that stands for nothing but itself: its type, -128 to 127, and the bytes of its payload.
+  # An ext without a class of its own: its type, -128 to 127, and the bytes of its payload.
   #
-  # @!attribute type
-  #   @return [Integer] -128 to 127
-  # @!attribute payload
-  #   @return [String] binary
-  #
-  # @example
   #   Manypack.pack(Manypack::ExtensionValue.new(5, "ab"))           #=> "\xD5\x05ab"
   #   Manypack.unpack("\xD5\x05ab".b, allow_unknown_ext: true).type  #=> 5
   class ExtensionValue

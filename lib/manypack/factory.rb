@@ -1,38 +1,40 @@
 # frozen_string_literal: true
 
-# Manypack::Factory, its Pool and DefaultFactory: the Ruby half, with what is in factory.c.
+#--
+# The Ruby half of Manypack::Factory, its Pool, and DefaultFactory; the other half is factory.c.
+#++
 module Manypack
-  # Where ext types are registered. What it packs and unpacks by is an immutable Codec, which registering replaces:
-  # packers and unpackers that it made before stay as they are.
+  # Registers ext types, and packs and unpacks with them. Each registration replaces the factory's immutable Codec, so
+  # Packers and Unpackers that it created earlier do not change.
   #
-  # @example
   #   factory = Manypack::Factory.new
   #   factory.register_type(1, Point, packer: ->(point) { [point.x, point.y].pack("l>2") },
   #                                   unpacker: ->(body) { Point.new(*body.unpack("l>2")) })
   #   factory.load(factory.dump(Point.new(1, 2))) #=> #<struct Point x=1, y=2>
   class Factory
-    # Registers an ext type. Warns where a type that was unpacked as one class is now unpacked as another.
+    # Registers an ext type and returns nil. Warns if the type was registered to unpack as another class before.
     #
-    # @param type [Integer] -128 to 127; 0 to 127 are for applications
-    # @param klass [Module] what is packed as that type: its instances, and those of what inherits or includes it,
-    #   unless a type of their own is registered
-    # @param options [Hash] without it, packer is +:to_msgpack_ext+ and unpacker +:from_msgpack_ext+
-    # @option options [Proc, Method, Symbol, String, #call, nil] :packer gets the object and returns the body, a
-    #   String; a name is that of a method of the object. nil: not packed
-    # @option options [Proc, Method, Symbol, String, #call, nil] :unpacker gets the body, a binary String, and returns
-    #   the object; a name is that of a method of the class. nil: not unpacked
-    # @option options [Boolean] :recursive the packer gets a Packer too, and writes the body to it; the unpacker gets
-    #   an Unpacker instead of a String, and reads all of the body from it; the next body may come by the same one
-    # @option options [Boolean] :oversized_integer_extension for Integer: what does not fit 64 bits
-    # @option options [Boolean] :optimized_symbols_parsing for Symbol: the body is the name, no unpacker is called
-    # @return [nil]
-    # @raise [RangeError] for a type outside -128..127
-    # @raise [ArgumentError] for a klass that is no Module, or that is packed as it is whatever is registered, such as
-    #   String; for an option that does not go with it, or that nobody knows
-    # @raise [::TypeError] for a packer or unpacker that cannot be called
-    # @raise [FrozenError] when the factory is frozen
-    # @raise [Ractor::IsolationError] for DefaultFactory outside of the main Ractor
-    # @example
+    # type:: an Integer, -128 to 127; 0 to 127 are for applications
+    # klass:: the Class or Module whose instances are packed as that type, including those of subclasses and of classes
+    #         that include it, unless they have an ext type of their own
+    # packer:: receives the object and returns the body, a String (default +:to_msgpack_ext+ if no options are given)
+    # unpacker:: receives the body, a binary String, and returns the object (default +:from_msgpack_ext+ if no options
+    #            are given)
+    # recursive:: the packer also receives a Packer and writes the body to it; the unpacker receives an Unpacker instead
+    #             of a String, and has to read the whole body from it; the same Unpacker may be used again for the next
+    #             body
+    # oversized_integer_extension:: for Integer: only Integers that do not fit 64 bits are packed as that type
+    # optimized_symbols_parsing:: for Symbol: the body is the name, and no unpacker is called
+    #
+    # A packer or unpacker is a Proc, a Method, any object with +call+, or the name of a method: of the object for a
+    # packer, of klass for an unpacker. Without a packer the class is not packed as that type; without an unpacker the
+    # type is not unpacked.
+    #
+    # Raises RangeError for a type outside -128..127; ArgumentError for a klass that is not a Module, for a class that
+    # is never packed as an ext, such as String, and for an unknown or unsuitable option; TypeError for a packer or
+    # unpacker that cannot be called; FrozenError if the factory is frozen; and Ractor::IsolationError for
+    # DefaultFactory outside the main Ractor.
+    #
     #   factory = Manypack::Factory.new
     #   factory.register_type(0, Symbol)   #=> nil
     #   factory.load(factory.dump(:ready)) #=> :ready
@@ -51,10 +53,13 @@ module Manypack
       register_type_internal(type, klass, options[:packer], options[:unpacker], options)
     end
 
-    # @param selector [:both, :packer, :unpacker] which registrations
-    # @return [Array<Hash>] of +:type+, +:class+, and by the selector +:packer+ and +:unpacker+, as Procs, by type
-    # @raise [ArgumentError] for another selector
-    # @example
+    # Returns an Array with a Hash for each ext type, sorted by type. Each has +:type+ and +:class+, and the Procs
+    # +:packer+ and +:unpacker+.
+    #
+    # selector:: which registrations to return: :both, :packer or :unpacker
+    #
+    # Raises ArgumentError for any other selector.
+    #
     #   factory = Manypack::Factory.new
     #   factory.register_type(0, Symbol)
     #   factory.registered_types.map { |entry| entry[:class] } #=> [Symbol]
@@ -67,11 +72,12 @@ module Manypack
       end
     end
 
-    # @param klass_or_type [Module, Integer]
-    # @param selector [:both, :packer, :unpacker] which registrations
-    # @return [Boolean] whether the class, or one that it inherits or includes, or the type is registered
-    # @raise [ArgumentError] for anything else
-    # @example
+    # True if the ext type, an Integer, is registered, or the class, or one that it inherits or includes.
+    #
+    # selector:: which registrations to look at: :both, :packer or :unpacker
+    #
+    # Raises ArgumentError for other arguments.
+    #
     #   factory = Manypack::Factory.new
     #   factory.register_type(0, Symbol)
     #   factory.type_registered?(Symbol) #=> true
@@ -84,14 +90,13 @@ module Manypack
       end
     end
 
-    # Dumps and loads by the factory as it is now. Nothing in Manypack needs pooling for +dump+ and +load+; for a block,
-    # each Ractor keeps one Packer and one Unpacker, which all pools share.
+    # Returns a Pool that dumps and loads with the current types of the factory. It is frozen, and shareable if the
+    # handlers are. Its size is ignored, because +dump+ and +load+ need no pooling; for blocks, each Ractor keeps one
+    # Packer and one Unpacker, which all pools share.
     #
-    # @param _size [Integer] ignored
-    # @param options [Hash] as for Manypack.pack and Manypack.unpack
-    # @return [Pool] frozen, and shareable where the handlers are
-    # @raise [RangeError, ::TypeError, ArgumentError] for invalid or unknown options
-    # @example
+    # The options are those of Manypack.pack and Manypack.unpack. Raises RangeError, TypeError or ArgumentError for
+    # invalid or unknown options.
+    #
     #   pool = Manypack::Factory.new.pool(5, symbolize_keys: true)
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}
     def pool(_size = 1, **options)
@@ -99,8 +104,8 @@ module Manypack
       Pool.new(codec(options))
     end
 
-    # @return [String] the classes of the ext types
-    # @example
+    # Shows the classes of the ext types.
+    #
     #   factory = Manypack::Factory.new
     #   factory.register_type(0, Symbol)
     #   factory.inspect #=> "#<Manypack::Factory types: {0 => Symbol}>"
@@ -115,7 +120,7 @@ module Manypack
     TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing].freeze
     private_constant :TYPE_OPTIONS
 
-    # ArgumentError for what would be ignored. Returns what to warn of, or nil.
+    # Raises ArgumentError for arguments that would be ignored. Returns a warning, or nil.
     def check_registration(type, klass, options)
       misspelt = options.key?(:oversized_integer_extension_type) # there is a warning of its own for that
       Arguments.check_options(options.except(:oversized_integer_extension_type), TYPE_OPTIONS)
@@ -123,7 +128,7 @@ module Manypack
       Arguments.change_of_class(codec.__send__(:unpacker_classes), type, klass) if options[:unpacker]
     end
 
-    # An unpacker goes with the class that it was registered for, also where several classes pack as its type.
+    # An unpacker belongs to the class that it was registered for, even if several classes are packed as its type.
     def paired_types
       unpackers = registered_unpackers
       both = registered_packers.map do |entry|
@@ -137,41 +142,34 @@ module Manypack
       both.concat(alone).sort_by { |entry| entry[:type] }
     end
 
-    # Dumps and loads by one Codec. Any number of Threads and Ractors may use it at once.
+    # Dumps and loads with one Codec. Any number of Threads and Ractors may use it at once.
     class Pool
-      # @param codec [Codec]
-      # @example
+      # Creates a Pool from a Codec.
+      #
       #   Manypack::Factory::Pool.new(Manypack::Codec.new).frozen? #=> true
       def initialize(codec)
         @codec = codec
         freeze
       end
 
-      # @param data [String] one packed object
-      # @return [Object]
-      # @raise [DecodeError, ::TypeError] as Manypack.unpack
-      # @example
+      # Unpacks a String with one object. Raises the errors of Manypack.unpack.
+      #
       #   Manypack::Factory.new.pool.load("\x91\x01") #=> [1]
       def load(data)
         @codec.load(data)
       end
 
-      # @param object [Object]
-      # @return [String] binary
-      # @raise [NoMethodError, RangeError, NestingError, EncodingError, RuntimeError] as Manypack.pack
-      # @example
+      # Packs an object and returns a binary String. Raises the errors of Manypack.pack.
+      #
       #   Manypack::Factory.new.pool.dump([1]) #=> "\x91\x01"
       def dump(object)
         @codec.dump(object)
       end
 
-      # Lends a Packer for the time of the block. Blocks may nest: each has a Packer of its own.
+      # Yields an empty Packer and returns the result of the block. Blocks may be nested: each gets a Packer of its own.
+      # After the block the Packer raises RuntimeError, or is lent to another block, so do not keep it. It accepts no
+      # ext types. Raises LocalJumpError without a block.
       #
-      # @yieldparam packer [Packer] empty, and for this block alone: afterwards it raises RuntimeError, or is lent
-      #   to another block. Types cannot be registered on it
-      # @return [Object] what the block returns
-      # @raise [LocalJumpError] without a block
-      # @example
       #   Manypack::Factory.new.pool.packer { |packer| packer.write(1).to_s } #=> "\x01"
       def packer
         packer = borrow_packer(@codec)
@@ -182,13 +180,10 @@ module Manypack
         end
       end
 
-      # Lends an Unpacker for the time of the block. Blocks may nest: each has an Unpacker of its own.
+      # Yields an empty Unpacker and returns the result of the block. Blocks may be nested: each gets an Unpacker of its
+      # own. After the block the Unpacker raises RuntimeError, or is lent to another block, so do not keep it. It
+      # accepts no ext types. Raises LocalJumpError without a block.
       #
-      # @yieldparam unpacker [Unpacker] empty, and for this block alone: afterwards it raises RuntimeError, or is lent
-      #   to another block. Types cannot be registered on it
-      # @return [Object] what the block returns
-      # @raise [LocalJumpError] without a block
-      # @example
       #   Manypack::Factory.new.pool.unpacker { |unpacker| unpacker.feed("\x01").read } #=> 1
       def unpacker
         unpacker = borrow_unpacker(@codec)
@@ -201,7 +196,7 @@ module Manypack
     end
   end
 
-  # The Factory whose types Manypack.pack and Manypack.unpack have. Types are registered on it when a program starts, in
-  # the main Ractor; every Ractor uses it.
+  # The Factory whose types Manypack.pack and Manypack.unpack use in every Ractor. Register types on it when the program
+  # starts, in the main Ractor.
   DefaultFactory = Factory.__send__(:default)
 end

@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
-# Manypack::Handler: the Ruby half of types.c.
+#--
+# The Ruby half of types.c: handlers given as Methods.
+#++
 module Manypack
-  # What packs or unpacks an ext type.
+  # Packs or unpacks an ext type.
   module Handler
-    # A Proc made of a Method could not be shared, and would be another one each time.
+    # Returns a Proc that calls a method of the receiver; it is shareable if the receiver is. Method#to_proc would
+    # return a Proc that cannot be shared, and a different one each time.
     #
-    # @param receiver [Object]
-    # @param name [Symbol]
-    # @return [Proc] that calls the method; shareable where the receiver is
-    # @example
     #   Handler.proc_for(Kernel, :Integer).call("1") #=> 1
     def self.proc_for(receiver, name)
       call = ->(*arguments) { receiver.__send__(name, *arguments) }

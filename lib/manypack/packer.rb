@@ -1,19 +1,18 @@
 # frozen_string_literal: true
 
-# Manypack::Packer: the Ruby half, with what is in packer.c.
+#--
+# The Ruby half of Manypack::Packer: ext types of a single Packer. The other half is packer.c.
+#++
 module Manypack
-  # Ext types of one Packer; see Factory#register_type for those of many.
   class Packer
-    # Registers how a class is packed by this Packer.
+    # Registers an ext type with this Packer alone and returns nil; see Factory#register_type for more.
     #
-    # @param type [Integer] -128 to 127
-    # @param klass [Module]
-    # @param method_name [Symbol, String, Proc, Method, #call] instead of a block
-    # @yieldparam object [Object]
-    # @yieldreturn [String] the body
-    # @return [nil]
-    # @raise [RangeError, ArgumentError, ::TypeError, FrozenError] as Factory#register_type
-    # @example
+    # type:: an Integer, -128 to 127
+    # klass:: the Class or Module whose instances are packed as that type
+    # method_name:: instead of a block: the name of a method, a Proc, a Method, or any object with +call+
+    #
+    # The block receives the object and returns the body, a String. Raises the errors of Factory#register_type.
+    #
     #   packer = Manypack::Packer.new
     #   packer.register_type(1, Range) { |range| range.to_s }
     #   packer.write(1..2).to_s #=> "\xD6\x011..2"
@@ -24,8 +23,8 @@ module Manypack
       register_type_internal(type, klass, block || method_name || raise(ArgumentError, "no block and no method given"))
     end
 
-    # @return [Array<Hash>] of +:type+, +:class+ and +:packer+, a Proc, by type
-    # @example
+    # Returns an Array with a Hash for each ext type, sorted by type: +:type+, +:class+ and the Proc +:packer+.
+    #
     #   packer = Manypack::Packer.new
     #   packer.register_type(1, Range) { |range| range.to_s }
     #   packer.registered_types.map { |entry| entry[:type] } #=> [1]
@@ -33,10 +32,9 @@ module Manypack
       registered_types_internal.sort_by { |entry| entry[:type] }
     end
 
-    # @param klass_or_type [Module, Integer]
-    # @return [Boolean] whether the class, or one that it inherits or includes, or the type is registered
-    # @raise [ArgumentError] for anything else
-    # @example
+    # True if the ext type, an Integer, is registered, or the class, or one that it inherits or includes. Raises
+    # ArgumentError for anything else.
+    #
     #   packer = Manypack::Packer.new
     #   packer.register_type(1, Range) { |range| range.to_s }
     #   packer.type_registered?(1) #=> true

@@ -1,39 +1,39 @@
 # frozen_string_literal: true
 
-# Manypack::Parallel: one stream of messages, many Ractors.
-
+#--
+# Manypack::Parallel: spreads one stream of messages over several Ractors.
+#++
 module Manypack
-  # Unpacks a stream of messages and works on them in several Ractors at once.
+  # Unpacks a stream of messages and processes them in several Ractors at once.
   #
-  # A source is a String, anything with +readpartial+ or +read+, or an Enumerable of Strings that each contain whole
-  # messages. It is split at message boundaries without being unpacked, and goes to the Ractors in batches: first of one
-  # message, then of as many as take about a millisecond, at most 1,000 messages or 64 KB. The source is read no faster
-  # than the results are taken, and few batches are in flight at a time, so memory stays bounded.
+  # A source is a String, anything with +readpartial+ or +read+, or an Enumerable of Strings that each hold whole
+  # messages. It is split at message boundaries, without unpacking anything, and goes to the Ractors in batches. The
+  # first batch has one message; later ones have as many as take about a millisecond, but at most 1,000 messages or 64
+  # KB. The number of batches in progress is limited, so memory is too: the source is read no faster than the results
+  # are taken.
   #
-  # Code that runs in a Ractor must not depend on objects that Ractors cannot share. A block may use constants that are
-  # shareable, and, on Ruby 4.0, local variables that are shareable and never assigned again. Its +self+ is nil unless
-  # its original +self+ is shareable. See docs/ractors.md.
+  # The code that runs in a Ractor may only use what Ractors can share. A block may use constants whose values are
+  # shareable and, on Ruby 4.0, local variables that are shareable and never reassigned. Its +self+ is nil unless it can
+  # be shared. docs/ractors.md tells more.
   #
-  # Shareable results come back without being copied, and <code>shareable: true</code> makes everything that is unpacked
-  # shareable. Other results are copied.
+  # Shareable results come back without a copy, and everything that <code>shareable: true</code> unpacks is shareable.
+  # Other results are copied.
   #
-  # An error in a message is raised in the caller. It is the same object as in the Ractor, extended by Error, which has
-  # index and offset of the message. With +ordered+, the results of all earlier messages come first. However a call
-  # ends, it first stops its Ractors and waits for each to finish its current message.
+  # If a message causes an error, the caller gets the same object that was raised in the Ractor. It includes Error,
+  # which has the index and offset of the message. If results are ordered, those of all earlier messages come first.
+  # However a call ends, it first stops its Ractors and waits for each to finish its current message.
   #
-  # All three methods take these options, and those of Manypack.unpack and Manypack.pack:
+  # All three methods take the options of Manypack.unpack and Manypack.pack, and these:
   #
-  # ractors:: how many Ractors; with 0 the work is done in the caller, without restrictions (default: one for each
-  #           processor)
-  # ordered:: whether results come in the order of the messages, or as soon as they are ready (default: true)
-  # codec:: the Codec to unpack with, and for +filter+ to pack with (default: one with the types of DefaultFactory)
-  # factory:: a Factory to use instead of a Codec
+  # ractors:: how many Ractors to start (default: one per processor). 0 does all the work in the caller, where a block
+  #           may use anything
+  # ordered:: true for results in the order of the messages, false for results as they are done (default true)
+  # codec:: a Codec to unpack with, and for +filter+ to pack with (default: one with the types of DefaultFactory)
+  # factory:: a Factory, instead of a codec
   #
-  # Any other option is an ArgumentError.
+  # Any other option raises ArgumentError. Ext handlers have to be shareable; otherwise Ractor::IsolationError names the
+  # one that is not.
   #
-  # Handlers of ext types have to be shareable; Ractor::IsolationError names one that is not.
-  #
-  # @example
   #   bytes = Manypack.pack({"n" => 1}) + Manypack.pack({"n" => 2})
   #   Manypack::Parallel.map(bytes) { |object| object["n"] * 10 } #=> [10, 20]
   module Parallel
@@ -50,17 +50,13 @@ module Manypack
     OPTIONS = [:ractors, :ordered, :codec, :factory, *Arguments::CODEC_OPTIONS].freeze
     private_constant :OPTIONS
 
-    # Calls the block with each message, in Ractors, and collects what it returns.
+    # Runs the block in a Ractor for each message, and returns an Array of its results. The source and the options are
+    # described at Parallel.
     #
-    # @param source [String, #readpartial, #read, Enumerable<String>]
-    # @param options [Hash] see Parallel
-    # @yield [object] in a Ractor
-    # @return [Array] one result for each message
-    # @raise [ArgumentError] without a block, and for an unknown option
-    # @raise [::TypeError] for any other source, and for a result that can be neither shared nor copied
-    # @raise [Ractor::IsolationError] for a block or a handler that cannot be shared
-    # @raise [DecodeError] as Manypack.unpack, and whatever the block raises
-    # @example
+    # Raises ArgumentError without a block and for an unknown option; TypeError for an unsuitable source, and for a
+    # result that cannot be passed between Ractors; Ractor::IsolationError for a block or an ext handler that cannot be
+    # shared; the errors of Manypack.unpack; and whatever the block raises.
+    #
     #   bytes = Manypack.pack("a") + Manypack.pack("b")
     #   Manypack::Parallel.map(bytes, ractors: 2) { |object| object.upcase } #=> ["A", "B"]
     def self.map(source, **options, &block)
@@ -72,18 +68,14 @@ module Manypack
       results
     end
 
-    # Yields each message, or the result of calling +map+ with it, to a block that runs in the caller like that of any
-    # other +each+. The block may break.
+    # Yields each message, or the result of +map+ for it, to the block. The block runs in the caller, like that of any
+    # other +each+, and may break. Returns nil, or an Enumerator without a block.
     #
-    # @param source [String, #readpartial, #read, Enumerable<String>]
-    # @param map [Proc, Method, #call, nil] called with each object in a Ractor. Without it the objects themselves are
-    #   yielded, unpacked with <code>shareable: true</code> unless that is given as false
-    # @param options [Hash] see Parallel
-    # @yield [result]
-    # @return [nil]
-    # @return [Enumerator] without a block
-    # @raise [::TypeError, ArgumentError, Ractor::IsolationError, DecodeError] as Parallel.map
-    # @example
+    # map:: a Proc, a Method or any object with +call+, called in a Ractor with each object. Without it the objects
+    #       themselves are yielded, unpacked with <code>shareable: true</code> unless the options say otherwise
+    #
+    # Raises the errors of Parallel.map.
+    #
     #   bytes = Manypack.pack([1, 2]) + Manypack.pack([3])
     #   Manypack::Parallel.each(bytes) { |list| p list.sum }                 # 3, 3
     #   Manypack::Parallel.each(bytes, map: :sum.to_proc) { |sum| p sum }    # 3, 3
@@ -96,18 +88,15 @@ module Manypack
       nil
     end
 
-    # Calls the block with each message, in Ractors, packs what it returns, and writes that to output. nil is left out.
+    # Runs the block in a Ractor for each message, packs what it returns, and writes that to the output. Writes nothing
+    # if it returns nil. Returns the number of objects written.
     #
-    # @param source [String, #readpartial, #read, Enumerable<String>]
-    # @param output [#write, #<<] not a String. It is flushed after each batch if it has +flush+
-    # @param options [Hash] see Parallel
-    # @yield [object] in a Ractor
-    # @yieldreturn [Object, nil]
-    # @return [Integer] how many objects were written
-    # @raise [ArgumentError] without a block, and for an unknown option
-    # @raise [::TypeError, Ractor::IsolationError, DecodeError] as Parallel.map; TypeError for any other output
-    # @raise [NoMethodError, RangeError, NestingError, EncodingError] as Manypack.pack, for what the block returned
-    # @example
+    # output:: anything with <code>write</code> or <code><<</code>, except a String; flushed after each batch if it has
+    #          +flush+
+    #
+    # Raises the errors of Parallel.map, TypeError for an unsuitable output, and the errors of Manypack.pack for what
+    # the block returns.
+    #
     #   # ruby -rmanypack -e 'Manypack::Parallel.filter($stdin, $stdout) { |event| event if event["level"] > 3 }'
     #   output = StringIO.new("".b)
     #   Manypack::Parallel.filter("\x01\x02\x03", output) { |n| n * 2 if n.odd? } #=> 2

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-# How Factory#register_type(type, Symbol) unpacks unless it is told otherwise. It packs by Symbol#to_msgpack_ext, which
-# is in symbol_cache.c.
+#--
+# Symbol.from_msgpack_ext, which Factory#register_type(type, Symbol) unpacks with by default. Its counterpart,
+# Symbol#to_msgpack_ext, is in symbol_cache.c.
+#++
 class Symbol
-  # @param data [String] a name
-  # @return [Symbol] of the name as UTF-8, or as BINARY where it is not that
-  # @example
+  # Returns the Symbol with that name, as UTF-8, or as BINARY if the name is not valid UTF-8.
+  #
   #   Symbol.from_msgpack_ext("ready") #=> :ready
   def self.from_msgpack_ext(data)
     data.dup.force_encoding(Encoding::UTF_8).to_sym

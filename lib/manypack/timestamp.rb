@@ -1,50 +1,48 @@
 # frozen_string_literal: true
 
-# A moment as ext type -1 has it.
-
+#--
+# Manypack::Timestamp: a moment as ext type -1 stores it.
+#++
 module Manypack
-  # Seconds since 1970 and nanoseconds, as ext type -1 has them: all of int64, without a zone.
+  # A moment as ext type -1 stores it: seconds since 1970, in the range of int64, and nanoseconds. It has no time zone.
   #
-  # @example
   #   stamp = Manypack::Timestamp.new(1_700_000_000, 500)
   #   Manypack.pack(stamp, timestamp: true).bytesize #=> 10
   class Timestamp
-    # The ext type of the specification.
+    # The ext type that the specification gives to timestamps.
     TYPE = -1
 
-    # The last second that fits 4 bytes.
+    # The last second that fits a body of 4 bytes.
     TIMESTAMP32_MAX_SEC = (1 << 32) - 1
 
-    # The last second that fits 8 bytes beside the nanoseconds.
+    # The last second that fits a body of 8 bytes, next to the nanoseconds.
     TIMESTAMP64_MAX_SEC = (1 << 34) - 1
 
     NSEC_MAX = 999_999_999
     SECONDS = (-(1 << 63)..(1 << 63) - 1)
     private_constant :NSEC_MAX, :SECONDS
 
-    # @return [Integer] seconds since 1970
-    # @example
+    # Seconds since 1970, an Integer.
+    #
     #   Manypack::Timestamp.new(1, 500).sec #=> 1
     attr_reader :sec
 
-    # @return [Integer] nanoseconds, 0 to 999,999,999
-    # @example
+    # Nanoseconds, an Integer from 0 to 999,999,999.
+    #
     #   Manypack::Timestamp.new(1, 500).nsec #=> 500
     attr_reader :nsec
 
-    # @param sec [Integer]
-    # @param nsec [Integer]
-    # @example
+    # Creates a Timestamp from seconds and nanoseconds, both Integers.
+    #
     #   Manypack::Timestamp.new(1, 500) == Manypack::Timestamp.new(1, 500) #=> true
     def initialize(sec, nsec)
       @sec = sec
       @nsec = nsec
     end
 
-    # @param data [String] the body of an ext, of 4, 8 or 12 bytes
-    # @return [Timestamp]
-    # @raise [MalformedFormatError] for another size, or nanoseconds that are a second or more
-    # @example
+    # Returns the Timestamp of an ext body, a String of 4, 8 or 12 bytes. Raises MalformedFormatError for any other
+    # size, and for more than 999,999,999 nanoseconds.
+    #
     #   Manypack::Timestamp.from_msgpack_ext("\0\0\0\x05").sec #=> 5
     def self.from_msgpack_ext(data)
       case data.bytesize
@@ -60,11 +58,9 @@ module Manypack
       new(sec, nsec)
     end
 
-    # @param sec [Integer]
-    # @param nsec [Integer]
-    # @return [String] the shortest body, binary
-    # @raise [RangeError] for seconds outside int64, or nanoseconds outside 0 to 999,999,999
-    # @example
+    # Returns the shortest ext body for these seconds and nanoseconds, a binary String. Raises RangeError for seconds
+    # outside int64, and for nanoseconds outside 0..999_999_999.
+    #
     #   Manypack::Timestamp.to_msgpack_ext(5, 0) #=> "\0\0\0\x05"
     def self.to_msgpack_ext(sec, nsec)
       raise RangeError, "seconds are int64, not #{sec}" unless SECONDS.cover?(sec)
@@ -76,25 +72,23 @@ module Manypack
       end
     end
 
-    # @return [String] the body of the ext
-    # @raise [RangeError] as Timestamp.to_msgpack_ext
-    # @example
+    # Returns the ext body, as Timestamp.to_msgpack_ext does, and raises the same errors.
+    #
     #   Manypack::Timestamp.new(5, 0).to_msgpack_ext #=> "\0\0\0\x05"
     def to_msgpack_ext
       self.class.to_msgpack_ext(sec, nsec)
     end
 
-    # @param other [Object]
-    # @return [Boolean] whether both are the same moment
-    # @example
+    # True if other is a Timestamp of the same moment.
+    #
     #   Manypack::Timestamp.new(5, 0) == Manypack::Timestamp.new(5, 1) #=> false
     def ==(other)
       other.instance_of?(self.class) && sec == other.sec && nsec == other.nsec
     end
     alias eql? ==
 
-    # @return [Integer] the same for equal ones
-    # @example
+    # Equal Timestamps have the same hash.
+    #
     #   Manypack::Timestamp.new(5, 0).hash == Manypack::Timestamp.new(5, 0).hash #=> true
     def hash
       [Timestamp, sec, nsec].hash

@@ -1,19 +1,18 @@
 # frozen_string_literal: true
 
-# Manypack::Unpacker: the Ruby half, with what is in unpacker.c.
+#--
+# The Ruby half of Manypack::Unpacker: ext types of a single Unpacker. The other half is unpacker.c.
+#++
 module Manypack
-  # Ext types of one Unpacker; see Factory#register_type for those of many.
   class Unpacker
-    # Registers how a type is unpacked by this Unpacker.
+    # Registers an ext type with this Unpacker alone and returns nil; see Factory#register_type for more.
     #
-    # @param type [Integer] -128 to 127
-    # @param klass [Module, nil] whose method +method_name+ is
-    # @param method_name [Symbol, String, Proc, Method, #call] instead of a block
-    # @yieldparam body [String] binary
-    # @yieldreturn [Object]
-    # @return [nil]
-    # @raise [RangeError, ArgumentError, ::TypeError, FrozenError] as Factory#register_type
-    # @example
+    # type:: an Integer, -128 to 127
+    # klass:: the Class or Module that has the method, or nil
+    # method_name:: instead of a block: the name of a method, a Proc, a Method, or any object with +call+
+    #
+    # The block receives the body, a binary String, and returns the object. Raises the errors of Factory#register_type.
+    #
     #   unpacker = Manypack::Unpacker.new
     #   unpacker.register_type(1) { |body| body.reverse }
     #   unpacker.feed("\xD5\x01ab").read #=> "ba"
@@ -22,8 +21,8 @@ module Manypack
       register_type_internal(type, klass, handler)
     end
 
-    # @return [Array<Hash>] of +:type+, +:class+ and +:unpacker+, a Proc, by type
-    # @example
+    # Returns an Array with a Hash for each ext type, sorted by type: +:type+, +:class+ and the Proc +:unpacker+.
+    #
     #   unpacker = Manypack::Unpacker.new
     #   unpacker.register_type(1) { |body| body.reverse }
     #   unpacker.registered_types.map { |entry| entry[:type] } #=> [1]
@@ -31,10 +30,8 @@ module Manypack
       registered_types_internal.sort_by { |entry| entry[:type] }
     end
 
-    # @param klass_or_type [Module, Integer]
-    # @return [Boolean] whether the class or the type is registered
-    # @raise [ArgumentError] for anything else
-    # @example
+    # True if the ext type, an Integer, is registered, or the class. Raises ArgumentError for anything else.
+    #
     #   unpacker = Manypack::Unpacker.new
     #   unpacker.register_type(1) { |body| body.reverse }
     #   unpacker.type_registered?(1) #=> true

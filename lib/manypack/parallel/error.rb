@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-# Parallel::Error: index and offset of the message that an error is about.
+#--
+# Manypack::Parallel::Error: which message an error is about.
+#++
 module Manypack
   module Parallel
-    # Extends every error that a message led to, whatever its class, so that one rescue catches them all.
+    # Included in every error that a message causes, whatever its class, so that one rescue catches them all.
     #
-    # @example
     #   begin
     #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }
     #   rescue Manypack::Parallel::Error => error
@@ -13,8 +14,8 @@ module Manypack
     #     error.index #=> 1
     #   end
     module Error
-      # @return [Integer] the number of the message, counting from 0
-      # @example
+      # The number of the message, from 0, an Integer.
+      #
       #   begin
       #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }
       #   rescue Manypack::Parallel::Error => error
@@ -24,9 +25,9 @@ module Manypack
         @message_index
       end
 
-      # @return [Integer] the byte of the source at which the message starts; for a DecodeError raised by unpacking it,
-      #   the byte at which the faulty object starts
-      # @example
+      # The byte offset in the source at which the message starts, an Integer. For a DecodeError from unpacking the
+      # message, the offset of the offending object.
+      #
       #   begin
       #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }
       #   rescue Manypack::Parallel::Error => error
@@ -36,10 +37,9 @@ module Manypack
         @message_offset
       end
 
-      # The text that Ruby 3.2 and later print for an error that is not rescued.
+      # Returns the detailed message of the error's class, and says which message caused it. Ruby 3.2 and later
+      # show it for an error that nobody rescues.
       #
-      # @return [String] the detailed_message of the error's class, with index and offset of the message
-      # @example
       #   begin
       #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }
       #   rescue Manypack::Parallel::Error => error
