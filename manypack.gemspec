@@ -6,9 +6,9 @@ Gem::Specification.new do |spec|
   spec.name = "manypack"
   spec.version = Manypack::VERSION
   spec.authors = ["The Manypack maintainers"]
-  spec.summary = "MessagePack for the Ruby of many cores"
-  spec.description = "A drop-in for the msgpack gem that works in every Ractor, decodes trees that are born shareable, " \
-                     "and bounds what bytes from strangers can cost."
+  spec.summary = "Fast MessagePack for Ruby, and a drop-in for the msgpack gem"
+  spec.description = "Packs and unpacks MessagePack, with the whole API of the msgpack gem. Works in every Ractor, can " \
+                     "unpack straight into shareable objects, and limits what untrusted input can cost."
   spec.license = "MIT"
   spec.homepage = "https://github.com/manypack/manypack"
   spec.required_ruby_version = ">= 3.1"
@@ -25,7 +25,7 @@ Gem::Specification.new do |spec|
                    "LICENSE", ".yardopts"] + pages
   spec.extensions = ["ext/manypack/extconf.rb"]
   spec.extra_rdoc_files = pages
-  # The classes that Parallel is made of are private, and extconf.rb is nobody's API.
+  # The classes behind Parallel are private, and extconf.rb is not an API.
   spec.rdoc_options = ["--main", "README.md", "--title", "Manypack", "--exclude", "extconf",
                        "--exclude", "parallel/(?!error)"]
 end

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# A gem by the name of msgpack that is Manypack, so that Bundler gives it to every gem that depends on msgpack.
+# A gem called msgpack that loads Manypack, so that Bundler gives it to every gem that depends on msgpack.
 
 Gem::Specification.new do |spec|
   spec.name = "msgpack"
   spec.version = "1.8.99"
   spec.authors = ["The Manypack maintainers"]
-  spec.summary = "Manypack by the name of msgpack"
+  spec.summary = "Manypack under the name of msgpack"
   spec.license = "MIT"
   spec.homepage = "https://github.com/manypack/manypack"
   spec.required_ruby_version = ">= 3.1"
