@@ -27,8 +27,8 @@ class GemTest < Minitest::Test
       methods = ri.load_methods_matching(name).flat_map(&:last) if name.match?(/[#.]/)
       found = methods || ri.classes_and_includes_and_extends_for(name)[1]
       known = found.select { |code| code.documented? || code.is_alias_for }
-      text = known.map { |code| code.comment.accept(RDoc::Markup::ToRdoc.new) }.join if known.any?
-      [name, text]
+      documents = known.map { |code| code.comment.is_a?(RDoc::Comment) ? code.comment.parse : code.comment } # by version
+      [name, (documents.map { |document| document.accept(RDoc::Markup::ToRdoc.new) }.join if known.any?)]
     end
     $stdout.binmode.write(Marshal.dump(texts))
   RUBY
