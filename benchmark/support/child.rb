@@ -10,7 +10,6 @@
 
 require "json"
 require_relative "contenders"
-require_relative "objects"
 require_relative "workload"
 
 # Answers the requests for one contender. It has one case at a time, so that none is measured in the other's heap.
@@ -27,7 +26,7 @@ class Child
   def check(id, name)
     operation = Workload::ALL.fetch(name)
     check = operation.check(@contender, payload(id)) if operation.supported?(@contender)
-    check&.merge(objects: Objects.count(payload(id)))
+    check&.merge(objects: Payloads.count(payload(id)))
   end
 
   def time(id, name, seconds)

@@ -4,12 +4,13 @@
 # have it; it answers label, load and version, and to those methods which it can be measured by: pack and unpack mostly.
 # Before load it needs nothing installed.
 
-Dir[File.join(__dir__, "contenders", "*.rb")].sort.each { |path| require path }
+require_relative "contenders/message_pack"
+require_relative "contenders/other_formats"
 
 module Contenders
   # What bin/demo shows, and what bin/bench measures.
   DEMO = [WithManypack, WithMsgpack, WithJson, WithMarshal].freeze
-  BENCH = [WithManypack, WithManypackRead, WithFloor, WithMsgpackPool, WithMsgpack, WithMsgpack392, WithJson, WithOj,
+  BENCH = [WithManypack, WithManypackRead, WithFloor, WithMsgpackPool, WithMsgpack, WithJson, WithOj,
            WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
 
   # Who is measured at every size up to 100 MB.

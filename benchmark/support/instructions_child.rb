@@ -5,7 +5,6 @@
 
 require "json"
 require_relative "contenders"
-require_relative "objects"
 require_relative "side_extension"
 require_relative "workload"
 
@@ -25,7 +24,7 @@ work = cases.flat_map do |one|
 
     times = (BYTES / check[:bytes]).clamp(3, 5_000)
     [operation, operation.argument(contender, payload), times,
-     JSON.generate([one.id, operation.name, times, Objects.count(payload)])]
+     JSON.generate([one.id, operation.name, times, Payloads.count(payload)])]
   end.compact
 end
 

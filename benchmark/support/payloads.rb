@@ -6,21 +6,29 @@
 # @example
 #   Payloads.documents(seed: 1)["Twitter"]  #=> {"statuses" => [...], "search_metadata" => {...}}
 
+require_relative "payloads/documents"
 require_relative "payloads/ext_types"
-require_relative "payloads/geo"
-require_relative "payloads/image"
-require_relative "payloads/integers"
 require_relative "payloads/messages"
-require_relative "payloads/model"
-require_relative "payloads/mutation"
-require_relative "payloads/rows"
-require_relative "payloads/stream"
 require_relative "payloads/twitter"
 
 module Payloads
   DEFAULT_SEED = 20_120_615
 
   module_function
+
+  # What serializers go through.
+  #
+  # @param payload [Object]
+  # @return [Integer] values and keys
+  def count(payload)
+    case payload
+    when Hash then payload.sum(1) { |key, value| count(key) + count(value) }
+    when Array then payload.sum(1) { |value| count(value) }
+    when Struct then payload.to_a.sum(1) { |value| count(value) }
+    when Stream then payload.sum { |message| count(message) } / payload.count
+    else 1
+    end
+  end
 
   # The five classic data sets, Image in both its sizes.
   #

@@ -3,11 +3,7 @@
 # All that bench.rb measures: cases in groups. A case is a payload and the operations that it goes through.
 
 require "json"
-require_relative "operations/one_shot"
-require_relative "operations/read_stream"
-require_relative "operations/skip"
-require_relative "operations/start"
-require_relative "operations/write_stream"
+require_relative "operations"
 require_relative "payloads"
 
 class Workload

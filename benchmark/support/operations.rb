@@ -1,0 +1,276 @@
+# frozen_string_literal: true
+
+# What is done with a payload: packing, unpacking, skipping, reading and writing streams, starting a process.
+
+require "rbconfig"
+require "stringio"
+require "zlib"
+
+# Something that is measured: what is done, with what, how often, and what shows that it was done.
+class Operation
+  # @return [String]
+  attr_reader :name
+
+  # @param name [String]
+  def initialize(name)
+    @name = name
+  end
+
+  # @param contender [Module]
+  # @return [Boolean] whether the contender offers it
+  def supported?(contender)
+    raise NotImplementedError
+  end
+
+  # @return [Object] what {#repeat} needs, made before the clock runs
+  def argument(contender, payload)
+    raise NotImplementedError
+  end
+
+  # The work itself.
+  def repeat(contender, argument, times)
+    raise NotImplementedError
+  end
+
+  # @return [Integer] nanoseconds of the processor until now, of whoever does the work
+  def cpu_time
+    Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+  end
+
+  # @return [Integer] how many things one repetition handles
+  def units(_payload)
+    1
+  end
+
+  # Answers with the number of packed bytes for each of the units and, in :same, with what all contenders of one format
+  # must have in common.
+  #
+  # @return [Hash, nil] nil if what comes back is not what went in
+  def check(contender, payload)
+    raise NotImplementedError
+  end
+end
+
+# One method of the contender, called with the object or with its bytes.
+class Call < Operation
+  # @param method [String] of the contender
+  def initialize(method)
+    super
+    # A loop of its own for every method, so that each has one call that the JIT can see through.
+    instance_eval(<<~RUBY, __FILE__, __LINE__ + 1)
+      def repeat(contender, argument, times)
+        i = 0
+        while i < times
+          contender.#{method}(argument)
+          i += 1
+        end
+      end
+    RUBY
+  end
+
+  def supported?(contender)
+    contender.respond_to?(name)
+  end
+end
+
+# Object to bytes, or bytes to object.
+class OneShot < Call
+  LARGE = 50_000 # elements
+  # @param name [String] one of the two methods
+  # @param pack [String] the method that makes bytes
+  # @param unpack [String] the method that reads them
+  def initialize(name, pack:, unpack:)
+    super(name)
+    @pack = pack
+    @unpack = unpack
+  end
+
+  def argument(contender, payload)
+    return contender.argument(name, payload) if contender.respond_to?(:argument)
+
+    name == @pack ? payload : contender.public_send(@pack, payload)
+  end
+
+  def check(contender, payload)
+    return contender.check(payload) if contender.respond_to?(:check)
+
+    bytes = contender.public_send(@pack, payload)
+    object = contender.public_send(@unpack, bytes)
+    return unless same?(object, payload) || same?(object, without_symbols(payload))
+
+    { bytes: bytes.bytesize, same: Zlib.crc32(bytes) }
+  rescue EncodingError, JSON::GeneratorError
+    nil # JSON with a binary
+  end
+
+  private
+
+  # By what it shows: a BigDecimal for an Integer, or another encoding, would be equal and not the same. It takes too
+  # long for what is large, which is more of what was looked at when it was small.
+  def same?(one, other)
+    one == other && (LARGE < one.size || one.inspect == other.inspect)
+  end
+
+  # A Symbol comes back as a String.
+  def without_symbols(object)
+    case object
+    when Hash then object.to_h { |key, value| [key, without_symbols(value)] }
+    when Array then object.map { |value| without_symbols(value) }
+    when Symbol then object.name.dup
+    else object
+    end
+  end
+end
+
+# Going past a document without wanting it.
+class Skip < Call
+  ANSWER = 42
+
+  def initialize
+    super("skip")
+  end
+
+  def argument(contender, payload)
+    contender.bytes(payload)
+  end
+
+  # What follows the document must be the next thing there.
+  def check(contender, payload)
+    bytes = contender.bytes(payload)
+    contender.skip(bytes + contender.bytes(ANSWER))
+    { bytes: bytes.bytesize, same: nil } if contender.next_object == ANSWER
+  end
+end
+
+# Unpacker#each over a file, or over a String that is fed.
+class ReadStream < Operation
+  # @param name [String]
+  # @param source [Symbol] :file or :string
+  def initialize(name, source)
+    super(name)
+    @source = source
+  end
+
+  def supported?(contender)
+    contender.respond_to?(:unpacker)
+  end
+
+  def argument(contender, stream)
+    @source == :file ? stream.file(contender) : stream.bytes(contender)
+  end
+
+  def units(stream)
+    stream.count
+  end
+
+  def repeat(contender, argument, times)
+    times.times { each(contender, argument) { |message| message } }
+  end
+
+  def check(contender, stream)
+    few = stream.first(1_000)
+    read = []
+    each(contender, argument(contender, few)) { |message| read << message }
+    bytes = few.bytes(contender)
+    { bytes: bytes.bytesize.fdiv(few.count), same: Zlib.crc32(bytes) } if read.inspect == few.to_a.inspect
+  end
+
+  private
+
+  def each(contender, argument, &block)
+    if @source == :file
+      File.open(argument, "rb") { |file| contender.unpacker(file).each(&block) }
+    else
+      contender.unpacker.feed(argument).each(&block)
+    end
+  end
+end
+
+# Packer#write to an IO, with a flush after every message or with one at the end.
+class WriteStream < Operation
+  # @param name [String]
+  # @param flush [Symbol] :each or :end
+  # @yieldreturn [IO] a new one
+  def initialize(name, flush:, &open)
+    super(name)
+    @flush = flush
+    @open = open
+  end
+
+  def supported?(contender)
+    contender.respond_to?(:packer)
+  end
+
+  def argument(_contender, stream)
+    stream
+  end
+
+  def units(stream)
+    stream.count
+  end
+
+  def repeat(contender, stream, times)
+    times.times do
+      io = @open.call
+      write(contender, stream, io)
+      io.close
+    end
+  end
+
+  def check(contender, stream)
+    few = stream.first(1_000)
+    io = StringIO.new(String.new)
+    write(contender, few, io)
+    { bytes: io.string.bytesize.fdiv(few.count), same: Zlib.crc32(io.string) } if io.string == few.bytes(contender)
+  end
+
+  private
+
+  def write(contender, stream, io)
+    packer = contender.packer(io)
+    if @flush == :each
+      stream.each { |message| packer.write(message).flush }
+    else
+      stream.each { |message| packer.write(message) }
+      packer.flush
+    end
+  end
+end
+
+# A process that requires the contender and ends.
+class Start < Operation
+  # Without Bundler, which RubyGems loads at the start of Ruby when any of these says so.
+  ENVIRONMENT = ENV.keys.grep(/\A(RUBYOPT|RUBYLIB|GEM_HOME|GEM_PATH|BUNDLE.*)\z/).to_h { |name| [name, nil] }.freeze
+
+  def initialize
+    super("start")
+  end
+
+  def supported?(contender)
+    contender.respond_to?(:feature)
+  end
+
+  # @param flags [Array<String>] for Ruby
+  # @return [Array] the command, as spawn takes it
+  def argument(contender, flags)
+    feature = contender.feature or return [ENVIRONMENT, RbConfig.ruby, *flags, "-e", "0"]
+
+    folders = $LOAD_PATH.map(&:to_s).reject { |folder| Dir[File.join(folder, "#{feature}{,.rb}")].empty? }
+    [ENVIRONMENT, RbConfig.ruby, *flags, *folders.map { |folder| "-I#{folder}" }, "-e", "require #{feature.dump}"]
+  end
+
+  def repeat(_contender, command, times)
+    times.times { raise "#{command.inspect} fails" unless system(*command) }
+  end
+
+  # That of the processes that ended.
+  def cpu_time
+    times = Process.times
+    ((times.cutime + times.cstime) * 1e9).round
+  end
+
+  def check(contender, flags)
+    repeat(contender, argument(contender, flags), 1)
+    { bytes: 0, same: nil }
+  end
+end
