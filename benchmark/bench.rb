@@ -1,26 +1,74 @@
 # frozen_string_literal: true
 
-# Measures Manypack and its peers, each contender in a process of its own: what comes back is compared first, then
-# rounds are interleaved, and medians of ratios are printed.
+# Measures the time of Manypack and of other contenders, each in a process of its own: compares what comes back, then
+# interleaves rounds, and prints medians of ratios.
 
-require "open3"
 require "optparse"
-require "rbconfig"
+require "terminal-table"
+require_relative "support/contender_process"
 require_relative "support/contenders"
-require_relative "support/contestant"
 require_relative "support/languages"
 require_relative "support/race"
 require_relative "support/results"
-require_relative "support/stamp"
-require_relative "support/tables"
 require_relative "support/workload"
+
+# A table for each group and operation: rows for the cases, columns for the contenders.
+class Tables
+  # @param results [Results]
+  def initialize(results)
+    @results = results
+  end
+
+  # @return [String]
+  def to_s
+    @results.tables.map { |group, operation| table(group, operation) }.join("\n")
+  end
+
+  private
+
+  def table(group, operation)
+    floor, others = @results.others(group, operation).partition { |one| one == Results::FLOOR }
+    names = @results.cases(group, operation)
+    rows = names.map do |name|
+      [name, *own_cells(group, operation, name), *floor.map { over_floor(group, operation, name) },
+       *others.map { |other| cell(group, operation, name, other) }]
+    end
+    rows << :separator << means(group, operation, floor, others) if names.size > 1
+    Terminal::Table.new(title: "#{group}: #{operation}, times Manypack's time (lowest-highest round)",
+                        headings: ["case", Results::BASE, "MB/s", *floor.map { "/ floor" }, *others], rows: rows)
+  end
+
+  def own_cells(group, operation, name)
+    own = @results.find(group, operation, name)
+    [nanoseconds(own.median), own.bytes.zero? ? "-" : format("%.0f", own.bytes / own.median * 1e3)]
+  end
+
+  def over_floor(group, operation, name)
+    ratio = @results.ratio(group, operation, name, Results::FLOOR) or return "-"
+    format("%.2f", 1 / ratio.median)
+  end
+
+  def means(group, operation, floor, others)
+    ["geometric mean", "", "", *floor.map { |name| format("%.2f", 1 / @results.mean_ratio(group, operation, name)) },
+     *others.map { |other| format("%.2f", @results.mean_ratio(group, operation, other)) }]
+  end
+
+  def nanoseconds(number)
+    number < 10_000 ? format("%.0f ns", number) : format("%.1f us", number / 1000)
+  end
+
+  def cell(group, operation, name, other)
+    ratio = @results.ratio(group, operation, name, other) or return "-"
+    format("%<median>.2f (%<low>.2f-%<high>.2f)", **ratio.to_h)
+  end
+end
 
 # One run from options to a table and a file of results.
 class Bench
   # @param options [Hash]
   def initialize(options)
     @options = options
-    @flags = options[:yjit] && yjit? ? ["--yjit"] : []
+    @flags = options[:yjit] ? ContenderProcess.yjit : []
     @workload = options.slice(:data, :stream, :largest)
   end
 
@@ -38,21 +86,17 @@ class Bench
 
   # All cases by new processes: what one process has of luck or bad luck, such as where its heap lies, another has not.
   def heat(cases)
-    contestants = start(cases.map(&:group).uniq)
-    announce(contestants) unless @stamp
-    Race.new(contestants, @options[:rounds], @options[:seconds], @options[:lock]).run(cases)
+    processes = start(cases.map(&:group).uniq)
+    announce(processes.keys) unless @stamp
+    Race.new(processes, @options[:rounds], @options[:seconds], @options[:lock]).run(cases)
   ensure
-    contestants&.each(&:stop)
+    processes&.each_key(&:stop)
   end
 
-  def announce(contestants)
-    @stamp = Stamp.now(contestants)
+  def announce(processes)
+    @stamp = Stamp.of(processes)
     puts @stamp.map { |key, value| "#{key}: #{value}" }
-    puts @absent.map { |contestant| "without #{contestant.label}: #{contestant.missing.lines.first}" }
-  end
-
-  def yjit?
-    Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?").last.success?
+    puts @absent.map { |process| "without #{process.label}: #{process.missing.lines.first}" }
   end
 
   def chosen
@@ -64,27 +108,32 @@ class Bench
     cases.empty? ? raise(ArgumentError, "no case matches #{@options[:only].source}") : cases
   end
 
+  # @return [Hash{ContenderProcess => Array<String>}] with the groups that each takes part in
   def start(groups)
-    contestants = on_this_ruby(groups) + (groups.include?(Workload::LANGUAGES) ? Languages.contestants : [])
-    @absent, present = contestants.partition(&:missing)
+    processes = contenders(groups).to_h { |contender| [process(contender), groups - groups_without(contender)] }
+    Languages.processes.each { |one| processes[one] = [Workload::LANGUAGES] } if groups.include?(Workload::LANGUAGES)
+    @absent = processes.keys.select(&:missing)
     @absent.each(&:stop)
-    present
+    processes.except(*@absent)
   end
 
   # Among languages, Manypack stands for Ruby.
-  def on_this_ruby(groups)
-    manypack, *peers = Contenders::BENCH
-    peers = peers.select { |contender| contender.label.match?(@options[:contenders]) }
-    peers = [] if groups == [Workload::LANGUAGES]
-    [contestant(manypack, groups), *peers.map { |peer| contestant(peer, groups - groups_without(peer)) }]
+  def contenders(groups)
+    manypack, *others = Contenders::BENCH
+    return [manypack] if groups == [Workload::LANGUAGES]
+
+    [manypack, *others.select { |contender| contender.label.match?(@options[:contenders]) }]
   end
 
-  def groups_without(peer)
-    [Workload::LANGUAGES, *(Workload::GROWTH unless Contenders::GROWTH.include?(peer))]
+  def groups_without(contender)
+    return [] if contender == Contenders::WithManypack
+
+    [Workload::LANGUAGES, *(Workload::GROWTH unless Contenders::GROWTH.include?(contender))]
   end
 
-  def contestant(contender, groups)
-    Contestant.on_this_ruby(contender, @flags, @workload, groups)
+  def process(contender)
+    ContenderProcess.of(contender, Race::Work, flags: @flags, environment: ContenderProcess::SETTLED_MALLOC,
+                                               workload: @workload)
   end
 
   def path

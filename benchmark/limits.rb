@@ -4,7 +4,7 @@
 # untrusted input with limits as wide, beside one without. ruby --yjit -Ilib benchmark/limits.rb [FOLDER_OF_JSON_FILES]
 
 require "terminal-table"
-require_relative "support/statistics"
+require_relative "support/results"
 require_relative "support/workload"
 
 require "manypack"

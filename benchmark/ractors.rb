@@ -1,18 +1,14 @@
 # frozen_string_literal: true
 
 # What it costs to decode trees that every Ractor may have, to hand them over, and how much more two Ractors do than
-# one. Each decoder is a process of its own; rounds are interleaved.
+# one. Each contender is a process of its own; rounds are interleaved.
 
-require "open3"
 require "optparse"
-require "rbconfig"
 require "terminal-table"
-require_relative "support/contestant"
+require_relative "support/contender_process"
+require_relative "support/contenders/in_ractors"
 require_relative "support/results"
-require_relative "support/stamp"
 require_relative "support/workload"
-
-require "manypack"
 
 class RactorsBenchmark
   FROZEN = %w[Shareable Manypack JsonFrozen MsgpackFrozen].freeze
@@ -23,20 +19,19 @@ class RactorsBenchmark
   def initialize(options)
     @options = options
     @workload = { data: options[:data], stream: 1, largest: 1 }
-    _, yjit = Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?")
-    @flags = yjit.success? ? ["--yjit"] : []
+    @processes = {}
     @measurements = []
   end
 
   def run
-    puts "#{RUBY_DESCRIPTION} #{@flags.join}, #{Stamp.cpu}"
+    puts "#{RUBY_DESCRIPTION} #{ContenderProcess.yjit.join}, #{Stamp.cpu}"
     decode if "shareable".match?(@options[:only])
     hand_over if "handing over".match?(@options[:only])
     together if "together".match?(@options[:only])
-    Results.new(stamp, @measurements).write(path)
+    Results.new(Stamp.of(@processes.values), @measurements).write(path)
     puts "measurements: #{path}"
   ensure
-    @contestants&.each_value(&:stop)
+    @processes.each_value(&:stop)
   end
 
   private
@@ -44,14 +39,14 @@ class RactorsBenchmark
   # How many times the time of a shareable tree the others take: JSON and msgpack make frozen ones.
   def decode
     names = documents + cases("messages")
-    samples = rounds(names.product(FROZEN)) { |name, decoder| ask(decoder, "alone", name, @options[:seconds]) }
-    present = FROZEN.select { |decoder| contestant(decoder) }
+    samples = rounds(names.product(FROZEN)) { |name, contender| ask(contender, "alone", name, @options[:seconds]) }
+    present = FROZEN.select { |contender| process(contender) }
     rows = names.map do |name|
-      ratios = (present - ["Shareable"]).map { |decoder| ratio(samples[[name, decoder]], samples[[name, "Shareable"]]) }
+      ratios = (present - ["Shareable"]).map { |one| ratio(samples[[name, one]], samples[[name, "Shareable"]]) }
       [name, format("%.2f", 1 / ratios.first), *ratios.drop(1).map { |one| format("%.2f", one) }]
     end
-    means = present.drop(1).map do |decoder|
-      mean(names.map { |name| ratio(samples[[name, decoder]], samples[[name, "Shareable"]]) })
+    means = present.drop(1).map do |contender|
+      mean(names.map { |name| ratio(samples[[name, contender]], samples[[name, "Shareable"]]) })
     end
     rows << :separator
     rows << ["geometric mean", format("%.2f", 1 / means.first), *means.drop(1).map { |one| format("%.2f", one) }]
@@ -63,7 +58,7 @@ class RactorsBenchmark
 
   def hand_over
     name = document
-    pairs = rounds([name].product(HANDED)) { |id, decoder| ask(decoder, "hand", id) }
+    pairs = rounds([name].product(HANDED)) { |id, contender| ask(contender, "hand", id) }
     samples = pairs.transform_values { |times| times.map(&:first) }
     samples[[name, "Integer"]] = pairs.values.first.map(&:last)
     keep("handing over", "there and back", samples)
@@ -77,18 +72,18 @@ class RactorsBenchmark
   def together
     name = document
     counts = [1, @options[:ractors]]
-    samples = rounds(TOGETHER.product(counts)) do |decoder, count|
-      ask(decoder, "together", name, count, @options[:together])
+    samples = rounds(TOGETHER.product(counts)) do |contender, count|
+      ask(contender, "together", name, count, @options[:together])
     end
-    rows = TOGETHER.map do |decoder|
-      one, many = counts.map { |count| samples[[decoder, count]] }
+    rows = TOGETHER.map do |contender|
+      one, many = counts.map { |count| samples[[contender, count]] }
       ratios = Statistics.spread(many.zip(one).map { |more, less| more / less })
-      [decoder, format("%.0f", Statistics.median(one)), format("%.0f", Statistics.median(many)),
+      [contender, format("%.0f", Statistics.median(one)), format("%.0f", Statistics.median(many)),
        format("%.2f", ratios.median), format("%.2f-%.2f", ratios.low, ratios.high),
-       { "Skip" => "1.90", "Split" => "1.90", "Manypack" => "1.60" }[decoder]]
+       { "Skip" => "1.90", "Split" => "1.90", "Manypack" => "1.60" }[contender]]
     end
-    times = samples.to_h do |(decoder, count), rates|
-      [["#{count} Ractors", decoder], rates.map { |rate| 1e9 / rate }]
+    times = samples.to_h do |(contender, count), rates|
+      [["#{count} Ractors", contender], rates.map { |rate| 1e9 / rate }]
     end
     keep("together", name, times)
     puts Terminal::Table.new(title: "#{name}: documents a second of #{@options[:ractors]} Ractors and of one",
@@ -98,7 +93,7 @@ class RactorsBenchmark
   # Rounds in which everybody has a turn; another one begins each time.
   def rounds(turns)
     samples = Hash.new { |hash, key| hash[key] = [] }
-    turns = turns.select { |turn| turn.grep(String).all? { |name| !FROZEN.include?(name) || contestant(name) } }
+    turns = turns.select { |turn| turn.grep(String).all? { |name| !FROZEN.include?(name) || process(name) } }
     @options[:rounds].times do |round|
       turns.rotate(round).each { |turn| samples[turn] << yield(*turn) }
       $stderr.print "."
@@ -106,19 +101,16 @@ class RactorsBenchmark
     samples
   end
 
-  def ask(decoder, *request)
-    contestant(decoder).ask(*request)
+  def ask(contender, *request)
+    process(contender).ask(*request)
   end
 
   # nil when what it needs is not installed.
-  def contestant(decoder)
-    @contestants ||= Hash.new do |all, name|
-      lib = File.expand_path("../lib", __dir__)
-      child = File.expand_path("support/ractors_child.rb", __dir__)
-      command = [RbConfig.ruby, "-W0", *@flags, "-I#{lib}", child, name, JSON.generate(@workload)]
-      all[name] = Contestant.new(name, command, [])
-    end
-    @contestants[decoder] unless @contestants[decoder].missing
+  def process(contender)
+    process = @processes[contender] ||=
+      ContenderProcess.of(Contenders::InRactors.const_get(contender), Work,
+                          environment: ContenderProcess::SETTLED_MALLOC, workload: @workload)
+    process unless process.missing
   end
 
   # Real ones where there are some; JSON cannot carry the Images among the others.
@@ -144,29 +136,119 @@ class RactorsBenchmark
   end
 
   def keep(group, operation, samples)
-    samples.each do |(name, decoder), ns|
-      @measurements << Measurement.new(group: group, name: name, operation: operation, contender: decoder,
+    samples.each do |(name, contender), ns|
+      @measurements << Measurement.new(group: group, name: name, operation: operation, contender: contender,
                                        bytes: nil, objects: nil, wall: ns, cpu: ns, gc: [])
     end
-  end
-
-  def stamp
-    { ruby: [RUBY_DESCRIPTION, *@flags].join(" "), cpu: Stamp.cpu, cores: Etc.nprocessors, commit: Stamp.commit,
-      time: Time.now.utc.iso8601, contenders: { Manypack: Manypack::VERSION } }
   end
 
   def path
     File.join(__dir__, "results", "ractors-#{RUBY_VERSION}.json")
   end
+
+  # What the process of a contender answers.
+  class Work
+    WARM_UP = 0.05
+
+    # @param decoder [Module] of Contenders::InRactors, loaded
+    # @param workload [Hash] the arguments of Workload.new
+    def initialize(decoder, workload:)
+      @decoder = decoder
+      @cases = Workload.new(**workload).cases
+      @expected = {}
+    end
+
+    # @return [Float] nanoseconds of the CPU for one document, over about so many seconds
+    def alone(name, seconds)
+      bytes = bytes_of(name)
+      @expected[name] ||= repeat(bytes, 1) && repeat(bytes, [(WARM_UP / repeat(bytes, 1)).to_i, 1].max)
+      GC.start
+      @expected[name] = repeat(bytes, [(seconds / @expected[name]).to_i, 1].max)
+      @expected[name] * 1e9
+    end
+
+    # From the first Ractor's start to the last one's end, which take about so many seconds.
+    #
+    # @return [Float] documents a second that so many Ractors decode at once
+    def together(name, ractors, seconds)
+      bytes = bytes_of(name)
+      @expected[name] ||= alone(name, WARM_UP) / 1e9
+      times = [(seconds / @expected[name]).to_i, 1].max
+      started = Array.new(ractors) { start(bytes, times) }.each { |ractor| ractor.send(nil) }
+      spans = started.map { |ractor| value_of(ractor) }
+      ractors * times / (spans.map(&:last).max - spans.map(&:first).min)
+    end
+
+    # The other Ractor looks at what it is given and tells that it has it.
+    #
+    # @return [Array(Float, Float)] nanoseconds until it has a decoded document and has answered; and an Integer instead
+    def hand(name)
+      document = @decoder.decode(bytes_of(name))
+      other = Ractor.new(Ractor.current) do |main|
+        while (given = Ractor.receive)
+          main.send(given.size)
+        end
+      end
+      times = Array.new(200) { [document, 1].map { |given| clock { other.send(given) && Ractor.receive } * 1e9 } }
+      other.send(nil)
+      value_of(other)
+      times.transpose.map(&:min)
+    end
+
+    private
+
+    def bytes_of(name)
+      @current, @bytes = name, Ractor.make_shareable(@decoder.bytes(@cases.fetch(name).payload)) unless @current == name
+      @bytes
+    end
+
+    def repeat(bytes, times)
+      decoder = @decoder
+      i = 0
+      clock(Process::CLOCK_PROCESS_CPUTIME_ID) do
+        while i < times
+          decoder.decode(bytes)
+          i += 1
+        end
+      end / times
+    end
+
+    def clock(which = Process::CLOCK_MONOTONIC)
+      start = Process.clock_gettime(which)
+      yield
+      Process.clock_gettime(which) - start
+    end
+
+    # Warm when it is told to begin.
+    def start(bytes, times)
+      Ractor.new(@decoder, bytes, times) do |decoder, input, count|
+        [count / 10, 1].max.times { decoder.decode(input) }
+        Ractor.receive
+        started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        i = 0
+        while i < count
+          decoder.decode(input)
+          i += 1
+        end
+        [started, Process.clock_gettime(Process::CLOCK_MONOTONIC)]
+      end
+    end
+
+    def value_of(ractor)
+      ractor.respond_to?(:value) ? ractor.value : ractor.take
+    end
+  end
 end
 
-beside = File.expand_path("../../shared/data", __dir__)
-options = { rounds: 9, seconds: 0.05, together: 0.5, ractors: 2, only: //, data: (beside if File.directory?(beside)) }
-OptionParser.new do |parser|
-  parser.banner = "Usage: bundle exec ruby -Ilib benchmark/ractors.rb [options]"
-  parser.on("--data DIR", "measure the JSON files of a folder too") { |dir| options[:data] = dir }
-  parser.on("--only REGEXP", Regexp, "shareable, handing over, together") { |only| options[:only] = only }
-  parser.on("--ractors N", Integer, "together (#{options[:ractors]})") { |count| options[:ractors] = count }
-  parser.on("--rounds N", Integer, "rounds (#{options[:rounds]})") { |rounds| options[:rounds] = rounds }
-end.parse!
-RactorsBenchmark.new(options).run
+if $PROGRAM_NAME == __FILE__
+  beside = File.expand_path("../../shared/data", __dir__)
+  options = { rounds: 9, seconds: 0.05, together: 0.5, ractors: 2, only: //, data: (beside if File.directory?(beside)) }
+  OptionParser.new do |parser|
+    parser.banner = "Usage: bundle exec ruby -Ilib benchmark/ractors.rb [options]"
+    parser.on("--data DIR", "measure the JSON files of a folder too") { |dir| options[:data] = dir }
+    parser.on("--only REGEXP", Regexp, "shareable, handing over, together") { |only| options[:only] = only }
+    parser.on("--ractors N", Integer, "together (#{options[:ractors]})") { |count| options[:ractors] = count }
+    parser.on("--rounds N", Integer, "rounds (#{options[:rounds]})") { |rounds| options[:rounds] = rounds }
+  end.parse!
+  RactorsBenchmark.new(options).run
+end

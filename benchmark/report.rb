@@ -1,13 +1,272 @@
 # frozen_string_literal: true
 
-# Writes docs/performance.md with its pictures from the results of the newest Ruby, the other Rubies' beside it.
-require_relative "support/report"
+# Writes docs/performance.md and its pictures from the results of bench.rb and from the recorded counts of instructions.
+require "erb"
+require "fileutils"
+require_relative "support/plot"
+require_relative "support/recorded_instructions"
+require_relative "support/results"
+require_relative "support/workload"
 
-paths = Dir[File.join(__dir__, "results", "ruby-*.json")]
-paths = paths.sort_by { |path| Gem::Version.new(path[/ruby-([\d.]+\d)/, 1]) }.reverse
-abort "there are no results: rake bench" if paths.empty?
+# Tables and numbers as the report writes them.
+module Markdown
+  module_function
 
-docs = File.expand_path("../docs", __dir__)
-Report.new(paths.map { |path| Results.read(path) }, docs).write
-FileUtils.cp(paths.first, File.join(docs, Report::PICTURES, "results.json"))
-puts "docs/performance.md, from #{paths.map { |path| File.basename(path) }.join(", ")}"
+  # @param headings [Array<String>]
+  # @param rows [Array<Array<String>>]
+  # @return [String]
+  def table(headings, rows)
+    lines = [headings, ["---", *Array.new(headings.size - 1, "---:")], *rows]
+    lines.map { |cells| "| #{cells.join(" | ")} |" }.join("\n")
+  end
+
+  # @param nanoseconds [Float]
+  # @return [String]
+  def time(nanoseconds)
+    return format("%.3g ns", nanoseconds) if nanoseconds < 1_000
+    return format("%.3g µs", nanoseconds / 1e3) if nanoseconds < 1e6
+
+    format("%.3g ms", nanoseconds / 1e6)
+  end
+
+  # @param measurement [Measurement]
+  # @return [String] empty where there are no bytes
+  def megabytes(measurement)
+    return "" if measurement.bytes.zero?
+
+    count((measurement.bytes / measurement.median * 1e3).round)
+  end
+
+  # @param spread [Statistics::Spread, nil]
+  # @return [String]
+  def spread(spread)
+    spread ? format("%.2f (%.2f–%.2f)", *spread) : ""
+  end
+
+  # @param number [Integer]
+  # @return [String]
+  def count(number)
+    number.to_s.gsub(/(?<=\d)(?=(?:\d{3})+\z)/, ",")
+  end
+end
+
+# The page of the newest Ruby's results, the other Rubies' beside it.
+class Report
+  TEMPLATE = File.expand_path("support/report.md.erb", __dir__)
+  PICTURES = "performance" # folder beside the page
+
+  # What the groups of cases are called on the page, in this order.
+  GROUPS = {
+    "documents" => "Real documents", "classics" => "The data sets of 2012", "messages" => "Messages",
+    "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types",
+    "pools" => "As Rails calls it", "streams" => "Streams", "skip" => "Skipping", "start" => "Loading",
+    Workload::LANGUAGES => "Across languages"
+  }.freeze
+
+  OPERATIONS = {
+    "restore" => "Factory#load", "dump" => "Factory#dump", "skip" => "Unpacker#skip",
+    "deserialize" => "pool.unpacker with feed_reference, read, full_unpack",
+    "serialize" => "pool.packer with write(128), write, full_pack",
+    "start" => "a process that requires the library and ends",
+    "unpack_registering" => "unpack, by a new Unpacker that registers the type",
+    "pack_registering" => "pack, by a new Packer that registers the type"
+  }.freeze
+
+  # @param results [Array<Results>] the first is what the page is about
+  # @param folder [String] docs
+  def initialize(results, folder)
+    @results, *@other_rubies = results
+    @folder = folder
+  end
+
+  # @return [void]
+  def write
+    FileUtils.mkdir_p(File.join(@folder, PICTURES))
+    File.write(File.join(@folder, "performance.md"), ERB.new(File.read(TEMPLATE), trim_mode: "-").result(binding))
+  end
+
+  private
+
+  def stamp
+    @results.stamp
+  end
+
+  def title(operation)
+    OPERATIONS.fetch(operation, operation)
+  end
+
+  def groups
+    GROUPS.select { |group, _| @results.tables.map(&:first).include?(group) }
+  end
+
+  def operations(group)
+    @results.tables.select { |name, _| name == group }.map(&:last)
+  end
+
+  # Manypack's time, then how many times as long the others take.
+  def table(group, operation)
+    floor, contenders = @results.others(group, operation).partition { |one| one == Results::FLOOR }
+    rows = @results.cases(group, operation).map do |name|
+      own = @results.find(group, operation, name)
+      [name, Markdown.time(own.median), Markdown.megabytes(own), *floor.map { over_floor(group, operation, name) },
+       *contenders.map { |contender| Markdown.spread(@results.ratio(group, operation, name, contender)) }]
+    end
+    headings = ["", Results::BASE, "MB/s", *floor.map { "/ floor" }, *contenders]
+    Markdown.table(headings, rows + means(group, operation, floor, contenders, rows))
+  end
+
+  def means(group, operation, floor, contenders, rows)
+    return [] if rows.size < 2
+
+    cells = floor.map { |name| 1 / @results.mean_ratio(group, operation, name) }
+    cells += contenders.map { |contender| @results.mean_ratio(group, operation, contender) }
+    [["geometric mean", "", "", *cells.map { |cell| format("**%.2f**", cell) }]]
+  end
+
+  def over_floor(group, operation, name)
+    ratio = @results.ratio(group, operation, name, Results::FLOOR)
+    ratio ? format("%.2f", 1 / ratio.median) : ""
+  end
+
+  # Bars of how many times as long the others take; returns the picture's Markdown.
+  def picture(group, operation, contenders)
+    names = @results.cases(group, operation)
+    contenders &= @results.others(group, operation)
+    rows = names.to_h { |name| [name, contenders.map { |one| @results.ratio(group, operation, name, one)&.to_a }] }
+    draw("#{group}-#{operation}", "#{title(operation)}: time, in times Manypack's (1 is equal)") do |heading|
+      Plot.new(title: heading, y_label: "times Manypack's time", series: contenders, rows: rows)
+    end
+  end
+
+  def draw(name, heading, shape = :bars)
+    file = "#{name.tr(" ,", "-_").gsub(/[^\w-]/, "")}.svg"
+    yield(heading).public_send(shape, File.join(@folder, PICTURES, file))
+    "![#{heading}](#{PICTURES}/#{file})"
+  end
+
+  # Nanoseconds of an object by the document's size, with the collector's work and without.
+  def growth_picture(operation)
+    names = @results.cases(Workload::GROWTH, operation)
+    rows = names.to_h do |name|
+      own = @results.find(Workload::GROWTH, operation, name)
+      [name, [own.cpu, own.work].map { |times| Array.new(3, Statistics.median(times) / own.objects) }]
+    end
+    draw("growth-#{operation}", "#{operation}: nanoseconds per object, by the document's size", :lines) do |heading|
+      Plot.new(title: heading, y_label: "ns", series: ["with the collector", "without"], rows: rows)
+    end
+  end
+
+  def growth_table(operation)
+    rows = @results.cases(Workload::GROWTH, operation).map do |name|
+      own, floor = [Results::BASE, Results::FLOOR].map { |one| @results.find(Workload::GROWTH, operation, name, one) }
+      times = [own.cpu, own.work, floor.cpu, floor.work].map { |each| Statistics.median(each) / own.objects }
+      [name, Markdown.count(own.objects), *times.map { |time| format("%.1f", time) },
+       Markdown.spread(@results.ratio(Workload::GROWTH, operation, name, "msgpack pool"))]
+    end
+    Markdown.table(["", "objects", "ns per object", "without the collector", "floor", "without the collector",
+                    "msgpack pool"], rows)
+  end
+
+  # Manypack's time in floors.
+  def floors
+    texts = %w[unpack pack].map do |operation|
+      least = all_ratios(@results, operation, Results::FLOOR).map { |name, ratio| [name, 1 / ratio] }
+      farthest = least.max_by(&:last)
+      "#{operation} takes **#{format("%.2f", Statistics.geometric_mean(least.map(&:last)))}** floors, " \
+        "#{format("%.2f", farthest.last)} at most (#{farthest.first})"
+    end
+    texts.join("; ")
+  end
+
+  # One number for each contender and direction, over all documents, data sets, messages, sizes and mutations; and the
+  # least of whatever it was measured in.
+  def summary
+    rows = @results.measurements.map(&:contender).uniq.grep_v(OWN).map do |contender|
+      means = %w[unpack pack].map { |operation| mean(operation, contender) }
+      [contender, *means, told(every_ratio(contender).min_by(&:last))]
+    end
+    Markdown.table(["", "unpack", "pack", "least of all"], rows)
+  end
+
+  def mean(operation, contender)
+    ratios = all_ratios(@results, operation, contender).map(&:last)
+    ratios.empty? ? "" : format("**%.2f**", Statistics.geometric_mean(ratios))
+  end
+
+  # Where Manypack takes longer than another library in Ruby that writes the same bytes.
+  def losses
+    slower = @results.measurements.map(&:contender).uniq.grep(/\Amsgpack( pool)?\z/).to_h do |contender|
+      [contender, every_ratio(contender).select { |_, ratio| ratio < 1 }.sort_by(&:last)]
+    end
+    slower.map do |contender, cases|
+      "Slower than #{contender}: #{cases.empty? ? "nowhere" : cases.map { |one| told(one) }.join("; ")}."
+    end
+  end
+
+  # @return [Array] of case and operation, and median ratio
+  def every_ratio(contender)
+    measured = @results.measurements.select { |one| one.contender == contender }
+    measured.map do |one|
+      where = ["#{one.group}/#{one.name}", title(one.operation)].join(": ")
+      [where, @results.ratio(one.group, one.operation, one.name, contender).median]
+    end
+  end
+
+  def told(ratio)
+    format("%.2f (%s)", ratio.last, ratio.first)
+  end
+
+  # What nobody would use instead.
+  OWN = /\A(#{Results::BASE}|read instead|#{Results::FLOOR})\z/.freeze
+  private_constant :OWN
+
+  GENERAL = %w[documents classics messages sizes mutations].freeze
+  private_constant :GENERAL
+
+  def general_contenders
+    all = GENERAL.product(%w[unpack pack]).flat_map { |group, operation| @results.others(group, operation) }
+    all.uniq - [Results::FLOOR]
+  end
+
+  def all_ratios(results, operation, contender)
+    GENERAL.flat_map do |group|
+      results.cases(group, operation).map { |name| [name, results.ratio(group, operation, name, contender)&.median] }
+    end.select(&:last)
+  end
+
+  # The same means on every Ruby, of the cases and the contenders that were measured on all of them.
+  def other_rubies
+    all = [@results, *@other_rubies]
+    contenders = general_contenders.select { |one| all.all? { |results| all_ratios(results, "pack", one).any? } }
+    rows = all.flat_map { |results| %w[unpack pack].map { |operation| ruby_row(results, operation, contenders) } }
+    Markdown.table(["", "", *contenders], rows)
+  end
+
+  def ruby_row(results, operation, contenders)
+    cells = contenders.map do |contender|
+      common = [@results, *@other_rubies].map { |one| all_ratios(one, operation, contender).map(&:first) }.inject(:&)
+      ratios = all_ratios(results, operation, contender).select { |name, _| common.include?(name) }
+      format("%.2f", Statistics.geometric_mean(ratios.map(&:last)))
+    end
+    ruby = results.stamp[:ruby]
+    [ruby[/\Aruby \S+/] + (ruby.include?("+YJIT") ? " with YJIT" : ""), operation, *cells]
+  end
+
+  def instructions
+    recorded = RecordedInstructions.all
+    names = recorded.flat_map { |one| one.counts.keys }.uniq
+    rows = names.map { |name| [name, *recorded.map { |one| one.counts[name].to_s }] }
+    Markdown.table(["", *recorded.map(&:build)], rows)
+  end
+end
+
+if $PROGRAM_NAME == __FILE__
+  paths = Dir[File.join(__dir__, "results", "ruby-*.json")]
+  paths = paths.sort_by { |path| Gem::Version.new(path[/ruby-([\d.]+\d)/, 1]) }.reverse
+  abort "there are no results: rake bench" if paths.empty?
+
+  docs = File.expand_path("../docs", __dir__)
+  Report.new(paths.map { |path| Results.read(path) }, docs).write
+  FileUtils.cp(paths.first, File.join(docs, Report::PICTURES, "results.json"))
+  puts "docs/performance.md, from #{paths.map { |path| File.basename(path) }.join(", ")}"
+end

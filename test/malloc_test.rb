@@ -3,7 +3,7 @@
 # What Manypack asks malloc for: nothing in the usual case, little beyond it, and nothing that it keeps.
 require "test_helper"
 require "support/program"
-require_relative "../benchmark/memory/malloc_count"
+require_relative "../benchmark/memory/process"
 
 # A library that counts has to be preloaded, which is not possible everywhere.
 if MallocCounter.possible?
@@ -173,7 +173,7 @@ if MallocCounter.possible?
     def test_every_object_tells_what_it_holds
       assert_counted <<~RUBY
         require "objspace"
-        require #{File.join(ROOT, "benchmark/memory/embedding").inspect}
+        require #{File.join(ROOT, "benchmark/memory/slots").inspect}
         def self.told
           own = [:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }
           own << Manypack.const_get(:RactorState)

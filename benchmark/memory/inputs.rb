@@ -1,13 +1,44 @@
 # frozen_string_literal: true
 
 # What is packed and unpacked: real documents where there are some, look-alikes elsewhere, and messages. Kept in files,
-# in the format of each peer, so that the process that measures holds nothing but the bytes.
+# in the format of each contender, so that the process that measures holds nothing but the bytes.
 
+require "digest"
 require "fileutils"
 require "json"
 require "tmpdir"
 require_relative "../support/payloads"
-require_relative "messages_file"
+
+# Packed messages in a file, each behind its length.
+module MessagesFile
+  module_function
+
+  # @param path [String]
+  # @param messages [Array<String>]
+  def write(path, messages)
+    File.open(path, "wb") { |file| messages.each { |message| file << [message.bytesize].pack("N") << message } }
+  end
+
+  # @param path [String]
+  # @return [Array<String>] frozen
+  def read(path)
+    File.open(path, "rb") do |file|
+      messages = []
+      while (length = file.read(4))
+        messages << file.read(length.unpack1("N")).freeze
+      end
+      messages
+    end
+  end
+
+  # What objects show as, in short; of equal ones it is the same.
+  #
+  # @param objects [Enumerable]
+  # @return [String]
+  def digest(objects)
+    objects.inject(Digest::SHA256.new) { |digest, object| digest << object.inspect }.hexdigest
+  end
+end
 
 class Inputs
   # @return [Hash{String => Object}] by name
@@ -26,11 +57,12 @@ class Inputs
     @objects = documents.merge(Payloads.messages.reject { |_, message| message.is_a?(Integer) })
   end
 
-  # @return [String] the path of a file with all objects, packed by a peer
-  def file(peer)
-    path = File.join(self.class.folder, "inputs.#{peer.format}")
+  # @return [String] the path of a file with all objects, packed by a contender
+  def file(contender)
     @written ||= {}
-    @written[peer.format] ||= write(path, @objects.values.map { |object| peer.pack(object) })
+    @written[contender] ||= File.join(self.class.folder, "inputs.#{contender.label}").tap do |path|
+      MessagesFile.write(path, @objects.values.map { |object| contender.pack(object) })
+    end
   end
 
   # What comes out of them must show as.
@@ -46,10 +78,5 @@ class Inputs
     Dir[File.join(data, "*.json")].sort.to_h do |path|
       [File.basename(path, ".json"), JSON.parse(File.read(path, encoding: "UTF-8"))]
     end
-  end
-
-  def write(path, messages)
-    MessagesFile.write(path, messages)
-    path
   end
 end

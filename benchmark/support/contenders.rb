@@ -13,6 +13,12 @@ module Contenders
   BENCH = [WithManypack, WithManypackRead, WithFloor, WithMsgpackPool, WithMsgpack, WithJson, WithOj,
            WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
 
+  # Whose memory is measured.
+  MEMORY = [WithManypack, WithMsgpack, WithJson].freeze
+
+  # Of these, the ones that work in Ractors, where msgpack raises.
+  IN_RACTORS = [WithManypack, WithJson].freeze
+
   # Who is measured at every size up to 100 MB.
   GROWTH = [WithManypack, WithFloor, WithMsgpackPool].freeze
 

@@ -3,7 +3,7 @@
 # What the demo measured: bars of how much longer others take, and one sentence.
 
 require "terminal-table"
-require_relative "statistics"
+require_relative "results"
 require_relative "trial"
 
 class DemoReport
@@ -51,12 +51,12 @@ class DemoReport
 
   # @return [String]
   def sentence
-    peers = @results.values.first.drop(1).map(&:contender)
-    first, *others = peers.to_h { |peer| [peer, mean_ratios(peer)] }.compact.map { |peer, ratios| [peer, *ratios] }
+    contenders = @results.values.first.drop(1).map(&:contender)
+    first, *others = contenders.map { |contender| [contender, *mean_ratios(contender)] }.select { |_, ratio| ratio }
     return "Nobody else can carry this." unless first
 
     name, unpack, pack = first
-    rest = others.map { |peer, *ratios| ", #{named(peer)} #{ratios.join(" and ")} times" }.join
+    rest = others.map { |contender, *ratios| ", #{named(contender)} #{ratios.join(" and ")} times" }.join
     "#{named(name)} takes #{unpack} times as long as Manypack to unpack and #{pack} times as long to pack#{rest} " \
       "(geometric means of what each can carry)."
   end
@@ -107,9 +107,9 @@ class DemoReport
     ratio > LONGEST ? bar + (@screen.blocks? ? "▶" : ">") : bar
   end
 
-  def mean_ratios(peer)
+  def mean_ratios(contender)
     pairs = @results.values.filter_map do |ours, *others|
-      theirs = others.find { |trial| trial.contender == peer }
+      theirs = others.find { |trial| trial.contender == contender }
       [theirs, ours] if theirs.faithful?
     end
     return if pairs.empty?

@@ -2,7 +2,7 @@
 
 # The MessagePack of other languages, in a root file system of its own; languages/setup.sh makes it.
 require "fileutils"
-require_relative "contestant"
+require_relative "contender_process"
 require_relative "workload"
 
 class Languages
@@ -11,14 +11,14 @@ class Languages
   ROOTFS = File.expand_path("../../.ci/rootfs.sh", __dir__)
 
   # Label to command.
-  PEERS = {
+  CONTENDERS = {
     "msgspec (Python)" => %w[python3 child.py msgspec],
     "ormsgpack (Python)" => %w[python3 child.py ormsgpack],
     "msgpack (Python)" => %w[python3 child.py msgpack],
     "msgpackr (Node)" => %w[node --expose-gc child.js msgpackr]
   }.freeze
 
-  # Folder of the children, outside of their root.
+  # Folder of the programs, outside of their root.
   HOME = File.join(ROOT, "root/manypack")
 
   # @return [Boolean]
@@ -26,19 +26,19 @@ class Languages
     Dir.exist?(ROOT)
   end
 
-  # @return [Array<Contestant>]
-  def self.contestants
+  # @return [Array<ContenderProcess>]
+  def self.processes
     FileUtils.cp(Dir[File.join(SCRIPTS, "child.*")], HOME)
-    malloc = Contestant::MALLOC.map { |name, value| "#{name}=#{value}" }
-    PEERS.map do |label, command|
-      Contestant.new(label, ["bash", ROOTFS, "run", ROOT, "env", *malloc, *command], [Workload::LANGUAGES])
+    malloc = ContenderProcess::SETTLED_MALLOC.map { |name, value| "#{name}=#{value}" }
+    CONTENDERS.map do |label, command|
+      ContenderProcess.new(label, ["bash", ROOTFS, "run", ROOT, "env", *malloc, *command])
     end
   end
 
-  # Gives the documents to the children.
+  # Gives the documents to the programs.
   #
   # @param cases [Array<Workload::Case>]
-  # @param manypack [Contestant] who packs them
+  # @param manypack [ContenderProcess] who packs them
   def self.hand_out(cases, manypack)
     cases.select { |one| one.group == Workload::LANGUAGES }.each do |one|
       manypack.ask("write", one.id, File.join(HOME, "documents", "#{one.name}.msgpack"))
@@ -48,6 +48,6 @@ class Languages
   # @param check [Hash] a child's answer
   # @return [Boolean] whether what it packed is the document
   def self.same?(id, check, manypack)
-    manypack.ask("same?", id, File.join(HOME, check.fetch("file")))
+    manypack.ask("same?", id, File.join(HOME, check.fetch(:file)))
   end
 end

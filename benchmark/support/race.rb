@@ -1,20 +1,21 @@
 # frozen_string_literal: true
 
-# All rounds over all cases. Contestants take turns within a round, and the one that begins is another in every round,
-# so that drift of the machine and the neighbour's heat hit all alike.
+# All rounds over all cases. Contenders take turns within a round, and the one that begins is another in every round, so
+# that drift of the machine and the neighbour's heat hit all alike.
 
-require "ruby-progressbar"
+require_relative "contender_process"
+require_relative "contenders"
 require_relative "languages"
-require_relative "measurement"
 require_relative "results"
+require_relative "workload"
 
 class Race
-  # @param contestants [Array<Contestant>]
+  # @param processes [Hash{ContenderProcess => Array<String>}] with the groups of cases that each takes part in
   # @param rounds [Integer]
   # @param seconds [Float] of each sample
   # @param lock [String, nil] a file that is locked during each case
-  def initialize(contestants, rounds, seconds, lock)
-    @contestants = contestants
+  def initialize(processes, rounds, seconds, lock)
+    @processes = processes
     @lock = lock
     @rounds = rounds
     @seconds = seconds
@@ -23,6 +24,7 @@ class Race
   # @param cases [Array<Workload::Case>]
   # @return [Array<Measurement>]
   def run(cases)
+    require "ruby-progressbar" # which the processes do not need
     Languages.hand_out(cases, manypack)
     bar = ProgressBar.create(total: cases.size, format: "%t |%B| %c/%C %e", title: "measuring", output: $stderr)
     cases.flat_map do |one|
@@ -52,42 +54,116 @@ class Race
   end
 
   def lap(id, operation, measurements)
-    measurements.each do |contestant, measurement|
-      times = contestant.ask("time", id, operation, @seconds)
+    measurements.each do |process, measurement|
+      times = process.ask("time", id, operation, @seconds)
       %i[wall cpu gc].zip(times) { |clock, ns| measurement[clock] << ns }
     end
   end
 
   # Those that offer the operation and give back what they were given, which JSON cannot with a binary.
   def start(one, operation)
-    present = @contestants.select { |contestant| contestant.takes_part?(one.group) }
-    checks = present.to_h { |contestant| [contestant, contestant.ask("check", one.id, operation)] }.compact
+    present = @processes.keys.select { |process| @processes[process].include?(one.group) }
+    checks = present.to_h { |process| [process, process.ask("check", one.id, operation)] }.compact
     raise "Manypack fails at #{operation} of #{one.id}" unless checks.key?(manypack)
 
     one.group == Workload::LANGUAGES ? understand(one.id, checks) : agree(one.id, checks)
-    checks.map { |contestant, check| [contestant, measurement(one, operation, contestant, check)] }
+    checks.map { |process, check| [process, measurement(one, operation, process, check)] }
   end
 
-  def measurement(one, operation, contestant, check)
-    Measurement.new(group: one.group, name: one.name, operation: operation, contender: contestant.label,
-                    bytes: check["bytes"], objects: check["objects"], wall: [], cpu: [], gc: [])
+  def measurement(one, operation, process, check)
+    Measurement.new(group: one.group, name: one.name, operation: operation, contender: process.label,
+                    bytes: check[:bytes], objects: check[:objects], wall: [], cpu: [], gc: [])
   end
 
   def manypack
-    @manypack ||= @contestants.find { |contestant| contestant.label == Results::BASE }
+    @manypack ||= @processes.keys.find { |process| process.label == Results::BASE }
   end
 
   # Other languages have no such Integers and Floats: the bytes may differ, and what they mean may not.
   def understand(id, checks)
-    others = checks.reject { |contestant, _| contestant == manypack }
+    others = checks.reject { |process, _| process == manypack }
     wrong = others.reject { |_, check| Languages.same?(id, check, manypack) }
     raise "#{id}: #{wrong.keys.map(&:label).join(", ")} changed it" if wrong.any?
   end
 
   # The same format is the same bytes.
   def agree(id, checks)
-    of_one_format = checks.select { |contestant, _| contestant.label.match?(/Manypack|msgpack/) }
-    ours, *others = of_one_format.map { |_, check| check["same"] }
+    of_one_format = checks.select { |process, _| process.label.match?(/Manypack|msgpack/) }
+    ours, *others = of_one_format.map { |_, check| check[:same] }
     raise "#{id}: Manypack's bytes are not those of the msgpack gem" unless others.all?(ours)
+  end
+
+  # What the process of a contender answers. It has one case at a time, so that none is measured in another's heap.
+  class Work
+    WARM_UP_NS = 30_000_000
+
+    # @param contender [Module] of Contenders, loaded
+    # @param workload [Hash] the arguments of Workload.new
+    def initialize(contender, workload:)
+      @contender = contender
+      @cases = Workload.new(**workload).cases
+    end
+
+    # @return [Hash, nil] what Operation#check says; nil also when the contender does not offer the operation
+    def check(id, name)
+      operation = Workload::ALL.fetch(name)
+      check = operation.check(@contender, payload(id)) if operation.supported?(@contender)
+      check&.merge(objects: Payloads.count(payload(id)))
+    end
+
+    # @return [Array<Float>] nanoseconds of one operation, over about so many seconds: by the clock on the wall, of the
+    #   CPU, and of the CPU in the collector
+    def time(id, name, seconds)
+      operation = Workload::ALL.fetch(name)
+      units = operation.units(payload(id))
+      warm = (@warm[name] ||= warm_up(operation))
+      GC.start
+      repetitions = [(seconds * 1e9 / warm.expected).to_i, 1].max
+      times = measure(repetitions, operation, warm.argument)
+      warm.expected = times.first / repetitions
+      times.map { |ns| ns / repetitions / units }
+    end
+
+    # Writes the payload packed, for a process in another language.
+    def write(id, path)
+      File.binwrite(path, @contender.pack(payload(id)))
+    end
+
+    # @return [Boolean] whether what that process packed is the payload
+    def same?(id, path)
+      @contender.unpack(File.binread(path)) == payload(id)
+    end
+
+    private
+
+    # What an operation is called with, and about how many nanoseconds it takes.
+    Warm = Struct.new(:argument, :expected)
+    private_constant :Warm
+
+    def payload(id)
+      return @payload if @current == id
+
+      @current = id
+      @warm = {}
+      @contender.renew if @contender.respond_to?(:renew)
+      @payload = @cases.fetch(id).payload
+    end
+
+    def warm_up(operation)
+      argument = operation.argument(@contender, @payload)
+      once = [measure(1, operation, argument).first, 1.0].max
+      repetitions = [(WARM_UP_NS / once).to_i, 1].max
+      Warm.new(argument, measure(repetitions, operation, argument).first / repetitions)
+    end
+
+    def measure(times, operation, argument)
+      start = clocks(operation)
+      operation.repeat(@contender, argument, times)
+      clocks(operation).zip(start).map { |after, before| (after - before).to_f }
+    end
+
+    def clocks(operation)
+      [Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond), operation.cpu_time, GC.total_time]
+    end
   end
 end

@@ -1,39 +1,66 @@
 # frozen_string_literal: true
 
-# An extension in a folder of benchmark/, which is no part of the gem: built when missing or older than its sources.
+# An extension of the benchmark, which is no part of the gem: built when missing or older than its sources.
 require "fileutils"
 require "open3"
 require "rbconfig"
 
 class SideExtension
-  # @param name [String] of the folder
-  # @param product [String] what its Makefile makes, without the suffix
-  def initialize(name, product)
-    @source = File.expand_path("../#{name}", __dir__)
-    @folder = File.expand_path("../../tmp/#{name}/#{RbConfig::CONFIG["arch"]}-#{RUBY_VERSION}", __dir__)
-    @library = File.join(@folder, "#{product}.#{RbConfig::CONFIG["DLEXT"]}")
+  ROOT = File.expand_path("..", __dir__)
+  CORE = File.expand_path("../core", ROOT)
+  FOLDER = File.expand_path("../tmp/benchmark/#{RbConfig::CONFIG["arch"]}-#{RUBY_VERSION}", ROOT)
+  FLAGS = %W[-O3 -std=gnu99 -Wall -Wextra -Wno-unused-parameter -I#{CORE}].freeze
+
+  # @param name [String] of the library and of its Init function
+  # @param sources [String] a pattern of files in benchmark/
+  # @param libraries [Array<String>] to link with
+  # @param defines [Array<String>] for the preprocessor
+  def initialize(name, sources, libraries: [], defines: [])
+    @library = File.join(FOLDER, "#{name}.#{RbConfig::CONFIG["DLEXT"]}")
+    @sources = File.join(ROOT, sources)
+    @libraries = libraries
+    @defines = defines
   end
 
-  # Builds it if need be, and loads it.
+  # Loads it, built if need be.
   #
   # @raise [LoadError] when it cannot be built
   def load
+    require path
+  end
+
+  # @return [String] of the library, built if need be
+  # @raise [LoadError] when it cannot be built
+  def path
     build unless fresh?
-    require @library
+    @library
   end
 
   private
 
-  def fresh?
-    sources = Dir[File.join(@source, "*.{c,h,rb}")]
-    File.exist?(@library) && sources.all? { |path| File.mtime(path) <= File.mtime(@library) }
+  def sources
+    Dir[@sources]
   end
 
+  def fresh?
+    headers = Dir[File.join(File.dirname(@sources), "*.h")]
+    File.exist?(@library) && (sources + headers).all? { |path| File.mtime(path) <= File.mtime(@library) }
+  end
+
+  # Of several processes that build it at the same time, each replaces it as a whole.
   def build
-    FileUtils.mkdir_p(@folder)
-    [[RbConfig.ruby, File.join(@source, "extconf.rb")], %w[make]].each do |command|
-      output, status = Open3.capture2e(*command, chdir: @folder)
-      raise LoadError, "#{@source}: #{output}" unless status.success?
-    end
+    FileUtils.mkdir_p(FOLDER)
+    built = "#{@library}.#{Process.pid}"
+    output, status = Open3.capture2e(*command(built))
+    raise LoadError, "#{@sources}: #{output}" unless status.success?
+
+    File.rename(built, @library)
+  end
+
+  def command(target)
+    config = RbConfig::CONFIG
+    headers = config.values_at("rubyhdrdir", "rubyarchhdrdir").map { |folder| "-I#{folder}" }
+    [*config["LDSHARED"].split, *config["CCDLFLAGS"].split, *FLAGS, *headers, *@defines.map { |one| "-D#{one}" },
+     *sources, "-o", target, *@libraries.map { |one| "-l#{one}" }]
   end
 end

@@ -2,7 +2,7 @@
 
 # One document through one contender: whether it comes back equal, its size, and how long each way takes.
 
-require_relative "statistics"
+require_relative "results"
 
 class Trial
   # What is measured.

@@ -6,12 +6,12 @@ require "open3"
 require "rbconfig"
 require "tempfile"
 require "tmpdir"
-require_relative "../support/report"
+require_relative "../report"
 
 class BenchTest < Minitest::Test
   BENCH = File.expand_path("../bench.rb", __dir__)
 
-  def test_a_case_is_measured_beside_a_peer_and_the_floor
+  def test_a_case_is_measured_beside_another_and_the_floor
     Tempfile.create("results") do |file|
       output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
                                        "--only", "messages/structured", "--contenders", "floor|Marshal",
@@ -19,7 +19,7 @@ class BenchTest < Minitest::Test
       assert_predicate status, :success?, output
       results = Results.read(file.path)
       assert_equal [%w[messages unpack], %w[messages pack]], results.tables
-      assert_equal %w[floor Marshal], results.peers("messages", "unpack")
+      assert_equal %w[floor Marshal], results.others("messages", "unpack")
       assert_operator results.ratio("messages", "unpack", "structured", "Marshal").median, :>, 1
     end
   end
@@ -33,7 +33,7 @@ class BenchTest < Minitest::Test
       results = Results.read(file.path)
       assert_equal [["ext types", "restore"], ["ext types", "dump"], %w[pools deserialize], %w[pools serialize],
                     %w[start start]], results.tables
-      results.tables.each { |group, operation| assert_includes results.peers(group, operation), "msgpack" }
+      results.tables.each { |group, operation| assert_includes results.others(group, operation), "msgpack" }
       assert_operator results.ratio("start", "start", "ruby --disable-gems", "floor").median, :<, 1
       assert_operator results.find("start", "start", "ruby --disable-gems").times.size, :>=, 10
     end
@@ -61,7 +61,7 @@ class BenchTest < Minitest::Test
     assert_nil results.ratio("group", "pack", "case", "third")
   end
 
-  def test_means_are_geometric_and_leave_out_what_a_peer_cannot_do
+  def test_means_are_geometric_and_leave_out_what_another_cannot_do
     measurements = [["one", 1.0, 2.0], ["two", 1.0, 8.0]].flat_map do |name, ours, theirs|
       [measurement("Manypack", [ours], name), measurement("other", [theirs], name)]
     end

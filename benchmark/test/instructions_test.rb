@@ -2,9 +2,7 @@
 
 # Packing and unpacking do not grow by more than 3 % unnoticed: counts of instructions against the recorded ones.
 require "minitest/autorun"
-require_relative "../support/contenders"
-require_relative "../support/instructions"
-require_relative "../support/recorded_instructions"
+require_relative "../instructions"
 
 class InstructionsTest < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)

@@ -132,8 +132,8 @@ module Payloads
     end
   end
 
-  # Integers of every width. The widths are mixed in one array and alone in others, because a branch that is always taken
-  # costs nothing.
+  # Integers of every width. The widths are mixed in one array and alone in others, because a branch that is always
+  # taken costs nothing.
   module Integers
     WIDTHS = {
       "fixint" => -32..127, "int8" => -128..255, "int16" => -(1 << 15)..(1 << 16) - 1,

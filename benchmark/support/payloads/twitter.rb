@@ -163,8 +163,8 @@ module Payloads
     end
   end
 
-  # A document with one in a hundred of its parts changed, so that nothing is made for one file: keys that come once, text
-  # beyond ASCII, Symbols in place of Strings, values deep inside of arrays.
+  # A document with one in a hundred of its parts changed, so that nothing is made for one file: keys that come once,
+  # text beyond ASCII, Symbols in place of Strings, values deep inside of arrays.
   class Mutation
     SHARE = 0.01
     DEPTH = 20
