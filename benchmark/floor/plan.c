@@ -1,6 +1,5 @@
 /* Floor::Plan: a graph of objects as a list of steps, and running them: the least that unpacking can cost. */
 #include "floor.h"
-#include "list.h"
 
 #include <ruby/encoding.h>
 #include <stdbool.h>

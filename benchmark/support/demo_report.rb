@@ -4,7 +4,6 @@
 
 require "terminal-table"
 require_relative "results"
-require_relative "trial"
 
 class DemoReport
   EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].freeze

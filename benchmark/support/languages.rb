@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The MessagePack of other languages, in a root file system of its own; languages/setup.sh makes it.
+# The MessagePack of other languages, in a Debian of its own; debian.sh makes it.
 require "fileutils"
 require_relative "contender_process"
 require_relative "workload"
