@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 # Writes docs/performance.md and its pictures from the results of bench.rb and from the recorded counts of instructions.
+# With --pictures it only draws the pictures anew, from the results that the page shows.
 require "erb"
 require "fileutils"
 require_relative "support/plot"
@@ -82,10 +83,30 @@ class Report
   # @return [void]
   def write
     FileUtils.mkdir_p(File.join(@folder, PICTURES))
-    File.write(File.join(@folder, "performance.md"), ERB.new(File.read(TEMPLATE), trim_mode: "-").result(binding))
+    File.write(path, ERB.new(File.read(TEMPLATE), trim_mode: "-").result(binding))
+  end
+
+  # Draws the pictures anew and puts their titles on the page, which otherwise stays as it is.
+  #
+  # @return [void]
+  def redraw
+    page = File.read(path)
+    pictures.each { |picture| page.sub!(/!\[[^\]]*\]#{Regexp.escape(picture[/\([^()]*\)\z/])}/) { picture } }
+    File.write(path, page)
   end
 
   private
+
+  def path
+    File.join(@folder, "performance.md")
+  end
+
+  # @return [Array<String>] Markdown of all
+  def pictures
+    tables = groups.keys.flat_map { |group| operations(group).map { |operation| [group, operation] } }
+    tables.select { |table| picture?(*table) }.map { |table| picture(*table) } +
+      operations(Workload::GROWTH).map { |operation| growth_picture(operation) }
+  end
 
   def stamp
     @results.stamp
@@ -129,31 +150,41 @@ class Report
   end
 
   # Bars of how many times as long the others take; returns the picture's Markdown.
-  def picture(group, operation, contenders)
-    names = @results.cases(group, operation)
-    contenders &= @results.others(group, operation)
-    rows = names.to_h { |name| [name, contenders.map { |one| @results.ratio(group, operation, name, one)&.to_a }] }
-    draw("#{group}-#{operation}", "#{title(operation)}: time, in times Manypack's (1 is equal)") do |heading|
-      Plot.new(title: heading, y_label: "times Manypack's time", series: contenders, rows: rows)
+  def picture(group, operation)
+    contenders = contenders_of(group, operation)
+    rows = @results.cases(group, operation).to_h do |name|
+      [name, contenders.map { |one| @results.ratio(group, operation, name, one)&.to_a }]
     end
+    title = "#{title(operation)}: how many times longer than Manypack (taller is slower)"
+    draw("#{group}-#{operation}", title, "times Manypack's time") { |plot| plot.ratios(contenders, rows) }
   end
 
-  def draw(name, heading, shape = :bars)
-    file = "#{name.tr(" ,", "-_").gsub(/[^\w-]/, "")}.svg"
-    yield(heading).public_send(shape, File.join(@folder, PICTURES, file))
-    "![#{heading}](#{PICTURES}/#{file})"
+  def contenders_of(group, operation)
+    @results.others(group, operation) - [Results::FLOOR]
+  end
+
+  # Where there are several bars.
+  def picture?(group, operation)
+    contenders_of(group, operation).any? && @results.cases(group, operation).size > 1
   end
 
   # Nanoseconds of an object by the document's size, with the collector's work and without.
   def growth_picture(operation)
     names = @results.cases(Workload::GROWTH, operation)
-    rows = names.to_h do |name|
-      own = @results.find(Workload::GROWTH, operation, name)
-      [name, [own.cpu, own.work].map { |times| Array.new(3, Statistics.median(times) / own.objects) }]
+    series = { "Manypack" => :cpu, "Manypack, without the collector" => :work }.transform_values do |clock|
+      names.map.with_index do |name, i|
+        own = @results.find(Workload::GROWTH, operation, name)
+        [i, Statistics.median(own.public_send(clock)) / own.objects]
+      end
     end
-    draw("growth-#{operation}", "#{operation}: nanoseconds per object, by the document's size", :lines) do |heading|
-      Plot.new(title: heading, y_label: "ns", series: ["with the collector", "without"], rows: rows)
-    end
+    title = "#{operation}: nanoseconds per object, by the document's size (higher is slower)"
+    draw("growth-#{operation}", title, "ns") { |plot| plot.lines(series, marks: names, points: true) }
+  end
+
+  def draw(name, title, unit)
+    file = "#{name.tr(" ,", "-_").gsub(/[^\w-]/, "")}.svg"
+    yield Plot.new(File.join(@folder, PICTURES, file), title: title, y: unit)
+    "![#{title}](#{PICTURES}/#{file})"
   end
 
   def growth_table(operation)
@@ -261,12 +292,19 @@ class Report
 end
 
 if $PROGRAM_NAME == __FILE__
-  paths = Dir[File.join(__dir__, "results", "ruby-*.json")]
-  paths = paths.sort_by { |path| Gem::Version.new(path[/ruby-([\d.]+\d)/, 1]) }.reverse
-  abort "there are no results: rake bench" if paths.empty?
-
   docs = File.expand_path("../docs", __dir__)
-  Report.new(paths.map { |path| Results.read(path) }, docs).write
-  FileUtils.cp(paths.first, File.join(docs, Report::PICTURES, "results.json"))
-  puts "docs/performance.md, from #{paths.map { |path| File.basename(path) }.join(", ")}"
+  shown = File.join(docs, Report::PICTURES, "results.json")
+  abort "Usage: ruby benchmark/report.rb [--pictures]" unless [[], ["--pictures"]].include?(ARGV)
+
+  if ARGV.empty?
+    paths = Dir[File.join(__dir__, "results", "ruby-*.json")]
+    paths = paths.sort_by { |path| Gem::Version.new(path[/ruby-([\d.]+\d)/, 1]) }.reverse
+    abort "there are no results: rake bench" if paths.empty?
+
+    Report.new(paths.map { |path| Results.read(path) }, docs).write
+    FileUtils.cp(paths.first, shown)
+    puts "docs/performance.md, from #{paths.map { |path| File.basename(path) }.join(", ")}"
+  else
+    Report.new([Results.read(shown)], docs).redraw
+  end
 end

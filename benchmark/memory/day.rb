@@ -46,8 +46,8 @@ class Day
     series = result[:rows].to_h do |row|
       [row[:name], row[:samples].map { |seconds, bytes| [seconds / result[:hour], bytes / 1e6] }]
     end
-    labels = { title: "#{TITLE}: the same load every hour", x: "hour", y: "resident MB" }
-    Plot.lines(File.join(folder, "day.svg"), labels, series)
+    title = "#{TITLE}: resident memory under the same load every hour (lower is better)"
+    Plot.new(File.join(folder, "day.svg"), title: title, y: "resident MB", x: "hour").lines(series)
   end
 
   private

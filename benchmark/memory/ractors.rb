@@ -42,7 +42,8 @@ class RactorMemory
   def plot(result, folder)
     groups = result[:rows].reject { |row| row[:ractors] == 1 }.group_by { |row| row[:ractors] }
                           .to_h { |count, rows| ["#{count} Ractors", rows.map { |row| row[:each] / 1e3 }] }
-    Plot.bars(File.join(folder, "ractors.svg"), { title: TITLE, y: "resident KB" }, groups, heads)
+    title = "#{TITLE}: what each one adds to the process (shorter is better)"
+    Plot.new(File.join(folder, "ractors.svg"), title: title, y: "resident KB").bars(heads, groups)
   end
 
   private

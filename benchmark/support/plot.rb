@@ -1,90 +1,149 @@
 # frozen_string_literal: true
 
-# An SVG by gnuplot (Debian: gnuplot-nox).
+# An SVG by gnuplot (Debian: gnuplot-nox). A library has one colour in all of them.
+
+require "fileutils"
 require "open3"
+require_relative "results"
 
 class Plot
-  COLOURS = %w[#c0392b #2c6fbb #7fb2e5 #f0a030 #8e6bbf #58a55c #888888 #d4a5a5 #4db6ac].freeze
+  # By label; a series belongs to the library whose label its name begins with.
+  COLOURS = {
+    "Manypack" => "#c0392b", "msgpack pool" => "#1f4e8c", "msgpack" => "#5b9bd5", "JSON" => "#f0a030",
+    "oj" => "#8e6bbf", "Marshal" => "#7f6a58", "cbor" => "#58a55c", "bson" => "#a3c14a", "protobuf" => "#e377c2",
+    "msgspec (Python)" => "#17a2a2", "ormsgpack (Python)" => "#0b5d5d", "msgpack (Python)" => "#8fd3d3",
+    "msgpackr (Node)" => "#d9c400", "read instead" => "#e8998d"
+  }.freeze
+  OTHER_COLOURS = %w[#bbbbbb #777777 #444444].freeze # of what is no library
+  MARKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000].freeze # of a logarithmic axis
+  FLATTENED = 5 # times the median bar: from there on, the longest bar leaves too little room for the others
 
-  # @param title [String]
-  # @param y_label [String]
-  # @param series [Array<String>] names
-  # @param rows [Hash{String => Array<Array(Float, Float, Float), nil>}] for each label on the x axis: for each series
-  #   the median, the lowest and the highest value
-  def initialize(title:, y_label:, series:, rows:)
+  # @return [Boolean] whether gnuplot is installed
+  def self.possible?
+    Open3.capture2e("gnuplot", "--version").last.success?
+  rescue SystemCallError
+    false
+  end
+
+  # @param name [String] of a series
+  # @return [String, nil] the colour of its library
+  def self.colour(name)
+    COLOURS[COLOURS.keys.select { |label| name.start_with?(label) }.max_by(&:size)]
+  end
+
+  # @param path [String]
+  # @param title [String] what it shows, and which direction is better
+  # @param y [String] the unit of the y axis
+  # @param x [String, nil] that of the x axis
+  def initialize(path, title:, y:, x: nil)
+    @path = path
     @title = title
-    @y_label = y_label
-    @series = series
-    @rows = rows
+    @y = y
+    @x = x
   end
 
-  # Bars side by side, with a whisker from the lowest to the highest round and a line at 1.
+  # Bars side by side that stand on 1, with a whisker from the lowest to the highest value. Where one is so long that it
+  # would flatten the others, the axis is logarithmic.
   #
-  # @param path [String]
-  def bars(path)
-    draw(path, <<~GNUPLOT, "using #{bar_columns}:xtic(1)")
-      set style data histograms
-      set style histogram errorbars gap 1 lw 0.7
-      set style fill solid 0.9 noborder
-      set errorbars 0.6 lc rgb "#333333"
-      set arrow from graph 0, first 1 to graph 1, first 1 nohead front lc rgb "#333333" dt 3
-      set boxwidth 0.92
-      set yrange [0:*]
-      set ytics nomirror
-    GNUPLOT
+  # @param series [Array<String>] names
+  # @param rows [Hash{String => Array<Array(Float, Float, Float), nil>}] for each label on the x axis, of each series
+  #   the median, the lowest and the highest value
+  def ratios(series, rows)
+    medians = rows.values.flatten(1).compact.map(&:first)
+    return logarithmic(series, rows) if medians.max > FLATTENED * Statistics.median(medians)
+
+    histogram(series, rows, "set yrange [0:*]\n#{line_at(1)}")
   end
 
-  # Lines over the x axis.
+  # Bars side by side, from 0 on.
   #
-  # @param path [String]
-  def lines(path)
-    draw(path, <<~GNUPLOT, "using 0:%<median>d:xtic(1)")
-      set style data linespoints
-      set pointsize 0.6
-      set yrange [0:*]
-      set xrange [-0.3:#{@rows.size - 0.7}]
-      set ytics nomirror
-    GNUPLOT
+  # @param series [Array<String>] names
+  # @param rows [Hash{String => Array<Float>}] values of each series for each label on the x axis
+  def bars(series, rows)
+    histogram(series, rows.transform_values { |values| values.map { |value| [value] * 3 } }, "set yrange [0:*]")
+  end
+
+  # Lines, from 0 on.
+  #
+  # @param series [Hash{String => Array<Array(Float, Float)>}] points by name
+  # @param marks [Array<String>] of the x axis at 0, 1, 2, ...
+  # @param points [Boolean] whether the points are shown
+  def lines(series, marks: [], points: false)
+    tables = series.values.map.with_index { |table, i| block(i, table.map { |point| point.join(" ") }) }
+    styles = styles(series.keys)
+    with = points ? "linespoints pointtype 7 pointsize 0.5" : "lines"
+    curves = series.keys.map.with_index { |name, i| "$table#{i} using 1:2 with #{with} #{styles[i]} #{titled(name)}" }
+    ticks = "set xtics (#{marks.map.with_index { |mark, i| "#{quoted(mark)} #{i}" }.join(", ")})" if marks.any?
+    draw(860, ["set yrange [0:*]", "set xrange [0:*] noextend", ticks, *tables, "plot #{curves.join(", ")}"])
   end
 
   private
 
-  def bar_columns
-    "%<median>d:%<low>d:%<high>d"
+  def logarithmic(series, rows)
+    @y = "#{@y}, logarithmic"
+    marks = MARKS.map { |mark| "#{quoted(mark)} #{Math.log10(mark)}" }
+    logs = rows.transform_values { |cells| cells.map { |cell| cell&.map { |value| Math.log10(value) } } }
+    lowest = [0, *logs.values.flatten.compact].min
+    histogram(series, logs, "set yrange [#{lowest}:*]\nset ytics (#{marks.join(", ")})\n#{line_at(0)}")
   end
 
-  def draw(path, style, columns)
-    output, status = Open3.capture2e("gnuplot", stdin_data: script(path, style, columns))
+  def line_at(y)
+    "set arrow from graph 0, first #{y} to graph 1, first #{y} nohead front linecolor rgb \"#333333\""
+  end
+
+  def histogram(series, rows, axis)
+    table = rows.map { |label, cells| [quoted(label), *cells.flat_map { |cell| cell || %w[- - -] }].join(" ") }
+    styles = styles(series)
+    curves = series.map.with_index do |name, i|
+      "$table0 using #{3 * i + 2}:#{3 * i + 3}:#{3 * i + 4}:xtic(1) #{styles[i]} #{titled(name)}"
+    end
+    group = 30 + 16 * series.size
+    tilt = "set xtics rotate by -20" if rows.keys.map(&:size).max * 8 > group
+    draw(260 + rows.size * group, [<<~STYLE, tilt, axis, block(0, table), "plot #{curves.join(", ")}"])
+      set style data histograms
+      set style histogram errorbars gap 1 linewidth 0.7
+      set style fill solid 0.9 noborder
+      set errorbars 0.6 linecolor rgb "#333333"
+      set boxwidth 0.92
+      set xtics scale 0
+    STYLE
+  end
+
+  # One colour for a library, one dash for each of its series.
+  def styles(series)
+    seen = Hash.new(0)
+    others = OTHER_COLOURS.cycle
+    series.map do |name|
+      colour = Plot.colour(name) || others.next
+      "linecolor rgb #{quoted(colour)} linewidth 1.6 dashtype #{seen[colour] += 1}"
+    end
+  end
+
+  def block(number, lines)
+    "$table#{number} << END\n#{lines.join("\n")}\nEND"
+  end
+
+  def draw(width, commands)
+    FileUtils.mkdir_p(File.dirname(@path))
+    output, status = Open3.capture2e("gnuplot", stdin_data: <<~GNUPLOT)
+      set terminal svg size #{width.clamp(640, 1400)},400 font "sans-serif,12" background "white"
+      set output #{quoted(@path)}
+      set title #{quoted(@title)} noenhanced
+      set xlabel #{quoted(@x)}
+      set ylabel #{quoted(@y)}
+      set key below noenhanced
+      set xtics noenhanced nomirror
+      set ytics nomirror
+      set grid ytics linecolor rgb "#dddddd"
+      set border 3
+      set datafile missing "-"
+      #{commands.compact.join("\n")}
+    GNUPLOT
     raise "gnuplot: #{output}" unless status.success?
   end
 
-  def script(path, style, columns)
-    width = [260 + @rows.size * (30 + 16 * @series.size), 1400].min.clamp(640, 1400)
-    <<~GNUPLOT
-      set terminal svg size #{width},360 font "sans-serif,12" background "white"
-      set output #{quoted(path)}
-      set title #{quoted(@title)}
-      set ylabel #{quoted(@y_label)}
-      set key outside right top noenhanced
-      set xtics noenhanced rotate by -20 nomirror
-      set grid ytics lc rgb "#dddddd"
-      set border 3
-      set datafile missing "-"
-      #{style}
-      $data << END
-      #{data}
-      END
-      plot #{@series.each_index.map { |index| curve(index, columns) }.join(", ")}
-    GNUPLOT
-  end
-
-  def data
-    @rows.map { |label, cells| [quoted(label), *cells.flat_map { |cell| cell || %w[- - -] }].join(" ") }.join("\n")
-  end
-
-  def curve(index, columns)
-    numbers = { median: 2 + 3 * index, low: 3 + 3 * index, high: 4 + 3 * index }
-    "$data #{format(columns, numbers)} title #{quoted(@series[index])} lc rgb #{quoted(COLOURS[index])}"
+  def titled(name)
+    "title #{quoted(name)}"
   end
 
   def quoted(text)

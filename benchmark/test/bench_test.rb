@@ -7,6 +7,7 @@ require "rbconfig"
 require "tempfile"
 require "tmpdir"
 require_relative "../report"
+require_relative "../support/languages"
 
 class BenchTest < Minitest::Test
   BENCH = File.expand_path("../bench.rb", __dir__)
@@ -42,6 +43,14 @@ class BenchTest < Minitest::Test
   def test_every_group_is_in_the_report
     groups = Workload.new(data: nil, stream: 1_000, largest: 1_000).cases.values.map(&:group)
     assert_empty groups.uniq - [*Report::GROUPS.keys, Workload::GROWTH]
+  end
+
+  def test_every_contender_has_a_colour_of_its_own
+    labels = Contenders::BENCH.map(&:label) + Languages::CONTENDERS.keys - ["floor"]
+    colours = labels.map { |label| Plot.colour(label) }
+    assert_empty labels.zip(colours).reject(&:last)
+    assert_equal labels.size, colours.uniq.size
+    assert_equal Plot.colour("msgpack"), Plot.colour("msgpack, 4 threads")
   end
 
   def test_the_report_shows_a_loss_wherever_it_is
