@@ -141,10 +141,8 @@ class Bench
   end
 end
 
-# Real documents, where a checkout has them beside it.
-beside = File.expand_path("../../shared/data", __dir__)
 options = { heats: 2, rounds: 3, seconds: 0.035, stream: 1_000_000, largest: 100_000_000, yjit: true, only: //,
-            contenders: //, data: (beside if File.directory?(beside)) }
+            contenders: //, data: Workload::REAL }
 OptionParser.new do |parser|
   parser.banner = "Usage: bin/bench [options]"
   parser.on("--data DIR", "measure the JSON files of a folder too") { |dir| options[:data] = dir }

@@ -155,8 +155,7 @@ end
 if $PROGRAM_NAME == __FILE__
   require "terminal-table"
 
-  beside = File.expand_path("../../shared/data", __dir__)
-  options = { data: (beside if File.directory?(beside)), only: nil, record: false }
+  options = { data: Workload::REAL, only: nil, record: false }
   OptionParser.new do |parser|
     parser.banner = "Usage: ruby benchmark/instructions.rb [options]\n" \
                     "Without --only: the cases that are recorded. " \

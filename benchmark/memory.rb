@@ -18,6 +18,7 @@ require_relative "support/contender_process"
 require_relative "support/contenders"
 require_relative "support/plot"
 require_relative "support/results"
+require_relative "support/workload"
 
 # Results in files, and what docs/memory.md shows of them.
 module Figures
@@ -119,8 +120,7 @@ class MemoryBenchmark
   end
 end
 
-beside = File.expand_path("../../shared/data", __dir__)
-options = { data: (beside if File.directory?(beside)), minutes: 10.0, quick: false }
+options = { data: Workload::REAL, minutes: 10.0, quick: false }
 names = OptionParser.new do |parser|
   parser.banner = "Usage: bin/bench-memory [options] [#{MemoryBenchmark::MEASUREMENTS.join(" | ")}] ...\n" \
                   "Without names: all of them."

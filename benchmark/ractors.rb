@@ -241,8 +241,7 @@ class RactorsBenchmark
 end
 
 if $PROGRAM_NAME == __FILE__
-  beside = File.expand_path("../../shared/data", __dir__)
-  options = { rounds: 9, seconds: 0.05, together: 0.5, ractors: 2, only: //, data: (beside if File.directory?(beside)) }
+  options = { rounds: 9, seconds: 0.05, together: 0.5, ractors: 2, only: //, data: Workload::REAL }
   OptionParser.new do |parser|
     parser.banner = "Usage: bundle exec ruby -Ilib benchmark/ractors.rb [options]"
     parser.on("--data DIR", "measure the JSON files of a folder too") { |dir| options[:data] = dir }

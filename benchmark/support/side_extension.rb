@@ -4,6 +4,7 @@
 require "fileutils"
 require "open3"
 require "rbconfig"
+require "shellwords"
 
 class SideExtension
   ROOT = File.expand_path("..", __dir__)
@@ -57,10 +58,12 @@ class SideExtension
     File.rename(built, @library)
   end
 
+  # With Ruby's own flags, as extensions have them: the floor must not be faster for its flags.
   def command(target)
     config = RbConfig::CONFIG
     headers = config.values_at("rubyhdrdir", "rubyarchhdrdir").map { |folder| "-I#{folder}" }
-    [*config["LDSHARED"].split, *config["CCDLFLAGS"].split, *FLAGS, *headers, *@defines.map { |one| "-D#{one}" },
-     *sources, "-o", target, *@libraries.map { |one| "-l#{one}" }]
+    ruby = config.values_at("LDSHARED", "CFLAGS", "CCDLFLAGS").flat_map { |words| Shellwords.split(words) }
+    [*ruby, *FLAGS, *headers, *@defines.map { |one| "-D#{one}" }, *sources, "-o", target,
+     *@libraries.map { |one| "-l#{one}" }]
   end
 end

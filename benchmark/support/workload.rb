@@ -45,6 +45,9 @@ class Workload
   SIZES = { "10 B" => 10, "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000, "100 KB" => 100_000, "1 MB" => 1_000_000,
             "10 MB" => 10_000_000, "100 MB" => 100_000_000 }.freeze
 
+  # Real documents, where a checkout has them beside it.
+  REAL = [File.expand_path("../../../shared/data", __dir__)].find { |folder| File.directory?(folder) }
+
   # @param data [String, nil] a folder of JSON files; nil for the look-alikes only
   # @param stream [Integer] messages in a stream
   # @param largest [Integer] bytes of the largest document
