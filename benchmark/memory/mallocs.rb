@@ -38,7 +38,7 @@ class Mallocs
       calls = %w[pack unpack].product(Contenders::MEMORY.map(&:label)).map { |both| both.join(" ") }
       Terminal::Table.new(title: "#{TITLE}: #{shape}; calls, bytes (of them the extension's own)",
                           headings: ["bytes about", *calls],
-                          rows: @sizes.map { |size| [size, *cells(rows.select { |row| row[:about] == size })] })
+                          rows: rows.group_by { |row| row[:about] }.map { |size, of_size| [size, *cells(of_size)] })
     end
   end
 
