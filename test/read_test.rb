@@ -36,11 +36,19 @@ class ReadTest < Minitest::Test
         OPTIONS.each do |how, options|
           stream = message + "\x92\xA1b\x07\x08".b
           expected = outcomes(unpacker(options).feed(stream), :each)
-          assert_equal expected, exercise { outcomes(unpacker(options).feed(stream), :read) }, "#{what} #{where}, #{how}"
+          assert_equal expected, outcomes(unpacker(options).feed(stream), :read), "#{what} #{where}, #{how}"
           pieces = stream.each_char.to_a
           assert_equal expected, outcomes(pieces.inject(unpacker(options)) { |all, piece| all.feed(piece) }, :read), "#{what} #{where}, #{how}, in pieces"
         end
       end
+    end
+  end
+
+  def test_a_collection_at_every_allocation
+    STOPS.each_value do |hex|
+      stream = bytes(format(PLACES["in maps of maps"], hex)) + "\xA1b".b
+      fed = unpacker({}).feed(stream)
+      assert_equal outcomes(unpacker({}).feed(stream), :each), exercise { outcomes(fed, :read) }
     end
   end
 
