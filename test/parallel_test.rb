@@ -191,11 +191,11 @@ class ParallelTest < Minitest::Test
   def test_an_error_of_the_caller_is_not_taken_for_one_of_the_list
     each_count do |ractors|
       pulled = 0
-      list = Enumerator.new { |out| 1_000.times { pulled += 1 and out << "\x01" } }
+      list = Enumerator.new { |out| 100_000.times { pulled += 1 and out << "\x01" } }
       seen = []
       assert_raises(IOError) { Parallel.each(list, ractors: ractors) { |n| (seen << n).size == 3 && raise(IOError) } }
       assert_equal [1] * 3, seen
-      assert_operator pulled, :<, 1_000
+      assert_operator pulled, :<, 100_000
     end
   end
 
