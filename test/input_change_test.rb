@@ -89,6 +89,37 @@ class InputChangeTest < Minitest::Test
     RUBY
   end
 
+  # Ruby calls eql? where a few bits of two keys' hashes are the same: which keys these are changes from run to run.
+  MIXED = { "Integer" => "->(i) { i + 1_000 }", "Float" => "->(i) { i + 1.25 }" }.freeze
+
+  MIXED.each do |name, other|
+    define_method("test_unpack_notices_that_the_eql_of_#{name}_changed_the_input") do
+      assert_program <<~RUBY, '[RuntimeError, "the String changed while it was unpacked"]'
+        $VERBOSE = nil
+        original = #{name}.instance_method(:eql?)
+        input = called = nil
+        #{name}.define_method(:eql?) do |object|
+          if input && object.class != self.class
+            called = true
+            input.replace("gone")
+            $other = Array.new(20) { "\\x93" * 1_000 }
+          end
+          original.bind_call(self, object)
+        end
+        other = #{other}
+        answer = nil
+        10_000.times do |i|
+          bytes = "\\x92\\x82".b + ["key \#{i}", 1, other.call(i), 2, #{TAIL.inspect}].map { |object| Manypack.pack(object) }.join
+          input = bytes
+          answer = (Manypack.unpack(bytes) rescue [$!.class, $!.message])
+          input = nil
+          break if called
+        end
+        p answer
+      RUBY
+    end
+  end
+
   private
 
   def with_method(klass, name, body)

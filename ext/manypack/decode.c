@@ -218,6 +218,19 @@ ractor_of(mp_decoder *d)
     return d->ractor;
 }
 
+/*
+ * A String that others can change: RuntimeError if they did, since what is left to decode is gone. Ruby calls eql?,
+ * which a program may have redefined, where two keys of different classes have similar hashes.
+ */
+MP_INLINE void
+check_source(const mp_decoder *d)
+{
+    if (MP_LIKELY((const uint8_t *)RSTRING_PTR(d->source) == d->start && RSTRING_LEN(d->source) == d->end - d->start)) {
+        return;
+    }
+    rb_raise(rb_eRuntimeError, "the String changed while it was unpacked");
+}
+
 /* Before the first key of a map: from here on d->ractor is set. */
 MP_INLINE void
 ready_for_keys(mp_decoder *d)
@@ -861,6 +874,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             if (resumable) COMMIT(p);
             if (MP_UNLIKELY(d->tree.odd)) check_key_hashes(d, n_objects, values + first, offset_of(d, p));
             obj = hash_new(d, n_objects, values + first);
+            if (!resumable) check_source(d);
             if (limited && options->unique_keys && RHASH_SIZE(obj) != n_objects / 2) {
                 mp_raise_malformed("a map has the same key twice", (size_t)(values[count] >> 1));
             }

@@ -733,6 +733,9 @@ read_plainly_p(const mp_unpacker *u)
 /*
  * Begins the object that starts in a chunk, without rb_ensure, which takes as long as to read a short one: a plain
  * decoder stops before it would call user code or raise. Qundef when it stopped, or the chunk ends before the object.
+ *
+ * One kind of user code remains: where two keys of different classes have similar hashes, Ruby calls an eql? that a
+ * program has redefined for a core class. Such an eql? finds the Unpacker in use, and leaves it so if it raises.
  */
 static VALUE
 read_plain(run *r, const mp_chunk *chunk)
@@ -743,7 +746,11 @@ read_plain(run *r, const mp_chunk *chunk)
     resume(r);
     r->d.plain = true;
     mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), chunk->len);
+    u->running = true;
+    buffer_take(u, true);
     obj = mp_decode_on(&r->d);
+    buffer_take(u, false);
+    u->running = false;
     if (obj == Qundef) r->need = r->d.stopped ? 0 : mp_object_need(r->d.at, r->d.end);
     consume(u, mp_decoder_detach(&r->d));
     if (u->body) u->around.objects = r->d.tree.objects;
