@@ -411,6 +411,21 @@ class ReentrancyTest < Minitest::Test
     end
   end
 
+  # An io is asked what it responds to.
+  [Manypack::Packer, Manypack::Unpacker, Manypack::Buffer].each do |klass|
+    define_method("test_an_io_cannot_initialize_a_#{klass.name[/\w+\z/].downcase}_that_is_being_initialized") do
+      object = klass.allocate
+      io = StringIO.new
+      asked = 0
+      io.define_singleton_method(:respond_to_missing?) { |*| object.send(:initialize) if (asked += 1) == 1 }
+      def io.respond_to?(name, *) = respond_to_missing?(name) || super
+      error = assert_raises(RuntimeError) { object.send(:initialize, io) }
+      assert_match(/initialized already/, error.message)
+      assert_raises(RuntimeError) { object.send(:initialize) }
+      assert_operator asked, :>, 0
+    end
+  end
+
   private
 
   def with_recursive_type(&block)

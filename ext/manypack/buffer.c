@@ -143,12 +143,15 @@ buffer_init(VALUE self, VALUE io, VALUE options)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     mp_buffer_options given = mp_buffer_options_of(options);
+    bool reads_exactly = !NIL_P(io) && !mp_io_partial_p(io), writable = !NIL_P(io) && mp_io_writable_p(io);
 
+    /* Not sooner: the io, which was asked what it responds to, may have initialized it. */
+    if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is initialized already");
     buffer->io_buffer_size = given.io_buffer_size;
     buffer->read_reference_threshold = given.read_reference_threshold;
     buffer->write_reference_threshold = given.write_reference_threshold;
-    buffer->reads_exactly = !NIL_P(io) && !mp_io_partial_p(io);
-    buffer->writable = !NIL_P(io) && mp_io_writable_p(io);
+    buffer->reads_exactly = reads_exactly;
+    buffer->writable = writable;
     RB_OBJ_WRITE(self, &buffer->io, io);
 }
 
@@ -587,9 +590,6 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
     mp_check_io(io, MP_SHARED);
     mp_buffer_options_check(options, MP_SHARED);
     rb_check_frozen(self);
-    if (mp_buffer_get(self)->io || mp_buffer_get(self)->owner != MP_OF_USER) {
-        rb_raise(rb_eRuntimeError, "Buffer is initialized already");
-    }
     buffer_init(self, io, options);
     return self;
 }

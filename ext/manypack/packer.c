@@ -585,16 +585,18 @@ static VALUE
 rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 {
     mp_packer *packer;
-    VALUE io, options;
+    VALUE io, options, buffer;
     mp_codec codec;
 
     rb_check_frozen(self);
     TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
-    if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is initialized already");
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_sink(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
-    packer_init(self, &codec, mp_buffer_new(io, options));
+    buffer = mp_buffer_new(io, options);
+    /* Not sooner: the io, which was asked what it responds to, may have initialized it. */
+    if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is initialized already");
+    packer_init(self, &codec, buffer);
     return self;
 }
 

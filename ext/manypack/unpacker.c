@@ -1020,16 +1020,18 @@ static VALUE
 rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 {
     mp_unpacker *u;
-    VALUE io, options;
+    VALUE io, options, buffer;
     mp_codec codec;
 
     rb_check_frozen(self);
     TypedData_Get_Struct(self, mp_unpacker, &unpacker_type, u);
-    if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_source(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
-    unpacker_init(self, &codec, mp_buffer_new(io, options));
+    buffer = mp_buffer_new(io, options);
+    /* Not sooner: the io, which was asked what it responds to, may have initialized it. */
+    if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
+    unpacker_init(self, &codec, buffer);
     return self;
 }
 
