@@ -88,6 +88,19 @@ own_source(mp_decoder *d, const uint8_t *p)
     return d->start + (p - old);
 }
 
+/*
+ * A String that others can change: RuntimeError if they did, since what is left to decode is gone. Ruby calls eql?,
+ * which a program may have redefined, where two keys of different classes have similar hashes.
+ */
+MP_INLINE void
+check_source(const mp_decoder *d)
+{
+    if (MP_LIKELY((const uint8_t *)RSTRING_PTR(d->source) == d->start && RSTRING_LEN(d->source) == d->end - d->start)) {
+        return;
+    }
+    rb_raise(rb_eRuntimeError, "the String changed while it was unpacked");
+}
+
 NORETURN(static void raise_status(mp_decoder *d, mp_status status, const uint8_t *at));
 
 /* After 0xc1, and where it is too deep to go on, nobody knows where the next object starts. */
@@ -216,26 +229,6 @@ ractor_of(mp_decoder *d)
 {
     if (MP_UNLIKELY(!d->ractor)) d->ractor = mp_ractor_current();
     return d->ractor;
-}
-
-/*
- * A String that others can change: RuntimeError if they did, since what is left to decode is gone. Ruby calls eql?,
- * which a program may have redefined, where two keys of different classes have similar hashes.
- */
-MP_INLINE void
-check_source(const mp_decoder *d)
-{
-    if (MP_LIKELY((const uint8_t *)RSTRING_PTR(d->source) == d->start && RSTRING_LEN(d->source) == d->end - d->start)) {
-        return;
-    }
-    rb_raise(rb_eRuntimeError, "the String changed while it was unpacked");
-}
-
-/* Before the first key of a map: from here on d->ractor is set. */
-MP_INLINE void
-ready_for_keys(mp_decoder *d)
-{
-    ractor_of(d);
 }
 
 /* --- objects ---------------------------------------------------------------------------------------- */
@@ -405,10 +398,8 @@ timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
 static VALUE
 symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
-    VALUE symbol;
+    VALUE symbol = mp_key_cache_fetch(&ractor_of(d)->keys, p, n, MP_KEY_SYMBOL);
 
-    ready_for_keys(d);
-    symbol = mp_key_cache_fetch(&d->ractor->keys, p, n, MP_KEY_SYMBOL);
     return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
 }
 
@@ -747,7 +738,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 base = count += OPEN_WORDS;
                 p = payload;
                 if (row.kind == MP_MAP) {
-                    ready_for_keys(d);
+                    ractor_of(d); /* keys are looked up in d->ractor without asking */
                     left = mp_left_of_map(n);
                 } else {
                     size_t room = capacity - count;
