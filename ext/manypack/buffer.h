@@ -5,7 +5,7 @@
 #ifndef MANYPACK_BUFFER_H
 #define MANYPACK_BUFFER_H
 
-#include "manypack.h"
+#include "support.h"
 
 /* len bytes from at on, of a String that never changes, or where str is 0 of a block that the buffer owns. */
 typedef struct {

@@ -9,7 +9,7 @@
 #ifndef MANYPACK_CACHE_TABLE_H
 #define MANYPACK_CACHE_TABLE_H
 
-#include "manypack.h"
+#include "support.h"
 
 /* Places that an entry can be in: home ^ 0 to home ^ 3. */
 enum { MP_CACHE_WAYS = 4 };

@@ -1,10 +1,6 @@
 /* Manypack::Codec: the object that holds options and types, and how one codec is made of another. */
 #include "codec.h"
 
-#include "decode.h"
-#include "encode.h"
-#include "packer.h"
-#include "unpacker.h"
 
 static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
 static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
@@ -303,63 +299,6 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
     return mp_codec_with_options(self, options, MP_OWN);
 }
 
-/*
- * call-seq:
- *   codec.pack(object, io = nil) -> String or nil
- *   codec.dump(object, io = nil) -> String or nil
- *
- * Packs like Manypack.pack, with the options and ext types of the codec, and raises the same errors.
- *
- *   Manypack::Codec.new.pack([1]) #=> "\x91\x01"
- */
-static VALUE
-rb_codec_pack(int argc, VALUE *argv, VALUE self)
-{
-    rb_check_arity(argc, 1, 2);
-    return mp_pack(argv[0], argc == 2 ? argv[1] : Qnil, mp_codec_get(self), MP_OWN);
-}
-
-/*
- * call-seq:
- *   codec.unpack(source) -> object
- *   codec.load(source) -> object
- *
- * Unpacks like Manypack.unpack, with the options and ext types of the codec, and raises the same errors.
- *
- *   Manypack::Codec.new(symbolize_keys: true).unpack("\x81\xA1a\x01") #=> {a: 1}
- */
-static VALUE
-rb_codec_unpack(VALUE self, VALUE source)
-{
-    return mp_unpack(source, mp_codec_get(self));
-}
-
-/*
- * call-seq: codec.packer(io = nil, options = nil) -> Packer
- *
- * Creates a Packer with the options and ext types of the codec. Arguments and errors are those of Packer.new.
- *
- *   Manypack::Codec.new.packer.write(1).to_s #=> "\x01"
- */
-static VALUE
-rb_codec_packer(int argc, VALUE *argv, VALUE self)
-{
-    return mp_packer_with_codec(self, argc, argv, MP_OWN);
-}
-
-/*
- * call-seq: codec.unpacker(io = nil, options = nil) -> Unpacker
- *
- * Creates an Unpacker with the options and ext types of the codec. Arguments and errors are those of Unpacker.new.
- *
- *   Manypack::Codec.new.unpacker.feed("\x01").read #=> 1
- */
-static VALUE
-rb_codec_unpacker(int argc, VALUE *argv, VALUE self)
-{
-    return mp_unpacker_with_codec(self, argc, argv, MP_OWN);
-}
-
 /* For lib/manypack/codec.rb: the options that are not as they are by default. */
 static VALUE
 rb_codec_changed_options(VALUE self)
@@ -424,12 +363,6 @@ Init_manypack_codec(void)
     rb_undef_method(cCodec, "initialize_copy");
     rb_define_singleton_method(cCodec, "new", rb_codec_s_new, -1);
     rb_define_method(cCodec, "with", rb_codec_with, -1);
-    rb_define_method(cCodec, "pack", rb_codec_pack, -1);
-    rb_define_method(cCodec, "dump", rb_codec_pack, -1);
-    rb_define_method(cCodec, "unpack", rb_codec_unpack, 1);
-    rb_define_method(cCodec, "load", rb_codec_unpack, 1);
-    rb_define_method(cCodec, "packer", rb_codec_packer, -1);
-    rb_define_method(cCodec, "unpacker", rb_codec_unpacker, -1);
     rb_define_private_method(cCodec, "changed_options", rb_codec_changed_options, 0);
     rb_define_private_method(cCodec, "packer_classes", rb_codec_packer_classes, 0);
     rb_define_private_method(cCodec, "unpacker_classes", rb_codec_unpacker_classes, 0);

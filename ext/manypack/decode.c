@@ -935,10 +935,8 @@ mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end
     return obj;
 }
 
-/* --- Manypack.unpack -------------------------------------------------------------------------------- */
-
-static VALUE
-unpack_string(VALUE source, const mp_codec *codec)
+VALUE
+mp_decode_whole(VALUE source, const mp_codec *codec)
 {
     mp_decoder d;
     VALUE obj;
@@ -954,88 +952,4 @@ unpack_string(VALUE source, const mp_codec *codec)
     mp_decoder_cleanup(&d);
     RB_GC_GUARD(d.source);
     return obj;
-}
-
-VALUE
-mp_unpack(VALUE source, const mp_codec *codec)
-{
-    VALUE codec_object = codec->object, string, obj; /* which user code may have replaced */
-
-    if (MP_LIKELY(RB_TYPE_P(source, T_STRING))) {
-        obj = unpack_string(source, codec);
-    } else if (NIL_P(source)) {
-        mp_raise_no_data();
-    } else if (mp_io_p(source)) {
-        obj = mp_unpack_io(source, codec);
-    } else {
-        string = rb_check_string_type(source);
-        if (NIL_P(string)) rb_raise(rb_eTypeError, "String or IO expected, not %" PRIsVALUE, rb_obj_class(source));
-        obj = unpack_string(string, codec);
-    }
-    RB_GC_GUARD(codec_object);
-    return obj;
-}
-
-/*
- * call-seq:
- *   Manypack.unpack(source, **options) -> object
- *   Manypack.load(source, **options) -> object
- *
- * Unpacks one object. A str becomes a UTF-8 String and a bin a BINARY one; String keys of a map are frozen.
- *
- * source:: a String with exactly one object, or anything with <code>readpartial</code> or <code>read</code>
- * symbolize_keys:: str and bin map keys become Symbols (default false)
- * freeze:: every object is frozen, and Strings are interned (default false)
- * shareable:: every object is created frozen and shareable between Ractors; a short str that was unpacked before may be
- *             the same String again (default false)
- * allow_unknown_ext:: an unknown ext becomes an ExtensionValue instead of raising (default false)
- * timestamp:: ext type -1 becomes a Time (default false)
- * max_depth:: maximum nesting of containers, 1 to 100000 (default 128)
- * max_bytes:: maximum bytes of input (no default, like the limits below)
- * max_objects:: maximum number of objects: containers, elements, keys and values all count
- * max_map_size:: maximum pairs of a map
- * max_array_size:: maximum elements of an array
- * max_string_bytes:: maximum bytes of a str or bin, including map keys
- * max_ext_bytes:: maximum bytes of an ext
- * utf8:: :strict rejects a str that is not valid UTF-8 (default :accept)
- * duplicate_keys:: :error rejects a map with the same key twice, or with a NaN in a key (default :last: the last one
- *                  wins)
- * untrusted:: for untrusted input: <code>max_depth: 32, max_bytes: 1_048_576, max_objects: 100_000,
- *             max_map_size: 1_000, max_array_size: 10_000, max_string_bytes: 262_144, max_ext_bytes: 4_096,
- *             utf8: :strict, duplicate_keys: :error</code>, each unless you set it yourself, and timestamps in the
- *             years 1 to 9999 only (default false)
- *
- * Limits are checked against declared sizes, before the content has arrived. Whatever the options, a map has at most 16
- * different keys with the same hash value, as several NaNs have, or at most 4 if they are containers; at most 4
- * container keys are nested in one another; and a key is at most 32 containers deep.
- *
- * The options may also be a Hash. Those of Manypack.pack are allowed and ignored, so that one Hash serves both.
- *
- * Every error that the input causes includes DecodeError and has its byte offset: TruncatedError (an EOFError) if the
- * input ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another limit, and
- * UnknownExtTypeError. Raises TypeError for a source that cannot be read, and RangeError, TypeError or ArgumentError
- * for invalid or unknown options.
- *
- *   Manypack.unpack("\x81\xA2id\x01")                       #=> {"id" => 1}
- *   Manypack.unpack("\x81\xA2id\x01", symbolize_keys: true) #=> {id: 1}
- *   Manypack.unpack("\x81\xA2id\x01", untrusted: true)      #=> {"id" => 1}
- */
-static VALUE
-rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
-{
-    mp_codec codec;
-
-    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec());
-    rb_check_arity(argc, 1, 2);
-    mp_codec_override(&codec, mp_default_codec()->object, argv[1], mp_api_of(self));
-    return mp_unpack(argv[0], &codec);
-}
-
-void
-Init_manypack_decode(void)
-{
-    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
-
-    rb_define_module_function(mManypack, "unpack", rb_manypack_unpack, -1);
-    rb_define_module_function(mManypack, "load", rb_manypack_unpack, -1);
 }

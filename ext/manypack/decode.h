@@ -165,7 +165,7 @@ void mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left);
  */
 uint64_t mp_tree_missing(const mp_tree *tree, const VALUE *values);
 
-/* Unpacks the one object in a String or an io. */
-VALUE mp_unpack(VALUE source, const mp_codec *codec);
+/* Unpacks the one object in a String. Raises the errors of error.h and what user code raises. */
+VALUE mp_decode_whole(VALUE source, const mp_codec *codec);
 
 #endif

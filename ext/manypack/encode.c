@@ -405,15 +405,6 @@ encode_special(mp_encoder *e, uint8_t *p, VALUE obj)
 
 /* --- ext -------------------------------------------------------------------------------------------- */
 
-int
-mp_ext_type(VALUE type)
-{
-    int id = NUM2INT(type);
-
-    if (id < -128 || id > 127) rb_raise(rb_eRangeError, "ext type %d is not one of -128..127", id);
-    return id;
-}
-
 static MP_NOINLINE void
 encode_ext_bytes(mp_encoder *e, int type, const void *bytes, uint32_t n)
 {
@@ -865,10 +856,8 @@ mp_encode_hash(mp_encoder *e, VALUE hash)
     mp_out_commit(&e->out, encode_hash(e, e->out.pos, hash));
 }
 
-/* --- Manypack.pack ---------------------------------------------------------------------------------- */
-
-static VALUE
-pack(VALUE obj, const mp_codec *codec)
+VALUE
+mp_encode_whole(VALUE obj, const mp_codec *codec)
 {
     uint8_t block[MP_ENCODER_BLOCK];
     VALUE codec_object = codec->object, result; /* which user code may have replaced */
@@ -883,69 +872,12 @@ pack(VALUE obj, const mp_codec *codec)
     return result;
 }
 
-VALUE
-mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
-{
-    if (NIL_P(io)) return pack(obj, codec);
-    mp_check_sink(io, api);
-    mp_io_write(io, pack(obj, codec), api);
-    return Qnil;
-}
-
-/*
- * call-seq:
- *   Manypack.pack(object, io = nil, **options) -> String or nil
- *   Manypack.dump(object, io = nil, **options) -> String or nil
- *
- * Packs an object: nil, true, false, Integer (64 bits), Float, String, Symbol, Array, Hash, ExtensionValue, or
- * anything that responds to <code>to_msgpack(packer)</code>. Numbers and lengths take their shortest form. A String, or
- * the name of a Symbol, becomes a bin if its encoding is BINARY; otherwise it becomes a str, transcoded to UTF-8 if
- * necessary. Returns a binary String, or nil with an io.
- *
- * object:: the object
- * io:: anything with <code>write</code> or <code><<</code>, except a String; receives the bytes
- * timestamp:: pack Time and Timestamp as ext type -1 (default false)
- * max_depth:: maximum nesting of containers, 1 to 100000 (default 512)
- * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and Strings of any encoding as their
- *                      plain bytes (default false)
- *
- * The options may also be a Hash. Those of Manypack.unpack are allowed and ignored, so that one Hash serves both.
- *
- * Raises NoMethodError, with the object as its receiver, for an object that cannot be packed; RangeError for an Integer
- * of more than 64 bits; NestingError for data that is nested too deeply or contains itself; EncodingError for text that
- * cannot be transcoded; and RuntimeError for a container that changes while it is packed. The messages say where:
- * <code>$.users[3].avatar</code>.
- *
- * Raises TypeError for an io that cannot be written to, and RangeError, TypeError or ArgumentError for invalid or
- * unknown options.
- *
- *   Manypack.pack({"id" => 1})          #=> "\x81\xA2id\x01"
- *   Manypack.pack([1, 2], StringIO.new) #=> nil
- */
-static VALUE
-rb_manypack_pack(int argc, VALUE *argv, VALUE self)
-{
-    VALUE io, options;
-    mp_codec codec;
-
-    if (MP_LIKELY(argc == 1)) return pack(argv[0], mp_default_codec());
-    rb_check_arity(argc, 1, 3);
-    mp_scan_io_options(argc - 1, argv + 1, &io, &options);
-    mp_codec_override(&codec, mp_default_codec()->object, options, mp_api_of(self));
-    return mp_pack(argv[0], io, &codec, mp_api_of(self));
-}
-
 void
 Init_manypack_encode(void)
 {
-    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
-
     id_to_msgpack = rb_intern("to_msgpack");
     id_sec = rb_intern("@sec");
     id_nsec = rb_intern("@nsec");
     id_tv_sec = rb_intern("tv_sec");
     id_tv_nsec = rb_intern("tv_nsec");
-
-    rb_define_module_function(mManypack, "pack", rb_manypack_pack, -1);
-    rb_define_module_function(mManypack, "dump", rb_manypack_pack, -1);
 }

@@ -94,11 +94,8 @@ void mp_encode_hash(mp_encoder *e, VALUE hash);
 /* Appends an ext of one type with the bytes of payload. */
 void mp_encode_ext(mp_encoder *e, int type, VALUE payload);
 
-/* Checks an ext type from Ruby. RangeError outside -128..127. */
-int mp_ext_type(VALUE type);
-
-/* Packs obj into a String, or to an io that is not nil, and then returns nil; api as for mp_check_sink. */
-VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api);
+/* Packs obj into a String; errors as mp_encode. */
+VALUE mp_encode_whole(VALUE obj, const mp_codec *codec);
 
 /* Room for n bytes; never NULL, as growth raises NoMemoryError itself. */
 MP_INLINE uint8_t *

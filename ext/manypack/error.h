@@ -2,7 +2,7 @@
 #ifndef MANYPACK_ERROR_H
 #define MANYPACK_ERROR_H
 
-#include "manypack.h"
+#include "support.h"
 #include "limit.h"
 #include "status.h"
 #include "wire.h"

@@ -1,8 +1,7 @@
 /* Manypack::Factory: a codec that can be exchanged, until it is frozen; and the handle of the default one. */
 #include "codec.h"
-#include "decode.h"
-#include "encode.h"
 #include "io.h"
+#include "manypack.h"
 #include "packer.h"
 #include "ractor.h"
 #include "unpacker.h"

@@ -5,7 +5,7 @@
 #ifndef MANYPACK_HASH_TEMPLATE_H
 #define MANYPACK_HASH_TEMPLATE_H
 
-#include "manypack.h"
+#include "support.h"
 
 /* Of fewer pairs Ruby keeps no table of hashes beside a Hash that could be copied; more are no row any more. */
 enum { MP_ROW_PAIRS_MIN = 9, MP_ROW_PAIRS_MAX = 256 };

@@ -1,62 +1,58 @@
 /*
- * Where to start reading. A pack goes through encode.c into the window of ../../core/out.h; an unpack takes
- * heads from ../../core/wire.h through the loop of decode.c; both are configured by codec.c. What is wrong
- * with bytes becomes an exception in error.c. packer.c is what a foreign object's to_msgpack writes to.
+ * The floors of the extension, from the ground up. A file uses only what is below it.
+ *
+ *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
+ *   ground       compat.h support error options io stack.h
+ *                types: ext types and their handlers; codec: types and options, immutable
+ *   machines     the caches, and ractor, which has them; bytes and buffer: the queue of chunks
+ *                encode: objects to bytes; decode: bytes to objects
+ *   classes      packer unpacker
+ *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
+ *   on top       factory bigint split batch outbox isolate
+ *
+ * There are two seams, where a machine calls user code that comes back with a class from above:
+ *
+ *   encode.c calls to_msgpack or the handler of an ext type with a Packer, which encodes (packer.h)
+ *   decode.c calls the handler of a recursive ext type with an Unpacker over its body, which decodes (unpacker.h)
  */
-#include "manypack.h"
+#include "support.h"
 
-VALUE mp_mManypack;
-VALUE mp_cExtensionValue, mp_cTimestamp;
-
-rb_encoding *mp_utf8;
-int mp_utf8_index, mp_usascii_index, mp_binary_index;
-
-VALUE
-mp_const(const char *name)
-{
-    VALUE constant = rb_path2class(name);
-
-    rb_gc_register_mark_object(constant);
-    return constant;
-}
-
-size_t
-mp_size(VALUE integer, const char *what)
-{
-    if (!RB_INTEGER_TYPE_P(integer)) {
-        rb_raise(rb_eTypeError, "%s is an Integer, not %" PRIsVALUE, what, rb_obj_class(integer));
-    }
-    if (RB_FIXNUM_P(integer) ? FIX2LONG(integer) < 0 : RBIGNUM_NEGATIVE_P(integer)) {
-        rb_raise(rb_eRangeError, "%s is 0 or more, not %" PRIsVALUE, what, integer);
-    }
-    return NUM2SIZET(integer);
-}
+void Init_manypack_support(void);
+void Init_manypack_error(void);
+void Init_manypack_io(void);
+void Init_manypack_options(void);
+void Init_manypack_ractor(void);
+void Init_manypack_types(void);
+void Init_manypack_codec(void);
+void Init_manypack_encode(void);
+void Init_manypack_buffer(void);
+void Init_manypack_packer(void);
+void Init_manypack_unpacker(void);
+void Init_manypack_face(void);
+void Init_manypack_factory(void);
+void Init_manypack_bigint(void);
+void Init_manypack_split(void);
+void Init_manypack_batch(void);
+void Init_manypack_outbox(void);
+void Init_manypack_isolate(void);
 
 RUBY_FUNC_EXPORTED void
 Init_manypack(void)
 {
     rb_ext_ractor_safe(true); /* before the first rb_define_*: a method defined earlier stays unsafe */
 
-    mp_mManypack = mp_const("Manypack");
-    mp_cExtensionValue = mp_const("Manypack::ExtensionValue");
-    mp_cTimestamp = mp_const("Manypack::Timestamp");
-    if (MP_CANARIES) rb_define_const(mp_mManypack, "CANARIES", Qtrue); /* for the tests of such a build */
-    mp_utf8 = rb_utf8_encoding();
-    mp_utf8_index = rb_utf8_encindex();
-    mp_usascii_index = rb_usascii_encindex();
-    mp_binary_index = rb_ascii8bit_encindex();
-
+    Init_manypack_support();
     Init_manypack_error();
     Init_manypack_io();
     Init_manypack_options();
     Init_manypack_ractor();
     Init_manypack_types();
     Init_manypack_codec();
+    Init_manypack_encode();
     Init_manypack_buffer();
     Init_manypack_packer();
     Init_manypack_unpacker();
-    Init_manypack_encode();
-    Init_manypack_decode();
+    Init_manypack_face();
     Init_manypack_factory();
     Init_manypack_bigint();
     Init_manypack_split();

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_KEY_FLOOD_H
 #define MANYPACK_KEY_FLOOD_H
 
-#include "manypack.h"
+#include "support.h"
 
 /*
  * So many different keys of a map may have the same hash, and so many that are containers, which are dear to compare.

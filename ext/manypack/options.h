@@ -3,7 +3,7 @@
 #define MANYPACK_OPTIONS_H
 
 #include "limit.h"
-#include "manypack.h"
+#include "support.h"
 
 #define MP_UNPACK_MAX_DEPTH 128
 #define MP_PACK_MAX_DEPTH 512

@@ -2,7 +2,7 @@
  * Manypack::Parallel::Outbox, for Ruby 3: a ring buffer from one Ractor to another, lock-free, with one writer and one
  * reader. Unlike Ruby's own means it does not wake the reader.
  */
-#include "manypack.h"
+#include "support.h"
 
 #include <ruby/atomic.h>
 

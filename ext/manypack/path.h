@@ -2,7 +2,7 @@
 #ifndef MANYPACK_PATH_H
 #define MANYPACK_PATH_H
 
-#include "manypack.h"
+#include "support.h"
 
 /* One open container on the way to the value at hand; lives on the C stack, read only for error messages. */
 typedef struct mp_place {

@@ -5,7 +5,7 @@
 #ifndef MANYPACK_RESULT_SIZE_H
 #define MANYPACK_RESULT_SIZE_H
 
-#include "manypack.h"
+#include "support.h"
 
 /* The last two, in KB; 0 for none. */
 typedef struct {

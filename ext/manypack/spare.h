@@ -6,7 +6,7 @@
 #ifndef MANYPACK_SPARE_H
 #define MANYPACK_SPARE_H
 
-#include "manypack.h"
+#include "support.h"
 
 typedef struct {
     VALUE packer, unpacker; /* of pools; 0 without one */

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_STACK_H
 #define MANYPACK_STACK_H
 
-#include "manypack.h"
+#include "support.h"
 
 /*
  * Whether the C stack has less left than an exception needs to be made and raised. Ruby answers for its own

@@ -57,6 +57,15 @@ mp_handler_proc(const mp_handler *handler)
     return rb_funcall(ID2SYM(handler->method), id_to_proc, 0);
 }
 
+int
+mp_ext_type(VALUE type)
+{
+    int id = NUM2INT(type);
+
+    if (id < -128 || id > 127) rb_raise(rb_eRangeError, "ext type %d is not one of -128..127", id);
+    return id;
+}
+
 /* --- the registry ----------------------------------------------------------------------------------- */
 
 static mp_type *

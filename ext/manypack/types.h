@@ -2,7 +2,7 @@
 #ifndef MANYPACK_TYPES_H
 #define MANYPACK_TYPES_H
 
-#include "manypack.h"
+#include "support.h"
 
 #include <ruby/atomic.h>
 
@@ -37,6 +37,9 @@ typedef struct {
     const mp_type *symbol, *integer; /* of packers: those of Symbol and of oversized Integer, or NULL */
     uint16_t place[256]; /* of each type, from -128 on, where in unpackers it is, plus one */
 } mp_types;
+
+/* Checks an ext type from Ruby. RangeError outside -128..127. */
+int mp_ext_type(VALUE type);
 
 /*
  * A handler for spec: Proc, Method, Symbol, String or what answers call (TypeError). owner has the named method

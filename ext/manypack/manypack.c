@@ -1,0 +1,216 @@
+/* The face: Manypack.pack and Manypack.unpack, and the same methods of a Codec. */
+#include "manypack.h"
+
+#include "decode.h"
+#include "encode.h"
+#include "error.h"
+#include "io.h"
+#include "packer.h"
+#include "unpacker.h"
+
+VALUE
+mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
+{
+    if (NIL_P(io)) return mp_encode_whole(obj, codec);
+    mp_check_sink(io, api);
+    mp_io_write(io, mp_encode_whole(obj, codec), api);
+    return Qnil;
+}
+
+VALUE
+mp_unpack(VALUE source, const mp_codec *codec)
+{
+    VALUE codec_object = codec->object, string, obj; /* which user code may have replaced */
+
+    if (MP_LIKELY(RB_TYPE_P(source, T_STRING))) {
+        obj = mp_decode_whole(source, codec);
+    } else if (NIL_P(source)) {
+        mp_raise_no_data();
+    } else if (mp_io_p(source)) {
+        obj = mp_unpack_io(source, codec);
+    } else {
+        string = rb_check_string_type(source);
+        if (NIL_P(string)) rb_raise(rb_eTypeError, "String or IO expected, not %" PRIsVALUE, rb_obj_class(source));
+        obj = mp_decode_whole(string, codec);
+    }
+    RB_GC_GUARD(codec_object);
+    return obj;
+}
+
+/* --- Manypack --------------------------------------------------------------------------------------- */
+
+/*
+ * call-seq:
+ *   Manypack.pack(object, io = nil, **options) -> String or nil
+ *   Manypack.dump(object, io = nil, **options) -> String or nil
+ *
+ * Packs an object: nil, true, false, Integer (64 bits), Float, String, Symbol, Array, Hash, ExtensionValue, or
+ * anything that responds to <code>to_msgpack(packer)</code>. Numbers and lengths take their shortest form. A String, or
+ * the name of a Symbol, becomes a bin if its encoding is BINARY; otherwise it becomes a str, transcoded to UTF-8 if
+ * necessary. Returns a binary String, or nil with an io.
+ *
+ * object:: the object
+ * io:: anything with <code>write</code> or <code><<</code>, except a String; receives the bytes
+ * timestamp:: pack Time and Timestamp as ext type -1 (default false)
+ * max_depth:: maximum nesting of containers, 1 to 100000 (default 512)
+ * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and Strings of any encoding as their
+ *                      plain bytes (default false)
+ *
+ * The options may also be a Hash. Those of Manypack.unpack are allowed and ignored, so that one Hash serves both.
+ *
+ * Raises NoMethodError, with the object as its receiver, for an object that cannot be packed; RangeError for an Integer
+ * of more than 64 bits; NestingError for data that is nested too deeply or contains itself; EncodingError for text that
+ * cannot be transcoded; and RuntimeError for a container that changes while it is packed. The messages say where:
+ * <code>$.users[3].avatar</code>.
+ *
+ * Raises TypeError for an io that cannot be written to, and RangeError, TypeError or ArgumentError for invalid or
+ * unknown options.
+ *
+ *   Manypack.pack({"id" => 1})          #=> "\x81\xA2id\x01"
+ *   Manypack.pack([1, 2], StringIO.new) #=> nil
+ */
+static VALUE
+rb_manypack_pack(int argc, VALUE *argv, VALUE self)
+{
+    VALUE io, options;
+    mp_codec codec;
+
+    if (MP_LIKELY(argc == 1)) return mp_encode_whole(argv[0], mp_default_codec());
+    rb_check_arity(argc, 1, 3);
+    mp_scan_io_options(argc - 1, argv + 1, &io, &options);
+    mp_codec_override(&codec, mp_default_codec()->object, options, mp_api_of(self));
+    return mp_pack(argv[0], io, &codec, mp_api_of(self));
+}
+
+/*
+ * call-seq:
+ *   Manypack.unpack(source, **options) -> object
+ *   Manypack.load(source, **options) -> object
+ *
+ * Unpacks one object. A str becomes a UTF-8 String and a bin a BINARY one; String keys of a map are frozen.
+ *
+ * source:: a String with exactly one object, or anything with <code>readpartial</code> or <code>read</code>
+ * symbolize_keys:: str and bin map keys become Symbols (default false)
+ * freeze:: every object is frozen, and Strings are interned (default false)
+ * shareable:: every object is created frozen and shareable between Ractors; a short str that was unpacked before may be
+ *             the same String again (default false)
+ * allow_unknown_ext:: an unknown ext becomes an ExtensionValue instead of raising (default false)
+ * timestamp:: ext type -1 becomes a Time (default false)
+ * max_depth:: maximum nesting of containers, 1 to 100000 (default 128)
+ * max_bytes:: maximum bytes of input (no default, like the limits below)
+ * max_objects:: maximum number of objects: containers, elements, keys and values all count
+ * max_map_size:: maximum pairs of a map
+ * max_array_size:: maximum elements of an array
+ * max_string_bytes:: maximum bytes of a str or bin, including map keys
+ * max_ext_bytes:: maximum bytes of an ext
+ * utf8:: :strict rejects a str that is not valid UTF-8 (default :accept)
+ * duplicate_keys:: :error rejects a map with the same key twice, or with a NaN in a key (default :last: the last one
+ *                  wins)
+ * untrusted:: for untrusted input: <code>max_depth: 32, max_bytes: 1_048_576, max_objects: 100_000,
+ *             max_map_size: 1_000, max_array_size: 10_000, max_string_bytes: 262_144, max_ext_bytes: 4_096,
+ *             utf8: :strict, duplicate_keys: :error</code>, each unless you set it yourself, and timestamps in the
+ *             years 1 to 9999 only (default false)
+ *
+ * Limits are checked against declared sizes, before the content has arrived. Whatever the options, a map has at most 16
+ * different keys with the same hash value, as several NaNs have, or at most 4 if they are containers; at most 4
+ * container keys are nested in one another; and a key is at most 32 containers deep.
+ *
+ * The options may also be a Hash. Those of Manypack.pack are allowed and ignored, so that one Hash serves both.
+ *
+ * Every error that the input causes includes DecodeError and has its byte offset: TruncatedError (an EOFError) if the
+ * input ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another limit, and
+ * UnknownExtTypeError. Raises TypeError for a source that cannot be read, and RangeError, TypeError or ArgumentError
+ * for invalid or unknown options.
+ *
+ *   Manypack.unpack("\x81\xA2id\x01")                       #=> {"id" => 1}
+ *   Manypack.unpack("\x81\xA2id\x01", symbolize_keys: true) #=> {id: 1}
+ *   Manypack.unpack("\x81\xA2id\x01", untrusted: true)      #=> {"id" => 1}
+ */
+static VALUE
+rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
+{
+    mp_codec codec;
+
+    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec());
+    rb_check_arity(argc, 1, 2);
+    mp_codec_override(&codec, mp_default_codec()->object, argv[1], mp_api_of(self));
+    return mp_unpack(argv[0], &codec);
+}
+
+/* --- Manypack::Codec -------------------------------------------------------------------------------- */
+
+/*
+ * call-seq:
+ *   codec.pack(object, io = nil) -> String or nil
+ *   codec.dump(object, io = nil) -> String or nil
+ *
+ * Packs like Manypack.pack, with the options and ext types of the codec, and raises the same errors.
+ *
+ *   Manypack::Codec.new.pack([1]) #=> "\x91\x01"
+ */
+static VALUE
+rb_codec_pack(int argc, VALUE *argv, VALUE self)
+{
+    rb_check_arity(argc, 1, 2);
+    return mp_pack(argv[0], argc == 2 ? argv[1] : Qnil, mp_codec_get(self), MP_OWN);
+}
+
+/*
+ * call-seq:
+ *   codec.unpack(source) -> object
+ *   codec.load(source) -> object
+ *
+ * Unpacks like Manypack.unpack, with the options and ext types of the codec, and raises the same errors.
+ *
+ *   Manypack::Codec.new(symbolize_keys: true).unpack("\x81\xA1a\x01") #=> {a: 1}
+ */
+static VALUE
+rb_codec_unpack(VALUE self, VALUE source)
+{
+    return mp_unpack(source, mp_codec_get(self));
+}
+
+/*
+ * call-seq: codec.packer(io = nil, options = nil) -> Packer
+ *
+ * Creates a Packer with the options and ext types of the codec. Arguments and errors are those of Packer.new.
+ *
+ *   Manypack::Codec.new.packer.write(1).to_s #=> "\x01"
+ */
+static VALUE
+rb_codec_packer(int argc, VALUE *argv, VALUE self)
+{
+    return mp_packer_with_codec(self, argc, argv, MP_OWN);
+}
+
+/*
+ * call-seq: codec.unpacker(io = nil, options = nil) -> Unpacker
+ *
+ * Creates an Unpacker with the options and ext types of the codec. Arguments and errors are those of Unpacker.new.
+ *
+ *   Manypack::Codec.new.unpacker.feed("\x01").read #=> 1
+ */
+static VALUE
+rb_codec_unpacker(int argc, VALUE *argv, VALUE self)
+{
+    return mp_unpacker_with_codec(self, argc, argv, MP_OWN);
+}
+
+void
+Init_manypack_face(void)
+{
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE cCodec = rb_define_class_under(mManypack, "Codec", rb_cObject);
+
+    rb_define_module_function(mManypack, "pack", rb_manypack_pack, -1);
+    rb_define_module_function(mManypack, "dump", rb_manypack_pack, -1);
+    rb_define_module_function(mManypack, "unpack", rb_manypack_unpack, -1);
+    rb_define_module_function(mManypack, "load", rb_manypack_unpack, -1);
+
+    rb_define_method(cCodec, "pack", rb_codec_pack, -1);
+    rb_define_method(cCodec, "dump", rb_codec_pack, -1);
+    rb_define_method(cCodec, "unpack", rb_codec_unpack, 1);
+    rb_define_method(cCodec, "load", rb_codec_unpack, 1);
+    rb_define_method(cCodec, "packer", rb_codec_packer, -1);
+    rb_define_method(cCodec, "unpacker", rb_codec_unpacker, -1);
+}

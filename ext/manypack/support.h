@@ -1,0 +1,27 @@
+/* What every file of the extension uses: names of Ruby things, set once when it is loaded, and small helpers. */
+#ifndef MANYPACK_SUPPORT_H
+#define MANYPACK_SUPPORT_H
+
+#include "compat.h"
+#include "platform.h"
+
+extern VALUE mp_mManypack;
+extern VALUE mp_cExtensionValue, mp_cTimestamp;
+
+extern rb_encoding *mp_utf8;
+extern int mp_utf8_index, mp_usascii_index, mp_binary_index;
+
+/* Whether the bytes of text in an encoding are UTF-8 as they are. */
+MP_INLINE bool
+mp_utf8_index_p(int index)
+{
+    return index == mp_utf8_index || index == mp_usascii_index;
+}
+
+/* A size that a user gave: RangeError below 0 and above SIZE_MAX, TypeError for what is no Integer. */
+size_t mp_size(VALUE integer, const char *what);
+
+/* A class or module that lib/manypack defined before it loaded the extension; kept for ever. */
+VALUE mp_const(const char *name);
+
+#endif
