@@ -156,6 +156,14 @@ VALUE mp_decode_on(mp_decoder *d);
  */
 VALUE mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end);
 
+/* What a message has around the body of an ext. */
+typedef struct {
+    uint32_t depth;     /* open containers */
+    uint32_t max_depth; /* how many there may be in the body; fewer than elsewhere where it is in a map key */
+    uint32_t keys;      /* those that are map keys */
+    uint64_t objects;   /* so far, in all of the message */
+} mp_around;
+
 /* Fills left, of as many places as the tree is deep, with what is still to come at each level, outermost first. */
 void mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left);
 

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_UNPACKER_H
 #define MANYPACK_UNPACKER_H
 
-#include "codec.h"
+#include "decode.h"
 
 /* An Unpacker by a Codec object, with (io = nil, options = nil); api as for mp_options_read. */
 VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
@@ -16,14 +16,6 @@ void mp_unpacker_give_back(VALUE unpacker);
 
 /* Unpacks the one object that an io has. */
 VALUE mp_unpack_io(VALUE io, const mp_codec *codec);
-
-/* What a message has around the body of an ext. */
-typedef struct {
-    uint32_t depth;     /* open containers */
-    uint32_t max_depth; /* how many there may be in the body; fewer than elsewhere where it is in a map key */
-    uint32_t keys;      /* those that are map keys */
-    uint64_t objects;   /* so far, in all of the message */
-} mp_around;
 
 /*
  * An Unpacker over the n bytes of a frozen String from at on, the body of an ext of that type at offset in the whole
