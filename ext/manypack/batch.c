@@ -158,9 +158,10 @@ rb_batch_each(VALUE self)
 {
     mp_batch *batch = batch_get(self);
     const mp_codec *codec = mp_codec_get(batch->codec);
+    mp_value_words words;
     mp_decoder d;
 
-    mp_decoder_init(&d, codec);
+    mp_decoder_init(&d, codec, &words);
     d.origin = batch->origin;
     batch->passed = 0;
     mp_decoder_source(&d, batch->bytes, (const uint8_t *)RSTRING_PTR(batch->bytes), (size_t)RSTRING_LEN(batch->bytes));

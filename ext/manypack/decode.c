@@ -69,6 +69,13 @@ mp_tree_missing(const mp_tree *tree, const VALUE *values)
 
 /* --- the decoder ------------------------------------------------------------------------------------ */
 
+static MP_NOINLINE void
+grow_stack(mp_decoder *d, size_t count)
+{
+    mp_value_stack_move(&d->stack, count, d->stack.capacity * 2);
+    if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->stack.owner);
+}
+
 /*
  * Before user code can run, which might change the source, or before it is shared: goes on with a frozen one that
  * nobody else can change. Returns where p is in that. Long Strings are shared by it, not copied.
@@ -507,6 +514,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
         obj = call_handler_safely(&call);
         d->tree.objects = mp_unpacker_end_body(call.argument);
         d->inner = call.argument;
+        if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->inner);
         if (d->tree.objects > d->codec->options.limits.objects) raise_limit(d, MP_E_MAX_OBJECTS, at);
     }
     return finished_foreign(&d->codec->options, obj);
@@ -728,7 +736,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 }
                 if (sizeof(VALUE) < 8 && left >> 31) LACKING(); /* no such machine has that many bytes */
                 if (MP_UNLIKELY(count + OPEN_WORDS + limited > capacity)) {
-                    mp_value_stack_move(&d->stack, count, capacity * 2);
+                    grow_stack(d, count);
                     values = d->stack.values;
                     capacity = d->stack.capacity;
                 }
@@ -835,7 +843,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             bool map;
 
             if (MP_UNLIKELY(count == capacity)) {
-                mp_value_stack_move(&d->stack, count, capacity * 2);
+                grow_stack(d, count);
                 values = d->stack.values;
                 capacity = d->stack.capacity;
             }
@@ -938,13 +946,14 @@ mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end
 VALUE
 mp_decode_whole(VALUE source, const mp_codec *codec)
 {
+    mp_value_words words;
     mp_decoder d;
     VALUE obj;
 
     if (MP_UNLIKELY((size_t)RSTRING_LEN(source) > codec->options.max_bytes)) {
         mp_raise_max_bytes(codec->options.max_bytes, (size_t)RSTRING_LEN(source), codec->options.max_bytes);
     }
-    mp_decoder_init(&d, codec);
+    mp_decoder_init(&d, codec, &words);
     mp_decoder_source(&d, source, (const uint8_t *)RSTRING_PTR(source), (size_t)RSTRING_LEN(source));
     obj = MP_UNLIKELY(codec->options.limited) ? decode_whole_limited(&d) : decode_loop(&d, false, false);
     if (MP_UNLIKELY(d.at != d.end)) mp_raise_extra_bytes((size_t)(d.end - d.at), offset_of(&d, d.at));

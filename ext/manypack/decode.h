@@ -70,6 +70,7 @@ typedef struct {
     size_t origin;              /* offset of start in the whole input, for errors */
     const mp_codec *codec;
     mp_ractor *ractor;          /* the current one; NULL until something that it keeps is needed */
+    VALUE holder;               /* the object that this is in; 0 on the C stack */
     VALUE inner;                /* an Unpacker whose body has ended, for the next one; 0 */
     uint32_t outer_depth;       /* containers around the whole input: above 0 in the body of an ext */
     uint32_t outer_keys;        /* those of them that are map keys */
@@ -91,22 +92,22 @@ mp_decoder_restart(mp_decoder *d, size_t offset)
     d->tree = (mp_tree){.left = mp_left_of_array(1), .depth_limit = d->max_depth, .objects = 1};
 }
 
-/* Starts without bytes and outside of everything. codec must outlive the decoder. */
+/* Starts without bytes and outside of everything. codec and words must outlive the decoder. */
 MP_INLINE void
-mp_decoder_init(mp_decoder *d, const mp_codec *codec)
+mp_decoder_init(mp_decoder *d, const mp_codec *codec, mp_value_words *words)
 {
     d->source = 0;
     d->start = d->end = d->at = NULL;
     d->codec = codec;
     d->ractor = NULL;
-    d->inner = 0;
+    d->holder = d->inner = 0;
     d->outer_depth = d->outer_keys = 0;
     d->max_depth = mp_unpack_max_depth(&codec->options);
     d->source_own = false;
     d->stack_enough = false;
     d->committed = false;
     d->plain = d->stopped = false;
-    mp_value_stack_init(&d->stack);
+    mp_value_stack_lend(&d->stack, words);
     mp_decoder_restart(d, 0);
 }
 

@@ -59,9 +59,8 @@ static void
 at_object(mp_stream *u)
 {
     u->position = MP_AT_OBJECT;
-    u->values = NULL;
-    u->value_capacity = 0;
-    u->values_owner = 0;
+    u->d.source = 0;
+    u->d.stack = (mp_value_stack){.values = NULL};
 }
 
 void
@@ -227,7 +226,7 @@ typedef struct {
     bool begun;    /* the object was, by decode_front */
     uint64_t need; /* bytes from the front on without which the decoder cannot go on; 0 where it can */
     bool cut;     /* the decoder had no more bytes than max_bytes leaves to the object at hand, and there are more */
-    mp_decoder d;
+    mp_value_words words; /* lent to the decoder */
 } run;
 
 /* From here on the Unpacker is this method's. */
@@ -305,52 +304,42 @@ pass_over(mp_stream *u)
     }
 }
 
-/* Keeps where the decoder is until there are more bytes. */
+/* Keeps where the decoder is until there are more bytes, beyond the end of this call. */
 static void
 suspend(run *r)
 {
     mp_stream *u = r->u;
 
-    if (!r->d.tree.depth) return; /* outside of all containers there is nothing to keep */
-    if (r->d.tree.count && !r->d.stack.owner) mp_value_stack_move(&r->d.stack, r->d.tree.count, r->d.tree.count + 62);
+    if (!u->d.tree.depth) return; /* outside of all containers there is nothing to keep */
     u->position = MP_IN_OBJECT;
-    u->tree = r->d.tree;
-    u->keyed = r->d.ractor != NULL;
-    u->values = r->d.stack.values;
-    u->value_capacity = r->d.stack.capacity;
-    RB_OBJ_WRITE(r->self, &u->values_owner, r->d.stack.owner);
+    if (u->d.stack.owner) return;
+    mp_value_stack_move(&u->d.stack, u->d.tree.count, u->d.tree.count + 62);
+    RB_OBJ_WRITTEN(r->self, Qundef, u->d.stack.owner);
 }
 
-/* Before the first object that a method reads. */
-static void
-decoder_for(run *r)
-{
-    mp_decoder_init(&r->d, &r->u->codec);
-    r->d.source_own = true;
-    r->d.outer_depth = r->u->around.depth;
-    r->d.outer_keys = r->u->around.keys;
-    if (r->u->body) r->d.max_depth = r->u->around.max_depth;
-}
-
-/* Has the decoder go on where the Unpacker is. */
+/* Has the decoder go on where it is: gives it what it cannot keep from one call to the next. */
 static void
 resume(run *r)
 {
     mp_stream *u = r->u;
+    VALUE inner = u->d.inner;
 
-    mp_decoder_restart(&r->d, u->origin);
-    if (u->position != MP_IN_OBJECT) {
-        r->d.tree.objects += u->around.objects;
-        u->message = u->origin;
+    if (u->position == MP_IN_OBJECT) {
+        u->d.codec = &u->codec;
+        u->d.ractor = mp_ractor_current();
+        u->d.stack_enough = false;
         return;
     }
-    r->d.tree = u->tree;
-    if (u->keyed) r->d.ractor = mp_ractor_current();
-    if (u->values_owner) {
-        r->d.stack.values = u->values;
-        r->d.stack.capacity = u->value_capacity;
-        r->d.stack.owner = u->values_owner;
-    }
+    mp_decoder_init(&u->d, &u->codec, &r->words);
+    u->d.holder = r->self;
+    u->d.inner = inner;
+    u->d.source_own = true;
+    u->d.outer_depth = u->around.depth;
+    u->d.outer_keys = u->around.keys;
+    if (u->body) u->d.max_depth = u->around.max_depth;
+    mp_decoder_restart(&u->d, u->origin);
+    u->d.tree.objects += u->around.objects;
+    u->message = u->origin;
 }
 
 /* Decodes the first chunk, and drops what it decoded of it. Qundef when the object does not end there. */
@@ -360,21 +349,23 @@ decode_front(run *r)
     mp_stream *u = r->u;
     const mp_chunk *chunk = first_chunk(u);
     size_t allowed = u->codec.options.max_bytes - (u->origin - u->message);
-    VALUE obj;
+    VALUE source, obj;
 
     r->cut = chunk && chunk->len > allowed;
     r->need = 1;
     if (!chunk) return Qundef;
     r->decoding = true;
     buffer_take(u, true);
-    r->d.committed = false;
-    mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), r->cut ? allowed : chunk->len);
-    obj = mp_decode_on(&r->d);
+    u->d.committed = false;
+    source = chunk->str;
+    mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), r->cut ? allowed : chunk->len);
+    obj = mp_decode_on(&u->d);
     mp_stream_get(r->self); /* raises where this was a body, whose end came while a Fiber had stopped in here */
     buffer_take(u, false);
     r->decoding = false;
-    if (obj == Qundef) r->need = mp_object_need(r->d.at, r->d.end);
-    consume(u, mp_decoder_detach(&r->d));
+    if (obj == Qundef) r->need = mp_object_need(u->d.at, u->d.end);
+    consume(u, mp_decoder_detach(&u->d));
+    RB_GC_GUARD(source); /* what only the decoder knows may move */
     return obj;
 }
 
@@ -382,9 +373,10 @@ decode_front(run *r)
 static bool
 need_there(const run *r)
 {
+    const mp_stream *u = r->u;
     uint64_t whole = r->need;
 
-    if (reads_exactly_p(r->u)) whole += mp_tree_missing(&r->d.tree, r->d.stack.values);
+    if (reads_exactly_p(u)) whole += mp_tree_missing(&u->d.tree, u->d.stack.values);
     return bytes_there(r->u, r->need, whole);
 }
 
@@ -394,9 +386,9 @@ object_read(run *r, VALUE obj)
 {
     mp_stream *u = r->u;
 
-    mp_decoder_cleanup(&r->d);
+    mp_decoder_cleanup(&u->d);
     at_object(u);
-    u->around.objects = u->body ? r->d.tree.objects : 0;
+    u->around.objects = u->body ? u->d.tree.objects : 0;
     check_max_bytes(u, 0, true);
     return obj;
 }
@@ -411,7 +403,7 @@ read_on(run *r)
     do {
         if (MP_UNLIKELY(r->need && r->cut)) {
             /* The rest is not built: wherever it ends, or the bytes do, is too far for check_max_bytes. */
-            pass_over_rest(u, &r->d.tree, r->d.stack.values, MP_IN_FAILED);
+            pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
             pass_over(u);
             return Qundef;
         }
@@ -424,7 +416,7 @@ read_on(run *r)
     return object_read(r, obj);
 }
 
-/* The next object, with a decoder that decoder_for made. Qundef when the bytes end before it does. */
+/* The next object. Qundef when the bytes end before it does. */
 static VALUE
 read_object(run *r)
 {
@@ -436,24 +428,12 @@ read_object(run *r)
     return obj == Qundef ? read_on(r) : object_read(r, obj);
 }
 
-/* After the last object that a method reads. */
-static void
-keep_inner(const run *r)
-{
-    if (MP_UNLIKELY(r->d.inner != 0)) RB_OBJ_WRITE(r->self, &r->u->inner, r->d.inner);
-}
-
 static VALUE
 read_body(void *arg)
 {
     run *r = arg;
-    VALUE obj;
 
-    r->d.inner = r->u->inner;
-    r->u->inner = 0;
-    obj = r->begun ? read_on(r) : read_object(r);
-    keep_inner(r);
-    return obj;
+    return r->begun ? read_on(r) : read_object(r);
 }
 
 /* While the block has an object, the Unpacker is not at work: the block may use it, and break out. */
@@ -463,7 +443,6 @@ each_body(void *arg)
     run *r = arg;
     VALUE obj;
 
-    decoder_for(r);
     while ((obj = read_object(r)) != Qundef) {
         run_leave(r);
         r->yielding = true;
@@ -473,7 +452,6 @@ each_body(void *arg)
         r->yielding = false;
         run_enter(r);
     }
-    keep_inner(r);
     return Qnil;
 }
 
@@ -484,8 +462,7 @@ skip_body(void *arg)
 
     if (u->position == MP_IN_FAILED && !pass_over(u)) return Qundef;
     if (u->position == MP_IN_OBJECT) {
-        mp_tree tree = u->tree;
-        pass_over_rest(u, &tree, u->values, MP_IN_SKIPPED);
+        pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_SKIPPED);
     } else if (u->position == MP_AT_OBJECT) {
         walk_init(u, u->around.objects + 1);
         u->message = u->origin;
@@ -510,9 +487,9 @@ after_error(run *r)
 {
     mp_stream *u = r->u;
 
-    if (r->decoding && r->d.committed) {
-        consume(u, mp_decoder_detach(&r->d));
-        pass_over_rest(u, &r->d.tree, r->d.stack.values, MP_IN_FAILED);
+    if (r->decoding && u->d.committed) {
+        consume(u, mp_decoder_detach(&u->d));
+        pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
         if (mp_walk_object_passed(&u->walk)) at_object(u);
     } else if (r->decoding || u->lost) {
         VALUE error = rb_errinfo(); /* nil when the making of the exception itself was left by a throw */
@@ -590,19 +567,20 @@ static VALUE
 read_plain(run *r, const mp_chunk *chunk)
 {
     mp_stream *u = r->u;
-    VALUE obj;
+    VALUE source = chunk->str, obj;
 
     resume(r);
-    r->d.plain = true;
-    mp_decoder_source(&r->d, chunk->str, mp_chunk_bytes(chunk), chunk->len);
+    u->d.plain = true;
+    mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), chunk->len);
     u->running = true;
     buffer_take(u, true);
-    obj = mp_decode_on(&r->d);
+    obj = mp_decode_on(&u->d);
     buffer_take(u, false);
     u->running = false;
-    if (obj == Qundef) r->need = r->d.stopped ? 0 : mp_object_need(r->d.at, r->d.end);
-    consume(u, mp_decoder_detach(&r->d));
-    if (u->body) u->around.objects = r->d.tree.objects;
+    if (obj == Qundef) r->need = u->d.stopped ? 0 : mp_object_need(u->d.at, u->d.end);
+    consume(u, mp_decoder_detach(&u->d));
+    if (u->body) u->around.objects = u->d.tree.objects;
+    RB_GC_GUARD(source);
     return obj;
 }
 
@@ -616,14 +594,13 @@ read_next(VALUE self, mp_stream *u)
 
     run_init(&r, self, read_body);
     r.u = u;
-    decoder_for(&r);
     if (MP_LIKELY(chunk) && read_plainly_p(u) && chunk->len <= u->codec.options.max_bytes) {
         obj = read_plain(&r, chunk);
         if (MP_LIKELY(obj != Qundef)) {
-            mp_decoder_cleanup(&r.d);
+            mp_decoder_cleanup(&u->d);
             return obj;
         }
-        r.d.plain = r.cut = false;
+        u->d.plain = r.cut = false;
         r.begun = true;
     }
     obj = run_ensured(&r);

@@ -13,7 +13,7 @@
 /* What the first bytes of the buffer are. */
 typedef enum {
     MP_AT_OBJECT,  /* the start of an object */
-    MP_IN_OBJECT,  /* in the middle of one that is being read; tree and values say where */
+    MP_IN_OBJECT,  /* in the middle of one that is being read; the decoder says where */
     MP_IN_SKIPPED, /* in the middle of one that is being skipped; walk says where */
     MP_IN_FAILED,  /* in the middle of one that raised, of which nobody wants the rest; walk says where */
 } mp_position;
@@ -28,20 +28,15 @@ typedef struct {
     uint32_t yields;      /* blocks of each that have an object, some of them left by their Fibers */
     bool body;            /* over the body of an ext, of body_type: its bytes are in piece, not in the buffer */
     int8_t body_type;
-    bool keyed;           /* maps may be open in the tree */
     size_t origin;        /* offset of the first byte of the buffer in all that was fed or read */
     size_t message;       /* offset of the object at hand */
     mp_codec codec;
     mp_chunk piece;       /* what is left of the body */
     mp_around around;     /* the body; its objects go on counting */
-    mp_tree tree;
-    VALUE *values;        /* the value stack of an unfinished object, in a block of values_owner */
-    size_t value_capacity;
-    VALUE values_owner;
+    mp_decoder d;         /* between two calls its value stack is in a block, where an object is unfinished, or empty */
     mp_walk walk;
     uint64_t *left;       /* the walk's memory, */
     size_t places;        /* of so many numbers */
-    VALUE inner;          /* of a body: an Unpacker for the bodies inside it, when none is being unpacked; 0 */
     VALUE flags;          /* of the object when it was made */
 } mp_stream;
 

@@ -15,8 +15,8 @@ unpacker_mark(void *ptr)
     if (u->codec.object) rb_gc_mark_movable(u->codec.object);
     if (u->broken) rb_gc_mark_movable(u->broken);
     if (u->piece.str) rb_gc_mark_movable(u->piece.str);
-    if (u->inner) rb_gc_mark_movable(u->inner);
-    if (u->values_owner) rb_gc_mark(u->values_owner);
+    if (u->d.inner) rb_gc_mark_movable(u->d.inner);
+    if (u->d.stack.owner) rb_gc_mark(u->d.stack.owner);
 }
 
 static void
@@ -28,7 +28,7 @@ unpacker_compact(void *ptr)
     if (u->codec.object) u->codec.object = rb_gc_location(u->codec.object);
     if (u->broken) u->broken = rb_gc_location(u->broken);
     if (u->piece.str) u->piece.str = rb_gc_location(u->piece.str);
-    if (u->inner) u->inner = rb_gc_location(u->inner);
+    if (u->d.inner) u->d.inner = rb_gc_location(u->d.inner);
 }
 
 static void
@@ -47,7 +47,7 @@ unpacker_memsize(const void *ptr)
     const mp_stream *u = ptr;
 
     return mp_typed_memsize(sizeof(mp_stream)) + u->places * sizeof(uint64_t) +
-           u->value_capacity * sizeof(VALUE);
+           (u->d.stack.owner ? u->d.stack.capacity * sizeof(VALUE) : 0);
 }
 
 /* Never shareable: it changes with every call. */
@@ -166,8 +166,8 @@ mp_unpacker_keep_for_bodies(VALUE self)
         mp_stream *u = mp_typed_data(one);
         u->piece.str = 0;
         mp_stream_set_aside(u);
-        if (count == SPARE_BODIES) u->inner = 0;
-        one = u->inner;
+        if (count == SPARE_BODIES) u->d.inner = 0;
+        one = u->d.inner;
     }
     mp_ractor_current()->spares.body = self;
 }
@@ -177,10 +177,10 @@ static void
 keep_inner(VALUE self)
 {
     mp_stream *u = mp_typed_data(self);
-    VALUE inner = u->inner;
+    VALUE inner = u->d.inner;
 
     if (MP_LIKELY(!inner) || u->body) return;
-    u->inner = 0;
+    u->d.inner = 0;
     mp_unpacker_keep_for_bodies(inner);
 }
 

@@ -12,30 +12,35 @@
 typedef struct {
     VALUE *values;
     size_t capacity;
-    volatile VALUE owner; /* of a block that is not inline; 0 before */
-    VALUE inlined[MP_VALUES_INLINE];
+    volatile VALUE owner; /* of a block that the collector owns; 0 while the values are on the C stack */
 } mp_value_stack;
 
+/* Words of the C stack that a call lends to a value stack, until the call ends or the stack outgrows them. */
+typedef struct {
+    VALUE words[MP_VALUES_INLINE];
+} mp_value_words;
+
 MP_INLINE void
-mp_value_stack_init(mp_value_stack *stack)
+mp_value_stack_lend(mp_value_stack *stack, mp_value_words *inlined)
 {
-    stack->values = stack->inlined;
+    stack->values = inlined->words;
     stack->capacity = MP_VALUES_INLINE;
     stack->owner = 0;
-    mp_spoil(stack->inlined, sizeof(stack->inlined)); /* the words are Integers to the collector */
+    mp_spoil(inlined->words, sizeof(inlined->words)); /* the words are Integers to the collector */
 }
 
 /* Moves to a block of the collector's for so many; count are in use. */
 void mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity);
 
-/* Frees the block early, which the collector would do later. The stack is empty then. */
+/* Frees the block early, which the collector would do later. The stack is empty then, and has no words. */
 MP_INLINE void
 mp_value_stack_cleanup(mp_value_stack *stack)
 {
     if (MP_LIKELY(stack->owner == 0)) return;
     mp_spoil(stack->values, stack->capacity * sizeof(VALUE));
     rb_free_tmp_buffer(&stack->owner);
-    mp_value_stack_init(stack);
+    stack->values = NULL;
+    stack->capacity = 0;
 }
 
 #endif
