@@ -5,7 +5,9 @@
  *   ground       compat.h support error options io stack.h
  *                types: ext types and their handlers; codec: types and options, immutable
  *   machines     the caches, and ractor, which has them; bytes and buffer: the queue of chunks
- *                encode: objects to bytes; decode: bytes to objects
+ *                encode: objects to bytes
+ *                tree: the place in nested containers; decoder: the state of decoding; nesting objects ext: its parts;
+ *                decode: the loop, bytes to objects; stream: the resumable machine
  *   classes      packer unpacker
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint split batch outbox isolate
@@ -13,7 +15,7 @@
  * There are two seams, where a machine calls user code that comes back with a class from above:
  *
  *   encode.c calls to_msgpack or the handler of an ext type with a Packer, which encodes (packer.h)
- *   decode.c calls the handler of a recursive ext type with an Unpacker over its body, which decodes (unpacker.h)
+ *   ext.c calls the handler of a recursive ext type with an Unpacker over its body, which decodes (unpacker.h)
  */
 #include "support.h"
 

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_UNPACKER_H
 #define MANYPACK_UNPACKER_H
 
-#include "decode.h"
+#include "decoder.h"
 
 /* An Unpacker by a Codec object, with (io = nil, options = nil); api as for mp_options_read. */
 VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv, int api);

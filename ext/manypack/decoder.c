@@ -1,0 +1,43 @@
+/* The cold half of a decoder's state: a longer value stack, a source of its own, and its errors. */
+#include "decoder.h"
+
+MP_NOINLINE void
+mp_decoder_grow_stack(mp_decoder *d, size_t count)
+{
+    mp_value_stack_move(&d->stack, count, d->stack.capacity * 2);
+    if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->stack.owner);
+}
+
+const uint8_t *
+mp_decoder_own_source(mp_decoder *d, const uint8_t *p)
+{
+    const uint8_t *old = d->start;
+    size_t at;
+
+    if (d->source_own || OBJ_FROZEN(d->source)) return p;
+    at = (size_t)(old - (const uint8_t *)RSTRING_PTR(d->source));
+    d->source = rb_str_new_frozen(d->source);
+    d->start = (const uint8_t *)RSTRING_PTR(d->source) + at;
+    d->end = d->start + (d->end - old);
+    d->at = d->start + (d->at - old);
+    return d->start + (p - old);
+}
+
+void
+mp_decoder_raise(mp_decoder *d, mp_status status, const uint8_t *at)
+{
+    mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
+
+    /* After 0xc1, and beyond the depth limit, nobody knows where the next object starts. */
+    if (status == MP_E_BAD_HEAD || status == MP_E_DEPTH || status == MP_E_KEY_DEPTH) d->committed = false;
+    mp_raise_status(status, blame);
+}
+
+void
+mp_decoder_raise_limit(mp_decoder *d, mp_status status, const uint8_t *at)
+{
+    mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
+
+    d->committed = false;
+    mp_raise_limit(status, &d->codec->options.limits, d->tree.objects, blame);
+}

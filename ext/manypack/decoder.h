@@ -1,0 +1,136 @@
+/* The state of a decoder: its bytes, its place in them, and the objects that are not in their container yet. */
+#ifndef MANYPACK_DECODER_H
+#define MANYPACK_DECODER_H
+
+#include "codec.h"
+#include "error.h"
+#include "ractor.h"
+#include "tree.h"
+#include "value_stack.h"
+
+typedef struct {
+    VALUE source;               /* the String that holds the bytes; 0 if they are in a block of a Buffer */
+    const uint8_t *start, *end; /* the current bytes */
+    const uint8_t *at;          /* the first byte that is not decoded; after an error, where to continue */
+    size_t origin;              /* offset of start in the whole input, for errors */
+    const mp_codec *codec;
+    mp_ractor *ractor;          /* the current one; NULL until something that it keeps is needed */
+    VALUE holder;               /* the object that contains this decoder; 0 if it is on the C stack */
+    VALUE inner;                /* an Unpacker whose body has ended, to be used for the next body; 0 without one */
+    uint32_t outer_depth;       /* containers around the whole input: above 0 in the body of an ext */
+    uint32_t outer_keys;        /* how many of them are map keys */
+    uint32_t max_depth;
+    bool source_own;            /* nobody else can change the source */
+    bool stack_enough;          /* there was enough C stack when user code was called from here */
+    bool committed;             /* tree and at say where to continue after an error */
+    bool plain;                 /* stops before it would call user code or raise anything except NoMemoryError */
+    bool stopped;               /* plain made it stop; the bytes had not ended */
+    mp_tree tree;
+    mp_value_stack stack;
+} mp_decoder;
+
+/* Starts again outside of all containers, at that offset of the whole input. */
+MP_INLINE void
+mp_decoder_restart(mp_decoder *d, size_t offset)
+{
+    d->origin = offset - (size_t)(d->at - d->start);
+    d->tree = (mp_tree){.left = mp_left_of_array(1), .depth_limit = d->max_depth, .objects = 1};
+}
+
+/* Starts without bytes, outside of all containers. codec and words must outlive the decoder. */
+MP_INLINE void
+mp_decoder_init(mp_decoder *d, const mp_codec *codec, mp_value_words *words)
+{
+    d->source = 0;
+    d->start = d->end = d->at = NULL;
+    d->codec = codec;
+    d->ractor = NULL;
+    d->holder = d->inner = 0;
+    d->outer_depth = d->outer_keys = 0;
+    d->max_depth = mp_unpack_max_depth(&codec->options);
+    d->source_own = false;
+    d->stack_enough = false;
+    d->committed = false;
+    d->plain = d->stopped = false;
+    mp_value_stack_lend(&d->stack, words);
+    mp_decoder_restart(d, 0);
+}
+
+/* Frees now what the collector would free later. */
+MP_INLINE void
+mp_decoder_cleanup(mp_decoder *d)
+{
+    mp_value_stack_cleanup(&d->stack);
+}
+
+/* Gives it the next bytes: len of them at start, in source. */
+MP_INLINE void
+mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len)
+{
+    d->origin += (size_t)(d->at - d->start);
+    d->source = source;
+    d->start = d->at = start;
+    d->end = start + len;
+}
+
+/*
+ * Takes the bytes away and returns how many of them were decoded. Between two pieces of input a decoder points into
+ * neither, because their Buffer changes meanwhile.
+ */
+MP_INLINE size_t
+mp_decoder_detach(mp_decoder *d)
+{
+    size_t decoded = (size_t)(d->at - d->start);
+
+    d->origin += decoded;
+    d->source = 0;
+    d->start = d->at = d->end = NULL;
+    return decoded;
+}
+
+/* The offset of at in the whole input. */
+MP_INLINE size_t
+mp_decoder_offset(const mp_decoder *d, const uint8_t *at)
+{
+    return d->origin + (size_t)(at - d->start);
+}
+
+/* What the current Ractor keeps, looked up at the first use. */
+MP_INLINE mp_ractor *
+mp_decoder_ractor(mp_decoder *d)
+{
+    if (MP_UNLIKELY(!d->ractor)) d->ractor = mp_ractor_current();
+    return d->ractor;
+}
+
+MP_INLINE mp_open_keys
+mp_decoder_open_keys(const mp_decoder *d)
+{
+    return mp_tree_open_keys(&d->tree, d->stack.values, d->outer_keys);
+}
+
+/* What a message has around the body of an ext. */
+typedef struct {
+    uint32_t depth;     /* open containers */
+    uint32_t max_depth; /* how many there may be in the body; fewer than elsewhere where it is in a map key */
+    uint32_t keys;      /* those that are map keys */
+    uint64_t objects;   /* so far, in all of the message */
+} mp_around;
+
+/* Doubles the value stack, which has count words in use. */
+void mp_decoder_grow_stack(mp_decoder *d, size_t count);
+
+/*
+ * Called before user code can run, which might change the source, and before the source is shared: continues with a
+ * frozen source that nobody else can change. Ruby shares a long String instead of copying it. Returns where p is in the
+ * new source.
+ */
+const uint8_t *mp_decoder_own_source(mp_decoder *d, const uint8_t *p);
+
+/* Raises what the status means, blaming the head at that place. */
+NORETURN(void mp_decoder_raise(mp_decoder *d, mp_status status, const uint8_t *at));
+
+/* The same for a status of mp_limits_pass: LimitError. */
+NORETURN(void mp_decoder_raise_limit(mp_decoder *d, mp_status status, const uint8_t *at));
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * From the body of an ext to an object: by a handler of the user, or, for a timestamp or a Symbol, without one. This is
+ * the seam where decoding calls user code, which may decode in turn with the Unpacker that it is given.
+ */
+#include "ext.h"
+
+#include "nesting.h"
+#include "objects.h"
+#include "stack.h"
+#include "timestamp.h"
+#include "unpacker.h"
+
+static mp_timestamp
+timestamp_read(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
+{
+    mp_timestamp timestamp;
+    mp_status status = mp_timestamp_read(p, n, &timestamp);
+
+    if (status == MP_OK && d->codec->options.untrusted) status = mp_timestamp_check_range(timestamp);
+    if (status != MP_OK) mp_decoder_raise(d, status, at);
+    return timestamp;
+}
+
+/* The body of a timestamp as a Time in the local zone. */
+static VALUE
+timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
+{
+    mp_timestamp timestamp = timestamp_read(d, p, n, at);
+    struct timespec ts = {.tv_sec = (time_t)timestamp.sec, .tv_nsec = timestamp.nsec};
+
+    if (ts.tv_sec != timestamp.sec) rb_raise(rb_eRangeError, "%" PRId64 " seconds are beyond Time", timestamp.sec);
+    return mp_seal_foreign(&d->codec->options, rb_time_timespec_new(&ts, INT_MAX));
+}
+
+/* A Symbol by its name; one whose name is not UTF-8 is binary. */
+static VALUE
+symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
+{
+    VALUE symbol = mp_key_cache_fetch(&mp_decoder_ractor(d)->keys, p, n, MP_KEY_SYMBOL);
+
+    return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
+}
+
+/* What there is around the body of the recursive ext at hand, which is a level itself, and a key where it is one. */
+static mp_around
+around_body(mp_decoder *d, const uint8_t *at)
+{
+    bool key = mp_left_key_p(d->tree.left);
+    mp_open_keys keys = mp_decoder_open_keys(d);
+    uint32_t outermost = keys.outermost || !key ? keys.outermost : d->tree.depth + 1;
+    mp_around around = {.depth = d->outer_depth + d->tree.depth + 1,
+                        .max_depth = mp_nesting_limit_in_key(d, outermost),
+                        .keys = keys.nesting + key,
+                        .objects = d->tree.objects};
+
+    if (around.depth > around.max_depth) mp_nesting_raise(d, around.max_depth, at);
+    if (around.keys > MP_KEY_NESTING_MAX) mp_decoder_raise(d, MP_E_KEY_DEPTH, at);
+    return around;
+}
+
+/* An Unpacker for a body, by reference where the source never changes; if there is one, that of the body before. */
+static VALUE
+body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, mp_around around)
+{
+    VALUE source = d->source, used = mp_spare_take(d->inner ? &d->inner : &mp_decoder_ractor(d)->spares.body);
+    size_t at = 0;
+
+    if (source && OBJ_FROZEN(source)) at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
+    else source = rb_obj_freeze(rb_str_new((const char *)p, n));
+    return mp_unpacker_for_body(used, d->codec, type, source, at, n, mp_decoder_offset(d, p), around);
+}
+
+/* A handler at work on the ext whose head is at. */
+typedef struct {
+    mp_decoder *d;
+    const mp_type *type;
+    const uint8_t *at;
+    VALUE argument;
+} handler_call;
+
+static VALUE
+call_handler(VALUE arg)
+{
+    const handler_call *call = (const handler_call *)arg;
+
+    return mp_handler_call(&call->type->handler, 1, &call->argument);
+}
+
+NORETURN(static void handler_left(const handler_call *call, int state));
+
+/* After a handler raised, threw or was killed. A DecodeError learns where in the input it is. */
+static void
+handler_left(const handler_call *call, int state)
+{
+    mp_decoder *d = call->d;
+    VALUE error = rb_errinfo(); /* no exception after a throw or Thread#kill */
+
+    if (RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == T_IMEMO) rb_jump_tag(state);
+    if (d->outer_depth + d->tree.depth >= MP_DEEP && RTEST(rb_obj_is_kind_of(error, rb_eSysStackError))) {
+        mp_decoder_raise(d, MP_E_DEPTH, call->at);
+    }
+    if (mp_decode_error_p(error)) {
+        mp_raise_handler_error(error, call->type->type, call->argument, mp_decoder_offset(d, call->at));
+    }
+    rb_jump_tag(state);
+}
+
+/* rb_protect is the cheapest way that Ruby has to see an exception pass. */
+MP_INLINE VALUE
+call_handler_safely(const handler_call *call)
+{
+    int state;
+    VALUE obj = rb_protect(call_handler, (VALUE)call, &state);
+
+    if (MP_UNLIKELY(state)) handler_left(call, state);
+    return obj;
+}
+
+/* Before user code is called: it is always from the same depth of the C stack that a decoder calls it. */
+MP_INLINE void
+check_stack(mp_decoder *d, const uint8_t *at)
+{
+    if (MP_LIKELY(d->stack_enough)) return;
+    if (mp_stack_used_up_p()) mp_decoder_raise(d, MP_E_DEPTH, at);
+    d->stack_enough = true;
+}
+
+/* The object that the handler of a type makes of a body. */
+static VALUE
+typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const uint8_t *at)
+{
+    handler_call call = {.d = d, .type = type, .at = at};
+    VALUE obj;
+
+    if (type->optimized_symbol) return symbol_new(d, p, n);
+    if (type->timestamp) return timestamp_new(d, p, n, at);
+    mp_type_check_ractor(type);
+    check_stack(d, at);
+    d->tree.odd = true;
+    if (!type->recursive) {
+        call.argument = rb_str_new((const char *)p, n);
+        obj = call_handler_safely(&call);
+    } else {
+        call.argument = body_unpacker(d, type, p, n, around_body(d, at));
+        obj = call_handler_safely(&call);
+        d->tree.objects = mp_unpacker_end_body(call.argument);
+        d->inner = call.argument;
+        if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->inner);
+        if (d->tree.objects > d->codec->options.limits.objects) mp_decoder_raise_limit(d, MP_E_MAX_OBJECTS, at);
+    }
+    return mp_seal_foreign(&d->codec->options, obj);
+}
+
+VALUE
+mp_ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *at)
+{
+    const mp_options *options = &d->codec->options;
+    const mp_type *type = d->codec->types ? mp_types_for_ext(d->codec->types, id) : NULL;
+
+    if (options->untrusted && id == MP_TIMESTAMP_TYPE) timestamp_read(d, p, n, at);
+    if (type) return typed_new(d, type, p, n, at);
+    if (options->timestamp && id == MP_TIMESTAMP_TYPE) return timestamp_new(d, p, n, at);
+    if (options->allow_unknown_ext) {
+        VALUE payload = mp_seal(options, rb_str_new((const char *)p, n));
+        return mp_seal(options, rb_struct_new(mp_cExtensionValue, INT2FIX(id), payload));
+    }
+    mp_raise_unknown_ext(id, mp_decoder_offset(d, at));
+}
+
+void
+mp_ext_keep_unpacker(mp_decoder *d)
+{
+    if (MP_UNLIKELY(d->inner != 0)) mp_unpacker_keep_for_bodies(d->inner);
+}

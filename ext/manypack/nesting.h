@@ -1,0 +1,19 @@
+/* How deep the containers of an input may be nested: at most max_depth, and less in map keys. */
+#ifndef MANYPACK_NESTING_H
+#define MANYPACK_NESTING_H
+
+#include "decoder.h"
+
+/* Called before a container whose head is at that place is opened as a map key; StackError. */
+void mp_nesting_check_key(mp_decoder *d, const uint8_t *at);
+
+/* Called before a container is opened at depth_limit, which may still be that of the last map key; StackError. */
+void mp_nesting_check_depth(mp_decoder *d, const uint8_t *at);
+
+/* The limit inside the outermost open key, which is at that level; level 0 means that no key is open. */
+uint32_t mp_nesting_limit_in_key(const mp_decoder *d, uint32_t level);
+
+/* Raises StackError for the container at that place, which exceeds that limit. */
+NORETURN(void mp_nesting_raise(mp_decoder *d, uint32_t limit, const uint8_t *at));
+
+#endif

@@ -1,0 +1,110 @@
+/* Where a decoder is inside nested containers. */
+#ifndef MANYPACK_TREE_H
+#define MANYPACK_TREE_H
+
+#include "support.h"
+
+/*
+ * "left" packs two facts about an open container into one word: twice the number of objects that are still to come
+ * (keys and values count separately), plus one if it is an array.
+ */
+#define MP_LEFT_ONE 2
+
+MP_INLINE uint64_t
+mp_left_of_map(uint32_t pairs)
+{
+    return (uint64_t)pairs * 2 * MP_LEFT_ONE;
+}
+
+MP_INLINE uint64_t
+mp_left_of_array(uint32_t elements)
+{
+    return (uint64_t)elements * MP_LEFT_ONE + 1;
+}
+
+MP_INLINE uint64_t
+mp_left_objects(uint64_t left)
+{
+    return left / MP_LEFT_ONE;
+}
+
+MP_INLINE bool
+mp_left_none_p(uint64_t left)
+{
+    return left < MP_LEFT_ONE;
+}
+
+MP_INLINE bool
+mp_left_map_p(uint64_t left)
+{
+    return (left & 1) == 0;
+}
+
+/* True in a map whose next object is a key. */
+MP_INLINE bool
+mp_left_key_p(uint64_t left)
+{
+    return left % (2 * MP_LEFT_ONE) == 0;
+}
+
+/* The innermost open container is described here; each enclosing one by a frame on the value stack, below base. */
+typedef struct {
+    uint64_t left;        /* of the innermost container; outside of all containers, of an array of one */
+    size_t base;          /* index of the container's first object on the value stack */
+    size_t count;         /* words in use on the value stack */
+    uint32_t depth;       /* open containers */
+    uint32_t depth_limit; /* depth at which no more may be opened: max_depth, or less if set by the last map key */
+    bool odd;             /* a NaN or an object from user code was decoded: different keys may have the same hash */
+    uint64_t objects;     /* so far, including those that open containers declared; kept only by a limited codec */
+} mp_tree;
+
+/*
+ * A suspended container's frame: two words on the value stack, directly below the base of the container inside it.
+ * They are tagged as Fixnums, because the collector scans every word of the stack.
+ */
+enum { MP_FRAME_WORDS = 2 };
+
+MP_INLINE void
+mp_frame_put(VALUE *words, uint64_t left, size_t base)
+{
+    words[0] = (VALUE)(left << 1 | 1);
+    words[1] = (VALUE)((uint64_t)base << 1 | 1);
+}
+
+MP_INLINE uint64_t
+mp_frame_left(const VALUE *words)
+{
+    return (uint64_t)words[0] >> 1;
+}
+
+MP_INLINE size_t
+mp_frame_base(const VALUE *words)
+{
+    return (size_t)(words[1] >> 1);
+}
+
+/*
+ * Ruby hashes a container key through its contents, so nested container keys are hashed once per enclosing key: cap
+ * the nesting. Hashing also takes C stack for every level, of which Fibers and Threads have little: cap the depth.
+ */
+enum { MP_KEY_NESTING_MAX = 4, MP_KEY_DEPTH_MAX = 32 };
+
+/* The open containers that are map keys. */
+typedef struct {
+    uint32_t nesting;   /* how many there are */
+    uint32_t outermost; /* the level of the outermost one, from 1; 0 if there is none */
+} mp_open_keys;
+
+/* Counts on from outer_keys. Looks only at the innermost MP_KEY_DEPTH_MAX levels: no key is deeper. */
+mp_open_keys mp_tree_open_keys(const mp_tree *tree, const VALUE *values, uint32_t outer_keys);
+
+/* Fills left, one number per level, outermost first, with the number of objects that are still to come there. */
+void mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left);
+
+/*
+ * The least number of bytes that must follow the current object. Counts the innermost levels only, so that an io that
+ * returns one byte at a time costs no more in a deep object.
+ */
+uint64_t mp_tree_missing(const mp_tree *tree, const VALUE *values);
+
+#endif
