@@ -7,7 +7,8 @@
  *   machines     the caches, and ractor, which has them; bytes and buffer: the queue of chunks
  *                encode: objects to bytes
  *                tree: the place in nested containers; decoder: the state of decoding; nesting objects ext: its parts;
- *                decode: the loop, bytes to objects; stream: the resumable machine
+ *                decode: the loop, bytes to objects
+ *                stream: the place in bytes that come in pieces; reader: the resumable machine over both
  *   classes      packer unpacker
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint split batch outbox isolate

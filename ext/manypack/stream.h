@@ -1,13 +1,13 @@
 /*
- * The resumable machine behind an Unpacker: it reads one object after another from a Buffer, or from the body of an
- * ext, and can stop at every byte.
+ * What an Unpacker reads from: a Buffer or the body of an ext. It knows where the stream stopped, which may be at any
+ * byte, and it walks over objects that are not to be built.
  */
 #ifndef MANYPACK_STREAM_H
 #define MANYPACK_STREAM_H
 
 #include "buffer.h"
 #include "codec.h"
-#include "decode.h"
+#include "decoder.h"
 #include "skip.h"
 
 /* What the first bytes of the buffer are. */
@@ -58,19 +58,71 @@ void mp_stream_restart(mp_stream *u);
 /* Closes an idle one, and frees what only a deep object needs. */
 void mp_stream_set_aside(mp_stream *u);
 
-/* The next object. TruncatedError when the bytes end before it does; the other errors are those of mp_decode_on. */
-VALUE mp_stream_read(VALUE self, mp_stream *u);
+/* The chunk with the first bytes, NULL when there are none. */
+MP_INLINE const mp_chunk *
+mp_stream_first_chunk(const mp_stream *u)
+{
+    if (!u->body) return mp_buffer_first(mp_buffer_get(u->buffer));
+    return u->piece.len ? &u->piece : NULL;
+}
 
-/* Yields each object until the bytes end. */
-void mp_stream_each(VALUE self);
+/* Drops what was decoded or passed over. */
+MP_INLINE void
+mp_stream_consume(mp_stream *u, size_t n)
+{
+    u->origin += n;
+    if (u->body) {
+        u->piece.at += n;
+        u->piece.len -= n;
+    } else {
+        mp_buffer_consume(u->buffer, n);
+    }
+}
 
-/* Passes over the next object, or the rest of one that was read in part. TruncatedError as mp_stream_read. */
-void mp_stream_skip(VALUE self);
+/* Forgets the unfinished object and its values. */
+MP_INLINE void
+mp_stream_at_object(mp_stream *u)
+{
+    u->position = MP_AT_OBJECT;
+    u->d.source = 0;
+    u->d.stack = (mp_value_stack){.values = NULL};
+}
 
-/* Passes over a nil, and tells whether there was one: Qtrue or Qfalse. */
-VALUE mp_stream_skip_nil(VALUE self);
+/* Passes over what is still to come of an object, from tree on. From now on the stream is in the middle of it. */
+void mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why);
 
-/* The count of the container that comes next, whose head is dropped. UnexpectedTypeError for another object. */
-VALUE mp_stream_read_header(VALUE self, mp_kind kind);
+/* Starts a walk over a whole object, of a message that has that many objects so far, this one included. */
+void mp_stream_walk(mp_stream *u, uint64_t objects);
+
+/* Continues the walk to the end of its object. False if the bytes end first. */
+bool mp_stream_pass_over(mp_stream *u);
+
+/*
+ * The bytes of the first chunk. The pointers are valid until the Buffer changes or anything allocates, because
+ * compaction may move an embedded String: call this again afterwards.
+ */
+mp_blame mp_stream_front(const mp_stream *u);
+
+/*
+ * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first. The
+ * object has at least `whole` bytes from the front on: an io that waits for all that it is asked for is asked for no
+ * more.
+ */
+bool mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t whole);
+
+/* True if the io waits for all that it is asked for. */
+bool mp_stream_reads_exactly_p(const mp_stream *u);
+
+/*
+ * LimitError if the current object has more bytes than it may, of which `ahead` are not consumed yet. whole says that
+ * its end is known.
+ */
+void mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool whole);
+
+/* The input ends in the middle of an object, or before one. */
+NORETURN(void mp_stream_raise_truncated(const mp_stream *u));
+
+/* Raises an error after which nobody knows where the next object starts; the message has that many objects so far. */
+NORETURN(void mp_stream_raise_lost(mp_stream *u, mp_status status, uint64_t objects, mp_blame blame));
 
 #endif

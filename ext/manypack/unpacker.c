@@ -4,7 +4,7 @@
 #include "error.h"
 #include "io.h"
 #include "ractor.h"
-#include "stream.h"
+#include "reader.h"
 
 static void
 unpacker_mark(void *ptr)
