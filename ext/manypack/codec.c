@@ -164,7 +164,7 @@ own_types(VALUE self)
 
 /* From here on it never changes, and Ractors may share it unless one of its handlers is not for sharing. */
 static VALUE
-codec_finish(VALUE self)
+codec_seal(VALUE self)
 {
     codec_object *object = codec_get(self);
 
@@ -181,7 +181,7 @@ mp_codec_with_options(VALUE from, VALUE options, int api)
     if (NIL_P(options)) return from;
     self = codec_new(from);
     mp_options_read(&codec_get(self)->codec.options, options, api);
-    return codec_finish(self);
+    return codec_seal(self);
 }
 
 static bool
@@ -220,7 +220,7 @@ mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpack
         mp_types_add_unpacker(types, type);
         written(self);
     }
-    return codec_finish(self);
+    return codec_seal(self);
 }
 
 static VALUE
@@ -369,5 +369,5 @@ Init_manypack_codec(void)
 
     rb_gc_register_address(&default_codec);
     rb_gc_register_address(&plain_codec);
-    plain_codec = default_codec = codec_finish(codec_new(0));
+    plain_codec = default_codec = codec_seal(codec_new(0));
 }

@@ -296,7 +296,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
           case MP_FLOAT32:
           case MP_FLOAT64:
             obj = mp_float_new(d, mp_row_real(p, row));
-            if (MP_UNLIKELY(d->tree.odd)) STOP_IF_PLAIN(); /* for the maps around it */
+            if (MP_UNLIKELY(d->tree.keys_may_collide)) STOP_IF_PLAIN(); /* for the maps around it */
             if (MP_UNLIKELY(mp_left_key_p(left))) {
                 if (!RB_SPECIAL_CONST_P(obj)) STOP_IF_PLAIN();
                 payload = own_number_key_source(d, payload, obj);
@@ -381,7 +381,9 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 continue;
             }
             if (resumable) COMMIT(p);
-            if (MP_UNLIKELY(d->tree.odd)) check_key_hashes(d, n_objects, values + first, mp_decoder_offset(d, p));
+            if (MP_UNLIKELY(d->tree.keys_may_collide)) {
+                check_key_hashes(d, n_objects, values + first, mp_decoder_offset(d, p));
+            }
             obj = mp_hash_new(d, n_objects, values + first);
             if (!resumable) check_source(d);
             if (limited && options->unique_keys && RHASH_SIZE(obj) != n_objects / 2) {

@@ -17,7 +17,7 @@ typedef struct {
     mp_ractor *ractor;          /* the current one; NULL until something that it keeps is needed */
     VALUE holder;               /* the object that contains this decoder; 0 if it is on the C stack */
     VALUE inner;                /* an Unpacker whose body has ended, to be used for the next body; 0 without one */
-    uint32_t outer_depth;       /* containers around the whole input: above 0 in the body of an ext */
+    uint32_t outer_depth;       /* containers that enclose the whole input: above 0 in the body of an ext */
     uint32_t outer_keys;        /* how many of them are map keys */
     uint32_t max_depth;
     bool source_own;            /* nobody else can change the source */
@@ -109,13 +109,13 @@ mp_decoder_open_keys(const mp_decoder *d)
     return mp_tree_open_keys(&d->tree, d->stack.values, d->outer_keys);
 }
 
-/* What a message has around the body of an ext. */
+/* What encloses the body of an ext. */
 typedef struct {
-    uint32_t depth;     /* open containers */
-    uint32_t max_depth; /* how many there may be in the body; fewer than elsewhere where it is in a map key */
-    uint32_t keys;      /* those that are map keys */
-    uint64_t objects;   /* so far, in all of the message */
-} mp_around;
+    uint32_t depth;     /* open containers, counting the ext */
+    uint32_t max_depth; /* the limit in the body, which is lower in a map key */
+    uint32_t keys;      /* how many of the containers are map keys */
+    uint64_t objects;   /* of the whole message so far */
+} mp_outer;
 
 /* Doubles the value stack, which has count words in use. */
 void mp_decoder_grow_stack(mp_decoder *d, size_t count);

@@ -64,7 +64,7 @@ kind_name(mp_kind kind)
 static VALUE
 truncated_message(mp_blame blame)
 {
-    size_t left = (size_t)(blame.end - blame.at) + blame.behind;
+    size_t left = (size_t)(blame.end - blame.at) + blame.bytes_after;
     mp_wire_row row;
     mp_head head = {.kind = MP_NEVER};
 

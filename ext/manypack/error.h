@@ -10,8 +10,8 @@
 /* The bytes being decoded and the head to blame, for messages that say where and what. */
 typedef struct {
     const uint8_t *start, *at, *end;
-    size_t origin; /* offset of start in the whole input */
-    size_t behind; /* bytes that there are behind end */
+    size_t origin;      /* offset of start in the whole input */
+    size_t bytes_after; /* bytes of the input that follow end */
 } mp_blame;
 
 /* Raises what the status means, with #offset. Copies what it needs before it allocates. */

@@ -42,32 +42,32 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 }
 
 /* What there is around the body of the recursive ext at hand, which is a level itself, and a key where it is one. */
-static mp_around
-around_body(mp_decoder *d, const uint8_t *at)
+static mp_outer
+outer_of_body(mp_decoder *d, const uint8_t *at)
 {
     bool key = mp_left_key_p(d->tree.left);
     mp_open_keys keys = mp_decoder_open_keys(d);
     uint32_t outermost = keys.outermost || !key ? keys.outermost : d->tree.depth + 1;
-    mp_around around = {.depth = d->outer_depth + d->tree.depth + 1,
-                        .max_depth = mp_nesting_limit_in_key(d, outermost),
-                        .keys = keys.nesting + key,
-                        .objects = d->tree.objects};
+    mp_outer outer = {.depth = d->outer_depth + d->tree.depth + 1,
+                      .max_depth = mp_nesting_limit_in_key(d, outermost),
+                      .keys = keys.nesting + key,
+                      .objects = d->tree.objects};
 
-    if (around.depth > around.max_depth) mp_nesting_raise(d, around.max_depth, at);
-    if (around.keys > MP_KEY_NESTING_MAX) mp_decoder_raise(d, MP_E_KEY_DEPTH, at);
-    return around;
+    if (outer.depth > outer.max_depth) mp_nesting_raise(d, outer.max_depth, at);
+    if (outer.keys > MP_KEY_NESTING_MAX) mp_decoder_raise(d, MP_E_KEY_DEPTH, at);
+    return outer;
 }
 
 /* An Unpacker for a body, by reference where the source never changes; if there is one, that of the body before. */
 static VALUE
-body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, mp_around around)
+body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, mp_outer outer)
 {
     VALUE source = d->source, used = mp_spare_take(d->inner ? &d->inner : &mp_decoder_ractor(d)->spares.body);
     size_t at = 0;
 
     if (source && OBJ_FROZEN(source)) at = (size_t)(p - (const uint8_t *)RSTRING_PTR(source));
     else source = rb_obj_freeze(rb_str_new((const char *)p, n));
-    return mp_unpacker_for_body(used, d->codec, type, source, at, n, mp_decoder_offset(d, p), around);
+    return mp_unpacker_for_body(used, d->codec, type, source, at, n, mp_decoder_offset(d, p), outer);
 }
 
 /* A handler at work on the ext whose head is at. */
@@ -136,12 +136,12 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
     if (type->timestamp) return timestamp_new(d, p, n, at);
     mp_type_check_ractor(type);
     check_stack(d, at);
-    d->tree.odd = true;
+    d->tree.keys_may_collide = true;
     if (!type->recursive) {
         call.argument = rb_str_new((const char *)p, n);
         obj = call_handler_safely(&call);
     } else {
-        call.argument = body_unpacker(d, type, p, n, around_body(d, at));
+        call.argument = body_unpacker(d, type, p, n, outer_of_body(d, at));
         obj = call_handler_safely(&call);
         d->tree.objects = mp_unpacker_end_body(call.argument);
         d->inner = call.argument;

@@ -57,7 +57,7 @@ mp_number(const mp_options *options, VALUE obj)
 MP_INLINE VALUE
 mp_float_new(mp_decoder *d, double value)
 {
-    if (MP_UNLIKELY(value != value)) d->tree.odd = true;
+    if (MP_UNLIKELY(value != value)) d->tree.keys_may_collide = true;
     return mp_number(&d->codec->options, DBL2NUM(value));
 }
 

@@ -49,7 +49,7 @@ static const option_row rows[] = {
     {"write_reference_threshold", BUFFER_SIZE, OF_BUFFER(write_reference_threshold), 524288, 256, NULL, NULL},
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]), BUFFER_ROWS = 3, CODEC_ROWS = ROWS - BUFFER_ROWS };
-MP_STATIC_ASSERT(given_has_a_bit_for_each_row, CODEC_ROWS <= 32);
+MP_STATIC_ASSERT(explicit_has_a_bit_for_each_row, CODEC_ROWS <= 32);
 
 /* Static symbols: immortal, never moved. */
 static VALUE names[ROWS], lax_names[ROWS], strict_names[ROWS];
@@ -121,10 +121,10 @@ set_defaults(mp_options *options)
     mp_options fresh = defaults[options->untrusted];
     size_t row;
 
-    for (row = 0; options->given >> row; row++) {
-        if (options->given >> row & 1) field_set(&fresh, &rows[row], field_get(options, &rows[row]));
+    for (row = 0; options->explicit >> row; row++) {
+        if (options->explicit >> row & 1) field_set(&fresh, &rows[row], field_get(options, &rows[row]));
     }
-    fresh.given = options->given;
+    fresh.explicit = options->explicit;
     *options = fresh;
 }
 
@@ -233,7 +233,7 @@ read_option(VALUE key, VALUE value, VALUE arg)
         field_set(r->options, &rows[row], value_of(value, row));
         r->limits = true;
     }
-    r->options->given |= 1u << row;
+    r->options->explicit |= 1u << row;
     return ST_CONTINUE;
 }
 

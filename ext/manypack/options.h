@@ -13,7 +13,7 @@
 typedef struct {
     size_t max_bytes;   /* of unpacking, as the rest of this first half: the longest input; SIZE_MAX without a limit */
     uint32_t max_depth; /* open containers, of packing too; 0 for the default of the direction */
-    uint32_t given;     /* which rows of the table the user gave himself, a bit for each */
+    uint32_t explicit;  /* which rows of the table the user gave himself, a bit for each */
     bool untrusted;
     bool strict_utf8;
     bool unique_keys;

@@ -23,7 +23,7 @@ typedef struct {
     bool yielding; /* the block of each has an object */
     bool begun;    /* the object was, by decode_front */
     uint64_t need; /* bytes from the front on without which the decoder cannot go on; 0 where it can */
-    bool cut;     /* the decoder had no more bytes than max_bytes leaves to the object at hand, and there are more */
+    bool capped; /* the decoder had no more bytes than max_bytes leaves to the object at hand, and there are more */
     mp_value_words words; /* lent to the decoder */
 } run;
 
@@ -32,7 +32,7 @@ static void
 run_enter(run *r)
 {
     r->u = mp_stream_for_read(r->self);
-    if (MP_UNLIKELY(r->u->broken != 0)) rb_exc_raise(r->u->broken);
+    if (MP_UNLIKELY(r->u->sticky_error != 0)) rb_exc_raise(r->u->sticky_error);
     r->u->running = true;
     r->at_work = true;
 }
@@ -75,11 +75,11 @@ resume(run *r)
     u->d.holder = r->self;
     u->d.inner = inner;
     u->d.source_own = true;
-    u->d.outer_depth = u->around.depth;
-    u->d.outer_keys = u->around.keys;
-    if (u->body) u->d.max_depth = u->around.max_depth;
+    u->d.outer_depth = u->outer.depth;
+    u->d.outer_keys = u->outer.keys;
+    if (u->body) u->d.max_depth = u->outer.max_depth;
     mp_decoder_restart(&u->d, u->origin);
-    u->d.tree.objects += u->around.objects;
+    u->d.tree.objects += u->outer.objects;
     u->message = u->origin;
 }
 
@@ -92,14 +92,14 @@ decode_front(run *r)
     size_t allowed = u->codec.options.max_bytes - (u->origin - u->message);
     VALUE source, obj;
 
-    r->cut = chunk && chunk->len > allowed;
+    r->capped = chunk && chunk->len > allowed;
     r->need = 1;
     if (!chunk) return Qundef;
     r->decoding = true;
     buffer_take(u, true);
     u->d.committed = false;
     source = chunk->str;
-    mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), r->cut ? allowed : chunk->len);
+    mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), r->capped ? allowed : chunk->len);
     obj = mp_decode_on(&u->d);
     mp_stream_get(r->self); /* raises where this was a body, whose end came while a Fiber had stopped in here */
     buffer_take(u, false);
@@ -129,7 +129,7 @@ object_read(run *r, VALUE obj)
 
     mp_decoder_cleanup(&u->d);
     mp_stream_at_object(u);
-    u->around.objects = u->body ? u->d.tree.objects : 0;
+    u->outer.objects = u->body ? u->d.tree.objects : 0;
     mp_stream_check_max_bytes(u, 0, true);
     return obj;
 }
@@ -142,7 +142,7 @@ read_on(run *r)
     VALUE obj;
 
     do {
-        if (MP_UNLIKELY(r->need && r->cut)) {
+        if (MP_UNLIKELY(r->need && r->capped)) {
             /* The rest is not built: wherever it ends, or the bytes do, is too far for check_max_bytes. */
             mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
             mp_stream_pass_over(u);
@@ -205,7 +205,7 @@ skip_body(void *arg)
     if (u->position == MP_IN_OBJECT) {
         mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_SKIPPED);
     } else if (u->position == MP_AT_OBJECT) {
-        mp_stream_walk(u, u->around.objects + 1);
+        mp_stream_walk(u, u->outer.objects + 1);
         u->message = u->origin;
         u->position = MP_IN_SKIPPED;
     }
@@ -232,10 +232,10 @@ after_error(run *r)
         mp_stream_consume(u, mp_decoder_detach(&u->d));
         mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
         if (mp_walk_object_passed(&u->walk)) mp_stream_at_object(u);
-    } else if (r->decoding || u->lost) {
+    } else if (r->decoding || u->position_unknown) {
         VALUE error = rb_errinfo(); /* nil when the making of the exception itself was left by a throw */
         if (NIL_P(error)) error = rb_exc_new_cstr(rb_eRuntimeError, "unpacker does not know where it is");
-        RB_OBJ_WRITE(r->self, &u->broken, error);
+        RB_OBJ_WRITE(r->self, &u->sticky_error, error);
         mp_stream_at_object(u);
     }
 }
@@ -294,7 +294,7 @@ run_whole(VALUE self, VALUE (*body)(void *))
 MP_INLINE bool
 read_plainly_p(const mp_stream *u)
 {
-    return u->position == MP_AT_OBJECT && !u->broken && !u->codec.options.limited;
+    return u->position == MP_AT_OBJECT && !u->sticky_error && !u->codec.options.limited;
 }
 
 /*
@@ -320,7 +320,7 @@ read_plain(run *r, const mp_chunk *chunk)
     u->running = false;
     if (obj == Qundef) r->need = u->d.stopped ? 0 : mp_object_need(u->d.at, u->d.end);
     mp_stream_consume(u, mp_decoder_detach(&u->d));
-    if (u->body) u->around.objects = u->d.tree.objects;
+    if (u->body) u->outer.objects = u->d.tree.objects;
     RB_GC_GUARD(source);
     return obj;
 }
@@ -341,7 +341,7 @@ read_next(VALUE self, mp_stream *u)
             mp_decoder_cleanup(&u->d);
             return obj;
         }
-        u->d.plain = r.cut = false;
+        u->d.plain = r.capped = false;
         r.begun = true;
     }
     obj = run_ensured(&r);
@@ -425,8 +425,8 @@ read_header(mp_stream *u, mp_kind kind)
     status = mp_head_read(blame.at, blame.end, &head);
     if (status == MP_OK && head.kind != kind) mp_raise_unexpected(kind, head.kind, u->origin);
     if (status == MP_OK) status = mp_limits_check(&u->codec.options.limits, head.kind, head.n);
-    if (status != MP_OK) mp_stream_raise_lost(u, status, 0, blame);
-    if (u->body) u->around.objects++;
+    if (status != MP_OK) mp_stream_raise_unknown_position(u, status, 0, blame);
+    if (u->body) u->outer.objects++;
     mp_stream_consume(u, (size_t)(head.payload - blame.at));
     return UINT2NUM(head.n);
 }

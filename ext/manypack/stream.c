@@ -33,8 +33,8 @@ mp_stream_restart(mp_stream *u)
 {
     mp_stream_at_object(u);
     u->origin = u->message = 0;
-    u->lost = false;
-    u->broken = 0;
+    u->position_unknown = false;
+    u->sticky_error = 0;
 }
 
 void
@@ -52,7 +52,7 @@ mp_stream_set_aside(mp_stream *u)
 static size_t
 walk_most(const mp_stream *u)
 {
-    return mp_unpack_max_depth(&u->codec.options) - u->around.depth;
+    return mp_unpack_max_depth(&u->codec.options) - u->outer.depth;
 }
 
 /* Lets the walk be that many containers deep. */
@@ -113,7 +113,7 @@ mp_stream_front(const mp_stream *u)
     if (chunk) blame.start = mp_chunk_bytes(chunk);
     blame.at = blame.start;
     blame.end = blame.start + (chunk ? chunk->len : 0);
-    if (!u->body) blame.behind = mp_buffer_get(u->buffer)->size - (size_t)(blame.end - blame.start);
+    if (!u->body) blame.bytes_after = mp_buffer_get(u->buffer)->size - (size_t)(blame.end - blame.start);
     return blame;
 }
 
@@ -130,7 +130,7 @@ mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool whole)
     size_t bytes = u->origin - u->message + ahead, max = u->codec.options.max_bytes;
 
     if (MP_LIKELY(bytes <= max)) return;
-    u->lost = !whole;
+    u->position_unknown = !whole;
     mp_raise_max_bytes(max, bytes, u->message + max);
 }
 
@@ -156,9 +156,9 @@ mp_stream_reads_exactly_p(const mp_stream *u)
 }
 
 void
-mp_stream_raise_lost(mp_stream *u, mp_status status, uint64_t objects, mp_blame blame)
+mp_stream_raise_unknown_position(mp_stream *u, mp_status status, uint64_t objects, mp_blame blame)
 {
-    u->lost = true;
+    u->position_unknown = true;
     if (mp_limit_p(status)) mp_raise_limit(status, &u->codec.options.limits, objects, blame);
     mp_raise_status(status, blame);
 }
@@ -194,12 +194,12 @@ mp_stream_pass_over(mp_stream *u)
             whole = walk_whole(u, p, here.end);
         } else if (status != MP_OK && !deepen) {
             here.at = p;
-            mp_stream_raise_lost(u, status, u->walk.objects, here);
+            mp_stream_raise_unknown_position(u, status, u->walk.objects, here);
         }
         mp_stream_consume(u, (size_t)(p - here.start));
         if (status == MP_OK) {
             mp_stream_at_object(u);
-            u->around.objects = u->body ? u->walk.objects : 0;
+            u->outer.objects = u->body ? u->walk.objects : 0;
             mp_stream_check_max_bytes(u, 0, true);
             return true;
         }

@@ -10,55 +10,55 @@
 #include "decoder.h"
 #include "skip.h"
 
-/* What the first bytes of the buffer are. */
+/* Where the first byte of the buffer is. */
 typedef enum {
-    MP_AT_OBJECT,  /* the start of an object */
-    MP_IN_OBJECT,  /* in the middle of one that is being read; the decoder says where */
-    MP_IN_SKIPPED, /* in the middle of one that is being skipped; walk says where */
-    MP_IN_FAILED,  /* in the middle of one that raised, of which nobody wants the rest; walk says where */
+    MP_AT_OBJECT,  /* at the start of an object */
+    MP_IN_OBJECT,  /* inside an object that is being read; the decoder says where */
+    MP_IN_SKIPPED, /* inside an object that is being skipped; walk says where */
+    MP_IN_FAILED,  /* inside an object that raised, whose rest nobody wants; walk says where */
 } mp_position;
 
 typedef struct {
-    VALUE buffer;         /* over a body: one that refuses all use, once somebody has asked for it; 0 before */
-    VALUE broken;         /* the error after which nobody knows where the next object starts: every read raises it; 0 */
+    VALUE buffer;          /* 0 over a body, until somebody asks for it; that Buffer refuses all use */
+    VALUE sticky_error;    /* raised by every read, because nobody knows where the next object starts; 0 without one */
     mp_position position;
-    bool open;            /* between initialize, or the start of a body, and the end of the body */
-    bool running;         /* a method is at work */
-    bool lost;            /* the error on its way will break it */
-    uint32_t yields;      /* blocks of each that have an object, some of them left by their Fibers */
-    bool body;            /* over the body of an ext, of body_type: its bytes are in piece, not in the buffer */
+    bool open;             /* between initialize, or the start of a body, and the end of the body */
+    bool running;          /* a method is at work */
+    bool position_unknown; /* the error that is being raised will be the sticky one */
+    uint32_t yields;       /* blocks of each that are running, including those that their Fibers left */
+    bool body;             /* over the body of an ext of body_type: the bytes are in piece, not in the buffer */
     int8_t body_type;
-    size_t origin;        /* offset of the first byte of the buffer in all that was fed or read */
-    size_t message;       /* offset of the object at hand */
+    size_t origin;         /* offset of the first byte of the buffer in all that was fed or read */
+    size_t message;        /* offset of the current object */
     mp_codec codec;
-    mp_chunk piece;       /* what is left of the body */
-    mp_around around;     /* the body; its objects go on counting */
-    mp_decoder d;         /* between two calls its value stack is in a block, where an object is unfinished, or empty */
+    mp_chunk piece;        /* the rest of the body */
+    mp_outer outer;        /* what encloses the body; its objects are counted on */
+    mp_decoder d;          /* between two calls its value stack is in a block if an object is unfinished, else empty */
     mp_walk walk;
-    uint64_t *left;       /* the walk's memory, */
-    size_t places;        /* of so many numbers */
-    VALUE flags;          /* of the object when it was made */
+    uint64_t *left;        /* the walk's memory: */
+    size_t places;         /* this many numbers */
+    VALUE flags;           /* of the object when it was created */
 } mp_stream;
 
 MP_STATIC_ASSERT(unpacker_fits_a_slot_of_640, sizeof(mp_stream) <= 608);
 MP_STATIC_ASSERT(unpacker_is_hot_in_one_cache_line, offsetof(mp_stream, codec) <= 48);
 
 /*
- * That of an Unpacker. Valid while the caller has self on its stack. RuntimeError before initialize and once the body
- * has ended.
+ * The stream of an Unpacker. Valid while the caller has self on its stack. RuntimeError before initialize and after the
+ * end of the body.
  */
 mp_stream *mp_stream_get(VALUE self);
 
-/* For methods that read: RuntimeError also while another one is at work, or the Buffer is being written somewhere. */
+/* For methods that read: RuntimeError also while another one is at work, or while the Buffer is being written. */
 mp_stream *mp_stream_for_read(VALUE self);
 
-/* Forgets all that it was told: the next object is the first one. */
+/* Forgets everything it has read: the next object is the first one. */
 void mp_stream_restart(mp_stream *u);
 
-/* Closes an idle one, and frees what only a deep object needs. */
+/* Closes an idle stream and frees the memory that only a deep object needs. */
 void mp_stream_set_aside(mp_stream *u);
 
-/* The chunk with the first bytes, NULL when there are none. */
+/* The chunk with the first bytes; NULL if there are none. */
 MP_INLINE const mp_chunk *
 mp_stream_first_chunk(const mp_stream *u)
 {
@@ -66,7 +66,7 @@ mp_stream_first_chunk(const mp_stream *u)
     return u->piece.len ? &u->piece : NULL;
 }
 
-/* Drops what was decoded or passed over. */
+/* Drops bytes that were decoded or passed over. */
 MP_INLINE void
 mp_stream_consume(mp_stream *u, size_t n)
 {
@@ -88,7 +88,7 @@ mp_stream_at_object(mp_stream *u)
     u->d.stack = (mp_value_stack){.values = NULL};
 }
 
-/* Passes over what is still to come of an object, from tree on. From now on the stream is in the middle of it. */
+/* Prepares to pass over the rest of an object, whose place is tree; why becomes the position. */
 void mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why);
 
 /* Starts a walk over a whole object, of a message that has that many objects so far, this one included. */
@@ -123,6 +123,6 @@ void mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool whole);
 NORETURN(void mp_stream_raise_truncated(const mp_stream *u));
 
 /* Raises an error after which nobody knows where the next object starts; the message has that many objects so far. */
-NORETURN(void mp_stream_raise_lost(mp_stream *u, mp_status status, uint64_t objects, mp_blame blame));
+NORETURN(void mp_stream_raise_unknown_position(mp_stream *u, mp_status status, uint64_t objects, mp_blame blame));
 
 #endif

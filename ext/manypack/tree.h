@@ -49,13 +49,13 @@ mp_left_key_p(uint64_t left)
 
 /* The innermost open container is described here; each enclosing one by a frame on the value stack, below base. */
 typedef struct {
-    uint64_t left;        /* of the innermost container; outside of all containers, of an array of one */
-    size_t base;          /* index of the container's first object on the value stack */
-    size_t count;         /* words in use on the value stack */
-    uint32_t depth;       /* open containers */
-    uint32_t depth_limit; /* depth at which no more may be opened: max_depth, or less if set by the last map key */
-    bool odd;             /* a NaN or an object from user code was decoded: different keys may have the same hash */
-    uint64_t objects;     /* so far, including those that open containers declared; kept only by a limited codec */
+    uint64_t left;         /* of the innermost container; outside of all containers, of an array of one */
+    size_t base;           /* index of the container's first object on the value stack */
+    size_t count;          /* words in use on the value stack */
+    uint32_t depth;        /* open containers */
+    uint32_t depth_limit;  /* depth at which no more may be opened: max_depth, or less if set by the last map key */
+    bool keys_may_collide; /* a NaN or an object from user code was decoded: different keys may have the same hash */
+    uint64_t objects;      /* so far, including those that open containers declared; kept only by a limited codec */
 } mp_tree;
 
 /*

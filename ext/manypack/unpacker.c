@@ -13,7 +13,7 @@ unpacker_mark(void *ptr)
 
     if (u->buffer) rb_gc_mark_movable(u->buffer);
     if (u->codec.object) rb_gc_mark_movable(u->codec.object);
-    if (u->broken) rb_gc_mark_movable(u->broken);
+    if (u->sticky_error) rb_gc_mark_movable(u->sticky_error);
     if (u->piece.str) rb_gc_mark_movable(u->piece.str);
     if (u->d.inner) rb_gc_mark_movable(u->d.inner);
     if (u->d.stack.owner) rb_gc_mark(u->d.stack.owner);
@@ -26,7 +26,7 @@ unpacker_compact(void *ptr)
 
     if (u->buffer) u->buffer = rb_gc_location(u->buffer);
     if (u->codec.object) u->codec.object = rb_gc_location(u->codec.object);
-    if (u->broken) u->broken = rb_gc_location(u->broken);
+    if (u->sticky_error) u->sticky_error = rb_gc_location(u->sticky_error);
     if (u->piece.str) u->piece.str = rb_gc_location(u->piece.str);
     if (u->d.inner) u->d.inner = rb_gc_location(u->d.inner);
 }
@@ -210,7 +210,7 @@ body_reusable_p(VALUE self)
 
 VALUE
 mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
-                     size_t offset, mp_around around)
+                     size_t offset, mp_outer outer)
 {
     VALUE self = used && body_reusable_p(used) ? used : unpacker_allocate(cUnpacker);
     mp_stream *u = mp_typed_data(self);
@@ -219,7 +219,7 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
     mp_stream_restart(u);
     u->body = true;
     u->body_type = type->type;
-    u->around = around;
+    u->outer = outer;
     u->origin = offset;
     u->piece.at = at;
     u->piece.len = n;
@@ -256,7 +256,7 @@ mp_unpacker_end_body(VALUE self)
     }
     if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin);
     if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
-    return u->around.objects;
+    return u->outer.objects;
 }
 
 /* --- Manypack::Unpacker ----------------------------------------------------------------------------- */

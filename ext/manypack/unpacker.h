@@ -22,7 +22,7 @@ VALUE mp_unpack_io(VALUE io, const mp_codec *codec);
  * input. It can read and skip, and only that. used is one whose body has ended, which is made this one, or 0.
  */
 VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
-                           size_t offset, mp_around around);
+                           size_t offset, mp_outer outer);
 
 /*
  * MalformedFormatError unless all of the body was read; until it gets another one every use of the Unpacker raises.
