@@ -147,7 +147,7 @@ message_read(mp_decoder *d, size_t max_bytes)
     size = (size_t)((obj == Qundef ? d->end : d->at) - start);
     if (MP_UNLIKELY(size > max_bytes)) mp_raise_max_bytes(max_bytes, size, offset + max_bytes);
     if (MP_UNLIKELY(obj == Qundef)) {
-        mp_raise_status(MP_E_TRUNCATED, (mp_blame){.start = d->start, .at = d->at, .end = d->end, .origin = d->origin});
+        mp_raise_status(MP_E_TRUNCATED, mp_decoder_blame(d, d->at));
     }
     return obj;
 }

@@ -123,40 +123,32 @@ decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
 
 /* --- the loop --------------------------------------------------------------------------------------- */
 
+/* A plain decoder stops before it would call user code or raise. Once plain is false, it goes on with the same object. */
+MP_INLINE bool
+stops_p(const mp_decoder *d, const bool resumable)
+{
+    return resumable && d->plain;
+}
+
+/* Stores the place in the tree, which the loop keeps in locals, and the place in the bytes: decoding can go on there. */
+MP_INLINE void
+commit(mp_decoder *d, uint64_t left, size_t base, size_t count, uint32_t depth, const uint8_t *at)
+{
+    d->tree.left = left;
+    d->tree.base = base;
+    d->tree.count = count;
+    d->tree.depth = depth;
+    d->at = at;
+    d->committed = true;
+}
+
 /*
- * Decodes from d->at on until an object is complete, or the bytes end inside one: with resumable that is Qundef,
- * and the next call goes on; without, TruncatedError. resumable and limited are constants of each caller.
+ * Decodes from d->at until an object is complete or the bytes end inside one: that is Qundef if resumable, and the next
+ * call continues there, or else TruncatedError. resumable and limited are constants in each caller.
  *
- * The place in the tree is in locals. Where something can raise that is not the end of all decoding, it is
- * committed first, with the object to blame counted as not there yet and d->at behind it.
+ * Where an error can be raised after which decoding may continue, the place is committed first: d->at is after the
+ * object to blame, and the tree counts that object as still to come.
  */
-#define COMMIT(at_)                    \
-    do {                               \
-        d->tree.left = left;           \
-        d->tree.base = base;           \
-        d->tree.count = count;         \
-        d->tree.depth = depth;         \
-        d->at = (at_);                 \
-        d->committed = true;           \
-    } while (0)
-
-#define LACKING()                                                   \
-    do {                                                            \
-        if (!resumable) mp_decoder_raise(d, MP_E_TRUNCATED, p);         \
-        COMMIT(p);                                                  \
-        return Qundef;                                              \
-    } while (0)
-
-/* Before user code is called or an error is raised. Once plain is false, decoding goes on with the same object. */
-#define STOP_IF_PLAIN()              \
-    do {                             \
-        if (resumable && d->plain) { \
-            d->stopped = true;       \
-            COMMIT(p);               \
-            return Qundef;           \
-        }                            \
-    } while (0)
-
 MP_INLINE VALUE
 decode_loop(mp_decoder *d, const bool resumable, const bool limited)
 {
@@ -194,7 +186,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             }
             row = mp_row_ahead(p);
         } else if (MP_UNLIKELY(mp_row_read(p, d->end, &row) != MP_OK)) {
-            LACKING();
+            goto truncated;
         }
         payload = p + row.head;
 
@@ -205,16 +197,16 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
           case MP_STR:
             n = mp_row_count(p, row);
             if (limited) check_limits(d, MP_STR, n, p);
-            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
+            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) goto truncated;
             if (!text_p(options, limited, payload, n)) {
-                COMMIT(payload + n);
+                commit(d, left, base, count, depth, payload + n);
                 mp_decoder_raise(d, MP_E_UTF8, p);
             }
             if (mp_left_key_p(left)) {
                 obj = mp_key_cache_fetch(&d->ractor->keys, payload, n, key_kind);
                 if (MP_UNLIKELY(!obj)) {
-                    STOP_IF_PLAIN();
-                    COMMIT(payload + n);
+                    if (stops_p(d, resumable)) goto stopped;
+                    commit(d, left, base, count, depth, payload + n);
                     mp_raise_malformed_symbol(payload, n, mp_decoder_offset(d, p));
                 }
             } else if (MP_LIKELY(n < MP_SHARE_MIN) || !mp_payload_to_share_p(d, payload, n)) {
@@ -229,7 +221,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
           case MP_MAP:
           case MP_ARRAY:
             if (MP_UNLIKELY(mp_left_key_p(left))) {
-                STOP_IF_PLAIN();
+                if (stops_p(d, resumable)) goto stopped;
                 d->tree.depth = depth;
                 d->tree.base = base;
                 p = own_key_source(d, p);
@@ -239,12 +231,12 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             if (limited) check_limits(d, (mp_kind)row.kind, n, p);
             if (n) {
                 if (MP_UNLIKELY(depth + d->outer_depth >= d->tree.depth_limit)) {
-                    STOP_IF_PLAIN();
+                    if (stops_p(d, resumable)) goto stopped;
                     d->tree.depth = depth;
                     d->tree.base = base;
                     mp_nesting_check_depth(d, p);
                 }
-                if (sizeof(VALUE) < 8 && left >> 31) LACKING(); /* no such machine has that many bytes */
+                if (sizeof(VALUE) < 8 && left >> 31) goto truncated; /* no such machine has that many bytes */
                 if (MP_UNLIKELY(count + MP_FRAME_WORDS + limited > capacity)) {
                     mp_decoder_grow_stack(d, count);
                     values = d->stack.values;
@@ -282,28 +274,29 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
           case MP_UINT:
             obj = mp_number(options, ULL2NUM(mp_row_uint(p, row)));
             if (MP_UNLIKELY(mp_left_key_p(left))) {
-                if (!RB_SPECIAL_CONST_P(obj)) STOP_IF_PLAIN();
+                if (!RB_SPECIAL_CONST_P(obj) && stops_p(d, resumable)) goto stopped;
                 payload = own_number_key_source(d, payload, obj);
             }
             break;
           case MP_INT:
             obj = mp_number(options, LL2NUM(mp_row_sint(p, row)));
             if (MP_UNLIKELY(mp_left_key_p(left))) {
-                if (!RB_SPECIAL_CONST_P(obj)) STOP_IF_PLAIN();
+                if (!RB_SPECIAL_CONST_P(obj) && stops_p(d, resumable)) goto stopped;
                 payload = own_number_key_source(d, payload, obj);
             }
             break;
           case MP_FLOAT32:
           case MP_FLOAT64:
             obj = mp_float_new(d, mp_row_real(p, row));
-            if (MP_UNLIKELY(d->tree.keys_may_collide)) STOP_IF_PLAIN(); /* for the maps around it */
+            /* The enclosing maps would check their keys. */
+            if (MP_UNLIKELY(d->tree.keys_may_collide) && stops_p(d, resumable)) goto stopped;
             if (MP_UNLIKELY(mp_left_key_p(left))) {
-                if (!RB_SPECIAL_CONST_P(obj)) STOP_IF_PLAIN();
+                if (!RB_SPECIAL_CONST_P(obj) && stops_p(d, resumable)) goto stopped;
                 payload = own_number_key_source(d, payload, obj);
                 p = payload - row.head;
             }
             if (limited && options->unique_keys && nan_p(obj)) {
-                COMMIT(payload);
+                commit(d, left, base, count, depth, payload);
                 if (mp_left_key_p(left) || mp_decoder_open_keys(d).nesting) {
                     mp_raise_malformed("a map key is or has a NaN", mp_decoder_offset(d, p));
                 }
@@ -313,7 +306,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
           case MP_BIN:
             n = mp_row_count(p, row);
             if (limited) check_limits(d, MP_BIN, n, p);
-            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
+            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) goto truncated;
             if (mp_left_key_p(left)) {
                 obj = mp_bin_key_new(d, payload, n);
             } else if (n < MP_SHARE_MIN || !mp_payload_to_share_p(d, payload, n)) {
@@ -326,22 +319,22 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             payload += n;
             break;
           case MP_EXT:
-            STOP_IF_PLAIN();
+            if (stops_p(d, resumable)) goto stopped;
             n = mp_row_ext_count(p, row);
             if (limited) check_limits(d, MP_EXT, n, p);
-            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) LACKING();
+            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) goto truncated;
             /* Whose handler, #hash or, for a shareable Time, #freeze may be the user's. */
             if (mp_left_key_p(left) || d->codec->types || (options->timestamp && options->shareable)) {
                 p = mp_decoder_own_source(d, p);
                 payload = p + row.head;
             }
-            COMMIT(payload + n);
+            commit(d, left, base, count, depth, payload + n);
             obj = mp_ext_new(d, mp_row_ext_type(p, row), payload, n, p);
             d->committed = false;
             payload += n;
             break;
           default:
-            STOP_IF_PLAIN();
+            if (stops_p(d, resumable)) goto stopped;
             mp_decoder_raise(d, MP_E_BAD_HEAD, p);
         }
         p = payload;
@@ -363,7 +356,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             if (depth == 0) { /* it was the one outside of all */
                 left = mp_left_of_array(1);
                 count--;
-                COMMIT(p);
+                commit(d, left, base, count, depth, p);
                 return obj;
             }
 
@@ -380,7 +373,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 obj = mp_array_new(options, n_objects, values + first);
                 continue;
             }
-            if (resumable) COMMIT(p);
+            if (resumable) commit(d, left, base, count, depth, p);
             if (MP_UNLIKELY(d->tree.keys_may_collide)) {
                 check_key_hashes(d, n_objects, values + first, mp_decoder_offset(d, p));
             }
@@ -392,6 +385,17 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             if (resumable) d->committed = false;
         }
     }
+
+  stopped:
+    d->stopped = true;
+    goto suspended;
+
+  truncated:
+    if (!resumable) mp_decoder_raise(d, MP_E_TRUNCATED, p);
+
+  suspended:
+    commit(d, left, base, count, depth, p);
+    return Qundef;
 }
 
 VALUE

@@ -26,18 +26,14 @@ mp_decoder_own_source(mp_decoder *d, const uint8_t *p)
 void
 mp_decoder_raise(mp_decoder *d, mp_status status, const uint8_t *at)
 {
-    mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
-
     /* After 0xc1, and beyond the depth limit, nobody knows where the next object starts. */
     if (status == MP_E_BAD_HEAD || status == MP_E_DEPTH || status == MP_E_KEY_DEPTH) d->committed = false;
-    mp_raise_status(status, blame);
+    mp_raise_status(status, mp_decoder_blame(d, at));
 }
 
 void
 mp_decoder_raise_limit(mp_decoder *d, mp_status status, const uint8_t *at)
 {
-    mp_blame blame = {.start = d->start, .at = at, .end = d->end, .origin = d->origin};
-
     d->committed = false;
-    mp_raise_limit(status, &d->codec->options.limits, d->tree.objects, blame);
+    mp_raise_limit(status, &d->codec->options.limits, d->tree.objects, mp_decoder_blame(d, at));
 }

@@ -95,6 +95,12 @@ mp_decoder_offset(const mp_decoder *d, const uint8_t *at)
     return d->origin + (size_t)(at - d->start);
 }
 
+MP_INLINE mp_blame
+mp_decoder_blame(const mp_decoder *d, const uint8_t *at)
+{
+    return mp_blame_of(d->start, at, d->end, d->origin);
+}
+
 /* What the current Ractor keeps, looked up at the first use. */
 MP_INLINE mp_ractor *
 mp_decoder_ractor(mp_decoder *d)

@@ -14,6 +14,12 @@ typedef struct {
     size_t bytes_after; /* bytes of the input that follow end */
 } mp_blame;
 
+MP_INLINE mp_blame
+mp_blame_of(const uint8_t *start, const uint8_t *at, const uint8_t *end, size_t origin)
+{
+    return (mp_blame){.start = start, .at = at, .end = end, .origin = origin};
+}
+
 /* Raises what the status means, with #offset. Copies what it needs before it allocates. */
 NORETURN(void mp_raise_status(mp_status status, mp_blame blame));
 

@@ -163,7 +163,7 @@ read_object(run *r)
 {
     VALUE obj;
 
-    if (r->u->position > MP_IN_OBJECT && !mp_stream_pass_over(r->u)) return Qundef;
+    if (mp_stream_passing_p(r->u) && !mp_stream_pass_over(r->u)) return Qundef;
     resume(r);
     obj = decode_front(r);
     return obj == Qundef ? read_on(r) : object_read(r, obj);
@@ -401,7 +401,7 @@ head_there(mp_stream *u)
     uint64_t need;
     mp_blame here;
 
-    if (u->position > MP_IN_OBJECT && !mp_stream_pass_over(u)) return false;
+    if (mp_stream_passing_p(u) && !mp_stream_pass_over(u)) return false;
     if (u->position == MP_IN_OBJECT) {
         rb_raise(rb_eRuntimeError, "an object was read in part: read goes on with it, skip and reset drop it");
     }

@@ -108,11 +108,9 @@ mp_blame
 mp_stream_front(const mp_stream *u)
 {
     const mp_chunk *chunk = mp_stream_first_chunk(u);
-    mp_blame blame = {.start = (const uint8_t *)"", .origin = u->origin};
+    const uint8_t *start = chunk ? mp_chunk_bytes(chunk) : (const uint8_t *)"";
+    mp_blame blame = mp_blame_of(start, start, start + (chunk ? chunk->len : 0), u->origin);
 
-    if (chunk) blame.start = mp_chunk_bytes(chunk);
-    blame.at = blame.start;
-    blame.end = blame.start + (chunk ? chunk->len : 0);
     if (!u->body) blame.bytes_after = mp_buffer_get(u->buffer)->size - (size_t)(blame.end - blame.start);
     return blame;
 }

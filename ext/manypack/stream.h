@@ -88,6 +88,13 @@ mp_stream_at_object(mp_stream *u)
     u->d.stack = (mp_value_stack){.values = NULL};
 }
 
+/* True inside an object that is passed over. */
+MP_INLINE bool
+mp_stream_passing_p(const mp_stream *u)
+{
+    return u->position == MP_IN_SKIPPED || u->position == MP_IN_FAILED;
+}
+
 /* Prepares to pass over the rest of an object, whose place is tree; why becomes the position. */
 void mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why);
 
