@@ -1,16 +1,16 @@
-/* What a cache keeps where: the growth of its table, and which entry makes room for another. */
+/* Where a cache table puts its entries: when it grows, and which entry is replaced. */
 #include "cache_table.h"
 
 /*
- * One in so many strays moves home. Rarely enough that two entries of one map that share a home seldom swap, often
- * enough that a document's keys soon displace those of the document before.
+ * One hit in this many away from home moves the entry home: rarely enough that two entries of one map that share a home
+ * seldom swap, often enough that a document's keys soon displace those of the document before.
  */
 enum { STRAYS_TO_MOVE = 64 };
 
-/* A table grows when it has kept more than a quarter of its size: most entries are then at home. */
+/* A table grows when it is more than a quarter full, so that most entries are at home. */
 enum { SIZE_PER_KEPT = 4 };
 
-/* The entries of every table that has kept nothing yet: free ones, so that look-ups need not ask. Never written. */
+/* The entries of a table without memory: all free, so that look-ups need no check. Never written. */
 static const uint64_t no_entries[MP_CACHE_WAYS * MP_CACHE_ENTRY_MAX / sizeof(uint64_t)];
 
 static bool
@@ -49,7 +49,7 @@ free_p(const void *entry)
     return *(const VALUE *)entry == 0;
 }
 
-/* A free way of an entry that has this home; NULL when others have them all. */
+/* A free way of that home; NULL if all are occupied. */
 static void *
 free_way(const mp_cache_table *table, const mp_cache_layout *layout, size_t home)
 {
@@ -62,7 +62,7 @@ free_way(const mp_cache_table *table, const mp_cache_layout *layout, size_t home
     return NULL;
 }
 
-/* Doubles the table, or gives it its first memory. An entry that finds no free way in the new one is forgotten. */
+/* Doubles the table, or gives it its first memory. Forgets entries that find no free way in the new one. */
 static void
 grow(mp_cache_table *table, const mp_cache_layout *layout)
 {

@@ -1,27 +1,27 @@
 /*
- * The table behind every cache of a Ractor: small, grown as it fills, each entry in one of four places.
+ * The table of every cache that a Ractor has: small, growing as it fills, 4-way set-associative.
  *
- * The four ways of an entry are its home, given by its hash, and the three places whose index differs from that of its
- * home in the lowest two bits. With a single way, two keys of one document that share a home would evict each other in
- * every row. A look-up for entries that are nearly always at home is inline in the cache that owns the table; this file
- * decides what goes where.
+ * The four ways of an entry are its home, which its hash gives, and the three places whose index differs from that of
+ * the home in the lowest two bits. With a single way, two keys of one document that share a home would evict each other
+ * in every row. Entries are nearly always at home, so the look-up there is inline in the cache that owns the table;
+ * this file decides what goes where.
  */
 #ifndef MANYPACK_CACHE_TABLE_H
 #define MANYPACK_CACHE_TABLE_H
 
 #include "support.h"
 
-/* Places that an entry can be in: home ^ 0 to home ^ 3. */
+/* An entry can be in these places: home ^ 0 to home ^ 3. */
 enum { MP_CACHE_WAYS = 4 };
 
 typedef struct {
-    void *entries;   /* never NULL; each begins with a VALUE, which is 0 while the entry is free */
+    void *entries;   /* never NULL; each begins with a VALUE, which is 0 if the entry is free */
     unsigned shift;  /* 64 - log2 of the number of entries */
-    unsigned kept;   /* entries put in so far, whether they took a free place or another's */
+    unsigned kept;   /* entries added so far, including those that replaced another */
     unsigned strays; /* hits away from home since the table last grew */
 } mp_cache_table;
 
-/* What differs between the tables of two caches; static and constant. */
+/* What the tables of two caches differ in; static and constant. */
 typedef struct {
     size_t entry_size; /* at most MP_CACHE_ENTRY_MAX */
     unsigned first_bits, max_bits; /* log2 of the number of entries at first and at most */
@@ -30,19 +30,19 @@ typedef struct {
 
 #define MP_CACHE_ENTRY_MAX 64
 
-/* Makes a table empty without memory of its own, which it gets when it keeps its first entry. */
+/* Makes the table empty. It gets memory of its own with its first entry. */
 void mp_cache_table_init(mp_cache_table *table);
 
-/* For the dfree and the dsize of the object that has the table. */
+/* For the dfree and the dsize of the object that holds the table. */
 void mp_cache_table_free(mp_cache_table *table);
 size_t mp_cache_table_memsize(const mp_cache_table *table, const mp_cache_layout *layout);
 
-/* Keeps a copy of entry, which no way has, and returns it: in a free way, or else instead of another entry. */
+/* Adds a copy of entry, which must not be in the table, and returns it. Replaces another entry if no way is free. */
 void *mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const void *entry);
 
 /*
- * Counts a hit on the entry at home ^ way and returns the entry, which may move home for it: a hit there is inline, and
- * the entries of documents that come no more do not keep the home.
+ * Counts a hit on the entry at home ^ way and returns the entry. Once in a while this moves it home, where a hit is
+ * inline: otherwise the entries of earlier documents would keep the homes.
  */
 void *mp_cache_table_hit(mp_cache_table *table, const mp_cache_layout *layout, size_t home, size_t way);
 
@@ -52,7 +52,7 @@ mp_cache_table_size(const mp_cache_table *table)
     return (size_t)1 << (64 - table->shift);
 }
 
-/* The index that a hash leads to. The high bits of a product: the low ones are the same for many similar hashes. */
+/* The home of a hash: the high bits of a product, because the low bits of similar hashes are often the same. */
 MP_INLINE size_t
 mp_cache_table_index(const mp_cache_table *table, uint64_t hash)
 {

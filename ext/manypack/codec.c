@@ -1,6 +1,5 @@
-/* Manypack::Codec: the object that holds options and types, and how one codec is made of another. */
+/* Manypack::Codec: the object that holds options and types, and how one Codec is made from another. */
 #include "codec.h"
-
 
 static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
 static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
@@ -9,10 +8,10 @@ static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
 
 typedef struct {
     mp_codec codec;
-    mp_types *types; /* what codec.types points to, unless it is empty */
+    mp_types *types; /* never NULL; codec.types is the same, or NULL if there are none */
 } codec_object;
 
-/* What every pack and unpack reads of it; the limits are for those that have them. */
+/* Every pack and unpack reads this much of it; only limited ones read the limits. */
 MP_STATIC_ASSERT(codec_is_hot_in_one_cache_line,
                  offsetof(codec_object, codec) == 0 && offsetof(mp_codec, options.limits) <= 64);
 
@@ -44,7 +43,7 @@ codec_memsize(const void *ptr)
     return sizeof(codec_object) + mp_types_memsize(((const codec_object *)ptr)->types);
 }
 
-/* Not embeddable: what works by a Codec has a pointer to it, which compaction must not move. */
+/* Not embeddable: its users have pointers to the struct, which compaction must not move. */
 static const rb_data_type_t codec_type = {
     .wrap_struct_name = "Manypack::Codec",
     .function = {.dmark = codec_mark, .dfree = codec_free, .dsize = codec_memsize, .dcompact = codec_compact},
@@ -53,7 +52,7 @@ static const rb_data_type_t codec_type = {
 
 static VALUE cCodec;
 
-/* The one that DefaultFactory hands to everybody, replaced as a whole, by one store; and the first one. */
+/* The Codec of DefaultFactory, replaced by a single store; and the Codec without options and types. */
 static VALUE default_codec, plain_codec;
 
 static codec_object *
@@ -94,8 +93,8 @@ mp_default_codec_set(VALUE codec)
 {
     mp_types_make_common(codec_get(codec)->types);
     /*
-     * Other Ractors may be at work by it when it is replaced. From 4.1 on the main Ractor, whose it is when it cannot
-     * be shared, collects it without asking them.
+     * Other Ractors may still use it after it is replaced. If it cannot be shared, it belongs to the main Ractor, which
+     * since 4.1 collects without regard to the others.
      */
     if (!RB_OBJ_SHAREABLE_P(codec)) rb_gc_register_mark_object(codec);
     default_codec = codec;
@@ -121,7 +120,7 @@ written_list(VALUE self, const mp_type *list, size_t count)
     }
 }
 
-/* The write barrier, after types went into the struct unseen by the collector. */
+/* The write barrier for types that were copied into the struct. */
 static void
 written(VALUE self)
 {
@@ -131,7 +130,7 @@ written(VALUE self)
     written_list(self, types->unpackers, types->unpacker_count);
 }
 
-/* A codec that is still to be filled and finished; with the options and types of from, unless that is 0. */
+/* A Codec to be filled and sealed, with the options and types of from unless that is 0. */
 static VALUE
 codec_new(VALUE from)
 {
@@ -148,7 +147,7 @@ codec_new(VALUE from)
     return self;
 }
 
-/* The types of a codec that is not finished, for it to change: a copy of those that it shared. */
+/* Gives a Codec that is not sealed its own copy of the types, to be changed. */
 static mp_types *
 own_types(VALUE self)
 {
@@ -162,7 +161,7 @@ own_types(VALUE self)
     return object->types;
 }
 
-/* From here on it never changes, and Ractors may share it unless one of its handlers is not for sharing. */
+/* Makes the Codec immutable, and shareable unless one of its handlers is not. */
 static VALUE
 codec_seal(VALUE self)
 {
@@ -190,7 +189,7 @@ option_p(VALUE options, VALUE name)
     return !NIL_P(options) && RTEST(rb_hash_lookup(options, name));
 }
 
-/* Whether it is the constant of that name in Manypack::Time, a Proc whose work the extension does without a call. */
+/* True for the constant of that name in Manypack::Time, a Proc whose work the extension does without a call. */
 static bool
 time_handler_p(VALUE handler, const char *name)
 {
@@ -282,9 +281,9 @@ rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
 /*
  * call-seq: codec.with(**options) -> codec
  *
- * A Codec with the same ext types and with these options changed: any of those of Codec.new. The other options stay,
- * and so does a limit that is given as nil; with <code>untrusted</code> changed, limits that nobody gave become those
- * that go with it. Without options it is the codec itself. TypeError, RangeError and ArgumentError for invalid or
+ * Returns a Codec with the same ext types and with these options changed: any of those of Codec.new. The other options
+ * stay as they are, and so does a limit that is nil. If <code>untrusted</code> changes, so do the limits that were
+ * never set. Without options it returns the codec itself. Raises TypeError, RangeError or ArgumentError for invalid or
  * unknown options.
  *
  *   codec = Manypack::Codec.new(symbolize_keys: true)
@@ -299,14 +298,14 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
     return mp_codec_with_options(self, options, MP_OWN);
 }
 
-/* For lib/manypack/codec.rb: the options that are not as they are by default. */
+/* For lib/manypack/codec.rb: the options that differ from their defaults. */
 static VALUE
 rb_codec_changed_options(VALUE self)
 {
     return mp_options_changed(&mp_codec_get(self)->options);
 }
 
-/* Arrays of type and class. Not the handlers, which this Ractor may have no right to. */
+/* Pairs of type and class, without the handlers, which this Ractor may not be allowed to have. */
 static VALUE
 class_list(const mp_type *list, size_t count)
 {

@@ -1,6 +1,6 @@
 /*
- * Manypack::Codec: the configuration of packing and unpacking, options and ext types. Immutable: whoever wants
- * another one makes another one. Everything that packs or unpacks does so by a codec.
+ * Manypack::Codec: the configuration of packing and unpacking, made of options and ext types. Everything that packs or
+ * unpacks has one. It is immutable: a changed configuration is another Codec.
  */
 #ifndef MANYPACK_CODEC_H
 #define MANYPACK_CODEC_H
@@ -9,42 +9,42 @@
 #include "types.h"
 
 typedef struct {
-    const mp_types *types; /* NULL when there are none */
-    VALUE object;          /* the Codec that owns the types; whoever keeps a copy of this marks it */
+    const mp_types *types; /* NULL if there are none */
+    VALUE object;          /* the Codec that owns the types; a copy of this struct has to mark it */
     mp_options options;
 } mp_codec;
 
-/* The codec of a Codec object; TypeError for another object. Valid while the object is. */
+/* The codec of a Codec object, valid while that lives. TypeError for any other object. */
 const mp_codec *mp_codec_get(VALUE codec);
 
 /*
- * For one call: fills the caller's codec with the types of a Codec object, and its options changed by a Hash or
- * nil. Valid while the object is. api and errors as for mp_options_read.
+ * Fills the caller's codec, for one call, with the types of a Codec object and with its options, changed by a Hash or
+ * nil. Valid while the object lives. api and errors as for mp_options_read.
  */
 void mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api);
 
 /*
- * What Manypack.pack and Manypack.unpack work by: no options, the types that were registered on DefaultFactory. It may
- * be replaced and freed whenever user code runs: whoever uses it has its object on the stack.
+ * The codec of Manypack.pack and Manypack.unpack: no options, and the types that are registered on DefaultFactory. It
+ * may be replaced and freed whenever user code runs, so keep its object on the stack while you use it.
  */
 const mp_codec *mp_default_codec(void);
 
 /* The Codec object without options and types. */
 VALUE mp_plain_codec(void);
 
-/* Replaces the default codec, as a whole: whoever is at work goes on with the one that it began with. */
+/* Replaces the default codec as a whole. Calls that are running finish with the old one. */
 void mp_default_codec_set(VALUE codec);
 
-/* The same types with the options of a Hash or nil on top of its own; codec itself when there are none. */
+/* A Codec with the same types, and with options that a Hash changes; codec itself for nil. */
 VALUE mp_codec_with_options(VALUE codec, VALUE options, int api);
 
-/* The same with one type more. A nil packer or unpacker registers only the other direction. */
+/* A Codec with one more type. A nil packer or unpacker registers only the other direction. */
 VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options);
 
-/* The types of a Codec object, for who holds them beyond its life. */
+/* The types of a Codec object, for callers that hold them longer than the object lives. */
 mp_types *mp_codec_types(VALUE codec);
 
-/* Arrays of Hashes: type, class and packer or unpacker of what is registered, by type. */
+/* An Array with a Hash for each registration: type, class, and packer or unpacker. */
 VALUE mp_codec_packers(VALUE codec);
 VALUE mp_codec_unpackers(VALUE codec);
 

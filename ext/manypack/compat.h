@@ -1,4 +1,4 @@
-/* Every difference between Rubies, each behind a feature test, with the version that brought it. */
+/* Every difference between Rubies, each with a feature test and the version that brought it. */
 #ifndef MANYPACK_COMPAT_H
 #define MANYPACK_COMPAT_H
 
@@ -8,8 +8,8 @@
 #include <ruby/version.h>
 
 /*
- * 3.0, exported but in no header. From 4.0 on Ruby code has Ractor.shareable_proc, which does more, and this is not
- * called any more: it may go.
+ * 3.0, exported but in no header. Not used since 4.0, where Ruby code calls Ractor.shareable_proc, which does more: it
+ * may disappear.
  */
 #ifdef HAVE_RB_PROC_ISOLATE
 VALUE rb_proc_isolate(VALUE proc);
@@ -29,8 +29,8 @@ rb_hash_new_capa(long capa)
 #endif
 
 /*
- * 3.3, as embeddable structs. Before it rb_hash_dup does not tell the collector what it has put into a copy, which may
- * be marked or old by then. The copy has n objects, a key and a value in turn.
+ * 3.3, like embeddable structs. Before that, rb_hash_dup does not tell the collector what it puts into a copy, which
+ * may already be marked or old. The copy has n objects, keys and values in turn.
  */
 static inline void
 mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
@@ -51,7 +51,7 @@ mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
 #define MP_TYPED_EMBEDDABLE 0
 #endif
 
-/* Where the struct of an object is whose type the caller knows. */
+/* The struct of an object whose type the caller knows. */
 static inline void *
 mp_typed_data(VALUE obj)
 {
@@ -62,14 +62,14 @@ mp_typed_data(VALUE obj)
 #endif
 }
 
-/* What the dfree of an embeddable type does with the struct itself: since 3.3 that is Ruby's to free. */
+/* For the dfree of an embeddable type: frees the struct itself, which Ruby does since 3.3. */
 static inline void
 mp_typed_free(void *ptr)
 {
     if (!MP_TYPED_EMBEDDABLE) xfree(ptr);
 }
 
-/* What the dsize of an embeddable type says of the struct itself: since 3.3 Ruby knows where it is, and counts it. */
+/* For the dsize of an embeddable type: the size of the struct itself, which Ruby counts since 3.3. */
 static inline size_t
 mp_typed_memsize(size_t size)
 {
@@ -77,8 +77,8 @@ mp_typed_memsize(size_t size)
 }
 
 /*
- * The flags of an object but those of the collector. They tell whether user code made it its own: froze it, or gave it
- * instance variables or an object_id, by a flag of their own or, since 3.2, by the shape, which is in the flags, too.
+ * The flags of an object without those of the collector. They change if user code freezes the object or gives it
+ * instance variables or an object_id: each has a flag or, since 3.2, is part of the shape, which is in the flags.
  */
 static inline VALUE
 mp_flags(VALUE obj)
@@ -94,10 +94,9 @@ mp_flags(VALUE obj)
 #endif
 
 /*
- * Says of a frozen object of ours, whose children have been said so before, that Ractors may share it.
- * 4.1 keeps this outside the object and has a function for it; before, it is a bit of the object. A Ruby
- * from 4.1 on that lacks the function must walk: there the bit alone would let a Ractor's own collector
- * free what another Ractor holds.
+ * Marks a frozen object of ours as shareable, after its children. 4.1 keeps this outside the object and has a function
+ * for it; before that it is a bit of the object. A Ruby since 4.1 that lacks the function must walk: with the bit
+ * alone, a Ractor's own collector could free what another Ractor holds.
  */
 static inline VALUE
 mp_obj_set_shareable(VALUE obj)

@@ -9,8 +9,8 @@
 #include "wire.h"
 
 /*
- * A String that others can change: RuntimeError if they did, since what is left to decode is gone. Ruby calls eql?,
- * which a program may have redefined, where two keys of different classes have similar hashes.
+ * RuntimeError if somebody changed the source: the rest of the bytes is gone. Ruby calls eql?, which a program may have
+ * redefined, if two keys of different classes have similar hashes.
  */
 MP_INLINE void
 check_source(const mp_decoder *d)
@@ -21,7 +21,7 @@ check_source(const mp_decoder *d)
     rb_raise(rb_eRuntimeError, "the String changed while it was unpacked");
 }
 
-/* Before an object is counted or read by a codec that is limited: LimitError where it declares too much. */
+/* LimitError if a head declares more than the limits allow. Called before the object is counted or read. */
 MP_INLINE void
 check_limits(mp_decoder *d, mp_kind kind, uint32_t n, const uint8_t *at)
 {
@@ -31,14 +31,14 @@ check_limits(mp_decoder *d, mp_kind kind, uint32_t n, const uint8_t *at)
 }
 
 static bool
-nan_p(VALUE real)
+nan_p(VALUE number)
 {
-    double value = rb_float_value(real);
+    double value = rb_float_value(number);
 
     return value != value;
 }
 
-/* In the map that ends at that offset a NaN or an object of a user's class may be a key, or be in one. */
+/* LimitError if too many keys of the map that ends at that offset have the same hash. */
 static MP_NOINLINE void
 check_key_hashes(const mp_decoder *d, size_t n, const VALUE *values, size_t end)
 {
@@ -47,7 +47,7 @@ check_key_hashes(const mp_decoder *d, size_t n, const VALUE *values, size_t end)
     if (exceeded) mp_raise_same_hash((size_t)exceeded, end);
 }
 
-/* The same before a container that is a key; its head is at p. */
+/* mp_decoder_own_source for a container that is a key, whose head is at p: Ruby calls #hash of its elements. */
 static MP_NOINLINE const uint8_t *
 own_key_source(mp_decoder *d, const uint8_t *p)
 {
@@ -56,8 +56,8 @@ own_key_source(mp_decoder *d, const uint8_t *p)
 }
 
 /*
- * The same for a number that is a key, with payload behind it. Where two Bignums or two Floats are equal, Ruby calls
- * eql?, which a program may have redefined.
+ * mp_decoder_own_source for a number that is a key and ends at payload. If two Bignums or two Floats are equal, Ruby
+ * calls eql?, which a program may have redefined.
  */
 static MP_NOINLINE const uint8_t *
 own_number_key_source(mp_decoder *d, const uint8_t *payload, VALUE number)
@@ -65,14 +65,14 @@ own_number_key_source(mp_decoder *d, const uint8_t *payload, VALUE number)
     return RB_SPECIAL_CONST_P(number) ? payload : mp_decoder_own_source(d, payload);
 }
 
-/* Whether a str may have that payload. */
+/* True if the options allow a str with that payload. */
 MP_INLINE bool
 text_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t n)
 {
     return !limited || !options->strict_utf8 || mp_utf8_valid_p(p, n);
 }
 
-/* Whether a fixstr is at p, where mp_ahead_p is true, that no limit can refuse. */
+/* True if p, where mp_ahead_p is true, is at a fixstr that no limit can refuse. */
 MP_INLINE bool
 short_str_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t *n)
 {
@@ -80,7 +80,7 @@ short_str_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t 
     return mp_fixstr_ahead_p(p, n) && text_p(options, limited, p + 1, *n);
 }
 
-/* An Integer in a row of numbers. */
+/* The Integer at p, where mp_ahead_p is true. */
 MP_INLINE VALUE
 integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
 {
@@ -92,9 +92,9 @@ integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
 }
 
 /*
- * Arrays are often all numbers: those that come next go a short way, n of them at most, up to any other object, a NaN,
- * or the last bytes of the source. Returns how many; *at is behind them. Not inline: in the loop below it takes the
- * registers of everything else.
+ * A fast path, because arrays often hold nothing but numbers: decodes up to n of them and stops at any other object, at
+ * a NaN, and near the end of the source. Returns how many it decoded, and moves *at past them. Not inline, because in
+ * the loop below it would take the registers from everything else.
  */
 static MP_NOINLINE size_t
 decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
@@ -123,14 +123,14 @@ decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
 
 /* --- the loop --------------------------------------------------------------------------------------- */
 
-/* A plain decoder stops before it would call user code or raise. Once plain is false, it goes on with the same object. */
+/* A plain decoder stops before it calls user code or raises. Once plain is false, it continues with that object. */
 MP_INLINE bool
 stops_p(const mp_decoder *d, const bool resumable)
 {
     return resumable && d->plain;
 }
 
-/* Stores the place in the tree, which the loop keeps in locals, and the place in the bytes: decoding can go on there. */
+/* Stores the loop's place in the tree, which it keeps in locals, and in the bytes: decoding can continue from there. */
 MP_INLINE void
 commit(mp_decoder *d, uint64_t left, size_t base, size_t count, uint32_t depth, const uint8_t *at)
 {
@@ -169,7 +169,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         VALUE obj;
 
         if (MP_LIKELY(mp_ahead_p(p, d->end))) {
-            /* A short key goes a way of its own to its value: no map ends behind it, and there is nothing to choose. */
+            /* A fast path from a short key to its value: no map ends between them, and nothing has to be dispatched. */
             if (mp_left_key_p(left) && short_str_p(options, limited, p, &n) && MP_LIKELY(count < capacity)) {
                 obj = mp_key_cache_fetch(&d->ractor->keys, p + 1, n, key_kind);
                 if (MP_LIKELY(obj)) {
@@ -236,7 +236,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                     d->tree.base = base;
                     mp_nesting_check_depth(d, p);
                 }
-                if (sizeof(VALUE) < 8 && left >> 31) goto truncated; /* no such machine has that many bytes */
+                if (sizeof(VALUE) < 8 && left >> 31) goto truncated; /* a 32-bit machine has fewer bytes than that */
                 if (MP_UNLIKELY(count + MP_FRAME_WORDS + limited > capacity)) {
                     mp_decoder_grow_stack(d, count);
                     values = d->stack.values;
@@ -248,7 +248,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 base = count += MP_FRAME_WORDS;
                 p = payload;
                 if (row.kind == MP_MAP) {
-                    mp_decoder_ractor(d); /* keys are looked up in d->ractor without asking */
+                    mp_decoder_ractor(d); /* because keys are looked up in d->ractor unchecked */
                     left = mp_left_of_map(n);
                 } else {
                     size_t room = capacity - count;
@@ -288,7 +288,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
           case MP_FLOAT32:
           case MP_FLOAT64:
             obj = mp_float_new(d, mp_row_real(p, row));
-            /* The enclosing maps would check their keys. */
+            /* Enclosing maps check their keys, which can raise. */
             if (MP_UNLIKELY(d->tree.keys_may_collide) && stops_p(d, resumable)) goto stopped;
             if (MP_UNLIKELY(mp_left_key_p(left))) {
                 if (!RB_SPECIAL_CONST_P(obj) && stops_p(d, resumable)) goto stopped;
@@ -323,7 +323,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             n = mp_row_ext_count(p, row);
             if (limited) check_limits(d, MP_EXT, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) goto truncated;
-            /* Whose handler, #hash or, for a shareable Time, #freeze may be the user's. */
+            /* The handler, the #hash of a key or the #freeze of a shareable Time may be user code. */
             if (mp_left_key_p(left) || d->codec->types || (options->timestamp && options->shareable)) {
                 p = mp_decoder_own_source(d, p);
                 payload = p + row.head;
@@ -340,7 +340,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         p = payload;
 
       complete:
-        /* The object is complete, and with it every container that it was the last object of. */
+        /* The object is complete, and so is every container whose last object it was. */
         for (;;) {
             size_t n_objects, first;
             bool map;
@@ -353,7 +353,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             values[count++] = obj;
             left -= MP_LEFT_ONE;
             if (MP_LIKELY(!mp_left_none_p(left))) break;
-            if (depth == 0) { /* it was the one outside of all */
+            if (depth == 0) { /* it is not in a container */
                 left = mp_left_of_array(1);
                 count--;
                 commit(d, left, base, count, depth, p);
@@ -404,7 +404,7 @@ mp_decode_on(mp_decoder *d)
     return d->codec->options.limited ? decode_loop(d, true, true) : decode_loop(d, true, false);
 }
 
-/* Apart, so that what nobody limits has a function of its own around its loop. */
+/* A function of its own, so that the loop without limits gets better code in mp_decode_whole. */
 static MP_NOINLINE VALUE
 decode_whole_limited(mp_decoder *d)
 {

@@ -1,24 +1,24 @@
-/* The decoder: bytes in, objects out, by one loop that can stop where its bytes end. */
+/* Decoding: bytes in, objects out, by one loop that can stop where its bytes end. */
 #ifndef MANYPACK_DECODE_H
 #define MANYPACK_DECODE_H
 
 #include "decoder.h"
 
 /*
- * Decodes on. Returns the object, or Qundef when the bytes end before it does; d->at then is at the head that
- * lacks something. Raises the errors of error.h and what user code raises. With d->committed, d->at is then behind the
- * object to blame, which d->tree counts as still to come; without, decoding cannot go on.
+ * Continues decoding. Returns the object, or Qundef if the bytes end inside it; d->at is then at the incomplete head or
+ * payload's head. Raises the errors of error.h and what user code raises. If d->committed is then true, d->at is after
+ * the object to blame, which d->tree counts as still to come; if not, decoding cannot continue.
  */
 VALUE mp_decode_on(mp_decoder *d);
 
 /*
- * The number, short str, nil or boolean that is whole at *p, which is moved behind it; Qundef, and *p stays, for
- * anything else. For options without limits. Allocates: the String with the bytes is on the caller's stack. Raises
- * nothing but NoMemoryError.
+ * Returns the number, short str, nil or boolean at *p and moves *p past it. Returns Qundef and leaves *p for anything
+ * else, and for an incomplete object. Only for options without limits. Allocates, so the caller keeps the String that
+ * holds the bytes on its stack. Raises only NoMemoryError.
  */
 VALUE mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end);
 
-/* Unpacks the one object in a String. Raises the errors of error.h and what user code raises. */
+/* Unpacks a String that holds exactly one object. Raises the errors of error.h and what user code raises. */
 VALUE mp_decode_whole(VALUE source, const mp_codec *codec);
 
 #endif

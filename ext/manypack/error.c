@@ -1,4 +1,4 @@
-/* The only file that makes an exception of a status: class, what was expected, what was found, byte offset. */
+/* The only file that turns a status into an exception: its class, what was expected and found, and the byte offset. */
 #include "error.h"
 
 static VALUE mDecodeError;
@@ -7,9 +7,9 @@ static VALUE eTruncatedError, eLimitError, eNestingError;
 static ID id_offset, id_input, id_limit, id_value, id_clone, id_freeze, id_exception;
 
 /*
- * Identifies the input that an error's offset is in by the object that reads it: the receiver of the method at work, an
- * Unpacker for example. An error keeps a keyed hash of that object's address, which neither keeps the object alive nor
- * gives away where it is.
+ * Identifies the input that an error's offset refers to, by the object that reads it: the receiver of the running
+ * method, for example an Unpacker. The error holds only a keyed hash of the object's address, which neither keeps the
+ * object alive nor reveals the address.
  */
 static VALUE
 input_of(VALUE reader)
@@ -17,7 +17,7 @@ input_of(VALUE reader)
     return LONG2FIX((long)(rb_memhash(&reader, sizeof(reader)) >> 2));
 }
 
-/* The byte to blame in what the current method reads. */
+/* Sets the offset in the input of the current method. */
 static void
 set_offset(VALUE error, size_t offset)
 {
@@ -60,7 +60,7 @@ kind_name(mp_kind kind)
     }
 }
 
-/* Says what the bytes from blame.at on lack. */
+/* Says what is missing after blame.at. */
 static VALUE
 truncated_message(mp_blame blame)
 {
@@ -148,7 +148,7 @@ mp_raise_malformed(const char *what, size_t offset)
     raise_at(eMalformedFormatError, rb_str_new_cstr(what), offset);
 }
 
-/* found_text is fresh, and says what the input has. */
+/* found_text says what the input has. */
 NORETURN(static void raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset));
 
 static void
@@ -242,7 +242,7 @@ unfrozen(VALUE error)
     return rb_funcallv_kw(error, id_clone, 1, &options, RB_PASS_KEYWORDS);
 }
 
-/* The message, in an encoding that ASCII can be appended to. */
+/* The message, in an ASCII-compatible encoding. */
 static VALUE
 message_of(VALUE error)
 {
@@ -252,7 +252,7 @@ message_of(VALUE error)
     return rb_str_encode(message, rb_enc_from_encoding(mp_utf8), ECONV_INVALID_REPLACE | ECONV_UNDEF_REPLACE, Qnil);
 }
 
-/* What an error says, and where the ext is that it is about now. */
+/* The message of an error with the offset of the ext that is to blame. */
 static VALUE
 message_with_ext(VALUE error, int type, size_t offset)
 {
@@ -266,8 +266,8 @@ message_with_ext(VALUE error, int type, size_t offset)
 NORETURN(static void raise_blaming_ext(VALUE error, int type, size_t offset));
 
 /*
- * A TruncatedError is about another message, while this input has not ended: it becomes the cause of an error that
- * nobody takes for the end. Of others a copy is raised, because the user may raise the same object again.
+ * A TruncatedError is about another message, and this input has not ended: it becomes the cause of an error that cannot
+ * be mistaken for the end of the input. For any other error a copy is raised, because the user may raise it again.
  */
 static void
 raise_blaming_ext(VALUE error, int type, size_t offset)
@@ -278,7 +278,7 @@ raise_blaming_ext(VALUE error, int type, size_t offset)
         blaming = rb_exc_new_str(eMalformedFormatError, message);
     } else {
         blaming = rb_funcall(unfrozen(error), id_exception, 1, message);
-        rb_set_errinfo(Qnil); /* otherwise Ruby takes the original for the cause of its copy */
+        rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
     }
     set_offset(blaming, offset);
     rb_exc_raise(blaming);

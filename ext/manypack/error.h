@@ -1,4 +1,4 @@
-/* Where a status of the core becomes a Ruby exception. */
+/* The exceptions of decoding, of which most are made from a status of the core. */
 #ifndef MANYPACK_ERROR_H
 #define MANYPACK_ERROR_H
 
@@ -7,7 +7,7 @@
 #include "status.h"
 #include "wire.h"
 
-/* The bytes being decoded and the head to blame, for messages that say where and what. */
+/* The current bytes and the head in them to blame: what an error message needs to say what is wrong, and where. */
 typedef struct {
     const uint8_t *start, *at, *end;
     size_t origin;      /* offset of start in the whole input */
@@ -20,13 +20,13 @@ mp_blame_of(const uint8_t *start, const uint8_t *at, const uint8_t *end, size_t 
     return (mp_blame){.start = start, .at = at, .end = end, .origin = origin};
 }
 
-/* Raises what the status means, with #offset. Copies what it needs before it allocates. */
+/* Raises what the status means, with #offset. Reads the bytes before it allocates. */
 NORETURN(void mp_raise_status(mp_status status, mp_blame blame));
 
-/* The LimitError that a status of mp_limits_pass means, at a head of a message that has so many objects. */
+/* Raises LimitError for a status of mp_limits_pass. The message has that many objects up to the head to blame. */
 NORETURN(void mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_blame blame));
 
-/* The errors of decoding that the core does not know. */
+/* The errors of decoding for which the core has no status. */
 NORETURN(void mp_raise_unknown_ext(int type, size_t offset));
 NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset));
 NORETURN(void mp_raise_malformed(const char *what, size_t offset));
@@ -42,13 +42,13 @@ NORETURN(void mp_raise_bigint_size(size_t size));
 bool mp_decode_error_p(VALUE error);
 
 /*
- * Raises a DecodeError that came out of the handler of an ext, so that #offset is one of the input around the ext. If
- * the error comes from body, the Unpacker that the handler was given, its offset is that already. Any other error has
- * no offset, or one of another message that the handler unpacked: it gets the offset of the ext.
+ * Raises a DecodeError that came out of the handler of an ext, with an #offset in the input that contains the ext. An
+ * error from body, the Unpacker that the handler got, has such an offset already. Any other error has none, or one in
+ * another message that the handler unpacked: it gets the offset of the ext.
  */
 NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset));
 
-/* RuntimeError: a Packer, Unpacker or Buffer is in the middle of another call. */
+/* RuntimeError: a Packer, Unpacker or Buffer is used while another of its methods is running. */
 NORETURN(void mp_raise_in_use(const char *what));
 
 /* NestingError of packing; path is a String such as "$.a[3]". */

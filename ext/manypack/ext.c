@@ -1,6 +1,6 @@
 /*
- * From the body of an ext to an object: by a handler of the user, or, for a timestamp or a Symbol, without one. This is
- * the seam where decoding calls user code, which may decode in turn with the Unpacker that it is given.
+ * From the body of an ext to an object: by the user's handler or, for a timestamp or a Symbol, without one. This is the
+ * seam where decoding calls user code, which may in turn decode with the Unpacker that it gets.
  */
 #include "ext.h"
 
@@ -21,7 +21,7 @@ timestamp_read(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
     return timestamp;
 }
 
-/* The body of a timestamp as a Time in the local zone. */
+/* The Time, in the local zone, of a timestamp's body. */
 static VALUE
 timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
@@ -32,7 +32,7 @@ timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
     return mp_seal_foreign(&d->codec->options, rb_time_timespec_new(&ts, INT_MAX));
 }
 
-/* A Symbol by its name; one whose name is not UTF-8 is binary. */
+/* The Symbol with that name, which is binary unless it is UTF-8. */
 static VALUE
 symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
@@ -41,7 +41,7 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
     return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
 }
 
-/* What there is around the body of the recursive ext at hand, which is a level itself, and a key where it is one. */
+/* What encloses the body of the current recursive ext. The ext itself counts as a level, and as a key if it is one. */
 static mp_outer
 outer_of_body(mp_decoder *d, const uint8_t *at)
 {
@@ -58,7 +58,7 @@ outer_of_body(mp_decoder *d, const uint8_t *at)
     return outer;
 }
 
-/* An Unpacker for a body, by reference where the source never changes; if there is one, that of the body before. */
+/* An Unpacker over a body, which refers to the source if that is frozen. Reuses the previous body's Unpacker. */
 static VALUE
 body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, mp_outer outer)
 {
@@ -70,11 +70,10 @@ body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, 
     return mp_unpacker_for_body(used, d->codec, type, source, at, n, mp_decoder_offset(d, p), outer);
 }
 
-/* A handler at work on the ext whose head is at. */
 typedef struct {
     mp_decoder *d;
     const mp_type *type;
-    const uint8_t *at;
+    const uint8_t *at; /* the head of the ext */
     VALUE argument;
 } handler_call;
 
@@ -88,12 +87,12 @@ call_handler(VALUE arg)
 
 NORETURN(static void handler_left(const handler_call *call, int state));
 
-/* After a handler raised, threw or was killed. A DecodeError learns where in the input it is. */
+/* A handler raised, threw or was killed: goes on with that. A DecodeError gets the offset in this input. */
 static void
 handler_left(const handler_call *call, int state)
 {
     mp_decoder *d = call->d;
-    VALUE error = rb_errinfo(); /* no exception after a throw or Thread#kill */
+    VALUE error = rb_errinfo(); /* not an exception after throw or Thread#kill */
 
     if (RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == T_IMEMO) rb_jump_tag(state);
     if (d->outer_depth + d->tree.depth >= MP_DEEP && RTEST(rb_obj_is_kind_of(error, rb_eSysStackError))) {
@@ -105,7 +104,7 @@ handler_left(const handler_call *call, int state)
     rb_jump_tag(state);
 }
 
-/* rb_protect is the cheapest way that Ruby has to see an exception pass. */
+/* rb_protect is Ruby's cheapest way to see an exception pass. */
 MP_INLINE VALUE
 call_handler_safely(const handler_call *call)
 {
@@ -116,7 +115,7 @@ call_handler_safely(const handler_call *call)
     return obj;
 }
 
-/* Before user code is called: it is always from the same depth of the C stack that a decoder calls it. */
+/* StackError if the C stack is nearly used up. Checked once, because a decoder always calls from the same depth. */
 MP_INLINE void
 check_stack(mp_decoder *d, const uint8_t *at)
 {
@@ -125,7 +124,7 @@ check_stack(mp_decoder *d, const uint8_t *at)
     d->stack_enough = true;
 }
 
-/* The object that the handler of a type makes of a body. */
+/* The object that a registered type makes of a body. */
 static VALUE
 typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const uint8_t *at)
 {

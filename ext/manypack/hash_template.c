@@ -1,26 +1,26 @@
-/* Hash templates: how long they live, how they are found, and how a Hash is made from one. */
+/* Hash templates: how long they live, how they are found, and how a Hash is copied from one. */
 #include "hash_template.h"
 
-/* So many templates there are, and of so many lists of keys it is known that they came once; the oldest one goes. */
+/* How many templates there are, and how many key lists are remembered that came once. The oldest is replaced. */
 enum { TEMPLATES = 32, LISTS = 32 };
 
 typedef struct {
-    uint64_t list;   /* of its keys; see list_of */
-    VALUE hash;      /* with those keys and the values of the last row, hidden from ObjectSpace */
-    st_table *table; /* that of hash, which gets no other keys */
+    uint64_t list;   /* identifies its keys; see list_of */
+    VALUE hash;      /* has those keys and the values of the last row; hidden from ObjectSpace */
+    st_table *table; /* of hash; it never gets other keys */
 } hash_template;
 
 typedef struct mp_hash_template_list {
     hash_template templates[TEMPLATES];
-    uint64_t once[LISTS]; /* maps whose keys are never the same leave no template */
-    unsigned made, came;  /* how many templates and lists were put in here, in a circle */
+    uint64_t once[LISTS]; /* so that maps whose keys never come again leave no template */
+    unsigned made, came;  /* how many templates and lists were ever put into these rings */
 } template_list;
 
 /* --- storage ---------------------------------------------------------------------------------------- */
 
 /*
- * No template is found after a collection, nor does it keep keys or the values of its last row alive. The next row
- * makes a new one, which is cheaper than to take the values out of a template again after each row.
+ * No template survives a collection, so none keeps its keys or the values of its last row alive. The next row makes a
+ * new one, which is cheaper than clearing the template's values after every row.
  */
 void
 mp_hash_templates_forget(mp_hash_templates *templates)
@@ -43,7 +43,7 @@ list_of_templates(mp_hash_templates *templates)
 
 /* --- lists of keys ---------------------------------------------------------------------------------- */
 
-/* By which a list of keys is found: from what objects they are, and in which order. Others may have the same. */
+/* Identifies a list of keys by the identity and order of the objects. Different lists may share a number. */
 static uint64_t
 list_of(size_t n, const VALUE *objects)
 {
@@ -54,7 +54,7 @@ list_of(size_t n, const VALUE *objects)
     return list;
 }
 
-/* Whether that list came before; from now on it did. */
+/* True if that list came before. Remembers it. */
 static bool
 came_before_p(template_list *templates, uint64_t list)
 {
@@ -67,7 +67,7 @@ came_before_p(template_list *templates, uint64_t list)
     return false;
 }
 
-/* Whether the same object has the same hash for ever, and a Hash takes it as it is. */
+/* True if the key's hash never changes, and a Hash stores that very object. */
 static bool
 constant_key_p(VALUE key)
 {
@@ -107,8 +107,8 @@ put_value(st_data_t *key, st_data_t *value, st_data_t arg, int existing)
 }
 
 /*
- * A copy of the template with those objects; 0 when they have other keys. Ruby takes the write barrier from a Hash
- * whose table it hands out: so it is the template that is filled, and its copy an ordinary Hash.
+ * A copy of the template with those objects; 0 if their keys differ. Ruby withdraws the write barrier from a Hash whose
+ * table it hands out: therefore the template is filled, and the copy is an ordinary Hash.
  */
 static VALUE
 copy_with(const hash_template *template, size_t n, const VALUE *objects)
@@ -120,12 +120,12 @@ copy_with(const hash_template *template, size_t n, const VALUE *objects)
     st_foreach_with_replace(template->table, same_key, put_value, (st_data_t)&next);
     if (MP_UNLIKELY(next != objects + n)) return 0;
     copy = rb_obj_reveal(rb_hash_dup(hash), rb_cHash);
-    RB_GC_GUARD(hash); /* the template is forgotten where a collection runs in there */
+    RB_GC_GUARD(hash); /* a collection in there forgets the template */
     mp_hash_copied(copy, n, objects);
     return copy;
 }
 
-/* The template of a list; NULL without one. */
+/* The template of a list; NULL if there is none. */
 static const hash_template *
 template_of(const template_list *templates, uint64_t list)
 {
@@ -146,7 +146,7 @@ mp_hash_of_new_keys(size_t n, const VALUE *objects)
     return hash;
 }
 
-/* Keeps a template of a Hash that was made of n objects, of which no key is there twice. */
+/* Makes a template of a Hash that has that list of keys, none of them twice. */
 static void
 keep(template_list *templates, uint64_t list, VALUE hash)
 {
@@ -157,8 +157,8 @@ keep(template_list *templates, uint64_t list, VALUE hash)
 }
 
 /*
- * Other keys can have the list of a template. They get none of their own: whoever makes such keys on purpose would have
- * each of their maps compared with all templates.
+ * Keys that share the number of a template but differ from it get no template: otherwise an attacker who makes such
+ * keys could have every map compared with all templates.
  */
 VALUE
 mp_hash_of_row(mp_hash_templates *owner, size_t n, const VALUE *objects)

@@ -1,36 +1,36 @@
 /*
- * Hashes for keys that came before. The maps of a table have the same keys in the same order, row for row: the Hash of
- * a row is copied from a template with its values put in, so that no key is hashed again.
+ * Hashes with the same keys as an earlier one. The rows of a table are maps with the same keys in the same order: the
+ * Hash of a row is a copy of a template with the values of that row, so that no key is hashed again.
  */
 #ifndef MANYPACK_HASH_TEMPLATE_H
 #define MANYPACK_HASH_TEMPLATE_H
 
 #include "support.h"
 
-/* Of fewer pairs Ruby keeps no table of hashes beside a Hash that could be copied; more are no row any more. */
+/* Ruby does not store the hashes of fewer keys, so a copy would save nothing. Larger maps are hardly rows. */
 enum { MP_ROW_PAIRS_MIN = 9, MP_ROW_PAIRS_MAX = 256 };
 
 struct mp_hash_template_list;
 
-/* The templates of a Ractor. They have memory from the first map of a row's size on. */
+/* The templates of a Ractor. */
 typedef struct {
-    struct mp_hash_template_list *list; /* NULL before */
+    struct mp_hash_template_list *list; /* NULL before the first map that may be a row */
 } mp_hash_templates;
 
 /*
- * For the dmark of the object that has the templates: forgets them all. Every collection has to do so, a minor one and
- * the end of an incremental one too: nothing marks a template.
+ * For the dmark of the object that holds the templates: forgets them all. Every collection has to do so, including
+ * minor ones and the end of an incremental one, because nothing marks a template.
  */
 void mp_hash_templates_forget(mp_hash_templates *templates);
 
 size_t mp_hash_templates_memsize(const mp_hash_templates *templates);
 
-/* A new Hash of n objects, a key and a value in turn, every key hashed: for more pairs than fit into a Hash itself. */
+/* A new Hash of n objects, keys and values in turn, each key hashed. For more pairs than fit into a Hash's own slot. */
 VALUE mp_hash_of_new_keys(size_t n, const VALUE *objects);
 
 /*
- * A new Hash of n objects, a key and a value in turn, of MP_ROW_PAIRS_MIN to MP_ROW_PAIRS_MAX pairs. Equal keys must be
- * the same object to be found again. User code runs in here when a key's class has a #hash of its own.
+ * The same for MP_ROW_PAIRS_MIN to MP_ROW_PAIRS_MAX pairs, from a template if one has the same objects as keys. Runs
+ * user code if the class of a key has its own #hash.
  */
 VALUE mp_hash_of_row(mp_hash_templates *templates, size_t n, const VALUE *objects);
 

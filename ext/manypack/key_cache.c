@@ -1,19 +1,19 @@
-/* The key cache: how it makes a key that it does not have. */
+/* The cold half of the key cache: the keys that it makes. */
 #include "key_cache.h"
 
 #include "utf8.h"
 
-/* Interned: since Ruby 4.0 a String of its own table may know its hash, which every Hash else computes anew. */
+/* Interned, because since Ruby 4.0 an interned String may store its hash, which Hashes would otherwise recompute. */
 static VALUE
 string_new(const uint8_t *p, size_t len)
 {
     VALUE string = rb_enc_interned_str((const char *)p, (long)len, mp_utf8);
 
-    /* Ruby's own table may hold it for another Ractor as well: do not touch what is right already. */
+    /* Another Ractor may have the same interned String: do not write to it needlessly. */
     return RB_OBJ_SHAREABLE_P(string) ? string : mp_obj_set_shareable(string);
 }
 
-/* Symbols that can be collected: rb_intern and its like would keep a stranger's keys for ever. */
+/* A Symbol that can be collected: rb_intern and the like would keep a stranger's keys for ever. */
 static VALUE
 symbol_new(const uint8_t *p, size_t len)
 {

@@ -1,10 +1,10 @@
-/* Map keys that were seen before, as Strings and as Symbols: a table of each Ractor. */
+/* Map keys that a Ractor has seen before, as Strings and as Symbols. */
 #ifndef MANYPACK_KEY_CACHE_H
 #define MANYPACK_KEY_CACHE_H
 
 #include "string_table.h"
 
-/* Longer keys are not kept. */
+/* Longer keys are not cached. */
 #define MP_KEY_MAX 64
 
 typedef struct {
@@ -12,12 +12,15 @@ typedef struct {
 } mp_key_cache;
 
 /*
- * The String or Symbol for the len bytes at p that were not found inline: from another entry, or a new one, which is
- * kept unless it is too long. A String is frozen and shareable. 0 if the bytes are not UTF-8 and a Symbol is wanted.
+ * The cold half of mp_key_cache_fetch: searches all places and makes a key that is not there, which it caches unless it
+ * is too long.
  */
 VALUE mp_key_cache_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 
-/* The same, wherever it is. */
+/*
+ * The key of the len bytes at p, from the cache or new. A String is frozen and shareable. 0 if the bytes are not UTF-8
+ * and a Symbol is wanted.
+ */
 MP_INLINE VALUE
 mp_key_cache_fetch(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {

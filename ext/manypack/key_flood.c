@@ -1,4 +1,4 @@
-/* Counting how many keys have the same hash, with the help of a Hash of these hashes. */
+/* Counts the keys that have the same hash, in a Hash from hash to keys. */
 #include "key_flood.h"
 
 static bool
@@ -13,7 +13,7 @@ container_p(VALUE key)
     return !RB_SPECIAL_CONST_P(key) && (RB_BUILTIN_TYPE(key) == T_ARRAY || RB_BUILTIN_TYPE(key) == T_HASH);
 }
 
-/* Of the keys at these places, which have the same hash, whether at most so many are different. */
+/* True if at most that many of the keys at these places, which have the same hash, are different. */
 static bool
 few_different_p(VALUE places, const VALUE *values, int most)
 {
@@ -34,7 +34,7 @@ few_different_p(VALUE places, const VALUE *values, int most)
 
 typedef struct {
     const VALUE *values;
-    int exceeded; /* what there may be and is more of; 0 */
+    int exceeded; /* the limit that is exceeded; 0 if none is */
 } hash_check;
 
 static int
@@ -56,7 +56,7 @@ int
 mp_same_hash_exceeded(size_t n, const VALUE *values)
 {
     bool many = n > MP_SAME_HASH_MAX * 2;
-    VALUE seen = 0; /* a hash to the place of the one key that has it, or an Array of the places of several */
+    VALUE seen = 0; /* from a hash to the place of its only key, or to an Array of the places of its keys */
     hash_check check = {.values = values, .exceeded = 0};
     size_t at;
 

@@ -1,16 +1,16 @@
-/* The table of options, and how a Hash is read by it. */
+/* The table of options, and how it reads a Hash. */
 #include "options.h"
 
 #define MAX_MAX_DEPTH 100000
 
 typedef enum {
     FLAG,        /* a bool; nil is false */
-    TRUST,       /* untrusted: a bool that changes the defaults of others; nil says nothing, as for all that follow */
-    DEPTH,       /* 1 to MAX_MAX_DEPTH */
+    TRUST,       /* untrusted: a bool that changes other defaults; nil leaves it and every following kind unchanged */
+    DEPTH,       /* a uint32_t, 1 to MAX_MAX_DEPTH */
     SIZE,        /* a size_t */
     LARGE,       /* a uint64_t */
-    COUNT,       /* a uint32_t, at most */
-    STRICTNESS,  /* a bool; the user gives the name of the strict or the lax way */
+    COUNT,       /* a uint32_t; larger values become UINT32_MAX */
+    STRICTNESS,  /* a bool; the user gives the name of the lax or the strict way */
     BUFFER_SIZE, /* a size_t of mp_buffer_options */
 } option_kind;
 
@@ -20,8 +20,8 @@ typedef struct {
     option_kind kind;
     size_t offset;            /* of its field */
     uint64_t normal;          /* its default */
-    uint64_t untrusted;       /* its default with untrusted: true; of a BUFFER_SIZE the least that it can be */
-    const char *lax, *strict; /* what a STRICTNESS is given as */
+    uint64_t untrusted;       /* its default with untrusted: true; for a BUFFER_SIZE its minimum */
+    const char *lax, *strict; /* the values of a STRICTNESS */
 } option_row;
 
 #define OF(field) offsetof(mp_options, field)
@@ -35,7 +35,7 @@ static const option_row rows[] = {
     {"timestamp", FLAG, OF(timestamp), false, false, NULL, NULL},
     {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, NULL, NULL},
     {"untrusted", TRUST, OF(untrusted), false, true, NULL, NULL},
-    {"max_depth", DEPTH, OF(max_depth), 0, 0, NULL, NULL}, /* of 0 see mp_options */
+    {"max_depth", DEPTH, OF(max_depth), 0, 0, NULL, NULL}, /* 0: see mp_options */
     {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, NULL, NULL},
     {"max_objects", LARGE, OF(limits.objects), UINT64_MAX, 100000, NULL, NULL},
     {"max_map_size", COUNT, OF(limits.map), UINT32_MAX, 1000, NULL, NULL},
@@ -54,7 +54,7 @@ MP_STATIC_ASSERT(explicit_has_a_bit_for_each_row, CODEC_ROWS <= 32);
 /* Static symbols: immortal, never moved. */
 static VALUE names[ROWS], lax_names[ROWS], strict_names[ROWS];
 
-/* The defaults of the table, without and with untrusted; set once in Init. */
+/* The defaults, without and with untrusted; set once in Init. */
 static mp_options defaults[2];
 static mp_buffer_options buffer_defaults;
 
@@ -114,7 +114,7 @@ settle(mp_options *options)
                        limits->string != UINT32_MAX || limits->ext != UINT32_MAX;
 }
 
-/* Sets what the user did not give to the defaults that go with untrusted. */
+/* Sets the options that the user did not set to the defaults that go with untrusted. */
 static void
 set_defaults(mp_options *options)
 {
@@ -159,7 +159,7 @@ count_of(VALUE value, const char *option)
     return size < UINT32_MAX ? size : UINT32_MAX;
 }
 
-/* Whether a value is the stricter one of two names. ArgumentError for what is neither. */
+/* True if a value is the strict one of the two. ArgumentError if it is neither. */
 static bool
 strict_of(VALUE value, size_t row)
 {
@@ -190,11 +190,11 @@ value_of(VALUE value, size_t row)
 typedef struct {
     mp_options *options; /* NULL for Buffer.new, which has none */
     int api;
-    bool limits;   /* there was one that is no FLAG */
-    VALUE unknown; /* an Array of keys; 0 while there are none */
+    bool limits;   /* it had an option that is not a FLAG */
+    VALUE unknown; /* an Array of unknown keys; 0 while there are none */
 } reading;
 
-/* Whether the method knows the option of a row. */
+/* True if the method knows the option of that row. */
 static bool
 known_p(const reading *r, size_t row)
 {
@@ -258,7 +258,7 @@ raise_unknown(const reading *r)
                                 rb_funcall(mArguments, id_unknown_options, 2, r->unknown, known_names(r))));
 }
 
-/* Whether there was an option that is no FLAG. */
+/* True if there was an option that is not a FLAG. */
 static bool
 read_hash(mp_options *options, VALUE hash, int api)
 {
@@ -318,7 +318,7 @@ shown(const mp_options *options, size_t row)
     }
 }
 
-/* Whether an option is as it is by default. */
+/* True if an option has its default. */
 static bool
 usual_p(const mp_options *options, size_t row)
 {
@@ -329,7 +329,7 @@ usual_p(const mp_options *options, size_t row)
 VALUE
 mp_options_changed(const mp_options *options)
 {
-    const mp_options copy = *options; /* whose owner may be moved */
+    const mp_options copy = *options; /* compaction may move the original */
     VALUE changed = rb_hash_new();
     size_t row;
 
@@ -339,7 +339,7 @@ mp_options_changed(const mp_options *options)
     return changed;
 }
 
-/* The names of the options of a Codec, for fronts in Ruby that hand them on; shareable. */
+/* The names of a Codec's options, shareable. For Ruby methods that pass them on. */
 static VALUE
 codec_names(void)
 {

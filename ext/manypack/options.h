@@ -1,4 +1,4 @@
-/* Options: what a Hash of them sets, by the one table of their names in options.c. */
+/* Options, as read from a Hash by the one table in options.c. */
 #ifndef MANYPACK_OPTIONS_H
 #define MANYPACK_OPTIONS_H
 
@@ -9,37 +9,37 @@
 #define MP_PACK_MAX_DEPTH 512
 #define MP_UNTRUSTED_DEPTH 32
 
-/* Of packing and unpacking: one Hash may configure both. */
+/* Options of packing and unpacking: one Hash may configure both. */
 typedef struct {
-    size_t max_bytes;   /* of unpacking, as the rest of this first half: the longest input; SIZE_MAX without a limit */
-    uint32_t max_depth; /* open containers, of packing too; 0 for the default of the direction */
-    uint32_t explicit;  /* which rows of the table the user gave himself, a bit for each */
+    size_t max_bytes;   /* of an input; SIZE_MAX without a limit */
+    uint32_t max_depth; /* open containers, in packing too; 0 for the default of the direction */
+    uint32_t explicit;  /* one bit for each row of the table: set if the user set the option */
     bool untrusted;
     bool strict_utf8;
     bool unique_keys;
-    bool limited;       /* anything above but max_bytes and max_depth is other than it is by default */
+    bool limited;       /* more than max_bytes and max_depth has to be checked; derived from the rest */
     bool symbolize_keys;
     bool freeze;
     bool shareable;
     bool allow_unknown_ext;
     bool timestamp;
     bool compatibility_mode;
-    mp_limits limits; /* of unpacking; only asked for where limited */
+    mp_limits limits; /* of unpacking; read only if limited */
 } mp_options;
 
-/* Of a Buffer. */
+/* Options of a Buffer. */
 typedef struct {
     size_t io_buffer_size, read_reference_threshold, write_reference_threshold;
 } mp_buffer_options;
 
-/* Flags that say whose arguments are being read. */
+/* Flags that say whose arguments are read. */
 enum {
     MP_OWN = 0,         /* of a method that only Manypack has */
-    MP_SHARED = 1,      /* of a method that MessagePack has too: lenient where manypack/drop_in is loaded */
-    MP_WITH_BUFFER = 2, /* the method makes a Buffer and knows its options */
+    MP_SHARED = 1,      /* of a method that MessagePack has too: lenient if manypack/drop_in is loaded */
+    MP_WITH_BUFFER = 2, /* of a method that makes a Buffer and knows its options */
 };
 
-/* How many containers may be open in an input. */
+/* How many containers of an input may be open. */
 MP_INLINE uint32_t
 mp_unpack_max_depth(const mp_options *options)
 {
@@ -47,32 +47,32 @@ mp_unpack_max_depth(const mp_options *options)
     return options->untrusted ? MP_UNTRUSTED_DEPTH : MP_UNPACK_MAX_DEPTH;
 }
 
-/* The flags of a module function: only the one called on Manypack itself is certainly Manypack's own. */
+/* The flags of a module function, which is Manypack's own only if it is called on Manypack itself. */
 MP_INLINE int
 mp_api_of(VALUE self)
 {
     return self == mp_mManypack ? MP_OWN : MP_SHARED;
 }
 
-/* Whether such arguments may be all that the msgpack gem takes, unknown options included. */
+/* True if such arguments may be whatever the msgpack gem accepts, including unknown options. */
 bool mp_lenient_p(int api);
 
-/* The defaults. */
+/* Sets the defaults. */
 void mp_options_init(mp_options *options);
 
 /*
- * Sets what a Hash has. ArgumentError names unknown options and suggests known ones; TypeError,
- * RangeError and ArgumentError for values that an option cannot have.
+ * Sets the options in a Hash. ArgumentError for unknown options, which it names, suggesting known ones; TypeError,
+ * RangeError or ArgumentError for invalid values.
  */
 void mp_options_read(mp_options *options, VALUE hash, int api);
 
-/* The options of a Buffer in a Hash or nil, which mp_options_read or mp_buffer_options_check has passed. */
+/* The options of a Buffer in a Hash or nil, which mp_options_read or mp_buffer_options_check must have accepted. */
 mp_buffer_options mp_buffer_options_of(VALUE hash);
 
-/* ArgumentError where a Hash or nil for Buffer.new has other options. */
+/* ArgumentError if a Hash, or nil, for Buffer.new has unknown options. */
 void mp_buffer_options_check(VALUE hash, int api);
 
-/* A Hash of what is not as it is by default, with untrusted where that is set. */
+/* A Hash of the options that differ from their defaults, including untrusted if that is set. */
 VALUE mp_options_changed(const mp_options *options);
 
 #endif

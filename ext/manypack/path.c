@@ -1,7 +1,7 @@
-/* How an error of packing says where: the path from the root to the value at hand. */
+/* Writes the path of a value, such as "$.users[3].avatar". */
 #include "path.h"
 
-/* Steps of a path that are shown from its start and from its end. */
+/* A longer path is shown without its middle: this many steps from its start and from its end. */
 enum { PATH_HEAD = 8, PATH_TAIL = 8 };
 
 static bool
@@ -17,7 +17,7 @@ identifier_p(VALUE name)
     return n > 0;
 }
 
-/* ".name", "[3]", "[\"other string\"]"; of a key that is none of these, its class. */
+/* Appends ".name", "[3]", "[\"other string\"]", or, for any other key, its class in brackets. */
 static void
 append_step(VALUE path, const mp_place *place)
 {
@@ -34,7 +34,7 @@ append_step(VALUE path, const mp_place *place)
     else rb_str_catf(path, "[%" PRIsVALUE "]", rb_str_dump(key));
 }
 
-/* Of a very long path, both ends. Iterative: the C stack may be nearly used up. */
+/* Iterative, because the C stack may be nearly used up. */
 VALUE
 mp_path(const mp_place *innermost)
 {

@@ -1,17 +1,17 @@
-/* Where in an object the encoder is. */
+/* The path from the root of an object to the value that the encoder is at, for error messages. */
 #ifndef MANYPACK_PATH_H
 #define MANYPACK_PATH_H
 
 #include "support.h"
 
-/* One open container on the way to the value at hand; lives on the C stack, read only for error messages. */
+/* One open container on the way to the current value. Lives on the C stack. */
 typedef struct mp_place {
     const struct mp_place *up;
-    VALUE key;  /* of a map; Qundef in an array */
-    long index; /* of an array */
+    VALUE key;  /* in a map; Qundef in an array */
+    long index; /* in an array */
 } mp_place;
 
-/* "$.users[3].avatar"; NULL is the root, "$". */
+/* A String such as "$.users[3].avatar"; "$", the root, for NULL. */
 VALUE mp_path(const mp_place *innermost);
 
 #endif

@@ -1,7 +1,7 @@
-/* The object that holds what Manypack keeps for a Ractor: how the collector sees it, and how it is found. */
+/* The object that holds what Manypack keeps for a Ractor: what the collector sees of it, and how it is found. */
 #include "ractor.h"
 
-/* 3.3 and newer: with the object's own words in a slot of 160 bytes, as Hashes are, for ten thousand Ractors. */
+/* Small, for ten thousand Ractors: since 3.3 it fits a slot of 160 bytes with the object's own words. */
 MP_STATIC_ASSERT(ractor_state_is_small, sizeof(mp_ractor) <= 128);
 
 static void
@@ -17,7 +17,7 @@ ractor_mark(void *ptr)
     if (ractor->spares.body) rb_gc_mark_movable(ractor->spares.body);
 }
 
-/* The Symbols of the symbol cache are no objects, and of the templates none is left. */
+/* The symbol cache holds only Symbols that never move, and no templates are left. */
 static void
 ractor_compact(void *ptr)
 {
@@ -53,13 +53,13 @@ ractor_memsize(const void *ptr)
 }
 
 /*
- * Without a write barrier, so that every collection marks the whole object, a minor one and the end of an incremental
- * one included. The templates have to be forgotten at each of them. A miss of a cache stores a young object in this old
- * one: a barrier there would have the whole object marked again at the next minor collection as well, and locks all
- * Ractors while an incremental one is at work. It would pay only while nothing misses: to mark both tables at their
- * largest takes 70 to 90 microseconds of a minor collection, as it did when they were roots.
+ * Without a write barrier, so that every collection marks the whole object, including minor ones and the end of an
+ * incremental one: each of them must forget the templates. A cache miss stores a young object in this old one. With a
+ * barrier, that too would have the whole object marked at the next minor collection, and it would lock all Ractors
+ * during an incremental one. A barrier would pay only without misses: marking both tables at their largest takes 70 to
+ * 90 microseconds of a minor collection, as it did when they were roots.
  *
- * Never shareable: it is what one Ractor has for itself.
+ * Never shareable: it belongs to one Ractor alone.
  */
 static const rb_data_type_t ractor_type = {
     .wrap_struct_name = "Manypack::RactorState",
@@ -99,7 +99,7 @@ mp_main_ractor_p(void)
     return mp_ractor_current() == main_ractor;
 }
 
-/* Features are loaded in the main Ractor, so that this one is it. */
+/* Features are loaded in the main Ractor, so this is the main one's. */
 void
 Init_manypack_ractor(void)
 {

@@ -1,8 +1,9 @@
 /*
- * All that Manypack keeps for a Ractor from one call to the next: one object under one key of the Ractor's storage.
+ * Everything that Manypack keeps for a Ractor from one call to the next: one object, under one key of the Ractor's
+ * storage.
  *
- * Ruby pins that object and marks it for as long as the Ractor lives, so a pointer to its struct holds for the rest of
- * a call. Threads and Fibers of a Ractor share it: whoever calls user code has to expect that it used the same caches.
+ * Ruby pins and marks that object as long as the Ractor lives, so a pointer to its struct stays valid for the rest of a
+ * call. The Threads and Fibers of a Ractor share it: expect the caches to have changed after user code ran.
  */
 #ifndef MANYPACK_RACTOR_H
 #define MANYPACK_RACTOR_H
@@ -23,7 +24,7 @@ typedef struct {
     mp_spares spares;
 } mp_ractor;
 
-/* That of the current Ractor, made at its first call. NoMemoryError. */
+/* The current Ractor's, created at the first call. NoMemoryError. */
 mp_ractor *mp_ractor_current(void);
 
 bool mp_main_ractor_p(void);

@@ -1,10 +1,10 @@
-/* How a method reads: from a stream to objects, with everything given back however the method ends. */
+/* How a method reads objects from a stream and, however it ends, leaves both Unpacker and Buffer usable. */
 #include "reader.h"
 
 #include "decode.h"
 #include "wire.h"
 
-/* While it decodes with user code inside, nobody else may have its Buffer. */
+/* Nobody else may use the Buffer while user code may run inside the decoder. */
 static void
 buffer_take(mp_stream *u, bool taken)
 {
@@ -13,21 +13,21 @@ buffer_take(mp_stream *u, bool taken)
 
 /* --- one object ------------------------------------------------------------------------------------- */
 
-/* A method of an Unpacker. What it has to give back while it is at work is given back whatever happens. */
+/* One run of a method that reads. run_ensure undoes whatever its flags say, even if the method raises. */
 typedef struct {
     VALUE self;
     mp_stream *u;
     VALUE (*body)(void *run);
     bool at_work;
     bool decoding;
-    bool yielding; /* the block of each has an object */
-    bool begun;    /* the object was, by decode_front */
-    uint64_t need; /* bytes from the front on without which the decoder cannot go on; 0 where it can */
-    bool capped; /* the decoder had no more bytes than max_bytes leaves to the object at hand, and there are more */
+    bool yielding;        /* the block of each is running */
+    bool begun;           /* read_plain has begun the object */
+    uint64_t need;        /* bytes from the front that the decoder needs to continue; 0 if it can continue now */
+    bool capped;          /* the decoder got only the bytes that max_bytes leaves for the object, and there are more */
     mp_value_words words; /* lent to the decoder */
 } run;
 
-/* From here on the Unpacker is this method's. */
+/* Reserves the Unpacker for this method. */
 static void
 run_enter(run *r)
 {
@@ -37,7 +37,7 @@ run_enter(run *r)
     r->at_work = true;
 }
 
-/* From here on it is anybody's. */
+/* Releases the Unpacker. */
 static void
 run_leave(run *r)
 {
@@ -45,20 +45,20 @@ run_leave(run *r)
     r->at_work = false;
 }
 
-/* Keeps where the decoder is until there are more bytes, beyond the end of this call. */
+/* Keeps the decoder's state for when there are more bytes, which may be in another call. */
 static void
 suspend(run *r)
 {
     mp_stream *u = r->u;
 
-    if (!u->d.tree.depth) return; /* outside of all containers there is nothing to keep */
+    if (!u->d.tree.depth) return; /* outside of all containers it has no state */
     u->position = MP_IN_OBJECT;
     if (u->d.stack.owner) return;
     mp_value_stack_move(&u->d.stack, u->d.tree.count, u->d.tree.count + 62);
     RB_OBJ_WRITTEN(r->self, Qundef, u->d.stack.owner);
 }
 
-/* Has the decoder go on where it is: gives it what it cannot keep from one call to the next. */
+/* Prepares the decoder to start or continue, with everything that it cannot keep from one call to the next. */
 static void
 resume(run *r)
 {
@@ -83,7 +83,7 @@ resume(run *r)
     u->message = u->origin;
 }
 
-/* Decodes the first chunk, and drops what it decoded of it. Qundef when the object does not end there. */
+/* Decodes from the first chunk and drops what it decoded. Qundef if the object does not end there. */
 static VALUE
 decode_front(run *r)
 {
@@ -101,16 +101,16 @@ decode_front(run *r)
     source = chunk->str;
     mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), r->capped ? allowed : chunk->len);
     obj = mp_decode_on(&u->d);
-    mp_stream_get(r->self); /* raises where this was a body, whose end came while a Fiber had stopped in here */
+    mp_stream_get(r->self); /* raises if the body ended while a Fiber was suspended in here */
     buffer_take(u, false);
     r->decoding = false;
     if (obj == Qundef) r->need = mp_object_need(u->d.at, u->d.end);
     mp_stream_consume(u, mp_decoder_detach(&u->d));
-    RB_GC_GUARD(source); /* what only the decoder knows may move */
+    RB_GC_GUARD(source); /* otherwise compaction may move it */
     return obj;
 }
 
-/* Reads until the bytes that the decoder needs are there. false when the input ends before. */
+/* Reads the bytes that the decoder needs. False if the input ends first. */
 static bool
 need_there(const run *r)
 {
@@ -121,7 +121,7 @@ need_there(const run *r)
     return mp_stream_bytes_there(r->u, r->need, whole);
 }
 
-/* The object is whole, and was consumed. */
+/* The object is complete, and its bytes are consumed. */
 static VALUE
 object_read(run *r, VALUE obj)
 {
@@ -134,7 +134,7 @@ object_read(run *r, VALUE obj)
     return obj;
 }
 
-/* The object that decode_front has begun and not ended. Qundef when the bytes end before it does. */
+/* Finishes an object that has been begun. Qundef if the bytes end inside it. */
 static VALUE
 read_on(run *r)
 {
@@ -143,13 +143,14 @@ read_on(run *r)
 
     do {
         if (MP_UNLIKELY(r->need && r->capped)) {
-            /* The rest is not built: wherever it ends, or the bytes do, is too far for check_max_bytes. */
+            /* Already past max_bytes: skip the rest. At the end of the object or of the input, whichever comes first,
+               mp_stream_check_max_bytes raises. */
             mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
             mp_stream_pass_over(u);
             return Qundef;
         }
         if (r->need) {
-            suspend(r); /* before anything that can raise or never return */
+            suspend(r); /* first, because reading can raise or never return */
             if (!need_there(r)) return Qundef;
         }
         obj = decode_front(r);
@@ -157,7 +158,7 @@ read_on(run *r)
     return object_read(r, obj);
 }
 
-/* The next object. Qundef when the bytes end before it does. */
+/* The next object. Qundef if the bytes end before or inside it. */
 static VALUE
 read_object(run *r)
 {
@@ -177,7 +178,7 @@ read_body(void *arg)
     return r->begun ? read_on(r) : read_object(r);
 }
 
-/* While the block has an object, the Unpacker is not at work: the block may use it, and break out. */
+/* While the block runs, the Unpacker is not in use: the block may call its methods, and break. */
 static VALUE
 each_body(void *arg)
 {
@@ -222,7 +223,7 @@ run_body(VALUE arg)
     return result;
 }
 
-/* Where to go on after an error: behind the object to blame and all that is around it, or nowhere. */
+/* Decides where reading continues after an error: after the whole top-level object that failed, or nowhere. */
 static void
 after_error(run *r)
 {
@@ -233,7 +234,7 @@ after_error(run *r)
         mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
         if (mp_walk_object_passed(&u->walk)) mp_stream_at_object(u);
     } else if (r->decoding || u->position_unknown) {
-        VALUE error = rb_errinfo(); /* nil when the making of the exception itself was left by a throw */
+        VALUE error = rb_errinfo(); /* nil if the exception's own initialize threw */
         if (NIL_P(error)) error = rb_exc_new_cstr(rb_eRuntimeError, "unpacker does not know where it is");
         RB_OBJ_WRITE(r->self, &u->sticky_error, error);
         mp_stream_at_object(u);
@@ -250,7 +251,7 @@ run_ensure(VALUE arg)
     if (MP_LIKELY(!r->at_work)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
-    if (r->decoding) buffer_take(u, false); /* else it is taken by somebody else, or not at all */
+    if (r->decoding) buffer_take(u, false); /* otherwise it is not taken, or not by this method */
     after_error(r);
     return Qnil;
 }
@@ -270,7 +271,7 @@ run_ensured(run *r)
     return rb_ensure(run_body, (VALUE)r, run_ensure, (VALUE)r);
 }
 
-/* Runs a body. Its result, or Qundef when the bytes end before it is done. */
+/* Runs a body and returns its result, or Qundef if the bytes end too early. */
 static VALUE
 run_with(VALUE self, VALUE (*body)(void *))
 {
@@ -280,7 +281,7 @@ run_with(VALUE self, VALUE (*body)(void *))
     return run_ensured(&r);
 }
 
-/* The same, but the end of the bytes is an error. */
+/* The same, but raises if the bytes end too early. */
 static VALUE
 run_whole(VALUE self, VALUE (*body)(void *))
 {
@@ -290,7 +291,7 @@ run_whole(VALUE self, VALUE (*body)(void *))
     return result;
 }
 
-/* Whether the next object may be read without a limit to check, and nothing of it was read before. */
+/* True if no part of the next object has been read, and it has no limits to check. */
 MP_INLINE bool
 read_plainly_p(const mp_stream *u)
 {
@@ -298,11 +299,12 @@ read_plainly_p(const mp_stream *u)
 }
 
 /*
- * Begins the object that starts in a chunk, without rb_ensure, which takes as long as to read a short one: a plain
- * decoder stops before it would call user code or raise. Qundef when it stopped, or the chunk ends before the object.
+ * Begins the object at the start of a chunk without rb_ensure, which would take as long as reading a short object. That
+ * is safe with a plain decoder, which stops before it calls user code or raises. Qundef if it stopped, or if the chunk
+ * ends inside the object.
  *
- * One kind of user code remains: where two keys of different classes have similar hashes, Ruby calls an eql? that a
- * program has redefined for a core class. Such an eql? finds the Unpacker in use, and leaves it so if it raises.
+ * One kind of user code remains: if two keys of different classes have similar hashes, Ruby calls eql?, which a program
+ * may have redefined for a core class. Such an eql? finds the Unpacker in use, and leaves it in use if it raises.
  */
 static VALUE
 read_plain(run *r, const mp_chunk *chunk)
@@ -325,7 +327,7 @@ read_plain(run *r, const mp_chunk *chunk)
     return obj;
 }
 
-/* The next object of an Unpacker that may be read. */
+/* The next object. The caller has checked that the Unpacker may be read. */
 static VALUE
 read_next(VALUE self, mp_stream *u)
 {
@@ -349,10 +351,7 @@ read_next(VALUE self, mp_stream *u)
     return obj;
 }
 
-/*
- * The next object where it is a short one that is all there, or Qundef: a handler reads many of these, and they need no
- * decoder.
- */
+/* The next object if it is short and complete, otherwise Qundef. Handlers read many of these; they need no decoder. */
 static VALUE
 read_short(mp_stream *u)
 {
@@ -394,7 +393,7 @@ mp_stream_skip(VALUE self)
 
 /* --- headers ---------------------------------------------------------------------------------------- */
 
-/* Has the head of the next object at the front of the buffer. false when its bytes are not to be had. */
+/* Gets the head of the next object to the front of the buffer. False if the input ends first. */
 static bool
 head_there(mp_stream *u)
 {
@@ -412,7 +411,7 @@ head_there(mp_stream *u)
     return mp_stream_bytes_there(u, need, need);
 }
 
-/* The count of a container's head, which is dropped; a head of another kind stays. */
+/* Drops the head of a container and returns its count; keeps a head of any other kind. */
 static VALUE
 read_header(mp_stream *u, mp_kind kind)
 {

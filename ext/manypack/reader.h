@@ -4,19 +4,19 @@
 
 #include "stream.h"
 
-/* The next object. TruncatedError when the bytes end before it does; the other errors are those of mp_decode_on. */
+/* The next object. TruncatedError if the bytes end before or inside it; otherwise the errors of mp_decode_on. */
 VALUE mp_stream_read(VALUE self, mp_stream *u);
 
 /* Yields each object until the bytes end. */
 void mp_stream_each(VALUE self);
 
-/* Passes over the next object, or the rest of one that was read in part. TruncatedError as mp_stream_read. */
+/* Skips the next object, or the rest of one that was partly read. TruncatedError like mp_stream_read. */
 void mp_stream_skip(VALUE self);
 
-/* Passes over a nil, and tells whether there was one: Qtrue or Qfalse. */
+/* Skips the next object if it is nil. Returns Qtrue if it was, otherwise Qfalse. */
 VALUE mp_stream_skip_nil(VALUE self);
 
-/* The count of the container that comes next, whose head is dropped. UnexpectedTypeError for another object. */
+/* Reads the head of a container and returns its count. UnexpectedTypeError for any other object. */
 VALUE mp_stream_read_header(VALUE self, mp_kind kind);
 
 #endif

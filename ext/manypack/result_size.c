@@ -1,7 +1,7 @@
-/* What a Ractor learns from the sizes of its last two long results. */
+/* Predicts the size of a Ractor's next long result from its last two. */
 #include "result_size.h"
 
-/* No more than 32 MB are asked for at once, however long the results were. */
+/* It never predicts more than 32 MB, however long the results were. */
 enum { UNIT = 1024, MOST = 32 * 1024 - 1 };
 
 size_t

@@ -5,8 +5,8 @@
 #include "support.h"
 
 /*
- * Whether the C stack has less left than an exception needs to be made and raised. Ruby answers for its own
- * margin of 16 KB, within which it raises nothing but SystemStackError; asking from further down widens it.
+ * True if the C stack has less left than it takes to make and raise an exception. ruby_stack_check answers for Ruby's
+ * own margin of 16 KB, within which Ruby raises only SystemStackError; asking it from further down widens the margin.
  */
 static MP_NOINLINE bool
 mp_stack_low_p(int steps)
@@ -14,15 +14,15 @@ mp_stack_low_p(int steps)
     volatile char step[12 * 1024];
     bool low;
 
-    step[0] = 0; /* keeps the frame, and this call from becoming a jump */
+    step[0] = 0; /* keeps the frame, and prevents a tail call */
     low = ruby_stack_check() || (steps > 1 && mp_stack_low_p(steps - 1));
     return low || step[0];
 }
 
-/* From so many levels on a SystemStackError of user code is taken for what it is: too many levels. */
+/* At this many levels or more, a SystemStackError of user code is taken to mean too many levels. */
 enum { MP_DEEP = 64 };
 
-/* Whether user code should not be called any more, nor another level be opened. */
+/* True if it is too late to call user code or to open another level. */
 MP_INLINE bool
 mp_stack_used_up_p(void)
 {

@@ -3,7 +3,7 @@
 
 #include "wire.h"
 
-/* Containers that an object being skipped may have open before there is memory for more. */
+/* The walk's first memory is for this many open containers. */
 enum { FIRST_PLACES = 16 };
 
 mp_stream *
@@ -48,14 +48,14 @@ mp_stream_set_aside(mp_stream *u)
     u->places = 0;
 }
 
-/* How deep a walk may get; for the body of an ext it depends on where that is. */
+/* How deep a walk may get: in the body of an ext, less by the depth of the ext. */
 static size_t
 walk_most(const mp_stream *u)
 {
     return mp_unpack_max_depth(&u->codec.options) - u->outer.depth;
 }
 
-/* Lets the walk be that many containers deep. */
+/* Gives the walk memory for that many open containers. */
 static void
 walk_reserve(mp_stream *u, size_t places)
 {
@@ -83,7 +83,7 @@ walk_may_deepen(const mp_stream *u)
     return u->walk.max_depth < walk_most(u);
 }
 
-/* Doubles the places of a walk that is as deep as it has places, up to its limit. */
+/* Doubles the memory of a walk that has used it up, within its limit. */
 static void
 walk_deepen(mp_stream *u)
 {
@@ -161,7 +161,7 @@ mp_stream_raise_unknown_position(mp_stream *u, mp_status status, uint64_t object
     mp_raise_status(status, blame);
 }
 
-/* Walks on, without allocating. */
+/* Continues the walk. Does not allocate. */
 static mp_status
 walk_on(mp_stream *u, const uint8_t **p, const uint8_t *end)
 {
@@ -169,7 +169,7 @@ walk_on(mp_stream *u, const uint8_t **p, const uint8_t *end)
     return mp_skip(&u->walk, p, end);
 }
 
-/* Bytes that the object has at least from p on, where the walk stopped: only an io that waits for all asks for them. */
+/* The least number of bytes of the object from p, where the walk stopped. 0 if the io does not need to know. */
 static uint64_t
 walk_whole(const mp_stream *u, const uint8_t *p, const uint8_t *end)
 {

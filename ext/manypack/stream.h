@@ -98,7 +98,7 @@ mp_stream_passing_p(const mp_stream *u)
 /* Prepares to pass over the rest of an object, whose place is tree; why becomes the position. */
 void mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why);
 
-/* Starts a walk over a whole object, of a message that has that many objects so far, this one included. */
+/* Starts a walk over a whole object. The message has that many objects so far, including this one. */
 void mp_stream_walk(mp_stream *u, uint64_t objects);
 
 /* Continues the walk to the end of its object. False if the bytes end first. */
@@ -111,22 +111,22 @@ bool mp_stream_pass_over(mp_stream *u);
 mp_blame mp_stream_front(const mp_stream *u);
 
 /*
- * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first. The
- * object has at least `whole` bytes from the front on: an io that waits for all that it is asked for is asked for no
- * more.
+ * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first.
+ * whole is the least number of bytes of the object from the front: an io that waits for all bytes that it is asked for
+ * is not asked for more.
  */
 bool mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t whole);
 
-/* True if the io waits for all that it is asked for. */
+/* True if the io waits for all bytes that it is asked for. */
 bool mp_stream_reads_exactly_p(const mp_stream *u);
 
 /*
- * LimitError if the current object has more bytes than it may, of which `ahead` are not consumed yet. whole says that
- * its end is known.
+ * LimitError if the current object has more than max_bytes. ahead counts those that are not consumed yet; whole says
+ * that the end of the object is known.
  */
 void mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool whole);
 
-/* The input ends in the middle of an object, or before one. */
+/* Raises TruncatedError: the input ends before or inside an object. */
 NORETURN(void mp_stream_raise_truncated(const mp_stream *u));
 
 /* Raises an error after which nobody knows where the next object starts; the message has that many objects so far. */

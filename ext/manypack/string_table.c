@@ -1,4 +1,4 @@
-/* The cold half of Strings in cache tables: memory, marks, and Strings that are longer than an entry. */
+/* The cold half of string tables: marking, and the search through all places. */
 #include "string_table.h"
 
 MP_STATIC_ASSERT(two_string_entries_to_a_cache_line, sizeof(VALUE) != 8 || sizeof(mp_string_entry) == 32);
@@ -25,7 +25,7 @@ mp_string_table_mark(const mp_cache_table *table)
     }
 }
 
-/* An entry is found by its bytes, so it stays where it is when its object moves. */
+/* An entry is found by its bytes, so it stays in place when its object moves. */
 void
 mp_string_table_compact(mp_cache_table *table)
 {
@@ -43,10 +43,7 @@ mp_string_table_memsize(const mp_cache_table *table)
     return mp_cache_table_memsize(table, &layout);
 }
 
-/*
- * Confirms a match of what the entries have: of more than MP_STRING_INLINE bytes that is not all, and the object's own
- * bytes are compared.
- */
+/* Confirms a match longer than MP_STRING_INLINE by comparing the whole payload with the entry's object. */
 static bool
 whole_match_p(const mp_string_entry *entry, const uint8_t *p, size_t len)
 {

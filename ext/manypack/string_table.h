@@ -1,39 +1,39 @@
 /*
- * Strings and Symbols that were seen before, found by their bytes: the entries of the key cache and the value cache.
+ * Strings and Symbols found by their bytes: the entries of the key cache and the value cache.
  *
- * Short ones have their bytes inline, so that a hit reads half a cache line and takes no lock. Ruby's own table of
- * strings costs ten times as much.
+ * An entry holds the bytes of a short String, so that a hit reads half a cache line and takes no lock. Ruby's own table
+ * of strings takes ten times as long.
  */
 #ifndef MANYPACK_STRING_TABLE_H
 #define MANYPACK_STRING_TABLE_H
 
 #include "cache_table.h"
 
-/* An entry has all bytes of a String up to this length; of a longer one the object itself is compared as well. */
+/* An entry holds all bytes of a String up to this length. For a longer one the object itself is compared as well. */
 #define MP_STRING_INLINE 22
 
-/* What is made of the bytes. The same bytes may be kept once for each. */
+/* What the bytes become. A table may hold the same bytes once per kind. */
 typedef enum { MP_KEY_STRING = 1, MP_KEY_SYMBOL, MP_VALUE_SHAREABLE, MP_VALUE_INTERNED } mp_string_kind;
 
 typedef struct {
-    VALUE object;         /* 0 when the entry is free */
-    uint64_t first, last; /* up to 8 bytes from each end: with the length all of up to 16 */
+    VALUE object;         /* 0 if the entry is free */
+    uint64_t first, last; /* up to 8 bytes from each end, which are all of up to 16 */
     uint64_t rest;        /* length, kind, and up to 6 bytes from the middle; never 0 */
 } mp_string_entry;
 
-/* The entry that has the len bytes at p, which wanted describes, in whichever way; NULL if none has them. */
+/* The entry for the len bytes at p, which wanted describes, in any of its four places; NULL if there is none. */
 const mp_string_entry *mp_string_search(mp_cache_table *table, const mp_string_entry *wanted,
                                         const uint8_t *p, size_t len);
 
-/* Keeps an entry that no way has. */
+/* Adds an entry that is in none of its four places. */
 void mp_string_keep(mp_cache_table *table, const mp_string_entry *entry);
 
-/* For the dmark, the dcompact and the dsize of the object that has the table. */
+/* For the dmark, the dcompact and the dsize of the object that holds the table. */
 void mp_string_table_mark(const mp_cache_table *table);
 void mp_string_table_compact(mp_cache_table *table);
 size_t mp_string_table_memsize(const mp_cache_table *table);
 
-/* What an entry has of 1 to 255 bytes. */
+/* The entry of 1 to 255 bytes, without its object. */
 MP_INLINE mp_string_entry
 mp_string_describe(const uint8_t *p, size_t len, mp_string_kind kind)
 {
@@ -67,7 +67,7 @@ mp_string_home(const mp_cache_table *table, const mp_string_entry *entry)
     return mp_cache_table_index(table, entry->first + (entry->last << 7 | entry->last >> 57) + entry->rest);
 }
 
-/* The entry equal to wanted, of at most MP_STRING_INLINE bytes, if it is at home or beside it: where most are. */
+/* The entry of up to MP_STRING_INLINE bytes that wanted describes, if it is at home or next to it, as most are. */
 MP_INLINE const mp_string_entry *
 mp_string_near(const mp_cache_table *table, const mp_string_entry *wanted)
 {

@@ -1,4 +1,4 @@
-/* Names of Ruby things, and small helpers. */
+/* Classes, encodings and small helpers. */
 #include "support.h"
 
 VALUE mp_mManypack;

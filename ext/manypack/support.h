@@ -1,4 +1,4 @@
-/* What every file of the extension uses: names of Ruby things, set once when it is loaded, and small helpers. */
+/* What every file of the extension uses: classes and encodings, set once when it is loaded, and small helpers. */
 #ifndef MANYPACK_SUPPORT_H
 #define MANYPACK_SUPPORT_H
 
@@ -11,17 +11,17 @@ extern VALUE mp_cExtensionValue, mp_cTimestamp;
 extern rb_encoding *mp_utf8;
 extern int mp_utf8_index, mp_usascii_index, mp_binary_index;
 
-/* Whether the bytes of text in an encoding are UTF-8 as they are. */
+/* True for an encoding whose bytes are also UTF-8. */
 MP_INLINE bool
 mp_utf8_index_p(int index)
 {
     return index == mp_utf8_index || index == mp_usascii_index;
 }
 
-/* A size that a user gave: RangeError below 0 and above SIZE_MAX, TypeError for what is no Integer. */
+/* A size from a user. RangeError below 0 or above SIZE_MAX, TypeError unless it is an Integer. */
 size_t mp_size(VALUE integer, const char *what);
 
-/* A class or module that lib/manypack defined before it loaded the extension; kept for ever. */
+/* A class or module that lib/manypack has defined before it loaded the extension. Kept for ever. */
 VALUE mp_const(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* The symbol cache: how it packs a Symbol that it does not have. */
+/* The cold half of the symbol cache: Symbols that are not at home, or not in the cache yet. */
 #include "symbol_cache.h"
 
 MP_STATIC_ASSERT(a_packed_symbol_is_an_entry, sizeof(mp_packed_symbol) <= MP_CACHE_ENTRY_MAX);
@@ -20,7 +20,7 @@ mp_symbol_cache_memsize(const mp_symbol_cache *cache)
     return mp_cache_table_memsize(&cache->table, &layout);
 }
 
-/* The entry of a Symbol that is kept; NULL. */
+/* The entry of a Symbol in any of its places; NULL if it is not cached. */
 static const mp_packed_symbol *
 find(mp_symbol_cache *cache, VALUE symbol)
 {

@@ -1,8 +1,9 @@
 /*
- * The packed bytes of Symbols, found by the objects themselves: a table of each Ractor.
+ * The packed bytes of Symbols, found by the Symbols themselves. Each Ractor has such a cache.
  *
- * Before 4.1 Ruby looks up the name of a Symbol under a lock of all Ractors: two that pack rows with Symbol keys
- * would do half of what one does. Only Symbols that are never collected are kept, so that the collector need not know.
+ * Before 4.1 Ruby looks up the name of a Symbol under a lock that all Ractors share: two Ractors that pack rows with
+ * Symbol keys would do half the work of one. Only Symbols that are never collected are cached, so the collector need
+ * not know of them.
  */
 #ifndef MANYPACK_SYMBOL_CACHE_H
 #define MANYPACK_SYMBOL_CACHE_H
@@ -10,11 +11,11 @@
 #include "cache_table.h"
 #include "wire.h"
 
-/* A fixstr of any length. Longer names, and those that are not UTF-8, are looked up each time. */
+/* The longest fixstr with its head. Longer names, and names that are not UTF-8, are not cached. */
 #define MP_PACKED_SYMBOL_MAX (1 + MP_FIXSTR_MAX)
 
 typedef struct {
-    VALUE symbol; /* 0 when the entry is free */
+    VALUE symbol; /* 0 if the entry is free */
     uint8_t bytes[MP_PACKED_SYMBOL_MAX];
 } mp_packed_symbol;
 
@@ -22,7 +23,7 @@ typedef struct {
     mp_cache_table table;
 } mp_symbol_cache;
 
-/* For the dsize of the object that has the cache. */
+/* For the dsize of the object that holds the cache. */
 size_t mp_symbol_cache_memsize(const mp_symbol_cache *cache);
 
 /* The index of the entry that is a Symbol's home. */
@@ -32,10 +33,13 @@ mp_symbol_cache_home(const mp_symbol_cache *cache, VALUE symbol)
     return mp_cache_table_index(&cache->table, symbol);
 }
 
-/* A Symbol that is never collected and not at home; NULL when it cannot be kept, and *name is its name. */
+/* The cold half of mp_symbol_cache_find: searches all places, and adds a Symbol that is not there. */
 const mp_packed_symbol *mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name);
 
-/* The same of one that may be at home. The entry stays where it is until the next look-up. */
+/*
+ * The entry of a Symbol that is never collected, valid until the next look-up. If the Symbol cannot be cached, returns
+ * NULL and sets *name to its name.
+ */
 MP_INLINE const mp_packed_symbol *
 mp_symbol_cache_find(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
 {
@@ -44,7 +48,7 @@ mp_symbol_cache_find(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
     return MP_LIKELY(home->symbol == symbol) ? home : mp_symbol_cache_search(cache, symbol, name);
 }
 
-/* Writes it to p, where there is room for MP_PACKED_SYMBOL_MAX bytes. Returns where it ends. */
+/* Writes the packed Symbol to p, where MP_PACKED_SYMBOL_MAX bytes must be free. Returns its end. */
 MP_INLINE uint8_t *
 mp_put_packed_symbol(uint8_t *p, const mp_packed_symbol *packed)
 {

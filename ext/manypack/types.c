@@ -1,4 +1,4 @@
-/* The registry of ext types: handlers, and the lookup of a class. */
+/* Handlers, the registry of ext types, and the look-up of a class in it. */
 #include "types.h"
 
 #include "ractor.h"
@@ -6,7 +6,7 @@
 static ID id_call, id_receiver, id_name, id_to_proc, id_proc_for;
 static VALUE mHandler, eIsolationError;
 
-/* Made once, for registered_types to be equal to themselves. The Procs of a Symbol are equal anyway. */
+/* Made once, so that registered_types returns the same Proc each time. The Procs of a Symbol are equal anyway. */
 static VALUE
 make_proc(VALUE receiver, ID method)
 {
@@ -28,7 +28,7 @@ mp_handler_init(VALUE spec, VALUE owner)
     } else if (rb_obj_is_method(spec)) {
         VALUE receiver = rb_funcall(spec, id_receiver, 0), name = rb_funcall(spec, id_name, 0);
 
-        /* An unbound method bound by hand is not what the receiver has by that name. */
+        /* A method bound by hand may differ from the receiver's method of that name. */
         if (rb_respond_to(receiver, rb_to_id(name)) && rb_equal(rb_obj_method(receiver, name), spec)) {
             handler.receiver = receiver;
             handler.method = rb_to_id(name);
@@ -80,7 +80,7 @@ list_copy(const mp_type *list, size_t count)
     return copy;
 }
 
-/* The packers that encode.c asks for by themselves. */
+/* Finds the packers that encode.c looks up without a class. */
 static void
 find_special_packers(mp_types *types)
 {
@@ -108,7 +108,7 @@ mp_types_new(void)
 void
 mp_types_copy(mp_types *to, const mp_types *from)
 {
-    /* Counts follow their lists: were the second allocation to raise, the first list is found and freed. */
+    /* Each count is set after its list, so that the first list is freed if the second allocation raises. */
     to->packers = list_copy(from->packers, from->packer_count);
     to->packer_count = from->packer_count;
     to->unpackers = list_copy(from->unpackers, from->unpacker_count);
@@ -275,7 +275,7 @@ packer_of_class(const mp_types *types, VALUE klass)
 const mp_type *
 mp_types_for_object(const mp_types *types, VALUE obj)
 {
-    VALUE klass = CLASS_OF(obj); /* of an object that was extended, its singleton class */
+    VALUE klass = CLASS_OF(obj); /* the singleton class, if there is one */
     const mp_type *type = packer_of_class(types, klass);
     size_t i;
 

@@ -60,7 +60,7 @@ static const rb_data_type_t unpacker_type = {
 
 static VALUE cUnpacker;
 
-/* For methods that do more than read: not over the body of an ext either. */
+/* For methods that do more than read, which are not allowed over the body of an ext. */
 static mp_stream *
 unpacker_for_change(VALUE self)
 {
@@ -84,10 +84,10 @@ static void
 codec_set(VALUE self, const mp_codec *codec)
 {
     mp_stream *u = mp_typed_data(self);
-    bool written = u->codec.object == codec->object; /* of one that is used again */
+    bool same = u->codec.object == codec->object; /* when a spare is used again */
 
     u->codec = *codec;
-    if (!written) RB_OBJ_WRITTEN(self, Qundef, codec->object);
+    if (!same) RB_OBJ_WRITTEN(self, Qundef, codec->object);
 }
 
 static void
@@ -122,7 +122,7 @@ mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
     return self;
 }
 
-/* --- used by others --------------------------------------------------------------------------------- */
+/* --- for other files -------------------------------------------------------------------------------- */
 
 VALUE
 mp_unpacker_borrow(VALUE codec)
@@ -133,7 +133,7 @@ mp_unpacker_borrow(VALUE codec)
     if (MP_UNLIKELY(!self)) {
         self = unpacker_allocate(cUnpacker);
         unpacker_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil));
-        return rb_obj_freeze(self); /* for a block alone: it takes no types and no instance variables */
+        return rb_obj_freeze(self); /* a block may not add ext types or instance variables */
     }
     u = mp_typed_data(self);
     mp_buffer_reopen(u->buffer);
@@ -153,7 +153,7 @@ mp_unpacker_give_back(VALUE self)
     mp_ractor_current()->spares.unpacker = self;
 }
 
-/* Bodies inside each other whose Unpackers are kept. */
+/* How many Unpackers for nested bodies are kept. */
 enum { SPARE_BODIES = 8 };
 
 void
@@ -172,7 +172,7 @@ mp_unpacker_keep_for_bodies(VALUE self)
     mp_ractor_current()->spares.body = self;
 }
 
-/* Hands the Unpackers for bodies that a read has left to whoever needs some next. */
+/* Keeps the Unpackers for bodies that a read has used, for the next read of any Unpacker. */
 static void
 keep_inner(VALUE self)
 {
@@ -199,7 +199,7 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
     return obj;
 }
 
-/* Whether nobody is at work on one whose body has ended, and no user code made it its own. */
+/* True if an Unpacker whose body has ended is idle, and user code has not changed the object itself. */
 static bool
 body_reusable_p(VALUE self)
 {
@@ -228,7 +228,7 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
     return self;
 }
 
-/* Over a body it is made when somebody asks for it. */
+/* The Buffer of an Unpacker. Over a body it is created on demand and refuses all use. */
 static VALUE
 unpacker_buffer(VALUE self)
 {
@@ -285,7 +285,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     mp_check_source(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
     buffer = mp_buffer_new(io, options);
-    /* Not sooner: the io, which was asked what it responds to, may have initialized it. */
+    /* Checked last, because user code ran when the io was asked what it responds to. */
     if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
     unpacker_init(self, &codec, buffer);
     return self;

@@ -1,7 +1,7 @@
-/* The value cache: when it is asked at all, and how it makes a String that it does not have. */
+/* The cold half of the value cache: the Strings that it makes, and when it is bypassed. */
 #include "value_cache.h"
 
-/* Misses that are free at first, and again after so many Strings have bypassed the cache. */
+/* The credit at first, and again each time after BYPASSING Strings have bypassed the cache. */
 enum { FREE_MISSES = 64, BYPASSING = 512 };
 
 void
@@ -22,7 +22,7 @@ mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind)
     return mp_obj_set_shareable(string);
 }
 
-/* The String from one of its ways, or a new one, which is kept; the credit allows to look. */
+/* The String from any of its places, or a new one, which is cached. */
 static VALUE
 find_or_keep(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {

@@ -1,13 +1,13 @@
 /*
- * Short Strings that were seen before as values, for options under which they are frozen, so that one may stand in
- * several places: a table of each Ractor.
+ * Short Strings that a Ractor has seen before as values. For options that freeze Strings, so that the same one may
+ * appear in several places.
  */
 #ifndef MANYPACK_VALUE_CACHE_H
 #define MANYPACK_VALUE_CACHE_H
 
 #include "string_table.h"
 
-/* Longer Strings, and empty ones, are not kept: they are for mp_value_new. */
+/* Longer Strings, and empty ones, are not cached: the caller uses mp_value_new. */
 #define MP_VALUE_MAX 128
 
 /*
@@ -18,18 +18,15 @@ enum { MP_VALUE_HIT = 4, MP_VALUE_CREDIT_MAX = 256 };
 
 typedef struct {
     mp_cache_table table;
-    int credit; /* misses that are left; below 0, Strings that still bypass the cache */
+    int credit; /* how many misses are left; if negative, how many Strings still bypass the cache */
 } mp_value_cache;
 
 void mp_value_cache_init(mp_value_cache *cache);
 
-/* A new frozen String of the len bytes at p, of either kind of values. */
+/* A new frozen String of the len bytes at p, either interned or shareable. */
 VALUE mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind);
 
-/*
- * The String for 1 to MP_VALUE_MAX bytes that were not found inline: from another entry, or a new one, which may be
- * kept.
- */
+/* The cold half of mp_value_cache_fetch: searches all places, makes a String that is not there, and may cache it. */
 VALUE mp_value_cache_search(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 
 MP_INLINE VALUE
@@ -39,7 +36,7 @@ mp_value_cache_hit(mp_value_cache *cache, const mp_string_entry *entry)
     return entry->object;
 }
 
-/* The same, wherever it is. */
+/* The String of the len bytes at p, 1 to MP_VALUE_MAX of them, from the cache or new. */
 MP_INLINE VALUE
 mp_value_cache_fetch(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {

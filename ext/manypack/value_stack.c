@@ -1,11 +1,11 @@
-/* The cold half of the value stack: where it goes when it is outgrown. */
+/* The cold half of the value stack: the move to a block. */
 #include "value_stack.h"
 
 void
 mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity)
 {
     volatile VALUE owner = 0;
-    /* Every word of it is marked, conservatively: what is not in use yet must be zero. */
+    /* The collector marks every word conservatively, so unused ones must be zero. */
     VALUE *values = rb_alloc_tmp_buffer2(&owner, (long)capacity, sizeof(VALUE));
 
     memcpy(values, stack->values, count * sizeof(VALUE));

@@ -1,6 +1,6 @@
 /*
- * Objects that are decoded and not yet in their container. On the C stack at first, where the collector
- * sees them; what outgrows it goes into a block that the collector owns, so that a raise leaks nothing.
+ * Objects that are decoded but not in their container yet. They start on the C stack, where the collector sees them. A
+ * stack that outgrows it moves to a block that the collector owns, so that an exception leaks nothing.
  */
 #ifndef MANYPACK_VALUE_STACK_H
 #define MANYPACK_VALUE_STACK_H
@@ -12,10 +12,10 @@
 typedef struct {
     VALUE *values;
     size_t capacity;
-    volatile VALUE owner; /* of a block that the collector owns; 0 while the values are on the C stack */
+    volatile VALUE owner; /* of the block; 0 while the values are on the C stack */
 } mp_value_stack;
 
-/* Words of the C stack that a call lends to a value stack, until the call ends or the stack outgrows them. */
+/* Words of the C stack that a call lends to a value stack until the call ends or the stack outgrows them. */
 typedef struct {
     VALUE words[MP_VALUES_INLINE];
 } mp_value_words;
@@ -29,10 +29,10 @@ mp_value_stack_lend(mp_value_stack *stack, mp_value_words *inlined)
     mp_spoil(inlined->words, sizeof(inlined->words)); /* the words are Integers to the collector */
 }
 
-/* Moves to a block of the collector's for so many; count are in use. */
+/* Moves to a block of capacity words; count words are in use. */
 void mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity);
 
-/* Frees the block early, which the collector would do later. The stack is empty then, and has no words. */
+/* Frees the block, which the collector would do later. Afterwards the stack has no words. */
 MP_INLINE void
 mp_value_stack_cleanup(mp_value_stack *stack)
 {
