@@ -6,12 +6,12 @@
     X(MP_OK, "ok")                                                                     \
     X(MP_E_TRUNCATED, "the input ends inside an object")                               \
     X(MP_E_BAD_HEAD, "0xc1 is not a MessagePack head byte")                            \
-    X(MP_E_DEPTH, "containers are nested too deep")                                    \
-    X(MP_E_TIMESTAMP_SIZE, "a timestamp has 4, 8 or 12 bytes")                         \
-    X(MP_E_TIMESTAMP_NSEC, "a timestamp has at most 999999999 nanoseconds")            \
-    X(MP_E_TIMESTAMP_RANGE, "a timestamp is outside of the years 1 to 9999")           \
-    X(MP_E_UTF8, "a str is not UTF-8")                                                 \
-    X(MP_E_KEY_DEPTH, "containers are nested too deep in map keys")                    \
+    X(MP_E_DEPTH, "containers are nested too deeply")                                  \
+    X(MP_E_TIMESTAMP_SIZE, "a timestamp must have 4, 8 or 12 bytes")                   \
+    X(MP_E_TIMESTAMP_NSEC, "a timestamp must have at most 999999999 nanoseconds")      \
+    X(MP_E_TIMESTAMP_RANGE, "a timestamp is outside the years 1 to 9999")              \
+    X(MP_E_UTF8, "a str is not valid UTF-8")                                           \
+    X(MP_E_KEY_DEPTH, "containers are nested too deeply in map keys")                  \
     X(MP_E_MAX_OBJECTS, "a message has too many objects")                              \
     X(MP_E_MAX_MAP, "a map is too large")                                              \
     X(MP_E_MAX_ARRAY, "an array is too large")                                         \

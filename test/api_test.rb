@@ -28,7 +28,7 @@ class ApiTest < Minitest::Test
     factory = Manypack::Factory.new
     [Manypack.method(:unpack), Manypack.method(:load), Manypack::Codec.new.method(:unpack), factory.method(:load), factory.pool.method(:load)].each do |unpack|
       error = assert_raises(Manypack::TruncatedError) { unpack.call(nil) }
-      assert_equal "nil given, a String or an IO expected, at byte 0", error.message
+      assert_equal "expected a String or an IO, got nil, at byte 0", error.message
       assert_equal 0, error.offset
     end
   end
@@ -93,13 +93,13 @@ class ApiTest < Minitest::Test
   end
 
   def test_a_timestamp_that_is_malformed_says_why
-    assert_unpack_error Manypack::MalformedFormatError, "a timestamp has 4, 8 or 12 bytes, found 5, at byte 1",
+    assert_unpack_error Manypack::MalformedFormatError, "a timestamp must have 4, 8 or 12 bytes, got 5, at byte 1",
                         "91 c7 05 ff 00 00 00 00 00", timestamp: true
-    assert_unpack_error Manypack::MalformedFormatError, "a timestamp has 4, 8 or 12 bytes, found 0, at byte 0",
+    assert_unpack_error Manypack::MalformedFormatError, "a timestamp must have 4, 8 or 12 bytes, got 0, at byte 0",
                         "c7 00 ff", timestamp: true
-    assert_unpack_error Manypack::MalformedFormatError, "a timestamp has at most 999999999 nanoseconds, at byte 0",
+    assert_unpack_error Manypack::MalformedFormatError, "a timestamp must have at most 999999999 nanoseconds, at byte 0",
                         "d7 ff ee 6b 28 00 00 00 00 00", timestamp: true
-    assert_unpack_error Manypack::MalformedFormatError, "a timestamp has at most 999999999 nanoseconds, at byte 0",
+    assert_unpack_error Manypack::MalformedFormatError, "a timestamp must have at most 999999999 nanoseconds, at byte 0",
                         "c7 0c ff 3b 9a ca 00 00 00 00 00 00 00 00 00", timestamp: true
   end
 

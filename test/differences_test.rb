@@ -150,11 +150,11 @@ class DifferencesTest < Minitest::Test
   end
 
   def test_14_a_recursive_body_is_read_to_its_end_and_no_further
-    { 1 => "leaves", 3 => "past" }.each do |reads, message|
+    { 1 => "left", 3 => "read past" }.each do |reads, message|
       factory = Manypack::Factory.new
       factory.register_type(1, Point, packer: nil, unpacker: ->(unpacker) { Array.new(reads) { unpacker.read } }, recursive: true)
       error = assert_raises(Manypack::MalformedFormatError) { factory.load("\x92\xD5\x01\x01\x02\x09".b) }
-      assert_match(/ext type 1 .*#{message}|ext type 1 reads #{message}/, error.message)
+      assert_match(/ext type 1 #{message}/, error.message)
     end
   end
 

@@ -43,7 +43,7 @@ class DropInTest < Minitest::Test
     [["module MessagePack; end", "by other means"], ["$LOADED_FEATURES << '/gems/msgpack-1.8.7/lib/msgpack.rb'; module MessagePack; end", "msgpack.rb"]].each do |before, named|
       output, status = Open3.capture2e(*RUBY, stdin_data: "#{before}\nrequire 'manypack/drop_in'")
       refute_predicate status, :success?
-      assert_match(/MessagePack is loaded already/, output)
+      assert_match(/MessagePack is already loaded/, output)
       assert_includes output, named
     end
   end

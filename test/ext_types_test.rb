@@ -154,7 +154,7 @@ class ExtTypesTest < Minitest::Test
     assert_dumps "c7 03 02 6e 65 77", Point.new(1, 2)
     assert_equal %i[old new], @factory.load(bytes("92 d4 01 61 d4 02 61"))
     _, warning = capture_io { @factory.register_type(2, Round, packer: ->(_) { "round" }, unpacker: ->(_) { :round }) }
-    assert_match(/ext_types_test\.rb:#{__LINE__ - 1}: warning: ext type 2 was unpacked as ExtTypesTest::Point and is ExtTypesTest::Round from now on/, warning)
+    assert_match(/ext_types_test\.rb:#{__LINE__ - 1}: warning: ext type 2 was unpacked as ExtTypesTest::Point, and is unpacked as ExtTypesTest::Round from now on/, warning)
     assert_dumps "92 c7 03 02 6e 65 77 c7 05 02 72 6f 75 6e 64", [Point.new(1, 2), Round.new]
     assert_equal :round, @factory.load(bytes("d4 02 61"))
   end
@@ -234,7 +234,7 @@ class ExtTypesTest < Minitest::Test
   def test_reading_past_a_body_names_the_type
     @factory.register_type(7, Box, packer: nil, unpacker: ->(unpacker) { [unpacker.read, unpacker.read] }, recursive: true)
     error = assert_raises(Manypack::MalformedFormatError) { exercise { @factory.load(bytes("92 d4 07 01 02")) } }
-    assert_equal "the unpacker of ext type 7 reads past its body, at byte 4", error.message
+    assert_equal "the unpacker of ext type 7 read past the end of its body, at byte 4", error.message
     assert_raises(Manypack::MalformedFormatError) { @factory.load(bytes("92 d4 07 92 02")) }
     assert_equal [[1, 2], 3], @factory.load(bytes("92 d5 07 01 02 03"))
   end
@@ -243,7 +243,7 @@ class ExtTypesTest < Minitest::Test
     Box.define_singleton_method(:read_one, &:read)
     @factory.register_type(7, Box, packer: nil, unpacker: :read_one, recursive: true)
     error = assert_raises(Manypack::MalformedFormatError) { exercise { @factory.load(bytes("92 d6 07 01 02 03 04 05")) } }
-    assert_equal "the unpacker of ext type 7 leaves 3 bytes of its body unread, at byte 4", error.message
+    assert_equal "the unpacker of ext type 7 left 3 bytes of its body unread, at byte 4", error.message
     @factory.register_type(7, Box, packer: nil, unpacker: ->(_) { nil }, recursive: true)
     assert_raises(Manypack::MalformedFormatError) { @factory.load(bytes("d4 07 01")) }
     assert_nil @factory.load(bytes("c7 00 07"))

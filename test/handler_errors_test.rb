@@ -171,7 +171,7 @@ class HandlerErrorsTest < Minitest::Test
     unpacker = @factory.unpacker.feed(bytes("d5 01 91 01 d5 01 92 01 d5 01 91 03"))
     assert_equal [1], unpacker.read
     error = assert_raises(Manypack::MalformedFormatError) { exercise { unpacker.read } }
-    assert_equal ["an object expected, the input ends, at byte 2, in the unpacker of ext type 1, at byte 4", 4], [error.message, error.offset]
+    assert_equal ["unexpected end of input, at byte 2, in the unpacker of ext type 1, at byte 4", 4], [error.message, error.offset]
     assert_instance_of Manypack::TruncatedError, error.cause
     assert_equal 2, error.cause.offset
     refute_kind_of EOFError, error

@@ -94,7 +94,7 @@ class InputChangeTest < Minitest::Test
 
   MIXED.each do |name, other|
     define_method("test_unpack_notices_that_the_eql_of_#{name}_changed_the_input") do
-      assert_program <<~RUBY, '[RuntimeError, "the String changed while it was unpacked"]'
+      assert_program <<~RUBY, '[RuntimeError, "the String was modified during unpacking"]'
         $VERBOSE = nil
         original = #{name}.instance_method(:eql?)
         input = called = nil

@@ -186,7 +186,7 @@ class IoTest < Minitest::Test
 
   def test_what_is_neither_string_nor_io_is_a_type_error
     error = assert_raises(TypeError) { Manypack.unpack(1) }
-    assert_equal "String or IO expected, not Integer", error.message
+    assert_equal "expected a String or an IO, got Integer", error.message
     assert_raises(TypeError) { Manypack.unpack(:"\x01") }
     assert_raises(TypeError) { Manypack.unpack(Object.new) }
   end

@@ -243,7 +243,7 @@ class ParallelTest < Minitest::Test
       error, = outcome { Parallel.map(stream, ractors: ractors) { |n| n } }
       assert_instance_of Manypack::TruncatedError, error
       assert_equal [500, stream.bytesize], [error.index, error.offset]
-      assert_equal "an object expected, the input ends, at byte #{stream.bytesize}", error.message
+      assert_equal "unexpected end of input, at byte #{stream.bytesize}", error.message
     end
   end
 
@@ -296,7 +296,7 @@ class ParallelTest < Minitest::Test
       assert_equal [400, NUMBERS.b.index("\xCD\x01\x90".b)], [error.index, error.offset]
       assert_instance_of ArgumentError, error.cause
       assert_match(/parallel_test\.rb:\d+/, error.backtrace.first)
-      assert_equal "refused 400, in message 400 from byte #{error.offset} on", error.detailed_message.sub(" (ParallelTest::Refused)", "")
+      assert_equal "refused 400, in message 400, at byte #{error.offset}", error.detailed_message.sub(" (ParallelTest::Refused)", "")
       assert_equal [*0...400], seen
     end
   end

@@ -126,7 +126,7 @@ class RactorTest < Minitest::Test
     "Manypack::Parallel.filter" => 'StringIO.new("".b).then { |io| Manypack::Parallel.filter("\x01\x02", io, ractors: 1) { |n| n if n > 1 } == 1 && io.string == "\x02" }',
     "Manypack::Parallel::Error#index" => '(Manypack::Parallel.map("\x01\x02", ractors: 1) { |n| raise if n == 2 } rescue $!.index == 1)',
     "Manypack::Parallel::Error#offset" => '(Manypack::Parallel.map("\x01\x02", ractors: 1) { |n| raise if n == 2 } rescue $!.offset == 1)',
-    "Manypack::Parallel::Error#detailed_message" => '(Manypack::Parallel.map("\x01", ractors: 1) { raise } rescue $!.detailed_message.end_with?("in message 0 from byte 0 on"))',
+    "Manypack::Parallel::Error#detailed_message" => '(Manypack::Parallel.map("\x01", ractors: 1) { raise } rescue $!.detailed_message.end_with?("in message 0, at byte 0"))',
 
     "Manypack::Timestamp.from_msgpack_ext" => 'Manypack::Timestamp.from_msgpack_ext("\0\0\0\x05").sec == 5',
     "Manypack::Timestamp.to_msgpack_ext" => 'Manypack::Timestamp.to_msgpack_ext(5, 0) == "\0\0\0\x05"',

@@ -52,7 +52,7 @@ class RegistrationTest < Minitest::Test
       [Range, Rational].each { |klass| factory.register_type(1, klass, packer: :to_s, unpacker: Kernel.method(:p)) }
       $stderr.string
     end
-    assert_match(/registration_test\.rb:#{__LINE__ - 3}: warning: ext type 1 was unpacked as Range and is Rational/, warning)
+    assert_match(/registration_test\.rb:#{__LINE__ - 3}: warning: ext type 1 was unpacked as Range, and is unpacked as Rational from now on/, warning)
   end
 
   def test_with_the_drop_in_nothing_of_it_is_refused_or_warned_about

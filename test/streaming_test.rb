@@ -134,11 +134,11 @@ class StreamingTest < Minitest::Test
   def test_a_header_of_another_kind_stays
     @unpacker.feed("\x91\x05")
     error = assert_raises(Manypack::UnexpectedTypeError) { exercise { @unpacker.read_map_header } }
-    assert_equal "map expected, array found, at byte 0", error.message
+    assert_equal "expected map, got array, at byte 0", error.message
     assert_kind_of Manypack::TypeError, error
     assert_equal 1, @unpacker.read_array_header
     error = assert_raises(Manypack::UnexpectedTypeError) { @unpacker.read_array_header }
-    assert_equal "array expected, fixint found, at byte 1", error.message
+    assert_equal "expected array, got fixint, at byte 1", error.message
     assert_equal 5, @unpacker.read
   end
 
@@ -180,7 +180,7 @@ class StreamingTest < Minitest::Test
     @unpacker.feed("\xC0".b)
     %i[skip_nil read_array_header read_map_header].each do |method|
       error = assert_raises(RuntimeError) { exercise { @unpacker.public_send(method) } }
-      assert_match(/read in part/, error.message)
+      assert_match(/partly read/, error.message)
     end
     assert_equal [1, nil], @unpacker.read
   end

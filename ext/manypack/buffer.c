@@ -146,7 +146,7 @@ buffer_init(VALUE self, VALUE io, VALUE options)
     bool reads_exactly = !NIL_P(io) && !mp_io_partial_p(io), writable = !NIL_P(io) && mp_io_writable_p(io);
 
     /* Not sooner: the io, which was asked what it responds to, may have initialized it. */
-    if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is initialized already");
+    if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is already initialized");
     buffer->io_buffer_size = given.io_buffer_size;
     buffer->read_reference_threshold = given.read_reference_threshold;
     buffer->write_reference_threshold = given.write_reference_threshold;

@@ -18,7 +18,7 @@ check_source(const mp_decoder *d)
     if (MP_LIKELY((const uint8_t *)RSTRING_PTR(d->source) == d->start && RSTRING_LEN(d->source) == d->end - d->start)) {
         return;
     }
-    rb_raise(rb_eRuntimeError, "the String changed while it was unpacked");
+    rb_raise(rb_eRuntimeError, "the String was modified during unpacking");
 }
 
 /* LimitError if a head declares more than the limits allow. Called before the object is counted or read. */
@@ -298,7 +298,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             if (limited && options->unique_keys && nan_p(obj)) {
                 commit(d, left, base, count, depth, payload);
                 if (mp_left_key_p(left) || mp_decoder_open_keys(d).nesting) {
-                    mp_raise_malformed("a map key is or has a NaN", mp_decoder_offset(d, p));
+                    mp_raise_malformed("a map key is or contains NaN", mp_decoder_offset(d, p));
                 }
                 d->committed = false;
             }

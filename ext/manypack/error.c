@@ -68,15 +68,15 @@ truncated_message(mp_blame blame)
     mp_wire_row row;
     mp_head head = {.kind = MP_NEVER};
 
-    if (left == 0) return rb_str_new_cstr("an object expected, the input ends");
+    if (left == 0) return rb_str_new_cstr("unexpected end of input");
     row = MP_WIRE[*blame.at];
     if (left < row.head) {
-        return rb_sprintf("%s has a head of %d bytes, %" PRIuSIZE " left",
-                          kind_name((mp_kind)row.kind), row.head, left);
+        return rb_sprintf("incomplete %s head: got %" PRIuSIZE " of %d bytes", kind_name((mp_kind)row.kind), left,
+                          row.head);
     }
     mp_head_read(blame.at, blame.end, &head);
-    return rb_sprintf("%s of %" PRIu32 " bytes declared, %" PRIuSIZE " bytes left", kind_name(head.kind), head.n,
-                      left - (size_t)(head.payload - blame.at));
+    return rb_sprintf("incomplete %s: got %" PRIuSIZE " of %" PRIu32 " bytes", kind_name(head.kind),
+                      left - (size_t)(head.payload - blame.at), head.n);
 }
 
 static VALUE
@@ -86,7 +86,7 @@ timestamp_message(mp_status status, mp_blame blame)
 
     mp_head_read(blame.at, blame.end, &head);
     return status == MP_E_TIMESTAMP_SIZE
-        ? rb_sprintf("%s, found %" PRIu32, mp_status_text(status), head.n)
+        ? rb_sprintf("%s, got %" PRIu32, mp_status_text(status), head.n)
         : rb_str_new_cstr(mp_status_text(status));
 }
 
@@ -118,20 +118,22 @@ mp_raise_unknown_ext(int type, size_t offset)
 void
 mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset)
 {
-    raise_at(eUnexpectedTypeError, rb_sprintf("%s expected, %s found", kind_name(expected), kind_name(found)), offset);
+    raise_at(eUnexpectedTypeError, rb_sprintf("expected %s, got %s", kind_name(expected), kind_name(found)), offset);
 }
 
 void
 mp_raise_past_body(int type, size_t offset)
 {
-    raise_at(eMalformedFormatError, rb_sprintf("the unpacker of ext type %d reads past its body", type), offset);
+    raise_at(eMalformedFormatError, rb_sprintf("the unpacker of ext type %d read past the end of its body", type),
+             offset);
 }
 
 void
 mp_raise_unread_body(int type, size_t left, size_t offset)
 {
     raise_at(eMalformedFormatError,
-             rb_sprintf("the unpacker of ext type %d leaves %" PRIuSIZE " bytes of its body unread", type, left),
+             rb_sprintf("the unpacker of ext type %d left %" PRIuSIZE " byte%s of its body unread", type, left,
+                        left == 1 ? "" : "s"),
              offset);
 }
 
@@ -154,7 +156,7 @@ NORETURN(static void raise_limit(const char *limit, uint64_t allowed, uint64_t f
 static void
 raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset)
 {
-    VALUE message = rb_sprintf("%s is %" PRIu64 ", the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
+    VALUE message = rb_sprintf("%s is %" PRIu64 ", but the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
                                limit, allowed, found_text, offset);
     VALUE error = rb_exc_new_str(eLimitError, message);
 
@@ -167,13 +169,13 @@ raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_tex
 void
 mp_raise_max_bytes(size_t allowed, size_t found, size_t offset)
 {
-    raise_limit("max_bytes", allowed, found, rb_sprintf("%" PRIuSIZE " bytes or more", found), offset);
+    raise_limit("max_bytes", allowed, found, rb_sprintf("at least %" PRIuSIZE " bytes", found), offset);
 }
 
 void
 mp_raise_same_hash(size_t allowed, size_t offset)
 {
-    VALUE text = rb_sprintf("a map with %" PRIuSIZE " different keys of one hash or more", allowed + 1);
+    VALUE text = rb_sprintf("a map with at least %" PRIuSIZE " different keys that have the same hash", allowed + 1);
 
     raise_limit("max_same_hash", allowed, allowed + 1, text, offset);
 }
@@ -189,7 +191,8 @@ mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_b
       case MP_E_MAX_MAP:
         raise_limit("max_map_size", limits->map, head.n, rb_sprintf("a map of %" PRIu32 " pairs", head.n), offset);
       case MP_E_MAX_ARRAY:
-        raise_limit("max_array_size", limits->array, head.n, rb_sprintf("an array of %" PRIu32, head.n), offset);
+        raise_limit("max_array_size", limits->array, head.n,
+                    rb_sprintf("an array of %" PRIu32 " elements", head.n), offset);
       case MP_E_MAX_STRING:
         raise_limit("max_string_bytes", limits->string, head.n,
                     rb_sprintf("a %s of %" PRIu32 " bytes", kind_name(head.kind), head.n), offset);
@@ -197,7 +200,7 @@ mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_b
         raise_limit("max_ext_bytes", limits->ext, head.n, rb_sprintf("an ext of %" PRIu32 " bytes", head.n), offset);
       default:
         raise_limit("max_objects", limits->objects, objects,
-                    rb_sprintf("%" PRIu64 " objects or more", objects), offset);
+                    rb_sprintf("at least %" PRIu64 " objects", objects), offset);
     }
 }
 
@@ -208,19 +211,20 @@ mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset)
     int raised;
 
     rb_protect(rb_str_intern, rb_enc_str_new((const char *)p, (long)len, mp_utf8), &raised);
-    raise_at(eMalformedFormatError, rb_str_new_cstr("a map key is not UTF-8 and cannot be a Symbol"), offset);
+    raise_at(eMalformedFormatError, rb_str_new_cstr("a map key is not valid UTF-8 and cannot become a Symbol"), offset);
 }
 
 void
 mp_raise_no_data(void)
 {
-    raise_at(eTruncatedError, rb_str_new_cstr("nil given, a String or an IO expected"), 0);
+    raise_at(eTruncatedError, rb_str_new_cstr("expected a String or an IO, got nil"), 0);
 }
 
 void
 mp_raise_bigint_size(size_t size)
 {
-    rb_raise(eMalformedFormatError, "a bigint has a byte of sign and chunks of 4 bytes, not %" PRIuSIZE " bytes", size);
+    rb_raise(eMalformedFormatError, "a bigint must have a sign byte and chunks of 4 bytes, got %" PRIuSIZE " bytes",
+             size);
 }
 
 /* --- errors of handlers ----------------------------------------------------------------------------- */
@@ -303,7 +307,7 @@ mp_raise_in_use(const char *what)
 void
 mp_raise_nesting(unsigned long max_depth, VALUE path)
 {
-    rb_raise(eNestingError, "nested deeper than %lu containers, at %" PRIsVALUE, max_depth, path);
+    rb_raise(eNestingError, "nested more than %lu containers deep, at %" PRIsVALUE, max_depth, path);
 }
 
 void

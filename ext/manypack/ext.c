@@ -28,7 +28,9 @@ timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
     mp_timestamp timestamp = timestamp_read(d, p, n, at);
     struct timespec ts = {.tv_sec = (time_t)timestamp.sec, .tv_nsec = timestamp.nsec};
 
-    if (ts.tv_sec != timestamp.sec) rb_raise(rb_eRangeError, "%" PRId64 " seconds are beyond Time", timestamp.sec);
+    if (ts.tv_sec != timestamp.sec) {
+        rb_raise(rb_eRangeError, "%" PRId64 " seconds are out of range for Time", timestamp.sec);
+    }
     return mp_seal_foreign(&d->codec->options, rb_time_timespec_new(&ts, INT_MAX));
 }
 

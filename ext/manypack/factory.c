@@ -67,7 +67,7 @@ factory_codec(VALUE self)
     const mp_factory *factory = factory_get(self);
 
     if (factory->is_default) return mp_default_codec()->object;
-    if (!factory->codec) rb_raise(rb_eRuntimeError, "uninitialized Factory");
+    if (!factory->codec) rb_raise(rb_eRuntimeError, "Factory is not initialized");
     return factory->codec;
 }
 
@@ -113,7 +113,7 @@ rb_factory_initialize(VALUE self)
 {
     rb_check_frozen(self);
     if (factory_get(self)->codec || factory_get(self)->is_default) {
-        rb_raise(rb_eRuntimeError, "Factory is initialized already");
+        rb_raise(rb_eRuntimeError, "Factory is already initialized");
     }
     factory_set_codec(self, mp_plain_codec());
     return self;
@@ -225,7 +225,7 @@ check_main_ractor(VALUE self)
 {
     if (!factory_get(self)->is_default || mp_main_ractor_p()) return;
     rb_raise(rb_path2class("Ractor::IsolationError"),
-             "DefaultFactory is changed in the main Ractor only; make a Factory of your own here");
+             "DefaultFactory can be changed only in the main Ractor: create your own Factory here");
 }
 
 /*

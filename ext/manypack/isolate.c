@@ -6,12 +6,12 @@
  *
  * A shareable copy without outer variables, as Ractor.new makes one of its block; this one can be called more than
  * once. It keeps its self, which another Ractor must replace. ArgumentError for a Proc that uses outer variables,
- * TypeError for what is no Proc.
+ * TypeError unless it is a Proc.
  */
 static VALUE
 rb_isolation_s_isolate(VALUE klass, VALUE proc)
 {
-    if (!rb_obj_is_proc(proc)) rb_raise(rb_eTypeError, "Proc expected, not %" PRIsVALUE, rb_obj_class(proc));
+    if (!rb_obj_is_proc(proc)) rb_raise(rb_eTypeError, "expected a Proc, got %" PRIsVALUE, rb_obj_class(proc));
     return mp_proc_isolate(proc);
 }
 

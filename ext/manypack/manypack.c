@@ -30,7 +30,7 @@ mp_unpack(VALUE source, const mp_codec *codec)
         obj = mp_unpack_io(source, codec);
     } else {
         string = rb_check_string_type(source);
-        if (NIL_P(string)) rb_raise(rb_eTypeError, "String or IO expected, not %" PRIsVALUE, rb_obj_class(source));
+        if (NIL_P(string)) rb_raise(rb_eTypeError, "expected a String or an IO, got %" PRIsVALUE, rb_obj_class(source));
         obj = mp_decode_whole(string, codec);
     }
     RB_GC_GUARD(codec_object);

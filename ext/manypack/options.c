@@ -142,11 +142,11 @@ depth_of(VALUE value)
     long depth;
 
     if (!RB_INTEGER_TYPE_P(value)) {
-        rb_raise(rb_eTypeError, "max_depth must be an Integer, not %" PRIsVALUE, rb_obj_class(value));
+        rb_raise(rb_eTypeError, "max_depth must be an Integer, got %" PRIsVALUE, rb_obj_class(value));
     }
     depth = RB_FIXNUM_P(value) ? FIX2LONG(value) : 0;
     if (depth < 1 || depth > MAX_MAX_DEPTH) {
-        rb_raise(rb_eRangeError, "max_depth is 1 to %d, not %" PRIsVALUE, MAX_MAX_DEPTH, value);
+        rb_raise(rb_eRangeError, "max_depth must be in 1..%d, got %" PRIsVALUE, MAX_MAX_DEPTH, value);
     }
     return (uint64_t)depth;
 }
@@ -166,7 +166,7 @@ strict_of(VALUE value, size_t row)
     VALUE lax = lax_names[row], strict = strict_names[row];
 
     if (value != strict && value != lax) {
-        rb_raise(rb_eArgError, "%s is %+" PRIsVALUE " or %+" PRIsVALUE ", not %+" PRIsVALUE,
+        rb_raise(rb_eArgError, "%s must be %+" PRIsVALUE " or %+" PRIsVALUE ", got %+" PRIsVALUE,
                  rows[row].name, lax, strict, value);
     }
     return value == strict;

@@ -595,7 +595,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
     buffer = mp_buffer_new(io, options);
     /* Not sooner: the io, which was asked what it responds to, may have initialized it. */
-    if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is initialized already");
+    if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is already initialized");
     packer_init(self, &codec, buffer);
     return self;
 }

@@ -235,7 +235,9 @@ after_error(run *r)
         if (mp_walk_object_passed(&u->walk)) mp_stream_at_object(u);
     } else if (r->decoding || u->position_unknown) {
         VALUE error = rb_errinfo(); /* nil if the exception's own initialize threw */
-        if (NIL_P(error)) error = rb_exc_new_cstr(rb_eRuntimeError, "unpacker does not know where it is");
+        if (NIL_P(error)) {
+            error = rb_exc_new_cstr(rb_eRuntimeError, "the Unpacker does not know where the next object starts");
+        }
         RB_OBJ_WRITE(r->self, &u->sticky_error, error);
         mp_stream_at_object(u);
     }
@@ -402,7 +404,7 @@ head_there(mp_stream *u)
 
     if (mp_stream_passing_p(u) && !mp_stream_pass_over(u)) return false;
     if (u->position == MP_IN_OBJECT) {
-        rb_raise(rb_eRuntimeError, "an object was read in part: read goes on with it, skip and reset drop it");
+        rb_raise(rb_eRuntimeError, "an object was partly read: read continues it, skip and reset discard it");
     }
     u->message = u->origin;
     if (!mp_stream_bytes_there(u, 1, 1)) return false;

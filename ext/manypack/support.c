@@ -20,10 +20,10 @@ size_t
 mp_size(VALUE integer, const char *what)
 {
     if (!RB_INTEGER_TYPE_P(integer)) {
-        rb_raise(rb_eTypeError, "%s is an Integer, not %" PRIsVALUE, what, rb_obj_class(integer));
+        rb_raise(rb_eTypeError, "%s must be an Integer, got %" PRIsVALUE, what, rb_obj_class(integer));
     }
     if (RB_FIXNUM_P(integer) ? FIX2LONG(integer) < 0 : RBIGNUM_NEGATIVE_P(integer)) {
-        rb_raise(rb_eRangeError, "%s is 0 or more, not %" PRIsVALUE, what, integer);
+        rb_raise(rb_eRangeError, "%s must be 0 or more, got %" PRIsVALUE, what, integer);
     }
     return NUM2SIZET(integer);
 }

@@ -34,7 +34,8 @@ mp_handler_init(VALUE spec, VALUE owner)
             handler.method = rb_to_id(name);
         }
     } else if (!rb_respond_to(spec, id_call)) {
-        rb_raise(rb_eTypeError, "Proc, Method, Symbol, String or an object that answers call expected, not %" PRIsVALUE,
+        rb_raise(rb_eTypeError,
+                 "expected a Proc, a Method, a method name or an object that responds to call, got %" PRIsVALUE,
                  rb_obj_class(spec));
     }
     handler.shareable = handler.receiver == Qundef || rb_ractor_shareable_p(handler.receiver);
@@ -62,7 +63,7 @@ mp_ext_type(VALUE type)
 {
     int id = NUM2INT(type);
 
-    if (id < -128 || id > 127) rb_raise(rb_eRangeError, "ext type %d is not one of -128..127", id);
+    if (id < -128 || id > 127) rb_raise(rb_eRangeError, "ext type must be in -128..127, got %d", id);
     return id;
 }
 
@@ -237,7 +238,7 @@ raise_not_shareable(const mp_type *type)
 {
     rb_raise(eIsolationError,
              "the handler of ext type %d for %" PRIsVALUE " cannot be shared between Ractors: "
-             "register a method by name, or a Proc made by Ractor.shareable_proc or Ractor.make_shareable",
+             "register the name of a method, or a Proc from Ractor.shareable_proc or Ractor.make_shareable",
              type->type, type->klass);
 }
 

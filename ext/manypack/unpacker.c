@@ -286,7 +286,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
     buffer = mp_buffer_new(io, options);
     /* Checked last, because user code ran when the io was asked what it responds to. */
-    if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is initialized already");
+    if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is already initialized");
     unpacker_init(self, &codec, buffer);
     return self;
 }

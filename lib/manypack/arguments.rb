@@ -23,7 +23,7 @@ module Manypack
     # be registered instead.
     CORE_CLASSES = Ractor.make_shareable({
       ::NilClass => "nil", ::TrueClass => "true", ::FalseClass => "false", ::Float => "float",
-      ::Integer => "int; with oversized_integer_extension: true what does not fit that is an ext type",
+      ::Integer => "int; with oversized_integer_extension: true, Integers that do not fit can be an ext type",
       ::String => "str or bin; a subclass of it can be an ext type",
       ::Array => "array; a subclass of it can be an ext type",
       ::Hash => "map; a subclass of it can be an ext type"
@@ -41,7 +41,7 @@ module Manypack
       before = registered.assoc(type)&.last
       return if before.nil? || klass.nil? || before.equal?(klass) || before.name&.==(klass.name)
 
-      "ext type #{type} was unpacked as #{before} and is #{klass} from now on"
+      "ext type #{type} was unpacked as #{before}, and is unpacked as #{klass} from now on"
     end
 
     # The message of the ArgumentError for unknown keys.

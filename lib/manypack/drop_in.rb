@@ -5,9 +5,9 @@
 
 if defined?(MessagePack)
   feature = $LOADED_FEATURES.grep(%r{/msgpack(/|\.rb\z)}).first || "by other means"
-  raise LoadError, "manypack/drop_in: MessagePack is loaded already (#{feature}): " \
-                   "require manypack/drop_in before it, " \
-                   "and have no gem by the name of msgpack in the bundle but the one of Manypack"
+  raise LoadError, "manypack/drop_in: MessagePack is already loaded (#{feature}): " \
+                   "require manypack/drop_in first, " \
+                   "and have no msgpack gem in the bundle except Manypack's"
 end
 
 require "manypack"

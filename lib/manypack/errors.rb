@@ -63,7 +63,7 @@ module Manypack
   # quadratic time.
   #
   #   Manypack.unpack("\x93\x01\x02\x03", max_bytes: 3)
-  #   # raises LimitError: max_bytes is 3, the input has 4 bytes or more, at byte 3
+  #   # raises LimitError: max_bytes is 3, but the input has at least 4 bytes, at byte 3
   class LimitError < UnpackError
     # The option that sets the limit, a Symbol, or +:max_same_hash+.
     #

@@ -45,7 +45,7 @@ module Manypack
         raise ArgumentError, "oversized_integer_extension: true is only for Integer"
       end
       if options.key?(:oversized_integer_extension_type)
-        warn("oversized_integer_extension_type is ignored; oversized_integer_extension is the name", uplevel: 1)
+        warn("oversized_integer_extension_type is ignored: the option is oversized_integer_extension", uplevel: 1)
       end
       change = check_registration(type, klass, options) unless Arguments.lenient?
       warn(change, uplevel: 1) if change
@@ -68,7 +68,7 @@ module Manypack
       when :both then paired_types
       when :packer then registered_packers.sort_by { |entry| entry[:type] }
       when :unpacker then registered_unpackers.sort_by { |entry| entry[:type] }
-      else raise ArgumentError, "invalid selector #{selector.inspect}: :both, :packer or :unpacker"
+      else raise ArgumentError, "invalid selector #{selector.inspect}: must be :both, :packer or :unpacker"
       end
     end
 

@@ -20,7 +20,7 @@ module Manypack
       raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
 
       Arguments.check_class(klass) unless Arguments.lenient?
-      register_type_internal(type, klass, block || method_name || raise(ArgumentError, "no block and no method given"))
+      register_type_internal(type, klass, block || method_name || raise(ArgumentError, "no block or method given"))
     end
 
     # Returns an Array with a Hash for each ext type, sorted by type: +:type+, +:class+ and the Proc +:packer+.

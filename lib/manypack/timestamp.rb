@@ -51,9 +51,9 @@ module Manypack
         both = data.unpack1("Q>")
         sec, nsec = both & TIMESTAMP64_MAX_SEC, both >> 34
       when 12 then nsec, sec = data.unpack("L>q>")
-      else raise MalformedFormatError, "a timestamp has 4, 8 or 12 bytes, found #{data.bytesize}"
+      else raise MalformedFormatError, "a timestamp must have 4, 8 or 12 bytes, got #{data.bytesize}"
       end
-      raise MalformedFormatError, "a timestamp has at most #{NSEC_MAX} nanoseconds" if nsec > NSEC_MAX
+      raise MalformedFormatError, "a timestamp must have at most #{NSEC_MAX} nanoseconds" if nsec > NSEC_MAX
 
       new(sec, nsec)
     end
@@ -63,8 +63,10 @@ module Manypack
     #
     #   Manypack::Timestamp.to_msgpack_ext(5, 0) #=> "\0\0\0\x05"
     def self.to_msgpack_ext(sec, nsec)
-      raise RangeError, "seconds are int64, not #{sec}" unless SECONDS.cover?(sec)
-      raise RangeError, "nanoseconds are 0..#{NSEC_MAX}, not #{nsec}" unless (0..NSEC_MAX).cover?(nsec)
+      raise RangeError, "the seconds of a timestamp must fit in 64 bits, got #{sec}" unless SECONDS.cover?(sec)
+      unless (0..NSEC_MAX).cover?(nsec)
+        raise RangeError, "the nanoseconds of a timestamp must be in 0..#{NSEC_MAX}, got #{nsec}"
+      end
 
       if sec.negative? || sec > TIMESTAMP64_MAX_SEC then [nsec, sec].pack("L>q>")
       elsif nsec.positive? || sec > TIMESTAMP32_MAX_SEC then [nsec << 34 | sec].pack("Q>")

@@ -17,7 +17,7 @@ module Manypack
     #   unpacker.register_type(1) { |body| body.reverse }
     #   unpacker.feed("\xD5\x01ab").read #=> "ba"
     def register_type(type, klass = nil, method_name = nil, &block)
-      handler = block || method_name || raise(ArgumentError, "no block and no method given")
+      handler = block || method_name || raise(ArgumentError, "no block or method given")
       register_type_internal(type, klass, handler)
     end
 

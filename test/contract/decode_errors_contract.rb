@@ -10,30 +10,30 @@ module DecodeErrorsContract
   end
 
   def test_no_input_is_truncated_input
-    assert_unpack_error Manypack::TruncatedError, "an object expected, the input ends, at byte 0", ""
+    assert_unpack_error Manypack::TruncatedError, "unexpected end of input, at byte 0", ""
   end
 
   def test_an_input_that_ends_between_two_objects_says_so
-    assert_unpack_error Manypack::TruncatedError, "an object expected, the input ends, at byte 2", "93 01"
-    assert_unpack_error Manypack::TruncatedError, "an object expected, the input ends, at byte 3", "81 a1 61"
+    assert_unpack_error Manypack::TruncatedError, "unexpected end of input, at byte 2", "93 01"
+    assert_unpack_error Manypack::TruncatedError, "unexpected end of input, at byte 3", "81 a1 61"
   end
 
   def test_a_truncated_str_says_how_many_bytes_are_left
-    assert_unpack_error Manypack::TruncatedError, "str of 4294967295 bytes declared, 3 bytes left, at byte 0",
+    assert_unpack_error Manypack::TruncatedError, "incomplete str: got 3 of 4294967295 bytes, at byte 0",
                         "db ff ff ff ff 61 62 63"
-    assert_unpack_error Manypack::TruncatedError, "str of 5 bytes declared, 0 bytes left, at byte 1", "91 a5"
-    assert_unpack_error Manypack::TruncatedError, "str of 2 bytes declared, 1 bytes left, at byte 1", "81 a2 61"
+    assert_unpack_error Manypack::TruncatedError, "incomplete str: got 0 of 5 bytes, at byte 1", "91 a5"
+    assert_unpack_error Manypack::TruncatedError, "incomplete str: got 1 of 2 bytes, at byte 1", "81 a2 61"
   end
 
   def test_a_truncated_bin_says_how_many_bytes_are_left
-    assert_unpack_error Manypack::TruncatedError, "bin of 4294967295 bytes declared, 1 bytes left, at byte 0",
+    assert_unpack_error Manypack::TruncatedError, "incomplete bin: got 1 of 4294967295 bytes, at byte 0",
                         "c6 ff ff ff ff 61"
-    assert_unpack_error Manypack::TruncatedError, "bin of 3 bytes declared, 2 bytes left, at byte 1", "81 c4 03 61 62"
+    assert_unpack_error Manypack::TruncatedError, "incomplete bin: got 2 of 3 bytes, at byte 1", "81 c4 03 61 62"
   end
 
   def test_a_truncated_ext_says_how_many_bytes_are_left
-    assert_unpack_error Manypack::TruncatedError, "ext of 16 bytes declared, 2 bytes left, at byte 0", "d8 05 61 62"
-    assert_unpack_error Manypack::TruncatedError, "ext of 4294967295 bytes declared, 1 bytes left, at byte 0",
+    assert_unpack_error Manypack::TruncatedError, "incomplete ext: got 2 of 16 bytes, at byte 0", "d8 05 61 62"
+    assert_unpack_error Manypack::TruncatedError, "incomplete ext: got 1 of 4294967295 bytes, at byte 0",
                         "c9 ff ff ff ff 05 61"
   end
 
@@ -44,14 +44,14 @@ module DecodeErrorsContract
       "d4" => ["ext", 2], "c7 00" => ["ext", 3], "c8 00 00" => ["ext", 4], "c9 00 00 00 00" => ["ext", 6],
       "dc 00" => ["array", 3], "dd" => ["array", 5], "de" => ["map", 3], "df 00 00" => ["map", 5] }.each do |input, (kind, size)|
       left = bytes(input).bytesize
-      assert_unpack_error Manypack::TruncatedError, "#{kind} has a head of #{size} bytes, #{left} left, at byte 0", input
+      assert_unpack_error Manypack::TruncatedError, "incomplete #{kind} head: got #{left} of #{size} bytes, at byte 0", input
     end
   end
 
   def test_counts_that_the_input_cannot_hold_are_truncated_input
     %w[dcffff ddffffffff dd80000000 deffff dfffffffff df80000000 df7fffffff].each do |input|
       size = bytes(input).bytesize
-      assert_unpack_error Manypack::TruncatedError, "an object expected, the input ends, at byte #{size}", input
+      assert_unpack_error Manypack::TruncatedError, "unexpected end of input, at byte #{size}", input
     end
   end
 
@@ -77,19 +77,19 @@ module DecodeErrorsContract
 
   def test_a_key_that_cannot_be_a_symbol_is_malformed
     error = assert_unpack_error(Manypack::MalformedFormatError,
-                                "a map key is not UTF-8 and cannot be a Symbol, at byte 1", "81 a2 ff fe 01",
+                                "a map key is not valid UTF-8 and cannot become a Symbol, at byte 1", "81 a2 ff fe 01",
                                 symbolize_keys: true)
     assert_kind_of EncodingError, error.cause
   end
 
   def test_too_many_containers_inside_each_other_are_a_stack_error
-    assert_unpack_error Manypack::StackError, "containers are nested too deep, at byte 128", "#{"91" * 129}c0"
-    assert_unpack_error Manypack::StackError, "containers are nested too deep, at byte 3", "#{"91" * 4}c0", max_depth: 3
-    assert_unpack_error Manypack::StackError, "containers are nested too deep, at byte 1", "81 91 01 02", max_depth: 1
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply, at byte 128", "#{"91" * 129}c0"
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply, at byte 3", "#{"91" * 4}c0", max_depth: 3
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply, at byte 1", "81 91 01 02", max_depth: 1
   end
 
   def test_input_above_max_bytes_is_a_limit_error
-    error = assert_unpack_error(Manypack::LimitError, "max_bytes is 3, the input has 4 bytes or more, at byte 3",
+    error = assert_unpack_error(Manypack::LimitError, "max_bytes is 3, but the input has at least 4 bytes, at byte 3",
                                 "93 01 02 03", max_bytes: 3)
     assert_equal :max_bytes, error.limit
     assert_equal 4, error.value

@@ -40,18 +40,18 @@ module HandlerErrorsContract
 
   # The class of the error and its message without the last place, by the ext.
   ERRORS = {
-    "d5 ff 00 00" => [Manypack::MalformedFormatError, "a timestamp has 4, 8 or 12 bytes, found 2"],
-    "d5 01 00 00" => [Manypack::MalformedFormatError, "a bigint has a byte of sign and chunks of 4 bytes, not 2 bytes"],
-    "c7 00 01" => [Manypack::MalformedFormatError, "a bigint has a byte of sign and chunks of 4 bytes, not 0 bytes"],
-    "d5 02 00 00" => [Manypack::MalformedFormatError, "a timestamp has 4, 8 or 12 bytes, found 2"],
-    "d7 02 ff ff ff ff ff ff ff ff" => [Manypack::MalformedFormatError, "a timestamp has at most 999999999 nanoseconds"],
-    "d5 03 00 00" => [Manypack::MalformedFormatError, "a timestamp has 4, 8 or 12 bytes, found 2"],
+    "d5 ff 00 00" => [Manypack::MalformedFormatError, "a timestamp must have 4, 8 or 12 bytes, got 2"],
+    "d5 01 00 00" => [Manypack::MalformedFormatError, "a bigint must have a sign byte and chunks of 4 bytes, got 2 bytes"],
+    "c7 00 01" => [Manypack::MalformedFormatError, "a bigint must have a sign byte and chunks of 4 bytes, got 0 bytes"],
+    "d5 02 00 00" => [Manypack::MalformedFormatError, "a timestamp must have 4, 8 or 12 bytes, got 2"],
+    "d7 02 ff ff ff ff ff ff ff ff" => [Manypack::MalformedFormatError, "a timestamp must have at most 999999999 nanoseconds"],
+    "d5 03 00 00" => [Manypack::MalformedFormatError, "a timestamp must have 4, 8 or 12 bytes, got 2"],
     "d4 0a 00" => [Manypack::MalformedFormatError, "refused"],
     "d4 0b 00" => [Manypack::MalformedFormatError, "Manypack::TruncatedError"],
     "d4 0c 00" => [Manypack::MalformedFormatError, "refused"],
     "d5 0d 91 c1" => [Manypack::MalformedFormatError, "0xc1 is not a MessagePack head byte, at byte 1, in the unpacker of ext type 13"],
-    "d5 0e 91 01" => [Manypack::LimitError, "max_bytes is 1, the input has 2 bytes or more, at byte 1, in the unpacker of ext type 14"],
-    "d5 0f 92 01" => [Manypack::MalformedFormatError, "an object expected, the input ends, at byte 2, in the unpacker of ext type 15"],
+    "d5 0e 91 01" => [Manypack::LimitError, "max_bytes is 1, but the input has at least 2 bytes, at byte 1, in the unpacker of ext type 14"],
+    "d5 0f 92 01" => [Manypack::MalformedFormatError, "unexpected end of input, at byte 2, in the unpacker of ext type 15"],
     # Its offset in the nested message is that of the ext where the ext is in an array.
     "d6 15 a3 92 c1 c0" => [Manypack::MalformedFormatError, "0xc1 is not a MessagePack head byte, at byte 1, in the unpacker of ext type 21"],
     "d4 17 01" => [Manypack::MalformedFormatError, "refused"]
@@ -60,10 +60,10 @@ module HandlerErrorsContract
   # The same where the place is inside of the ext, so many bytes behind its head.
   INNER_ERRORS = {
     "d5 14 91 c1" => [Manypack::MalformedFormatError, "0xc1 is not a MessagePack head byte", 3],
-    "d5 14 92 01" => [Manypack::MalformedFormatError, "the unpacker of ext type 20 reads past its body", 4],
-    "d5 14 01 02" => [Manypack::MalformedFormatError, "the unpacker of ext type 20 leaves 1 bytes of its body unread", 3],
-    "d6 16 92 01 d4 05" => [Manypack::MalformedFormatError, "the unpacker of ext type 22 reads past its body", 4],
-    "c7 05 14 91 d5 01 00 00" => [Manypack::MalformedFormatError, "a bigint has a byte of sign and chunks of 4 bytes, not 2 bytes", 4],
+    "d5 14 92 01" => [Manypack::MalformedFormatError, "the unpacker of ext type 20 read past the end of its body", 4],
+    "d5 14 01 02" => [Manypack::MalformedFormatError, "the unpacker of ext type 20 left 1 byte of its body unread", 3],
+    "d6 16 92 01 d4 05" => [Manypack::MalformedFormatError, "the unpacker of ext type 22 read past the end of its body", 4],
+    "c7 05 14 91 d5 01 00 00" => [Manypack::MalformedFormatError, "a bigint must have a sign byte and chunks of 4 bytes, got 2 bytes", 4],
     "c7 05 14 91 d5 0d 91 c1" =>
       [Manypack::MalformedFormatError, "0xc1 is not a MessagePack head byte, at byte 1, in the unpacker of ext type 13", 4]
   }.freeze

@@ -6,9 +6,9 @@ module LimitsContract
 
   # By option: a message that has as much as a limit of that value lets pass, and one that has one more, where, and in words.
   EDGES = {
-    max_objects: [5, "94 01 02 03 04", "82 01 02 91 c0 c0", 3, "6 objects or more"],
+    max_objects: [5, "94 01 02 03 04", "82 01 02 91 c0 c0", 3, "at least 6 objects"],
     max_map_size: [2, "82 01 02 03 04", "91 83 01 02 03 04 05 06", 1, "a map of 3 pairs"],
-    max_array_size: [2, "92 01 02", "92 01 93 01 02 03", 2, "an array of 3"],
+    max_array_size: [2, "92 01 02", "92 01 93 01 02 03", 2, "an array of 3 elements"],
     max_string_bytes: [3, "a3 61 62 63", "92 01 a4 61 62 63 64", 2, "a str of 4 bytes"],
     max_ext_bytes: [3, "c7 03 05 61 62 63", "91 d6 05 61 62 63 64", 1, "an ext of 4 bytes"]
   }.freeze
@@ -22,7 +22,7 @@ module LimitsContract
     end
 
     define_method("test_above_#{option}_is_a_limit_error_that_says_what_and_where") do
-      error = assert_unpack_error(Manypack::LimitError, "#{option} is #{limit}, the input has #{found}, at byte #{offset}", exceeds,
+      error = assert_unpack_error(Manypack::LimitError, "#{option} is #{limit}, but the input has #{found}, at byte #{offset}", exceeds,
                                   option => limit, allow_unknown_ext: true)
       assert_equal [option, limit + 1], [error.limit, error.value]
     end
@@ -61,7 +61,7 @@ module LimitsContract
 
   def test_utf8_strict_refuses_a_str_that_is_not
     { "a1 ff" => 0, "92 01 a2 c3 28" => 2, "81 a1 80 01" => 1, "a3 ed a0 80" => 0, "d9 02 c0 80" => 0 }.each do |message, offset|
-      assert_unpack_error Manypack::MalformedFormatError, "a str is not UTF-8, at byte #{offset}", message, utf8: :strict
+      assert_unpack_error Manypack::MalformedFormatError, "a str is not valid UTF-8, at byte #{offset}", message, utf8: :strict
       unpack(bytes(message), utf8: :accept)
       unpack(bytes(message), utf8: nil)
     end
@@ -94,7 +94,7 @@ module LimitsContract
   def test_duplicate_keys_error_refuses_a_nan_in_a_key
     ["81 #{NAN} 01", "81 91 #{NAN} 01", "81 82 01 02 03 #{NAN} 01", "81 92 91 01 #{NAN} 01", "81 ca 7f c0 00 00 01"].each do |message|
       offset = bytes(message).index(/\xCB|\xCA/n)
-      assert_unpack_error Manypack::MalformedFormatError, "a map key is or has a NaN, at byte #{offset}", message,
+      assert_unpack_error Manypack::MalformedFormatError, "a map key is or contains NaN, at byte #{offset}", message,
                           duplicate_keys: :error
       assert_equal 1, unpack(bytes(message)).size
     end
@@ -135,7 +135,7 @@ module LimitsContract
     end
     ["c7 0c ff 00 00 00 00 ff ff ff f1 88 6e 08 ff", "c7 0c ff 00 00 00 00 00 00 00 3a ff f4 41 80"].each do |message|
       unpack(bytes(message), timestamp: true)
-      assert_unpack_error Manypack::MalformedFormatError, "a timestamp is outside of the years 1 to 9999, at byte 0", message,
+      assert_unpack_error Manypack::MalformedFormatError, "a timestamp is outside the years 1 to 9999, at byte 0", message,
                           timestamp: true, untrusted: true
       assert_raises(Manypack::MalformedFormatError) { unpack(bytes(message), allow_unknown_ext: true, untrusted: true) }
     end
@@ -156,8 +156,8 @@ module LimitsContract
     { NAN => 16, "91 #{NAN}" => 4, "81 01 #{NAN}" => 4 }.each do |key, most|
       [most + 1, 17].each do |count|
         message = "de #{format("%04x", count + 1)} #{"#{key} c0" * count} 01 02"
-        error = assert_unpack_error(Manypack::LimitError, "max_same_hash is #{most}, the input has a map with #{most + 1} different keys of one hash " \
-                                                          "or more, at byte #{bytes(message).bytesize}", message)
+        error = assert_unpack_error(Manypack::LimitError, "max_same_hash is #{most}, but the input has a map with at least #{most + 1} different keys that " \
+                                                          "have the same hash, at byte #{bytes(message).bytesize}", message)
         assert_equal [:max_same_hash, most + 1], [error.limit, error.value]
       end
     end
@@ -165,15 +165,15 @@ module LimitsContract
 
   def test_containers_in_keys_of_keys_are_limited
     assert_equal 1, unpack(bytes("#{"81" * 5} c0 #{"01" * 5}")).size
-    assert_unpack_error Manypack::StackError, "containers are nested too deep in map keys, at byte 5", "#{"81" * 6} c0 #{"01" * 6}"
-    assert_unpack_error Manypack::StackError, "containers are nested too deep in map keys, at byte 9", "#{"8191" * 5} c0 #{"01" * 5}"
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply in map keys, at byte 5", "#{"81" * 6} c0 #{"01" * 6}"
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply in map keys, at byte 9", "#{"8191" * 5} c0 #{"01" * 5}"
     assert_equal 3, unpack(bytes("83 #{"81 81 81 81 c0 01 01 01 01 01 #{"81 01" * 6} c0 01 81 91 90 01 02"}")).size
   end
 
   def test_a_key_has_at_most_32_containers_inside_each_other
     assert_equal 1, unpack(bytes("81 #{"91" * 32} c0 c0"), max_depth: 1_000).size
-    assert_unpack_error Manypack::StackError, "containers are nested too deep in map keys, at byte 33", "81 #{"91" * 33} c0 c0"
-    assert_unpack_error Manypack::StackError, "containers are nested too deep, at byte 21", "81 #{"91" * 33} c0 c0", max_depth: 21
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply in map keys, at byte 33", "81 #{"91" * 33} c0 c0"
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply, at byte 21", "81 #{"91" * 33} c0 c0", max_depth: 21
     assert_equal 2, unpack(bytes("82 91 01 #{"91" * 500} c0 c0 c0"), max_depth: 1_000).size
   end
 end

@@ -112,7 +112,7 @@ module OptionsContract
   def test_max_depth_outside_its_range_is_a_range_error
     [0, -1, 100_001].each do |depth|
       error = assert_raises(RangeError) { unpack(bytes("01"), max_depth: depth) }
-      assert_equal "max_depth is 1 to 100000, not #{depth}", error.message
+      assert_equal "max_depth must be in 1..100000, got #{depth}", error.message
       assert_raises(RangeError) { pack(1, max_depth: depth) }
     end
     assert_raises(TypeError) { unpack(bytes("01"), max_depth: "many") }

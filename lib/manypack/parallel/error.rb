@@ -43,10 +43,10 @@ module Manypack
       #   begin
       #     Manypack::Parallel.map("\x01\x00\x02") { |n| 10 / n }
       #   rescue Manypack::Parallel::Error => error
-      #     error.detailed_message #=> "divided by 0 (ZeroDivisionError), in message 1 from byte 1 on"
+      #     error.detailed_message #=> "divided by 0 (ZeroDivisionError), in message 1, at byte 1"
       #   end
       def detailed_message(...)
-        "#{defined?(super) ? super : message}, in message #{index} from byte #{offset} on"
+        "#{defined?(super) ? super : message}, in message #{index}, at byte #{offset}"
       end
     end
   end

@@ -35,9 +35,9 @@ module Manypack
       def self.of(source, work, ractors: processors, ordered: true, codec: nil, factory: nil, packs: false, **options)
         work = Work.of(work)
         unless ractors.is_a?(Integer) && !ractors.negative?
-          raise ArgumentError, "ractors is an Integer from 0 on, not #{ractors.inspect}"
+          raise ArgumentError, "ractors must be an Integer of 0 or more, got #{ractors.inspect}"
         end
-        raise ArgumentError, "codec or factory, not both" if codec && factory
+        raise ArgumentError, "give codec or factory, not both" if codec && factory
 
         codec ||= factory.codec if factory
         return Inline.new(source, work, codec, options, packs) if ractors.zero?

@@ -59,7 +59,7 @@ module Manypack
         if object.respond_to?(:to_str) then Whole.new(object)
         elsif io?(object) then Stream.new(object)
         elsif object.respond_to?(:each) then List.new(object)
-        else raise ::TypeError, "String, IO or Enumerable of Strings expected, not #{object.class}"
+        else raise ::TypeError, "expected a String, an IO or an Enumerable of Strings, got #{object.class}"
         end
       end
 

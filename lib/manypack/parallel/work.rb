@@ -31,7 +31,7 @@ module Manypack
         return Identity.new.freeze if callable.nil?
         return callable if callable.respond_to?(:call)
 
-        raise ::TypeError, "Proc, Method or an object that answers call expected, not #{callable.class}"
+        raise ::TypeError, "expected a Proc, a Method or an object that responds to call, got #{callable.class}"
       end
 
       # @param work [#call]
