@@ -80,20 +80,23 @@ truncated_message(mp_blame blame)
 }
 
 static VALUE
-timestamp_message(mp_status status, mp_blame blame)
+timestamp_message(mp_status status, size_t size)
 {
-    mp_head head = {.kind = MP_NEVER};
+    if (status != MP_E_TIMESTAMP_SIZE) return rb_str_new_cstr(mp_status_text(status));
+    return rb_sprintf("%s, got %" PRIuSIZE, mp_status_text(status), size);
+}
 
-    mp_head_read(blame.at, blame.end, &head);
-    return status == MP_E_TIMESTAMP_SIZE
-        ? rb_sprintf("%s, got %" PRIu32, mp_status_text(status), head.n)
-        : rb_str_new_cstr(mp_status_text(status));
+void
+mp_raise_timestamp(mp_status status, size_t size)
+{
+    rb_exc_raise(rb_exc_new_str(eMalformedFormatError, timestamp_message(status, size)));
 }
 
 void
 mp_raise_status(mp_status status, mp_blame blame)
 {
     size_t offset = blame.origin + (size_t)(blame.at - blame.start);
+    mp_head head = {.kind = MP_NEVER};
 
     switch (status) {
       case MP_E_TRUNCATED:
@@ -103,7 +106,8 @@ mp_raise_status(mp_status status, mp_blame blame)
         raise_at(eStackError, rb_str_new_cstr(mp_status_text(status)), offset);
       case MP_E_TIMESTAMP_SIZE:
       case MP_E_TIMESTAMP_NSEC:
-        raise_at(eMalformedFormatError, timestamp_message(status, blame), offset);
+        mp_head_read(blame.at, blame.end, &head);
+        raise_at(eMalformedFormatError, timestamp_message(status, head.n), offset);
       default:
         raise_at(eMalformedFormatError, rb_str_new_cstr(mp_status_text(status)), offset);
     }

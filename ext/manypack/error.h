@@ -39,6 +39,9 @@ NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset));
 NORETURN(void mp_raise_no_data(void));
 NORETURN(void mp_raise_bigint_size(size_t size));
 
+/* For the body of a timestamp, which has that size but is not in an input: no offset. */
+NORETURN(void mp_raise_timestamp(mp_status status, size_t size));
+
 bool mp_decode_error_p(VALUE error);
 
 /*

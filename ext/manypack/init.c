@@ -11,7 +11,7 @@
  *                stream: the place in bytes that come in pieces; reader: the resumable machine over both
  *   classes      packer unpacker
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
- *   on top       factory bigint split batch outbox isolate
+ *   on top       factory bigint timestamp_ext split batch outbox isolate
  *
  * There are two seams, where a machine calls user code that comes back with a class from above:
  *
@@ -34,6 +34,7 @@ void Init_manypack_unpacker(void);
 void Init_manypack_face(void);
 void Init_manypack_factory(void);
 void Init_manypack_bigint(void);
+void Init_manypack_timestamp_ext(void);
 void Init_manypack_split(void);
 void Init_manypack_batch(void);
 void Init_manypack_outbox(void);
@@ -58,6 +59,7 @@ Init_manypack(void)
     Init_manypack_face();
     Init_manypack_factory();
     Init_manypack_bigint();
+    Init_manypack_timestamp_ext();
     Init_manypack_split();
     Init_manypack_batch();
     Init_manypack_outbox();

@@ -1,0 +1,76 @@
+/* Manypack::Timestamp: ext bodies, whose layout is in core/timestamp.c. */
+#include "error.h"
+#include "timestamp.h"
+
+static ID id_new;
+
+/* Stores an Integer that fits 64 bits with a sign; false for any other. */
+static bool
+int64_of(VALUE integer, int64_t *value)
+{
+    int sign;
+
+    if (!RB_INTEGER_TYPE_P(integer)) return false;
+    sign = rb_integer_pack(integer, value, 1, sizeof(*value), 0,
+                           INTEGER_PACK_2COMP | INTEGER_PACK_LSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
+    return sign == 0 || (sign == 1 && *value > 0) || (sign == -1 && *value < 0);
+}
+
+/*
+ * call-seq: Manypack::Timestamp.from_msgpack_ext(data) -> timestamp
+ *
+ * Returns the Timestamp of an ext body, a String of 4, 8 or 12 bytes. Raises MalformedFormatError for any other size,
+ * and for more than 999,999,999 nanoseconds; and TypeError for anything that is not a String.
+ *
+ *   Manypack::Timestamp.from_msgpack_ext("\0\0\0\x05").sec #=> 5
+ */
+static VALUE
+rb_timestamp_s_from_msgpack_ext(VALUE klass, VALUE data)
+{
+    mp_timestamp timestamp;
+    mp_status status;
+    VALUE values[2];
+
+    StringValue(data);
+    status = mp_timestamp_read((const uint8_t *)RSTRING_PTR(data), (size_t)RSTRING_LEN(data), &timestamp);
+    if (status != MP_OK) mp_raise_timestamp(status, (size_t)RSTRING_LEN(data));
+    values[0] = LL2NUM(timestamp.sec);
+    values[1] = UINT2NUM(timestamp.nsec);
+    return rb_funcallv(klass, id_new, 2, values);
+}
+
+/*
+ * call-seq: Manypack::Timestamp.to_msgpack_ext(sec, nsec) -> String
+ *
+ * Returns the shortest ext body for these seconds and nanoseconds, a binary String. Raises RangeError for seconds
+ * outside int64, and for nanoseconds outside 0..999_999_999.
+ *
+ *   Manypack::Timestamp.to_msgpack_ext(5, 0) #=> "\0\0\0\x05"
+ */
+static VALUE
+rb_timestamp_s_to_msgpack_ext(VALUE klass, VALUE sec, VALUE nsec)
+{
+    uint8_t body[MP_TIMESTAMP_MAX];
+    int64_t seconds, nanoseconds;
+
+    if (!int64_of(rb_check_to_int(sec), &seconds)) {
+        rb_raise(rb_eRangeError, "the seconds of a timestamp must fit in 64 bits, got %" PRIsVALUE, sec);
+    }
+    if (!int64_of(rb_check_to_int(nsec), &nanoseconds) || nanoseconds < 0 || nanoseconds > MP_TIMESTAMP_NSEC_MAX) {
+        rb_raise(rb_eRangeError, "the nanoseconds of a timestamp must be in 0..%u, got %" PRIsVALUE,
+                 MP_TIMESTAMP_NSEC_MAX, nsec);
+    }
+    return rb_str_new((const char *)body,
+                      (long)mp_timestamp_put(body, (mp_timestamp){.sec = seconds, .nsec = (uint32_t)nanoseconds}));
+}
+
+void
+Init_manypack_timestamp_ext(void)
+{
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE cTimestamp = rb_define_class_under(mManypack, "Timestamp", rb_cObject);
+
+    id_new = rb_intern("new");
+    rb_define_singleton_method(cTimestamp, "from_msgpack_ext", rb_timestamp_s_from_msgpack_ext, 1);
+    rb_define_singleton_method(cTimestamp, "to_msgpack_ext", rb_timestamp_s_to_msgpack_ext, 2);
+}
