@@ -55,6 +55,9 @@ static VALUE cCodec;
 /* The Codec of DefaultFactory, replaced by a single store; and the Codec without options and types. */
 static VALUE default_codec, plain_codec;
 
+/* Procs that pack and unpack a Time as a timestamp, which the extension does without calling them. */
+static VALUE time_packer, time_unpacker;
+
 static codec_object *
 codec_get(VALUE self)
 {
@@ -189,14 +192,6 @@ option_p(VALUE options, VALUE name)
     return !NIL_P(options) && RTEST(rb_hash_lookup(options, name));
 }
 
-/* True for the constant of that name in Manypack::Time, a Proc whose work the extension does without a call. */
-static bool
-time_handler_p(VALUE handler, const char *name)
-{
-    if (!rb_obj_is_proc(handler)) return false;
-    return handler == rb_const_get_at(rb_const_get_at(mp_mManypack, rb_intern("Time")), rb_intern(name));
-}
-
 VALUE
 mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpacker, VALUE options)
 {
@@ -209,13 +204,13 @@ mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpack
     type.optimized_symbol = option_p(options, sym_optimized_symbols_parsing) && klass == rb_cSymbol;
     if (!NIL_P(packer)) {
         type.handler = mp_handler_init(packer, Qundef);
-        type.timestamp = time_handler_p(packer, "Packer");
+        type.timestamp = packer == time_packer;
         mp_types_add_packer(types, type);
         written(self);
     }
     if (!NIL_P(unpacker)) {
         type.handler = mp_handler_init(unpacker, klass);
-        type.timestamp = time_handler_p(unpacker, "Unpacker");
+        type.timestamp = unpacker == time_unpacker;
         mp_types_add_unpacker(types, type);
         written(self);
     }
@@ -298,6 +293,17 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
     return mp_codec_with_options(self, options, MP_OWN);
 }
 
+/* For lib/manypack/time.rb, which names the two Procs when it is loaded. */
+static VALUE
+rb_codec_s_time_handlers(VALUE klass, VALUE packer, VALUE unpacker)
+{
+    time_packer = packer;
+    time_unpacker = unpacker;
+    rb_gc_register_mark_object(packer);
+    rb_gc_register_mark_object(unpacker);
+    return Qnil;
+}
+
 /* For lib/manypack/codec.rb: the options that differ from their defaults. */
 static VALUE
 rb_codec_changed_options(VALUE self)
@@ -361,6 +367,7 @@ Init_manypack_codec(void)
     rb_undef_alloc_func(cCodec);
     rb_undef_method(cCodec, "initialize_copy");
     rb_define_singleton_method(cCodec, "new", rb_codec_s_new, -1);
+    rb_define_private_method(rb_singleton_class(cCodec), "time_handlers", rb_codec_s_time_handlers, 2);
     rb_define_method(cCodec, "with", rb_codec_with, -1);
     rb_define_private_method(cCodec, "changed_options", rb_codec_changed_options, 0);
     rb_define_private_method(cCodec, "packer_classes", rb_codec_packer_classes, 0);

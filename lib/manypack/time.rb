@@ -22,5 +22,7 @@ module Manypack
       timestamp = Timestamp.from_msgpack_ext(payload)
       ::Time.at(timestamp.sec, timestamp.nsec, :nanosecond)
     end)
+
+    Codec.__send__(:time_handlers, Packer, Unpacker) # the extension does their work without calling them
   end
 end
