@@ -35,6 +35,17 @@ module Manypack
       raise ArgumentError, "#{klass} is always packed as #{kind}" if kind
     end
 
+    # True if a list of registered types has an ext type, an Integer, or a class. Subclasses and including classes count
+    # too, because their instances are packed as that type. Not if exact: the class of an Unpacker's type packs nothing,
+    # and may be nil. Raises ArgumentError for anything else.
+    def self.registered?(types, klass_or_type, exact: false)
+      case klass_or_type
+      when Integer then types.any? { |entry| klass_or_type == entry[:type] }
+      when Module then types.any? { |entry| exact ? klass_or_type == entry[:class] : klass_or_type <= entry[:class] }
+      else raise ArgumentError, "class or type id"
+      end
+    end
+
     # The warning for a type that is registered for another class than before, or nil. A class of the same name is not
     # another class: a reload creates it anew. registered is an Array of pairs of type and class.
     def self.change_of_class(registered, type, klass)

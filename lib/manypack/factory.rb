@@ -83,11 +83,7 @@ module Manypack
     #   factory.type_registered?(Symbol) #=> true
     #   factory.type_registered?(1)      #=> false
     def type_registered?(klass_or_type, selector = :both)
-      case klass_or_type
-      when Module then registered_types(selector).any? { |entry| klass_or_type <= entry[:class] }
-      when Integer then registered_types(selector).any? { |entry| klass_or_type == entry[:type] }
-      else raise ArgumentError, "class or type id"
-      end
+      Arguments.registered?(registered_types(selector), klass_or_type)
     end
 
     # Returns a Pool that dumps and loads with the current types of the factory. It is frozen, and shareable if the

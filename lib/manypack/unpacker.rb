@@ -36,11 +36,7 @@ module Manypack
     #   unpacker.register_type(1) { |body| body.reverse }
     #   unpacker.type_registered?(1) #=> true
     def type_registered?(klass_or_type)
-      case klass_or_type
-      when Module then registered_types_internal.any? { |entry| klass_or_type == entry[:class] }
-      when Integer then registered_types_internal.any? { |entry| klass_or_type == entry[:type] }
-      else raise ArgumentError, "class or type id"
-      end
+      Arguments.registered?(registered_types_internal, klass_or_type, exact: true)
     end
   end
 end
