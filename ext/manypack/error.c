@@ -1,6 +1,8 @@
 /* The only file that turns a status into an exception: its class, what was expected and found, and the byte offset. */
 #include "error.h"
 
+#include "options.h"
+
 static VALUE mDecodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError;
@@ -173,7 +175,7 @@ raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_tex
 void
 mp_raise_max_bytes(size_t allowed, size_t found, size_t offset)
 {
-    raise_limit("max_bytes", allowed, found, rb_sprintf("at least %" PRIuSIZE " bytes", found), offset);
+    raise_limit(MP_OPTION_NAME(max_bytes), allowed, found, rb_sprintf("at least %" PRIuSIZE " bytes", found), offset);
 }
 
 void
@@ -193,17 +195,19 @@ mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_b
     mp_head_read(blame.at, blame.end, &head);
     switch (status) {
       case MP_E_MAX_MAP:
-        raise_limit("max_map_size", limits->map, head.n, rb_sprintf("a map of %" PRIu32 " pairs", head.n), offset);
+        raise_limit(MP_OPTION_NAME(limits.map), limits->map, head.n,
+                    rb_sprintf("a map of %" PRIu32 " pairs", head.n), offset);
       case MP_E_MAX_ARRAY:
-        raise_limit("max_array_size", limits->array, head.n,
+        raise_limit(MP_OPTION_NAME(limits.array), limits->array, head.n,
                     rb_sprintf("an array of %" PRIu32 " elements", head.n), offset);
       case MP_E_MAX_STRING:
-        raise_limit("max_string_bytes", limits->string, head.n,
+        raise_limit(MP_OPTION_NAME(limits.string), limits->string, head.n,
                     rb_sprintf("a %s of %" PRIu32 " bytes", kind_name(head.kind), head.n), offset);
       case MP_E_MAX_EXT:
-        raise_limit("max_ext_bytes", limits->ext, head.n, rb_sprintf("an ext of %" PRIu32 " bytes", head.n), offset);
+        raise_limit(MP_OPTION_NAME(limits.ext), limits->ext, head.n,
+                    rb_sprintf("an ext of %" PRIu32 " bytes", head.n), offset);
       default:
-        raise_limit("max_objects", limits->objects, objects,
+        raise_limit(MP_OPTION_NAME(limits.objects), limits->objects, objects,
                     rb_sprintf("at least %" PRIu64 " objects", objects), offset);
     }
 }

@@ -2,7 +2,7 @@
  * The floors of the extension, from the ground up. A file uses only what is below it.
  *
  *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
- *   ground       compat.h support error options io stack.h
+ *   ground       compat.h support options error io stack.h
  *                types: ext types and their handlers; codec: types and options, immutable
  *   machines     the caches, and ractor, which has them; bytes and buffer: the queue of chunks
  *                encode: objects to bytes
@@ -21,9 +21,9 @@
 #include "support.h"
 
 void Init_manypack_support(void);
+void Init_manypack_options(void);
 void Init_manypack_error(void);
 void Init_manypack_io(void);
-void Init_manypack_options(void);
 void Init_manypack_ractor(void);
 void Init_manypack_types(void);
 void Init_manypack_codec(void);
@@ -46,9 +46,9 @@ Init_manypack(void)
     rb_ext_ractor_safe(true); /* before the first rb_define_*: a method defined earlier stays unsafe */
 
     Init_manypack_support();
+    Init_manypack_options();
     Init_manypack_error();
     Init_manypack_io();
-    Init_manypack_options();
     Init_manypack_ractor();
     Init_manypack_types();
     Init_manypack_codec();

@@ -103,15 +103,23 @@ field_get(const mp_options *options, const option_row *row)
     }
 }
 
-/* What follows from the fields. */
+/* True for options that have to be checked object by object. max_bytes and max_depth are checked anyway. */
+static bool
+checked_p(option_kind kind)
+{
+    return kind == TRUST || kind == LARGE || kind == COUNT || kind == STRICTNESS;
+}
+
+/* Sets what follows from the fields. */
 static void
 settle(mp_options *options)
 {
-    const mp_limits *limits = &options->limits;
+    size_t row;
 
-    options->limited = options->untrusted || options->strict_utf8 || options->unique_keys ||
-                       limits->objects != UINT64_MAX || limits->map != UINT32_MAX || limits->array != UINT32_MAX ||
-                       limits->string != UINT32_MAX || limits->ext != UINT32_MAX;
+    options->limited = false;
+    for (row = 0; row < CODEC_ROWS; row++) {
+        if (checked_p(rows[row].kind) && field_get(options, &rows[row]) != rows[row].normal) options->limited = true;
+    }
 }
 
 /* Sets the options that the user did not set to the defaults that go with untrusted. */
@@ -137,16 +145,16 @@ mp_options_init(mp_options *options)
 /* --- values ----------------------------------------------------------------------------------------- */
 
 static uint64_t
-depth_of(VALUE value)
+depth_of(VALUE value, const char *option)
 {
     long depth;
 
     if (!RB_INTEGER_TYPE_P(value)) {
-        rb_raise(rb_eTypeError, "max_depth must be an Integer, got %" PRIsVALUE, rb_obj_class(value));
+        rb_raise(rb_eTypeError, "%s must be an Integer, got %" PRIsVALUE, option, rb_obj_class(value));
     }
     depth = RB_FIXNUM_P(value) ? FIX2LONG(value) : 0;
     if (depth < 1 || depth > MAX_MAX_DEPTH) {
-        rb_raise(rb_eRangeError, "max_depth must be in 1..%d, got %" PRIsVALUE, MAX_MAX_DEPTH, value);
+        rb_raise(rb_eRangeError, "%s must be in 1..%d, got %" PRIsVALUE, option, MAX_MAX_DEPTH, value);
     }
     return (uint64_t)depth;
 }
@@ -176,7 +184,7 @@ static uint64_t
 value_of(VALUE value, size_t row)
 {
     switch (rows[row].kind) {
-      case DEPTH: return depth_of(value);
+      case DEPTH: return depth_of(value, rows[row].name);
       case COUNT: return count_of(value, rows[row].name);
       case SIZE:
       case LARGE: return mp_size(value, rows[row].name);
@@ -337,6 +345,15 @@ mp_options_changed(const mp_options *options)
         if (!usual_p(&copy, row)) rb_hash_aset(changed, names[row], shown(&copy, row));
     }
     return changed;
+}
+
+const char *
+mp_option_name(size_t field)
+{
+    size_t row = 0;
+
+    while (rows[row].offset != field) row++;
+    return rows[row].name;
 }
 
 /* The names of a Codec's options, shareable. For Ruby methods that pass them on. */

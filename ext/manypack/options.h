@@ -72,6 +72,10 @@ mp_buffer_options mp_buffer_options_of(VALUE hash);
 /* ArgumentError if a Hash, or nil, for Buffer.new has unknown options. */
 void mp_buffer_options_check(VALUE hash, int api);
 
+/* The name of the option with that field of mp_options, for errors. */
+#define MP_OPTION_NAME(field) mp_option_name(offsetof(mp_options, field))
+const char *mp_option_name(size_t field);
+
 /* A Hash of the options that differ from their defaults, including untrusted if that is set. */
 VALUE mp_options_changed(const mp_options *options);
 
