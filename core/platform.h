@@ -40,7 +40,7 @@
 #define MP_BE64(x) MP_SWAP64(x)
 #endif
 
-/* 1 in a build by which tests see stale bytes: see mp_spoil. */
+/* 1 in a build by which tests see stale bytes: see mp_poison. */
 #ifndef MP_CANARIES
 #define MP_CANARIES 0
 #endif
@@ -48,11 +48,11 @@
 #define MP_STATIC_ASSERT(name, condition) typedef char mp_assert_##name[(condition) ? 1 : -1]
 
 /*
- * Says of n bytes that nothing is in them yet, or that nobody wants any more what is. With MP_CANARIES they become
- * 0xc1, which no message has as a head, so that they are seen where they come out; without, this is nothing.
+ * Declares that n bytes hold nothing yet, or nothing that is still needed. With MP_CANARIES they become 0xc1, which no
+ * message has as a head, so that a test sees where they come out; without, this does nothing.
  */
 MP_INLINE void
-mp_spoil(void *bytes, size_t n)
+mp_poison(void *bytes, size_t n)
 {
     if (MP_CANARIES && n) memset(bytes, 0xc1, n);
 }

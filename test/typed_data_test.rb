@@ -18,7 +18,7 @@ class TypedDataTest < Minitest::Test
   }.freeze
 
   # What may be called, or be itself the function, during a collection, on any thread.
-  PURE = /\A(?:NULL|rb_gc_mark\w*|rb_gc_location|xfree|ruby_xfree|RUBY_TYPED_DEFAULT_FREE|sizeof|if|for|while|switch|return|MP_(?:UN)?LIKELY|mp_spoil|RUBY_ATOMIC_FETCH_SUB)\z/
+  PURE = /\A(?:NULL|rb_gc_mark\w*|rb_gc_location|xfree|ruby_xfree|RUBY_TYPED_DEFAULT_FREE|sizeof|if|for|while|switch|return|MP_(?:UN)?LIKELY|mp_poison|RUBY_ATOMIC_FETCH_SUB)\z/
 
   def test_there_are_tables
     assert_operator TABLES.size, :>=, 5

@@ -23,7 +23,7 @@ rb_bigint_to_msgpack_ext(VALUE self, VALUE integer)
     Check_Type(integer, RB_FIXNUM_P(integer) ? T_FIXNUM : T_BIGNUM);
     chunks = rb_absint_numwords(integer, CHUNK_BYTES * 8, NULL);
     body = rb_str_new(NULL, (long)(1 + chunks * CHUNK_BYTES));
-    mp_spoil(RSTRING_PTR(body), 1 + chunks * CHUNK_BYTES);
+    mp_poison(RSTRING_PTR(body), 1 + chunks * CHUNK_BYTES);
     sign = rb_integer_pack(integer, RSTRING_PTR(body) + 1, chunks, CHUNK_BYTES, 0, CHUNKS);
     RSTRING_PTR(body)[0] = sign < 0;
     return body;

@@ -57,7 +57,7 @@ block_free(mp_buffer *buffer, size_t i)
 {
     uint8_t *block = mp_buffer_chunk(buffer, i)->block;
 
-    mp_spoil(block, block_size(buffer, i));
+    mp_poison(block, block_size(buffer, i));
     xfree(block);
 }
 
@@ -201,7 +201,7 @@ finish_block(mp_buffer *buffer)
 
     if (!buffer->block_size) return;
     tail = mp_buffer_last(buffer);
-    mp_spoil(mp_buffer_end(buffer), mp_buffer_room(buffer));
+    mp_poison(mp_buffer_end(buffer), mp_buffer_room(buffer));
     REALLOC_N(tail->block, uint8_t, tail->at + tail->len);
     buffer->block_size = 0;
 }
@@ -231,7 +231,7 @@ own_tail(mp_buffer *buffer)
 
         reserve_chunk(buffer);
         block = ALLOC_N(uint8_t, FIRST_BLOCK);
-        mp_spoil(block, FIRST_BLOCK);
+        mp_poison(block, FIRST_BLOCK);
         buffer->count++;
         *mp_buffer_last(buffer) = (mp_chunk){.block = block};
         buffer->block_size = FIRST_BLOCK;
@@ -258,7 +258,7 @@ mp_buffer_expand(VALUE self, size_t written, size_t n)
         REALLOC_N(tail->block, uint8_t, size);
         buffer->block_size = size;
     }
-    mp_spoil(tail->block + used, size - used);
+    mp_poison(tail->block + used, size - used);
     RB_GC_GUARD(self);
 }
 
@@ -294,7 +294,7 @@ bytes_new(VALUE self, size_t n)
     char *to = RSTRING_PTR(bytes);
     size_t left, part;
 
-    mp_spoil(to, n);
+    mp_poison(to, n);
     for (left = n; left; left -= part, chunk++) {
         part = left < chunk->len ? left : chunk->len;
         memcpy(to, mp_chunk_bytes(chunk), part);
@@ -311,7 +311,7 @@ drop_first_chunk(mp_buffer *buffer)
     mp_chunk *chunk = mp_buffer_chunk(buffer, 0);
 
     if (buffer->count == 1 && buffer->block_size && buffer->block_size <= KEEP_BLOCK) {
-        mp_spoil(chunk->block, buffer->block_size);
+        mp_poison(chunk->block, buffer->block_size);
         chunk->at = chunk->len = 0;
         return;
     }
@@ -382,7 +382,7 @@ truncate_to(mp_buffer *buffer, size_t size)
         if (part < chunk->len) {
             chunk->len -= part;
             buffer->size -= part;
-            if (chunk->block) mp_spoil(chunk->block + chunk->at + chunk->len, part);
+            if (chunk->block) mp_poison(chunk->block + chunk->at + chunk->len, part);
         } else {
             buffer->size -= chunk->len;
             block_free(buffer, buffer->count - 1);

@@ -57,7 +57,7 @@ grow_str(mp_encoder *e, size_t n)
     e->out.start = (uint8_t *)RSTRING_PTR(e->str);
     e->out.pos = e->out.start + size;
     e->out.end = e->out.start + rb_str_capacity(e->str);
-    mp_spoil(e->out.pos, (size_t)(e->out.end - e->out.pos));
+    mp_poison(e->out.pos, (size_t)(e->out.end - e->out.pos));
 }
 
 bool
@@ -80,7 +80,7 @@ leave_for_packer(mp_encoder *e)
     e->packer = mp_packer_new(e->codec, &e->buffer);
     mp_encoder_window_on_buffer(e, 0, size + 1);
     memcpy(e->out.start, bytes, size);
-    mp_spoil(bytes, size);
+    mp_poison(bytes, size);
     e->out.pos = e->out.start + size;
     e->str = 0;
 }

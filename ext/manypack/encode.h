@@ -37,7 +37,7 @@ bool mp_encoder_grow(mp_out *out, size_t n);
 MP_INLINE void
 mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec)
 {
-    mp_spoil(block, size);
+    mp_poison(block, size);
     mp_out_init(&e->out, block, size, mp_encoder_grow);
     e->str = 0;
     e->buffer = 0;

@@ -78,7 +78,7 @@ rb_splitter_s_new(VALUE klass, VALUE codec)
     RB_OBJ_WRITE(self, &splitter->pending, rb_obj_freeze(rb_str_new(NULL, 0)));
     splitter->max_bytes = options->max_bytes;
     splitter->left = ALLOC_N(uint64_t, max_depth);
-    mp_spoil(splitter->left, max_depth * sizeof(uint64_t));
+    mp_poison(splitter->left, max_depth * sizeof(uint64_t));
     mp_walk_init(&splitter->walk, splitter->left, max_depth);
     RB_GC_GUARD(codec);
     return self;

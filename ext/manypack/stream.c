@@ -42,7 +42,7 @@ mp_stream_set_aside(mp_stream *u)
 {
     u->open = false;
     if (u->places <= FIRST_PLACES) return;
-    mp_spoil(u->left, u->places * sizeof(uint64_t));
+    mp_poison(u->left, u->places * sizeof(uint64_t));
     xfree(u->left);
     u->left = NULL;
     u->places = 0;
@@ -61,7 +61,7 @@ walk_reserve(mp_stream *u, size_t places)
 {
     if (places > u->places) {
         REALLOC_N(u->left, uint64_t, places);
-        mp_spoil(u->left + u->places, (places - u->places) * sizeof(uint64_t));
+        mp_poison(u->left + u->places, (places - u->places) * sizeof(uint64_t));
         u->places = places;
     }
     u->walk.left = u->left;

@@ -36,7 +36,7 @@ unpacker_free(void *ptr)
 {
     mp_stream *u = ptr;
 
-    mp_spoil(u->left, u->places * sizeof(uint64_t));
+    mp_poison(u->left, u->places * sizeof(uint64_t));
     xfree(u->left);
     mp_typed_free(ptr);
 }

@@ -10,7 +10,7 @@ mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity)
 
     memcpy(values, stack->values, count * sizeof(VALUE));
     memset(values + count, 0, (capacity - count) * sizeof(VALUE));
-    mp_spoil(stack->values, stack->capacity * sizeof(VALUE));
+    mp_poison(stack->values, stack->capacity * sizeof(VALUE));
     if (stack->owner) rb_free_tmp_buffer(&stack->owner);
     stack->values = values;
     stack->capacity = capacity;

@@ -26,7 +26,7 @@ mp_value_stack_lend(mp_value_stack *stack, mp_value_words *inlined)
     stack->values = inlined->words;
     stack->capacity = MP_VALUES_INLINE;
     stack->owner = 0;
-    mp_spoil(inlined->words, sizeof(inlined->words)); /* the words are Integers to the collector */
+    mp_poison(inlined->words, sizeof(inlined->words)); /* the words are Integers to the collector */
 }
 
 /* Moves to a block of capacity words; count words are in use. */
@@ -37,7 +37,7 @@ MP_INLINE void
 mp_value_stack_cleanup(mp_value_stack *stack)
 {
     if (MP_LIKELY(stack->owner == 0)) return;
-    mp_spoil(stack->values, stack->capacity * sizeof(VALUE));
+    mp_poison(stack->values, stack->capacity * sizeof(VALUE));
     rb_free_tmp_buffer(&stack->owner);
     stack->values = NULL;
     stack->capacity = 0;
