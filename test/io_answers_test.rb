@@ -99,7 +99,7 @@ class IoAnswersTest < Minitest::Test
         FRONTS.merge(SINGLE).each do |front, read|
           [[answer], ["\x92\x01".b, answer]].each do |answers|
             error = assert_raises(TypeError, "#{name} by #{method}, #{front}") { within_time { read.call(io.new(answers.dup)) } }
-            assert_equal "#{method} of #{io} returned #{name}, not String", error.message, front
+            assert_equal "#{method} of #{io} must return a String, got #{name}", error.message, front
           end
         end
       end
@@ -109,7 +109,7 @@ class IoAnswersTest < Minitest::Test
   def test_an_error_while_memory_is_collected
     METHODS.each do |io, method|
       error = assert_raises(TypeError) { exercise { Manypack.unpack(io.new(["\x92".b, 42])) } }
-      assert_equal "#{method} of #{io} returned Integer, not String", error.message
+      assert_equal "#{method} of #{io} must return a String, got Integer", error.message
     end
   end
 

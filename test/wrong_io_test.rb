@@ -77,15 +77,15 @@ class WrongIoTest < Minitest::Test
   end
 
   def test_a_string_is_no_io
-    assert_outcomes codes(WRITING, STRINGS), /\Aan IO expected, not a String: pass File.open\(path, "wb"\) or a StringIO\z/
-    assert_outcomes codes(READING, STRINGS), /\Aan IO expected, not a String: unpack bytes by Unpacker.new.feed\(bytes\), or pass File.open/
-    assert_outcomes codes(EITHER, STRINGS), /\Aan IO expected, not a String: append bytes by Buffer.new << bytes, or pass File.open/
+    assert_outcomes codes(WRITING, STRINGS), /\Aexpected an IO, got a String: pass File.open\(path, "wb"\) or a StringIO\z/
+    assert_outcomes codes(READING, STRINGS), /\Aexpected an IO, got a String: unpack bytes by Unpacker.new.feed\(bytes\), or pass File.open/
+    assert_outcomes codes(EITHER, STRINGS), /\Aexpected an IO, got a String: append bytes by Buffer.new << bytes, or pass File.open/
   end
 
   def test_what_cannot_do_it_is_no_io
-    assert_outcomes codes(WRITING, NOTHING + READERS), /\Aan IO that answers write or << expected, not \S+\z/
-    assert_outcomes codes(READING, NOTHING + WRITERS.first(3)), /\Aan IO that answers readpartial or read expected, not \S+\z/
-    assert_outcomes codes(EITHER, NOTHING), /\Aan IO that answers readpartial, read, write or << expected, not \S+\z/
+    assert_outcomes codes(WRITING, NOTHING + READERS), /\Aexpected an IO that responds to write or <<, got \S+\z/
+    assert_outcomes codes(READING, NOTHING + WRITERS.first(3)), /\Aexpected an IO that responds to readpartial or read, got \S+\z/
+    assert_outcomes codes(EITHER, NOTHING), /\Aexpected an IO that responds to readpartial, read, write or <<, got \S+\z/
   end
 
   # It would be read from its start for ever. The msgpack gem refuses it, too, where it reads.
@@ -104,7 +104,7 @@ class WrongIoTest < Minitest::Test
   def test_what_can_do_it_is_an_io
     optional, needed = codes(WRITING, WRITERS + BOTH - ["$stdin"]).partition { |code| !code.match?(/(?:write_to|filter).*nil/) }
     assert_outcomes optional, /\Anothing raised\z/
-    assert_outcomes needed, /\Aan IO that answers write or << expected, not NilClass\z/
+    assert_outcomes needed, /\Aexpected an IO that responds to write or <<, got NilClass\z/
     assert_outcomes codes(READING, READERS + BOTH), /\Anothing raised\z/
     assert_outcomes codes(EITHER, READERS + WRITERS + BOTH), /\Anothing raised\z/
   end
@@ -128,7 +128,7 @@ class WrongIoTest < Minitest::Test
   end
 
   def test_to_msgpack_of_core_classes_refuses_them_too
-    assert_program 'require "manypack/core_ext"; 1.to_msgpack("x") rescue puts $!.message', 'an IO expected, not a String: pass File.open(path, "wb") or a StringIO'
+    assert_program 'require "manypack/core_ext"; 1.to_msgpack("x") rescue puts $!.message', 'expected an IO, got a String: pass File.open(path, "wb") or a StringIO'
   end
 
   # What the msgpack gem makes of it; each is asked in a process of its own.

@@ -252,7 +252,7 @@ mp_buffer_expand(VALUE self, size_t written, size_t n)
         tail->at = 0;
     }
     used += tail->at;
-    if (n > SIZE_MAX / 4 - used) rb_raise(rb_eNoMemError, "a Buffer of that many bytes");
+    if (n > SIZE_MAX / 4 - used) rb_raise(rb_eNoMemError, "a Buffer cannot have that many bytes");
     while (size - used < n) size *= 2;
     if (size != buffer->block_size) {
         REALLOC_N(tail->block, uint8_t, size);

@@ -36,7 +36,7 @@ grown_capacity(mp_encoder *e, size_t size, size_t n)
 {
     size_t want = !e->str ? first_capacity(e) : size < ((size_t)1 << 20) ? size * GROWTH : size * 2;
 
-    if (n > (size_t)LONG_MAX - size) rb_raise(rb_eNoMemError, "packed data of more than %ld bytes", LONG_MAX);
+    if (n > (size_t)LONG_MAX - size) rb_raise(rb_eNoMemError, "packed data cannot exceed %ld bytes", LONG_MAX);
     if (want < size + n) want = size + n;
     return (long)want;
 }
@@ -143,8 +143,8 @@ raise_modified(mp_encoder *e, const char *what)
 static void
 raise_too_long(mp_encoder *e, VALUE obj)
 {
-    rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than MessagePack's 4294967295, at %" PRIsVALUE, rb_obj_class(obj),
-             mp_path(e->place));
+    rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than MessagePack's limit of 4294967295, at %" PRIsVALUE,
+             rb_obj_class(obj), mp_path(e->place));
 }
 
 MP_INLINE uint32_t
@@ -434,12 +434,12 @@ encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
     mp_timestamp timestamp;
 
     if (!RB_FIXNUM_P(nsec) || FIX2LONG(nsec) < 0 || FIX2LONG(nsec) > (long)MP_TIMESTAMP_NSEC_MAX) {
-        rb_raise(rb_eRangeError, "nanoseconds of a timestamp are 0..%u, not %" PRIsVALUE ", at %" PRIsVALUE,
+        rb_raise(rb_eRangeError, "the nanoseconds of a timestamp must be in 0..%u, got %" PRIsVALUE ", at %" PRIsVALUE,
                  MP_TIMESTAMP_NSEC_MAX, nsec, mp_path(e->place));
     }
     if (!RB_INTEGER_TYPE_P(sec) || !int64_p(sec)) {
-        rb_raise(rb_eRangeError, "seconds of a timestamp are int64, not %" PRIsVALUE ", at %" PRIsVALUE, sec,
-                 mp_path(e->place));
+        rb_raise(rb_eRangeError, "the seconds of a timestamp must fit in 64 bits, got %" PRIsVALUE ", at %" PRIsVALUE,
+                 sec, mp_path(e->place));
     }
     timestamp.sec = NUM2LL(sec);
     timestamp.nsec = (uint32_t)FIX2LONG(nsec);
@@ -502,15 +502,15 @@ encode_extension_value(mp_encoder *e, VALUE obj)
     VALUE type = RSTRUCT_GET(obj, 0), payload = RSTRUCT_GET(obj, 1);
 
     if (!RB_INTEGER_TYPE_P(type)) {
-        rb_raise(rb_eTypeError, "the type of an ExtensionValue is an Integer, not %" PRIsVALUE ", at %" PRIsVALUE,
+        rb_raise(rb_eTypeError, "the type of an ExtensionValue must be an Integer, got %" PRIsVALUE ", at %" PRIsVALUE,
                  rb_obj_class(type), mp_path(e->place));
     }
     if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
-        rb_raise(rb_eRangeError, "the type of an ExtensionValue is -128..127, not %" PRIsVALUE ", at %" PRIsVALUE, type,
-                 mp_path(e->place));
+        rb_raise(rb_eRangeError, "the type of an ExtensionValue must be in -128..127, got %" PRIsVALUE ", at %" PRIsVALUE,
+                 type, mp_path(e->place));
     }
     if (!RB_TYPE_P(payload, T_STRING)) {
-        rb_raise(rb_eTypeError, "the payload of an ExtensionValue is a String, not %" PRIsVALUE ", at %" PRIsVALUE,
+        rb_raise(rb_eTypeError, "the payload of an ExtensionValue must be a String, got %" PRIsVALUE ", at %" PRIsVALUE,
                  rb_obj_class(payload), mp_path(e->place));
     }
     mp_encode_ext(e, FIX2INT(type), payload);
@@ -750,7 +750,7 @@ call_handler(VALUE arg)
     VALUE body = mp_handler_call(&call->type->handler, 1, &call->obj), string = rb_check_string_type(body);
 
     if (NIL_P(string)) {
-        rb_raise(rb_eTypeError, "the packer of ext type %d for %" PRIsVALUE " returns a String, not %" PRIsVALUE,
+        rb_raise(rb_eTypeError, "the packer of ext type %d for %" PRIsVALUE " must return a String, got %" PRIsVALUE,
                  call->type->type, call->type->klass, rb_obj_class(body));
     }
     return string;

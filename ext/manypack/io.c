@@ -57,7 +57,7 @@ string_of(const io_read *read, VALUE answer)
     VALUE bytes = rb_check_string_type(answer);
 
     if (!NIL_P(bytes)) return bytes;
-    rb_raise(rb_eTypeError, "%" PRIsVALUE " of %" PRIsVALUE " returned %" PRIsVALUE ", not String",
+    rb_raise(rb_eTypeError, "%" PRIsVALUE " of %" PRIsVALUE " must return a String, got %" PRIsVALUE,
              rb_id2str(read->method), rb_obj_class(read->io), rb_obj_class(answer));
 }
 
@@ -96,8 +96,8 @@ NORETURN(static void raise_no_io(VALUE obj, const char *methods, const char *ins
 static void
 raise_no_io(VALUE obj, const char *methods, const char *instead)
 {
-    if (RB_TYPE_P(obj, T_STRING)) rb_raise(rb_eTypeError, "an IO expected, not a String: %s", instead);
-    rb_raise(rb_eTypeError, "an IO that answers %s expected, not %" PRIsVALUE, methods, rb_obj_class(obj));
+    if (RB_TYPE_P(obj, T_STRING)) rb_raise(rb_eTypeError, "expected an IO, got a String: %s", instead);
+    rb_raise(rb_eTypeError, "expected an IO that responds to %s, got %" PRIsVALUE, methods, rb_obj_class(obj));
 }
 
 void

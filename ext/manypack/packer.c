@@ -335,7 +335,7 @@ static VALUE
 rb_packer_write_int(VALUE self, VALUE obj)
 {
     if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
-    if (!RB_INTEGER_TYPE_P(obj)) rb_raise(rb_eTypeError, "Integer expected, not %" PRIsVALUE, rb_obj_class(obj));
+    if (!RB_INTEGER_TYPE_P(obj)) rb_raise(rb_eTypeError, "expected an Integer, got %" PRIsVALUE, rb_obj_class(obj));
     return packer_write_with(self, body_value, obj, Qnil);
 }
 
@@ -463,7 +463,7 @@ rb_packer_write_hash(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_symbol(VALUE self, VALUE obj)
 {
-    if (!RB_SYMBOL_P(obj)) rb_raise(rb_eTypeError, "Symbol expected, not %" PRIsVALUE, rb_obj_class(obj));
+    if (!RB_SYMBOL_P(obj)) rb_raise(rb_eTypeError, "expected a Symbol, got %" PRIsVALUE, rb_obj_class(obj));
     return packer_write_with(self, body_value, obj, Qnil);
 }
 
@@ -476,7 +476,7 @@ header_count(VALUE n)
     if (!RB_FLOAT_TYPE_P(n) && !RB_INTEGER_TYPE_P(n)) rb_raise(rb_eTypeError, "no implicit conversion into Integer");
     if (MP_LIKELY(RB_FIXNUM_P(n))) count = FIX2LONG(n) < 0 ? ULLONG_MAX : (unsigned long long)FIX2LONG(n);
     else count = RTEST(rb_funcall(n, '<', 1, INT2FIX(0))) ? ULLONG_MAX : NUM2ULL(n);
-    if (count > UINT32_MAX) rb_raise(rb_eRangeError, "a count is 0..4294967295, not %" PRIsVALUE, n);
+    if (count > UINT32_MAX) rb_raise(rb_eRangeError, "a count must be in 0..4294967295, got %" PRIsVALUE, n);
     return (uint32_t)count;
 }
 
