@@ -506,8 +506,9 @@ encode_extension_value(mp_encoder *e, VALUE obj)
                  rb_obj_class(type), mp_path(e->place));
     }
     if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
-        rb_raise(rb_eRangeError, "the type of an ExtensionValue must be in -128..127, got %" PRIsVALUE ", at %" PRIsVALUE,
-                 type, mp_path(e->place));
+        rb_raise(rb_eRangeError,
+                 "the type of an ExtensionValue must be in -128..127, got %" PRIsVALUE ", at %" PRIsVALUE, type,
+                 mp_path(e->place));
     }
     if (!RB_TYPE_P(payload, T_STRING)) {
         rb_raise(rb_eTypeError, "the payload of an ExtensionValue must be a String, got %" PRIsVALUE ", at %" PRIsVALUE,
