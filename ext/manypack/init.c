@@ -6,7 +6,7 @@
  *                types: ext types and their handlers; codec: types and options, immutable
  *   machines     the caches, and ractor, which has them; bytes and buffer: the queue of chunks
  *                encode: objects to bytes; decode: bytes to objects
- *   classes      packer unpacker
+ *   classes      packer packer_write unpacker
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint split batch outbox isolate
  *
@@ -27,6 +27,7 @@ void Init_manypack_codec(void);
 void Init_manypack_encode(void);
 void Init_manypack_buffer(void);
 void Init_manypack_packer(void);
+void Init_manypack_packer_write(void);
 void Init_manypack_unpacker(void);
 void Init_manypack_face(void);
 void Init_manypack_factory(void);
@@ -51,6 +52,7 @@ Init_manypack(void)
     Init_manypack_encode();
     Init_manypack_buffer();
     Init_manypack_packer();
+    Init_manypack_packer_write();
     Init_manypack_unpacker();
     Init_manypack_face();
     Init_manypack_factory();

@@ -1,8 +1,29 @@
-/* What the encoder needs of a Packer: to hand its output to user code and to take it back. */
+/* A Packer, for its own methods, for the encoder, which lends it to user code, and for pools and Codecs. */
 #ifndef MANYPACK_PACKER_H
 #define MANYPACK_PACKER_H
 
 #include "codec.h"
+
+typedef struct {
+    VALUE buffer;
+    uint32_t depth;  /* levels of nesting open around it; above 0 while it is lent to user code */
+    uint32_t epoch;  /* counts the loans that were not returned as they should */
+    VALUE thread;    /* whose user code it is; alive while it is lent, and only compared */
+    size_t rollback; /* of the Buffer when the outermost loan began */
+    mp_codec codec;
+} mp_packer;
+
+/* Valid while the caller has self on its stack. RuntimeError before initialize and after mp_packer_close. */
+MP_INLINE mp_packer *
+mp_packer_get(VALUE self)
+{
+    mp_packer *packer = mp_typed_data(self);
+
+    if (MP_UNLIKELY(!packer->buffer)) {
+        rb_raise(rb_eRuntimeError, "Packer cannot be used: its block or handler has ended, or it is not initialized");
+    }
+    return packer;
+}
 
 /* A Packer for the user code of one pack, and its Buffer. */
 VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
