@@ -92,8 +92,10 @@ encoder_result(mp_encoder *e)
     size_t size = mp_out_size(&e->out);
 
     if (e->buffer) {
+        mp_bytes *bytes = &mp_buffer_get(e->buffer)->bytes;
+
         mp_encoder_commit(e);
-        return mp_buffer_to_s(e->buffer);
+        return mp_bytes_to_s(e->buffer, bytes, bytes->size);
     }
     if (!e->str) return rb_str_new((const char *)e->out.start, (long)size);
     mp_result_size_note(&ractor_of(e)->results, size);
@@ -234,7 +236,7 @@ commit_for_now(mp_encoder *e)
 {
     mp_buffer *buffer = mp_buffer_get(e->buffer);
 
-    if (!buffer->rollback) buffer->rollback = buffer->size + 1;
+    if (!buffer->rollback) buffer->rollback = buffer->bytes.size + 1;
     mp_encoder_commit(e);
 }
 
@@ -245,7 +247,7 @@ append_reference(mp_encoder *e, uint8_t *p, VALUE string)
     string = rb_str_new_frozen(string);
     mp_out_commit(&e->out, p);
     commit_for_now(e);
-    mp_buffer_refer(e->buffer, string, 0, (size_t)RSTRING_LEN(string));
+    mp_bytes_refer(e->buffer, &mp_buffer_get(e->buffer)->bytes, string, 0, (size_t)RSTRING_LEN(string));
     mp_encoder_window_on_buffer(e, 0, 1);
     return e->out.pos;
 }
@@ -731,9 +733,9 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
     uint8_t *body;
 
     if (!e->packer) leave_for_packer(e);
-    start = mp_buffer_get(e->buffer)->size + mp_out_size(&e->out);
+    start = mp_buffer_get(e->buffer)->bytes.size + mp_out_size(&e->out);
     call_with_window_lent(e, obj, type);
-    size = mp_buffer_get(e->buffer)->size - start;
+    size = mp_buffer_get(e->buffer)->bytes.size - start;
     head_size = (size_t)(mp_put_ext_head(head, type->type, checked_length(e, obj, size)) - head);
     mp_encoder_reserve(e, head_size);
     body = e->out.start - size; /* what is committed while lent is in one block */

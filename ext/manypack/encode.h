@@ -56,7 +56,7 @@ mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
 {
     size_t room;
 
-    e->out.start = mp_buffer_reserve(e->buffer, size, n, &room);
+    e->out.start = mp_bytes_reserve(e->buffer, &mp_buffer_get(e->buffer)->bytes, size, n, &room);
     e->out.pos = e->out.start + size;
     e->out.end = e->out.start + room;
 }
@@ -76,7 +76,7 @@ mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, uint32_t depth
 MP_INLINE void
 mp_encoder_commit(mp_encoder *e)
 {
-    mp_buffer_commit(mp_buffer_get(e->buffer), mp_out_size(&e->out));
+    mp_bytes_commit(&mp_buffer_get(e->buffer)->bytes, mp_out_size(&e->out));
     e->out.start = e->out.pos;
 }
 

@@ -257,10 +257,7 @@ rb_packer_flush(VALUE self)
 static VALUE
 rb_packer_to_s(VALUE self)
 {
-    VALUE buffer = mp_packer_get(self)->buffer;
-
-    mp_buffer_for_append(buffer);
-    return mp_buffer_to_s(buffer);
+    return mp_buffer_to_s(mp_packer_get(self)->buffer);
 }
 
 /*
@@ -313,10 +310,7 @@ rb_packer_full_pack(VALUE self)
 static VALUE
 rb_packer_reset(VALUE self)
 {
-    VALUE buffer = mp_packer_get(self)->buffer;
-
-    mp_buffer_for_change(buffer);
-    mp_buffer_clear(buffer);
+    mp_buffer_clear(mp_packer_get(self)->buffer);
     return Qnil;
 }
 
@@ -330,7 +324,7 @@ rb_packer_reset(VALUE self)
 static VALUE
 rb_packer_size(VALUE self)
 {
-    return SIZET2NUM(mp_buffer_for_append(mp_packer_get(self)->buffer)->size);
+    return SIZET2NUM(mp_buffer_for_append(mp_packer_get(self)->buffer)->bytes.size);
 }
 
 /*
@@ -343,7 +337,7 @@ rb_packer_size(VALUE self)
 static VALUE
 rb_packer_empty_p(VALUE self)
 {
-    return mp_buffer_for_append(mp_packer_get(self)->buffer)->size ? Qfalse : Qtrue;
+    return mp_buffer_for_append(mp_packer_get(self)->buffer)->bytes.size ? Qfalse : Qtrue;
 }
 
 /*

@@ -19,7 +19,7 @@ packer_for_write(const mp_packer *packer)
 MP_INLINE VALUE
 packer_written(VALUE self, VALUE buffer)
 {
-    if (MP_UNLIKELY(mp_buffer_get(buffer)->size >= MP_WRITE_THROUGH)) mp_buffer_write_through(buffer);
+    if (MP_UNLIKELY(mp_buffer_get(buffer)->bytes.size >= MP_WRITE_THROUGH)) mp_buffer_write_through(buffer);
     return self;
 }
 
@@ -27,17 +27,19 @@ packer_written(VALUE self, VALUE buffer)
 MP_INLINE uint8_t *
 head_reserve(VALUE self)
 {
+    VALUE buffer = packer_for_write(mp_packer_get(self));
     size_t room;
 
-    return mp_buffer_reserve(packer_for_write(mp_packer_get(self)), 0, MP_HEAD_MAX, &room);
+    return mp_bytes_reserve(buffer, &mp_buffer_get(buffer)->bytes, 0, MP_HEAD_MAX, &room);
 }
 
 MP_INLINE VALUE
 head_commit(VALUE self, const uint8_t *end)
 {
     VALUE buffer = mp_packer_get(self)->buffer;
+    mp_bytes *bytes = &mp_buffer_get(buffer)->bytes;
 
-    mp_buffer_commit(mp_buffer_get(buffer), (size_t)(end - mp_buffer_end(mp_buffer_get(buffer))));
+    mp_bytes_commit(bytes, (size_t)(end - mp_bytes_end(bytes)));
     return packer_written(self, buffer);
 }
 

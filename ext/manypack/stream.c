@@ -37,7 +37,7 @@ mp_stream_for_read(VALUE self)
 MP_INLINE const mp_chunk *
 first_chunk(const mp_stream *u)
 {
-    if (!u->body) return mp_buffer_first(mp_buffer_get(u->buffer));
+    if (!u->body) return mp_bytes_first(&mp_buffer_get(u->buffer)->bytes);
     return u->piece.len ? &u->piece : NULL;
 }
 
@@ -50,7 +50,7 @@ consume(mp_stream *u, size_t n)
         u->piece.at += n;
         u->piece.len -= n;
     } else {
-        mp_buffer_consume(u->buffer, n);
+        mp_bytes_consume(&mp_buffer_get(u->buffer)->bytes, n);
     }
 }
 
@@ -154,7 +154,7 @@ front(const mp_stream *u)
     if (chunk) blame.start = mp_chunk_bytes(chunk);
     blame.at = blame.start;
     blame.end = blame.start + (chunk ? chunk->len : 0);
-    if (!u->body) blame.behind = mp_buffer_get(u->buffer)->size - (size_t)(blame.end - blame.start);
+    if (!u->body) blame.behind = mp_buffer_get(u->buffer)->bytes.size - (size_t)(blame.end - blame.start);
     return blame;
 }
 
@@ -187,15 +187,15 @@ check_max_bytes(mp_stream *u, size_t ahead, bool whole)
 static bool
 bytes_there(mp_stream *u, uint64_t n, uint64_t whole)
 {
-    const mp_buffer *buffer;
+    mp_bytes *bytes;
 
     if (u->body) return u->piece.len >= n;
-    buffer = mp_buffer_get(u->buffer);
-    while (buffer->size < n) {
-        check_max_bytes(u, buffer->size, false);
-        if (!mp_buffer_read_io(u->buffer, whole > buffer->size ? whole - buffer->size : 1)) return false;
+    bytes = &mp_buffer_get(u->buffer)->bytes;
+    while (bytes->size < n) {
+        check_max_bytes(u, bytes->size, false);
+        if (!mp_buffer_read_io(u->buffer, whole > bytes->size ? whole - bytes->size : 1)) return false;
     }
-    mp_buffer_gather(u->buffer, (size_t)n);
+    mp_bytes_gather(u->buffer, bytes, (size_t)n);
     return true;
 }
 

@@ -1,0 +1,309 @@
+/* The queue of chunks. */
+#include "bytes.h"
+
+/* The first block, which then doubles; and up to which size an empty one is kept for the next bytes. */
+enum { FIRST_BLOCK = 256, KEEP_BLOCK = 16384 };
+
+/* The size of the ith chunk's block; of blocks before the last one, the part that is known. */
+static size_t
+block_size(mp_bytes *bytes, size_t i)
+{
+    const mp_chunk *chunk = mp_bytes_chunk(bytes, i);
+
+    if (!chunk->block) return 0;
+    return i == bytes->count - 1 && bytes->block_size ? bytes->block_size : chunk->at + chunk->len;
+}
+
+static void
+block_free(mp_bytes *bytes, size_t i)
+{
+    uint8_t *block = mp_bytes_chunk(bytes, i)->block;
+
+    mp_spoil(block, block_size(bytes, i));
+    xfree(block);
+}
+
+/* --- appending -------------------------------------------------------------------------------------- */
+
+/* Has room for one more chunk: the queue moves to the start of its array before that grows. */
+static void
+reserve_chunk(mp_bytes *bytes)
+{
+    size_t capacity = bytes->capacity ? bytes->capacity * 2 : 4;
+
+    if (bytes->first + bytes->count < (bytes->capacity ? bytes->capacity : 1)) return;
+    if (bytes->first > bytes->count) {
+        memcpy(bytes->chunks, bytes->chunks + bytes->first, bytes->count * sizeof(mp_chunk));
+        bytes->first = 0;
+        return;
+    }
+    REALLOC_N(bytes->chunks, mp_chunk, capacity);
+    if (!bytes->capacity) bytes->chunks[0] = bytes->one;
+    bytes->capacity = capacity;
+}
+
+/* Drops a last chunk that was kept for its block only. */
+static void
+drop_empty_tail(mp_bytes *bytes)
+{
+    if (!bytes->count || mp_bytes_last(bytes)->len) return;
+    block_free(bytes, bytes->count - 1);
+    bytes->count--;
+    bytes->block_size = 0;
+}
+
+/* Shrinks the last chunk's block to its bytes: nothing more is appended to it. */
+static void
+seal_block(mp_bytes *bytes)
+{
+    mp_chunk *tail;
+
+    if (!bytes->block_size) return;
+    tail = mp_bytes_last(bytes);
+    mp_spoil(mp_bytes_end(bytes), mp_bytes_room(bytes));
+    REALLOC_N(tail->block, uint8_t, tail->at + tail->len);
+    bytes->block_size = 0;
+}
+
+void
+mp_bytes_refer(VALUE owner, mp_bytes *bytes, VALUE str, size_t at, size_t len)
+{
+    if (!len) return;
+    drop_empty_tail(bytes);
+    seal_block(bytes);
+    reserve_chunk(bytes);
+    bytes->count++;
+    *mp_bytes_last(bytes) = (mp_chunk){.str = str, .at = at, .len = len};
+    RB_OBJ_WRITTEN(owner, Qundef, str);
+    bytes->size += len;
+    RB_GC_GUARD(owner);
+}
+
+/* The last chunk, with a block of the queue's own. */
+static mp_chunk *
+own_tail(mp_bytes *bytes)
+{
+    if (!bytes->block_size) {
+        uint8_t *block;
+
+        reserve_chunk(bytes);
+        block = ALLOC_N(uint8_t, FIRST_BLOCK);
+        mp_spoil(block, FIRST_BLOCK);
+        bytes->count++;
+        *mp_bytes_last(bytes) = (mp_chunk){.block = block};
+        bytes->block_size = FIRST_BLOCK;
+    }
+    return mp_bytes_last(bytes);
+}
+
+void
+mp_bytes_expand(VALUE owner, mp_bytes *bytes, size_t written, size_t n)
+{
+    mp_chunk *tail = own_tail(bytes);
+    size_t used = tail->len + written, size = bytes->block_size;
+
+    if (tail->at > used) {
+        /* More was consumed than is left, which pays for copying what is left. */
+        memmove(tail->block, tail->block + tail->at, used);
+        tail->at = 0;
+    }
+    used += tail->at;
+    if (n > SIZE_MAX / 4 - used) rb_raise(rb_eNoMemError, "a Buffer of that many bytes");
+    while (size - used < n) size *= 2;
+    if (size != bytes->block_size) {
+        REALLOC_N(tail->block, uint8_t, size);
+        bytes->block_size = size;
+    }
+    mp_spoil(tail->block + used, size - used);
+    RB_GC_GUARD(owner);
+}
+
+void
+mp_bytes_append(VALUE owner, mp_bytes *bytes, const uint8_t *from, size_t n)
+{
+    size_t room;
+
+    if (!n) return; /* there may be no block, and memcpy takes no NULL, not even for 0 bytes */
+    memcpy(mp_bytes_reserve(owner, bytes, 0, n, &room), from, n);
+    mp_bytes_commit(bytes, n);
+}
+
+/* --- removing --------------------------------------------------------------------------------------- */
+
+/* The first chunk is used up. A small block is kept, where nothing else is in the queue. */
+static void
+drop_first_chunk(mp_bytes *bytes)
+{
+    mp_chunk *chunk = mp_bytes_chunk(bytes, 0);
+
+    if (bytes->count == 1 && bytes->block_size && bytes->block_size <= KEEP_BLOCK) {
+        mp_spoil(chunk->block, bytes->block_size);
+        chunk->at = chunk->len = 0;
+        return;
+    }
+    block_free(bytes, 0);
+    if (bytes->count == 1) bytes->block_size = 0;
+    bytes->first++;
+    if (--bytes->count == 0) bytes->first = 0;
+}
+
+void
+mp_bytes_consume_chunks(mp_bytes *bytes, size_t n)
+{
+    bytes->size -= n;
+    while (n) {
+        mp_chunk *chunk = mp_bytes_chunk(bytes, 0);
+        if (n < chunk->len) {
+            chunk->at += n;
+            chunk->len -= n;
+            return;
+        }
+        n -= chunk->len;
+        drop_first_chunk(bytes);
+    }
+}
+
+void
+mp_bytes_truncate(mp_bytes *bytes, size_t size)
+{
+    while (bytes->size > size) {
+        mp_chunk *chunk = mp_bytes_last(bytes);
+        size_t part = bytes->size - size;
+
+        if (part < chunk->len) {
+            chunk->len -= part;
+            bytes->size -= part;
+            if (chunk->block) mp_spoil(chunk->block + chunk->at + chunk->len, part);
+        } else {
+            bytes->size -= chunk->len;
+            block_free(bytes, bytes->count - 1);
+            bytes->count--;
+            bytes->block_size = 0; /* the size of the block before it is not known */
+        }
+    }
+}
+
+void
+mp_bytes_drop(mp_bytes *bytes)
+{
+    size_t i;
+
+    for (i = 0; i < bytes->count; i++) block_free(bytes, i);
+    xfree(bytes->chunks);
+    bytes->chunks = NULL;
+    bytes->first = bytes->count = bytes->capacity = bytes->block_size = bytes->size = 0;
+}
+
+void
+mp_bytes_clear(mp_bytes *bytes)
+{
+    if (bytes->count == 1 && bytes->block_size) drop_first_chunk(bytes);
+    else mp_bytes_drop(bytes);
+    bytes->size = 0;
+}
+
+/* --- as Strings ------------------------------------------------------------------------------------- */
+
+VALUE
+mp_chunk_to_s(const mp_chunk *chunk)
+{
+    VALUE str = chunk->str;
+
+    if (!str) return rb_str_new((const char *)chunk->block + chunk->at, (long)chunk->len);
+    if (chunk->at || chunk->len != (size_t)RSTRING_LEN(str)) {
+        VALUE copy = rb_str_buf_new((long)chunk->len);
+        return rb_str_cat(copy, (const char *)mp_chunk_bytes(chunk), (long)chunk->len);
+    }
+    if (rb_enc_get_index(str) != mp_binary_index) {
+        str = rb_str_subseq(str, 0, (long)chunk->len);
+        rb_enc_associate_index(str, mp_binary_index);
+    }
+    return str;
+}
+
+VALUE
+mp_bytes_to_s(VALUE owner, mp_bytes *bytes, size_t n)
+{
+    VALUE string = rb_str_buf_new((long)n);
+    const mp_chunk *chunk = mp_bytes_chunk(bytes, 0);
+    char *to = RSTRING_PTR(string);
+    size_t left, part;
+
+    mp_spoil(to, n);
+    for (left = n; left; left -= part, chunk++) {
+        part = left < chunk->len ? left : chunk->len;
+        memcpy(to, mp_chunk_bytes(chunk), part);
+        to += part;
+    }
+    rb_str_set_len(string, (long)n);
+    RB_GC_GUARD(owner);
+    return string;
+}
+
+VALUE
+mp_bytes_to_a(VALUE owner, mp_bytes *bytes)
+{
+    VALUE strings = rb_ary_new_capa((long)bytes->count);
+    size_t i;
+
+    for (i = 0; i < bytes->count; i++) {
+        const mp_chunk *chunk = mp_bytes_chunk(bytes, i);
+        if (chunk->len) rb_ary_push(strings, mp_chunk_to_s(chunk));
+    }
+    RB_GC_GUARD(owner);
+    return strings;
+}
+
+void
+mp_bytes_gather(VALUE owner, mp_bytes *bytes, size_t n)
+{
+    VALUE bridge;
+
+    if (n == 0 || mp_bytes_chunk(bytes, 0)->len >= n) return;
+    bridge = rb_obj_freeze(mp_bytes_to_s(owner, bytes, n));
+    mp_bytes_consume(bytes, n);
+    if (bytes->size == 0) {
+        mp_bytes_refer(owner, bytes, bridge, 0, n);
+        return;
+    }
+    /* Into the place of a chunk that was just used up. */
+    bytes->first--;
+    bytes->count++;
+    bytes->chunks[bytes->first] = (mp_chunk){.str = bridge, .len = n};
+    RB_OBJ_WRITTEN(owner, Qundef, bridge);
+    bytes->size += n;
+    RB_GC_GUARD(owner);
+}
+
+/* --- to the collector ------------------------------------------------------------------------------- */
+
+void
+mp_bytes_mark(mp_bytes *bytes)
+{
+    size_t i;
+
+    for (i = 0; i < bytes->count; i++) {
+        const mp_chunk *chunk = mp_bytes_chunk(bytes, i);
+        if (chunk->str) rb_gc_mark_movable(chunk->str);
+    }
+}
+
+void
+mp_bytes_compact(mp_bytes *bytes)
+{
+    size_t i;
+
+    for (i = 0; i < bytes->count; i++) {
+        mp_chunk *chunk = mp_bytes_chunk(bytes, i);
+        if (chunk->str) chunk->str = rb_gc_location(chunk->str);
+    }
+}
+
+size_t
+mp_bytes_memsize(mp_bytes *bytes)
+{
+    size_t i, size = bytes->capacity * sizeof(mp_chunk);
+
+    for (i = 0; i < bytes->count; i++) size += block_size(bytes, i);
+    return size;
+}
