@@ -67,24 +67,24 @@ raise_in_use(const mp_buffer *buffer)
 }
 
 void
-mp_buffer_make_ready(VALUE self)
+mp_buffer_check(VALUE self)
 {
-    const mp_buffer *buffer = mp_buffer_get(self);
+    mp_buffer *buffer = mp_buffer_get(self);
 
     rb_check_frozen(self);
     if (!buffer->io) {
         rb_raise(rb_eRuntimeError, "Buffer cannot be used: its owner is done with it, or it is not initialized");
     }
-    if (buffer->taken) raise_in_use(buffer);
-    mp_buffer_rollback(self); /* while a write is at work that can go on, the buffer is taken or lent */
+    if (mp_loan_taken_p(&buffer->loan)) raise_in_use(buffer);
+    mp_loan_settle(&buffer->loan, &buffer->bytes);
 }
 
 mp_buffer *
 mp_buffer_for_change(VALUE self)
 {
-    mp_buffer *buffer = mp_buffer_for_append(self);
+    mp_buffer *buffer = mp_buffer_checked(self);
 
-    if (MP_UNLIKELY(buffer->append_only)) raise_in_use(buffer);
+    if (MP_UNLIKELY(!mp_loan_idle_p(&buffer->loan))) raise_in_use(buffer);
     return buffer;
 }
 
@@ -146,16 +146,6 @@ mp_buffer_feed(VALUE self, VALUE str)
 }
 
 void
-mp_buffer_rollback(VALUE self)
-{
-    mp_buffer *buffer = mp_buffer_get(self);
-
-    if (MP_LIKELY(!buffer->rollback)) return;
-    mp_bytes_truncate(&buffer->bytes, buffer->rollback - 1);
-    buffer->rollback = 0;
-}
-
-void
 mp_buffer_clear(VALUE self)
 {
     mp_bytes_clear(&mp_buffer_for_change(self)->bytes);
@@ -164,7 +154,7 @@ mp_buffer_clear(VALUE self)
 VALUE
 mp_buffer_to_s(VALUE self)
 {
-    mp_bytes *bytes = &mp_buffer_for_append(self)->bytes;
+    mp_bytes *bytes = &mp_buffer_checked(self)->bytes;
 
     return mp_bytes_to_s(self, bytes, bytes->size);
 }
@@ -172,7 +162,7 @@ mp_buffer_to_s(VALUE self)
 VALUE
 mp_buffer_to_a(VALUE self)
 {
-    return mp_bytes_to_a(self, &mp_buffer_for_append(self)->bytes);
+    return mp_bytes_to_a(self, &mp_buffer_checked(self)->bytes);
 }
 
 VALUE
@@ -196,7 +186,7 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
     if (NIL_P(buffer->io)) return false;
     bytes = mp_io_read(buffer->io, buffer->io_buffer_size, needed);
     if (NIL_P(bytes)) return false;
-    mp_buffer_for_append(self); /* others may have been at work while the io was waited for */
+    mp_buffer_checked(self); /* others may have been at work while the io was waited for */
     mp_buffer_feed(self, bytes);
     return true;
 }
@@ -216,13 +206,6 @@ write_chunk(VALUE arg)
     return Qnil;
 }
 
-static VALUE
-write_done(VALUE self)
-{
-    mp_buffer_get(self)->taken = false;
-    return Qnil;
-}
-
 /* A chunk is dropped once it is written; while it is being written, nobody else may have the buffer. */
 size_t
 mp_buffer_write_to(VALUE self, VALUE io)
@@ -236,8 +219,7 @@ mp_buffer_write_to(VALUE self, VALUE io)
         chunk_write write = {.io = io, .writable = buffer->writable && io == buffer->io};
 
         write.bytes = mp_chunk_to_s(chunk);
-        buffer->taken = true;
-        rb_ensure(write_chunk, (VALUE)&write, write_done, self);
+        mp_loan_call_taken(&buffer->loan, write_chunk, (VALUE)&write);
         mp_bytes_consume(&buffer->bytes, len);
         written += len;
     }
@@ -255,7 +237,7 @@ mp_buffer_flush(VALUE self)
 void
 mp_buffer_write_through(VALUE self)
 {
-    if (!mp_buffer_get(self)->append_only) mp_buffer_flush(self);
+    if (mp_loan_idle_p(&mp_buffer_get(self)->loan)) mp_buffer_flush(self);
 }
 
 void
@@ -263,6 +245,7 @@ mp_buffer_close(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
+    mp_loan_close(&buffer->loan);
     mp_bytes_drop(&buffer->bytes);
     buffer->io = 0;
 }
@@ -272,7 +255,7 @@ mp_buffer_reusable_p(VALUE self)
 {
     const mp_buffer *buffer = mp_buffer_get(self);
 
-    return !buffer->taken && !buffer->append_only && mp_pristine_p(self, cBuffer);
+    return mp_loan_free_p(&buffer->loan) && mp_pristine_p(self, cBuffer);
 }
 
 void
@@ -280,9 +263,9 @@ mp_buffer_set_aside(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
+    mp_loan_settle(&buffer->loan, &buffer->bytes);
     if (buffer->bytes.capacity) mp_bytes_drop(&buffer->bytes); /* its array may be long */
     else mp_bytes_clear(&buffer->bytes);
-    buffer->rollback = 0;
     buffer->io = 0;
 }
 
@@ -347,7 +330,7 @@ rb_buffer_clear(VALUE self)
 static VALUE
 rb_buffer_size(VALUE self)
 {
-    return SIZET2NUM(mp_buffer_for_append(self)->bytes.size);
+    return SIZET2NUM(mp_buffer_checked(self)->bytes.size);
 }
 
 /*
@@ -360,7 +343,7 @@ rb_buffer_size(VALUE self)
 static VALUE
 rb_buffer_empty_p(VALUE self)
 {
-    return mp_buffer_for_append(self)->bytes.size ? Qfalse : Qtrue;
+    return mp_buffer_checked(self)->bytes.size ? Qfalse : Qtrue;
 }
 
 /*
@@ -378,9 +361,9 @@ rb_buffer_write(VALUE self, VALUE string)
     size_t len;
 
     StringValue(string);
-    buffer = mp_buffer_for_append(self);
+    buffer = mp_buffer_checked(self);
     len = (size_t)RSTRING_LEN(string);
-    append(self, string, buffer->append_only ? SIZE_MAX : buffer->write_reference_threshold);
+    append(self, string, mp_loan_idle_p(&buffer->loan) ? buffer->write_reference_threshold : SIZE_MAX);
     return SIZET2NUM(len);
 }
 
@@ -524,7 +507,7 @@ rb_buffer_skip_all(VALUE self, VALUE n)
 static VALUE
 rb_buffer_io(VALUE self)
 {
-    return mp_buffer_for_append(self)->io;
+    return mp_buffer_checked(self)->io;
 }
 
 /*
@@ -554,7 +537,7 @@ rb_buffer_flush(VALUE self)
 static VALUE
 rb_buffer_close(VALUE self)
 {
-    VALUE io = mp_buffer_for_append(self)->io;
+    VALUE io = mp_buffer_checked(self)->io;
 
     return NIL_P(io) ? Qnil : rb_funcall(io, id_close, 0);
 }

@@ -2,17 +2,15 @@
 #ifndef MANYPACK_BUFFER_H
 #define MANYPACK_BUFFER_H
 
-#include "bytes.h"
+#include "loan.h"
 
 typedef struct {
     mp_bytes bytes;
-    size_t rollback;               /* what size was before a write that is not done, plus one; 0 without one */
-    bool taken;                    /* user code runs while an encoder or decoder is in the middle of the bytes */
-    bool append_only;              /* lent to user code in the middle of a write: what is in it stays */
-    bool reads_exactly;            /* the io waits for all that it is asked for */
-    bool writable;                 /* the io has a write */
-    uint8_t owner;                 /* an mp_owner: whose it is, for errors that name what the user called */
-    VALUE io;                      /* nil without one; 0 before initialize and after close */
+    mp_loan loan;
+    VALUE io;           /* nil without one; 0 before initialize and after close */
+    bool reads_exactly; /* the io waits for all that it is asked for */
+    bool writable;      /* the io has a write */
+    uint8_t owner;      /* an mp_owner: whose it is, for errors that name what the user called */
     size_t io_buffer_size, read_reference_threshold, write_reference_threshold;
 } mp_buffer;
 
@@ -35,9 +33,6 @@ mp_buffer_get(VALUE self)
 /* Appends what a String has: long ones by reference to what they are now, short ones as a copy. */
 void mp_buffer_feed(VALUE self, VALUE str);
 
-/* Takes back what a write that raised had committed. */
-void mp_buffer_rollback(VALUE self);
-
 /* Reads from the io, at least one byte and not waiting for more than needed. false at its end or without one. */
 bool mp_buffer_read_io(VALUE self, uint64_t needed);
 
@@ -51,16 +46,18 @@ bool mp_buffer_read_io(VALUE self, uint64_t needed);
 #define MP_WRITE_THROUGH 12288
 void mp_buffer_write_through(VALUE self);
 
-/* What whoever looks or appends has to see to, when it is not ready for that. */
-void mp_buffer_make_ready(VALUE self);
+/* Settles what a failed write left. RuntimeError unless the Buffer may be looked at and appended to. */
+void mp_buffer_check(VALUE self);
 
-/* For whoever looks or appends, and for whoever also removes: RuntimeError when that is not allowed now. */
+/* The struct of a Buffer to look at or append to, and of one to remove from. RuntimeError when that is refused now. */
 MP_INLINE mp_buffer *
-mp_buffer_for_append(VALUE self)
+mp_buffer_checked(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
-    if (MP_UNLIKELY(!buffer->io || buffer->taken || buffer->rollback || OBJ_FROZEN(self))) mp_buffer_make_ready(self);
+    if (MP_UNLIKELY(!buffer->io || mp_loan_taken_p(&buffer->loan) || buffer->loan.mark || OBJ_FROZEN(self))) {
+        mp_buffer_check(self);
+    }
     return buffer;
 }
 

@@ -1,8 +1,11 @@
 /* The queue of chunks. */
 #include "bytes.h"
 
-/* The first block, which then doubles; and up to which size an empty one is kept for the next bytes. */
-enum { FIRST_BLOCK = 256, KEEP_BLOCK = 16384 };
+/*
+ * The size of the first block, which then doubles; up to which size an empty one is kept for the next bytes; and the
+ * first array's number of chunks.
+ */
+enum { FIRST_BLOCK = 256, KEEP_BLOCK = 16384, FIRST_CHUNKS = 4 };
 
 /* The size of the ith chunk's block; of blocks before the last one, the part that is known. */
 static size_t
@@ -25,21 +28,38 @@ block_free(mp_bytes *bytes, size_t i)
 
 /* --- appending -------------------------------------------------------------------------------------- */
 
-/* Has room for one more chunk: the queue moves to the start of its array before that grows. */
+/* From the only chunk to an array. */
+static void
+reserve_array(mp_bytes *bytes)
+{
+    mp_chunk *all = ALLOC_N(mp_chunk, FIRST_CHUNKS);
+
+    all[0] = bytes->chunks.one;
+    bytes->chunks.many.all = all;
+    bytes->chunks.many.first = 0;
+    bytes->capacity = FIRST_CHUNKS;
+}
+
+/* Makes room for one more chunk: the queue moves to the start of its array before that grows. */
 static void
 reserve_chunk(mp_bytes *bytes)
 {
-    size_t capacity = bytes->capacity ? bytes->capacity * 2 : 4;
+    mp_chunk *all = bytes->chunks.many.all;
+    size_t first = bytes->chunks.many.first;
 
-    if (bytes->first + bytes->count < (bytes->capacity ? bytes->capacity : 1)) return;
-    if (bytes->first > bytes->count) {
-        memcpy(bytes->chunks, bytes->chunks + bytes->first, bytes->count * sizeof(mp_chunk));
-        bytes->first = 0;
+    if (!bytes->capacity) {
+        if (bytes->count) reserve_array(bytes);
         return;
     }
-    REALLOC_N(bytes->chunks, mp_chunk, capacity);
-    if (!bytes->capacity) bytes->chunks[0] = bytes->one;
-    bytes->capacity = capacity;
+    if (first + bytes->count < bytes->capacity) return;
+    if (first > bytes->count) {
+        memcpy(all, all + first, bytes->count * sizeof(mp_chunk));
+        bytes->chunks.many.first = 0;
+        return;
+    }
+    if (bytes->capacity > UINT32_MAX / 2) rb_raise(rb_eNoMemError, "a Buffer of that many Strings");
+    REALLOC_N(bytes->chunks.many.all, mp_chunk, (size_t)bytes->capacity * 2);
+    bytes->capacity *= 2;
 }
 
 /* Drops a last chunk that was kept for its block only. */
@@ -143,8 +163,8 @@ drop_first_chunk(mp_bytes *bytes)
     }
     block_free(bytes, 0);
     if (bytes->count == 1) bytes->block_size = 0;
-    bytes->first++;
-    if (--bytes->count == 0) bytes->first = 0;
+    bytes->count--;
+    if (bytes->capacity) bytes->chunks.many.first = bytes->count ? bytes->chunks.many.first + 1 : 0;
 }
 
 void
@@ -189,9 +209,8 @@ mp_bytes_drop(mp_bytes *bytes)
     size_t i;
 
     for (i = 0; i < bytes->count; i++) block_free(bytes, i);
-    xfree(bytes->chunks);
-    bytes->chunks = NULL;
-    bytes->first = bytes->count = bytes->capacity = bytes->block_size = bytes->size = 0;
+    if (bytes->capacity) xfree(bytes->chunks.many.all);
+    *bytes = (mp_bytes){.size = 0};
 }
 
 void
@@ -267,9 +286,9 @@ mp_bytes_gather(VALUE owner, mp_bytes *bytes, size_t n)
         return;
     }
     /* Into the place of a chunk that was just used up. */
-    bytes->first--;
+    bytes->chunks.many.first--;
     bytes->count++;
-    bytes->chunks[bytes->first] = (mp_chunk){.str = bridge, .len = n};
+    *mp_bytes_chunk(bytes, 0) = (mp_chunk){.str = bridge, .len = n};
     RB_OBJ_WRITTEN(owner, Qundef, bridge);
     bytes->size += n;
     RB_GC_GUARD(owner);

@@ -18,9 +18,14 @@ typedef struct {
 } mp_chunk;
 
 typedef struct {
-    mp_chunk one;                  /* the queue while it has had but one chunk: capacity is 0 */
-    mp_chunk *chunks;              /* since: chunks[first], and count of them */
-    size_t first, count, capacity;
+    union {
+        mp_chunk one;              /* the queue while it has had only one chunk: capacity is 0 */
+        struct {
+            mp_chunk *all;         /* the queue since: count chunks from all[first] on */
+            size_t first;
+        } many;
+    } chunks;
+    uint32_t count, capacity;
     size_t size;                   /* bytes in all of them */
     size_t block_size;             /* of the last chunk's block; 0 when nothing may be appended to it */
 } mp_bytes;
@@ -29,7 +34,7 @@ typedef struct {
 MP_INLINE mp_chunk *
 mp_bytes_chunk(mp_bytes *bytes, size_t i)
 {
-    return MP_LIKELY(!bytes->capacity) ? &bytes->one : &bytes->chunks[bytes->first + i];
+    return MP_LIKELY(!bytes->capacity) ? &bytes->chunks.one : &bytes->chunks.many.all[bytes->chunks.many.first + i];
 }
 
 MP_INLINE mp_chunk *

@@ -227,7 +227,7 @@ by_reference_p(const mp_encoder *e, size_t n)
 
     if (MP_LIKELY(n < MP_WRITE_REFERENCE_MIN || e->buffer == 0)) return false;
     buffer = mp_buffer_get(e->buffer);
-    return n >= buffer->write_reference_threshold && !buffer->append_only; /* what is lent stays in one block */
+    return n >= buffer->write_reference_threshold && mp_loan_idle_p(&buffer->loan); /* a lent one stays in one block */
 }
 
 /* Commits what is written, to be taken back when the write does not get to its end. */
@@ -236,7 +236,7 @@ commit_for_now(mp_encoder *e)
 {
     mp_buffer *buffer = mp_buffer_get(e->buffer);
 
-    if (!buffer->rollback) buffer->rollback = buffer->bytes.size + 1;
+    mp_loan_begin(&buffer->loan, &buffer->bytes);
     mp_encoder_commit(e);
 }
 
@@ -317,33 +317,11 @@ to_utf8(VALUE string)
     return rb_str_encode(string, rb_enc_from_encoding(mp_utf8), 0, Qnil);
 }
 
-typedef struct {
-    const mp_encoder *e;
-    uint32_t epoch;
-} taken_buffer;
-
-static VALUE
-give_back(VALUE arg)
-{
-    const taken_buffer *taken = (const taken_buffer *)arg;
-
-    if (mp_packer_epoch(taken->e->packer) == taken->epoch) mp_buffer_get(taken->e->buffer)->taken = false;
-    return Qnil;
-}
-
 /* Calls what may run user code or switch threads; the buffer, with bytes that do not count yet, is out of reach. */
 static VALUE
 call_with_buffer_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 {
-    taken_buffer taken = {.e = e};
-    VALUE result;
-
-    if (!e->buffer) return call(arg);
-    taken.epoch = mp_packer_epoch(e->packer);
-    mp_buffer_get(e->buffer)->taken = true;
-    result = rb_ensure(call, arg, give_back, (VALUE)&taken);
-    if (MP_UNLIKELY(mp_packer_epoch(e->packer) != taken.epoch)) mp_raise_in_use("Packer");
-    return result;
+    return e->buffer ? mp_loan_call_taken(&mp_buffer_get(e->buffer)->loan, call, arg) : call(arg);
 }
 
 /* Says if text must be transcoded: compatibility_mode writes the bytes of every String as they are. */
@@ -662,8 +640,8 @@ typedef struct {
     mp_encoder *e;
     VALUE obj;
     const mp_type *type; /* NULL to call obj.to_msgpack */
-    mp_loan loan;
-    bool well; /* the loan was returned as it should */
+    mp_lent lent;
+    bool returned; /* the loan, unbroken */
 } user_call;
 
 /* obj.to_msgpack(packer), or a recursive handler; Qundef when there is no such method. */
@@ -696,8 +674,9 @@ static VALUE
 call_over(VALUE arg)
 {
     user_call *call = (user_call *)arg;
+    mp_buffer *buffer = mp_buffer_get(call->e->buffer);
 
-    call->well = mp_packer_return(call->e->packer, call->e->depth, call->loan);
+    call->returned = mp_loan_return(&buffer->loan, &buffer->bytes, call->lent);
     return Qnil;
 }
 
@@ -716,9 +695,9 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     if (!e->packer) leave_for_packer(e);
     level_open(e, &place);
     commit_for_now(e);
-    call.loan = mp_packer_lend(e->packer, e->depth);
+    call.lent = mp_loan_lend(&mp_buffer_get(e->buffer)->loan, e->depth);
     result = rb_ensure(call_at_any_depth, (VALUE)&call, call_over, (VALUE)&call);
-    if (MP_UNLIKELY(!call.well)) mp_raise_in_use("Packer");
+    if (MP_UNLIKELY(!call.returned)) mp_raise_in_use("Packer");
     mp_encoder_window_on_buffer(e, 0, 1);
     level_close(e, &place);
     return result;

@@ -14,8 +14,8 @@
 /*
  * One walk over one object. Lives on the C stack and owns nothing but str, which the collector finds there. The window
  * is on the caller's block at first, and then on a String that becomes the result; or on what a Buffer has reserved,
- * whose bytes count only when the encoder commits them: an exception leaves nothing to undo, but where user code or a
- * String by reference came in between what the Buffer's rollback says.
+ * whose bytes count only when the encoder commits them: an exception leaves nothing to undo, except what was committed
+ * before user code or a String by reference, which the Buffer's loan undoes.
  */
 typedef struct {
     mp_out out;              /* first: the window's growth finds the encoder by it */
@@ -61,14 +61,14 @@ mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
     e->out.end = e->out.start + room;
 }
 
-/* Starts with the window on the buffer of a Packer, at so many levels of nesting. */
+/* Starts with the window on the buffer of a Packer, at the depth at which it is lent. */
 MP_INLINE void
-mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, uint32_t depth, const mp_codec *codec)
+mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec *codec)
 {
     mp_encoder_init(e, NULL, 0, codec);
     e->packer = packer;
     e->buffer = buffer;
-    e->depth = depth;
+    e->depth = mp_buffer_get(buffer)->loan.depth;
     mp_encoder_window_on_buffer(e, 0, 1);
 }
 

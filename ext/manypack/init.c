@@ -4,7 +4,7 @@
  *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
  *   ground       compat.h support error options io stack.h
  *                types: ext types and their handlers; codec: types and options, immutable
- *   machines     the caches, and ractor, which has them; bytes: the queue of chunks; buffer
+ *   machines     the caches, and ractor, which has them; bytes: the queue of chunks; loan: who may use it; buffer
  *                encode: objects to bytes; decode: bytes to objects
  *   classes      packer packer_write unpacker
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec

@@ -6,7 +6,6 @@
 #include "ractor.h"
 
 MP_STATIC_ASSERT(packer_fits_a_slot_of_320, sizeof(mp_packer) <= 288);
-MP_STATIC_ASSERT(packer_is_hot_in_one_cache_line, offsetof(mp_packer, codec) <= 32);
 
 static void
 packer_mark(void *ptr)
@@ -112,61 +111,9 @@ mp_packer_give_back(VALUE self)
 {
     const mp_packer *packer = rb_check_typeddata(self, &packer_type);
 
-    /* Above 0, epoch tells of a write that a Fiber left: its user code may still go on. */
-    if (packer->depth || packer->epoch || !mp_buffer_reusable_p(packer->buffer)) return;
+    if (!mp_buffer_reusable_p(packer->buffer)) return;
     mp_buffer_set_aside(packer->buffer);
     mp_ractor_current()->spares.packer = self;
-}
-
-mp_loan
-mp_packer_lend(VALUE self, uint32_t depth)
-{
-    mp_packer *packer = mp_packer_get(self);
-    mp_buffer *buffer = mp_buffer_get(packer->buffer);
-    mp_loan loan = {
-        .depth = packer->depth, .epoch = packer->epoch, .thread = packer->thread, .rollback = buffer->rollback};
-
-    if (!loan.depth) packer->rollback = loan.rollback;
-    packer->depth = depth;
-    packer->thread = rb_thread_current();
-    buffer->append_only = true;
-    buffer->rollback = 0;
-    return loan;
-}
-
-bool
-mp_packer_return(VALUE self, uint32_t depth, mp_loan loan)
-{
-    mp_packer *packer;
-    mp_buffer *buffer;
-    bool well;
-
-    if (mp_packer_epoch(self) != loan.epoch) return false; /* one inside or around it has not returned as it should */
-    packer = mp_packer_get(self);
-    buffer = mp_buffer_get(packer->buffer);
-    mp_buffer_rollback(packer->buffer);
-    well = packer->depth == depth && !buffer->taken;
-    if (well) {
-        packer->depth = loan.depth;
-        packer->thread = loan.thread;
-        buffer->rollback = loan.rollback;
-    } else { /* with it all loans around it are void, and what was written since the outermost began goes */
-        packer->epoch++;
-        packer->depth = 0;
-        packer->thread = 0;
-        buffer->rollback = packer->rollback;
-    }
-    buffer->taken = false;
-    buffer->append_only = packer->depth > 0;
-    return well;
-}
-
-uint32_t
-mp_packer_epoch(VALUE self)
-{
-    const mp_packer *packer = mp_typed_data(self);
-
-    return packer->epoch;
 }
 
 void
@@ -176,7 +123,6 @@ mp_packer_close(VALUE self)
     VALUE buffer = packer->buffer;
 
     packer->buffer = 0;
-    packer->epoch++;
     mp_buffer_close(buffer);
 }
 
@@ -324,7 +270,7 @@ rb_packer_reset(VALUE self)
 static VALUE
 rb_packer_size(VALUE self)
 {
-    return SIZET2NUM(mp_buffer_for_append(mp_packer_get(self)->buffer)->bytes.size);
+    return SIZET2NUM(mp_buffer_checked(mp_packer_get(self)->buffer)->bytes.size);
 }
 
 /*
@@ -337,7 +283,7 @@ rb_packer_size(VALUE self)
 static VALUE
 rb_packer_empty_p(VALUE self)
 {
-    return mp_buffer_for_append(mp_packer_get(self)->buffer)->bytes.size ? Qfalse : Qtrue;
+    return mp_buffer_checked(mp_packer_get(self)->buffer)->bytes.size ? Qfalse : Qtrue;
 }
 
 /*

@@ -6,10 +6,6 @@
 
 typedef struct {
     VALUE buffer;
-    uint32_t depth;  /* levels of nesting open around it; above 0 while it is lent to user code */
-    uint32_t epoch;  /* counts the loans that were not returned as they should */
-    VALUE thread;    /* whose user code it is; alive while it is lent, and only compared */
-    size_t rollback; /* of the Buffer when the outermost loan began */
     mp_codec codec;
 } mp_packer;
 
@@ -27,27 +23,6 @@ mp_packer_get(VALUE self)
 
 /* A Packer for the user code of one pack, and its Buffer. */
 VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
-
-/* What a Packer was before it was lent. */
-typedef struct {
-    uint32_t depth, epoch;
-    VALUE thread;
-    size_t rollback;
-} mp_loan;
-
-/*
- * Has user code of this Thread write to the Packer, at so many levels of nesting, until mp_packer_return. Meanwhile
- * nothing can be taken out of the Packer's Buffer. mp_packer_return is false when what is written makes no sense: when
- * a write inside the loan did not get to its end, or one around it got there first, as Fibers can.
- */
-mp_loan mp_packer_lend(VALUE packer, uint32_t depth);
-bool mp_packer_return(VALUE packer, uint32_t depth, mp_loan loan);
-
-/*
- * Changes when a write around others finds that one of them did not get to its end. Those must not touch the Buffer any
- * more, should their Fiber go on after all.
- */
-uint32_t mp_packer_epoch(VALUE packer);
 
 /* After this every use of the Packer raises: what it wrote to belongs to somebody else now. */
 void mp_packer_close(VALUE packer);

@@ -10,8 +10,7 @@
 MP_INLINE VALUE
 packer_for_write(const mp_packer *packer)
 {
-    mp_buffer_for_append(packer->buffer);
-    if (MP_UNLIKELY(packer->depth && packer->thread != rb_thread_current())) mp_raise_in_use("Packer");
+    if (MP_UNLIKELY(!mp_loan_writer_p(&mp_buffer_checked(packer->buffer)->loan))) mp_raise_in_use("Packer");
     return packer->buffer;
 }
 
@@ -43,10 +42,7 @@ head_commit(VALUE self, const uint8_t *end)
     return packer_written(self, buffer);
 }
 
-/*
- * Has a body write. When it raises, what it committed is taken back by the next one to use the buffer; when it was
- * called in the middle of another write, by the return of that one's loan at the latest.
- */
+/* Has a body write. If it raises, whoever uses the Buffer next settles it; inside a loan, its return at the latest. */
 static VALUE
 packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE argument, VALUE other)
 {
@@ -55,10 +51,10 @@ packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE ar
     mp_codec codec = packer->codec; /* a type registered meanwhile holds for the next write */
     mp_encoder e;
 
-    mp_encoder_init_packer(&e, self, buffer, packer->depth, &codec);
+    mp_encoder_init_packer(&e, self, buffer, &codec);
     body(&e, argument, other);
     mp_encoder_commit(&e);
-    mp_buffer_get(buffer)->rollback = 0;
+    mp_loan_end(&mp_buffer_get(buffer)->loan);
     RB_GC_GUARD(codec_object);
     RB_GC_GUARD(self);
     return packer_written(self, buffer);

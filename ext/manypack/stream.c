@@ -25,7 +25,7 @@ mp_stream_for_read(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (MP_UNLIKELY(u->running || (!u->body && mp_buffer_get(u->buffer)->taken))) {
+    if (MP_UNLIKELY(u->running || (!u->body && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)))) {
         mp_raise_in_use("Unpacker");
     }
     return u;
@@ -210,7 +210,9 @@ reads_exactly_p(const mp_stream *u)
 static void
 buffer_take(mp_stream *u, bool taken)
 {
-    if (!u->body) mp_buffer_get(u->buffer)->taken = taken;
+    if (u->body) return;
+    if (taken) mp_loan_take(&mp_buffer_get(u->buffer)->loan);
+    else mp_loan_release(&mp_buffer_get(u->buffer)->loan);
 }
 
 /* --- one object ------------------------------------------------------------------------------------- */

@@ -237,7 +237,7 @@ unpacker_buffer(VALUE self)
 
     if (buffer) return buffer;
     buffer = mp_buffer_new(Qnil, Qnil);
-    mp_buffer_get(buffer)->taken = true;
+    mp_loan_take(&mp_buffer_get(buffer)->loan);
     buffer_set(self, buffer);
     return buffer;
 }
