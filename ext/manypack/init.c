@@ -5,14 +5,14 @@
  *   ground       compat.h support error options io stack.h
  *                types: ext types and their handlers; codec: types and options, immutable
  *   machines     the caches, and ractor, which has them; bytes: the queue of chunks; loan: who may use it; buffer
- *                encode: objects to bytes; decode: bytes to objects
+ *                encoder foreign encode: objects to bytes; decode: bytes to objects
  *   classes      packer packer_write unpacker
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint split batch outbox isolate
  *
  * There are two seams, where a machine calls user code that comes back with a class from above:
  *
- *   encode.c calls to_msgpack or the handler of an ext type with a Packer, which encodes (packer.h)
+ *   foreign.c calls to_msgpack or the handler of an ext type with a Packer, which encodes (packer.h)
  *   decode.c calls the handler of a recursive ext type with an Unpacker over its body, which decodes (unpacker.h)
  */
 #include "support.h"
@@ -24,7 +24,7 @@ void Init_manypack_options(void);
 void Init_manypack_ractor(void);
 void Init_manypack_types(void);
 void Init_manypack_codec(void);
-void Init_manypack_encode(void);
+void Init_manypack_foreign(void);
 void Init_manypack_buffer(void);
 void Init_manypack_packer(void);
 void Init_manypack_packer_write(void);
@@ -49,7 +49,7 @@ Init_manypack(void)
     Init_manypack_ractor();
     Init_manypack_types();
     Init_manypack_codec();
-    Init_manypack_encode();
+    Init_manypack_foreign();
     Init_manypack_buffer();
     Init_manypack_packer();
     Init_manypack_packer_write();

@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "encode.h"
 #include "error.h"
+#include "foreign.h"
 #include "wire.h"
 
 /* Its Buffer, for this Thread to append to. */

@@ -21,6 +21,9 @@ mp_utf8_index_p(int index)
 /* A size that a user gave: RangeError below 0 and above SIZE_MAX, TypeError for what is no Integer. */
 size_t mp_size(VALUE integer, const char *what);
 
+/* Says if an Integer is from -2^63 to 2^63 - 1. */
+bool mp_int64_p(VALUE integer);
+
 /* A class or module that lib/manypack defined before it loaded the extension; kept for ever. */
 VALUE mp_const(const char *name);
 

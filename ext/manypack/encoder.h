@@ -1,0 +1,147 @@
+/* The state of an encoder: the window that it writes to, and the place in the object that it walks over. */
+#ifndef MANYPACK_ENCODER_H
+#define MANYPACK_ENCODER_H
+
+#include "buffer.h"
+#include "codec.h"
+#include "error.h"
+#include "out.h"
+#include "path.h"
+#include "ractor.h"
+#include "stack.h"
+
+/* Bytes of C stack that an encoder starts with: most messages need no more. */
+#define MP_ENCODER_BLOCK 4096
+
+/*
+ * One walk over one object. Lives on the C stack and owns nothing but str, which the collector finds there. The window
+ * is on the caller's block at first, and then on a String that becomes the result; or on what a Buffer has reserved,
+ * whose bytes count only when the encoder commits them: an exception leaves nothing to undo, except what was committed
+ * before user code or a String by reference, which the Buffer's loan undoes.
+ */
+typedef struct {
+    mp_out out;              /* first: the window's growth finds the encoder by it */
+    VALUE str;               /* the String behind the window; 0 while there is none */
+    VALUE buffer;            /* the Buffer behind the window; 0 while there is none */
+    VALUE packer;            /* what user code writes to; 0 until some is called. Its buffer is buffer */
+    const mp_codec *codec;
+    const mp_place *place;
+    mp_ractor *ractor;       /* the current one; NULL until something that it keeps is needed */
+    VALUE last_class;        /* of a foreign object, and the ext type that was found for it or NULL */
+    const mp_type *last_type;
+    uint32_t depth, max_depth;
+} mp_encoder;
+
+/* The growth of the window. It raises what there is to raise and is never false. */
+bool mp_encoder_grow(mp_out *out, size_t n);
+
+/* Starts with the window on block, which the caller owns and which must outlive the encoder, as codec must. */
+MP_INLINE void
+mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec)
+{
+    mp_spoil(block, size);
+    mp_out_init(&e->out, block, size, mp_encoder_grow);
+    e->str = 0;
+    e->buffer = 0;
+    e->packer = 0;
+    e->codec = codec;
+    e->place = NULL;
+    e->ractor = NULL;
+    e->last_class = 0;
+    e->depth = 0;
+    e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;
+}
+
+/* The window on the buffer, behind size bytes that are written there and not committed, with room for n more. */
+MP_INLINE void
+mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
+{
+    size_t room;
+
+    e->out.start = mp_bytes_reserve(e->buffer, &mp_buffer_get(e->buffer)->bytes, size, n, &room);
+    e->out.pos = e->out.start + size;
+    e->out.end = e->out.start + room;
+}
+
+/* Starts with the window on the buffer of a Packer, at the depth at which it is lent. */
+MP_INLINE void
+mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec *codec)
+{
+    mp_encoder_init(e, NULL, 0, codec);
+    e->packer = packer;
+    e->buffer = buffer;
+    e->depth = mp_buffer_get(buffer)->loan.depth;
+    mp_encoder_window_on_buffer(e, 0, 1);
+}
+
+/* What was written now counts as in the buffer. */
+MP_INLINE void
+mp_encoder_commit(mp_encoder *e)
+{
+    mp_bytes_commit(&mp_buffer_get(e->buffer)->bytes, mp_out_size(&e->out));
+    e->out.start = e->out.pos;
+}
+
+/* Room for n bytes; never NULL, as growth raises NoMemoryError itself. */
+MP_INLINE uint8_t *
+mp_encoder_reserve(mp_encoder *e, size_t n)
+{
+    return mp_out_reserve(&e->out, n);
+}
+
+/* Commits what is written before the whole write is done: if that fails, it is taken back. */
+MP_INLINE void
+mp_encoder_commit_early(mp_encoder *e)
+{
+    mp_buffer *buffer = mp_buffer_get(e->buffer);
+
+    mp_loan_begin(&buffer->loan, &buffer->bytes);
+    mp_encoder_commit(e);
+}
+
+/* The finished message as a String of its own. */
+VALUE mp_encoder_result(mp_encoder *e);
+
+/* Calls what may run user code or switch threads; the buffer, with bytes that do not count yet, is out of reach. */
+VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
+
+/* What is kept for the current Ractor. */
+MP_INLINE mp_ractor *
+mp_encoder_ractor(mp_encoder *e)
+{
+    if (MP_UNLIKELY(!e->ractor)) e->ractor = mp_ractor_current();
+    return e->ractor;
+}
+
+NORETURN(void mp_encoder_raise_too_long(mp_encoder *e, VALUE obj));
+
+/* The length of an object for its head. ArgumentError above 4294967295. */
+MP_INLINE uint32_t
+mp_encoder_length(mp_encoder *e, VALUE obj, size_t n)
+{
+    if (MP_UNLIKELY(n > UINT32_MAX)) mp_encoder_raise_too_long(e, obj);
+    return (uint32_t)n;
+}
+
+/* Levels that take half of what mp_stack_used_up_p keeps free; few documents have as many. */
+enum { MP_STACK_CHECK_LEVELS = 32 };
+
+/* Opens one level, and closes it. NestingError. */
+MP_INLINE void
+mp_encoder_open(mp_encoder *e, mp_place *place)
+{
+    place->up = e->place;
+    e->place = place;
+    if (MP_UNLIKELY(++e->depth > e->max_depth || (e->depth % MP_STACK_CHECK_LEVELS == 0 && mp_stack_used_up_p()))) {
+        mp_raise_nesting(e->depth - 1, mp_path(e->place->up));
+    }
+}
+
+MP_INLINE void
+mp_encoder_close(mp_encoder *e, const mp_place *place)
+{
+    e->place = place->up;
+    e->depth--;
+}
+
+#endif
