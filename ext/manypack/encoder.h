@@ -20,7 +20,7 @@
  * before user code or a String by reference, which the Buffer's loan undoes.
  */
 typedef struct {
-    mp_out out;              /* first: the window's growth finds the encoder by it */
+    mp_out out;              /* first: the window's growth casts it to the encoder */
     VALUE str;               /* the String behind the window; 0 while there is none */
     VALUE buffer;            /* the Buffer behind the window; 0 while there is none */
     VALUE packer;            /* what user code writes to; 0 until some is called. Its buffer is buffer */
@@ -31,6 +31,8 @@ typedef struct {
     const mp_type *last_type;
     uint32_t depth, max_depth;
 } mp_encoder;
+
+MP_STATIC_ASSERT(encoder_begins_with_its_window, offsetof(mp_encoder, out) == 0);
 
 /* The growth of the window. It raises what there is to raise and is never false. */
 bool mp_encoder_grow(mp_out *out, size_t n);
