@@ -8,6 +8,7 @@
 #include "stack.h"
 #include "timestamp.h"
 #include "unpacker.h"
+#include "user_code.h"
 #include "utf8.h"
 #include "wire.h"
 
@@ -462,12 +463,9 @@ static void
 handler_left(const handler_call *call, int state)
 {
     mp_decoder *d = call->d;
-    VALUE error = rb_errinfo(); /* no exception after a throw or Thread#kill */
+    VALUE error = mp_user_error();
 
-    if (RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == T_IMEMO) rb_jump_tag(state);
-    if (d->outer_depth + d->tree.depth >= MP_DEEP && RTEST(rb_obj_is_kind_of(error, rb_eSysStackError))) {
-        raise_status(d, MP_E_DEPTH, call->at);
-    }
+    if (mp_user_error_of_depth_p(error, d->outer_depth + d->tree.depth)) raise_status(d, MP_E_DEPTH, call->at);
     if (mp_decode_error_p(error)) {
         mp_raise_handler_error(error, call->type->type, call->argument, offset_of(d, call->at));
     }

@@ -4,6 +4,7 @@
 #include "error.h"
 #include "packer.h"
 #include "timestamp.h"
+#include "user_code.h"
 #include "wire.h"
 
 static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
@@ -171,8 +172,6 @@ typedef struct {
     mp_encoder *e;
     VALUE obj;
     const mp_type *type; /* NULL to call obj.to_msgpack */
-    mp_lent lent;
-    bool returned; /* the loan, unbroken */
 } user_call;
 
 /* obj.to_msgpack(packer), or a recursive handler; Qundef when there is no such method. */
@@ -186,29 +185,14 @@ call_with_packer(VALUE arg)
     return rb_check_funcall(call->obj, id_to_msgpack, 1, &argv[1]);
 }
 
-static VALUE
-calls_too_deep(VALUE arg, VALUE error)
+NORETURN(static void user_code_left(const mp_encoder *e, int state));
+
+/* After user code raised, threw or was killed. */
+static void
+user_code_left(const mp_encoder *e, int state)
 {
-    const mp_encoder *e = ((const user_call *)arg)->e;
-
-    mp_raise_nesting(e->depth, mp_path(e->place));
-}
-
-static VALUE
-call_at_any_depth(VALUE arg)
-{
-    if (MP_LIKELY(((const user_call *)arg)->e->depth < MP_DEEP)) return call_with_packer(arg);
-    return rb_rescue2(call_with_packer, arg, calls_too_deep, arg, rb_eSysStackError, (VALUE)0);
-}
-
-static VALUE
-call_over(VALUE arg)
-{
-    user_call *call = (user_call *)arg;
-    mp_buffer *buffer = mp_buffer_get(call->e->buffer);
-
-    call->returned = mp_loan_return(&buffer->loan, &buffer->bytes, call->lent);
-    return Qnil;
+    if (mp_user_error_of_depth_p(mp_user_error(), e->depth)) mp_raise_nesting(e->depth, mp_path(e->place));
+    rb_jump_tag(state);
 }
 
 /*
@@ -220,15 +204,22 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
 {
     user_call call = {.e = e, .obj = obj, .type = type};
     mp_place place = {.key = Qundef};
+    mp_buffer *buffer;
+    mp_lent lent;
+    bool returned;
+    int state;
     VALUE result;
 
     if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_nesting(e->depth, mp_path(e->place));
     if (!e->packer) leave_for_packer(e);
     mp_encoder_open(e, &place);
     mp_encoder_commit_early(e);
-    call.lent = mp_loan_lend(&mp_buffer_get(e->buffer)->loan, e->depth);
-    result = rb_ensure(call_at_any_depth, (VALUE)&call, call_over, (VALUE)&call);
-    if (MP_UNLIKELY(!call.returned)) mp_raise_in_use("Packer");
+    buffer = mp_buffer_get(e->buffer);
+    lent = mp_loan_lend(&buffer->loan, e->depth);
+    result = rb_protect(call_with_packer, (VALUE)&call, &state);
+    returned = mp_loan_return(&buffer->loan, &buffer->bytes, lent);
+    if (MP_UNLIKELY(state)) user_code_left(e, state);
+    if (MP_UNLIKELY(!returned)) mp_raise_in_use("Packer");
     mp_encoder_window_on_buffer(e, 0, 1);
     mp_encoder_close(e, &place);
     return result;

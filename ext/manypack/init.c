@@ -2,7 +2,7 @@
  * The floors of the extension, from the ground up. A file uses only what is below it.
  *
  *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
- *   ground       compat.h support error options io stack.h
+ *   ground       compat.h support error options io stack.h user_code.h
  *                types: ext types and their handlers; codec: types and options, immutable
  *   machines     the caches, and ractor, which has them; bytes: the queue of chunks; loan: who may use it; buffer
  *                encoder foreign encode: objects to bytes; decode: bytes to objects

@@ -19,9 +19,6 @@ mp_stack_low_p(int steps)
     return low || step[0];
 }
 
-/* From so many levels on a SystemStackError of user code is taken for what it is: too many levels. */
-enum { MP_DEEP = 64 };
-
 /* Whether user code should not be called any more, nor another level be opened. */
 MP_INLINE bool
 mp_stack_used_up_p(void)
