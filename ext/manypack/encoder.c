@@ -42,14 +42,13 @@ grow_str(mp_encoder *e, size_t n)
     mp_spoil(e->out.pos, (size_t)(e->out.end - e->out.pos));
 }
 
-bool
+void
 mp_encoder_grow(mp_out *out, size_t n)
 {
     mp_encoder *e = (mp_encoder *)(void *)out;
 
     if (e->buffer) mp_encoder_window_on_buffer(e, mp_out_size(out), n);
     else grow_str(e, n);
-    return true;
 }
 
 VALUE

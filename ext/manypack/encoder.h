@@ -34,8 +34,8 @@ typedef struct {
 
 MP_STATIC_ASSERT(encoder_begins_with_its_window, offsetof(mp_encoder, out) == 0);
 
-/* The growth of the window. It raises what there is to raise and is never false. */
-bool mp_encoder_grow(mp_out *out, size_t n);
+/* The growth of the window. NoMemoryError. */
+void mp_encoder_grow(mp_out *out, size_t n);
 
 /* Starts with the window on block, which the caller owns and which must outlive the encoder, as codec must. */
 MP_INLINE void
@@ -82,13 +82,6 @@ mp_encoder_commit(mp_encoder *e)
 {
     mp_bytes_commit(&mp_buffer_get(e->buffer)->bytes, mp_out_size(&e->out));
     e->out.start = e->out.pos;
-}
-
-/* Room for n bytes; never NULL, as growth raises NoMemoryError itself. */
-MP_INLINE uint8_t *
-mp_encoder_reserve(mp_encoder *e, size_t n)
-{
-    return mp_out_reserve(&e->out, n);
 }
 
 /* Commits what is written before the whole write is done: if that fails, it is taken back. */

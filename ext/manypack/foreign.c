@@ -14,7 +14,7 @@ static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 static MP_NOINLINE void
 encode_ext_bytes(mp_encoder *e, int type, const void *bytes, uint32_t n)
 {
-    uint8_t *p = mp_encoder_reserve(e, MP_HEAD_MAX + (size_t)n);
+    uint8_t *p = mp_out_reserve(&e->out, MP_HEAD_MAX + (size_t)n);
 
     p = mp_put_ext_head(p, (int8_t)type, n);
     mp_copy(p, bytes, n);
@@ -238,7 +238,7 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
     call_with_window_lent(e, obj, type);
     size = mp_buffer_get(e->buffer)->bytes.size - start;
     head_size = (size_t)(mp_put_ext_head(head, type->type, mp_encoder_length(e, obj, size)) - head);
-    mp_encoder_reserve(e, head_size);
+    mp_out_reserve(&e->out, head_size);
     body = e->out.start - size; /* what is committed while lent is in one block */
     memmove(body + head_size, body, size);
     memcpy(body, head, head_size);
