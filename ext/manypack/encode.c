@@ -1,7 +1,6 @@
 /* VALUE to bytes: one walk, dispatched by what is most frequent. */
 #include "encode.h"
 
-#include "error.h"
 #include "foreign.h"
 #include "wire.h"
 
@@ -290,7 +289,7 @@ encode_array(mp_encoder *e, uint8_t *p, VALUE array)
     uint32_t n = mp_encoder_length(e, array, (size_t)RARRAY_LEN(array));
     uint32_t i = 0;
 
-    if (MP_UNLIKELY(e->depth == e->max_depth)) mp_raise_nesting(e->depth, mp_path(e->place));
+    if (MP_UNLIKELY(e->depth == e->max_depth)) mp_encoder_raise_too_deep(e);
     p = encode_numbers(e, mp_put_array_head(room(e, p, MP_HEAD_MAX), n), array, n, &i);
     return i == n ? p : encode_elements(e, p, array, n, i);
 }

@@ -1,6 +1,8 @@
 /* The window of an encoder, as it grows. */
 #include "encoder.h"
 
+#include "error.h"
+
 /* A String this large is outgrown by few messages; four times as much at each step after it. */
 enum { FIRST_CAPACITY = 16384, GROWTH = 4 };
 
@@ -76,8 +78,14 @@ mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 }
 
 void
-mp_encoder_raise_too_long(mp_encoder *e, VALUE obj)
+mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj)
 {
     rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than MessagePack's 4294967295, at %" PRIsVALUE, rb_obj_class(obj),
              mp_path(e->place));
+}
+
+void
+mp_encoder_raise_too_deep(const mp_encoder *e)
+{
+    mp_raise_nesting(e->depth, mp_path(e->place));
 }

@@ -4,7 +4,6 @@
 
 #include "buffer.h"
 #include "codec.h"
-#include "error.h"
 #include "out.h"
 #include "path.h"
 #include "ractor.h"
@@ -108,11 +107,13 @@ mp_encoder_ractor(mp_encoder *e)
     return e->ractor;
 }
 
-NORETURN(void mp_encoder_raise_too_long(mp_encoder *e, VALUE obj));
+/* ArgumentError and NestingError, with the path of the place. */
+NORETURN(void mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj));
+NORETURN(void mp_encoder_raise_too_deep(const mp_encoder *e));
 
 /* The length of an object for its head. ArgumentError above 4294967295. */
 MP_INLINE uint32_t
-mp_encoder_length(mp_encoder *e, VALUE obj, size_t n)
+mp_encoder_length(const mp_encoder *e, VALUE obj, size_t n)
 {
     if (MP_UNLIKELY(n > UINT32_MAX)) mp_encoder_raise_too_long(e, obj);
     return (uint32_t)n;
@@ -125,11 +126,14 @@ enum { MP_STACK_CHECK_LEVELS = 32 };
 MP_INLINE void
 mp_encoder_open(mp_encoder *e, mp_place *place)
 {
+    uint32_t depth = e->depth + 1;
+
+    if (MP_UNLIKELY(depth > e->max_depth || (depth % MP_STACK_CHECK_LEVELS == 0 && mp_stack_used_up_p()))) {
+        mp_encoder_raise_too_deep(e);
+    }
     place->up = e->place;
     e->place = place;
-    if (MP_UNLIKELY(++e->depth > e->max_depth || (e->depth % MP_STACK_CHECK_LEVELS == 0 && mp_stack_used_up_p()))) {
-        mp_raise_nesting(e->depth - 1, mp_path(e->place->up));
-    }
+    e->depth = depth;
 }
 
 MP_INLINE void

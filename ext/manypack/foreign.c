@@ -191,7 +191,7 @@ NORETURN(static void user_code_left(const mp_encoder *e, int state));
 static void
 user_code_left(const mp_encoder *e, int state)
 {
-    if (mp_user_error_of_depth_p(mp_user_error(), e->depth)) mp_raise_nesting(e->depth, mp_path(e->place));
+    if (mp_user_error_of_depth_p(mp_user_error(), e->depth)) mp_encoder_raise_too_deep(e);
     rb_jump_tag(state);
 }
 
@@ -210,7 +210,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     int state;
     VALUE result;
 
-    if (MP_UNLIKELY(mp_stack_used_up_p())) mp_raise_nesting(e->depth, mp_path(e->place));
+    if (MP_UNLIKELY(mp_stack_used_up_p())) mp_encoder_raise_too_deep(e);
     if (!e->packer) leave_for_packer(e);
     mp_encoder_open(e, &place);
     mp_encoder_commit_early(e);
