@@ -100,14 +100,14 @@ static void
 buffer_init(VALUE self, VALUE io, VALUE options)
 {
     mp_buffer *buffer = mp_buffer_get(self);
-    mp_buffer_options given = mp_buffer_options_of(options);
+    mp_buffer_options sizes = mp_buffer_options_of(options);
     bool reads_exactly = !NIL_P(io) && !mp_io_partial_p(io), writable = !NIL_P(io) && mp_io_writable_p(io);
 
-    /* Not sooner: the io, which was asked what it responds to, may have initialized it. */
+    /* Checked last: the io was asked what it responds to, and may have initialized the Buffer. */
     if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is initialized already");
-    buffer->io_buffer_size = given.io_buffer_size;
-    buffer->read_reference_threshold = given.read_reference_threshold;
-    buffer->write_reference_threshold = given.write_reference_threshold;
+    buffer->io_buffer_size = sizes.io_buffer_size;
+    buffer->read_reference_threshold = sizes.read_reference_threshold;
+    buffer->write_reference_threshold = sizes.write_reference_threshold;
     buffer->reads_exactly = reads_exactly;
     buffer->writable = writable;
     RB_OBJ_WRITE(self, &buffer->io, io);
@@ -124,7 +124,7 @@ mp_buffer_new(VALUE io, VALUE options)
 
 /* --- bytes ------------------------------------------------------------------------------------------ */
 
-/* Appends a String, by reference from so many bytes on. */
+/* Appends a String: by reference from that many bytes on, otherwise as a copy. */
 static void
 append(VALUE self, VALUE string, size_t reference_threshold)
 {
@@ -186,7 +186,7 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
     if (NIL_P(buffer->io)) return false;
     bytes = mp_io_read(buffer->io, buffer->io_buffer_size, needed);
     if (NIL_P(bytes)) return false;
-    mp_buffer_checked(self); /* others may have been at work while the io was waited for */
+    mp_buffer_checked(self); /* others may have used it while the io was waiting */
     mp_buffer_feed(self, bytes);
     return true;
 }
@@ -206,7 +206,7 @@ write_chunk(VALUE arg)
     return Qnil;
 }
 
-/* A chunk is dropped once it is written; while it is being written, nobody else may have the buffer. */
+/* Drops each chunk once it is written. Nobody else can use the Buffer while one is being written. */
 size_t
 mp_buffer_write_to(VALUE self, VALUE io)
 {
@@ -381,7 +381,7 @@ rb_buffer_append(VALUE self, VALUE string)
     return self;
 }
 
-/* Reads from the io until n bytes are there or it ends; returns how many of them there are. */
+/* Reads from the io until n bytes are there or it ends; returns how many are there, n at most. */
 static size_t
 fill(VALUE self, size_t n)
 {
@@ -391,7 +391,7 @@ fill(VALUE self, size_t n)
     return size < n ? size : n;
 }
 
-/* The first n bytes, removed, as a String or in the one that the caller gave. */
+/* Removes the first n bytes and returns them, in the String `into` unless it is nil. */
 static VALUE
 take(VALUE self, size_t n, VALUE into)
 {
@@ -404,19 +404,19 @@ take(VALUE self, size_t n, VALUE into)
 
 typedef struct {
     size_t n;
-    bool given;
+    bool limited;
     VALUE into;
 } read_arguments;
 
 static read_arguments
 scan_read(int argc, const VALUE *argv)
 {
-    read_arguments arguments = {.n = SIZE_MAX, .given = false, .into = Qnil};
+    read_arguments arguments = {.n = SIZE_MAX, .limited = false, .into = Qnil};
 
     rb_check_arity(argc, 0, 2);
     if (argc > 0 && !NIL_P(argv[0])) {
         arguments.n = mp_size(argv[0], "a number of bytes");
-        arguments.given = true;
+        arguments.limited = true;
     }
     if (argc > 1 && !NIL_P(argv[1])) {
         arguments.into = argv[1];
@@ -443,7 +443,7 @@ rb_buffer_read(int argc, VALUE *argv, VALUE self)
     read_arguments arguments = scan_read(argc, argv);
     size_t n = fill(self, arguments.n);
 
-    if (!n && arguments.given && arguments.n) return Qnil;
+    if (!n && arguments.limited && arguments.n) return Qnil;
     return take(self, n, arguments.into);
 }
 
@@ -460,7 +460,7 @@ rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
     read_arguments arguments = scan_read(argc, argv);
     size_t n = fill(self, arguments.n);
 
-    if (n < arguments.n && arguments.given) rb_eof_error();
+    if (n < arguments.n && arguments.limited) rb_eof_error();
     return take(self, n, arguments.into);
 }
 

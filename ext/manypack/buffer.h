@@ -1,4 +1,4 @@
-/* Manypack::Buffer: bytes that wait to be unpacked or to be written, with the io that they come from or go to. */
+/* Manypack::Buffer: bytes on their way to an Unpacker or from a Packer, optionally through an io. */
 #ifndef MANYPACK_BUFFER_H
 #define MANYPACK_BUFFER_H
 
@@ -8,9 +8,9 @@ typedef struct {
     mp_bytes bytes;
     mp_loan loan;
     VALUE io;           /* nil without one; 0 before initialize and after close */
-    bool reads_exactly; /* the io waits for all that it is asked for */
+    bool reads_exactly; /* the io has no readpartial: its read waits for all that is asked for */
     bool writable;      /* the io has a write */
-    uint8_t owner;      /* an mp_owner: whose it is, for errors that name what the user called */
+    uint8_t owner;      /* an mp_owner, for errors that name the object whose method was called */
     size_t io_buffer_size, read_reference_threshold, write_reference_threshold;
 } mp_buffer;
 
@@ -23,25 +23,25 @@ typedef enum {
 /* A Buffer for a Packer or an Unpacker. io may be nil, options are a Hash or nil. */
 VALUE mp_buffer_new(VALUE io, VALUE options);
 
-/* The struct of what is a Buffer; embedded, so valid while the caller has the object on its stack. */
+/* The struct of a Buffer. It is embedded, so it is valid while the caller has the object on its stack. */
 MP_INLINE mp_buffer *
 mp_buffer_get(VALUE self)
 {
     return mp_typed_data(self);
 }
 
-/* Appends what a String has: long ones by reference to what they are now, short ones as a copy. */
+/* Appends the current bytes of a String: long ones by reference, short ones as a copy. */
 void mp_buffer_feed(VALUE self, VALUE str);
 
-/* Reads from the io, at least one byte and not waiting for more than needed. false at its end or without one. */
+/* Reads at least one byte from the io, without waiting for more than needed. false at its end or without an io. */
 bool mp_buffer_read_io(VALUE self, uint64_t needed);
 
-/* A shorter String is never written by reference, whatever the threshold. */
+/* Shorter Strings are never written by reference, whatever the threshold. */
 #define MP_WRITE_REFERENCE_MIN 256
 
 /*
- * From so many bytes on, what was written to a buffer that has an io goes there, once the object is whole. A call of
- * IO#write costs as much as a few hundred bytes; more of them would outgrow the block that is kept for the next ones.
+ * A Packer with an io flushes after the object that reaches this many bytes. A call of IO#write costs as much as
+ * packing a few hundred bytes, so that more would save little, and a larger block would not be kept for the next bytes.
  */
 #define MP_WRITE_THROUGH 12288
 void mp_buffer_write_through(VALUE self);
@@ -63,7 +63,7 @@ mp_buffer_checked(VALUE self)
 
 mp_buffer *mp_buffer_for_change(VALUE self);
 
-/* All bytes as one binary String, and as Strings of one chunk each: long ones are not copied. RuntimeError as above. */
+/* All bytes as one binary String, or as one for each chunk, without copying long ones. RuntimeError as above. */
 VALUE mp_buffer_to_s(VALUE self);
 VALUE mp_buffer_to_a(VALUE self);
 
@@ -76,17 +76,17 @@ VALUE mp_buffer_take_all(VALUE self);
 /* Writes all bytes to io, chunk by chunk, and drops them. */
 size_t mp_buffer_write_to(VALUE self, VALUE io);
 
-/* Writes all bytes to the buffer's own io; nothing without one. */
+/* Writes all bytes to the Buffer's own io, if it has one. */
 void mp_buffer_flush(VALUE self);
 
 /* Says if nobody is at work on it and no user code made it its own. */
 bool mp_buffer_reusable_p(VALUE self);
 
-/* As mp_buffer_close, but a small block is kept for the next owner. */
+/* Closes it too, but keeps a small block for the next owner, who reopens it. */
 void mp_buffer_set_aside(VALUE self);
-
-/* Drops all bytes; every later use raises RuntimeError, until it is opened again. */
-void mp_buffer_close(VALUE self);
 void mp_buffer_reopen(VALUE self);
+
+/* Drops all bytes; every later use raises RuntimeError. */
+void mp_buffer_close(VALUE self);
 
 #endif

@@ -1,4 +1,4 @@
-/* The queue of chunks. */
+/* The queue of chunks, in one array once there are several. */
 #include "bytes.h"
 
 /*
@@ -62,7 +62,7 @@ reserve_chunk(mp_bytes *bytes)
     bytes->capacity *= 2;
 }
 
-/* Drops a last chunk that was kept for its block only. */
+/* Drops a last chunk that was kept only for its block. */
 static void
 drop_empty_tail(mp_bytes *bytes)
 {
@@ -143,14 +143,14 @@ mp_bytes_append(VALUE owner, mp_bytes *bytes, const uint8_t *from, size_t n)
 {
     size_t room;
 
-    if (!n) return; /* there may be no block, and memcpy takes no NULL, not even for 0 bytes */
+    if (!n) return; /* there may be no block, and memcpy takes no NULL, not even with 0 bytes */
     memcpy(mp_bytes_reserve(owner, bytes, 0, n, &room), from, n);
     mp_bytes_commit(bytes, n);
 }
 
 /* --- removing --------------------------------------------------------------------------------------- */
 
-/* The first chunk is used up. A small block is kept, where nothing else is in the queue. */
+/* Drops the first chunk, but keeps a small block if it is the only one. */
 static void
 drop_first_chunk(mp_bytes *bytes)
 {
@@ -285,7 +285,7 @@ mp_bytes_gather(VALUE owner, mp_bytes *bytes, size_t n)
         mp_bytes_refer(owner, bytes, bridge, 0, n);
         return;
     }
-    /* Into the place of a chunk that was just used up. */
+    /* Chunks were just dropped from the front: there is a free place. */
     bytes->chunks.many.first--;
     bytes->count++;
     *mp_bytes_chunk(bytes, 0) = (mp_chunk){.str = bridge, .len = n};

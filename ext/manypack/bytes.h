@@ -2,8 +2,8 @@
  * A queue of bytes, in chunks: long Strings are kept by reference, short ones are collected in a block of the queue's
  * own. No user code runs in here.
  *
- * A queue is part of an object, its owner. A function that takes the owner, too, may allocate or refer to a String: it
- * keeps the owner where it is and tells the collector what the owner refers to.
+ * A queue is part of an object, its owner. Functions that take the owner, too, may run the collector or refer to a
+ * String: they keep the owner in its place and tell the collector what it refers to.
  */
 #ifndef MANYPACK_BYTES_H
 #define MANYPACK_BYTES_H
@@ -50,14 +50,14 @@ mp_bytes_first(mp_bytes *bytes)
     return MP_LIKELY(bytes->size) ? mp_bytes_chunk(bytes, 0) : NULL;
 }
 
-/* Where its bytes are. */
+/* The bytes of a chunk. */
 MP_INLINE const uint8_t *
 mp_chunk_bytes(const mp_chunk *chunk)
 {
     return (chunk->str ? (const uint8_t *)RSTRING_PTR(chunk->str) : chunk->block) + chunk->at;
 }
 
-/* The bytes of one chunk as a binary String that may leave the queue; those of a whole String are shared. */
+/* One chunk as a binary String, which shares the bytes of a String that the chunk has whole. */
 VALUE mp_chunk_to_s(const mp_chunk *chunk);
 
 /* Appends a copy of n bytes. */
@@ -90,8 +90,8 @@ mp_bytes_end(mp_bytes *bytes)
 void mp_bytes_expand(VALUE owner, mp_bytes *bytes, size_t written, size_t n);
 
 /*
- * The place after the last byte, where `written` bytes may be uncommitted and at least n more fit; *room is the sum of
- * what fits. Bytes count once they are committed; reserving more keeps the uncommitted ones.
+ * The place after the last byte, with room for the `written` bytes that are there uncommitted and at least n more, in
+ * all for *room. Bytes count once they are committed. Reserving more keeps the uncommitted ones.
  */
 MP_INLINE uint8_t *
 mp_bytes_reserve(VALUE owner, mp_bytes *bytes, size_t written, size_t n, size_t *room)
@@ -108,10 +108,10 @@ mp_bytes_commit(mp_bytes *bytes, size_t n)
     bytes->size += n;
 }
 
-/* Makes the first n bytes lie in one piece; there are as many. */
+/* Puts the first n bytes into one chunk. There must be n. */
 void mp_bytes_gather(VALUE owner, mp_bytes *bytes, size_t n);
 
-/* Drops the first n bytes; there are as many. */
+/* Drops the first n bytes. There must be n. */
 void mp_bytes_consume_chunks(mp_bytes *bytes, size_t n);
 
 MP_INLINE void

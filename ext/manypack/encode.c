@@ -1,4 +1,4 @@
-/* VALUE to bytes: one walk, dispatched by what is most frequent. */
+/* The encoder: a walk over an object, most frequent classes first. */
 #include "encode.h"
 
 #include "foreign.h"
@@ -7,9 +7,9 @@
 /* --- where the next byte goes ----------------------------------------------------------------------- */
 
 /*
- * What is written for every object takes the place of its first byte and returns the place behind its last one, in a
- * register. Were it kept in e->out.pos, each object would wait for the one before it to be stored there and loaded
- * again, since any byte written might be that field's. What is rare commits the place, and takes it from there again.
+ * Functions for frequent objects take the place p for the first byte and return the place after the last one, so that
+ * it stays in a register. In e->out.pos it would be stored and loaded again for each object: to the compiler, any byte
+ * written might be a part of that field. Functions for rare objects commit p and read it back from e->out.pos.
  */
 
 static MP_NOINLINE uint8_t *
@@ -19,7 +19,7 @@ grow_room(mp_encoder *e, uint8_t *p, size_t n)
     return mp_out_reserve(&e->out, n);
 }
 
-/* Room for n bytes at p, or where p has moved to. */
+/* Makes room for n bytes and returns p, which may have moved. */
 MP_INLINE uint8_t *
 room(mp_encoder *e, uint8_t *p, size_t n)
 {
@@ -52,7 +52,7 @@ encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
              rb_absint_numwords(obj, 1, NULL) + RBIGNUM_NEGATIVE_P(obj), mp_path(e->place));
 }
 
-/* Whether a payload goes into the output as a chunk of its own. */
+/* Says if a payload becomes a chunk of its own in the Buffer. */
 MP_INLINE bool
 by_reference_p(const mp_encoder *e, size_t n)
 {
@@ -63,7 +63,7 @@ by_reference_p(const mp_encoder *e, size_t n)
     return n >= buffer->write_reference_threshold && mp_loan_idle_p(&buffer->loan); /* a lent one stays in one block */
 }
 
-/* Puts the String itself behind what is written up to p. */
+/* Appends the String itself after the bytes up to p. */
 static MP_NOINLINE uint8_t *
 append_reference(mp_encoder *e, uint8_t *p, VALUE string)
 {
@@ -75,10 +75,10 @@ append_reference(mp_encoder *e, uint8_t *p, VALUE string)
     return e->out.pos;
 }
 
-/* The blocks that a short payload is copied in. What they have beyond it is overwritten by what comes next. */
+/* Short payloads are copied in blocks of fixed size. The next bytes overwrite whatever is beyond the payload. */
 enum { BLOCK = 8, BLOCKS = 16 };
 
-/* Room for a head and, unless it goes there by reference, for a payload of n bytes behind it. */
+/* Makes room for a head and, unless it goes by reference, for the payload of n bytes after it. */
 MP_INLINE uint8_t *
 payload_room(mp_encoder *e, uint8_t *p, uint32_t n, bool reference)
 {
@@ -86,9 +86,9 @@ payload_room(mp_encoder *e, uint8_t *p, uint32_t n, bool reference)
 }
 
 /*
- * The short Strings of a message have any length, which no CPU predicts: where the String is in its slot, they are
- * copied in blocks, and the slot has all of these. Every slot has one block behind the header of a String, and a slot
- * where a String of BLOCK bytes and its NUL fit has two.
+ * Lengths of short Strings vary, and branch predictors miss. A String embedded in its slot is therefore copied in whole
+ * blocks, which never reach beyond the slot: every slot has room for one block after the header of a String, and a slot
+ * for BLOCK bytes and a NUL has room for two.
  */
 MP_INLINE void
 copy_payload(uint8_t *to, VALUE string, uint32_t n)
@@ -102,7 +102,7 @@ copy_payload(uint8_t *to, VALUE string, uint32_t n)
     }
 }
 
-/* The payload behind a head that ends at p. */
+/* Puts the payload after a head that ends at p. */
 MP_INLINE uint8_t *
 put_payload(mp_encoder *e, uint8_t *p, VALUE string, uint32_t n, bool reference)
 {
@@ -171,7 +171,7 @@ encode_string(mp_encoder *e, uint8_t *p, VALUE string)
     return encode_foreign_string(e, p, string);
 }
 
-/* A Symbol as what it is registered as, or as a String that is its name. */
+/* A Symbol as its registered ext type, otherwise as its name. */
 static uint8_t *
 encode_symbol(mp_encoder *e, uint8_t *p, VALUE symbol)
 {
@@ -213,7 +213,7 @@ static uint8_t *encode_array(mp_encoder *e, uint8_t *p, VALUE array);
 static uint8_t *encode_hash(mp_encoder *e, uint8_t *p, VALUE hash);
 static uint8_t *encode_rare(mp_encoder *e, uint8_t *p, VALUE obj);
 
-/* What is no number without an object of its own. */
+/* Anything but a Fixnum or a Flonum. */
 MP_INLINE uint8_t *
 encode_other(mp_encoder *e, uint8_t *p, VALUE obj)
 {
@@ -227,7 +227,7 @@ encode_other(mp_encoder *e, uint8_t *p, VALUE obj)
     return encode_rare(e, p, obj);
 }
 
-/* By frequency in real documents. Branches, not a switch: they are predicted better than one jump is. */
+/* By frequency in real documents. Branches, not a switch: predictors do better with them than with one jump. */
 MP_INLINE uint8_t *
 encode_value(mp_encoder *e, uint8_t *p, VALUE obj)
 {
@@ -236,10 +236,10 @@ encode_value(mp_encoder *e, uint8_t *p, VALUE obj)
     return encode_other(e, p, obj);
 }
 
-/* So many numbers get room at a time. */
+/* Numbers that get room at a time. */
 enum { NUMBERS = 16 };
 
-/* The numbers from *i on, up to the first other object; none of them runs user code. */
+/* The numbers from *i on, up to the first other object. Runs no user code. */
 MP_INLINE uint8_t *
 encode_numbers(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t *i)
 {
@@ -259,7 +259,7 @@ encode_numbers(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t *i)
     return p;
 }
 
-/* The elements of an Array of n from the ith on. */
+/* The elements of an Array of n, from the ith on. */
 static MP_NOINLINE uint8_t *
 encode_elements(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t i)
 {
@@ -275,7 +275,7 @@ encode_elements(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t i)
         }
         place.index = (long)i++;
         p = encode_other(e, p, obj);
-        /* to_msgpack of an element may have changed the Array, but not what was announced. */
+        /* to_msgpack of an element may have changed the Array, but its length is in the head already. */
         if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) raise_modified(e, "Array");
     }
     mp_encoder_close(e, &place);
@@ -298,7 +298,7 @@ typedef struct {
     mp_encoder *e;
     uint8_t *p;
     mp_place place;
-    uint32_t left; /* pairs announced and not yet written */
+    uint32_t left; /* pairs that the head counts and that are not written yet */
 } hash_walk;
 
 static int
@@ -326,7 +326,7 @@ encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
     return walk.p;
 }
 
-/* A String, Hash or Array whose class is not that class itself: its ext type goes first. */
+/* An object of a subclass of String, Hash or Array: as its ext type if it has one. */
 static uint8_t *
 encode_derived(mp_encoder *e, uint8_t *p, VALUE obj)
 {

@@ -4,14 +4,14 @@
 
 #include "encoder.h"
 
-/* Appends obj. Raises NoMethodError, RangeError, ArgumentError, RuntimeError, NestingError with the path. */
+/* Appends obj. NoMethodError, RangeError, ArgumentError, RuntimeError, NestingError with the path. */
 void mp_encode(mp_encoder *e, VALUE obj);
 
-/* Appends string as str or bin by its encoding, and as bin. */
+/* Appends a String as str or bin, by its encoding, and as bin. */
 void mp_encode_string(mp_encoder *e, VALUE string);
 void mp_encode_bin(mp_encoder *e, VALUE string);
 
-/* Appends a container's elements as that container, whatever ext type its class has. */
+/* Appends a container as such, whatever ext type its class has. */
 void mp_encode_array(mp_encoder *e, VALUE array);
 void mp_encode_hash(mp_encoder *e, VALUE hash);
 

@@ -3,7 +3,7 @@
 
 #include "error.h"
 
-/* A String this large is outgrown by few messages; four times as much at each step after it. */
+/* The capacity of the String to begin with, which few messages outgrow, and the factor by which it grows. */
 enum { FIRST_CAPACITY = 16384, GROWTH = 4 };
 
 static size_t
@@ -14,7 +14,7 @@ first_capacity(mp_encoder *e)
     return expected > FIRST_CAPACITY ? expected + expected / 16 : FIRST_CAPACITY;
 }
 
-/* Bytes to have room for: what is written, n more, and as much again as keeps copying rare. */
+/* A capacity for size bytes and n more, with enough to spare that copying stays rare. */
 static long
 grown_capacity(mp_encoder *e, size_t size, size_t n)
 {
@@ -35,7 +35,7 @@ grow_str(mp_encoder *e, size_t n)
         rb_str_set_len(e->str, (long)size);
         rb_str_modify_expand(e->str, capacity - (long)size);
     } else {
-        e->str = rb_obj_hide(rb_str_buf_new(capacity)); /* from ObjectSpace, whose finders could change it */
+        e->str = rb_obj_hide(rb_str_buf_new(capacity)); /* ObjectSpace would let others change it */
         memcpy(RSTRING_PTR(e->str), e->out.start, size);
     }
     e->out.start = (uint8_t *)RSTRING_PTR(e->str);

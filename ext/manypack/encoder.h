@@ -9,24 +9,24 @@
 #include "ractor.h"
 #include "stack.h"
 
-/* Bytes of C stack that an encoder starts with: most messages need no more. */
+/* Bytes of C stack that an encoder starts with; enough for most messages. */
 #define MP_ENCODER_BLOCK 4096
 
 /*
- * One walk over one object. Lives on the C stack and owns nothing but str, which the collector finds there. The window
- * is on the caller's block at first, and then on a String that becomes the result; or on what a Buffer has reserved,
- * whose bytes count only when the encoder commits them: an exception leaves nothing to undo, except what was committed
- * before user code or a String by reference, which the Buffer's loan undoes.
+ * One walk over one object, on the C stack, where the collector finds its VALUEs. The window is on the caller's block
+ * at first, then on a String that becomes the result. For user code it moves to the Buffer of a Packer, where the
+ * encoder of a Packer has it from the start. Bytes in a Buffer count only once the encoder commits them, so an
+ * exception leaves nothing to undo, except early commits, which the Buffer's loan settles.
  */
 typedef struct {
     mp_out out;              /* first: the window's growth casts it to the encoder */
-    VALUE str;               /* the String behind the window; 0 while there is none */
-    VALUE buffer;            /* the Buffer behind the window; 0 while there is none */
-    VALUE packer;            /* what user code writes to; 0 until some is called. Its buffer is buffer */
+    VALUE str;               /* the window's; 0 while there is none */
+    VALUE buffer;            /* the window's; 0 while there is none */
+    VALUE packer;            /* for user code to write to; 0 until some is called. Its Buffer is buffer */
     const mp_codec *codec;
     const mp_place *place;
-    mp_ractor *ractor;       /* the current one; NULL until something that it keeps is needed */
-    VALUE last_class;        /* of a foreign object, and the ext type that was found for it or NULL */
+    mp_ractor *ractor;       /* the current one; NULL until needed */
+    VALUE last_class;        /* of a foreign object, and the ext type found for it, or NULL */
     const mp_type *last_type;
     uint32_t depth, max_depth;
 } mp_encoder;
@@ -36,7 +36,7 @@ MP_STATIC_ASSERT(encoder_begins_with_its_window, offsetof(mp_encoder, out) == 0)
 /* The growth of the window. NoMemoryError. */
 void mp_encoder_grow(mp_out *out, size_t n);
 
-/* Starts with the window on block, which the caller owns and which must outlive the encoder, as codec must. */
+/* Starts with the window on the caller's block. The block and the codec must outlive the encoder. */
 MP_INLINE void
 mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec)
 {
@@ -53,7 +53,7 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;
 }
 
-/* The window on the buffer, behind size bytes that are written there and not committed, with room for n more. */
+/* Moves the window to the Buffer, where size bytes are written and not committed, with room for n more. */
 MP_INLINE void
 mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
 {
@@ -64,7 +64,7 @@ mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
     e->out.end = e->out.start + room;
 }
 
-/* Starts with the window on the buffer of a Packer, at the depth at which it is lent. */
+/* Starts with the window on the Buffer of a Packer, at the depth of its loan. */
 MP_INLINE void
 mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec *codec)
 {
@@ -75,7 +75,7 @@ mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec
     mp_encoder_window_on_buffer(e, 0, 1);
 }
 
-/* What was written now counts as in the buffer. */
+/* Lets the written bytes count. */
 MP_INLINE void
 mp_encoder_commit(mp_encoder *e)
 {
@@ -83,7 +83,7 @@ mp_encoder_commit(mp_encoder *e)
     e->out.start = e->out.pos;
 }
 
-/* Commits what is written before the whole write is done: if that fails, it is taken back. */
+/* Lets the bytes count although the write is not whole: if it fails, they go. */
 MP_INLINE void
 mp_encoder_commit_early(mp_encoder *e)
 {
@@ -93,13 +93,13 @@ mp_encoder_commit_early(mp_encoder *e)
     mp_encoder_commit(e);
 }
 
-/* The finished message as a String of its own. */
+/* The whole message as a String. */
 VALUE mp_encoder_result(mp_encoder *e);
 
-/* Calls what may run user code or switch threads; the buffer, with bytes that do not count yet, is out of reach. */
+/* Calls what may run user code or switch threads. Nobody else can use the Buffer, whose bytes do not count yet. */
 VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
-/* What is kept for the current Ractor. */
+/* The state of the current Ractor. */
 MP_INLINE mp_ractor *
 mp_encoder_ractor(mp_encoder *e)
 {

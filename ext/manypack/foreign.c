@@ -32,7 +32,7 @@ mp_encode_ext(mp_encoder *e, int type, VALUE payload)
     RB_GC_GUARD(payload);
 }
 
-/* Seconds and nanoseconds as a timestamp, under any type. RangeError where it has no room for them. */
+/* Seconds and nanoseconds as a timestamp, under any type. RangeError if they do not fit. */
 static void
 encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
 {
@@ -77,7 +77,7 @@ parts_of_time(VALUE arg)
     return Qnil;
 }
 
-/* After the ArgumentError for a Time that a struct timespec has no room for. */
+/* After the ArgumentError for a Time that does not fit a struct timespec. */
 static VALUE
 parts_beyond_range(VALUE arg, VALUE error)
 {
@@ -91,7 +91,7 @@ parts_of(VALUE arg)
     return rb_rescue2(parts_of_time, arg, parts_beyond_range, arg, rb_eArgError, (VALUE)0);
 }
 
-/* A Time, or whatever else answers tv_sec and tv_nsec. */
+/* A Time, or another object with tv_sec and tv_nsec. */
 static void
 encode_time(mp_encoder *e, int type, VALUE time)
 {
@@ -101,7 +101,7 @@ encode_time(mp_encoder *e, int type, VALUE time)
     encode_timestamp(e, type, parts.sec, parts.nsec);
 }
 
-/* An ExtensionValue as what it says. */
+/* An ExtensionValue as the ext that it describes. */
 static void
 encode_extension_value(mp_encoder *e, VALUE obj)
 {
@@ -124,7 +124,7 @@ encode_extension_value(mp_encoder *e, VALUE obj)
 
 /* --- user code -------------------------------------------------------------------------------------- */
 
-/* From the block or the String to the buffer of a Packer, for user code to write to. */
+/* Moves the window from the block or the String to the Buffer of a Packer, for user code to write to. */
 static void
 leave_for_packer(mp_encoder *e)
 {
@@ -141,14 +141,14 @@ leave_for_packer(mp_encoder *e)
 
 NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
 
-/* A Time or what timestamp: true packs like one. */
+/* Says if timestamp: true would pack it. */
 static bool
 moment_p(VALUE obj)
 {
     return RTEST(rb_obj_is_kind_of(obj, rb_cTime)) || rb_obj_class(obj) == mp_cTimestamp;
 }
 
-/* NoMethodError, as calling the missing to_msgpack would raise; callers read its receiver. */
+/* The NoMethodError of a missing to_msgpack, whose receiver callers may read. */
 static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
@@ -196,8 +196,8 @@ user_code_left(const mp_encoder *e, int state)
 }
 
 /*
- * Has user code write the object to e->packer. While it does, all that this encoder wrote is in the buffer and stays
- * there; it goes on behind whatever else is. One level of nesting.
+ * Has user code write the object to e->packer, one level deeper. All that this encoder has written is in the Buffer by
+ * then; it goes on after whatever user code has added.
  */
 static VALUE
 call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
@@ -225,7 +225,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     return result;
 }
 
-/* An ext whose body is written by the handler. Its head comes last, when the length is known. */
+/* An ext whose body the handler writes. The head is inserted before it at the end, when the length is known. */
 static void
 encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
 {
@@ -239,13 +239,13 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
     size = mp_buffer_get(e->buffer)->bytes.size - start;
     head_size = (size_t)(mp_put_ext_head(head, type->type, mp_encoder_length(e, obj, size)) - head);
     mp_out_reserve(&e->out, head_size);
-    body = e->out.start - size; /* what is committed while lent is in one block */
+    body = e->out.start - size; /* bytes committed during a loan are in one block */
     memmove(body + head_size, body, size);
     memcpy(body, head, head_size);
     mp_out_commit(&e->out, e->out.start + head_size);
 }
 
-/* The body that a handler makes of the object. */
+/* The body that a handler returns for the object. */
 static VALUE
 call_handler(VALUE arg)
 {
@@ -272,7 +272,7 @@ mp_encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type)
     return e->out.pos;
 }
 
-/* Rows of a table ask for the same class again and again. */
+/* The objects of a list are often of one class: the last one is remembered. */
 const mp_type *
 mp_foreign_type(mp_encoder *e, VALUE obj)
 {

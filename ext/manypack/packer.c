@@ -98,7 +98,7 @@ mp_packer_borrow(VALUE codec)
     if (MP_UNLIKELY(!self)) {
         self = packer_allocate(cPacker);
         packer_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil));
-        return rb_obj_freeze(self); /* for a block alone: it takes no types and no instance variables */
+        return rb_obj_freeze(self); /* it is for one block at a time: no types, no instance variables */
     }
     packer = mp_typed_data(self);
     mp_buffer_reopen(packer->buffer);
@@ -155,7 +155,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
     mp_check_sink(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
     buffer = mp_buffer_new(io, options);
-    /* Not sooner: the io, which was asked what it responds to, may have initialized it. */
+    /* Checked last: the io was asked what it responds to, and may have initialized the Packer. */
     if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is initialized already");
     packer_init(self, &codec, buffer);
     return self;
@@ -314,7 +314,7 @@ rb_packer_compatibility_mode_p(VALUE self)
     return mp_packer_get(self)->codec.options.compatibility_mode ? Qtrue : Qfalse;
 }
 
-/* What lib/manypack/packer.rb builds register_type on. */
+/* Basis of register_type in lib/manypack/packer.rb. */
 static VALUE
 rb_packer_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE handler)
 {

@@ -1,4 +1,4 @@
-/* A Packer, for its own methods, for the encoder, which lends it to user code, and for pools and Codecs. */
+/* Manypack::Packer: a codec and the Buffer that it packs objects into. */
 #ifndef MANYPACK_PACKER_H
 #define MANYPACK_PACKER_H
 
@@ -24,17 +24,17 @@ mp_packer_get(VALUE self)
 /* A Packer for the user code of one pack, and its Buffer. */
 VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
 
-/* After this every use of the Packer raises: what it wrote to belongs to somebody else now. */
+/* Ends the use of a Packer: every later call raises. */
 void mp_packer_close(VALUE packer);
 
 /*
- * A frozen Packer by a Codec object for the block of a pool: the spare one of the Ractor, or a new one. Given back, it
- * becomes the spare one unless user code still has it in the middle of something.
+ * A frozen Packer with the codec of a Codec object, for the block of a pool: the Ractor's spare one, or a new one.
+ * Given back, it becomes the spare one, unless user code still uses it.
  */
 VALUE mp_packer_borrow(VALUE codec);
 void mp_packer_give_back(VALUE packer);
 
-/* A Packer by a Codec object, with (io = nil, options = nil); api as for mp_options_read. */
+/* A Packer with the codec of a Codec object, and the arguments (io = nil, options = nil). api: see mp_options_read. */
 VALUE mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
 
 #endif

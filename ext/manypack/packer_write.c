@@ -7,7 +7,7 @@
 #include "foreign.h"
 #include "wire.h"
 
-/* Its Buffer, for this Thread to append to. */
+/* The Buffer, for this Thread to append to. */
 MP_INLINE VALUE
 packer_for_write(const mp_packer *packer)
 {
@@ -15,7 +15,7 @@ packer_for_write(const mp_packer *packer)
     return packer->buffer;
 }
 
-/* After a write: a Packer with an io keeps no more than it has to. */
+/* Ends a write: a Packer with an io flushes from MP_WRITE_THROUGH bytes on. */
 MP_INLINE VALUE
 packer_written(VALUE self, VALUE buffer)
 {
@@ -23,7 +23,7 @@ packer_written(VALUE self, VALUE buffer)
     return self;
 }
 
-/* Where the bytes of an object go that is but a head, and that they are there. */
+/* The place for an object that is only a head, and the end of its write. */
 MP_INLINE uint8_t *
 head_reserve(VALUE self)
 {
