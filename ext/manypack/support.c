@@ -28,18 +28,6 @@ mp_size(VALUE integer, const char *what)
     return NUM2SIZET(integer);
 }
 
-bool
-mp_int64_p(VALUE integer)
-{
-    int zeros; /* bits that the highest byte of its magnitude begins with */
-    size_t bytes;
-
-    if (RB_FIXNUM_P(integer)) return true;
-    bytes = rb_absint_size(integer, &zeros);
-    if (bytes != sizeof(int64_t)) return bytes < sizeof(int64_t);
-    return zeros > 0 || (RBIGNUM_NEGATIVE_P(integer) && rb_absint_singlebit_p(integer));
-}
-
 void
 Init_manypack_support(void)
 {

@@ -22,7 +22,17 @@ mp_utf8_index_p(int index)
 size_t mp_size(VALUE integer, const char *what);
 
 /* Says if an Integer is from -2^63 to 2^63 - 1. */
-bool mp_int64_p(VALUE integer);
+MP_INLINE bool
+mp_int64_p(VALUE integer)
+{
+    int zeros; /* bits that the highest byte of its magnitude begins with */
+    size_t bytes;
+
+    if (RB_FIXNUM_P(integer)) return true;
+    bytes = rb_absint_size(integer, &zeros);
+    if (bytes != sizeof(int64_t)) return bytes < sizeof(int64_t);
+    return zeros > 0 || (RBIGNUM_NEGATIVE_P(integer) && rb_absint_singlebit_p(integer));
+}
 
 /* A class or module that lib/manypack defined before it loaded the extension; kept for ever. */
 VALUE mp_const(const char *name);
