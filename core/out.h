@@ -13,13 +13,13 @@ struct mp_out {
     uint8_t *start, *pos, *end;
     /*
      * Makes room for n more bytes by moving the window: start, pos and end may change, the bytes from
-     * start to pos are kept. Returns false, with the window as it was, when it cannot.
+     * start to pos are kept. If it cannot, it does not return, and leaves the window as it was.
      */
-    bool (*grow)(mp_out *out, size_t n);
+    void (*grow)(mp_out *out, size_t n);
 };
 
 MP_INLINE void
-mp_out_init(mp_out *out, uint8_t *block, size_t size, bool (*grow)(mp_out *, size_t))
+mp_out_init(mp_out *out, uint8_t *block, size_t size, void (*grow)(mp_out *, size_t))
 {
     out->start = out->pos = block;
     out->end = block + size;
@@ -33,11 +33,11 @@ mp_out_size(const mp_out *out)
     return (size_t)(out->pos - out->start);
 }
 
-/* Where n bytes may be written, or NULL; they count only once mp_out_commit is told how far it went. */
+/* Where n bytes may be written; they count only once mp_out_commit is told how far it went. */
 MP_INLINE uint8_t *
 mp_out_reserve(mp_out *out, size_t n)
 {
-    if (MP_UNLIKELY((size_t)(out->end - out->pos) < n) && !out->grow(out, n)) return NULL;
+    if (MP_UNLIKELY((size_t)(out->end - out->pos) < n)) out->grow(out, n);
     return out->pos;
 }
 
@@ -48,15 +48,13 @@ mp_out_commit(mp_out *out, uint8_t *pos)
 }
 
 /* Appends n bytes. */
-MP_INLINE bool
+MP_INLINE void
 mp_out_write(mp_out *out, const void *bytes, size_t n)
 {
     uint8_t *p = mp_out_reserve(out, n);
 
-    if (MP_UNLIKELY(!p)) return false;
     mp_copy(p, bytes, n);
     mp_out_commit(out, p + n);
-    return true;
 }
 
 #endif

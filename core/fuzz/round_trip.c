@@ -4,6 +4,8 @@
  */
 #include "target.h"
 
+#include <setjmp.h>
+
 #include "out.h"
 #include "wire.h"
 
@@ -11,16 +13,17 @@ typedef struct {
     mp_out out;
     uint8_t *block;
     unsigned growths_left; /* until the window refuses */
+    jmp_buf refusal;       /* where that goes */
 } window;
 
-static bool
+static void
 grow_by_exactly(mp_out *out, size_t n)
 {
     window *w = (window *)(void *)out;
     size_t size = mp_out_size(out);
     uint8_t *block;
 
-    if (!w->growths_left) return false;
+    if (!w->growths_left) longjmp(w->refusal, 1);
     w->growths_left--;
     block = malloc(size + n);
     if (!block) abort();
@@ -29,7 +32,6 @@ grow_by_exactly(mp_out *out, size_t n)
     w->block = out->start = block;
     out->pos = block + size;
     out->end = out->pos + n;
-    return true;
 }
 
 static void
@@ -72,20 +74,27 @@ payload_of(const mp_head *head, const uint8_t *end)
     return mp_payload_present_p(head->payload, head->n, end) ? head->n : (size_t)(end - head->payload);
 }
 
-/* Writes head after head and payload after payload, as far as they are there; false when the window refused. */
-static bool
-write_again(window *w, const uint8_t *p, const uint8_t *end)
+/* Writes head after head and payload after payload, as far as they are there. */
+static void
+write_heads(window *w, const uint8_t *p, const uint8_t *end)
 {
     mp_head head;
 
     while (mp_head_read(p, end, &head) == MP_OK) {
         uint8_t *to = mp_out_reserve(&w->out, MP_HEAD_MAX);
         size_t payload = payload_of(&head, end);
-        if (!to) return false;
         mp_out_commit(&w->out, put_head(to, p, MP_WIRE[*p], &head));
-        if (!mp_out_write(&w->out, head.payload, payload)) return false;
+        mp_out_write(&w->out, head.payload, payload);
         p = head.payload + payload;
     }
+}
+
+/* The same; false when the window refused. */
+static bool
+write_again(window *w, const uint8_t *p, const uint8_t *end)
+{
+    if (setjmp(w->refusal)) return false;
+    write_heads(w, p, end);
     return true;
 }
 

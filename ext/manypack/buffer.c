@@ -1,4 +1,4 @@
-/* Manypack::Buffer: the queue of chunks, its io, and the Ruby class. */
+/* Manypack::Buffer: the Ruby class. */
 #include "buffer.h"
 
 #include <ruby/io.h>
@@ -7,9 +7,6 @@
 #include "io.h"
 #include "options.h"
 #include "spare.h"
-
-/* The first block, which then doubles; and up to which size an empty one is kept for the next bytes. */
-enum { FIRST_BLOCK = 256, KEEP_BLOCK = 16384 };
 
 static ID id_close;
 static VALUE cBuffer;
@@ -20,74 +17,35 @@ static void
 buffer_mark(void *ptr)
 {
     mp_buffer *buffer = ptr;
-    size_t i;
 
     if (buffer->io) rb_gc_mark_movable(buffer->io);
-    for (i = 0; i < buffer->count; i++) {
-        const mp_chunk *chunk = mp_buffer_chunk(buffer, i);
-        if (chunk->str) rb_gc_mark_movable(chunk->str);
-    }
+    mp_bytes_mark(&buffer->bytes);
 }
 
 static void
 buffer_compact(void *ptr)
 {
     mp_buffer *buffer = ptr;
-    size_t i;
 
     if (buffer->io) buffer->io = rb_gc_location(buffer->io);
-    for (i = 0; i < buffer->count; i++) {
-        mp_chunk *chunk = mp_buffer_chunk(buffer, i);
-        if (chunk->str) chunk->str = rb_gc_location(chunk->str);
-    }
-}
-
-/* Of the ith chunk's block, if it has one; of those before the last one, what is known. */
-static size_t
-block_size(mp_buffer *buffer, size_t i)
-{
-    const mp_chunk *chunk = mp_buffer_chunk(buffer, i);
-
-    if (!chunk->block) return 0;
-    return i == buffer->count - 1 && buffer->block_size ? buffer->block_size : chunk->at + chunk->len;
-}
-
-static void
-block_free(mp_buffer *buffer, size_t i)
-{
-    uint8_t *block = mp_buffer_chunk(buffer, i)->block;
-
-    mp_poison(block, block_size(buffer, i));
-    xfree(block);
-}
-
-static void
-chunks_drop(mp_buffer *buffer)
-{
-    size_t i;
-
-    for (i = 0; i < buffer->count; i++) block_free(buffer, i);
-    xfree(buffer->chunks);
-    buffer->chunks = NULL;
-    buffer->first = buffer->count = buffer->capacity = buffer->block_size = 0;
+    mp_bytes_compact(&buffer->bytes);
 }
 
 static void
 buffer_free(void *ptr)
 {
-    chunks_drop(ptr);
+    mp_buffer *buffer = ptr;
+
+    mp_bytes_drop(&buffer->bytes);
     mp_typed_free(ptr);
 }
 
-/* The Strings tell their own sizes. */
 static size_t
 buffer_memsize(const void *ptr)
 {
     mp_buffer *buffer = (mp_buffer *)ptr;
-    size_t i, size = mp_typed_memsize(sizeof(mp_buffer)) + buffer->capacity * sizeof(mp_chunk);
 
-    for (i = 0; i < buffer->count; i++) size += block_size(buffer, i);
-    return size;
+    return mp_typed_memsize(sizeof(mp_buffer)) + mp_bytes_memsize(&buffer->bytes);
 }
 
 MP_STATIC_ASSERT(buffer_fits_a_slot_of_160, sizeof(mp_buffer) <= 128);
@@ -109,24 +67,24 @@ raise_in_use(const mp_buffer *buffer)
 }
 
 void
-mp_buffer_make_ready(VALUE self)
+mp_buffer_check(VALUE self)
 {
-    const mp_buffer *buffer = mp_buffer_get(self);
+    mp_buffer *buffer = mp_buffer_get(self);
 
     rb_check_frozen(self);
     if (!buffer->io) {
         rb_raise(rb_eRuntimeError, "Buffer cannot be used: its owner is done with it, or it is not initialized");
     }
-    if (buffer->taken) raise_in_use(buffer);
-    mp_buffer_rollback(self); /* while a write is at work that can go on, the buffer is taken or lent */
+    if (mp_loan_taken_p(&buffer->loan)) raise_in_use(buffer);
+    mp_loan_settle(&buffer->loan, &buffer->bytes);
 }
 
 mp_buffer *
 mp_buffer_for_change(VALUE self)
 {
-    mp_buffer *buffer = mp_buffer_for_append(self);
+    mp_buffer *buffer = mp_buffer_checked(self);
 
-    if (MP_UNLIKELY(buffer->append_only)) raise_in_use(buffer);
+    if (MP_UNLIKELY(!mp_loan_idle_p(&buffer->loan))) raise_in_use(buffer);
     return buffer;
 }
 
@@ -142,14 +100,14 @@ static void
 buffer_init(VALUE self, VALUE io, VALUE options)
 {
     mp_buffer *buffer = mp_buffer_get(self);
-    mp_buffer_options given = mp_buffer_options_of(options);
+    mp_buffer_options sizes = mp_buffer_options_of(options);
     bool reads_exactly = !NIL_P(io) && !mp_io_partial_p(io), writable = !NIL_P(io) && mp_io_writable_p(io);
 
-    /* Not sooner: the io, which was asked what it responds to, may have initialized it. */
+    /* Checked last: the io was asked what it responds to, and may have initialized the Buffer. */
     if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is already initialized");
-    buffer->io_buffer_size = given.io_buffer_size;
-    buffer->read_reference_threshold = given.read_reference_threshold;
-    buffer->write_reference_threshold = given.write_reference_threshold;
+    buffer->io_buffer_size = sizes.io_buffer_size;
+    buffer->read_reference_threshold = sizes.read_reference_threshold;
+    buffer->write_reference_threshold = sizes.write_reference_threshold;
     buffer->reads_exactly = reads_exactly;
     buffer->writable = writable;
     RB_OBJ_WRITE(self, &buffer->io, io);
@@ -164,242 +122,57 @@ mp_buffer_new(VALUE io, VALUE options)
     return self;
 }
 
-/* --- the queue -------------------------------------------------------------------------------------- */
+/* --- bytes ------------------------------------------------------------------------------------------ */
 
-/* Has room for one more chunk: the queue moves to the start of its array before that grows. */
+/* Appends a String: by reference from that many bytes on, otherwise as a copy. */
 static void
-reserve_chunk(mp_buffer *buffer)
+append(VALUE self, VALUE string, size_t reference_threshold)
 {
-    size_t capacity = buffer->capacity ? buffer->capacity * 2 : 4;
+    mp_bytes *bytes = &mp_buffer_get(self)->bytes;
+    size_t len = (size_t)RSTRING_LEN(string);
 
-    if (buffer->first + buffer->count < (buffer->capacity ? buffer->capacity : 1)) return;
-    if (buffer->first > buffer->count) {
-        memcpy(buffer->chunks, buffer->chunks + buffer->first, buffer->count * sizeof(mp_chunk));
-        buffer->first = 0;
-        return;
+    if (len < reference_threshold) {
+        mp_bytes_append(self, bytes, (const uint8_t *)RSTRING_PTR(string), len);
+    } else {
+        mp_bytes_refer(self, bytes, rb_str_new_frozen(string), 0, len);
     }
-    REALLOC_N(buffer->chunks, mp_chunk, capacity);
-    if (!buffer->capacity) buffer->chunks[0] = buffer->one;
-    buffer->capacity = capacity;
-}
-
-/* Drops a last chunk that was kept for its block only. */
-static void
-drop_empty_tail(mp_buffer *buffer)
-{
-    if (!buffer->count || mp_buffer_last(buffer)->len) return;
-    block_free(buffer, buffer->count - 1);
-    buffer->count--;
-    buffer->block_size = 0;
-}
-
-/* What nothing may be appended to any more keeps no more than its bytes. */
-static void
-finish_block(mp_buffer *buffer)
-{
-    mp_chunk *tail;
-
-    if (!buffer->block_size) return;
-    tail = mp_buffer_last(buffer);
-    mp_poison(mp_buffer_end(buffer), mp_buffer_room(buffer));
-    REALLOC_N(tail->block, uint8_t, tail->at + tail->len);
-    buffer->block_size = 0;
-}
-
-void
-mp_buffer_refer(VALUE self, VALUE str, size_t at, size_t len)
-{
-    mp_buffer *buffer = mp_buffer_get(self);
-
-    if (!len) return;
-    drop_empty_tail(buffer);
-    finish_block(buffer);
-    reserve_chunk(buffer);
-    buffer->count++;
-    *mp_buffer_last(buffer) = (mp_chunk){.str = str, .at = at, .len = len};
-    RB_OBJ_WRITTEN(self, Qundef, str);
-    buffer->size += len;
-    RB_GC_GUARD(self);
-}
-
-/* A last chunk with a block of the buffer's own. */
-static mp_chunk *
-own_tail(mp_buffer *buffer)
-{
-    if (!buffer->block_size) {
-        uint8_t *block;
-
-        reserve_chunk(buffer);
-        block = ALLOC_N(uint8_t, FIRST_BLOCK);
-        mp_poison(block, FIRST_BLOCK);
-        buffer->count++;
-        *mp_buffer_last(buffer) = (mp_chunk){.block = block};
-        buffer->block_size = FIRST_BLOCK;
-    }
-    return mp_buffer_last(buffer);
-}
-
-void
-mp_buffer_expand(VALUE self, size_t written, size_t n)
-{
-    mp_buffer *buffer = mp_buffer_get(self);
-    mp_chunk *tail = own_tail(buffer);
-    size_t used = tail->len + written, size = buffer->block_size;
-
-    if (tail->at > used) {
-        /* More was consumed than is left: so much copying is paid for by what was consumed. */
-        memmove(tail->block, tail->block + tail->at, used);
-        tail->at = 0;
-    }
-    used += tail->at;
-    if (n > SIZE_MAX / 4 - used) rb_raise(rb_eNoMemError, "a Buffer cannot have that many bytes");
-    while (size - used < n) size *= 2;
-    if (size != buffer->block_size) {
-        REALLOC_N(tail->block, uint8_t, size);
-        buffer->block_size = size;
-    }
-    mp_poison(tail->block + used, size - used);
-    RB_GC_GUARD(self);
-}
-
-void
-mp_buffer_append(VALUE self, const uint8_t *bytes, size_t n)
-{
-    size_t room;
-
-    if (!n) return; /* there may be no block, and from none to none not even nothing may be copied */
-    memcpy(mp_buffer_reserve(self, 0, n, &room), bytes, n);
-    mp_buffer_commit(mp_buffer_get(self), n);
+    RB_GC_GUARD(string);
 }
 
 void
 mp_buffer_feed(VALUE self, VALUE str)
 {
-    size_t len = (size_t)RSTRING_LEN(str);
-
-    if (len < mp_buffer_get(self)->read_reference_threshold) {
-        mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(str), len);
-    } else {
-        mp_buffer_refer(self, rb_str_new_frozen(str), 0, len);
-    }
-    RB_GC_GUARD(str);
-}
-
-/* The first n bytes as a binary String; they stay in the queue. */
-static VALUE
-bytes_new(VALUE self, size_t n)
-{
-    VALUE bytes = rb_str_buf_new((long)n);
-    const mp_chunk *chunk = mp_buffer_chunk(mp_buffer_get(self), 0);
-    char *to = RSTRING_PTR(bytes);
-    size_t left, part;
-
-    mp_poison(to, n);
-    for (left = n; left; left -= part, chunk++) {
-        part = left < chunk->len ? left : chunk->len;
-        memcpy(to, mp_chunk_bytes(chunk), part);
-        to += part;
-    }
-    rb_str_set_len(bytes, (long)n);
-    return bytes;
-}
-
-/* The first chunk is used up. A small block is kept, where nothing else is in the queue. */
-static void
-drop_first_chunk(mp_buffer *buffer)
-{
-    mp_chunk *chunk = mp_buffer_chunk(buffer, 0);
-
-    if (buffer->count == 1 && buffer->block_size && buffer->block_size <= KEEP_BLOCK) {
-        mp_poison(chunk->block, buffer->block_size);
-        chunk->at = chunk->len = 0;
-        return;
-    }
-    block_free(buffer, 0);
-    if (buffer->count == 1) buffer->block_size = 0;
-    buffer->first++;
-    if (--buffer->count == 0) buffer->first = 0;
-}
-
-void
-mp_buffer_consume_chunks(VALUE self, size_t n)
-{
-    mp_buffer *buffer = mp_buffer_get(self);
-
-    buffer->size -= n;
-    while (n) {
-        mp_chunk *chunk = mp_buffer_chunk(buffer, 0);
-        if (n < chunk->len) {
-            chunk->at += n;
-            chunk->len -= n;
-            return;
-        }
-        n -= chunk->len;
-        drop_first_chunk(buffer);
-    }
-}
-
-void
-mp_buffer_gather(VALUE self, size_t n)
-{
-    mp_buffer *buffer = mp_buffer_get(self);
-    VALUE bridge;
-
-    if (n == 0 || mp_buffer_chunk(buffer, 0)->len >= n) return;
-    bridge = rb_obj_freeze(bytes_new(self, n));
-    mp_buffer_consume(self, n);
-    if (buffer->size == 0) {
-        mp_buffer_refer(self, bridge, 0, n);
-        return;
-    }
-    /* Into the place of a chunk that was just used up. */
-    buffer->first--;
-    buffer->count++;
-    buffer->chunks[buffer->first] = (mp_chunk){.str = bridge, .len = n};
-    RB_OBJ_WRITTEN(self, Qundef, bridge);
-    buffer->size += n;
-    RB_GC_GUARD(self);
+    append(self, str, mp_buffer_get(self)->read_reference_threshold);
 }
 
 void
 mp_buffer_clear(VALUE self)
 {
-    mp_buffer *buffer = mp_buffer_get(self);
-
-    if (buffer->count == 1 && buffer->block_size) drop_first_chunk(buffer);
-    else chunks_drop(buffer);
-    buffer->size = buffer->rollback = 0;
+    mp_bytes_clear(&mp_buffer_for_change(self)->bytes);
 }
 
-/* Drops bytes from the end until size are left. */
-static void
-truncate_to(mp_buffer *buffer, size_t size)
+VALUE
+mp_buffer_to_s(VALUE self)
 {
-    while (buffer->size > size) {
-        mp_chunk *chunk = mp_buffer_last(buffer);
-        size_t part = buffer->size - size;
+    mp_bytes *bytes = &mp_buffer_checked(self)->bytes;
 
-        if (part < chunk->len) {
-            chunk->len -= part;
-            buffer->size -= part;
-            if (chunk->block) mp_poison(chunk->block + chunk->at + chunk->len, part);
-        } else {
-            buffer->size -= chunk->len;
-            block_free(buffer, buffer->count - 1);
-            buffer->count--;
-            buffer->block_size = 0; /* nobody knows how much more than its bytes the block before it has */
-        }
-    }
+    return mp_bytes_to_s(self, bytes, bytes->size);
 }
 
-void
-mp_buffer_rollback(VALUE self)
+VALUE
+mp_buffer_to_a(VALUE self)
 {
-    mp_buffer *buffer = mp_buffer_get(self);
+    return mp_bytes_to_a(self, &mp_buffer_checked(self)->bytes);
+}
 
-    if (MP_LIKELY(!buffer->rollback)) return;
-    truncate_to(buffer, buffer->rollback - 1);
-    buffer->rollback = 0;
+VALUE
+mp_buffer_take_all(VALUE self)
+{
+    mp_bytes *bytes = &mp_buffer_for_change(self)->bytes;
+    VALUE string = mp_bytes_to_s(self, bytes, bytes->size);
+
+    mp_bytes_clear(bytes);
+    return string;
 }
 
 /* --- io --------------------------------------------------------------------------------------------- */
@@ -413,33 +186,9 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
     if (NIL_P(buffer->io)) return false;
     bytes = mp_io_read(buffer->io, buffer->io_buffer_size, needed);
     if (NIL_P(bytes)) return false;
-    mp_buffer_for_append(self); /* others may have been at work while the io was waited for */
+    mp_buffer_checked(self); /* others may have used it while the io was waiting */
     mp_buffer_feed(self, bytes);
     return true;
-}
-
-VALUE
-mp_buffer_to_s(VALUE self)
-{
-    return bytes_new(self, mp_buffer_get(self)->size);
-}
-
-/* The bytes of one chunk as a binary String that may leave the buffer; those of a whole String are shared. */
-static VALUE
-chunk_to_s(const mp_chunk *chunk)
-{
-    VALUE str = chunk->str;
-
-    if (!str) return rb_str_new((const char *)chunk->block + chunk->at, (long)chunk->len);
-    if (chunk->at || chunk->len != (size_t)RSTRING_LEN(str)) {
-        VALUE copy = rb_str_buf_new((long)chunk->len);
-        return rb_str_cat(copy, (const char *)mp_chunk_bytes(chunk), (long)chunk->len);
-    }
-    if (rb_enc_get_index(str) != mp_binary_index) {
-        str = rb_str_subseq(str, 0, (long)chunk->len);
-        rb_enc_associate_index(str, mp_binary_index);
-    }
-    return str;
 }
 
 typedef struct {
@@ -457,30 +206,21 @@ write_chunk(VALUE arg)
     return Qnil;
 }
 
-static VALUE
-write_done(VALUE self)
-{
-    mp_buffer_get(self)->taken = false;
-    return Qnil;
-}
-
-/* A chunk is dropped once it is written; while it is being written, nobody else may have the buffer. */
+/* Drops each chunk once it is written. Nobody else can use the Buffer while one is being written. */
 size_t
 mp_buffer_write_to(VALUE self, VALUE io)
 {
     size_t written = 0;
 
-    while (mp_buffer_for_change(self)->size) {
+    while (mp_buffer_for_change(self)->bytes.size) {
         mp_buffer *buffer = mp_buffer_get(self);
-        mp_chunk *chunk = mp_buffer_chunk(buffer, 0);
+        const mp_chunk *chunk = mp_bytes_first(&buffer->bytes);
         size_t len = chunk->len;
         chunk_write write = {.io = io, .writable = buffer->writable && io == buffer->io};
 
-        write.bytes = chunk_to_s(chunk);
-        buffer = mp_buffer_get(self);
-        buffer->taken = true;
-        rb_ensure(write_chunk, (VALUE)&write, write_done, self);
-        mp_buffer_consume(self, len);
+        write.bytes = mp_chunk_to_s(chunk);
+        mp_loan_call_taken(&buffer->loan, write_chunk, (VALUE)&write);
+        mp_bytes_consume(&buffer->bytes, len);
         written += len;
     }
     return written;
@@ -497,33 +237,7 @@ mp_buffer_flush(VALUE self)
 void
 mp_buffer_write_through(VALUE self)
 {
-    if (!mp_buffer_get(self)->append_only) mp_buffer_flush(self);
-}
-
-VALUE
-mp_buffer_to_a(VALUE self)
-{
-    mp_buffer *buffer = mp_buffer_for_append(self);
-    VALUE strings = rb_ary_new_capa((long)buffer->count);
-    size_t i;
-
-    for (i = 0; i < buffer->count; i++) {
-        const mp_chunk *chunk = mp_buffer_chunk(buffer, i);
-        if (chunk->len) rb_ary_push(strings, chunk_to_s(chunk));
-    }
-    RB_GC_GUARD(self);
-    return strings;
-}
-
-VALUE
-mp_buffer_take_all(VALUE self)
-{
-    VALUE bytes;
-
-    mp_buffer_for_change(self);
-    bytes = mp_buffer_to_s(self);
-    mp_buffer_clear(self);
-    return bytes;
+    if (mp_loan_idle_p(&mp_buffer_get(self)->loan)) mp_buffer_flush(self);
 }
 
 void
@@ -531,15 +245,9 @@ mp_buffer_close(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
-    chunks_drop(buffer);
-    buffer->size = 0;
+    mp_loan_close(&buffer->loan);
+    mp_bytes_drop(&buffer->bytes);
     buffer->io = 0;
-}
-
-bool
-mp_buffer_pristine_p(VALUE self)
-{
-    return mp_pristine_p(self, cBuffer);
 }
 
 bool
@@ -547,7 +255,7 @@ mp_buffer_reusable_p(VALUE self)
 {
     const mp_buffer *buffer = mp_buffer_get(self);
 
-    return !buffer->taken && !buffer->append_only && mp_buffer_pristine_p(self);
+    return mp_loan_free_p(&buffer->loan) && mp_pristine_p(self, cBuffer);
 }
 
 void
@@ -555,8 +263,9 @@ mp_buffer_set_aside(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
-    if (buffer->capacity) chunks_drop(buffer); /* with a queue that may be long */
-    mp_buffer_clear(self);
+    mp_loan_settle(&buffer->loan, &buffer->bytes);
+    if (buffer->bytes.capacity) mp_bytes_drop(&buffer->bytes); /* its array may be long */
+    else mp_bytes_clear(&buffer->bytes);
     buffer->io = 0;
 }
 
@@ -606,7 +315,6 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_buffer_clear(VALUE self)
 {
-    mp_buffer_for_change(self);
     mp_buffer_clear(self);
     return Qnil;
 }
@@ -622,7 +330,7 @@ rb_buffer_clear(VALUE self)
 static VALUE
 rb_buffer_size(VALUE self)
 {
-    return SIZET2NUM(mp_buffer_for_append(self)->size);
+    return SIZET2NUM(mp_buffer_checked(self)->bytes.size);
 }
 
 /*
@@ -635,7 +343,7 @@ rb_buffer_size(VALUE self)
 static VALUE
 rb_buffer_empty_p(VALUE self)
 {
-    return mp_buffer_for_append(self)->size ? Qfalse : Qtrue;
+    return mp_buffer_checked(self)->bytes.size ? Qfalse : Qtrue;
 }
 
 /*
@@ -649,18 +357,13 @@ rb_buffer_empty_p(VALUE self)
 static VALUE
 rb_buffer_write(VALUE self, VALUE string)
 {
-    mp_buffer *buffer;
+    const mp_buffer *buffer;
     size_t len;
 
     StringValue(string);
-    buffer = mp_buffer_for_append(self);
+    buffer = mp_buffer_checked(self);
     len = (size_t)RSTRING_LEN(string);
-    if (len < buffer->write_reference_threshold || buffer->append_only) {
-        mp_buffer_append(self, (const uint8_t *)RSTRING_PTR(string), len);
-    } else {
-        mp_buffer_refer(self, rb_str_new_frozen(string), 0, len);
-    }
-    RB_GC_GUARD(string);
+    append(self, string, mp_loan_idle_p(&buffer->loan) ? buffer->write_reference_threshold : SIZE_MAX);
     return SIZET2NUM(len);
 }
 
@@ -678,40 +381,42 @@ rb_buffer_append(VALUE self, VALUE string)
     return self;
 }
 
-/* Reads from the io until n bytes are there or it ends; returns how many of them there are. */
+/* Reads from the io until n bytes are there or it ends; returns how many are there, n at most. */
 static size_t
 fill(VALUE self, size_t n)
 {
-    while (mp_buffer_for_change(self)->size < n && mp_buffer_read_io(self, n - mp_buffer_get(self)->size)) continue;
-    return mp_buffer_for_change(self)->size < n ? mp_buffer_get(self)->size : n;
+    size_t size;
+
+    while ((size = mp_buffer_for_change(self)->bytes.size) < n && mp_buffer_read_io(self, n - size)) continue;
+    return size < n ? size : n;
 }
 
-/* The first n bytes, removed, as a String or in the one that the caller gave. */
+/* Removes the first n bytes and returns them, in the String `into` unless it is nil. */
 static VALUE
 take(VALUE self, size_t n, VALUE into)
 {
-    VALUE bytes = bytes_new(self, n);
+    VALUE bytes = mp_bytes_to_s(self, &mp_buffer_get(self)->bytes, n);
 
     if (!NIL_P(into)) rb_str_replace(into, bytes); /* which may raise, before anything is removed */
-    mp_buffer_consume(self, n);
+    mp_bytes_consume(&mp_buffer_get(self)->bytes, n);
     return NIL_P(into) ? bytes : into;
 }
 
 typedef struct {
     size_t n;
-    bool given;
+    bool limited;
     VALUE into;
 } read_arguments;
 
 static read_arguments
 scan_read(int argc, const VALUE *argv)
 {
-    read_arguments arguments = {.n = SIZE_MAX, .given = false, .into = Qnil};
+    read_arguments arguments = {.n = SIZE_MAX, .limited = false, .into = Qnil};
 
     rb_check_arity(argc, 0, 2);
     if (argc > 0 && !NIL_P(argv[0])) {
         arguments.n = mp_size(argv[0], "a number of bytes");
-        arguments.given = true;
+        arguments.limited = true;
     }
     if (argc > 1 && !NIL_P(argv[1])) {
         arguments.into = argv[1];
@@ -738,7 +443,7 @@ rb_buffer_read(int argc, VALUE *argv, VALUE self)
     read_arguments arguments = scan_read(argc, argv);
     size_t n = fill(self, arguments.n);
 
-    if (!n && arguments.given && arguments.n) return Qnil;
+    if (!n && arguments.limited && arguments.n) return Qnil;
     return take(self, n, arguments.into);
 }
 
@@ -755,7 +460,7 @@ rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
     read_arguments arguments = scan_read(argc, argv);
     size_t n = fill(self, arguments.n);
 
-    if (n < arguments.n && arguments.given) rb_eof_error();
+    if (n < arguments.n && arguments.limited) rb_eof_error();
     return take(self, n, arguments.into);
 }
 
@@ -771,7 +476,7 @@ rb_buffer_skip(VALUE self, VALUE n)
 {
     size_t there = fill(self, mp_size(n, "a number of bytes"));
 
-    mp_buffer_consume(self, there);
+    mp_bytes_consume(&mp_buffer_get(self)->bytes, there);
     return SIZET2NUM(there);
 }
 
@@ -788,7 +493,7 @@ rb_buffer_skip_all(VALUE self, VALUE n)
     size_t size = mp_size(n, "a number of bytes");
 
     if (fill(self, size) < size) rb_eof_error();
-    mp_buffer_consume(self, size);
+    mp_bytes_consume(&mp_buffer_get(self)->bytes, size);
     return self;
 }
 
@@ -802,7 +507,7 @@ rb_buffer_skip_all(VALUE self, VALUE n)
 static VALUE
 rb_buffer_io(VALUE self)
 {
-    return mp_buffer_for_append(self)->io;
+    return mp_buffer_checked(self)->io;
 }
 
 /*
@@ -832,7 +537,7 @@ rb_buffer_flush(VALUE self)
 static VALUE
 rb_buffer_close(VALUE self)
 {
-    VALUE io = mp_buffer_for_append(self)->io;
+    VALUE io = mp_buffer_checked(self)->io;
 
     return NIL_P(io) ? Qnil : rb_funcall(io, id_close, 0);
 }
@@ -864,7 +569,6 @@ rb_buffer_write_to(VALUE self, VALUE io)
 static VALUE
 rb_buffer_to_s(VALUE self)
 {
-    mp_buffer_for_append(self);
     return mp_buffer_to_s(self);
 }
 

@@ -9,6 +9,7 @@
 #include "stack.h"
 #include "timestamp.h"
 #include "unpacker.h"
+#include "user_code.h"
 
 static mp_timestamp
 timestamp_read(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
@@ -94,12 +95,9 @@ static void
 handler_left(const handler_call *call, int state)
 {
     mp_decoder *d = call->d;
-    VALUE error = rb_errinfo(); /* not an exception after throw or Thread#kill */
+    VALUE error = mp_user_error();
 
-    if (RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == T_IMEMO) rb_jump_tag(state);
-    if (d->outer_depth + d->tree.depth >= MP_DEEP && RTEST(rb_obj_is_kind_of(error, rb_eSysStackError))) {
-        mp_decoder_raise(d, MP_E_DEPTH, call->at);
-    }
+    if (mp_user_error_of_depth_p(error, d->outer_depth + d->tree.depth)) mp_decoder_raise(d, MP_E_DEPTH, call->at);
     if (mp_decode_error_p(error)) {
         mp_raise_handler_error(error, call->type->type, call->argument, mp_decoder_offset(d, call->at));
     }

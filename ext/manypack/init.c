@@ -2,20 +2,20 @@
  * The floors of the extension, from the ground up. A file uses only what is below it.
  *
  *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
- *   ground       compat.h support options error io stack.h
+ *   ground       compat.h support options error io stack.h user_code.h
  *                types: ext types and their handlers; codec: types and options, immutable
- *   machines     the caches, and ractor, which has them; bytes and buffer: the queue of chunks
- *                encode: objects to bytes
+ *   machines     the caches, and ractor, which has them; bytes: the queue of chunks; loan: who may use it; buffer
+ *                encoder: the state of encoding; foreign: objects that need user code; encode: objects to bytes
  *                tree: the place in nested containers; decoder: the state of decoding; nesting objects ext: its parts;
  *                decode: the loop, bytes to objects
  *                stream: the place in bytes that come in pieces; reader: the resumable machine over both
- *   classes      packer unpacker
+ *   classes      packer packer_write unpacker
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint timestamp_ext split batch outbox isolate
  *
  * There are two seams, where a machine calls user code that comes back with a class from above:
  *
- *   encode.c calls to_msgpack or the handler of an ext type with a Packer, which encodes (packer.h)
+ *   foreign.c calls to_msgpack or the handler of an ext type with a Packer, which encodes (packer.h)
  *   ext.c calls the handler of a recursive ext type with an Unpacker over its body, which decodes (unpacker.h)
  */
 #include "support.h"
@@ -27,9 +27,10 @@ void Init_manypack_io(void);
 void Init_manypack_ractor(void);
 void Init_manypack_types(void);
 void Init_manypack_codec(void);
-void Init_manypack_encode(void);
+void Init_manypack_foreign(void);
 void Init_manypack_buffer(void);
 void Init_manypack_packer(void);
+void Init_manypack_packer_write(void);
 void Init_manypack_unpacker(void);
 void Init_manypack_face(void);
 void Init_manypack_factory(void);
@@ -52,9 +53,10 @@ Init_manypack(void)
     Init_manypack_ractor();
     Init_manypack_types();
     Init_manypack_codec();
-    Init_manypack_encode();
+    Init_manypack_foreign();
     Init_manypack_buffer();
     Init_manypack_packer();
+    Init_manypack_packer_write();
     Init_manypack_unpacker();
     Init_manypack_face();
     Init_manypack_factory();

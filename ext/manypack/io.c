@@ -1,16 +1,16 @@
-/* IO through Ruby methods only, so that other threads, Ractors and a Fiber scheduler go on meanwhile. */
+/* IO through Ruby methods only, so that other Threads, Ractors and Fibers of a scheduler run meanwhile. */
 #include "io.h"
 
 static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close;
 
-/* As respond_to?, which takes as long as to pack a small message, but quick where the class has the method. */
+/* Like respond_to?, which takes as long as packing a small message, but fast if the class has the method. */
 static bool
 answers_p(VALUE obj, ID method)
 {
     return rb_method_boundp(CLASS_OF(obj), method, 1) || rb_respond_to(obj, method);
 }
 
-/* A Pathname has read and write, too, which open the file anew each time. */
+/* The read and write of a Pathname open the file again each time. */
 static bool
 path_p(VALUE obj)
 {
@@ -50,7 +50,7 @@ at_end(VALUE arg, VALUE error)
     return Qnil;
 }
 
-/* What the io returned as a String. */
+/* The io's answer as a String. */
 static VALUE
 string_of(const io_read *read, VALUE answer)
 {
@@ -77,7 +77,7 @@ mp_io_read(VALUE io, size_t size, uint64_t needed)
     return RSTRING_LEN(bytes) ? bytes : Qnil;
 }
 
-/* A String answers <<, but whoever gives one means a path, or had the arguments in another order. */
+/* A String has <<, but a caller who passes one means a path, or has confused the arguments. */
 static bool
 sink_p(VALUE obj)
 {
@@ -143,7 +143,7 @@ mp_io_call_write(VALUE io, VALUE bytes)
 void
 mp_io_write(VALUE io, VALUE bytes, int api)
 {
-    /* An IO has it; to ask first takes as long as to pack a small message. */
+    /* Asking first would take as long as packing a small message. */
     if (RB_TYPE_P(io, T_FILE)) {
         rb_io_write(io, bytes);
     } else if (rb_check_funcall(io, id_write, 1, &bytes) == Qundef) {
@@ -166,7 +166,7 @@ mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options)
     if (!NIL_P(*options)) Check_Type(*options, T_HASH);
 }
 
-/* For what is written in Ruby, and is Manypack's own. */
+/* For Manypack's own Ruby code. */
 static VALUE
 rb_arguments_s_check_sink(VALUE self, VALUE io)
 {

@@ -4,23 +4,23 @@
 
 #include "options.h"
 
-/* Whether obj can be read from. */
+/* Says if obj can be read from. */
 bool mp_io_p(VALUE obj);
 
-/* Whether a read from it takes what is there, without waiting for all that is asked for. */
+/* Says if it has readpartial, which takes what is there instead of waiting for all that is asked for. */
 bool mp_io_partial_p(VALUE obj);
 
 /*
- * A String of at least one byte; nil at the end, which an io tells by nil, "" or EOFError. readpartial is asked for
- * size bytes and takes what is there; read waits for all that it is asked for, and is asked for no more than needed.
- * TypeError when the io returns neither a String nor what converts to one.
+ * A String of at least one byte, or nil at the end, which an io signals by nil, "" or EOFError. Asks readpartial for
+ * size bytes, but read for no more than needed, since read waits for all of them. TypeError unless the io returns a
+ * String or an object that converts to one.
  */
 VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
 
-/* All of bytes, by write or <<; where there is neither, as mp_check_sink says. */
+/* Writes all bytes, by write or <<; without either, as for mp_check_sink. */
 void mp_io_write(VALUE io, VALUE bytes, int api);
 
-/* The same without asking, to an io that is known to have the write of an IO. */
+/* The same to an io that is known to have write, which saves asking each time. */
 bool mp_io_writable_p(VALUE obj);
 void mp_io_call_write(VALUE io, VALUE bytes);
 
@@ -32,10 +32,10 @@ void mp_check_sink(VALUE io, int api);
 void mp_check_source(VALUE io, int api);
 void mp_check_io(VALUE io, int api);
 
-/* TypeError for what cannot be written to, nil included, and always: for methods that write to it at once. */
+/* TypeError unless it can be written to, in every API: for methods that write at once. nil cannot. */
 void mp_need_sink(VALUE io);
 
-/* The arguments (io = nil, options = nil) of the msgpack gem, where the only one may be either. */
+/* The arguments (io = nil, options = nil) of the msgpack gem: a single one may be either. */
 void mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options);
 
 #endif

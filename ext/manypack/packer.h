@@ -1,44 +1,40 @@
-/* What the encoder needs of a Packer: to hand its output to user code and to take it back. */
+/* Manypack::Packer: a codec and the Buffer that it packs objects into. */
 #ifndef MANYPACK_PACKER_H
 #define MANYPACK_PACKER_H
 
 #include "codec.h"
 
+typedef struct {
+    VALUE buffer;
+    mp_codec codec;
+} mp_packer;
+
+/* Valid while the caller has self on its stack. RuntimeError before initialize and after mp_packer_close. */
+MP_INLINE mp_packer *
+mp_packer_get(VALUE self)
+{
+    mp_packer *packer = mp_typed_data(self);
+
+    if (MP_UNLIKELY(!packer->buffer)) {
+        rb_raise(rb_eRuntimeError, "Packer cannot be used: its block or handler has ended, or it is not initialized");
+    }
+    return packer;
+}
+
 /* A Packer for the user code of one pack, and its Buffer. */
 VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
 
-/* What a Packer was before it was lent. */
-typedef struct {
-    uint32_t depth, epoch;
-    VALUE thread;
-    size_t rollback;
-} mp_loan;
-
-/*
- * Has user code of this Thread write to the Packer, at so many levels of nesting, until mp_packer_return. Meanwhile
- * nothing can be taken out of the Packer's Buffer. mp_packer_return is false when what is written makes no sense: when
- * a write inside the loan did not get to its end, or one around it got there first, as Fibers can.
- */
-mp_loan mp_packer_lend(VALUE packer, uint32_t depth);
-bool mp_packer_return(VALUE packer, uint32_t depth, mp_loan loan);
-
-/*
- * Changes when a write around others finds that one of them did not get to its end. Those must not touch the Buffer any
- * more, should their Fiber go on after all.
- */
-uint32_t mp_packer_epoch(VALUE packer);
-
-/* After this every use of the Packer raises: what it wrote to belongs to somebody else now. */
+/* Ends the use of a Packer: every later call raises. */
 void mp_packer_close(VALUE packer);
 
 /*
- * A frozen Packer by a Codec object for the block of a pool: the spare one of the Ractor, or a new one. Given back, it
- * becomes the spare one unless user code still has it in the middle of something.
+ * A frozen Packer with the codec of a Codec object, for the block of a pool: the Ractor's spare one, or a new one.
+ * Given back, it becomes the spare one, unless user code still uses it.
  */
 VALUE mp_packer_borrow(VALUE codec);
 void mp_packer_give_back(VALUE packer);
 
-/* A Packer by a Codec object, with (io = nil, options = nil); api as for mp_options_read. */
+/* A Packer with the codec of a Codec object, and the arguments (io = nil, options = nil). api: see mp_options_read. */
 VALUE mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
 
 #endif

@@ -8,7 +8,9 @@
 static void
 buffer_take(mp_stream *u, bool taken)
 {
-    if (!u->body) mp_buffer_get(u->buffer)->taken = taken;
+    if (u->body) return;
+    if (taken) mp_loan_take(&mp_buffer_get(u->buffer)->loan);
+    else mp_loan_release(&mp_buffer_get(u->buffer)->loan);
 }
 
 /* --- one object ------------------------------------------------------------------------------------- */

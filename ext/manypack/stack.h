@@ -19,9 +19,6 @@ mp_stack_low_p(int steps)
     return low || step[0];
 }
 
-/* At this many levels or more, a SystemStackError of user code is taken to mean too many levels. */
-enum { MP_DEEP = 64 };
-
 /* True if it is too late to call user code or to open another level. */
 MP_INLINE bool
 mp_stack_used_up_p(void)

@@ -22,7 +22,7 @@ mp_stream_for_read(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (MP_UNLIKELY(u->running || (!u->body && mp_buffer_get(u->buffer)->taken))) {
+    if (MP_UNLIKELY(u->running || (!u->body && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)))) {
         mp_raise_in_use("Unpacker");
     }
     return u;
@@ -111,7 +111,7 @@ mp_stream_front(const mp_stream *u)
     const uint8_t *start = chunk ? mp_chunk_bytes(chunk) : (const uint8_t *)"";
     mp_blame blame = mp_blame_of(start, start, start + (chunk ? chunk->len : 0), u->origin);
 
-    if (!u->body) blame.bytes_after = mp_buffer_get(u->buffer)->size - (size_t)(blame.end - blame.start);
+    if (!u->body) blame.bytes_after = mp_buffer_get(u->buffer)->bytes.size - (size_t)(blame.end - blame.start);
     return blame;
 }
 
@@ -135,15 +135,15 @@ mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool whole)
 bool
 mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t whole)
 {
-    const mp_buffer *buffer;
+    mp_bytes *bytes;
 
     if (u->body) return u->piece.len >= n;
-    buffer = mp_buffer_get(u->buffer);
-    while (buffer->size < n) {
-        mp_stream_check_max_bytes(u, buffer->size, false);
-        if (!mp_buffer_read_io(u->buffer, whole > buffer->size ? whole - buffer->size : 1)) return false;
+    bytes = &mp_buffer_get(u->buffer)->bytes;
+    while (bytes->size < n) {
+        mp_stream_check_max_bytes(u, bytes->size, false);
+        if (!mp_buffer_read_io(u->buffer, whole > bytes->size ? whole - bytes->size : 1)) return false;
     }
-    mp_buffer_gather(u->buffer, (size_t)n);
+    mp_bytes_gather(u->buffer, bytes, (size_t)n);
     return true;
 }
 

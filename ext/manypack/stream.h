@@ -62,7 +62,7 @@ void mp_stream_set_aside(mp_stream *u);
 MP_INLINE const mp_chunk *
 mp_stream_first_chunk(const mp_stream *u)
 {
-    if (!u->body) return mp_buffer_first(mp_buffer_get(u->buffer));
+    if (!u->body) return mp_bytes_first(&mp_buffer_get(u->buffer)->bytes);
     return u->piece.len ? &u->piece : NULL;
 }
 
@@ -75,7 +75,7 @@ mp_stream_consume(mp_stream *u, size_t n)
         u->piece.at += n;
         u->piece.len -= n;
     } else {
-        mp_buffer_consume(u->buffer, n);
+        mp_bytes_consume(&mp_buffer_get(u->buffer)->bytes, n);
     }
 }
 

@@ -21,6 +21,19 @@ mp_utf8_index_p(int index)
 /* A size from a user. RangeError below 0 or above SIZE_MAX, TypeError unless it is an Integer. */
 size_t mp_size(VALUE integer, const char *what);
 
+/* True for an Integer from -2^63 to 2^63 - 1. */
+MP_INLINE bool
+mp_int64_p(VALUE integer)
+{
+    int zeros; /* leading zero bits in the highest byte of its magnitude */
+    size_t bytes;
+
+    if (RB_FIXNUM_P(integer)) return true;
+    bytes = rb_absint_size(integer, &zeros);
+    if (bytes != sizeof(int64_t)) return bytes < sizeof(int64_t);
+    return zeros > 0 || (RBIGNUM_NEGATIVE_P(integer) && rb_absint_singlebit_p(integer));
+}
+
 /* A class or module that lib/manypack has defined before it loaded the extension. Kept for ever. */
 VALUE mp_const(const char *name);
 

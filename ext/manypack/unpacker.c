@@ -194,7 +194,7 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
     obj = mp_stream_read(self, mp_stream_get(self));
     keep_inner(self);
     u = mp_stream_get(self);
-    if (mp_buffer_get(buffer)->size) mp_raise_extra_bytes(mp_buffer_get(buffer)->size, u->origin);
+    if (mp_buffer_get(buffer)->bytes.size) mp_raise_extra_bytes(mp_buffer_get(buffer)->bytes.size, u->origin);
     RB_GC_GUARD(self);
     return obj;
 }
@@ -237,7 +237,7 @@ unpacker_buffer(VALUE self)
 
     if (buffer) return buffer;
     buffer = mp_buffer_new(Qnil, Qnil);
-    mp_buffer_get(buffer)->taken = true;
+    mp_loan_take(&mp_buffer_get(buffer)->loan);
     buffer_set(self, buffer);
     return buffer;
 }
@@ -365,7 +365,7 @@ rb_unpacker_full_unpack(VALUE self)
     obj = mp_stream_read(self, unpacker_for_change(self));
     keep_inner(self);
     u = mp_stream_get(self);
-    if (mp_buffer_get(u->buffer)->size) mp_raise_extra_bytes(mp_buffer_get(u->buffer)->size, u->origin);
+    if (mp_buffer_get(u->buffer)->bytes.size) mp_raise_extra_bytes(mp_buffer_get(u->buffer)->bytes.size, u->origin);
     return obj;
 }
 
@@ -485,7 +485,6 @@ rb_unpacker_reset(VALUE self)
 {
     mp_stream *u = unpacker_for_change(self);
 
-    mp_buffer_for_change(u->buffer);
     mp_buffer_clear(u->buffer);
     mp_stream_restart(u);
     return Qnil;

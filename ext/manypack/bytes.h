@@ -1,0 +1,149 @@
+/*
+ * A queue of bytes, in chunks: long Strings are kept by reference, short ones are collected in a block of the queue's
+ * own. No user code runs in here.
+ *
+ * A queue is part of an object, its owner. Functions that take the owner, too, may run the collector or refer to a
+ * String: they keep the owner in its place and tell the collector what it refers to.
+ */
+#ifndef MANYPACK_BYTES_H
+#define MANYPACK_BYTES_H
+
+#include "support.h"
+
+/* len bytes from at on, of a String that never changes, or where str is 0 of a block that the queue owns. */
+typedef struct {
+    VALUE str;
+    uint8_t *block;
+    size_t at, len;
+} mp_chunk;
+
+typedef struct {
+    union {
+        mp_chunk one;              /* the queue while it has had only one chunk: capacity is 0 */
+        struct {
+            mp_chunk *all;         /* the queue since: count chunks from all[first] on */
+            size_t first;
+        } many;
+    } chunks;
+    uint32_t count, capacity;
+    size_t size;                   /* bytes in all of them */
+    size_t block_size;             /* of the last chunk's block; 0 when nothing may be appended to it */
+} mp_bytes;
+
+/* The ith chunk, and the last one. */
+MP_INLINE mp_chunk *
+mp_bytes_chunk(mp_bytes *bytes, size_t i)
+{
+    return MP_LIKELY(!bytes->capacity) ? &bytes->chunks.one : &bytes->chunks.many.all[bytes->chunks.many.first + i];
+}
+
+MP_INLINE mp_chunk *
+mp_bytes_last(mp_bytes *bytes)
+{
+    return mp_bytes_chunk(bytes, bytes->count - 1);
+}
+
+/* The chunk with the first bytes, NULL when there are none. */
+MP_INLINE const mp_chunk *
+mp_bytes_first(mp_bytes *bytes)
+{
+    return MP_LIKELY(bytes->size) ? mp_bytes_chunk(bytes, 0) : NULL;
+}
+
+/* The bytes of a chunk. */
+MP_INLINE const uint8_t *
+mp_chunk_bytes(const mp_chunk *chunk)
+{
+    return (chunk->str ? (const uint8_t *)RSTRING_PTR(chunk->str) : chunk->block) + chunk->at;
+}
+
+/* One chunk as a binary String, which shares the bytes of a String that the chunk has whole. */
+VALUE mp_chunk_to_s(const mp_chunk *chunk);
+
+/* Appends a copy of n bytes. */
+void mp_bytes_append(VALUE owner, mp_bytes *bytes, const uint8_t *from, size_t n);
+
+/* Appends len bytes of a frozen String from at on, by reference. */
+void mp_bytes_refer(VALUE owner, mp_bytes *bytes, VALUE str, size_t at, size_t len);
+
+/* Bytes that fit after the last one. */
+MP_INLINE size_t
+mp_bytes_room(mp_bytes *bytes)
+{
+    const mp_chunk *tail;
+
+    if (MP_UNLIKELY(!bytes->block_size)) return 0;
+    tail = mp_bytes_last(bytes);
+    return bytes->block_size - tail->at - tail->len;
+}
+
+/* The place after the last byte, where there is room. */
+MP_INLINE uint8_t *
+mp_bytes_end(mp_bytes *bytes)
+{
+    const mp_chunk *tail = mp_bytes_last(bytes);
+
+    return tail->block + tail->at + tail->len;
+}
+
+/* Makes room for n more bytes after the last one and the `written` bytes that follow it uncommitted. */
+void mp_bytes_expand(VALUE owner, mp_bytes *bytes, size_t written, size_t n);
+
+/*
+ * The place after the last byte, with room for the `written` bytes that are there uncommitted and at least n more, in
+ * all for *room. Bytes count once they are committed. Reserving more keeps the uncommitted ones.
+ */
+MP_INLINE uint8_t *
+mp_bytes_reserve(VALUE owner, mp_bytes *bytes, size_t written, size_t n, size_t *room)
+{
+    if (MP_UNLIKELY(mp_bytes_room(bytes) < written + n)) mp_bytes_expand(owner, bytes, written, n);
+    *room = mp_bytes_room(bytes);
+    return mp_bytes_end(bytes);
+}
+
+MP_INLINE void
+mp_bytes_commit(mp_bytes *bytes, size_t n)
+{
+    mp_bytes_last(bytes)->len += n;
+    bytes->size += n;
+}
+
+/* Puts the first n bytes into one chunk. There must be n. */
+void mp_bytes_gather(VALUE owner, mp_bytes *bytes, size_t n);
+
+/* Drops the first n bytes. There must be n. */
+void mp_bytes_consume_chunks(mp_bytes *bytes, size_t n);
+
+MP_INLINE void
+mp_bytes_consume(mp_bytes *bytes, size_t n)
+{
+    mp_chunk *first = mp_bytes_chunk(bytes, 0);
+
+    if (MP_UNLIKELY(n >= first->len)) {
+        mp_bytes_consume_chunks(bytes, n);
+        return;
+    }
+    first->at += n;
+    first->len -= n;
+    bytes->size -= n;
+}
+
+/* Drops bytes from the end until size are left. */
+void mp_bytes_truncate(mp_bytes *bytes, size_t size);
+
+/* Drops all bytes; clear keeps a small block for the next ones. */
+void mp_bytes_clear(mp_bytes *bytes);
+void mp_bytes_drop(mp_bytes *bytes);
+
+/* The first n bytes as a binary String; they stay in the queue. */
+VALUE mp_bytes_to_s(VALUE owner, mp_bytes *bytes, size_t n);
+
+/* All of them as an Array of Strings, one for each chunk. */
+VALUE mp_bytes_to_a(VALUE owner, mp_bytes *bytes);
+
+/* For the owner's GC table. The Strings tell their own sizes. */
+void mp_bytes_mark(mp_bytes *bytes);
+void mp_bytes_compact(mp_bytes *bytes);
+size_t mp_bytes_memsize(mp_bytes *bytes);
+
+#endif

@@ -1,0 +1,91 @@
+/* The window of an encoder, as it grows. */
+#include "encoder.h"
+
+#include "error.h"
+
+/* The capacity of the String to begin with, which few messages outgrow, and the factor by which it grows. */
+enum { FIRST_CAPACITY = 16384, GROWTH = 4 };
+
+static size_t
+first_capacity(mp_encoder *e)
+{
+    size_t expected = mp_result_size_expected(&mp_encoder_ractor(e)->results);
+
+    return expected > FIRST_CAPACITY ? expected + expected / 16 : FIRST_CAPACITY;
+}
+
+/* A capacity for size bytes and n more, with enough to spare that copying stays rare. */
+static long
+grown_capacity(mp_encoder *e, size_t size, size_t n)
+{
+    size_t want = !e->str ? first_capacity(e) : size < ((size_t)1 << 20) ? size * GROWTH : size * 2;
+
+    if (n > (size_t)LONG_MAX - size) rb_raise(rb_eNoMemError, "packed data cannot exceed %ld bytes", LONG_MAX);
+    if (want < size + n) want = size + n;
+    return (long)want;
+}
+
+static void
+grow_str(mp_encoder *e, size_t n)
+{
+    size_t size = mp_out_size(&e->out);
+    long capacity = grown_capacity(e, size, n);
+
+    if (e->str) {
+        rb_str_set_len(e->str, (long)size);
+        rb_str_modify_expand(e->str, capacity - (long)size);
+    } else {
+        e->str = rb_obj_hide(rb_str_buf_new(capacity)); /* ObjectSpace would let others change it */
+        memcpy(RSTRING_PTR(e->str), e->out.start, size);
+    }
+    e->out.start = (uint8_t *)RSTRING_PTR(e->str);
+    e->out.pos = e->out.start + size;
+    e->out.end = e->out.start + rb_str_capacity(e->str);
+    mp_poison(e->out.pos, (size_t)(e->out.end - e->out.pos));
+}
+
+void
+mp_encoder_grow(mp_out *out, size_t n)
+{
+    mp_encoder *e = (mp_encoder *)(void *)out;
+
+    if (e->buffer) mp_encoder_window_on_buffer(e, mp_out_size(out), n);
+    else grow_str(e, n);
+}
+
+VALUE
+mp_encoder_result(mp_encoder *e)
+{
+    size_t size = mp_out_size(&e->out);
+
+    if (e->buffer) {
+        mp_bytes *bytes = &mp_buffer_get(e->buffer)->bytes;
+
+        mp_encoder_commit(e);
+        return mp_bytes_to_s(e->buffer, bytes, bytes->size);
+    }
+    if (!e->str) return rb_str_new((const char *)e->out.start, (long)size);
+    mp_result_size_note(&mp_encoder_ractor(e)->results, size);
+    rb_str_set_len(e->str, (long)size);
+    if (rb_str_capacity(e->str) / 2 > size) rb_str_resize(e->str, (long)size);
+    return rb_obj_reveal(e->str, rb_cString);
+}
+
+VALUE
+mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
+{
+    return e->buffer ? mp_loan_call_taken(&mp_buffer_get(e->buffer)->loan, call, arg) : call(arg);
+}
+
+void
+mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj)
+{
+    rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than MessagePack's limit of 4294967295, at %" PRIsVALUE,
+             rb_obj_class(obj), mp_path(e->place));
+}
+
+void
+mp_encoder_raise_too_deep(const mp_encoder *e)
+{
+    mp_raise_nesting(e->depth, mp_path(e->place));
+}

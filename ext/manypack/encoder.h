@@ -1,0 +1,146 @@
+/* The state of an encoder: the window that it writes to, and the place in the object that it walks over. */
+#ifndef MANYPACK_ENCODER_H
+#define MANYPACK_ENCODER_H
+
+#include "buffer.h"
+#include "codec.h"
+#include "out.h"
+#include "path.h"
+#include "ractor.h"
+#include "stack.h"
+
+/* Bytes of C stack that an encoder starts with; enough for most messages. */
+#define MP_ENCODER_BLOCK 4096
+
+/*
+ * One walk over one object, on the C stack, where the collector finds its VALUEs. The window is on the caller's block
+ * at first, then on a String that becomes the result. For user code it moves to the Buffer of a Packer, where the
+ * encoder of a Packer has it from the start. Bytes in a Buffer count only once the encoder commits them, so an
+ * exception leaves nothing to undo, except early commits, which the Buffer's loan settles.
+ */
+typedef struct {
+    mp_out out;              /* first: the window's growth casts it to the encoder */
+    VALUE str;               /* the window's; 0 while there is none */
+    VALUE buffer;            /* the window's; 0 while there is none */
+    VALUE packer;            /* for user code to write to; 0 until some is called. Its Buffer is buffer */
+    const mp_codec *codec;
+    const mp_place *place;
+    mp_ractor *ractor;       /* the current one; NULL until needed */
+    VALUE last_class;        /* of a foreign object, and the ext type found for it, or NULL */
+    const mp_type *last_type;
+    uint32_t depth, max_depth;
+} mp_encoder;
+
+MP_STATIC_ASSERT(encoder_begins_with_its_window, offsetof(mp_encoder, out) == 0);
+
+/* The growth of the window. NoMemoryError. */
+void mp_encoder_grow(mp_out *out, size_t n);
+
+/* Starts with the window on the caller's block. The block and the codec must outlive the encoder. */
+MP_INLINE void
+mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec)
+{
+    mp_poison(block, size);
+    mp_out_init(&e->out, block, size, mp_encoder_grow);
+    e->str = 0;
+    e->buffer = 0;
+    e->packer = 0;
+    e->codec = codec;
+    e->place = NULL;
+    e->ractor = NULL;
+    e->last_class = 0;
+    e->depth = 0;
+    e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;
+}
+
+/* Moves the window to the Buffer, where size bytes are written and not committed, with room for n more. */
+MP_INLINE void
+mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
+{
+    size_t room;
+
+    e->out.start = mp_bytes_reserve(e->buffer, &mp_buffer_get(e->buffer)->bytes, size, n, &room);
+    e->out.pos = e->out.start + size;
+    e->out.end = e->out.start + room;
+}
+
+/* Starts with the window on the Buffer of a Packer, at the depth of its loan. */
+MP_INLINE void
+mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec *codec)
+{
+    mp_encoder_init(e, NULL, 0, codec);
+    e->packer = packer;
+    e->buffer = buffer;
+    e->depth = mp_buffer_get(buffer)->loan.depth;
+    mp_encoder_window_on_buffer(e, 0, 1);
+}
+
+/* Lets the written bytes count. */
+MP_INLINE void
+mp_encoder_commit(mp_encoder *e)
+{
+    mp_bytes_commit(&mp_buffer_get(e->buffer)->bytes, mp_out_size(&e->out));
+    e->out.start = e->out.pos;
+}
+
+/* Lets the bytes count although the write is not whole: if it fails, they go. */
+MP_INLINE void
+mp_encoder_commit_early(mp_encoder *e)
+{
+    mp_buffer *buffer = mp_buffer_get(e->buffer);
+
+    mp_loan_begin(&buffer->loan, &buffer->bytes);
+    mp_encoder_commit(e);
+}
+
+/* The whole message as a String. */
+VALUE mp_encoder_result(mp_encoder *e);
+
+/* Calls what may run user code or switch threads. Nobody else can use the Buffer, whose bytes do not count yet. */
+VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
+
+/* The state of the current Ractor. */
+MP_INLINE mp_ractor *
+mp_encoder_ractor(mp_encoder *e)
+{
+    if (MP_UNLIKELY(!e->ractor)) e->ractor = mp_ractor_current();
+    return e->ractor;
+}
+
+/* ArgumentError and NestingError, with the path of the place. */
+NORETURN(void mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj));
+NORETURN(void mp_encoder_raise_too_deep(const mp_encoder *e));
+
+/* The length of an object for its head. ArgumentError above 4294967295. */
+MP_INLINE uint32_t
+mp_encoder_length(const mp_encoder *e, VALUE obj, size_t n)
+{
+    if (MP_UNLIKELY(n > UINT32_MAX)) mp_encoder_raise_too_long(e, obj);
+    return (uint32_t)n;
+}
+
+/* Levels that take half of what mp_stack_used_up_p keeps free; few documents have as many. */
+enum { MP_STACK_CHECK_LEVELS = 32 };
+
+/* Opens one level, and closes it. NestingError. */
+MP_INLINE void
+mp_encoder_open(mp_encoder *e, mp_place *place)
+{
+    uint32_t depth = e->depth + 1;
+
+    if (MP_UNLIKELY(depth > e->max_depth || (depth % MP_STACK_CHECK_LEVELS == 0 && mp_stack_used_up_p()))) {
+        mp_encoder_raise_too_deep(e);
+    }
+    place->up = e->place;
+    e->place = place;
+    e->depth = depth;
+}
+
+MP_INLINE void
+mp_encoder_close(mp_encoder *e, const mp_place *place)
+{
+    e->place = place->up;
+    e->depth--;
+}
+
+#endif

@@ -1,0 +1,321 @@
+/* Objects for which MessagePack has no type of its own. */
+#include "foreign.h"
+
+#include "error.h"
+#include "packer.h"
+#include "timestamp.h"
+#include "user_code.h"
+#include "wire.h"
+
+static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
+
+/* --- ext -------------------------------------------------------------------------------------------- */
+
+static MP_NOINLINE void
+encode_ext_bytes(mp_encoder *e, int type, const void *bytes, uint32_t n)
+{
+    uint8_t *p = mp_out_reserve(&e->out, MP_HEAD_MAX + (size_t)n);
+
+    p = mp_put_ext_head(p, (int8_t)type, n);
+    mp_copy(p, bytes, n);
+    mp_out_commit(&e->out, p + n);
+}
+
+void
+mp_encode_ext(mp_encoder *e, int type, VALUE payload)
+{
+    uint32_t n;
+
+    StringValue(payload);
+    n = mp_encoder_length(e, payload, (size_t)RSTRING_LEN(payload));
+    encode_ext_bytes(e, type, RSTRING_PTR(payload), n);
+    RB_GC_GUARD(payload);
+}
+
+/* Seconds and nanoseconds as a timestamp, under any type. RangeError if they do not fit. */
+static void
+encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
+{
+    uint8_t body[MP_TIMESTAMP_MAX];
+    mp_timestamp timestamp;
+
+    if (!RB_FIXNUM_P(nsec) || FIX2LONG(nsec) < 0 || FIX2LONG(nsec) > (long)MP_TIMESTAMP_NSEC_MAX) {
+        rb_raise(rb_eRangeError, "the nanoseconds of a timestamp must be in 0..%u, got %" PRIsVALUE ", at %" PRIsVALUE,
+                 MP_TIMESTAMP_NSEC_MAX, nsec, mp_path(e->place));
+    }
+    if (!RB_INTEGER_TYPE_P(sec) || !mp_int64_p(sec)) {
+        rb_raise(rb_eRangeError, "the seconds of a timestamp must fit in 64 bits, got %" PRIsVALUE ", at %" PRIsVALUE,
+                 sec, mp_path(e->place));
+    }
+    timestamp.sec = NUM2LL(sec);
+    timestamp.nsec = (uint32_t)FIX2LONG(nsec);
+    encode_ext_bytes(e, type, body, (uint32_t)mp_timestamp_put(body, timestamp));
+}
+
+typedef struct {
+    VALUE time, sec, nsec;
+} time_parts;
+
+static VALUE
+call_for_parts(VALUE arg)
+{
+    time_parts *parts = (time_parts *)arg;
+
+    parts->sec = rb_funcallv(parts->time, id_tv_sec, 0, NULL);
+    parts->nsec = rb_funcallv(parts->time, id_tv_nsec, 0, NULL);
+    return Qnil;
+}
+
+static VALUE
+parts_of_time(VALUE arg)
+{
+    time_parts *parts = (time_parts *)arg;
+    struct timespec ts = rb_time_timespec(parts->time);
+
+    parts->sec = LL2NUM(ts.tv_sec);
+    parts->nsec = LONG2FIX(ts.tv_nsec);
+    return Qnil;
+}
+
+/* After the ArgumentError for a Time that does not fit a struct timespec. */
+static VALUE
+parts_beyond_range(VALUE arg, VALUE error)
+{
+    return call_for_parts(arg);
+}
+
+static VALUE
+parts_of(VALUE arg)
+{
+    if (MP_UNLIKELY(rb_obj_class(((const time_parts *)arg)->time) != rb_cTime)) return call_for_parts(arg);
+    return rb_rescue2(parts_of_time, arg, parts_beyond_range, arg, rb_eArgError, (VALUE)0);
+}
+
+/* A Time, or another object with tv_sec and tv_nsec. */
+static void
+encode_time(mp_encoder *e, int type, VALUE time)
+{
+    time_parts parts = {.time = time};
+
+    mp_encoder_call_taken(e, parts_of, (VALUE)&parts);
+    encode_timestamp(e, type, parts.sec, parts.nsec);
+}
+
+/* An ExtensionValue as the ext that it describes. */
+static void
+encode_extension_value(mp_encoder *e, VALUE obj)
+{
+    VALUE type = RSTRUCT_GET(obj, 0), payload = RSTRUCT_GET(obj, 1);
+
+    if (!RB_INTEGER_TYPE_P(type)) {
+        rb_raise(rb_eTypeError, "the type of an ExtensionValue must be an Integer, got %" PRIsVALUE ", at %" PRIsVALUE,
+                 rb_obj_class(type), mp_path(e->place));
+    }
+    if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
+        rb_raise(rb_eRangeError,
+                 "the type of an ExtensionValue must be in -128..127, got %" PRIsVALUE ", at %" PRIsVALUE, type,
+                 mp_path(e->place));
+    }
+    if (!RB_TYPE_P(payload, T_STRING)) {
+        rb_raise(rb_eTypeError, "the payload of an ExtensionValue must be a String, got %" PRIsVALUE ", at %" PRIsVALUE,
+                 rb_obj_class(payload), mp_path(e->place));
+    }
+    mp_encode_ext(e, FIX2INT(type), payload);
+}
+
+/* --- user code -------------------------------------------------------------------------------------- */
+
+/* Moves the window from the block or the String to the Buffer of a Packer, for user code to write to. */
+static void
+leave_for_packer(mp_encoder *e)
+{
+    uint8_t *bytes = e->out.start;
+    size_t size = mp_out_size(&e->out);
+
+    e->packer = mp_packer_new(e->codec, &e->buffer);
+    mp_encoder_window_on_buffer(e, 0, size + 1);
+    memcpy(e->out.start, bytes, size);
+    mp_poison(bytes, size);
+    e->out.pos = e->out.start + size;
+    e->str = 0;
+}
+
+NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
+
+/* Says if timestamp: true would pack it. */
+static bool
+moment_p(VALUE obj)
+{
+    return RTEST(rb_obj_is_kind_of(obj, rb_cTime)) || rb_obj_class(obj) == mp_cTimestamp;
+}
+
+/* The NoMethodError of a missing to_msgpack, whose receiver callers may read. */
+static void
+raise_unpackable(mp_encoder *e, VALUE obj)
+{
+    const char *way = moment_p(obj) ? "pack with timestamp: true, or register Manypack::Timestamp::TYPE"
+                                    : "register an ext type for it by Factory#register_type";
+    VALUE message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %"
+                                   PRIsVALUE "; %s", rb_obj_class(obj), mp_path(e->place), way);
+    VALUE keywords = rb_hash_new();
+    VALUE argv[4];
+
+    rb_hash_aset(keywords, ID2SYM(rb_intern("receiver")), obj);
+    argv[0] = message;
+    argv[1] = ID2SYM(id_to_msgpack);
+    argv[2] = rb_ary_new();
+    argv[3] = keywords;
+    rb_exc_raise(rb_class_new_instance_kw(4, argv, rb_eNoMethodError, RB_PASS_KEYWORDS));
+}
+
+/* A call of user code that packs an object. */
+typedef struct {
+    mp_encoder *e;
+    VALUE obj;
+    const mp_type *type; /* NULL to call obj.to_msgpack */
+} user_call;
+
+/* obj.to_msgpack(packer), or a recursive handler; Qundef when there is no such method. */
+static VALUE
+call_with_packer(VALUE arg)
+{
+    const user_call *call = (const user_call *)arg;
+    VALUE argv[2] = {call->obj, call->e->packer};
+
+    if (call->type) return mp_handler_call(&call->type->handler, 2, argv);
+    return rb_check_funcall(call->obj, id_to_msgpack, 1, &argv[1]);
+}
+
+NORETURN(static void user_code_left(const mp_encoder *e, int state));
+
+/* After user code raised, threw or was killed. */
+static void
+user_code_left(const mp_encoder *e, int state)
+{
+    if (mp_user_error_of_depth_p(mp_user_error(), e->depth)) mp_encoder_raise_too_deep(e);
+    rb_jump_tag(state);
+}
+
+/*
+ * Has user code write the object to e->packer, one level deeper. All that this encoder has written is in the Buffer by
+ * then; it goes on after whatever user code has added.
+ */
+static VALUE
+call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
+{
+    user_call call = {.e = e, .obj = obj, .type = type};
+    mp_place place = {.key = Qundef};
+    mp_buffer *buffer;
+    mp_lent lent;
+    bool returned;
+    int state;
+    VALUE result;
+
+    if (MP_UNLIKELY(mp_stack_used_up_p())) mp_encoder_raise_too_deep(e);
+    if (!e->packer) leave_for_packer(e);
+    mp_encoder_open(e, &place);
+    mp_encoder_commit_early(e);
+    buffer = mp_buffer_get(e->buffer);
+    lent = mp_loan_lend(&buffer->loan, e->depth);
+    result = rb_protect(call_with_packer, (VALUE)&call, &state);
+    returned = mp_loan_return(&buffer->loan, &buffer->bytes, lent);
+    if (MP_UNLIKELY(state)) user_code_left(e, state);
+    if (MP_UNLIKELY(!returned)) mp_raise_in_use("Packer");
+    mp_encoder_window_on_buffer(e, 0, 1);
+    mp_encoder_close(e, &place);
+    return result;
+}
+
+/* An ext whose body the handler writes. The head is inserted before it at the end, when the length is known. */
+static void
+encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
+{
+    uint8_t head[MP_HEAD_MAX];
+    size_t start, size, head_size;
+    uint8_t *body;
+
+    if (!e->packer) leave_for_packer(e);
+    start = mp_buffer_get(e->buffer)->bytes.size + mp_out_size(&e->out);
+    call_with_window_lent(e, obj, type);
+    size = mp_buffer_get(e->buffer)->bytes.size - start;
+    head_size = (size_t)(mp_put_ext_head(head, type->type, mp_encoder_length(e, obj, size)) - head);
+    mp_out_reserve(&e->out, head_size);
+    body = e->out.start - size; /* bytes committed during a loan are in one block */
+    memmove(body + head_size, body, size);
+    memcpy(body, head, head_size);
+    mp_out_commit(&e->out, e->out.start + head_size);
+}
+
+/* The body that a handler returns for the object. */
+static VALUE
+call_handler(VALUE arg)
+{
+    const user_call *call = (const user_call *)arg;
+    VALUE body = mp_handler_call(&call->type->handler, 1, &call->obj), string = rb_check_string_type(body);
+
+    if (NIL_P(string)) {
+        rb_raise(rb_eTypeError, "the packer of ext type %d for %" PRIsVALUE " must return a String, got %" PRIsVALUE,
+                 call->type->type, call->type->klass, rb_obj_class(body));
+    }
+    return string;
+}
+
+uint8_t *
+mp_encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type)
+{
+    user_call call = {.e = e, .obj = obj, .type = type};
+
+    mp_out_commit(&e->out, p);
+    mp_type_check_ractor(type);
+    if (type->recursive) encode_recursive(e, obj, type);
+    else if (type->timestamp) encode_time(e, type->type, obj);
+    else mp_encode_ext(e, type->type, mp_encoder_call_taken(e, call_handler, (VALUE)&call));
+    return e->out.pos;
+}
+
+/* The objects of a list are often of one class: the last one is remembered. */
+const mp_type *
+mp_foreign_type(mp_encoder *e, VALUE obj)
+{
+    if (!e->codec->types) return NULL;
+    if (e->last_class != CLASS_OF(obj)) {
+        e->last_type = mp_types_for_object(e->codec->types, obj);
+        e->last_class = CLASS_OF(obj);
+    }
+    return e->last_type;
+}
+
+uint8_t *
+mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
+{
+    const mp_type *type = mp_foreign_type(e, obj);
+
+    if (type) return mp_encode_typed(e, p, obj, type);
+    mp_out_commit(&e->out, p);
+    if (rb_obj_class(obj) == mp_cExtensionValue) {
+        encode_extension_value(e, obj);
+    } else if (e->codec->options.timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
+        encode_time(e, MP_TIMESTAMP_TYPE, obj);
+    } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
+        encode_timestamp(e, MP_TIMESTAMP_TYPE, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
+    } else if (call_with_window_lent(e, obj, NULL) == Qundef) {
+        raise_unpackable(e, obj);
+    }
+    return e->out.pos;
+}
+
+void
+mp_foreign_end(mp_encoder *e)
+{
+    mp_packer_close(e->packer);
+}
+
+void
+Init_manypack_foreign(void)
+{
+    id_to_msgpack = rb_intern("to_msgpack");
+    id_sec = rb_intern("@sec");
+    id_nsec = rb_intern("@nsec");
+    id_tv_sec = rb_intern("tv_sec");
+    id_tv_nsec = rb_intern("tv_nsec");
+}

@@ -1,0 +1,129 @@
+/*
+ * Who may use a Buffer. User code runs in the middle of three things that use one: a write of a Packer, a read of an
+ * Unpacker, and the writing of its bytes to an io. It may come back to the Buffer then, by the same Thread or another.
+ *
+ *              lend                take
+ *         ──────────────►     ──────────────►
+ *    IDLE                 LENT                TAKEN        take and release go from IDLE, too
+ *         ◄──────────────     ◄──────────────
+ *          return, break          release
+ *
+ *   state   look, append   remove    while
+ *   IDLE    anyone         anyone    nobody is in the middle of anything
+ *   LENT    the borrower   refused   user code writes an object to the Packer, which may lend again: a nested loan
+ *   TAKEN   refused        refused   user code runs and a machine has bytes that do not count yet, or have gone
+ *
+ *   event           fired by
+ *   begin           the encoder, when the first part of a write counts although the rest may fail
+ *   end             the Packer, when the whole write counts
+ *   settle          whoever uses the Buffer next. A write that began and did not end has failed: its part goes
+ *   lend, return    the encoder, around user code that writes to the Packer
+ *   take, release   the encoder, around user code that does not write; an Unpacker that decodes; a Buffer and its io
+ *   break           a return that finds a write inside the loan unfinished; also close, when the Packer ends
+ *
+ * The borrower is the Thread that the Packer was lent to. Its methods refuse other Threads; those of the Buffer, which
+ * only append, do not. A refusal is a RuntimeError.
+ *
+ * A Fiber can stop inside a write for ever, or go on after the writes around it have returned. A break therefore voids
+ * the nested loans all together: what was written since the outermost one is settled, the Buffer is IDLE, and a write
+ * that goes on under an old epoch must not touch the Buffer.
+ */
+#ifndef MANYPACK_LOAN_H
+#define MANYPACK_LOAN_H
+
+#include "bytes.h"
+
+typedef enum {
+    MP_IDLE,
+    MP_LENT,
+    MP_TAKEN
+} mp_loan_state;
+
+typedef struct {
+    size_t mark;       /* after begin: the bytes that there were before, plus one; otherwise 0 */
+    size_t outer_mark; /* that of the write which lent first */
+    VALUE thread;      /* the borrower; alive as long as it has the loan, and only compared */
+    uint32_t epoch;    /* counts breaks */
+    uint32_t depth : 24, state : 8; /* levels of nesting open around the borrower's writes, 0 unless lent; the state */
+} mp_loan;
+
+/* What a loan changes, for its return. */
+typedef struct {
+    size_t mark;
+    VALUE thread;
+    uint32_t epoch, outer_depth, depth;
+} mp_lent;
+
+MP_INLINE bool
+mp_loan_idle_p(const mp_loan *loan)
+{
+    return loan->state == MP_IDLE;
+}
+
+MP_INLINE bool
+mp_loan_taken_p(const mp_loan *loan)
+{
+    return loan->state == MP_TAKEN;
+}
+
+/* Says if the current Thread may write to the Packer, unless it is taken. */
+MP_INLINE bool
+mp_loan_writer_p(const mp_loan *loan)
+{
+    return MP_LIKELY(loan->state != MP_LENT) || loan->thread == rb_thread_current();
+}
+
+/* Says if a new owner may have the Buffer: nobody is at work on it, and no Fiber is left that would go on. */
+MP_INLINE bool
+mp_loan_free_p(const mp_loan *loan)
+{
+    return mp_loan_idle_p(loan) && !loan->epoch;
+}
+
+MP_INLINE void
+mp_loan_begin(mp_loan *loan, const mp_bytes *bytes)
+{
+    if (!loan->mark) loan->mark = bytes->size + 1;
+}
+
+MP_INLINE void
+mp_loan_end(mp_loan *loan)
+{
+    loan->mark = 0;
+}
+
+void mp_loan_settle(mp_loan *loan, mp_bytes *bytes);
+
+/* From a Buffer that is not taken; and back to what it was. */
+MP_INLINE void
+mp_loan_take(mp_loan *loan)
+{
+    loan->state = MP_TAKEN;
+}
+
+MP_INLINE void
+mp_loan_release(mp_loan *loan)
+{
+    loan->state = loan->depth ? MP_LENT : MP_IDLE;
+}
+
+/*
+ * Calls what may run user code with the Buffer taken, which the caller has on its stack. RuntimeError when a loan broke
+ * meanwhile that the caller's write is part of.
+ */
+VALUE mp_loan_call_taken(mp_loan *loan, VALUE (*call)(VALUE), VALUE arg);
+
+/* Lends at that depth, above 0, a Buffer that is not taken, in a write that began. */
+mp_lent mp_loan_lend(mp_loan *loan, uint32_t depth);
+
+/* Ends what mp_loan_lend began. false after a break: the bytes make no sense, and belong to others. */
+bool mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_lent lent);
+
+/* Ends all loans for good, with the Buffer's use. */
+MP_INLINE void
+mp_loan_close(mp_loan *loan)
+{
+    loan->epoch++;
+}
+
+#endif

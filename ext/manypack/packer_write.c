@@ -1,0 +1,391 @@
+/* The methods by which a Packer writes: each appends one object, or the header of one. */
+#include "packer.h"
+
+#include "buffer.h"
+#include "encode.h"
+#include "error.h"
+#include "foreign.h"
+#include "wire.h"
+
+/* The Buffer, for this Thread to append to. */
+MP_INLINE VALUE
+packer_for_write(const mp_packer *packer)
+{
+    if (MP_UNLIKELY(!mp_loan_writer_p(&mp_buffer_checked(packer->buffer)->loan))) mp_raise_in_use("Packer");
+    return packer->buffer;
+}
+
+/* Ends a write: a Packer with an io flushes from MP_WRITE_THROUGH bytes on. */
+MP_INLINE VALUE
+packer_written(VALUE self, VALUE buffer)
+{
+    if (MP_UNLIKELY(mp_buffer_get(buffer)->bytes.size >= MP_WRITE_THROUGH)) mp_buffer_write_through(buffer);
+    return self;
+}
+
+/* The place for an object that is only a head, and the end of its write. */
+MP_INLINE uint8_t *
+head_reserve(VALUE self)
+{
+    VALUE buffer = packer_for_write(mp_packer_get(self));
+    size_t room;
+
+    return mp_bytes_reserve(buffer, &mp_buffer_get(buffer)->bytes, 0, MP_HEAD_MAX, &room);
+}
+
+MP_INLINE VALUE
+head_commit(VALUE self, const uint8_t *end)
+{
+    VALUE buffer = mp_packer_get(self)->buffer;
+    mp_bytes *bytes = &mp_buffer_get(buffer)->bytes;
+
+    mp_bytes_commit(bytes, (size_t)(end - mp_bytes_end(bytes)));
+    return packer_written(self, buffer);
+}
+
+/* Has a body write. If it raises, whoever uses the Buffer next settles it; inside a loan, its return at the latest. */
+static VALUE
+packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE argument, VALUE other)
+{
+    const mp_packer *packer = mp_packer_get(self);
+    VALUE buffer = packer_for_write(packer), codec_object = packer->codec.object;
+    mp_codec codec = packer->codec; /* a type registered meanwhile holds for the next write */
+    mp_encoder e;
+
+    mp_encoder_init_packer(&e, self, buffer, &codec);
+    body(&e, argument, other);
+    mp_encoder_commit(&e);
+    mp_loan_end(&mp_buffer_get(buffer)->loan);
+    RB_GC_GUARD(codec_object);
+    RB_GC_GUARD(self);
+    return packer_written(self, buffer);
+}
+
+static void
+body_value(mp_encoder *e, VALUE obj, VALUE unused)
+{
+    mp_encode(e, obj);
+}
+
+/*
+ * call-seq:
+ *   packer.write(object) -> packer
+ *   packer.pack(object) -> packer
+ *
+ * Packs an object and appends it, as Manypack.pack does, and raises the same errors. After an error, nothing of that
+ * object is left in the Packer.
+ *
+ *   Manypack::Packer.new.write([1]).write(nil).to_s #=> "\x91\x01\xC0"
+ */
+static VALUE
+rb_packer_write(VALUE self, VALUE obj)
+{
+    if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
+    return packer_write_with(self, body_value, obj, Qnil);
+}
+
+/*
+ * call-seq: packer.write_nil -> packer
+ *
+ * Appends nil. Raises RuntimeError while another Thread writes.
+ *
+ *   Manypack::Packer.new.write_nil.to_s #=> "\xC0"
+ */
+static VALUE
+rb_packer_write_nil(VALUE self)
+{
+    return head_commit(self, mp_put_nil(head_reserve(self)));
+}
+
+/*
+ * call-seq: packer.write_true -> packer
+ *
+ * Appends true. Raises RuntimeError while another Thread writes.
+ *
+ *   Manypack::Packer.new.write_true.to_s #=> "\xC3"
+ */
+static VALUE
+rb_packer_write_true(VALUE self)
+{
+    return head_commit(self, mp_put_bool(head_reserve(self), true));
+}
+
+/*
+ * call-seq: packer.write_false -> packer
+ *
+ * Appends false. Raises RuntimeError while another Thread writes.
+ *
+ *   Manypack::Packer.new.write_false.to_s #=> "\xC2"
+ */
+static VALUE
+rb_packer_write_false(VALUE self)
+{
+    return head_commit(self, mp_put_bool(head_reserve(self), false));
+}
+
+/*
+ * call-seq: packer.write_int(integer) -> packer
+ *
+ * Appends an Integer. Raises TypeError for anything else, and RangeError if it needs more than 64 bits.
+ *
+ *   Manypack::Packer.new.write_int(300).to_s #=> "\xCD\x01\x2C"
+ */
+static VALUE
+rb_packer_write_int(VALUE self, VALUE obj)
+{
+    if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
+    if (!RB_INTEGER_TYPE_P(obj)) rb_raise(rb_eTypeError, "expected an Integer, got %" PRIsVALUE, rb_obj_class(obj));
+    return packer_write_with(self, body_value, obj, Qnil);
+}
+
+/*
+ * call-seq: packer.write_float(numeric) -> packer
+ *
+ * Appends a number as float64. Raises TypeError for anything else.
+ *
+ *   Manypack::Packer.new.write_float(1).to_s #=> "\xCB\x3F\xF0\0\0\0\0\0\0"
+ */
+static VALUE
+rb_packer_write_float(VALUE self, VALUE obj)
+{
+    double number = NUM2DBL(obj);
+
+    return head_commit(self, mp_put_float64(head_reserve(self), number));
+}
+
+/*
+ * call-seq: packer.write_float32(numeric) -> packer
+ *
+ * Appends a number as float32, which may round it. Raises ArgumentError for anything else.
+ *
+ *   Manypack::Packer.new.write_float32(1.5).to_s #=> "\xCA\x3F\xC0\0\0"
+ */
+static VALUE
+rb_packer_write_float32(VALUE self, VALUE obj)
+{
+    float number;
+
+    if (!RTEST(rb_obj_is_kind_of(obj, rb_cNumeric))) rb_raise(rb_eArgError, "Expected numeric");
+    number = (float)NUM2DBL(obj);
+    return head_commit(self, mp_put_float32(head_reserve(self), number));
+}
+
+static void
+body_string(mp_encoder *e, VALUE string, VALUE unused)
+{
+    mp_encode_string(e, string);
+}
+
+/*
+ * call-seq: packer.write_string(string) -> packer
+ *
+ * Appends a String as str, or as bin if its encoding is BINARY. Raises TypeError for anything else, and EncodingError
+ * if it cannot be transcoded to UTF-8.
+ *
+ *   Manypack::Packer.new.write_string("ab").to_s #=> "\xA2ab"
+ */
+static VALUE
+rb_packer_write_string(VALUE self, VALUE obj)
+{
+    Check_Type(obj, T_STRING);
+    return packer_write_with(self, body_string, obj, Qnil);
+}
+
+static void
+body_bin(mp_encoder *e, VALUE string, VALUE unused)
+{
+    mp_encode_bin(e, string);
+}
+
+/*
+ * call-seq: packer.write_bin(string) -> packer
+ *
+ * Appends a String as bin. Raises TypeError for anything else, and EncodingError if it cannot be converted to BINARY.
+ *
+ *   Manypack::Packer.new.write_bin("ab").to_s #=> "\xC4\x02ab"
+ */
+static VALUE
+rb_packer_write_bin(VALUE self, VALUE obj)
+{
+    Check_Type(obj, T_STRING);
+    obj = rb_str_encode(obj, rb_enc_from_encoding(rb_ascii8bit_encoding()), 0, Qnil);
+    return packer_write_with(self, body_bin, obj, Qnil);
+}
+
+static void
+body_array(mp_encoder *e, VALUE array, VALUE unused)
+{
+    mp_encode_array(e, array);
+}
+
+/*
+ * call-seq: packer.write_array(array) -> packer
+ *
+ * Appends an Array. Raises TypeError for anything else, and the errors of write.
+ *
+ *   Manypack::Packer.new.write_array([1, nil]).to_s #=> "\x92\x01\xC0"
+ */
+static VALUE
+rb_packer_write_array(VALUE self, VALUE obj)
+{
+    Check_Type(obj, T_ARRAY);
+    return packer_write_with(self, body_array, obj, Qnil);
+}
+
+static void
+body_hash(mp_encoder *e, VALUE hash, VALUE unused)
+{
+    mp_encode_hash(e, hash);
+}
+
+/*
+ * call-seq: packer.write_hash(hash) -> packer
+ *
+ * Appends a Hash. Raises TypeError for anything else, and the errors of write.
+ *
+ *   Manypack::Packer.new.write_hash({"a" => 1}).to_s #=> "\x81\xA1a\x01"
+ */
+static VALUE
+rb_packer_write_hash(VALUE self, VALUE obj)
+{
+    Check_Type(obj, T_HASH);
+    return packer_write_with(self, body_hash, obj, Qnil);
+}
+
+/*
+ * call-seq: packer.write_symbol(symbol) -> packer
+ *
+ * Appends a Symbol, as write does. Raises TypeError for anything else.
+ *
+ *   Manypack::Packer.new.write_symbol(:ab).to_s #=> "\xA2ab"
+ */
+static VALUE
+rb_packer_write_symbol(VALUE self, VALUE obj)
+{
+    if (!RB_SYMBOL_P(obj)) rb_raise(rb_eTypeError, "expected a Symbol, got %" PRIsVALUE, rb_obj_class(obj));
+    return packer_write_with(self, body_value, obj, Qnil);
+}
+
+/* A length or count of 32 bits; RangeError, TypeError. */
+static uint32_t
+header_count(VALUE n)
+{
+    unsigned long long count;
+
+    if (!RB_FLOAT_TYPE_P(n) && !RB_INTEGER_TYPE_P(n)) rb_raise(rb_eTypeError, "no implicit conversion into Integer");
+    if (MP_LIKELY(RB_FIXNUM_P(n))) count = FIX2LONG(n) < 0 ? ULLONG_MAX : (unsigned long long)FIX2LONG(n);
+    else count = RTEST(rb_funcall(n, '<', 1, INT2FIX(0))) ? ULLONG_MAX : NUM2ULL(n);
+    if (count > UINT32_MAX) rb_raise(rb_eRangeError, "a count must be in 0..4294967295, got %" PRIsVALUE, n);
+    return (uint32_t)count;
+}
+
+/*
+ * call-seq: packer.write_array_header(n) -> packer
+ *
+ * Appends the header of an array of n elements; write the elements next. Raises RangeError outside 0..4294967295, and
+ * TypeError for anything that is not a number.
+ *
+ *   Manypack::Packer.new.write_array_header(2).write(1).write(2).to_s #=> "\x92\x01\x02"
+ */
+static VALUE
+rb_packer_write_array_header(VALUE self, VALUE n)
+{
+    uint32_t count = header_count(n);
+
+    return head_commit(self, mp_put_array_head(head_reserve(self), count));
+}
+
+/*
+ * call-seq: packer.write_map_header(n) -> packer
+ *
+ * Appends the header of a map of n pairs; write the keys and values next, in turn. Raises RangeError outside
+ * 0..4294967295, and TypeError for anything that is not a number.
+ *
+ *   Manypack::Packer.new.write_map_header(1).write("a").write(1).to_s #=> "\x81\xA1a\x01"
+ */
+static VALUE
+rb_packer_write_map_header(VALUE self, VALUE n)
+{
+    uint32_t count = header_count(n);
+
+    return head_commit(self, mp_put_map_head(head_reserve(self), count));
+}
+
+/*
+ * call-seq: packer.write_bin_header(n) -> packer
+ *
+ * Appends the header of a bin of n bytes; write the bytes to the buffer next. Raises RangeError outside 0..4294967295,
+ * and TypeError for anything that is not a number.
+ *
+ *   packer = Manypack::Packer.new
+ *   packer.write_bin_header(2).buffer << "ab"
+ *   packer.to_s #=> "\xC4\x02ab"
+ */
+static VALUE
+rb_packer_write_bin_header(VALUE self, VALUE n)
+{
+    uint32_t count = header_count(n);
+
+    return head_commit(self, mp_put_bin_head(head_reserve(self), count));
+}
+
+static void
+body_ext(mp_encoder *e, VALUE type, VALUE payload)
+{
+    mp_encode_ext(e, FIX2INT(type), payload);
+}
+
+/*
+ * call-seq: packer.write_ext(type, payload) -> packer
+ *
+ * Appends an ext with a type and the bytes of a String. Raises RangeError for a type outside -128..127, and TypeError
+ * for a payload that is not a String.
+ *
+ *   Manypack::Packer.new.write_ext(5, "ab").to_s #=> "\xD5\x05ab"
+ */
+static VALUE
+rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
+{
+    return packer_write_with(self, body_ext, INT2FIX(mp_ext_type(type)), StringValue(payload));
+}
+
+/*
+ * call-seq: packer.write_extension(struct) -> packer
+ *
+ * Appends an ext from any Struct whose first two members are the type and the payload, such as ExtensionValue. Raises
+ * TypeError for anything else, IndexError for a Struct with fewer members, and the errors of write_ext.
+ *
+ *   Manypack::Packer.new.write_extension(Manypack::ExtensionValue.new(5, "ab")).to_s #=> "\xD5\x05ab"
+ */
+static VALUE
+rb_packer_write_extension(VALUE self, VALUE obj)
+{
+    Check_Type(obj, T_STRUCT);
+    return rb_packer_write_ext(self, rb_struct_aref(obj, INT2FIX(0)), rb_struct_aref(obj, INT2FIX(1)));
+}
+
+void
+Init_manypack_packer_write(void)
+{
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE cPacker = rb_define_class_under(mManypack, "Packer", rb_cObject);
+
+    rb_define_method(cPacker, "write", rb_packer_write, 1);
+    rb_define_method(cPacker, "pack", rb_packer_write, 1);
+    rb_define_method(cPacker, "write_nil", rb_packer_write_nil, 0);
+    rb_define_method(cPacker, "write_true", rb_packer_write_true, 0);
+    rb_define_method(cPacker, "write_false", rb_packer_write_false, 0);
+    rb_define_method(cPacker, "write_int", rb_packer_write_int, 1);
+    rb_define_method(cPacker, "write_float", rb_packer_write_float, 1);
+    rb_define_method(cPacker, "write_float32", rb_packer_write_float32, 1);
+    rb_define_method(cPacker, "write_string", rb_packer_write_string, 1);
+    rb_define_method(cPacker, "write_bin", rb_packer_write_bin, 1);
+    rb_define_method(cPacker, "write_array", rb_packer_write_array, 1);
+    rb_define_method(cPacker, "write_hash", rb_packer_write_hash, 1);
+    rb_define_method(cPacker, "write_symbol", rb_packer_write_symbol, 1);
+    rb_define_method(cPacker, "write_array_header", rb_packer_write_array_header, 1);
+    rb_define_method(cPacker, "write_map_header", rb_packer_write_map_header, 1);
+    rb_define_method(cPacker, "write_bin_header", rb_packer_write_bin_header, 1);
+    rb_define_method(cPacker, "write_ext", rb_packer_write_ext, 2);
+    rb_define_method(cPacker, "write_extension", rb_packer_write_extension, 1);
+}
