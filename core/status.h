@@ -16,7 +16,13 @@
     X(MP_E_MAX_MAP, "a map is too large")                                              \
     X(MP_E_MAX_ARRAY, "an array is too large")                                         \
     X(MP_E_MAX_STRING, "a str or bin is too long")                                     \
-    X(MP_E_MAX_EXT, "an ext is too long")
+    X(MP_E_MAX_EXT, "an ext is too long")                                              \
+    X(MP_E_TAPE_RANGE, "a message of 4 GiB or more has no tape")                       \
+    X(MP_E_NO_ROOM, "there is no memory for more")                                     \
+    X(MP_E_DUPLICATE_KEY, "a map has the same key twice")                              \
+    X(MP_E_NAN_KEY, "a map key is a NaN")                                              \
+    X(MP_E_UNKNOWN_EXT, "an ext type is not known")                                    \
+    X(MP_E_UNDECIDED, "only building the keys of a map tells whether they are accepted")
 
 #define MP_STATUS_ENUM(name, text) name,
 typedef enum { MP_STATUSES(MP_STATUS_ENUM) MP_STATUS_COUNT } mp_status;

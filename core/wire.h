@@ -185,6 +185,15 @@ mp_fixstr_ahead_p(const uint8_t *p, uint32_t *n)
     return MP_LIKELY(*n <= MP_FIXSTR_MAX);
 }
 
+#define MP_TWO_FLOAT64 18
+
+/* Whether two float64 are at p, as in points of a map, behind a head where mp_ahead_p is true. */
+MP_INLINE bool
+mp_two_float64_p(const uint8_t *p)
+{
+    return p[0] == 0xcb && p[MP_TWO_FLOAT64 / 2] == 0xcb;
+}
+
 /* The step over a head that has its size or count in a field. */
 MP_INLINE mp_step
 mp_step_over_field(const uint8_t **p, const uint8_t *end, uint64_t *held)

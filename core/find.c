@@ -1,0 +1,154 @@
+/* Cursors: objects that hold no others are stepped over here, containers by the tape or, without one, by the walk. */
+#include "find.h"
+
+void
+mp_look_init(mp_look *look, const uint8_t *bytes, size_t size, uint64_t *left, size_t max_depth)
+{
+    *look = (mp_look){.bytes = bytes, .size = size};
+    mp_walk_init(&look->walk, left, max_depth);
+}
+
+mp_status
+mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset)
+{
+    mp_head head;
+    mp_status status = mp_head_read(look->bytes + offset, look->bytes + look->size, &head);
+
+    look->blame = offset;
+    if (status != MP_OK) return status;
+    cursor->look = look;
+    cursor->at = (size_t)(head.payload - look->bytes);
+    cursor->left = mp_declared_objects(head.kind, head.n);
+    cursor->near = 0;
+    cursor->kind = head.kind;
+    return MP_OK;
+}
+
+/* Over the next n objects, by a walk that is in the container already. */
+static mp_status
+walk_over(mp_cursor *cursor, uint64_t n)
+{
+    mp_look *look = cursor->look;
+    const uint8_t *p = look->bytes + cursor->at;
+    mp_status status;
+
+    if (!look->walk.max_depth) return MP_E_DEPTH;
+    mp_walk_init(&look->walk, look->walk.left, look->walk.max_depth);
+    look->walk.left[look->walk.depth++] = n;
+    status = mp_skip(&look->walk, &p, look->bytes + look->size);
+    if (status == MP_OK) cursor->at = (size_t)(p - look->bytes);
+    else look->blame = (size_t)(p - look->bytes);
+    return status;
+}
+
+static mp_status
+container_over(mp_cursor *cursor)
+{
+    mp_look *look = cursor->look;
+    mp_status status;
+
+    if (!look->tape) return walk_over(cursor, 1);
+    status = mp_tape_over(look->tape, cursor->at, &cursor->near, &cursor->at);
+    if (status != MP_OK) look->blame = mp_tape_blame(look->tape);
+    return status;
+}
+
+/* Over an object near the end of the bytes, or with its size in a field. */
+static mp_status
+head_over(mp_cursor *cursor)
+{
+    mp_look *look = cursor->look;
+    const uint8_t *end = look->bytes + look->size;
+    mp_head head;
+    mp_status status = mp_head_read(look->bytes + cursor->at, end, &head);
+
+    if (status == MP_OK && mp_declared_objects(head.kind, head.n)) return container_over(cursor);
+    if (status == MP_OK && !mp_payload_present_p(head.payload, head.n, end)) status = MP_E_TRUNCATED;
+    if (status == MP_OK) cursor->at = (size_t)(head.payload - look->bytes) + head.n;
+    else look->blame = cursor->at;
+    return status;
+}
+
+mp_status
+mp_cursor_next(mp_cursor *cursor)
+{
+    const mp_look *look = cursor->look;
+    const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
+    mp_step step = MP_STEP_NONE;
+    mp_status status = MP_OK;
+    uint64_t held;
+
+    if (mp_ahead_p(p, end)) step = mp_step_over(&p, end, &held);
+    if (step == MP_STEP_LEAF) cursor->at = (size_t)(p - look->bytes);
+    else status = step == MP_STEP_CONTAINER ? container_over(cursor) : head_over(cursor);
+    if (MP_LIKELY(status == MP_OK)) cursor->left--;
+    return status;
+}
+
+mp_status
+mp_cursor_pass(mp_cursor *cursor, uint64_t n)
+{
+    mp_status status = MP_OK;
+
+    if (n > cursor->left) n = cursor->left;
+    if (!cursor->look->tape && n) {
+        status = walk_over(cursor, n);
+        cursor->left -= n;
+        return status;
+    }
+    while (n-- && status == MP_OK) status = mp_cursor_next(cursor);
+    return status;
+}
+
+/* Whether a fixstr comes next, with many bytes ahead; *n is its length then. */
+MP_INLINE bool
+fixstr_next_p(const mp_cursor *cursor, uint32_t *n)
+{
+    const uint8_t *p = cursor->look->bytes + cursor->at;
+
+    return mp_ahead_p(p, cursor->look->bytes + cursor->look->size) && mp_fixstr_ahead_p(p, n);
+}
+
+/* Passes over a key and says whether it is the one looked for. */
+MP_INLINE mp_status
+key_over(mp_cursor *cursor, const mp_key *key, bool *same)
+{
+    const uint8_t *p = cursor->look->bytes + cursor->at;
+    mp_status status;
+    mp_key found;
+    uint32_t n;
+
+    if (MP_LIKELY(key->kind == MP_STR) && fixstr_next_p(cursor, &n)) {
+        *same = n == key->n && !memcmp(p + 1, key->bytes, n);
+        cursor->at += 1 + n;
+        cursor->left--;
+        return MP_OK;
+    }
+    status = mp_cursor_next(cursor);
+    if (MP_UNLIKELY(status != MP_OK)) return status;
+    found = mp_key_read(p, cursor->look->bytes + cursor->at);
+    *same = !mp_key_compare(&found, key);
+    return MP_OK;
+}
+
+mp_status
+mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value)
+{
+    *value = 0;
+    while (cursor->left) {
+        size_t from = cursor->at;
+        bool same;
+        mp_status status = key_over(cursor, key, &same);
+
+        if (MP_UNLIKELY(status != MP_OK)) return status;
+        if (same) {
+            cursor->look->blame = from;
+            if (which == MP_FIND_ONLY && *value) return MP_E_DUPLICATE_KEY;
+            *value = cursor->at;
+            if (which == MP_FIND_FIRST) return MP_OK;
+        }
+        status = mp_cursor_next(cursor);
+        if (MP_UNLIKELY(status != MP_OK)) return status;
+    }
+    return MP_OK;
+}

@@ -1,0 +1,144 @@
+/*
+ * Cursors: every object of every container, the n-th, and each key that a map has, by every policy, are where the
+ * reference finds them, with a tape and without.
+ */
+#include "target.h"
+
+#include "find.h"
+
+enum { PLACES = 1024 };
+
+static mp_tape_entry entries[PLACES];
+
+static bool
+refuse(mp_tape *tape)
+{
+    (void)tape;
+    return false;
+}
+
+static size_t
+end_of(const mp_look *look, size_t at)
+{
+    return (size_t)(mp_reference_walk(look->bytes + at, look->bytes + look->size, PLACES, false).at - look->bytes);
+}
+
+static mp_cursor
+opened(mp_look *look, size_t at)
+{
+    mp_cursor cursor;
+
+    ENSURE(mp_cursor_open(&cursor, look, at) == MP_OK, "%zu", at);
+    return cursor;
+}
+
+/* The objects of the container at a place. */
+static void
+passes_each(mp_look *look, size_t at)
+{
+    mp_cursor each = opened(look, at);
+    uint64_t n = 0;
+
+    for (; each.left; n++) {
+        size_t from = each.at;
+        mp_cursor nth = opened(look, at);
+
+        ENSURE(mp_cursor_pass(&nth, n) == MP_OK && nth.at == from && nth.left == each.left, "%" PRIu64, n);
+        ENSURE(mp_cursor_next(&each) == MP_OK && each.at == end_of(look, from), "%zu", from);
+    }
+    ENSURE(each.at == end_of(look, at), "%zu", at);
+}
+
+/* Looks for the key at a place by comparing it with all keys of the map. */
+static void
+finds_key(mp_look *look, size_t map, size_t at)
+{
+    mp_cursor cursor = opened(look, map);
+    mp_key key = mp_key_read(look->bytes + at, look->bytes + end_of(look, at));
+    size_t first = 0, last = 0, value, count = 0;
+
+    while (cursor.left) {
+        size_t from = cursor.at;
+        mp_key found;
+
+        mp_cursor_next(&cursor);
+        found = mp_key_read(look->bytes + from, look->bytes + cursor.at);
+        if (!mp_key_compare(&found, &key)) {
+            last = cursor.at;
+            if (!count++) first = last;
+        }
+        mp_cursor_next(&cursor);
+    }
+    cursor = opened(look, map);
+    ENSURE(mp_find(&cursor, &key, MP_FIND_FIRST, &value) == MP_OK && value == first, "%zu", value);
+    ENSURE(count && cursor.at == value, "%zu", cursor.at);
+    cursor = opened(look, map);
+    ENSURE(mp_find(&cursor, &key, MP_FIND_LAST, &value) == MP_OK && value == last, "%zu", value);
+    cursor = opened(look, map);
+    ENSURE(mp_find(&cursor, &key, MP_FIND_ONLY, &value) == (count > 1 ? MP_E_DUPLICATE_KEY : MP_OK), "%zu", count);
+}
+
+static void
+finds_each(mp_look *look, size_t map)
+{
+    mp_cursor cursor = opened(look, map);
+
+    while (cursor.left) {
+        finds_key(look, map, cursor.at);
+        mp_cursor_pass(&cursor, 2);
+    }
+}
+
+static void
+looks_everywhere(mp_look *look, size_t end)
+{
+    size_t at = 0;
+
+    while (at < end) {
+        mp_plain_head head = mp_reference_head(look->bytes + at, look->bytes + look->size);
+
+        if (head.kind == MP_ARRAY || head.kind == MP_MAP) passes_each(look, at);
+        if (head.kind == MP_MAP) finds_each(look, at);
+        at += head.size;
+        if (head.kind == MP_STR || head.kind == MP_BIN || head.kind == MP_EXT) at += (size_t)head.n;
+    }
+}
+
+/* A message that is not well formed: it ends somehow. */
+static void
+stumbles(mp_look *look)
+{
+    mp_key key = mp_key_str("a", 1);
+    mp_cursor cursor;
+    size_t value;
+
+    if (mp_cursor_open(&cursor, look, 0) != MP_OK || !cursor.left) return;
+    if (cursor.kind == MP_MAP) mp_find(&cursor, &key, MP_FIND_LAST, &value);
+    else mp_cursor_pass(&cursor, UINT64_MAX);
+    ENSURE(look->blame <= look->size && cursor.at <= look->size, "%zu", look->blame);
+}
+
+void
+mp_fuzz_find(const uint8_t *input, size_t n)
+{
+    uint64_t left[PLACES];
+    const uint8_t *bytes;
+    mp_reference whole;
+    mp_look look;
+    mp_tape tape;
+
+    if (n == 0 || n > PLACES / 2) return;
+    bytes = mp_at_the_edge(input, n);
+    whole = mp_reference_walk(bytes, bytes + n, PLACES, false);
+    mp_look_init(&look, bytes, n, left, PLACES);
+    mp_tape_init(&tape, bytes, n, PLACES, MP_TAPE_KEEP);
+    tape.entries = entries;
+    tape.capacity = PLACES;
+    tape.grow = refuse;
+    for (;;) {
+        if (whole.status == MP_OK) looks_everywhere(&look, (size_t)(whole.at - bytes));
+        else stumbles(&look);
+        if (look.tape) break;
+        look.tape = &tape;
+    }
+}

@@ -1,0 +1,80 @@
+/* Map keys read from their encodings, and their order. */
+#include "key.h"
+
+mp_key
+mp_key_read(const uint8_t *p, const uint8_t *end)
+{
+    mp_wire_row row = MP_WIRE[*p];
+
+    switch ((mp_kind)row.kind) {
+      case MP_FIXINT:
+      case MP_INT: return mp_key_sint(mp_row_sint(p, row));
+      case MP_UINT: return mp_key_uint(mp_row_uint(p, row));
+      case MP_FLOAT32:
+      case MP_FLOAT64: return mp_key_real(mp_row_real(p, row));
+      case MP_STR: return mp_key_str(p + row.head, (size_t)(end - p) - row.head);
+      case MP_BIN: return mp_key_bin(p + row.head, (size_t)(end - p) - row.head);
+      case MP_EXT:
+      case MP_ARRAY:
+      case MP_MAP: return (mp_key){.kind = (mp_kind)row.kind, .bytes = p, .n = (size_t)(end - p)};
+      default: return mp_key_special((mp_kind)row.kind);
+    }
+}
+
+static bool
+string_p(const mp_key *key)
+{
+    return key->kind == MP_STR || key->kind == MP_BIN;
+}
+
+static bool
+ascii_p(const uint8_t *p, size_t n)
+{
+    uint8_t all = 0;
+
+    while (n--) all |= *p++;
+    return all < 0x80;
+}
+
+static int
+order(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+int
+mp_key_compare(const mp_key *a, const mp_key *b)
+{
+    bool strings = string_p(a) && string_p(b);
+    int bytes;
+
+    if (a->kind != b->kind && !strings) return order(a->kind, b->kind);
+    if (a->bits != b->bits) return order(a->bits, b->bits);
+    if (a->n != b->n) return order(a->n, b->n);
+    bytes = a->n ? memcmp(a->bytes, b->bytes, a->n) : 0;
+    if (bytes || a->kind == b->kind || ascii_p(a->bytes, a->n)) return bytes;
+    return order(a->kind, b->kind);
+}
+
+/* Of eight bytes or more the first and the last eight, of fewer all. */
+static uint64_t
+ends_of(const uint8_t *p, size_t n)
+{
+    uint64_t first = 0, last = 0;
+
+    if (n < 8) {
+        mp_copy((uint8_t *)&first, p, n);
+    } else {
+        first = mp_word64(p);
+        last = mp_word64(p + n - 8);
+    }
+    return first * 0x9e3779b97f4a7c15u + last;
+}
+
+uint32_t
+mp_key_signature(const mp_key *key)
+{
+    uint64_t mixed = (key->bits ^ key->n ^ (key->n ? ends_of(key->bytes, key->n) : 0)) * 0xd6e8feb86659fd93u;
+
+    return (uint32_t)(mixed >> 32);
+}

@@ -1,0 +1,397 @@
+/* The walk that writes a tape. The open containers are its stack: a closed one gives the place that its entry needs. */
+#include "tape.h"
+
+#include "skip.h"
+#include "unique.h"
+#include "wire.h"
+
+mp_status
+mp_tape_init(mp_tape *tape, const uint8_t *bytes, size_t size, uint32_t max_depth, uint32_t keep)
+{
+    *tape = (mp_tape){.bytes = bytes, .max_depth = max_depth, .keep = keep, .objects = 1};
+    if ((uint64_t)size > UINT32_MAX) tape->status = MP_E_TAPE_RANGE;
+    else tape->size = (uint32_t)size;
+    return tape->status;
+}
+
+/* More objects than a message that has a tape has bytes; keys and values in turn. */
+#define ENDLESS (UINT32_MAX - 1)
+
+/* The objects of a container as an entry has them: one that declares more has no end. */
+MP_INLINE uint32_t
+held_objects(uint64_t held)
+{
+    return held < ENDLESS ? (uint32_t)held : ENDLESS;
+}
+
+MP_INLINE bool
+open_p(const mp_tape_entry *entry)
+{
+    return entry->end <= entry->offset;
+}
+
+/* Closes the innermost container at the offset where the walk is. Its entry stays if it is large enough. */
+static void
+container_close(mp_tape *tape)
+{
+    mp_tape_entry *entry = &tape->entries[tape->innermost];
+
+    tape->innermost = entry->end;
+    tape->depth--;
+    if (tape->at - entry->offset < tape->keep) {
+        tape->count--;
+    } else {
+        entry->end = tape->at;
+        entry->next = tape->count;
+    }
+}
+
+/* MP_E_NO_ROOM also while grow is at work, which may not return. */
+mp_status
+mp_tape_make_room(mp_tape *tape, uint32_t n)
+{
+    mp_status status = tape->status;
+
+    if (MP_LIKELY(tape->capacity - tape->count >= n)) return MP_OK;
+    tape->status = MP_E_NO_ROOM;
+    while (tape->capacity - tape->count < n) {
+        if (!tape->grow(tape)) return MP_E_NO_ROOM;
+    }
+    tape->status = status;
+    return MP_OK;
+}
+
+static mp_kind
+kind_at(const mp_tape *tape, uint32_t offset)
+{
+    return (mp_kind)MP_WIRE[tape->bytes[offset]].kind;
+}
+
+/* Whether the innermost container is a map and a key comes next. */
+static bool
+key_next_p(const mp_tape *tape)
+{
+    const mp_tape_entry *entry = &tape->entries[tape->innermost];
+
+    return tape->depth && entry->next % 2 == 0 && kind_at(tape, entry->offset) == MP_MAP;
+}
+
+/* Takes one object from what is still to come; closes what has no more. */
+static mp_status
+object_passed(mp_tape *tape)
+{
+    mp_status status = MP_OK;
+
+    while (status == MP_OK && tape->depth && !--tape->entries[tape->innermost].next) {
+        if (tape->checks && tape->checks->unique_keys) status = mp_unique_keys(tape);
+        if (status == MP_OK) container_close(tape);
+    }
+    return status;
+}
+
+/* Opens a container; there is room for its entry. */
+static mp_status
+container_open(mp_tape *tape, const mp_head *head)
+{
+    uint32_t around = tape->depth ? tape->innermost : 0;
+
+    if (tape->depth == tape->max_depth) return MP_E_DEPTH;
+    tape->entries[tape->count] = (mp_tape_entry){
+        .offset = tape->at,
+        .end = around,
+        .next = held_objects(mp_declared_objects(head->kind, head->n)),
+    };
+    tape->innermost = tape->count++;
+    tape->depth++;
+    tape->at = (uint32_t)(head->payload - tape->bytes);
+    return MP_OK;
+}
+
+/* One head, with its payload if it has one. */
+static mp_status
+head_passed(mp_tape *tape)
+{
+    const uint8_t *end = tape->bytes + tape->size;
+    mp_head head = {.kind = MP_NEVER};
+    mp_status status = mp_tape_make_room(tape, 1);
+
+    if (status == MP_OK) status = mp_head_read(tape->bytes + tape->at, end, &head);
+    if (status == MP_OK && tape->checks) {
+        status = mp_check_head(tape->checks, &head, end, key_next_p(tape), &tape->objects);
+    }
+    if (status != MP_OK) return status;
+    if (mp_declared_objects(head.kind, head.n)) return container_open(tape, &head);
+    if (!mp_payload_present_p(head.payload, head.n, end)) return MP_E_TRUNCATED;
+    tape->at = (uint32_t)(head.payload - tape->bytes) + head.n;
+    return object_passed(tape);
+}
+
+/* Where a stride is, for registers. */
+typedef struct {
+    const uint8_t *bytes, *p;
+    mp_tape_entry *entries, *entry, *unused; /* all of them, that of the innermost container, the first free one */
+    uint32_t left, depth_left, keep;
+} strider;
+
+MP_INLINE strider
+strider_of(const mp_tape *tape)
+{
+    return (strider){.bytes = tape->bytes,
+                     .p = tape->bytes + tape->at,
+                     .entries = tape->entries,
+                     .entry = tape->entries + tape->innermost,
+                     .unused = tape->entries + tape->count,
+                     .left = tape->entries[tape->innermost].next,
+                     .depth_left = tape->max_depth - tape->depth,
+                     .keep = tape->keep};
+}
+
+/* Has the tape go on where the stride ends; innermost is told apart. */
+MP_INLINE void
+strider_settle(const strider *s, mp_tape *tape)
+{
+    tape->at = (uint32_t)(s->p - s->bytes);
+    tape->count = (uint32_t)(s->unused - s->entries);
+    tape->depth = tape->max_depth - s->depth_left;
+}
+
+/* As container_open. */
+MP_INLINE void
+strider_open(strider *s, const uint8_t *head, uint32_t left)
+{
+    s->entry->next = s->left;
+    *s->unused = (mp_tape_entry){.offset = (uint32_t)(head - s->bytes), .end = (uint32_t)(s->entry - s->entries)};
+    s->entry = s->unused++;
+    s->depth_left--;
+    s->left = left;
+}
+
+/* As container_close, but for what is told of the container around it, which it returns. */
+MP_INLINE mp_tape_entry *
+strider_close(strider *s)
+{
+    mp_tape_entry *entry = s->entry, *around = s->entries + entry->end;
+
+    s->depth_left++;
+    if (s->p - s->bytes - entry->offset < s->keep) {
+        s->unused--;
+    } else {
+        entry->end = (uint32_t)(s->p - s->bytes);
+        entry->next = (uint32_t)(s->unused - s->entries);
+    }
+    return around;
+}
+
+/*
+ * Passes over the objects that a container starts with, left of them at most, up to one that holds others. Most
+ * containers hold no others: they get no entry that would be taken back. *p is behind a head where mp_ahead_p is true.
+ */
+MP_INLINE void
+leaves_over(const uint8_t **p, const uint8_t *end, uint32_t *left)
+{
+    const uint8_t *at = *p;
+    uint64_t held;
+
+    if (*left == 2 && mp_two_float64_p(at)) {
+        *p += MP_TWO_FLOAT64;
+        *left = 0;
+        return;
+    }
+    while (*left && mp_ahead_p(at, end) && mp_step_over(&at, end, &held) == MP_STEP_LEAF) {
+        *p = at;
+        --*left;
+    }
+}
+
+/*
+ * The walk inside of containers while many bytes are ahead of stop, with the place in the innermost one in registers.
+ * Ends when bottom, an open container, is closed, and where head_passed has to take care.
+ */
+static void
+stride(mp_tape *tape, uint32_t stop, uint32_t bottom)
+{
+    const uint8_t *const end = tape->bytes + stop;
+    const mp_tape_entry *const limit = tape->entries + tape->capacity;
+    strider s = strider_of(tape);
+
+    while (mp_ahead_p(s.p, end)) {
+        const uint8_t *head = s.p;
+        uint64_t held;
+        mp_step step = mp_step_over(&s.p, end, &held);
+
+        if (step != MP_STEP_LEAF) {
+            uint32_t left;
+
+            if (step == MP_STEP_NONE || MP_UNLIKELY(s.unused == limit) || MP_UNLIKELY(!s.depth_left)) {
+                s.p = head;
+                break;
+            }
+            left = held_objects(held);
+            leaves_over(&s.p, end, &left);
+            if (left || s.p - head >= s.keep) {
+                strider_open(&s, head, left);
+                if (left) continue;
+                s.left = 1; /* the container itself is full */
+            }
+        }
+        s.left--;
+        while (MP_UNLIKELY(!s.left)) {
+            bool out = s.entry == s.entries + bottom;
+
+            s.entry = strider_close(&s);
+            if (out) {
+                tape->innermost = (uint32_t)(s.entry - s.entries);
+                strider_settle(&s, tape);
+                object_passed(tape); /* without checks nothing can be wrong with it */
+                return;
+            }
+            s.left = s.entry->next - 1;
+        }
+    }
+    s.entry->next = s.left;
+    tape->innermost = (uint32_t)(s.entry - s.entries);
+    strider_settle(&s, tape);
+}
+
+MP_INLINE bool
+may_stride_p(const mp_tape *tape, uint32_t stop)
+{
+    return !tape->checks && mp_ahead_p(tape->bytes + tape->at, tape->bytes + stop);
+}
+
+/* On to stop, or until fewer than depth containers are open, of which bottom is the last. */
+static void
+walk(mp_tape *tape, uint32_t stop, uint32_t bottom, uint32_t depth)
+{
+    while (tape->status == MP_OK && tape->at < stop && tape->depth >= depth) {
+        if (may_stride_p(tape, stop)) stride(tape, stop, bottom);
+        if (tape->at < stop && tape->depth >= depth) tape->status = head_passed(tape);
+    }
+}
+
+/* Walks until a container that is open is not. */
+static void
+walk_out_of(mp_tape *tape, uint32_t container, uint32_t depth)
+{
+    walk(tape, tape->size, container, depth);
+    if (tape->status == MP_OK && tape->depth >= depth) tape->status = MP_E_TRUNCATED;
+}
+
+/* Walks over the object that comes next. */
+static void
+walk_over(mp_tape *tape)
+{
+    uint32_t depth = tape->depth;
+
+    if (tape->status == MP_OK) tape->status = head_passed(tape);
+    if (tape->status == MP_OK && tape->depth > depth) walk_out_of(tape, tape->innermost, depth + 1);
+}
+
+mp_status
+mp_tape_finish(mp_tape *tape)
+{
+    if (!tape->at) walk_over(tape);
+    else if (tape->depth) walk_out_of(tape, 0, 1);
+    return tape->status;
+}
+
+/* The first entry at offset or behind it. */
+static uint32_t
+entry_from(const mp_tape *tape, uint32_t offset)
+{
+    uint32_t from = 0, to = tape->count;
+
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (tape->entries[middle].offset < offset) from = middle + 1;
+        else to = middle;
+    }
+    return from;
+}
+
+/* Walks out of the open container of an entry, which may lose its entry by that. */
+static void
+finish_open(mp_tape *tape, uint32_t container)
+{
+    uint32_t depth = tape->depth, entry;
+
+    for (entry = tape->innermost; entry != container; entry = tape->entries[entry].end) depth--;
+    walk_out_of(tape, container, depth);
+}
+
+/* Over a container of the indexed part that has no entry, for which it is too small. */
+static mp_status
+small_over(const mp_tape *tape, uint32_t offset, size_t *end)
+{
+    uint64_t left[MP_TAPE_KEEP];
+    const uint8_t *p = tape->bytes + offset;
+    mp_walk walk;
+    mp_status status;
+
+    mp_walk_init(&walk, left, MP_TAPE_KEEP);
+    status = mp_skip(&walk, &p, tape->bytes + tape->at);
+    *end = (size_t)(p - tape->bytes);
+    return status;
+}
+
+/* Walks up to the object at offset; MP_E_TRUNCATED where there is none. */
+static mp_status
+walk_up_to(mp_tape *tape, uint32_t offset)
+{
+    if (!tape->at && offset && tape->status == MP_OK) tape->status = head_passed(tape);
+    walk(tape, offset, 0, 1);
+    if (tape->status != MP_OK) return tape->status;
+    return tape->at == offset && (tape->depth || !offset) ? MP_OK : MP_E_TRUNCATED;
+}
+
+/* Over a container that the walk has not come to. */
+static mp_status
+far_over(mp_tape *tape, uint32_t offset, uint32_t *near, size_t *end)
+{
+    mp_status status = walk_up_to(tape, offset);
+
+    if (status != MP_OK) return status;
+    walk_over(tape);
+    *near = tape->count;
+    *end = tape->at;
+    return tape->status;
+}
+
+/* Whether an entry is the first one at offset or behind it. */
+MP_INLINE bool
+entry_from_p(const mp_tape *tape, uint32_t entry, uint32_t offset)
+{
+    if (entry > tape->count || (entry < tape->count && tape->entries[entry].offset < offset)) return false;
+    return !entry || tape->entries[entry - 1].offset < offset;
+}
+
+mp_status
+mp_tape_over(mp_tape *tape, size_t offset_, uint32_t *near, size_t *end)
+{
+    uint32_t offset = (uint32_t)offset_;
+    mp_tape_entry *entry;
+
+    if (offset >= tape->at) return far_over(tape, offset, near, end);
+    if (!entry_from_p(tape, *near, offset)) *near = entry_from(tape, offset);
+    entry = tape->entries + *near;
+    if (*near == tape->count || entry->offset != offset) return small_over(tape, offset, end);
+    if (open_p(entry)) {
+        finish_open(tape, *near);
+        *near = tape->count;
+        *end = tape->at;
+        return tape->status;
+    }
+    *near = entry->next;
+    *end = entry->end;
+    return MP_OK;
+}
+
+uint32_t
+mp_tape_place(const mp_tape *tape, uint32_t entry)
+{
+    const mp_tape_entry *open = &tape->entries[entry];
+    mp_head head = {.kind = MP_NEVER};
+
+    mp_head_read(tape->bytes + open->offset, tape->bytes + tape->size, &head);
+    return held_objects(mp_declared_objects(head.kind, head.n)) - open->next;
+}

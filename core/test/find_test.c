@@ -1,0 +1,214 @@
+/* Cursors: what they find in one message, and how they end in all that are not well formed. */
+#include "test.h"
+
+#include "find.h"
+
+enum { PLACES = 64 };
+
+static uint64_t left[PLACES];
+static mp_tape_entry entries[PLACES];
+
+static bool
+refuse(mp_tape *tape)
+{
+    (void)tape;
+    return false;
+}
+
+/* With a tape, or without one. */
+static mp_look
+look_at(const uint8_t *bytes, size_t n, mp_tape *tape)
+{
+    mp_look look;
+
+    mp_look_init(&look, bytes, n, left, PLACES);
+    look.tape = tape;
+    if (!tape) return look;
+    mp_tape_init(tape, bytes, n, PLACES, MP_TAPE_KEEP);
+    tape->entries = entries;
+    tape->capacity = PLACES;
+    tape->grow = refuse;
+    return look;
+}
+
+/* {"a" => 1, 1 => "one", nil => [70 integers], "e" => {"x" => true}, 1 => "uno", 1.5 => -1, "\xC3\xA9" => "str"} */
+static size_t
+sample(uint8_t *p)
+{
+    static const char head[] = "\x87\xa1" "a\x01\x01\xa3" "one\xc0\xdc\x00\x46";
+    static const char tail[] = "\xa1" "e\x81\xa1" "x\xc3\xd1\x00\x01\xa3" "uno\xca\x3f\xc0\x00\x00\xff\xa2\xc3\xa9\xa3str";
+    size_t n = sizeof(head) - 1;
+
+    memcpy(p, head, n);
+    memset(p + n, 7, 70);
+    memcpy(p + n + 70, tail, sizeof(tail) - 1);
+    return n + 70 + sizeof(tail) - 1;
+}
+
+/* The value in the sample's map, as its first byte; 0xc1 without one. */
+static uint8_t
+value_of(mp_look *look, mp_key key, mp_find_which which, mp_status expected)
+{
+    mp_cursor cursor;
+    size_t value;
+
+    CHECK(mp_cursor_open(&cursor, look, 0) == MP_OK && cursor.kind == MP_MAP && cursor.left == 14, "open");
+    CHECK(mp_find(&cursor, &key, which, &value) == expected, "kind %d", (int)key.kind);
+    return value ? look->bytes[value] : 0xc1;
+}
+
+static void
+finds_keys_of_every_kind(bool with_tape)
+{
+    uint8_t message[256], *bytes;
+    size_t n = sample(message);
+    mp_tape tape;
+    mp_look look;
+
+    bytes = mp_exact(message, n);
+    look = look_at(bytes, n, with_tape ? &tape : NULL);
+    CHECK(value_of(&look, mp_key_str("a", 1), MP_FIND_ONLY, MP_OK) == 0x01, "str");
+    CHECK(value_of(&look, mp_key_bin("a", 1), MP_FIND_ONLY, MP_OK) == 0x01, "ASCII");
+    CHECK(value_of(&look, mp_key_str("\xc3\xa9", 2), MP_FIND_LAST, MP_OK) == 0xa3, "str");
+    CHECK(value_of(&look, mp_key_bin("\xc3\xa9", 2), MP_FIND_LAST, MP_OK) == 0xc1, "bin");
+    CHECK(value_of(&look, mp_key_str("x", 1), MP_FIND_LAST, MP_OK) == 0xc1, "deeper");
+    CHECK(value_of(&look, mp_key_special(MP_NIL), MP_FIND_ONLY, MP_OK) == 0xdc, "nil");
+    CHECK(value_of(&look, mp_key_real(1.5), MP_FIND_ONLY, MP_OK) == 0xff, "float");
+    CHECK(value_of(&look, mp_key_uint(1), MP_FIND_FIRST, MP_OK) == 0xa3, "first");
+    CHECK(value_of(&look, mp_key_uint(1), MP_FIND_ONLY, MP_E_DUPLICATE_KEY) == 0xa3, "only");
+    CHECK(look.bytes[look.blame] == 0xd1, "%zu", look.blame);
+    free(bytes);
+}
+
+static void
+takes_the_first_or_the_last(void)
+{
+    uint8_t message[256];
+    size_t n = sample(message), value;
+    mp_look look = look_at(message, n, NULL);
+    mp_key one = mp_key_sint(1);
+    mp_cursor cursor;
+
+    mp_cursor_open(&cursor, &look, 0);
+    CHECK(mp_find(&cursor, &one, MP_FIND_FIRST, &value) == MP_OK && message[value + 1] == 'o', "first");
+    CHECK(cursor.at == value && cursor.left == 11, "at the value");
+    mp_cursor_open(&cursor, &look, 0);
+    CHECK(mp_find(&cursor, &one, MP_FIND_LAST, &value) == MP_OK && message[value + 1] == 'u', "last");
+    CHECK(cursor.at == n && !cursor.left, "at the end");
+}
+
+static void
+counts_elements(bool with_tape)
+{
+    uint8_t message[256];
+    mp_tape tape;
+    mp_look look = look_at(message, sample(message), with_tape ? &tape : NULL);
+    mp_cursor cursor;
+
+    mp_cursor_open(&cursor, &look, 0);
+    CHECK(mp_cursor_pass(&cursor, 5) == MP_OK && message[cursor.at] == 0xdc && cursor.left == 9, "%zu", cursor.at);
+    CHECK(mp_cursor_next(&cursor) == MP_OK && message[cursor.at] == 0xa1, "%zu", cursor.at);
+    CHECK(mp_cursor_pass(&cursor, UINT64_MAX) == MP_OK && !cursor.left && cursor.at == look.size, "%zu", cursor.at);
+    CHECK(mp_cursor_open(&cursor, &look, 1) == MP_OK && cursor.kind == MP_STR && !cursor.left, "no container");
+}
+
+/* After looking for a key that is not there. */
+static mp_status
+status_of(const uint8_t *bytes, size_t n, bool with_tape)
+{
+    mp_tape tape;
+    mp_look look = look_at(bytes, n, with_tape ? &tape : NULL);
+    mp_key key = mp_key_str("none", 4);
+    mp_cursor cursor;
+    size_t value;
+    mp_status status = mp_cursor_open(&cursor, &look, 0);
+
+    if (status == MP_OK) status = mp_find(&cursor, &key, MP_FIND_LAST, &value);
+    CHECK(look.blame <= n, "%zu", look.blame);
+    return status;
+}
+
+static mp_status
+status_of_exact(const uint8_t *bytes, size_t n, bool with_tape)
+{
+    uint8_t *block = mp_exact(bytes, n);
+    mp_status status = status_of(block, n, with_tape);
+
+    free(block);
+    return status;
+}
+
+static mp_status
+status_of_skip(const uint8_t *bytes, size_t n)
+{
+    uint64_t places[PLACES];
+    mp_walk walk;
+
+    mp_walk_init(&walk, places, PLACES);
+    return mp_skip(&walk, &bytes, bytes + n);
+}
+
+static void
+refuses_what_is_not_well_formed(bool with_tape)
+{
+    uint8_t message[256];
+    size_t n = sample(message), i;
+
+    CHECK(status_of_exact(message, n, with_tape) == MP_OK, "whole");
+    for (i = 0; i < n; i++) CHECK(status_of_exact(message, i, with_tape) == MP_E_TRUNCATED, "cut at %zu", i);
+    for (i = 0; i < n; i++) {
+        uint8_t was = message[i];
+
+        message[i] = 0xc1;
+        CHECK(status_of_exact(message, n, with_tape) == status_of_skip(message, n), "0xc1 at %zu", i);
+        message[i] = was;
+    }
+}
+
+/* With every size behind it: as skipping does. */
+static void
+passes_every_head(bool with_tape)
+{
+    unsigned head, next;
+
+    for (head = 0; head < 256; head++) {
+        for (next = 0; next < 256; next++) {
+            uint8_t bytes[3 + 2 * MP_AHEAD] = {0xde, 0, 12, 0, 0};
+
+            bytes[3] = (uint8_t)head;
+            bytes[4] = (uint8_t)next;
+            CHECK(status_of(bytes, sizeof(bytes), with_tape) == status_of_skip(bytes, sizeof(bytes)), "%02x %02x",
+                  head, next);
+        }
+    }
+}
+
+static void
+holds_depth_against_its_limit(void)
+{
+    const uint8_t bytes[] = {0x91, 0x91, 0x91, 0x01};
+    mp_look look = look_at(bytes, sizeof(bytes), NULL);
+    mp_cursor cursor;
+    size_t depth;
+
+    for (depth = 0; depth < 5; depth++) {
+        mp_look_init(&look, bytes, sizeof(bytes), left, depth);
+        mp_cursor_open(&cursor, &look, 0);
+        CHECK(mp_cursor_next(&cursor) == (depth < 3 ? MP_E_DEPTH : MP_OK), "%zu", depth);
+    }
+}
+
+void
+mp_test_find(void)
+{
+    int with_tape;
+
+    for (with_tape = 0; with_tape < 2; with_tape++) {
+        finds_keys_of_every_kind(with_tape);
+        counts_elements(with_tape);
+        refuses_what_is_not_well_formed(with_tape);
+        passes_every_head(with_tape);
+    }
+    takes_the_first_or_the_last();
+    holds_depth_against_its_limit();
+}

@@ -1,0 +1,369 @@
+/* Tapes: their entries, how far they walk, how they end where a message is not well formed, and what they refuse. */
+#include "test.h"
+
+#include "skip.h"
+#include "tape.h"
+
+#define BYTES(s) (const uint8_t *)(s), sizeof(s) - 1
+
+/* One entry more at a time, in a block of exactly their size. */
+static bool
+grow_by_one(mp_tape *tape)
+{
+    mp_tape_entry *entries = malloc((tape->capacity + 1) * sizeof(mp_tape_entry));
+
+    if (!entries) abort();
+    if (tape->capacity) memcpy(entries, tape->entries, tape->capacity * sizeof(mp_tape_entry));
+    free(tape->entries);
+    tape->entries = entries;
+    tape->capacity++;
+    return true;
+}
+
+static bool
+grow_by_many(mp_tape *tape)
+{
+    uint32_t capacity = tape->capacity * 2 + 1000;
+    mp_tape_entry *entries = realloc(tape->entries, capacity * sizeof(mp_tape_entry));
+
+    if (!entries) abort();
+    tape->entries = entries;
+    tape->capacity = capacity;
+    return true;
+}
+
+static bool
+refuse(mp_tape *tape)
+{
+    (void)tape;
+    return false;
+}
+
+static mp_tape
+fresh(const uint8_t *bytes, size_t n, uint32_t max_depth, uint32_t keep)
+{
+    mp_tape tape;
+
+    CHECK(mp_tape_init(&tape, bytes, n, max_depth, keep) == MP_OK, "%zu", n);
+    tape.grow = grow_by_one;
+    return tape;
+}
+
+/* [[], [1 × 70], {"k" => [[2 × 66]], "s" => "str"}, 5], each size in an array16 */
+static size_t
+sample(uint8_t *p)
+{
+    static const char from[] = "\x94\x90\xdc\x00\x46", middle[] = "\x82\xa1k\x91\xdc\x00\x42", to[] = "\xa1s\xa3str\x05";
+    uint8_t *start = p;
+
+    memcpy(p, from, 5);
+    memset(p += 5, 1, 70);
+    memcpy(p += 70, middle, 7);
+    memset(p += 7, 2, 66);
+    memcpy(p += 66, to, 7);
+    return (size_t)(p + 7 - start);
+}
+
+static void
+has_an_entry_for_each_large_container(void)
+{
+    static const mp_tape_entry expected[] = {{0, 155, 5}, {2, 75, 2}, {75, 154, 5}, {78, 148, 5}, {79, 148, 5}};
+    uint8_t message[256];
+    size_t n = sample(message);
+    mp_tape tape = fresh(message, n, 8, MP_TAPE_KEEP);
+
+    CHECK(mp_tape_finish(&tape) == MP_OK && tape.at == n && mp_tape_whole_p(&tape), "%" PRIu32, tape.at);
+    CHECK(tape.count == 5 && !memcmp(tape.entries, expected, sizeof(expected)), "%" PRIu32, tape.count);
+    free(tape.entries);
+}
+
+static void
+goes_as_far_as_it_is_asked(void)
+{
+    uint8_t message[256];
+    size_t n = sample(message), end = 0;
+    mp_tape tape = fresh(message, n, 8, MP_TAPE_KEEP);
+    uint32_t near = 0;
+
+    CHECK(mp_tape_over(&tape, 2, &near, &end) == MP_OK && end == 75 && tape.at == 75, "%" PRIu32, tape.at);
+    CHECK(mp_tape_over(&tape, 2, &near, &end) == MP_OK && end == 75 && near == 2, "again");
+    CHECK(mp_tape_over(&tape, 78, &near, &end) == MP_OK && end == 148 && tape.at == 148, "%" PRIu32, tape.at);
+    CHECK(mp_tape_over(&tape, 75, &near, &end) == MP_OK && end == 154 && tape.at == 154, "one that is open");
+    CHECK(!mp_tape_whole_p(&tape), "not yet");
+    CHECK(mp_tape_over(&tape, 0, &near, &end) == MP_OK && end == n && mp_tape_whole_p(&tape), "all");
+    free(tape.entries);
+}
+
+/* Of a copy of bytes that ends where a heap block ends. */
+static mp_status
+status_of(const uint8_t *bytes, size_t n, const mp_check *checks, size_t *blame)
+{
+    uint8_t *block = mp_exact(bytes, n);
+    mp_tape tape = fresh(block, n, 8, MP_TAPE_KEEP);
+    mp_status status;
+
+    tape.checks = checks;
+    status = mp_tape_finish(&tape);
+    CHECK(mp_tape_finish(&tape) == status, "it stays so");
+    *blame = mp_tape_blame(&tape);
+    free(tape.entries);
+    free(block);
+    return status;
+}
+
+static void
+ends_as_skip(const uint8_t *bytes, size_t n)
+{
+    const mp_check none = MP_CHECK_NONE;
+    uint64_t left[8];
+    const uint8_t *p = bytes;
+    mp_status expected;
+    size_t blame[2];
+    mp_walk walk;
+
+    mp_walk_init(&walk, left, 8);
+    expected = mp_skip(&walk, &p, bytes + n);
+    CHECK(status_of(bytes, n, NULL, &blame[0]) == expected, "%zu bytes", n);
+    CHECK(status_of(bytes, n, &none, &blame[1]) == expected, "%zu bytes", n);
+    CHECK(blame[0] == blame[1], "%zu and %zu", blame[0], blame[1]);
+    CHECK(expected == MP_E_TRUNCATED || blame[0] == (size_t)(p - bytes), "%zu", blame[0]);
+}
+
+static void
+refuses_what_is_not_well_formed(void)
+{
+    uint8_t message[256];
+    size_t n = sample(message), i;
+
+    for (i = 0; i <= n; i++) ends_as_skip(message, i);
+    for (i = 0; i < n; i++) {
+        uint8_t was = message[i];
+
+        message[i] = 0xc1;
+        ends_as_skip(message, n);
+        message[i] = was;
+    }
+}
+
+/* Declared sizes at every edge, with nothing behind them: nothing wraps, nothing is waited for. */
+static void
+declared_sizes_do_not_wrap(void)
+{
+    static const uint8_t heads[] = {0xc6, 0xdb, 0xdd, 0xdf, 0xc9};
+    static const uint32_t sizes[] = {0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+    size_t i, j, ahead;
+
+    for (i = 0; i < sizeof(heads) * 4; i++) {
+        for (ahead = 0; ahead < 2; ahead++) {
+            uint8_t bytes[80] = {0};
+
+            for (j = 0; j < 80; j += 8) {
+                bytes[0] = 0x91;
+                bytes[1] = heads[i / 4];
+                mp_store32(bytes + 2, sizes[i % 4]);
+                ends_as_skip(bytes, ahead ? 80 - j : 6);
+            }
+        }
+    }
+}
+
+/* 0x91 a hundred thousand times and more, in one go or container by container. */
+static void
+depth_is_no_matter(void)
+{
+    enum { DEPTH = 100000 };
+    uint8_t *bytes = malloc(DEPTH + 1);
+    uint32_t near = 0;
+    size_t end, at;
+    mp_tape tape;
+
+    if (!bytes) abort();
+    memset(bytes, 0x91, DEPTH);
+    bytes[DEPTH] = 0xc0;
+    tape = fresh(bytes, DEPTH + 1, DEPTH, MP_TAPE_KEEP);
+    tape.grow = grow_by_many;
+    CHECK(mp_tape_finish(&tape) == MP_OK && tape.count == DEPTH + 2 - MP_TAPE_KEEP, "%" PRIu32, tape.count);
+    tape.at = tape.count = tape.depth = 0;
+    for (at = DEPTH; at-- > 0;) {
+        CHECK(mp_tape_over(&tape, at, &near, &end) == MP_OK && end == DEPTH + 1, "%zu", at);
+    }
+    tape.at = tape.count = tape.depth = 0;
+    tape.max_depth--;
+    CHECK(mp_tape_finish(&tape) == MP_E_DEPTH && tape.at == DEPTH - 1, "%" PRIu32, tape.at);
+    free(tape.entries);
+    free(bytes);
+}
+
+static void
+knows_the_way_to_an_offset(void)
+{
+    uint8_t message[256];
+    mp_tape tape;
+
+    sample(message);
+    tape = fresh(message, 150, 8, MP_TAPE_KEEP_NONE);
+    CHECK(mp_tape_finish(&tape) == MP_E_TRUNCATED && tape.at == 150 && tape.depth == 2, "%" PRIu32, tape.depth);
+    CHECK(tape.entries[0].offset == 0 && mp_tape_place(&tape, 0) == 2, "%" PRIu32, mp_tape_place(&tape, 0));
+    CHECK(tape.entries[1].offset == 75 && mp_tape_place(&tape, 1) == 3, "%" PRIu32, mp_tape_place(&tape, 1));
+    free(tape.entries);
+}
+
+static void
+may_have_no_room(void)
+{
+    static const uint8_t map[] = "\x82\x01\x01\x02\x02";
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .unique_keys = true};
+    mp_tape_entry entries[2];
+    uint8_t message[256];
+    mp_tape tape = fresh(message, sample(message), 8, MP_TAPE_KEEP);
+
+    tape.grow = refuse;
+    CHECK(mp_tape_finish(&tape) == MP_E_NO_ROOM && mp_tape_finish(&tape) == MP_E_NO_ROOM, "none");
+    tape = fresh(map, sizeof(map) - 1, 8, MP_TAPE_KEEP);
+    tape.entries = entries;
+    tape.capacity = 2;
+    tape.grow = refuse;
+    tape.checks = &checks;
+    CHECK(mp_tape_finish(&tape) == MP_E_NO_ROOM, "for keys");
+}
+
+static void
+has_offsets_of_32_bits(void)
+{
+    uint64_t size = UINT64_C(1) << 32;
+    mp_tape tape;
+
+    if ((size_t)size != size) return;
+    CHECK(mp_tape_init(&tape, NULL, (size_t)size, 8, MP_TAPE_KEEP) == MP_E_TAPE_RANGE, "4 GiB");
+    CHECK(mp_tape_finish(&tape) == MP_E_TAPE_RANGE, "unusable");
+    CHECK(mp_tape_init(&tape, NULL, (size_t)size - 1, 8, MP_TAPE_KEEP) == MP_OK, "less");
+}
+
+/* {"a" => [1, nil], "\xff" => bin 3, 5 => ext(5, 2 bytes), 6 => timestamp}: what each check has to say of it. */
+static void
+checks_what_decoding_does(void)
+{
+    static const char message[] = "\x84\xa1" "a\x92\x01\xc0\xa1\xff\xc4\x03" "bin\x05\xd5\x05xy\x06\xd5\xffxy";
+    const uint64_t known[] = {UINT64_C(1) << 5, 0, 0, 0}, all_known[] = {UINT64_C(1) << 5, 0, 0, UINT64_C(1) << 63};
+    const mp_limits no = MP_LIMITS_NONE;
+    const struct {
+        mp_check checks;
+        mp_status expected;
+        size_t at;
+    } cases[] = {
+        {MP_CHECK_NONE, MP_OK, 0},
+        {{.limits = no, .utf8 = true}, MP_E_UTF8, 6},
+        {{.limits = no, .utf8_keys = true}, MP_E_UTF8, 6},
+        {{.limits = no, .timestamps = true}, MP_E_TIMESTAMP_SIZE, 19},
+        {{.limits = no, .ext_types = known}, MP_E_UNKNOWN_EXT, 19},
+        {{.limits = no, .ext_types = all_known}, MP_OK, 0},
+        {{.limits = no, .unique_keys = true}, MP_OK, 0},
+        {{.limits = {11, 4, 2, 3, 2}}, MP_OK, 0},
+        {{.limits = {10, 4, 2, 3, 2}}, MP_E_MAX_OBJECTS, 3},
+        {{.limits = {11, 3, 2, 3, 2}}, MP_E_MAX_MAP, 0},
+        {{.limits = {11, 4, 1, 3, 2}}, MP_E_MAX_ARRAY, 3},
+        {{.limits = {11, 4, 2, 2, 2}}, MP_E_MAX_STRING, 8},
+        {{.limits = {11, 4, 2, 3, 1}}, MP_E_MAX_EXT, 14},
+    };
+    size_t i, blame;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        mp_status status = status_of(BYTES(message), &cases[i].checks, &blame);
+        CHECK(status == cases[i].expected, "case %zu: %d", i, (int)status);
+        if (status != MP_OK) CHECK(blame == cases[i].at, "case %zu: at %zu", i, blame);
+    }
+}
+
+static void
+checks_timestamps(void)
+{
+    static const char far[] = "\xc7\x0c\xff\x00\x00\x00\x00\x7f\x00\x00\x00\x00\x00\x00\x00";
+    mp_check checks = {.limits = MP_LIMITS_NONE, .timestamps = true};
+    size_t blame;
+
+    CHECK(status_of(BYTES(far), &checks, &blame) == MP_OK, "any year");
+    checks.timestamp_range = true;
+    CHECK(status_of(BYTES(far), &checks, &blame) == MP_E_TIMESTAMP_RANGE, "%zu", blame);
+}
+
+static void
+refuses_keys(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+        mp_status unique, any;
+        size_t at;
+    } cases[] = {
+#define CASE(s, unique, any, at) {s, sizeof(s) - 1, unique, any, at}
+        CASE("\x91\x82\x01\xc0\xcc\x01\xc0", MP_E_DUPLICATE_KEY, MP_OK, 1),
+        CASE("\x82\xa1" "a\xc0\xc4\x01" "a\xc0", MP_E_DUPLICATE_KEY, MP_OK, 0),
+        CASE("\x82\xa1\xff\xc0\xc4\x01\xff\xc0", MP_OK, MP_OK, 0),
+        CASE("\x82\x01\x82\x01\x02\x02\x03\x02\xc0", MP_OK, MP_OK, 0),
+        CASE("\x84\x01\x01\x01\x01", MP_E_TRUNCATED, MP_E_TRUNCATED, 5),
+        CASE("\x81\xca\x7f\xc0\x00\x00\x01", MP_E_NAN_KEY, MP_E_UNDECIDED, 1),
+        CASE("\x81\x01\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00", MP_OK, MP_OK, 0),
+        CASE("\x91\x81\x90\x01", MP_E_UNDECIDED, MP_E_UNDECIDED, 2),
+        CASE("\x81\xd4\x05\x01\x01", MP_E_UNDECIDED, MP_E_UNDECIDED, 1),
+#undef CASE
+    };
+    mp_check any = MP_CHECK_NONE, unique = any;
+    size_t i, blame;
+
+    unique.unique_keys = true;
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint8_t *bytes = (const uint8_t *)cases[i].bytes;
+        CHECK(status_of(bytes, cases[i].n, &any, &blame) == cases[i].any, "case %zu", i);
+        CHECK(status_of(bytes, cases[i].n, &unique, &blame) == cases[i].unique, "case %zu", i);
+        if (cases[i].unique != MP_OK) CHECK(blame == cases[i].at, "case %zu: at %zu", i, blame);
+    }
+}
+
+/* Maps of up to 300 integers, in an order that is none, without and with one of them twice. */
+static void
+finds_a_duplicate_among_many(void)
+{
+    enum { MANY = 300 };
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .unique_keys = true};
+    uint8_t message[3 + 4 * MANY];
+    uint32_t n, i;
+
+    for (n = 2; n <= MANY; n++) {
+        mp_tape tape = fresh(message, 3 + 4 * n, 8, MP_TAPE_KEEP);
+        uint32_t round;
+
+        tape.grow = grow_by_many;
+        for (round = 0; round < 2; round++) {
+            message[0] = 0xde;
+            mp_store16(message + 1, (uint16_t)n);
+            for (i = 0; i < n; i++) {
+                message[3 + 4 * i] = 0xcd;
+                mp_store16(message + 4 + 4 * i, (uint16_t)((i * 7919) % 65521));
+                message[6 + 4 * i] = 0xc0;
+            }
+            if (round) memcpy(message + 3 + 4 * (n / 3), message + 3 + 4 * (n - 1), 3);
+            tape.checks = &checks;
+            tape.at = tape.count = tape.depth = 0;
+            tape.status = MP_OK;
+            CHECK(mp_tape_finish(&tape) == (round ? MP_E_DUPLICATE_KEY : MP_OK), "%" PRIu32, n);
+        }
+        free(tape.entries);
+    }
+}
+
+void
+mp_test_tape(void)
+{
+    has_an_entry_for_each_large_container();
+    goes_as_far_as_it_is_asked();
+    refuses_what_is_not_well_formed();
+    declared_sizes_do_not_wrap();
+    depth_is_no_matter();
+    knows_the_way_to_an_offset();
+    may_have_no_room();
+    has_offsets_of_32_bits();
+    checks_what_decoding_does();
+    checks_timestamps();
+    refuses_keys();
+    finds_a_duplicate_among_many();
+}

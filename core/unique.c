@@ -1,0 +1,119 @@
+/* The keys of a map, sorted in unused entries of its tape. */
+#include "unique.h"
+
+#include "find.h"
+
+/* So few are faster to insert one by one. */
+enum { FEW = 24 };
+
+/* Entries as keys: offset and end are those of the key, next is its signature. */
+static int
+compare(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
+{
+    mp_key keys[2];
+
+    if (a->next != b->next) return a->next < b->next ? -1 : 1;
+    keys[0] = mp_key_read(bytes + a->offset, bytes + a->end);
+    keys[1] = mp_key_read(bytes + b->offset, bytes + b->end);
+    return mp_key_compare(&keys[0], &keys[1]);
+}
+
+static void
+sort_few(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
+{
+    size_t i, at;
+
+    for (i = 1; i < n; i++) {
+        mp_tape_entry key = keys[i];
+
+        for (at = i; at && compare(bytes, &keys[at - 1], &key) > 0; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+}
+
+/* Moves the key at a place of a heap of n down to where none below it is greater. */
+static void
+sift(const uint8_t *bytes, mp_tape_entry *heap, size_t at, size_t n)
+{
+    mp_tape_entry key = heap[at];
+    size_t below;
+
+    while ((below = 2 * at + 1) < n) {
+        if (below + 1 < n && compare(bytes, &heap[below], &heap[below + 1]) < 0) below++;
+        if (compare(bytes, &key, &heap[below]) >= 0) break;
+        heap[at] = heap[below];
+        at = below;
+    }
+    heap[at] = key;
+}
+
+static void
+sort_many(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
+{
+    size_t i;
+
+    for (i = n / 2; i--;) sift(bytes, keys, i, n);
+    while (--n) {
+        mp_tape_entry greatest = keys[0];
+
+        keys[0] = keys[n];
+        keys[n] = greatest;
+        sift(bytes, keys, 0, n);
+    }
+}
+
+/* Whether there are two that are the same. */
+static bool
+twice_p(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
+{
+    size_t i;
+
+    if (n <= FEW) sort_few(bytes, keys, n);
+    else sort_many(bytes, keys, n);
+    for (i = 1; i < n; i++) {
+        if (!compare(bytes, &keys[i - 1], &keys[i])) return true;
+    }
+    return false;
+}
+
+static mp_tape_entry
+key_entry(const uint8_t *bytes, size_t from, size_t to)
+{
+    mp_key key = mp_key_read(bytes + from, bytes + to);
+
+    return (mp_tape_entry){.offset = (uint32_t)from, .end = (uint32_t)to, .next = mp_key_signature(&key)};
+}
+
+/* The objects are there, so that no status but MP_OK comes back. */
+static mp_status
+collect(mp_cursor *cursor, mp_tape_entry *keys)
+{
+    mp_status status = MP_OK;
+
+    while (cursor->left && status == MP_OK) {
+        size_t from = cursor->at;
+
+        status = mp_cursor_next(cursor);
+        if (status != MP_OK) break;
+        *keys++ = key_entry(cursor->look->bytes, from, cursor->at);
+        status = mp_cursor_next(cursor);
+    }
+    return status;
+}
+
+mp_status
+mp_unique_keys(mp_tape *tape)
+{
+    mp_look look = {.bytes = tape->bytes, .size = tape->at, .tape = tape};
+    mp_cursor cursor;
+    mp_status status = mp_cursor_open(&cursor, &look, tape->entries[tape->innermost].offset);
+    size_t n;
+
+    if (status != MP_OK || cursor.kind != MP_MAP || cursor.left < 4) return status;
+    n = (size_t)(cursor.left / 2);
+    cursor.near = tape->innermost + 1;
+    status = mp_tape_make_room(tape, (uint32_t)n);
+    if (status == MP_OK) status = collect(&cursor, tape->entries + tape->count);
+    if (status != MP_OK) return status;
+    return twice_p(tape->bytes, tape->entries + tape->count, n) ? MP_E_DUPLICATE_KEY : MP_OK;
+}
