@@ -3,6 +3,7 @@
 
 #include "skip.h"
 #include "unique.h"
+#include "utf8.h"
 #include "wire.h"
 
 mp_status
@@ -130,6 +131,7 @@ head_passed(mp_tape *tape)
 typedef struct {
     const uint8_t *bytes, *p;
     mp_tape_entry *entries, *entry, *unused; /* all of them, that of the innermost container, the first free one */
+    const mp_tape_entry *limit;              /* behind the last free one */
     uint32_t left, depth_left, keep;
 } strider;
 
@@ -141,15 +143,17 @@ strider_of(const mp_tape *tape)
                      .entries = tape->entries,
                      .entry = tape->entries + tape->innermost,
                      .unused = tape->entries + tape->count,
+                     .limit = tape->entries + tape->capacity,
                      .left = tape->entries[tape->innermost].next,
                      .depth_left = tape->max_depth - tape->depth,
                      .keep = tape->keep};
 }
 
-/* Has the tape go on where the stride ends; innermost is told apart. */
+/* Has the tape go on where the stride ends. */
 MP_INLINE void
 strider_settle(const strider *s, mp_tape *tape)
 {
+    tape->innermost = (uint32_t)(s->entry - s->entries);
     tape->at = (uint32_t)(s->p - s->bytes);
     tape->count = (uint32_t)(s->unused - s->entries);
     tape->depth = tape->max_depth - s->depth_left;
@@ -182,9 +186,18 @@ strider_close(strider *s)
     return around;
 }
 
+/* Passes over the objects of a container of two floats. *p is behind a head where mp_ahead_p is true. */
+MP_INLINE void
+point_over(const uint8_t **p, uint32_t *left)
+{
+    if (*left != 2 || !mp_two_float64_p(*p)) return;
+    *p += MP_TWO_FLOAT64;
+    *left = 0;
+}
+
 /*
  * Passes over the objects that a container starts with, left of them at most, up to one that holds others. Most
- * containers hold no others: they get no entry that would be taken back. *p is behind a head where mp_ahead_p is true.
+ * containers hold no others: they get no entry that would be taken back.
  */
 MP_INLINE void
 leaves_over(const uint8_t **p, const uint8_t *end, uint32_t *left)
@@ -192,42 +205,101 @@ leaves_over(const uint8_t **p, const uint8_t *end, uint32_t *left)
     const uint8_t *at = *p;
     uint64_t held;
 
-    if (*left == 2 && mp_two_float64_p(at)) {
-        *p += MP_TWO_FLOAT64;
-        *left = 0;
-        return;
-    }
     while (*left && mp_ahead_p(at, end) && mp_step_over(&at, end, &held) == MP_STEP_LEAF) {
         *p = at;
         --*left;
     }
 }
 
+/* Whether a map is the innermost container and the object that comes next is a key. */
+MP_INLINE bool
+strider_key_p(const strider *s)
+{
+    return s->left % 2 == 0 && MP_WIRE[s->bytes[s->entry->offset]].kind == MP_MAP;
+}
+
+/* Whether no check refuses the object from head to s->p, which holds no others; false where that takes more looking. */
+MP_INLINE bool
+leaf_accepted_p(const strider *s, const uint8_t *head, const mp_check *checks)
+{
+    mp_wire_row row = MP_WIRE[*head];
+    const uint8_t *payload = head + row.head;
+    size_t n = (size_t)(s->p - payload);
+
+    switch ((mp_kind)row.kind) {
+      case MP_STR:
+        if (n > checks->limits.string) return false;
+        if (!checks->utf8 && !(checks->utf8_keys && strider_key_p(s))) return true;
+        return mp_utf8_valid_p(payload, n);
+      case MP_BIN:
+        return n <= checks->limits.string;
+      case MP_FLOAT32:
+      case MP_FLOAT64:
+      case MP_ARRAY:
+      case MP_MAP:
+        return !strider_key_p(s);
+      default:
+        return row.kind != MP_EXT;
+    }
+}
+
+/* The same for a container that holds so many objects. */
+MP_INLINE bool
+container_accepted_p(const strider *s, const uint8_t *head, uint64_t held, const mp_tape *tape)
+{
+    const mp_limits *limits = &tape->checks->limits;
+    bool map = MP_WIRE[*head].kind == MP_MAP;
+
+    if (held > (map ? (uint64_t)limits->map * 2 : limits->array)) return false;
+    return tape->objects + held <= limits->objects && !strider_key_p(s);
+}
+
+MP_INLINE bool
+step_accepted_p(const strider *s, const uint8_t *head, mp_step step, uint64_t held, const mp_tape *tape)
+{
+    if (step == MP_STEP_CONTAINER) return container_accepted_p(s, head, held, tape);
+    return leaf_accepted_p(s, head, tape->checks);
+}
+
+/* Whether nothing is wrong with the keys of the innermost container, which has no more objects to come. */
+static bool
+strider_keys_unique_p(strider *s, mp_tape *tape)
+{
+    s->entry->next = 0;
+    strider_settle(s, tape);
+    tape->status = mp_unique_keys(tape);
+    *s = strider_of(tape);
+    return tape->status == MP_OK;
+}
+
 /*
  * The walk inside of containers while many bytes are ahead of stop, with the place in the innermost one in registers.
- * Ends when bottom, an open container, is closed, and where head_passed has to take care.
+ * Ends when bottom, an open container, is closed, and where head_passed has to take care. checked is a constant of each
+ * caller.
  */
-static void
-stride(mp_tape *tape, uint32_t stop, uint32_t bottom)
+MP_INLINE void
+stride(mp_tape *tape, uint32_t stop, uint32_t bottom, const bool checked)
 {
     const uint8_t *const end = tape->bytes + stop;
-    const mp_tape_entry *const limit = tape->entries + tape->capacity;
     strider s = strider_of(tape);
 
     while (mp_ahead_p(s.p, end)) {
         const uint8_t *head = s.p;
-        uint64_t held;
+        uint64_t held = 0;
         mp_step step = mp_step_over(&s.p, end, &held);
 
+        if (checked && step != MP_STEP_NONE && !step_accepted_p(&s, head, step, held, tape)) step = MP_STEP_NONE;
         if (step != MP_STEP_LEAF) {
             uint32_t left;
 
-            if (step == MP_STEP_NONE || MP_UNLIKELY(s.unused == limit) || MP_UNLIKELY(!s.depth_left)) {
+            if (step == MP_STEP_NONE || MP_UNLIKELY(s.unused == s.limit) || MP_UNLIKELY(!s.depth_left)) {
                 s.p = head;
                 break;
             }
             left = held_objects(held);
-            leaves_over(&s.p, end, &left);
+            if (checked) tape->objects += held;
+            if (!checked || MP_WIRE[*head].kind == MP_ARRAY) point_over(&s.p, &left);
+            if (!checked) leaves_over(&s.p, end, &left);
             if (left || s.p - head >= s.keep) {
                 strider_open(&s, head, left);
                 if (left) continue;
@@ -238,25 +310,30 @@ stride(mp_tape *tape, uint32_t stop, uint32_t bottom)
         while (MP_UNLIKELY(!s.left)) {
             bool out = s.entry == s.entries + bottom;
 
+            if (checked && tape->checks->unique_keys && !strider_keys_unique_p(&s, tape)) return;
             s.entry = strider_close(&s);
             if (out) {
-                tape->innermost = (uint32_t)(s.entry - s.entries);
                 strider_settle(&s, tape);
-                object_passed(tape); /* without checks nothing can be wrong with it */
+                tape->status = object_passed(tape);
                 return;
             }
             s.left = s.entry->next - 1;
         }
     }
     s.entry->next = s.left;
-    tape->innermost = (uint32_t)(s.entry - s.entries);
     strider_settle(&s, tape);
 }
 
-MP_INLINE bool
-may_stride_p(const mp_tape *tape, uint32_t stop)
+static void
+stride_unchecked(mp_tape *tape, uint32_t stop, uint32_t bottom)
 {
-    return !tape->checks && mp_ahead_p(tape->bytes + tape->at, tape->bytes + stop);
+    stride(tape, stop, bottom, false);
+}
+
+static void
+stride_checked(mp_tape *tape, uint32_t stop, uint32_t bottom)
+{
+    stride(tape, stop, bottom, true);
 }
 
 /* On to stop, or until fewer than depth containers are open, of which bottom is the last. */
@@ -264,8 +341,12 @@ static void
 walk(mp_tape *tape, uint32_t stop, uint32_t bottom, uint32_t depth)
 {
     while (tape->status == MP_OK && tape->at < stop && tape->depth >= depth) {
-        if (may_stride_p(tape, stop)) stride(tape, stop, bottom);
-        if (tape->at < stop && tape->depth >= depth) tape->status = head_passed(tape);
+        bool ahead = mp_ahead_p(tape->bytes + tape->at, tape->bytes + stop);
+
+        if (ahead && tape->checks) stride_checked(tape, stop, bottom);
+        else if (ahead) stride_unchecked(tape, stop, bottom);
+        if (tape->status != MP_OK || tape->at >= stop || tape->depth < depth) break;
+        tape->status = head_passed(tape);
     }
 }
 

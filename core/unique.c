@@ -6,16 +6,22 @@
 /* So few are faster to insert one by one. */
 enum { FEW = 24 };
 
-/* Entries as keys: offset and end are those of the key, next is its signature. */
-static int
-compare(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
+static MP_NOINLINE int
+compare_bytes(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
 {
     mp_key keys[2];
 
-    if (a->next != b->next) return a->next < b->next ? -1 : 1;
     keys[0] = mp_key_read(bytes + a->offset, bytes + a->end);
     keys[1] = mp_key_read(bytes + b->offset, bytes + b->end);
     return mp_key_compare(&keys[0], &keys[1]);
+}
+
+/* Entries as keys: offset and end are those of the key, next is its signature. */
+MP_INLINE int
+compare(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
+{
+    if (MP_LIKELY(a->next != b->next)) return a->next < b->next ? -1 : 1;
+    return compare_bytes(bytes, a, b);
 }
 
 static void

@@ -88,10 +88,11 @@ entries_are_right(const mp_tape *tape, const uint8_t *bytes, size_t n)
 }
 
 static void
-ends_as_skip(mp_tape *tape, const uint8_t *bytes, size_t n)
+ends_as_skip(mp_tape *tape, const uint8_t *bytes, size_t n, bool valid)
 {
-    mp_reference expected = mp_reference_walk(bytes, bytes + n, tape->max_depth, false);
+    mp_reference expected = mp_reference_walk(bytes, bytes + n, tape->max_depth, valid);
 
+    if (tape->status == MP_E_UNDECIDED) return;
     ENSURE(tape->status == expected.status, "%d, reference %d", (int)tape->status, (int)expected.status);
     if (expected.status == MP_E_TRUNCATED) return;
     ENSURE(tape->at == (size_t)(expected.at - bytes), "%" PRIu32, tape->at);
@@ -120,7 +121,7 @@ goes_far_by_and_by(const uint8_t *bytes, size_t n, uint32_t max_depth, uint32_t 
         if (choice % 2) next = end;
     }
     mp_tape_finish(&tape);
-    ends_as_skip(&tape, bytes, n);
+    ends_as_skip(&tape, bytes, n, false);
     entries_are_right(&tape, bytes, n);
     free(tape.entries);
 }
@@ -140,6 +141,34 @@ knows_the_way_to(const uint8_t *bytes, size_t n)
         for (place = mp_tape_place(&tape, i); place; place--) at = (size_t)(object_at(bytes, n, at).at - bytes);
         ENSURE(at == (i + 1 < tape.depth ? tape.entries[i + 1].offset : tape.at), "%zu", at);
     }
+    free(tape.entries);
+}
+
+/* With checks that mp_validate has, too, and with limits, which the bytes choose. */
+static void
+checks_as_walks_do(const uint8_t *bytes, size_t n, uint32_t max_depth)
+{
+    static uint64_t left[MP_FUZZ_MAX];
+    mp_check checks = {.limits = MP_LIMITS_NONE, .utf8 = true, .timestamps = true};
+    mp_tape tape = fresh(bytes, n, max_depth, MP_TAPE_KEEP);
+    const uint8_t *p = bytes;
+    mp_status status;
+    mp_walk walk;
+
+    tape.checks = &checks;
+    mp_tape_finish(&tape);
+    ends_as_skip(&tape, bytes, n, true);
+    free(tape.entries);
+
+    checks = MP_CHECK_NONE;
+    checks.limits = (mp_limits){bytes[0], bytes[n / 5] % 16, bytes[n / 4] % 16, bytes[n / 3] % 64, bytes[n / 2] % 32};
+    tape = fresh(bytes, n, MP_FUZZ_MAX, MP_TAPE_KEEP);
+    tape.checks = &checks;
+    mp_walk_init(&walk, left, MP_FUZZ_MAX);
+    walk.objects = 1;
+    status = mp_skip_limited(&walk, &p, bytes + n, &checks.limits);
+    ENSURE(mp_tape_finish(&tape) == MP_E_UNDECIDED || tape.status == status, "%d, skip %d", (int)tape.status, (int)status);
+    if (tape.status == status && status != MP_E_TRUNCATED) ENSURE(tape.at == (size_t)(p - bytes), "%" PRIu32, tape.at);
     free(tape.entries);
 }
 
@@ -279,5 +308,6 @@ mp_fuzz_tape(const uint8_t *input, size_t n)
     keep = 1 + bytes[n / 2] % MP_TAPE_KEEP;
     for (choice = 0; choice < 4; choice++) goes_far_by_and_by(bytes, n, max_depth, keep, choice);
     knows_the_way_to(bytes, n);
+    checks_as_walks_do(bytes, n, max_depth);
     refuses_keys(bytes, n);
 }

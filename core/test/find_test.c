@@ -36,7 +36,8 @@ static size_t
 sample(uint8_t *p)
 {
     static const char head[] = "\x87\xa1" "a\x01\x01\xa3" "one\xc0\xdc\x00\x46";
-    static const char tail[] = "\xa1" "e\x81\xa1" "x\xc3\xd1\x00\x01\xa3" "uno\xca\x3f\xc0\x00\x00\xff\xa2\xc3\xa9\xa3str";
+    static const char tail[] = "\xa1" "e\x81\xa1" "x\xc3\xd1\x00\x01\xa3" "uno\xca\x3f\xc0\x00\x00\xff"
+                               "\xa2\xc3\xa9\xa3str";
     size_t n = sizeof(head) - 1;
 
     memcpy(p, head, n);

@@ -53,7 +53,8 @@ fresh(const uint8_t *bytes, size_t n, uint32_t max_depth, uint32_t keep)
 static size_t
 sample(uint8_t *p)
 {
-    static const char from[] = "\x94\x90\xdc\x00\x46", middle[] = "\x82\xa1k\x91\xdc\x00\x42", to[] = "\xa1s\xa3str\x05";
+    static const char from[] = "\x94\x90\xdc\x00\x46", middle[] = "\x82\xa1k\x91\xdc\x00\x42";
+    static const char to[] = "\xa1s\xa3str\x05";
     uint8_t *start = p;
 
     memcpy(p, from, 5);
@@ -274,6 +275,70 @@ checks_what_decoding_does(void)
     }
 }
 
+/* Each limit in turn, of so much: as mp_skip_limited. */
+static void
+holds_heads_against_limits(void)
+{
+    uint8_t message[256];
+    size_t n = sample(message), blame, i;
+    uint32_t most;
+
+    for (i = 0; i < 5 * 160; i++) {
+        mp_check checks = MP_CHECK_NONE;
+        uint64_t left[8];
+        const uint8_t *p = message;
+        mp_status expected;
+        mp_walk walk;
+
+        most = (uint32_t)i / 5;
+        if (i % 5 == 0) checks.limits.objects = most;
+        if (i % 5 == 1) checks.limits.map = most;
+        if (i % 5 == 2) checks.limits.array = most;
+        if (i % 5 == 3) checks.limits.string = most;
+        if (i % 5 == 4) checks.limits.ext = most;
+        mp_walk_init(&walk, left, 8);
+        walk.objects = 1;
+        expected = mp_skip_limited(&walk, &p, message + n, &checks.limits);
+        CHECK(status_of(message, n, &checks, &blame) == expected, "%zu of %" PRIu32, i % 5, most);
+        CHECK(blame == (size_t)(p - message), "%zu of %" PRIu32 ": at %zu", i % 5, most, blame);
+    }
+}
+
+/* Behind every head byte, with every size, in an array and as a key: with checks as without. */
+static void
+strides_over_every_head(void)
+{
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .utf8 = true, .timestamps = true};
+    unsigned head, next, map;
+
+    for (head = 0; head < 256; head++) {
+        for (next = 0; next < 512; next++) {
+            uint8_t bytes[3 + 2 * MP_AHEAD] = {0xdc, 0, 24};
+            uint64_t left[2];
+            const uint8_t *p = bytes;
+            mp_tape_entry entries[4];
+            mp_tape tape;
+            mp_status expected;
+            mp_walk walk;
+
+            map = next / 256;
+            bytes[0] = map ? 0xde : 0xdc;
+            bytes[3] = (uint8_t)head;
+            bytes[4] = (uint8_t)next;
+            mp_walk_init(&walk, left, 2);
+            expected = mp_validate(&walk, &p, bytes + sizeof(bytes));
+            tape = fresh(bytes, sizeof(bytes), 2, MP_TAPE_KEEP);
+            tape.entries = entries;
+            tape.capacity = 4;
+            tape.checks = &checks;
+            mp_tape_finish(&tape);
+            if (tape.status == MP_E_UNDECIDED) continue; /* a container is a key */
+            CHECK(tape.status == expected, "%02x %02x: %d, not %d", head, next, (int)tape.status, (int)expected);
+            if (expected != MP_E_TRUNCATED) CHECK(tape.at == (size_t)(p - bytes), "%02x %02x", head, next);
+        }
+    }
+}
+
 static void
 checks_timestamps(void)
 {
@@ -364,6 +429,8 @@ mp_test_tape(void)
     has_offsets_of_32_bits();
     checks_what_decoding_does();
     checks_timestamps();
+    holds_heads_against_limits();
+    strides_over_every_head();
     refuses_keys();
     finds_a_duplicate_among_many();
 }
