@@ -59,12 +59,11 @@ mp_status
 mp_check_head(const mp_check *checks, const mp_head *head, const uint8_t *end, bool key, uint64_t *objects)
 {
     mp_status status = key ? check_key(checks, head) : MP_OK;
-    bool payload = head->kind == MP_STR || head->kind == MP_BIN || head->kind == MP_EXT;
 
     if (status == MP_OK) status = mp_limits_pass(&checks->limits, head->kind, head->n, objects);
-    if (status != MP_OK || !payload) return status;
-    if (!mp_payload_present_p(head->payload, head->n, end)) return MP_E_TRUNCATED;
+    if (status != MP_OK) return status;
+    if (!mp_payload_present_p(head->payload, mp_payload_size(head), end)) return MP_E_TRUNCATED;
     if (head->kind == MP_EXT) return check_ext(checks, head);
-    if (head->kind == MP_BIN || !(checks->utf8 || (key && checks->utf8_keys))) return MP_OK;
+    if (head->kind != MP_STR || !(checks->utf8 || (key && checks->utf8_keys))) return MP_OK;
     return mp_utf8_valid_p(head->payload, head->n) ? MP_OK : MP_E_UTF8;
 }

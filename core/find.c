@@ -24,6 +24,19 @@ mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset)
     return MP_OK;
 }
 
+/* The head of the object that the bytes end in; all before it is well formed from at on. */
+static size_t
+truncated_head(const mp_look *look, size_t at)
+{
+    const uint8_t *p = look->bytes + at, *end = look->bytes + look->size;
+    mp_head head;
+
+    while (mp_head_read(p, end, &head) == MP_OK && mp_payload_present_p(head.payload, mp_payload_size(&head), end)) {
+        p = head.payload + mp_payload_size(&head);
+    }
+    return (size_t)(p - look->bytes);
+}
+
 /* Over the next n objects, by a walk that is in the container already. */
 static mp_status
 walk_over(mp_cursor *cursor, uint64_t n)
@@ -36,8 +49,9 @@ walk_over(mp_cursor *cursor, uint64_t n)
     mp_walk_init(&look->walk, look->walk.left, look->walk.max_depth);
     look->walk.left[look->walk.depth++] = n;
     status = mp_skip(&look->walk, &p, look->bytes + look->size);
-    if (status == MP_OK) cursor->at = (size_t)(p - look->bytes);
-    else look->blame = (size_t)(p - look->bytes);
+    look->blame = (size_t)(p - look->bytes);
+    if (status == MP_OK) cursor->at = look->blame;
+    if (status == MP_E_TRUNCATED) look->blame = truncated_head(look, cursor->at);
     return status;
 }
 

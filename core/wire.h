@@ -135,6 +135,13 @@ mp_head_read(const uint8_t *p, const uint8_t *end, mp_head *head)
     return MP_OK;
 }
 
+/* The bytes of the payload that follows a head: 0 where there is none. */
+MP_INLINE uint32_t
+mp_payload_size(const mp_head *head)
+{
+    return head->kind >= MP_STR && head->kind <= MP_EXT ? head->n : 0;
+}
+
 /*
  * A walk that looks into nothing, in steps. Where MP_AHEAD bytes are there, so is every head, and every object whose
  * size its first byte tells, of which the longest is a fixstr of 31: one check for all of that.

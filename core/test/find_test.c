@@ -113,10 +113,11 @@ counts_elements(bool with_tape)
     CHECK(mp_cursor_open(&cursor, &look, 1) == MP_OK && cursor.kind == MP_STR && !cursor.left, "no container");
 }
 
-/* After looking for a key that is not there. */
+/* After looking for a key that is not there. An error has the offset that a tape of the whole has. */
 static mp_status
 status_of(const uint8_t *bytes, size_t n, bool with_tape)
 {
+    mp_tape whole;
     mp_tape tape;
     mp_look look = look_at(bytes, n, with_tape ? &tape : NULL);
     mp_key key = mp_key_str("none", 4);
@@ -125,7 +126,10 @@ status_of(const uint8_t *bytes, size_t n, bool with_tape)
     mp_status status = mp_cursor_open(&cursor, &look, 0);
 
     if (status == MP_OK) status = mp_find(&cursor, &key, MP_FIND_LAST, &value);
-    CHECK(look.blame <= n, "%zu", look.blame);
+    if (status == MP_OK) return status;
+    look_at(bytes, n, &whole);
+    CHECK(mp_tape_finish(&whole) == status, "%d and %d", (int)status, (int)whole.status);
+    CHECK(mp_tape_blame(&whole) == look.blame, "%zu and %zu", look.blame, mp_tape_blame(&whole));
     return status;
 }
 
