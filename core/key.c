@@ -60,21 +60,15 @@ mp_key_compare(const mp_key *a, const mp_key *b)
 static uint64_t
 ends_of(const uint8_t *p, size_t n)
 {
-    uint64_t first = 0, last = 0;
-
-    if (n < 8) {
-        mp_copy((uint8_t *)&first, p, n);
-    } else {
-        first = mp_word64(p);
-        last = mp_word64(p + n - 8);
-    }
-    return first * 0x9e3779b97f4a7c15u + last;
+    if (n >= 8) return mp_word64(p) * UINT64_C(0x9e3779b97f4a7c15) + mp_word64(p + n - 8);
+    if (n >= 4) return mp_word32(p) | (uint64_t)mp_word32(p + n - 4) << 32;
+    return n ? p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16 : 0;
 }
 
 uint32_t
 mp_key_signature(const mp_key *key)
 {
-    uint64_t mixed = (key->bits ^ key->n ^ (key->n ? ends_of(key->bytes, key->n) : 0)) * 0xd6e8feb86659fd93u;
+    uint64_t mixed = (key->bits ^ key->n ^ ends_of(key->bytes, key->n)) * UINT64_C(0xd6e8feb86659fd93);
 
     return (uint32_t)(mixed >> 32);
 }

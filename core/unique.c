@@ -3,9 +3,6 @@
 
 #include "find.h"
 
-/* So few are faster to insert one by one. */
-enum { FEW = 24 };
-
 static MP_NOINLINE int
 compare_bytes(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
 {
@@ -22,19 +19,6 @@ compare(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
 {
     if (MP_LIKELY(a->next != b->next)) return a->next < b->next ? -1 : 1;
     return compare_bytes(bytes, a, b);
-}
-
-static void
-sort_few(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
-{
-    size_t i, at;
-
-    for (i = 1; i < n; i++) {
-        mp_tape_entry key = keys[i];
-
-        for (at = i; at && compare(bytes, &keys[at - 1], &key) > 0; at--) keys[at] = keys[at - 1];
-        keys[at] = key;
-    }
 }
 
 /* Moves the key at a place of a heap of n down to where none below it is greater. */
@@ -54,7 +38,7 @@ sift(const uint8_t *bytes, mp_tape_entry *heap, size_t at, size_t n)
 }
 
 static void
-sort_many(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
+sort(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
 {
     size_t i;
 
@@ -68,14 +52,32 @@ sort_many(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
     }
 }
 
+/* So many bits that of 16 different keys, 15 times in 16, no two have the same. */
+enum { BITS_LOG2 = 11, BITS = 1 << BITS_LOG2 };
+
+/* Whether a few keys differ already in some bits of their signatures, so that there is nothing to sort. */
+static bool
+bits_differ_p(const mp_tape_entry *keys, size_t n)
+{
+    uint64_t seen[BITS / 64] = {0};
+
+    for (; n; n--, keys++) {
+        uint32_t bit = keys->next >> (32 - BITS_LOG2);
+
+        if (seen[bit / 64] >> bit % 64 & 1) return false;
+        seen[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+    return true;
+}
+
 /* Whether there are two that are the same. */
 static bool
 twice_p(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
 {
     size_t i;
 
-    if (n <= FEW) sort_few(bytes, keys, n);
-    else sort_many(bytes, keys, n);
+    if (bits_differ_p(keys, n)) return false;
+    sort(bytes, keys, n);
     for (i = 1; i < n; i++) {
         if (!compare(bytes, &keys[i - 1], &keys[i])) return true;
     }

@@ -416,6 +416,36 @@ finds_a_duplicate_among_many(void)
     }
 }
 
+/* Keys of which the signatures do not tell anything: comparing each with each would be seen, by the clock. */
+static void
+sorts_keys_that_look_alike(void)
+{
+    enum { MANY = 30000, EACH = 25 };
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .unique_keys = true};
+    uint8_t *message = malloc(5 + MANY * (EACH + 1)), *p;
+    uint32_t i;
+    mp_tape tape;
+
+    if (!message) abort();
+    message[0] = 0xdf;
+    mp_store32(message + 1, MANY);
+    for (i = 0, p = message + 5; i < MANY; i++, p += EACH + 1) {
+        memset(p, 'a', EACH);
+        *p = 0xa0 | (EACH - 1);
+        mp_store32(p + 10, i * 2654435761u);
+        p[EACH] = 0xc0;
+    }
+    tape = fresh(message, (size_t)(p - message), 8, MP_TAPE_KEEP);
+    tape.grow = grow_by_many;
+    tape.checks = &checks;
+    CHECK(mp_tape_finish(&tape) == MP_OK, "%d", (int)tape.status);
+    memcpy(message + 5, p - EACH - 1, EACH);
+    tape.at = tape.count = 0;
+    CHECK(mp_tape_finish(&tape) == MP_E_DUPLICATE_KEY, "%d", (int)tape.status);
+    free(tape.entries);
+    free(message);
+}
+
 void
 mp_test_tape(void)
 {
@@ -433,4 +463,5 @@ mp_test_tape(void)
     strides_over_every_head();
     refuses_keys();
     finds_a_duplicate_among_many();
+    sorts_keys_that_look_alike();
 }
