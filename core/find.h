@@ -38,7 +38,10 @@ typedef struct {
     size_t blame;
 } mp_look;
 
-/* Containers may be max_depth deep, for which left has as many places; with a tape, its own max_depth counts. */
+/*
+ * Containers may be max_depth deep, that of the cursor included, for which left has as many places. With a tape its own
+ * max_depth counts, from the outermost container on, and left may be NULL.
+ */
 void mp_look_init(mp_look *look, const uint8_t *bytes, size_t size, uint64_t *left, size_t max_depth);
 
 typedef struct {
@@ -57,6 +60,12 @@ mp_status mp_cursor_next(mp_cursor *cursor);
 
 /* Passes over n objects, or all that are left. cursor->left tells whether there is another one. */
 mp_status mp_cursor_pass(mp_cursor *cursor, uint64_t n);
+
+/*
+ * Goes on behind the container that comes next, which inner was opened at: passes over what inner has left. A query
+ * that descends into what it wants and leaves again looks at each byte once.
+ */
+mp_status mp_cursor_leave(mp_cursor *cursor, mp_cursor *inner);
 
 /* What to do about a key that a map has twice. */
 typedef enum {

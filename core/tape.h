@@ -21,6 +21,8 @@
  *   mp_tape_finish(&tape);                      // MP_E_TRUNCATED
  *   for (i = 0; i < tape.depth; i++)            // the head is at tape.entries[i].offset
  *       object = mp_tape_place(&tape, i);       // in a map, keys and values counted apart
+ *
+ * A cursor at entries[i].offset that passes over all but the last object before that one is at the key of a value.
  */
 #ifndef MP_TAPE_H
 #define MP_TAPE_H

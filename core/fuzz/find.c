@@ -32,6 +32,19 @@ opened(mp_look *look, size_t at)
     return cursor;
 }
 
+/* Whether the next object of a container is one; then into it, over so many objects, and out again. */
+static void
+descends(mp_look *look, const mp_cursor *cursor, uint64_t n)
+{
+    mp_cursor outer = *cursor, inner = opened(look, cursor->at);
+
+    if (inner.kind != MP_ARRAY && inner.kind != MP_MAP) return;
+    ENSURE(mp_cursor_pass(&inner, n) == MP_OK, "%" PRIu64, n);
+    ENSURE(mp_cursor_leave(&outer, &inner) == MP_OK && outer.at == end_of(look, cursor->at), "%zu", outer.at);
+    ENSURE(outer.left == cursor->left - 1, "%" PRIu64, outer.left);
+    ENSURE(mp_cursor_pass(&outer, outer.left) == MP_OK, "%zu", outer.at);
+}
+
 /* The objects of the container at a place. */
 static void
 passes_each(mp_look *look, size_t at)
@@ -44,6 +57,7 @@ passes_each(mp_look *look, size_t at)
         mp_cursor nth = opened(look, at);
 
         ENSURE(mp_cursor_pass(&nth, n) == MP_OK && nth.at == from && nth.left == each.left, "%" PRIu64, n);
+        descends(look, &each, n % 3);
         ENSURE(mp_cursor_next(&each) == MP_OK && each.at == end_of(look, from), "%zu", from);
     }
     ENSURE(each.at == end_of(look, at), "%zu", at);

@@ -113,6 +113,24 @@ counts_elements(bool with_tape)
     CHECK(mp_cursor_open(&cursor, &look, 1) == MP_OK && cursor.kind == MP_STR && !cursor.left, "no container");
 }
 
+/* The value of "x" in that of "e", and on behind it. */
+static void
+descends_and_leaves(bool with_tape)
+{
+    uint8_t message[256];
+    mp_tape tape;
+    mp_look look = look_at(message, sample(message), with_tape ? &tape : NULL);
+    mp_key e = mp_key_str("e", 1), x = mp_key_str("x", 1);
+    mp_cursor outer, inner;
+    size_t value;
+
+    mp_cursor_open(&outer, &look, 0);
+    CHECK(mp_find(&outer, &e, MP_FIND_FIRST, &value) == MP_OK && value, "e");
+    mp_cursor_open(&inner, &look, value);
+    CHECK(mp_find(&inner, &x, MP_FIND_FIRST, &value) == MP_OK && message[value] == 0xc3, "x");
+    CHECK(mp_cursor_leave(&outer, &inner) == MP_OK && message[outer.at] == 0xd1 && outer.left == 6, "%zu", outer.at);
+}
+
 /* After looking for a key that is not there. An error has the offset that a tape of the whole has. */
 static mp_status
 status_of(const uint8_t *bytes, size_t n, bool with_tape)
@@ -211,6 +229,7 @@ mp_test_find(void)
     for (with_tape = 0; with_tape < 2; with_tape++) {
         finds_keys_of_every_kind(with_tape);
         counts_elements(with_tape);
+        descends_and_leaves(with_tape);
         refuses_what_is_not_well_formed(with_tape);
         passes_every_head(with_tape);
     }

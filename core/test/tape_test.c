@@ -1,6 +1,8 @@
 /* Tapes: their entries, how far they walk, how they end where a message is not well formed, and what they refuse. */
 #include "test.h"
 
+#include <setjmp.h>
+
 #include "skip.h"
 #include "tape.h"
 
@@ -207,6 +209,36 @@ knows_the_way_to_an_offset(void)
     CHECK(tape.entries[0].offset == 0 && mp_tape_place(&tape, 0) == 2, "%" PRIu32, mp_tape_place(&tape, 0));
     CHECK(tape.entries[1].offset == 75 && mp_tape_place(&tape, 1) == 3, "%" PRIu32, mp_tape_place(&tape, 1));
     free(tape.entries);
+}
+
+static jmp_buf way_out;
+
+static bool
+leave(mp_tape *tape)
+{
+    (void)tape;
+    longjmp(way_out, 1);
+}
+
+/* At the first entry that there is no place for, or at keys: the tape does not go on afterwards. */
+static void
+may_be_left_for_want_of_room(void)
+{
+    static const uint8_t map[] = "\x82\x01\x01\x02\x02";
+    static const mp_check checks = {.unique_keys = true, .limits = {9, 9, 9, 9, 9}};
+    static mp_tape_entry entries[2];
+    static mp_tape tape;
+    static uint32_t capacity;
+
+    for (capacity = 0; capacity < 3; capacity++) {
+        tape = fresh(map, sizeof(map) - 1, 8, MP_TAPE_KEEP);
+        tape.entries = entries;
+        tape.capacity = capacity;
+        tape.checks = &checks;
+        tape.grow = leave;
+        if (!setjmp(way_out)) mp_tape_finish(&tape);
+        CHECK(mp_tape_finish(&tape) == MP_E_NO_ROOM, "%" PRIu32, capacity);
+    }
 }
 
 static void
@@ -456,6 +488,7 @@ mp_test_tape(void)
     depth_is_no_matter();
     knows_the_way_to_an_offset();
     may_have_no_room();
+    may_be_left_for_want_of_room();
     has_offsets_of_32_bits();
     checks_what_decoding_does();
     checks_timestamps();
