@@ -9,9 +9,8 @@
 mp_status
 mp_tape_init(mp_tape *tape, const uint8_t *bytes, size_t size, uint32_t max_depth, uint32_t keep)
 {
-    *tape = (mp_tape){.bytes = bytes, .max_depth = max_depth, .keep = keep, .objects = 1};
-    if ((uint64_t)size > UINT32_MAX) tape->status = MP_E_TAPE_RANGE;
-    else tape->size = (uint32_t)size;
+    *tape = (mp_tape){.bytes = bytes, .size = (uint32_t)size, .max_depth = max_depth, .keep = keep, .objects = 1};
+    if (tape->size != size) tape->status = MP_E_TAPE_RANGE;
     return tape->status;
 }
 
@@ -177,7 +176,7 @@ strider_close(strider *s)
     mp_tape_entry *entry = s->entry, *around = s->entries + entry->end;
 
     s->depth_left++;
-    if (s->p - s->bytes - entry->offset < s->keep) {
+    if ((uint32_t)(s->p - s->bytes) - entry->offset < s->keep) {
         s->unused--;
     } else {
         entry->end = (uint32_t)(s->p - s->bytes);
@@ -300,7 +299,7 @@ stride(mp_tape *tape, uint32_t stop, uint32_t bottom, const bool checked)
             if (checked) tape->objects += held;
             if (!checked || MP_WIRE[*head].kind == MP_ARRAY) point_over(&s.p, &left);
             if (!checked) leaves_over(&s.p, end, &left);
-            if (left || s.p - head >= s.keep) {
+            if (left || (uint32_t)(s.p - head) >= s.keep) {
                 strider_open(&s, head, left);
                 if (left) continue;
                 s.left = 1; /* the container itself is full */
