@@ -70,6 +70,8 @@ finds_keys_of_every_kind(bool with_tape)
     look = look_at(bytes, n, with_tape ? &tape : NULL);
     CHECK(value_of(&look, mp_key_str("a", 1), MP_FIND_ONLY, MP_OK) == 0x01, "str");
     CHECK(value_of(&look, mp_key_bin("a", 1), MP_FIND_ONLY, MP_OK) == 0x01, "ASCII");
+    CHECK(value_of(&look, mp_key_str("ab", 2), MP_FIND_ONLY, MP_OK) == 0xc1, "longer");
+    CHECK(value_of(&look, mp_key_str("", 0), MP_FIND_ONLY, MP_OK) == 0xc1, "shorter");
     CHECK(value_of(&look, mp_key_str("\xc3\xa9", 2), MP_FIND_LAST, MP_OK) == 0xa3, "str");
     CHECK(value_of(&look, mp_key_bin("\xc3\xa9", 2), MP_FIND_LAST, MP_OK) == 0xc1, "bin");
     CHECK(value_of(&look, mp_key_str("x", 1), MP_FIND_LAST, MP_OK) == 0xc1, "deeper");

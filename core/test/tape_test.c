@@ -80,6 +80,26 @@ has_an_entry_for_each_large_container(void)
     free(tape.entries);
 }
 
+/* An array of bytes of either side of MP_TAPE_KEEP, with bytes behind it. */
+static void
+keeps_containers_from_a_size_on(void)
+{
+    uint16_t n;
+
+    for (n = MP_TAPE_KEEP - 5; n < MP_TAPE_KEEP; n++) {
+        uint8_t message[4 + 2 * MP_TAPE_KEEP] = {0x92, 0xdc};
+        mp_tape tape;
+
+        mp_store16(message + 2, n);
+        message[4 + n] = 0xc4; /* bin of what is left */
+        message[5 + n] = (uint8_t)(sizeof(message) - 6 - n);
+        tape = fresh(message, sizeof(message), 8, MP_TAPE_KEEP);
+        tape.grow = grow_by_many;
+        CHECK(mp_tape_finish(&tape) == MP_OK && tape.count == 1 + (n + 3u >= MP_TAPE_KEEP), "%" PRIu32, tape.count);
+        free(tape.entries);
+    }
+}
+
 static void
 goes_as_far_as_it_is_asked(void)
 {
@@ -99,18 +119,31 @@ goes_as_far_as_it_is_asked(void)
 
 /* Of a copy of bytes that ends where a heap block ends. */
 static mp_status
-status_of(const uint8_t *bytes, size_t n, const mp_check *checks, size_t *blame)
+status_with_room(const uint8_t *bytes, size_t n, const mp_check *checks, bool room, size_t *blame)
 {
     uint8_t *block = mp_exact(bytes, n);
     mp_tape tape = fresh(block, n, 8, MP_TAPE_KEEP);
     mp_status status;
 
+    if (room) tape.grow = grow_by_many;
     tape.checks = checks;
     status = mp_tape_finish(&tape);
     CHECK(mp_tape_finish(&tape) == status, "it stays so");
     *blame = mp_tape_blame(&tape);
     free(tape.entries);
     free(block);
+    return status;
+}
+
+/* The same whether it strides into containers, for which there must be room, or not. */
+static mp_status
+status_of(const uint8_t *bytes, size_t n, const mp_check *checks, size_t *blame)
+{
+    size_t strided;
+    mp_status status = status_with_room(bytes, n, checks, false, blame);
+
+    CHECK(status_with_room(bytes, n, checks, true, &strided) == status, "%d", (int)status);
+    CHECK(strided == *blame, "%zu and %zu", strided, *blame);
     return status;
 }
 
@@ -371,6 +404,18 @@ strides_over_every_head(void)
     }
 }
 
+/* utf8_keys asks nothing of other strs, however many bytes are behind them. */
+static void
+checks_keys_that_become_symbols(void)
+{
+    static const uint8_t bytes[64] = "\x92\x81\xa1k\xa1\xff\xa1\xff";
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .utf8_keys = true};
+    size_t blame;
+
+    CHECK(status_of(bytes, 8, &checks, &blame) == MP_OK, "%zu", blame);
+    CHECK(status_of(bytes, sizeof(bytes), &checks, &blame) == MP_OK, "%zu", blame);
+}
+
 static void
 checks_timestamps(void)
 {
@@ -402,6 +447,10 @@ refuses_keys(void)
         CASE("\x81\x01\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00", MP_OK, MP_OK, 0),
         CASE("\x91\x81\x90\x01", MP_E_UNDECIDED, MP_E_UNDECIDED, 2),
         CASE("\x81\xd4\x05\x01\x01", MP_E_UNDECIDED, MP_E_UNDECIDED, 1),
+        CASE("\x91\x81\x91\x01\x01", MP_E_UNDECIDED, MP_E_UNDECIDED, 2),
+        CASE("\x91\x81\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00\xcb\x00\x00\x00\x00\x00\x00\x00\x00", MP_E_NAN_KEY,
+             MP_E_UNDECIDED, 2),
+        CASE("\x92\x94\x01\x01\x01\x01\x94\x01\x01\x01\x01", MP_OK, MP_OK, 0),
 #undef CASE
     };
     mp_check any = MP_CHECK_NONE, unique = any;
@@ -409,10 +458,16 @@ refuses_keys(void)
 
     unique.unique_keys = true;
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const uint8_t *bytes = (const uint8_t *)cases[i].bytes;
-        CHECK(status_of(bytes, cases[i].n, &any, &blame) == cases[i].any, "case %zu", i);
-        CHECK(status_of(bytes, cases[i].n, &unique, &blame) == cases[i].unique, "case %zu", i);
-        if (cases[i].unique != MP_OK) CHECK(blame == cases[i].at, "case %zu: at %zu", i, blame);
+        uint8_t bytes[64] = {0};
+        size_t behind; /* bytes behind the message, over which it could stride */
+
+        memcpy(bytes, cases[i].bytes, cases[i].n);
+        for (behind = 0; behind <= MP_AHEAD && (!behind || cases[i].any != MP_E_TRUNCATED); behind += MP_AHEAD) {
+            size_t n = cases[i].n + behind;
+            CHECK(status_of(bytes, n, &any, &blame) == cases[i].any, "case %zu", i);
+            CHECK(status_of(bytes, n, &unique, &blame) == cases[i].unique, "case %zu", i);
+            if (cases[i].unique != MP_OK) CHECK(blame == cases[i].at, "case %zu: at %zu", i, blame);
+        }
     }
 }
 
@@ -482,6 +537,7 @@ void
 mp_test_tape(void)
 {
     has_an_entry_for_each_large_container();
+    keeps_containers_from_a_size_on();
     goes_as_far_as_it_is_asked();
     refuses_what_is_not_well_formed();
     declared_sizes_do_not_wrap();
@@ -492,6 +548,7 @@ mp_test_tape(void)
     has_offsets_of_32_bits();
     checks_what_decoding_does();
     checks_timestamps();
+    checks_keys_that_become_symbols();
     holds_heads_against_limits();
     strides_over_every_head();
     refuses_keys();
