@@ -459,6 +459,20 @@ mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end
     return obj;
 }
 
+/* Decodes the object at an offset of a String. The decoder is after it then, and d->source has to be kept alive. */
+static VALUE
+decode_at(mp_decoder *d, VALUE source, size_t offset)
+{
+    VALUE obj;
+
+    mp_decoder_source(d, source, (const uint8_t *)RSTRING_PTR(source), (size_t)RSTRING_LEN(source));
+    d->at += offset;
+    obj = MP_UNLIKELY(d->codec->options.limited) ? decode_whole_limited(d) : decode_loop(d, false, false);
+    mp_ext_keep_unpacker(d);
+    mp_decoder_cleanup(d);
+    return obj;
+}
+
 VALUE
 mp_decode_whole(VALUE source, const mp_codec *codec)
 {
@@ -470,11 +484,22 @@ mp_decode_whole(VALUE source, const mp_codec *codec)
         mp_raise_max_bytes(codec->options.max_bytes, (size_t)RSTRING_LEN(source), codec->options.max_bytes);
     }
     mp_decoder_init(&d, codec, &words);
-    mp_decoder_source(&d, source, (const uint8_t *)RSTRING_PTR(source), (size_t)RSTRING_LEN(source));
-    obj = MP_UNLIKELY(codec->options.limited) ? decode_whole_limited(&d) : decode_loop(&d, false, false);
+    obj = decode_at(&d, source, 0);
     if (MP_UNLIKELY(d.at != d.end)) mp_raise_extra_bytes((size_t)(d.end - d.at), mp_decoder_offset(&d, d.at));
-    mp_ext_keep_unpacker(&d);
-    mp_decoder_cleanup(&d);
+    RB_GC_GUARD(d.source);
+    return obj;
+}
+
+VALUE
+mp_decode_part(VALUE source, size_t *offset, const mp_codec *codec)
+{
+    mp_value_words words;
+    mp_decoder d;
+    VALUE obj;
+
+    mp_decoder_init(&d, codec, &words);
+    obj = decode_at(&d, source, *offset);
+    *offset = mp_decoder_offset(&d, d.at);
     RB_GC_GUARD(d.source);
     return obj;
 }

@@ -18,6 +18,12 @@ VALUE mp_decode_on(mp_decoder *d);
  */
 VALUE mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end);
 
+/*
+ * Unpacks the object that starts at an offset of a String, and moves the offset after it; what follows does not matter.
+ * Raises as mp_decode_whole does, with offsets in the whole String.
+ */
+VALUE mp_decode_part(VALUE source, size_t *offset, const mp_codec *codec);
+
 /* Unpacks a String that holds exactly one object. Raises the errors of error.h and what user code raises. */
 VALUE mp_decode_whole(VALUE source, const mp_codec *codec);
 

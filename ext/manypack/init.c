@@ -10,6 +10,7 @@
  *                decode: the loop, bytes to objects
  *                stream: the place in bytes that come in pieces; reader: the resumable machine over both
  *   classes      packer packer_write unpacker
+ *                view: over view_index, the index of a message, and peek, a look into it; search and splice
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint timestamp_ext split batch outbox isolate
  *
@@ -32,6 +33,9 @@ void Init_manypack_buffer(void);
 void Init_manypack_packer(void);
 void Init_manypack_packer_write(void);
 void Init_manypack_unpacker(void);
+void Init_manypack_view(void);
+void Init_manypack_search(void);
+void Init_manypack_splice(void);
 void Init_manypack_face(void);
 void Init_manypack_factory(void);
 void Init_manypack_bigint(void);
@@ -58,6 +62,9 @@ Init_manypack(void)
     Init_manypack_packer();
     Init_manypack_packer_write();
     Init_manypack_unpacker();
+    Init_manypack_view();
+    Init_manypack_search();
+    Init_manypack_splice();
     Init_manypack_face();
     Init_manypack_factory();
     Init_manypack_bigint();

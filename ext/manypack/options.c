@@ -103,6 +103,16 @@ field_get(const mp_options *options, const option_row *row)
     }
 }
 
+/* True if the user set the option of a field. */
+static bool
+set_p(const mp_options *options, size_t field)
+{
+    size_t row;
+
+    for (row = 0; row < CODEC_ROWS && rows[row].offset != field; row++) continue;
+    return options->explicit >> row & 1;
+}
+
 /* True for options that have to be checked object by object. max_bytes and max_depth are checked anyway. */
 static bool
 checked_p(option_kind kind)
@@ -116,6 +126,7 @@ settle(mp_options *options)
 {
     size_t row;
 
+    options->last_key = !options->unique_keys && set_p(options, OF(unique_keys));
     options->limited = false;
     for (row = 0; row < CODEC_ROWS; row++) {
         if (checked_p(rows[row].kind) && field_get(options, &rows[row]) != rows[row].normal) options->limited = true;

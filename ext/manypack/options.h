@@ -17,6 +17,7 @@ typedef struct {
     bool untrusted;
     bool strict_utf8;
     bool unique_keys;
+    bool last_key;      /* duplicate_keys: :last was set, so a look into a map must agree with unpacking it; derived */
     bool limited;       /* more than max_bytes and max_depth has to be checked; derived from the rest */
     bool symbolize_keys;
     bool freeze;

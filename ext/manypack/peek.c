@@ -1,0 +1,250 @@
+/* A peek into a message: what a container has under a key, and the objects in it, without building the container. */
+#include "peek.h"
+
+#include "decode.h"
+#include "error.h"
+#include "view_index.h"
+
+void
+mp_peek_refresh(mp_peek *peek)
+{
+    peek->look.bytes = (const uint8_t *)RSTRING_PTR(peek->message);
+    if (peek->index) peek->look.tape = mp_view_index_tape(peek->index, peek->message);
+}
+
+void
+mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
+{
+    uint64_t *left = peek->places;
+    uint32_t max_depth;
+
+    peek->message = message;
+    peek->codec_object = codec;
+    peek->codec = mp_codec_get(codec);
+    peek->index = index;
+    peek->memory = 0;
+    peek->text_keys = false;
+    max_depth = mp_unpack_max_depth(&peek->codec->options);
+    if (!index && max_depth > MP_PEEK_PLACES) left = ALLOCV_N(uint64_t, peek->memory, max_depth);
+    mp_look_init(&peek->look, NULL, (size_t)RSTRING_LEN(message), left, max_depth);
+    mp_peek_refresh(peek);
+}
+
+void
+mp_peek_raise(const mp_peek *peek, mp_status status)
+{
+    const uint8_t *start = peek->look.bytes;
+
+    mp_raise_status(status, (mp_blame){.start = start, .at = start + peek->look.blame, .end = start + peek->look.size});
+}
+
+VALUE
+mp_kind_symbol(mp_kind kind)
+{
+    static const char *const names[] = {
+        [MP_NIL] = "nil", [MP_FALSE] = "boolean", [MP_TRUE] = "boolean", [MP_FIXINT] = "integer",
+        [MP_UINT] = "integer", [MP_INT] = "integer", [MP_FLOAT32] = "float", [MP_FLOAT64] = "float",
+        [MP_STR] = "str", [MP_BIN] = "bin", [MP_EXT] = "ext", [MP_ARRAY] = "array", [MP_MAP] = "map",
+    };
+
+    return ID2SYM(rb_intern(names[kind]));
+}
+
+mp_cursor
+mp_peek_open(mp_peek *peek, size_t offset)
+{
+    mp_cursor cursor;
+
+    mp_peek_check(peek, mp_cursor_open(&cursor, &peek->look, offset));
+    if (MP_LIKELY(mp_container_p(cursor.kind))) return cursor;
+    rb_raise(rb_eTypeError, "expected a map or an array, got %" PRIsVALUE, mp_kind_symbol(cursor.kind));
+}
+
+size_t
+mp_peek_over(mp_peek *peek, size_t offset)
+{
+    mp_cursor cursor = {.look = &peek->look, .at = offset, .left = 1};
+
+    mp_peek_check(peek, mp_cursor_next(&cursor));
+    return cursor.at;
+}
+
+/* --- objects ---------------------------------------------------------------------------------------- */
+
+VALUE
+mp_peek_object(mp_peek *peek, size_t offset, size_t *end)
+{
+    const mp_options *options = &peek->codec->options;
+    const uint8_t *p = peek->look.bytes + offset;
+    VALUE obj = options->limited ? Qundef : mp_decode_short(options, &p, peek->look.bytes + peek->look.size);
+
+    if (obj == Qundef) obj = mp_decode_part(peek->message, &offset, peek->codec);
+    else offset = (size_t)(p - peek->look.bytes);
+    mp_peek_refresh(peek);
+    if (end) *end = offset;
+    return obj;
+}
+
+static VALUE
+bin_key(const mp_options *options, const mp_head *head)
+{
+    VALUE key = rb_str_new((const char *)head->payload, (long)head->n);
+
+    if (options->symbolize_keys) return rb_str_intern(key);
+    RB_OBJ_FREEZE(key);
+    return options->shareable ? mp_obj_set_shareable(key) : key;
+}
+
+static VALUE
+str_key(mp_ractor *ractor, const mp_options *options, const mp_head *head, size_t offset)
+{
+    mp_string_kind kind = options->symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING;
+    VALUE key = mp_key_cache_fetch(&ractor->keys, head->payload, head->n, kind);
+
+    if (!key) mp_raise_malformed_symbol(head->payload, head->n, offset);
+    return key;
+}
+
+VALUE
+mp_peek_key(mp_peek *peek, size_t offset)
+{
+    const mp_options *options = &peek->codec->options;
+    mp_ractor *ractor = mp_ractor_current(); /* first: a Ractor's first call allocates */
+    mp_head head;
+    VALUE key;
+
+    mp_peek_refresh(peek);
+    mp_peek_check(peek, mp_head_read(peek->look.bytes + offset, peek->look.bytes + peek->look.size, &head));
+    switch (head.kind) {
+      case MP_STR: key = str_key(ractor, options, &head, offset); break;
+      case MP_BIN: key = bin_key(options, &head); break;
+      default: return mp_peek_object(peek, offset, NULL);
+    }
+    mp_peek_refresh(peek);
+    return key;
+}
+
+/* --- keys ------------------------------------------------------------------------------------------- */
+
+/* The text of a String or Symbol as map keys have it: a str if it is UTF-8, a bin if it is binary. */
+static bool
+text_key(VALUE text, mp_key *key)
+{
+    int index = ENCODING_GET(text);
+    const char *p = RSTRING_PTR(text);
+    size_t n = (size_t)RSTRING_LEN(text);
+
+    *key = index == mp_binary_index ? mp_key_bin(p, n) : mp_key_str(p, n);
+    return index == mp_binary_index || index == mp_utf8_index || rb_enc_str_asciionly_p(text);
+}
+
+static bool
+integer_key(VALUE integer, mp_key *key)
+{
+    uint64_t absolute = 0;
+    int sign;
+
+    if (RB_FIXNUM_P(integer)) {
+        *key = mp_key_sint(FIX2LONG(integer));
+        return true;
+    }
+    sign = rb_integer_pack(integer, &absolute, 1, sizeof(absolute), 0, INTEGER_PACK_NATIVE_BYTE_ORDER);
+    *key = sign > 0 ? mp_key_uint(absolute) : mp_key_sint((int64_t)(0 - absolute));
+    return sign == 1 || (sign == -1 && absolute <= (uint64_t)INT64_MAX + 1);
+}
+
+/* True if the core can look for a key that is obj, whose bytes the key then refers to. */
+static bool
+simple_key(const mp_peek *peek, VALUE obj, mp_key *key)
+{
+    bool symbols = peek->codec->options.symbolize_keys;
+
+    if (RB_TYPE_P(obj, T_STRING)) return (!symbols || peek->text_keys) && text_key(obj, key);
+    if (RB_SYMBOL_P(obj)) return symbols && text_key(rb_sym2str(obj), key);
+    if (RB_INTEGER_TYPE_P(obj)) return integer_key(obj, key);
+    if (RB_FLOAT_TYPE_P(obj)) {
+        *key = mp_key_real(RFLOAT_VALUE(obj));
+        return !mp_key_nan_p(key);
+    }
+    *key = mp_key_special(NIL_P(obj) ? MP_NIL : obj == Qtrue ? MP_TRUE : MP_FALSE);
+    return NIL_P(obj) || obj == Qtrue || obj == Qfalse;
+}
+
+/*
+ * Which of two equal keys counts: the first, after which nothing has to be read, unless the options say otherwise. Where
+ * they forbid equal keys, the message was checked.
+ */
+static mp_find_which
+which_of(const mp_options *options)
+{
+    return options->last_key ? MP_FIND_LAST : MP_FIND_FIRST;
+}
+
+/* Finds a key that has to be built to be compared: an Array, a Hash, or what an ext becomes. */
+static size_t
+find_object(mp_peek *peek, mp_cursor *cursor, VALUE obj)
+{
+    mp_find_which which = which_of(&peek->codec->options);
+    size_t value = 0;
+
+    while (cursor->left) {
+        mp_kind kind = mp_peek_kind(peek, cursor->at);
+        size_t key = cursor->at;
+        bool same;
+
+        mp_peek_check(peek, mp_cursor_next(cursor));
+        same = (kind == MP_EXT || mp_container_p(kind)) && rb_eql(mp_peek_object(peek, key, NULL), obj);
+        mp_peek_refresh(peek);
+        if (same) value = cursor->at;
+        if (same && which == MP_FIND_FIRST) return value;
+        mp_peek_check(peek, mp_cursor_next(cursor));
+    }
+    return value;
+}
+
+/* True if an ext can become an object that is no ExtensionValue. */
+static bool
+exts_p(const mp_codec *codec)
+{
+    return (codec->types && codec->types->unpacker_count) || codec->options.timestamp;
+}
+
+static bool
+find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
+{
+    mp_cursor start = *cursor;
+    mp_key key;
+    bool simple = simple_key(peek, obj, &key);
+    size_t value = 0;
+
+    if (simple) mp_peek_check(peek, mp_find(cursor, &key, which_of(&peek->codec->options), &value));
+    if (!value && (!simple || exts_p(peek->codec))) {
+        *cursor = start;
+        value = find_object(peek, cursor, obj);
+    }
+    RB_GC_GUARD(obj);
+    if (value) cursor->at = value;
+    return value != 0;
+}
+
+static bool
+find_element(mp_peek *peek, mp_cursor *cursor, VALUE index)
+{
+    int64_t size = (int64_t)cursor->left, n = NUM2LL(index);
+
+    if (n < 0) n += size;
+    if (n < 0 || n >= size) return false;
+    mp_peek_refresh(peek);
+    mp_peek_check(peek, mp_cursor_pass(cursor, (uint64_t)n));
+    return true;
+}
+
+bool
+mp_peek_find(mp_peek *peek, mp_cursor *cursor, VALUE key)
+{
+    bool found = cursor->kind == MP_MAP ? find_key(peek, cursor, key) : find_element(peek, cursor, key);
+
+    if (MP_LIKELY(!found || cursor->at < peek->look.size)) return found;
+    peek->look.blame = cursor->at;
+    mp_peek_raise(peek, MP_E_TRUNCATED);
+}

@@ -1,0 +1,84 @@
+/* The search for all that a Path finds, in one pass over the bytes. */
+#include "stack.h"
+#include "view.h"
+
+/* So many steps take half of what mp_stack_used_up_p keeps free; few paths have as many. */
+#define STACK_CHECK_STEPS 64
+
+typedef struct {
+    mp_peek *peek;
+    VALUE root, steps;
+} search;
+
+static size_t search_from(search *s, size_t offset, long step, bool wanted);
+
+/* Searches each element or value of a container, in which the cursor then is at the end if that is wanted. */
+static void
+search_all(search *s, mp_cursor *cursor, long step, bool wanted)
+{
+    while (cursor->left) {
+        if (cursor->kind == MP_MAP) mp_peek_check(s->peek, mp_cursor_next(cursor));
+        if (cursor->at >= s->peek->look.size) mp_peek_over(s->peek, cursor->at);
+        cursor->at = search_from(s, cursor->at, step, wanted || cursor->left > 1);
+        cursor->left--;
+    }
+}
+
+/* The same for what a container has under a key or index. */
+static void
+search_one(search *s, mp_cursor *cursor, VALUE key, long step, bool wanted)
+{
+    bool found = (cursor->kind == MP_MAP || RB_FIXNUM_P(key)) && mp_peek_find(s->peek, cursor, key);
+
+    if (found) {
+        cursor->at = search_from(s, cursor->at, step, wanted);
+        cursor->left--;
+    }
+    if (wanted) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
+}
+
+/*
+ * Yields what the steps from one on name in the object at an offset. Returns the offset after the object if that is
+ * wanted: a search that was inside of it has less left to pass over than one that starts anew.
+ */
+static size_t
+search_from(search *s, size_t offset, long step, bool wanted)
+{
+    bool end = step == RARRAY_LEN(s->steps);
+    mp_cursor cursor;
+    VALUE key;
+
+    if (step % STACK_CHECK_STEPS == STACK_CHECK_STEPS - 1 && mp_stack_used_up_p()) mp_peek_raise(s->peek, MP_E_DEPTH);
+    if (end) {
+        rb_yield(mp_view_value_at(s->peek, s->root, offset));
+        mp_peek_refresh(s->peek);
+    }
+    if (end || !mp_container_p(mp_peek_kind(s->peek, offset))) return wanted ? mp_peek_over(s->peek, offset) : 0;
+    cursor = mp_peek_open(s->peek, offset);
+    key = RARRAY_AREF(s->steps, step);
+    if (RB_SYMBOL_P(key)) search_all(s, &cursor, step + 1, wanted);
+    else search_one(s, &cursor, key, step + 1, wanted);
+    /* A search for the last of equal keys has come to the end of the map before it looks into the value. */
+    return wanted && s->peek->codec->options.last_key ? mp_peek_over(s->peek, offset) : cursor.at;
+}
+
+/* call-seq: view.search(steps) { |value| ... } -> view: yields what the steps of a Path find */
+static VALUE
+rb_view_search(VALUE self, VALUE steps)
+{
+    mp_peek peek;
+    search s = {.peek = &peek, .root = mp_view_root(self), .steps = steps};
+    size_t offset = mp_view_peek_once(self, &peek);
+
+    peek.text_keys = true;
+    search_from(&s, offset, 0, false);
+    mp_peek_end(&peek);
+    RB_GC_GUARD(steps);
+    return self;
+}
+
+void
+Init_manypack_search(void)
+{
+    rb_define_private_method(mp_const("Manypack::View"), "search", rb_view_search, 1);
+}

@@ -1,0 +1,74 @@
+/* What Manypack::View::Splice asks about the bytes: where they are, and a copy of them. */
+#include "view.h"
+
+/* The offset of the key whose value is at an offset, in the map that the cursor has opened. */
+static size_t
+key_before(mp_peek *peek, mp_cursor cursor, size_t value)
+{
+    size_t key;
+
+    do {
+        key = cursor.at;
+        mp_peek_check(peek, mp_cursor_next(&cursor));
+        if (cursor.at == value) return key;
+        mp_peek_check(peek, mp_cursor_next(&cursor));
+    } while (true);
+}
+
+/*
+ * call-seq: view.span(key) -> [start, value, finish] or nil
+ *
+ * The offsets of a pair and its value, or of an element, which is its own value, and after it.
+ */
+static VALUE
+rb_view_span(VALUE self, VALUE key)
+{
+    VALUE offsets[3] = {Qnil, Qnil, Qnil};
+    mp_cursor opened, cursor;
+    mp_peek peek;
+
+    opened = cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    if (!mp_peek_find(&peek, &cursor, key)) return Qnil;
+    offsets[0] = SIZET2NUM(cursor.kind == MP_MAP ? key_before(&peek, opened, cursor.at) : cursor.at);
+    offsets[1] = SIZET2NUM(cursor.at);
+    offsets[2] = SIZET2NUM(mp_peek_over(&peek, cursor.at));
+    mp_peek_end(&peek);
+    return rb_ary_new_from_values(3, offsets);
+}
+
+/* call-seq: view.head_size -> Integer: bytes of the head of a container */
+static VALUE
+rb_view_head_size(VALUE self)
+{
+    mp_cursor cursor;
+    mp_peek peek;
+    size_t offset;
+
+    offset = mp_view_peek(self, &peek);
+    cursor = mp_peek_open(&peek, offset);
+    mp_peek_end(&peek);
+    return SIZET2NUM(cursor.at - offset);
+}
+
+/* call-seq: view.append_to(string, from, to) -> string: the bytes of the message from one offset to another */
+static VALUE
+rb_view_append_to(VALUE self, VALUE string, VALUE from, VALUE to)
+{
+    long start = NUM2LONG(from), end = NUM2LONG(to);
+    mp_peek peek;
+
+    mp_view_peek(self, &peek);
+    rb_str_cat(string, (const char *)peek.look.bytes + start, end - start);
+    mp_peek_end(&peek);
+    return string;
+}
+
+void
+Init_manypack_splice(void)
+{
+    VALUE cView = mp_const("Manypack::View");
+
+    rb_define_private_method(cView, "span", rb_view_span, 1);
+    rb_define_private_method(cView, "head_size", rb_view_head_size, 0);
+    rb_define_private_method(cView, "append_to", rb_view_append_to, 3);
+}

@@ -1,0 +1,678 @@
+/* Manypack::View: the bytes of an object, into which one can look without building it. */
+#include "view.h"
+
+#include "decode.h"
+#include "error.h"
+#include "peek.h"
+#include "view_index.h"
+
+/* All offsets are from the start of the source, a String with one message that nobody can change. */
+typedef struct {
+    VALUE source;
+    VALUE codec;   /* the Codec by which values are decoded */
+    VALUE root;    /* the View of the message; 0 in that View itself */
+    VALUE index;   /* of a root: 0, Qtrue after the first look, and then its Index, if the message needs one */
+    size_t offset; /* of the head */
+    size_t end;    /* after the object; 0 while that is not known */
+} mp_view;
+
+static VALUE cView;
+static ID id_dig;
+
+static void
+view_mark(void *ptr)
+{
+    const mp_view *view = ptr;
+
+    rb_gc_mark_movable(view->source);
+    rb_gc_mark_movable(view->codec);
+    rb_gc_mark_movable(view->root);
+    rb_gc_mark_movable(view->index);
+}
+
+static void
+view_compact(void *ptr)
+{
+    mp_view *view = ptr;
+
+    view->source = rb_gc_location(view->source);
+    view->codec = rb_gc_location(view->codec);
+    view->root = rb_gc_location(view->root);
+    view->index = rb_gc_location(view->index);
+}
+
+static size_t
+view_memsize(const void *ptr)
+{
+    return mp_typed_memsize(sizeof(mp_view));
+}
+
+static const rb_data_type_t view_type = {
+    .wrap_struct_name = "Manypack::View",
+    .function = {.dmark = view_mark, .dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = view_memsize, .dcompact = view_compact},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
+};
+
+/* Valid while the caller has the object on its stack. */
+static mp_view *
+view_get(VALUE self)
+{
+    mp_view *view;
+
+    TypedData_Get_Struct(self, mp_view, &view_type, view);
+    return view;
+}
+
+/* --- peeking ---------------------------------------------------------------------------------------- */
+
+VALUE
+mp_view_root(VALUE self)
+{
+    VALUE root = view_get(self)->root;
+
+    return root ? root : self;
+}
+
+static VALUE
+index_set(VALUE root, VALUE index)
+{
+    RB_OBJ_WRITE(root, &view_get(root)->index, index);
+    return index;
+}
+
+/*
+ * The Index that all Views of a message share; 0 if there is none yet. It is made at the second look: many programs
+ * look once, and near the start, which costs less than an Index.
+ */
+static VALUE
+index_of(VALUE root)
+{
+    mp_view *view = view_get(root);
+    uint32_t max_depth;
+
+    if (view->index == Qtrue) {
+        max_depth = mp_unpack_max_depth(&mp_codec_get(view->codec)->options);
+        return index_set(root, mp_view_index_new(view->source, max_depth));
+    }
+    if (!view->index && !RB_OBJ_FROZEN(root)) view->index = Qtrue;
+    return view->index == Qtrue ? 0 : view->index;
+}
+
+size_t
+mp_view_peek(VALUE self, mp_peek *peek)
+{
+    const mp_view *view = view_get(self);
+
+    mp_peek_init(peek, view->source, view->codec, index_of(mp_view_root(self)));
+    return view->offset;
+}
+
+size_t
+mp_view_peek_once(VALUE self, mp_peek *peek)
+{
+    const mp_view *view = view_get(self);
+    VALUE index = view_get(mp_view_root(self))->index;
+
+    mp_peek_init(peek, view->source, view->codec, RTEST(index) && RB_OBJ_FROZEN(index) ? index : 0);
+    return view->offset;
+}
+
+/* --- parts ------------------------------------------------------------------------------------------ */
+
+/* Freezes a new View or makes it shareable if the options say so; frozen says that its root is. */
+static VALUE
+seal(VALUE self, const mp_options *options, bool frozen)
+{
+    if (options->freeze || options->shareable || frozen) RB_OBJ_FREEZE(self);
+    return options->shareable ? mp_obj_set_shareable(self) : self;
+}
+
+static VALUE
+view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
+{
+    mp_view *view;
+    VALUE self = TypedData_Make_Struct(cView, mp_view, &view_type, view);
+
+    RB_OBJ_WRITE(self, &view->source, source);
+    RB_OBJ_WRITE(self, &view->codec, codec);
+    RB_OBJ_WRITE(self, &view->root, root);
+    view->offset = offset;
+    view->end = end;
+    return self;
+}
+
+static VALUE
+part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
+{
+    VALUE self;
+
+    if (!root) root = view_new(peek->message, peek->codec_object, 0, 0, 0);
+    self = view_new(peek->message, peek->codec_object, root, offset, end);
+    return seal(self, &peek->codec->options, RB_OBJ_FROZEN(root));
+}
+
+/* The value at an offset, which is inside the bytes: a View of a container, any other object built. */
+VALUE
+mp_view_value_at(mp_peek *peek, VALUE root, size_t offset)
+{
+    if (mp_container_p(mp_peek_kind(peek, offset))) return part_new(peek, root, offset, 0);
+    return mp_peek_object(peek, offset, NULL);
+}
+
+/* What the remaining keys find in an object that is no container, as Hash#dig does. */
+static VALUE
+dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
+{
+    VALUE obj = mp_peek_object(peek, offset, NULL);
+
+    if (NIL_P(obj)) return Qnil;
+    if (rb_respond_to(obj, id_dig)) return rb_funcallv(obj, id_dig, argc, argv);
+    rb_raise(rb_eTypeError, "%" PRIsVALUE " does not have #dig method", rb_obj_class(obj));
+}
+
+/* What keys find, one in the other, from the object at an offset on. */
+static VALUE
+dig(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
+{
+    int i;
+
+    for (i = 0; i < argc; i++) {
+        mp_cursor cursor;
+
+        if (!mp_container_p(mp_peek_kind(peek, offset))) return dig_object(peek, offset, argc - i, argv + i);
+        cursor = mp_peek_open(peek, offset);
+        if (!mp_peek_find(peek, &cursor, argv[i])) return Qnil;
+        offset = cursor.at;
+    }
+    return mp_view_value_at(peek, root, offset);
+}
+
+/* --- making Views ----------------------------------------------------------------------------------- */
+
+/* A String of the same bytes that nobody can change, without an encoding. */
+static VALUE
+message_of(VALUE bytes)
+{
+    VALUE message;
+
+    StringValue(bytes);
+    message = rb_str_new_frozen(bytes);
+    if (ENCODING_GET(message) == mp_binary_index && rb_obj_class(message) == rb_cString) return message;
+    message = rb_str_subseq(message, 0, RSTRING_LEN(message));
+    rb_enc_associate_index(message, mp_binary_index);
+    return rb_obj_freeze(message);
+}
+
+/* TruncatedError if a message is empty, LimitError if it is longer than max_bytes. */
+static void
+check_size(VALUE message, const mp_options *options)
+{
+    size_t size = (size_t)RSTRING_LEN(message);
+
+    if (size > options->max_bytes) mp_raise_max_bytes(options->max_bytes, size, options->max_bytes);
+    if (!size) mp_raise_status(MP_E_TRUNCATED, (mp_blame){.start = (const uint8_t *)""});
+}
+
+/* Indexes all of the message, after which looking into it writes nothing: Ractors may share that. */
+static void
+index_finish(VALUE root)
+{
+    mp_view *view = view_get(root);
+    VALUE index;
+    mp_peek peek;
+
+    if (!view->index) view->index = Qtrue;
+    index = index_of(root);
+    if (index) {
+        mp_view_index_finish(index, view->source);
+    } else {
+        mp_peek_init(&peek, view->source, view->codec, 0);
+        mp_peek_over(&peek, 0);
+        mp_peek_end(&peek);
+    }
+}
+
+/* A message that is checked must not have a key twice, unless its reader said that the last one counts. */
+static VALUE
+codec_for(VALUE codec, bool checked)
+{
+    const mp_options *options = &mp_codec_get(codec)->options;
+    VALUE unique;
+
+    if (!checked || options->unique_keys || options->last_key) return codec;
+    unique = rb_hash_new();
+    rb_hash_aset(unique, ID2SYM(rb_intern("duplicate_keys")), ID2SYM(rb_intern("error")));
+    return mp_codec_with_options(codec, unique, MP_OWN);
+}
+
+VALUE
+mp_view_new(VALUE bytes, VALUE codec, bool checked)
+{
+    VALUE message = message_of(bytes), self;
+    const mp_options *options;
+
+    codec = codec_for(codec, checked);
+    options = &mp_codec_get(codec)->options;
+    check_size(message, options);
+    self = view_new(message, codec, 0, 0, 0);
+    if (checked || options->limited || options->shareable) {
+        index_set(self, mp_view_index_checked(message, mp_codec_get(codec)));
+        view_get(self)->end = (size_t)RSTRING_LEN(message);
+    } else if (options->freeze) {
+        index_finish(self);
+    }
+    return seal(self, options, false);
+}
+
+/* call-seq: View.over(bytes, codec, check) -> view */
+static VALUE
+rb_view_s_over(VALUE klass, VALUE bytes, VALUE codec, VALUE checked)
+{
+    return mp_view_new(bytes, codec, RTEST(checked));
+}
+
+/* Where a View ends. Without an index this costs a walk over it, once. */
+static size_t
+end_of(VALUE self)
+{
+    mp_view *view = view_get(self);
+    mp_peek peek;
+    size_t end;
+
+    if (view->end) return view->end;
+    end = mp_peek_over(&peek, mp_view_peek(self, &peek));
+    mp_peek_end(&peek);
+    if (!RB_OBJ_FROZEN(self)) view->end = end;
+    return end;
+}
+
+/* --- finding ---------------------------------------------------------------------------------------- */
+
+/*
+ * call-seq: view[key] -> object or nil
+ *
+ * Returns what a map has under a key, or an array at an index: a View of a container, any other value built; nil
+ * without one. An index may be negative. Of a key that a map has twice the first counts, unless
+ * <code>duplicate_keys: :last</code> was given.
+ *
+ * Raises TypeError for a View of anything but a map or an array, and a DecodeError where the bytes are not valid.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"ids" => [1, 2, 3]}))
+ *   view["ids"][-1] #=> 3
+ *   view["name"]    #=> nil
+ */
+static VALUE
+rb_view_aref(VALUE self, VALUE key)
+{
+    VALUE found = Qnil;
+    mp_cursor cursor;
+    mp_peek peek;
+
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at);
+    mp_peek_end(&peek);
+    return found;
+}
+
+/*
+ * call-seq: view.dig(key, *keys) -> object or nil
+ *
+ * Returns what the keys and indices find, one in the other, without a View for each step; nil where there is nothing.
+ * Raises TypeError if a step leads into a value that has no +dig+, and a DecodeError where the bytes are not valid.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
+ *   view.dig("users", 0, "name") #=> "Ada"
+ */
+static VALUE
+rb_view_dig(int argc, VALUE *argv, VALUE self)
+{
+    VALUE found;
+    mp_peek peek;
+    size_t offset;
+
+    rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
+    offset = mp_view_peek(self, &peek);
+    found = dig(&peek, mp_view_root(self), offset, argc, argv);
+    mp_peek_end(&peek);
+    return found;
+}
+
+/*
+ * call-seq: view.key?(key) -> true or false
+ *
+ * Returns true if a map has the key, or an array the index. Raises what View#[] raises.
+ *
+ *   Manypack::View.new(Manypack.pack({"id" => nil})).key?("id") #=> true
+ */
+static VALUE
+rb_view_key_p(VALUE self, VALUE key)
+{
+    mp_cursor cursor;
+    mp_peek peek;
+    bool found;
+
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    found = mp_peek_find(&peek, &cursor, key);
+    mp_peek_end(&peek);
+    return found ? Qtrue : Qfalse;
+}
+
+/* --- iteration -------------------------------------------------------------------------------------- */
+
+/* The value that a cursor is at, which goes on after it. */
+static VALUE
+next_value(mp_peek *peek, mp_cursor *cursor, VALUE root)
+{
+    size_t offset = cursor->at;
+
+    mp_peek_check(peek, mp_cursor_next(cursor));
+    if (mp_container_p(mp_peek_kind(peek, offset))) return part_new(peek, root, offset, cursor->at);
+    return mp_peek_object(peek, offset, NULL);
+}
+
+/* The same for a map key. */
+static VALUE
+next_key(mp_peek *peek, mp_cursor *cursor)
+{
+    size_t offset = cursor->at;
+
+    mp_peek_check(peek, mp_cursor_next(cursor));
+    return mp_peek_key(peek, offset);
+}
+
+static VALUE
+view_size(VALUE self, VALUE args, VALUE enumerator)
+{
+    mp_cursor cursor;
+    mp_peek peek;
+
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    mp_peek_end(&peek);
+    return ULL2NUM(cursor.kind == MP_MAP ? cursor.left / 2 : cursor.left);
+}
+
+/*
+ * call-seq: view.size -> Integer
+ *
+ * Returns the number of pairs of a map, or of elements of an array, as its head declares it. Raises TypeError for a
+ * View of anything else.
+ *
+ *   Manypack::View.new(Manypack.pack([1, 2, 3])).size #=> 3
+ */
+static VALUE
+rb_view_size(VALUE self)
+{
+    return view_size(self, Qnil, Qnil);
+}
+
+/*
+ * call-seq:
+ *   view.each { |element| ... } -> view
+ *   view.each { |key, value| ... } -> view
+ *   view.each -> Enumerator
+ *
+ * Yields the elements of an array, or the pairs of a map: containers as Views, other values built. A View is
+ * Enumerable. Raises what View#[] raises.
+ *
+ *   view = Manypack::View.new(Manypack.pack([{"id" => 1}, {"id" => 2}]))
+ *   view.map { |row| row["id"] } #=> [1, 2]
+ */
+static VALUE
+rb_view_each(VALUE self)
+{
+    VALUE root = mp_view_root(self);
+    mp_cursor cursor;
+    mp_peek peek;
+
+    RETURN_SIZED_ENUMERATOR(self, 0, NULL, view_size);
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    while (cursor.left) {
+        VALUE key = cursor.kind == MP_MAP ? next_key(&peek, &cursor) : Qundef;
+        VALUE value = next_value(&peek, &cursor, root);
+
+        rb_yield(key == Qundef ? value : rb_assoc_new(key, value));
+        mp_peek_refresh(&peek);
+    }
+    mp_peek_end(&peek);
+    return self;
+}
+
+/*
+ * call-seq: view.keys -> Array
+ *
+ * Returns the keys of a map, in its order. Raises TypeError for a View of anything else.
+ *
+ *   Manypack::View.new(Manypack.pack({"id" => 1, "tags" => []})).keys #=> ["id", "tags"]
+ */
+static VALUE
+rb_view_keys(VALUE self)
+{
+    VALUE keys = rb_ary_new();
+    mp_cursor cursor;
+    mp_peek peek;
+
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    if (cursor.kind != MP_MAP) rb_raise(rb_eTypeError, "expected a map, got array");
+    while (cursor.left) {
+        rb_ary_push(keys, next_key(&peek, &cursor));
+        mp_peek_check(&peek, mp_cursor_next(&cursor));
+    }
+    mp_peek_end(&peek);
+    return keys;
+}
+
+/* --- the whole -------------------------------------------------------------------------------------- */
+
+/*
+ * call-seq: view.type -> Symbol
+ *
+ * Returns what the bytes are, in the words of the MessagePack specification: +:map+, +:array+, +:str+, +:bin+,
+ * +:integer+, +:float+, +:boolean+, +:nil+ or +:ext+. Anything but a container can only be a whole message.
+ *
+ *   Manypack::View.new("\x90").type #=> :array
+ */
+static VALUE
+rb_view_type(VALUE self)
+{
+    mp_kind kind;
+    mp_peek peek;
+    size_t offset;
+
+    offset = mp_view_peek(self, &peek);
+    kind = mp_peek_kind(&peek, offset);
+    if (kind == MP_NEVER) mp_peek_over(&peek, offset);
+    mp_peek_end(&peek);
+    return mp_kind_symbol(kind);
+}
+
+/*
+ * call-seq: view.value -> object
+ *
+ * Unpacks all of it, and returns and raises what Manypack.unpack does; a DecodeError has the offset in the message.
+ *
+ *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].value #=> [1, 2]
+ */
+static VALUE
+rb_view_value(VALUE self)
+{
+    VALUE source = view_get(self)->source, codec = view_get(self)->codec, value;
+    size_t end = view_get(self)->offset;
+
+    value = mp_decode_part(source, &end, mp_codec_get(codec));
+    RB_GC_GUARD(codec);
+    return value;
+}
+
+/*
+ * call-seq: view.bytes -> String
+ *
+ * Returns the packed bytes, frozen or not, as they stand in the message. Raises a DecodeError unless they are whole.
+ *
+ *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].bytes #=> "\x92\x01\x02"
+ */
+static VALUE
+rb_view_bytes(VALUE self)
+{
+    size_t end = end_of(self);
+    const mp_view *view = view_get(self);
+
+    return rb_str_subseq(view->source, (long)view->offset, (long)(end - view->offset));
+}
+
+/*
+ * call-seq: view.bytesize -> Integer
+ *
+ * Returns how many bytes it has. Raises a DecodeError unless they are whole.
+ *
+ *   Manypack::View.new("\x92\x01\x02").bytesize #=> 3
+ */
+static VALUE
+rb_view_bytesize(VALUE self)
+{
+    return SIZET2NUM(end_of(self) - view_get(self)->offset);
+}
+
+/*
+ * call-seq: view.offset -> Integer
+ *
+ * Returns the offset of its first byte in the message.
+ *
+ *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].offset #=> 5
+ */
+static VALUE
+rb_view_offset(VALUE self)
+{
+    return SIZET2NUM(view_get(self)->offset);
+}
+
+/*
+ * call-seq: view == other -> true or false
+ *
+ * Returns true for a View of the same bytes. Two encodings of one value are not the same bytes: see View#canonical?.
+ *
+ *   Manypack::View.new("\x92\x01\x02") == Manypack::View.new("\x92\x01\x02") #=> true
+ */
+static VALUE
+rb_view_equal(VALUE self, VALUE other)
+{
+    size_t size;
+
+    if (self == other) return Qtrue;
+    if (!rb_typeddata_is_kind_of(other, &view_type)) return Qfalse;
+    size = end_of(self) - view_get(self)->offset;
+    if (size != end_of(other) - view_get(other)->offset) return Qfalse;
+    return memcmp(RSTRING_PTR(view_get(self)->source) + view_get(self)->offset,
+                  RSTRING_PTR(view_get(other)->source) + view_get(other)->offset, size) ? Qfalse : Qtrue;
+}
+
+/*
+ * call-seq: view.hash -> Integer
+ *
+ * Returns a hash of the bytes: Views that are equal have the same.
+ *
+ *   Manypack::View.new("\x01").hash == Manypack::View.new("\x01").hash #=> true
+ */
+static VALUE
+rb_view_hash(VALUE self)
+{
+    size_t end = end_of(self);
+    const mp_view *view = view_get(self);
+
+    return ST2FIX(rb_memhash(RSTRING_PTR(view->source) + view->offset, (long)(end - view->offset)));
+}
+
+/*
+ * call-seq: view.freeze -> view
+ *
+ * Freezes it, and the View of the whole message, which is indexed to its end for that: a frozen View is shareable
+ * between Ractors if its Codec is. Raises a DecodeError if the message is not well formed.
+ *
+ *   Ractor.shareable?(Manypack::View.new("\x92\x01\x02").freeze) #=> true
+ */
+static VALUE
+rb_view_freeze(VALUE self)
+{
+    VALUE root = mp_view_root(self);
+
+    if (!RB_OBJ_FROZEN(root)) {
+        index_finish(root);
+        rb_obj_freeze(root);
+    }
+    return rb_obj_freeze(self);
+}
+
+/* call-seq: view.codec -> Codec: the one by which values are built */
+static VALUE
+rb_view_codec(VALUE self)
+{
+    return view_get(self)->codec;
+}
+
+/* call-seq: view.symbolize_keys? -> true or false */
+static VALUE
+rb_view_symbolize_keys_p(VALUE self)
+{
+    return mp_codec_get(view_get(self)->codec)->options.symbolize_keys ? Qtrue : Qfalse;
+}
+
+/* call-seq: view.last_key? -> true or false: whether the last of equal keys counts, and not the first */
+static VALUE
+rb_view_last_key_p(VALUE self)
+{
+    return mp_codec_get(view_get(self)->codec)->options.last_key ? Qtrue : Qfalse;
+}
+
+/*
+ * call-seq: Manypack.dig(bytes, key, *keys) -> object or nil
+ *
+ * Returns what the keys and indices find, one in the other, in packed bytes: View#dig for a single look.
+ *
+ *   Manypack.dig(Manypack.pack({"users" => [{"name" => "Ada"}]}), "users", 0, "name") #=> "Ada"
+ */
+static VALUE
+rb_manypack_dig(int argc, VALUE *argv, VALUE self)
+{
+    VALUE codec = mp_default_codec()->object, message, found;
+    mp_peek peek;
+
+    rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
+    message = message_of(argv[0]);
+    check_size(message, &mp_codec_get(codec)->options);
+    mp_peek_init(&peek, message, codec, 0);
+    found = dig(&peek, 0, 0, argc - 1, argv + 1);
+    mp_peek_end(&peek);
+    return found;
+}
+
+void
+Init_manypack_view(void)
+{
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+
+    id_dig = rb_intern("dig");
+    cView = rb_define_class_under(mManypack, "View", rb_cObject);
+    rb_gc_register_mark_object(cView);
+    rb_undef_alloc_func(cView);
+    rb_include_module(cView, rb_mEnumerable);
+
+    rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
+    rb_define_private_method(rb_singleton_class(cView), "over", rb_view_s_over, 3);
+    rb_define_method(cView, "[]", rb_view_aref, 1);
+    rb_define_method(cView, "dig", rb_view_dig, -1);
+    rb_define_method(cView, "key?", rb_view_key_p, 1);
+    rb_define_method(cView, "size", rb_view_size, 0);
+    rb_define_method(cView, "each", rb_view_each, 0);
+    rb_define_method(cView, "keys", rb_view_keys, 0);
+    rb_define_method(cView, "type", rb_view_type, 0);
+    rb_define_method(cView, "value", rb_view_value, 0);
+    rb_define_method(cView, "bytes", rb_view_bytes, 0);
+    rb_define_method(cView, "bytesize", rb_view_bytesize, 0);
+    rb_define_method(cView, "offset", rb_view_offset, 0);
+    rb_define_method(cView, "==", rb_view_equal, 1);
+    rb_define_method(cView, "eql?", rb_view_equal, 1);
+    rb_define_method(cView, "hash", rb_view_hash, 0);
+    rb_define_method(cView, "freeze", rb_view_freeze, 0);
+    rb_define_private_method(cView, "codec", rb_view_codec, 0);
+    rb_define_private_method(cView, "symbolize_keys?", rb_view_symbolize_keys_p, 0);
+    rb_define_private_method(cView, "last_key?", rb_view_last_key_p, 0);
+}

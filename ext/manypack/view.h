@@ -1,0 +1,28 @@
+/* Manypack::View: the bytes of an object, into which one can look without building it. */
+#ifndef MANYPACK_VIEW_H
+#define MANYPACK_VIEW_H
+
+#include "peek.h"
+
+/* A View of the one object in a String, by a Codec. checked, or an option that refuses messages, checks all of it. */
+VALUE mp_view_new(VALUE bytes, VALUE codec, bool checked);
+
+/* The View of the whole message that a View is a part of. */
+VALUE mp_view_root(VALUE view);
+
+/* Starts a peek into the message of a View, and returns the View's offset. The first look makes no Index, others do. */
+size_t mp_view_peek(VALUE view, mp_peek *peek);
+
+/*
+ * The same for one pass over the bytes, which uses an Index only if it is complete: it would have to be built up to
+ * each place that the pass comes to.
+ */
+size_t mp_view_peek_once(VALUE view, mp_peek *peek);
+
+/*
+ * The value at an offset, which is inside the message: a View of a container, any other object built. root is the View
+ * of the message; 0 for one that has none yet.
+ */
+VALUE mp_view_value_at(mp_peek *peek, VALUE root, size_t offset);
+
+#endif

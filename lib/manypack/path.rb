@@ -1,0 +1,233 @@
+# frozen_string_literal: true
+
+#--
+# Manypack::Path: where in a message something is.
+#++
+require "strscan"
+
+module Manypack
+  # The places in a message that a path names, such as <code>$.statuses[*].user.screen_name</code>. A Path is parsed
+  # once, frozen, and shareable between Ractors.
+  #
+  # A path starts with <code>$</code>, the message, and goes on with
+  #
+  # <code>.name</code>:: the value of a str key of a map; a name ends before <code>.</code>, <code>[</code> or
+  #                      white space
+  # <code>["any name"]</code>:: the same for any key, with the escapes of a JSON string; also in single quotes
+  # <code>[3]</code>:: an element of an array, from the end if it is negative; in a map the value of that Integer key
+  # <code>[*]</code>, <code>.*</code>:: every element of an array, every value of a map
+  #
+  # The parts of a message that have no such place are passed over: a Path that finds nothing yields nothing.
+  #
+  #   bytes = Manypack.pack({"users" => [{"name" => "Ada"}, {"name" => "Matz"}]})
+  #   Manypack::Path.new("$.users[*].name").to_a(bytes)  #=> ["Ada", "Matz"]
+  #   Manypack::Path.new("$.users[-1].name").first(bytes) #=> "Matz"
+  class Path
+    # Every element or value: the step <code>[*]</code>.
+    #
+    #   Manypack::Path.new("$.users[*]").steps #=> ["users", Manypack::Path::ALL]
+    ALL = :*
+
+    # An Array of Strings (keys), Integers (indices, or keys that are Integers) and ALL.
+    #
+    #   Manypack::Path.new("$.users[-1].name").steps #=> ["users", -1, "name"]
+    attr_reader :steps
+
+    # Parses a String. Raises ArgumentError, which shows the place, for anything but a path, and TypeError for anything
+    # but a String.
+    #
+    #   Manypack::Path.new('$["first name"]').steps #=> ["first name"]
+    def initialize(path)
+      @steps = Ractor.make_shareable(Parser.new(path).steps)
+      freeze
+    end
+
+    # Returns the Path of the given steps: Strings, Symbols, Integers and ALL. Raises TypeError for any other.
+    #
+    #   Manypack::Path.of("users", 0, "name").to_s #=> "$.users[0].name"
+    def self.of(*steps)
+      new(steps.inject("$") { |path, step| path + Step.to_s(step) })
+    end
+
+    # Returns the Path that is meant by a Path or a String, which need not start with $ if it is relative.
+    def self.for(path, relative: false) # :nodoc:
+      return path if path.is_a?(Path)
+      return new(path) if !relative || !path.is_a?(String) || path.start_with?("$")
+
+      new(path.start_with?("[") ? "$#{path}" : "$.#{path}")
+    end
+
+    # Returns true if a step is ALL.
+    #
+    #   Manypack::Path.new("$[*].id").all? #=> true
+    def all?
+      @steps.include?(ALL)
+    end
+
+    # Yields what the path finds in packed bytes, a String, or in a View, in the order of the message: containers as
+    # Views, other values built. Without a block it returns an Enumerator. The options are those of View.new; a View
+    # has its own. Raises a DecodeError where the bytes are not valid.
+    #
+    #   bytes = Manypack.pack([{"id" => 1}, {}, {"id" => 2}])
+    #   Manypack::Path.new("$[*].id").each(bytes) { |id| puts id }
+    def each(source, **options, &block)
+      return enum_for(:each, source, **options) unless block
+
+      view(source, options).__send__(:search, @steps, &block)
+      self
+    end
+
+    # Returns the first of what Path#each yields, or nil.
+    #
+    #   Manypack::Path.new("$[*].id").first(Manypack.pack([{}, {"id" => 2}])) #=> 2
+    def first(source, **options)
+      each(source, **options) { |value| return value }
+      nil
+    end
+
+    # Returns all that Path#each yields, an Array.
+    #
+    #   Manypack::Path.new("$[*].id").to_a(Manypack.pack([{"id" => 1}, {"id" => 2}])) #=> [1, 2]
+    def to_a(source, **options)
+      values = []
+      each(source, **options) { |value| values << value }
+      values
+    end
+
+    # Returns the path in its shortest form, a String.
+    #
+    #   Manypack::Path.new("$['users'][*]").to_s #=> "$.users[*]"
+    def to_s
+      @steps.inject("$") { |path, step| path + Step.to_s(step) }
+    end
+
+    # Returns a String that names the path.
+    #
+    #   Manypack::Path.new("$.a").inspect #=> "#<Manypack::Path $.a>"
+    def inspect
+      "#<#{self.class} #{self}>"
+    end
+
+    # Returns true for a Path with the same steps.
+    #
+    #   Manypack::Path.new("$.a") == Manypack::Path.new("$['a']") #=> true
+    def ==(other)
+      other.is_a?(Path) && steps == other.steps
+    end
+    alias eql? ==
+
+    # Returns an Integer: Paths that are equal have the same.
+    #
+    #   Manypack::Path.new("$.a").hash == Manypack::Path.new("$['a']").hash #=> true
+    def hash
+      [Path, @steps].hash
+    end
+
+    private
+
+    def view(source, options)
+      return View.new(source, **options) unless source.is_a?(View)
+      raise ArgumentError, "a View has its own options" unless options.empty?
+
+      source
+    end
+
+    # A step of a path as text.
+    module Step # :nodoc:
+      # What a name may have without quotes, after the dot.
+      NAME = /[^.\[\]\s*"'$][^.\[\]\s]*/
+
+      def self.to_s(step)
+        case step
+        when ALL then "[*]"
+        when Integer then "[#{step}]"
+        when Symbol then to_s(step.name)
+        when /\A#{NAME}\z/o then ".#{step}"
+        when String then "[#{quote(step)}]"
+        else raise TypeError, "a step of a path is a String, an Integer or Path::ALL, got #{step.class}"
+        end
+      end
+
+      def self.quote(name)
+        escaped = name.encode(Encoding::UTF_8).gsub(/["\\\x00-\x1f]/) do |char|
+          Parser::ESCAPES.key(char)&.then { |letter| "\\#{letter}" } || format("\\u%04x", char.ord)
+        end
+        %("#{escaped}")
+      end
+    end
+
+    # Reads a path from left to right.
+    class Parser # :nodoc:
+      ESCAPES = {"n" => "\n", "r" => "\r", "t" => "\t", "b" => "\b", "f" => "\f", "/" => "/", "\\" => "\\", '"' => '"',
+                 "'" => "'"}.freeze
+
+      def initialize(path)
+        raise TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
+
+        @path = path.encode(Encoding::UTF_8)
+        @text = StringScanner.new(@path)
+      end
+
+      def steps
+        @text.skip(/\$/) or expected("a path starts with $")
+        steps = []
+        steps << step until @text.eos?
+        steps
+      end
+
+      private
+
+      def step
+        if @text.skip(/\./) then @text.skip(/\*/) ? ALL : name
+        elsif @text.skip(/\[/) then bracket
+        else expected("expected . or [")
+        end
+      end
+
+      def name
+        @text.scan(Step::NAME) or expected("expected a name or *")
+      end
+
+      def bracket
+        step = @text.skip(/\*/) ? ALL : quoted || index
+        @text.skip(/\]/) or expected("expected ]")
+        step
+      end
+
+      def quoted
+        quote = @text.scan(/["']/) or return
+        name = +""
+        name << character(quote) until @text.skip(/#{quote}/)
+        name
+      end
+
+      def character(quote)
+        @text.scan(/[^\\#{quote}]+/) || escape || expected("expected #{quote}")
+      end
+
+      def escape
+        return unless @text.skip(/\\/)
+
+        ESCAPES[@text.check(/./m)]&.tap { @text.getch } || code_point or expected("unknown escape")
+      end
+
+      # As in JSON, a character beyond U+FFFF is a pair of surrogates.
+      def code_point
+        if @text.skip(/u(d[89ab]\h\h)\\u(d[c-f]\h\h)/i)
+          [0x10000 + ((@text[1].hex & 0x3ff) << 10 | @text[2].hex & 0x3ff)].pack("U")
+        elsif @text.skip(/u(?!d[89a-f])(\h{4})/i)
+          [@text[1].hex].pack("U")
+        end
+      end
+
+      def index
+        @text.scan(/-?(?:0|[1-9]\d*)/)&.to_i or expected("expected an index, * or a name in quotes")
+      end
+
+      def expected(what)
+        raise ArgumentError, "#{what}\n  #{@path}\n  #{" " * @text.charpos}^"
+      end
+    end
+    private_constant :Step, :Parser
+  end
+end

@@ -1,0 +1,203 @@
+# frozen_string_literal: true
+
+#--
+# Manypack::View, the half that is made of the other half: view.c.
+#++
+require_relative "view/splice"
+
+module Manypack
+  # Packed bytes as a value: it answers what a Hash or an Array would, without being unpacked. A View of a map or an
+  # array finds what you ask for in the bytes, and makes only that: a number, a String, or a View of a container in it.
+  # A Ractor can share it once it is frozen.
+  #
+  #   bytes = Manypack.pack({"users" => [{"name" => "Ada", "id" => 1}], "next" => nil})
+  #   view = Manypack::View.new(bytes)
+  #   view["users"][0]["name"]                        #=> "Ada"
+  #   view.dig("users", -1, "id")                     #=> 1
+  #   view["users"].map { |user| user["name"] }       #=> ["Ada"]
+  #   view => {users: [{name:}]}
+  #   name                                            #=> "Ada"
+  #
+  # Bytes are checked where they are looked at: an invalid message raises a DecodeError when a look meets the fault,
+  # with its offset in the whole message. <code>check: true</code> checks everything first.
+  #
+  # Values are what unpacking with the same options would make of them. A View refers to the whole message and keeps it
+  # alive; View#detach copies the part.
+  class View
+    # What View#splice takes out.
+    #
+    #   view.splice("password" => Manypack::View::REMOVED)
+    REMOVED = Object.new.tap do |removed|
+      def removed.inspect = "Manypack::View::REMOVED"
+    end.freeze
+
+    # Returns a View of the one object in a String of packed bytes, which is not copied unless it is short.
+    #
+    # check:: refuse at once what Manypack.unpack would refuse with the same options, trailing bytes included, and maps
+    #         that have a key twice (default false)
+    # options:: those of Manypack.unpack. Those that refuse messages, such as +max_objects+ or +untrusted+, check
+    #           everything at once; so does +shareable+, which makes the View and all Views from it shareable
+    #
+    # Without +check+ the first of two equal keys counts, after which a look need not read on. That differs from
+    # unpacking, which keeps the last: two readers of one message can see different values. With
+    # <code>duplicate_keys: :last</code> each look reads its map to the end and agrees with unpacking;
+    # <code>duplicate_keys: :error</code> refuses such a message.
+    #
+    # Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,
+    # TruncatedError for an empty String, and other DecodeErrors where everything is checked.
+    #
+    #   Manypack::View.new("\x92\x01\x02")[1] #=> 2
+    def self.new(bytes, check: false, **options)
+      over(bytes, options.empty? ? DefaultFactory.codec : DefaultFactory.codec(**options), check)
+    end
+
+    # Returns what View#[] finds. Without such a key or index it returns the default, or what the block returns for the
+    # key; otherwise it raises KeyError or IndexError. Raises what View#[] raises.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"id" => 1}))
+    #   view.fetch("id")          #=> 1
+    #   view.fetch("name", "?")   #=> "?"
+    #   view.fetch("name") { |key| key.upcase } #=> "NAME"
+    def fetch(key, *default)
+      raise ArgumentError, "wrong number of arguments (given #{default.size + 1}, expected 1..2)" if default.size > 1
+
+      value = self[key]
+      return value unless value.nil? && !key?(key)
+      return yield(key) if block_given?
+      return default.first unless default.empty?
+      raise IndexError, "index #{key} outside of the array's #{size} elements" if type == :array
+
+      raise KeyError.new("key not found: #{key.inspect}", receiver: self, key: key)
+    end
+
+    alias length size
+
+    # Returns true for a map or an array without elements. Raises what View#size raises.
+    #
+    #   Manypack::View.new("\x90").empty? #=> true
+    def empty?
+      size.zero?
+    end
+
+    # Yields the pairs of a map, like View#each. Raises TypeError for a View of anything else.
+    #
+    #   Manypack::View.new(Manypack.pack({"id" => 1})).each_pair { |key, value| p key, value }
+    def each_pair(&block)
+      raise ::TypeError, "expected a map, got #{type}" unless type == :map
+
+      each(&block)
+    end
+
+    # Returns a Hash of a map's pairs: containers as Views, other values built. Of a key that the map has twice it has
+    # the value that View#[] finds. With a block it is a Hash of the pairs that the block returns. Raises TypeError for a
+    # View of anything but a map, or of an array of pairs.
+    #
+    #   Manypack::View.new(Manypack.pack({"id" => 1})).to_h #=> {"id" => 1}
+    def to_h(&block)
+      return super if block || type != :map
+
+      each_with_object({}) { |(key, value), hash| hash[key] = value if last_key? || !hash.key?(key) }
+    end
+
+    # Returns the values that the paths find, each a Path, a String such as <code>"$.a[0]"</code>, or an Array of keys:
+    # for each path the first value, or nil.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"id" => 1, "user" => {"name" => "Ada"}}))
+    #   view.dig_many("$.id", ["user", "name"]) #=> [1, "Ada"]
+    def dig_many(*paths)
+      paths.map { |path| path.is_a?(Array) ? dig(*path) : Path.for(path).first(self) }
+    end
+
+    # Returns an Array of all values that a path finds, a Path or a String; with a block it yields them instead and
+    # returns the View. A Path that is used more than once is better made once. Raises ArgumentError for a String that
+    # is no path, and a DecodeError where the bytes are not valid.
+    #
+    #   view = Manypack::View.new(Manypack.pack([{"id" => 1}, {"id" => 2}]))
+    #   view.query("$[*].id") #=> [1, 2]
+    def query(path, &block)
+      path = Path.for(path)
+      return path.to_a(self) unless block
+
+      path.each(self, &block)
+      self
+    end
+
+    # For pattern matching: the elements of an array. Other Views do not match array patterns.
+    #
+    #   case Manypack::View.new(Manypack.pack(["ok", 1]))
+    #   in ["ok", Integer => id] then id #=> 1
+    #   end
+    def deconstruct
+      to_a
+    end
+
+    # For pattern matching: builds the values that a pattern names, an Array of Symbols, which also match keys that are
+    # Strings; for +nil+ (<code>**rest</code>) all of them. Other Views do not match hash patterns.
+    #
+    #   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})) => {id:}
+    #   id #=> 1
+    def deconstruct_keys(names)
+      return to_h.transform_keys { |key| key.is_a?(String) ? key.to_sym : key } unless names
+
+      names.each_with_object({}) do |name, found|
+        key = symbolize_keys? ? name : name.name
+        value = self[key]
+        found[name] = value if !value.nil? || key?(key)
+      end
+    end
+
+    # Pattern matching asks whether an object can be taken apart, and a map is no array.
+    def respond_to?(name, include_all = false) # :nodoc:
+      case name.to_sym
+      when :deconstruct then type == :array
+      when :deconstruct_keys then type == :map
+      else super
+      end
+    end
+
+    # Returns a View of new bytes in which some values are changed and everything else is copied as it is. The changes
+    # are a Hash of paths and values: a path is a Path without <code>*</code>, or a String such as "a.b" or "a[0].b"; a
+    # value is any object that can be packed, Views included, or REMOVED. A path whose last key or index is not there
+    # adds it at the end of the map or array; REMOVED has no effect on it.
+    #
+    # Raises ArgumentError for what is no path, and for changes of which one replaces another; KeyError if there is no
+    # map or array to change; IndexError for an index beyond the end of an array; a DecodeError where the bytes are not
+    # valid; and what Manypack.pack raises for a value.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1, "password" => "x"}}))
+    #   view.splice("user.name" => "Ada", "user.password" => Manypack::View::REMOVED).value
+    #   #=> {"user" => {"id" => 1, "name" => "Ada"}}
+    def splice(changes)
+      splice = Splice.new(self)
+      changes.each { |path, value| splice.change(Path.for(path, relative: true), value) }
+      self.class.__send__(:over, splice.bytes, codec, false)
+    end
+
+    # Returns a View of a copy of its bytes, which no longer keeps the whole message alive.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"log" => "x" * 1_000_000, "user" => {"id" => 1}}))
+    #   user = view["user"].detach
+    #   user["id"] #=> 1
+    def detach
+      self.class.send(:over, bytes, codec, false)
+    end
+
+    # Writes its bytes to a Packer as they are: a View in an object that is packed costs a copy. Raises a DecodeError
+    # unless they are whole.
+    #
+    #   part = Manypack::View.new(Manypack.pack({"a" => [1, 2]}))["a"]
+    #   Manypack.pack({"b" => part}) == Manypack.pack({"b" => [1, 2]}) #=> true
+    def to_msgpack(packer)
+      packer.buffer.write(bytes)
+      packer
+    end
+
+    # Shows type, size and place.
+    #
+    #   Manypack::View.new(Manypack.pack({"id" => 1})).inspect #=> "#<Manypack::View map of 1 at byte 0>"
+    def inspect
+      count = " of #{size}" if %i[map array].include?(type)
+      "#<#{self.class} #{type}#{count} at byte #{offset}>"
+    end
+  end
+end

@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+#--
+# Manypack::View::Splice: a message made of another one by copying all that does not change.
+#++
+module Manypack
+  class View
+    # Collects changes to a View's bytes and applies them in one pass. All offsets are those of the whole message.
+    class Splice # :nodoc:
+      # Replaces the bytes from one offset to another. Of two Edits at one offset, as at the end of two nested
+      # containers, that of the inner container, which starts later, comes first.
+      Edit = Struct.new(:from, :to, :bytes, :container, :path)
+
+      def initialize(view)
+        @view = view
+        @edits = []
+        @growth = Hash.new(0) # of the container at an offset, in pairs or elements
+        @containers = {}      # by their offsets
+        @added = {}           # pairs of a container's offset and a key
+      end
+
+      def change(path, value)
+        *parents, key = path.steps
+        raise ArgumentError, "a path to change names one key or index, got #{path}" if path.steps.empty? || path.all?
+
+        container = container_at(parents, path)
+        span = container.__send__(:span, key)
+        if REMOVED.equal?(value) then remove(container, span, path)
+        elsif span then edit(container, span[1], span[2], pack(value), path)
+        else append(container, key, value, path)
+        end
+      end
+
+      def bytes
+        edits = (@edits + heads).sort_by.with_index { |edit, order| [edit.from, -edit.container, order] }
+        start = @view.offset
+        message = String.new(capacity: @view.bytesize + edits.sum { |edit| edit.bytes.bytesize })
+        edits.each do |edit|
+          raise ArgumentError, "#{edit.path} is in what another change replaces" if edit.from < start
+
+          copy(start, edit.from, message) << edit.bytes
+          start = edit.to
+        end
+        copy(start, @view.offset + @view.bytesize, message)
+      end
+
+      private
+
+      def container_at(steps, path)
+        found = steps.empty? ? @view : @view.dig(*steps)
+        return @containers[found.offset] ||= found if found.is_a?(View)
+
+        raise KeyError.new("no map or array to change at #{Path.of(*steps)}", receiver: @view, key: path)
+      end
+
+      def edit(container, from, to, bytes, path)
+        @edits << Edit.new(from, to, bytes, container.offset, path)
+      end
+
+      def remove(container, span, path)
+        return unless span
+
+        edit(container, span[0], span[2], "", path)
+        @growth[container.offset] -= 1
+      end
+
+      def append(container, key, value, path)
+        if container.type == :array && key != container.size + @growth[container.offset]
+          raise IndexError, "index #{key} outside of the array's #{container.size} elements, at #{path}"
+        end
+
+        raise ArgumentError, "#{path} is added twice" if @added[[container.offset, key]]
+
+        @added[[container.offset, key]] = true
+        finish = container.offset + container.bytesize
+        pair = container.type == :map ? pack(key) + pack(value) : pack(value)
+        edit(container, finish, finish, pair, path)
+        @growth[container.offset] += 1
+      end
+
+      # The Edits of the heads of containers that grow or shrink.
+      def heads
+        @growth.filter_map do |start, growth|
+          next if growth.zero?
+
+          container = @containers[start]
+          Edit.new(start, start + container.__send__(:head_size), head(container, container.size + growth), start, nil)
+        end
+      end
+
+      def head(container, count)
+        packer = Packer.new
+        container.type == :map ? packer.write_map_header(count) : packer.write_array_header(count)
+        packer.to_s
+      end
+
+      def pack(value)
+        @view.__send__(:codec).pack(value)
+      end
+
+      def copy(from, to, message)
+        @view.__send__(:append_to, message, from, to)
+      end
+    end
+    private_constant :Splice
+  end
+end
