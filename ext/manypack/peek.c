@@ -171,7 +171,7 @@ simple_key(const mp_peek *peek, VALUE obj, mp_key *key)
 }
 
 /*
- * Which of two equal keys counts: the first, after which nothing has to be read, unless the options say otherwise. Where
+ * Which of two equal keys counts: the first, after which nothing has to be read, unless the options say otherwise. If
  * they forbid equal keys, the message was checked.
  */
 static mp_find_which

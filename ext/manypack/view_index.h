@@ -5,7 +5,7 @@
 #include "codec.h"
 #include "tape.h"
 
-/* A message of fewer bytes needs no Index: passing over what is in it takes no longer. Nor can 4 GiB or more have one. */
+/* A message of fewer bytes needs no Index: passing over what is in it takes no longer. One of 4 GiB can have none. */
 #define MP_VIEW_INDEX_MIN 512
 
 /* An empty Index for a message with containers at most max_depth deep; 0 if it needs or can have none. */

@@ -13,6 +13,15 @@ module Manypack
       "#<#{self.class}#{description}>"
     end
 
+    # Returns a View of packed bytes, with the options and ext types of the codec. Arguments and errors are those of
+    # View.new.
+    #
+    #   codec = Manypack::Codec.new(symbolize_keys: true)
+    #   codec.view(codec.pack({id: 1}))[:id] #=> 1
+    def view(bytes, check: false)
+      View.__send__(:over, bytes, self, check)
+    end
+
     private
 
     def description

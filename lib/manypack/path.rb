@@ -49,14 +49,6 @@ module Manypack
       new(steps.inject("$") { |path, step| path + Step.to_s(step) })
     end
 
-    # Returns the Path that is meant by a Path or a String, which need not start with $ if it is relative.
-    def self.for(path, relative: false) # :nodoc:
-      return path if path.is_a?(Path)
-      return new(path) if !relative || !path.is_a?(String) || path.start_with?("$")
-
-      new(path.start_with?("[") ? "$#{path}" : "$.#{path}")
-    end
-
     # Returns true if a step is ALL.
     #
     #   Manypack::Path.new("$[*].id").all? #=> true

@@ -27,9 +27,8 @@ module Manypack
     # What View#splice takes out.
     #
     #   view.splice("password" => Manypack::View::REMOVED)
-    REMOVED = Object.new.tap do |removed|
-      def removed.inspect = "Manypack::View::REMOVED"
-    end.freeze
+    module REMOVED
+    end
 
     # Returns a View of the one object in a String of packed bytes, which is not copied unless it is short.
     #
@@ -89,8 +88,8 @@ module Manypack
     end
 
     # Returns a Hash of a map's pairs: containers as Views, other values built. Of a key that the map has twice it has
-    # the value that View#[] finds. With a block it is a Hash of the pairs that the block returns. Raises TypeError for a
-    # View of anything but a map, or of an array of pairs.
+    # the value that View#[] finds. With a block it is a Hash of the pairs that the block returns. Raises TypeError
+    # unless it is a View of a map, or of an array of pairs.
     #
     #   Manypack::View.new(Manypack.pack({"id" => 1})).to_h #=> {"id" => 1}
     def to_h(&block)
@@ -105,7 +104,7 @@ module Manypack
     #   view = Manypack::View.new(Manypack.pack({"id" => 1, "user" => {"name" => "Ada"}}))
     #   view.dig_many("$.id", ["user", "name"]) #=> [1, "Ada"]
     def dig_many(*paths)
-      paths.map { |path| path.is_a?(Array) ? dig(*path) : Path.for(path).first(self) }
+      paths.map { |path| path.is_a?(Array) ? dig(*path) : path_of(path).first(self) }
     end
 
     # Returns an Array of all values that a path finds, a Path or a String; with a block it yields them instead and
@@ -115,7 +114,7 @@ module Manypack
     #   view = Manypack::View.new(Manypack.pack([{"id" => 1}, {"id" => 2}]))
     #   view.query("$[*].id") #=> [1, 2]
     def query(path, &block)
-      path = Path.for(path)
+      path = path_of(path)
       return path.to_a(self) unless block
 
       path.each(self, &block)
@@ -169,7 +168,7 @@ module Manypack
     #   #=> {"user" => {"id" => 1, "name" => "Ada"}}
     def splice(changes)
       splice = Splice.new(self)
-      changes.each { |path, value| splice.change(Path.for(path, relative: true), value) }
+      changes.each { |path, value| splice.change(path_of(path, relative: true), value) }
       self.class.__send__(:over, splice.bytes, codec, false)
     end
 
@@ -198,6 +197,16 @@ module Manypack
     def inspect
       count = " of #{size}" if %i[map array].include?(type)
       "#<#{self.class} #{type}#{count} at byte #{offset}>"
+    end
+
+    private
+
+    # The Path that is meant by a Path or a String, which need not start with $ if it is relative.
+    def path_of(path, relative: false)
+      return path if path.is_a?(Path)
+      return Path.new(path) if !relative || !path.is_a?(String) || path.start_with?("$")
+
+      Path.new(path.start_with?("[") ? "$#{path}" : "$.#{path}")
     end
   end
 end
