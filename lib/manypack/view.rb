@@ -145,8 +145,11 @@ module Manypack
       end
     end
 
-    # Pattern matching asks whether an object can be taken apart, and a map is no array.
-    def respond_to?(name, include_all = false) # :nodoc:
+    # Returns false for +:deconstruct+ unless it is a View of an array, and for +:deconstruct_keys+ unless of a map,
+    # because pattern matching asks that; otherwise what Object#respond_to? does.
+    #
+    #   Manypack::View.new("\x90").respond_to?(:deconstruct_keys) #=> false
+    def respond_to?(name, include_all = false)
       case name.to_sym
       when :deconstruct then type == :array
       when :deconstruct_keys then type == :map
