@@ -62,7 +62,7 @@ module Fuzz
       when Manypack::LimitError then error.limit != :max_same_hash && exceeded(error)
       when Manypack::StackError then in_force[:max_depth]
       when Manypack::MalformedFormatError
-        reasons = { utf8: "a str is not UTF-8", duplicate_keys: "a map ", untrusted: "a timestamp " }
+        reasons = { utf8: "a str is not valid UTF-8", duplicate_keys: "a map ", untrusted: "a timestamp " }
         reasons.any? { |name, words| in_force[name] && error.message.start_with?(words) }
       end
     end

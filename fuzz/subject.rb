@@ -158,7 +158,7 @@ module Fuzz
     end
 
     def no_count(outcome)
-      outcome[0] == :error ? [:error, outcome[1].sub(/\d+ extra bytes|has \d+ bytes or more/, "more")] : outcome
+      outcome[0] == :error ? [:error, outcome[1].sub(/\d+ extra bytes|has at least \d+ bytes/, "more")] : outcome
     end
 
     def unpacker(io = nil) = io ? @factory.unpacker(io, @options) : @factory.unpacker(@options)
