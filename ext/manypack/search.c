@@ -32,7 +32,7 @@ search_one(search *s, mp_cursor *cursor, VALUE key, long step, bool wanted)
 
     if (found) {
         cursor->at = search_from(s, cursor->at, step, wanted);
-        cursor->left--;
+        if (cursor->left) cursor->left--; /* none after a search for the last of equal keys */
     }
     if (wanted) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
 }
