@@ -75,6 +75,7 @@ mp_view_index_finish(VALUE self, VALUE message)
                                                  .end = tape->bytes + tape->size});
     }
     rb_obj_freeze(self);
+    RB_GC_GUARD(message);
 }
 
 /* --- checking --------------------------------------------------------------------------------------- */
