@@ -180,14 +180,14 @@ which_of(const mp_options *options)
     return options->last_key ? MP_FIND_LAST : MP_FIND_FIRST;
 }
 
-/* Finds a key that has to be built to be compared: an Array, a Hash, or what an ext becomes. */
+/* Finds a key that has to be built to be compared, an Array, a Hash, or what an ext becomes, before the offset end. */
 static size_t
-find_object(mp_peek *peek, mp_cursor *cursor, VALUE obj)
+find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
 {
     mp_find_which which = which_of(&peek->codec->options);
     size_t value = 0;
 
-    while (cursor->left) {
+    while (cursor->left && cursor->at < end) {
         mp_kind kind = mp_peek_kind(peek, cursor->at);
         size_t key = cursor->at;
         bool same;
@@ -209,6 +209,21 @@ exts_p(const mp_codec *codec)
     return (codec->types && codec->types->unpacker_count) || codec->options.timestamp;
 }
 
+/* The value of a key for which the core has found a value, or 0: an ext can be an equal key and be the one that counts. */
+static size_t
+find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALUE obj)
+{
+    bool first = which_of(&peek->codec->options) == MP_FIND_FIRST;
+    mp_cursor end = *cursor;
+    size_t other;
+
+    *cursor = start;
+    other = find_object(peek, cursor, value && first ? value : SIZE_MAX, obj);
+    if (other && (first || other > value)) return other;
+    *cursor = end;
+    return value;
+}
+
 static bool
 find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 {
@@ -218,10 +233,7 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
     size_t value = 0;
 
     if (simple) mp_peek_check(peek, mp_find(cursor, &key, which_of(&peek->codec->options), &value));
-    if (!value && (!simple || exts_p(peek->codec))) {
-        *cursor = start;
-        value = find_object(peek, cursor, obj);
-    }
+    if (!simple || exts_p(peek->codec)) value = find_other(peek, cursor, start, value, obj);
     RB_GC_GUARD(obj);
     if (value) cursor->at = value;
     return value != 0;
