@@ -28,6 +28,8 @@ rb_view_span(VALUE self, VALUE key)
     mp_peek peek;
 
     opened = cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    peek.text_keys = true;
+    if (cursor.kind == MP_ARRAY && !RB_FIXNUM_P(key)) return Qnil;
     if (!mp_peek_find(&peek, &cursor, key)) return Qnil;
     offsets[0] = SIZET2NUM(cursor.kind == MP_MAP ? key_before(&peek, opened, cursor.at) : cursor.at);
     offsets[1] = SIZET2NUM(cursor.at);

@@ -7,14 +7,17 @@ module Manypack
   class View
     # Collects changes to a View's bytes and applies them in one pass. All offsets are those of the whole message.
     class Splice # :nodoc:
-      # Replaces the bytes from one offset to another. Of two Edits at one offset, as at the end of two nested
-      # containers, that of the inner container, which starts later, comes first.
+      # Replaces the bytes from one offset to another. Of two Edits at one offset, what is added there comes first: it
+      # belongs to a container that ends there. Of two nested ones that end there, the inner one, which starts later.
       Edit = Struct.new(:from, :to, :bytes, :container, :path)
+
+      CONTAINERS = %i[map array].freeze
 
       def initialize(view)
         @view = view
         @edits = []
         @growth = Hash.new(0) # of the container at an offset, in pairs or elements
+        @appended = Hash.new(0) # of them those that are new
         @containers = {}      # by their offsets
         @added = {}           # pairs of a container's offset and a key
       end
@@ -32,7 +35,9 @@ module Manypack
       end
 
       def bytes
-        edits = (@edits + heads).sort_by.with_index { |edit, order| [edit.from, -edit.container, order] }
+        edits = (@edits + heads).sort_by.with_index do |edit, order|
+          [edit.from, edit.to > edit.from ? 1 : 0, -edit.container, order]
+        end
         start = @view.offset
         message = String.new(capacity: @view.bytesize + edits.sum { |edit| edit.bytes.bytesize })
         edits.each do |edit|
@@ -47,8 +52,8 @@ module Manypack
       private
 
       def container_at(steps, path)
-        found = steps.empty? ? @view : @view.dig(*steps)
-        return @containers[found.offset] ||= found if found.is_a?(View)
+        found = steps.empty? ? @view : Path.of(*steps).first(@view)
+        return @containers[found.offset] ||= found if found.is_a?(View) && CONTAINERS.include?(found.type)
 
         raise KeyError.new("no map or array to change at #{Path.of(*steps)}", receiver: @view, key: path)
       end
@@ -65,7 +70,7 @@ module Manypack
       end
 
       def append(container, key, value, path)
-        if container.type == :array && key != container.size + @growth[container.offset]
+        if container.type == :array && key != container.size + @appended[container.offset]
           raise IndexError, "index #{key} outside of the array's #{container.size} elements, at #{path}"
         end
 
@@ -76,6 +81,7 @@ module Manypack
         pair = container.type == :map ? pack(key) + pack(value) : pack(value)
         edit(container, finish, finish, pair, path)
         @growth[container.offset] += 1
+        @appended[container.offset] += 1
       end
 
       # The Edits of the heads of containers that grow or shrink.
@@ -84,7 +90,8 @@ module Manypack
           next if growth.zero?
 
           container = @containers[start]
-          Edit.new(start, start + container.__send__(:head_size), head(container, container.size + growth), start, nil)
+          path = @edits.find { |edit| edit.container == start }.path
+          Edit.new(start, start + container.__send__(:head_size), head(container, container.size + growth), start, path)
         end
       end
 
