@@ -46,7 +46,7 @@ module Manypack
     #
     #   Manypack::Path.of("users", 0, "name").to_s #=> "$.users[0].name"
     def self.of(*steps)
-      new(steps.inject("$") { |path, step| path + Step.to_s(step) })
+      new("$#{steps.map { |step| Step.to_s(step) }.join}")
     end
 
     # Returns true if a step is ALL.
@@ -90,7 +90,7 @@ module Manypack
     #
     #   Manypack::Path.new("$['users'][*]").to_s #=> "$.users[*]"
     def to_s
-      @steps.inject("$") { |path, step| path + Step.to_s(step) }
+      "$#{@steps.map { |step| Step.to_s(step) }.join}"
     end
 
     # Returns a String that names the path.
@@ -157,7 +157,11 @@ module Manypack
         raise TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
 
         @path = path.encode(Encoding::UTF_8)
+        raise ArgumentError, "a path is UTF-8, got #{path.inspect}" unless @path.valid_encoding?
+
         @text = StringScanner.new(@path)
+      rescue EncodingError
+        raise ArgumentError, "a path is UTF-8, got #{path.inspect}"
       end
 
       def steps
