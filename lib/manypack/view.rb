@@ -88,8 +88,8 @@ module Manypack
     end
 
     # Returns a Hash of a map's pairs: containers as Views, other values built. Of a key that the map has twice it has
-    # the value that View#[] finds. With a block it is a Hash of the pairs that the block returns. Raises TypeError
-    # unless it is a View of a map, or of an array of pairs.
+    # the value that View#[] finds. With a block, which a View of an array needs, it is a Hash of the pairs that the
+    # block returns. Raises TypeError for a View of anything else.
     #
     #   Manypack::View.new(Manypack.pack({"id" => 1})).to_h #=> {"id" => 1}
     def to_h(&block)
@@ -181,7 +181,8 @@ module Manypack
     #   user = view["user"].detach
     #   user["id"] #=> 1
     def detach
-      self.class.send(:over, bytes, codec, false)
+      copy = append_to(String.new(capacity: bytesize), offset, offset + bytesize)
+      self.class.__send__(:over, copy, codec, false)
     end
 
     # Writes its bytes to a Packer as they are: a View in an object that is packed costs a copy. Raises a DecodeError
@@ -200,6 +201,8 @@ module Manypack
     def inspect
       count = " of #{size}" if %i[map array].include?(type)
       "#<#{self.class} #{type}#{count} at byte #{offset}>"
+    rescue DecodeError
+      "#<#{self.class} of invalid bytes at byte #{offset}>"
     end
 
     private
