@@ -202,11 +202,11 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
     return value;
 }
 
-/* True if an ext can become an object that is no ExtensionValue. */
+/* True if an ext can become a String, a number or any other simple key, which no timestamp and no ExtensionValue is. */
 static bool
 exts_p(const mp_codec *codec)
 {
-    return (codec->types && codec->types->unpacker_count) || codec->options.timestamp;
+    return codec->types && codec->types->unpacker_count;
 }
 
 /* The value of a key for which the core has found a value, or 0: an ext can be an equal key and be the one that counts. */
