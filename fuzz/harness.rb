@@ -13,6 +13,7 @@ require_relative "subject"
 require_relative "differential"
 require_relative "limits"
 require_relative "packing"
+require_relative "views"
 
 module Fuzz
   CRASHES = File.expand_path("crashes", __dir__)
@@ -24,6 +25,7 @@ module Fuzz
       @differential = Differential.new
       @limits = Limits.new
       @packing = Packing.new
+      @views = Views.new
     end
 
     # @return [String] the message of a seed
@@ -37,6 +39,7 @@ module Fuzz
       @differential.check(bytes)
       @limits.check(bytes)
       @packing.check(Zlib.crc32(bytes))
+      @views.check(bytes)
     end
 
     def tally = @subject.tally
