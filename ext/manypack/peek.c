@@ -180,7 +180,7 @@ which_of(const mp_options *options)
     return options->last_key ? MP_FIND_LAST : MP_FIND_FIRST;
 }
 
-/* Finds a key that has to be built to be compared, an Array, a Hash, or what an ext becomes, before the offset end. */
+/* Finds a key that has to be built to be compared, before an offset: an Array, a Hash, or what an ext becomes. */
 static size_t
 find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
 {
@@ -209,7 +209,7 @@ exts_p(const mp_codec *codec)
     return codec->types && codec->types->unpacker_count;
 }
 
-/* The value of a key for which the core has found a value, or 0: an ext can be an equal key and be the one that counts. */
+/* The value of a key for which the core has found one, or 0: an ext can be an equal key, and the one that counts. */
 static size_t
 find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALUE obj)
 {
