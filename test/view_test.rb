@@ -58,7 +58,7 @@ class ViewTest < Minitest::Test
   def test_anything_but_a_container_cannot_be_looked_into
     ["c0", "07", "a1 61", "d4 05 00"].each do |hex|
       v = raw(hex, allow_unknown_ext: true)
-      %i[keys size to_a to_h each_pair empty?].each { |name| assert_raises(TypeError, name) { v.public_send(name) { nil } } }
+      %i[keys size to_a to_h each_pair empty?].each { |name| assert_raises(TypeError, name.to_s) { v.public_send(name) { nil } } }
       assert_raises(TypeError) { v[0] }
       assert_raises(TypeError) { v.key?(0) }
       assert_raises(TypeError) { v.each { nil } }
