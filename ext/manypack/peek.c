@@ -239,15 +239,35 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
     return value != 0;
 }
 
+/* Moves a cursor that has just opened an array to a place in it. */
+static void
+go_to(mp_cursor *cursor, const mp_view_place *place)
+{
+    cursor->at = place->at;
+    cursor->left -= place->n;
+    cursor->near = place->near;
+}
+
+static mp_view_place
+place_of(const mp_cursor *cursor, size_t array, uint32_t n)
+{
+    return (mp_view_place){.array = (uint32_t)array, .n = n, .at = (uint32_t)cursor->at, .near = cursor->near};
+}
+
 static bool
 find_element(mp_peek *peek, mp_cursor *cursor, VALUE index)
 {
     int64_t size = (int64_t)cursor->left, n = NUM2LL(index);
+    mp_view_place *place;
+    size_t array = cursor->at;
 
     if (n < 0) n += size;
     if (n < 0 || n >= size) return false;
     mp_peek_refresh(peek);
-    mp_peek_check(peek, mp_cursor_pass(cursor, (uint64_t)n));
+    place = peek->index ? mp_view_index_place(peek->index, array) : NULL;
+    if (place && place->n <= n) go_to(cursor, place);
+    mp_peek_check(peek, mp_cursor_pass(cursor, (uint64_t)n - ((uint64_t)size - cursor->left)));
+    if (place) *place = place_of(cursor, array, (uint32_t)n);
     return true;
 }
 

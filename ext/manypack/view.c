@@ -113,7 +113,7 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
     const mp_view *view = view_get(self);
     VALUE index = view_get(mp_view_root(self))->index;
 
-    mp_peek_init(peek, view->source, view->codec, !RB_SPECIAL_CONST_P(index) && RB_OBJ_FROZEN(index) ? index : 0);
+    mp_peek_init(peek, view->source, view->codec, !RB_SPECIAL_CONST_P(index) && mp_view_index_whole_p(index) ? index : 0);
     return view->offset;
 }
 
@@ -213,7 +213,7 @@ check_size(VALUE message, const mp_options *options)
     if (!size) mp_raise_status(MP_E_TRUNCATED, (mp_blame){.start = (const uint8_t *)""});
 }
 
-/* Indexes all of the message, after which looking into it writes nothing: Ractors may share that. */
+/* Indexes all of the message. DecodeError unless it is well formed. */
 static void
 index_finish(VALUE root)
 {
@@ -230,6 +230,16 @@ index_finish(VALUE root)
         mp_peek_over(&peek, 0);
         mp_peek_end(&peek);
     }
+}
+
+/* Freezes a root whose Index is complete: looking into it writes nothing from now on, so Ractors may share it. */
+static VALUE
+root_freeze(VALUE root)
+{
+    VALUE index = view_get(root)->index;
+
+    if (!RB_SPECIAL_CONST_P(index)) RB_OBJ_FREEZE(index);
+    return rb_obj_freeze(root);
 }
 
 /* A message that is checked must not have a key twice, unless its reader said that the last one counts. */
@@ -261,6 +271,7 @@ mp_view_new(VALUE bytes, VALUE codec, bool checked)
     } else if (options->freeze) {
         index_finish(self);
     }
+    if (options->freeze || options->shareable) root_freeze(self);
     return seal(self, options, false);
 }
 
@@ -596,7 +607,7 @@ rb_view_freeze(VALUE self)
 
     if (!RB_OBJ_FROZEN(root)) {
         index_finish(root);
-        rb_obj_freeze(root);
+        root_freeze(root);
     }
     return rb_obj_freeze(self);
 }

@@ -6,17 +6,26 @@
 
 #define FIRST_ENTRIES 64
 
+/* So many arrays can be indexed in turn, as nested loops do, before a look has to start at the first element. */
+#define PLACES 8
+
+typedef struct {
+    mp_tape tape;
+    mp_view_place places[PLACES]; /* the last one used comes first */
+} view_index;
+
 static void
 index_free(void *ptr)
 {
-    xfree(((mp_tape *)ptr)->entries);
+    xfree(((view_index *)ptr)->tape.entries);
     mp_typed_free(ptr);
 }
 
 static size_t
 index_memsize(const void *ptr)
 {
-    return mp_typed_memsize(sizeof(mp_tape)) + ((const mp_tape *)ptr)->capacity * sizeof(mp_tape_entry);
+    return mp_typed_memsize(sizeof(view_index)) +
+           ((const view_index *)ptr)->tape.capacity * sizeof(mp_tape_entry);
 }
 
 /* It refers to no object, so there is nothing to mark. */
@@ -25,6 +34,15 @@ static const rb_data_type_t index_type = {
     .function = {.dfree = index_free, .dsize = index_memsize},
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
+
+static view_index *
+index_get(VALUE self)
+{
+    view_index *index;
+
+    TypedData_Get_Struct(self, view_index, &index_type, index);
+    return index;
+}
 
 static bool
 grow(mp_tape *tape)
@@ -40,8 +58,9 @@ grow(mp_tape *tape)
 static VALUE
 index_new(VALUE message, uint32_t max_depth)
 {
-    mp_tape *tape;
-    VALUE self = TypedData_Make_Struct(0, mp_tape, &index_type, tape);
+    view_index *index;
+    VALUE self = TypedData_Make_Struct(0, view_index, &index_type, index);
+    mp_tape *tape = &index->tape;
     const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(message);
 
     if (mp_tape_init(tape, bytes, (size_t)RSTRING_LEN(message), max_depth, MP_TAPE_KEEP) != MP_OK) return 0;
@@ -58,11 +77,30 @@ mp_view_index_new(VALUE message, uint32_t max_depth)
 mp_tape *
 mp_view_index_tape(VALUE self, VALUE message)
 {
-    mp_tape *tape;
+    mp_tape *tape = &index_get(self)->tape;
 
-    TypedData_Get_Struct(self, mp_tape, &index_type, tape);
     tape->bytes = (const uint8_t *)RSTRING_PTR(message);
     return tape;
+}
+
+mp_view_place *
+mp_view_index_place(VALUE self, size_t array)
+{
+    mp_view_place *places = index_get(self)->places, found;
+    size_t i;
+
+    if (RB_OBJ_FROZEN(self)) return NULL;
+    for (i = 0; i < PLACES - 1 && places[i].array != array; i++) continue;
+    found = places[i].array == array ? places[i] : (mp_view_place){.array = (uint32_t)array, .at = (uint32_t)array};
+    memmove(places + 1, places, i * sizeof(mp_view_place));
+    places[0] = found;
+    return places;
+}
+
+bool
+mp_view_index_whole_p(VALUE self)
+{
+    return mp_tape_whole_p(&index_get(self)->tape);
 }
 
 void
@@ -74,7 +112,6 @@ mp_view_index_finish(VALUE self, VALUE message)
         mp_raise_status(tape->status, (mp_blame){.start = tape->bytes, .at = tape->bytes + mp_tape_blame(tape),
                                                  .end = tape->bytes + tape->size});
     }
-    rb_obj_freeze(self);
     RB_GC_GUARD(message);
 }
 
@@ -122,7 +159,7 @@ mp_view_index_checked(VALUE message, const mp_codec *codec)
         tape->checks = &check;
         accepted = mp_tape_finish(tape) == MP_OK && tape->at == tape->size;
         tape->checks = NULL;
-        if (accepted) return rb_obj_freeze(self);
+        if (accepted) return self;
     }
     mp_decode_whole(message, codec);
     self = mp_view_index_new(message, max_depth);
