@@ -40,7 +40,7 @@ encode_float(mp_encoder *e, uint8_t *p, double d)
     return mp_put_float64(room(e, p, MP_HEAD_MAX), d);
 }
 
-static uint8_t *
+static MP_NOINLINE uint8_t *
 encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
 {
     if (mp_int64_p(obj)) return mp_put_sint(room(e, p, MP_HEAD_MAX), rb_big2ll(obj));
@@ -327,7 +327,7 @@ encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
 }
 
 /* An object of a subclass of String, Hash or Array: as its ext type if it has one. */
-static uint8_t *
+static MP_NOINLINE uint8_t *
 encode_derived(mp_encoder *e, uint8_t *p, VALUE obj)
 {
     const mp_type *type = mp_foreign_type(e, obj);

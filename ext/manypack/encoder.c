@@ -71,12 +71,6 @@ mp_encoder_result(mp_encoder *e)
     return rb_obj_reveal(e->str, rb_cString);
 }
 
-VALUE
-mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
-{
-    return e->buffer ? mp_loan_call_taken(&mp_buffer_get(e->buffer)->loan, call, arg) : call(arg);
-}
-
 void
 mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj)
 {

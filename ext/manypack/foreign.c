@@ -92,7 +92,7 @@ parts_of(VALUE arg)
 }
 
 /* A Time, or another object with tv_sec and tv_nsec. */
-static void
+MP_INLINE void
 encode_time(mp_encoder *e, int type, VALUE time)
 {
     time_parts parts = {.time = time};
