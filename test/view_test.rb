@@ -244,7 +244,7 @@ class ViewTest < Minitest::Test
     assert_equal DOCUMENT["a"]["b"], part.value
     assert_equal [0, pack(DOCUMENT)], [v.offset, v.bytes]
     assert_raises(Manypack::TruncatedError) { raw("92 01").bytes }
-    assert_equal "an object expected, the input ends, at byte 2", assert_raises(Manypack::TruncatedError) { raw("92 01").bytesize }.message
+    assert_equal "unexpected end of input, at byte 2", assert_raises(Manypack::TruncatedError) { raw("92 01").bytesize }.message
   end
 
   def test_views_of_the_same_bytes_are_equal
@@ -444,6 +444,17 @@ class ViewTest < Minitest::Test
       error = assert_raises(ArgumentError, changes.inspect) { v.splice(changes) }
       assert_match(/\A\$\./, error.message)
     end
+  end
+
+  # The change of one of them would bring the other one to light.
+  def test_splice_refuses_a_key_that_its_map_has_twice
+    twice = "\x82\xA1a\x81\xA1b\x01\xA1a\x81\xA1b\x02".b
+    ["a", "a.b", "a.c"].each do |path|
+      [{}, { duplicate_keys: :last }].each do |options|
+        [REMOVED, 1].each { |value| assert_raises(Manypack::MalformedFormatError) { View.new(twice, **options).splice(path => value) } }
+      end
+    end
+    assert_equal({ "a" => { "b" => 2 }, "c" => 1 }, View.new(twice).splice("c" => 1).value)
   end
 
   def test_splice_refuses_places_that_are_not_there

@@ -23,6 +23,7 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->codec = mp_codec_get(codec);
     peek->index = index;
     peek->memory = 0;
+    peek->unique_keys = false;
     peek->text_keys = false;
     max_depth = mp_unpack_max_depth(&peek->codec->options);
     if (!index && max_depth > MP_PEEK_PLACES) left = ALLOCV_N(uint64_t, peek->memory, max_depth);
@@ -175,16 +176,17 @@ simple_key(const mp_peek *peek, VALUE obj, mp_key *key)
  * they forbid equal keys, the message was checked.
  */
 static mp_find_which
-which_of(const mp_options *options)
+which_of(const mp_peek *peek)
 {
-    return options->last_key ? MP_FIND_LAST : MP_FIND_FIRST;
+    if (peek->unique_keys) return MP_FIND_ONLY;
+    return peek->codec->options.last_key ? MP_FIND_LAST : MP_FIND_FIRST;
 }
 
 /* Finds a key that has to be built to be compared, before an offset: an Array, a Hash, or what an ext becomes. */
 static size_t
 find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
 {
-    mp_find_which which = which_of(&peek->codec->options);
+    mp_find_which which = which_of(peek);
     size_t value = 0;
 
     while (cursor->left && cursor->at < end) {
@@ -213,7 +215,7 @@ exts_p(const mp_codec *codec)
 static size_t
 find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALUE obj)
 {
-    bool first = which_of(&peek->codec->options) == MP_FIND_FIRST;
+    bool first = which_of(peek) == MP_FIND_FIRST;
     mp_cursor end = *cursor;
     size_t other;
 
@@ -232,7 +234,7 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
     bool simple = simple_key(peek, obj, &key);
     size_t value = 0;
 
-    if (simple) mp_peek_check(peek, mp_find(cursor, &key, which_of(&peek->codec->options), &value));
+    if (simple) mp_peek_check(peek, mp_find(cursor, &key, which_of(peek), &value));
     if (!simple || exts_p(peek->codec)) value = find_other(peek, cursor, start, value, obj);
     RB_GC_GUARD(obj);
     if (value) cursor->at = value;

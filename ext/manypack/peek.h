@@ -19,6 +19,7 @@ typedef struct {
     const mp_codec *codec;
     VALUE index;          /* as mp_view_index_new made it; 0 */
     VALUE memory;         /* lent by Ruby for a walk that may be deep */
+    bool unique_keys;     /* to find a key that its map has twice is an error */
     bool text_keys;       /* a String finds its key even if symbolize_keys makes a Symbol of that */
     uint64_t places[MP_PEEK_PLACES];
 } mp_peek;

@@ -28,6 +28,7 @@ rb_view_span(VALUE self, VALUE key)
     mp_peek peek;
 
     opened = cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    peek.unique_keys = true; /* otherwise the change of one value could bring another one to light */
     peek.text_keys = true;
     if (cursor.kind == MP_ARRAY && !RB_FIXNUM_P(key)) return Qnil;
     if (!mp_peek_find(&peek, &cursor, key)) return Qnil;

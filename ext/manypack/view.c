@@ -113,7 +113,8 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
     const mp_view *view = view_get(self);
     VALUE index = view_get(mp_view_root(self))->index;
 
-    mp_peek_init(peek, view->source, view->codec, !RB_SPECIAL_CONST_P(index) && mp_view_index_whole_p(index) ? index : 0);
+    if (RB_SPECIAL_CONST_P(index) || !mp_view_index_whole_p(index)) index = 0;
+    mp_peek_init(peek, view->source, view->codec, index);
     return view->offset;
 }
 

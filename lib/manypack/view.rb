@@ -163,8 +163,8 @@ module Manypack
     # adds it at the end of the map or array; REMOVED has no effect on it.
     #
     # Raises ArgumentError for what is no path, and for changes of which one replaces another; KeyError if there is no
-    # map or array to change; IndexError for an index beyond the end of an array; a DecodeError where the bytes are not
-    # valid; and what Manypack.pack raises for a value.
+    # map or array to change; IndexError for an index beyond the end of an array; MalformedFormatError for a key that
+    # its map has twice, and another DecodeError where the bytes are not valid; and what Manypack.pack raises.
     #
     #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1, "password" => "x"}}))
     #   view.splice("user.name" => "Ada", "user.password" => Manypack::View::REMOVED).value

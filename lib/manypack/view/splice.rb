@@ -52,10 +52,19 @@ module Manypack
       private
 
       def container_at(steps, path)
-        found = steps.empty? ? @view : Path.of(*steps).first(@view)
-        return @containers[found.offset] ||= found if found.is_a?(View) && CONTAINERS.include?(found.type)
+        found = steps.inject(@view) { |container, step| follow(container, step) }
+        return @containers[found.offset] ||= found if container?(found)
 
         raise KeyError.new("no map or array to change at #{Path.of(*steps)}", receiver: @view, key: path)
+      end
+
+      # What a step leads to, or nil. Refuses a key that its map has twice.
+      def follow(container, step)
+        Path.of(step).first(container) if container?(container) && container.__send__(:span, step)
+      end
+
+      def container?(value)
+        value.is_a?(View) && CONTAINERS.include?(value.type)
       end
 
       def edit(container, from, to, bytes, path)
