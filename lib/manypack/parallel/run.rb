@@ -14,7 +14,8 @@ require_relative "work"
 module Manypack
   module Parallel
     # Bytes flow one way: a Run pulls them from its Source, feeds them to the Splitter, takes batches of whole messages
-    # from that, and works on each. The two subclasses differ in where that is done: Inline or InRactors. They define
+    # from that, and works on each. The subclasses differ in where that is done: Inline, InRactors or InProcesses. They
+    # define
     #
     # messages:: how many messages a batch should have
     # idle?:: nothing is being worked on, so a batch with fewer messages is welcome
@@ -23,7 +24,7 @@ module Manypack
     # wait:: returns when all results are delivered
     class Run
       # Bytes of a batch, unless one message has more.
-      BATCH_BYTES = 64 << 10
+      BATCH_BYTES = 1 << 20
 
       # How many Ractors there are unless the caller says.
       def self.processors
