@@ -42,12 +42,13 @@ module Manypack
     # once, because any Ractor may be the first to call Parallel: before 3.4 only the main Ractor can load a file, and
     # 3.4 sometimes crashes in constants that a file loaded by another Ractor looks up.
     autoload :Error, File.join(__dir__, "parallel/error")
+    autoload :DeadWorker, File.join(__dir__, "parallel/dead_worker")
     autoload :Run, File.join(__dir__, "parallel/run")
     require_relative "parallel/run" unless defined?(Ractor::Port)
 
     private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
 
-    OPTIONS = [:ractors, :ordered, :codec, :factory, *Arguments::CODEC_OPTIONS].freeze
+    OPTIONS = [:ractors, :processes, :ordered, :codec, :factory, *Arguments::CODEC_OPTIONS].freeze
     private_constant :OPTIONS
 
     # Runs the block in a Ractor for each message, and returns an Array of its results. The source and the options are

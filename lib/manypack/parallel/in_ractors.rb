@@ -33,6 +33,8 @@ module Manypack
         @pool&.stop
       end
 
+      def outcome_of(*outcome) = outcome
+
       def lost(*)
         raise Ractor::Error, "the work on a message ended its Ractor"
       end

@@ -11,6 +11,7 @@ module Manypack
     # start_pool:: starts the workers and sets @pool
     # stop_pool:: ends them
     # lost(worker, reason):: a worker ended without being told to
+    # outcome_of(*outcome):: number of a batch, its results, Failure or nil, how many messages, in how many seconds
     class InWorkers < Run
       # Batches that a worker has, the current one included; and batches in flight in all, for each worker: those that
       # no worker has are done, and their results wait for a slower batch before them.
@@ -100,7 +101,7 @@ module Manypack
         worker, outcome, reason = event
         return lost(worker, reason) unless outcome
 
-        number, results, failure, messages, seconds = outcome
+        number, results, failure, messages, seconds = outcome_of(*outcome)
         @given[worker].delete(number)
         adapt_batch_size(messages, seconds) unless failure
         done(number, results, failure)

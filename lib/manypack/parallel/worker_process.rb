@@ -1,0 +1,153 @@
+# frozen_string_literal: true
+
+# One process of a pool, as its parent sees it, and what a process does around its work.
+
+require_relative "frame"
+require_relative "reported_thread"
+
+module Manypack
+  module Parallel
+    class WorkerProcess
+      # How much is read from a pipe at once: all that it can hold, usually.
+      READ_BYTES = 1 << 16
+
+      # Seconds between looks at a process that is about to end.
+      POLL = 0.01
+
+      # @param others [Array<WorkerProcess>] that were started before: the new one closes their pipes, which it inherits
+      # @yield [jobs, outcomes] in the process
+      def initialize(others, &work)
+        own_jobs, @jobs = pipe
+        @outcomes, own_outcomes = pipe
+        @pid = Process.fork do
+          [@jobs, @outcomes, *others.flat_map(&:pipes)].each(&:close)
+          WorkerProcess.run(own_jobs, own_outcomes, &work)
+        end
+        @unread = String.new
+        @frames = Thread::Queue.new
+        @ready = @gone = false
+      ensure
+        [own_jobs, own_outcomes].each { |io| io&.close }
+      end
+
+      # The body of the process. The work has a Thread of its own, outside of whatever the caller is in: catch blocks,
+      # a Fiber scheduler, a Timeout. exit! leaves the caller's at_exit blocks and unwritten files alone.
+      def self.run(jobs, outcomes, &work)
+        thread = nil
+        trap(:INT) { nil } # of a terminal's Ctrl-C, the parent tells
+        trap(:TERM) { thread&.kill || exit!(false) }
+        thread = Thread.new { Thread.handle_interrupt(Object => :immediate) { work.call(jobs, outcomes) || true } }
+        thread.report_on_exception = true
+        done = thread.value
+      ensure
+        [$stdout, $stderr].each { |io| io.flush rescue nil } # rubocop:disable Style/RescueModifier
+        exit!(done ? true : false)
+      end
+
+      # The reading end of its outcomes, for IO.select.
+      def to_io = @outcomes
+
+      # The parent's ends.
+      def pipes = [@jobs, @outcomes]
+
+      # Writes a frame. It may wait until the process has read, so it is done in a Thread if there are bytes.
+      #
+      # @param report [#call] as ReportedThread takes it
+      def give(values, bytes, report)
+        return write(values, bytes) if bytes.empty?
+
+        @sender ||= ReportedThread.start("sends to a worker process", report) do
+          while (frame = @frames.pop)
+            write(*frame)
+          end
+        end
+        @frames << [values, bytes]
+      end
+
+      # Yields the outcomes that have arrived. Returns whether there may be more.
+      def each_outcome
+        ended = gone? # whatever it wrote can be read then
+        chunk = @outcomes.read_nonblock(READ_BYTES, exception: false)
+        return false if chunk.nil?
+        return !ended if chunk == :wait_readable
+
+        @unread << chunk
+        while (outcome, results = Frame.take(@unread))
+          outcome.empty? ? @ready = true : yield(outcome, results)
+        end
+        true
+      end
+
+      # Waits for its end, and says how it ended.
+      #
+      # @return [String]
+      def last_words
+        reap unless @gone
+        how = if @status&.signaled? then "was killed by SIG#{Signal.signame(@status.termsig)}"
+              elsif @status&.exited? then "exited with status #{@status.exitstatus}"
+              else "ended"
+              end
+        "worker process #{@pid} #{how}"
+      end
+
+      # Lets it end when it has no more work.
+      def close
+        @sender&.kill&.join
+        @jobs.close
+      end
+
+      # Ends its work, whose ensure clauses run. Before it is ready it would run the parent's signal handler.
+      def interrupt
+        Process.kill(@ready ? :TERM : :KILL, @pid) unless gone?
+      end
+
+      # @param seconds [Float] at most
+      def await_end(seconds)
+        deadline = now + seconds
+        until gone? || (left = deadline - now) <= 0
+          readable = IO.select([@outcomes], nil, nil, [left, POLL].min)
+          sleep(POLL / 10) if readable && @outcomes.read_nonblock(READ_BYTES, exception: false).nil?
+        end
+      end
+
+      # Ends it if it has not ended yet.
+      def kill
+        unless gone?
+          Process.kill(:KILL, @pid)
+          reap
+        end
+        pipes.each(&:close)
+      end
+
+      private
+
+      def pipe
+        IO.pipe.each { |io| io.binmode.sync = true }
+      end
+
+      def write(values, bytes)
+        Frame.write(@jobs, values, bytes)
+      rescue Errno::EPIPE
+        nil # it ended, and who listens will know
+      end
+
+      def gone?
+        reap(Process::WNOHANG) unless @gone
+        @gone
+      end
+
+      # Somebody else may have waited for it already.
+      def reap(flags = 0)
+        pid, @status = Process.wait2(@pid, flags)
+        @gone = true if pid
+      rescue Errno::ECHILD
+        @gone = true
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+    private_constant :WorkerProcess
+  end
+end
