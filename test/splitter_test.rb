@@ -142,6 +142,27 @@ class SplitterTest < Minitest::Test
     assert_operator attempts.last[1], :<, attempts.last[0] * 3, attempts.inspect
   end
 
+  def test_a_frozen_string_of_the_same_bytes
+    [STREAM, STREAM.dup, Struct.new(:to_str).new(STREAM.dup)].each do |stream|
+      frozen = exercise { Splitter.frozen(stream) }
+      assert_predicate frozen, :frozen?
+      assert_equal STREAM, frozen
+    end
+  end
+
+  if File.exist?("/proc/self/status")
+    # Nor when it becomes shareable: Ruby 4.0 copies a String then that shares the bytes of another one.
+    def test_a_large_string_is_there_once
+      large = "\x01" * 20_000_000
+      before = memory
+      taken = splitter(Splitter.frozen(large)).take(1, MANY, true)
+      assert Ractor.shareable?(taken)
+      assert_operator memory - before, :<, 10_000
+      large << "\x02"
+      assert_equal 20_000_000, taken.first.bytesize
+    end
+  end
+
   def test_other_objects
     assert_raises(::TypeError) { Splitter.new(nil) }
     assert_raises(::TypeError) { splitter(5) }
@@ -175,6 +196,11 @@ class SplitterTest < Minitest::Test
       batches << batch
     end
     batches
+  end
+
+  # Kilobytes of the process.
+  def memory
+    File.foreach("/proc/self/status").find { |line| line.start_with?("VmRSS:") }.split[1].to_i
   end
 
   def pieces(message)

@@ -266,6 +266,18 @@ rb_splitter_s_read(VALUE klass, VALUE io, VALUE size, VALUE missing)
     return mp_io_read(io, NUM2SIZET(size), NUM2ULL(missing));
 }
 
+/*
+ * call-seq: Splitter.frozen(string) -> String
+ *
+ * A frozen one of the same bytes, which keeps them when the other one is changed; or itself. Not a dup: Ruby would copy
+ * the bytes of that when it becomes shareable, because they belong to another String.
+ */
+static VALUE
+rb_splitter_s_frozen(VALUE klass, VALUE string)
+{
+    return rb_str_new_frozen(StringValue(string));
+}
+
 void
 Init_manypack_split(void)
 {
@@ -273,6 +285,7 @@ Init_manypack_split(void)
 
     rb_undef_alloc_func(cSplitter);
     rb_define_singleton_method(cSplitter, "new", rb_splitter_s_new, 1);
+    rb_define_singleton_method(cSplitter, "frozen", rb_splitter_s_frozen, 1);
     rb_define_singleton_method(cSplitter, "read", rb_splitter_s_read, 3);
     rb_define_method(cSplitter, "feed", rb_splitter_feed, 1);
     rb_define_method(cSplitter, "take", rb_splitter_take, 3);

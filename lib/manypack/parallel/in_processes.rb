@@ -40,11 +40,12 @@ module Manypack
       def outcome_of((number, messages, seconds, failure, count), bytes)
         carried, *place = failure
         failure = Worker::Failure.new(CarriedError.load(carried), *place) if failure
-        [number, @results ? bytes : [count, bytes], failure, messages, seconds]
+        [number, [count, bytes], failure, messages, seconds]
       end
 
       def deliver(results, failure)
-        super(@results ? @results.unpack(results) : results, failure)
+        count, bytes = results
+        super(@results ? @results.unpack(bytes, count) : results, failure)
       end
 
       # The first batch without an outcome has a Failure, which is raised after the results of earlier messages.
@@ -54,7 +55,7 @@ module Manypack
 
         error = DeadWorker.new("#{reason}; it had #{batches.values.map { |batch| described(*batch) }.join(" and ")}")
         number, (_, _, _, *place) = batches.first
-        done(number, @results ? "" : [0, ""], Worker::Failure.new(error, *place))
+        done(number, [0, ""], Worker::Failure.new(error, *place))
         loop { handle(@events.pop) }
       end
 

@@ -15,15 +15,15 @@ module Manypack
       # @param source [Source] finds the bytes of a batch
       def initialize(work, codec, results, source)
         @worker = Worker.new(work, codec, Stop.new, true)
-        @collector = results&.collector
+        @results = results
         @source = source
       end
 
       # Works on batches until there are no more, or one has a Failure.
       #
       # @param jobs [IO] frames of a batch's number, start, size, index and offset, and its bytes if they are sent
-      # @param outcomes [IO] gets frames of the number, how many messages, seconds, a failure or nil, and for filter how
-      #   many objects; and the results. The first one is empty: work begins
+      # @param outcomes [IO] gets frames of the number, how many messages, seconds, a failure or nil, and how many
+      #   results; and those. The first one is empty: work begins
       def run(jobs, outcomes)
         @source.forked
         Frame.write(outcomes, [], "")
@@ -40,15 +40,14 @@ module Manypack
         started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
         results, failure, messages = run_batch(*place, bytes)
         seconds = Process.clock_gettime(Process::CLOCK_MONOTONIC) - started
-        count, results = results unless @collector
-        [[number, messages, seconds, carried(failure), count], results]
+        [[number, messages, seconds, carried(failure), results.first], results.last]
       end
 
       def run_batch(start, size, index, offset, bytes)
         batch = [*@source.found(bytes, start, size, offset), index, offset]
-        @collector ? @worker.run(*batch, @collector) : @worker.run(*batch)
+        @results ? @worker.run(*batch, @results.collector) : @worker.run(*batch)
       rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error
-        [@collector ? "" : [0, ""], Worker::Failure.new(e, index, offset), 0]
+        [[0, ""], Worker::Failure.new(e, index, offset), 0]
       end
 
       def carried(failure)

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 # Results on their way from a worker process to its parent.
+require_relative "worker"
+
 module Manypack
   module Parallel
     # Packed with the ext types of the run's codec. Symbols are one of them, so that they do not become Strings.
@@ -8,26 +10,21 @@ module Manypack
       # The run's options are for its messages, not for its results.
       NO_LIMIT = (1 << 32) - 1
       OPTIONS = { symbolize_keys: false, freeze: false, shareable: false, allow_unknown_ext: true, timestamp: true,
-                  compatibility_mode: false, untrusted: false, utf8: :accept, duplicate_keys: :last, max_depth: 512,
+                  compatibility_mode: false, untrusted: false, utf8: :accept, duplicate_keys: :last, max_depth: 1_000,
                   max_bytes: 1 << 60, max_objects: 1 << 60, max_map_size: NO_LIMIT, max_array_size: NO_LIMIT,
                   max_string_bytes: NO_LIMIT, max_ext_bytes: NO_LIMIT }.freeze
 
-      # Collects the results of one batch after another, for Worker#run.
-      class Collector
-        def initialize(packer)
-          @packer = packer
-        end
+      # The head byte of an array whose size has four bytes, so that all results are unpacked at once.
+      ARRAY_32 = 0xdd
 
+      # Collects the results of a batch, nil included.
+      class Collector < Worker::Packed
         # @raise [::TypeError] for what cannot be packed
         def <<(result)
-          @packer.write(result)
+          write(result)
         rescue StandardError, SystemStackError => e
-          raise ::TypeError, "the result cannot be packed for the process that waits for it: #{e.message.lines.first&.chomp}"
-        end
-
-        # The bytes of the results, which it forgets.
-        def to_a
-          @packer.to_s.tap { @packer.reset }
+          reason = e.message.lines.first&.chomp # Ruby 3.1 adds the line of code
+          raise ::TypeError, "the result cannot be packed for the process that waits for it: #{reason}"
         end
       end
 
@@ -41,17 +38,16 @@ module Manypack
 
       # @return [Collector]
       def collector
-        packer = @codec.packer
+        packer = @codec.with(max_depth: OPTIONS[:max_depth] - 1).packer # they are unpacked in an array
         packer.register_type(@symbol_type, Symbol, :to_msgpack_ext) if @symbol_type
         Collector.new(packer)
       end
 
       # @param bytes [String] from a Collector
+      # @param count [Integer] of results
       # @return [Array]
-      def unpack(bytes)
-        results = []
-        unpacker.feed_each(bytes) { |result| results << result }
-        results
+      def unpack(bytes, count)
+        unpacker.feed([ARRAY_32, count].pack("CN")).feed(bytes).read
       end
 
       private

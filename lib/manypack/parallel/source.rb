@@ -30,7 +30,7 @@ module Manypack
       # A String is one piece, which every process has.
       class Whole
         def initialize(string)
-          @string = String.new(string).freeze # shares its bytes
+          @string = Splitter.frozen(string)
           @piece = Piece.new(@string)
         end
 

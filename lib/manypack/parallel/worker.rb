@@ -22,21 +22,26 @@ module Manypack
 
       # Collects results by packing them. nil is left out.
       class Packed
-        def initialize(codec)
-          @packer = codec.packer
+        # @param packer [Packer]
+        def initialize(packer)
+          @packer = packer
           @count = 0
         end
 
         def <<(object)
-          return if object.nil?
-
-          @packer.write(object)
-          @count += 1
+          write(object) unless object.nil?
         end
 
         # How many objects there are, and their bytes.
         def to_a
           [@count, @packer.to_s.freeze]
+        end
+
+        private
+
+        def write(object)
+          @packer.write(object)
+          @count += 1
         end
       end
 
@@ -58,7 +63,7 @@ module Manypack
       # @param offset [Integer] of the first message
       # @param results [#<<, #to_a] unless packs, an error that its << raises is no Failure: it is raised here
       # @return [Array] the results of all messages, or of those before a Failure; the Failure or nil; how many messages
-      def run(bytes, start, size, index, offset, results = @packs ? Packed.new(@codec) : [])
+      def run(bytes, start, size, index, offset, results = @packs ? Packed.new(@codec.packer) : [])
         batch = Batch.new(bytes, start, size, offset, @codec, @stop)
         stage = :unpack
         batch.each do |object|
