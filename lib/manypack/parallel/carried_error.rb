@@ -51,8 +51,14 @@ module Manypack
         message = "#{names.first || "an error of an anonymous class"}: #{message}" unless known == names.first
         error = exception_class(known).allocate
         Exception.instance_method(:initialize).bind_call(error, message)
-        error.define_singleton_method(:message) { message } unless message_of(error) == message
+        error.define_singleton_method(:message) { message } unless says?(error, message)
         error
+      end
+
+      def says?(error, message)
+        error.message == message
+      rescue StandardError
+        false
       end
 
       def exception_class(name)

@@ -32,6 +32,8 @@ module Manypack
           Frame.write(outcomes, outcome, results)
           break jobs.read if outcome[3] # waits for the end
         end
+      rescue Errno::EPIPE
+        nil # the parent was killed
       end
 
       private

@@ -14,14 +14,18 @@ module Manypack
       # Seconds between looks at a process that is about to end.
       POLL = 0.01
 
+      # Seconds after which a process sees that its parent was killed, unless it comes to its next batch first.
+      ORPHAN = 0.5
+
       # @param others [Array<WorkerProcess>] that were started before: the new one closes their pipes, which it inherits
       # @yield [jobs, outcomes] in the process
       def initialize(others, &work)
         own_jobs, @jobs = pipe
         @outcomes, own_outcomes = pipe
+        parent = Process.pid
         @pid = Process.fork do
           [@jobs, @outcomes, *others.flat_map(&:pipes)].each(&:close)
-          WorkerProcess.run(own_jobs, own_outcomes, &work)
+          WorkerProcess.run(parent, own_jobs, own_outcomes, &work)
         end
         @unread = String.new
         @frames = Thread::Queue.new
@@ -32,13 +36,15 @@ module Manypack
 
       # The body of the process. The work has a Thread of its own, outside of whatever the caller is in: catch blocks,
       # a Fiber scheduler, a Timeout. exit! leaves the caller's at_exit blocks and unwritten files alone.
-      def self.run(jobs, outcomes, &work)
+      #
+      # @param parent [Integer] its process id
+      def self.run(parent, jobs, outcomes, &work)
         thread = nil
         trap(:INT) { nil } # of a terminal's Ctrl-C, the parent tells
         trap(:TERM) { thread&.kill || exit!(false) }
         thread = Thread.new { Thread.handle_interrupt(Object => :immediate) { work.call(jobs, outcomes) || true } }
-        thread.report_on_exception = true
-        done = thread.value
+        nil until thread.join(ORPHAN) || Process.ppid != parent
+        done = !thread.alive? && thread.value
       ensure
         [$stdout, $stderr].each { |io| io.flush rescue nil } # rubocop:disable Style/RescueModifier
         exit!(done ? true : false)
