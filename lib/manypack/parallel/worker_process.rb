@@ -104,6 +104,7 @@ module Manypack
 
       # Ends its work, whose ensure clauses run. Before it is ready it would run the parent's signal handler.
       def interrupt
+        each_outcome { nil } # it may just have become ready
         Process.kill(@ready ? :TERM : :KILL, @pid) unless gone?
       end
 
