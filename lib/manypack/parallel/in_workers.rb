@@ -93,7 +93,7 @@ module Manypack
         handle(@events.pop) until idle?
       end
 
-      # An event is a Piece that was read, the outcome of a batch, the end of a worker, or an error of one of the Threads.
+      # An event is a Piece that was read, the outcome of a batch, the end of a worker, or an error of a Thread.
       def handle(event)
         return @piece = event if event.is_a?(Source::Piece)
         raise event if event.is_a?(Exception)

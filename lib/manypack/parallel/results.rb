@@ -31,9 +31,11 @@ module Manypack
       # @param codec [Codec]
       def initialize(codec)
         @codec = codec.with(**OPTIONS)
-        packed, unpacked = [@codec.packer, @codec.unpacker].map { |one| one.registered_types.map { |type| type[:type] } }
-        symbol = @codec.packer.registered_types.find { |type| type[:class] == Symbol }
-        @symbol_type = 127.downto(0).find { |type| !packed.include?(type) && !unpacked.include?(type) } unless symbol
+        types = [*@codec.packer.registered_types, *@codec.unpacker.registered_types]
+        return if types.any? { |type| type[:class] == Symbol }
+
+        taken = types.map { |type| type[:type] }
+        @symbol_type = 127.downto(0).find { |type| !taken.include?(type) }
       end
 
       # @return [Collector]
