@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# What Manypack::Parallel makes of several processors: in Ractors, in processes, beside the parallel gem, and beside what
-# the machine can give at that moment, which is what processes do that have nothing to do with each other. Contenders
-# take turns, and what they return is compared.
+# What Manypack::Parallel makes of several processors: in Ractors, in processes, beside the parallel gem, and beside
+# what the machine can give at that moment, which is what processes do that have nothing to do with each other.
+# Contenders take turns, and what they return is compared.
 
 require "optparse"
 require "json"
@@ -155,8 +155,8 @@ class ParallelBenchmark
   private
 
   def process(name)
-    ContenderProcess.of(ParallelContenders.const_get(name), Work, environment: ContenderProcess::SETTLED_MALLOC,
-                                                                  data: @options[:data], megabytes: @options[:megabytes])
+    ContenderProcess.of(ParallelContenders.const_get(name), Work,
+                        environment: ContenderProcess::SETTLED_MALLOC, **@options.slice(:data, :megabytes))
   end
 
   # @return [Hash{Array(String, Integer) => Array<Hash>}] by contender and workers
@@ -189,8 +189,8 @@ class ParallelBenchmark
   def costs
     answers = Array.new(@options[:rounds]) { @processes["Processes"].ask("costs", @options[:workers]) }
     start, dirty = %i[start dirty].map { |what| Statistics.median(answers.map { |answer| answer[what] }) }
-    format("a run of %<workers>d processes for %<workers>d messages: %<start>.1f ms; a worker after %<size>d MB has " \
-           "%<dirty>.1f MB of its own", workers: @options[:workers], start: start, size: @options[:megabytes], dirty: dirty)
+    format("a run of %<workers>d processes for as many messages: %<start>.1f ms; memory that only one worker has: " \
+           "%<dirty>.1f MB", workers: @options[:workers], start: start, dirty: dirty)
   end
 
   # What the process of a contender answers.
