@@ -155,8 +155,11 @@ class ParallelBenchmark
   private
 
   def process(name)
-    ContenderProcess.of(ParallelContenders.const_get(name), Work,
-                        environment: ContenderProcess::SETTLED_MALLOC, **@options.slice(:data, :megabytes))
+    ContenderProcess.of(ParallelContenders.const_get(name), Work, **how)
+  end
+
+  def how
+    { environment: ContenderProcess::SETTLED_MALLOC, **@options.slice(:data, :megabytes) }
   end
 
   # @return [Hash{Array(String, Integer) => Array<Hash>}] by contender and workers
@@ -171,23 +174,27 @@ class ParallelBenchmark
     checks.size == 1 ? samples : raise("different results: #{checks}")
   end
 
-  # Ratios are those of neighbours in a round, because other programs take their part of the machine.
+  # Ratios are those of the same round, because other programs take their part of the machine; where they take much of
+  # it, those of the processor time tell more.
   def table(title, samples)
     rows = samples.map do |(name, count), own|
       [name, count, format("%.0f", Statistics.median(own.map { |sample| sample[:rate] })),
-       ratio(own, samples[["Inline", 1]]), ratio(own, samples[["Ceiling", count]]),
+       ratio(samples[["Inline", 1]], own, :wall), ratio(samples[["Ceiling", count]], own, :wall),
+       ratio(samples[["Ceiling", count]], own, :cpu),
        format("%.2f", Statistics.median(own.map { |sample| sample[:cpu] / sample[:wall] }))]
     end
-    Terminal::Table.new(title: title, rows: rows,
-                        headings: ["", "workers", "MB/s", "/ inline", "/ ceiling", "processors in use"])
+    Terminal::Table.new(title: title, rows: rows, headings: ["", "workers", "MB/s", "/ inline", "/ ceiling",
+                                                             "by processor time", "processors in use"])
   end
 
-  def ratio(own, others)
-    format("%.2f", Statistics.median(own.zip(others).map { |mine, its| mine[:rate] / its[:rate] }))
+  def ratio(others, own, clock)
+    format("%.2f", Statistics.median(others.zip(own).map { |its, mine| its[clock] / mine[clock] }))
   end
 
   def costs
-    answers = Array.new(@options[:rounds]) { @processes["Processes"].ask("costs", @options[:workers]) }
+    answers = Array.new(@options[:rounds]) do
+      ContenderProcess.once(ParallelContenders::Processes, Work, ["costs", @options[:workers]], **how)
+    end
     start, dirty = %i[start dirty].map { |what| Statistics.median(answers.map { |answer| answer[what] }) }
     format("a run of %<workers>d processes for as many messages: %<start>.1f ms; memory that only one worker has: " \
            "%<dirty>.1f MB", workers: @options[:workers], start: start, dirty: dirty)
@@ -204,26 +211,25 @@ class ParallelBenchmark
       twitter = documents.find { |one| one.id.match?(/twitter/i) }.payload
       once = twitter["statuses"].map { |status| Manypack.pack(status) }.join
       @stream = (once * [megabytes * 1_000_000 / once.bytesize, 1].max).freeze
-      @twice = {}
+      @warm = {}
     end
 
     # @return [Hash] megabytes a second, seconds by the clock and of the processors, a checksum of the results
     def run(task, workers)
       callable = ParallelContenders::Tasks.method(task)
-      @twice[task] ||= @contender.run(@stream, callable, workers) || true # warms up
+      @warm[task] ||= @contender.run(@stream, callable, workers) || true
       GC.start
-      before, cpu_before = clock, cpu
-      results = @contender.run(@stream, callable, workers)
-      wall, cpu = clock - before, self.cpu - cpu_before
+      results = nil
+      before = cpu
+      wall = clock { results = @contender.run(@stream, callable, workers) }
+      cpu = self.cpu - before
       { rate: @stream.bytesize / wall / 1e6, wall: wall, cpu: cpu, check: results && Zlib.crc32(results.join("\n")) }
     end
 
     # @return [Hash] milliseconds of the smallest run; megabytes that only one worker has
     def costs(workers)
       messages = Manypack.pack(1) * workers
-      before = clock
-      @contender.run(messages, :succ.to_proc, workers)
-      start = (clock - before) * 1e3
+      start = Array.new(2) { (clock { @contender.run(messages, :succ.to_proc, workers) }) * 1e3 }.last # loaded by then
       dirty = Manypack::Parallel.each(@stream, map: method(:dirty), processes: workers).max
       { start: start, dirty: dirty / 1e3 }
     end
@@ -237,8 +243,11 @@ class ParallelBenchmark
       File.foreach("/proc/self/smaps_rollup").sum { |line| line.start_with?("Private_Dirty:") ? line.split[1].to_i : 0 }
     end
 
+    # Seconds that the block takes.
     def clock
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      yield
+      Process.clock_gettime(Process::CLOCK_MONOTONIC) - before
     end
 
     # With that of children that have ended.

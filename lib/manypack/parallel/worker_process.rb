@@ -8,8 +8,11 @@ require_relative "reported_thread"
 module Manypack
   module Parallel
     class WorkerProcess
-      # How much is read from a pipe at once: all that it can hold, usually.
-      READ_BYTES = 1 << 16
+      # How much a pipe holds, and how much is read from it at once.
+      PIPE_BYTES = 1 << 18
+
+      # Asks Linux for such pipes: the fewer pieces, the less often both sides wait for each other.
+      F_SETPIPE_SZ = 1031
 
       # Seconds between looks at a process that is about to end.
       POLL = 0.01
@@ -28,6 +31,7 @@ module Manypack
           WorkerProcess.run(parent, own_jobs, own_outcomes, &work)
         end
         @unread = String.new
+        @chunk = String.new
         @frames = Thread::Queue.new
         @ready = @gone = false
       ensure
@@ -73,7 +77,7 @@ module Manypack
       # Yields the outcomes that have arrived. Returns whether there may be more.
       def each_outcome
         ended = gone? # whatever it wrote can be read then
-        chunk = @outcomes.read_nonblock(READ_BYTES, exception: false)
+        chunk = read
         return false if chunk.nil?
         return !ended if chunk == :wait_readable
 
@@ -113,7 +117,7 @@ module Manypack
         deadline = now + seconds
         until gone? || (left = deadline - now) <= 0
           readable = IO.select([@outcomes], nil, nil, [left, POLL].min)
-          sleep(POLL / 10) if readable && @outcomes.read_nonblock(READ_BYTES, exception: false).nil?
+          sleep(POLL / 10) if readable && read.nil?
         end
       end
 
@@ -129,7 +133,16 @@ module Manypack
       private
 
       def pipe
-        IO.pipe.each { |io| io.binmode.sync = true }
+        reader, writer = IO.pipe.each { |io| io.binmode.sync = true }
+        writer.fcntl(F_SETPIPE_SZ, PIPE_BYTES) if RUBY_PLATFORM.include?("linux")
+        [reader, writer]
+      rescue SystemCallError # beyond what this user may have
+        [reader, writer]
+      end
+
+      # What has arrived, in a buffer that is used again; :wait_readable or nil.
+      def read
+        @outcomes.read_nonblock(PIPE_BYTES, @chunk, exception: false)
       end
 
       def write(values, bytes)
