@@ -12,7 +12,7 @@ module Manypack
     #   begin
     #     Manypack::Parallel.map("\x01\x02", processes: 1) { |n| n == 2 ? exit!(3) : n }
     #   rescue Manypack::Parallel::DeadWorker => error
-    #     error.message #=> "worker process 4711 exited with status 3; it had message 1, byte 1"
+    #     error.message #=> "worker process 4711 exited with status 3; it had message 1 (byte 1)"
     #   end
     class DeadWorker < StandardError
     end

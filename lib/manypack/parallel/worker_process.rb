@@ -34,6 +34,9 @@ module Manypack
         @chunk = String.new
         @frames = Thread::Queue.new
         @ready = @gone = false
+      rescue SystemCallError # there can be no more processes, or pipes
+        pipes.each { |io| io&.close }
+        raise
       ensure
         [own_jobs, own_outcomes].each { |io| io&.close }
       end
