@@ -26,10 +26,8 @@ module Manypack
         own_jobs, @jobs = pipe
         @outcomes, own_outcomes = pipe
         parent = Process.pid
-        @pid = Process.fork do
-          [@jobs, @outcomes, *others.flat_map(&:pipes)].each(&:close)
-          WorkerProcess.run(parent, own_jobs, own_outcomes, &work)
-        end
+        inherited = [self, *others].flat_map(&:pipes)
+        @pid = Process.fork { WorkerProcess.run(parent, inherited, own_jobs, own_outcomes, &work) }
         @unread = String.new
         @chunk = String.new
         @frames = Thread::Queue.new
@@ -45,10 +43,12 @@ module Manypack
       # a Fiber scheduler, a Timeout. exit! leaves the caller's at_exit blocks and unwritten files alone.
       #
       # @param parent [Integer] its process id
-      def self.run(parent, jobs, outcomes, &work)
+      # @param inherited [Array<IO>] to be closed
+      def self.run(parent, inherited, jobs, outcomes, &work)
         thread = nil
-        trap(:INT) { nil } # of a terminal's Ctrl-C, the parent tells
+        trap(:INT) { nil } # after a terminal's Ctrl-C, the parent ends its workers
         trap(:TERM) { thread&.kill || exit!(false) }
+        inherited.each(&:close)
         thread = Thread.new { Thread.handle_interrupt(Object => :immediate) { work.call(jobs, outcomes) || true } }
         nil until thread.join(ORPHAN) || Process.ppid != parent
         done = !thread.alive? && thread.value
