@@ -27,5 +27,5 @@ Gem::Specification.new do |spec|
   spec.extra_rdoc_files = pages
   # The classes behind Parallel are private, and extconf.rb is not an API.
   spec.rdoc_options = ["--main", "README.md", "--title", "Manypack", "--exclude", "extconf",
-                       "--exclude", "parallel/(?!error)"]
+                       "--exclude", "parallel/(?!error|dead_worker)"]
 end

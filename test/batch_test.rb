@@ -41,6 +41,25 @@ class BatchTest < Minitest::Test
     end
   end
 
+  def test_a_part_of_the_bytes
+    packed = OBJECTS.map { |object| pack(object) }
+    packed.each_index do |i|
+      start = packed.first(i).sum(&:bytesize)
+      batch = exercise { Batch.new(packed.join.freeze, start, packed[i].bytesize, 50 + start, Manypack::Codec.new, Stop.new) }
+      seen = []
+      exercise { batch.each { |object| seen << [object, batch.offset] } }
+      assert_equal [[OBJECTS[i], 50 + start]], seen
+    end
+    cut = Batch.new("\x01\xA3abc\x02".b, 1, 3, 7, Manypack::Codec.new, Stop.new)
+    error = assert_raises(Manypack::TruncatedError) { exercise { cut.each { flunk } } }
+    assert_equal ["str of 3 bytes declared, 2 bytes left, at byte 7", 7], [error.message, error.offset]
+  end
+
+  def test_no_part_of_the_bytes
+    [[0, 4], [4, 0], [3, 1], [1, 2**63]].each { |start, size| assert_raises(RangeError) { Batch.new("abc", start, size, 0, Manypack::Codec.new, Stop.new) } }
+    assert_nil(Batch.new("abc", 3, 0, 0, Manypack::Codec.new, Stop.new).each { flunk })
+  end
+
   def test_it_stops_where_it_is_told_to
     stop = exercise { Stop.new }
     assert Ractor.shareable?(stop)
@@ -69,6 +88,6 @@ class BatchTest < Minitest::Test
   private
 
   def batch(bytes, offset: 0, codec: Manypack::Codec.new, stop: Stop.new)
-    Batch.new(bytes, offset, codec, stop)
+    Batch.new(bytes, 0, bytes.to_s.bytesize, offset, codec, stop)
   end
 end

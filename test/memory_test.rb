@@ -32,7 +32,7 @@ class MemoryTest < Minitest::Test
                 ->(codec) { codec.dump(1) }, ->(codec) { codec.load(codec.dump(2/3r)) == 2/3r }],
     "Splitter" => [-> { OURS[5].new(Manypack::Codec.new) }, ->(splitter) { splitter.feed("\x92\x01".b).feed("\x02\x93".b) },
                    ->(splitter) { splitter.take(1, 1, false).first == "\x92\x01\x02".b }],
-    "Batch" => [-> { OURS[6].new("\xA3one\xA3two".b, 0, Manypack::Codec.new, OURS[7].new) }, ->(batch) { batch.each { nil } },
+    "Batch" => [-> { OURS[6].new("\xA3one\xA3two".b, 0, 8, 0, Manypack::Codec.new, OURS[7].new) }, ->(batch) { batch.each { nil } },
                 ->(batch) { [].tap { |all| batch.each { |object| all << object } } == %w[one two] }],
     "Stop" => [-> { OURS[7].new }, ->(stop) { stop.set }, ->(stop) { stop.set? }],
     **(OURS[8] ? { "Outbox" => [-> { OURS[8].new }, ->(outbox) { outbox.put("o" * 300) }, ->(outbox) { outbox.take.tap { |object| outbox.put(object) } == "o" * 300 }] } : {})

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# One stream, many Ractors: the results in order, each error with its message, and nothing left behind.
+# One stream, many workers, and the same by each kind of them: the results in order, each error with its message, and nothing left behind.
 require "test_helper"
 require "stringio"
 require "support/program"
@@ -13,7 +13,8 @@ class ParallelTest < Minitest::Test
 
   Parallel = Manypack::Parallel
 
-  COUNTS = [0, 1, 3].freeze
+  # In the caller, in Ractors, in processes.
+  WAYS = [{ ractors: 0 }, { ractors: 1 }, { ractors: 3 }, { processes: 0 }, { processes: 1 }, { processes: 3 }].freeze
   NUMBERS = (0...500).map { |i| Manypack.pack(i) }.join.freeze
 
   def setup
@@ -25,14 +26,15 @@ class ParallelTest < Minitest::Test
   def teardown
     assert_equal 1, Ractor.count
     assert_empty Thread.list - @threads
+    assert_raises(Errno::ECHILD) { Process.wait }
   end
 
   def test_results_in_order
-    each_count { |ractors| assert_equal Array.new(500) { |i| i * 2 }, Parallel.map(NUMBERS, ractors: ractors) { |n| n * 2 } }
+    each_way { |workers| assert_equal Array.new(500) { |i| i * 2 }, Parallel.map(NUMBERS, **workers) { |n| n * 2 } }
   end
 
   def test_results_as_they_come
-    each_count { |ractors| assert_equal [*0...500], Parallel.map(NUMBERS, ractors: ractors, ordered: false) { |n| n }.sort }
+    each_way { |workers| assert_equal [*0...500], Parallel.map(NUMBERS, **workers, ordered: false) { |n| n }.sort }
   end
 
   def test_as_many_ractors_as_processors
@@ -41,24 +43,27 @@ class ParallelTest < Minitest::Test
   end
 
   def test_each_yields_the_objects_here
-    each_count do |ractors|
+    each_way do |workers|
       seen = []
-      assert_nil(Parallel.each(NUMBERS, ractors: ractors) { |n| seen << n })
+      assert_nil(Parallel.each(NUMBERS, **workers) { |n| seen << n })
       assert_equal [*0...500], seen
     end
   end
 
-  def test_each_yields_what_map_makes_of_them_in_ractors
-    each_count do |ractors|
+  def test_each_yields_what_map_makes_of_them_elsewhere
+    each_way do |workers|
       seen = []
-      Parallel.each(NUMBERS, map: ->(n) { [n, Ractor.current] }, ractors: ractors) { |n, ractor| seen << n && ractor == Ractor.current }
+      ids = {}
+      Parallel.each(NUMBERS, map: ->(n) { [n, Process.pid, Ractor.current.inspect[/#\d+/]] }, **workers) { |n, *id| seen << n && ids[id] = n }
       assert_equal [*0...500], seen
+      here = [Process.pid, Ractor.current.inspect[/#\d+/]]
+      assert_equal workers.values == [0], ids.key?(here), [workers, ids]
     end
   end
 
   def test_each_without_a_block_is_an_enumerator
-    each_count do |ractors|
-      results = Parallel.each(NUMBERS, map: :succ.to_proc, ractors: ractors)
+    each_way do |workers|
+      results = Parallel.each(NUMBERS, map: :succ.to_proc, **workers)
       assert_equal [1, 2, 3], results.first(3)
       assert_equal [10, 20], results.lazy.map { |n| n * 10 }.first(2)
       assert_equal [*1..500], results.to_a
@@ -70,16 +75,20 @@ class ParallelTest < Minitest::Test
     assert_raises(ArgumentError) { Parallel.filter(NUMBERS, StringIO.new) }
   end
 
-  def test_work_is_done_in_so_many_ractors_at_once
-    started = now
-    assert_equal [0.1] * 6, Parallel.map(pack(0.1) * 6, ractors: 6) { |seconds| sleep(seconds) && seconds }
-    assert_operator now - started, :<, 0.5
+  def test_work_is_done_by_so_many_workers_at_once
+    each_kind(6) do |workers|
+      started = now
+      assert_equal [0.1] * 6, Parallel.map(pack(0.1) * 6, **workers) { |seconds| sleep(seconds) && seconds }
+      assert_operator now - started, :<, 0.5
+    end
   end
 
   def test_a_slow_message_holds_up_results_only_where_there_is_an_order
     stream = pack(0.2) + (pack(0) * 5)
-    assert_equal 0.2, Parallel.map(stream, ractors: 2) { |s| sleep(s) && s }.first
-    refute_equal 0.2, Parallel.map(stream, ractors: 2, ordered: false) { |s| sleep(s) && s }.first
+    each_kind(2) do |workers|
+      assert_equal 0.2, Parallel.map(stream, **workers) { |s| sleep(s) && s }.first
+      refute_equal 0.2, Parallel.map(stream, **workers, ordered: false) { |s| sleep(s) && s }.first
+    end
   end
 
   # --- sources
@@ -101,11 +110,11 @@ class ParallelTest < Minitest::Test
     Tempfile.create("manypack", binmode: true) do |file|
       file.write(stream)
       file.flush
-      each_count do |ractors|
+      each_way do |workers|
         [stream, stream.dup.freeze, Struct.new(:to_str).new(stream), StringIO.new(stream), ReadOnly.new(stream), piped(stream, 700),
          file.tap(&:rewind), Zlib::GzipReader.new(StringIO.new(Zlib.gzip(stream))), messages, messages.each, messages.each_slice(4).map(&:join),
          ["", *messages, ""]].each do |source|
-          assert_equal expected, Parallel.map(source, ractors: ractors) { |object| object }, source.class
+          assert_equal expected, Parallel.map(source, **workers) { |object| object }, source.class
         end
       end
     end
@@ -115,28 +124,28 @@ class ParallelTest < Minitest::Test
     [nil, 5, :symbol, Object.new].each do |source|
       assert_raises(::TypeError) { Parallel.map(source) { |object| object } }
     end
-    each_count do |ractors|
+    each_way do |workers|
       seen = []
-      assert_raises(::TypeError) { Parallel.each(["\x01", 5], ractors: ractors) { |object| seen << object } }
+      assert_raises(::TypeError) { Parallel.each(["\x01", 5], **workers) { |object| seen << object } }
       assert_equal [1], seen
     end
   end
 
   def test_an_empty_source
-    each_count do |ractors|
-      ["", StringIO.new, [], [""], File.open(File::NULL)].each { |source| assert_equal [], Parallel.map(source, ractors: ractors) { flunk } }
-      assert_equal 0, Parallel.filter("", StringIO.new, ractors: ractors) { flunk }
+    each_way do |workers|
+      ["", StringIO.new, [], [""], File.open(File::NULL)].each { |source| assert_equal [], Parallel.map(source, **workers) { flunk } }
+      assert_equal 0, Parallel.filter("", StringIO.new, **workers) { flunk }
     end
   end
 
   # Who waits for the answer before the next question must get it.
   def test_results_come_while_the_io_waits_for_more
-    each_count do |ractors|
+    each_way do |workers|
       reader, writer = IO.pipe
       writer.write("\x01")
       seen = []
       Timeout.timeout(10) do
-        Parallel.each(reader, ractors: ractors) do |n|
+        Parallel.each(reader, **workers) do |n|
           seen << n
           n < 5 ? writer.write([n + 1].pack("C")) : writer.close
         end
@@ -148,52 +157,56 @@ class ParallelTest < Minitest::Test
   end
 
   def test_an_io_that_waits_for_all_that_it_is_asked_for_is_asked_for_no_more_than_a_message
-    io = ReadOnly.new(pack([1, "four" * 10]) * 2)
-    assert_equal [1, "four" * 10], Parallel.each(io, ractors: 1).first
-    reader, writer = IO.pipe
-    writer.write(pack({ "a" => [1, 2] }))
-    slow = Struct.new(:io) { def read(size) = io.read(size) }.new(reader)
-    Timeout.timeout(10) { assert_equal({ "a" => [1, 2] }, Parallel.each(slow, ractors: 1).first) }
-  ensure
-    [reader, writer].each(&:close)
+    each_kind(1) do |workers|
+      io = ReadOnly.new(pack([1, "four" * 10]) * 2)
+      assert_equal [1, "four" * 10], Parallel.each(io, map: ->(object) { object }, **workers).first
+      reader, writer = IO.pipe
+      writer.write(pack({ "a" => [1, 2] }))
+      slow = Struct.new(:io) { def read(size) = io.read(size) }.new(reader)
+      Timeout.timeout(10) { assert_equal({ "a" => [1, 2] }, Parallel.each(slow, map: ->(object) { object }, **workers).first) }
+    ensure
+      [reader, writer].each(&:close)
+    end
   end
 
   def test_the_source_is_read_no_faster_than_results_are_taken
-    pulled = 0
-    endless = Enumerator.new { |out| loop { out << [pulled += 1].pack("xL>").tap { |bytes| bytes.setbyte(0, 0xce) } } }
-    Parallel.each(endless, ractors: 2) { |n| n > 50 ? break : sleep(0.001) }
-    assert_operator pulled, :<, 50_000
-    reader, writer = IO.pipe
-    written = 0
-    thread = Thread.new { loop { written += writer.write("\xDA\x03\xE8".b + ("x" * 1_000)) } }
-    Parallel.each(reader, ractors: 2) { sleep(0.3) && break }
-    assert_operator written, :<, 3_000_000
-  ensure
-    thread.kill.join
-    [reader, writer].each(&:close)
+    each_kind(2) do |workers|
+      pulled = 0
+      endless = Enumerator.new { |out| loop { out << [pulled += 1].pack("xL>").tap { |bytes| bytes.setbyte(0, 0xce) } } }
+      Parallel.each(endless, map: ->(n) { n }, **workers) { |n| n > 50 ? break : sleep(0.001) }
+      assert_operator pulled, :<, 50_000
+      reader, writer = IO.pipe
+      written = 0
+      thread = Thread.new { loop { written += writer.write("\xDA\x03\xE8".b + ("x" * 1_000)) } }
+      Parallel.each(reader, map: ->(text) { text.size }, **workers) { sleep(0.3) && break }
+      assert_operator written, :<, 3_000_000
+    ensure
+      thread.kill.join
+      [reader, writer].each(&:close)
+    end
   end
 
   def test_a_list_is_left_as_every_other_each_is
-    each_count do |ractors|
+    each_way do |workers|
       left = []
       list = Enumerator.new do |out|
         loop { out << "\x01" }
       ensure
         left << :left
       end
-      Parallel.each(list, ractors: ractors) { break }
-      assert_raises(IOError) { Parallel.each(list, ractors: ractors) { raise IOError } }
+      Parallel.each(list, **workers) { break }
+      assert_raises(IOError) { Parallel.each(list, **workers) { raise IOError } }
       assert_equal %i[left left], left
     end
   end
 
   # In the block of each, where it is the list that calls.
   def test_an_error_of_the_caller_is_not_taken_for_one_of_the_list
-    each_count do |ractors|
+    each_way do |workers|
       pulled = 0
       list = Enumerator.new { |out| 100_000.times { pulled += 1 and out << "\x01" } }
       seen = []
-      assert_raises(IOError) { Parallel.each(list, ractors: ractors) { |n| (seen << n).size == 3 && raise(IOError) } }
+      assert_raises(IOError) { Parallel.each(list, **workers) { |n| (seen << n).size == 3 && raise(IOError) } }
       assert_equal [1] * 3, seen
       assert_operator pulled, :<, 100_000
     end
@@ -201,8 +214,10 @@ class ParallelTest < Minitest::Test
 
   def test_a_hundred_thousand_messages
     stream = Array.new(100_000) { |i| pack({ "id" => i, "text" => "t" * (i % 40) }) }.join
-    assert_equal [*0...100_000], Parallel.map(stream, ractors: 2) { |object| object["id"] }
-    assert_equal 100_000, Parallel.each(piped(stream, 60_000), ractors: 2, map: ->(object) { object["text"].size }, ordered: false).count
+    each_kind(2) do |workers|
+      assert_equal [*0...100_000], Parallel.map(stream, **workers) { |object| object["id"] }
+      assert_equal 100_000, Parallel.each(piped(stream, 60_000), **workers, map: ->(object) { object["text"].size }, ordered: false).count
+    end
   end
 
   # Ruby 3.3 and 3.4 wait for ever where a Ractor wakes another one that has several Threads while a collection begins.
@@ -224,9 +239,9 @@ class ParallelTest < Minitest::Test
     define_method("test_#{name.tr(" ", "_")}_after_two_messages_as_an_unpacker_has_it") do
       stream = bytes(input)
       expected, = outcome { |seen| Manypack::Unpacker.new(StringIO.new(stream), max_depth: 2, max_bytes: 8, timestamp: true).then { |u| loop { seen << u.read } } }
-      each_count do |ractors|
+      each_way do |workers|
         [stream, StringIO.new(stream), piped(stream, 1), ReadOnly.new(stream), stream.each_char.first(2) << stream.byteslice(2..)].each do |source|
-          error, seen = outcome { |list| Parallel.each(source, ractors: ractors, max_depth: 2, max_bytes: 8, timestamp: true) { |object| list << object } }
+          error, seen = outcome { |list| Parallel.each(source, **workers, max_depth: 2, max_bytes: 8, timestamp: true) { |object| list << object } }
           assert_equal [1, 2], seen
           assert_instance_of expected.class, error
           assert_equal [expected.message, expected.offset], [error.message, error.offset] unless name == "a truncated tail"
@@ -239,8 +254,8 @@ class ParallelTest < Minitest::Test
 
   def test_offsets_of_a_long_stream
     stream = NUMBERS + "\x92\x01".b
-    each_count do |ractors|
-      error, = outcome { Parallel.map(stream, ractors: ractors) { |n| n } }
+    each_way do |workers|
+      error, = outcome { Parallel.map(stream, **workers) { |n| n } }
       assert_instance_of Manypack::TruncatedError, error
       assert_equal [500, stream.bytesize], [error.index, error.offset]
       assert_equal "unexpected end of input, at byte #{stream.bytesize}", error.message
@@ -248,8 +263,8 @@ class ParallelTest < Minitest::Test
   end
 
   def test_an_element_ends_where_a_message_does
-    each_count do |ractors|
-      error, seen = outcome { |list| Parallel.each(["\x01", "\x92\x02".b, "\x03"], ractors: ractors) { |object| list << object } }
+    each_way do |workers|
+      error, seen = outcome { |list| Parallel.each(["\x01", "\x92\x02".b, "\x03"], **workers) { |object| list << object } }
       assert_instance_of Manypack::TruncatedError, error
       assert_equal [[1], 1, 3], [seen, error.index, error.offset]
     end
@@ -257,11 +272,11 @@ class ParallelTest < Minitest::Test
 
   def test_an_error_of_the_source_comes_after_the_results_of_what_was_read
     failing = Enumerator.new { |out| 20.times { |i| out << [i].pack("C") } && raise(IOError, "gone") }
-    each_count do |ractors|
+    each_way do |workers|
       reads = [*0...20].map { |i| [i].pack("C") }
       io = Object.new.tap { |object| object.define_singleton_method(:readpartial) { |_| reads.shift || raise(IOError, "gone") } }
       [failing, io].each do |source|
-        error, seen = outcome { |list| Parallel.each(source, ractors: ractors) { |object| list << object } }
+        error, seen = outcome { |list| Parallel.each(source, **workers) { |object| list << object } }
         assert_instance_of IOError, error
         assert_equal [*0...20], seen
       end
@@ -280,7 +295,7 @@ class ParallelTest < Minitest::Test
   end
 
   def test_an_error_of_the_block_is_raised_here_with_its_message
-    each_count do |ractors|
+    each_way do |workers|
       error, seen = outcome do |list|
         work = lambda do |n|
           Integer("x") if n == 400
@@ -288,7 +303,7 @@ class ParallelTest < Minitest::Test
         rescue ArgumentError
           raise Refused, n
         end
-        Parallel.each(NUMBERS, map: work, ractors: ractors) { |n| list << n }
+        Parallel.each(NUMBERS, map: work, **workers) { |n| list << n }
       end
       assert_instance_of Refused, error
       assert_kind_of Parallel::Error, error
@@ -302,38 +317,42 @@ class ParallelTest < Minitest::Test
   end
 
   def test_an_error_of_the_block_without_order
-    error, = outcome { Parallel.map(NUMBERS, ractors: 2, ordered: false) { |n| raise Refused, n if n == 300 } }
-    assert_equal [300, 300], [error.index, error.number]
+    each_kind(2) do |workers|
+      error, = outcome { Parallel.map(NUMBERS, **workers, ordered: false) { |n| raise Refused, n if n == 300 } }
+      assert_equal [300, 300], [error.index, error.number]
+    end
   end
 
   def test_other_exceptions_than_standard_errors
-    each_count do |ractors|
-      assert_equal(7, assert_raises(NotImplementedError) { Parallel.map(NUMBERS, ractors: ractors) { |n| raise NotImplementedError if n == 7 } }.index)
-      assert_equal(3, assert_raises(SystemExit) { Parallel.map("\x01", ractors: ractors) { exit(3) } }.status)
-      assert_raises(SystemStackError) { Parallel.map("\x01", ractors: ractors) { deeper = ->(f) { f.call(f) && 1 } and deeper.call(deeper) } }
+    each_way do |workers|
+      assert_equal(7, assert_raises(NotImplementedError) { Parallel.map(NUMBERS, **workers) { |n| raise NotImplementedError if n == 7 } }.index)
+      assert_equal(3, assert_raises(SystemExit) { Parallel.map("\x01", **workers) { exit(3) } }.status)
+      assert_raises(SystemStackError) { Parallel.map("\x01", **workers) { deeper = ->(f) { f.call(f) && 1 } and deeper.call(deeper) } }
     end
   end
 
   FROZEN_ERROR = Ractor.make_shareable(Refused.new(1))
 
   def test_a_frozen_error
-    each_count { |ractors| assert_equal 2, assert_raises(Refused) { Parallel.map("\0\1\2", ractors: ractors) { |n| raise FROZEN_ERROR if n == 2 } }.index }
+    each_way { |workers| assert_equal 2, assert_raises(Refused) { Parallel.map("\0\1\2", **workers) { |n| raise FROZEN_ERROR if n == 2 } }.index }
   end
 
   # Its offset is that in what was unpacked there.
   def test_an_error_of_unpacking_inside_the_block
-    each_count do |ractors|
-      error, = outcome { Parallel.map(pack(1) + pack("\x92\x01".b), ractors: ractors) { |body| body == 1 ? 0 : Manypack.unpack(body) } }
+    each_way do |workers|
+      error, = outcome { Parallel.map(pack(1) + pack("\x92\x01".b), **workers) { |body| body == 1 ? 0 : Manypack.unpack(body) } }
       assert_instance_of Manypack::TruncatedError, error
       assert_equal [1, 1], [error.index, error.offset]
     end
   end
 
-  def test_a_result_that_cannot_be_copied
-    [1, 2].each do |ractors|
-      error, seen = outcome { |list| Parallel.each(NUMBERS, map: ->(n) { n == 100 ? Thread.current : n }, ractors: ractors) { |n| list << n } }
+  def test_a_result_that_cannot_come_back
+    reasons = { ractors: /\Athe result cannot be copied to the Ractor that waits for it: /,
+                processes: /\Athe result cannot be packed for the process that waits for it: undefined method 'to_msgpack' for an instance of Thread/ }
+    [{ ractors: 1 }, { ractors: 2 }, { processes: 1 }, { processes: 2 }].each do |workers|
+      error, seen = outcome { |list| Parallel.each(NUMBERS, map: ->(n) { n == 100 ? Thread.current : n }, **workers) { |n| list << n } }
       assert_instance_of ::TypeError, error
-      assert_match(/\Athe result cannot be copied to the Ractor that waits for it: /, error.message)
+      assert_match(reasons[workers.keys.first], error.message)
       assert_equal [[*0...100], 100, 100], [seen, error.index, error.offset]
     end
     assert_same Thread.current, Parallel.map("\x01", ractors: 0) { Thread.current }.first
@@ -350,8 +369,8 @@ class ParallelTest < Minitest::Test
     works = { ->(n) { n } => ["#{deep}\x02", /stack level too deep/] }
     works[->(n) { n == 2 ? Single.new : n }] = [pack(2), /there is but one/] unless copied_unasked?(Single.new)
     works.each do |work, (message, reason)|
-      [1, 2].each do |ractors|
-        error, seen = outcome { |list| Parallel.each(pack(0) + pack(1) + message, map: work, ractors: ractors, max_depth: 100_000) { |n| list << n } }
+      [{ ractors: 1 }, { ractors: 2 }].each do |workers|
+        error, seen = outcome { |list| Parallel.each(pack(0) + pack(1) + message, map: work, **workers, max_depth: 100_000) { |n| list << n } }
         assert_instance_of ::TypeError, error
         assert_match(reason, error.message)
         assert_equal [[0, 1], 2, 2], [seen, error.index, error.offset]
@@ -378,11 +397,11 @@ class ParallelTest < Minitest::Test
   # --- leaving
 
   def test_break_throw_and_raise_stop_everything
-    each_count do |ractors|
-      assert_equal(:out, Parallel.each(NUMBERS, ractors: ractors) { |n| break :out if n == 3 })
-      assert_equal(:thrown, catch(:out) { Parallel.each(piped(NUMBERS, 9), ractors: ractors) { |n| throw :out, :thrown if n == 3 } })
-      assert_raises(Refused) { Parallel.each(StringIO.new(NUMBERS), ractors: ractors) { |n| raise Refused, n if n == 3 } }
-      error = assert_raises(Refused) { Parallel.each([NUMBERS], ractors: ractors) { |n| raise Refused, n } }
+    each_way do |workers|
+      assert_equal(:out, Parallel.each(NUMBERS, **workers) { |n| break :out if n == 3 })
+      assert_equal(:thrown, catch(:out) { Parallel.each(piped(NUMBERS, 9), **workers) { |n| throw :out, :thrown if n == 3 } })
+      assert_raises(Refused) { Parallel.each(StringIO.new(NUMBERS), **workers) { |n| raise Refused, n if n == 3 } }
+      error = assert_raises(Refused) { Parallel.each([NUMBERS], **workers) { |n| raise Refused, n } }
       refute_kind_of Parallel::Error, error
       assert_equal 1, Ractor.count
     end
@@ -420,28 +439,35 @@ class ParallelTest < Minitest::Test
   end
 
   def test_a_timeout_stops_everything
-    reader, writer = IO.pipe
-    assert_raises(Timeout::Error) { Timeout.timeout(0.1) { Parallel.map(reader, ractors: 2) { |n| n } } }
-    assert_raises(Timeout::Error) { Timeout.timeout(0.1) { Parallel.map(pack(0.05) * 100, ractors: 2) { |n| sleep(n) } } }
-  ensure
-    [reader, writer].each(&:close)
+    each_kind(2) do |workers|
+      reader, writer = IO.pipe
+      assert_raises(Timeout::Error) { Timeout.timeout(0.1) { Parallel.map(reader, **workers) { |n| n } } }
+      assert_raises(Timeout::Error) { Timeout.timeout(0.1) { Parallel.map(pack(0.05) * 100, **workers) { |n| sleep(n) } } }
+    ensure
+      [reader, writer].each(&:close)
+    end
   end
 
   def test_calls_inside_each_other_and_in_several_threads
-    threads = Array.new(3) do |i|
-      Thread.new { Parallel.each(NUMBERS, ractors: 2).sum { |n| n < 2 ? Parallel.map(NUMBERS, ractors: 1) { |m| m }.sum : i } }
+    [[{ ractors: 2 }, { ractors: 1 }], [{ processes: 2 }, { processes: 1 }]].each do |outer, inner|
+      threads = Array.new(3) do |i|
+        Thread.new { Parallel.each(NUMBERS, map: ->(n) { n }, **outer).sum { |n| n < 2 ? Parallel.map(NUMBERS, **inner) { |m| m }.sum : i } }
+      end
+      assert_equal Array.new(3) { |i| (2 * 124_750) + (498 * i) }, threads.map(&:value)
     end
-    assert_equal Array.new(3) { |i| (2 * 124_750) + (498 * i) }, threads.map(&:value)
   end
 
   def test_nothing_is_kept
-    work = -> { 30.times { Parallel.each(NUMBERS, ractors: 2) { |n| break if n == 50 } } }
-    2.times { work.call }
-    3.times { GC.start }
-    before = ObjectSpace.count_objects[:T_DATA]
-    work.call
-    3.times { GC.start }
-    assert_operator ObjectSpace.count_objects[:T_DATA] - before, :<, 200
+    each_kind(2) do |workers|
+      times = workers[:ractors] ? 30 : 5
+      work = -> { times.times { Parallel.each(NUMBERS, map: ->(n) { n }, **workers) { |n| break if n == 50 } } }
+      2.times { work.call }
+      3.times { GC.start }
+      before = ObjectSpace.count_objects[:T_DATA]
+      work.call
+      3.times { GC.start }
+      assert_operator ObjectSpace.count_objects[:T_DATA] - before, :<, times * 7
+    end
   end
 
   # --- what runs in Ractors
@@ -458,7 +484,7 @@ class ParallelTest < Minitest::Test
     scale = Ractor.make_shareable(Scale.new(3))
     { Scale.method(:double) => [2, 4], scale => [3, 6], scale.method(:call) => [3, 6], :succ.to_proc => [2, 3], ->(n) { n + LIMIT } => [6, 7],
       nil => [1, 2], proc { |n, m| [n, m] } => [[1, nil], [2, nil]], Math.method(:sqrt) => [1, Math.sqrt(2)] }.each do |work, expected|
-      each_count { |ractors| assert_equal expected, Parallel.each("\x01\x02", map: work, ractors: ractors).to_a, work }
+      each_way { |workers| assert_equal expected, Parallel.each("\x01\x02", map: work, **workers).to_a, work }
     end
     assert_raises(::TypeError) { Parallel.each("\x01", map: 5).to_a }
   end
@@ -475,9 +501,9 @@ class ParallelTest < Minitest::Test
   end
 
   def test_self_is_nil_unless_it_can_be_shared
-    each_count { |ractors| assert_equal [ractors.zero? ? self.class : NilClass], Parallel.map("\x01", ractors: ractors) { self.class } }
+    each_way { |workers| assert_equal [workers[:ractors].to_i > 0 ? "NilClass" : self.class.name], Parallel.map("\x01", **workers) { self.class.name } }
     work = Scale.class_eval { ->(n) { double(n) } }
-    each_count { |ractors| assert_equal [2], Parallel.each("\x01", map: work, ractors: ractors).to_a }
+    each_way { |workers| assert_equal [2], Parallel.each("\x01", map: work, **workers).to_a }
   end
 
   def test_the_block_of_the_user_stays_as_it_is
@@ -499,32 +525,32 @@ class ParallelTest < Minitest::Test
   FACTORY = Manypack::Factory.new.tap { |factory| factory.register_type(1, Point) }
 
   def test_options_of_unpack
-    each_count do |ractors|
-      assert_equal [{ a: 1 }], Parallel.map(bytes("81 a1 61 01"), ractors: ractors, symbolize_keys: true) { |object| object }
-      assert_equal [5], Parallel.map(bytes("d4 05 00"), ractors: ractors, allow_unknown_ext: true) { |ext| ext.type }
-      assert_equal [true], Parallel.map(bytes("91 a1 61"), ractors: ractors, shareable: true) { |object| Ractor.shareable?(object) }
-      assert_raises(RangeError) { Parallel.map("", ractors: ractors, max_depth: 0) { nil } }
+    each_way do |workers|
+      assert_equal [{ a: 1 }], Parallel.map(bytes("81 a1 61 01"), **workers, symbolize_keys: true) { |object| object }
+      assert_equal [5], Parallel.map(bytes("d4 05 00"), **workers, allow_unknown_ext: true) { |ext| ext.type }
+      assert_equal [true], Parallel.map(bytes("91 a1 61"), **workers, shareable: true) { |object| Ractor.shareable?(object) }
+      assert_raises(RangeError) { Parallel.map("", **workers, max_depth: 0) { nil } }
     end
   end
 
   def test_limits_hold_for_each_message
     stream = pack([1, 2, 3]) * 100
-    each_count do |ractors|
-      assert_equal [3] * 100, Parallel.map(stream, ractors: ractors, max_objects: 4, max_array_size: 3) { |list| list.size }
-      error = assert_raises(Manypack::LimitError) { Parallel.map(stream + pack([1] * 4), ractors: ractors, max_array_size: 3) { |list| list } }
+    each_way do |workers|
+      assert_equal [3] * 100, Parallel.map(stream, **workers, max_objects: 4, max_array_size: 3) { |list| list.size }
+      error = assert_raises(Manypack::LimitError) { Parallel.map(stream + pack([1] * 4), **workers, max_array_size: 3) { |list| list } }
       assert_equal [:max_array_size, 100, stream.bytesize], [error.limit, error.index, error.offset]
-      assert_equal [3] * 100, Parallel.map(stream, ractors: ractors, untrusted: true) { |list| list.size }
+      assert_equal [3] * 100, Parallel.map(stream, **workers, untrusted: true) { |list| list.size }
     end
   end
 
   def test_a_codec_or_a_factory
     message = FACTORY.dump([Point.new(5)])
     [{ factory: FACTORY }, { codec: FACTORY.codec }, { factory: FACTORY.dup.freeze }].each do |by|
-      each_count do |ractors|
-        assert_equal [[Point.new(5)]], Parallel.map(message, ractors: ractors, **by) { |object| object }
-        assert_equal [true], Parallel.each(message, ractors: ractors, **by).map { |object| Ractor.shareable?(object) }
+      each_way do |workers|
+        assert_equal [[Point.new(5)]], Parallel.map(message, **workers, **by) { |object| object }
+        assert_equal [true], Parallel.each(message, **workers, **by).map { |object| Ractor.shareable?(object) }
         output = StringIO.new("".b)
-        Parallel.filter(message, output, ractors: ractors, **by) { |list| list.first }
+        Parallel.filter(message, output, **workers, **by) { |list| list.first }
         assert_equal "d4 01 05", hex(output.string)
       end
     end
@@ -540,8 +566,13 @@ class ParallelTest < Minitest::Test
     assert_equal [1], Parallel.map("\x01", factory: factory, ractors: 0) { |n| n }
   end
 
-  def test_bad_counts_of_ractors
-    [-1, 1.5, nil, "2"].each { |count| assert_raises(ArgumentError) { Parallel.map("", ractors: count) { nil } } }
+  def test_bad_counts_of_workers
+    %i[ractors processes].product([-1, 1.5, nil, "2"]) do |kind, count|
+      error = assert_raises(ArgumentError) { Parallel.map("", kind => count) { nil } }
+      assert_equal "#{kind} must be an Integer of 0 or more, got #{count.inspect}", error.message
+    end
+    error = assert_raises(ArgumentError) { Parallel.map("", ractors: 1, processes: 1) { nil } }
+    assert_equal "give ractors or processes, not both", error.message
   end
 
   def test_shareable_objects_are_not_copied
@@ -559,31 +590,31 @@ class ParallelTest < Minitest::Test
 
   def test_filter_packs_what_the_block_returns_and_drops_nil
     expected = (0...500).select(&:even?).map { |i| Manypack.pack([i, nil, false]) }.join + "\xC2".b
-    each_count do |ractors|
+    each_way do |workers|
       [StringIO.new("".b), []].each do |output|
         stream = NUMBERS + "\xC2".b
-        count = Parallel.filter(piped(stream, 50), output, ractors: ractors) { |n| n && (n.even? ? [n, nil, false] : nil) }
+        count = Parallel.filter(piped(stream, 50), output, **workers) { |n| n && (n.even? ? [n, nil, false] : nil) }
         assert_equal 251, count
         assert_equal expected, output.is_a?(Array) ? output.join : output.string
       end
       output = StringIO.new("".b)
-      assert_equal 1, Parallel.filter("\xC2\xC0".b, output, ractors: ractors) { |object| object }
+      assert_equal 1, Parallel.filter("\xC2\xC0".b, output, **workers) { |object| object }
       assert_equal "\xC2".b, output.string
     end
   end
 
   def test_filter_writes_what_came_before_an_error
-    each_count do |ractors|
+    each_way do |workers|
       output = StringIO.new("".b)
-      error = assert_raises(NoMethodError) { Parallel.filter("\x01\x02\x03", output, ractors: ractors) { |n| n == 3 ? Object.new : n } }
+      error = assert_raises(NoMethodError) { Parallel.filter("\x01\x02\x03", output, **workers) { |n| n == 3 ? Object.new : n } }
       assert_equal ["\x01\x02", 2, 2], [output.string, error.index, error.offset]
     end
   end
 
   def test_filter_answers_before_more_is_asked
-    [0, 2].each do |ractors|
+    [{ ractors: 0 }, { ractors: 2 }, { processes: 2 }].each do |workers|
       (questions, asker), (answers, answerer) = IO.pipe, IO.pipe
-      thread = Thread.new { Parallel.filter(questions, answerer, ractors: ractors) { |n| n + 1 } }
+      thread = Thread.new { Parallel.filter(questions, answerer, **workers) { |n| n + 1 } }
       Timeout.timeout(10) { 5.times { |i| asker.write([i].pack("C")) && assert_equal(i + 1, answers.readpartial(10).ord) } }
       asker.close
       assert_equal 5, thread.value
@@ -593,10 +624,10 @@ class ParallelTest < Minitest::Test
   end
 
   def test_filter_into_a_closed_pipe
-    each_count do |ractors|
+    each_way do |workers|
       reader, writer = IO.pipe
       reader.close
-      assert_raises(Errno::EPIPE) { Parallel.filter(NUMBERS, writer, ractors: ractors) { |n| n } }
+      assert_raises(Errno::EPIPE) { Parallel.filter(NUMBERS, writer, **workers) { |n| n } }
     ensure
       writer.close
     end
@@ -604,8 +635,12 @@ class ParallelTest < Minitest::Test
 
   private
 
-  def each_count(&block)
-    COUNTS.each(&block)
+  def each_way(&block)
+    WAYS.each(&block)
+  end
+
+  def each_kind(count, &block)
+    %i[ractors processes].each { |kind| block.call({ kind => count }) }
   end
 
   # The bytes from a pipe, of which somebody writes some at a time.

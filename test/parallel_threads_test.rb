@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Parallel has Threads of its own, one that reads from the io and one that hears from the Ractors. However they end, the
-# caller gets an error instead of waiting for ever.
+# Parallel has Threads of its own, one that reads from the io, one that hears from the workers, and one for each process
+# that something is sent to. However they end, the caller gets an error instead of waiting for ever.
 require "test_helper"
 require "stringio"
 
@@ -51,6 +51,7 @@ class ParallelThreadsTest < Minitest::Test
   def teardown
     patience { (Thread.list - @threads).empty? } # killers that are on their way out
     assert_equal 1, Ractor.count
+    assert_raises(Errno::ECHILD) { Process.wait }
   end
 
   def test_however_an_io_ends_its_thread_the_caller_gets_an_error_after_the_results
@@ -86,9 +87,10 @@ class ParallelThreadsTest < Minitest::Test
 
   # Which have nothing to do then. The source never ends, so that nobody can be done before.
   def test_threads_that_are_killed_while_the_caller_is_at_work
-    [-> { Partial.new(0, -> { "\x01" }) }, -> { ReadOnly.new(0, -> { "\x01" }) }, -> { ["\x01"].cycle }].product([1, 2], [1, 100]) do |source, ractors, at|
+    sources = [-> { Partial.new(0, -> { "\x01" }) }, -> { ReadOnly.new(0, -> { "\x01" }) }, -> { ["\x01"].cycle }]
+    sources.product([{ ractors: 1 }, { ractors: 2 }, { processes: 2 }], [1, 100]) do |source, workers, at|
       count = 0
-      error = failure { Parallel.each(source.call, ractors: ractors) { kill(parallels_threads) if (count += 1) == at } }
+      error = failure { Parallel.each(source.call, map: :succ.to_proc, **workers) { kill(parallels_threads) if (count += 1) == at } }
       assert_instance_of ThreadError, error
       assert_match(/\Athe Thread that .* was killed\z/, error.message)
     end
@@ -96,11 +98,12 @@ class ParallelThreadsTest < Minitest::Test
 
   def test_a_listener_that_is_killed_or_gets_an_exception
     { ->(thread) { thread.kill } => ThreadError, ->(thread) { thread.raise(Interrupt) } => Interrupt, ->(thread) { thread.raise(IOError) } => IOError }.each do |way, error_class|
-      [1, 2, 100].each do |at|
+      [1, 2, 100].product([{ ractors: 2 }, { processes: 2 }]) do |at, workers|
         count = 0
-        error = failure { Parallel.each(["\x01"].cycle, ractors: 2) { (count += 1) == at && parallels_threads.each(&way).each(&:join) } }
+        error = failure { Parallel.each(["\x01"].cycle, map: :succ.to_proc, **workers) { (count += 1) == at && parallels_threads.each(&way).each(&:join) } }
         assert_instance_of error_class, error
-        assert_equal "the Thread that hears from the Ractors was killed", error.message if error_class == ThreadError
+        role = workers[:ractors] ? /hears from the Ractors/ : /hears from the worker processes|sends to a worker process/
+        assert_match(/\Athe Thread that (#{role}) was killed\z/, error.message) if error_class == ThreadError
       end
     end
   end

@@ -109,7 +109,7 @@ class UnknownOptionsTest < Minitest::Test
     assert_equal "unknown option zzz; known options are io_buffer_size, read_reference_threshold, write_reference_threshold",
                  outcome("Manypack::Buffer.new(OPTIONS)", { zzz: nil })
     assert_match(/known options are packer, unpacker, recursive/, outcome("FACTORY.register_type(1, Range, OPTIONS)", { zzz: 1 }))
-    assert_match(/known options are map, ractors, ordered, codec, factory, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
+    assert_match(/known options are map, ractors, processes, ordered, codec, factory, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
     assert_match(/unknown option packs;/, outcome('Manypack::Parallel.map("", **OPTIONS) {}', { packs: true }))
   end
 

@@ -67,7 +67,8 @@ rb_stop_set_p(VALUE self)
 /* --- Manypack::Parallel::Batch ----------------------------------------------------------------------- */
 
 typedef struct {
-    VALUE bytes; /* a frozen String of whole messages; the last one may be incomplete */
+    VALUE bytes;        /* a frozen String */
+    size_t start, size; /* of its bytes that are whole messages; the last one may be incomplete */
     VALUE codec, stop;
     size_t origin; /* offset of the first byte in the whole input */
     size_t offset; /* of the current message in the whole input */
@@ -117,21 +118,32 @@ batch_get(VALUE self)
     return batch;
 }
 
-/* call-seq: Batch.new(bytes, offset, codec, stop) -> batch of a frozen String, with its offset in the whole input */
+/*
+ * call-seq: Batch.new(bytes, start, size, offset, codec, stop) -> batch
+ *
+ * Of the size bytes from start on of a String, which are at that offset in the whole input. RangeError if the String
+ * has fewer.
+ */
 static VALUE
-rb_batch_s_new(VALUE klass, VALUE bytes, VALUE offset, VALUE codec, VALUE stop)
+rb_batch_s_new(VALUE klass, VALUE bytes, VALUE first, VALUE length, VALUE offset, VALUE codec, VALUE stop)
 {
     mp_batch *batch;
     VALUE self;
-    size_t origin = NUM2SIZET(offset);
+    size_t start = NUM2SIZET(first), size = NUM2SIZET(length), origin = NUM2SIZET(offset);
 
     Check_Type(bytes, T_STRING);
+    if (start > (size_t)RSTRING_LEN(bytes) || size > (size_t)RSTRING_LEN(bytes) - start) {
+        rb_raise(rb_eRangeError, "%" PRIuSIZE " bytes from byte %" PRIuSIZE " on expected, the String has %ld",
+                 size, start, RSTRING_LEN(bytes));
+    }
     mp_codec_get(codec);
     stop_get(stop);
     self = TypedData_Make_Struct(klass, mp_batch, &batch_type, batch);
     RB_OBJ_WRITE(self, &batch->bytes, rb_str_new_frozen(bytes));
     RB_OBJ_WRITE(self, &batch->codec, codec);
     RB_OBJ_WRITE(self, &batch->stop, stop);
+    batch->start = start;
+    batch->size = size;
     batch->origin = batch->offset = origin;
     return self;
 }
@@ -164,7 +176,7 @@ rb_batch_each(VALUE self)
     mp_decoder_init(&d, codec, &words);
     d.origin = batch->origin;
     batch->passed = 0;
-    mp_decoder_source(&d, batch->bytes, (const uint8_t *)RSTRING_PTR(batch->bytes), (size_t)RSTRING_LEN(batch->bytes));
+    mp_decoder_source(&d, batch->bytes, (const uint8_t *)RSTRING_PTR(batch->bytes) + batch->start, batch->size);
     while (d.at != d.end && !stopped_p(batch->stop)) {
         batch->offset = d.origin + (size_t)(d.at - d.start);
         mp_decoder_restart(&d, batch->offset);
@@ -203,7 +215,7 @@ Init_manypack_batch(void)
     rb_define_method(cStop, "set?", rb_stop_set_p, 0);
 
     rb_undef_alloc_func(cBatch);
-    rb_define_singleton_method(cBatch, "new", rb_batch_s_new, 4);
+    rb_define_singleton_method(cBatch, "new", rb_batch_s_new, 6);
     rb_define_method(cBatch, "each", rb_batch_each, 0);
     rb_define_method(cBatch, "offset", rb_batch_offset, 0);
     rb_define_method(cBatch, "passed", rb_batch_passed, 0);

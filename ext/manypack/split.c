@@ -5,6 +5,8 @@
 #include "skip.h"
 #include "wire.h"
 
+#include <ruby/ractor.h>
+
 typedef struct {
     VALUE pending;    /* the String that holds the bytes that are not in a batch yet */
     bool own;         /* pending was made here and can be appended to; otherwise it is what was fed */
@@ -166,33 +168,39 @@ end_of_error(const mp_splitter *splitter, mp_status status)
     return end < (size_t)RSTRING_LEN(splitter->pending) ? end : (size_t)RSTRING_LEN(splitter->pending);
 }
 
-/* A batch of the bytes from start to end: a shareable Array of the bytes, and index and offset of its first message. */
+/* A batch of the bytes from start to end, as a shareable Array; see take. Bytes that were fed are not copied. */
 static VALUE
 batch_new(VALUE self, size_t end)
 {
     mp_splitter *splitter = splitter_get(self);
-    VALUE pending = splitter->pending;
-    VALUE bytes = rb_str_new(RSTRING_PTR(pending) + splitter->start, (long)(end - splitter->start));
-    VALUE values[3];
+    VALUE pending = splitter->pending, values[5];
+    size_t start = splitter->start;
 
+    values[0] = pending;
+    if (splitter->own || !rb_ractor_shareable_p(pending)) {
+        VALUE copy = rb_str_new(RSTRING_PTR(pending) + start, (long)(end - start));
+        values[0] = mp_obj_set_shareable(rb_obj_freeze(copy));
+        start = 0;
+    }
     RB_GC_GUARD(pending);
-    RB_OBJ_FREEZE(bytes);
-    values[0] = mp_obj_set_shareable(bytes);
-    values[1] = ULL2NUM(splitter->index);
-    values[2] = SIZET2NUM(splitter->origin + splitter->start);
+    values[1] = SIZET2NUM(start);
+    values[2] = SIZET2NUM(end - splitter->start);
+    values[3] = ULL2NUM(splitter->index);
+    values[4] = SIZET2NUM(splitter->origin + splitter->start);
     splitter->index += splitter->objects;
     splitter->objects = 0;
     splitter->start = splitter->cut = end;
     if (splitter->at < end) splitter->at = end;
-    return mp_obj_set_shareable(rb_obj_freeze(rb_ary_new_from_values(3, values)));
+    return mp_obj_set_shareable(rb_obj_freeze(rb_ary_new_from_values(5, values)));
 }
 
 /*
- * call-seq: splitter.take(objects, bytes, all) -> [bytes, index, offset] or nil
+ * call-seq: splitter.take(objects, bytes, all) -> [bytes, start, size, index, offset] or nil
  *
- * The next batch: as many whole messages, or as many as have that number of bytes. If there are fewer it is nil, or
- * with all those that there are. A message that cannot be split off, or is longer than max_bytes, ends the stream: the
- * last batch has as much of it as decoding needs to raise the error.
+ * The next batch: a frozen String, which of its bytes are the batch, and index and offset of the first message in the
+ * whole input. It has as many whole messages, or as many as have that number of bytes. If there are fewer it is nil,
+ * or with all those that there are. A message that cannot be split off, or is longer than max_bytes, ends the stream:
+ * the last batch has as much of it as decoding needs to raise the error.
  */
 static VALUE
 rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
@@ -210,7 +218,7 @@ rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
     return RTEST(all) && splitter->objects ? batch_new(self, splitter->cut) : Qnil;
 }
 
-/* call-seq: splitter.rest -> [bytes, index, offset] or nil: all that is left, whole or not, as the last batch */
+/* call-seq: splitter.rest -> the last batch, of all that is left, whole or not; or nil */
 static VALUE
 rb_splitter_rest(VALUE self)
 {
@@ -258,6 +266,18 @@ rb_splitter_s_read(VALUE klass, VALUE io, VALUE size, VALUE missing)
     return mp_io_read(io, NUM2SIZET(size), NUM2ULL(missing));
 }
 
+/*
+ * call-seq: Splitter.frozen(string) -> String
+ *
+ * A frozen one of the same bytes, which keeps them when the other one is changed; or itself. Not a dup: Ruby would copy
+ * the bytes of that when it becomes shareable, because they belong to another String.
+ */
+static VALUE
+rb_splitter_s_frozen(VALUE klass, VALUE string)
+{
+    return rb_str_new_frozen(StringValue(string));
+}
+
 void
 Init_manypack_split(void)
 {
@@ -265,6 +285,7 @@ Init_manypack_split(void)
 
     rb_undef_alloc_func(cSplitter);
     rb_define_singleton_method(cSplitter, "new", rb_splitter_s_new, 1);
+    rb_define_singleton_method(cSplitter, "frozen", rb_splitter_s_frozen, 1);
     rb_define_singleton_method(cSplitter, "read", rb_splitter_s_read, 3);
     rb_define_method(cSplitter, "feed", rb_splitter_feed, 1);
     rb_define_method(cSplitter, "take", rb_splitter_take, 3);

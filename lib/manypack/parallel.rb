@@ -1,61 +1,71 @@
 # frozen_string_literal: true
 
 #--
-# Manypack::Parallel: spreads one stream of messages over several Ractors.
+# Manypack::Parallel: spreads one stream of messages over several Ractors or processes.
 #++
 module Manypack
-  # Unpacks a stream of messages and processes them in several Ractors at once.
+  # Unpacks a stream of messages and processes them by several workers at once, which are Ractors or processes.
+  # docs/parallel.md tells more, and when to use which.
   #
   # A source is a String, anything with +readpartial+ or +read+, or an Enumerable of Strings that each hold whole
-  # messages. It is split at message boundaries, without unpacking anything, and goes to the Ractors in batches. The
-  # first batch has one message; later ones have as many as take about a millisecond, but at most 1,000 messages or 64
-  # KB. The number of batches in progress is limited, so memory is too: the source is read no faster than the results
-  # are taken.
-  #
-  # The code that runs in a Ractor may only use what Ractors can share. A block may use constants whose values are
-  # shareable and, on Ruby 4.0, local variables that are shareable and never reassigned. Its +self+ is nil unless it can
-  # be shared. docs/ractors.md tells more.
-  #
-  # Shareable results come back without a copy, and everything that <code>shareable: true</code> unpacks is shareable.
-  # Other results are copied.
-  #
-  # If a message causes an error, the caller gets the same object that was raised in the Ractor. It includes Error,
-  # which has the index and offset of the message. If results are ordered, those of all earlier messages come first.
-  # However a call ends, it first stops its Ractors and waits for each to finish its current message.
+  # messages. It is split at message boundaries, without unpacking anything, and goes to the workers in batches. The
+  # first batch has one message; later ones grow to as many as take about five milliseconds, but at most 10,000 messages
+  # or a megabyte. The number of batches in progress is limited, so memory is too: the source is read no faster than the
+  # results are taken. A String is not copied, and processes read a File themselves.
   #
   # All three methods take the options of Manypack.unpack and Manypack.pack, and these:
   #
   # ractors:: how many Ractors to start (default: one per processor). 0 does all the work in the caller, where a block
   #           may use anything
+  # processes:: how many processes to fork, instead of Ractors. Nothing is forked unless you ask for it
   # ordered:: true for results in the order of the messages, false for results as they are done (default true)
   # codec:: a Codec to unpack with, and for +filter+ to pack with (default: one with the types of DefaultFactory)
   # factory:: a Factory, instead of a codec
   #
-  # Any other option raises ArgumentError. Ext handlers have to be shareable; otherwise Ractor::IsolationError names the
-  # one that is not.
+  # Any other option raises ArgumentError, and so do ractors and processes together.
+  #
+  # The code that runs in a Ractor may only use what Ractors can share. A block may use constants whose values are
+  # shareable and, on Ruby 4.0, local variables that are shareable and never reassigned. Its +self+ is nil unless it can
+  # be shared. Ext handlers have to be shareable; otherwise Ractor::IsolationError names the one that is not. Shareable
+  # results come back without a copy, and everything that <code>shareable: true</code> unpacks is shareable. Other
+  # results are copied.
+  #
+  # The code that runs in a process may use everything, as it was when the call began. Its results come back packed,
+  # with the ext types of the codec or factory, and Symbols and Times as they are. NotImplementedError where Ruby cannot
+  # fork.
+  #
+  # If a message causes an error, the caller gets the same object that was raised in the Ractor, or its like from a
+  # process. It includes Error, which has the index and offset of the message. If results are ordered, those of all
+  # earlier messages come first. A process that is killed raises DeadWorker. However a call ends, it first stops its
+  # workers: it waits for each Ractor to finish its current message, and interrupts processes.
   #
   #   bytes = Manypack.pack({"n" => 1}) + Manypack.pack({"n" => 2})
   #   Manypack::Parallel.map(bytes) { |object| object["n"] * 10 } #=> [10, 20]
+  #
+  #   seen = {}
+  #   Manypack::Parallel.map(bytes, processes: 2) { |object| seen[object] = object["n"] } #=> [1, 2]
   module Parallel
     # Run and the files that it needs take longer to load than the rest of Manypack, and most programs never call
     # Parallel. The paths are absolute because the load path may have changed by then. Before Ruby 4.0, Run is loaded at
     # once, because any Ractor may be the first to call Parallel: before 3.4 only the main Ractor can load a file, and
     # 3.4 sometimes crashes in constants that a file loaded by another Ractor looks up.
     autoload :Error, File.join(__dir__, "parallel/error")
+    autoload :DeadWorker, File.join(__dir__, "parallel/dead_worker")
     autoload :Run, File.join(__dir__, "parallel/run")
     require_relative "parallel/run" unless defined?(Ractor::Port)
 
     private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
 
-    OPTIONS = [:ractors, :ordered, :codec, :factory, *Arguments::CODEC_OPTIONS].freeze
+    OPTIONS = [:ractors, :processes, :ordered, :codec, :factory, *Arguments::CODEC_OPTIONS].freeze
     private_constant :OPTIONS
 
-    # Runs the block in a Ractor for each message, and returns an Array of its results. The source and the options are
+    # Runs the block in a worker for each message, and returns an Array of its results. The source and the options are
     # described at Parallel.
     #
     # Raises ArgumentError without a block and for an unknown option; TypeError for an unsuitable source, and for a
-    # result that cannot be passed between Ractors; Ractor::IsolationError for a block or an ext handler that cannot be
-    # shared; the errors of Manypack.unpack; and whatever the block raises.
+    # result that cannot be passed between Ractors, or packed in a process; Ractor::IsolationError for a block or an
+    # ext handler that Ractors cannot share; NotImplementedError for processes where Ruby cannot fork; DeadWorker if a
+    # process ends before its work does; the errors of Manypack.unpack; and whatever the block raises.
     #
     #   bytes = Manypack.pack("a") + Manypack.pack("b")
     #   Manypack::Parallel.map(bytes, ractors: 2) { |object| object.upcase } #=> ["A", "B"]
@@ -71,8 +81,9 @@ module Manypack
     # Yields each message, or the result of +map+ for it, to the block. The block runs in the caller, like that of any
     # other +each+, and may break. Returns nil, or an Enumerator without a block.
     #
-    # map:: a Proc, a Method or any object with +call+, called in a Ractor with each object. Without it the objects
-    #       themselves are yielded, unpacked with <code>shareable: true</code> unless the options say otherwise
+    # map:: a Proc, a Method or any object with +call+, called by a worker with each object. Without it the objects
+    #       themselves are yielded, unpacked with <code>shareable: true</code> unless the options say otherwise. In
+    #       that case nothing is forked: the caller would have to unpack what processes pack
     #
     # Raises the errors of Parallel.map.
     #
@@ -88,7 +99,7 @@ module Manypack
       nil
     end
 
-    # Runs the block in a Ractor for each message, packs what it returns, and writes that to the output. Writes nothing
+    # Runs the block in a worker for each message, packs what it returns, and writes that to the output. Writes nothing
     # if it returns nil. Returns the number of objects written.
     #
     # output:: anything with <code>write</code> or <code><<</code>, except a String; flushed after each batch if it has

@@ -38,16 +38,15 @@ module Manypack
 
       # Appends a batch to the queue of a Ractor.
       #
-      # @param batch [Array, nil] the number of the batch, and what Worker#run takes; nil ends the Ractor
-      def give(index, batch)
-        @ractors[index].send(batch)
-      rescue Ractor::ClosedError
-        nil # it ended, and its last outcome is on the way
+      # @param number [Integer] of the batch
+      # @param batch [Array] what Worker#run takes
+      def give(index, number, batch)
+        post([number, *batch], index)
       end
 
       # Ends every Ractor after its current message, provided that the Stop is set, and waits for it.
       def stop
-        @ractors.each_index { |index| give(index, nil) }
+        @ractors.each_index { |index| post(nil, index) }
         @listener&.join
         @ractors.each { |ractor| sleep(0.001) until RactorEnd.reached?(ractor) } unless @all_ended
         @ractors.each { |ractor| RactorEnd.await(ractor) }
@@ -55,6 +54,13 @@ module Manypack
       end
 
       private
+
+      # What RactorLoop receives; nil ends it.
+      def post(message, index)
+        @ractors[index].send(message)
+      rescue Ractor::ClosedError
+        nil # it ended, and its last outcome is on the way
+      end
 
       # The body of the Thread that listens until every Ractor has ended.
       def listen

@@ -14,7 +14,8 @@ require_relative "work"
 module Manypack
   module Parallel
     # Bytes flow one way: a Run pulls them from its Source, feeds them to the Splitter, takes batches of whole messages
-    # from that, and works on each. The two subclasses differ in where that is done: Inline or InRactors. They define
+    # from that, and works on each. The subclasses differ in where that is done: Inline, InRactors or InProcesses. They
+    # define
     #
     # messages:: how many messages a batch should have
     # idle?:: nothing is being worked on, so a batch with fewer messages is welcome
@@ -23,7 +24,7 @@ module Manypack
     # wait:: returns when all results are delivered
     class Run
       # Bytes of a batch, unless one message has more.
-      BATCH_BYTES = 64 << 10
+      BATCH_BYTES = 1 << 20
 
       # How many Ractors there are unless the caller says.
       def self.processors
@@ -32,18 +33,31 @@ module Manypack
 
       # @param work [#call, nil] see Work.of
       # @return [Run]
-      def self.of(source, work, ractors: processors, ordered: true, codec: nil, factory: nil, packs: false, **options)
+      def self.of(source, work, ordered: true, codec: nil, factory: nil, packs: false, **options)
         work = Work.of(work)
-        unless ractors.is_a?(Integer) && !ractors.negative?
-          raise ArgumentError, "ractors must be an Integer of 0 or more, got #{ractors.inspect}"
-        end
+        workers, count = take_workers(options)
         raise ArgumentError, "give codec or factory, not both" if codec && factory
 
         codec ||= factory.codec if factory
-        return Inline.new(source, work, codec, options, packs) if ractors.zero?
+        # The objects themselves have to be unpacked here, wherever else they are.
+        count = 0 if workers == :processes && work.is_a?(Work::Identity)
+        return Inline.new(source, work, codec, options, packs) if count.zero?
 
-        InRactors.new(source, work, codec, options, packs, ractors, ordered)
+        WORKERS.fetch(workers).new(source, work, codec, options, packs, count, ordered)
       end
+
+      # Takes the option that says what the workers are out of the others, and returns it with their number.
+      def self.take_workers(options)
+        given = WORKERS.keys & options.keys
+        raise ArgumentError, "give ractors or processes, not both" if given.size > 1
+
+        workers = given.first || :ractors
+        count = options.delete(workers) { processors }
+        return [workers, count] if count.is_a?(Integer) && !count.negative?
+
+        raise ArgumentError, "#{workers} must be an Integer of 0 or more, got #{count.inspect}"
+      end
+      private_class_method :take_workers
 
       # @param codec [Codec] for its limits
       def initialize(source, codec)
@@ -116,3 +130,12 @@ end
 
 require_relative "inline"
 require_relative "in_ractors"
+require_relative "in_processes"
+
+module Manypack
+  module Parallel
+    class Run
+      WORKERS = { ractors: InRactors, processes: InProcesses }.freeze
+    end
+  end
+end

@@ -4,17 +4,39 @@
 module Manypack
   module Parallel
     module Source
-      # How much is read at once.
+      # How much is read at once: at first, and when an io has always had as much.
       READ_BYTES = 64 << 10
+      MOST_READ_BYTES = 1 << 20
 
       # What one read gives: bytes, or nil for them at the end and where it raised an error.
       Piece = Struct.new(:bytes, :error)
 
-      # A String is one piece.
+      # For what a worker process has to be sent.
+      module Sent
+        # What a process is sent of a batch.
+        #
+        # @return [String]
+        def sent(bytes, start, size, *) = bytes.byteslice(start, size)
+
+        # Where a process finds a batch.
+        #
+        # @return [Array] what Worker#run takes first: bytes, start and size
+        def found(sent, _start, size, _offset) = [sent, 0, size]
+
+        # In a worker process, before anything else.
+        def forked; end
+      end
+
+      # A String is one piece, which every process has.
       class Whole
         def initialize(string)
-          @piece = Piece.new(string)
+          @string = Splitter.frozen(string)
+          @piece = Piece.new(@string)
         end
+
+        def sent(*) = ""
+        def found(_sent, start, size, _offset) = [@string, start, size]
+        def forked; end
 
         # @return [Piece]
         def read(_missing)
@@ -29,35 +51,73 @@ module Manypack
 
       # Anything with readpartial or read.
       class Stream
+        include Sent
+
         def initialize(io)
           @io = io
+          @read_bytes = READ_BYTES
         end
 
         # @param missing [Integer] bytes that the current message lacks, at least: an io whose read waits for all that
         #   it is asked for is asked for no more
         # @return [Piece]
         def read(missing)
-          Piece.new(Splitter.read(@io, READ_BYTES, missing))
+          bytes = Splitter.read(@io, @read_bytes, missing)
+          @read_bytes = [@read_bytes * 2, MOST_READ_BYTES].min if bytes&.bytesize == @read_bytes
+          Piece.new(bytes)
         rescue StandardError => e
           Piece.new(nil, e)
         end
 
         def waits? = true
 
+        # In a worker process: lets go of the writing end of a pipe, if that is in the parent, too. Otherwise the pipe
+        # would not end when the parent closes it.
+        def forked
+          return unless @io.is_a?(IO) && @io.stat.pipe?
+
+          pipe = @io.stat.ino
+          ObjectSpace.each_object(IO) { |io| let_go(io, pipe) }
+        end
+
         # The class of the io.
         def kind = @io.class
+
+        private
+
+        # IO#close would write what the parent has not written yet.
+        def let_go(io, pipe)
+          IO.for_fd(io.fileno, "w", autoclose: false).reopen(File::NULL, "w") if io.stat.ino == pipe
+        rescue SystemCallError, IOError
+          nil # it is for reading, or closed
+        end
+      end
+
+      # A file that every process can read at any place.
+      class RegularFile < Stream
+        def initialize(file)
+          super
+          @origin = file.pos
+        end
+
+        def waits? = false
+        def sent(*) = ""
+
+        def found(_sent, _start, size, offset)
+          [@io.pread(size, @origin + offset), 0, size]
+        end
       end
 
       # An Enumerable of Strings. Its each calls a block, so it cannot be read piece by piece: an Enumerator could, but
       # would not run the ensure clauses in each when a run ends early.
-      List = Struct.new(:strings)
+      List = Struct.new(:strings) { include Sent }
 
       # @param object [String, #readpartial, #read, Enumerable<String>]
       # @return [Whole, Stream, List]
       # @raise [::TypeError] when it is none of these
       def self.of(object)
         if object.respond_to?(:to_str) then Whole.new(object)
-        elsif io?(object) then Stream.new(object)
+        elsif io?(object) then regular_file?(object) ? RegularFile.new(object) : Stream.new(object)
         elsif object.respond_to?(:each) then List.new(object)
         else raise ::TypeError, "expected a String, an IO or an Enumerable of Strings, got #{object.class}"
         end
@@ -68,7 +128,12 @@ module Manypack
 
         object.respond_to?(:readpartial) || object.respond_to?(:read)
       end
-      private_class_method :io?
+
+      # Others may do more than reading bytes when they are asked to read.
+      def self.regular_file?(io)
+        io.instance_of?(::File) && io.stat.file?
+      end
+      private_class_method :io?, :regular_file?
     end
     private_constant :Source
   end

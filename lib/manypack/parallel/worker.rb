@@ -22,21 +22,26 @@ module Manypack
 
       # Collects results by packing them. nil is left out.
       class Packed
-        def initialize(codec)
-          @packer = codec.packer
+        # @param packer [Packer]
+        def initialize(packer)
+          @packer = packer
           @count = 0
         end
 
         def <<(object)
-          return if object.nil?
-
-          @packer.write(object)
-          @count += 1
+          write(object) unless object.nil?
         end
 
         # How many objects there are, and their bytes.
         def to_a
           [@count, @packer.to_s.freeze]
+        end
+
+        private
+
+        def write(object)
+          @packer.write(object)
+          @count += 1
         end
       end
 
@@ -51,13 +56,15 @@ module Manypack
         @packs = packs
       end
 
-      # @param bytes [String] whole messages; the last one may have an error
+      # @param bytes [String] frozen
+      # @param start [Integer] where in the bytes whole messages start; the last one may have an error
+      # @param size [Integer] how many bytes they have
       # @param index [Integer] of the first message
       # @param offset [Integer] of the first message
       # @param results [#<<, #to_a] unless packs, an error that its << raises is no Failure: it is raised here
       # @return [Array] the results of all messages, or of those before a Failure; the Failure or nil; how many messages
-      def run(bytes, index, offset, results = @packs ? Packed.new(@codec) : [])
-        batch = Batch.new(bytes, offset, @codec, @stop)
+      def run(bytes, start, size, index, offset, results = @packs ? Packed.new(@codec.packer) : [])
+        batch = Batch.new(bytes, start, size, offset, @codec, @stop)
         stage = :unpack
         batch.each do |object|
           stage = :work
@@ -78,15 +85,21 @@ module Manypack
       #
       # @param results [Array] what run returned for the batch
       # @param error [Exception] raised by copying them
+      # @param batch [Array] what run took
       # @return [Array] what run returns, with a Failure of the first message whose result cannot be copied
-      def refused(results, error, bytes, index, offset)
+      def refused(results, error, *batch)
         count = (0...results.size).bsearch { |i| !copyable?(results[0..i]) } || 0
-        passed, = Splitter.new(@codec).feed(bytes).take(count, bytes.bytesize, true) if count > 0
         refusal = ::TypeError.new("the result cannot be copied to the Ractor that waits for it: #{error.message}")
-        [results.first(count), Failure.new(refusal, index + count, offset + passed.to_s.bytesize), count]
+        [results.first(count), Failure.new(refusal, *place(count, *batch)), count]
       end
 
       private
+
+      # Index and offset of one of a batch's messages.
+      def place(number, bytes, start, size, index, offset)
+        before = number > 0 ? Splitter.new(@codec).feed(bytes.byteslice(start, size)).take(number, size, true)[2] : 0
+        [index + number, offset + before]
+      end
 
       def copyable?(object)
         RactorEnd.await(Ractor.new(object) { nil })

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+# A run in processes.
+
+require_relative "dead_worker"
+require_relative "in_workers"
+require_relative "process_loop"
+require_relative "process_pool"
+require_relative "results"
+
+module Manypack
+  module Parallel
+    # The workers are forked when the run starts, so they have everything that the caller has. A String source and a
+    # file are among that: workers take their batches from there. Other bytes are sent to them.
+    class InProcesses < InWorkers
+      def initialize(source, work, codec, options, packs, size, ordered)
+        unless Process.respond_to?(:fork)
+          raise NotImplementedError, "processes: needs fork, which #{RUBY_PLATFORM} does not have; use ractors:"
+        end
+
+        codec = codec ? codec.with(**options) : Codec.new(options)
+        super(source, codec, size, ordered)
+        @codec = codec
+        @work = work
+        @results = packs ? nil : Results.new(codec)
+      end
+
+      private
+
+      def start_pool
+        @pool = ProcessPool.new(@events, @source)
+        @pool.start(@size) { |jobs, outcomes| ProcessLoop.new(@work, @codec, @results, @source).run(jobs, outcomes) }
+      end
+
+      def stop_pool
+        @pool&.stop(idle?)
+      end
+
+      # The parts of an outcome are one frame of ProcessLoop.
+      def outcome_of((number, messages, seconds, failure, count), bytes)
+        carried, *place = failure
+        failure = Worker::Failure.new(CarriedError.load(carried), *place) if failure
+        [number, [count, bytes], failure, messages, seconds]
+      end
+
+      def deliver(results, failure)
+        count, bytes = results
+        super(@results ? @results.unpack(bytes, count) : results, failure)
+      end
+
+      # The first batch without an outcome has a Failure, which is raised after the results of earlier messages.
+      def lost(worker, reason)
+        batches = @given[worker]
+        raise DeadWorker, "#{reason}; it had no messages" if batches.empty?
+
+        error = DeadWorker.new("#{reason}; it had #{batches.values.map { |batch| described(*batch) }.join(" and ")}")
+        number, (_, _, _, *place) = batches.first
+        done(number, [0, ""], Worker::Failure.new(error, *place))
+        loop { handle(@events.pop) }
+      end
+
+      # Which messages and bytes of the input a batch is.
+      def described(bytes, start, size, index, offset)
+        "#{range("message", index, count(bytes.byteslice(start, size)))} (#{range("byte", offset, size)})"
+      end
+
+      # Whole messages, and one more if the last is not.
+      def count(bytes)
+        splitter = Splitter.new(@codec).feed(bytes)
+        whole = (0..).find { splitter.take(1, bytes.bytesize, false).nil? }
+        whole + (splitter.rest ? 1 : 0)
+      end
+
+      def range(what, first, count)
+        count == 1 ? "#{what} #{first}" : "#{what}s #{first} to #{first + count - 1}"
+      end
+    end
+    private_constant :InProcesses
+  end
+end

@@ -1,0 +1,131 @@
+# frozen_string_literal: true
+
+# A run by several workers, which are Ractors or processes.
+
+require_relative "background_reader"
+
+module Manypack
+  module Parallel
+    # Deals batches out to workers and delivers what they return. Subclasses define
+    #
+    # start_pool:: starts the workers and sets @pool
+    # stop_pool:: ends them
+    # lost(worker, reason):: a worker ended without being told to
+    # outcome_of(*outcome):: number of a batch, its results, Failure or nil, how many messages, in how many seconds
+    class InWorkers < Run
+      # Batches that a worker has, the current one included; and batches in flight in all, for each worker: those that
+      # no worker has are done, and their results wait for a slower batch before them.
+      PER_WORKER = 2
+      IN_FLIGHT = 4
+
+      # Seconds that a batch should take: much longer than it takes to hand over, and short.
+      BATCH_SECONDS = 0.005
+
+      # Messages of a batch at most: a slow one may follow many quick ones.
+      MAX_MESSAGES = 10_000
+
+      def initialize(source, codec, size, ordered)
+        super(source, codec)
+        @size = size
+        @ordered = ordered
+        @messages = 1
+      end
+
+      def each
+        start
+        super
+      ensure
+        begin
+          stop_pool
+        ensure
+          @reader&.stop
+        end
+      end
+
+      private
+
+      attr_reader :messages
+
+      def start
+        @events = Thread::Queue.new
+        @piece = nil             # what was read
+        @sent = @delivered = 0   # batches
+        @done = {}               # by the number of a batch: results and Failure that are not delivered yet
+        @given = Array.new(@size) { {} } # by worker and the number of a batch: the batches that it has
+        start_pool
+      end
+
+      def idle?
+        @sent == @delivered
+      end
+
+      def read(missing)
+        return @source.read(missing) unless @source.waits?
+
+        @reader ||= BackgroundReader.new(@source, @events)
+        @reader.request(missing)
+        handle(@events.pop) until @piece
+        piece, @piece = @piece, nil
+        raise piece.error unless piece.error.nil? || piece.error.is_a?(StandardError)
+
+        piece
+      end
+
+      def work_on(batch)
+        worker = free_worker
+        while worker.nil? || @sent - @delivered >= IN_FLIGHT * @size
+          handle(@events.pop)
+          worker = free_worker
+        end
+        @given[worker][@sent] = batch
+        @pool.give(worker, @sent, batch)
+        @sent += 1
+        handle(@events.pop) until @events.empty?
+      end
+
+      # The index of the worker that has the fewest batches, or nil.
+      def free_worker
+        worker = @given.each_index.min_by { |index| @given[index].size }
+        worker if @given[worker].size < PER_WORKER
+      end
+
+      def wait
+        handle(@events.pop) until idle?
+      end
+
+      # An event is a Piece that was read, the outcome of a batch, the end of a worker, or an error of a Thread.
+      def handle(event)
+        return @piece = event if event.is_a?(Source::Piece)
+        raise event if event.is_a?(Exception)
+
+        worker, outcome, reason = event
+        return lost(worker, reason) unless outcome
+
+        number, results, failure, messages, seconds = outcome_of(*outcome)
+        @given[worker].delete(number)
+        adapt_batch_size(messages, seconds) unless failure
+        done(number, results, failure)
+      end
+
+      def done(number, results, failure)
+        @done[number] = [results, failure]
+        deliver_from(@ordered ? @delivered : number)
+      end
+
+      # Delivers the results of a batch, and then those of the next ones that are done.
+      def deliver_from(number)
+        while (results_and_failure = @done.delete(number))
+          deliver(*results_and_failure)
+          number = @delivered += 1
+        end
+      end
+
+      # At most doubles the size of the next batches, and at most halves it.
+      def adapt_batch_size(messages, seconds)
+        quick = seconds.zero? ? MAX_MESSAGES : (messages * BATCH_SECONDS / seconds).ceil # coarse clocks stand still
+        @messages = quick.clamp((@messages + 1) / 2, [@messages * 2, MAX_MESSAGES].min)
+      end
+    end
+    private_constant :InWorkers
+  end
+end

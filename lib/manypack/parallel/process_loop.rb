@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+# What each process of a pool runs: batches come in, outcomes go out.
+
+require_relative "carried_error"
+require_relative "frame"
+require_relative "worker"
+
+module Manypack
+  module Parallel
+    class ProcessLoop
+      # @param work [#call]
+      # @param codec [Codec] of the messages
+      # @param results [Results, nil] nil for filter
+      # @param source [Source] finds the bytes of a batch
+      def initialize(work, codec, results, source)
+        @worker = Worker.new(work, codec, Stop.new, true)
+        @results = results
+        @source = source
+      end
+
+      # Works on batches until there are no more, or one has a Failure.
+      #
+      # @param jobs [IO] frames of a batch's number, start, size, index and offset, and its bytes if they are sent
+      # @param outcomes [IO] gets frames of the number, how many messages, seconds, a failure or nil, and how many
+      #   results; and those. The first one is empty: work begins
+      def run(jobs, outcomes)
+        @source.forked
+        Frame.write(outcomes, [], "")
+        while (job = Frame.read(jobs))
+          outcome, results = work_on(*job)
+          Frame.write(outcomes, outcome, results)
+          break jobs.read if outcome[3] # waits for the end
+        end
+      rescue Errno::EPIPE
+        nil # the parent was killed
+      end
+
+      private
+
+      def work_on((number, *place), bytes)
+        started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        results, failure, messages = run_batch(*place, bytes)
+        seconds = Process.clock_gettime(Process::CLOCK_MONOTONIC) - started
+        [[number, messages, seconds, carried(failure), results.first], results.last]
+      end
+
+      def run_batch(start, size, index, offset, bytes)
+        batch = [*@source.found(bytes, start, size, offset), index, offset]
+        @results ? @worker.run(*batch, @results.collector) : @worker.run(*batch)
+      rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error
+        [[0, ""], Worker::Failure.new(e, index, offset), 0]
+      end
+
+      def carried(failure)
+        failure && [CarriedError.dump(failure.error), failure.index, failure.offset]
+      end
+    end
+    private_constant :ProcessLoop
+  end
+end

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+# The processes of a run: starting them, giving them batches, hearing from them, ending them.
+
+require_relative "worker_process"
+
+module Manypack
+  module Parallel
+    class ProcessPool
+      # Seconds after which a process may have ended although its pipe has not: a program that was started meanwhile can
+      # hold the other end.
+      PATIENCE = 0.5
+
+      # Seconds that the ensure clauses of interrupted work may take.
+      GRACE = 1
+
+      # @param events [Thread::Queue] gets [index of the process, outcome, nil], [index, nil, how it ended], or an
+      #   unexpected Exception
+      # @param source [Source] knows which bytes need to be sent
+      def initialize(events, source)
+        @events = events
+        @source = source
+        @workers = []
+      end
+
+      # Forks processes, which wait for batches.
+      #
+      # @param size [Integer] how many
+      # @yield [jobs, outcomes] in each of them: the pipes that it reads from and writes to
+      def start(size, &work)
+        Thread.handle_interrupt(Object => :never) do
+          size.times { @workers << WorkerProcess.new(@workers, &work) }
+        end
+        @listener = ReportedThread.start("hears from the worker processes", report) { listen }
+      end
+
+      # Appends a batch to the queue of a process.
+      #
+      # @param number [Integer] of the batch
+      # @param batch [Array] as the Splitter returns it
+      def give(index, number, batch)
+        bytes, *place = batch
+        @workers[index].give([number, *place], @source.sent(bytes, *place), report)
+      end
+
+      # Ends every process: after its work where it has none left, otherwise in the middle of it.
+      #
+      # @param idle [Boolean] no process has work
+      def stop(idle)
+        @listener&.kill&.join
+        @workers.each(&:close)
+        @workers.each(&:interrupt) unless idle
+        deadline = now + GRACE
+        @workers.each { |worker| worker.await_end(deadline - now) }
+      ensure
+        @workers.each(&:kill)
+      end
+
+      private
+
+      # For the Threads: an error that ends one is the run's.
+      def report
+        @report ||= ->(error) { @events << error if error }
+      end
+
+      # The body of the Thread that listens until every process has ended.
+      def listen
+        open = @workers.each_with_index.to_a
+        until open.empty?
+          ready, = IO.select(open.map(&:first), nil, nil, PATIENCE)
+          open.reject! { |worker, index| (ready.nil? || ready.include?(worker)) && !heard?(worker, index) }
+        end
+      end
+
+      # Whether there may be more to hear from a process.
+      def heard?(worker, index)
+        return true if worker.each_outcome { |*outcome| @events << [index, outcome, nil] }
+
+        @events << [index, nil, worker.last_words]
+        false
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+    private_constant :ProcessPool
+  end
+end

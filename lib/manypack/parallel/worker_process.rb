@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+# One process of a pool, as its parent sees it, and what a process does around its work.
+
+require_relative "frame"
+require_relative "reported_thread"
+
+module Manypack
+  module Parallel
+    class WorkerProcess
+      # How much a pipe holds, and how much is read from it at once.
+      PIPE_BYTES = 1 << 18
+
+      # Asks Linux for such pipes: the fewer pieces, the less often both sides wait for each other.
+      F_SETPIPE_SZ = 1031
+
+      # Seconds between looks at a process that is about to end.
+      POLL = 0.01
+
+      # Seconds after which a process sees that its parent was killed, unless it comes to its next batch first.
+      ORPHAN = 0.5
+
+      # @param others [Array<WorkerProcess>] that were started before: the new one closes their pipes, which it inherits
+      # @yield [jobs, outcomes] in the process
+      def initialize(others, &work)
+        own_jobs, @jobs = pipe
+        @outcomes, own_outcomes = pipe
+        parent = Process.pid
+        inherited = [self, *others].flat_map(&:pipes)
+        @pid = Process.fork { WorkerProcess.run(parent, inherited, own_jobs, own_outcomes, &work) }
+        @unread = String.new
+        @chunk = String.new
+        @frames = Thread::Queue.new
+        @ready = @gone = false
+      rescue SystemCallError # there can be no more processes, or pipes
+        pipes.each { |io| io&.close }
+        raise
+      ensure
+        [own_jobs, own_outcomes].each { |io| io&.close }
+      end
+
+      # The body of the process. The work has a Thread of its own, outside of whatever the caller is in: catch blocks,
+      # a Fiber scheduler, a Timeout. exit! leaves the caller's at_exit blocks and unwritten files alone.
+      #
+      # @param parent [Integer] its process id
+      # @param inherited [Array<IO>] to be closed
+      def self.run(parent, inherited, jobs, outcomes, &work)
+        thread = nil
+        trap(:INT) { nil } # after a terminal's Ctrl-C, the parent ends its workers
+        trap(:TERM) { thread&.kill || exit!(false) }
+        inherited.each(&:close)
+        thread = Thread.new { Thread.handle_interrupt(Object => :immediate) { work.call(jobs, outcomes) || true } }
+        nil until thread.join(ORPHAN) || Process.ppid != parent
+        done = !thread.alive? && thread.value
+      ensure
+        [$stdout, $stderr].each { |io| io.flush rescue nil } # rubocop:disable Style/RescueModifier
+        exit!(done ? true : false)
+      end
+
+      # The reading end of its outcomes, for IO.select.
+      def to_io = @outcomes
+
+      # The parent's ends.
+      def pipes = [@jobs, @outcomes]
+
+      # Writes a frame. It may wait until the process has read, so it is done in a Thread if there are bytes.
+      #
+      # @param report [#call] as ReportedThread takes it
+      def give(values, bytes, report)
+        return write(values, bytes) if bytes.empty?
+
+        @sender ||= ReportedThread.start("sends to a worker process", report) do
+          while (frame = @frames.pop)
+            write(*frame)
+          end
+        end
+        @frames << [values, bytes]
+      end
+
+      # Yields the outcomes that have arrived. Returns whether there may be more.
+      def each_outcome
+        ended = gone? # whatever it wrote can be read then
+        chunk = read
+        return false if chunk.nil?
+        return !ended if chunk == :wait_readable
+
+        @unread << chunk
+        while (outcome, results = Frame.take(@unread))
+          outcome.empty? ? @ready = true : yield(outcome, results)
+        end
+        true
+      end
+
+      # Waits for its end, and says how it ended.
+      #
+      # @return [String]
+      def last_words
+        reap unless @gone
+        how = if @status&.signaled? then "was killed by SIG#{Signal.signame(@status.termsig)}"
+              elsif @status&.exited? then "exited with status #{@status.exitstatus}"
+              else "ended"
+              end
+        "worker process #{@pid} #{how}"
+      end
+
+      # Lets it end when it has no more work.
+      def close
+        @sender&.kill&.join
+        @jobs.close
+      end
+
+      # Ends its work, whose ensure clauses run. Before it is ready it would run the parent's signal handler.
+      def interrupt
+        each_outcome { nil } # it may just have become ready
+        Process.kill(@ready ? :TERM : :KILL, @pid) unless gone?
+      end
+
+      # @param seconds [Float] at most
+      def await_end(seconds)
+        deadline = now + seconds
+        until gone? || (left = deadline - now) <= 0
+          readable = IO.select([@outcomes], nil, nil, [left, POLL].min)
+          sleep(POLL / 10) if readable && read.nil?
+        end
+      end
+
+      # Ends it if it has not ended yet.
+      def kill
+        unless gone?
+          Process.kill(:KILL, @pid)
+          reap
+        end
+        pipes.each(&:close)
+      end
+
+      private
+
+      def pipe
+        reader, writer = IO.pipe.each { |io| io.binmode.sync = true }
+        writer.fcntl(F_SETPIPE_SZ, PIPE_BYTES) if RUBY_PLATFORM.include?("linux")
+        [reader, writer]
+      rescue SystemCallError # beyond what this user may have
+        [reader, writer]
+      end
+
+      # What has arrived, in a buffer that is used again; :wait_readable or nil.
+      def read
+        @outcomes.read_nonblock(PIPE_BYTES, @chunk, exception: false)
+      end
+
+      def write(values, bytes)
+        Frame.write(@jobs, values, bytes)
+      rescue Errno::EPIPE
+        nil # it ended, and who listens will know
+      end
+
+      def gone?
+        reap(Process::WNOHANG) unless @gone
+        @gone
+      end
+
+      # Somebody else may have waited for it already.
+      def reap(flags = 0)
+        pid, @status = Process.wait2(@pid, flags)
+        @gone = true if pid
+      rescue Errno::ECHILD
+        @gone = true
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+    private_constant :WorkerProcess
+  end
+end
