@@ -118,9 +118,9 @@ class CommonTypesTest < Minitest::Test
 
   def test_a_library_is_loaded_only_when_its_class_is_registered
     assert_program <<~'RUBY', "[false, true]"
-      before = [Object.const_defined?(:IPAddr)]
-      Manypack::Factory.new.register_common(:ipaddr)
-      p before << Object.const_defined?(:IPAddr)
+      before = [Object.const_defined?(:DateTime)]
+      Manypack::Factory.new.register_common(:datetime)
+      p before << Object.const_defined?(:DateTime)
     RUBY
   end
 
