@@ -15,6 +15,7 @@ require_relative "manypack/errors"
 require_relative "manypack/extension_value"
 require_relative "manypack/timestamp"
 require_relative "manypack/handler"
+require_relative "manypack/library"
 
 require "manypack/manypack" # RubyGems may install it in another folder
 

@@ -124,24 +124,6 @@ class CommonTypesTest < Minitest::Test
     RUBY
   end
 
-  def test_a_library_that_is_missing_is_a_load_error_that_says_what_to_add
-    assert_program <<~'RUBY', 'register_common(:bigdecimal) needs bigdecimal: add gem "bigdecimal" to your Gemfile'
-      module Missing
-        def require(name)
-          return super unless name == "bigdecimal"
-
-          raise LoadError.new("cannot load such file").tap { |error| error.define_singleton_method(:path) { name } }
-        end
-      end
-      Object.prepend(Missing)
-      begin
-        Manypack::Factory.new.register_common(:bigdecimal)
-      rescue LoadError => error
-        puts error.message
-      end
-    RUBY
-  end
-
   # Bodies of what is no value of the class, as ext type and the values in the body; of a String the bytes.
   WRONG = {
     "no BigDecimal" => [2, "1:x"], "a BigDecimal without a colon" => [2, "1"], "a BigDecimal of nothing" => [2, ""],

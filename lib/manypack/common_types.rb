@@ -38,7 +38,9 @@ module Manypack
     # cannot require before Ruby 3.4.
     def registration(name)
       type, class_name, library, options = TABLE.fetch(name)
-      load_library(library, name) if library && !Object.const_defined?(class_name)
+      unless library.nil? || Object.const_defined?(class_name)
+        Library.load(library, user: "register_common(#{name.inspect})")
+      end
       [type, Object.const_get(class_name), { **handlers(name), **options }]
     end
 
@@ -204,14 +206,6 @@ module Manypack
     def text(body)
       text = body.dup.force_encoding(Encoding::UTF_8)
       text.valid_encoding? ? text : body
-    end
-
-    def load_library(library, name)
-      require library
-    rescue LoadError => error
-      raise unless error.path == library
-
-      raise LoadError, "register_common(#{name.inspect}) needs #{library}: add gem #{library.dump} to your Gemfile"
     end
 
     # Most pack and unpack with methods of this module.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Factory#register_common beside the real ActiveSupport::MessagePack: the same bytes, read by both.
-require "integration/integration"
+require "test_helper"
 require "active_support"
 require "active_support/core_ext/string/output_safety"
 require "active_support/message_pack"
