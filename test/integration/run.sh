@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the gems of the integration tests into vendor/integration unless they are there, and runs the given tests, or
-# none with --install.
+# Installs the gems of the integration tests into vendor/integration unless they are there, and runs the given files, by
+# default every test, or with --install none.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
