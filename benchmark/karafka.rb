@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# How many messages a second Karafka consumes with Manypack, the msgpack gem and JSON as its deserializer; each unpacks the
-# payload of every message. `rake bench:karafka` runs it, with a mock broker and each consumer in a process of its own.
+# How many messages a second Karafka consumes with Manypack, the msgpack gem and JSON as its deserializer; each unpacks
+# the payload of every message. `rake bench:karafka` runs it, with a mock broker and each consumer in a process of its
+# own.
 require "json"
 require "manypack"
 require "msgpack"
@@ -10,7 +11,9 @@ require "rdkafka"
 require_relative "support/payloads"
 
 module KarafkaBenchmark
-  PACKERS = { "JSON" => JSON.method(:generate), "msgpack" => MessagePack.method(:pack), "Manypack" => Manypack.method(:pack) }.freeze
+  PACKERS = {
+    "JSON" => JSON.method(:generate), "msgpack" => MessagePack.method(:pack), "Manypack" => Manypack.method(:pack)
+  }.freeze
   PARTITIONS = 12
   MESSAGES = PARTITIONS * 900 # of 4 KB: the mock broker keeps no more than 5 MB of a partition
   ROUNDS = Integer(ENV.fetch("ROUNDS", 7))
@@ -27,11 +30,13 @@ module KarafkaBenchmark
   end
 
   def ruby(path, *arguments)
-    [RbConfig.ruby, "-W0", "-I", File.expand_path("../lib", __dir__), File.expand_path(path, __dir__), *arguments.map(&:to_s)]
+    options = ["-W0", "-I", File.expand_path("../lib", __dir__)]
+    [RbConfig.ruby, *options, File.expand_path(path, __dir__), *arguments.map(&:to_s)]
   end
 
   def with_broker
-    IO.popen(ruby("../test/integration/kafka/broker.rb", *PACKERS.keys.map { |name| "#{name}:#{PARTITIONS}" }), "r+") do |broker|
+    topics = PACKERS.keys.map { |name| "#{name}:#{PARTITIONS}" }
+    IO.popen(ruby("../test/integration/kafka/broker.rb", *topics), "r+") do |broker|
       yield broker.gets.chomp
     end
   end
@@ -44,7 +49,10 @@ module KarafkaBenchmark
     packed = payloads.map { |payload| packer.call(payload) }
     puts format("%-10s %d bytes a message", topic, packed.sum(&:bytesize) / DIFFERENT)
     producer = Rdkafka::Config.new("bootstrap.servers": address).producer
-    Array.new(MESSAGES) { |n| producer.produce(topic: topic, payload: packed[n % DIFFERENT], partition: n % PARTITIONS) }.each(&:wait)
+    sent = Array.new(MESSAGES) do |n|
+      producer.produce(topic: topic, payload: packed[n % DIFFERENT], partition: n % PARTITIONS)
+    end
+    sent.each(&:wait)
     producer.close
   end
 

@@ -9,7 +9,7 @@ require "support/public_methods"
 
 class StyleTest < Minitest::Test
   ROOT = File.expand_path("..", __dir__)
-  OURS = Dir.glob("{lib,ext,core,test,bin,benchmark,tools,sig,fuzz}/**/*", base: ROOT).select do |path|
+  OURS = Dir.glob("{lib,ext,core,test,bin,benchmark,tools,sig,fuzz,examples}/**/*", base: ROOT).select do |path|
     path.match?(/\.(rb|c|h|rbs|sh)\z|Makefile\z|\Abin\//) && File.file?(File.join(ROOT, path)) && !path.include?("/build/")
   end.freeze
 
@@ -30,7 +30,7 @@ class StyleTest < Minitest::Test
   end
 
   def test_no_line_is_longer_than_120_characters
-    long = OURS.grep(%r{\A(core|ext|lib|sig|fuzz|benchmark)/}).flat_map do |path|
+    long = OURS.grep(%r{\A(core|ext|lib|sig|fuzz|benchmark|examples)/}).flat_map do |path|
       lines = read(path).lines(chomp: true)
       lines.each_index.select { |i| lines[i].size > 120 }.map { |i| "#{path}:#{i + 1}" }
     end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A Karafka server that consumes a number of messages and prints how long that took: in seconds, and in seconds of processor
-# time. Arguments: the broker's address, the topic, which names the library, the round, and how many messages.
+# A Karafka server that consumes a number of messages and prints how long that took: in seconds, and in seconds of
+# processor time. Arguments: the broker's address, the topic, which names the library, the round, and how many messages.
 require "json"
 require "msgpack"
 require "manypack/karafka"
@@ -24,7 +24,8 @@ class Stopwatch
     @mutex = Mutex.new
   end
 
-  # Gives librdkafka the time to fetch all messages first: what is measured is Karafka and the deserializer, not the broker.
+  # Gives librdkafka the time to fetch all messages first: what is measured is Karafka and the deserializer, not the
+  # broker.
   def start
     @mutex.synchronize do
       sleep(FETCHING) unless @start
@@ -65,7 +66,8 @@ class App < Karafka::App
     config.logger = Logger.new(IO::NULL)
     config.max_wait_time = 50
     config.max_messages = 200
-    config.kafka = { "bootstrap.servers": ADDRESS, "auto.offset.reset": "earliest", "queued.max.messages.kbytes": 200_000 }
+    config.kafka = { "bootstrap.servers": ADDRESS, "auto.offset.reset": "earliest",
+                     "queued.max.messages.kbytes": 200_000 }
   end
 
   routes.draw do

@@ -54,7 +54,11 @@ module Processes
 
   # Starts a Ruby program of this folder.
   def start(path, *arguments)
-    start_command([RbConfig.ruby, "-W0", "-I", File.join(ROOT, "lib"), File.join(__dir__, path), *arguments.map(&:to_s)])
+    start_command([*ruby, File.join(__dir__, path), *arguments.map(&:to_s)])
+  end
+
+  def ruby
+    [RbConfig.ruby, "-W0", "-I", File.join(ROOT, "lib")]
   end
 
   # Starts any command in the folder of the test. It is killed when the test ends, if it still runs then.
