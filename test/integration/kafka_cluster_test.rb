@@ -9,7 +9,7 @@ class KafkaClusterTest < Minitest::Test
   include Processes
 
   COUNT = 600
-  POISON = Array.new(8) { |n| "\x92#{n.chr}\xC1".b }.freeze
+  POISON = Array.new(4) { |n| "\x92#{n.chr}\xC1".b }.freeze
 
   def test_nothing_is_lost_when_a_consumer_is_killed
     @address = first_line(start("kafka/broker.rb", "events:4", "dead:1"))
@@ -69,7 +69,7 @@ class KafkaClusterTest < Minitest::Test
 
   def assert_errors_say_where(log)
     errors = log.scan(/ ERROR -- : (Consumer .*)/).flatten
-    assert_equal ["Consumer consuming error: 0xc1 is not a MessagePack head byte, at byte 2"], errors.uniq
+    assert_empty errors.grep_v(/\AConsumer consuming error: 0xc1 is not a MessagePack head byte, at byte 2\b/)
     assert_operator errors.size, :>=, POISON.size
   end
 end

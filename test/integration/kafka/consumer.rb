@@ -27,8 +27,6 @@ class App < Karafka::App
     config.max_wait_time = 100
     config.max_messages = 50
     config.shutdown_timeout = 5_000
-    config.pause_timeout = 10
-    config.pause_max_timeout = 10
     config.kafka = {
       "bootstrap.servers": ADDRESS, "auto.offset.reset": "earliest", "partition.assignment.strategy": "cooperative-sticky",
       "session.timeout.ms": 2_000, "heartbeat.interval.ms": 200, "topic.metadata.refresh.interval.ms": 1_000
@@ -39,7 +37,7 @@ class App < Karafka::App
     topic :events do
       consumer EventsConsumer
       deserializers(payload: Manypack::Karafka::Deserializer.new(untrusted: true, symbolize_keys: true, timestamp: true))
-      dead_letter_queue(topic: "dead", max_retries: 1)
+      dead_letter_queue(topic: "dead", max_retries: 0)
     end
   end
 end
