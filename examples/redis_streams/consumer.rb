@@ -28,6 +28,7 @@ class Consumer
 
   def run
     create_group
+    puts "#{@name} is waiting for orders"
     until @stopping
       consume(abandoned)
       consume(fresh)
