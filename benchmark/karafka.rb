@@ -36,7 +36,7 @@ module KarafkaBenchmark
 
   def with_broker
     topics = PACKERS.keys.map { |name| "#{name}:#{PARTITIONS}" }
-    IO.popen(ruby("../test/integration/kafka/broker.rb", *topics), "r+") do |broker|
+    IO.popen(ruby("../examples/karafka/broker.rb", *topics), "r+") do |broker|
       yield broker.gets.chomp
     end
   end

@@ -12,7 +12,7 @@ class KafkaClusterTest < Minitest::Test
   POISON = Array.new(4) { |n| "\x92#{n.chr}\xC1".b }.freeze
 
   def test_nothing_is_lost_when_a_consumer_is_killed
-    @address = first_line(start("kafka/broker.rb", "events:4", "dead:1"))
+    @address = first_line(start("../../examples/karafka/broker.rb", "events:4", "dead:1"))
     killed, other = start_consumers(20, 2)
     produce
     wait_until { seen(killed).size > 20 }

@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
-# A Kafka broker without Kafka: librdkafka's mock cluster, on a free port of loopback. The arguments are the topics as
-# NAME:PARTITIONS. Prints the address, and lives until its standard input ends.
+# A Kafka broker without Kafka, to try things and to test them: librdkafka's mock cluster, on a free port. Arguments are
+# topics, each with its number of partitions. Prints its address, and lives until its input ends (Ctrl-D):
+#
+#   bundle exec ruby broker.rb events:4 dead_events:1
+
 require "rdkafka"
 
 module Mock
