@@ -1,12 +1,16 @@
 # frozen_string_literal: true
 
-# Sends events over all partitions, and poison messages among them. Arguments: the broker's address, how many events,
-# and each poison message in hex.
+# Sends as many events to each partition, and poison messages among them. Arguments: the broker's address, how many
+# events, and each poison message in hex.
 require "manypack/waterdrop"
+
+PARTITIONS = 4
 
 address, count, *poison = ARGV
 poison.map! { |hex| [hex].pack("H*") }
-events = Array.new(Integer(count)) { |id| { id: id, at: Time.at(id), tags: ["a", nil] } }
+messages = Array.new(Integer(count)) do |id|
+  { topic: "events", partition: id % PARTITIONS, payload: { id: id, at: Time.at(id), tags: ["a", nil] } }
+end
 
 producer = WaterDrop::Producer.new do |config|
   config.logger = Logger.new(IO::NULL)
@@ -14,7 +18,7 @@ producer = WaterDrop::Producer.new do |config|
 end
 producer.middleware.append(Manypack::WaterDrop::Middleware.new(timestamp: true))
 
-events.each_slice(events.size / poison.size) do |slice|
-  producer.produce_many_sync([*slice, poison.shift].compact.map { |payload| { topic: "events", payload: payload } })
+messages.each_slice(messages.size / poison.size).with_index do |slice, n|
+  producer.produce_many_sync([*slice, { topic: "events", partition: n % PARTITIONS, payload: poison.fetch(n) }])
 end
 producer.close
