@@ -15,6 +15,7 @@ require_relative "manypack/errors"
 require_relative "manypack/extension_value"
 require_relative "manypack/timestamp"
 require_relative "manypack/handler"
+require_relative "manypack/library"
 
 require "manypack/manypack" # RubyGems may install it in another folder
 
@@ -24,6 +25,7 @@ require_relative "manypack/unpacker"
 require_relative "manypack/factory"
 require_relative "manypack/symbol"
 require_relative "manypack/bigint"
+require_relative "manypack/common_types"
 require_relative "manypack/time"
 require_relative "manypack/path"
 require_relative "manypack/view"

@@ -75,7 +75,7 @@ class GemTest < Minitest::Test
   # Every public module and method with what ri says about it.
   def ri
     RI[:texts] ||= begin
-      names = PublicMethods.modules_of(Manypack) + PublicMethods.of(Manypack) + PublicMethods.constructors_of(Manypack)
+      names = PublicMethods.everything.values.flatten
       ask_ri(names.map { |name| name.sub(/(?<=\w)=\z/, "") }.uniq) # reader and writer are one to ri
     end
   end

@@ -53,6 +53,30 @@ module Manypack
       register_type_internal(type, klass, options[:packer], options[:unpacker], options)
     end
 
+    # Registers ext types for classes of Ruby's own and returns nil. They have the numbers and bytes of
+    # ActiveSupport::MessagePack: each side reads what the other one packs.
+    #
+    # names:: any of :symbol (ext type 0), :bigint (1), :bigdecimal (2), :rational (3), :complex (4), :datetime (5),
+    #         :date (6), :time (7), :range (11), :set (12), :uri (13), :ipaddr (14), :pathname (15) and :regexp (16)
+    #
+    # A Time keeps its offset from UTC, and an Integer is packed as :bigint only if it does not fit 64 bits. Bodies that
+    # are not those of the class raise MalformedFormatError.
+    #
+    # Raises ArgumentError for other names, and without any; LoadError if the library of a class is not installed; and
+    # the errors of Factory#register_type.
+    #
+    #   factory = Manypack::Factory.new
+    #   factory.register_common(:symbol, :date, :set)
+    #   factory.load(factory.dump(Set[:a, Date.new(2026, 1, 31)])) #=> #<Set: {:a, #<Date: 2026-01-31>}>
+    def register_common(*names)
+      CommonTypes.check(names)
+      names.each do |name|
+        type, klass, options = CommonTypes.registration(name)
+        register_type(type, klass, options)
+      end
+      nil
+    end
+
     # Returns an Array with a Hash for each ext type, sorted by type. Each has +:type+ and +:class+, and the Procs
     # +:packer+ and +:unpacker+.
     #

@@ -1,8 +1,29 @@
 # frozen_string_literal: true
 
 # What a user may call: the public methods of Manypack and of all modules inside that are public.
+require "open3"
+require "rbconfig"
+
 module PublicMethods
+  # The files that load a library which Manypack does not depend on. It is not needed to see what they define.
+  INTEGRATIONS = %w[manypack/karafka].freeze
+  LOAD_INTEGRATIONS = "Manypack.const_get(:Library).define_singleton_method(:load) { |*, **| }; ARGV.each { |file| require file }"
+
   module_function
+
+  # @return [Hash<Symbol, Array<String>>] the modules, methods and constructors, also those of the integrations
+  def everything
+    program = "#{LOAD_INTEGRATIONS}; print Marshal.dump(PublicMethods.now)"
+    output, status = Open3.capture2(RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "manypack", "-r", __FILE__,
+                                    "-e", program, *INTEGRATIONS, binmode: true)
+    raise "#{program} failed" unless status.success?
+
+    Marshal.load(output)
+  end
+
+  def now
+    { modules: modules_of(Manypack), methods: of(Manypack), constructors: constructors_of(Manypack) }
+  end
 
   # @return [Array<String>] such as "Manypack::Packer#write" and "Manypack.pack"
   def of(mod)

@@ -1,0 +1,221 @@
+# frozen_string_literal: true
+
+#--
+# The ext types of Factory#register_common, with the numbers and bytes of ActiveSupport::MessagePack.
+#++
+module Manypack
+  # Handlers are methods of this module, so that they can be called in every Ractor.
+  #
+  # Unpackers check what they read: Rational("1e1000000000"), Set.new(1..10**12) and BigDecimal._load("1000000000:1")
+  # would all take a body of a few bytes and return after minutes, or never.
+  module CommonTypes
+    extend self
+
+    # The ext type of each name, its class, the library that defines the class, and options of Factory#register_type. 8,
+    # 9, 10, 17 and 18 are classes of ActiveSupport.
+    TABLE = Ractor.make_shareable({
+      symbol: [0, "Symbol", nil, { optimized_symbols_parsing: true }],
+      bigint: [1, "Integer", nil, { oversized_integer_extension: true }],
+      bigdecimal: [2, "BigDecimal", "bigdecimal", {}],
+      rational: [3, "Rational", nil, { recursive: true }],
+      complex: [4, "Complex", nil, { recursive: true }],
+      datetime: [5, "DateTime", "date", { recursive: true }],
+      date: [6, "Date", "date", { recursive: true }],
+      time: [7, "Time", nil, { recursive: true }],
+      range: [11, "Range", nil, { recursive: true }],
+      set: [12, "Set", "set", { recursive: true }],
+      uri: [13, "URI::Generic", "uri", {}],
+      ipaddr: [14, "IPAddr", "ipaddr", { recursive: true }],
+      pathname: [15, "Pathname", "pathname", {}],
+      regexp: [16, "Regexp", nil, {}]
+    })
+
+    # Elements of a Set that may have the hash of another one, as in maps: NaN differs from itself, so a Set of many
+    # takes quadratic time.
+    MAX_SAME_HASH = 16
+
+    # The arguments of Factory#register_type for a name. Loads the library of the class, unless that was done: a Ractor
+    # cannot require before Ruby 3.4.
+    def registration(name)
+      type, class_name, library, options = TABLE.fetch(name)
+      unless library.nil? || Object.const_defined?(class_name)
+        Library.load(library, user: "register_common(#{name.inspect})")
+      end
+      [type, Object.const_get(class_name), { **handlers(name), **options }]
+    end
+
+    # Raises ArgumentError unless names has names of the table alone, and at least one.
+    def check(names)
+      unknown = names - TABLE.keys
+      return if unknown.empty? && names.any?
+
+      problem = unknown.empty? ? "no type given" : "unknown type #{unknown.map(&:inspect).join(", ")}"
+      raise ArgumentError, "#{problem}; known types are #{TABLE.keys.map(&:inspect).join(", ")}"
+    end
+
+    def write_bigdecimal(decimal)
+      decimal._dump
+    end
+
+    # The body is a count of digits, which BigDecimal._load would allocate, a colon, and the number.
+    def read_bigdecimal(body)
+      build("BigDecimal") { BigDecimal(body[/\A\d+:(.+)\z/, 1]) }
+    end
+
+    # Zero has no denominator.
+    def write_rational(rational, packer)
+      packer.write(rational.numerator)
+      packer.write(rational.denominator) unless rational.numerator.zero?
+    end
+
+    def read_rational(unpacker)
+      numerator = read_integer(unpacker, "Rational")
+      denominator = numerator.zero? ? 1 : read_integer(unpacker, "Rational")
+      build("Rational") { Rational(numerator, denominator) }
+    end
+
+    def write_complex(complex, packer)
+      packer.write(complex.real)
+      packer.write(complex.imaginary)
+    end
+
+    def read_complex(unpacker)
+      real = unpacker.read
+      imaginary = unpacker.read
+      build("Complex") { Complex.rect(real, imaginary) }
+    end
+
+    def write_datetime(datetime, packer)
+      packer.write(datetime.jd)
+      packer.write(datetime.hour)
+      packer.write(datetime.min)
+      packer.write(datetime.sec)
+      write_rational(datetime.sec_fraction, packer)
+      write_rational(datetime.offset, packer)
+    end
+
+    def read_datetime(unpacker)
+      day, hour, minute, second = Array.new(4) { read_integer(unpacker, "DateTime") }
+      fraction = read_rational(unpacker)
+      offset = read_rational(unpacker)
+      build("DateTime") { DateTime.jd(day, hour, minute, second + fraction, offset) }
+    end
+
+    # A DateTime is a Date, and would lose its time.
+    def write_date(date, packer)
+      raise ArgumentError, "a DateTime cannot be packed as a Date: register :datetime too" if date.is_a?(DateTime)
+
+      packer.write(date.jd)
+    end
+
+    def read_date(unpacker)
+      Date.jd(read_integer(unpacker, "Date"))
+    end
+
+    def write_time(time, packer)
+      packer.write(time.tv_sec)
+      packer.write(time.tv_nsec)
+      packer.write(time.utc_offset)
+    end
+
+    def read_time(unpacker)
+      sec, nsec, offset = Array.new(3) { read_integer(unpacker, "Time") }
+      build("Time") { ::Time.at(sec, nsec, :nanosecond, in: offset) }
+    end
+
+    def write_range(range, packer)
+      packer.write(range.begin)
+      packer.write(range.end)
+      packer.write(range.exclude_end?)
+    end
+
+    def read_range(unpacker)
+      first = unpacker.read
+      last = unpacker.read
+      exclude_end = unpacker.read
+      build("Range") { Range.new(first, last, exclude_end) }
+    end
+
+    def write_set(set, packer)
+      packer.write(set.to_a)
+    end
+
+    def read_set(unpacker)
+      elements = unpacker.read
+      raise MalformedFormatError, "the body of a Set is an array, not #{elements.class}" unless elements.is_a?(Array)
+
+      if elements.size - elements.map(&:hash).uniq.size > MAX_SAME_HASH
+        raise MalformedFormatError, "a Set has more than #{MAX_SAME_HASH} elements with the hash of another"
+      end
+      Set.new(elements)
+    end
+
+    def write_uri(uri)
+      uri.to_s
+    end
+
+    def read_uri(body)
+      build("URI") { URI.parse(text(body)) }
+    end
+
+    def write_ipaddr(ipaddr, packer)
+      whole = ipaddr.prefix == (ipaddr.ipv6? ? 128 : 32)
+      packer.write(whole ? ipaddr.to_s : "#{ipaddr}/#{ipaddr.prefix}")
+    end
+
+    def read_ipaddr(unpacker)
+      address = unpacker.read
+      build("IPAddr") { IPAddr.new(address) }
+    end
+
+    def write_pathname(pathname)
+      pathname.to_s
+    end
+
+    def read_pathname(body)
+      build("Pathname") { Pathname.new(text(body)) }
+    end
+
+    def write_regexp(regexp)
+      regexp.to_s
+    end
+
+    def read_regexp(body)
+      build("Regexp") { Regexp.new(text(body)) }
+    end
+
+    private
+
+    # Whatever a constructor raises for its arguments, the input is the reason, unless the class refuses all Ractors.
+    def build(class_name)
+      yield
+    rescue StandardError => error
+      raise if error.is_a?(Ractor::Error)
+
+      raise MalformedFormatError, "not the body of a #{class_name}: #{error.message}"
+    end
+
+    def read_integer(unpacker, class_name)
+      value = unpacker.read
+      return value if value.is_a?(Integer)
+
+      raise MalformedFormatError, "not the body of a #{class_name}: #{value.class} instead of Integer"
+    end
+
+    # Bodies are binary, but what is written here is UTF-8 as a rule.
+    def text(body)
+      text = body.dup.force_encoding(Encoding::UTF_8)
+      text.valid_encoding? ? text : body
+    end
+
+    # Most pack and unpack with methods of this module.
+    def handlers(name)
+      case name
+      when :symbol then { packer: :to_msgpack_ext, unpacker: :from_msgpack_ext }
+      when :bigint then { packer: Bigint.method(:to_msgpack_ext), unpacker: Bigint.method(:from_msgpack_ext) }
+      else { packer: method(:"write_#{name}"), unpacker: method(:"read_#{name}") }
+      end
+    end
+  end
+  private_constant :CommonTypes
+end

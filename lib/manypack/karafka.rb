@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+#--
+# Messages and jobs of Karafka as MessagePack; required by programs that use Karafka, which Manypack does not depend on.
+#++
+require "manypack"
+require "manypack/waterdrop"
+
+module Manypack
+  Library.load("karafka", user: "manypack/karafka", at_least: "2.4")
+
+  # MessagePack for Karafka's consumers and ActiveJob. <code>require "manypack/karafka"</code> loads it, Karafka, and
+  # Manypack::WaterDrop.
+  module Karafka
+    # Unpacks the payloads of a topic. It is frozen, and shareable if the handlers of its ext types are. It looks at
+    # nothing but +raw_payload+, so a message may be whatever has that.
+    #
+    #   topic(:events) do
+    #     consumer EventsConsumer
+    #     deserializers(payload: Manypack::Karafka::Deserializer.new(untrusted: true))
+    #   end
+    class Deserializer
+      # Creates a Deserializer.
+      #
+      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # options:: any of those of Manypack.unpack; they replace those of the codec
+      #
+      # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
+      #
+      #   Manypack::Karafka::Deserializer.new(codec: factory.codec, symbolize_keys: true, max_bytes: 100_000)
+      def initialize(codec: Codec.new, **options)
+        @codec = codec.with(**options)
+        freeze
+      end
+
+      # Returns the object in the payload of a message, or nil for a tombstone, which has no payload. Raises the errors
+      # of Manypack.unpack.
+      #
+      #   deserializer.call(message) #=> {"id" => 1}
+      def call(message)
+        payload = message.raw_payload
+        payload && @codec.unpack(payload)
+      end
+    end
+
+    # Packs and unpacks the jobs of ActiveJob, from Karafka 2.5.2 on. Jobs that are in the topic as JSON already
+    # cannot be unpacked.
+    #
+    #   config.internal.active_job.deserializer = Manypack::Karafka::ActiveJobDeserializer.new
+    class ActiveJobDeserializer
+      # Creates an ActiveJobDeserializer. The arguments and errors are those of Deserializer.new; options of
+      # Manypack.pack are possible too.
+      #
+      #   Manypack::Karafka::ActiveJobDeserializer.new(max_bytes: 100_000)
+      def initialize(codec: Codec.new, **options)
+        @codec = codec.with(**options)
+        freeze
+      end
+
+      # Returns the payload for a job, a binary String. Raises the errors of Manypack.pack.
+      #
+      #   deserializer.serialize(job) #=> "\x8A\xA9job_class\xA5MyJob..."
+      def serialize(job)
+        @codec.pack(job.serialize)
+      end
+
+      # Returns the Hash of the job in a message. Raises the errors of Manypack.unpack.
+      #
+      #   deserializer.deserialize(message) #=> {"job_class" => "MyJob", ...}
+      def deserialize(message)
+        @codec.unpack(message.raw_payload)
+      end
+    end
+  end
+end

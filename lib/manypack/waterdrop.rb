@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+#--
+# Payloads of WaterDrop as MessagePack; required by programs that use WaterDrop, which Manypack does not depend on.
+#++
+require "manypack"
+
+module Manypack
+  Library.load("waterdrop", user: "manypack/waterdrop", at_least: "2.4")
+
+  # MessagePack for producers of Kafka. <code>require "manypack/waterdrop"</code> loads it and WaterDrop.
+  module WaterDrop
+    # Packs the payloads that a producer sends.
+    #
+    #   producer.middleware.append(Manypack::WaterDrop::Middleware.new)
+    #   producer.produce_async(topic: "events", payload: { id: 1 })
+    class Middleware
+      # The media type that IANA registered for MessagePack.
+      CONTENT_TYPE = "application/vnd.msgpack"
+
+      HEADER = "content-type"
+      private_constant :HEADER
+
+      # Creates a Middleware.
+      #
+      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # content_type:: the value of the header +content-type+ of messages that have none, a String; or nil for no header
+      # options:: any of those of Manypack.pack; they replace those of the codec
+      #
+      # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
+      #
+      #   Manypack::WaterDrop::Middleware.new(codec: factory.codec, content_type: "application/x-msgpack")
+      def initialize(codec: Codec.new, content_type: CONTENT_TYPE, **options)
+        @codec = codec.with(**options)
+        @headers = content_type ? { HEADER => content_type.dup.freeze }.freeze : {}.freeze
+        freeze
+      end
+
+      # Returns a copy of the message with its payload packed. A message without a payload, a tombstone, is returned as
+      # it is, and so is one whose payload is a String: those are bytes already, such as messages on their way to a dead
+      # letter queue. Raises the errors of Manypack.pack.
+      #
+      #   middleware.call({ topic: "events", payload: { id: 1 } })
+      #   #=> {topic: "events", payload: "\x81\xA2id\x01", headers: {"content-type" => "application/vnd.msgpack"}}
+      def call(message)
+        payload = message[:payload]
+        return message if payload.nil? || payload.is_a?(String)
+
+        message.merge(payload: @codec.pack(payload), headers: @headers.merge(message[:headers].to_h))
+      end
+    end
+  end
+end
