@@ -10,7 +10,8 @@ require_relative "../benchmark/support/payloads"
 class MemoryTest < Minitest::Test
   # There is an Outbox where there are no Ractor::Ports.
   OURS = [Manypack::Packer, Manypack::Unpacker, Manypack::Buffer, Manypack::Codec, Manypack::Factory,
-          *[:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }].freeze
+          *[:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) },
+          Manypack::View].freeze
 
   # How an object is made, how it comes to hold other objects, and what shows that it still does.
   CASES = {
@@ -35,7 +36,9 @@ class MemoryTest < Minitest::Test
     "Batch" => [-> { OURS[6].new("\xA3one\xA3two".b, 0, 8, 0, Manypack::Codec.new, OURS[7].new) }, ->(batch) { batch.each { nil } },
                 ->(batch) { [].tap { |all| batch.each { |object| all << object } } == %w[one two] }],
     "Stop" => [-> { OURS[7].new }, ->(stop) { stop.set }, ->(stop) { stop.set? }],
-    **(OURS[8] ? { "Outbox" => [-> { OURS[8].new }, ->(outbox) { outbox.put("o" * 300) }, ->(outbox) { outbox.take.tap { |object| outbox.put(object) } == "o" * 300 }] } : {})
+    "View" => [-> { Manypack::View.new(Manypack.pack({ "a" => ["x" * 600, [1]] })) }, ->(view) { 3.times { view["a"] } },
+               ->(view) { view["a"][1][0] == 1 }],
+    **(!defined?(Ractor::Port) ? { "Outbox" => [-> { OURS[8].new }, ->(outbox) { outbox.put("o" * 300) }, ->(outbox) { outbox.take.tap { |object| outbox.put(object) } == "o" * 300 }] } : {})
   }.freeze
 
   # What the block raises.
@@ -82,7 +85,7 @@ class MemoryTest < Minitest::Test
   def test_every_struct_of_c_is_looked_at
     names = Dir[File.expand_path("../ext/manypack/*.c", __dir__)].flat_map { |path| File.read(path).scan(/wrap_struct_name = "(Manypack::.*?)"/) }
     names = names.flatten - (defined?(Ractor::Port) ? ["Manypack::Parallel::Outbox"] : [])
-    assert_equal names.sort, [*OURS.map(&:name), "Manypack::RactorState"].sort # on which see RactorStateTest
+    assert_equal names.sort, [*OURS.map(&:name), "Manypack::RactorState", "Manypack::View::Index"].sort # on which see RactorStateTest, ViewMemoryTest
     assert_equal OURS.map(&:name).sort, each_busy.map { |_, object| object.class.name }.uniq.sort
   end
 

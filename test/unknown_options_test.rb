@@ -24,6 +24,10 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Codec#with" => ["CODEC.with(**OPTIONS)"],
     "Manypack::Codec#packer" => ["CODEC.packer(OPTIONS)", "CODEC.packer(nil, OPTIONS)"],
     "Manypack::Codec#unpacker" => ["CODEC.unpacker(OPTIONS)", "CODEC.unpacker(nil, OPTIONS)"],
+    "Manypack::View.new" => ['Manypack::View.new("\x01", **OPTIONS)', 'Manypack::View.new("\x01", check: true, **OPTIONS)'],
+    "Manypack::Path#each" => ['PATH.each("\x01", **OPTIONS) { nil }', 'PATH.each("\x01", **OPTIONS).to_a'],
+    "Manypack::Path#first" => ['PATH.first("\x01", **OPTIONS)'],
+    "Manypack::Path#to_a" => ['PATH.to_a("\x01", **OPTIONS)'],
     "Manypack::Factory#codec" => ["FACTORY.codec(OPTIONS)", "FACTORY.codec(**OPTIONS)"],
     "Manypack::Factory#dump" => ["FACTORY.dump(1, OPTIONS)", "FACTORY.dump(1, StringIO.new, OPTIONS)", "Manypack::DefaultFactory.dump(1, OPTIONS)"],
     "Manypack::Factory#pack" => ["FACTORY.pack(1, OPTIONS)", "FACTORY.pack(1, nil, OPTIONS)"],
@@ -37,13 +41,13 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Parallel.each" => ['Manypack::Parallel.each("\x01", ractors: 0, **OPTIONS) { |n| n }', 'Manypack::Parallel.each("\x01", ractors: 0, **OPTIONS).first'],
     "Manypack::Parallel.filter" => ['Manypack::Parallel.filter("\x01", StringIO.new("".b), ractors: 0, **OPTIONS) { |n| n }']
   }.freeze
-  NAMES = { "FACTORY" => "Manypack::Factory.new", "CODEC" => "Manypack::Codec.new" }.freeze
+  NAMES = { "FACTORY" => "Manypack::Factory.new", "CODEC" => "Manypack::Codec.new", "PATH" => 'Manypack::Path.new("$")' }.freeze
 
   # A known option, where max_bytes is not.
   KNOWN = { "Manypack::Buffer#initialize" => { io_buffer_size: 2_048 }, "Manypack::Factory#register_type" => { recursive: true } }.freeze
 
   # With the drop-in loaded, too, these are Manypack's alone.
-  OWN = /\AManypack\.|\AManypack::(?:Codec|Parallel)\b|\AManypack::Factory#codec\z/
+  OWN = /\AManypack\.|\AManypack::(?:Codec|Parallel|View|Path)\b|\AManypack::Factory#codec\z/
 
   # For each piece of code the message of its ArgumentError; here, in a Ractor and in a program.
   OUTCOMES = <<~'RUBY'

@@ -3,8 +3,6 @@
 #--
 # Manypack::Path: where in a message something is.
 #++
-require "strscan"
-
 module Manypack
   # The places in a message that a path names, such as <code>$.statuses[*].user.screen_name</code>. A Path is parsed
   # once, frozen, and shareable between Ractors.
@@ -148,80 +146,92 @@ module Manypack
       end
     end
 
-    # Reads a path from left to right.
+    # Reads a path from left to right. It has no StringScanner, which every program that requires Manypack would load.
     class Parser # :nodoc:
       ESCAPES = {"n" => "\n", "r" => "\r", "t" => "\t", "b" => "\b", "f" => "\f", "/" => "/", "\\" => "\\", '"' => '"',
                  "'" => "'"}.freeze
 
+      # What needs no escape in each kind of quotes.
+      PLAIN = {'"' => /\A[^\\"]+/, "'" => /\A[^\\']+/}.freeze
+
       def initialize(path)
         raise TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
 
-        @path = path.encode(Encoding::UTF_8)
+        @path = @rest = path.encode(Encoding::UTF_8)
         raise ArgumentError, "a path is UTF-8, got #{path.inspect}" unless @path.valid_encoding?
-
-        @text = StringScanner.new(@path)
       rescue EncodingError
         raise ArgumentError, "a path is UTF-8, got #{path.inspect}"
       end
 
       def steps
-        @text.skip(/\$/) or expected("a path starts with $")
+        take(/\A\$/) or expected("a path starts with $")
         steps = []
-        steps << step until @text.eos?
+        steps << step until @rest.empty?
         steps
       end
 
       private
 
+      # Takes what a pattern matches at the start of the rest, and returns it; nil if it does not match.
+      def take(pattern)
+        match = pattern.match(@rest) or return
+        @rest = match.post_match
+        match[0]
+      end
+
       def step
-        if @text.skip(/\./) then @text.skip(/\*/) ? ALL : name
-        elsif @text.skip(/\[/) then bracket
+        if take(/\A\./) then take(/\A\*/) ? ALL : name
+        elsif take(/\A\[/) then bracket
         else expected("expected . or [")
         end
       end
 
       def name
-        @text.scan(Step::NAME) or expected("expected a name or *")
+        take(/\A#{Step::NAME}/) or expected("expected a name or *")
       end
 
       def bracket
-        step = @text.skip(/\*/) ? ALL : quoted || index
-        @text.skip(/\]/) or expected("expected ]")
+        step = take(/\A\*/) ? ALL : quoted || index
+        take(/\A\]/) or expected("expected ]")
         step
       end
 
       def quoted
-        quote = @text.scan(/["']/) or return
+        quote = take(/\A["']/) or return
         name = +""
-        name << character(quote) until @text.skip(/#{quote}/)
+        name << character(quote) until @rest.start_with?(quote)
+        take(/\A./)
         name
       end
 
       def character(quote)
-        @text.scan(/[^\\#{quote}]+/) || escape || expected("expected #{quote}")
+        take(PLAIN[quote]) || escape || expected("expected #{quote}")
       end
 
       def escape
-        return unless @text.skip(/\\/)
+        take(/\A\\/) or return
+        letter = ESCAPES[@rest[0]]
+        return code_point || expected("unknown escape") unless letter
 
-        ESCAPES[@text.check(/./m)]&.tap { @text.getch } || code_point or expected("unknown escape")
+        take(/\A./)
+        letter
       end
 
       # As in JSON, a character beyond U+FFFF is a pair of surrogates.
       def code_point
-        if @text.skip(/u(d[89ab]\h\h)\\u(d[c-f]\h\h)/i)
-          [0x10000 + ((@text[1].hex & 0x3ff) << 10 | @text[2].hex & 0x3ff)].pack("U")
-        elsif @text.skip(/u(?!d[89a-f])(\h{4})/i)
-          [@text[1].hex].pack("U")
+        if (pair = take(/\Aud[89ab]\h\h\\ud[c-f]\h\h/i))
+          [0x10000 + ((pair[1, 4].hex & 0x3ff) << 10 | pair[7, 4].hex & 0x3ff)].pack("U")
+        elsif (one = take(/\Au(?!d[89a-f])\h{4}/i))
+          [one[1, 4].hex].pack("U")
         end
       end
 
       def index
-        @text.scan(/-?(?:0|[1-9]\d*)/)&.to_i or expected("expected an index, * or a name in quotes")
+        take(/\A-?(?:0|[1-9]\d*)/)&.to_i or expected("expected an index, * or a name in quotes")
       end
 
       def expected(what)
-        raise ArgumentError, "#{what}\n  #{@path}\n  #{" " * @text.charpos}^"
+        raise ArgumentError, "#{what}\n  #{@path}\n  #{" " * (@path.size - @rest.size)}^"
       end
     end
     private_constant :Step, :Parser
