@@ -20,7 +20,7 @@ struct tree {
     mp_plain_head head;
     const uint8_t *at;      /* in the input */
     const uint8_t *payload;
-    uint8_t body[MP_TIMESTAMP_MAX]; /* the shortest of a timestamp, which is the payload then */
+    uint8_t body[MP_TIMESTAMP_MAX]; /* of a timestamp, in the place of a payload */
     int8_t ext_type;
     size_t count;           /* objects in a container, keys and values apart */
     tree *objects;
@@ -35,6 +35,17 @@ allocated(size_t n)
     return block;
 }
 
+/* Its body becomes the shortest, for which payload is NULL: a tree is copied. */
+static void
+shorten_timestamp(tree *t)
+{
+    mp_timestamp timestamp;
+
+    mp_timestamp_read(t->payload, (size_t)t->head.n, &timestamp);
+    t->head.n = mp_timestamp_put(t->body, timestamp);
+    t->payload = NULL;
+}
+
 /* The tree at *p, which is a valid message. */
 static tree
 tree_of(const uint8_t **p, const uint8_t *end)
@@ -45,14 +56,9 @@ tree_of(const uint8_t **p, const uint8_t *end)
     t.payload = *p += t.head.size;
     if (t.head.kind == MP_EXT) t.ext_type = (int8_t)t.payload[-1];
     if (t.head.kind == MP_STR || t.head.kind == MP_BIN || t.head.kind == MP_EXT) *p += t.head.n;
-    if (t.head.kind == MP_EXT && t.ext_type == -1) {
-        mp_timestamp timestamp;
-        mp_timestamp_read(t.payload, t.head.n, &timestamp);
-        t.head.n = mp_timestamp_put(t.body, timestamp);
-        t.payload = NULL;
-    }
-    if (t.head.kind == MP_ARRAY) t.count = t.head.n;
-    if (t.head.kind == MP_MAP) t.count = t.head.n * 2;
+    if (t.head.kind == MP_EXT && t.ext_type == MP_TIMESTAMP_TYPE) shorten_timestamp(&t);
+    if (t.head.kind == MP_ARRAY) t.count = (size_t)t.head.n;
+    if (t.head.kind == MP_MAP) t.count = (size_t)t.head.n * 2;
     t.objects = allocated(t.count * sizeof(tree));
     for (i = 0; i < t.count; i++) t.objects[i] = tree_of(p, end);
     return t;
@@ -273,53 +279,68 @@ put_ext(uint8_t *to, const tree *t, choices *c)
     return put_number(to, (uint8_t)t->ext_type, 1);
 }
 
-/* A body of 12 bytes is the longest form of a timestamp. */
+static uint8_t *put_tree(uint8_t *to, tree *t, choices *c);
+
+static uint8_t *
+put_payload(uint8_t *to, const tree *t)
+{
+    if (t->head.n) memcpy(to, payload_of(t), (size_t)t->head.n);
+    return to + t->head.n;
+}
+
+/* With its shortest body or with that of 12 bytes. */
 static uint8_t *
 put_timestamp(uint8_t *to, const tree *t, choices *c)
 {
-    tree longest = *t;
+    tree longer = *t;
     mp_timestamp timestamp;
 
-    if (!choose(c, 2)) longest.payload = t->body;
-    else {
-        mp_timestamp_read(t->body, t->head.n, &timestamp);
-        mp_store32(longest.body, timestamp.nsec);
-        mp_store64(longest.body + 4, (uint64_t)timestamp.sec);
-        longest.head.n = 12;
-        longest.payload = longest.body;
+    if (choose(c, 2)) {
+        mp_timestamp_read(t->body, (size_t)t->head.n, &timestamp);
+        mp_store32(longer.body, timestamp.nsec);
+        mp_store64(longer.body + 4, (uint64_t)timestamp.sec);
+        longer.head.n = 12;
     }
-    to = put_ext(to, &longest, c);
-    memcpy(to, longest.payload, longest.head.n);
-    return to + longest.head.n;
+    return put_payload(put_ext(to, &longer, c), &longer);
+}
+
+/* The pairs of a map in another order. */
+static void
+shuffle(tree *t, choices *c)
+{
+    size_t i;
+
+    for (i = t->count / 2; i > 1; i--) swap_pairs(t->objects, i - 1, choose(c, i));
+}
+
+static uint8_t *
+put_container(uint8_t *to, tree *t, choices *c)
+{
+    static const uint8_t arrays[4] = {0, 0xdc, 0xdd}, maps[4] = {0, 0xde, 0xdf};
+    bool map = t->head.kind == MP_MAP;
+    size_t i;
+
+    to = put_length(to, map ? 0x80 : 0x90, 15, map ? maps : arrays, t, c);
+    if (map && c->bytes) shuffle(t, c);
+    for (i = 0; i < t->count; i++) to = put_tree(to, &t->objects[i], c);
+    return to;
 }
 
 static uint8_t *
 put_tree(uint8_t *to, tree *t, choices *c)
 {
     static const uint8_t strs[4] = {0xd9, 0xda, 0xdb}, bins[4] = {0xc4, 0xc5, 0xc6};
-    static const uint8_t arrays[4] = {0, 0xdc, 0xdd}, maps[4] = {0, 0xde, 0xdf};
-    size_t i;
 
     if (integer_p(t)) return put_integer(to, t, c);
     if (real_p(t)) return put_real(to, t, c);
     switch (t->head.kind) {
-      case MP_STR: to = put_length(to, 0xa0, 31, strs, t, c); break;
-      case MP_BIN: to = put_length(to, 0, 0, bins, t, c); break;
-      case MP_ARRAY: to = put_length(to, 0x90, 15, arrays, t, c); break;
-      case MP_MAP: to = put_length(to, 0x80, 15, maps, t, c); break;
-      case MP_EXT:
-        if (!t->payload) return put_timestamp(to, t, c);
-        to = put_ext(to, t, c);
-        break;
+      case MP_ARRAY:
+      case MP_MAP: return put_container(to, t, c);
+      case MP_STR: return put_payload(put_length(to, 0xa0, 31, strs, t, c), t);
+      case MP_BIN: return put_payload(put_length(to, 0, 0, bins, t, c), t);
+      case MP_EXT: return t->payload ? put_payload(put_ext(to, t, c), t) : put_timestamp(to, t, c);
       default: return put_number(to, *t->at, 1);
     }
-    if (!t->count && t->head.kind != MP_ARRAY && t->head.kind != MP_MAP) {
-        if (t->head.n) memcpy(to, t->payload, t->head.n);
-        return to + t->head.n;
-    }
-    for (i = t->head.n; c->bytes && t->head.kind == MP_MAP && i > 1; i--) swap_pairs(t->objects, i - 1, choose(c, i));
-    for (i = 0; i < t->count; i++) to = put_tree(to, &t->objects[i], c);
-    return to;
 }
 
 /* --- windows ---------------------------------------------------------------------------------------- */
