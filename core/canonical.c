@@ -263,19 +263,35 @@ compare_objects(const object *a, const object *b)
     }
 }
 
-/* Two keys: the first objects in canonical order that differ decide. */
+MP_INLINE bool
+fixstr_p(const uint8_t *p)
+{
+    return (*p & 0xe0) == 0xa0;
+}
+
+/* What most keys are. */
+static int
+compare_fixstrs(const uint8_t *a, const uint8_t *b)
+{
+    int order = memcmp(a + 1, b + 1, (*a < *b ? *a : *b) & MP_FIXSTR_MAX);
+
+    return order ? order : *a - *b;
+}
+
+/* Two keys, which the walk has passed: the first objects in canonical order that differ decide. */
 static int
 compare_keys(cursor a, cursor b, const node *nodes, const uint8_t *end)
 {
     uint64_t left = 1;
     int order = 0;
 
+    if (fixstr_p(a.p) && fixstr_p(b.p)) return compare_fixstrs(a.p, b.p);
     while (left && !order) {
         object x, y;
 
         cursor_turn(&a, nodes);
         cursor_turn(&b, nodes);
-        if (object_read(a.p, end, &x) != MP_OK || object_read(b.p, end, &y) != MP_OK) return 0; /* were read before */
+        if (object_read(a.p, end, &x) != MP_OK || object_read(b.p, end, &y) != MP_OK) return 0;
         order = compare_objects(&x, &y);
         a.p = x.next;
         b.p = y.next;
@@ -422,8 +438,8 @@ merge_runs(walk *w, const size_t *runs, size_t *sorted)
 }
 
 /*
- * Sorts the list of pairs of a map by merging, in which each comparison puts one pair in its place: a heap would compare
- * two long keys again for every short one. *first is the link to the first pair, before and after.
+ * Sorts the list of pairs of a map by merging, in which each comparison puts one pair in its place: a heap would
+ * compare two long keys again for every short one. *first is the link to the first pair, before and after.
  */
 static mp_status
 sort_pairs(walk *w, size_t map, size_t *first)
@@ -471,14 +487,12 @@ map_ends(walk *w, const frame *f)
     return status;
 }
 
-/* Opens a container that holds something; *opened tells. */
+/* Opens a container that holds something. */
 static mp_status
-open_container(walk *w, const object *o, bool in_key, bool *opened)
+open_container(walk *w, const object *o, bool in_key)
 {
     frame f = {.left = mp_declared_objects(o->head.kind, o->head.n), .n = o->head.n, .in_key = in_key};
 
-    *opened = f.left != 0;
-    if (!*opened) return MP_OK;
     if (depth_of(w) == w->max_depth) return MP_E_DEPTH;
     f.map_p = o->head.kind == MP_MAP;
     f.pair = w->pair;
@@ -510,7 +524,10 @@ object_begins(walk *w, bool *opened)
 
     if (status == MP_OK) status = object_read(w->p, w->end, &o);
     if (status == MP_OK) status = check_object(w, &o, in_key);
-    if (status == MP_OK) status = open_container(w, &o, in_key, opened);
+    if (status == MP_OK) {
+        *opened = mp_declared_objects(o.head.kind, o.head.n) != 0;
+        if (*opened) status = open_container(w, &o, in_key);
+    }
     if (status == MP_OK) w->p = o.next;
     return status;
 }
@@ -557,7 +574,24 @@ walk_over(walk *w)
 
 /* --- the verbs -------------------------------------------------------------------------------------- */
 
-/* Writes the object at p, which has been walked over. */
+static bool
+write_bytes(mp_out *out, const uint8_t *from, const uint8_t *to)
+{
+    return mp_out_write(out, from, (size_t)(to - from));
+}
+
+/* Writes one object without those that it holds. */
+static bool
+write_head(mp_out *out, const object *o)
+{
+    uint8_t *to = mp_out_reserve(out, MP_HEAD_MAX);
+
+    if (!to) return false;
+    mp_out_commit(out, put_head(to, o));
+    return o->head.payload == o->next || mp_out_write(out, o->head.payload, o->head.n);
+}
+
+/* Writes the object at p, which has been walked over. Objects in a row that are as they should be are one copy. */
 static mp_status
 write_object(const uint8_t *p, const uint8_t *end, const node *nodes, mp_out *out)
 {
@@ -567,20 +601,22 @@ write_object(const uint8_t *p, const uint8_t *end, const node *nodes, mp_out *ou
     cursor_set(&c, nodes, p, nodes[ROOT].inner);
     for (left = 1; left; left--) {
         mp_status status;
-        uint8_t *to;
         object o;
 
-        cursor_turn(&c, nodes);
+        if (c.p == c.turn) {
+            if (!write_bytes(out, p, c.p)) return MP_E_MEMORY;
+            cursor_turn(&c, nodes);
+            p = c.p;
+        }
         status = object_read(c.p, end, &o);
         if (status != MP_OK) return status;
-        to = mp_out_reserve(out, MP_HEAD_MAX);
-        if (!to) return MP_E_MEMORY;
-        mp_out_commit(out, put_head(to, &o));
-        if (o.head.payload != o.next && !mp_out_write(out, o.head.payload, o.head.n)) return MP_E_MEMORY;
         c.p = o.next;
         left += mp_declared_objects(o.head.kind, o.head.n);
+        if (canonical_p(&o)) continue;
+        if (!write_bytes(out, p, o.at) || !write_head(out, &o)) return MP_E_MEMORY;
+        p = c.p;
     }
-    return MP_OK;
+    return write_bytes(out, p, c.p) ? MP_OK : MP_E_MEMORY;
 }
 
 mp_status

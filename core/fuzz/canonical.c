@@ -254,7 +254,9 @@ put_real(uint8_t *to, const tree *t, choices *c)
         if (choose(c, 2)) return put_number(put_number(to, 0xcb, 1), 0x7ff0000000000001 + choose(c, 99), 8);
         return put_number(put_number(to, 0xca, 1), 0x7fc00000 + choose(c, 99), 4);
     }
-    if ((double)(float)d == d && !choose(c, 2)) return put_number(put_number(to, 0xca, 1), mp_bits_of_float((float)d), 4);
+    if ((double)(float)d == d && !choose(c, 2)) {
+        return put_number(put_number(to, 0xca, 1), mp_bits_of_float((float)d), 4);
+    }
     return put_number(put_number(to, 0xcb, 1), mp_bits_of_double(d), 8);
 }
 
@@ -272,7 +274,8 @@ put_length(uint8_t *to, uint8_t fix, uint64_t most, const uint8_t heads[4], cons
 static uint8_t *
 put_ext(uint8_t *to, const tree *t, choices *c)
 {
-    static const uint8_t sizes[4] = {0xc7, 0xc8, 0xc9}, fixed[17] = {0, 0xd4, 0xd5, 0, 0xd6, 0, 0, 0, 0xd7, [16] = 0xd8};
+    static const uint8_t sizes[4] = {0xc7, 0xc8, 0xc9};
+    static const uint8_t fixed[17] = {[1] = 0xd4, [2] = 0xd5, [4] = 0xd6, [8] = 0xd7, [16] = 0xd8};
 
     if (t->head.n <= 16 && fixed[t->head.n] && !choose(c, 2)) to = put_number(to, fixed[t->head.n], 1);
     else to = put_sized(to, sizes, 3, width_of(t->head.n), t->head.n, c);
@@ -481,7 +484,8 @@ mp_fuzz_canonical(const uint8_t *bytes, size_t n)
         return;
     }
     status = check(bytes, n, max_depth, &at);
-    ENSURE(status != MP_OK && at <= stop, "%d at %zu, reference %d at %zu", (int)status, at, (int)expected.status, stop);
+    ENSURE(status != MP_OK && at <= stop, "%d at %zu, reference %d at %zu", (int)status, at, (int)expected.status,
+           stop);
     status = write_form(bytes, n, max_depth, UINT_MAX, &out, &at);
     ENSURE(status != MP_OK && mp_out_size(&out.out) == 0, "%d", (int)status);
     if (status != MP_E_NAN_KEY && status != MP_E_DUPLICATE_KEY)

@@ -346,7 +346,7 @@ windows_are_used_again(void)
         CHECK(mp_canonical_write(&p, bytes + 5, 8, &open.out, &nodes.out, &out.out) == MP_OK, "%d", i);
     }
     CHECK(mp_out_size(&out.out) == 15, "%zu", mp_out_size(&out.out));
-    CHECK(!memcmp(out.out.start, "\x82\x01\x00\x02\x00\x82\x01\x00\x02\x00\x82\x01\x00\x02\x00", 15), "%02x", out.block[1]);
+    for (i = 0; i < 15; i += 5) CHECK(!memcmp(out.out.start + i, "\x82\x01\x00\x02\x00", 5), "at %d", i);
     free(open.block);
     free(nodes.block);
     free(out.block);
