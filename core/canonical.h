@@ -25,8 +25,9 @@
  * the key, if it is about a key. The bytes have to be there at once, and what is behind the object is not looked at.
  *
  * max_depth is how many containers may be open. open and nodes are working memory, of which only the blocks matter and
- * not what is in them: each block must be aligned as a uint64_t is. open takes 64 bytes for each open container, nodes
- * 32 for each map and 32 for each pair of those that change. MP_E_MEMORY when a window refuses to grow.
+ * not what is in them: each block must be aligned as a uint64_t is. open takes 72 bytes for each open container, nodes
+ * 32 for each map and each pair; those of a finished map are free again if nothing in it changes places. MP_E_MEMORY
+ * when a window refuses to grow.
  *
  * Time is linear in the bytes, and for maps whose keys have to be sorted n log n. Depth costs no C stack.
  */

@@ -405,6 +405,27 @@ depth_costs_neither_stack_nor_time(void)
     nests("\x82\x02\x00", 3, "\x00", 1, "keys, after smaller keys, the innermost out of order");
 }
 
+/* A map that is a key, with two such keys of one level less, of which all but the last value are the same. */
+static uint8_t *
+put_tree_of_keys(uint8_t *p, int levels, uint8_t last)
+{
+    if (!levels) return mp_put_uint(p, last);
+    p = mp_put_map_head(p, 2);
+    p = mp_put_nil(put_tree_of_keys(p, levels - 1, 1));
+    return mp_put_uint(put_tree_of_keys(p, levels - 1, 0), last);
+}
+
+static void
+compares_keys_in_keys_once_a_level(void)
+{
+    enum { LEVELS = 16 };
+    uint8_t *bytes = malloc((size_t)4 << LEVELS);
+
+    if (!bytes) abort();
+    changes_once(bytes, (size_t)(put_tree_of_keys(bytes, LEVELS, 0) - bytes), "a tree of keys");
+    free(bytes);
+}
+
 /* Two keys that differ in their last byte, among many that are short and the wrong way around. */
 static void
 compares_long_keys_seldom(void)
@@ -515,6 +536,7 @@ mp_test_canonical(void)
     says_when_there_is_no_memory();
     windows_are_used_again();
     depth_costs_neither_stack_nor_time();
+    compares_keys_in_keys_once_a_level();
     compares_long_keys_seldom();
     writes_once_what_it_wrote();
 }
