@@ -389,7 +389,7 @@ key_ends(walk *w, frame *f)
     return order ? MP_E_KEY_ORDER : MP_E_DUPLICATE_KEY;
 }
 
-/* Merges two lists of pairs that end alike. A key that both have stops the walk at the one that came later. */
+/* Merges two lists of pairs that end alike, those of b after those of a in the bytes. A key twice stops the walk. */
 static mp_status
 merge(walk *w, size_t a, size_t b, size_t *merged)
 {
@@ -404,7 +404,7 @@ merge(walk *w, size_t a, size_t b, size_t *merged)
         cursor_enter(&y, nodes, b);
         order = compare_keys(x, y, nodes, w->end);
         if (!order) {
-            w->p = x.p > y.p ? x.p : y.p;
+            w->p = y.p;
             return MP_E_DUPLICATE_KEY;
         }
         smaller = order < 0 ? &a : &b;

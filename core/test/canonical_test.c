@@ -309,6 +309,39 @@ counts_open_containers(void)
     free(out.block);
 }
 
+static void
+blames_the_key_that_comes_later(void)
+{
+    static const uint8_t bytes[] = "\x83\xa1" "a\x01\xa1" "b\x02\xa1" "a\x03";
+    size_t at;
+    window out;
+
+    CHECK(write_form(bytes, sizeof(bytes) - 1, 8, &out, &at) == MP_E_DUPLICATE_KEY && at == 7, "at %zu", at);
+    free(out.block);
+}
+
+/* Many maps, of which only the last one changes. */
+static void
+keeps_no_nodes_of_ordered_maps(void)
+{
+    enum { MAPS = 1000 };
+    static uint8_t bytes[3 + MAPS * 5];
+    window open = window_of(0, 20), nodes = window_of(0, 20), out = window_of(sizeof(bytes) + MP_HEAD_MAX, 0);
+    const uint8_t *at = bytes;
+    uint8_t *p = mp_put_array_head(bytes, MAPS);
+    int i;
+
+    for (i = 0; i < MAPS; i++, p += 5) memcpy(p, "\x82\x01\x00\x02\x00", 5);
+    p[-4] = 0x03;
+    CHECK(mp_canonical_write(&at, p, 8, &open.out, &nodes.out, &out.out) == MP_OK, "at %td", at - bytes);
+    CHECK(mp_out_size(&nodes.out) < 256 && nodes.out.end - nodes.out.start < 1024, "%zu", mp_out_size(&nodes.out));
+    p = out.out.pos;
+    CHECK(p[-4] == 0x02 && p[-2] == 0x03, "%02x %02x", p[-4], p[-2]);
+    free(open.block);
+    free(nodes.block);
+    free(out.block);
+}
+
 /* At the first growth, the second and so on of each window. */
 static void
 says_when_there_is_no_memory(void)
@@ -533,6 +566,8 @@ mp_test_canonical(void)
     floats_have_one_form();
     refuses_every_prefix_and_0xc1_anywhere();
     counts_open_containers();
+    blames_the_key_that_comes_later();
+    keeps_no_nodes_of_ordered_maps();
     says_when_there_is_no_memory();
     windows_are_used_again();
     depth_costs_neither_stack_nor_time();
