@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The vectors of the canonical form against docs/canonical.md, by a writer that takes Ruby objects; core/ tests its own.
+# The vectors of the canonical form against docs/canonical.md, by a writer that takes Ruby objects, and by Manypack.
 require "test_helper"
 require "json"
 
@@ -36,6 +36,24 @@ class CanonicalVectorsTest < Minitest::Test
       assert_raises(Manypack::DecodeError, vector["about"]) do
         unpack(vector["input"], duplicate_keys: :error, utf8: :strict, timestamp: true)
       end
+    end
+  end
+
+  def test_manypack_agrees_with_every_vector_that_has_a_form
+    WITH_FORM.each do |vector|
+      input, form = [vector["input"]].pack("H*"), [vector["canonical"]].pack("H*")
+      assert_equal form, Manypack.canonicalize(input), vector["about"]
+      assert_equal form, Manypack.pack(unpack(vector["input"]), canonical: true), vector["about"]
+      assert_equal input == form, Manypack.canonical?(input), vector["about"]
+    end
+  end
+
+  def test_manypack_refuses_every_vector_without_a_form
+    WITHOUT_FORM.each do |vector|
+      input = [vector["input"]].pack("H*")
+      error = assert_raises(Manypack::DecodeError, vector["about"]) { Manypack.canonicalize(input) }
+      assert_includes error.message, vector["error"], vector["about"] unless error.is_a?(Manypack::TruncatedError)
+      refute Manypack.canonical?(input), vector["about"]
     end
   end
 

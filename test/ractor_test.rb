@@ -14,6 +14,8 @@ class RactorTest < Minitest::Test
     "Manypack.dump" => 'Manypack.dump([1]) == "\x91\x01".b',
     "Manypack.unpack" => 'Manypack.unpack("\x81\xA1a\x01".b, symbolize_keys: true) == { a: 1 }',
     "Manypack.load" => 'Manypack.load(StringIO.new("\x91\x01".b)) == [1]',
+    "Manypack.canonical?" => 'Manypack.canonical?("\x82\xA1a\x01\xA1b\x02".b) && !Manypack.canonical?("\x82\xA1b\x02\xA1a\x01".b)',
+    "Manypack.canonicalize" => 'Manypack.canonicalize("\x82\xA1b\x02\xA1a\x01".b) == "\x82\xA1a\x01\xA1b\x02".b',
     "Manypack::DecodeError#offset" => '(Manypack.unpack("\xC1".b) rescue $!.offset == 0)',
     "Manypack::LimitError#limit" => '(Manypack.unpack("\x91\x01", max_bytes: 1) rescue $!.limit == :max_bytes)',
     "Manypack::LimitError#value" => '(Manypack.unpack("\x91\x01", max_bytes: 1) rescue $!.value == 2)',

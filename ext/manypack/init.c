@@ -8,6 +8,7 @@
  *                encoder: the state of encoding; foreign: objects that need user code; encode: objects to bytes
  *                tree: the place in nested containers; decoder: the state of decoding; nesting objects ext: its parts;
  *                decode: the loop, bytes to objects
+ *                canonical_form: the one form of packed bytes that has the same bytes for the same value
  *                stream: the place in bytes that come in pieces; reader: the resumable machine over both
  *   classes      packer packer_write unpacker
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec

@@ -23,14 +23,16 @@ module Manypack
       # Collects results by packing them. nil is left out.
       class Packed
         def initialize(codec)
-          @packer = codec.packer
+          @canonical = codec if codec.__send__(:changed_options)[:canonical]
+          @packer = @canonical ? Packer.new : codec.packer
           @count = 0
         end
 
         def <<(object)
           return if object.nil?
 
-          @packer.write(object)
+          # A Packer writes piece by piece, and the canonical form is known only once an object is packed.
+          @canonical ? @packer.buffer << @canonical.pack(object) : @packer.write(object)
           @count += 1
         end
 
