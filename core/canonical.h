@@ -39,7 +39,8 @@
 mp_status mp_canonical_check(const uint8_t **p, const uint8_t *end, size_t max_depth, mp_out *open);
 
 /*
- * Appends the canonical form to out, in no more bytes than the object has; nothing unless it returns MP_OK. Values that have none: a status of mp_validate, MP_E_DUPLICATE_KEY, MP_E_NAN_KEY.
+ * Appends the canonical form to out, in no more bytes than the object has; nothing unless it returns MP_OK. Values that
+ * have none: a status of mp_validate, MP_E_DUPLICATE_KEY, MP_E_NAN_KEY.
  */
 mp_status mp_canonical_write(const uint8_t **p, const uint8_t *end, size_t max_depth, mp_out *open, mp_out *nodes,
                              mp_out *out);
