@@ -34,7 +34,7 @@ class CanonicalTest < Minitest::Test
 
   WAYS.each do |name, way|
     define_method("test_#{name.tr("^A-Za-z", "_")}_packs_in_any_order_the_same_bytes") do
-      packed = exercise { way.call(VALUE) }
+      packed = way.call(VALUE)
       assert_equal FORM, hex(packed)
       assert_equal Encoding::BINARY, packed.encoding
       assert_equal FORM, hex(way.call(VALUE.to_a.reverse.to_h))
@@ -164,6 +164,7 @@ class CanonicalTest < Minitest::Test
 
   # Enough for Strings as working memory.
   def test_working_memory_survives_a_collection_at_every_allocation
+    assert_equal FORM, hex(exercise { Manypack.pack(VALUE, canonical: true) })
     deep = 40.times.inject(0) { |inner, i| { "z" => i, "a" => inner } }
     packed = exercise { Manypack.pack(deep, canonical: true) }
     assert Manypack.canonical?(packed)
