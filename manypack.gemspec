@@ -22,7 +22,7 @@ Gem::Specification.new do |spec|
 
   pages = %w[README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md] + Dir["docs/**/*.md"]
   spec.files = Dir["lib/**/*.rb", "ext/**/*.{rb,c,h}", "core/*.{c,h}", "sig/**/*.rbs", "docs/**/*.{svg,json}",
-                   "examples/**/*.rb", "LICENSE", ".yardopts"] + pages
+                   "test/vectors/*.json", "examples/**/*.rb", "LICENSE", ".yardopts"] + pages
   spec.extensions = ["ext/manypack/extconf.rb"]
   spec.extra_rdoc_files = pages
   # The classes behind Parallel are private, and extconf.rb is not an API.

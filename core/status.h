@@ -12,6 +12,8 @@
     X(MP_E_TIMESTAMP_RANGE, "a timestamp is outside the years 1 to 9999")              \
     X(MP_E_UTF8, "a str is not valid UTF-8")                                           \
     X(MP_E_KEY_DEPTH, "containers are nested too deeply in map keys")                  \
+    X(MP_E_FORM, "a value is not in its canonical form")                               \
+    X(MP_E_KEY_ORDER, "map keys are not in canonical order")                           \
     X(MP_E_MAX_OBJECTS, "a message has too many objects")                              \
     X(MP_E_MAX_MAP, "a map is too large")                                              \
     X(MP_E_MAX_ARRAY, "an array is too large")                                         \

@@ -79,12 +79,14 @@ class FactoryTest < Minitest::Test
 
   # Each option by itself, given what it is not by default, and as inspect shows it.
   CHANGED = {
-    symbolize_keys: true, freeze: true, shareable: true, allow_unknown_ext: true, timestamp: true, compatibility_mode: true, untrusted: true,
+    symbolize_keys: true, freeze: true, shareable: true, allow_unknown_ext: true, timestamp: true, compatibility_mode: true,
+    canonical: true, untrusted: true,
     max_depth: 5, max_bytes: 6, max_objects: 7, max_map_size: 8, max_array_size: 9, max_string_bytes: 10, max_ext_bytes: 11,
     utf8: :strict, duplicate_keys: :error
   }.freeze
   USUAL = {
-    symbolize_keys: nil, freeze: false, shareable: nil, allow_unknown_ext: nil, timestamp: false, compatibility_mode: nil, untrusted: false,
+    symbolize_keys: nil, freeze: false, shareable: nil, allow_unknown_ext: nil, timestamp: false, compatibility_mode: nil,
+    canonical: nil, untrusted: false,
     max_depth: nil, max_bytes: nil, max_objects: 2**64 - 1, max_map_size: 2**40, max_array_size: nil, max_string_bytes: nil, max_ext_bytes: nil,
     utf8: :accept, duplicate_keys: :last
   }.freeze

@@ -396,6 +396,13 @@ class ViewTest < Minitest::Test
     assert_raises(ArgumentError) { Path.new("$.a").first(v, freeze: true) }
   end
 
+  def test_canonical
+    v = View.new("\x82\xA1a\x92\x01\x02\xA1b\x91\xCC\x05".b)
+    assert_equal [false, true, false], [v.canonical?, v["a"].canonical?, v["b"].canonical?]
+    assert_predicate View.new(Manypack.pack(v.value, canonical: true)), :canonical?
+    assert_raises(Manypack::TruncatedError) { View.new("\x92\x01".b).canonical? }
+  end
+
   # --- splice ---------------------------------------------------------------------------------------------
 
   SPLICES = [

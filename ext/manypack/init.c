@@ -8,9 +8,10 @@
  *                encoder: the state of encoding; foreign: objects that need user code; encode: objects to bytes
  *                tree: the place in nested containers; decoder: the state of decoding; nesting objects ext: its parts;
  *                decode: the loop, bytes to objects
+ *                canonical_form: the one form of packed bytes that has the same bytes for the same value
  *                stream: the place in bytes that come in pieces; reader: the resumable machine over both
  *   classes      packer packer_write unpacker
- *                view: over view_index, the index of a message, and peek, a look into it; search and splice
+ *                view: over view_index, the index of a message, and peek, a look into it; view_each search splice
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint timestamp_ext split batch outbox isolate
  *
@@ -34,6 +35,7 @@ void Init_manypack_packer(void);
 void Init_manypack_packer_write(void);
 void Init_manypack_unpacker(void);
 void Init_manypack_view(void);
+void Init_manypack_view_each(void);
 void Init_manypack_search(void);
 void Init_manypack_splice(void);
 void Init_manypack_face(void);
@@ -63,6 +65,7 @@ Init_manypack(void)
     Init_manypack_packer_write();
     Init_manypack_unpacker();
     Init_manypack_view();
+    Init_manypack_view_each();
     Init_manypack_search();
     Init_manypack_splice();
     Init_manypack_face();

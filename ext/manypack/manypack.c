@@ -1,6 +1,7 @@
 /* The face: Manypack.pack and Manypack.unpack, and the same methods of a Codec. */
 #include "manypack.h"
 
+#include "canonical_form.h"
 #include "decode.h"
 #include "encode.h"
 #include "error.h"
@@ -8,12 +9,21 @@
 #include "packer.h"
 #include "unpacker.h"
 
+static VALUE
+pack_whole(VALUE obj, const mp_codec *codec)
+{
+    bool canonical = codec->options.canonical; /* read first: user code may replace the codec */
+    VALUE packed = mp_encode_whole(obj, codec);
+
+    return MP_UNLIKELY(canonical) ? mp_canonical_packed(packed) : packed;
+}
+
 VALUE
 mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
 {
-    if (NIL_P(io)) return mp_encode_whole(obj, codec);
+    if (NIL_P(io)) return pack_whole(obj, codec);
     mp_check_sink(io, api);
-    mp_io_write(io, mp_encode_whole(obj, codec), api);
+    mp_io_write(io, pack_whole(obj, codec), api);
     return Qnil;
 }
 
@@ -55,19 +65,24 @@ mp_unpack(VALUE source, const mp_codec *codec)
  * max_depth:: maximum nesting of containers, 1 to 100000 (default 512)
  * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and Strings of any encoding as their
  *                      plain bytes (default false)
+ * canonical:: write the same bytes for the same value, to sign, hash and compare: Hashes in the order of their keys,
+ *             Floats as float32 where nothing is lost, one NaN. docs/canonical.md has the rules (default false)
  *
  * The options may also be a Hash. Those of Manypack.unpack are allowed and ignored, so that one Hash serves both.
  *
  * Raises NoMethodError, with the object as its receiver, for an object that cannot be packed; RangeError for an Integer
  * of more than 64 bits; NestingError for data that is nested too deeply or contains itself; EncodingError for text that
  * cannot be transcoded; and RuntimeError for a container that changes while it is packed. The messages say where:
- * <code>$.users[3].avatar</code>.
+ * <code>$.users[3].avatar</code>. What has no canonical form raises, with canonical, ArgumentError (a key twice, a NaN
+ * in a key, a malformed timestamp) or EncodingError (text that is not valid UTF-8).
  *
  * Raises TypeError for an io that cannot be written to, and RangeError, TypeError or ArgumentError for invalid or
  * unknown options.
  *
  *   Manypack.pack({"id" => 1})          #=> "\x81\xA2id\x01"
  *   Manypack.pack([1, 2], StringIO.new) #=> nil
+ *
+ *   Manypack.pack({"b" => 2, "a" => 1}, canonical: true) == Manypack.pack({"a" => 1, "b" => 2}) #=> true
  */
 static VALUE
 rb_manypack_pack(int argc, VALUE *argv, VALUE self)
@@ -135,6 +150,43 @@ rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
     rb_check_arity(argc, 1, 2);
     mp_codec_override(&codec, mp_default_codec()->object, argv[1], mp_api_of(self));
     return mp_unpack(argv[0], &codec);
+}
+
+/*
+ * call-seq: Manypack.canonical?(bytes) -> true or false
+ *
+ * True if the bytes, a String, are exactly one object in its canonical form: those that Manypack.pack writes with
+ * <code>canonical: true</code>. Check that before a signature or a hash of the bytes. False for anything else,
+ * including malformed bytes and more than 100,000 nested containers. Raises TypeError unless it is a String.
+ *
+ *   Manypack.canonical?("\x82\xA1a\x01\xA1b\x02") #=> true
+ *   Manypack.canonical?("\x82\xA1b\x02\xA1a\x01") #=> false
+ */
+static VALUE
+rb_manypack_canonical_p(VALUE self, VALUE bytes)
+{
+    StringValue(bytes);
+    return mp_canonical_p(bytes, 0, (size_t)RSTRING_LEN(bytes), MP_MAX_MAX_DEPTH) ? Qtrue : Qfalse;
+}
+
+/*
+ * call-seq: Manypack.canonicalize(bytes) -> String
+ *
+ * Returns the canonical form of one packed object, without unpacking it. docs/canonical.md has the rules.
+ *
+ * bytes:: a String with exactly one object
+ *
+ * Raises TypeError unless it is a String. Other errors include DecodeError and have the byte offset: TruncatedError,
+ * StackError above 100,000 nested containers, and MalformedFormatError for other malformed bytes and for what has no
+ * canonical form, such as a map that has the same key twice.
+ *
+ *   Manypack.canonicalize("\x82\xA1b\xCC\x02\xA1a\x01") #=> "\x82\xA1a\x01\xA1b\x02"
+ */
+static VALUE
+rb_manypack_canonicalize(VALUE self, VALUE bytes)
+{
+    StringValue(bytes);
+    return mp_canonical_string(bytes, 0, (size_t)RSTRING_LEN(bytes), MP_MAX_MAX_DEPTH);
 }
 
 /* --- Manypack::Codec -------------------------------------------------------------------------------- */
@@ -206,6 +258,8 @@ Init_manypack_face(void)
     rb_define_module_function(mManypack, "dump", rb_manypack_pack, -1);
     rb_define_module_function(mManypack, "unpack", rb_manypack_unpack, -1);
     rb_define_module_function(mManypack, "load", rb_manypack_unpack, -1);
+    rb_define_singleton_method(mManypack, "canonical?", rb_manypack_canonical_p, 1);
+    rb_define_singleton_method(mManypack, "canonicalize", rb_manypack_canonicalize, 1);
 
     rb_define_method(cCodec, "pack", rb_codec_pack, -1);
     rb_define_method(cCodec, "dump", rb_codec_pack, -1);

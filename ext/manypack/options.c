@@ -1,12 +1,10 @@
 /* The table of options, and how it reads a Hash. */
 #include "options.h"
 
-#define MAX_MAX_DEPTH 100000
-
 typedef enum {
     FLAG,        /* a bool; nil is false */
     TRUST,       /* untrusted: a bool that changes other defaults; nil leaves it and every following kind unchanged */
-    DEPTH,       /* a uint32_t, 1 to MAX_MAX_DEPTH */
+    DEPTH,       /* a uint32_t, 1 to MP_MAX_MAX_DEPTH */
     SIZE,        /* a size_t */
     LARGE,       /* a uint64_t */
     COUNT,       /* a uint32_t; larger values become UINT32_MAX */
@@ -34,6 +32,7 @@ static const option_row rows[] = {
     {"allow_unknown_ext", FLAG, OF(allow_unknown_ext), false, false, NULL, NULL},
     {"timestamp", FLAG, OF(timestamp), false, false, NULL, NULL},
     {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, NULL, NULL},
+    {"canonical", FLAG, OF(canonical), false, false, NULL, NULL},
     {"untrusted", TRUST, OF(untrusted), false, true, NULL, NULL},
     {"max_depth", DEPTH, OF(max_depth), 0, 0, NULL, NULL}, /* 0: see mp_options */
     {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, NULL, NULL},
@@ -164,8 +163,8 @@ depth_of(VALUE value, const char *option)
         rb_raise(rb_eTypeError, "%s must be an Integer, got %" PRIsVALUE, option, rb_obj_class(value));
     }
     depth = RB_FIXNUM_P(value) ? FIX2LONG(value) : 0;
-    if (depth < 1 || depth > MAX_MAX_DEPTH) {
-        rb_raise(rb_eRangeError, "%s must be in 1..%d, got %" PRIsVALUE, option, MAX_MAX_DEPTH, value);
+    if (depth < 1 || depth > MP_MAX_MAX_DEPTH) {
+        rb_raise(rb_eRangeError, "%s must be in 1..%d, got %" PRIsVALUE, option, MP_MAX_MAX_DEPTH, value);
     }
     return (uint64_t)depth;
 }

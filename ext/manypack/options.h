@@ -8,6 +8,7 @@
 #define MP_UNPACK_MAX_DEPTH 128
 #define MP_PACK_MAX_DEPTH 512
 #define MP_UNTRUSTED_DEPTH 32
+#define MP_MAX_MAX_DEPTH 100000
 
 /* Options of packing and unpacking: one Hash may configure both. */
 typedef struct {
@@ -25,6 +26,7 @@ typedef struct {
     bool allow_unknown_ext;
     bool timestamp;
     bool compatibility_mode;
+    bool canonical;
     mp_limits limits; /* of unpacking; read only if limited */
 } mp_options;
 

@@ -76,6 +76,15 @@ mp_packer_new(const mp_codec *codec, VALUE *buffer)
     return self;
 }
 
+/* The order of keys is known only once the whole message is. */
+static void
+check_not_canonical(const mp_codec *codec)
+{
+    if (!codec->options.canonical) return;
+    rb_raise(rb_eArgError, "a Packer cannot be %s, because it writes piece by piece: use pack or dump for each message",
+             MP_OPTION_NAME(canonical));
+}
+
 VALUE
 mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 {
@@ -85,6 +94,7 @@ mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_sink(io, api);
     mp_codec_override(&codec, codec_object, options, api | MP_WITH_BUFFER);
+    check_not_canonical(&codec);
     packer_init(self, &codec, mp_buffer_new(io, options));
     return self;
 }
@@ -92,9 +102,11 @@ mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 VALUE
 mp_packer_borrow(VALUE codec)
 {
-    VALUE self = mp_spare_take(&mp_ractor_current()->spares.packer);
     mp_packer *packer;
+    VALUE self;
 
+    check_not_canonical(mp_codec_get(codec));
+    self = mp_spare_take(&mp_ractor_current()->spares.packer);
     if (MP_UNLIKELY(!self)) {
         self = packer_allocate(cPacker);
         packer_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil));
@@ -136,7 +148,8 @@ mp_packer_close(VALUE self)
  * written, and flush tries again.
  *
  * The options, a Hash, are those of Manypack.pack and Manypack::Buffer.new. Raises TypeError for an io that cannot be
- * written to, and TypeError, RangeError or ArgumentError for invalid or unknown options.
+ * written to, and TypeError, RangeError or ArgumentError for invalid or unknown options, and for canonical: that form
+ * is known only once a message is whole.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io, compatibility_mode: true).write(1).flush
@@ -154,6 +167,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_sink(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
+    check_not_canonical(&codec);
     buffer = mp_buffer_new(io, options);
     /* Checked last: the io was asked what it responds to, and may have initialized the Packer. */
     if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is already initialized");

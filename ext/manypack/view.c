@@ -1,6 +1,7 @@
 /* Manypack::View: the bytes of an object, into which one can look without building it. */
 #include "view.h"
 
+#include "canonical_form.h"
 #include "decode.h"
 #include "error.h"
 #include "peek.h"
@@ -142,8 +143,8 @@ view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
     return self;
 }
 
-static VALUE
-part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
+VALUE
+mp_view_part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
 {
     VALUE self;
 
@@ -156,7 +157,7 @@ part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
 VALUE
 mp_view_value_at(mp_peek *peek, VALUE root, size_t offset)
 {
-    if (mp_container_p(mp_peek_kind(peek, offset))) return part_new(peek, root, offset, 0);
+    if (mp_container_p(mp_peek_kind(peek, offset))) return mp_view_part_new(peek, root, offset, 0);
     return mp_peek_object(peek, offset, NULL);
 }
 
@@ -369,110 +370,6 @@ rb_view_key_p(VALUE self, VALUE key)
     return found ? Qtrue : Qfalse;
 }
 
-/* --- iteration -------------------------------------------------------------------------------------- */
-
-/* The value that a cursor is at, which goes on after it. */
-static VALUE
-next_value(mp_peek *peek, mp_cursor *cursor, VALUE root)
-{
-    size_t offset = cursor->at;
-
-    mp_peek_check(peek, mp_cursor_next(cursor));
-    if (mp_container_p(mp_peek_kind(peek, offset))) return part_new(peek, root, offset, cursor->at);
-    return mp_peek_object(peek, offset, NULL);
-}
-
-/* The same for a map key. */
-static VALUE
-next_key(mp_peek *peek, mp_cursor *cursor)
-{
-    size_t offset = cursor->at;
-
-    mp_peek_check(peek, mp_cursor_next(cursor));
-    return mp_peek_key(peek, offset);
-}
-
-static VALUE
-view_size(VALUE self, VALUE args, VALUE enumerator)
-{
-    mp_cursor cursor;
-    mp_peek peek;
-
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    mp_peek_end(&peek);
-    return ULL2NUM(cursor.kind == MP_MAP ? cursor.left / 2 : cursor.left);
-}
-
-/*
- * call-seq: view.size -> Integer
- *
- * Returns the number of pairs of a map, or of elements of an array, as its head declares it. Raises TypeError for a
- * View of anything else.
- *
- *   Manypack::View.new(Manypack.pack([1, 2, 3])).size #=> 3
- */
-static VALUE
-rb_view_size(VALUE self)
-{
-    return view_size(self, Qnil, Qnil);
-}
-
-/*
- * call-seq:
- *   view.each { |element| ... } -> view
- *   view.each { |key, value| ... } -> view
- *   view.each -> Enumerator
- *
- * Yields the elements of an array, or the pairs of a map: containers as Views, other values built. A View is
- * Enumerable. Raises what View#[] raises.
- *
- *   view = Manypack::View.new(Manypack.pack([{"id" => 1}, {"id" => 2}]))
- *   view.map { |row| row["id"] } #=> [1, 2]
- */
-static VALUE
-rb_view_each(VALUE self)
-{
-    VALUE root = mp_view_root(self);
-    mp_cursor cursor;
-    mp_peek peek;
-
-    RETURN_SIZED_ENUMERATOR(self, 0, NULL, view_size);
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    while (cursor.left) {
-        VALUE key = cursor.kind == MP_MAP ? next_key(&peek, &cursor) : Qundef;
-        VALUE value = next_value(&peek, &cursor, root);
-
-        rb_yield(key == Qundef ? value : rb_assoc_new(key, value));
-        mp_peek_refresh(&peek);
-    }
-    mp_peek_end(&peek);
-    return self;
-}
-
-/*
- * call-seq: view.keys -> Array
- *
- * Returns the keys of a map, in its order. Raises TypeError for a View of anything else.
- *
- *   Manypack::View.new(Manypack.pack({"id" => 1, "tags" => []})).keys #=> ["id", "tags"]
- */
-static VALUE
-rb_view_keys(VALUE self)
-{
-    VALUE keys = rb_ary_new();
-    mp_cursor cursor;
-    mp_peek peek;
-
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    if (cursor.kind != MP_MAP) rb_raise(rb_eTypeError, "expected a map, got array");
-    while (cursor.left) {
-        rb_ary_push(keys, next_key(&peek, &cursor));
-        mp_peek_check(&peek, mp_cursor_next(&cursor));
-    }
-    mp_peek_end(&peek);
-    return keys;
-}
-
 /* --- the whole -------------------------------------------------------------------------------------- */
 
 /*
@@ -542,6 +439,25 @@ static VALUE
 rb_view_bytesize(VALUE self)
 {
     return SIZET2NUM(end_of(self) - view_get(self)->offset);
+}
+
+/*
+ * call-seq: view.canonical? -> true or false
+ *
+ * Returns true if its bytes are in the canonical form of <code>Manypack.pack(object, canonical: true)</code>, the only
+ * one that its value has. Raises a DecodeError unless they are whole.
+ *
+ *   Manypack::View.new("\x92\x01\x02").canonical?     #=> true
+ *   Manypack::View.new("\x92\x01\xCC\x02").canonical? #=> false
+ */
+static VALUE
+rb_view_canonical_p(VALUE self)
+{
+    size_t end = end_of(self);
+    const mp_view *view = view_get(self);
+
+    return mp_canonical_p(view->source, view->offset, end, mp_unpack_max_depth(&mp_codec_get(view->codec)->options))
+               ? Qtrue : Qfalse;
 }
 
 /*
@@ -672,13 +588,11 @@ Init_manypack_view(void)
     rb_define_method(cView, "[]", rb_view_aref, 1);
     rb_define_method(cView, "dig", rb_view_dig, -1);
     rb_define_method(cView, "key?", rb_view_key_p, 1);
-    rb_define_method(cView, "size", rb_view_size, 0);
-    rb_define_method(cView, "each", rb_view_each, 0);
-    rb_define_method(cView, "keys", rb_view_keys, 0);
     rb_define_method(cView, "type", rb_view_type, 0);
     rb_define_method(cView, "value", rb_view_value, 0);
     rb_define_method(cView, "bytes", rb_view_bytes, 0);
     rb_define_method(cView, "bytesize", rb_view_bytesize, 0);
+    rb_define_method(cView, "canonical?", rb_view_canonical_p, 0);
     rb_define_method(cView, "offset", rb_view_offset, 0);
     rb_define_method(cView, "==", rb_view_equal, 1);
     rb_define_method(cView, "eql?", rb_view_equal, 1);

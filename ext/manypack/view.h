@@ -19,6 +19,9 @@ size_t mp_view_peek(VALUE view, mp_peek *peek);
  */
 size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
+/* The View of the container at an offset; end is the offset after it, or 0 if that is not known. root as below. */
+VALUE mp_view_part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end);
+
 /*
  * The value at an offset, which is inside the message: a View of a container, any other object built. root is the View
  * of the message; 0 for one that has none yet.

@@ -188,7 +188,7 @@ module Manypack
 
       # Yields an empty Packer and returns the result of the block. Blocks may be nested: each gets a Packer of its own.
       # After the block the Packer raises RuntimeError, or is lent to another block, so do not keep it. It accepts no
-      # ext types. Raises LocalJumpError without a block.
+      # ext types. Raises LocalJumpError without a block, and ArgumentError if the option +canonical+ is set.
       #
       #   Manypack::Factory.new.pool.packer { |packer| packer.write(1).to_s } #=> "\x01"
       def packer

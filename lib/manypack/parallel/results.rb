@@ -10,9 +10,9 @@ module Manypack
       # The run's options are for its messages, not for its results.
       NO_LIMIT = (1 << 32) - 1
       OPTIONS = { symbolize_keys: false, freeze: false, shareable: false, allow_unknown_ext: true, timestamp: true,
-                  compatibility_mode: false, untrusted: false, utf8: :accept, duplicate_keys: :last, max_depth: 1_000,
-                  max_bytes: 1 << 60, max_objects: 1 << 60, max_map_size: NO_LIMIT, max_array_size: NO_LIMIT,
-                  max_string_bytes: NO_LIMIT, max_ext_bytes: NO_LIMIT }.freeze
+                  compatibility_mode: false, canonical: false, untrusted: false, utf8: :accept, duplicate_keys: :last,
+                  max_depth: 1_000, max_bytes: 1 << 60, max_objects: 1 << 60, max_map_size: NO_LIMIT,
+                  max_array_size: NO_LIMIT, max_string_bytes: NO_LIMIT, max_ext_bytes: NO_LIMIT }.freeze
 
       # The head byte of an array whose size has four bytes, so that all results are unpacked at once.
       ARRAY_32 = 0xdd

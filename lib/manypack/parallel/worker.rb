@@ -45,6 +45,22 @@ module Manypack
         end
       end
 
+      # The same in the canonical form, which is known only once an object is packed: a Packer writes piece by piece.
+      class CanonicallyPacked < Packed
+        # @param codec [Codec]
+        def initialize(codec)
+          super(Packer.new)
+          @codec = codec
+        end
+
+        private
+
+        def write(object)
+          @packer.buffer << @codec.pack(object)
+          @count += 1
+        end
+      end
+
       # @param work [#call]
       # @param codec [Codec, Hash] a Hash has options for one
       # @param stop [Stop]
@@ -63,7 +79,7 @@ module Manypack
       # @param offset [Integer] of the first message
       # @param results [#<<, #to_a] unless packs, an error that its << raises is no Failure: it is raised here
       # @return [Array] the results of all messages, or of those before a Failure; the Failure or nil; how many messages
-      def run(bytes, start, size, index, offset, results = @packs ? Packed.new(@codec.packer) : [])
+      def run(bytes, start, size, index, offset, results = @packs ? packed : [])
         batch = Batch.new(bytes, start, size, offset, @codec, @stop)
         stage = :unpack
         batch.each do |object|
@@ -94,6 +110,11 @@ module Manypack
       end
 
       private
+
+      def packed
+        canonical = @codec.__send__(:changed_options)[:canonical]
+        canonical ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
+      end
 
       # Index and offset of one of a batch's messages.
       def place(number, bytes, start, size, index, offset)
