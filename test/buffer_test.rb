@@ -68,6 +68,30 @@ class BufferTest < Minitest::Test
     assert_same @buffer, @buffer.skip_all(0)
   end
 
+  # An io that changes the Buffer that reads from it, and then ends.
+  { clear: 0, skip: 0, read: 0, write: 103 }.each do |change, left|
+    define_method("test_an_io_that_calls_#{change}_and_ends") do
+      arguments = { skip: [100], read: [100], write: ["xxx"] }.fetch(change, [])
+      %i[read read_all skip skip_all].each do |method|
+        io = Object.new
+        buffer = nil
+        io.define_singleton_method(:readpartial) do |_|
+          buffer.public_send(change, *arguments)
+          raise EOFError
+        end
+        buffer = Manypack::Buffer.new(io) << "x" * 100
+        answer = begin
+          buffer.public_send(method, 200)
+        rescue EOFError, RuntimeError => e
+          e
+        end
+        taken = answer.is_a?(String) ? answer.bytesize : Integer(answer, exception: false) || 0
+        assert_operator taken, :<=, left, "#{method} has more than there was"
+        assert_operator buffer.size, :<=, left
+      end
+    end
+  end
+
   def test_counts_outside_their_range_are_errors
     @buffer << "abc"
     %i[read read_all skip skip_all].each do |method|

@@ -59,6 +59,21 @@ class GcTest < Minitest::Test
     50.times { |i| assert_equal({ "key #{i}" => 1 }, unpack(pack({ "key #{i}" => 1 }))) }
   end
 
+  # The object goes on after its Unpacker was moved, and its values outgrow their place: old objects get young ones.
+  def test_an_unpacker_that_was_moved_in_the_middle_of_an_object
+    unpackers = Array.new(200) do
+      Manypack::Unpacker.new.feed("\x92\x01\xdd\x00\x00\x10\x00\xa1a".b).tap { |unpacker| assert_raises(EOFError) { unpacker.read } }
+    end
+    4.times { GC.start }
+    GC.compact if GC.respond_to?(:compact)
+    unpackers.each do |unpacker|
+      unpacker.feed("\xa5hello".b * 2_000)
+      assert_raises(EOFError) { unpacker.read }
+      GC.start(full_mark: false)
+    end
+    assert_equal [1, ["a", *["hello"] * 4_095]], unpackers.last.feed("\xa5hello".b * 2_095).read
+  end
+
   def test_an_old_packer_may_get_a_young_output
     packer = Manypack::Packer.new
     4.times { GC.start }

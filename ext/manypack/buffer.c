@@ -388,6 +388,7 @@ fill(VALUE self, size_t n)
     size_t size;
 
     while ((size = mp_buffer_for_change(self)->bytes.size) < n && mp_buffer_read_io(self, n - size)) continue;
+    size = mp_buffer_for_change(self)->bytes.size; /* again: an io may use the Buffer and then end */
     return size < n ? size : n;
 }
 

@@ -2,16 +2,18 @@
  * The floors of the extension, from the ground up. A file uses only what is below it.
  *
  *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
- *   ground       compat.h support options error io stack.h user_code.h
- *                types: ext types and their handlers; codec: types and options, immutable
- *   machines     the caches, and ractor, which has them; bytes: the queue of chunks; loan: who may use it; buffer
- *                encoder: the state of encoding; foreign: objects that need user code; encode: objects to bytes
- *                tree: the place in nested containers; decoder: the state of decoding; nesting objects ext: its parts;
- *                decode: the loop, bytes to objects
- *                canonical_form: the one form of packed bytes that has the same bytes for the same value
- *                stream: the place in bytes that come in pieces; reader: the resumable machine over both
+ *   ground       compat platform support options error io path stack user_code
+ *   caches       cache_table string_table key_cache value_cache symbol_cache hash_template result_size spare
+ *                ractor: all that a Ractor keeps from one call to the next
+ *   config       types: extension types and their handlers; codec: types and options, immutable
+ *   packing      bytes: the queue of chunks; loan: who may use it; buffer: the class over both
+ *                encoder: the state of encoding; foreign: what needs user code; encode: the walk
+ *                canonical_form: the one form of a value
+ *   unpacking    tree: the place in nested containers; value_stack decoder: the state of decoding
+ *                key_flood nesting objects ext: its parts; decode: the loop
+ *                stream: the place in pieces that come one by one; reader: the resumable machine over both
  *   classes      packer packer_write unpacker
- *                view: over view_index, the index of a message, and peek, a look into it; view_each search splice
+ *                view_index: the index of a message; peek: a look into it; view view_each search splice
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint timestamp_ext split batch outbox isolate
  *

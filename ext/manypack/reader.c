@@ -69,6 +69,7 @@ resume(run *r)
 
     if (u->position == MP_IN_OBJECT) {
         u->d.codec = &u->codec;
+        u->d.holder = r->self; /* which compaction may have moved since */
         u->d.ractor = mp_ractor_current();
         u->d.stack_enough = false;
         return;
