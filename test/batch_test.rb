@@ -52,7 +52,7 @@ class BatchTest < Minitest::Test
     end
     cut = Batch.new("\x01\xA3abc\x02".b, 1, 3, 7, Manypack::Codec.new, Stop.new)
     error = assert_raises(Manypack::TruncatedError) { exercise { cut.each { flunk } } }
-    assert_equal ["str of 3 bytes declared, 2 bytes left, at byte 7", 7], [error.message, error.offset]
+    assert_equal ["incomplete str: got 2 of 3 bytes, at byte 7", 7], [error.message, error.offset]
   end
 
   def test_no_part_of_the_bytes

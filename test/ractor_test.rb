@@ -24,6 +24,8 @@ class RactorTest < Minitest::Test
     "Manypack::View#dig_many" => 'VIEW.dig_many("$.a[1]", ["a", 0]) == [6, 5]',
     "Manypack::View#fetch" => 'VIEW.fetch("z", 7) == 7',
     "Manypack::View#key?" => 'VIEW.key?("a") == true',
+    "Manypack::View#include?" => 'VIEW.include?("a") && VIEW["a"].include?(5)',
+    "Manypack::View#member?" => 'VIEW.member?("a") == true',
     "Manypack::View#keys" => 'VIEW.keys == ["a"]',
     "Manypack::View#size" => "VIEW.size == 1",
     "Manypack::View#length" => "VIEW.length == 1",

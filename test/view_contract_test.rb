@@ -156,7 +156,7 @@ class ViewContractTest < Minitest::Test
   # --- refusals -------------------------------------------------------------------------------------------
 
   REFUSING = [{}, { allow_unknown_ext: true }, { utf8: :strict }, { symbolize_keys: true }, { timestamp: true }, { untrusted: true },
-              { timestamp: true, untrusted: true, allow_unknown_ext: true }, { max_depth: 2 }, { max_objects: 20 },
+              { timestamp: true, untrusted: true, allow_unknown_ext: true }, { untrusted: true, allow_unknown_ext: true }, { max_depth: 2 }, { max_objects: 20 },
               { max_map_size: 2 }, { max_array_size: 2 }, { max_string_bytes: 4 }, { max_ext_bytes: 4 }, { max_bytes: 40 },
               { duplicate_keys: :last }, { freeze: true }, { shareable: true }].freeze
 

@@ -389,7 +389,7 @@ class ViewTest < Minitest::Test
     assert_same v, v.query("$.a[*].b") { |x| found << x }
     assert_equal [1, 2], found
     assert_equal [1, 2, nil, "one"], v.dig_many("$.a[*].b", ["a", -1, "b"], Path.new("$.x"), "$[1]")
-    assert_raises(ArgumentError) { v.query("a") }
+    assert_raises(ArgumentError) { v.query("a..b") }
     assert_equal [1, 2], Path.new("$.a[*].b").to_a(view({ "a" => [{ "b" => 1 }, { "b" => 2 }] }, symbolize_keys: true))
     assert_equal 1, Path.new("$.a[*].b").first(v)
     assert_equal [1, 2], Path.new("$.a[*].b").each(v).to_a
@@ -401,6 +401,45 @@ class ViewTest < Minitest::Test
     assert_equal [false, true, false], [v.canonical?, v["a"].canonical?, v["b"].canonical?]
     assert_predicate View.new(Manypack.pack(v.value, canonical: true)), :canonical?
     assert_raises(Manypack::TruncatedError) { View.new("\x92\x01".b).canonical? }
+  end
+
+  def test_include_asks_for_a_key_of_a_map_and_an_element_of_an_array
+    v = view({ "a" => [1, 2] })
+    assert_equal [true, false, true, false], [v.include?("a"), v.include?([["a", v["a"]]]), v["a"].member?(2), v["a"].include?(3)]
+  end
+
+  # A Symbol that an ext type makes is a key of its own beside the str.
+  def test_a_pattern_finds_symbols_that_an_ext_type_makes
+    codec = Manypack::Factory.new.tap { |factory| factory.register_type(0, Symbol) }.codec
+    v = codec.view(codec.pack({ type: "order", "id" => 1 }))
+    assert((v in { type: "order", id: 1 }))
+  end
+
+  def test_what_is_no_path_is_a_type_error_that_says_so
+    [-> { Path.new(1) }, -> { Path.of(nil) }, -> { view({}).query(1.5) }, -> { view({}).query(["a", nil]) }].each do |call|
+      assert_match(/a (?:step of a )?path is a String/, assert_raises(TypeError, &call).message)
+    end
+  end
+
+  def test_all_kinds_of_paths
+    v = view({ "a" => [{ "b" => 1 }] })
+    [Path.new("$.a[0].b"), "$.a[0].b", "a[0].b", ["a", 0, "b"]].each do |path|
+      assert_equal [[1], [1], 2], [v.query(path), v.dig_many(path), v.splice(path => 2)["a"][0]["b"]]
+    end
+    assert_equal [[1], [v["a"]], { "a" => nil }], [v.query([:a, 0, :b]), v.query(:a), v.splice(a: nil).value]
+    assert_equal [1], v["a"].query("[*].b")
+  end
+
+  def test_a_string_with_variables_is_copied
+    bytes = +"\x91\x01".b
+    bytes.instance_variable_set(:@x, [+"mutable"])
+    assert Ractor.shareable?(View.new(bytes.freeze, shareable: true))
+    GC.start
+    assert_equal 1, View.new(bytes, shareable: true)[0]
+  end
+
+  def test_a_view_packs_by_itself
+    assert_equal "\x92\x01\x02".b, View.new("\x92\x01\x02".b).to_msgpack
   end
 
   # --- splice ---------------------------------------------------------------------------------------------
@@ -460,6 +499,10 @@ class ViewTest < Minitest::Test
       [{}, { duplicate_keys: :last }].each do |options|
         [REMOVED, 1].each { |value| assert_raises(Manypack::MalformedFormatError) { View.new(twice, **options).splice(path => value) } }
       end
+    end
+    codec = Manypack::Factory.new.tap { |f| f.register_type(7, Range, packer: :to_s, unpacker: ->(_) { "a" }) }.codec
+    ["\x82\xD4\x07x\x01\xD4\x07x\x02", "\x82\xD4\x07x\x01\xA1a\x02", "\x82\xA1a\x01\xD4\x07x\x02"].each do |bytes|
+      assert_raises(Manypack::MalformedFormatError) { codec.view(bytes.b).splice("a" => REMOVED) }
     end
     assert_equal({ "a" => { "b" => 2 }, "c" => 1 }, View.new(twice).splice("c" => 1).value)
   end

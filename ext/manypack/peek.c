@@ -73,16 +73,14 @@ mp_peek_over(mp_peek *peek, size_t offset)
 /* --- objects ---------------------------------------------------------------------------------------- */
 
 VALUE
-mp_peek_object(mp_peek *peek, size_t offset, size_t *end)
+mp_peek_object(mp_peek *peek, size_t offset)
 {
     const mp_options *options = &peek->codec->options;
     const uint8_t *p = peek->look.bytes + offset;
     VALUE obj = options->limited ? Qundef : mp_decode_short(options, &p, peek->look.bytes + peek->look.size);
 
     if (obj == Qundef) obj = mp_decode_part(peek->message, &offset, peek->codec);
-    else offset = (size_t)(p - peek->look.bytes);
     mp_peek_refresh(peek);
-    if (end) *end = offset;
     return obj;
 }
 
@@ -119,7 +117,9 @@ mp_peek_key(mp_peek *peek, size_t offset)
     switch (head.kind) {
       case MP_STR: key = str_key(ractor, options, &head, offset); break;
       case MP_BIN: key = bin_key(options, &head); break;
-      default: return mp_peek_object(peek, offset, NULL);
+      default:
+        key = mp_peek_object(peek, offset);
+        return RB_TYPE_P(key, T_STRING) ? rb_str_new_frozen(key) : key; /* as a Hash keeps it */
     }
     mp_peek_refresh(peek);
     return key;
@@ -190,13 +190,15 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
     size_t value = 0;
 
     while (cursor->left && cursor->at < end) {
-        mp_kind kind = mp_peek_kind(peek, cursor->at);
         size_t key = cursor->at;
+        mp_kind kind;
         bool same;
 
         mp_peek_check(peek, mp_cursor_next(cursor));
-        same = (kind == MP_EXT || mp_container_p(kind)) && rb_eql(mp_peek_object(peek, key, NULL), obj);
+        kind = mp_peek_kind(peek, key);
+        same = (kind == MP_EXT || mp_container_p(kind)) && rb_eql(mp_peek_object(peek, key), obj);
         mp_peek_refresh(peek);
+        if (same && value && which == MP_FIND_ONLY) mp_peek_raise(peek, MP_E_DUPLICATE_KEY);
         if (same) value = cursor->at;
         if (same && which == MP_FIND_FIRST) return value;
         mp_peek_check(peek, mp_cursor_next(cursor));
@@ -221,6 +223,7 @@ find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALU
 
     *cursor = start;
     other = find_object(peek, cursor, value && first ? value : SIZE_MAX, obj);
+    if (other && value && which_of(peek) == MP_FIND_ONLY) mp_peek_raise(peek, MP_E_DUPLICATE_KEY);
     if (other && (first || other > value)) return other;
     *cursor = end;
     return value;

@@ -78,8 +78,8 @@ bool mp_peek_find(mp_peek *peek, mp_cursor *cursor, VALUE key);
 /* The offset after the object at an offset. */
 size_t mp_peek_over(mp_peek *peek, size_t offset);
 
-/* The object at an offset, built. *end, unless it is NULL, becomes the offset after it. Refreshes the peek. */
-VALUE mp_peek_object(mp_peek *peek, size_t offset, size_t *end);
+/* The object at an offset, built. Refreshes the peek. */
+VALUE mp_peek_object(mp_peek *peek, size_t offset);
 
 /* The same for a map key, as unpacking makes it. */
 VALUE mp_peek_key(mp_peek *peek, size_t offset);

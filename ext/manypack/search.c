@@ -50,7 +50,7 @@ search_from(search *s, size_t offset, long step, bool wanted)
 
     if (step % STACK_CHECK_STEPS == STACK_CHECK_STEPS - 1 && mp_stack_used_up_p()) mp_peek_raise(s->peek, MP_E_DEPTH);
     if (end) {
-        rb_yield(mp_view_value_at(s->peek, s->root, offset));
+        rb_yield(mp_view_value_at(s->peek, s->root, offset, 0));
         mp_peek_refresh(s->peek);
     }
     if (end || !mp_container_p(mp_peek_kind(s->peek, offset))) return wanted ? mp_peek_over(s->peek, offset) : 0;

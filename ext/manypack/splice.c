@@ -26,17 +26,19 @@ rb_view_span(VALUE self, VALUE key)
     VALUE offsets[3] = {Qnil, Qnil, Qnil};
     mp_cursor opened, cursor;
     mp_peek peek;
+    bool found;
 
     opened = cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
     peek.unique_keys = true; /* otherwise the change of one value could bring another one to light */
     peek.text_keys = true;
-    if (cursor.kind == MP_ARRAY && !RB_FIXNUM_P(key)) return Qnil;
-    if (!mp_peek_find(&peek, &cursor, key)) return Qnil;
-    offsets[0] = SIZET2NUM(cursor.kind == MP_MAP ? key_before(&peek, opened, cursor.at) : cursor.at);
-    offsets[1] = SIZET2NUM(cursor.at);
-    offsets[2] = SIZET2NUM(mp_peek_over(&peek, cursor.at));
+    found = (cursor.kind == MP_MAP || RB_FIXNUM_P(key)) && mp_peek_find(&peek, &cursor, key);
+    if (found) {
+        offsets[0] = SIZET2NUM(cursor.kind == MP_MAP ? key_before(&peek, opened, cursor.at) : cursor.at);
+        offsets[1] = SIZET2NUM(cursor.at);
+        offsets[2] = SIZET2NUM(mp_peek_over(&peek, cursor.at));
+    }
     mp_peek_end(&peek);
-    return rb_ary_new_from_values(3, offsets);
+    return found ? rb_ary_new_from_values(3, offsets) : Qnil;
 }
 
 /* call-seq: view.head_size -> Integer: bytes of the head of a container */

@@ -143,8 +143,8 @@ view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
     return self;
 }
 
-VALUE
-mp_view_part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
+static VALUE
+part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
 {
     VALUE self;
 
@@ -153,19 +153,18 @@ mp_view_part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
     return seal(self, &peek->codec->options, RB_OBJ_FROZEN(root));
 }
 
-/* The value at an offset, which is inside the bytes: a View of a container, any other object built. */
 VALUE
-mp_view_value_at(mp_peek *peek, VALUE root, size_t offset)
+mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end)
 {
-    if (mp_container_p(mp_peek_kind(peek, offset))) return mp_view_part_new(peek, root, offset, 0);
-    return mp_peek_object(peek, offset, NULL);
+    if (mp_container_p(mp_peek_kind(peek, offset))) return part_new(peek, root, offset, end);
+    return mp_peek_object(peek, offset);
 }
 
 /* What the remaining keys find in an object that is no container, as Hash#dig does. */
 static VALUE
 dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
 {
-    VALUE obj = mp_peek_object(peek, offset, NULL);
+    VALUE obj = mp_peek_object(peek, offset);
 
     if (NIL_P(obj)) return Qnil;
     if (rb_respond_to(obj, id_dig)) return rb_funcallv(obj, id_dig, argc, argv);
@@ -186,7 +185,7 @@ dig(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
         if (!mp_peek_find(peek, &cursor, argv[i])) return Qnil;
         offset = cursor.at;
     }
-    return mp_view_value_at(peek, root, offset);
+    return mp_view_value_at(peek, root, offset, 0);
 }
 
 /* --- making Views ----------------------------------------------------------------------------------- */
@@ -199,7 +198,9 @@ message_of(VALUE bytes)
 
     StringValue(bytes);
     message = rb_str_new_frozen(bytes);
-    if (ENCODING_GET(message) == mp_binary_index && rb_obj_class(message) == rb_cString) return message;
+    if (ENCODING_GET(message) == mp_binary_index && rb_obj_class(message) == rb_cString && !rb_ivar_count(message)) {
+        return message;
+    }
     message = rb_str_subseq(message, 0, RSTRING_LEN(message));
     rb_enc_associate_index(message, mp_binary_index);
     return rb_obj_freeze(message);
@@ -240,7 +241,10 @@ root_freeze(VALUE root)
 {
     VALUE index = view_get(root)->index;
 
-    if (!RB_SPECIAL_CONST_P(index)) RB_OBJ_FREEZE(index);
+    if (!RB_SPECIAL_CONST_P(index)) {
+        RB_OBJ_FREEZE(index);
+        mp_obj_set_shareable(index); /* it refers to no object */
+    }
     return rb_obj_freeze(root);
 }
 
@@ -257,8 +261,9 @@ codec_for(VALUE codec, bool checked)
     return mp_codec_with_options(codec, unique, MP_OWN);
 }
 
-VALUE
-mp_view_new(VALUE bytes, VALUE codec, bool checked)
+/* A View of the one object in a String. checked, or an option that refuses messages, checks all of it. */
+static VALUE
+message_view_new(VALUE bytes, VALUE codec, bool checked)
 {
     VALUE message = message_of(bytes), self;
     const mp_options *options;
@@ -266,6 +271,10 @@ mp_view_new(VALUE bytes, VALUE codec, bool checked)
     codec = codec_for(codec, checked);
     options = &mp_codec_get(codec)->options;
     check_size(message, options);
+    if (options->shareable) {
+        mp_types_check_shareable(mp_codec_types(codec));
+        message = rb_ractor_make_shareable(message);
+    }
     self = view_new(message, codec, 0, 0, 0);
     if (checked || options->limited || options->shareable) {
         index_set(self, mp_view_index_checked(message, mp_codec_get(codec)));
@@ -281,7 +290,7 @@ mp_view_new(VALUE bytes, VALUE codec, bool checked)
 static VALUE
 rb_view_s_over(VALUE klass, VALUE bytes, VALUE codec, VALUE checked)
 {
-    return mp_view_new(bytes, codec, RTEST(checked));
+    return message_view_new(bytes, codec, RTEST(checked));
 }
 
 /* Where a View ends. Without an index this costs a walk over it, once. */
@@ -322,7 +331,7 @@ rb_view_aref(VALUE self, VALUE key)
     mp_peek peek;
 
     cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at);
+    if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
     mp_peek_end(&peek);
     return found;
 }
@@ -397,7 +406,8 @@ rb_view_type(VALUE self)
 /*
  * call-seq: view.value -> object
  *
- * Unpacks all of it, and returns and raises what Manypack.unpack does; a DecodeError has the offset in the message.
+ * Unpacks it, and returns and raises what Manypack.unpack does for its bytes; a DecodeError has the offset in the
+ * message. Of a key that a map has twice, unpacking keeps the last.
  *
  *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].value #=> [1, 2]
  */
@@ -425,6 +435,8 @@ rb_view_bytes(VALUE self)
     size_t end = end_of(self);
     const mp_view *view = view_get(self);
 
+    /* Sharing the bytes would mark the source, which another Ractor may do at the same time. */
+    if (RB_OBJ_FROZEN(self)) return rb_str_new(RSTRING_PTR(view->source) + view->offset, (long)(end - view->offset));
     return rb_str_subseq(view->source, (long)view->offset, (long)(end - view->offset));
 }
 

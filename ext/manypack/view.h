@@ -4,9 +4,6 @@
 
 #include "peek.h"
 
-/* A View of the one object in a String, by a Codec. checked, or an option that refuses messages, checks all of it. */
-VALUE mp_view_new(VALUE bytes, VALUE codec, bool checked);
-
 /* The View of the whole message that a View is a part of. */
 VALUE mp_view_root(VALUE view);
 
@@ -19,13 +16,10 @@ size_t mp_view_peek(VALUE view, mp_peek *peek);
  */
 size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
-/* The View of the container at an offset; end is the offset after it, or 0 if that is not known. root as below. */
-VALUE mp_view_part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end);
-
 /*
- * The value at an offset, which is inside the message: a View of a container, any other object built. root is the View
- * of the message; 0 for one that has none yet.
+ * The value at an offset, which is inside the message: a View of a container, any other object built. end is the offset
+ * after it, or 0 if that is not known. root is the View of the message, or 0 if there is none yet.
  */
-VALUE mp_view_value_at(mp_peek *peek, VALUE root, size_t offset);
+VALUE mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end);
 
 #endif

@@ -8,8 +8,7 @@ next_value(mp_peek *peek, mp_cursor *cursor, VALUE root)
     size_t offset = cursor->at;
 
     mp_peek_check(peek, mp_cursor_next(cursor));
-    if (mp_container_p(mp_peek_kind(peek, offset))) return mp_view_part_new(peek, root, offset, cursor->at);
-    return mp_peek_object(peek, offset, NULL);
+    return mp_view_value_at(peek, root, offset, cursor->at);
 }
 
 /* The same for a map key. */

@@ -79,7 +79,8 @@ mp_view_index_tape(VALUE self, VALUE message)
 {
     mp_tape *tape = &index_get(self)->tape;
 
-    tape->bytes = (const uint8_t *)RSTRING_PTR(message);
+    if (tape->bytes != (const uint8_t *)RSTRING_PTR(message)) tape->bytes = (const uint8_t *)RSTRING_PTR(message);
+    if (tape->status == MP_E_NO_ROOM) tape->status = MP_OK;
     return tape;
 }
 
@@ -135,7 +136,7 @@ check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
     if (options->timestamp && !handlers) types[TYPE_WORDS - 1] |= UINT64_C(1) << (WORD_BITS - 1); /* that of -1 */
     return (mp_check){
         .limits = options->limits, .utf8 = options->strict_utf8, .utf8_keys = options->symbolize_keys,
-        .timestamps = options->timestamp, .timestamp_range = options->timestamp && options->untrusted,
+        .timestamps = options->timestamp || options->untrusted, .timestamp_range = options->untrusted,
         .unique_keys = options->unique_keys, .ext_types = types,
     };
 }

@@ -134,7 +134,7 @@ module Manypack
         when Symbol then to_s(step.name)
         when /\A#{NAME}\z/o then ".#{step}"
         when String then "[#{quote(step)}]"
-        else raise TypeError, "a step of a path is a String, an Integer or Path::ALL, got #{step.class}"
+        else raise ::TypeError, "a step of a path is a String, an Integer or Path::ALL, got #{step.class}"
         end
       end
 
@@ -155,7 +155,7 @@ module Manypack
       PLAIN = {'"' => /\A[^\\"]+/, "'" => /\A[^\\']+/}.freeze
 
       def initialize(path)
-        raise TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
+        raise ::TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
 
         @path = @rest = path.encode(Encoding::UTF_8)
         raise ArgumentError, "a path is UTF-8, got #{path.inspect}" unless @path.valid_encoding?

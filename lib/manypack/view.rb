@@ -78,6 +78,15 @@ module Manypack
       size.zero?
     end
 
+    # Returns true if a map has the key, as Hash#include? does, or if an array has the element. Raises what View#[]
+    # raises.
+    #
+    #   Manypack::View.new(Manypack.pack({"id" => 1})).include?("id") #=> true
+    def include?(object)
+      type == :map ? key?(object) : super
+    end
+    alias member? include?
+
     # Yields the pairs of a map, like View#each. Raises TypeError for a View of anything else.
     #
     #   Manypack::View.new(Manypack.pack({"id" => 1})).each_pair { |key, value| p key, value }
@@ -98,8 +107,8 @@ module Manypack
       each_with_object({}) { |(key, value), hash| hash[key] = value if last_key? || !hash.key?(key) }
     end
 
-    # Returns the values that the paths find, each a Path, a String such as <code>"$.a[0]"</code>, or an Array of keys:
-    # for each path the first value, or nil.
+    # Returns the values that the paths find: for each the first value, or nil. A path is a Path, a String such as
+    # "a[0].b", or an Array of keys.
     #
     #   view = Manypack::View.new(Manypack.pack({"id" => 1, "user" => {"name" => "Ada"}}))
     #   view.dig_many("$.id", ["user", "name"]) #=> [1, "Ada"]
@@ -107,9 +116,9 @@ module Manypack
       paths.map { |path| path.is_a?(Array) ? dig(*path) : path_of(path).first(self) }
     end
 
-    # Returns an Array of all values that a path finds, a Path or a String; with a block it yields them instead and
-    # returns the View. A Path that is used more than once is better made once. Raises ArgumentError for a String that
-    # is no path, and a DecodeError where the bytes are not valid.
+    # Returns an Array of all values that a path finds, a Path or a String such as "a[*].b"; with a block it yields them
+    # instead and returns the View. A Path that is used more than once is better made once. Raises ArgumentError for a
+    # String that is no path, and a DecodeError where the bytes are not valid.
     #
     #   view = Manypack::View.new(Manypack.pack([{"id" => 1}, {"id" => 2}]))
     #   view.query("$[*].id") #=> [1, 2]
@@ -139,9 +148,8 @@ module Manypack
       return to_h.transform_keys { |key| key.is_a?(String) ? key.to_sym : key } unless names
 
       names.each_with_object({}) do |name, found|
-        key = symbolize_keys? ? name : name.name
-        value = self[key]
-        found[name] = value if !value.nil? || key?(key)
+        key = [name.name, name].find { |k| key?(k) } or next
+        found[name] = self[key]
       end
     end
 
@@ -171,8 +179,8 @@ module Manypack
     #   #=> {"user" => {"id" => 1, "name" => "Ada"}}
     def splice(changes)
       splice = Splice.new(self)
-      changes.each { |path, value| splice.change(path_of(path, relative: true), value) }
-      self.class.__send__(:over, splice.bytes, codec, false)
+      changes.each { |path, value| splice.change(path_of(path), value) }
+      View.__send__(:over, splice.bytes, codec, false)
     end
 
     # Returns a View of a copy of its bytes, which no longer keeps the whole message alive.
@@ -182,15 +190,17 @@ module Manypack
     #   user["id"] #=> 1
     def detach
       copy = append_to(String.new(capacity: bytesize), offset, offset + bytesize)
-      self.class.__send__(:over, copy, codec, false)
+      View.__send__(:over, copy, codec, false)
     end
 
-    # Writes its bytes to a Packer as they are: a View in an object that is packed costs a copy. Raises a DecodeError
-    # unless they are whole.
+    # Writes its bytes to a Packer as they are, and returns the Packer: a View in an object that is packed costs a copy.
+    # Without a Packer it returns the bytes. Raises a DecodeError unless they are whole.
     #
     #   part = Manypack::View.new(Manypack.pack({"a" => [1, 2]}))["a"]
     #   Manypack.pack({"b" => part}) == Manypack.pack({"b" => [1, 2]}) #=> true
-    def to_msgpack(packer)
+    def to_msgpack(packer = nil)
+      return bytes unless packer
+
       packer.buffer.write(bytes)
       packer
     end
@@ -207,12 +217,16 @@ module Manypack
 
     private
 
-    # The Path that is meant by a Path or a String, which need not start with $ if it is relative.
-    def path_of(path, relative: false)
-      return path if path.is_a?(Path)
-      return Path.new(path) if !relative || !path.is_a?(String) || path.start_with?("$")
-
-      Path.new(path.start_with?("[") ? "$#{path}" : "$.#{path}")
+    # The Path that is meant by a Path, a Symbol, an Array of steps, or a String, which need not start with $.
+    def path_of(path)
+      case path
+      when Path then path
+      when Symbol then Path.of(path)
+      when Array then Path.of(*path)
+      when /\A\$/ then Path.new(path)
+      when /\A\[/ then Path.new("$#{path}")
+      else Path.new(path.is_a?(String) ? "$.#{path}" : path)
+      end
     end
   end
 end

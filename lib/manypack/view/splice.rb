@@ -19,6 +19,7 @@ module Manypack
         @growth = Hash.new(0) # of the container at an offset, in pairs or elements
         @appended = Hash.new(0) # of them those that are new
         @containers = {}      # by their offsets
+        @removed = {}         # offsets of pairs and elements
         @added = {}           # pairs of a container's offset and a key
       end
 
@@ -73,7 +74,9 @@ module Manypack
 
       def remove(container, span, path)
         return unless span
+        raise ArgumentError, "#{path} is removed twice" if @removed[span[0]]
 
+        @removed[span[0]] = true
         edit(container, span[0], span[2], "", path)
         @growth[container.offset] -= 1
       end
