@@ -13,7 +13,7 @@ class FloorsTest < Minitest::Test
   SOURCES = Dir["#{EXT}/*.{c,h}"].sort.group_by { |path| File.basename(path, ".*") }.freeze
 
   # The files in the order in which init.c names them, from the ground up.
-  FLOORS = File.read("#{EXT}/init.c")[/^ \*   ground .*?^ \*$/m].scan(/\w+/).select { |word| SOURCES.key?(word) }.uniq.freeze
+  FLOORS = File.read("#{EXT}/init.c", encoding: "UTF-8")[/^ \*   ground .*?^ \*$/m].scan(/\w+/).select { |word| SOURCES.key?(word) }.uniq.freeze
 
   def test_init_names_every_file
     assert_equal SOURCES.keys.sort, [*FLOORS, "init"].sort
@@ -40,20 +40,20 @@ class FloorsTest < Minitest::Test
       end
       next if file == "init"
 
-      paths.grep(/\.c\z/).each { |path| assert_empty File.read(path).scan(/^(?:extern|(?!static)[A-Z_a-z][\w *]* \**mp_\w+\([^;{]*\);).*/), path }
+      paths.grep(/\.c\z/).each { |path| assert_empty File.read(path, encoding: "UTF-8").scan(/^(?:extern|(?!static)[A-Z_a-z][\w *]* \**mp_\w+\([^;{]*\);).*/), path }
     end
   end
 
   def test_init_names_every_file_that_has_something_to_set_up_and_both_seams
-    init = File.read("#{EXT}/init.c")
+    init = File.read("#{EXT}/init.c", encoding: "UTF-8")
     SOURCES.each_value do |paths|
-      paths.each { |path| File.read(path).scan(/^(Init_\w+)\(void\)$/) { |(name)| assert_includes init, name } }
+      paths.each { |path| File.read(path, encoding: "UTF-8").scan(/^(Init_\w+)\(void\)$/) { |(name)| assert_includes init, name } }
     end
     SEAMS.flatten.each { |file| assert_includes init, file }
   end
 
   def test_the_core_knows_nothing_of_ruby
-    assert_empty Dir["#{CORE}/*.{c,h}"].select { |path| File.read(path).match?(/#include\s*[<"]ruby/) }
+    assert_empty Dir["#{CORE}/*.{c,h}"].select { |path| File.read(path, encoding: "UTF-8").match?(/#include\s*[<"]ruby/) }
     own = Dir["#{CORE}/*.h"].map { |path| File.basename(path) }
     Dir["#{CORE}/*.{c,h}"].each { |path| assert_empty included(path) - own, path }
   end
@@ -61,7 +61,7 @@ class FloorsTest < Minitest::Test
   private
 
   def included(path)
-    File.read(path).scan(%r{^\s*#\s*include\s*"(?:[^"]*/)?(\w+\.h)"}).flatten
+    File.read(path, encoding: "UTF-8").scan(%r{^\s*#\s*include\s*"(?:[^"]*/)?(\w+\.h)"}).flatten
   end
 
   def used_by(paths)
@@ -69,10 +69,10 @@ class FloorsTest < Minitest::Test
   end
 
   def declared(header)
-    File.read(header).gsub(%r{/\*.*?\*/}m, "").scan(/^(?=\S)(?:NORETURN\()?(?!static|MP_INLINE|typedef|extern|#)[\w *]+?(mp_\w+)\([^;{]*\);/m).flatten.uniq
+    File.read(header, encoding: "UTF-8").gsub(%r{/\*.*?\*/}m, "").scan(/^(?=\S)(?:NORETURN\()?(?!static|MP_INLINE|typedef|extern|#)[\w *]+?(mp_\w+)\([^;{]*\);/m).flatten.uniq
   end
 
   def defines?(path, function)
-    File.read(path).match?(/^#{function}\(/)
+    File.read(path, encoding: "UTF-8").match?(/^#{function}\(/)
   end
 end
