@@ -2,8 +2,8 @@
 #include "foreign.h"
 
 #include "error.h"
+#include "moment.h"
 #include "packer.h"
-#include "timestamp.h"
 #include "user_code.h"
 #include "wire.h"
 
@@ -32,23 +32,13 @@ mp_encode_ext(mp_encoder *e, int type, VALUE payload)
     RB_GC_GUARD(payload);
 }
 
-/* Seconds and nanoseconds as a timestamp, under any type. RangeError if they do not fit. */
+/* Seconds and nanoseconds as a timestamp, under any type. The errors of mp_moment. */
 static void
 encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
 {
     uint8_t body[MP_TIMESTAMP_MAX];
-    mp_timestamp timestamp;
+    mp_timestamp timestamp = mp_moment(sec, nsec, &e->place);
 
-    if (!RB_FIXNUM_P(nsec) || FIX2LONG(nsec) < 0 || FIX2LONG(nsec) > (long)MP_TIMESTAMP_NSEC_MAX) {
-        rb_raise(rb_eRangeError, "the nanoseconds of a timestamp must be in 0..%u, got %" PRIsVALUE ", at %" PRIsVALUE,
-                 MP_TIMESTAMP_NSEC_MAX, nsec, mp_path(e->place));
-    }
-    if (!RB_INTEGER_TYPE_P(sec) || !mp_int64_p(sec)) {
-        rb_raise(rb_eRangeError, "the seconds of a timestamp must fit in 64 bits, got %" PRIsVALUE ", at %" PRIsVALUE,
-                 sec, mp_path(e->place));
-    }
-    timestamp.sec = NUM2LL(sec);
-    timestamp.nsec = (uint32_t)FIX2LONG(nsec);
     encode_ext_bytes(e, type, body, (uint32_t)mp_timestamp_put(body, timestamp));
 }
 

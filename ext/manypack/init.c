@@ -2,7 +2,7 @@
  * The floors of the extension, from the ground up. A file uses only what is below it.
  *
  *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
- *   ground       compat platform support options error io path stack user_code
+ *   ground       compat platform support options error io path moment stack user_code
  *   caches       cache_table string_table key_cache value_cache symbol_cache hash_template result_size spare
  *                ractor: all that a Ractor keeps from one call to the next
  *   config       types: extension types and their handlers; codec: types and options, immutable
