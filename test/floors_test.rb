@@ -8,7 +8,7 @@ class FloorsTest < Minitest::Test
   CORE = File.expand_path("../core", __dir__)
 
   # Where a machine calls user code, which comes back with an object of a class from above.
-  SEAMS = [%w[foreign packer], %w[ext unpacker]].freeze
+  SEAMS = [%w[foreign packer], %w[ext body_unpacker]].freeze
 
   SOURCES = Dir["#{EXT}/*.{c,h}"].sort.group_by { |path| File.basename(path, ".*") }.freeze
 
