@@ -91,7 +91,7 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
     const mp_stream *u;
 
     unpacker_init(self, codec, buffer);
-    obj = mp_stream_read(self, mp_stream_get(self));
+    obj = mp_reader_read(self, mp_stream_get(self));
     keep_inner(self);
     u = mp_stream_get(self);
     if (mp_buffer_get(buffer)->bytes.size) mp_raise_extra_bytes(mp_buffer_get(buffer)->bytes.size, u->origin);
@@ -191,7 +191,7 @@ rb_unpacker_feed(VALUE self, VALUE string)
 static VALUE
 rb_unpacker_read(VALUE self)
 {
-    VALUE obj = mp_stream_read(self, mp_stream_for_read(self));
+    VALUE obj = mp_reader_read(self, mp_stream_for_read(self));
 
     keep_inner(self);
     return obj;
@@ -210,7 +210,7 @@ rb_unpacker_full_unpack(VALUE self)
     VALUE obj;
     const mp_stream *u;
 
-    obj = mp_stream_read(self, unpacker_for_change(self));
+    obj = mp_reader_read(self, unpacker_for_change(self));
     keep_inner(self);
     u = mp_stream_get(self);
     if (mp_buffer_get(u->buffer)->bytes.size) mp_raise_extra_bytes(mp_buffer_get(u->buffer)->bytes.size, u->origin);
@@ -232,7 +232,7 @@ rb_unpacker_each(VALUE self)
 {
     RETURN_ENUMERATOR(self, 0, 0);
     unpacker_for_change(self);
-    mp_stream_each(self);
+    mp_reader_each(self);
     keep_inner(self);
     return Qnil;
 }
@@ -269,7 +269,7 @@ rb_unpacker_feed_each(VALUE self, VALUE string)
 static VALUE
 rb_unpacker_skip(VALUE self)
 {
-    mp_stream_skip(self);
+    mp_reader_skip(self);
     return Qnil;
 }
 
@@ -285,7 +285,7 @@ rb_unpacker_skip(VALUE self)
 static VALUE
 rb_unpacker_skip_nil(VALUE self)
 {
-    return mp_stream_skip_nil(self);
+    return mp_reader_skip_nil(self);
 }
 
 /*
@@ -302,7 +302,7 @@ rb_unpacker_skip_nil(VALUE self)
 static VALUE
 rb_unpacker_read_array_header(VALUE self)
 {
-    return mp_stream_read_header(self, MP_ARRAY);
+    return mp_reader_read_header(self, MP_ARRAY);
 }
 
 /*
@@ -316,7 +316,7 @@ rb_unpacker_read_array_header(VALUE self)
 static VALUE
 rb_unpacker_read_map_header(VALUE self)
 {
-    return mp_stream_read_header(self, MP_MAP);
+    return mp_reader_read_header(self, MP_MAP);
 }
 
 /*
