@@ -196,7 +196,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     user_call call = {.e = e, .obj = obj, .type = type};
     mp_place place = {.key = Qundef};
     mp_buffer *buffer;
-    mp_lent lent;
+    mp_loan_saved saved;
     bool returned;
     int state;
     VALUE result;
@@ -206,9 +206,9 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     mp_encoder_open(e, &place);
     mp_encoder_commit_early(e);
     buffer = mp_buffer_get(e->buffer);
-    lent = mp_loan_lend(&buffer->loan, e->depth);
+    saved = mp_loan_lend(&buffer->loan, e->depth);
     result = rb_protect(call_with_packer, (VALUE)&call, &state);
-    returned = mp_loan_return(&buffer->loan, &buffer->bytes, lent);
+    returned = mp_loan_return(&buffer->loan, &buffer->bytes, saved);
     if (MP_UNLIKELY(state)) user_code_left(e, state);
     if (MP_UNLIKELY(!returned)) mp_raise_in_use("Packer");
     mp_encoder_window_on_buffer(e, 0, 1);
