@@ -132,9 +132,8 @@ leave_for_packer(mp_encoder *e)
 
 NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
 
-/* Says if timestamp: true would pack it. */
 static bool
-moment_p(VALUE obj)
+packable_as_timestamp_p(VALUE obj)
 {
     return RTEST(rb_obj_is_kind_of(obj, rb_cTime)) || rb_obj_class(obj) == mp_cTimestamp;
 }
@@ -143,8 +142,9 @@ moment_p(VALUE obj)
 static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
-    const char *way = moment_p(obj) ? "pack with timestamp: true, or register Manypack::Timestamp::TYPE"
-                                    : "register an ext type for it by Factory#register_type";
+    const char *way = packable_as_timestamp_p(obj)
+        ? "pack with timestamp: true, or register Manypack::Timestamp::TYPE"
+        : "register an ext type for it by Factory#register_type";
     VALUE message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %"
                                    PRIsVALUE "; %s", rb_obj_class(obj), mp_path(e->place), way);
     VALUE keywords = rb_hash_new();

@@ -17,7 +17,7 @@ typedef struct {
     const char *name;
     option_kind kind;
     size_t offset;            /* of its field */
-    uint64_t normal;          /* its default */
+    uint64_t default_value;   /* without untrusted */
     uint64_t untrusted;       /* its default with untrusted: true; for a BUFFER_SIZE its minimum */
     const char *lax, *strict; /* the values of a STRICTNESS */
 } option_row;
@@ -121,14 +121,15 @@ checked_p(option_kind kind)
 
 /* Sets what follows from the fields. */
 static void
-settle(mp_options *options)
+derive(mp_options *options)
 {
     size_t row;
 
     options->last_key = !options->unique_keys && set_p(options, OF(unique_keys));
     options->limited = false;
     for (row = 0; row < CODEC_ROWS; row++) {
-        if (checked_p(rows[row].kind) && field_get(options, &rows[row]) != rows[row].normal) options->limited = true;
+        if (!checked_p(rows[row].kind)) continue;
+        if (field_get(options, &rows[row]) != rows[row].default_value) options->limited = true;
     }
 }
 
@@ -295,7 +296,7 @@ mp_options_read(mp_options *options, VALUE hash, int api)
 
     if (!read_hash(options, hash, api)) return;
     if (options->untrusted != untrusted) set_defaults(options);
-    settle(options);
+    derive(options);
 }
 
 void
@@ -336,9 +337,9 @@ shown(const mp_options *options, size_t row)
     }
 }
 
-/* True if an option has its default. */
+/* True if an option has the default that goes with untrusted. */
 static bool
-usual_p(const mp_options *options, size_t row)
+default_p(const mp_options *options, size_t row)
 {
     if (rows[row].kind == TRUST) return !options->untrusted;
     return field_get(options, &rows[row]) == field_get(&defaults[options->untrusted], &rows[row]);
@@ -352,7 +353,7 @@ mp_options_changed(const mp_options *options)
     size_t row;
 
     for (row = 0; row < CODEC_ROWS; row++) {
-        if (!usual_p(&copy, row)) rb_hash_aset(changed, names[row], shown(&copy, row));
+        if (!default_p(&copy, row)) rb_hash_aset(changed, names[row], shown(&copy, row));
     }
     return changed;
 }
@@ -381,12 +382,12 @@ set_all_defaults(void)
     size_t row;
 
     for (row = 0; row < CODEC_ROWS; row++) {
-        field_set(&defaults[false], &rows[row], rows[row].normal);
+        field_set(&defaults[false], &rows[row], rows[row].default_value);
         field_set(&defaults[true], &rows[row], rows[row].untrusted);
     }
-    for (row = CODEC_ROWS; row < ROWS; row++) buffer_field_set(&buffer_defaults, &rows[row], rows[row].normal);
-    settle(&defaults[false]);
-    settle(&defaults[true]);
+    for (row = CODEC_ROWS; row < ROWS; row++) buffer_field_set(&buffer_defaults, &rows[row], rows[row].default_value);
+    derive(&defaults[false]);
+    derive(&defaults[true]);
 }
 
 void
