@@ -114,18 +114,6 @@ mp_cursor_pass(mp_cursor *cursor, uint64_t n)
     return status;
 }
 
-mp_status
-mp_cursor_leave(mp_cursor *cursor, mp_cursor *inner)
-{
-    mp_status status = mp_cursor_pass(inner, inner->left);
-
-    if (status != MP_OK) return status;
-    cursor->at = inner->at;
-    cursor->near = inner->near;
-    cursor->left--;
-    return MP_OK;
-}
-
 /* Whether a fixstr comes next, with many bytes ahead; *n is its length then. */
 MP_INLINE bool
 fixstr_next_p(const mp_cursor *cursor, uint32_t *n)

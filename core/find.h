@@ -61,12 +61,6 @@ mp_status mp_cursor_next(mp_cursor *cursor);
 /* Passes over n objects, or all that are left. cursor->left tells whether there is another one. */
 mp_status mp_cursor_pass(mp_cursor *cursor, uint64_t n);
 
-/*
- * Goes on behind the container that comes next, which inner was opened at: passes over what inner has left. A query
- * that descends into what it wants and leaves again looks at each byte once.
- */
-mp_status mp_cursor_leave(mp_cursor *cursor, mp_cursor *inner);
-
 /* What to do about a key that a map has twice. */
 typedef enum {
     MP_FIND_FIRST, /* stop at the first, which does not even pass over its value */

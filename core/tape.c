@@ -46,9 +46,9 @@ container_close(mp_tape *tape)
     }
 }
 
-/* MP_E_NO_ROOM also while grow is at work, which may not return. */
-mp_status
-mp_tape_make_room(mp_tape *tape, uint32_t n)
+/* Has n unused entries after count, or returns MP_E_NO_ROOM: also the status while grow runs, which may not return. */
+static mp_status
+make_room(mp_tape *tape, uint32_t n)
 {
     mp_status status = tape->status;
 
@@ -76,6 +76,59 @@ key_next_p(const mp_tape *tape)
     return tape->depth && entry->next % 2 == 0 && kind_at(tape, entry->offset) == MP_MAP;
 }
 
+/* Over an object that the walk has passed. */
+static mp_status
+passed_over(mp_tape *tape, size_t *at, uint32_t *near)
+{
+    const uint8_t *p = tape->bytes + *at, *end = tape->bytes + tape->at;
+    mp_head head = {.kind = MP_NEVER};
+    uint64_t held;
+
+    if (mp_ahead_p(p, end) && mp_step_over(&p, end, &held) == MP_STEP_LEAF) {
+        *at = (size_t)(p - tape->bytes);
+        return MP_OK;
+    }
+    mp_head_read(tape->bytes + *at, end, &head);
+    if (mp_declared_objects(head.kind, head.n)) return mp_tape_over(tape, *at, near, at);
+    *at = (size_t)(head.payload - tape->bytes) + mp_payload_size(&head);
+    return MP_OK;
+}
+
+/* Makes entries of the keys of a map with n pairs, from its first object on. */
+static mp_status
+collect_keys(mp_tape *tape, mp_tape_entry *keys, size_t at, uint32_t n)
+{
+    uint32_t near = tape->innermost + 1;
+    mp_status status = MP_OK;
+
+    while (n-- && status == MP_OK) {
+        size_t from = at;
+
+        status = passed_over(tape, &at, &near);
+        if (status != MP_OK) break;
+        *keys++ = mp_unique_entry(tape->bytes, from, at);
+        status = passed_over(tape, &at, &near);
+    }
+    return status;
+}
+
+/* MP_E_DUPLICATE_KEY if the innermost container, which has no more objects to come, is a map that has a key twice. */
+static mp_status
+check_unique_keys(mp_tape *tape)
+{
+    mp_head head = {.kind = MP_NEVER};
+    mp_status status;
+    size_t first;
+
+    mp_head_read(tape->bytes + tape->entries[tape->innermost].offset, tape->bytes + tape->at, &head);
+    if (head.kind != MP_MAP || head.n < 2) return MP_OK;
+    first = (size_t)(head.payload - tape->bytes);
+    status = make_room(tape, head.n);
+    if (status == MP_OK) status = collect_keys(tape, tape->entries + tape->count, first, head.n);
+    if (status != MP_OK) return status;
+    return mp_unique_twice_p(tape->bytes, tape->entries + tape->count, head.n) ? MP_E_DUPLICATE_KEY : MP_OK;
+}
+
 /* Takes one object from what is still to come; closes what has no more. */
 static mp_status
 object_passed(mp_tape *tape)
@@ -83,7 +136,7 @@ object_passed(mp_tape *tape)
     mp_status status = MP_OK;
 
     while (status == MP_OK && tape->depth && !--tape->entries[tape->innermost].next) {
-        if (tape->checks && tape->checks->unique_keys) status = mp_unique_keys(tape);
+        if (tape->checks && tape->checks->unique_keys) status = check_unique_keys(tape);
         if (status == MP_OK) container_close(tape);
     }
     return status;
@@ -113,7 +166,7 @@ head_passed(mp_tape *tape)
 {
     const uint8_t *end = tape->bytes + tape->size;
     mp_head head = {.kind = MP_NEVER};
-    mp_status status = mp_tape_make_room(tape, 1);
+    mp_status status = make_room(tape, 1);
 
     if (status == MP_OK) status = mp_head_read(tape->bytes + tape->at, end, &head);
     if (status == MP_OK && tape->checks) {
@@ -266,7 +319,7 @@ strider_keys_unique_p(strider *s, mp_tape *tape)
 {
     s->entry->next = 0;
     strider_settle(s, tape);
-    tape->status = mp_unique_keys(tape);
+    tape->status = check_unique_keys(tape);
     *s = strider_of(tape);
     return tape->status == MP_OK;
 }

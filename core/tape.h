@@ -30,17 +30,11 @@
 #include "check.h"
 #include "platform.h"
 #include "status.h"
+#include "tape_entry.h"
 
 /* Containers of fewer bytes have no entry: passing over one takes no longer than finding it would. */
 #define MP_TAPE_KEEP 64
 #define MP_TAPE_KEEP_NONE UINT32_MAX
-
-/* Entries lie in the order of the message. An open container is one that the walk is in. */
-typedef struct {
-    uint32_t offset; /* of the head */
-    uint32_t end;    /* offset behind it; of an open one the entry of the container around it: never above offset */
-    uint32_t next;   /* the first entry behind it; of an open one how many objects are still to come */
-} mp_tape_entry;
 
 typedef struct mp_tape mp_tape;
 
@@ -93,9 +87,6 @@ mp_tape_blame(const mp_tape *tape)
 {
     return tape->status == MP_E_DUPLICATE_KEY ? tape->entries[tape->innermost].offset : tape->at;
 }
-
-/* Has n unused entries behind count, or says MP_E_NO_ROOM. */
-mp_status mp_tape_make_room(mp_tape *tape, uint32_t n);
 
 /* The place of the object that the walk is at in an open container: how many of its objects lie before that one. */
 uint32_t mp_tape_place(const mp_tape *tape, uint32_t entry);
