@@ -1,4 +1,4 @@
-/* What a message may have at most, by what its heads declare. */
+/* Limits on what the heads of a message declare. */
 #ifndef MP_LIMIT_H
 #define MP_LIMIT_H
 
@@ -6,7 +6,7 @@
 #include "wire.h"
 
 typedef struct {
-    uint64_t objects; /* in all of a message, keys and values counted apart */
+    uint64_t objects; /* of a whole message, keys and values counted apart */
     uint32_t map;     /* pairs of one map */
     uint32_t array;   /* elements of one array */
     uint32_t string;  /* bytes of one str or bin */
@@ -15,7 +15,7 @@ typedef struct {
 
 #define MP_LIMITS_NONE ((mp_limits){UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX})
 
-/* Whether a status says that a limit is exceeded. */
+/* True if a status says that a limit is exceeded. */
 MP_INLINE bool
 mp_limit_p(mp_status status)
 {
@@ -30,7 +30,7 @@ mp_declared_objects(mp_kind kind, uint32_t n)
     return kind == MP_ARRAY ? n : 0;
 }
 
-/* Whether n, as a head of that kind declares it, is too much: an MP_E_MAX_ status or MP_OK. */
+/* Checks n, as a head of that kind declares it: an MP_E_MAX_ status if it is too much, otherwise MP_OK. */
 MP_INLINE mp_status
 mp_limits_check(const mp_limits *limits, mp_kind kind, uint32_t n)
 {
@@ -45,8 +45,8 @@ mp_limits_check(const mp_limits *limits, mp_kind kind, uint32_t n)
 }
 
 /*
- * The same for a head of a message that has so many objects already, declared ones included; those that this one
- * declares are added. MP_E_MAX_OBJECTS when they are too many.
+ * The same for the next head of a message. *objects is how many the message has so far, declared ones included; those
+ * that this head declares are added. MP_E_MAX_OBJECTS if they are too many.
  */
 MP_INLINE mp_status
 mp_limits_pass(const mp_limits *limits, mp_kind kind, uint32_t n, uint64_t *objects)

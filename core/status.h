@@ -1,4 +1,4 @@
-/* One list of what can be wrong with bytes; the binding makes exceptions of it, the tests make names of it. */
+/* Everything that can be wrong with bytes, in one list. The binding turns it into exceptions, the tests into names. */
 #ifndef MP_STATUS_H
 #define MP_STATUS_H
 
