@@ -5,21 +5,24 @@
 #include "status.h"
 #include "wire.h"
 
-typedef struct {
-    uint64_t objects; /* of a whole message, keys and values counted apart */
-    uint32_t map;     /* pairs of one map */
-    uint32_t array;   /* elements of one array */
-    uint32_t string;  /* bytes of one str or bin */
-    uint32_t ext;     /* bytes of one ext */
-} mp_limits;
+#define MP_LIMIT_FIELD(X, STATUS, field, type, option, untrusted, unit, text) type field;
+typedef struct { MP_LIMITS_EACH(MP_LIMIT_FIELD, ) } mp_limits;
 
-#define MP_LIMITS_NONE ((mp_limits){UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX})
+#define MP_LIMIT_NONE(X, STATUS, field, type, option, untrusted, unit, text) (type)-1,
+#define MP_LIMITS_NONE ((mp_limits){MP_LIMITS_EACH(MP_LIMIT_NONE, )})
+
+/* Which limit a status says is exceeded, counted in the order of the list; MP_LIMITS or more for another status. */
+MP_INLINE unsigned
+mp_limit_of(mp_status status)
+{
+    return (unsigned)status - (unsigned)MP_E_MAX_OBJECTS;
+}
 
 /* True if a status says that a limit is exceeded. */
 MP_INLINE bool
 mp_limit_p(mp_status status)
 {
-    return status >= MP_E_MAX_OBJECTS && status <= MP_E_MAX_EXT;
+    return mp_limit_of(status) < MP_LIMITS;
 }
 
 /* The objects that a head of that kind declares in its container. */

@@ -26,6 +26,9 @@ typedef struct {
 #define OF(field) offsetof(mp_options, field)
 #define OF_BUFFER(field) offsetof(mp_buffer_options, field)
 
+#define LIMIT_ROW(X, STATUS, field, type, option, untrusted, unit, text) \
+    {option, sizeof(type) == sizeof(uint32_t) ? COUNT : LARGE, OF(limits.field), (type)-1, untrusted, 0, NULL, NULL},
+
 static const option_row rows[] = {
     {"symbolize_keys", FLAG, OF(symbolize_keys), false, false, 0, NULL, NULL},
     {"freeze", FLAG, OF(freeze), false, false, 0, NULL, NULL},
@@ -37,11 +40,7 @@ static const option_row rows[] = {
     {"untrusted", TRUST, OF(untrusted), false, true, 0, NULL, NULL},
     {"max_depth", DEPTH, OF(max_depth), 0, 0, 0, NULL, NULL}, /* 0: see mp_options */
     {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, 0, NULL, NULL},
-    {"max_objects", LARGE, OF(limits.objects), UINT64_MAX, 100000, 0, NULL, NULL},
-    {"max_map_size", COUNT, OF(limits.map), UINT32_MAX, 1000, 0, NULL, NULL},
-    {"max_array_size", COUNT, OF(limits.array), UINT32_MAX, 10000, 0, NULL, NULL},
-    {"max_string_bytes", COUNT, OF(limits.string), UINT32_MAX, 1 << 18, 0, NULL, NULL},
-    {"max_ext_bytes", COUNT, OF(limits.ext), UINT32_MAX, 1 << 12, 0, NULL, NULL},
+    MP_LIMITS_EACH(LIMIT_ROW, )
     {"utf8", STRICTNESS, OF(strict_utf8), false, true, 0, "accept", "strict"},
     {"duplicate_keys", STRICTNESS, OF(unique_keys), false, true, 0, "last", "error"},
     {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 32768, 1024, NULL, NULL},
