@@ -2,7 +2,9 @@
 
 # How many messages a second Karafka consumes with Manypack, the msgpack gem and JSON as its deserializer; each unpacks
 # the payload of every message. `rake bench:karafka` runs it, with a mock broker and each consumer in a process of its
-# own.
+# own: this file, with the arguments "consume", the broker's address, the topic, which names the library, the round, and
+# how many messages. That is a Karafka server, which prints how long it took: in seconds, and in seconds of processor
+# time.
 require "json"
 require "manypack"
 require "msgpack"
@@ -58,7 +60,7 @@ module KarafkaBenchmark
 
   # Messages a second, and microseconds of processor time for a message.
   def consume(address, topic, round)
-    line = IO.popen(ruby("karafka/consumer.rb", address, topic, round, MESSAGES), &:read)
+    line = IO.popen(ruby("karafka.rb", "consume", address, topic, round, MESSAGES), &:read)
     wall, processor = line.split.map { |seconds| Float(seconds) }
     [MESSAGES / wall, processor / MESSAGES * 1_000_000]
   end
@@ -76,4 +78,83 @@ module KarafkaBenchmark
   end
 end
 
-KarafkaBenchmark.run
+unless ARGV.first == "consume"
+  KarafkaBenchmark.run
+  return
+end
+
+require "manypack/karafka"
+
+ADDRESS, TOPIC, ROUND, COUNT = ARGV.drop(1)
+
+FETCHING = 3 # seconds
+
+DESERIALIZERS = {
+  "JSON" => Karafka::Deserializers::Payload.new,
+  "msgpack" => ->(message) { MessagePack.unpack(message.raw_payload) },
+  "Manypack" => Manypack::Karafka::Deserializer.new
+}.freeze
+
+class Stopwatch
+  CLOCKS = [Process::CLOCK_MONOTONIC, Process::CLOCK_PROCESS_CPUTIME_ID].freeze
+
+  def initialize(count)
+    @count = count
+    @mutex = Mutex.new
+  end
+
+  # Gives librdkafka the time to fetch all messages first: what is measured is Karafka and the deserializer, not the
+  # broker.
+  def start
+    @mutex.synchronize do
+      sleep(FETCHING) unless @start
+      @start ||= now
+    end
+  end
+
+  def count(messages)
+    @mutex.synchronize do
+      @count -= messages
+      return if @count.positive?
+
+      puts now.zip(@start).map { |finish, start| finish - start }.join(" ")
+      $stdout.flush
+      exit!(0)
+    end
+  end
+
+  def now
+    CLOCKS.map { |clock| Process.clock_gettime(clock) }
+  end
+end
+
+STOPWATCH = Stopwatch.new(Integer(COUNT))
+
+class MessagesConsumer < Karafka::BaseConsumer
+  def consume
+    STOPWATCH.start
+    messages.each(&:payload)
+    STOPWATCH.count(messages.size)
+  end
+end
+
+class App < Karafka::App
+  setup do |config|
+    config.client_id = "benchmark"
+    config.group_id = "#{TOPIC}-#{ROUND}"
+    config.logger = Logger.new(IO::NULL)
+    config.max_wait_time = 50
+    config.max_messages = 200
+    config.kafka = { "bootstrap.servers": ADDRESS, "auto.offset.reset": "earliest",
+                     "queued.max.messages.kbytes": 200_000 }
+  end
+
+  routes.draw do
+    topic TOPIC do
+      consumer MessagesConsumer
+      deserializers(payload: DESERIALIZERS.fetch(TOPIC))
+    end
+  end
+end
+
+Karafka::Server.run

@@ -1,4 +1,4 @@
-/* The canonical form: one walk that checks and finds out the order of keys, and one that writes in that order. */
+/* The canonical form: one walk checks it and finds the order of keys, another writes in that order. */
 #include "canonical.h"
 
 #include "limit.h"
@@ -26,7 +26,7 @@ shorten_timestamp(object *o)
     return MP_OK;
 }
 
-/* As mp_validate, but for UTF-8. */
+/* As mp_validate, except for UTF-8. */
 MP_INLINE mp_status
 object_read(const uint8_t *p, const uint8_t *end, object *o)
 {
@@ -59,7 +59,7 @@ real_of(const object *o)
     return mp_row_real(o->at, MP_WIRE[*o->at]);
 }
 
-/* Its 64 bits; *negative tells those of INT from those of UINT. */
+/* The 64 bits of an integer; *negative distinguishes INT from UINT. */
 static uint64_t
 integer_of(const object *o, bool *negative)
 {
@@ -83,7 +83,7 @@ nan_p(const object *o)
     return d != d;
 }
 
-/* A float32 if that keeps the value, and the one NaN. Through bits, because an x87 computes in more of them. */
+/* A float32 if that keeps the value, and the one NaN. Compares bits, because an x87 computes with more precision. */
 static uint8_t *
 put_real(uint8_t *to, double d)
 {
@@ -103,7 +103,7 @@ put_integer(uint8_t *to, const object *o)
     return negative ? mp_put_sint(to, (int64_t)n) : mp_put_uint(to, n);
 }
 
-/* Its canonical head. */
+/* Writes the canonical head of an object. */
 static uint8_t *
 put_head(uint8_t *to, const object *o)
 {
@@ -121,7 +121,7 @@ put_head(uint8_t *to, const object *o)
     }
 }
 
-/* Whether it has the canonical head, which no timestamp has that could be shorter. */
+/* True if an object has its canonical head. A timestamp that could be shorter has not. */
 static bool
 canonical_p(const object *o)
 {
@@ -135,19 +135,19 @@ canonical_p(const object *o)
 /* --- the canonical sequence ------------------------------------------------------------------------- */
 
 /*
- * Maps whose pairs change places, and maps around them, are nodes, and so is each of their pairs: a tree in which a
- * pair holds maps, however many arrays are between, and a map pairs. A link is the index of a node twice, or that plus
- * UP when it leads back to the node that holds the list.
+ * Nodes are the maps whose pairs change places, the maps that enclose them, and all pairs of both. They form a tree: a
+ * map holds pairs, and a pair holds maps, with any number of arrays between. A link is twice the index of a node, plus
+ * UP if it leads back to the node that holds the list.
  */
 typedef struct {
-    const uint8_t *start, *end; /* of a pair; of a map what follows its head */
+    const uint8_t *start, *end; /* of a pair; of a map, what follows its head */
     size_t next;                /* the next pair in canonical order, or UP the map; the next map, or UP the pair */
     size_t inner;               /* the first map in a pair, or UP the pair; the first pair of a map */
 } node;
 
 enum { UP = 1 };
 
-/* The one pair that is in no map. */
+/* The only pair outside all maps. */
 enum { ROOT = 0 };
 
 MP_INLINE size_t
@@ -162,10 +162,10 @@ link_up_to(size_t index)
     return index * 2 + UP;
 }
 
-/* A place in the bytes that goes over objects in canonical order. */
+/* A position in the bytes that visits objects in canonical order. */
 typedef struct {
     const uint8_t *p;
-    const uint8_t *turn; /* where it does not go on with the next byte; NULL where there is no such place */
+    const uint8_t *turn; /* where it jumps instead of moving to the next byte; NULL if it never does */
     size_t link;         /* DOWN into the map that begins there, or UP from the pair that ends there */
 } cursor;
 
@@ -186,7 +186,7 @@ cursor_enter(cursor *c, const node *nodes, size_t pair_link)
     cursor_set(c, nodes, pair->start, pair->inner);
 }
 
-/* Goes where the next object is. */
+/* Moves to the next object. */
 MP_INLINE void
 cursor_turn(cursor *c, const node *nodes)
 {
@@ -206,7 +206,7 @@ cursor_turn(cursor *c, const node *nodes)
 
 /* --- the order of keys ------------------------------------------------------------------------------ */
 
-/* Kinds that are of one type have its first kind. */
+/* Kinds of one type are represented by the first of them. */
 static mp_kind
 type_of(mp_kind kind)
 {
@@ -244,7 +244,7 @@ compare_payloads(const mp_head *a, const mp_head *b)
     return order ? order : (a->n > b->n) - (a->n < b->n);
 }
 
-/* Two objects without those that they hold: negative when a comes first, 0 when they are the same key. */
+/* Compares two objects without their contents: negative if a comes first, 0 if they are the same key. */
 static int
 compare_objects(const object *a, const object *b)
 {
@@ -269,7 +269,7 @@ fixstr_p(const uint8_t *p)
     return (*p & 0xe0) == 0xa0;
 }
 
-/* What most keys are. */
+/* The fast path: most keys are short strings. */
 static int
 compare_fixstrs(const uint8_t *a, const uint8_t *b)
 {
@@ -278,7 +278,7 @@ compare_fixstrs(const uint8_t *a, const uint8_t *b)
     return order ? order : *a - *b;
 }
 
-/* Two keys, which the walk has passed: the first objects in canonical order that differ decide. */
+/* Compares two keys that the walk has passed: the first objects that differ, in canonical order, decide. */
 static int
 compare_keys(cursor a, cursor b, const node *nodes, const uint8_t *end)
 {
@@ -303,23 +303,23 @@ compare_keys(cursor a, cursor b, const node *nodes, const uint8_t *end)
 /* --- the walk --------------------------------------------------------------------------------------- */
 
 typedef struct {
-    uint64_t left;        /* objects to come; of a map a key is next while that is even */
+    uint64_t left;        /* objects to come; in a map, a key is next while this is even */
     const uint8_t *key;   /* the last key that began */
-    cursor previous;      /* the key before; its p is NULL before there is one */
+    cursor previous;      /* the previous key; its p is NULL if there is none yet */
     size_t map;           /* its node, which that of its first pair follows */
-    size_t pair, tail;    /* those of the walk around it */
+    size_t pair, tail;    /* those of the enclosing walk */
     uint32_t n;           /* pairs or elements */
-    bool map_p, in_key;   /* in_key: it is a key, or in one */
+    bool map_p, in_key;   /* in_key: it is a key or inside one */
     bool unordered;
 } frame;
 
 typedef struct {
     const uint8_t *p, *end;
     size_t max_depth;
-    mp_out *open;         /* frames; the outermost one is no container and holds the object */
+    mp_out *open;         /* frames; the outermost one is not a container: it holds the object */
     mp_out *nodes;        /* NULL in a check */
     size_t pair;          /* the innermost open one */
-    size_t tail;          /* the last map among those that it holds; itself while it holds none */
+    size_t tail;          /* the last map that it holds; itself while it holds none */
 } walk;
 
 MP_INLINE frame *
@@ -346,7 +346,7 @@ node_count(const walk *w)
     return mp_out_size(w->nodes) / sizeof(node);
 }
 
-/* Adds one that starts at p and holds nothing. */
+/* Adds a node that starts at p and holds nothing. */
 static void
 node_push(walk *w, const uint8_t *p)
 {
@@ -368,7 +368,7 @@ key_begins(walk *w, frame *f)
     w->pair = w->tail = pair;
 }
 
-/* Compares the key that ends here with the one before it. */
+/* Compares the key that ends here with the previous one. */
 static mp_status
 key_ends(walk *w, frame *f)
 {
@@ -386,7 +386,7 @@ key_ends(walk *w, frame *f)
     return order ? MP_E_KEY_ORDER : MP_E_DUPLICATE_KEY;
 }
 
-/* Merges two lists of pairs that end alike, those of b after those of a in the bytes. A key twice stops the walk. */
+/* Merges two lists of pairs with the same end, a before b in the bytes. A duplicate key stops the walk. */
 static mp_status
 merge(walk *w, size_t a, size_t b, size_t *merged)
 {
@@ -415,7 +415,7 @@ merge(walk *w, size_t a, size_t b, size_t *merged)
     }
 }
 
-/* As many as a sort has runs of 1, 2, 4 and so on pairs. */
+/* The most runs that a sort can have: of 1, 2, 4 … pairs. */
 enum { RUNS = 33 };
 
 /* Merges all runs, shorter ones first. */
@@ -435,8 +435,8 @@ merge_runs(walk *w, const size_t *runs, size_t *sorted)
 }
 
 /*
- * Sorts the list of pairs of a map by merging, in which each comparison puts one pair in its place: a heap would
- * compare two long keys again for every short one. *first is the link to the first pair, before and after.
+ * Sorts the pairs of a map by merging, where each comparison puts one pair in its place; a heap could compare two long
+ * keys again for every short one. *first is the link to the first pair, before and after.
  */
 static mp_status
 sort_pairs(walk *w, size_t map, size_t *first)
@@ -461,7 +461,7 @@ sort_pairs(walk *w, size_t map, size_t *first)
     return merge_runs(w, runs, first);
 }
 
-/* The nodes of a map are worth keeping only if something in it changes places. */
+/* Closes a map. Its nodes are kept only if something in it changes places. */
 static mp_status
 map_ends(walk *w, const frame *f)
 {
@@ -484,7 +484,7 @@ map_ends(walk *w, const frame *f)
     return status;
 }
 
-/* Opens a container that holds something. */
+/* Opens a container that is not empty. */
 static mp_status
 open_container(walk *w, const object *o, bool in_key)
 {
@@ -502,7 +502,7 @@ open_container(walk *w, const object *o, bool in_key)
     return MP_OK;
 }
 
-/* What is wrong with an object, apart from those that it holds. */
+/* Checks an object without its contents. */
 static mp_status
 check_object(const walk *w, const object *o, bool in_key)
 {
@@ -511,7 +511,7 @@ check_object(const walk *w, const object *o, bool in_key)
     return w->nodes || canonical_p(o) ? MP_OK : MP_E_FORM;
 }
 
-/* Passes over the head of the next object and its payload. */
+/* Passes over the head and the payload of the next object. */
 static mp_status
 object_begins(walk *w, bool *opened)
 {
@@ -531,7 +531,7 @@ object_begins(walk *w, bool *opened)
     return status;
 }
 
-/* Counts the object that ends here, and the containers that end with it; *whole when that was all. */
+/* Counts the object that ends here, and the containers that end with it; sets *whole if that was everything. */
 static mp_status
 object_ends(walk *w, bool *whole)
 {
@@ -579,7 +579,7 @@ write_bytes(mp_out *out, const uint8_t *from, const uint8_t *to)
     mp_out_write(out, from, (size_t)(to - from));
 }
 
-/* Writes one object without those that it holds. */
+/* Writes one object without its contents. */
 static void
 write_head(mp_out *out, const object *o)
 {
@@ -587,7 +587,7 @@ write_head(mp_out *out, const object *o)
     if (o->head.payload != o->next) mp_out_write(out, o->head.payload, o->head.n);
 }
 
-/* Writes the object at p, which has been walked over. Objects in a row that are as they should be are one copy. */
+/* Writes the object at p, which has been walked over. Adjacent objects that are canonical already are one copy. */
 static mp_status
 write_object(const uint8_t *p, const uint8_t *end, const node *nodes, mp_out *out)
 {

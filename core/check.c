@@ -29,7 +29,7 @@ check_ext(const mp_check *checks, const mp_head *head)
     return status == MP_OK && !known_ext_p(checks, head->ext_type) ? MP_E_UNKNOWN_EXT : status;
 }
 
-/* A float of which only the payload is known; it is behind a head of one byte. */
+/* True for a NaN. Only the payload of the float is known; a head of one byte precedes it. */
 static bool
 nan_p(const mp_head *head)
 {
@@ -39,7 +39,7 @@ nan_p(const mp_head *head)
     return mp_key_nan_p(&key);
 }
 
-/* What only a key is refused for. */
+/* The checks that apply to keys alone. */
 static mp_status
 check_key(const mp_check *checks, const mp_head *head)
 {

@@ -1,4 +1,4 @@
-/* Cursors: objects that hold no others are stepped over here, containers by the tape or, without one, by the walk. */
+/* Cursors. They step over leaves themselves, and over containers by the tape or, without one, by a walk. */
 #include "find.h"
 
 void
@@ -24,7 +24,7 @@ mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset)
     return MP_OK;
 }
 
-/* The head of the object that the bytes end in; all before it is well formed from at on. */
+/* The head of the object that the bytes end in; everything from at to it is well formed. */
 static size_t
 truncated_head(const mp_look *look, size_t at)
 {
@@ -37,7 +37,7 @@ truncated_head(const mp_look *look, size_t at)
     return (size_t)(p - look->bytes);
 }
 
-/* Over the next n objects, by a walk that is in the container already. */
+/* Over the next n objects, by a walk that begins inside the container. */
 static mp_status
 walk_over(mp_cursor *cursor, uint64_t n)
 {
@@ -67,7 +67,7 @@ container_over(mp_cursor *cursor)
     return status;
 }
 
-/* Over an object near the end of the bytes, or with its size in a field. */
+/* Over an object near the end of the bytes, or one whose size is in a field. */
 static mp_status
 head_over(mp_cursor *cursor)
 {
@@ -114,19 +114,7 @@ mp_cursor_pass(mp_cursor *cursor, uint64_t n)
     return status;
 }
 
-mp_status
-mp_cursor_leave(mp_cursor *cursor, mp_cursor *inner)
-{
-    mp_status status = mp_cursor_pass(inner, inner->left);
-
-    if (status != MP_OK) return status;
-    cursor->at = inner->at;
-    cursor->near = inner->near;
-    cursor->left--;
-    return MP_OK;
-}
-
-/* Whether a fixstr comes next, with many bytes ahead; *n is its length then. */
+/* True if a fixstr comes next, with many bytes ahead; sets *n to its length. */
 MP_INLINE bool
 fixstr_next_p(const mp_cursor *cursor, uint32_t *n)
 {
@@ -135,7 +123,7 @@ fixstr_next_p(const mp_cursor *cursor, uint32_t *n)
     return mp_ahead_p(p, cursor->look->bytes + cursor->look->size) && mp_fixstr_ahead_p(p, n);
 }
 
-/* Passes over a key and says whether it is the one looked for. */
+/* Passes over a key; *same is true if it is the key looked for. */
 MP_INLINE mp_status
 key_over(mp_cursor *cursor, const mp_key *key, bool *same)
 {

@@ -1,6 +1,6 @@
 /*
- * Looking into packed bytes without building anything: the objects of a container one after the other, the value of a
- * key, the n-th element.
+ * Looks into packed bytes without building anything: the objects of a container in turn, the value of a key, the n-th
+ * element.
  *
  *   uint64_t left[128];
  *   mp_look look;
@@ -12,7 +12,7 @@
  *   look.tape = &tape;                               // or NULL: pass over containers anew each time
  *   status = mp_cursor_open(&cursor, &look, offset); // cursor.kind, cursor.left
  *   status = mp_find(&cursor, &key, MP_FIND_FIRST, &value);
- *   if (status == MP_OK && value) ...                // the value's offset; 0 where there is no such key
+ *   if (status == MP_OK && value) ...                // the value's offset; 0 without such a key
  *
  *   while (cursor.left) {                            // every object; in a map keys and values in turn
  *       size_t from = cursor.at;
@@ -52,22 +52,16 @@ typedef struct {
     mp_kind kind;
 } mp_cursor;
 
-/* Opens the container at offset, which must be inside the bytes. Of what is none kind says what, and left is 0. */
+/* Opens the container at offset, which must be inside the bytes. For any other object, sets kind, and left to 0. */
 mp_status mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset);
 
 /* Passes over one object. The container must have one left. */
 mp_status mp_cursor_next(mp_cursor *cursor);
 
-/* Passes over n objects, or all that are left. cursor->left tells whether there is another one. */
+/* Passes over n objects, or all that are left. There is another one if cursor->left is not 0. */
 mp_status mp_cursor_pass(mp_cursor *cursor, uint64_t n);
 
-/*
- * Goes on behind the container that comes next, which inner was opened at: passes over what inner has left. A query
- * that descends into what it wants and leaves again looks at each byte once.
- */
-mp_status mp_cursor_leave(mp_cursor *cursor, mp_cursor *inner);
-
-/* What to do about a key that a map has twice. */
+/* What to do about a duplicate key. */
 typedef enum {
     MP_FIND_FIRST, /* stop at the first, which does not even pass over its value */
     MP_FIND_LAST,  /* go on to the end of the map: the one that unpacking keeps */
@@ -75,8 +69,8 @@ typedef enum {
 } mp_find_which;
 
 /*
- * Sets *value to the offset of a key's value, looking from where the cursor stands in its map; 0 without one. Keys are
- * the same as mp_key_compare has it. After MP_FIND_FIRST the cursor is at the value.
+ * Sets *value to the offset of a key's value, searching the map from the cursor's position; 0 without one. Keys are
+ * compared by mp_key_compare. After MP_FIND_FIRST the cursor is at the value.
  */
 mp_status mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value);
 

@@ -56,7 +56,7 @@ mp_key_compare(const mp_key *a, const mp_key *b)
     return order(a->kind, b->kind);
 }
 
-/* Of eight bytes or more the first and the last eight, of fewer all. */
+/* Hashes the first and the last eight bytes; all bytes if there are fewer than eight. */
 static uint64_t
 ends_of(const uint8_t *p, size_t n)
 {

@@ -9,7 +9,7 @@
 
 typedef struct {
     mp_kind kind;         /* UINT for an integer from 0 on, INT below 0, FLOAT64 for every float */
-    uint64_t bits;        /* of a number; of 0.0 for -0.0, too, which is eql? to it */
+    uint64_t bits;        /* of a number; those of 0.0 for -0.0 too, because they are eql? */
     const uint8_t *bytes; /* of a STR or BIN the payload, of an EXT, ARRAY or MAP the whole object */
     size_t n;
 } mp_key;
@@ -51,20 +51,20 @@ mp_key_special(mp_kind kind)
     return (mp_key){.kind = kind};
 }
 
-/* The key that is the object from p to end, which must be whole. */
+/* Reads the object from p to end, which must be whole, as a key. */
 mp_key mp_key_read(const uint8_t *p, const uint8_t *end);
 
 /*
- * An order of keys; 0 where they are the same key to a Ruby Hash. A str and a bin are where they have the same ASCII
- * bytes, since Ruby's Strings are. An ext, array or map is the same only as one that is encoded alike: only building
- * them tells more. A NaN is the same as one of the same bits, which to a Hash it is not.
+ * An order of keys; 0 if they are the same key to a Ruby Hash. A str and a bin are the same if they have the same ASCII
+ * bytes, because Ruby's Strings are. An ext, array or map is the same only as one with the same encoding: only building
+ * them tells more. A NaN is the same as one of the same bits; to a Hash it is not.
  */
 int mp_key_compare(const mp_key *a, const mp_key *b);
 
-/* A number that keys which compare as the same have in common. */
+/* A hash: equal keys have the same signature. */
 uint32_t mp_key_signature(const mp_key *key);
 
-/* Whether it is a float that is no number. */
+/* True for a NaN. */
 MP_INLINE bool
 mp_key_nan_p(const mp_key *key)
 {

@@ -1,25 +1,28 @@
-/* What a message may have at most, by what its heads declare. */
+/* Limits on what the heads of a message declare. */
 #ifndef MP_LIMIT_H
 #define MP_LIMIT_H
 
 #include "status.h"
 #include "wire.h"
 
-typedef struct {
-    uint64_t objects; /* in all of a message, keys and values counted apart */
-    uint32_t map;     /* pairs of one map */
-    uint32_t array;   /* elements of one array */
-    uint32_t string;  /* bytes of one str or bin */
-    uint32_t ext;     /* bytes of one ext */
-} mp_limits;
+#define MP_LIMIT_FIELD(X, STATUS, field, type, option, untrusted, unit, text) type field;
+typedef struct { MP_LIMITS_EACH(MP_LIMIT_FIELD, ) } mp_limits;
 
-#define MP_LIMITS_NONE ((mp_limits){UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX})
+#define MP_LIMIT_NONE(X, STATUS, field, type, option, untrusted, unit, text) (type)-1,
+#define MP_LIMITS_NONE ((mp_limits){MP_LIMITS_EACH(MP_LIMIT_NONE, )})
 
-/* Whether a status says that a limit is exceeded. */
+/* Which limit a status says is exceeded, counted in the order of the list; MP_LIMITS or more for another status. */
+MP_INLINE unsigned
+mp_limit_of(mp_status status)
+{
+    return (unsigned)status - (unsigned)MP_E_MAX_OBJECTS;
+}
+
+/* True if a status says that a limit is exceeded. */
 MP_INLINE bool
 mp_limit_p(mp_status status)
 {
-    return status >= MP_E_MAX_OBJECTS && status <= MP_E_MAX_EXT;
+    return mp_limit_of(status) < MP_LIMITS;
 }
 
 /* The objects that a head of that kind declares in its container. */
@@ -30,7 +33,7 @@ mp_declared_objects(mp_kind kind, uint32_t n)
     return kind == MP_ARRAY ? n : 0;
 }
 
-/* Whether n, as a head of that kind declares it, is too much: an MP_E_MAX_ status or MP_OK. */
+/* Checks n, as a head of that kind declares it: an MP_E_MAX_ status if it is too much, otherwise MP_OK. */
 MP_INLINE mp_status
 mp_limits_check(const mp_limits *limits, mp_kind kind, uint32_t n)
 {
@@ -45,8 +48,8 @@ mp_limits_check(const mp_limits *limits, mp_kind kind, uint32_t n)
 }
 
 /*
- * The same for a head of a message that has so many objects already, declared ones included; those that this one
- * declares are added. MP_E_MAX_OBJECTS when they are too many.
+ * The same for the next head of a message. *objects is how many the message has so far, declared ones included; those
+ * that this head declares are added. MP_E_MAX_OBJECTS if they are too many.
  */
 MP_INLINE mp_status
 mp_limits_pass(const mp_limits *limits, mp_kind kind, uint32_t n, uint64_t *objects)

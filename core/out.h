@@ -1,6 +1,6 @@
 /*
- * The append-only output window: reserve, write through the pointer, commit. Who owns the bytes behind
- * it is known only to the one callback that runs when the window is full.
+ * The append-only output window: reserve, write through the pointer, commit. Only the callback that runs when the
+ * window is full knows who owns the bytes.
  */
 #ifndef MP_OUT_H
 #define MP_OUT_H
@@ -33,7 +33,7 @@ mp_out_size(const mp_out *out)
     return (size_t)(out->pos - out->start);
 }
 
-/* Where n bytes may be written; they count only once mp_out_commit is told how far it went. */
+/* Room for n bytes; what is written there counts from mp_out_commit on. */
 MP_INLINE uint8_t *
 mp_out_reserve(mp_out *out, size_t n)
 {

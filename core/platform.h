@@ -29,7 +29,7 @@
     ((uint64_t)MP_SWAP32((uint32_t)((uint64_t)(x) & 0xffffffffu)) << 32 | MP_SWAP32((uint32_t)((uint64_t)(x) >> 32)))
 #endif
 
-/* A compiler that does not say is taken for little-endian: MSVC's targets all are. */
+/* Assume little-endian if the compiler does not say: all targets of MSVC are. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define MP_BE16(x) (x)
 #define MP_BE32(x) (x)
@@ -40,7 +40,7 @@
 #define MP_BE64(x) MP_SWAP64(x)
 #endif
 
-/* 1 in a build by which tests see stale bytes: see mp_poison. */
+/* 1 in a build in which tests can see stale bytes: see mp_poison. */
 #ifndef MP_CANARIES
 #define MP_CANARIES 0
 #endif
@@ -48,8 +48,8 @@
 #define MP_STATIC_ASSERT(name, condition) typedef char mp_assert_##name[(condition) ? 1 : -1]
 
 /*
- * Declares that n bytes hold nothing yet, or nothing that is still needed. With MP_CANARIES they become 0xc1, which no
- * message has as a head, so that a test sees where they come out; without, this does nothing.
+ * Declares that n bytes hold nothing yet, or nothing that is still needed. With MP_CANARIES they become 0xc1, which is
+ * never a head, so that a test sees if they get out; otherwise this does nothing.
  */
 MP_INLINE void
 mp_poison(void *bytes, size_t n)
@@ -83,7 +83,7 @@ mp_load64(const uint8_t *p)
     return MP_BE64(x);
 }
 
-/* Bytes as they are, in the order of the machine: to compare them. */
+/* Bytes in the order of the machine, to compare them. */
 
 MP_INLINE uint32_t
 mp_word32(const uint8_t *p)
@@ -155,8 +155,8 @@ mp_bits_of_double(double d)
 }
 
 /*
- * Copies n bytes, n small more often than not. Overlapping blocks of a fixed size instead of a call
- * of memcpy: strings of up to 32 bytes are most of what a message holds.
+ * Copies n bytes; n is usually small. Most of a message is strings of up to 32 bytes, for which overlapping blocks of a
+ * fixed size are faster than a call of memcpy.
  */
 MP_INLINE void
 mp_copy(uint8_t *to, const void *from_, size_t n)

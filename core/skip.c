@@ -1,4 +1,4 @@
-/* The one walk behind skip, validate, measure and split. */
+/* The one walk that skip, validate, measure and split share. */
 #include "skip.h"
 
 #include "timestamp.h"
@@ -18,7 +18,7 @@ mp_walk_init(mp_walk *walk, uint64_t *left, size_t max_depth)
     walk->deepest = 0;
 }
 
-/* What only mp_validate asks of a payload. */
+/* The check of a payload that only mp_validate makes. */
 static mp_status
 check_payload(const mp_head *head, const uint8_t *end)
 {
@@ -31,7 +31,7 @@ check_payload(const mp_head *head, const uint8_t *end)
     return mp_utf8_valid_p(head->payload, head->n) ? MP_OK : MP_E_UTF8;
 }
 
-/* Whether mp_validate has nothing against the object at p, which ends at end. */
+/* True if mp_validate accepts the object at p, which ends at end. */
 MP_INLINE bool
 leaf_valid_p(const uint8_t *p, const uint8_t *end)
 {
@@ -42,7 +42,7 @@ leaf_valid_p(const uint8_t *p, const uint8_t *end)
     return mp_head_read(p, end, &head) == MP_OK && check_payload(&head, end) == MP_OK;
 }
 
-/* Counts the object just passed, in depth containers, itself included when it is one that holds something. */
+/* Counts the object just passed, inside depth containers, including itself if it is one that is not empty. */
 MP_INLINE void
 count(mp_walk *walk, size_t depth)
 {
@@ -50,7 +50,7 @@ count(mp_walk *walk, size_t depth)
     if (depth > walk->deepest) walk->deepest = depth;
 }
 
-/* Takes one object from what is left; true when it was the last one. */
+/* Takes one object from those that are left; true if it was the last one. */
 MP_INLINE bool
 object_passed(mp_walk *walk)
 {
@@ -61,7 +61,7 @@ object_passed(mp_walk *walk)
     return true;
 }
 
-/* Moves *p over the open payload as far as bytes are there; true when that was all of it. */
+/* Moves *p over the open payload as far as there are bytes; true if that was all of it. */
 MP_INLINE bool
 payload_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end)
 {
@@ -86,8 +86,8 @@ container_open(mp_walk *walk, const mp_head *head)
 }
 
 /*
- * Reads the head at *p into the walk. A container that holds something is opened and *opened set; of
- * anything else only the payload is left to pass.
+ * Reads the head at *p into the walk. A container that is not empty is opened, and *opened set; of anything else, only
+ * the payload is left to pass.
  */
 MP_INLINE mp_status
 head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flags, const mp_limits *limits,
@@ -125,9 +125,9 @@ head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flag
 }
 
 /*
- * The walk inside of containers while many bytes are ahead, with the place in the innermost container in a register.
- * Goes nowhere from what has to be passed with care: a payload that does not end here, a bad head, a container too
- * many. True when that was all of the walk.
+ * The fast walk inside containers while many bytes are ahead, with the place in the innermost container in a register.
+ * Stops at whatever needs care: a payload that does not end here, a bad head, too many containers. True at the end of
+ * the walk.
  */
 MP_INLINE bool
 stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
@@ -244,7 +244,7 @@ mp_walk_missing(const mp_walk *walk, const uint8_t *p, const uint8_t *end)
     uint64_t missing = walk->payload ? walk->payload : mp_object_need(p, end) - (uint64_t)(end - p);
     size_t outermost = walk->depth > MP_MISSING_LEVELS ? walk->depth - MP_MISSING_LEVELS : 0, i;
 
-    /* Every object that is still to come, beside the one at hand, takes at least one byte. */
+    /* Every object that is still to come takes at least one byte, in addition to the current one. */
     for (i = outermost; i < walk->depth; i++) missing += walk->left[i] - 1;
     return missing;
 }

@@ -1,6 +1,10 @@
-/* One list of what can be wrong with bytes; the binding makes exceptions of it, the tests make names of it. */
+/* Everything that can be wrong with bytes, in one list. The binding turns it into exceptions, the tests into names. */
 #ifndef MP_STATUS_H
 #define MP_STATUS_H
+
+#include "limit_list.h"
+
+#define MP_LIMIT_STATUS(X, STATUS, field, type, option, untrusted, unit, text) X(MP_E_MAX_##STATUS, text)
 
 #define MP_STATUSES(X)                                                                 \
     X(MP_OK, "ok")                                                                     \
@@ -14,11 +18,7 @@
     X(MP_E_KEY_DEPTH, "containers are nested too deeply in map keys")                  \
     X(MP_E_FORM, "a value is not in its canonical form")                               \
     X(MP_E_KEY_ORDER, "map keys are not in canonical order")                           \
-    X(MP_E_MAX_OBJECTS, "a message has too many objects")                              \
-    X(MP_E_MAX_MAP, "a map is too large")                                              \
-    X(MP_E_MAX_ARRAY, "an array is too large")                                         \
-    X(MP_E_MAX_STRING, "a str or bin is too long")                                     \
-    X(MP_E_MAX_EXT, "an ext is too long")                                              \
+    MP_LIMITS_EACH(MP_LIMIT_STATUS, X)                                                 \
     X(MP_E_TAPE_RANGE, "a message of 4 GiB or more has no tape")                       \
     X(MP_E_NO_ROOM, "there is no memory for more")                                     \
     X(MP_E_DUPLICATE_KEY, "a map has the same key twice")                              \

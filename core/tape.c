@@ -14,10 +14,10 @@ mp_tape_init(mp_tape *tape, const uint8_t *bytes, size_t size, uint32_t max_dept
     return tape->status;
 }
 
-/* More objects than a message that has a tape has bytes; keys and values in turn. */
+/* More objects than a message with a tape has bytes; even, so that keys and values alternate. */
 #define ENDLESS (UINT32_MAX - 1)
 
-/* The objects of a container as an entry has them: one that declares more has no end. */
+/* The number of objects that an entry holds for a container: one that declares more never ends. */
 MP_INLINE uint32_t
 held_objects(uint64_t held)
 {
@@ -46,9 +46,9 @@ container_close(mp_tape *tape)
     }
 }
 
-/* MP_E_NO_ROOM also while grow is at work, which may not return. */
-mp_status
-mp_tape_make_room(mp_tape *tape, uint32_t n)
+/* Has n unused entries after count, or returns MP_E_NO_ROOM: also the status while grow runs, which may not return. */
+static mp_status
+make_room(mp_tape *tape, uint32_t n)
 {
     mp_status status = tape->status;
 
@@ -67,7 +67,7 @@ kind_at(const mp_tape *tape, uint32_t offset)
     return (mp_kind)MP_WIRE[tape->bytes[offset]].kind;
 }
 
-/* Whether the innermost container is a map and a key comes next. */
+/* True if the innermost container is a map and a key comes next. */
 static bool
 key_next_p(const mp_tape *tape)
 {
@@ -76,14 +76,67 @@ key_next_p(const mp_tape *tape)
     return tape->depth && entry->next % 2 == 0 && kind_at(tape, entry->offset) == MP_MAP;
 }
 
-/* Takes one object from what is still to come; closes what has no more. */
+/* Over an object that the walk has passed. */
+static mp_status
+passed_over(mp_tape *tape, size_t *at, uint32_t *near)
+{
+    const uint8_t *p = tape->bytes + *at, *end = tape->bytes + tape->at;
+    mp_head head = {.kind = MP_NEVER};
+    uint64_t held;
+
+    if (mp_ahead_p(p, end) && mp_step_over(&p, end, &held) == MP_STEP_LEAF) {
+        *at = (size_t)(p - tape->bytes);
+        return MP_OK;
+    }
+    mp_head_read(tape->bytes + *at, end, &head);
+    if (mp_declared_objects(head.kind, head.n)) return mp_tape_over(tape, *at, near, at);
+    *at = (size_t)(head.payload - tape->bytes) + mp_payload_size(&head);
+    return MP_OK;
+}
+
+/* Makes entries of the keys of a map with n pairs, from its first object on. */
+static mp_status
+collect_keys(mp_tape *tape, mp_tape_entry *keys, size_t at, uint32_t n)
+{
+    uint32_t near = tape->innermost + 1;
+    mp_status status = MP_OK;
+
+    while (n-- && status == MP_OK) {
+        size_t from = at;
+
+        status = passed_over(tape, &at, &near);
+        if (status != MP_OK) break;
+        *keys++ = mp_unique_entry(tape->bytes, from, at);
+        status = passed_over(tape, &at, &near);
+    }
+    return status;
+}
+
+/* MP_E_DUPLICATE_KEY if the innermost container, which has no more objects to come, is a map that has a key twice. */
+static mp_status
+check_unique_keys(mp_tape *tape)
+{
+    mp_head head = {.kind = MP_NEVER};
+    mp_status status;
+    size_t first;
+
+    mp_head_read(tape->bytes + tape->entries[tape->innermost].offset, tape->bytes + tape->at, &head);
+    if (head.kind != MP_MAP || head.n < 2) return MP_OK;
+    first = (size_t)(head.payload - tape->bytes);
+    status = make_room(tape, head.n);
+    if (status == MP_OK) status = collect_keys(tape, tape->entries + tape->count, first, head.n);
+    if (status != MP_OK) return status;
+    return mp_unique_twice_p(tape->bytes, tape->entries + tape->count, head.n) ? MP_E_DUPLICATE_KEY : MP_OK;
+}
+
+/* Takes one object from those still to come; closes containers that have no more. */
 static mp_status
 object_passed(mp_tape *tape)
 {
     mp_status status = MP_OK;
 
     while (status == MP_OK && tape->depth && !--tape->entries[tape->innermost].next) {
-        if (tape->checks && tape->checks->unique_keys) status = mp_unique_keys(tape);
+        if (tape->checks && tape->checks->unique_keys) status = check_unique_keys(tape);
         if (status == MP_OK) container_close(tape);
     }
     return status;
@@ -113,7 +166,7 @@ head_passed(mp_tape *tape)
 {
     const uint8_t *end = tape->bytes + tape->size;
     mp_head head = {.kind = MP_NEVER};
-    mp_status status = mp_tape_make_room(tape, 1);
+    mp_status status = make_room(tape, 1);
 
     if (status == MP_OK) status = mp_head_read(tape->bytes + tape->at, end, &head);
     if (status == MP_OK && tape->checks) {
@@ -126,11 +179,11 @@ head_passed(mp_tape *tape)
     return object_passed(tape);
 }
 
-/* Where a stride is, for registers. */
+/* The state of a stride, held in registers. */
 typedef struct {
     const uint8_t *bytes, *p;
-    mp_tape_entry *entries, *entry, *unused; /* all of them, that of the innermost container, the first free one */
-    const mp_tape_entry *limit;              /* behind the last free one */
+    mp_tape_entry *entries, *entry, *unused; /* all of them, the innermost container's, the first free one */
+    const mp_tape_entry *limit;              /* the end of the free ones */
     uint32_t left, depth_left, keep;
 } strider;
 
@@ -148,7 +201,7 @@ strider_of(const mp_tape *tape)
                      .keep = tape->keep};
 }
 
-/* Has the tape go on where the stride ends. */
+/* Lets the tape continue where the stride ends. */
 MP_INLINE void
 strider_settle(const strider *s, mp_tape *tape)
 {
@@ -169,7 +222,7 @@ strider_open(strider *s, const uint8_t *head, uint32_t left)
     s->left = left;
 }
 
-/* As container_close, but for what is told of the container around it, which it returns. */
+/* As container_close, but returns the entry of the enclosing container, which becomes the innermost. */
 MP_INLINE mp_tape_entry *
 strider_close(strider *s)
 {
@@ -185,7 +238,7 @@ strider_close(strider *s)
     return around;
 }
 
-/* Passes over the objects of a container of two floats. *p is behind a head where mp_ahead_p is true. */
+/* Passes over the objects of a container of two floats. *p follows a head where mp_ahead_p is true. */
 MP_INLINE void
 point_over(const uint8_t **p, uint32_t *left)
 {
@@ -195,8 +248,8 @@ point_over(const uint8_t **p, uint32_t *left)
 }
 
 /*
- * Passes over the objects that a container starts with, left of them at most, up to one that holds others. Most
- * containers hold no others: they get no entry that would be taken back.
+ * Passes over the leading objects of a container, at most *left, up to one that holds others. Most containers hold no
+ * others and get no entry, which would only be removed again.
  */
 MP_INLINE void
 leaves_over(const uint8_t **p, const uint8_t *end, uint32_t *left)
@@ -210,14 +263,14 @@ leaves_over(const uint8_t **p, const uint8_t *end, uint32_t *left)
     }
 }
 
-/* Whether a map is the innermost container and the object that comes next is a key. */
+/* True if the innermost container is a map and the next object is a key. */
 MP_INLINE bool
 strider_key_p(const strider *s)
 {
     return s->left % 2 == 0 && MP_WIRE[s->bytes[s->entry->offset]].kind == MP_MAP;
 }
 
-/* Whether no check refuses the object from head to s->p, which holds no others; false where that takes more looking. */
+/* True if no check refuses the leaf from head to s->p; false also if that needs a closer look. */
 MP_INLINE bool
 leaf_accepted_p(const strider *s, const uint8_t *head, const mp_check *checks)
 {
@@ -242,7 +295,7 @@ leaf_accepted_p(const strider *s, const uint8_t *head, const mp_check *checks)
     }
 }
 
-/* The same for a container that holds so many objects. */
+/* The same for a container that holds that many objects. */
 MP_INLINE bool
 container_accepted_p(const strider *s, const uint8_t *head, uint64_t held, const mp_tape *tape)
 {
@@ -260,20 +313,20 @@ step_accepted_p(const strider *s, const uint8_t *head, mp_step step, uint64_t he
     return leaf_accepted_p(s, head, tape->checks);
 }
 
-/* Whether nothing is wrong with the keys of the innermost container, which has no more objects to come. */
+/* True if the keys of the innermost container, which has no more objects to come, are unique. */
 static bool
 strider_keys_unique_p(strider *s, mp_tape *tape)
 {
     s->entry->next = 0;
     strider_settle(s, tape);
-    tape->status = mp_unique_keys(tape);
+    tape->status = check_unique_keys(tape);
     *s = strider_of(tape);
     return tape->status == MP_OK;
 }
 
 /*
- * The walk inside of containers while many bytes are ahead of stop, with the place in the innermost one in registers.
- * Ends when bottom, an open container, is closed, and where head_passed has to take care. checked is a constant of each
+ * The fast walk inside containers while many bytes are ahead of stop, with the place in the innermost one in registers.
+ * Ends when bottom, an open container, is closed, and where head_passed has to take over. checked is a constant in each
  * caller.
  */
 MP_INLINE void
@@ -335,7 +388,7 @@ stride_checked(mp_tape *tape, uint32_t stop, uint32_t bottom)
     stride(tape, stop, bottom, true);
 }
 
-/* On to stop, or until fewer than depth containers are open, of which bottom is the last. */
+/* Walks to stop, or until fewer than depth containers are open, of which bottom is the last. */
 static void
 walk(mp_tape *tape, uint32_t stop, uint32_t bottom, uint32_t depth)
 {
@@ -349,7 +402,7 @@ walk(mp_tape *tape, uint32_t stop, uint32_t bottom, uint32_t depth)
     }
 }
 
-/* Walks until a container that is open is not. */
+/* Walks until an open container is closed. */
 static void
 walk_out_of(mp_tape *tape, uint32_t container, uint32_t depth)
 {
@@ -357,7 +410,7 @@ walk_out_of(mp_tape *tape, uint32_t container, uint32_t depth)
     if (tape->status == MP_OK && tape->depth >= depth) tape->status = MP_E_TRUNCATED;
 }
 
-/* Walks over the object that comes next. */
+/* Walks over the next object. */
 static void
 walk_over(mp_tape *tape)
 {
@@ -375,7 +428,7 @@ mp_tape_finish(mp_tape *tape)
     return tape->status;
 }
 
-/* The first entry at offset or behind it. */
+/* The first entry at offset or after it. */
 static uint32_t
 entry_from(const mp_tape *tape, uint32_t offset)
 {
@@ -389,7 +442,7 @@ entry_from(const mp_tape *tape, uint32_t offset)
     return from;
 }
 
-/* Walks out of the open container of an entry, which may lose its entry by that. */
+/* Walks out of the open container of an entry, which may lose its entry thereby. */
 static void
 finish_open(mp_tape *tape, uint32_t container)
 {
@@ -399,7 +452,7 @@ finish_open(mp_tape *tape, uint32_t container)
     walk_out_of(tape, container, depth);
 }
 
-/* Over a container of the indexed part that has no entry, for which it is too small. */
+/* Over a container of the indexed part that is too small for an entry. */
 static mp_status
 small_over(const mp_tape *tape, uint32_t offset, size_t *end)
 {
@@ -414,7 +467,7 @@ small_over(const mp_tape *tape, uint32_t offset, size_t *end)
     return status;
 }
 
-/* Walks up to the object at offset; MP_E_TRUNCATED where there is none. */
+/* Walks up to the object at offset; MP_E_TRUNCATED if there is none. */
 static mp_status
 walk_up_to(mp_tape *tape, uint32_t offset)
 {
@@ -424,7 +477,7 @@ walk_up_to(mp_tape *tape, uint32_t offset)
     return tape->at == offset && (tape->depth || !offset) ? MP_OK : MP_E_TRUNCATED;
 }
 
-/* Over a container that the walk has not come to. */
+/* Over a container that the walk has not reached. */
 static mp_status
 far_over(mp_tape *tape, uint32_t offset, uint32_t *near, size_t *end)
 {
@@ -437,7 +490,7 @@ far_over(mp_tape *tape, uint32_t offset, uint32_t *near, size_t *end)
     return tape->status;
 }
 
-/* Whether an entry is the first one at offset or behind it. */
+/* True if an entry is the first one at offset or after it. */
 MP_INLINE bool
 entry_from_p(const mp_tape *tape, uint32_t entry, uint32_t offset)
 {

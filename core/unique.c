@@ -1,7 +1,7 @@
-/* The keys of a map, sorted in unused entries of its tape. */
+/* Sorts the keys of a map in entries of a tape, whose offset and end are those of the key and next its signature. */
 #include "unique.h"
 
-#include "find.h"
+#include "key.h"
 
 static MP_NOINLINE int
 compare_bytes(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
@@ -13,7 +13,6 @@ compare_bytes(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry 
     return mp_key_compare(&keys[0], &keys[1]);
 }
 
-/* Entries as keys: offset and end are those of the key, next is its signature. */
 MP_INLINE int
 compare(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
 {
@@ -52,10 +51,10 @@ sort(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
     }
 }
 
-/* So many bits that of 16 different keys, 15 times in 16, no two have the same. */
+/* With this many bits, 16 different keys set 16 different ones 15 times in 16. */
 enum { BITS_LOG2 = 11, BITS = 1 << BITS_LOG2 };
 
-/* Whether a few keys differ already in some bits of their signatures, so that there is nothing to sort. */
+/* True if the keys differ in a few bits of their signatures already: nothing has to be sorted. */
 static bool
 bits_differ_p(const mp_tape_entry *keys, size_t n)
 {
@@ -70,9 +69,8 @@ bits_differ_p(const mp_tape_entry *keys, size_t n)
     return true;
 }
 
-/* Whether there are two that are the same. */
-static bool
-twice_p(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
+bool
+mp_unique_twice_p(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
 {
     size_t i;
 
@@ -84,44 +82,10 @@ twice_p(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
     return false;
 }
 
-static mp_tape_entry
-key_entry(const uint8_t *bytes, size_t from, size_t to)
+mp_tape_entry
+mp_unique_entry(const uint8_t *bytes, size_t from, size_t to)
 {
     mp_key key = mp_key_read(bytes + from, bytes + to);
 
     return (mp_tape_entry){.offset = (uint32_t)from, .end = (uint32_t)to, .next = mp_key_signature(&key)};
-}
-
-/* The objects are there, so that no status but MP_OK comes back. */
-static mp_status
-collect(mp_cursor *cursor, mp_tape_entry *keys)
-{
-    mp_status status = MP_OK;
-
-    while (cursor->left && status == MP_OK) {
-        size_t from = cursor->at;
-
-        status = mp_cursor_next(cursor);
-        if (status != MP_OK) break;
-        *keys++ = key_entry(cursor->look->bytes, from, cursor->at);
-        status = mp_cursor_next(cursor);
-    }
-    return status;
-}
-
-mp_status
-mp_unique_keys(mp_tape *tape)
-{
-    mp_look look = {.bytes = tape->bytes, .size = tape->at, .tape = tape};
-    mp_cursor cursor;
-    mp_status status = mp_cursor_open(&cursor, &look, tape->entries[tape->innermost].offset);
-    size_t n;
-
-    if (status != MP_OK || cursor.kind != MP_MAP || cursor.left < 4) return status;
-    n = (size_t)(cursor.left / 2);
-    cursor.near = tape->innermost + 1;
-    status = mp_tape_make_room(tape, (uint32_t)n);
-    if (status == MP_OK) status = collect(&cursor, tape->entries + tape->count);
-    if (status != MP_OK) return status;
-    return twice_p(tape->bytes, tape->entries + tape->count, n) ? MP_E_DUPLICATE_KEY : MP_OK;
 }

@@ -7,7 +7,7 @@ continuation_p(uint8_t byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* Bytes of the valid sequence at p, or 0. */
+/* The length of the valid sequence at p, or 0. */
 static size_t
 sequence_length(const uint8_t *p, const uint8_t *end)
 {
@@ -30,7 +30,7 @@ sequence_length(const uint8_t *p, const uint8_t *end)
     return lead <= 0xf4 ? 4 : 0;
 }
 
-/* Whether n bytes at p, fewer than eight, are ASCII: loads that overlap instead of a loop. */
+/* True if n bytes at p, fewer than eight, are ASCII: by overlapping loads instead of a loop. */
 MP_INLINE bool
 few_ascii_p(const uint8_t *p, size_t n)
 {

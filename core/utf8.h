@@ -1,4 +1,4 @@
-/* Whether bytes are UTF-8 as RFC 3629 has it: no surrogates, no overlong forms, nothing above U+10FFFF. */
+/* UTF-8 as RFC 3629 defines it: no surrogates, no overlong forms, nothing above U+10FFFF. */
 #ifndef MP_UTF8_H
 #define MP_UTF8_H
 

@@ -1,6 +1,6 @@
 /*
- * Head bytes: read one, write one. The only file that knows how MessagePack looks on the wire, and the
- * only one that checks whether bytes are there before it reads them.
+ * Head bytes: reads and writes them. The only file that knows what MessagePack looks like on the wire, and the only one
+ * that checks that bytes are present before it reads them.
  */
 #ifndef MP_WIRE_H
 #define MP_WIRE_H
@@ -13,11 +13,11 @@
 #define MP_HEAD_MAX 9
 
 /*
- * A head in two steps, for a loop that dispatches on its kind: mp_row_read, the one check that the head is
- * there, and then what its kind has of these. The caller must not ask for what the kind does not have.
+ * A head in two steps, for a loop that dispatches on its kind: mp_row_read makes the one check that the head is there,
+ * and then come the readers that fit its kind. The caller must not use one that does not.
  */
 
-/* The row of the head at p, which must not be behind end. MP_E_TRUNCATED when the head does not end before end. */
+/* The row of the head at p, which must not be after end. MP_E_TRUNCATED if the head is not there as a whole. */
 MP_INLINE mp_status
 mp_row_read(const uint8_t *p, const uint8_t *end, mp_wire_row *row)
 {
@@ -70,7 +70,7 @@ mp_row_count(const uint8_t *p, mp_wire_row row)
     }
 }
 
-/* The bytes of an EXT, as declared; without its type. */
+/* The bytes of an EXT, as declared, without its type. */
 MP_INLINE uint32_t
 mp_row_ext_count(const uint8_t *p, mp_wire_row row)
 {
@@ -89,14 +89,14 @@ mp_row_ext_type(const uint8_t *p, mp_wire_row row)
     return (int8_t)p[row.head - 1];
 }
 
-/* Whether a payload of n bytes at p ends before end. */
+/* True if all n bytes of a payload at p are before end. */
 MP_INLINE bool
 mp_payload_present_p(const uint8_t *p, uint32_t n, const uint8_t *end)
 {
     return MP_LIKELY(n <= (size_t)(end - p));
 }
 
-/* One head, taken apart. What a kind does not have is zero. */
+/* The parts of a head. Those that its kind does not have are zero. */
 typedef struct {
     mp_kind kind;
     int8_t ext_type;         /* EXT */
@@ -104,7 +104,7 @@ typedef struct {
     const uint8_t *payload;  /* what follows the head: the payload, the first element, the next object */
 } mp_head;
 
-/* All of a head but the value of a number. MP_E_TRUNCATED as mp_row_read, MP_E_BAD_HEAD at 0xc1. */
+/* Reads all of a head except the value of a number. MP_E_TRUNCATED as mp_row_read; MP_E_BAD_HEAD at 0xc1. */
 MP_INLINE mp_status
 mp_head_read(const uint8_t *p, const uint8_t *end, mp_head *head)
 {
@@ -135,7 +135,7 @@ mp_head_read(const uint8_t *p, const uint8_t *end, mp_head *head)
     return MP_OK;
 }
 
-/* The bytes of the payload that follows a head: 0 where there is none. */
+/* The size of the payload that follows a head; 0 if there is none. */
 MP_INLINE uint32_t
 mp_payload_size(const mp_head *head)
 {
@@ -143,15 +143,15 @@ mp_payload_size(const mp_head *head)
 }
 
 /*
- * A walk that looks into nothing, in steps. Where MP_AHEAD bytes are there, so is every head, and every object whose
- * size its first byte tells, of which the longest is a fixstr of 31: one check for all of that.
+ * A walk in steps that looks at no payload. If there are MP_AHEAD bytes, every head is whole, and so is every object
+ * whose first byte tells its size, of which the longest is a fixstr of 31: one check for all of that.
  */
 #define MP_AHEAD 32
 
 typedef enum {
     MP_STEP_LEAF,      /* went over an object that holds no others */
     MP_STEP_CONTAINER, /* went over the head of a container, whose objects come next */
-    MP_STEP_NONE,      /* went nowhere: the payload does not end here, or 0xc1 */
+    MP_STEP_NONE,      /* went nowhere: the payload is not whole, or 0xc1 */
 } mp_step;
 
 MP_INLINE bool
@@ -168,8 +168,8 @@ mp_row_ahead(const uint8_t *p)
 }
 
 /*
- * FIXINT, UINT, INT, where mp_ahead_p is true; a UINT from 2^63 on comes out negative. No CPU foretells the sizes of
- * numbers in a row: there is no branch on them.
+ * FIXINT, UINT, INT, where mp_ahead_p is true; a UINT of 2^63 or more comes out negative. There is no branch on the
+ * size of a number, because branch predictors miss it.
  */
 MP_INLINE int64_t
 mp_int_ahead(const uint8_t *p, mp_wire_row row)
@@ -184,7 +184,7 @@ mp_int_ahead(const uint8_t *p, mp_wire_row row)
 /* The longest payload of a fixstr. */
 #define MP_FIXSTR_MAX 31
 
-/* Whether a fixstr is at p, where mp_ahead_p is true; then *n is the length of its payload. */
+/* True if there is a fixstr at p, where mp_ahead_p is true; then *n is the length of its payload. */
 MP_INLINE bool
 mp_fixstr_ahead_p(const uint8_t *p, uint32_t *n)
 {
@@ -194,14 +194,14 @@ mp_fixstr_ahead_p(const uint8_t *p, uint32_t *n)
 
 #define MP_TWO_FLOAT64 18
 
-/* Whether two float64 are at p, as in points of a map, behind a head where mp_ahead_p is true. */
+/* True if there are two float64 at p, such as coordinates, after a head where mp_ahead_p is true. */
 MP_INLINE bool
 mp_two_float64_p(const uint8_t *p)
 {
     return p[0] == 0xcb && p[MP_TWO_FLOAT64 / 2] == 0xcb;
 }
 
-/* The step over a head that has its size or count in a field. */
+/* The step over a head with its size or count in a field. */
 MP_INLINE mp_step
 mp_step_over_field(const uint8_t **p, const uint8_t *end, uint64_t *held)
 {
@@ -219,8 +219,8 @@ mp_step_over_field(const uint8_t **p, const uint8_t *end, uint64_t *held)
 }
 
 /*
- * One step from *p, where mp_ahead_p is true; *held is how many objects a container holds. It asks in branches, the
- * most frequent first, and not MP_WIRE: a CPU that foretells a branch goes on at once, but has to wait for a row
+ * One step from *p, where mp_ahead_p is true; *held is how many objects a container holds. Branches, the most frequent
+ * first, instead of a look at MP_WIRE: after a predicted branch the CPU continues at once, but it has to wait for a row
  * before it knows where the next object is.
  */
 MP_INLINE mp_step
@@ -273,14 +273,14 @@ mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
     }
 }
 
-/* Bytes that the head at p has, its length field included; 1 where there is nothing at p. */
+/* The size of the head at p, including its length field; 1 if there is nothing at p. */
 MP_INLINE size_t
 mp_head_need(const uint8_t *p, const uint8_t *end)
 {
     return p == end ? 1 : MP_WIRE[*p].head;
 }
 
-/* The same with the payload of a STR, BIN or EXT. */
+/* The same, plus the payload of a STR, BIN or EXT. */
 MP_INLINE uint64_t
 mp_object_need(const uint8_t *p, const uint8_t *end)
 {
@@ -291,8 +291,8 @@ mp_object_need(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * Writers. Each writes at p, where MP_HEAD_MAX bytes must be free, the shortest encoding there is, and
- * returns the address behind it.
+ * Writers. Each writes the shortest encoding at p, where MP_HEAD_MAX bytes must be free, and returns the address after
+ * it.
  */
 
 MP_INLINE uint8_t *

@@ -61,6 +61,16 @@ class BundledTypesTest < Minitest::Test
     end
   end
 
+  def test_seconds_and_nanoseconds_that_are_no_integers_are_a_type_error_that_names_them
+    [["5", 0, "seconds", "String"], [0, nil, "nanoseconds", "NilClass"]].each do |sec, nsec, what, found|
+      stamp = Manypack::Timestamp.new(sec, nsec)
+      message = "the #{what} of a timestamp must be an Integer, got #{found}"
+      assert_equal message, assert_raises(TypeError) { stamp.to_msgpack_ext }.message
+      assert_equal "#{message}, at $[0]", assert_raises(TypeError) { Manypack.pack([stamp], timestamp: true) }.message
+    end
+    assert_equal "\0\0\0\x05", Manypack::Timestamp.to_msgpack_ext(5.9, 0.0)
+  end
+
   def test_a_body_of_no_timestamp_is_malformed
     ["", "\0" * 3, "\0" * 5, "\0" * 16, "\xFF" * 8, ("\xFF".b * 4) + ("\0" * 8)].each do |body|
       assert_raises(Manypack::MalformedFormatError) { Manypack::Timestamp.from_msgpack_ext(body.b) }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The benchmark from its command line to its file of measurements, on the smallest case, and what it makes of figures.
+# The benchmarks from their command lines to their figures, on the smallest cases, and what the report makes of figures.
 require "minitest/autorun"
 require "open3"
 require "rbconfig"
@@ -11,6 +11,7 @@ require_relative "../support/languages"
 
 class BenchTest < Minitest::Test
   BENCH = File.expand_path("../bench.rb", __dir__)
+  PARALLEL = File.expand_path("../parallel.rb", __dir__)
 
   def test_a_case_is_measured_beside_another_and_the_floor
     Tempfile.create("results") do |file|
@@ -38,6 +39,16 @@ class BenchTest < Minitest::Test
       assert_operator results.ratio("start", "start", "ruby --disable-gems", "floor").median, :<, 1
       assert_operator results.find("start", "start", "ruby --disable-gems").times.size, :>=, 10
     end
+  end
+
+  def test_each_way_of_parallel_is_measured_beside_the_ceiling_and_the_costs_of_a_run
+    output, status = Open3.capture2e(RbConfig.ruby, "-Ilib", PARALLEL, "--megabytes", "1", "--rounds", "1",
+                                     "--workers", "2", "--only", "result|start")
+    assert_predicate status, :success?, output
+    ["Inline     | 1", "Ceiling    | 2", "Ractors    | 2", "Processes  | 2"].each do |row|
+      assert_match(/^\| #{Regexp.escape(row).gsub(/(\\ )+/, " +")} +\| \d+ +\| \d+\.\d\d/, output)
+    end
+    assert_match(/^a run of 2 processes .*: \d+\.\d ms; memory that only one worker has: \d+\.\d MB/, output)
   end
 
   def test_every_group_is_in_the_report

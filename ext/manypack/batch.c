@@ -34,7 +34,7 @@ stop_get(VALUE self)
     return stop;
 }
 
-/* A plain read, once for each message: a Ractor that sees the flag late works on one message more. */
+/* A plain read, once for each message: a Ractor that sees the flag late only works on one more message. */
 static bool
 stopped_p(VALUE self)
 {
@@ -68,7 +68,7 @@ rb_stop_set_p(VALUE self)
 
 typedef struct {
     VALUE bytes;        /* a frozen String */
-    size_t start, size; /* of its bytes that are whole messages; the last one may be incomplete */
+    size_t start, size; /* the messages in bytes; the last one may be incomplete */
     VALUE codec, stop;
     size_t origin; /* offset of the first byte in the whole input */
     size_t offset; /* of the current message in the whole input */
@@ -101,7 +101,7 @@ batch_memsize(const void *ptr)
     return mp_typed_memsize(sizeof(mp_batch));
 }
 
-/* Not shareable: it holds how far one Ractor has got. */
+/* Not shareable: it is the position of one Ractor. */
 static const rb_data_type_t batch_type = {
     .wrap_struct_name = "Manypack::Parallel::Batch",
     .function =
@@ -121,8 +121,8 @@ batch_get(VALUE self)
 /*
  * call-seq: Batch.new(bytes, start, size, offset, codec, stop) -> batch
  *
- * Of the size bytes from start on of a String, which are at that offset in the whole input. RangeError if the String
- * has fewer.
+ * Creates a Batch of `size` bytes starting at `start` of a String, at that offset in the whole input. RangeError if the
+ * String has fewer.
  */
 static VALUE
 rb_batch_s_new(VALUE klass, VALUE bytes, VALUE first, VALUE length, VALUE offset, VALUE codec, VALUE stop)

@@ -3,7 +3,7 @@
 
 enum { CHUNK_BYTES = 4 };
 
-/* The least significant chunk first, the most significant byte of each first. */
+/* The least significant chunk first; in each chunk, the most significant byte first. */
 enum { CHUNKS = INTEGER_PACK_LSWORD_FIRST | INTEGER_PACK_MSBYTE_FIRST };
 
 /*

@@ -79,7 +79,7 @@ size_t mp_buffer_write_to(VALUE self, VALUE io);
 /* Writes all bytes to the Buffer's own io, if it has one. */
 void mp_buffer_flush(VALUE self);
 
-/* Says if nobody is at work on it and no user code made it its own. */
+/* True if idle and user code has not changed the object itself. */
 bool mp_buffer_reusable_p(VALUE self);
 
 /* Closes it too, but keeps a small block for the next owner, who reopens it. */

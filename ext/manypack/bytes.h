@@ -2,15 +2,15 @@
  * A queue of bytes, in chunks: long Strings are kept by reference, short ones are collected in a block of the queue's
  * own. No user code runs in here.
  *
- * A queue is part of an object, its owner. Functions that take the owner, too, may run the collector or refer to a
- * String: they keep the owner in its place and tell the collector what it refers to.
+ * A queue is part of an object, its owner. Functions that also take the owner may allocate or store a String: they pin
+ * the owner and issue its write barrier.
  */
 #ifndef MANYPACK_BYTES_H
 #define MANYPACK_BYTES_H
 
 #include "support.h"
 
-/* len bytes from at on, of a String that never changes, or where str is 0 of a block that the queue owns. */
+/* `len` bytes starting at `at`: of a String that never changes or, if str is 0, of a block that the queue owns. */
 typedef struct {
     VALUE str;
     uint8_t *block;

@@ -96,8 +96,8 @@ mp_default_codec_set(VALUE codec)
 {
     mp_types_make_common(codec_get(codec)->types);
     /*
-     * Other Ractors may still use it after it is replaced. If it cannot be shared, it belongs to the main Ractor, which
-     * since 4.1 collects without regard to the others.
+     * Other Ractors may still use it after it is replaced. If it cannot be shared, it belongs to the main Ractor, whose
+     * collector does not ask the others since Ruby 4.1.
      */
     if (!RB_OBJ_SHAREABLE_P(codec)) rb_gc_register_mark_object(codec);
     default_codec = codec;
@@ -133,7 +133,7 @@ written(VALUE self)
     written_list(self, types->unpackers, types->unpacker_count);
 }
 
-/* A Codec to be filled and sealed, with the options and types of from unless that is 0. */
+/* A Codec to be filled and then sealed; it starts with the options and types of from, unless that is 0. */
 static VALUE
 codec_new(VALUE from)
 {
@@ -150,7 +150,7 @@ codec_new(VALUE from)
     return self;
 }
 
-/* Gives a Codec that is not sealed its own copy of the types, to be changed. */
+/* Gives a Codec that is not sealed its own copy of the types, which may be changed. */
 static mp_types *
 own_types(VALUE self)
 {

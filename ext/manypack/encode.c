@@ -52,7 +52,7 @@ encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
              rb_absint_numwords(obj, 1, NULL) + RBIGNUM_NEGATIVE_P(obj), mp_path(e->place));
 }
 
-/* Says if a payload becomes a chunk of its own in the Buffer. */
+/* True if a payload becomes a chunk of its own in the Buffer. */
 MP_INLINE bool
 by_reference_p(const mp_encoder *e, size_t n)
 {
@@ -140,7 +140,7 @@ to_utf8(VALUE string)
     return rb_str_encode(string, rb_enc_from_encoding(mp_utf8), 0, Qnil);
 }
 
-/* Says if text must be transcoded: compatibility_mode writes the bytes of every String as they are. */
+/* True if text must be transcoded: compatibility_mode writes the bytes of every String as they are. */
 static bool
 transcoded_p(const mp_encoder *e, VALUE string, int index)
 {

@@ -186,30 +186,33 @@ mp_raise_same_hash(size_t allowed, size_t offset)
     raise_limit("max_same_hash", allowed, allowed + 1, text, offset);
 }
 
+typedef struct {
+    const char *option, *unit;
+} limit_words;
+
+#define LIMIT_WORDS(X, STATUS, field, type, option, untrusted, unit, text) {option, unit},
+static const limit_words words_of_limits[] = {MP_LIMITS_EACH(LIMIT_WORDS, )};
+
+#define LIMIT_VALUE(limits, STATUS, field, type, option, untrusted, unit, text) (limits)->field,
+
 void
 mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_blame blame)
 {
+    const uint64_t allowed[] = {MP_LIMITS_EACH(LIMIT_VALUE, limits)};
+    unsigned limit = mp_limit_of(status);
+    const limit_words *words = &words_of_limits[limit];
     size_t offset = blame.origin + (size_t)(blame.at - blame.start);
     mp_head head = {.kind = MP_NEVER};
+    const char *article;
 
-    mp_head_read(blame.at, blame.end, &head);
-    switch (status) {
-      case MP_E_MAX_MAP:
-        raise_limit(MP_OPTION_NAME(limits.map), limits->map, head.n,
-                    rb_sprintf("a map of %" PRIu32 " pairs", head.n), offset);
-      case MP_E_MAX_ARRAY:
-        raise_limit(MP_OPTION_NAME(limits.array), limits->array, head.n,
-                    rb_sprintf("an array of %" PRIu32 " elements", head.n), offset);
-      case MP_E_MAX_STRING:
-        raise_limit(MP_OPTION_NAME(limits.string), limits->string, head.n,
-                    rb_sprintf("a %s of %" PRIu32 " bytes", kind_name(head.kind), head.n), offset);
-      case MP_E_MAX_EXT:
-        raise_limit(MP_OPTION_NAME(limits.ext), limits->ext, head.n,
-                    rb_sprintf("an ext of %" PRIu32 " bytes", head.n), offset);
-      default:
-        raise_limit(MP_OPTION_NAME(limits.objects), limits->objects, objects,
-                    rb_sprintf("at least %" PRIu64 " objects", objects), offset);
+    if (status == MP_E_MAX_OBJECTS) {
+        raise_limit(words->option, allowed[limit], objects,
+                    rb_sprintf("at least %" PRIu64 " %s", objects, words->unit), offset);
     }
+    mp_head_read(blame.at, blame.end, &head);
+    article = head.kind == MP_ARRAY || head.kind == MP_EXT ? "an" : "a";
+    raise_limit(words->option, allowed[limit], head.n,
+                rb_sprintf("%s %s of %" PRIu32 " %s", article, kind_name(head.kind), head.n, words->unit), offset);
 }
 
 /* rb_str_intern raises the EncodingError that becomes the cause of ours. */

@@ -4,11 +4,11 @@
  */
 #include "ext.h"
 
+#include "body_unpacker.h"
 #include "nesting.h"
 #include "objects.h"
 #include "stack.h"
 #include "timestamp.h"
-#include "unpacker.h"
 #include "user_code.h"
 
 static mp_timestamp

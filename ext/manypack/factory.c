@@ -1,4 +1,4 @@
-/* Manypack::Factory: a codec that can be exchanged, until it is frozen; and the handle of the default one. */
+/* Manypack::Factory: holds a Codec, which registering a type replaces, until the Factory is frozen. */
 #include "codec.h"
 #include "io.h"
 #include "manypack.h"
@@ -8,8 +8,8 @@
 
 typedef struct {
     VALUE codec;     /* a Codec; 0 before initialize, and in the default factory */
-    mp_types *types; /* of the Codec, which may be freed before this is; for dsize alone. NULL before initialize */
-    bool is_default; /* DefaultFactory: its codec is mp_default_codec, so that nothing of it changes but types */
+    mp_types *types; /* of the Codec, which may be freed first; only for dsize. NULL before initialize */
+    bool is_default; /* DefaultFactory: its codec is mp_default_codec, so only `types` changes */
 } mp_factory;
 
 /* 3.3 and newer: with the object's own words in a slot of 80 bytes. */
@@ -91,7 +91,7 @@ factory_allocate(VALUE klass)
     return TypedData_Make_Struct(klass, mp_factory, &factory_type, factory);
 }
 
-/* The one that DefaultFactory is: every Ractor may have it, since only the codec behind it is ever exchanged. */
+/* DefaultFactory. Every Ractor may have it, because only the Codec that it stands for is ever replaced. */
 static VALUE
 rb_factory_s_default(VALUE klass)
 {
@@ -219,7 +219,7 @@ rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
     return mp_unpacker_with_codec(factory_codec(self), argc, argv, MP_SHARED);
 }
 
-/* Ractor::IsolationError where another Ractor than the main one wants to change DefaultFactory. */
+/* Ractor::IsolationError if DefaultFactory would be changed outside the main Ractor. */
 static void
 check_main_ractor(VALUE self)
 {
@@ -243,7 +243,7 @@ rb_factory_freeze(VALUE self)
     return rb_obj_freeze(self);
 }
 
-/* What lib/manypack/factory.rb builds register_type on. Again from the start when another Thread was quicker. */
+/* For register_type in lib/manypack/factory.rb. Starts again if another Thread has replaced the Codec meanwhile. */
 static VALUE
 rb_factory_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options)
 {
@@ -259,7 +259,7 @@ rb_factory_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE pac
     return Qnil;
 }
 
-/* What lib/manypack/factory.rb builds Pool#packer and Pool#unpacker on. */
+/* For Pool#packer and Pool#unpacker in lib/manypack/factory.rb. */
 static VALUE
 rb_pool_borrow_packer(VALUE self, VALUE codec)
 {

@@ -2,8 +2,8 @@
 #include "foreign.h"
 
 #include "error.h"
+#include "moment.h"
 #include "packer.h"
-#include "timestamp.h"
 #include "user_code.h"
 #include "wire.h"
 
@@ -32,23 +32,13 @@ mp_encode_ext(mp_encoder *e, int type, VALUE payload)
     RB_GC_GUARD(payload);
 }
 
-/* Seconds and nanoseconds as a timestamp, under any type. RangeError if they do not fit. */
+/* Seconds and nanoseconds as a timestamp, under any type. The errors of mp_moment. */
 static void
 encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
 {
     uint8_t body[MP_TIMESTAMP_MAX];
-    mp_timestamp timestamp;
+    mp_timestamp timestamp = mp_moment(sec, nsec, &e->place);
 
-    if (!RB_FIXNUM_P(nsec) || FIX2LONG(nsec) < 0 || FIX2LONG(nsec) > (long)MP_TIMESTAMP_NSEC_MAX) {
-        rb_raise(rb_eRangeError, "the nanoseconds of a timestamp must be in 0..%u, got %" PRIsVALUE ", at %" PRIsVALUE,
-                 MP_TIMESTAMP_NSEC_MAX, nsec, mp_path(e->place));
-    }
-    if (!RB_INTEGER_TYPE_P(sec) || !mp_int64_p(sec)) {
-        rb_raise(rb_eRangeError, "the seconds of a timestamp must fit in 64 bits, got %" PRIsVALUE ", at %" PRIsVALUE,
-                 sec, mp_path(e->place));
-    }
-    timestamp.sec = NUM2LL(sec);
-    timestamp.nsec = (uint32_t)FIX2LONG(nsec);
     encode_ext_bytes(e, type, body, (uint32_t)mp_timestamp_put(body, timestamp));
 }
 
@@ -142,9 +132,8 @@ leave_for_packer(mp_encoder *e)
 
 NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
 
-/* Says if timestamp: true would pack it. */
 static bool
-moment_p(VALUE obj)
+packable_as_timestamp_p(VALUE obj)
 {
     return RTEST(rb_obj_is_kind_of(obj, rb_cTime)) || rb_obj_class(obj) == mp_cTimestamp;
 }
@@ -153,8 +142,9 @@ moment_p(VALUE obj)
 static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
-    const char *way = moment_p(obj) ? "pack with timestamp: true, or register Manypack::Timestamp::TYPE"
-                                    : "register an ext type for it by Factory#register_type";
+    const char *way = packable_as_timestamp_p(obj)
+        ? "pack with timestamp: true, or register Manypack::Timestamp::TYPE"
+        : "register an ext type for it by Factory#register_type";
     VALUE message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %"
                                    PRIsVALUE "; %s", rb_obj_class(obj), mp_path(e->place), way);
     VALUE keywords = rb_hash_new();
@@ -206,7 +196,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     user_call call = {.e = e, .obj = obj, .type = type};
     mp_place place = {.key = Qundef};
     mp_buffer *buffer;
-    mp_lent lent;
+    mp_loan_saved saved;
     bool returned;
     int state;
     VALUE result;
@@ -216,9 +206,9 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     mp_encoder_open(e, &place);
     mp_encoder_commit_early(e);
     buffer = mp_buffer_get(e->buffer);
-    lent = mp_loan_lend(&buffer->loan, e->depth);
+    saved = mp_loan_lend(&buffer->loan, e->depth);
     result = rb_protect(call_with_packer, (VALUE)&call, &state);
-    returned = mp_loan_return(&buffer->loan, &buffer->bytes, lent);
+    returned = mp_loan_return(&buffer->loan, &buffer->bytes, saved);
     if (MP_UNLIKELY(state)) user_code_left(e, state);
     if (MP_UNLIKELY(!returned)) mp_raise_in_use("Packer");
     mp_encoder_window_on_buffer(e, 0, 1);

@@ -2,7 +2,7 @@
  * The floors of the extension, from the ground up. A file uses only what is below it.
  *
  *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
- *   ground       compat platform support options error io path stack user_code
+ *   ground       compat platform support options error io path moment stack user_code
  *   caches       cache_table string_table key_cache value_cache symbol_cache hash_template result_size spare
  *                ractor: all that a Ractor keeps from one call to the next
  *   config       types: extension types and their handlers; codec: types and options, immutable
@@ -12,7 +12,8 @@
  *   unpacking    tree: the place in nested containers; value_stack decoder: the state of decoding
  *                key_flood nesting objects ext: its parts; decode: the loop
  *                stream: the place in pieces that come one by one; reader: the resumable machine over both
- *   classes      packer packer_write unpacker
+ *   classes      packer packer_write
+ *                unpacker_object: how the collector sees it; body_unpacker: over the body of an ext; unpacker
  *                view_index: the index of a message; peek: a look into it; view view_each search splice
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint timestamp_ext split batch outbox isolate
@@ -20,7 +21,7 @@
  * There are two seams, where a machine calls user code that comes back with a class from above:
  *
  *   foreign.c calls to_msgpack or the handler of an ext type with a Packer, which encodes (packer.h)
- *   ext.c calls the handler of a recursive ext type with an Unpacker over its body, which decodes (unpacker.h)
+ *   ext.c calls the handler of a recursive ext type with an Unpacker over its body, which decodes (body_unpacker.h)
  */
 #include "support.h"
 

@@ -4,10 +4,10 @@
 
 #include "options.h"
 
-/* Says if obj can be read from. */
+/* True if obj can be read from. */
 bool mp_io_p(VALUE obj);
 
-/* Says if it has readpartial, which takes what is there instead of waiting for all that is asked for. */
+/* True if it has readpartial, which takes what is there instead of waiting for all that is asked for. */
 bool mp_io_partial_p(VALUE obj);
 
 /*

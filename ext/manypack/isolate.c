@@ -1,4 +1,4 @@
-/* Manypack::Parallel::Isolation: what Ruby has no method for when a Proc or a Codec goes to other Ractors. */
+/* Manypack::Parallel::Isolation: prepares Procs and Codecs for other Ractors, where Ruby has no method for it. */
 #include "codec.h"
 
 /*

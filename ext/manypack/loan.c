@@ -37,10 +37,10 @@ mp_loan_call_taken(mp_loan *loan, VALUE (*call)(VALUE), VALUE arg)
     return result;
 }
 
-mp_lent
+mp_loan_saved
 mp_loan_lend(mp_loan *loan, uint32_t depth)
 {
-    mp_lent lent = {
+    mp_loan_saved saved = {
         .mark = loan->mark, .thread = loan->thread, .epoch = loan->epoch, .outer_depth = loan->depth, .depth = depth};
 
     if (mp_loan_idle_p(loan)) loan->outer_mark = loan->mark;
@@ -48,7 +48,7 @@ mp_loan_lend(mp_loan *loan, uint32_t depth)
     loan->thread = rb_thread_current();
     loan->depth = depth;
     loan->state = MP_LENT;
-    return lent;
+    return saved;
 }
 
 /* Voids all nested loans. What was written since the outermost one goes when the Buffer is settled. */
@@ -63,17 +63,17 @@ break_all(mp_loan *loan)
 }
 
 bool
-mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_lent lent)
+mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved)
 {
-    if (loan->epoch != lent.epoch) return false; /* others have the Buffer */
+    if (loan->epoch != saved.epoch) return false; /* others have the Buffer */
     mp_loan_settle(loan, bytes);
-    if (loan->state != MP_LENT || loan->depth != lent.depth) {
+    if (loan->state != MP_LENT || loan->depth != saved.depth) {
         break_all(loan);
         return false;
     }
-    loan->mark = lent.mark;
-    loan->thread = lent.thread;
-    loan->depth = lent.outer_depth;
+    loan->mark = saved.mark;
+    loan->thread = saved.thread;
+    loan->depth = saved.outer_depth;
     mp_loan_release(loan);
     return true;
 }

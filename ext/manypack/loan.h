@@ -14,12 +14,15 @@
  *   TAKEN   refused        refused   user code runs and a machine has bytes that do not count yet, or have gone
  *
  *   event           fired by
- *   begin           the encoder, when the first part of a write counts although the rest may fail
+ *   begin           the encoder, before it commits part of a write that may still fail
  *   end             the Packer, when the whole write counts
  *   settle          whoever uses the Buffer next. A write that began and did not end has failed: its part goes
  *   lend, return    the encoder, around user code that writes to the Packer
- *   take, release   the encoder, around user code that does not write; an Unpacker that decodes; a Buffer and its io
- *   break           a return that finds a write inside the loan unfinished; also close, when the Packer ends
+ *   take, release   the encoder, around user code that does not write; an Unpacker that decodes; a Buffer and its io.
+ *                   The Buffer of an Unpacker for the body of an ext is taken when it is made and never released
+ *   break           a return that finds a write inside the loan unfinished
+ *   close           a Packer, or an Unpacker for a body, whose block or handler ends. The state stays: only the epoch
+ *                   changes, so that no loan or call from before returns
  *
  * The borrower is the Thread that the Packer was lent to. Its methods refuse other Threads; those of the Buffer, which
  * only append, do not. A refusal is a RuntimeError.
@@ -43,7 +46,7 @@ typedef struct {
     size_t mark;       /* after begin: the bytes that there were before, plus one; otherwise 0 */
     size_t outer_mark; /* that of the write which lent first */
     VALUE thread;      /* the borrower; alive as long as it has the loan, and only compared */
-    uint32_t epoch;    /* counts breaks */
+    uint32_t epoch;    /* counts breaks and closes */
     uint32_t depth : 24, state : 8; /* levels of nesting open around the borrower's writes, 0 unless lent; the state */
 } mp_loan;
 
@@ -52,7 +55,7 @@ typedef struct {
     size_t mark;
     VALUE thread;
     uint32_t epoch, outer_depth, depth;
-} mp_lent;
+} mp_loan_saved;
 
 MP_INLINE bool
 mp_loan_idle_p(const mp_loan *loan)
@@ -66,14 +69,14 @@ mp_loan_taken_p(const mp_loan *loan)
     return loan->state == MP_TAKEN;
 }
 
-/* Says if the current Thread may write to the Packer, unless it is taken. */
+/* True if the current Thread may write to the Packer, unless it is taken. */
 MP_INLINE bool
 mp_loan_writer_p(const mp_loan *loan)
 {
     return MP_LIKELY(loan->state != MP_LENT) || loan->thread == rb_thread_current();
 }
 
-/* Says if a new owner may have the Buffer: nobody is at work on it, and no Fiber is left that would go on. */
+/* True if a new owner may have the Buffer: nobody is at work on it, and no Fiber is left that would go on. */
 MP_INLINE bool
 mp_loan_free_p(const mp_loan *loan)
 {
@@ -114,12 +117,12 @@ mp_loan_release(mp_loan *loan)
 VALUE mp_loan_call_taken(mp_loan *loan, VALUE (*call)(VALUE), VALUE arg);
 
 /* Lends at that depth, above 0, a Buffer that is not taken, in a write that began. */
-mp_lent mp_loan_lend(mp_loan *loan, uint32_t depth);
+mp_loan_saved mp_loan_lend(mp_loan *loan, uint32_t depth);
 
 /* Ends what mp_loan_lend began. false after a break: the bytes make no sense, and belong to others. */
-bool mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_lent lent);
+bool mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved);
 
-/* Ends all loans for good, with the Buffer's use. */
+/* Voids all loans, when the use of the Buffer ends. */
 MP_INLINE void
 mp_loan_close(mp_loan *loan)
 {

@@ -17,37 +17,41 @@ typedef struct {
     const char *name;
     option_kind kind;
     size_t offset;            /* of its field */
-    uint64_t normal;          /* its default */
-    uint64_t untrusted;       /* its default with untrusted: true; for a BUFFER_SIZE its minimum */
+    uint64_t default_value;   /* without untrusted */
+    uint64_t untrusted;       /* its default with untrusted: true */
+    uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become that */
     const char *lax, *strict; /* the values of a STRICTNESS */
 } option_row;
 
 #define OF(field) offsetof(mp_options, field)
 #define OF_BUFFER(field) offsetof(mp_buffer_options, field)
 
+#define LIMIT_ROW(X, STATUS, field, type, option, untrusted, unit, text) \
+    {option, sizeof(type) == sizeof(uint32_t) ? COUNT : LARGE, OF(limits.field), (type)-1, untrusted, 0, NULL, NULL},
+
 static const option_row rows[] = {
-    {"symbolize_keys", FLAG, OF(symbolize_keys), false, false, NULL, NULL},
-    {"freeze", FLAG, OF(freeze), false, false, NULL, NULL},
-    {"shareable", FLAG, OF(shareable), false, false, NULL, NULL},
-    {"allow_unknown_ext", FLAG, OF(allow_unknown_ext), false, false, NULL, NULL},
-    {"timestamp", FLAG, OF(timestamp), false, false, NULL, NULL},
-    {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, NULL, NULL},
-    {"canonical", FLAG, OF(canonical), false, false, NULL, NULL},
-    {"untrusted", TRUST, OF(untrusted), false, true, NULL, NULL},
-    {"max_depth", DEPTH, OF(max_depth), 0, 0, NULL, NULL}, /* 0: see mp_options */
-    {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, NULL, NULL},
-    {"max_objects", LARGE, OF(limits.objects), UINT64_MAX, 100000, NULL, NULL},
-    {"max_map_size", COUNT, OF(limits.map), UINT32_MAX, 1000, NULL, NULL},
-    {"max_array_size", COUNT, OF(limits.array), UINT32_MAX, 10000, NULL, NULL},
-    {"max_string_bytes", COUNT, OF(limits.string), UINT32_MAX, 1 << 18, NULL, NULL},
-    {"max_ext_bytes", COUNT, OF(limits.ext), UINT32_MAX, 1 << 12, NULL, NULL},
-    {"utf8", STRICTNESS, OF(strict_utf8), false, true, "accept", "strict"},
-    {"duplicate_keys", STRICTNESS, OF(unique_keys), false, true, "last", "error"},
-    {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 1024, NULL, NULL},
-    {"read_reference_threshold", BUFFER_SIZE, OF_BUFFER(read_reference_threshold), 256, 256, NULL, NULL},
-    {"write_reference_threshold", BUFFER_SIZE, OF_BUFFER(write_reference_threshold), 524288, 256, NULL, NULL},
+    {"symbolize_keys", FLAG, OF(symbolize_keys), false, false, 0, NULL, NULL},
+    {"freeze", FLAG, OF(freeze), false, false, 0, NULL, NULL},
+    {"shareable", FLAG, OF(shareable), false, false, 0, NULL, NULL},
+    {"allow_unknown_ext", FLAG, OF(allow_unknown_ext), false, false, 0, NULL, NULL},
+    {"timestamp", FLAG, OF(timestamp), false, false, 0, NULL, NULL},
+    {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, 0, NULL, NULL},
+    {"canonical", FLAG, OF(canonical), false, false, 0, NULL, NULL},
+    {"untrusted", TRUST, OF(untrusted), false, true, 0, NULL, NULL},
+    {"max_depth", DEPTH, OF(max_depth), 0, 0, 0, NULL, NULL}, /* 0: see mp_options */
+    {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, 0, NULL, NULL},
+    MP_LIMITS_EACH(LIMIT_ROW, )
+    {"utf8", STRICTNESS, OF(strict_utf8), false, true, 0, "accept", "strict"},
+    {"duplicate_keys", STRICTNESS, OF(unique_keys), false, true, 0, "last", "error"},
+    {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 32768, 1024, NULL, NULL},
+    {"read_reference_threshold", BUFFER_SIZE, OF_BUFFER(read_reference_threshold), 256, 256, 256, NULL, NULL},
+    {"write_reference_threshold", BUFFER_SIZE, OF_BUFFER(write_reference_threshold), 524288, 524288, 256, NULL, NULL},
 };
-enum { ROWS = sizeof(rows) / sizeof(rows[0]), BUFFER_ROWS = 3, CODEC_ROWS = ROWS - BUFFER_ROWS };
+enum {
+    ROWS = sizeof(rows) / sizeof(rows[0]),
+    BUFFER_ROWS = sizeof(mp_buffer_options) / sizeof(size_t), /* one for each field, after all others */
+    CODEC_ROWS = ROWS - BUFFER_ROWS,
+};
 MP_STATIC_ASSERT(explicit_has_a_bit_for_each_row, CODEC_ROWS <= 32);
 
 /* Static symbols: immortal, never moved. */
@@ -121,14 +125,15 @@ checked_p(option_kind kind)
 
 /* Sets what follows from the fields. */
 static void
-settle(mp_options *options)
+derive(mp_options *options)
 {
     size_t row;
 
     options->last_key = !options->unique_keys && set_p(options, OF(unique_keys));
     options->limited = false;
     for (row = 0; row < CODEC_ROWS; row++) {
-        if (checked_p(rows[row].kind) && field_get(options, &rows[row]) != rows[row].normal) options->limited = true;
+        if (!checked_p(rows[row].kind)) continue;
+        if (field_get(options, &rows[row]) != rows[row].default_value) options->limited = true;
     }
 }
 
@@ -295,7 +300,7 @@ mp_options_read(mp_options *options, VALUE hash, int api)
 
     if (!read_hash(options, hash, api)) return;
     if (options->untrusted != untrusted) set_defaults(options);
-    settle(options);
+    derive(options);
 }
 
 void
@@ -316,7 +321,7 @@ mp_buffer_options_of(VALUE hash)
 
         if (NIL_P(value)) continue;
         size = mp_size(value, rows[row].name);
-        buffer_field_set(&options, &rows[row], size < rows[row].untrusted ? rows[row].untrusted : size);
+        buffer_field_set(&options, &rows[row], size < rows[row].minimum ? rows[row].minimum : size);
     }
     return options;
 }
@@ -336,9 +341,9 @@ shown(const mp_options *options, size_t row)
     }
 }
 
-/* True if an option has its default. */
+/* True if an option has the default that goes with untrusted. */
 static bool
-usual_p(const mp_options *options, size_t row)
+default_p(const mp_options *options, size_t row)
 {
     if (rows[row].kind == TRUST) return !options->untrusted;
     return field_get(options, &rows[row]) == field_get(&defaults[options->untrusted], &rows[row]);
@@ -352,7 +357,7 @@ mp_options_changed(const mp_options *options)
     size_t row;
 
     for (row = 0; row < CODEC_ROWS; row++) {
-        if (!usual_p(&copy, row)) rb_hash_aset(changed, names[row], shown(&copy, row));
+        if (!default_p(&copy, row)) rb_hash_aset(changed, names[row], shown(&copy, row));
     }
     return changed;
 }
@@ -381,12 +386,12 @@ set_all_defaults(void)
     size_t row;
 
     for (row = 0; row < CODEC_ROWS; row++) {
-        field_set(&defaults[false], &rows[row], rows[row].normal);
+        field_set(&defaults[false], &rows[row], rows[row].default_value);
         field_set(&defaults[true], &rows[row], rows[row].untrusted);
     }
-    for (row = CODEC_ROWS; row < ROWS; row++) buffer_field_set(&buffer_defaults, &rows[row], rows[row].normal);
-    settle(&defaults[false]);
-    settle(&defaults[true]);
+    for (row = CODEC_ROWS; row < ROWS; row++) buffer_field_set(&buffer_defaults, &rows[row], rows[row].default_value);
+    derive(&defaults[false]);
+    derive(&defaults[true]);
 }
 
 void

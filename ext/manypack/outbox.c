@@ -1,6 +1,6 @@
 /*
- * Manypack::Parallel::Outbox, for Ruby 3: a ring buffer from one Ractor to another, lock-free, with one writer and one
- * reader. Unlike Ruby's own means it does not wake the reader.
+ * Manypack::Parallel::Outbox, for Ruby 3: a lock-free ring buffer from one Ractor to another, with one writer and one
+ * reader. Unlike what Ruby has, it does not wake the reader.
  */
 #include "support.h"
 
@@ -58,7 +58,7 @@ outbox_get(VALUE self)
     return outbox;
 }
 
-/* The count of the other Ractor, with a barrier: everything that it did before is visible after this. */
+/* The count of the other Ractor, with a barrier: everything that it did before it counted is visible afterwards. */
 static rb_atomic_t
 count_of_other(rb_atomic_t *count)
 {

@@ -43,9 +43,12 @@ head_commit(VALUE self, const uint8_t *end)
     return packer_written(self, buffer);
 }
 
-/* Has a body write. If it raises, whoever uses the Buffer next settles it; inside a loan, its return at the latest. */
+/*
+ * Runs encode with an encoder on the Buffer. If it raises, whoever uses the Buffer next settles it; inside a loan, its
+ * return at the latest.
+ */
 static VALUE
-packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE argument, VALUE other)
+packer_write_with(VALUE self, void (*encode)(mp_encoder *, VALUE), VALUE argument)
 {
     const mp_packer *packer = mp_packer_get(self);
     VALUE buffer = packer_for_write(packer), codec_object = packer->codec.object;
@@ -53,18 +56,12 @@ packer_write_with(VALUE self, void (*body)(mp_encoder *, VALUE, VALUE), VALUE ar
     mp_encoder e;
 
     mp_encoder_init_packer(&e, self, buffer, &codec);
-    body(&e, argument, other);
+    encode(&e, argument);
     mp_encoder_commit(&e);
     mp_loan_end(&mp_buffer_get(buffer)->loan);
     RB_GC_GUARD(codec_object);
     RB_GC_GUARD(self);
     return packer_written(self, buffer);
-}
-
-static void
-body_value(mp_encoder *e, VALUE obj, VALUE unused)
-{
-    mp_encode(e, obj);
 }
 
 /*
@@ -81,7 +78,7 @@ static VALUE
 rb_packer_write(VALUE self, VALUE obj)
 {
     if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
-    return packer_write_with(self, body_value, obj, Qnil);
+    return packer_write_with(self, mp_encode, obj);
 }
 
 /*
@@ -135,7 +132,7 @@ rb_packer_write_int(VALUE self, VALUE obj)
 {
     if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
     if (!RB_INTEGER_TYPE_P(obj)) rb_raise(rb_eTypeError, "expected an Integer, got %" PRIsVALUE, rb_obj_class(obj));
-    return packer_write_with(self, body_value, obj, Qnil);
+    return packer_write_with(self, mp_encode, obj);
 }
 
 /*
@@ -170,12 +167,6 @@ rb_packer_write_float32(VALUE self, VALUE obj)
     return head_commit(self, mp_put_float32(head_reserve(self), number));
 }
 
-static void
-body_string(mp_encoder *e, VALUE string, VALUE unused)
-{
-    mp_encode_string(e, string);
-}
-
 /*
  * call-seq: packer.write_string(string) -> packer
  *
@@ -188,13 +179,7 @@ static VALUE
 rb_packer_write_string(VALUE self, VALUE obj)
 {
     Check_Type(obj, T_STRING);
-    return packer_write_with(self, body_string, obj, Qnil);
-}
-
-static void
-body_bin(mp_encoder *e, VALUE string, VALUE unused)
-{
-    mp_encode_bin(e, string);
+    return packer_write_with(self, mp_encode_string, obj);
 }
 
 /*
@@ -209,13 +194,7 @@ rb_packer_write_bin(VALUE self, VALUE obj)
 {
     Check_Type(obj, T_STRING);
     obj = rb_str_encode(obj, rb_enc_from_encoding(rb_ascii8bit_encoding()), 0, Qnil);
-    return packer_write_with(self, body_bin, obj, Qnil);
-}
-
-static void
-body_array(mp_encoder *e, VALUE array, VALUE unused)
-{
-    mp_encode_array(e, array);
+    return packer_write_with(self, mp_encode_bin, obj);
 }
 
 /*
@@ -229,13 +208,7 @@ static VALUE
 rb_packer_write_array(VALUE self, VALUE obj)
 {
     Check_Type(obj, T_ARRAY);
-    return packer_write_with(self, body_array, obj, Qnil);
-}
-
-static void
-body_hash(mp_encoder *e, VALUE hash, VALUE unused)
-{
-    mp_encode_hash(e, hash);
+    return packer_write_with(self, mp_encode_array, obj);
 }
 
 /*
@@ -249,7 +222,7 @@ static VALUE
 rb_packer_write_hash(VALUE self, VALUE obj)
 {
     Check_Type(obj, T_HASH);
-    return packer_write_with(self, body_hash, obj, Qnil);
+    return packer_write_with(self, mp_encode_hash, obj);
 }
 
 /*
@@ -263,7 +236,7 @@ static VALUE
 rb_packer_write_symbol(VALUE self, VALUE obj)
 {
     if (!RB_SYMBOL_P(obj)) rb_raise(rb_eTypeError, "expected a Symbol, got %" PRIsVALUE, rb_obj_class(obj));
-    return packer_write_with(self, body_value, obj, Qnil);
+    return packer_write_with(self, mp_encode, obj);
 }
 
 /* A length or count of 32 bits; RangeError, TypeError. */
@@ -329,10 +302,17 @@ rb_packer_write_bin_header(VALUE self, VALUE n)
     return head_commit(self, mp_put_bin_head(head_reserve(self), count));
 }
 
+typedef struct {
+    int type;
+    VALUE payload;
+} ext_parts;
+
 static void
-body_ext(mp_encoder *e, VALUE type, VALUE payload)
+encode_ext(mp_encoder *e, VALUE argument)
 {
-    mp_encode_ext(e, FIX2INT(type), payload);
+    const ext_parts *parts = (const ext_parts *)argument;
+
+    mp_encode_ext(e, parts->type, parts->payload);
 }
 
 /*
@@ -346,7 +326,9 @@ body_ext(mp_encoder *e, VALUE type, VALUE payload)
 static VALUE
 rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
 {
-    return packer_write_with(self, body_ext, INT2FIX(mp_ext_type(type)), StringValue(payload));
+    ext_parts parts = {.type = mp_ext_type(type), .payload = StringValue(payload)};
+
+    return packer_write_with(self, encode_ext, (VALUE)&parts);
 }
 
 /*

@@ -377,7 +377,7 @@ read_short(mp_stream *u)
 }
 
 VALUE
-mp_stream_read(VALUE self, mp_stream *u)
+mp_reader_read(VALUE self, mp_stream *u)
 {
     VALUE obj = read_short(u);
 
@@ -385,13 +385,13 @@ mp_stream_read(VALUE self, mp_stream *u)
 }
 
 void
-mp_stream_each(VALUE self)
+mp_reader_each(VALUE self)
 {
     run_with(self, each_body);
 }
 
 void
-mp_stream_skip(VALUE self)
+mp_reader_skip(VALUE self)
 {
     run_whole(self, skip_body);
 }
@@ -448,7 +448,7 @@ map_header_body(void *arg)
 }
 
 VALUE
-mp_stream_read_header(VALUE self, mp_kind kind)
+mp_reader_read_header(VALUE self, mp_kind kind)
 {
     return run_whole(self, kind == MP_MAP ? map_header_body : array_header_body);
 }
@@ -465,7 +465,7 @@ skip_nil_body(void *arg)
 }
 
 VALUE
-mp_stream_skip_nil(VALUE self)
+mp_reader_skip_nil(VALUE self)
 {
     return run_whole(self, skip_nil_body);
 }

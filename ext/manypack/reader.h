@@ -5,18 +5,18 @@
 #include "stream.h"
 
 /* The next object. TruncatedError if the bytes end before or inside it; otherwise the errors of mp_decode_on. */
-VALUE mp_stream_read(VALUE self, mp_stream *u);
+VALUE mp_reader_read(VALUE self, mp_stream *u);
 
 /* Yields each object until the bytes end. */
-void mp_stream_each(VALUE self);
+void mp_reader_each(VALUE self);
 
-/* Skips the next object, or the rest of one that was partly read. TruncatedError like mp_stream_read. */
-void mp_stream_skip(VALUE self);
+/* Skips the next object, or the rest of one that was partly read. TruncatedError like mp_reader_read. */
+void mp_reader_skip(VALUE self);
 
 /* Skips the next object if it is nil. Returns Qtrue if it was, otherwise Qfalse. */
-VALUE mp_stream_skip_nil(VALUE self);
+VALUE mp_reader_skip_nil(VALUE self);
 
 /* Reads the head of a container and returns its count. UnexpectedTypeError for any other object. */
-VALUE mp_stream_read_header(VALUE self, mp_kind kind);
+VALUE mp_reader_read_header(VALUE self, mp_kind kind);
 
 #endif

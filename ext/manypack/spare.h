@@ -13,7 +13,7 @@ typedef struct {
     VALUE body;             /* an Unpacker whose body has ended; 0 without one */
 } mp_spares;
 
-/* Says if user code left no trace on it: no instance variable, no singleton class, not frozen. */
+/* True if user code left no trace on it: no instance variable, no singleton class, not frozen. */
 MP_INLINE bool
 mp_pristine_p(VALUE obj, VALUE klass)
 {

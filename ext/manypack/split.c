@@ -8,9 +8,9 @@
 #include <ruby/ractor.h>
 
 typedef struct {
-    VALUE pending;    /* the String that holds the bytes that are not in a batch yet */
-    bool own;         /* pending was made here and can be appended to; otherwise it is what was fed */
-    bool ended;       /* there are no more batches: start of the next message unknown, or the rest handed out */
+    VALUE pending;    /* the String with the bytes that are not in a batch yet */
+    bool own;         /* pending was made here and can be appended to; otherwise it is what the user fed */
+    bool ended;       /* no more batches: the start of the next message is unknown, or the rest has been taken */
     size_t start;     /* first byte of pending that is not in a batch */
     size_t cut;       /* where the last whole message after start ends */
     size_t at;        /* where the walk through the message after that is */
@@ -93,7 +93,7 @@ pending_size(const mp_splitter *splitter)
     return (size_t)RSTRING_LEN(splitter->pending) - splitter->start;
 }
 
-/* Replaces pending by a String of what is not in a batch yet. */
+/* Replaces pending with a String of the bytes that are not in a batch yet. */
 static void
 pending_replace(VALUE self, VALUE string, bool own)
 {
@@ -136,7 +136,7 @@ rb_splitter_feed(VALUE self, VALUE string)
     return self;
 }
 
-/* Goes on until n objects or n bytes are whole. The walk sees no more than max_bytes of one message. */
+/* Walks on until that many objects or bytes are whole. The walk sees at most max_bytes of one message. */
 static mp_status
 split_on(mp_splitter *splitter, uint64_t objects, uint64_t bytes)
 {
@@ -159,7 +159,7 @@ split_on(mp_splitter *splitter, uint64_t objects, uint64_t bytes)
     return status;
 }
 
-/* Where the last batch has to end so that decoding it raises the error of the status. */
+/* The end of the last batch, such that decoding it raises the error of the status. */
 static size_t
 end_of_error(const mp_splitter *splitter, mp_status status)
 {
@@ -197,10 +197,10 @@ batch_new(VALUE self, size_t end)
 /*
  * call-seq: splitter.take(objects, bytes, all) -> [bytes, start, size, index, offset] or nil
  *
- * The next batch: a frozen String, which of its bytes are the batch, and index and offset of the first message in the
- * whole input. It has as many whole messages, or as many as have that number of bytes. If there are fewer it is nil,
- * or with all those that there are. A message that cannot be split off, or is longer than max_bytes, ends the stream:
- * the last batch has as much of it as decoding needs to raise the error.
+ * The next batch: a frozen String, the range of its bytes that is the batch, and index and offset of the first message
+ * in the whole input. A batch has that many whole messages, or as many as it takes to have that many bytes. If there
+ * are fewer, it is nil or, with all, those that there are. A message that is malformed or longer than max_bytes ends
+ * the stream: the last batch has as much of it as decoding needs to raise the error.
  */
 static VALUE
 rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
@@ -269,8 +269,8 @@ rb_splitter_s_read(VALUE klass, VALUE io, VALUE size, VALUE missing)
 /*
  * call-seq: Splitter.frozen(string) -> String
  *
- * A frozen one of the same bytes, which keeps them when the other one is changed; or itself. Not a dup: Ruby would copy
- * the bytes of that when it becomes shareable, because they belong to another String.
+ * A frozen String with the same bytes, whatever happens to the original; or the String itself if it is frozen. Not a
+ * dup, whose bytes Ruby would copy when it becomes shareable, because they belong to another String.
  */
 static VALUE
 rb_splitter_s_frozen(VALUE klass, VALUE string)

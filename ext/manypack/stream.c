@@ -50,7 +50,7 @@ mp_stream_set_aside(mp_stream *u)
 
 /* How deep a walk may get: in the body of an ext, less by the depth of the ext. */
 static size_t
-walk_most(const mp_stream *u)
+walk_depth_limit(const mp_stream *u)
 {
     return mp_unpack_max_depth(&u->codec.options) - u->outer.depth;
 }
@@ -71,7 +71,7 @@ walk_reserve(mp_stream *u, size_t places)
 void
 mp_stream_walk(mp_stream *u, uint64_t objects)
 {
-    size_t most = walk_most(u);
+    size_t most = walk_depth_limit(u);
 
     mp_walk_init(&u->walk, u->left, u->places < most ? u->places : most);
     u->walk.objects = objects;
@@ -80,14 +80,14 @@ mp_stream_walk(mp_stream *u, uint64_t objects)
 static bool
 walk_may_deepen(const mp_stream *u)
 {
-    return u->walk.max_depth < walk_most(u);
+    return u->walk.max_depth < walk_depth_limit(u);
 }
 
 /* Doubles the memory of a walk that has used it up, within its limit. */
 static void
 walk_deepen(mp_stream *u)
 {
-    size_t most = walk_most(u), places = u->walk.max_depth * 2;
+    size_t most = walk_depth_limit(u), places = u->walk.max_depth * 2;
 
     if (places < FIRST_PLACES) places = FIRST_PLACES;
     walk_reserve(u, places < most ? places : most);

@@ -1,4 +1,4 @@
-/* What every file of the extension uses: classes and encodings, set once when it is loaded, and small helpers. */
+/* Used by every file: classes and encodings, set once at load, and small helpers. */
 #ifndef MANYPACK_SUPPORT_H
 #define MANYPACK_SUPPORT_H
 

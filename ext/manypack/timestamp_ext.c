@@ -1,20 +1,8 @@
 /* Manypack::Timestamp: ext bodies, whose layout is in core/timestamp.c. */
 #include "error.h"
-#include "timestamp.h"
+#include "moment.h"
 
 static ID id_new;
-
-/* Stores an Integer that fits 64 bits with a sign; false for any other. */
-static bool
-int64_of(VALUE integer, int64_t *value)
-{
-    int sign;
-
-    if (!RB_INTEGER_TYPE_P(integer)) return false;
-    sign = rb_integer_pack(integer, value, 1, sizeof(*value), 0,
-                           INTEGER_PACK_2COMP | INTEGER_PACK_LSWORD_FIRST | INTEGER_PACK_NATIVE_BYTE_ORDER);
-    return sign == 0 || (sign == 1 && *value > 0) || (sign == -1 && *value < 0);
-}
 
 /*
  * call-seq: Manypack::Timestamp.from_msgpack_ext(data) -> timestamp
@@ -39,11 +27,20 @@ rb_timestamp_s_from_msgpack_ext(VALUE klass, VALUE data)
     return rb_funcallv(klass, id_new, 2, values);
 }
 
+/* The Integer that an object converts to; an object that does not convert, for the error to name. */
+static VALUE
+to_int(VALUE object)
+{
+    VALUE integer = rb_check_to_int(object);
+
+    return NIL_P(integer) ? object : integer;
+}
+
 /*
  * call-seq: Manypack::Timestamp.to_msgpack_ext(sec, nsec) -> String
  *
- * Returns the shortest ext body for these seconds and nanoseconds, a binary String. Raises RangeError for seconds
- * outside int64, and for nanoseconds outside 0..999_999_999.
+ * Returns the shortest ext body for these seconds and nanoseconds, a binary String. Raises TypeError for anything that
+ * is not an Integer, and RangeError for seconds outside int64 and for nanoseconds outside 0..999_999_999.
  *
  *   Manypack::Timestamp.to_msgpack_ext(5, 0) #=> "\0\0\0\x05"
  */
@@ -51,17 +48,10 @@ static VALUE
 rb_timestamp_s_to_msgpack_ext(VALUE klass, VALUE sec, VALUE nsec)
 {
     uint8_t body[MP_TIMESTAMP_MAX];
-    int64_t seconds, nanoseconds;
+    VALUE seconds = to_int(sec), nanoseconds = to_int(nsec);
+    size_t size = mp_timestamp_put(body, mp_moment(seconds, nanoseconds, NULL));
 
-    if (!int64_of(rb_check_to_int(sec), &seconds)) {
-        rb_raise(rb_eRangeError, "the seconds of a timestamp must fit in 64 bits, got %" PRIsVALUE, sec);
-    }
-    if (!int64_of(rb_check_to_int(nsec), &nanoseconds) || nanoseconds < 0 || nanoseconds > MP_TIMESTAMP_NSEC_MAX) {
-        rb_raise(rb_eRangeError, "the nanoseconds of a timestamp must be in 0..%u, got %" PRIsVALUE,
-                 MP_TIMESTAMP_NSEC_MAX, nsec);
-    }
-    return rb_str_new((const char *)body,
-                      (long)mp_timestamp_put(body, (mp_timestamp){.sec = seconds, .nsec = (uint32_t)nanoseconds}));
+    return rb_str_new((const char *)body, (long)size);
 }
 
 void

@@ -49,7 +49,7 @@ mp_left_key_p(uint64_t left)
 
 /* The innermost open container is described here; each enclosing one by a frame on the value stack, below base. */
 typedef struct {
-    uint64_t left;         /* of the innermost container; outside of all containers, of an array of one */
+    uint64_t left;         /* of the innermost container; outside all containers, as in an array of one element */
     size_t base;           /* index of the container's first object on the value stack */
     size_t count;          /* words in use on the value stack */
     uint32_t depth;        /* open containers */

@@ -1,64 +1,12 @@
-/* Manypack::Unpacker: the Ruby class over a stream, and Unpackers for the bodies of exts. */
+/* Manypack::Unpacker: the Ruby class over a stream. */
 #include "unpacker.h"
 
+#include "body_unpacker.h"
 #include "error.h"
 #include "io.h"
 #include "ractor.h"
 #include "reader.h"
-
-static void
-unpacker_mark(void *ptr)
-{
-    const mp_stream *u = ptr;
-
-    if (u->buffer) rb_gc_mark_movable(u->buffer);
-    if (u->codec.object) rb_gc_mark_movable(u->codec.object);
-    if (u->sticky_error) rb_gc_mark_movable(u->sticky_error);
-    if (u->piece.str) rb_gc_mark_movable(u->piece.str);
-    if (u->d.inner) rb_gc_mark_movable(u->d.inner);
-    if (u->d.stack.owner) rb_gc_mark(u->d.stack.owner);
-}
-
-static void
-unpacker_compact(void *ptr)
-{
-    mp_stream *u = ptr;
-
-    if (u->buffer) u->buffer = rb_gc_location(u->buffer);
-    if (u->codec.object) u->codec.object = rb_gc_location(u->codec.object);
-    if (u->sticky_error) u->sticky_error = rb_gc_location(u->sticky_error);
-    if (u->piece.str) u->piece.str = rb_gc_location(u->piece.str);
-    if (u->d.inner) u->d.inner = rb_gc_location(u->d.inner);
-}
-
-static void
-unpacker_free(void *ptr)
-{
-    mp_stream *u = ptr;
-
-    mp_poison(u->left, u->places * sizeof(uint64_t));
-    xfree(u->left);
-    mp_typed_free(ptr);
-}
-
-static size_t
-unpacker_memsize(const void *ptr)
-{
-    const mp_stream *u = ptr;
-
-    return mp_typed_memsize(sizeof(mp_stream)) + u->places * sizeof(uint64_t) +
-           (u->d.stack.owner ? u->d.stack.capacity * sizeof(VALUE) : 0);
-}
-
-/* Never shareable: it changes with every call. */
-static const rb_data_type_t unpacker_type = {
-    .wrap_struct_name = "Manypack::Unpacker",
-    .function =
-        {.dmark = unpacker_mark, .dfree = unpacker_free, .dsize = unpacker_memsize, .dcompact = unpacker_compact},
-    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
-};
-
-static VALUE cUnpacker;
+#include "unpacker_object.h"
 
 /* For methods that do more than read, which are not allowed over the body of an ext. */
 static mp_stream *
@@ -70,49 +18,20 @@ unpacker_for_change(VALUE self)
     return u;
 }
 
-static VALUE
-unpacker_allocate(VALUE klass)
-{
-    mp_stream *u;
-    VALUE self = TypedData_Make_Struct(klass, mp_stream, &unpacker_type, u);
-
-    u->flags = mp_flags(self);
-    return self;
-}
-
-static void
-codec_set(VALUE self, const mp_codec *codec)
-{
-    mp_stream *u = mp_typed_data(self);
-    bool same = u->codec.object == codec->object; /* when a spare is used again */
-
-    u->codec = *codec;
-    if (!same) RB_OBJ_WRITTEN(self, Qundef, codec->object);
-}
-
-static void
-buffer_set(VALUE self, VALUE buffer)
-{
-    mp_stream *u = mp_typed_data(self);
-
-    if (u->buffer != buffer) RB_OBJ_WRITE(self, &u->buffer, buffer);
-    mp_buffer_get(buffer)->owner = MP_OF_UNPACKER;
-}
-
 static void
 unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
 {
     mp_stream *u = mp_typed_data(self);
 
-    codec_set(self, codec);
-    buffer_set(self, buffer);
+    mp_unpacker_set_codec(self, codec);
+    mp_unpacker_set_buffer(self, buffer);
     u->open = true;
 }
 
 VALUE
 mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 {
-    VALUE self = unpacker_allocate(cUnpacker), io, options;
+    VALUE self = mp_unpacker_allocate(mp_cUnpacker), io, options;
     mp_codec codec;
 
     mp_scan_io_options(argc, argv, &io, &options);
@@ -131,7 +50,7 @@ mp_unpacker_borrow(VALUE codec)
     const mp_stream *u;
 
     if (MP_UNLIKELY(!self)) {
-        self = unpacker_allocate(cUnpacker);
+        self = mp_unpacker_allocate(mp_cUnpacker);
         unpacker_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil));
         return rb_obj_freeze(self); /* a block may not add ext types or instance variables */
     }
@@ -144,32 +63,13 @@ mp_unpacker_borrow(VALUE codec)
 void
 mp_unpacker_give_back(VALUE self)
 {
-    mp_stream *u = rb_check_typeddata(self, &unpacker_type);
+    mp_stream *u = mp_unpacker_checked(self);
 
     if (u->running || u->yields || !mp_buffer_reusable_p(u->buffer)) return;
     mp_buffer_set_aside(u->buffer);
     mp_stream_restart(u);
     mp_stream_set_aside(u);
     mp_ractor_current()->spares.unpacker = self;
-}
-
-/* How many Unpackers for nested bodies are kept. */
-enum { SPARE_BODIES = 8 };
-
-void
-mp_unpacker_keep_for_bodies(VALUE self)
-{
-    VALUE one = self;
-    int count;
-
-    for (count = 1; one; count++) {
-        mp_stream *u = mp_typed_data(one);
-        u->piece.str = 0;
-        mp_stream_set_aside(u);
-        if (count == SPARE_BODIES) u->d.inner = 0;
-        one = u->d.inner;
-    }
-    mp_ractor_current()->spares.body = self;
 }
 
 /* Keeps the Unpackers for bodies that a read has used, for the next read of any Unpacker. */
@@ -187,76 +87,16 @@ keep_inner(VALUE self)
 VALUE
 mp_unpack_io(VALUE io, const mp_codec *codec)
 {
-    VALUE self = unpacker_allocate(cUnpacker), buffer = mp_buffer_new(io, Qnil), obj;
+    VALUE self = mp_unpacker_allocate(mp_cUnpacker), buffer = mp_buffer_new(io, Qnil), obj;
     const mp_stream *u;
 
     unpacker_init(self, codec, buffer);
-    obj = mp_stream_read(self, mp_stream_get(self));
+    obj = mp_reader_read(self, mp_stream_get(self));
     keep_inner(self);
     u = mp_stream_get(self);
     if (mp_buffer_get(buffer)->bytes.size) mp_raise_extra_bytes(mp_buffer_get(buffer)->bytes.size, u->origin);
     RB_GC_GUARD(self);
     return obj;
-}
-
-/* True if an Unpacker whose body has ended is idle, and user code has not changed the object itself. */
-static bool
-body_reusable_p(VALUE self)
-{
-    const mp_stream *u = mp_typed_data(self);
-
-    return !u->running && RBASIC_CLASS(self) == cUnpacker && u->flags == mp_flags(self);
-}
-
-VALUE
-mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
-                     size_t offset, mp_outer outer)
-{
-    VALUE self = used && body_reusable_p(used) ? used : unpacker_allocate(cUnpacker);
-    mp_stream *u = mp_typed_data(self);
-
-    codec_set(self, codec);
-    mp_stream_restart(u);
-    u->body = true;
-    u->body_type = type->type;
-    u->outer = outer;
-    u->origin = offset;
-    u->piece.at = at;
-    u->piece.len = n;
-    if (u->piece.str != source) RB_OBJ_WRITE(self, &u->piece.str, source);
-    u->open = true;
-    return self;
-}
-
-/* The Buffer of an Unpacker. Over a body it is created on demand and refuses all use. */
-static VALUE
-unpacker_buffer(VALUE self)
-{
-    const mp_stream *u = mp_stream_get(self);
-    VALUE buffer = u->buffer;
-
-    if (buffer) return buffer;
-    buffer = mp_buffer_new(Qnil, Qnil);
-    mp_loan_take(&mp_buffer_get(buffer)->loan);
-    buffer_set(self, buffer);
-    return buffer;
-}
-
-uint64_t
-mp_unpacker_end_body(VALUE self)
-{
-    mp_stream *u = mp_stream_get(self);
-    size_t left = u->piece.len;
-    bool whole = u->position == MP_AT_OBJECT && left == 0;
-
-    u->open = false;
-    if (u->buffer) {
-        mp_buffer_close(u->buffer);
-        u->buffer = 0;
-    }
-    if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin);
-    if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
-    return u->outer.objects;
 }
 
 /* --- Manypack::Unpacker ----------------------------------------------------------------------------- */
@@ -280,7 +120,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     mp_codec codec;
 
     rb_check_frozen(self);
-    TypedData_Get_Struct(self, mp_stream, &unpacker_type, u);
+    u = mp_unpacker_checked(self);
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_source(io, MP_SHARED);
     mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
@@ -294,14 +134,22 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: unpacker.buffer -> Buffer
  *
- * The Buffer with the bytes that were fed and are not unpacked yet.
+ * The Buffer with the bytes that were fed and are not unpacked yet. That of an Unpacker for the body of an ext refuses
+ * all use.
  *
  *   Manypack::Unpacker.new.feed("\x01\x02").buffer.size #=> 2
  */
 static VALUE
 rb_unpacker_buffer(VALUE self)
 {
-    return unpacker_buffer(self);
+    const mp_stream *u = mp_stream_get(self);
+    VALUE buffer = u->buffer;
+
+    if (buffer) return buffer;
+    buffer = mp_buffer_new(Qnil, Qnil);
+    mp_loan_take(&mp_buffer_get(buffer)->loan);
+    mp_unpacker_set_buffer(self, buffer);
+    return buffer;
 }
 
 /*
@@ -343,7 +191,7 @@ rb_unpacker_feed(VALUE self, VALUE string)
 static VALUE
 rb_unpacker_read(VALUE self)
 {
-    VALUE obj = mp_stream_read(self, mp_stream_for_read(self));
+    VALUE obj = mp_reader_read(self, mp_stream_for_read(self));
 
     keep_inner(self);
     return obj;
@@ -362,7 +210,7 @@ rb_unpacker_full_unpack(VALUE self)
     VALUE obj;
     const mp_stream *u;
 
-    obj = mp_stream_read(self, unpacker_for_change(self));
+    obj = mp_reader_read(self, unpacker_for_change(self));
     keep_inner(self);
     u = mp_stream_get(self);
     if (mp_buffer_get(u->buffer)->bytes.size) mp_raise_extra_bytes(mp_buffer_get(u->buffer)->bytes.size, u->origin);
@@ -384,7 +232,7 @@ rb_unpacker_each(VALUE self)
 {
     RETURN_ENUMERATOR(self, 0, 0);
     unpacker_for_change(self);
-    mp_stream_each(self);
+    mp_reader_each(self);
     keep_inner(self);
     return Qnil;
 }
@@ -421,7 +269,7 @@ rb_unpacker_feed_each(VALUE self, VALUE string)
 static VALUE
 rb_unpacker_skip(VALUE self)
 {
-    mp_stream_skip(self);
+    mp_reader_skip(self);
     return Qnil;
 }
 
@@ -437,7 +285,7 @@ rb_unpacker_skip(VALUE self)
 static VALUE
 rb_unpacker_skip_nil(VALUE self)
 {
-    return mp_stream_skip_nil(self);
+    return mp_reader_skip_nil(self);
 }
 
 /*
@@ -454,7 +302,7 @@ rb_unpacker_skip_nil(VALUE self)
 static VALUE
 rb_unpacker_read_array_header(VALUE self)
 {
-    return mp_stream_read_header(self, MP_ARRAY);
+    return mp_reader_read_header(self, MP_ARRAY);
 }
 
 /*
@@ -468,7 +316,7 @@ rb_unpacker_read_array_header(VALUE self)
 static VALUE
 rb_unpacker_read_map_header(VALUE self)
 {
-    return mp_stream_read_header(self, MP_MAP);
+    return mp_reader_read_header(self, MP_MAP);
 }
 
 /*
@@ -561,10 +409,11 @@ void
 Init_manypack_unpacker(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE cUnpacker = rb_define_class_under(mManypack, "Unpacker", rb_cObject);
 
-    cUnpacker = rb_define_class_under(mManypack, "Unpacker", rb_cObject);
+    mp_cUnpacker = cUnpacker;
     rb_gc_register_mark_object(cUnpacker);
-    rb_define_alloc_func(cUnpacker, unpacker_allocate);
+    rb_define_alloc_func(cUnpacker, mp_unpacker_allocate);
     rb_undef_method(cUnpacker, "initialize_copy");
     rb_undef_method(cUnpacker, "dup");
     rb_undef_method(cUnpacker, "clone");

@@ -1,8 +1,8 @@
-/* Unpackers for other files: over an io, for the blocks of pools, and over the bodies of exts. */
+/* Unpackers for other files: with a Codec, over an io, and for the blocks of pools. */
 #ifndef MANYPACK_UNPACKER_H
 #define MANYPACK_UNPACKER_H
 
-#include "decoder.h"
+#include "codec.h"
 
 /* A new Unpacker with a Codec object; the arguments are (io = nil, options = nil). api as for mp_options_read. */
 VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
@@ -16,21 +16,5 @@ void mp_unpacker_give_back(VALUE unpacker);
 
 /* Unpacks an io that holds exactly one object. */
 VALUE mp_unpack_io(VALUE io, const mp_codec *codec);
-
-/*
- * An Unpacker over the body of an ext, which can only read and skip. The body is the n bytes at index at of a frozen
- * String, and at offset in the whole input. used is an Unpacker whose body has ended, to be used again, or 0.
- */
-VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
-                           size_t offset, mp_outer outer);
-
-/*
- * Ends the body: every use of the Unpacker raises until it gets another one. Returns the number of objects of the
- * message so far. MalformedFormatError unless the body was read to its end.
- */
-uint64_t mp_unpacker_end_body(VALUE self);
-
-/* Makes an Unpacker whose body has ended the Ractor's spare, with some of the Unpackers for bodies nested in it. */
-void mp_unpacker_keep_for_bodies(VALUE self);
 
 #endif

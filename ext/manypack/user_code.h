@@ -1,4 +1,4 @@
-/* How a call of user code ended that rb_protect has seen end early. */
+/* Why user code did not return, after rb_protect. */
 #ifndef MANYPACK_USER_CODE_H
 #define MANYPACK_USER_CODE_H
 
@@ -16,7 +16,7 @@ mp_user_error(void)
     return RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == T_IMEMO ? Qnil : error;
 }
 
-/* Says if the call, from that many levels of nesting, ended by that exception because they are too many. */
+/* True if a call at that depth of nesting ended with that exception because the depth is too much. */
 MP_INLINE bool
 mp_user_error_of_depth_p(VALUE error, uint32_t depth)
 {

@@ -1,0 +1,71 @@
+/* Unpackers over the bodies of exts: their start, their end, and their reuse. */
+#include "body_unpacker.h"
+
+#include "error.h"
+#include "ractor.h"
+#include "unpacker_object.h"
+
+/* True if an Unpacker whose body has ended is idle, and user code has not changed the object itself. */
+static bool
+body_reusable_p(VALUE self)
+{
+    const mp_stream *u = mp_typed_data(self);
+
+    return !u->running && RBASIC_CLASS(self) == mp_cUnpacker && u->flags == mp_flags(self);
+}
+
+VALUE
+mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
+                     size_t offset, mp_outer outer)
+{
+    VALUE self = used && body_reusable_p(used) ? used : mp_unpacker_allocate(mp_cUnpacker);
+    mp_stream *u = mp_typed_data(self);
+
+    mp_unpacker_set_codec(self, codec);
+    mp_stream_restart(u);
+    u->body = true;
+    u->body_type = type->type;
+    u->outer = outer;
+    u->origin = offset;
+    u->piece.at = at;
+    u->piece.len = n;
+    if (u->piece.str != source) RB_OBJ_WRITE(self, &u->piece.str, source);
+    u->open = true;
+    return self;
+}
+
+uint64_t
+mp_unpacker_end_body(VALUE self)
+{
+    mp_stream *u = mp_stream_get(self);
+    size_t left = u->piece.len;
+    bool whole = u->position == MP_AT_OBJECT && left == 0;
+
+    u->open = false;
+    if (u->buffer) {
+        mp_buffer_close(u->buffer);
+        u->buffer = 0;
+    }
+    if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin);
+    if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
+    return u->outer.objects;
+}
+
+/* How many Unpackers for nested bodies are kept. */
+enum { SPARE_BODIES = 8 };
+
+void
+mp_unpacker_keep_for_bodies(VALUE self)
+{
+    VALUE one = self;
+    int count;
+
+    for (count = 1; one; count++) {
+        mp_stream *u = mp_typed_data(one);
+        u->piece.str = 0;
+        mp_stream_set_aside(u);
+        if (count == SPARE_BODIES) u->d.inner = 0;
+        one = u->d.inner;
+    }
+    mp_ractor_current()->spares.body = self;
+}

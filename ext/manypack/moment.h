@@ -1,0 +1,14 @@
+/* Seconds and nanoseconds from a user, as a timestamp. */
+#ifndef MANYPACK_MOMENT_H
+#define MANYPACK_MOMENT_H
+
+#include "path.h"
+#include "timestamp.h"
+
+/*
+ * TypeError unless both are Integers, RangeError if they do not fit. place is the encoder's, for the path in the
+ * message; or NULL if there is no encoder.
+ */
+mp_timestamp mp_moment(VALUE sec, VALUE nsec, const mp_place *const *place);
+
+#endif
