@@ -146,12 +146,12 @@ object_passed(mp_tape *tape)
 static mp_status
 container_open(mp_tape *tape, const mp_head *head)
 {
-    uint32_t around = tape->depth ? tape->innermost : 0;
+    uint32_t outer = tape->depth ? tape->innermost : 0;
 
     if (tape->depth == tape->max_depth) return MP_E_DEPTH;
     tape->entries[tape->count] = (mp_tape_entry){
         .offset = tape->at,
-        .end = around,
+        .end = outer,
         .next = held_objects(mp_declared_objects(head->kind, head->n)),
     };
     tape->innermost = tape->count++;
@@ -226,7 +226,7 @@ strider_open(strider *s, const uint8_t *head, uint32_t left)
 MP_INLINE mp_tape_entry *
 strider_close(strider *s)
 {
-    mp_tape_entry *entry = s->entry, *around = s->entries + entry->end;
+    mp_tape_entry *entry = s->entry, *outer = s->entries + entry->end;
 
     s->depth_left++;
     if ((uint32_t)(s->p - s->bytes) - entry->offset < s->keep) {
@@ -235,7 +235,7 @@ strider_close(strider *s)
         entry->end = (uint32_t)(s->p - s->bytes);
         entry->next = (uint32_t)(s->unused - s->entries);
     }
-    return around;
+    return outer;
 }
 
 /* Passes over the objects of a container of two floats. *p follows a head where mp_ahead_p is true. */
