@@ -3,9 +3,11 @@
 # Views of any bytes, in any state of the collector: an answer or a DecodeError, and time in proportion to the bytes.
 require "test_helper"
 require "interop/random_graph"
+require "support/program"
 
 class ViewMemoryTest < Minitest::Test
   include CorePart
+  include ProgramHelper
 
   View = Manypack::View
   Path = Manypack::Path
@@ -85,23 +87,44 @@ class ViewMemoryTest < Minitest::Test
     end
   end
 
+  # In a process of their own: Ruby 3.1 can crash where it compacts after classes were collected, as other tests' are.
+
   # Sizes around those of an Index and of embedded Strings.
-  [1, 500, 520, 600, 660].each do |size|
-    define_method("test_a_view_of_#{size}_bytes_follows_what_moves") do
-      rows = [[1, ["a"]], "x" * size]
-      v = View.new(pack(rows))
-      seen = []
-      v.each do |element|
+  def test_views_follow_what_moves
+    assert_program <<~'RUBY', "true"
+      View = Manypack::View
+      p([1, 500, 520, 600, 660].all? do |size|
+        rows = [[1, ["a"]], "x" * size]
+        v = View.new(Manypack.pack(rows))
+        seen = []
+        v.each do |element|
+          GC.compact
+          seen << (element.is_a?(View) ? element.map { |inner| v[0][1] && inner.is_a?(View) ? inner.to_a : inner } : element)
+        end
+        found = []
+        Manypack::Path.new("$[*][*]").each(v) { |value| GC.compact && found << (value.is_a?(View) ? value[0] : value) }
         GC.compact
-        seen << (element.is_a?(View) ? element.map { |inner| v[0][1] && inner.is_a?(View) ? inner.to_a : inner } : element)
-      end
-      assert_equal [[1, [["a"], ["a"]].first], "x" * size], seen
-      found = []
-      Path.new("$[*][*]").each(v) { |value| GC.compact && found << (value.is_a?(View) ? value[0] : value) }
-      assert_equal [1, "a"], found
-      GC.compact
-      assert_equal rows, v.freeze.value
-    end
+        seen == rows && found == [1, "a"] && v.freeze.value == rows
+      end)
+    RUBY
+  end
+
+  def test_handlers_of_keys_may_look_into_the_same_view_and_move_it
+    assert_program <<~'RUBY', "[2, 1, nil, 39, [:a, \"rows\", :b]]"
+      rows = Array.new(40) { |i| { "id" => i, "t" => "x" * i } }
+      view = nil
+      looks = 0
+      factory = Manypack::Factory.new
+      factory.register_type(1, Class.new, unpacker: lambda { |body|
+        looks += 1
+        view.dig("rows", -1, "id") if looks < 10
+        GC.compact
+        body.to_sym
+      })
+      bytes = "\x83\xd4\x01a\x01".b + Manypack.pack("rows") + Manypack.pack(rows) + "\xd4\x01b\x02".b
+      view = factory.codec.view(bytes)
+      p [view[:b], view[:a], view[:c], view["rows"][-1]["id"], view.keys]
+    RUBY
   end
 
   def test_growing_indexes_follow_what_moves
@@ -136,7 +159,7 @@ class ViewMemoryTest < Minitest::Test
     factory.register_type(1, Class.new, unpacker: lambda { |body|
       looks += 1
       view.dig("rows", -1, "id") if looks < 10
-      GC.compact
+      GC.start
       body.to_sym
     })
     binary = bytes("83 d4 01 61 01") + pack("rows") + pack(ROWS) + bytes("d4 01 62 02")
