@@ -3,6 +3,7 @@
 #define MP_CHECK_H
 
 #include "limit.h"
+#include "unique.h"
 
 typedef struct {
     mp_limits limits;
@@ -11,8 +12,11 @@ typedef struct {
     bool timestamps;           /* timestamps must be well formed */
     bool timestamp_range;      /* and in the years 1 to 9999 */
     bool unique_keys;          /* no map may have a key twice, or a NaN as a key */
+    mp_noted_keys *noted;      /* for unique_keys: those of maps at most MP_CHECK_NOTED deep; or NULL */
     const uint64_t *ext_types; /* a bit for each known ext type, as a uint8_t; NULL if all are known */
 } mp_check;
+
+#define MP_CHECK_NOTED 12
 
 #define MP_CHECK_NONE ((mp_check){.limits = MP_LIMITS_NONE})
 

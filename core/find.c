@@ -145,15 +145,43 @@ key_over(mp_cursor *cursor, const mp_key *key, bool *same)
     return MP_OK;
 }
 
+/*
+ * Passes over pairs of a fixstr and a leaf, with the place in registers, up to the fixstr that is the key looked for:
+ * the cursor is at it then. Stops as well at all that needs care.
+ */
+MP_INLINE void
+other_pairs_over(mp_cursor *cursor, const mp_key *key)
+{
+    const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
+    const uint8_t *p = bytes + cursor->at;
+    uint64_t left = cursor->left, held;
+    uint32_t n;
+
+    while (left && mp_ahead_p(p, end) && mp_fixstr_ahead_p(p, &n)) {
+        const uint8_t *value = p + 1 + n;
+
+        if (n == key->n && !memcmp(p + 1, key->bytes, n)) break;
+        if (!mp_ahead_p(value, end) || mp_step_over(&value, end, &held) != MP_STEP_LEAF) break;
+        p = value;
+        left -= 2;
+    }
+    cursor->at = (size_t)(p - bytes);
+    cursor->left = left;
+}
+
 mp_status
 mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value)
 {
     *value = 0;
     while (cursor->left) {
-        size_t from = cursor->at;
+        mp_status status;
+        size_t from;
         bool same;
-        mp_status status = key_over(cursor, key, &same);
 
+        if (MP_LIKELY(key->kind == MP_STR)) other_pairs_over(cursor, key);
+        if (!cursor->left) break;
+        from = cursor->at;
+        status = key_over(cursor, key, &same);
         if (MP_UNLIKELY(status != MP_OK)) return status;
         if (same) {
             cursor->look->blame = from;

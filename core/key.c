@@ -1,6 +1,8 @@
 /* Map keys read from their encodings, and their order. */
 #include "key.h"
 
+#include "utf8.h"
+
 mp_key
 mp_key_read(const uint8_t *p, const uint8_t *end)
 {
@@ -27,15 +29,6 @@ string_p(const mp_key *key)
     return key->kind == MP_STR || key->kind == MP_BIN;
 }
 
-static bool
-ascii_p(const uint8_t *p, size_t n)
-{
-    uint8_t all = 0;
-
-    while (n--) all |= *p++;
-    return all < 0x80;
-}
-
 static int
 order(uint64_t a, uint64_t b)
 {
@@ -52,7 +45,7 @@ mp_key_compare(const mp_key *a, const mp_key *b)
     if (a->bits != b->bits) return order(a->bits, b->bits);
     if (a->n != b->n) return order(a->n, b->n);
     bytes = a->n ? memcmp(a->bytes, b->bytes, a->n) : 0;
-    if (bytes || a->kind == b->kind || ascii_p(a->bytes, a->n)) return bytes;
+    if (bytes || a->kind == b->kind || mp_ascii_p(a->bytes, a->n)) return bytes;
     return order(a->kind, b->kind);
 }
 

@@ -113,7 +113,7 @@ collect_keys(mp_tape *tape, mp_tape_entry *keys, size_t at, uint32_t n)
 }
 
 /* MP_E_DUPLICATE_KEY if the innermost container, which has no more objects to come, is a map that has a key twice. */
-static mp_status
+static MP_NOINLINE mp_status
 check_unique_keys(mp_tape *tape)
 {
     mp_head head = {.kind = MP_NEVER};
@@ -142,6 +142,15 @@ object_passed(mp_tape *tape)
     return status;
 }
 
+/* Where the keys of a map are noted that is so deep, its own level included; NULL if they are not. */
+MP_INLINE mp_noted_keys *
+noted_keys(const mp_tape *tape, uint32_t depth)
+{
+    mp_noted_keys *noted = tape->checks ? tape->checks->noted : NULL;
+
+    return noted && depth <= MP_CHECK_NOTED ? &noted[depth - 1] : NULL;
+}
+
 /* Opens a container; there is room for its entry. */
 static mp_status
 container_open(mp_tape *tape, const mp_head *head)
@@ -157,6 +166,7 @@ container_open(mp_tape *tape, const mp_head *head)
     tape->innermost = tape->count++;
     tape->depth++;
     tape->at = (uint32_t)(head->payload - tape->bytes);
+    if (noted_keys(tape, tape->depth)) mp_noted_keys_start(noted_keys(tape, tape->depth), head->n);
     return MP_OK;
 }
 
@@ -185,7 +195,17 @@ typedef struct {
     mp_tape_entry *entries, *entry, *unused; /* all of them, the innermost container's, the first free one */
     const mp_tape_entry *limit;              /* the end of the free ones */
     uint32_t left, depth_left, keep;
+    bool map;                                /* the rest is of a checked stride: the innermost container is a map */
+    mp_noted_keys *noted;                    /* and these are its keys; or NULL */
 } strider;
+
+/* Sees the innermost container, for the checks. */
+MP_INLINE void
+strider_look(strider *s, const mp_tape *tape)
+{
+    s->map = MP_WIRE[s->bytes[s->entry->offset]].kind == MP_MAP;
+    s->noted = s->map ? noted_keys(tape, tape->max_depth - s->depth_left) : NULL;
+}
 
 MP_INLINE strider
 strider_of(const mp_tape *tape)
@@ -267,29 +287,80 @@ leaves_over(const uint8_t **p, const uint8_t *end, uint32_t *left)
 MP_INLINE bool
 strider_key_p(const strider *s)
 {
-    return s->left % 2 == 0 && MP_WIRE[s->bytes[s->entry->offset]].kind == MP_MAP;
+    return s->map && s->left % 2 == 0;
 }
 
-/* True if no check refuses the leaf from head to s->p; false also if that needs a closer look. */
+/* True for the head of a value that is a leaf, of which nothing can be wrong but the bytes of a str8 and its length. */
 MP_INLINE bool
-leaf_accepted_p(const strider *s, const uint8_t *head, const mp_check *checks)
+plain_value_p(uint8_t head)
+{
+    if ((head & 0xe0) == 0x80) return !(head & 0x0f); /* fixmap, fixarray */
+    return (head & 0xe0) != 0xc0 || head <= 0xc3 || (head >= 0xca && head <= 0xd3) || head == 0xd9;
+}
+
+/* Notes a key, from its head to end, if it is a str. */
+MP_INLINE void
+key_note(mp_noted_keys *noted, const uint8_t *head, const uint8_t *end)
+{
+    mp_wire_row row = MP_WIRE[*head];
+
+    if (row.kind == MP_STR) mp_noted_keys_add(noted, head + row.head, (size_t)(end - head) - row.head);
+}
+
+/* The same as leaves_over, up to an object for which checks have to look closer. */
+MP_INLINE void
+plain_leaves_over(strider *s, const uint8_t *end)
+{
+    const uint8_t *p = s->p;
+    uint32_t left = s->left;
+    const bool map = s->map;
+    mp_noted_keys *noted = s->noted;
+
+    while (left && mp_ahead_p(p, end)) {
+        const uint8_t *head = p;
+        uint64_t held;
+        uint32_t n;
+
+        if (map && left % 2 == 0) {
+            if (!mp_fixstr_ahead_p(p, &n)) break;
+            if (noted) mp_noted_keys_add(noted, p + 1, n);
+            p += 1 + n;
+        } else if (!plain_value_p(*p) || mp_step_over(&p, end, &held) != MP_STEP_LEAF) {
+            p = head;
+            break;
+        }
+        left--;
+    }
+    s->p = p;
+    s->left = left;
+}
+
+/* True if checks refuse no leaf that is plain. */
+static bool
+plain_checks_p(const mp_check *checks)
+{
+    return !checks->utf8 && !checks->utf8_keys && checks->limits.string >= UINT8_MAX;
+}
+
+/* True if no check refuses the leaf from head to end; false also if that needs a closer look. */
+static MP_NOINLINE bool
+leaf_accepted_p(const mp_check *checks, const uint8_t *head, const uint8_t *end, bool key)
 {
     mp_wire_row row = MP_WIRE[*head];
     const uint8_t *payload = head + row.head;
-    size_t n = (size_t)(s->p - payload);
+    size_t n = (size_t)(end - payload);
 
     switch ((mp_kind)row.kind) {
       case MP_STR:
         if (n > checks->limits.string) return false;
-        if (!checks->utf8 && !(checks->utf8_keys && strider_key_p(s))) return true;
-        return mp_utf8_valid_p(payload, n);
+        return !(checks->utf8 || (key && checks->utf8_keys)) || mp_utf8_valid_p(payload, n);
       case MP_BIN:
         return n <= checks->limits.string;
       case MP_FLOAT32:
       case MP_FLOAT64:
       case MP_ARRAY:
       case MP_MAP:
-        return !strider_key_p(s);
+        return !key;
       default:
         return row.kind != MP_EXT;
     }
@@ -310,18 +381,26 @@ MP_INLINE bool
 step_accepted_p(const strider *s, const uint8_t *head, mp_step step, uint64_t held, const mp_tape *tape)
 {
     if (step == MP_STEP_CONTAINER) return container_accepted_p(s, head, held, tape);
-    return leaf_accepted_p(s, head, tape->checks);
+    return leaf_accepted_p(tape->checks, head, s->p, strider_key_p(s));
 }
 
 /* True if the keys of the innermost container, which has no more objects to come, are unique. */
-static bool
+MP_INLINE bool
 strider_keys_unique_p(strider *s, mp_tape *tape)
 {
     s->entry->next = 0;
     strider_settle(s, tape);
     tape->status = check_unique_keys(tape);
     *s = strider_of(tape);
+    strider_look(s, tape);
     return tape->status == MP_OK;
+}
+
+/* True if nothing of that has to be looked at. */
+MP_INLINE bool
+strider_keys_differ_p(const strider *s, const mp_tape *tape)
+{
+    return !s->map || !tape->checks->unique_keys || (s->noted && !s->noted->left);
 }
 
 /*
@@ -333,37 +412,48 @@ MP_INLINE void
 stride(mp_tape *tape, uint32_t stop, uint32_t bottom, const bool checked)
 {
     const uint8_t *const end = tape->bytes + stop;
+    const bool plain = checked && plain_checks_p(tape->checks);
     strider s = strider_of(tape);
 
-    while (mp_ahead_p(s.p, end)) {
-        const uint8_t *head = s.p;
-        uint64_t held = 0;
-        mp_step step = mp_step_over(&s.p, end, &held);
+    if (checked) strider_look(&s, tape);
+    while (true) {
+        if (plain) plain_leaves_over(&s, end);
+        if (!plain || s.left) {
+            const uint8_t *head = s.p;
+            uint64_t held = 0;
+            mp_step step;
 
-        if (checked && step != MP_STEP_NONE && !step_accepted_p(&s, head, step, held, tape)) step = MP_STEP_NONE;
-        if (step != MP_STEP_LEAF) {
-            uint32_t left;
+            if (!mp_ahead_p(s.p, end)) break;
+            step = mp_step_over(&s.p, end, &held);
+            if (checked && step != MP_STEP_NONE && !step_accepted_p(&s, head, step, held, tape)) step = MP_STEP_NONE;
+            if (step != MP_STEP_LEAF) {
+                uint32_t left;
 
-            if (step == MP_STEP_NONE || MP_UNLIKELY(s.unused == s.limit) || MP_UNLIKELY(!s.depth_left)) {
-                s.p = head;
-                break;
+                if (step == MP_STEP_NONE || MP_UNLIKELY(s.unused == s.limit) || MP_UNLIKELY(!s.depth_left)) {
+                    s.p = head;
+                    break;
+                }
+                left = held_objects(held);
+                if (checked) tape->objects += held;
+                if (!checked || MP_WIRE[*head].kind == MP_ARRAY) point_over(&s.p, &left);
+                if (!checked) leaves_over(&s.p, end, &left);
+                if (left || (uint32_t)(s.p - head) >= s.keep) {
+                    strider_open(&s, head, left);
+                    if (checked) strider_look(&s, tape);
+                    if (checked && s.noted) mp_noted_keys_start(s.noted, left / 2);
+                    if (left) continue;
+                    s.left = 1; /* the container itself is full */
+                }
             }
-            left = held_objects(held);
-            if (checked) tape->objects += held;
-            if (!checked || MP_WIRE[*head].kind == MP_ARRAY) point_over(&s.p, &left);
-            if (!checked) leaves_over(&s.p, end, &left);
-            if (left || (uint32_t)(s.p - head) >= s.keep) {
-                strider_open(&s, head, left);
-                if (left) continue;
-                s.left = 1; /* the container itself is full */
-            }
+            if (checked && s.noted && s.left % 2 == 0) key_note(s.noted, head, s.p);
+            s.left--;
         }
-        s.left--;
         while (MP_UNLIKELY(!s.left)) {
             bool out = s.entry == s.entries + bottom;
 
-            if (checked && tape->checks->unique_keys && !strider_keys_unique_p(&s, tape)) return;
+            if (checked && !strider_keys_differ_p(&s, tape) && !strider_keys_unique_p(&s, tape)) return;
             s.entry = strider_close(&s);
+            if (checked) strider_look(&s, tape);
             if (out) {
                 strider_settle(&s, tape);
                 tape->status = object_passed(tape);

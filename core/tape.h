@@ -14,15 +14,8 @@
  * With tape.checks, set before the first walk, it refuses what an unpacker with such options refuses. unique_keys costs
  * at most n log n comparisons for a map of n keys and, while the map is being closed, an entry for each key.
  *
- * To find the containers around an offset, for an error message that says where something is wrong: end a tape there
- * that keeps no closed containers, and read the open ones, from entries[0], the outermost, to entries[depth - 1].
- *
- *   mp_tape_init(&tape, bytes, offset, UINT32_MAX, MP_TAPE_KEEP_NONE);
- *   mp_tape_finish(&tape);                      // MP_E_TRUNCATED
- *   for (i = 0; i < tape.depth; i++)            // the head is at tape.entries[i].offset
- *       object = mp_tape_place(&tape, i);       // in a map, keys and values counted apart
- *
- * A cursor at entries[i].offset that passes over all but the last object before that one is at the key of a value.
+ * A tape that keeps no closed containers and ends at an offset has those around it, entries[0] the outermost, up to
+ * entries[depth - 1]: trail.h finds the way to a place by them.
  */
 #ifndef MP_TAPE_H
 #define MP_TAPE_H

@@ -89,3 +89,20 @@ mp_unique_entry(const uint8_t *bytes, size_t from, size_t to)
 
     return (mp_tape_entry){.offset = (uint32_t)from, .end = (uint32_t)to, .next = mp_key_signature(&key)};
 }
+
+/* --- while a walk passes over them ------------------------------------------------------------------- */
+
+void
+mp_noted_keys_start(mp_noted_keys *noted, uint32_t n)
+{
+    uint32_t few = n < 64 ? n : 64;
+    unsigned log2 = 8;
+
+    noted->left = n;
+    memset(noted->bits, 0, ((size_t)1 << log2) / 8);
+    if (few > 4) {
+        while (log2 < MP_NOTED_BITS_LOG2 && few * few * 16 > 1u << log2) log2++;
+        memset(noted->bits, 0, ((size_t)1 << log2) / 8);
+    }
+    noted->shift = 32 - log2;
+}

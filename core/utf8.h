@@ -6,4 +6,13 @@
 
 bool mp_utf8_valid_p(const uint8_t *p, size_t n);
 
+MP_INLINE bool
+mp_ascii_p(const uint8_t *p, size_t n)
+{
+    uint8_t all = 0;
+
+    while (n--) all |= *p++;
+    return all < 0x80;
+}
+
 #endif

@@ -276,7 +276,7 @@ keys_in(const uint8_t *bytes, size_t n, size_t *at)
 }
 
 static void
-refuses_keys(const uint8_t *bytes, size_t n)
+refuses_keys(const uint8_t *bytes, size_t n, mp_noted_keys *noted)
 {
     mp_tape tape = fresh(bytes, n, MP_FUZZ_MAX, MP_TAPE_KEEP);
     mp_check checks = MP_CHECK_NONE;
@@ -284,6 +284,7 @@ refuses_keys(const uint8_t *bytes, size_t n)
     size_t at = 0;
 
     checks.unique_keys = true;
+    checks.noted = noted;
     tape.checks = &checks;
     mp_tape_finish(&tape);
     if (mp_reference_walk(bytes, bytes + n, MP_FUZZ_MAX, false).status == MP_OK) {
@@ -298,6 +299,7 @@ refuses_keys(const uint8_t *bytes, size_t n)
 void
 mp_fuzz_tape(const uint8_t *input, size_t n)
 {
+    static mp_noted_keys noted[MP_CHECK_NOTED];
     const uint8_t *bytes;
     uint32_t max_depth, keep;
     unsigned choice;
@@ -309,5 +311,6 @@ mp_fuzz_tape(const uint8_t *input, size_t n)
     for (choice = 0; choice < 4; choice++) goes_far_by_and_by(bytes, n, max_depth, keep, choice);
     knows_the_way_to(bytes, n);
     checks_as_walks_do(bytes, n, max_depth);
-    refuses_keys(bytes, n);
+    refuses_keys(bytes, n, NULL);
+    refuses_keys(bytes, n, noted);
 }

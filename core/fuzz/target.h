@@ -14,8 +14,8 @@
 #include "wire_table.h"
 
 #define MP_TARGETS(X) \
-    X(head) X(skip) X(validate) X(measure) X(resume) X(split) X(find) X(tape) X(timestamp) X(utf8) X(round_trip) \
-    X(canonical)
+    X(head) X(skip) X(validate) X(measure) X(resume) X(split) X(find) X(tape) X(trail) X(timestamp) X(utf8) \
+    X(round_trip) X(canonical)
 
 #define MP_TARGET_DECLARE(name) void mp_fuzz_##name(const uint8_t *bytes, size_t n);
 MP_TARGETS(MP_TARGET_DECLARE)

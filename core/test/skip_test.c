@@ -29,6 +29,7 @@ walk_whole(walker *walk_with, const uint8_t *bytes, size_t n, size_t max_depth, 
     mp_walk_init(&walk, left, max_depth);
     status = walk_with(&walk, &p, block + n);
     *passed = (size_t)(p - block);
+    CHECK(*passed <= n, "walked over %zu of %zu", *passed, n);
     free(block);
     return status;
 }

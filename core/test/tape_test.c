@@ -533,6 +533,73 @@ sorts_keys_that_look_alike(void)
     free(message);
 }
 
+/* Writes a map of n keys of the given length, every second value a map of two others; returns its size. */
+static size_t
+map_of_names(uint8_t *message, uint32_t n, uint32_t length)
+{
+    uint8_t *p = mp_put_map_head(message, n);
+    uint32_t i;
+
+    for (i = 0; i < n; i++) {
+        p = mp_put_str_head(p, length, false);
+        memset(p, 'k', length);
+        p[length - 1] = (uint8_t)(i * 37);
+        if (length > 1) p[0] = (uint8_t)(i >> 8);
+        p += length;
+        if (i % 2) p = mp_put_nil(p);
+        else memcpy(p, "\x82\xa1" "a\x01\xa1" "b\x02", 7), p += 7;
+    }
+    return (size_t)(p - message);
+}
+
+/* Maps of up to 256 names, without and with one of them twice; and at a depth where keys are not noted any more. */
+static void
+notes_keys_while_it_walks(void)
+{
+    enum { MANY = 256, LONGEST = 31, DEEPEST = MP_CHECK_NOTED + 1 };
+    static mp_noted_keys noted[MP_CHECK_NOTED];
+    static uint8_t message[DEEPEST + 5 + MANY * (LONGEST + 8) + MP_AHEAD];
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .unique_keys = true, .noted = noted};
+    uint32_t n, round, length, depth;
+
+    for (n = 2; n <= MANY; n += 1 + n / 8) {
+        for (round = 0; round < 8; round++) {
+            uint8_t *map = message + (depth = round & 4 ? DEEPEST - 1 : 0);
+            bool twice = round & 1;
+            mp_tape tape;
+            size_t size;
+
+            length = round & 2 ? 1 : 1 + n % LONGEST;
+            memset(message, 0x91, depth);
+            size = map_of_names(map, n, length);
+            if (twice) memcpy(map + size - 1 - (n % 2 ? 6 : 0) - length, map + mp_head_need(map, map + 1) + 1, length);
+            memset(map + size, 0, MP_AHEAD);
+            tape = fresh(message, depth + size + MP_AHEAD, 32, MP_TAPE_KEEP);
+            tape.grow = grow_by_many;
+            tape.checks = &checks;
+            CHECK(mp_tape_finish(&tape) == (twice ? MP_E_DUPLICATE_KEY : MP_OK), "%" PRIu32 " %" PRIu32, n, round);
+            free(tape.entries);
+        }
+    }
+}
+
+/* Were they read again, there would have to be room for them. */
+static void
+notes_keys_once(void)
+{
+    static mp_noted_keys noted[MP_CHECK_NOTED];
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .unique_keys = true, .noted = noted};
+    mp_tape_entry entries[3];
+    uint8_t message[512] = {0};
+    mp_tape tape = fresh(message, map_of_names(message, 10, 8) + MP_AHEAD, 8, MP_TAPE_KEEP);
+
+    tape.entries = entries;
+    tape.capacity = 3;
+    tape.grow = refuse;
+    tape.checks = &checks;
+    CHECK(mp_tape_finish(&tape) == MP_OK, "%d", (int)tape.status);
+}
+
 void
 mp_test_tape(void)
 {
@@ -554,4 +621,6 @@ mp_test_tape(void)
     refuses_keys();
     finds_a_duplicate_among_many();
     sorts_keys_that_look_alike();
+    notes_keys_while_it_walks();
+    notes_keys_once();
 }
