@@ -16,7 +16,7 @@ class EachBlockTest < Minitest::Test
     read_map_header: ->(u) { u.read_map_header }, reset: ->(u) { u.reset }, symbolize_keys?: ->(u) { u.symbolize_keys? },
     freeze?: ->(u) { u.freeze? }, allow_unknown_ext?: ->(u) { u.allow_unknown_ext? },
     register_type: ->(u) { u.register_type(1, &:upcase) }, registered_types: ->(u) { u.registered_types.size },
-    type_registered?: ->(u) { u.type_registered?(1) }
+    type_registered?: ->(u) { u.type_registered?(1) }, pending?: ->(u) { u.pending? }, position: ->(u) { u.position }
   }.freeze
   BUFFER_CALLS = {
     clear: ->(b) { b.clear }, size: ->(b) { b.size }, empty?: ->(b) { b.empty? }, write: ->(b) { b.write("\x09\xA1w") },

@@ -35,7 +35,7 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
 }
 
 uint64_t
-mp_unpacker_end_body(VALUE self)
+mp_unpacker_end_body(VALUE self, const mp_decoder *outer)
 {
     mp_stream *u = mp_stream_get(self);
     size_t left = u->piece.len;
@@ -46,8 +46,8 @@ mp_unpacker_end_body(VALUE self)
         mp_buffer_close(u->buffer);
         u->buffer = 0;
     }
-    if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin);
-    if (!whole) mp_raise_unread_body(u->body_type, left, u->origin);
+    if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin, mp_decoder_message(outer));
+    if (!whole) mp_raise_unread_body(u->body_type, left, u->origin, mp_decoder_message(outer));
     return u->outer.objects;
 }
 

@@ -13,9 +13,9 @@ VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *typ
 
 /*
  * Ends the body: every use of the Unpacker raises until it gets another one. Returns the number of objects of the
- * message so far. MalformedFormatError unless the body was read to its end.
+ * message so far. MalformedFormatError unless the body was read to its end; outer is the decoder that has the ext.
  */
-uint64_t mp_unpacker_end_body(VALUE self);
+uint64_t mp_unpacker_end_body(VALUE self, const mp_decoder *outer);
 
 /* Makes an Unpacker whose body has ended the Ractor's spare, with some of the Unpackers for bodies nested in it. */
 void mp_unpacker_keep_for_bodies(VALUE self);

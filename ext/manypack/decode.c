@@ -207,7 +207,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 if (MP_UNLIKELY(!obj)) {
                     if (stops_p(d, resumable)) goto stopped;
                     commit(d, left, base, count, depth, payload + n);
-                    mp_raise_malformed_symbol(payload, n, mp_decoder_offset(d, p));
+                    mp_raise_malformed_symbol(payload, n, mp_decoder_offset(d, p), mp_decoder_message(d));
                 }
             } else if (MP_LIKELY(n < MP_SHARE_MIN) || !mp_payload_to_share_p(d, payload, n)) {
                 obj = mp_str_new(d, frozen, payload, n);
@@ -298,7 +298,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             if (limited && options->unique_keys && nan_p(obj)) {
                 commit(d, left, base, count, depth, payload);
                 if (mp_left_key_p(left) || mp_decoder_open_keys(d).nesting) {
-                    mp_raise_malformed("a map key is or contains NaN", mp_decoder_offset(d, p));
+                    mp_raise_malformed("a map key is or contains NaN", mp_decoder_offset(d, p), mp_decoder_message(d));
                 }
                 d->committed = false;
             }
@@ -380,7 +380,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             obj = mp_hash_new(d, n_objects, values + first);
             if (!resumable) check_source(d);
             if (limited && options->unique_keys && RHASH_SIZE(obj) != n_objects / 2) {
-                mp_raise_malformed("a map has the same key twice", (size_t)(values[count] >> 1));
+                mp_raise_malformed("a map has the same key twice", (size_t)(values[count] >> 1), mp_decoder_message(d));
             }
             if (resumable) d->committed = false;
         }
@@ -452,11 +452,25 @@ mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end
         obj = rb_enc_str_new((const char *)payload, n, mp_utf8);
         payload += n;
         break;
+      case MP_ARRAY:
+      case MP_MAP:
+        if (mp_row_count(*p, row) || options->freeze || options->shareable) return Qundef;
+        obj = row.kind == MP_MAP ? rb_hash_new() : rb_ary_new();
+        break;
       default:
         return Qundef;
     }
     *p = payload;
     return obj;
+}
+
+VALUE
+mp_decode_inside(mp_decoder *d, size_t count, uint32_t depth)
+{
+    d->tree = (mp_tree){.left = mp_left_of_array(1), .base = count, .count = count, .depth_limit = d->max_depth,
+                        .objects = 1};
+    d->outer_depth = depth;
+    return d->codec->options.limited ? decode_whole_limited(d) : decode_loop(d, false, false);
 }
 
 /* Decodes the object at an offset of a String. The decoder is after it then, and d->source has to be kept alive. */
@@ -481,7 +495,8 @@ mp_decode_whole(VALUE source, const mp_codec *codec)
     VALUE obj;
 
     if (MP_UNLIKELY((size_t)RSTRING_LEN(source) > codec->options.max_bytes)) {
-        mp_raise_max_bytes(codec->options.max_bytes, (size_t)RSTRING_LEN(source), codec->options.max_bytes);
+        mp_raise_max_bytes(codec->options.max_bytes, (size_t)RSTRING_LEN(source), codec->options.max_bytes,
+                           mp_message_whole(source));
     }
     mp_decoder_init(&d, codec, &words);
     obj = decode_at(&d, source, 0);

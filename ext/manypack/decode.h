@@ -12,9 +12,9 @@
 VALUE mp_decode_on(mp_decoder *d);
 
 /*
- * Returns the number, short str, nil or boolean at *p and moves *p past it. Returns Qundef and leaves *p for anything
- * else, and for an incomplete object. Only for options without limits. Allocates, so the caller keeps the String that
- * holds the bytes on its stack. Raises only NoMemoryError.
+ * Returns the number, short str, nil, boolean or empty container at *p and moves *p past it. Returns Qundef and leaves
+ * *p for anything else, and for an incomplete object. Only for options without limits. Allocates, so the caller keeps
+ * the String that holds the bytes on its stack. Raises only NoMemoryError.
  */
 VALUE mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end);
 
@@ -23,6 +23,12 @@ VALUE mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_
  * Raises as mp_decode_whole does, with offsets in the whole String.
  */
 VALUE mp_decode_part(VALUE source, size_t *offset, const mp_codec *codec);
+
+/*
+ * Unpacks the object at d->at of a decoder that has count words of its value stack in use, inside that many open
+ * containers, and moves d->at after it. Raises as mp_decode_whole does.
+ */
+VALUE mp_decode_inside(mp_decoder *d, size_t count, uint32_t depth);
 
 /* Unpacks a String that holds exactly one object. Raises the errors of error.h and what user code raises. */
 VALUE mp_decode_whole(VALUE source, const mp_codec *codec);

@@ -23,6 +23,22 @@ mp_decoder_own_source(mp_decoder *d, const uint8_t *p)
     return d->start + (p - old);
 }
 
+mp_message
+mp_decoder_message(const mp_decoder *d)
+{
+    if (d->outer_depth && d->holder) return MP_NO_MESSAGE; /* an Unpacker of a body; a Record's part has its message */
+    return mp_message_of(d->source, d->start, d->end, d->before, d->origin, d->message);
+}
+
+mp_blame
+mp_decoder_blame(const mp_decoder *d, const uint8_t *at)
+{
+    mp_blame blame = mp_blame_of(d->start, at, d->end, d->origin);
+
+    blame.message = mp_decoder_message(d);
+    return blame;
+}
+
 void
 mp_decoder_raise(mp_decoder *d, mp_status status, const uint8_t *at)
 {

@@ -13,6 +13,8 @@ typedef struct {
     const uint8_t *start, *end; /* the current bytes */
     const uint8_t *at;          /* the first byte that is not decoded; after an error, where to continue */
     size_t origin;              /* offset of start in the whole input, for errors */
+    size_t message;             /* the same of the current message */
+    size_t before;              /* bytes of the input before start in the source or block, as far as is known */
     const mp_codec *codec;
     mp_ractor *ractor;          /* the current one; NULL until something that it keeps is needed */
     VALUE holder;               /* the object that contains this decoder; 0 if it is on the C stack */
@@ -34,6 +36,7 @@ MP_INLINE void
 mp_decoder_restart(mp_decoder *d, size_t offset)
 {
     d->origin = offset - (size_t)(d->at - d->start);
+    d->message = offset;
     d->tree = (mp_tree){.left = mp_left_of_array(1), .depth_limit = d->max_depth, .objects = 1};
 }
 
@@ -68,6 +71,7 @@ MP_INLINE void
 mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len)
 {
     d->origin += (size_t)(d->at - d->start);
+    d->before = 0;
     d->source = source;
     d->start = d->at = start;
     d->end = start + len;
@@ -83,6 +87,7 @@ mp_decoder_detach(mp_decoder *d)
     size_t decoded = (size_t)(d->at - d->start);
 
     d->origin += decoded;
+    d->before = 0;
     d->source = 0;
     d->start = d->at = d->end = NULL;
     return decoded;
@@ -95,11 +100,14 @@ mp_decoder_offset(const mp_decoder *d, const uint8_t *at)
     return d->origin + (size_t)(at - d->start);
 }
 
-MP_INLINE mp_blame
-mp_decoder_blame(const mp_decoder *d, const uint8_t *at)
-{
-    return mp_blame_of(d->start, at, d->end, d->origin);
-}
+/*
+ * The current message, for an error; none in the body of an ext, because only outside of that it is known where the ext
+ * is. May allocate, but moves nothing that the decoder points to.
+ */
+mp_message mp_decoder_message(const mp_decoder *d);
+
+/* What to blame for an error at that place. */
+mp_blame mp_decoder_blame(const mp_decoder *d, const uint8_t *at);
 
 /* What the current Ractor keeps, looked up at the first use. */
 MP_INLINE mp_ractor *

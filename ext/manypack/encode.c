@@ -201,14 +201,6 @@ encode_special(mp_encoder *e, uint8_t *p, VALUE obj)
 
 /* --- containers ------------------------------------------------------------------------------------- */
 
-NORETURN(static void raise_modified(mp_encoder *e, const char *what));
-
-static void
-raise_modified(mp_encoder *e, const char *what)
-{
-    rb_raise(rb_eRuntimeError, "%s was modified during packing, at %" PRIsVALUE, what, mp_path(e->place));
-}
-
 static uint8_t *encode_array(mp_encoder *e, uint8_t *p, VALUE array);
 static uint8_t *encode_hash(mp_encoder *e, uint8_t *p, VALUE hash);
 static uint8_t *encode_rare(mp_encoder *e, uint8_t *p, VALUE obj);
@@ -276,7 +268,7 @@ encode_elements(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t i)
         place.index = (long)i++;
         p = encode_other(e, p, obj);
         /* to_msgpack of an element may have changed the Array, but its length is in the head already. */
-        if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) raise_modified(e, "Array");
+        if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) mp_encoder_raise_modified(e, "Array");
     }
     mp_encoder_close(e, &place);
     RB_GC_GUARD(array);
@@ -307,7 +299,7 @@ encode_pair(VALUE key, VALUE value, VALUE arg)
     hash_walk *walk = (hash_walk *)arg;
 
     walk->place.key = key;
-    if (MP_UNLIKELY(walk->left-- == 0)) raise_modified(walk->e, "Hash");
+    if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
     walk->p = encode_value(walk->e, encode_value(walk->e, walk->p, key), value);
     return ST_CONTINUE;
 }
@@ -321,7 +313,7 @@ encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
     mp_encoder_open(e, &walk.place);
     walk.p = mp_put_map_head(room(e, p, MP_HEAD_MAX), n);
     if (n) rb_hash_foreach(hash, encode_pair, (VALUE)&walk);
-    if (MP_UNLIKELY(walk.left)) raise_modified(e, "Hash");
+    if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
     mp_encoder_close(e, &walk.place);
     return walk.p;
 }
@@ -355,6 +347,15 @@ void
 mp_encode(mp_encoder *e, VALUE obj)
 {
     mp_out_commit(&e->out, encode_value(e, e->out.pos, obj));
+}
+
+void
+mp_encode_pair(mp_encoder *e, const uint8_t *key, size_t size, VALUE value)
+{
+    uint8_t *p = room(e, e->out.pos, size + MP_HEAD_MAX);
+
+    mp_copy(p, key, size);
+    mp_out_commit(&e->out, encode_value(e, p + size, value));
 }
 
 void

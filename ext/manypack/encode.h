@@ -7,6 +7,9 @@
 /* Appends obj. NoMethodError, RangeError, ArgumentError, RuntimeError, NestingError with the path. */
 void mp_encode(mp_encoder *e, VALUE obj);
 
+/* Appends the packed key of a pair, and its value. */
+void mp_encode_pair(mp_encoder *e, const uint8_t *key, size_t size, VALUE value);
+
 /* Appends a String as str or bin, by its encoding, and as bin. */
 void mp_encode_string(mp_encoder *e, VALUE string);
 void mp_encode_bin(mp_encoder *e, VALUE string);

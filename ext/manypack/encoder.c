@@ -83,3 +83,9 @@ mp_encoder_raise_too_deep(const mp_encoder *e)
 {
     mp_raise_nesting(e->depth, mp_path(e->place));
 }
+
+void
+mp_encoder_raise_modified(const mp_encoder *e, const char *what)
+{
+    rb_raise(rb_eRuntimeError, "%s was modified during packing, at %" PRIsVALUE, what, mp_path(e->place));
+}

@@ -115,6 +115,9 @@ mp_encoder_ractor(mp_encoder *e)
 NORETURN(void mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj));
 NORETURN(void mp_encoder_raise_too_deep(const mp_encoder *e));
 
+/* RuntimeError: user code changed the Array or Hash whose head is written already. */
+NORETURN(void mp_encoder_raise_modified(const mp_encoder *e, const char *what));
+
 /* The length of an object for its head. ArgumentError above 4294967295. */
 MP_INLINE uint32_t
 mp_encoder_length(const mp_encoder *e, VALUE obj, size_t n)
@@ -123,16 +126,13 @@ mp_encoder_length(const mp_encoder *e, VALUE obj, size_t n)
     return (uint32_t)n;
 }
 
-/* Levels that take half of what mp_stack_used_up_p keeps free; few documents have as many. */
-enum { MP_STACK_CHECK_LEVELS = 32 };
-
 /* Opens one level, and closes it. NestingError. */
 MP_INLINE void
 mp_encoder_open(mp_encoder *e, mp_place *place)
 {
     uint32_t depth = e->depth + 1;
 
-    if (MP_UNLIKELY(depth > e->max_depth || (depth % MP_STACK_CHECK_LEVELS == 0 && mp_stack_used_up_p()))) {
+    if (MP_UNLIKELY(depth > e->max_depth || mp_stack_too_deep_p(depth))) {
         mp_encoder_raise_too_deep(e);
     }
     place->up = e->place;

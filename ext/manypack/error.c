@@ -1,12 +1,14 @@
-/* The only file that turns a status into an exception: its class, what was expected and found, and the byte offset. */
+/* The only file that turns a status into an exception: its class, what was expected and found, byte offset and path. */
 #include "error.h"
 
 #include "options.h"
+#include "path.h"
 
 static VALUE mDecodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError;
-static ID id_offset, id_input, id_limit, id_value, id_clone, id_freeze, id_exception;
+static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
+static ID id_limit, id_value, id_clone, id_freeze, id_exception;
 
 /*
  * Identifies the input that an error's offset refers to, by the object that reads it: the receiver of the running
@@ -19,6 +21,43 @@ input_of(VALUE reader)
     return LONG2FIX((long)(rb_memhash(&reader, sizeof(reader)) >> 2));
 }
 
+/* --- where an error is -------------------------------------------------------------------------------- */
+
+/* As much of a block as an error copies. The path of what comes later is not known. */
+enum { COPY_MAX = 4096 };
+
+static VALUE
+block_copy(const uint8_t *start, const uint8_t *end)
+{
+    return rb_obj_freeze(rb_str_new((const char *)start, end - start < COPY_MAX ? end - start : COPY_MAX));
+}
+
+mp_message
+mp_message_of(VALUE source, const uint8_t *start, const uint8_t *end, size_t before, size_t origin, size_t offset)
+{
+    const uint8_t *message;
+
+    if (origin > offset ? origin - offset > before : offset - origin > (size_t)(end - start)) return MP_NO_MESSAGE;
+    message = origin > offset ? start - (origin - offset) : start + (offset - origin);
+    if (!source) return (mp_message){.source = block_copy(message, end), .origin = offset};
+    return (mp_message){.source = source, .start = (size_t)(message - (const uint8_t *)RSTRING_PTR(source)),
+                        .origin = offset};
+}
+
+/* Keeps what the path is found from when somebody asks for it. */
+static void
+set_message(VALUE error, size_t offset, mp_message message)
+{
+    if (message.source) {
+        rb_ivar_set(error, id_source, rb_str_new_frozen(message.source));
+        rb_ivar_set(error, id_from, SIZET2NUM(message.start));
+        rb_ivar_set(error, id_at, SIZET2NUM(message.start + (offset - message.origin)));
+    } else if (RTEST(rb_ivar_defined(error, id_source))) {
+        rb_ivar_set(error, id_source, Qnil);
+        rb_ivar_set(error, id_path, Qnil);
+    }
+}
+
 /* Sets the offset in the input of the current method. */
 static void
 set_offset(VALUE error, size_t offset)
@@ -27,39 +66,67 @@ set_offset(VALUE error, size_t offset)
     rb_ivar_set(error, id_input, input_of(rb_current_receiver()));
 }
 
-/* Raises klass with "MESSAGE, at byte OFFSET"; the message is fresh. */
-NORETURN(static void raise_at(VALUE klass, VALUE message, size_t offset));
-
-static void
-raise_at(VALUE klass, VALUE message, size_t offset)
+/*
+ * call-seq: error.path -> String or nil
+ *
+ * Returns where in the message the offending object is, as a Path reads it. An object in a map key has the path of the
+ * map, and one in the body of an ext that of the ext. nil if there is no such place, as for bytes after the message, or
+ * if the bytes of the message are not at hand.
+ *
+ * It is found by walking through the message when this is called for the first time. Until then the error refers to the
+ * bytes: to those of a String, which are not copied but kept alive, and for an Unpacker to those it still has, which
+ * are those of the current message if that came in one piece.
+ *
+ * A step that no Path has, such as a key that is a Float, is shown as its type; a key of more than 128 bytes is cut,
+ * and of more than 128 steps those in the middle are left out.
+ *
+ *   begin
+ *     Manypack.unpack("\x81\xA5users\x92\x01\xC1")
+ *   rescue Manypack::DecodeError => error
+ *     error.path #=> "$.users[1]"
+ *   end
+ */
+static VALUE
+rb_decode_error_path(VALUE self)
 {
-    VALUE error;
+    VALUE source = rb_attr_get(self, id_source), path;
 
-    rb_str_catf(message, ", at byte %" PRIuSIZE, offset);
-    error = rb_exc_new_str(klass, message);
-    set_offset(error, offset);
-    rb_exc_raise(error);
+    if (NIL_P(source)) return rb_attr_get(self, id_path);
+    path = mp_path_of(source, NUM2SIZET(rb_attr_get(self, id_from)), NUM2SIZET(rb_attr_get(self, id_at)));
+    if (OBJ_FROZEN(self)) return path;
+    rb_ivar_set(self, id_path, path);
+    rb_ivar_set(self, id_source, Qnil);
+    return path;
 }
 
-static const char *
-kind_name(mp_kind kind)
+/* --- raising ------------------------------------------------------------------------------------------ */
+
+VALUE
+mp_error_at(VALUE klass, VALUE words, size_t offset)
 {
-    switch (kind) {
-      case MP_STR: return "str";
-      case MP_BIN: return "bin";
-      case MP_EXT: return "ext";
-      case MP_ARRAY: return "array";
-      case MP_MAP: return "map";
-      case MP_FLOAT32: return "float32";
-      case MP_FLOAT64: return "float64";
-      case MP_UINT: return "uint";
-      case MP_INT: return "int";
-      case MP_NIL: return "nil";
-      case MP_TRUE: return "true";
-      case MP_FALSE: return "false";
-      case MP_FIXINT: return "fixint";
-      default: return "object";
-    }
+    VALUE error = rb_exc_new_str(klass, words);
+
+    set_offset(error, offset);
+    return error;
+}
+
+/* A klass with "WORDS, at byte OFFSET"; the words are fresh. */
+static VALUE
+error_at(VALUE klass, VALUE words, size_t offset)
+{
+    rb_str_catf(words, ", at byte %" PRIuSIZE, offset);
+    return mp_error_at(klass, words, offset);
+}
+
+NORETURN(static void raise_at(VALUE klass, VALUE words, size_t offset, mp_message message));
+
+static void
+raise_at(VALUE klass, VALUE words, size_t offset, mp_message message)
+{
+    VALUE error = error_at(klass, words, offset);
+
+    set_message(error, offset, message);
+    rb_exc_raise(error);
 }
 
 /* Says what is missing after blame.at. */
@@ -73,12 +140,24 @@ truncated_message(mp_blame blame)
     if (left == 0) return rb_str_new_cstr("unexpected end of input");
     row = MP_WIRE[*blame.at];
     if (left < row.head) {
-        return rb_sprintf("incomplete %s head: got %" PRIuSIZE " of %d bytes", kind_name((mp_kind)row.kind), left,
+        return rb_sprintf("incomplete %s head: got %" PRIuSIZE " of %d bytes", mp_kind_name((mp_kind)row.kind), left,
                           row.head);
     }
     mp_head_read(blame.at, blame.end, &head);
-    return rb_sprintf("incomplete %s: got %" PRIuSIZE " of %" PRIu32 " bytes", kind_name(head.kind),
+    return rb_sprintf("incomplete %s: got %" PRIuSIZE " of %" PRIu32 " bytes", mp_kind_name(head.kind),
                       left - (size_t)(head.payload - blame.at), head.n);
+}
+
+NORETURN(static void raise_truncated(mp_blame blame, size_t offset));
+
+static void
+raise_truncated(mp_blame blame, size_t offset)
+{
+    VALUE error = error_at(eTruncatedError, truncated_message(blame), offset);
+
+    set_message(error, offset, blame.message);
+    rb_ivar_set(error, id_start, SIZET2NUM(blame.begin));
+    rb_exc_raise(error);
 }
 
 static VALUE
@@ -102,80 +181,87 @@ mp_raise_status(mp_status status, mp_blame blame)
 
     switch (status) {
       case MP_E_TRUNCATED:
-        raise_at(eTruncatedError, truncated_message(blame), offset);
+        raise_truncated(blame, offset);
       case MP_E_DEPTH:
       case MP_E_KEY_DEPTH:
-        raise_at(eStackError, rb_str_new_cstr(mp_status_text(status)), offset);
+        raise_at(eStackError, rb_str_new_cstr(mp_status_text(status)), offset, blame.message);
       case MP_E_TIMESTAMP_SIZE:
       case MP_E_TIMESTAMP_NSEC:
         mp_head_read(blame.at, blame.end, &head);
-        raise_at(eMalformedFormatError, timestamp_message(status, head.n), offset);
+        raise_at(eMalformedFormatError, timestamp_message(status, head.n), offset, blame.message);
       default:
-        raise_at(eMalformedFormatError, rb_str_new_cstr(mp_status_text(status)), offset);
+        raise_at(eMalformedFormatError, rb_str_new_cstr(mp_status_text(status)), offset, blame.message);
     }
 }
 
 void
-mp_raise_unknown_ext(int type, size_t offset)
+mp_raise_unknown_ext(int type, size_t offset, mp_message message)
 {
-    raise_at(eUnknownExtTypeError, rb_sprintf("ext type %d is not registered", type), offset);
+    raise_at(eUnknownExtTypeError, rb_sprintf("ext type %d is not registered", type), offset, message);
 }
 
 void
-mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset)
+mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset, mp_message message)
 {
-    raise_at(eUnexpectedTypeError, rb_sprintf("expected %s, got %s", kind_name(expected), kind_name(found)), offset);
+    raise_at(eUnexpectedTypeError,
+             rb_sprintf("expected %s, got %s", mp_kind_name(expected), mp_kind_name(found)), offset, message);
 }
 
 void
-mp_raise_past_body(int type, size_t offset)
+mp_raise_past_body(int type, size_t offset, mp_message message)
 {
-    raise_at(eMalformedFormatError, rb_sprintf("the unpacker of ext type %d read past the end of its body", type),
-             offset);
+    VALUE words = rb_sprintf("the unpacker of ext type %d read past the end of its body", type);
+    VALUE error = error_at(eMalformedFormatError, words, offset);
+
+    set_message(error, offset - 1, message); /* which is in the ext, or its head */
+    rb_exc_raise(error);
 }
 
 void
-mp_raise_unread_body(int type, size_t left, size_t offset)
+mp_raise_unread_body(int type, size_t left, size_t offset, mp_message message)
 {
     raise_at(eMalformedFormatError,
              rb_sprintf("the unpacker of ext type %d left %" PRIuSIZE " byte%s of its body unread", type, left,
                         left == 1 ? "" : "s"),
-             offset);
+             offset, message);
 }
 
 void
 mp_raise_extra_bytes(size_t extra, size_t offset)
 {
     raise_at(eMalformedFormatError, rb_sprintf("%" PRIuSIZE " extra bytes after the deserialized object", extra),
-             offset);
+             offset, MP_NO_MESSAGE);
 }
 
 void
-mp_raise_malformed(const char *what, size_t offset)
+mp_raise_malformed(const char *what, size_t offset, mp_message message)
 {
-    raise_at(eMalformedFormatError, rb_str_new_cstr(what), offset);
+    raise_at(eMalformedFormatError, rb_str_new_cstr(what), offset, message);
 }
 
 /* found_text says what the input has. */
-NORETURN(static void raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset));
+NORETURN(static void raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset,
+                                 mp_message message));
 
 static void
-raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset)
+raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset, mp_message message)
 {
-    VALUE message = rb_sprintf("%s is %" PRIu64 ", but the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
-                               limit, allowed, found_text, offset);
-    VALUE error = rb_exc_new_str(eLimitError, message);
+    VALUE words = rb_sprintf("%s is %" PRIu64 ", but the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
+                             limit, allowed, found_text, offset);
+    VALUE error = rb_exc_new_str(eLimitError, words);
 
     set_offset(error, offset);
+    set_message(error, offset, message);
     rb_ivar_set(error, id_limit, ID2SYM(rb_intern(limit)));
     rb_ivar_set(error, id_value, ULL2NUM(found));
     rb_exc_raise(error);
 }
 
 void
-mp_raise_max_bytes(size_t allowed, size_t found, size_t offset)
+mp_raise_max_bytes(size_t allowed, size_t found, size_t offset, mp_message message)
 {
-    raise_limit(MP_OPTION_NAME(max_bytes), allowed, found, rb_sprintf("at least %" PRIuSIZE " bytes", found), offset);
+    raise_limit(MP_OPTION_NAME(max_bytes), allowed, found, rb_sprintf("at least %" PRIuSIZE " bytes", found), offset,
+                message);
 }
 
 void
@@ -183,7 +269,7 @@ mp_raise_same_hash(size_t allowed, size_t offset)
 {
     VALUE text = rb_sprintf("a map with at least %" PRIuSIZE " different keys that have the same hash", allowed + 1);
 
-    raise_limit("max_same_hash", allowed, allowed + 1, text, offset);
+    raise_limit("max_same_hash", allowed, allowed + 1, text, offset, MP_NO_MESSAGE);
 }
 
 typedef struct {
@@ -207,28 +293,30 @@ mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_b
 
     if (status == MP_E_MAX_OBJECTS) {
         raise_limit(words->option, allowed[limit], objects,
-                    rb_sprintf("at least %" PRIu64 " %s", objects, words->unit), offset);
+                    rb_sprintf("at least %" PRIu64 " %s", objects, words->unit), offset, blame.message);
     }
     mp_head_read(blame.at, blame.end, &head);
     article = head.kind == MP_ARRAY || head.kind == MP_EXT ? "an" : "a";
     raise_limit(words->option, allowed[limit], head.n,
-                rb_sprintf("%s %s of %" PRIu32 " %s", article, kind_name(head.kind), head.n, words->unit), offset);
+                rb_sprintf("%s %s of %" PRIu32 " %s", article, mp_kind_name(head.kind), head.n, words->unit), offset,
+                blame.message);
 }
 
 /* rb_str_intern raises the EncodingError that becomes the cause of ours. */
 void
-mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset)
+mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset, mp_message message)
 {
     int raised;
 
     rb_protect(rb_str_intern, rb_enc_str_new((const char *)p, (long)len, mp_utf8), &raised);
-    raise_at(eMalformedFormatError, rb_str_new_cstr("a map key is not valid UTF-8 and cannot become a Symbol"), offset);
+    raise_at(eMalformedFormatError, rb_str_new_cstr("a map key is not valid UTF-8 and cannot become a Symbol"), offset,
+             message);
 }
 
 void
 mp_raise_no_data(void)
 {
-    raise_at(eTruncatedError, rb_str_new_cstr("expected a String or an IO, got nil"), 0);
+    raise_at(eTruncatedError, rb_str_new_cstr("expected a String or an IO, got nil"), 0, MP_NO_MESSAGE);
 }
 
 void
@@ -278,35 +366,49 @@ message_with_ext(VALUE error, int type, size_t offset)
         : rb_sprintf("%" PRIsVALUE ", in the unpacker of ext type %d, at byte %" PRIuSIZE, message, type, offset);
 }
 
-NORETURN(static void raise_blaming_ext(VALUE error, int type, size_t offset));
+NORETURN(static void raise_blaming(VALUE error, VALUE words, size_t offset, const mp_message *message));
 
 /*
  * A TruncatedError is about another message, and this input has not ended: it becomes the cause of an error that cannot
- * be mistaken for the end of the input. For any other error a copy is raised, because the user may raise it again.
+ * be mistaken for the end of the input. For any other error a copy is raised, because the user may raise it again; it
+ * keeps its path unless there is another message.
  */
 static void
-raise_blaming_ext(VALUE error, int type, size_t offset)
+raise_blaming(VALUE error, VALUE words, size_t offset, const mp_message *message)
 {
-    VALUE message = message_with_ext(error, type, offset), blaming;
+    VALUE blaming;
 
     if (RTEST(rb_obj_is_kind_of(error, eTruncatedError))) {
-        blaming = rb_exc_new_str(eMalformedFormatError, message);
+        blaming = rb_exc_new_str(eMalformedFormatError, words);
     } else {
-        blaming = rb_funcall(unfrozen(error), id_exception, 1, message);
+        blaming = rb_funcall(unfrozen(error), id_exception, 1, words);
         rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
     }
     set_offset(blaming, offset);
+    if (message) set_message(blaming, offset, *message);
     rb_exc_raise(blaming);
 }
 
 void
-mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset)
+mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_message message)
 {
-    if (rb_attr_get(error, id_input) != input_of(body)) raise_blaming_ext(error, type, offset);
+    if (rb_attr_get(error, id_input) != input_of(body)) {
+        raise_blaming(error, message_with_ext(error, type, offset), offset, &message);
+    }
     error = unfrozen(error);
     set_offset(error, NUM2SIZET(rb_attr_get(error, id_offset)));
+    set_message(error, offset, message);
     rb_set_errinfo(Qnil);
     rb_exc_raise(error);
+}
+
+void
+mp_raise_message_error(VALUE error, size_t start)
+{
+    VALUE offset = rb_attr_get(error, id_offset), message = message_of(error);
+
+    raise_blaming(error, rb_sprintf("%" PRIsVALUE ", in the message at byte %" PRIuSIZE, message, start),
+                  start + (NIL_P(offset) ? 0 : NUM2SIZET(offset)), NULL);
 }
 
 void
@@ -324,6 +426,9 @@ mp_raise_nesting(unsigned long max_depth, VALUE path)
 void
 Init_manypack_error(void)
 {
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE mError = rb_define_module_under(mManypack, "DecodeError");
+
     mDecodeError = mp_const("Manypack::DecodeError");
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
@@ -333,10 +438,17 @@ Init_manypack_error(void)
     eLimitError = mp_const("Manypack::LimitError");
     eNestingError = mp_const("Manypack::NestingError");
     id_offset = rb_intern("@offset");
-    id_input = rb_intern("input"); /* hidden from Ruby code */
+    id_start = rb_intern("@start");
+    id_input = rb_intern("input"); /* hidden from Ruby code, like those of the path */
+    id_source = rb_intern("source");
+    id_from = rb_intern("from");
+    id_at = rb_intern("at");
+    id_path = rb_intern("path");
     id_limit = rb_intern("@limit");
     id_value = rb_intern("@value");
     id_clone = rb_intern("clone");
     id_freeze = rb_intern("freeze");
     id_exception = rb_intern("exception");
+
+    rb_define_method(mError, "path", rb_decode_error_path, 0);
 }

@@ -7,11 +7,35 @@
 #include "status.h"
 #include "wire.h"
 
+/* The message that an error is in: what its #path is found in. */
+typedef struct {
+    VALUE source;  /* the String that has the bytes, which errors keep; 0 if they are not at hand: no path */
+    size_t start;  /* of the message in source */
+    size_t origin; /* the same in the whole input */
+} mp_message;
+
+#define MP_NO_MESSAGE ((mp_message){.source = 0})
+
+MP_INLINE mp_message
+mp_message_whole(VALUE string)
+{
+    return (mp_message){.source = string};
+}
+
+/*
+ * The message that starts at an offset of the whole input. The bytes from start to end, at origin of the input, are at
+ * hand, and so are those `before` that come before them: in source or, if that is 0, in a block, which is copied.
+ */
+mp_message mp_message_of(VALUE source, const uint8_t *start, const uint8_t *end, size_t before, size_t origin,
+                         size_t offset);
+
 /* The current bytes and the head in them to blame: what an error message needs to say what is wrong, and where. */
 typedef struct {
     const uint8_t *start, *at, *end;
     size_t origin;      /* offset of start in the whole input */
     size_t bytes_after; /* bytes of the input that follow end */
+    size_t begin;       /* offset in the whole input at which the message starts */
+    mp_message message;
 } mp_blame;
 
 MP_INLINE mp_blame
@@ -27,20 +51,23 @@ NORETURN(void mp_raise_status(mp_status status, mp_blame blame));
 NORETURN(void mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_blame blame));
 
 /* The errors of decoding for which the core has no status. */
-NORETURN(void mp_raise_unknown_ext(int type, size_t offset));
+NORETURN(void mp_raise_unknown_ext(int type, size_t offset, mp_message message));
 NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset));
-NORETURN(void mp_raise_malformed(const char *what, size_t offset));
-NORETURN(void mp_raise_max_bytes(size_t allowed, size_t found, size_t offset));
+NORETURN(void mp_raise_malformed(const char *what, size_t offset, mp_message message));
+NORETURN(void mp_raise_max_bytes(size_t allowed, size_t found, size_t offset, mp_message message));
 NORETURN(void mp_raise_same_hash(size_t allowed, size_t offset));
-NORETURN(void mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset));
-NORETURN(void mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset));
-NORETURN(void mp_raise_past_body(int type, size_t offset));
-NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset));
+NORETURN(void mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset, mp_message message));
+NORETURN(void mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset, mp_message message));
+NORETURN(void mp_raise_past_body(int type, size_t offset, mp_message message));
+NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset, mp_message message));
 NORETURN(void mp_raise_no_data(void));
 NORETURN(void mp_raise_bigint_size(size_t size));
 
 /* For the body of a timestamp, which has that size but is not in an input: no offset. */
 NORETURN(void mp_raise_timestamp(mp_status status, size_t size));
+
+/* A new DecodeError of a class, which already says where. */
+VALUE mp_error_at(VALUE klass, VALUE message, size_t offset);
 
 bool mp_decode_error_p(VALUE error);
 
@@ -49,7 +76,13 @@ bool mp_decode_error_p(VALUE error);
  * error from body, the Unpacker that the handler got, has such an offset already. Any other error has none, or one in
  * another message that the handler unpacked: it gets the offset of the ext.
  */
-NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset));
+NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_message message));
+
+/*
+ * Raises a DecodeError that came out of loading one message of a stream, which starts there: its #offset becomes that
+ * in the stream.
+ */
+NORETURN(void mp_raise_message_error(VALUE error, size_t start));
 
 /* RuntimeError: a Packer, Unpacker or Buffer is used while another of its methods is running. */
 NORETURN(void mp_raise_in_use(const char *what));

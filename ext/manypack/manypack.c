@@ -132,10 +132,10 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *
  * The options may also be a Hash. Those of Manypack.pack are allowed and ignored, so that one Hash serves both.
  *
- * Every error that the input causes includes DecodeError and has its byte offset: TruncatedError (an EOFError) if the
- * input ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another limit, and
- * UnknownExtTypeError. Raises TypeError for a source that cannot be read, and RangeError, TypeError or ArgumentError
- * for invalid or unknown options.
+ * Every error that the input causes includes DecodeError and has its byte offset and path: TruncatedError (an EOFError)
+ * if the input ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another
+ * limit, and UnknownExtTypeError. Raises TypeError for a source that cannot be read, and RangeError, TypeError or
+ * ArgumentError for invalid or unknown options.
  *
  *   Manypack.unpack("\x81\xA2id\x01")                       #=> {"id" => 1}
  *   Manypack.unpack("\x81\xA2id\x01", symbolize_keys: true) #=> {id: 1}

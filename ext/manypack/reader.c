@@ -4,6 +4,8 @@
 #include "decode.h"
 #include "wire.h"
 
+static ID id_view, id_load;
+
 /* Nobody else may use the Buffer while user code may run inside the decoder. */
 static void
 buffer_take(mp_stream *u, bool taken)
@@ -103,6 +105,7 @@ decode_front(run *r)
     u->d.committed = false;
     source = chunk->str;
     mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), r->capped ? allowed : chunk->len);
+    u->d.before = chunk->at;
     obj = mp_decode_on(&u->d);
     mp_stream_get(r->self); /* raises if the body ended while a Fiber was suspended in here */
     buffer_take(u, false);
@@ -181,6 +184,65 @@ read_body(void *arg)
     return r->begun ? read_on(r) : read_object(r);
 }
 
+/* --- one message, as its bytes ----------------------------------------------------------------------- */
+
+/* The bytes of the next object, a frozen String. Qundef if they end before or inside it. */
+static VALUE
+slice_object(run *r)
+{
+    mp_stream *u = r->u;
+    VALUE bytes;
+
+    if (mp_stream_passing_p(u) && !mp_stream_pass_over(u)) return Qundef;
+    if (u->position == MP_AT_OBJECT) mp_stream_begin_pass(u, MP_IN_SLICED);
+    u->d.holder = r->self;
+    if (!mp_stream_pass_over(u)) return Qundef;
+    bytes = u->slice;
+    u->slice = 0;
+    return rb_obj_freeze(bytes);
+}
+
+static VALUE
+slice_body(void *arg)
+{
+    return slice_object(arg);
+}
+
+/* A message that is to be loaded from its bytes. */
+typedef struct {
+    VALUE as, codec, bytes;
+    size_t start; /* its offset in the stream */
+} loading;
+
+static VALUE
+call_load(VALUE arg)
+{
+    const loading *l = (const loading *)arg;
+
+    if (l->as == Qtrue) return rb_funcallv(l->codec, id_view, 1, &l->bytes);
+    return rb_funcallv(l->as, id_load, 1, &l->bytes);
+}
+
+static VALUE
+raise_load_error(VALUE arg, VALUE error)
+{
+    const loading *l = (const loading *)arg;
+
+    if (mp_decode_error_p(error)) mp_raise_message_error(error, l->start);
+    rb_exc_raise(error);
+}
+
+/* What the bytes of the message that was just sliced are loaded as. Runs user code: no method may be at work. */
+static VALUE
+message_loaded(const mp_stream *u, VALUE bytes)
+{
+    loading l = {.as = u->as, .codec = u->codec.object, .bytes = bytes, .start = u->message};
+
+    return rb_rescue2(call_load, (VALUE)&l, raise_load_error, (VALUE)&l, rb_eStandardError, (VALUE)0);
+}
+
+/* --- methods ---------------------------------------------------------------------------------------- */
+
 /* While the block runs, the Unpacker is not in use: the block may call its methods, and break. */
 static VALUE
 each_body(void *arg)
@@ -188,11 +250,11 @@ each_body(void *arg)
     run *r = arg;
     VALUE obj;
 
-    while ((obj = read_object(r)) != Qundef) {
+    while ((obj = r->u->as ? slice_object(r) : read_object(r)) != Qundef) {
         run_leave(r);
         r->yielding = true;
         r->u->yields++;
-        rb_yield(obj);
+        rb_yield(MP_UNLIKELY(r->u->as != 0) ? message_loaded(r->u, obj) : obj);
         r->u->yields--;
         r->yielding = false;
         run_enter(r);
@@ -209,8 +271,9 @@ skip_body(void *arg)
     if (u->position == MP_IN_OBJECT) {
         mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_SKIPPED);
     } else if (u->position == MP_AT_OBJECT) {
-        mp_stream_walk(u, u->outer.objects + 1);
-        u->message = u->origin;
+        mp_stream_begin_pass(u, MP_IN_SKIPPED);
+    } else {
+        u->slice = 0;
         u->position = MP_IN_SKIPPED;
     }
     return mp_stream_pass_over(u) ? Qnil : Qundef;
@@ -304,6 +367,16 @@ read_plainly_p(const mp_stream *u)
 }
 
 /*
+ * True if the previous object that needed a decoder called user code. The next one probably does, too, and a plain
+ * decoder would stop: the Unpacker of a body reads the same kind of object in body after body.
+ */
+MP_INLINE bool
+user_code_expected_p(const mp_stream *u)
+{
+    return u->d.stack_enough;
+}
+
+/*
  * Begins the object at the start of a chunk without rb_ensure, which would take as long as reading a short object. That
  * is safe with a plain decoder, which stops before it calls user code or raises. Qundef if it stopped, or if the chunk
  * ends inside the object.
@@ -342,7 +415,8 @@ read_next(VALUE self, mp_stream *u)
 
     run_init(&r, self, read_body);
     r.u = u;
-    if (MP_LIKELY(chunk) && read_plainly_p(u) && chunk->len <= u->codec.options.max_bytes) {
+    if (MP_LIKELY(chunk) && read_plainly_p(u) && !user_code_expected_p(u) &&
+        chunk->len <= u->codec.options.max_bytes) {
         obj = read_plain(&r, chunk);
         if (MP_LIKELY(obj != Qundef)) {
             mp_decoder_cleanup(&u->d);
@@ -379,15 +453,26 @@ read_short(mp_stream *u)
 VALUE
 mp_reader_read(VALUE self, mp_stream *u)
 {
-    VALUE obj = read_short(u);
+    VALUE obj;
 
+    if (MP_UNLIKELY(u->as != 0)) {
+        obj = message_loaded(u, run_whole(self, slice_body));
+        RB_GC_GUARD(self);
+        return obj;
+    }
+    obj = read_short(u);
     return obj != Qundef ? obj : read_next(self, u);
 }
 
 void
-mp_reader_each(VALUE self)
+mp_reader_each(VALUE self, bool strict)
 {
+    const mp_stream *u;
+
     run_with(self, each_body);
+    u = mp_stream_get(self);
+    if (strict && mp_stream_pending_p(u)) mp_stream_raise_truncated(u);
+    RB_GC_GUARD(self);
 }
 
 void
@@ -406,7 +491,7 @@ head_there(mp_stream *u)
     mp_blame here;
 
     if (mp_stream_passing_p(u) && !mp_stream_pass_over(u)) return false;
-    if (u->position == MP_IN_OBJECT) {
+    if (u->position == MP_IN_OBJECT || u->position == MP_IN_SLICED) {
         rb_raise(rb_eRuntimeError, "an object was partly read: read continues it, skip and reset discard it");
     }
     u->message = u->origin;
@@ -427,7 +512,9 @@ read_header(mp_stream *u, mp_kind kind)
     if (!head_there(u)) return Qundef;
     blame = mp_stream_front(u);
     status = mp_head_read(blame.at, blame.end, &head);
-    if (status == MP_OK && head.kind != kind) mp_raise_unexpected(kind, head.kind, u->origin);
+    if (status == MP_OK && head.kind != kind) {
+        mp_raise_unexpected(kind, head.kind, u->origin, mp_stream_message(u));
+    }
     if (status == MP_OK) status = mp_limits_check(&u->codec.options.limits, head.kind, head.n);
     if (status != MP_OK) mp_stream_raise_unknown_position(u, status, 0, blame);
     if (u->body) u->outer.objects++;
@@ -468,4 +555,11 @@ VALUE
 mp_reader_skip_nil(VALUE self)
 {
     return run_whole(self, skip_nil_body);
+}
+
+void
+Init_manypack_reader(void)
+{
+    id_view = rb_intern("view");
+    id_load = rb_intern("load");
 }

@@ -7,8 +7,8 @@
 /* The next object. TruncatedError if the bytes end before or inside it; otherwise the errors of mp_decode_on. */
 VALUE mp_reader_read(VALUE self, mp_stream *u);
 
-/* Yields each object until the bytes end. */
-void mp_reader_each(VALUE self);
+/* Yields each object until the bytes end. If strict, TruncatedError if they end inside an object. */
+void mp_reader_each(VALUE self, bool strict);
 
 /* Skips the next object, or the rest of one that was partly read. TruncatedError like mp_reader_read. */
 void mp_reader_skip(VALUE self);

@@ -26,4 +26,14 @@ mp_stack_used_up_p(void)
     return ruby_stack_check() || mp_stack_low_p(3);
 }
 
+/* Levels of a recursive walk that take half of what mp_stack_used_up_p keeps free; few documents have as many. */
+enum { MP_STACK_CHECK_LEVELS = 32 };
+
+/* True if a recursive walk must not open a level: the C stack is asked at one level of many. */
+MP_INLINE bool
+mp_stack_too_deep_p(uint32_t depth)
+{
+    return MP_UNLIKELY(depth % MP_STACK_CHECK_LEVELS == 0) && mp_stack_used_up_p();
+}
+
 #endif

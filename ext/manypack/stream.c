@@ -32,7 +32,8 @@ void
 mp_stream_restart(mp_stream *u)
 {
     mp_stream_at_object(u);
-    u->origin = u->message = 0;
+    u->origin = u->message = u->broken_off = 0;
+    u->slice = 0;
     u->position_unknown = false;
     u->sticky_error = 0;
 }
@@ -68,8 +69,9 @@ walk_reserve(mp_stream *u, size_t places)
     u->walk.max_depth = places;
 }
 
-void
-mp_stream_walk(mp_stream *u, uint64_t objects)
+/* Starts a walk over a whole object. The message has that many objects so far, including this one. */
+static void
+walk_start(mp_stream *u, uint64_t objects)
 {
     size_t most = walk_depth_limit(u);
 
@@ -96,12 +98,35 @@ walk_deepen(mp_stream *u)
 void
 mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why)
 {
-    mp_stream_walk(u, tree->objects);
+    walk_start(u, tree->objects);
     if (tree->depth > u->walk.max_depth) walk_reserve(u, tree->depth);
     mp_tree_lefts(tree, values, u->walk.left);
     u->walk.depth = tree->depth;
     mp_stream_at_object(u);
     u->position = why;
+}
+
+void
+mp_stream_begin_pass(mp_stream *u, mp_position why)
+{
+    walk_start(u, u->outer.objects + 1);
+    u->message = u->origin;
+    u->slice = 0;
+    u->position = why;
+}
+
+size_t
+mp_stream_position(const mp_stream *u)
+{
+    return u->position == MP_AT_OBJECT && !u->sticky_error ? u->origin : u->message;
+}
+
+bool
+mp_stream_pending_p(const mp_stream *u)
+{
+    bool inside = u->position != MP_AT_OBJECT && u->origin != u->message;
+
+    return inside || u->sticky_error || u->broken_off == u->origin + 1;
 }
 
 mp_blame
@@ -115,11 +140,25 @@ mp_stream_front(const mp_stream *u)
     return blame;
 }
 
+mp_message
+mp_stream_message(const mp_stream *u)
+{
+    mp_blame front = mp_stream_front(u);
+    const mp_chunk *chunk = mp_stream_first_chunk(u);
+
+    if (u->body || !chunk) return MP_NO_MESSAGE;
+    return mp_message_of(chunk->str, front.start, front.end, chunk->at, u->origin, u->message);
+}
+
 void
 mp_stream_raise_truncated(const mp_stream *u)
 {
-    if (u->body) mp_raise_past_body(u->body_type, u->origin);
-    mp_raise_status(MP_E_TRUNCATED, mp_stream_front(u));
+    mp_blame blame = mp_stream_front(u);
+
+    if (u->body) mp_raise_past_body(u->body_type, u->origin, MP_NO_MESSAGE);
+    blame.message = mp_stream_message(u);
+    blame.begin = mp_stream_position(u);
+    mp_raise_status(MP_E_TRUNCATED, blame);
 }
 
 void
@@ -129,7 +168,7 @@ mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool whole)
 
     if (MP_LIKELY(bytes <= max)) return;
     u->position_unknown = !whole;
-    mp_raise_max_bytes(max, bytes, u->message + max);
+    mp_raise_max_bytes(max, bytes, u->message + max, mp_stream_message(u));
 }
 
 bool
@@ -141,7 +180,10 @@ mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t whole)
     bytes = &mp_buffer_get(u->buffer)->bytes;
     while (bytes->size < n) {
         mp_stream_check_max_bytes(u, bytes->size, false);
-        if (!mp_buffer_read_io(u->buffer, whole > bytes->size ? whole - bytes->size : 1)) return false;
+        if (!mp_buffer_read_io(u->buffer, whole > bytes->size ? whole - bytes->size : 1)) {
+            u->broken_off = bytes->size ? u->origin + 1 : 0;
+            return false;
+        }
     }
     mp_bytes_gather(u->buffer, bytes, (size_t)n);
     return true;
@@ -157,6 +199,7 @@ void
 mp_stream_raise_unknown_position(mp_stream *u, mp_status status, uint64_t objects, mp_blame blame)
 {
     u->position_unknown = true;
+    blame.message = mp_stream_message(u);
     if (mp_limit_p(status)) mp_raise_limit(status, &u->codec.options.limits, objects, blame);
     mp_raise_status(status, blame);
 }
@@ -177,6 +220,21 @@ walk_whole(const mp_stream *u, const uint8_t *p, const uint8_t *end)
     return (uint64_t)(end - p) + mp_walk_missing(&u->walk, p, end);
 }
 
+/* Appends the first n bytes to the slice. */
+static void
+slice_append(mp_stream *u, size_t n)
+{
+    const mp_chunk *chunk = mp_stream_first_chunk(u);
+    VALUE source = chunk->str;
+
+    if (u->slice) {
+        rb_str_cat(u->slice, (const char *)mp_chunk_bytes(chunk), (long)n);
+    } else {
+        RB_OBJ_WRITE(u->d.holder, &u->slice, mp_bytes_to_s(u->buffer, &mp_buffer_get(u->buffer)->bytes, n));
+    }
+    RB_GC_GUARD(source); /* otherwise compaction may move it */
+}
+
 bool
 mp_stream_pass_over(mp_stream *u)
 {
@@ -186,6 +244,7 @@ mp_stream_pass_over(mp_stream *u)
         mp_status status = walk_on(u, &p, here.end);
         bool deepen = status == MP_E_DEPTH && walk_may_deepen(u);
         uint64_t need = 0, whole = 0;
+        size_t passed;
 
         if (status == MP_E_TRUNCATED) {
             need = u->walk.payload ? 1 : mp_head_need(p, here.end);
@@ -194,7 +253,9 @@ mp_stream_pass_over(mp_stream *u)
             here.at = p;
             mp_stream_raise_unknown_position(u, status, u->walk.objects, here);
         }
-        mp_stream_consume(u, (size_t)(p - here.start));
+        passed = (size_t)(p - here.start);
+        if (u->position == MP_IN_SLICED && passed) slice_append(u, passed);
+        mp_stream_consume(u, passed);
         if (status == MP_OK) {
             mp_stream_at_object(u);
             u->outer.objects = u->body ? u->walk.objects : 0;

@@ -15,6 +15,7 @@ typedef enum {
     MP_AT_OBJECT,  /* at the start of an object */
     MP_IN_OBJECT,  /* inside an object that is being read; the decoder says where */
     MP_IN_SKIPPED, /* inside an object that is being skipped; walk says where */
+    MP_IN_SLICED,  /* inside an object whose bytes are collected in slice; walk says where */
     MP_IN_FAILED,  /* inside an object that raised, whose rest nobody wants; walk says where */
 } mp_position;
 
@@ -38,6 +39,9 @@ typedef struct {
     uint64_t *left;        /* the walk's memory: */
     size_t places;         /* this many numbers */
     VALUE flags;           /* of the object when it was created */
+    VALUE as;              /* what loads a message from its bytes, or Qtrue for Views; 0 if objects are built */
+    VALUE slice;           /* a String of the current message's bytes so far; 0 if there are none */
+    size_t broken_off;     /* 1 + origin when the input ended inside an object of which nothing is consumed; or 0 */
 } mp_stream;
 
 MP_STATIC_ASSERT(unpacker_fits_a_slot_of_640, sizeof(mp_stream) <= 608);
@@ -98,10 +102,10 @@ mp_stream_passing_p(const mp_stream *u)
 /* Prepares to pass over the rest of an object, whose place is tree; why becomes the position. */
 void mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why);
 
-/* Starts a walk over a whole object. The message has that many objects so far, including this one. */
-void mp_stream_walk(mp_stream *u, uint64_t objects);
-
-/* Continues the walk to the end of its object. False if the bytes end first. */
+/*
+ * Continues the walk to the end of its object. False if the bytes end first. MP_IN_SLICED it collects the bytes, for
+ * the object in d.holder.
+ */
 bool mp_stream_pass_over(mp_stream *u);
 
 /*
@@ -109,6 +113,9 @@ bool mp_stream_pass_over(mp_stream *u);
  * compaction may move an embedded String: call this again afterwards.
  */
 mp_blame mp_stream_front(const mp_stream *u);
+
+/* The current message, for an error, as mp_decoder_message. */
+mp_message mp_stream_message(const mp_stream *u);
 
 /*
  * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first.
@@ -125,6 +132,15 @@ bool mp_stream_reads_exactly_p(const mp_stream *u);
  * that the end of the object is known.
  */
 void mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool whole);
+
+/* Starts passing over the next object; why becomes the position. */
+void mp_stream_begin_pass(mp_stream *u, mp_position why);
+
+/* The offset after the last whole object, which is where the unfinished one starts. */
+size_t mp_stream_position(const mp_stream *u);
+
+/* True if an object has been begun and its end has not come. */
+bool mp_stream_pending_p(const mp_stream *u);
 
 /* Raises TruncatedError: the input ends before or inside an object. */
 NORETURN(void mp_stream_raise_truncated(const mp_stream *u));

@@ -16,16 +16,40 @@ mp_const(const char *name)
     return constant;
 }
 
+const char *
+mp_kind_name(mp_kind kind)
+{
+    switch (kind) {
+      case MP_STR: return "str";
+      case MP_BIN: return "bin";
+      case MP_EXT: return "ext";
+      case MP_ARRAY: return "array";
+      case MP_MAP: return "map";
+      case MP_FLOAT32: return "float32";
+      case MP_FLOAT64: return "float64";
+      case MP_UINT: return "uint";
+      case MP_INT: return "int";
+      case MP_NIL: return "nil";
+      case MP_TRUE: return "true";
+      case MP_FALSE: return "false";
+      case MP_FIXINT: return "fixint";
+      default: return "object";
+    }
+}
+
 size_t
 mp_size(VALUE integer, const char *what)
 {
+    unsigned LONG_LONG n;
+
     if (!RB_INTEGER_TYPE_P(integer)) {
         rb_raise(rb_eTypeError, "%s must be an Integer, got %" PRIsVALUE, what, rb_obj_class(integer));
     }
     if (RB_FIXNUM_P(integer) ? FIX2LONG(integer) < 0 : RBIGNUM_NEGATIVE_P(integer)) {
         rb_raise(rb_eRangeError, "%s must be 0 or more, got %" PRIsVALUE, what, integer);
     }
-    return NUM2SIZET(integer);
+    n = NUM2ULL(integer);
+    return n < SIZE_MAX ? (size_t)n : SIZE_MAX; /* where a size_t has 32 bits no more can be there */
 }
 
 void

@@ -4,6 +4,7 @@
 
 #include "compat.h"
 #include "platform.h"
+#include "wire_table.h"
 
 extern VALUE mp_mManypack;
 extern VALUE mp_cExtensionValue, mp_cTimestamp;
@@ -33,6 +34,9 @@ mp_int64_p(VALUE integer)
     if (bytes != sizeof(int64_t)) return bytes < sizeof(int64_t);
     return zeros > 0 || (RBIGNUM_NEGATIVE_P(integer) && rb_absint_singlebit_p(integer));
 }
+
+/* A kind in the words of messages: "map", "float64". */
+const char *mp_kind_name(mp_kind kind);
 
 /* A class or module that lib/manypack has defined before it loaded the extension. Kept for ever. */
 VALUE mp_const(const char *name);

@@ -6,14 +6,6 @@
 static ID id_call, id_receiver, id_name, id_to_proc, id_proc_for;
 static VALUE mHandler, eIsolationError;
 
-/* Made once, so that registered_types returns the same Proc each time. The Procs of a Symbol are equal anyway. */
-static VALUE
-make_proc(VALUE receiver, ID method)
-{
-    if (!method || receiver == Qundef) return receiver;
-    return rb_funcall(mHandler, id_proc_for, 2, receiver, ID2SYM(method));
-}
-
 mp_handler
 mp_handler_init(VALUE spec, VALUE owner)
 {
@@ -39,7 +31,7 @@ mp_handler_init(VALUE spec, VALUE owner)
                  rb_obj_class(spec));
     }
     handler.shareable = handler.receiver == Qundef || rb_ractor_shareable_p(handler.receiver);
-    handler.proc = make_proc(handler.receiver, handler.method);
+    if (!handler.method || handler.receiver == Qundef) handler.proc = handler.receiver;
     return handler;
 }
 
@@ -49,6 +41,12 @@ mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv)
     if (!handler->method) return rb_proc_call_with_block(handler->receiver, argc, argv, Qnil);
     if (handler->receiver == Qundef) return rb_funcallv(argv[0], handler->method, argc - 1, argv + 1);
     return rb_funcallv(handler->receiver, handler->method, argc, argv);
+}
+
+VALUE
+mp_handler_proc_new(const mp_handler *handler)
+{
+    return rb_funcall(mHandler, id_proc_for, 2, handler->receiver, ID2SYM(handler->method));
 }
 
 VALUE
@@ -170,7 +168,7 @@ list_mark(const mp_type *list, size_t count)
         rb_gc_mark_movable(list[i].klass);
         if (list[i].handler.receiver == Qundef) continue;
         rb_gc_mark_movable(list[i].handler.receiver);
-        rb_gc_mark_movable(list[i].handler.proc);
+        if (list[i].handler.proc) rb_gc_mark_movable(list[i].handler.proc);
     }
 }
 
@@ -183,7 +181,7 @@ list_compact(mp_type *list, size_t count)
         list[i].klass = rb_gc_location(list[i].klass);
         if (list[i].handler.receiver == Qundef) continue;
         list[i].handler.receiver = rb_gc_location(list[i].handler.receiver);
-        list[i].handler.proc = rb_gc_location(list[i].handler.proc);
+        if (list[i].handler.proc) list[i].handler.proc = rb_gc_location(list[i].handler.proc);
     }
 }
 
@@ -220,6 +218,22 @@ mp_types_shareable_p(const mp_types *types)
         if (!types->unpackers[i].handler.shareable) return false;
     }
     return true;
+}
+
+static bool
+list_has_procs_p(const mp_type *list, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count && list[i].handler.proc; i++) continue;
+    return i == count;
+}
+
+bool
+mp_types_have_procs_p(const mp_types *types)
+{
+    return list_has_procs_p(types->packers, types->packer_count) &&
+           list_has_procs_p(types->unpackers, types->unpacker_count);
 }
 
 void

@@ -12,7 +12,7 @@
  */
 typedef struct {
     VALUE receiver; /* a Proc if method is 0; Qundef for a method of the object that is packed */
-    VALUE proc;     /* does the same, and can be shared if the receiver can; Qundef if that is Qundef */
+    VALUE proc;     /* does the same, and can be shared if the receiver can; Qundef if that is Qundef; 0 until needed */
     ID method;
     bool shareable;
     bool common;    /* registered on DefaultFactory: every Ractor has it, even if only the main one may call it */
@@ -49,7 +49,10 @@ mp_handler mp_handler_init(VALUE spec, VALUE owner);
 
 VALUE mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv);
 
-/* A Proc that does the same. Always the same Proc or an equal one. */
+/* A new Proc for a handler that has none. Only registered_types shows it, and it costs more than a short message. */
+VALUE mp_handler_proc_new(const mp_handler *handler);
+
+/* The Proc that does the same. Always the same Proc; or an equal one, as Ruby's of a Symbol are. */
 VALUE mp_handler_proc(const mp_handler *handler);
 
 /* The empty registry, which all share and nobody frees. */
@@ -77,6 +80,9 @@ size_t mp_types_memsize(const mp_types *types);
 
 /* True if every Ractor may call every handler. */
 bool mp_types_shareable_p(const mp_types *types);
+
+/* True if no handler's Proc is missing. */
+bool mp_types_have_procs_p(const mp_types *types);
 
 /* Marks all types as common: from now on every Ractor has them. */
 void mp_types_make_common(mp_types *types);

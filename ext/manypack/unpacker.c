@@ -8,6 +8,9 @@
 #include "reader.h"
 #include "unpacker_object.h"
 
+static VALUE sym_as, sym_view;
+static ID id_load, id_strict;
+
 /* For methods that do more than read, which are not allowed over the body of an ext. */
 static mp_stream *
 unpacker_for_change(VALUE self)
@@ -28,16 +31,56 @@ unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
     u->open = true;
 }
 
+/* Takes the option as out of the others and returns it as mp_stream has it. */
+static VALUE
+take_as(VALUE *options)
+{
+    VALUE as = NIL_P(*options) ? Qundef : rb_hash_lookup2(*options, sym_as, Qundef);
+
+    if (MP_LIKELY(as == Qundef)) return 0;
+    *options = rb_hash_dup(*options);
+    rb_hash_delete(*options, sym_as);
+    if (NIL_P(as)) return 0;
+    if (as == sym_view) return Qtrue;
+    if (rb_respond_to(as, id_load)) return as;
+    rb_raise(rb_eTypeError, "as must be :view or an object that responds to load, got %" PRIsVALUE, rb_obj_class(as));
+}
+
+/* What the arguments (io = nil, options = nil) of a new Unpacker say. */
+typedef struct {
+    VALUE io, options, as;
+    mp_codec codec;
+} arguments;
+
+static void
+scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, int api)
+{
+    mp_scan_io_options(argc, argv, &a->io, &a->options);
+    mp_check_source(a->io, api);
+    a->as = take_as(&a->options);
+    api |= MP_WITH_BUFFER;
+    if (a->as) { /* Views need a Codec that has the options, too */
+        a->codec = *mp_codec_get(mp_codec_with_options(codec_object, a->options, api));
+    } else {
+        mp_codec_override(&a->codec, codec_object, a->options, api);
+    }
+}
+
+static void
+unpacker_init_with(VALUE self, const arguments *a, VALUE buffer)
+{
+    unpacker_init(self, &a->codec, buffer);
+    RB_OBJ_WRITE(self, &((mp_stream *)mp_typed_data(self))->as, a->as);
+}
+
 VALUE
 mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 {
-    VALUE self = mp_unpacker_allocate(mp_cUnpacker), io, options;
-    mp_codec codec;
+    VALUE self = mp_unpacker_allocate(mp_cUnpacker);
+    arguments a;
 
-    mp_scan_io_options(argc, argv, &io, &options);
-    mp_check_source(io, api);
-    mp_codec_override(&codec, codec_object, options, api | MP_WITH_BUFFER);
-    unpacker_init(self, &codec, mp_buffer_new(io, options));
+    scan_arguments(&a, argc, argv, codec_object, api);
+    unpacker_init_with(self, &a, mp_buffer_new(a.io, a.options));
     return self;
 }
 
@@ -105,29 +148,36 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
  * call-seq: Manypack::Unpacker.new(io = nil, options = nil) -> unpacker
  *
  * Creates an Unpacker for the bytes that you feed it, or for an io. The options, a Hash, are those of Manypack.unpack
- * and Manypack::Buffer.new; limits apply to each object of the stream. Raises TypeError for an io that cannot be read
- * from, and TypeError, RangeError or ArgumentError for invalid or unknown options.
+ * and Manypack::Buffer.new; limits apply to each object of the stream. One more option says what read and each return
+ * for an object:
+ *
+ * as:: :view for a View of it, with the same options, or anything with <code>load(bytes)</code>, which gets the bytes
+ *      of each object, a frozen String. Then only heads and lengths are checked before; the offset of a DecodeError
+ *      that load raises becomes that in the stream, and the next read continues with the next object
+ *
+ * Raises TypeError for an io that cannot be read from, and TypeError, RangeError or ArgumentError for invalid or
+ * unknown options.
  *
  *   unpacker = Manypack::Unpacker.new(symbolize_keys: true)
  *   unpacker.feed_each("\x81\xA1a\x01\x81") { |object| p object } # {a: 1}
  *   unpacker.feed_each("\xA1b\x02") { |object| p object }         # {b: 2}
+ *
+ *   Manypack::Unpacker.new(as: :view).feed("\x92\x01\x02").read[1] #=> 2
  */
 static VALUE
 rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 {
     mp_stream *u;
-    VALUE io, options, buffer;
-    mp_codec codec;
+    VALUE buffer;
+    arguments a;
 
     rb_check_frozen(self);
     u = mp_unpacker_checked(self);
-    mp_scan_io_options(argc, argv, &io, &options);
-    mp_check_source(io, MP_SHARED);
-    mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
-    buffer = mp_buffer_new(io, options);
+    scan_arguments(&a, argc, argv, mp_plain_codec(), MP_SHARED);
+    buffer = mp_buffer_new(a.io, a.options);
     /* Checked last, because user code ran when the io was asked what it responds to. */
     if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is already initialized");
-    unpacker_init(self, &codec, buffer);
+    unpacker_init_with(self, &a, buffer);
     return self;
 }
 
@@ -217,24 +267,48 @@ rb_unpacker_full_unpack(VALUE self)
     return obj;
 }
 
-/*
- * call-seq:
- *   unpacker.each { |object| ... } -> nil
- *   unpacker.each -> Enumerator
- *
- * Yields each object until the bytes end. If the last object is incomplete, feed the rest later and call each again.
- * Raises the other errors of read.
- *
- *   Manypack::Unpacker.new.feed("\x01\x02").each.to_a #=> [1, 2]
- */
 static VALUE
-rb_unpacker_each(VALUE self)
+each_object(VALUE self, bool strict)
 {
-    RETURN_ENUMERATOR(self, 0, 0);
     unpacker_for_change(self);
-    mp_reader_each(self);
+    mp_reader_each(self, strict);
     keep_inner(self);
     return Qnil;
+}
+
+/* The option strict of each. */
+static bool
+strict_p(int argc, const VALUE *argv)
+{
+    VALUE options, strict;
+
+    rb_scan_args(argc, argv, ":", &options);
+    if (NIL_P(options)) return false;
+    rb_get_kwargs(options, &id_strict, 0, 1, &strict);
+    return strict != Qundef && RTEST(strict);
+}
+
+/*
+ * call-seq:
+ *   unpacker.each(strict: false) { |object| ... } -> nil
+ *   unpacker.each(strict: false) -> Enumerator
+ *
+ * Yields each object until the bytes end. If the last object is incomplete, feed the rest later and call each again;
+ * with <code>strict: true</code> it raises TruncatedError, after which you can do the same. Raises the other errors of
+ * read.
+ *
+ *   Manypack::Unpacker.new.feed("\x01\x02").each.to_a #=> [1, 2]
+ *
+ *   Manypack::Unpacker.new.feed("\x01\x92\x02").each(strict: true).to_a
+ *   # raises TruncatedError: unexpected end of input, at byte 3
+ */
+static VALUE
+rb_unpacker_each(int argc, VALUE *argv, VALUE self)
+{
+    bool strict = strict_p(argc, argv);
+
+    RETURN_SIZED_ENUMERATOR_KW(self, argc, argv, 0, rb_keyword_given_p());
+    return each_object(self, strict);
 }
 
 /*
@@ -251,7 +325,50 @@ rb_unpacker_feed_each(VALUE self, VALUE string)
 {
     RETURN_ENUMERATOR(self, 1, &string);
     rb_unpacker_feed(self, string);
-    return rb_unpacker_each(self);
+    return each_object(self, false);
+}
+
+/*
+ * call-seq: unpacker.position -> Integer
+ *
+ * Returns the offset after the last whole object that was read or skipped, from the first byte that was ever fed, or
+ * from the last reset. That is where the next object starts, or the one that has not come to its end, or that failed
+ * such that reading cannot continue. After read_array_header and read_map_header, elements count as objects.
+ *
+ *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x92\x02")
+ *   unpacker.each { |object| p object } # [1]
+ *   unpacker.position #=> 2
+ */
+static VALUE
+rb_unpacker_position(VALUE self)
+{
+    return SIZET2NUM(mp_stream_position(mp_stream_get(self)));
+}
+
+/*
+ * call-seq: unpacker.pending? -> true or false
+ *
+ * Returns true if reading has begun an object at position and has not come to its end. Bytes that were fed and that
+ * nothing has tried to read yet do not count.
+ *
+ *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x92\x02")
+ *   unpacker.each.to_a #=> [[1]]
+ *   unpacker.pending?  #=> true
+ */
+static VALUE
+rb_unpacker_pending_p(VALUE self)
+{
+    return mp_stream_pending_p(mp_stream_get(self)) ? Qtrue : Qfalse;
+}
+
+/* For lib/manypack/parallel/worker.rb: the first byte has that offset, in a new Unpacker. */
+static VALUE
+rb_unpacker_start_at(VALUE self, VALUE offset)
+{
+    size_t start = NUM2SIZET(offset);
+
+    mp_stream_get(self)->origin = start;
+    return self;
 }
 
 /*
@@ -377,26 +494,36 @@ rb_unpacker_allow_unknown_ext_p(VALUE self)
     return mp_stream_get(self)->codec.options.allow_unknown_ext ? Qtrue : Qfalse;
 }
 
+/* For an Unpacker that is not running: a decoder at work has the old types, and only its Codec keeps them alive. */
+static void
+unpacker_set_types(VALUE self, mp_stream *u, VALUE codec)
+{
+    u->codec.types = mp_codec_get(codec)->types;
+    RB_OBJ_WRITE(self, &u->codec.object, codec);
+}
+
 /* What lib/manypack/unpacker.rb builds register_type on. */
 static VALUE
 rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE handler)
 {
-    mp_stream *u = unpacker_for_change(self);
+    const mp_stream *u = unpacker_for_change(self);
     VALUE codec;
 
     rb_check_frozen(self);
     codec = mp_codec_with_type(u->codec.object, type, klass, Qnil, handler, Qnil);
-
-    u = unpacker_for_change(self);
-    u->codec.types = mp_codec_get(codec)->types;
-    RB_OBJ_WRITE(self, &u->codec.object, codec);
+    unpacker_set_types(self, unpacker_for_change(self), codec);
     return Qnil;
 }
 
 static VALUE
 rb_unpacker_registered_types_internal(VALUE self)
 {
-    return mp_codec_unpackers(mp_stream_get(self)->codec.object);
+    VALUE from = mp_stream_get(self)->codec.object, codec = mp_codec_with_procs(from);
+    mp_stream *u = mp_stream_get(self);
+
+    /* Another Thread may have registered a type meanwhile. */
+    if (codec != from && !u->running && u->codec.object == from) unpacker_set_types(self, u, codec);
+    return mp_codec_unpackers(codec);
 }
 
 /*
@@ -404,6 +531,8 @@ rb_unpacker_registered_types_internal(VALUE self)
  *
  * Unpacks a stream of objects. The stream may stop at any byte; feed the rest, or let the Unpacker read it from the io,
  * later. One reader at a time: a call in the middle of another raises RuntimeError.
+ *
+ * It is Enumerable: <code>first</code>, <code>lazy</code> and the others read from where the stream is.
  */
 void
 Init_manypack_unpacker(void)
@@ -417,6 +546,11 @@ Init_manypack_unpacker(void)
     rb_undef_method(cUnpacker, "initialize_copy");
     rb_undef_method(cUnpacker, "dup");
     rb_undef_method(cUnpacker, "clone");
+    rb_include_module(cUnpacker, rb_mEnumerable);
+    sym_as = ID2SYM(rb_intern("as"));
+    sym_view = ID2SYM(rb_intern("view"));
+    id_load = rb_intern("load");
+    id_strict = rb_intern("strict");
 
     rb_define_method(cUnpacker, "initialize", rb_unpacker_initialize, -1);
     rb_define_method(cUnpacker, "buffer", rb_unpacker_buffer, 0);
@@ -425,8 +559,10 @@ Init_manypack_unpacker(void)
     rb_define_method(cUnpacker, "read", rb_unpacker_read, 0);
     rb_define_method(cUnpacker, "unpack", rb_unpacker_read, 0);
     rb_define_method(cUnpacker, "full_unpack", rb_unpacker_full_unpack, 0);
-    rb_define_method(cUnpacker, "each", rb_unpacker_each, 0);
+    rb_define_method(cUnpacker, "each", rb_unpacker_each, -1);
     rb_define_method(cUnpacker, "feed_each", rb_unpacker_feed_each, 1);
+    rb_define_method(cUnpacker, "position", rb_unpacker_position, 0);
+    rb_define_method(cUnpacker, "pending?", rb_unpacker_pending_p, 0);
     rb_define_method(cUnpacker, "skip", rb_unpacker_skip, 0);
     rb_define_method(cUnpacker, "skip_nil", rb_unpacker_skip_nil, 0);
     rb_define_method(cUnpacker, "read_array_header", rb_unpacker_read_array_header, 0);
@@ -435,6 +571,7 @@ Init_manypack_unpacker(void)
     rb_define_method(cUnpacker, "symbolize_keys?", rb_unpacker_symbolize_keys_p, 0);
     rb_define_method(cUnpacker, "freeze?", rb_unpacker_freeze_p, 0);
     rb_define_method(cUnpacker, "allow_unknown_ext?", rb_unpacker_allow_unknown_ext_p, 0);
+    rb_define_private_method(cUnpacker, "start_at", rb_unpacker_start_at, 1);
     rb_define_private_method(cUnpacker, "register_type_internal", rb_unpacker_register_type_internal, 3);
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
 }

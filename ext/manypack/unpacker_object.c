@@ -11,6 +11,8 @@ unpacker_mark(void *ptr)
     if (u->sticky_error) rb_gc_mark_movable(u->sticky_error);
     if (u->piece.str) rb_gc_mark_movable(u->piece.str);
     if (u->d.inner) rb_gc_mark_movable(u->d.inner);
+    if (u->as) rb_gc_mark_movable(u->as);
+    if (u->slice) rb_gc_mark_movable(u->slice);
     if (u->d.stack.owner) rb_gc_mark(u->d.stack.owner);
 }
 
@@ -24,6 +26,8 @@ unpacker_compact(void *ptr)
     if (u->sticky_error) u->sticky_error = rb_gc_location(u->sticky_error);
     if (u->piece.str) u->piece.str = rb_gc_location(u->piece.str);
     if (u->d.inner) u->d.inner = rb_gc_location(u->d.inner);
+    if (u->as) u->as = rb_gc_location(u->as);
+    if (u->slice) u->slice = rb_gc_location(u->slice);
 }
 
 static void

@@ -1,0 +1,173 @@
+/* Manypack::StreamCheck: passes over a stream in pieces and keeps none of them, so even one message may be huge. */
+#include "codec.h"
+#include "skip.h"
+#include "wire.h"
+
+typedef struct {
+    mp_walk walk;
+    uint64_t *left;    /* the memory of walk */
+    uint64_t passed;   /* offset of the first byte that has not been passed over */
+    uint64_t whole;    /* offset of the end of the last whole message */
+    uint64_t messages; /* whole ones */
+    uint8_t head[MP_HEAD_MAX]; /* the start of a head that went on in the next piece */
+    size_t head_size;
+    bool failed;       /* there was no message at the offset passed */
+} checker;
+
+static void
+checker_free(void *ptr)
+{
+    xfree(((checker *)ptr)->left);
+    mp_typed_free(ptr);
+}
+
+static size_t
+checker_memsize(const void *ptr)
+{
+    const checker *c = ptr;
+
+    return mp_typed_memsize(sizeof(checker)) + (c->left ? c->walk.max_depth * sizeof(uint64_t) : 0);
+}
+
+/* Not shareable: every call changes it. It refers to no object. */
+static const rb_data_type_t checker_type = {
+    .wrap_struct_name = "Manypack::StreamCheck",
+    .function = {.dfree = checker_free, .dsize = checker_memsize},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
+};
+
+static checker *
+checker_get(VALUE self)
+{
+    checker *c;
+
+    TypedData_Get_Struct(self, checker, &checker_type, c);
+    return c;
+}
+
+/* call-seq: StreamCheck.new(codec) -> check, which has the max_depth of a Codec */
+static VALUE
+rb_checker_s_new(VALUE klass, VALUE codec)
+{
+    size_t max_depth = mp_unpack_max_depth(&mp_codec_get(codec)->options);
+    checker *c;
+    VALUE self = TypedData_Make_Struct(klass, checker, &checker_type, c);
+
+    c->left = ALLOC_N(uint64_t, max_depth);
+    mp_poison(c->left, max_depth * sizeof(uint64_t));
+    mp_walk_init(&c->walk, c->left, max_depth);
+    RB_GC_GUARD(codec);
+    return self;
+}
+
+/* Passes over as much as there is, and returns where it stopped. base is at the offset passed. */
+static mp_status
+pass_on(checker *c, const uint8_t *base, const uint8_t **p, const uint8_t *end)
+{
+    mp_status status;
+
+    do {
+        status = mp_skip(&c->walk, p, end);
+        if (status != MP_OK) break;
+        c->messages++;
+        c->whole = c->passed + (uint64_t)(*p - base);
+    } while (*p < end);
+    c->passed += (uint64_t)(*p - base);
+    return status;
+}
+
+/* A head whose start came with the piece before: passes over it on a copy. Sets *p to what follows it in this piece. */
+static mp_status
+pass_split_head(checker *c, const uint8_t **p, const uint8_t *end)
+{
+    uint8_t both[2 * MP_HEAD_MAX];
+    size_t before = c->head_size, more = (size_t)(end - *p) < MP_HEAD_MAX ? (size_t)(end - *p) : MP_HEAD_MAX;
+    const uint8_t *at = both;
+    mp_status status;
+
+    memcpy(both, c->head, before); /* not mp_copy, which GCC takes to write more than there is */
+    memcpy(both + before, *p, more);
+    status = pass_on(c, both, &at, both + before + more);
+    if (status != MP_OK && status != MP_E_TRUNCATED) return status; /* such as one that is too deep */
+    if (at < both + before) { /* still not whole: there was no more, because MP_HEAD_MAX bytes are enough */
+        memcpy(c->head + before, *p, more);
+        c->head_size += more;
+        *p = end;
+        return status;
+    }
+    c->head_size = 0;
+    *p += (size_t)(at - both) - before;
+    return status;
+}
+
+/*
+ * call-seq: check.pass(bytes) -> true or false
+ *
+ * Passes over the next piece of the stream; false at what is no message, which is at the offset passed, or after that.
+ */
+static VALUE
+rb_checker_pass(VALUE self, VALUE bytes)
+{
+    checker *c = checker_get(self);
+    const uint8_t *p, *end;
+    mp_status status = MP_OK;
+
+    StringValue(bytes);
+    if (c->failed) return Qfalse;
+    p = (const uint8_t *)RSTRING_PTR(bytes);
+    end = p + RSTRING_LEN(bytes);
+    if (c->head_size && p < end) status = pass_split_head(c, &p, end);
+    if ((status == MP_OK || status == MP_E_TRUNCATED) && p < end) status = pass_on(c, p, &p, end);
+    if (status == MP_E_TRUNCATED && p < end) {
+        c->head_size = (size_t)(end - p);
+        memcpy(c->head, p, c->head_size);
+    }
+    RB_GC_GUARD(bytes);
+    c->failed = status != MP_OK && status != MP_E_TRUNCATED;
+    return c->failed ? Qfalse : Qtrue;
+}
+
+/* call-seq: check.messages -> Integer: how many whole ones there were */
+static VALUE
+rb_checker_messages(VALUE self)
+{
+    return ULL2NUM(checker_get(self)->messages);
+}
+
+/* call-seq: check.whole -> Integer: the offset of the end of the last whole message */
+static VALUE
+rb_checker_whole(VALUE self)
+{
+    return ULL2NUM(checker_get(self)->whole);
+}
+
+/* call-seq: check.passed -> Integer: the offset of the head to blame, or of what is to come */
+static VALUE
+rb_checker_passed(VALUE self)
+{
+    return ULL2NUM(checker_get(self)->passed);
+}
+
+/* call-seq: check.between? -> true or false: true if the pieces so far end where a message does */
+static VALUE
+rb_checker_between_p(VALUE self)
+{
+    const checker *c = checker_get(self);
+
+    return c->whole == c->passed + c->head_size ? Qtrue : Qfalse;
+}
+
+void
+Init_manypack_stream_check(void)
+{
+    VALUE cStreamCheck = rb_define_class_under(mp_mManypack, "StreamCheck", rb_cObject);
+
+    rb_undef_alloc_func(cStreamCheck);
+    rb_define_singleton_method(cStreamCheck, "new", rb_checker_s_new, 1);
+    rb_define_method(cStreamCheck, "pass", rb_checker_pass, 1);
+    rb_define_method(cStreamCheck, "messages", rb_checker_messages, 0);
+    rb_define_method(cStreamCheck, "whole", rb_checker_whole, 0);
+    rb_define_method(cStreamCheck, "passed", rb_checker_passed, 0);
+    rb_define_method(cStreamCheck, "between?", rb_checker_between_p, 0);
+    rb_funcall(mp_mManypack, rb_intern("private_constant"), 1, ID2SYM(rb_intern("StreamCheck")));
+}

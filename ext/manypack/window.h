@@ -1,0 +1,28 @@
+/* An output window on memory that the collector owns: an exception leaves nothing to free. */
+#ifndef MANYPACK_WINDOW_H
+#define MANYPACK_WINDOW_H
+
+#include "out.h"
+#include "support.h"
+
+/* Words of C stack that a window starts with: enough for most messages. */
+enum { MP_WINDOW_FIRST_WORDS = 128 };
+
+/* A window on its own words at first, then on a hidden String, which an exception leaves to the collector. */
+typedef struct {
+    mp_out out;   /* first: its growth casts it to the window */
+    VALUE string; /* 0 while there is none */
+    uint64_t words[MP_WINDOW_FIRST_WORDS];
+} mp_window;
+
+MP_STATIC_ASSERT(window_begins_with_its_out, offsetof(mp_window, out) == 0);
+
+void mp_window_init(mp_window *w);
+
+/* Starts on a String with room for n bytes, so that mp_window_result has no copy to make. */
+void mp_window_init_result(mp_window *w, size_t n);
+
+/* The bytes of a window of mp_window_init_result, as a String. */
+VALUE mp_window_result(mp_window *w);
+
+#endif

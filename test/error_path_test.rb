@@ -1,0 +1,306 @@
+# frozen_string_literal: true
+
+# DecodeError#path says where in the message the offending object is, whoever reads the message.
+require "test_helper"
+require "support/program"
+require "objspace"
+
+class ErrorPathTest < Minitest::Test
+  include ProgramHelper
+
+  # {"users" => [1, {"first name" => 0xc1}]}
+  BROKEN = "\x81\xA5users\x92\x01\x81\xAAfirst name\xC1".b.freeze
+  PLACE = '$.users[1]["first name"]'
+  OFFSET = BROKEN.bytesize - 1
+
+  def failure(kind = Manypack::DecodeError, &block) = assert_raises(kind, &block)
+
+  def assert_place(path = PLACE, offset = OFFSET, &block)
+    error = failure(&block)
+    assert_equal [path, offset], [error.path, error.offset]
+    assert_equal path, error.path, "again"
+  end
+
+  # --- every front ----------------------------------------------------------------------------------------
+
+  FRONTS = {
+    unpack: ->(binary) { Manypack.unpack(binary) },
+    unpack_with_options: ->(binary) { Manypack.unpack(binary, symbolize_keys: true, max_objects: 1_000) },
+    untrusted: ->(binary) { Manypack.unpack(binary, untrusted: true) },
+    codec: ->(binary) { Manypack::Codec.new.unpack(binary) },
+    factory: ->(binary) { Manypack::Factory.new.load(binary) },
+    pool: ->(binary) { Manypack::Factory.new.pool(1).load(binary) },
+    io: ->(binary) { Manypack.unpack(StringIO.new(binary)) },
+    feed: ->(binary) { Manypack::Unpacker.new.feed(binary).read },
+    feed_each: ->(binary) { Manypack::Unpacker.new.feed_each(binary) { nil } },
+    full_unpack: ->(binary) { Manypack::Unpacker.new.feed(binary).full_unpack },
+    skip: ->(binary) { Manypack::Unpacker.new.feed(binary).skip },
+    view: ->(binary) { Manypack::View.new(binary).bytes },
+    view_value: ->(binary) { Manypack::View.new(binary)["users"].value },
+    view_check: ->(binary) { Manypack::View.new(binary, check: true) },
+    view_freeze: ->(binary) { Manypack::View.new(binary).freeze },
+    view_key: ->(binary) { Manypack::View.new(binary)["users"][1]["first name"] },
+    path: ->(binary) { Manypack::Path.new("$.users[*]['first name']").to_a(binary) },
+    canonicalize: ->(binary) { Manypack.canonicalize(binary) },
+    parallel: ->(binary) { Manypack::Parallel.map(binary, ractors: 0) { nil } },
+    splice: ->(binary) { Manypack::View.new(binary).splice("x" => 1) }
+  }.freeze
+
+  FRONTS.each do |name, front|
+    define_method("test_#{name}") { assert_place { front.call(BROKEN) } }
+
+    define_method("test_#{name}_of_a_long_message") do
+      long = Manypack.pack("x" * 700)
+      binary = bytes("92") + long + BROKEN
+      next unless %i[unpack codec factory io feed feed_each skip view view_check canonicalize parallel].include?(name)
+
+      assert_place("$[1]#{PLACE.delete_prefix("$")}", 1 + long.bytesize + OFFSET) { front.call(binary) }
+    end
+  end
+
+  def test_of_a_later_message
+    ["", "x" * 700].each do |text|
+      binary = Manypack.pack(text) * 2
+      offset = binary.bytesize + OFFSET
+      binary << BROKEN
+      assert_place(PLACE, offset) { Manypack::Unpacker.new.feed_each(binary) { nil } }
+      assert_place(PLACE, offset) { Manypack::Unpacker.new(StringIO.new(binary)).each { nil } }
+      assert_place(PLACE, offset) { Manypack::Parallel.map(binary, ractors: 0) { nil } }
+    end
+  end
+
+  # --- every error ----------------------------------------------------------------------------------------
+
+  # Bytes, options, path.
+  ERRORS = [
+    ["93 01 c1 02", {}, "$[1]"],
+    ["c1", {}, "$"],
+    ["", {}, "$"],
+    ["92 01", {}, "$[1]"],
+    ["92 01 dc 00", {}, "$[1]"],
+    ["81 a1 61 a3 78", {}, "$.a"],
+    ["81 a3 78", {}, "$"],
+    ["81 a1 61 91 91 01", { max_depth: 2 }, "$.a[0]"],
+    ["92 01 d4 07 00", {}, "$[1]"],
+    ["92 01 d6 ff 3f ff ff ff", { timestamp: true, max_ext_bytes: 3 }, "$[1]"],
+    ["92 01 d5 ff 00 00", { timestamp: true }, "$[1]"],
+    ["92 01 93 01 02 03", { max_array_size: 2 }, "$[1]"],
+    ["92 01 91 a3 61 61 61", { max_string_bytes: 2 }, "$[1][0]"],
+    ["92 01 91 91 01", { max_objects: 4 }, "$[1][0]"],
+    ["92 01 93 01 02 03", { max_bytes: 4 }, "$[1][1]"],
+    ["92 01 a1 ff", { utf8: :strict }, "$[1]"],
+    ["92 01 82 a1 61 01 a1 61 02", { duplicate_keys: :error }, "$[1]"],
+    ["92 01 81 cb 7f f8 00 00 00 00 00 00 01", { duplicate_keys: :error }, "$[1]"],
+    ["92 01 81 a1 ff 01", { symbolize_keys: true }, "$[1]"],
+    ["81 a1 61 81 #{"91" * 33} 01 02", {}, "$.a"],
+    ["90 90", {}, nil],
+    ["92 01 02 c0", {}, nil]
+  ].freeze
+
+  ERRORS.each do |hex, options, path|
+    define_method("test_#{options.keys.first} of #{hex}") do
+      error = failure { Manypack.unpack(bytes(hex), **options) }
+      path.nil? ? assert_nil(error.path) : assert_equal(path, error.path)
+      next if options[:max_bytes]
+
+      error = failure { Manypack::Codec.new(**options).unpacker.feed(bytes(hex) + "\xC0".b * 300).full_unpack } if path && !hex.empty? && error.class != Manypack::TruncatedError
+      assert_equal path, error.path if path
+    end
+  end
+
+  def test_no_input_has_no_path
+    assert_nil failure { Manypack.unpack(nil) }.path
+    assert_nil failure { Manypack::Timestamp.from_msgpack_ext("x") }.path
+    assert_nil Manypack::MalformedFormatError.new("of the user").path
+  end
+
+  # --- every step -----------------------------------------------------------------------------------------
+
+  # A key as it is packed, and the step that it is.
+  STEPS = {
+    "a" => ".a", "é名" => ".é名", "a-b" => ".a-b", "" => '[""]', "a b" => '["a b"]', "a.b" => '["a.b"]', "*" => '["*"]',
+    "$x" => '["$x"]', "a\"\\" => ".a\"\\", "\"\\" => '["\\"\\\\"]', "\e\n\u007f" => '["\\u001b\\u000a\\u007f"]', 0 => "[0]", -7 => "[-7]",
+    (1 << 64) - 1 => "[18446744073709551615]", -(1 << 63) => "[-9223372036854775808]", "x" * 128 => ".#{"x" * 128}"
+  }.freeze
+  SHOWN = {
+    "x" * 129 => "[\"#{"x" * 128}\"...]", "é#{"é" * 64}" => "[\"#{"é" * 64}\"...]", "a#{"名" * 50}" => "[\"a#{"名" * 42}\"...]",
+    "\xFF\x00".b => '["\\xFF\\u0000"]', nil => "[nil]", true => "[true]", Float::NAN => "[float64]",
+    [1] => "[array]", { 1 => 2 } => "[map]", Time.at(1) => "[ext]"
+  }.freeze
+
+  def under(key) = bytes("82 01 02") + Manypack.pack(key, timestamp: true) + bytes("91 c1")
+
+  STEPS.each do |key, step|
+    define_method("test_a_path_walks_to_#{step[0, 20].dump}") do
+      binary = under(key)
+      path = failure { Manypack.unpack(binary, timestamp: true) }.path
+      assert_equal "$#{step}[0]", path
+      assert_equal [nil], Manypack::Path.new(path).to_a(binary.sub(/\xC1\z/n, "\xC0".b))
+    end
+  end
+
+  SHOWN.each do |key, step|
+    define_method("test_a_step_that_no_path_has_is_shown_as_#{step[0, 20].dump}") do
+      path = failure { Manypack.unpack(under(key), timestamp: true) }.path
+      assert_equal "$#{step}[0]", path
+      assert_predicate path, :valid_encoding?
+      assert_raises(ArgumentError) { Manypack::Path.new(path) }
+    end
+  end
+
+  def test_a_str_that_is_no_text
+    assert_equal '$["a\xFF"][0]', failure { Manypack.unpack(under("a\xFF")) }.path
+  end
+
+  def test_what_is_in_a_key_has_the_path_of_the_map
+    assert_equal "$[1]", failure { Manypack.unpack(bytes("92 01 81 92 01 c1 02")) }.path
+    assert_equal "$[1]", failure { Manypack.unpack(bytes("92 01 82 c0 c0 d4 05 00 02")) }.path
+  end
+
+  # --- size -----------------------------------------------------------------------------------------------
+
+  def test_depth
+    deep = "\x91".b * 128 + "\xC1".b
+    assert_equal "$#{"[0]" * 128}", failure { Manypack.unpack(deep, max_depth: 128) }.path
+    [129, 100_000].each do |depth|
+      deep = "\x81\xA1k".b * depth
+      assert_equal "$#{".k" * 64}...#{".k" * 64}", failure { Manypack.unpack(deep, max_depth: 100_000) }.path
+    end
+  end
+
+  def test_long_keys_in_all_levels
+    deep = ("\x81\xDA\xFF\xFF".b + "\x01".b * 65_535) * 20
+    assert_equal 1 + 20 * (128 * 6 + 7), failure { Manypack.unpack(deep) }.path.size
+  end
+
+  # --- what an error keeps --------------------------------------------------------------------------------
+
+  def test_changing_the_source_afterwards_does_not_matter
+    ["", "x" * 3000].each do |text|
+      source = bytes("92") + Manypack.pack(text) + bytes("c1")
+      error = failure { Manypack.unpack(source) }
+      source.replace("\x80" * 9000)
+      assert_equal "$[1]", error.path
+    end
+  end
+
+  def test_it_keeps_the_bytes_until_it_is_asked
+    source = BROKEN + "x" * 5000
+    error = failure { Manypack.unpack(source.freeze) }
+    assert_includes ObjectSpace.reachable_objects_from(error), source
+    error.path
+    refute_includes ObjectSpace.reachable_objects_from(error), source
+  end
+
+  def test_raising_copies_nothing
+    source = (BROKEN + "x" * 5_000_000).freeze
+    failure { Manypack.unpack(source) }
+    GC.disable
+    before = GC.stat(:malloc_increase_bytes)
+    failure { Manypack.unpack(source) }
+    assert_operator GC.stat(:malloc_increase_bytes) - before, :<, 1_000_000
+  ensure
+    GC.enable
+  end
+
+  # --- pieces ---------------------------------------------------------------------------------------------
+
+  def test_a_message_in_pieces
+    BROKEN.bytesize.times do |i|
+      unpacker = Manypack::Unpacker.new.feed(BROKEN.byteslice(0, i))
+      assert_includes ["$", nil, "$.users", "$.users[1]", PLACE], failure(Manypack::TruncatedError) { unpacker.read }.path
+      error = failure(Manypack::MalformedFormatError) { unpacker.feed(BROKEN.byteslice(i..)).read }
+      assert_includes [PLACE, nil], error.path
+      assert_equal OFFSET, error.offset
+    end
+  end
+
+  def test_every_end_of_a_message
+    whole = Manypack.pack({ "a" => [1, "text" * 9], "b" => { "c" => nil } })
+    whole.bytesize.times do |i|
+      error = failure(Manypack::TruncatedError) { Manypack.unpack(whole.byteslice(0, i)) }
+      assert_includes ["$", "$.a", "$.a[0]", "$.a[1]", "$.b", "$.b.c"], error.path
+    end
+  end
+
+  # --- exts -----------------------------------------------------------------------------------------------
+
+  def test_an_error_in_a_handler_has_the_path_of_the_ext
+    factory = Manypack::Factory.new
+    factory.register_type(1, Class.new, unpacker: ->(_) { Manypack.unpack("\x92\x01\xC1") })
+    factory.register_type(2, Class.new, recursive: true, unpacker: ->(u) { u.read })
+    factory.register_type(3, Class.new, recursive: true, unpacker: ->(_) { 1 })
+    inner = nil
+    factory.register_type(4, Class.new, recursive: true, unpacker: ->(u) { u.read rescue raise inner = $! }) # rubocop:disable Style/RescueModifier
+    ["d4 01 00", "d5 02 91 c1", "d5 02 92 01", "d4 03 00", "d4 02 c1", "d4 04 c1", "d4 05 c1"].each do |ext|
+      [bytes("82 01 02 a1 65 91 #{ext}"), bytes("82 01 d9 ff") + "x" * 255 + bytes("a1 65 91 #{ext}")].each do |binary|
+        assert_equal "$.e[0]", failure { factory.load(binary) }.path, ext
+        assert_equal "$.e[0]", failure { factory.unpacker.feed(binary).read }.path, ext
+      end
+    end
+    assert_kind_of Manypack::DecodeError, inner
+  end
+
+  def test_an_error_inside_a_handler_has_no_path_yet
+    seen = []
+    factory = Manypack::Factory.new
+    factory.register_type(1, Class.new, recursive: true, unpacker: lambda { |u|
+      begin
+        u.read
+      rescue Manypack::DecodeError => e
+        seen << e.path
+        raise
+      end
+    })
+    assert_equal "$[1]", failure { factory.load(bytes("92 01 d4 01 c1")) }.path
+    assert_equal [nil], seen
+  end
+
+  # --- crossing -------------------------------------------------------------------------------------------
+
+  def test_frozen_errors_and_copies
+    error = failure { Manypack.unpack(BROKEN) }
+    assert_equal [PLACE, PLACE], [error.clone.path, error.exception("other").path]
+    assert_equal [PLACE, PLACE], [error.freeze.path, error.path]
+    assert_equal [:@offset], error.instance_variables
+  end
+
+  def test_it_crosses_by_marshal_and_to_ractors
+    error = failure { Manypack.unpack(BROKEN) }
+    assert_equal PLACE, Marshal.load(Marshal.dump(error)).path
+    assert_equal PLACE, in_ractor(error, &:path)
+    error.path
+    assert_equal [PLACE, PLACE], [Marshal.load(Marshal.dump(error)).path, in_ractor(error, &:path)]
+    assert_equal PLACE, in_ractor(BROKEN) { |binary|
+      begin
+        Manypack.unpack(binary)
+      rescue Manypack::DecodeError => e
+        e.path
+      end
+    }
+  end
+
+  def test_errors_of_parallel_workers_have_a_path_and_not_the_source
+    source = (Manypack.pack([1]) * 3 + BROKEN).freeze
+    [{ ractors: 0 }, { ractors: 1 }, { processes: 1 }].each do |workers|
+      next if workers[:processes] && !Process.respond_to?(:fork)
+
+      error = failure { Manypack::Parallel.map(source, **workers) { nil } }
+      refute_includes ObjectSpace.reachable_objects_from(error).grep(String).map(&:bytesize), source.bytesize
+      assert_equal [PLACE, 6 + OFFSET], [error.path, error.offset]
+      error = failure { Manypack::Parallel.map("\x01", **workers) { Manypack.unpack("\x91\xC1") } }
+      assert_equal "$[0]", error.path
+    end
+  end
+
+  def test_the_source_may_move
+    assert_program <<~'RUBY', "true"
+      sources = ["", "x" * 60, "x" * 900].map { |text| "\x92".b + Manypack.pack(text) + "\x91\xC1".b }
+      errors = sources.map { |source| Manypack.unpack(source) rescue $! }
+      errors += sources.map { |source| Manypack::Unpacker.new.feed(source).read rescue $! }
+      sources.clear
+      GC.compact
+      p errors.map(&:path).uniq == ["$[1][0]"]
+    RUBY
+  end
+end
