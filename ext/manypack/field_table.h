@@ -1,0 +1,57 @@
+/* The keys of a Record's fields as they stand in a message, and the field that a key belongs to. */
+#ifndef MANYPACK_FIELD_TABLE_H
+#define MANYPACK_FIELD_TABLE_H
+
+#include "support.h"
+#include "wire.h"
+
+/* No field has that key. */
+#define MP_FIELD_NONE UINT32_MAX
+
+/* A key as Manypack packs it. */
+typedef struct {
+    uint8_t *packed; /* owned by the table */
+    uint32_t size;
+    uint32_t head;   /* bytes of packed before the text; 0 for an Integer, whose value is in number */
+    uint32_t field;
+    int64_t number;
+    uint64_t first, first_mask, second, second_mask; /* the first 16 bytes, for one comparison without a loop */
+} mp_field_key;
+
+/* The keys in the order in which they were added, and the same in an open hash table of at most half its places. */
+typedef struct {
+    mp_field_key *keys;
+    uint32_t *places;      /* indices of keys; MP_FIELD_NONE where there is none */
+    uint32_t count, mask;  /* keys; places less one */
+} mp_field_table;
+
+/* Makes an empty table, of zeroed memory, ready for that many keys. NoMemoryError; then free what there is. */
+void mp_field_table_init(mp_field_table *table, size_t keys);
+
+void mp_field_table_free(mp_field_table *table);
+size_t mp_field_table_memsize(const mp_field_table *table);
+
+/* Adds a packed str or Integer, which it copies. False if it has that key already. */
+bool mp_field_table_add(mp_field_table *table, const uint8_t *packed, size_t size, uint32_t field);
+
+/* The key that the n bytes at p are the text of; NULL without one. */
+const mp_field_key *mp_field_table_text(const mp_field_table *table, const uint8_t *p, size_t n);
+
+/* The key that is that Integer; NULL without one. */
+const mp_field_key *mp_field_table_number(const mp_field_table *table, int64_t number);
+
+/* Bytes that mp_field_key_at_p may read. */
+enum { MP_FIELD_AHEAD = 16 };
+
+/* True if that packed key is at p, where MP_FIELD_AHEAD bytes are present. */
+MP_INLINE bool
+mp_field_key_at_p(const mp_field_key *key, const uint8_t *p, const uint8_t *end)
+{
+    uint64_t differ = (mp_word64(p) ^ key->first) & key->first_mask;
+
+    differ |= (mp_word64(p + 8) ^ key->second) & key->second_mask;
+    if (MP_LIKELY(key->size <= MP_FIELD_AHEAD) || differ) return !differ;
+    return (size_t)(end - p) >= key->size && memcmp(p, key->packed, key->size) == 0;
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* Objects of the classes of Records. */
+#ifndef MANYPACK_INSTANCE_H
+#define MANYPACK_INSTANCE_H
+
+#include "shape.h"
+
+/*
+ * A new object of a Record's class with those values, one for each field. Qundef is a value that is missing, which only
+ * a class that makes its own objects may have. Raises what that class raises.
+ */
+VALUE mp_instance_new(const mp_record *record, const VALUE *values);
+
+/* The value that an object of the class has for a field. */
+VALUE mp_instance_get(const mp_record *record, VALUE object, uint32_t field);
+
+#endif

@@ -1,0 +1,156 @@
+/* Manypack::LazyRecord: the places of a Record's fields in a message, in one object. */
+#include "lazy_record.h"
+
+#include "codec.h"
+
+typedef struct {
+    VALUE message; /* frozen */
+    VALUE type;    /* owns record */
+    VALUE codec;
+    const mp_record *record;
+    uint32_t start, end; /* of the Record in the message */
+    uint32_t count;
+    uint32_t offsets[];  /* of the values, one for each field */
+} lazy_record;
+
+static void
+lazy_mark(void *ptr)
+{
+    const lazy_record *lazy = ptr;
+
+    rb_gc_mark_movable(lazy->message);
+    rb_gc_mark_movable(lazy->type);
+    rb_gc_mark_movable(lazy->codec);
+}
+
+static void
+lazy_compact(void *ptr)
+{
+    lazy_record *lazy = ptr;
+
+    lazy->message = rb_gc_location(lazy->message);
+    lazy->type = rb_gc_location(lazy->type);
+    lazy->codec = rb_gc_location(lazy->codec);
+}
+
+static size_t
+size_of(uint32_t count)
+{
+    return sizeof(lazy_record) + count * sizeof(uint32_t);
+}
+
+static size_t
+lazy_memsize(const void *ptr)
+{
+    const lazy_record *lazy = ptr;
+
+    return mp_typed_memsize(size_of(lazy->count));
+}
+
+static const rb_data_type_t lazy_type = {
+    .wrap_struct_name = "Manypack::LazyRecord",
+    .function = {.dmark = lazy_mark, .dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = lazy_memsize, .dcompact = lazy_compact},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
+};
+
+/* Valid while the caller has the object on its stack. TypeError for one that no Record made. */
+static lazy_record *
+lazy_get(VALUE self)
+{
+    return rb_check_typeddata(self, &lazy_type);
+}
+
+/* The same; ArgumentError for one that is not complete, which only ObjectSpace shows. */
+static const lazy_record *
+complete_get(VALUE self)
+{
+    const lazy_record *lazy = lazy_get(self);
+
+    if (!RB_OBJ_FROZEN(self)) rb_raise(rb_eArgError, "uninitialized %" PRIsVALUE, rb_obj_class(self));
+    return lazy;
+}
+
+VALUE
+mp_lazy_record_new(const mp_record *record, const mp_lazy_part *part, const VALUE *offsets)
+{
+    VALUE self;
+    lazy_record *lazy;
+    uint32_t i;
+
+    if (part->end > UINT32_MAX) rb_raise(rb_eRangeError, "a lazy Record must be in the first 4 GiB of its message");
+    self = rb_data_typed_object_zalloc(record->reader, size_of(record->count), &lazy_type);
+    lazy = lazy_get(self);
+    RB_OBJ_WRITE(self, &lazy->message, part->message);
+    RB_OBJ_WRITE(self, &lazy->type, part->type);
+    RB_OBJ_WRITE(self, &lazy->codec, part->codec);
+    lazy->record = record;
+    lazy->start = (uint32_t)part->start;
+    lazy->end = (uint32_t)part->end;
+    lazy->count = record->count;
+    for (i = 0; i < record->count; i++) {
+        lazy->offsets[i] = offsets[i] == Qundef ? MP_LAZY_NOT_THERE : (uint32_t)FIX2LONG(offsets[i]);
+    }
+    RB_OBJ_FREEZE(self);
+    return self;
+}
+
+mp_lazy_field
+mp_lazy_record_field(VALUE self, uint32_t field)
+{
+    const lazy_record *lazy = complete_get(self);
+
+    if (field >= lazy->count) rb_raise(rb_eIndexError, "index %" PRIu32 " outside of the fields", field);
+    return (mp_lazy_field){.message = lazy->message, .type = lazy->type, .codec = lazy->codec, .record = lazy->record,
+                           .offset = lazy->offsets[field]};
+}
+
+bool
+mp_lazy_record_of_p(VALUE object, const mp_record *record)
+{
+    if (record->form != MP_FORM_LAZY || !rb_typeddata_is_kind_of(object, &lazy_type)) return false;
+    return RBASIC_CLASS(object) == record->reader || RTEST(rb_equal(record->object, lazy_get(object)->record->object));
+}
+
+/*
+ * call-seq: lazy.record -> record
+ *
+ * The Record that it is of.
+ *
+ *   user.record #=> #<Manypack::Record User as lazy id: Integer, name: String>
+ */
+static VALUE
+rb_lazy_record(VALUE self)
+{
+    return lazy_get(self)->record->object;
+}
+
+/*
+ * call-seq: lazy.bytes -> String
+ *
+ * The bytes of the message that it stands for.
+ *
+ *   user.bytes #=> "\x82\xA2id\x01\xA4name\xA3Ada"
+ */
+VALUE
+mp_lazy_record_bytes(VALUE self)
+{
+    const lazy_record *lazy = complete_get(self);
+
+    return rb_str_subseq(lazy->message, lazy->start, lazy->end - lazy->start);
+}
+
+void
+Init_manypack_lazy_record(void)
+{
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE cLazyRecord;
+
+    cLazyRecord = rb_define_class_under(mManypack, "LazyRecord", rb_cObject);
+    rb_undef_alloc_func(cLazyRecord);
+    rb_undef_method(cLazyRecord, "initialize_copy");
+    rb_define_method(cLazyRecord, "record", rb_lazy_record, 0);
+    rb_define_method(cLazyRecord, "bytes", mp_lazy_record_bytes, 0);
+    /* for the class itself: a member may have the other names */
+    rb_define_protected_method(cLazyRecord, "__record__", rb_lazy_record, 0);
+    rb_define_protected_method(cLazyRecord, "__bytes__", mp_lazy_record_bytes, 0);
+}

@@ -1,0 +1,176 @@
+/* What is loaded without loading anything else of a shape: scalars, parts that stay packed, and parts of any shape. */
+#include "load_scalar.h"
+
+#include "decode.h"
+#include "objects.h"
+#include "view.h"
+
+VALUE
+mp_load_string(mp_loader *l, mp_wire_row row)
+{
+    const mp_options *options = mp_loader_options(l);
+    uint32_t n = mp_row_count(l->d.at, row);
+    const uint8_t *payload = mp_loader_payload(l, row, n);
+
+    if (row.kind == MP_BIN) return mp_bin_new(options, payload, n);
+    return mp_str_new(&l->d, options->freeze || options->shareable, payload, n);
+}
+
+VALUE
+mp_load_cached(mp_loader *l, mp_wire_row row, mp_string_kind kind)
+{
+    uint32_t n = mp_row_count(l->d.at, row);
+    const uint8_t *payload = mp_loader_payload(l, row, n);
+
+    return mp_key_cache_fetch(&mp_decoder_ractor(&l->d)->keys, payload, n, kind);
+}
+
+VALUE
+mp_load_symbol(mp_loader *l, mp_wire_row row)
+{
+    const uint8_t *at = l->d.at;
+    VALUE symbol = mp_load_cached(l, row, MP_KEY_SYMBOL);
+
+    if (symbol) return symbol;
+    l->d.at = at;
+    return Qundef;
+}
+
+VALUE
+mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    const uint8_t *p = l->d.at;
+    bool above = row.kind == MP_UINT && mp_row_uint(p, row) > INT64_MAX;
+    int64_t n;
+
+    if (MP_UNLIKELY(above)) {
+        if (!shape->open_above) return Qundef;
+        l->d.at += row.head;
+        return mp_number(mp_loader_options(l), ULL2NUM(mp_row_uint(p, row)));
+    }
+    n = row.kind == MP_UINT ? (int64_t)mp_row_uint(p, row) : mp_row_sint(p, row);
+    if (n < shape->min || n > shape->max) return Qundef;
+    l->d.at += row.head;
+    return mp_number(mp_loader_options(l), LL2NUM(n));
+}
+
+/* True if n has a Float of the same value, which it sets. 2**64, to which the greatest are rounded, has no uint64_t. */
+static bool
+unsigned_exact_p(uint64_t n, double *real)
+{
+    *real = (double)n;
+    return *real < 18446744073709551616.0 && (uint64_t)*real == n;
+}
+
+/* True if the number at the next head has a Float of the same value. */
+static bool
+real_at(const mp_loader *l, mp_wire_row row, double *real)
+{
+    const uint8_t *p = l->d.at;
+    int64_t n;
+    bool exact;
+
+    if (row.kind == MP_FLOAT64 || row.kind == MP_FLOAT32) {
+        *real = mp_row_real(p, row);
+        return true;
+    }
+    if (row.kind == MP_UINT) return unsigned_exact_p(mp_row_uint(p, row), real);
+    n = mp_row_sint(p, row);
+    exact = unsigned_exact_p(n < 0 ? 0 - (uint64_t)n : (uint64_t)n, real);
+    if (n < 0) *real = -*real;
+    return exact;
+}
+
+VALUE
+mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    double real;
+
+    if (!real_at(l, row, &real)) return Qundef;
+    if (shape->ranged && !(real >= shape->least && (shape->below_most ? real < shape->most : real <= shape->most))) {
+        return Qundef;
+    }
+    l->d.at += row.head;
+    return mp_float_new(&l->d, real);
+}
+
+/* The literal with those bytes; Qundef without one. */
+static VALUE
+literal_text(const mp_shape *shape, const uint8_t *p, uint32_t n, bool text)
+{
+    long i;
+
+    for (i = 0; i < RARRAY_LEN(shape->objects); i++) {
+        VALUE literal = RARRAY_AREF(shape->objects, i), string = RB_SYMBOL_P(literal) ? rb_sym2str(literal) : literal;
+
+        if (!RB_TYPE_P(string, T_STRING) || (ENCODING_GET(string) == mp_binary_index) == text) continue;
+        if (RSTRING_LEN(string) == (long)n && memcmp(RSTRING_PTR(string), p, n) == 0) return literal;
+    }
+    return Qundef;
+}
+
+/* The same for any other object. */
+static VALUE
+literal_equal(const mp_shape *shape, VALUE object)
+{
+    long i;
+
+    for (i = 0; i < RARRAY_LEN(shape->objects); i++) {
+        VALUE literal = RARRAY_AREF(shape->objects, i);
+
+        if (literal == object) return literal;
+        if (RB_FLOAT_TYPE_P(literal) && RTEST(rb_equal(literal, object))) return literal;
+        if (RB_TYPE_P(literal, T_BIGNUM) && RB_TYPE_P(object, T_BIGNUM) && rb_big_cmp(literal, object) == INT2FIX(0)) {
+            return literal;
+        }
+    }
+    return Qundef;
+}
+
+VALUE
+mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    const uint8_t *at = l->d.at, *p = at;
+    VALUE literal;
+
+    if (row.kind == MP_STR || row.kind == MP_BIN) {
+        uint32_t n = mp_row_count(at, row);
+        const uint8_t *payload = mp_loader_payload(l, row, n);
+
+        literal = literal_text(shape, payload, n, row.kind == MP_STR);
+    } else {
+        literal = literal_equal(shape, mp_decode_short(mp_loader_options(l), &p, l->d.end));
+        l->d.at = p;
+    }
+    if (literal == Qundef) l->d.at = at;
+    return literal;
+}
+
+VALUE
+mp_load_any(mp_loader *l)
+{
+    VALUE object = Qundef;
+
+    if (!mp_loader_options(l)->limited) object = mp_decode_short(mp_loader_options(l), &l->d.at, l->d.end);
+    return object == Qundef ? mp_decode_inside(&l->d, l->count, l->depth) : object;
+}
+
+VALUE
+mp_load_of_class(mp_loader *l, const mp_shape *shape)
+{
+    const uint8_t *at = l->d.at;
+    VALUE object = mp_load_any(l);
+
+    if (RTEST(rb_obj_is_kind_of(object, shape->klass))) return object;
+    l->d.at = at;
+    return Qundef;
+}
+
+VALUE
+mp_load_view(mp_loader *l)
+{
+    size_t offset = (size_t)(l->d.at - l->d.start);
+
+    mp_loader_skip(l);
+    return mp_view_part(&l->view, l->d.source, l->d.codec->object, offset, (size_t)(l->d.at - l->d.start));
+}

@@ -1,0 +1,34 @@
+/* The next object of a message as a scalar of a shape, as a View, or as unpacking makes it. */
+#ifndef MANYPACK_LOAD_SCALAR_H
+#define MANYPACK_LOAD_SCALAR_H
+
+#include "loader.h"
+
+/*
+ * Each takes the next object, at whose head row is, and moves past it. Qundef, without moving, for an object that the
+ * shape accepts by its head but not by its value. Raises the errors of error.h.
+ */
+
+/* A str or bin. */
+VALUE mp_load_string(mp_loader *l, mp_wire_row row);
+
+/* A str as a frozen String or a Symbol, the same object for the same bytes; 0 for a Symbol that is not UTF-8. */
+VALUE mp_load_cached(mp_loader *l, mp_wire_row row, mp_string_kind kind);
+
+VALUE mp_load_symbol(mp_loader *l, mp_wire_row row);
+VALUE mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row);
+VALUE mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row);
+
+/* One of the literals of an enum: the literal itself. */
+VALUE mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row);
+
+/* As Manypack.unpack makes it. */
+VALUE mp_load_any(mp_loader *l);
+
+/* The same for an object of the shape's class. */
+VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
+
+/* A View of it. */
+VALUE mp_load_view(mp_loader *l);
+
+#endif

@@ -1,0 +1,50 @@
+/* The cold half of the loader's state: how it starts and ends, and how it passes over containers. */
+#include "loader.h"
+
+#include "ext.h"
+#include "find.h"
+
+void
+mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec)
+{
+    mp_decoder_init(&l->d, mp_codec_get(codec), words);
+    mp_decoder_source(&l->d, message, (const uint8_t *)RSTRING_PTR(message), (size_t)RSTRING_LEN(message));
+    l->d.at += offset;
+    l->count = 0;
+    l->depth = 0;
+    l->place = NULL;
+    l->record = NULL;
+    l->field = MP_FIELD_NONE;
+    l->tag = Qundef;
+    l->type = type;
+    l->whole = 0;
+    l->view = l->errors = l->memory = 0;
+    l->left = l->places;
+    if (l->d.max_depth >= MP_LOADER_PLACES) l->left = ALLOCV_N(uint64_t, l->memory, l->d.max_depth + 1);
+}
+
+void
+mp_loader_end(mp_loader *l)
+{
+    mp_ext_keep_unpacker(&l->d);
+    mp_decoder_cleanup(&l->d);
+    if (l->memory) ALLOCV_END(l->memory);
+    RB_GC_GUARD(l->d.source);
+    RB_GC_GUARD(l->type);
+    RB_GC_GUARD(l->whole);
+    RB_GC_GUARD(l->view);
+}
+
+void
+mp_loader_skip_container(mp_loader *l)
+{
+    mp_look look;
+    mp_cursor cursor = {.look = &look, .at = (size_t)(l->d.at - l->d.start), .left = 1};
+    mp_status status;
+
+    /* one more, for the level that the walk begins in */
+    mp_look_init(&look, l->d.start, (size_t)(l->d.end - l->d.start), l->left, l->d.max_depth - l->depth + 1);
+    status = mp_cursor_next(&cursor);
+    if (MP_UNLIKELY(status != MP_OK)) mp_decoder_raise(&l->d, status, l->d.start + look.blame);
+    l->d.at = l->d.start + cursor.at;
+}

@@ -1,0 +1,106 @@
+/* The state of loading: bytes into objects of given shapes. */
+#ifndef MANYPACK_LOADER_H
+#define MANYPACK_LOADER_H
+
+#include "decoder.h"
+#include "path.h"
+#include "shape.h"
+#include "stack.h"
+
+/* Containers that can be passed over without asking Ruby for memory, and the level that the walk begins in. */
+#define MP_LOADER_PLACES 129
+
+/* Lives on the C stack and keeps what it refers to alive. The message is frozen, so its bytes stay where they are. */
+typedef struct {
+    mp_decoder d;             /* d.at is the next object */
+    size_t count;             /* words of the value stack in use */
+    uint32_t depth;           /* open containers */
+    const mp_place *place;    /* the way to the next object */
+    const mp_record *record;  /* the innermost one; NULL outside */
+    uint32_t field;           /* in it; MP_FIELD_NONE outside */
+    VALUE whole;              /* the message that this one is a part of, for paths; 0 if it is none */
+    VALUE tag;                /* the key by which a union chose the next Record, which need not know it; or Qundef */
+    VALUE type;               /* the Type that owns the shapes */
+    VALUE view;               /* of the whole message, for the parts that stay packed; 0 until there is one */
+    VALUE errors;             /* an Array of RecordErrors, if all of them are wanted; else 0 */
+    VALUE memory;             /* of left, if Ruby lent it */
+    uint64_t *left;           /* for passing over containers */
+    uint64_t places[MP_LOADER_PLACES];
+} mp_loader;
+
+MP_INLINE const mp_options *
+mp_loader_options(const mp_loader *l)
+{
+    return &l->d.codec->options;
+}
+
+/* Pushes an object on the value stack. */
+MP_INLINE void
+mp_loader_push(mp_loader *l, VALUE object)
+{
+    if (MP_UNLIKELY(l->count == l->d.stack.capacity)) mp_decoder_grow_stack(&l->d, l->count);
+    l->d.stack.values[l->count++] = object;
+}
+
+/* Starts at an offset of a frozen message. words and codec must outlive the loader. */
+void mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec);
+
+/* Frees now what the collector would free later. */
+void mp_loader_end(mp_loader *l);
+
+/* The row of the next head, which is not 0xc1. */
+MP_INLINE mp_wire_row
+mp_loader_row(mp_loader *l)
+{
+    mp_wire_row row;
+
+    if (MP_UNLIKELY(mp_row_read(l->d.at, l->d.end, &row) != MP_OK)) mp_decoder_raise(&l->d, MP_E_TRUNCATED, l->d.at);
+    if (MP_UNLIKELY(row.kind == MP_NEVER)) mp_decoder_raise(&l->d, MP_E_BAD_HEAD, l->d.at);
+    return row;
+}
+
+/* Moves past a head and its payload of n bytes, and returns the payload. */
+MP_INLINE const uint8_t *
+mp_loader_payload(mp_loader *l, mp_wire_row row, uint32_t n)
+{
+    const uint8_t *payload = l->d.at + row.head;
+
+    if (MP_UNLIKELY(!mp_payload_present_p(payload, n, l->d.end))) mp_decoder_raise(&l->d, MP_E_TRUNCATED, l->d.at);
+    l->d.at = payload + n;
+    return payload;
+}
+
+/* The cold half of mp_loader_skip: moves past a container, or a leaf near the end of the message. */
+void mp_loader_skip_container(mp_loader *l);
+
+/* Moves past the next object. */
+MP_INLINE void
+mp_loader_skip(mp_loader *l)
+{
+    const uint8_t *p = l->d.at;
+    uint64_t held;
+
+    if (mp_ahead_p(p, l->d.end) && mp_step_over(&p, l->d.end, &held) == MP_STEP_LEAF) l->d.at = p;
+    else mp_loader_skip_container(l);
+}
+
+/* Opens the container at that place. StackError. */
+MP_INLINE void
+mp_loader_open(mp_loader *l, mp_place *place, const uint8_t *at)
+{
+    l->depth++;
+    if (MP_UNLIKELY(l->depth > l->d.max_depth || mp_stack_too_deep_p(l->depth))) {
+        mp_decoder_raise(&l->d, MP_E_DEPTH, at);
+    }
+    place->up = l->place;
+    l->place = place;
+}
+
+MP_INLINE void
+mp_loader_close(mp_loader *l, const mp_place *place)
+{
+    l->depth--;
+    l->place = place->up;
+}
+
+#endif

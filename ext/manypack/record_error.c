@@ -1,0 +1,167 @@
+/* The messages of RecordErrors, which a person can send back to whoever made the bytes. */
+#include "record_error.h"
+
+#include "decode.h"
+#include "error.h"
+
+/*
+ * Bytes of a str that a message shows, entries of a list of errors, and errors that are kept: each of them takes
+ * hundreds of bytes, and a hostile message has one in each byte.
+ */
+enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000 };
+
+static VALUE eRecordError;
+static ID id_path, id_record, id_field, id_errors;
+
+/* --- what is there ---------------------------------------------------------------------------------- */
+
+static VALUE
+shown_text(const mp_head *head, const uint8_t *end)
+{
+    size_t present = (size_t)(end - head->payload), n = head->n < present ? head->n : present;
+    VALUE text = rb_enc_str_new((const char *)head->payload, (long)(n < TEXT_SHOWN ? n : TEXT_SHOWN), mp_utf8);
+    VALUE valid = rb_str_scrub(text, Qnil);
+
+    text = rb_inspect(NIL_P(valid) ? text : valid);
+    return n <= TEXT_SHOWN ? text : rb_sprintf("%" PRIsVALUE "... of %" PRIu32 " bytes", text, head->n);
+}
+
+/* "str \"12\"", "map of 3", "Integer 12". */
+static VALUE
+found_text(mp_loader *l, const uint8_t *at)
+{
+    const uint8_t *p = at;
+    mp_head head;
+
+    if (mp_head_read(at, l->d.end, &head) != MP_OK) mp_decoder_raise(&l->d, MP_E_TRUNCATED, at);
+    switch (head.kind) {
+      case MP_NIL: return rb_str_new_cstr("nil");
+      case MP_TRUE: return rb_str_new_cstr("true");
+      case MP_FALSE: return rb_str_new_cstr("false");
+      case MP_STR: return rb_sprintf("str %" PRIsVALUE, shown_text(&head, l->d.end));
+      case MP_BIN: return rb_sprintf("bin of %" PRIu32 " bytes", head.n);
+      case MP_EXT: return rb_sprintf("ext of type %d", head.ext_type);
+      case MP_MAP: return rb_sprintf("map of %" PRIu32, head.n);
+      case MP_ARRAY: return rb_sprintf("array of %" PRIu32, head.n);
+      default: {
+        VALUE number = mp_decode_short(mp_loader_options(l), &p, l->d.end);
+
+        return rb_sprintf("%" PRIsVALUE " %" PRIsVALUE, rb_obj_class(number), rb_inspect(number));
+      }
+    }
+}
+
+/* --- raising ---------------------------------------------------------------------------------------- */
+
+/* "User#name", or the Record alone; empty outside. */
+static VALUE
+blamed(const mp_record *record, uint32_t field)
+{
+    VALUE klass;
+
+    if (!record) return rb_str_new_cstr("");
+    klass = rb_class_name(record->klass);
+    if (NIL_P(klass)) klass = rb_inspect(record->klass);
+    if (field == MP_FIELD_NONE) return rb_sprintf(" (%" PRIsVALUE ")", klass);
+    return rb_sprintf(" (%" PRIsVALUE "#%" PRIsVALUE ")", klass, record->fields[field].name);
+}
+
+/* The path to the object that is being loaded, in the message of which this one may be a part. */
+static VALUE
+whole_path(const mp_loader *l)
+{
+    VALUE path = mp_path(l->place), way;
+
+    if (!l->whole) return path;
+    way = mp_path_of(l->whole, 0, l->d.origin);
+    return NIL_P(way) ? path : rb_str_append(rb_str_dup(way), rb_str_substr(path, 1, RSTRING_LEN(path)));
+}
+
+static VALUE
+error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
+{
+    VALUE path = whole_path(l), error;
+    size_t offset = mp_decoder_offset(&l->d, at);
+
+    rb_str_catf(what, ", at %" PRIsVALUE ", byte %" PRIuSIZE "%" PRIsVALUE, path, offset, blamed(l->record, field));
+    error = mp_error_at(eRecordError, what, offset);
+    rb_ivar_set(error, id_path, path);
+    if (l->record) rb_ivar_set(error, id_record, l->record->object);
+    if (field != MP_FIELD_NONE) rb_ivar_set(error, id_field, l->record->fields[field].name);
+    return error;
+}
+
+static void
+fail(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
+{
+    VALUE error = error_new(l, what, field, at);
+
+    if (!l->errors) rb_exc_raise(error);
+    rb_ary_push(l->errors, error);
+    if (RARRAY_LEN(l->errors) == ERRORS_KEPT) mp_record_raise_kept(l);
+}
+
+void
+mp_record_mismatch(mp_loader *l, VALUE words, const uint8_t *at)
+{
+    fail(l, rb_sprintf("expected %" PRIsVALUE ", got %" PRIsVALUE, words, found_text(l, at)), l->field, at);
+}
+
+void
+mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at)
+{
+    fail(l, rb_sprintf("%" PRIsVALUE " is missing", rb_inspect(l->record->fields[field].key)), field, at);
+}
+
+void
+mp_record_unknown_key(mp_loader *l, VALUE key, const uint8_t *at)
+{
+    fail(l, rb_sprintf("unknown key %" PRIsVALUE, rb_inspect(key)), MP_FIELD_NONE, at);
+}
+
+void
+mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at)
+{
+    fail(l, rb_sprintf("expected %" PRIu32 " elements, got another", element), MP_FIELD_NONE, at);
+}
+
+void
+mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
+{
+    VALUE message = rb_str_dup(rb_obj_as_string(error));
+
+    fail(l, message, MP_FIELD_NONE, at);
+}
+
+void
+mp_record_raise_kept(mp_loader *l)
+{
+    VALUE first, message;
+    long i, n = l->errors ? RARRAY_LEN(l->errors) : 0;
+
+    if (!n) return;
+    first = rb_ary_entry(l->errors, 0);
+    if (n == 1) rb_exc_raise(first);
+    message = rb_sprintf("%ld errors: ", n);
+    for (i = 0; i < n && i < ERRORS_SHOWN; i++) {
+        if (i) rb_str_cat_cstr(message, "; ");
+        rb_str_append(message, rb_obj_as_string(rb_ary_entry(l->errors, i)));
+    }
+    if (n > ERRORS_SHOWN) rb_str_cat_cstr(message, "; ...");
+    first = mp_error_at(eRecordError, message, NUM2SIZET(rb_funcall(first, rb_intern("offset"), 0)));
+    rb_ivar_set(first, id_path, rb_ivar_get(rb_ary_entry(l->errors, 0), id_path));
+    rb_ivar_set(first, id_record, rb_attr_get(rb_ary_entry(l->errors, 0), id_record));
+    rb_ivar_set(first, id_field, rb_attr_get(rb_ary_entry(l->errors, 0), id_field));
+    rb_ivar_set(first, id_errors, l->errors);
+    rb_exc_raise(first);
+}
+
+void
+Init_manypack_record_error(void)
+{
+    eRecordError = mp_const("Manypack::RecordError");
+    id_path = rb_intern("@path");
+    id_record = rb_intern("@record");
+    id_field = rb_intern("@field");
+    id_errors = rb_intern("@errors");
+}

@@ -1,0 +1,374 @@
+/* Shapes: compiled from the nodes that Ruby code makes of a type. */
+#include "shape.h"
+
+#include "encode.h"
+
+/* --- storage ---------------------------------------------------------------------------------------- */
+
+/* Calls visit with each reference to an object. */
+static void
+each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), VALUE owner)
+{
+    uint32_t i, j;
+
+    for (i = 0; i < shapes->count; i++) {
+        mp_shape *shape = &shapes->shapes[i];
+        mp_record *record = shape->record;
+
+        visit(&shape->words, owner);
+        visit(&shape->klass, owner);
+        visit(&shape->objects, owner);
+        visit(&shape->tag, owner);
+        if (!record) continue;
+        visit(&record->object, owner);
+        visit(&record->klass, owner);
+        visit(&record->reader, owner);
+        for (j = 0; j < record->count; j++) {
+            visit(&record->fields[j].name, owner);
+            visit(&record->fields[j].key, owner);
+            visit(&record->fields[j].missing, owner);
+        }
+    }
+}
+
+static void
+mark(VALUE *reference, VALUE owner)
+{
+    rb_gc_mark_movable(*reference);
+}
+
+static void
+update(VALUE *reference, VALUE owner)
+{
+    *reference = rb_gc_location(*reference);
+}
+
+static void
+written(VALUE *reference, VALUE owner)
+{
+    RB_OBJ_WRITTEN(owner, Qundef, *reference);
+}
+
+void
+mp_shapes_mark(mp_shapes *shapes)
+{
+    each_reference(shapes, mark, 0);
+}
+
+void
+mp_shapes_compact(mp_shapes *shapes)
+{
+    each_reference(shapes, update, 0);
+}
+
+static void
+free_record(mp_record *record)
+{
+    mp_field_table_free(&record->keys);
+    xfree(record->fields);
+    xfree(record);
+}
+
+void
+mp_shapes_free(mp_shapes *shapes)
+{
+    uint32_t i;
+
+    for (i = 0; i < shapes->count; i++) {
+        xfree(shapes->shapes[i].parts);
+        if (shapes->shapes[i].record) free_record(shapes->shapes[i].record);
+    }
+    xfree(shapes->shapes);
+}
+
+size_t
+mp_shapes_memsize(const mp_shapes *shapes)
+{
+    size_t size = shapes->count * sizeof(mp_shape);
+    uint32_t i;
+
+    for (i = 0; i < shapes->count; i++) {
+        const mp_record *record = shapes->shapes[i].record;
+
+        size += shapes->shapes[i].count * sizeof(mp_shape *);
+        if (!record) continue;
+        size += sizeof(mp_record) + record->count * sizeof(mp_field) + mp_field_table_memsize(&record->keys);
+    }
+    return size;
+}
+
+/* --- nodes ------------------------------------------------------------------------------------------ */
+
+#define KIND_BITS_INTEGER (mp_kind_bit(MP_FIXINT) | mp_kind_bit(MP_UINT) | mp_kind_bit(MP_INT))
+#define KIND_BITS_FLOAT (mp_kind_bit(MP_FLOAT32) | mp_kind_bit(MP_FLOAT64))
+#define KIND_BITS_TEXT (mp_kind_bit(MP_STR) | mp_kind_bit(MP_BIN))
+
+static VALUE
+get(VALUE node, const char *name)
+{
+    return rb_hash_lookup2(node, ID2SYM(rb_intern(name)), Qnil);
+}
+
+static bool
+symbol_p(VALUE object, const char *name)
+{
+    return object == ID2SYM(rb_intern(name));
+}
+
+static const mp_shape *
+part(const mp_shapes *shapes, VALUE index)
+{
+    return &shapes->shapes[NUM2UINT(index)];
+}
+
+static void
+set_parts(const mp_shapes *shapes, mp_shape *shape, VALUE indices)
+{
+    long i, n = RARRAY_LEN(indices);
+
+    shape->parts = ALLOC_N(const mp_shape *, n ? n : 1);
+    for (i = 0; i < n; i++) shape->parts[i] = part(shapes, rb_ary_entry(indices, i));
+    shape->count = (uint32_t)n;
+}
+
+/* The heads with which a literal or an object of a class may begin. */
+static uint32_t
+heads_of(VALUE object)
+{
+    if (NIL_P(object)) return mp_kind_bit(MP_NIL);
+    if (object == Qtrue) return mp_kind_bit(MP_TRUE);
+    if (object == Qfalse) return mp_kind_bit(MP_FALSE);
+    if (RB_INTEGER_TYPE_P(object)) return KIND_BITS_INTEGER;
+    if (RB_FLOAT_TYPE_P(object)) return KIND_BITS_FLOAT | KIND_BITS_INTEGER;
+    return RB_SYMBOL_P(object) ? mp_kind_bit(MP_STR) : KIND_BITS_TEXT;
+}
+
+static uint32_t
+heads_of_all(VALUE literals)
+{
+    uint32_t heads = 0;
+    long i;
+
+    for (i = 0; i < RARRAY_LEN(literals); i++) heads |= heads_of(RARRAY_AREF(literals, i));
+    return heads;
+}
+
+static uint32_t
+heads_of_class(VALUE klass)
+{
+    if (klass == rb_cHash) return mp_kind_bit(MP_MAP);
+    if (klass == rb_cArray) return mp_kind_bit(MP_ARRAY);
+    return mp_kind_bit(MP_EXT);
+}
+
+static void
+set_integers(mp_shape *shape, VALUE min, VALUE max)
+{
+    shape->min = NIL_P(min) ? INT64_MIN : NUM2LL(min);
+    shape->max = NIL_P(max) ? INT64_MAX : NUM2LL(max);
+    shape->open_above = NIL_P(max);
+    shape->accepts = KIND_BITS_INTEGER;
+}
+
+static void
+set_floats(mp_shape *shape, VALUE node)
+{
+    VALUE min = get(node, "min"), max = get(node, "max");
+
+    shape->ranged = !NIL_P(min) || !NIL_P(max);
+    shape->least = NIL_P(min) ? -HUGE_VAL : NUM2DBL(min);
+    shape->most = NIL_P(max) ? HUGE_VAL : NUM2DBL(max);
+    shape->below_most = RTEST(get(node, "below_max"));
+    shape->accepts = KIND_BITS_FLOAT | KIND_BITS_INTEGER;
+}
+
+/* --- Records ---------------------------------------------------------------------------------------- */
+
+static mp_build
+build_of(VALUE name)
+{
+    if (symbol_p(name, "struct")) return MP_BUILD_STRUCT;
+    if (symbol_p(name, "data")) return MP_BUILD_DATA;
+    if (symbol_p(name, "ivars")) return MP_BUILD_IVARS;
+    return symbol_p(name, "new") ? MP_BUILD_NEW : MP_BUILD_KEYWORDS;
+}
+
+static mp_form
+form_of(VALUE name)
+{
+    if (symbol_p(name, "array")) return MP_FORM_ARRAY;
+    return symbol_p(name, "lazy") ? MP_FORM_LAZY : MP_FORM_MAP;
+}
+
+/* Adds the keys of a field, of which the first is written. ArgumentError if another field has one of them. */
+static void
+add_keys(mp_record *record, uint32_t index, VALUE keys)
+{
+    mp_field *field = &record->fields[index];
+    long i;
+
+    field->key = rb_ary_entry(keys, 0);
+    field->packed_key = record->keys.count;
+    for (i = 0; i < RARRAY_LEN(keys); i++) {
+        VALUE key = RARRAY_AREF(keys, i), packed = mp_encode_whole(key, mp_default_codec());
+
+        const uint8_t *p = (const uint8_t *)RSTRING_PTR(packed);
+
+        if (!mp_field_table_add(&record->keys, p, (size_t)RSTRING_LEN(packed), index)) {
+            rb_raise(rb_eArgError, "two members have the key %+" PRIsVALUE, key);
+        }
+        RB_GC_GUARD(packed);
+    }
+}
+
+static void
+set_field(const mp_shapes *shapes, mp_record *record, uint32_t index, VALUE node)
+{
+    mp_field *field = &record->fields[index];
+
+    field->shape = part(shapes, get(node, "part"));
+    field->name = get(node, "name");
+    field->missing = rb_hash_lookup2(node, ID2SYM(rb_intern("missing")), Qundef);
+    field->slot = NUM2INT(get(node, "slot"));
+    if (record->build == MP_BUILD_IVARS) field->ivar = rb_sym2id(get(node, "ivar"));
+    if (RTEST(get(node, "into"))) {
+        record->into = index;
+        field->key = rb_sym2str(field->name);
+    } else {
+        add_keys(record, index, get(node, "keys"));
+    }
+}
+
+static void
+set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
+{
+    VALUE fields = get(node, "fields"), unknown = get(node, "unknown");
+    mp_record *record = shape->record = ZALLOC(mp_record);
+    uint32_t i;
+
+    record->object = get(node, "record");
+    record->klass = get(node, "class");
+    record->reader = get(node, "reader");
+    record->build = build_of(get(node, "build"));
+    record->form = form_of(get(node, "form"));
+    record->unknown = symbol_p(unknown, "skip") ? MP_UNKNOWN_SKIP
+        : symbol_p(unknown, "raise") ? MP_UNKNOWN_RAISE : MP_UNKNOWN_INTO;
+    record->into = MP_FIELD_NONE;
+    record->fields = ZALLOC_N(mp_field, RARRAY_LEN(fields) + 1);
+    mp_field_table_init(&record->keys, NUM2SIZET(get(node, "key_count")));
+    for (i = 0; i < (uint32_t)RARRAY_LEN(fields); i++) {
+        record->count++; /* first: the field's objects are marked from here on */
+        set_field(shapes, record, i, RARRAY_AREF(fields, i));
+    }
+    shape->accepts = mp_kind_bit(record->form == MP_FORM_ARRAY ? MP_ARRAY : MP_MAP);
+}
+
+/* --- compiling -------------------------------------------------------------------------------------- */
+
+/* All but the shapes that accept what their parts do. */
+static void
+set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
+{
+    shape->accepts = UINT32_MAX & ~mp_kind_bit(MP_NEVER);
+    switch (shape->kind) {
+      case MP_SHAPE_ANY:
+      case MP_SHAPE_VIEW:
+      case MP_SHAPE_UNNAMED:
+        break;
+      case MP_SHAPE_SPECIAL:
+      case MP_SHAPE_ENUM:
+        shape->accepts = heads_of_all(shape->objects);
+        break;
+      case MP_SHAPE_INTEGER:
+        set_integers(shape, get(node, "min"), get(node, "max"));
+        break;
+      case MP_SHAPE_FLOAT:
+        set_floats(shape, node);
+        break;
+      case MP_SHAPE_STRING:
+        shape->accepts = KIND_BITS_TEXT;
+        break;
+      case MP_SHAPE_SYMBOL:
+        shape->accepts = mp_kind_bit(MP_STR);
+        break;
+      case MP_SHAPE_CLASS:
+        shape->accepts = heads_of_class(shape->klass);
+        break;
+      case MP_SHAPE_LIST:
+        shape->accepts = mp_kind_bit(MP_ARRAY);
+        break;
+      case MP_SHAPE_MAP:
+      case MP_SHAPE_TAGGED:
+        shape->accepts = mp_kind_bit(MP_MAP);
+        break;
+      case MP_SHAPE_ANY_OF:
+        break; /* by its parts, once they are known */
+      case MP_SHAPE_RECORD:
+        set_record(shapes, shape, node);
+        break;
+    }
+    if (shape->kind != MP_SHAPE_RECORD) set_parts(shapes, shape, get(node, "parts"));
+}
+
+static mp_shape_kind
+kind_of(VALUE name)
+{
+    static const char *const names[] = {
+        [MP_SHAPE_ANY] = "any", [MP_SHAPE_VIEW] = "view", [MP_SHAPE_SPECIAL] = "special",
+        [MP_SHAPE_INTEGER] = "integer", [MP_SHAPE_FLOAT] = "float", [MP_SHAPE_STRING] = "string",
+        [MP_SHAPE_SYMBOL] = "symbol", [MP_SHAPE_CLASS] = "class", [MP_SHAPE_ENUM] = "enum", [MP_SHAPE_LIST] = "list",
+        [MP_SHAPE_MAP] = "map", [MP_SHAPE_ANY_OF] = "any_of", [MP_SHAPE_RECORD] = "record",
+        [MP_SHAPE_TAGGED] = "tagged", [MP_SHAPE_UNNAMED] = "unnamed",
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (symbol_p(name, names[i])) return (mp_shape_kind)i;
+    }
+    rb_raise(rb_eArgError, "%+" PRIsVALUE " is no kind of type", name);
+}
+
+/*
+ * What any of several types accepts. ArgumentError if two of them may be maps, or arrays: each would have to be tried,
+ * in each container inside them again.
+ */
+static void
+set_any_of(mp_shape *shape)
+{
+    const uint32_t containers = mp_kind_bit(MP_MAP) | mp_kind_bit(MP_ARRAY);
+    uint32_t i;
+
+    shape->accepts = 0;
+    for (i = 0; i < shape->count; i++) {
+        if (shape->accepts & shape->parts[i]->accepts & containers && shape->parts[i]->kind != MP_SHAPE_UNNAMED) {
+            rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Record.union tells "
+                     "Records apart by a tag", shape->words);
+        }
+        shape->accepts |= shape->parts[i]->accepts;
+    }
+}
+
+void
+mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
+{
+    uint32_t i, n = (uint32_t)RARRAY_LEN(nodes);
+
+    shapes->shapes = ZALLOC_N(mp_shape, n);
+    shapes->count = n;
+    for (i = 0; i < n; i++) {
+        VALUE node = rb_ary_entry(nodes, i);
+        mp_shape *shape = &shapes->shapes[i];
+
+        shape->kind = kind_of(get(node, "kind"));
+        shape->words = get(node, "words");
+        shape->klass = get(node, "class");
+        shape->objects = get(node, "objects");
+        shape->tag = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
+        set_shape(shapes, shape, node);
+    }
+    for (i = 0; i < n; i++) {
+        if (shapes->shapes[i].kind == MP_SHAPE_ANY_OF) set_any_of(&shapes->shapes[i]);
+    }
+    each_reference(shapes, written, owner); /* now at the latest: until here the nodes keep all of them alive */
+    RB_GC_GUARD(nodes);
+}

@@ -1,0 +1,115 @@
+/*
+ * Shapes: what an object must be, compiled from what a program says of its types. A Manypack::Type owns an array of
+ * them; the first is its own. They never change.
+ */
+#ifndef MANYPACK_SHAPE_H
+#define MANYPACK_SHAPE_H
+
+#include "field_table.h"
+#include "support.h"
+
+typedef enum {
+    MP_SHAPE_ANY,
+    MP_SHAPE_VIEW,
+    MP_SHAPE_SPECIAL, /* nil, true or false */
+    MP_SHAPE_INTEGER,
+    MP_SHAPE_FLOAT,
+    MP_SHAPE_STRING,
+    MP_SHAPE_SYMBOL,
+    MP_SHAPE_CLASS,   /* whatever becomes an object of a class */
+    MP_SHAPE_ENUM,
+    MP_SHAPE_LIST,
+    MP_SHAPE_MAP,
+    MP_SHAPE_ANY_OF,
+    MP_SHAPE_RECORD,
+    MP_SHAPE_TAGGED,
+    MP_SHAPE_UNNAMED, /* a name that no Record has: using it is an error */
+} mp_shape_kind;
+
+/* How an object of a Record's class is made. */
+typedef enum {
+    MP_BUILD_STRUCT,   /* its members are set */
+    MP_BUILD_DATA,     /* and then it is frozen */
+    MP_BUILD_IVARS,    /* its instance variables are set */
+    MP_BUILD_NEW,      /* klass.new(*values) */
+    MP_BUILD_KEYWORDS, /* klass.new(**values) */
+} mp_build;
+
+typedef enum {
+    MP_FORM_MAP,
+    MP_FORM_ARRAY,
+    MP_FORM_LAZY, /* a map of which only the places of values are kept */
+} mp_form;
+
+typedef enum {
+    MP_UNKNOWN_SKIP,
+    MP_UNKNOWN_RAISE,
+    MP_UNKNOWN_INTO, /* a Hash, which a member gets */
+} mp_unknown;
+
+typedef struct mp_shape mp_shape;
+
+typedef struct {
+    const mp_shape *shape;
+    VALUE name;          /* of the member, a Symbol */
+    VALUE key;           /* as it is written; for paths */
+    VALUE missing;       /* its default; Qundef if it must not be missing */
+    ID ivar;             /* MP_BUILD_IVARS */
+    int slot;            /* of the member in its class */
+    uint32_t packed_key; /* of key in the table */
+} mp_field;
+
+typedef struct {
+    VALUE object; /* the Manypack::Record */
+    VALUE klass;
+    VALUE reader; /* MP_FORM_LAZY: the class of its LazyRecords */
+    mp_build build;
+    mp_form form;
+    mp_unknown unknown;
+    mp_field *fields;
+    uint32_t count;
+    uint32_t into;  /* the field for MP_UNKNOWN_INTO; MP_FIELD_NONE without one */
+    mp_field_table keys;
+} mp_record;
+
+struct mp_shape {
+    mp_shape_kind kind;
+    uint32_t accepts;       /* a bit for each mp_kind that may begin it */
+    const mp_shape **parts; /* LIST: elements; MAP: keys, values; ANY_OF; TAGGED: one for each tag, and else if any */
+    uint32_t count;         /* of parts */
+    VALUE words;            /* what it is, for errors */
+    VALUE klass;            /* CLASS */
+    VALUE objects;          /* ENUM: the literals; TAGGED: values of the tag; SPECIAL: what it is; an Array */
+    VALUE tag;              /* TAGGED: the key; else 0 */
+    int64_t min, max;       /* INTEGER, with UINT64_MAX below max if open_above */
+    double least, most;     /* FLOAT */
+    bool open_above;        /* INTEGER: values above INT64_MAX are in range */
+    bool ranged;            /* FLOAT: there is a range, so NaN is outside */
+    bool below_most;        /* FLOAT: most itself is outside */
+    mp_record *record;      /* RECORD */
+};
+
+typedef struct {
+    mp_shape *shapes;
+    uint32_t count;
+} mp_shapes;
+
+/* The bit of a kind of head in accepts. */
+MP_INLINE uint32_t
+mp_kind_bit(mp_kind kind)
+{
+    return UINT32_C(1) << kind;
+}
+
+/*
+ * Fills empty shapes from an Array of nodes, as lib/manypack/type/compiler.rb makes them. If it raises, what is there
+ * already can be freed. owner refers to all objects in them.
+ */
+void mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner);
+
+void mp_shapes_mark(mp_shapes *shapes);
+void mp_shapes_compact(mp_shapes *shapes);
+void mp_shapes_free(mp_shapes *shapes);
+size_t mp_shapes_memsize(const mp_shapes *shapes);
+
+#endif

@@ -1,0 +1,139 @@
+/* Manypack::Type: what an object must be, and how it is loaded and dumped. The half that reads and writes bytes. */
+#include "canonical_form.h"
+#include "load.h"
+#include "typed_dump.h"
+#include "view.h"
+
+typedef struct {
+    VALUE codec; /* 0 until the shapes are compiled */
+    VALUE nodes; /* what they are compiled from */
+    mp_shapes shapes;
+} mp_type_object;
+
+static void
+type_mark(void *ptr)
+{
+    mp_type_object *type = ptr;
+
+    rb_gc_mark_movable(type->codec);
+    rb_gc_mark_movable(type->nodes);
+    mp_shapes_mark(&type->shapes);
+}
+
+static void
+type_compact(void *ptr)
+{
+    mp_type_object *type = ptr;
+
+    type->codec = rb_gc_location(type->codec);
+    type->nodes = rb_gc_location(type->nodes);
+    mp_shapes_compact(&type->shapes);
+}
+
+static void
+type_free(void *ptr)
+{
+    mp_type_object *type = ptr;
+
+    mp_shapes_free(&type->shapes);
+    xfree(type);
+}
+
+static size_t
+type_memsize(const void *ptr)
+{
+    const mp_type_object *type = ptr;
+
+    return sizeof(mp_type_object) + mp_shapes_memsize(&type->shapes);
+}
+
+/* Not embeddable: it owns the arrays of its shapes, and is freed with them. */
+static const rb_data_type_t type_type = {
+    .wrap_struct_name = "Manypack::Type",
+    .function = {.dmark = type_mark, .dfree = type_free, .dsize = type_memsize, .dcompact = type_compact},
+    .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE,
+};
+
+static VALUE
+type_alloc(VALUE klass)
+{
+    mp_type_object *type;
+
+    return TypedData_Make_Struct(klass, mp_type_object, &type_type, type);
+}
+
+/* ArgumentError before it is compiled. */
+static const mp_type_object *
+type_get(VALUE self)
+{
+    mp_type_object *type;
+
+    TypedData_Get_Struct(self, mp_type_object, &type_type, type);
+    if (!type->codec) rb_raise(rb_eArgError, "uninitialized %" PRIsVALUE, rb_obj_class(self));
+    return type;
+}
+
+/*
+ * call-seq: type.compile(nodes, codec) -> nil: once, from what Type::Compiler made
+ *
+ * The nodes keep the objects of the shapes alive meanwhile, and in a Type for good that could not be compiled.
+ */
+static VALUE
+rb_type_compile(VALUE self, VALUE nodes, VALUE codec)
+{
+    mp_type_object *type;
+
+    rb_check_frozen(self);
+    TypedData_Get_Struct(self, mp_type_object, &type_type, type);
+    if (type->nodes || type->codec) rb_raise(rb_eArgError, "already initialized");
+    mp_codec_get(codec);
+    Check_Type(nodes, T_ARRAY);
+    RB_OBJ_WRITE(self, &type->nodes, nodes);
+    mp_shapes_compile(&type->shapes, nodes, self);
+    RB_OBJ_WRITE(self, &type->codec, codec);
+    type->nodes = 0;
+    return Qnil;
+}
+
+/*
+ * call-seq: type.read(bytes, origin, whole, collect) -> object
+ *
+ * Offsets in errors count from origin bytes before the bytes, and paths from the start of whole, a String or nil.
+ */
+static VALUE
+rb_type_read(VALUE self, VALUE bytes, VALUE origin, VALUE whole, VALUE collect)
+{
+    const mp_type_object *type = type_get(self);
+    VALUE message = mp_view_message(bytes), object;
+    mp_load_place place = {.origin = NUM2SIZET(origin), .whole = NIL_P(whole) ? 0 : StringValue(whole)};
+
+    mp_view_check_size(message, &mp_codec_get(type->codec)->options);
+    object = mp_load_whole(message, place, self, &type->shapes, type->codec, RTEST(collect));
+    RB_GC_GUARD(message);
+    return object;
+}
+
+/* call-seq: type.write(object) -> bytes */
+static VALUE
+rb_type_write(VALUE self, VALUE object)
+{
+    const mp_type_object *type = type_get(self);
+    VALUE packed = mp_dump_whole(object, &type->shapes, type->codec);
+
+    RB_GC_GUARD(self);
+    return mp_codec_get(type->codec)->options.canonical ? mp_canonical_packed(packed) : packed;
+}
+
+void
+Init_manypack_type(void)
+{
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE cType;
+
+    cType = rb_define_class_under(mManypack, "Type", rb_cObject);
+    rb_define_alloc_func(cType, type_alloc);
+    rb_undef_method(cType, "initialize_copy");
+    rb_define_private_method(cType, "compile", rb_type_compile, 2);
+    rb_define_private_method(cType, "read", rb_type_read, 4);
+    rb_define_private_method(cType, "write", rb_type_write, 1);
+}

@@ -1,0 +1,302 @@
+/* Objects of given types to bytes: keys that were packed when the type was made, values by the encoder. */
+#include "typed_dump.h"
+
+#include "encode.h"
+#include "foreign.h"
+#include "instance.h"
+#include "lazy_record.h"
+#include "wire.h"
+
+static void dump_value(mp_encoder *e, const mp_shape *shape, VALUE object);
+
+/* --- containers ------------------------------------------------------------------------------------- */
+
+static void
+put_head(mp_encoder *e, uint8_t *put(uint8_t *p, uint32_t n), VALUE object, size_t n)
+{
+    uint32_t length = mp_encoder_length(e, object, n);
+
+    mp_out_commit(&e->out, put(mp_out_reserve(&e->out, MP_HEAD_MAX), length));
+}
+
+/* User code may change an Array while it is dumped, but its length is in the head already. */
+static void
+dump_list(mp_encoder *e, const mp_shape *shape, VALUE array)
+{
+    long i, n = RARRAY_LEN(array);
+    mp_place place = {.key = Qundef};
+
+    put_head(e, mp_put_array_head, array, (size_t)n);
+    mp_encoder_open(e, &place);
+    for (i = 0; i < n; i++) {
+        place.index = i;
+        dump_value(e, shape->parts[0], RARRAY_AREF(array, i));
+        if (MP_UNLIKELY(RARRAY_LEN(array) != n)) mp_encoder_raise_modified(e, "Array");
+    }
+    mp_encoder_close(e, &place);
+    RB_GC_GUARD(array);
+}
+
+typedef struct {
+    mp_encoder *e;
+    const mp_shape *shape;
+    mp_place place;
+    size_t left; /* pairs that the head counts and that are not written yet */
+} map_walk;
+
+static int
+dump_pair(VALUE key, VALUE value, VALUE arg)
+{
+    map_walk *walk = (map_walk *)arg;
+
+    if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
+    walk->place.key = key;
+    dump_value(walk->e, walk->shape->parts[0], key);
+    dump_value(walk->e, walk->shape->parts[1], value);
+    return ST_CONTINUE;
+}
+
+static void
+dump_map(mp_encoder *e, const mp_shape *shape, VALUE hash)
+{
+    map_walk walk = {.e = e, .shape = shape, .place = {.key = Qnil}, .left = RHASH_SIZE(hash)};
+
+    put_head(e, mp_put_map_head, hash, walk.left);
+    mp_encoder_open(e, &walk.place);
+    if (walk.left) rb_hash_foreach(hash, dump_pair, (VALUE)&walk);
+    if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
+    mp_encoder_close(e, &walk.place);
+}
+
+/* --- Records ---------------------------------------------------------------------------------------- */
+
+static void
+check_class(const mp_encoder *e, const mp_record *record, VALUE object)
+{
+    if (MP_LIKELY(!RB_SPECIAL_CONST_P(object) && RBASIC_CLASS(object) == record->klass)) return;
+    if (RTEST(rb_obj_is_kind_of(object, record->klass))) return;
+    rb_raise(rb_eTypeError, "expected %" PRIsVALUE ", got %" PRIsVALUE ", at %" PRIsVALUE, record->klass,
+             rb_obj_class(object), mp_path(e->place));
+}
+
+static int
+dump_rest_pair(VALUE key, VALUE value, VALUE arg)
+{
+    map_walk *walk = (map_walk *)arg;
+
+    if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
+    walk->place.key = key;
+    mp_encode(walk->e, key);
+    mp_encode(walk->e, value);
+    return ST_CONTINUE;
+}
+
+/* The pairs that no field was for when the object was loaded, as many as the head counts. */
+static void
+dump_rest(mp_encoder *e, const mp_place *outer, VALUE rest, size_t pairs)
+{
+    map_walk walk = {.e = e, .place = *outer, .left = pairs};
+
+    e->place = &walk.place;
+    if (RHASH_SIZE(rest)) rb_hash_foreach(rest, dump_rest_pair, (VALUE)&walk);
+    if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
+    e->place = outer;
+}
+
+/* True if objects of a shape are dumped as mp_encode packs them. */
+static bool
+plain_p(const mp_shape *shape)
+{
+    return shape->kind < MP_SHAPE_LIST || shape->kind == MP_SHAPE_UNNAMED;
+}
+
+static void
+dump_pair_of(mp_encoder *e, const mp_record *record, const mp_field *field, VALUE value)
+{
+    const mp_field_key *key = &record->keys.keys[field->packed_key];
+
+    if (MP_LIKELY(plain_p(field->shape))) {
+        mp_encode_pair(e, key->packed, key->size, value);
+    } else {
+        mp_out_write(&e->out, key->packed, key->size);
+        dump_value(e, field->shape, value);
+    }
+}
+
+static VALUE
+rest_of(const mp_record *record, VALUE object)
+{
+    VALUE rest;
+
+    if (record->into == MP_FIELD_NONE || record->form == MP_FORM_ARRAY) return Qnil;
+    rest = mp_instance_get(record, object, record->into);
+    return RB_TYPE_P(rest, T_HASH) ? rest : Qnil;
+}
+
+/* The field that has the tag of a union as its key; MP_FIELD_NONE without one. */
+static uint32_t
+field_of_tag(const mp_record *record, VALUE tag)
+{
+    uint32_t i;
+
+    for (i = 0; i < record->count && tag != Qundef; i++) {
+        if (i != record->into && rb_eql(record->fields[i].key, tag)) return i;
+    }
+    return MP_FIELD_NONE;
+}
+
+/* tag is that of a union, or Qundef; it comes first, so that it is found at once, in place of a field with its key. */
+static void
+dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag, VALUE value)
+{
+    mp_place place = {.key = Qundef};
+    VALUE rest;
+    size_t pairs, others;
+    uint32_t i, replaced = field_of_tag(record, tag);
+
+    check_class(e, record, object);
+    rest = rest_of(record, object);
+    others = NIL_P(rest) ? 0 : RHASH_SIZE(rest);
+    pairs = record->count - (record->into != MP_FIELD_NONE) + others;
+    if (record->form == MP_FORM_ARRAY) put_head(e, mp_put_array_head, object, record->count);
+    else put_head(e, mp_put_map_head, object, pairs + (tag != Qundef && replaced == MP_FIELD_NONE));
+    mp_encoder_open(e, &place);
+    if (tag != Qundef) {
+        mp_encode(e, tag);
+        mp_encode(e, value);
+    }
+    for (i = 0; i < record->count; i++) {
+        const mp_field *field = &record->fields[i];
+
+        if ((i == record->into && record->form != MP_FORM_ARRAY) || i == replaced) continue;
+        if (record->form == MP_FORM_ARRAY) {
+            place.index = i;
+            dump_value(e, field->shape, mp_instance_get(record, object, i));
+        } else {
+            place.key = field->key;
+            dump_pair_of(e, record, field, mp_instance_get(record, object, i));
+        }
+    }
+    if (!NIL_P(rest)) dump_rest(e, &place, rest, others);
+    mp_encoder_close(e, &place);
+    RB_GC_GUARD(object);
+}
+
+/* A LazyRecord as the bytes that it came from. */
+static void
+dump_lazy(mp_encoder *e, VALUE lazy)
+{
+    VALUE bytes = mp_lazy_record_bytes(lazy);
+
+    mp_out_write(&e->out, RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes));
+    RB_GC_GUARD(bytes);
+}
+
+/* True for an object that a Record dumps. */
+static bool
+of_record_p(const mp_record *record, VALUE object)
+{
+    return RTEST(rb_obj_is_kind_of(object, record->klass)) || mp_lazy_record_of_p(object, record);
+}
+
+/* The part of a union whose Record has the object's class. */
+static uint32_t
+part_of(const mp_shape *shape, VALUE object)
+{
+    uint32_t i;
+
+    for (i = 0; i < shape->count; i++) {
+        const mp_record *record = shape->parts[i]->record;
+
+        if (record && of_record_p(record, object)) return i;
+    }
+    return MP_FIELD_NONE;
+}
+
+static void
+dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
+{
+    uint32_t i = part_of(shape, object), tags = (uint32_t)RARRAY_LEN(shape->objects);
+
+    if (i < tags && mp_lazy_record_of_p(object, shape->parts[i]->record)) {
+        dump_lazy(e, object);
+    } else if (i < tags) {
+        dump_record(e, shape->parts[i]->record, object, shape->tag, RARRAY_AREF(shape->objects, i));
+    } else if (tags < shape->count) {
+        dump_value(e, shape->parts[tags], object);
+    } else {
+        rb_raise(rb_eTypeError, "%" PRIsVALUE " is none of the classes of the union, at %" PRIsVALUE,
+                 rb_obj_class(object), mp_path(e->place));
+    }
+}
+
+/* As the Record of its class, or the list or map among the types; other objects are what they are. */
+static void
+dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
+{
+    uint32_t i;
+
+    if (!RB_SPECIAL_CONST_P(object)) {
+        for (i = 0; i < shape->count; i++) {
+            const mp_shape *part = shape->parts[i];
+            bool tagged = part->kind == MP_SHAPE_TAGGED && part_of(part, object) != MP_FIELD_NONE;
+            bool record = part->record && of_record_p(part->record, object);
+            bool list = part->kind == MP_SHAPE_LIST && RB_TYPE_P(object, T_ARRAY);
+            bool map = part->kind == MP_SHAPE_MAP && RB_TYPE_P(object, T_HASH);
+
+            if (!tagged && !record && !list && !map) continue;
+            dump_value(e, part, object);
+            return;
+        }
+    }
+    mp_encode(e, object);
+}
+
+/* --- all of them ------------------------------------------------------------------------------------ */
+
+static void
+dump_value(mp_encoder *e, const mp_shape *shape, VALUE object)
+{
+    switch (shape->kind) {
+      case MP_SHAPE_RECORD:
+        if (mp_lazy_record_of_p(object, shape->record)) {
+            dump_lazy(e, object);
+            return;
+        }
+        dump_record(e, shape->record, object, Qundef, Qundef);
+        return;
+      case MP_SHAPE_LIST:
+        if (!RB_TYPE_P(object, T_ARRAY)) break;
+        dump_list(e, shape, object);
+        return;
+      case MP_SHAPE_MAP:
+        if (!RB_TYPE_P(object, T_HASH)) break;
+        dump_map(e, shape, object);
+        return;
+      case MP_SHAPE_ANY_OF:
+        dump_any_of(e, shape, object);
+        return;
+      case MP_SHAPE_TAGGED:
+        dump_tagged(e, shape, object);
+        return;
+      default:
+        break;
+    }
+    mp_encode(e, object);
+}
+
+VALUE
+mp_dump_whole(VALUE object, const mp_shapes *shapes, VALUE codec)
+{
+    uint8_t block[MP_ENCODER_BLOCK];
+    mp_encoder e;
+    VALUE result;
+
+    mp_encoder_init(&e, block, sizeof(block), mp_codec_get(codec));
+    dump_value(&e, &shapes->shapes[0], object);
+    result = mp_encoder_result(&e);
+    if (MP_UNLIKELY(e.packer != 0)) mp_foreign_end(&e);
+    RB_GC_GUARD(object);
+    RB_GC_GUARD(codec);
+    return result;
+}

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+#--
+# Manypack::LazyRecord, the half that programs see. The half that reads bytes is lazy_record.c.
+#++
+module Manypack
+  # An object of a lazy Record: it keeps where its fields are in the message, and decodes one when it is read, each time
+  # anew. It has a method for each member. It keeps the whole message alive.
+  #
+  #   User = Struct.new(:id, :name)
+  #   USER = Manypack::Record.new(User, id: Integer, name: String)
+  #   user = USER.lazy.load(Manypack.pack({"id" => 1, "name" => "Ada"}))
+  #   user.name #=> "Ada"
+  #   user.load #=> #<struct User id=1, name="Ada">
+  class LazyRecord
+    class << self
+      private
+
+      # The class of a Record's LazyRecords. Its methods are made of text, so that every Ractor may call them.
+      def reader(record)
+        Class.new(self).tap do |klass|
+          record.members.each_with_index do |member, index|
+            next unless member.match?(/\A[[:alpha:]_][[:alnum:]_]*[?!]?\z/)
+
+            klass.class_eval("def #{member} = __field__(#{index})", __FILE__, __LINE__) # def name = __field__(0)
+          end
+        end
+      end
+    end
+
+    # Decodes the value of a member, a Symbol or a String. Raises NameError for another one, RecordError if the value is
+    # not of the member's type, and other DecodeErrors.
+    #
+    #   user[:name] #=> "Ada"
+    def [](member)
+      index = __record__.members.index(member.to_sym)
+      raise NameError, "no member '#{member}' in #{__record__.klass}" unless index
+
+      __field__(index)
+    end
+
+    # Decodes all fields into a Hash.
+    #
+    #   user.to_h #=> {id: 1, name: "Ada"}
+    def to_h
+      __record__.members.each_with_index.to_h { |member, index| [member, __field__(index)] }
+    end
+
+    # Decodes those fields that a pattern names.
+    #
+    #   user => {name: String}
+    def deconstruct_keys(names)
+      return to_h unless names
+
+      (names & __record__.members).to_h { |name| [name, self[name]] }
+    end
+
+    # Loads the object that it stands for.
+    #
+    #   user.load #=> #<struct User id=1, name="Ada">
+    def load
+      __record__.__send__(:eager).load(__bytes__)
+    end
+
+    # Writes its bytes to a Packer as they are, and returns the Packer; without one it returns the bytes.
+    #
+    #   Manypack.pack([user]) == Manypack.pack([{"id" => 1, "name" => "Ada"}]) #=> true
+    def to_msgpack(packer = nil)
+      return bytes unless packer
+
+      packer.buffer.write(bytes)
+      packer
+    end
+
+    # True for one of the same Record with the same bytes, or with equal fields.
+    #
+    #   user == USER.lazy.load(user.bytes) #=> true
+    def ==(other)
+      other.is_a?(LazyRecord) && __record__ == other.__record__ && (__bytes__ == other.__bytes__ || to_h == other.to_h)
+    end
+
+    # Shows class and fields, which it decodes.
+    #
+    #   user.inspect #=> "#<lazy User id=1, name=\"Ada\">"
+    def inspect
+      "#<lazy #{__record__.klass} #{to_h.map { |name, value| "#{name}=#{value.inspect}" }.join(", ")}>"
+    rescue DecodeError => error
+      "#<lazy #{__record__.klass}: #{error.message}>"
+    end
+  end
+end

@@ -1,0 +1,284 @@
+# frozen_string_literal: true
+
+#--
+# Manypack::Record: the Type of objects of one class, and unions of such.
+#++
+module Manypack
+  # The Type of a Struct, a Data or another class: which members it has, and what each must be. It loads a map straight
+  # into an object, without a Hash in between, and dumps it as a map.
+  #
+  #   User = Struct.new(:id, :name)
+  #   USER = Manypack::Record.new(User, id: Integer, name: String)
+  #
+  #   USER.load(Manypack.pack({"id" => 1, "name" => "Ada"}))   #=> #<struct User id=1, name="Ada">
+  #   USER.load(Manypack.pack({"id" => "1", "name" => "Ada"}))
+  #   # raises RecordError: expected Integer, got str "1", at $.id, byte 4 (User#id)
+  #
+  # Members are the only keywords of Record.new; everything that changes how they are read is an option of Record#with.
+  # So a member may have any name, +keys+ and +defaults+ included.
+  class Record < Type
+    # Returns the Record of a class: a Struct, with or without keyword_init, or a Data. Every member needs a type, as
+    # Type lists them; <code>Object</code> takes whatever comes.
+    #
+    # A class with an +initialize+ or a +new+ of its own makes its objects itself: it gets the members that came, a
+    # Struct by position, and decides about those that are missing.
+    #
+    # Raises ArgumentError for another class, for members that the class has not got or that have no type, and for
+    # anything that is no type.
+    #
+    #   Point = Struct.new(:x, :y)
+    #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
+    def self.new(klass, **members)
+      record(klass, members, Build.of(klass))
+    end
+
+    # Returns the Record of any class, whose instance variables are set without calling its +initialize+.
+    #
+    #   class Account
+    #     attr_reader :id
+    #   end
+    #   ACCOUNT = Manypack::Record.ivars(Account, id: Integer)
+    #   ACCOUNT.load(Manypack.pack({"id" => 1})).id #=> 1
+    def self.ivars(klass, **members)
+      record(klass, members, :ivars)
+    end
+
+    # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
+    # on Ruby 3.1 a Struct with +keyword_init+. The block is evaluated in the class. It has the methods that
+    # Record#attach describes.
+    #
+    #   Circle = Manypack::Record.define(radius: Float) do
+    #     def area = 3.14 * radius**2
+    #   end
+    #   Circle.load(Circle.new(radius: 1.0).dump).area #=> 3.14
+    def self.define(**members, &block)
+      klass = defined?(Data) ? Data.define(*members.keys) : Struct.new(*members.keys, keyword_init: true)
+      klass.class_eval(&block) if block # first, because it may override initialize
+      new(klass, **members).__send__(:install)
+      klass
+    end
+
+    # Returns the Type of objects that are of one of several Records, which the value of a key tells apart. Of an object
+    # with another tag, or none, +else+ is the type; without one it is refused. Dumping writes the tag first.
+    #
+    # tag:: the key, a String, a Symbol that names one, or an Integer
+    # types:: a Hash of the values of the key and the types; Symbols stand for Strings here, too
+    #
+    #   Circle = Struct.new(:radius)
+    #   Square = Struct.new(:side)
+    #   SHAPE = Manypack::Record.union("type", "circle" => Manypack::Record.new(Circle, radius: Float),
+    #                                          "square" => Manypack::Record.new(Square, side: Float))
+    #   SHAPE.load(Manypack.pack({"type" => "square", "side" => 2.0})) #=> #<struct Square side=2.0>
+    #   SHAPE.load(SHAPE.dump(Circle.new(1.0)))                        #=> #<struct Circle radius=1.0>
+    #
+    # Raises ArgumentError for a tag that cannot be a key, and for what is no type, or no map: a positional Record has
+    # no key for the tag.
+    def self.union(tag, types = nil, else: nil, **more)
+      other = binding.local_variable_get(:else)
+      types = { **(types || {}), **more }
+      raise ArgumentError, "expected a Hash of tags and types" if types.empty?
+
+      tag, = Options.checked_keys(tag)
+      types = types.to_h { |value, type| [Options.text(value), tagged(type)] }
+      Type.new([:tagged, tag, types, other && Spec.of(other)])
+    end
+
+    def self.record(klass, members, build)
+      allocate.tap { |record| record.__send__(:set, klass, Members.check(klass, members, build), build, Options::NONE) }
+    end
+
+    def self.tagged(type)
+      spec = Spec.of(type)
+      return spec unless NO_MAPS.include?(spec[0]) || (spec[0] == :record && spec[1].form == :array)
+
+      raise ArgumentError, "#{type.inspect} is no map, and has no key for the tag"
+    end
+    private_class_method :record, :tagged
+
+    NO_MAPS = %i[nil true false integer float string symbol enum list].freeze
+    private_constant :NO_MAPS
+
+    # The class of its objects.
+    #
+    #   POINT.klass #=> Point
+    attr_reader :klass
+
+    # How its objects are packed: +:map+, +:array+ or +:lazy+, which is a map that is loaded as a LazyRecord.
+    #
+    #   POINT.form #=> :map
+    attr_reader :form
+
+    # The members, Symbols, in the order in which they were named.
+    #
+    #   POINT.members #=> [:x, :y]
+    def members
+      @types.keys
+    end
+
+    # The Types of the members, a Hash.
+    #
+    #   POINT.types[:x] #=> #<Manypack::Type Float>
+    attr_reader :types
+
+    # The keys of the members, a Hash of Arrays: the first is written, all are read.
+    #
+    #   POINT.keys #=> {x: ["x"], y: ["y"]}
+    def keys
+      members.to_h { |member| [member, @options.keys_of(member)] }
+    end
+
+    # What members are that did not come, a Hash.
+    #
+    #   POINT.with(defaults: {y: 0.0}).defaults #=> {y: 0.0}
+    def defaults
+      @options.defaults
+    end
+
+    # What happens to keys that no member has: +:skip+, +:raise+, or <code>{into: member}</code>.
+    #
+    #   POINT.unknown #=> :skip
+    def unknown
+      @options.unknown
+    end
+
+    # Returns the same Record with options changed; those that are not given stay as they are.
+    #
+    # keys:: a Hash of members and their keys: a String, an Integer or an Array of them, of which the first is written
+    #        and all are read
+    # defaults:: a Hash of members and what they are when they did not come; all others are required. The objects are
+    #            frozen and shared by everything that is loaded
+    # unknown:: what to do with keys that no member has: <code>:skip</code> them (default); <code>:raise</code>; or
+    #           <code>{into: :member}</code>, which gets a Hash of them, and whose pairs are written again
+    # options:: those of Type#with
+    #
+    # Raises ArgumentError for members that the class has not got, and for a key that two members have.
+    #
+    #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
+    def with(keys: nil, defaults: nil, unknown: nil, codec: @codec, **options)
+      codec = Arguments.codec(codec, options, :keys, :defaults, :unknown)
+      copy(codec: codec, options: @options.with(@klass, @types, keys, defaults, unknown))
+    end
+
+    # Returns the Record of the same class as an array: the members in their order, without keys. An array may be
+    # shorter if the members at its end have defaults, and longer: what comes after the members is skipped. So members
+    # may be added at the end, with a default, and old and new programs read each other. Raises ArgumentError if it is
+    # lazy.
+    #
+    #   POINT.array.dump(Point.new(1.0, 2.0)).bytesize #=> 19
+    def array
+      raise ArgumentError, "a lazy Record is a map" if form == :lazy
+
+      copy(form: :array)
+    end
+
+    # Returns a Record that loads LazyRecords: a field is decoded, and checked, when it is read. Raises ArgumentError if
+    # it is positional, or collects unknown keys.
+    #
+    #   point = POINT.lazy.load(bytes)
+    #   point.x #=> 1.0
+    def lazy
+      raise ArgumentError, "a lazy Record is a map" if form == :array
+
+      copy(form: :lazy)
+    end
+
+    # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
+    # <code>klass.load(bytes)</code>, <code>object.dump</code>, and <code>object.to_msgpack</code>, by which
+    # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already.
+    #
+    #   POINT.attach
+    #   Manypack.pack([Point.new(1.0, 2.0)])
+    def attach
+      taken = (%i[record load].select { |name| @klass.singleton_methods(false).include?(name) } +
+               %i[dump to_msgpack].select { |name| @klass.method_defined?(name, false) })
+      taken << :MANYPACK_RECORD if @klass.const_defined?(:MANYPACK_RECORD, false)
+      raise ArgumentError, "#{@klass} has #{taken.join(" and ")} already" unless taken.empty?
+
+      install
+    end
+
+    # Shows the class, the members and their types.
+    #
+    #   POINT.inspect #=> "#<Manypack::Record Point x: Float, y: Float>"
+    def inspect
+      form = " as #{@form}" unless @form == :map
+      types = @types.map { |name, type| "#{name}: #{Spec.words(type.spec)}" }
+      "#<#{self.class} #{@klass.inspect}#{form} #{types.join(", ")}>"
+    end
+
+    # True if a type that is this Symbol means the Record: the name of its class, with or without the modules around it.
+    #
+    #   POINT.named?(:Point) #=> true
+    def named?(name)
+      full = @klass.name.to_s
+      full == name.name || full.end_with?("::#{name.name}")
+    end
+
+    private
+
+    def state
+      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @codec.inspect]
+    end
+
+    def copy(form: @form, codec: @codec, options: @options)
+      self.class.allocate.tap { |record| record.__send__(:set, @klass, @types, @build, options, form, codec) }
+    end
+
+    def install
+      @klass.const_set(:MANYPACK_RECORD, self)
+      @klass.extend(Attached::Loading)
+      @klass.include(Attached::Dumping)
+      self
+    end
+
+    def set(klass, types, build, options, form = :map, codec = DefaultFactory.codec)
+      if form == :lazy && options.unknown.is_a?(Hash)
+        raise ArgumentError, "a lazy Record cannot collect unknown keys"
+      end
+
+      @klass = klass
+      @types = types
+      @build = build
+      @options = options
+      @form = form
+      @spec = [:record, self].freeze
+      @reader = form == :lazy ? LazyRecord.__send__(:reader, self) : nil
+      @eager = form == :lazy ? copy(form: :map, codec: codec) : nil
+      finish(codec, types.values)
+    end
+
+    # Of a lazy Record, the one that LazyRecord#load uses.
+    attr_reader :eager
+
+    # For the Compiler.
+    def fields
+      @types.each_with_index.map do |(member, type), index|
+        into = unknown.is_a?(Hash) && unknown[:into] == member
+        { name: member, spec: type.spec, slot: slot(member, index), ivar: :"@#{member}", into: into,
+          keys: into ? [] : @options.keys_of(member), **missing(member) }
+      end
+    end
+
+    def slot(member, index)
+      @build == :ivars ? index : @klass.members.index(member)
+    end
+
+    def missing(member)
+      defaults.key?(member) ? { missing: defaults[member] } : {}
+    end
+
+    # The same for the Record as a whole.
+    def layout
+      { record: self, class: @klass, reader: @reader, build: @build, form: @form,
+        unknown: unknown.is_a?(Hash) ? :into : unknown }
+    end
+  end
+end
+
+require_relative "record/build"
+require_relative "record/members"
+require_relative "record/options"
+require_relative "record/attached"
+require_relative "record/rbs"
+require_relative "record/json_schema"
+require_relative "lazy_record"

@@ -1,0 +1,214 @@
+# frozen_string_literal: true
+
+#--
+# Type#json_schema: types as JSON Schema, for documentation and for whoever sends the same shape as JSON.
+#++
+module Manypack
+  class Type
+    # Returns the type as a JSON Schema of the draft 2020-12, a Hash with String keys. Records are in <code>$defs</code>
+    # by the names of their classes. It says nothing of a part for which JSON has no type, such as a View or an ext
+    # type. Raises ArgumentError for a name that no Record around it has.
+    #
+    #   Point = Data.define(:x, :y)
+    #   Manypack::Record.new(Point, x: Float, y: Float).json_schema["$defs"]["Point"]["required"] #=> ["x", "y"]
+    def json_schema
+      Record.const_get(:JsonSchema).new.document(spec)
+    end
+  end
+
+  class Record
+    # One function for each kind of type. Each takes the node of the spec and the Records around it, innermost last.
+    class JsonSchema
+      DRAFT = "https://json-schema.org/draft/2020-12/schema"
+      FIXED = Ractor.make_shareable({
+        any: {}, view: {}, nil: { "type" => "null" }, true: { "const" => true }, false: { "const" => false },
+        string: { "type" => "string" }, symbol: { "type" => "string" }
+      })
+
+      CLASSES = Ractor.make_shareable({
+        ::Time => { "type" => "string", "format" => "date-time" },
+        ::Array => { "type" => "array" }, ::Hash => { "type" => "object" }
+      })
+
+      def initialize
+        @definitions = {}
+        @open = []
+        @names = {}.compare_by_identity
+      end
+
+      def document(spec)
+        root = schema(spec, [])
+        { "$schema" => DRAFT, **root, **(@definitions.empty? ? {} : { "$defs" => @definitions }) }
+      end
+
+      private
+
+      def schema(spec, around)
+        kind, *rest = spec
+        FIXED.fetch(kind) { send("of_#{kind}", *rest, around) }
+      end
+
+      # --- kinds ------------------------------------------------------------------------------------------
+
+      def of_integer(range, _around) = { "type" => "integer", **bounds(range) }
+      def of_float(range, _around) = { "type" => "number", **bounds(range) }
+
+      def of_class(klass, _around) = CLASSES.fetch(klass) { { "title" => klass.inspect } }
+
+      def of_enum(literals, _around) = { "enum" => literals.map { |literal| plain(literal) } }
+      def of_list(spec, around) = { "type" => "array", "items" => schema(spec, around) }
+
+      def of_map(key, value, around)
+        names = key_names(*key)
+        { "type" => "object", **(names ? { "propertyNames" => names } : {}),
+          "additionalProperties" => schema(value, around) }
+      end
+
+      def of_union(specs, around) = { "anyOf" => specs.map { |spec| schema(spec, around) } }
+      def of_record(record, around) = { "$ref" => "#/$defs/#{name_of(record, around)}" }
+
+      def of_name(symbol, around)
+        depth = around.rindex { |record| symbol == :self || record.named?(symbol) }
+        raise ::ArgumentError, "no Record around it has the name #{symbol.inspect}" unless depth
+
+        @open |= around.drop(depth + 1)
+        of_record(around[depth], around)
+      end
+
+      def of_tagged(tag, types, otherwise, around)
+        choices = types.map { |value, spec| tagged_choice(tag, value, spec, around) }
+        choices << { **schema(otherwise, around), "not" => with_tag(tag, { "enum" => types.keys }) } if otherwise
+        { "oneOf" => choices }
+      end
+
+      # --- Records ------------------------------------------------------------------------------------------
+
+      # The name under which a Record is defined, now or before. One that names a Record around it is another type in
+      # each place.
+      def name_of(record, around)
+        @names.fetch(record) do
+          name = @names[record] = free_name(record)
+          @definitions[name] = nil # in the order in which they are named
+          @definitions[name] = definition(record, around)
+          @names.delete(record) if @open.delete(record)
+          first = @definitions.key(@definitions[name]) # the same may have been defined before
+          @definitions.delete(name) unless name == first
+          first
+        end
+      end
+
+      def free_name(record)
+        base = "#{record.klass.name&.gsub("::", ".") || "Record"}#{".array" if record.form == :array}"
+        return base unless @definitions.key?(base)
+
+        "#{base}.#{(2..).find { |n| !@definitions.key?("#{base}.#{n}") }}"
+      end
+
+      def definition(record, around)
+        around = [*around, record]
+        record.form == :array ? positional(record, around) : object(record, around)
+      end
+
+      def object(record, around)
+        required = named_members(record).reject { |member| optional?(record, member) }
+        aliased, simple = required.partition { |member| record.keys[member].size > 1 }
+        { "type" => "object", "properties" => properties(record, around),
+          "required" => simple.map { |member| record.keys[member].first.to_s },
+          **any_key(record, aliased), **additional(record, around) }
+      end
+
+      # An alias is a property too, because a map may have it in place of the first key.
+      def properties(record, around)
+        named_members(record).each_with_object({}) do |member, found|
+          first, *aliases = record.keys[member].map(&:to_s)
+          found[first] = member_schema(record, member, around)
+          aliases.each { |name| found[name] = { **found[first], "deprecated" => true } }
+        end
+      end
+
+      def member_schema(record, member, around)
+        { **schema(record.types[member].spec, around), **default(record, member) }
+      end
+
+      # One key of each of these must be there.
+      def any_key(record, members)
+        return {} if members.empty?
+
+        choices = members.map { |member| record.keys[member].map { |key| { "required" => [key.to_s] } } }
+        { "allOf" => choices.map { |one| { "anyOf" => one } } }
+      end
+
+      def additional(record, around)
+        return { "additionalProperties" => false } if record.unknown == :raise
+
+        kind, _key, value = record.types[collector(record)]&.spec
+        kind == :map ? { "additionalProperties" => schema(value, around) } : {}
+      end
+
+      def positional(record, around)
+        least = record.members.rindex { |member| !optional?(record, member) }
+        items = record.members.map { |member| member_schema(record, member, around) }
+        { "type" => "array", "prefixItems" => items, "minItems" => least ? least + 1 : 0 }
+      end
+
+      # A class that makes its own objects decides about what is missing.
+      def optional?(record, member)
+        return true if record.defaults.key?(member)
+        return false unless %i[new keywords].include?(record.__send__(:layout)[:build])
+
+        kinds, names = record.klass.instance_method(:initialize).parameters.transpose
+        !names&.zip(kinds)&.include?([member, :keyreq]) && kinds&.count(:req).to_i <= record.klass.members.index(member)
+      end
+
+      def collector(record) = record.unknown.is_a?(::Hash) ? record.unknown.fetch(:into) : nil
+      def named_members(record) = record.members - [collector(record)]
+
+      def default(record, member)
+        record.defaults.key?(member) ? { "default" => plain(record.defaults[member]) } : {}
+      rescue ::ArgumentError
+        {} # JSON has no such value
+      end
+
+      # --- tags ---------------------------------------------------------------------------------------------
+
+      # A Record's properties with the tag among them, because additionalProperties would refuse it otherwise.
+      def tagged_choice(tag, value, spec, around)
+        kind, record = spec
+        own = kind == :record ? definition(record, around) : schema(spec, around)
+        properties = { **(own["properties"] || {}), tag.to_s => { "const" => plain(value) } }
+        { **own, "properties" => properties, "required" => [tag.to_s, *own["required"]].uniq }
+      end
+
+      def with_tag(tag, schema) = { "properties" => { tag.to_s => schema }, "required" => [tag.to_s] }
+
+      # --- values -------------------------------------------------------------------------------------------
+
+      def bounds(range)
+        return {} unless range
+
+        last = range.exclude_end? ? "exclusiveMaximum" : "maximum"
+        { "minimum" => range.begin, last => range.end }.compact
+      end
+
+      # What the names of a JSON object can tell of the keys.
+      def key_names(kind, values = nil)
+        case kind
+        when :integer then { "pattern" => "^-?[0-9]+$" }
+        when :enum then { "enum" => values.map(&:to_s) }
+        end
+      end
+
+      # A value as JSON has it. Raises ArgumentError where it has none.
+      def plain(value)
+        case value
+        when nil, true, false, Integer, Float, String then value
+        when Symbol then value.name
+        when Array then value.map { |element| plain(element) }
+        when Hash then value.to_h { |key, element| [key.to_s, plain(element)] }
+        else raise ::ArgumentError, "JSON has no #{value.class}"
+        end
+      end
+    end
+    private_constant :JsonSchema
+  end
+end

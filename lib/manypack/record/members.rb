@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+#--
+# The members of a Record, checked against its class.
+#++
+module Manypack
+  class Record < Type
+    # The members that a Record is made of.
+    module Members # :nodoc:
+      # @return [Hash{Symbol => Type}]
+      def self.check(klass, members, build)
+        check_names(klass, klass.members, members.keys) unless build == :ivars
+        missing = build == :ivars ? [] : klass.members - members.keys
+        unless missing.empty?
+          raise ArgumentError, "#{klass.inspect} has members without a type: #{missing.join(", ")} " \
+                               "(Object takes anything)"
+        end
+
+        members.transform_values { |type| Type[type] }.freeze
+      end
+
+      # @param known [Array<Symbol>] members of klass
+      def self.check_names(klass, known, names)
+        names.each do |name|
+          next if known.include?(name)
+
+          similar = DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean)
+          raise ArgumentError, "#{klass.inspect} has no member #{name}#{", did you mean #{similar}?" if similar}"
+        end
+      end
+    end
+    private_constant :Members
+  end
+end

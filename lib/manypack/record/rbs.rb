@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+#--
+# Type#to_rbs: types as RBS, Ruby's language of signatures.
+#++
+module Manypack
+  class Type
+    # Returns the type as RBS, a String: the declaration of its class for a Record, an expression for any other type.
+    # Raises ArgumentError for a Record whose class has no name.
+    #
+    #   Point = Data.define(:x, :y)
+    #   puts Manypack::Record.new(Point, x: Float, y: Float).to_rbs
+    #   # class Point < Data
+    #   #   attr_reader x: Float
+    #   #   attr_reader y: Float
+    #   # ...
+    #   Manypack::Type[[Integer], nil].to_rbs #=> "Array[Integer]?"
+    def to_rbs
+      kind, record = spec
+      kind == :record ? Record.const_get(:Rbs).declaration(record) : Record.const_get(:Rbs).expression(spec)
+    end
+  end
+
+  class Record
+    # One function for each kind of type. Each takes the node of the spec and the Records around it, innermost last.
+    module Rbs
+      NAME = /\A[a-z_]\w*\z/
+      CLASS_NAME = /\A[A-Z]\w*(::[A-Z]\w*)*\z/
+      ELEMENTS = { ::Array => "Array[untyped]", ::Hash => "Hash[untyped, untyped]" }.freeze
+      FIXED = { any: "untyped", view: "Manypack::View", nil: "nil", true: "true", false: "false", integer: "Integer",
+                float: "Float", string: "String", symbol: "Symbol" }.freeze
+
+      module_function
+
+      # The class as far as its Record knows it.
+      def declaration(record)
+        name = record.klass.name or raise ::ArgumentError, "#{record.klass.inspect} has no name to declare"
+        types = record.types.transform_values { |type| expression(type.spec, [record]) }
+        lines = [*types.map { |member, type| member_line(record, member, type) }, *initializer(record, types),
+                 *additions(record, name)]
+        "class #{name}#{superclass(record.klass)}\n#{lines.map { |line| "  #{line}\n" }.join}end\n"
+      end
+
+      def expression(spec, around = [])
+        kind, *rest = spec
+        FIXED.fetch(kind) { send("of_#{kind}", *rest, around) }
+      end
+
+      # --- kinds ------------------------------------------------------------------------------------------
+
+      def of_class(klass, _around) = ELEMENTS.fetch(klass) { class_name(klass) }
+
+      # RBS has literals for all but Floats.
+      def of_enum(literals, _around)
+        join(literals.map { |literal| literal.is_a?(Float) ? "Float" : literal.inspect })
+      end
+
+      def of_list(spec, around) = "Array[#{expression(spec, around)}]"
+      def of_map(key, value, around) = "Hash[#{expression(key, around)}, #{expression(value, around)}]"
+      def of_union(specs, around) = join(specs.map { |spec| expression(spec, around) })
+      def of_record(record, _around) = record.form == :lazy ? "Manypack::LazyRecord" : class_name(record.klass)
+
+      def of_name(symbol, around)
+        record = symbol == :self ? around.last : around.reverse.find { |one| one.named?(symbol) }
+        record ? class_name(record.klass) : symbol.name
+      end
+
+      def of_tagged(_tag, types, otherwise, around)
+        join([*types.values, *otherwise && [otherwise]].map { |spec| expression(spec, around) })
+      end
+
+      # --- parts of a declaration ---------------------------------------------------------------------------
+
+      def member_line(record, member, type)
+        return "@#{member}: #{type}" unless record_class?(record.klass)
+
+        kind = record.klass < ::Struct ? "attr_accessor" : "attr_reader"
+        member.match?(NAME) ? "#{kind} #{member}: #{type}" : "def `#{member}`: () -> #{type}"
+      end
+
+      # Whoever overrides initialize has a signature of their own.
+      def initializer(record, types)
+        klass = record.klass
+        return [] unless record_class?(klass) && [::Struct, data].include?(klass.instance_method(:initialize).owner)
+
+        optional = "?" if klass < ::Struct
+        named = types.map { |member, type| "#{optional}#{member}: #{type}" }.join(", ")
+        keywords = named if types.keys.grep_v(NAME).empty?
+        positional = types.values.map { |type| "#{optional}#{parenthesize(type)}" }.join(", ")
+        forms = klass < ::Struct ? [klass.keyword_init? ? keywords : positional] : [positional, keywords]
+        ["def initialize: #{forms.compact.uniq.map { |form| "(#{form}) -> void" }.join(" | ")}"]
+      end
+
+      # What Record#attach adds.
+      def additions(record, name)
+        return [] unless record.klass.is_a?(Attached::Loading)
+
+        ["def self.record: () -> Manypack::Record", "def self.load: (String bytes, ?collect: bool) -> #{name}",
+         "def dump: (?check: bool) -> String",
+         "def to_msgpack: (?nil) -> String | (Manypack::Packer packer) -> Manypack::Packer"]
+      end
+
+      def superclass(klass)
+        named = klass.superclass
+        named = named.superclass until named.name
+        named == ::Object ? "" : " < #{named == ::Struct ? "Struct[untyped]" : named.name}"
+      end
+
+      # --- words ----------------------------------------------------------------------------------------------
+
+      # Any of these, with RBS's short forms of nil and of true or false.
+      def join(types)
+        types = types.flat_map { |type| type.end_with?("?") ? [type.delete_suffix("?"), "nil"] : [type] }.uniq
+        return "untyped" if types.include?("untyped")
+
+        types = ["bool", *types - %w[true false]] if (%w[true false] - types).empty?
+        others = types - ["nil"]
+        return others.empty? ? "nil" : others.join(" | ") if others.size == types.size || others.empty?
+
+        others.size == 1 ? "#{others.first}?" : "(#{others.join(" | ")})?"
+      end
+
+      def parenthesize(type) = type.match?(/ \| (?![^\[(]*[\])])/) ? "(#{type})" : type
+      def class_name(klass) = klass.name&.match?(CLASS_NAME) ? klass.name : "untyped"
+      def record_class?(klass) = klass < ::Struct || (data && klass < data)
+      def data = defined?(::Data.define) && ::Data
+    end
+    private_constant :Rbs
+  end
+end

@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+#--
+# Manypack::Type, the half that programs see. The half that reads and writes bytes is type.c.
+#++
+require_relative "type/spec"
+require_relative "type/compiler"
+
+module Manypack
+  # What packed bytes must be to become an object. A Type loads them straight into that object and checks them on the
+  # way; a Record is the Type of a Struct, a Data or another class. docs/records.md lists what can be a type.
+  #
+  #   IDS = Manypack::Type[[Integer]]
+  #   IDS.load(Manypack.pack([1, 2]))   #=> [1, 2]
+  #   IDS.load(Manypack.pack([1, "2"])) # raises RecordError: expected Integer, got str "2", at $[1], byte 2
+  #
+  # A Type is frozen, and shareable between Ractors unless an ext type's handler is not.
+  class Type
+    # Returns the Type of objects that are of any of these types. At most one of them may be a map, and one an array:
+    # Record.union tells Records apart by a tag.
+    #
+    # Raises ArgumentError for anything that is no type.
+    #
+    #   Manypack::Type[Integer, nil].load("\xC0") #=> nil
+    def self.[](*types)
+      raise ArgumentError, "expected at least one type" if types.empty?
+
+      Type.new(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types))
+    end
+
+    # The same of a type as Type#spec returns it, with a Codec. Programs call <code>Type[...]</code>.
+    #
+    #   Manypack::Type.new([:list, [:integer, 1..3]]) == Manypack::Type[[1..3]] #=> true
+    def initialize(spec, codec = DefaultFactory.codec)
+      @spec = Spec.frozen(spec)
+      finish(codec)
+    end
+
+    # Returns the Type of objects that are of this type or of another one.
+    #
+    #   NAME = Manypack::Type[String].or(nil)
+    #   NAME.load("\xC0") #=> nil
+    def or(other)
+      Type[self, other]
+    end
+
+    # Returns the same type with options changed: those of Manypack.unpack, which hold for the whole message, and
+    # +codec+, a Codec whose ext types and options to use. Raises ArgumentError, TypeError or RangeError for invalid or
+    # unknown options.
+    #
+    #   Manypack::Type[[Integer]].with(untrusted: true)
+    def with(codec: @codec, **options)
+      Type.new(@spec, Arguments.codec(codec, options))
+    end
+
+    # Loads the one object in a String of packed bytes.
+    #
+    # collect:: look for all errors in the message, which RecordError#errors has then, instead of only the first; after
+    #           1,000 it stops looking
+    #
+    # Raises RecordError for an object of another type, the other DecodeErrors as Manypack.unpack does, and what the
+    # classes of Records raise, apart from ArgumentError, TypeError and RangeError, which become RecordErrors.
+    #
+    #   Manypack::Type[{String => Integer}].load(Manypack.pack({"a" => 1})) #=> {"a" => 1}
+    def load(bytes, collect: false)
+      read(bytes, 0, nil, collect)
+    end
+
+    # Packs an object as its Type says and returns a binary String: a Record as a map or array of its fields, anything
+    # else as Manypack.pack does.
+    #
+    # check:: check that it is what load would accept
+    #
+    # Raises TypeError for an object that is not of a Record's class, RecordError with +check+, and what Manypack.pack
+    # raises.
+    #
+    #   Manypack::Type[[Integer]].dump([1, 2]) #=> "\x92\x01\x02"
+    def dump(object, check: false)
+      bytes = write(object)
+      read(bytes, 0, nil, false) if check
+      bytes
+    end
+
+    # True if the bytes are one object of the type. It is loaded to find out.
+    #
+    #   Manypack::Type[1..10].valid?("\x0B") #=> false
+    def valid?(bytes)
+      read(bytes, 0, nil, false)
+      true
+    rescue DecodeError
+      false
+    end
+
+    # What the type is made of, for tools: nested, frozen Arrays, each with a kind and what belongs to it.
+    #
+    #   Manypack::Type[[1..3]].spec #=> [:list, [:integer, 1..3]]
+    attr_reader :spec
+
+    # The Codec with its options and ext types.
+    #
+    #   Manypack::Type[Time].with(timestamp: true).codec #=> #<Manypack::Codec timestamp: true>
+    attr_reader :codec
+
+    # Shows what it is.
+    #
+    #   Manypack::Type[Integer, nil].inspect #=> "#<Manypack::Type Integer or nil>"
+    def inspect
+      "#<#{self.class} #{Spec.words(@spec)}>"
+    end
+
+    # True for a Type of the same objects with the same options.
+    #
+    #   Manypack::Type[Integer] == Manypack::Type[Integer] #=> true
+    def ==(other)
+      other.instance_of?(self.class) && state == other.__send__(:state)
+    end
+    alias eql? ==
+
+    # The same for equal types.
+    #
+    #   Manypack::Type[Integer].hash == Manypack::Type[Integer].hash #=> true
+    def hash
+      state.hash
+    end
+
+    private
+
+    def state
+      [@spec, @codec.inspect]
+    end
+
+    # Compiles it, after which it never changes. It is shareable if the codec is, and the Records in its parts.
+    def finish(codec, parts = @spec)
+      @codec = codec
+      compile(Compiler.new(codec).nodes(@spec), codec)
+      freeze
+      Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts)
+    end
+  end
+end

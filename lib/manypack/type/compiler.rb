@@ -1,0 +1,135 @@
+# frozen_string_literal: true
+
+#--
+# From what programs say of a type to what type.c compiles.
+#++
+module Manypack
+  class Type
+    # Makes of a spec the nodes that type.c compiles: one Hash for each type in it, which names others by their index.
+    # Records are taken in whole, so that names in them find the Records around them.
+    class Compiler # :nodoc:
+      # @param codec [Codec]
+      def initialize(codec)
+        @codec = codec
+        @nodes = []
+        @around = [] # Records, and the indices of their nodes
+        @closed = {} # the same of Records that name none around them
+      end
+
+      # @return [Array<Hash>] the first is that of the spec
+      def nodes(spec)
+        add(spec)
+        @nodes
+      end
+
+      private
+
+      def add(spec)
+        return named(spec[1]) if spec[0] == :name
+        return record(spec[1]) if spec[0] == :record
+
+        place { node(spec) }
+      end
+
+      # Reserves the next index for the node that the block makes, and returns it.
+      def place
+        index = @nodes.size
+        @nodes << nil
+        @nodes[index] = yield
+        index
+      end
+
+      def node(spec)
+        { kind: spec[0], words: Spec.words(spec), parts: [], **details(spec) }
+      end
+
+      def details(spec)
+        kind, one, two, other = spec
+        case kind
+        when :nil, :true, :false then { kind: :special, objects: [{ nil: nil, true: true, false: false }[kind]] }
+        when :integer then integer(one)
+        when :float then float(one)
+        when :class then of_class(one)
+        when :enum then { objects: one }
+        when :list then { parts: [add(one)] }
+        when :map then { parts: [add(one), add(two)] }
+        when :union then { kind: :any_of, parts: one.map { |part| add(part) } }
+        when :tagged
+          { tag: one, objects: two.keys, parts: [*two.values, *other && [other]].map { |part| add(part) } }
+        else {}
+        end
+      end
+
+      INT64 = (-2**63..2**63 - 1).freeze
+      private_constant :INT64
+
+      def integer(range)
+        return {} unless range
+
+        max = range.end && (range.exclude_end? ? range.end - 1 : range.end)
+        [range.begin, max].compact.each do |bound|
+          raise ArgumentError, "#{range.inspect} is beyond 64 bits" unless INT64.cover?(bound)
+        end
+        { min: range.begin, max: max }
+      end
+
+      def float(range)
+        range ? { min: range.begin, max: range.end, below_max: range.exclude_end? && !range.end.nil? } : {}
+      end
+
+      def of_class(klass)
+        return { class: klass } if [Hash, Array].include?(klass) || ext?(klass)
+
+        { kind: :unnamed, words: "#{klass.inspect} is no type here: #{advice(klass)}" }
+      end
+
+      # True if an ext can become an object of the class.
+      def ext?(klass)
+        return true if klass == ExtensionValue || klass == Timestamp
+        return true if klass == ::Time && @codec.__send__(:changed_options)[:timestamp]
+
+        @codec.__send__(:unpacker_classes).any? { |_, known| known && known <= klass }
+      end
+
+      def advice(klass)
+        return "it needs timestamp: true, or an ext type" if klass == ::Time
+        return "use #{klass.name}.record" if klass.const_defined?(:MANYPACK_RECORD)
+        return "use a Record of it" if klass < Struct || (defined?(Data) && klass < Data)
+
+        "it has no ext type in the codec"
+      end
+
+      # --- Records ---
+
+      def named(name)
+        depth = @around.rindex { |record, _| name == :self || record.named?(name) }
+        unless depth
+          @around.each { |entry| entry[2] = true }
+          words = "no Record that encloses it has the name #{name.inspect}"
+          return place { { kind: :unnamed, words: words, parts: [] } }
+        end
+
+        @around.drop(depth + 1).each { |entry| entry[2] = true }
+        @around[depth][1]
+      end
+
+      # One that names a Record around it is made anew in each place, where the name may mean another one.
+      def record(record)
+        return @closed[record] if @closed.key?(record)
+
+        @around << [record, @nodes.size, false]
+        index = place { record_node(record) }
+        open = @around.pop[2]
+        @closed[record] = index unless open
+        index
+      end
+
+      def record_node(record)
+        fields = record.__send__(:fields).map { |field| field.merge(part: add(field.delete(:spec))) }
+        { kind: :record, words: record.klass.inspect, parts: [], fields: fields,
+          key_count: fields.sum { |field| field[:keys].size }, **record.__send__(:layout) }
+      end
+    end
+    private_constant :Compiler
+  end
+end

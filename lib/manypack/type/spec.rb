@@ -1,0 +1,146 @@
+# frozen_string_literal: true
+
+#--
+# Types as programs write them, read into nested Arrays: a kind, and what belongs to it.
+#
+#   [:any]  [:view]  [:nil]  [:true]  [:false]  [:string]  [:symbol]  [:class, klass]  [:name, symbol]
+#   [:integer, range or nil]  [:float, range or nil]  [:enum, literals]  [:list, spec]  [:map, key, value]
+#   [:union, specs]  [:record, record]  [:tagged, key, {value => spec}, spec or nil]
+#++
+module Manypack
+  class Type
+    module Spec # :nodoc:
+      SIMPLE = Ractor.make_shareable({
+        Object => [:any], BasicObject => [:any], Integer => [:integer, nil], Float => [:float, nil],
+        Numeric => [:union, [[:integer, nil], [:float, nil]]], String => [:string], ::Symbol => [:symbol],
+        NilClass => [:nil], TrueClass => [:true], FalseClass => [:false],
+        nil => [:nil], true => [:true], false => [:false]
+      })
+      LITERALS = [String, ::Symbol, Integer, Float, NilClass, TrueClass, FalseClass].freeze
+      KEYS = %i[string symbol integer enum].freeze
+      private_constant :SIMPLE, :LITERALS, :KEYS
+
+      class << self
+        def of(type)
+          return SIMPLE[type] if SIMPLE.key?(type)
+
+          case type
+          when Type then type.spec
+          when Range then range(type)
+          when Array then array(type)
+          when Hash then map(type)
+          when ::Symbol then [:name, type]
+          when Class then type <= View ? [:view] : [:class, type]
+          else raise ArgumentError, "#{type.inspect} is no type"
+          end
+        end
+
+        def any_of(types)
+          specs = types.flat_map { |type| alternatives(of(type)) }.uniq
+          specs.size == 1 ? specs[0] : [:union, specs]
+        end
+
+        # How an error names it.
+        def words(spec)
+          kind, detail, = spec
+          case kind
+          when :any, :view then "an object"
+          when :nil, :true, :false then kind.name
+          when :integer, :float then number_words(kind, detail)
+          when :string, :symbol then kind.name.capitalize
+          when :class then detail.inspect
+          when :enum then list_words(detail.map(&:inspect))
+          when :list then "Array"
+          when :map then "Hash"
+          when :union then detail.map { |one| words(one) }.uniq.join(" or ")
+          when :record then detail.klass.inspect
+          when :tagged then "a map whose #{detail.inspect} is #{list_words(spec[2].keys.map(&:inspect))}"
+          else detail.inspect
+          end
+        end
+
+        # Frozen all through. A Record in it is so already, and shareable only if its codec is.
+        def frozen(part)
+          case part
+          when Array then part.map { |one| frozen(one) }.freeze
+          when Hash then part.to_h { |key, value| [frozen(key), frozen(value)] }.freeze
+          when String then -part
+          else part
+          end
+        end
+
+        def shareable?(part)
+          case part
+          when Array then part.all? { |one| shareable?(one) }
+          when Hash then shareable?(part.to_a)
+          when Type then Ractor.shareable?(part)
+          else true
+          end
+        end
+
+        private
+
+        def alternatives(spec)
+          spec[0] == :union ? spec[1] : [spec]
+        end
+
+        def range(range)
+          bounds = [range.begin, range.end].compact
+          unless !bounds.empty? && bounds.all? { |bound| bound.is_a?(Integer) || bound.is_a?(Float) }
+            raise ArgumentError, "#{range.inspect} is no type: a Range must be of Integers or Floats"
+          end
+
+          [bounds.any?(Float) ? :float : :integer, range]
+        end
+
+        def array(types)
+          return enum(types) if types.size > 1 || (types.size == 1 && literal?(types[0]) && !name?(types[0]))
+          raise ArgumentError, "[] is no type: use [Object] for an Array of anything" if types.empty?
+
+          [:list, of(types[0])]
+        end
+
+        def literal?(type)
+          LITERALS.include?(type.class)
+        end
+
+        # Of one Symbol in an Array: the name of a class, and not the only literal of an enum.
+        def name?(type)
+          type.is_a?(::Symbol) && (type == :self || type.match?(/\A[[:upper:]]/))
+        end
+
+        def enum(literals)
+          unless literals.all? { |literal| literal?(literal) }
+            raise ArgumentError, "#{literals.inspect} is no type: an Array has one type or several literals; " \
+                                 "Type[...] is any of several types"
+          end
+
+          [:enum, literals.uniq]
+        end
+
+        def map(types)
+          if types.size != 1
+            raise ArgumentError, "#{types.inspect} is no type: a Hash has one type of keys and one of values"
+          end
+
+          key, value = types.first
+          key_spec = of(key)
+          unless KEYS.include?(key_spec[0])
+            raise ArgumentError, "#{key.inspect} is no type of keys: String, Symbol, Integer and enums are"
+          end
+
+          [:map, key_spec, of(value)]
+        end
+
+        def number_words(kind, range)
+          range ? "#{kind.name.capitalize} in #{range.inspect}" : kind.name.capitalize
+        end
+
+        def list_words(words)
+          words.size > 8 ? "one of #{words.take(8).join(", ")}, ..." : words.join(" or ")
+        end
+      end
+    end
+    private_constant :Spec
+  end
+end
