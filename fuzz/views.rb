@@ -23,7 +23,9 @@ module Fuzz
       options = { allow_unknown_ext: @random.rand(2).zero?, symbolize_keys: @random.rand(3).zero?,
                   timestamp: @random.rand(3).zero?, **LIMITS.sample(random: @random) }
       refused(options)
+      [:last, :error].each { |keys| found_by_path(options.merge(duplicate_keys: keys)) }
       answered(options.merge(duplicate_keys: :last))
+      placed(options.merge(duplicate_keys: :error))
       looked_at(options.slice(:allow_unknown_ext, :symbolize_keys, :timestamp))
     end
 
@@ -64,6 +66,57 @@ module Fuzz
 
         agree Outcome.of { value }, Outcome.of { rebuilt(view[key]) }, { key: key, **options }
       end
+    end
+
+    # Under the same setting a Path finds what unpacking has under a key.
+    def found_by_path(options)
+      expected = object(options)
+      return unless expected[0] == :object && expected[2].is_a?(Hash)
+
+      again = @factory.load(@bytes, options)
+      again.first(20).each do |key, value|
+        next unless key.is_a?(String) && key.encoding == Encoding::UTF_8 && key.valid_encoding?
+
+        found = Outcome.of { Manypack::Path.of(key).to_a(view(options)).map { |one| rebuilt(one) } }
+        agree Outcome.of { [value] }, found, { path: key, **options }
+      end
+    end
+
+    # The path of the error that a message raises if it ends before a container leads to that container in the whole.
+    def placed(options)
+      whole = view(options) if object(options)[0] == :object
+      return unless whole && %i[map array].include?(whole.type)
+
+      containers(whole, []).first(20).each do |part|
+        error = error_of { @factory.load(@bytes.byteslice(0, part.offset), options) }
+        raise Violation, "#{error.inspect} for the end at byte #{part.offset}" unless error&.offset == part.offset
+
+        found = walked(error.path, whole)
+        raise Violation, "#{error.path} is not byte #{part.offset}" unless found.nil? || found.offset == part.offset
+      end
+    end
+
+    def containers(view, found)
+      inner = (view.type == :map ? view.values : view.to_a).grep(Manypack::View)
+      found.concat(inner)
+      inner.each { |one| containers(one, found) if found.size < 20 }
+      found
+    end
+
+    def error_of
+      yield
+      nil
+    rescue Manypack::DecodeError => e
+      e
+    end
+
+    # What a path finds; nil for one with a step that no Path has.
+    def walked(path, whole)
+      path = Manypack::Path.new(path)
+    rescue ArgumentError
+      nil
+    else
+      path.to_a(whole).fetch(0)
     end
 
     # Twice, without an Index and with one.

@@ -83,6 +83,7 @@ class ViewMemoryTest < Minitest::Test
         assert_equal rows.size, Path.new("$[*].id").to_a(v).size
         assert_equal rows.size, v.detach.freeze.size
         v[1].splice("id" => nil, "x" => 1).value
+        assert_equal [rows, rows[0], 1], unpack(pack([View.new(v.bytes), v[0], 1]))
       end
     end
   end

@@ -76,7 +76,8 @@ class ViewTest < Minitest::Test
     assert_equal 3, Manypack.dig(pack(DOCUMENT), "a", "b", 1, -1)
     assert_equal 1, Manypack.dig(pack(DOCUMENT), "a")["b"][0]
     assert_raises(ArgumentError) { Manypack.dig(pack(DOCUMENT)) }
-    assert_raises(Manypack::TruncatedError) { Manypack.dig("", 1) }
+    assert_equal 0, assert_raises(Manypack::TruncatedError) { Manypack.dig("", 1) }.offset
+    assert_equal 0, assert_raises(Manypack::TruncatedError) { View.new("") }.offset
     assert_raises(TypeError) { Manypack.dig(nil, 1) }
   end
 
@@ -219,6 +220,58 @@ class ViewTest < Minitest::Test
     assert_raises(TypeError) { view([[1, 2]]).to_h }
   end
 
+  def test_values_and_values_at
+    exercise { assert_equal [1, [2], nil], view({ "a" => 1, "b" => [2], "c" => nil }).values.map { |x| x.is_a?(View) ? x.value : x } }
+    assert_equal [1, 2, 3], raw(TWICE).values
+    assert_equal [2, nil, 1], view({ "a" => 1, "b" => 2 }).values_at("b", "x", "a")
+    assert_equal [3, 1, nil], view([1, 2, 3]).values_at(-1, 0, 3)
+    assert_raises(TypeError) { view([1]).values }
+    assert_raises(TypeError) { raw("c0").values_at(0) }
+    assert_raises(Manypack::TruncatedError) { raw("82 01 02").values }
+  end
+
+  def test_a_view_of_an_array_is_taken_apart_like_an_array
+    a, (b, c), *rest = view([1, [2, 3], 4, 5])
+    assert_equal [1, 2, 3, [4, 5]], [a, b, c, rest]
+    assert_equal [3, 7], view([[1, 2], [3, 4]]).map { |x, y| x + y }
+    assert_equal [[1, 2], 3], [view([1, 2]), 3].then { |(x, y), z| [[x, y], z] }
+    assert_equal [1, 2, 3], [0].flat_map { view([1, 2, 3]) }
+  end
+
+  def test_other_views_are_not_taken_apart
+    ["81 01 02", "c0", "a1 61"].each do |hex|
+      v = raw(hex)
+      first, second = v
+      assert_same v, first
+      assert_nil second
+      assert_equal [v], [v].flatten
+      refute_respond_to v, :to_ary
+      assert_raises(TypeError) { v.to_ary }
+    end
+  end
+
+  def test_copies_are_views_of_the_same_part
+    [DOCUMENT, LARGE].each do |obj|
+      v = view([obj])[0]
+      copies = [v.dup, v.clone, v.clone(freeze: true), v.freeze.dup, v.clone, v.clone(freeze: false)]
+      assert_equal [false, false, true, false, true, false], copies.map(&:frozen?)
+      copies.each { |copy| assert_equal [v, v.offset, obj, 1], [copy, copy.offset, copy.value, [copy].uniq.size] }
+    end
+    root = view(LARGE)
+    assert_equal [LARGE, LARGE], [root.dup.value, root.freeze.dup[7].dup.freeze && root.dup.value]
+  end
+
+  def test_checking_makes_no_codec
+    binary = pack(DOCUMENT)
+    View.new(binary, check: true)
+    GC.disable
+    before = ObjectSpace.count_objects[:T_DATA]
+    100.times { View.new(binary, check: true) }
+    assert_operator ObjectSpace.count_objects[:T_DATA] - before, :<=, 200, "a View and an Index each"
+  ensure
+    GC.enable
+  end
+
   def test_size_and_keys
     assert_equal [0, 3, 2], [view([]).size, view([1, 2, 3]).length, view({ 1 => 2, 3 => 4 }).size]
     assert_equal [true, false, true], [view([]).empty?, view([1]).empty?, view({}).empty?]
@@ -268,6 +321,54 @@ class ViewTest < Minitest::Test
     part = raw("92 cc 01 02")
     assert_equal bytes("81 a1 62 92 cc 01 02"), Manypack.pack({ "b" => part })
     assert_raises(Manypack::TruncatedError) { Manypack.pack(raw("92 01")) }
+  end
+
+  def test_views_pack_wherever_objects_do
+    row = pack({ "id" => 1, "text" => "x" * 20_000 })
+    views = [View.new(row), View.new(row, check: true), View.new(row).freeze, View.new(pack([row, { "a" => 1 }]))[1]]
+    expected = pack(views.map(&:value))
+    assert_equal expected, pack(views)
+    packer = Manypack::Packer.new
+    assert_equal pack("before") + expected, packer.write("before").write(views).to_s
+    assert_equal pack({ [1] => 2 }), pack({ view([1]) => 2 })
+    assert_equal pack(1), pack(raw("01"))
+  end
+
+  def test_packing_views_makes_no_object_for_each
+    views = view(Array.new(100) { |i| { "id" => i } }).to_a
+    made = Array.new(3) do
+      before = GC.stat(:total_allocated_objects)
+      Manypack.pack(views)
+      GC.stat(:total_allocated_objects) - before
+    end
+    assert_operator made.min, :<, 10
+  end
+
+  def test_a_view_that_is_not_whole_packs_as_nothing
+    broken = View.new(bytes("92 91 01 92 01"))[1]
+    assert_equal 5, assert_raises(Manypack::TruncatedError) { pack({ "a" => broken }) }.offset
+    packer = Manypack::Packer.new.write(1)
+    assert_raises(Manypack::TruncatedError) { packer.write([2, broken]) }
+    assert_equal "\x01".b, packer.to_s
+  end
+
+  def test_an_ext_type_of_views_packs_them
+    factory = Manypack::Factory.new
+    factory.register_type(1, View, packer: :bytes, unpacker: ->(body) { View.new(body) })
+    assert_equal bytes("91 d5 01 91 02"), factory.codec.pack([raw("91 02")])
+    factory = Manypack::Factory.new
+    factory.register_type(2, Enumerable, packer: ->(found) { found.first.to_s }, unpacker: ->(body) { body })
+    assert_equal bytes("d4 02 37"), factory.codec.pack(raw("91 07"))
+  end
+
+  def test_a_view_takes_one_level_of_depth_in_what_is_packed
+    factory = Manypack::Factory.new
+    assert_equal bytes("91 91 01"), factory.codec(max_depth: 2).pack([raw("91 01")])
+    assert_raises(Manypack::NestingError) { factory.codec(max_depth: 1).pack([raw("91 01")]) }
+  end
+
+  def test_the_canonical_form_of_what_has_views_is_canonical
+    assert_equal bytes("91 82 a1 61 01 a1 62 02"), Manypack.pack([raw("82 a1 62 cc 02 a1 61 01")], canonical: true)
   end
 
   # --- making ---------------------------------------------------------------------------------------------

@@ -4,76 +4,7 @@
 #include "canonical.h"
 #include "error.h"
 #include "options.h"
-
-/* Words of C stack that a window starts with: enough for most messages. */
-enum { FIRST_WORDS = 128 };
-
-/* Bytes of a String that are more than Ruby embeds: malloc aligns them as a window has to be. */
-enum { LEAST_CAPACITY = 2048 };
-
-/* A window on its own words at first, then on a hidden String, which an exception leaves to the collector. */
-typedef struct {
-    mp_out out;   /* first: its growth casts it to the window */
-    VALUE string; /* 0 while there is none */
-    uint64_t words[FIRST_WORDS];
-} window;
-
-MP_STATIC_ASSERT(window_begins_with_its_out, offsetof(window, out) == 0);
-
-static void
-window_on_string(window *w, size_t size)
-{
-    w->out.start = (uint8_t *)RSTRING_PTR(w->string);
-    w->out.pos = w->out.start + size;
-    w->out.end = w->out.start + rb_str_capacity(w->string);
-    mp_poison(w->out.pos, (size_t)(w->out.end - w->out.pos));
-}
-
-static VALUE
-hidden_string(size_t capacity)
-{
-    if (capacity > LONG_MAX) rb_raise(rb_eNoMemError, "the canonical form needs more than %ld bytes", LONG_MAX);
-    return rb_obj_hide(rb_str_buf_new((long)(capacity > LEAST_CAPACITY ? capacity : LEAST_CAPACITY)));
-}
-
-static void
-window_grow(mp_out *out, size_t n)
-{
-    window *w = (window *)(void *)out;
-    size_t size = mp_out_size(out);
-    VALUE before = w->string, string = hidden_string(size * 2 + n);
-
-    mp_copy((uint8_t *)RSTRING_PTR(string), out->start, size);
-    w->string = string;
-    window_on_string(w, size);
-    if (before) rb_str_resize(before, 0); /* its memory is free at once */
-}
-
-static void
-window_init(window *w)
-{
-    w->string = 0;
-    mp_out_init(&w->out, (uint8_t *)w->words, sizeof(w->words), window_grow);
-}
-
-/* Starts with room for n bytes. */
-static void
-window_init_result(window *w, size_t n)
-{
-    window_init(w);
-    w->string = hidden_string(n);
-    window_on_string(w, 0);
-}
-
-static VALUE
-window_result(window *w)
-{
-    size_t size = mp_out_size(&w->out);
-
-    rb_str_set_len(w->string, (long)size);
-    if (rb_str_capacity(w->string) / 2 > size) rb_str_resize(w->string, (long)size);
-    return rb_obj_reveal(w->string, rb_cString);
-}
+#include "window.h"
 
 /* --- a String --------------------------------------------------------------------------------------- */
 
@@ -94,9 +25,9 @@ check(VALUE string, size_t offset, size_t end, uint32_t max_depth)
 {
     const uint8_t *start = bytes_of(string), *p = start + offset;
     mp_status status;
-    window open;
+    mp_window open;
 
-    window_init(&open);
+    mp_window_init(&open);
     status = mp_canonical_check(&p, start + end, max_depth, &open.out);
     RB_GC_GUARD(open.string);
     RB_GC_GUARD(string);
@@ -107,14 +38,14 @@ static outcome
 write_form(VALUE string, size_t offset, size_t end, uint32_t max_depth, VALUE *form)
 {
     const uint8_t *start = bytes_of(string), *p = start + offset;
-    window open, nodes, out;
+    mp_window open, nodes, out;
     mp_status status;
 
-    window_init(&open);
-    window_init(&nodes);
-    window_init_result(&out, end - offset + MP_HEAD_MAX);
+    mp_window_init(&open);
+    mp_window_init(&nodes);
+    mp_window_init_result(&out, end - offset + MP_HEAD_MAX);
     status = mp_canonical_write(&p, start + end, max_depth, &open.out, &nodes.out, &out.out);
-    if (status == MP_OK) *form = window_result(&out);
+    if (status == MP_OK) *form = mp_window_result(&out);
     RB_GC_GUARD(open.string);
     RB_GC_GUARD(nodes.string);
     RB_GC_GUARD(out.string);
@@ -138,7 +69,10 @@ mp_canonical_string(VALUE string, size_t offset, size_t end, uint32_t max_depth)
 
     if (found.status != MP_OK) {
         const uint8_t *start = bytes_of(string);
-        mp_raise_status(found.status, mp_blame_of(start, start + found.offset, start + end, 0));
+        mp_blame blame = mp_blame_of(start, start + found.offset, start + end, 0);
+
+        blame.message = mp_message_whole(string);
+        mp_raise_status(found.status, blame);
     }
     if (found.offset != end) mp_raise_extra_bytes(end - found.offset, found.offset);
     return form;

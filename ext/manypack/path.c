@@ -1,8 +1,14 @@
 /* Writes the path of a value, such as "$.users[3].avatar". */
 #include "path.h"
 
+#include "key.h"
+#include "trail.h"
+#include "utf8.h"
+
 /* A longer path is shown without its middle: this many steps from its start and from its end. */
 enum { PATH_HEAD = 8, PATH_TAIL = 8 };
+
+/* --- to an object that is packed -------------------------------------------------------------------- */
 
 static bool
 identifier_p(VALUE name)
@@ -52,4 +58,147 @@ mp_path(const mp_place *innermost)
         append_step(path, place);
     }
     return path;
+}
+
+/* --- to a place in packed bytes --------------------------------------------------------------------- */
+
+/*
+ * A path can be walked by Manypack::Path if it has no more steps than containers may be nested by default, and no key
+ * of more bytes than these. Longer ones are for people.
+ */
+enum { TRAIL_HEAD = 64, TRAIL_TAIL = 64, KEY_BYTES = 128 };
+
+/* A tape that starts on the C stack; the memory that it moves to is the collector's, so that nothing leaks. */
+typedef struct {
+    mp_trail trail;
+    volatile VALUE memory;
+    mp_tape_entry entries[TRAIL_HEAD + TRAIL_TAIL];
+} trail_memory;
+
+static bool
+grow(mp_tape *tape)
+{
+    trail_memory *m = (trail_memory *)(void *)tape;
+    volatile VALUE before = m->memory, memory;
+    mp_tape_entry *entries = rb_alloc_tmp_buffer2(&memory, (long)(tape->capacity * 2), sizeof(mp_tape_entry));
+
+    memcpy(entries, tape->entries, tape->count * sizeof(mp_tape_entry));
+    tape->entries = entries;
+    tape->capacity *= 2;
+    m->memory = memory;
+    if (before) rb_free_tmp_buffer(&before);
+    return true;
+}
+
+/* The end of the last whole character in the first n bytes. */
+static size_t
+whole_characters(const uint8_t *p, size_t n)
+{
+    size_t cut = n;
+
+    while (cut && n - cut < 3 && (p[cut] & 0xc0) == 0x80) cut--;
+    return cut;
+}
+
+/* True if a name needs no quotes after a dot, as in path.rb, and no escapes. */
+static bool
+plain_name_p(const uint8_t *p, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        if (p[i] <= ' ' || p[i] == 0x7f || p[i] == '.' || p[i] == '[' || p[i] == ']') return false;
+    }
+    return n && p[0] != '*' && p[0] != '"' && p[0] != '\'' && p[0] != '$';
+}
+
+/* Writes one byte of a name in quotes, with the escapes of a JSON string. One of no text has one that no path has. */
+static char *
+quoted_byte(char *to, uint8_t byte, bool text)
+{
+    if (byte == '"' || byte == '\\') return to + sprintf(to, "\\%c", byte);
+    if (!text && byte >= 0x7f) return to + sprintf(to, "\\x%02X", byte);
+    if (byte < ' ' || byte == 0x7f) return to + sprintf(to, "\\u%04x", byte);
+    *to = (char)byte;
+    return to + 1;
+}
+
+/* Appends .name or ["name"], or ["na"...] for one that is too long, of a str or bin. */
+static void
+append_name(VALUE path, mp_kind kind, const uint8_t *p, size_t n)
+{
+    char step[KEY_BYTES * 6 + 8], *to = step;
+    bool cut = n > KEY_BYTES, text;
+    size_t i;
+
+    if (cut) n = whole_characters(p, KEY_BYTES);
+    text = kind == MP_STR ? mp_utf8_valid_p(p, n) : mp_ascii_p(p, n);
+    if (text && !cut && plain_name_p(p, n)) {
+        *to++ = '.';
+        memcpy(to, p, n);
+        to += n;
+    } else {
+        to += sprintf(to, "[\"");
+        for (i = 0; i < n; i++) to = quoted_byte(to, p[i], text);
+        to += sprintf(to, cut ? "\"...]" : "\"]");
+    }
+    rb_str_cat(path, step, to - step);
+}
+
+/* Appends the step that a map key is. Keys other than names and Integers are for people: no path has them. */
+static void
+append_key(VALUE path, const uint8_t *p, const uint8_t *end)
+{
+    mp_key key = mp_key_read(p, end);
+
+    switch (key.kind) {
+      case MP_STR:
+      case MP_BIN: append_name(path, key.kind, key.bytes, key.n); break;
+      case MP_UINT: rb_str_catf(path, "[%" PRIu64 "]", key.bits); break;
+      case MP_INT: rb_str_catf(path, "[%" PRId64 "]", (int64_t)key.bits); break;
+      default: rb_str_catf(path, "[%s]", mp_kind_name(key.kind)); break;
+    }
+}
+
+static void
+append_steps(VALUE path, const mp_trail *trail, uint64_t *left)
+{
+    uint32_t i;
+
+    for (i = 0; i < trail->depth; i++) {
+        mp_trail_step step;
+
+        if (i == TRAIL_HEAD && trail->depth > TRAIL_HEAD + TRAIL_TAIL) {
+            rb_str_cat_cstr(path, "...");
+            i = trail->depth - TRAIL_TAIL;
+        }
+        step = mp_trail_step_at(trail, i, left);
+        if (step.kind == MP_ARRAY) rb_str_catf(path, "[%" PRIu32 "]", step.index);
+        else append_key(path, trail->tape.bytes + step.key, trail->tape.bytes + step.key_end);
+    }
+}
+
+VALUE
+mp_path_of(VALUE source, size_t start, size_t offset)
+{
+    VALUE path = rb_utf8_str_new_cstr("$"), places = 0;
+    trail_memory m = {.memory = 0};
+    mp_tape *tape = &m.trail.tape;
+    uint64_t *left;
+
+    if (start > offset || offset > (size_t)RSTRING_LEN(source)) return Qnil;
+    mp_trail_init(&m.trail, (const uint8_t *)RSTRING_PTR(source) + start, offset - start);
+    tape->entries = m.entries;
+    tape->capacity = TRAIL_HEAD + TRAIL_TAIL;
+    tape->grow = grow;
+    if (!mp_trail_walk(&m.trail)) {
+        path = Qnil;
+    } else {
+        left = ALLOCV_N(uint64_t, places, mp_trail_places(&m.trail));
+        append_steps(path, &m.trail, left);
+        ALLOCV_END(places);
+    }
+    if (m.memory) rb_free_tmp_buffer(&m.memory);
+    RB_GC_GUARD(source); /* otherwise compaction may move it */
+    return NIL_P(path) ? path : rb_obj_freeze(path);
 }

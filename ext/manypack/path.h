@@ -1,4 +1,4 @@
-/* The path from the root of an object to the value that the encoder is at, for error messages. */
+/* Paths from the root of an object or a message to a place in it, for errors: Strings such as "$.users[3].avatar". */
 #ifndef MANYPACK_PATH_H
 #define MANYPACK_PATH_H
 
@@ -11,7 +11,18 @@ typedef struct mp_place {
     long index; /* in an array */
 } mp_place;
 
-/* A String such as "$.users[3].avatar"; "$", the root, for NULL. */
+/* The path to the value that the encoder is at; "$", the root, for NULL. */
 VALUE mp_path(const mp_place *innermost);
+
+/*
+ * The path from the message that starts at start of a String, which nobody changes meanwhile, to the object at an
+ * offset of the String, or to the one that has the byte at that offset in its head or payload. An object in a map key
+ * has the path of the map. Manypack::Path reads it, unless it has a step that Paths cannot have, is too deep, or has a
+ * key that is too long.
+ *
+ * A frozen String; nil if the message ends before the offset, or is not well formed up to there. Takes time in
+ * proportion to the distance, and raises only NoMemoryError.
+ */
+VALUE mp_path_of(VALUE source, size_t start, size_t offset);
 
 #endif

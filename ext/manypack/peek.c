@@ -36,7 +36,8 @@ mp_peek_raise(const mp_peek *peek, mp_status status)
 {
     const uint8_t *start = peek->look.bytes;
 
-    mp_raise_status(status, (mp_blame){.start = start, .at = start + peek->look.blame, .end = start + peek->look.size});
+    mp_raise_status(status, (mp_blame){.start = start, .at = start + peek->look.blame, .end = start + peek->look.size,
+                                       .message = mp_message_whole(peek->message)});
 }
 
 VALUE
@@ -95,12 +96,12 @@ bin_key(const mp_options *options, const mp_head *head)
 }
 
 static VALUE
-str_key(mp_ractor *ractor, const mp_options *options, const mp_head *head, size_t offset)
+str_key(mp_ractor *ractor, const mp_peek *peek, const mp_head *head, size_t offset)
 {
-    mp_string_kind kind = options->symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING;
+    mp_string_kind kind = peek->codec->options.symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING;
     VALUE key = mp_key_cache_fetch(&ractor->keys, head->payload, head->n, kind);
 
-    if (!key) mp_raise_malformed_symbol(head->payload, head->n, offset);
+    if (!key) mp_raise_malformed_symbol(head->payload, head->n, offset, mp_message_whole(peek->message));
     return key;
 }
 
@@ -115,7 +116,7 @@ mp_peek_key(mp_peek *peek, size_t offset)
     mp_peek_refresh(peek);
     mp_peek_check(peek, mp_head_read(peek->look.bytes + offset, peek->look.bytes + peek->look.size, &head));
     switch (head.kind) {
-      case MP_STR: key = str_key(ractor, options, &head, offset); break;
+      case MP_STR: key = str_key(ractor, peek, &head, offset); break;
       case MP_BIN: key = bin_key(options, &head); break;
       default:
         key = mp_peek_object(peek, offset);
@@ -246,11 +247,11 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 
 /* Moves a cursor that has just opened an array to a place in it. */
 static void
-go_to(mp_cursor *cursor, const mp_view_place *place)
+go_to(mp_cursor *cursor, mp_view_place place)
 {
-    cursor->at = place->at;
-    cursor->left -= place->n;
-    cursor->near = place->near;
+    cursor->at = place.at;
+    cursor->left -= place.n;
+    cursor->near = place.near;
 }
 
 static mp_view_place
@@ -263,16 +264,14 @@ static bool
 find_element(mp_peek *peek, mp_cursor *cursor, VALUE index)
 {
     int64_t size = (int64_t)cursor->left, n = NUM2LL(index);
-    mp_view_place *place;
     size_t array = cursor->at;
 
     if (n < 0) n += size;
     if (n < 0 || n >= size) return false;
     mp_peek_refresh(peek);
-    place = peek->index ? mp_view_index_place(peek->index, array) : NULL;
-    if (place && place->n <= n) go_to(cursor, place);
+    if (peek->index) go_to(cursor, mp_view_index_place(peek->index, array, (uint32_t)n));
     mp_peek_check(peek, mp_cursor_pass(cursor, (uint64_t)n - ((uint64_t)size - cursor->left)));
-    if (place) *place = place_of(cursor, array, (uint32_t)n);
+    if (peek->index) mp_view_index_keep_place(peek->index, place_of(cursor, array, (uint32_t)n));
     return true;
 }
 

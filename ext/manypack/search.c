@@ -8,6 +8,7 @@
 typedef struct {
     mp_peek *peek;
     VALUE root, steps;
+    VALUE found; /* an Array that takes what is found; 0 to yield it */
 } search;
 
 static size_t search_from(search *s, size_t offset, long step, bool wanted);
@@ -38,7 +39,7 @@ search_one(search *s, mp_cursor *cursor, VALUE key, long step, bool wanted)
 }
 
 /*
- * Yields what the steps from one on name in the object at an offset. Returns the offset after the object if that is
+ * Finds what the steps from one on name in the object at an offset. Returns the offset after the object if that is
  * wanted: a search that was inside of it has less left to pass over than one that starts anew.
  */
 static size_t
@@ -50,7 +51,10 @@ search_from(search *s, size_t offset, long step, bool wanted)
 
     if (step % STACK_CHECK_STEPS == STACK_CHECK_STEPS - 1 && mp_stack_used_up_p()) mp_peek_raise(s->peek, MP_E_DEPTH);
     if (end) {
-        rb_yield(mp_view_value_at(s->peek, s->root, offset, 0));
+        VALUE value = mp_view_value_at(s->peek, s->root, offset, 0);
+
+        if (s->found) rb_ary_push(s->found, value);
+        else rb_yield(value);
         mp_peek_refresh(s->peek);
     }
     if (end || !mp_container_p(mp_peek_kind(s->peek, offset))) return wanted ? mp_peek_over(s->peek, offset) : 0;
@@ -62,7 +66,13 @@ search_from(search *s, size_t offset, long step, bool wanted)
     return wanted && s->peek->codec->options.last_key ? mp_peek_over(s->peek, offset) : cursor.at;
 }
 
-/* call-seq: view.search(steps) { |value| ... } -> view: yields what the steps of a Path find */
+/*
+ * call-seq:
+ *   view.search(steps) { |value| ... } -> view
+ *   view.search(steps) -> Array
+ *
+ * Yields what the steps of a Path find, or returns all of it.
+ */
 static VALUE
 rb_view_search(VALUE self, VALUE steps)
 {
@@ -71,10 +81,13 @@ rb_view_search(VALUE self, VALUE steps)
     size_t offset = mp_view_peek_once(self, &peek);
 
     peek.text_keys = true;
+    if (!rb_block_given_p()) s.found = rb_ary_new();
+    mp_peek_refresh(&peek);
     search_from(&s, offset, 0, false);
     mp_peek_end(&peek);
     RB_GC_GUARD(steps);
-    return self;
+    RB_GC_GUARD(s.found);
+    return s.found ? s.found : self;
 }
 
 void

@@ -41,6 +41,19 @@ rb_view_span(VALUE self, VALUE key)
     return found ? rb_ary_new_from_values(3, offsets) : Qnil;
 }
 
+/* call-seq: view.part(start, finish) -> object: the value between two offsets of the message that View#span returned */
+static VALUE
+rb_view_part(VALUE self, VALUE start, VALUE finish)
+{
+    VALUE value;
+    mp_peek peek;
+
+    mp_view_peek_once(self, &peek);
+    value = mp_view_value_at(&peek, mp_view_root(self), NUM2SIZET(start), NUM2SIZET(finish));
+    mp_peek_end(&peek);
+    return value;
+}
+
 /* call-seq: view.head_size -> Integer: bytes of the head of a container */
 static VALUE
 rb_view_head_size(VALUE self)
@@ -74,6 +87,7 @@ Init_manypack_splice(void)
     VALUE cView = mp_const("Manypack::View");
 
     rb_define_private_method(cView, "span", rb_view_span, 1);
+    rb_define_private_method(cView, "part", rb_view_part, 2);
     rb_define_private_method(cView, "head_size", rb_view_head_size, 0);
     rb_define_private_method(cView, "append_to", rb_view_append_to, 3);
 }

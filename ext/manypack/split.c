@@ -249,6 +249,15 @@ rb_splitter_ended_p(VALUE self)
     return splitter_get(self)->ended ? Qtrue : Qfalse;
 }
 
+/* call-seq: splitter.index -> Integer: how many whole messages came before the current place; after take */
+static VALUE
+rb_splitter_index(VALUE self)
+{
+    const mp_splitter *splitter = splitter_get(self);
+
+    return ULL2NUM(splitter->index + splitter->objects);
+}
+
 /* call-seq: splitter.missing -> Integer: how many bytes the current message lacks, at least; after take */
 static VALUE
 rb_splitter_missing(VALUE self)
@@ -292,5 +301,6 @@ Init_manypack_split(void)
     rb_define_method(cSplitter, "rest", rb_splitter_rest, 0);
     rb_define_method(cSplitter, "between?", rb_splitter_between_p, 0);
     rb_define_method(cSplitter, "ended?", rb_splitter_ended_p, 0);
+    rb_define_method(cSplitter, "index", rb_splitter_index, 0);
     rb_define_method(cSplitter, "missing", rb_splitter_missing, 0);
 }

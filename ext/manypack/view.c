@@ -4,15 +4,19 @@
 #include "canonical_form.h"
 #include "decode.h"
 #include "error.h"
+#include "foreign.h"
 #include "peek.h"
 #include "view_index.h"
+
+/* Messages of so many bytes have an Index from the first look on: mostly, making it costs less than walking twice. */
+#define INDEX_AT_ONCE (64 << 10)
 
 /* All offsets are from the start of the source, a String with one message that nobody can change. */
 typedef struct {
     VALUE source;
     VALUE codec;   /* the Codec by which values are decoded */
     VALUE root;    /* the View of the message; 0 in that View itself */
-    VALUE index;   /* of a root: 0, Qtrue after the first look, and then its Index, if the message needs one */
+    VALUE index;   /* of a root: 0, Qtrue once it is wanted, and then its Index, or Qnil if it needs none */
     size_t offset; /* of the head */
     size_t end;    /* after the object; 0 while that is not known */
 } mp_view;
@@ -74,29 +78,33 @@ mp_view_root(VALUE self)
     return root ? root : self;
 }
 
-static VALUE
+/* index may be 0. */
+static void
 index_set(VALUE root, VALUE index)
 {
-    RB_OBJ_WRITE(root, &view_get(root)->index, index);
-    return index;
+    RB_OBJ_WRITE(root, &view_get(root)->index, index ? index : Qnil);
 }
 
 /*
  * The Index that all Views of a message share; 0 if there is none yet. It is made at the second look: many programs
- * look once, and near the start, which costs less than an Index.
+ * look once, and near the start, which costs less than an Index. Of a message so long that walking it twice costs more
+ * it is made at the first.
  */
 static VALUE
 index_of(VALUE root)
 {
     mp_view *view = view_get(root);
-    uint32_t max_depth;
 
-    if (view->index == Qtrue) {
-        max_depth = mp_unpack_max_depth(&mp_codec_get(view->codec)->options);
-        return index_set(root, mp_view_index_new(view->source, max_depth));
+    if (!view->index && !RB_OBJ_FROZEN(root)) {
+        view->index = Qtrue;
+        if (RSTRING_LEN(view->source) < INDEX_AT_ONCE) return 0;
     }
-    if (!view->index && !RB_OBJ_FROZEN(root)) view->index = Qtrue;
-    return view->index == Qtrue ? 0 : view->index;
+    if (view->index == Qtrue) {
+        uint32_t max_depth = mp_unpack_max_depth(&mp_codec_get(view->codec)->options);
+
+        index_set(root, mp_view_index_new(view->source, max_depth));
+    }
+    return RB_SPECIAL_CONST_P(view->index) ? 0 : view->index;
 }
 
 size_t
@@ -190,9 +198,8 @@ dig(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
 
 /* --- making Views ----------------------------------------------------------------------------------- */
 
-/* A String of the same bytes that nobody can change, without an encoding. */
-static VALUE
-message_of(VALUE bytes)
+VALUE
+mp_view_message(VALUE bytes)
 {
     VALUE message;
 
@@ -206,14 +213,20 @@ message_of(VALUE bytes)
     return rb_obj_freeze(message);
 }
 
-/* TruncatedError if a message is empty, LimitError if it is longer than max_bytes. */
-static void
-check_size(VALUE message, const mp_options *options)
+void
+mp_view_check_size(VALUE message, const mp_options *options)
 {
     size_t size = (size_t)RSTRING_LEN(message);
 
-    if (size > options->max_bytes) mp_raise_max_bytes(options->max_bytes, size, options->max_bytes);
-    if (!size) mp_raise_status(MP_E_TRUNCATED, (mp_blame){.start = (const uint8_t *)""});
+    if (size > options->max_bytes) {
+        mp_raise_max_bytes(options->max_bytes, size, options->max_bytes, mp_message_whole(message));
+    }
+    if (!size) {
+        const uint8_t *none = (const uint8_t *)"";
+
+        mp_raise_status(MP_E_TRUNCATED, (mp_blame){.start = none, .at = none, .end = none,
+                                                   .message = mp_message_whole(message)});
+    }
 }
 
 /* Indexes all of the message. DecodeError unless it is well formed. */
@@ -235,55 +248,62 @@ index_finish(VALUE root)
     }
 }
 
-/* Freezes a root whose Index is complete: looking into it writes nothing from now on, so Ractors may share it. */
-static VALUE
-root_freeze(VALUE root)
+/* Freezes the complete Index of a root: looking into it writes nothing from now on, so Ractors may share it. */
+static void
+index_freeze(VALUE root)
 {
-    VALUE index = view_get(root)->index;
+    mp_view *view = view_get(root);
 
-    if (!RB_SPECIAL_CONST_P(index)) {
-        RB_OBJ_FREEZE(index);
-        mp_obj_set_shareable(index); /* it refers to no object */
-    }
-    return rb_obj_freeze(root);
+    if (!RB_SPECIAL_CONST_P(view->index)) mp_view_index_freeze(view->index, view->source);
 }
 
-/* A message that is checked must not have a key twice, unless its reader said that the last one counts. */
+/*
+ * Checks a message. It must not have a key twice, either, unless its reader said that the last one counts. Returns its
+ * Index or 0.
+ */
 static VALUE
-codec_for(VALUE codec, bool checked)
+index_checked(VALUE message, VALUE codec, bool checked)
 {
-    const mp_options *options = &mp_codec_get(codec)->options;
-    VALUE unique;
+    mp_codec strict = *mp_codec_get(codec);
+    VALUE index;
 
-    if (!checked || options->unique_keys || options->last_key) return codec;
-    unique = rb_hash_new();
-    rb_hash_aset(unique, ID2SYM(rb_intern("duplicate_keys")), ID2SYM(rb_intern("error")));
-    return mp_codec_with_options(codec, unique, MP_OWN);
+    if (checked && !strict.options.last_key) strict.options.unique_keys = strict.options.limited = true;
+    index = mp_view_index_checked(message, &strict);
+    RB_GC_GUARD(codec);
+    return index;
 }
 
 /* A View of the one object in a String. checked, or an option that refuses messages, checks all of it. */
 static VALUE
 message_view_new(VALUE bytes, VALUE codec, bool checked)
 {
-    VALUE message = message_of(bytes), self;
-    const mp_options *options;
+    VALUE message = mp_view_message(bytes), self;
+    const mp_options *options = &mp_codec_get(codec)->options;
 
-    codec = codec_for(codec, checked);
-    options = &mp_codec_get(codec)->options;
-    check_size(message, options);
+    mp_view_check_size(message, options);
     if (options->shareable) {
         mp_types_check_shareable(mp_codec_types(codec));
         message = rb_ractor_make_shareable(message);
     }
     self = view_new(message, codec, 0, 0, 0);
     if (checked || options->limited || options->shareable) {
-        index_set(self, mp_view_index_checked(message, mp_codec_get(codec)));
+        index_set(self, index_checked(message, codec, checked));
         view_get(self)->end = (size_t)RSTRING_LEN(message);
     } else if (options->freeze) {
         index_finish(self);
     }
-    if (options->freeze || options->shareable) root_freeze(self);
+    if (options->freeze || options->shareable) index_freeze(self);
     return seal(self, options, false);
+}
+
+VALUE
+mp_view_part(VALUE *root, VALUE message, VALUE codec, size_t offset, size_t end)
+{
+    const mp_options *options = &mp_codec_get(codec)->options;
+    bool frozen = options->freeze || options->shareable;
+
+    if (!*root) *root = frozen ? message_view_new(message, codec, false) : view_new(message, codec, 0, 0, 0);
+    return seal(view_new(message, codec, *root, offset, end), options, frozen);
 }
 
 /* call-seq: View.over(bytes, codec, check) -> view */
@@ -306,6 +326,16 @@ end_of(VALUE self)
     mp_peek_end(&peek);
     if (!RB_OBJ_FROZEN(self)) view->end = end;
     return end;
+}
+
+/* Where its bytes are, for packing. */
+static mp_slice
+slice_of(VALUE self)
+{
+    size_t end = end_of(self);
+    const mp_view *view = view_get(self);
+
+    return (mp_slice){.source = view->source, .offset = view->offset, .size = end - view->offset};
 }
 
 /* --- finding ---------------------------------------------------------------------------------------- */
@@ -536,9 +566,26 @@ rb_view_freeze(VALUE self)
 
     if (!RB_OBJ_FROZEN(root)) {
         index_finish(root);
-        root_freeze(root);
+        index_freeze(root);
+        rb_obj_freeze(root);
     }
     return rb_obj_freeze(self);
+}
+
+/* call-seq: view.message -> String: the whole message, which must not be changed */
+static VALUE
+rb_view_message(VALUE self)
+{
+    return view_get(self)->source;
+}
+
+/* call-seq: view.copy -> view, not frozen, of the same object in the same message */
+static VALUE
+rb_view_copy(VALUE self)
+{
+    const mp_view *view = view_get(self);
+
+    return view_new(view->source, view->codec, mp_view_root(self), view->offset, view->end);
 }
 
 /* call-seq: view.codec -> Codec: the one by which values are built */
@@ -576,8 +623,8 @@ rb_manypack_dig(int argc, VALUE *argv, VALUE self)
     mp_peek peek;
 
     rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
-    message = message_of(argv[0]);
-    check_size(message, &mp_codec_get(codec)->options);
+    message = mp_view_message(argv[0]);
+    mp_view_check_size(message, &mp_codec_get(codec)->options);
     mp_peek_init(&peek, message, codec, 0);
     found = dig(&peek, 0, 0, argc - 1, argv + 1);
     mp_peek_end(&peek);
@@ -594,6 +641,7 @@ Init_manypack_view(void)
     rb_gc_register_mark_object(cView);
     rb_undef_alloc_func(cView);
     rb_include_module(cView, rb_mEnumerable);
+    mp_foreign_set_slices(&view_type, slice_of);
 
     rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
     rb_define_private_method(rb_singleton_class(cView), "over", rb_view_s_over, 3);
@@ -610,6 +658,8 @@ Init_manypack_view(void)
     rb_define_method(cView, "eql?", rb_view_equal, 1);
     rb_define_method(cView, "hash", rb_view_hash, 0);
     rb_define_method(cView, "freeze", rb_view_freeze, 0);
+    rb_define_private_method(cView, "message", rb_view_message, 0);
+    rb_define_private_method(cView, "copy", rb_view_copy, 0);
     rb_define_private_method(cView, "codec", rb_view_codec, 0);
     rb_define_private_method(cView, "symbolize_keys?", rb_view_symbolize_keys_p, 0);
     rb_define_private_method(cView, "last_key?", rb_view_last_key_p, 0);

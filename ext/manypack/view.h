@@ -7,7 +7,7 @@
 /* The View of the whole message that a View is a part of. */
 VALUE mp_view_root(VALUE view);
 
-/* Starts a peek into the message of a View, and returns the View's offset. The first look makes no Index, others do. */
+/* Starts a peek into the message of a View, and returns the View's offset. A second look makes an Index. */
 size_t mp_view_peek(VALUE view, mp_peek *peek);
 
 /*
@@ -21,5 +21,17 @@ size_t mp_view_peek_once(VALUE view, mp_peek *peek);
  * after it, or 0 if that is not known. root is the View of the message, or 0 if there is none yet.
  */
 VALUE mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end);
+
+/*
+ * A View of the object from offset to end in a frozen binary message that is well formed so far. *root is the View of
+ * the message, or 0 before the first part of it.
+ */
+VALUE mp_view_part(VALUE *root, VALUE message, VALUE codec, size_t offset, size_t end);
+
+/* A frozen binary String of the same bytes; TypeError unless it is a String. Short ones are copied. */
+VALUE mp_view_message(VALUE bytes);
+
+/* TruncatedError if a message is empty, LimitError if it is longer than max_bytes. */
+void mp_view_check_size(VALUE message, const mp_options *options);
 
 #endif

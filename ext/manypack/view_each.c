@@ -78,6 +78,16 @@ rb_view_each(VALUE self)
     return self;
 }
 
+/* TypeError for a View of anything but a map. */
+static mp_cursor
+open_map(mp_peek *peek, VALUE self)
+{
+    mp_cursor cursor = mp_peek_open(peek, mp_view_peek(self, peek));
+
+    if (cursor.kind != MP_MAP) rb_raise(rb_eTypeError, "expected a map, got array");
+    return cursor;
+}
+
 /*
  * call-seq: view.keys -> Array
  *
@@ -92,8 +102,7 @@ rb_view_keys(VALUE self)
     mp_cursor cursor;
     mp_peek peek;
 
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    if (cursor.kind != MP_MAP) rb_raise(rb_eTypeError, "expected a map, got array");
+    cursor = open_map(&peek, self);
     while (cursor.left) {
         rb_ary_push(keys, next_key(&peek, &cursor));
         mp_peek_check(&peek, mp_cursor_next(&cursor));
@@ -102,13 +111,40 @@ rb_view_keys(VALUE self)
     return keys;
 }
 
+/*
+ * call-seq: view.values -> Array
+ *
+ * Returns the values of a map, in its order: containers as Views, other values built. Raises TypeError for a View of
+ * anything else.
+ *
+ *   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})).values #=> [1, "Ada"]
+ */
+static VALUE
+rb_view_values(VALUE self)
+{
+    VALUE values = rb_ary_new(), root = mp_view_root(self);
+    mp_cursor cursor;
+    mp_peek peek;
+
+    cursor = open_map(&peek, self);
+    while (cursor.left) {
+        mp_peek_check(&peek, mp_cursor_next(&cursor));
+        rb_ary_push(values, next_value(&peek, &cursor, root));
+        mp_peek_refresh(&peek);
+    }
+    mp_peek_end(&peek);
+    return values;
+}
+
 void
 Init_manypack_view_each(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
-    VALUE cView = rb_define_class_under(mManypack, "View", rb_cObject);
+    VALUE cView;
 
+    cView = rb_define_class_under(mManypack, "View", rb_cObject);
     rb_define_method(cView, "size", rb_view_size, 0);
     rb_define_method(cView, "each", rb_view_each, 0);
     rb_define_method(cView, "keys", rb_view_keys, 0);
+    rb_define_method(cView, "values", rb_view_values, 0);
 }

@@ -3,29 +3,60 @@
 
 #include "decode.h"
 #include "error.h"
+#include "find.h"
 
 #define FIRST_ENTRIES 64
 
 /* So many arrays can be indexed in turn, as nested loops do, before a look has to start at the first element. */
 #define PLACES 8
 
+/* An Index that is frozen has marks: where every so many elements of a longer array are. */
+#define MARK_DISTANCE 128
+
+MP_STATIC_ASSERT(a_marked_array_has_an_entry, MARK_DISTANCE >= MP_TAPE_KEEP);
+
+typedef struct {
+    uint32_t array; /* offset of the first element */
+    uint32_t first; /* which mark is its first one */
+} marked_array;
+
+typedef struct {
+    uint32_t at, near; /* as of a place */
+} mark;
+
+MP_STATIC_ASSERT(arrays_and_marks_share_memory, sizeof(marked_array) == sizeof(mark));
+
 typedef struct {
     mp_tape tape;
-    mp_view_place places[PLACES]; /* the last one used comes first */
+    union {
+        mp_view_place places[PLACES]; /* the last one used comes first */
+        struct {
+            marked_array *arrays;     /* in the order of the message, and in the same memory their marks */
+            mark *marks;
+            uint32_t array_count, mark_count;
+        } frozen;
+    } known;
+    bool marked; /* known is frozen */
 } view_index;
 
 static void
 index_free(void *ptr)
 {
-    xfree(((view_index *)ptr)->tape.entries);
+    view_index *index = ptr;
+
+    xfree(index->tape.entries);
+    if (index->marked) xfree(index->known.frozen.arrays);
     mp_typed_free(ptr);
 }
 
 static size_t
 index_memsize(const void *ptr)
 {
-    return mp_typed_memsize(sizeof(view_index)) +
-           ((const view_index *)ptr)->tape.capacity * sizeof(mp_tape_entry);
+    const view_index *index = ptr;
+    size_t marks = index->marked ? index->known.frozen.array_count * sizeof(marked_array) +
+                                   index->known.frozen.mark_count * sizeof(mark) : 0;
+
+    return mp_typed_memsize(sizeof(view_index)) + index->tape.capacity * sizeof(mp_tape_entry) + marks;
 }
 
 /* It refers to no object, so there is nothing to mark. */
@@ -84,19 +115,128 @@ mp_view_index_tape(VALUE self, VALUE message)
     return tape;
 }
 
-mp_view_place *
-mp_view_index_place(VALUE self, size_t array)
+/* --- places ----------------------------------------------------------------------------------------- */
+
+/* The last mark at or before an element of an array; the array itself if that has none. */
+static mp_view_place
+marked_place(const view_index *index, uint32_t array, uint32_t n)
 {
-    mp_view_place *places = index_get(self)->places, found;
+    const marked_array *arrays = index->known.frozen.arrays;
+    uint32_t from = 0, to = index->known.frozen.array_count, marks = n / MARK_DISTANCE;
+    mark found;
+
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (arrays[middle].array < array) from = middle + 1;
+        else to = middle;
+    }
+    if (!marks || from == index->known.frozen.array_count || arrays[from].array != array) {
+        return (mp_view_place){.array = array, .at = array};
+    }
+    found = index->known.frozen.marks[arrays[from].first + marks - 1];
+    return (mp_view_place){.array = array, .n = marks * MARK_DISTANCE, .at = found.at, .near = found.near};
+}
+
+/* The last place in an array, which becomes the one used last. */
+static mp_view_place
+last_place(view_index *index, uint32_t array)
+{
+    mp_view_place *places = index->known.places, found;
     size_t i;
 
-    if (RB_OBJ_FROZEN(self)) return NULL;
     for (i = 0; i < PLACES - 1 && places[i].array != array; i++) continue;
-    found = places[i].array == array ? places[i] : (mp_view_place){.array = (uint32_t)array, .at = (uint32_t)array};
+    found = places[i].array == array ? places[i] : (mp_view_place){.array = array, .at = array};
     memmove(places + 1, places, i * sizeof(mp_view_place));
     places[0] = found;
-    return places;
+    return found;
 }
+
+mp_view_place
+mp_view_index_place(VALUE self, size_t array, uint32_t n)
+{
+    view_index *index = index_get(self);
+    mp_view_place place;
+
+    if (index->marked) return marked_place(index, (uint32_t)array, n);
+    place = last_place(index, (uint32_t)array);
+    return place.n <= n ? place : (mp_view_place){.array = place.array, .at = place.array};
+}
+
+void
+mp_view_index_keep_place(VALUE self, mp_view_place place)
+{
+    view_index *index = index_get(self);
+
+    if (!index->marked) index->known.places[0] = place;
+}
+
+/* The marks that an array with an entry has; 0 for a map. Sets *first to its first element. */
+static uint32_t
+marks_of(const mp_tape *tape, uint32_t entry, uint32_t *first)
+{
+    mp_head head = {.kind = MP_NEVER};
+
+    mp_head_read(tape->bytes + tape->entries[entry].offset, tape->bytes + tape->size, &head);
+    *first = (uint32_t)(head.payload - tape->bytes);
+    return head.kind == MP_ARRAY && head.n ? (head.n - 1) / MARK_DISTANCE : 0;
+}
+
+static void
+marks_write(mp_tape *tape, mark *marks, uint32_t entry, uint32_t count)
+{
+    mp_look look = {.bytes = tape->bytes, .size = tape->size, .tape = tape};
+    mp_cursor cursor;
+
+    mp_cursor_open(&cursor, &look, tape->entries[entry].offset);
+    cursor.near = entry + 1;
+    while (count--) {
+        mp_cursor_pass(&cursor, MARK_DISTANCE);
+        *marks++ = (mark){.at = (uint32_t)cursor.at, .near = cursor.near};
+    }
+}
+
+/* Marks all arrays of the message, which is whole. No walk is longer than the elements that it passes over. */
+static void
+marks_make(view_index *index)
+{
+    mp_tape *tape = &index->tape;
+    uint32_t entry, first, array_count = 0, mark_count = 0, count;
+    marked_array *arrays, *array;
+    mark *marks;
+
+    for (entry = 0; entry < tape->count; entry++) {
+        count = marks_of(tape, entry, &first);
+        array_count += count > 0;
+        mark_count += count;
+    }
+    arrays = array = ALLOC_N(marked_array, (size_t)array_count + mark_count + 1);
+    marks = (mark *)(void *)(arrays + array_count);
+    mark_count = 0;
+    for (entry = 0; entry < tape->count; entry++) {
+        count = marks_of(tape, entry, &first);
+        if (!count) continue;
+        *array++ = (marked_array){.array = first, .first = mark_count};
+        marks_write(tape, marks + mark_count, entry, count);
+        mark_count += count;
+    }
+    index->known.frozen.arrays = arrays;
+    index->known.frozen.marks = marks;
+    index->known.frozen.array_count = array_count;
+    index->known.frozen.mark_count = mark_count;
+    index->marked = true;
+}
+
+void
+mp_view_index_freeze(VALUE self, VALUE message)
+{
+    mp_view_index_tape(self, message);
+    marks_make(index_get(self));
+    RB_OBJ_FREEZE(self);
+    mp_obj_set_shareable(self); /* it refers to no object */
+    RB_GC_GUARD(message);
+}
+
+/* --- all of it -------------------------------------------------------------------------------------- */
 
 bool
 mp_view_index_whole_p(VALUE self)
@@ -111,8 +251,10 @@ mp_view_index_finish(VALUE self, VALUE message)
 
     if (mp_tape_finish(tape) != MP_OK) {
         mp_raise_status(tape->status, (mp_blame){.start = tape->bytes, .at = tape->bytes + mp_tape_blame(tape),
-                                                 .end = tape->bytes + tape->size});
+                                                 .end = tape->bytes + tape->size,
+                                                 .message = mp_message_whole(message)});
     }
+    RB_GC_GUARD(self); /* the tape is inside it and grows by memory of Ruby, which may compact */
     RB_GC_GUARD(message);
 }
 
@@ -151,12 +293,14 @@ mp_view_index_checked(VALUE message, const mp_codec *codec)
     uint32_t max_depth = mp_unpack_max_depth(&codec->options);
     VALUE self = index_new(message, max_depth);
     uint64_t types[TYPE_WORDS];
+    mp_noted_keys noted[MP_CHECK_NOTED];
     mp_check check = check_of(codec, types);
 
     if (self) {
         mp_tape *tape = mp_view_index_tape(self, message);
         bool accepted;
 
+        check.noted = noted;
         tape->checks = &check;
         accepted = mp_tape_finish(tape) == MP_OK && tape->at == tape->size;
         tape->checks = NULL;

@@ -14,15 +14,15 @@ VALUE mp_view_index_new(VALUE message, uint32_t max_depth);
 /* An Index of all of a message, after checking that unpacking it by a codec would not raise; otherwise it raises. */
 VALUE mp_view_index_checked(VALUE message, const mp_codec *codec);
 
-/* Indexes the rest of the message, after which a frozen Index may be shared by Ractors. Raises a DecodeError. */
+/* Indexes the rest of the message. Raises a DecodeError. */
 void mp_view_index_finish(VALUE index, VALUE message);
+
+/* Freezes the Index of a whole message, after which Ractors may share it: using it changes nothing. */
+void mp_view_index_freeze(VALUE index, VALUE message);
 
 bool mp_view_index_whole_p(VALUE index);
 
-/*
- * An element of an array that somebody has looked at: its offset after the n elements before it. Looks that come later
- * start from there.
- */
+/* An element of an array: its offset after the n elements before it. Looks for later ones start from there. */
 typedef struct {
     uint32_t array; /* offset of the first element */
     uint32_t n;
@@ -31,10 +31,13 @@ typedef struct {
 } mp_view_place;
 
 /*
- * The last place in the array that starts at an offset, or the array itself; to be set to a new one. NULL for a frozen
- * Index, which several Ractors may use at the same time. Valid until the next call.
+ * A place at or before the nth element of the array that starts at an offset: the one that was kept last or, of a
+ * frozen Index, one that is never far from it.
  */
-mp_view_place *mp_view_index_place(VALUE index, size_t array);
+mp_view_place mp_view_index_place(VALUE index, size_t array, uint32_t n);
+
+/* Keeps a place in the array that was asked for last. */
+void mp_view_index_keep_place(VALUE index, mp_view_place place);
 
 /* Its tape, over the bytes of the message. Valid while the caller has both objects on its stack. */
 mp_tape *mp_view_index_tape(VALUE index, VALUE message);

@@ -54,16 +54,25 @@ module Manypack
       @steps.include?(ALL)
     end
 
-    # Yields what the path finds in packed bytes, a String, or in a View, in the order of the message: containers as
-    # Views, other values built. Without a block it returns an Enumerator. The options are those of View.new; a View
-    # has its own. Raises a DecodeError where the bytes are not valid.
+    # Yields what the path finds, in the order of the bytes: containers as Views, other values built. Without a block it
+    # returns an Enumerator.
+    #
+    # source:: a message: packed bytes, a String, or a View. Or a stream of messages, which is searched one by one:
+    #          anything with <code>readpartial</code> or <code>read</code>, or an Unpacker with <code>as: :view</code>
+    #
+    # The options are those of View.new, for an io those of Manypack.split; a View and an Unpacker have their own.
+    # Raises a DecodeError where the bytes are not valid, TruncatedError if an io ends inside a message, ArgumentError
+    # for an Unpacker of anything but Views, and TypeError for any other source.
     #
     #   bytes = Manypack.pack([{"id" => 1}, {}, {"id" => 2}])
     #   Manypack::Path.new("$[*].id").each(bytes) { |id| puts id }
+    #
+    #   stream = StringIO.new(Manypack.pack({"id" => 1}) + Manypack.pack({"id" => 2}))
+    #   Manypack::Path.new("$.id").each(stream).to_a #=> [1, 2]
     def each(source, **options, &block)
       return enum_for(:each, source, **options) unless block
 
-      view(source, options).__send__(:search, @steps, &block)
+      each_view(source, options) { |view| view.__send__(:search, @steps, &block) }
       self
     end
 
@@ -79,9 +88,9 @@ module Manypack
     #
     #   Manypack::Path.new("$[*].id").to_a(Manypack.pack([{"id" => 1}, {"id" => 2}])) #=> [1, 2]
     def to_a(source, **options)
-      values = []
-      each(source, **options) { |value| values << value }
-      values
+      found = []
+      each_view(source, options) { |view| found.concat(view.__send__(:search, @steps)) }
+      found
     end
 
     # Returns the path in its shortest form, a String.
@@ -115,11 +124,25 @@ module Manypack
 
     private
 
-    def view(source, options)
-      return View.new(source, **options) unless source.is_a?(View)
-      raise ArgumentError, "a View has its own options" unless options.empty?
+    def each_view(source, options, &block)
+      case source
+      when View, Unpacker
+        raise ArgumentError, "a #{source.class} has its own options" unless options.empty?
 
-      source
+        source.is_a?(View) ? yield(source) : each_view_of(source, &block)
+      else
+        return Manypack.split(source, as: :view, **options, &block) unless source.respond_to?(:to_str)
+
+        yield View.new(source, **options)
+      end
+    end
+
+    def each_view_of(unpacker)
+      unpacker.each do |view|
+        raise ArgumentError, "the Unpacker needs the option as: :view" unless view.is_a?(View)
+
+        yield view
+      end
     end
 
     # A step of a path as text.

@@ -96,19 +96,54 @@ module Manypack
       each(&block)
     end
 
+    # Returns what View#[] finds under each of the keys, or at each index, an Array. Raises what View#[] raises.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"}))
+    #   view.values_at("name", "id", "x") #=> ["Ada", 1, nil]
+    def values_at(*keys)
+      keys.map { |key| self[key] }
+    end
+
+    # Returns an Array of an array's elements, so that Ruby takes it apart as it does an Array:
+    # <code>a, b = view</code>, and the elements of a View that a block with several parameters gets. Raises TypeError
+    # for a View of anything else, which is not taken apart.
+    #
+    #   name, age = Manypack::View.new(Manypack.pack(["Ada", 36]))
+    #   name #=> "Ada"
+    def to_ary
+      raise ::TypeError, "expected an array, got #{type}" unless type == :array
+
+      to_a
+    end
+
+    # Returns a View of the same part of the same message. It is not frozen, even if this one is.
+    #
+    #   Manypack::View.new("\x90").freeze.dup.frozen? #=> false
+    def dup
+      copy
+    end
+
+    # Returns a View of the same part of the same message, frozen if this one is or as +freeze+ says.
+    #
+    #   Manypack::View.new("\x90").freeze.clone.frozen? #=> true
+    def clone(freeze: nil)
+      (freeze.nil? ? frozen? : freeze) ? copy.freeze : copy
+    end
+
     # Returns a Hash of a map's pairs: containers as Views, other values built. Of a key that the map has twice it has
     # the value that View#[] finds. With a block, which a View of an array needs, it is a Hash of the pairs that the
     # block returns. Raises TypeError for a View of anything else.
     #
     #   Manypack::View.new(Manypack.pack({"id" => 1})).to_h #=> {"id" => 1}
     def to_h(&block)
-      return super if block || type != :map
+      return super if block
+      raise ::TypeError, "expected a map, got #{type}" unless type == :map
 
       each_with_object({}) { |(key, value), hash| hash[key] = value if last_key? || !hash.key?(key) }
     end
 
     # Returns the values that the paths find: for each the first value, or nil. A path is a Path, a String such as
-    # "a[0].b", or an Array of keys.
+    # <code>"a[0].b"</code>, a Symbol that names a key, or an Array of keys as View#dig takes them.
     #
     #   view = Manypack::View.new(Manypack.pack({"id" => 1, "user" => {"name" => "Ada"}}))
     #   view.dig_many("$.id", ["user", "name"]) #=> [1, "Ada"]
@@ -116,9 +151,10 @@ module Manypack
       paths.map { |path| path.is_a?(Array) ? dig(*path) : path_of(path).first(self) }
     end
 
-    # Returns an Array of all values that a path finds, a Path or a String such as "a[*].b"; with a block it yields them
-    # instead and returns the View. A Path that is used more than once is better made once. Raises ArgumentError for a
-    # String that is no path, and a DecodeError where the bytes are not valid.
+    # Returns an Array of all values that a path finds; with a block it yields them instead and returns the View. A path
+    # is a Path, a String such as <code>"a[*].b"</code>, a Symbol that names a key, or an Array of the steps of a
+    # Path. A Path that is used more than once is better made once. Raises ArgumentError for a String that is no path,
+    # and a DecodeError where the bytes are not valid.
     #
     #   view = Manypack::View.new(Manypack.pack([{"id" => 1}, {"id" => 2}]))
     #   view.query("$[*].id") #=> [1, 2]
@@ -128,6 +164,19 @@ module Manypack
 
       path.each(self, &block)
       self
+    end
+
+    # Loads the object as a Type, such as a Record. Raises what Type#load raises, with offsets and paths in the whole
+    # message, and TypeError for what is no Type.
+    #
+    #   Point = Struct.new(:x, :y)
+    #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
+    #   view = Manypack::View.new(Manypack.pack({"at" => {"x" => 1.0, "y" => 2.0}}))
+    #   view["at"].as(POINT) #=> #<struct Point x=1.0, y=2.0>
+    def as(type)
+      raise ::TypeError, "expected a Type, got #{type.class}" unless type.is_a?(Type)
+
+      type.__send__(:read, bytes, offset, message, false)
     end
 
     # For pattern matching: the elements of an array. Other Views do not match array patterns.
@@ -153,22 +202,22 @@ module Manypack
       end
     end
 
-    # Returns false for +:deconstruct+ unless it is a View of an array, and for +:deconstruct_keys+ unless of a map,
-    # because pattern matching asks that; otherwise what Object#respond_to? does.
+    # Returns false for +:deconstruct+ and +:to_ary+ unless it is a View of an array, and for +:deconstruct_keys+ unless
+    # of a map, because Ruby asks that before it takes an object apart; otherwise what Object#respond_to? does.
     #
     #   Manypack::View.new("\x90").respond_to?(:deconstruct_keys) #=> false
     def respond_to?(name, include_all = false)
       case name.to_sym
-      when :deconstruct then type == :array
+      when :deconstruct, :to_ary then type == :array
       when :deconstruct_keys then type == :map
       else super
       end
     end
 
     # Returns a View of new bytes in which some values are changed and everything else is copied as it is. The changes
-    # are a Hash of paths and values: a path is a Path without <code>*</code>, or a String such as "a.b" or "a[0].b"; a
-    # value is any object that can be packed, Views included, or REMOVED. A path whose last key or index is not there
-    # adds it at the end of the map or array; REMOVED has no effect on it.
+    # are a Hash of paths and values: a path is a Path without <code>*</code>, or a String such as "a.b" or
+    # <code>"a[0].b"</code>; a value is any object that can be packed, Views included, or REMOVED. A path whose last key
+    # or index is not there adds it at the end of the map or array; REMOVED has no effect on it.
     #
     # Raises ArgumentError for what is no path, and for changes of which one replaces another; KeyError if there is no
     # map or array to change; IndexError for an index beyond the end of an array; MalformedFormatError for a key that

@@ -61,7 +61,8 @@ module Manypack
 
       # What a step leads to, or nil. Refuses a key that its map has twice.
       def follow(container, step)
-        Path.of(step).first(container) if container?(container) && container.__send__(:span, step)
+        span = container.__send__(:span, step) if container?(container)
+        container.__send__(:part, *span.drop(1)) if span
       end
 
       def container?(value)

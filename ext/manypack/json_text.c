@@ -1,0 +1,470 @@
+/*
+ * Manypack::JSONText: packed bytes to JSON and nothing in between. What JSON has not got is an object with one key that
+ * starts with $, and a key that starts with $ itself gets another one in front. lib/manypack/terminal/from_json.rb
+ * turns it around.
+ */
+#include "error.h"
+#include "options.h"
+#include "skip.h"
+#include "timestamp.h"
+#include "utf8.h"
+#include "window.h"
+#include "wire.h"
+
+/* A container that is open: what it still lacks, and whether the next of that is a key with its value. */
+typedef struct {
+    uint64_t left;
+    bool map;
+} frame;
+
+typedef struct {
+    mp_window window;
+    const uint8_t *end; /* of the input */
+    bool pretty, hex;   /* hex: bin as $hex instead of $bin */
+    bool first;         /* the next element is the first of its container */
+    size_t depth;
+    frame frames[MP_PACK_MAX_DEPTH];
+} writer;
+
+static void
+write_text(writer *w, const char *text)
+{
+    mp_out_write(&w->window.out, text, strlen(text));
+}
+
+static void
+write_byte(writer *w, char byte)
+{
+    mp_out_write(&w->window.out, &byte, 1);
+}
+
+static void
+write_newline(writer *w)
+{
+    if (!w->pretty) return;
+    write_byte(w, '\n');
+    for (size_t i = 0; i < w->depth; i++) write_text(w, "  ");
+}
+
+/* --- strings ---------------------------------------------------------------------------------------- */
+
+/* The letter after the backslash for a byte that needs one, 'u' for one that has none, 0 for all others. */
+static char
+escape_of(uint8_t byte)
+{
+    switch (byte) {
+      case '"': return '"';
+      case '\\': return '\\';
+      case '\n': return 'n';
+      case '\r': return 'r';
+      case '\t': return 't';
+      case '\b': return 'b';
+      case '\f': return 'f';
+      default: return byte < 0x20 ? 'u' : 0;
+    }
+}
+
+MP_INLINE bool
+plain_p(uint8_t byte)
+{
+    return byte >= 0x20 && byte != '"' && byte != '\\';
+}
+
+/* The longest escape: \u001f. */
+enum { ESCAPE_MAX = 6 };
+
+static uint8_t *
+put_escaped(uint8_t *to, uint8_t byte)
+{
+    static const char digits[] = "0123456789abcdef";
+    char letter = escape_of(byte);
+
+    *to++ = '\\';
+    *to++ = (uint8_t)letter;
+    if (letter != 'u') return to;
+    *to++ = '0';
+    *to++ = '0';
+    *to++ = (uint8_t)digits[byte >> 4];
+    *to++ = (uint8_t)digits[byte & 15];
+    return to;
+}
+
+/* UTF-8, between quotes. */
+static void
+write_escaped(writer *w, const uint8_t *p, size_t n)
+{
+    const uint8_t *end = p + n;
+
+    while (p < end) {
+        const uint8_t *from = p;
+        while (p < end && plain_p(*p)) p++;
+        mp_out_write(&w->window.out, from, (size_t)(p - from));
+        if (p < end) mp_out_commit(&w->window.out, put_escaped(mp_out_reserve(&w->window.out, ESCAPE_MAX), *p++));
+    }
+}
+
+static void
+write_string(writer *w, const uint8_t *p, size_t n)
+{
+    write_byte(w, '"');
+    write_escaped(w, p, n);
+    write_byte(w, '"');
+}
+
+static void
+write_base64(writer *w, const uint8_t *p, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t *to = mp_out_reserve(&w->window.out, (n + 2) / 3 * 4);
+
+    for (; n >= 3; n -= 3, p += 3) {
+        *to++ = (uint8_t)digits[p[0] >> 2];
+        *to++ = (uint8_t)digits[(p[0] & 3) << 4 | p[1] >> 4];
+        *to++ = (uint8_t)digits[(p[1] & 15) << 2 | p[2] >> 6];
+        *to++ = (uint8_t)digits[p[2] & 63];
+    }
+    if (n) {
+        uint8_t second = n == 2 ? p[1] : 0;
+        *to++ = (uint8_t)digits[p[0] >> 2];
+        *to++ = (uint8_t)digits[(p[0] & 3) << 4 | second >> 4];
+        *to++ = n == 2 ? (uint8_t)digits[(second & 15) << 2] : '=';
+        *to++ = '=';
+    }
+    mp_out_commit(&w->window.out, to);
+}
+
+static void
+write_hex(writer *w, const uint8_t *p, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t *to = mp_out_reserve(&w->window.out, n * 2);
+
+    for (size_t i = 0; i < n; i++) {
+        *to++ = (uint8_t)digits[p[i] >> 4];
+        *to++ = (uint8_t)digits[p[i] & 15];
+    }
+    mp_out_commit(&w->window.out, to);
+}
+
+/* --- what JSON has not got -------------------------------------------------------------------------- */
+
+static void
+write_bytes(writer *w, const char *name, const uint8_t *p, size_t n)
+{
+    write_text(w, name);
+    if (w->hex) write_hex(w, p, n);
+    else write_base64(w, p, n);
+    write_text(w, "\"}");
+}
+
+static void
+write_bin(writer *w, const uint8_t *p, size_t n)
+{
+    write_bytes(w, w->hex ? "{\"$hex\":\"" : "{\"$bin\":\"", p, n);
+}
+
+static void
+write_str(writer *w, const uint8_t *p, size_t n)
+{
+    if (mp_utf8_valid_p(p, n)) {
+        write_string(w, p, n);
+        return;
+    }
+    write_text(w, "{\"$str\":\"");
+    write_base64(w, p, n);
+    write_text(w, "\"}");
+}
+
+/* Days since 1970 as a date of the proleptic Gregorian calendar; the year starts in March, so that leap days end it. */
+static void
+write_date(writer *w, int64_t days)
+{
+    char text[48];
+    int64_t since = days + 719468, era = (since >= 0 ? since : since - 146096) / 146097;
+    int64_t of_era = since - era * 146097;
+    int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t from_march = (5 * of_year + 2) / 153, month = from_march < 10 ? from_march + 3 : from_march - 9;
+    int64_t year = year_of_era + era * 400 + (month <= 2);
+
+    snprintf(text, sizeof(text), "%04d-%02d-%02d", (int)year, (int)month,
+             (int)(of_year - (153 * from_march + 2) / 5 + 1));
+    write_text(w, text);
+}
+
+static void
+write_timestamp(writer *w, mp_timestamp timestamp)
+{
+    int64_t second = timestamp.sec % 86400, days = timestamp.sec / 86400;
+    char text[48];
+
+    if (second < 0) {
+        second += 86400;
+        days--;
+    }
+    write_text(w, "{\"$timestamp\":\"");
+    write_date(w, days);
+    snprintf(text, sizeof(text), "T%02d:%02d:%02d", (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60));
+    write_text(w, text);
+    if (timestamp.nsec) {
+        snprintf(text, sizeof(text), ".%09u", (unsigned)timestamp.nsec);
+        write_text(w, text);
+        while (w->window.out.pos[-1] == '0') w->window.out.pos--;
+    }
+    write_text(w, "Z\"}");
+}
+
+static void
+write_ext(writer *w, int type, const uint8_t *p, size_t n)
+{
+    char text[48];
+    mp_timestamp timestamp;
+
+    if (type == MP_TIMESTAMP_TYPE && mp_timestamp_read(p, n, &timestamp) == MP_OK &&
+        mp_timestamp_check_range(timestamp) == MP_OK) {
+        write_timestamp(w, timestamp);
+        return;
+    }
+    snprintf(text, sizeof(text), "{\"$ext\":[%d,\"", type);
+    write_text(w, text);
+    write_base64(w, p, n);
+    write_text(w, "\"]}");
+}
+
+/* --- numbers ---------------------------------------------------------------------------------------- */
+
+/* As Ruby writes it: the shortest that reads back as the same. */
+static void
+write_float(writer *w, double value, bool key)
+{
+    VALUE text;
+
+    if (value == value && value - value == 0) {
+        text = rb_obj_as_string(DBL2NUM(value));
+        mp_out_write(&w->window.out, RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
+        RB_GC_GUARD(text);
+        return;
+    }
+    if (!key) write_text(w, "{\"$float\":\"");
+    write_text(w, value != value ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    if (!key) write_text(w, "\"}");
+}
+
+static void
+write_integer(writer *w, uint64_t magnitude, bool negative)
+{
+    char text[21], *p = text + sizeof(text);
+
+    do {
+        *--p = (char)('0' + magnitude % 10);
+        magnitude /= 10;
+    } while (magnitude);
+    if (negative) *--p = '-';
+    mp_out_write(&w->window.out, p, (size_t)(text + sizeof(text) - p));
+}
+
+static void
+write_sint(writer *w, int64_t value)
+{
+    write_integer(w, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
+}
+
+/* --- objects ---------------------------------------------------------------------------------------- */
+
+/* Everything but a container, a str and bytes; false if it is one of those. The head is there. */
+static bool
+write_simple(writer *w, const uint8_t *p, mp_kind kind, bool key)
+{
+    mp_wire_row row = MP_WIRE[*p];
+
+    switch (kind) {
+      case MP_NIL: write_text(w, "null"); return true;
+      case MP_TRUE: write_text(w, "true"); return true;
+      case MP_FALSE: write_text(w, "false"); return true;
+      case MP_FIXINT:
+      case MP_INT: write_sint(w, mp_row_sint(p, row)); return true;
+      case MP_UINT: write_integer(w, mp_row_uint(p, row), false); return true;
+      case MP_FLOAT32:
+      case MP_FLOAT64: write_float(w, mp_row_real(p, row), key); return true;
+      default: return false;
+    }
+}
+
+/* The head at p with all of its payload. */
+static mp_status
+read_head(const writer *w, const uint8_t *p, mp_head *head)
+{
+    mp_status status = mp_head_read(p, w->end, head);
+
+    if (status != MP_OK) return status;
+    return mp_payload_present_p(head->payload, mp_payload_size(head), w->end) ? MP_OK : MP_E_TRUNCATED;
+}
+
+/* Sets *p to the end of the object, or to the head to blame. */
+static mp_status
+pass(const writer *w, const uint8_t **p)
+{
+    uint64_t left[MP_PACK_MAX_DEPTH];
+    mp_walk walk;
+
+    mp_walk_init(&walk, left, MP_PACK_MAX_DEPTH);
+    return mp_skip(&walk, p, w->end);
+}
+
+/* A key that is no text: what it is as JSON where that is one word, otherwise how it is packed. */
+static mp_status
+write_other_key(writer *w, const uint8_t **p, mp_kind kind)
+{
+    const uint8_t *from = *p;
+    mp_status status = pass(w, p);
+
+    if (status != MP_OK) return status;
+    write_text(w, "\"$");
+    if (!write_simple(w, from, kind, true)) {
+        write_text(w, "msgpack:");
+        write_base64(w, from, (size_t)(*p - from));
+    }
+    write_byte(w, '"');
+    return MP_OK;
+}
+
+static mp_status
+write_key(writer *w, const uint8_t **p)
+{
+    mp_head head;
+    mp_status status = read_head(w, *p, &head);
+
+    if (status != MP_OK) return status;
+    if (head.kind == MP_STR && mp_utf8_valid_p(head.payload, head.n)) {
+        write_byte(w, '"');
+        if (head.n && *head.payload == '$') write_byte(w, '$');
+        write_escaped(w, head.payload, head.n);
+        write_byte(w, '"');
+        *p = head.payload + head.n;
+    } else {
+        status = write_other_key(w, p, head.kind);
+    }
+    write_text(w, w->pretty ? ": " : ":");
+    return status;
+}
+
+static mp_status
+open_container(writer *w, const mp_head *head)
+{
+    bool map = head->kind == MP_MAP;
+
+    if (!head->n) {
+        write_text(w, map ? "{}" : "[]");
+        return MP_OK;
+    }
+    if (w->depth == MP_PACK_MAX_DEPTH) return MP_E_DEPTH;
+    write_byte(w, map ? '{' : '[');
+    w->frames[w->depth++] = (frame){.left = head->n, .map = map};
+    w->first = true;
+    return MP_OK;
+}
+
+static mp_status
+write_value(writer *w, const uint8_t **p)
+{
+    mp_head head;
+    mp_status status = read_head(w, *p, &head);
+
+    if (status != MP_OK) return status;
+    switch (head.kind) {
+      case MP_MAP:
+      case MP_ARRAY: status = open_container(w, &head); break;
+      case MP_STR: write_str(w, head.payload, head.n); break;
+      case MP_BIN: write_bin(w, head.payload, head.n); break;
+      case MP_EXT: write_ext(w, head.ext_type, head.payload, head.n); break;
+      default: write_simple(w, *p, head.kind, false);
+    }
+    if (status == MP_OK) *p = head.payload + mp_payload_size(&head);
+    return status;
+}
+
+static void
+close_containers(writer *w)
+{
+    while (w->depth && !w->frames[w->depth - 1].left) {
+        bool map = w->frames[--w->depth].map;
+        write_newline(w);
+        write_byte(w, map ? '}' : ']');
+    }
+}
+
+/* The next value of the innermost container, with its key and what parts it from the one before. */
+static mp_status
+write_element(writer *w, const uint8_t **p)
+{
+    frame *inner = &w->frames[w->depth - 1];
+    mp_status status;
+
+    inner->left--;
+    if (!w->first) write_byte(w, ',');
+    w->first = false;
+    write_newline(w);
+    if (inner->map) {
+        status = write_key(w, p);
+        if (status != MP_OK) return status;
+    }
+    return write_value(w, p);
+}
+
+/* One object and a newline. On any status but MP_OK, *p is at the head to blame. */
+static mp_status
+write_line(writer *w, const uint8_t **p)
+{
+    mp_status status = write_value(w, p);
+
+    while (status == MP_OK && w->depth) {
+        status = write_element(w, p);
+        if (status == MP_OK) close_containers(w);
+    }
+    write_byte(w, '\n');
+    return status;
+}
+
+/*
+ * call-seq: JSONText.generate(bytes, start, size, pretty, hex) -> String
+ *
+ * The JSON of the objects in a part of a String, with a newline after each. hex says bin in hexadecimal digits instead
+ * of base64. Raises a DecodeError, whose offset counts from start.
+ */
+static VALUE
+rb_generate(VALUE self, VALUE bytes, VALUE start, VALUE size, VALUE pretty, VALUE hex)
+{
+    size_t from = NUM2SIZET(start), length = NUM2SIZET(size), whole;
+    const uint8_t *base, *p;
+    VALUE text;
+    writer w;
+
+    StringValue(bytes);
+    whole = (size_t)RSTRING_LEN(bytes);
+    if (from > whole || length > whole - from) rb_raise(rb_eRangeError, "no such part of the String");
+    bytes = rb_str_new_frozen(bytes);
+    base = p = (const uint8_t *)RSTRING_PTR(bytes) + from;
+    w.end = p + length;
+    w.pretty = RTEST(pretty);
+    w.hex = RTEST(hex);
+    w.depth = 0;
+    w.first = false;
+    mp_window_init_result(&w.window, length + length / 2);
+    while (p < w.end) {
+        mp_status status = write_line(&w, &p);
+        if (status != MP_OK) mp_raise_status(status, mp_blame_of(base, p, w.end, 0));
+    }
+    RB_GC_GUARD(bytes);
+    text = mp_window_result(&w.window);
+    RB_GC_GUARD(w.window.string);
+    return rb_enc_associate_index(text, mp_utf8_index);
+}
+
+void
+Init_manypack_json_text(void)
+{
+    VALUE mJSONText = rb_define_module_under(mp_mManypack, "JSONText");
+
+    rb_define_singleton_method(mJSONText, "generate", rb_generate, 5);
+    rb_funcall(mp_mManypack, rb_intern("private_constant"), 1, ID2SYM(rb_intern("JSONText")));
+}
