@@ -245,6 +245,29 @@ class ParallelProcessesTest < Minitest::Test
     end
   end
 
+  def test_a_pipe_ends_although_workers_inherit_a_writing_end_that_no_io_object_has
+    reader, writer = IO.pipe
+    number = IO.sysopen("/dev/fd/#{writer.fileno}", "w")
+    writer.write("\x01")
+    seen = Timeout.timeout(10) do
+      Parallel.each(reader, map: ->(n) { n }, processes: 2).map { |n| [writer, IO.for_fd(number)].each(&:close) && n }
+    end
+    assert_equal [1], seen
+  ensure
+    reader.close
+  end
+
+  # Otherwise the collector would close what the work opens under that number.
+  def test_no_two_objects_of_a_worker_own_the_same_file
+    reader, writer = IO.pipe
+    writer.write("\x01")
+    owned = ->(io) { (io.fileno if io.autoclose?) rescue nil } # rubocop:disable Style/RescueModifier -- it is closed
+    owners = ->(_) { ObjectSpace.each_object(IO).filter_map(&owned).tally.values.max }
+    assert_equal [1], Parallel.each(reader, map: owners, processes: 1).map { |most| most.tap { writer.close } }
+  ensure
+    [reader, writer].each(&:close)
+  end
+
   # A program that was started meanwhile may have inherited the other end of a worker's pipe.
   def test_a_worker_that_dies_and_whose_pipe_does_not_end
     holders = []

@@ -111,7 +111,7 @@ class ParallelThreadsTest < Minitest::Test
   # It waits for them as ever.
   def test_ractors_are_done_when_the_listener_is_killed_while_they_work
     started = now
-    error = failure { Parallel.each(pack(0) + pack(0.5), ractors: 2, map: ->(s) { sleep(s) && s }) { |s| kill(parallels_threads) if s.zero? } }
+    error = failure { Parallel.each(pack(0.1) + pack(0.5), ractors: 2, map: ->(s) { sleep(s) && s }) { |s| kill(parallels_threads) if s < 0.5 } }
     assert_instance_of ThreadError, error
     assert_equal 1, Ractor.count
     assert_operator now - started, :>=, 0.4

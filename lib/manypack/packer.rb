@@ -5,6 +5,40 @@
 #++
 module Manypack
   class Packer
+    # Yields a Packer that writes to a file, then writes what is left and closes the file, whatever the block raises.
+    # Returns the result of the block.
+    #
+    # path:: of the file; if its name ends in .gz, it is compressed by Ruby's zlib
+    # append:: true to add to a file, which is read to its end first: if it ends inside an object, as after a crash,
+    #          TruncatedError says by +start+ where that object begins (default false: a new file)
+    # codec:: a Codec with the ext types (default: that of DefaultFactory)
+    #
+    # The other options are those of Manypack.pack except +canonical+. Packer#flush has everything reach the operating
+    # system, unless the file is compressed.
+    #
+    # Raises ArgumentError without a block, for a name that ends in .zst, and for unknown options; RangeError or
+    # TypeError for invalid ones; what File.open raises; LoadError if there is no zlib; and with +append+ a DecodeError
+    # if the file is not a stream of whole objects.
+    #
+    #   Manypack::Packer.open("events.msgpack") { |packer| packer.write({"id" => 1}) }
+    #   Manypack::Packer.open("events.msgpack", append: true) { |packer| packer.write({"id" => 2}) }
+    #   Manypack.foreach("events.msgpack").to_a #=> [{"id" => 1}, {"id" => 2}]
+    def self.open(path, append: false, codec: DefaultFactory.codec, **options)
+      raise ArgumentError, "no block given" unless block_given?
+
+      codec = Arguments.codec(codec, options, :append)
+      codec.packer # refuses some options; the file that is there must survive that
+      Files.check_whole(path) if append && File.exist?(path)
+      Files.write(path, append) do |io|
+        packer = codec.packer(io)
+        begin
+          yield packer
+        ensure
+          packer.flush
+        end
+      end
+    end
+
     # Registers an ext type with this Packer alone and returns nil; see Factory#register_type for more.
     #
     # type:: an Integer, -128 to 127

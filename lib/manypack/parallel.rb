@@ -21,6 +21,8 @@ module Manypack
   # ordered:: true for results in the order of the messages, false for results as they are done (default true)
   # codec:: a Codec to unpack with, and for +filter+ to pack with (default: one with the types of DefaultFactory)
   # factory:: a Factory, instead of a codec
+  # as:: :view for Views instead of objects, or anything with <code>load(bytes)</code>, as for Unpacker.new; for Ractors
+  #      it has to be shareable
   #
   # Any other option raises ArgumentError, and so do ractors and processes together.
   #
@@ -56,7 +58,7 @@ module Manypack
 
     private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
 
-    OPTIONS = [:ractors, :processes, :ordered, :codec, :factory, *Arguments::CODEC_OPTIONS].freeze
+    OPTIONS = [:ractors, :processes, :ordered, :codec, :factory, :as, *Arguments::CODEC_OPTIONS].freeze
     private_constant :OPTIONS
 
     # Runs the block in a worker for each message, and returns an Array of its results. The source and the options are

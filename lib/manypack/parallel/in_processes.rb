@@ -13,7 +13,7 @@ module Manypack
     # The workers are forked when the run starts, so they have everything that the caller has. A String source and a
     # file are among that: workers take their batches from there. Other bytes are sent to them.
     class InProcesses < InWorkers
-      def initialize(source, work, codec, options, packs, size, ordered)
+      def initialize(source, work, codec, options, as, packs, size, ordered)
         unless Process.respond_to?(:fork)
           raise NotImplementedError, "processes: needs fork, which #{RUBY_PLATFORM} does not have; use ractors:"
         end
@@ -22,6 +22,7 @@ module Manypack
         super(source, codec, size, ordered)
         @codec = codec
         @work = work
+        @as = as
         @results = packs ? nil : Results.new(codec)
       end
 
@@ -29,7 +30,9 @@ module Manypack
 
       def start_pool
         @pool = ProcessPool.new(@events, @source)
-        @pool.start(@size) { |jobs, outcomes| ProcessLoop.new(@work, @codec, @results, @source).run(jobs, outcomes) }
+        @pool.start(@size) do |jobs, outcomes|
+          ProcessLoop.new(@work, @codec, @as, @results, @source).run(jobs, outcomes)
+        end
       end
 
       def stop_pool

@@ -9,15 +9,16 @@ require_relative "ruby_bug_22072"
 module Manypack
   module Parallel
     class InRactors < InWorkers
-      def initialize(source, work, codec, options, packs, size, ordered)
+      def initialize(source, work, codec, options, as, packs, size, ordered)
         Isolation.check_codec(codec) if codec
+        Work.check_shareable(as)
         codec = codec ? codec.with(**options) : Codec.new(options)
         super(source, codec, size, ordered)
         # DefaultFactory's types may have handlers that are the main Ractor's. Then each Ractor makes a codec of its
         # own from the options, which refuses only messages that need those handlers.
         codec = options unless Ractor.shareable?(codec)
         @stop = Stop.new
-        @setup = Ractor.make_shareable([Work.shareable(work), codec, @stop, packs])
+        @setup = Ractor.make_shareable([Work.shareable(work), codec, @stop, as, packs])
       end
 
       private

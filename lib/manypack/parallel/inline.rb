@@ -21,10 +21,10 @@ module Manypack
         def to_a = []
       end
 
-      def initialize(source, work, codec, options, packs)
+      def initialize(source, work, codec, options, as, packs)
         codec = codec ? codec.with(**options) : Codec.new(options)
         super(source, codec)
-        @worker = Worker.new(work, codec, Stop.new, packs)
+        @worker = Worker.new(work, codec, Stop.new, as, packs)
         @packs = packs
       end
 

@@ -11,10 +11,11 @@ module Manypack
     class ProcessLoop
       # @param work [#call]
       # @param codec [Codec] of the messages
+      # @param as [:view, #load, nil]
       # @param results [Results, nil] nil for filter
       # @param source [Source] finds the bytes of a batch
-      def initialize(work, codec, results, source)
-        @worker = Worker.new(work, codec, Stop.new, true)
+      def initialize(work, codec, as, results, source)
+        @worker = Worker.new(work, codec, Stop.new, as, true)
         @results = results
         @source = source
       end

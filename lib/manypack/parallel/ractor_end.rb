@@ -9,8 +9,15 @@ module Manypack
 
       # Waits until a Ractor that returned, or is about to, has ended.
       def await(ractor)
-        ractor.join if ractor.respond_to?(:join)
+        join(ractor) if ractor.respond_to?(:join)
         10_000.times { reached?(ractor) ? break : sleep(0.0001) }
+      end
+
+      # An exception that ended the Ractor is reported elsewhere: it comes with its value.
+      def join(ractor)
+        ractor.join
+      rescue Ractor::Error
+        nil
       end
 
       # @return [Boolean]

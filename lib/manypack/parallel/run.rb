@@ -33,17 +33,19 @@ module Manypack
 
       # @param work [#call, nil] see Work.of
       # @return [Run]
-      def self.of(source, work, ordered: true, codec: nil, factory: nil, packs: false, **options)
+      def self.of(source, work, ordered: true, codec: nil, factory: nil, as: nil, packs: false, **options)
         work = Work.of(work)
         workers, count = take_workers(options)
         raise ArgumentError, "give codec or factory, not both" if codec && factory
 
+        Unpacker.new(as: as) # raises TypeError here and not in a worker
+        Arguments.check_codec(codec) if codec
         codec ||= factory.codec if factory
         # The objects themselves have to be unpacked here, wherever else they are.
         count = 0 if workers == :processes && work.is_a?(Work::Identity)
-        return Inline.new(source, work, codec, options, packs) if count.zero?
+        return Inline.new(source, work, codec, options, as, packs) if count.zero?
 
-        WORKERS.fetch(workers).new(source, work, codec, options, packs, count, ordered)
+        WORKERS.fetch(workers).new(source, work, codec, options, as, packs, count, ordered)
       end
 
       # Takes the option that says what the workers are out of the others, and returns it with their number.

@@ -76,8 +76,8 @@ module Manypack
         def forked
           return unless @io.is_a?(IO) && @io.stat.pipe?
 
-          pipe = @io.stat.ino
-          ObjectSpace.each_object(IO) { |io| let_go(io, pipe) }
+          pipe = @io.stat
+          open_files.each { |number| let_go(number, pipe) }
         end
 
         # The class of the io.
@@ -85,11 +85,29 @@ module Manypack
 
         private
 
+        # By their numbers. The IO objects are not all: what a Thread of the parent was closing when it forked is open
+        # here, although its IO says that it is closed. And not every system has all numbers in a folder.
+        def open_files
+          numbers = ObjectSpace.each_object(IO).filter_map { |io| number_of(io) }
+          numbers |= Dir.children("/dev/fd").map(&:to_i) if File.directory?("/dev/fd")
+          numbers
+        end
+
+        def number_of(io)
+          io.fileno
+        rescue IOError
+          nil # it is closed
+        end
+
         # IO#close would write what the parent has not written yet.
-        def let_go(io, pipe)
-          IO.for_fd(io.fileno, "w", autoclose: false).reopen(File::NULL, "w") if io.stat.ino == pipe
-        rescue SystemCallError, IOError
-          nil # it is for reading, or closed
+        def let_go(number, pipe)
+          io = IO.for_fd(number, "w", autoclose: false)
+          return unless [io.stat.dev, io.stat.ino] == [pipe.dev, pipe.ino]
+
+          io.reopen(File::NULL, "w")
+          io.autoclose = false # reopen forgets it
+        rescue SystemCallError, ArgumentError
+          nil # it is open for reading only, was that of the folder itself, or is reserved by Ruby
         end
       end
 

@@ -42,10 +42,16 @@ module Manypack
         elsif work.is_a?(Proc) then of_proc(work)
         elsif work.is_a?(Method) && Ractor.shareable?(work.receiver)
           Ractor.make_shareable(MethodCall.new(work.receiver, work.name))
-        else
-          raise Ractor::IsolationError,
-                "#{work.inspect} cannot be shared between Ractors: Ractor.make_shareable can help"
+        else check_shareable(work)
         end
+      end
+
+      # @raise [Ractor::IsolationError] for an object that Ractors cannot share
+      def check_shareable(object)
+        return if Ractor.shareable?(object)
+
+        raise Ractor::IsolationError,
+              "#{object.inspect} cannot be shared between Ractors: Ractor.make_shareable can help"
       end
 
       def of_proc(block)

@@ -4,6 +4,7 @@
 
 require_relative "error"
 require_relative "ractor_end"
+require_relative "sliced_batch"
 
 module Manypack
   module Parallel
@@ -64,11 +65,13 @@ module Manypack
       # @param work [#call]
       # @param codec [Codec, Hash] a Hash has options for one
       # @param stop [Stop]
+      # @param as [:view, #load, nil] what messages are loaded by, instead of the codec
       # @param packs [Boolean] whether the results of a batch are those of Packed
-      def initialize(work, codec, stop, packs)
+      def initialize(work, codec, stop, as, packs)
         @work = work
         @codec = codec.is_a?(Codec) ? codec : Codec.new(codec)
         @stop = stop
+        @as = as
         @packs = packs
       end
 
@@ -80,7 +83,7 @@ module Manypack
       # @param results [#<<, #to_a] unless packs, an error that its << raises is no Failure: it is raised here
       # @return [Array] the results of all messages, or of those before a Failure; the Failure or nil; how many messages
       def run(bytes, start, size, index, offset, results = @packs ? packed : [])
-        batch = Batch.new(bytes, start, size, offset, @codec, @stop)
+        batch = batch_of(bytes, start, size, offset)
         stage = :unpack
         batch.each do |object|
           stage = :work
@@ -93,6 +96,7 @@ module Manypack
       rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error as it is
         raise if stage == :result
 
+        e.path if e.is_a?(DecodeError) # found here, so that the bytes of the message need not cross with the error
         offset = stage == :unpack && e.is_a?(DecodeError) ? e.offset : batch.offset
         [results.to_a, Failure.new(e, index + batch.passed, offset), batch.passed]
       end
@@ -110,6 +114,12 @@ module Manypack
       end
 
       private
+
+      def batch_of(*batch)
+        return Batch.new(*batch, @codec, @stop) unless @as
+
+        SlicedBatch.new(*batch, @codec, @stop, @as)
+      end
 
       def packed
         canonical = @codec.__send__(:changed_options)[:canonical]

@@ -1,30 +1,35 @@
 # frozen_string_literal: true
 
-# How a pool hears from its Ractors on Ruby 4.0 and later: by a Ractor::Port.
+# How a pool hears from its Ractors on Ruby 4.0 and later: by a Ractor::Port for each of them.
 module Manypack
   module Parallel
     class RactorPool
       class Transport
         def initialize
-          @port = Ractor::Port.new
-          @running = 0
+          @indices = {}.compare_by_identity # of the Ractors that have not ended, by their ports
         end
 
+        # The port gets outcomes, and when the Ractor has ended, a Symbol from Ruby. An ensure clause of the Ractor
+        # could not say so in every case: Ruby 4.1 may skip it if the stack overflows while an outcome is copied.
         def start_ractor(index, setup)
-          ractor = Ractor.new(@port, index, setup) do |port, own_index, worker_setup|
-            RactorLoop.run(worker_setup) { |outcome| port.send([own_index, outcome]) }
-          ensure
-            port.send([own_index, nil])
+          port = Ractor::Port.new
+          ractor = Ractor.new(port, setup) do |outcomes, worker_setup|
+            RactorLoop.run(worker_setup) { |outcome| outcomes.send(outcome) }
           end
-          @running += 1
+          ractor.monitor(port)
+          @indices[port] = index
           ractor
         end
 
         def each_message
-          while @running > 0
-            index, outcome = @port.receive
-            @running -= 1 unless outcome
-            yield index, outcome
+          until @indices.empty?
+            port, outcome = Ractor.select(*@indices.keys)
+            if outcome.is_a?(Symbol)
+              port.close
+              yield @indices.delete(port), nil
+            else
+              yield @indices[port], outcome
+            end
           end
         end
 
@@ -33,7 +38,7 @@ module Manypack
         end
 
         def close
-          @port.close
+          @indices.each_key(&:close)
         end
       end
       private_constant :Transport

@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+#--
+# Streams of whole messages: sliced, and in files, which may be compressed.
+#++
+require_relative "files/compressed"
+
+module Manypack
+  # Yields each message of a stream as its bytes, a frozen String, without building anything, and returns nil. Without a
+  # block it returns an Enumerator. Memory holds one message and what was read of the next ones.
+  #
+  # source:: a String of packed messages, or anything with <code>readpartial</code> or <code>read</code>, such as a File
+  # as:: :view to yield Views, or anything with <code>load(bytes)</code>, to yield what that returns
+  # codec:: a Codec for its options, and for the ext types of Views (default: that of DefaultFactory)
+  #
+  # The other options are those of Manypack.unpack. Limits apply to each message; only Views use the rest.
+  #
+  # Raises TruncatedError, whose +start+ is the end of the last whole message, if the source ends inside a message;
+  # other DecodeErrors where it is not MessagePack; TypeError for an unsuitable source; and RangeError, TypeError or
+  # ArgumentError for invalid or unknown options.
+  #
+  #   Manypack.split("\x01\x92\x02\x03").to_a #=> ["\x01", "\x92\x02\x03"]
+  #   Manypack.split("\x91\x01\x91\x02", as: :view).map { |view| view[0] } #=> [1, 2]
+  def self.split(source, as: nil, **options, &block)
+    return enum_for(:split, source, as: as, **options) unless block
+
+    string = source.respond_to?(:to_str)
+    raise ::TypeError, "expected a String or an IO, got nil" if source.nil?
+
+    unpacker = Files.unpacker(string ? nil : source, as: as || Files::Bytes, **options)
+    unpacker.feed(source) if string
+    unpacker.each(strict: true, &block)
+  end
+
+  # Unpacks the only object in a file, and returns it. A file whose name ends in .gz or .zst is decompressed, as by
+  # Manypack.foreach.
+  #
+  # codec:: a Codec with the ext types (default: that of DefaultFactory)
+  #
+  # The other options are those of Manypack.unpack.
+  #
+  # Raises the errors of Manypack.unpack, what File.open raises, and for compressed files what Manypack.foreach raises.
+  #
+  #   File.binwrite("config.msgpack", Manypack.pack({"port" => 80}))
+  #   Manypack.load_file("config.msgpack", symbolize_keys: true) #=> {port: 80}
+  def self.load_file(path, codec: DefaultFactory.codec, **options)
+    codec = Arguments.codec(codec, options)
+    Files.read(path) { |io| codec.unpack(io) }
+  end
+
+  # Yields each object in a file and returns nil. Without a block it returns an Enumerator, which opens the file each
+  # time. Memory holds one object and a little of the file.
+  #
+  # A file whose name ends in .gz is decompressed by Ruby's zlib, one whose name ends in .zst by the gem zstd-ruby. The
+  # name decides, because a MessagePack stream may begin with any bytes.
+  #
+  # as:: :view to yield Views, or anything with <code>load(bytes)</code>, to yield what that returns for each message
+  # codec:: a Codec with the ext types (default: that of DefaultFactory)
+  #
+  # The other options are those of Manypack.unpack; limits apply to each object.
+  #
+  # Raises TruncatedError, whose +start+ is the end of the last whole object, if the file ends inside an object; other
+  # DecodeErrors; what File.open raises; RangeError, TypeError or ArgumentError for invalid or unknown options; and for
+  # compressed files LoadError, with the line for the Gemfile, if the library is missing, and the library's errors. Only
+  # zlib notices where a compressed file was cut.
+  #
+  #   File.binwrite("events.msgpack", "\x01\x02\x03")
+  #   Manypack.foreach("events.msgpack").sum #=> 6
+  def self.foreach(path, **options, &block)
+    return enum_for(:foreach, path, **options) unless block
+
+    Files.read(path) { |io| Files.unpacker(io, **options).each(strict: true, &block) }
+  end
+
+  # Files by their names, and the Unpackers over them.
+  module Files # :nodoc:
+    # Loads a message as its bytes.
+    module Bytes
+      def self.load(bytes) = bytes
+    end
+
+    # Deeper than any Packer writes: for files that are not unpacked.
+    MAX_DEPTH = 100_000
+
+    # Raises ArgumentError for options of anything else, such as a Buffer, and TypeError for what is no Codec.
+    def self.unpacker(io, codec: DefaultFactory.codec, **options)
+      Arguments.check_options(options, [:codec, :as, *Arguments::CODEC_OPTIONS])
+      Arguments.check_codec(codec)
+      codec.unpacker(io, options)
+    end
+
+    # Yields an io with the bytes of a file, decompressed.
+    def self.read(path, &block)
+      File.open(path, "rb") { |file| decompress(file, path, &block) }
+    end
+
+    # Yields the open file, or an io that decompresses it if the name says that it is compressed.
+    def self.decompress(file, path)
+      compressed = Compressed.reader(path) or return yield(file)
+      reader = compressed.new(file)
+      begin
+        yield reader
+      ensure
+        reader.close
+      end
+    end
+
+    # Yields an io that writes to a file, compressed if its name says so. The operating system has at once what is
+    # written, unless that is compressed.
+    def self.write(path, append)
+      compressed = Compressed.writer(path)
+      File.open(path, append ? "ab" : "wb") do |file|
+        file.sync = true
+        next yield(file) unless compressed
+
+        writer = compressed.new(file)
+        begin
+          yield writer
+        ensure
+          writer.finish
+        end
+      end
+    end
+
+    # Raises TruncatedError unless a file ends where a message does, and other DecodeErrors unless it has only messages.
+    def self.check_whole(path)
+      read(path) do |io|
+        unpacker = Unpacker.new(io, max_depth: MAX_DEPTH)
+        loop { unpacker.skip }
+      rescue TruncatedError
+        raise if unpacker.pending?
+      end
+    end
+  end
+  private_constant :Files
+end

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+#--
+# Compressed files, by libraries that are loaded when a file needs them.
+#++
+module Manypack
+  module Files # :nodoc:
+    # Which class reads or writes a file, by its name; nil for one that is not compressed.
+    module Compressed
+      def self.reader(path)
+        case File.extname(path)
+        when ".gz" then Gzip.tap { load_library("zlib") }
+        when ".zst" then Zstandard.tap { load_library("zstd-ruby") }
+        end
+      end
+
+      # Raises ArgumentError for what can only be read.
+      def self.writer(path)
+        case File.extname(path)
+        when ".gz" then load_library("zlib").then { ::Zlib::GzipWriter }
+        when ".zst" then raise ArgumentError, "a .zst file can be read, but not written: #{path}"
+        end
+      end
+
+      def self.load_library(name)
+        Library.load(name, user: "a compressed file")
+      end
+      private_class_method :load_library
+    end
+
+    # Reads a gzip file, with all its members: whoever appends to one adds a member.
+    class Gzip
+      # Bytes that are decompressed at once. They are few because a thousand times as many may come out.
+      PIECE = 1 << 10
+
+      # For Inflate: no other format.
+      GZIP = 16
+
+      def initialize(file)
+        @file = file
+        @inflate = ::Zlib::Inflate.new(::Zlib::MAX_WBITS + GZIP)
+      end
+
+      # As many bytes as come out of a piece, whatever the size asked for.
+      def readpartial(_size)
+        bytes = +""
+        decompress(@file.readpartial(PIECE), bytes) while bytes.empty?
+        bytes
+      rescue EOFError
+        raise if @inflate.total_in.zero?
+
+        raise ::Zlib::GzipFile::Error, "unexpected end of file"
+      end
+
+      # Leaves the file open.
+      def close
+        @inflate.reset # otherwise Ruby warns of data that nobody read
+        @inflate.close
+      end
+
+      private
+
+      def decompress(piece, into)
+        until piece.empty?
+          before = @inflate.total_in
+          into << @inflate.inflate(piece)
+          break unless @inflate.finished?
+
+          piece = piece.byteslice(@inflate.total_in - before..)
+          @inflate.reset
+        end
+      end
+    end
+
+    # Reads a Zstandard file by the gem zstd-ruby. It does not notice where a file was cut.
+    class Zstandard
+      PIECE = 1 << 16
+
+      def initialize(file)
+        @file = file
+        @stream = ::Zstd::StreamingDecompress.new
+        @piece = ""
+      end
+
+      # As many bytes as the library puts out at once, whatever the size asked for.
+      def readpartial(_size)
+        loop do
+          bytes, used = @stream.decompress_with_pos(@piece) # an empty piece, too, has it put out what it held back
+          @piece = @piece.byteslice(used..)
+          return bytes unless bytes.empty?
+
+          @piece = @file.readpartial(PIECE) if @piece.empty?
+        end
+      end
+
+      def close; end
+    end
+  end
+end
