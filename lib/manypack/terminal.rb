@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+# The program `manypack`: finds the command, and turns what it raises into a message and an exit code.
+require_relative "../manypack"
+
+module Manypack
+  module Terminal
+    # Exit codes.
+    FINE = 0
+    INVALID = 1 # input that is invalid, or differs
+    USAGE = 2
+    IO_FAILED = 74
+
+    # The class of each command, which lies in a file of its own, and what it does.
+    COMMANDS = {
+      "cat" => ["Cat", "show messages as JSON, YAML, Ruby or MessagePack"],
+      "pack" => ["Pack", "make messages from JSON, YAML or CSV"],
+      "inspect" => ["Inspect", "show what each byte means"],
+      "validate" => ["Validate", "check messages without building them"],
+      "stat" => ["Stat", "count types, bytes by path, depths and sizes"],
+      "filter" => ["Filter", "keep or change messages by Ruby code or by a field"],
+      "count" => ["Count", "count messages"],
+      "slice" => ["Slice", "take some messages, by number, size or a field's value"],
+      "split" => ["Split", "write files of some messages each"],
+      "concat" => ["Concat", "write the whole messages of several files one after the other"],
+      "diff" => ["Diff", "compare two streams by path"],
+      "canon" => ["Canon", "write the canonical form, or check for it"],
+      "schema" => ["Schema", "infer the shape of messages, as a Record"],
+      "completion" => ["Completion", "write the completion of a shell"]
+    }.freeze
+
+    # What the user typed cannot be done.
+    class UsageError < StandardError; end
+
+    # The reader of our output wants no more of it.
+    class ClosedPipe < StandardError; end
+
+    autoload :Output, File.join(__dir__, "terminal/output")
+    autoload :Input, File.join(__dir__, "terminal/input")
+    autoload :Decompressed, File.join(__dir__, "terminal/decompressed")
+    autoload :Fault, File.join(__dir__, "terminal/fault")
+    autoload :Command, File.join(__dir__, "terminal/command")
+    autoload :Heads, File.join(__dir__, "terminal/heads")
+    autoload :FromJSON, File.join(__dir__, "terminal/from_json")
+    autoload :Printer, File.join(__dir__, "terminal/printer")
+    autoload :Progress, File.join(__dir__, "terminal/progress")
+    autoload :Selection, File.join(__dir__, "terminal/selection")
+    autoload :Shape, File.join(__dir__, "terminal/shape")
+    autoload :Colors, File.join(__dir__, "terminal/colors")
+
+    module_function
+
+    # Does what the arguments say and returns the exit code.
+    def run(arguments)
+      guard { dispatch(*arguments) }
+    end
+
+    # Ctrl-C raises Interrupt by Thread#raise, which Output can put off until a message is written as a whole.
+    def guard
+      main = Thread.current
+      trap("INT") do
+        trap("INT", "SYSTEM_DEFAULT")
+        main.raise(Interrupt)
+      end
+      yield
+    rescue ClosedPipe
+      FINE
+    rescue UsageError => e
+      say(e.message)
+      USAGE
+    rescue SystemCallError, IOError => e
+      say(e.message)
+      IO_FAILED
+    rescue Interrupt
+      Process.kill("INT", Process.pid)
+      sleep
+    end
+
+    def dispatch(name = nil, *arguments)
+      case name
+      when nil then raise UsageError, "which command?\n\n#{help}"
+      when "-h", "--help" then Output.stdout.write(help)
+      when "-V", "--version" then Output.stdout.write("manypack #{VERSION}\n")
+      when "help" then return arguments.empty? ? dispatch("--help") : dispatch(arguments.first, "--help")
+      else return command(name).new.run(arguments)
+      end
+      FINE
+    end
+
+    # The class of a command.
+    def command(name)
+      constant, = COMMANDS.fetch(name) do
+        raise UsageError, "unknown command #{name}; manypack --help lists them"
+      end
+      require_relative "terminal/#{name}"
+      const_get(constant)
+    end
+
+    def help
+      <<~TEXT
+        Usage: manypack COMMAND [OPTION]... [FILE]...
+
+        Looks into MessagePack, converts and checks it. Without a FILE, or with -, a command reads standard input.
+
+        #{COMMANDS.map { |name, (_, what)| format("  %-10s %s", name, what) }.join("\n")}
+
+        manypack COMMAND --help shows options and examples.
+        Exit codes: 0 fine, 1 invalid or different, 2 usage, 74 input or output failed.
+      TEXT
+    end
+
+    # A message to the user, on standard error.
+    def say(message)
+      Progress.aside($stderr) { $stderr.puts("manypack: #{message}") }
+    rescue Errno::EPIPE
+      nil
+    end
+  end
+end

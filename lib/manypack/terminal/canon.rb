@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+# manypack canon: the one form that equal messages have.
+module Manypack
+  module Terminal
+    class Canon < Command
+      ARGUMENTS = "[FILE]..."
+      ABOUT = "Writes each message in its canonical form, which is the same for all equal messages."
+      EXAMPLES = <<~TEXT
+        manypack canon message.msgpack | sha256sum
+        manypack canon --check message.msgpack && echo canonical
+      TEXT
+
+      private
+
+      def options(parser)
+        parser.on("-c", "--check", "Write nothing; say which messages are in another form") { @check = true }
+      end
+
+      def streams?
+        !@check
+      end
+
+      def work
+        each_input do |input|
+          input.each_message do |batch|
+            @check ? check_form(input, batch) : output.write(Manypack.canonicalize(batch.to_s))
+          end
+        end
+      end
+
+      def check_form(input, batch)
+        return if Manypack.canonical?(batch.to_s)
+
+        fail_with(INVALID, "#{input.name}:#{batch.offset}: not canonical")
+      end
+    end
+  end
+end

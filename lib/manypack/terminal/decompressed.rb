@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+# A compressed file, read as if it were not: what its library cannot read is a fault.
+module Manypack
+  module Terminal
+    class Decompressed
+      # @param io [#readpartial] of Manypack::Files
+      def initialize(io)
+        @io = io
+        @offset = 0
+      end
+
+      # @raise [Fault] at the number of bytes that could be decompressed
+      def readpartial(size)
+        bytes = @io.readpartial(size)
+        @offset += bytes.bytesize
+        bytes
+      rescue IOError, SystemCallError
+        raise
+      rescue StandardError => e # each library has errors of its own
+        raise Fault.new(@offset, "cannot be decompressed after this byte: #{e.message}")
+      end
+
+      # Yields an IO with all of it, for what reads lines.
+      #
+      # @raise [Fault]
+      def piped(&block)
+        reader, writer = IO.pipe(binmode: true)
+        feeder = Thread.new { feed(writer) }
+        fault = fault_of(reader, &block)
+        reader.close
+        fault = feeder.value || fault # a line that was cut is not to blame
+        raise fault if fault
+      ensure
+        reader.close # ends a feeder that still writes
+        feeder.join
+      end
+
+      private
+
+      def fault_of(reader)
+        yield reader
+        nil
+      rescue Fault => e
+        e
+      end
+
+      # Returns what kept it from the end, unless that is a reader who wants no more.
+      def feed(writer)
+        loop { writer.write(readpartial(Input::READ_BYTES)) }
+      rescue EOFError, Errno::EPIPE
+        nil
+      rescue Fault, SystemCallError => e
+        e
+      ensure
+        writer.close
+      end
+    end
+  end
+end

@@ -1,0 +1,127 @@
+# frozen_string_literal: true
+
+# manypack diff: where the messages of two streams differ.
+module Manypack
+  module Terminal
+    class Diff < Command
+      ARGUMENTS = "FILE FILE"
+      ABOUT = <<~TEXT.chomp
+        Compares two streams message by message: - is in the first only, + in the second only. The order of map keys and
+        how numbers are packed make no difference. Exit code 1 if there is any.
+      TEXT
+      EXAMPLES = <<~TEXT
+        manypack diff before.msgpack after.msgpack
+        curl -s https://example.com/feed | manypack diff yesterday.msgpack -
+      TEXT
+
+      private
+
+      def options(parser)
+        parser.on("-q", "--quiet", "Show nothing: the exit code tells") { @quiet = true }
+      end
+
+      def check(paths)
+        raise ArgumentError, "needs two files" unless paths.size == 2
+        raise ArgumentError, "standard input can be one of them only" if paths == %w[- -]
+      end
+
+      def work
+        @printer = Printer.new("json")
+        each_input(@paths.first(1)) do |one|
+          each_input(@paths.last(1)) { |two| catch(:stop) { compare(one, two) } }
+        end
+      end
+
+      def compare(*inputs)
+        messages = inputs.map(&:each_message)
+        (0..).each do |index|
+          batches = inputs.zip(messages).map { |input, one| stop_at_fault(input) { following(one) } }
+          break if batches.none?
+
+          compare_messages(index, inputs.zip(batches)) unless same_bytes?(batches)
+          break if @quiet && @status != FINE
+        end
+      end
+
+      # Reports the fault by the name of the file that has it.
+      def stop_at_fault(input)
+        yield
+      rescue Fault => e
+        report(input.name, e)
+        throw :stop
+      end
+
+      def following(messages)
+        messages.next
+      rescue StopIteration
+        nil
+      end
+
+      def compare_messages(index, pairs)
+        lines = differences([], *pairs.map { |input, batch| objects(input, batch) })
+        found(index, lines) unless lines.empty?
+      end
+
+      def same_bytes?(batches)
+        batches.all? && batches.map(&:to_s).uniq.size == 1
+      end
+
+      def objects(input, batch)
+        return [] unless batch
+
+        stop_at_fault(input) { batch.guard { [Manypack.unpack(batch.to_s, allow_unknown_ext: true)] } }
+      end
+
+      def found(index, lines)
+        @status = [@status, INVALID].max
+        output.write("#{Colors.paint("message #{index}", :cyan)}\n#{lines}") unless @quiet
+      end
+
+      # Each of both is an Array with a value, or an empty one where there is none.
+      def differences(steps, left, right)
+        case [left, right]
+        in [[Hash => one], [Hash => two]] then in_hashes(steps, one, two)
+        in [[Array => one], [Array => two]] then in_arrays(steps, one, two)
+        else left.map { |value| packed(value) } == right.map { |value| packed(value) } ? "" : lines(steps, left, right)
+        end
+      end
+
+      def in_hashes(steps, one, two)
+        (one.keys | two.keys).map do |key|
+          differences([*steps, key], *[one, two].map { |hash| hash.key?(key) ? [hash[key]] : [] })
+        end.join
+      end
+
+      def in_arrays(steps, one, two)
+        Array.new([one.size, two.size].max) do |i|
+          differences([*steps, i], *[one, two].map { |array| i < array.size ? [array[i]] : [] })
+        end.join
+      end
+
+      def lines(steps, left, right)
+        place = place(steps)
+        left.map { |value| Colors.paint("- #{place}: #{json(value)}", :red) << "\n" }.join <<
+          right.map { |value| Colors.paint("+ #{place}: #{json(value)}", :green) << "\n" }.join
+      end
+
+      def place(steps)
+        "$#{steps.map { |step| step_text(step) }.join}"
+      rescue EncodingError
+        "$ (at a key that is no text)"
+      end
+
+      # A Path has no step for keys of other types.
+      def step_text(step)
+        step.is_a?(Integer) || step.is_a?(String) ? Path.of(step).to_s.delete_prefix("$") : "[#{json(step)}]"
+      end
+
+      def json(value)
+        @printer.print(packed(value)).chomp
+      end
+
+      def packed(value)
+        Manypack.pack(value)
+      end
+    end
+  end
+end

@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+# Reads head bytes one by one, in Ruby: for what shows them. It goes on until the bytes end or are no head.
+module Manypack
+  module Terminal
+    class Heads
+      include Enumerable
+
+      # A head: its offset, its byte, its type, how many bytes it has, how long its payload is or how many elements or
+      # pairs it has, and where it is: the depth, and the steps of the Path. A key has the steps of its map.
+      Head = Struct.new(:offset, :byte, :type, :size, :count, :depth, :steps, :key, :text) do
+        # With the payload, but not what is in a container.
+        def bytesize
+          PAYLOAD.include?(type) ? size + count : size
+        end
+      end
+
+      PAYLOAD = %w[str bin ext].freeze
+
+      # By head byte: the type, the bytes of its number, and for the rest the count that the byte itself tells.
+      TABLE = Array.new(256) do |byte|
+        case byte
+        when 0x00..0x7f, 0xe0..0xff then ["fixint"]
+        when 0x80..0x8f then ["map", 0, byte & 15]
+        when 0x90..0x9f then ["array", 0, byte & 15]
+        when 0xa0..0xbf then ["str", 0, byte & 31]
+        when 0xc0 then ["nil"]
+        when 0xc1 then nil
+        when 0xc2 then ["false"]
+        when 0xc3 then ["true"]
+        when 0xc4..0xc6 then ["bin", 1 << byte - 0xc4]
+        when 0xc7..0xc9 then ["ext", 1 << byte - 0xc7]
+        when 0xca then ["float32", 4]
+        when 0xcb then ["float64", 8]
+        when 0xcc..0xcf then ["uint#{8 << byte - 0xcc}", 1 << byte - 0xcc]
+        when 0xd0..0xd3 then ["int#{8 << byte - 0xd0}", 1 << byte - 0xd0]
+        when 0xd4..0xd8 then ["ext", 0, 1 << byte - 0xd4]
+        when 0xd9..0xdb then ["str", 1 << byte - 0xd9]
+        when 0xdc..0xdd then ["array", 2 << byte - 0xdc]
+        else ["map", 2 << byte - 0xde]
+        end
+      end.freeze
+
+      NUMBERS = {1 => "C", 2 => "n", 4 => "N", 8 => "Q>"}.freeze
+
+      # Bytes of a payload that are shown: as text, and in hexadecimal digits.
+      SHOWN = 60
+      SHOWN_BYTES = 20
+
+      # An open container: what it lacks, the steps to it, and for a map the key whose value comes next.
+      Frame = Struct.new(:left, :map, :steps, :key, :index)
+
+      # @param origin [Integer] the offset of the bytes in the input
+      def initialize(bytes, origin = 0)
+        @bytes = bytes
+        @origin = origin
+      end
+
+      # Yields each Head of one message, and returns the offset after the last one that is whole.
+      def each
+        at = 0
+        open = []
+        loop do
+          head = read(at, open) or break
+          yield head
+          break if at + head.bytesize > @bytes.bytesize
+
+          at += head.bytesize
+          pass(head, open)
+          open.pop while open.last && open.last.left.zero?
+          break if open.empty?
+        end
+        at
+      end
+
+      private
+
+      # The head at that place, or nil if it is not there as a whole or there is none of that byte.
+      def read(at, open)
+        byte = @bytes.getbyte(at) or return
+        type, number, count = TABLE[byte]
+        return unless type
+
+        size = 1 + number.to_i + (type == "ext" ? 1 : 0)
+        return if at + size > @bytes.bytesize
+
+        count ||= number_at(at + 1, number) if %w[str bin ext array map].include?(type)
+        frame = open.last
+        head = Head.new(@origin + at, byte, type, size, count, open.size, steps_of(frame), key?(frame))
+        head.text = text_of(head, at, number)
+        head
+      end
+
+      def number_at(at, number)
+        @bytes.byteslice(at, number).unpack1(NUMBERS[number])
+      end
+
+      def key?(frame)
+        frame&.map && frame.left.even?
+      end
+
+      def steps_of(frame)
+        return [] unless frame
+        return frame.steps if key?(frame)
+
+        [*frame.steps, frame.map ? frame.key : frame.index]
+      end
+
+      # Counts an object in the container around it, and opens it if it is a container itself.
+      def pass(head, open)
+        frame = open.last
+        if frame
+          frame.key = value_of(head) if key?(frame)
+          frame.index += 1
+          frame.left -= 1
+        end
+        return unless %w[map array].include?(head.type)
+
+        open << Frame.new(head.type == "map" ? head.count * 2 : head.count, head.type == "map", head.steps, nil, 0)
+      end
+
+      # The step of a key; one of another type than str or integer has none.
+      def value_of(head)
+        at = head.offset - @origin
+        case head.type
+        when "str" then @bytes.byteslice(at + head.size, head.count).force_encoding(Encoding::UTF_8).scrub
+        when /int/ then Integer(head.text)
+        else nil
+        end
+      end
+
+      def text_of(head, at, number)
+        case head.type
+        when "fixint" then (head.byte < 0x80 ? head.byte : head.byte - 0x100).to_s
+        when /\Auint/ then number_at(at + 1, number).to_s
+        when /\Aint/ then signed(number_at(at + 1, number), number * 8).to_s
+        when "float32" then @bytes.byteslice(at + 1, 4).unpack1("g").to_s
+        when "float64" then @bytes.byteslice(at + 1, 8).unpack1("G").to_s
+        when "str" then str_text(at + head.size, head.count)
+        when "bin" then bin_text(at + head.size, head.count)
+        when "ext" then "type #{ext_type(at + head.size - 1)}, #{bin_text(at + head.size, head.count)}"
+        end
+      end
+
+      def ext_type(at)
+        signed(@bytes.getbyte(at), 8)
+      end
+
+      def signed(number, bits)
+        number[bits - 1].zero? ? number : number - (1 << bits)
+      end
+
+      def str_text(at, count)
+        shown = @bytes.byteslice(at, [count, SHOWN].min).force_encoding(Encoding::UTF_8)
+        shown = shown.scrub("") if count > SHOWN # it may end inside a character
+        "#{shown.inspect}#{"..." if count > SHOWN}"
+      end
+
+      def bin_text(at, count)
+        digits = @bytes.byteslice(at, [count, SHOWN_BYTES].min).unpack1("H*").scan(/../)
+        digits << "..." if count > SHOWN_BYTES
+        digits.join(" ")
+      end
+    end
+  end
+end

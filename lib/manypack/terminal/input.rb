@@ -1,0 +1,183 @@
+# frozen_string_literal: true
+
+# A file or standard input, as a stream of messages in batches: only as much is in memory as is read at once, or as one
+# message has.
+module Manypack
+  module Terminal
+    class Input
+      READ_BYTES = 1 << 20
+      ALL = (1 << 64) - 1
+
+      # The longest head of a message, in bytes.
+      MOST_HEAD = 9
+
+      # How often --follow looks for more, in seconds.
+      PAUSE = 0.1
+
+      # Whole messages: a part of a String, its offset in the input, and the index and the number of messages.
+      Batch = Struct.new(:bytes, :start, :size, :index, :offset, :count) do
+        def to_s
+          start.zero? && size == bytes.bytesize ? bytes : bytes.byteslice(start, size)
+        end
+
+        # Its heads and lengths are right. What is wrong inside, as in a timestamp, shows when it is unpacked.
+        def guard
+          yield self
+        rescue DecodeError => e
+          raise Fault.of(e, to_s, offset)
+        end
+      end
+
+      # Every ext type as it is: nothing of the user's runs.
+      PLAIN = Codec.new(allow_unknown_ext: true)
+
+      SPLITTER = Parallel.const_get(:Splitter)
+      CHECK = Manypack.const_get(:StreamCheck)
+
+      # What a check reads at once fits into the caches of a processor.
+      CHECK_BYTES = 1 << 17
+
+      # The longest broken message of a file that is read again for the path of what is wrong in it.
+      MOST_EXPLAINED = 64 << 20
+      FILES = Manypack.const_get(:Files)
+      private_constant :SPLITTER, :CHECK, :FILES
+
+      # Opens a file, which may be compressed, or standard input for "-".
+      def self.open(path, **options)
+        return yield(new($stdin.binmode, "stdin", **options)) if path == "-"
+
+        File.open(path, "rb") do |file|
+          raise Errno::EISDIR, path if file.stat.directory?
+
+          FILES.decompress(file, path) do |io|
+            yield new(io.equal?(file) ? io : Decompressed.new(io), path, file: file, **options)
+          end
+        end
+      rescue LoadError => e
+        raise UsageError, "#{path}: #{e.message}"
+      end
+
+      # @return [IO, Decompressed]
+      attr_reader :io
+
+      # @return [String] of the file, or stdin
+      attr_reader :name
+
+      # @return [IO] what is read, which may be compressed
+      attr_reader :file
+
+      # @param follow [Boolean] wait for more at the end
+      # @param codec [Codec] for its limits
+      def initialize(io, name, file: io, follow: false, codec: PLAIN)
+        @io = io
+        @name = name
+        @file = file
+        @follow = follow
+        @codec = codec
+      end
+
+      # True if it waits for more at the end.
+      def endless?
+        @follow
+      end
+
+      # @yieldparam io [IO] as for what reads lines
+      def with_io(&block)
+        @io.is_a?(IO) ? yield(@io) : @io.piped(&block)
+      end
+
+      # @yieldparam batch [Batch] as many messages as one read gave
+      # @raise [Fault] at what is no message; all whole ones before it have come
+      def each_batch(&block)
+        split(ALL, READ_BYTES, true, &block)
+      end
+
+      # @yieldparam batch [Batch] one message
+      # @raise [Fault]
+      def each_message(&block)
+        return enum_for(:each_message) unless block
+
+        split(1, ALL, false, &block)
+      end
+
+      # Passes over everything without keeping it, and returns the number of messages and of bytes.
+      #
+      # @raise [Fault]
+      def check
+        return check_batches unless @io.is_a?(IO) && @io.stat.file?
+
+        start = @io.pos
+        check = CHECK.new(@codec)
+        piece = String.new(capacity: CHECK_BYTES)
+        fine = true
+        fine = check.pass(piece) while fine && @io.read(CHECK_BYTES, piece)
+        raise fault_in_file(check, start) unless fine && check.between?
+
+        [check.messages, check.whole]
+      end
+
+      private
+
+      # What cannot be read again is kept until it is whole.
+      def check_batches
+        messages = bytes = 0
+        each_batch do |batch|
+          messages += batch.count
+          bytes = batch.offset + batch.size
+        end
+        [messages, bytes]
+      end
+
+      # Decodes the broken message again, to say what is wrong with it.
+      def fault_in_file(check, start)
+        from = check.whole
+        size = check.passed - from + MOST_HEAD
+        return Fault.new(check.passed, "a broken message of #{size} bytes or more") if size > MOST_EXPLAINED
+
+        rest = @io.pread(size, start + from)
+        fault([rest, 0, rest.bytesize, check.messages, from])
+      end
+
+      def split(objects, bytes, all, &block)
+        splitter = SPLITTER.new(@codec)
+        while (chunk = read)
+          splitter.feed(chunk.freeze)
+          while (part = splitter.take(objects, bytes, all))
+            return broken(part, &block) if splitter.ended?
+
+            Batch.new(*part, splitter.index - part[3]).guard(&block)
+          end
+        end
+        part = splitter.rest and raise fault(part)
+      end
+
+      def read
+        @io.readpartial(READ_BYTES)
+      rescue EOFError
+        return unless @follow
+
+        sleep(PAUSE)
+        retry
+      end
+
+      # A batch whose last message is malformed: the rest of it is not, and comes first.
+      def broken(part, &block)
+        bytes, start, size, index, offset = part
+        splitter = SPLITTER.new(@codec).feed(bytes.byteslice(start, size).freeze)
+        nil while (last = splitter.take(1, ALL, false)) && !splitter.ended?
+        last ||= splitter.rest
+        Batch.new(bytes, start, last[4], index, offset, last[3]).guard(&block) if last[4].positive?
+        raise fault([last[0], last[1], last[2], index + last[3], offset + last[4]])
+      end
+
+      def fault(part)
+        bytes, start, size, _, offset = part
+        message = bytes.byteslice(start, size)
+        @codec.unpack(message)
+        Fault.new(offset, "a message that cannot be read", message, offset)
+      rescue DecodeError => e
+        Fault.of(e, message, offset)
+      end
+    end
+  end
+end

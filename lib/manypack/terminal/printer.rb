@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+# Packed messages as text, in each of the formats of `manypack cat`.
+module Manypack
+  module Terminal
+    class Printer
+      FORMATS = %w[json pretty yaml ruby msgpack].freeze
+
+      JSON_TEXT = Manypack.const_get(:JSONText)
+      private_constant :JSON_TEXT
+
+      def initialize(format, hex: false)
+        @format = format
+        @hex = hex
+        require "json" if format == "yaml"
+        require "yaml" if format == "yaml"
+        @codec = DefaultFactory.codec(allow_unknown_ext: true, timestamp: true) if format == "ruby"
+      end
+
+      # @param bytes [String] that has whole messages from start on
+      # @return [String] the text of all of them
+      def print(bytes, start = 0, size = bytes.bytesize)
+        case @format
+        when "json" then JSON_TEXT.generate(bytes, start, size, false, @hex)
+        when "pretty" then JSON_TEXT.generate(bytes, start, size, true, @hex)
+        when "msgpack" then bytes.byteslice(start, size)
+        when "yaml" then yaml(bytes, start, size)
+        else ruby(bytes.byteslice(start, size))
+        end
+      end
+
+      private
+
+      # By way of JSON, so that what neither has got is said in the same way.
+      def yaml(bytes, start, size)
+        JSON_TEXT.generate(bytes, start, size, false, @hex).each_line.map do |line|
+          YAML.dump(::JSON.parse(line, max_nesting: false))
+        end.join
+      end
+
+      def ruby(bytes)
+        text = +""
+        @codec.unpacker.feed_each(bytes) { |object| text << object.inspect << "\n" }
+        text
+      end
+    end
+  end
+end

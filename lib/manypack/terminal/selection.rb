@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+# Which messages are wanted, by what a path finds in them: nothing else of them is built.
+module Manypack
+  module Terminal
+    class Selection
+      # @param text [String] PATH, or PATH=VALUE, where the value is JSON or, if it is not, a String
+      # @raise [ArgumentError]
+      def initialize(text)
+        @path, value = parse(text)
+        @packed = value && Manypack.pack(FromJSON.object(json(value)))
+      end
+
+      # True if the path finds the value; without one, if it finds anything but nil and false.
+      def match?(bytes)
+        @path.each(bytes, allow_unknown_ext: true) do |found|
+          return true if @packed ? Manypack.pack(found, timestamp: true) == @packed : found
+        end
+        false
+      end
+
+      private
+
+      # Cuts at the first = that is not in the quotes of a key.
+      def parse(text)
+        text.each_char.with_index do |char, i|
+          next unless char == "="
+
+          return [Path.new(text[0...i]), text[i + 1..]]
+        rescue ArgumentError
+          next
+        end
+        [Path.new(text), nil]
+      end
+
+      def json(text)
+        require "json"
+        ::JSON.parse(text)
+      rescue ::JSON::ParserError
+        text
+      end
+    end
+  end
+end

@@ -1,0 +1,137 @@
+# frozen_string_literal: true
+
+# What values at one place look like: the types that came, and those of what is in them.
+module Manypack
+  module Terminal
+    class Shape
+      # More keys than a class has members: then it is a map from names to values.
+      MOST_FIELDS = 200
+
+      # @return [Hash<String, Shape>] by key, of maps that look like objects
+      attr_reader :fields
+
+      def initialize
+        @scalars = {}
+        @fields = {}
+        @seen = Hash.new(0)
+        @maps = 0
+      end
+
+      # Takes a value into account.
+      def add(value)
+        case value
+        when Hash then add_map(value)
+        when Array then add_array(value)
+        else @scalars[type_of(value)] = true
+        end
+      end
+
+      # Whether every map that came had it.
+      def optional?(key)
+        @seen[key] < @maps
+      end
+
+      def record?
+        @maps.positive? && !@values && !@fields.empty?
+      end
+
+      # The type of a Record's member, in Ruby; the block names the Record of a map.
+      def to_ruby(&name)
+        types = alternatives(&name)
+        some = types - ["nil"]
+        return types.first || "Object" if some.size < 2 && types.size < 2
+        return "Object" if types.include?("Object")
+        return "#{some.first}.or(nil)" if some.size == 1 && some.first.match?(/\A[A-Z_0-9]+\z/)
+
+        "Manypack::Type[#{types.join(", ")}]"
+      end
+
+      private
+
+      def alternatives(&name)
+        types = (@scalars.keys - ["nil"]).sort
+        types << "[#{@items.to_ruby(&name)}]" if @items
+        types << map_type(&name) if @maps.positive? && !record?
+        types << name.call(self) if record?
+        types << "nil" if @scalars["nil"]
+        types
+      end
+
+      # A map of one type of keys, which is one that a Type knows.
+      def map_type(&name)
+        return "{String => Object}" unless @values
+
+        key, *others = @keys.keys
+        others.empty? && %w[String Integer].include?(key) ? "{#{key} => #{@values.to_ruby(&name)}}" : "Object"
+      end
+
+      def add_array(array)
+        @items ||= Shape.new
+        array.each { |element| @items.add(element) }
+      end
+
+      def add_map(map)
+        @maps += 1
+        return add_values(map) if @values
+
+        map.each do |key, value|
+          @seen[key] += 1
+          (@fields[key] ||= Shape.new).add(value)
+        end
+        to_values unless @fields.size <= MOST_FIELDS && map.each_key.all?(String)
+      end
+
+      # It is no object after all.
+      def to_values
+        @values = @fields.each_value.inject(Shape.new) { |all, shape| all.merge(shape) }
+        @keys = @fields.each_key.to_h { |key| [type_of(key), true] }
+        @fields = {}
+      end
+
+      def add_values(map)
+        map.each do |key, value|
+          @keys[type_of(key)] = true
+          @values.add(value)
+        end
+      end
+
+      def type_of(value)
+        case value
+        when nil then "nil"
+        when true, false then "[true, false]"
+        when Integer then "Integer"
+        when ::Time then "Time"
+        when Float, String then value.class.name
+        else "Object"
+        end
+      end
+
+      protected
+
+      # What other values at the same place look like.
+      def merge(other)
+        @scalars.update(other.scalars)
+        (@items ||= Shape.new).merge(other.items) if other.items
+        merge_maps(other) if other.maps.positive?
+        self
+      end
+
+      attr_reader :scalars, :items, :maps, :seen, :values, :keys
+
+      private
+
+      def merge_maps(other)
+        @maps += other.maps
+        to_values if other.values && !@values
+        if @values
+          other.fields.each_value { |shape| @values.merge(shape) }
+          @keys.update(other.keys || (other.fields.empty? ? {} : {"String" => true}))
+          @values.merge(other.values) if other.values
+        else
+          other.fields.each { |key, shape| (@fields[key] ||= Shape.new).merge(shape) }
+          @seen.update(other.seen) { |_, mine, others| mine + others }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+# manypack slice: some of the messages, as they are.
+module Manypack
+  module Terminal
+    class Slice < Command
+      ARGUMENTS = "[FILE]..."
+      ABOUT = "Writes some messages as they are: those that all options let through, in each file."
+      EXAMPLES = <<~TEXT
+        manypack slice --skip 1000 -n 10 events.msgpack | manypack cat
+        manypack slice --max-bytes 1000000 events.msgpack > sample.msgpack
+        manypack slice --where '$.type=order' events.msgpack > orders.msgpack
+      TEXT
+
+      private
+
+      def options(parser)
+        parser.on("-s", "--skip N", Integer, "Leave out the first N messages") { |n| @skip = n }
+        parser.on("-n", "--lines N", Integer, "At most N messages") { |n| @most = n }
+        parser.on("-b", "--max-bytes N", Integer, "As many messages as have N bytes at most") { |n| @most_bytes = n }
+        parser.on("-w", "--where PATH[=VALUE]", "Messages in which the path finds the value") do |text|
+          @selection = Selection.new(text)
+        end
+      end
+
+      def check(_paths)
+        raise ArgumentError, "numbers are 0 or more" if [@skip, @most, @most_bytes].compact.any?(&:negative?)
+      end
+
+      def work
+        each_input { |input| slice(input) }
+      end
+
+      def slice(input)
+        skip = @skip.to_i
+        count = bytes = 0
+        input.each_message do |batch|
+          next if @selection && !@selection.match?(batch.to_s)
+          next if (skip -= 1) >= 0
+          break if (count += 1) > (@most || count) || (bytes += batch.size) > (@most_bytes || bytes)
+
+          output.write(batch.to_s)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,105 @@
+# frozen_string_literal: true
+
+# manypack split: one stream into several files.
+module Manypack
+  module Terminal
+    class Split < Command
+      ARGUMENTS = "[FILE]..."
+      ABOUT = <<~TEXT.chomp
+        Writes messages into files: PREFIX0000.msgpack and so on with -n or -b, PREFIXvalue.msgpack with --by. It shows
+        the names of the files. It refuses to write into a file that is there already.
+      TEXT
+      EXAMPLES = <<~TEXT
+        manypack split -n 1000 events.msgpack
+        manypack split --max-bytes 100000000 --prefix part- events.msgpack
+        manypack split --by '$.type' events.msgpack
+      TEXT
+
+      # Files that are open at the same time.
+      MOST_OPEN = 64
+
+      private
+
+      def options(parser)
+        parser.on("-n", "--lines N", Integer, "N messages in each file") { |n| @most = n }
+        parser.on("-b", "--max-bytes N", Integer, "N bytes in each file at most, or one message") do |n|
+          @most_bytes = n
+        end
+        parser.on("--by PATH", "A file for each value that the path finds first") { |path| @by = Path.new(path) }
+        parser.on("--prefix PREFIX", "How the names of the files begin (default: part-)") { |prefix| @prefix = prefix }
+      end
+
+      def check(_paths)
+        unless [@most, @most_bytes, @by].compact.size == 1
+          raise ArgumentError, "needs one of --lines, --max-bytes and --by"
+        end
+        raise ArgumentError, "numbers are 1 or more" if [@most, @most_bytes].compact.any? { |n| n < 1 }
+      end
+
+      def work
+        @files = {}
+        @seen = {}
+        @number = -1
+        each_input { |input| input.each_message { |batch| place(batch.to_s) } }
+      ensure
+        @files&.each_value(&:close)
+      end
+
+      def place(message)
+        next_piece if !@by && full?(message)
+        file(@by ? value_of(message) : format("%04d", @number)).write(message)
+        return if @by
+
+        @count += 1
+        @bytes += message.bytesize
+      end
+
+      def full?(message)
+        @number.negative? || (@most ? @count == @most : @count.positive? && @bytes + message.bytesize > @most_bytes)
+      end
+
+      def next_piece
+        @number += 1
+        @count = @bytes = 0
+        close_oldest
+      end
+
+      # Two values never have the same name: a String that looks like another one, such as "1", is in quotes.
+      def value_of(message)
+        value = @by.first(message, allow_unknown_ext: true)
+        text = plain?(value) ? value : json_of(value)
+        text.b.gsub(/[^\w.-]/n) { |byte| format("%%%02X", byte.ord) }
+      end
+
+      def plain?(value)
+        value.is_a?(String) && value.encoding == Encoding::UTF_8 && value.valid_encoding? &&
+          !value.match?(/\A(?:["\[{]|-?\d|(?:null|true|false)\z)/)
+      end
+
+      def json_of(value)
+        (@printer ||= Printer.new("json")).print(Manypack.pack(value, timestamp: true)).chomp
+      end
+
+      def file(name)
+        @files[name] ||= begin
+          close_oldest if @files.size >= MOST_OPEN
+          open_file("#{@prefix || "part-"}#{name}.msgpack")
+        end
+      end
+
+      def close_oldest
+        _, file = @files.shift
+        file&.close
+      end
+
+      def open_file(path)
+        return File.open(path, "ab") if @seen[path]
+
+        file = File.open(path, File::WRONLY | File::CREAT | File::EXCL | File::BINARY)
+        @seen[path] = true
+        output.write("#{path}\n")
+        file
+      end
+    end
+  end
+end

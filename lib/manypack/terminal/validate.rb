@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+# manypack validate: says what is wrong with messages, and where. It builds nothing.
+module Manypack
+  module Terminal
+    class Validate < Command
+      ARGUMENTS = "[FILE]..."
+      ABOUT = <<~TEXT.chomp
+        Checks that files are whole messages: heads, lengths and nesting. With --untrusted also UTF-8, timestamps,
+        duplicate keys and the limits that Manypack.unpack(bytes, untrusted: true) has.
+      TEXT
+      EXAMPLES = <<~TEXT
+        manypack validate *.msgpack
+        manypack validate --untrusted --keep-going upload.msgpack
+        curl -s https://example.com/feed | manypack validate --quiet && echo fine
+      TEXT
+
+      private
+
+      def options(parser)
+        parser.on("-u", "--untrusted", "Check all that untrusted input is checked for") { @untrusted = true }
+        parser.on("-k", "--keep-going", "Report every message that is refused, not only the first of each file") do
+          @keep_going = true
+        end
+        parser.on("-q", "--quiet", "No summary") { @quiet = true }
+      end
+
+      def streams?
+        false
+      end
+
+      def work
+        each_input(codec: codec) { |input| @untrusted ? check_messages(input) : check_structure(input) }
+      end
+
+      def codec
+        @untrusted ? Codec.new(untrusted: true, allow_unknown_ext: true) : Input::PLAIN
+      end
+
+      def check_structure(input)
+        messages, bytes = input.check
+        summary(input, messages, bytes)
+      end
+
+      def check_messages(input)
+        messages = refused = bytes = 0
+        input.each_message do |batch|
+          bytes = batch.offset + batch.size
+          messages += 1 if fine?(input, batch) || (refused += 1) && false
+          return if refused.positive? && !@keep_going
+        end
+        summary(input, messages, bytes, refused)
+      end
+
+      def fine?(input, batch)
+        message = batch.to_s
+        @view_codec ||= codec
+        @view_codec.view(message, check: true)
+        true
+      rescue DecodeError => e
+        report(input.name, Fault.of(e, message, batch.offset))
+        false
+      end
+
+      def summary(input, messages, bytes, refused = 0)
+        return if @quiet
+
+        also = ", #{refused} refused" if refused.positive?
+        output.write("#{input.name}: #{messages} message#{"s" if messages != 1}, #{bytes} bytes#{also}\n")
+      end
+    end
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+# Runs the program `manypack` as a user does: in a process of its own, with files and pipes. What a shell starts is the
+# program itself; the others are forks, which need not start Ruby anew.
+require "open3"
+require "rbconfig"
+require "tmpdir"
+
+module TerminalHelper
+  ROOT = File.expand_path("../..", __dir__)
+  PROGRAM = [RbConfig.ruby, "-w", "-W:no-experimental", "-I", "#{ROOT}/lib", "#{ROOT}/exe/manypack"].freeze
+
+  # How a shell calls it: without Bundler, which would take longer to load than it, and hide the gem csv.
+  SHELL = PROGRAM.join(" ").freeze
+  OUTSIDE = defined?(Bundler) ? ENV.to_h { |name, _| [name, nil] }.merge(Bundler.unbundled_env) : {}
+  ENVIRONMENT = OUTSIDE.merge("RUBYOPT" => nil, "NO_COLOR" => nil).freeze
+
+  # What AddressSanitizer may say of an exception that unwinds another stack.
+  SANITIZERS_NOTE = /^==\d+==WARNING: ASan is ignoring requested.*?^For details[^\n]*\n/mn
+
+  # @return [Array] output, messages, exit code
+  def manypack(*arguments, input: "")
+    pipes = Array.new(3) { IO.pipe(binmode: true) }
+    (reader, writer), (out, to_out), (err, to_err) = pipes
+    pid = fork { run_program(arguments, reader, to_out, to_err, [writer, out, err]) }
+    [reader, to_out, to_err].each(&:close)
+    feeder = Thread.new { feed(writer, input) }
+    outputs = [out, err].map { |io| Thread.new { io.read } }.map(&:value)
+    feeder.join
+    Process.wait(pid)
+    [outputs[0], outputs[1].gsub(SANITIZERS_NOTE, ""), $?.exitstatus]
+  ensure
+    pipes.flatten.each(&:close)
+  end
+
+  def run_program(arguments, input, output, messages, others)
+    others.each(&:close)
+    $stdin.reopen(input)
+    $stdout.reopen(output)
+    $stderr.reopen(messages)
+    require "manypack/terminal"
+    exit!(Manypack::Terminal.run(arguments))
+  rescue Exception => e
+    $stderr.print(e.full_message)
+    exit!(70)
+  end
+
+  def feed(writer, input)
+    writer.write(input)
+  rescue Errno::EPIPE
+    nil
+  ensure
+    writer.close
+  end
+
+  # The output of a call that has no complaints.
+  def output_of(*arguments, input: "")
+    out, err, status = manypack(*arguments, input: input)
+    assert_equal ["", 0], [err, status]
+    out
+  end
+
+  # A line of a shell, in which manypack is the program.
+  def shell(line)
+    out, err, status = Open3.capture3(ENVIRONMENT, "bash", "-c", "manypack() { #{SHELL} \"$@\"; }\n#{line}", binmode: true)
+    [out, err, status.exitstatus]
+  end
+
+  # The names of files with such bytes.
+  def files(*contents, suffix: "msgpack")
+    Dir.mktmpdir do |folder|
+      names = contents.each_with_index.map { |bytes, i| "#{folder}/#{i}.#{suffix}".tap { |name| File.binwrite(name, bytes) } }
+      yield(*names)
+    end
+  end
+
+  def stream(*objects)
+    objects.map { |object| Manypack.pack(object, timestamp: true) }.join
+  end
+end

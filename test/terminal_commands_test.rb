@@ -1,0 +1,282 @@
+# frozen_string_literal: true
+
+# The commands of the program `manypack` that choose, count and compare messages.
+require "test_helper"
+require "support/terminal"
+
+class TerminalCommandsTest < Minitest::Test
+  include TerminalHelper
+
+  ORDER = {"id" => 1, "type" => "order", "user" => {"name" => "Ada"}}.freeze
+  LOG = {"type" => "log/x", "id" => 2, "level" => 1.5, "user" => {"name" => "Matz", "first visit" => nil}}.freeze
+  LAST = {"id" => 3, "type" => "order", "user" => {"name" => "Ada"}, "tags" => ["a", "b"]}.freeze
+
+  def events = stream(ORDER, LOG, LAST)
+  def cut = events[0..-2]
+  def cut_message = "#{events.bytesize - 2}: incomplete"
+
+  # --- stat
+
+  def test_stat_counts_types_paths_depths_and_sizes
+    assert_equal <<~TEXT, output_of("stat", input: stream({"a" => [1, 2]}, {"a" => [], "b" => "x" * 40})).force_encoding("UTF-8")
+      stdin: 2 messages, 54 bytes
+
+      types
+        str     4  ████████████████████████████████████████
+        array   2  ████████████████████
+        fixint  2  ████████████████████
+        map     2  ████████████████████
+
+      bytes by path
+        $       54  ████████████████████████████████████████
+        $.b     42  ███████████████████████████████
+        $.a      4  ██
+        $.a[*]   2  █
+
+      depth
+        1  1  ████████████████████████████████████████
+        2  1  ████████████████████████████████████████
+
+      size
+        4 to 7    1  ████████████████████████████████████████
+        8 to 15   0
+        16 to 31  0
+        32 to 63  1  ████████████████████████████████████████
+    TEXT
+  end
+
+  def test_stat_tells_of_what_came_before_a_fault
+    out, err, status = manypack("stat", "--paths", "1", input: cut)
+    assert_equal ["stdin: 2 messages, #{stream(ORDER, LOG).bytesize} bytes\n", 1], [out.lines.first, status]
+    assert_includes err, cut_message
+  end
+
+  # --- count, concat
+
+  def test_count
+    files(events, stream(1)) do |one, two|
+      assert_equal "3\n", output_of("count", one)
+      assert_equal "3 #{one}\n1 #{two}\n4 total\n", output_of("count", one, two)
+    end
+    assert_equal ["2\n", 1], manypack("count", input: cut).values_at(0, 2)
+  end
+
+  def test_concat_takes_what_is_whole
+    files(events, cut) do |one, broken|
+      out, err, status = manypack("concat", one, broken, one)
+      assert_equal [events + stream(ORDER, LOG) + events, 1], [out, status]
+      assert_includes err, "#{broken}:#{cut_message}"
+    end
+  end
+
+  # --- slice
+
+  def test_slice_by_number_size_and_value
+    assert_equal stream(LOG), output_of("slice", "--skip", "1", "-n", "1", input: events)
+    assert_equal stream(ORDER, LOG), output_of("slice", "--max-bytes", stream(ORDER, LOG).bytesize.to_s, input: events)
+    assert_equal stream(ORDER, LAST), output_of("slice", "--where", "$.type=order", input: events)
+    assert_equal stream(LAST), output_of("slice", "--where", "$.id=3", input: events)
+    assert_equal stream(LAST), output_of("slice", "--where", '$.tags=["a","b"]', input: events)
+    assert_equal stream(LOG), output_of("slice", "--where", "$.level", input: events)
+    assert_equal "", output_of("slice", "--where", '$.user["first visit"]', input: events)
+    assert_equal stream(LOG), output_of("slice", "--where", '$.user["first visit"]=null', input: events)
+  end
+
+  # --- split
+
+  def test_split_by_number_and_size
+    Dir.mktmpdir do |folder|
+      names = output_of("split", "-n", "2", "--prefix", "#{folder}/n-", input: events).lines(chomp: true)
+      assert_equal ["#{folder}/n-0000.msgpack", "#{folder}/n-0001.msgpack"], names
+      assert_equal([stream(ORDER, LOG), stream(LAST)], names.map { |name| File.binread(name) })
+      names = output_of("split", "-b", "60", "--prefix", "#{folder}/b-", input: events).lines(chomp: true)
+      assert_equal([ORDER, LOG, LAST].map { |one| stream(one) }, names.map { |name| File.binread(name) })
+    end
+  end
+
+  def test_split_by_value_names_files_after_it_and_never_overwrites
+    Dir.mktmpdir do |folder|
+      arguments = ["split", "--by", "$.type", "--prefix", "#{folder}/"]
+      assert_equal "#{folder}/order.msgpack\n#{folder}/log%2Fx.msgpack\n", output_of(*arguments, input: events)
+      assert_equal stream(ORDER, LAST), File.binread("#{folder}/order.msgpack")
+      _, err, status = manypack(*arguments, input: events)
+      assert_equal ["manypack: #{folder}/order.msgpack: File exists\n", 74], [err, status]
+    end
+  end
+
+  def test_split_tells_strings_from_what_they_look_like
+    values = [1, "1", nil, "null", "nullable", -1.5, "-1.5", [], "[]", '"1"', "%", "\xff", "\xff".b, "", "a-b_c.d"]
+    Dir.mktmpdir do |folder|
+      names = output_of("split", "--by", "$", "--prefix", "#{folder}/", input: stream(*values) * 2).lines(chomp: true)
+      assert_equal(values.map { |value| stream(value) * 2 }, names.map { |name| File.binread(name) })
+      assert_includes names, "#{folder}/a-b_c.d.msgpack"
+    end
+  end
+
+  def test_split_by_many_values_keeps_few_files_open
+    Dir.mktmpdir do |folder|
+      out, err, status = shell("ulimit -n 90; manypack split --by '$' --prefix #{folder}/ <<<#{"{1..200}"}; " \
+                               "for i in {1..200} {1..200}; do printf \"\\\\xcd\\\\x01\\\\x$(printf %02x $i)\"; done | " \
+                               "manypack split --by '$' --prefix #{folder}/many-")
+      assert_equal ["", 0], [err, status]
+      assert_equal 200, out.lines.grep(/many-/).size
+      assert_equal "\xcd\x01\xc8".b * 2, File.binread("#{folder}/many-456.msgpack")
+    end
+  end
+
+  # --- diff
+
+  def test_diff_tells_what_differs_by_path
+    changed = LAST.merge("user" => {"name" => "Grace", 5 => nil}, "tags" => ["a"])
+    files(events, stream(ORDER.to_a.reverse.to_h, LOG, changed, "more")) do |one, two|
+      out, err, status = manypack("diff", one, two)
+      assert_equal ["", 1], [err, status]
+      assert_equal <<~TEXT, out
+        message 2
+        - $.user.name: "Ada"
+        + $.user.name: "Grace"
+        + $.user[5]: null
+        - $.tags[1]: "b"
+        message 3
+        + $: "more"
+      TEXT
+      assert_equal ["", "", 1], manypack("diff", "--quiet", one, two)
+    end
+  end
+
+  def test_diff_names_the_file_that_is_broken
+    files(events, cut) do |whole, broken|
+      [[whole, broken], [broken, whole]].each do |names|
+        out, err, status = manypack("diff", *names)
+        assert_equal ["", 1], [out, status]
+        assert_match(/\Amanypack: #{broken}:#{cut_message}[^\n]*\n\z/, err)
+      end
+    end
+  end
+
+  def test_what_is_equal_has_no_difference
+    files(stream({"a" => 1, "b" => [2]}), "\x82\xa1b\xdc\x00\x01\xcd\x00\x02\xa1a\xcc\x01".b) do |one, two|
+      assert_equal "", output_of("diff", one, two)
+    end
+    files(stream("a", 1, Float::NAN), stream("a".b, 1.0, Float::NAN)) do |one, two|
+      assert_equal "message 0\n- $: \"a\"\n+ $: {\"$bin\":\"YQ==\"}\nmessage 1\n- $: 1\n+ $: 1.0\n", manypack("diff", one, two).first
+    end
+    assert_equal 2, manypack("diff", "one").last
+  end
+
+  # --- canon
+
+  def test_canon_writes_and_checks_the_canonical_form
+    bytes = stream({"b" => 1, "a" => 2}, 1)
+    form = output_of("canon", input: bytes)
+    assert_equal Manypack.pack({"a" => 2, "b" => 1}, canonical: true) + "\x01", form
+    assert_equal "", output_of("canon", "--check", input: form)
+    assert_equal ["", "manypack: stdin:0: not canonical\n", 1], manypack("canon", "--check", input: bytes)
+    assert_equal ["\x01", 1], manypack("canon", input: "\x01\x82\xa1a\x01\xa1a\x02".b).values_at(0, 2)
+  end
+
+  # --- filter
+
+  def test_filter_writes_what_the_code_returns
+    assert_equal stream(1, 3), output_of("filter", "-e", '_1["id"] if _1["type"] == "order"', input: events)
+    assert_equal stream("Ada", "Matz", "Ada"), output_of("filter", "-e", 'it["user"]["name"]', "-j", "2", input: events)
+    assert_equal stream(1, 3), output_of("filter", "-e", 'return if it["type"] != "order"; it["id"]', input: events)
+    time = Manypack::Timestamp.new(5, 7)
+    ext = Manypack::ExtensionValue.new(3, "abc")
+    assert_equal stream([time, ext]), output_of("filter", "-e", "it", input: stream([time, ext]))
+  end
+
+  def test_filter_selects_by_a_path
+    assert_equal stream(ORDER, LAST), output_of("filter", "--path", "$.user.name=Ada", input: events)
+    assert_equal stream(3), output_of("filter", "--path", "$.tags", "-e", '_1["id"]', input: events)
+  end
+
+  def test_filter_names_the_message_that_fails
+    out, err, status = manypack("filter", "-e", 'it["level"] * 2', input: stream(LOG, ORDER))
+    assert_equal [stream(3.0), 1], [out, status]
+    assert_match(/\Amanypack: stdin:#{stream(LOG).bytesize}: undefined method .* \(NoMethodError\)\n\z/, err)
+    out, err, status = manypack("filter", "-e", 'it["id"]', input: cut)
+    assert_equal [stream(1, 2), 1], [out, status]
+    assert_includes err, cut_message
+    assert_equal 2, manypack("filter", "-e", "it +").last
+  end
+
+  # --- schema
+
+  def test_schema_infers_a_record
+    assert_equal <<~RUBY, output_of("schema", "--name", "Event", input: events)
+      EventUser = Struct.new(:name, :first_visit)
+      EVENT_USER = Manypack::Record.new(EventUser, name: String, first_visit: nil)
+        .with(keys: {first_visit: "first visit"}, defaults: {first_visit: nil})
+
+      Event = Struct.new(:id, :type, :user, :level, :tags)
+      EVENT = Manypack::Record.new(Event,
+        id: Integer,
+        type: String,
+        user: EVENT_USER,
+        level: Manypack::Type[Float, nil],
+        tags: Manypack::Type[[String], nil])
+        .with(defaults: {level: nil, tags: nil})
+    RUBY
+  end
+
+  def test_schema_knows_maps_from_values_to_values_and_other_messages
+    assert_equal "MESSAGE = Manypack::Type[{Integer => [Float]}]\n", output_of("schema", input: stream({1 => [1.5], 2 => []}))
+    assert_equal "MESSAGE = Manypack::Type[[Manypack::Type[Integer, String]]]\n", output_of("schema", input: stream([1, "a"], []))
+    names = (1..300).to_h { |i| ["name#{i}", i] }
+    assert_equal "MESSAGE = Manypack::Type[{String => Integer}]\n", output_of("schema", input: stream(names))
+    assert_match(/at: Time\).*timestamp: true/m, output_of("schema", input: stream({"at" => Manypack::Timestamp.new(1, 1)})))
+  end
+
+  # Keys that are named after classes of Ruby, its words, one letter or nothing; maps and arrays of all kinds.
+  def test_what_schema_writes_can_be_loaded
+    keys = %w[String string STRING Data env time a class end hash method self Größe 1st 1 keys if] + ["", "a b", "a-b", "\xff", "$x"]
+    {
+      "nested" => [keys.to_h { |key| [key, {"x" => 1}] }, keys.to_h { |key| [key, {"x" => {key => [nil, {key => 2}]}}] }],
+      "named as it is" => [{"message" => {"message" => {"message part" => {"z" => 1}}}}],
+      "no record" => [[{"a" => 1}], [{"a" => [{"b" => 2}]}]], "of two kinds" => [1, {"a" => 1}, [2]], "nothing" => [],
+      "odd maps" => [{"empty" => {}, "float" => {1.5 => 1}, "nil" => {nil => 1}, "mixed" => {1 => 1, "a" => 2}, "int" => {1 => {"a" => 1}}}],
+      "times" => [{"time" => Manypack::Timestamp.new(1, 1)}], "all kinds" => [[nil, true, 1, 1.5, "s", "b".b, [1], {}]]
+    }.each do |name, messages|
+      type = Module.new.tap { |folder| folder.module_eval(output_of("schema", input: stream(*messages)).force_encoding("UTF-8")) }.const_get(:MESSAGE)
+      messages.each { |message| type.load(stream(message)) }
+    rescue StandardError => e
+      flunk "#{name}: #{e.full_message}"
+    end
+  end
+
+  def test_the_class_of_a_schema_has_another_name_than_its_record
+    assert_equal 2, manypack("schema", "--name", "EVENT").last
+  end
+
+  # --- completion and man page
+
+  def test_bash_completes_commands_options_and_their_values
+    script = output_of("completion", "bash")
+    complete = lambda do |*words|
+      before, word = words.last(2)
+      program = "#{script}\nCOMP_WORDS=(#{words.join(" ")}); COMP_CWORD=#{words.size - 1}\n" \
+                "_manypack manypack '#{word}' '#{before}'; echo \"${COMPREPLY[@]}\""
+      out, err, status = shell(program)
+      assert_equal ["", 0], [err, status]
+      out.chomp
+    end
+    assert_equal "validate", complete.("manypack", "val")
+    assert_equal "--untrusted", complete.("manypack", "validate", "--u")
+    assert_equal "yaml", complete.("manypack", "cat", "--to", "y")
+    assert_equal "", complete.("manypack", "cat", "events.m")
+  end
+
+  def test_zsh_knows_every_command
+    script = output_of("completion", "zsh")
+    assert_match(/\A#compdef manypack\n/, script)
+    output_of("--help").scan(/^  (\w+) /) { |(name)| assert_match(/^    #{name}\) .*--help/, script) }
+    assert_equal 2, manypack("completion", "fish").last
+  end
+
+  def test_the_man_page_is_what_its_generator_writes
+    page, status = Open3.capture2(RbConfig.ruby, "-I", "#{ROOT}/lib", "#{ROOT}/tools/gen_man.rb")
+    assert_predicate status, :success?
+    assert_equal page.b, File.binread("#{ROOT}/man/manypack.1")
+  end
+end
