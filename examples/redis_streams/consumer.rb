@@ -17,7 +17,7 @@ class Consumer
 
   # In milliseconds. It has to be longer than a batch takes, or another consumer takes over orders that are being worked
   # on.
-  ABANDONED_AFTER = Integer(ENV.fetch("ABANDONED_AFTER", "60000"))
+  ABANDONED_AFTER = 60_000
 
   def initialize(name, redis)
     @name = name

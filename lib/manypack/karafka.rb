@@ -29,7 +29,7 @@ module Manypack
       #
       #   Manypack::Karafka::Deserializer.new(codec: factory.codec, symbolize_keys: true, max_bytes: 100_000)
       def initialize(codec: Codec.new, **options)
-        @codec = codec.with(**options)
+        @codec = Arguments.codec(codec, options)
         freeze
       end
 
@@ -53,7 +53,7 @@ module Manypack
       #
       #   Manypack::Karafka::ActiveJobDeserializer.new(max_bytes: 100_000)
       def initialize(codec: Codec.new, **options)
-        @codec = codec.with(**options)
+        @codec = Arguments.codec(codec, options)
         freeze
       end
 

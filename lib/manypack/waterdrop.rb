@@ -31,7 +31,7 @@ module Manypack
       #
       #   Manypack::WaterDrop::Middleware.new(codec: factory.codec, content_type: "application/x-msgpack")
       def initialize(codec: Codec.new, content_type: CONTENT_TYPE, **options)
-        @codec = codec.with(**options)
+        @codec = Arguments.codec(codec, options, :content_type)
         @headers = content_type ? { HEADER => content_type.dup.freeze }.freeze : {}.freeze
         freeze
       end

@@ -5,6 +5,7 @@ require "test_helper"
 require "active_support"
 require "active_support/core_ext/string/output_safety"
 require "active_support/message_pack"
+require "manypack/active_support"
 
 class ActiveSupportTest < Minitest::Test
   NAMES = %i[symbol bigint bigdecimal rational complex datetime date time range set uri ipaddr pathname regexp].freeze
@@ -44,12 +45,42 @@ class ActiveSupportTest < Minitest::Test
   # Also of a class that a newer ActiveSupport might add.
   def test_no_number_means_another_class_in_rails
     ActiveSupport::MessagePack.warmup
-    theirs = ActiveSupport::MessagePack.message_pack_factory.registered_types.to_h { |entry| entry.values_at(:type, :class) }
-    ours = FACTORY.registered_types.to_h { |entry| entry.values_at(:type, :class) }
-    assert_equal ours, theirs.slice(*ours.keys)
+    ours = by_type(FACTORY)
+    assert_equal ours, theirs_by_type.slice(*ours.keys)
+  end
+
+  RAILS_FACTORY = Manypack::Factory.new.tap { |factory| Manypack::ActiveSupport.register_types(factory) }.freeze
+  RAILS_VALUES = [
+    ActiveSupport::TimeZone["Berlin"].local(2026, 7, 1, 12, 30, 1.5), ActiveSupport::TimeZone["UTC"].at(-1, 5, :nsec),
+    ActiveSupport::TimeZone["Hawaii"], ActiveSupport::TimeZone["Europe/Berlin"], 3.days, 1.year - 2.months + 3.5.hours, 0.seconds,
+    -5.minutes, { a: 1, "b" => { c: [1.day] } }.with_indifferent_access
+  ].freeze
+
+  def test_rails_own_classes_too
+    ActiveSupport::MessagePack.warmup
+    (RAILS_VALUES + (theirs_by_type.key?(18) ? ["<é>".html_safe] : [])).each do |value|
+      assert_equal from_rails(value).unpack1("H*"), RAILS_FACTORY.dump(value).unpack1("H*"), value.inspect
+      ours = RAILS_FACTORY.load(from_rails(value))
+      assert_equal [value.class, value.inspect], [ours.class, ours.inspect]
+      assert_equal value, ours
+    end
+  end
+
+  # Also one that a newer Rails adds. Rails 7.2 does not know SafeBuffer.
+  def test_every_type_of_rails_is_known
+    ActiveSupport::MessagePack.warmup
+    assert_equal({ 18 => ActiveSupport::SafeBuffer }.merge(theirs_by_type.except(127)), by_type(RAILS_FACTORY))
   end
 
   private
+
+  def theirs_by_type
+    by_type(ActiveSupport::MessagePack.message_pack_factory)
+  end
+
+  def by_type(factory)
+    factory.registered_types.to_h { |entry| entry.values_at(:type, :class) }
+  end
 
   def from_rails(value)
     ActiveSupport::MessagePack.dump(value).delete_prefix(SIGNATURE)

@@ -47,6 +47,13 @@ class KarafkaTest < Minitest::Test
     assert_equal({ "id" => 1 }, deserialize("\x81\xA2id\x01", codec: Manypack::Codec.new(symbolize_keys: true), symbolize_keys: false))
   end
 
+  def test_misspelt_options_are_told_what_was_meant_and_a_codec_is_one
+    assert_equal "unknown option codex, did you mean codec?", assert_raises(ArgumentError) { Manypack::Karafka::Deserializer.new(codex: 1) }.message
+    assert_equal "unknown option codex, did you mean codec?", assert_raises(ArgumentError) { Manypack::Karafka::ActiveJobDeserializer.new(codex: 1) }.message
+    assert_equal "wrong argument type Integer (expected Manypack::Codec)", assert_raises(TypeError) { Manypack::Karafka::Deserializer.new(codec: 5) }.message
+    assert_equal "wrong argument type Integer (expected Manypack::Codec)", assert_raises(TypeError) { Manypack::Karafka::ActiveJobDeserializer.new(codec: 5) }.message
+  end
+
   def test_types_of_the_default_factory_are_known
     program = <<~RUBY
       Point = Struct.new(:x)

@@ -1,26 +1,24 @@
 # frozen_string_literal: true
 
-# Rails on the drop-in and on the msgpack gem: each reads the messages and the caches that the other one has written.
+# Rails on the drop-in and on the msgpack gem: each reads the messages, the cookies and the caches that the other one has
+# written.
 require "test_helper"
-require "integration/processes"
+require "integration/rails/programs"
 
 class RailsTest < Minitest::Test
-  include Processes
-
-  LIBRARIES = { "MessagePack::Factory" => [], "Manypack::Factory" => %w[-r manypack/drop_in] }.freeze
+  include RailsPrograms
 
   LIBRARIES.keys.repeated_permutation(2) do |writer, reader|
-    define_method("test_#{reader}_reads_what_#{writer}_wrote") do
-      rails(writer, "write")
-      rails(reader, "read")
+    %w[messages cookies].each do |what|
+      define_method("test_#{reader}_reads_the_#{what}_that_#{writer}_wrote") do
+        rails(writer, what, "write")
+        rails(reader, what, "read")
+      end
     end
   end
 
-  private
-
-  def rails(library, command)
-    program = start_command([*ruby, *LIBRARIES.fetch(library), File.join(__dir__, "rails/messages.rb"), command, folder])
-    finish(program)
-    assert_equal library, program.output.chomp
+  def test_cookies_survive_another_secret
+    rails("Manypack::Factory", "cookies", "write")
+    rails("Manypack::Factory", "cookies", "read", { "SECRET" => "new" })
   end
 end

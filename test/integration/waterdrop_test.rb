@@ -62,6 +62,11 @@ class WaterDropTest < Minitest::Test
     assert_raises(ArgumentError) { Manypack::WaterDrop::Middleware.new(timestamps: true) }
   end
 
+  def test_misspelt_options_are_told_what_was_meant_and_a_codec_is_one
+    assert_equal "unknown option contenttype, did you mean content_type?", assert_raises(ArgumentError) { Manypack::WaterDrop::Middleware.new(contenttype: nil) }.message
+    assert_equal "wrong argument type Integer (expected Manypack::Codec)", assert_raises(TypeError) { Manypack::WaterDrop::Middleware.new(codec: 5) }.message
+  end
+
   def test_what_cannot_be_packed_is_not_sent
     error = assert_raises(NoMethodError) { sent({ topic: "t", payload: { users: [Object.new] } }) }
     assert_match(/\$\.users\[0\]/, error.message)

@@ -19,6 +19,7 @@ VERIFIER = ActiveSupport::MessageVerifier.new(SECRET, serializer: :message_pack)
 ENCRYPTOR = ActiveSupport::MessageEncryptor.new(SECRET, serializer: :message_pack)
 FALLBACK = ActiveSupport::MessageVerifier.new(SECRET, serializer: :message_pack_allow_marshal)
 CACHES = {
+  **(ENV["REDIS_URL"] ? { "redis" => ActiveSupport::Cache::RedisCacheStore.new(serializer: :message_pack) } : {}),
   "plain" => ActiveSupport::Cache::FileStore.new("#{FOLDER}/plain", serializer: :message_pack),
   "compressed" => ActiveSupport::Cache::FileStore.new("#{FOLDER}/compressed", serializer: :message_pack, compress_threshold: 1)
 }.freeze
@@ -43,11 +44,28 @@ def read
   check "tampered", VERIFIER.verified(File.binread(file("signed")).tap { |text| text[5] = text[5] == "a" ? "b" : "a" }), nil
   check "fallback", FALLBACK.verify(File.binread(file("fallback")))
   check "encrypted", ENCRYPTOR.decrypt_and_verify(File.binread(file("encrypted")), purpose: "login")
+  check_rotation
+  check_memory
   CACHES.each do |name, cache|
     check name, cache.read("key", version: 7)
     check "#{name} of another version", cache.read("key", version: 8), nil
     check "#{name} with nil", cache.fetch("nil") { :missing }, nil
   end
+end
+
+# Another process cannot read it.
+def check_memory
+  cache = ActiveSupport::Cache::MemoryStore.new(serializer: :message_pack)
+  cache.write("key", VALUE, expires_in: 1.hour, version: 7)
+  check "memory", cache.read("key", version: 7)
+  check "memory of another version", cache.read("key", version: 8), nil
+end
+
+# The secret was replaced after the message was signed.
+def check_rotation
+  verifier = ActiveSupport::MessageVerifier.new("1" * 32, serializer: :message_pack)
+  verifier.rotate(SECRET)
+  check "rotated", verifier.verify(File.binread(file("signed")), purpose: "login")
 end
 
 def check(name, actual, expected = VALUE)

@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+#--
+# ActiveSupport's cache as MessagePack; required by programs that use ActiveSupport, which Manypack does not depend on.
+#++
+require "manypack"
+require "manypack/active_support/types"
+require "zlib"
+
+module Manypack
+  Library.load("activesupport", file: "active_support", user: "manypack/active_support", at_least: "7.1")
+
+  # MessagePack for the caches of ActiveSupport. <code>require "manypack/active_support"</code> loads it and
+  # ActiveSupport.
+  module ActiveSupport
+    # Registers every type that ActiveSupport::MessagePack knows, with its numbers and bytes: those of
+    # Factory#register_common, TimeWithZone, TimeZone, Duration, HashWithIndifferentAccess and SafeBuffer. Returns nil.
+    #
+    # factory:: a Factory that is not frozen
+    #
+    # Raises what Factory#register_type does.
+    #
+    #   Manypack::ActiveSupport.register_types(factory)
+    #   factory.register_type(20, Point, packer: :to_bytes, unpacker: :from_bytes)
+    def self.register_types(factory)
+      factory.register_common(:symbol, :bigint, :bigdecimal, :rational, :complex, :datetime, :date, :time, :range, :set,
+                              :uri, :ipaddr, :pathname, :regexp)
+      Types.registrations.each { |type, klass, options| factory.register_type(type, klass, **options) }
+      nil
+    end
+
+    # Writes the entries of a cache as MessagePack, and nothing else: a value that cannot be packed is an error, and
+    # nothing that is read can create an object of an arbitrary class, as Marshal would.
+    #
+    #   config.cache_store = :redis_cache_store, { coder: Manypack::ActiveSupport::CacheCoder.new }
+    #
+    # It is frozen, and shareable if the handlers of its ext types are.
+    class CacheCoder
+      # The first byte of what Zlib has compressed. An entry itself begins with the head byte of an array.
+      DEFLATED = "\x78"
+      private_constant :DEFLATED
+
+      # Creates a CacheCoder.
+      #
+      # codec:: a Codec with ext types and options; by default, one with the types of ActiveSupport.register_types
+      # options:: any of those of Manypack.pack and Manypack.unpack; they replace those of the codec
+      #
+      # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
+      #
+      #   Manypack::ActiveSupport::CacheCoder.new(codec: factory.codec, max_bytes: 10_000_000)
+      def initialize(codec: nil, **options)
+        codec ||= Factory.new.tap { |factory| ActiveSupport.register_types(factory) }.codec
+        @codec = Arguments.codec(codec, options)
+        freeze
+      end
+
+      # Returns the bytes of an entry: a MessagePack array of when it expires, its version and its value. Raises the
+      # errors of Manypack.pack.
+      #
+      #   coder.dump(entry) #=> "\x93\xC0\xC0\xA5value"
+      def dump(entry)
+        @codec.pack([entry.expires_at, entry.version, entry.value])
+      end
+
+      # Returns the bytes of an entry, compressed if they are no fewer than the threshold and become fewer. Raises the
+      # errors of Manypack.pack.
+      #
+      #   coder.dump_compressed(entry, 1024) #=> "\x93\xC0\xC0\xA5value"
+      def dump_compressed(entry, threshold)
+        packed = dump(entry)
+        return packed if packed.bytesize < threshold
+
+        deflated = Zlib.deflate(packed)
+        deflated.bytesize < packed.bytesize ? deflated : packed
+      end
+
+      # Returns the entry in bytes of dump or dump_compressed. Anything else, such as what another coder has written,
+      # raises ActiveSupport::Cache::DeserializationError, which caches take for a miss.
+      #
+      #   coder.load(bytes).value #=> "value"
+      def load(bytes)
+        expires_at, version, value = members(bytes.start_with?(DEFLATED) ? Zlib.inflate(bytes) : bytes)
+        ::ActiveSupport::Cache::Entry.new(value, expires_at: expires_at, version: version)
+      rescue DecodeError, Zlib::Error => error
+        raise ::ActiveSupport::Cache::DeserializationError, error.message
+      end
+
+      private
+
+      def members(packed)
+        members = @codec.unpack(packed)
+        return members if members.is_a?(Array) && members.size == 3 && (members[0].nil? || members[0].is_a?(Float))
+
+        raise MalformedFormatError, "not an entry that Manypack has written"
+      end
+    end
+  end
+end

@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+#--
+# The ext types of ActiveSupport's own classes, with the numbers and bytes of ActiveSupport::MessagePack.
+#++
+module Manypack
+  module ActiveSupport
+    # Handlers are methods of this module, so that they can be called in every Ractor.
+    module Types
+      extend self
+
+      # The parts of a Duration in the order in which they are written.
+      PARTS = %i[years months weeks days hours minutes seconds].freeze
+
+      # For each type the arguments of Factory#register_type. Loads the classes.
+      def registrations
+        require "active_support/time"
+        require "active_support/core_ext/string/output_safety"
+        require "active_support/core_ext/hash/indifferent_access"
+        [
+          [8, ::ActiveSupport::TimeWithZone, handlers(:time_with_zone, recursive: true)],
+          [9, ::ActiveSupport::TimeZone, handlers(:time_zone)],
+          [10, ::ActiveSupport::Duration, handlers(:duration, recursive: true)],
+          [17, ::ActiveSupport::HashWithIndifferentAccess, handlers(:indifferent_hash, recursive: true)],
+          [18, ::ActiveSupport::SafeBuffer, handlers(:safe_buffer, recursive: true)]
+        ]
+      end
+
+      # Zero is the offset of UTC, which is always written.
+      def write_time_with_zone(time, packer)
+        packer.write(time.tv_sec)
+        packer.write(time.tv_nsec)
+        packer.write(0)
+        packer.write(time.time_zone.name)
+      end
+
+      def read_time_with_zone(unpacker)
+        seconds, nanoseconds, = Array.new(3) { integer(unpacker.read, "TimeWithZone") }
+        zone(unpacker.read).at(seconds, nanoseconds, :nanosecond)
+      end
+
+      def write_time_zone(zone)
+        zone.name
+      end
+
+      def read_time_zone(name)
+        zone(name.dup.force_encoding(Encoding::UTF_8))
+      end
+
+      def write_duration(duration, packer)
+        packer.write(duration.value)
+        packer.write(duration.parts.values_at(*PARTS))
+      end
+
+      # The value is the sum of the parts.
+      def read_duration(unpacker)
+        unpacker.skip
+        amounts = unpacker.read
+        unless amounts.is_a?(Array) && amounts.all? { |amount| amount.nil? || amount.is_a?(Numeric) }
+          raise MalformedFormatError, "not the body of a Duration"
+        end
+
+        parts = PARTS.zip(amounts).to_h.compact
+        parts.empty? ? 0.seconds : parts.sum { |unit, amount| amount.public_send(unit) }
+      end
+
+      def write_indifferent_hash(hash, packer)
+        packer.write(hash.to_h)
+      end
+
+      def read_indifferent_hash(unpacker)
+        hash = unpacker.read
+        return hash.with_indifferent_access if hash.is_a?(Hash)
+
+        raise MalformedFormatError, "the body of a HashWithIndifferentAccess is a map, not #{hash.class}"
+      end
+
+      # As a String, or the buffer would be packed by this again.
+      def write_safe_buffer(buffer, packer)
+        packer.write(String.new(buffer))
+      end
+
+      def read_safe_buffer(unpacker)
+        text = unpacker.read
+        return text.html_safe if text.is_a?(String)
+
+        raise MalformedFormatError, "the body of a SafeBuffer is a str, not #{text.class}"
+      end
+
+      private
+
+      def handlers(name, **options)
+        { packer: method(:"write_#{name}"), unpacker: method(:"read_#{name}"), **options }
+      end
+
+      def integer(value, class_name)
+        return value if value.is_a?(Integer)
+
+        raise MalformedFormatError, "not the body of a #{class_name}: #{value.class} instead of Integer"
+      end
+
+      def zone(name)
+        zone = ::ActiveSupport::TimeZone[name] if name.is_a?(String)
+        zone || raise(MalformedFormatError, "unknown time zone #{name.inspect}")
+      end
+    end
+    private_constant :Types
+  end
+end

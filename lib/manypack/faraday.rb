@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+#--
+# Requests and responses of Faraday as MessagePack; required by programs that use it, as Manypack does not depend on it.
+#++
+require "manypack"
+require "manypack/media_type"
+
+module Manypack
+  Library.load("faraday", user: "manypack/faraday", at_least: "2.0")
+
+  # MessagePack for clients of HTTP. <code>require "manypack/faraday"</code> loads it and Faraday, which then knows both
+  # middlewares by the name +:msgpack+.
+  #
+  #   Faraday.new("http://127.0.0.1:9292") do |connection|
+  #     connection.request :msgpack
+  #     connection.response :msgpack, untrusted: true
+  #   end
+  module Faraday
+    # Packs the bodies of requests.
+    #
+    #   connection.request :msgpack
+    #   connection.post("/events", { id: 1 })
+    class Request < ::Faraday::Middleware
+      # Creates the middleware; Faraday does.
+      #
+      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # content_type:: the Content-Type of requests that have none, a String
+      # options:: any of those of Manypack.pack; they replace those of the codec
+      #
+      # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
+      #
+      #   connection.request :msgpack, content_type: "application/x-msgpack", timestamp: true
+      def initialize(app = nil, codec: Codec.new, content_type: MediaType::REGISTERED, **options)
+        super(app)
+        @codec = Arguments.codec(codec, options, :content_type)
+        @content_type = content_type
+      end
+
+      # Packs the body of a request, and sets its Content-Type unless it has one. A request without a body, or with the
+      # Content-Type of something else, stays as it is. So does a body that is a String or an IO, because those are
+      # bytes already. Raises the errors of Manypack.pack.
+      def on_request(env)
+        body = env[:body]
+        type = env[:request_headers]["Content-Type"]
+        return if body.nil? || body == "" || (type && !MediaType.of?(type))
+
+        env[:request_headers]["Content-Type"] ||= @content_type
+        env[:body] = @codec.pack(body) unless body.respond_to?(:to_str) || body.respond_to?(:read)
+      end
+    end
+
+    # Unpacks the bodies of responses.
+    #
+    #   connection.response :msgpack, untrusted: true
+    #   connection.get("/events/1").body #=> {"id" => 1}
+    class Response < ::Faraday::Middleware
+      # Creates the middleware; Faraday does.
+      #
+      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # options:: any of those of Manypack.unpack; they replace those of the codec
+      #
+      # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
+      #
+      #   connection.response :msgpack, untrusted: true, max_bytes: 10_000_000
+      def initialize(app = nil, codec: Codec.new, **options)
+        super(app)
+        @codec = Arguments.codec(codec, options)
+      end
+
+      # Asks for MessagePack, unless the request has a header Accept.
+      def on_request(env)
+        env[:request_headers]["Accept"] ||= MediaType::ALL.join(", ")
+      end
+
+      # Unpacks the body of a response if its Content-Type is application/vnd.msgpack, application/msgpack or
+      # application/x-msgpack; an empty one becomes nil. Raises Faraday::ParsingError, with the response, if that fails.
+      def on_complete(env)
+        body = env[:body]
+        return unless body.respond_to?(:to_str) && MediaType.of?(env[:response_headers]["Content-Type"])
+
+        env[:body] = body.empty? ? nil : @codec.unpack(body)
+      rescue StandardError => error
+        raise ::Faraday::ParsingError.new(error, env[:response])
+      end
+    end
+
+    ::Faraday::Request.register_middleware(msgpack: Request)
+    ::Faraday::Response.register_middleware(msgpack: Response)
+  end
+end

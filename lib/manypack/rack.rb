@@ -1,0 +1,172 @@
+# frozen_string_literal: true
+
+#--
+# Requests and responses of Rack as MessagePack; required by programs that use Rack, which Manypack does not depend on.
+#++
+require "manypack"
+require "manypack/media_type"
+require "stringio"
+
+module Manypack
+  Library.load("rack", user: "manypack/rack", at_least: "3.0")
+
+  # MessagePack for Rack applications. <code>require "manypack/rack"</code> loads it and Rack.
+  module Rack
+    # The middleware that unpacks the bodies of requests whose Content-Type is application/vnd.msgpack,
+    # application/msgpack or application/x-msgpack. All other requests, and those without a body, pass through it
+    # untouched.
+    #
+    #   use Manypack::Rack::Parser, max_bytes: 100_000
+    class Parser
+      # Where the object is in the env of the request.
+      BODY = "manypack.body"
+
+      # Creates a Parser.
+      #
+      # app:: the next Rack application
+      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # untrusted:: false for the limits of the codec instead of those for bytes that are not trusted
+      # max_bytes:: the largest body that is read, an Integer
+      # options:: any of those of Manypack.unpack; they replace those of the codec
+      #
+      # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
+      #
+      #   use Manypack::Rack::Parser, codec: factory.codec, max_array_size: 500
+      def initialize(app, codec: Codec.new, untrusted: true, max_bytes: 1_048_576, **options)
+        @app = app
+        @max_bytes = Integer(max_bytes)
+        @codec = Arguments.codec(codec, { untrusted: untrusted, max_bytes: @max_bytes, **options })
+      end
+
+      # Unpacks the body, calls the application, and returns its response. The object is then in
+      # <code>env["manypack.body"]</code>. If it is a Hash, it is also what Rack::Request#POST returns, and part of
+      # Rack::Request#params. <code>env["rack.input"]</code> has the bytes, to be read once more.
+      #
+      # Returns a response of its own, with the error as text, if the body is not valid, 400, or exceeds a limit, 413.
+      #
+      #   parser.call(env) #=> [400, {"content-type" => "text/plain"}, ["unexpected end of input, at byte 2\n"]]
+      def call(env)
+        refusal = parse(env) if MediaType.of?(env["CONTENT_TYPE"])
+        refusal || @app.call(env)
+      end
+
+      private
+
+      # Returns nil, or the response to a request that goes no further.
+      def parse(env)
+        return too_large(env["CONTENT_LENGTH"]) if env["CONTENT_LENGTH"].to_i > @max_bytes
+
+        body = env["rack.input"]&.read(@max_bytes + 1).to_s
+        return if body.empty?
+        return too_large("more") if body.bytesize > @max_bytes
+
+        hand_over(env, body, @codec.unpack(body))
+      rescue LimitError => error
+        refuse(413, error.message)
+      rescue DecodeError => error
+        refuse(400, error.message)
+      end
+
+      def hand_over(env, body, object)
+        input = env["rack.input"] = StringIO.new(body)
+        env[BODY] = object
+        return unless object.is_a?(Hash)
+
+        env["rack.request.form_hash"] = object
+        env["rack.request.form_input"] = input # Rack before 3.2 compares it with the input
+        nil
+      end
+
+      def too_large(size)
+        refuse(413, "max_bytes is #{@max_bytes}, but the body has #{size}")
+      end
+
+      def refuse(status, message)
+        [status, { "content-type" => "text/plain" }, ["#{message}\n"]]
+      end
+    end
+
+    # Makes the responses of an application: MessagePack for the clients that accept it.
+    #
+    #   RESPOND = Manypack::Rack::Responder.new(json: true)
+    #   run ->(env) { RESPOND.call(env, { "id" => 1 }) }
+    class Responder
+      JSON_TYPE = "application/json"
+      private_constant :JSON_TYPE
+
+      # Creates a Responder, which is frozen, and shareable if the handlers of the ext types are.
+      #
+      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # json:: true for JSON to clients that do not ask for MessagePack by name; false for the status 406 to clients
+      #        that do not accept it
+      # options:: any of those of Manypack.pack; they replace those of the codec
+      #
+      # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
+      #
+      #   Manypack::Rack::Responder.new(json: true, timestamp: true)
+      def initialize(codec: Codec.new, json: false, **options)
+        require "json" if json
+        @codec = Arguments.codec(codec, options, :json)
+        @json = json
+        freeze
+      end
+
+      # Returns the response to a request as Rack has it: status, headers, and body.
+      #
+      # env:: that of the request, a Hash
+      # object:: what to pack
+      # status:: an Integer
+      # headers:: a Hash of further headers, with names in lower case
+      #
+      # The content type is the one that the client prefers among application/vnd.msgpack, application/msgpack,
+      # application/x-msgpack, and, with +json+, application/json. Raises the errors of Manypack.pack and JSON.generate.
+      #
+      #   responder.call({ "HTTP_ACCEPT" => "application/vnd.msgpack" }, { "id" => 1 })
+      #   #=> [200, {"vary" => "accept", "content-type" => "application/vnd.msgpack"}, ["\x81\xA2id\x01"]]
+      def call(env, object, status: 200, headers: {})
+        vary = [headers["vary"], "accept"].compact.join(", ")
+        type = choose(Accept.new(env["HTTP_ACCEPT"])) or return not_acceptable(vary)
+        body = type == JSON_TYPE ? ::JSON.generate(object) : @codec.pack(object)
+        [status, headers.merge("vary" => vary, "content-type" => type), [body]]
+      end
+
+      private
+
+      # JSON is for every client that takes anything: browsers, curl, and programs older than the MessagePack.
+      def choose(accept)
+        types = @json ? MediaType::ALL.select { |type| accept.names?(type) } : MediaType::ALL
+        type = types.max_by { |one| accept.quality(one) }
+        quality = type ? accept.quality(type) : 0
+        return type if quality > 0 && !(@json && accept.quality(JSON_TYPE) > quality)
+
+        JSON_TYPE if @json
+      end
+
+      def not_acceptable(vary)
+        [406, { "vary" => vary, "content-type" => "text/plain" }, ["#{MediaType::REGISTERED} is all there is\n"]]
+      end
+    end
+
+    # The header Accept: ranges of media types, each with its quality.
+    class Accept
+      def initialize(header)
+        @qualities = header.to_s.b.split(",").to_h do |range|
+          [range[/\A[^;]*/].strip.downcase, Float(range[/;\s*q=([01](?:\.\d+)?)/i, 1] || 1)]
+        end
+        @qualities = { "*/*" => 1.0 } if @qualities.empty?
+      end
+
+      # True if a media type is there by its own name.
+      def names?(type)
+        @qualities.key?(type)
+      end
+
+      # From 0, not accepted, to 1.
+      def quality(type)
+        [type, type.sub(%r{/.*}, "/*"), "*/*"].each { |range| return @qualities[range] if @qualities.key?(range) }
+        0
+      end
+    end
+    private_constant :Accept
+  end
+end

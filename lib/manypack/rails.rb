@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+#--
+# MessagePack in requests to Rails and in its responses; required by programs that use Action Pack, which Manypack does
+# not depend on.
+#++
+require "manypack"
+require "manypack/active_support"
+
+module Manypack
+  Library.load("actionpack", file: "action_controller", user: "manypack/rails", at_least: "7.1")
+
+  # MessagePack for the controllers of Rails. <code>require "manypack/rails"</code> loads it, Action Pack, and
+  # Manypack::ActiveSupport. From then on
+  #
+  # - Rails knows the MIME type +:msgpack+,
+  # - <code>render msgpack: object</code> sends the object packed, or a String as it is, which is taken for packed,
+  # - a request's body of that type becomes its +params+, as ParameterParser reads it, and
+  # - a body that cannot be read is answered with the status and the offset of InvalidBody, unless a controller rescues
+  #   that itself.
+  module Rails
+    # The media type that IANA registered for MessagePack, which is sent.
+    CONTENT_TYPE = "application/vnd.msgpack"
+
+    # The media types that older programs send.
+    OLDER_CONTENT_TYPES = %w[application/msgpack application/x-msgpack].freeze
+    private_constant :OLDER_CONTENT_TYPES
+
+    # The body of a request is not what the options of the parser allow. Rails raises it as the cause of an
+    # ActionDispatch::Http::Parameters::ParseError. Its own cause is the DecodeError.
+    #
+    #   rescue_from Manypack::Rails::InvalidBody do |error|
+    #     render json: { error: error.message, offset: error.offset }, status: error.status
+    #   end
+    class InvalidBody < StandardError
+      # The byte offset in the body, an Integer.
+      #
+      #   error.offset #=> 2
+      def offset
+        cause.offset
+      end
+
+      # The status of the response: 413 for a LimitError, 400 for any other reason.
+      #
+      #   error.status #=> 400
+      def status
+        cause.is_a?(LimitError) ? 413 : 400
+      end
+    end
+
+    # Unpacks the bodies of requests. It is frozen, and shareable if the handlers of its ext types are. The default one
+    # is replaced as Rails says:
+    #
+    #   ActionDispatch::Request.parameter_parsers = ActionDispatch::Request.parameter_parsers.merge(
+    #     msgpack: Manypack::Rails::ParameterParser.new(max_bytes: 100_000)
+    #   )
+    class ParameterParser
+      # The parameter with the body, unless that is a map.
+      KEY = "_msgpack"
+
+      # Creates a ParameterParser.
+      #
+      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # options:: any of those of Manypack.unpack; they replace those of the codec, and of <code>untrusted: true</code>,
+      #           which is the default. Keys remain Strings, whatever +symbolize_keys+ says: +params+ takes both
+      #
+      # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
+      #
+      #   Manypack::Rails::ParameterParser.new(codec: factory.codec, max_bytes: 100_000)
+      def initialize(codec: Codec.new, **options)
+        @codec = Arguments.codec(codec, { untrusted: true, **options, symbolize_keys: false })
+        freeze
+      end
+
+      # Returns the Hash of the parameters in a body. Raises InvalidBody, also for keys that are not Strings, which
+      # +params+ cannot have.
+      #
+      #   parser.call("\x81\xA2id\x01") #=> {"id" => 1}
+      #   parser.call("\x91\x01")       #=> {"_msgpack" => [1]}
+      def call(body)
+        object = @codec.unpack(body)
+        check_keys(object)
+        object.is_a?(Hash) ? object : { KEY => object }
+      rescue DecodeError => error
+        raise InvalidBody, error.message
+      end
+
+      private
+
+      def check_keys(object)
+        case object
+        when Array then object.each { |element| check_keys(element) }
+        when Hash
+          object.each do |key, value|
+            raise MalformedFormatError, "keys of params are Strings, not #{key.class}" unless key.is_a?(String)
+
+            check_keys(value)
+          end
+        end
+      end
+    end
+
+    ::Mime::Type.register(CONTENT_TYPE, :msgpack, OLDER_CONTENT_TYPES)
+
+    ::ActiveSupport.on_load(:action_dispatch_request) do
+      self.parameter_parsers = parameter_parsers.merge(msgpack: ParameterParser.new)
+    end
+
+    # Runs for ActionController::Base and for ActionController::API.
+    ::ActiveSupport.on_load(:action_controller) do
+      ::ActionController::Renderers.add(:msgpack) do |object, _options|
+        self.content_type = CONTENT_TYPE if media_type.nil?
+        response.charset = false # of text
+        object.is_a?(String) ? object : Manypack.pack(object)
+      end
+
+      rescue_from(InvalidBody) do |error|
+        answer = { "status" => error.status, "error" => error.message, "offset" => error.offset }
+        render msgpack: answer, status: error.status
+      end
+    end
+  end
+end

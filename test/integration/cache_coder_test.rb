@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+# The coder in the caches of ActiveSupport.
+require "test_helper"
+require "active_support"
+require "active_support/cache"
+require "active_support/testing/time_helpers"
+require "tmpdir"
+require "manypack/active_support"
+
+class CacheCoderTest < Minitest::Test
+  include ActiveSupport::Testing::TimeHelpers
+
+  CODER = Manypack::ActiveSupport::CacheCoder.new
+  ROWS = Array.new(200) { |id| { id: id, name: "row #{id}", at: Time.at(id, 5, :nsec, in: "+02:00") } }.freeze
+
+  def caches
+    Dir.mktmpdir do |folder|
+      [{}, { compress: true, compress_threshold: 1 }, { compress: false }].each do |options|
+        yield ActiveSupport::Cache::MemoryStore.new(coder: CODER, **options)
+        yield ActiveSupport::Cache::FileStore.new(folder, coder: CODER, **options).tap(&:clear)
+      end
+    end
+  end
+
+  def test_values_come_back_as_they_were
+    zone = ActiveSupport::TimeZone["Berlin"]
+    values = [nil, false, 1, "text", "\xFF".b, "a".encode("UTF-16LE").b, :symbol, 1 << 70, { a: [1.5, nil] }, ROWS, Set[1], Date.new(2026),
+              zone.local(2026, 7, 1, 12), zone, 3.days + 2.5.hours, { a: 1 }.with_indifferent_access, "<b>".html_safe]
+    caches do |cache|
+      values.each do |value|
+        cache.write("key", value)
+        actual = cache.fetch("key") { flunk "a miss" }
+        assert_equal [value.class, value.inspect], [actual.class, actual.inspect]
+      end
+    end
+  end
+
+  def test_what_is_read_can_be_changed_without_changing_the_cache
+    caches do |cache|
+      cache.write("key", ["a"])
+      cache.read("key") << "b"
+      assert_equal ["a"], cache.read("key")
+    end
+  end
+
+  def test_entries_expire
+    caches do |cache|
+      cache.write("hour", 1, expires_in: 3_600)
+      cache.write("day", 2, expires_in: 86_400)
+      assert_equal [1, 2], [cache.read("hour"), cache.read("day")]
+      travel(3_601) { assert_equal [nil, 2], [cache.read("hour"), cache.read("day")] }
+    end
+  end
+
+  def test_entries_have_a_version
+    caches do |cache|
+      cache.write("key", 1, version: "v1")
+      assert_equal [1, nil, 1], [cache.read("key", version: "v1"), cache.read("key", version: "v2"), cache.read("key")]
+    end
+  end
+
+  def test_every_operation_of_a_cache
+    caches do |cache|
+      cache.write_multi({ "a" => 1, "b" => [2] }, expires_in: 60)
+      assert_equal({ "a" => 1, "b" => [2] }, cache.read_multi("a", "b", "c"))
+      assert_equal({ "a" => 1, "c" => "c" }, cache.fetch_multi("a", "c") { |key| key })
+      assert_equal 3, cache.increment("a", 2)
+      assert cache.exist?("a")
+      assert cache.delete("a")
+      refute cache.write("b", 5, unless_exist: true)
+      assert_nil cache.fetch("none", skip_nil: true) { nil }
+    end
+  end
+
+  def test_long_entries_are_compressed
+    entry = ActiveSupport::Cache::Entry.new("a" * 5_000, expires_at: 1.5, version: "v")
+    assert_operator CODER.dump(entry).bytesize, :>, 5_000
+    assert_operator CODER.dump_compressed(entry, 1_024).bytesize, :<, 100
+    assert_operator CODER.dump_compressed(entry, 6_000).bytesize, :>, 5_000
+    loaded = CODER.load(CODER.dump_compressed(entry, 1_024))
+    assert_equal [entry.value, 1.5, "v"], [loaded.value, loaded.expires_at, loaded.version]
+    random = ActiveSupport::Cache::Entry.new(Random.new(1).bytes(2_000))
+    assert_equal CODER.dump(random), CODER.dump_compressed(random, 1), "what compression makes longer stays as it is"
+  end
+
+  def test_what_cannot_be_packed_is_an_error
+    caches do |cache|
+      [Object.new, Struct.new(:a).new(1), -> {}, { "users" => [Thread.current] }].each do |value|
+        assert_match(/undefined method .to_msgpack/, assert_raises(NoMethodError) { cache.write("key", value) }.message)
+        assert_raises(NoMethodError) { cache.fetch("key") { value } }
+      end
+      refute cache.exist?("key")
+    end
+  end
+
+  # Also where a cache has been in use before.
+  def test_what_others_have_written_is_a_miss
+    ours = CODER.dump(ActiveSupport::Cache::Entry.new([1]))
+    foreign = [Marshal.dump(ROWS), "", "5", "\x93\x01\x02\x03", "\x92\xC0\xC0", "\xC1", "\x78", "\x78\x9C", ours.chop, "#{ours}\x01",
+               Zlib.deflate("no"), "\x93\xC0\xC0\xC7\x01\x09x", "\x93\xC0\xC0\xC7\x01\x11\x01", "\x93\xC0\xC0\xC7\x02\x0A\x01\x01", "\x93\xC0\xC0\xC7\x01\x08\xC0"]
+    foreign.each { |bytes| assert_raises(ActiveSupport::Cache::DeserializationError, bytes.inspect) { CODER.load(bytes.b) } }
+    Dir.mktmpdir do |folder|
+      [{}, { serializer: :marshal_7_1 }, { compress_threshold: 1 }].each do |options|
+        ActiveSupport::Cache::FileStore.new(folder, **options).write("key", ROWS)
+        cache = ActiveSupport::Cache::FileStore.new(folder, coder: CODER)
+        assert_equal [nil, "anew"], [cache.read("key"), cache.fetch("key") { "anew" }]
+        assert_empty cache.tap(&:clear).read_multi("key")
+      end
+    end
+  end
+
+  def test_nothing_is_marshalled
+    called = []
+    trace = TracePoint.new(:call, :c_call) { |event| called << event.method_id if event.self.equal?(Marshal) }
+    trace.enable do
+      entry = ActiveSupport::Cache::Entry.new(ROWS, expires_in: 5, version: "ü")
+      [CODER.dump(entry), CODER.dump_compressed(entry, 1)].each { |bytes| assert_equal ROWS, CODER.load(bytes).value }
+    end
+    assert_empty called
+  end
+
+  def test_a_codec_brings_ext_types_and_options
+    factory = Manypack::Factory.new
+    Manypack::ActiveSupport.register_types(factory)
+    factory.register_type(20, Thread, packer: ->(_) { "t" }, unpacker: ->(_) { :thread })
+    coder = Manypack::ActiveSupport::CacheCoder.new(codec: factory.codec, symbolize_keys: true, max_bytes: 50)
+    cache = ActiveSupport::Cache::MemoryStore.new(coder: coder)
+    cache.write("key", { "a" => Thread.current })
+    assert_equal({ a: :thread }, cache.read("key"))
+    cache.write("key", "a" * 50)
+    assert_nil cache.read("key")
+    assert_raises(ArgumentError) { Manypack::ActiveSupport::CacheCoder.new(max_byte: 1) }
+  end
+
+  def test_misspelt_options_are_told_what_was_meant_and_a_codec_is_one
+    assert_equal "unknown option codex, did you mean codec?", assert_raises(ArgumentError) { Manypack::ActiveSupport::CacheCoder.new(codex: 1) }.message
+    assert_equal "wrong argument type Integer (expected Manypack::Codec)", assert_raises(TypeError) { Manypack::ActiveSupport::CacheCoder.new(codec: 5) }.message
+  end
+
+  def test_a_coder_is_shareable
+    assert Ractor.shareable?(CODER)
+  end
+end

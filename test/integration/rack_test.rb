@@ -1,0 +1,238 @@
+# frozen_string_literal: true
+
+# Requests and responses of Rack, whose Lint stands on both sides, without a server.
+require "test_helper"
+require "json"
+require "manypack/rack"
+require "rack/lint"
+require "rack/mock_request"
+
+class RackTest < Minitest::Test
+  TYPES = ["application/vnd.msgpack", "application/msgpack", "application/x-msgpack", "Application/MsgPack; charset=utf-8"].freeze
+  Point = Struct.new(:x)
+  POINTS = Manypack::Factory.new.tap do |factory|
+    factory.register_type(1, Point, packer: ->(point) { [point.x].pack("c") }, unpacker: ->(body) { Point.new(body.unpack1("c")) })
+  end.codec
+
+  # An io that counts what is read of it.
+  class Input < StringIO
+    attr_reader :bytes_read
+
+    def read(*)
+      super.tap { |bytes| @bytes_read = @bytes_read.to_i + bytes.to_s.bytesize }
+    end
+  end
+
+  # What the application saw as "manypack.body", as params and as bytes, after a POST; or the refusal.
+  def post(body, type: TYPES.first, **options)
+    @env = nil
+    application = lambda do |env|
+      @env = env
+      [200, {}, []]
+    end
+    parser = Manypack::Rack::Parser.new(Rack::Lint.new(application), **options)
+    Rack::MockRequest.new(Rack::Lint.new(parser)).post("/?q=1", input: body, "CONTENT_TYPE" => type)
+  end
+
+  def parsed(...)
+    assert_equal 200, post(...).status
+    @env["manypack.body"]
+  end
+
+  def params
+    Rack::Request.new(@env).params
+  end
+
+  def test_bodies_of_all_three_media_types_are_unpacked
+    TYPES.each { |type| assert_equal({ "id" => 1 }, parsed("\x81\xA2id\x01".b, type: type)) }
+  end
+
+  def test_a_map_is_among_the_params
+    parsed("\x81\xA2id\x91\x01".b)
+    assert_equal({ "q" => "1", "id" => [1] }, params)
+    assert_equal({ "id" => [1] }, Rack::Request.new(@env).POST)
+  end
+
+  # Rack before 3.2 asks for that.
+  def test_the_map_is_that_of_the_input
+    env = nil
+    parser = Manypack::Rack::Parser.new(->(given) { (env = given) && [200, {}, []] })
+    parser.call(Rack::MockRequest.env_for("/", method: "POST", input: "\x80".b, "CONTENT_TYPE" => TYPES.first))
+    assert_same env["rack.input"], env["rack.request.form_input"]
+  end
+
+  # They cannot be merged with those of the URL.
+  def test_what_is_no_map_is_not
+    [[1], nil, false, "text", 1].each do |object|
+      object.nil? ? assert_nil(parsed("\xC0".b)) : assert_equal(object, parsed(Manypack.pack(object)))
+      assert @env.key?("manypack.body")
+      assert_equal({ "q" => "1" }, params)
+    end
+  end
+
+  def test_the_bytes_can_be_read_once_more
+    parsed("\x91\x01".b)
+    assert_equal "\x91\x01".b, @env["rack.input"].read
+  end
+
+  def test_other_requests_pass_through
+    ["application/json", "text/plain", "application/vnd.msgpackx", "", "\xFF".b].each do |type|
+      assert_equal 200, post("\xC1".b, type: type).status
+      refute @env.key?("manypack.body")
+      assert_equal "\xC1".b, @env["rack.input"].read
+    end
+  end
+
+  def test_an_empty_body_is_no_body
+    assert_equal 200, post("").status
+    refute @env.key?("manypack.body")
+  end
+
+  def test_a_request_without_an_input_passes_through
+    application = ->(env) { [200, {}, [env.key?("manypack.body").to_s]] }
+    assert_equal [200, {}, ["false"]], Manypack::Rack::Parser.new(application).call({ "CONTENT_TYPE" => TYPES.first })
+  end
+
+  def test_a_malformed_body_is_refused_with_its_offset
+    { "\x92\x01\xC1" => "0xc1 is not a MessagePack head byte, at byte 2\n",
+      "\x92\x01" => "unexpected end of input, at byte 2\n",
+      "\xA1\xFF" => /UTF-8.*, at byte 0\n\z/,
+      "\x82\xA1a\x01\xA1a\x02" => "a map has the same key twice, at byte 0\n",
+      "\x91" * 40 => "containers are nested too deeply, at byte 32\n",
+      "\xD4\x01\x05" => /, at byte 0\n\z/ }.each do |body, message|
+      response = post(body.b)
+      assert_equal [400, "text/plain"], [response.status, response["content-type"]]
+      assert_operator message, :===, response.body
+      assert_nil @env
+    end
+  end
+
+  def test_a_limit_is_refused_as_such
+    response = post(Manypack.pack([nil] * 10_001))
+    assert_equal 413, response.status
+    assert_match(/max_array_size is 10000.*, at byte 0$/, response.body)
+    assert_nil @env
+    assert_equal 413, post("\x92\x01\x02".b, max_objects: 2).status
+  end
+
+  def test_a_declared_length_is_refused_before_anything_is_read
+    input = Input.new("x" * 100)
+    env = Rack::MockRequest.env_for("/", method: "POST", input: input, "CONTENT_TYPE" => TYPES.first, "CONTENT_LENGTH" => "100")
+    status, _, body = Manypack::Rack::Parser.new(nil, max_bytes: 99).call(env)
+    assert_equal [413, ["max_bytes is 99, but the body has 100\n"]], [status, body]
+    assert_nil input.bytes_read
+  end
+
+  # Chunked requests declare no length, and other lengths may be lies.
+  def test_at_most_one_byte_beyond_the_limit_is_read
+    [nil, "1", "-1", "many"].each do |length|
+      input = Input.new("\xC6\0\0\xFF\xFF".b + ("x" * 70_000))
+      env = Rack::MockRequest.env_for("/", method: "POST", input: input, "CONTENT_TYPE" => TYPES.first).merge("CONTENT_LENGTH" => length)
+      assert_equal 413, Manypack::Rack::Parser.new(nil, max_bytes: 1_000).call(env).first
+      assert_equal 1_001, input.bytes_read
+    end
+    assert_equal "x" * 997, parsed(Manypack.pack("x" * 997), max_bytes: 1_000)
+  end
+
+  def test_options_are_those_of_unpack_and_a_codec_brings_ext_types
+    assert_equal({ id: 1 }, parsed("\x81\xA2id\x01".b, symbolize_keys: true))
+    assert_equal Point.new(5), parsed("\xD4\x01\x05".b, codec: POINTS)
+    assert_equal [1] * 20_000, parsed(Manypack.pack([1] * 20_000), untrusted: false)
+    assert_equal 200, post(Manypack.pack("x" * 2_000_000), untrusted: false, max_bytes: 3_000_000).status
+    assert_raises(ArgumentError) { Manypack::Rack::Parser.new(nil, max_byte: 1) }
+    assert_raises(TypeError) { Manypack::Rack::Parser.new(nil, max_bytes: nil) }
+  end
+
+  def test_misspelt_options_are_told_what_was_meant_and_a_codec_is_one
+    assert_equal "unknown option codex, did you mean codec?", assert_raises(ArgumentError) { Manypack::Rack::Parser.new(nil, codex: 1) }.message
+    assert_equal "unknown option jsn, did you mean json?", assert_raises(ArgumentError) { Manypack::Rack::Responder.new(jsn: true) }.message
+    assert_equal "wrong argument type Integer (expected Manypack::Codec)", assert_raises(TypeError) { Manypack::Rack::Parser.new(nil, codec: 5) }.message
+    assert_equal "wrong argument type Integer (expected Manypack::Codec)", assert_raises(TypeError) { Manypack::Rack::Responder.new(codec: 5) }.message
+  end
+
+  def test_errors_of_the_application_are_its_own
+    parser = Manypack::Rack::Parser.new(->(_) { Manypack.unpack("\xC1") })
+    env = Rack::MockRequest.env_for("/", method: "POST", input: "\x01", "CONTENT_TYPE" => TYPES.first)
+    assert_raises(Manypack::MalformedFormatError) { parser.call(env) }
+  end
+
+  # The status and content type of the response to a client that sends this header.
+  def answer(accept, object: { "id" => 1 }, **options)
+    responder = Manypack::Rack::Responder.new(**options)
+    application = Rack::Lint.new(->(env) { responder.call(env, object) })
+    @response = Rack::MockRequest.new(application).get("/", { "HTTP_ACCEPT" => accept }.compact)
+    [@response.status, @response["content-type"]]
+  end
+
+  NEGOTIATED = {
+    nil => TYPES[0],
+    "" => TYPES[0],
+    "*/*" => TYPES[0],
+    "application/*" => TYPES[0],
+    "application/vnd.msgpack" => TYPES[0],
+    "APPLICATION/MSGPACK" => TYPES[1],
+    "application/x-msgpack, text/html" => TYPES[2],
+    "application/x-msgpack, application/msgpack, application/vnd.msgpack" => TYPES[0],
+    "application/x-msgpack;q=0.9, application/vnd.msgpack;q=0.8" => TYPES[2],
+    "application/vnd.msgpack;version=1;q=0.2, application/msgpack ; Q=0.3" => TYPES[1],
+    "application/vnd.msgpack;q=0, */*;q=0.1" => TYPES[1],
+    "application/*;q=0, */*" => nil,
+    "application/json" => nil,
+    "application/vnd.msgpack;q=0" => nil,
+    "text/html, */*;q=0.0" => nil,
+    "\xFF, application/msgpack".b => TYPES[1]
+  }.freeze
+
+  def test_the_client_chooses_the_media_type
+    NEGOTIATED.each { |accept, type| assert_equal [type ? 200 : 406, type || "text/plain"], answer(accept), accept.inspect }
+  end
+
+  def test_the_response_is_the_object_packed
+    answer(TYPES.first)
+    assert_equal "\x81\xA2id\x01".b, @response.body.b
+    answer(TYPES.first, object: Time.at(5), timestamp: true)
+    assert_equal "\xD6\xFF\0\0\0\x05".b, @response.body.b
+    answer(TYPES.first, object: Point.new(5), codec: POINTS)
+    assert_equal "\xD4\x01\x05".b, @response.body.b
+  end
+
+  JSON_TYPE = "application/json"
+  WITH_JSON = {
+    nil => JSON_TYPE,
+    "*/*" => JSON_TYPE,
+    "application/*" => JSON_TYPE,
+    "text/html" => JSON_TYPE,
+    JSON_TYPE => JSON_TYPE,
+    "application/vnd.msgpack" => TYPES[0],
+    "application/json, application/msgpack" => TYPES[1],
+    "application/json, application/vnd.msgpack;q=0.9" => JSON_TYPE,
+    "application/json;q=0.5, application/vnd.msgpack;q=0.9" => TYPES[0],
+    "application/vnd.msgpack, */*;q=0.1" => TYPES[0],
+    "application/vnd.msgpack;q=0.5, */*" => JSON_TYPE,
+    "application/vnd.msgpack;q=0" => JSON_TYPE
+  }.freeze
+
+  # Clients that accept anything are older than the MessagePack.
+  def test_json_is_for_those_who_do_not_ask_for_messagepack
+    WITH_JSON.each { |accept, type| assert_equal [200, type], answer(accept, json: true), accept.inspect }
+    answer("*/*", json: true)
+    assert_equal({ "id" => 1 }, JSON.parse(@response.body))
+  end
+
+  def test_caches_are_told_that_responses_vary
+    ["application/vnd.msgpack", "text/html"].product([true, false]) do |accept, json|
+      answer(accept, json: json)
+      assert_equal "accept", @response["vary"]
+    end
+  end
+
+  def test_status_and_headers_are_those_given
+    response = Manypack::Rack::Responder.new.call({}, nil, status: 201, headers: { "location" => "/1", "vary" => "cookie" }.freeze)
+    assert_equal [201, { "location" => "/1", "vary" => "cookie, accept", "content-type" => TYPES[0] }, ["\xC0".b]], response
+  end
+
+  def test_a_responder_is_shareable
+    assert Ractor.shareable?(Manypack::Rack::Responder.new(json: true))
+    assert_raises(ArgumentError) { Manypack::Rack::Responder.new(jsn: true) }
+  end
+end
