@@ -111,10 +111,19 @@ class Bench
   # @return [Hash{ContenderProcess => Array<String>}] with the groups that each takes part in
   def start(groups)
     processes = contenders(groups).to_h { |contender| [process(contender), groups - groups_without(contender)] }
-    Languages.processes.each { |one| processes[one] = [Workload::LANGUAGES] } if groups.include?(Workload::LANGUAGES)
+    languages(groups).each { |one| processes[one] = Languages.groups(one) & groups }
     @absent = processes.keys.select(&:missing)
     @absent.each(&:stop)
     processes.except(*@absent)
+  end
+
+  # Those of other languages that take part in one of the groups.
+  def languages(groups)
+    return [] unless Languages.available? && groups.intersect?([Workload::LANGUAGES, Workload::RECORDS])
+
+    used, unused = Languages.processes.partition { |one| groups.intersect?(Languages.groups(one)) }
+    unused.each(&:stop)
+    used
   end
 
   # Among languages, Manypack stands for Ruby.

@@ -60,15 +60,20 @@ class Report
   GROUPS = {
     "documents" => "Real documents", "classics" => "The data sets of 2012", "messages" => "Messages",
     "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types",
-    "pools" => "As Rails calls it", "streams" => "Streams", "skip" => "Skipping", "start" => "Loading",
+    "pools" => "As Rails calls it", "streams" => "Streams", "skip" => "Skipping", "looks" => "Looking into a document",
+    Workload::RECORDS => "Objects of a program's classes", "start" => "Loading",
     Workload::LANGUAGES => "Across languages"
   }.freeze
 
   OPERATIONS = {
     "restore" => "Factory#load", "dump" => "Factory#dump", "skip" => "Unpacker#skip",
+    "look" => "values of a document of which the rest is not wanted",
     "deserialize" => "pool.unpacker with feed_reference, read, full_unpack",
     "serialize" => "pool.packer with write(128), write, full_pack",
     "start" => "a process that requires the library and ends",
+    "to objects" => "bytes to objects", "lazily" => "bytes to lazy objects, unread",
+    "lazily, three of 11 fields" => "bytes to lazy objects, three of 11 fields read",
+    "from objects" => "objects to bytes",
     "unpack_registering" => "unpack, by a new Unpacker that registers the type",
     "pack_registering" => "pack, by a new Packer that registers the type"
   }.freeze

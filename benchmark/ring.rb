@@ -227,7 +227,13 @@ class RingBenchmark
     end
 
     def clocks
-      [clock, clock(Process::CLOCK_PROCESS_CPUTIME_ID), GC.total_time / 1e9]
+      [clock, clock(Process::CLOCK_PROCESS_CPUTIME_ID), collecting]
+    end
+
+    # Of the collections that stop all Ractors. Before Ruby 4.1 that is every one; since then GC.total_time is that of
+    # the calling Ractor alone.
+    def collecting
+      GC.stat.key?(:global_gc_time_taken) ? GC.stat(:global_gc_time_taken) / 1e3 : GC.total_time / 1e9
     end
 
     def clock(which = Process::CLOCK_MONOTONIC)

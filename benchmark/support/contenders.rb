@@ -10,8 +10,8 @@ require_relative "contenders/other_formats"
 module Contenders
   # What bin/demo shows, and what bin/bench measures.
   DEMO = [WithManypack, WithMsgpack, WithJson, WithMarshal].freeze
-  BENCH = [WithManypack, WithManypackRead, WithFloor, WithMsgpackPool, WithMsgpack, WithJson, WithOj,
-           WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
+  BENCH = [WithManypack, WithManypackRead, WithManypackHashes, WithManypackByHand, WithFloor, WithMsgpackPool,
+           WithMsgpack, WithJson, WithOj, WithOjDoc, WithNosj, WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
 
   # Whose memory is measured.
   MEMORY = [WithManypack, WithMsgpack, WithJson].freeze

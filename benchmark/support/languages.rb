@@ -18,6 +18,10 @@ class Languages
     "msgpackr (Node)" => %w[node --expose-gc child.js msgpackr]
   }.freeze
 
+  # Those that read into objects of classes too, and the groups of cases that the others take part in.
+  TYPED = ["msgspec (Python)"].freeze
+  GROUPS = [Workload::LANGUAGES].freeze
+
   # Folder of the programs, outside of their root.
   HOME = File.join(ROOT, "root/manypack")
 
@@ -35,12 +39,20 @@ class Languages
     end
   end
 
+  # @param process [ContenderProcess]
+  # @return [Array<String>] the groups of cases that it takes part in
+  def self.groups(process)
+    TYPED.include?(process.label) ? [*GROUPS, Workload::RECORDS] : GROUPS
+  end
+
   # Gives the documents to the programs.
   #
   # @param cases [Array<Workload::Case>]
   # @param manypack [ContenderProcess] who packs them
   def self.hand_out(cases, manypack)
-    cases.select { |one| one.group == Workload::LANGUAGES }.each do |one|
+    return unless available?
+
+    cases.select { |one| [*GROUPS, Workload::RECORDS].include?(one.group) }.each do |one|
       manypack.ask("write", one.id, File.join(HOME, "documents", "#{one.name}.msgpack"))
     end
   end

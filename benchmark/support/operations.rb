@@ -122,6 +122,36 @@ class OneShot < Call
   end
 end
 
+# Bytes to objects of a program's classes, or those to bytes: a contender has a Proc for each case that it can do.
+class ToObjects < Operation
+  def supported?(contender)
+    contender.respond_to?(:typed)
+  end
+
+  # @param typed [Payloads::Typed]
+  # @return [Proc]
+  def argument(contender, typed)
+    contender.typed(name, typed)
+  end
+
+  def repeat(_contender, work, times)
+    i = 0
+    while i < times
+      work.call
+      i += 1
+    end
+  end
+
+  # Objects are compared by their values, and bytes with those of the same format. Hashes have all of the document.
+  def check(contender, typed)
+    work = contender.typed(name, typed) or return
+    result = work.call
+    return { bytes: result.bytesize, same: Zlib.crc32(result) } if result.is_a?(String)
+
+    { bytes: 0, same: nil } if result == typed.document || typed.same?(result)
+  end
+end
+
 # Going past a document without wanting it.
 class Skip < Call
   ANSWER = 42
@@ -139,6 +169,41 @@ class Skip < Call
     bytes = contender.bytes(payload)
     contender.skip(bytes + contender.bytes(ANSWER))
     { bytes: bytes.bytesize, same: nil } if contender.next_object == ANSWER
+  end
+end
+
+# Some values of a document, found in its bytes in whatever way the library has.
+class Look < Operation
+  def initialize
+    super("look")
+  end
+
+  def supported?(contender)
+    contender.respond_to?(:looks)
+  end
+
+  # @return [Array(Proc, Object)] what to do, and with what
+  def argument(contender, look)
+    [contender.looks.fetch(look.task), contender.source(look.task, look.document)]
+  end
+
+  def repeat(_contender, argument, times)
+    work, source = argument
+    i = 0
+    while i < times
+      work.call(source)
+      i += 1
+    end
+  end
+
+  # The answers to some tasks are packed.
+  def check(contender, look)
+    return unless contender.looks.key?(look.task)
+
+    work, source = argument(contender, look)
+    found = work.call(source)
+    found = contender.unpacked(found) if Payloads::Look::PACKED.include?(look.task)
+    { bytes: contender.source(nil, look.document).bytesize, same: nil } if found == look.answer
   end
 end
 

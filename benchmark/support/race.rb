@@ -66,7 +66,9 @@ class Race
     checks = present.to_h { |process| [process, process.ask("check", one.id, operation)] }.compact
     raise "Manypack fails at #{operation} of #{one.id}" unless checks.key?(manypack)
 
-    one.group == Workload::LANGUAGES ? understand(one.id, checks) : agree(one.id, checks)
+    foreign, ours = checks.partition { |_, check| check[:file] }.map(&:to_h)
+    understand(one.id, foreign)
+    agree(one.id, ours)
     checks.map { |process, check| [process, measurement(one, operation, process, check)] }
   end
 
@@ -81,8 +83,7 @@ class Race
 
   # Other languages have no such Integers and Floats: the bytes may differ, and what they mean may not.
   def understand(id, checks)
-    others = checks.reject { |process, _| process == manypack }
-    wrong = others.reject { |_, check| Languages.same?(id, check, manypack) }
+    wrong = checks.reject { |_, check| Languages.same?(id, check, manypack) }
     raise "#{id}: #{wrong.keys.map(&:label).join(", ")} changed it" if wrong.any?
   end
 
@@ -126,12 +127,14 @@ class Race
 
     # Writes the payload packed, for a process in another language.
     def write(id, path)
-      File.binwrite(path, @contender.pack(payload(id)))
+      payload = payload(id)
+      File.binwrite(path, @contender.pack(payload.is_a?(Payloads::Typed) ? payload.document : payload))
     end
 
     # @return [Boolean] whether what that process packed is the payload
     def same?(id, path)
-      @contender.unpack(File.binread(path)) == payload(id)
+      object = @contender.unpack(File.binread(path))
+      payload(id).is_a?(Payloads::Typed) ? payload(id).same?(object) : object == payload(id)
     end
 
     private

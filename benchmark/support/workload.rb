@@ -28,7 +28,11 @@ class Workload
     OneShot.new(name, pack: "pack_registering", unpack: "unpack_registering")
   end.freeze
   SKIPPING = [Skip.new].freeze
+  LOOKING = [Look.new].freeze
   STARTING = [Start.new].freeze
+  LOADING = [ToObjects.new("to objects")].freeze
+  ROWS = [*LOADING, ToObjects.new("lazily"), ToObjects.new("lazily, three of 11 fields"),
+          ToObjects.new("from objects")].freeze
   STREAMING = [
     ReadStream.new("each, of a file", :file), ReadStream.new("each, of a fed String", :string),
     WriteStream.new("write to /dev/null, flush at the end", flush: :end) { File.open(File::NULL, "wb") },
@@ -36,12 +40,13 @@ class Workload
     WriteStream.new("write to a StringIO, flush at the end", flush: :end) { StringIO.new(String.new) },
     WriteStream.new("write to a StringIO, flush each", flush: :each) { StringIO.new(String.new) }
   ].freeze
-  ALL = [PLAIN, TYPED, POOLED, REGISTERING, SKIPPING, STREAMING, STARTING].flatten(1).to_h do |operation|
+  ALL = [PLAIN, TYPED, POOLED, REGISTERING, SKIPPING, LOOKING, STREAMING, STARTING, ROWS].flatten(1).to_h do |operation|
     [operation.name, operation]
   end.freeze
 
   GROWTH = "growth"
   LANGUAGES = "languages"
+  RECORDS = "records"
   SIZES = { "10 B" => 10, "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000, "100 KB" => 100_000, "1 MB" => 1_000_000,
             "10 MB" => 10_000_000, "100 MB" => 100_000_000 }.freeze
 
@@ -59,8 +64,8 @@ class Workload
 
   # @return [Hash{String => Case}] by id
   def cases
-    @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *typed, *pooled, *streams, *starts,
-                *languages, *growth].to_h { |one| [one.id, one] }
+    @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *looks, *typed, *pooled, *streams,
+                *starts, *records, *languages, *growth].to_h { |one| [one.id, one] }
   end
 
   private
@@ -106,6 +111,17 @@ class Workload
     [*documents, *classics].map { |document| one("skip", document.name, SKIPPING, &document.build) }
   end
 
+  # Of the real documents where they are; Twitter's look-alike otherwise.
+  def looks
+    twitter = documents.find { |document| document.name == "twitter" }&.build || -> { Payloads.twitter }
+    real = Payloads::Look::OF_REAL.slice(*files.keys).map { |name, (task, _)| look(task) { read(files[name]) } }
+    [*Payloads::Look::OF_TWITTER.keys.map { |task| look(task, &twitter) }, *real]
+  end
+
+  def look(task, &document)
+    one("looks", task, LOOKING) { Payloads::Look.new(task, document.call) }
+  end
+
   def typed
     Payloads.typed.map { |name, object| one("ext types", name, TYPED) { object } }
   end
@@ -124,6 +140,16 @@ class Workload
     { "ruby" => [], "ruby --disable-gems" => ["--disable-gems"] }.map do |name, flags|
       one("start", name, STARTING) { flags }.tap { |start| start.times_rounds = 10 }
     end
+  end
+
+  # Objects of a program's classes.
+  def records
+    twitter = files["twitter"] ? -> { read(files["twitter"]) } : -> { Payloads.twitter }
+    catalog = files["citm_catalog"]
+    rows = -> { Payloads::Classes.rows(1_000, Random.new(Payloads::DEFAULT_SEED)) }
+    [one(RECORDS, "twitter, 11 fields", LOADING) { Payloads::Classes.twitter(twitter.call) },
+     (one(RECORDS, "citm_catalog", LOADING) { Payloads::Classes.catalog(read(catalog)) } if catalog),
+     one(RECORDS, "1,000 rows", ROWS, &rows)].compact
   end
 
   # Documents that every language can have; a JSON file is one.

@@ -41,6 +41,30 @@ class BenchTest < Minitest::Test
     end
   end
 
+  def test_looks_are_measured_beside_unpacking_and_the_least_that_a_walk_costs
+    Tempfile.create("results") do |file|
+      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
+                                       "--only", "looks/(three|filter|check)", "--contenders", "floor|msgpack$",
+                                       "--rounds", "1", "--output", file.path)
+      assert_predicate status, :success?, output
+      results = Results.read(file.path)
+      tasks = ["three scalars", "filter and pass on", "check all of it"]
+      assert_equal [[%w[looks look]], tasks], [results.tables, results.cases("looks", "look")]
+      tasks.each { |task| assert_operator results.ratio("looks", "look", task, "msgpack").median, :>, 1 }
+      assert results.find("looks", "look", "check all of it", Results::FLOOR)
+    end
+  end
+
+  # The real documents are not always there; what looks do with them is tried on the least that has it.
+  def test_every_task_is_answered_by_views_as_by_objects
+    Contenders::WithManypack.load
+    documents = { "canada" => { "features" => [{ "geometry" => { "coordinates" => [[[1.5, 2.5]]] } }] },
+                  "citm_catalog" => { "performances" => [{ "prices" => [{ "amount" => 1 }, { "amount" => 2 }] }] } }
+    looks = documents.map { |name, document| Payloads::Look.new(Payloads::Look::OF_REAL.fetch(name).first, document) }
+    looks += Payloads::Look::OF_TWITTER.keys.map { |task| Payloads::Look.new(task, Payloads.twitter) }
+    looks.each { |look| assert Look.new.check(Contenders::WithManypack, look), look.task }
+  end
+
   def test_each_way_of_parallel_is_measured_beside_the_ceiling_and_the_costs_of_a_run
     output, status = Open3.capture2e(RbConfig.ruby, "-Ilib", PARALLEL, "--megabytes", "1", "--rounds", "1",
                                      "--workers", "2", "--only", "result|start")

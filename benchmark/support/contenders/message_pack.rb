@@ -5,6 +5,27 @@
 require_relative "../payloads/ext_types"
 
 module Contenders
+  # Looks into a document, with a library that has to unpack all of it.
+  module UnpackedLooks
+    # @return [Hash{String => Proc}] by task
+    def looks
+      looks = Payloads::Look::TASKS.transform_values { |task| ->(bytes) { task.call(unpack(bytes)) } }
+      Payloads::Look::PACKED.each do |name|
+        task = Payloads::Look::TASKS.fetch(name)
+        looks[name] = ->(bytes) { pack(task.call(unpack(bytes))) }
+      end
+      looks.merge(Payloads::Look::TASKS.slice(Payloads::Look::AGAIN))
+    end
+
+    # @return [Object] what a task starts from
+    def source(task, document)
+      bytes = pack(document)
+      task == Payloads::Look::AGAIN ? unpack(bytes) : bytes
+    end
+
+    def unpacked(bytes) = unpack(bytes)
+  end
+
   # This gem.
   module WithManypack
     def self.label = "Manypack"
@@ -59,10 +80,106 @@ module Contenders
     def self.skip(bytes) = UNPACKER.feed(bytes).skip
     def self.next_object = UNPACKER.read
     def self.bytes(object) = Manypack.pack(object)
+
+    # @return [Hash{String => Proc}] by task: what a View has a shorter way for, and the rest as with any object
+    def self.looks
+      names = Manypack::Path.new("$.statuses[*].user.screen_name")
+      prices = Manypack::Path.new("$.performances[*].prices[*].amount")
+      filter = Payloads::Look::TASKS.fetch("filter and pass on")
+      views = Payloads::Look::TASKS.transform_values { |task| ->(bytes) { task.call(Manypack::View.new(bytes)) } }
+      views.merge(
+        Payloads::Look::TASKS.slice(Payloads::Look::AGAIN),
+        "a scalar near the start" => ->(bytes) { Manypack.dig(bytes, "statuses", 0, "created_at") },
+        "a scalar near the end" => ->(bytes) { Manypack.dig(bytes, "search_metadata", "count") },
+        "100 names by path" => ->(bytes) { names.to_a(bytes) },
+        "filter and pass on" => ->(bytes) { Manypack.pack(filter.call(Manypack::View.new(bytes))) },
+        "change one field" => ->(bytes) { Manypack::View.new(bytes).splice("search_metadata.count" => 1).bytes },
+        "check all of it" => ->(bytes) { Manypack::View.new(bytes, check: true).size },
+        "a coordinate near the end" => lambda do |bytes|
+          Manypack.dig(bytes, "features", 0, "geometry", "coordinates", -1, -1, 0)
+        end,
+        "all prices" => ->(bytes) { prices.to_a(bytes) }
+      )
+    end
+
+    def self.source(task, document)
+      bytes = pack(document)
+      return bytes unless task == Payloads::Look::AGAIN
+
+      Manypack::View.new(bytes).tap { |view| 2.times { looks.fetch(task).call(view) } } # after that it has its index
+    end
+
+    def self.unpacked(bytes) = unpack(bytes)
+    # By Records.
+    def self.typed(operation, typed)
+      type = typed.type.call
+      bytes = pack(typed.document)
+      case operation
+      when "to objects" then -> { type.load(bytes) }
+      when "from objects" then typed.objects.then { |objects| -> { type.dump(objects) } }
+      else lazily(operation, lazy(type), bytes)
+      end
+    end
+
+    def self.lazily(operation, type, bytes)
+      return -> { type.load(bytes) } if operation == "lazily"
+
+      -> { type.load(bytes).each { |row| [row.id, row.city, row.note] } }
+    end
+    private_class_method :lazily
+
+    # Of a list of Records.
+    def self.lazy(type) = Manypack::Type[[type.spec.last.last.lazy]]
+    private_class_method :lazy
+  end
+
+  # What is measured beside Records: decoding to Hashes, and making the objects of them in Ruby.
+  module ByHand
+    # @param operation [String]
+    # @param typed [Payloads::Typed]
+    # @return [Proc]
+    def typed(operation, typed)
+      bytes = pack(typed.document)
+      by_hand = typed.by_hand
+      case operation
+      when "from objects" then typed.objects.then { |objects| -> { pack(objects.map(&:to_h)) } }
+      when "lazily, three of 11 fields"
+        -> { by_hand.call(decode(bytes, typed.symbols)).each { |row| [row.id, row.city, row.note] } }
+      else -> { by_hand.call(decode(bytes, typed.symbols)) }
+      end
+    end
+  end
+
+  # This gem without Records.
+  module WithManypackByHand
+    extend ByHand
+
+    def self.label = "Manypack by hand"
+    def self.load = require("manypack")
+    def self.version = Manypack::VERSION
+    def self.pack(object) = Manypack.pack(object)
+    def self.decode(bytes, symbols) = Manypack.unpack(bytes, symbolize_keys: symbols)
+  end
+
+  # This gem without objects of a program's classes.
+  module WithManypackHashes
+    def self.label = "Manypack Hashes"
+    def self.load = require("manypack")
+    def self.version = Manypack::VERSION
+
+    def self.typed(operation, typed)
+      document = typed.document
+      return -> { Manypack.pack(document) } if operation == "from objects"
+
+      bytes = Manypack.pack(document)
+      -> { Manypack.unpack(bytes) }
+    end
   end
 
   # This gem, reading what it could skip.
   module WithManypackRead
+    extend UnpackedLooks
+
     def self.label = "read instead"
 
     def self.load
@@ -74,10 +191,20 @@ module Contenders
     def self.skip(bytes) = UNPACKER.feed(bytes).read
     def self.next_object = UNPACKER.read
     def self.bytes(object) = Manypack.pack(object)
+
+    class << self
+      private # for no other group
+
+      def pack(object) = Manypack.pack(object)
+      def unpack(bytes) = Manypack.unpack(bytes)
+    end
   end
 
   # The msgpack gem as most programs call it.
   module WithMsgpack
+    extend UnpackedLooks
+    extend ByHand
+
     def self.label = "msgpack"
 
     def self.load
@@ -91,6 +218,7 @@ module Contenders
     def self.version = MessagePack::VERSION
     def self.pack(object) = MessagePack.pack(object)
     def self.unpack(bytes) = MessagePack.unpack(bytes)
+    def self.decode(bytes, symbols) = MessagePack.unpack(bytes, symbolize_keys: symbols)
 
     def self.dump(object) = FACTORY.dump(object)
     def self.restore(bytes) = FACTORY.load(bytes)

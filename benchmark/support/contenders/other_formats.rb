@@ -7,11 +7,15 @@ require_relative "../side_extension"
 module Contenders
   # The json library that this Ruby, or the bundle, has.
   module WithJson
+    extend UnpackedLooks
+    extend ByHand
+
     def self.label = "JSON"
     def self.load = require("json")
     def self.version = JSON::VERSION
     def self.pack(object) = JSON.generate(object)
     def self.unpack(bytes) = JSON.parse(bytes)
+    def self.decode(bytes, symbols) = JSON.parse(bytes, symbolize_names: symbols)
   end
 
   # The oj gem, by its fast parser.
@@ -26,6 +30,61 @@ module Contenders
     def self.version = Oj::VERSION
     def self.pack(object) = Oj.dump(object, mode: :strict)
     def self.unpack(bytes) = PARSER.parse(bytes)
+  end
+
+  # The oj gem's Oj::Doc, which parses a document without making its objects.
+  module WithOjDoc
+    # By task; its paths count from 1.
+    PATHS = { "a scalar near the start" => ["/statuses/1/created_at"],
+              "a scalar near the end" => ["/search_metadata/count"],
+              "three scalars" => %w[/statuses/51/id /statuses/100/user/name /search_metadata/count],
+              "100 names by path" => (1..100).map { |i| "/statuses/#{i}/user/screen_name" }.freeze }.freeze
+
+    def self.label = "Oj::Doc"
+    def self.load = require("oj")
+    def self.version = Oj::VERSION
+
+    # @return [Hash{String => Proc}]
+    def self.looks
+      PATHS.transform_values do |paths|
+        lambda do |json|
+          Oj::Doc.open(json) { |doc| paths.one? ? doc.fetch(paths.first) : paths.map { |path| doc.fetch(path) } }
+        end
+      end
+    end
+
+    def self.source(_task, document) = Oj.dump(document, mode: :strict)
+  end
+
+  # The nosj gem, which looks into JSON without making the objects that nobody asks for.
+  module WithNosj
+    def self.label = "nosj"
+    def self.load = require("nosj")
+    def self.version = NOSJ::VERSION
+
+    # @return [Hash{String => Proc}] by task
+    def self.looks
+      lazy = Payloads::Look::TASKS.slice("100 names by each and dig", "100 names by index", "all prices")
+      lazy.transform_values { |task| ->(json) { task.call(NOSJ.lazy(json)) } }.merge(
+        Payloads::Look::TASKS.slice(Payloads::Look::AGAIN),
+        "a scalar near the start" => ->(json) { NOSJ.dig(json, "statuses", 0, "created_at") },
+        "a scalar near the end" => ->(json) { NOSJ.dig(json, "search_metadata", "count") },
+        "three scalars" => lambda do |json|
+          NOSJ.dig_many(json, [["statuses", 50, "id"], ["statuses", 99, "user", "name"], %w[search_metadata count]])
+        end,
+        "change one field" => ->(json) { NOSJ.splice(json, "/search_metadata/count" => 1) },
+        "a coordinate near the end" => lambda do |json|
+          NOSJ.dig(json, "features", 0, "geometry", "coordinates", -1, -1, 0)
+        end
+      )
+    end
+
+    def self.source(task, document)
+      json = NOSJ.generate(document)
+      task == Payloads::Look::AGAIN ? NOSJ.lazy(json) : json
+    end
+
+    def self.unpacked(json) = NOSJ.parse(json)
   end
 
   # Ruby's own format.
@@ -65,8 +124,9 @@ module Contenders
     end
   end
 
-  # The google-protobuf gem with a schema for the structured message, which is all that it is measured by. Its objects
-  # keep what was decoded and make a Ruby String of a field when it is read, which nobody does here.
+  # The google-protobuf gem with a schema for the structured message and one for rows, which is all that it is measured
+  # by. Its objects keep what was decoded and make a Ruby String of a field when it is read, which of the message nobody
+  # does.
   module WithProtobuf
     STRINGS = %w[host user time method path referer agent].freeze
     INTEGERS = %w[code size pid took_us].freeze
@@ -78,21 +138,53 @@ module Contenders
       require "google/protobuf/descriptor_pb"
       pool = Google::Protobuf::DescriptorPool.new
       pool.add_serialized_file(Google::Protobuf::FileDescriptorProto.encode(schema))
-      const_set(:Line, pool.lookup("Line").msgclass)
+      %i[Line Row Rows].each { |name| const_set(name, pool.lookup(name.name).msgclass) }
     end
 
     def self.version = Gem.loaded_specs.fetch("google-protobuf").version.to_s
 
     # @return [Google::Protobuf::FileDescriptorProto]
     def self.schema
-      fields = (STRINGS + INTEGERS).each.with_index(1).map do |name, number|
-        Google::Protobuf::FieldDescriptorProto.new(name: name, number: number, label: :LABEL_OPTIONAL,
-                                                   type: STRINGS.include?(name) ? :TYPE_STRING : :TYPE_INT64)
-      end
-      line = Google::Protobuf::DescriptorProto.new(name: "Line", field: fields)
-      Google::Protobuf::FileDescriptorProto.new(name: "line.proto", syntax: "proto3", message_type: [line])
+      types = STRINGS.to_h { |name| [name, :TYPE_STRING] }.merge(INTEGERS.to_h { |name| [name, :TYPE_INT64] })
+      row = Payloads::Classes::ROW.to_h { |name, _| [name.name, :TYPE_STRING] }
+      rows = Google::Protobuf::FieldDescriptorProto.new(name: "rows", number: 1, label: :LABEL_REPEATED,
+                                                        type: :TYPE_MESSAGE, type_name: ".Row")
+      Google::Protobuf::FileDescriptorProto.new(
+        name: "line.proto", syntax: "proto3",
+        message_type: [message("Line", types), message("Row", row),
+                       Google::Protobuf::DescriptorProto.new(name: "Rows", field: [rows])]
+      )
     end
     private_class_method :schema
+
+    def self.message(name, types)
+      fields = types.each.with_index(1).map do |(field, type), number|
+        Google::Protobuf::FieldDescriptorProto.new(name: field, number: number, label: :LABEL_OPTIONAL, type: type)
+      end
+      Google::Protobuf::DescriptorProto.new(name: name, field: fields)
+    end
+    private_class_method :message
+
+    # Its rows are messages.
+    def self.typed(operation, typed)
+      return unless typed.symbols
+
+      rows = Rows.new(rows: typed.decoded.map { |row| Row.new(**row) })
+      bytes = Rows.encode(rows)
+      case operation
+      when "from objects" then -> { Rows.encode(rows) }
+      when "to objects" then -> { Rows.decode(bytes).rows.map { |row| all(row) } }
+      when "lazily" then -> { Rows.decode(bytes).rows.to_a }
+      else -> { Rows.decode(bytes).rows.to_a.each { |row| [row.id, row.city, row.note] } }
+      end
+    end
+
+    # Every field made a String, by a message that has them.
+    def self.all(row)
+      row.tap { [row.id, row.name, row.street, row.city, row.zip, row.country, row.phone, row.email, row.company,
+                 row.title, row.note] }
+    end
+    private_class_method :all
 
     def self.argument(operation, payload)
       operation == "pack" ? Line.new(**payload) : pack(Line.new(**payload))
@@ -133,6 +225,25 @@ module Contenders
 
     def self.pack(walk) = walk.run
     def self.unpack(plan) = plan.run
+
+    # @return [Hash{String => Proc}] by task: a look into Hashes, a walk over the bytes, a copy of the answer
+    def self.looks
+      unpacker = Manypack::Unpacker.new
+      { **Payloads::Look::TASKS.slice(Payloads::Look::AGAIN),
+        "check all of it" => ->((bytes, size)) { unpacker.feed(bytes).skip || size },
+        "change one field" => ->(bytes) { String.new(capacity: bytes.bytesize) << bytes } }
+    end
+
+    def self.source(task, document)
+      case task
+      when Payloads::Look::AGAIN then document
+      when "check all of it" then [Manypack.pack(document), document.size]
+      when "change one field" then Manypack.pack(Payloads::Look.new(task, document).answer)
+      else Manypack.pack(document)
+      end
+    end
+
+    def self.unpacked(bytes) = Manypack.unpack(bytes)
 
     # It has no bytes to compare: the graph must be the same, and every string in the bytes.
     def self.check(payload)

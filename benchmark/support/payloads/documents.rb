@@ -175,6 +175,45 @@ module Payloads
     def self.words(random, count)
       Array.new(count) { WORDS.sample(random: random) }.join(" ")
     end
-    private_class_method :words
   end
+
+  # A part of a document that a program wants without the rest.
+  Look = Struct.new(:task, :document) do
+    # @return [Object] found in the document itself
+    def answer
+      self.class::TASKS.fetch(task).call(document)
+    end
+  end
+
+  # Of a page of tweets.
+  Look::OF_TWITTER = {
+    "a scalar near the start" => ->(page) { page.dig("statuses", 0, "created_at") },
+    "a scalar near the end" => ->(page) { page.dig("search_metadata", "count") },
+    "three scalars" => lambda do |page|
+      [page.dig("statuses", 50, "id"), page.dig("statuses", 99, "user", "name"), page.dig("search_metadata", "count")]
+    end,
+    "100 names by path" => ->(page) { page["statuses"].map { |status| status["user"]["screen_name"] } },
+    "100 names by each and dig" => ->(page) { page["statuses"].map { |status| status.dig("user", "screen_name") } },
+    "100 names by index" => lambda do |page|
+      statuses = page["statuses"]
+      Array.new(statuses.size) { |i| statuses[i]["user"]["screen_name"] }
+    end,
+    "four [] again" => ->(page) { page["statuses"][50]["user"]["screen_name"] },
+    "filter and pass on" => ->(page) { page["statuses"].select { |status| status["lang"] == "ja" } },
+    "change one field" => ->(page) { page.merge("search_metadata" => page["search_metadata"].merge("count" => 1)) },
+    "check all of it" => ->(page) { page.size }
+  }.freeze
+
+  # Of documents that have no look-alike: by the name of the document, a name and what it is.
+  Look::OF_REAL = {
+    "canada" => ["a coordinate near the end",
+                 ->(canada) { canada.dig("features", 0, "geometry", "coordinates", -1, -1, 0) }],
+    "citm_catalog" => ["all prices", lambda do |citm|
+      citm["performances"].flat_map { |one| one["prices"].map { |price| price["amount"] } }
+    end]
+  }.freeze
+
+  Look::TASKS = Look::OF_TWITTER.merge(Look::OF_REAL.values.to_h).freeze
+  Look::AGAIN = "four [] again" # in a document that is unpacked, or opened, once for all
+  Look::PACKED = ["filter and pass on", "change one field"].freeze # answers that are packed, to be sent
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Objects that need ext types: by a fixed layout, the timestamp of the specification, and by other objects in them.
+# Objects of a program's own classes. Those that need ext types: by a fixed layout, the timestamp of the specification,
+# and by other objects in them. And documents that become objects: by Records, or by hand.
 
 module Payloads
   module ExtTypes
@@ -75,5 +76,114 @@ module Payloads
     def inspect
       "#<Extended>"
     end
+  end
+
+  # A document, and the objects that a program wants in its place.
+  #
+  # type:: a Proc that makes the Manypack::Type, which not every contender has
+  # by_hand:: a Proc that makes the objects of what a decoder gives, whose keys are Symbols if symbols is true
+  Typed = Struct.new(:document, :symbols, :type, :by_hand, keyword_init: true) do
+    # @return [Object] the document as by_hand takes it
+    def decoded
+      symbols ? document.map { |row| row.transform_keys(&:to_sym) } : document
+    end
+
+    # @return [Object]
+    def objects = by_hand.call(decoded)
+
+    # @param loaded [Object] of any contender's classes
+    # @return [Boolean] whether that has the same values
+    def same?(loaded) = plain(loaded) == plain(objects)
+
+    private
+
+    def plain(object)
+      case object
+      when Hash then object.to_h { |key, value| [key.to_s, plain(value)] }
+      when Array then object.map { |value| plain(value) }
+      when nil, true, false, Numeric, String then object
+      else plain(object.to_h)
+      end
+    end
+  end
+
+  # The documents of Typed.
+  module Classes
+    # Of classes with keywords: Data, or Struct in Ruby 3.1.
+    def self.define(*members)
+      defined?(Data.define) ? Data.define(*members) : Struct.new(*members, keyword_init: true)
+    end
+
+    TWEET = { created_at: String, id: Integer, id_str: String, text: String, source: String, truncated: [true, false],
+              retweet_count: Integer, favorite_count: Integer, favorited: [true, false], retweeted: [true, false],
+              lang: String }.freeze
+    ROW = %i[id name street city zip country phone email company title note].to_h { |name| [name, String] }.freeze
+
+    Page = define(:statuses)
+    Tweet = define(*TWEET.keys)
+    Row = define(*ROW.keys)
+    Price = define(:amount, :audienceSubCategoryId, :seatCategoryId)
+    Area = define(:areaId, :blockIds)
+    SeatCategory = define(:areas, :seatCategoryId)
+    Performance = define(:eventId, :id, :logo, :name, :prices, :seatCategories, :seatMapImage, :start, :venueCode)
+    Event = define(:description, :id, :logo, :name, :subTopicIds, :subjectCode, :subtitle, :topicIds)
+    Catalog = define(:areaNames, :audienceSubCategoryNames, :blockNames, :events, :performances, :seatCategoryNames,
+                     :subTopicNames, :subjectNames, :topicNames, :topicSubTopics, :venueNames)
+
+    module_function
+
+    # Eleven fields of each status; the rest is passed over.
+    def twitter(document)
+      type = -> { record(Page, statuses: [record(Tweet, **TWEET)]) }
+      Typed.new(document: document, type: type, by_hand: lambda do |page|
+        Page.new(statuses: page.fetch("statuses").map do |status|
+          Tweet.new(created_at: status["created_at"], id: status["id"], id_str: status["id_str"], text: status["text"],
+                    source: status["source"], truncated: status["truncated"], retweet_count: status["retweet_count"],
+                    favorite_count: status["favorite_count"], favorited: status["favorited"],
+                    retweeted: status["retweeted"], lang: status["lang"])
+        end)
+      end)
+    end
+
+    # Everything of a catalog of events.
+    def catalog(document)
+      Typed.new(document: document, type: method(:catalog_type).to_proc, by_hand: lambda do |hash|
+        events = hash["events"].transform_values { |event| Event.new(**event.transform_keys(&:to_sym)) }
+        Catalog.new(**hash.transform_keys(&:to_sym), events: events,
+                                                     performances: hash["performances"].map { |one| performance(one) })
+      end)
+    end
+
+    # Rows of eleven Strings.
+    def rows(count, random)
+      rows = Array.new(count) { ROW.keys.to_h { |name| [name.name, Rows.words(random, 2)] } }
+      Typed.new(document: rows, symbols: true, type: -> { Manypack::Type[[record(Row, **ROW)]] },
+                by_hand: ->(hashes) { hashes.map { |hash| Row.new(**hash) } })
+    end
+
+    def performance(hash)
+      categories = hash["seatCategories"].map do |one|
+        SeatCategory.new(seatCategoryId: one["seatCategoryId"],
+                         areas: one["areas"].map { |area| Area.new(**area.transform_keys(&:to_sym)) })
+      end
+      prices = hash["prices"].map { |price| Price.new(**price.transform_keys(&:to_sym)) }
+      Performance.new(**hash.transform_keys(&:to_sym), prices: prices, seatCategories: categories)
+    end
+
+    def catalog_type
+      text, names, ids = Manypack::Type[String, nil], { String => String }, [Integer]
+      price = record(Price, **Price.members.to_h { |name| [name, Integer] })
+      category = record(SeatCategory, areas: [record(Area, areaId: Integer, blockIds: ids)], seatCategoryId: Integer)
+      performance = record(Performance, eventId: Integer, id: Integer, logo: text, name: text, venueCode: String,
+                                        prices: [price], seatCategories: [category], seatMapImage: text, start: Integer)
+      event = record(Event, description: text, id: Integer, logo: text, name: text, subTopicIds: ids, subjectCode: text,
+                            subtitle: text, topicIds: ids)
+      record(Catalog, areaNames: names, audienceSubCategoryNames: names, blockNames: names,
+                      events: { String => event }, performances: [performance], seatCategoryNames: names,
+                      subTopicNames: names, subjectNames: names, topicNames: names,
+                      topicSubTopics: { String => ids }, venueNames: names)
+    end
+
+    def record(klass, **types) = Manypack::Record.new(klass, **types)
   end
 end
