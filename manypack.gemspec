@@ -22,10 +22,12 @@ Gem::Specification.new do |spec|
 
   pages = %w[README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md] + Dir["docs/**/*.md"]
   spec.files = Dir["lib/**/*.rb", "ext/**/*.{rb,c,h}", "core/*.{c,h}", "sig/**/*.rbs", "docs/**/*.{svg,json}",
-                   "test/vectors/*.json", "examples/**/*.rb", "LICENSE", ".yardopts"] + pages
+                   "test/vectors/*.json", "examples/**/*.rb", "exe/*", "man/*", "LICENSE", ".yardopts"] + pages
+  spec.bindir = "exe"
+  spec.executables = ["manypack"]
   spec.extensions = ["ext/manypack/extconf.rb"]
   spec.extra_rdoc_files = pages
-  # The classes behind Parallel are private, and extconf.rb is not an API.
+  # The classes behind Parallel and the program at the terminal are private, and extconf.rb is not an API.
   spec.rdoc_options = ["--main", "README.md", "--title", "Manypack", "--exclude", "extconf",
-                       "--exclude", "parallel/(?!error|dead_worker)"]
+                       "--exclude", "parallel/(?!error|dead_worker)|manypack/terminal"]
 end

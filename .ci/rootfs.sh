@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Debian root file systems to throw away.
-#   rootfs.sh create ROOT TRIES                   makes a bare one, with this machine's ways to the network
+#   rootfs.sh create ROOT TRIES [ARCH]            makes a bare one, with this machine's ways to the network; for another
+#                                                 CPU if it is told Debian's name for one, such as s390x
 #   rootfs.sh run ROOT COMMAND...                 runs a command of the repository's clone in it
 #   rootfs.sh install_packages ROOT RELEASE PACKAGE...   installs packages of that release
 #   rootfs.sh install_ruby ROOT VERSION RELEASE   installs that Ruby from that release and makes it the first in PATH
@@ -11,11 +12,12 @@ set -euo pipefail
 release=trixie
 
 create() {
-  local root="$1" tries="$2" try
-  command -v debootstrap >/dev/null || install_debootstrap
+  local root="$1" tries="$2" arch="${3:-$(dpkg --print-architecture)}" try
+  command -v debootstrap >/dev/null || install_here debootstrap
+  runs "$arch" || install_here qemu-user-static binfmt-support
   for ((try = 1; try <= tries; try++)); do
     rm -rf --one-file-system "$root"
-    if isolated debootstrap --variant=minbase "$release" "$root" "$(mirror)" >"$root.log" 2>&1; then
+    if isolated debootstrap --arch="$arch" --variant=minbase "$release" "$root" "$(mirror)" >"$root.log" 2>&1; then
       rm -f "$root"/var/cache/apt/archives/*.deb
       take_along "$root"
       return
@@ -26,15 +28,35 @@ create() {
   return 1
 }
 
-install_debootstrap() {
+install_here() {
   apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq debootstrap >/dev/null
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null
+}
+
+# Tells whether this machine runs programs for that CPU, if need be by an emulator that its kernel knows.
+runs() {
+  case "$(dpkg --print-architecture) $1" in
+    "$1 $1" | "amd64 i386") ;;
+    *) grep -qs enabled "/proc/sys/fs/binfmt_misc/qemu-$(emulated "$1")" ;;
+  esac
+}
+
+# What qemu calls a CPU of Debian.
+emulated() {
+  case "$1" in
+    arm64) echo aarch64 ;;
+    armhf | armel) echo arm ;;
+    ppc64el) echo ppc64le ;;
+    *) echo "$1" ;;
+  esac
 }
 
 # Where this machine gets its own Debian from; other sources it may have, such as vendors', do not have a whole Debian.
+# Ubuntu's have none of it, so debootstrap takes its default there.
 mirror() {
   local codename
   codename="$(. /etc/os-release && echo "$VERSION_CODENAME")"
+  [ "$(. /etc/os-release && echo "$ID")" != ubuntu ] || return 0
   # shellcheck disable=SC2016 # apt expands
   apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(SITE)' 'Created-By: Packages' |
     awk -v codename="$codename" '($1 == codename || $1 == "stable") && $2 == "main" { print $3; exit }'
