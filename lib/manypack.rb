@@ -17,7 +17,9 @@ require_relative "manypack/timestamp"
 require_relative "manypack/handler"
 require_relative "manypack/library"
 
-require "manypack/manypack" # RubyGems may install it in another folder
+# A precompiled gem has an extension for each Ruby; one compiled on this machine RubyGems may install in another folder.
+native = "#{__dir__}/manypack/#{RUBY_VERSION[/\d+\.\d+/]}"
+require File.directory?(native) ? "#{native}/manypack" : "manypack/manypack"
 
 require_relative "manypack/codec"
 require_relative "manypack/packer"
@@ -27,6 +29,9 @@ require_relative "manypack/symbol"
 require_relative "manypack/bigint"
 require_relative "manypack/common_types"
 require_relative "manypack/time"
+require_relative "manypack/files"
 require_relative "manypack/path"
 require_relative "manypack/view"
+require_relative "manypack/type"
+require_relative "manypack/record"
 require_relative "manypack/parallel"

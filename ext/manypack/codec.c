@@ -186,6 +186,39 @@ mp_codec_with_options(VALUE from, VALUE options, int api)
     return codec_seal(self);
 }
 
+static void
+make_procs_of(VALUE self, mp_type *list, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        mp_handler *handler = &list[i].handler;
+        if (!handler->proc) RB_OBJ_WRITE(self, &handler->proc, mp_handler_proc_new(handler));
+    }
+}
+
+/* Makes the missing Procs of a Codec that is not sealed and has its own types. */
+static void
+make_procs(VALUE self)
+{
+    const mp_types *types = codec_get(self)->types;
+
+    make_procs_of(self, types->packers, types->packer_count);
+    make_procs_of(self, types->unpackers, types->unpacker_count);
+}
+
+VALUE
+mp_codec_with_procs(VALUE from)
+{
+    VALUE self;
+
+    if (mp_types_have_procs_p(codec_get(from)->types)) return from;
+    self = codec_new(from);
+    own_types(self);
+    make_procs(self);
+    return codec_seal(self);
+}
+
 static bool
 option_p(VALUE options, VALUE name)
 {
@@ -214,6 +247,7 @@ mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpack
         mp_types_add_unpacker(types, type);
         written(self);
     }
+    if (!NIL_P(options)) make_procs(self);
     return codec_seal(self);
 }
 

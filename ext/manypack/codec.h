@@ -38,13 +38,19 @@ void mp_default_codec_set(VALUE codec);
 /* A Codec with the same types, and with options that a Hash changes; codec itself for nil. */
 VALUE mp_codec_with_options(VALUE codec, VALUE options, int api);
 
-/* A Codec with one more type. A nil packer or unpacker registers only the other direction. */
+/*
+ * A Codec with one more type. A nil packer or unpacker registers only the other direction. The options are those of a
+ * Factory's types, whose Procs are made now, because many share them; nil for a type of a single Packer or Unpacker.
+ */
 VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options);
 
 /* The types of a Codec object, for callers that hold them longer than the object lives. */
 mp_types *mp_codec_types(VALUE codec);
 
-/* An Array with a Hash for each registration: type, class, and packer or unpacker. */
+/* A Codec whose handlers all have their Procs: codec itself if they do. */
+VALUE mp_codec_with_procs(VALUE codec);
+
+/* An Array with a Hash for each registration: type, class, and packer or unpacker. The Codec has the Procs. */
 VALUE mp_codec_packers(VALUE codec);
 VALUE mp_codec_unpackers(VALUE codec);
 

@@ -44,6 +44,19 @@ mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
 #endif
 }
 
+/*
+ * Deprecated in 4.1, without anything in its place that replaces the values of a Hash and does not look up its keys.
+ * Takes the write barrier from the Hash.
+ */
+RBIMPL_WARNING_PUSH()
+RBIMPL_WARNING_IGNORED(-Wdeprecated-declarations)
+static inline st_table *
+mp_hash_table(VALUE hash)
+{
+    return RHASH_TBL(hash);
+}
+RBIMPL_WARNING_POP()
+
 /* 3.3. An embeddable struct lives in the slot of its object. An enum until 4.1, so #ifdef cannot see it. */
 #ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
 #define MP_TYPED_EMBEDDABLE RUBY_TYPED_EMBEDDABLE
@@ -94,6 +107,30 @@ mp_flags(VALUE obj)
 #endif
 
 /*
+ * 4.1 exports it since September 2026; before that it is hidden in a static library, where have_func finds it, too.
+ * The address of a weak reference is NULL in a Ruby that does not export it.
+ */
+#ifdef MP_WEAK_REFERENCES
+__attribute__((weak)) VALUE rb_obj_set_shareable(VALUE obj);
+#endif
+
+/* Marks an object as shareable, if this Ruby lets extensions do so. Returns whether it does. */
+static inline bool
+mp_shareable_if_possible(VALUE obj)
+{
+#if RUBY_API_VERSION_CODE < 40100
+    RB_FL_SET_RAW(obj, RUBY_FL_SHAREABLE);
+    return true;
+#elif defined(MP_WEAK_REFERENCES)
+    return rb_obj_set_shareable && rb_obj_set_shareable(obj);
+#elif defined(HAVE_RB_OBJ_SET_SHAREABLE)
+    return rb_obj_set_shareable(obj);
+#else
+    return false;
+#endif
+}
+
+/*
  * Marks a frozen object of ours as shareable, after its children. 4.1 keeps this outside the object and has a function
  * for it; before that it is a bit of the object. A Ruby since 4.1 that lacks the function must walk: with the bit
  * alone, a Ractor's own collector could free what another Ractor holds.
@@ -101,14 +138,15 @@ mp_flags(VALUE obj)
 static inline VALUE
 mp_obj_set_shareable(VALUE obj)
 {
-#if RUBY_API_VERSION_CODE < 40100
-    RB_FL_SET_RAW(obj, RUBY_FL_SHAREABLE);
+    return mp_shareable_if_possible(obj) ? obj : rb_ractor_make_shareable(obj);
+}
+
+/* The same for an object that is not frozen: its own code keeps other Ractors from changing it. */
+static inline VALUE
+mp_unfrozen_set_shareable(VALUE obj)
+{
+    if (!mp_shareable_if_possible(obj)) RB_FL_UNSET_RAW(rb_ractor_make_shareable(obj), RUBY_FL_FREEZE);
     return obj;
-#elif defined(HAVE_RB_OBJ_SET_SHAREABLE)
-    return rb_obj_set_shareable(obj);
-#else
-    return rb_ractor_make_shareable(obj);
-#endif
 }
 
 #endif

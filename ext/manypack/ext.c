@@ -22,6 +22,14 @@ timestamp_read(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
     return timestamp;
 }
 
+/* The Time that a time_t of 32 bits cannot hold. */
+static VALUE
+distant_time(mp_timestamp timestamp)
+{
+    return rb_funcall(rb_cTime, rb_intern("at"), 3, LL2NUM(timestamp.sec), LONG2FIX((long)timestamp.nsec),
+                      ID2SYM(rb_intern("nsec")));
+}
+
 /* The Time, in the local zone, of a timestamp's body. */
 static VALUE
 timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
@@ -29,10 +37,9 @@ timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
     mp_timestamp timestamp = timestamp_read(d, p, n, at);
     struct timespec ts = {.tv_sec = (time_t)timestamp.sec, .tv_nsec = timestamp.nsec};
 
-    if (ts.tv_sec != timestamp.sec) {
-        rb_raise(rb_eRangeError, "%" PRId64 " seconds are out of range for Time", timestamp.sec);
-    }
-    return mp_seal_foreign(&d->codec->options, rb_time_timespec_new(&ts, INT_MAX));
+    VALUE time = ts.tv_sec == timestamp.sec ? rb_time_timespec_new(&ts, INT_MAX) : distant_time(timestamp);
+
+    return mp_seal_foreign(&d->codec->options, time);
 }
 
 /* The Symbol with that name, which is binary unless it is UTF-8. */
@@ -99,7 +106,8 @@ handler_left(const handler_call *call, int state)
 
     if (mp_user_error_of_depth_p(error, d->outer_depth + d->tree.depth)) mp_decoder_raise(d, MP_E_DEPTH, call->at);
     if (mp_decode_error_p(error)) {
-        mp_raise_handler_error(error, call->type->type, call->argument, mp_decoder_offset(d, call->at));
+        mp_raise_handler_error(error, call->type->type, call->argument, mp_decoder_offset(d, call->at),
+                               mp_decoder_message(d));
     }
     rb_jump_tag(state);
 }
@@ -142,7 +150,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
     } else {
         call.argument = body_unpacker(d, type, p, n, outer_of_body(d, at));
         obj = call_handler_safely(&call);
-        d->tree.objects = mp_unpacker_end_body(call.argument);
+        d->tree.objects = mp_unpacker_end_body(call.argument, d);
         d->inner = call.argument;
         if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->inner);
         if (d->tree.objects > d->codec->options.limits.objects) mp_decoder_raise_limit(d, MP_E_MAX_OBJECTS, at);
@@ -163,7 +171,7 @@ mp_ext_new(mp_decoder *d, int id, const uint8_t *p, uint32_t n, const uint8_t *a
         VALUE payload = mp_seal(options, rb_str_new((const char *)p, n));
         return mp_seal(options, rb_struct_new(mp_cExtensionValue, INT2FIX(id), payload));
     }
-    mp_raise_unknown_ext(id, mp_decoder_offset(d, at));
+    mp_raise_unknown_ext(id, mp_decoder_offset(d, at), mp_decoder_message(d));
 }
 
 void

@@ -98,7 +98,7 @@ rb_factory_s_default(VALUE klass)
     VALUE self = factory_allocate(klass);
 
     factory_get(self)->is_default = true;
-    return mp_obj_set_shareable(self);
+    return mp_unfrozen_set_shareable(self);
 }
 
 /*

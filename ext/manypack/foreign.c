@@ -9,6 +9,10 @@
 
 static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 
+/* Set once, while the extension is loaded. */
+static const rb_data_type_t *slice_type;
+static mp_slice (*slice_of)(VALUE obj);
+
 /* --- ext -------------------------------------------------------------------------------------------- */
 
 static MP_NOINLINE void
@@ -275,6 +279,19 @@ mp_foreign_type(mp_encoder *e, VALUE obj)
     return e->last_type;
 }
 
+/* The bytes of an object that is packed already, as they are. */
+static void
+encode_slice(mp_encoder *e, VALUE obj)
+{
+    mp_slice slice;
+
+    if (MP_UNLIKELY(e->depth == e->max_depth)) mp_encoder_raise_too_deep(e);
+    slice = slice_of(obj);
+    mp_out_reserve(&e->out, slice.size); /* first: it allocates, which may move an embedded source */
+    mp_out_write(&e->out, RSTRING_PTR(slice.source) + slice.offset, slice.size);
+    RB_GC_GUARD(slice.source);
+}
+
 uint8_t *
 mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
 {
@@ -282,7 +299,9 @@ mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
 
     if (type) return mp_encode_typed(e, p, obj, type);
     mp_out_commit(&e->out, p);
-    if (rb_obj_class(obj) == mp_cExtensionValue) {
+    if (rb_typeddata_is_kind_of(obj, slice_type)) {
+        encode_slice(e, obj);
+    } else if (rb_obj_class(obj) == mp_cExtensionValue) {
         encode_extension_value(e, obj);
     } else if (e->codec->options.timestamp && RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
         encode_time(e, MP_TIMESTAMP_TYPE, obj);
@@ -292,6 +311,13 @@ mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
         raise_unpackable(e, obj);
     }
     return e->out.pos;
+}
+
+void
+mp_foreign_set_slices(const rb_data_type_t *type, mp_slice (*of)(VALUE obj))
+{
+    slice_type = type;
+    slice_of = of;
 }
 
 void

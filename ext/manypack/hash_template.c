@@ -152,7 +152,7 @@ keep(template_list *templates, uint64_t list, VALUE hash)
 {
     hash_template template = {.list = list, .hash = rb_obj_hide(rb_hash_dup(hash))};
 
-    template.table = RHASH_TBL(template.hash);
+    template.table = mp_hash_table(template.hash);
     templates->templates[templates->made++ % TEMPLATES] = template;
 }
 

@@ -2,21 +2,23 @@
  * The floors of the extension, from the ground up. A file uses only what is below it.
  *
  *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
- *   ground       compat platform support options error io path moment stack user_code
+ *   ground       compat platform support options path error io moment stack user_code
  *   caches       cache_table string_table key_cache value_cache symbol_cache hash_template result_size spare
  *                ractor: all that a Ractor keeps from one call to the next
  *   config       types: extension types and their handlers; codec: types and options, immutable
  *   packing      bytes: the queue of chunks; loan: who may use it; buffer: the class over both
  *                encoder: the state of encoding; foreign: what needs user code; encode: the walk
- *                canonical_form: the one form of a value
+ *                window: output that the collector owns; canonical_form: the one form of a value
  *   unpacking    tree: the place in nested containers; value_stack decoder: the state of decoding
  *                key_flood nesting objects ext: its parts; decode: the loop
  *                stream: the place in pieces that come one by one; reader: the resumable machine over both
  *   classes      packer packer_write
  *                unpacker_object: how the collector sees it; body_unpacker: over the body of an ext; unpacker
  *                view_index: the index of a message; peek: a look into it; view view_each search splice
+ *   records      field_table shape loader record_error instance lazy_record load_scalar load lazy_read
+ *                typed_dump type
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
- *   on top       factory bigint timestamp_ext split batch outbox isolate
+ *   on top       factory bigint timestamp_ext split batch outbox isolate json_text stream_check
  *
  * There are two seams, where a machine calls user code that comes back with a class from above:
  *
@@ -34,6 +36,7 @@ void Init_manypack_types(void);
 void Init_manypack_codec(void);
 void Init_manypack_foreign(void);
 void Init_manypack_buffer(void);
+void Init_manypack_reader(void);
 void Init_manypack_packer(void);
 void Init_manypack_packer_write(void);
 void Init_manypack_unpacker(void);
@@ -41,6 +44,11 @@ void Init_manypack_view(void);
 void Init_manypack_view_each(void);
 void Init_manypack_search(void);
 void Init_manypack_splice(void);
+void Init_manypack_record_error(void);
+void Init_manypack_instance(void);
+void Init_manypack_lazy_record(void);
+void Init_manypack_lazy_read(void);
+void Init_manypack_type(void);
 void Init_manypack_face(void);
 void Init_manypack_factory(void);
 void Init_manypack_bigint(void);
@@ -49,6 +57,8 @@ void Init_manypack_split(void);
 void Init_manypack_batch(void);
 void Init_manypack_outbox(void);
 void Init_manypack_isolate(void);
+void Init_manypack_json_text(void);
+void Init_manypack_stream_check(void);
 
 RUBY_FUNC_EXPORTED void
 Init_manypack(void)
@@ -64,6 +74,7 @@ Init_manypack(void)
     Init_manypack_codec();
     Init_manypack_foreign();
     Init_manypack_buffer();
+    Init_manypack_reader();
     Init_manypack_packer();
     Init_manypack_packer_write();
     Init_manypack_unpacker();
@@ -71,6 +82,11 @@ Init_manypack(void)
     Init_manypack_view_each();
     Init_manypack_search();
     Init_manypack_splice();
+    Init_manypack_record_error();
+    Init_manypack_instance();
+    Init_manypack_lazy_record();
+    Init_manypack_lazy_read();
+    Init_manypack_type();
     Init_manypack_face();
     Init_manypack_factory();
     Init_manypack_bigint();
@@ -79,4 +95,6 @@ Init_manypack(void)
     Init_manypack_batch();
     Init_manypack_outbox();
     Init_manypack_isolate();
+    Init_manypack_json_text();
+    Init_manypack_stream_check();
 }

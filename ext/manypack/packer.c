@@ -328,25 +328,35 @@ rb_packer_compatibility_mode_p(VALUE self)
     return mp_packer_get(self)->codec.options.compatibility_mode ? Qtrue : Qfalse;
 }
 
+/* A write that is running has a copy of the codec and keeps its types alive. */
+static void
+packer_set_types(VALUE self, VALUE codec)
+{
+    mp_packer *packer = mp_packer_get(self);
+
+    packer->codec.types = mp_codec_get(codec)->types;
+    RB_OBJ_WRITE(self, &packer->codec.object, codec);
+}
+
 /* Basis of register_type in lib/manypack/packer.rb. */
 static VALUE
 rb_packer_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE handler)
 {
-    mp_packer *packer = mp_packer_get(self);
-    VALUE codec;
+    const mp_packer *packer = mp_packer_get(self);
 
     rb_check_frozen(self);
-    codec = mp_codec_with_type(packer->codec.object, type, klass, handler, Qnil, Qnil);
-    packer = mp_packer_get(self);
-    packer->codec.types = mp_codec_get(codec)->types;
-    RB_OBJ_WRITE(self, &packer->codec.object, codec);
+    packer_set_types(self, mp_codec_with_type(packer->codec.object, type, klass, handler, Qnil, Qnil));
     return Qnil;
 }
 
 static VALUE
 rb_packer_registered_types_internal(VALUE self)
 {
-    return mp_codec_packers(mp_packer_get(self)->codec.object);
+    VALUE from = mp_packer_get(self)->codec.object, codec = mp_codec_with_procs(from);
+
+    /* Another Thread may have registered a type meanwhile. */
+    if (codec != from && mp_packer_get(self)->codec.object == from) packer_set_types(self, codec);
+    return mp_codec_packers(codec);
 }
 
 /*

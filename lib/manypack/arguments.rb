@@ -14,6 +14,19 @@ module Manypack
       raise ArgumentError, unknown_options(unknown, known) unless unknown.empty?
     end
 
+    # Returns the Codec that a method got as +codec+, changed by the options beside it. Raises ArgumentError for unknown
+    # ones, and suggests the method's own ones, too; and what check_codec and Codec#with raise.
+    def self.codec(codec, options, *own)
+      check_options(options, [:codec, *own, *CODEC_OPTIONS])
+      check_codec(codec)
+      codec.with(**options)
+    end
+
+    # Raises TypeError for what is no Codec.
+    def self.check_codec(codec)
+      raise ::TypeError, "wrong argument type #{codec.class} (expected #{Codec})" unless codec.is_a?(Codec)
+    end
+
     # True if methods that MessagePack has too accept what the msgpack gem accepts.
     def self.lenient?
       const_defined?(:DROP_IN, false)

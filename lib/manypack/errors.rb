@@ -12,7 +12,7 @@ module Manypack
   #     warn "bad message: #{error.message}"
   #   end
   module DecodeError
-    # The byte offset in the input, an Integer, at which the offending object starts.
+    # The byte offset in the input, an Integer, at which the offending object starts. #path says where that is.
     #
     # An error from an ext handler has the offset of that ext. So does an error in another message that the handler
     # unpacked; its own offset stays in the error's message. A TruncatedError then becomes the cause of a
@@ -76,9 +76,53 @@ module Manypack
     attr_reader :value
   end
 
-  # The input ends inside an object. It is an EOFError, as in the msgpack gem.
+  # The input ends before or inside an object. It is an EOFError, as in the msgpack gem.
   class TruncatedError < ::EOFError
     include DecodeError
+
+    # The byte offset at which the unfinished object starts, an Integer: everything before it is whole. So
+    # <code>File.truncate(path, error.start)</code> repairs a log. It counts like DecodeError#offset, from where reading
+    # began, and is 0 if the input is a single object.
+    #
+    #   begin
+    #     Manypack::Unpacker.new.feed("\x01\x02\x93\x01").each(strict: true) { |object| p object } # 1, 2
+    #   rescue Manypack::TruncatedError => error
+    #     error.start  #=> 2
+    #     error.offset #=> 4
+    #   end
+    def start
+      @start || 0
+    end
+  end
+
+  # The input is well formed, but not of the type that it was loaded as.
+  #
+  #   Point = Struct.new(:x, :y)
+  #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
+  #   POINT.load(Manypack.pack({"x" => 1.5, "y" => "2"}))
+  #   # raises RecordError: expected Float, got str "2", at $.y, byte 14 (Point#y)
+  class RecordError < UnpackError
+    # Where in the message the error is, a String.
+    #
+    #   error.path #=> "$.y"
+    attr_reader :path
+
+    # The innermost Record around it, or nil.
+    #
+    #   error.record.klass #=> Point
+    attr_reader :record
+
+    # The member of that Record, a Symbol, or nil if the Record as a whole is wrong.
+    #
+    #   error.field #=> :y
+    attr_reader :field
+
+    # All errors of the message, an Array, if it was loaded with <code>collect: true</code>; otherwise only this one.
+    #
+    #   error.errors.map(&:path) #=> ["$.y"]
+    def errors
+      @errors || [self]
+    end
   end
 
   # The object to pack is nested more deeply than +max_depth+, or contains itself.

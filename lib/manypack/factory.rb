@@ -24,6 +24,7 @@ module Manypack
     #             of a String, and has to read the whole body from it; the same Unpacker may be used again for the next
     #             body
     # oversized_integer_extension:: for Integer: only Integers that do not fit 64 bits are packed as that type
+    # record:: the Record of klass, which packs and unpacks the body: instead of a packer and an unpacker
     # optimized_symbols_parsing:: for Symbol: the body is the name, and no unpacker is called
     #
     # A packer or unpacker is a Proc, a Method, any object with +call+, or the name of a method: of the object for a
@@ -47,6 +48,7 @@ module Manypack
       if options.key?(:oversized_integer_extension_type)
         warn("oversized_integer_extension_type is ignored: the option is oversized_integer_extension", uplevel: 1)
       end
+      options = with_record(klass, options) if options.key?(:record)
       change = check_registration(type, klass, options) unless Arguments.lenient?
       warn(change, uplevel: 1) if change
 
@@ -137,7 +139,7 @@ module Manypack
 
     private
 
-    TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing].freeze
+    TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing record].freeze
     private_constant :TYPE_OPTIONS
 
     # Raises ArgumentError for arguments that would be ignored. Returns a warning, or nil.
@@ -146,6 +148,15 @@ module Manypack
       Arguments.check_options(options.except(:oversized_integer_extension_type), TYPE_OPTIONS)
       Arguments.check_class(klass) if options[:packer] && !options[:oversized_integer_extension] && !misspelt
       Arguments.change_of_class(codec.__send__(:unpacker_classes), type, klass) if options[:unpacker]
+    end
+
+    def with_record(klass, options)
+      record = options[:record]
+      unless record.is_a?(Record) && record.klass == klass && !options.key?(:packer) && !options.key?(:unpacker)
+        raise ArgumentError, "record must be a Record of #{klass}, without a packer and an unpacker"
+      end
+
+      { **options.except(:record), packer: record.method(:dump), unpacker: record.method(:load) }
     end
 
     # An unpacker belongs to the class that it was registered for, even if several classes are packed as its type.

@@ -6,19 +6,19 @@
 module Manypack
   # For the files that a program requires if it uses the library as well.
   module Library
-    # Requires a gem that has a file of the same name. Raises LoadError with the line for the Gemfile if the gem is not
-    # installed or older than that.
+    # Requires a gem. Raises LoadError with the line for the Gemfile if the gem is not installed or older than that.
     #
     # user:: what needs it, for the message
     # at_least:: the oldest version that works, a String, or nil
-    def self.load(name, user:, at_least: nil)
-      require name
+    # file:: what to require, unless that has the name of the gem
+    def self.load(name, user:, at_least: nil, file: name)
+      require file
       version = Gem.loaded_specs[name]&.version
       return if at_least.nil? || version.nil? || version >= Gem::Version.new(at_least)
 
       raise LoadError, message(name, user, at_least, ", not #{version}")
     rescue LoadError => error
-      raise unless error.path == name
+      raise unless error.path == file
 
       raise LoadError, message(name, user, at_least, "")
     end
