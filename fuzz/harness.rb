@@ -14,6 +14,7 @@ require_relative "differential"
 require_relative "limits"
 require_relative "packing"
 require_relative "views"
+require_relative "records"
 
 module Fuzz
   CRASHES = File.expand_path("crashes", __dir__)
@@ -26,6 +27,7 @@ module Fuzz
       @limits = Limits.new
       @packing = Packing.new
       @views = Views.new
+      @records = Records.new
     end
 
     # @return [String] the message of a seed
@@ -40,6 +42,7 @@ module Fuzz
       @limits.check(bytes)
       @packing.check(Zlib.crc32(bytes))
       @views.check(bytes)
+      @records.check(bytes)
     end
 
     def tally = @subject.tally

@@ -24,6 +24,8 @@ module Fuzz
 
     # Whether an error of decoding says where it is, in words and as a number.
     def placed?(error)
+      return error.message.include?(", byte #{error.offset}") if error.is_a?(Manypack::RecordError)
+
       !error.is_a?(Manypack::DecodeError) || error.message.end_with?(", at byte #{error.offset}")
     end
 
@@ -75,11 +77,11 @@ module Fuzz
     end
 
     def other(object, into)
-      case object.class.name[/\w+\z/]
+      case object.class.name.to_s[/\w+\z/]
       when "ExtensionValue" then text(object.payload, into << "ext #{object.type} ")
       when "Timestamp" then into << "ts #{object.sec} #{object.nsec}"
       when "Time" then into << "t #{object.to_r}"
-      else into << object.class.name
+      else object.is_a?(Struct) ? elements(object.to_a, into) : into << object.class.name
       end
     end
   end

@@ -94,18 +94,6 @@ class AllocationTest < Minitest::Test
 
   private
 
-  # Objects that the block allocates once it is warm, and Ruby has made what it makes once for each call site.
-  def allocations
-    GC.disable
-    Array.new(4) do
-      before = GC.stat(:total_allocated_objects)
-      yield
-      GC.stat(:total_allocated_objects) - before
-    end.min
-  ensure
-    GC.enable
-  end
-
   # Counted by Ruby's default collector only.
   def malloc_increase
     GC.stat.fetch(:malloc_increase_bytes, 0)

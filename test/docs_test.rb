@@ -12,7 +12,20 @@ class DocsTest < Minitest::Test
     assert_operator Examples::ALONE.size, :>, 5
   end
 
+  # So that they are of one machine and one commit, and change with it.
+  def test_the_figures_of_the_comparison_are_those_that_the_benchmarks_printed
+    said = %w[docs/comparison.md docs/performance.md docs/parallel.md].map { |page| figures(page) }
+    assert_operator said[0].size, :>, 20
+    assert_empty said[0] - said[1] - said[2]
+  end
+
   Examples::ALONE.each do |place, lines|
     define_method("test_the_example_at_#{place}") { assert_program Examples.program(place, lines), "" }
+  end
+
+  private
+
+  def figures(page)
+    File.read(File.join(Examples::ROOT, page), encoding: "UTF-8").scan(/(?<![\d.])\d+\.\d\d(?!\.?\d)/)
   end
 end

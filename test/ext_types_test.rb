@@ -259,8 +259,8 @@ class ExtTypesTest < Minitest::Test
           body = ("\x91".b * inside) + "\xD4\x09x".b
           ("\x91".b * [around, 0].max) + [0xc9, body.bytesize, 7].pack("CNc") + body
         end.join
-        5.times { assert_equal 2, exercise { factory.load(message) }.size }
-        5.times { assert_equal 2, exercise { factory.unpacker.feed(message).read }.size }
+        2.times { assert_equal 2, exercise { factory.load(message) }.size }
+        2.times { assert_equal 2, exercise { factory.unpacker.feed(message).read }.size }
       end
     end
   end
@@ -403,6 +403,25 @@ class ExtTypesTest < Minitest::Test
     })
     @factory.load(@factory.dump([Box.new(1), Box.new(2), Box.new(3)]))
     assert_equal [[nil, false]] * 3, seen
+  end
+
+  def test_objects_with_and_without_exts_come_in_any_order
+    register_box
+    @factory.register_type(2, Point, unpacker: ->(_) { raise "a point" })
+    unpacker = @factory.unpacker
+    point, boxes = bytes("91 d4 02 61"), @factory.dump([Box.new([Box.new([])]), Box.new({}), Box.new([{ 1 => Box.new([2]) }])])
+    2.times do
+      unpacker.feed([bytes("91 01"), boxes, point, bytes("90 80"), boxes, point, bytes("91 91 02")].join)
+      assert_equal [1], unpacker.read
+      assert_equal [Box.new([Box.new([])]), Box.new({}), Box.new([{ 1 => Box.new([2]) }])], unpacker.read
+      assert_raises(RuntimeError) { unpacker.read }
+      assert_equal [[], {}, @factory.load(boxes)], Array.new(3) { unpacker.read }
+      assert_raises(RuntimeError) { unpacker.read }
+      unpacker.feed(bytes("92 d4"))
+      assert_equal [[2]], unpacker.read
+      assert_raises(Manypack::TruncatedError) { unpacker.read }
+      assert_equal [Box.new(3), 4], unpacker.feed(bytes("01 03 04")).read
+    end
   end
 
   def test_optimized_symbols_are_the_same_symbols_and_call_nothing

@@ -222,6 +222,33 @@ class FactoryTest < Minitest::Test
     assert_equal before, factory.registered_types.first(before.size)
   end
 
+  def test_registered_types_of_one_packer_or_unpacker_are_the_same_each_time
+    [Manypack::Packer.new, Manypack::Unpacker.new].each do |registry|
+      HANDLERS.each_value.with_index { |handler, type| registry.register_type(type, Class.new, handler) }
+      before = exercise { registry.registered_types }
+      GC.compact if GC.respond_to?(:compact)
+      assert_equal before, registry.registered_types
+      registry.register_type(100, Class.new, :inspect)
+      assert_equal before, registry.registered_types.first(before.size)
+    end
+  end
+
+  def test_a_handler_may_ask_for_the_registered_types
+    handler = Object.new
+    packer = Manypack::Packer.new
+    unpacker = Manypack::Unpacker.new
+    handler.define_singleton_method(:call) do |subject|
+      registry = subject.is_a?(Point) ? packer : unpacker
+      GC.start if registry.registered_types.size == 1
+      "a"
+    end
+    [packer, unpacker].each { |registry| registry.register_type(1, Point, handler) }
+    packed = packer.write([Point.new(1), Point.new(2)]).to_s
+    assert_equal "92 d4 01 61 d4 01 61", hex(packed)
+    assert_equal %w[a a], unpacker.feed(packed).read
+    [packer, unpacker].each { |registry| assert_equal registry.registered_types, registry.registered_types }
+  end
+
   def test_registered_types_can_be_registered_again_and_shared_as_before
     HANDLERS.each do |name, handler|
       factory = factory_of([handler])

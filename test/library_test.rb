@@ -20,6 +20,9 @@ class LibraryTest < Minitest::Test
     end
   RUBY
 
+  # As if it had been loaded.
+  WITHOUT_ACTIVE_SUPPORT = '$LOADED_FEATURES << "active_support.rb"'
+
   def error_of(library, version, program)
     run_program(<<~RUBY)
       LIBRARY, VERSION = #{library.inspect}, #{version.inspect}
@@ -37,6 +40,15 @@ class LibraryTest < Minitest::Test
       assert_equal %(manypack/waterdrop needs waterdrop 2.4 or newer: add gem "waterdrop", ">= 2.4" to your Gemfile),
                    error_of(library, nil, "require #{file.dump}")
     end
+    { "manypack/active_support" => "active_support", "manypack/rails" => "active_support" }.each do |file, library|
+      assert_equal %(manypack/active_support needs activesupport 7.1 or newer: add gem "activesupport", ">= 7.1" to your Gemfile),
+                   error_of(library, nil, "require #{file.dump}")
+    end
+    assert_equal 'manypack/rails needs actionpack 7.1 or newer: add gem "actionpack", ">= 7.1" to your Gemfile',
+                 error_of("action_controller", nil, %(#{WITHOUT_ACTIVE_SUPPORT}; require "manypack/rails"))
+    assert_equal 'manypack/rack needs rack 3.0 or newer: add gem "rack", ">= 3.0" to your Gemfile', error_of("rack", nil, 'require "manypack/rack"')
+    assert_equal 'manypack/faraday needs faraday 2.0 or newer: add gem "faraday", ">= 2.0" to your Gemfile',
+                 error_of("faraday", nil, 'require "manypack/faraday"')
     assert_equal 'register_common(:bigdecimal) needs bigdecimal: add gem "bigdecimal" to your Gemfile',
                  error_of("bigdecimal", nil, "Manypack::Factory.new.register_common(:bigdecimal)")
   end
@@ -44,6 +56,8 @@ class LibraryTest < Minitest::Test
   def test_a_library_that_is_too_old_is_a_load_error_too
     assert_equal %(manypack/waterdrop needs waterdrop 2.4 or newer, not 2.3.3: add gem "waterdrop", ">= 2.4" to your Gemfile),
                  error_of("waterdrop", "2.3.3", 'require "manypack/waterdrop"')
+    assert_match(/\Amanypack\/rack needs rack 3\.0 or newer, not 2\.2\.9/, error_of("rack", "2.2.9", 'require "manypack/rack"'))
+    assert_match(/\Amanypack\/faraday needs faraday 2\.0 or newer, not 1\.10\.4/, error_of("faraday", "1.10.4", 'require "manypack/faraday"'))
     assert_equal "Manypack::WaterDrop::Middleware", error_of("waterdrop", "2.4.0", <<~RUBY)
       require "manypack/waterdrop"
       puts Manypack::WaterDrop::Middleware

@@ -164,6 +164,7 @@ if MallocCounter.possible?
       "an Unpacker that skips" => ['Manypack::Unpacker.new(max_depth: 9_000).feed("\\x91".b * 5_000).tap { |u| u.skip rescue nil }', 40_000],
       "an Unpacker after an error" => ['Manypack::Unpacker.new.feed("\\x92".b * 50 + "\\xC1".b).tap { |u| u.read rescue nil }', 0],
       "a Splitter" => ["Manypack::Parallel.const_get(:Splitter).new(Manypack::Codec.new(max_depth: 1_000)).feed('x' * 5_000)", 8_000],
+      "a StreamCheck" => ["Manypack.const_get(:StreamCheck).new(Manypack::Codec.new(max_depth: 1_000))", 8_000],
       "a Codec" => ["Manypack::Codec.new(freeze: true)", 80],
       "a Factory of many types" => ["Manypack::Factory.new.tap { |f| 250.times { |i| f.register_type(i - 128, Class.new, packer: :to_s, unpacker: :p) } }", 500 * 40],
       "what shares the types of a Factory" => ["[Manypack::Factory.new.tap { |f| f.register_type(1, Class.new, packer: :to_s, unpacker: :p) }].then { |f,| [f, f.dup, f.codec(freeze: true)] }", 2 * 40],
@@ -176,7 +177,7 @@ if MallocCounter.possible?
         require #{File.join(ROOT, "benchmark/memory/slots").inspect}
         def self.told
           own = [:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }
-          own << Manypack.const_get(:RactorState)
+          own << Manypack.const_get(:RactorState) << Manypack.const_get(:StreamCheck)
           [Manypack::Buffer, Manypack::Packer, Manypack::Unpacker, Manypack::Codec, Manypack::Factory, *own].sum do |klass|
             ObjectSpace.each_object(klass).sum { |object| ObjectSpace.memsize_of(object) - Embedding.slot_size(object) }
           end

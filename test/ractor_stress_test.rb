@@ -26,6 +26,7 @@ class RactorStressTest < Minitest::Test
       FACTORY = Manypack::Factory.new.tap { |factory| factory.register_type(1, Point) }.freeze
       CODEC = FACTORY.codec(shareable: true)
       TASKS = %i[once shareable stream write register limits default skip].freeze
+      OWN_COLLECTOR = GC.stat.key?(:global_gc_count) # each Ractor has one since Ruby 4.1
       COLUMNS = Ractor.make_shareable(Array.new(12) { |i| "column #{i}" })
 
       def initialize(seed, depth)
@@ -42,7 +43,10 @@ class RactorStressTest < Minitest::Test
       def run(stop)
         1.step do |done|
           send(TASKS[(@offset + done) % TASKS.size])
-          return done if Process.clock_gettime(Process::CLOCK_MONOTONIC) > stop
+          next unless Process.clock_gettime(Process::CLOCK_MONOTONIC) > stop
+
+          GC.verify_internal_consistency if OWN_COLLECTOR
+          return done
         end
       end
 

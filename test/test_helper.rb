@@ -43,6 +43,27 @@ end
 
 # The direction that does not matter to a test, and what several topics assert.
 module Messages
+  # The TruncatedError that the block raises, or nil.
+  def truncated
+    yield
+    nil
+  rescue Manypack::TruncatedError => error
+    error
+  end
+
+  # Objects that the block allocates once it is warm, and Ruby has made what it makes once for each call site.
+  def allocations
+    GC.start
+    GC.disable
+    Array.new(5) do
+      before = GC.stat(:total_allocated_objects)
+      yield
+      GC.stat(:total_allocated_objects) - before
+    end.min
+  ensure
+    GC.enable
+  end
+
   # "93 01 02 03" as a binary String.
   def bytes(hex)
     [hex.delete(" ")].pack("H*")

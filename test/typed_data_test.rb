@@ -18,7 +18,7 @@ class TypedDataTest < Minitest::Test
   }.freeze
 
   # What may be called, or be itself the function, during a collection, on any thread.
-  PURE = /\A(?:NULL|rb_gc_mark\w*|rb_gc_location|xfree|ruby_xfree|RUBY_TYPED_DEFAULT_FREE|sizeof|if|for|while|switch|return|MP_(?:UN)?LIKELY|mp_poison|RUBY_ATOMIC_FETCH_SUB)\z/
+  PURE = /\A(?:NULL|rb_gc_mark\w*|rb_gc_location|xfree|ruby_xfree|RUBY_TYPED_DEFAULT_FREE|sizeof|if|for|while|switch|return|MP_(?:UN)?LIKELY|mp_poison|RUBY_ATOMIC_FETCH_SUB|visit)\z/
 
   def test_there_are_tables
     assert_operator TABLES.size, :>=, 5
@@ -72,8 +72,9 @@ class TypedDataTest < Minitest::Test
     seen << function
     return [] if function.match?(PURE)
 
-    body = body_of(function) or return [function]
-    body.gsub(%r{/\*.*?\*/}m, "").scan(/\b([a-zA-Z_]\w*)\(/).flatten.uniq.grep_v(PURE).flat_map { |called| impure(called, seen) }
+    body = body_of(function)&.gsub(%r{/\*.*?\*/}m, "") or return [function]
+    handed_on = body.scan(/[(,] ?([a-z]\w*)(?=[,)])/).flatten.select { |name| body_of(name) } # to be called by visit
+    (body.scan(/\b([a-zA-Z_]\w*)\(/).flatten | handed_on).grep_v(PURE).flat_map { |called| impure(called, seen) }
   end
 
   def body_of(function)

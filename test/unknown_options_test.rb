@@ -17,6 +17,10 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack.dump" => ["Manypack.dump(1, OPTIONS)", "Manypack.dump(1, nil, **OPTIONS)"],
     "Manypack.unpack" => ['Manypack.unpack("\x01", OPTIONS)', 'Manypack.unpack("\x01", **OPTIONS)', 'Manypack.unpack(StringIO.new("\x01"), OPTIONS)'],
     "Manypack.load" => ['Manypack.load("\x01", OPTIONS)', 'Manypack.load("\x01", **OPTIONS)'],
+    "Manypack.split" => ['Manypack.split("\x01", **OPTIONS) { nil }', 'Manypack.split("\x01", **OPTIONS).to_a'],
+    "Manypack.load_file" => ["Manypack.load_file(File::NULL, **OPTIONS) rescue (raise unless $!.is_a?(EOFError))"],
+    "Manypack.foreach" => ["Manypack.foreach(File::NULL, **OPTIONS) { nil }", "Manypack.foreach(File::NULL, **OPTIONS).to_a"],
+    "Manypack::Packer.open" => ["Manypack::Packer.open(File::NULL, **OPTIONS) { nil }", "Manypack::Packer.open(File::NULL, append: true, **OPTIONS) { nil }"],
     "Manypack::Packer#initialize" => ["Manypack::Packer.new(OPTIONS)", "Manypack::Packer.new(**OPTIONS)", "Manypack::Packer.new(StringIO.new, OPTIONS)", "Class.new(Manypack::Packer).new(nil, OPTIONS)"],
     "Manypack::Unpacker#initialize" => ["Manypack::Unpacker.new(OPTIONS)", "Manypack::Unpacker.new(**OPTIONS)", "Manypack::Unpacker.new(StringIO.new, OPTIONS)", "Class.new(Manypack::Unpacker).new(nil, OPTIONS)"],
     "Manypack::Buffer#initialize" => ["Manypack::Buffer.new(OPTIONS)", "Manypack::Buffer.new(**OPTIONS)", "Manypack::Buffer.new(StringIO.new, OPTIONS)"],
@@ -25,6 +29,8 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Codec#packer" => ["CODEC.packer(OPTIONS)", "CODEC.packer(nil, OPTIONS)"],
     "Manypack::Codec#unpacker" => ["CODEC.unpacker(OPTIONS)", "CODEC.unpacker(nil, OPTIONS)"],
     "Manypack::View.new" => ['Manypack::View.new("\x01", **OPTIONS)', 'Manypack::View.new("\x01", check: true, **OPTIONS)'],
+    "Manypack::Type#with" => ["Manypack::Type[Integer].with(**OPTIONS)"],
+    "Manypack::Record#with" => ["Manypack::Record.new(Struct.new(:a), a: Integer).with(**OPTIONS)"],
     "Manypack::Path#each" => ['PATH.each("\x01", **OPTIONS) { nil }', 'PATH.each("\x01", **OPTIONS).to_a'],
     "Manypack::Path#first" => ['PATH.first("\x01", **OPTIONS)'],
     "Manypack::Path#to_a" => ['PATH.to_a("\x01", **OPTIONS)'],
@@ -47,7 +53,10 @@ class UnknownOptionsTest < Minitest::Test
   KNOWN = { "Manypack::Buffer#initialize" => { io_buffer_size: 2_048 }, "Manypack::Factory#register_type" => { recursive: true } }.freeze
 
   # With the drop-in loaded, too, these are Manypack's alone.
-  OWN = /\AManypack\.|\AManypack::(?:Codec|Parallel|View|Path)\b|\AManypack::Factory#codec\z/
+  OWN = /\AManypack\.|\AManypack::(?:Codec|Parallel|View|Path|Type|Record)\b|\AManypack::Packer\.open\z|\AManypack::Factory#codec\z/
+
+  # Those that the msgpack gem does not have under the name MessagePack either.
+  NEW = %w[Manypack.split Manypack.load_file Manypack.foreach].freeze
 
   # For each piece of code the message of its ArgumentError; here, in a Ractor and in a program.
   OUTCOMES = <<~'RUBY'
@@ -112,9 +121,29 @@ class UnknownOptionsTest < Minitest::Test
   def test_what_is_like_no_option_is_told_which_there_are
     assert_equal "unknown option zzz; known options are io_buffer_size, read_reference_threshold, write_reference_threshold",
                  outcome("Manypack::Buffer.new(OPTIONS)", { zzz: nil })
-    assert_match(/known options are packer, unpacker, recursive/, outcome("FACTORY.register_type(1, Range, OPTIONS)", { zzz: 1 }))
-    assert_match(/known options are map, ractors, processes, ordered, codec, factory, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
+    assert_match(/known options are packer, unpacker, recursive.*record\z/, outcome("FACTORY.register_type(1, Range, OPTIONS)", { zzz: 1 }))
+    assert_match(/known options are map, ractors, processes, ordered, codec, factory, as, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
+    assert_match(/known options are codec, symbolize_keys/, outcome("Manypack::Type[Integer].with(**OPTIONS)", { zzz: 1 }))
     assert_match(/unknown option packs;/, outcome('Manypack::Parallel.map("", **OPTIONS) {}', { packs: true }))
+  end
+
+  def test_options_of_a_method_of_its_own_are_suggested_too
+    record = "Manypack::Record.new(Struct.new(:a), a: Integer)"
+    { "#{record}.with(**OPTIONS)" => %i[unknwon default keyz codex], "Manypack::Type[Integer].with(**OPTIONS)" => %i[codex],
+      "Manypack::Packer.open(File::NULL, **OPTIONS) { nil }" => %i[apend],
+      "FACTORY.register_type(1, Range, OPTIONS)" => %i[recrd] }.each do |way, misspelt|
+      misspelt.each { |name| assert_match(/did you mean (unknown|defaults|keys|codec|append|record)\?/, outcome(way, { name => nil }), way) }
+    end
+  end
+
+  def test_a_codec_is_one
+    ["Manypack::Type[Integer].with(codec: 5)", "Manypack::Type[Integer].with(codec: 5, freeze: true)",
+     "Manypack::Record.new(Struct.new(:a), a: Integer).with(codec: 5, freeze: true)",
+     'Manypack::Parallel.map("\x01", ractors: 0, codec: 5) { |n| n }',
+     'Manypack::Parallel.each("\x01", ractors: 1, codec: 5).to_a'].each do |code|
+      error = assert_raises(TypeError, code) { eval(code) }
+      assert_equal "wrong argument type Integer (expected Manypack::Codec)", error.message
+    end
   end
 
   def test_keys_of_any_kind_are_named
@@ -179,7 +208,7 @@ class UnknownOptionsTest < Minitest::Test
     each_way do |method, way, known|
       ways << [method, way, known]
       shared = way.gsub("Manypack.", "MessagePack.")
-      ways << ["MessagePack", shared, known] if shared != way && method.start_with?("Manypack.")
+      ways << ["MessagePack", shared, known] if shared != way && method.start_with?("Manypack.") && !NEW.include?(method)
     end
     program = <<~RUBY
       require "manypack/drop_in"
@@ -210,10 +239,13 @@ class UnknownOptionsTest < Minitest::Test
   end
 
   # By the signatures: those with options, or with keywords of any name.
+  # Their keywords are members of a class, or tags.
+  RECORDS = %w[Manypack::Record.new Manypack::Record.ivars Manypack::Record.define Manypack::Record.union].freeze
+
   def methods_that_take_options
     path = "sig/manypack.rbs"
     _, _, declarations = RBS::Parser.parse_signature(RBS::Buffer.new(name: path, content: File.read(File.join(ROOT, path), encoding: "UTF-8")))
-    declarations.flat_map { |declaration| taking(declaration, "") } - ["Manypack::Parallel::Error#detailed_message", "Manypack::Factory::Pool#initialize"]
+    declarations.flat_map { |declaration| taking(declaration, "") } - ["Manypack::Parallel::Error#detailed_message", "Manypack::Factory::Pool#initialize"] - RECORDS
   end
 
   def taking(declaration, outer)

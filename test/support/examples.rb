@@ -5,20 +5,30 @@
 module Examples
   ROOT = File.expand_path("../..", __dir__)
 
+  # The line above a file that works together with others: a test of them writes it, see Pages.
+  FILE = /\A`(\w+\.\w+)`:\z/
+
   # Place and lines of each.
   ALL = Dir.glob("{*,docs/*}.md", base: ROOT).sort.flat_map do |path|
     lines = File.readlines(File.join(ROOT, path), chomp: true, encoding: "UTF-8")
     starts = lines.each_index.select { |i| lines[i] == "```ruby" && !lines[i + 1].start_with?("gem ") } # not a Gemfile
+    starts.reject! { |i| lines[i - 2].match?(FILE) }
     starts.map { |i| ["#{path}:#{i + 2}", lines.drop(i + 1).take_while { |line| line != "```" }] }
   end.freeze
 
+  # Ruby 3.1 has no Data.
+  HERE = ALL.reject { |_, lines| !defined?(Data.define) && lines.grep(/\bData\.define\b/).any? }.freeze
+
   # Those with a library that Manypack does not depend on are run by `rake test:integration`.
-  WITH_A_LIBRARY, ALONE = ALL.partition do |_, lines|
-    lines.grep(%r{\Arequire "manypack/(.*)"}) { $1 }.any? { |name| %w[karafka waterdrop].include?(name) }
+  WITH_A_LIBRARY, ALONE = HERE.partition do |_, lines|
+    lines.grep(%r{\Arequire "(?:manypack/)?(.*)"}) { $1 }.any? { |name| %w[active_support faraday karafka rack rails waterdrop].include?(name) }
   end.map(&:freeze)
 
-  # Ruby 3 says take for what has been value since 4.0, and shows Hashes in another way.
+  # Ruby 3 says take for what has been value since 4.0, and shows Hashes in another way. Files are written in a directory
+  # of their own.
   PRELUDE = <<~'RUBY'
+    require "tmpdir"
+    Dir.chdir(Dir.mktmpdir.tap { |dir| at_exit { Dir.chdir("/") && FileUtils.remove_entry(dir) } })
     class Ractor
       alias value take unless method_defined?(:value)
     end

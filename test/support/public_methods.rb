@@ -6,14 +6,27 @@ require "rbconfig"
 
 module PublicMethods
   # The files that load a library which Manypack does not depend on. It is not needed to see what they define.
-  INTEGRATIONS = %w[manypack/karafka].freeze
-  LOAD_INTEGRATIONS = "Manypack.const_get(:Library).define_singleton_method(:load) { |*, **| }; ARGV.each { |file| require file }"
+  INTEGRATIONS = %w[manypack/faraday manypack/karafka manypack/rack manypack/rails].freeze
+  LOAD_INTEGRATIONS = <<~'RUBY'
+    Manypack.const_get(:Library).define_singleton_method(:load) { |*, **| }
+    module ActiveSupport # which calls hooks when Rails is loaded
+      def self.on_load(*) = nil
+    end
+    module Faraday # what is needed of it
+      Middleware = Class.new
+      Request = Response = Module.new { def self.register_middleware(**) = nil }
+    end
+    module Mime
+      Type = Class.new { def self.register(*) = nil }
+    end
+    ARGV.each { |file| require file }
+  RUBY
 
   module_function
 
   # @return [Hash<Symbol, Array<String>>] the modules, methods and constructors, also those of the integrations
   def everything
-    program = "#{LOAD_INTEGRATIONS}; print Marshal.dump(PublicMethods.now)"
+    program = "#{LOAD_INTEGRATIONS}\nprint Marshal.dump(PublicMethods.now)"
     output, status = Open3.capture2(RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "manypack", "-r", __FILE__,
                                     "-e", program, *INTEGRATIONS, binmode: true)
     raise "#{program} failed" unless status.success?
