@@ -310,11 +310,29 @@ class ParallelProcessesTest < Minitest::Test
     [reader, writer].each(&:close)
   end
 
+  # Whoever listens is killed first, perhaps between reading that a process is ready and noting it. A process that seems
+  # not to be ready is killed at once.
+  def test_what_a_process_said_is_not_lost_with_the_thread_that_heard_it
+    reader, writer = IO.pipe
+    worker = idle_worker { writer.write("e") }
+    writer.close
+    has_read = Thread::Queue.new
+    worker.define_singleton_method(:read) { super().tap { has_read << true && sleep(0.05) } }
+    listener = Thread.new { IO.select([worker]) && worker.each_outcome { nil } }
+    has_read.pop
+    listener.kill.join
+    worker.interrupt
+    assert_equal "e", reader.read
+  ensure
+    worker.kill
+    reader.close
+  end
+
   def test_work_that_will_not_be_interrupted_is_killed
     work = ->(n) { n.zero? ? 0 : Thread.handle_interrupt(Object => :never) { sleep } }
     started = now
     Parallel.each("\x00\x01", map: work, processes: 2) { sleep(0.05) && break }
-    assert_operator now - started, :<, 10
+    assert_operator now - started, :<, 30
   end
 
   # --- the parent's own
@@ -392,6 +410,16 @@ class ParallelProcessesTest < Minitest::Test
     assert_equal [[0], 1, 1], [seen, error.index, error.offset]
     assert_match(/#{File.basename(__FILE__)}:\d+/, error.backtrace.join("\n")) unless error_class == SystemStackError
     error
+  end
+
+  # A process that says it is ready, and has nothing to do but to call the block when it is interrupted.
+  def idle_worker
+    Parallel.const_get(:WorkerProcess).new([]) do |_jobs, outcomes|
+      Parallel.const_get(:Frame).write(outcomes, [], "")
+      sleep
+    ensure
+      yield
+    end
   end
 
   def piped(bytes)

@@ -12,7 +12,7 @@ module Manypack
       PATIENCE = 0.5
 
       # Seconds that the ensure clauses of interrupted work may take.
-      GRACE = 1
+      GRACE = 5
 
       # @param events [Thread::Queue] gets [index of the process, outcome, nil], [index, nil, how it ended], or an
       #   unexpected Exception

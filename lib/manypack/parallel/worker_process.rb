@@ -49,7 +49,10 @@ module Manypack
         trap(:INT) { nil } # after a terminal's Ctrl-C, the parent ends its workers
         trap(:TERM) { thread&.kill || exit!(false) }
         inherited.each(&:close)
-        thread = Thread.new { Thread.handle_interrupt(Object => :immediate) { work.call(jobs, outcomes) || true } }
+        thread = Thread.new do
+          thread = Thread.current # TERM may come before Thread.new has returned
+          Thread.handle_interrupt(Object => :immediate) { work.call(jobs, outcomes) || true }
+        end
         nil until thread.join(ORPHAN) || Process.ppid != parent
         done = !thread.alive? && thread.value
       ensure
@@ -77,18 +80,10 @@ module Manypack
         @frames << [values, bytes]
       end
 
-      # Yields the outcomes that have arrived. Returns whether there may be more.
-      def each_outcome
-        ended = gone? # whatever it wrote can be read then
-        chunk = read
-        return false if chunk.nil?
-        return !ended if chunk == :wait_readable
-
-        @unread << chunk
-        while (outcome, results = Frame.take(@unread))
-          outcome.empty? ? @ready = true : yield(outcome, results)
-        end
-        true
+      # Yields the outcomes that have arrived. Returns whether there may be more. The Thread that calls this can be killed
+      # at any time, but not between reading something and noting it.
+      def each_outcome(&block)
+        Thread.handle_interrupt(Object => :never) { read_outcomes(&block) }
       end
 
       # Waits for its end, and says how it ended.
@@ -141,6 +136,19 @@ module Manypack
         [reader, writer]
       rescue SystemCallError # beyond what this user may have
         [reader, writer]
+      end
+
+      def read_outcomes
+        ended = gone? # whatever it wrote can be read then
+        chunk = read
+        return false if chunk.nil?
+        return !ended if chunk == :wait_readable
+
+        @unread << chunk
+        while (outcome, results = Frame.take(@unread))
+          outcome.empty? ? @ready = true : yield(outcome, results)
+        end
+        true
       end
 
       # What has arrived, in a buffer that is used again; :wait_readable or nil.
