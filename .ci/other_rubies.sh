@@ -5,19 +5,12 @@
 newer_ruby=3.4
 newer_release=experimental # where Debian keeps it
 tries=3
-base_job=""
 
 # Makes the base in the background, in a process group of its own so that it can be stopped whole.
 start_base() {
   # shellcheck disable=SC2154 # steps.sh makes the scratch folder
   setsid bash .ci/rootfs.sh create "$scratch/base" "$tries" </dev/null >"$scratch/base.log" 2>&1 &
   base_job=$!
-}
-
-stop_base() {
-  [ -n "$base_job" ] || return 0
-  kill -- "-$base_job" 2>/dev/null || true
-  wait "$base_job" 2>/dev/null || true
 }
 
 other_rubies() {

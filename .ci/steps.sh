@@ -6,6 +6,8 @@ step_name="start"
 summary=""
 not_run=()
 scratch="$(mktemp -d)"
+base_job="" # see other_rubies.sh
+copy_job=""
 trap 'finish $?' EXIT
 
 # Prints a heading with the time since the start.
@@ -34,6 +36,29 @@ suite() {
   return 1
 }
 
+# Starts a suite in a copy of the repository as it stands, in the background and in a process group of its own.
+start_suite_in_copy() {
+  cp -a . "$scratch/copy"
+  (cd "$scratch/copy" && TESTOPTS=-v exec setsid timeout "$limit" "$@") </dev/null >"$scratch/copy.log" 2>&1 &
+  copy_job=$!
+}
+
+# Waits for that suite and shows what it printed.
+end_suite_in_copy() {
+  local status=0
+  wait "$copy_job" || status=$?
+  copy_job=""
+  suite cat "$scratch/copy.log"
+  return "$status"
+}
+
+# Stops a job of the background whole.
+stop_job() {
+  [ -n "$1" ] || return 0
+  kill -- "-$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
+}
+
 say_what_did_not_run() {
   local what
   for what in "${not_run[@]}"; do
@@ -44,7 +69,8 @@ say_what_did_not_run() {
 # At every exit: stops what still runs, removes the scratch, and names the step that failed.
 finish() {
   trap - EXIT
-  stop_base
+  stop_job "$base_job"
+  stop_job "$copy_job"
   rm -rf --one-file-system "$scratch"
   if [ "$1" != 0 ]; then
     say_what_did_not_run
