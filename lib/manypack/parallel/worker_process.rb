@@ -80,8 +80,8 @@ module Manypack
         @frames << [values, bytes]
       end
 
-      # Yields the outcomes that have arrived. Returns whether there may be more. The Thread that calls this can be killed
-      # at any time, but not between reading something and noting it.
+      # Yields the outcomes that have arrived. Returns whether there may be more. The Thread that calls this can be
+      # killed at any time, but not between reading something and noting it.
       def each_outcome(&block)
         Thread.handle_interrupt(Object => :never) { read_outcomes(&block) }
       end
