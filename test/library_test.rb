@@ -35,6 +35,12 @@ class LibraryTest < Minitest::Test
     RUBY
   end
 
+  def test_a_library_is_loaded_without_rubygems
+    program = "factory = Manypack::Factory.new; factory.register_common(:set); p factory.load(factory.dump(Set[1])).size"
+    ruby = [{ "RUBYOPT" => nil }, RbConfig.ruby, "--disable-gems", "-I", LIB]
+    assert_equal "1", output_of(*ruby, "-r", "manypack", "-r", "set", "-e", program).chomp
+  end
+
   def test_a_library_that_is_missing_is_a_load_error_that_says_what_to_add
     { "manypack/waterdrop" => "waterdrop", "manypack/karafka" => "waterdrop" }.each do |file, library|
       assert_equal %(manypack/waterdrop needs waterdrop 2.4 or newer: add gem "waterdrop", ">= 2.4" to your Gemfile),

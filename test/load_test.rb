@@ -11,14 +11,19 @@ class LoadTest < Minitest::Test
   # Since Ruby 4.0. Before it, all is loaded at once.
   LOADS_IN_EVERY_RACTOR = Ractor.const_defined?(:Port)
 
-  # What a program may do with Parallel first; each is true.
+  # What a program may do first; each is true.
   FIRST_USES = [
     'Manypack::Parallel.map("\x01\x02", ractors: 2) { |n| n * 2 } == [2, 4]',
     'Manypack::Parallel.map("\x01\x02", ractors: 0) { |n| n * 2 } == [2, 4]',
     'Manypack::Parallel.each("\x91\x01".b).first == [1]',
     'Manypack::Parallel.filter("\x01\x02".b, [], ractors: 1) { |n| n if n > 1 } == 1',
     '(Manypack::Parallel.map("\x01", ractors: 1) { raise } rescue Manypack::Parallel::Error === $!)',
-    "Manypack::Parallel::Error.method_defined?(:index)"
+    "Manypack::Parallel::Error.method_defined?(:index)",
+    'Manypack::Type[Integer].load("\x01") == 1',
+    'Manypack::Record.define(x: Integer).new(x: 1).to_msgpack == "\x81\xA1x\x01".b',
+    "(type = Manypack::Type[Integer]) && Manypack::Record.define(x: type).new(x: 1).x == 1",
+    "Manypack::LazyRecord.method_defined?(:record)",
+    "Manypack::Factory.new.tap { |factory| factory.register_common(:rational) }.registered_types.size == 1"
   ].freeze
 
   # What the main Ractor may do meanwhile.
@@ -27,10 +32,10 @@ class LoadTest < Minitest::Test
     "IO.select([IO.pipe[0]], nil, nil, 0.001) until done?(ractor)", "Mutex.new.synchronize { sleep(0.001) until done?(ractor) }"
   ].freeze
 
-  def test_require_loads_nothing_that_only_parallel_needs
+  def test_require_loads_nothing_that_most_programs_never_use
     loaded = output_of({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable-gems", "-I", LIB, "-r", "manypack", "-e", "puts $LOADED_FEATURES")
-    needed = loaded.lines.grep(%r{/(parallel/|etc\.)})
-    LOADS_IN_EVERY_RACTOR ? assert_empty(needed) : assert_operator(needed.size, :>, 5)
+    unused = loaded.lines.grep(%r{/(parallel/|etc\.|type|(lazy_)?record|common_types)})
+    LOADS_IN_EVERY_RACTOR ? assert_empty(unused) : assert_operator(unused.size, :>, 15)
   end
 
   def test_only_the_transport_of_this_ruby_is_loaded
@@ -58,6 +63,10 @@ class LoadTest < Minitest::Test
     assert_program <<~RUBY, "true"
       ractors = Array.new(8) { |i| Ractor.new(i) { |n| Manypack::Parallel.map(Manypack.pack(n), ractors: 0) { |object| object } } }
       p ractors.map { |ractor| value(ractor) } == Array.new(8) { |i| [i] }
+    RUBY
+    assert_program <<~RUBY, "true"
+      ractors = Array.new(8) { |i| Ractor.new(i) { |n| Manypack::Type[Integer].load(Manypack.pack(n)) } }
+      p ractors.map { |ractor| value(ractor) } == [*0...8]
     RUBY
   end
 

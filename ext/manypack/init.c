@@ -60,6 +60,20 @@ void Init_manypack_isolate(void);
 void Init_manypack_json_text(void);
 void Init_manypack_stream_check(void);
 
+/* Makes the classes of Records. type.rb calls it, which is loaded on first use. */
+static VALUE
+rb_manypack_init_records(VALUE self)
+{
+    rb_ext_ractor_safe(true);
+
+    Init_manypack_record_error();
+    Init_manypack_instance();
+    Init_manypack_lazy_record();
+    Init_manypack_lazy_read();
+    Init_manypack_type();
+    return Qnil;
+}
+
 RUBY_FUNC_EXPORTED void
 Init_manypack(void)
 {
@@ -82,11 +96,6 @@ Init_manypack(void)
     Init_manypack_view_each();
     Init_manypack_search();
     Init_manypack_splice();
-    Init_manypack_record_error();
-    Init_manypack_instance();
-    Init_manypack_lazy_record();
-    Init_manypack_lazy_read();
-    Init_manypack_type();
     Init_manypack_face();
     Init_manypack_factory();
     Init_manypack_bigint();
@@ -97,4 +106,6 @@ Init_manypack(void)
     Init_manypack_isolate();
     Init_manypack_json_text();
     Init_manypack_stream_check();
+
+    rb_define_private_method(rb_singleton_class(mp_mManypack), "init_records", rb_manypack_init_records, 0);
 }

@@ -13,7 +13,7 @@ module Manypack
     # file:: what to require, unless that has the name of the gem
     def self.load(name, user:, at_least: nil, file: name)
       require file
-      version = Gem.loaded_specs[name]&.version
+      version = Gem.loaded_specs[name]&.version if defined?(Gem)
       return if at_least.nil? || version.nil? || version >= Gem::Version.new(at_least)
 
       raise LoadError, message(name, user, at_least, ", not #{version}")

@@ -3,6 +3,8 @@
 #--
 # Manypack::Record: the Type of objects of one class, and unions of such.
 #++
+require_relative "type"
+
 module Manypack
   # The Type of a Struct, a Data or another class: which members it has, and what each must be. It loads a map straight
   # into an object, without a Hash in between, and dumps it as a map.

@@ -7,6 +7,8 @@ require_relative "type/spec"
 require_relative "type/compiler"
 
 module Manypack
+  init_records
+
   # What packed bytes must be to become an object. A Type loads them straight into that object and checks them on the
   # way; a Record is the Type of a Struct, a Data or another class. docs/records.md lists what can be a type.
   #
