@@ -43,8 +43,7 @@ module ParallelContenders
     extend Named
 
     def self.run(stream, task, workers)
-      parts = (@parts ||= {})[workers] ||= parts(stream, workers)
-      children = parts.map do |part|
+      children = parts(stream, workers).map do |part|
         Process.fork do
           Inline.run(part, task, 1)
         ensure
@@ -56,10 +55,57 @@ module ParallelContenders
     end
 
     def self.parts(stream, workers)
+      (@parts ||= {})[workers] ||= cut(stream, workers)
+    end
+
+    def self.cut(stream, workers)
       splitter = ::Manypack::Parallel.const_get(:Splitter).new(::Manypack::Codec.new).feed(stream)
       batches = Array.new(workers) { splitter.take(stream.bytesize, (stream.bytesize / workers) + 1, true) }
       batches.compact.map { |bytes, start, size| bytes.byteslice(start, size) }
     end
+
+    private_class_method :cut
+  end
+
+  # The same, and what each process returns comes back through a pipe of its own, in arrays of a hundred results.
+  module ByHand
+    extend Named
+
+    SIZE = 100
+
+    def self.run(stream, task, workers)
+      readers = Ceiling.parts(stream, workers).map { |part| start(part, task) }
+      results = readers.map { |reader| Thread.new { received(reader) } }.flat_map(&:value)
+      Process.waitall
+      results
+    end
+
+    def self.start(part, task)
+      reader, writer = IO.pipe(binmode: true)
+      Process.fork do
+        ::Manypack::Unpacker.new.feed_each(part).each_slice(SIZE) do |slice|
+          bytes = ::Manypack.pack(slice.map { |message| task.call(message) })
+          writer.write([bytes.bytesize].pack("N"), bytes)
+        end
+      ensure
+        writer.flush
+        exit!
+      end
+      writer.close
+      reader
+    end
+
+    def self.received(reader)
+      results = []
+      while (size = reader.read(4))
+        results.concat(::Manypack.unpack(reader.read(size.unpack1("N"))))
+      end
+      results
+    ensure
+      reader.close
+    end
+
+    private_class_method :start, :received
   end
 
   module Ractors
@@ -131,7 +177,7 @@ module ParallelContenders
 end
 
 class ParallelBenchmark
-  CONTENDERS = %w[Inline Ceiling Ractors Processes GemMarshal GemMsgpack GemSlices].freeze
+  CONTENDERS = %w[Inline Ceiling ByHand Ractors Processes GemMarshal GemMsgpack GemSlices].freeze
   TASKS = { "id" => "decode, a small result", "json_size" => "JSON.generate, its size",
             "json" => "JSON.generate, the text" }.freeze
 
@@ -230,6 +276,8 @@ class ParallelBenchmark
     def costs(workers)
       messages = Manypack.pack(1) * workers
       start = Array.new(2) { (clock { @contender.run(messages, :succ.to_proc, workers) }) * 1e3 }.last # loaded by then
+      # What the parent has left over would be copied to each worker when its collector touches it.
+      Process.warmup if Process.respond_to?(:warmup)
       dirty = Manypack::Parallel.each(@stream, map: method(:dirty), processes: workers).max
       { start: start, dirty: dirty / 1e3 }
     end
