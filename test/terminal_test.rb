@@ -132,6 +132,26 @@ class TerminalTest < Minitest::Test
     assert_match(/\Amanypack: stdin:2: .+/, err)
   end
 
+  # Most are packed without building anything, in pieces that end anywhere.
+  def test_lines_stay_in_order_and_keep_their_numbers
+    lines = Array.new(500) do |i|
+      ["{\"id\":#{i},\"text\":\"#{"é" * i}\"}", "{\"$bin\":\"#{[i.to_s].pack("m0")}\"}", "", "{\"a\":1,\"a\":#{i}}", " #{i}.5 "][i % 5]
+    end
+    objects = lines.each_with_index.map { |line, i| i % 5 == 1 ? i.to_s.b : JSON.parse(line, allow_duplicate_key: true) unless line.empty? }
+    assert_equal stream(*objects.compact), output_of("pack", input: "#{lines.join("\r\n")}\n")
+    out, err, = manypack("pack", input: "#{lines.join("\n")}\n18446744073709551616\n1\n")
+    assert_equal [stream(*objects.compact), "manypack: stdin:501: "], [out, err[/\A.*?:\d+: /]]
+  end
+
+  def test_a_line_is_packed_when_it_comes
+    IO.popen([ENVIRONMENT, *PROGRAM, "pack"], "r+b") do |program|
+      [1, [2]].each do |object|
+        program.puts(JSON.generate(object))
+        assert_equal stream(object), Timeout.timeout(20) { program.readpartial(10) }
+      end
+    end
+  end
+
   def test_pack_does_not_build_objects_that_yaml_asks_for
     out, err, status = manypack("pack", "--from", "yaml", input: "--- !ruby/object:OpenStruct {}\n")
     assert_equal ["", 1], [out, status]

@@ -18,7 +18,7 @@
  *   records      field_table shape loader record_error instance lazy_record load_scalar load lazy_read
  *                typed_dump type
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
- *   on top       factory bigint timestamp_ext split batch outbox isolate json_text stream_check
+ *   on top       factory bigint timestamp_ext split batch outbox isolate json_text json_parse stream_check
  *
  * There are two seams, where a machine calls user code that comes back with a class from above:
  *
@@ -58,6 +58,7 @@ void Init_manypack_batch(void);
 void Init_manypack_outbox(void);
 void Init_manypack_isolate(void);
 void Init_manypack_json_text(void);
+void Init_manypack_json_parse(void);
 void Init_manypack_stream_check(void);
 
 /* Makes the classes of Records. type.rb calls it, which is loaded on first use. */
@@ -105,6 +106,7 @@ Init_manypack(void)
     Init_manypack_outbox();
     Init_manypack_isolate();
     Init_manypack_json_text();
+    Init_manypack_json_parse();
     Init_manypack_stream_check();
 
     rb_define_private_method(rb_singleton_class(mp_mManypack), "init_records", rb_manypack_init_records, 0);

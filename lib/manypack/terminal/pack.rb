@@ -19,8 +19,11 @@ module Manypack
       FORMATS = %w[jsonl json yaml csv].freeze
       BY_NAME = {".json" => "json", ".yaml" => "yaml", ".yml" => "yaml", ".csv" => "csv"}.freeze
 
-      # How many bytes are written at once.
-      WRITE_BYTES = 1 << 16
+      # How many bytes are read at once, and written at once.
+      PIECE_BYTES = 1 << 16
+
+      JSON_TEXT = Manypack.const_get(:JSONText)
+      private_constant :JSON_TEXT
 
       private
 
@@ -42,21 +45,59 @@ module Manypack
       end
 
       def jsonl(io)
-        require "json"
-        io.each_line.with_index(1) do |line, number|
-          next if line.match?(/\A\s*\z/)
-
-          at(number) { parse_json(line) }
+        each_lines(io) do |text, number|
+          start = 0
+          while start < text.bytesize
+            packed, stop = JSON_TEXT.parse(text, start, true)
+            @packed << packed
+            number += text.byteslice(start, stop - start).count("\n")
+            start = stop + line(text.byteslice(stop..), number)
+            number += 1
+          end
+          flush
         end
       end
 
-      def json(io)
-        require "json"
-        at(1) { parse_json(io.read) }
+      # Yields whole lines as they arrive, and the number of the first one. The last one may lack its newline.
+      def each_lines(io)
+        number = 1
+        rest = "".b
+        while (piece = read(io))
+          whole = piece.rindex("\n")
+          next rest << piece unless whole
+
+          text = rest << piece.byteslice(0..whole)
+          rest = piece.byteslice(whole + 1..)
+          yield text, number
+          number += text.count("\n")
+        end
+        yield rest, number
       end
 
-      # Most lines have nothing to turn around, and no need to be walked through for it.
+      def read(io)
+        io.readpartial(PIECE_BYTES)
+      rescue EOFError
+        nil
+      end
+
+      # Packs the first line of the text by way of objects, and returns how many bytes it has.
+      def line(text, number)
+        line = text[/.*\n?/]
+        at(number) { parse_json(line) } unless line.match?(/\A\s*\z/)
+        line.bytesize
+      end
+
+      def json(io)
+        text = io.read
+        packed, stop = JSON_TEXT.parse(text, 0, false)
+        return @packed << packed if stop == text.bytesize && !packed.empty?
+
+        at(1) { parse_json(text) }
+      end
+
+      # Most texts have nothing to turn around, and no need to be walked through for it.
       def parse_json(text)
+        require "json"
         object = ::JSON.parse(text.force_encoding(Encoding::UTF_8), max_nesting: MAX_NESTING, allow_duplicate_key: true)
         text.include?('"$') || text.include?("\\u0024") ? FromJSON.object(object) : object
       end
@@ -123,7 +164,7 @@ module Manypack
       rescue StandardError => e
         raise Fault.new(number, e.message.lines.first.to_s.chomp.sub(/\A\d+: /, ""))
       else
-        flush if @packed.bytesize > WRITE_BYTES
+        flush if @packed.bytesize > PIECE_BYTES
       end
     end
   end
