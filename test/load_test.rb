@@ -3,6 +3,8 @@
 # require "manypack" loads little, and the rest comes on first use wherever that is: in any Thread, in any Ractor, under
 # any load path.
 require "test_helper"
+require "tmpdir"
+require "zlib"
 require "support/program"
 
 class LoadTest < Minitest::Test
@@ -24,6 +26,13 @@ class LoadTest < Minitest::Test
     "(type = Manypack::Type[Integer]) && Manypack::Record.define(x: type).new(x: 1).x == 1",
     "Manypack::LazyRecord.method_defined?(:record)",
     "Manypack::Factory.new.tap { |factory| factory.register_common(:rational) }.registered_types.size == 1"
+  ].freeze
+
+  # The same, where a library of Ruby has to be loaded.
+  FIRST_USES_OF_LIBRARIES = [
+    "Manypack::Factory.new.tap { |factory| factory.register_common(:date) }.type_registered?(Date)",
+    "Manypack::Packer.open('FOLDER/new.gz') { |packer| packer.write(1) } && true",
+    "Manypack.load_file('FOLDER/one.gz') == 1"
   ].freeze
 
   # What the main Ractor may do meanwhile.
@@ -51,6 +60,17 @@ class LoadTest < Minitest::Test
         #{wait}
         p value(ractor)
       RUBY
+    end
+  end
+
+  # Before Ruby 3.4 it has to be there.
+  def test_the_first_use_of_a_library_in_a_ractor
+    Dir.mktmpdir do |folder|
+      File.binwrite("#{folder}/one.gz", Zlib.gzip("\x01"))
+      FIRST_USES_OF_LIBRARIES.product([true, *([false] if LOADS_IN_EVERY_RACTOR)]).each do |use, there|
+        use = use.sub("FOLDER", folder)
+        assert_program "#{"require 'date'\nrequire 'zlib'" if there}\np value(Ractor.new { #{use} })", "true"
+      end
     end
   end
 

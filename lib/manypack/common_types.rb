@@ -34,13 +34,10 @@ module Manypack
     # takes quadratic time.
     MAX_SAME_HASH = 16
 
-    # The arguments of Factory#register_type for a name. Loads the library of the class, unless that was done: a Ractor
-    # cannot require before Ruby 3.4.
+    # The arguments of Factory#register_type for a name. Loads the library of the class.
     def registration(name)
       type, class_name, library, options = TABLE.fetch(name)
-      unless library.nil? || Object.const_defined?(class_name)
-        Library.load(library, user: "register_common(#{name.inspect})")
-      end
+      Library.load(library, user: "register_common(#{name.inspect})", constant: class_name) if library
       [type, Object.const_get(class_name), { **handlers(name), **options }]
     end
 

@@ -11,17 +11,27 @@ module Manypack
     # user:: what needs it, for the message
     # at_least:: the oldest version that works, a String, or nil
     # file:: what to require, unless that has the name of the gem
-    def self.load(name, user:, at_least: nil, file: name)
-      require file
-      version = Gem.loaded_specs[name]&.version if defined?(Gem)
-      return if at_least.nil? || version.nil? || version >= Gem::Version.new(at_least)
+    # constant:: what the gem defines, a String: if it is there, nothing is required, because a Ractor cannot before
+    #            Ruby 3.4
+    def self.load(name, user:, at_least: nil, file: name, constant: nil)
+      return if constant && Object.const_defined?(constant)
 
-      raise LoadError, message(name, user, at_least, ", not #{version}")
+      require file
+      check_version(name, user, at_least) if at_least
     rescue LoadError => error
       raise unless error.path == file
 
       raise LoadError, message(name, user, at_least, "")
     end
+
+    # Only the main Ractor may ask RubyGems.
+    def self.check_version(name, user, at_least)
+      version = Gem.loaded_specs[name]&.version if defined?(Gem)
+      return if version.nil? || version >= Gem::Version.new(at_least)
+
+      raise LoadError, message(name, user, at_least, ", not #{version}")
+    end
+    private_class_method :check_version
 
     def self.message(name, user, at_least, found)
       line = ["gem #{name.dump}", (%(">= #{at_least}") if at_least)].compact.join(", ")

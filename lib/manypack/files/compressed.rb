@@ -9,21 +9,21 @@ module Manypack
     module Compressed
       def self.reader(path)
         case File.extname(path)
-        when ".gz" then Gzip.tap { load_library("zlib") }
-        when ".zst" then Zstandard.tap { load_library("zstd-ruby") }
+        when ".gz" then Gzip.tap { load_library("zlib", "Zlib") }
+        when ".zst" then Zstandard.tap { load_library("zstd-ruby", "Zstd") }
         end
       end
 
       # Raises ArgumentError for what can only be read.
       def self.writer(path)
         case File.extname(path)
-        when ".gz" then load_library("zlib").then { ::Zlib::GzipWriter }
+        when ".gz" then load_library("zlib", "Zlib").then { ::Zlib::GzipWriter }
         when ".zst" then raise ArgumentError, "a .zst file can be read, but not written: #{path}"
         end
       end
 
-      def self.load_library(name)
-        Library.load(name, user: "a compressed file")
+      def self.load_library(name, constant)
+        Library.load(name, user: "a compressed file", constant: constant)
       end
       private_class_method :load_library
     end
