@@ -29,16 +29,16 @@ require_relative "manypack/symbol"
 require_relative "manypack/bigint"
 require_relative "manypack/time"
 require_relative "manypack/files"
-require_relative "manypack/path"
 require_relative "manypack/view"
 require_relative "manypack/parallel"
 
 module Manypack
-  # Most programs use none of these, which take as long to load as all the rest. Parallel has the reasons for the
+  # Most programs use none of these, which take longer to load than all the rest. Parallel has the reasons for the
   # absolute paths, and for loading everything at once before Ruby 4.0.
   autoload :Type, File.join(__dir__, "manypack/record") # which makes all three
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
   autoload :CommonTypes, File.join(__dir__, "manypack/common_types")
-  [Record, CommonTypes] unless defined?(Ractor::Port)
+  autoload :Path, File.join(__dir__, "manypack/path")
+  [Record, CommonTypes, Path, Files::Compressed, View.const_get(:Splice)] unless defined?(Ractor::Port)
 end

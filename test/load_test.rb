@@ -25,7 +25,10 @@ class LoadTest < Minitest::Test
     'Manypack::Record.define(x: Integer).new(x: 1).to_msgpack == "\x81\xA1x\x01".b',
     "(type = Manypack::Type[Integer]) && Manypack::Record.define(x: type).new(x: 1).x == 1",
     "Manypack::LazyRecord.method_defined?(:record)",
-    "Manypack::Factory.new.tap { |factory| factory.register_common(:rational) }.registered_types.size == 1"
+    "Manypack::Factory.new.tap { |factory| factory.register_common(:rational) }.registered_types.size == 1",
+    'Manypack::Path.new("$.a").first("\x81\xA1a\x05".b) == 5',
+    'Manypack::View.new("\x81\xA1a\x05".b).query("a").to_a == [5]',
+    'Manypack::View.new("\x81\xA1a\x05".b).splice("a" => 6)["a"] == 6'
   ].freeze
 
   # The same, where a library of Ruby has to be loaded.
@@ -43,7 +46,7 @@ class LoadTest < Minitest::Test
 
   def test_require_loads_nothing_that_most_programs_never_use
     loaded = output_of({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable-gems", "-I", LIB, "-r", "manypack", "-e", "puts $LOADED_FEATURES")
-    unused = loaded.lines.grep(%r{/(parallel/|etc\.|type|(lazy_)?record|common_types)})
+    unused = loaded.lines.grep(%r{/(parallel/|etc\.|type|(lazy_)?record|common_types|path\.|splice|compressed)})
     LOADS_IN_EVERY_RACTOR ? assert_empty(unused) : assert_operator(unused.size, :>, 15)
   end
 

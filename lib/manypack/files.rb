@@ -3,7 +3,6 @@
 #--
 # Streams of whole messages: sliced, and in files, which may be compressed.
 #++
-require_relative "files/compressed"
 
 module Manypack
   # Yields each message of a stream as its bytes, a frozen String, without building anything, and returns nil. Without a
@@ -74,6 +73,8 @@ module Manypack
 
   # Files by their names, and the Unpackers over them.
   module Files # :nodoc:
+    autoload :Compressed, File.join(__dir__, "files/compressed")
+
     # Loads a message as its bytes.
     module Bytes
       def self.load(bytes) = bytes

@@ -3,8 +3,6 @@
 #--
 # Manypack::View, the half that is made of the other half: view.c.
 #++
-require_relative "view/splice"
-
 module Manypack
   # Packed bytes as a value: it answers what a Hash or an Array would, without being unpacked. A View of a map or an
   # array finds what you ask for in the bytes, and makes only that: a number, a String, or a View of a container in it.
@@ -24,6 +22,9 @@ module Manypack
   # Values are what unpacking with the same options would make of them. A View refers to the whole message and keeps it
   # alive; View#detach copies the part.
   class View
+    autoload :Splice, File.join(__dir__, "view/splice")
+    private_constant :Splice
+
     # What View#splice takes out.
     #
     #   view.splice("password" => Manypack::View::REMOVED)

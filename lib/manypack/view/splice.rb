@@ -122,6 +122,5 @@ module Manypack
         @view.__send__(:append_to, message, from, to)
       end
     end
-    private_constant :Splice
   end
 end
