@@ -15,7 +15,7 @@ class ViewTimeTest < Minitest::Test
     [0, 2].each do |part|
       array = frozen[part]
       (0...mixed.size).step(3) { |i| assert_equal mixed[i], value(array[i]) if i % 1000 < 3 || array[-1 - i].nil? }
-      [0, 1, 127, 128, 129, 255, 256, 69_999, -1, -128, -70_000].each { |i| assert_equal mixed[i], value(array[i]) }
+      [0, 1, 31, 32, 33, 127, 128, 129, 255, 256, 69_999, -1, -128, -70_000].each { |i| assert_equal mixed[i], value(array[i]) }
     end
     assert_operator Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - start, :<, 5
   end

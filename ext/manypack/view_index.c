@@ -11,9 +11,7 @@
 #define PLACES 8
 
 /* An Index that is frozen has marks: where every so many elements of a longer array are. */
-#define MARK_DISTANCE 128
-
-MP_STATIC_ASSERT(a_marked_array_has_an_entry, MARK_DISTANCE >= MP_TAPE_KEEP);
+#define MARK_DISTANCE 32
 
 typedef struct {
     uint32_t array; /* offset of the first element */
