@@ -240,7 +240,7 @@ unknown_pair(mp_loader *l, record_walk *walk, const uint8_t *key_at)
     key = load_unknown_key(l, walk);
     walk->place.key = key;
     if (tag_p(walk, key) || record->unknown == MP_UNKNOWN_RAISE) {
-        if (!tag_p(walk, key)) mp_record_unknown_key(l, key, key_at);
+        if (!tag_p(walk, key)) mp_record_unknown_key(l, key_at);
         l->d.at = value_at;
         mp_loader_skip(l);
         return;

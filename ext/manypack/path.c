@@ -5,90 +5,13 @@
 #include "trail.h"
 #include "utf8.h"
 
-/* A longer path is shown without its middle: this many steps from its start and from its end. */
-enum { PATH_HEAD = 8, PATH_TAIL = 8 };
-
-/* --- to an object that is packed -------------------------------------------------------------------- */
-
-static bool
-identifier_p(VALUE name)
-{
-    const char *p = RSTRING_PTR(name);
-    long i, n = RSTRING_LEN(name);
-
-    for (i = 0; i < n; i++) {
-        bool letter = p[i] == '_' || (p[i] >= 'a' && p[i] <= 'z') || (p[i] >= 'A' && p[i] <= 'Z');
-        if (!letter && !(i > 0 && p[i] >= '0' && p[i] <= '9')) return false;
-    }
-    return n > 0;
-}
-
-/* Appends ".name", "[3]", "[\"other string\"]", or, for any other key, its class in brackets. */
-static void
-append_step(VALUE path, const mp_place *place)
-{
-    VALUE key = place->key;
-
-    if (key == Qundef) {
-        rb_str_catf(path, "[%ld]", place->index);
-        return;
-    }
-    if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
-    if (RB_FIXNUM_P(key)) rb_str_catf(path, "[%ld]", FIX2LONG(key));
-    else if (!RB_TYPE_P(key, T_STRING)) rb_str_catf(path, "[%" PRIsVALUE "]", rb_obj_class(key));
-    else if (identifier_p(key)) rb_str_catf(path, ".%" PRIsVALUE, key);
-    else rb_str_catf(path, "[%" PRIsVALUE "]", rb_str_dump(key));
-}
-
-/* Iterative, because the C stack may be nearly used up. */
-VALUE
-mp_path(const mp_place *innermost)
-{
-    VALUE path = rb_utf8_str_new_cstr("$");
-    const mp_place *place;
-    unsigned long depth = 0, step, up;
-
-    for (place = innermost; place; place = place->up) depth++;
-    for (step = 0; step < depth; step++) {
-        if (step == PATH_HEAD && depth > PATH_HEAD + PATH_TAIL) {
-            rb_str_cat_cstr(path, "...");
-            step = depth - PATH_TAIL;
-        }
-        for (place = innermost, up = depth - 1 - step; up; up--) place = place->up;
-        append_step(path, place);
-    }
-    return path;
-}
-
-/* --- to a place in packed bytes --------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------------ */
 
 /*
  * A path can be walked by Manypack::Path if it has no more steps than containers may be nested by default, and no key
  * of more bytes than these. Longer ones are for people.
  */
-enum { TRAIL_HEAD = 64, TRAIL_TAIL = 64, KEY_BYTES = 128 };
-
-/* A tape that starts on the C stack; the memory that it moves to is the collector's, so that nothing leaks. */
-typedef struct {
-    mp_trail trail;
-    volatile VALUE memory;
-    mp_tape_entry entries[TRAIL_HEAD + TRAIL_TAIL];
-} trail_memory;
-
-static bool
-grow(mp_tape *tape)
-{
-    trail_memory *m = (trail_memory *)(void *)tape;
-    volatile VALUE before = m->memory, memory;
-    mp_tape_entry *entries = rb_alloc_tmp_buffer2(&memory, (long)(tape->capacity * 2), sizeof(mp_tape_entry));
-
-    memcpy(entries, tape->entries, tape->count * sizeof(mp_tape_entry));
-    tape->entries = entries;
-    tape->capacity *= 2;
-    m->memory = memory;
-    if (before) rb_free_tmp_buffer(&before);
-    return true;
-}
+enum { KEY_BYTES = 128 };
 
 /* The end of the last whole character in the first n bytes. */
 static size_t
@@ -143,6 +66,80 @@ append_name(VALUE path, mp_kind kind, const uint8_t *p, size_t n)
         to += sprintf(to, cut ? "\"...]" : "\"]");
     }
     rb_str_cat(path, step, to - step);
+}
+
+/* --- to an object that is packed -------------------------------------------------------------------- */
+
+/* A longer path is shown without its middle: this many steps from its start and from its end. */
+enum { PATH_HEAD = 8, PATH_TAIL = 8 };
+
+/* Appends [3], the step that a name is, or, for any other key, its class in brackets. */
+static void
+append_step(VALUE path, const mp_place *place)
+{
+    VALUE key = place->key;
+
+    if (key == Qundef) {
+        rb_str_catf(path, "[%ld]", place->index);
+        return;
+    }
+    if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
+    if (RB_FIXNUM_P(key)) {
+        rb_str_catf(path, "[%ld]", FIX2LONG(key));
+    } else if (RB_TYPE_P(key, T_STRING)) {
+        mp_kind kind = mp_utf8_index_p(RB_ENCODING_GET(key)) ? MP_STR : MP_BIN;
+        append_name(path, kind, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
+        RB_GC_GUARD(key);
+    } else {
+        rb_str_catf(path, "[%" PRIsVALUE "]", rb_obj_class(key));
+    }
+}
+
+/* Iterative, because the C stack may be nearly used up. */
+VALUE
+mp_path(const mp_place *innermost)
+{
+    VALUE path = rb_utf8_str_new_cstr("$");
+    const mp_place *place;
+    unsigned long depth = 0, step, up;
+
+    for (place = innermost; place; place = place->up) depth++;
+    for (step = 0; step < depth; step++) {
+        if (step == PATH_HEAD && depth > PATH_HEAD + PATH_TAIL) {
+            rb_str_cat_cstr(path, "...");
+            step = depth - PATH_TAIL;
+        }
+        for (place = innermost, up = depth - 1 - step; up; up--) place = place->up;
+        append_step(path, place);
+    }
+    return path;
+}
+
+/* --- to a place in packed bytes --------------------------------------------------------------------- */
+
+/* A longer trail is shown without its middle. */
+enum { TRAIL_HEAD = 64, TRAIL_TAIL = 64 };
+
+/* A tape that starts on the C stack; the memory that it moves to is the collector's, so that nothing leaks. */
+typedef struct {
+    mp_trail trail;
+    volatile VALUE memory;
+    mp_tape_entry entries[TRAIL_HEAD + TRAIL_TAIL];
+} trail_memory;
+
+static bool
+grow(mp_tape *tape)
+{
+    trail_memory *m = (trail_memory *)(void *)tape;
+    volatile VALUE before = m->memory, memory;
+    mp_tape_entry *entries = rb_alloc_tmp_buffer2(&memory, (long)(tape->capacity * 2), sizeof(mp_tape_entry));
+
+    memcpy(entries, tape->entries, tape->count * sizeof(mp_tape_entry));
+    tape->entries = entries;
+    tape->capacity *= 2;
+    m->memory = memory;
+    if (before) rb_free_tmp_buffer(&before);
+    return true;
 }
 
 /* Appends the step that a map key is. Keys other than names and Integers are for people: no path has them. */

@@ -114,9 +114,13 @@ mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at)
 }
 
 void
-mp_record_unknown_key(mp_loader *l, VALUE key, const uint8_t *at)
+mp_record_unknown_key(mp_loader *l, const uint8_t *at)
 {
-    fail(l, rb_sprintf("unknown key %" PRIsVALUE, rb_inspect(key)), MP_FIELD_NONE, at);
+    mp_head head;
+    bool text = mp_head_read(at, l->d.end, &head) == MP_OK && head.kind == MP_STR;
+
+    fail(l, rb_sprintf("unknown key %" PRIsVALUE, text ? shown_text(&head, l->d.end) : found_text(l, at)),
+         MP_FIELD_NONE, at);
 }
 
 void
@@ -125,12 +129,22 @@ mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at)
     fail(l, rb_sprintf("expected %" PRIu32 " elements, got another", element), MP_FIELD_NONE, at);
 }
 
+/* A new String in UTF-8, whatever encoding the words of an error are in. */
+static VALUE
+utf8_words(VALUE error)
+{
+    VALUE words = rb_obj_as_string(error);
+    VALUE text = rb_str_conv_enc(words, rb_enc_get(words), mp_utf8), valid;
+
+    if (!mp_utf8_index_p(RB_ENCODING_GET(text))) text = rb_inspect(text);
+    valid = rb_str_scrub(text, Qnil);
+    return rb_str_dup(NIL_P(valid) ? text : valid);
+}
+
 void
 mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
 {
-    VALUE message = rb_str_dup(rb_obj_as_string(error));
-
-    fail(l, message, MP_FIELD_NONE, at);
+    fail(l, utf8_words(error), MP_FIELD_NONE, at);
 }
 
 void
