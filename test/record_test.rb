@@ -771,6 +771,25 @@ class RecordTest < Minitest::Test
     assert_includes Manypack::LazyRecord.instance_method(:inspect).bind_call(first), "bytes=2"
   end
 
+  # Its own methods, and those of Object that they might call.
+  def methods_of_lazy_records
+    Manypack::LazyRecord.instance_methods(false) + Manypack::LazyRecord.private_instance_methods(false) + %i[class is_a? hash inspect]
+  end
+
+  def test_no_member_changes_what_the_methods_of_a_lazy_record_do
+    methods = Manypack::LazyRecord.instance_methods(false).to_h { |name| [name, Manypack::LazyRecord.instance_method(name)] }
+    methods_of_lazy_records.grep(/\A\w+\??\z/).uniq.each do |name|
+      record = Record.new(Struct.new(name), name => String)
+      binary = pack({ name.name => "xyz" })
+      lazy = record.lazy.load(binary)
+      call = ->(method, *arguments) { methods[method].bind_call(lazy, *arguments) }
+      assert_equal [bytes("91") + binary, binary, binary, binary], [pack([lazy]), pack(lazy), lazy.to_msgpack, record.lazy.dump(lazy)], name
+      assert_equal [{ name => "xyz" }] * 3, [call[:to_h], call[:deconstruct_keys, nil], call[:deconstruct_keys, [name]]], name
+      assert_equal ["xyz", "xyz", true], [call[:[], name], call[:load].to_a[0], call[:==, record.lazy.load(binary)]], name
+      assert_includes call[:inspect], 'xyz'
+    end
+  end
+
   def test_a_shareable_lazy_record_refers_to_nothing_that_is_not
     shared = POINT.lazy.with(shareable: true).load(pack({ "x" => 1.0, "y" => 2.0 }))
     assert Ractor.shareable?(shared)

@@ -5,7 +5,8 @@
 #++
 module Manypack
   # An object of a lazy Record: it keeps where its fields are in the message, and decodes one when it is read, each time
-  # anew. It has a method for each member. It keeps the whole message alive.
+  # anew. It has a method for each member whose name can be one, apart from to_msgpack and names that begin with two
+  # underscores; LazyRecord#[] reads all of them. It keeps the whole message alive.
   #
   #   User = Struct.new(:id, :name)
   #   USER = Manypack::Record.new(User, id: Integer, name: String)
@@ -16,11 +17,12 @@ module Manypack
     class << self
       private
 
-      # The class of a Record's LazyRecords. Its methods are made of text, so that every Ractor may call them.
+      # The class of a Record's LazyRecords. Its methods are made of text, so that every Ractor may call them. A member
+      # may have the name of any method below, so these call only what no member can be.
       def reader(record)
         Class.new(self).tap do |klass|
           record.members.each_with_index do |member, index|
-            next unless member.match?(/\A[[:alpha:]_][[:alnum:]_]*[?!]?\z/)
+            next unless member.match?(/\A(?!__|to_msgpack\z)[[:alpha:]_][[:alnum:]_]*[?!]?\z/)
 
             klass.class_eval("def #{member} = __field__(#{index})", __FILE__, __LINE__) # def name = __field__(0)
           end
@@ -43,14 +45,14 @@ module Manypack
     #
     #   user.to_h #=> {id: 1, name: "Ada"}
     def to_h
-      __record__.members.each_with_index.to_h { |member, index| [member, __field__(index)] }
+      __fields__
     end
 
     # Decodes those fields that a pattern names.
     #
     #   user => {name: String}
     def deconstruct_keys(names)
-      return to_h unless names
+      return __fields__ unless names
 
       (names & __record__.members).to_h { |name| [name, self[name]] }
     end
@@ -66,9 +68,9 @@ module Manypack
     #
     #   Manypack.pack([user]) == Manypack.pack([{"id" => 1, "name" => "Ada"}]) #=> true
     def to_msgpack(packer = nil)
-      return bytes unless packer
+      return __bytes__ unless packer
 
-      packer.buffer.write(bytes)
+      packer.buffer.write(__bytes__)
       packer
     end
 
@@ -76,16 +78,23 @@ module Manypack
     #
     #   user == USER.lazy.load(user.bytes) #=> true
     def ==(other)
-      other.is_a?(LazyRecord) && __record__ == other.__record__ && (__bytes__ == other.__bytes__ || to_h == other.to_h)
+      LazyRecord === other && __record__ == other.__record__ &&
+        (__bytes__ == other.__bytes__ || __fields__ == other.__fields__)
     end
 
     # Shows class and fields, which it decodes.
     #
     #   user.inspect #=> "#<lazy User id=1, name=\"Ada\">"
     def inspect
-      "#<lazy #{__record__.klass} #{to_h.map { |name, value| "#{name}=#{value.inspect}" }.join(", ")}>"
+      "#<lazy #{__record__.klass} #{__fields__.map { |name, value| "#{name}=#{value.inspect}" }.join(", ")}>"
     rescue DecodeError => error
       "#<lazy #{__record__.klass}: #{error.message}>"
+    end
+
+    protected
+
+    def __fields__
+      __record__.members.each_with_index.to_h { |member, index| [member, __field__(index)] }
     end
   end
 end
