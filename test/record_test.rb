@@ -606,6 +606,33 @@ class RecordTest < Minitest::Test
     assert_equal "#{pack({ "x" => 4 })}!", doubled.new(x: 2).dump
   end
 
+  def test_define_takes_members_of_any_name_and_packs_them
+    %i[dump class record load itself members to_h hash freeze packer buffer].each do |name|
+      klass = Record.define(name => String)
+      object = klass.new(name => "boo")
+      packed = pack({ name.name => "boo" })
+      assert_equal [packed, bytes("91") + packed], [pack(object), pack([object])], name
+      assert_equal packed, object.to_msgpack, name
+      assert_equal packed, object.dump, name unless name == :dump
+      assert_equal "boo", klass.load(packed).public_send(name)
+    end
+    assert_match(/to_msgpack/, assert_raises(ArgumentError) { Record.define(to_msgpack: String) }.message)
+  end
+
+  module Packs
+    def to_msgpack(*) = raise(NotImplementedError)
+  end
+
+  def test_attach_replaces_no_method_wherever_the_class_has_it_from
+    parent = Class.new(Struct.new(:x)) { def self.load(*) = raise(NotImplementedError) }
+    { dump: Struct.new(:dump), to_msgpack: Class.new(Struct.new(:x)) { include Packs }, load: parent }.each do |name, klass|
+      [klass, Class.new(klass)].each do |one|
+        error = assert_raises(ArgumentError) { Record.new(one, **one.members.to_h { |member| [member, Object] }).attach }
+        assert_match(/ has #{name} already/, error.message)
+      end
+    end
+  end
+
   def test_a_class_has_one_record_and_its_subclass_another
     record = Record.new(Struct.new(:x), x: Integer).attach
     assert_raises(ArgumentError) { record.attach }

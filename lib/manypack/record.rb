@@ -47,13 +47,16 @@ module Manypack
 
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
     # on Ruby 3.1 a Struct with +keyword_init+. The block is evaluated in the class. It has the methods that
-    # Record#attach describes.
+    # Record#attach describes, unless a member or the block has one of that name. Raises ArgumentError for a member
+    # +to_msgpack+, because it would pack the object, and for anything that is no type.
     #
     #   Circle = Manypack::Record.define(radius: Float) do
     #     def area = 3.14 * radius**2
     #   end
     #   Circle.load(Circle.new(radius: 1.0).dump).area #=> 3.14
     def self.define(**members, &block)
+      raise ArgumentError, "a member to_msgpack would be what packs the object" if members.key?(:to_msgpack)
+
       klass = defined?(Data) ? Data.define(*members.keys) : Struct.new(*members.keys, keyword_init: true)
       klass.class_eval(&block) if block # first, because it may override initialize
       new(klass, **members).__send__(:install)
@@ -186,13 +189,13 @@ module Manypack
 
     # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
     # <code>klass.load(bytes)</code>, <code>object.dump</code>, and <code>object.to_msgpack</code>, by which
-    # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already.
+    # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own
+    # or from a superclass or a module, or as a member.
     #
     #   POINT.attach
     #   Manypack.pack([Point.new(1.0, 2.0)])
     def attach
-      taken = (%i[record load].select { |name| @klass.singleton_methods(false).include?(name) } +
-               %i[dump to_msgpack].select { |name| @klass.method_defined?(name, false) })
+      taken = Attached.taken(@klass)
       taken << :MANYPACK_RECORD if @klass.const_defined?(:MANYPACK_RECORD, false)
       raise ArgumentError, "#{@klass} has #{taken.join(" and ")} already" unless taken.empty?
 
@@ -227,9 +230,7 @@ module Manypack
     end
 
     def install
-      @klass.const_set(:MANYPACK_RECORD, self)
-      @klass.extend(Attached::Loading)
-      @klass.include(Attached::Dumping)
+      Attached.install(@klass, self)
       self
     end
 
