@@ -3,6 +3,7 @@
 # Records as their users see them: types, defaults, keys, evolution, classes, forms, unions, errors.
 require "test_helper"
 require "stringio"
+require "timeout"
 
 class RecordTest < Minitest::Test
   Record = Manypack::Record
@@ -71,6 +72,16 @@ class RecordTest < Minitest::Test
     refute_equal POINT, POINT.array
     assert_equal Type[Integer, nil], Type[Integer].or(nil)
     assert_equal POINT.hash, Record.new(Point, x: Float, y: Float).hash
+  end
+
+  def test_a_record_that_many_others_share_is_not_made_for_each_way_to_it
+    Timeout.timeout(20) do
+      record = box(Integer)
+      30.times { |i| record = Record.new(Struct.new(:a, :b, :c), a: record, b: [record], c: i.even? ? record.or(nil) : record.lazy) }
+      assert_equal [true, 1], [Ractor.shareable?(record), { record => 1 }[record]]
+      refute_equal record, record.with(unknown: :raise)
+      assert_includes Type[record, nil].inspect, "nil"
+    end
   end
 
   def test_another_ractor_loads_and_dumps

@@ -114,16 +114,14 @@ module Manypack
     #
     #   Manypack::Type[Integer] == Manypack::Type[Integer] #=> true
     def ==(other)
-      other.instance_of?(self.class) && state == other.__send__(:state)
+      other.instance_of?(self.class) && @hash == other.hash && state == other.__send__(:state)
     end
     alias eql? ==
 
     # The same for equal types.
     #
     #   Manypack::Type[Integer].hash == Manypack::Type[Integer].hash #=> true
-    def hash
-      state.hash
-    end
+    attr_reader :hash
 
     private
 
@@ -131,9 +129,11 @@ module Manypack
       [@spec, @codec.inspect]
     end
 
-    # Compiles it, after which it never changes. It is shareable if the codec is, and the Records in its parts.
+    # Compiles it, after which it never changes. It is shareable if the codec is, and the Records in its parts. Its hash
+    # is remembered, because Records in Records would ask for that of each one once for every way that leads to it.
     def finish(codec, parts = @spec)
       @codec = codec
+      @hash = state.hash
       compile(Compiler.new(codec).nodes(@spec), codec)
       freeze
       Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts)

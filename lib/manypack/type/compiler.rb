@@ -13,7 +13,7 @@ module Manypack
         @codec = codec
         @nodes = []
         @around = [] # Records, and the indices of their nodes
-        @closed = {} # the same of Records that name none around them
+        @closed = {}.compare_by_identity # the same of Records that name none around them
       end
 
       # @return [Array<Hash>] the first is that of the spec
