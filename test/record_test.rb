@@ -23,6 +23,7 @@ class RecordTest < Minitest::Test
   USER = Record.new(User, id: Integer, name: String, tags: [String], home: POINT.or(nil), raw: View)
                .with(defaults: { tags: [] }, keys: { name: %w[name full_name] }, unknown: :raise)
   Record.new(Ticket, id: Integer).attach
+  HANDLERS = { a: ->(_) { "a" }, b: ->(_) { "b" }, unpacker: ->(_) { Pet.new } }.freeze
   NODE = Record.new(Node, value: Integer, children: [:Node])
   ADA = { "id" => 1, "name" => "Ada", "tags" => ["a"], "home" => { "x" => 1.5, "y" => 2.5 }, "raw" => [1] }.freeze
 
@@ -72,6 +73,25 @@ class RecordTest < Minitest::Test
     refute_equal POINT, POINT.array
     assert_equal Type[Integer, nil], Type[Integer].or(nil)
     assert_equal POINT.hash, Record.new(Point, x: Float, y: Float).hash
+  end
+
+  def test_types_with_other_handlers_or_options_are_others
+    first, same, second = [:a, :a, :b].map do |name|
+      factory = Manypack::Factory.new
+      factory.register_type(1, Pet, packer: HANDLERS[name], unpacker: HANDLERS[:unpacker])
+      factory.codec
+    end
+    unpacker, method = [[HANDLERS[:a], HANDLERS[:b]], [HANDLERS[:a], :to_s.to_proc.method(:call)]].map do |packer, unpacker|
+      Manypack::Factory.new.tap { |factory| factory.register_type(1, Pet, packer: packer, unpacker: unpacker) }.codec
+    end
+    [Type[Object], Type[[Pet]], box(Object)].each do |type|
+      one = type.with(codec: first)
+      assert_equal [one, one.hash], [type.with(codec: same), type.with(codec: same).hash]
+      [second, unpacker, method, first.with(freeze: true), Manypack::Codec.new].each do |codec|
+        refute_equal one, type.with(codec: codec)
+      end
+      assert_equal 2, { one => 1, type.with(codec: second) => 2 }.size
+    end
   end
 
   def test_a_record_that_many_others_share_is_not_made_for_each_way_to_it

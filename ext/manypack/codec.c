@@ -376,6 +376,13 @@ rb_codec_unpacker_classes(VALUE self)
     return classes;
 }
 
+/* call-seq: codec.same_types?(other) -> true or false: including the handlers */
+static VALUE
+rb_codec_same_types_p(VALUE self, VALUE other)
+{
+    return mp_types_same_p(codec_get(self)->types, codec_get(other)->types) ? Qtrue : Qfalse;
+}
+
 /*
  * Document-class: Manypack::Codec
  *
@@ -406,6 +413,7 @@ Init_manypack_codec(void)
     rb_define_private_method(cCodec, "changed_options", rb_codec_changed_options, 0);
     rb_define_private_method(cCodec, "packer_classes", rb_codec_packer_classes, 0);
     rb_define_private_method(cCodec, "unpacker_classes", rb_codec_unpacker_classes, 0);
+    rb_define_private_method(cCodec, "same_types?", rb_codec_same_types_p, 1);
 
     rb_gc_register_address(&default_codec);
     rb_gc_register_address(&plain_codec);

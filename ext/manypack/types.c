@@ -236,6 +236,32 @@ mp_types_have_procs_p(const mp_types *types)
            list_has_procs_p(types->unpackers, types->unpacker_count);
 }
 
+/* True for two that do the same in the same way. */
+static bool
+type_same_p(const mp_type *one, const mp_type *other)
+{
+    return one->klass == other->klass && one->type == other->type && one->recursive == other->recursive &&
+           one->oversized_integer == other->oversized_integer && one->optimized_symbol == other->optimized_symbol &&
+           one->handler.receiver == other->handler.receiver && one->handler.method == other->handler.method;
+}
+
+static bool
+list_same_p(const mp_type *one, const mp_type *other, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count && type_same_p(&one[i], &other[i]); i++) continue;
+    return i == count;
+}
+
+bool
+mp_types_same_p(const mp_types *one, const mp_types *other)
+{
+    return one->packer_count == other->packer_count && one->unpacker_count == other->unpacker_count &&
+           list_same_p(one->packers, other->packers, one->packer_count) &&
+           list_same_p(one->unpackers, other->unpackers, one->unpacker_count);
+}
+
 void
 mp_types_make_common(mp_types *types)
 {

@@ -84,6 +84,9 @@ bool mp_types_shareable_p(const mp_types *types);
 /* True if no handler's Proc is missing. */
 bool mp_types_have_procs_p(const mp_types *types);
 
+/* True if both have the same types in the same order, with the same handlers. */
+bool mp_types_same_p(const mp_types *one, const mp_types *other);
+
 /* Marks all types as common: from now on every Ractor has them. */
 void mp_types_make_common(mp_types *types);
 

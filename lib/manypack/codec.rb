@@ -24,6 +24,11 @@ module Manypack
 
     private
 
+    # True for one with the same options and ext types, whose handlers are the same objects.
+    def like?(other)
+      same_types?(other) && changed_options == other.__send__(:changed_options)
+    end
+
     def description
       parts = changed_options.map { |name, value| "#{name}: #{value.inspect}" }
       types = (packer_classes | unpacker_classes).group_by(&:first).sort

@@ -222,7 +222,7 @@ module Manypack
     private
 
     def state
-      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @codec.inspect]
+      [@klass, @types.transform_values(&:spec), @options.state, @form, @build]
     end
 
     def copy(form: @form, codec: @codec, options: @options)

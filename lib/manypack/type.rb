@@ -114,7 +114,8 @@ module Manypack
     #
     #   Manypack::Type[Integer] == Manypack::Type[Integer] #=> true
     def ==(other)
-      other.instance_of?(self.class) && @hash == other.hash && state == other.__send__(:state)
+      other.instance_of?(self.class) && @hash == other.hash && state == other.__send__(:state) &&
+        @codec.__send__(:like?, other.codec)
     end
     alias eql? ==
 
@@ -126,14 +127,14 @@ module Manypack
     private
 
     def state
-      [@spec, @codec.inspect]
+      [@spec]
     end
 
     # Compiles it, after which it never changes. It is shareable if the codec is, and the Records in its parts. Its hash
     # is remembered, because Records in Records would ask for that of each one once for every way that leads to it.
     def finish(codec, parts = @spec)
       @codec = codec
-      @hash = state.hash
+      @hash = [state, codec.inspect].hash
       compile(Compiler.new(codec).nodes(@spec), codec)
       freeze
       Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts)
