@@ -111,6 +111,15 @@ mp_lazy_record_of_p(VALUE object, const mp_record *record)
     return RBASIC_CLASS(object) == record->reader || RTEST(rb_equal(record->object, lazy_get(object)->record->object));
 }
 
+mp_lazy_part
+mp_lazy_record_part(VALUE self)
+{
+    const lazy_record *lazy = complete_get(self);
+
+    return (mp_lazy_part){.message = lazy->message, .type = lazy->type, .codec = lazy->codec, .start = lazy->start,
+                          .end = lazy->end};
+}
+
 /*
  * call-seq: lazy.record -> record
  *
@@ -134,9 +143,9 @@ rb_lazy_record(VALUE self)
 VALUE
 mp_lazy_record_bytes(VALUE self)
 {
-    const lazy_record *lazy = complete_get(self);
+    mp_lazy_part part = mp_lazy_record_part(self);
 
-    return rb_str_subseq(lazy->message, lazy->start, lazy->end - lazy->start);
+    return rb_str_subseq(part.message, (long)part.start, (long)(part.end - part.start));
 }
 
 void

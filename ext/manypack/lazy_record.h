@@ -31,7 +31,8 @@ mp_lazy_field mp_lazy_record_field(VALUE lazy, uint32_t field);
 /* True for a LazyRecord of that lazy Record or of an equal one. */
 bool mp_lazy_record_of_p(VALUE object, const mp_record *record);
 
-/* The bytes of the message that it stands for. */
+/* The part of a message that it stands for, and the bytes of that. */
+mp_lazy_part mp_lazy_record_part(VALUE lazy);
 VALUE mp_lazy_record_bytes(VALUE lazy);
 
 #endif

@@ -348,6 +348,17 @@ set_any_of(mp_shape *shape)
     }
 }
 
+bool
+mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end)
+{
+    VALUE text = shape->tag;
+    mp_key key = mp_key_read(at, end), tag;
+
+    if (RB_TYPE_P(text, T_STRING)) tag = mp_key_str(RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
+    else tag = mp_key_sint(NUM2LL(text));
+    return mp_key_compare(&key, &tag) == 0;
+}
+
 void
 mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
 {

@@ -6,6 +6,7 @@
 #define MANYPACK_SHAPE_H
 
 #include "field_table.h"
+#include "key.h"
 #include "support.h"
 
 typedef enum {
@@ -100,6 +101,9 @@ mp_kind_bit(mp_kind kind)
 {
     return UINT32_C(1) << kind;
 }
+
+/* True if the object from at to end is the key of a TAGGED. */
+bool mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end);
 
 /*
  * Fills empty shapes from an Array of nodes, as lib/manypack/type/compiler.rb makes them. If it raises, what is there

@@ -5,6 +5,7 @@
 #include "foreign.h"
 #include "instance.h"
 #include "lazy_record.h"
+#include "loader.h"
 #include "wire.h"
 
 static void dump_value(mp_encoder *e, const mp_shape *shape, VALUE object);
@@ -192,6 +193,93 @@ dump_lazy(mp_encoder *e, VALUE lazy)
     RB_GC_GUARD(bytes);
 }
 
+/* True if the packed object from at to end is a tag by which a union chooses the LazyRecord's Record. */
+static bool
+tag_of_lazy_p(const mp_encoder *e, const mp_shape *shape, VALUE lazy, const uint8_t *at, const uint8_t *end)
+{
+    uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
+    mp_key found = mp_key_read(at, end);
+
+    for (i = 0; i < tags; i++) {
+        VALUE packed;
+        mp_key tag;
+
+        if (!shape->parts[i]->record || !mp_lazy_record_of_p(lazy, shape->parts[i]->record)) continue;
+        packed = mp_encode_whole(RARRAY_AREF(shape->objects, i), e->codec);
+        tag = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
+        if (mp_key_compare(&found, &tag) == 0) return true;
+    }
+    return false;
+}
+
+/* Moves past the key of the next pair; true if that is the tag. */
+static bool
+pass_key(mp_loader *l, const mp_shape *shape)
+{
+    const uint8_t *key = l->d.at;
+
+    mp_loader_skip(l);
+    return mp_shape_tag_at_p(shape, key, l->d.at);
+}
+
+/* How many of n pairs have the tag as key; UINT32_MAX if the first one of them is what the union would write. */
+static uint32_t
+count_other_tags(const mp_encoder *e, mp_loader *l, const mp_shape *shape, VALUE lazy, uint32_t n)
+{
+    uint32_t tags = 0;
+
+    for (; n; n--) {
+        bool tag = pass_key(l, shape);
+        const uint8_t *value = l->d.at;
+
+        mp_loader_skip(l);
+        if (tag && tags++ == 0 && tag_of_lazy_p(e, shape, lazy, value, l->d.at)) return UINT32_MAX;
+    }
+    return tags;
+}
+
+/* Writes those of n pairs whose key is not the tag. */
+static void
+copy_other_pairs(mp_encoder *e, mp_loader *l, const mp_shape *shape, uint32_t n)
+{
+    for (; n; n--) {
+        const uint8_t *pair = l->d.at;
+        bool tag = pass_key(l, shape);
+
+        mp_loader_skip(l);
+        if (!tag) mp_out_write(&e->out, pair, (size_t)(l->d.at - pair));
+    }
+}
+
+/* A LazyRecord in a union. What was loaded outside of it, or under the tag of another Record, gets the tag instead. */
+static MP_NOINLINE void
+dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, VALUE value)
+{
+    mp_lazy_part part = mp_lazy_record_part(lazy);
+    const uint8_t *pairs;
+    mp_value_words words;
+    mp_wire_row row;
+    mp_loader l;
+    uint32_t n, tags;
+
+    mp_loader_init(&l, &words, part.message, part.start, part.type, part.codec);
+    row = mp_loader_row(&l);
+    n = mp_row_count(l.d.at, row);
+    pairs = l.d.at += row.head;
+    tags = count_other_tags(e, &l, shape, lazy, n);
+    if (tags == UINT32_MAX) {
+        dump_lazy(e, lazy);
+    } else {
+        put_head(e, mp_put_map_head, lazy, (size_t)n - tags + 1);
+        mp_encode(e, shape->tag);
+        mp_encode(e, value);
+        l.d.at = pairs;
+        copy_other_pairs(e, &l, shape, n);
+    }
+    mp_loader_end(&l);
+    RB_GC_GUARD(lazy);
+}
+
 /* True for an object that a Record dumps. */
 static bool
 of_record_p(const mp_record *record, VALUE object)
@@ -219,7 +307,7 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
     uint32_t i = part_of(shape, object), tags = (uint32_t)RARRAY_LEN(shape->objects);
 
     if (i < tags && mp_lazy_record_of_p(object, shape->parts[i]->record)) {
-        dump_lazy(e, object);
+        dump_lazy_tagged(e, shape, object, RARRAY_AREF(shape->objects, i));
     } else if (i < tags) {
         dump_record(e, shape->parts[i]->record, object, shape->tag, RARRAY_AREF(shape->objects, i));
     } else if (tags < shape->count) {
