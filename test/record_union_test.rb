@@ -57,4 +57,70 @@ class RecordUnionTest < Minitest::Test
     from = { "radius" => 1, "x" => "y" * 100_000, "deep" => deep, "type" => "square" }
     assert_equal({ "type" => "circle", **from.except("type") }, unpack(union.dump(CIRCLE.lazy.load(pack(from)))))
   end
+
+  # --- what the tag lets through ----------------------------------------------------------------------------
+
+  def loads?(type, value)
+    type.valid?(pack(value))
+  end
+
+  # A Record that refuses unknown keys knows the tag by which it was chosen, and no other key.
+  def test_the_tag_is_known_to_the_record_that_it_chose_and_to_no_other
+    tagged = { "type" => "a", "radius" => 1 }
+    [STRICT, STRICT.or(nil), STRICT.lazy, Type[[STRICT], STRICT]].each do |part|
+      [Record.union("type", "a" => part), Record.union("type", "b" => SQUARE, else: part)].each do |type|
+        assert loads?(type, tagged), type.inspect
+        refute loads?(type, { **tagged, "kind" => 1 }), type.inspect
+      end
+    end
+    [STRICT, Type[STRICT, String], [STRICT], { String => STRICT }].each do |inner|
+      nested = case inner
+               when Array then [tagged]
+               when Hash then { "x" => tagged }
+               else tagged
+               end
+      [{ String => Type[inner, String] }, Record.new(Struct.new(:x), x: inner)].each do |part|
+        refute loads?(Record.union("type", "a" => part), { "type" => "a", "x" => nested }), part.inspect
+        refute loads?(Record.union("type", "b" => SQUARE, else: part), { "type" => "a", "x" => nested }), part.inspect
+      end
+    end
+  end
+
+  def test_a_record_after_a_union_does_not_know_its_tag
+    both = Type[[Type[Record.union("type", "a" => STRICT), String]]]
+    pair = Record.new(Struct.new(:one, :two), one: Record.union("type", "a" => { String => Object }), two: STRICT)
+    assert loads?(both, [{ "type" => "a", "radius" => 1 }])
+    refute loads?(pair, { "one" => { "type" => "a" }, "two" => { "type" => "a", "radius" => 1 } })
+  end
+
+  def test_a_union_may_fall_back_to_another_whose_records_know_both_tags
+    type = Record.union("type", "square" => SQUARE, else: Record.union("kind", "circle" => STRICT, else: Record.union(1, 2 => STRICT)))
+    [{ "type" => "x", "kind" => "circle", "radius" => 1 }, { "kind" => "circle", "type" => 1, "radius" => 1 },
+     { "kind" => "circle", "radius" => 1 }, { "kind" => 1, "type" => 1, 1 => 2, "radius" => 1 }].each do |value|
+      assert_equal Circle.new(1), type.load(pack(value))
+      refute loads?(type, { **value, "other" => 1 })
+    end
+    assert_equal Circle.new(1), type.load(type.dump(Circle.new(1)))
+    assert_equal Square.new(1), type.load(type.dump(Square.new(1)))
+  end
+
+  def test_a_union_is_no_part_of_a_union
+    inner = Record.union("kind", "circle" => CIRCLE)
+    [inner, inner.or(nil), Type[String, inner]].each do |type|
+      assert_match(/ is a union/, assert_raises(ArgumentError) { Record.union("type", "a" => type) }.message)
+    end
+    assert_kind_of Type, Record.union("type", "a" => { String => inner }, "b" => Record.new(Struct.new(:x), x: inner))
+  end
+
+  def test_the_tag_is_the_key_that_it_would_be_in_a_hash
+    { "v" => ["\xA1v", "\xC4\x01v", "\xD9\x01v", "\xDB\x00\x00\x00\x01v", "\xC6\x00\x00\x00\x01v"],
+      1 => ["\x01", "\xCC\x01", "\xD3\x00\x00\x00\x00\x00\x00\x00\x01"], -1 => ["\xFF", "\xD0\xFF", "\xD2\xFF\xFF\xFF\xFF"],
+      "é" => ["\xA2é", "\xD9\x02é"] }.each do |tag, keys|
+      type = Record.union(tag, "a" => STRICT)
+      keys.each { |key| assert_equal Circle.new(1), type.load("\x82#{key}\xA1a\xA6radius\x01".b), key.inspect }
+      ["\xA1w", "\xC4\x02\xC3\xA9", "\x02", "\xC0", "\xCA\x3F\x80\x00\x00", "\x91\x01"].each do |key|
+        refute type.valid?("\x82#{key}\xA1a\xA6radius\x01".b), key.inspect
+      end
+    end
+  end
 end

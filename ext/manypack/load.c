@@ -70,6 +70,7 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     VALUE hash;
 
     mp_loader_open(l, &place, l->d.at);
+    l->tags = NULL; /* the key by which a union chose the map is in the map itself */
     l->d.at += row.head;
     for (i = 0; i < n; i++) {
         l->place = place.up; /* what is wrong with a key is wrong with the map */
@@ -93,7 +94,7 @@ typedef struct {
     uint32_t next;           /* the key that is expected next */
     size_t first;            /* its values on the value stack: Qundef where there is none yet */
     const uint8_t *at;       /* its head */
-    VALUE tag;               /* as in mp_loader */
+    const mp_tag *tags;      /* as in mp_loader */
     bool keys_may_collide;   /* those of the pairs that no field is for */
     long errors;             /* that were kept before */
     mp_place place;
@@ -111,9 +112,9 @@ record_open(mp_loader *l, record_walk *walk, const mp_record *record)
     uint32_t i;
 
     *walk = (record_walk){.record = record, .outer = l->record, .outer_field = l->field, .first = l->count,
-                          .at = l->d.at, .tag = l->tag, .errors = errors_kept(l), .place = {.key = Qundef}};
+                          .at = l->d.at, .tags = l->tags, .errors = errors_kept(l), .place = {.key = Qundef}};
     mp_loader_open(l, &walk->place, l->d.at);
-    l->tag = Qundef;
+    l->tags = NULL;
     l->record = record;
     l->field = MP_FIELD_NONE;
     for (i = 0; i < record->count; i++) mp_loader_push(l, Qundef);
@@ -217,11 +218,15 @@ load_unknown_key(mp_loader *l, record_walk *walk)
     return key;
 }
 
-/* True for the key by which a union chose the Record. */
+/* True for a key by which unions chose the Record. */
 static bool
 tag_p(const record_walk *walk, VALUE key)
 {
-    return walk->tag != Qundef && rb_eql(walk->tag, RB_SYMBOL_P(key) ? rb_sym2str(key) : key);
+    const mp_tag *tag = walk->tags;
+
+    if (tag && RB_SYMBOL_P(key)) key = rb_sym2str(key);
+    while (tag && !rb_eql(tag->key, key)) tag = tag->up;
+    return tag != NULL;
 }
 
 /* A pair whose key at that place no field has. */
@@ -468,14 +473,10 @@ find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
     l->d.at += row.head;
     for (; n; n--) {
-        row = mp_loader_row(l);
-        if (row.kind == MP_STR || (row.kind >= MP_FIXINT && row.kind <= MP_INT)) {
-            VALUE key = row.kind == MP_STR ? mp_load_cached(l, row, MP_KEY_STRING) : mp_load_any(l);
+        const uint8_t *key_at = l->d.at;
 
-            if (rb_eql(key, shape->tag)) return true;
-        } else {
-            mp_loader_skip(l);
-        }
+        mp_loader_skip(l);
+        if (mp_shape_tag_at_p(shape, key_at, l->d.at)) return true;
         mp_loader_skip(l);
     }
     return false;
@@ -500,15 +501,16 @@ load_tagged(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     bool found = find_tag(l, shape, row);
     const mp_shape *part;
     mp_place place = {.up = l->place, .key = shape->tag};
+    mp_tag tag = {.up = l->tags, .key = shape->tag};
     VALUE object;
 
     if (found) value_at = l->d.at;
     part = tagged_part(shape, found ? mp_load_any(l) : Qundef);
     l->d.at = at;
     if (part) {
-        l->tag = found ? shape->tag : Qundef;
+        if (found) l->tags = &tag;
         object = load_value(l, part);
-        l->tag = Qundef;
+        l->tags = NULL;
         return object;
     }
     if (found) l->place = &place;

@@ -15,7 +15,7 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
     l->place = NULL;
     l->record = NULL;
     l->field = MP_FIELD_NONE;
-    l->tag = Qundef;
+    l->tags = NULL;
     l->type = type;
     l->whole = 0;
     l->view = l->errors = l->memory = 0;

@@ -10,6 +10,12 @@
 /* Containers that can be passed over without asking Ruby for memory, and the level that the walk begins in. */
 #define MP_LOADER_PLACES 129
 
+/* A key by which a union chose a Record, which need not know it. Another union may have fallen back to that one. */
+typedef struct mp_tag {
+    const struct mp_tag *up;
+    VALUE key;
+} mp_tag;
+
 /* Lives on the C stack and keeps what it refers to alive. The message is frozen, so its bytes stay where they are. */
 typedef struct {
     mp_decoder d;             /* d.at is the next object */
@@ -19,7 +25,7 @@ typedef struct {
     const mp_record *record;  /* the innermost one; NULL outside */
     uint32_t field;           /* in it; MP_FIELD_NONE outside */
     VALUE whole;              /* the message that this one is a part of, for paths; 0 if it is none */
-    VALUE tag;                /* the key by which a union chose the next Record, which need not know it; or Qundef */
+    const mp_tag *tags;       /* by which unions chose the next object; NULL if none did */
     VALUE type;               /* the Type that owns the shapes */
     VALUE view;               /* of the whole message, for the parts that stay packed; 0 until there is one */
     VALUE errors;             /* an Array of RecordErrors, if all of them are wanted; else 0 */

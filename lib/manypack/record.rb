@@ -76,8 +76,8 @@ module Manypack
     #   SHAPE.load(Manypack.pack({"type" => "square", "side" => 2.0})) #=> #<struct Square side=2.0>
     #   SHAPE.load(SHAPE.dump(Circle.new(1.0)))                        #=> #<struct Circle radius=1.0>
     #
-    # Raises ArgumentError for a tag that cannot be a key, and for what is no type, or no map: a positional Record has
-    # no key for the tag.
+    # Raises ArgumentError for a tag that cannot be a key, and for what is no type, no map, or another union: a
+    # positional Record has no key for the tag, and an object has one tag. Only +else+ may be a union.
     def self.union(tag, types = nil, else: nil, **more)
       other = binding.local_variable_get(:else)
       types = { **(types || {}), **more }
@@ -94,6 +94,9 @@ module Manypack
 
     def self.tagged(type)
       spec = Spec.of(type)
+      if [spec, *(spec[1] if spec[0] == :union)].any? { |part| part[0] == :tagged }
+        raise ArgumentError, "#{type.inspect} is a union, whose types need tags of this one"
+      end
       return spec unless NO_MAPS.include?(spec[0]) || (spec[0] == :record && spec[1].form == :array)
 
       raise ArgumentError, "#{type.inspect} is no map, and has no key for the tag"
