@@ -139,7 +139,7 @@ module Manypack
       end
 
       def csv_rows(io)
-        io.set_encoding(Encoding::UTF_8)
+        io.set_encoding_by_bom || io.set_encoding(Encoding::UTF_8) # spreadsheets write one
         rows = CSV.new(io, headers: true)
         rows.each { |row| at(rows.lineno) { row.to_h } }
       rescue CSV::MalformedCSVError => e
