@@ -59,4 +59,67 @@ class RecordErrorsTest < Minitest::Test
       end
     end
   end
+
+  # --- their place ------------------------------------------------------------------------------------------
+
+  Inner = Struct.new(:r)
+  INNER = Record.new(Inner, r: Integer)
+  LIST = Record.new(Struct.new(:r), r: [{ String => Integer }])
+
+  # What can be wrong with the record in {"at" => [0, {"r" => ...}]}: bytes of the value, and options.
+  FAULTS = {
+    value: [INNER, "\xA1x"], unknown_ext: [Record.new(Inner, r: Object), "\xD4\x05\x00"], never: [INNER, "\xC1"],
+    deep_value: [LIST, "\x91\x81\xA1a\xA1x"], never_inside: [LIST, "\x91\x81\xA1a\xC1"], missing: [INNER, nil],
+    deep: [Record.new(Inner, r: Object), "\x91\x91\x91\x01", { max_depth: 3 }],
+    long: [Record.new(Inner, r: String), "\xA3abc", { max_string_bytes: 2 }], text: [Record.new(Inner, r: String), "\xA1\xFF", { utf8: :strict }],
+    many: [Record.new(Inner, r: Object), "\x93\x01\x02\x03", { max_objects: 4 }],
+    bytes: [INNER, "\xCD\x00\x01", { max_bytes: 3 }]
+  }.freeze
+
+  # A message with the record in it, after some bytes in front of it.
+  def around(value)
+    "\x81\xA2at\x92\x00".b + (value ? "\x81\xA1r".b + value.b : "\x80".b)
+  end
+
+  def place(error)
+    [error.class, error.path, error.offset]
+  end
+
+  def decode_error(&block) = assert_raises(Manypack::DecodeError, &block)
+
+  def test_a_part_of_a_view_has_its_errors_where_the_whole_message_has_them
+    FAULTS.each do |name, (record, value, options)|
+      message = around(value)
+      part = message[6..]
+      type = record.with(**options.to_h)
+      expected = decode_error { type.load(part) }
+      found = decode_error { Manypack::View.new(message)["at"][1].as(type) }
+      path = expected.path && "$.at[1]#{expected.path.delete_prefix("$")}"
+      assert_equal [expected.class, path, expected.offset + 6], place(found), name
+      assert_includes found.message, "byte #{found.offset}", name
+    end
+  end
+
+  def test_a_lazy_record_has_its_errors_where_the_whole_message_has_them
+    %i[value unknown_ext deep_value].each do |name|
+      record, value = FAULTS[name]
+      message = around(value)
+      eager = decode_error { Type[{ String => [Type[Integer, record]] }].load(message) }
+      [Type[{ String => [Type[Integer, record.lazy]] }].load(message)["at"][1], Manypack::View.new(message)["at"][1].as(record.lazy)].each do |lazy|
+        [-> { lazy.r }, -> { lazy[:r] }, -> { lazy.to_h }, -> { lazy.load }].each do |read|
+          assert_equal place(eager), place(decode_error(&read)), name
+        end
+        assert_includes lazy.inspect, eager.message
+      end
+    end
+  end
+
+  def test_a_part_of_a_message_is_checked_by_itself
+    view = Manypack::View.new(pack({ "long" => "x" * 1000, "at" => [{ "r" => 1 }, [1] * 500] }))
+    [{ max_bytes: 10 }, { max_objects: 5 }, { untrusted: true }, { max_string_bytes: 1 }, { max_depth: 1 }].each do |options|
+      [INNER, INNER.lazy].each { |record| assert_equal 1, view["at"][0].as(record.with(**options)).r }
+    end
+    view = Manypack::View.new("\x93\x81\xA1r\x05\xC1\xC1".b)
+    assert_equal [5, 5], [view[0].as(INNER).r, view[0].as(INNER.with(untrusted: true)).r]
+  end
 end

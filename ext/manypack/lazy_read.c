@@ -10,7 +10,7 @@ rb_lazy_field(VALUE self, VALUE index)
     mp_lazy_field field = mp_lazy_record_field(self, i);
 
     if (field.offset == MP_LAZY_NOT_THERE) return field.record->fields[i].missing;
-    return mp_load_field(field.message, field.offset, field.type, field.record, i, field.codec);
+    return mp_load_field(self, &field, i);
 }
 
 void

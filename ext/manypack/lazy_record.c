@@ -94,23 +94,6 @@ mp_lazy_record_new(const mp_record *record, const mp_lazy_part *part, const VALU
     return self;
 }
 
-mp_lazy_field
-mp_lazy_record_field(VALUE self, uint32_t field)
-{
-    const lazy_record *lazy = complete_get(self);
-
-    if (field >= lazy->count) rb_raise(rb_eIndexError, "index %" PRIu32 " outside of the fields", field);
-    return (mp_lazy_field){.message = lazy->message, .type = lazy->type, .codec = lazy->codec, .record = lazy->record,
-                           .offset = lazy->offsets[field]};
-}
-
-bool
-mp_lazy_record_of_p(VALUE object, const mp_record *record)
-{
-    if (record->form != MP_FORM_LAZY || !rb_typeddata_is_kind_of(object, &lazy_type)) return false;
-    return RBASIC_CLASS(object) == record->reader || RTEST(rb_equal(record->object, lazy_get(object)->record->object));
-}
-
 mp_lazy_part
 mp_lazy_record_part(VALUE self)
 {
@@ -118,6 +101,22 @@ mp_lazy_record_part(VALUE self)
 
     return (mp_lazy_part){.message = lazy->message, .type = lazy->type, .codec = lazy->codec, .start = lazy->start,
                           .end = lazy->end};
+}
+
+mp_lazy_field
+mp_lazy_record_field(VALUE self, uint32_t field)
+{
+    const lazy_record *lazy = complete_get(self);
+
+    if (field >= lazy->count) rb_raise(rb_eIndexError, "index %" PRIu32 " outside of the fields", field);
+    return (mp_lazy_field){.part = mp_lazy_record_part(self), .record = lazy->record, .offset = lazy->offsets[field]};
+}
+
+bool
+mp_lazy_record_of_p(VALUE object, const mp_record *record)
+{
+    if (record->form != MP_FORM_LAZY || !rb_typeddata_is_kind_of(object, &lazy_type)) return false;
+    return RBASIC_CLASS(object) == record->reader || RTEST(rb_equal(record->object, lazy_get(object)->record->object));
 }
 
 /*
@@ -148,6 +147,15 @@ mp_lazy_record_bytes(VALUE self)
     return rb_str_subseq(part.message, (long)part.start, (long)(part.end - part.start));
 }
 
+/* call-seq: lazy.__part__ -> [message, start, end] */
+static VALUE
+rb_lazy_part(VALUE self)
+{
+    mp_lazy_part part = mp_lazy_record_part(self);
+
+    return rb_ary_new_from_args(3, part.message, SIZET2NUM(part.start), SIZET2NUM(part.end));
+}
+
 void
 Init_manypack_lazy_record(void)
 {
@@ -162,4 +170,5 @@ Init_manypack_lazy_record(void)
     /* for the class itself: a member may have the other names */
     rb_define_protected_method(cLazyRecord, "__record__", rb_lazy_record, 0);
     rb_define_protected_method(cLazyRecord, "__bytes__", mp_lazy_record_bytes, 0);
+    rb_define_private_method(cLazyRecord, "__part__", rb_lazy_part, 0);
 }

@@ -20,9 +20,9 @@ VALUE mp_lazy_record_new(const mp_record *record, const mp_lazy_part *part, cons
 enum { MP_LAZY_NOT_THERE = 0 };
 
 typedef struct {
-    VALUE message, type, codec;
+    mp_lazy_part part; /* the Record */
     const mp_record *record;
-    size_t offset; /* of the value, or MP_LAZY_NOT_THERE */
+    size_t offset;     /* of the value, or MP_LAZY_NOT_THERE */
 } mp_lazy_field;
 
 /* A field and what it takes to load it. IndexError for one that the Record has not got. */

@@ -4,7 +4,6 @@
 #include "error.h"
 #include "instance.h"
 #include "key_flood.h"
-#include "lazy_record.h"
 #include "load_scalar.h"
 #include "objects.h"
 #include "record_error.h"
@@ -559,17 +558,16 @@ load_value(mp_loader *l, const mp_shape *shape)
 /* --- starting --------------------------------------------------------------------------------------- */
 
 VALUE
-mp_load_whole(VALUE message, mp_load_place place, VALUE type, const mp_shapes *shapes, VALUE codec, bool collect)
+mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE codec, bool collect)
 {
     const mp_options *options = &mp_codec_get(codec)->options;
     mp_value_words words;
     mp_loader l;
     VALUE object;
 
-    if (options->limited) mp_view_index_checked(message, mp_codec_get(codec));
-    mp_loader_init(&l, &words, message, 0, type, codec);
-    l.d.origin = place.origin;
-    l.whole = place.whole;
+    if (options->limited) mp_view_check_part(part.message, part.start, part.end, mp_codec_get(codec));
+    mp_loader_init(&l, &words, part.message, part.start, type, codec);
+    l.d.end = l.d.start + part.end;
     if (collect) l.errors = rb_ary_new();
     object = load_value(&l, &shapes->shapes[0]);
     if (MP_UNLIKELY(l.d.at != l.d.end)) {
@@ -582,19 +580,21 @@ mp_load_whole(VALUE message, mp_load_place place, VALUE type, const mp_shapes *s
 }
 
 VALUE
-mp_load_field(VALUE message, size_t offset, VALUE type, const mp_record *record, uint32_t field, VALUE codec)
+mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
 {
-    mp_place place = {.key = record->fields[field].key};
+    const mp_record *record = field->record;
+    mp_place place = {.key = record->fields[number].key};
     mp_value_words words;
     mp_loader l;
     VALUE object;
 
-    mp_loader_init(&l, &words, message, offset, type, codec);
+    mp_loader_init(&l, &words, field->part.message, field->part.start, field->part.type, field->part.codec);
+    l.d.at = l.d.start + field->offset;
     l.place = &place;
     l.record = record;
-    l.field = field;
-    object = load_value(&l, record->fields[field].shape);
+    l.field = number;
+    object = load_value(&l, record->fields[number].shape);
     mp_loader_end(&l);
-    RB_GC_GUARD(codec);
+    RB_GC_GUARD(lazy);
     return object;
 }

@@ -3,21 +3,21 @@
 #define MANYPACK_LOAD_H
 
 #include "codec.h"
-#include "shape.h"
+#include "lazy_record.h"
 
-/* Where a message is in the input that errors refer to. */
+/* A part of a message, a frozen binary String. Errors have their place in the whole message. */
 typedef struct {
-    size_t origin; /* its offset */
-    VALUE whole;   /* a message of which it is a part, in which that is its offset; 0 if it is none */
-} mp_load_place;
+    VALUE message;
+    size_t start, end;
+} mp_load_part;
 
 /*
- * Loads the one object in message, a frozen binary String, as shapes[0] of the Type. collect: look for all errors.
- * Raises RecordError for another type, the errors of error.h, and what the classes of Records raise.
+ * Loads the one object in a part of a message as shapes[0] of the Type. collect: look for all errors. Raises
+ * RecordError for another type, the errors of error.h, and what the classes of Records raise.
  */
-VALUE mp_load_whole(VALUE message, mp_load_place place, VALUE type, const mp_shapes *shapes, VALUE codec, bool collect);
+VALUE mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE codec, bool collect);
 
-/* Loads the value of a Record's field at an offset of a message. The paths of its errors start at the Record. */
-VALUE mp_load_field(VALUE message, size_t offset, VALUE type, const mp_record *record, uint32_t field, VALUE codec);
+/* Loads the value of a field of a LazyRecord. */
+VALUE mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number);
 
 #endif

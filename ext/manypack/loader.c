@@ -17,7 +17,7 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
     l->field = MP_FIELD_NONE;
     l->tags = NULL;
     l->type = type;
-    l->whole = 0;
+    l->from = offset;
     l->view = l->errors = l->memory = 0;
     l->left = l->places;
     if (l->d.max_depth >= MP_LOADER_PLACES) l->left = ALLOCV_N(uint64_t, l->memory, l->d.max_depth + 1);
@@ -31,7 +31,6 @@ mp_loader_end(mp_loader *l)
     if (l->memory) ALLOCV_END(l->memory);
     RB_GC_GUARD(l->d.source);
     RB_GC_GUARD(l->type);
-    RB_GC_GUARD(l->whole);
     RB_GC_GUARD(l->view);
 }
 

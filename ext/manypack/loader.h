@@ -24,7 +24,7 @@ typedef struct {
     const mp_place *place;    /* the way to the next object */
     const mp_record *record;  /* the innermost one; NULL outside */
     uint32_t field;           /* in it; MP_FIELD_NONE outside */
-    VALUE whole;              /* the message that this one is a part of, for paths; 0 if it is none */
+    size_t from;              /* where in the message that way begins */
     const mp_tag *tags;       /* by which unions chose the next object; NULL if none did */
     VALUE type;               /* the Type that owns the shapes */
     VALUE view;               /* of the whole message, for the parts that stay packed; 0 until there is one */
@@ -48,7 +48,7 @@ mp_loader_push(mp_loader *l, VALUE object)
     l->d.stack.values[l->count++] = object;
 }
 
-/* Starts at an offset of a frozen message. words and codec must outlive the loader. */
+/* Starts at an object of a frozen message, which begins at that offset. words and codec must outlive the loader. */
 void mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec);
 
 /* Frees now what the collector would free later. */

@@ -66,14 +66,14 @@ blamed(const mp_record *record, uint32_t field)
     return rb_sprintf(" (%" PRIsVALUE "#%" PRIsVALUE ")", klass, record->fields[field].name);
 }
 
-/* The path to the object that is being loaded, in the message of which this one may be a part. */
+/* The path to the object that is being loaded, from the start of the message. */
 static VALUE
 whole_path(const mp_loader *l)
 {
     VALUE path = mp_path(l->place), way;
 
-    if (!l->whole) return path;
-    way = mp_path_of(l->whole, 0, l->d.origin);
+    if (!l->from) return path;
+    way = mp_path_of(l->d.source, 0, l->from);
     return NIL_P(way) ? path : rb_str_append(rb_str_dup(way), rb_str_substr(path, 1, RSTRING_LEN(path)));
 }
 

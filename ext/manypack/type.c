@@ -96,20 +96,23 @@ rb_type_compile(VALUE self, VALUE nodes, VALUE codec)
 }
 
 /*
- * call-seq: type.read(bytes, origin, whole, collect) -> object
+ * call-seq: type.read(bytes, start, end, collect) -> object
  *
- * Offsets in errors count from origin bytes before the bytes, and paths from the start of whole, a String or nil.
+ * Loads the one object in a part of the bytes; an end that is nil is theirs. Errors have their place in all the bytes.
  */
 static VALUE
-rb_type_read(VALUE self, VALUE bytes, VALUE origin, VALUE whole, VALUE collect)
+rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
 {
     const mp_type_object *type = type_get(self);
-    VALUE message = mp_view_message(bytes), object;
-    mp_load_place place = {.origin = NUM2SIZET(origin), .whole = NIL_P(whole) ? 0 : StringValue(whole)};
+    mp_load_part part = {.message = mp_view_message(bytes), .start = NUM2SIZET(start)};
+    size_t size = (size_t)RSTRING_LEN(part.message);
+    VALUE object;
 
-    mp_view_check_size(message, &mp_codec_get(type->codec)->options);
-    object = mp_load_whole(message, place, self, &type->shapes, type->codec, RTEST(collect));
-    RB_GC_GUARD(message);
+    part.end = NIL_P(end) ? size : NUM2SIZET(end);
+    if (part.start > part.end || part.end > size) rb_raise(rb_eRangeError, "no such part of the bytes");
+    mp_view_check_size(part.message, part.start, part.end, &mp_codec_get(type->codec)->options);
+    object = mp_load_whole(part, self, &type->shapes, type->codec, RTEST(collect));
+    RB_GC_GUARD(part.message);
     return object;
 }
 

@@ -214,12 +214,12 @@ mp_view_message(VALUE bytes)
 }
 
 void
-mp_view_check_size(VALUE message, const mp_options *options)
+mp_view_check_size(VALUE message, size_t start, size_t end, const mp_options *options)
 {
-    size_t size = (size_t)RSTRING_LEN(message);
+    size_t size = end - start;
 
     if (size > options->max_bytes) {
-        mp_raise_max_bytes(options->max_bytes, size, options->max_bytes, mp_message_whole(message));
+        mp_raise_max_bytes(options->max_bytes, size, start + options->max_bytes, mp_message_whole(message));
     }
     if (!size) {
         const uint8_t *none = (const uint8_t *)"";
@@ -280,7 +280,7 @@ message_view_new(VALUE bytes, VALUE codec, bool checked)
     VALUE message = mp_view_message(bytes), self;
     const mp_options *options = &mp_codec_get(codec)->options;
 
-    mp_view_check_size(message, options);
+    mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), options);
     if (options->shareable) {
         mp_types_check_shareable(mp_codec_types(codec));
         message = rb_ractor_make_shareable(message);
@@ -624,7 +624,7 @@ rb_manypack_dig(int argc, VALUE *argv, VALUE self)
 
     rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
     message = mp_view_message(argv[0]);
-    mp_view_check_size(message, &mp_codec_get(codec)->options);
+    mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), &mp_codec_get(codec)->options);
     mp_peek_init(&peek, message, codec, 0);
     found = dig(&peek, 0, 0, argc - 1, argv + 1);
     mp_peek_end(&peek);

@@ -31,7 +31,7 @@ VALUE mp_view_part(VALUE *root, VALUE message, VALUE codec, size_t offset, size_
 /* A frozen binary String of the same bytes; TypeError unless it is a String. Short ones are copied. */
 VALUE mp_view_message(VALUE bytes);
 
-/* TruncatedError if a message is empty, LimitError if it is longer than max_bytes. */
-void mp_view_check_size(VALUE message, const mp_options *options);
+/* TruncatedError if a part of a message is empty, LimitError if it is longer than max_bytes. */
+void mp_view_check_size(VALUE message, size_t start, size_t end, const mp_options *options);
 
 #endif

@@ -281,6 +281,28 @@ check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
     };
 }
 
+/* The Index of a message that unpacking would accept; 0 if there is none, or unpacking has to say so. */
+static VALUE
+accepted_index(VALUE message, const mp_codec *codec)
+{
+    VALUE self = index_new(message, mp_unpack_max_depth(&codec->options));
+    uint64_t types[TYPE_WORDS];
+    mp_noted_keys noted[MP_CHECK_NOTED];
+    mp_check check = check_of(codec, types);
+    mp_tape *tape;
+    bool accepted;
+
+    if (!self) return 0;
+    tape = mp_view_index_tape(self, message);
+    check.noted = noted;
+    tape->checks = &check;
+    accepted = mp_tape_finish(tape) == MP_OK && tape->at == tape->size;
+    tape->checks = NULL;
+    RB_GC_GUARD(self);
+    RB_GC_GUARD(message);
+    return accepted ? self : 0;
+}
+
 /*
  * Refuses what unpacking refuses, with the same error: a message that a tape accepts would be unpacked, and of any
  * other one unpacking says whether and why not.
@@ -288,24 +310,23 @@ check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
 VALUE
 mp_view_index_checked(VALUE message, const mp_codec *codec)
 {
-    uint32_t max_depth = mp_unpack_max_depth(&codec->options);
-    VALUE self = index_new(message, max_depth);
-    uint64_t types[TYPE_WORDS];
-    mp_noted_keys noted[MP_CHECK_NOTED];
-    mp_check check = check_of(codec, types);
+    VALUE self = accepted_index(message, codec);
 
-    if (self) {
-        mp_tape *tape = mp_view_index_tape(self, message);
-        bool accepted;
-
-        check.noted = noted;
-        tape->checks = &check;
-        accepted = mp_tape_finish(tape) == MP_OK && tape->at == tape->size;
-        tape->checks = NULL;
-        if (accepted) return self;
-    }
+    if (self) return self;
     mp_decode_whole(message, codec);
-    self = mp_view_index_new(message, max_depth);
+    self = mp_view_index_new(message, mp_unpack_max_depth(&codec->options));
     if (self) mp_view_index_finish(self, message);
     return self;
+}
+
+void
+mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec *codec)
+{
+    VALUE part = message;
+    size_t at = start;
+
+    if (start || end < (size_t)RSTRING_LEN(message)) part = rb_str_subseq(message, (long)start, (long)(end - start));
+    if (accepted_index(part, codec)) return;
+    mp_decode_part(message, &at, codec);
+    if (at != end) mp_raise_extra_bytes(end - at, at);
 }

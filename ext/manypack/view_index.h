@@ -14,6 +14,9 @@ VALUE mp_view_index_new(VALUE message, uint32_t max_depth);
 /* An Index of all of a message, after checking that unpacking it by a codec would not raise; otherwise it raises. */
 VALUE mp_view_index_checked(VALUE message, const mp_codec *codec);
 
+/* Checks that unpacking a part of a message, from the start of an object on, would not raise; otherwise it raises. */
+void mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec *codec);
+
 /* Indexes the rest of the message. Raises a DecodeError. */
 void mp_view_index_finish(VALUE index, VALUE message);
 
