@@ -384,6 +384,24 @@ class RecordTest < Minitest::Test
     assert_nil box(Integer).with(defaults: { value: nil }).load(pack({})).value
   end
 
+  def test_options_freeze_nothing_of_their_caller
+    key = +"nm"
+    given = { keys: { x: key, y: [+"yy", key.dup] }, defaults: { x: [+"a"] }, unknown: { into: :y } }
+    record = Record.new(Point, x: Object, y: Object).with(**given)
+    [key, *given.values, given[:keys][:y], given[:keys][:y][0], given[:defaults][:x], given[:defaults][:x][0]].each do |object|
+      refute_predicate object, :frozen?
+    end
+    union = { +"t" => POINT }
+    type = Record.union(key, union)
+    enum = [+"a", +"b"]
+    literals = Type[enum]
+    [key, union, enum, *enum].each { |object| refute_predicate object, :frozen? }
+    key << "!"
+    given[:unknown][:into] = :x
+    assert_equal [["nm"], { into: :y }, "a"], [record.keys[:x], record.unknown, literals.load("\xA1a")]
+    assert_equal Point.new(1.0, 2.0), type.load(pack({ "nm" => "t", "x" => 1, "y" => 2 }))
+  end
+
   def test_defaults_are_of_members_and_can_be_shared
     assert_raises(ArgumentError) { POINT.with(defaults: { z: 1 }) }
     assert Ractor.shareable?(USER.with(defaults: { tags: [+"a"] }).defaults)

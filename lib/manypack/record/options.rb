@@ -22,9 +22,13 @@ module Manypack
 
       NONE = new({}, {}, :skip)
 
-      # @return [Object] a key or a value as messages have it: Symbols are written as Strings
+      # @return [Object] a key or a value as messages have it: Symbols are written as Strings, and Strings are copied
       def self.text(key)
-        key.is_a?(::Symbol) ? key.name : key
+        case key
+        when ::Symbol then key.name
+        when String then -key
+        else key
+        end
       end
 
       # @param types [Hash{Symbol => Type}] of the members
@@ -67,7 +71,7 @@ module Manypack
         end
 
         Members.check_names(klass, types.keys, unknown.values)
-        unknown
+        unknown.dup
       end
     end
     private_constant :Options
