@@ -463,6 +463,19 @@ class RecordTest < Minitest::Test
 
   REST = Record.new(Struct.new(:x, :rest), x: Integer, rest: Object).with(unknown: { into: :rest })
 
+  def test_a_collected_pair_does_not_stand_for_a_member
+    record = Record.new(Struct.new(:a, :b, :rest), a: Integer, b: Integer, rest: Object).with(unknown: { into: :rest }, keys: { a: %w[a x], b: [5] })
+    { "a" => "a", a: :a, "x" => "x", 5 => 5, "a".b => "a" }.each_key do |key|
+      error = assert_raises(ArgumentError) { record.dump(record.klass.new(1, 2, { "c" => 3, key => 6 })) }
+      assert_match(/ is the key of a member, at \$/, error.message)
+    end
+    rest = { "rest" => 1, "b" => 2, 5.0 => 3, "a\0" => 4, nil => 5, 2**64 - 1 => 6, [1] => 7 }
+    assert_equal({ "a" => 1, 5 => 2, **rest }, unpack(record.dump(record.klass.new(1, 2, rest))))
+    assert_equal rest, record.load(record.dump(record.klass.new(1, 2, rest))).rest
+    tagged = Record.union("type", "t" => record)
+    assert_raises(ArgumentError) { tagged.dump(record.klass.new(1, 2, { "type" => "u" })) }
+  end
+
   def test_collected_keys_follow_the_options
     [{ "x" => 1 }, { "x" => 1, "y" => [2], "b".b => 3, 5 => "six" }].each do |message|
       [{ freeze: true }, { shareable: true }, { symbolize_keys: true }].each do |options|

@@ -80,23 +80,57 @@ check_class(const mp_encoder *e, const mp_record *record, VALUE object)
              rb_obj_class(object), mp_path(e->place));
 }
 
+/* True if a key is packed as that of a member or as the tag. */
+static bool
+key_taken_p(const mp_record *record, VALUE tag, VALUE key)
+{
+    bool taken;
+
+    if (RB_INTEGER_TYPE_P(key)) {
+        taken = mp_int64_p(key) && mp_field_table_number(&record->keys, NUM2LL(key));
+    } else {
+        if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
+        if (!RB_TYPE_P(key, T_STRING)) return false;
+        if (ENCODING_GET(key) != mp_binary_index) key = rb_str_conv_enc(key, rb_enc_get(key), mp_utf8);
+        else if (!rb_enc_str_asciionly_p(key)) return false; /* a bin, which is another key than the str */
+        taken = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
+    }
+    return taken || (tag != Qundef && rb_eql(tag, key));
+}
+
+typedef struct {
+    mp_encoder *e;
+    const mp_record *record;
+    VALUE tag;
+    mp_place place;
+    size_t left; /* as in map_walk */
+} rest_walk;
+
 static int
 dump_rest_pair(VALUE key, VALUE value, VALUE arg)
 {
-    map_walk *walk = (map_walk *)arg;
+    rest_walk *walk = (rest_walk *)arg;
 
     if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
     walk->place.key = key;
+    if (MP_UNLIKELY(key_taken_p(walk->record, walk->tag, key))) {
+        rb_raise(rb_eArgError, "%" PRIsVALUE " in the Hash of unknown keys is the key of a member, at %" PRIsVALUE,
+                 rb_inspect(key), mp_path(walk->e->place));
+    }
     mp_encode(walk->e, key);
     mp_encode(walk->e, value);
     return ST_CONTINUE;
 }
 
-/* The pairs that no field was for when the object was loaded, as many as the head counts. */
+/*
+ * The pairs that no field was for when the object was loaded, as many as the head counts. ArgumentError for a key that
+ * a member or the tag has: readers would take its value for theirs.
+ */
 static void
-dump_rest(mp_encoder *e, const mp_place *outer, VALUE rest, size_t pairs)
+dump_rest(mp_encoder *e, const mp_record *record, VALUE tag, VALUE rest, size_t pairs)
 {
-    map_walk walk = {.e = e, .place = *outer, .left = pairs};
+    const mp_place *outer = e->place;
+    rest_walk walk = {.e = e, .record = record, .tag = tag, .place = *outer, .left = pairs};
 
     e->place = &walk.place;
     if (RHASH_SIZE(rest)) rb_hash_foreach(rest, dump_rest_pair, (VALUE)&walk);
@@ -178,7 +212,7 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag, VAL
             dump_pair_of(e, record, field, mp_instance_get(record, object, i));
         }
     }
-    if (!NIL_P(rest)) dump_rest(e, &place, rest, others);
+    if (!NIL_P(rest)) dump_rest(e, record, tag, rest, others);
     mp_encoder_close(e, &place);
     RB_GC_GUARD(object);
 }

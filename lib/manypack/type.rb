@@ -73,8 +73,8 @@ module Manypack
     #
     # check:: check that it is what load would accept
     #
-    # Raises TypeError for an object that is not of a Record's class, RecordError with +check+, and what Manypack.pack
-    # raises.
+    # Raises TypeError for an object that is not of a Record's class, ArgumentError for a member's key among those of
+    # <code>unknown: {into: ...}</code>, RecordError with +check+, and what Manypack.pack raises.
     #
     #   Manypack::Type[[Integer]].dump([1, 2]) #=> "\x92\x01\x02"
     def dump(object, check: false)
