@@ -164,6 +164,17 @@ class RecordTest < Minitest::Test
     refused({ %i[a b] => Integer }, { "c" => 1 })
   end
 
+  def test_the_order_of_alternatives_does_not_change_what_is_taken
+    values = ["\xFF", "a", "é".b, 1, -1, 2**63, 1.5, 2**60 + 1, nil, true, [], {}].map { |value| pack(value) }
+    parts = [Symbol, String, Integer, Float, 1..5, 0.0..1.0, nil, %w[a b], %i[a b], [1, "é"], Manypack::Timestamp]
+    parts.combination(2).each do |one, other|
+      values.each do |value|
+        assert_equal Type[other, one].valid?(value), Type[one, other].valid?(value), [one, other, value].inspect
+        assert Type[one, other].valid?(value), [one, other, value].inspect if Type[one].valid?(value) || Type[other].valid?(value)
+      end
+    end
+  end
+
   def test_strings_are_str_or_bin
     assert_equal [Encoding::UTF_8, Encoding::BINARY], ["a", "a".b].map { |value| taken(String, value).encoding }
   end

@@ -452,6 +452,7 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
         if (!(part->accepts & mp_kind_bit((mp_kind)row.kind))) continue;
         switch (part->kind) {
+          case MP_SHAPE_SYMBOL: object = mp_load_symbol(l, row); break;
           case MP_SHAPE_INTEGER: object = mp_load_integer(l, part, row); break;
           case MP_SHAPE_FLOAT: object = mp_load_float(l, part, row); break;
           case MP_SHAPE_SPECIAL:
