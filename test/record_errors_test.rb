@@ -122,4 +122,22 @@ class RecordErrorsTest < Minitest::Test
     view = Manypack::View.new("\x93\x81\xA1r\x05\xC1\xC1".b)
     assert_equal [5, 5], [view[0].as(INNER).r, view[0].as(INNER.with(untrusted: true)).r]
   end
+
+  # --- their words ------------------------------------------------------------------------------------------
+
+  # What an initialize may raise, and what becomes of it.
+  WORDS = { "uh" => "uh", "né" => "né", "né".encode("UTF-16LE") => "né", "né".encode("UTF-16") => "né", "né".encode("ISO-8859-1") => "né",
+            "\xFF".b => "\uFFFD", "n\xFF" => "n\uFFFD", "a\x00\xD8".dup.force_encoding("UTF-16LE") => nil }.freeze
+
+  def test_what_an_initialize_says_is_utf8_whatever_it_was
+    WORDS.each do |words, told|
+      klass = Class.new(Struct.new(:a)) { define_method(:initialize) { |*| raise ArgumentError, words } }
+      [false, true].each do |collect|
+        error = error_of(Type[{ String => Record.new(klass, a: Object) }], pack({ "é" => { "a" => 1 } }), collect: collect)
+        assert_equal [Encoding::UTF_8, true], [error.message.encoding, error.message.valid_encoding?]
+        assert_operator error.message, :start_with?, "#{told}, at $" if told
+        assert_includes "é: #{error.message}", "byte"
+      end
+    end
+  end
 end

@@ -6,7 +6,7 @@
 
 /*
  * Bytes of a str that a message shows, entries of a list of errors, and errors that are kept: each of them takes
- * hundreds of bytes, and a hostile message has one in each byte.
+ * hundreds of bytes, thousands if all keys around it are long, and a hostile message has one in each byte.
  */
 enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000 };
 
@@ -49,6 +49,16 @@ found_text(mp_loader *l, const uint8_t *at)
         return rb_sprintf("%" PRIsVALUE " %" PRIsVALUE, rb_obj_class(number), rb_inspect(number));
       }
     }
+}
+
+/* A key: a str alone, because most are. */
+static VALUE
+key_text(mp_loader *l, const uint8_t *at)
+{
+    mp_head head;
+
+    if (mp_head_read(at, l->d.end, &head) == MP_OK && head.kind == MP_STR) return shown_text(&head, l->d.end);
+    return found_text(l, at);
 }
 
 /* --- raising ---------------------------------------------------------------------------------------- */
@@ -116,11 +126,7 @@ mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at)
 void
 mp_record_unknown_key(mp_loader *l, const uint8_t *at)
 {
-    mp_head head;
-    bool text = mp_head_read(at, l->d.end, &head) == MP_OK && head.kind == MP_STR;
-
-    fail(l, rb_sprintf("unknown key %" PRIsVALUE, text ? shown_text(&head, l->d.end) : found_text(l, at)),
-         MP_FIELD_NONE, at);
+    fail(l, rb_sprintf("unknown key %" PRIsVALUE, key_text(l, at)), MP_FIELD_NONE, at);
 }
 
 void
@@ -129,22 +135,22 @@ mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at)
     fail(l, rb_sprintf("expected %" PRIu32 " elements, got another", element), MP_FIELD_NONE, at);
 }
 
-/* A new String in UTF-8, whatever encoding the words of an error are in. */
+/* A new UTF-8 String, to which a path can be appended, of what user code says in any encoding. */
 static VALUE
-utf8_words(VALUE error)
+utf8_text(VALUE text)
 {
-    VALUE words = rb_obj_as_string(error);
-    VALUE text = rb_str_conv_enc(words, rb_enc_get(words), mp_utf8), valid;
+    int replace = ECONV_INVALID_REPLACE | ECONV_UNDEF_REPLACE;
+    VALUE utf8 = rb_str_conv_enc_opts(text, rb_enc_get(text), mp_utf8, replace, Qnil);
+    VALUE copy = rb_enc_str_new(RSTRING_PTR(utf8), RSTRING_LEN(utf8), mp_utf8), valid = rb_str_scrub(copy, Qnil);
 
-    if (!mp_utf8_index_p(RB_ENCODING_GET(text))) text = rb_inspect(text);
-    valid = rb_str_scrub(text, Qnil);
-    return rb_str_dup(NIL_P(valid) ? text : valid);
+    RB_GC_GUARD(utf8);
+    return NIL_P(valid) ? copy : valid;
 }
 
 void
 mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
 {
-    fail(l, utf8_words(error), MP_FIELD_NONE, at);
+    fail(l, utf8_text(rb_obj_as_string(error)), MP_FIELD_NONE, at);
 }
 
 void
