@@ -123,6 +123,22 @@ class RecordErrorsTest < Minitest::Test
     assert_equal [5, 5], [view[0].as(INNER).r, view[0].as(INNER.with(untrusted: true)).r]
   end
 
+  class Collecting
+    def self.load(bytes) = Type[[Integer]].load(bytes, collect: true)
+  end
+
+  def test_all_errors_of_a_message_in_a_stream_have_their_place_in_the_stream
+    stream = pack([1]) + pack(["a", 2, "b"])
+    unpacker = Manypack::Unpacker.new(as: Collecting).feed(stream)
+    assert_equal [1], unpacker.read
+    error = assert_raises(RecordError) { unpacker.read }
+    assert_equal [[3, "$[0]"], [6, "$[2]"]], error.errors.map { |one| [one.offset, one.path] }
+    assert_equal [3, "$[0]"], [error.offset, error.path]
+    error.errors.each { |one| assert_match(/ in the message at byte 2\z/, one.message) }
+    alone = assert_raises(RecordError) { Manypack::Unpacker.new(as: Collecting).feed(pack(1) + pack([nil])).each.to_a }
+    assert_equal [alone], alone.errors
+  end
+
   # --- their words ------------------------------------------------------------------------------------------
 
   # What an initialize may raise, and what becomes of it.

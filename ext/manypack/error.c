@@ -8,7 +8,7 @@ static VALUE mDecodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError;
 static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
-static ID id_limit, id_value, id_clone, id_freeze, id_exception;
+static ID id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
 
 /*
  * Identifies the input that an error's offset refers to, by the object that reads it: the receiver of the running
@@ -366,34 +366,32 @@ message_with_ext(VALUE error, int type, size_t offset)
         : rb_sprintf("%" PRIsVALUE ", in the unpacker of ext type %d, at byte %" PRIuSIZE, message, type, offset);
 }
 
-NORETURN(static void raise_blaming(VALUE error, VALUE words, size_t offset, const mp_message *message));
-
 /*
  * A TruncatedError is about another message, and this input has not ended: it becomes the cause of an error that cannot
- * be mistaken for the end of the input. For any other error a copy is raised, because the user may raise it again; it
- * keeps its path unless there is another message.
+ * be mistaken for the end of the input. Any other error is copied, because the user may raise it again; the copy keeps
+ * its path unless there is another message.
  */
-static void
-raise_blaming(VALUE error, VALUE words, size_t offset, const mp_message *message)
+static VALUE
+blaming(VALUE error, VALUE words, size_t offset, const mp_message *message)
 {
-    VALUE blaming;
+    VALUE copy;
 
     if (RTEST(rb_obj_is_kind_of(error, eTruncatedError))) {
-        blaming = rb_exc_new_str(eMalformedFormatError, words);
+        copy = rb_exc_new_str(eMalformedFormatError, words);
     } else {
-        blaming = rb_funcall(unfrozen(error), id_exception, 1, words);
+        copy = rb_funcall(unfrozen(error), id_exception, 1, words);
         rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
     }
-    set_offset(blaming, offset);
-    if (message) set_message(blaming, offset, *message);
-    rb_exc_raise(blaming);
+    set_offset(copy, offset);
+    if (message) set_message(copy, offset, *message);
+    return copy;
 }
 
 void
 mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_message message)
 {
     if (rb_attr_get(error, id_input) != input_of(body)) {
-        raise_blaming(error, message_with_ext(error, type, offset), offset, &message);
+        rb_exc_raise(blaming(error, message_with_ext(error, type, offset), offset, &message));
     }
     error = unfrozen(error);
     set_offset(error, NUM2SIZET(rb_attr_get(error, id_offset)));
@@ -402,13 +400,28 @@ mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_mess
     rb_exc_raise(error);
 }
 
-void
-mp_raise_message_error(VALUE error, size_t start)
+/* An error of the message that starts there in a stream, with its place in the stream. */
+static VALUE
+in_stream(VALUE error, size_t start)
 {
     VALUE offset = rb_attr_get(error, id_offset), message = message_of(error);
 
-    raise_blaming(error, rb_sprintf("%" PRIsVALUE ", in the message at byte %" PRIuSIZE, message, start),
-                  start + (NIL_P(offset) ? 0 : NUM2SIZET(offset)), NULL);
+    return blaming(error, rb_sprintf("%" PRIsVALUE ", in the message at byte %" PRIuSIZE, message, start),
+                   start + (NIL_P(offset) ? 0 : NUM2SIZET(offset)), NULL);
+}
+
+void
+mp_raise_message_error(VALUE error, size_t start)
+{
+    VALUE moved = in_stream(error, start), errors = rb_attr_get(error, id_errors), all;
+    long i;
+
+    if (RB_TYPE_P(errors, T_ARRAY)) {
+        all = rb_ary_new();
+        for (i = 0; i < RARRAY_LEN(errors); i++) rb_ary_push(all, in_stream(rb_ary_entry(errors, i), start));
+        rb_ivar_set(moved, id_errors, all);
+    }
+    rb_exc_raise(moved);
 }
 
 void
@@ -446,6 +459,7 @@ Init_manypack_error(void)
     id_path = rb_intern("path");
     id_limit = rb_intern("@limit");
     id_value = rb_intern("@value");
+    id_errors = rb_intern("@errors");
     id_clone = rb_intern("clone");
     id_freeze = rb_intern("freeze");
     id_exception = rb_intern("exception");

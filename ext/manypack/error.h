@@ -80,7 +80,7 @@ NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t o
 
 /*
  * Raises a DecodeError that came out of loading one message of a stream, which starts there: its #offset becomes that
- * in the stream.
+ * in the stream, and so does that of each of a RecordError's #errors.
  */
 NORETURN(void mp_raise_message_error(VALUE error, size_t start));
 
