@@ -15,7 +15,7 @@ void mp_record_mismatch(mp_loader *l, VALUE words, const uint8_t *at);
 /* A required field is not in the map or array whose head is at that place. */
 void mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at);
 
-/* No field has the key at that place; what is the key, or the number of an element. */
+/* No field has the key at that place, or the element of that number. */
 void mp_record_unknown_key(mp_loader *l, const uint8_t *at);
 void mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at);
 
