@@ -198,6 +198,12 @@ class TerminalCommandsTest < Minitest::Test
     out, err, status = manypack("filter", "-e", 'it["id"]', input: cut)
     assert_equal [stream(1, 2), 1], [out, status]
     assert_includes err, cut_message
+    assert_equal stream([2, 4]), output_of("filter", "-e", 'it["a"].map { |n| n * 2 }', input: stream({"a" => [1, 2]}))
+    ['it["a"].map { _1 * 2 }', '_1["a"].map { |n| n * 2 }', 'it["a"].map { |n| n * "_1".size }'].each do |code|
+      assert_equal stream([2, 4]), output_of("filter", "-e", code, input: stream({"a" => [1, 2]})), code
+    end
+    assert_equal stream([1, 2]), output_of("filter", "-e", 'it["a"].map { it }', input: stream({"a" => [1, 2]})) if RUBY_VERSION >= "3.4"
+    assert_equal stream(7, 7), output_of("filter", "-e", "7", input: stream(1, 2))
     assert_equal 2, manypack("filter", "-e", "it +").last
   end
 

@@ -109,6 +109,42 @@ class TerminalTest < Minitest::Test
     assert_equal "", output_of("pack", "--from", "yaml", input: "# nothing\n\n")
   end
 
+  def test_what_follows_the_end_of_a_yaml_document_is_another_one
+    assert_equal stream({"a" => 1}, {"b" => 2}, 3), output_of("pack", "--from", "yaml", input: "a: 1\n...\nb: 2\n...\n# no\n--- 3\n")
+  end
+
+  def test_each_command_reads_what_pack_writes
+    deep = output_of("pack", input: "#{"[" * 500}#{"]" * 500}\n2\n")
+    %w[count cat concat validate stat inspect filter].each do |command|
+      _, err, status = manypack(command, *(["-e", "it"] if command == "filter"), input: deep)
+      assert_equal ["", 0], [err.sub(/\Astdin: 2 messages.*\n\z/, ""), status], command
+    end
+  end
+
+  def test_arguments_and_names_are_utf8_in_the_locale_c
+    bytes = stream({"name" => "Zo\u00eb", "gr\u00f6\u00dfe" => 1}, {"name" => "A"})
+    chosen = stream({"name" => "Zo\u00eb", "gr\u00f6\u00dfe" => 1})
+    Dir.mktmpdir do |folder|
+      File.binwrite("#{folder}/z\u00e4.msgpack", bytes)
+      File.binwrite("#{folder}/broken \u00e4.msgpack", "\x81\xa7gr\u00f6\u00dfe\xc1".b)
+      line = "export LC_ALL=C LANG=C; cd #{folder}; "
+      ["filter -e '_1[\"name\"] == \"Zo\u00eb\" ? _1 : nil'", "slice --where '$.name=Zo\u00eb'", "slice --where '$.gr\u00f6\u00dfe'"].each do |command|
+        assert_equal [chosen, "", 0], shell("#{line}manypack #{command} z\u00e4.msgpack"), command
+      end
+      _, err, status = shell("#{line}manypack cat 'broken \u00e4.msgpack'")
+      assert_equal [1, true], [status, err.b.start_with?("manypack: broken \u00e4.msgpack:9: ".b)], err
+    end
+  end
+
+  def test_a_live_pipe_is_read_no_further_than_asked
+    {"cat" => "1\n", "slice" => "\x01"}.each do |command, written|
+      IO.popen([ENVIRONMENT, *PROGRAM, command, "-n", "1"], "r+b") do |program|
+        program.write("\x01")
+        assert_equal written, Timeout.timeout(20) { program.read }
+      end
+    end
+  end
+
   def test_text_that_is_no_utf8_is_a_fault
     out, err, status = manypack("pack", "--from", "yaml", input: "a: \xff\n")
     assert_equal ["", 1, 1], [out, err.lines.size, status]

@@ -29,6 +29,10 @@ module Manypack
       "completion" => ["Completion", "write the completion of a shell"]
     }.freeze
 
+    # How messages are read: every ext type as it is, so that nothing of the user's runs, and as deep as `manypack pack`
+    # and any Packer writes.
+    OPTIONS = {allow_unknown_ext: true, max_depth: 512}.freeze
+
     # What the user typed cannot be done.
     class UsageError < StandardError; end
 
@@ -50,9 +54,9 @@ module Manypack
 
     module_function
 
-    # Does what the arguments say and returns the exit code.
+    # Does what the arguments say and returns the exit code. They are UTF-8, as the messages are, also in the locale C.
     def run(arguments)
-      guard { dispatch(*arguments) }
+      guard { dispatch(*arguments.map { |argument| argument.dup.force_encoding(Encoding::UTF_8) }) }
     end
 
     # Ctrl-C raises Interrupt by Thread#raise, which Output can put off until a message is written as a whole.
@@ -111,7 +115,7 @@ module Manypack
 
     # A message to the user, on standard error.
     def say(message)
-      Progress.aside($stderr) { $stderr.puts("manypack: #{message}") }
+      Progress.aside($stderr) { $stderr.puts("manypack: ".b + message.b) }
     rescue Errno::EPIPE
       nil
     end

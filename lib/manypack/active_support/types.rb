@@ -52,16 +52,16 @@ module Manypack
         packer.write(duration.parts.values_at(*PARTS))
       end
 
-      # The value is the sum of the parts.
+      # The value is not always the sum of the parts: 5.minutes / 7 has none.
       def read_duration(unpacker)
-        unpacker.skip
+        value = unpacker.read
         amounts = unpacker.read
-        unless amounts.is_a?(Array) && amounts.all? { |amount| amount.nil? || amount.is_a?(Numeric) }
+        unless value.is_a?(Numeric) && amounts.is_a?(Array) &&
+               amounts.all? { |amount| amount.nil? || amount.is_a?(Numeric) }
           raise MalformedFormatError, "not the body of a Duration"
         end
 
-        parts = PARTS.zip(amounts).to_h.compact
-        parts.empty? ? 0.seconds : parts.sum { |unit, amount| amount.public_send(unit) }
+        ::ActiveSupport::Duration.new(value, PARTS.zip(amounts).to_h.compact)
       end
 
       def write_indifferent_hash(hash, packer)

@@ -131,11 +131,13 @@ module Manypack
       private
 
       def pipe
-        reader, writer = IO.pipe.each { |io| io.binmode.sync = true }
+        IO.pipe.each { |io| io.binmode.sync = true }.tap { |_, writer| widen(writer) }
+      end
+
+      def widen(writer)
         writer.fcntl(F_SETPIPE_SZ, PIPE_BYTES) if RUBY_PLATFORM.include?("linux")
-        [reader, writer]
-      rescue SystemCallError # beyond what this user may have
-        [reader, writer]
+      rescue SystemCallError
+        nil # beyond what this user may have
       end
 
       def read_outcomes

@@ -41,10 +41,11 @@ module Manypack
       def show(input)
         return input.each_batch { |batch| write(batch) } unless @most || @path || @format == "ruby"
 
-        input.each_message.with_index do |batch, i|
-          break if i == @most
+        return if @most&.zero?
 
+        input.each_message.with_index(1) do |batch, count|
           @path ? write_found(batch) : write(batch)
+          break if count == @most
         end
       end
 
@@ -54,7 +55,7 @@ module Manypack
 
       def write_found(batch)
         found = +"".b
-        @path.each(batch.to_s, allow_unknown_ext: true) { |value| found << Manypack.pack(value, timestamp: true) }
+        @path.each(batch.to_s, **OPTIONS) { |value| found << Manypack.pack(value, timestamp: true) }
         output.write(@printer.print(found)) unless found.empty?
       end
     end

@@ -69,7 +69,7 @@ module Manypack
       def objects(input, batch)
         return [] unless batch
 
-        stop_at_fault(input) { batch.guard { [Manypack.unpack(batch.to_s, allow_unknown_ext: true)] } }
+        stop_at_fault(input) { batch.guard { [Manypack.unpack(batch.to_s, **OPTIONS)] } }
       end
 
       def found(index, lines)

@@ -36,15 +36,30 @@ module Manypack
         each_input { |input| @selection ? select(input) : filter(input) }
       end
 
-      # Before Ruby 3.4, `it` is no parameter. A block with _1 can have no other. A lambda can return.
+      # Whether Ruby knows `it`, which then means the innermost block's as _1 does.
+      KNOWS_IT = RUBY_VERSION >= "3.4"
+
+      # A lambda can return. It has no parameter if the code uses neither _1 nor `it`.
       def block_of(code)
-        TOPLEVEL_BINDING.eval(code.match?(/\b_1\b/) ? "lambda { #{code}\n}" : "lambda { |it| #{code}\n}", "code", 1)
+        block = KNOWS_IT ? compiled("", code) : compiled_with_it(code)
+        block.arity.zero? ? ->(_message) { block.call } : block
       rescue SyntaxError => e
         raise UsageError, "filter: #{e.message.lines.first.chomp}"
       end
 
+      # Code with _1, unless that is in a block of its own, can have no other parameter.
+      def compiled_with_it(code)
+        compiled("|it|", code)
+      rescue SyntaxError
+        compiled("", code)
+      end
+
+      def compiled(parameters, code)
+        TOPLEVEL_BINDING.eval("lambda { #{parameters} #{code}\n}", "code", 1)
+      end
+
       def filter(input)
-        Parallel.filter(input.io, output, **workers, timestamp: true, allow_unknown_ext: true, &@block)
+        Parallel.filter(input.io, output, **workers, timestamp: true, **OPTIONS, &@block)
       rescue ClosedPipe, UsageError
         raise
       rescue StandardError => e
@@ -70,7 +85,7 @@ module Manypack
       end
 
       def write_result(message, batch)
-        result = @block.call(Manypack.unpack(message, timestamp: true, allow_unknown_ext: true))
+        result = @block.call(Manypack.unpack(message, timestamp: true, **OPTIONS))
         output.write(Manypack.pack(result, timestamp: true)) unless result.nil?
       rescue ClosedPipe
         raise

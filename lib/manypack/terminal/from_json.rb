@@ -15,7 +15,7 @@ module Manypack
       TIME = /\A(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))\z/
 
       # The body of an ext that contains others is no object here: every ext comes as it is.
-      CODEC = Codec.new(allow_unknown_ext: true)
+      CODEC = Codec.new(**OPTIONS)
 
       module_function
 
@@ -60,7 +60,10 @@ module Manypack
       def moment(parts)
         *date, fraction, sign, hours, minutes = parts
         ahead = (hours.to_i * 60 + minutes.to_i) * 60
-        [::Time.utc(*date.map(&:to_i)).to_i - (sign == "-" ? -ahead : ahead), fraction.to_s.ljust(9, "0").to_i]
+        date = date.map(&:to_i)
+        raise ArgumentError, "no such day" unless ::Time.utc(*date.first(3)).day == date[2] # it would be the next month
+
+        [::Time.utc(*date).to_i - (sign == "-" ? -ahead : ahead), fraction.to_s.ljust(9, "0").to_i]
       end
 
       def timestamp(sec, nsec)

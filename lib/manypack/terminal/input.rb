@@ -28,8 +28,7 @@ module Manypack
         end
       end
 
-      # Every ext type as it is: nothing of the user's runs.
-      PLAIN = Codec.new(allow_unknown_ext: true)
+      PLAIN = Codec.new(**OPTIONS)
 
       SPLITTER = Parallel.const_get(:Splitter)
       CHECK = Manypack.const_get(:StreamCheck)

@@ -117,12 +117,14 @@ module Manypack
       def each_document(io)
         text = "".b
         from = 1
+        ended = false
         io.each_line.with_index(1) do |line, number|
-          if line.match?(/\A---(\s|\z)/) && document?(text)
+          if (ended || line.match?(/\A---(\s|\z)/)) && document?(text)
             yield text.force_encoding(Encoding::UTF_8), from
             text = "".b
             from = number
           end
+          ended = line.match?(/\A\.\.\.(\s|\z)/)
           text << line
         end
         yield text.force_encoding(Encoding::UTF_8), from if document?(text)

@@ -14,7 +14,7 @@ module Manypack
         @hex = hex
         require "json" if format == "yaml"
         require "yaml" if format == "yaml"
-        @codec = DefaultFactory.codec(allow_unknown_ext: true, timestamp: true) if format == "ruby"
+        @codec = DefaultFactory.codec(**OPTIONS, timestamp: true) if format == "ruby"
       end
 
       # @param bytes [String] that has whole messages from start on

@@ -38,7 +38,7 @@ module Manypack
           input.each_message.with_index do |batch, i|
             break if i == @most
 
-            shape.add(Manypack.unpack(batch.to_s, allow_unknown_ext: true, timestamp: true))
+            shape.add(Manypack.unpack(batch.to_s, **OPTIONS, timestamp: true))
           end
         end
         output.write(definition(shape))

@@ -13,7 +13,7 @@ module Manypack
 
       # True if the path finds the value; without one, if it finds anything but nil and false.
       def match?(bytes)
-        @path.each(bytes, allow_unknown_ext: true) do |found|
+        @path.each(bytes, **OPTIONS) do |found|
           return true if @packed ? Manypack.pack(found, timestamp: true) == @packed : found
         end
         false

@@ -32,14 +32,17 @@ module Manypack
       end
 
       def slice(input)
+        return if @most&.zero?
+
         skip = @skip.to_i
         count = bytes = 0
         input.each_message do |batch|
           next if @selection && !@selection.match?(batch.to_s)
           next if (skip -= 1) >= 0
-          break if (count += 1) > (@most || count) || (bytes += batch.size) > (@most_bytes || bytes)
+          break if (bytes += batch.size) > (@most_bytes || bytes)
 
           output.write(batch.to_s)
+          break if (count += 1) == @most
         end
       end
     end

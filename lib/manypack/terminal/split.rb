@@ -66,7 +66,7 @@ module Manypack
 
       # Two values never have the same name: a String that looks like another one, such as "1", is in quotes.
       def value_of(message)
-        value = @by.first(message, allow_unknown_ext: true)
+        value = @by.first(message, **OPTIONS)
         text = plain?(value) ? value : json_of(value)
         text.b.gsub(/[^\w.-]/n) { |byte| format("%%%02X", byte.ord) }
       end
