@@ -235,6 +235,20 @@ class ParallelProcessesTest < Minitest::Test
     end
   end
 
+  def test_no_more_files_may_be_open
+    assert_program <<~'RUBY', "[Errno::EMFILE, 0]"
+      Manypack::Parallel.map("\x01", processes: 1) { |n| n } # has loaded all that it needs
+      Process.setrlimit(Process::RLIMIT_NOFILE, 30)
+      result = (Manypack::Parallel.map("\x01" * 100, processes: 20) { |n| n } rescue $!.class)
+      children = begin
+        Process.wait(-1) && 1
+      rescue Errno::ECHILD
+        0
+      end
+      p [result, children]
+    RUBY
+  end
+
   def test_somebody_else_who_waits_for_children
     [-> { Process.wait(-1) }, -> { Process.detach(Process.wait) }].each do |wait|
       waiting = Thread.new { loop { wait.call rescue Thread.pass } } # rubocop:disable Style/RescueModifier

@@ -33,8 +33,8 @@ module Manypack
   # results are copied.
   #
   # The code that runs in a process may use everything, as it was when the call began. Its results come back packed,
-  # with the ext types of the codec or factory, and Symbols and Times as they are. NotImplementedError where Ruby cannot
-  # fork.
+  # with the ext types of the codec or factory, Symbols as they are, and a Time as the same moment in the local zone.
+  # NotImplementedError where Ruby cannot fork.
   #
   # If a message causes an error, the caller gets the same object that was raised in the Ractor, or its like from a
   # process. It includes Error, which has the index and offset of the message. If results are ordered, those of all

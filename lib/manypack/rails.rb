@@ -55,6 +55,10 @@ module Manypack
     #     msgpack: Manypack::Rails::ParameterParser.new(max_bytes: 100_000)
     #   )
     class ParameterParser
+      # What Rails expects of parameters.
+      PLAIN = { symbolize_keys: false, freeze: false, shareable: false }.freeze
+      private_constant :PLAIN
+
       # The parameter with the body, unless that is a map.
       KEY = "_msgpack"
 
@@ -62,13 +66,14 @@ module Manypack
       #
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # options:: any of those of Manypack.unpack; they replace those of the codec, and of <code>untrusted: true</code>,
-      #           which is the default. Keys remain Strings, whatever +symbolize_keys+ says: +params+ takes both
+      #           which is the default. Keys remain Strings and nothing is frozen, whatever +symbolize_keys+, +freeze+ and
+      #           +shareable+ say: +params+ takes Symbols too, and Rails changes what it is given
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   Manypack::Rails::ParameterParser.new(codec: factory.codec, max_bytes: 100_000)
       def initialize(codec: Codec.new, **options)
-        @codec = Arguments.codec(codec, { untrusted: true, **options, symbolize_keys: false })
+        @codec = Arguments.codec(codec, { untrusted: true, **options, **PLAIN })
         freeze
       end
 

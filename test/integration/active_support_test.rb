@@ -53,7 +53,7 @@ class ActiveSupportTest < Minitest::Test
   RAILS_VALUES = [
     ActiveSupport::TimeZone["Berlin"].local(2026, 7, 1, 12, 30, 1.5), ActiveSupport::TimeZone["UTC"].at(-1, 5, :nsec),
     ActiveSupport::TimeZone["Hawaii"], ActiveSupport::TimeZone["Europe/Berlin"], 3.days, 1.year - 2.months + 3.5.hours, 0.seconds,
-    -5.minutes, { a: 1, "b" => { c: [1.day] } }.with_indifferent_access
+    -5.minutes, 5.minutes / 7, 1.day / 5, 1.month / 2, 1.month * 1.5, 5.minutes / 7.0, 1.year / 3, { a: 1, "b" => { c: [1.day] } }.with_indifferent_access
   ].freeze
 
   def test_rails_own_classes_too
