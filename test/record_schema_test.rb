@@ -50,6 +50,12 @@ class RecordSchemaTest < Minitest::Test
 
   def test_rbs_of_types_of_which_a_value_has_one
     assert_equal "Integer | String", Type[Integer, String].to_rbs
+    { Type[%i[draft? final]] => ":draft? | :final", Type[%i[draft? final], nil] => "(:draft? | :final)?",
+      Type[%i[a b?], nil] => "(:a | :b?)?", Type[%i[b?]] => ":b?", Type[[:b, nil]] => "(:b)?", Type[[:b?, nil], Integer] => "((:b?) | Integer)?",
+      Type[%w[a b], nil] => '("a" | "b")?' }.each do |type, expected|
+      assert_equal expected, type.to_rbs
+      RBS::Parser.parse_type(expected)
+    end
     assert_equal "Integer?", Type[Integer].or(nil).to_rbs
     assert_equal "(Integer | String)?", Type[nil, Integer, String].to_rbs
     assert_equal "bool?", Type[nil, true, false].to_rbs
@@ -151,6 +157,15 @@ class RecordSchemaTest < Minitest::Test
     assert_equal [{ "anyOf" => [{ "required" => ["side"] }, { "required" => ["length"] }] }], circle["allOf"]
     assert_empty circle["required"]
     assert_equal ["1"], definition(SQUARE.with(keys: { side: 1 }))["properties"].keys
+  end
+
+  def test_json_schema_can_always_be_written_as_json
+    infinite = Record.new(Square, side: 0.0..Float::INFINITY)
+    assert_equal({ "type" => "number", "minimum" => 0.0 }, definition(infinite)["properties"]["side"])
+    [Float::NAN, -Float::INFINITY, "\xff".b, "\xff"].each do |default|
+      schema = Record.new(Square, side: Object).with(defaults: { side: default }).json_schema
+      refute_includes JSON.generate(schema), "default"
+    end
   end
 
   def test_json_schema_of_defaults_that_json_cannot_have_leaves_them_out

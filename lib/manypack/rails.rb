@@ -66,8 +66,8 @@ module Manypack
       #
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # options:: any of those of Manypack.unpack; they replace those of the codec, and of <code>untrusted: true</code>,
-      #           which is the default. Keys remain Strings and nothing is frozen, whatever +symbolize_keys+, +freeze+ and
-      #           +shareable+ say: +params+ takes Symbols too, and Rails changes what it is given
+      #           which is the default. Keys remain Strings and nothing is frozen, whatever +symbolize_keys+,
+      #           +freeze+ and +shareable+ say: +params+ takes Symbols too, and Rails changes what it is given
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #

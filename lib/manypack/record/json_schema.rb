@@ -187,7 +187,7 @@ module Manypack
         return {} unless range
 
         last = range.exclude_end? ? "exclusiveMaximum" : "maximum"
-        { "minimum" => range.begin, last => range.end }.compact
+        { "minimum" => range.begin, last => range.end }.select { |_, bound| bound&.finite? }
       end
 
       # What the names of a JSON object can tell of the keys.
@@ -199,9 +199,15 @@ module Manypack
       end
 
       # A value as JSON has it. Raises ArgumentError where it has none.
+      def binary(text)
+        text.ascii_only? ? text : raise(::ArgumentError, "JSON has no binary Strings")
+      end
+
       def plain(value)
         case value
-        when nil, true, false, Integer, Float, String then value
+        when nil, true, false, Integer then value
+        when Float then value.finite? ? value : raise(::ArgumentError, "JSON has no #{value}")
+        when String then value.valid_encoding? && value.encoding != Encoding::BINARY ? value : binary(value)
         when Symbol then value.name
         when Array then value.map { |element| plain(element) }
         when Hash then value.to_h { |key, element| [key.to_s, plain(element)] }

@@ -109,15 +109,19 @@ module Manypack
       # --- words ----------------------------------------------------------------------------------------------
 
       # Any of these, with RBS's short forms of nil and of true or false.
+      # :draft? is a literal, and (:draft)? is optional.
+      def optional?(type) = type.end_with?("?") && !type.match?(/:\w+\?\z/)
+
       def join(types)
-        types = types.flat_map { |type| type.end_with?("?") ? [type.delete_suffix("?"), "nil"] : [type] }.uniq
+        types = types.flat_map { |type| optional?(type) ? [type.delete_suffix("?"), "nil"] : [type] }.uniq
         return "untyped" if types.include?("untyped")
 
         types = ["bool", *types - %w[true false]] if (%w[true false] - types).empty?
         others = types - ["nil"]
         return others.empty? ? "nil" : others.join(" | ") if others.size == types.size || others.empty?
 
-        others.size == 1 ? "#{others.first}?" : "(#{others.join(" | ")})?"
+        union = others.join(" | ")
+        union.start_with?(":") || union.include?(" | ") ? "(#{union})?" : "#{union}?"
       end
 
       def parenthesize(type) = type.match?(/ \| (?![^\[(]*[\])])/) ? "(#{type})" : type
