@@ -235,6 +235,15 @@ class ParallelProcessesTest < Minitest::Test
     end
   end
 
+  def test_an_error_that_has_many_causes
+    error = assert_raises(IOError) do
+      Parallel.map("\x01", processes: 1) do
+        600.times.inject(nil) { |cause, i| raise IOError, "no. #{i}", cause: cause rescue $! }.then { |last| raise last } # rubocop:disable Style/RescueModifier
+      end
+    end
+    assert_equal ["no. 599", "no. 598"], [error.message, error.cause.message]
+  end
+
   def test_no_more_files_may_be_open
     assert_program <<~'RUBY', "[Errno::EMFILE, 0]"
       Manypack::Parallel.map("\x01", processes: 1) { |n| n } # has loaded all that it needs

@@ -6,13 +6,18 @@ module Manypack
     # By Marshal, with all that the exception has, if Marshal can. Otherwise it is rebuilt by its class, or by the first
     # superclass that has a name, without the instance variables.
     module CarriedError
+      # The cause of a cause, and so on: who retries for ever, and wraps each error in the next one, has thousands.
+      MOST_CAUSES = 32
+
       module_function
 
       # @param error [Exception]
+      # @param causes [Integer] how many of them are taken along
       # @return [Array] that can be packed
-      def dump(error)
+      def dump(error, causes = MOST_CAUSES)
         names = error.class.ancestors.grep(Class).map { |one| Module.instance_method(:name).bind_call(one) }
-        [marshalled(error), names, message_of(error), error.backtrace, error.cause && dump(error.cause)]
+        cause = error.cause if causes.positive?
+        [marshalled(error), names, message_of(error), error.backtrace, cause && dump(cause, causes - 1)]
       end
 
       # @param carried [Array] what dump returned
