@@ -145,11 +145,38 @@ module KarafkaContenders
     def self.pack(object) = Manypack.pack(object)
     def self.deserializer = Manypack::Karafka::Deserializer.new
   end
+
+  module Packed
+    def load = WithManypack.load
+    def version = WithManypack.version
+    def pack(object) = WithManypack.pack(object)
+  end
+
+  # One field is read.
+  module AsView
+    extend Packed
+
+    def self.label = "View"
+
+    def self.deserializer
+      views = Manypack::Karafka::Deserializer.new(as: :view)
+      ->(message) { views.call(message)[-1]["id"] }
+    end
+  end
+
+  # What Karafka itself takes: nobody unpacks these.
+  module NotUnpacked
+    extend Packed
+
+    def self.label = "unread"
+    def self.deserializer = ->(message) { message.raw_payload }
+  end
 end
 
 # How many messages a second Karafka consumes from a mock broker; it unpacks the payload of every message.
 class KarafkaBenchmark
-  CONTENDERS = [KarafkaContenders::Json, KarafkaContenders::MsgpackGem, KarafkaContenders::WithManypack].freeze
+  CONTENDERS = [KarafkaContenders::Json, KarafkaContenders::MsgpackGem, KarafkaContenders::WithManypack,
+                KarafkaContenders::AsView, KarafkaContenders::NotUnpacked].freeze
   BROKER = File.expand_path("../examples/karafka/broker.rb", __dir__)
   PARTITIONS = 12
   MESSAGES = PARTITIONS * 900 # of 4 KB: the mock broker keeps no more than 5 MB of a partition

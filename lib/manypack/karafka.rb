@@ -22,24 +22,44 @@ module Manypack
     class Deserializer
       # Creates a Deserializer.
       #
-      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # as:: what payloads become: a Record or another Type, <code>:view</code>, or an object whose
+      #      <code>load(bytes)</code> returns it, and which takes neither codec nor options; nil unpacks (default)
+      # codec:: a Codec with ext types and options; by default, that of the Type, or one with the types that are
+      #         registered on DefaultFactory
       # options:: any of those of Manypack.unpack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   Manypack::Karafka::Deserializer.new(codec: factory.codec, symbolize_keys: true, max_bytes: 100_000)
-      def initialize(codec: Codec.new, **options)
-        @codec = Arguments.codec(codec, options)
+      #   Manypack::Karafka::Deserializer.new(as: EVENT, untrusted: true)
+      def initialize(as: nil, codec: nil, **options)
+        Unpacker.new(as: as) # raises TypeError for what loads nothing
+        given = { **options, **(codec ? { codec: codec } : {}) }
+        @codec = Arguments.codec(codec || Codec.new, options, :as)
+        @as = configured(as, given)
         freeze
       end
 
-      # Returns the object in the payload of a message, or nil for a tombstone, which has no payload. Raises the errors
-      # of Manypack.unpack.
+      # Returns what the payload of a message becomes, or nil for a tombstone, which has no payload. Raises the errors
+      # of Manypack.unpack, and RecordError.
       #
       #   deserializer.call(message) #=> {"id" => 1}
       def call(message)
-        payload = message.raw_payload
-        payload && @codec.unpack(payload)
+        payload = message.raw_payload or return
+        case @as
+        when nil then @codec.unpack(payload)
+        when :view then @codec.view(payload)
+        else @as.load(payload)
+        end
+      end
+
+      private
+
+      def configured(as, given)
+        return as if as.nil? || as == :view || given.empty?
+        return as.with(**given) if as.is_a?(Type)
+
+        raise ArgumentError, "as: #{as.inspect} takes no #{given.keys.join(" and no ")}"
       end
     end
 

@@ -47,6 +47,31 @@ class KarafkaTest < Minitest::Test
     assert_equal({ "id" => 1 }, deserialize("\x81\xA2id\x01", codec: Manypack::Codec.new(symbolize_keys: true), symbolize_keys: false))
   end
 
+  Event = Struct.new(:id)
+  EVENT = Manypack::Record.new(Event, id: Integer)
+
+  def test_payloads_become_objects_of_a_record_or_views
+    bytes = Manypack.pack({ "id" => 7 })
+    assert_equal Event.new(7), deserialize(bytes, as: EVENT)
+    assert_equal Event.new(7), deserialize(bytes, as: EVENT, untrusted: true)
+    assert_equal 7, deserialize(bytes, as: EVENT.lazy).id
+    assert_equal 7, deserialize(bytes, as: :view)["id"]
+    assert_equal bytes.bytesize, deserialize(bytes, as: Class.new { def self.load(bytes) = bytes.bytesize })
+    assert_nil deserialize(nil, as: EVENT)
+    assert_equal "$.id", assert_raises(Manypack::RecordError) { deserialize(Manypack.pack({ "id" => "7" }), as: EVENT) }.path
+    assert_raises(Manypack::LimitError) { deserialize(bytes, as: EVENT, max_bytes: 2) }
+    assert_raises(Manypack::LimitError) { deserialize(bytes, as: :view, max_bytes: 2) }
+    assert Ractor.shareable?(Manypack::Karafka::Deserializer.new(as: EVENT, untrusted: true))
+  end
+
+  def test_an_object_with_load_takes_no_options
+    loader = Class.new { def self.load(bytes) = bytes }
+    assert_match(/takes no untrusted and no codec\z/, assert_raises(ArgumentError) { deserialize("", as: loader, untrusted: true, codec: Manypack::Codec.new) }.message)
+    assert_raises(TypeError) { deserialize("", as: 5) }
+    assert_raises(TypeError) { deserialize("", as: EVENT, codec: 5) }
+    assert_raises(ArgumentError) { deserialize("", as: EVENT, untrust: true) }
+  end
+
   def test_misspelt_options_are_told_what_was_meant_and_a_codec_is_one
     assert_equal "unknown option codex, did you mean codec?", assert_raises(ArgumentError) { Manypack::Karafka::Deserializer.new(codex: 1) }.message
     assert_equal "unknown option codex, did you mean codec?", assert_raises(ArgumentError) { Manypack::Karafka::ActiveJobDeserializer.new(codex: 1) }.message
