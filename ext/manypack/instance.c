@@ -60,13 +60,6 @@ mp_instance_new(const mp_record *record, const VALUE *values)
     }
 }
 
-VALUE
-mp_instance_get(const mp_record *record, VALUE object, uint32_t field)
-{
-    if (record->build == MP_BUILD_IVARS) return rb_ivar_get(object, record->fields[field].ivar);
-    return RSTRUCT_GET(object, record->fields[field].slot);
-}
-
 void
 Init_manypack_instance(void)
 {

@@ -11,6 +11,11 @@
 VALUE mp_instance_new(const mp_record *record, const VALUE *values);
 
 /* The value that an object of the class has for a field. */
-VALUE mp_instance_get(const mp_record *record, VALUE object, uint32_t field);
+MP_INLINE VALUE
+mp_instance_get(const mp_record *record, VALUE object, const mp_field *field)
+{
+    if (MP_UNLIKELY(record->build == MP_BUILD_IVARS)) return rb_ivar_get(object, field->ivar);
+    return RSTRUCT_GET(object, field->slot);
+}
 
 #endif

@@ -9,7 +9,42 @@
 #include "record_error.h"
 #include "view_index.h"
 
-static VALUE load_value(mp_loader *l, const mp_shape *shape);
+static VALUE load_any_kind(mp_loader *l, const mp_shape *shape);
+
+/* A str or an Integer of its shape and far from the end, without a call; Qundef for anything else. */
+MP_INLINE VALUE
+load_at_once(mp_loader *l, const mp_shape *shape)
+{
+    const mp_options *options = mp_loader_options(l);
+    const uint8_t *p = l->d.at, *payload;
+    mp_wire_row row;
+    uint32_t size;
+    int64_t n;
+
+    if (!mp_ahead_p(p, l->d.end)) return Qundef;
+    row = mp_row_ahead(p);
+    if (shape->kind == MP_SHAPE_STRING && row.kind == MP_STR) {
+        size = mp_row_count(p, row);
+        payload = p + row.head;
+        if (!mp_payload_present_p(payload, size, l->d.end)) return Qundef;
+        l->d.at = payload + size;
+        return mp_str_new(&l->d, options->freeze || options->shareable, payload, size);
+    }
+    if (shape->kind != MP_SHAPE_INTEGER || row.kind < MP_FIXINT || row.kind > MP_INT) return Qundef;
+    n = mp_int_ahead(p, row);
+    if ((row.kind == MP_UINT && n < 0) || n < shape->min || n > shape->max || !RB_FIXABLE(n)) return Qundef;
+    l->d.at = p + row.head;
+    return LONG2FIX((long)n);
+}
+
+/* The object at the next head, of that shape. */
+MP_INLINE VALUE
+load_value(mp_loader *l, const mp_shape *shape)
+{
+    VALUE object = load_at_once(l, shape);
+
+    return MP_LIKELY(object != Qundef) ? object : load_any_kind(l, shape);
+}
 
 /* The error of an object that is not of its shape. If it is kept for later, passes over the object, which is nil. */
 static MP_NOINLINE VALUE
@@ -90,7 +125,8 @@ typedef struct {
     const mp_record *record;
     const mp_record *outer;  /* to go back to */
     uint32_t outer_field;
-    uint32_t next;           /* the key that is expected next */
+    const mp_field_key *next; /* the key that is expected next, or the end of them */
+    uint32_t absent;         /* fields that have no value yet */
     size_t first;            /* its values on the value stack: Qundef where there is none yet */
     const uint8_t *at;       /* its head */
     const mp_tag *tags;      /* as in mp_loader */
@@ -108,15 +144,20 @@ errors_kept(const mp_loader *l)
 static void
 record_open(mp_loader *l, record_walk *walk, const mp_record *record)
 {
+    VALUE *values;
     uint32_t i;
 
     *walk = (record_walk){.record = record, .outer = l->record, .outer_field = l->field, .first = l->count,
-                          .at = l->d.at, .tags = l->tags, .errors = errors_kept(l), .place = {.key = Qundef}};
+                          .next = record->keys.keys, .absent = record->count, .at = l->d.at, .tags = l->tags,
+                          .errors = errors_kept(l), .place = {.key = Qundef}};
     mp_loader_open(l, &walk->place, l->d.at);
     l->tags = NULL;
     l->record = record;
     l->field = MP_FIELD_NONE;
-    for (i = 0; i < record->count; i++) mp_loader_push(l, Qundef);
+    while (MP_UNLIKELY(l->d.stack.capacity - l->count < record->count)) mp_decoder_grow_stack(&l->d, l->count);
+    values = l->d.stack.values + l->count;
+    for (i = 0; i < record->count; i++) values[i] = Qundef;
+    l->count += record->count;
 }
 
 static void
@@ -132,6 +173,15 @@ MP_INLINE VALUE *
 record_values(const mp_loader *l, const record_walk *walk)
 {
     return l->d.stack.values + walk->first;
+}
+
+MP_INLINE void
+set_value(mp_loader *l, record_walk *walk, uint32_t field, VALUE value)
+{
+    VALUE *place = &record_values(l, walk)[field];
+
+    if (MP_LIKELY(*place == Qundef)) walk->absent--;
+    *place = value;
 }
 
 /* The key with that text; a bin is the same key as a str if it is ASCII, as it is in a Hash. NULL without one. */
@@ -165,21 +215,21 @@ search_key(mp_loader *l, const mp_field_table *keys)
     return mp_field_table_number(keys, mp_row_sint(at, row));
 }
 
-/* The field of the next key, which it moves past: most messages have the keys in the order of the members. */
-MP_INLINE uint32_t
-next_field(mp_loader *l, record_walk *walk)
+/* The next key, which it moves past; NULL if no field has it. Most messages have them in the order of the members. */
+MP_INLINE const mp_field_key *
+next_key(mp_loader *l, record_walk *walk)
 {
     const mp_field_table *keys = &walk->record->keys;
-    const mp_field_key *key = &keys->keys[walk->next];
+    const mp_field_key *key = walk->next;
 
-    if (walk->next < keys->count && mp_ahead_p(l->d.at, l->d.end) && mp_field_key_at_p(key, l->d.at, l->d.end)) {
+    if (key < keys->keys + keys->count && mp_ahead_p(l->d.at, l->d.end) && mp_field_key_at_p(key, l->d.at, l->d.end)) {
         l->d.at += key->size;
     } else {
         key = search_key(l, keys);
-        if (!key) return MP_FIELD_NONE;
+        if (!key) return NULL;
     }
-    walk->next = (uint32_t)(key - keys->keys) + 1;
-    return key->field;
+    walk->next = key + 1;
+    return key;
 }
 
 /* A key that is no str or bin, with the limits that unpacking has in keys: Hashes compare them. */
@@ -255,7 +305,7 @@ unknown_pair(mp_loader *l, record_walk *walk, const uint8_t *key_at)
 
 /* Makes the Hash of the pairs that no field is for. */
 static void
-load_rest(mp_loader *l, const record_walk *walk)
+load_rest(mp_loader *l, record_walk *walk)
 {
     const mp_record *record = walk->record;
     size_t first = walk->first + record->count, n = l->count - first;
@@ -266,7 +316,7 @@ load_rest(mp_loader *l, const record_walk *walk)
     if (MP_UNLIKELY(walk->keys_may_collide)) exceeded = mp_same_hash_exceeded(n, l->d.stack.values + first);
     if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
     rest = mp_hash_new(&l->d, n, l->d.stack.values + first);
-    record_values(l, walk)[record->into] = rest;
+    set_value(l, walk, record->into, rest);
     l->count = first;
 }
 
@@ -283,18 +333,18 @@ load_pairs(mp_loader *l, record_walk *walk, uint32_t n)
 {
     for (; n; n--) {
         const uint8_t *key_at = l->d.at;
-        uint32_t field = next_field(l, walk);
-        VALUE value;
+        const mp_field_key *key = next_key(l, walk);
+        const mp_field *field;
 
-        if (MP_UNLIKELY(field == MP_FIELD_NONE)) {
+        if (MP_UNLIKELY(!key)) {
             unknown_pair(l, walk, key_at);
             continue;
         }
-        if (MP_UNLIKELY(record_values(l, walk)[field] != Qundef)) check_twice(l, walk);
-        l->field = field;
-        walk->place.key = walk->record->fields[field].key;
-        value = load_value(l, walk->record->fields[field].shape);
-        record_values(l, walk)[field] = value;
+        if (MP_UNLIKELY(record_values(l, walk)[key->field] != Qundef)) check_twice(l, walk);
+        field = &walk->record->fields[key->field];
+        l->field = key->field;
+        walk->place.key = field->key;
+        set_value(l, walk, key->field, load_value(l, field->shape));
         l->field = MP_FIELD_NONE;
     }
 }
@@ -306,8 +356,6 @@ load_elements(mp_loader *l, record_walk *walk, uint32_t n)
     uint32_t i, count = walk->record->count;
 
     for (i = 0; i < n; i++) {
-        VALUE value;
-
         walk->place.index = i;
         if (i >= count) {
             if (walk->record->unknown == MP_UNKNOWN_RAISE && i == count) mp_record_unknown_element(l, count, l->d.at);
@@ -315,8 +363,7 @@ load_elements(mp_loader *l, record_walk *walk, uint32_t n)
             continue;
         }
         l->field = i;
-        value = load_value(l, walk->record->fields[i].shape);
-        record_values(l, walk)[i] = value;
+        set_value(l, walk, i, load_value(l, walk->record->fields[i].shape));
     }
     l->field = MP_FIELD_NONE;
 }
@@ -329,8 +376,9 @@ fill_missing(mp_loader *l, const record_walk *walk)
     VALUE *values = record_values(l, walk);
     uint32_t i;
 
+    if (MP_LIKELY(!walk->absent)) return;
     for (i = 0; i < record->count; i++) {
-        if (MP_LIKELY(values[i] != Qundef)) continue;
+        if (values[i] != Qundef) continue;
         values[i] = record->fields[i].missing;
         if (values[i] != Qundef || record->build == MP_BUILD_NEW || record->build == MP_BUILD_KEYWORDS) continue;
         mp_record_missing(l, i, walk->at);
@@ -375,20 +423,49 @@ make_instance(mp_loader *l, const record_walk *walk)
                                                rb_eTypeError, rb_eRangeError, (VALUE)0));
 }
 
+/*
+ * The same as load_offsets for pairs that are leaves and come in the order of the members, as long as they do. Returns
+ * how many are left. Nothing can raise here, so all that it needs is in registers.
+ */
+static uint32_t
+load_offsets_in_order(mp_loader *l, record_walk *walk, uint32_t n)
+{
+    const mp_field_table *keys = &walk->record->keys;
+    const mp_field_key *key = walk->next, *last = keys->keys + keys->count;
+    const uint8_t *at = l->d.at, *start = l->d.start, *end = l->d.end;
+    VALUE *values = record_values(l, walk);
+    uint32_t before = n;
+    uint64_t held;
+
+    for (; n && key < last && values[key->field] == Qundef; n--, key++) {
+        const uint8_t *value = at + key->size, *next = value;
+
+        if (!mp_ahead_p(at, end) || !mp_field_key_at_p(key, at, end)) break;
+        if (!mp_ahead_p(value, end) || mp_step_over(&next, end, &held) != MP_STEP_LEAF) break;
+        values[key->field] = LONG2FIX((long)(value - start));
+        at = next;
+    }
+    l->d.at = at;
+    walk->next = key;
+    walk->absent -= before - n;
+    return n;
+}
+
 /* Loads where the values of a map are, as Fixnums, into the places of their fields. */
 static void
 load_offsets(mp_loader *l, record_walk *walk, uint32_t n)
 {
-    for (; n; n--) {
+    while ((n = load_offsets_in_order(l, walk, n)) > 0) {
         const uint8_t *key_at = l->d.at;
-        uint32_t field = next_field(l, walk);
+        const mp_field_key *key = next_key(l, walk);
 
-        if (MP_UNLIKELY(field == MP_FIELD_NONE)) {
+        n--;
+        if (MP_UNLIKELY(!key)) {
             unknown_pair(l, walk, key_at);
             continue;
         }
-        if (MP_UNLIKELY(record_values(l, walk)[field] != Qundef)) check_twice(l, walk);
-        record_values(l, walk)[field] = LONG2FIX((long)(l->d.at - l->d.start));
+        if (MP_UNLIKELY(record_values(l, walk)[key->field] != Qundef)) check_twice(l, walk);
+        set_value(l, walk, key->field, LONG2FIX((long)(l->d.at - l->d.start)));
         mp_loader_skip(l);
     }
 }
@@ -401,7 +478,7 @@ make_lazy(mp_loader *l, const record_walk *walk)
                          .start = (size_t)(walk->at - l->d.start), .end = (size_t)(l->d.at - l->d.start)};
     uint32_t i;
 
-    for (i = 0; i < walk->record->count; i++) {
+    for (i = 0; walk->absent && i < walk->record->count; i++) {
         bool there = record_values(l, walk)[i] != Qundef;
 
         if (!there && walk->record->fields[i].missing == Qundef) mp_record_missing(l, i, walk->at);
@@ -531,7 +608,7 @@ raise_unnamed(const mp_shape *shape)
 /* --- all of them ------------------------------------------------------------------------------------ */
 
 static VALUE
-load_value(mp_loader *l, const mp_shape *shape)
+load_any_kind(mp_loader *l, const mp_shape *shape)
 {
     mp_wire_row row = mp_loader_row(l);
     VALUE object;

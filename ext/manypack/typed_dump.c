@@ -164,7 +164,7 @@ rest_of(const mp_record *record, VALUE object)
     VALUE rest;
 
     if (record->into == MP_FIELD_NONE || record->form == MP_FORM_ARRAY) return Qnil;
-    rest = mp_instance_get(record, object, record->into);
+    rest = mp_instance_get(record, object, &record->fields[record->into]);
     return RB_TYPE_P(rest, T_HASH) ? rest : Qnil;
 }
 
@@ -180,6 +180,35 @@ field_of_tag(const mp_record *record, VALUE tag)
     return MP_FIELD_NONE;
 }
 
+/* The fields by position. */
+static void
+dump_elements(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place)
+{
+    uint32_t i;
+
+    for (i = 0; i < record->count; i++) {
+        const mp_field *field = &record->fields[i];
+
+        place->index = i;
+        dump_value(e, field->shape, mp_instance_get(record, object, field));
+    }
+}
+
+/* The fields by their keys, except the one that has the unknown pairs and the one that the tag of a union replaces. */
+static void
+dump_pairs(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place, uint32_t replaced)
+{
+    const mp_field *field = record->fields, *last = field + record->count;
+    const mp_field *rest = record->into == MP_FIELD_NONE ? NULL : field + record->into;
+    const mp_field *tag = replaced == MP_FIELD_NONE ? NULL : field + replaced;
+
+    for (; field < last; field++) {
+        if (MP_UNLIKELY(field == rest || field == tag)) continue;
+        place->key = field->key;
+        dump_pair_of(e, record, field, mp_instance_get(record, object, field));
+    }
+}
+
 /* tag is that of a union, or Qundef; it comes first, so that it is found at once, in place of a field with its key. */
 static void
 dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag, VALUE value)
@@ -187,7 +216,7 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag, VAL
     mp_place place = {.key = Qundef};
     VALUE rest;
     size_t pairs, others;
-    uint32_t i, replaced = field_of_tag(record, tag);
+    uint32_t replaced = field_of_tag(record, tag);
 
     check_class(e, record, object);
     rest = rest_of(record, object);
@@ -200,18 +229,8 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag, VAL
         mp_encode(e, tag);
         mp_encode(e, value);
     }
-    for (i = 0; i < record->count; i++) {
-        const mp_field *field = &record->fields[i];
-
-        if ((i == record->into && record->form != MP_FORM_ARRAY) || i == replaced) continue;
-        if (record->form == MP_FORM_ARRAY) {
-            place.index = i;
-            dump_value(e, field->shape, mp_instance_get(record, object, i));
-        } else {
-            place.key = field->key;
-            dump_pair_of(e, record, field, mp_instance_get(record, object, i));
-        }
-    }
+    if (record->form == MP_FORM_ARRAY) dump_elements(e, record, object, &place);
+    else dump_pairs(e, record, object, &place, replaced);
     if (!NIL_P(rest)) dump_rest(e, record, tag, rest, others);
     mp_encoder_close(e, &place);
     RB_GC_GUARD(object);
