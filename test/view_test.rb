@@ -59,7 +59,8 @@ class ViewTest < Minitest::Test
     ["c0", "07", "a1 61", "d4 05 00"].each do |hex|
       v = raw(hex, allow_unknown_ext: true)
       %i[keys size to_a to_h each_pair empty?].each { |name| assert_raises(TypeError, name.to_s) { v.public_send(name) { nil } } }
-      assert_raises(TypeError) { v[0] }
+      error = assert_raises(TypeError) { v[0] }
+      assert_equal "expected a map or an array, got #{v.type}", error.message
       assert_raises(TypeError) { v.key?(0) }
       assert_raises(TypeError) { v.each { nil } }
     end
