@@ -657,14 +657,33 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
     return object;
 }
 
+/* A str that becomes a new String, the most frequent field, without a loader; Qundef for anything else. */
+MP_INLINE VALUE
+load_field_at_once(const mp_lazy_field *field, const mp_shape *shape)
+{
+    const mp_options *options = &mp_codec_get(field->part.codec)->options;
+    const uint8_t *start = (const uint8_t *)RSTRING_PTR(field->part.message);
+    const uint8_t *p = start + field->offset, *end = start + field->part.end;
+    mp_wire_row row;
+    uint32_t n;
+
+    if (shape->kind != MP_SHAPE_STRING || options->freeze || options->shareable) return Qundef;
+    if (mp_row_read(p, end, &row) != MP_OK || row.kind != MP_STR) return Qundef;
+    n = mp_row_count(p, row);
+    if (!mp_payload_present_p(p + row.head, n, end)) return Qundef;
+    return rb_enc_str_new((const char *)p + row.head, n, mp_utf8);
+}
+
 VALUE
 mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
 {
     const mp_record *record = field->record;
     mp_place place = {.key = record->fields[number].key};
+    VALUE object = load_field_at_once(field, record->fields[number].shape);
     mp_value_words words;
     mp_loader l;
-    VALUE object;
+
+    if (MP_LIKELY(object != Qundef)) return object;
 
     mp_loader_init(&l, &words, field->part.message, field->part.start, field->part.type, field->part.codec);
     l.d.at = l.d.start + field->offset;
