@@ -15,8 +15,8 @@
  *   classes      packer packer_write
  *                unpacker_object: how the collector sees it; body_unpacker: over the body of an ext; unpacker
  *                view_index: the index of a message; peek: a look into it; view view_each search splice
- *   records      field_table shape loader record_error instance lazy_record load_scalar load lazy_read
- *                typed_dump type
+ *   records      field_table shape loader record_error instance lazy_record load_scalar record_walk
+ *                load lazy_read typed_dump type
  *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
  *   on top       factory bigint timestamp_ext split batch outbox isolate json_text json_parse stream_check
  *

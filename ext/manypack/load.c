@@ -3,10 +3,10 @@
 
 #include "error.h"
 #include "instance.h"
-#include "key_flood.h"
 #include "load_scalar.h"
 #include "objects.h"
 #include "record_error.h"
+#include "record_walk.h"
 #include "view_index.h"
 
 static VALUE load_any_kind(mp_loader *l, const mp_shape *shape);
@@ -120,238 +120,31 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- Records ---------------------------------------------------------------------------------------- */
 
-/* A Record that is being loaded. */
-typedef struct {
-    const mp_record *record;
-    const mp_record *outer;  /* to go back to */
-    uint32_t outer_field;
-    const mp_field_key *next; /* the key that is expected next, or the end of them */
-    uint32_t absent;         /* fields that have no value yet */
-    size_t first;            /* its values on the value stack: Qundef where there is none yet */
-    const uint8_t *at;       /* its head */
-    const mp_tag *tags;      /* as in mp_loader */
-    bool keys_may_collide;   /* those of the pairs that no field is for */
-    long errors;             /* that were kept before */
-    mp_place place;
-} record_walk;
-
-static long
-errors_kept(const mp_loader *l)
-{
-    return l->errors ? RARRAY_LEN(l->errors) : 0;
-}
-
-static void
-record_open(mp_loader *l, record_walk *walk, const mp_record *record)
-{
-    VALUE *values;
-    uint32_t i;
-
-    *walk = (record_walk){.record = record, .outer = l->record, .outer_field = l->field, .first = l->count,
-                          .next = record->keys.keys, .absent = record->count, .at = l->d.at, .tags = l->tags,
-                          .errors = errors_kept(l), .place = {.key = Qundef}};
-    mp_loader_open(l, &walk->place, l->d.at);
-    l->tags = NULL;
-    l->record = record;
-    l->field = MP_FIELD_NONE;
-    while (MP_UNLIKELY(l->d.stack.capacity - l->count < record->count)) mp_decoder_grow_stack(&l->d, l->count);
-    values = l->d.stack.values + l->count;
-    for (i = 0; i < record->count; i++) values[i] = Qundef;
-    l->count += record->count;
-}
-
-static void
-record_close(mp_loader *l, const record_walk *walk)
-{
-    mp_loader_close(l, &walk->place);
-    l->record = walk->outer;
-    l->field = walk->outer_field;
-    l->count = walk->first;
-}
-
-MP_INLINE VALUE *
-record_values(const mp_loader *l, const record_walk *walk)
-{
-    return l->d.stack.values + walk->first;
-}
-
-MP_INLINE void
-set_value(mp_loader *l, record_walk *walk, uint32_t field, VALUE value)
-{
-    VALUE *place = &record_values(l, walk)[field];
-
-    if (MP_LIKELY(*place == Qundef)) walk->absent--;
-    *place = value;
-}
-
-/* The key with that text; a bin is the same key as a str if it is ASCII, as it is in a Hash. NULL without one. */
-static const mp_field_key *
-search_text(const mp_field_table *keys, mp_wire_row row, const uint8_t *payload, uint32_t n)
-{
-    uint32_t i;
-
-    for (i = 0; row.kind == MP_BIN && i < n; i++) {
-        if (payload[i] >= 0x80) return NULL;
-    }
-    return mp_field_table_text(keys, payload, n);
-}
-
-/* The key at the next object, which it moves past; NULL if it is none of the Record's. */
-static MP_NOINLINE const mp_field_key *
-search_key(mp_loader *l, const mp_field_table *keys)
-{
-    const uint8_t *at = l->d.at;
-    mp_wire_row row = mp_loader_row(l);
-
-    if (row.kind == MP_STR || row.kind == MP_BIN) {
-        uint32_t n = mp_row_count(at, row);
-
-        return search_text(keys, row, mp_loader_payload(l, row, n), n);
-    }
-    mp_loader_skip(l);
-    if (row.kind == MP_UINT && mp_row_uint(at, row) > INT64_MAX) return NULL;
-    if (row.kind == MP_UINT) return mp_field_table_number(keys, (int64_t)mp_row_uint(at, row));
-    if (row.kind != MP_INT && row.kind != MP_FIXINT) return NULL;
-    return mp_field_table_number(keys, mp_row_sint(at, row));
-}
-
-/* The next key, which it moves past; NULL if no field has it. Most messages have them in the order of the members. */
-MP_INLINE const mp_field_key *
-next_key(mp_loader *l, record_walk *walk)
-{
-    const mp_field_table *keys = &walk->record->keys;
-    const mp_field_key *key = walk->next;
-
-    if (key < keys->keys + keys->count && mp_ahead_p(l->d.at, l->d.end) && mp_field_key_at_p(key, l->d.at, l->d.end)) {
-        l->d.at += key->size;
-    } else {
-        key = search_key(l, keys);
-        if (!key) return NULL;
-    }
-    walk->next = key + 1;
-    return key;
-}
-
-/* A key that is no str or bin, with the limits that unpacking has in keys: Hashes compare them. */
-static VALUE
-load_other_key(mp_loader *l, record_walk *walk)
-{
-    uint32_t limit = l->d.max_depth, in_key = l->depth + MP_KEY_DEPTH_MAX;
-    VALUE key;
-
-    l->d.outer_keys = 1;
-    if (in_key < limit) l->d.max_depth = in_key;
-    key = mp_load_any(l);
-    l->d.outer_keys = 0;
-    l->d.max_depth = limit;
-    if (!RB_INTEGER_TYPE_P(key)) walk->keys_may_collide = true;
-    return key;
-}
-
-/* A key as unpacking makes it. */
-static VALUE
-load_unknown_key(mp_loader *l, record_walk *walk)
-{
-    const uint8_t *at = l->d.at;
-    mp_wire_row row = mp_loader_row(l);
-    VALUE key;
-
-    if (row.kind == MP_BIN) {
-        uint32_t n = mp_row_count(at, row);
-
-        return mp_bin_key_new(&l->d, mp_loader_payload(l, row, n), n);
-    }
-    if (row.kind != MP_STR) return load_other_key(l, walk);
-    key = mp_load_cached(l, row, mp_loader_options(l)->symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING);
-    if (!key) mp_decoder_raise(&l->d, MP_E_UTF8, at);
-    return key;
-}
-
-/* True for a key by which unions chose the Record. */
-static bool
-tag_p(const record_walk *walk, VALUE key)
-{
-    const mp_tag *tag = walk->tags;
-
-    if (tag && RB_SYMBOL_P(key)) key = rb_sym2str(key);
-    while (tag && !rb_eql(tag->key, key)) tag = tag->up;
-    return tag != NULL;
-}
-
-/* A pair whose key at that place no field has. */
-static MP_NOINLINE void
-unknown_pair(mp_loader *l, record_walk *walk, const uint8_t *key_at)
-{
-    const mp_record *record = walk->record;
-    const uint8_t *value_at = l->d.at;
-    VALUE key;
-
-    if (record->unknown == MP_UNKNOWN_SKIP) {
-        mp_loader_skip(l);
-        return;
-    }
-    l->d.at = key_at;
-    key = load_unknown_key(l, walk);
-    walk->place.key = key;
-    if (tag_p(walk, key) || record->unknown == MP_UNKNOWN_RAISE) {
-        if (!tag_p(walk, key)) mp_record_unknown_key(l, key_at);
-        l->d.at = value_at;
-        mp_loader_skip(l);
-        return;
-    }
-    mp_loader_push(l, key);
-    mp_loader_push(l, mp_load_any(l)); /* above the values of the fields, until load_rest */
-}
-
-/* Makes the Hash of the pairs that no field is for. */
-static void
-load_rest(mp_loader *l, record_walk *walk)
-{
-    const mp_record *record = walk->record;
-    size_t first = walk->first + record->count, n = l->count - first;
-    int exceeded = 0;
-    VALUE rest;
-
-    if (record->into == MP_FIELD_NONE || record_values(l, walk)[record->into] != Qundef) return;
-    if (MP_UNLIKELY(walk->keys_may_collide)) exceeded = mp_same_hash_exceeded(n, l->d.stack.values + first);
-    if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
-    rest = mp_hash_new(&l->d, n, l->d.stack.values + first);
-    set_value(l, walk, record->into, rest);
-    l->count = first;
-}
-
-/* Called for a field's second key: its alias, if keys must be unique, because the same key twice does not come here. */
-static MP_NOINLINE void
-check_twice(mp_loader *l, const record_walk *walk)
-{
-    if (mp_loader_options(l)->unique_keys) mp_decoder_raise(&l->d, MP_E_DUPLICATE_KEY, walk->at);
-}
-
 /* Loads the values of a map into the places of their fields. */
 static void
-load_pairs(mp_loader *l, record_walk *walk, uint32_t n)
+load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
 {
     for (; n; n--) {
         const uint8_t *key_at = l->d.at;
-        const mp_field_key *key = next_key(l, walk);
+        const mp_field_key *key = mp_record_next_key(l, walk);
         const mp_field *field;
 
         if (MP_UNLIKELY(!key)) {
-            unknown_pair(l, walk, key_at);
+            mp_record_unknown_pair(l, walk, key_at);
             continue;
         }
-        if (MP_UNLIKELY(record_values(l, walk)[key->field] != Qundef)) check_twice(l, walk);
+        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) mp_record_check_twice(l, walk);
         field = &walk->record->fields[key->field];
         l->field = key->field;
         walk->place.key = field->key;
-        set_value(l, walk, key->field, load_value(l, field->shape));
+        mp_record_set(l, walk, key->field, load_value(l, field->shape));
         l->field = MP_FIELD_NONE;
     }
 }
 
 /* The same for an array: elements that no field is for are newer than this Record. */
 static void
-load_elements(mp_loader *l, record_walk *walk, uint32_t n)
+load_elements(mp_loader *l, mp_record_walk *walk, uint32_t n)
 {
     uint32_t i, count = walk->record->count;
 
@@ -363,32 +156,14 @@ load_elements(mp_loader *l, record_walk *walk, uint32_t n)
             continue;
         }
         l->field = i;
-        set_value(l, walk, i, load_value(l, walk->record->fields[i].shape));
+        mp_record_set(l, walk, i, load_value(l, walk->record->fields[i].shape));
     }
     l->field = MP_FIELD_NONE;
 }
 
-/* Gives fields that did not come their default. A class that makes its own objects knows what to do without them. */
-static void
-fill_missing(mp_loader *l, const record_walk *walk)
-{
-    const mp_record *record = walk->record;
-    VALUE *values = record_values(l, walk);
-    uint32_t i;
-
-    if (MP_LIKELY(!walk->absent)) return;
-    for (i = 0; i < record->count; i++) {
-        if (values[i] != Qundef) continue;
-        values[i] = record->fields[i].missing;
-        if (values[i] != Qundef || record->build == MP_BUILD_NEW || record->build == MP_BUILD_KEYWORDS) continue;
-        mp_record_missing(l, i, walk->at);
-        values[i] = Qnil;
-    }
-}
-
 typedef struct {
     mp_loader *l;
-    const record_walk *walk;
+    const mp_record_walk *walk;
 } instance_call;
 
 static VALUE
@@ -396,7 +171,7 @@ new_instance(VALUE arg)
 {
     const instance_call *call = (const instance_call *)arg;
 
-    return mp_instance_new(call->walk->record, record_values(call->l, call->walk));
+    return mp_instance_new(call->walk->record, mp_record_values(call->l, call->walk));
 }
 
 /* What initialize refuses is not of the Record's type either. */
@@ -410,108 +185,43 @@ refused(VALUE arg, VALUE error)
 }
 
 static VALUE
-make_instance(mp_loader *l, const record_walk *walk)
+make_instance(mp_loader *l, const mp_record_walk *walk)
 {
     const mp_options *options = mp_loader_options(l);
     mp_build build = walk->record->build;
     instance_call call = {l, walk};
 
-    if (MP_UNLIKELY(errors_kept(l) != walk->errors)) return Qnil; /* user code gets no wrong values */
+    if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil; /* user code gets no wrong values */
     if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return mp_seal(options, new_instance((VALUE)&call));
     if (build == MP_BUILD_IVARS) return mp_seal_foreign(options, new_instance((VALUE)&call));
     return mp_seal_foreign(options, rb_rescue2(new_instance, (VALUE)&call, refused, (VALUE)&call, rb_eArgError,
                                                rb_eTypeError, rb_eRangeError, (VALUE)0));
 }
 
-/*
- * The same as load_offsets for pairs that are leaves and come in the order of the members, as long as they do. Returns
- * how many are left. Nothing can raise here, so all that it needs is in registers.
- */
-static uint32_t
-load_offsets_in_order(mp_loader *l, record_walk *walk, uint32_t n)
-{
-    const mp_field_table *keys = &walk->record->keys;
-    const mp_field_key *key = walk->next, *last = keys->keys + keys->count;
-    const uint8_t *at = l->d.at, *start = l->d.start, *end = l->d.end;
-    VALUE *values = record_values(l, walk);
-    uint32_t before = n;
-    uint64_t held;
-
-    for (; n && key < last && values[key->field] == Qundef; n--, key++) {
-        const uint8_t *value = at + key->size, *next = value;
-
-        if (!mp_ahead_p(at, end) || !mp_field_key_at_p(key, at, end)) break;
-        if (!mp_ahead_p(value, end) || mp_step_over(&next, end, &held) != MP_STEP_LEAF) break;
-        values[key->field] = LONG2FIX((long)(value - start));
-        at = next;
-    }
-    l->d.at = at;
-    walk->next = key;
-    walk->absent -= before - n;
-    return n;
-}
-
-/* Loads where the values of a map are, as Fixnums, into the places of their fields. */
-static void
-load_offsets(mp_loader *l, record_walk *walk, uint32_t n)
-{
-    while ((n = load_offsets_in_order(l, walk, n)) > 0) {
-        const uint8_t *key_at = l->d.at;
-        const mp_field_key *key = next_key(l, walk);
-
-        n--;
-        if (MP_UNLIKELY(!key)) {
-            unknown_pair(l, walk, key_at);
-            continue;
-        }
-        if (MP_UNLIKELY(record_values(l, walk)[key->field] != Qundef)) check_twice(l, walk);
-        set_value(l, walk, key->field, LONG2FIX((long)(l->d.at - l->d.start)));
-        mp_loader_skip(l);
-    }
-}
-
-/* A LazyRecord; nil if errors of it were kept. */
-static VALUE
-make_lazy(mp_loader *l, const record_walk *walk)
-{
-    mp_lazy_part part = {.message = l->d.source, .type = l->type, .codec = l->d.codec->object,
-                         .start = (size_t)(walk->at - l->d.start), .end = (size_t)(l->d.at - l->d.start)};
-    uint32_t i;
-
-    for (i = 0; walk->absent && i < walk->record->count; i++) {
-        bool there = record_values(l, walk)[i] != Qundef;
-
-        if (!there && walk->record->fields[i].missing == Qundef) mp_record_missing(l, i, walk->at);
-    }
-    if (MP_UNLIKELY(errors_kept(l) != walk->errors)) return Qnil;
-    /* Message and Type may not be shareable. */
-    return mp_seal_foreign(mp_loader_options(l), mp_lazy_record_new(walk->record, &part, record_values(l, walk)));
-}
-
 static VALUE
 load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
     uint32_t n = mp_row_count(l->d.at, row);
-    record_walk walk;
+    mp_record_walk walk;
     VALUE object;
 
-    record_open(l, &walk, shape->record);
+    mp_record_open(l, &walk, shape->record);
     l->d.at += row.head;
     switch (shape->record->form) {
       case MP_FORM_MAP: load_pairs(l, &walk, n); break;
       case MP_FORM_ARRAY: load_elements(l, &walk, n); break;
-      case MP_FORM_LAZY: load_offsets(l, &walk, n); break;
+      case MP_FORM_LAZY: mp_record_pass_over(l, &walk, n); break;
     }
     l->place = walk.place.up; /* what is wrong from here on is wrong with the Record as a whole */
     if (shape->record->form == MP_FORM_LAZY) {
-        object = make_lazy(l, &walk);
+        object = mp_record_make_lazy(l, &walk);
     } else {
-        load_rest(l, &walk);
-        fill_missing(l, &walk);
+        mp_record_take_rest(l, &walk);
+        if (MP_UNLIKELY(walk.absent)) mp_record_fill_missing(l, &walk);
         object = make_instance(l, &walk);
     }
     l->place = &walk.place;
-    record_close(l, &walk);
+    mp_record_close(l, &walk);
     return object;
 }
 

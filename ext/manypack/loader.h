@@ -40,6 +40,13 @@ mp_loader_options(const mp_loader *l)
     return &l->d.codec->options;
 }
 
+/* How many errors were kept so far. */
+MP_INLINE long
+mp_loader_errors_kept(const mp_loader *l)
+{
+    return l->errors ? RARRAY_LEN(l->errors) : 0;
+}
+
 /* Pushes an object on the value stack. */
 MP_INLINE void
 mp_loader_push(mp_loader *l, VALUE object)

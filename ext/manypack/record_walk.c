@@ -1,0 +1,218 @@
+/* A Record that is being loaded: which field a key is for, and what becomes of keys that no field has. */
+#include "record_walk.h"
+
+#include "error.h"
+#include "key_flood.h"
+#include "lazy_record.h"
+#include "load_scalar.h"
+#include "objects.h"
+#include "record_error.h"
+
+/* --- keys ------------------------------------------------------------------------------------------- */
+
+/* The key with that text; a bin is the same key as a str if it is ASCII, as it is in a Hash. NULL without one. */
+static const mp_field_key *
+search_text(const mp_field_table *keys, mp_wire_row row, const uint8_t *payload, uint32_t n)
+{
+    uint32_t i;
+
+    for (i = 0; row.kind == MP_BIN && i < n; i++) {
+        if (payload[i] >= 0x80) return NULL;
+    }
+    return mp_field_table_text(keys, payload, n);
+}
+
+const mp_field_key *
+mp_record_search_key(mp_loader *l, const mp_field_table *keys)
+{
+    const uint8_t *at = l->d.at;
+    mp_wire_row row = mp_loader_row(l);
+
+    if (row.kind == MP_STR || row.kind == MP_BIN) {
+        uint32_t n = mp_row_count(at, row);
+
+        return search_text(keys, row, mp_loader_payload(l, row, n), n);
+    }
+    mp_loader_skip(l);
+    if (row.kind == MP_UINT && mp_row_uint(at, row) > INT64_MAX) return NULL;
+    if (row.kind == MP_UINT) return mp_field_table_number(keys, (int64_t)mp_row_uint(at, row));
+    if (row.kind != MP_INT && row.kind != MP_FIXINT) return NULL;
+    return mp_field_table_number(keys, mp_row_sint(at, row));
+}
+
+/* --- what no field is for --------------------------------------------------------------------------- */
+
+/* A key that is no str or bin, with the limits that unpacking has in keys: Hashes compare them. */
+static VALUE
+load_other_key(mp_loader *l, mp_record_walk *walk)
+{
+    uint32_t limit = l->d.max_depth, in_key = l->depth + MP_KEY_DEPTH_MAX;
+    VALUE key;
+
+    l->d.outer_keys = 1;
+    if (in_key < limit) l->d.max_depth = in_key;
+    key = mp_load_any(l);
+    l->d.outer_keys = 0;
+    l->d.max_depth = limit;
+    if (!RB_INTEGER_TYPE_P(key)) walk->keys_may_collide = true;
+    return key;
+}
+
+/* A key as unpacking makes it. */
+static VALUE
+load_unknown_key(mp_loader *l, mp_record_walk *walk)
+{
+    const uint8_t *at = l->d.at;
+    mp_wire_row row = mp_loader_row(l);
+    VALUE key;
+
+    if (row.kind == MP_BIN) {
+        uint32_t n = mp_row_count(at, row);
+
+        return mp_bin_key_new(&l->d, mp_loader_payload(l, row, n), n);
+    }
+    if (row.kind != MP_STR) return load_other_key(l, walk);
+    key = mp_load_cached(l, row, mp_loader_options(l)->symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING);
+    if (!key) mp_decoder_raise(&l->d, MP_E_UTF8, at);
+    return key;
+}
+
+/* True for a key by which unions chose the Record. */
+static bool
+tag_p(const mp_record_walk *walk, VALUE key)
+{
+    const mp_tag *tag = walk->tags;
+
+    if (tag && RB_SYMBOL_P(key)) key = rb_sym2str(key);
+    while (tag && !rb_eql(tag->key, key)) tag = tag->up;
+    return tag != NULL;
+}
+
+void
+mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at)
+{
+    const mp_record *record = walk->record;
+    const uint8_t *value_at = l->d.at;
+    VALUE key;
+
+    if (record->unknown == MP_UNKNOWN_SKIP) {
+        mp_loader_skip(l);
+        return;
+    }
+    l->d.at = key_at;
+    key = load_unknown_key(l, walk);
+    walk->place.key = key;
+    if (tag_p(walk, key) || record->unknown == MP_UNKNOWN_RAISE) {
+        if (!tag_p(walk, key)) mp_record_unknown_key(l, key_at);
+        l->d.at = value_at;
+        mp_loader_skip(l);
+        return;
+    }
+    mp_loader_push(l, key);
+    mp_loader_push(l, mp_load_any(l)); /* above the values of the fields, until mp_record_take_rest */
+}
+
+void
+mp_record_take_rest(mp_loader *l, mp_record_walk *walk)
+{
+    const mp_record *record = walk->record;
+    size_t first = walk->first + record->count, n = l->count - first;
+    int exceeded = 0;
+    VALUE rest;
+
+    if (record->into == MP_FIELD_NONE || mp_record_values(l, walk)[record->into] != Qundef) return;
+    if (MP_UNLIKELY(walk->keys_may_collide)) exceeded = mp_same_hash_exceeded(n, l->d.stack.values + first);
+    if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
+    rest = mp_hash_new(&l->d, n, l->d.stack.values + first);
+    mp_record_set(l, walk, record->into, rest);
+    l->count = first;
+}
+
+/* --- fields that come twice, or not at all ---------------------------------------------------------- */
+
+void
+mp_record_check_twice(mp_loader *l, const mp_record_walk *walk)
+{
+    if (mp_loader_options(l)->unique_keys) mp_decoder_raise(&l->d, MP_E_DUPLICATE_KEY, walk->at);
+}
+
+void
+mp_record_fill_missing(mp_loader *l, const mp_record_walk *walk)
+{
+    const mp_record *record = walk->record;
+    VALUE *values = mp_record_values(l, walk);
+    uint32_t i;
+
+    for (i = 0; i < record->count; i++) {
+        if (values[i] != Qundef) continue;
+        values[i] = record->fields[i].missing;
+        if (values[i] != Qundef || record->build == MP_BUILD_NEW || record->build == MP_BUILD_KEYWORDS) continue;
+        mp_record_missing(l, i, walk->at);
+        values[i] = Qnil;
+    }
+}
+
+/* --- lazily ----------------------------------------------------------------------------------------- */
+
+/*
+ * The same as mp_record_pass_over for pairs that are leaves and come in the order of the members, as long as they do.
+ * Returns how many are left. Nothing can raise here, so all that it needs is in registers.
+ */
+static uint32_t
+pass_over_in_order(mp_loader *l, mp_record_walk *walk, uint32_t n)
+{
+    const mp_field_table *keys = &walk->record->keys;
+    const mp_field_key *key = walk->next, *last = keys->keys + keys->count;
+    const uint8_t *at = l->d.at, *start = l->d.start, *end = l->d.end;
+    VALUE *values = mp_record_values(l, walk);
+    uint32_t before = n;
+    uint64_t held;
+
+    for (; n && key < last && values[key->field] == Qundef; n--, key++) {
+        const uint8_t *value = at + key->size, *next = value;
+
+        if (!mp_ahead_p(at, end) || !mp_field_key_at_p(key, at, end)) break;
+        if (!mp_ahead_p(value, end) || mp_step_over(&next, end, &held) != MP_STEP_LEAF) break;
+        values[key->field] = LONG2FIX((long)(value - start));
+        at = next;
+    }
+    l->d.at = at;
+    walk->next = key;
+    walk->absent -= before - n;
+    return n;
+}
+
+void
+mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n)
+{
+    while ((n = pass_over_in_order(l, walk, n)) > 0) {
+        const uint8_t *key_at = l->d.at;
+        const mp_field_key *key = mp_record_next_key(l, walk);
+
+        n--;
+        if (MP_UNLIKELY(!key)) {
+            mp_record_unknown_pair(l, walk, key_at);
+            continue;
+        }
+        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) mp_record_check_twice(l, walk);
+        mp_record_set(l, walk, key->field, LONG2FIX((long)(l->d.at - l->d.start)));
+        mp_loader_skip(l);
+    }
+}
+
+VALUE
+mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
+{
+    mp_lazy_part part = {.message = l->d.source, .type = l->type, .codec = l->d.codec->object,
+                         .start = (size_t)(walk->at - l->d.start), .end = (size_t)(l->d.at - l->d.start)};
+    uint32_t i;
+
+    for (i = 0; walk->absent && i < walk->record->count; i++) {
+        bool there = mp_record_values(l, walk)[i] != Qundef;
+
+        if (!there && walk->record->fields[i].missing == Qundef) mp_record_missing(l, i, walk->at);
+    }
+    if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;
+    /* Message and Type may not be shareable. */
+    return mp_seal_foreign(mp_loader_options(l), mp_lazy_record_new(walk->record, &part, mp_record_values(l, walk)));
+}

@@ -1,0 +1,108 @@
+/* A Record that is being loaded: its keys and its values so far. */
+#ifndef MANYPACK_RECORD_WALK_H
+#define MANYPACK_RECORD_WALK_H
+
+#include "loader.h"
+
+/* Lives on the C stack. */
+typedef struct {
+    const mp_record *record;
+    const mp_record *outer;   /* to go back to */
+    uint32_t outer_field;
+    const mp_field_key *next; /* the key that is expected next, or the end of them */
+    uint32_t absent;          /* fields that have no value yet */
+    size_t first;             /* its values on the value stack: Qundef where there is none yet */
+    const uint8_t *at;        /* its head */
+    const mp_tag *tags;       /* as in mp_loader */
+    bool keys_may_collide;    /* those of the pairs that no field is for */
+    long errors;              /* that were kept before */
+    mp_place place;
+} mp_record_walk;
+
+/* Starts with the Record at the next head, which it does not move past. StackError. */
+MP_INLINE void
+mp_record_open(mp_loader *l, mp_record_walk *walk, const mp_record *record)
+{
+    VALUE *values;
+    uint32_t i;
+
+    *walk = (mp_record_walk){.record = record, .outer = l->record, .outer_field = l->field, .first = l->count,
+                             .next = record->keys.keys, .absent = record->count, .at = l->d.at, .tags = l->tags,
+                             .errors = mp_loader_errors_kept(l), .place = {.key = Qundef}};
+    mp_loader_open(l, &walk->place, l->d.at);
+    l->tags = NULL;
+    l->record = record;
+    l->field = MP_FIELD_NONE;
+    while (MP_UNLIKELY(l->d.stack.capacity - l->count < record->count)) mp_decoder_grow_stack(&l->d, l->count);
+    values = l->d.stack.values + l->count;
+    for (i = 0; i < record->count; i++) values[i] = Qundef;
+    l->count += record->count;
+}
+
+MP_INLINE void
+mp_record_close(mp_loader *l, const mp_record_walk *walk)
+{
+    mp_loader_close(l, &walk->place);
+    l->record = walk->outer;
+    l->field = walk->outer_field;
+    l->count = walk->first;
+}
+
+/* One for each field, until something is pushed on the value stack. */
+MP_INLINE VALUE *
+mp_record_values(const mp_loader *l, const mp_record_walk *walk)
+{
+    return l->d.stack.values + walk->first;
+}
+
+MP_INLINE void
+mp_record_set(mp_loader *l, mp_record_walk *walk, uint32_t field, VALUE value)
+{
+    VALUE *place = &mp_record_values(l, walk)[field];
+
+    if (MP_LIKELY(*place == Qundef)) walk->absent--;
+    *place = value;
+}
+
+/* The cold half of mp_record_next_key: any key, in any place. */
+const mp_field_key *mp_record_search_key(mp_loader *l, const mp_field_table *keys);
+
+/* The next key, which it moves past; NULL if no field has it. Most messages have them in the order of the members. */
+MP_INLINE const mp_field_key *
+mp_record_next_key(mp_loader *l, mp_record_walk *walk)
+{
+    const mp_field_table *keys = &walk->record->keys;
+    const mp_field_key *key = walk->next;
+
+    if (key < keys->keys + keys->count && mp_ahead_p(l->d.at, l->d.end) && mp_field_key_at_p(key, l->d.at, l->d.end)) {
+        l->d.at += key->size;
+    } else {
+        key = mp_record_search_key(l, keys);
+        if (!key) return NULL;
+    }
+    walk->next = key + 1;
+    return key;
+}
+
+/* Takes the value at the next head, whose key at key_at no field has, as the Record wants it. RecordError. */
+void mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at);
+
+/* Called for a field's second key: its alias, if keys must be unique, because the same key twice does not come here. */
+void mp_record_check_twice(mp_loader *l, const mp_record_walk *walk);
+
+/* Makes the Hash of the pairs that no field is for, if a field gets it. */
+void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);
+
+/*
+ * Gives fields that did not come their default. RecordError for one without; not if the class makes its own objects and
+ * knows what to do then.
+ */
+void mp_record_fill_missing(mp_loader *l, const mp_record_walk *walk);
+
+/* Passes over n pairs, and takes as values where the values are, as Fixnums. */
+void mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n);
+
+/* A LazyRecord of a Record that was passed over; nil if errors of it were kept. */
+VALUE mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk);
+
+#endif
