@@ -103,6 +103,20 @@ class TerminalTest < Minitest::Test
     files("\u{feff}id,name\n7,Ada\n", suffix: "csv") { |name| assert_equal packed, shell("manypack pack #{name}") }
   end
 
+  def test_pack_loses_no_cell_of_csv
+    { "id,name\n7,Ada\n8,Grace,x\n" => "stdin:3: 3 cells, and a name for 2",
+      "id,id\n7,8\n" => "stdin:2: two columns are called id",
+      "id,name\n7,\xff\n" => "Invalid byte sequence in UTF-8" }.each do |csv, message|
+      files(csv, suffix: "csv") do |name|
+        out, _, status = shell("manypack pack --from csv < #{name} 2>&1")
+
+        assert_equal 1, status
+        assert_includes out, message
+        assert_includes out, Manypack.pack({ "id" => "7", "name" => "Ada" }) if message.start_with?("stdin:3")
+      end
+    end
+  end
+
   def test_comments_and_directives_are_no_yaml_documents
     assert_equal stream({"a" => 1}, {"b" => 2}), output_of("pack", "--from", "yaml", input: "%YAML 1.1\n# one\n---\na: 1\n--- # two\nb: 2\n")
     assert_equal stream(nil, 1), output_of("pack", "--from", "yaml", input: "---\n\n---\n1\n...\n# end\n")

@@ -143,9 +143,19 @@ module Manypack
       def csv_rows(io)
         io.set_encoding_by_bom || io.set_encoding(Encoding::UTF_8) # spreadsheets write one
         rows = CSV.new(io, headers: true)
-        rows.each { |row| at(rows.lineno) { row.to_h } }
+        rows.each { |row| at(rows.lineno) { hash_of(row) } }
       rescue CSV::MalformedCSVError => e
-        raise Fault.new(rows.lineno, e.message)
+        raise Fault.new(e.line_number, e.message.sub(/ in line \d+\.\z/, ""))
+      end
+
+      # A cell without a column, or one of two columns of the same name, would be lost in a Hash.
+      def hash_of(row)
+        columns = row.headers
+        twice = columns.tally.find { |_, count| count > 1 }&.first
+        raise ArgumentError, "#{columns.size} cells, and a name for #{columns.compact.size}" if columns.include?(nil)
+        raise ArgumentError, "two columns are called #{twice}" if twice
+
+        row.to_h
       end
 
       def load_csv
