@@ -60,7 +60,8 @@ class Report
   GROUPS = {
     "documents" => "Real documents", "classics" => "The data sets of 2012", "messages" => "Messages",
     "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types",
-    "pools" => "As Rails calls it", "streams" => "Streams", "skip" => "Skipping", "looks" => "Looking into a document",
+    "pools" => "As Rails calls it", "streams" => "Streams", "skip" => "Skipping",
+    Workload::LOOKS => "Looking into a document",
     Workload::RECORDS => "Objects of a program's classes", "start" => "Loading",
     Workload::LANGUAGES => "Across languages"
   }.freeze

@@ -84,7 +84,7 @@ class Race
   # Other languages have no such Integers and Floats: the bytes may differ, and what they mean may not.
   def understand(id, checks)
     wrong = checks.reject { |_, check| Languages.same?(id, check, manypack) }
-    raise "#{id}: #{wrong.keys.map(&:label).join(", ")} changed it" if wrong.any?
+    raise "#{id}: a wrong result of #{wrong.keys.map(&:label).join(", ")}" if wrong.any?
   end
 
   # The same format is the same bytes.
@@ -128,13 +128,13 @@ class Race
     # Writes the payload packed, for a process in another language.
     def write(id, path)
       payload = payload(id)
-      File.binwrite(path, @contender.pack(payload.is_a?(Payloads::Typed) ? payload.document : payload))
+      File.binwrite(path, @contender.pack(payload.respond_to?(:document) ? payload.document : payload))
     end
 
-    # @return [Boolean] whether what that process packed is the payload
+    # @return [Boolean] whether what that process packed is the payload, or the answer when the payload is a Look
     def same?(id, path)
       object = @contender.unpack(File.binread(path))
-      payload(id).is_a?(Payloads::Typed) ? payload(id).same?(object) : object == payload(id)
+      payload(id).respond_to?(:same?) ? payload(id).same?(object) : object == payload(id)
     end
 
     private

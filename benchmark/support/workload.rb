@@ -47,6 +47,7 @@ class Workload
   GROWTH = "growth"
   LANGUAGES = "languages"
   RECORDS = "records"
+  LOOKS = "looks"
   SIZES = { "10 B" => 10, "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000, "100 KB" => 100_000, "1 MB" => 1_000_000,
             "10 MB" => 10_000_000, "100 MB" => 100_000_000 }.freeze
 
@@ -119,7 +120,7 @@ class Workload
   end
 
   def look(task, &document)
-    one("looks", task, LOOKING) { Payloads::Look.new(task, document.call) }
+    one(LOOKS, task, LOOKING) { Payloads::Look.new(task, document.call) }
   end
 
   def typed

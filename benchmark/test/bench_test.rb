@@ -8,6 +8,7 @@ require "tempfile"
 require "tmpdir"
 require_relative "../report"
 require_relative "../support/languages"
+require_relative "../support/race"
 
 class BenchTest < Minitest::Test
   BENCH = File.expand_path("../bench.rb", __dir__)
@@ -56,13 +57,29 @@ class BenchTest < Minitest::Test
   end
 
   # The real documents are not always there; what looks do with them is tried on the least that has it.
+  SMALLEST = { "canada" => { "features" => [{ "geometry" => { "coordinates" => [[[1.5, 2.5]]] } }] },
+               "citm_catalog" => { "performances" => [{ "prices" => [{ "amount" => 1 }, { "amount" => 2 }] }] } }.freeze
+
   def test_every_task_is_answered_by_views_as_by_objects
     Contenders::WithManypack.load
-    documents = { "canada" => { "features" => [{ "geometry" => { "coordinates" => [[[1.5, 2.5]]] } }] },
-                  "citm_catalog" => { "performances" => [{ "prices" => [{ "amount" => 1 }, { "amount" => 2 }] }] } }
-    looks = documents.map { |name, document| Payloads::Look.new(Payloads::Look::OF_REAL.fetch(name).first, document) }
+    looks = SMALLEST.map { |name, document| Payloads::Look.new(Payloads::Look::OF_REAL.fetch(name).first, document) }
     looks += Payloads::Look::OF_TWITTER.keys.map { |task| Payloads::Look.new(task, Payloads.twitter) }
     looks.each { |look| assert Look.new.check(Contenders::WithManypack, look), look.task }
+  end
+
+  # Other languages are not always there either; a file stands for what one of them packed.
+  def test_what_another_language_finds_is_compared_with_the_answer
+    require "manypack"
+    work = Race::Work.new(Contenders::WithManypack, workload: { data: nil, stream: 1_000, largest: 1_000 })
+    look = Payloads::Look.new("three scalars", Payloads.twitter)
+    Tempfile.create("packed") do |file|
+      work.write("looks/three scalars", file.path)
+      assert_equal look.document, Manypack.unpack(File.binread(file.path))
+      { look.answer => true, look.answer.reverse => false, look.document => false }.each do |found, right|
+        File.binwrite(file.path, Manypack.pack(found))
+        assert_equal right, work.same?("looks/three scalars", file.path)
+      end
+    end
   end
 
   def test_each_way_of_parallel_is_measured_beside_the_ceiling_and_the_costs_of_a_run

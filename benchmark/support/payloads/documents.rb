@@ -183,6 +183,10 @@ module Payloads
     def answer
       self.class::TASKS.fetch(task).call(document)
     end
+
+    # @param found [Object] by a contender
+    # @return [Boolean] whether that is the answer
+    def same?(found) = found == answer
   end
 
   # Of a page of tweets.
