@@ -119,7 +119,7 @@ class Bench
 
   # Those of other languages that take part in one of the groups.
   def languages(groups)
-    return [] unless Languages.available? && groups.intersect?([Workload::LANGUAGES, Workload::RECORDS])
+    return [] unless Languages.available? && groups.intersect?(Languages::GROUPS.values.flatten)
 
     used, unused = Languages.processes.partition { |one| groups.intersect?(Languages.groups(one)) }
     unused.each(&:stop)

@@ -18,9 +18,10 @@ class Languages
     "msgpackr (Node)" => %w[node --expose-gc child.js msgpackr]
   }.freeze
 
-  # Those that read into objects of classes too, and the groups of cases that the others take part in.
-  TYPED = ["msgspec (Python)"].freeze
-  GROUPS = [Workload::LANGUAGES].freeze
+  # The groups of cases that each takes part in. Only msgspec reads into objects of classes, or only what is wanted.
+  GROUPS = CONTENDERS.transform_values { [Workload::LANGUAGES] }.merge(
+    "msgspec (Python)" => [Workload::LANGUAGES, Workload::RECORDS, Workload::LOOKS]
+  ).freeze
 
   # Folder of the programs, outside of their root.
   HOME = File.join(ROOT, "root/manypack")
@@ -42,7 +43,7 @@ class Languages
   # @param process [ContenderProcess]
   # @return [Array<String>] the groups of cases that it takes part in
   def self.groups(process)
-    TYPED.include?(process.label) ? [*GROUPS, Workload::RECORDS] : GROUPS
+    GROUPS.fetch(process.label)
   end
 
   # Gives the documents to the programs.
@@ -52,13 +53,13 @@ class Languages
   def self.hand_out(cases, manypack)
     return unless available?
 
-    cases.select { |one| [*GROUPS, Workload::RECORDS].include?(one.group) }.each do |one|
+    cases.select { |one| GROUPS.values.flatten.include?(one.group) }.each do |one|
       manypack.ask("write", one.id, File.join(HOME, "documents", "#{one.name}.msgpack"))
     end
   end
 
   # @param check [Hash] a child's answer
-  # @return [Boolean] whether what it packed is the document
+  # @return [Boolean] whether what it packed is the document, or the right answer to a look into it
   def self.same?(id, check, manypack)
     manypack.ask("same?", id, File.join(HOME, check.fetch(:file)))
   end

@@ -82,6 +82,20 @@ class BenchTest < Minitest::Test
     end
   end
 
+  def test_other_languages_answer_every_task
+    skip "there are no other languages: rake bench:languages installs them" unless Languages.available?
+    Dir.mktmpdir do |folder|
+      SMALLEST.each { |name, document| File.write(File.join(folder, "#{name}.json"), JSON.generate(document)) }
+      results = File.join(folder, "results")
+      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--data", folder, "--only", "^looks/",
+                                       "--contenders", "floor", "--rounds", "1", "--output", results)
+      assert_predicate status, :success?, output
+      asked = Payloads::Look::TASKS.keys.product(["msgspec (Python)"])
+      found = Results.read(results)
+      assert_empty(asked.reject { |task, label| found.ratio("looks", "look", task, label) })
+    end
+  end
+
   def test_each_way_of_parallel_is_measured_beside_the_ceiling_and_the_costs_of_a_run
     output, status = Open3.capture2e(RbConfig.ruby, "-Ilib", PARALLEL, "--megabytes", "1", "--rounds", "1",
                                      "--workers", "2", "--only", "result|start")
