@@ -18,9 +18,11 @@ class Languages
     "msgpackr (Node)" => %w[node --expose-gc child.js msgpackr]
   }.freeze
 
-  # The groups of cases that each takes part in. Only msgspec reads into objects of classes, or only what is wanted.
+  # The groups of cases that each takes part in. Of these libraries only msgspec reads into objects of classes, and one
+  # of each language looks into documents.
   GROUPS = CONTENDERS.transform_values { [Workload::LANGUAGES] }.merge(
-    "msgspec (Python)" => [Workload::LANGUAGES, Workload::RECORDS, Workload::LOOKS]
+    "msgspec (Python)" => [Workload::LANGUAGES, Workload::RECORDS, Workload::LOOKS],
+    "msgpackr (Node)" => [Workload::LANGUAGES, Workload::LOOKS]
   ).freeze
 
   # Folder of the programs, outside of their root.

@@ -90,7 +90,7 @@ class BenchTest < Minitest::Test
       output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--data", folder, "--only", "^looks/",
                                        "--contenders", "floor", "--rounds", "1", "--output", results)
       assert_predicate status, :success?, output
-      asked = Payloads::Look::TASKS.keys.product(["msgspec (Python)"])
+      asked = Payloads::Look::TASKS.keys.product(["msgspec (Python)", "msgpackr (Node)"])
       found = Results.read(results)
       assert_empty(asked.reject { |task, label| found.ratio("looks", "look", task, label) })
     end
