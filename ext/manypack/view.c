@@ -313,6 +313,17 @@ rb_view_s_over(VALUE klass, VALUE bytes, VALUE codec, VALUE checked)
     return message_view_new(bytes, codec, RTEST(checked));
 }
 
+/* call-seq: View.whole(bytes, codec) -> view: of bytes that are one object to their end, which need not be found */
+static VALUE
+rb_view_s_whole(VALUE klass, VALUE bytes, VALUE codec)
+{
+    VALUE self = message_view_new(bytes, codec, false);
+    mp_view *view = view_get(self);
+
+    view->end = (size_t)RSTRING_LEN(view->source);
+    return self;
+}
+
 /* Where a View ends. Without an index this costs a walk over it, once. */
 static size_t
 end_of(VALUE self)
@@ -645,6 +656,7 @@ Init_manypack_view(void)
 
     rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
     rb_define_private_method(rb_singleton_class(cView), "over", rb_view_s_over, 3);
+    rb_define_private_method(rb_singleton_class(cView), "whole", rb_view_s_whole, 2);
     rb_define_method(cView, "[]", rb_view_aref, 1);
     rb_define_method(cView, "dig", rb_view_dig, -1);
     rb_define_method(cView, "key?", rb_view_key_p, 1);

@@ -230,7 +230,7 @@ module Manypack
     def splice(changes)
       splice = Splice.new(self)
       changes.each { |path, value| splice.change(path_of(path), value) }
-      View.__send__(:over, splice.bytes, codec, false)
+      View.__send__(:whole, splice.bytes, codec)
     end
 
     # Returns a View of a copy of its bytes, which no longer keeps the whole message alive.
@@ -240,7 +240,7 @@ module Manypack
     #   user["id"] #=> 1
     def detach
       copy = append_to(String.new(capacity: bytesize), offset, offset + bytesize)
-      View.__send__(:over, copy, codec, false)
+      View.__send__(:whole, copy, codec)
     end
 
     # Writes its bytes to a Packer as they are, and returns the Packer: a View in an object that is packed costs a copy.
