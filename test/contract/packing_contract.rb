@@ -32,6 +32,7 @@ module PackingContract
   end
 
   Opaque = Class.new
+  Later = Class.new(Time)
 
   # Ruby 3.1 may deadlock when it loads an encoding or a converter while there is a second Ractor.
   Encoding.find("UTF-7").inspect
@@ -128,7 +129,9 @@ module PackingContract
   end
 
   def test_a_moment_that_cannot_be_packed_is_told_of_the_timestamp
-    [Time.at(0), Class.new(Time).at(0), Manypack::Timestamp.new(0, 0)].each do |moment|
+    [Time.at(0), Later.at(0), Class.new(Time).at(0), Manypack::Timestamp.new(0, 0)].each do |moment|
+      next unless takes?(moment)
+
       error = assert_raises(NoMethodError) { exercise { pack({ at: moment }) } }
       assert_equal "undefined method 'to_msgpack' for an instance of #{moment.class}, at $.at; " \
                    "pack with timestamp: true, or register Manypack::Timestamp::TYPE", first_line(error)
@@ -209,6 +212,11 @@ module PackingContract
   end
 
   private
+
+  # Whether an object gets as far as the encoder.
+  def takes?(_object)
+    true
+  end
 
   def unpackable(klass, path)
     "undefined method 'to_msgpack' for an instance of #{klass}, at #{path}; register an ext type for it by Factory#register_type"
