@@ -14,6 +14,11 @@ module Hostile
     # What memory may grow by from its most in the first half to its least in the last third, in KB.
     FLAT = 2_048
 
+    # Has glibc return each larger block to the kernel when it is freed. Otherwise it keeps what garbage once took, and a
+    # collector that lets more of it gather looks like a leak: on a branch of Ruby 4.1 the process had 280 MB after
+    # Strings of 20 KB, with 9 MB in use.
+    RETURNING = { "MALLOC_MMAP_THRESHOLD_" => "8192" }.freeze
+
     # By case: what comes first, and what a round does.
     CASES = {
       "packs" => ["", "Manypack.pack(TREE)"],
@@ -69,17 +74,24 @@ module Hostile
     RUBY
 
     CASES.each do |name, (first, round)|
-      define_method("test_memory_stays_flat_over_#{name.tr(" ", "_")}") do
-        assert_flat name, "#{HEAD}\n#{first}\nrounds = #{ROUNDS}\nwork = lambda { |i| #{round} }\n#{LOOP}"
-      end
+      define_method("test_memory_stays_flat_over_#{name.tr(" ", "_")}") { assert_flat name, program(first, round) }
+    end
+
+    def test_what_leaks_is_seen
+      error = assert_raises(Minitest::Assertion) { assert_flat "a leak", program("KEPT = []", "KEPT << 'k' * 1_000") }
+      assert_match(/to be < #{FLAT}/, error.message)
     end
 
     private
 
-    # What leaks does so every time. What malloc keeps of garbage that came in an unlucky order it does not.
+    def program(first, round)
+      "#{HEAD}\n#{first}\nrounds = #{ROUNDS}\nwork = lambda { |i| #{round} }\n#{LOOP}"
+    end
+
+    # What leaks does so every time. What malloc keeps of small garbage that came in an unlucky order it does not.
     def assert_flat(name, program)
       grown = Float::INFINITY
-      3.times { grown = Integer(run_ruby(program)) if grown >= FLAT }
+      3.times { grown = Integer(run_ruby(program, RETURNING)) if grown >= FLAT }
       figure("#{ROUNDS} #{name}, end over start", "KB more", grown)
       assert_operator grown, :<, FLAT
     end
