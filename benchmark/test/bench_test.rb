@@ -14,6 +14,16 @@ class BenchTest < Minitest::Test
   BENCH = File.expand_path("../bench.rb", __dir__)
   PARALLEL = File.expand_path("../parallel.rb", __dir__)
 
+  def test_every_program_requires_what_it_uses
+    programs = Dir[File.expand_path("../*.rb", __dir__)].select { |path| File.read(path).include?("OptionParser") }
+    refute_empty programs
+    programs.each do |program|
+      output, status = Open3.capture2e(RbConfig.ruby, "-W0", program, "--help")
+      assert_predicate status, :success?, output
+      assert_match(/\AUsage: /, output, program)
+    end
+  end
+
   def test_a_case_is_measured_beside_another_and_the_floor
     Tempfile.create("results") do |file|
       output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",

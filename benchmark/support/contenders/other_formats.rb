@@ -3,6 +3,7 @@
 # Libraries of other formats, and the floor, which has no format.
 
 require_relative "../side_extension"
+require_relative "message_pack"
 
 module Contenders
   # The json library that this Ruby, or the bundle, has.
