@@ -265,6 +265,7 @@ class ParallelProcessesTest < Minitest::Test
       assert_raises(Parallel::DeadWorker) { Parallel.map(NUMBERS, processes: 2) { |n| n == 9 ? exit!(3) : n } }
     ensure
       waiting.kill.join
+      (Thread.list - @threads).grep(Process::Waiter).each(&:join) # of detach, above
     end
   end
 
