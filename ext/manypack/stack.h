@@ -5,13 +5,19 @@
 #include "support.h"
 
 /*
+ * Ruby raises only SystemStackError within its own margin of 2048 words. A step down has to be smaller than that: it is
+ * taken when all that is known is that the margin is free.
+ */
+enum { MP_STACK_STEP = 1536 * sizeof(VALUE), MP_STACK_STEPS = 36 * 1024 / MP_STACK_STEP };
+
+/*
  * True if the C stack has less left than it takes to make and raise an exception. ruby_stack_check answers for Ruby's
- * own margin of 16 KB, within which Ruby raises only SystemStackError; asking it from further down widens the margin.
+ * margin; asking it from further down widens the margin.
  */
 static MP_NOINLINE bool
 mp_stack_low_p(int steps)
 {
-    volatile char step[12 * 1024];
+    volatile char step[MP_STACK_STEP];
     bool low;
 
     step[0] = 0; /* keeps the frame, and prevents a tail call */
@@ -23,7 +29,7 @@ mp_stack_low_p(int steps)
 MP_INLINE bool
 mp_stack_used_up_p(void)
 {
-    return ruby_stack_check() || mp_stack_low_p(3);
+    return ruby_stack_check() || mp_stack_low_p(MP_STACK_STEPS);
 }
 
 /* Levels of a recursive walk that take half of what mp_stack_used_up_p keeps free; few documents have as many. */
