@@ -236,7 +236,6 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                     d->tree.base = base;
                     mp_nesting_check_depth(d, p);
                 }
-                if (sizeof(VALUE) < 8 && left >> 31) goto truncated; /* a 32-bit machine has fewer bytes than that */
                 if (MP_UNLIKELY(count + MP_FRAME_WORDS + limited > capacity)) {
                     mp_decoder_grow_stack(d, count);
                     values = d->stack.values;

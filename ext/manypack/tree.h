@@ -59,22 +59,27 @@ typedef struct {
 } mp_tree;
 
 /*
- * A suspended container's frame: two words on the value stack, directly below the base of the container inside it.
- * They are tagged as Fixnums, because the collector scans every word of the stack.
+ * A suspended container's frame: words on the value stack, directly below the base of the container inside it. They are
+ * tagged as Fixnums, because the collector scans every word of the stack. What is left of a map of 32 bits takes 34:
+ * where a word has 32, a third one holds its upper part.
  */
-enum { MP_FRAME_WORDS = 2 };
+enum { MP_FRAME_WORDS = sizeof(VALUE) < 8 ? 3 : 2 };
 
 MP_INLINE void
 mp_frame_put(VALUE *words, uint64_t left, size_t base)
 {
     words[0] = (VALUE)(left << 1 | 1);
     words[1] = (VALUE)((uint64_t)base << 1 | 1);
+    if (MP_FRAME_WORDS == 3) words[2] = (VALUE)(left >> 31 << 1 | 1);
 }
 
 MP_INLINE uint64_t
 mp_frame_left(const VALUE *words)
 {
-    return (uint64_t)words[0] >> 1;
+    uint64_t left = (uint64_t)words[0] >> 1;
+
+    if (MP_FRAME_WORDS == 3) left |= (uint64_t)words[2] >> 1 << 31;
+    return left;
 }
 
 MP_INLINE size_t

@@ -111,7 +111,8 @@ module Hostile
 
     # A count times two, or a length and one for the type, that wraps at 32 bits would be complete here.
     WRAPPING = ["\xDF\x80\0\0\0", "\xDF\x80\0\0\1\1\2", "\xDF\xFF\xFF\xFF\xFF\1", "\xC9\xFF\xFF\xFF\xFF\5", "\xC9\xFF\xFF\xFF\xFE\5ab",
-                "\xDB\xFF\xFF\xFF\xFF", "\xC6\xFF\xFF\xFF\xFFabcd", "\xDD\xFF\xFF\xFF\xFF\1\2\3", "\x91\xDF\x80\0\0\0", "\x92\xDB\xFF\xFF\xFF\xFF\1"].map(&:b).freeze
+                "\xDB\xFF\xFF\xFF\xFF", "\xC6\xFF\xFF\xFF\xFFabcd", "\xDD\xFF\xFF\xFF\xFF\1\2\3", "\x91\xDF\x80\0\0\0", "\x92\xDB\xFF\xFF\xFF\xFF\1",
+                "\xDD\x80\0\0\0\x91\1", "\xDD\x40\0\0\0\x81\1\2\x91", "\xDF\xFF\xFF\xFF\xFF\1\x92\1\2\2", "\x91\xDF\x40\0\0\0\x91\1\2"].map(&:b).freeze
 
     # As strict as it gets, but for the sizes.
     HUGE_LIMITS = { untrusted: true, max_map_size: 2**32, max_array_size: 2**32, max_string_bytes: 2**32, max_ext_bytes: 2**32, max_objects: 2**62,
