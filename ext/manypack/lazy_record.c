@@ -88,7 +88,8 @@ mp_lazy_record_new(const mp_record *record, const mp_lazy_part *part, const VALU
     lazy->end = (uint32_t)part->end;
     lazy->count = record->count;
     for (i = 0; i < record->count; i++) {
-        lazy->offsets[i] = offsets[i] == Qundef ? MP_LAZY_NOT_THERE : (uint32_t)FIX2LONG(offsets[i]);
+        /* Not FIX2LONG: where a Fixnum has 31 bits, it takes the uppermost one for a sign. */
+        lazy->offsets[i] = offsets[i] == Qundef ? MP_LAZY_NOT_THERE : (uint32_t)(offsets[i] >> 1);
     }
     RB_OBJ_FREEZE(self);
     return self;
