@@ -6,7 +6,8 @@
 #   rootfs.sh install_packages ROOT RELEASE PACKAGE...   installs packages of that release
 #   rootfs.sh install_ruby ROOT VERSION RELEASE   installs that Ruby from that release and makes it the first in PATH
 #   rootfs.sh online ROOT                         tells whether packages and gems can be had
-# Mounts live in a mount namespace that ends with the command, so that none can be left behind.
+# Mounts live in a mount namespace that ends with the command, so that none can be left behind but the kernel's list of
+# emulators.
 set -euo pipefail
 
 release=trixie
@@ -15,6 +16,7 @@ create() {
   local root="$1" tries="$2" arch="${3:-$(dpkg --print-architecture)}" try
   command -v debootstrap >/dev/null || install_here debootstrap
   runs "$arch" || install_here qemu-user-static binfmt-support
+  runs "$arch" || enable_emulator "$arch"
   for ((try = 1; try <= tries; try++)); do
     rm -rf --one-file-system "$root"
     if isolated debootstrap --arch="$arch" --variant=minbase "$release" "$root" "$(mirror)" >"$root.log" 2>&1; then
@@ -39,6 +41,12 @@ runs() {
     "$1 $1" | "amd64 i386") ;;
     *) grep -qs enabled "/proc/sys/fs/binfmt_misc/qemu-$(emulated "$1")" ;;
   esac
+}
+
+# Where packages may not start services, as in many containers, installing them does not tell the kernel.
+enable_emulator() {
+  mountpoint -q /proc/sys/fs/binfmt_misc || mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
+  update-binfmts --enable "qemu-$(emulated "$1")"
 }
 
 # What qemu calls a CPU of Debian.
