@@ -201,8 +201,8 @@ value_of(VALUE value, size_t row)
     switch (rows[row].kind) {
       case DEPTH: return depth_of(value, rows[row].name);
       case COUNT: return count_of(value, rows[row].name);
-      case SIZE:
-      case LARGE: return mp_size(value, rows[row].name);
+      case SIZE: return mp_size(value, rows[row].name);
+      case LARGE: return mp_large(value, rows[row].name);
       case STRICTNESS: return strict_of(value, row);
       default: return RTEST(value);
     }

@@ -37,18 +37,23 @@ mp_kind_name(mp_kind kind)
     }
 }
 
-size_t
-mp_size(VALUE integer, const char *what)
+uint64_t
+mp_large(VALUE integer, const char *what)
 {
-    unsigned LONG_LONG n;
-
     if (!RB_INTEGER_TYPE_P(integer)) {
         rb_raise(rb_eTypeError, "%s must be an Integer, got %" PRIsVALUE, what, rb_obj_class(integer));
     }
     if (RB_FIXNUM_P(integer) ? FIX2LONG(integer) < 0 : RBIGNUM_NEGATIVE_P(integer)) {
         rb_raise(rb_eRangeError, "%s must be 0 or more, got %" PRIsVALUE, what, integer);
     }
-    n = NUM2ULL(integer);
+    return NUM2ULL(integer);
+}
+
+size_t
+mp_size(VALUE integer, const char *what)
+{
+    uint64_t n = mp_large(integer, what);
+
     return n < SIZE_MAX ? (size_t)n : SIZE_MAX; /* where a size_t has 32 bits no more can be there */
 }
 

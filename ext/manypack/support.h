@@ -19,7 +19,10 @@ mp_utf8_index_p(int index)
     return index == mp_utf8_index || index == mp_usascii_index;
 }
 
-/* A size from a user. RangeError below 0 or above SIZE_MAX, TypeError unless it is an Integer. */
+/* A number of up to 64 bits from a user. RangeError below 0 or above UINT64_MAX, TypeError unless it is an Integer. */
+uint64_t mp_large(VALUE integer, const char *what);
+
+/* The same for a size; SIZE_MAX for all above it. */
 size_t mp_size(VALUE integer, const char *what);
 
 /* True for an Integer from -2^63 to 2^63 - 1. */
