@@ -92,9 +92,12 @@ class InputChangeTest < Minitest::Test
   # Ruby calls eql? where a few bits of two keys' hashes are the same: which keys these are changes from run to run.
   MIXED = { "Integer" => "->(i) { i + 1_000 }", "Float" => "->(i) { i + 1.25 }" }.freeze
 
+  # Before unpack makes a key that is an object, as Floats are where a VALUE has 32 bits, it copies what it still has to read.
+  COPIED = 1.25.equal?(1.0 + 0.25) ? [].freeze : ["Float"].freeze
+
   MIXED.each do |name, other|
     define_method("test_unpack_notices_that_the_eql_of_#{name}_changed_the_input") do
-      assert_program <<~RUBY, '[RuntimeError, "the String was modified during unpacking"]'
+      assert_program <<~RUBY, COPIED.include?(name) ? "intact" : '[RuntimeError, "the String was modified during unpacking"]'
         $VERBOSE = nil
         original = #{name}.instance_method(:eql?)
         input = called = nil
@@ -113,9 +116,12 @@ class InputChangeTest < Minitest::Test
           input = bytes
           answer = (Manypack.unpack(bytes) rescue [$!.class, $!.message])
           input = nil
-          break if called
+          next unless called
+
+          answer = :intact if answer == [{ "key \#{i}" => 1, other.call(i) => 2 }, #{TAIL.inspect}]
+          break
         end
-        p answer
+        puts called ? answer.inspect.delete_prefix(":") : "eql? was not called"
       RUBY
     end
   end

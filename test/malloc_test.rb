@@ -151,6 +151,8 @@ if MallocCounter.possible?
       RUBY
     end
 
+    WORD = [0].pack("J").bytesize
+
     # What ObjectSpace.memsize_of has to see: how each is made, and how much it holds at least.
     SIZES = {
       "the caches of a Ractor" => ['eval("[#{Array.new(2_000) { |i| ":s#{i}" }.join(",")}]").then { |all| [all, all.map(&:to_s), { shareable: true }] }.then { |all, keys, options| ' \
@@ -158,19 +160,19 @@ if MallocCounter.possible?
                                    'Manypack.unpack(Manypack.pack([all, keys * 2, rows, rows, keys.to_h { |key| [key, 1] }]), **options) && nil }', 70_000],
       "an empty Buffer" => ["Manypack::Buffer.new", 0],
       "a Buffer of short pieces" => ['Manypack::Buffer.new.tap { |buffer| 5_000.times { buffer << "x" * 100 } }', 500_000],
-      "a Buffer of long Strings" => ['Manypack::Buffer.new(write_reference_threshold: 256).tap { |b| 50.times { b << "x" * 1_000 } }', 50 * 32],
+      "a Buffer of long Strings" => ['Manypack::Buffer.new(write_reference_threshold: 256).tap { |b| 50.times { b << "x" * 1_000 } }', 50 * 4 * WORD],
       "a Buffer of both, read in part" => ['Manypack::Buffer.new.tap { |b| 9.times { b << "x" * 90_000 << "y" * 600_000 } }.tap { |b| b.read(750_000) }', 500_000],
       "a Packer" => ["Manypack::Packer.new.write([1] * 10_000)", 10_000],
       "a Packer that was emptied" => ["Manypack::Packer.new.write([1] * 10_000).tap(&:reset).write(1)", 1],
-      "an Unpacker in the middle of an Array" => ['Manypack::Unpacker.new.feed("\\xDD\\0\\0\\x80\\0".b + "\\x01".b * 9_000).tap { |u| u.read rescue nil }', 72_000],
+      "an Unpacker in the middle of an Array" => ['Manypack::Unpacker.new.feed("\\xDD\\0\\0\\x80\\0".b + "\\x01".b * 9_000).tap { |u| u.read rescue nil }', 9_000 * WORD],
       "an Unpacker that skips" => ['Manypack::Unpacker.new(max_depth: 9_000).feed("\\x91".b * 5_000).tap { |u| u.skip rescue nil }', 40_000],
       "an Unpacker after an error" => ['Manypack::Unpacker.new.feed("\\x92".b * 50 + "\\xC1".b).tap { |u| u.read rescue nil }', 0],
       "a Splitter" => ["Manypack::Parallel.const_get(:Splitter).new(Manypack::Codec.new(max_depth: 1_000)).feed('x' * 5_000)", 8_000],
       "a StreamCheck" => ["Manypack.const_get(:StreamCheck).new(Manypack::Codec.new(max_depth: 1_000))", 8_000],
-      "a Codec" => ["Manypack::Codec.new(freeze: true)", 80],
-      "a Factory of many types" => ["Manypack::Factory.new.tap { |f| 250.times { |i| f.register_type(i - 128, Class.new, packer: :to_s, unpacker: :p) } }", 500 * 40],
-      "what shares the types of a Factory" => ["[Manypack::Factory.new.tap { |f| f.register_type(1, Class.new, packer: :to_s, unpacker: :p) }].then { |f,| [f, f.dup, f.codec(freeze: true)] }", 2 * 40],
-      "types of DefaultFactory" => ["Manypack::DefaultFactory.register_type(1, Class.new, packer: :to_s, unpacker: :p)", 2 * 40]
+      "a Codec" => ["Manypack::Codec.new(freeze: true)", 10 * WORD],
+      "a Factory of many types" => ["Manypack::Factory.new.tap { |f| 250.times { |i| f.register_type(i - 128, Class.new, packer: :to_s, unpacker: :p) } }", 500 * 5 * WORD],
+      "what shares the types of a Factory" => ["[Manypack::Factory.new.tap { |f| f.register_type(1, Class.new, packer: :to_s, unpacker: :p) }].then { |f,| [f, f.dup, f.codec(freeze: true)] }", 2 * 5 * WORD],
+      "types of DefaultFactory" => ["Manypack::DefaultFactory.register_type(1, Class.new, packer: :to_s, unpacker: :p)", 2 * 5 * WORD]
     }.freeze
 
     def test_every_object_tells_what_it_holds

@@ -235,15 +235,18 @@ typedef struct {
     uintptr_t base;
     const ElfW(Sym) *symbols;
     const char *names;
-    const ElfW(Rela) *relocations[2];
+    const char *relocations[2];
     size_t sizes[2];
+    size_t step; /* ElfW(Rela) begins as ElfW(Rel) does; a CPU has one of the two */
     int hooked;
 } library;
 
+enum { SYMBOL_SHIFT = sizeof(void *) == 8 ? 32 : 8 };
+
 static void
-redirect(library *lib, const ElfW(Rela) *relocation)
+redirect(library *lib, const ElfW(Rel) *relocation)
 {
-    const char *name = lib->names + lib->symbols[relocation->r_info >> 32].st_name;
+    const char *name = lib->names + lib->symbols[relocation->r_info >> SYMBOL_SHIFT].st_name;
     void **place = (void **)(lib->base + relocation->r_offset);
     uintptr_t page = (uintptr_t)place & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
     size_t i;
@@ -263,7 +266,7 @@ redirect_all(library *lib)
     size_t i;
 
     for (table = 0; table < 2; table++) {
-        for (i = 0; i < lib->sizes[table] / sizeof(ElfW(Rela)); i++) redirect(lib, &lib->relocations[table][i]);
+        for (i = 0; i < lib->sizes[table]; i += lib->step) redirect(lib, (const void *)(lib->relocations[table] + i));
     }
 }
 
@@ -290,8 +293,12 @@ watch_library(struct dl_phdr_info *info, size_t size, void *arg)
         switch (entry->d_tag) {
           case DT_SYMTAB: lib->symbols = address_of(lib, entry->d_un.d_ptr); break;
           case DT_STRTAB: lib->names = address_of(lib, entry->d_un.d_ptr); break;
-          case DT_RELA: lib->relocations[0] = address_of(lib, entry->d_un.d_ptr); break;
-          case DT_RELASZ: lib->sizes[0] = entry->d_un.d_val; break;
+          case DT_RELA:
+          case DT_REL: lib->relocations[0] = address_of(lib, entry->d_un.d_ptr); break;
+          case DT_RELASZ:
+          case DT_RELSZ: lib->sizes[0] = entry->d_un.d_val; break;
+          case DT_RELAENT:
+          case DT_RELENT: lib->step = entry->d_un.d_val; break;
           case DT_JMPREL: lib->relocations[1] = address_of(lib, entry->d_un.d_ptr); break;
           case DT_PLTRELSZ: lib->sizes[1] = entry->d_un.d_val; break;
         }
