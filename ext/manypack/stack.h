@@ -33,7 +33,7 @@ mp_stack_used_up_p(void)
 }
 
 /* Levels of a recursive walk that take half of what mp_stack_used_up_p keeps free; few documents have as many. */
-enum { MP_STACK_CHECK_LEVELS = 32 };
+enum { MP_STACK_CHECK_LEVELS = 16 };
 
 /* True if a recursive walk must not open a level: the C stack is asked at one level of many. */
 MP_INLINE bool
