@@ -116,6 +116,14 @@ class BenchTest < Minitest::Test
     assert_match(/^a run of 2 processes .*: \d+\.\d ms; memory that only one worker has: \d+\.\d MB/, output)
   end
 
+  def test_who_offers_one_way_offers_the_way_back
+    pairs = [Workload::PLAIN, Workload::TYPED, Workload::POOLED, Workload::REGISTERING]
+    pairs.product(Contenders::BENCH.reject { |one| one.respond_to?(:check) }).each do |pair, contender|
+      offered = pair.map(&:name).select { |name| contender.respond_to?(name) }
+      assert_includes [0, pair.size], offered.size, "#{contender.label} offers #{offered}"
+    end
+  end
+
   def test_every_group_is_in_the_report
     groups = Workload.new(data: nil, stream: 1_000, largest: 1_000).cases.values.map(&:group)
     assert_empty groups.uniq - [*Report::GROUPS.keys, Workload::GROWTH]

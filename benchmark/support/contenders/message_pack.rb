@@ -157,8 +157,13 @@ module Contenders
     def self.label = "Manypack by hand"
     def self.load = require("manypack")
     def self.version = Manypack::VERSION
-    def self.pack(object) = Manypack.pack(object)
     def self.decode(bytes, symbols) = Manypack.unpack(bytes, symbolize_keys: symbols)
+
+    class << self
+      private # for no other group
+
+      def pack(object) = Manypack.pack(object)
+    end
   end
 
   # This gem without objects of a program's classes.
