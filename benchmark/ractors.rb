@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # What it costs to decode trees that every Ractor may have, to hand them over, and how much more two Ractors do than
-# one. Each contender is a process of its own; rounds are interleaved.
+# one, with two processes beside them: what they do not gain either, the machine does not give. Each contender is a
+# process of its own; rounds are interleaved.
 
 require "json"
 require "optparse"
@@ -127,6 +128,7 @@ class RactorsBenchmark
   FROZEN = %w[Shareable Manypack JsonFrozen MsgpackFrozen].freeze
   TOGETHER = %w[Manypack Shareable Json Floor Skip Split Pack PackSymbols].freeze
   HANDED = %w[Shareable Manypack].freeze
+  GAIN = ["one", "all", "times (lowest-highest round)"].freeze
 
   # @param options [Hash]
   def initialize(options)
@@ -185,22 +187,26 @@ class RactorsBenchmark
   def together
     name = document
     counts = [1, @options[:ractors]]
-    samples = rounds(TOGETHER.product(counts)) do |contender, count|
-      ask(contender, "together", name, count, @options[:together])
+    samples = rounds(TOGETHER.product(%w[together apart], counts)) do |contender, way, count|
+      ask(contender, way, name, count, @options[:together])
     end
     rows = TOGETHER.map do |contender|
-      one, many = counts.map { |count| samples[[contender, count]] }
-      ratios = Statistics.spread(many.zip(one).map { |more, less| more / less })
-      [contender, format("%.0f", Statistics.median(one)), format("%.0f", Statistics.median(many)),
-       format("%.2f", ratios.median), format("%.2f-%.2f", ratios.low, ratios.high),
-       { "Skip" => "1.90", "Split" => "1.90", "Manypack" => "1.60" }[contender]]
+      [contender, *%w[together apart].flat_map { |way| gain(*counts.map { |count| samples[[contender, way, count]] }) }]
     end
-    times = samples.to_h do |(contender, count), rates|
-      [["#{count} Ractors", contender], rates.map { |rate| 1e9 / rate }]
+    times = samples.to_h do |(contender, way, count), rates|
+      [["#{count} #{way}", contender], rates.map { |rate| 1e9 / rate }]
     end
     keep("together", name, times)
-    puts Terminal::Table.new(title: "#{name}: documents a second of #{@options[:ractors]} Ractors and of one",
-                             headings: ["", "one", "all", "times", "lowest-highest round", "goal"], rows: rows)
+    puts Terminal::Table.new(title: "#{name}: documents a second of #{@options[:ractors]} at once and of one",
+                             headings: ["", *GAIN.map { |what| "Ractors: #{what}" },
+                                        *GAIN.map { |what| "processes: #{what}" }], rows: rows)
+  end
+
+  # What the columns named in GAIN say, of the rates of one and of many.
+  def gain(one, many)
+    ratios = Statistics.spread(many.zip(one).map { |more, less| more / less })
+    [format("%.0f", Statistics.median(one)), format("%.0f", Statistics.median(many)),
+     format("%.2f (%.2f-%.2f)", ratios.median, ratios.low, ratios.high)]
   end
 
   # Rounds in which everybody has a turn; another one begins each time.
@@ -284,12 +290,18 @@ class RactorsBenchmark
     #
     # @return [Float] documents a second that so many Ractors decode at once
     def together(name, ractors, seconds)
-      bytes = bytes_of(name)
-      @expected[name] ||= alone(name, WARM_UP) / 1e9
-      times = [(seconds / @expected[name]).to_i, 1].max
-      started = Array.new(ractors) { start(bytes, times) }.each { |ractor| ractor.send(nil) }
-      spans = started.map { |ractor| value_of(ractor) }
-      ractors * times / (spans.map(&:last).max - spans.map(&:first).min)
+      rate(name, ractors, seconds) do |bytes, times|
+        started = Array.new(ractors) { start(bytes, times) }.each { |ractor| ractor.send(nil) }
+        started.map { |ractor| value_of(ractor) }
+      end
+    end
+
+    # The same with processes, which share neither locks nor a collector: what this machine lets so many do at once.
+    def apart(name, processes, seconds)
+      rate(name, processes, seconds) do |bytes, times|
+        started = Array.new(processes) { fork(bytes, times) }.each(&:puts)
+        started.map { |process| Marshal.load(process.read).tap { process.close } }
+      end
     end
 
     # The other Ractor looks at what it is given and tells that it has it.
@@ -309,6 +321,15 @@ class RactorsBenchmark
     end
 
     private
+
+    # The block lets so many decode the bytes so many times each, and returns when each of them began and ended.
+    def rate(name, workers, seconds)
+      bytes = bytes_of(name)
+      @expected[name] ||= alone(name, WARM_UP) / 1e9
+      times = [(seconds / @expected[name]).to_i, 1].max
+      spans = yield(bytes, times)
+      workers * times / (spans.map(&:last).max - spans.map(&:first).min)
+    end
 
     def bytes_of(name)
       @current, @bytes = name, Ractor.make_shareable(@decoder.bytes(@cases.fetch(name).payload)) unless @current == name
@@ -334,17 +355,28 @@ class RactorsBenchmark
 
     # Warm when it is told to begin.
     def start(bytes, times)
-      Ractor.new(@decoder, bytes, times) do |decoder, input, count|
-        [count / 10, 1].max.times { decoder.decode(input) }
-        Ractor.receive
-        started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        i = 0
-        while i < count
-          decoder.decode(input)
-          i += 1
-        end
-        [started, Process.clock_gettime(Process::CLOCK_MONOTONIC)]
+      Ractor.new(@decoder, bytes, times) { |decoder, *work| Work.span(decoder, *work) { Ractor.receive } }
+    end
+
+    # The same as a process, which is told by its standard input and answers in its standard output.
+    def fork(bytes, times)
+      IO.popen("-", "r+b") || begin
+        $stdout.write(Marshal.dump(self.class.span(@decoder, bytes, times) { $stdin.gets }))
+        $stdout.flush
+        exit!(0) # what was buffered before the fork is the parent's to write
       end
+    end
+
+    def self.span(decoder, bytes, times)
+      [times / 10, 1].max.times { decoder.decode(bytes) }
+      yield
+      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      i = 0
+      while i < times
+        decoder.decode(bytes)
+        i += 1
+      end
+      [started, Process.clock_gettime(Process::CLOCK_MONOTONIC)]
     end
 
     def value_of(ractor)
