@@ -68,7 +68,7 @@ class Report
 
   OPERATIONS = {
     "restore" => "Factory#load", "dump" => "Factory#dump", "skip" => "Unpacker#skip",
-    "look" => "values of a document of which the rest is not wanted",
+    "look" => "a few values of a document",
     "deserialize" => "pool.unpacker with feed_reference, read, full_unpack",
     "serialize" => "pool.packer with write(128), write, full_pack",
     "start" => "a process that requires the library and ends",
@@ -133,21 +133,23 @@ class Report
   # Manypack's time, then how many times as long the others take.
   def table(group, operation)
     floor, contenders = @results.others(group, operation).partition { |one| one == Results::FLOOR }
-    rows = @results.cases(group, operation).map do |name|
-      own = @results.find(group, operation, name)
-      [name, Markdown.time(own.median), Markdown.megabytes(own), *floor.map { over_floor(group, operation, name) },
+    own = @results.cases(group, operation).to_h { |name| [name, @results.find(group, operation, name)] }
+    speeds = own.transform_values { |measurement| [Markdown.megabytes(measurement)] }
+    speeds.transform_values!(&:clear) if speeds.values.flatten.all?("")
+    rows = own.map do |name, measurement|
+      [name, Markdown.time(measurement.median), *speeds[name], *floor.map { over_floor(group, operation, name) },
        *contenders.map { |contender| Markdown.spread(@results.ratio(group, operation, name, contender)) }]
     end
-    headings = ["", Results::BASE, "MB/s", *floor.map { "/ floor" }, *contenders]
-    Markdown.table(headings, rows + means(group, operation, floor, contenders, rows))
+    headings = ["", Results::BASE, *speeds.values[0].map { "MB/s" }, *floor.map { "/ floor" }, *contenders]
+    rows << means(group, operation, floor, contenders, headings.size) if rows.size > 1
+    Markdown.table(headings, rows)
   end
 
-  def means(group, operation, floor, contenders, rows)
-    return [] if rows.size < 2
-
+  # On the right of the columns that have none.
+  def means(group, operation, floor, contenders, columns)
     cells = floor.map { |name| 1 / @results.mean_ratio(group, operation, name) }
     cells += contenders.map { |contender| @results.mean_ratio(group, operation, contender) }
-    [["geometric mean", "", "", *cells.map { |cell| format("**%.2f**", cell) }]]
+    ["geometric mean", *[""] * (columns - cells.size - 1), *cells.map { |cell| format("**%.2f**", cell) }]
   end
 
   def over_floor(group, operation, name)
@@ -215,28 +217,25 @@ class Report
     texts.join("; ")
   end
 
-  # One number for each contender and direction, over all documents, data sets, messages, sizes and mutations; and the
-  # least of whatever it was measured in.
+  # One number for each contender and direction, over all documents, data sets, messages, sizes and mutations, with the
+  # least of those.
   def summary
-    rows = @results.measurements.map(&:contender).uniq.grep_v(OWN).map do |contender|
-      means = %w[unpack pack].map { |operation| mean(operation, contender) }
-      [contender, *means, told(every_ratio(contender).min_by(&:last))]
+    rows = general_contenders.map do |contender|
+      [contender, *%w[unpack pack].flat_map { |operation| mean_and_least(all_ratios(@results, operation, contender)) }]
     end
-    Markdown.table(["", "unpack", "pack", "least of all"], rows)
+    Markdown.table(["", "unpack", "least", "pack", "least"], rows)
   end
 
-  def mean(operation, contender)
-    ratios = all_ratios(@results, operation, contender).map(&:last)
-    ratios.empty? ? "" : format("**%.2f**", Statistics.geometric_mean(ratios))
+  def mean_and_least(ratios)
+    [format("**%.2f**", Statistics.geometric_mean(ratios.map(&:last))), told(ratios.min_by(&:last))]
   end
 
-  # Where Manypack takes longer than another library in Ruby that writes the same bytes.
+  # Where Manypack takes longer than another library, in whatever was measured.
   def losses
-    slower = @results.measurements.map(&:contender).uniq.grep(/\Amsgpack( pool)?\z/).to_h do |contender|
-      [contender, every_ratio(contender).select { |_, ratio| ratio < 1 }.sort_by(&:last)]
-    end
-    slower.map do |contender, cases|
-      "Slower than #{contender}: #{cases.empty? ? "nowhere" : cases.map { |one| told(one) }.join("; ")}."
+    contenders = @results.measurements.map(&:contender).uniq.grep_v(OWN)
+    slower = contenders.to_h { |one| [one, every_ratio(one).select { |_, ratio| ratio < 1 }.sort_by(&:last)] }
+    slower.reject { |_, cases| cases.empty? }.map do |contender, cases|
+      "- #{contender}: #{cases.map { |one| told(one) }.join("; ")}"
     end
   end
 
@@ -244,7 +243,7 @@ class Report
   def every_ratio(contender)
     measured = @results.measurements.select { |one| one.contender == contender }
     measured.map do |one|
-      where = ["#{one.group}/#{one.name}", title(one.operation)].join(": ")
+      where = "#{one.group}/#{one.name}: #{title(one.operation)}"
       [where, @results.ratio(one.group, one.operation, one.name, contender).median]
     end
   end

@@ -203,7 +203,7 @@ class Look < Operation
     work, source = argument(contender, look)
     found = work.call(source)
     found = contender.unpacked(found) if Payloads::Look::PACKED.include?(look.task)
-    { bytes: contender.source(nil, look.document).bytesize, same: nil } if look.same?(found)
+    { bytes: 0, same: nil } if look.same?(found)
   end
 end
 
