@@ -140,22 +140,34 @@ module Manypack
         csv_rows(io)
       end
 
+      # As bytes: where text is invalid, CSV says a wrong line, and loses the rows before.
       def csv_rows(io)
-        io.set_encoding_by_bom || io.set_encoding(Encoding::UTF_8) # spreadsheets write one
-        rows = CSV.new(io, headers: true)
-        rows.each { |row| at(rows.lineno) { hash_of(row) } }
+        io.set_encoding_by_bom # spreadsheets write one
+        rows = CSV.new(io.set_encoding(Encoding::BINARY), headers: true, return_headers: true)
+        line = 1
+        rows.each do |row|
+          at(line) { hash_of(row) } unless row.header_row?
+          line += rows.line.scan(/\r\n?|\n/).size
+        end
       rescue CSV::MalformedCSVError => e
-        raise Fault.new(e.line_number, e.message.sub(/ in line \d+\.\z/, ""))
+        raise Fault.new(line, e.message.sub(/ in line \d+\.\z/, ""))
       end
 
       # A cell without a column, or one of two columns of the same name, would be lost in a Hash.
       def hash_of(row)
-        columns = row.headers
+        columns = row.headers.map { |name| text(name) }
         twice = columns.tally.find { |_, count| count > 1 }&.first
         raise ArgumentError, "#{columns.size} cells, and a name for #{columns.compact.size}" if columns.include?(nil)
         raise ArgumentError, "two columns are called #{twice}" if twice
 
-        row.to_h
+        columns.zip(row.fields.map { |cell| text(cell) }).to_h
+      end
+
+      def text(bytes)
+        text = bytes&.dup&.force_encoding(Encoding::UTF_8)
+        raise ArgumentError, "invalid byte sequence in UTF-8" unless text.nil? || text.valid_encoding?
+
+        text
       end
 
       def load_csv
