@@ -79,7 +79,8 @@ module Manypack
       #
       #   coder.load(bytes).value #=> "value"
       def load(bytes)
-        expires_at, version, value = members(bytes.start_with?(DEFLATED) ? Zlib.inflate(bytes) : bytes)
+        entry = bytes.start_with?(DEFLATED) ? unpack_deflated(bytes) : @codec.unpack(bytes)
+        expires_at, version, value = members(entry)
         ::ActiveSupport::Cache::Entry.new(value, expires_at: expires_at, version: version)
       rescue DecodeError, Zlib::Error => error
         raise ::ActiveSupport::Cache::DeserializationError, error.message
@@ -87,10 +88,26 @@ module Manypack
 
       private
 
-      def members(packed)
-        members = @codec.unpack(packed)
-        return members if members.is_a?(Array) && members.size == 3 && (members[0].nil? || members[0].is_a?(Float))
+      # Piece by piece, so that limits hold for what comes out, however little went in.
+      def unpack_deflated(bytes)
+        unpacker = @codec.unpacker
+        entries = []
+        inflate = Zlib::Inflate.new
+        inflate.inflate(bytes) do |piece|
+          unpacker.feed_each(piece) { |entry| entries.empty? ? entries << entry : refuse }
+        end
+        inflate.finished? && !unpacker.pending? ? entries.first : refuse
+      ensure
+        inflate&.close
+      end
 
+      def members(entry)
+        return entry if entry.is_a?(Array) && entry.size == 3 && (entry[0].nil? || entry[0].is_a?(Float))
+
+        refuse
+      end
+
+      def refuse
         raise MalformedFormatError, "not an entry that Manypack has written"
       end
     end

@@ -84,6 +84,19 @@ class CacheCoderTest < Minitest::Test
     assert_equal CODER.dump(random), CODER.dump_compressed(random, 1), "what compression makes longer stays as it is"
   end
 
+  def test_little_that_becomes_much_is_not_read_to_its_end
+    coder = Manypack::ActiveSupport::CacheCoder.new(untrusted: true)
+    entry = ActiveSupport::Cache::Entry.new("a" * 50_000_000)
+    [CODER.dump_compressed(entry, 1), Zlib.deflate("\x93\xC0\xC0\xC0" * 10_000_000)].each do |bomb|
+      pieces = 0
+      count = TracePoint.new(:c_call) { |event| pieces += 1 if event.method_id == :feed_each }
+      count.enable { assert_raises(ActiveSupport::Cache::DeserializationError) { coder.load(bomb) } }
+      assert_operator bomb.bytesize, :<, 100_000
+      assert_includes 1..100, pieces
+    end
+    assert_equal 50_000_000, CODER.load(CODER.dump_compressed(entry, 1)).value.size
+  end
+
   def test_what_cannot_be_packed_is_an_error
     caches do |cache|
       [Object.new, Struct.new(:a).new(1), -> {}, { "users" => [Thread.current] }].each do |value|
@@ -98,7 +111,8 @@ class CacheCoderTest < Minitest::Test
   def test_what_others_have_written_is_a_miss
     ours = CODER.dump(ActiveSupport::Cache::Entry.new([1]))
     foreign = [Marshal.dump(ROWS), "", "5", "\x93\x01\x02\x03", "\x92\xC0\xC0", "\xC1", "\x78", "\x78\x9C", ours.chop, "#{ours}\x01",
-               Zlib.deflate("no"), "\x93\xC0\xC0\xC7\x01\x09x", "\x93\xC0\xC0\xC7\x01\x11\x01", "\x93\xC0\xC0\xC7\x02\x0A\x01\x01", "\x93\xC0\xC0\xC7\x01\x08\xC0"]
+               Zlib.deflate("no"), Zlib.deflate(ours * 2), Zlib.deflate("\xC0".b + ours), Zlib.deflate(ours.chop), Zlib.deflate(ours)[0..-2],
+               "\x93\xC0\xC0\xC7\x01\x09x", "\x93\xC0\xC0\xC7\x01\x11\x01", "\x93\xC0\xC0\xC7\x02\x0A\x01\x01", "\x93\xC0\xC0\xC7\x01\x08\xC0"]
     foreign.each { |bytes| assert_raises(ActiveSupport::Cache::DeserializationError, bytes.inspect) { CODER.load(bytes.b) } }
     Dir.mktmpdir do |folder|
       [{}, { serializer: :marshal_7_1 }, { compress_threshold: 1 }].each do |options|
