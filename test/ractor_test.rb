@@ -2,6 +2,7 @@
 
 # Every public method in a Ractor, and configurations that every Ractor may have.
 require "test_helper"
+require "json"
 require "stringio"
 require "support/program"
 
@@ -44,6 +45,8 @@ class RactorTest < Minitest::Test
     "Manypack::View#to_h" => 'VIEW.to_h.keys == ["a"]',
     "Manypack::View#query" => 'VIEW.query("$.a[*]") == [5, 6]',
     "Manypack::View#value" => 'VIEW.value == { "a" => [5, 6] }',
+    "Manypack::View#to_json" => 'VIEW["a"].to_json == "[5,6]"',
+    "Manypack::View#as_json" => "VIEW.respond_to?(:as_json)",
     "Manypack::View#bytes" => 'VIEW["a"].bytes == "\x92\x05\x06".b',
     "Manypack::View#bytesize" => 'VIEW["a"].bytesize == 3',
     "Manypack::View#canonical?" => "VIEW.canonical? == true",
@@ -191,6 +194,8 @@ class RactorTest < Minitest::Test
     "Manypack::RecordError#field" => "RECORD_ERROR.field == :a",
     "Manypack::LazyRecord#[]" => "LAZY[:a] == 5",
     "Manypack::LazyRecord#to_h" => "LAZY.to_h == { a: 5 }",
+    "Manypack::LazyRecord#to_json" => 'LAZY.to_json == "{\"a\":5}"',
+    "Manypack::LazyRecord#as_json" => "LAZY.respond_to?(:as_json)",
     "Manypack::LazyRecord#load" => "LAZY.load.a == 5",
     "Manypack::LazyRecord#==" => "LAZY.then { |lazy| lazy == lazy.record.load(lazy.bytes) }",
     "Manypack::LazyRecord#record" => "LAZY.record.form == :lazy",

@@ -2,6 +2,7 @@
 
 # Records as their users see them: types, defaults, keys, evolution, classes, forms, unions, errors.
 require "test_helper"
+require "json"
 require "stringio"
 require "timeout"
 
@@ -838,6 +839,13 @@ class RecordTest < Minitest::Test
     [POINT, CIRCLE.lazy, POINT.lazy.with(keys: { x: "z" })].each do |other|
       assert_raises(TypeError) { other.dump(POINT.lazy.load(point)) }
     end
+  end
+
+  def test_a_lazy_record_is_json_of_its_fields
+    lazy = Record.new(Struct.new(:id, :to_h), id: Integer, to_h: [String]).lazy
+    objects = Type[[lazy]].load(pack([{ "id" => 1, "to_h" => ["a"] }]))
+
+    assert_equal %([{"id":1,"to_h":["a"]}]), JSON.generate(objects)
   end
 
   def test_members_of_a_lazy_record_may_have_the_names_of_its_methods

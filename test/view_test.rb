@@ -2,6 +2,7 @@
 
 # Manypack::View: what each method promises.
 require "test_helper"
+require "json"
 require "objspace"
 
 class ViewTest < Minitest::Test
@@ -343,6 +344,15 @@ class ViewTest < Minitest::Test
       GC.stat(:total_allocated_objects) - before
     end
     assert_operator made.min, :<, 10
+  end
+
+  def test_views_are_json_wherever_their_values_are
+    document = { "a" => [1, { "b" => nil }], "c" => "é" }
+    root = view(document)
+
+    assert_equal JSON.generate([document, document["a"]]), JSON.generate([root, root["a"]])
+    assert_equal JSON.pretty_generate(document), JSON.pretty_generate(root)
+    assert_raises(Manypack::TruncatedError) { JSON.generate(Manypack::View.new("\x92\x01")) }
   end
 
   def test_a_view_that_is_not_whole_packs_as_nothing

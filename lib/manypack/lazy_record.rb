@@ -74,6 +74,18 @@ module Manypack
       packer
     end
 
+    # What JSON.generate makes of the fields, all of which it decodes.
+    #
+    #   JSON.generate(user) #=> "{\"id\":1,\"name\":\"Ada\"}"
+    def to_json(...)
+      __fields__.to_json(...)
+    end
+
+    # The same for ActiveSupport, such as <code>render json: user</code>.
+    def as_json(...)
+      __fields__.as_json(...)
+    end
+
     # True for one of the same Record with the same bytes, or with equal fields.
     #
     #   user == USER.lazy.load(user.bytes) #=> true

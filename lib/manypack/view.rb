@@ -72,6 +72,18 @@ module Manypack
 
     alias length size
 
+    # What JSON.generate makes of View#value. Raises what that raises.
+    #
+    #   JSON.generate(Manypack::View.new("\x91\x05")) #=> "[5]"
+    def to_json(...)
+      value.to_json(...)
+    end
+
+    # The same for ActiveSupport, such as <code>render json: view</code>.
+    def as_json(...)
+      value.as_json(...)
+    end
+
     # Returns true for a map or an array without elements. Raises what View#size raises.
     #
     #   Manypack::View.new("\x90").empty? #=> true

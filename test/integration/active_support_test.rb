@@ -3,6 +3,7 @@
 # Factory#register_common beside the real ActiveSupport::MessagePack: the same bytes, read by both.
 require "test_helper"
 require "active_support"
+require "active_support/core_ext/object/json"
 require "active_support/core_ext/string/output_safety"
 require "active_support/message_pack"
 require "manypack/active_support"
@@ -70,6 +71,18 @@ class ActiveSupportTest < Minitest::Test
   def test_every_type_of_rails_is_known
     ActiveSupport::MessagePack.warmup
     assert_equal({ 18 => ActiveSupport::SafeBuffer }.merge(theirs_by_type.except(127)), by_type(RAILS_FACTORY))
+  end
+
+  # Enumerable and Object have an as_json of their own, which knows neither keys nor fields.
+  def test_views_and_lazy_records_render_as_json
+    bytes = Manypack.pack({ "id" => 1, "tags" => ["a"] })
+    lazy = Manypack::Record.new(Struct.new(:id, :tags), id: Integer, tags: [String]).lazy.load(bytes)
+
+    [Manypack::View.new(bytes), lazy].each do |one|
+      assert_equal({ "id" => 1, "tags" => ["a"] }, one.as_json)
+      assert_equal({ "tags" => ["a"] }, one.as_json(except: one.is_a?(Manypack::View) ? "id" : :id))
+      assert_equal %({"all":[{"id":1,"tags":["a"]}]}), { all: [one] }.to_json
+    end
   end
 
   private
