@@ -30,10 +30,11 @@ MessagePack.module_eval do
   const_set(:VERSION, "1.8.99")
 end
 
-# The files of the msgpack gem that others require. Entries without a directory match whatever the load path is. Bootsnap
-# goes by those under the load path, as it is spelled there, which __dir__ is not always.
+# The files of the msgpack gem that others require. Entries without a directory match whatever the load path is.
+# Bootsnap goes by those under the load path, as it is spelled there, which __dir__ is not always.
 files = %w[
   msgpack.rb msgpack/bigint.rb msgpack/buffer.rb msgpack/core_ext.rb msgpack/factory.rb msgpack/msgpack.so
   msgpack/packer.rb msgpack/symbol.rb msgpack/time.rb msgpack/timestamp.rb msgpack/unpacker.rb msgpack/version.rb
 ]
-$LOADED_FEATURES.concat((files + files.map { |file| File.join(File.dirname(__FILE__, 2), file) }) - $LOADED_FEATURES)
+files += files.map { |file| File.join(File.dirname(__FILE__, 2), file) }
+$LOADED_FEATURES.concat(files - $LOADED_FEATURES)
