@@ -232,7 +232,7 @@ class TerminalTest < Minitest::Test
       files(whole + rest) do |name|
         %w[validate cat].each do |command|
           out, err, status = manypack(command, name)
-          assert_equal ["manypack: #{name}:#{message}\n", 1], [err, status]
+          assert_equal ["manypack: #{name}:#{message}, in the message at byte #{whole.bytesize}\n", 1], [err, status]
           assert_equal "{\"n\":1}\n[2]\n", out if command == "cat"
         end
       end
@@ -254,7 +254,7 @@ class TerminalTest < Minitest::Test
   def test_offsets_count_from_the_start_of_the_input
     bytes = stream(["x" * 700_000]) * 3
     out, err, status = manypack("validate", input: bytes + "\x93\x01\xc1".b)
-    assert_equal ["", "manypack: stdin:#{bytes.bytesize + 2}: 0xc1 is not a MessagePack head byte, at $[1]\n", 1], [out, err, status]
+    assert_equal ["", "manypack: stdin:#{bytes.bytesize + 2}: 0xc1 is not a MessagePack head byte, at $[1], in the message at byte #{bytes.bytesize}\n", 1], [out, err, status]
   end
 
   def test_untrusted_input_is_checked_for_more
@@ -297,7 +297,7 @@ class TerminalTest < Minitest::Test
     out, err, status = manypack("inspect", input: stream([1, "hello"])[0..-3])
     assert_equal [3, 1], [out.lines.size, status]
     assert_includes out, "str of 5 bytes: \"hel\""
-    assert_equal "manypack: stdin:2: incomplete str: got 3 of 5 bytes, at $[1]\n", err
+    assert_equal "manypack: stdin:2: incomplete str: got 3 of 5 bytes, at $[1], in the message at byte 0\n", err
   end
 
   def test_inspect_finds_what_is_at_an_offset

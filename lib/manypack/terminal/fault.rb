@@ -14,7 +14,8 @@ module Manypack
       # @param bytes [String] the message
       def self.of(error, bytes, origin)
         message = error.message.sub(/, at byte \d+\z/, "")
-        new(origin + error.offset, [message, error.path].compact.join(", at "), bytes, origin)
+        around = ", in the message at byte #{origin}" unless error.offset.zero?
+        new(origin + error.offset, "#{[message, error.path].compact.join(", at ")}#{around}", bytes, origin)
       end
 
       # @param error [StandardError] of the user's code or of what it returned, with the message at that offset
