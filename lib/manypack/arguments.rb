@@ -7,7 +7,7 @@ module Manypack
   # For Manypack's own methods, in Ruby and in the extension. manypack/drop_in sets the constant DROP_IN here; methods
   # that MessagePack has too then accept what the msgpack gem accepts. It is a constant because every Ractor can read
   # one, and it is set only once.
-  module Arguments
+  module Arguments # :nodoc:
     # Raises ArgumentError for options other than the known ones, an Array of Symbols.
     def self.check_options(options, known)
       unknown = options.keys - known

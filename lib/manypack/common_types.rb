@@ -8,7 +8,7 @@ module Manypack
   #
   # Unpackers check what they read: Rational("1e1000000000"), Set.new(1..10**12) and BigDecimal._load("1000000000:1")
   # would all take a body of a few bytes and return after minutes, or never.
-  module CommonTypes
+  module CommonTypes # :nodoc:
     extend self
 
     # The ext type of each name, its class, the library that defines the class, and options of Factory#register_type. 8,

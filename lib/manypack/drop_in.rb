@@ -17,7 +17,7 @@ require "manypack/core_ext"
 # From here on, the methods of classes that both names share accept what the msgpack gem accepts.
 #++
 module Manypack
-  module Arguments
+  module Arguments # :nodoc:
     DROP_IN = true
   end
 end

@@ -76,7 +76,7 @@ module Manypack
     autoload :Compressed, File.join(__dir__, "files/compressed")
 
     # Loads a message as its bytes.
-    module Bytes
+    module Bytes # :nodoc:
       def self.load(bytes) = bytes
     end
 

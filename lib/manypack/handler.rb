@@ -5,7 +5,7 @@
 #++
 module Manypack
   # Packs or unpacks an ext type.
-  module Handler
+  module Handler # :nodoc:
     # Returns a Proc that calls a method of the receiver; it is shareable if the receiver is. Method#to_proc would
     # return a Proc that cannot be shared, and a different one each time.
     #

@@ -5,7 +5,7 @@
 #++
 module Manypack
   # For the files that a program requires if it uses the library as well.
-  module Library
+  module Library # :nodoc:
     # Requires a gem. Raises LoadError with the line for the Gemfile if the gem is not installed or older than that.
     #
     # user:: what needs it, for the message

@@ -5,7 +5,7 @@
 #++
 module Manypack
   # Names MessagePack in HTTP.
-  module MediaType
+  module MediaType # :nodoc:
     # The one that IANA registered, and the two that were in use before.
     ALL = %w[application/vnd.msgpack application/msgpack application/x-msgpack].freeze
     REGISTERED = ALL.first

@@ -148,7 +148,7 @@ module Manypack
     end
 
     # The header Accept: ranges of media types, each with its quality.
-    class Accept
+    class Accept # :nodoc:
       def initialize(header)
         @qualities = header.to_s.b.split(",").to_h do |range|
           [range[/\A[^;]*/].strip.downcase, Float(range[/;\s*q=([01](?:\.\d+)?)/i, 1] || 1)]

@@ -6,7 +6,7 @@
 module Manypack
   module ActiveSupport
     # Handlers are methods of this module, so that they can be called in every Ractor.
-    module Types
+    module Types # :nodoc:
       extend self
 
       # The parts of a Duration in the order in which they are written.

@@ -6,7 +6,7 @@
 module Manypack
   module Files # :nodoc:
     # Which class reads or writes a file, by its name; nil for one that is not compressed.
-    module Compressed
+    module Compressed # :nodoc:
       def self.reader(path)
         case File.extname(path)
         when ".gz" then Gzip.tap { load_library("zlib", "Zlib") }
@@ -29,7 +29,7 @@ module Manypack
     end
 
     # Reads a gzip file, with all its members: whoever appends to one adds a member.
-    class Gzip
+    class Gzip # :nodoc:
       # Bytes that are decompressed at once. They are few because a thousand times as many may come out.
       PIECE = 1 << 10
 
@@ -73,7 +73,7 @@ module Manypack
     end
 
     # Reads a Zstandard file by the gem zstd-ruby. It does not notice where a file was cut.
-    class Zstandard
+    class Zstandard # :nodoc:
       PIECE = 1 << 16
 
       def initialize(file)

@@ -8,7 +8,7 @@ module Manypack
     # What a class gets from Record#attach.
     module Attached # :nodoc:
       # The methods of the class.
-      module Loading
+      module Loading # :nodoc:
         # The Record of the class.
         def record
           self::MANYPACK_RECORD
@@ -21,7 +21,7 @@ module Manypack
       end
 
       # The methods of its objects. A member may be called dump or class, so they do not call those of the object.
-      module Dumping
+      module Dumping # :nodoc:
         # Packs it, as Record#dump does.
         def dump(check: false)
           __manypack_record__.dump(self, check: check)

@@ -18,7 +18,7 @@ module Manypack
 
   class Record
     # One function for each kind of type. Each takes the node of the spec and the Records around it, innermost last.
-    class JsonSchema
+    class JsonSchema # :nodoc:
       DRAFT = "https://json-schema.org/draft/2020-12/schema"
       FIXED = Ractor.make_shareable({
         any: {}, view: {}, nil: { "type" => "null" }, true: { "const" => true }, false: { "const" => false },

@@ -23,7 +23,7 @@ module Manypack
 
   class Record
     # One function for each kind of type. Each takes the node of the spec and the Records around it, innermost last.
-    module Rbs
+    module Rbs # :nodoc:
       NAME = /\A[a-z_]\w*\z/
       CLASS_NAME = /\A[A-Z]\w*(::[A-Z]\w*)*\z/
       ELEMENTS = { ::Array => "Array[untyped]", ::Hash => "Hash[untyped, untyped]" }.freeze
