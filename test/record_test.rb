@@ -697,6 +697,15 @@ class RecordTest < Minitest::Test
     def to_msgpack(*) = raise(NotImplementedError)
   end
 
+  def test_attach_replaces_no_private_method
+    error = assert_raises(ArgumentError) { Record.new(Struct.new(:x) { private def dump = 1 }, x: Integer).attach }
+    assert_match(/ has dump already/, error.message)
+  end
+
+  def test_a_member_that_is_no_instance_variable_is_refused
+    [:a?, :a!, :"a b", :"1a", :""].each { |name| assert_raises(ArgumentError, name.inspect) { Record.ivars(Class.new, name => Integer) } }
+  end
+
   def test_attach_replaces_no_method_wherever_the_class_has_it_from
     parent = Class.new(Struct.new(:x)) { def self.load(*) = raise(NotImplementedError) }
     { dump: Struct.new(:dump), to_msgpack: Class.new(Struct.new(:x)) { include Packs }, load: parent }.each do |name, klass|

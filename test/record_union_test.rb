@@ -123,4 +123,50 @@ class RecordUnionTest < Minitest::Test
       end
     end
   end
+
+  # --- What is dumped ---------------------------------------------------------------------------------------
+
+  Chain = Struct.new(:link)
+
+  def test_what_else_takes_is_dumped_wherever_the_union_is
+    others = { Record.union("kind", "circle" => CIRCLE) => Circle.new(1), CIRCLE => Circle.new(1), Type[CIRCLE, nil] => Circle.new(1),
+               Type[{ String => CIRCLE }] => { "a" => Circle.new(1) } }
+    others.each do |other, object|
+      type = Record.union("type", "square" => SQUARE, else: other)
+      [type, type.or(nil), Record.union("z", "a" => SQUARE, else: type).or(nil)].each do |union|
+        assert_equal type.dump(object), union.dump(object)
+        assert_equal object, union.load(union.dump(object))
+      end
+      assert_equal [object], Type[[type.or(nil)]].load(Type[[type.or(nil)]].dump([object]))
+    end
+  end
+
+  def test_the_tag_replaces_a_member_whatever_key_it_is_read_by
+    klass = Struct.new(:kind, :id)
+    record = Record.new(klass, kind: String, id: Integer).with(keys: { kind: %w[kind type] })
+    { "type" => record, "kind" => record, 1 => Record.new(klass, kind: String, id: Integer).with(keys: { kind: ["k", 1] }) }.each do |tag, part|
+      type = Record.union(tag, "a" => part).with(untrusted: true)
+      assert_equal klass.new("a", 1), type.load(type.dump(klass.new("b", 1)))
+    end
+  end
+
+  def test_a_positional_record_has_no_key_for_the_tag_by_its_name_either
+    union = Record.union("type", "chain" => :Chain, "square" => SQUARE)
+    error = assert_raises(ArgumentError) { Record.new(Chain, link: Type[union, nil]).array }
+    assert_equal "RecordUnionTest::Chain is no map, and has no key for the tag", error.message
+    record = Record.new(Chain, link: Type[union, nil])
+    assert_equal Chain.new(Chain.new(nil)), record.load(record.dump(Chain.new(Chain.new(nil))))
+  end
+
+  def test_a_union_has_one_tag
+    assert_raises(ArgumentError) { Record.union(%w[type kind], "circle" => CIRCLE) }
+  end
+
+  # Each of them takes C stack, and none is a level of depth.
+  def test_many_unions_in_else_are_as_deep_as_the_stack_allows
+    link = (0...40).inject(Type[:Chain, nil]) { |other, i| Record.union("t#{i}", "square" => SQUARE, else: other) }
+    record = Record.new(Chain, link: link).with(max_depth: 100_000)
+    bytes = pack((1..3_000).inject(nil) { |inner, _| { "link" => inner } }, max_depth: 100_000)
+    assert_raises(Manypack::StackError) { Fiber.new { record.load(bytes) }.resume }
+  end
 end

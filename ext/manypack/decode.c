@@ -10,12 +10,13 @@
 
 /*
  * RuntimeError if somebody changed the source: the rest of the bytes is gone. Ruby calls eql?, which a program may have
- * redefined, if two keys of different classes have similar hashes.
+ * redefined, if two keys of different classes have similar hashes. The end may be that of a part of a frozen source.
  */
 MP_INLINE void
 check_source(const mp_decoder *d)
 {
-    if (MP_LIKELY((const uint8_t *)RSTRING_PTR(d->source) == d->start && RSTRING_LEN(d->source) == d->end - d->start)) {
+    if (MP_LIKELY((const uint8_t *)RSTRING_PTR(d->source) == d->start) &&
+        MP_LIKELY(RSTRING_LEN(d->source) == d->end - d->start || RB_OBJ_FROZEN_RAW(d->source))) {
         return;
     }
     rb_raise(rb_eRuntimeError, "the String was modified during unpacking");

@@ -1,4 +1,4 @@
-/* Manypack::LazyRecord: reads a field. */
+/* Manypack::LazyRecord: reads a field, or all of them. */
 #include "lazy_record.h"
 #include "load.h"
 
@@ -13,8 +13,18 @@ rb_lazy_field(VALUE self, VALUE index)
     return mp_load_field(self, &field, i);
 }
 
+/* call-seq: lazy.__load__ -> object: loads the object that it stands for */
+static VALUE
+rb_lazy_load(VALUE self)
+{
+    return mp_load_lazy(self);
+}
+
 void
 Init_manypack_lazy_read(void)
 {
-    rb_define_private_method(mp_const("Manypack::LazyRecord"), "__field__", rb_lazy_field, 1);
+    VALUE cLazyRecord = mp_const("Manypack::LazyRecord");
+
+    rb_define_private_method(cLazyRecord, "__field__", rb_lazy_field, 1);
+    rb_define_private_method(cLazyRecord, "__load__", rb_lazy_load, 0);
 }

@@ -95,6 +95,12 @@ mp_lazy_record_new(const mp_record *record, const mp_lazy_part *part, const VALU
     return self;
 }
 
+const mp_record *
+mp_lazy_record_get(VALUE self)
+{
+    return complete_get(self)->record;
+}
+
 mp_lazy_part
 mp_lazy_record_part(VALUE self)
 {
@@ -117,7 +123,8 @@ bool
 mp_lazy_record_of_p(VALUE object, const mp_record *record)
 {
     if (record->form != MP_FORM_LAZY || !rb_typeddata_is_kind_of(object, &lazy_type)) return false;
-    return RBASIC_CLASS(object) == record->reader || RTEST(rb_equal(record->object, lazy_get(object)->record->object));
+    if (RBASIC_CLASS(object) == record->reader) return true;
+    return RTEST(rb_equal(record->object, mp_lazy_record_get(object)->object));
 }
 
 /*
@@ -130,7 +137,7 @@ mp_lazy_record_of_p(VALUE object, const mp_record *record)
 static VALUE
 rb_lazy_record(VALUE self)
 {
-    return lazy_get(self)->record->object;
+    return mp_lazy_record_get(self)->object;
 }
 
 /*
@@ -148,15 +155,6 @@ mp_lazy_record_bytes(VALUE self)
     return rb_str_subseq(part.message, (long)part.start, (long)(part.end - part.start));
 }
 
-/* call-seq: lazy.__part__ -> [message, start, end] */
-static VALUE
-rb_lazy_part(VALUE self)
-{
-    mp_lazy_part part = mp_lazy_record_part(self);
-
-    return rb_ary_new_from_args(3, part.message, SIZET2NUM(part.start), SIZET2NUM(part.end));
-}
-
 void
 Init_manypack_lazy_record(void)
 {
@@ -171,5 +169,4 @@ Init_manypack_lazy_record(void)
     /* for the class itself: a member may have the other names */
     rb_define_protected_method(cLazyRecord, "__record__", rb_lazy_record, 0);
     rb_define_protected_method(cLazyRecord, "__bytes__", mp_lazy_record_bytes, 0);
-    rb_define_private_method(cLazyRecord, "__part__", rb_lazy_part, 0);
 }

@@ -25,6 +25,9 @@ typedef struct {
     size_t offset;     /* of the value, or MP_LAZY_NOT_THERE */
 } mp_lazy_field;
 
+/* The Record of which it is. Its Type, which the LazyRecord keeps, owns it. */
+const mp_record *mp_lazy_record_get(VALUE lazy);
+
 /* A field and what it takes to load it. IndexError for one that the Record has not got. */
 mp_lazy_field mp_lazy_record_field(VALUE lazy, uint32_t field);
 

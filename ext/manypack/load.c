@@ -198,6 +198,16 @@ make_instance(mp_loader *l, const mp_record_walk *walk)
                                                rb_eTypeError, rb_eRangeError, (VALUE)0));
 }
 
+/* The object of all values that there are, in place of the Record. */
+static VALUE
+finish_record(mp_loader *l, mp_record_walk *walk)
+{
+    l->place = walk->place.up; /* what is wrong from here on is wrong with the Record as a whole */
+    mp_record_take_rest(l, walk);
+    if (MP_UNLIKELY(walk->absent)) mp_record_fill_missing(l, walk);
+    return make_instance(l, walk);
+}
+
 static VALUE
 load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
@@ -212,13 +222,11 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
       case MP_FORM_ARRAY: load_elements(l, &walk, n); break;
       case MP_FORM_LAZY: mp_record_pass_over(l, &walk, n); break;
     }
-    l->place = walk.place.up; /* what is wrong from here on is wrong with the Record as a whole */
     if (shape->record->form == MP_FORM_LAZY) {
+        l->place = walk.place.up;
         object = mp_record_make_lazy(l, &walk);
     } else {
-        mp_record_take_rest(l, &walk);
-        if (MP_UNLIKELY(walk.absent)) mp_record_fill_missing(l, &walk);
-        object = make_instance(l, &walk);
+        object = finish_record(l, &walk);
     }
     l->place = &walk.place;
     mp_record_close(l, &walk);
@@ -291,6 +299,8 @@ load_tagged(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     mp_tag tag = {.up = l->tags, .key = shape->tag};
     VALUE object;
 
+    /* Unions in the else of unions take C stack without a level of depth. */
+    if (mp_stack_used_up_p()) mp_decoder_raise(&l->d, MP_E_DEPTH, at);
     if (found) value_at = l->d.at;
     part = tagged_part(shape, found ? mp_load_any(l) : Qundef);
     l->d.at = at;
@@ -382,6 +392,37 @@ load_field_at_once(const mp_lazy_field *field, const mp_shape *shape)
     n = mp_row_count(p, row);
     if (!mp_payload_present_p(p + row.head, n, end)) return Qundef;
     return rb_enc_str_new((const char *)p + row.head, n, mp_utf8);
+}
+
+VALUE
+mp_load_lazy(VALUE lazy)
+{
+    const mp_record *record = mp_lazy_record_get(lazy);
+    mp_lazy_part part = mp_lazy_record_part(lazy);
+    mp_value_words words;
+    mp_record_walk walk;
+    mp_loader l;
+    VALUE object;
+    uint32_t i;
+
+    mp_loader_init(&l, &words, part.message, part.start, part.type, part.codec);
+    mp_record_open(&l, &walk, record);
+    for (i = 0; i < record->count; i++) {
+        size_t offset = mp_lazy_record_field(lazy, i).offset;
+
+        if (offset == MP_LAZY_NOT_THERE) continue;
+        l.d.at = l.d.start + offset;
+        l.field = i;
+        walk.place.key = record->fields[i].key;
+        mp_record_set(&l, &walk, i, load_value(&l, record->fields[i].shape));
+        l.field = MP_FIELD_NONE;
+    }
+    object = finish_record(&l, &walk);
+    l.place = &walk.place;
+    mp_record_close(&l, &walk);
+    mp_loader_end(&l);
+    RB_GC_GUARD(lazy);
+    return object;
 }
 
 VALUE

@@ -17,6 +17,12 @@ typedef struct {
  */
 VALUE mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE codec, bool collect);
 
+/*
+ * Loads the object that a LazyRecord stands for, as the Type that made it would have. No key is looked at again: those
+ * that it does not know were taken or refused when they were passed over.
+ */
+VALUE mp_load_lazy(VALUE lazy);
+
 /* Loads the value of a field of a LazyRecord. */
 VALUE mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number);
 

@@ -348,6 +348,20 @@ set_any_of(mp_shape *shape)
     }
 }
 
+/* ArgumentError if a type that a tag chooses has no key for it, as a positional Record that is meant by its name. */
+static void
+check_tagged(const mp_shape *shape)
+{
+    uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
+
+    for (i = 0; i < tags; i++) {
+        const mp_shape *part = shape->parts[i];
+
+        if (part->accepts & mp_kind_bit(MP_MAP) || part->kind == MP_SHAPE_UNNAMED) continue;
+        rb_raise(rb_eArgError, "%" PRIsVALUE " is no map, and has no key for the tag", part->words);
+    }
+}
+
 bool
 mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end)
 {
@@ -379,6 +393,9 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
     }
     for (i = 0; i < n; i++) {
         if (shapes->shapes[i].kind == MP_SHAPE_ANY_OF) set_any_of(&shapes->shapes[i]);
+    }
+    for (i = 0; i < n; i++) {
+        if (shapes->shapes[i].kind == MP_SHAPE_TAGGED) check_tagged(&shapes->shapes[i]);
     }
     each_reference(shapes, written, owner); /* now at the latest: until here the nodes keep all of them alive */
     RB_GC_GUARD(nodes);

@@ -168,16 +168,16 @@ rest_of(const mp_record *record, VALUE object)
     return RB_TYPE_P(rest, T_HASH) ? rest : Qnil;
 }
 
-/* The field that has the tag of a union as its key; MP_FIELD_NONE without one. */
+/* The field that has the tag of a union as a key; MP_FIELD_NONE without one. */
 static uint32_t
 field_of_tag(const mp_record *record, VALUE tag)
 {
-    uint32_t i;
+    const mp_field_key *key;
 
-    for (i = 0; i < record->count && tag != Qundef; i++) {
-        if (i != record->into && rb_eql(record->fields[i].key, tag)) return i;
-    }
-    return MP_FIELD_NONE;
+    if (tag == Qundef) return MP_FIELD_NONE;
+    if (RB_INTEGER_TYPE_P(tag)) key = mp_field_table_number(&record->keys, NUM2LL(tag));
+    else key = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(tag), (size_t)RSTRING_LEN(tag));
+    return key ? key->field : MP_FIELD_NONE;
 }
 
 /* The fields by position. */
@@ -371,24 +371,39 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
     }
 }
 
+/* True for an object that is not dumped as mp_encode packs it. */
+static bool
+dumps_p(const mp_shape *shape, VALUE object)
+{
+    uint32_t i;
+
+    switch (shape->kind) {
+      case MP_SHAPE_RECORD: return of_record_p(shape->record, object);
+      case MP_SHAPE_LIST: return RB_TYPE_P(object, T_ARRAY);
+      case MP_SHAPE_MAP: return RB_TYPE_P(object, T_HASH);
+      case MP_SHAPE_TAGGED:
+        if (part_of(shape, object) != MP_FIELD_NONE) return true;
+        i = (uint32_t)RARRAY_LEN(shape->objects);
+        return i < shape->count && dumps_p(shape->parts[i], object);
+      case MP_SHAPE_ANY_OF:
+        for (i = 0; i < shape->count; i++) {
+            if (dumps_p(shape->parts[i], object)) return true;
+        }
+        return false;
+      default: return false;
+    }
+}
+
 /* As the Record of its class, or the list or map among the types; other objects are what they are. */
 static void
 dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
     uint32_t i;
 
-    if (!RB_SPECIAL_CONST_P(object)) {
-        for (i = 0; i < shape->count; i++) {
-            const mp_shape *part = shape->parts[i];
-            bool tagged = part->kind == MP_SHAPE_TAGGED && part_of(part, object) != MP_FIELD_NONE;
-            bool record = part->record && of_record_p(part->record, object);
-            bool list = part->kind == MP_SHAPE_LIST && RB_TYPE_P(object, T_ARRAY);
-            bool map = part->kind == MP_SHAPE_MAP && RB_TYPE_P(object, T_HASH);
-
-            if (!tagged && !record && !list && !map) continue;
-            dump_value(e, part, object);
-            return;
-        }
+    for (i = 0; i < shape->count && !RB_SPECIAL_CONST_P(object); i++) {
+        if (!dumps_p(shape->parts[i], object)) continue;
+        dump_value(e, shape->parts[i], object);
+        return;
     }
     mp_encode(e, object);
 }

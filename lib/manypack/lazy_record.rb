@@ -61,7 +61,7 @@ module Manypack
     #
     #   user.load #=> #<struct User id=1, name="Ada">
     def load
-      __record__.__send__(:eager).__send__(:read, *__part__, false)
+      __load__
     end
 
     # Writes its bytes to a Packer as they are, and returns the Packer; without one it returns the bytes.

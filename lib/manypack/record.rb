@@ -83,6 +83,8 @@ module Manypack
       types = { **(types || {}), **more }
       raise ArgumentError, "expected a Hash of tags and types" if types.empty?
 
+      raise ArgumentError, "expected one key as the tag, got #{tag.inspect}" if tag.is_a?(Array)
+
       tag, = Options.checked_keys(tag)
       types = types.to_h { |value, type| [Options.text(value), tagged(type)] }
       Type.new([:tagged, tag, types, other && Spec.of(other)])
@@ -249,12 +251,8 @@ module Manypack
       @form = form
       @spec = [:record, self].freeze
       @reader = form == :lazy ? LazyRecord.__send__(:reader, self) : nil
-      @eager = form == :lazy ? copy(form: :map, codec: codec) : nil
       finish(codec, types.values)
     end
-
-    # Of a lazy Record, the one that LazyRecord#load uses.
-    attr_reader :eager
 
     # For the Compiler.
     def fields

@@ -55,7 +55,9 @@ module Manypack
 
         def own(klass, base, methods)
           methods.instance_methods.select do |name|
-            klass.method_defined?(name) && ![*base.ancestors, methods].include?(klass.instance_method(name).owner)
+            next unless klass.method_defined?(name) || klass.private_method_defined?(name)
+
+            ![*base.ancestors, methods].include?(klass.instance_method(name).owner)
           end
         end
       end

@@ -9,7 +9,9 @@ module Manypack
     module Members # :nodoc:
       # @return [Hash{Symbol => Type}]
       def self.check(klass, members, build)
-        check_names(klass, klass.members, members.keys) unless build == :ivars
+        if build == :ivars then check_ivars(members.keys)
+        else check_names(klass, klass.members, members.keys)
+        end
         missing = build == :ivars ? [] : klass.members - members.keys
         unless missing.empty?
           raise ArgumentError, "#{klass.inspect} has members without a type: #{missing.join(", ")} " \
@@ -17,6 +19,11 @@ module Manypack
         end
 
         members.transform_values { |type| Type[type] }.freeze
+      end
+
+      def self.check_ivars(names)
+        wrong = names.find { |name| !name.match?(/\A[[:alpha:]_][[:alnum:]_]*\z/) }
+        raise ArgumentError, "@#{wrong} cannot be an instance variable" if wrong
       end
 
       # @param known [Array<Symbol>] members of klass
