@@ -39,6 +39,7 @@ module Manypack
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
   autoload :CommonTypes, File.join(__dir__, "manypack/common_types")
+  private_constant :CommonTypes
   autoload :Path, File.join(__dir__, "manypack/path")
   [Record, CommonTypes, Path, Files::Compressed, View.const_get(:Splice)] unless defined?(Ractor::Port)
 end

@@ -214,5 +214,4 @@ module Manypack
       end
     end
   end
-  private_constant :CommonTypes
 end

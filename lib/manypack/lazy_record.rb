@@ -77,13 +77,13 @@ module Manypack
     # What JSON.generate makes of the fields, all of which it decodes.
     #
     #   JSON.generate(user) #=> "{\"id\":1,\"name\":\"Ada\"}"
-    def to_json(...)
-      __fields__.to_json(...)
+    def to_json(*state)
+      __fields__.to_json(*state)
     end
 
     # The same for ActiveSupport, such as <code>render json: user</code>.
-    def as_json(...)
-      __fields__.as_json(...)
+    def as_json(*arguments)
+      __fields__.as_json(*arguments)
     end
 
     # True for one of the same Record with the same bytes, or with equal fields.

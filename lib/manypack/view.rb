@@ -75,13 +75,13 @@ module Manypack
     # What JSON.generate makes of View#value. Raises what that raises.
     #
     #   JSON.generate(Manypack::View.new("\x91\x05")) #=> "[5]"
-    def to_json(...)
-      value.to_json(...)
+    def to_json(*state)
+      value.to_json(*state)
     end
 
     # The same for ActiveSupport, such as <code>render json: view</code>.
-    def as_json(...)
-      value.as_json(...)
+    def as_json(*arguments)
+      value.as_json(*arguments)
     end
 
     # Returns true for a map or an array without elements. Raises what View#size raises.
