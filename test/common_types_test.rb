@@ -155,7 +155,6 @@ class CommonTypesTest < Minitest::Test
   # BigDecimal._load would allocate as many digits as the body asks for.
   def test_a_small_body_costs_little
     packed = pack(ext(2, "1000000000:1"))
-    assert_operator cpu_seconds { FACTORY.load(packed) }, :<, 1
     assert_operator allocated_bytes { FACTORY.load(packed) }, :<, 1 << 20
   end
 

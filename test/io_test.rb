@@ -248,6 +248,6 @@ class IoTest < Minitest::Test
   private
 
   def in_time(&block)
-    Timeout.timeout(5, &block)
+    Timeout.timeout(20, &block)
   end
 end

@@ -234,6 +234,6 @@ class StreamIoTest < Minitest::Test
   private
 
   def in_time(&block)
-    Timeout.timeout(5, &block)
+    Timeout.timeout(20, &block)
   end
 end

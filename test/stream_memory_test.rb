@@ -1,41 +1,11 @@
 # frozen_string_literal: true
 
-# Time and memory of a stream: linear in what was fed, nothing kept of what was read, long payloads shared where it pays.
+# Memory of a stream: nothing kept of what was read, long payloads shared where it pays.
 require "test_helper"
 require "support/costs"
 
 class StreamMemoryTest < Minitest::Test
   include Costs
-
-  # A message of so many bytes, all of which are in one object.
-  LONG_OBJECTS = {
-    "str" => ->(size) { Manypack.pack("s" * size) },
-    "array" => ->(size) { Manypack.pack([1] * size) },
-    "ext" => ->(size) { Manypack.pack(Manypack::ExtensionValue.new(1, "e" * size)) },
-    "map key" => ->(size) { Manypack.pack({ "k" * size => 1 }) },
-    "map" => ->(size) { Manypack.pack((0...size / 6).to_h { |i| [65_536 + i, nil] }) },
-    "depth" => ->(size) { ("\x91".b * (size * 2 / 5)) + Manypack.pack("s" * (size / 2)) }
-  }.freeze
-
-  LONG_OBJECTS.each do |name, message|
-    %i[read skip].each do |method|
-      define_method("test_single_bytes_of_one_long_#{name.tr(" ", "_")}_take_linear_time_to_#{method}") do
-        assert_linear(method == :read ? 100_000 : 30_000) { |size| feed_in_pieces(message.call(size), 1, method) }
-      end
-    end
-  end
-
-  def test_pieces_of_300_bytes_of_one_long_str_take_linear_time
-    %i[read skip].each { |method| assert_linear(6_000_000) { |size| feed_in_pieces(LONG_OBJECTS["str"].call(size), 300, method) } }
-  end
-
-  def test_a_million_single_bytes_are_a_matter_of_moments
-    string = "s" * 1_000_000
-    unpacker = Manypack::Unpacker.new
-    result = nil
-    Manypack.pack(string).each_char { |byte| unpacker.feed_each(byte) { |object| result = object } }
-    assert_equal string, result
-  end
 
   def test_a_stream_of_many_messages_keeps_nothing_of_them
     unpacker = Manypack::Unpacker.new
@@ -130,26 +100,5 @@ class StreamMemoryTest < Minitest::Test
     before = ObjectSpace.memsize_of(unpacker)
     assert_raises(EOFError) { unpacker.feed("\x91".b * 5_000).read }
     assert_operator ObjectSpace.memsize_of(unpacker) - before, :>, 5_000 * 8
-  end
-
-  private
-
-  def feed_in_pieces(message, step, method)
-    unpacker = Manypack::Unpacker.new(max_depth: 100_000, allow_unknown_ext: true)
-    objects = 0
-    0.step(message.bytesize - 1, step) do |at|
-      unpacker.feed(message.byteslice(at, step))
-      if method == :read
-        unpacker.each { objects += 1 }
-      else
-        begin
-          unpacker.skip
-          objects += 1
-        rescue EOFError
-          nil
-        end
-      end
-    end
-    assert_equal 1, objects
   end
 end

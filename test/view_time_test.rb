@@ -20,21 +20,27 @@ class ViewTimeTest < Minitest::Test
         assert_equal mixed[i], value(array[i])
       end
     end
-    views = [35_000, 70_000].to_h { |size| [size, View.new(pack(mixed.first(size)), freeze: true)] }
-    assert_linear(35_000) { |size| (0...size).step(3) { |i| views[size][-1 - i] } }
+    assert_linear(8_000) do |size|
+      view = View.new(pack(mixed.first(size)), freeze: true)
+      -> { (0...size).step(3) { |i| view[-1 - i] } }
+    end
   end
 
   def test_iterating_and_searching_are_linear
-    rows = [25_000, 50_000].to_h { |size| [size, pack(Array.new(size) { |i| [i] })] }
     ways = [->(view) { view.count { |row| row[0] } }, ->(view) { Path.new("$[*][0]").to_a(view).size },
             ->(view) { (0...view.size).count { |i| view[i][0] } }]
-    ways.each { |way| assert_linear(25_000) { |size| assert_equal size, way.call(View.new(rows[size])) } }
+    ways.each do |way|
+      assert_linear(6_000) do |size|
+        rows = pack(Array.new(size) { |i| [i] })
+        -> { assert_equal size, way.call(View.new(rows)) }
+      end
+    end
   end
 
   def test_looks_into_arrays_in_arrays_are_linear
-    views = [20_000, 40_000].to_h { |size| [size, View.new(pack(Array.new(size / 200) { Array.new(200) { |i| [i] } }), check: true)] }
-    assert_linear(20_000) do |size|
-      assert_equal size * 199 / 2, (0...size / 200).sum { |i| (0...200).sum { |j| views[size][i][j][0] } }
+    assert_linear(5_000) do |size|
+      view = View.new(pack(Array.new(size / 200) { Array.new(200) { |i| [i] } }), check: true)
+      -> { assert_equal size * 199 / 2, (0...size / 200).sum { |i| (0...200).sum { |j| view[i][j][0] } } }
     end
   end
 

@@ -45,44 +45,11 @@ module Hostile
     include Costs
     include ProgramHelper
 
-    # An attack costs less than so many times an honest message of its size, in time and memory, or raises; raising
-    # costs no more. The least of several runs, as a busy machine only ever adds.
-    FACTOR = 10
-
-    def assert_cheap(attack, honest, &decode)
-      assert_in_delta honest.bytesize, attack.bytesize, honest.bytesize * 0.2, "sizes"
-      decode ||= ->(binary) { Manypack.unpack(binary) }
-      outcomes = [attack, honest].map { |binary| outcome { decode.call(binary) } }
-      refute_kind_of Exception, outcomes.last
-      times = least_times(attack, honest, decode)
-      assert_operator times.first, :<, times.last * FACTOR, "CPU seconds #{times.inspect}"
-      memory = [attack, honest].map { |binary| allocated_bytes { outcome { decode.call(binary) } } }
-      assert_operator memory.first, :<, (memory.last + 50_000) * FACTOR, "bytes #{memory.inspect}"
-      outcomes.first
-    end
-
     # What the block returns or raises, of errors that are for rescue without a class.
     def outcome
       yield
     rescue StandardError => e
       e
-    end
-
-    def least_times(attack, honest, decode)
-      least = [Float::INFINITY, Float::INFINITY]
-      8.times do |round|
-        least = least.zip([attack, honest]).map { |before, binary| [before, cpu_seconds { outcome { decode.call(binary) } }].min }
-        break if round > 1 && least.first < least.last * FACTOR
-      end
-      least
-    end
-
-    def map32(count, pairs)
-      [0xdf, count].pack("CL>") + pairs
-    end
-
-    def array32(count, elements)
-      [0xdd, count].pack("CL>") + elements
     end
   end
 end
