@@ -172,8 +172,10 @@ rb_batch_each(VALUE self)
 {
     mp_batch *batch = batch_get(self);
     const mp_codec *codec = mp_codec_get(batch->codec);
+    mp_decoder_call call;
     mp_value_words words;
     mp_decoder d;
+    VALUE obj;
 
     mp_decoder_init(&d, codec, &words);
     d.origin = batch->origin;
@@ -182,7 +184,10 @@ rb_batch_each(VALUE self)
     while (d.at != d.end && !stopped_p(batch->stop)) {
         batch->offset = d.origin + (size_t)(d.at - d.start);
         mp_decoder_restart(&d, batch->offset);
-        rb_yield(message_read(&d, codec->options.max_bytes));
+        obj = message_read(&d, codec->options.max_bytes);
+        call = mp_decoder_leave(&d);
+        rb_yield(obj);
+        mp_decoder_check_return(&d, call);
         batch->passed++;
     }
     mp_decoder_cleanup(&d);

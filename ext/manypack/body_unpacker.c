@@ -24,6 +24,7 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
     mp_unpacker_set_codec(self, codec);
     mp_stream_restart(u);
     u->body = true;
+    u->bodies++;
     u->body_type = type->type;
     u->outer = outer;
     u->origin = offset;
@@ -35,12 +36,19 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
 }
 
 uint64_t
-mp_unpacker_end_body(VALUE self, const mp_decoder *outer)
+mp_unpacker_body_number(VALUE self)
+{
+    return ((const mp_stream *)mp_typed_data(self))->bodies;
+}
+
+uint64_t
+mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *outer)
 {
     mp_stream *u = mp_stream_get(self);
     size_t left = u->piece.len;
     bool whole = u->position == MP_AT_OBJECT && left == 0;
 
+    if (u->bodies != number) mp_raise_returned_again();
     u->open = false;
     if (u->buffer) {
         mp_buffer_close(u->buffer);

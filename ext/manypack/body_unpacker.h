@@ -14,8 +14,12 @@ VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *typ
 /*
  * Ends the body: every use of the Unpacker raises until it gets another one. Returns the number of objects of the
  * message so far. MalformedFormatError unless the body was read to its end; outer is the decoder that has the ext.
+ * RuntimeError if it is not the body of that number.
  */
-uint64_t mp_unpacker_end_body(VALUE self, const mp_decoder *outer);
+uint64_t mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *outer);
+
+/* The number of the current body of this Unpacker: a handler that returns again must not end a later one. */
+uint64_t mp_unpacker_body_number(VALUE self);
 
 /* Makes an Unpacker whose body has ended the Ractor's spare, with some of the Unpackers for bodies nested in it. */
 void mp_unpacker_keep_for_bodies(VALUE self);

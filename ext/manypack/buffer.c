@@ -11,6 +11,9 @@
 static ID id_close;
 static VALUE cBuffer;
 
+/* Set once, while the extension is loaded. */
+static void (*forget_object)(VALUE unpacker, size_t n);
+
 /* --- the object ------------------------------------------------------------------------------------- */
 
 static void
@@ -19,6 +22,7 @@ buffer_mark(void *ptr)
     mp_buffer *buffer = ptr;
 
     if (buffer->io) rb_gc_mark_movable(buffer->io);
+    if (buffer->unpacker) rb_gc_mark_movable(buffer->unpacker);
     mp_bytes_mark(&buffer->bytes);
 }
 
@@ -28,6 +32,7 @@ buffer_compact(void *ptr)
     mp_buffer *buffer = ptr;
 
     if (buffer->io) buffer->io = rb_gc_location(buffer->io);
+    if (buffer->unpacker) buffer->unpacker = rb_gc_location(buffer->unpacker);
     mp_bytes_compact(&buffer->bytes);
 }
 
@@ -57,13 +62,14 @@ static const rb_data_type_t buffer_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
 };
 
-NORETURN(static void raise_in_use(const mp_buffer *buffer));
-
-static void
-raise_in_use(const mp_buffer *buffer)
+static const char *
+name_of_owner(const mp_buffer *buffer)
 {
-    if (buffer->owner == MP_OF_PACKER) mp_raise_in_use("Packer");
-    mp_raise_in_use(buffer->owner == MP_OF_UNPACKER ? "Unpacker" : "Buffer");
+    static const char *const names[] = {
+        [MP_OF_USER] = "Buffer", [MP_OF_PACKER] = "Packer", [MP_OF_UNPACKER] = "Unpacker",
+    };
+
+    return names[buffer->owner];
 }
 
 void
@@ -75,8 +81,17 @@ mp_buffer_check(VALUE self)
     if (!buffer->io) {
         rb_raise(rb_eRuntimeError, "Buffer cannot be used: its owner is done with it, or it is not initialized");
     }
-    if (mp_loan_taken_p(&buffer->loan)) raise_in_use(buffer);
+    if (mp_loan_torn_p(&buffer->loan)) mp_raise_torn(name_of_owner(buffer));
+    if (mp_loan_taken_p(&buffer->loan)) mp_raise_in_use(name_of_owner(buffer));
     mp_loan_settle(&buffer->loan, &buffer->bytes);
+}
+
+mp_buffer *
+mp_buffer_to_look_at(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    return buffer->io && mp_loan_torn_p(&buffer->loan) ? buffer : mp_buffer_checked(self);
 }
 
 mp_buffer *
@@ -84,8 +99,32 @@ mp_buffer_for_change(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_checked(self);
 
-    if (MP_UNLIKELY(!mp_loan_idle_p(&buffer->loan))) raise_in_use(buffer);
+    if (MP_UNLIKELY(!mp_loan_idle_p(&buffer->loan))) mp_raise_in_use(name_of_owner(buffer));
     return buffer;
+}
+
+void
+mp_buffer_set_unpacker(VALUE self, VALUE unpacker)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    buffer->owner = MP_OF_UNPACKER;
+    if (buffer->unpacker != unpacker) RB_OBJ_WRITE(self, &buffer->unpacker, unpacker);
+}
+
+void
+mp_buffer_on_removal(void (*forget)(VALUE unpacker, size_t n))
+{
+    forget_object = forget;
+}
+
+/* Before bytes are removed by anybody else than the Unpacker, if there is one: it forgets, or raises. */
+static void
+before_removal(VALUE self, size_t n)
+{
+    VALUE unpacker = mp_buffer_get(self)->unpacker;
+
+    if (unpacker) forget_object(unpacker, n);
 }
 
 static VALUE
@@ -94,6 +133,12 @@ buffer_allocate(VALUE klass)
     mp_buffer *buffer;
 
     return TypedData_Make_Struct(klass, mp_buffer, &buffer_type, buffer);
+}
+
+static uint32_t
+size_of(size_t size)
+{
+    return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
 static void
@@ -105,9 +150,9 @@ buffer_init(VALUE self, VALUE io, VALUE options)
 
     /* Checked last: the io was asked what it responds to, and may have initialized the Buffer. */
     if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is already initialized");
-    buffer->io_buffer_size = sizes.io_buffer_size;
-    buffer->read_reference_threshold = sizes.read_reference_threshold;
-    buffer->write_reference_threshold = sizes.write_reference_threshold;
+    buffer->io_buffer_size = size_of(sizes.io_buffer_size);
+    buffer->read_reference_threshold = size_of(sizes.read_reference_threshold);
+    buffer->write_reference_threshold = size_of(sizes.write_reference_threshold);
     buffer->reads_exactly = reads_exactly;
     buffer->writable = writable;
     RB_OBJ_WRITE(self, &buffer->io, io);
@@ -148,13 +193,21 @@ mp_buffer_feed(VALUE self, VALUE str)
 void
 mp_buffer_clear(VALUE self)
 {
-    mp_bytes_clear(&mp_buffer_for_change(self)->bytes);
+    mp_buffer *buffer = mp_buffer_to_look_at(self);
+
+    if (mp_loan_torn_p(&buffer->loan)) {
+        rb_check_frozen(self);
+        mp_loan_mend(&buffer->loan);
+    }
+    mp_buffer_for_change(self);
+    before_removal(self, buffer->bytes.size);
+    mp_bytes_clear(&buffer->bytes);
 }
 
 VALUE
 mp_buffer_to_s(VALUE self)
 {
-    mp_bytes *bytes = &mp_buffer_checked(self)->bytes;
+    mp_bytes *bytes = &mp_buffer_to_look_at(self)->bytes;
 
     return mp_bytes_to_s(self, bytes, bytes->size);
 }
@@ -162,7 +215,7 @@ mp_buffer_to_s(VALUE self)
 VALUE
 mp_buffer_to_a(VALUE self)
 {
-    return mp_bytes_to_a(self, &mp_buffer_checked(self)->bytes);
+    return mp_bytes_to_a(self, &mp_buffer_to_look_at(self)->bytes);
 }
 
 VALUE
@@ -177,52 +230,80 @@ mp_buffer_take_all(VALUE self)
 
 /* --- io --------------------------------------------------------------------------------------------- */
 
-bool
+VALUE
 mp_buffer_read_io(VALUE self, uint64_t needed)
 {
     const mp_buffer *buffer = mp_buffer_get(self);
-    VALUE bytes;
 
-    if (NIL_P(buffer->io)) return false;
-    bytes = mp_io_read(buffer->io, buffer->io_buffer_size, needed);
-    if (NIL_P(bytes)) return false;
-    mp_buffer_checked(self); /* others may have used it while the io was waiting */
-    mp_buffer_feed(self, bytes);
-    return true;
+    return NIL_P(buffer->io) ? Qnil : mp_io_read(buffer->io, buffer->io_buffer_size, needed);
 }
 
+/* One call of an io's write. */
 typedef struct {
     VALUE io, bytes;
     bool writable;
-} chunk_write;
+} io_write;
 
 static VALUE
-write_chunk(VALUE arg)
+call_write(VALUE arg)
 {
-    const chunk_write *write = (const chunk_write *)arg;
+    const io_write *write = (const io_write *)arg;
 
-    if (write->writable) mp_io_call_write(write->io, write->bytes);
-    else mp_io_write(write->io, write->bytes, MP_SHARED);
-    return Qnil;
+    if (write->writable) return mp_io_call_write(write->io, write->bytes);
+    return mp_io_write(write->io, write->bytes, MP_SHARED);
 }
 
-/* Drops each chunk once it is written. Nobody else can use the Buffer while one is being written. */
+/* Has the io write bytes that are the first ones of the Buffer, and drops as many of them as it took. */
+static size_t
+write_once(VALUE self, io_write *write)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+    size_t len = (size_t)RSTRING_LEN(write->bytes), n;
+    mp_taken_call taken = {.loan = &buffer->loan, .call = call_write, .arg = (VALUE)write, .may_tear = true};
+    VALUE answer = mp_loan_call_taken(&taken);
+
+    if (MP_UNLIKELY(answer == Qundef)) mp_raise_in_use(name_of_owner(buffer));
+    n = mp_io_bytes_taken(write->io, answer, len);
+    before_removal(self, n);
+    mp_bytes_consume(&buffer->bytes, n);
+    return n;
+}
+
+/* What is left of a chunk that the io took only a part of: its bytes are copied at most once, however small the parts. */
+static void
+write_rest(VALUE self, io_write *write)
+{
+    VALUE rest = rb_obj_freeze(mp_chunk_to_s(mp_bytes_first(&mp_buffer_get(self)->bytes)));
+    long at = 0, len = RSTRING_LEN(rest);
+
+    while (at < len) {
+        write->bytes = rb_str_subseq(rest, at, len - at);
+        mp_buffer_for_change(self);
+        at += (long)write_once(self, write);
+    }
+}
+
+static size_t
+write_chunk(VALUE self, VALUE io)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+    const mp_chunk *chunk = mp_bytes_first(&buffer->bytes);
+    size_t len = chunk->len;
+    io_write write = {.io = io, .bytes = mp_chunk_to_s(chunk), .writable = buffer->writable && io == buffer->io};
+
+    if (MP_UNLIKELY(write_once(self, &write) < len)) write_rest(self, &write);
+    return len;
+}
+
+/* Drops what is written. Nobody else can use the Buffer while the io writes. */
 size_t
 mp_buffer_write_to(VALUE self, VALUE io)
 {
     size_t written = 0;
 
-    while (mp_buffer_for_change(self)->bytes.size) {
-        mp_buffer *buffer = mp_buffer_get(self);
-        const mp_chunk *chunk = mp_bytes_first(&buffer->bytes);
-        size_t len = chunk->len;
-        chunk_write write = {.io = io, .writable = buffer->writable && io == buffer->io};
-
-        write.bytes = mp_chunk_to_s(chunk);
-        mp_loan_call_taken(&buffer->loan, write_chunk, (VALUE)&write);
-        mp_bytes_consume(&buffer->bytes, len);
-        written += len;
-    }
+    mp_buffer_for_change(self);
+    before_removal(self, 0);
+    while (mp_buffer_for_change(self)->bytes.size) written += write_chunk(self, io);
     return written;
 }
 
@@ -330,7 +411,7 @@ rb_buffer_clear(VALUE self)
 static VALUE
 rb_buffer_size(VALUE self)
 {
-    return SIZET2NUM(mp_buffer_checked(self)->bytes.size);
+    return SIZET2NUM(mp_buffer_to_look_at(self)->bytes.size);
 }
 
 /*
@@ -343,7 +424,7 @@ rb_buffer_size(VALUE self)
 static VALUE
 rb_buffer_empty_p(VALUE self)
 {
-    return mp_buffer_checked(self)->bytes.size ? Qfalse : Qtrue;
+    return mp_buffer_to_look_at(self)->bytes.size ? Qfalse : Qtrue;
 }
 
 /*
@@ -387,20 +468,15 @@ fill(VALUE self, size_t n)
 {
     size_t size;
 
-    while ((size = mp_buffer_for_change(self)->bytes.size) < n && mp_buffer_read_io(self, n - size)) continue;
+    while ((size = mp_buffer_for_change(self)->bytes.size) < n) {
+        VALUE bytes = mp_buffer_read_io(self, n - size);
+
+        if (NIL_P(bytes)) break;
+        mp_buffer_for_change(self); /* others may have used it while the io was waiting */
+        mp_buffer_feed(self, bytes);
+    }
     size = mp_buffer_for_change(self)->bytes.size; /* again: an io may use the Buffer and then end */
     return size < n ? size : n;
-}
-
-/* Removes the first n bytes and returns them, in the String `into` unless it is nil. */
-static VALUE
-take(VALUE self, size_t n, VALUE into)
-{
-    VALUE bytes = mp_bytes_to_s(self, &mp_buffer_get(self)->bytes, n);
-
-    if (!NIL_P(into)) rb_str_replace(into, bytes); /* which may raise, before anything is removed */
-    mp_bytes_consume(&mp_buffer_get(self)->bytes, n);
-    return NIL_P(into) ? bytes : into;
 }
 
 typedef struct {
@@ -426,6 +502,18 @@ scan_read(int argc, const VALUE *argv)
     return arguments;
 }
 
+/* Removes the first n bytes and returns them, in the String that was given for them, if there is one. */
+static VALUE
+take(VALUE self, size_t n, const read_arguments *arguments)
+{
+    VALUE bytes = mp_bytes_to_s(self, &mp_buffer_get(self)->bytes, n), into = arguments->into;
+
+    if (!NIL_P(into)) rb_str_replace(into, bytes); /* which may raise, before anything is removed */
+    if (arguments->n) before_removal(self, n);
+    mp_bytes_consume(&mp_buffer_get(self)->bytes, n);
+    return NIL_P(into) ? bytes : into;
+}
+
 /*
  * call-seq: buffer.read(n = nil, string = nil) -> String or nil
  *
@@ -444,8 +532,9 @@ rb_buffer_read(int argc, VALUE *argv, VALUE self)
     read_arguments arguments = scan_read(argc, argv);
     size_t n = fill(self, arguments.n);
 
-    if (!n && arguments.limited && arguments.n) return Qnil;
-    return take(self, n, arguments.into);
+    if (n || !arguments.limited || !arguments.n) return take(self, n, &arguments);
+    before_removal(self, 0);
+    return Qnil;
 }
 
 /*
@@ -462,7 +551,7 @@ rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
     size_t n = fill(self, arguments.n);
 
     if (n < arguments.n && arguments.limited) rb_eof_error();
-    return take(self, n, arguments.into);
+    return take(self, n, &arguments);
 }
 
 /*
@@ -475,8 +564,9 @@ rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_buffer_skip(VALUE self, VALUE n)
 {
-    size_t there = fill(self, mp_size(n, "a number of bytes"));
+    size_t size = mp_size(n, "a number of bytes"), there = fill(self, size);
 
+    if (size) before_removal(self, there);
     mp_bytes_consume(&mp_buffer_get(self)->bytes, there);
     return SIZET2NUM(there);
 }
@@ -494,6 +584,7 @@ rb_buffer_skip_all(VALUE self, VALUE n)
     size_t size = mp_size(n, "a number of bytes");
 
     if (fill(self, size) < size) rb_eof_error();
+    if (size) before_removal(self, size);
     mp_bytes_consume(&mp_buffer_get(self)->bytes, size);
     return self;
 }
@@ -508,7 +599,7 @@ rb_buffer_skip_all(VALUE self, VALUE n)
 static VALUE
 rb_buffer_io(VALUE self)
 {
-    return mp_buffer_checked(self)->io;
+    return mp_buffer_to_look_at(self)->io;
 }
 
 /*
@@ -538,7 +629,7 @@ rb_buffer_flush(VALUE self)
 static VALUE
 rb_buffer_close(VALUE self)
 {
-    VALUE io = mp_buffer_checked(self)->io;
+    VALUE io = mp_buffer_to_look_at(self)->io;
 
     return NIL_P(io) ? Qnil : rb_funcall(io, id_close, 0);
 }

@@ -8,10 +8,11 @@ typedef struct {
     mp_bytes bytes;
     mp_loan loan;
     VALUE io;           /* nil without one; 0 before initialize and after close */
+    VALUE unpacker;     /* whose bytes these are; 0 without one */
     bool reads_exactly; /* the io has no readpartial: its read waits for all that is asked for */
     bool writable;      /* the io has a write */
     uint8_t owner;      /* an mp_owner, for errors that name the object whose method was called */
-    size_t io_buffer_size, read_reference_threshold, write_reference_threshold;
+    uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* UINT32_MAX and above are one */
 } mp_buffer;
 
 typedef enum {
@@ -33,8 +34,11 @@ mp_buffer_get(VALUE self)
 /* Appends the current bytes of a String: long ones by reference, short ones as a copy. */
 void mp_buffer_feed(VALUE self, VALUE str);
 
-/* Reads at least one byte from the io, without waiting for more than needed. false at its end or without an io. */
-bool mp_buffer_read_io(VALUE self, uint64_t needed);
+/*
+ * Reads at least one byte from the io, without waiting for more than needed, and returns what the caller has to feed,
+ * unless it has lost the Buffer meanwhile. nil at its end or without an io.
+ */
+VALUE mp_buffer_read_io(VALUE self, uint64_t needed);
 
 /* Shorter Strings are never written by reference, whatever the threshold. */
 #define MP_WRITE_REFERENCE_MIN 256
@@ -55,13 +59,23 @@ mp_buffer_checked(VALUE self)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
-    if (MP_UNLIKELY(!buffer->io || mp_loan_taken_p(&buffer->loan) || buffer->loan.mark || OBJ_FROZEN(self))) {
+    if (MP_UNLIKELY(!buffer->io || mp_loan_closed_p(&buffer->loan) || buffer->loan.mark || OBJ_FROZEN(self))) {
         mp_buffer_check(self);
     }
     return buffer;
 }
 
 mp_buffer *mp_buffer_for_change(VALUE self);
+
+/* The struct of a Buffer to look at only, which may be TORN. */
+mp_buffer *mp_buffer_to_look_at(VALUE self);
+
+/*
+ * The Unpacker that reads from the Buffer, and what is called before n bytes are removed from it by anybody else: the
+ * Unpacker forgets the object that it has read in part, or raises.
+ */
+void mp_buffer_set_unpacker(VALUE self, VALUE unpacker);
+void mp_buffer_on_removal(void (*forget)(VALUE unpacker, size_t n));
 
 /* All bytes as one binary String, or as one for each chunk, without copying long ones. RuntimeError as above. */
 VALUE mp_buffer_to_s(VALUE self);

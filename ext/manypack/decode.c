@@ -343,6 +343,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         /* The object is complete, and so is every container whose last object it was. */
         for (;;) {
             size_t n_objects, first;
+            mp_decoder_call call;
             bool map;
 
             if (MP_UNLIKELY(count == capacity)) {
@@ -374,10 +375,12 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 continue;
             }
             if (resumable) commit(d, left, base, count, depth, p);
+            call = mp_decoder_leave(d);
             if (MP_UNLIKELY(d->tree.keys_may_collide)) {
                 check_key_hashes(d, n_objects, values + first, mp_decoder_offset(d, p));
             }
             obj = mp_hash_new(d, n_objects, values + first);
+            mp_decoder_check_return(d, call);
             if (!resumable) check_source(d);
             if (limited && options->unique_keys && RHASH_SIZE(obj) != n_objects / 2) {
                 mp_raise_malformed("a map has the same key twice", (size_t)(values[count] >> 1), mp_decoder_message(d));

@@ -27,6 +27,8 @@ typedef struct {
     bool committed;             /* tree and at say where to continue after an error */
     bool plain;                 /* stops before it would call user code or raise anything except NoMemoryError */
     bool stopped;               /* plain made it stop; the bytes had not ended */
+    uint64_t turn;              /* with a holder: counts runs, and calls of user code and their returns */
+    uint64_t run;               /* the turn in which the current run of the holder began */
     mp_tree tree;
     mp_value_stack stack;
 } mp_decoder;
@@ -130,6 +132,51 @@ typedef struct {
     uint32_t keys;      /* how many of the containers are map keys */
     uint64_t objects;   /* of the whole message so far */
 } mp_outer;
+
+/* A call of user code, which may return again by callcc after the decoder has gone on, been used again, or ended. */
+typedef struct {
+    uint64_t turn, run;
+} mp_decoder_call;
+
+/* Before and after such a call in the object that holds a decoder. false after a later return than the first one. */
+MP_INLINE mp_decoder_call
+mp_decoder_leave_holder(mp_decoder *d)
+{
+    return (mp_decoder_call){.turn = ++d->turn, .run = d->run};
+}
+
+MP_INLINE bool
+mp_decoder_held_p(mp_decoder *d, mp_decoder_call call)
+{
+    if (MP_LIKELY(d->turn == call.turn)) {
+        d->turn++;
+        return true;
+    }
+    if (d->run == call.run) d->committed = false; /* the C stack is that of an earlier place in the same run */
+    return false;
+}
+
+/* The same for any decoder. One that is on the C stack is as it was when it called; its block of values is not. */
+MP_INLINE mp_decoder_call
+mp_decoder_leave(mp_decoder *d)
+{
+    if (d->holder) return mp_decoder_leave_holder(d);
+    return (mp_decoder_call){.turn = mp_value_stack_leave(&d->stack)};
+}
+
+MP_INLINE bool
+mp_decoder_first_return_p(mp_decoder *d, mp_decoder_call call)
+{
+    if (d->holder) return mp_decoder_held_p(d, call);
+    return mp_value_stack_first_return_p(&d->stack, (VALUE)call.turn);
+}
+
+/* Raises RuntimeError after a later return than the first one. */
+MP_INLINE void
+mp_decoder_check_return(mp_decoder *d, mp_decoder_call call)
+{
+    if (MP_UNLIKELY(!mp_decoder_first_return_p(d, call))) mp_raise_returned_again();
+}
 
 /* Doubles the value stack, which has count words in use. */
 void mp_decoder_grow_stack(mp_decoder *d, size_t count);

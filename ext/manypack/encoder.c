@@ -53,6 +53,37 @@ mp_encoder_grow(mp_out *out, size_t n)
     else grow_str(e, n);
 }
 
+/* True if the window is still on the String: that has not become a result, nor grown elsewhere. */
+static bool
+own_str_p(const mp_encoder *e)
+{
+    return !RBASIC_CLASS(e->str) && (const uint8_t *)RSTRING_PTR(e->str) == e->out.start &&
+           rb_str_capacity(e->str) >= (size_t)(e->out.end - e->out.start);
+}
+
+/* The block is on the C stack: when user code returns again, by callcc, the block is what it was the first time. */
+static VALUE
+call_without_buffer(const mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
+{
+    VALUE result = call(arg);
+
+    if (MP_UNLIKELY(e->str != 0) && !own_str_p(e)) mp_raise_returned_again();
+    return result;
+}
+
+VALUE
+mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
+{
+    mp_taken_call taken = {.call = call, .arg = arg};
+    VALUE result;
+
+    if (!e->buffer) return call_without_buffer(e, call, arg);
+    taken.loan = &mp_buffer_get(e->buffer)->loan;
+    result = mp_loan_call_taken(&taken);
+    if (MP_UNLIKELY(result == Qundef)) mp_raise_in_use("Packer");
+    return result;
+}
+
 VALUE
 mp_encoder_result(mp_encoder *e)
 {

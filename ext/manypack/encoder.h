@@ -96,12 +96,8 @@ mp_encoder_commit_early(mp_encoder *e)
 /* The whole message as a String. */
 VALUE mp_encoder_result(mp_encoder *e);
 
-/* Calls what may run user code or switch threads. Nobody else can use the Buffer, whose bytes do not count yet. */
-MP_INLINE VALUE
-mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
-{
-    return e->buffer ? mp_loan_call_taken(&mp_buffer_get(e->buffer)->loan, call, arg) : call(arg);
-}
+/* Calls what may run user code or switch threads. Nobody else can use the bytes, which do not count yet. */
+VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
 /* The state of the current Ractor. */
 MP_INLINE mp_ractor *

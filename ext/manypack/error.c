@@ -431,6 +431,19 @@ mp_raise_in_use(const char *what)
 }
 
 void
+mp_raise_returned_again(void)
+{
+    rb_raise(rb_eRuntimeError, "a handler returned twice, and what called it had gone on after the first time");
+}
+
+void
+mp_raise_torn(const char *what)
+{
+    rb_raise(rb_eRuntimeError, "an exception interrupted the io's write, and how many bytes it took is not known: "
+             "the %s goes on after clear or reset, without them", what);
+}
+
+void
 mp_raise_nesting(unsigned long max_depth, VALUE path)
 {
     rb_raise(eNestingError, "nested more than %lu containers deep, at %" PRIsVALUE, max_depth, path);

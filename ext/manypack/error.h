@@ -87,6 +87,12 @@ NORETURN(void mp_raise_message_error(VALUE error, size_t start));
 /* RuntimeError: a Packer, Unpacker or Buffer is used while another of its methods is running. */
 NORETURN(void mp_raise_in_use(const char *what));
 
+/* RuntimeError after a second return of user code, by callcc, when the call that it is part of has gone on. */
+NORETURN(void mp_raise_returned_again(void));
+
+/* RuntimeError: an exception left the io's write in the middle. what is Packer, Unpacker or Buffer. */
+NORETURN(void mp_raise_torn(const char *what));
+
 /* NestingError of packing; path is a String such as "$.a[3]". */
 NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path));
 

@@ -22,6 +22,20 @@ timestamp_read(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
     return timestamp;
 }
 
+/* An object that user code or Ruby made, whose own freeze may be called. */
+static VALUE
+sealed(mp_decoder *d, VALUE obj)
+{
+    const mp_options *options = &d->codec->options;
+    mp_decoder_call call;
+
+    if (!options->freeze && !options->shareable) return obj;
+    call = mp_decoder_leave(d);
+    obj = mp_seal_foreign(options, obj);
+    mp_decoder_check_return(d, call);
+    return obj;
+}
+
 /* The Time that a time_t of 32 bits cannot hold. */
 static VALUE
 distant_time(mp_timestamp timestamp)
@@ -39,7 +53,7 @@ timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
 
     VALUE time = ts.tv_sec == timestamp.sec ? rb_time_timespec_new(&ts, INT_MAX) : distant_time(timestamp);
 
-    return mp_seal_foreign(&d->codec->options, time);
+    return sealed(d, time);
 }
 
 /* The Symbol with that name, which is binary unless it is UTF-8. */
@@ -85,6 +99,8 @@ typedef struct {
     const mp_type *type;
     const uint8_t *at; /* the head of the ext */
     VALUE argument;
+    uint64_t body; /* the number of the argument's body, if that is an Unpacker */
+    mp_decoder_call call;
 } handler_call;
 
 static VALUE
@@ -104,6 +120,7 @@ handler_left(const handler_call *call, int state)
     mp_decoder *d = call->d;
     VALUE error = mp_user_error();
 
+    if (!mp_decoder_first_return_p(d, call->call)) rb_jump_tag(state);
     if (mp_user_error_of_depth_p(error, d->outer_depth + d->tree.depth)) mp_decoder_raise(d, MP_E_DEPTH, call->at);
     if (mp_decode_error_p(error)) {
         mp_raise_handler_error(error, call->type->type, call->argument, mp_decoder_offset(d, call->at),
@@ -114,12 +131,15 @@ handler_left(const handler_call *call, int state)
 
 /* rb_protect is Ruby's cheapest way to see an exception pass. */
 MP_INLINE VALUE
-call_handler_safely(const handler_call *call)
+call_handler_safely(handler_call *call)
 {
     int state;
-    VALUE obj = rb_protect(call_handler, (VALUE)call, &state);
+    VALUE obj;
 
+    call->call = mp_decoder_leave(call->d);
+    obj = rb_protect(call_handler, (VALUE)call, &state);
     if (MP_UNLIKELY(state)) handler_left(call, state);
+    mp_decoder_check_return(call->d, call->call);
     return obj;
 }
 
@@ -149,13 +169,14 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
         obj = call_handler_safely(&call);
     } else {
         call.argument = body_unpacker(d, type, p, n, outer_of_body(d, at));
+        call.body = mp_unpacker_body_number(call.argument);
         obj = call_handler_safely(&call);
-        d->tree.objects = mp_unpacker_end_body(call.argument, d);
+        d->tree.objects = mp_unpacker_end_body(call.argument, call.body, d);
         d->inner = call.argument;
         if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->inner);
         if (d->tree.objects > d->codec->options.limits.objects) mp_decoder_raise_limit(d, MP_E_MAX_OBJECTS, at);
     }
-    return mp_seal_foreign(&d->codec->options, obj);
+    return sealed(d, obj);
 }
 
 VALUE

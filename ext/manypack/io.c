@@ -133,22 +133,47 @@ mp_io_writable_p(VALUE obj)
     return answers_p(obj, id_write);
 }
 
-void
+VALUE
 mp_io_call_write(VALUE io, VALUE bytes)
 {
-    if (RB_TYPE_P(io, T_FILE)) rb_io_write(io, bytes);
-    else rb_funcallv(io, id_write, 1, &bytes);
+    return RB_TYPE_P(io, T_FILE) ? rb_io_write(io, bytes) : rb_funcallv(io, id_write, 1, &bytes);
+}
+
+VALUE
+mp_io_write(VALUE io, VALUE bytes, int api)
+{
+    VALUE answer;
+
+    /* Asking first would take as long as packing a small message. */
+    if (RB_TYPE_P(io, T_FILE)) return rb_io_write(io, bytes);
+    answer = rb_check_funcall(io, id_write, 1, &bytes);
+    if (answer != Qundef) return answer;
+    mp_check_sink(io, api);
+    rb_funcallv(io, id_append, 1, &bytes);
+    return Qnil;
+}
+
+size_t
+mp_io_bytes_taken(VALUE io, VALUE answer, size_t len)
+{
+    if (!RB_FIXNUM_P(answer) || (FIX2LONG(answer) >= 0 && (size_t)FIX2LONG(answer) >= len)) return len;
+    if (FIX2LONG(answer) > 0) return (size_t)FIX2LONG(answer);
+    rb_raise(rb_eIOError, "write of %" PRIsVALUE " returned %" PRIsVALUE " and took none of %" PRIuSIZE " bytes",
+             rb_obj_class(io), answer, len);
 }
 
 void
-mp_io_write(VALUE io, VALUE bytes, int api)
+mp_io_write_all(VALUE io, VALUE bytes, int api)
 {
-    /* Asking first would take as long as packing a small message. */
-    if (RB_TYPE_P(io, T_FILE)) {
-        rb_io_write(io, bytes);
-    } else if (rb_check_funcall(io, id_write, 1, &bytes) == Qundef) {
-        mp_check_sink(io, api);
-        rb_funcallv(io, id_append, 1, &bytes);
+    VALUE whole = 0;
+    long at = 0, len = RSTRING_LEN(bytes);
+
+    for (;;) {
+        at += (long)mp_io_bytes_taken(io, mp_io_write(io, bytes, api), (size_t)(len - at));
+        if (MP_LIKELY(at == len)) return;
+        if (!whole) whole = rb_str_new_frozen(bytes);
+        if (RSTRING_LEN(whole) != len) rb_raise(rb_eRuntimeError, "the io changed the String that it was to write");
+        bytes = rb_str_subseq(whole, at, len - at);
     }
 }
 

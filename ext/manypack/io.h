@@ -17,12 +17,21 @@ bool mp_io_partial_p(VALUE obj);
  */
 VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
 
-/* Writes all bytes, by write or <<; without either, as for mp_check_sink. */
-void mp_io_write(VALUE io, VALUE bytes, int api);
+/* Calls write and returns its answer, or <<, which returns nil here; without either, as for mp_check_sink. */
+VALUE mp_io_write(VALUE io, VALUE bytes, int api);
 
-/* The same to an io that is known to have write, which saves asking each time. */
+/* The same with all of the bytes, however few of them the io takes at a time. */
+void mp_io_write_all(VALUE io, VALUE bytes, int api);
+
+/* As mp_io_write, to an io that is known to have write, which saves asking each time. */
 bool mp_io_writable_p(VALUE obj);
-void mp_io_call_write(VALUE io, VALUE bytes);
+VALUE mp_io_call_write(VALUE io, VALUE bytes);
+
+/*
+ * How many of len bytes an io took that gave that answer: all of them, unless it is a smaller Integer. IOError if that
+ * is below 1.
+ */
+size_t mp_io_bytes_taken(VALUE io, VALUE answer, size_t len);
 
 /*
  * TypeError unless an io is nil or can be written to, read from, or either. Where mp_lenient_p, anything passes: the

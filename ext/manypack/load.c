@@ -101,6 +101,7 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     uint32_t i, n = mp_row_count(l->d.at, row);
     size_t first = l->count;
     mp_place place = {.key = Qnil};
+    mp_decoder_call call;
     VALUE hash;
 
     mp_loader_open(l, &place, l->d.at);
@@ -113,7 +114,9 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
         mp_loader_push(l, load_value(l, shape->parts[1]));
     }
     mp_loader_close(l, &place);
+    call = mp_decoder_leave(&l->d);
     hash = mp_hash_new(&l->d, l->count - first, l->d.stack.values + first);
+    mp_decoder_check_return(&l->d, call);
     l->count = first;
     return hash;
 }
@@ -185,7 +188,7 @@ refused(VALUE arg, VALUE error)
 }
 
 static VALUE
-make_instance(mp_loader *l, const mp_record_walk *walk)
+call_for_instance(mp_loader *l, const mp_record_walk *walk)
 {
     const mp_options *options = mp_loader_options(l);
     mp_build build = walk->record->build;
@@ -196,6 +199,16 @@ make_instance(mp_loader *l, const mp_record_walk *walk)
     if (build == MP_BUILD_IVARS) return mp_seal_foreign(options, new_instance((VALUE)&call));
     return mp_seal_foreign(options, rb_rescue2(new_instance, (VALUE)&call, refused, (VALUE)&call, rb_eArgError,
                                                rb_eTypeError, rb_eRangeError, (VALUE)0));
+}
+
+static VALUE
+make_instance(mp_loader *l, const mp_record_walk *walk)
+{
+    mp_decoder_call call = mp_decoder_leave(&l->d);
+    VALUE object = call_for_instance(l, walk);
+
+    mp_decoder_check_return(&l->d, call);
+    return object;
 }
 
 /* The object of all values that there are, in place of the Record. */

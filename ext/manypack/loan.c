@@ -11,43 +11,74 @@ mp_loan_settle(mp_loan *loan, mp_bytes *bytes)
     loan->mark = 0;
 }
 
-typedef struct {
-    mp_loan *loan;
-    uint32_t epoch;
-} taken_call;
+/* Numbers a lend or a take; returns the number of the one around it. */
+static uint32_t
+hold(mp_loan *loan, mp_loan_state state)
+{
+    uint32_t outer = loan->holder;
+
+    loan->holder = ++loan->holders;
+    loan->state = state;
+    return outer;
+}
+
+/* Back to the lend around it, or to IDLE. */
+static void
+hand_back(mp_loan *loan, uint32_t outer_holder)
+{
+    loan->holder = outer_holder;
+    mp_loan_release(loan);
+    if (mp_loan_idle_p(loan)) loan->epoch++;
+}
 
 static VALUE
-release_unbroken(VALUE arg)
+release_own(VALUE arg)
 {
-    const taken_call *call = (const taken_call *)arg;
+    mp_taken_call *taken = (mp_taken_call *)arg;
+    mp_loan *loan = taken->loan;
 
-    if (call->loan->epoch == call->epoch) mp_loan_release(call->loan);
+    if (loan->epoch != taken->epoch || loan->holder != taken->holder || !mp_loan_taken_p(loan)) return Qnil;
+    hand_back(loan, taken->outer_holder);
+    if (taken->may_tear) loan->state = MP_TORN;
+    taken->released = true;
     return Qnil;
 }
 
-VALUE
-mp_loan_call_taken(mp_loan *loan, VALUE (*call)(VALUE), VALUE arg)
+static VALUE
+call_and_return(VALUE arg)
 {
-    taken_call taken = {.loan = loan, .epoch = loan->epoch};
+    mp_taken_call *taken = (mp_taken_call *)arg;
+    VALUE result = taken->call(taken->arg);
+
+    taken->may_tear = false;
+    return result;
+}
+
+VALUE
+mp_loan_call_taken(mp_taken_call *taken)
+{
     VALUE result;
 
-    mp_loan_take(loan);
-    result = rb_ensure(call, arg, release_unbroken, (VALUE)&taken);
-    if (MP_UNLIKELY(loan->epoch != taken.epoch)) mp_raise_in_use("Packer");
-    return result;
+    taken->epoch = taken->loan->epoch;
+    taken->outer_holder = hold(taken->loan, MP_TAKEN);
+    taken->holder = taken->loan->holder;
+    taken->released = false;
+    result = rb_ensure(call_and_return, (VALUE)taken, release_own, (VALUE)taken);
+    return taken->released ? result : Qundef;
 }
 
 mp_loan_saved
 mp_loan_lend(mp_loan *loan, uint32_t depth)
 {
     mp_loan_saved saved = {
-        .mark = loan->mark, .thread = loan->thread, .epoch = loan->epoch, .outer_depth = loan->depth, .depth = depth};
+        .mark = loan->mark, .thread = loan->thread, .epoch = loan->epoch, .outer_depth = loan->depth};
 
     if (mp_loan_idle_p(loan)) loan->outer_mark = loan->mark;
     loan->mark = 0; /* the borrower's writes begin and end by themselves */
     loan->thread = rb_thread_current();
     loan->depth = depth;
-    loan->state = MP_LENT;
+    saved.outer_holder = hold(loan, MP_LENT);
+    saved.holder = loan->holder;
     return saved;
 }
 
@@ -55,7 +86,7 @@ mp_loan_lend(mp_loan *loan, uint32_t depth)
 static void
 break_all(mp_loan *loan)
 {
-    loan->epoch++;
+    mp_loan_close(loan);
     loan->mark = loan->outer_mark;
     loan->thread = 0;
     loan->depth = 0;
@@ -66,14 +97,14 @@ bool
 mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved)
 {
     if (loan->epoch != saved.epoch) return false; /* others have the Buffer */
-    mp_loan_settle(loan, bytes);
-    if (loan->state != MP_LENT || loan->depth != saved.depth) {
+    if (loan->holder != saved.holder || loan->state != MP_LENT) {
         break_all(loan);
         return false;
     }
+    mp_loan_settle(loan, bytes);
     loan->mark = saved.mark;
     loan->thread = saved.thread;
     loan->depth = saved.outer_depth;
-    mp_loan_release(loan);
+    hand_back(loan, saved.outer_holder);
     return true;
 }

@@ -2,16 +2,19 @@
  * Who may use a Buffer. User code runs in the middle of three things that use one: a write of a Packer, a read of an
  * Unpacker, and the writing of its bytes to an io. It may come back to the Buffer then, by the same Thread or another.
  *
- *              lend                take
- *         ──────────────►     ──────────────►
- *    IDLE                 LENT                TAKEN        take and release go from IDLE, too
- *         ◄──────────────     ◄──────────────
- *          return, break          release
+ *              lend                take                tear
+ *         ──────────────►     ──────────────►     ──────────────►
+ *    IDLE                 LENT                TAKEN               TORN     take, release and tear go from and to IDLE,
+ *         ◄──────────────     ◄──────────────                      │       too
+ *    ▲     return, break          release                          │
+ *    └─────────────────────────────────────────────────────────────┘
+ *                                  mend
  *
- *   state   look, append   remove    while
- *   IDLE    anyone         anyone    nobody is in the middle of anything
- *   LENT    the borrower   refused   user code writes an object to the Packer, which may lend again: a nested loan
- *   TAKEN   refused        refused   user code runs and a machine has bytes that do not count yet, or have gone
+ *   state   look      append    remove       while
+ *   IDLE    anyone    anyone    anyone       nobody is in the middle of anything
+ *   LENT    anyone    borrower  refused      user code writes an object to the Packer, which may lend again: a nested loan
+ *   TAKEN   refused   refused   refused      user code runs and a machine has bytes that do not count yet, or have gone
+ *   TORN    anyone    refused   by clear     nobody knows how many of its bytes have gone to an io
  *
  *   event           fired by
  *   begin           the encoder, before it commits part of a write that may still fail
@@ -20,6 +23,7 @@
  *   lend, return    the encoder, around user code that writes to the Packer
  *   take, release   the encoder, around user code that does not write; an Unpacker that decodes; a Buffer and its io.
  *                   The Buffer of an Unpacker for the body of an ext is taken when it is made and never released
+ *   tear, mend      an io whose write ends by an exception; clear, which drops all bytes
  *   break           a return that finds a write inside the loan unfinished
  *   close           a Packer, or an Unpacker for a body, whose block or handler ends. The state stays: only the epoch
  *                   changes, so that no loan or call from before returns
@@ -30,6 +34,10 @@
  * A Fiber can stop inside a write for ever, or go on after the writes around it have returned. A break therefore voids
  * the nested loans all together: what was written since the outermost one is settled, the Buffer is IDLE, and a write
  * that goes on under an old epoch must not touch the Buffer.
+ *
+ * User code can also return again, by callcc, when the write that called it has ended: the C stack is as it was, and the
+ * Buffer is not. Each lend and take therefore has a number, and the epoch changes whenever the Buffer is IDLE again. A
+ * return or release under another number or epoch touches nothing, and its write raises.
  */
 #ifndef MANYPACK_LOAN_H
 #define MANYPACK_LOAN_H
@@ -39,22 +47,26 @@
 typedef enum {
     MP_IDLE,
     MP_LENT,
-    MP_TAKEN
+    MP_TAKEN,
+    MP_TORN
 } mp_loan_state;
 
 typedef struct {
     size_t mark;       /* after begin: the bytes that there were before, plus one; otherwise 0 */
     size_t outer_mark; /* that of the write which lent first */
     VALUE thread;      /* the borrower; alive as long as it has the loan, and only compared */
-    uint32_t epoch;    /* counts breaks and closes */
-    uint32_t depth : 24, state : 8; /* levels of nesting open around the borrower's writes, 0 unless lent; the state */
+    uint32_t epoch;    /* counts returns and releases to IDLE, breaks and closes */
+    uint32_t holder;   /* the number of the innermost lend or take */
+    uint32_t holders;  /* how many there were */
+    uint32_t depth : 24, state : 7; /* levels of nesting open around the borrower's writes, 0 unless lent; the state */
+    uint32_t broken : 1;            /* broken or closed before: a Fiber may be left that would go on */
 } mp_loan;
 
 /* What a loan changes, for its return. */
 typedef struct {
     size_t mark;
     VALUE thread;
-    uint32_t epoch, outer_depth, depth;
+    uint32_t epoch, holder, outer_holder, outer_depth;
 } mp_loan_saved;
 
 MP_INLINE bool
@@ -69,6 +81,19 @@ mp_loan_taken_p(const mp_loan *loan)
     return loan->state == MP_TAKEN;
 }
 
+MP_INLINE bool
+mp_loan_torn_p(const mp_loan *loan)
+{
+    return loan->state == MP_TORN;
+}
+
+/* True if nobody may append. */
+MP_INLINE bool
+mp_loan_closed_p(const mp_loan *loan)
+{
+    return loan->state >= MP_TAKEN;
+}
+
 /* True if the current Thread may write to the Packer, unless it is taken. */
 MP_INLINE bool
 mp_loan_writer_p(const mp_loan *loan)
@@ -80,7 +105,7 @@ mp_loan_writer_p(const mp_loan *loan)
 MP_INLINE bool
 mp_loan_free_p(const mp_loan *loan)
 {
-    return mp_loan_idle_p(loan) && !loan->epoch;
+    return mp_loan_idle_p(loan) && !loan->broken;
 }
 
 MP_INLINE void
@@ -97,7 +122,7 @@ mp_loan_end(mp_loan *loan)
 
 void mp_loan_settle(mp_loan *loan, mp_bytes *bytes);
 
-/* From a Buffer that is not taken; and back to what it was. */
+/* From a Buffer that is not taken, and back to what it was; for who knows by other means that it is still the one. */
 MP_INLINE void
 mp_loan_take(mp_loan *loan)
 {
@@ -110,16 +135,33 @@ mp_loan_release(mp_loan *loan)
     loan->state = loan->depth ? MP_LENT : MP_IDLE;
 }
 
+/* A call with the Buffer taken, on the caller's C stack. */
+typedef struct {
+    mp_loan *loan;
+    VALUE (*call)(VALUE);
+    VALUE arg;
+    uint32_t epoch, holder, outer_holder;
+    bool may_tear; /* an exception leaves the Buffer TORN */
+    bool released;
+} mp_taken_call;
+
 /*
- * Calls what may run user code with the Buffer taken, which the caller has on its stack. RuntimeError when a loan broke
- * meanwhile that the caller's write is part of.
+ * Calls what may run user code with the Buffer taken, which the caller has on its stack. Qundef, and the Buffer belongs
+ * to others, when a loan broke meanwhile that the caller's work is part of, or when the call has returned before.
  */
-VALUE mp_loan_call_taken(mp_loan *loan, VALUE (*call)(VALUE), VALUE arg);
+VALUE mp_loan_call_taken(mp_taken_call *taken);
+
+/* From TORN to IDLE, without bytes. */
+MP_INLINE void
+mp_loan_mend(mp_loan *loan)
+{
+    loan->state = MP_IDLE;
+}
 
 /* Lends at that depth, above 0, a Buffer that is not taken, in a write that began. */
 mp_loan_saved mp_loan_lend(mp_loan *loan, uint32_t depth);
 
-/* Ends what mp_loan_lend began. false after a break: the bytes make no sense, and belong to others. */
+/* Ends what mp_loan_lend began. false after a break, or the second time: the bytes belong to others. */
 bool mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved);
 
 /* Voids all loans, when the use of the Buffer ends. */
@@ -127,6 +169,7 @@ MP_INLINE void
 mp_loan_close(mp_loan *loan)
 {
     loan->epoch++;
+    loan->broken = true;
 }
 
 #endif

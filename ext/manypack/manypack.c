@@ -23,7 +23,7 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
 {
     if (NIL_P(io)) return pack_whole(obj, codec);
     mp_check_sink(io, api);
-    mp_io_write(io, pack_whole(obj, codec), api);
+    mp_io_write_all(io, pack_whole(obj, codec), api);
     return Qnil;
 }
 

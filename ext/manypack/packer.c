@@ -71,7 +71,7 @@ mp_packer_new(const mp_codec *codec, VALUE *buffer)
     VALUE self = packer_allocate(cPacker);
 
     *buffer = mp_buffer_new(Qnil, Qnil);
-    mp_buffer_get(*buffer)->write_reference_threshold = SIZE_MAX; /* the result is one String, not chunks */
+    mp_buffer_get(*buffer)->write_reference_threshold = UINT32_MAX; /* the result is one String, not chunks */
     packer_init(self, codec, *buffer);
     return self;
 }
@@ -284,7 +284,7 @@ rb_packer_reset(VALUE self)
 static VALUE
 rb_packer_size(VALUE self)
 {
-    return SIZET2NUM(mp_buffer_checked(mp_packer_get(self)->buffer)->bytes.size);
+    return SIZET2NUM(mp_buffer_to_look_at(mp_packer_get(self)->buffer)->bytes.size);
 }
 
 /*
@@ -297,7 +297,7 @@ rb_packer_size(VALUE self)
 static VALUE
 rb_packer_empty_p(VALUE self)
 {
-    return mp_buffer_checked(mp_packer_get(self)->buffer)->bytes.size ? Qfalse : Qtrue;
+    return mp_buffer_to_look_at(mp_packer_get(self)->buffer)->bytes.size ? Qfalse : Qtrue;
 }
 
 /*

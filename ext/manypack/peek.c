@@ -23,6 +23,7 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->codec = mp_codec_get(codec);
     peek->index = index;
     peek->memory = 0;
+    peek->left_once = false;
     peek->unique_keys = false;
     peek->text_keys = false;
     max_depth = mp_unpack_max_depth(&peek->codec->options);
@@ -80,7 +81,10 @@ mp_peek_object(mp_peek *peek, size_t offset)
     const uint8_t *p = peek->look.bytes + offset;
     VALUE obj = options->limited ? Qundef : mp_decode_short(options, &p, peek->look.bytes + peek->look.size);
 
-    if (obj == Qundef) obj = mp_decode_part(peek->message, &offset, peek->codec);
+    if (obj == Qundef) {
+        mp_peek_leave(peek);
+        obj = mp_decode_part(peek->message, &offset, peek->codec);
+    }
     mp_peek_refresh(peek);
     return obj;
 }

@@ -19,6 +19,7 @@ typedef struct {
     const mp_codec *codec;
     VALUE index;          /* as mp_view_index_new made it; 0 */
     VALUE memory;         /* lent by Ruby for a walk that may be deep */
+    bool left_once;       /* user code ran, which may return again by callcc and still need the memory */
     bool unique_keys;     /* to find a key that its map has twice is an error */
     bool text_keys;       /* a String finds its key even if symbolize_keys makes a Symbol of that */
     uint64_t places[MP_PEEK_PLACES];
@@ -30,11 +31,18 @@ void mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index);
 /* Has it see the bytes and the index where they are now. */
 void mp_peek_refresh(mp_peek *peek);
 
+/* Before user code runs: what it returns to is not freed, in case that it returns again. */
+MP_INLINE void
+mp_peek_leave(mp_peek *peek)
+{
+    peek->left_once = true;
+}
+
 /* Frees now what the collector would free later. */
 MP_INLINE void
 mp_peek_end(mp_peek *peek)
 {
-    if (MP_UNLIKELY(peek->memory != 0)) ALLOCV_END(peek->memory);
+    if (MP_UNLIKELY(peek->memory != 0) && !peek->left_once) ALLOCV_END(peek->memory);
     RB_GC_GUARD(peek->message);
     RB_GC_GUARD(peek->codec_object);
     RB_GC_GUARD(peek->index);

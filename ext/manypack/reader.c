@@ -22,6 +22,8 @@ typedef struct {
     VALUE self;
     mp_stream *u;
     VALUE (*body)(void *run);
+    uint64_t number;      /* of this run, while it is at work */
+    uint32_t lease;       /* of the Unpacker, for each */
     bool at_work;
     bool decoding;
     bool yielding;        /* the block of each is running */
@@ -38,6 +40,7 @@ run_enter(run *r)
     r->u = mp_stream_for_read(r->self);
     if (MP_UNLIKELY(r->u->sticky_error != 0)) rb_exc_raise(r->u->sticky_error);
     r->u->running = true;
+    r->number = r->u->d.run = ++r->u->d.turn;
     r->at_work = true;
 }
 
@@ -46,7 +49,15 @@ static void
 run_leave(run *r)
 {
     r->u->running = false;
+    r->u->d.run = 0;
     r->at_work = false;
+}
+
+/* False for a run that is over, and that user code has returned to by callcc: others may use the Unpacker. */
+static bool
+run_current_p(const run *r)
+{
+    return r->u->running && r->u->d.run == r->number;
 }
 
 /* Keeps the decoder's state for when there are more bytes, which may be in another call. */
@@ -243,6 +254,13 @@ message_loaded(const mp_stream *u, VALUE bytes)
 
 /* --- methods ---------------------------------------------------------------------------------------- */
 
+/* Once for each block that runs, unless it returns again, by callcc, after the Unpacker was set aside. */
+static void
+yield_ended(const run *r)
+{
+    if (r->u->lease == r->lease && r->u->yields) r->u->yields--;
+}
+
 /* While the block runs, the Unpacker is not in use: the block may call its methods, and break. */
 static VALUE
 each_body(void *arg)
@@ -250,12 +268,13 @@ each_body(void *arg)
     run *r = arg;
     VALUE obj;
 
+    r->lease = r->u->lease;
     while ((obj = r->u->as ? slice_object(r) : read_object(r)) != Qundef) {
         run_leave(r);
         r->yielding = true;
         r->u->yields++;
         rb_yield(MP_UNLIKELY(r->u->as != 0) ? message_loaded(r->u, obj) : obj);
-        r->u->yields--;
+        yield_ended(r);
         r->yielding = false;
         run_enter(r);
     }
@@ -315,11 +334,14 @@ run_ensure(VALUE arg)
     run *r = (run *)arg;
     mp_stream *u = r->u;
 
-    if (r->yielding) u->yields--;
-    if (MP_LIKELY(!r->at_work)) return Qnil;
+    if (r->yielding) yield_ended(r);
+    if (MP_LIKELY(!r->at_work) || !run_current_p(r)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
-    if (r->decoding) buffer_take(u, false); /* otherwise it is not taken, or not by this method */
+    if (!u->body && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)) {
+        buffer_take(u, false);
+        r->decoding = true;
+    }
     after_error(r);
     return Qnil;
 }

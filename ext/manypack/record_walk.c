@@ -117,13 +117,16 @@ mp_record_take_rest(mp_loader *l, mp_record_walk *walk)
 {
     const mp_record *record = walk->record;
     size_t first = walk->first + record->count, n = l->count - first;
+    mp_decoder_call call;
     int exceeded = 0;
     VALUE rest;
 
     if (record->into == MP_FIELD_NONE || mp_record_values(l, walk)[record->into] != Qundef) return;
+    call = mp_decoder_leave(&l->d);
     if (MP_UNLIKELY(walk->keys_may_collide)) exceeded = mp_same_hash_exceeded(n, l->d.stack.values + first);
     if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
     rest = mp_hash_new(&l->d, n, l->d.stack.values + first);
+    mp_decoder_check_return(&l->d, call);
     mp_record_set(l, walk, record->into, rest);
     l->count = first;
 }

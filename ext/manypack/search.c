@@ -53,6 +53,7 @@ search_from(search *s, size_t offset, long step, bool wanted)
     if (end) {
         VALUE value = mp_view_value_at(s->peek, s->root, offset, 0);
 
+        mp_peek_leave(s->peek);
         if (s->found) rb_ary_push(s->found, value);
         else rb_yield(value);
         mp_peek_refresh(s->peek);

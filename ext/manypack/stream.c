@@ -22,10 +22,33 @@ mp_stream_for_read(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (MP_UNLIKELY(u->running || (!u->body && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)))) {
-        mp_raise_in_use("Unpacker");
+    if (MP_UNLIKELY(u->running || (!u->body && mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan)))) {
+        mp_stream_raise_in_use(u);
     }
     return u;
+}
+
+void
+mp_stream_raise_in_use(const mp_stream *u)
+{
+    if (!u->running && !u->body) mp_buffer_check(u->buffer);
+    mp_raise_in_use("Unpacker");
+}
+
+/*
+ * Somebody else removes n bytes of the Buffer: what comes next is not the rest of an object that was read in part. Not
+ * while a method reads, which counts on what was there.
+ */
+static void
+forget_object(VALUE self, size_t n)
+{
+    mp_stream *u = mp_typed_data(self);
+
+    if (u->running) mp_raise_in_use("Unpacker");
+    mp_stream_at_object(u);
+    u->slice = 0;
+    u->broken_off = 0;
+    u->origin += n;
 }
 
 void
@@ -42,6 +65,7 @@ void
 mp_stream_set_aside(mp_stream *u)
 {
     u->open = false;
+    u->lease++;
     if (u->places <= FIRST_PLACES) return;
     mp_poison(u->left, u->places * sizeof(uint64_t));
     xfree(u->left);
@@ -171,6 +195,20 @@ mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool whole)
     mp_raise_max_bytes(max, bytes, u->message + max, mp_stream_message(u));
 }
 
+/* False at the end of the input. RuntimeError if the io's method returns again after this read has gone on. */
+static bool
+read_more(mp_stream *u, uint64_t needed)
+{
+    mp_decoder_call call = mp_decoder_leave_holder(&u->d);
+    VALUE bytes = mp_buffer_read_io(u->buffer, needed);
+
+    if (!mp_decoder_held_p(&u->d, call)) mp_raise_in_use("Unpacker");
+    if (NIL_P(bytes)) return false;
+    mp_buffer_checked(u->buffer); /* others may have used it while the io was waiting */
+    mp_buffer_feed(u->buffer, bytes);
+    return true;
+}
+
 bool
 mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t whole)
 {
@@ -180,7 +218,7 @@ mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t whole)
     bytes = &mp_buffer_get(u->buffer)->bytes;
     while (bytes->size < n) {
         mp_stream_check_max_bytes(u, bytes->size, false);
-        if (!mp_buffer_read_io(u->buffer, whole > bytes->size ? whole - bytes->size : 1)) {
+        if (!read_more(u, whole > bytes->size ? whole - bytes->size : 1)) {
             u->broken_off = bytes->size ? u->origin + 1 : 0;
             return false;
         }
@@ -265,4 +303,10 @@ mp_stream_pass_over(mp_stream *u)
         if (deepen) walk_deepen(u);
         else if (!mp_stream_bytes_there(u, need, whole)) return false;
     }
+}
+
+void
+Init_manypack_stream(void)
+{
+    mp_buffer_on_removal(forget_object);
 }

@@ -448,9 +448,10 @@ rb_unpacker_read_map_header(VALUE self)
 static VALUE
 rb_unpacker_reset(VALUE self)
 {
-    mp_stream *u = unpacker_for_change(self);
+    mp_stream *u = mp_stream_get(self);
 
-    mp_buffer_clear(u->buffer);
+    if (u->running || u->body) mp_stream_raise_in_use(u);
+    mp_buffer_clear(u->buffer); /* which may be TORN */
     mp_stream_restart(u);
     return Qnil;
 }

@@ -91,5 +91,5 @@ mp_unpacker_set_buffer(VALUE self, VALUE buffer)
     mp_stream *u = mp_typed_data(self);
 
     if (u->buffer != buffer) RB_OBJ_WRITE(self, &u->buffer, buffer);
-    mp_buffer_get(buffer)->owner = MP_OF_UNPACKER;
+    mp_buffer_set_unpacker(buffer, self);
 }

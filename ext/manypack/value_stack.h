@@ -10,7 +10,7 @@
 #define MP_VALUES_INLINE 512
 
 typedef struct {
-    VALUE *values;
+    VALUE *values;        /* in a block, the word before them counts calls of user code and their returns, in twos */
     size_t capacity;
     volatile VALUE owner; /* of the block; 0 while the values are on the C stack */
 } mp_value_stack;
@@ -32,13 +32,35 @@ mp_value_stack_lend(mp_value_stack *stack, mp_value_words *inlined)
 /* Moves to a block of capacity words; count words are in use. */
 void mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity);
 
+/*
+ * User code may return again, by callcc, after what called it has gone on or ended. The C stack is as it was then; the
+ * words of a block are not, and it must not be freed. A call before user code returns a number, by which the other one
+ * tells the first return from later ones.
+ */
+MP_INLINE VALUE
+mp_value_stack_leave(mp_value_stack *stack)
+{
+    return MP_LIKELY(stack->owner == 0) ? 0 : (stack->values[-1] += 2);
+}
+
+MP_INLINE bool
+mp_value_stack_first_return_p(mp_value_stack *stack, VALUE call)
+{
+    if (MP_LIKELY(stack->owner == 0)) return true;
+    if (stack->values[-1] != call) return false;
+    stack->values[-1] += 2;
+    return true;
+}
+
+/* The cold half of mp_value_stack_cleanup. */
+void mp_value_stack_free(mp_value_stack *stack);
+
 /* Frees the block, which the collector would do later. Afterwards the stack has no words. */
 MP_INLINE void
 mp_value_stack_cleanup(mp_value_stack *stack)
 {
     if (MP_LIKELY(stack->owner == 0)) return;
-    mp_poison(stack->values, stack->capacity * sizeof(VALUE));
-    rb_free_tmp_buffer(&stack->owner);
+    mp_value_stack_free(stack);
     stack->values = NULL;
     stack->capacity = 0;
 }

@@ -71,6 +71,7 @@ rb_view_each(VALUE self)
         VALUE key = cursor.kind == MP_MAP ? next_key(&peek, &cursor) : Qundef;
         VALUE value = next_value(&peek, &cursor, root);
 
+        mp_peek_leave(&peek);
         rb_yield(key == Qundef ? value : rb_assoc_new(key, value));
         mp_peek_refresh(&peek);
     }
