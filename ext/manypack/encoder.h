@@ -72,6 +72,7 @@ mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec
     e->packer = packer;
     e->buffer = buffer;
     e->depth = mp_buffer_get(buffer)->loan.depth;
+    mp_loan_start(&mp_buffer_get(buffer)->loan);
     mp_encoder_window_on_buffer(e, 0, 1);
 }
 

@@ -28,7 +28,24 @@ hand_back(mp_loan *loan, uint32_t outer_holder)
 {
     loan->holder = outer_holder;
     mp_loan_release(loan);
-    if (mp_loan_idle_p(loan)) loan->epoch++;
+}
+
+/* True if a lend or take under that epoch is part of a write that is not over. */
+static bool
+same_write_p(const mp_loan *loan, uint32_t epoch)
+{
+    return loan->epoch == epoch && (loan->state == MP_LENT || mp_loan_taken_p(loan));
+}
+
+/* Voids all nested loans. What was written since the outermost one goes when the Buffer is settled. */
+static void
+break_all(mp_loan *loan)
+{
+    mp_loan_close(loan);
+    if (loan->depth) loan->mark = loan->outer_mark;
+    loan->thread = 0;
+    loan->depth = 0;
+    loan->state = MP_IDLE;
 }
 
 static VALUE
@@ -37,7 +54,7 @@ release_own(VALUE arg)
     mp_taken_call *taken = (mp_taken_call *)arg;
     mp_loan *loan = taken->loan;
 
-    if (loan->epoch != taken->epoch || loan->holder != taken->holder || !mp_loan_taken_p(loan)) return Qnil;
+    if (!same_write_p(loan, taken->epoch) || loan->holder != taken->holder) return Qnil;
     hand_back(loan, taken->outer_holder);
     if (taken->may_tear) loan->state = MP_TORN;
     taken->released = true;
@@ -59,12 +76,15 @@ mp_loan_call_taken(mp_taken_call *taken)
 {
     VALUE result;
 
+    if (taken->may_tear) taken->loan->epoch++;
     taken->epoch = taken->loan->epoch;
     taken->outer_holder = hold(taken->loan, MP_TAKEN);
     taken->holder = taken->loan->holder;
     taken->released = false;
     result = rb_ensure(call_and_return, (VALUE)taken, release_own, (VALUE)taken);
-    return taken->released ? result : Qundef;
+    if (MP_LIKELY(taken->released)) return result;
+    if (same_write_p(taken->loan, taken->epoch)) break_all(taken->loan);
+    return Qundef;
 }
 
 mp_loan_saved
@@ -82,22 +102,11 @@ mp_loan_lend(mp_loan *loan, uint32_t depth)
     return saved;
 }
 
-/* Voids all nested loans. What was written since the outermost one goes when the Buffer is settled. */
-static void
-break_all(mp_loan *loan)
-{
-    mp_loan_close(loan);
-    loan->mark = loan->outer_mark;
-    loan->thread = 0;
-    loan->depth = 0;
-    loan->state = MP_IDLE;
-}
-
 bool
 mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved)
 {
-    if (loan->epoch != saved.epoch) return false; /* others have the Buffer */
-    if (loan->holder != saved.holder || loan->state != MP_LENT) {
+    if (!same_write_p(loan, saved.epoch)) return false; /* others have the Buffer */
+    if (loan->holder != saved.holder) {
         break_all(loan);
         return false;
     }

@@ -17,6 +17,7 @@
  *   TORN    anyone    refused   by clear     nobody knows how many of its bytes have gone to an io
  *
  *   event           fired by
+ *   start           the encoder, when a write of the Packer starts; the outermost one begins an epoch
  *   begin           the encoder, before it commits part of a write that may still fail
  *   end             the Packer, when the whole write counts
  *   settle          whoever uses the Buffer next. A write that began and did not end has failed: its part goes
@@ -35,9 +36,10 @@
  * the nested loans all together: what was written since the outermost one is settled, the Buffer is IDLE, and a write
  * that goes on under an old epoch must not touch the Buffer.
  *
- * User code can also return again, by callcc, when the write that called it has ended: the C stack is as it was, and the
- * Buffer is not. Each lend and take therefore has a number, and the epoch changes whenever the Buffer is IDLE again. A
- * return or release under another number or epoch touches nothing, and its write raises.
+ * User code can also return again, by callcc, when the write that called it has gone on or ended: the C stack is as it
+ * was, and the Buffer is not. Each lend and take therefore has a number. A return or release under another number is a
+ * break if the same outermost write is not over, whose place is lost then; otherwise it touches nothing. The epoch tells
+ * outermost writes apart. Either way the write that went on raises.
  */
 #ifndef MANYPACK_LOAN_H
 #define MANYPACK_LOAN_H
@@ -55,7 +57,7 @@ typedef struct {
     size_t mark;       /* after begin: the bytes that there were before, plus one; otherwise 0 */
     size_t outer_mark; /* that of the write which lent first */
     VALUE thread;      /* the borrower; alive as long as it has the loan, and only compared */
-    uint32_t epoch;    /* counts returns and releases to IDLE, breaks and closes */
+    uint32_t epoch;    /* counts outermost writes, writes to an io, breaks and closes */
     uint32_t holder;   /* the number of the innermost lend or take */
     uint32_t holders;  /* how many there were */
     uint32_t depth : 24, state : 7; /* levels of nesting open around the borrower's writes, 0 unless lent; the state */
@@ -106,6 +108,13 @@ MP_INLINE bool
 mp_loan_free_p(const mp_loan *loan)
 {
     return mp_loan_idle_p(loan) && !loan->broken;
+}
+
+/* A write starts, which user code may take part in. */
+MP_INLINE void
+mp_loan_start(mp_loan *loan)
+{
+    if (MP_LIKELY(!loan->depth)) loan->epoch++;
 }
 
 MP_INLINE void
