@@ -136,7 +136,7 @@ class BufferTest < Minitest::Test
     packer = Manypack::Packer.new(write_reference_threshold: 256)
     packer.write(["s" * 100, "l" * 300, "t"])
     expected = packer.to_s
-    3.times { assert_raises(IOError) { packer.write_to(spoiler) } }
+    assert_raises(IOError) { packer.write_to(spoiler) }
     assert_equal expected, packer.to_s
   end
 

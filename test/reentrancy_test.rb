@@ -119,17 +119,15 @@ class ReentrancyTest < Minitest::Test
     end
   end
 
-  def test_a_read_that_fails_leaves_the_buffer_to_the_fiber_that_writes_it
-    unpacker = nil
+  def test_a_fiber_that_writes_the_buffer_out_has_it_until_it_ends
     output = CallingOutput.new { Fiber.yield }
+    bytes = "\x92\xDA\x03\xE8".b + ("a".b * 500)
+    unpacker = Manypack::Unpacker.new(CallingIo.new("a".b * 500) { flunk }).feed(bytes)
     writer = Fiber.new { unpacker.buffer.write_to(output) }
-    answers = ["\x92\xDA\x03\xE8".b + ("a".b * 500), "a".b * 500]
-    asked = 0
-    unpacker = Manypack::Unpacker.new(CallingIo.new(*answers) { writer.resume if (asked += 1) == 2 })
-    assert_in_use { unpacker.read }
+    writer.resume
     IN_USE.each_value { |call| assert_in_use { call.call(unpacker) } }
     writer.resume while writer.alive?
-    assert_equal answers.first.byteslice(1..), output.bytes # the head of the Array was unpacked
+    assert_equal bytes, output.bytes
   end
 
   def test_the_buffer_from_the_io_of_its_unpacker
@@ -137,7 +135,7 @@ class ReentrancyTest < Minitest::Test
     unpacker = Manypack::Unpacker.new(CallingIo.new("\x92\x01", "\x02") { unpacker.buffer.clear })
     assert_defined { unpacker.read }
     unpacker = Manypack::Unpacker.new(CallingIo.new("\xA5ab", "c", "de") { unpacker.buffer.read_all(1) unless unpacker.buffer.empty? })
-    assert_defined { unpacker.read }
+    assert_in_use { unpacker.read }
     unpacker.reset
     assert_equal 1, unpacker.feed("\x01").read
   end

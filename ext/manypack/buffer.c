@@ -12,6 +12,7 @@ static ID id_close;
 static VALUE cBuffer;
 
 /* Set once, while the extension is loaded. */
+static void (*check_unpacker_idle)(VALUE unpacker);
 static void (*forget_object)(VALUE unpacker, size_t n);
 
 /* --- the object ------------------------------------------------------------------------------------- */
@@ -113,12 +114,23 @@ mp_buffer_set_unpacker(VALUE self, VALUE unpacker)
 }
 
 void
-mp_buffer_on_removal(void (*forget)(VALUE unpacker, size_t n))
+mp_buffer_on_removal(void (*check_idle)(VALUE unpacker), void (*forget)(VALUE unpacker, size_t n))
 {
+    check_unpacker_idle = check_idle;
     forget_object = forget;
 }
 
-/* Before bytes are removed by anybody else than the Unpacker, if there is one: it forgets, or raises. */
+/* The struct of a Buffer for a method that removes bytes. */
+static mp_buffer *
+for_removal(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_for_change(self);
+
+    if (buffer->unpacker) check_unpacker_idle(buffer->unpacker);
+    return buffer;
+}
+
+/* Before bytes are removed by anybody else than the Unpacker, if there is one. */
 static void
 before_removal(VALUE self, size_t n)
 {
@@ -199,7 +211,7 @@ mp_buffer_clear(VALUE self)
         rb_check_frozen(self);
         mp_loan_mend(&buffer->loan);
     }
-    mp_buffer_for_change(self);
+    for_removal(self);
     before_removal(self, buffer->bytes.size);
     mp_bytes_clear(&buffer->bytes);
 }
@@ -241,6 +253,7 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
 /* One call of an io's write. */
 typedef struct {
     VALUE io, bytes;
+    VALUE refusal; /* the exception by which the io said that it took nothing; nil without one */
     bool writable;
 } io_write;
 
@@ -253,16 +266,32 @@ call_write(VALUE arg)
     return mp_io_write(write->io, write->bytes, MP_SHARED);
 }
 
+static VALUE
+note_refusal(VALUE arg, VALUE error)
+{
+    ((io_write *)arg)->refusal = error;
+    return Qnil;
+}
+
+/* A method of the name write may do what write_nonblock does. That of an IO waits. */
+static VALUE
+call_write_of_any(VALUE arg)
+{
+    if (RB_TYPE_P(((const io_write *)arg)->io, T_FILE)) return call_write(arg);
+    return rb_rescue2(call_write, arg, note_refusal, arg, rb_mWaitWritable, (VALUE)0);
+}
+
 /* Has the io write bytes that are the first ones of the Buffer, and drops as many of them as it took. */
 static size_t
 write_once(VALUE self, io_write *write)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     size_t len = (size_t)RSTRING_LEN(write->bytes), n;
-    mp_taken_call taken = {.loan = &buffer->loan, .call = call_write, .arg = (VALUE)write, .may_tear = true};
+    mp_taken_call taken = {.loan = &buffer->loan, .call = call_write_of_any, .arg = (VALUE)write, .may_tear = true};
     VALUE answer = mp_loan_call_taken(&taken);
 
     if (MP_UNLIKELY(answer == Qundef)) mp_raise_in_use(name_of_owner(buffer));
+    if (!NIL_P(write->refusal)) rb_exc_raise(write->refusal);
     n = mp_io_bytes_taken(write->io, answer, len);
     before_removal(self, n);
     mp_bytes_consume(&buffer->bytes, n);
@@ -289,7 +318,8 @@ write_chunk(VALUE self, VALUE io)
     mp_buffer *buffer = mp_buffer_get(self);
     const mp_chunk *chunk = mp_bytes_first(&buffer->bytes);
     size_t len = chunk->len;
-    io_write write = {.io = io, .bytes = mp_chunk_to_s(chunk), .writable = buffer->writable && io == buffer->io};
+    io_write write = {.io = io, .bytes = mp_chunk_to_s(chunk), .refusal = Qnil,
+                      .writable = buffer->writable && io == buffer->io};
 
     if (MP_UNLIKELY(write_once(self, &write) < len)) write_rest(self, &write);
     return len;
@@ -301,9 +331,9 @@ mp_buffer_write_to(VALUE self, VALUE io)
 {
     size_t written = 0;
 
-    mp_buffer_for_change(self);
+    for_removal(self);
     before_removal(self, 0);
-    while (mp_buffer_for_change(self)->bytes.size) written += write_chunk(self, io);
+    while (for_removal(self)->bytes.size) written += write_chunk(self, io);
     return written;
 }
 
@@ -387,7 +417,8 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: buffer.clear -> nil
  *
- * Discards all bytes. Raises RuntimeError while its Packer or Unpacker works on them.
+ * Discards all bytes. An Unpacker forgets an object of which it has read a part; a Packer whose io left a write by an
+ * exception goes on. Raises RuntimeError while its Packer or Unpacker works on the bytes.
  *
  *   buffer = Manypack::Buffer.new << "ab"
  *   buffer.clear #=> nil
@@ -468,14 +499,14 @@ fill(VALUE self, size_t n)
 {
     size_t size;
 
-    while ((size = mp_buffer_for_change(self)->bytes.size) < n) {
+    while ((size = for_removal(self)->bytes.size) < n) {
         VALUE bytes = mp_buffer_read_io(self, n - size);
 
         if (NIL_P(bytes)) break;
-        mp_buffer_for_change(self); /* others may have used it while the io was waiting */
+        for_removal(self); /* others may have used it while the io was waiting */
         mp_buffer_feed(self, bytes);
     }
-    size = mp_buffer_for_change(self)->bytes.size; /* again: an io may use the Buffer and then end */
+    size = for_removal(self)->bytes.size; /* again: an io may use the Buffer and then end */
     return size < n ? size : n;
 }
 
@@ -605,8 +636,9 @@ rb_buffer_io(VALUE self)
 /*
  * call-seq: buffer.flush -> buffer
  *
- * Writes all bytes to the io and removes them; does nothing without an io. Raises RuntimeError as clear does, and the
- * errors of the io.
+ * Writes all bytes to the io and removes them; does nothing without an io. Raises RuntimeError as clear does, IOError if
+ * the io takes nothing, and the errors of the io. After those nobody knows how many bytes the io took: the Buffer can be
+ * looked at, and refuses everything else until clear, except after IO::WaitWritable.
  *
  *   io = StringIO.new
  *   (Manypack::Buffer.new(io) << "ab").flush.size #=> 0

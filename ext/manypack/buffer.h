@@ -71,11 +71,12 @@ mp_buffer *mp_buffer_for_change(VALUE self);
 mp_buffer *mp_buffer_to_look_at(VALUE self);
 
 /*
- * The Unpacker that reads from the Buffer, and what is called before n bytes are removed from it by anybody else: the
- * Unpacker forgets the object that it has read in part, or raises.
+ * The Unpacker that reads from the Buffer, and what is called when anybody else removes bytes from it: check_idle raises
+ * while a method of the Unpacker reads; forget, before n bytes are removed, has it forget the object that it has read in
+ * part.
  */
 void mp_buffer_set_unpacker(VALUE self, VALUE unpacker);
-void mp_buffer_on_removal(void (*forget)(VALUE unpacker, size_t n));
+void mp_buffer_on_removal(void (*check_idle)(VALUE unpacker), void (*forget)(VALUE unpacker, size_t n));
 
 /* All bytes as one binary String, or as one for each chunk, without copying long ones. RuntimeError as above. */
 VALUE mp_buffer_to_s(VALUE self);

@@ -35,16 +35,19 @@ mp_stream_raise_in_use(const mp_stream *u)
     mp_raise_in_use("Unpacker");
 }
 
-/*
- * Somebody else removes n bytes of the Buffer: what comes next is not the rest of an object that was read in part. Not
- * while a method reads, which counts on what was there.
- */
+/* A method that reads counts on what was in the Buffer. */
+static void
+check_idle(VALUE self)
+{
+    if (((const mp_stream *)mp_typed_data(self))->running) mp_raise_in_use("Unpacker");
+}
+
+/* Somebody else removes n bytes of the Buffer: what comes next is not the rest of an object that was read in part. */
 static void
 forget_object(VALUE self, size_t n)
 {
     mp_stream *u = mp_typed_data(self);
 
-    if (u->running) mp_raise_in_use("Unpacker");
     mp_stream_at_object(u);
     u->slice = 0;
     u->broken_off = 0;
@@ -308,5 +311,5 @@ mp_stream_pass_over(mp_stream *u)
 void
 Init_manypack_stream(void)
 {
-    mp_buffer_on_removal(forget_object);
+    mp_buffer_on_removal(check_idle, forget_object);
 }

@@ -187,6 +187,9 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
  * The Buffer with the bytes that were fed and are not unpacked yet. That of an Unpacker for the body of an ext refuses
  * all use.
  *
+ * Who clears it, or reads, skips or writes out its bytes, takes the stream over: the Unpacker forgets an object of which
+ * it has read a part, and the next read starts with the next byte. While a method of the Unpacker reads, RuntimeError.
+ *
  *   Manypack::Unpacker.new.feed("\x01\x02").buffer.size #=> 2
  */
 static VALUE
@@ -375,7 +378,9 @@ rb_unpacker_start_at(VALUE self, VALUE offset)
  * call-seq: unpacker.skip -> nil
  *
  * Skips the next object, or the rest of one that was read in part, without building or calling anything. Raises
- * TruncatedError if it is incomplete: feed the rest and skip again. Raises MalformedFormatError, StackError and
+ * TruncatedError if it is incomplete, even if none of it has come. The object stays to be skipped then: feed the rest and
+ * skip again, or go on with what comes after it, because read, each, skip_nil, read_array_header and read_map_header pass
+ * over the object first. reset forgets it. Raises MalformedFormatError, StackError and
  * LimitError as read does, but looks at head bytes only: it does not check what is inside a str, a timestamp or an ext,
  * or which keys a map has.
  *

@@ -99,27 +99,34 @@ module Manypack
     def self.decompress(file, path)
       compressed = Compressed.reader(path) or return yield(file)
       reader = compressed.new(file)
-      begin
-        yield reader
-      ensure
-        reader.close
-      end
+      ending(-> { reader.close }) { yield reader }
     end
 
     # Yields an io that writes to a file, compressed if its name says so. The operating system has at once what is
     # written, unless that is compressed.
     def self.write(path, append)
       compressed = Compressed.writer(path)
-      File.open(path, append ? "ab" : "wb") do |file|
+      file = File.open(path, append ? "ab" : "wb")
+      ending(-> { file.close }) do
         file.sync = true
         next yield(file) unless compressed
 
         writer = compressed.new(file)
-        begin
-          yield writer
-        ensure
-          writer.finish
-        end
+        ending(-> { writer.finish }) { yield writer }
+      end
+    end
+
+    # Yields, and then does the last thing, however the block ends. What the block raises is the cause of the trouble:
+    # an error of the last thing does not hide it.
+    def self.ending(last)
+      yield
+    rescue Exception => error # rubocop:disable Lint/RescueException
+      raise
+    ensure
+      begin
+        last.call
+      rescue StandardError
+        raise unless error
       end
     end
 

@@ -6,11 +6,13 @@
 module Manypack
   class Packer
     # Yields a Packer that writes to a file, then writes what is left and closes the file, whatever the block raises.
-    # Returns the result of the block.
+    # Returns the result of the block. If the block raises, that is the error that comes out, even if the last write or
+    # closing the file fails, too.
     #
     # path:: of the file; if its name ends in .gz, it is compressed by Ruby's zlib
-    # append:: true to add to a file, which is read to its end first: if it ends inside an object, as after a crash,
-    #          TruncatedError says by +start+ where that object begins (default false: a new file)
+    # append:: true to add to a file, which is read to its end first, unless it is a FIFO or a device: if it ends inside
+    #          an object, as after a crash, TruncatedError says by +start+ where that object begins (default false: a new
+    #          file)
     # codec:: a Codec with the ext types (default: that of DefaultFactory)
     #
     # The other options are those of Manypack.pack except +canonical+. Packer#flush has everything reach the operating
@@ -28,14 +30,10 @@ module Manypack
 
       codec = Arguments.codec(codec, options, :append)
       codec.packer # refuses some options; the file that is there must survive that
-      Files.check_whole(path) if append && File.exist?(path)
+      Files.check_whole(path) if append && File.file?(path) # to read a FIFO would wait for a writer for ever
       Files.write(path, append) do |io|
         packer = codec.packer(io)
-        begin
-          yield packer
-        ensure
-          packer.flush
-        end
+        Files.ending(-> { packer.flush }) { yield packer }
       end
     end
 
