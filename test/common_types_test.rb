@@ -107,6 +107,16 @@ class CommonTypesTest < Minitest::Test
     assert_match(/a DateTime cannot be packed as a Date: register :datetime too/, error.message)
   end
 
+  def test_an_object_of_a_subclass_of_datetime_is_packed_as_one_whatever_is_registered_first
+    appointment = Class.new(DateTime).new(2026, 1, 31, 12)
+    [%i[date datetime], %i[datetime date]].each do |names|
+      factory = Manypack::Factory.new
+      factory.register_common(*names)
+      assert_equal DateTime.new(2026, 1, 31, 12), factory.load(factory.dump(appointment))
+      assert_equal Date.new(2026), factory.load(factory.dump(Class.new(Date).new(2026)))
+    end
+  end
+
   def test_unknown_names_are_refused_before_anything_is_registered
     factory = Manypack::Factory.new
     error = assert_raises(ArgumentError) { factory.register_common(:date, :sets, "set") }

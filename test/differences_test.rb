@@ -344,4 +344,51 @@ class DifferencesTest < Minitest::Test
       assert_operator error.message, :start_with?, "bignum too big to convert into "
     end
   end
+
+  Base = Class.new
+  Middle = Class.new(Base)
+  Leaf = Class.new(Middle)
+
+  def test_29_the_nearest_ancestor_with_a_type_counts
+    packed = [Manypack, MessagePack].map do |gem|
+      factory = gem::Factory.new
+      [Base, Middle].each_with_index { |klass, type| factory.register_type(type, klass, packer: ->(_) { "" }) }
+      hex(factory.dump(Leaf.new))
+    end
+    assert_equal ["c7 00 01", "c7 00 00"], packed
+  end
+
+  def test_29_the_class_itself_goes_before_modules_that_extend_an_object
+    extension = Module.new
+    packed = [Manypack, MessagePack].map do |gem|
+      factory = gem::Factory.new
+      [Base, extension].each_with_index { |klass, type| factory.register_type(type, klass, packer: ->(_) { "" }) }
+      [Base.new.extend(extension), Leaf.new.extend(extension)].map { |object| hex(factory.dump(object)) }
+    end
+    assert_equal [["c7 00 00", "c7 00 01"], ["c7 00 00", "c7 00 00"]], packed
+  end
+
+  def test_30_a_type_is_an_integer
+    ours, theirs = [Manypack, MessagePack].map do |gem|
+      packer = gem::Packer.new
+      [outcome { gem::Factory.new.register_type(5.7, Point, packer: ->(_) { "" }) },
+       outcome { packer.register_type(5.7, Point) { "" } },
+       outcome { gem::Unpacker.new.register_type(5.7) { nil } },
+       outcome { hex(packer.write_ext(5.7, "").to_s) }]
+    end
+    assert_equal [TypeError] * 4, ours
+    assert_equal [TypeError, nil, nil, "c7 00 05"], theirs
+  end
+
+  def test_31_a_class_that_is_loaded_anew_takes_the_place_of_the_old_one
+    counts = [Manypack, MessagePack].map do |gem|
+      factory = gem::Factory.new
+      2.times do
+        self.class.__send__(:remove_const, :Reloaded) if self.class.const_defined?(:Reloaded)
+        factory.register_type(1, self.class.const_set(:Reloaded, Class.new), packer: ->(_) { "" })
+      end
+      factory.registered_types(:packer).size
+    end
+    assert_equal [1, 2], counts
+  end
 end

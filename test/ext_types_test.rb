@@ -105,7 +105,29 @@ class ExtTypesTest < Minitest::Test
       assert_raises(RangeError) { Manypack::Packer.new.register_type(type, Point) { "" } }
       assert_raises(RangeError) { Manypack::Unpacker.new.register_type(type) { "" } }
     end
-    assert_raises(TypeError) { @factory.register_type("1", Point) }
+  end
+
+  # Looks like an Integer to NUM2INT.
+  class Five
+    def to_int = 5
+    def to_i = 5
+  end
+
+  def test_only_an_integer_is_the_number_of_a_type
+    [5.7, 5.0, Float::NAN, Rational(5), Complex(5), "5", nil, true, :five, [5], Five.new].each do |type|
+      { "a factory" => -> { @factory.register_type(type, Point) },
+        "a factory, to unpack" => -> { @factory.register_type(type, Point, unpacker: ->(_) { nil }) },
+        "a packer" => -> { Manypack::Packer.new.register_type(type, Point) { "" } },
+        "an unpacker" => -> { Manypack::Unpacker.new.register_type(type) { nil } },
+        "write_ext" => -> { Manypack::Packer.new.write_ext(type, "") },
+        "write_extension" => -> { Manypack::Packer.new.write_extension(Manypack::ExtensionValue.new(type, "")) },
+        "write_extension of any Struct" => -> { Manypack::Packer.new.write_extension(Struct.new(:a, :b).new(type, "")) },
+        "an extension value" => -> { Manypack.pack(Manypack::ExtensionValue.new(type, "")) } }.each do |where, call|
+        error = assert_raises(TypeError, "#{type.inspect} in #{where}", &call)
+        assert_match(/must be an Integer, got #{type.class}/, error.message)
+      end
+    end
+    assert_empty @factory.registered_types
   end
 
   def test_a_class_that_is_none_is_refused
@@ -130,6 +152,82 @@ class ExtTypesTest < Minitest::Test
     assert_dumps "d5 02 01 02", Point3.new(1, 2)
     assert_dumps "d5 01 01 02", Point.new(1, 2)
     assert_dumps "d5 02 01 02", Point3.new(1, 2).tap { |point| point.define_singleton_method(:anything) { nil } }
+  end
+
+  module Sides
+  end
+
+  module Corners
+    include Sides
+  end
+
+  class Polygon
+  end
+
+  class Square < Polygon
+    include Corners
+  end
+
+  class Tile < Square
+  end
+
+  class Framed
+    prepend Sides
+  end
+
+  ANCESTORS = [Object, Polygon, Square, Sides, Corners].freeze
+
+  # The ways to register types for packing, and to pack with them.
+  PACKING = {
+    "a factory" => lambda do |types, object|
+      factory = Manypack::Factory.new
+      types.each { |klass, type| factory.register_type(type, klass, packer: ->(_) { "" }) }
+      factory.dump(object)
+    end,
+    "a codec with options" => lambda do |types, object|
+      factory = Manypack::Factory.new
+      types.each { |klass, type| factory.register_type(type, klass, packer: ->(_) { "" }) }
+      factory.codec.with(compatibility_mode: true).packer.write(object).to_s
+    end,
+    "a packer" => lambda do |types, object|
+      packer = Manypack::Packer.new
+      types.each { |klass, type| packer.register_type(type, klass) { "" } }
+      packer.write(object).to_s
+    end
+  }.freeze
+
+  def test_the_nearest_ancestor_counts_in_whatever_order_types_are_registered
+    own = Tile.new.tap { |tile| tile.define_singleton_method(:color) { :red } }
+    extended = Polygon.new.extend(Corners)
+    PACKING.each do |way, pack|
+      (2..4).each do |count|
+        ANCESTORS.permutation(count) do |classes|
+          types = classes.each_with_index.to_h
+          { "an object" => [Tile.new, Tile], "one with a singleton class" => [own, own.singleton_class], "a prepended module" => [Framed.new, Framed] }.each do |what, (object, klass)|
+            nearest = klass.ancestors.find { |ancestor| types.key?(ancestor) } or next
+            assert_equal types[nearest], pack.call(types, object)[2].ord, "#{what}, by #{way}: #{types}"
+          end
+          assert_equal types[Polygon], pack.call(types, extended)[2].ord, "the class itself goes first" if types.key?(Polygon)
+        end
+      end
+    end
+  end
+
+  def test_a_module_that_is_included_later_counts_from_then_on
+    klass = Class.new(Polygon)
+    late = Module.new
+    @factory.register_type(1, Polygon, packer: ->(_) { "" })
+    @factory.register_type(2, late, packer: ->(_) { "" })
+    codec = @factory.codec
+    packer = @factory.packer
+    pack = -> { [@factory.dump(klass.new), codec.pack(klass.new), packer.write(klass.new).full_pack].map { |packed| packed[2].ord } }
+    assert_equal [1] * 3, pack.call
+    klass.include(late)
+    assert_equal [2] * 3, pack.call
+    object = Class.new(Polygon).new
+    assert_equal 1, codec.pack(object)[2].ord
+    object.extend(late)
+    assert_equal 2, codec.pack(object)[2].ord
   end
 
   def test_a_type_of_object_is_for_what_has_no_other

@@ -55,6 +55,9 @@ static VALUE cCodec;
 /* The Codec of DefaultFactory, replaced by a single store; and the Codec without options and types. */
 static VALUE default_codec, plain_codec;
 
+/* Former default Codecs that belong to the main Ractor, while there are other Ractors: those may still use them. */
+static VALUE former_codecs;
+
 /* Procs that pack and unpack a Time as a timestamp, which the extension does without calling them. */
 static VALUE time_packer, time_unpacker;
 
@@ -91,16 +94,23 @@ mp_plain_codec(void)
     return plain_codec;
 }
 
+static bool
+only_ractor_p(void)
+{
+    return rb_funcall(rb_cRactor, rb_intern("count"), 0) == INT2FIX(1);
+}
+
+/*
+ * Other Ractors may still use the former Codec. If it cannot be shared, it belongs to the main Ractor, whose collector
+ * does not ask the others since Ruby 4.1. A Ractor that starts later never sees it.
+ */
 void
 mp_default_codec_set(VALUE codec)
 {
     mp_types_make_common(codec_get(codec)->types);
-    /*
-     * Other Ractors may still use it after it is replaced. If it cannot be shared, it belongs to the main Ractor, whose
-     * collector does not ask the others since Ruby 4.1.
-     */
-    if (!RB_OBJ_SHAREABLE_P(codec)) rb_gc_register_mark_object(codec);
+    if (!RB_OBJ_SHAREABLE_P(default_codec)) rb_ary_push(former_codecs, default_codec);
     default_codec = codec;
+    if (only_ractor_p()) rb_ary_clear(former_codecs);
 }
 
 void
@@ -417,5 +427,7 @@ Init_manypack_codec(void)
 
     rb_gc_register_address(&default_codec);
     rb_gc_register_address(&plain_codec);
+    rb_gc_register_address(&former_codecs);
+    former_codecs = rb_ary_new();
     plain_codec = default_codec = codec_seal(codec_new(0));
 }

@@ -319,7 +319,7 @@ encode_ext(mp_encoder *e, VALUE argument)
  * call-seq: packer.write_ext(type, payload) -> packer
  *
  * Appends an ext with a type and the bytes of a String. Raises RangeError for a type outside -128..127, and TypeError
- * for a payload that is not a String.
+ * for a type that is not an Integer and for a payload that is not a String.
  *
  *   Manypack::Packer.new.write_ext(5, "ab").to_s #=> "\xD5\x05ab"
  */

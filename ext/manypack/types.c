@@ -59,10 +59,13 @@ mp_handler_proc(const mp_handler *handler)
 int
 mp_ext_type(VALUE type)
 {
-    int id = NUM2INT(type);
-
-    if (id < -128 || id > 127) rb_raise(rb_eRangeError, "ext type must be in -128..127, got %d", id);
-    return id;
+    if (!RB_INTEGER_TYPE_P(type)) {
+        rb_raise(rb_eTypeError, "ext type must be an Integer, got %" PRIsVALUE, rb_obj_class(type));
+    }
+    if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
+        rb_raise(rb_eRangeError, "ext type must be in -128..127, got %" PRIsVALUE, type);
+    }
+    return FIX2INT(type);
 }
 
 /* --- the registry ----------------------------------------------------------------------------------- */
@@ -132,17 +135,39 @@ mp_types_release(mp_types *types)
     xfree(types);
 }
 
+/*
+ * True if the classes have the same permanent name: one was loaded anew under the constant of the other. Anonymous
+ * classes have no name, and temporary names begin with # or in lower case.
+ */
+static bool
+same_constant_p(VALUE one, VALUE other)
+{
+    VALUE name = rb_mod_name(one), other_name = rb_mod_name(other);
+
+    if (NIL_P(name) || NIL_P(other_name) || !RTEST(rb_str_equal(name, other_name))) return false;
+    return *RSTRING_PTR(name) != '#' && !ISLOWER(*RSTRING_PTR(name));
+}
+
+/* True if the registration of a type replaces an earlier one, whose class would otherwise live as long as the types. */
+static bool
+replaces_p(const mp_type *type, const mp_type *before)
+{
+    return before->klass == type->klass || (before->type == type->type && same_constant_p(before->klass, type->klass));
+}
+
 void
 mp_types_add_packer(mp_types *types, mp_type type)
 {
-    size_t i = 0;
+    size_t i, kept = 0, place = SIZE_MAX;
 
-    while (i < types->packer_count && types->packers[i].klass != type.klass) i++;
-    if (i == types->packer_count) {
-        REALLOC_N(types->packers, mp_type, types->packer_count + 1);
-        types->packer_count++;
+    REALLOC_N(types->packers, mp_type, types->packer_count + 1);
+    for (i = 0; i < types->packer_count; i++) {
+        if (!replaces_p(&type, &types->packers[i])) types->packers[kept++] = types->packers[i];
+        else if (place == SIZE_MAX) place = kept++;
     }
-    types->packers[i] = type;
+    if (place == SIZE_MAX) place = kept++;
+    types->packers[place] = type;
+    types->packer_count = kept;
     find_special_packers(types);
 }
 
@@ -313,19 +338,42 @@ packer_of_class(const mp_types *types, VALUE klass)
     return NULL;
 }
 
+/* The type of the nearest ancestor that has one. Ancestors include prepended modules and those of a singleton class. */
+static const mp_type *
+packer_of_nearest(const mp_types *types, VALUE klass)
+{
+    VALUE ancestors = rb_mod_ancestors(klass);
+    const mp_type *type = NULL;
+    long i;
+
+    for (i = 0; !type && i < RARRAY_LEN(ancestors); i++) type = packer_of_class(types, RARRAY_AREF(ancestors, i));
+    RB_GC_GUARD(ancestors);
+    return type;
+}
+
+/* Lists the ancestors only if several have a type: that allocates. */
+static const mp_type *
+packer_of_ancestor(const mp_types *types, VALUE klass)
+{
+    const mp_type *type = NULL;
+    size_t i;
+
+    for (i = 0; i < types->packer_count; i++) {
+        if (!RTEST(rb_class_inherited_p(klass, types->packers[i].klass))) continue;
+        if (type) return packer_of_nearest(types, klass);
+        type = &types->packers[i];
+    }
+    return type;
+}
+
 const mp_type *
 mp_types_for_object(const mp_types *types, VALUE obj)
 {
     VALUE klass = CLASS_OF(obj); /* the singleton class, if there is one */
     const mp_type *type = packer_of_class(types, klass);
-    size_t i;
 
     if (!type) type = packer_of_class(types, rb_obj_class(obj));
-    if (type) return type;
-    for (i = 0; i < types->packer_count; i++) {
-        if (RTEST(rb_class_inherited_p(klass, types->packers[i].klass))) return &types->packers[i];
-    }
-    return NULL;
+    return type ? type : packer_of_ancestor(types, klass);
 }
 
 /* --- the default handler of Symbol --------------------------------------------------------------------- */

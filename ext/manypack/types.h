@@ -38,7 +38,7 @@ typedef struct {
     uint16_t place[256]; /* for each type, beginning with -128: its index in unpackers plus one, or 0 */
 } mp_types;
 
-/* The ext type that an Integer stands for. RangeError outside -128..127. */
+/* The ext type that an Integer stands for. TypeError for anything else, RangeError outside -128..127. */
 int mp_ext_type(VALUE type);
 
 /*
@@ -68,7 +68,10 @@ void mp_types_copy(mp_types *to, const mp_types *from);
 mp_types *mp_types_hold(mp_types *types);
 void mp_types_release(mp_types *types);
 
-/* Register a type. The last registration of a class packs it, the last one of a type unpacks it. */
+/*
+ * Register a type. The last registration of a class packs it, the last one of a type unpacks it. A class that was
+ * loaded anew under its name takes the place of the old one with that type.
+ */
 void mp_types_add_packer(mp_types *types, mp_type type);
 void mp_types_add_unpacker(mp_types *types, mp_type type);
 
@@ -99,7 +102,7 @@ void mp_type_check_ractor(const mp_type *type);
 /* The same error for any type that cannot be shared. Called before the registry crosses to another Ractor. */
 void mp_types_check_shareable(const mp_types *types);
 
-/* The type that packs obj: that of its singleton class, its class or an ancestor. NULL if there is none. */
+/* The type that packs obj: that of its singleton class, its class, or its nearest ancestor. NULL if there is none. */
 const mp_type *mp_types_for_object(const mp_types *types, VALUE obj);
 
 /* The type that unpacks an ext; NULL if there is none. */

@@ -62,7 +62,7 @@ module Manypack
     # The warning for a type that is registered for another class than before, or nil. A class of the same name is not
     # another class: a reload creates it anew. registered is an Array of pairs of type and class.
     def self.change_of_class(registered, type, klass)
-      before = registered.assoc(type)&.last
+      before = registered.find { |number, _| number.eql?(type) }&.last
       return if before.nil? || klass.nil? || before.equal?(klass) || before.name&.==(klass.name)
 
       "ext type #{type} was unpacked as #{before}, and is unpacked as #{klass} from now on"

@@ -16,7 +16,7 @@ module Manypack
     #
     # type:: an Integer, -128 to 127; 0 to 127 are for applications
     # klass:: the Class or Module whose instances are packed as that type, including those of subclasses and of classes
-    #         that include it, unless they have an ext type of their own
+    #         that include it, unless they have an ext type of their own or a nearer ancestor has one
     # packer:: receives the object and returns the body, a String (default +:to_msgpack_ext+ if no options are given)
     # unpacker:: receives the body, a binary String, and returns the object (default +:from_msgpack_ext+ if no options
     #            are given)
@@ -31,10 +31,13 @@ module Manypack
     # packer, of klass for an unpacker. Without a packer the class is not packed as that type; without an unpacker the
     # type is not unpacked.
     #
-    # Raises RangeError for a type outside -128..127; ArgumentError for a klass that is not a Module, for a class that
-    # is never packed as an ext, such as String, and for an unknown or unsuitable option; TypeError for a packer or
-    # unpacker that cannot be called; FrozenError if the factory is frozen; and Ractor::IsolationError for
-    # DefaultFactory outside the main Ractor.
+    # A class that is loaded anew under its name, as when Rails reloads code, takes the place of the old one with that
+    # type, whose objects are then no longer packed.
+    #
+    # Raises TypeError for a type that is not an Integer, and for a packer or unpacker that cannot be called; RangeError
+    # for a type outside -128..127; ArgumentError for a klass that is not a Module, for a class that is never packed as
+    # an ext, such as String, and for an unknown or unsuitable option; FrozenError if the factory is frozen; and
+    # Ractor::IsolationError for DefaultFactory outside the main Ractor.
     #
     #   factory = Manypack::Factory.new
     #   factory.register_type(0, Symbol)   #=> nil
