@@ -12,6 +12,7 @@ end
 require_relative "manypack/version"
 require_relative "manypack/arguments"
 require_relative "manypack/errors"
+require_relative "manypack/excerpt"
 require_relative "manypack/extension_value"
 require_relative "manypack/timestamp"
 require_relative "manypack/handler"

@@ -391,4 +391,14 @@ class DifferencesTest < Minitest::Test
     end
     assert_equal [1, 2], counts
   end
+
+  def test_32_a_symbol_with_an_ext_type_comes_back_as_itself_or_is_refused
+    symbol = "\xE9".dup.force_encoding("ISO-8859-1").to_sym
+    back = [Manypack, MessagePack].map do |gem|
+      factory = gem::Factory.new
+      factory.register_type(0, Symbol)
+      outcome { factory.load(factory.dump(symbol)).encoding }
+    end
+    assert_equal [EncodingError, Encoding::BINARY], back
+  end
 end

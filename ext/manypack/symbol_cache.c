@@ -44,6 +44,7 @@ mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
     *name = rb_sym2str(symbol);
     n = (size_t)RSTRING_LEN(*name);
     if (n > MP_FIXSTR_MAX || !mp_utf8_index_p(rb_enc_get_index(*name))) return NULL;
+    if (rb_enc_str_coderange(*name) == ENC_CODERANGE_BROKEN) return NULL; /* US-ASCII with other bytes */
     mp_copy(mp_put_str_head(packed.bytes, (uint32_t)n, false), RSTRING_PTR(*name), n);
     return mp_cache_table_keep(&cache->table, &layout, &packed);
 }

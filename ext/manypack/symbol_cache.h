@@ -11,7 +11,7 @@
 #include "cache_table.h"
 #include "wire.h"
 
-/* The longest fixstr with its head. Longer names, and names that are not UTF-8, are not cached. */
+/* The longest fixstr with its head. Longer names, and names that are not valid UTF-8, are not cached. */
 #define MP_PACKED_SYMBOL_MAX (1 + MP_FIXSTR_MAX)
 
 typedef struct {

@@ -2,8 +2,9 @@
 #include "types.h"
 
 #include "ractor.h"
+#include "utf8.h"
 
-static ID id_call, id_receiver, id_name, id_to_proc, id_proc_for;
+static ID id_call, id_to_msgpack_ext, id_receiver, id_name, id_to_proc, id_proc_for;
 static VALUE mHandler, eIsolationError;
 
 mp_handler
@@ -35,11 +36,34 @@ mp_handler_init(VALUE spec, VALUE owner)
     return handler;
 }
 
+/* True if the bytes of a name are unpacked as the same Symbol: as UTF-8, or as BINARY if they are not valid UTF-8. */
+static bool
+same_symbol_again_p(VALUE name)
+{
+    int index = rb_enc_get_index(name), coderange = rb_enc_str_coderange(name);
+
+    if (coderange == ENC_CODERANGE_7BIT) return rb_enc_asciicompat(rb_enc_get(name));
+    if (mp_utf8_index_p(index)) return coderange == ENC_CODERANGE_VALID;
+    return index == mp_binary_index && !mp_utf8_valid_p((const uint8_t *)RSTRING_PTR(name), (size_t)RSTRING_LEN(name));
+}
+
+/* The body that a method of the object returns. */
+static VALUE
+call_method_of_object(ID method, int argc, const VALUE *argv)
+{
+    VALUE body = rb_funcallv(argv[0], method, argc - 1, argv + 1);
+
+    if (!RB_SYMBOL_P(argv[0]) || method != id_to_msgpack_ext || !RB_TYPE_P(body, T_STRING)) return body;
+    if (MP_LIKELY(same_symbol_again_p(body))) return body;
+    rb_raise(rb_eEncodingError, "a Symbol in %s cannot be packed as an ext type: it would come back as another",
+             rb_enc_name(rb_enc_get(body)));
+}
+
 VALUE
 mp_handler_call(const mp_handler *handler, int argc, const VALUE *argv)
 {
     if (!handler->method) return rb_proc_call_with_block(handler->receiver, argc, argv, Qnil);
-    if (handler->receiver == Qundef) return rb_funcallv(argv[0], handler->method, argc - 1, argv + 1);
+    if (handler->receiver == Qundef) return call_method_of_object(handler->method, argc, argv);
     return rb_funcallv(handler->receiver, handler->method, argc, argv);
 }
 
@@ -382,6 +406,8 @@ mp_types_for_object(const mp_types *types, VALUE obj)
  * call-seq: symbol.to_msgpack_ext -> String
  *
  * The name, frozen. Factory#register_type(type, Symbol) packs Symbols with this method by default.
+ * Packing raises EncodingError for a name whose bytes Symbol.from_msgpack_ext would take for another Symbol: one that
+ * is in neither UTF-8 nor BINARY, or in BINARY although its bytes are valid UTF-8.
  *
  *   :ready.to_msgpack_ext #=> "ready"
  */
@@ -403,6 +429,7 @@ void
 Init_manypack_types(void)
 {
     id_call = rb_intern("call");
+    id_to_msgpack_ext = rb_intern("to_msgpack_ext");
     id_receiver = rb_intern("receiver");
     id_name = rb_intern("name");
     id_to_proc = rb_intern("to_proc");

@@ -147,8 +147,15 @@ module Manypack
       Set.new(elements)
     end
 
+    # Others can be set in parts, but cannot be parsed.
+    URI_CHARACTERS = %r{\A[\w!#$%&'()*+,\-./:;=?@\[\]~]*\z}
+    private_constant :URI_CHARACTERS
+
     def write_uri(uri)
-      uri.to_s
+      text = uri.to_s
+      return text if text.ascii_only? && text.match?(URI_CHARACTERS)
+
+      raise EncodingError, "a URI cannot be packed with characters that have to be escaped"
     end
 
     def read_uri(body)
@@ -166,19 +173,23 @@ module Manypack
     end
 
     def write_pathname(pathname)
-      pathname.to_s
+      path = pathname.to_s
+      utf8(path) == path ? path : refuse("Pathname", path.encoding)
     end
 
+    # Names of files may be any bytes. Ruby says that they are UTF-8 where it lists them, whether they are or not.
     def read_pathname(body)
-      build("Pathname") { Pathname.new(text(body)) }
+      build("Pathname") { Pathname.new(utf8(body)) }
     end
 
     def write_regexp(regexp)
+      refuse("Regexp", regexp.encoding) unless same_regexp_again?(regexp)
+
       regexp.to_s
     end
 
     def read_regexp(body)
-      build("Regexp") { Regexp.new(text(body)) }
+      build("Regexp") { regexp_of(body) }
     end
 
     private
@@ -189,7 +200,9 @@ module Manypack
     rescue StandardError => error
       raise if error.is_a?(Ractor::Error)
 
-      raise MalformedFormatError, "not the body of a #{class_name}: #{error.message}"
+      reason = Excerpt.of(error.message)
+      cause = error if reason == error.message # otherwise it has all of what the excerpt is of
+      raise MalformedFormatError, "not the body of a #{class_name}: #{reason}", cause: cause
     end
 
     def read_integer(unpacker, class_name)
@@ -199,10 +212,58 @@ module Manypack
       raise MalformedFormatError, "not the body of a #{class_name}: #{value.class} instead of Integer"
     end
 
+    def refuse(class_name, encoding)
+      raise EncodingError, "a #{class_name} in #{encoding} cannot be packed: it would come back as another"
+    end
+
+    def utf8(bytes)
+      bytes.dup.force_encoding(Encoding::UTF_8)
+    end
+
     # Bodies are binary, but what is written here is UTF-8 as a rule.
     def text(body)
-      text = body.dup.force_encoding(Encoding::UTF_8)
+      text = utf8(body)
       text.valid_encoding? ? text : body
+    end
+
+    # True if a Regexp can be made again of its text, which says nothing of the encoding.
+    def same_regexp_again?(regexp)
+      return false unless regexp.encoding.ascii_compatible?
+
+      again = regexp_of(regexp.to_s.b)
+      again.to_s == regexp.to_s && encoding_of(again) == encoding_of(regexp)
+    rescue RegexpError
+      false
+    end
+
+    # In that of ASCII a Regexp without a fixed encoding matches text in every encoding.
+    def encoding_of(regexp)
+      [regexp.encoding, regexp.fixed_encoding?]
+    end
+
+    # Escaped bytes make a Regexp binary that is no Regexp in UTF-8, such as /\xFF/n.
+    def regexp_of(body)
+      unwrapped(text(body))
+    rescue RegexpError
+      unwrapped(body.b)
+    end
+
+    # Regexp#to_s wraps the source in a group with the options, and escapes slashes that a literal's source has bare.
+    WRAPPED = /\A\(\?([mix]*)(?:-[mix]+)?:(.*)\)\z/m
+    OPTIONS = { "m" => Regexp::MULTILINE, "i" => Regexp::IGNORECASE, "x" => Regexp::EXTENDED }.freeze
+    private_constant :WRAPPED, :OPTIONS
+
+    # The Regexp whose to_s is the text or, if there is none, whose source is.
+    def unwrapped(text)
+      options, source = text.match(WRAPPED)&.captures
+      regexp = literal(source, OPTIONS.values_at(*options.chars).sum) if source
+      regexp&.to_s == text ? regexp : Regexp.new(text)
+    rescue RegexpError # of a source that is not all of the group
+      Regexp.new(text)
+    end
+
+    def literal(source, options)
+      Regexp.new(source.gsub(/\\./m) { |escape| escape == "\\/" ? "/" : escape }, options)
     end
 
     # Most pack and unpack with methods of this module.

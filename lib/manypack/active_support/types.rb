@@ -101,7 +101,7 @@ module Manypack
 
       def zone(name)
         zone = ::ActiveSupport::TimeZone[name] if name.is_a?(String)
-        zone || raise(MalformedFormatError, "unknown time zone #{name.inspect}")
+        zone || raise(MalformedFormatError, "unknown time zone #{Excerpt.of(name.inspect)}")
       end
     end
     private_constant :Types
