@@ -40,12 +40,70 @@ class DropInTest < Minitest::Test
   end
 
   def test_it_refuses_beside_the_msgpack_gem
-    [["module MessagePack; end", "by other means"], ["$LOADED_FEATURES << '/gems/msgpack-1.8.7/lib/msgpack.rb'; module MessagePack; end", "msgpack.rb"]].each do |before, named|
-      output, status = Open3.capture2e(*RUBY, stdin_data: "#{before}\nrequire 'manypack/drop_in'")
-      refute_predicate status, :success?
-      assert_match(/MessagePack is already loaded/, output)
-      assert_includes output, named
+    { "module MessagePack; class Packer; end; end" => "by other means",
+      "$LOADED_FEATURES << '/gems/msgpack-1.8.7/lib/msgpack.rb'; module MessagePack; end" => "/gems/msgpack-1.8.7/lib/msgpack.rb",
+      "$LOADED_FEATURES << '/lib/msgpack/msgpack.so'; module MessagePack; end" => "/lib/msgpack/msgpack.so" }.each do |before, named|
+      assert_match(/MessagePack is already loaded \(#{Regexp.escape(named)}\)/, refusal(before))
     end
+    assert_match(/MessagePack is there already, and is not a module/, refusal("class MessagePack; end"))
+  end
+
+  # What a program or a gem may have made of the name before: msgpack-rpc, a gemspec that loads the version of its gem,
+  # and the msgpack gem's own.
+  ALREADY_THERE = {
+    "nothing" => "",
+    "an_empty_module" => "module MessagePack; end",
+    "a_module_in_it" => "module MessagePack; module RPC; module Rest; end; class Client; def call = MessagePack.pack(Packer.name); end; end; end",
+    "a_version" => "module MessagePack; VERSION = '0.1'; end; $LOADED_FEATURES << '/gems/msgpack-1.8.7/lib/msgpack/version.rb'",
+    "an_autoload" => "autoload :MessagePack, 'msgpack'",
+    "a_file_of_that_name" => "module MessagePack; end; $LOADED_FEATURES << '/app/lib/formats/msgpack.rb' << '/gems/msgpack-rpc/lib/msgpack/rpc.rb'"
+  }.freeze
+
+  ALREADY_THERE.each do |what, before|
+    define_method("test_all_of_it_is_there_after_#{what}") do
+      assert_equal "ok\n", run_ruby(<<~RUBY)
+        #{before}
+        there = MessagePack if defined?(MessagePack) && !Object.autoload?(:MessagePack)
+        require "manypack/drop_in"
+        require "msgpack"
+        raise "another module" unless there.nil? || there.equal?(MessagePack)
+        MessagePack.constants.each { |name| MessagePack.const_get(name) }
+        (Manypack.constants - [:VERSION]).each { |name| raise name.to_s unless MessagePack.const_get(name).equal?(Manypack.const_get(name)) }
+        raise MessagePack::VERSION unless MessagePack::VERSION == "1.8.99" && Manypack::VERSION != "1.8.99"
+        Manypack.singleton_methods.each { |name| raise name.to_s unless MessagePack.respond_to?(name) }
+        raise unless MessagePack.load(MessagePack.dump({ "a" => [1] }), unknown: 1) == { "a" => [1] }
+        raise unless MessagePack.dig(MessagePack.pack({ "a" => 1 }), "a") == 1 && MessagePack.canonical?("\\x01") && MessagePack.split("\\x01").to_a == ["\\x01"]
+        module MessagePack
+          raise unless unpack(pack(1)) == 1
+          class Packer; def added = 5; end
+        end
+        raise unless Manypack::Packer.new.added == 5
+        raise unless Class.new { include MessagePack; def packed = pack(1) }.new.packed == "\\x01"
+        MessagePack.singleton_class.prepend(Module.new { def dump(*) = "wrapped" })
+        raise unless MessagePack.dump(1) == "wrapped" && Manypack.dump(1) == "\\x01"
+        raise unless !defined?(MessagePack::RPC) || MessagePack.unpack(MessagePack::RPC::Client.new.call) == "Manypack::Packer"
+        puts "ok"
+      RUBY
+    end
+  end
+
+  def test_a_class_of_the_msgpack_gem_is_replaced_with_a_warning_and_others_stay
+    output = run_ruby(<<~RUBY)
+      module MessagePack; Timestamp = 1; Record = 2; View = 3; end
+      require "manypack/drop_in"
+      p MessagePack::Timestamp, MessagePack::Record, MessagePack::View
+    RUBY
+    assert_equal "manypack/drop_in replaces MessagePack::Timestamp\nManypack::Timestamp\n2\n3\n", output.sub(/^.*warning: /, "")
+  end
+
+  def test_every_ractor_has_it
+    assert_equal "[1]\n", run_ruby(<<~RUBY)
+      module MessagePack; end
+      require "manypack/drop_in"
+      Warning[:experimental] = false
+      ractor = Ractor.new { MessagePack.unpack(MessagePack.pack([1])) }
+      p ractor.respond_to?(:value) ? ractor.value : ractor.take
+    RUBY
   end
 
   def test_everything_of_the_msgpack_gem_is_there
@@ -354,6 +412,12 @@ class DropInTest < Minitest::Test
   end
 
   private
+
+  def refusal(before)
+    output, status = Open3.capture2e(*RUBY, stdin_data: "#{before}\nrequire 'manypack/drop_in'")
+    refute_predicate status, :success?
+    output
+  end
 
   def assert_drop_in(program)
     assert_equal "ok\n", run_ruby("require 'manypack/drop_in'\nrequire 'stringio'\nrequire 'tmpdir'\n#{program}\nputs 'ok'")

@@ -83,7 +83,7 @@ module Manypack
         expires_at, version, value = members(entry)
         ::ActiveSupport::Cache::Entry.new(value, expires_at: expires_at, version: version)
       rescue DecodeError, Zlib::Error => error
-        raise ::ActiveSupport::Cache::DeserializationError, error.message
+        raise ::ActiveSupport::Cache::DeserializationError, Excerpt.of(error.message)
       end
 
       private

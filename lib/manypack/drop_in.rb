@@ -3,11 +3,17 @@
 # Makes MessagePack mean Manypack for every gem in the process. Require it before any of them: their own
 # `require "msgpack"` then does nothing.
 
-if defined?(MessagePack)
-  feature = $LOADED_FEATURES.grep(%r{/msgpack(/|\.rb\z)}).first || "by other means"
-  raise LoadError, "manypack/drop_in: MessagePack is already loaded (#{feature}): " \
+# A module of that name may be there already: msgpack-rpc's begins with `module MessagePack; module RPC`, and so does the
+# file with the version of many a gem, which Bundler reads first. Only the msgpack gem itself has a Packer.
+there = defined?(MessagePack) && !Object.autoload?(:MessagePack)
+feature = $LOADED_FEATURES.grep(%r{/msgpack-[^/]+/lib/msgpack\.rb\z|/msgpack/msgpack\.(?:so|bundle|jar)\z}).first
+if there && (feature || defined?(MessagePack::Packer))
+  raise LoadError, "manypack/drop_in: MessagePack is already loaded (#{feature || "by other means"}): " \
                    "require manypack/drop_in first, " \
                    "and have no msgpack gem in the bundle except Manypack's"
+end
+unless !there || MessagePack.instance_of?(Module)
+  raise LoadError, "manypack/drop_in: MessagePack is there already, and is not a module"
 end
 
 require "manypack"
@@ -20,14 +26,58 @@ module Manypack
   module Arguments # :nodoc:
     DROP_IN = true
   end
-end
 
-# MessagePack has the classes, errors and DefaultFactory of Manypack. It is a module of its own, so that wrapping
-# MessagePack.dump does not wrap Manypack.dump, and its VERSION is one that the msgpack gem could have.
-MessagePack = Manypack.clone
-MessagePack.module_eval do
-  remove_const(:VERSION)
-  const_set(:VERSION, "1.8.99")
+  # MessagePack has the classes, errors and DefaultFactory of Manypack. It is a module of its own, so that wrapping
+  # MessagePack.dump does not wrap Manypack.dump, and its VERSION is one that the msgpack gem could have.
+  module DropIn # :nodoc:
+    OF_THE_GEM = %i[Bigint Buffer CoreExt DefaultFactory ExtensionValue Factory MalformedFormatError Packer StackError Time
+                    Timestamp TypeError UnexpectedTypeError UnknownExtTypeError UnpackError Unpacker].freeze
+
+    class << self
+      def install(there)
+        there ? fill(::MessagePack) : Object.const_set(:MessagePack, Manypack.clone)
+        find_the_rest_in_manypack(::MessagePack)
+        ::MessagePack.__send__(:remove_const, :VERSION) if ::MessagePack.const_defined?(:VERSION, false)
+        ::MessagePack.const_set(:VERSION, "1.8.99")
+      end
+
+      private
+
+      # Gives a module all that it lacks, and the classes of the msgpack gem even if it has others of that name.
+      def fill(target)
+        missing, there = constants_to_copy.partition { |name| !target.const_defined?(name, false) }
+        replaced = there & OF_THE_GEM
+        warn("manypack/drop_in replaces #{replaced.map { |name| "#{target}::#{name}" }.join(", ")}") if replaced.any?
+        replaced.each { |name| target.__send__(:remove_const, name) }
+        (missing + replaced).each { |name| target.const_set(name, Manypack.const_get(name)) }
+        define_functions(target)
+      end
+
+      # Constants that are loaded when they are first used cannot be copied.
+      def constants_to_copy
+        Manypack.constants(false).reject { |name| name == :VERSION || Manypack.autoload?(name, false) }
+      end
+
+      # The module functions accept what the msgpack gem accepts if they are called on another module than Manypack. The
+      # other methods are not the msgpack gem's.
+      def define_functions(target)
+        functions = Manypack.private_instance_methods(false)
+        target.extend(Manypack)
+        target.singleton_class.__send__(:public, *functions)
+        (Manypack.singleton_methods(false) - functions).each do |name|
+          target.module_eval("def self.#{name}(...) = Manypack.#{name}(...)", __FILE__, __LINE__)
+        end
+      end
+
+      def find_the_rest_in_manypack(target)
+        target.constants(false).each { |name| target.__send__(:remove_const, name) if Manypack.autoload?(name, false) }
+        target.include(Manypack)
+      end
+    end
+  end
+  private_constant :DropIn
+
+  DropIn.install(defined?(::MessagePack) && !Object.autoload?(:MessagePack))
 end
 
 # The files of the msgpack gem that others require. Entries without a directory match whatever the load path is.

@@ -35,6 +35,7 @@ module Manypack
         super(app)
         @codec = Arguments.codec(codec, options, :content_type)
         @content_type = content_type
+        @content_types = MediaType.list([content_type])
       end
 
       # Packs the body of a request, and sets its Content-Type unless it has one. A request without a body, or with the
@@ -43,10 +44,16 @@ module Manypack
       def on_request(env)
         body = env[:body]
         type = env[:request_headers]["Content-Type"]
-        return if body.nil? || body == "" || (type && !MediaType.of?(type))
+        return if body.nil? || body == "" || !packed?(type)
 
         env[:request_headers]["Content-Type"] ||= @content_type
         env[:body] = @codec.pack(body) unless body.respond_to?(:to_str) || body.respond_to?(:read)
+      end
+
+      private
+
+      def packed?(type)
+        type.nil? || MediaType.of?(type) || MediaType.of?(type, @content_types)
       end
     end
 
@@ -58,30 +65,40 @@ module Manypack
       # Creates the middleware; Faraday does.
       #
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # content_types:: the media types to ask for and to unpack, an Array of Strings, instead of those that are
+      #                 MessagePack
       # options:: any of those of Manypack.unpack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   connection.response :msgpack, untrusted: true, max_bytes: 10_000_000
-      def initialize(app = nil, codec: Codec.new, **options)
+      #   connection.response :msgpack, content_types: ["application/vnd.acme+msgpack"]
+      def initialize(app = nil, codec: Codec.new, content_types: nil, **options)
         super(app)
-        @codec = Arguments.codec(codec, options)
+        @codec = Arguments.codec(codec, options, :content_types)
+        @content_types = MediaType.list(content_types)
       end
 
       # Asks for MessagePack, unless the request has a header Accept.
       def on_request(env)
-        env[:request_headers]["Accept"] ||= MediaType::ALL.join(", ")
+        env[:request_headers]["Accept"] ||= (@content_types || MediaType::ALL).join(", ")
       end
 
-      # Unpacks the body of a response if its Content-Type is application/vnd.msgpack, application/msgpack or
-      # application/x-msgpack; an empty one becomes nil. Raises Faraday::ParsingError, with the response, if that fails.
+      # Unpacks the body of a response if its Content-Type is application/vnd.msgpack, application/msgpack,
+      # application/x-msgpack or any with the suffix +msgpack; an empty one becomes nil. Raises Faraday::ParsingError, with the response, if that fails.
       def on_complete(env)
         body = env[:body]
-        return unless body.respond_to?(:to_str) && MediaType.of?(env[:response_headers]["Content-Type"])
+        return unless body.respond_to?(:to_str) && packed?(env[:response_headers])
 
         env[:body] = body.empty? ? nil : @codec.unpack(body)
       rescue StandardError => error
         raise ::Faraday::ParsingError.new(error, env[:response])
+      end
+
+      private
+
+      def packed?(headers)
+        MediaType.of?(headers["Content-Type"], @content_types)
       end
     end
 

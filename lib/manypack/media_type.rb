@@ -10,10 +10,33 @@ module Manypack
     ALL = %w[application/vnd.msgpack application/msgpack application/x-msgpack].freeze
     REGISTERED = ALL.first
 
-    # True if the value of a header Content-Type, a String or nil, means MessagePack.
-    def self.of?(content_type)
-      ALL.include?(content_type.to_s.b[/\A[^;]*/].strip.downcase)
+    # The types of vendors say that they are MessagePack by their suffix, such as application/vnd.acme+msgpack.
+    SUFFIXED = %r{\A[^/\s]+/[^/\s]+\+msgpack\z}
+
+    # True if the value of a header Content-Type, a String or nil, means MessagePack: if it is one of the types, or by
+    # default one of the three or one with the suffix.
+    def self.of?(content_type, types = nil)
+      type = name(content_type)
+      types ? types.include?(type) : ALL.include?(type) || type.match?(SUFFIXED)
     end
+
+    # Returns what a method got as +content_types+ as a frozen Array of names, or nil for nil. Raises TypeError for
+    # anything else than an Array of Strings, and ArgumentError for an empty one.
+    def self.list(types)
+      return if types.nil?
+      unless types.is_a?(Array) && types.all?(String)
+        raise ::TypeError, "content_types must be an Array of Strings, got #{types.inspect}"
+      end
+      raise ArgumentError, "content_types must not be empty" if types.empty?
+
+      types.map { |type| name(type).freeze }.freeze
+    end
+
+    # A media type without its parameters.
+    def self.name(content_type)
+      content_type.to_s.b[/\A[^;]*/].strip.downcase
+    end
+    private_class_method :name
   end
   private_constant :MediaType
 end

@@ -13,8 +13,8 @@ module Manypack
   # MessagePack for Rack applications. <code>require "manypack/rack"</code> loads it and Rack.
   module Rack
     # The middleware that unpacks the bodies of requests whose Content-Type is application/vnd.msgpack,
-    # application/msgpack or application/x-msgpack. All other requests, and those without a body, pass through it
-    # untouched.
+    # application/msgpack, application/x-msgpack, or any with the suffix +msgpack, such as application/vnd.acme+msgpack.
+    # All other requests, and those without a body, pass through it untouched.
     #
     #   use Manypack::Rack::Parser, max_bytes: 100_000
     class Parser
@@ -27,15 +27,17 @@ module Manypack
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # untrusted:: false for the limits of the codec instead of those for bytes that are not trusted
       # max_bytes:: the largest body that is read, an Integer
+      # content_types:: the media types to unpack, an Array of Strings, instead of those that are MessagePack
       # options:: any of those of Manypack.unpack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   use Manypack::Rack::Parser, codec: factory.codec, max_array_size: 500
-      def initialize(app, codec: Codec.new, untrusted: true, max_bytes: 1_048_576, **options)
+      def initialize(app, codec: Codec.new, untrusted: true, max_bytes: 1_048_576, content_types: nil, **options)
         @app = app
         @max_bytes = Integer(max_bytes)
-        @codec = Arguments.codec(codec, { untrusted: untrusted, max_bytes: @max_bytes, **options })
+        @content_types = MediaType.list(content_types)
+        @codec = Arguments.codec(codec, { untrusted: untrusted, max_bytes: @max_bytes, **options }, :content_types)
       end
 
       # Unpacks the body, calls the application, and returns its response. The object is then in
@@ -46,7 +48,7 @@ module Manypack
       #
       #   parser.call(env) #=> [400, {"content-type" => "text/plain"}, ["unexpected end of input, at byte 2\n"]]
       def call(env)
-        refusal = parse(env) if MediaType.of?(env["CONTENT_TYPE"])
+        refusal = parse(env) if MediaType.of?(env["CONTENT_TYPE"], @content_types)
         refusal || @app.call(env)
       end
 
@@ -62,9 +64,9 @@ module Manypack
 
         hand_over(env, body, @codec.unpack(body))
       rescue LimitError => error
-        refuse(413, error.message)
+        refuse(413, Excerpt.of(error.message))
       rescue DecodeError => error
-        refuse(400, error.message)
+        refuse(400, Excerpt.of(error.message))
       end
 
       def hand_over(env, body, object)
@@ -99,15 +101,18 @@ module Manypack
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # json:: true for JSON to clients that do not ask for MessagePack by name; false for the status 406 to clients
       #        that do not accept it
+      # content_types:: the media types of packed responses, an Array of Strings, the usual one first
       # options:: any of those of Manypack.pack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   Manypack::Rack::Responder.new(json: true, timestamp: true)
-      def initialize(codec: Codec.new, json: false, **options)
+      #   Manypack::Rack::Responder.new(content_types: ["application/vnd.acme+msgpack", "application/vnd.msgpack"])
+      def initialize(codec: Codec.new, json: false, content_types: MediaType::ALL, **options)
         require "json" if json
-        @codec = Arguments.codec(codec, options, :json)
+        @codec = Arguments.codec(codec, options, :json, :content_types)
         @json = json
+        @content_types = MediaType.list(content_types || MediaType::ALL)
         freeze
       end
 
@@ -119,22 +124,42 @@ module Manypack
       # headers:: a Hash of further headers, with names in lower case
       #
       # The content type is the one that the client prefers among application/vnd.msgpack, application/msgpack,
-      # application/x-msgpack, and, with +json+, application/json. Raises the errors of Manypack.pack and JSON.generate.
+      # application/x-msgpack, or +content_types+, and, with +json+, application/json. A response with status 204, 205,
+      # 304 or 1xx has no body and no content type, whatever the client accepts and the object is; one to HEAD has no
+      # body. Raises the errors of Manypack.pack and JSON.generate.
       #
       #   responder.call({ "HTTP_ACCEPT" => "application/vnd.msgpack" }, { "id" => 1 })
       #   #=> [200, {"vary" => "accept", "content-type" => "application/vnd.msgpack"}, ["\x81\xA2id\x01"]]
       def call(env, object, status: 200, headers: {})
-        vary = [headers["vary"], "accept"].compact.join(", ")
-        type = choose(Accept.new(env["HTTP_ACCEPT"])) or return not_acceptable(vary)
+        headers = headers.merge("vary" => [headers["vary"], "accept"].compact.join(", "))
+        return [status, headers.except(*OF_BODY), []] if bodiless?(status)
+
+        type = choose(Accept.new(env["HTTP_ACCEPT"])) or return not_acceptable(env, headers["vary"])
         body = type == JSON_TYPE ? ::JSON.generate(object) : @codec.pack(object)
-        [status, headers.merge("vary" => vary, "content-type" => type), [body]]
+        respond(env, status, headers.merge("content-type" => type), body)
       end
 
       private
 
+      # The headers that Rack allows only with a body.
+      OF_BODY = %w[content-type content-length].freeze
+      private_constant :OF_BODY
+
+      # 205 may have none by the standard, although Rack lets it pass.
+      def bodiless?(status)
+        status == 205 || ::Rack::Utils::STATUS_WITH_NO_ENTITY_BODY.key?(status)
+      end
+
+      # The headers of a response to HEAD are those to GET.
+      def respond(env, status, headers, body)
+        return [status, headers, [body]] unless env["REQUEST_METHOD"] == "HEAD"
+
+        [status, headers.merge("content-length" => body.bytesize.to_s), []]
+      end
+
       # JSON is for every client that takes anything: browsers, curl, and programs older than the MessagePack.
       def choose(accept)
-        types = @json ? MediaType::ALL.select { |type| accept.names?(type) } : MediaType::ALL
+        types = @json ? @content_types.select { |type| accept.names?(type) } : @content_types
         type = types.max_by { |one| accept.quality(one) }
         quality = type ? accept.quality(type) : 0
         return type if quality > 0 && !(@json && accept.quality(JSON_TYPE) > quality)
@@ -142,8 +167,9 @@ module Manypack
         JSON_TYPE if @json
       end
 
-      def not_acceptable(vary)
-        [406, { "vary" => vary, "content-type" => "text/plain" }, ["#{MediaType::REGISTERED} is all there is\n"]]
+      def not_acceptable(env, vary)
+        headers = { "vary" => vary, "content-type" => "text/plain" }
+        respond(env, 406, headers, "#{@content_types.first} is all there is\n")
       end
     end
 

@@ -6,6 +6,7 @@
 #++
 require "manypack"
 require "manypack/active_support"
+require "manypack/media_type"
 
 module Manypack
   Library.load("actionpack", file: "action_controller", user: "manypack/rails", at_least: "7.1")
@@ -13,7 +14,8 @@ module Manypack
   # MessagePack for the controllers of Rails. <code>require "manypack/rails"</code> loads it, Action Pack, and
   # Manypack::ActiveSupport. From then on
   #
-  # - Rails knows the MIME type +:msgpack+,
+  # - Rails knows the MIME type +:msgpack+, which is also that of requests whose type ends in +msgpack, such as
+  #   application/vnd.acme+msgpack,
   # - <code>render msgpack: object</code> sends the object packed, or a String as it is, which is taken for packed,
   # - a request's body of that type becomes its +params+, as ParameterParser reads it, and
   # - a body that cannot be read is answered with the status and the offset of InvalidBody, unless a controller rescues
@@ -87,7 +89,7 @@ module Manypack
         check_keys(object)
         object.is_a?(Hash) ? object : { KEY => object }
       rescue DecodeError => error
-        raise InvalidBody, error.message
+        raise InvalidBody, Excerpt.of(error.message)
       end
 
       private
@@ -105,10 +107,21 @@ module Manypack
       end
     end
 
+    # Rails looks up MIME types by their whole names. A type with the suffix of MessagePack that nobody has registered is
+    # taken for :msgpack.
+    module Suffixed # :nodoc:
+      def content_mime_type
+        type = super
+        type && type.symbol.nil? && MediaType.of?(type.to_s) ? ::Mime[:msgpack] : type
+      end
+    end
+    private_constant :Suffixed
+
     ::Mime::Type.register(CONTENT_TYPE, :msgpack, OLDER_CONTENT_TYPES)
 
     ::ActiveSupport.on_load(:action_dispatch_request) do
       self.parameter_parsers = parameter_parsers.merge(msgpack: ParameterParser.new)
+      prepend Suffixed
     end
 
     # Runs for ActionController::Base and for ActionController::API.

@@ -47,6 +47,45 @@ class RackTest < Minitest::Test
     TYPES.each { |type| assert_equal({ "id" => 1 }, parsed("\x81\xA2id\x01".b, type: type)) }
   end
 
+  SUFFIXED = ["application/vnd.acme+msgpack", "application/vnd.acme.event+msgpack; version=2", "APPLICATION/Problem+MsgPack",
+              "image/x+msgpack"].freeze
+
+  def test_so_are_those_of_types_with_the_suffix
+    SUFFIXED.each { |type| assert_equal({ "id" => 1 }, parsed("\x81\xA2id\x01".b, type: type)) }
+    ["application/vnd.acme+msgpackx", "application/+msgpack x", "+msgpack", "text/plain; type=a/b+msgpack"].each do |type|
+      post("\xC1".b, type: type)
+      refute @env.key?("manypack.body"), type
+    end
+  end
+
+  def test_the_types_can_be_set
+    options = { content_types: ["application/vnd.acme", "Application/MsgPack"] }
+    ["application/vnd.acme", "application/vnd.acme;a=b", "application/msgpack"].each do |type|
+      assert_equal 1, parsed("\x01", type: type, **options)
+    end
+    ["application/vnd.msgpack", "application/vnd.acme+msgpack"].each do |type|
+      post("\x01", type: type, **options)
+      refute @env.key?("manypack.body")
+    end
+    [Manypack::Rack::Parser.method(:new).curry(2)[nil], Manypack::Rack::Responder.method(:new)].each do |create|
+      [[:a], "application/msgpack", 1].each { |types| assert_raises(TypeError) { create.call(content_types: types) } }
+      assert_raises(ArgumentError) { create.call(content_types: []) }
+    end
+  end
+
+  # An error of a body that has everything in its message, and of one whose handler says it all.
+  def test_a_refusal_never_sends_the_body_back
+    factory = Manypack::Factory.new.tap { |one| one.register_common(:uri) }
+    factory.register_type(1, Point, packer: nil, unpacker: ->(body) { raise Manypack::MalformedFormatError, "no: #{body.inspect}" })
+    [13, 1].each do |type|
+      body = Manypack.pack(Manypack::ExtensionValue.new(type, "\xFF é<" * 100_000))
+      response = post(body, codec: factory.codec, max_ext_bytes: 1 << 20)
+      assert_equal 400, response.status
+      assert_operator response.body.bytesize, :<, 500
+      assert_match(/, at byte 0$/, response.body)
+    end
+  end
+
   def test_a_map_is_among_the_params
     parsed("\x81\xA2id\x91\x01".b)
     assert_equal({ "q" => "1", "id" => [1] }, params)
@@ -229,6 +268,35 @@ class RackTest < Minitest::Test
   def test_status_and_headers_are_those_given
     response = Manypack::Rack::Responder.new.call({}, nil, status: 201, headers: { "location" => "/1", "vary" => "cookie" }.freeze)
     assert_equal [201, { "location" => "/1", "vary" => "cookie, accept", "content-type" => TYPES[0] }, ["\xC0".b]], response
+  end
+
+  def test_responses_that_have_no_body_have_none_whatever_the_client_accepts
+    [100, 101, 103, 199, 204, 205, 304].product(["application/vnd.msgpack", "text/html", nil], [true, false]) do |status, accept, json|
+      responder = Manypack::Rack::Responder.new(json: json)
+      given = { "etag" => "1", "content-type" => "text/plain", "content-length" => "5" }.freeze
+      application = Rack::Lint.new(->(env) { responder.call(env, Object.new, status: status, headers: given) })
+      response = Rack::MockRequest.new(application).get("/", { "HTTP_ACCEPT" => accept }.compact)
+      assert_equal [status, "", nil, "1", "accept"], [response.status, response.body, response["content-type"], response["etag"], response["vary"]]
+    end
+  end
+
+  def test_head_gets_the_headers_of_get
+    responder = Manypack::Rack::Responder.new
+    application = Rack::Lint.new(->(env) { responder.call(env, "text") })
+    { TYPES.first => [200, TYPES.first, "5"], "text/html" => [406, "text/plain", "40"] }.each do |accept, expected|
+      response = Rack::MockRequest.new(application).head("/", { "HTTP_ACCEPT" => accept })
+      assert_equal [*expected, ""], [response.status, response["content-type"], response["content-length"], response.body]
+    end
+  end
+
+  def test_a_responder_sends_the_types_that_are_set
+    acme = "application/vnd.acme+msgpack"
+    { "*/*" => acme, acme => acme, "#{acme};q=0.5, application/msgpack" => "application/msgpack", TYPES[0] => nil }.each do |accept, type|
+      assert_equal [type ? 200 : 406, type || "text/plain"], answer(accept, content_types: [acme, "application/msgpack"])
+    end
+    assert_equal [200, acme], answer("#{acme}, application/json;q=0.5", content_types: [acme], json: true)
+    assert_equal [200, JSON_TYPE], answer("*/*", content_types: [acme], json: true)
+    assert Ractor.shareable?(Manypack::Rack::Responder.new(content_types: [+acme]))
   end
 
   def test_a_responder_is_shareable
