@@ -309,8 +309,9 @@ typedef struct {
     size_t map;           /* its node, which that of its first pair follows */
     size_t pair, tail;    /* those of the enclosing walk */
     uint32_t n;           /* pairs or elements */
-    bool map_p, in_key;   /* in_key: it is a key or inside one */
-    bool unordered;
+    bool map_p, unordered;
+    uint8_t keys;         /* container keys that are open, this one included */
+    uint8_t key_depth;    /* open containers from the outermost of those on */
 } frame;
 
 typedef struct {
@@ -484,13 +485,18 @@ map_ends(walk *w, const frame *f)
     return status;
 }
 
-/* Opens a container that is not empty. */
+/* Opens a container that is not empty, a key or not. */
 static mp_status
-open_container(walk *w, const object *o, bool in_key)
+open_container(walk *w, const object *o, bool key)
 {
-    frame f = {.left = mp_declared_objects(o->head.kind, o->head.n), .n = o->head.n, .in_key = in_key};
+    const frame *around = innermost(w);
+    frame f = {.left = mp_declared_objects(o->head.kind, o->head.n), .n = o->head.n};
 
     if (depth_of(w) == w->max_depth) return MP_E_DEPTH;
+    if (key && around->keys == MP_KEY_NESTING_MAX) return MP_E_KEY_DEPTH;
+    if (around->key_depth == MP_KEY_DEPTH_MAX) return MP_E_KEY_DEPTH;
+    f.keys = (uint8_t)(around->keys + key);
+    f.key_depth = (uint8_t)(around->key_depth + (f.keys > 0));
     f.map_p = o->head.kind == MP_MAP;
     f.pair = w->pair;
     f.tail = w->tail;
@@ -516,16 +522,16 @@ static mp_status
 object_begins(walk *w, bool *opened)
 {
     frame *f = innermost(w);
-    bool key = f->map_p && !(f->left & 1), in_key = key || f->in_key;
+    bool key = f->map_p && !(f->left & 1);
     mp_status status;
     object o;
 
     if (key) key_begins(w, f);
     status = object_read(w->p, w->end, &o);
-    if (status == MP_OK) status = check_object(w, &o, in_key);
+    if (status == MP_OK) status = check_object(w, &o, key || f->key_depth);
     if (status == MP_OK) {
         *opened = mp_declared_objects(o.head.kind, o.head.n) != 0;
-        if (*opened) status = open_container(w, &o, in_key);
+        if (*opened) status = open_container(w, &o, key);
     }
     if (status == MP_OK) w->p = o.next;
     return status;

@@ -24,23 +24,23 @@
  * Both take the object at *p and set *p to its end. On any status but MP_OK, *p is at the head to blame: that of the
  * key, if it is about a key. All bytes must be present; those after the object are not looked at.
  *
- * max_depth is how many containers may be open. open and nodes are working memory: their contents do not matter, but
- * each block must be aligned as a uint64_t is. open takes 72 bytes for each open container, nodes 32 for each map and
- * each pair; those of a finished map are free again if nothing in it changes places. A window that cannot grow leaves
- * through both functions, which hold nothing; then *p has not moved.
+ * max_depth is how many containers may be open; in keys, limit.h sets further limits. open and nodes are working
+ * memory: their contents do not matter, but each block must be aligned as a uint64_t is. open takes 72 bytes for each
+ * open container, nodes 32 for each map and each pair; those of a finished map are free again if nothing in it changes
+ * places. A window that cannot grow leaves through both functions, which hold nothing; then *p has not moved.
  *
  * Time is linear in the bytes, and for maps whose keys have to be sorted n log n. Depth costs no C stack.
  */
 
 /*
- * Finds the first place that is not canonical: a status of mp_validate, MP_E_FORM, MP_E_KEY_ORDER, MP_E_DUPLICATE_KEY
+ * Finds the first place that is not canonical: a status of mp_validate, MP_E_KEY_DEPTH, MP_E_FORM, MP_E_KEY_ORDER, MP_E_DUPLICATE_KEY
  * or MP_E_NAN_KEY. The order of a key is checked after the key has been passed.
  */
 mp_status mp_canonical_check(const uint8_t **p, const uint8_t *end, size_t max_depth, mp_out *open);
 
 /*
  * Appends the canonical form to out, in no more bytes than the object has; nothing unless it returns MP_OK. For values
- * without a canonical form: a status of mp_validate, MP_E_DUPLICATE_KEY, MP_E_NAN_KEY.
+ * without a canonical form: a status of mp_validate, MP_E_KEY_DEPTH, MP_E_DUPLICATE_KEY, MP_E_NAN_KEY.
  */
 mp_status mp_canonical_write(const uint8_t **p, const uint8_t *end, size_t max_depth, mp_out *open, mp_out *nodes,
                              mp_out *out);

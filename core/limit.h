@@ -11,6 +11,12 @@ typedef struct { MP_LIMITS_EACH(MP_LIMIT_FIELD, ) } mp_limits;
 #define MP_LIMIT_NONE(X, STATUS, field, type, option, untrusted, unit, text) (type)-1,
 #define MP_LIMITS_NONE ((mp_limits){MP_LIMITS_EACH(MP_LIMIT_NONE, )})
 
+/*
+ * A reader hashes a container key through its contents, and nested container keys once for each key around them: few may
+ * be open at once. Hashing also takes C stack for every level, so a key may be only that many containers deep.
+ */
+enum { MP_KEY_NESTING_MAX = 4, MP_KEY_DEPTH_MAX = 32 };
+
 /* Which limit a status says is exceeded, counted in the order of the list; MP_LIMITS or more for another status. */
 MP_INLINE unsigned
 mp_limit_of(mp_status status)

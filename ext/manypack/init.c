@@ -36,6 +36,7 @@ void Init_manypack_types(void);
 void Init_manypack_codec(void);
 void Init_manypack_foreign(void);
 void Init_manypack_buffer(void);
+void Init_manypack_key_flood(void);
 void Init_manypack_stream(void);
 void Init_manypack_reader(void);
 void Init_manypack_packer(void);
@@ -90,6 +91,7 @@ Init_manypack(void)
     Init_manypack_codec();
     Init_manypack_foreign();
     Init_manypack_buffer();
+    Init_manypack_key_flood();
     Init_manypack_stream();
     Init_manypack_reader();
     Init_manypack_packer();

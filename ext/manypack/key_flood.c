@@ -1,6 +1,8 @@
 /* Counts the keys that have the same hash, in a Hash from hash to keys. */
 #include "key_flood.h"
 
+#include "error.h"
+
 static bool
 plain_p(VALUE key)
 {
@@ -75,4 +77,41 @@ mp_same_hash_exceeded(size_t n, const VALUE *values)
     if (seen) rb_hash_foreach(seen, check_places, (VALUE)&check);
     RB_GC_GUARD(seen);
     return check.exceeded;
+}
+
+void
+mp_same_hash_check(VALUE objects, size_t offset)
+{
+    int exceeded = mp_same_hash_exceeded((size_t)RARRAY_LEN(objects), RARRAY_CONST_PTR(objects));
+
+    RB_GC_GUARD(objects); /* otherwise compaction may move it */
+    if (exceeded) mp_raise_same_hash((size_t)exceeded, offset);
+}
+
+/*
+ * call-seq: Arguments.check_key_hashes(keys, offset) -> nil
+ *
+ * For Ruby code that makes a Hash or a Set of a stranger's keys: LimitError, at that offset, where unpacking a map of
+ * these keys raises it.
+ */
+static VALUE
+rb_arguments_s_check_key_hashes(VALUE self, VALUE keys, VALUE offset)
+{
+    VALUE objects;
+    long i;
+
+    Check_Type(keys, T_ARRAY);
+    objects = rb_obj_hide(rb_ary_new_capa(RARRAY_LEN(keys) * 2));
+    for (i = 0; i < RARRAY_LEN(keys); i++) {
+        rb_ary_push(objects, RARRAY_AREF(keys, i));
+        rb_ary_push(objects, Qnil);
+    }
+    mp_same_hash_check(objects, NUM2SIZET(offset));
+    return Qnil;
+}
+
+void
+Init_manypack_key_flood(void)
+{
+    rb_define_singleton_method(mp_const("Manypack::Arguments"), "check_key_hashes", rb_arguments_s_check_key_hashes, 2);
 }

@@ -18,4 +18,7 @@
  */
 int mp_same_hash_exceeded(size_t n, const VALUE *values);
 
+/* LimitError, at that offset, if the keys of an Array of keys and values in turn exceed it. */
+void mp_same_hash_check(VALUE objects, size_t offset);
+
 #endif

@@ -157,7 +157,8 @@ rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
  *
  * True if the bytes, a String, are exactly one object in its canonical form: those that Manypack.pack writes with
  * <code>canonical: true</code>. Check that before a signature or a hash of the bytes. False for anything else,
- * including malformed bytes and more than 100,000 nested containers. Raises TypeError unless it is a String.
+ * including malformed bytes, more than 100,000 nested containers, and keys that are nested deeper than Manypack.unpack
+ * allows. Raises TypeError unless it is a String.
  *
  *   Manypack.canonical?("\x82\xA1a\x01\xA1b\x02") #=> true
  *   Manypack.canonical?("\x82\xA1b\x02\xA1a\x01") #=> false
@@ -177,8 +178,9 @@ rb_manypack_canonical_p(VALUE self, VALUE bytes)
  * bytes:: a String with exactly one object
  *
  * Raises TypeError unless it is a String. Other errors include DecodeError and have the byte offset: TruncatedError,
- * StackError above 100,000 nested containers, and MalformedFormatError for other malformed bytes and for what has no
- * canonical form, such as a map that has the same key twice.
+ * StackError above 100,000 nested containers and for keys nested deeper than Manypack.unpack allows, and
+ * MalformedFormatError for other malformed bytes and for what has no canonical form, such as a map that has the same key
+ * twice.
  *
  *   Manypack.canonicalize("\x82\xA1b\xCC\x02\xA1a\x01") #=> "\x82\xA1a\x01\xA1b\x02"
  */

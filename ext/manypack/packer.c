@@ -2,6 +2,8 @@
 #include "packer.h"
 
 #include "buffer.h"
+#include "canonical_form.h"
+#include "encode.h"
 #include "io.h"
 #include "ractor.h"
 
@@ -190,6 +192,24 @@ static VALUE
 rb_packer_buffer(VALUE self)
 {
     return mp_packer_get(self)->buffer;
+}
+
+/*
+ * call-seq: packer.canonical_bytes(object) -> String or nil
+ *
+ * For handlers of ready-made ext types: the canonical form of a part of the body; nil unless the whole is to be canonical.
+ */
+static VALUE
+rb_packer_canonical_bytes(VALUE self, VALUE object)
+{
+    mp_codec codec = mp_packer_get(self)->codec;
+    volatile VALUE owner = codec.object;
+    VALUE form;
+
+    if (!codec.options.canonical) return Qnil;
+    form = mp_canonical_packed(mp_encode_whole(object, &codec));
+    RB_GC_GUARD(owner);
+    return form;
 }
 
 /*
@@ -395,6 +415,7 @@ Init_manypack_packer(void)
     rb_define_method(cPacker, "to_str", rb_packer_to_s, 0);
     rb_define_method(cPacker, "to_a", rb_packer_to_a, 0);
     rb_define_method(cPacker, "compatibility_mode?", rb_packer_compatibility_mode_p, 0);
+    rb_define_private_method(cPacker, "canonical_bytes", rb_packer_canonical_bytes, 1);
     rb_define_private_method(cPacker, "register_type_internal", rb_packer_register_type_internal, 3);
     rb_define_private_method(cPacker, "registered_types_internal", rb_packer_registered_types_internal, 0);
 }

@@ -27,7 +27,7 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->unique_keys = false;
     peek->text_keys = false;
     max_depth = mp_unpack_max_depth(&peek->codec->options);
-    if (!index && max_depth > MP_PEEK_PLACES) left = ALLOCV_N(uint64_t, peek->memory, max_depth);
+    if (!index && max_depth >= MP_PEEK_PLACES) left = ALLOCV_N(uint64_t, peek->memory, max_depth + 1);
     mp_look_init(&peek->look, NULL, (size_t)RSTRING_LEN(message), left, max_depth);
     mp_peek_refresh(peek);
 }
@@ -67,8 +67,12 @@ size_t
 mp_peek_over(mp_peek *peek, size_t offset)
 {
     mp_cursor cursor = {.look = &peek->look, .at = offset, .left = 1};
+    mp_status status;
 
-    mp_peek_check(peek, mp_cursor_next(&cursor));
+    peek->look.walk.max_depth++; /* for the level that the walk begins in, which is no container here */
+    status = mp_cursor_next(&cursor);
+    peek->look.walk.max_depth--;
+    mp_peek_check(peek, status);
     return cursor.at;
 }
 

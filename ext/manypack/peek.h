@@ -5,8 +5,8 @@
 #include "codec.h"
 #include "find.h"
 
-/* Containers that can be passed over without asking Ruby for memory. */
-#define MP_PEEK_PLACES 128
+/* Containers that can be passed over without asking Ruby for memory, and the level that a walk begins in. */
+#define MP_PEEK_PLACES 129
 
 /*
  * Lives on the C stack and keeps what it refers to alive. All offsets are from the start of the message. The pointers

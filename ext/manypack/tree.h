@@ -2,6 +2,7 @@
 #ifndef MANYPACK_TREE_H
 #define MANYPACK_TREE_H
 
+#include "limit.h"
 #include "support.h"
 
 /*
@@ -87,12 +88,6 @@ mp_frame_base(const VALUE *words)
 {
     return (size_t)(words[1] >> 1);
 }
-
-/*
- * Ruby hashes a container key through its contents, so nested container keys are hashed once per enclosing key: cap
- * the nesting. Hashing also takes C stack for every level, of which Fibers and Threads have little: cap the depth.
- */
-enum { MP_KEY_NESTING_MAX = 4, MP_KEY_DEPTH_MAX = 32 };
 
 /* The open containers that are map keys. */
 typedef struct {

@@ -613,11 +613,10 @@ rb_view_symbolize_keys_p(VALUE self)
     return mp_codec_get(view_get(self)->codec)->options.symbolize_keys ? Qtrue : Qfalse;
 }
 
-/* call-seq: view.last_key? -> true or false: whether the last of equal keys counts, and not the first */
-static VALUE
-rb_view_last_key_p(VALUE self)
+bool
+mp_view_last_key_p(VALUE self)
 {
-    return mp_codec_get(view_get(self)->codec)->options.last_key ? Qtrue : Qfalse;
+    return mp_codec_get(view_get(self)->codec)->options.last_key;
 }
 
 /*
@@ -674,5 +673,4 @@ Init_manypack_view(void)
     rb_define_private_method(cView, "copy", rb_view_copy, 0);
     rb_define_private_method(cView, "codec", rb_view_codec, 0);
     rb_define_private_method(cView, "symbolize_keys?", rb_view_symbolize_keys_p, 0);
-    rb_define_private_method(cView, "last_key?", rb_view_last_key_p, 0);
 }

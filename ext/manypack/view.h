@@ -7,6 +7,9 @@
 /* The View of the whole message that a View is a part of. */
 VALUE mp_view_root(VALUE view);
 
+/* True if the last of equal keys counts, and not the first. */
+bool mp_view_last_key_p(VALUE view);
+
 /* Starts a peek into the message of a View, and returns the View's offset. A second look makes an Index. */
 size_t mp_view_peek(VALUE view, mp_peek *peek);
 

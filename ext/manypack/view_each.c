@@ -1,4 +1,6 @@
 /* What is in a View, one after the other: elements, pairs, keys, and how many there are. */
+#include "codec.h"
+#include "key_flood.h"
 #include "view.h"
 
 /* The value that a cursor is at, which goes on after it. */
@@ -137,6 +139,44 @@ rb_view_values(VALUE self)
     return values;
 }
 
+/* The keys and values of a map in turn, a hidden Array. Sets *end to the offset after the map. */
+static VALUE
+keys_and_values(VALUE self, size_t *end)
+{
+    VALUE objects = rb_obj_hide(rb_ary_new()), root = mp_view_root(self);
+    mp_cursor cursor;
+    mp_peek peek;
+
+    cursor = open_map(&peek, self);
+    while (cursor.left) {
+        rb_ary_push(objects, next_key(&peek, &cursor));
+        rb_ary_push(objects, next_value(&peek, &cursor, root));
+        mp_peek_refresh(&peek);
+    }
+    *end = cursor.at;
+    mp_peek_end(&peek);
+    return objects;
+}
+
+/* call-seq: view.pairs -> Hash: of a map's pairs; of equal keys, the one that View#[] finds. LimitError as unpacking */
+static VALUE
+rb_view_pairs(VALUE self)
+{
+    bool last = mp_view_last_key_p(self);
+    size_t end;
+    VALUE objects = keys_and_values(self, &end), hash;
+    long i;
+
+    mp_same_hash_check(objects, end);
+    hash = rb_hash_new();
+    for (i = 0; i < RARRAY_LEN(objects); i += 2) {
+        VALUE key = RARRAY_AREF(objects, i);
+
+        if (last || rb_hash_lookup2(hash, key, Qundef) == Qundef) rb_hash_aset(hash, key, RARRAY_AREF(objects, i + 1));
+    }
+    return hash;
+}
+
 void
 Init_manypack_view_each(void)
 {
@@ -148,4 +188,5 @@ Init_manypack_view_each(void)
     rb_define_method(cView, "each", rb_view_each, 0);
     rb_define_method(cView, "keys", rb_view_keys, 0);
     rb_define_method(cView, "values", rb_view_values, 0);
+    rb_define_private_method(cView, "pairs", rb_view_pairs, 0);
 }

@@ -30,10 +30,6 @@ module Manypack
       regexp: [16, "Regexp", nil, {}]
     })
 
-    # Elements of a Set that may have the hash of another one, as in maps: NaN differs from itself, so a Set of many
-    # takes quadratic time.
-    MAX_SAME_HASH = 16
-
     # The arguments of Factory#register_type for a name. Loads the library of the class.
     def registration(name)
       type, class_name, library, options = TABLE.fetch(name)
@@ -50,8 +46,9 @@ module Manypack
       raise ArgumentError, "#{problem}; known types are #{TABLE.keys.map(&:inspect).join(", ")}"
     end
 
+    # The count of digits depends on how the number came about, unless it is read from its shortest form.
     def write_bigdecimal(decimal)
-      decimal._dump
+      BigDecimal(decimal.to_s)._dump
     end
 
     # The body is a count of digits, which BigDecimal._load would allocate, a colon, and the number.
@@ -133,17 +130,21 @@ module Manypack
       build("Range") { Range.new(first, last, exclude_end) }
     end
 
+    # Sets that are equal may have their elements in any order: the canonical form is in the order of their bytes.
     def write_set(set, packer)
-      packer.write(set.to_a)
+      elements = set.to_a
+      forms = elements.map { |element| packer.__send__(:canonical_bytes, element) or break }
+      return packer.write(elements) unless forms
+
+      packer.write_array_header(elements.size)
+      forms.sort.each { |form| packer.buffer.write(form) }
     end
 
     def read_set(unpacker)
       elements = unpacker.read
       raise MalformedFormatError, "the body of a Set is an array, not #{elements.class}" unless elements.is_a?(Array)
 
-      if elements.size - elements.map(&:hash).uniq.size > MAX_SAME_HASH
-        raise MalformedFormatError, "a Set has more than #{MAX_SAME_HASH} elements with the hash of another"
-      end
+      Arguments.check_key_hashes(elements, 0) # a Set of many NaNs takes quadratic time, as a Hash does
       Set.new(elements)
     end
 

@@ -143,18 +143,6 @@ module Manypack
       (freeze.nil? ? frozen? : freeze) ? copy.freeze : copy
     end
 
-    # Returns a Hash of a map's pairs: containers as Views, other values built. Of a key that the map has twice it has
-    # the value that View#[] finds. With a block, which a View of an array needs, it is a Hash of the pairs that the
-    # block returns. Raises TypeError for a View of anything else.
-    #
-    #   Manypack::View.new(Manypack.pack({"id" => 1})).to_h #=> {"id" => 1}
-    def to_h(&block)
-      return super if block
-      raise ::TypeError, "expected a map, got #{type}" unless type == :map
-
-      each_with_object({}) { |(key, value), hash| hash[key] = value if last_key? || !hash.key?(key) }
-    end
-
     # Returns the values that the paths find: for each the first value, or nil. A path is a Path, a String such as
     # <code>"a[0].b"</code>, a Symbol that names a key, or an Array of keys as View#dig takes them.
     #
@@ -207,7 +195,7 @@ module Manypack
     #   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})) => {id:}
     #   id #=> 1
     def deconstruct_keys(names)
-      return to_h.transform_keys { |key| key.is_a?(String) ? key.to_sym : key } unless names
+      return pairs.transform_keys { |key| key.is_a?(String) ? key.to_sym : key } unless names
 
       names.each_with_object({}) do |name, found|
         key = [name.name, name].find { |k| key?(k) } or next
@@ -230,10 +218,11 @@ module Manypack
     # Returns a View of new bytes in which some values are changed and everything else is copied as it is. The changes
     # are a Hash of paths and values: a path is a Path without <code>*</code>, or a String such as "a.b" or
     # <code>"a[0].b"</code>; a value is any object that can be packed, Views included, or REMOVED. A path whose last key
-    # or index is not there adds it at the end of the map or array; REMOVED has no effect on it.
+    # or index is not there adds it at the end of the map or array; REMOVED has no effect on it, nor on one of which a
+    # parent is missing or nil.
     #
     # Raises ArgumentError for what is no path, and for changes of which one replaces another; KeyError if there is no
-    # map or array to change; IndexError for an index beyond the end of an array; MalformedFormatError for a key that
+    # map or array to change, also for REMOVED below a value that is neither of them nor nil; IndexError for an index beyond the end of an array; MalformedFormatError for a key that
     # its map has twice, and another DecodeError where the bytes are not valid; and what Manypack.pack raises.
     #
     #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1, "password" => "x"}}))
@@ -292,3 +281,5 @@ module Manypack
     end
   end
 end
+
+require_relative "view/hashes"

@@ -65,7 +65,8 @@ module Manypack
       end
 
       def write_indifferent_hash(hash, packer)
-        packer.write(hash.to_h)
+        form = packer.__send__(:canonical_bytes, hash.to_h)
+        form ? packer.buffer.write(form) : packer.write(hash.to_h)
       end
 
       def read_indifferent_hash(unpacker)

@@ -27,7 +27,7 @@ module Manypack
         *parents, key = path.steps
         raise ArgumentError, "a path to change names one key or index, got #{path}" if path.steps.empty? || path.all?
 
-        container = container_at(parents, path)
+        container = container_at(parents, path, REMOVED.equal?(value)) or return
         span = container.__send__(:span, key)
         if REMOVED.equal?(value) then remove(container, span, path)
         elsif span then edit(container, span[1], span[2], pack(value), path)
@@ -52,17 +52,25 @@ module Manypack
 
       private
 
-      def container_at(steps, path)
-        found = steps.inject(@view) { |container, step| follow(container, step) }
+      # The map or array that the steps lead to. nil if there is nothing to remove, because they lead to nil, or nowhere.
+      def container_at(steps, path, removing)
+        found = @view
+        steps.each { |step| container?(found) ? found = follow(found, step) : break }
         return @containers[found.offset] ||= found if container?(found)
+        return if removing && nothing?(found)
 
         raise KeyError.new("no map or array to change at #{Path.of(*steps)}", receiver: @view, key: path)
       end
 
       # What a step leads to, or nil. Refuses a key that its map has twice.
       def follow(container, step)
-        span = container.__send__(:span, step) if container?(container)
+        span = container.__send__(:span, step)
         container.__send__(:part, *span.drop(1)) if span
+      end
+
+      # True for nil, and for a View of it: the whole message.
+      def nothing?(value)
+        value.nil? || (value.is_a?(View) && value.type == :nil)
       end
 
       def container?(value)

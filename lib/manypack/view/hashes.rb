@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+#--
+# The methods of Manypack::View that make a Hash or a Set of what is in the bytes. Different keys with the same hash, such
+# as NaNs, would make that take quadratic time: more of them than unpacking allows in a map are refused.
+#++
+module Manypack
+  class View
+    # Returns a Hash of a map's pairs: containers as Views, other values built. Of a key that the map has twice it has
+    # the value that View#[] finds. With a block, which a View of an array needs, it is a Hash of the pairs that the
+    # block returns. Raises TypeError for a View of anything else, and LimitError for more different keys with the same
+    # hash than Manypack.unpack allows.
+    #
+    #   Manypack::View.new(Manypack.pack({"id" => 1})).to_h #=> {"id" => 1}
+    def to_h(&block)
+      return pairs unless block
+
+      made = map(&block)
+      check_hashes(made.grep(Array).map(&:first))
+      made.to_h
+    end
+
+    # Returns a Set of the elements, or of what the block returns for each, as Enumerable#to_set does. Raises LimitError
+    # as View#to_h does.
+    #
+    #   Manypack::View.new(Manypack.pack([1, 1])).to_set #=> #<Set: {1}>
+    def to_set(*arguments, &block)
+      require "set"
+      elements = block ? map(&block) : to_a
+      check_hashes(elements)
+      elements.to_set(*arguments)
+    end
+
+    # Returns the elements without those that are equal to an earlier one, as Enumerable#uniq does. Raises LimitError as
+    # View#to_h does.
+    #
+    #   Manypack::View.new(Manypack.pack([1, 1])).uniq #=> [1]
+    def uniq(&block)
+      elements = to_a
+      keys = block ? elements.map(&block) : elements
+      check_hashes(keys)
+      block ? keys.zip(elements).uniq(&:first).map(&:last) : keys.uniq
+    end
+
+    # Returns how often each element comes, as Enumerable#tally does. Raises LimitError as View#to_h does.
+    #
+    #   Manypack::View.new(Manypack.pack(%w[a b a])).tally #=> {"a" => 2, "b" => 1}
+    def tally(*counts)
+      elements = to_a
+      check_hashes(elements)
+      elements.tally(*counts)
+    end
+
+    # Returns the elements by what the block returns for them, as Enumerable#group_by does. Raises LimitError as
+    # View#to_h does.
+    #
+    #   Manypack::View.new(Manypack.pack([1, 2, 3])).group_by(&:odd?) #=> {true => [1, 3], false => [2]}
+    def group_by(&block)
+      return super unless block
+
+      elements = to_a
+      keys = elements.map(&block)
+      check_hashes(keys)
+      keys.zip(elements).group_by(&:first).transform_values { |group| group.map(&:last) }
+    end
+
+    private
+
+    # Raises LimitError as unpacking does for a map with these keys that ends where the View does.
+    def check_hashes(keys)
+      Arguments.check_key_hashes(keys, offset + bytesize)
+    end
+  end
+end
