@@ -57,6 +57,47 @@ class IoTest < Minitest::Test
     end
   end
 
+  # Answers with a segment, however little it was asked for.
+  class Rude
+    def initialize(segments)
+      @segments = segments.dup
+    end
+
+    def readpartial(_size) = @segments.shift || raise(EOFError)
+  end
+
+  # Answers with at most a segment at a time.
+  class InSegments < Rude
+    def readpartial(size)
+      raise EOFError if @segments.empty?
+
+      segment = @segments.shift
+      @segments.unshift(segment.byteslice(size..)) if segment.bytesize > size
+      segment.byteslice(0, size)
+    end
+
+    def read(_size) = @segments.join.tap { @segments.clear }
+  end
+
+  def self.sent(segments, from, to)
+    sender = Thread.new { segments.each { |segment| to.write(segment) && Thread.pass } && to.close }
+    yield from
+  ensure
+    sender.join
+    from.close
+  end
+
+  # Opens an io of each kind with the bytes of some segments.
+  ONE_OBJECT_WAYS = {
+    "a pipe" => ->(segments, &use) { sent(segments, *IO.pipe(binmode: true), &use) },
+    "a socket" => ->(segments, &use) { sent(segments, *UNIXSocket.pair, &use) },
+    "a StringIO" => ->(segments, &use) { use.call(StringIO.new(segments.join.freeze)) },
+    "a file" => ->(segments, &use) { Tempfile.create("io", binmode: true) { |file| file.write(segments.join) && file.rewind && use.call(file) } },
+    "readpartial" => ->(segments, &use) { use.call(InSegments.new(segments)) },
+    "read" => ->(segments, &use) { use.call(ReadOnly.new(segments.join)) },
+    "gzip" => ->(segments, &use) { use.call(Zlib::GzipReader.new(StringIO.new(Zlib.gzip(segments.join)))) }
+  }.freeze
+
   def test_from_a_string_io
     assert_equal MESSAGE, unpack(StringIO.new(pack(MESSAGE)))
   end
@@ -131,9 +172,38 @@ class IoTest < Minitest::Test
     assert_raises(Manypack::StackError) { unpack(ReadPartialOnly.new("\x91".b * 200, 1)) }
   end
 
-  def test_bytes_behind_the_message_that_were_read_with_it_are_an_error
-    error = assert_raises(Manypack::MalformedFormatError) { unpack(StringIO.new("\x01\x02".b)) }
-    assert_equal "1 extra bytes after the deserialized object, at byte 1", error.message
+  # What follows the message is still in the io, whatever it is and however the bytes come.
+  def test_an_io_is_read_to_the_end_of_its_message_and_no_further
+    first, rest = pack({ "a" => [1, { "b" => "c" * 40 }], "z" => nil }), "\x05\x06".b
+    bytes = first + rest
+    (0..bytes.bytesize).step(5) do |from|
+      (from..bytes.bytesize).step(9) do |to|
+        segments = [bytes.byteslice(0, from), bytes.byteslice(from, to - from), bytes.byteslice(to..)].reject(&:empty?)
+        ONE_OBJECT_WAYS.each do |way, open|
+          open.call(segments) { |io| assert_equal [unpack(first), rest], [unpack(io), io.read(2)], "#{way} #{segments}" }
+        end
+        assert_equal unpack(first), unpack(Rude.new(segments)) # it gave away what it was not asked for
+      end
+    end
+  end
+
+  def test_one_message_after_the_other_comes_out_of_an_io
+    messages = [1, "x" * 40_000, [nil] * 3, { "a" => {} }]
+    packed = messages.map { |message| pack(message) }.join
+    ONE_OBJECT_WAYS.each do |way, open|
+      open.call([packed]) do |io|
+        assert_equal messages, Array.new(4) { unpack(io) }, way
+        assert_raises(Manypack::TruncatedError, way) { unpack(io) }
+      end
+    end
+  end
+
+  def test_every_method_that_unpacks_an_io_leaves_the_rest
+    factory = Manypack::Factory.new
+    [Manypack, Manypack::Codec.new, Manypack::Codec.new(untrusted: true), factory, factory.pool, Manypack::DefaultFactory].each do |front|
+      io = StringIO.new("\x01\x02".b.freeze)
+      assert_equal [1, 2], [front.load(io), front.load(io)]
+    end
   end
 
   def test_max_bytes_ends_the_reading

@@ -246,8 +246,11 @@ VALUE
 mp_buffer_read_io(VALUE self, uint64_t needed)
 {
     const mp_buffer *buffer = mp_buffer_get(self);
+    size_t size = buffer->io_buffer_size;
 
-    return NIL_P(buffer->io) ? Qnil : mp_io_read(buffer->io, buffer->io_buffer_size, needed);
+    if (NIL_P(buffer->io)) return Qnil;
+    if (buffer->reads_exactly && needed < size) size = (size_t)needed;
+    return mp_io_read(buffer->io, size, needed);
 }
 
 /* One call of an io's write. */

@@ -9,7 +9,7 @@ typedef struct {
     mp_loan loan;
     VALUE io;           /* nil without one; 0 before initialize and after close */
     VALUE unpacker;     /* whose bytes these are; 0 without one */
-    bool reads_exactly; /* the io has no readpartial: its read waits for all that is asked for */
+    bool reads_exactly; /* the io is asked for no more than is needed: it has no readpartial, or takes nothing back */
     bool writable;      /* the io has a write */
     uint8_t owner;      /* an mp_owner, for errors that name the object whose method was called */
     uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* UINT32_MAX and above are one */

@@ -1,7 +1,7 @@
 /* IO through Ruby methods only, so that other Threads, Ractors and Fibers of a scheduler run meanwhile. */
 #include "io.h"
 
-static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close;
+static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close, id_pos, id_set_pos, id_string_io;
 
 /* Like respond_to?, which takes as long as packing a small message, but fast if the class has the method. */
 static bool
@@ -75,6 +75,28 @@ mp_io_read(VALUE io, size_t size, uint64_t needed)
     if (NIL_P(bytes)) return Qnil;
     bytes = string_of(&read, bytes);
     return RSTRING_LEN(bytes) ? bytes : Qnil;
+}
+
+static bool
+string_io_p(VALUE obj)
+{
+    return rb_const_defined(rb_cObject, id_string_io) && rb_obj_class(obj) == rb_const_get(rb_cObject, id_string_io);
+}
+
+bool
+mp_io_takes_back_p(VALUE io)
+{
+    if (!RB_TYPE_P(io, T_FILE)) return string_io_p(io);
+    return rb_method_basic_definition_p(CLASS_OF(io), id_readpartial);
+}
+
+void
+mp_io_take_back(VALUE io, VALUE bytes)
+{
+    VALUE size = LONG2NUM(RSTRING_LEN(bytes));
+
+    if (RB_TYPE_P(io, T_FILE)) rb_io_ungetbyte(io, bytes);
+    else rb_funcall(io, id_set_pos, 1, rb_funcall(rb_funcall(io, id_pos, 0), '-', 1, size));
 }
 
 /* A String has <<, but a caller who passes one means a path, or has confused the arguments. */
@@ -209,4 +231,7 @@ Init_manypack_io(void)
     id_append = rb_intern("<<");
     id_to_path = rb_intern("to_path");
     id_close = rb_intern("close");
+    id_pos = rb_intern("pos");
+    id_set_pos = rb_intern("pos=");
+    id_string_io = rb_intern("StringIO");
 }

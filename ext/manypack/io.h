@@ -17,6 +17,15 @@ bool mp_io_partial_p(VALUE obj);
  */
 VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
 
+/*
+ * True for an io that takes back bytes: a StringIO, or an IO whose class has no readpartial of its own. Any other io has
+ * to be asked for no more than is needed.
+ */
+bool mp_io_takes_back_p(VALUE io);
+
+/* Gives back bytes, a String, that were read last: the next read returns them. */
+void mp_io_take_back(VALUE io, VALUE bytes);
+
 /* Calls write and returns its answer, or <<, which returns nil here; without either, as for mp_check_sink. */
 VALUE mp_io_write(VALUE io, VALUE bytes, int api);
 

@@ -579,6 +579,24 @@ mp_reader_skip_nil(VALUE self)
     return run_whole(self, skip_nil_body);
 }
 
+static VALUE
+end_body(void *arg)
+{
+    mp_stream *u = ((run *)arg)->u;
+
+    u->message = u->origin;
+    return mp_stream_bytes_there(u, 1, 1) ? Qfalse : Qtrue;
+}
+
+bool
+mp_reader_end_p(VALUE self)
+{
+    const mp_buffer *buffer = mp_buffer_get(mp_stream_get(self)->buffer);
+
+    if (buffer->bytes.size || NIL_P(buffer->io)) return !buffer->bytes.size;
+    return RTEST(run_with(self, end_body));
+}
+
 void
 Init_manypack_reader(void)
 {

@@ -16,6 +16,9 @@ void mp_reader_skip(VALUE self);
 /* Skips the next object if it is nil. Returns Qtrue if it was, otherwise Qfalse. */
 VALUE mp_reader_skip_nil(VALUE self);
 
+/* True if no byte follows the object that was just read: waits for one, or for the end of the io. */
+bool mp_reader_end_p(VALUE self);
+
 /* Reads the head of a container and returns its count. UnexpectedTypeError for any other object. */
 VALUE mp_reader_read_header(VALUE self, mp_kind kind);
 

@@ -131,13 +131,13 @@ VALUE
 mp_unpack_io(VALUE io, const mp_codec *codec)
 {
     VALUE self = mp_unpacker_allocate(mp_cUnpacker), buffer = mp_buffer_new(io, Qnil), obj;
-    const mp_stream *u;
+    bool takes_back = mp_io_takes_back_p(io);
 
     unpacker_init(self, codec, buffer);
+    if (!takes_back) mp_buffer_get(buffer)->reads_exactly = true;
     obj = mp_reader_read(self, mp_stream_get(self));
     keep_inner(self);
-    u = mp_stream_get(self);
-    if (mp_buffer_get(buffer)->bytes.size) mp_raise_extra_bytes(mp_buffer_get(buffer)->bytes.size, u->origin);
+    if (takes_back && mp_buffer_get(buffer)->bytes.size) mp_io_take_back(io, mp_buffer_take_all(buffer));
     RB_GC_GUARD(self);
     return obj;
 }
@@ -253,7 +253,8 @@ rb_unpacker_read(VALUE self)
 /*
  * call-seq: unpacker.full_unpack -> object
  *
- * Returns the only object there is. Raises the errors of read, and MalformedFormatError if more bytes follow.
+ * Returns the only object there is: reads an io to its end. Raises the errors of read, and MalformedFormatError if more
+ * bytes follow.
  *
  *   Manypack::Unpacker.new.feed("\x91\x01").full_unpack #=> [1]
  */
@@ -265,9 +266,9 @@ rb_unpacker_full_unpack(VALUE self)
 
     obj = mp_reader_read(self, unpacker_for_change(self));
     keep_inner(self);
+    if (mp_reader_end_p(self)) return obj;
     u = mp_stream_get(self);
-    if (mp_buffer_get(u->buffer)->bytes.size) mp_raise_extra_bytes(mp_buffer_get(u->buffer)->bytes.size, u->origin);
-    return obj;
+    mp_raise_extra_bytes(mp_buffer_get(u->buffer)->bytes.size, u->origin);
 }
 
 static VALUE

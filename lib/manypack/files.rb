@@ -38,13 +38,13 @@ module Manypack
   #
   # The other options are those of Manypack.unpack.
   #
-  # Raises the errors of Manypack.unpack, what File.open raises, and for compressed files what Manypack.foreach raises.
+  # Raises the errors of Manypack.unpack, also for bytes that follow the object, what File.open raises, and for compressed files what Manypack.foreach raises.
   #
   #   File.binwrite("config.msgpack", Manypack.pack({"port" => 80}))
   #   Manypack.load_file("config.msgpack", symbolize_keys: true) #=> {port: 80}
   def self.load_file(path, codec: DefaultFactory.codec, **options)
     codec = Arguments.codec(codec, options)
-    Files.read(path) { |io| codec.unpack(io) }
+    Files.read(path) { |io| codec.unpacker(io).full_unpack }
   end
 
   # Yields each object in a file and returns nil. Without a block it returns an Enumerator, which opens the file each
