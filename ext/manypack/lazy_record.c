@@ -7,6 +7,7 @@ typedef struct {
     VALUE message; /* frozen */
     VALUE type;    /* owns record */
     VALUE codec;
+    VALUE view;    /* of the whole message; or 0 */
     const mp_record *record;
     uint32_t start, end; /* of the Record in the message */
     uint32_t count;
@@ -21,6 +22,7 @@ lazy_mark(void *ptr)
     rb_gc_mark_movable(lazy->message);
     rb_gc_mark_movable(lazy->type);
     rb_gc_mark_movable(lazy->codec);
+    rb_gc_mark_movable(lazy->view);
 }
 
 static void
@@ -31,6 +33,7 @@ lazy_compact(void *ptr)
     lazy->message = rb_gc_location(lazy->message);
     lazy->type = rb_gc_location(lazy->type);
     lazy->codec = rb_gc_location(lazy->codec);
+    lazy->view = rb_gc_location(lazy->view);
 }
 
 static size_t
@@ -83,6 +86,7 @@ mp_lazy_record_new(const mp_record *record, const mp_lazy_part *part, const VALU
     RB_OBJ_WRITE(self, &lazy->message, part->message);
     RB_OBJ_WRITE(self, &lazy->type, part->type);
     RB_OBJ_WRITE(self, &lazy->codec, part->codec);
+    if (part->view) RB_OBJ_WRITE(self, &lazy->view, part->view);
     lazy->record = record;
     lazy->start = (uint32_t)part->start;
     lazy->end = (uint32_t)part->end;
@@ -106,8 +110,8 @@ mp_lazy_record_part(VALUE self)
 {
     const lazy_record *lazy = complete_get(self);
 
-    return (mp_lazy_part){.message = lazy->message, .type = lazy->type, .codec = lazy->codec, .start = lazy->start,
-                          .end = lazy->end};
+    return (mp_lazy_part){.message = lazy->message, .type = lazy->type, .codec = lazy->codec, .view = lazy->view,
+                          .start = lazy->start, .end = lazy->end};
 }
 
 mp_lazy_field

@@ -376,9 +376,12 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
     mp_loader l;
     VALUE object;
 
-    if (options->limited) mp_view_check_part(part.message, part.start, part.end, mp_codec_get(codec));
+    if (options->limited || (options->shareable && shapes->views)) {
+        mp_view_check_part(part.message, part.start, part.end, mp_codec_get(codec));
+    }
     mp_loader_init(&l, &words, part.message, part.start, type, codec);
     l.d.end = l.d.start + part.end;
+    l.origin = part.root;
     if (collect) l.errors = rb_ary_new();
     object = load_value(&l, &shapes->shapes[0]);
     if (MP_UNLIKELY(l.d.at != l.d.end)) {
@@ -419,6 +422,7 @@ mp_load_lazy(VALUE lazy)
     uint32_t i;
 
     mp_loader_init(&l, &words, part.message, part.start, part.type, part.codec);
+    l.view = part.view;
     mp_record_open(&l, &walk, record);
     for (i = 0; i < record->count; i++) {
         size_t offset = mp_lazy_record_field(lazy, i).offset;
@@ -450,6 +454,7 @@ mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
     if (MP_LIKELY(object != Qundef)) return object;
 
     mp_loader_init(&l, &words, field->part.message, field->part.start, field->part.type, field->part.codec);
+    l.view = field->part.view;
     l.d.at = l.d.start + field->offset;
     l.place = &place;
     l.record = record;

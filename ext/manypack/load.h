@@ -9,6 +9,7 @@
 typedef struct {
     VALUE message;
     size_t start, end;
+    VALUE root; /* a View of the message, whose Index the Views in the object share; 0 without one */
 } mp_load_part;
 
 /*

@@ -167,10 +167,17 @@ mp_load_of_class(mp_loader *l, const mp_shape *shape)
 }
 
 VALUE
+mp_load_view_root(mp_loader *l)
+{
+    if (!l->view) l->view = mp_view_root_for(l->origin, l->d.source, l->d.codec->object);
+    return l->view;
+}
+
+VALUE
 mp_load_view(mp_loader *l)
 {
     size_t offset = (size_t)(l->d.at - l->d.start);
 
     mp_loader_skip(l);
-    return mp_view_part(&l->view, l->d.source, l->d.codec->object, offset, (size_t)(l->d.at - l->d.start));
+    return mp_view_part(mp_load_view_root(l), offset, (size_t)(l->d.at - l->d.start), l->d.codec->object);
 }

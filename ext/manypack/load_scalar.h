@@ -28,6 +28,9 @@ VALUE mp_load_any(mp_loader *l);
 /* The same for an object of the shape's class. */
 VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
 
+/* The View of the whole message, which all Views in the loaded object share. Made when it is first needed. */
+VALUE mp_load_view_root(mp_loader *l);
+
 /* A View of it. */
 VALUE mp_load_view(mp_loader *l);
 

@@ -18,7 +18,7 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
     l->tags = NULL;
     l->type = type;
     l->from = offset;
-    l->view = l->errors = l->memory = 0;
+    l->view = l->origin = l->errors = l->memory = 0;
     l->left = l->places;
     if (l->d.max_depth >= MP_LOADER_PLACES) l->left = ALLOCV_N(uint64_t, l->memory, l->d.max_depth + 1);
 }
@@ -32,6 +32,7 @@ mp_loader_end(mp_loader *l)
     RB_GC_GUARD(l->d.source);
     RB_GC_GUARD(l->type);
     RB_GC_GUARD(l->view);
+    RB_GC_GUARD(l->origin);
 }
 
 void

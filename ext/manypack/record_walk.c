@@ -216,6 +216,7 @@ mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
         if (!there && walk->record->fields[i].missing == Qundef) mp_record_missing(l, i, walk->at);
     }
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;
+    if (walk->record->views) part.view = mp_load_view_root(l);
     /* Message and Type may not be shareable. */
     return mp_seal_foreign(mp_loader_options(l), mp_lazy_record_new(walk->record, &part, mp_record_values(l, walk)));
 }

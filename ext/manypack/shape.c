@@ -373,6 +373,20 @@ mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end)
     return mp_key_compare(&key, &tag) == 0;
 }
 
+/* Has each Record know if there may be Views in its objects. */
+static void
+set_views(mp_shapes *shapes)
+{
+    uint32_t i;
+
+    for (i = 0; i < shapes->count; i++) {
+        if (shapes->shapes[i].kind == MP_SHAPE_VIEW) shapes->views = true;
+    }
+    for (i = 0; i < shapes->count; i++) {
+        if (shapes->shapes[i].record) shapes->shapes[i].record->views = shapes->views;
+    }
+}
+
 void
 mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
 {
@@ -397,6 +411,7 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
     for (i = 0; i < n; i++) {
         if (shapes->shapes[i].kind == MP_SHAPE_TAGGED) check_tagged(&shapes->shapes[i]);
     }
+    set_views(shapes);
     each_reference(shapes, written, owner); /* now at the latest: until here the nodes keep all of them alive */
     RB_GC_GUARD(nodes);
 }

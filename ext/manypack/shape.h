@@ -71,6 +71,7 @@ typedef struct {
     uint32_t count;
     uint32_t into;  /* the field for MP_UNKNOWN_INTO; MP_FIELD_NONE without one */
     mp_field_table keys;
+    bool views;     /* there may be Views in its objects */
 } mp_record;
 
 struct mp_shape {
@@ -93,6 +94,7 @@ struct mp_shape {
 typedef struct {
     mp_shape *shapes;
     uint32_t count;
+    bool views; /* one of them is a VIEW */
 } mp_shapes;
 
 /* The bit of a kind of head in accepts. */

@@ -4,7 +4,6 @@
 #include "canonical_form.h"
 #include "decode.h"
 #include "error.h"
-#include "foreign.h"
 #include "peek.h"
 #include "view_index.h"
 
@@ -297,13 +296,30 @@ message_view_new(VALUE bytes, VALUE codec, bool checked)
 }
 
 VALUE
-mp_view_part(VALUE *root, VALUE message, VALUE codec, size_t offset, size_t end)
+mp_view_root_for(VALUE origin, VALUE message, VALUE codec)
 {
     const mp_options *options = &mp_codec_get(codec)->options;
-    bool frozen = options->freeze || options->shareable;
+    VALUE self;
 
-    if (!*root) *root = frozen ? message_view_new(message, codec, false) : view_new(message, codec, 0, 0, 0);
-    return seal(view_new(message, codec, *root, offset, end), options, frozen);
+    if (!options->freeze && !options->shareable) return origin ? origin : view_new(message, codec, 0, 0, 0);
+    if (options->shareable) {
+        mp_types_check_shareable(mp_codec_types(codec));
+        message = rb_ractor_make_shareable(message);
+    }
+    self = view_new(message, codec, 0, 0, 0);
+    if (!origin) origin = self;
+    index_finish(origin);
+    if (origin != self) index_set(self, view_get(origin)->index);
+    index_freeze(self);
+    return seal(self, options, false);
+}
+
+VALUE
+mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec)
+{
+    VALUE self = view_new(view_get(root)->source, codec, root, offset, end);
+
+    return seal(self, &mp_codec_get(codec)->options, RB_OBJ_FROZEN(root));
 }
 
 /* call-seq: View.over(bytes, codec, check) -> view */
@@ -339,9 +355,8 @@ end_of(VALUE self)
     return end;
 }
 
-/* Where its bytes are, for packing. */
-static mp_slice
-slice_of(VALUE self)
+mp_slice
+mp_view_slice(VALUE self)
 {
     size_t end = end_of(self);
     const mp_view *view = view_get(self);
@@ -651,7 +666,7 @@ Init_manypack_view(void)
     rb_gc_register_mark_object(cView);
     rb_undef_alloc_func(cView);
     rb_include_module(cView, rb_mEnumerable);
-    mp_foreign_set_slices(&view_type, slice_of);
+    mp_foreign_set_slices(&view_type, mp_view_slice);
 
     rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
     rb_define_private_method(rb_singleton_class(cView), "over", rb_view_s_over, 3);

@@ -2,6 +2,7 @@
 #ifndef MANYPACK_VIEW_H
 #define MANYPACK_VIEW_H
 
+#include "foreign.h"
 #include "peek.h"
 
 /* The View of the whole message that a View is a part of. */
@@ -26,10 +27,16 @@ size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 VALUE mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end);
 
 /*
- * A View of the object from offset to end in a frozen binary message that is well formed so far. *root is the View of
- * the message, or 0 before the first part of it.
+ * The View of a whole message, a frozen binary String, for the parts that a codec has of it. origin is a View of the
+ * message, whose Index it shares, or 0: a message is indexed once, however many objects are loaded from it.
  */
-VALUE mp_view_part(VALUE *root, VALUE message, VALUE codec, size_t offset, size_t end);
+VALUE mp_view_root_for(VALUE origin, VALUE message, VALUE codec);
+
+/* A View of the object from offset to end in the message of such a root. */
+VALUE mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec);
+
+/* Where the bytes of a View are; a DecodeError unless they are whole. TypeError for any other object. */
+mp_slice mp_view_slice(VALUE view);
 
 /* A frozen binary String of the same bytes; TypeError unless it is a String. Short ones are copied. */
 VALUE mp_view_message(VALUE bytes);

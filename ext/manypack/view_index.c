@@ -227,6 +227,7 @@ marks_make(view_index *index)
 void
 mp_view_index_freeze(VALUE self, VALUE message)
 {
+    if (index_get(self)->marked) return;
     mp_view_index_tape(self, message);
     marks_make(index_get(self));
     RB_OBJ_FREEZE(self);

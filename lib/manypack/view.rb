@@ -177,7 +177,7 @@ module Manypack
     def as(type)
       raise ::TypeError, "expected a Type, got #{type.class}" unless type.is_a?(Type)
 
-      type.__send__(:read, message, offset, offset + bytesize, false)
+      type.__send__(:read_view, self)
     end
 
     # For pattern matching: the elements of an array. Other Views do not match array patterns.
