@@ -33,8 +33,8 @@
  */
 
 /*
- * Finds the first place that is not canonical: a status of mp_validate, MP_E_KEY_DEPTH, MP_E_FORM, MP_E_KEY_ORDER, MP_E_DUPLICATE_KEY
- * or MP_E_NAN_KEY. The order of a key is checked after the key has been passed.
+ * Finds the first place that is not canonical: a status of mp_validate, MP_E_KEY_DEPTH, MP_E_FORM, MP_E_KEY_ORDER,
+ * MP_E_DUPLICATE_KEY or MP_E_NAN_KEY. The order of a key is checked after the key has been passed.
  */
 mp_status mp_canonical_check(const uint8_t **p, const uint8_t *end, size_t max_depth, mp_out *open);
 

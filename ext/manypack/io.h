@@ -18,8 +18,8 @@ bool mp_io_partial_p(VALUE obj);
 VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
 
 /*
- * True for an io that takes back bytes: a StringIO, or an IO whose class has no readpartial of its own. Any other io has
- * to be asked for no more than is needed.
+ * True for an io that takes back bytes: a StringIO, or an IO whose class has no readpartial of its own. Any other io
+ * has to be asked for no more than is needed.
  */
 bool mp_io_takes_back_p(VALUE io);
 

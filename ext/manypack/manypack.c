@@ -180,8 +180,8 @@ rb_manypack_canonical_p(VALUE self, VALUE bytes)
  *
  * Raises TypeError unless it is a String. Other errors include DecodeError and have the byte offset: TruncatedError,
  * StackError above 100,000 nested containers and for keys nested deeper than Manypack.unpack allows, and
- * MalformedFormatError for other malformed bytes and for what has no canonical form, such as a map that has the same key
- * twice.
+ * MalformedFormatError for other malformed bytes and for what has no canonical form, such as a map that has the same
+ * key twice.
  *
  *   Manypack.canonicalize("\x82\xA1b\xCC\x02\xA1a\x01") #=> "\x82\xA1a\x01\xA1b\x02"
  */

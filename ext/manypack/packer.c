@@ -197,7 +197,7 @@ rb_packer_buffer(VALUE self)
 /*
  * call-seq: packer.canonical_bytes(object) -> String or nil
  *
- * For handlers of ready-made ext types: the canonical form of a part of the body; nil unless the whole is to be canonical.
+ * For handlers of ready-made ext types: the canonical form of a part of the body; nil unless canonical is set.
  */
 static VALUE
 rb_packer_canonical_bytes(VALUE self, VALUE object)

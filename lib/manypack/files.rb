@@ -38,7 +38,8 @@ module Manypack
   #
   # The other options are those of Manypack.unpack.
   #
-  # Raises the errors of Manypack.unpack, also for bytes that follow the object, what File.open raises, and for compressed files what Manypack.foreach raises.
+  # Raises the errors of Manypack.unpack, also for bytes that follow the object, what File.open raises, and for
+  # compressed files what Manypack.foreach raises.
   #
   #   File.binwrite("config.msgpack", Manypack.pack({"port" => 80}))
   #   Manypack.load_file("config.msgpack", symbolize_keys: true) #=> {port: 80}

@@ -222,8 +222,9 @@ module Manypack
     # parent is missing or nil.
     #
     # Raises ArgumentError for what is no path, and for changes of which one replaces another; KeyError if there is no
-    # map or array to change, also for REMOVED below a value that is neither of them nor nil; IndexError for an index beyond the end of an array; MalformedFormatError for a key that
-    # its map has twice, and another DecodeError where the bytes are not valid; and what Manypack.pack raises.
+    # map or array to change, also for REMOVED below a value that is neither of them nor nil; IndexError for an index
+    # beyond the end of an array; MalformedFormatError for a key that its map has twice, and another DecodeError where
+    # the bytes are not valid; and what Manypack.pack raises.
     #
     #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1, "password" => "x"}}))
     #   view.splice("user.name" => "Ada", "user.password" => Manypack::View::REMOVED).value
