@@ -15,6 +15,7 @@ release=trixie
 create() {
   local root="$1" tries="$2" arch="${3:-$(dpkg --print-architecture)}" try
   command -v debootstrap >/dev/null || install_here debootstrap
+  command -v arch-test >/dev/null || install_here arch-test
   runs "$arch" || install_here qemu-user-static binfmt-support
   runs "$arch" || enable_emulator "$arch"
   for ((try = 1; try <= tries; try++)); do
@@ -38,7 +39,8 @@ install_here() {
 # Tells whether this machine runs programs for that CPU, if need be by an emulator that its kernel knows.
 runs() {
   case "$(dpkg --print-architecture) $1" in
-    "$1 $1" | "amd64 i386") ;;
+    "$1 $1") ;;
+    "amd64 i386") arch-test i386 >/dev/null ;; # not every kernel does
     *) grep -qs enabled "/proc/sys/fs/binfmt_misc/qemu-$(emulated "$1")" ;;
   esac
 }
@@ -46,7 +48,15 @@ runs() {
 # Where packages may not start services, as in many containers, installing them does not tell the kernel.
 enable_emulator() {
   mountpoint -q /proc/sys/fs/binfmt_misc || mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
+  [ "$(dpkg --print-architecture) $1" != "amd64 i386" ] || tell_of_i386
   update-binfmts --enable "qemu-$(emulated "$1")"
+}
+
+# Debian does not, where it takes for granted that the kernel runs such programs by itself: the heads of their ELF files.
+tell_of_i386() {
+  update-binfmts --install qemu-i386 /usr/bin/qemu-i386-static --offset 0 --fix-binary yes \
+    --magic '\x7f\x45\x4c\x46\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x03\x00' \
+    --mask '\xff\xff\xff\xff\xff\xfe\xfe\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
 }
 
 # What qemu calls a CPU of Debian.

@@ -8,25 +8,43 @@
 #include <ruby/version.h>
 
 /*
- * 3.0, exported but in no header. Not used since 4.0, where Ruby code calls Ractor.shareable_proc, which does more: it
- * may disappear.
+ * Functions that a Ruby may hide from extensions. have_func finds them in a static library of Ruby all the same, so a
+ * weak reference takes its place where the linker has those: the address of a hidden function is NULL.
+ *
+ * rb_proc_isolate: 3.0, exported but in no header. Not called since 4.0, where Ruby code calls Ractor.shareable_proc,
+ * which does more: it may disappear.
+ * rb_obj_set_shareable: 4.1 exports it since September 2026.
  */
-#ifdef HAVE_RB_PROC_ISOLATE
+#ifdef MP_WEAK_REFERENCES
+__attribute__((weak)) VALUE rb_proc_isolate(VALUE proc);
+__attribute__((weak)) VALUE rb_obj_set_shareable(VALUE obj);
+#elif defined(HAVE_RB_PROC_ISOLATE)
 VALUE rb_proc_isolate(VALUE proc);
-#define mp_proc_isolate(proc) rb_proc_isolate(proc)
-#else
-#define mp_proc_isolate(proc) (rb_notimplement(), proc)
 #endif
 
-/* 3.2. Before it a Hash grows as it is filled. */
-#ifndef HAVE_RB_HASH_NEW_CAPA
+/* Isolates a Proc as Ractor.new does, if this Ruby lets extensions do so; otherwise raises RuntimeError. */
 static inline VALUE
-rb_hash_new_capa(long capa)
+mp_proc_isolate(VALUE proc)
 {
+#ifdef MP_WEAK_REFERENCES
+    if (rb_proc_isolate) return rb_proc_isolate(proc);
+#elif defined(HAVE_RB_PROC_ISOLATE)
+    return rb_proc_isolate(proc);
+#endif
+    rb_raise(rb_eRuntimeError, "this Ruby cannot isolate it");
+}
+
+/* 3.2. Before it a Hash grows as it is filled. */
+static inline VALUE
+mp_hash_new_capa(long capa)
+{
+#ifdef HAVE_RB_HASH_NEW_CAPA
+    return rb_hash_new_capa(capa);
+#else
     (void)capa;
     return rb_hash_new();
-}
 #endif
+}
 
 /*
  * 3.3, like embeddable structs. Before that, rb_hash_dup does not tell the collector what it puts into a copy, which
@@ -104,14 +122,6 @@ mp_flags(VALUE obj)
 #define MP_TYPED_FREE (RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_THREAD_SAFE_FREE)
 #else
 #define MP_TYPED_FREE RUBY_TYPED_FREE_IMMEDIATELY
-#endif
-
-/*
- * 4.1 exports it since September 2026; before that it is hidden in a static library, where have_func finds it, too.
- * The address of a weak reference is NULL in a Ruby that does not export it.
- */
-#ifdef MP_WEAK_REFERENCES
-__attribute__((weak)) VALUE rb_obj_set_shareable(VALUE obj);
 #endif
 
 /* Marks an object as shareable, if this Ruby lets extensions do so. Returns whether it does. */

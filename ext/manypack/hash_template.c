@@ -140,7 +140,7 @@ template_of(const template_list *templates, uint64_t list)
 VALUE
 mp_hash_of_new_keys(size_t n, const VALUE *objects)
 {
-    VALUE hash = rb_hash_new_capa((long)(n / 2));
+    VALUE hash = mp_hash_new_capa((long)(n / 2));
 
     rb_hash_bulk_insert((long)n, objects, hash);
     return hash;

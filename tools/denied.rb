@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+# Builds the extension as if a probe of extconf.rb had failed, for each probe that succeeds on this Ruby and for all of
+# them, and runs test files with it:
+#   ruby tools/denied.rb TEST...
+# A probe can fail on a system that has what it looks for, and can find what Ruby hides from extensions: the last build
+# has no function that compat.h refers to weakly. A warning is an error. `rake test:denied` runs this.
+require "etc"
+require "fileutils"
+require "open3"
+require "rbconfig"
+require "tmpdir"
+
+class Denied
+  ROOT = File.expand_path("..", __dir__)
+  COMPAT = File.read(File.join(ROOT, "ext/manypack/compat.h"), encoding: "UTF-8")
+  WEAK = COMPAT.scan(/__attribute__\(\(weak\)\) VALUE (\w+)/).flatten.freeze
+  WEAK_REFERENCES = "MP_WEAK_REFERENCES"
+
+  # Prints what it builds and how the tests end, and exits at the first that fails.
+  def self.run(tests) = Dir.mktmpdir { |folder| new(folder, tests).run }
+
+  # folder:: where the extension is built
+  def initialize(folder, tests)
+    @folder = folder
+    @tests = tests
+  end
+
+  def run
+    configure
+    builds.each do |how, flags|
+      puts "The extension #{how}"
+      compile(flags)
+      puts test[/^\d+ runs, .*/]
+    end
+  end
+
+  private
+
+  def configure
+    command(RbConfig.ruby, File.join(ROOT, "ext/manypack/extconf.rb"), "--enable-werror", chdir: @folder)
+    @probes = File.read(File.join(@folder, "Makefile"))[/^CPPFLAGS\s*=.*/].scan(/-D((?:HAVE|MP)_\w+)/).flatten
+  end
+
+  # The flags of each build by what it does without. A weak reference is not asked for by its own probe.
+  def builds
+    weak = @probes.include?(WEAK_REFERENCES) ? WEAK : []
+    asked = @probes - weak.map { |name| "HAVE_#{name.upcase}" }
+    denied = [*asked.map { |probe| [probe] }, @probes].uniq
+    builds = denied.to_h { |probes| ["without #{probes.join(", ")}", probes.map { |probe| "-U#{probe}" }] }
+    builds["where Ruby hides #{weak.join(", ")}"] = weak.map { |name| "-D#{name}=hidden_#{name}" } if weak.any?
+    builds
+  end
+
+  # Without optimization, which the C library's own checks insist on, in half of the time.
+  def compile(flags)
+    command("make", "clean", chdir: @folder)
+    command("make", "-j#{Etc.nprocessors}", "ARCH_FLAG=-O0 -U_FORTIFY_SOURCE #{flags.join(" ")}", chdir: @folder)
+    FileUtils.mkdir_p(File.join(@folder, "manypack")) # Ruby requires manypack/manypack
+    FileUtils.mv(Dir[File.join(@folder, "manypack.{so,bundle}")], File.join(@folder, "manypack"))
+  end
+
+  def test
+    program = "ARGV.each { |test| require File.expand_path(test) }.clear"
+    command(RbConfig.ruby, "-w", "-I#{@folder}", "-Ilib", "-Itest", "-e", program, *@tests, chdir: ROOT)
+  end
+
+  # Returns what it prints.
+  def command(*words, **options)
+    output, status = Open3.capture2e(*words, **options)
+    abort output unless status.success?
+    output
+  end
+end
+
+Denied.run(ARGV) if $PROGRAM_NAME == __FILE__
