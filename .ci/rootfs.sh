@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Debian root file systems to throw away.
 #   rootfs.sh create ROOT TRIES [ARCH]            makes a bare one, with this machine's ways to the network; for another
-#                                                 CPU if it is told Debian's name for one, such as s390x
+#                                                 CPU if it is told Debian's name for one, such as s390x; DEBIAN=bookworm
+#                                                 makes that release
 #   rootfs.sh run ROOT COMMAND...                 runs a command of the repository's clone in it
 #   rootfs.sh install_packages ROOT RELEASE PACKAGE...   installs packages of that release
 #   rootfs.sh install_ruby ROOT VERSION RELEASE   installs that Ruby from that release and makes it the first in PATH
@@ -10,7 +11,7 @@
 # emulators.
 set -euo pipefail
 
-release=trixie
+release="${DEBIAN:-trixie}"
 
 create() {
   local root="$1" tries="$2" arch="${3:-$(dpkg --print-architecture)}" try
@@ -143,6 +144,7 @@ in_root() {
     mount -t proc proc "$root/proc"
     mount --rbind /sys "$root/sys"
     mount --rbind /dev "$root/dev"
+    [ -e "$root/dev/pts/ptmx" ] || mount -t devpts devpts "$root/dev/pts" || true # for the tests of terminals
     exec chroot "$root" "$@"
   ' bash "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     "${network_variables[@]}" "$@"

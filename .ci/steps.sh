@@ -27,9 +27,11 @@ limited() {
 }
 
 # Runs a command that runs the Ruby suite, and keeps the suite's closing line in $summary. Tests that passed are not
-# shown; one that never ends is, since -v names it when it starts.
+# shown; one that never ends is, since -v names it when it starts. What the suite says it cannot run is said at the end.
 suite() {
+  local line
   TESTOPTS=-v "$@" 2>&1 | tee "$scratch/suite.log" | sed -u '/ = [0-9]*\.[0-9]* s = \.$/d' || return
+  while read -r line; do not_run+=("${line#NOT RUN: }"); done < <(grep '^NOT RUN: ' "$scratch/suite.log")
   # shellcheck disable=SC2034
   summary="$(grep -E '^[1-9][0-9]* runs, [1-9][0-9]* assertions, ' "$scratch/suite.log" | tail -n 1)" && return
   echo "no test ran" >&2
@@ -61,10 +63,7 @@ stop_job() {
 }
 
 say_what_did_not_run() {
-  local what
-  for what in "${not_run[@]}"; do
-    echo "NOT RUN: $what"
-  done
+  [ "${#not_run[@]}" = 0 ] || printf 'NOT RUN: %s\n' "${not_run[@]}" | sort -u
 }
 
 # At every exit: stops what still runs, removes the scratch, and names the step that failed.

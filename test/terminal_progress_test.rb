@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The progress bar of the program `manypack`, on a terminal.
+# The progress bar of the program `manypack` on a terminal: when there is one, and what becomes of it. Colours, too.
+# This terminal is a pipe that says it is one; terminal_pty_test.rb has a real one.
 require "test_helper"
-require "pty"
 require "support/terminal"
 require "timeout"
 require "zlib"
@@ -37,27 +37,33 @@ class TerminalProgressTest < Minitest::Test
 
   BYTES = Manypack.pack("id" => 1) * 1000
 
-  # In a folder with a file of messages and a gem: all that a terminal shows of a line of the shell.
-  def shown(line, gem: STAND_IN, load_path: ".")
+  # The pipe is a terminal, whichever of the standard streams it is.
+  TERMINAL = <<~'RUBY'
+    class IO
+      def tty? = stat.pipe? && stat.ino == Integer(ENV.fetch("TERMINAL"))
+      alias isatty tty?
+    end
+  RUBY
+
+  # All that the terminal shows of a line of the shell, in a folder with a file of messages and a gem.
+  def shown(line, gem: STAND_IN)
     Dir.mktmpdir do |folder|
-      {"ruby-progressbar.rb" => gem, "haste.rb" => HASTE, "events.msgpack" => BYTES,
+      {"ruby-progressbar.rb" => gem, "haste.rb" => HASTE, "terminal.rb" => TERMINAL, "events.msgpack" => BYTES,
        "events.msgpack.gz" => Zlib.gzip(BYTES)}.each { |name, text| File.binwrite("#{folder}/#{name}", text) }
-      program = "manypack() { #{RbConfig.ruby} -W0 -I #{load_path} -I #{ROOT}/lib #{ROOT}/exe/manypack \"$@\"; }"
-      on_terminal("cd #{folder}; stty cols 60; #{program}\n#{line}") { |text| yield text, folder if block_given? }
+      program = "manypack() { #{RbConfig.ruby} -W0 -I . -r ./terminal -I #{ROOT}/lib #{ROOT}/exe/manypack \"$@\"; }"
+      on_terminal("cd #{folder}; #{program}\n#{line}")
     end
   end
 
-  # Yields what has been shown so far, again and again, and returns all of it.
   def on_terminal(line)
-    text = +""
-    Timeout.timeout(120) do
-      PTY.spawn(ENVIRONMENT.merge("TERM" => "xterm"), "bash", "-c", line) do |out, _, pid|
-        yield text << out.readpartial(10_000) while true
-      rescue Errno::EIO, EOFError
-        Process.wait(pid)
-      end
+    IO.pipe do |terminal, screen|
+      environment = ENVIRONMENT.merge("TERM" => "xterm", "TERMINAL" => screen.stat.ino.to_s)
+      pid = spawn(environment, "bash", "-c", line, in: File::NULL, out: screen, err: screen)
+      screen.close
+      Timeout.timeout(120) { terminal.read }
+    ensure
+      Process.wait(pid) if pid
     end
-    text
   end
 
   def test_a_file_that_takes_long_has_a_bar_which_vanishes
@@ -67,7 +73,7 @@ class TerminalProgressTest < Minitest::Test
 
   def test_messages_do_not_run_into_the_bar
     text = shown("manypack filter -r ./haste -e 'sleep(0.01) until $drawn; fail \"no\"' events.msgpack > out")
-    assert_includes text, ")(cleared)manypack: events.msgpack:0: no (RuntimeError)\r\n"
+    assert_includes text, ")(cleared)manypack: events.msgpack:0: no (RuntimeError)\n"
   end
 
   def test_a_short_file_has_none
@@ -97,13 +103,9 @@ class TerminalProgressTest < Minitest::Test
     assert_equal has_one.values + [false, false], text.lines.map { |line| line.include?("(bar)") }, text
   end
 
-  def test_the_real_bar
-    gem = Gem::Specification.find_by_name("ruby-progressbar").full_require_paths.first
-    wait = "sleep(0.01) until File.exist?(\"seen\"); it"
-    text = shown("manypack filter -e '#{wait}' events.msgpack > out", load_path: gem) do |so_far, folder|
-      File.write("#{folder}/seen", "") if so_far.include?("100%")
-    end
-    assert_match(/\revents.msgpack \|=+\| 100% \S+: \S+\r(.*\r)? {60}\r\z/, text)
-    refute_match(/[\e\n]/, text) # no colours, and one line
+  def test_colours_are_for_a_terminal
+    inspect = "printf '\\x01' | manypack inspect"
+    lines = shown("#{inspect}; #{inspect} | cat; NO_COLOR=1; export NO_COLOR; #{inspect}").lines
+    assert_equal [true, false, false], lines.map { |line| line.include?("\e[") }, lines
   end
 end

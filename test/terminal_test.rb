@@ -4,7 +4,6 @@
 require "test_helper"
 require "interop/random_graph"
 require "json"
-require "pty"
 require "support/terminal"
 require "timeout"
 
@@ -76,12 +75,11 @@ class TerminalTest < Minitest::Test
   def test_follow_waits_for_more_and_for_the_rest_of_a_message
     Timeout.timeout(20) do
       files(stream("first", "second")[0..-3]) do |name|
-        PTY.spawn(ENVIRONMENT, *PROGRAM, "cat", "--follow", name) do |out, _, pid|
+        IO.popen([ENVIRONMENT, *PROGRAM, "cat", "--follow", name]) do |out|
           assert_equal "\"first\"", out.gets.chomp
           File.open(name, "ab") { |file| file.write("nd", stream([3])) }
           assert_equal ["\"second\"", "[3]"], [out.gets.chomp, out.gets.chomp]
-          Process.kill("INT", pid)
-          Process.wait(pid)
+          Process.kill("INT", out.pid)
         end
       end
     end
@@ -171,7 +169,7 @@ class TerminalTest < Minitest::Test
              "end\nObject.prepend(NoCSV)\n"
     files(no_csv, suffix: "rb") do |lib|
       _, err, status = manypack("pack", "--from", "csv", "-r", lib, input: "a\n1\n")
-      assert_equal ["manypack: pack: CSV needs csv: add gem \"csv\" to your Gemfile\n", 2], [err, status]
+      assert_equal ["manypack: pack: CSV needs the gem csv: gem install csv, or gem \"csv\" in your Gemfile\n", 2], [err, status]
     end
   end
 

@@ -8,9 +8,12 @@ require "tmpdir"
 
 module TerminalHelper
   ROOT = File.expand_path("../..", __dir__)
-  PROGRAM = [RbConfig.ruby, "-w", "-W:no-experimental", "-I", "#{ROOT}/lib", "#{ROOT}/exe/manypack"].freeze
 
-  # How a shell calls it: without Bundler, which would take longer to load than it, and hide the gem csv.
+  # The gem csv of the bundle, where the bundle is not loaded: Ruby 3.4 and later bring none.
+  CSV_PATHS = Gem::Specification.find_all_by_name("csv").first.full_require_paths.flat_map { |path| ["-I", path] }.freeze
+  PROGRAM = [RbConfig.ruby, "-w", "-W:no-experimental", *CSV_PATHS, "-I", "#{ROOT}/lib", "#{ROOT}/exe/manypack"].freeze
+
+  # How a shell calls it: without Bundler, which would take longer to load than it.
   SHELL = PROGRAM.join(" ").freeze
   OUTSIDE = defined?(Bundler) ? ENV.to_h { |name, _| [name, nil] }.merge(Bundler.unbundled_env) : {}
   ENVIRONMENT = OUTSIDE.merge("RUBYOPT" => nil, "NO_COLOR" => nil).freeze

@@ -170,10 +170,13 @@ module Manypack
         text
       end
 
+      # A gem that Ruby brings before 3.4.
       def load_csv
-        Library.load("csv", user: "CSV")
+        require "csv"
       rescue LoadError => e
-        raise UsageError, "pack: #{e.message}"
+        raise unless e.path == "csv"
+
+        raise UsageError, "pack: CSV needs the gem csv: gem install csv, or gem \"csv\" in your Gemfile"
       end
 
       def flush

@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+# The program `manypack` on a real terminal. Where none can be opened, as in a chroot without /dev/pts, there is nothing to
+# test, and this says so.
+require "test_helper"
+require "pty"
+require "support/terminal"
+require "timeout"
+
+class TerminalPtyTest < Minitest::Test
+  include TerminalHelper
+
+  # What keeps this machine from opening a terminal, or nil.
+  OBSTACLE = begin
+    PTY.open { nil }
+  rescue SystemCallError, RuntimeError => e
+    e.message
+  end
+
+  # In a folder with a file of messages: yields what has been shown so far, again and again, and returns all of it.
+  def shown(line)
+    Dir.mktmpdir do |folder|
+      File.binwrite("#{folder}/events.msgpack", Manypack.pack("id" => 1) * 1000)
+      gem = Gem::Specification.find_by_name("ruby-progressbar").full_require_paths.first
+      program = "manypack() { #{RbConfig.ruby} -W0 -I #{gem} -I #{ROOT}/lib #{ROOT}/exe/manypack \"$@\"; }"
+      on_terminal("cd #{folder}; stty cols 60; #{program}\n#{line}") { |text| yield text, folder }
+    end
+  end
+
+  def on_terminal(line)
+    text = +""
+    Timeout.timeout(120) do
+      PTY.spawn(ENVIRONMENT.merge("TERM" => "xterm"), "bash", "-c", line) do |out, _, pid|
+        yield text << out.readpartial(10_000) while true
+      rescue Errno::EIO, EOFError
+        Process.wait(pid)
+      end
+    end
+    text
+  end
+
+  if OBSTACLE
+    warn "NOT RUN: #{File.basename(__FILE__)}: no terminal can be opened here (#{OBSTACLE})"
+  else
+    def test_a_file_that_takes_long_has_a_bar_which_vanishes
+      wait = "sleep(0.01) until File.exist?(\"seen\"); it"
+      text = shown("manypack filter -e '#{wait}' events.msgpack > out") do |so_far, folder|
+        File.write("#{folder}/seen", "") if so_far.include?("100%")
+      end
+      assert_match(/\revents.msgpack \|=+\| 100% \S+: \S+\r(.*\r)? {60}\r\z/, text)
+      refute_match(/[\e\n]/, text) # no colours, and one line
+    end
+  end
+end
