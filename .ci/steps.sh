@@ -41,6 +41,7 @@ suite() {
 # Starts a suite in a copy of the repository as it stands, in the background and in a process group of its own. It shares
 # the processors with other steps, so it may take longer than they.
 start_suite_in_copy() {
+  rm -rf "$scratch/copy"
   cp -a . "$scratch/copy"
   (cd "$scratch/copy" && TESTOPTS=-v exec setsid timeout 40m "$@") </dev/null >"$scratch/copy.log" 2>&1 &
   copy_job=$!
