@@ -204,6 +204,7 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
         bool same;
 
         mp_peek_check(peek, mp_cursor_next(cursor));
+        mp_peek_leave(peek);
         kind = mp_peek_kind(peek, key);
         same = (kind == MP_EXT || mp_container_p(kind)) && rb_eql(mp_peek_object(peek, key), obj);
         mp_peek_refresh(peek);

@@ -22,6 +22,9 @@ void mp_window_init(mp_window *w);
 /* Starts on a String with room for n bytes, so that mp_window_result has no copy to make. */
 void mp_window_init_result(mp_window *w, size_t n);
 
+/* False when the window has grown or become a result since: user code has returned again to an earlier place. */
+bool mp_window_last_p(const mp_window *w);
+
 /* The bytes of a window of mp_window_init_result, as a String. */
 VALUE mp_window_result(mp_window *w);
 
