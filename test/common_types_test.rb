@@ -155,6 +155,31 @@ class CommonTypesTest < Minitest::Test
     end
   end
 
+  # Of a megabyte. Ruby's own errors would repeat it, escaped, as six.
+  LONG = { "bigdecimal" => [2, "1:#{"x" * 1_000_000}"], "uri" => [13, "<\xFF" * 500_000], "uri in UTF-8" => [13, "é" * 500_000],
+           "ipaddr" => [14, [".é" * 300_000]], "pathname" => [15, "\0a" * 500_000], "regexp" => [16, "(\xFF" * 500_000],
+           "wrapped regexp" => [16, "(?-mix:#{"(a" * 500_000})"], "rational" => [3, ["x" * 1_000_000, 1]],
+           "complex" => [4, ["x" * 1_000_000, 1]], "range" => [11, ["x" * 1_000_000, 1, false]],
+           "range of arrays" => [11, [["x" * 1_000_000], {}, false]], "set" => [12, ["x" * 1_000_000]],
+           "date" => [6, ["x" * 1_000_000]], "time" => [7, ["x" * 1_000_000, 0, 0]],
+           "datetime" => [5, ["x" * 1_000_000, 0, 0, 0, 0, 0]] }.freeze
+
+  def test_an_error_quotes_some_hundred_bytes_of_a_body
+    LONG.each do |name, (type, body)|
+      body = body.map { |value| FACTORY.dump(value) }.join if body.is_a?(Array)
+      error = assert_raises(Manypack::MalformedFormatError, name) { FACTORY.load(FACTORY.dump(ext(type, body))) }
+      assert_operator error.message.bytesize, :<, 500, name
+      assert_predicate error.message, :valid_encoding?, name
+      assert_operator error.full_message.bytesize, :<, 10_000, "#{name}, with its cause"
+      assert_match(/, at byte 0\z/, error.message)
+    end
+  end
+
+  def test_a_short_error_of_ruby_is_the_cause
+    error = assert_raises(Manypack::MalformedFormatError) { FACTORY.load(FACTORY.dump(ext(13, "   "))) }
+    assert_kind_of URI::InvalidURIError, error.cause
+  end
+
   def test_bodies_that_end_too_early_or_too_late_are_decode_errors
     [3, 4, 5, 6, 7, 11, 12, 14].product(["", "\x01" * 16]) do |type, body|
       error = assert_raises(StandardError) { FACTORY.load(pack(ext(type, body))) }

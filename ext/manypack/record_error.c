@@ -10,8 +10,8 @@
  */
 enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000 };
 
-static VALUE eRecordError;
-static ID id_path, id_record, id_field, id_errors;
+static VALUE eRecordError, mExcerpt;
+static ID id_path, id_record, id_field, id_errors, id_of;
 
 /* --- what is there ---------------------------------------------------------------------------------- */
 
@@ -150,7 +150,9 @@ utf8_text(VALUE text)
 void
 mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
 {
-    fail(l, utf8_text(rb_obj_as_string(error)), MP_FIELD_NONE, at);
+    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(rb_obj_as_string(error))); /* it may quote the message */
+
+    fail(l, text, MP_FIELD_NONE, at);
 }
 
 void
@@ -180,8 +182,10 @@ void
 Init_manypack_record_error(void)
 {
     eRecordError = mp_const("Manypack::RecordError");
+    mExcerpt = mp_const("Manypack::Excerpt");
     id_path = rb_intern("@path");
     id_record = rb_intern("@record");
     id_field = rb_intern("@field");
     id_errors = rb_intern("@errors");
+    id_of = rb_intern("of");
 }

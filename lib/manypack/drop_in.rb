@@ -3,8 +3,8 @@
 # Makes MessagePack mean Manypack for every gem in the process. Require it before any of them: their own
 # `require "msgpack"` then does nothing.
 
-# A module of that name may be there already: msgpack-rpc's begins with `module MessagePack; module RPC`, and so does the
-# file with the version of many a gem, which Bundler reads first. Only the msgpack gem itself has a Packer.
+# A module of that name may be there already: msgpack-rpc opens `module MessagePack; module RPC`, and so do the version
+# files of other gems, which Bundler reads first. Only the msgpack gem itself has a Packer.
 there = defined?(MessagePack) && !Object.autoload?(:MessagePack)
 feature = $LOADED_FEATURES.grep(%r{/msgpack-[^/]+/lib/msgpack\.rb\z|/msgpack/msgpack\.(?:so|bundle|jar)\z}).first
 if there && (feature || defined?(MessagePack::Packer))
@@ -30,8 +30,8 @@ module Manypack
   # MessagePack has the classes, errors and DefaultFactory of Manypack. It is a module of its own, so that wrapping
   # MessagePack.dump does not wrap Manypack.dump, and its VERSION is one that the msgpack gem could have.
   module DropIn # :nodoc:
-    OF_THE_GEM = %i[Bigint Buffer CoreExt DefaultFactory ExtensionValue Factory MalformedFormatError Packer StackError Time
-                    Timestamp TypeError UnexpectedTypeError UnknownExtTypeError UnpackError Unpacker].freeze
+    OF_THE_GEM = %i[Bigint Buffer CoreExt DefaultFactory ExtensionValue Factory MalformedFormatError Packer StackError
+                    Time Timestamp TypeError UnexpectedTypeError UnknownExtTypeError UnpackError Unpacker].freeze
 
     class << self
       def install(there)

@@ -85,7 +85,8 @@ module Manypack
       end
 
       # Unpacks the body of a response if its Content-Type is application/vnd.msgpack, application/msgpack,
-      # application/x-msgpack or any with the suffix +msgpack; an empty one becomes nil. Raises Faraday::ParsingError, with the response, if that fails.
+      # application/x-msgpack or any with the suffix +msgpack; an empty one becomes nil. Raises Faraday::ParsingError,
+      # with the response, if that fails.
       def on_complete(env)
         body = env[:body]
         return unless body.respond_to?(:to_str) && packed?(env[:response_headers])

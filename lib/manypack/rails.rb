@@ -107,8 +107,8 @@ module Manypack
       end
     end
 
-    # Rails looks up MIME types by their whole names. A type with the suffix of MessagePack that nobody has registered is
-    # taken for :msgpack.
+    # Rails looks up MIME types by their whole names. A type with the suffix of MessagePack that nobody has registered
+    # is taken for :msgpack.
     module Suffixed # :nodoc:
       def content_mime_type
         type = super

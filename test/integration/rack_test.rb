@@ -67,9 +67,9 @@ class RackTest < Minitest::Test
       post("\x01", type: type, **options)
       refute @env.key?("manypack.body")
     end
-    [Manypack::Rack::Parser.method(:new).curry(2)[nil], Manypack::Rack::Responder.method(:new)].each do |create|
-      [[:a], "application/msgpack", 1].each { |types| assert_raises(TypeError) { create.call(content_types: types) } }
-      assert_raises(ArgumentError) { create.call(content_types: []) }
+    [->(types) { Manypack::Rack::Parser.new(nil, content_types: types) }, ->(types) { Manypack::Rack::Responder.new(content_types: types) }].each do |create|
+      [[:a], "application/msgpack", 1].each { |types| assert_raises(TypeError) { create.call(types) } }
+      assert_raises(ArgumentError) { create.call([]) }
     end
   end
 

@@ -15,7 +15,8 @@ class RailsApplicationTest < Minitest::Test
   end
 
   def test_a_map_becomes_params_under_every_media_type
-    [TYPE, "application/msgpack", "application/x-msgpack", "#{TYPE}; charset=utf-8"].each do |type|
+    [TYPE, "application/msgpack", "application/x-msgpack", "#{TYPE}; charset=utf-8", "application/vnd.acme+msgpack",
+     "Application/Problem+MsgPack; a=b"].each do |type|
       assert_equal({ "id" => 1, "tags" => ["a", { "b" => 1.5 }] }, params_of({ id: 1, tags: ["a", { b: 1.5 }] }, type))
     end
   end
