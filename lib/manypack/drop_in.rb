@@ -35,8 +35,8 @@ module Manypack
 
     class << self
       def install(there)
-        there ? fill(::MessagePack) : Object.const_set(:MessagePack, Manypack.clone)
-        find_the_rest_in_manypack(::MessagePack)
+        Object.const_set(:MessagePack, Module.new) unless there
+        fill(::MessagePack)
         ::MessagePack.__send__(:remove_const, :VERSION) if ::MessagePack.const_defined?(:VERSION, false)
         ::MessagePack.const_set(:VERSION, "1.8.99")
       end
@@ -50,10 +50,10 @@ module Manypack
         warn("manypack/drop_in replaces #{replaced.map { |name| "#{target}::#{name}" }.join(", ")}") if replaced.any?
         replaced.each { |name| target.__send__(:remove_const, name) }
         (missing + replaced).each { |name| target.const_set(name, Manypack.const_get(name)) }
+        target.include(Manypack) # for constants that are loaded when they are first used
         define_functions(target)
       end
 
-      # Constants that are loaded when they are first used cannot be copied.
       def constants_to_copy
         Manypack.constants(false).reject { |name| name == :VERSION || Manypack.autoload?(name, false) }
       end
@@ -67,11 +67,6 @@ module Manypack
         (Manypack.singleton_methods(false) - functions).each do |name|
           target.module_eval("def self.#{name}(...) = Manypack.#{name}(...)", __FILE__, __LINE__)
         end
-      end
-
-      def find_the_rest_in_manypack(target)
-        target.constants(false).each { |name| target.__send__(:remove_const, name) if Manypack.autoload?(name, false) }
-        target.include(Manypack)
       end
     end
   end
