@@ -115,6 +115,26 @@ class FilesTest < Minitest::Test
     assert_raises(Errno::ENOENT) { Manypack.load_file(path("none")) }
   end
 
+  # However much is read at once.
+  def test_a_file_of_one_object_has_nothing_after_it
+    [1, 32_767, 32_768, 32_769, 65_536, 98_304, 131_072].each do |size|
+      object = size < 6 ? 1 : "x" * (size - 5)
+      one = size < 6 ? "\x01".b : "\xDB".b + [size - 5].pack("N") + object
+      { "msgpack" => :itself, "gz" => Zlib.method(:gzip) }.each do |extension, form|
+        form = form.to_proc
+        assert_equal object, Manypack.load_file(write("one.#{extension}", form.call(one)))
+        ["\x01", "\xC1", "\x92\x01", "x" * 40_000].each do |rest|
+          [form.call(one + rest.b), form.call(one) + form.call(rest.b)].each do |bytes|
+            error = assert_raises(Manypack::MalformedFormatError, size) { Manypack.load_file(write("two.#{extension}", bytes)) }
+            assert_equal size, error.offset
+          end
+        end
+      end
+    end
+    assert_equal 1, Manypack.load_file(write("empty_member.gz", Zlib.gzip("\x01") + Zlib.gzip("")))
+    assert_raises(Zlib::Error) { Manypack.load_file(write("cut.gz", Zlib.gzip("\x01")[0...-4])) }
+  end
+
   def test_a_file_of_many
     NAMES.each do |name|
       open_packer(name) { |packer| OBJECTS.each { |object| packer.write(object) } }

@@ -226,6 +226,21 @@ class StreamIoTest < Minitest::Test
     assert_raises(Manypack::LimitError) { endless.skip }
   end
 
+  def test_full_unpack_reads_an_io_to_its_end
+    [["\x91\x01"], %W[\x91 \x01], %W[\x91 \x01 \x02], %W[\x91\x01 \x02], ["\x91\x01\x02"]].each do |segments|
+      IO.pipe(binmode: true) do |reader, writer|
+        sender = Thread.new { segments.each { |segment| writer.write(segment) && Thread.pass } && writer.close }
+        result = begin
+          Manypack::Unpacker.new(reader).full_unpack
+        rescue Manypack::MalformedFormatError => e
+          e.offset
+        end
+        assert_equal segments.join.bytesize == 2 ? [1] : 2, result
+        sender.join
+      end
+    end
+  end
+
   def test_full_unpack_of_an_io
     assert_equal [1], Manypack::Unpacker.new(StringIO.new("\x91\x01")).full_unpack
     assert_raises(Manypack::MalformedFormatError) { Manypack::Unpacker.new(StringIO.new("\x01\x02")).full_unpack }

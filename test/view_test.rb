@@ -590,6 +590,18 @@ class ViewTest < Minitest::Test
     end
   end
 
+  def test_splice_removes_nothing_below_what_is_not_there
+    object = { "nil" => nil, "n" => 5, "s" => "x", "list" => [nil, [1], 2], "map" => {} }
+    bytes = pack(object)
+    ["nil.a", "nil.a[0].b", "no", "no.a", "no[3].a.b", "list[0].a", "list[7]", "list[7].a", "list[-9][0]", "list.a", "list.a.b", "map.a", "map.a.b",
+     "map[0][1]"].each { |path| assert_equal bytes, view(object).splice(path => REMOVED).bytes, path }
+    ["n.a", "n.a.b", "s[0]", "list[2].a"].each { |path| assert_raises(KeyError, path) { view(object).splice(path => REMOVED) } }
+    ["nil.a", "no.a", "list[0].a", "list[7].a"].each { |path| assert_raises(KeyError, path) { view(object).splice(path => 1) } }
+    assert_equal object.merge("n" => 6).except("s"), view(object).splice("nil.a" => REMOVED, "s" => REMOVED, "n" => 6).value
+    assert_equal bytes("c0"), view(nil).splice("a.b" => REMOVED).bytes
+    assert_raises(KeyError) { view(5).splice("a" => REMOVED) }
+  end
+
   def test_splice_finds_str_keys_with_symbolize_keys
     v = view({ "a" => { "b" => 1 } }, symbolize_keys: true).splice("a.b" => 2, "a.c" => 3)
     assert_equal({ a: { b: 2, c: 3 } }, v.value)

@@ -79,7 +79,8 @@ rb_view_search(VALUE self, VALUE steps)
 {
     mp_peek peek;
     search s = {.peek = &peek, .root = mp_view_root(self), .steps = steps};
-    size_t offset = mp_view_peek_once(self, &peek);
+    size_t offset = mp_view_last_key_p(self) ? mp_view_peek_steps(self, &peek, RARRAY_LEN(steps))
+                                             : mp_view_peek_once(self, &peek);
 
     peek.text_keys = true;
     if (!rb_block_given_p()) s.found = rb_ary_new();

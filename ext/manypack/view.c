@@ -126,6 +126,15 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
     return view->offset;
 }
 
+size_t
+mp_view_peek_steps(VALUE self, mp_peek *peek, long steps)
+{
+    VALUE root = mp_view_root(self);
+
+    if (steps > 1 && !view_get(root)->index && !RB_OBJ_FROZEN(root)) view_get(root)->index = Qtrue;
+    return mp_view_peek(self, peek);
+}
+
 /* --- parts ------------------------------------------------------------------------------------------ */
 
 /* Freezes a new View or makes it shareable if the options say so; frozen says that its root is. */
@@ -409,7 +418,7 @@ rb_view_dig(int argc, VALUE *argv, VALUE self)
     size_t offset;
 
     rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
-    offset = mp_view_peek(self, &peek);
+    offset = mp_view_last_key_p(self) ? mp_view_peek_steps(self, &peek, argc) : mp_view_peek(self, &peek);
     found = dig(&peek, mp_view_root(self), offset, argc, argv);
     mp_peek_end(&peek);
     return found;

@@ -21,6 +21,12 @@ size_t mp_view_peek(VALUE view, mp_peek *peek);
 size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
 /*
+ * The same for several looks, one into the other, of which each reads its map to the end if the last of equal keys
+ * counts: an Index is made at once then, so that no map is read again with each one around it.
+ */
+size_t mp_view_peek_steps(VALUE view, mp_peek *peek, long steps);
+
+/*
  * The value at an offset, which is inside the message: a View of a container, any other object built. end is the offset
  * after it, or 0 if that is not known. root is the View of the message, or 0 if there is none yet.
  */
