@@ -401,4 +401,11 @@ class DifferencesTest < Minitest::Test
     end
     assert_equal [EncodingError, Encoding::BINARY], back
   end
+
+  def test_33_what_follows_an_object_stays_in_the_io
+    [[Manypack, [1, "\x02"]], [MessagePack, MessagePack::MalformedFormatError]].each do |gem, expected|
+      io = StringIO.new("\x01\x02")
+      assert_equal expected, outcome { [gem.load(io), io.read] }
+    end
+  end
 end

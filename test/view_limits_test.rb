@@ -141,6 +141,14 @@ class ViewLimitsTest < Minitest::Test
     end
   end
 
+  def test_json_with_keys_that_become_nans
+    require "manypack/terminal"
+    nans = Array.new(17) { |i| ["$msgpack:#{["\xCB\x7F\xF8\0\0\0\0\0".b + i.chr].pack("m0")}", 1] }
+    from_json = Manypack.const_get(:Terminal)::FromJSON
+    assert_equal 16, from_json.object(nans.drop(1).to_h).size
+    assert_raises(Manypack::LimitError) { from_json.object(nans.to_h) }
+  end
+
   # --- keys in keys ---------------------------------------------------------------------------------------
 
   def deep_key(depth) = "\x81".b + "\x91".b * depth + "\x01\x01".b

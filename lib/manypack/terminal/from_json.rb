@@ -35,7 +35,9 @@ module Manypack
         special = (special(*hash.first) if hash.size == 1)
         return special.first if special
 
-        hash.to_h { |key, value| [key.is_a?(String) ? key(key) : object(key), object(value)] }
+        pairs = hash.map { |key, value| [key.is_a?(String) ? key(key) : object(key), object(value)] }
+        Arguments.check_key_hashes(pairs.map(&:first), 0) # many NaNs, say, each written in another way
+        pairs.to_h
       end
 
       # An Array with the value that an object with one pair stands for, or nil if it stands for itself.
