@@ -31,7 +31,7 @@ class RequiredFeaturesTest < Minitest::Test
     "ruby-progressbar" => { "lib/manypack/terminal/progress.rb" => "rescue LoadError" }
   }.freeze
 
-  FILES = Dir.glob("{Rakefile,{bin,exe}/*,{benchmark,examples,ext,fuzz,lib,rakelib,test,tools}/**/*.{rb,rake,ru,sh}}", base: ROOT).freeze
+  FILES = Dir.glob("{Rakefile,README.md,docs/**/*.md,{bin,exe}/*,{benchmark,examples,ext,fuzz,lib,rakelib,test,tools}/**/*.{rb,rake,ru,sh}}", base: ROOT).freeze
 
   # Also in programs that are Strings, and after -r.
   REQUIRED = /(?:\brequire[ (]\s*\\?["']|(?<=\s)-r)([a-z][\w\/-]{2,})(?:\\?["']|(?=[\s"']))/i
