@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__GNUC__) || defined(__clang__)
+/* MP_PLAIN_C denies what GNU C adds: it is for testing what other compilers get. */
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(MP_PLAIN_C)
 #define MP_LIKELY(x) __builtin_expect(!!(x), 1)
 #define MP_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define MP_INLINE static inline __attribute__((always_inline, unused))
