@@ -41,6 +41,18 @@
 #define MP_BE64(x) MP_SWAP64(x)
 #endif
 
+/*
+ * A word that one thread stores and others load: whoever sees the new word sees what was written before it, too. Where
+ * the compiler has no atomics, volatile has to do, as it does for MSVC.
+ */
+#if defined(__ATOMIC_ACQUIRE) && defined(__ATOMIC_RELEASE)
+#define MP_LOAD_ACQUIRE(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
+#define MP_STORE_RELEASE(place, word) __atomic_store_n(place, word, __ATOMIC_RELEASE)
+#else
+#define MP_LOAD_ACQUIRE(place) (*(volatile uintptr_t *)(place))
+#define MP_STORE_RELEASE(place, word) (*(volatile uintptr_t *)(place) = (word))
+#endif
+
 /* 1 in a build in which tests can see stale bytes: see mp_poison. */
 #ifndef MP_CANARIES
 #define MP_CANARIES 0

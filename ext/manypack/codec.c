@@ -52,7 +52,10 @@ static const rb_data_type_t codec_type = {
 
 static VALUE cCodec;
 
-/* The Codec of DefaultFactory, replaced by a single store; and the Codec without options and types. */
+/*
+ * The Codec of DefaultFactory, and the Codec without options and types. The main Ractor replaces the first by a single
+ * store while others load it.
+ */
 static VALUE default_codec, plain_codec;
 
 /* Former default Codecs that belong to the main Ractor, while there are other Ractors: those may still use them. */
@@ -82,10 +85,16 @@ mp_codec_types(VALUE self)
     return codec_get(self)->types;
 }
 
+static VALUE
+default_codec_object(void)
+{
+    return MP_LOAD_ACQUIRE(&default_codec);
+}
+
 const mp_codec *
 mp_default_codec(void)
 {
-    return mp_codec_get(default_codec);
+    return mp_codec_get(default_codec_object());
 }
 
 VALUE
@@ -109,7 +118,7 @@ mp_default_codec_set(VALUE codec)
 {
     mp_types_make_common(codec_get(codec)->types);
     if (!RB_OBJ_SHAREABLE_P(default_codec)) rb_ary_push(former_codecs, default_codec);
-    default_codec = codec;
+    MP_STORE_RELEASE(&default_codec, codec);
     if (only_ractor_p()) rb_ary_clear(former_codecs);
 }
 
@@ -314,7 +323,7 @@ static VALUE
 rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
 {
     rb_check_arity(argc, 0, 1);
-    return mp_codec_with_options(default_codec, argc ? argv[0] : Qnil, MP_OWN);
+    return mp_codec_with_options(default_codec_object(), argc ? argv[0] : Qnil, MP_OWN);
 }
 
 /*

@@ -77,9 +77,9 @@ factory_set_codec(VALUE self, VALUE codec)
     mp_factory *factory = factory_get(self);
     mp_types *before = factory->types;
 
-    factory->types = mp_types_hold(mp_codec_types(codec));
-    if (factory->is_default) mp_default_codec_set(codec);
+    if (factory->is_default) mp_default_codec_set(codec); /* which may raise */
     else RB_OBJ_WRITE(self, &factory->codec, codec);
+    factory->types = mp_types_hold(mp_codec_types(codec));
     mp_types_release(before);
 }
 
@@ -89,6 +89,26 @@ factory_allocate(VALUE klass)
     mp_factory *factory;
 
     return TypedData_Make_Struct(klass, mp_factory, &factory_type, factory);
+}
+
+/* Ractor::IsolationError if DefaultFactory would be changed outside the main Ractor. */
+static void
+check_main_ractor(VALUE self)
+{
+    if (!factory_get(self)->is_default || mp_main_ractor_p()) return;
+    rb_raise(rb_path2class("Ractor::IsolationError"),
+             "DefaultFactory can be changed only in the main Ractor: create your own Factory here");
+}
+
+/* RuntimeError for a Factory that has its Codec: only register_type replaces that. */
+static void
+check_new(VALUE self)
+{
+    check_main_ractor(self);
+    rb_check_frozen(self);
+    if (factory_get(self)->codec || factory_get(self)->is_default) {
+        rb_raise(rb_eRuntimeError, "Factory is already initialized");
+    }
 }
 
 /* DefaultFactory. Every Ractor may have it, because only the Codec that it stands for is ever replaced. */
@@ -111,10 +131,7 @@ rb_factory_s_default(VALUE klass)
 static VALUE
 rb_factory_initialize(VALUE self)
 {
-    rb_check_frozen(self);
-    if (factory_get(self)->codec || factory_get(self)->is_default) {
-        rb_raise(rb_eRuntimeError, "Factory is already initialized");
-    }
+    check_new(self);
     factory_set_codec(self, mp_plain_codec());
     return self;
 }
@@ -133,7 +150,7 @@ rb_factory_initialize(VALUE self)
 static VALUE
 rb_factory_initialize_copy(VALUE self, VALUE other)
 {
-    rb_check_frozen(self);
+    check_new(self);
     factory_set_codec(self, factory_codec(other));
     return self;
 }
@@ -217,15 +234,6 @@ static VALUE
 rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
 {
     return mp_unpacker_with_codec(factory_codec(self), argc, argv, MP_SHARED);
-}
-
-/* Ractor::IsolationError if DefaultFactory would be changed outside the main Ractor. */
-static void
-check_main_ractor(VALUE self)
-{
-    if (!factory_get(self)->is_default || mp_main_ractor_p()) return;
-    rb_raise(rb_path2class("Ractor::IsolationError"),
-             "DefaultFactory can be changed only in the main Ractor: create your own Factory here");
 }
 
 /*

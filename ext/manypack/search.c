@@ -7,7 +7,8 @@
 
 typedef struct {
     mp_peek *peek;
-    VALUE root, steps;
+    VALUE root, steps; /* a frozen Array */
+    long count;
     VALUE found; /* an Array that takes what is found; 0 to yield it */
 } search;
 
@@ -45,7 +46,7 @@ search_one(search *s, mp_cursor *cursor, VALUE key, long step, bool wanted)
 static size_t
 search_from(search *s, size_t offset, long step, bool wanted)
 {
-    bool end = step == RARRAY_LEN(s->steps);
+    bool end = step == s->count;
     mp_cursor cursor;
     VALUE key;
 
@@ -67,6 +68,14 @@ search_from(search *s, size_t offset, long step, bool wanted)
     return wanted && s->peek->codec->options.last_key ? mp_peek_over(s->peek, offset) : cursor.at;
 }
 
+/* The steps as an Array that stays as it is: a Path has frozen them, but what YAML makes of one has not. */
+static VALUE
+frozen_steps(VALUE steps)
+{
+    Check_Type(steps, T_ARRAY);
+    return RB_OBJ_FROZEN(steps) ? steps : rb_obj_freeze(rb_ary_dup(steps));
+}
+
 /*
  * call-seq:
  *   view.search(steps) { |value| ... } -> view
@@ -78,16 +87,17 @@ static VALUE
 rb_view_search(VALUE self, VALUE steps)
 {
     mp_peek peek;
-    search s = {.peek = &peek, .root = mp_view_root(self), .steps = steps};
-    size_t offset = mp_view_last_key_p(self) ? mp_view_peek_steps(self, &peek, RARRAY_LEN(steps))
+    search s = {.peek = &peek, .root = mp_view_root(self), .steps = frozen_steps(steps)};
+    size_t offset = mp_view_last_key_p(self) ? mp_view_peek_steps(self, &peek, RARRAY_LEN(s.steps))
                                              : mp_view_peek_once(self, &peek);
 
+    s.count = RARRAY_LEN(s.steps);
     peek.text_keys = true;
     if (!rb_block_given_p()) s.found = rb_ary_new();
     mp_peek_refresh(&peek);
     search_from(&s, offset, 0, false);
     mp_peek_end(&peek);
-    RB_GC_GUARD(steps);
+    RB_GC_GUARD(s.steps);
     RB_GC_GUARD(s.found);
     return s.found ? s.found : self;
 }

@@ -41,15 +41,24 @@ rb_view_span(VALUE self, VALUE key)
     return found ? rb_ary_new_from_values(3, offsets) : Qnil;
 }
 
+/* RangeError unless there are bytes from one offset to another. */
+static void
+check_part(const mp_peek *peek, size_t start, size_t end)
+{
+    if (start >= end || end > peek->look.size) rb_raise(rb_eRangeError, "no such part of the bytes");
+}
+
 /* call-seq: view.part(start, finish) -> object: the value between two offsets of the message that View#span returned */
 static VALUE
 rb_view_part(VALUE self, VALUE start, VALUE finish)
 {
+    size_t from = NUM2SIZET(start), to = NUM2SIZET(finish);
     VALUE value;
     mp_peek peek;
 
     mp_view_peek_once(self, &peek);
-    value = mp_view_value_at(&peek, mp_view_root(self), NUM2SIZET(start), NUM2SIZET(finish));
+    check_part(&peek, from, to);
+    value = mp_view_value_at(&peek, mp_view_root(self), from, to);
     mp_peek_end(&peek);
     return value;
 }
@@ -72,11 +81,13 @@ rb_view_head_size(VALUE self)
 static VALUE
 rb_view_append_to(VALUE self, VALUE string, VALUE from, VALUE to)
 {
-    long start = NUM2LONG(from), end = NUM2LONG(to);
+    size_t start = NUM2SIZET(from), end = NUM2SIZET(to);
     mp_peek peek;
 
+    Check_Type(string, T_STRING);
     mp_view_peek(self, &peek);
-    rb_str_cat(string, (const char *)peek.look.bytes + start, end - start);
+    if (start != end) check_part(&peek, start, end);
+    rb_str_cat(string, (const char *)peek.look.bytes + start, (long)(end - start));
     mp_peek_end(&peek);
     return string;
 }

@@ -190,14 +190,14 @@ module Manypack
       #
       #   Manypack::Factory.new.pool.load("\x91\x01") #=> [1]
       def load(data)
-        @codec.load(data)
+        codec.load(data)
       end
 
       # Packs an object and returns a binary String. Raises the errors of Manypack.pack.
       #
       #   Manypack::Factory.new.pool.dump([1]) #=> "\x91\x01"
       def dump(object)
-        @codec.dump(object)
+        codec.dump(object)
       end
 
       # Yields an empty Packer and returns the result of the block. Blocks may be nested: each gets a Packer of its own.
@@ -206,7 +206,7 @@ module Manypack
       #
       #   Manypack::Factory.new.pool.packer { |packer| packer.write(1).to_s } #=> "\x01"
       def packer
-        packer = borrow_packer(@codec)
+        packer = borrow_packer(codec)
         begin
           yield packer
         ensure
@@ -220,12 +220,18 @@ module Manypack
       #
       #   Manypack::Factory.new.pool.unpacker { |unpacker| unpacker.feed("\x01").read } #=> 1
       def unpacker
-        unpacker = borrow_unpacker(@codec)
+        unpacker = borrow_unpacker(codec)
         begin
           yield unpacker
         ensure
           give_back_unpacker(unpacker)
         end
+      end
+
+      private
+
+      def codec
+        @codec || raise(ArgumentError, "uninitialized #{self.class}")
       end
     end
   end

@@ -29,7 +29,9 @@ module Manypack
     # An Array of Strings (keys), Integers (indices, or keys that are Integers) and ALL.
     #
     #   Manypack::Path.new("$.users[-1].name").steps #=> ["users", -1, "name"]
-    attr_reader :steps
+    def steps
+      @steps || raise(ArgumentError, "uninitialized #{self.class}")
+    end
 
     # Parses a String. Raises ArgumentError, which shows the place, for anything but a path, and TypeError for anything
     # but a String.
@@ -51,7 +53,7 @@ module Manypack
     #
     #   Manypack::Path.new("$[*].id").all? #=> true
     def all?
-      @steps.include?(ALL)
+      steps.include?(ALL)
     end
 
     # Yields what the path finds, in the order of the bytes: containers as Views, other values built. Without a block it
@@ -72,7 +74,7 @@ module Manypack
     def each(source, **options, &block)
       return enum_for(:each, source, **options) unless block
 
-      each_view(source, options) { |view| view.__send__(:search, @steps, &block) }
+      each_view(source, options) { |view| view.__send__(:search, steps, &block) }
       self
     end
 
@@ -89,7 +91,7 @@ module Manypack
     #   Manypack::Path.new("$[*].id").to_a(Manypack.pack([{"id" => 1}, {"id" => 2}])) #=> [1, 2]
     def to_a(source, **options)
       found = []
-      each_view(source, options) { |view| found.concat(view.__send__(:search, @steps)) }
+      each_view(source, options) { |view| found.concat(view.__send__(:search, steps)) }
       found
     end
 
@@ -97,14 +99,14 @@ module Manypack
     #
     #   Manypack::Path.new("$['users'][*]").to_s #=> "$.users[*]"
     def to_s
-      "$#{@steps.map { |step| Step.to_s(step) }.join}"
+      "$#{steps.map { |step| Step.to_s(step) }.join}"
     end
 
     # Returns a String that names the path.
     #
     #   Manypack::Path.new("$.a").inspect #=> "#<Manypack::Path $.a>"
     def inspect
-      "#<#{self.class} #{self}>"
+      @steps ? "#<#{self.class} #{self}>" : super
     end
 
     # Returns true for a Path with the same steps.
@@ -119,7 +121,7 @@ module Manypack
     #
     #   Manypack::Path.new("$.a").hash == Manypack::Path.new("$['a']").hash #=> true
     def hash
-      [Path, @steps].hash
+      [Path, steps].hash
     end
 
     private

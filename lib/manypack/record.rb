@@ -111,44 +111,50 @@ module Manypack
     # The class of its objects.
     #
     #   POINT.klass #=> Point
-    attr_reader :klass
+    def klass
+      @klass || uninitialized
+    end
 
     # How its objects are packed: +:map+, +:array+ or +:lazy+, which is a map that is loaded as a LazyRecord.
     #
     #   POINT.form #=> :map
-    attr_reader :form
+    def form
+      @form || uninitialized
+    end
 
     # The members, Symbols, in the order in which they were named.
     #
     #   POINT.members #=> [:x, :y]
     def members
-      @types.keys
+      types.keys
     end
 
     # The Types of the members, a Hash.
     #
     #   POINT.types[:x] #=> #<Manypack::Type Float>
-    attr_reader :types
+    def types
+      @types || uninitialized
+    end
 
     # The keys of the members, a Hash of Arrays: the first is written, all are read.
     #
     #   POINT.keys #=> {x: ["x"], y: ["y"]}
     def keys
-      members.to_h { |member| [member, @options.keys_of(member)] }
+      members.to_h { |member| [member, options.keys_of(member)] }
     end
 
     # What members are that did not come, a Hash.
     #
     #   POINT.with(defaults: {y: 0.0}).defaults #=> {y: 0.0}
     def defaults
-      @options.defaults
+      options.defaults
     end
 
     # What happens to keys that no member has: +:skip+, +:raise+, or <code>{into: member}</code>.
     #
     #   POINT.unknown #=> :skip
     def unknown
-      @options.unknown
+      options.unknown
     end
 
     # Returns the same Record with options changed; those that are not given stay as they are.
@@ -164,9 +170,9 @@ module Manypack
     # Raises ArgumentError for members that the class has not got, and for a key that two members have.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
-    def with(keys: nil, defaults: nil, unknown: nil, codec: @codec, **options)
+    def with(keys: nil, defaults: nil, unknown: nil, codec: self.codec, **options)
       codec = Arguments.codec(codec, options, :keys, :defaults, :unknown)
-      copy(codec: codec, options: @options.with(@klass, @types, keys, defaults, unknown))
+      copy(codec: codec, options: @options.with(klass, types, keys, defaults, unknown))
     end
 
     # Returns the Record of the same class as an array: the members in their order, without keys. An array may be
@@ -200,8 +206,8 @@ module Manypack
     #   POINT.attach
     #   Manypack.pack([Point.new(1.0, 2.0)])
     def attach
-      taken = Attached.taken(@klass)
-      taken << :MANYPACK_RECORD if @klass.const_defined?(:MANYPACK_RECORD, false)
+      taken = Attached.taken(klass)
+      taken << :MANYPACK_RECORD if klass.const_defined?(:MANYPACK_RECORD, false)
       raise ArgumentError, "#{@klass} has #{taken.join(" and ")} already" unless taken.empty?
 
       install
@@ -211,6 +217,8 @@ module Manypack
     #
     #   POINT.inspect #=> "#<Manypack::Record Point x: Float, y: Float>"
     def inspect
+      return super unless @types
+
       form = " as #{@form}" unless @form == :map
       types = @types.map { |name, type| "#{name}: #{Spec.words(type.spec)}" }
       "#<#{self.class} #{@klass.inspect}#{form} #{types.join(", ")}>"
@@ -220,17 +228,21 @@ module Manypack
     #
     #   POINT.named?(:Point) #=> true
     def named?(name)
-      full = @klass.name.to_s
+      full = klass.name.to_s
       full == name.name || full.end_with?("::#{name.name}")
     end
 
     private
 
+    def options
+      @options || uninitialized
+    end
+
     def state
       [@klass, @types.transform_values(&:spec), @options.state, @form, @build]
     end
 
-    def copy(form: @form, codec: @codec, options: @options)
+    def copy(form: @form, codec: self.codec, options: @options)
       self.class.allocate.tap { |record| record.__send__(:set, @klass, @types, @build, options, form, codec) }
     end
 

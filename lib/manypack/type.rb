@@ -51,8 +51,8 @@ module Manypack
     # unknown options.
     #
     #   Manypack::Type[[Integer]].with(untrusted: true)
-    def with(codec: @codec, **options)
-      Type.new(@spec, Arguments.codec(codec, options))
+    def with(codec: self.codec, **options)
+      Type.new(spec, Arguments.codec(codec, options))
     end
 
     # Loads the one object in a String of packed bytes.
@@ -96,38 +96,49 @@ module Manypack
     # What the type is made of, for tools: nested, frozen Arrays, each with a kind and what belongs to it.
     #
     #   Manypack::Type[[1..3]].spec #=> [:list, [:integer, 1..3]]
-    attr_reader :spec
+    def spec
+      @spec || uninitialized
+    end
 
     # The Codec with its options and ext types.
     #
     #   Manypack::Type[Time].with(timestamp: true).codec #=> #<Manypack::Codec timestamp: true>
-    attr_reader :codec
+    def codec
+      @codec || uninitialized
+    end
 
     # Shows what it is.
     #
     #   Manypack::Type[Integer, nil].inspect #=> "#<Manypack::Type Integer or nil>"
     def inspect
-      "#<#{self.class} #{Spec.words(@spec)}>"
+      @spec ? "#<#{self.class} #{Spec.words(@spec)}>" : super
     end
 
     # True for a Type of the same objects with the same options.
     #
     #   Manypack::Type[Integer] == Manypack::Type[Integer] #=> true
     def ==(other)
-      other.instance_of?(self.class) && @hash == other.hash && state == other.__send__(:state) &&
-        @codec.__send__(:like?, other.codec)
+      other.instance_of?(self.class) && hash == other.hash && state == other.__send__(:state) &&
+        codec.__send__(:like?, other.codec)
     end
     alias eql? ==
 
     # The same for equal types.
     #
     #   Manypack::Type[Integer].hash == Manypack::Type[Integer].hash #=> true
-    attr_reader :hash
+    def hash
+      @hash || uninitialized
+    end
 
     private
 
     def state
-      [@spec]
+      [spec]
+    end
+
+    # For a Type that a subclass, YAML or allocate has made without initialize.
+    def uninitialized
+      raise ArgumentError, "uninitialized #{self.class}"
     end
 
     # Compiles it, after which it never changes. It is shareable if the codec is, and the Records in its parts. Its hash
