@@ -259,6 +259,7 @@ rb_factory_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE pac
 
     rb_check_frozen(self);
     check_main_ractor(self);
+    if (!NIL_P(options)) Check_Type(options, T_HASH); /* Ruby code only asked it for values */
     do {
         from = factory_codec(self);
         codec = mp_codec_with_type(from, type, klass, packer, unpacker, options);

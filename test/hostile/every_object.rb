@@ -14,8 +14,8 @@ module EveryObject
   # Without the programs, and without what needs a library that Manypack does not depend on.
   FILES = Dir[File.join(LIB, "**/*.rb")].grep_v(%r{/manypack/(active_support|core_ext|drop_in|faraday|karafka|rack|rails|terminal|waterdrop)|_transport|ruby_bug}).sort.freeze
 
-  # These wait for another Ractor, whoever calls them.
-  WAITING = /\AManypack::Parallel::RactorPool::Transport/.freeze
+  # In here, what has no method in C starts Threads, Ractors and processes, and waits for them.
+  STARTING = "Manypack::Parallel::"
 
   ARGUMENTS = [[], ["\x91\x01"], [1], [:a], [{}.freeze], [[1].freeze], ["\x91\x01", 0]].each(&:freeze).freeze
   Pair = Struct.new(:a, :b)
@@ -78,7 +78,7 @@ module EveryObject
     def classes
       FILES.each { |file| require file }
       all = ObjectSpace.each_object(Class).select { |klass| !klass.singleton_class? && name_of(klass).start_with?("Manypack::") }
-      all.reject { |klass| name_of(klass).match?(WAITING) }.sort_by { |klass| name_of(klass) }
+      all.reject { |klass| name_of(klass).start_with?(STARTING) && written_in_ruby?(klass) }.sort_by { |klass| name_of(klass) }
     end
 
     def named(namespace = Manypack)
@@ -94,6 +94,18 @@ module EveryObject
           object = made { make.call(klass) } or next []
           use(object, methods_of(object)).filter_map { |call, error| "#{klass} #{state}: #{call} says #{error.message}" if public_classes.include?(klass) && senseless?(error) }
         end
+      end
+    end
+
+    # The methods in C of blank objects.
+    def under_stress
+      classes.each do |klass|
+        object = made { klass.allocate } or next
+        methods = klass.instance_methods(false).reject { |name| klass.instance_method(name).source_location }
+        GC.stress = true
+        use(object, methods, [[], ["\x91\x01"].freeze])
+      ensure
+        GC.stress = false
       end
     end
 
@@ -118,7 +130,7 @@ module EveryObject
     # Calls each method with each of the arguments. Returns what was raised, by call.
     def use(object, methods, arguments = ARGUMENTS)
       methods.product(arguments).filter_map do |name, given|
-        object.__send__(name, *given) { |_| break } # rubocop:disable Lint/UnreachableLoop
+        object.__send__(name, *given) { |found| found }
         nil
       rescue StandardError, NotImplementedError, StopIteration => error
         ["#{name}(#{given.inspect})", error]
@@ -127,10 +139,14 @@ module EveryObject
 
     def methods_of(object)
       own = object.class.ancestors.take_while { |mod| mod != Object }.flat_map { |mod| mod.public_instance_methods(false) }
-      (own | %i[== eql? hash inspect to_s freeze dup clone]) - %i[exit! kill]
+      (own | %i[== eql? hash inspect to_s freeze dup clone]) - [:cycle]
     end
 
     private
+
+    def written_in_ruby?(klass)
+      klass.instance_methods(false).all? { |name| klass.instance_method(name).source_location }
+    end
 
     def senseless?(error)
       error.is_a?(NoMethodError) && error.receiver.nil?

@@ -274,30 +274,6 @@ module Hostile
       RUBY
     end
 
-    # Classes that are data, to which Ruby's own copying belongs.
-    DATA = [Manypack::ExtensionValue, Manypack::Timestamp].freeze
-
-    def test_21_dup_clone_marshal_allocate_and_a_second_initialize_of_every_class_raise_or_work
-      classes = classes_in(Manypack)
-      assert_operator classes.size, :>=, 6
-      classes.each do |klass|
-        object = instance_of(klass)
-        next unless object
-
-        methods = klass.public_instance_methods(false)
-        [outcome { object.dup }, outcome { object.clone }, outcome { Marshal.load(Marshal.dump(object)) }].each do |copy|
-          assert copy.is_a?(Class) || DATA.include?(klass) || klass <= Exception || klass == Manypack::Factory || klass == Manypack::Factory::Pool, "a copy of #{klass}: #{copy.inspect}"
-          use(copy, methods) unless copy.is_a?(Class)
-        end
-        blank = outcome { klass.allocate }
-        use(blank, methods) unless blank.is_a?(Class)
-        [[], [1], [{}], [object]].each { |arguments| outcome { object.send(:initialize, *arguments) } }
-        use(object, methods)
-      end
-      GC.start
-      assert_equal [1], Manypack.unpack("\x91\x01")
-    end
-
     def test_21_options_changed_on_a_reused_object_change_nothing
       options = { symbolize_keys: true, max_depth: 3 }
       unpacker = Manypack::Unpacker.new(options)
@@ -413,31 +389,6 @@ module Hostile
       fresh = outcome { unpacker.feed("\x92\x01\x02").read }
       assert_includes [[1, 2], IOError, RuntimeError], fresh, source
       objects
-    end
-
-    # Every class in there, and in what is in there, private ones too.
-    def classes_in(namespace)
-      namespace.constants(false).map { |name| namespace.const_get(name) }.grep(Module).flat_map do |found|
-        next [] unless found.name.to_s.start_with?("Manypack::")
-
-        [found, *classes_in(found)].grep(Class)
-      end.uniq - [Exception]
-    end
-
-    def instance_of(klass)
-      return klass.new("message") if klass <= Exception
-      return klass.new(1, 2) if klass == Manypack::Timestamp
-      return klass.new(1, "a") if klass == Manypack::ExtensionValue
-      return klass.new(Manypack::Codec.new) if klass == Manypack::Factory::Pool
-
-      outcome { klass.new }.then { |object| object.is_a?(Class) ? nil : object }
-    end
-
-    # Every public method with arguments of several kinds: a result or an error.
-    def use(object, methods)
-      (methods - %i[io]).each do |method|
-        [[], [1], ["\x91\x01"], [nil, 1]].each { |arguments| outcome { object.public_send(method, *arguments) { |x| x } } }
-      end
     end
   end
 end

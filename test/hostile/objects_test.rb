@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+# Objects that user code brings into a state which no program needs. every_object.rb has the states.
+require_relative "attacks"
+require_relative "every_object"
+
+module Hostile
+  class ObjectsTest < Minitest::Test
+    include Attacks
+
+    PROGRAM = "require './test/hostile/every_object'\n"
+
+    def test_21_an_object_of_every_class_in_every_state_gives_a_value_or_an_error_with_sensible_words
+      assert_empty run_ruby("#{PROGRAM}puts EveryObject.complaints; GC.start; GC.verify_internal_consistency; abort unless Manypack.unpack([145, 1].pack('C*')) == [1]")
+    end
+
+    def test_21_the_same_with_a_collection_at_every_allocation
+      assert_equal "[1]", run_ruby("#{PROGRAM}EveryObject.under_stress; print Manypack.unpack([145, 1].pack('C*'))")
+    end
+
+    def test_21_the_same_from_another_ractor
+      assert_equal "[1]", run_ruby("#{PROGRAM}EveryObject.in_another_ractor; print Manypack.unpack([145, 1].pack('C*'))")
+    end
+
+    # So that a class which needs arguments is in the tests above with more than blank objects.
+    def test_21_every_class_that_can_be_made_has_a_sample
+      made = EveryObject.named.grep(Class).reject { |klass| klass <= Exception }.map(&:name)
+      assert_operator made.size, :>=, 12
+      assert_empty made.reject { |name| name.match?(/Terminal/) } - EveryObject::SAMPLES.keys
+    end
+
+    def test_21_nothing_is_left_out_because_it_cannot_be_made
+      samples = EveryObject::SAMPLES.except(*("Manypack::Parallel::Outbox" if defined?(Ractor::Port)))
+      samples.each { |name, make| assert_equal name, make.call.class.ancestors.map(&:name).find { |found| found&.start_with?("Manypack::") } }
+      found = Integer(run_ruby("#{PROGRAM}print EveryObject.classes.size"))
+      assert_operator found, :>=, samples.size
+    end
+
+    def test_21_what_was_not_initialized_says_so
+      { Manypack::Path => :to_s, Manypack::Type => :spec, Manypack::Record => :members }.each do |klass, method|
+        [klass, Class.new(klass)].map(&:allocate).each do |blank|
+          assert_match(/\Auninitialized /, assert_raises(ArgumentError) { blank.public_send(method) }.message)
+          assert_match(/\A#<.*>\z/, blank.inspect)
+        end
+      end
+      assert_raises(ArgumentError) { Manypack::Path.allocate.to_a("\x01") }
+      assert_raises(ArgumentError) { Manypack::Factory::Pool.allocate.dump(1) }
+    end
+
+    def test_21_a_search_has_the_steps_that_it_began_with
+      steps = [:*, "a"]
+      found = Manypack::View.new(Manypack.pack([{ "a" => 1 }, { "a" => 2 }])).__send__(:search, steps) { steps.clear }
+      assert_instance_of Manypack::View, found
+      assert_raises(TypeError) { found.__send__(:search, nil) }
+      assert_raises(RangeError) { found.__send__(:part, 5, 1_000_000) }
+      assert_raises(RangeError) { found.__send__(:append_to, +"", 0, 1_000_000) }
+    end
+
+    # Each would replace the Codec of the whole process.
+    CHANGES = { initialize: [], initialize_copy: [:other], register_type_internal: [1, Rational, :to_s, nil, nil], freeze: [] }.freeze
+
+    def test_21_another_ractor_does_not_change_the_default_factory
+      CHANGES.each do |method, arguments|
+        error = in_ractor(method, arguments) do |name, given|
+          Manypack::DefaultFactory.__send__(name, *given.map { |argument| argument == :other ? Manypack::Factory.new : argument })
+        rescue StandardError => raised
+          raised.class.name
+        end
+        assert_equal "Ractor::IsolationError", error, method
+      end
+    end
+
+    def test_21_only_register_type_changes_a_factory_that_has_its_codec
+      default = Manypack::DefaultFactory.codec
+      other = Manypack::Factory.new
+      [Manypack::DefaultFactory, Manypack::Factory.new].each do |factory|
+        assert_raises(RuntimeError) { factory.__send__(:initialize_copy, other) }
+        assert_raises(RuntimeError) { factory.__send__(:initialize) }
+      end
+      assert_same default, Manypack::DefaultFactory.codec
+      assert_raises(RuntimeError) { Manypack::Factory.allocate.__send__(:initialize_copy, Manypack::Factory.allocate) }
+    end
+
+    # The old Codec is garbage at once for the main Ractor, and another one is in the middle of a call with it.
+    def test_21_a_codec_that_is_replaced_stays_alive_in_the_calls_that_have_it
+      assert_equal "ok", run_ruby(<<~'RUBY')
+        Warning[:experimental] = false
+        OBJECTS = Ractor.make_shareable(Array.new(40) { |i| { "k#{i}" => [:symbol, "text" * 30, { a: i }] } })
+        BYTES = Manypack.pack(OBJECTS).freeze
+        ractors = Array.new(2) do
+          Ractor.new do
+            150.times do
+              raise "packed something else" unless Manypack.pack(OBJECTS).bytesize >= BYTES.bytesize
+              raise "unpacked something else" unless Manypack.unpack(BYTES).size == 40
+              Manypack::View.new(BYTES)[3].to_h
+              Manypack.dig(BYTES, 3, "k3")
+              Manypack.unpack(BYTES, symbolize_keys: true)
+            end
+          end
+        end
+        100.times do |i|
+          Manypack::DefaultFactory.register_type(i, Class.new, packer: :to_s, unpacker: nil)
+          Array.new(100) { Object.new } && GC.start if (i % 10).zero?
+        end
+        ractors.each { |ractor| ractor.respond_to?(:value) ? ractor.value : ractor.take }
+        print "ok"
+      RUBY
+    end
+  end
+end
