@@ -97,13 +97,13 @@ module EveryObject
       end
     end
 
-    # The methods in C of blank objects.
+    # Some methods in C of blank objects: an exception takes long under stress.
     def under_stress
       classes.each do |klass|
         object = made { klass.allocate } or next
         methods = klass.instance_methods(false).reject { |name| klass.instance_method(name).source_location }
         GC.stress = true
-        use(object, methods, [[], ["\x91\x01"].freeze])
+        use(object, methods.sort.first(3), [[]])
       ensure
         GC.stress = false
       end
