@@ -122,6 +122,22 @@ decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
     return i;
 }
 
+/*
+ * Where the map starts whose head is at p, as a Fixnum for the stack of values, and that offset again. One bit is the
+ * tag: of the offset in the message, which no memory can hold that needs all bits, unlike that in the whole input.
+ */
+MP_INLINE VALUE
+map_mark(const mp_decoder *d, const uint8_t *p)
+{
+    return (VALUE)(mp_decoder_offset(d, p) - d->message) << 1 | 1;
+}
+
+static MP_NOINLINE size_t
+map_offset(const mp_decoder *d, VALUE mark)
+{
+    return d->message + (size_t)(mark >> 1);
+}
+
 /* --- the loop --------------------------------------------------------------------------------------- */
 
 /* A plain decoder stops before it calls user code or raises. Once plain is false, it continues with that object. */
@@ -242,7 +258,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                     values = d->stack.values;
                     capacity = d->stack.capacity;
                 }
-                if (limited && row.kind == MP_MAP) values[count++] = (VALUE)(mp_decoder_offset(d, p) << 1 | 1);
+                if (limited && row.kind == MP_MAP) values[count++] = map_mark(d, p);
                 mp_frame_put(&values[count], left, base);
                 depth++;
                 base = count += MP_FRAME_WORDS;
@@ -323,8 +339,9 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             n = mp_row_ext_count(p, row);
             if (limited) check_limits(d, MP_EXT, n, p);
             if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) goto truncated;
-            /* The handler, the #hash of a key or the #freeze of a shareable Time may be user code. */
-            if (mp_left_key_p(left) || d->codec->types || (options->timestamp && options->shareable)) {
+            /* The handler, the #hash of a key, the #freeze of a shareable Time or Time.at may be user code. */
+            if (mp_left_key_p(left) || d->codec->types ||
+                (options->timestamp && (options->shareable || sizeof(time_t) < sizeof(int64_t)))) {
                 p = mp_decoder_own_source(d, p);
                 payload = p + row.head;
             }
@@ -383,7 +400,7 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
             mp_decoder_check_return(d, call);
             if (!resumable) check_source(d);
             if (limited && options->unique_keys && RHASH_SIZE(obj) != n_objects / 2) {
-                mp_raise_malformed("a map has the same key twice", (size_t)(values[count] >> 1), mp_decoder_message(d));
+                mp_raise_malformed("a map has the same key twice", map_offset(d, values[count]), mp_decoder_message(d));
             }
             if (resumable) d->committed = false;
         }

@@ -22,6 +22,7 @@ grown_capacity(mp_encoder *e, size_t size, size_t n)
 
     if (n > (size_t)LONG_MAX - size) rb_raise(rb_eNoMemError, "packed data cannot exceed %ld bytes", LONG_MAX);
     if (want < size + n) want = size + n;
+    if (want > (size_t)LONG_MAX) want = size + n + ((size_t)LONG_MAX - size - n) / 2; /* 32 bits, above 1 GiB */
     return (long)want;
 }
 

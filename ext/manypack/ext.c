@@ -36,7 +36,7 @@ sealed(mp_decoder *d, VALUE obj)
     return obj;
 }
 
-/* The Time that a time_t of 32 bits cannot hold. */
+/* The Time that a time_t of 32 bits cannot hold. Programs may have redefined Time.at: the source must be owned. */
 static VALUE
 distant_time(mp_timestamp timestamp)
 {

@@ -67,10 +67,13 @@ suspend(run *r)
     mp_stream *u = r->u;
 
     if (!u->d.tree.depth) return; /* outside of all containers it has no state */
+    if (!u->d.stack.owner) {
+        u->position_unknown = true; /* if there is no memory: the bytes are consumed, and the values are lost */
+        mp_value_stack_move(&u->d.stack, u->d.tree.count, u->d.tree.count + 62);
+        u->position_unknown = false;
+        RB_OBJ_WRITTEN(r->self, Qundef, u->d.stack.owner);
+    }
     u->position = MP_IN_OBJECT;
-    if (u->d.stack.owner) return;
-    mp_value_stack_move(&u->d.stack, u->d.tree.count, u->d.tree.count + 62);
-    RB_OBJ_WRITTEN(r->self, Qundef, u->d.stack.owner);
 }
 
 /* Prepares the decoder to start or continue, with everything that it cannot keep from one call to the next. */
@@ -308,22 +311,32 @@ run_body(VALUE arg)
     return result;
 }
 
+/* From now on every read raises the current error. */
+static void
+stick(run *r)
+{
+    VALUE error = rb_errinfo(); /* nil if the exception's own initialize threw */
+
+    if (NIL_P(error)) {
+        error = rb_exc_new_cstr(rb_eRuntimeError, "the Unpacker does not know where the next object starts");
+    }
+    RB_OBJ_WRITE(r->self, &r->u->sticky_error, error);
+}
+
 /* Decides where reading continues after an error: after the whole top-level object that failed, or nowhere. */
 static void
 after_error(run *r)
 {
     mp_stream *u = r->u;
 
+    if (!r->decoding && !u->position_unknown) return;
+    stick(r); /* nowhere, also if there is no memory for the walk over the rest */
     if (r->decoding && u->d.committed) {
         mp_stream_consume(u, mp_decoder_detach(&u->d));
         mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
         if (mp_walk_object_passed(&u->walk)) mp_stream_at_object(u);
-    } else if (r->decoding || u->position_unknown) {
-        VALUE error = rb_errinfo(); /* nil if the exception's own initialize threw */
-        if (NIL_P(error)) {
-            error = rb_exc_new_cstr(rb_eRuntimeError, "the Unpacker does not know where the next object starts");
-        }
-        RB_OBJ_WRITE(r->self, &u->sticky_error, error);
+        u->sticky_error = 0;
+    } else {
         mp_stream_at_object(u);
     }
 }
@@ -404,7 +417,8 @@ user_code_expected_p(const mp_stream *u)
  * ends inside the object.
  *
  * One kind of user code remains: if two keys of different classes have similar hashes, Ruby calls eql?, which a program
- * may have redefined for a core class. Such an eql? finds the Unpacker in use, and leaves it in use if it raises.
+ * may have redefined for a core class. Such an eql? finds the Unpacker in use, and leaves it in use if it raises. A
+ * NoMemoryError leaves it so, too, until mp_stream_for_read sees that no such eql? can be running.
  */
 static VALUE
 read_plain(run *r, const mp_chunk *chunk)
@@ -415,11 +429,11 @@ read_plain(run *r, const mp_chunk *chunk)
     resume(r);
     u->d.plain = true;
     mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), chunk->len);
-    u->running = true;
+    u->running = u->plainly = true;
     buffer_take(u, true);
     obj = mp_decode_on(&u->d);
     buffer_take(u, false);
-    u->running = false;
+    u->running = u->plainly = false;
     if (obj == Qundef) r->need = u->d.stopped ? 0 : mp_object_need(u->d.at, u->d.end);
     mp_stream_consume(u, mp_decoder_detach(&u->d));
     if (u->body) u->outer.objects = u->d.tree.objects;

@@ -17,11 +17,36 @@ mp_stream_get(VALUE self)
     return u;
 }
 
+/* True if no eql? of a core class is user code, which alone can be running inside a plain read. */
+static bool
+eql_is_rubys_p(void)
+{
+    const VALUE classes[] = {rb_cString, rb_cSymbol, rb_cInteger, rb_cFloat, rb_cNilClass, rb_cTrueClass, rb_cFalseClass};
+    const ID eql = rb_intern("eql?");
+    size_t i;
+
+    for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+        if (!rb_method_basic_definition_p(classes[i], eql)) return false;
+    }
+    return true;
+}
+
+/* After a plain read that NoMemoryError has left: it had consumed nothing, and the next read repeats it. */
+static void
+end_abandoned_read(mp_stream *u)
+{
+    if (!u->plainly || !eql_is_rubys_p()) return;
+    u->running = u->plainly = false;
+    if (!u->body) mp_loan_release(&mp_buffer_get(u->buffer)->loan);
+    mp_stream_at_object(u);
+}
+
 mp_stream *
 mp_stream_for_read(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
+    if (MP_UNLIKELY(u->running)) end_abandoned_read(u);
     if (MP_UNLIKELY(u->running || (!u->body && mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan)))) {
         mp_stream_raise_in_use(u);
     }
@@ -295,7 +320,11 @@ mp_stream_pass_over(mp_stream *u)
             mp_stream_raise_unknown_position(u, status, u->walk.objects, here);
         }
         passed = (size_t)(p - here.start);
-        if (u->position == MP_IN_SLICED && passed) slice_append(u, passed);
+        if (u->position == MP_IN_SLICED && passed) {
+            u->position_unknown = true; /* if there is no memory: the walk is ahead of the bytes */
+            slice_append(u, passed);
+            u->position_unknown = false;
+        }
         mp_stream_consume(u, passed);
         if (status == MP_OK) {
             mp_stream_at_object(u);

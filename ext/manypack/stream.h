@@ -25,6 +25,7 @@ typedef struct {
     mp_position position;
     bool open;             /* between initialize, or the start of a body, and the end of the body */
     bool running;          /* a method is at work */
+    bool plainly;          /* without rb_ensure: only NoMemoryError can have left it running */
     bool position_unknown; /* the error that is being raised will be the sticky one */
     uint32_t yields;       /* blocks of each that are running, including those that their Fibers left */
     bool body;             /* over the body of an ext of body_type: the bytes are in piece, not in the buffer */

@@ -99,11 +99,11 @@ module EveryObject
 
     # Some methods in C of blank objects: an exception takes long under stress.
     def under_stress
-      classes.each do |klass|
+      classes.grep_v(Exception.singleton_class).each do |klass|
         object = made { klass.allocate } or next
         methods = klass.instance_methods(false).reject { |name| klass.instance_method(name).source_location }
         GC.stress = true
-        use(object, methods.sort.first(3), [[]])
+        use(object, methods.sort.first(1), [[]])
       ensure
         GC.stress = false
       end
