@@ -39,13 +39,21 @@ nan_p(VALUE number)
     return value != value;
 }
 
-/* LimitError if too many keys of the map that ends at that offset have the same hash. */
-static MP_NOINLINE void
-check_key_hashes(const mp_decoder *d, size_t n, const VALUE *values, size_t end)
+/*
+ * The Hash of a map that ends at that offset, where user code may run. LimitError if too many of the keys have the same
+ * hash.
+ */
+static MP_NOINLINE VALUE
+hash_by_calls(mp_decoder *d, size_t n, const VALUE *values, size_t end)
 {
-    int exceeded = mp_same_hash_exceeded(n, values);
+    mp_decoder_call call = mp_decoder_leave(d);
+    int exceeded = d->tree.keys_may_collide ? mp_same_hash_exceeded(n, values) : 0;
+    VALUE hash;
 
     if (exceeded) mp_raise_same_hash((size_t)exceeded, end);
+    hash = mp_hash_new(d, n, values);
+    mp_decoder_check_return(d, call);
+    return hash;
 }
 
 /* mp_decoder_own_source for a container that is a key, whose head is at p: Ruby calls #hash of its elements. */
@@ -360,7 +368,6 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
         /* The object is complete, and so is every container whose last object it was. */
         for (;;) {
             size_t n_objects, first;
-            mp_decoder_call call;
             bool map;
 
             if (MP_UNLIKELY(count == capacity)) {
@@ -392,12 +399,8 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
                 continue;
             }
             if (resumable) commit(d, left, base, count, depth, p);
-            call = mp_decoder_leave(d);
-            if (MP_UNLIKELY(d->tree.keys_may_collide)) {
-                check_key_hashes(d, n_objects, values + first, mp_decoder_offset(d, p));
-            }
-            obj = mp_hash_new(d, n_objects, values + first);
-            mp_decoder_check_return(d, call);
+            if (MP_UNLIKELY(d->may_call)) obj = hash_by_calls(d, n_objects, values + first, mp_decoder_offset(d, p));
+            else obj = mp_hash_new(d, n_objects, values + first);
             if (!resumable) check_source(d);
             if (limited && options->unique_keys && RHASH_SIZE(obj) != n_objects / 2) {
                 mp_raise_malformed("a map has the same key twice", map_offset(d, values[count]), mp_decoder_message(d));

@@ -27,6 +27,7 @@ typedef struct {
     bool committed;             /* tree and at say where to continue after an error */
     bool plain;                 /* stops before it would call user code or raise anything except NoMemoryError */
     bool stopped;               /* plain made it stop; the bytes had not ended */
+    bool may_call;              /* an ext or a rare key came: user code may run when objects are built */
     uint64_t turn;              /* with a holder: counts runs, and calls of user code and their returns */
     uint64_t run;               /* the turn in which the current run of the holder began */
     mp_tree tree;
@@ -56,7 +57,7 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec, mp_value_words *words)
     d->source_own = false;
     d->stack_enough = false;
     d->committed = false;
-    d->plain = d->stopped = false;
+    d->plain = d->stopped = d->may_call = false;
     mp_value_stack_lend(&d->stack, words);
     mp_decoder_restart(d, 0);
 }
@@ -136,6 +137,7 @@ typedef struct {
 /* A call of user code, which may return again by callcc after the decoder has gone on, been used again, or ended. */
 typedef struct {
     uint64_t turn, run;
+    VALUE block; /* of the value stack, kept alive for functions of Ruby that read its words; 0 without one */
 } mp_decoder_call;
 
 /* Before and after such a call in the object that holds a decoder. false after a later return than the first one. */
@@ -157,26 +159,11 @@ mp_decoder_held_p(mp_decoder *d, mp_decoder_call call)
 }
 
 /* The same for any decoder. One that is on the C stack is as it was when it called; its block of values is not. */
-MP_INLINE mp_decoder_call
-mp_decoder_leave(mp_decoder *d)
-{
-    if (d->holder) return mp_decoder_leave_holder(d);
-    return (mp_decoder_call){.turn = mp_value_stack_leave(&d->stack)};
-}
+mp_decoder_call mp_decoder_leave(mp_decoder *d);
+bool mp_decoder_first_return_p(mp_decoder *d, mp_decoder_call call);
 
-MP_INLINE bool
-mp_decoder_first_return_p(mp_decoder *d, mp_decoder_call call)
-{
-    if (d->holder) return mp_decoder_held_p(d, call);
-    return mp_value_stack_first_return_p(&d->stack, (VALUE)call.turn);
-}
-
-/* Raises RuntimeError after a later return than the first one. */
-MP_INLINE void
-mp_decoder_check_return(mp_decoder *d, mp_decoder_call call)
-{
-    if (MP_UNLIKELY(!mp_decoder_first_return_p(d, call))) mp_raise_returned_again();
-}
+/* RuntimeError after a later return than the first one. */
+void mp_decoder_check_return(mp_decoder *d, mp_decoder_call call);
 
 /* Doubles the value stack, which has count words in use. */
 void mp_decoder_grow_stack(mp_decoder *d, size_t count);

@@ -114,6 +114,11 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
         mp_loader_push(l, load_value(l, shape->parts[1]));
     }
     mp_loader_close(l, &place);
+    if (MP_LIKELY(!l->d.may_call)) {
+        hash = mp_hash_new(&l->d, l->count - first, l->d.stack.values + first);
+        l->count = first;
+        return hash;
+    }
     call = mp_decoder_leave(&l->d);
     hash = mp_hash_new(&l->d, l->count - first, l->d.stack.values + first);
     mp_decoder_check_return(&l->d, call);
@@ -204,9 +209,13 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk)
 static VALUE
 make_instance(mp_loader *l, const mp_record_walk *walk)
 {
-    mp_decoder_call call = mp_decoder_leave(&l->d);
-    VALUE object = call_for_instance(l, walk);
+    mp_build build = walk->record->build;
+    mp_decoder_call call;
+    VALUE object;
 
+    if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return call_for_instance(l, walk);
+    call = mp_decoder_leave(&l->d);
+    object = call_for_instance(l, walk);
     mp_decoder_check_return(&l->d, call);
     return object;
 }

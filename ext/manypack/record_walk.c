@@ -112,21 +112,32 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
     mp_loader_push(l, mp_load_any(l)); /* above the values of the fields, until mp_record_take_rest */
 }
 
+/* The Hash of the n words from first on. User code may run for keys that are not Strings, Symbols or Integers. */
+static VALUE
+rest_new(mp_loader *l, const mp_record_walk *walk, size_t n, size_t first)
+{
+    mp_decoder_call call;
+    int exceeded;
+    VALUE rest;
+
+    if (MP_LIKELY(!walk->keys_may_collide)) return mp_hash_new(&l->d, n, l->d.stack.values + first);
+    call = mp_decoder_leave(&l->d);
+    exceeded = mp_same_hash_exceeded(n, l->d.stack.values + first);
+    if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
+    rest = mp_hash_new(&l->d, n, l->d.stack.values + first);
+    mp_decoder_check_return(&l->d, call);
+    return rest;
+}
+
 void
 mp_record_take_rest(mp_loader *l, mp_record_walk *walk)
 {
     const mp_record *record = walk->record;
     size_t first = walk->first + record->count, n = l->count - first;
-    mp_decoder_call call;
-    int exceeded = 0;
     VALUE rest;
 
     if (record->into == MP_FIELD_NONE || mp_record_values(l, walk)[record->into] != Qundef) return;
-    call = mp_decoder_leave(&l->d);
-    if (MP_UNLIKELY(walk->keys_may_collide)) exceeded = mp_same_hash_exceeded(n, l->d.stack.values + first);
-    if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
-    rest = mp_hash_new(&l->d, n, l->d.stack.values + first);
-    mp_decoder_check_return(&l->d, call);
+    rest = rest_new(l, walk, n, first);
     mp_record_set(l, walk, record->into, rest);
     l->count = first;
 }
