@@ -3,6 +3,7 @@
 # The collector at its worst moments: at every allocation, moving everything, checking everything.
 require "test_helper"
 require "objspace"
+require "stringio"
 
 class GcTest < Minitest::Test
   include CorePart
@@ -74,13 +75,35 @@ class GcTest < Minitest::Test
     assert_equal [1, ["a", *["hello"] * 4_095]], unpackers.last.feed("\xa5hello".b * 2_095).read
   end
 
-  def test_an_old_packer_may_get_a_young_output
-    packer = Manypack::Packer.new
+  # From write_reference_threshold on a Packer refers to the String, which is younger than itself.
+  def test_an_old_packer_may_refer_to_a_young_string
+    packer = Manypack::Packer.new(write_reference_threshold: 256)
     4.times { GC.start }
-    20.times { |i| packer.write("young #{i}").full_pack }
-    packer.write("last")
+    packer.write("young " * 100)
+    GC.verify_internal_consistency
     GC.start(full_mark: false)
-    assert_equal "last", unpack(packer.to_s)
+    assert_equal "young " * 100, unpack(packer.to_s)
+  end
+
+  # The read joins the head's bytes from two chunks in a String of its own, and then needs more bytes.
+  def test_an_old_unpacker_may_get_a_young_bridge
+    unpacker = Manypack::Unpacker.new
+    unpacker.feed("\xDA".b)
+    4.times { GC.start }
+    unpacker.feed("\x02\x58".b + ("b" * 300))
+    assert_raises(EOFError) { unpacker.read }
+    GC.verify_internal_consistency
+    GC.start(full_mark: false)
+    assert_equal "b" * 600, unpacker.feed("b" * 300).read
+  end
+
+  def test_an_old_buffer_may_get_a_young_io
+    buffer = Manypack::Buffer.allocate
+    4.times { GC.start }
+    buffer.__send__(:initialize, StringIO.new("young"))
+    GC.verify_internal_consistency
+    GC.start(full_mark: false)
+    assert_equal "young", buffer.read
   end
 
   def test_the_heap_is_consistent
@@ -97,6 +120,9 @@ class GcTest < Minitest::Test
   end
 
   def test_a_packer_tells_its_size
-    assert_operator ObjectSpace.memsize_of(Manypack::Packer.new), :>=, 40
+    empty = Manypack::Packer.new
+    full = Manypack::Packer.new.write("x" * 1_000)
+    size = ->(packer) { ObjectSpace.memsize_of(packer) + ObjectSpace.memsize_of(packer.buffer) }
+    assert_operator size.call(full), :>, size.call(empty) + 1_000
   end
 end

@@ -105,6 +105,7 @@ class MemoryTest < Minitest::Test
     objects = CASES.transform_values { |make, _, _| make.call }
     4.times { GC.start }
     objects.each { |name, object| CASES.fetch(name)[1].call(object) }
+    GC.verify_internal_consistency # aborts where an old object has a young one without a barrier
     2.times { GC.start(full_mark: false) }
     objects.each { |name, object| assert CASES.fetch(name)[2].call(object), name }
   end
