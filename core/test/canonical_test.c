@@ -466,8 +466,35 @@ static void
 depth_costs_neither_stack_nor_time(void)
 {
     nests("\x82\x02", 2, "\x01\x00", 2, "values, in maps out of order");
-    nests("\x82", 1, "\x00\x01\x00", 3, "keys, before smaller keys");
-    nests("\x82\x02\x00", 3, "\x00", 1, "keys, after smaller keys, the innermost out of order");
+}
+
+/* Checks that many maps, each but the outermost the key of the one around it. */
+static mp_status
+check_keys_in_keys(size_t count)
+{
+    uint8_t bytes[40];
+    size_t at;
+
+    memset(bytes, 0x81, count);
+    memset(bytes + count, 0xc0, count + 1);
+    return check(bytes, count * 2 + 1, 100, &at);
+}
+
+static void
+keys_are_nested_as_readers_allow(void)
+{
+    uint8_t key[40] = {0x81};
+    size_t at, depth, count;
+
+    for (count = 2; count < 9; count++) {
+        mp_status status = check_keys_in_keys(count);
+        CHECK(status == (count - 1 <= MP_KEY_NESTING_MAX ? MP_OK : MP_E_KEY_DEPTH), "%zu: %d", count, (int)status);
+    }
+    for (depth = 1; depth < 36; depth++) {
+        memset(key + 1, 0x91, depth);
+        key[depth + 1] = key[depth + 2] = 0xc0;
+        CHECK(check(key, depth + 3, 100, &at) == (depth <= MP_KEY_DEPTH_MAX ? MP_OK : MP_E_KEY_DEPTH), "%zu", depth);
+    }
 }
 
 /* A map that is a key, with two such keys of one level less, of which all but the last value are the same. */
@@ -483,7 +510,7 @@ put_tree_of_keys(uint8_t *p, int levels, uint8_t last)
 static void
 compares_keys_in_keys_once_a_level(void)
 {
-    enum { LEVELS = 16 };
+    enum { LEVELS = MP_KEY_NESTING_MAX + 1 };
     uint8_t *bytes = malloc((size_t)4 << LEVELS);
 
     if (!bytes) abort();
@@ -603,6 +630,7 @@ mp_test_canonical(void)
     can_be_left_at_every_growth();
     windows_are_used_again();
     depth_costs_neither_stack_nor_time();
+    keys_are_nested_as_readers_allow();
     compares_keys_in_keys_once_a_level();
     compares_long_keys_seldom();
     writes_once_what_it_wrote();
