@@ -180,6 +180,83 @@ class RecordTest < Minitest::Test
     assert_equal [Encoding::UTF_8, Encoding::BINARY], ["a", "a".b].map { |value| taken(String, value).encoding }
   end
 
+  # A bin is text where Ruby's binary Strings are equal to text: if it is ASCII.
+  def test_one_rule_for_str_and_bin
+    texts = { %w[a b] => "a", ["é", "a"] => "a", ["a".b] => "a", %i[a b] => :a, Symbol => :a, [1, "a"] => "a", Type[Symbol, nil] => :a }
+    texts.each do |type, value|
+      %w[c401 c5_0001 a1 d901].each { |head| assert_equal value, Type[type].load(bytes("#{head.delete("_")}61")) }
+      ["é".b, "\xFF".b].each { |bin| refute Type[type].valid?(pack(bin)), type.inspect }
+    end
+    assert_equal "\xFF".b, Type[["\xFF".b]].load(pack("\xFF".b))
+    refute Type[["\xFF".b]].valid?(bytes("a1 ff"))
+    assert_equal({ a: 1 }, Type[{ Symbol => Integer }].load(bytes("81 c4 01 61 01")))
+    assert_equal({ "a" => 1 }, Type[{ %w[a b] => Integer }].load(bytes("81 c4 01 61 01")))
+    assert_equal Circle.new(1.0), SHAPE.load(bytes("82 a4 74797065 c4 06 636972636c65 a6 726164697573 01"))
+  end
+
+  def test_literals_are_compared_as_they_are_packed
+    type = Type[["é".encode("UTF-16LE"), "ü".encode("ISO-8859-1")]]
+    %w[é ü].each { |text| assert_equal text, type.load(pack(text)) }
+    assert_equal Circle.new(1.0), Record.union("é".encode("ISO-8859-1"), "ü".encode("UTF-16BE") => CIRCLE).load(pack({ "é" => "ü", "radius" => 1 }))
+    [[2**64, 1], [-2**63 - 1, 1], [Float::NAN, 1], ["\xFF".dup.force_encoding("UTF-16LE"), "a"], ["é".encode("ISO-8859-1").to_sym, :a]].each do |literals|
+      assert_raises(ArgumentError, literals.inspect) { Type[literals] }
+    end
+    assert_equal 2**64 - 1, Type[[2**64 - 1, -2**63]].load(pack(2**64 - 1))
+  end
+
+  def test_an_integer_stays_one_where_a_type_keeps_it
+    types = [Type[Float, Integer], Type[Integer, Float], Numeric, Type[Float, 1..5], Type[0.0..9.0, Integer], Type[Float, Object], [1.0, 1], [1, 1.0],
+             Type[[1.0, 2.0], Integer], Type[[1.0, 2.0], [1, 2]], Type[Float, [1, nil]], Type[Type[Float, nil], Integer]]
+    types.each { |type| [type, Type[type], Type[type, "x".to_sym.then { [_1] }]].each { |one| assert_equal "1", taken(one, 1).inspect, type.inspect } }
+    types.each { |type| assert_equal "1.0", taken(type, 1.0).inspect, type.inspect unless type == [1, 2] }
+    [Type[Float, nil], Type[Float, 2..5], Type[[1.0, 2.0], [2, 3]]].each { |type| assert_equal "1.0", taken(type, 1).inspect }
+    assert_equal [2**60 + 1, 2**64 - 1], [2**60 + 1, 2**64 - 1].map { |n| taken(Type[Float, Integer], n) }
+  end
+
+  EDGES = [-2**63, -2**63 + 1, -1, 0, 1, 5, 2**62, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2, 2**64 - 1].freeze
+
+  def test_all_bounds_of_64_bits_are_bounds
+    bounds = [nil, *EDGES]
+    bounds.product(bounds, [false, true]).each do |first, last, exclusive|
+      next if first.nil? && last.nil?
+
+      range = Range.new(first, last, exclusive)
+      values = EDGES.select { |n| range.cover?(n) }
+      if first && last && range.none?
+        assert_raises(ArgumentError) { Type[range] }
+      elsif values.any?
+        [Type[range], Type[range, nil], Type[nil, range]].each { |type| assert_equal values, EDGES.select { |n| type.valid?(pack(n)) }, range.inspect }
+      end
+    end
+    assert Type[0...2**64].valid?(pack(2**64 - 1))
+  end
+
+  def test_bounds_that_no_message_has_are_errors
+    [2**64.., 0..2**64, 2**64..2**65, ..-2**63 - 1, -2**63 - 1..0, ...-2**63, 5..1, 1...1, 1.0..0.5, 1.0...1.0, 0.5..2**2000, -2**2000..0.5].each do |range|
+      error = assert_raises(ArgumentError, range.inspect) { Type[range] }
+      assert_match(/ is no type: no /, error.message)
+      assert_raises(ArgumentError) { box([Type[range, nil]]) }
+    end
+    [0.0..Float::INFINITY, -Float::INFINITY.., 0.5..0.5, ..-2**63, 0.0..2**60].each { |range| assert_kind_of Type, Type[range] }
+  end
+
+  def test_a_bound_that_no_float_equals_is_between_two
+    type = Type[0.0..2**53 + 3]
+    assert_equal [true, false], [2.0**53 + 2, 2.0**53 + 4].map { |number| type.valid?(pack(number)) }
+    type = Type[2**53 + 1..1e300]
+    assert_equal [false, true], [2.0**53, 2.0**53 + 2].map { |number| type.valid?(pack(number)) }
+    assert Type[0.0...2**53 + 3].valid?(pack(2.0**53 + 2))
+  end
+
+  def test_options_are_no_types
+    error = assert_raises(ArgumentError) { Type[String, max: 5] }
+    assert_match(/\AType\[\] takes types and no options, got max:; a Range bounds numbers, and with\(max_string_bytes:/, error.message)
+    assert_raises(ArgumentError) { Type[String, min: 1, max: 5] }
+    assert_match(/:max is no type of keys; String, /, assert_raises(ArgumentError) { box({ max: 5 }) }.message)
+    assert_equal Type[{ String => Integer }], Type[String => Integer]
+    assert_equal Type[nil, { %w[a b] => Integer }], Type[nil, %w[a b] => Integer]
+  end
+
   def test_a_string_of_one_is_an_enum_and_a_class_of_one_is_a_list
     assert_equal "x", taken(["x"], "x")
     refused(["x"], ["x"])
@@ -720,7 +797,7 @@ class RecordTest < Minitest::Test
     record = Record.new(Struct.new(:x), x: Integer).attach
     assert_raises(ArgumentError) { record.attach }
     child = Class.new(record.klass)
-    assert_same record, child.record
+    assert_same child, child.record.klass
     assert_same child, Record.new(child, x: Object).attach.klass.load(pack({ "x" => nil })).class
     assert_same record, record.klass.record
   end

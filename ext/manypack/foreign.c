@@ -142,12 +142,21 @@ packable_as_timestamp_p(VALUE obj)
     return RTEST(rb_obj_is_kind_of(obj, rb_cTime)) || rb_obj_class(obj) == mp_cTimestamp;
 }
 
+/* A Range is a T_STRUCT inside, too. */
+static bool
+struct_or_data_p(VALUE obj)
+{
+    return RB_TYPE_P(obj, T_STRUCT) && !RTEST(rb_obj_is_kind_of(obj, rb_cRange));
+}
+
 /* The NoMethodError of a missing to_msgpack, whose receiver callers may read. */
 static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
-    const char *way = packable_as_timestamp_p(obj)
-        ? "pack with timestamp: true, or register Manypack::Timestamp::TYPE"
+    const char *way = packable_as_timestamp_p(obj) ? "pack with timestamp: true, or register Manypack::Timestamp::TYPE"
+        : struct_or_data_p(obj)
+        ? "attach a Manypack::Record of its class, dump it by that Record, or register an ext type for it by "
+          "Factory#register_type with record:"
         : "register an ext type for it by Factory#register_type";
     VALUE message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %"
                                    PRIsVALUE "; %s", rb_obj_class(obj), mp_path(e->place), way);

@@ -9,7 +9,7 @@ rb_lazy_field(VALUE self, VALUE index)
     uint32_t i = NUM2UINT(index);
     mp_lazy_field field = mp_lazy_record_field(self, i);
 
-    if (field.offset == MP_LAZY_NOT_THERE) return field.record->fields[i].missing;
+    if (field.offset == MP_LAZY_NOT_THERE) return mp_load_absent_field(self, &field, i);
     return mp_load_field(self, &field, i);
 }
 

@@ -182,7 +182,16 @@ new_instance(VALUE arg)
     return mp_instance_new(call->walk->record, mp_record_values(call->l, call->walk));
 }
 
-/* What initialize refuses is not of the Record's type either. */
+static VALUE
+call_defaults(VALUE arg)
+{
+    const instance_call *call = (const instance_call *)arg;
+
+    mp_record_call_defaults(call->l, call->walk);
+    return Qnil;
+}
+
+/* What user code refuses is not of the Record's type either, whatever StandardError it raises. */
 static VALUE
 refused(VALUE arg, VALUE error)
 {
@@ -202,8 +211,19 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk)
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil; /* user code gets no wrong values */
     if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return mp_seal(options, new_instance((VALUE)&call));
     if (build == MP_BUILD_IVARS) return mp_seal_foreign(options, new_instance((VALUE)&call));
-    return mp_seal_foreign(options, rb_rescue2(new_instance, (VALUE)&call, refused, (VALUE)&call, rb_eArgError,
-                                               rb_eTypeError, rb_eRangeError, (VALUE)0));
+    return mp_seal_foreign(options, rb_rescue2(new_instance, (VALUE)&call, refused, (VALUE)&call, rb_eStandardError,
+                                               (VALUE)0));
+}
+
+/* Fills in what is missing: all of it is known before any user code runs. */
+static MP_NOINLINE void
+fill_missing(mp_loader *l, const mp_record_walk *walk)
+{
+    instance_call call = {l, walk};
+
+    mp_record_fill_missing(l, walk);
+    if (!walk->record->calls || mp_loader_errors_kept(l) != walk->errors) return;
+    rb_rescue2(call_defaults, (VALUE)&call, refused, (VALUE)&call, rb_eStandardError, (VALUE)0);
 }
 
 static VALUE
@@ -226,7 +246,7 @@ finish_record(mp_loader *l, mp_record_walk *walk)
 {
     l->place = walk->place.up; /* what is wrong from here on is wrong with the Record as a whole */
     mp_record_take_rest(l, walk);
-    if (MP_UNLIKELY(walk->absent)) mp_record_fill_missing(l, walk);
+    if (MP_UNLIKELY(walk->absent)) fill_missing(l, walk);
     return make_instance(l, walk);
 }
 
@@ -242,9 +262,12 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     switch (shape->record->form) {
       case MP_FORM_MAP: load_pairs(l, &walk, n); break;
       case MP_FORM_ARRAY: load_elements(l, &walk, n); break;
-      case MP_FORM_LAZY: mp_record_pass_over(l, &walk, n); break;
+      case MP_FORM_LAZY:
+        if (l->eager) load_pairs(l, &walk, n);
+        else mp_record_pass_over(l, &walk, n);
+        break;
     }
-    if (shape->record->form == MP_FORM_LAZY) {
+    if (shape->record->form == MP_FORM_LAZY && !l->eager) {
         l->place = walk.place.up;
         object = mp_record_make_lazy(l, &walk);
     } else {
@@ -257,12 +280,38 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
-/* The object as the first of several types that takes it; at most one of them takes a map, and one an array. */
+/* An integer as the first of several types that keeps it one; Qundef if none does. */
+static VALUE
+load_exact(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    VALUE object = Qundef;
+    uint32_t i;
+
+    for (i = 0; i < shape->count && object == Qundef; i++) {
+        switch (shape->parts[i]->kind) {
+          case MP_SHAPE_ANY: object = mp_load_any(l); break;
+          case MP_SHAPE_INTEGER: object = mp_load_integer(l, shape->parts[i], row); break;
+          case MP_SHAPE_ENUM: object = mp_load_literal(l, shape->parts[i], row, true); break;
+          default: break;
+        }
+    }
+    return object;
+}
+
+/*
+ * The object as the first of several types that takes it, but an integer becomes a Float only if it has to; at most one
+ * of them takes a map, and one an array.
+ */
 static VALUE
 load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
     uint32_t i;
 
+    if (MP_UNLIKELY(shape->widens) && mp_kind_bit((mp_kind)row.kind) & MP_KIND_BITS_INTEGER) {
+        VALUE exact = load_exact(l, shape, row);
+
+        if (exact != Qundef) return exact;
+    }
     for (i = 0; i < shape->count; i++) {
         const mp_shape *part = shape->parts[i];
         VALUE object = Qundef;
@@ -273,7 +322,7 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
           case MP_SHAPE_INTEGER: object = mp_load_integer(l, part, row); break;
           case MP_SHAPE_FLOAT: object = mp_load_float(l, part, row); break;
           case MP_SHAPE_SPECIAL:
-          case MP_SHAPE_ENUM: object = mp_load_literal(l, part, row); break;
+          case MP_SHAPE_ENUM: object = mp_load_literal(l, part, row, false); break;
           case MP_SHAPE_CLASS: object = mp_load_of_class(l, part); break;
           default: return load_value(l, part);
         }
@@ -370,7 +419,7 @@ load_any_kind(mp_loader *l, const mp_shape *shape)
       case MP_SHAPE_INTEGER: object = mp_load_integer(l, shape, row); break;
       case MP_SHAPE_FLOAT: object = mp_load_float(l, shape, row); break;
       case MP_SHAPE_CLASS: object = mp_load_of_class(l, shape); break;
-      default: object = mp_load_literal(l, shape, row); break;
+      default: object = mp_load_literal(l, shape, row, false); break;
     }
     return MP_LIKELY(object != Qundef) ? object : mismatch(l, shape, l->d.at);
 }
@@ -391,6 +440,7 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
     mp_loader_init(&l, &words, part.message, part.start, type, codec);
     l.d.end = l.d.start + part.end;
     l.origin = part.root;
+    l.eager = part.eager;
     if (collect) l.errors = rb_ary_new();
     object = load_value(&l, &shapes->shapes[0]);
     if (MP_UNLIKELY(l.d.at != l.d.end)) {
@@ -469,6 +519,44 @@ mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
     l.record = record;
     l.field = number;
     object = load_value(&l, record->fields[number].shape);
+    mp_loader_end(&l);
+    RB_GC_GUARD(lazy);
+    return object;
+}
+
+/* The value that the class's own initialize gives a field that is missing. */
+static VALUE
+own_default(VALUE lazy, const mp_record *record, const mp_field *field)
+{
+    VALUE object = mp_load_lazy(lazy);
+
+    if (RTEST(rb_obj_is_kind_of(object, record->klass))) return mp_instance_get(record, object, field);
+    rb_raise(rb_eTypeError, "%" PRIsVALUE ".new returned an instance of %" PRIsVALUE, record->klass,
+             rb_obj_class(object));
+}
+
+VALUE
+mp_load_absent_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
+{
+    const mp_record *record = field->record;
+    mp_value_words words;
+    mp_record_walk walk;
+    mp_loader l;
+    VALUE object;
+    uint32_t i;
+
+    if (record->fields[number].missing == Qundef) return own_default(lazy, record, &record->fields[number]);
+    if (!record->fields[number].called) return record->fields[number].missing;
+    mp_loader_init(&l, &words, field->part.message, field->part.start, field->part.type, field->part.codec);
+    mp_record_open(&l, &walk, record);
+    for (i = 0; i < record->count; i++) {
+        if (i != number) mp_record_set(&l, &walk, i, Qnil);
+    }
+    l.place = walk.place.up;
+    fill_missing(&l, &walk);
+    object = mp_record_values(&l, &walk)[number];
+    l.place = &walk.place;
+    mp_record_close(&l, &walk);
     mp_loader_end(&l);
     RB_GC_GUARD(lazy);
     return object;

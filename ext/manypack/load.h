@@ -10,6 +10,7 @@ typedef struct {
     VALUE message;
     size_t start, end;
     VALUE root; /* a View of the message, whose Index the Views in the object share; 0 without one */
+    bool eager; /* as in mp_loader */
 } mp_load_part;
 
 /*
@@ -23,6 +24,9 @@ VALUE mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALU
  * that it does not know were taken or refused when they were passed over.
  */
 VALUE mp_load_lazy(VALUE lazy);
+
+/* The value of a field that is missing in the message of a LazyRecord. */
+VALUE mp_load_absent_field(VALUE lazy, const mp_lazy_field *field, uint32_t number);
 
 /* Loads the value of a field of a LazyRecord. */
 VALUE mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number);

@@ -25,13 +25,25 @@ mp_load_cached(mp_loader *l, mp_wire_row row, mp_string_kind kind)
     return mp_key_cache_fetch(&mp_decoder_ractor(&l->d)->keys, payload, n, kind);
 }
 
+static bool
+ascii_p(const uint8_t *p, uint32_t n)
+{
+    uint32_t i;
+
+    for (i = 0; i < n; i++) {
+        if (p[i] >= 0x80) return false;
+    }
+    return true;
+}
+
+/* A bin is text if it is ASCII, as in Ruby, where it equals the str then. */
 VALUE
 mp_load_symbol(mp_loader *l, mp_wire_row row)
 {
     const uint8_t *at = l->d.at;
     VALUE symbol = mp_load_cached(l, row, MP_KEY_SYMBOL);
 
-    if (symbol) return symbol;
+    if (symbol && (row.kind == MP_STR || ascii_p(at + row.head, mp_row_count(at, row)))) return symbol;
     l->d.at = at;
     return Qundef;
 }
@@ -44,7 +56,7 @@ mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     int64_t n;
 
     if (MP_UNLIKELY(above)) {
-        if (!shape->open_above) return Qundef;
+        if (mp_row_uint(p, row) < shape->above_min || mp_row_uint(p, row) > shape->above_max) return Qundef;
         l->d.at += row.head;
         return mp_number(mp_loader_options(l), ULL2NUM(mp_row_uint(p, row)));
     }
@@ -94,7 +106,7 @@ mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return mp_float_new(&l->d, real);
 }
 
-/* The literal with those bytes; Qundef without one. */
+/* The literal with those bytes; Qundef without one. str and bin are equal where they are in Ruby: if they are ASCII. */
 static VALUE
 literal_text(const mp_shape *shape, const uint8_t *p, uint32_t n, bool text)
 {
@@ -103,15 +115,16 @@ literal_text(const mp_shape *shape, const uint8_t *p, uint32_t n, bool text)
     for (i = 0; i < RARRAY_LEN(shape->objects); i++) {
         VALUE literal = RARRAY_AREF(shape->objects, i), string = RB_SYMBOL_P(literal) ? rb_sym2str(literal) : literal;
 
-        if (!RB_TYPE_P(string, T_STRING) || (ENCODING_GET(string) == mp_binary_index) == text) continue;
-        if (RSTRING_LEN(string) == (long)n && memcmp(RSTRING_PTR(string), p, n) == 0) return literal;
+        if (!RB_TYPE_P(string, T_STRING) || RSTRING_LEN(string) != (long)n) continue;
+        if (memcmp(RSTRING_PTR(string), p, n) != 0) continue;
+        if ((ENCODING_GET(string) == mp_binary_index) != text || ascii_p(p, n)) return literal;
     }
     return Qundef;
 }
 
 /* The same for any other object. */
 static VALUE
-literal_equal(const mp_shape *shape, VALUE object)
+literal_same(const mp_shape *shape, VALUE object)
 {
     long i;
 
@@ -119,7 +132,6 @@ literal_equal(const mp_shape *shape, VALUE object)
         VALUE literal = RARRAY_AREF(shape->objects, i);
 
         if (literal == object) return literal;
-        if (RB_FLOAT_TYPE_P(literal) && RTEST(rb_equal(literal, object))) return literal;
         if (RB_TYPE_P(literal, T_BIGNUM) && RB_TYPE_P(object, T_BIGNUM) && rb_big_cmp(literal, object) == INT2FIX(0)) {
             return literal;
         }
@@ -127,11 +139,25 @@ literal_equal(const mp_shape *shape, VALUE object)
     return Qundef;
 }
 
+/* The Float that equals a number. */
+static VALUE
+literal_real(const mp_shape *shape, VALUE number)
+{
+    long i;
+
+    for (i = 0; i < RARRAY_LEN(shape->objects); i++) {
+        VALUE literal = RARRAY_AREF(shape->objects, i);
+
+        if (RB_FLOAT_TYPE_P(literal) && RTEST(rb_equal(literal, number))) return literal;
+    }
+    return Qundef;
+}
+
 VALUE
-mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
 {
     const uint8_t *at = l->d.at, *p = at;
-    VALUE literal;
+    VALUE literal, object;
 
     if (row.kind == MP_STR || row.kind == MP_BIN) {
         uint32_t n = mp_row_count(at, row);
@@ -139,7 +165,9 @@ mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
         literal = literal_text(shape, payload, n, row.kind == MP_STR);
     } else {
-        literal = literal_equal(shape, mp_decode_short(mp_loader_options(l), &p, l->d.end));
+        object = mp_decode_short(mp_loader_options(l), &p, l->d.end);
+        literal = literal_same(shape, object);
+        if (literal == Qundef && !exact) literal = literal_real(shape, object);
         l->d.at = p;
     }
     if (literal == Qundef) l->d.at = at;

@@ -19,8 +19,8 @@ VALUE mp_load_symbol(mp_loader *l, mp_wire_row row);
 VALUE mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 VALUE mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 
-/* One of the literals of an enum: the literal itself. */
-VALUE mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row);
+/* One of the literals of an enum: the literal itself. exact: an integer is no Float. */
+VALUE mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact);
 
 /* As Manypack.unpack makes it. */
 VALUE mp_load_any(mp_loader *l);

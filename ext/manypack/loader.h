@@ -29,6 +29,7 @@ typedef struct {
     VALUE type;               /* the Type that owns the shapes */
     VALUE view;               /* of the whole message, for the parts that stay packed; 0 until there is one */
     VALUE origin;             /* the View of the message that is loaded from; 0 if bytes are */
+    bool eager;               /* LazyRecords are loaded, as objects: what they would refuse later is refused now */
     VALUE errors;             /* an Array of RecordErrors, if all of them are wanted; else 0 */
     VALUE memory;             /* of left, if Ruby lent it */
     uint64_t *left;           /* for passing over containers */

@@ -102,13 +102,17 @@ error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
 }
 
 static void
-fail(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
+keep_or_raise(mp_loader *l, VALUE error)
 {
-    VALUE error = error_new(l, what, field, at);
-
     if (!l->errors) rb_exc_raise(error);
     rb_ary_push(l->errors, error);
     if (RARRAY_LEN(l->errors) == ERRORS_KEPT) mp_record_raise_kept(l);
+}
+
+static void
+fail(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
+{
+    keep_or_raise(l, error_new(l, what, field, at));
 }
 
 void
@@ -147,12 +151,42 @@ utf8_text(VALUE text)
     return NIL_P(valid) ? copy : valid;
 }
 
+/* Raises the first of two exceptions with the other one as its cause. */
+static VALUE
+raise_with_cause(VALUE arg)
+{
+    const VALUE *errors = (const VALUE *)arg;
+    VALUE argv[2] = {errors[0], rb_hash_new()};
+
+    rb_hash_aset(argv[1], ID2SYM(rb_intern("cause")), errors[1]);
+    return rb_funcallv_kw(rb_mKernel, rb_intern("raise"), 2, argv, RB_PASS_KEYWORDS);
+}
+
+static VALUE
+raised(VALUE arg, VALUE error)
+{
+    return error;
+}
+
+/* What an exception says, without the lines of the program that Ruby 3.1 shows beneath. */
+static VALUE
+message_of(VALUE error)
+{
+    VALUE message = rb_check_funcall(error, rb_intern("original_message"), 0, NULL);
+
+    return rb_obj_as_string(message == Qundef ? error : message);
+}
+
+/* Raised at once, even if it is kept: only that gives it a cause. The text of an error may be user code, too. */
 void
 mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
 {
-    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(rb_obj_as_string(error))); /* it may quote the message */
+    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* it may quote the message */
+    VALUE errors[2] = {error_new(l, text, MP_FIELD_NONE, at), error};
 
-    fail(l, text, MP_FIELD_NONE, at);
+    keep_or_raise(l, rb_rescue2(raise_with_cause, (VALUE)errors, raised, 0, eRecordError, (VALUE)0));
+    RB_GC_GUARD(errors[0]);
+    RB_GC_GUARD(errors[1]);
 }
 
 void

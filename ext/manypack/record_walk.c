@@ -150,6 +150,23 @@ mp_record_check_twice(mp_loader *l, const mp_record_walk *walk)
     if (mp_loader_options(l)->unique_keys) mp_decoder_raise(&l->d, MP_E_DUPLICATE_KEY, walk->at);
 }
 
+/*
+ * True if the class's own initialize has a default for a field that did not come. A positional one counts only if all
+ * arguments after it are left out, too.
+ */
+static bool
+own_default_p(const mp_record *record, const VALUE *values, uint32_t field)
+{
+    const mp_field *one = &record->fields[field], *other = record->fields;
+    uint32_t i;
+
+    if (!one->optional || record->build != MP_BUILD_NEW) return one->optional;
+    for (i = 0; i < record->count; i++, other++) {
+        if (other->slot > one->slot && (values[i] != Qundef || other->missing != Qundef)) return false;
+    }
+    return true;
+}
+
 void
 mp_record_fill_missing(mp_loader *l, const mp_record_walk *walk)
 {
@@ -158,11 +175,26 @@ mp_record_fill_missing(mp_loader *l, const mp_record_walk *walk)
     uint32_t i;
 
     for (i = 0; i < record->count; i++) {
-        if (values[i] != Qundef) continue;
+        if (values[i] != Qundef || record->fields[i].called || own_default_p(record, values, i)) continue;
         values[i] = record->fields[i].missing;
-        if (values[i] != Qundef || record->build == MP_BUILD_NEW || record->build == MP_BUILD_KEYWORDS) continue;
+        if (values[i] != Qundef) continue;
         mp_record_missing(l, i, walk->at);
         values[i] = Qnil;
+    }
+}
+
+void
+mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk)
+{
+    const mp_record *record = walk->record;
+    uint32_t i;
+
+    for (i = 0; i < record->count; i++) {
+        VALUE value;
+
+        if (!record->fields[i].called || mp_record_values(l, walk)[i] != Qundef) continue;
+        value = mp_seal_foreign(mp_loader_options(l), rb_funcall(record->fields[i].missing, rb_intern("call"), 0));
+        mp_record_values(l, walk)[i] = value;
     }
 }
 
@@ -222,9 +254,10 @@ mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
     uint32_t i;
 
     for (i = 0; walk->absent && i < walk->record->count; i++) {
-        bool there = mp_record_values(l, walk)[i] != Qundef;
+        const VALUE *values = mp_record_values(l, walk);
 
-        if (!there && walk->record->fields[i].missing == Qundef) mp_record_missing(l, i, walk->at);
+        if (values[i] != Qundef || walk->record->fields[i].missing != Qundef) continue;
+        if (!own_default_p(walk->record, values, i)) mp_record_missing(l, i, walk->at);
     }
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;
     if (walk->record->views) part.view = mp_load_view_root(l);

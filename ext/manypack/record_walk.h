@@ -94,10 +94,13 @@ void mp_record_check_twice(mp_loader *l, const mp_record_walk *walk);
 void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);
 
 /*
- * Gives fields that did not come their default. RecordError for one without; not if the class makes its own objects and
- * knows what to do then.
+ * Gives fields that did not come their default, apart from those that are called. RecordError for one without, unless
+ * the class's own initialize has a default for it.
  */
 void mp_record_fill_missing(mp_loader *l, const mp_record_walk *walk);
+
+/* The second half of it: calls the other defaults. Raises what they raise. */
+void mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk);
 
 /* Passes over n pairs, and takes as values where the values are, as Fixnums. */
 void mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n);

@@ -99,10 +99,6 @@ mp_shapes_memsize(const mp_shapes *shapes)
 
 /* --- nodes ------------------------------------------------------------------------------------------ */
 
-#define KIND_BITS_INTEGER (mp_kind_bit(MP_FIXINT) | mp_kind_bit(MP_UINT) | mp_kind_bit(MP_INT))
-#define KIND_BITS_FLOAT (mp_kind_bit(MP_FLOAT32) | mp_kind_bit(MP_FLOAT64))
-#define KIND_BITS_TEXT (mp_kind_bit(MP_STR) | mp_kind_bit(MP_BIN))
-
 static VALUE
 get(VALUE node, const char *name)
 {
@@ -138,9 +134,9 @@ heads_of(VALUE object)
     if (NIL_P(object)) return mp_kind_bit(MP_NIL);
     if (object == Qtrue) return mp_kind_bit(MP_TRUE);
     if (object == Qfalse) return mp_kind_bit(MP_FALSE);
-    if (RB_INTEGER_TYPE_P(object)) return KIND_BITS_INTEGER;
-    if (RB_FLOAT_TYPE_P(object)) return KIND_BITS_FLOAT | KIND_BITS_INTEGER;
-    return RB_SYMBOL_P(object) ? mp_kind_bit(MP_STR) : KIND_BITS_TEXT;
+    if (RB_INTEGER_TYPE_P(object)) return MP_KIND_BITS_INTEGER;
+    if (RB_FLOAT_TYPE_P(object)) return MP_KIND_BITS_FLOAT | MP_KIND_BITS_INTEGER;
+    return MP_KIND_BITS_TEXT;
 }
 
 static uint32_t
@@ -162,12 +158,13 @@ heads_of_class(VALUE klass)
 }
 
 static void
-set_integers(mp_shape *shape, VALUE min, VALUE max)
+set_integers(mp_shape *shape, VALUE node)
 {
-    shape->min = NIL_P(min) ? INT64_MIN : NUM2LL(min);
-    shape->max = NIL_P(max) ? INT64_MAX : NUM2LL(max);
-    shape->open_above = NIL_P(max);
-    shape->accepts = KIND_BITS_INTEGER;
+    shape->min = NUM2LL(get(node, "min"));
+    shape->max = NUM2LL(get(node, "max"));
+    shape->above_min = NUM2ULL(get(node, "above_min"));
+    shape->above_max = NUM2ULL(get(node, "above_max"));
+    shape->accepts = MP_KIND_BITS_INTEGER;
 }
 
 static void
@@ -179,7 +176,7 @@ set_floats(mp_shape *shape, VALUE node)
     shape->least = NIL_P(min) ? -HUGE_VAL : NUM2DBL(min);
     shape->most = NIL_P(max) ? HUGE_VAL : NUM2DBL(max);
     shape->below_most = RTEST(get(node, "below_max"));
-    shape->accepts = KIND_BITS_FLOAT | KIND_BITS_INTEGER;
+    shape->accepts = MP_KIND_BITS_FLOAT | MP_KIND_BITS_INTEGER;
 }
 
 /* --- Records ---------------------------------------------------------------------------------------- */
@@ -229,6 +226,9 @@ set_field(const mp_shapes *shapes, mp_record *record, uint32_t index, VALUE node
     field->shape = part(shapes, get(node, "part"));
     field->name = get(node, "name");
     field->missing = rb_hash_lookup2(node, ID2SYM(rb_intern("missing")), Qundef);
+    field->called = RTEST(get(node, "called"));
+    field->optional = RTEST(get(node, "optional"));
+    if (field->called) record->calls = true;
     field->slot = NUM2INT(get(node, "slot"));
     if (record->build == MP_BUILD_IVARS) field->ivar = rb_sym2id(get(node, "ivar"));
     if (RTEST(get(node, "into"))) {
@@ -280,16 +280,16 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
         shape->accepts = heads_of_all(shape->objects);
         break;
       case MP_SHAPE_INTEGER:
-        set_integers(shape, get(node, "min"), get(node, "max"));
+        set_integers(shape, node);
         break;
       case MP_SHAPE_FLOAT:
         set_floats(shape, node);
         break;
       case MP_SHAPE_STRING:
-        shape->accepts = KIND_BITS_TEXT;
+        shape->accepts = MP_KIND_BITS_TEXT;
         break;
       case MP_SHAPE_SYMBOL:
-        shape->accepts = mp_kind_bit(MP_STR);
+        shape->accepts = MP_KIND_BITS_TEXT;
         break;
       case MP_SHAPE_CLASS:
         shape->accepts = heads_of_class(shape->klass);
@@ -328,6 +328,19 @@ kind_of(VALUE name)
     rb_raise(rb_eArgError, "%+" PRIsVALUE " is no kind of type", name);
 }
 
+/* True if a type makes a Float of an integer. */
+static bool
+makes_floats_p(const mp_shape *shape)
+{
+    long i;
+
+    if (shape->kind == MP_SHAPE_FLOAT) return true;
+    for (i = 0; shape->kind == MP_SHAPE_ENUM && i < RARRAY_LEN(shape->objects); i++) {
+        if (RB_FLOAT_TYPE_P(RARRAY_AREF(shape->objects, i))) return true;
+    }
+    return false;
+}
+
 /*
  * What any of several types accepts. ArgumentError if two of them may be maps, or arrays: each would have to be tried,
  * in each container inside them again.
@@ -345,6 +358,7 @@ set_any_of(mp_shape *shape)
                      "Records apart by a tag", shape->words);
         }
         shape->accepts |= shape->parts[i]->accepts;
+        if (makes_floats_p(shape->parts[i])) shape->widens = true;
     }
 }
 
@@ -359,6 +373,75 @@ check_tagged(const mp_shape *shape)
 
         if (part->accepts & mp_kind_bit(MP_MAP) || part->kind == MP_SHAPE_UNNAMED) continue;
         rb_raise(rb_eArgError, "%" PRIsVALUE " is no map, and has no key for the tag", part->words);
+    }
+}
+
+const mp_record *
+mp_shape_record(const mp_shape *shape)
+{
+    uint32_t i;
+
+    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
+        if (shape->parts[i]->record && shape->parts[i]->record->form != MP_FORM_ARRAY) return shape->parts[i]->record;
+    }
+    return shape->record;
+}
+
+uint32_t
+mp_record_field_of_tag(const mp_record *record, VALUE tag)
+{
+    const mp_field_key *key;
+
+    if (tag == Qundef) return MP_FIELD_NONE;
+    if (RB_INTEGER_TYPE_P(tag)) key = mp_field_table_number(&record->keys, NUM2LL(tag));
+    else key = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(tag), (size_t)RSTRING_LEN(tag));
+    return key ? key->field : MP_FIELD_NONE;
+}
+
+/*
+ * ArgumentError if objects of a class may have two tags, and nothing says which of them one has: no member, and no
+ * bytes, as a LazyRecord has them.
+ */
+static void
+check_known(const mp_shape *shape, const mp_record *one, const mp_record *other, VALUE tag, VALUE other_tag)
+{
+    if (!one || !other || one->klass != other->klass) return;
+    if (one->form == MP_FORM_LAZY || other->form == MP_FORM_LAZY) return;
+    if (mp_record_field_of_tag(one, shape->tag) != MP_FIELD_NONE &&
+        mp_record_field_of_tag(other, shape->tag) != MP_FIELD_NONE) return;
+    rb_raise(rb_eArgError, "%" PRIsVALUE " is in the union as %" PRIsVALUE " and as %" PRIsVALUE ", and dump would not "
+             "know which an object is: give it a member with the key %+" PRIsVALUE ", or each a class of its own, such "
+             "as a subclass", one->klass, tag, other_tag, shape->tag);
+}
+
+/* The same for what else takes, which may be a union, too. */
+static void
+check_known_in_else(const mp_shape *shape, const mp_record *record, VALUE tag, const mp_shape *other)
+{
+    VALUE words = rb_str_new_cstr("else");
+    uint32_t i;
+
+    if (other->kind == MP_SHAPE_TAGGED || other->kind == MP_SHAPE_ANY_OF) {
+        for (i = 0; i < other->count; i++) check_known_in_else(shape, record, tag, other->parts[i]);
+    } else if (other->record && other->record->form != MP_FORM_ARRAY) {
+        check_known(shape, record, other->record, tag, words);
+    }
+}
+
+static void
+check_tags_known(const mp_shape *shape)
+{
+    uint32_t i, j, tags = (uint32_t)RARRAY_LEN(shape->objects);
+
+    for (i = 0; i < tags; i++) {
+        const mp_record *record = mp_shape_record(shape->parts[i]);
+        VALUE tag = rb_inspect(RARRAY_AREF(shape->objects, i));
+
+        for (j = i + 1; j < tags; j++) {
+            check_known(shape, record, mp_shape_record(shape->parts[j]), tag,
+                        rb_inspect(RARRAY_AREF(shape->objects, j)));
+        }
+        if (tags < shape->count) check_known_in_else(shape, record, tag, shape->parts[tags]);
     }
 }
 
@@ -409,7 +492,12 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
         if (shapes->shapes[i].kind == MP_SHAPE_ANY_OF) set_any_of(&shapes->shapes[i]);
     }
     for (i = 0; i < n; i++) {
-        if (shapes->shapes[i].kind == MP_SHAPE_TAGGED) check_tagged(&shapes->shapes[i]);
+        mp_shape *shape = &shapes->shapes[i];
+
+        shape->dumps = shape->accepts | (shape->accepts & MP_KIND_BITS_SCALAR ? MP_KIND_BITS_SCALAR : 0);
+        if (shape->kind != MP_SHAPE_TAGGED) continue;
+        check_tagged(shape);
+        check_tags_known(shape);
     }
     set_views(shapes);
     each_reference(shapes, written, owner); /* now at the latest: until here the nodes keep all of them alive */

@@ -54,7 +54,9 @@ typedef struct {
     const mp_shape *shape;
     VALUE name;          /* of the member, a Symbol */
     VALUE key;           /* as it is written; for paths */
-    VALUE missing;       /* its default; Qundef if it must not be missing */
+    VALUE missing;       /* its default; Qundef without one */
+    bool called;         /* missing is called for each object and returns the default */
+    bool optional;       /* it may be missing although it has no default: the class's own initialize has one */
     ID ivar;             /* MP_BUILD_IVARS */
     int slot;            /* of the member in its class */
     uint32_t packed_key; /* of key in the table */
@@ -69,6 +71,7 @@ typedef struct {
     mp_unknown unknown;
     mp_field *fields;
     uint32_t count;
+    bool calls;     /* a field has a default that is called */
     uint32_t into;  /* the field for MP_UNKNOWN_INTO; MP_FIELD_NONE without one */
     mp_field_table keys;
     bool views;     /* there may be Views in its objects */
@@ -77,17 +80,19 @@ typedef struct {
 struct mp_shape {
     mp_shape_kind kind;
     uint32_t accepts;       /* a bit for each mp_kind that may begin it */
+    uint32_t dumps;         /* the same for dumping, which takes any scalar for any other */
     const mp_shape **parts; /* LIST: elements; MAP: keys, values; ANY_OF; TAGGED: one for each tag, and else if any */
     uint32_t count;         /* of parts */
     VALUE words;            /* what it is, for errors */
     VALUE klass;            /* CLASS */
     VALUE objects;          /* ENUM: the literals; TAGGED: values of the tag; SPECIAL: what it is; an Array */
     VALUE tag;              /* TAGGED: the key; else 0 */
-    int64_t min, max;       /* INTEGER, with UINT64_MAX below max if open_above */
+    int64_t min, max;       /* INTEGER: those of the range up to INT64_MAX; max < min if there are none */
+    uint64_t above_min, above_max; /* INTEGER: those of the range above INT64_MAX, in the same way */
     double least, most;     /* FLOAT */
-    bool open_above;        /* INTEGER: values above INT64_MAX are in range */
     bool ranged;            /* FLOAT: there is a range, so NaN is outside */
     bool below_most;        /* FLOAT: most itself is outside */
+    bool widens;            /* ANY_OF: a part makes Floats of integers, so the others are asked first */
     mp_record *record;      /* RECORD */
 };
 
@@ -103,6 +108,20 @@ mp_kind_bit(mp_kind kind)
 {
     return UINT32_C(1) << kind;
 }
+
+#define MP_KIND_BITS_INTEGER (mp_kind_bit(MP_FIXINT) | mp_kind_bit(MP_UINT) | mp_kind_bit(MP_INT))
+#define MP_KIND_BITS_FLOAT (mp_kind_bit(MP_FLOAT32) | mp_kind_bit(MP_FLOAT64))
+#define MP_KIND_BITS_TEXT (mp_kind_bit(MP_STR) | mp_kind_bit(MP_BIN))
+
+/* All but nil, arrays and maps. */
+#define MP_KIND_BITS_SCALAR (MP_KIND_BITS_INTEGER | MP_KIND_BITS_FLOAT | MP_KIND_BITS_TEXT | mp_kind_bit(MP_EXT) | \
+                             mp_kind_bit(MP_TRUE) | mp_kind_bit(MP_FALSE))
+
+/* The Record that a part of a TAGGED makes objects by, itself or as one of several types; NULL without one. */
+const mp_record *mp_shape_record(const mp_shape *shape);
+
+/* The field that has the tag of a union as a key; MP_FIELD_NONE without one. */
+uint32_t mp_record_field_of_tag(const mp_record *record, VALUE tag);
 
 /* True if the object from at to end is the key of a TAGGED. */
 bool mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end);

@@ -95,6 +95,19 @@ rb_type_compile(VALUE self, VALUE nodes, VALUE codec)
     return Qnil;
 }
 
+/* Raises what loading the bytes raises, and reading the fields of all LazyRecords in them. */
+static void
+check_bytes(VALUE self, VALUE bytes)
+{
+    const mp_type_object *type = type_get(self);
+    mp_load_part part = {.message = mp_view_message(bytes), .eager = true};
+
+    part.end = (size_t)RSTRING_LEN(part.message);
+    mp_view_check_size(part.message, 0, part.end, &mp_codec_get(type->codec)->options);
+    mp_load_whole(part, self, &type->shapes, type->codec, false);
+    RB_GC_GUARD(part.message);
+}
+
 /*
  * call-seq: type.read(bytes, start, end, collect) -> object
  *
@@ -132,15 +145,18 @@ rb_type_read_view(VALUE self, VALUE view)
     return object;
 }
 
-/* call-seq: type.write(object) -> bytes */
+/* call-seq: type.write(object, check) -> bytes: loads them, too, if that is asked for or in doubt */
 static VALUE
-rb_type_write(VALUE self, VALUE object)
+rb_type_write(VALUE self, VALUE object, VALUE check)
 {
     const mp_type_object *type = type_get(self);
-    VALUE packed = mp_dump_whole(object, &type->shapes, type->codec);
+    bool doubtful;
+    VALUE packed = mp_dump_whole(object, &type->shapes, type->codec, &doubtful);
 
+    if (mp_codec_get(type->codec)->options.canonical) packed = mp_canonical_packed(packed);
+    if (doubtful || RTEST(check)) check_bytes(self, packed);
     RB_GC_GUARD(self);
-    return mp_codec_get(type->codec)->options.canonical ? mp_canonical_packed(packed) : packed;
+    return packed;
 }
 
 void
@@ -155,5 +171,5 @@ Init_manypack_type(void)
     rb_define_private_method(cType, "compile", rb_type_compile, 2);
     rb_define_private_method(cType, "read", rb_type_read, 4);
     rb_define_private_method(cType, "read_view", rb_type_read_view, 1);
-    rb_define_private_method(cType, "write", rb_type_write, 1);
+    rb_define_private_method(cType, "write", rb_type_write, 2);
 }

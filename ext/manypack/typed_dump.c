@@ -8,7 +8,47 @@
 #include "loader.h"
 #include "wire.h"
 
+/* While a Type is dumping, its encoder is the first member of this. */
+typedef struct {
+    mp_encoder e;
+    bool doubtful; /* loading may refuse what is written */
+} typed_dump;
+
 static void dump_value(mp_encoder *e, const mp_shape *shape, VALUE object);
+
+/* --- what loading may refuse ------------------------------------------------------------------------ */
+
+static void
+doubt(mp_encoder *e)
+{
+    ((typed_dump *)e)->doubtful = true;
+}
+
+/* The heads with which an object may begin, all scalars being one; 0 if only packing it would tell. */
+MP_INLINE uint32_t
+heads_of(VALUE object)
+{
+    if (NIL_P(object)) return mp_kind_bit(MP_NIL);
+    if (RB_SPECIAL_CONST_P(object)) return MP_KIND_BITS_SCALAR;
+    switch (RB_BUILTIN_TYPE(object)) {
+      case T_STRING:
+      case T_SYMBOL:
+      case T_FLOAT:
+      case T_BIGNUM: return MP_KIND_BITS_SCALAR;
+      case T_ARRAY: return mp_kind_bit(MP_ARRAY);
+      case T_HASH: return mp_kind_bit(MP_MAP);
+      default: return 0;
+    }
+}
+
+/* True if loading takes an object where mp_encode packed it for a shape. The values of scalars are not looked at. */
+MP_INLINE bool
+fits_p(const mp_shape *shape, VALUE object)
+{
+    if (shape->kind <= MP_SHAPE_VIEW) return true;
+    if (MP_UNLIKELY(shape->kind == MP_SHAPE_CLASS)) return RTEST(rb_obj_is_kind_of(object, shape->klass));
+    return shape->kind < MP_SHAPE_LIST && shape->dumps & heads_of(object);
+}
 
 /* --- containers ------------------------------------------------------------------------------------- */
 
@@ -145,12 +185,21 @@ plain_p(const mp_shape *shape)
     return shape->kind < MP_SHAPE_LIST || shape->kind == MP_SHAPE_UNNAMED;
 }
 
+/* An object that does not fit a shape. ArgumentError for a type that nothing fits. */
+static MP_NOINLINE void
+doubt_plain(mp_encoder *e, const mp_shape *shape)
+{
+    if (shape->kind == MP_SHAPE_UNNAMED) rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
+    doubt(e);
+}
+
 static void
 dump_pair_of(mp_encoder *e, const mp_record *record, const mp_field *field, VALUE value)
 {
     const mp_field_key *key = &record->keys.keys[field->packed_key];
 
     if (MP_LIKELY(plain_p(field->shape))) {
+        if (MP_UNLIKELY(!fits_p(field->shape, value))) doubt_plain(e, field->shape);
         mp_encode_pair(e, key->packed, key->size, value);
     } else {
         mp_out_write(&e->out, key->packed, key->size);
@@ -159,25 +208,16 @@ dump_pair_of(mp_encoder *e, const mp_record *record, const mp_field *field, VALU
 }
 
 static VALUE
-rest_of(const mp_record *record, VALUE object)
+rest_of(const mp_encoder *e, const mp_record *record, VALUE object)
 {
     VALUE rest;
 
     if (record->into == MP_FIELD_NONE || record->form == MP_FORM_ARRAY) return Qnil;
     rest = mp_instance_get(record, object, &record->fields[record->into]);
-    return RB_TYPE_P(rest, T_HASH) ? rest : Qnil;
-}
-
-/* The field that has the tag of a union as a key; MP_FIELD_NONE without one. */
-static uint32_t
-field_of_tag(const mp_record *record, VALUE tag)
-{
-    const mp_field_key *key;
-
-    if (tag == Qundef) return MP_FIELD_NONE;
-    if (RB_INTEGER_TYPE_P(tag)) key = mp_field_table_number(&record->keys, NUM2LL(tag));
-    else key = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(tag), (size_t)RSTRING_LEN(tag));
-    return key ? key->field : MP_FIELD_NONE;
+    if (NIL_P(rest) || RB_TYPE_P(rest, T_HASH)) return rest;
+    rb_raise(rb_eTypeError, "expected a Hash of unknown keys, got %" PRIsVALUE ", at %" PRIsVALUE " (%" PRIsVALUE "#%"
+             PRIsVALUE ")", rb_obj_class(rest), mp_path(e->place), record->klass,
+             record->fields[record->into].name);
 }
 
 /* The fields by position. */
@@ -216,10 +256,10 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag, VAL
     mp_place place = {.key = Qundef};
     VALUE rest;
     size_t pairs, others;
-    uint32_t replaced = field_of_tag(record, tag);
+    uint32_t replaced = mp_record_field_of_tag(record, tag);
 
     check_class(e, record, object);
-    rest = rest_of(record, object);
+    rest = rest_of(e, record, object);
     others = NIL_P(rest) ? 0 : RHASH_SIZE(rest);
     pairs = record->count - (record->into != MP_FIELD_NONE) + others;
     if (record->form == MP_FORM_ARRAY) put_head(e, mp_put_array_head, object, record->count);
@@ -246,6 +286,15 @@ dump_lazy(mp_encoder *e, VALUE lazy)
     RB_GC_GUARD(bytes);
 }
 
+/* True if a LazyRecord is of the Record of that part of a union. */
+static bool
+lazy_part_p(const mp_shape *shape, uint32_t i, VALUE lazy)
+{
+    const mp_record *record = mp_shape_record(shape->parts[i]);
+
+    return record && mp_lazy_record_of_p(lazy, record);
+}
+
 /* True if the packed object from at to end is a tag by which a union chooses the LazyRecord's Record. */
 static bool
 tag_of_lazy_p(const mp_encoder *e, const mp_shape *shape, VALUE lazy, const uint8_t *at, const uint8_t *end)
@@ -257,7 +306,7 @@ tag_of_lazy_p(const mp_encoder *e, const mp_shape *shape, VALUE lazy, const uint
         VALUE packed;
         mp_key tag;
 
-        if (!shape->parts[i]->record || !mp_lazy_record_of_p(lazy, shape->parts[i]->record)) continue;
+        if (!lazy_part_p(shape, i, lazy)) continue;
         packed = mp_encode_whole(RARRAY_AREF(shape->objects, i), e->codec);
         tag = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
         if (mp_key_compare(&found, &tag) == 0) return true;
@@ -304,16 +353,28 @@ copy_other_pairs(mp_encoder *e, mp_loader *l, const mp_shape *shape, uint32_t n)
     }
 }
 
-/* A LazyRecord in a union. What was loaded outside of it, or under the tag of another Record, gets the tag instead. */
+NORETURN(static void raise_tag_unknown(const mp_encoder *e, const mp_shape *shape, VALUE klass));
+
+static void
+raise_tag_unknown(const mp_encoder *e, const mp_shape *shape, VALUE klass)
+{
+    rb_raise(rb_eArgError, "the union has several tags for %" PRIsVALUE ", and the object does not say by %+" PRIsVALUE
+             " which of them it has, at %" PRIsVALUE, klass, shape->tag, mp_path(e->place));
+}
+
+/*
+ * A LazyRecord in a union. One that was loaded outside of it, or under the tag of another Record, gets its Record's tag
+ * instead. ArgumentError if there are several.
+ */
 static MP_NOINLINE void
-dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, VALUE value)
+dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, uint32_t number)
 {
     mp_lazy_part part = mp_lazy_record_part(lazy);
     const uint8_t *pairs;
     mp_value_words words;
     mp_wire_row row;
     mp_loader l;
-    uint32_t n, tags;
+    uint32_t i, n, tags;
 
     mp_loader_init(&l, &words, part.message, part.start, part.type, part.codec);
     row = mp_loader_row(&l);
@@ -323,15 +384,20 @@ dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, VALUE value)
     if (tags == UINT32_MAX) {
         dump_lazy(e, lazy);
     } else {
+        for (i = number + 1; i < (uint32_t)RARRAY_LEN(shape->objects); i++) {
+            if (lazy_part_p(shape, i, lazy)) raise_tag_unknown(e, shape, mp_lazy_record_get(lazy)->klass);
+        }
         put_head(e, mp_put_map_head, lazy, (size_t)n - tags + 1);
         mp_encode(e, shape->tag);
-        mp_encode(e, value);
+        mp_encode(e, RARRAY_AREF(shape->objects, number));
         l.d.at = pairs;
         copy_other_pairs(e, &l, shape, n);
     }
     mp_loader_end(&l);
     RB_GC_GUARD(lazy);
 }
+
+/* --- alternatives ----------------------------------------------------------------------------------- */
 
 /* True for an object that a Record dumps. */
 static bool
@@ -340,30 +406,131 @@ of_record_p(const mp_record *record, VALUE object)
     return RTEST(rb_obj_is_kind_of(object, record->klass)) || mp_lazy_record_of_p(object, record);
 }
 
-/* The part of a union whose Record has the object's class. */
+/*
+ * True if of two Records that dump an object the first one does it better: the one of its class, or else of its nearest
+ * ancestor; of two such, the one that also loads such an object and not a LazyRecord. The second may be NULL.
+ */
+static bool
+nearer_p(const mp_record *record, const mp_record *other)
+{
+    if (!other) return true;
+    if (record->klass != other->klass) return RTEST(rb_class_inherited_p(record->klass, other->klass));
+    return other->form == MP_FORM_LAZY && record->form != MP_FORM_LAZY;
+}
+
+/* The best of the Records by which a type dumps an object; NULL without one. */
+static const mp_record *
+nearest_record(const mp_shape *shape, VALUE object)
+{
+    const mp_record *nearest = NULL;
+    uint32_t i;
+
+    if (shape->record) return of_record_p(shape->record, object) ? shape->record : NULL;
+    if (shape->kind != MP_SHAPE_ANY_OF && shape->kind != MP_SHAPE_TAGGED) return NULL;
+    for (i = 0; i < shape->count; i++) {
+        const mp_record *record = nearest_record(shape->parts[i], object);
+
+        if (record && nearer_p(record, nearest)) nearest = record;
+    }
+    return nearest;
+}
+
+/* The first part of a union whose Record is the nearest one; MP_FIELD_NONE if that is in else, or there is none. */
 static uint32_t
 part_of(const mp_shape *shape, VALUE object)
 {
-    uint32_t i;
+    const mp_record *nearest = NULL;
+    uint32_t i, found = MP_FIELD_NONE, tags = (uint32_t)RARRAY_LEN(shape->objects);
 
     for (i = 0; i < shape->count; i++) {
-        const mp_record *record = shape->parts[i]->record;
+        const mp_record *record = i < tags ? mp_shape_record(shape->parts[i]) : nearest_record(shape->parts[i], object);
 
-        if (record && of_record_p(record, object)) return i;
+        if (!record || !of_record_p(record, object) || !nearer_p(record, nearest)) continue;
+        nearest = record;
+        found = i < tags ? i : MP_FIELD_NONE;
+    }
+    return found;
+}
+
+/* The number of a tag, a Symbol or what unpacking makes of it; MP_FIELD_NONE for anything else. */
+static uint32_t
+number_of_tag(const mp_shape *shape, VALUE value)
+{
+    uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
+
+    if (RB_SYMBOL_P(value)) value = rb_sym2str(value);
+    for (i = 0; i < tags; i++) {
+        if (rb_eql(RARRAY_AREF(shape->objects, i), value)) return i;
     }
     return MP_FIELD_NONE;
+}
+
+/* What an object's member says of its tag; nil without such a member. */
+static VALUE
+own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
+{
+    uint32_t field = mp_record_field_of_tag(record, shape->tag);
+
+    return field == MP_FIELD_NONE ? Qnil : mp_instance_get(record, object, &record->fields[field]);
+}
+
+/*
+ * The part of a union for an object that is of the Record of part i. If other parts, or else, are of the same class, a
+ * member says which; MP_FIELD_NONE for else. ArgumentError if it does not.
+ */
+static uint32_t
+part_by_member(mp_encoder *e, const mp_shape *shape, uint32_t i, VALUE object)
+{
+    const mp_record *record = mp_shape_record(shape->parts[i]), *other;
+    uint32_t j, tags = (uint32_t)RARRAY_LEN(shape->objects);
+    uint32_t number = number_of_tag(shape, own_tag(shape, record, object));
+
+    other = tags < shape->count ? nearest_record(shape->parts[tags], object) : NULL;
+    if (number != MP_FIELD_NONE) {
+        const mp_record *named = mp_shape_record(shape->parts[number]);
+
+        if (named && named->klass == record->klass) return number;
+    }
+    if (other && other->klass == record->klass) return MP_FIELD_NONE;
+    for (j = i + 1; j < tags; j++) {
+        other = mp_shape_record(shape->parts[j]);
+        if (!other || other->klass != record->klass) continue;
+        if (record->form == MP_FORM_LAZY || other->form != MP_FORM_LAZY) raise_tag_unknown(e, shape, record->klass);
+    }
+    return i;
+}
+
+/* ArgumentError for an object that else would write, and loading would take for one with a tag. */
+static void
+check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
+{
+    const mp_record *record = nearest_record(other, object);
+    VALUE tag = Qnil;
+
+    if (record && !mp_lazy_record_of_p(object, record)) tag = own_tag(shape, record, object);
+    else if (RB_TYPE_P(object, T_HASH)) tag = rb_hash_lookup(object, shape->tag);
+    else doubt(e);
+    if (NIL_P(tag) && RB_TYPE_P(object, T_HASH) && RB_TYPE_P(shape->tag, T_STRING)) {
+        tag = rb_hash_lookup(object, rb_str_intern(shape->tag));
+    }
+    if (number_of_tag(shape, tag) == MP_FIELD_NONE) return;
+    rb_raise(rb_eArgError, "%" PRIsVALUE " has the tag %+" PRIsVALUE ", which is that of another class in the union, "
+             "at %" PRIsVALUE, rb_obj_class(object), tag, mp_path(e->place));
 }
 
 static void
 dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
     uint32_t i = part_of(shape, object), tags = (uint32_t)RARRAY_LEN(shape->objects);
+    bool lazy = i != MP_FIELD_NONE && lazy_part_p(shape, i, object);
 
-    if (i < tags && mp_lazy_record_of_p(object, shape->parts[i]->record)) {
-        dump_lazy_tagged(e, shape, object, RARRAY_AREF(shape->objects, i));
-    } else if (i < tags) {
-        dump_record(e, shape->parts[i]->record, object, shape->tag, RARRAY_AREF(shape->objects, i));
+    if (i != MP_FIELD_NONE && !lazy) i = part_by_member(e, shape, i, object);
+    if (lazy) {
+        dump_lazy_tagged(e, shape, object, i);
+    } else if (i != MP_FIELD_NONE) {
+        dump_record(e, mp_shape_record(shape->parts[i]), object, shape->tag, RARRAY_AREF(shape->objects, i));
     } else if (tags < shape->count) {
+        check_else(e, shape, shape->parts[tags], object);
         dump_value(e, shape->parts[tags], object);
     } else {
         rb_raise(rb_eTypeError, "%" PRIsVALUE " is none of the classes of the union, at %" PRIsVALUE,
@@ -394,17 +561,39 @@ dumps_p(const mp_shape *shape, VALUE object)
     }
 }
 
+/* The best of several types that dump an object, and not as mp_encode packs it; NULL without one. */
+static const mp_shape *
+best_of(const mp_shape *shape, VALUE object)
+{
+    const mp_shape *best = NULL;
+    const mp_record *nearest = NULL;
+    uint32_t i;
+
+    for (i = 0; i < shape->count && !RB_SPECIAL_CONST_P(object); i++) {
+        const mp_record *record;
+
+        if (!dumps_p(shape->parts[i], object)) continue;
+        record = nearest_record(shape->parts[i], object);
+        if (best && !(record && nearer_p(record, nearest))) continue;
+        best = shape->parts[i];
+        nearest = record;
+    }
+    return best;
+}
+
 /* As the Record of its class, or the list or map among the types; other objects are what they are. */
 static void
 dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
+    const mp_shape *best = best_of(shape, object);
     uint32_t i;
 
-    for (i = 0; i < shape->count && !RB_SPECIAL_CONST_P(object); i++) {
-        if (!dumps_p(shape->parts[i], object)) continue;
-        dump_value(e, shape->parts[i], object);
+    if (best) {
+        dump_value(e, best, object);
         return;
     }
+    for (i = 0; i < shape->count && !fits_p(shape->parts[i], object); i++);
+    if (i == shape->count) doubt(e);
     mp_encode(e, object);
 }
 
@@ -438,20 +627,24 @@ dump_value(mp_encoder *e, const mp_shape *shape, VALUE object)
       default:
         break;
     }
+    if (MP_UNLIKELY(!fits_p(shape, object))) doubt_plain(e, shape);
     mp_encode(e, object);
 }
 
 VALUE
-mp_dump_whole(VALUE object, const mp_shapes *shapes, VALUE codec)
+mp_dump_whole(VALUE object, const mp_shapes *shapes, VALUE codec, bool *doubtful)
 {
     uint8_t block[MP_ENCODER_BLOCK];
-    mp_encoder e;
+    typed_dump dump;
+    mp_encoder *e = &dump.e;
     VALUE result;
 
-    mp_encoder_init(&e, block, sizeof(block), mp_codec_get(codec));
-    dump_value(&e, &shapes->shapes[0], object);
-    result = mp_encoder_result(&e);
-    if (MP_UNLIKELY(e.packer != 0)) mp_foreign_end(&e);
+    mp_encoder_init(e, block, sizeof(block), mp_codec_get(codec));
+    dump.doubtful = false;
+    dump_value(e, &shapes->shapes[0], object);
+    result = mp_encoder_result(e);
+    if (MP_UNLIKELY(e->packer != 0)) mp_foreign_end(e);
+    *doubtful = dump.doubtful;
     RB_GC_GUARD(object);
     RB_GC_GUARD(codec);
     return result;

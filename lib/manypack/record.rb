@@ -22,11 +22,11 @@ module Manypack
     # Returns the Record of a class: a Struct, with or without keyword_init, or a Data. Every member needs a type, as
     # Type lists them; <code>Object</code> takes whatever comes.
     #
-    # A class with an +initialize+ or a +new+ of its own makes its objects itself: it gets the members that came, a
-    # Struct by position, and decides about those that are missing.
+    # A class with an +initialize+ or a +new+ of its own makes its objects itself: it gets the members by position or as
+    # keywords, as its parameters say. A member may be missing if its parameter has a default.
     #
-    # Raises ArgumentError for another class, for members that the class has not got or that have no type, and for
-    # anything that is no type.
+    # Raises ArgumentError for another class, for members that the class has not got or that have no type, for a
+    # constructor that cannot take the members, and for anything that is no type.
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
@@ -76,8 +76,12 @@ module Manypack
     #   SHAPE.load(Manypack.pack({"type" => "square", "side" => 2.0})) #=> #<struct Square side=2.0>
     #   SHAPE.load(SHAPE.dump(Circle.new(1.0)))                        #=> #<struct Circle radius=1.0>
     #
-    # Raises ArgumentError for a tag that cannot be a key, and for what is no type, no map, or another union: a
-    # positional Record has no key for the tag, and an object has one tag. Only +else+ may be a union.
+    # An object of a subclass is dumped by the Record of its own class, otherwise by that of the nearest ancestor. One
+    # class may have several tags only if a member has the tag as its key, and so says which one an object has.
+    #
+    # Raises ArgumentError for a tag that cannot be a key; for what is no type, no map, or another union: a positional
+    # Record has no key for the tag, and an object has one tag, so only +else+ may be a union; and for a class with two
+    # tags, or a tag and +else+, between which no member decides.
     def self.union(tag, types = nil, else: nil, **more)
       other = binding.local_variable_get(:else)
       types = { **(types || {}), **more }
@@ -91,7 +95,8 @@ module Manypack
     end
 
     def self.record(klass, members, build)
-      allocate.tap { |record| record.__send__(:set, klass, Members.check(klass, members, build), build, Options::NONE) }
+      types = Members.check(klass, members, build)
+      allocate.tap { |record| record.__send__(:set, klass: klass, types: types, build: build, options: Options::NONE) }
     end
 
     def self.tagged(type)
@@ -162,7 +167,8 @@ module Manypack
     # keys:: a Hash of members and their keys: a String, an Integer or an Array of them, of which the first is written
     #        and all are read
     # defaults:: a Hash of members and what they are when they did not come; all others are required. The objects are
-    #            frozen and shared by everything that is loaded
+    #            frozen and shared by everything that is loaded; a Proc, or anything with +call+, is called for each
+    #            object and returns a new default
     # unknown:: what to do with keys that no member has: <code>:skip</code> them (default); <code>:raise</code>; or
     #           <code>{into: :member}</code>, which gets a Hash of them, and whose pairs are written again
     # options:: those of Type#with
@@ -170,9 +176,9 @@ module Manypack
     # Raises ArgumentError for members that the class has not got, and for a key that two members have.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
-    def with(keys: nil, defaults: nil, unknown: nil, codec: self.codec, **options)
-      codec = Arguments.codec(codec, options, :keys, :defaults, :unknown)
-      copy(codec: codec, options: @options.with(klass, types, keys, defaults, unknown))
+    def with(keys: nil, defaults: nil, unknown: nil, codec: self.codec, check: @check, **options)
+      codec = Arguments.codec(codec, options, :keys, :defaults, :unknown, :check)
+      copy(codec: codec, check: check ? true : false, options: @options.with(klass, types, keys, defaults, unknown))
     end
 
     # Returns the Record of the same class as an array: the members in their order, without keys. An array may be
@@ -203,6 +209,8 @@ module Manypack
     # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own
     # or from a superclass or a module, or as a member.
     #
+    # A subclass has a Record of its own class, made from this one when it is first used, unless it gets another one.
+    #
     #   POINT.attach
     #   Manypack.pack([Point.new(1.0, 2.0)])
     def attach
@@ -228,8 +236,10 @@ module Manypack
     #
     #   POINT.named?(:Point) #=> true
     def named?(name)
-      full = klass.name.to_s
-      full == name.name || full.end_with?("::#{name.name}")
+      Attached.lineage(klass, @base).any? do |klass|
+        full = klass.name.to_s
+        full == name.name || full.end_with?("::#{name.name}")
+      end
     end
 
     private
@@ -239,11 +249,18 @@ module Manypack
     end
 
     def state
-      [@klass, @types.transform_values(&:spec), @options.state, @form, @build]
+      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check]
     end
 
-    def copy(form: @form, codec: self.codec, options: @options)
-      self.class.allocate.tap { |record| record.__send__(:set, @klass, @types, @build, options, form, codec) }
+    def copy(**changes)
+      now = { klass: @klass, types: @types, build: @build, options: @options, form: @form, codec: codec,
+              check: @check, base: @base }
+      self.class.allocate.tap { |record| record.__send__(:set, **now, **changes) }
+    end
+
+    # The same for a subclass.
+    def inherited_by(klass)
+      copy(klass: klass, base: @base || @klass, build: @build == :ivars ? :ivars : Build.of(klass))
     end
 
     def install
@@ -251,7 +268,7 @@ module Manypack
       self
     end
 
-    def set(klass, types, build, options, form = :map, codec = DefaultFactory.codec)
+    def set(klass:, types:, build:, options:, form: :map, codec: DefaultFactory.codec, check: false, base: nil)
       if form == :lazy && options.unknown.is_a?(Hash)
         raise ArgumentError, "a lazy Record cannot collect unknown keys"
       end
@@ -259,11 +276,17 @@ module Manypack
       @klass = klass
       @types = types
       @build = build
+      @base = base
+      @check = check
       @options = options
       @form = form
       @spec = [:record, self].freeze
       @reader = form == :lazy ? LazyRecord.__send__(:reader, self) : nil
       finish(codec, types.values)
+    end
+
+    def shareable_options?
+      Ractor.shareable?(@options)
     end
 
     # For the Compiler.
@@ -280,7 +303,14 @@ module Manypack
     end
 
     def missing(member)
-      defaults.key?(member) ? { missing: defaults[member] } : {}
+      return { missing: defaults[member], called: Options.called?(defaults[member]) } if defaults.key?(member)
+
+      { optional: optional?(member) }
+    end
+
+    # True if the class's own constructor has a default for a member.
+    def optional?(member)
+      %i[new keywords].include?(@build) && Build.optional(@klass, @build).include?(member)
     end
 
     # The same for the Record as a whole.

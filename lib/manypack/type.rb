@@ -24,7 +24,8 @@ module Manypack
     # Raises ArgumentError for anything that is no type.
     #
     #   Manypack::Type[Integer, nil].load("\xC0") #=> nil
-    def self.[](*types)
+    def self.[](*types, **options)
+      types += Spec.braceless(options) unless options.empty?
       raise ArgumentError, "expected at least one type" if types.empty?
 
       Type.new(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types))
@@ -33,8 +34,9 @@ module Manypack
     # The same of a type as Type#spec returns it, with a Codec. Programs call <code>Type[...]</code>.
     #
     #   Manypack::Type.new([:list, [:integer, 1..3]]) == Manypack::Type[[1..3]] #=> true
-    def initialize(spec, codec = DefaultFactory.codec)
+    def initialize(spec, codec = DefaultFactory.codec, check = false)
       @spec = Spec.frozen(spec)
+      @check = check ? true : false
       finish(codec)
     end
 
@@ -47,12 +49,15 @@ module Manypack
     end
 
     # Returns the same type with options changed: those of Manypack.unpack, which hold for the whole message, and
-    # +codec+, a Codec whose ext types and options to use. Raises ArgumentError, TypeError or RangeError for invalid or
-    # unknown options.
+    #
+    # codec:: a Codec whose ext types and options to use
+    # check:: Type#dump checks what it writes each time, without being asked to
+    #
+    # Raises ArgumentError, TypeError or RangeError for invalid or unknown options.
     #
     #   Manypack::Type[[Integer]].with(untrusted: true)
-    def with(codec: self.codec, **options)
-      Type.new(spec, Arguments.codec(codec, options))
+    def with(codec: self.codec, check: @check, **options)
+      Type.new(spec, Arguments.codec(codec, options, :check), check)
     end
 
     # Loads the one object in a String of packed bytes.
@@ -60,8 +65,8 @@ module Manypack
     # collect:: look for all errors in the message, which RecordError#errors has then, instead of only the first; after
     #           1,000 it stops looking
     #
-    # Raises RecordError for an object of another type, the other DecodeErrors as Manypack.unpack does, and what the
-    # classes of Records raise, apart from ArgumentError, TypeError and RangeError, which become RecordErrors.
+    # Raises RecordError for an object of another type, and the other DecodeErrors as Manypack.unpack does. A
+    # StandardError of a Record's class, or of a default that is called, becomes a RecordError with that +cause+.
     #
     #   Manypack::Type[{String => Integer}].load(Manypack.pack({"a" => 1})) #=> {"a" => 1}
     def load(bytes, collect: false)
@@ -69,18 +74,23 @@ module Manypack
     end
 
     # Packs an object as its Type says and returns a binary String: a Record as a map or array of its fields, anything
-    # else as Manypack.pack does.
+    # else as Manypack.pack does. What it writes, Type#load takes, but it looks at no scalar unless it is told to: a
+    # String where an Integer should be, or an Integer outside a Range, is written as it is.
     #
-    # check:: check that it is what load would accept
+    # check:: check scalars, too, and what the classes of Records and the limits of the Codec refuse: it loads what it
+    #         wrote. Without the argument it does what Type#with was told
     #
     # Raises TypeError for an object that is not of a Record's class, ArgumentError for a member's key among those of
-    # <code>unknown: {into: ...}</code>, RecordError with +check+, and what Manypack.pack raises.
+    # <code>unknown: {into: ...}</code> and for an object whose tag in a union is not known, RecordError for what load
+    # would refuse, such as nil, and what Manypack.pack raises.
     #
-    #   Manypack::Type[[Integer]].dump([1, 2]) #=> "\x92\x01\x02"
-    def dump(object, check: false)
-      bytes = write(object)
-      read(bytes, 0, nil, false) if check
-      bytes
+    #   IDS = Manypack::Type[[Integer]]
+    #   IDS.dump([1, 2])             #=> "\x92\x01\x02"
+    #   IDS.dump([nil])              # raises RecordError: expected Integer, got nil, at $[0], byte 1
+    #   IDS.dump(["1"])              #=> "\x91\xA11"
+    #   IDS.dump(["1"], check: true) # raises RecordError: expected Integer, got str "1", at $[0], byte 1
+    def dump(object, check: @check)
+      write(object, check)
     end
 
     # True if the bytes are one object of the type. It is loaded to find out.
@@ -133,7 +143,7 @@ module Manypack
     private
 
     def state
-      [spec]
+      [spec, @check]
     end
 
     # For a Type that a subclass, YAML or allocate has made without initialize.
@@ -148,7 +158,11 @@ module Manypack
       @hash = [state, codec.inspect].hash
       compile(Compiler.new(codec).nodes(@spec), codec)
       freeze
-      Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts)
+      Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts) && shareable_options?
+    end
+
+    def shareable_options?
+      true
     end
   end
 end

@@ -141,9 +141,18 @@ module PackingContract
 
   # What newcomers meet first; Date and others of the standard library are no different.
   def test_what_else_cannot_be_packed_is_told_of_ext_types
-    [1..2, 1r, 1i, BasicObject, Comparable, Object.new, Struct.new(:a).new(1)].each do |obj|
+    [1..2, 1r, 1i, BasicObject, Comparable, Object.new].each do |obj|
       error = assert_raises(NoMethodError) { exercise { pack([obj]) } }
       assert_equal unpackable(obj.class, "$[0]"), first_line(error)
+    end
+  end
+
+  # They may have a Record that is not attached, of which the class knows nothing.
+  def test_a_struct_or_data_that_cannot_be_packed_is_told_of_records
+    [Struct.new(:a), *(Data.define(:a) if defined?(Data.define))].each do |klass|
+      error = assert_raises(NoMethodError) { exercise { pack([klass.new(1)]) } }
+      assert_equal "undefined method 'to_msgpack' for an instance of #{klass}, at $[0]; attach a Manypack::Record of its class, dump it by " \
+                   "that Record, or register an ext type for it by Factory#register_type with record:", first_line(error)
     end
   end
 

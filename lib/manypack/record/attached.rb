@@ -9,22 +9,35 @@ module Manypack
     module Attached # :nodoc:
       # The methods of the class.
       module Loading # :nodoc:
-        # The Record of the class.
+        # The Record of the class. That of a subclass is made from its superclass's at the first use, when its own
+        # initialize is known.
         def record
-          self::MANYPACK_RECORD
+          return self::MANYPACK_RECORD if const_defined?(:MANYPACK_RECORD, false)
+          return self::MANYPACK_INHERITED if const_defined?(:MANYPACK_INHERITED, false)
+
+          Attached.inherit(self, superclass.record)
         end
 
         # Loads an object from packed bytes, as Record#load does.
         def load(bytes, collect: false)
           record.load(bytes, collect: collect)
         end
+
+        private
+
+        # A subclass dumps by its own Record, too. The method is made of text, so that every Ractor may call it.
+        def inherited(klass)
+          super
+          klass.const_set(:MANYPACK_CLASS, [klass].freeze) # alone it would get the name of the constant
+          klass.class_eval("private def __manypack_record__ = MANYPACK_CLASS[0].record", __FILE__, __LINE__)
+        end
       end
 
       # The methods of its objects. A member may be called dump or class, so they do not call those of the object.
       module Dumping # :nodoc:
         # Packs it, as Record#dump does.
-        def dump(check: false)
-          __manypack_record__.dump(self, check: check)
+        def dump(**options)
+          __manypack_record__.dump(self, **options)
         end
 
         # Writes it to a Packer, as Manypack.pack asks for; without one it returns the bytes.
@@ -41,9 +54,28 @@ module Manypack
         # Gives a class its Record. The method is made of text, so that every Ractor may call it.
         def install(klass, record)
           klass.const_set(:MANYPACK_RECORD, record)
+          inherited = klass.private_method_defined?(:__manypack_record__, false)
+          klass.__send__(:remove_method, :__manypack_record__) if inherited
           klass.class_eval("private def __manypack_record__ = MANYPACK_RECORD", __FILE__, __LINE__)
           klass.extend(Loading)
           klass.include(Dumping)
+        end
+
+        # Makes the Record of a subclass, and keeps it where the class can.
+        def inherit(klass, record)
+          own = record.__send__(:inherited_by, klass)
+          kept = klass.frozen? || klass.const_defined?(:MANYPACK_INHERITED, false)
+          klass.const_set(:MANYPACK_INHERITED, own) unless kept
+          own
+        rescue Ractor::IsolationError
+          own
+        end
+
+        # A class and its superclasses up to the one from which it has its Record.
+        def lineage(klass, base)
+          return [klass] unless base
+
+          klass.ancestors.grep(Class).take_while { |one| one <= base }
         end
 
         # Those of the methods that a class has from elsewhere, and that would be replaced.

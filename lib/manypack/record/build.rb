@@ -7,27 +7,97 @@ module Manypack
   class Record < Type
     # How objects of a class are made: by filling the members of a Struct or Data, or by the class's own new.
     module Build # :nodoc:
-      # @return [Symbol] :struct, :data, :new or :keywords
-      def self.of(klass)
-        unless klass.is_a?(Class) && (klass < Struct || data?(klass))
-          raise ArgumentError, "#{klass.inspect} is neither a Struct nor a Data: Record.ivars sets the instance " \
-                               "variables of any class, without calling its initialize"
+      class << self
+        # @return [Symbol] :struct, :data, :new or :keywords
+        def of(klass)
+          unless klass.is_a?(Class) && (klass < Struct || data?(klass))
+            raise ArgumentError, "#{klass.inspect} is neither a Struct nor a Data: Record.ivars sets the instance " \
+                                 "variables of any class, without calling its initialize"
+          end
+          raise ArgumentError, "#{klass.inspect} has no members" unless klass.respond_to?(:members)
+
+          own = constructor(klass)
+          return data?(klass) ? :data : :struct unless own
+
+          way(klass, own).tap { |build| check(klass, own, build) }
         end
-        raise ArgumentError, "#{klass.inspect} has no members" unless klass.respond_to?(:members)
-        return data?(klass) ? :data : :struct unless own_new?(klass)
 
-        data?(klass) || klass.keyword_init? ? :keywords : :new
-      end
+        # @param build [Symbol] :new or :keywords
+        # @return [Array<Symbol>] the members for which the class's own constructor has a default
+        def optional(klass, build)
+          parameters = constructor(klass).parameters
+          return names(parameters, :key) & klass.members if build == :keywords
 
-      def self.data?(klass)
-        defined?(Data) && klass < Data
-      end
+          klass.members.zip(positional(parameters)).filter_map { |member, kind| member if kind == :opt }
+        end
 
-      # Ruby's own methods are written in C and have no place in a file.
-      def self.own_new?(klass)
-        [klass.instance_method(:initialize), klass.method(:new)].any?(&:source_location)
+        private
+
+        def data?(klass)
+          defined?(Data) && klass < Data
+        end
+
+        # Its own new or initialize; nil if both are Ruby's, which are written in C and have no place in a file.
+        def constructor(klass)
+          [klass.method(:new), klass.instance_method(:initialize)].find(&:source_location)
+        end
+
+        # By position or as keywords, as its parameters have the members. Those that tell nothing, such as *rest, get
+        # them as Ruby's own would.
+        def way(klass, own)
+          return :keywords if data?(klass) && own.name == :initialize
+          return :new if names(own.parameters, :req, :opt).any? { |name| klass.members.include?(name) }
+          return :keywords if names(own.parameters, :key, :keyreq).any? { |name| klass.members.include?(name) }
+          return :keywords if own.parameters.map(&:first) - [:block] == [:keyrest]
+
+          data?(klass) || klass.keyword_init? ? :keywords : :new
+        end
+
+        # Raises ArgumentError for a constructor that would refuse the members of every message.
+        def check(klass, own, build)
+          wrong = build == :new ? wrong_count(klass, own.parameters) : wrong_names(klass, own.parameters)
+          return unless wrong
+
+          name = own.name == :new ? "#{klass.inspect}.new" : "#{klass.inspect}#initialize"
+          raise ArgumentError, "#{name} #{wrong}: it is called with all members, " \
+                               "#{build == :new ? "by position" : "as keywords"}"
+        end
+
+        def wrong_count(klass, parameters)
+          needed = names(parameters, :keyreq)
+          return "needs the keyword #{needed.first}" unless needed.empty?
+
+          kinds = positional(parameters)
+          least, most = kinds.count(:req), kinds.size
+          return if least <= klass.members.size && (klass.members.size <= most || kind?(parameters, :rest))
+
+          "takes #{least == most ? most : "#{least} to #{most}"} arguments for #{klass.members.size} members"
+        end
+
+        def wrong_names(klass, parameters)
+          keys = names(parameters, :key, :keyreq)
+          return if keys.empty? && !data?(klass) && !kind?(parameters, :keyrest) # it gets a Hash
+          return if keys.empty? && kind?(parameters, :rest) # or passes on whatever it gets
+
+          needed = names(parameters, :keyreq) - klass.members
+          return "needs the keyword #{needed.first}, which is no member" unless needed.empty?
+
+          refused = kind?(parameters, :keyrest) ? [] : klass.members - keys
+          "does not take the member #{refused.first}" unless refused.empty?
+        end
+
+        def positional(parameters)
+          parameters.map(&:first).select { |kind| %i[req opt].include?(kind) }
+        end
+
+        def names(parameters, *kinds)
+          parameters.filter_map { |kind, name| name if kinds.include?(kind) }
+        end
+
+        def kind?(parameters, kind)
+          parameters.any? { |one, _| one == kind }
+        end
       end
-      private_class_method :data?, :own_new?
     end
     private_constant :Build
   end

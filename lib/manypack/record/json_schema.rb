@@ -151,14 +151,7 @@ module Manypack
         { "type" => "array", "prefixItems" => items, "minItems" => least ? least + 1 : 0 }
       end
 
-      # A class that makes its own objects decides about what is missing.
-      def optional?(record, member)
-        return true if record.defaults.key?(member)
-        return false unless %i[new keywords].include?(record.__send__(:layout)[:build])
-
-        kinds, names = record.klass.instance_method(:initialize).parameters.transpose
-        !names&.zip(kinds)&.include?([member, :keyreq]) && kinds&.count(:req).to_i <= record.klass.members.index(member)
-      end
+      def optional?(record, member) = record.defaults.key?(member) || record.__send__(:optional?, member)
 
       def collector(record) = record.unknown.is_a?(::Hash) ? record.unknown.fetch(:into) : nil
       def named_members(record) = record.members - [collector(record)]

@@ -15,9 +15,10 @@ module Manypack
 
       def initialize(keys, defaults, unknown)
         @keys = keys
-        @defaults = defaults
+        @defaults = defaults.freeze
         @unknown = unknown
-        Ractor.make_shareable(self)
+        freeze
+        Ractor.make_shareable(self) if @defaults.each_value.all? { |value| Ractor.shareable?(value) }
       end
 
       NONE = new({}, {}, :skip)
@@ -25,18 +26,32 @@ module Manypack
       # @return [Object] a key or a value as messages have it: Symbols are written as Strings, and Strings are copied
       def self.text(key)
         case key
-        when ::Symbol then key.name
-        when String then -key
+        when ::Symbol then utf8(key.name)
+        when String then -utf8(key)
         else key
         end
+      end
+
+      # As it is packed. Raises ArgumentError for what UTF-8 has not got.
+      def self.utf8(text)
+        text.encoding == Encoding::BINARY ? text : text.encode(Encoding::UTF_8)
+      rescue EncodingError => error
+        raise ArgumentError, "#{text.inspect} is no UTF-8: #{error.message}"
+      end
+      private_class_method :utf8
+
+      # @return [Boolean] true for a default that is called for each object
+      def self.called?(default)
+        default.respond_to?(:call)
       end
 
       # @param types [Hash{Symbol => Type}] of the members
       # @return [Options] with those changed that are not nil
       def with(klass, types, keys, defaults, unknown)
         [keys, defaults].compact.each { |hash| Members.check_names(klass, types.keys, hash.keys) }
-        Options.new(keys ? @keys.merge(keys.transform_values { |list| Options.checked_keys(list) }) : @keys,
-                    defaults ? @defaults.merge(Ractor.make_shareable(defaults, copy: true)) : @defaults,
+        keys = keys.to_h.transform_values { |list| Options.checked_keys(list) }
+        defaults = defaults.to_h.transform_values { |value| checked_default(value) }
+        Options.new(@keys.merge(keys), @defaults.merge(defaults),
                     unknown ? checked_unknown(klass, types, unknown) : @unknown)
       end
 
@@ -63,6 +78,15 @@ module Manypack
       private_class_method :key?
 
       private
+
+      # A frozen copy. A Proc that cannot be shared makes a Record that cannot, either.
+      def checked_default(value)
+        value.is_a?(Proc) ? Ractor.make_shareable(value.dup) : Ractor.make_shareable(value, copy: true)
+      rescue Ractor::Error, ArgumentError, ::TypeError
+        raise unless Options.called?(value)
+
+        value
+      end
 
       def checked_unknown(klass, types, unknown)
         return unknown if %i[skip raise].include?(unknown)

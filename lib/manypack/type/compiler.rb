@@ -60,21 +60,46 @@ module Manypack
         end
       end
 
-      INT64 = (-2**63..2**63 - 1).freeze
-      private_constant :INT64
+      INTEGERS = (-2**63..2**64 - 1).freeze
+      private_constant :INTEGERS
 
+      # The part of a range that int64_t has, and the part above it; where one of them is empty, its max is below its
+      # min.
       def integer(range)
-        return {} unless range
+        least = range&.begin || INTEGERS.begin
+        most = range&.end ? (range.exclude_end? ? range.end - 1 : range.end) : INTEGERS.end
+        check_bounds(range, [least, most]) if range
+        top = 2**63 - 1
+        { min: [least, top].min, max: least > top ? -2**63 : [most, top].min,
+          above_min: [least, top + 1].max, above_max: [most, 0].max }
+      end
 
-        max = range.end && (range.exclude_end? ? range.end - 1 : range.end)
-        [range.begin, max].compact.each do |bound|
-          raise ArgumentError, "#{range.inspect} is beyond 64 bits" unless INT64.cover?(bound)
-        end
-        { min: range.begin, max: max }
+      def check_bounds(range, bounds)
+        beyond = bounds.find { |bound| !INTEGERS.cover?(bound) }
+        raise ArgumentError, "#{range.inspect} is no type: no message has the Integer #{beyond}" if beyond
+        raise ArgumentError, "#{range.inspect} is no type: no Integer is in it" if bounds[0] > bounds[1]
       end
 
       def float(range)
-        range ? { min: range.begin, max: range.end, below_max: range.exclude_end? && !range.end.nil? } : {}
+        return {} unless range
+
+        least = range.begin && float_bound(range, range.begin)
+        most = range.end && float_bound(range, range.end)
+        least = least.next_float if least && least < range.begin
+        most = most.prev_float if most && most > range.end
+        below_max = range.exclude_end? && most == range.end
+        if least && most && (below_max ? least >= most : least > most)
+          raise ArgumentError, "#{range.inspect} is no type: no Float is in it"
+        end
+
+        { min: least, max: most, below_max: below_max }
+      end
+
+      # The Float next to a bound, which may be an Integer that no Float equals.
+      def float_bound(range, bound)
+        return bound.to_f if bound.is_a?(Float) || bound.abs <= Float::MAX
+
+        raise ArgumentError, "#{range.inspect} is no type: no message has a Float that large"
       end
 
       def of_class(klass)
@@ -96,7 +121,7 @@ module Manypack
         return "use #{klass.name}.record" if klass.const_defined?(:MANYPACK_RECORD)
         return "use a Record of it" if klass < Struct || (defined?(Data) && klass < Data)
 
-        "it has no ext type in the codec"
+        "it has no ext type in the codec; use a Record of it, or register an ext type"
       end
 
       # --- Records ---

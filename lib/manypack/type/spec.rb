@@ -35,6 +35,15 @@ module Manypack
           end
         end
 
+        # The types among the keywords of Type[]: a Hash without its braces. Raises ArgumentError for options.
+        def braceless(options)
+          return [options] unless options.keys.all?(::Symbol) && options.keys.none? { |key| name?(key) }
+
+          names = options.keys.map { |key| "#{key}:" }.join(", ")
+          raise ArgumentError, "Type[] takes types and no options, got #{names}; a Range bounds numbers, and " \
+                               "with(max_string_bytes:, max_array_size:, max_map_size:) the lengths in the message"
+        end
+
         def any_of(types)
           specs = types.flat_map { |type| alternatives(of(type)) }.uniq
           specs.size == 1 ? specs[0] : [:union, specs]
@@ -115,18 +124,32 @@ module Manypack
                                  "Type[...] is any of several types"
           end
 
-          [:enum, literals.uniq]
+          [:enum, literals.map { |literal| literal(literal) }.uniq]
+        end
+
+        # As it is loaded. Raises ArgumentError for one that no message has.
+        def literal(literal)
+          impossible = case literal
+                       when Integer then !(-2**63...2**64).cover?(literal)
+                       when Float then literal.nan?
+                       when ::Symbol then ![Encoding::UTF_8, Encoding::US_ASCII].include?(literal.encoding)
+                       end
+          raise ArgumentError, "#{literal.inspect} is no literal: no message has it" if impossible
+
+          literal.is_a?(String) ? Record.const_get(:Options).text(literal) : literal
         end
 
         def map(types)
           if types.size != 1
-            raise ArgumentError, "#{types.inspect} is no type: a Hash has one type of keys and one of values"
+            raise ArgumentError, "#{types.inspect} is no type: a Hash has one type of keys and one of values, " \
+                                 "as in {String => Integer}"
           end
 
           key, value = types.first
           key_spec = of(key)
           unless KEYS.include?(key_spec[0])
-            raise ArgumentError, "#{key.inspect} is no type of keys: String, Symbol, Integer and enums are"
+            raise ArgumentError, "#{types.inspect} is no type: #{key.inspect} is no type of keys; String, Symbol, " \
+                                 "Integer, Ranges of Integers and enums are, as in {String => Integer}"
           end
 
           [:map, key_spec, of(value)]

@@ -1,0 +1,169 @@
+# frozen_string_literal: true
+
+# What a Record writes it reads: of random definitions and objects, right ones and wrong ones. What dump takes load
+# takes, and makes the same of it, or dump raises.
+require "test_helper"
+
+class RecordLawTest < Minitest::Test
+  Record = Manypack::Record
+  Type = Manypack::Type
+  View = Manypack::View
+  SEEDS = 40
+  CHANGES = 20
+
+  Packs = Struct.new(:bytes) do
+    def to_msgpack(packer) = packer.buffer.write(bytes).then { packer }
+  end
+  Ticket = Struct.new(:id)
+  Record.new(Ticket, id: Integer).attach
+
+  # Values for a place that wants others.
+  WRONG = [nil, true, 1, -1, 2**63, 1.5, "x", "\xFF".b, :x, [], [nil], [1], {}, { "a" => 1 }, { 1 => nil }, Time.at(1), Ticket.new(1), Ticket.new(nil),
+           View.new("\x91\x01".b), View.new("\x81\xA1a\xC0".b), View.new("\xC0".b), Packs.new("\xC0".b), Packs.new("\x91\xC0".b), Packs.new("\x80".b),
+           Packs.new("\x05".b), Object.new].freeze
+
+  # Random types, each with a block that makes an object for it.
+  class Schema
+    Kind = Struct.new(:type, :make)
+
+    def initialize(random)
+      @random = random
+      @classes = 0
+    end
+
+    SCALARS = { Integer => [0, -5, 2**63], Float => [1.5, -0.0], String => ["", "é", "\xFF".b], Symbol => %i[a é], nil => [nil], true => [true],
+                (1..9) => [1, 9], (0.5..2) => [0.5, 2.0], %w[ja en] => ["ja"], %i[a b] => [:b], [1, nil] => [1, nil], Object => [nil, [1], { "b" => 2.5 }],
+                Hash => [{ "a" => nil }], Array => [[nil]], Time => [Time.at(5, 1, :nsec)], Numeric => [1, 1.5], Type[Float, Integer] => [1, 1.5],
+                Type[String, [Integer], nil] => ["a", [1], nil], Type[{ String => Integer }, true] => [true, { "a" => 1 }] }.freeze
+
+    def kind(levels)
+      case levels.positive? ? @random.rand(10) : 0
+      when 0..3 then scalar
+      when 4 then list(kind(levels - 1))
+      when 5 then map(kind(levels - 1))
+      when 6 then optional(kind(levels - 1))
+      when 7 then union(levels)
+      else record(levels)
+      end
+    end
+
+    def record(levels, tag: nil)
+      names = %i[id name tags home type kind].reject { |name| name == tag }.sample(@random.rand(1..4), random: @random)
+      kinds = names.to_h { |name| [name, kind(levels - 1)] }
+      klass = Struct.new(*names, :rest, keyword_init: one_of(nil, true))
+      record = Record.new(klass, **kinds.transform_values(&:type), rest: Object).with(**options(kinds, klass, tag))
+      record = record.array if !tag && one_of(true, false, false) && !record.unknown.is_a?(Hash)
+      make = -> { klass.keyword_init? ? klass.new(**values(kinds)) : klass.new(*values(kinds).values) }
+      return Kind.new(record, make) unless record.form == :map && !record.unknown.is_a?(Hash) && one_of(true, false, false)
+
+      Kind.new(record.lazy, -> { record.lazy.load(record.dump(make.call)) })
+    end
+
+    private
+
+    def one_of(*values) = values.sample(random: @random)
+    def values(kinds) = { **kinds.transform_values { |inner| inner.make.call }, rest: nil }
+
+    def options(kinds, klass, tag)
+      name = klass.members.first
+      { defaults: one_of({}, { name => "default" }, { name => -> { [] } }), keys: one_of({}, { name => [7] }, { name => %w[new old] }),
+        unknown: tag ? :skip : one_of(:skip, :raise, { into: :rest }), timestamp: true }
+    end
+
+    def scalar
+      type, values = SCALARS.to_a.sample(random: @random)
+      Kind.new(type, -> { values.sample(random: @random) })
+    end
+
+    def list(inner) = Kind.new([Type[inner.type]], -> { Array.new(one_of(0, 1, 17)) { inner.make.call } })
+    def map(inner) = Kind.new({ String => inner.type }, -> { %w[a é].first(@random.rand(3)).to_h { |key| [key, inner.make.call] } })
+    def optional(inner) = Kind.new(Type[inner.type, nil], -> { one_of(true, false) ? inner.make.call : nil })
+
+    def union(levels)
+      one, other = Array.new(2) { record(levels, tag: :type) }
+      type = Record.union("type", "one" => one.type, "other" => other.type, **one_of({}, { else: View })).with(timestamp: true)
+      Kind.new(type, -> { one_of(one, other).make.call.then { |object| object.is_a?(Manypack::LazyRecord) ? type.load(type.dump(object)) : object } })
+    end
+  end
+
+  def each_definition
+    SEEDS.times do |seed|
+      random = Random.new(seed)
+      kind = Schema.new(random).then { |schema| seed.even? ? schema.record(3) : schema.kind(3) }
+      yield Type[kind.type].with(timestamp: true), kind.make, random, seed
+    end
+  end
+
+  # Everything that dump says of an object that it does not take.
+  REFUSALS = [Manypack::RecordError, ArgumentError, TypeError, NoMethodError, RangeError].freeze
+
+  def dumped(type, object, **options)
+    type.dump(object, **options)
+  rescue *REFUSALS
+    nil
+  end
+
+  # The object with one of its parts, at any depth, replaced.
+  def change(object, random)
+    return WRONG.sample(random: random) if random.rand(3).zero?
+
+    case object
+    when Struct
+      member = object.members.sample(random: random)
+      object.dup.tap { |copy| copy[member] = change(object[member], random) }
+    when Array then object.empty? ? WRONG.sample(random: random) : [*object[1..], change(object[0], random)]
+    when Hash then object.transform_values { |value| change(value, random) }
+    else WRONG.sample(random: random)
+    end
+  end
+
+  def text(obj)
+    case obj
+    when Array then "[#{obj.map { |one| text(one) }.join(",")}]"
+    when Hash then "{#{obj.map { |pair| pair.map { |part| text(part) }.join("=>") }.join(",")}}"
+    when Struct then "#{obj.class} #{text(obj.to_a)}"
+    when Manypack::LazyRecord then text(obj.load)
+    when View then text(obj.value)
+    when Float then [obj].pack("G").unpack1("H*")
+    else obj.inspect
+    end
+  end
+
+  def without_rest(text) = text.gsub(/,(\{\}|nil)\]/, "]")
+
+  def test_what_fits_comes_back_as_it_was
+    each_definition do |type, make, _, seed|
+      5.times do
+        object = make.call
+        assert_equal without_rest(text(object)), without_rest(text(type.load(type.dump(object)))), [seed, type].inspect
+        assert_equal type.dump(object), type.dump(object, check: true), seed
+      end
+    end
+  end
+
+  def test_what_a_checked_dump_takes_load_takes
+    each_definition do |type, make, random, seed|
+      CHANGES.times do
+        object = change(make.call, random)
+        bytes = dumped(type, object, check: true) or next
+        assert type.valid?(bytes), [seed, type, object].inspect
+        assert_equal bytes, dumped(type.with(check: true), object)
+      end
+    end
+  end
+
+  NOT_SCALAR = /got (nil|array of|map of)|is missing|\Aexpected (Array|Hash|nil)( or (Array|Hash|nil))*,/
+
+  # Without check: what load refuses can only be one scalar in the place of another.
+  def test_what_dump_takes_load_takes_but_for_the_values_of_scalars
+    each_definition do |type, make, random, seed|
+      CHANGES.times do
+        object = change(make.call, random)
+        bytes = dumped(type, object) or next
+        type.load(bytes, collect: true)
+      rescue Manypack::RecordError => e
+        e.errors.each { |one| refute_match NOT_SCALAR, one.message, [seed, type, object].inspect }
+      end
+    end
+  end
+end
