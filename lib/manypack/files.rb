@@ -135,7 +135,7 @@ module Manypack
     def self.check_whole(path)
       read(path) do |io|
         unpacker = Unpacker.new(io, max_depth: MAX_DEPTH)
-        loop { unpacker.skip }
+        unpacker.skip while true
       rescue TruncatedError
         raise if unpacker.pending?
       end

@@ -58,7 +58,7 @@ module Manypack
 
     private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
 
-    OPTIONS = [:ractors, :processes, :ordered, :codec, :factory, :as, *Arguments::CODEC_OPTIONS].freeze
+    OPTIONS = [:ractors, :processes, :ordered, :on_worker_start, :codec, :factory, :as, *Arguments::CODEC_OPTIONS].freeze
     private_constant :OPTIONS
 
     # Runs the block in a worker for each message, and returns an Array of its results. The source and the options are
@@ -78,6 +78,8 @@ module Manypack
       results = []
       Run.of(source, block, **options).each { |batch_results| results.concat(batch_results) }
       results
+    rescue LocalJumpError => e
+      Work.value_of_break(e)
     end
 
     # Yields each message, or the result of +map+ for it, to the block. The block runs in the caller, like that of any
@@ -127,6 +129,8 @@ module Manypack
         output.flush if output.respond_to?(:flush)
       end
       written
+    rescue LocalJumpError => e
+      Work.value_of_break(e)
     end
   end
 end

@@ -84,7 +84,7 @@ module Manypack
 
       # As many bytes as the library puts out at once, whatever the size asked for.
       def readpartial(_size)
-        loop do
+        while true
           bytes, used = @stream.decompress_with_pos(@piece) # an empty piece, too, has it put out what it held back
           @piece = @piece.byteslice(used..)
           return bytes unless bytes.empty?

@@ -13,7 +13,7 @@ module Manypack
     # The workers are forked when the run starts, so they have everything that the caller has. A String source and a
     # file are among that: workers take their batches from there. Other bytes are sent to them.
     class InProcesses < InWorkers
-      def initialize(source, work, codec, options, as, packs, size, ordered)
+      def initialize(source, work, codec, options, as, packs, size, ordered, on_start)
         unless Process.respond_to?(:fork)
           raise NotImplementedError, "processes: needs fork, which #{RUBY_PLATFORM} does not have; use ractors:"
         end
@@ -22,6 +22,7 @@ module Manypack
         super(source, codec, size, ordered)
         @codec = codec
         @work = work
+        @on_start = on_start
         @as = as
         @results = packs ? nil : Results.new(codec)
       end
@@ -30,8 +31,8 @@ module Manypack
 
       def start_pool
         @pool = ProcessPool.new(@events, @source)
-        @pool.start(@size) do |jobs, outcomes|
-          ProcessLoop.new(@work, @codec, @as, @results, @source).run(jobs, outcomes)
+        @pool.start(@size) do |index, jobs, outcomes|
+          ProcessLoop.new(@work, @codec, @as, @results, @source, @on_start).run(index, jobs, outcomes)
         end
       end
 
@@ -59,7 +60,7 @@ module Manypack
         error = DeadWorker.new("#{reason}; it had #{batches.values.map { |batch| described(*batch) }.join(" and ")}")
         number, (_, _, _, *place) = batches.first
         done(number, [0, ""], Worker::Failure.new(error, *place))
-        loop { handle(@events.pop) }
+        handle(@events.pop) while true # raises the Failure, or what precedes it
       end
 
       # Which messages and bytes of the input a batch is.

@@ -9,7 +9,7 @@ require_relative "ruby_bug_22072"
 module Manypack
   module Parallel
     class InRactors < InWorkers
-      def initialize(source, work, codec, options, as, packs, size, ordered)
+      def initialize(source, work, codec, options, as, packs, size, ordered, on_start)
         Isolation.check_codec(codec) if codec
         Work.check_shareable(as)
         codec = codec ? codec.with(**options) : Codec.new(options)
@@ -18,7 +18,8 @@ module Manypack
         # own from the options, which refuses only messages that need those handlers.
         codec = options unless Ractor.shareable?(codec)
         @stop = Stop.new
-        @setup = Ractor.make_shareable([Work.shareable(work), codec, @stop, as, packs])
+        on_start &&= Work.shareable(on_start)
+        @setup = Ractor.make_shareable([Work.shareable(work), codec, @stop, as, packs, on_start])
       end
 
       private

@@ -31,7 +31,11 @@ module Manypack
         @messages = 1
       end
 
-      def each
+      private
+
+      attr_reader :messages
+
+      def run
         start
         super
       ensure
@@ -41,10 +45,6 @@ module Manypack
           @reader&.stop
         end
       end
-
-      private
-
-      attr_reader :messages
 
       def start
         @events = Thread::Queue.new
@@ -102,6 +102,7 @@ module Manypack
         return lost(worker, reason) unless outcome
 
         number, results, failure, messages, seconds = outcome_of(*outcome)
+        raise failure.error unless number # it could not start
         @given[worker].delete(number)
         adapt_batch_size(messages, seconds) unless failure
         done(number, results, failure)

@@ -21,14 +21,21 @@ module Manypack
         def to_a = []
       end
 
-      def initialize(source, work, codec, options, as, packs)
+      def initialize(source, work, codec, options, as, packs, on_start)
         codec = codec ? codec.with(**options) : Codec.new(options)
         super(source, codec)
-        @worker = Worker.new(work, codec, Stop.new, as, packs)
+        @worker = Worker.new(work, codec, Stop.new, as, packs, on_start)
         @packs = packs
       end
 
       private
+
+      def run
+        refusal = @worker.start(0)
+        raise refusal.error if refusal
+
+        super
+      end
 
       # As many as there are: a message has a byte at least.
       def messages = BATCH_BYTES
@@ -38,9 +45,17 @@ module Manypack
       def wait; end
 
       def work_on(batch)
-        return deliver(*@worker.run(*batch)) if @packs
+        return pack(batch) if @packs
 
         deliver(*@worker.run(*batch, @results ||= Immediate.new(@taker)))
+      end
+
+      # Where the block breaks from the call, the results of earlier messages are still in the collector.
+      def pack(batch)
+        results = @worker.collector
+        done = @worker.run(*batch, results)
+      ensure
+        deliver(*(done || [results.to_a, nil]))
       end
     end
     private_constant :Inline

@@ -14,30 +14,49 @@ module Manypack
       # @param as [:view, #load, nil]
       # @param results [Results, nil] nil for filter
       # @param source [Source] finds the bytes of a batch
-      def initialize(work, codec, as, results, source)
-        @worker = Worker.new(work, codec, Stop.new, as, true)
+      # @param on_start [#call, nil]
+      def initialize(work, codec, as, results, source, on_start)
+        @worker = Worker.new(work, codec, Stop.new, as, true, on_start)
         @results = results
         @source = source
       end
 
+      # The job after the last one. The end of the pipe would not do: other processes may hold its writing end.
+      NO_MORE = [].freeze
+
       # Works on batches until there are no more, or one has a Failure.
       #
+      # @param index [Integer] of the process
       # @param jobs [IO] frames of a batch's number, start, size, index and offset, and its bytes if they are sent
       # @param outcomes [IO] gets frames of the number, how many messages, seconds, a failure or nil, and how many
       #   results; and those. The first one is empty: work begins
-      def run(jobs, outcomes)
-        @source.forked
+      def run(index, jobs, outcomes)
         Frame.write(outcomes, [], "")
-        while (job = Frame.read(jobs))
+        failed = !started?(index, outcomes)
+        while (job = next_job(jobs))
+          next if failed # a Failure ends the run
+
           outcome, results = work_on(*job)
           Frame.write(outcomes, outcome, results)
-          break jobs.read if outcome[3] # waits for the end
+          failed = !outcome[3].nil?
         end
       rescue Errno::EPIPE
         nil # the parent was killed
       end
 
       private
+
+      def started?(index, outcomes)
+        refusal = @worker.start(index)
+        Frame.write(outcomes, [nil, 0, 0.0, carried(refusal), 0], "") if refusal
+        refusal.nil?
+      end
+
+      # The parts of a job and its bytes, or nil if there are no more.
+      def next_job(jobs)
+        job = Frame.read(jobs)
+        job unless job.nil? || job.first == NO_MORE
+      end
 
       def work_on((number, *place), bytes)
         started = Process.clock_gettime(Process::CLOCK_MONOTONIC)

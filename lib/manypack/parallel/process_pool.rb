@@ -26,10 +26,10 @@ module Manypack
       # Forks processes, which wait for batches.
       #
       # @param size [Integer] how many
-      # @yield [jobs, outcomes] in each of them: the pipes that it reads from and writes to
+      # @yield [index, jobs, outcomes] in each of them: the pipes that it reads from and writes to
       def start(size, &work)
         Thread.handle_interrupt(Object => :never) do
-          size.times { @workers << WorkerProcess.new(@workers, &work) }
+          size.times { |index| @workers << WorkerProcess.new(@workers) { |*pipes| work.call(index, *pipes) } }
         end
         @listener = ReportedThread.start("hears from the worker processes", report) { listen }
       end
@@ -48,7 +48,7 @@ module Manypack
       # @param idle [Boolean] no process has work
       def stop(idle)
         @listener&.kill&.join
-        @workers.each(&:close)
+        @workers.each { |worker| worker.close(idle) }
         @workers.each(&:interrupt) unless idle
         deadline = now + GRACE
         @workers.each { |worker| worker.await_end(deadline - now) }
@@ -63,11 +63,14 @@ module Manypack
         @report ||= ->(error) { @events << error if error }
       end
 
-      # The body of the Thread that listens until every process has ended.
+      # The body of the Thread that listens until every process has ended. From time to time it looks at all of them,
+      # however much others have to say.
       def listen
         open = @workers.each_with_index.to_a
+        looked = now
         until open.empty?
           ready, = IO.select(open.map(&:first), nil, nil, PATIENCE)
+          ready, looked = nil, now if now - looked >= PATIENCE
           open.reject! { |worker, index| (ready.nil? || ready.include?(worker)) && !heard?(worker, index) }
         end
       end

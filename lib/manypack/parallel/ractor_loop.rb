@@ -14,11 +14,15 @@ module Manypack
       # Works on batches until it receives nil. Yields outcomes: the number of the batch, results, Failure or nil, how
       # many messages, in how many seconds.
       #
+      # @param index [Integer] of the Ractor
       # @param setup [Array] what Worker.new takes
       # @param receiver [#receive] where batches come from
       # @return [Last]
-      def self.run(setup, receiver = Ractor)
+      def self.run(index, setup, receiver = Ractor)
         worker = Worker.new(*setup)
+        refusal = worker.start(index)
+        return Last.new([nil, [], refusal]) if refusal
+
         while (number, *batch = receiver.receive)
           started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
           results, failure, messages = worker.run(*batch)

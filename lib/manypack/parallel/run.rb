@@ -33,8 +33,10 @@ module Manypack
 
       # @param work [#call, nil] see Work.of
       # @return [Run]
-      def self.of(source, work, ordered: true, codec: nil, factory: nil, as: nil, packs: false, **options)
+      def self.of(source, work, ordered: true, codec: nil, factory: nil, as: nil, packs: false, on_worker_start: nil,
+                  **options)
         work = Work.of(work)
+        Work.of(on_worker_start)
         workers, count = take_workers(options)
         raise ArgumentError, "give codec or factory, not both" if codec && factory
 
@@ -43,9 +45,9 @@ module Manypack
         codec ||= factory.codec if factory
         # The objects themselves have to be unpacked here, wherever else they are.
         count = 0 if workers == :processes && work.is_a?(Work::Identity)
-        return Inline.new(source, work, codec, options, as, packs) if count.zero?
+        return Inline.new(source, work, codec, options, as, packs, on_worker_start) if count.zero?
 
-        WORKERS.fetch(workers).new(source, work, codec, options, as, packs, count, ordered)
+        WORKERS.fetch(workers).new(source, work, codec, options, as, packs, count, ordered, on_worker_start)
       end
 
       # Takes the option that says what the workers are out of the others, and returns it with their number.
@@ -70,6 +72,12 @@ module Manypack
       # @yield [results] of one batch after another
       def each(&taker)
         @taker = taker
+        Source.reading(@source) { run }
+      end
+
+      private
+
+      def run
         error = split_source
         work_on_batches(true)
         rest = @splitter.rest unless error
@@ -77,8 +85,6 @@ module Manypack
         wait
         raise error if error
       end
-
-      private
 
       # Has the whole source worked on, except for bytes at its end that are not a batch yet. Returns the error that the
       # source raised, or nil: the results of what was read before come first.

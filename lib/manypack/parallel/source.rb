@@ -1,6 +1,9 @@
 # frozen_string_literal: true
 
 # Where the bytes of a run come from: a String, something to read from, or a list of Strings.
+
+require_relative "other_end"
+
 module Manypack
   module Parallel
     module Source
@@ -22,9 +25,6 @@ module Manypack
         #
         # @return [Array] what Worker#run takes first: bytes, start and size
         def found(sent, _start, size, _offset) = [sent, 0, size]
-
-        # In a worker process, before anything else.
-        def forked; end
       end
 
       # A String is one piece, which every process has.
@@ -36,7 +36,6 @@ module Manypack
 
         def sent(*) = ""
         def found(_sent, start, size, _offset) = [@string, start, size]
-        def forked; end
 
         # @return [Piece]
         def read(_missing)
@@ -71,44 +70,11 @@ module Manypack
 
         def waits? = true
 
-        # In a worker process: lets go of the writing end of a pipe, if that is in the parent, too. Otherwise the pipe
-        # would not end when the parent closes it.
-        def forked
-          return unless @io.is_a?(IO) && @io.stat.pipe?
-
-          pipe = @io.stat
-          open_files.each { |number| let_go(number, pipe) }
-        end
+        # Inherited by workers, which have to let go of its other end.
+        attr_reader :io
 
         # The class of the io.
         def kind = @io.class
-
-        private
-
-        # By their numbers. The IO objects are not all: what a Thread of the parent was closing when it forked is open
-        # here, although its IO says that it is closed. And not every system has all numbers in a folder.
-        def open_files
-          numbers = ObjectSpace.each_object(IO).filter_map { |io| number_of(io) }
-          numbers |= Dir.children("/dev/fd").map(&:to_i) if File.directory?("/dev/fd")
-          numbers
-        end
-
-        def number_of(io)
-          io.fileno
-        rescue IOError
-          nil # it is closed
-        end
-
-        # IO#close would write what the parent has not written yet.
-        def let_go(number, pipe)
-          io = IO.for_fd(number, "w", autoclose: false)
-          return unless [io.stat.dev, io.stat.ino] == [pipe.dev, pipe.ino]
-
-          io.reopen(File::NULL, "w")
-          io.autoclose = false # reopen forgets it
-        rescue SystemCallError, ArgumentError
-          nil # it is open for reading only, was that of the folder itself, or is reserved by Ruby
-        end
       end
 
       # A file that every process can read at any place.
@@ -129,6 +95,28 @@ module Manypack
       # An Enumerable of Strings. Its each calls a block, so it cannot be read piece by piece: an Enumerator could, but
       # would not run the ensure clauses in each when a run ends early.
       List = Struct.new(:strings) { include Sent }
+
+      # The variable of a Thread with the Streams of its runs.
+      READ_NOW = :manypack_read_now
+
+      # Calls the block, during which a Stream is among those of read_now.
+      def self.reading(source)
+        return yield unless source.is_a?(Stream)
+
+        thread = Thread.current
+        streams = thread.thread_variable_get(READ_NOW) || thread.thread_variable_set(READ_NOW, [])
+        begin
+          streams << source
+          yield
+        ensure
+          streams.delete(source)
+        end
+      end
+
+      # What the runs of all Threads read from: a worker of one run inherits the other ends of all.
+      def self.read_now
+        Thread.list.flat_map { |thread| thread.thread_variable_get(READ_NOW).to_a }.map(&:io)
+      end
 
       # @param object [String, #readpartial, #read, Enumerable<String>]
       # @return [Whole, Stream, List]

@@ -24,6 +24,10 @@ module Manypack
 
       module_function
 
+      # Where break in a block comes out: in the method that calls the work.
+      CALLERS = "#{__dir__}/".freeze
+      private_constant :CALLERS
+
       # @param callable [Proc, Method, #call, nil]
       # @return [#call]
       # @raise [::TypeError] for an object without call
@@ -32,6 +36,16 @@ module Manypack
         return callable if callable.respond_to?(:call)
 
         raise ::TypeError, "expected a Proc, a Method or an object that responds to call, got #{callable.class}"
+      end
+
+      # A worker cannot break from a method that its caller runs, so break raises there. The call ends with its value all
+      # the same, as it does where the block runs in the caller.
+      #
+      # @param error [LocalJumpError]
+      # @raise [LocalJumpError] that break in the block itself has not raised
+      def value_of_break(error)
+        own = error.is_a?(Error) && error.reason == :break && error.backtrace[1].to_s.start_with?(CALLERS)
+        own ? error.exit_value : raise(error)
       end
 
       # @param work [#call]

@@ -67,12 +67,33 @@ module Manypack
       # @param stop [Stop]
       # @param as [:view, #load, nil] what messages are loaded by, instead of the codec
       # @param packs [Boolean] whether the results of a batch are those of Packed
-      def initialize(work, codec, stop, as, packs)
+      # @param on_start [#call, nil] takes the number of the worker
+      def initialize(work, codec, stop, as, packs, on_start)
         @work = work
         @codec = codec.is_a?(Codec) ? codec : Codec.new(codec)
         @stop = stop
         @as = as
         @packs = packs
+        @on_start = on_start
+      end
+
+      # Calls on_start.
+      #
+      # @param number [Integer] of this worker, from 0
+      # @return [Failure, nil] which belongs to no message
+      def start(number)
+        @on_start&.call(number)
+        nil
+      rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error as it is
+        Failure.new(e)
+      end
+
+      # What packs the results of one batch.
+      #
+      # @return [Packed]
+      def collector
+        canonical = @codec.__send__(:changed_options)[:canonical]
+        canonical ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
       end
 
       # @param bytes [String] frozen
@@ -80,9 +101,9 @@ module Manypack
       # @param size [Integer] how many bytes they have
       # @param index [Integer] of the first message
       # @param offset [Integer] of the first message
-      # @param results [#<<, #to_a] unless packs, an error that its << raises is no Failure: it is raised here
+      # @param results [#<<, #to_a] unless it is a collector, an error that its << raises is no Failure: it is raised here
       # @return [Array] the results of all messages, or of those before a Failure; the Failure or nil; how many messages
-      def run(bytes, start, size, index, offset, results = @packs ? packed : [])
+      def run(bytes, start, size, index, offset, results = @packs ? collector : [])
         batch = batch_of(bytes, start, size, offset)
         stage = :unpack
         batch.each do |object|
@@ -119,11 +140,6 @@ module Manypack
         return Batch.new(*batch, @codec, @stop) unless @as
 
         SlicedBatch.new(*batch, @codec, @stop, @as)
-      end
-
-      def packed
-        canonical = @codec.__send__(:changed_options)[:canonical]
-        canonical ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
       end
 
       # Index and offset of one of a batch's messages.

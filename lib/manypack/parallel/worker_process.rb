@@ -3,7 +3,9 @@
 # One process of a pool, as its parent sees it, and what a process does around its work.
 
 require_relative "frame"
+require_relative "other_end"
 require_relative "reported_thread"
+require_relative "source"
 
 module Manypack
   module Parallel
@@ -27,7 +29,8 @@ module Manypack
         @outcomes, own_outcomes = pipe
         parent = Process.pid
         inherited = [self, *others].flat_map(&:pipes)
-        @pid = Process.fork { WorkerProcess.run(parent, inherited, own_jobs, own_outcomes, &work) }
+        sources = Source.read_now
+        @pid = Process.fork { WorkerProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
         @unread = String.new
         @chunk = String.new
         @frames = Thread::Queue.new
@@ -40,25 +43,47 @@ module Manypack
       end
 
       # The body of the process. The work has a Thread of its own, outside of whatever the caller is in: catch blocks,
-      # a Fiber scheduler, a Timeout. exit! leaves the caller's at_exit blocks and unwritten files alone.
+      # a Fiber scheduler, a Timeout. At the end, at_exit blocks of the work run, and none of the caller's.
       #
       # @param parent [Integer] its process id
       # @param inherited [Array<IO>] to be closed
-      def self.run(parent, inherited, jobs, outcomes, &work)
+      # @param sources [Array] what runs of the parent read from
+      def self.run(parent, inherited, sources, jobs, outcomes, &work)
         thread = nil
+        done = false
+        leave_after_at_exit_blocks { done }
         trap(:INT) { nil } # after a terminal's Ctrl-C, the parent ends its workers
         trap(:TERM) { thread&.kill || exit!(false) }
         inherited.each(&:close)
         thread = Thread.new do
           thread = Thread.current # TERM may come before Thread.new has returned
-          Thread.handle_interrupt(Object => :immediate) { work.call(jobs, outcomes) || true }
+          Thread.handle_interrupt(Object => :immediate) do
+            OtherEnd.let_go(sources)
+            work.call(jobs, outcomes) || true
+          end
         end
         nil until thread.join(ORPHAN) || Process.ppid != parent
-        done = !thread.alive? && thread.value
+        done = !thread.alive? && !thread.value.nil?
       ensure
-        [$stdout, $stderr].each { |io| io.flush rescue nil } # rubocop:disable Style/RescueModifier
-        exit!(done ? true : false)
+        thread&.alive? ? leave(false) : exit(done)
       end
+
+      # at_exit blocks run in the reverse of their order: those that are registered from now on, then this one, which
+      # keeps those of the parent from running. So do processes that the work forks, which leave as they like.
+      #
+      # @yieldreturn [Boolean] the exit status
+      def self.leave_after_at_exit_blocks
+        worker = Process.pid
+        trap(:EXIT, "DEFAULT")
+        at_exit { leave(yield) if Process.pid == worker }
+      end
+
+      # exit! leaves the parent's unwritten files alone, and its finalizers.
+      def self.leave(status)
+        [$stdout, $stderr].each { |io| io.flush rescue nil } # rubocop:disable Style/RescueModifier
+        exit!(status)
+      end
+      private_class_method :leave_after_at_exit_blocks, :leave
 
       # The reading end of its outcomes, for IO.select.
       def to_io = @outcomes
@@ -99,8 +124,11 @@ module Manypack
       end
 
       # Lets it end when it has no more work.
-      def close
+      #
+      # @param idle [Boolean] it has none: its pipe is empty, so that there is room in it
+      def close(idle)
         @sender&.kill&.join
+        write(ProcessLoop::NO_MORE, "") if idle
         @jobs.close
       end
 

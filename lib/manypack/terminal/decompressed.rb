@@ -47,7 +47,7 @@ module Manypack
 
       # Returns what kept it from the end, unless that is a reader who wants no more.
       def feed(writer)
-        loop { writer.write(readpartial(Input::READ_BYTES)) }
+        writer.write(readpartial(Input::READ_BYTES)) while true
       rescue EOFError, Errno::EPIPE
         nil
       rescue Fault, SystemCallError => e

@@ -60,8 +60,7 @@ module Manypack
       def each
         at = 0
         open = []
-        loop do
-          head = read(at, open) or break
+        while (head = read(at, open))
           yield head
           break if at + head.bytesize > @bytes.bytesize
 

@@ -53,7 +53,7 @@ module Manypack
           ractor = Ractor.new(index, writer.fileno, outbox, setup) do |own_index, number, results, worker_setup|
             pipe = IO.for_fd(number, "wb")
             receiver = Receiver.new
-            RactorLoop.run(worker_setup, receiver) do |outcome|
+            RactorLoop.run(own_index, worker_setup, receiver) do |outcome|
               results.put(receiver.copy(outcome))
               pipe.syswrite([own_index, 0].pack(SIGNAL))
             end

@@ -13,8 +13,8 @@ module Manypack
         # could not say so in every case: Ruby 4.1 may skip it if the stack overflows while an outcome is copied.
         def start_ractor(index, setup)
           port = Ractor::Port.new
-          ractor = Ractor.new(port, setup) do |outcomes, worker_setup|
-            RactorLoop.run(worker_setup) { |outcome| outcomes.send(outcome) }
+          ractor = Ractor.new(index, port, setup) do |own_index, outcomes, worker_setup|
+            RactorLoop.run(own_index, worker_setup) { |outcome| outcomes.send(outcome) }
           end
           ractor.monitor(port)
           @indices[port] = index
