@@ -2,10 +2,13 @@
 
 # Worker processes: what they have of their parent, what comes back, how they end, and that nothing is left of them.
 require "test_helper"
+require "socket"
 require "stringio"
 require "support/program"
 require "tempfile"
 require "timeout"
+require "tmpdir"
+require "zlib"
 
 class ParallelProcessesTest < Minitest::Test
   include ProgramHelper
@@ -314,6 +317,150 @@ class ParallelProcessesTest < Minitest::Test
     holders.each { |pid| Process.kill(:KILL, pid) }
   end
 
+  # A process that the program forks meanwhile inherits both ends of every pipe. A worker that is killed because its
+  # pipe does not end runs no at_exit block.
+  def test_workers_end_by_themselves_although_another_process_has_their_pipes
+    holder = nil
+    assert_equal "ee", said_at_exit { |start| Parallel.each("\x00\x01", map: :succ.to_proc, processes: 2, on_worker_start: start) { holder ||= Process.fork { sleep } } }
+  ensure
+    Process.kill(:KILL, holder) && Process.wait(holder)
+  end
+
+  def test_pools_of_several_threads_end_by_themselves
+    said = said_at_exit do |start|
+      threads = Array.new(4) { Thread.new { Parallel.map(NUMBERS, processes: 2, on_worker_start: start) { |n| n } } }
+      assert_equal [[*0...200]] * 4, threads.map(&:value)
+    end
+    assert_equal "e" * 8, said
+  end
+
+  def test_a_pool_inside_a_worker
+    inner = ->(n) { Parallel.map([n, n + 1].pack("CC"), processes: 2) { |m| m * 10 } }
+    assert_equal [[0, 10], [10, 20]], Timeout.timeout(20) { Parallel.map("\x00\x01", processes: 2, &inner) }
+  end
+
+  def test_a_pool_inside_a_ractor
+    assert_program <<~RUBY, "[[1, 2], [1, 2]]"
+      ractors = Array.new(2) { Ractor.new { Manypack::Parallel.map("\\x00\\x01", processes: 2) { |n| n + 1 } } }
+      p ractors.map { |ractor| value(ractor) }
+    RUBY
+  end
+
+  # The others have so much to say that there is no quiet moment, and the results of the dead one are not waited for.
+  def test_a_worker_that_dies_beside_a_busy_one_and_whose_pipe_does_not_end
+    holder = nil
+    endless = ["\x00", *["\x01"] * 20].cycle
+    dies = lambda do |n|
+      File.exist?(ENV.fetch("MANYPACK_HOLDER")) && n.zero? ? exit!(3) : n
+    end
+    Dir.mktmpdir do |dir|
+      ENV["MANYPACK_HOLDER"] = File.join(dir, "there")
+      assert_raises(Parallel::DeadWorker) do
+        Timeout.timeout(20) do
+          Parallel.each(endless, map: dies, processes: 2, ordered: false) { holder ||= Process.fork { sleep }.tap { File.write(ENV.fetch("MANYPACK_HOLDER"), "") } }
+        end
+      end
+    end
+  ensure
+    ENV.delete("MANYPACK_HOLDER")
+    Process.kill(:KILL, holder) && Process.wait(holder)
+  end
+
+  # --- a source whose other end the parent has
+
+  GZIP = Class.new do
+    def initialize(io) = @io = io
+    def readpartial(size) = (@gzip ||= Zlib::GzipReader.new(@io)).readpartial(size)
+  end
+  READ_ONLY = Struct.new(:io) { def readpartial(size) = io.readpartial(size) }
+  POPEN = Struct.new(:io) do
+    def write(bytes) = io.write(bytes)
+    def close = io.close_write
+  end
+
+  # Each returns what is read and what is written to.
+  SOURCES = {
+    "a pipe" => -> { IO.pipe }, "one end of a socket pair" => -> { UNIXSocket.pair }, "the other end" => -> { UNIXSocket.pair.reverse },
+    "an accepted UNIX socket" => ->(dir) { UNIXServer.open("#{dir}/socket") { |server| [UNIXSocket.new("#{dir}/socket"), server.accept].reverse } },
+    "a UNIX socket" => ->(dir) { UNIXServer.open("#{dir}/other") { |server| [UNIXSocket.new("#{dir}/other"), server.accept] } },
+    "a TCP socket" => -> { TCPServer.open("127.0.0.1", 0) { |server| [TCPSocket.new("127.0.0.1", server.addr[1]), server.accept] } },
+    "a FIFO" => ->(dir) { File.mkfifo("#{dir}/fifo") && Thread.new { File.open("#{dir}/fifo", "wb") }.then { |other| [File.open("#{dir}/fifo", "rb"), other.value.tap { |io| io.sync = true }] } },
+    "a wrapper" => -> { UNIXSocket.pair.then { |one, other| [READ_ONLY.new(one), other] } },
+    "a command" => -> { IO.popen("cat", "r+b").then { |io| [io, POPEN.new(io)] } }
+  }.freeze
+
+  SOURCES.each do |name, make|
+    define_method("test_the_end_of_#{name.tr(" ", "_")}_that_the_parent_closes") do
+      Dir.mktmpdir do |dir|
+        reader, writer = make.arity.zero? ? make.call : make.call(dir)
+        assert_equal [*0...200], ended_by_the_parent(reader, writer, NUMBERS)
+      ensure
+        (reader.is_a?(READ_ONLY) ? reader.io : reader).close
+      end
+    end
+  end
+
+  def test_the_end_of_a_compressed_pipe_that_the_parent_closes
+    reader, writer = IO.pipe(binmode: true)
+    assert_equal [*0...200], ended_by_the_parent(GZIP.new(reader), writer, Zlib.gzip(NUMBERS))
+    [reader, writer].each(&:close)
+  end
+
+  # The workers of each run inherit the ends of all.
+  def test_the_ends_of_sockets_of_several_threads
+    pairs = Array.new(3) { UNIXSocket.pair }
+    results = Timeout.timeout(20) { pairs.map { |pair| Thread.new { ended_by_the_parent(*pair, NUMBERS) } }.map(&:value) }
+    assert_equal [[*0...200]] * 3, results
+  ensure
+    pairs.flatten.each(&:close)
+  end
+
+  # Other sockets of the parent are as they were.
+  def test_a_worker_uses_a_socket_that_is_not_the_other_end
+    (reader, writer), (mine, workers) = UNIXSocket.pair, UNIXSocket.pair
+    writer.write("\x01\x02")
+    results = Parallel.each(reader, map: ->(n) { workers.write(n.to_s) && n }, processes: 1).map { |n| n.tap { writer.close if n == 2 } }
+    assert_equal [[1, 2], "12"], [results, mine.readpartial(10)]
+  ensure
+    [reader, writer, mine, workers].each(&:close)
+  end
+
+  # Where the system does not say which socket is at the other end.
+  def test_unix_sockets_that_are_known_by_their_names
+    assert_program <<~'RUBY', "[1, 2]"
+      require "socket"
+      Manypack::Parallel.const_get(:OtherEnd).singleton_class.prepend(Module.new { def unix_peer(_) = nil })
+      reader, writer = UNIXSocket.pair
+      writer.write("\x01\x02")
+      p Manypack::Parallel.each(reader, map: ->(n) { n }, processes: 2).map { |n| n.tap { writer.close if n == 2 } }
+    RUBY
+  end
+
+  # --- at_exit
+
+  def test_at_exit_blocks_of_workers_run_and_those_of_the_parent_do_not
+    assert_program <<~'RUBY', "last, first\n[1]\ntrap\nparent"
+      reader, writer = IO.pipe
+      at_exit { writer.close; puts "parent" }
+      trap(:EXIT) { puts "trap" }
+      start = lambda do |_|
+        at_exit { writer.write("first") }
+        at_exit { writer.write("last, ") }
+      end
+      results = Manypack::Parallel.map("\x01", processes: 1, on_worker_start: start) { |n| n }
+      puts reader.readpartial(100)
+      p results
+    RUBY
+  end
+
+  # After the last result, break, an error, and an error of another at_exit block.
+  def test_at_exit_blocks_run_however_a_run_ends
+    ends = { "ee" => ->(start) { Parallel.map("\x00\x01", processes: 2, on_worker_start: start) { |n| n } },
+             "e" => ->(start) { Parallel.each("\x00" * 50, map: ->(n) { n }, processes: 1, on_worker_start: start) { break } } }
+    ends.each { |said, run| assert_equal said, said_at_exit(&run) }
+    assert_equal("e", said_at_exit { |start| assert_raises(IOError) { Parallel.map("\x00", processes: 1, on_worker_start: start) { raise IOError } } })
+  end
+
   def test_break_interrupts_work_and_ensure_clauses_run
     reader, writer = IO.pipe
     work = lambda do |n|
@@ -434,6 +581,26 @@ class ParallelProcessesTest < Minitest::Test
     assert_equal [[0], 1, 1], [seen, error.index, error.offset]
     assert_match(/#{File.basename(__FILE__)}:\d+/, error.backtrace.join("\n")) unless error_class == SystemStackError
     error
+  end
+
+  # Yields what a worker calls when it starts. Returns an e for each worker whose at_exit block ran.
+  def said_at_exit
+    reader, writer = IO.pipe
+    yield ->(_) { at_exit { writer.write("e") } }
+    writer.write("!") # there is something to read
+    reader.readpartial(100).delete("!")
+  ensure
+    [reader, writer].each(&:close)
+  end
+
+  # The results of a run whose source ends when the parent closes its other end, after it got the first result.
+  def ended_by_the_parent(reader, writer, bytes)
+    Timeout.timeout(20) do
+      writing = Thread.new { writer.write(bytes) }
+      start = Thread::Queue.new
+      closing = Thread.new { start.pop && writing.join && writer.close }
+      Parallel.each(reader, map: ->(n) { n }, processes: 2).map { |n| n.tap { start << true } }.tap { closing.join }
+    end
   end
 
   # A process that says it is ready, and has nothing to do but to call the block when it is interrupted.
