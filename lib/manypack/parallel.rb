@@ -19,6 +19,8 @@ module Manypack
   #           may use anything
   # processes:: how many processes to fork, instead of Ractors. Nothing is forked unless you ask for it
   # ordered:: true for results in the order of the messages, false for results as they are done (default true)
+  # on_worker_start:: called in each worker before its first message, with the number of the worker, from 0: opens
+  #                   connections, for example. What Ractors call has to be shareable
   # codec:: a Codec to unpack with, and for +filter+ to pack with (default: one with the types of DefaultFactory)
   # factory:: a Factory, instead of a codec
   # as:: :view for Views instead of objects, or anything with <code>load(bytes)</code>, as for Unpacker.new; for Ractors
@@ -62,7 +64,7 @@ module Manypack
     private_constant :OPTIONS
 
     # Runs the block in a worker for each message, and returns an Array of its results. The source and the options are
-    # described at Parallel.
+    # described at Parallel. +break+ in the block ends the call with its value, after the results of earlier messages.
     #
     # Raises ArgumentError without a block and for an unknown option; TypeError for an unsuitable source, and for a
     # result that cannot be passed between Ractors, or packed in a process; Ractor::IsolationError for a block or an
@@ -104,7 +106,7 @@ module Manypack
     end
 
     # Runs the block in a worker for each message, packs what it returns, and writes that to the output. Writes nothing
-    # if it returns nil. Returns the number of objects written.
+    # if it returns nil. Returns the number of objects written, or the value of +break+ in the block.
     #
     # output:: anything with <code>write</code> or <code><<</code>, except a String; flushed after each batch if it has
     #          +flush+
