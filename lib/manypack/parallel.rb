@@ -60,7 +60,8 @@ module Manypack
 
     private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
 
-    OPTIONS = [:ractors, :processes, :ordered, :on_worker_start, :codec, :factory, :as, *Arguments::CODEC_OPTIONS].freeze
+    OPTIONS = [:ractors, :processes, :ordered, :on_worker_start, :codec, :factory, :as,
+               *Arguments::CODEC_OPTIONS].freeze
     private_constant :OPTIONS
 
     # Runs the block in a worker for each message, and returns an Array of its results. The source and the options are

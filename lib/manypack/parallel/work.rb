@@ -38,8 +38,8 @@ module Manypack
         raise ::TypeError, "expected a Proc, a Method or an object that responds to call, got #{callable.class}"
       end
 
-      # A worker cannot break from a method that its caller runs, so break raises there. The call ends with its value all
-      # the same, as it does where the block runs in the caller.
+      # A worker cannot break from a method that its caller runs, so break raises there. The call still ends with its
+      # value, as it does where the block runs in the caller.
       #
       # @param error [LocalJumpError]
       # @raise [LocalJumpError] that break in the block itself has not raised

@@ -101,7 +101,7 @@ module Manypack
       # @param size [Integer] how many bytes they have
       # @param index [Integer] of the first message
       # @param offset [Integer] of the first message
-      # @param results [#<<, #to_a] unless it is a collector, an error that its << raises is no Failure: it is raised here
+      # @param results [#<<, #to_a] unless packs, an error that its << raises is no Failure: it is raised here
       # @return [Array] the results of all messages, or of those before a Failure; the Failure or nil; how many messages
       def run(bytes, start, size, index, offset, results = @packs ? collector : [])
         batch = batch_of(bytes, start, size, offset)
