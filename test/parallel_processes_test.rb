@@ -339,15 +339,6 @@ class ParallelProcessesTest < Minitest::Test
     assert_equal [[0, 10], [10, 20]], Timeout.timeout(20) { Parallel.map("\x00\x01", processes: 2, &inner) }
   end
 
-  # Ruby 4.0 forks in the main Ractor only.
-  def test_a_pool_inside_a_ractor
-    refused = ".first.is_a?(Ractor::IsolationError)" if RUBY_VERSION >= "4.0"
-    assert_program <<~RUBY, refused ? "[true, true]" : "[[1, 2], [1, 2]]"
-      ractors = Array.new(2) { Ractor.new { (Manypack::Parallel.map("\\x00\\x01", processes: 2) { |n| n + 1 } rescue [$!])#{refused} } }
-      p ractors.map { |ractor| value(ractor) }
-    RUBY
-  end
-
   # The others have so much to say that there is no quiet moment, and the results of the dead one are not waited for.
   def test_a_worker_that_dies_beside_a_busy_one_and_whose_pipe_does_not_end
     holder = nil
