@@ -33,6 +33,14 @@ class StreamLimitsTest < Minitest::Test
     end
   end
 
+  # An offset has all bits of a size_t, of which an Unpacker of many gigabytes needs the uppermost one where it has 32.
+  def test_a_key_that_comes_twice_is_placed_by_an_offset_of_any_size
+    unpacker = Manypack::Unpacker.new(duplicate_keys: :error)
+    unpacker.__send__(:start_at, 2**(0.size * 8 - 1) + 5)
+    error = assert_raises(Manypack::MalformedFormatError) { unpacker.feed("\x91\x82\x01\x02\x01\x03".b).read }
+    assert_equal 2**(0.size * 8 - 1) + 6, error.offset
+  end
+
   def test_what_was_read_in_part_counts_when_the_rest_is_skipped
     unpacker = Manypack::Unpacker.new(max_objects: 6).feed("\x93\x92\x01\x02\x03".b)
     assert_raises(EOFError) { unpacker.read }

@@ -21,7 +21,8 @@ mp_stream_get(VALUE self)
 static bool
 eql_is_rubys_p(void)
 {
-    const VALUE classes[] = {rb_cString, rb_cSymbol, rb_cInteger, rb_cFloat, rb_cNilClass, rb_cTrueClass, rb_cFalseClass};
+    const VALUE classes[] = {rb_cString,   rb_cSymbol,    rb_cInteger,   rb_cFloat,
+                             rb_cNilClass, rb_cTrueClass, rb_cFalseClass};
     const ID eql = rb_intern("eql?");
     size_t i;
 
