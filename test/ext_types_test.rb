@@ -283,7 +283,7 @@ class ExtTypesTest < Minitest::Test
     [nil, 1, :a, ["a"]].each do |body|
       @factory.register_type(7, Point, packer: ->(_) { body })
       error = assert_raises(TypeError) { exercise { @factory.dump([Point.new(1, 2)]) } }
-      assert_equal "the packer of ext type 7 for ExtTypesTest::Point must return a String, got #{body.class}", error.message
+      assert_equal "the packer of ext type 7 for ExtTypesTest::Point must return a String, got #{body.class}, at $[0]", error.message
     end
     @factory.register_type(7, Point, packer: ->(_) { Class.new { def to_str = "s" }.new })
     assert_dumps "d4 07 73", Point.new(1, 2)

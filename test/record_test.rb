@@ -536,6 +536,21 @@ class RecordTest < Minitest::Test
     assert_equal [1, 2], record.load(pack({ names[1] => 2, names[0] => 1, "k" * 60 => 3, "#{"k" * 60}c" => 4 })).to_a
   end
 
+  # An ext is another key than the text of a member.
+  def test_unknown_keys_that_are_packed_as_an_ext_are_no_keys_of_members
+    named = Class.new(String)
+    factory = Manypack::Factory.new
+    factory.register_type(1, Symbol)
+    factory.register_type(2, named, packer: :to_s, unpacker: named.method(:new))
+    record = Record.new(Struct.new(:x, :rest), x: Float, rest: Object).with(unknown: { into: :rest }, codec: factory.codec)
+    [:x, named.new("x")].each do |key|
+      bytes = record.dump(record.klass.new(1.0, { key => 2 }))
+      assert_equal [1.0, { key => 2 }], record.load(bytes).to_a
+    end
+    assert_raises(ArgumentError) { record.dump(record.klass.new(1.0, { "x" => 2 })) }
+    assert_raises(ArgumentError) { record.with(codec: Manypack::Codec.new).dump(record.klass.new(1.0, { x: 2 })) }
+  end
+
   def test_unknown_keys_are_skipped_refused_or_collected
     extra = { "x" => 1.0, "z" => [1, { "a" => 2 }], "y" => 2.0, 5 => nil }
     assert_equal Point.new(1.0, 2.0), POINT.load(pack(extra))

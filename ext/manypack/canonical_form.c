@@ -4,6 +4,7 @@
 #include "canonical.h"
 #include "error.h"
 #include "options.h"
+#include "path.h"
 #include "window.h"
 
 /* --- a String --------------------------------------------------------------------------------------- */
@@ -80,24 +81,33 @@ mp_canonical_string(VALUE string, size_t offset, size_t end, uint32_t max_depth)
 
 /* --- what was packed -------------------------------------------------------------------------------- */
 
-NORETURN(static void raise_packed(mp_status status));
+NORETURN(static void raise_packed(VALUE packed, size_t offset, VALUE klass, const char *reason));
+
+static void
+raise_packed(VALUE packed, size_t offset, VALUE klass, const char *reason)
+{
+    VALUE path = mp_path_of(packed, 0, offset), words;
+
+    if (NIL_P(path)) path = rb_utf8_str_new_cstr("$");
+    words = rb_enc_sprintf(mp_utf8, "not canonical: %s, at %" PRIsVALUE, reason, mp_path_shown(path));
+    mp_raise_pack_error(rb_exc_new_str(klass, words), words, path);
+}
+
+NORETURN(static void raise_refused(VALUE packed, outcome found));
 
 /* By the objects that were packed: their bytes are not the caller's. */
 static void
-raise_packed(mp_status status)
+raise_refused(VALUE packed, outcome found)
 {
-    switch (status) {
+    switch (found.status) {
       case MP_E_UTF8:
-        rb_raise(rb_eEncodingError, "not canonical: a String is not valid UTF-8; pack bytes as BINARY");
+        raise_packed(packed, found.offset, rb_eEncodingError, "a String is not valid UTF-8; pack bytes as BINARY");
       case MP_E_DUPLICATE_KEY:
-        rb_raise(rb_eArgError, "not canonical: two keys of a Hash are the same key once packed");
+        raise_packed(packed, found.offset, rb_eArgError, "two keys of a Hash are the same key once packed");
       case MP_E_NAN_KEY:
-        rb_raise(rb_eArgError, "not canonical: a key of a Hash is NaN or contains it");
-      case MP_E_TRUNCATED:
-      case MP_OK:
-        rb_raise(rb_eArgError, "not canonical: a to_msgpack method or packer did not write exactly one object");
+        raise_packed(packed, found.offset, rb_eArgError, "a key of a Hash is NaN or contains it");
       default:
-        rb_raise(rb_eArgError, "not canonical: %s", mp_status_text(status));
+        raise_packed(packed, found.offset, rb_eArgError, mp_status_text(found.status));
     }
 }
 
@@ -110,7 +120,7 @@ mp_canonical_packed(VALUE packed)
 
     if (mp_canonical_p(packed, 0, end, MP_MAX_MAX_DEPTH)) return packed;
     found = write_form(packed, 0, end, MP_MAX_MAX_DEPTH, &form);
-    if (found.status != MP_OK || found.offset != end) raise_packed(found.status);
+    if (found.status != MP_OK) raise_refused(packed, found);
     rb_str_resize(packed, 0); /* its memory is free at once */
     return form;
 }

@@ -1,6 +1,7 @@
 /* The encoder: a walk over an object, most frequent classes first. */
 #include "encode.h"
 
+#include "error.h"
 #include "foreign.h"
 #include "wire.h"
 
@@ -48,8 +49,8 @@ encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
         return mp_put_uint(room(e, p, MP_HEAD_MAX), rb_big2ull(obj));
     }
     if (e->codec->types && e->codec->types->integer) return mp_encode_typed(e, p, obj, e->codec->types->integer);
-    rb_raise(rb_eRangeError, "bignum too big to convert into 64 bits: Integer of %" PRIuSIZE " bits, at %" PRIsVALUE,
-             rb_absint_numwords(obj, 1, NULL) + RBIGNUM_NEGATIVE_P(obj), mp_path(e->place));
+    mp_encoder_raise(e, rb_eRangeError, NULL, "bignum too big to convert into 64 bits: Integer of %" PRIuSIZE " bits",
+                     rb_absint_numwords(obj, 1, NULL) + RBIGNUM_NEGATIVE_P(obj));
 }
 
 /* True if a payload becomes a chunk of its own in the Buffer. */
@@ -135,9 +136,15 @@ encode_bin_bytes(mp_encoder *e, uint8_t *p, VALUE string)
 }
 
 static VALUE
-to_utf8(VALUE string)
+transcode(VALUE string)
 {
     return rb_str_encode(string, rb_enc_from_encoding(mp_utf8), 0, Qnil);
+}
+
+static VALUE
+to_utf8(VALUE string)
+{
+    return mp_pack_call(transcode, string);
 }
 
 /* True if text must be transcoded: compatibility_mode writes the bytes of every String as they are. */
@@ -156,7 +163,7 @@ encode_foreign_string(mp_encoder *e, uint8_t *p, VALUE string)
     if (index == mp_binary_index) return encode_bin_bytes(e, p, string);
     if (transcoded_p(e, string, index)) {
         mp_out_commit(&e->out, p);
-        string = mp_encoder_call_taken(e, to_utf8, string); /* transcoders are loaded by require */
+        string = mp_encoder_call_placed(e, to_utf8, string); /* transcoders are loaded by require */
         p = e->out.pos;
     }
     p = encode_str_bytes(e, p, string);

@@ -2,6 +2,7 @@
 #include "encoder.h"
 
 #include "error.h"
+#include "user_code.h"
 
 /* The capacity of the String to begin with, which few messages outgrow, and the factor by which it grows. */
 enum { FIRST_CAPACITY = 16384, GROWTH = 4 };
@@ -103,11 +104,50 @@ mp_encoder_result(mp_encoder *e)
     return rb_obj_reveal(e->str, rb_cString);
 }
 
+typedef struct {
+    mp_encoder *e;
+    VALUE (*call)(VALUE);
+    VALUE arg;
+} placed_call;
+
+static VALUE
+call_taken(VALUE arg)
+{
+    const placed_call *placed = (const placed_call *)arg;
+
+    return mp_encoder_call_taken(placed->e, placed->call, placed->arg);
+}
+
+VALUE
+mp_encoder_call_placed(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
+{
+    placed_call placed = {.e = e, .call = call, .arg = arg};
+    int state;
+    VALUE result = rb_protect(call_taken, (VALUE)&placed, &state);
+
+    if (MP_LIKELY(!state)) return result;
+    if (mp_pack_error_p(mp_user_error())) mp_raise_pack_error_below(mp_user_error(), mp_path(e->place));
+    rb_jump_tag(state);
+}
+
+void
+mp_encoder_raise(const mp_encoder *e, VALUE klass, const char *suffix, const char *format, ...)
+{
+    VALUE path = mp_path(e->place), words;
+    va_list arguments;
+
+    va_start(arguments, format);
+    words = rb_enc_vsprintf(mp_utf8, format, arguments);
+    va_end(arguments);
+    rb_str_catf(words, ", at %" PRIsVALUE "%s", mp_path_shown(path), suffix ? suffix : "");
+    mp_raise_pack_error(rb_exc_new_str(klass, words), words, path);
+}
+
 void
 mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj)
 {
-    rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than MessagePack's limit of 4294967295, at %" PRIsVALUE,
-             rb_obj_class(obj), mp_path(e->place));
+    mp_encoder_raise(e, rb_eArgError, NULL, "%" PRIsVALUE " is longer than MessagePack's limit of 4294967295",
+                     rb_obj_class(obj));
 }
 
 void
@@ -119,5 +159,5 @@ mp_encoder_raise_too_deep(const mp_encoder *e)
 void
 mp_encoder_raise_modified(const mp_encoder *e, const char *what)
 {
-    rb_raise(rb_eRuntimeError, "%s was modified during packing, at %" PRIsVALUE, what, mp_path(e->place));
+    mp_encoder_raise(e, rb_eRuntimeError, NULL, "%s was modified during packing", what);
 }

@@ -8,6 +8,7 @@
 #include "path.h"
 #include "ractor.h"
 #include "stack.h"
+#include "written.h"
 
 /* Bytes of C stack that an encoder starts with; enough for most messages. */
 #define MP_ENCODER_BLOCK 4096
@@ -28,6 +29,7 @@ typedef struct {
     mp_ractor *ractor;       /* the current one; NULL until needed */
     VALUE last_class;        /* of a foreign object, and the ext type found for it, or NULL */
     const mp_type *last_type;
+    mp_notes notes;          /* of what user code wrote */
     uint32_t depth, max_depth;
 } mp_encoder;
 
@@ -49,6 +51,7 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     e->place = NULL;
     e->ractor = NULL;
     e->last_class = 0;
+    e->notes = 0;
     e->depth = 0;
     e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;
 }
@@ -100,6 +103,9 @@ VALUE mp_encoder_result(mp_encoder *e);
 /* Calls what may run user code or switch threads. Nobody else can use the bytes, which do not count yet. */
 VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
+/* The same with the path of the place in the errors of packing that come out of the call. */
+VALUE mp_encoder_call_placed(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
+
 /* The state of the current Ractor. */
 MP_INLINE mp_ractor *
 mp_encoder_ractor(mp_encoder *e)
@@ -107,6 +113,10 @@ mp_encoder_ractor(mp_encoder *e)
     if (MP_UNLIKELY(!e->ractor)) e->ractor = mp_ractor_current();
     return e->ractor;
 }
+
+/* An exception with the path of the place: "WORDS, at PATH", and the suffix unless it is NULL. */
+PRINTF_ARGS(NORETURN(void mp_encoder_raise(const mp_encoder *e, VALUE klass, const char *suffix, const char *format,
+                                           ...)), 4, 5);
 
 /* ArgumentError and NestingError, with the path of the place. */
 NORETURN(void mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj));

@@ -3,11 +3,13 @@
 
 #include "options.h"
 #include "path.h"
+#include "user_code.h"
 
 static VALUE mDecodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError;
 static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
+static ID id_words, id_place;
 static ID id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
 
 /*
@@ -430,6 +432,80 @@ mp_raise_in_use(const char *what)
     rb_raise(rb_eRuntimeError, "%s is in use by another call: give each Thread, Fiber and handler its own", what);
 }
 
+/* --- errors of packing -------------------------------------------------------------------------------- */
+
+void
+mp_raise_pack_error(VALUE error, VALUE words, VALUE path)
+{
+    rb_ivar_set(error, id_words, words);
+    rb_ivar_set(error, id_place, path);
+    rb_exc_raise(error);
+}
+
+bool
+mp_pack_error_p(VALUE error)
+{
+    return !NIL_P(error) && !NIL_P(rb_attr_get(error, id_place));
+}
+
+/* The start of the last place in a String where another one is; -1 if there is none. */
+static long
+last_index(VALUE string, VALUE part)
+{
+    long at = RSTRING_LEN(string) - RSTRING_LEN(part);
+
+    while (at >= 0 && memcmp(RSTRING_PTR(string) + at, RSTRING_PTR(part), (size_t)RSTRING_LEN(part)) != 0) at--;
+    return at;
+}
+
+/* The message with a path in place of the old one, or at its end if the old one is not in it. */
+static VALUE
+words_with_path(VALUE message, VALUE old, VALUE path)
+{
+    VALUE words = rb_enc_str_new(NULL, 0, mp_utf8);
+    VALUE before = rb_enc_sprintf(mp_utf8, ", at %" PRIsVALUE, mp_path_shown(old));
+    long at = last_index(message, before), rest;
+
+    if (at < 0) {
+        return rb_enc_sprintf(mp_utf8, "%" PRIsVALUE ", at %" PRIsVALUE, message, mp_path_shown(path));
+    }
+    rest = at + RSTRING_LEN(before);
+    rb_str_cat(words, RSTRING_PTR(message), at);
+    rb_str_catf(words, ", at %" PRIsVALUE, mp_path_shown(path));
+    rb_str_cat(words, RSTRING_PTR(message) + rest, RSTRING_LEN(message) - rest);
+    RB_GC_GUARD(message);
+    return words;
+}
+
+void
+mp_raise_pack_error_below(VALUE error, VALUE place)
+{
+    VALUE inner = rb_attr_get(error, id_place), path = mp_path_join(place, inner);
+    VALUE words = words_with_path(rb_attr_get(error, id_words), inner, path);
+    VALUE copy = rb_funcall(unfrozen(error), id_exception, 1, words);
+
+    rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
+    mp_raise_pack_error(copy, words, path);
+}
+
+void
+mp_raise_unplaced(VALUE klass, VALUE words)
+{
+    mp_raise_pack_error(rb_exc_new_str(klass, words), words, rb_utf8_str_new_cstr("$"));
+}
+
+VALUE
+mp_pack_call(VALUE (*call)(VALUE), VALUE arg)
+{
+    int state;
+    VALUE result = rb_protect(call, arg, &state), error;
+
+    if (MP_LIKELY(!state)) return result;
+    error = mp_user_error();
+    if (NIL_P(error) || OBJ_FROZEN(error)) rb_jump_tag(state);
+    mp_raise_pack_error(error, message_of(error), rb_utf8_str_new_cstr("$"));
+}
+
 void
 mp_raise_returned_again(void)
 {
@@ -446,7 +522,10 @@ mp_raise_torn(const char *what)
 void
 mp_raise_nesting(unsigned long max_depth, VALUE path)
 {
-    rb_raise(eNestingError, "nested more than %lu containers deep, at %" PRIsVALUE, max_depth, path);
+    VALUE words = rb_enc_sprintf(mp_utf8, "nested more than %lu containers deep, at %" PRIsVALUE, max_depth,
+                                 mp_path_shown(path));
+
+    mp_raise_pack_error(rb_exc_new_str(eNestingError, words), words, path);
 }
 
 void
@@ -470,6 +549,8 @@ Init_manypack_error(void)
     id_from = rb_intern("from");
     id_at = rb_intern("at");
     id_path = rb_intern("path");
+    id_words = rb_intern("words");
+    id_place = rb_intern("place");
     id_limit = rb_intern("@limit");
     id_value = rb_intern("@value");
     id_errors = rb_intern("@errors");

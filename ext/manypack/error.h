@@ -93,6 +93,22 @@ NORETURN(void mp_raise_returned_again(void));
 /* RuntimeError: an exception left the io's write in the middle. what is Packer, Unpacker or Buffer. */
 NORETURN(void mp_raise_torn(const char *what));
 
+/*
+ * Errors of packing remember their message and the path in it, so that a write around the one that failed can put its
+ * own path before that. The path of a message without one is "$".
+ */
+NORETURN(void mp_raise_pack_error(VALUE error, VALUE words, VALUE path));
+bool mp_pack_error_p(VALUE error);
+
+/* Raises such an error anew, with the path of the place where it happened before its own. */
+NORETURN(void mp_raise_pack_error_below(VALUE error, VALUE place));
+
+/* The same for an error that has no path of its own. */
+NORETURN(void mp_raise_unplaced(VALUE klass, VALUE words));
+
+/* Calls what raises an exception of Ruby's own, which becomes an error of packing. */
+VALUE mp_pack_call(VALUE (*call)(VALUE), VALUE arg);
+
 /* NestingError of packing; path is a String such as "$.a[3]". */
 NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path));
 

@@ -102,17 +102,16 @@ encode_extension_value(mp_encoder *e, VALUE obj)
     VALUE type = RSTRUCT_GET(obj, 0), payload = RSTRUCT_GET(obj, 1);
 
     if (!RB_INTEGER_TYPE_P(type)) {
-        rb_raise(rb_eTypeError, "the type of an ExtensionValue must be an Integer, got %" PRIsVALUE ", at %" PRIsVALUE,
-                 rb_obj_class(type), mp_path(e->place));
+        mp_encoder_raise(e, rb_eTypeError, NULL, "the type of an ExtensionValue must be an Integer, got %" PRIsVALUE,
+                         rb_obj_class(type));
     }
     if (!RB_FIXNUM_P(type) || FIX2LONG(type) < -128 || FIX2LONG(type) > 127) {
-        rb_raise(rb_eRangeError,
-                 "the type of an ExtensionValue must be in -128..127, got %" PRIsVALUE ", at %" PRIsVALUE, type,
-                 mp_path(e->place));
+        mp_encoder_raise(e, rb_eRangeError, NULL,
+                         "the type of an ExtensionValue must be in -128..127, got %" PRIsVALUE, type);
     }
     if (!RB_TYPE_P(payload, T_STRING)) {
-        rb_raise(rb_eTypeError, "the payload of an ExtensionValue must be a String, got %" PRIsVALUE ", at %" PRIsVALUE,
-                 rb_obj_class(payload), mp_path(e->place));
+        mp_encoder_raise(e, rb_eTypeError, NULL,
+                         "the payload of an ExtensionValue must be a String, got %" PRIsVALUE, rb_obj_class(payload));
     }
     mp_encode_ext(e, FIX2INT(type), payload);
 }
@@ -158,17 +157,17 @@ raise_unpackable(mp_encoder *e, VALUE obj)
         ? "attach a Manypack::Record of its class, dump it by that Record, or register an ext type for it by "
           "Factory#register_type with record:"
         : "register an ext type for it by Factory#register_type";
-    VALUE message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %"
-                                   PRIsVALUE "; %s", rb_obj_class(obj), mp_path(e->place), way);
-    VALUE keywords = rb_hash_new();
+    VALUE path = mp_path(e->place), message, keywords = rb_hash_new();
     VALUE argv[4];
 
     rb_hash_aset(keywords, ID2SYM(rb_intern("receiver")), obj);
+    message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE
+                             "; %s", rb_obj_class(obj), mp_path_shown(path), way);
     argv[0] = message;
     argv[1] = ID2SYM(id_to_msgpack);
     argv[2] = rb_ary_new();
     argv[3] = keywords;
-    rb_exc_raise(rb_class_new_instance_kw(4, argv, rb_eNoMethodError, RB_PASS_KEYWORDS));
+    mp_raise_pack_error(rb_class_new_instance_kw(4, argv, rb_eNoMethodError, RB_PASS_KEYWORDS), message, path);
 }
 
 /* A call of user code that packs an object. */
@@ -189,29 +188,92 @@ call_with_packer(VALUE arg)
     return rb_check_funcall(call->obj, id_to_msgpack, 1, &argv[1]);
 }
 
-NORETURN(static void user_code_left(const mp_encoder *e, int state));
-
-/* After user code raised, threw or was killed. */
-static void
-user_code_left(const mp_encoder *e, int state)
+/* Bytes at the end of the Buffer, from an offset on. Those written during a loan are in one block. */
+static const uint8_t *
+written_since(mp_bytes *bytes, size_t start)
 {
-    if (mp_user_error_of_depth_p(mp_user_error(), e->depth)) mp_encoder_raise_too_deep(e);
-    rb_jump_tag(state);
+    return mp_bytes_end(bytes) - (bytes->size - start);
+}
+
+/* The path of the next object that user code would have written: an object inside of what it has written so far. */
+static VALUE
+path_after(const mp_encoder *e, const user_call *call, size_t start)
+{
+    mp_bytes *bytes = &mp_buffer_get(e->buffer)->bytes;
+    VALUE path = mp_path(e->place), written, inner;
+
+    if (call->type || bytes->size <= start) return path;
+    written = rb_str_new((const char *)written_since(bytes, start), (long)(bytes->size - start));
+    inner = mp_path_of(written, 0, bytes->size - start);
+    return NIL_P(inner) ? path : mp_path_join(path, inner);
+}
+
+NORETURN(static void user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned, int state));
+
+/* After user code raised, threw or was killed. The place of a value that it could not write begins with ours. */
+static void
+user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned, int state)
+{
+    VALUE error = mp_user_error();
+
+    if (mp_user_error_of_depth_p(error, e->depth)) mp_encoder_raise_too_deep(e);
+    if (!mp_pack_error_p(error)) rb_jump_tag(state);
+    e->place = e->place->up;
+    mp_raise_pack_error_below(error, returned ? path_after(e, call, start) : mp_path(e->place));
+}
+
+NORETURN(static void raise_written(const mp_encoder *e, const user_call *call, mp_written written, VALUE result));
+
+static void
+raise_written(const mp_encoder *e, const user_call *call, mp_written written, VALUE result)
+{
+    static const char *const found[] = {"", "nothing", "only a part of one", "more", "bytes that are no object"};
+    bool returned = written == MP_WROTE_NOTHING && RB_TYPE_P(result, T_STRING);
+    const char *hint = returned ? "; it returned a String: call packer.write instead" : NULL;
+
+    if (call->type) {
+        mp_encoder_raise(e, rb_eArgError, NULL,
+                         "the packer of ext type %d for %" PRIsVALUE " must write whole objects to the Packer, but wrote %s",
+                         call->type->type, rb_obj_class(call->obj), found[written]);
+    }
+    mp_encoder_raise(e, rb_eArgError, hint,
+                     "to_msgpack of %" PRIsVALUE " must write exactly one object to the Packer, but wrote %s",
+                     rb_obj_class(call->obj), found[written]);
+}
+
+/* Checks what user code wrote from an offset on. notes are those taken meanwhile. */
+static void
+check_written(mp_encoder *e, const user_call *call, size_t start, mp_notes notes, VALUE result)
+{
+    mp_bytes *bytes = &mp_buffer_get(e->buffer)->bytes;
+    mp_written written =
+        mp_written_check(written_since(bytes, start), start, bytes->size, notes, call->type != NULL);
+
+    if (MP_UNLIKELY(written != MP_WROTE_WHOLE)) raise_written(e, call, written, result);
+}
+
+/* Notes that there is a whole object, for the user code around this write, if it is inside of any. */
+static void
+note_object(mp_encoder *e, size_t start, size_t end)
+{
+    if (mp_buffer_get(e->buffer)->loan.depth) e->notes = mp_notes_add(e->notes, start, end);
 }
 
 /*
- * Has user code write the object to e->packer, one level deeper. All that this encoder has written is in the Buffer by
- * then; it goes on after whatever user code has added.
+ * Has user code write the object to e->packer, one level deeper, and checks what it wrote. All that this encoder has
+ * written is in the Buffer by then; it goes on after whatever user code has added. False if there is no such method.
  */
-static VALUE
+static bool
 call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
 {
     user_call call = {.e = e, .obj = obj, .type = type};
     mp_place place = {.key = Qundef};
+    mp_notes outer, notes;
     mp_buffer *buffer;
     mp_loan_saved saved;
     bool returned;
     int state;
+    size_t start;
     VALUE result;
 
     if (MP_UNLIKELY(mp_stack_used_up_p())) mp_encoder_raise_too_deep(e);
@@ -219,14 +281,20 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     mp_encoder_open(e, &place);
     mp_encoder_commit_early(e);
     buffer = mp_buffer_get(e->buffer);
+    start = buffer->bytes.size;
+    outer = mp_packer_set_notes(e->packer, 0);
     saved = mp_loan_lend(&buffer->loan, e->depth);
     result = rb_protect(call_with_packer, (VALUE)&call, &state);
     returned = mp_loan_return(&buffer->loan, &buffer->bytes, saved);
-    if (MP_UNLIKELY(state)) user_code_left(e, state);
+    notes = mp_packer_set_notes(e->packer, outer);
+    if (MP_UNLIKELY(state)) user_code_left(e, &call, start, returned, state);
     if (MP_UNLIKELY(!returned)) mp_raise_in_use("Packer");
     mp_encoder_window_on_buffer(e, 0, 1);
     mp_encoder_close(e, &place);
-    return result;
+    if (MP_UNLIKELY(result == Qundef)) return false;
+    check_written(e, &call, start, notes, result);
+    if (!type) note_object(e, start, buffer->bytes.size);
+    return true;
 }
 
 /* An ext whose body the handler writes. The head is inserted before it at the end, when the length is known. */
@@ -247,32 +315,41 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
     memmove(body + head_size, body, size);
     memcpy(body, head, head_size);
     mp_out_commit(&e->out, e->out.start + head_size);
+    note_object(e, start, start + head_size + size);
 }
 
-/* The body that a handler returns for the object. */
+/* What a handler returns for the object: a String where it can become one. */
 static VALUE
 call_handler(VALUE arg)
 {
     const user_call *call = (const user_call *)arg;
     VALUE body = mp_handler_call(&call->type->handler, 1, &call->obj), string = rb_check_string_type(body);
 
-    if (NIL_P(string)) {
-        rb_raise(rb_eTypeError, "the packer of ext type %d for %" PRIsVALUE " must return a String, got %" PRIsVALUE,
-                 call->type->type, call->type->klass, rb_obj_class(body));
+    return NIL_P(string) ? body : string;
+}
+
+static void
+encode_returned(mp_encoder *e, VALUE obj, const mp_type *type)
+{
+    user_call call = {.e = e, .obj = obj, .type = type};
+    VALUE body = mp_encoder_call_placed(e, call_handler, (VALUE)&call);
+
+    if (MP_UNLIKELY(!RB_TYPE_P(body, T_STRING))) {
+        mp_encoder_raise(e, rb_eTypeError, NULL,
+                         "the packer of ext type %d for %" PRIsVALUE " must return a String, got %" PRIsVALUE,
+                         type->type, type->klass, rb_obj_class(body));
     }
-    return string;
+    mp_encode_ext(e, type->type, body);
 }
 
 uint8_t *
 mp_encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type)
 {
-    user_call call = {.e = e, .obj = obj, .type = type};
-
     mp_out_commit(&e->out, p);
     mp_type_check_ractor(type);
     if (type->recursive) encode_recursive(e, obj, type);
     else if (type->timestamp) encode_time(e, type->type, obj);
-    else mp_encode_ext(e, type->type, mp_encoder_call_taken(e, call_handler, (VALUE)&call));
+    else encode_returned(e, obj, type);
     return e->out.pos;
 }
 
@@ -316,7 +393,7 @@ mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
         encode_time(e, MP_TIMESTAMP_TYPE, obj);
     } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
         encode_timestamp(e, MP_TIMESTAMP_TYPE, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
-    } else if (call_with_window_lent(e, obj, NULL) == Qundef) {
+    } else if (!call_with_window_lent(e, obj, NULL)) {
         raise_unpackable(e, obj);
     }
     return e->out.pos;

@@ -2,11 +2,12 @@
  * The floors of the extension, from the ground up. A file uses only what is below it.
  *
  *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
- *   ground       compat platform support options path error io moment stack user_code
+ *   ground       compat platform support options path user_code error io moment stack
  *   caches       cache_table string_table key_cache value_cache symbol_cache hash_template result_size spare
  *                ractor: all that a Ractor keeps from one call to the next
  *   config       types: extension types and their handlers; codec: types and options, immutable
  *   packing      bytes: the queue of chunks; loan: who may use it; buffer: the class over both
+ *                written: the check of what user code wrote
  *                encoder: the state of encoding; foreign: what needs user code; encode: the walk
  *                window: output that the collector owns; canonical_form: the one form of a value
  *   unpacking    tree: the place in nested containers; value_stack decoder: the state of decoding

@@ -1,19 +1,28 @@
 /* Checks seconds and nanoseconds before they become a timestamp, whose layout is in core/timestamp.c. */
 #include "moment.h"
 
-/* ", at $.path" for the message of an error; empty without an encoder. */
-static VALUE
-at_place(const mp_place *const *place)
+#include "error.h"
+
+NORETURN(static void raise_moment(VALUE klass, VALUE words, const mp_place *const *place));
+
+/* With ", at $.path" in the message if there is an encoder. */
+static void
+raise_moment(VALUE klass, VALUE words, const mp_place *const *place)
 {
-    return place ? rb_sprintf(", at %" PRIsVALUE, mp_path(*place)) : rb_str_new(NULL, 0);
+    VALUE path = mp_path(place ? *place : NULL);
+
+    if (place) rb_str_catf(words, ", at %" PRIsVALUE, mp_path_shown(path));
+    mp_raise_pack_error(rb_exc_new_str(klass, words), words, path);
 }
 
 static void
 check_integer(VALUE value, const char *what, const mp_place *const *place)
 {
     if (RB_INTEGER_TYPE_P(value)) return;
-    rb_raise(rb_eTypeError, "the %s of a timestamp must be an Integer, got %" PRIsVALUE "%" PRIsVALUE, what,
-             rb_obj_class(value), at_place(place));
+    raise_moment(rb_eTypeError,
+                 rb_enc_sprintf(mp_utf8, "the %s of a timestamp must be an Integer, got %" PRIsVALUE, what,
+                                rb_obj_class(value)),
+                 place);
 }
 
 mp_timestamp
@@ -22,13 +31,15 @@ mp_moment(VALUE sec, VALUE nsec, const mp_place *const *place)
     check_integer(sec, "seconds", place);
     check_integer(nsec, "nanoseconds", place);
     if (!mp_int64_p(sec)) {
-        rb_raise(rb_eRangeError, "the seconds of a timestamp must fit in 64 bits, got %" PRIsVALUE "%" PRIsVALUE, sec,
-                 at_place(place));
+        raise_moment(rb_eRangeError,
+                     rb_enc_sprintf(mp_utf8, "the seconds of a timestamp must fit in 64 bits, got %" PRIsVALUE, sec),
+                     place);
     }
     if (!RB_FIXNUM_P(nsec) || FIX2LONG(nsec) < 0 || FIX2LONG(nsec) > (long)MP_TIMESTAMP_NSEC_MAX) {
-        rb_raise(rb_eRangeError,
-                 "the nanoseconds of a timestamp must be in 0..%u, got %" PRIsVALUE "%" PRIsVALUE,
-                 MP_TIMESTAMP_NSEC_MAX, nsec, at_place(place));
+        raise_moment(rb_eRangeError,
+                     rb_enc_sprintf(mp_utf8, "the nanoseconds of a timestamp must be in 0..%u, got %" PRIsVALUE,
+                                    MP_TIMESTAMP_NSEC_MAX, nsec),
+                     place);
     }
     return (mp_timestamp){.sec = NUM2LL(sec), .nsec = (uint32_t)FIX2LONG(nsec)};
 }

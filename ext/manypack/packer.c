@@ -15,6 +15,7 @@ packer_mark(void *ptr)
     const mp_packer *packer = ptr;
 
     if (packer->buffer) rb_gc_mark_movable(packer->buffer);
+    if (packer->notes) rb_gc_mark_movable(packer->notes);
     if (packer->codec.object) rb_gc_mark_movable(packer->codec.object);
 }
 
@@ -24,6 +25,7 @@ packer_compact(void *ptr)
     mp_packer *packer = ptr;
 
     if (packer->buffer) packer->buffer = rb_gc_location(packer->buffer);
+    if (packer->notes) packer->notes = rb_gc_location(packer->notes);
     if (packer->codec.object) packer->codec.object = rb_gc_location(packer->codec.object);
 }
 
@@ -128,6 +130,17 @@ mp_packer_give_back(VALUE self)
     if (!mp_buffer_reusable_p(packer->buffer)) return;
     mp_buffer_set_aside(packer->buffer);
     mp_ractor_current()->spares.packer = self;
+}
+
+mp_notes
+mp_packer_set_notes(VALUE self, mp_notes notes)
+{
+    mp_packer *packer = mp_typed_data(self);
+    mp_notes before = packer->notes;
+
+    if (notes) RB_OBJ_WRITE(self, &packer->notes, notes);
+    else packer->notes = 0;
+    return before;
 }
 
 void

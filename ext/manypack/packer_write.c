@@ -58,11 +58,78 @@ packer_write_with(VALUE self, void (*encode)(mp_encoder *, VALUE), VALUE argumen
     mp_encoder_init_packer(&e, self, buffer, &codec);
     encode(&e, argument);
     mp_encoder_commit(&e);
+    if (MP_UNLIKELY(e.notes != 0)) mp_packer_set_notes(self, mp_notes_join(packer->notes, e.notes));
     mp_loan_end(&mp_buffer_get(buffer)->loan);
     RB_GC_GUARD(codec_object);
     RB_GC_GUARD(self);
     return packer_written(self, buffer);
 }
+
+/* --- arguments: inside to_msgpack, errors about them get a path from the encoder that called it ------------ */
+
+NORETURN(static void raise_expected(const char *what, VALUE obj));
+
+static void
+raise_expected(const char *what, VALUE obj)
+{
+    mp_raise_unplaced(rb_eTypeError,
+                      rb_enc_sprintf(mp_utf8, "expected %s, got %" PRIsVALUE, what, rb_obj_class(obj)));
+}
+
+typedef struct {
+    VALUE obj;
+    int type;
+} typed_argument;
+
+static VALUE
+call_check_type(VALUE arg)
+{
+    const typed_argument *argument = (const typed_argument *)arg;
+
+    Check_Type(argument->obj, argument->type);
+    return Qnil;
+}
+
+static void
+check_type(VALUE obj, int type)
+{
+    typed_argument argument = {.obj = obj, .type = type};
+
+    if (MP_UNLIKELY(!RB_TYPE_P(obj, type))) mp_pack_call(call_check_type, (VALUE)&argument);
+}
+
+static VALUE
+call_to_float(VALUE number)
+{
+    return DBL2NUM(NUM2DBL(number));
+}
+
+static double
+float_of(VALUE number)
+{
+    if (MP_LIKELY(RB_FLOAT_TYPE_P(number))) return rb_float_value(number);
+    return rb_float_value(mp_pack_call(call_to_float, number));
+}
+
+static VALUE
+call_to_binary(VALUE string)
+{
+    return rb_str_encode(string, rb_enc_from_encoding(rb_ascii8bit_encoding()), 0, Qnil);
+}
+
+static VALUE
+call_to_str(VALUE obj)
+{
+    return rb_str_to_str(obj);
+}
+
+static VALUE
+call_ext_type(VALUE type)
+{
+    return INT2FIX(mp_ext_type(type));
+}
+
+/* --- writing ---------------------------------------------------------------------------------------- */
 
 /*
  * call-seq:
@@ -131,7 +198,7 @@ static VALUE
 rb_packer_write_int(VALUE self, VALUE obj)
 {
     if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
-    if (!RB_INTEGER_TYPE_P(obj)) rb_raise(rb_eTypeError, "expected an Integer, got %" PRIsVALUE, rb_obj_class(obj));
+    if (!RB_INTEGER_TYPE_P(obj)) raise_expected("an Integer", obj);
     return packer_write_with(self, mp_encode, obj);
 }
 
@@ -145,7 +212,7 @@ rb_packer_write_int(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_float(VALUE self, VALUE obj)
 {
-    double number = NUM2DBL(obj);
+    double number = float_of(obj);
 
     return head_commit(self, mp_put_float64(head_reserve(self), number));
 }
@@ -162,8 +229,10 @@ rb_packer_write_float32(VALUE self, VALUE obj)
 {
     float number;
 
-    if (!RTEST(rb_obj_is_kind_of(obj, rb_cNumeric))) rb_raise(rb_eArgError, "Expected numeric");
-    number = (float)NUM2DBL(obj);
+    if (!RTEST(rb_obj_is_kind_of(obj, rb_cNumeric))) {
+        mp_raise_unplaced(rb_eArgError, rb_utf8_str_new_cstr("Expected numeric"));
+    }
+    number = (float)float_of(obj);
     return head_commit(self, mp_put_float32(head_reserve(self), number));
 }
 
@@ -178,7 +247,7 @@ rb_packer_write_float32(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_string(VALUE self, VALUE obj)
 {
-    Check_Type(obj, T_STRING);
+    check_type(obj, T_STRING);
     return packer_write_with(self, mp_encode_string, obj);
 }
 
@@ -192,8 +261,8 @@ rb_packer_write_string(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_bin(VALUE self, VALUE obj)
 {
-    Check_Type(obj, T_STRING);
-    obj = rb_str_encode(obj, rb_enc_from_encoding(rb_ascii8bit_encoding()), 0, Qnil);
+    check_type(obj, T_STRING);
+    obj = mp_pack_call(call_to_binary, obj);
     return packer_write_with(self, mp_encode_bin, obj);
 }
 
@@ -207,7 +276,7 @@ rb_packer_write_bin(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_array(VALUE self, VALUE obj)
 {
-    Check_Type(obj, T_ARRAY);
+    check_type(obj, T_ARRAY);
     return packer_write_with(self, mp_encode_array, obj);
 }
 
@@ -221,7 +290,7 @@ rb_packer_write_array(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_hash(VALUE self, VALUE obj)
 {
-    Check_Type(obj, T_HASH);
+    check_type(obj, T_HASH);
     return packer_write_with(self, mp_encode_hash, obj);
 }
 
@@ -235,7 +304,7 @@ rb_packer_write_hash(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_symbol(VALUE self, VALUE obj)
 {
-    if (!RB_SYMBOL_P(obj)) rb_raise(rb_eTypeError, "expected a Symbol, got %" PRIsVALUE, rb_obj_class(obj));
+    if (!RB_SYMBOL_P(obj)) raise_expected("a Symbol", obj);
     return packer_write_with(self, mp_encode, obj);
 }
 
@@ -245,10 +314,15 @@ header_count(VALUE n)
 {
     unsigned long long count;
 
-    if (!RB_FLOAT_TYPE_P(n) && !RB_INTEGER_TYPE_P(n)) rb_raise(rb_eTypeError, "no implicit conversion into Integer");
+    if (!RB_FLOAT_TYPE_P(n) && !RB_INTEGER_TYPE_P(n)) {
+        mp_raise_unplaced(rb_eTypeError, rb_utf8_str_new_cstr("no implicit conversion into Integer"));
+    }
     if (MP_LIKELY(RB_FIXNUM_P(n))) count = FIX2LONG(n) < 0 ? ULLONG_MAX : (unsigned long long)FIX2LONG(n);
     else count = RTEST(rb_funcall(n, '<', 1, INT2FIX(0))) ? ULLONG_MAX : NUM2ULL(n);
-    if (count > UINT32_MAX) rb_raise(rb_eRangeError, "a count must be in 0..4294967295, got %" PRIsVALUE, n);
+    if (count > UINT32_MAX) {
+        mp_raise_unplaced(rb_eRangeError,
+                          rb_enc_sprintf(mp_utf8, "a count must be in 0..4294967295, got %" PRIsVALUE, n));
+    }
     return (uint32_t)count;
 }
 
@@ -326,7 +400,8 @@ encode_ext(mp_encoder *e, VALUE argument)
 static VALUE
 rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
 {
-    ext_parts parts = {.type = mp_ext_type(type), .payload = StringValue(payload)};
+    ext_parts parts = {.type = FIX2INT(mp_pack_call(call_ext_type, type)),
+                       .payload = mp_pack_call(call_to_str, payload)};
 
     return packer_write_with(self, encode_ext, (VALUE)&parts);
 }
@@ -342,7 +417,7 @@ rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
 static VALUE
 rb_packer_write_extension(VALUE self, VALUE obj)
 {
-    Check_Type(obj, T_STRUCT);
+    check_type(obj, T_STRUCT);
     return rb_packer_write_ext(self, rb_struct_aref(obj, INT2FIX(0)), rb_struct_aref(obj, INT2FIX(1)));
 }
 

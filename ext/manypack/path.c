@@ -115,6 +115,36 @@ mp_path(const mp_place *innermost)
     return path;
 }
 
+/* --- for messages ----------------------------------------------------------------------------------- */
+
+/* The bytes of a path that a message has at least from its start, and from its end. */
+enum { SHOWN_HEAD = 400, SHOWN_TAIL = 400 };
+
+VALUE
+mp_path_join(VALUE outer, VALUE path)
+{
+    VALUE joined = rb_str_dup(outer);
+
+    rb_str_cat(joined, RSTRING_PTR(path) + 1, RSTRING_LEN(path) - 1); /* without "$" */
+    return joined;
+}
+
+VALUE
+mp_path_shown(VALUE path)
+{
+    const uint8_t *p = (const uint8_t *)RSTRING_PTR(path);
+    size_t n = (size_t)RSTRING_LEN(path), tail = n - SHOWN_TAIL;
+    VALUE shown;
+
+    if (n <= SHOWN_HEAD + SHOWN_TAIL) return path;
+    while (tail < n && (p[tail] & 0xc0) == 0x80) tail++;
+    shown = rb_utf8_str_new((const char *)p, (long)whole_characters(p, SHOWN_HEAD));
+    rb_str_cat_cstr(shown, "...");
+    rb_str_cat(shown, RSTRING_PTR(path) + tail, (long)(n - tail));
+    RB_GC_GUARD(path);
+    return shown;
+}
+
 /* --- to a place in packed bytes --------------------------------------------------------------------- */
 
 /* A longer trail is shown without its middle. */

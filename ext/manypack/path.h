@@ -14,6 +14,12 @@ typedef struct mp_place {
 /* The path to the value that the encoder is at; "$", the root, for NULL. */
 VALUE mp_path(const mp_place *innermost);
 
+/* A path from a place, which itself has a path. */
+VALUE mp_path_join(VALUE outer, VALUE path);
+
+/* The path for one line of an error message: a long one without its middle. */
+VALUE mp_path_shown(VALUE path);
+
 /*
  * The path from the message that starts at start of a String, which nobody changes meanwhile, to the object at an
  * offset of the String, or to the one that has the byte at that offset in its head or payload. An object in a map key

@@ -1,4 +1,6 @@
 /* What Manypack::View::Splice asks about the bytes: where they are, and a copy of them. */
+#include "error.h"
+#include "user_code.h"
 #include "view.h"
 
 /* The offset of the key whose value is at an offset, in the map that the cursor has opened. */
@@ -92,6 +94,18 @@ rb_view_append_to(VALUE self, VALUE string, VALUE from, VALUE to)
     return string;
 }
 
+/* call-seq: view.placed(path) { ... } -> object: what the block returns. Its errors of packing get that path, a String. */
+static VALUE
+rb_view_placed(VALUE self, VALUE path)
+{
+    int state;
+    VALUE result = rb_protect(rb_yield, Qundef, &state);
+
+    if (MP_LIKELY(!state)) return result;
+    if (mp_pack_error_p(mp_user_error())) mp_raise_pack_error_below(mp_user_error(), path);
+    rb_jump_tag(state);
+}
+
 void
 Init_manypack_splice(void)
 {
@@ -99,6 +113,7 @@ Init_manypack_splice(void)
 
     rb_define_private_method(cView, "span", rb_view_span, 1);
     rb_define_private_method(cView, "part", rb_view_part, 2);
+    rb_define_private_method(cView, "placed", rb_view_placed, 1);
     rb_define_private_method(cView, "head_size", rb_view_head_size, 0);
     rb_define_private_method(cView, "append_to", rb_view_append_to, 3);
 }

@@ -116,16 +116,26 @@ check_class(const mp_encoder *e, const mp_record *record, VALUE object)
 {
     if (MP_LIKELY(!RB_SPECIAL_CONST_P(object) && RBASIC_CLASS(object) == record->klass)) return;
     if (RTEST(rb_obj_is_kind_of(object, record->klass))) return;
-    rb_raise(rb_eTypeError, "expected %" PRIsVALUE ", got %" PRIsVALUE ", at %" PRIsVALUE, record->klass,
-             rb_obj_class(object), mp_path(e->place));
+    mp_encoder_raise(e, rb_eTypeError, NULL, "expected %" PRIsVALUE ", got %" PRIsVALUE, record->klass,
+                     rb_obj_class(object));
+}
+
+/* True if a key is packed as an ext, which is no key of a member. */
+static bool
+ext_key_p(const mp_encoder *e, VALUE key)
+{
+    if (!e->codec->types || RB_INTEGER_TYPE_P(key)) return false;
+    if (RB_SYMBOL_P(key)) return e->codec->types->symbol != NULL;
+    return rb_obj_class(key) != rb_cString && RB_TYPE_P(key, T_STRING) && mp_types_for_object(e->codec->types, key);
 }
 
 /* True if a key is packed as that of a member or as the tag. */
 static bool
-key_taken_p(const mp_record *record, VALUE tag, VALUE key)
+key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag, VALUE key)
 {
     bool taken;
 
+    if (MP_UNLIKELY(ext_key_p(e, key))) return false;
     if (RB_INTEGER_TYPE_P(key)) {
         taken = mp_int64_p(key) && mp_field_table_number(&record->keys, NUM2LL(key));
     } else {
@@ -153,9 +163,9 @@ dump_rest_pair(VALUE key, VALUE value, VALUE arg)
 
     if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
     walk->place.key = key;
-    if (MP_UNLIKELY(key_taken_p(walk->record, walk->tag, key))) {
-        rb_raise(rb_eArgError, "%" PRIsVALUE " in the Hash of unknown keys is the key of a member, at %" PRIsVALUE,
-                 rb_inspect(key), mp_path(walk->e->place));
+    if (MP_UNLIKELY(key_taken_p(walk->e, walk->record, walk->tag, key))) {
+        mp_encoder_raise(walk->e, rb_eArgError, NULL,
+                         "%" PRIsVALUE " in the Hash of unknown keys is the key of a member", rb_inspect(key));
     }
     mp_encode(walk->e, key);
     mp_encode(walk->e, value);
@@ -533,8 +543,8 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
         check_else(e, shape, shape->parts[tags], object);
         dump_value(e, shape->parts[tags], object);
     } else {
-        rb_raise(rb_eTypeError, "%" PRIsVALUE " is none of the classes of the union, at %" PRIsVALUE,
-                 rb_obj_class(object), mp_path(e->place));
+        mp_encoder_raise(e, rb_eTypeError, NULL, "%" PRIsVALUE " is none of the classes of the union",
+                         rb_obj_class(object));
     }
 }
 

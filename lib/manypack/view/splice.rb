@@ -30,7 +30,7 @@ module Manypack
         container = container_at(parents, path, REMOVED.equal?(value)) or return
         span = container.__send__(:span, key)
         if REMOVED.equal?(value) then remove(container, span, path)
-        elsif span then edit(container, span[1], span[2], pack(value), path)
+        elsif span then edit(container, span[1], span[2], pack(value, path), path)
         else append(container, key, value, path)
         end
       end
@@ -99,7 +99,7 @@ module Manypack
 
         @added[[container.offset, key]] = true
         finish = container.offset + container.bytesize
-        pair = container.type == :map ? pack(key) + pack(value) : pack(value)
+        pair = container.type == :map ? pack(key, path) + pack(value, path) : pack(value, path)
         edit(container, finish, finish, pair, path)
         @growth[container.offset] += 1
         @appended[container.offset] += 1
@@ -122,8 +122,9 @@ module Manypack
         packer.to_s
       end
 
-      def pack(value)
-        @view.__send__(:codec).pack(value)
+      def pack(value, path)
+        codec = @view.__send__(:codec)
+        @view.__send__(:placed, path.to_s) { codec.pack(value) }
       end
 
       def copy(from, to, message)
