@@ -1,7 +1,8 @@
 /* IO through Ruby methods only, so that other Threads, Ractors and Fibers of a scheduler run meanwhile. */
 #include "io.h"
 
-static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close, id_pos, id_set_pos, id_string_io;
+static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close, id_pos, id_set_pos, id_string_io,
+    id_write_map_header;
 
 /* Like respond_to?, which takes as long as packing a small message, but fast if the class has the method. */
 static bool
@@ -122,16 +123,27 @@ raise_no_io(VALUE obj, const char *methods, const char *instead)
     rb_raise(rb_eTypeError, "expected an IO that responds to %s, got %" PRIsVALUE, methods, rb_obj_class(obj));
 }
 
+/* A Packer, of ours or of the msgpack gem, would pack the bytes as a bin. */
+static void
+check_no_packer(VALUE io)
+{
+    if (RB_TYPE_P(io, T_FILE) || !answers_p(io, id_write_map_header)) return;
+    rb_raise(rb_eTypeError, "expected an IO, got %" PRIsVALUE ": call packer.write(object)", rb_obj_class(io));
+}
+
 void
 mp_need_sink(VALUE io)
 {
+    check_no_packer(io);
     if (!sink_p(io)) raise_no_io(io, "write or <<", "pass File.open(path, \"wb\") or a StringIO");
 }
 
 void
 mp_check_sink(VALUE io, int api)
 {
-    if (MP_UNLIKELY(!NIL_P(io) && !sink_p(io)) && !mp_lenient_p(api)) mp_need_sink(io);
+    if (NIL_P(io)) return;
+    check_no_packer(io);
+    if (MP_UNLIKELY(!sink_p(io)) && !mp_lenient_p(api)) mp_need_sink(io);
 }
 
 void
@@ -234,4 +246,5 @@ Init_manypack_io(void)
     id_pos = rb_intern("pos");
     id_set_pos = rb_intern("pos=");
     id_string_io = rb_intern("StringIO");
+    id_write_map_header = rb_intern("write_map_header");
 }

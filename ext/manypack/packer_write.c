@@ -1,6 +1,8 @@
 /* The methods by which a Packer writes: each appends one object, or the header of one. */
 #include "packer.h"
 
+#include <ruby/debug.h>
+
 #include "buffer.h"
 #include "encode.h"
 #include "error.h"
@@ -129,6 +131,60 @@ call_ext_type(VALUE type)
     return INT2FIX(mp_ext_type(type));
 }
 
+/* --- the msgpack gem in the same process -------------------------------------------------------------------- */
+
+static ID id_message_pack, id_packer;
+
+/* The class MessagePack::Packer, unless it is ours or not there; 0. */
+static VALUE
+other_packer_class(VALUE own)
+{
+    VALUE module, klass;
+
+    if (!rb_const_defined(rb_cObject, id_message_pack) ||
+        !NIL_P(rb_autoload_p(rb_cObject, id_message_pack))) {
+        return 0;
+    }
+    module = rb_const_get(rb_cObject, id_message_pack);
+    if (!RB_TYPE_P(module, T_MODULE) || !rb_const_defined_at(module, id_packer)) return 0;
+    klass = rb_const_get_at(module, id_packer);
+    return klass == own ? 0 : klass;
+}
+
+/*
+ * True if the msgpack gem calls, which takes our Packer for an io: its to_msgpack of a core class does that, and so does
+ * MessagePack.pack with a Packer. What it writes is packed already.
+ */
+static bool
+called_by_other_gem_p(VALUE self)
+{
+    VALUE frames[2], path;
+    int lines[2];
+
+    if (!other_packer_class(rb_obj_class(self))) return false;
+    if (rb_profile_frames(0, 2, frames, lines) < 2) return false;
+    path = rb_profile_frame_classpath(frames[1]);
+    if (!RB_TYPE_P(path, T_STRING)) return false;
+    return RTEST(rb_str_equal(path, rb_str_new_cstr("MessagePack::Packer"))) ||
+        RTEST(rb_str_equal(path, rb_str_new_cstr("MessagePack::Buffer")));
+}
+
+static bool
+binary_p(VALUE obj)
+{
+    return RB_TYPE_P(obj, T_STRING) && RB_ENCODING_GET(obj) == mp_binary_index;
+}
+
+static VALUE
+append_packed(VALUE self, VALUE bytes)
+{
+    VALUE buffer = packer_for_write(mp_packer_get(self));
+
+    mp_bytes_append(buffer, &mp_buffer_get(buffer)->bytes, (const uint8_t *)RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes));
+    RB_GC_GUARD(bytes);
+    return packer_written(self, buffer);
+}
+
 /* --- writing ---------------------------------------------------------------------------------------- */
 
 /*
@@ -145,6 +201,7 @@ static VALUE
 rb_packer_write(VALUE self, VALUE obj)
 {
     if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
+    if (MP_UNLIKELY(binary_p(obj)) && MP_UNLIKELY(called_by_other_gem_p(self))) return append_packed(self, obj);
     return packer_write_with(self, mp_encode, obj);
 }
 
@@ -426,6 +483,9 @@ Init_manypack_packer_write(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cPacker = rb_define_class_under(mManypack, "Packer", rb_cObject);
+
+    id_message_pack = rb_intern("MessagePack");
+    id_packer = rb_intern("Packer");
 
     rb_define_method(cPacker, "write", rb_packer_write, 1);
     rb_define_method(cPacker, "pack", rb_packer_write, 1);
