@@ -233,7 +233,8 @@ raise_written(const mp_encoder *e, const user_call *call, mp_written written, VA
 
     if (call->type) {
         mp_encoder_raise(e, rb_eArgError, NULL,
-                         "the packer of ext type %d for %" PRIsVALUE " must write whole objects to the Packer, but wrote %s",
+                         "the packer of ext type %d for %" PRIsVALUE " must write whole objects to the Packer, but "
+                         "wrote %s",
                          call->type->type, rb_obj_class(call->obj), found[written]);
     }
     mp_encoder_raise(e, rb_eArgError, hint,

@@ -152,8 +152,8 @@ other_packer_class(VALUE own)
 }
 
 /*
- * True if the msgpack gem calls, which takes our Packer for an io: its to_msgpack of a core class does that, and so does
- * MessagePack.pack with a Packer. What it writes is packed already.
+ * True if the msgpack gem calls, which takes our Packer for an io: its to_msgpack of a core class does that, and so
+ * does MessagePack.pack with a Packer. What it writes is packed already.
  */
 static bool
 called_by_other_gem_p(VALUE self)
@@ -180,7 +180,8 @@ append_packed(VALUE self, VALUE bytes)
 {
     VALUE buffer = packer_for_write(mp_packer_get(self));
 
-    mp_bytes_append(buffer, &mp_buffer_get(buffer)->bytes, (const uint8_t *)RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes));
+    mp_bytes_append(buffer, &mp_buffer_get(buffer)->bytes, (const uint8_t *)RSTRING_PTR(bytes),
+                    (size_t)RSTRING_LEN(bytes));
     RB_GC_GUARD(bytes);
     return packer_written(self, buffer);
 }

@@ -94,7 +94,11 @@ rb_view_append_to(VALUE self, VALUE string, VALUE from, VALUE to)
     return string;
 }
 
-/* call-seq: view.placed(path) { ... } -> object: what the block returns. Its errors of packing get that path, a String. */
+/*
+ * call-seq: view.placed(path) { ... } -> object
+ *
+ * Returns what the block returns. Its errors of packing get that path, a String.
+ */
 static VALUE
 rb_view_placed(VALUE self, VALUE path)
 {
