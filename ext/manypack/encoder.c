@@ -73,17 +73,20 @@ call_without_buffer(const mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
     return result;
 }
 
+static VALUE
+call_with_buffer(const mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
+{
+    mp_taken_call taken = {.loan = &mp_buffer_get(e->buffer)->loan, .call = call, .arg = arg};
+    VALUE result = mp_loan_call_taken(&taken);
+
+    if (MP_UNLIKELY(result == Qundef)) mp_raise_in_use("Packer");
+    return result;
+}
+
 VALUE
 mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 {
-    mp_taken_call taken = {.call = call, .arg = arg};
-    VALUE result;
-
-    if (!e->buffer) return call_without_buffer(e, call, arg);
-    taken.loan = &mp_buffer_get(e->buffer)->loan;
-    result = mp_loan_call_taken(&taken);
-    if (MP_UNLIKELY(result == Qundef)) mp_raise_in_use("Packer");
-    return result;
+    return e->buffer ? call_with_buffer(e, call, arg) : call_without_buffer(e, call, arg);
 }
 
 VALUE
