@@ -127,7 +127,7 @@ raise_no_io(VALUE obj, const char *methods, const char *instead)
 static void
 check_no_packer(VALUE io)
 {
-    if (RB_TYPE_P(io, T_FILE) || !answers_p(io, id_write_map_header)) return;
+    if (RB_TYPE_P(io, T_FILE) || !rb_method_boundp(CLASS_OF(io), id_write_map_header, 1)) return;
     rb_raise(rb_eTypeError, "expected an IO, got %" PRIsVALUE ": call packer.write(object)", rb_obj_class(io));
 }
 
