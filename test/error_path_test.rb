@@ -120,22 +120,26 @@ class ErrorPathTest < Minitest::Test
   STEPS = {
     "a" => ".a", "é名" => ".é名", "a-b" => ".a-b", "" => '[""]', "a b" => '["a b"]', "a.b" => '["a.b"]', "*" => '["*"]',
     "$x" => '["$x"]', "a\"\\" => ".a\"\\", "\"\\" => '["\\"\\\\"]', "\e\n\u007f" => '["\\u001b\\u000a\\u007f"]', 0 => "[0]", -7 => "[-7]",
-    (1 << 64) - 1 => "[18446744073709551615]", -(1 << 63) => "[-9223372036854775808]", "x" * 128 => ".#{"x" * 128}"
+    (1 << 64) - 1 => "[18446744073709551615]", -(1 << 63) => "[-9223372036854775808]", "x" * 128 => ".#{"x" * 128}",
+    "\xFF\x00".b => '["\\xFF\\u0000"]',
+    "é\"".b => '["\\xC3\\xA9\\""]', nil => "[nil]", true => "[true]", false => "[false]", 1.5 => "[1.5]", 2.0 => "[2.0]", -0.1 => "[-0.1]",
+    1e300 => "[1.0e+300]", 5e-324 => "[5.0e-324]", -Float::INFINITY => "[-Infinity]", "\u0085\u009f" => '["\\u0085\\u009f"]',
+    "a\u200e\u2028\u202e\u2066\ufeff" => '["a\\u200e\\u2028\\u202e\\u2066\\ufeff"]', "a\xFF" => '["a\\xFF"]'
   }.freeze
   SHOWN = {
     "x" * 129 => "[\"#{"x" * 128}\"...]", "é#{"é" * 64}" => "[\"#{"é" * 64}\"...]", "a#{"名" * 50}" => "[\"a#{"名" * 42}\"...]",
-    "\xFF\x00".b => '["\\xFF\\u0000"]', nil => "[nil]", true => "[true]", Float::NAN => "[float64]",
-    [1] => "[array]", { 1 => 2 } => "[map]", Time.at(1) => "[ext]"
+    Float::NAN => "[float64]", [1] => "[array]", { 1 => 2 } => "[map]", Time.at(1) => "[ext]"
   }.freeze
 
   def under(key) = bytes("82 01 02") + Manypack.pack(key, timestamp: true) + bytes("91 c1")
 
   STEPS.each do |key, step|
-    define_method("test_a_path_walks_to_#{step[0, 20].dump}") do
+    define_method("test_a_path_walks_to_#{step[0, 20].dump}_of_#{key.class}_#{key.hash}") do
       binary = under(key)
       path = failure { Manypack.unpack(binary, timestamp: true) }.path
       assert_equal "$#{step}[0]", path
       assert_equal [nil], Manypack::Path.new(path).to_a(binary.sub(/\xC1\z/n, "\xC0".b))
+      assert_equal Manypack::Path.new(path), Manypack::Path.new(Manypack::Path.new(path).to_s)
     end
   end
 
@@ -145,6 +149,48 @@ class ErrorPathTest < Minitest::Test
       assert_equal "$#{step}[0]", path
       assert_predicate path, :valid_encoding?
       assert_raises(ArgumentError) { Manypack::Path.new(path) }
+    end
+  end
+
+  # Random objects whose keys are odd, with 0xc1 in place of one value.
+  def odd_key(random)
+    case random.rand(9)
+    when 0 then random.rand(-300..300)
+    when 1 then random.rand * 10**random.rand(-20..20)
+    when 2 then [nil, true, false].sample(random: random)
+    when 3 then random.bytes(random.rand(1..9))
+    when 4 then random.bytes(random.rand(1..9)).force_encoding("UTF-8")
+    else Array.new(random.rand(0..5)) { ["a", "é", ".", "[", "\"", "\\", "*", "$", " ", "\n", "\0", "\u0085", "\u202e", "\ufeff", "名"].sample(random: random) }.join
+    end
+  end
+
+  def odd_object(random, depth)
+    return 7 if depth.zero?
+
+    values = Array.new(random.rand(1..4)) { odd_object(random, depth - 1) }
+    random.rand(3).zero? ? values : values.to_h { |value| [odd_key(random), value] }
+  end
+
+  # The error at an offset; nil if that is inside of a payload or a key.
+  def broken_at(binary, offset)
+    Manypack.unpack(binary)
+    nil
+  rescue Manypack::DecodeError => error
+    error if error.offset == offset
+  end
+
+  def test_a_path_finds_the_place_of_every_error
+    random = Random.new(31)
+    200.times do
+      binary = Manypack.pack(odd_object(random, random.rand(1..5)))
+      heads = binary.bytesize.times.select { |i| binary.getbyte(i) == 7 }
+      offset = heads.sample(random: random)
+      broken = binary.dup.tap { |bytes| bytes.setbyte(offset, 0xc1) }
+      error = broken_at(broken, offset) or next
+
+      marked = binary.dup.tap { |bytes| bytes.setbyte(offset, 8) }
+      found = Manypack::Path.new(error.path).to_a(marked)
+      assert_equal [8], found, error.path unless found.first.is_a?(Manypack::View)
     end
   end
 
@@ -171,6 +217,13 @@ class ErrorPathTest < Minitest::Test
   def test_long_keys_in_all_levels
     deep = ("\x81\xDA\xFF\xFF".b + "\x01".b * 65_535) * 20
     assert_equal 1 + 20 * (128 * 6 + 7), failure { Manypack.unpack(deep) }.path.size
+  end
+
+  def test_a_record_error_shows_a_bounded_path_and_has_it_whole
+    record = Manypack::Type[[15.times.inject(Integer) { |type, _| { String => type } }]]
+    error = failure(Manypack::RecordError) { record.load(Manypack.pack([15.times.inject("") { |value, _| { "k" * 100 => value } }])) }
+    assert_equal "$[0]#{".#{"k" * 100}" * 15}", error.path
+    assert_operator error.message.bytesize, :<, 1_000
   end
 
   # --- what an error keeps --------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ class PathTest < Minitest::Test
   # Of each bad path the column where it goes wrong.
   BAD = {
     "" => 0, "a" => 0, " $" => 0, "$a" => 1, "$." => 2, "$..a" => 2, "$.a " => 3, "$.a b" => 3, "$[" => 2, "$[]" => 2,
-    "$[a]" => 2, "$[01]" => 3, "$[1.5]" => 3, "$[--1]" => 2, "$[*" => 3, "$[1" => 3, '$["a' => 4, '$["a"' => 5,
+    "$[a]" => 2, "$[01]" => 3, "$[1.]" => 3, "$[array]" => 2, "$[ext]" => 2, "$[float64]" => 2, "$.a...b" => 3, "$[--1]" => 2, "$[*" => 3, "$[1" => 3, '$["a' => 4, '$["a"' => 5,
     '$["\\q"]' => 4, '$["\\ud800"]' => 4, "$.é[x]" => 4, "$.$" => 2
   }.freeze
 
@@ -47,7 +47,10 @@ class PathTest < Minitest::Test
   def test_a_path_of_steps
     assert_equal "$.users[0][*][\"first name\"].id", Path.of("users", 0, Path::ALL, "first name", :id).to_s
     assert_equal ["\u0001\"\\"], Path.of("\u0001\"\\").steps
-    [nil, 1.5, ["a"]].each { |step| assert_raises(TypeError) { Path.of(step) } }
+    [["a"], {}, 1r].each { |step| assert_raises(TypeError) { Path.of(step) } }
+    steps = [nil, true, false, 1.5, -1e300, Float::INFINITY, "\xFF".b, "\u0085\u202e\ufeff"]
+    assert_equal '$[nil][true][false][1.5][-1.0e+300][Infinity]["\xFF"]["\u0085\u202e\ufeff"]', Path.of(*steps).to_s
+    assert_equal steps, Path.of(*steps).steps
   end
 
   def test_paths_are_equal_by_their_steps

@@ -79,8 +79,8 @@ set_offset(VALUE error, size_t offset)
  * bytes: to those of a String, which are not copied but kept alive, and for an Unpacker to those it still has, which
  * are those of the current message if that came in one piece.
  *
- * A step that no Path has, such as a key that is a Float, is shown as its type; a key of more than 128 bytes is cut,
- * and of more than 128 steps those in the middle are left out.
+ * A step that no Path has, a key that is an array, a map, an ext or NaN, is shown as its type; a key of more than 128
+ * bytes is cut, and of more than 128 steps those in the middle are left out.
  *
  *   begin
  *     Manypack.unpack("\x81\xA5users\x92\x01\xC1")

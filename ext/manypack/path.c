@@ -1,16 +1,15 @@
 /* Writes the path of a value, such as "$.users[3].avatar". */
 #include "path.h"
 
+#include <math.h>
+
 #include "key.h"
 #include "trail.h"
 #include "utf8.h"
 
 /* --- names ------------------------------------------------------------------------------------------ */
 
-/*
- * A path can be walked by Manypack::Path if it has no more steps than containers may be nested by default, and no key
- * of more bytes than these. Longer ones are for people.
- */
+/* A longer key is cut, so that an error does not grow with a stranger's keys. Manypack::Path refuses a cut one. */
 enum { KEY_BYTES = 128 };
 
 /* The end of the last whole character in the first n bytes. */
@@ -23,49 +22,86 @@ whole_characters(const uint8_t *p, size_t n)
     return cut;
 }
 
+/*
+ * The character at p, if a reader would not see it or it would change how the rest is shown: a control character, a
+ * mark or an embedding of a writing direction, a line separator, a byte order mark; otherwise 0. Sets its bytes.
+ */
+static unsigned
+hidden_character(const uint8_t *p, const uint8_t *end, int *bytes)
+{
+    unsigned c;
+
+    *bytes = 1;
+    if (*p < ' ' || *p == 0x7f) return *p ? *p : 0;
+    if (*p == 0xc2 && end - p > 1 && p[1] < 0xa0) {
+        *bytes = 2;
+        return p[1];
+    }
+    if ((*p != 0xe2 && *p != 0xef) || end - p < 3) return 0;
+    *bytes = 3;
+    c = (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+    return c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff
+        ? c : 0;
+}
+
 /* True if a name needs no quotes after a dot, as in path.rb, and no escapes. */
 static bool
 plain_name_p(const uint8_t *p, size_t n)
 {
     size_t i;
+    int bytes;
 
     for (i = 0; i < n; i++) {
-        if (p[i] <= ' ' || p[i] == 0x7f || p[i] == '.' || p[i] == '[' || p[i] == ']') return false;
+        if (p[i] <= ' ' || p[i] == '.' || p[i] == '[' || p[i] == ']') return false;
+        if (hidden_character(p + i, p + n, &bytes)) return false;
     }
     return n && p[0] != '*' && p[0] != '"' && p[0] != '\'' && p[0] != '$';
 }
 
-/* Writes one byte of a name in quotes, with the escapes of a JSON string. One of no text has one that no path has. */
-static char *
-quoted_byte(char *to, uint8_t byte, bool text)
+/* Appends a name in quotes, with the escapes of a JSON string. The bytes of one that is no text are \xFF. */
+static void
+append_quoted(VALUE path, const uint8_t *p, size_t n, bool text)
 {
-    if (byte == '"' || byte == '\\') return to + sprintf(to, "\\%c", byte);
-    if (!text && byte >= 0x7f) return to + sprintf(to, "\\x%02X", byte);
-    if (byte < ' ' || byte == 0x7f) return to + sprintf(to, "\\u%04x", byte);
-    *to = (char)byte;
-    return to + 1;
+    const uint8_t *end = p + n;
+    char escape[8];
+    unsigned c;
+    int bytes, size;
+
+    for (; p < end; p += bytes) {
+        c = hidden_character(p, end, &bytes);
+        if (!text || (!c && *p)) bytes = 1;
+        if (!text && *p >= 0x7f) size = sprintf(escape, "\\x%02X", *p);
+        else if (*p == '"' || *p == '\\') size = sprintf(escape, "\\%c", *p);
+        else if (c || !*p) size = sprintf(escape, "\\u%04x", c);
+        else size = sprintf(escape, "%c", *p);
+        rb_str_cat(path, escape, size); /* which grows the String by a factor, as rb_str_catf does not */
+    }
 }
 
 /* Appends .name or ["name"], or ["na"...] for one that is too long, of a str or bin. */
 static void
 append_name(VALUE path, mp_kind kind, const uint8_t *p, size_t n)
 {
-    char step[KEY_BYTES * 6 + 8], *to = step;
     bool cut = n > KEY_BYTES, text;
-    size_t i;
 
     if (cut) n = whole_characters(p, KEY_BYTES);
     text = kind == MP_STR ? mp_utf8_valid_p(p, n) : mp_ascii_p(p, n);
     if (text && !cut && plain_name_p(p, n)) {
-        *to++ = '.';
-        memcpy(to, p, n);
-        to += n;
-    } else {
-        to += sprintf(to, "[\"");
-        for (i = 0; i < n; i++) to = quoted_byte(to, p[i], text);
-        to += sprintf(to, cut ? "\"...]" : "\"]");
+        rb_str_cat_cstr(path, ".");
+        rb_str_cat(path, (const char *)p, (long)n);
+        return;
     }
-    rb_str_cat(path, step, to - step);
+    rb_str_cat_cstr(path, "[\"");
+    append_quoted(path, p, n, text);
+    rb_str_cat_cstr(path, cut ? "\"...]" : "\"]");
+}
+
+/* Appends [1.5]; the name of the kind for a NaN, which no map has twice the same. */
+static void
+append_float(VALUE path, double number)
+{
+    if (isnan(number)) rb_str_cat_cstr(path, "[float64]");
+    else rb_str_catf(path, "[%" PRIsVALUE "]", DBL2NUM(number));
 }
 
 /* --- to an object that is packed -------------------------------------------------------------------- */
@@ -73,7 +109,7 @@ append_name(VALUE path, mp_kind kind, const uint8_t *p, size_t n)
 /* A longer path is shown without its middle: this many steps from its start and from its end. */
 enum { PATH_HEAD = 8, PATH_TAIL = 8 };
 
-/* Appends [3], the step that a name is, or, for any other key, its class in brackets. */
+/* Appends [3], the step that a name or a simple key is, or, for any other key, its class in brackets. */
 static void
 append_step(VALUE path, const mp_place *place)
 {
@@ -84,8 +120,12 @@ append_step(VALUE path, const mp_place *place)
         return;
     }
     if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
-    if (RB_FIXNUM_P(key)) {
-        rb_str_catf(path, "[%ld]", FIX2LONG(key));
+    if (RB_INTEGER_TYPE_P(key)) {
+        rb_str_catf(path, "[%" PRIsVALUE "]", key);
+    } else if (RB_FLOAT_TYPE_P(key)) {
+        append_float(path, RFLOAT_VALUE(key));
+    } else if (NIL_P(key) || key == Qtrue || key == Qfalse) {
+        rb_str_cat_cstr(path, NIL_P(key) ? "[nil]" : key == Qtrue ? "[true]" : "[false]");
     } else if (RB_TYPE_P(key, T_STRING)) {
         mp_kind kind = mp_utf8_index_p(RB_ENCODING_GET(key)) ? MP_STR : MP_BIN;
         append_name(path, kind, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
@@ -172,7 +212,7 @@ grow(mp_tape *tape)
     return true;
 }
 
-/* Appends the step that a map key is. Keys other than names and Integers are for people: no path has them. */
+/* Appends the step that a map key is. Containers, exts and NaN are for people: no path has them. */
 static void
 append_key(VALUE path, const uint8_t *p, const uint8_t *end)
 {
@@ -183,6 +223,7 @@ append_key(VALUE path, const uint8_t *p, const uint8_t *end)
       case MP_BIN: append_name(path, key.kind, key.bytes, key.n); break;
       case MP_UINT: rb_str_catf(path, "[%" PRIu64 "]", key.bits); break;
       case MP_INT: rb_str_catf(path, "[%" PRId64 "]", (int64_t)key.bits); break;
+      case MP_FLOAT64: append_float(path, mp_double_of_bits(key.bits)); break;
       default: rb_str_catf(path, "[%s]", mp_kind_name(key.kind)); break;
     }
 }

@@ -93,7 +93,8 @@ error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
     VALUE path = whole_path(l), error;
     size_t offset = mp_decoder_offset(&l->d, at);
 
-    rb_str_catf(what, ", at %" PRIsVALUE ", byte %" PRIuSIZE "%" PRIsVALUE, path, offset, blamed(l->record, field));
+    rb_str_catf(what, ", at %" PRIsVALUE ", byte %" PRIuSIZE "%" PRIsVALUE, mp_path_shown(path), offset,
+                blamed(l->record, field));
     error = mp_error_at(eRecordError, what, offset);
     rb_ivar_set(error, id_path, path);
     if (l->record) rb_ivar_set(error, id_record, l->record->object);

@@ -26,11 +26,24 @@ search_all(search *s, mp_cursor *cursor, long step, bool wanted)
     }
 }
 
+/* Finds a key or index. Bytes are first looked for as a bin, then as a str that is no text: paths show them alike. */
+static bool
+find_step(search *s, mp_cursor *cursor, VALUE key)
+{
+    mp_cursor start = *cursor;
+
+    if (cursor->kind != MP_MAP) return RB_FIXNUM_P(key) && mp_peek_find(s->peek, cursor, key);
+    if (mp_peek_find(s->peek, cursor, key)) return true;
+    if (!RB_TYPE_P(key, T_STRING) || ENCODING_GET(key) != mp_binary_index) return false;
+    *cursor = start;
+    return mp_peek_find(s->peek, cursor, rb_enc_associate(rb_str_dup(key), mp_utf8));
+}
+
 /* The same for what a container has under a key or index. */
 static void
 search_one(search *s, mp_cursor *cursor, VALUE key, long step, bool wanted)
 {
-    bool found = (cursor->kind == MP_MAP || RB_FIXNUM_P(key)) && mp_peek_find(s->peek, cursor, key);
+    bool found = find_step(s, cursor, key);
 
     if (found) {
         cursor->at = search_from(s, cursor->at, step, wanted);

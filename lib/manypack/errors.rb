@@ -102,7 +102,8 @@ module Manypack
   #   POINT.load(Manypack.pack({"x" => 1.5, "y" => "2"}))
   #   # raises RecordError: expected Float, got str "2", at $.y, byte 14 (Point#y)
   class RecordError < UnpackError
-    # Where in the message the error is, a String. A key of more than 128 bytes is cut.
+    # Where in the message the error is, a String. A key of more than 128 bytes is cut; the message shows a
+    # long path without its middle.
     #
     #   error.path #=> "$.y"
     attr_reader :path

@@ -13,7 +13,12 @@ module Manypack
   #                      white space
   # <code>["any name"]</code>:: the same for any key, with the escapes of a JSON string; also in single quotes
   # <code>[3]</code>:: an element of an array, from the end if it is negative; in a map the value of that Integer key
+  # <code>[1.5]</code>, <code>[nil]</code>, <code>[true]</code>, <code>[false]</code>:: the value of that key of a map
+  # <code>["\\xFF"]</code>:: the value of a key that is no text, a bin or a broken str, byte by byte
   # <code>[*]</code>, <code>.*</code>:: every element of an array, every value of a map
+  #
+  # That is how the errors of Manypack show where they are, so a Path finds the place of an error again. Keys that are
+  # arrays, maps, exts or NaN have no step; an error shows them as <code>[array]</code>, and a Path refuses that.
   #
   # The parts of a message that have no such place are passed over: a Path that finds nothing yields nothing.
   #
@@ -26,7 +31,8 @@ module Manypack
     #   Manypack::Path.new("$.users[*]").steps #=> ["users", Manypack::Path::ALL]
     ALL = :*
 
-    # An Array of Strings (keys), Integers (indices, or keys that are Integers) and ALL.
+    # An Array of Strings (keys), Integers (indices, or keys that are Integers), ALL, and Floats, true, false and nil
+    # (keys that are these).
     #
     #   Manypack::Path.new("$.users[-1].name").steps #=> ["users", -1, "name"]
     def steps
@@ -42,7 +48,8 @@ module Manypack
       freeze
     end
 
-    # Returns the Path of the given steps: Strings, Symbols, Integers and ALL. Raises TypeError for any other.
+    # Returns the Path of the given steps: Strings, Symbols, Integers, Floats, true, false, nil and ALL. Raises
+    # TypeError for any other.
     #
     #   Manypack::Path.of("users", 0, "name").to_s #=> "$.users[0].name"
     def self.of(*steps)
@@ -155,19 +162,35 @@ module Manypack
       def self.to_s(step)
         case step
         when ALL then "[*]"
-        when Integer then "[#{step}]"
+        when Integer, Float, true, false then "[#{step}]"
+        when nil then "[nil]"
         when Symbol then to_s(step.name)
-        when /\A#{NAME}\z/o then ".#{step}"
-        when String then "[#{quote(step)}]"
-        else raise ::TypeError, "a step of a path is a String, an Integer or Path::ALL, got #{step.class}"
+        when String then plain?(step) ? ".#{step}" : "[#{quote(step)}]"
+        else raise ::TypeError, "a step of a path is a String, number, true, false, nil or ALL, got #{step.class}"
         end
       end
 
+      # Characters that a reader would not see, or that change how the rest is shown, as path.c has them.
+      HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
+
+      def self.plain?(name)
+        text?(name) && name.match?(/\A#{NAME}\z/o) && !name.match?(HIDDEN)
+      end
+
+      def self.text?(name)
+        name.encoding == Encoding::BINARY ? name.ascii_only? : name.valid_encoding?
+      end
+
       def self.quote(name)
-        escaped = name.encode(Encoding::UTF_8).gsub(/["\\\x00-\x1f]/) do |char|
-          Parser::ESCAPES.key(char)&.then { |letter| "\\#{letter}" } || format("\\u%04x", char.ord)
-        end
-        %("#{escaped}")
+        return %("#{name.b.gsub(/["\\]|[^ -~]/n) { |byte| escape(byte) }}").encode(Encoding::UTF_8) unless text?(name)
+
+        %("#{name.encode(Encoding::UTF_8).gsub(/["\\]|#{HIDDEN}/o) { |char| escape(char) }}")
+      end
+
+      def self.escape(char)
+        return format("\\x%02X", char.ord) if char.encoding == Encoding::BINARY && char.ord >= 0x7f
+
+        Parser::ESCAPES.key(char)&.then { |letter| "\\#{letter}" } || format("\\u%04x", char.ord)
       end
     end
 
@@ -205,6 +228,7 @@ module Manypack
       end
 
       def step
+        expected("the middle of the path is missing") if @rest.start_with?("...")
         if take(/\A\./) then take(/\A\*/) ? ALL : name
         elsif take(/\A\[/) then bracket
         else expected("expected . or [")
@@ -216,17 +240,40 @@ module Manypack
       end
 
       def bracket
-        step = take(/\A\*/) ? ALL : quoted || index
+        step = take(/\A\*/) ? ALL : quoted || simple_key
+        expected("the rest of the key is missing: it was too long for an error") if @rest.start_with?("...]")
         take(/\A\]/) or expected("expected ]")
         step
+      end
+
+      SIMPLE = {"nil" => nil, "true" => true, "false" => false, "Infinity" => Float::INFINITY,
+                "-Infinity" => -Float::INFINITY}.freeze
+      FLOAT = /\A-?\d+(?:\.\d+(?:e[-+]?\d+)?|e[-+]?\d+)/
+
+      def simple_key
+        expected("an array, a map, an ext or NaN is no step") if @rest.match?(/\A(?:array|map|ext|float64)\]/)
+        if (word = take(/\A(?:nil|true|false|-?Infinity)(?=\])/)) then SIMPLE[word]
+        elsif (float = take(FLOAT)) then Float(float)
+        else index
+        end
       end
 
       def quoted
         quote = take(/\A["']/) or return
         name = +""
-        name << character(quote) until @rest.start_with?(quote)
+        byte(name) || add(name, character(quote)) until @rest.start_with?(quote)
         take(/\A./)
         name
+      end
+
+      # A byte of a name that is no text, which is binary from there on.
+      def byte(name)
+        digits = take(/\A\\x\h\h/) or return
+        name.force_encoding(Encoding::BINARY) << digits[2, 2].hex
+      end
+
+      def add(name, text)
+        name << (name.encoding == Encoding::BINARY ? text.b : text)
       end
 
       def character(quote)
