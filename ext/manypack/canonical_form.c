@@ -75,7 +75,7 @@ mp_canonical_string(VALUE string, size_t offset, size_t end, uint32_t max_depth)
         blame.message = mp_message_whole(string);
         mp_raise_status(found.status, blame);
     }
-    if (found.offset != end) mp_raise_extra_bytes(end - found.offset, found.offset);
+    if (found.offset != end) mp_raise_extra_bytes(end - found.offset, found.offset, offset ? 0 : string);
     return form;
 }
 

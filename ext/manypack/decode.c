@@ -523,7 +523,9 @@ mp_decode_whole(VALUE source, const mp_codec *codec)
     }
     mp_decoder_init(&d, codec, &words);
     obj = decode_at(&d, source, 0);
-    if (MP_UNLIKELY(d.at != d.end)) mp_raise_extra_bytes((size_t)(d.end - d.at), mp_decoder_offset(&d, d.at));
+    if (MP_UNLIKELY(d.at != d.end)) {
+        mp_raise_extra_bytes((size_t)(d.end - d.at), mp_decoder_offset(&d, d.at), source);
+    }
     RB_GC_GUARD(d.source);
     return obj;
 }

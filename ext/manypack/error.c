@@ -5,11 +5,11 @@
 #include "path.h"
 #include "user_code.h"
 
-static VALUE mDecodeError;
+static VALUE mDecodeError, mLikeness;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError;
 static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
-static ID id_words, id_place;
+static ID id_words, id_place, id_of;
 static ID id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
 
 /*
@@ -228,11 +228,21 @@ mp_raise_unread_body(int type, size_t left, size_t offset, mp_message message)
              offset, message);
 }
 
-void
-mp_raise_extra_bytes(size_t extra, size_t offset)
+VALUE
+mp_likeness(VALUE input)
 {
-    raise_at(eMalformedFormatError, rb_sprintf("%" PRIuSIZE " extra bytes after the deserialized object", extra),
-             offset, MP_NO_MESSAGE);
+    if (!input || !RSTRING_LEN(input) || RSTRING_PTR(input)[0] & 0x80) return rb_str_new(NULL, 0);
+    return rb_funcall(mLikeness, id_of, 1, input);
+}
+
+void
+mp_raise_extra_bytes(size_t extra, size_t offset, VALUE input)
+{
+    VALUE likeness = mp_likeness(input);
+    VALUE words = rb_sprintf("%" PRIuSIZE " extra bytes after the deserialized object, at byte %" PRIuSIZE
+                             "%" PRIsVALUE, extra, offset, likeness);
+
+    rb_exc_raise(mp_error_at(eMalformedFormatError, words, offset));
 }
 
 void
@@ -535,6 +545,8 @@ Init_manypack_error(void)
     VALUE mError = rb_define_module_under(mManypack, "DecodeError");
 
     mDecodeError = mp_const("Manypack::DecodeError");
+    mLikeness = rb_const_get(mManypack, rb_intern("Likeness"));
+    rb_gc_register_mark_object(mLikeness);
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
     eUnexpectedTypeError = mp_const("Manypack::UnexpectedTypeError");
@@ -550,6 +562,7 @@ Init_manypack_error(void)
     id_at = rb_intern("at");
     id_path = rb_intern("path");
     id_words = rb_intern("words");
+    id_of = rb_intern("of");
     id_place = rb_intern("place");
     id_limit = rb_intern("@limit");
     id_value = rb_intern("@value");

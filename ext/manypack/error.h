@@ -52,7 +52,13 @@ NORETURN(void mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t
 
 /* The errors of decoding for which the core has no status. */
 NORETURN(void mp_raise_unknown_ext(int type, size_t offset, mp_message message));
-NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset));
+
+/* The input is a String that starts with the message, or 0: the message may say what it looks like. */
+NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset, VALUE input));
+
+/* What an input looks like that may not be MessagePack, for the end of a message; an empty String if it is that. */
+VALUE mp_likeness(VALUE input);
+
 NORETURN(void mp_raise_malformed(const char *what, size_t offset, mp_message message));
 NORETURN(void mp_raise_max_bytes(size_t allowed, size_t found, size_t offset, mp_message message));
 NORETURN(void mp_raise_same_hash(size_t allowed, size_t offset));

@@ -444,7 +444,8 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
     if (collect) l.errors = rb_ary_new();
     object = load_value(&l, &shapes->shapes[0]);
     if (MP_UNLIKELY(l.d.at != l.d.end)) {
-        mp_raise_extra_bytes((size_t)(l.d.end - l.d.at), mp_decoder_offset(&l.d, l.d.at));
+        mp_raise_extra_bytes((size_t)(l.d.end - l.d.at), mp_decoder_offset(&l.d, l.d.at),
+                             part.start ? 0 : part.message);
     }
     mp_record_raise_kept(&l);
     mp_loader_end(&l);

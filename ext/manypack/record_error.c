@@ -95,6 +95,7 @@ error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
 
     rb_str_catf(what, ", at %" PRIsVALUE ", byte %" PRIuSIZE "%" PRIsVALUE, mp_path_shown(path), offset,
                 blamed(l->record, field));
+    if (!offset && l->d.source) rb_str_append(what, mp_likeness(l->d.source));
     error = mp_error_at(eRecordError, what, offset);
     rb_ivar_set(error, id_path, path);
     if (l->record) rb_ivar_set(error, id_record, l->record->object);

@@ -127,6 +127,27 @@ keep_inner(VALUE self)
     mp_unpacker_keep_for_bodies(inner);
 }
 
+/* The bytes that an error looks at, to say what they look like. */
+enum { LIKENESS_BYTES = 4096 };
+
+NORETURN(static void raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj));
+
+/* For bytes that follow the object. If it was the first byte of the input, that is put before them again. */
+static void
+raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj)
+{
+    mp_bytes *bytes = &mp_buffer_get(buffer)->bytes;
+    size_t size = bytes->size;
+    VALUE input = 0;
+
+    if (offset == 1 && RB_FIXNUM_P(obj)) {
+        input = rb_str_new(NULL, 1);
+        RSTRING_PTR(input)[0] = (char)FIX2LONG(obj);
+        rb_str_append(input, mp_bytes_to_s(buffer, bytes, size < LIKENESS_BYTES ? size : LIKENESS_BYTES));
+    }
+    mp_raise_extra_bytes(size, offset, input);
+}
+
 VALUE
 mp_unpack_io(VALUE io, const mp_codec *codec)
 {
@@ -268,7 +289,7 @@ rb_unpacker_full_unpack(VALUE self)
     keep_inner(self);
     if (mp_reader_end_p(self)) return obj;
     u = mp_stream_get(self);
-    mp_raise_extra_bytes(mp_buffer_get(u->buffer)->bytes.size, u->origin);
+    raise_extra_bytes(u->buffer, u->origin, obj);
 }
 
 static VALUE

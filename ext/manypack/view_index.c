@@ -329,5 +329,5 @@ mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec *code
     if (start || end < (size_t)RSTRING_LEN(message)) part = rb_str_subseq(message, (long)start, (long)(end - start));
     if (accepted_index(part, codec)) return;
     mp_decode_part(message, &at, codec);
-    if (at != end) mp_raise_extra_bytes(end - at, at);
+    if (at != end) mp_raise_extra_bytes(end - at, at, start ? 0 : message);
 }

@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+#--
+# What bytes that are not one message look like, for the messages of errors.
+#++
+module Manypack
+  # Text and compressed bytes begin with what is a small Integer in MessagePack, and so fail after it.
+  module Likeness # :nodoc:
+    # The most bytes that are looked at.
+    SIZE = 4096
+
+    JSON = /\A\s*(?:\{\s*(?:"|\}\s*\z)|\[[\s"\[{\d\]tfn-].*[\]},]|"[^"]*"\s*\z)/mn
+    MARKUP = /\A\s*<[!?a-zA-Z][^<]*>/n
+    FILE_NAME = %r{\A(?:\.{0,2}/|[A-Za-z]:[\\/])?[\w .~/\\-]{1,1024}\.[A-Za-z]\w{1,9}\z}n
+    HEXADECIMAL = /\A(?:(?:[0-9a-f]{2}){4,}|(?:[0-9A-F]{2}){4,})\s*\z/n
+    BASE64 = %r{\A(?:[A-Za-z0-9+/]{4}\s?){2,}(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?\s*\z}n
+    URL_SAFE = /\A(?:[\w-]{4}){2,}(?:[\w-]{2}(?:==)?|[\w-]{3}=?)?\s*\z/n
+
+    # Each pattern matches the whole input, or its first SIZE bytes. A few small Integers in a row match none of them.
+    PATTERNS = {
+      /\A\x1f\x8b\x08/n => "gzip: decompress it by Zlib.gunzip, or use Manypack.load_file for a file",
+      /\A\x28\xb5\x2f\xfd/n => "Zstandard: decompress it, or use Manypack.load_file for a file",
+      JSON => "JSON: use JSON.parse",
+      MARKUP => "HTML or XML, as an error page is",
+      FILE_NAME => "a file name: use Manypack.load_file",
+      HEXADECIMAL => "hexadecimal digits: use [text].pack(\"H*\")",
+      BASE64 => "Base64: use text.unpack1(\"m\")",
+      URL_SAFE => "Base64: use text.tr(\"-_\", \"+/\").unpack1(\"m\")"
+    }.freeze
+
+    # Returns the end of a message, or an empty String.
+    def self.of(bytes)
+      start = bytes.byteslice(0, SIZE).b
+      _, likeness = PATTERNS.find { |pattern, _| pattern.match?(start) }
+      likeness ? "; the input looks like #{likeness}" : ""
+    end
+  end
+  private_constant :Likeness
+end
