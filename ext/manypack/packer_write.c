@@ -458,8 +458,9 @@ encode_ext(mp_encoder *e, VALUE argument)
 static VALUE
 rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
 {
-    ext_parts parts = {.type = FIX2INT(mp_pack_call(call_ext_type, type)),
-                       .payload = mp_pack_call(call_to_str, payload)};
+    bool small = RB_FIXNUM_P(type) && FIX2LONG(type) >= -128 && FIX2LONG(type) <= 127;
+    ext_parts parts = {.type = FIX2INT(MP_LIKELY(small) ? type : mp_pack_call(call_ext_type, type)),
+                       .payload = RB_TYPE_P(payload, T_STRING) ? payload : mp_pack_call(call_to_str, payload)};
 
     return packer_write_with(self, encode_ext, (VALUE)&parts);
 }
