@@ -149,8 +149,11 @@ keys_and_values(VALUE self, size_t *end)
 
     cursor = open_map(&peek, self);
     while (cursor.left) {
-        rb_ary_push(objects, next_key(&peek, &cursor));
-        rb_ary_push(objects, next_value(&peek, &cursor, root));
+        VALUE pair[2];
+
+        pair[0] = next_key(&peek, &cursor);
+        pair[1] = next_value(&peek, &cursor, root);
+        rb_ary_cat(objects, pair, 2); /* whole pairs only: a handler may return twice */
         mp_peek_refresh(&peek);
     }
     *end = cursor.at;
