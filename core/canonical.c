@@ -311,7 +311,7 @@ typedef struct {
     uint32_t n;           /* pairs or elements */
     bool map_p, unordered;
     uint8_t keys;         /* container keys that are open, this one included */
-    uint8_t key_depth;    /* open containers from the outermost of those on */
+    uint8_t key_depth;    /* open containers, counted from the outermost of those keys */
 } frame;
 
 typedef struct {
@@ -485,7 +485,7 @@ map_ends(walk *w, const frame *f)
     return status;
 }
 
-/* Opens a container that is not empty, a key or not. */
+/* Opens a container that is not empty. */
 static mp_status
 open_container(walk *w, const object *o, bool key)
 {

@@ -24,7 +24,7 @@
  * Both take the object at *p and set *p to its end. On any status but MP_OK, *p is at the head to blame: that of the
  * key, if it is about a key. All bytes must be present; those after the object are not looked at.
  *
- * max_depth is how many containers may be open; in keys, limit.h sets further limits. open and nodes are working
+ * max_depth is how many containers may be open; limit.h also limits those in keys. open and nodes are working
  * memory: their contents do not matter, but each block must be aligned as a uint64_t is. open takes 72 bytes for each
  * open container, nodes 32 for each map and each pair; those of a finished map are free again if nothing in it changes
  * places. A window that cannot grow leaves through both functions, which hold nothing; then *p has not moved.

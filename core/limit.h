@@ -12,8 +12,8 @@ typedef struct { MP_LIMITS_EACH(MP_LIMIT_FIELD, ) } mp_limits;
 #define MP_LIMITS_NONE ((mp_limits){MP_LIMITS_EACH(MP_LIMIT_NONE, )})
 
 /*
- * A reader hashes a container key through its contents, and nested container keys once for each key around them: few
- * may be open at once. Hashing also takes C stack for every level, so a key may be only that many containers deep.
+ * A reader hashes a container key through its contents, so nested container keys are hashed once per enclosing key.
+ * Cap how many may be open at once. Hashing also takes C stack for every level, so cap the depth of a key, too.
  */
 enum { MP_KEY_NESTING_MAX = 4, MP_KEY_DEPTH_MAX = 32 };
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* MP_PLAIN_C denies what GNU C adds: it is for testing what other compilers get. */
+/* MP_PLAIN_C leaves out whatever GNU C adds, to test what other compilers get. */
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(MP_PLAIN_C)
 #define MP_LIKELY(x) __builtin_expect(!!(x), 1)
 #define MP_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -42,8 +42,8 @@
 #endif
 
 /*
- * A word that one thread stores and others load: whoever sees the new word sees what was written before it, too. Where
- * the compiler has no atomics, volatile has to do, as it does for MSVC.
+ * A word that one thread stores and others load: a thread that sees the new word also sees everything written before
+ * it. Without atomics of the compiler volatile has to do, as it does for MSVC.
  */
 #if defined(__ATOMIC_ACQUIRE) && defined(__ATOMIC_RELEASE)
 #define MP_LOAD_ACQUIRE(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)

@@ -45,7 +45,7 @@ class DropInTest < Minitest::Test
       "$LOADED_FEATURES << '/lib/msgpack/msgpack.so'; module MessagePack; end" => "/lib/msgpack/msgpack.so" }.each do |before, named|
       assert_match(/MessagePack is already loaded \(#{Regexp.escape(named)}\)/, refusal(before))
     end
-    assert_match(/MessagePack is there already, and is not a module/, refusal("class MessagePack; end"))
+    assert_match(/MessagePack is already defined, and is not a module/, refusal("class MessagePack; end"))
   end
 
   # What a program or a gem may have made of the name before: msgpack-rpc, a gemspec that loads the version of its gem,

@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+# Taking bytes out of an Unpacker's Buffer by hand.
+#
+# The Unpacker forgets an object that it has read in part, and the next object starts with the next byte. While one of
+# its methods reads, taking bytes raises RuntimeError.
 require "test_helper"
 require "stringio"
 
-# Who takes bytes out of the Buffer of an Unpacker takes the stream over: the Unpacker forgets the object of which it has
-# read a part, and the next one starts with the next bytes. While a method reads, it is refused.
 class EmptiedBufferTest < Minitest::Test
   # An io to read from and to write to.
   class Io

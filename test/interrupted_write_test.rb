@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
+# A Packer sends no byte twice and no message in pieces, however the write of its io ends.
 require "test_helper"
 require "io/wait"
 require "stringio"
 require "tmpdir"
 require "zlib"
 
-# A Packer sends no byte twice and no message in pieces, however the write of its io ends. What it cannot know it
-# refuses to guess.
 class InterruptedWriteTest < Minitest::Test
   MESSAGES = [{ "id" => 1 }, "s" * 700, ["l" * 600_000, 5], "m" * 700_000, "end"].freeze
   STREAM = MESSAGES.map { |message| Manypack.pack(message) }.join.freeze
@@ -49,7 +48,7 @@ class InterruptedWriteTest < Minitest::Test
     [*WAYS.values, ->(*) { packer.write(1) }, ->(*) { packer.write([nil]) }, ->(*) { packer.write_nil }, ->(*) { packer.buffer << "x" },
      ->(*) { packer.buffer.read }, ->(*) { packer.buffer.read(1) }, ->(*) { packer.buffer.skip(1) }].each do |use|
       error = assert_raises(RuntimeError) { use.call(packer, io) }
-      assert_match(/interrupted the io's write.+Packer goes on after clear or reset/, error.message)
+      assert_match(/interrupted the io's write.+clear or reset the Packer/, error.message)
     end
     assert_equal size, packer.size
     assert_equal size, packer.to_s.bytesize
@@ -161,7 +160,7 @@ class InterruptedWriteTest < Minitest::Test
     assert_raises(IOError) { unpacker.buffer.write_to(Short.new { raise IOError }) }
     [-> { unpacker.read }, -> { unpacker.feed("\x03") }, -> { unpacker.skip }, -> { unpacker.each { flunk } }, -> { unpacker.buffer.flush }].each do |use|
       error = assert_raises(RuntimeError, &use)
-      next if error.message.include?("Unpacker goes on after clear or reset")
+      next if error.message.include?("clear or reset the Unpacker")
 
       flunk error.message
     end

@@ -194,7 +194,7 @@ class RecordUnionTest < Minitest::Test
     assert_equal({ "type" => "deleted", "id" => 1 }, unpack(union.dump(Event.new(:deleted, 1))))
     [nil, "other", 1].each do |type|
       error = assert_raises(ArgumentError) { union.dump(Event.new(type, 1)) }
-      assert_match(/several tags for RecordUnionTest::Event, and the object does not say by "type" which/, error.message)
+      assert_match(/several tags for RecordUnionTest::Event, and "type" of the object is none of them/, error.message)
     end
   end
 
@@ -214,7 +214,7 @@ class RecordUnionTest < Minitest::Test
      { "a" => PLAIN, else: PLAIN }, { "a" => PLAIN, else: PLAIN.or(nil) }, { "a" => PLAIN, else: inner },
      { "a" => PLAIN, else: Record.union("z", "c" => SUB, else: inner) }].each do |types|
       error = assert_raises(ArgumentError) { Record.union("type", **types) }
-      assert_match(/\ARecordUnionTest::Plain is in the union as "a" and as .*, and dump would not know which an object is: give it a member with the key "type", or each a class of its own/, error.message)
+      assert_match(/\ARecordUnionTest::Plain is in the union as "a" and as .*, so dump could not tell which tag to write: give it a member with the key "type", or give each tag a class of its own/, error.message)
     end
     [{ "a" => PLAIN, "b" => SUB }, { "a" => PLAIN, else: SUB }, { "a" => PLAIN, "b" => { String => PLAIN } }, { "a" => PLAIN, else: Manypack::View },
      { "a" => PLAIN, "b" => Record.new(Struct.new(:x), x: PLAIN) }].each { |types| assert_kind_of Type, Record.union("type", **types) }

@@ -1,5 +1,9 @@
 # frozen_string_literal: true
 
+# User code that callcc makes return two or three times to its caller.
+#
+# callcc restores the C stack, but not the heap: before each return the objects have been used, emptied, fed or closed,
+# and memory has been reused.
 require "test_helper"
 require "stringio"
 
@@ -8,8 +12,6 @@ $VERBOSE = nil # it warns that callcc is obsolete
 require "continuation"
 $VERBOSE = verbose
 
-# User code that returns two or three times to what called it, by callcc. The C stack is as it was the first time, and
-# the heap is not: each time the objects have been used, emptied, fed or closed meanwhile, and memory has been reused.
 class SecondReturnTest < Minitest::Test
   Foreign = Struct.new(:door) do
     def to_msgpack(packer)

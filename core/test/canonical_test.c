@@ -468,7 +468,7 @@ depth_costs_neither_stack_nor_time(void)
     nests("\x82\x02", 2, "\x01\x00", 2, "values, in maps out of order");
 }
 
-/* Checks that many maps, each but the outermost the key of the one around it. */
+/* Checks `count` maps, each of them the key of the next outer one. */
 static mp_status
 check_keys_in_keys(size_t count)
 {

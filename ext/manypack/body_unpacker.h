@@ -18,7 +18,7 @@ VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *typ
  */
 uint64_t mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *outer);
 
-/* The number of the current body of this Unpacker: a handler that returns again must not end a later one. */
+/* The number of this Unpacker's current body: a handler that returns a second time must not end a later body. */
 uint64_t mp_unpacker_body_number(VALUE self);
 
 /* Makes an Unpacker whose body has ended the Ractor's spare, with some of the Unpackers for bodies nested in it. */

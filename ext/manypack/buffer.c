@@ -11,7 +11,7 @@
 static ID id_close;
 static VALUE cBuffer;
 
-/* Set once, while the extension is loaded. */
+/* Set once, when the extension is loaded. */
 static void (*check_unpacker_idle)(VALUE unpacker);
 static void (*forget_object)(VALUE unpacker, size_t n);
 
@@ -120,7 +120,7 @@ mp_buffer_on_removal(void (*check_idle)(VALUE unpacker), void (*forget)(VALUE un
     forget_object = forget;
 }
 
-/* The struct of a Buffer for a method that removes bytes. */
+/* The struct of a Buffer, checked for a method that removes bytes. */
 static mp_buffer *
 for_removal(VALUE self)
 {
@@ -130,7 +130,7 @@ for_removal(VALUE self)
     return buffer;
 }
 
-/* Before bytes are removed by anybody else than the Unpacker, if there is one. */
+/* Called before anybody but the Buffer's Unpacker removes n bytes. */
 static void
 before_removal(VALUE self, size_t n)
 {
@@ -256,7 +256,7 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
 /* One call of an io's write. */
 typedef struct {
     VALUE io, bytes;
-    VALUE refusal; /* the exception by which the io said that it took nothing; nil without one */
+    VALUE refusal; /* the IO::WaitWritable that says that the io took nothing; nil without one */
     bool writable;
 } io_write;
 
@@ -276,7 +276,7 @@ note_refusal(VALUE arg, VALUE error)
     return Qnil;
 }
 
-/* A method of the name write may do what write_nonblock does. That of an IO waits. */
+/* The write of an IO waits. That of any other object may raise IO::WaitWritable, as write_nonblock does. */
 static VALUE
 call_write_of_any(VALUE arg)
 {
@@ -284,7 +284,7 @@ call_write_of_any(VALUE arg)
     return rb_rescue2(call_write, arg, note_refusal, arg, rb_mWaitWritable, (VALUE)0);
 }
 
-/* Has the io write bytes that are the first ones of the Buffer, and drops as many of them as it took. */
+/* Has the io write the first bytes of the Buffer, and drops as many as it took. Returns how many. */
 static size_t
 write_once(VALUE self, io_write *write)
 {
@@ -301,7 +301,7 @@ write_once(VALUE self, io_write *write)
     return n;
 }
 
-/* What is left of a chunk that the io took only a part of: its bytes are copied at most once, however small the parts. */
+/* Writes the rest of a chunk of which the io took a part. Copies it at most once, however small the parts are. */
 static void
 write_rest(VALUE self, io_write *write)
 {
@@ -328,7 +328,7 @@ write_chunk(VALUE self, VALUE io)
     return len;
 }
 
-/* Drops what is written. Nobody else can use the Buffer while the io writes. */
+/* Drops the bytes that are written. Nobody else can use the Buffer while the io writes. */
 size_t
 mp_buffer_write_to(VALUE self, VALUE io)
 {
@@ -420,8 +420,8 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: buffer.clear -> nil
  *
- * Discards all bytes. An Unpacker forgets an object of which it has read a part; a Packer whose io left a write by an
- * exception goes on. Raises RuntimeError while its Packer or Unpacker works on the bytes.
+ * Discards all bytes. An Unpacker forgets an object that it has read in part. A Packer can be used again after its io
+ * raised. Raises RuntimeError while its Packer or Unpacker works on the bytes.
  *
  *   buffer = Manypack::Buffer.new << "ab"
  *   buffer.clear #=> nil
@@ -536,7 +536,7 @@ scan_read(int argc, const VALUE *argv)
     return arguments;
 }
 
-/* Removes the first n bytes and returns them, in the String that was given for them, if there is one. */
+/* Removes the first n bytes and returns them, in the caller's String if it passed one. */
 static VALUE
 take(VALUE self, size_t n, const read_arguments *arguments)
 {
@@ -639,9 +639,9 @@ rb_buffer_io(VALUE self)
 /*
  * call-seq: buffer.flush -> buffer
  *
- * Writes all bytes to the io and removes them; does nothing without an io. Raises RuntimeError as clear does, IOError if
- * the io takes nothing, and the errors of the io. After those nobody knows how many bytes the io took: the Buffer can be
- * looked at, and refuses everything else until clear, except after IO::WaitWritable.
+ * Writes all bytes to the io and removes them; does nothing without an io. Raises RuntimeError as clear does, IOError
+ * if the io takes nothing, and the errors of the io. After an error of the io, except IO::WaitWritable, it is not known
+ * how many bytes the io took: the Buffer can be looked at, and refuses everything else until clear.
  *
  *   io = StringIO.new
  *   (Manypack::Buffer.new(io) << "ab").flush.size #=> 0

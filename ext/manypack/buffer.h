@@ -8,7 +8,7 @@ typedef struct {
     mp_bytes bytes;
     mp_loan loan;
     VALUE io;           /* nil without one; 0 before initialize and after close */
-    VALUE unpacker;     /* whose bytes these are; 0 without one */
+    VALUE unpacker;     /* the Unpacker that reads from the Buffer; 0 without one */
     bool reads_exactly; /* the io is asked for no more than is needed: it has no readpartial, or takes nothing back */
     bool writable;      /* the io has a write */
     uint8_t owner;      /* an mp_owner, for errors that name the object whose method was called */
@@ -35,8 +35,8 @@ mp_buffer_get(VALUE self)
 void mp_buffer_feed(VALUE self, VALUE str);
 
 /*
- * Reads at least one byte from the io, without waiting for more than needed, and returns what the caller has to feed,
- * unless it has lost the Buffer meanwhile. nil at its end or without an io.
+ * Reads at least one byte from the io, without waiting for more than needed. Returns a String that the caller has to
+ * feed, after checking that the Buffer is still its own; nil at the end or without an io.
  */
 VALUE mp_buffer_read_io(VALUE self, uint64_t needed);
 
@@ -67,13 +67,13 @@ mp_buffer_checked(VALUE self)
 
 mp_buffer *mp_buffer_for_change(VALUE self);
 
-/* The struct of a Buffer to look at only, which may be TORN. */
+/* The struct of a Buffer, which may be TORN, to look at only. */
 mp_buffer *mp_buffer_to_look_at(VALUE self);
 
 /*
- * The Unpacker that reads from the Buffer, and what is called when anybody else removes bytes from it: check_idle raises
- * while a method of the Unpacker reads; forget, before n bytes are removed, has it forget the object that it has read in
- * part.
+ * Sets the Unpacker that reads from the Buffer, and the functions to call when anybody else removes bytes: check_idle
+ * raises while a method of the Unpacker reads; forget makes the Unpacker forget an object that it has read in part,
+ * before n bytes are removed.
  */
 void mp_buffer_set_unpacker(VALUE self, VALUE unpacker);
 void mp_buffer_on_removal(void (*check_idle)(VALUE unpacker), void (*forget)(VALUE unpacker, size_t n));

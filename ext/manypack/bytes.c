@@ -240,7 +240,7 @@ mp_chunk_to_s(const mp_chunk *chunk)
     return str;
 }
 
-/* Ruby takes a negative capacity for a small one. */
+/* Ruby treats a negative capacity as a small one. */
 static VALUE
 binary_of_size(size_t n)
 {

@@ -53,12 +53,12 @@ static const rb_data_type_t codec_type = {
 static VALUE cCodec;
 
 /*
- * The Codec of DefaultFactory, and the Codec without options and types. The main Ractor replaces the first by a single
- * store while others load it.
+ * The Codec of DefaultFactory, and the Codec without options and types. The main Ractor replaces the first with a
+ * single store while other Ractors load it.
  */
 static VALUE default_codec, plain_codec;
 
-/* Former default Codecs that belong to the main Ractor, while there are other Ractors: those may still use them. */
+/* Former default Codecs that belong to the main Ractor, kept while other Ractors may still use them. */
 static VALUE former_codecs;
 
 /* Procs that pack and unpack a Time as a timestamp, which the extension does without calling them. */
@@ -110,8 +110,8 @@ only_ractor_p(void)
 }
 
 /*
- * Other Ractors may still use the former Codec. If it cannot be shared, it belongs to the main Ractor, whose collector
- * does not ask the others since Ruby 4.1. A Ractor that starts later never sees it.
+ * Other Ractors may still use the former Codec. If it is not shareable, it belongs to the main Ractor, whose collector
+ * does not ask the others since Ruby 4.1. A Ractor that starts later never sees the former Codec.
  */
 void
 mp_default_codec_set(VALUE codec)

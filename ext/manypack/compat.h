@@ -8,8 +8,8 @@
 #include <ruby/version.h>
 
 /*
- * Functions that a Ruby may hide from extensions. have_func finds them in a static library of Ruby all the same, so a
- * weak reference takes its place where the linker has those: the address of a hidden function is NULL.
+ * Functions that a Ruby may hide from extensions. have_func finds them in a static library of Ruby even so. Where the
+ * linker has weak references, one takes its place: the address of a hidden function is then NULL.
  *
  * rb_proc_isolate: 3.0, exported but in no header. Not called since 4.0, where Ruby code calls Ractor.shareable_proc,
  * which does more: it may disappear.

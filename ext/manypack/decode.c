@@ -40,7 +40,7 @@ nan_p(VALUE number)
 }
 
 /*
- * The Hash of a map that ends at that offset, where user code may run. LimitError if too many of the keys have the same
+ * Makes the Hash of a map that ends at `offset`. User code may run. LimitError if too many of the keys have the same
  * hash.
  */
 static MP_NOINLINE VALUE
@@ -131,8 +131,8 @@ decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
 }
 
 /*
- * Where the map starts whose head is at p, as a Fixnum for the stack of values, and that offset again. One bit is the
- * tag: of the offset in the message, which no memory can hold that needs all bits, unlike that in the whole input.
+ * The offset of the map whose head is at p, as a Fixnum for the stack of values, and back. A Fixnum lacks one bit, so
+ * the offset counts from the start of the message, which never needs all bits; an offset into the whole input may.
  */
 MP_INLINE VALUE
 map_mark(const mp_decoder *d, const uint8_t *p)

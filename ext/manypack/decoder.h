@@ -27,8 +27,8 @@ typedef struct {
     bool committed;             /* tree and at say where to continue after an error */
     bool plain;                 /* stops before it would call user code or raise anything except NoMemoryError */
     bool stopped;               /* plain made it stop; the bytes had not ended */
-    bool may_call;              /* an ext or a rare key came: user code may run when objects are built */
-    uint64_t turn;              /* with a holder: counts runs, and calls of user code and their returns */
+    bool may_call;              /* an ext or a rare key came, so building objects may run user code */
+    uint64_t turn;              /* with a holder: counts runs, calls of user code, and returns from them */
     uint64_t run;               /* the turn in which the current run of the holder began */
     mp_tree tree;
     mp_value_stack stack;
@@ -134,13 +134,13 @@ typedef struct {
     uint64_t objects;   /* of the whole message so far */
 } mp_outer;
 
-/* A call of user code, which may return again by callcc after the decoder has gone on, been used again, or ended. */
+/* A call of user code. callcc may return from it again after the decoder has gone on, been reused, or ended. */
 typedef struct {
     uint64_t turn, run;
-    VALUE block; /* of the value stack, kept alive for functions of Ruby that read its words; 0 without one */
+    VALUE block; /* the block of the value stack, kept alive while functions of Ruby read its words; 0 without one */
 } mp_decoder_call;
 
-/* Before and after such a call in the object that holds a decoder. false after a later return than the first one. */
+/* Called before and after such a call if an object holds the decoder. false unless it is the first return. */
 MP_INLINE mp_decoder_call
 mp_decoder_leave_holder(mp_decoder *d)
 {
@@ -158,11 +158,11 @@ mp_decoder_held_p(mp_decoder *d, mp_decoder_call call)
     return false;
 }
 
-/* The same for any decoder. One that is on the C stack is as it was when it called; its block of values is not. */
+/* The same for any decoder. callcc restores a decoder on the C stack, but not its block of values. */
 mp_decoder_call mp_decoder_leave(mp_decoder *d);
 bool mp_decoder_first_return_p(mp_decoder *d, mp_decoder_call call);
 
-/* RuntimeError after a later return than the first one. */
+/* RuntimeError unless it is the first return. */
 void mp_decoder_check_return(mp_decoder *d, mp_decoder_call call);
 
 /* Doubles the value stack, which has count words in use. */

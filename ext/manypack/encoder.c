@@ -55,7 +55,7 @@ mp_encoder_grow(mp_out *out, size_t n)
     else grow_str(e, n);
 }
 
-/* True if the window is still on the String: that has not become a result, nor grown elsewhere. */
+/* True if the window is still on the String, which has not become a result or grown elsewhere. */
 static bool
 own_str_p(const mp_encoder *e)
 {
@@ -63,7 +63,7 @@ own_str_p(const mp_encoder *e)
            rb_str_capacity(e->str) >= (size_t)(e->out.end - e->out.start);
 }
 
-/* The block is on the C stack: when user code returns again, by callcc, the block is what it was the first time. */
+/* The block is on the C stack: if callcc makes user code return again, it is as it was the first time. */
 static VALUE
 call_without_buffer(const mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 {

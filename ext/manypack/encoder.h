@@ -29,7 +29,7 @@ typedef struct {
     mp_ractor *ractor;       /* the current one; NULL until needed */
     VALUE last_class;        /* of a foreign object, and the ext type found for it, or NULL */
     const mp_type *last_type;
-    mp_notes notes;          /* of what user code wrote */
+    mp_notes notes;          /* objects that user code wrote */
     uint32_t depth, max_depth;
 } mp_encoder;
 
@@ -100,10 +100,10 @@ mp_encoder_commit_early(mp_encoder *e)
 /* The whole message as a String. */
 VALUE mp_encoder_result(mp_encoder *e);
 
-/* Calls what may run user code or switch threads. Nobody else can use the bytes, which do not count yet. */
+/* Calls a function that may run user code or switch threads. Nobody else can use the bytes, which do not count yet. */
 VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
-/* The same with the path of the place in the errors of packing that come out of the call. */
+/* The same. Errors of packing that come out of the call get the path of the place. */
 VALUE mp_encoder_call_placed(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
 /* The state of the current Ractor. */
@@ -114,7 +114,7 @@ mp_encoder_ractor(mp_encoder *e)
     return e->ractor;
 }
 
-/* An exception with the path of the place: "WORDS, at PATH", and the suffix unless it is NULL. */
+/* Raises an exception with the message "WORDS, at PATH", the path of the place, and the suffix unless it is NULL. */
 PRINTF_ARGS(NORETURN(void mp_encoder_raise(const mp_encoder *e, VALUE klass, const char *suffix, const char *format,
                                            ...)), 4, 5);
 

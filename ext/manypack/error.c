@@ -458,7 +458,7 @@ mp_pack_error_p(VALUE error)
     return !NIL_P(error) && !NIL_P(rb_attr_get(error, id_place));
 }
 
-/* The start of the last place in a String where another one is; -1 if there is none. */
+/* The offset of the last occurrence of a String in another; -1 if there is none. */
 static long
 last_index(VALUE string, VALUE part)
 {
@@ -468,7 +468,7 @@ last_index(VALUE string, VALUE part)
     return at;
 }
 
-/* The message with a path in place of the old one, or at its end if the old one is not in it. */
+/* The message with its old path replaced, or with the new path at its end if it does not contain the old one. */
 static VALUE
 words_with_path(VALUE message, VALUE old, VALUE path)
 {
@@ -519,14 +519,14 @@ mp_pack_call(VALUE (*call)(VALUE), VALUE arg)
 void
 mp_raise_returned_again(void)
 {
-    rb_raise(rb_eRuntimeError, "a handler returned twice, and what called it had gone on after the first time");
+    rb_raise(rb_eRuntimeError, "a handler returned a second time, after its caller had gone on");
 }
 
 void
 mp_raise_torn(const char *what)
 {
-    rb_raise(rb_eRuntimeError, "an exception interrupted the io's write, and how many bytes it took is not known: "
-             "the %s goes on after clear or reset, without them", what);
+    rb_raise(rb_eRuntimeError, "an exception interrupted the io's write, so it is not known how many bytes the io "
+             "took: clear or reset the %s, which discards them, to go on", what);
 }
 
 void

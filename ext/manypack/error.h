@@ -93,26 +93,26 @@ NORETURN(void mp_raise_message_error(VALUE error, size_t start));
 /* RuntimeError: a Packer, Unpacker or Buffer is used while another of its methods is running. */
 NORETURN(void mp_raise_in_use(const char *what));
 
-/* RuntimeError after a second return of user code, by callcc, when the call that it is part of has gone on. */
+/* RuntimeError: callcc made user code return a second time, after its caller had gone on. */
 NORETURN(void mp_raise_returned_again(void));
 
-/* RuntimeError: an exception left the io's write in the middle. what is Packer, Unpacker or Buffer. */
+/* RuntimeError: an exception interrupted the io's write. what is Packer, Unpacker or Buffer. */
 NORETURN(void mp_raise_torn(const char *what));
 
 /*
- * Errors of packing remember their message and the path in it, so that a write around the one that failed can put its
- * own path before that. The path of a message without one is "$".
+ * Errors of packing remember their message and the path in it, so that an outer write can prepend its own path. An
+ * error without a path has "$".
  */
 NORETURN(void mp_raise_pack_error(VALUE error, VALUE words, VALUE path));
 bool mp_pack_error_p(VALUE error);
 
-/* Raises such an error anew, with the path of the place where it happened before its own. */
+/* Raises a copy of such an error, with the path of an outer place prepended to its own. */
 NORETURN(void mp_raise_pack_error_below(VALUE error, VALUE place));
 
-/* The same for an error that has no path of its own. */
+/* Raises a new error of packing without a path of its own. */
 NORETURN(void mp_raise_unplaced(VALUE klass, VALUE words));
 
-/* Calls what raises an exception of Ruby's own, which becomes an error of packing. */
+/* Calls a function of Ruby. An exception that it raises becomes an error of packing. */
 VALUE mp_pack_call(VALUE (*call)(VALUE), VALUE arg);
 
 /* NestingError of packing; path is a String such as "$.a[3]". */

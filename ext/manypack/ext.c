@@ -22,7 +22,7 @@ timestamp_read(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
     return timestamp;
 }
 
-/* An object that user code or Ruby made, whose own freeze may be called. */
+/* Seals an object that user code or Ruby made: its own freeze may be called. */
 static VALUE
 sealed(mp_decoder *d, VALUE obj)
 {
@@ -36,7 +36,7 @@ sealed(mp_decoder *d, VALUE obj)
     return obj;
 }
 
-/* The Time that a time_t of 32 bits cannot hold. Programs may have redefined Time.at: the source must be owned. */
+/* A Time that does not fit a time_t of 32 bits. A program may have redefined Time.at, so the source must be owned. */
 static VALUE
 distant_time(mp_timestamp timestamp)
 {
@@ -99,7 +99,7 @@ typedef struct {
     const mp_type *type;
     const uint8_t *at; /* the head of the ext */
     VALUE argument;
-    uint64_t body; /* the number of the argument's body, if that is an Unpacker */
+    uint64_t body; /* the number of the body, if the argument is an Unpacker */
     mp_decoder_call call;
 } handler_call;
 

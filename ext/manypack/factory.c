@@ -100,7 +100,7 @@ check_main_ractor(VALUE self)
              "DefaultFactory can be changed only in the main Ractor: create your own Factory here");
 }
 
-/* RuntimeError for a Factory that has its Codec: only register_type replaces that. */
+/* RuntimeError for a Factory that has a Codec: only register_type replaces it. */
 static void
 check_new(VALUE self)
 {
@@ -259,7 +259,7 @@ rb_factory_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE pac
 
     rb_check_frozen(self);
     check_main_ractor(self);
-    if (!NIL_P(options)) Check_Type(options, T_HASH); /* Ruby code only asked it for values */
+    if (!NIL_P(options)) Check_Type(options, T_HASH); /* Ruby code before this takes any object with [] */
     do {
         from = factory_codec(self);
         codec = mp_codec_with_type(from, type, klass, packer, unpacker, options);

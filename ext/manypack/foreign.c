@@ -141,7 +141,7 @@ packable_as_timestamp_p(VALUE obj)
     return RTEST(rb_obj_is_kind_of(obj, rb_cTime)) || rb_obj_class(obj) == mp_cTimestamp;
 }
 
-/* A Range is a T_STRUCT inside, too. */
+/* A Range is a T_STRUCT, too. */
 static bool
 struct_or_data_p(VALUE obj)
 {
@@ -188,14 +188,14 @@ call_with_packer(VALUE arg)
     return rb_check_funcall(call->obj, id_to_msgpack, 1, &argv[1]);
 }
 
-/* Bytes at the end of the Buffer, from an offset on. Those written during a loan are in one block. */
+/* The bytes of the Buffer from an offset to its end. Those written during a loan are in one block. */
 static const uint8_t *
 written_since(mp_bytes *bytes, size_t start)
 {
     return mp_bytes_end(bytes) - (bytes->size - start);
 }
 
-/* The path of the next object that user code would have written: an object inside of what it has written so far. */
+/* The path of the object that user code was about to write, inside the part that it has written so far. */
 static VALUE
 path_after(const mp_encoder *e, const user_call *call, size_t start)
 {
@@ -210,7 +210,7 @@ path_after(const mp_encoder *e, const user_call *call, size_t start)
 
 NORETURN(static void user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned, int state));
 
-/* After user code raised, threw or was killed. The place of a value that it could not write begins with ours. */
+/* Goes on after user code raised, threw or was killed. An error of packing gets our path before its own. */
 static void
 user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned, int state)
 {
@@ -242,7 +242,7 @@ raise_written(const mp_encoder *e, const user_call *call, mp_written written, VA
                      rb_obj_class(call->obj), found[written]);
 }
 
-/* Checks what user code wrote from an offset on. notes are those taken meanwhile. */
+/* Checks the bytes that user code wrote from an offset on. `notes` were taken meanwhile. */
 static void
 check_written(mp_encoder *e, const user_call *call, size_t start, mp_notes notes, VALUE result)
 {
@@ -253,7 +253,7 @@ check_written(mp_encoder *e, const user_call *call, size_t start, mp_notes notes
     if (MP_UNLIKELY(written != MP_WROTE_WHOLE)) raise_written(e, call, written, result);
 }
 
-/* Notes that there is a whole object, for the user code around this write, if it is inside of any. */
+/* Notes a whole object, so that the check of user code around this write, if any, steps over it. */
 static void
 note_object(mp_encoder *e, size_t start, size_t end)
 {
@@ -319,7 +319,7 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
     note_object(e, start, start + head_size + size);
 }
 
-/* What a handler returns for the object: a String where it can become one. */
+/* The result of a handler, converted to a String if possible. */
 static VALUE
 call_handler(VALUE arg)
 {

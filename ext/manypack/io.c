@@ -123,7 +123,7 @@ raise_no_io(VALUE obj, const char *methods, const char *instead)
     rb_raise(rb_eTypeError, "expected an IO that responds to %s, got %" PRIsVALUE, methods, rb_obj_class(obj));
 }
 
-/* A Packer, of ours or of the msgpack gem, would pack the bytes as a bin. */
+/* Refuses a Packer, ours or the msgpack gem's, as an io: it would pack the bytes again, as a bin. */
 static void
 check_no_packer(VALUE io)
 {

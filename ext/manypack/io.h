@@ -18,27 +18,27 @@ bool mp_io_partial_p(VALUE obj);
 VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
 
 /*
- * True for an io that takes back bytes: a StringIO, or an IO whose class has no readpartial of its own. Any other io
- * has to be asked for no more than is needed.
+ * True for an io that takes back bytes: a StringIO, or an IO whose class has no readpartial of its own. From any other
+ * io, read no more than is needed.
  */
 bool mp_io_takes_back_p(VALUE io);
 
-/* Gives back bytes, a String, that were read last: the next read returns them. */
+/* Gives the bytes of a String that were read last back to the io: the next read returns them. */
 void mp_io_take_back(VALUE io, VALUE bytes);
 
-/* Calls write and returns its answer, or <<, which returns nil here; without either, as for mp_check_sink. */
+/* Calls write and returns its answer, or calls << and returns nil. Without either, does as mp_check_sink. */
 VALUE mp_io_write(VALUE io, VALUE bytes, int api);
 
-/* The same with all of the bytes, however few of them the io takes at a time. */
+/* Calls mp_io_write until the io has taken all bytes. */
 void mp_io_write_all(VALUE io, VALUE bytes, int api);
 
-/* As mp_io_write, to an io that is known to have write, which saves asking each time. */
+/* mp_io_write for an io that is known to have write, which saves asking each time. */
 bool mp_io_writable_p(VALUE obj);
 VALUE mp_io_call_write(VALUE io, VALUE bytes);
 
 /*
- * How many of len bytes an io took that gave that answer: all of them, unless it is a smaller Integer. IOError if that
- * is below 1.
+ * How many of len bytes the io took, by the answer of its write: all of them, unless the answer is a smaller Integer.
+ * IOError if that is below 1.
  */
 size_t mp_io_bytes_taken(VALUE io, VALUE answer, size_t len);
 

@@ -240,7 +240,7 @@ write_float(writer *w, double value, bool key)
     VALUE text;
 
     if (value == value && value - value == 0) {
-        text = rb_obj_as_string(DBL2NUM(value)); /* which a program may have redefined */
+        text = rb_obj_as_string(DBL2NUM(value)); /* a program may have redefined to_s */
         if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
         mp_out_write(&w->window.out, RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
         RB_GC_GUARD(text);

@@ -91,8 +91,8 @@ mp_same_hash_check(VALUE objects, size_t offset)
 /*
  * call-seq: Arguments.check_key_hashes(keys, offset) -> nil
  *
- * For Ruby code that makes a Hash or a Set of a stranger's keys: LimitError, at that offset, where unpacking a map of
- * these keys raises it.
+ * For Ruby code that makes a Hash or a Set from a stranger's keys. Raises the LimitError, at that offset, that
+ * unpacking a map with these keys would raise.
  */
 static VALUE
 rb_arguments_s_check_key_hashes(VALUE self, VALUE keys, VALUE offset)

@@ -18,7 +18,7 @@
  */
 int mp_same_hash_exceeded(size_t n, const VALUE *values);
 
-/* LimitError, at that offset, if the keys of an Array of keys and values in turn exceed it. */
+/* LimitError, at that offset, if the keys of an Array that alternates keys and values exceed the limit. */
 void mp_same_hash_check(VALUE objects, size_t offset);
 
 #endif

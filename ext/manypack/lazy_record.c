@@ -7,7 +7,7 @@ typedef struct {
     VALUE message; /* frozen */
     VALUE type;    /* owns record */
     VALUE codec;
-    VALUE view;    /* of the whole message; or 0 */
+    VALUE view;    /* a View of the whole message, or 0 */
     const mp_record *record;
     uint32_t start, end; /* of the Record in the message */
     uint32_t count;

@@ -7,7 +7,7 @@
 /* The part of a message that a LazyRecord stands for. The message is frozen. */
 typedef struct {
     VALUE message, type, codec;
-    VALUE view; /* of the whole message, which the Views in it share; 0 if there can be none */
+    VALUE view; /* a View of the whole message, whose Index the Views in it share; 0 if there can be none */
     size_t start, end;
 } mp_lazy_part;
 

@@ -191,7 +191,7 @@ call_defaults(VALUE arg)
     return Qnil;
 }
 
-/* What user code refuses is not of the Record's type either, whatever StandardError it raises. */
+/* Any StandardError of user code means that the value does not fit the Record's type: it becomes a RecordError. */
 static VALUE
 refused(VALUE arg, VALUE error)
 {
@@ -215,7 +215,7 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk)
                                                (VALUE)0));
 }
 
-/* Fills in what is missing: all of it is known before any user code runs. */
+/* Fills in missing fields. Reports those without a default before any user code runs. */
 static MP_NOINLINE void
 fill_missing(mp_loader *l, const mp_record_walk *walk)
 {
@@ -280,7 +280,7 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
-/* An integer as the first of several types that keeps it one; Qundef if none does. */
+/* Loads an integer by the first type that keeps it an Integer; Qundef if none does. */
 static VALUE
 load_exact(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
@@ -299,8 +299,8 @@ load_exact(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 }
 
 /*
- * The object as the first of several types that takes it, but an integer becomes a Float only if it has to; at most one
- * of them takes a map, and one an array.
+ * Loads the object by the first type that takes it, except that an integer becomes a Float only if no type keeps it. At
+ * most one of the types takes a map, and one an array.
  */
 static VALUE
 load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
@@ -525,7 +525,7 @@ mp_load_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
     return object;
 }
 
-/* The value that the class's own initialize gives a field that is missing. */
+/* The default that the class's own initialize gives a missing field. */
 static VALUE
 own_default(VALUE lazy, const mp_record *record, const mp_field *field)
 {

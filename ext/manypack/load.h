@@ -9,7 +9,7 @@
 typedef struct {
     VALUE message;
     size_t start, end;
-    VALUE root; /* a View of the message, whose Index the Views in the object share; 0 without one */
+    VALUE root; /* a View of the message, whose Index the Views in the object share; 0 if bytes are loaded */
     bool eager; /* as in mp_loader */
 } mp_load_part;
 

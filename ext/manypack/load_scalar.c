@@ -36,7 +36,7 @@ ascii_p(const uint8_t *p, uint32_t n)
     return true;
 }
 
-/* A bin is text if it is ASCII, as in Ruby, where it equals the str then. */
+/* A bin counts as text if it is ASCII, because then a binary String equals text in Ruby. */
 VALUE
 mp_load_symbol(mp_loader *l, mp_wire_row row)
 {
@@ -106,7 +106,7 @@ mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return mp_float_new(&l->d, real);
 }
 
-/* The literal with those bytes; Qundef without one. str and bin are equal where they are in Ruby: if they are ASCII. */
+/* The literal with those bytes; Qundef without one. A str equals a bin only if they are ASCII, as in Ruby. */
 static VALUE
 literal_text(const mp_shape *shape, const uint8_t *p, uint32_t n, bool text)
 {

@@ -19,7 +19,7 @@ VALUE mp_load_symbol(mp_loader *l, mp_wire_row row);
 VALUE mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 VALUE mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 
-/* One of the literals of an enum: the literal itself. exact: an integer is no Float. */
+/* Loads one of the literals of an enum. If exact, an integer does not match a Float. */
 VALUE mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact);
 
 /* As Manypack.unpack makes it. */
@@ -28,7 +28,7 @@ VALUE mp_load_any(mp_loader *l);
 /* The same for an object of the shape's class. */
 VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
 
-/* The View of the whole message, which all Views in the loaded object share. Made when it is first needed. */
+/* The View of the whole message, made on first use. All Views in the loaded object share its Index. */
 VALUE mp_load_view_root(mp_loader *l);
 
 /* A View of it. */

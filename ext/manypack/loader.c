@@ -29,7 +29,7 @@ mp_loader_end(mp_loader *l)
 {
     mp_ext_keep_unpacker(&l->d);
     mp_decoder_cleanup(&l->d);
-    RB_GC_GUARD(l->memory); /* not freed: user code may return again by callcc and still need it */
+    RB_GC_GUARD(l->memory); /* left to the GC: callcc may make user code return again, which still needs it */
     RB_GC_GUARD(l->d.source);
     RB_GC_GUARD(l->type);
     RB_GC_GUARD(l->view);

@@ -28,8 +28,8 @@ typedef struct {
     const mp_tag *tags;       /* by which unions chose the next object; NULL if none did */
     VALUE type;               /* the Type that owns the shapes */
     VALUE view;               /* of the whole message, for the parts that stay packed; 0 until there is one */
-    VALUE origin;             /* the View of the message that is loaded from; 0 if bytes are */
-    bool eager;               /* LazyRecords are loaded, as objects: what they would refuse later is refused now */
+    VALUE origin;             /* the View that is loaded from; 0 if bytes are loaded */
+    bool eager;               /* load LazyRecords as objects now, so that their errors come now */
     VALUE errors;             /* an Array of RecordErrors, if all of them are wanted; else 0 */
     VALUE memory;             /* of left, if Ruby lent it */
     uint64_t *left;           /* for passing over containers */

@@ -11,7 +11,7 @@ mp_loan_settle(mp_loan *loan, mp_bytes *bytes)
     loan->mark = 0;
 }
 
-/* Numbers a lend or a take; returns the number of the one around it. */
+/* Gives a lend or a take its number. Returns the number of the enclosing one. */
 static uint32_t
 hold(mp_loan *loan, mp_loan_state state)
 {
@@ -22,7 +22,7 @@ hold(mp_loan *loan, mp_loan_state state)
     return outer;
 }
 
-/* Back to the lend around it, or to IDLE. */
+/* Goes back to the enclosing lend, or to IDLE. */
 static void
 hand_back(mp_loan *loan, uint32_t outer_holder)
 {
@@ -30,14 +30,14 @@ hand_back(mp_loan *loan, uint32_t outer_holder)
     mp_loan_release(loan);
 }
 
-/* True if a lend or take under that epoch is part of a write that is not over. */
+/* True if the write that a lend or take of that epoch belongs to is not over. */
 static bool
 same_write_p(const mp_loan *loan, uint32_t epoch)
 {
     return loan->epoch == epoch && (loan->state == MP_LENT || mp_loan_taken_p(loan));
 }
 
-/* Voids all nested loans. What was written since the outermost one goes when the Buffer is settled. */
+/* Voids all nested loans. Settling the Buffer then drops what was written since the outermost one. */
 static void
 break_all(mp_loan *loan)
 {

@@ -12,7 +12,7 @@
  *
  *   state   look      append    remove       while
  *   IDLE    anyone    anyone    anyone       nobody is in the middle of anything
- *   LENT    anyone    borrower  refused      user code writes an object to the Packer, which may lend again: a nested loan
+ *   LENT    anyone    borrower  refused      user code writes an object to the Packer, which may lend again, nested
  *   TAKEN   refused   refused   refused      user code runs and a machine has bytes that do not count yet, or have gone
  *   TORN    anyone    refused   by clear     nobody knows how many of its bytes have gone to an io
  *
@@ -36,10 +36,10 @@
  * the nested loans all together: what was written since the outermost one is settled, the Buffer is IDLE, and a write
  * that goes on under an old epoch must not touch the Buffer.
  *
- * User code can also return again, by callcc, when the write that called it has gone on or ended: the C stack is as it
- * was, and the Buffer is not. Each lend and take therefore has a number. A return or release under another number is a
- * break if the same outermost write is not over, whose place is lost then; otherwise it touches nothing. The epoch tells
- * outermost writes apart. Either way the write that went on raises.
+ * callcc can also make user code return again, when the write that called it has gone on or ended: it restores the C
+ * stack, but not the Buffer. Each lend and take therefore has a number. A return or release with a number that is not
+ * the current one is a break if the same outermost write is not over; otherwise it touches nothing. Either way the
+ * write that it returns to raises. The epoch tells outermost writes apart.
  */
 #ifndef MANYPACK_LOAN_H
 #define MANYPACK_LOAN_H
@@ -59,9 +59,9 @@ typedef struct {
     VALUE thread;      /* the borrower; alive as long as it has the loan, and only compared */
     uint32_t epoch;    /* counts outermost writes, writes to an io, breaks and closes */
     uint32_t holder;   /* the number of the innermost lend or take */
-    uint32_t holders;  /* how many there were */
+    uint32_t holders;  /* the last number that was given */
     uint32_t depth : 24, state : 7; /* levels of nesting open around the borrower's writes, 0 unless lent; the state */
-    uint32_t broken : 1;            /* broken or closed before: a Fiber may be left that would go on */
+    uint32_t broken : 1;            /* it was broken or closed before: a suspended Fiber may want to go on */
 } mp_loan;
 
 /* What a loan changes, for its return. */
@@ -110,7 +110,7 @@ mp_loan_free_p(const mp_loan *loan)
     return mp_loan_idle_p(loan) && !loan->broken;
 }
 
-/* A write starts, which user code may take part in. */
+/* A write starts, in which user code may run. */
 MP_INLINE void
 mp_loan_start(mp_loan *loan)
 {
@@ -131,7 +131,7 @@ mp_loan_end(mp_loan *loan)
 
 void mp_loan_settle(mp_loan *loan, mp_bytes *bytes);
 
-/* From a Buffer that is not taken, and back to what it was; for who knows by other means that it is still the one. */
+/* Take a Buffer that is not taken, and put it back, for callers that know by other means that they still hold it. */
 MP_INLINE void
 mp_loan_take(mp_loan *loan)
 {
@@ -150,17 +150,17 @@ typedef struct {
     VALUE (*call)(VALUE);
     VALUE arg;
     uint32_t epoch, holder, outer_holder;
-    bool may_tear; /* an exception leaves the Buffer TORN */
+    bool may_tear; /* an exception makes the Buffer TORN */
     bool released;
 } mp_taken_call;
 
 /*
- * Calls what may run user code with the Buffer taken, which the caller has on its stack. Qundef, and the Buffer belongs
- * to others, when a loan broke meanwhile that the caller's work is part of, or when the call has returned before.
+ * Calls a function that may run user code, with the Buffer taken. The struct is on the caller's stack. Qundef if the
+ * Buffer belongs to others now: a loan around the caller broke meanwhile, or the call has returned before.
  */
 VALUE mp_loan_call_taken(mp_taken_call *taken);
 
-/* From TORN to IDLE, without bytes. */
+/* From TORN to IDLE. The caller drops all bytes. */
 MP_INLINE void
 mp_loan_mend(mp_loan *loan)
 {
@@ -170,7 +170,7 @@ mp_loan_mend(mp_loan *loan)
 /* Lends at that depth, above 0, a Buffer that is not taken, in a write that began. */
 mp_loan_saved mp_loan_lend(mp_loan *loan, uint32_t depth);
 
-/* Ends what mp_loan_lend began. false after a break, or the second time: the bytes belong to others. */
+/* Ends what mp_loan_lend began. false after a break or on a second return: the bytes belong to others. */
 bool mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved);
 
 /* Voids all loans, when the use of the Buffer ends. */

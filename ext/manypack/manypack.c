@@ -104,8 +104,8 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *
  * Unpacks one object. A str becomes a UTF-8 String and a bin a BINARY one; String keys of a map are frozen.
  *
- * source:: a String with exactly one object; or anything with <code>readpartial</code> or <code>read</code>, of which
- *          one object is read and not a byte after it, so that it can be called again for the next one
+ * source:: a String with exactly one object; or anything with <code>readpartial</code> or <code>read</code>, from which
+ *          one object is read and nothing after it, so that the next call reads the next object
  * symbolize_keys:: str and bin map keys become Symbols (default false)
  * freeze:: every object is frozen, and Strings are interned (default false)
  * shareable:: every object is created frozen and shareable between Ractors; a short str that was unpacked before may be

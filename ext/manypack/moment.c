@@ -5,7 +5,7 @@
 
 NORETURN(static void raise_moment(VALUE klass, VALUE words, const mp_place *const *place));
 
-/* With ", at $.path" in the message if there is an encoder. */
+/* Adds ", at $.path" to the message if there is an encoder. */
 static void
 raise_moment(VALUE klass, VALUE words, const mp_place *const *place)
 {

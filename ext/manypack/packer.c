@@ -159,12 +159,11 @@ mp_packer_close(VALUE self)
  * call-seq: Manypack::Packer.new(io = nil, options = nil) -> packer
  *
  * Creates a Packer that collects bytes in a Buffer. With an io, it writes whole objects to the io once they reach 12
- * KB; flush writes the rest. If the io takes a part of the bytes and returns how many, it gets the others next.
+ * KB; flush writes the rest. If the io takes only a part of the bytes and returns how many, it gets the rest next.
  *
  * If the io raises, the error comes from the write that reached 12 KB, and its object counts as written. The Packer
- * does not know then how many of its bytes the io took, and sends none of them again: until reset it refuses to go on,
- * with a RuntimeError; to_s and size still work. Only after IO::WaitWritable, which says that the io took nothing,
- * flush tries again.
+ * cannot know how many bytes the io took, so it sends none of them again: it raises RuntimeError until reset; to_s and
+ * size still work. After IO::WaitWritable, which says that the io took nothing, flush tries again.
  *
  * The options, a Hash, are those of Manypack.pack and Manypack::Buffer.new. Raises TypeError for an io that cannot be
  * written to, and TypeError, RangeError or ArgumentError for invalid or unknown options, and for canonical: that form
@@ -210,7 +209,7 @@ rb_packer_buffer(VALUE self)
 /*
  * call-seq: packer.canonical_bytes(object) -> String or nil
  *
- * For handlers of ready-made ext types: the canonical form of a part of the body; nil unless canonical is set.
+ * For handlers of ready-made ext types: the canonical form of a part of the body, or nil unless canonical: is set.
  */
 static VALUE
 rb_packer_canonical_bytes(VALUE self, VALUE object)

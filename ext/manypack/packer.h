@@ -8,7 +8,7 @@
 typedef struct {
     VALUE buffer;
     mp_codec codec;
-    mp_notes notes; /* of what nested user code wrote since the innermost call of user code */
+    mp_notes notes; /* objects that nested user code wrote since the innermost call of user code */
 } mp_packer;
 
 /* Valid while the caller has self on its stack. RuntimeError before initialize and after mp_packer_close. */
@@ -26,7 +26,7 @@ mp_packer_get(VALUE self)
 /* A Packer for the user code of one pack, and its Buffer. */
 VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
 
-/* Replaces the notes, and returns those that were there. */
+/* Replaces the notes and returns the old ones. */
 mp_notes mp_packer_set_notes(VALUE packer, mp_notes notes);
 
 /* Ends the use of a Packer: every later call raises. */

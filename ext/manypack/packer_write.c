@@ -67,7 +67,7 @@ packer_write_with(VALUE self, void (*encode)(mp_encoder *, VALUE), VALUE argumen
     return packer_written(self, buffer);
 }
 
-/* --- arguments: inside to_msgpack, errors about them get a path from the encoder that called it ------------ */
+/* --- arguments: in to_msgpack, the calling encoder adds its path to their errors ---------------------------- */
 
 NORETURN(static void raise_expected(const char *what, VALUE obj));
 
@@ -135,7 +135,7 @@ call_ext_type(VALUE type)
 
 static ID id_message_pack, id_packer;
 
-/* The class MessagePack::Packer, unless it is ours or not there; 0. */
+/* The class MessagePack::Packer; 0 if it is missing or ours. */
 static VALUE
 other_packer_class(VALUE own)
 {
@@ -152,8 +152,8 @@ other_packer_class(VALUE own)
 }
 
 /*
- * True if the msgpack gem calls, which takes our Packer for an io: its to_msgpack of a core class does that, and so
- * does MessagePack.pack with a Packer. What it writes is packed already.
+ * True if the msgpack gem calls. Its to_msgpack of a core class, and its MessagePack.pack with a Packer, take our
+ * Packer for an io, and write bytes that are packed already.
  */
 static bool
 called_by_other_gem_p(VALUE self)

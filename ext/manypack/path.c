@@ -157,7 +157,7 @@ mp_path(const mp_place *innermost)
 
 /* --- for messages ----------------------------------------------------------------------------------- */
 
-/* The bytes of a path that a message has at least from its start, and from its end. */
+/* How many bytes of a path a message shows at least, from its start and from its end. */
 enum { SHOWN_HEAD = 400, SHOWN_TAIL = 400 };
 
 VALUE

@@ -14,10 +14,10 @@ typedef struct mp_place {
 /* The path to the value that the encoder is at; "$", the root, for NULL. */
 VALUE mp_path(const mp_place *innermost);
 
-/* A path from a place, which itself has a path. */
+/* Joins the path of a place and a path that starts there. */
 VALUE mp_path_join(VALUE outer, VALUE path);
 
-/* The path for one line of an error message: a long one without its middle. */
+/* The path for an error message, without its middle if it is long. */
 VALUE mp_path_shown(VALUE path);
 
 /*

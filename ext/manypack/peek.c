@@ -69,7 +69,7 @@ mp_peek_over(mp_peek *peek, size_t offset)
     mp_cursor cursor = {.look = &peek->look, .at = offset, .left = 1};
     mp_status status;
 
-    peek->look.walk.max_depth++; /* for the level that the walk begins in, which is no container here */
+    peek->look.walk.max_depth++; /* the walk counts the level in which it begins, which is no container here */
     status = mp_cursor_next(&cursor);
     peek->look.walk.max_depth--;
     mp_peek_check(peek, status);

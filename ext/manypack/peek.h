@@ -5,7 +5,7 @@
 #include "codec.h"
 #include "find.h"
 
-/* Containers that can be passed over without asking Ruby for memory, and the level that a walk begins in. */
+/* How many containers can be passed over without memory from Ruby, plus the level in which a walk begins. */
 #define MP_PEEK_PLACES 129
 
 /*
@@ -19,7 +19,7 @@ typedef struct {
     const mp_codec *codec;
     VALUE index;          /* as mp_view_index_new made it; 0 */
     VALUE memory;         /* lent by Ruby for a walk that may be deep */
-    bool left_once;       /* user code ran, which may return again by callcc and still need the memory */
+    bool left_once;       /* user code ran: callcc may make it return again, when it still needs the memory */
     bool unique_keys;     /* to find a key that its map has twice is an error */
     bool text_keys;       /* a String finds its key even if symbolize_keys makes a Symbol of that */
     uint64_t places[MP_PEEK_PLACES];
@@ -31,7 +31,7 @@ void mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index);
 /* Has it see the bytes and the index where they are now. */
 void mp_peek_refresh(mp_peek *peek);
 
-/* Before user code runs: what it returns to is not freed, in case that it returns again. */
+/* Call before user code runs. From then on the memory is left to the GC, because callcc may make it return again. */
 MP_INLINE void
 mp_peek_leave(mp_peek *peek)
 {

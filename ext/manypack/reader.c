@@ -53,7 +53,7 @@ run_leave(run *r)
     r->at_work = false;
 }
 
-/* False for a run that is over, and that user code has returned to by callcc: others may use the Unpacker. */
+/* False if the run is over, and callcc made user code return to it: others may use the Unpacker. */
 static bool
 run_current_p(const run *r)
 {
@@ -257,7 +257,7 @@ message_loaded(const mp_stream *u, VALUE bytes)
 
 /* --- methods ---------------------------------------------------------------------------------------- */
 
-/* Once for each block that runs, unless it returns again, by callcc, after the Unpacker was set aside. */
+/* Runs once for each block, unless callcc makes the block return again after the Unpacker was set aside. */
 static void
 yield_ended(const run *r)
 {
@@ -330,7 +330,7 @@ after_error(run *r)
     mp_stream *u = r->u;
 
     if (!r->decoding && !u->position_unknown) return;
-    stick(r); /* nowhere, also if there is no memory for the walk over the rest */
+    stick(r); /* for good, even if there is no memory for the walk over the rest */
     if (r->decoding && u->d.committed) {
         mp_stream_consume(u, mp_decoder_detach(&u->d));
         mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);

@@ -153,7 +153,7 @@ utf8_text(VALUE text)
     return NIL_P(valid) ? copy : valid;
 }
 
-/* Raises the first of two exceptions with the other one as its cause. */
+/* Raises the first of two exceptions, with the second as its cause. */
 static VALUE
 raise_with_cause(VALUE arg)
 {
@@ -170,7 +170,7 @@ raised(VALUE arg, VALUE error)
     return error;
 }
 
-/* What an exception says, without the lines of the program that Ruby 3.1 shows beneath. */
+/* The message of an exception, without the source lines that Ruby 3.1 adds to it. */
 static VALUE
 message_of(VALUE error)
 {
@@ -179,7 +179,7 @@ message_of(VALUE error)
     return rb_obj_as_string(message == Qundef ? error : message);
 }
 
-/* Raised at once, even if it is kept: only that gives it a cause. The text of an error may be user code, too. */
+/* Raises the error at once, even if it is kept: only that sets its cause. The error's message may be user code, too. */
 void
 mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
 {

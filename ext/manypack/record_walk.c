@@ -112,7 +112,7 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
     mp_loader_push(l, mp_load_any(l)); /* above the values of the fields, until mp_record_take_rest */
 }
 
-/* The Hash of the n words from first on. User code may run for keys that are not Strings, Symbols or Integers. */
+/* Makes the Hash of n words, starting at `first`. Keys other than Strings, Symbols and Integers may run user code. */
 static VALUE
 rest_new(mp_loader *l, const mp_record_walk *walk, size_t n, size_t first)
 {
@@ -151,7 +151,7 @@ mp_record_check_twice(mp_loader *l, const mp_record_walk *walk)
 }
 
 /*
- * True if the class's own initialize has a default for a field that did not come. A positional one counts only if all
+ * True if the class's own initialize has a default for a missing field. A positional default counts only if all
  * arguments after it are left out, too.
  */
 static bool

@@ -94,12 +94,12 @@ void mp_record_check_twice(mp_loader *l, const mp_record_walk *walk);
 void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);
 
 /*
- * Gives fields that did not come their default, apart from those that are called. RecordError for one without, unless
- * the class's own initialize has a default for it.
+ * Gives missing fields their defaults, except for defaults that have to be called. RecordError for a field without one,
+ * unless the class's own initialize has a default for it.
  */
 void mp_record_fill_missing(mp_loader *l, const mp_record_walk *walk);
 
-/* The second half of it: calls the other defaults. Raises what they raise. */
+/* Calls the remaining defaults. Raises what they raise. */
 void mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk);
 
 /* Passes over n pairs, and takes as values where the values are, as Fixnums. */

@@ -81,7 +81,7 @@ search_from(search *s, size_t offset, long step, bool wanted)
     return wanted && s->peek->codec->options.last_key ? mp_peek_over(s->peek, offset) : cursor.at;
 }
 
-/* The steps as an Array that stays as it is: a Path has frozen them, but what YAML makes of one has not. */
+/* A frozen copy of the steps. A Path freezes its steps, but one that YAML made does not. */
 static VALUE
 frozen_steps(VALUE steps)
 {

@@ -399,8 +399,8 @@ mp_record_field_of_tag(const mp_record *record, VALUE tag)
 }
 
 /*
- * ArgumentError if objects of a class may have two tags, and nothing says which of them one has: no member, and no
- * bytes, as a LazyRecord has them.
+ * ArgumentError if objects of a class may have two tags, and neither a member nor, as in a LazyRecord, the bytes say
+ * which one an object has.
  */
 static void
 check_known(const mp_shape *shape, const mp_record *one, const mp_record *other, VALUE tag, VALUE other_tag)
@@ -409,12 +409,12 @@ check_known(const mp_shape *shape, const mp_record *one, const mp_record *other,
     if (one->form == MP_FORM_LAZY || other->form == MP_FORM_LAZY) return;
     if (mp_record_field_of_tag(one, shape->tag) != MP_FIELD_NONE &&
         mp_record_field_of_tag(other, shape->tag) != MP_FIELD_NONE) return;
-    rb_raise(rb_eArgError, "%" PRIsVALUE " is in the union as %" PRIsVALUE " and as %" PRIsVALUE ", and dump would not "
-             "know which an object is: give it a member with the key %+" PRIsVALUE ", or each a class of its own, such "
-             "as a subclass", one->klass, tag, other_tag, shape->tag);
+    rb_raise(rb_eArgError, "%" PRIsVALUE " is in the union as %" PRIsVALUE " and as %" PRIsVALUE ", so dump could not "
+             "tell which tag to write: give it a member with the key %+" PRIsVALUE ", or give each tag a class of its "
+             "own, such as a subclass", one->klass, tag, other_tag, shape->tag);
 }
 
-/* The same for what else takes, which may be a union, too. */
+/* The same for the type in else, which may be a union, too. */
 static void
 check_known_in_else(const mp_shape *shape, const mp_record *record, VALUE tag, const mp_shape *other)
 {
@@ -456,7 +456,7 @@ mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end)
     return mp_key_compare(&key, &tag) == 0;
 }
 
-/* Has each Record know if there may be Views in its objects. */
+/* Marks all Records if a type among the shapes makes Views. */
 static void
 set_views(mp_shapes *shapes)
 {

@@ -56,7 +56,7 @@ typedef struct {
     VALUE key;           /* as it is written; for paths */
     VALUE missing;       /* its default; Qundef without one */
     bool called;         /* missing is called for each object and returns the default */
-    bool optional;       /* it may be missing although it has no default: the class's own initialize has one */
+    bool optional;       /* it may be missing: the class's own initialize has a default */
     ID ivar;             /* MP_BUILD_IVARS */
     int slot;            /* of the member in its class */
     uint32_t packed_key; /* of key in the table */
@@ -87,12 +87,12 @@ struct mp_shape {
     VALUE klass;            /* CLASS */
     VALUE objects;          /* ENUM: the literals; TAGGED: values of the tag; SPECIAL: what it is; an Array */
     VALUE tag;              /* TAGGED: the key; else 0 */
-    int64_t min, max;       /* INTEGER: those of the range up to INT64_MAX; max < min if there are none */
-    uint64_t above_min, above_max; /* INTEGER: those of the range above INT64_MAX, in the same way */
+    int64_t min, max;       /* INTEGER: the part of the range up to INT64_MAX; max < min if it is empty */
+    uint64_t above_min, above_max; /* INTEGER: the part of the range above INT64_MAX, in the same way */
     double least, most;     /* FLOAT */
     bool ranged;            /* FLOAT: there is a range, so NaN is outside */
     bool below_most;        /* FLOAT: most itself is outside */
-    bool widens;            /* ANY_OF: a part makes Floats of integers, so the others are asked first */
+    bool widens;            /* ANY_OF: a part makes Floats from integers, so the others are tried first */
     mp_record *record;      /* RECORD */
 };
 
@@ -113,14 +113,14 @@ mp_kind_bit(mp_kind kind)
 #define MP_KIND_BITS_FLOAT (mp_kind_bit(MP_FLOAT32) | mp_kind_bit(MP_FLOAT64))
 #define MP_KIND_BITS_TEXT (mp_kind_bit(MP_STR) | mp_kind_bit(MP_BIN))
 
-/* All but nil, arrays and maps. */
+/* Everything except nil, arrays and maps. */
 #define MP_KIND_BITS_SCALAR (MP_KIND_BITS_INTEGER | MP_KIND_BITS_FLOAT | MP_KIND_BITS_TEXT | mp_kind_bit(MP_EXT) | \
                              mp_kind_bit(MP_TRUE) | mp_kind_bit(MP_FALSE))
 
-/* The Record that a part of a TAGGED makes objects by, itself or as one of several types; NULL without one. */
+/* The Record that makes the objects of a part of a TAGGED, itself or as one of several types; NULL without one. */
 const mp_record *mp_shape_record(const mp_shape *shape);
 
-/* The field that has the tag of a union as a key; MP_FIELD_NONE without one. */
+/* The field whose key is the tag of a union; MP_FIELD_NONE without one. */
 uint32_t mp_record_field_of_tag(const mp_record *record, VALUE tag);
 
 /* True if the object from at to end is the key of a TAGGED. */

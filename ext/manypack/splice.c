@@ -43,7 +43,7 @@ rb_view_span(VALUE self, VALUE key)
     return found ? rb_ary_new_from_values(3, offsets) : Qnil;
 }
 
-/* RangeError unless there are bytes from one offset to another. */
+/* RangeError unless start and end delimit bytes of the message. */
 static void
 check_part(const mp_peek *peek, size_t start, size_t end)
 {
@@ -97,7 +97,7 @@ rb_view_append_to(VALUE self, VALUE string, VALUE from, VALUE to)
 /*
  * call-seq: view.placed(path) { ... } -> object
  *
- * Returns what the block returns. Its errors of packing get that path, a String.
+ * Returns what the block returns. Prepends the path, a String, to the path of its packing errors.
  */
 static VALUE
 rb_view_placed(VALUE self, VALUE path)

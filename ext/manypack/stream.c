@@ -17,7 +17,7 @@ mp_stream_get(VALUE self)
     return u;
 }
 
-/* True if no eql? of a core class is user code, which alone can be running inside a plain read. */
+/* True unless a program has redefined the eql? of a core class: only that is user code inside a plain read. */
 static bool
 eql_is_rubys_p(void)
 {
@@ -32,7 +32,7 @@ eql_is_rubys_p(void)
     return true;
 }
 
-/* After a plain read that NoMemoryError has left: it had consumed nothing, and the next read repeats it. */
+/* Recovers from a plain read that NoMemoryError ended: it had consumed nothing, and the next read repeats it. */
 static void
 end_abandoned_read(mp_stream *u)
 {
@@ -61,14 +61,14 @@ mp_stream_raise_in_use(const mp_stream *u)
     mp_raise_in_use("Unpacker");
 }
 
-/* A method that reads counts on what was in the Buffer. */
+/* RuntimeError while a method reads, because it relies on the contents of the Buffer. */
 static void
 check_idle(VALUE self)
 {
     if (((const mp_stream *)mp_typed_data(self))->running) mp_raise_in_use("Unpacker");
 }
 
-/* Somebody else removes n bytes of the Buffer: what comes next is not the rest of an object that was read in part. */
+/* Somebody else removes n bytes of the Buffer, so the next bytes do not continue an object that was read in part. */
 static void
 forget_object(VALUE self, size_t n)
 {

@@ -42,7 +42,7 @@ typedef struct {
     VALUE flags;           /* of the object when it was created */
     VALUE as;              /* what loads a message from its bytes, or Qtrue for Views; 0 if objects are built */
     VALUE slice;           /* a String of the current message's bytes so far; 0 if there are none */
-    uint64_t bodies;       /* how many it has begun, if it is over bodies */
+    uint64_t bodies;       /* how many bodies it has begun, if it reads bodies */
     uint32_t lease;        /* counts how often it was set aside for another user */
     size_t broken_off;     /* 1 + origin when the input ended inside an object of which nothing is consumed; or 0 */
 } mp_stream;
@@ -59,7 +59,7 @@ mp_stream *mp_stream_get(VALUE self);
 /* For methods that read: RuntimeError also while another one is at work, or while the Buffer is being written. */
 mp_stream *mp_stream_for_read(VALUE self);
 
-/* Raises what mp_stream_for_read raises because the Unpacker or its Buffer is in use, or the Buffer is TORN. */
+/* Raises as mp_stream_for_read does if the Unpacker or its Buffer is in use, or the Buffer is TORN. */
 NORETURN(void mp_stream_raise_in_use(const mp_stream *u));
 
 /* Forgets everything it has read: the next object is the first one. */

@@ -129,7 +129,7 @@ rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
     return object;
 }
 
-/* call-seq: type.read_view(view) -> object: loads the object that a View is of */
+/* call-seq: type.read_view(view) -> object: loads the part of the message that a View shows */
 static VALUE
 rb_type_read_view(VALUE self, VALUE view)
 {
@@ -145,7 +145,7 @@ rb_type_read_view(VALUE self, VALUE view)
     return object;
 }
 
-/* call-seq: type.write(object, check) -> bytes: loads them, too, if that is asked for or in doubt */
+/* call-seq: type.write(object, check) -> bytes: also loads them if check is true or the object looks doubtful */
 static VALUE
 rb_type_write(VALUE self, VALUE object, VALUE check)
 {

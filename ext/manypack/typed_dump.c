@@ -24,7 +24,7 @@ doubt(mp_encoder *e)
     ((typed_dump *)e)->doubtful = true;
 }
 
-/* The heads with which an object may begin, all scalars being one; 0 if only packing it would tell. */
+/* The heads with which an object may begin; scalars are not told apart. 0 if only packing the object would tell. */
 MP_INLINE uint32_t
 heads_of(VALUE object)
 {
@@ -41,7 +41,7 @@ heads_of(VALUE object)
     }
 }
 
-/* True if loading takes an object where mp_encode packed it for a shape. The values of scalars are not looked at. */
+/* True if a shape loads an object that mp_encode packed. Does not look at the values of scalars. */
 MP_INLINE bool
 fits_p(const mp_shape *shape, VALUE object)
 {
@@ -120,7 +120,7 @@ check_class(const mp_encoder *e, const mp_record *record, VALUE object)
                      rb_obj_class(object));
 }
 
-/* True if a key is packed as an ext, which is no key of a member. */
+/* True if a key is packed as an ext, which never matches the key of a member. */
 static bool
 ext_key_p(const mp_encoder *e, VALUE key)
 {
@@ -195,7 +195,7 @@ plain_p(const mp_shape *shape)
     return shape->kind < MP_SHAPE_LIST || shape->kind == MP_SHAPE_UNNAMED;
 }
 
-/* An object that does not fit a shape. ArgumentError for a type that nothing fits. */
+/* The object does not fit the shape. ArgumentError for a type that nothing fits. */
 static MP_NOINLINE void
 doubt_plain(mp_encoder *e, const mp_shape *shape)
 {
@@ -296,7 +296,7 @@ dump_lazy(mp_encoder *e, VALUE lazy)
     RB_GC_GUARD(bytes);
 }
 
-/* True if a LazyRecord is of the Record of that part of a union. */
+/* True if a LazyRecord belongs to the Record of that part of a union. */
 static bool
 lazy_part_p(const mp_shape *shape, uint32_t i, VALUE lazy)
 {
@@ -368,8 +368,8 @@ NORETURN(static void raise_tag_unknown(const mp_encoder *e, const mp_shape *shap
 static void
 raise_tag_unknown(const mp_encoder *e, const mp_shape *shape, VALUE klass)
 {
-    rb_raise(rb_eArgError, "the union has several tags for %" PRIsVALUE ", and the object does not say by %+" PRIsVALUE
-             " which of them it has, at %" PRIsVALUE, klass, shape->tag, mp_path(e->place));
+    rb_raise(rb_eArgError, "the union has several tags for %" PRIsVALUE ", and %+" PRIsVALUE " of the object is none "
+             "of them, at %" PRIsVALUE, klass, shape->tag, mp_path(e->place));
 }
 
 /*
@@ -417,8 +417,8 @@ of_record_p(const mp_record *record, VALUE object)
 }
 
 /*
- * True if of two Records that dump an object the first one does it better: the one of its class, or else of its nearest
- * ancestor; of two such, the one that also loads such an object and not a LazyRecord. The second may be NULL.
+ * True if the first of two Records that can dump an object is the better one. The Record of the nearer class wins; for
+ * one class, a Record that loads objects wins over one that loads LazyRecords. The second Record may be NULL.
  */
 static bool
 nearer_p(const mp_record *record, const mp_record *other)
@@ -428,7 +428,7 @@ nearer_p(const mp_record *record, const mp_record *other)
     return other->form == MP_FORM_LAZY && record->form != MP_FORM_LAZY;
 }
 
-/* The best of the Records by which a type dumps an object; NULL without one. */
+/* The best Record by which a type can dump an object; NULL without one. */
 static const mp_record *
 nearest_record(const mp_shape *shape, VALUE object)
 {
@@ -445,7 +445,7 @@ nearest_record(const mp_shape *shape, VALUE object)
     return nearest;
 }
 
-/* The first part of a union whose Record is the nearest one; MP_FIELD_NONE if that is in else, or there is none. */
+/* The first part of a union with the best Record for the object; MP_FIELD_NONE if that is in else, or there is none. */
 static uint32_t
 part_of(const mp_shape *shape, VALUE object)
 {
@@ -475,7 +475,7 @@ number_of_tag(const mp_shape *shape, VALUE value)
     return MP_FIELD_NONE;
 }
 
-/* What an object's member says of its tag; nil without such a member. */
+/* The tag in the object's member for it; nil without such a member. */
 static VALUE
 own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
 {
@@ -485,8 +485,8 @@ own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
 }
 
 /*
- * The part of a union for an object that is of the Record of part i. If other parts, or else, are of the same class, a
- * member says which; MP_FIELD_NONE for else. ArgumentError if it does not.
+ * The part of a union for an object of part i's class. If other parts, or else, have the same class, a member decides.
+ * MP_FIELD_NONE for else. ArgumentError if the member does not decide.
  */
 static uint32_t
 part_by_member(mp_encoder *e, const mp_shape *shape, uint32_t i, VALUE object)
@@ -510,7 +510,7 @@ part_by_member(mp_encoder *e, const mp_shape *shape, uint32_t i, VALUE object)
     return i;
 }
 
-/* ArgumentError for an object that else would write, and loading would take for one with a tag. */
+/* ArgumentError if else writes an object that loading would take for one of the tags. */
 static void
 check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
 {
@@ -524,7 +524,7 @@ check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE ob
         tag = rb_hash_lookup(object, rb_str_intern(shape->tag));
     }
     if (number_of_tag(shape, tag) == MP_FIELD_NONE) return;
-    rb_raise(rb_eArgError, "%" PRIsVALUE " has the tag %+" PRIsVALUE ", which is that of another class in the union, "
+    rb_raise(rb_eArgError, "%" PRIsVALUE " has the tag %+" PRIsVALUE ", which belongs to another class in the union, "
              "at %" PRIsVALUE, rb_obj_class(object), tag, mp_path(e->place));
 }
 
@@ -571,7 +571,7 @@ dumps_p(const mp_shape *shape, VALUE object)
     }
 }
 
-/* The best of several types that dump an object, and not as mp_encode packs it; NULL without one. */
+/* The best of the types that dump an object in their own way instead of as mp_encode packs it; NULL without one. */
 static const mp_shape *
 best_of(const mp_shape *shape, VALUE object)
 {

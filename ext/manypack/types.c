@@ -55,7 +55,7 @@ call_method_of_object(ID method, int argc, const VALUE *argv)
 
     if (!RB_SYMBOL_P(argv[0]) || method != id_to_msgpack_ext || !RB_TYPE_P(body, T_STRING)) return body;
     if (MP_LIKELY(same_symbol_again_p(body))) return body;
-    rb_raise(rb_eEncodingError, "a Symbol in %s cannot be packed as an ext type: it would come back as another",
+    rb_raise(rb_eEncodingError, "a Symbol in %s cannot be packed as an ext type: it would come back different",
              rb_enc_name(rb_enc_get(body)));
 }
 
@@ -160,8 +160,8 @@ mp_types_release(mp_types *types)
 }
 
 /*
- * True if the classes have the same permanent name: one was loaded anew under the constant of the other. Anonymous
- * classes have no name, and temporary names begin with # or in lower case.
+ * True if the classes have the same permanent name, because one was reloaded under the constant of the other. Anonymous
+ * classes have no name. Temporary names begin with # or a lower-case letter.
  */
 static bool
 same_constant_p(VALUE one, VALUE other)
@@ -172,7 +172,7 @@ same_constant_p(VALUE one, VALUE other)
     return *RSTRING_PTR(name) != '#' && !ISLOWER(*RSTRING_PTR(name));
 }
 
-/* True if the registration of a type replaces an earlier one, whose class would otherwise live as long as the types. */
+/* True if a registration replaces an earlier one. Otherwise the old class would live as long as the types. */
 static bool
 replaces_p(const mp_type *type, const mp_type *before)
 {
@@ -375,7 +375,7 @@ packer_of_nearest(const mp_types *types, VALUE klass)
     return type;
 }
 
-/* Lists the ancestors only if several have a type: that allocates. */
+/* Lists the ancestors, which allocates, only if several of them have a type. */
 static const mp_type *
 packer_of_ancestor(const mp_types *types, VALUE klass)
 {

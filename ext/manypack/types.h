@@ -70,7 +70,7 @@ void mp_types_release(mp_types *types);
 
 /*
  * Register a type. The last registration of a class packs it, the last one of a type unpacks it. A class that was
- * loaded anew under its name takes the place of the old one with that type.
+ * reloaded under its name replaces the old one with that type.
  */
 void mp_types_add_packer(mp_types *types, mp_type type);
 void mp_types_add_unpacker(mp_types *types, mp_type type);

@@ -208,8 +208,8 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
  * The Buffer with the bytes that were fed and are not unpacked yet. That of an Unpacker for the body of an ext refuses
  * all use.
  *
- * Who clears it, or reads, skips or writes out its bytes, takes the stream over: the Unpacker forgets an object of which
- * it has read a part, and the next read starts with the next byte. While a method of the Unpacker reads, RuntimeError.
+ * You may clear it, or read, skip or write out its bytes. The Unpacker then forgets an object that it has read in part,
+ * and its next read starts with the next byte. Such calls raise RuntimeError while a method of the Unpacker reads.
  *
  *   Manypack::Unpacker.new.feed("\x01\x02").buffer.size #=> 2
  */
@@ -274,8 +274,8 @@ rb_unpacker_read(VALUE self)
 /*
  * call-seq: unpacker.full_unpack -> object
  *
- * Returns the only object there is: reads an io to its end. Raises the errors of read, and MalformedFormatError if more
- * bytes follow.
+ * Returns the only object in the input, and reads an io to its end. Raises the errors of read, and MalformedFormatError
+ * if more bytes follow.
  *
  *   Manypack::Unpacker.new.feed("\x91\x01").full_unpack #=> [1]
  */
@@ -400,9 +400,9 @@ rb_unpacker_start_at(VALUE self, VALUE offset)
  * call-seq: unpacker.skip -> nil
  *
  * Skips the next object, or the rest of one that was read in part, without building or calling anything. Raises
- * TruncatedError if it is incomplete, even if none of it has come. The object stays to be skipped then: feed the rest and
- * skip again, or go on with what comes after it, because read, each, skip_nil, read_array_header and read_map_header pass
- * over the object first. reset forgets it. Raises MalformedFormatError, StackError and
+ * TruncatedError if it is incomplete, even if none of it has come. The object still has to be skipped: feed the rest
+ * and skip again, or read what comes after it, because read, each, skip_nil, read_array_header and read_map_header pass
+ * over it first. reset forgets it. Raises MalformedFormatError, StackError and
  * LimitError as read does, but looks at head bytes only: it does not check what is inside a str, a timestamp or an ext,
  * or which keys a map has.
  *

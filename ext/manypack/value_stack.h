@@ -10,7 +10,7 @@
 #define MP_VALUES_INLINE 512
 
 typedef struct {
-    VALUE *values;        /* in a block, the word before them counts calls of user code and their returns, in twos */
+    VALUE *values;        /* in a block, the word before them counts calls of user code and returns, in steps of two */
     size_t capacity;
     volatile VALUE owner; /* of the block; 0 while the values are on the C stack */
 } mp_value_stack;
@@ -33,9 +33,9 @@ mp_value_stack_lend(mp_value_stack *stack, mp_value_words *inlined)
 void mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity);
 
 /*
- * User code may return again, by callcc, after what called it has gone on or ended. The C stack is as it was then; the
- * words of a block are not, and it must not be freed. A call before user code returns a number, by which the other one
- * tells the first return from later ones.
+ * callcc may make user code return again after its caller has gone on or ended. It restores the C stack, but not the
+ * words of a block, which must not be freed. The function to call before user code returns a number; by that number the
+ * function to call after it tells the first return from later ones.
  */
 MP_INLINE VALUE
 mp_value_stack_leave(mp_value_stack *stack)

@@ -21,8 +21,8 @@ size_t mp_view_peek(VALUE view, mp_peek *peek);
 size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
 /*
- * The same for several looks, one into the other, of which each reads its map to the end if the last of equal keys
- * counts: an Index is made at once then, so that no map is read again with each one around it.
+ * The same for several nested looks. If the last of equal keys counts, each look reads its map to the end, so this
+ * makes an Index at once: otherwise an inner map would be read again with each map around it.
  */
 size_t mp_view_peek_steps(VALUE view, mp_peek *peek, long steps);
 
@@ -38,10 +38,10 @@ VALUE mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end);
  */
 VALUE mp_view_root_for(VALUE origin, VALUE message, VALUE codec);
 
-/* A View of the object from offset to end in the message of such a root. */
+/* A View of the object from offset to end in the message of a root View. */
 VALUE mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec);
 
-/* Where the bytes of a View are; a DecodeError unless they are whole. TypeError for any other object. */
+/* Finds the bytes of a View. A DecodeError unless they are whole; TypeError for any other object. */
 mp_slice mp_view_slice(VALUE view);
 
 /* A frozen binary String of the same bytes; TypeError unless it is a String. Short ones are copied. */

@@ -139,7 +139,7 @@ rb_view_values(VALUE self)
     return values;
 }
 
-/* The keys and values of a map in turn, a hidden Array. Sets *end to the offset after the map. */
+/* A hidden Array that alternates the keys and values of a map. Sets *end to the offset after the map. */
 static VALUE
 keys_and_values(VALUE self, size_t *end)
 {

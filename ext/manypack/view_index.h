@@ -20,7 +20,7 @@ void mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec 
 /* Indexes the rest of the message. Raises a DecodeError. */
 void mp_view_index_finish(VALUE index, VALUE message);
 
-/* Freezes the Index of a whole message, unless it is frozen. Then Ractors may share it: using it changes nothing. */
+/* Freezes the Index of a whole message. Ractors may share it then, because using it changes nothing. */
 void mp_view_index_freeze(VALUE index, VALUE message);
 
 bool mp_view_index_whole_p(VALUE index);

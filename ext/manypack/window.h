@@ -22,7 +22,7 @@ void mp_window_init(mp_window *w);
 /* Starts on a String with room for n bytes, so that mp_window_result has no copy to make. */
 void mp_window_init_result(mp_window *w, size_t n);
 
-/* False when the window has grown or become a result since: user code has returned again to an earlier place. */
+/* False if the window has grown or become a result meanwhile, because user code has returned a second time. */
 bool mp_window_last_p(const mp_window *w);
 
 /* The bytes of a window of mp_window_init_result, as a String. */

@@ -1,12 +1,12 @@
-/* Steps over what user code has written, and over objects in it that were checked before. */
+/* Walks over the bytes that user code has written, and jumps over objects in them that were checked before. */
 #include "written.h"
 
 #include "skip.h"
 
-/* The open containers that fit on the C stack, and the factor by which their memory grows. */
+/* How many open containers fit on the C stack, and the factor by which their memory grows. */
 enum { FIRST_DEPTH = 64, GROWTH = 8 };
 
-/* A shorter object is walked over again: a note of it costs more. */
+/* Walking over a shorter object again costs less than a note. */
 enum { NOTE_MIN = 64 };
 
 typedef struct {
@@ -57,7 +57,7 @@ typedef struct {
     const uint8_t *start, *at, *end;
     size_t from;            /* the offset of start */
     mp_notes notes;
-    size_t next;            /* the first note that was not looked at */
+    size_t next;            /* the first note that has not been looked at */
     volatile VALUE memory;  /* of walk.left; 0 while that is on the C stack */
 } check;
 
@@ -84,7 +84,7 @@ walk_to(check *c, const uint8_t *stop)
     return status;
 }
 
-/* The next note that starts at the place or later; false if there is none. */
+/* Finds the next note that starts at the current place or later; false if there is none. */
 static bool
 next_note(check *c, note *found)
 {
@@ -108,7 +108,7 @@ pass_object(check *c)
         status = walk_to(c, c->start + (noted.from - c->from));
         if (status != MP_E_TRUNCATED) return status;
         c->next++;
-        if (c->at != c->start + (noted.from - c->from) || c->walk.payload) continue; /* it is in a payload */
+        if (c->at != c->start + (noted.from - c->from) || c->walk.payload) continue; /* the note is in a payload */
         c->at = c->start + (noted.to - c->from);
         if (mp_walk_object_passed(&c->walk)) return MP_OK;
     }

@@ -1,8 +1,8 @@
 /*
- * What user code has written to a Packer: to_msgpack has to write one object, and a recursive handler whole ones.
+ * Checks what user code has written to a Packer: to_msgpack has to write one object, a recursive handler whole ones.
  *
- * Each byte is walked over once, however deeply to_msgpack methods are nested: an object that was checked when its
- * writer returned is noted, and the check of the object around it steps over it. A rescued write takes its notes along,
+ * Each byte is walked over once, however deeply to_msgpack methods are nested. When a writer returns, its object is
+ * checked and noted, and the check of the object around it jumps over it. If a write is rescued, its notes go with it,
  * because they belong to the encoder until the write ends.
  */
 #ifndef MANYPACK_WRITTEN_H
@@ -13,21 +13,21 @@
 typedef enum {
     MP_WROTE_WHOLE, /* one object, or any number of them if that is allowed */
     MP_WROTE_NOTHING,
-    MP_WROTE_PART,  /* the last object is not whole */
+    MP_WROTE_PART,  /* the last object is incomplete */
     MP_WROTE_MORE,
     MP_WROTE_MALFORMED
 } mp_written;
 
-/* Notes of checked objects; 0 is none. */
+/* Where the checked objects are, a hidden String; 0 without any. */
 typedef VALUE mp_notes;
 
-/* Checks the bytes, which start at offset from. The notes are those taken since then. */
+/* Checks bytes that start at offset `from`. Needs the notes taken since that offset. */
 mp_written mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, bool several);
 
-/* The notes, with one more about a whole object: offsets in the same Buffer, later than those noted before. */
+/* Adds a note about a whole object. Its offsets are in the same Buffer, after those of earlier notes. */
 mp_notes mp_notes_add(mp_notes notes, size_t from, size_t to);
 
-/* The notes of one write after those of others. */
+/* Appends the notes of one write to those of earlier writes. */
 mp_notes mp_notes_join(mp_notes notes, mp_notes more);
 
 #endif

@@ -46,7 +46,8 @@ module Manypack
       raise ArgumentError, "#{problem}; known types are #{TABLE.keys.map(&:inspect).join(", ")}"
     end
 
-    # The count of digits depends on how the number came about, unless it is read from its shortest form.
+    # BigDecimal#_dump writes a count of digits that depends on how the number was computed. Reading the number from its
+    # shortest text first gives equal numbers equal bytes.
     def write_bigdecimal(decimal)
       BigDecimal(decimal.to_s)._dump
     end
@@ -130,7 +131,7 @@ module Manypack
       build("Range") { Range.new(first, last, exclude_end) }
     end
 
-    # Sets that are equal may have their elements in any order: the canonical form is in the order of their bytes.
+    # Equal Sets may have their elements in different orders. The canonical form sorts them by their bytes.
     def write_set(set, packer)
       elements = set.to_a
       forms = elements.map { |element| packer.__send__(:canonical_bytes, element) or break }
@@ -148,7 +149,7 @@ module Manypack
       Set.new(elements)
     end
 
-    # Others can be set in parts, but cannot be parsed.
+    # A part of a URI can be set to other characters, but then URI.parse refuses the text.
     URI_CHARACTERS = %r{\A[\w!#$%&'()*+,\-./:;=?@\[\]~]*\z}
     private_constant :URI_CHARACTERS
 
@@ -156,7 +157,7 @@ module Manypack
       text = uri.to_s
       return text if text.ascii_only? && text.match?(URI_CHARACTERS)
 
-      raise EncodingError, "a URI cannot be packed with characters that have to be escaped"
+      raise EncodingError, "a URI with characters that have to be escaped cannot be packed"
     end
 
     def read_uri(body)
@@ -178,7 +179,7 @@ module Manypack
       utf8(path) == path ? path : refuse("Pathname", path.encoding)
     end
 
-    # Names of files may be any bytes. Ruby says that they are UTF-8 where it lists them, whether they are or not.
+    # A file name may be any bytes. Ruby marks the names that it lists as UTF-8, even if they are not valid.
     def read_pathname(body)
       build("Pathname") { Pathname.new(utf8(body)) }
     end
@@ -202,7 +203,7 @@ module Manypack
       raise if error.is_a?(Ractor::Error)
 
       reason = Excerpt.of(error.message)
-      cause = error if reason == error.message # otherwise it has all of what the excerpt is of
+      cause = error if reason == error.message # a longer message would bring back all of the input
       raise MalformedFormatError, "not the body of a #{class_name}: #{reason}", cause: cause
     end
 
@@ -214,7 +215,7 @@ module Manypack
     end
 
     def refuse(class_name, encoding)
-      raise EncodingError, "a #{class_name} in #{encoding} cannot be packed: it would come back as another"
+      raise EncodingError, "a #{class_name} in #{encoding} cannot be packed: it would come back different"
     end
 
     def utf8(bytes)
@@ -227,7 +228,7 @@ module Manypack
       text.valid_encoding? ? text : body
     end
 
-    # True if a Regexp can be made again of its text, which says nothing of the encoding.
+    # True if the text of a Regexp, which does not name the encoding, makes an equal Regexp again.
     def same_regexp_again?(regexp)
       return false unless regexp.encoding.ascii_compatible?
 
@@ -237,19 +238,20 @@ module Manypack
       false
     end
 
-    # In that of ASCII a Regexp without a fixed encoding matches text in every encoding.
+    # A Regexp in US-ASCII matches text in every encoding unless its encoding is fixed.
     def encoding_of(regexp)
       [regexp.encoding, regexp.fixed_encoding?]
     end
 
-    # Escaped bytes make a Regexp binary that is no Regexp in UTF-8, such as /\xFF/n.
+    # Escaped bytes, as in /\xFF/n, make a Regexp in BINARY that UTF-8 does not allow.
     def regexp_of(body)
       unwrapped(text(body))
     rescue RegexpError
       unwrapped(body.b)
     end
 
-    # Regexp#to_s wraps the source in a group with the options, and escapes slashes that a literal's source has bare.
+    # Regexp#to_s wraps the source in a group with the options, and escapes slashes that the source of a literal does
+    # not escape.
     WRAPPED = /\A\(\?([mix]*)(?:-[mix]+)?:(.*)\)\z/m
     OPTIONS = { "m" => Regexp::MULTILINE, "i" => Regexp::IGNORECASE, "x" => Regexp::EXTENDED }.freeze
     private_constant :WRAPPED, :OPTIONS
@@ -259,7 +261,7 @@ module Manypack
       options, source = text.match(WRAPPED)&.captures
       regexp = literal(source, OPTIONS.values_at(*options.chars).sum) if source
       regexp&.to_s == text ? regexp : Regexp.new(text)
-    rescue RegexpError # of a source that is not all of the group
+    rescue RegexpError # the group ended early, so the source is not a Regexp
       Regexp.new(text)
     end
 

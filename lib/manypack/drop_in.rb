@@ -3,7 +3,7 @@
 # Makes MessagePack mean Manypack for every gem in the process. Require it before any of them: their own
 # `require "msgpack"` then does nothing.
 
-# A module of that name may be there already: msgpack-rpc opens `module MessagePack; module RPC`, and so do the version
+# Another library may have defined the module: msgpack-rpc opens `module MessagePack; module RPC`, and so do the version
 # files of other gems, which Bundler reads first. Only the msgpack gem itself has a Packer.
 there = defined?(MessagePack) && !Object.autoload?(:MessagePack)
 feature = $LOADED_FEATURES.grep(%r{/msgpack-[^/]+/lib/msgpack\.rb\z|/msgpack/msgpack\.(?:so|bundle|jar)\z}).first
@@ -13,7 +13,7 @@ if there && (feature || defined?(MessagePack::Packer))
                    "and have no msgpack gem in the bundle except Manypack's"
 end
 unless !there || MessagePack.instance_of?(Module)
-  raise LoadError, "manypack/drop_in: MessagePack is there already, and is not a module"
+  raise LoadError, "manypack/drop_in: MessagePack is already defined, and is not a module"
 end
 
 require "manypack"
@@ -43,7 +43,7 @@ module Manypack
 
       private
 
-      # Gives a module all that it lacks, and the classes of the msgpack gem even if it has others of that name.
+      # Adds all constants that the target lacks, and replaces classes that have the name of one in the msgpack gem.
       def fill(target)
         missing, there = constants_to_copy.partition { |name| !target.const_defined?(name, false) }
         replaced = there & OF_THE_GEM
@@ -58,8 +58,8 @@ module Manypack
         Manypack.constants(false).reject { |name| name == :VERSION || Manypack.autoload?(name, false) }
       end
 
-      # The module functions accept what the msgpack gem accepts if they are called on another module than Manypack. The
-      # other methods are not the msgpack gem's.
+      # The module functions accept whatever the msgpack gem accepts, unless they are called on Manypack. The msgpack
+      # gem does not have the other methods, so those are delegated.
       def define_functions(target)
         functions = Manypack.private_instance_methods(false)
         target.extend(Manypack)

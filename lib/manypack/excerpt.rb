@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 #--
-# Shortens what a stranger sent before it becomes part of a message.
+# Shortens text from a stranger before it becomes part of an error message.
 #++
 module Manypack
-  # Messages end up in logs and in responses, so they quote some hundred bytes, whatever the input has. The end of a
-  # text is shown too, because the messages of DecodeErrors end with the offset.
+  # Error messages end up in logs and in responses, so they quote at most a few hundred bytes of the input. An excerpt
+  # keeps the end of a text, too, because the messages of DecodeErrors end with the offset.
   module Excerpt # :nodoc:
     HEAD = 160
     TAIL = 80

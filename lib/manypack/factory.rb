@@ -31,8 +31,8 @@ module Manypack
     # packer, of klass for an unpacker. Without a packer the class is not packed as that type; without an unpacker the
     # type is not unpacked.
     #
-    # A class that is loaded anew under its name, as when Rails reloads code, takes the place of the old one with that
-    # type, whose objects are then no longer packed.
+    # A class that is reloaded under its name, as Rails does, replaces the old class with that type: objects of the old
+    # class are no longer packed.
     #
     # Raises TypeError for a type that is not an Integer, and for a packer or unpacker that cannot be called; RangeError
     # for a type outside -128..127; ArgumentError for a klass that is not a Module, for a class that is never packed as

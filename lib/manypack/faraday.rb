@@ -65,8 +65,8 @@ module Manypack
       # Creates the middleware; Faraday does.
       #
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
-      # content_types:: the media types to ask for and to unpack, an Array of Strings, instead of those that are
-      #                 MessagePack
+      # content_types:: the media types to ask for and to unpack, an Array of Strings (default: the three of
+      #                 MessagePack, and to unpack also those with the suffix +msgpack)
       # options:: any of those of Manypack.unpack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
@@ -85,8 +85,8 @@ module Manypack
       end
 
       # Unpacks the body of a response if its Content-Type is application/vnd.msgpack, application/msgpack,
-      # application/x-msgpack or any with the suffix +msgpack; an empty one becomes nil. Raises Faraday::ParsingError,
-      # with the response, if that fails.
+      # application/x-msgpack, or has the suffix +msgpack; with +content_types+, if it is one of them. An empty body
+      # becomes nil. Raises Faraday::ParsingError, with the response, if that fails.
       def on_complete(env)
         body = env[:body]
         return unless body.respond_to?(:to_str) && packed?(env[:response_headers])

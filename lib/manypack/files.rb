@@ -117,8 +117,8 @@ module Manypack
       end
     end
 
-    # Yields, and then does the last thing, however the block ends. What the block raises is the cause of the trouble:
-    # an error of the last thing does not hide it.
+    # Yields, and then calls +last+, however the block ends. The error of the block matters more: an error of +last+
+    # does not hide it.
     def self.ending(last)
       yield
     rescue Exception => error # rubocop:disable Lint/RescueException

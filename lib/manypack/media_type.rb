@@ -10,18 +10,18 @@ module Manypack
     ALL = %w[application/vnd.msgpack application/msgpack application/x-msgpack].freeze
     REGISTERED = ALL.first
 
-    # The types of vendors say that they are MessagePack by their suffix, such as application/vnd.acme+msgpack.
+    # Types of vendors are marked as MessagePack by a suffix, as in application/vnd.acme+msgpack.
     SUFFIXED = %r{\A[^/\s]+/[^/\s]+\+msgpack\z}
 
-    # True if the value of a header Content-Type, a String or nil, means MessagePack: if it is one of the types, or by
-    # default one of the three or one with the suffix.
+    # True if the value of a header Content-Type, a String or nil, is one of the types. Without types, true for the
+    # three types of MessagePack and for those with the suffix.
     def self.of?(content_type, types = nil)
       type = name(content_type)
       types ? types.include?(type) : ALL.include?(type) || type.match?(SUFFIXED)
     end
 
-    # Returns what a method got as +content_types+ as a frozen Array of names, or nil for nil. Raises TypeError for
-    # anything else than an Array of Strings, and ArgumentError for an empty one.
+    # Checks the argument +content_types+ and returns its names without parameters, a frozen Array, or nil for nil.
+    # Raises TypeError unless it is an Array of Strings, and ArgumentError if it is empty.
     def self.list(types)
       return if types.nil?
       unless types.is_a?(Array) && types.all?(String)

@@ -6,13 +6,13 @@
 module Manypack
   class Packer
     # Yields a Packer that writes to a file, then writes what is left and closes the file, whatever the block raises.
-    # Returns the result of the block. If the block raises, that is the error that comes out, even if the last write or
-    # closing the file fails, too.
+    # Returns the result of the block. If the block raises, its error comes out, even if the last write or closing the
+    # file fails, too.
     #
     # path:: of the file; if its name ends in .gz, it is compressed by Ruby's zlib
-    # append:: true to add to a file, which is read to its end first, unless it is a FIFO or a device: if it ends inside
-    #          an object, as after a crash, TruncatedError says by +start+ where that object begins (default false: a new
-    #          file)
+    # append:: true to add to a file. A file, but no FIFO or device, is read to its end first: if it ends inside an
+    #          object, as after a crash, TruncatedError says by +start+ where that object begins (default false: a
+    #          new file)
     # codec:: a Codec with the ext types (default: that of DefaultFactory)
     #
     # The other options are those of Manypack.pack except +canonical+. Packer#flush has everything reach the operating
@@ -30,7 +30,7 @@ module Manypack
 
       codec = Arguments.codec(codec, options, :append)
       codec.packer # refuses some options; the file that is there must survive that
-      Files.check_whole(path) if append && File.file?(path) # to read a FIFO would wait for a writer for ever
+      Files.check_whole(path) if append && File.file?(path) # reading a FIFO would wait forever for a writer
       Files.write(path, append) do |io|
         packer = codec.packer(io)
         Files.ending(-> { packer.flush }) { yield packer }

@@ -19,8 +19,8 @@ module Manypack
   #           may use anything
   # processes:: how many processes to fork, instead of Ractors. Nothing is forked unless you ask for it
   # ordered:: true for results in the order of the messages, false for results as they are done (default true)
-  # on_worker_start:: called in each worker before its first message, with the number of the worker, from 0: opens
-  #                   connections, for example. What Ractors call has to be shareable
+  # on_worker_start:: an object with +call+, which each worker calls before its first message with its number, from 0:
+  #                   to open connections, for example. For Ractors it has to be shareable
   # codec:: a Codec to unpack with, and for +filter+ to pack with (default: one with the types of DefaultFactory)
   # factory:: a Factory, instead of a codec
   # as:: :view for Views instead of objects, or anything with <code>load(bytes)</code>, as for Unpacker.new; for Ractors

@@ -27,7 +27,8 @@ module Manypack
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # untrusted:: false for the limits of the codec instead of those for bytes that are not trusted
       # max_bytes:: the largest body that is read, an Integer
-      # content_types:: the media types to unpack, an Array of Strings, instead of those that are MessagePack
+      # content_types:: the media types to unpack, an Array of Strings (default: the three above, and those with the
+      #                 suffix +msgpack)
       # options:: any of those of Manypack.unpack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
@@ -101,7 +102,8 @@ module Manypack
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # json:: true for JSON to clients that do not ask for MessagePack by name; false for the status 406 to clients
       #        that do not accept it
-      # content_types:: the media types of packed responses, an Array of Strings, the usual one first
+      # content_types:: the media types of packed responses, an Array of Strings; the first is for clients that accept
+      #                 several equally (default: the three of MessagePack)
       # options:: any of those of Manypack.pack; they replace those of the codec
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
@@ -125,8 +127,8 @@ module Manypack
       #
       # The content type is the one that the client prefers among application/vnd.msgpack, application/msgpack,
       # application/x-msgpack, or +content_types+, and, with +json+, application/json. A response with status 204, 205,
-      # 304 or 1xx has no body and no content type, whatever the client accepts and the object is; one to HEAD has no
-      # body. Raises the errors of Manypack.pack and JSON.generate.
+      # 304 or 1xx has no body and no content type, and the object is ignored. A response to HEAD has no body. Raises
+      # the errors of Manypack.pack and JSON.generate.
       #
       #   responder.call({ "HTTP_ACCEPT" => "application/vnd.msgpack" }, { "id" => 1 })
       #   #=> [200, {"vary" => "accept", "content-type" => "application/vnd.msgpack"}, ["\x81\xA2id\x01"]]
@@ -145,12 +147,12 @@ module Manypack
       OF_BODY = %w[content-type content-length].freeze
       private_constant :OF_BODY
 
-      # 205 may have none by the standard, although Rack lets it pass.
+      # HTTP forbids a body with 205, although Rack allows it.
       def bodiless?(status)
         status == 205 || ::Rack::Utils::STATUS_WITH_NO_ENTITY_BODY.key?(status)
       end
 
-      # The headers of a response to HEAD are those to GET.
+      # A response to HEAD has the headers that GET would get.
       def respond(env, status, headers, body)
         return [status, headers, [body]] unless env["REQUEST_METHOD"] == "HEAD"
 

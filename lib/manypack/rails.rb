@@ -14,7 +14,7 @@ module Manypack
   # MessagePack for the controllers of Rails. <code>require "manypack/rails"</code> loads it, Action Pack, and
   # Manypack::ActiveSupport. From then on
   #
-  # - Rails knows the MIME type +:msgpack+, which is also that of requests whose type ends in +msgpack, such as
+  # - Rails knows the MIME type +:msgpack+, and takes requests whose type ends in +msgpack for it, such as
   #   application/vnd.acme+msgpack,
   # - <code>render msgpack: object</code> sends the object packed, or a String as it is, which is taken for packed,
   # - a request's body of that type becomes its +params+, as ParameterParser reads it, and
@@ -107,8 +107,8 @@ module Manypack
       end
     end
 
-    # Rails looks up MIME types by their whole names. A type with the suffix of MessagePack that nobody has registered
-    # is taken for :msgpack.
+    # Rails looks up MIME types by their whole names. This takes an unregistered type with the suffix of MessagePack for
+    # :msgpack.
     module Suffixed # :nodoc:
       def content_mime_type
         type = super

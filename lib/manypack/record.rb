@@ -22,8 +22,8 @@ module Manypack
     # Returns the Record of a class: a Struct, with or without keyword_init, or a Data. Every member needs a type, as
     # Type lists them; <code>Object</code> takes whatever comes.
     #
-    # A class with an +initialize+ or a +new+ of its own makes its objects itself: it gets the members by position or as
-    # keywords, as its parameters say. A member may be missing if its parameter has a default.
+    # A class with an +initialize+ or a +new+ of its own makes its objects itself. It gets the members by position or as
+    # keywords, whichever its parameters take. A member may be missing if its parameter has a default.
     #
     # Raises ArgumentError for another class, for members that the class has not got or that have no type, for a
     # constructor that cannot take the members, and for anything that is no type.
@@ -76,12 +76,12 @@ module Manypack
     #   SHAPE.load(Manypack.pack({"type" => "square", "side" => 2.0})) #=> #<struct Square side=2.0>
     #   SHAPE.load(SHAPE.dump(Circle.new(1.0)))                        #=> #<struct Circle radius=1.0>
     #
-    # An object of a subclass is dumped by the Record of its own class, otherwise by that of the nearest ancestor. One
-    # class may have several tags only if a member has the tag as its key, and so says which one an object has.
+    # An object is dumped by the Record of its class, or else by that of its nearest ancestor. A class may have several
+    # tags only if it has a member with the key of the tag, whose value then says which tag an object has.
     #
-    # Raises ArgumentError for a tag that cannot be a key; for what is no type, no map, or another union: a positional
-    # Record has no key for the tag, and an object has one tag, so only +else+ may be a union; and for a class with two
-    # tags, or a tag and +else+, between which no member decides.
+    # Raises ArgumentError for a tag that cannot be a key; for anything that is no type or no map, such as a positional
+    # Record, which has no key for the tag; for another union, except in +else+, because an object has one tag; and for
+    # a class with several tags, or a tag and a place in +else+, without a member for the tag.
     def self.union(tag, types = nil, else: nil, **more)
       other = binding.local_variable_get(:else)
       types = { **(types || {}), **more }
@@ -167,8 +167,8 @@ module Manypack
     # keys:: a Hash of members and their keys: a String, an Integer or an Array of them, of which the first is written
     #        and all are read
     # defaults:: a Hash of members and what they are when they did not come; all others are required. The objects are
-    #            frozen and shared by everything that is loaded; a Proc, or anything with +call+, is called for each
-    #            object and returns a new default
+    #            frozen and shared by everything that is loaded. A Proc, or anything with +call+, is called for each
+    #            loaded object instead, and returns the default
     # unknown:: what to do with keys that no member has: <code>:skip</code> them (default); <code>:raise</code>; or
     #           <code>{into: :member}</code>, which gets a Hash of them, and whose pairs are written again
     # options:: those of Type#with
@@ -209,7 +209,7 @@ module Manypack
     # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own
     # or from a superclass or a module, or as a member.
     #
-    # A subclass has a Record of its own class, made from this one when it is first used, unless it gets another one.
+    # A subclass gets a Record of its own, made from this one on first use, unless another one is attached to it.
     #
     #   POINT.attach
     #   Manypack.pack([Point.new(1.0, 2.0)])
@@ -258,7 +258,7 @@ module Manypack
       self.class.allocate.tap { |record| record.__send__(:set, **now, **changes) }
     end
 
-    # The same for a subclass.
+    # A copy for a subclass.
     def inherited_by(klass)
       copy(klass: klass, base: @base || @klass, build: @build == :ivars ? :ivars : Build.of(klass))
     end

@@ -51,7 +51,7 @@ module Manypack
     # Returns the same type with options changed: those of Manypack.unpack, which hold for the whole message, and
     #
     # codec:: a Codec whose ext types and options to use
-    # check:: Type#dump checks what it writes each time, without being asked to
+    # check:: whether Type#dump checks what it writes by default
     #
     # Raises ArgumentError, TypeError or RangeError for invalid or unknown options.
     #
@@ -74,15 +74,15 @@ module Manypack
     end
 
     # Packs an object as its Type says and returns a binary String: a Record as a map or array of its fields, anything
-    # else as Manypack.pack does. What it writes, Type#load takes, but it looks at no scalar unless it is told to: a
-    # String where an Integer should be, or an Integer outside a Range, is written as it is.
+    # else as Manypack.pack does. Type#load takes the result, except for scalars, which dump does not check by default:
+    # it writes a String where an Integer should be, or an Integer outside a Range, as it is.
     #
-    # check:: check scalars, too, and what the classes of Records and the limits of the Codec refuse: it loads what it
-    #         wrote. Without the argument it does what Type#with was told
+    # check:: true to load what was written, which also checks scalars, the constructors of Records' classes, and the
+    #         limits of the Codec (default: as set by Type#with, otherwise false)
     #
-    # Raises TypeError for an object that is not of a Record's class, ArgumentError for a member's key among those of
-    # <code>unknown: {into: ...}</code> and for an object whose tag in a union is not known, RecordError for what load
-    # would refuse, such as nil, and what Manypack.pack raises.
+    # Raises TypeError for an object that is not of a Record's class; ArgumentError if a key in the Hash of
+    # <code>unknown: {into: ...}</code> is that of a member, and for an object whose tag in a union is not known;
+    # RecordError for anything that load would refuse, such as nil; and the errors of Manypack.pack.
     #
     #   IDS = Manypack::Type[[Integer]]
     #   IDS.dump([1, 2])             #=> "\x92\x01\x02"
@@ -146,7 +146,7 @@ module Manypack
       [spec, @check]
     end
 
-    # For a Type that a subclass, YAML or allocate has made without initialize.
+    # Reached if a subclass, YAML or allocate made the Type without initialize.
     def uninitialized
       raise ArgumentError, "uninitialized #{self.class}"
     end

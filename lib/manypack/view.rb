@@ -218,11 +218,11 @@ module Manypack
     # Returns a View of new bytes in which some values are changed and everything else is copied as it is. The changes
     # are a Hash of paths and values: a path is a Path without <code>*</code>, or a String such as "a.b" or
     # <code>"a[0].b"</code>; a value is any object that can be packed, Views included, or REMOVED. A path whose last key
-    # or index is not there adds it at the end of the map or array; REMOVED has no effect on it, nor on one of which a
-    # parent is missing or nil.
+    # or index is not there adds it at the end of the map or array; REMOVED has no effect there, nor if a parent is
+    # missing or nil.
     #
     # Raises ArgumentError for what is no path, and for changes of which one replaces another; KeyError if there is no
-    # map or array to change, also for REMOVED below a value that is neither of them nor nil; IndexError for an index
+    # map or array to change, also for REMOVED below any value but a map, an array or nil; IndexError for an index
     # beyond the end of an array; MalformedFormatError for a key that its map has twice, and another DecodeError where
     # the bytes are not valid; and what Manypack.pack raises.
     #

@@ -60,7 +60,7 @@ module Manypack
         error = DeadWorker.new("#{reason}; it had #{batches.values.map { |batch| described(*batch) }.join(" and ")}")
         number, (_, _, _, *place) = batches.first
         done(number, [0, ""], Worker::Failure.new(error, *place))
-        handle(@events.pop) while true # raises the Failure, or what precedes it
+        handle(@events.pop) while true # until it raises the Failure, or an earlier error
       end
 
       # Which messages and bytes of the input a batch is.

@@ -50,7 +50,7 @@ module Manypack
         deliver(*@worker.run(*batch, @results ||= Immediate.new(@taker)))
       end
 
-      # Where the block breaks from the call, the results of earlier messages are still in the collector.
+      # If the block breaks from the call, the results of earlier messages are still in the collector.
       def pack(batch)
         results = @worker.collector
         done = @worker.run(*batch, results)

@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-# The other ends of the pipes and sockets that a run reads from, as far as a worker process has inherited them.
+# A worker process inherits the other ends of the pipes and sockets that a run reads from, and closes them.
 module Manypack
   module Parallel
     # A pipe or socket ends when the last copy of its other end is closed. If the parent has that end, each worker
-    # inherits a copy, and must let go of it, or the source would not end when the parent closes it.
+    # inherits a copy, and must close it, or the source would not end when the parent closes its own.
     #
-    # Both ends of a pipe have one inode. For a UNIX socket, Linux says which inode is at the other end. Other sockets,
-    # and UNIX sockets elsewhere, are known by their addresses, which are those of the source the other way round.
+    # Both ends of a pipe have the same inode. For a UNIX socket, Linux tells the inode of the other end. Other sockets,
+    # and UNIX sockets elsewhere, are found by their addresses: those of the source, swapped.
     module OtherEnd
-      # How deep an io may be inside the object that is read: a GzipReader, a class of the user's.
+      # How many objects may wrap the io that is read, such as a GzipReader or an object of a user's class.
       MOST_WRAPPERS = 3
 
-      # Of Linux, from linux/netlink.h, linux/sock_diag.h and linux/unix_diag.h.
+      # Constants of Linux, from linux/netlink.h, linux/sock_diag.h and linux/unix_diag.h.
       AF_NETLINK = 16
       NETLINK_SOCK_DIAG = 4
       SOCK_DIAG_BY_FAMILY = 20
@@ -24,7 +24,7 @@ module Manypack
 
       module_function
 
-      # In a worker process, before anything else.
+      # Closes the other ends of the sources. A worker process calls it first.
       #
       # @param sources [Array] objects that are read from
       def let_go(sources)
@@ -47,14 +47,15 @@ module Manypack
         [] # an object of the user's that does not answer
       end
 
-      # Of IO.popen("r+"): while a worker has it, the command waits for more. A socket would be shut down for all.
+      # Of an IO.popen("r+"), whose command waits for more input while a worker can write. Doing this to a socket would
+      # shut it down for all processes.
       def close_writing_half(io)
         io.close_write if io.stat.pipe?
       rescue IOError
         nil # it has none, or is closed
       end
 
-      # @return [#call, nil] takes an IO, and says if that is the other end
+      # @return [#call, nil] takes an IO, and returns true if that is the other end
       def test_for(io)
         stat = io.stat
         if stat.pipe? then ->(other) { same_file?(stat, other.stat) }
@@ -92,7 +93,7 @@ module Manypack
         ::BasicSocket.for_fd(number).tap { |socket| socket.autoclose = false }
       end
 
-      # The inode of the other end of a UNIX socket, or nil if this system does not say.
+      # The inode of the other end of a UNIX socket, or nil if this system does not tell.
       def unix_peer(inode)
         request = [SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, 0, 0, ::Socket::AF_UNIX, 0, 0, ANY, inode, UDIAG_SHOW_PEER,
                    ANY, ANY]
@@ -107,7 +108,7 @@ module Manypack
         socket.send([request.bytesize + 4].pack("L") + request, 0)
         socket.recv(1 << 12)
       rescue SystemCallError
-        nil # it has no such module, or does not let this process ask
+        nil # the kernel lacks that module, or does not let this process ask
       ensure
         socket&.close
       end
@@ -123,8 +124,9 @@ module Manypack
         end
       end
 
-      # By their numbers. The IO objects are not all: what a Thread of the parent was closing when it forked is open
-      # here, although its IO says that it is closed. And not every system has all numbers in a folder.
+      # The numbers of all open files. The IO objects do not have all of them: a file that a Thread of the parent was
+      # closing during the fork is open here, although its IO says that it is closed. And not every system lists all
+      # numbers in a folder.
       def open_files
         numbers = ObjectSpace.each_object(IO).filter_map { |io| number_of(io) }
         numbers |= Dir.children("/dev/fd").map(&:to_i) if File.directory?("/dev/fd")
@@ -145,7 +147,7 @@ module Manypack
         io.reopen(File::NULL, "w")
         io.autoclose = false # reopen forgets it
       rescue SystemCallError, ArgumentError
-        nil # it is open for reading only, was that of the folder itself, or is reserved by Ruby
+        nil # the file is open for reading only, was the folder itself, or is reserved by Ruby
       end
 
       def other_end?(test, io)

@@ -21,7 +21,8 @@ module Manypack
         @source = source
       end
 
-      # The job after the last one. The end of the pipe would not do: other processes may hold its writing end.
+      # The job that follows the last one. The end of the pipe does not tell, because other processes may hold its
+      # writing end.
       NO_MORE = [].freeze
 
       # Works on batches until there are no more, or one has a Failure.

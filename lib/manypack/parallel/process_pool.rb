@@ -63,8 +63,8 @@ module Manypack
         @report ||= ->(error) { @events << error if error }
       end
 
-      # The body of the Thread that listens until every process has ended. From time to time it looks at all of them,
-      # however much others have to say.
+      # The body of the Thread that listens until every process has ended. Now and then it looks at all of them, so that
+      # busy ones do not hide one that has died.
       def listen
         open = @workers.each_with_index.to_a
         looked = now

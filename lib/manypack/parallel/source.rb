@@ -70,7 +70,7 @@ module Manypack
 
         def waits? = true
 
-        # Inherited by workers, which have to let go of its other end.
+        # Workers inherit it, and have to close their copy of its other end.
         attr_reader :io
 
         # The class of the io.
@@ -96,10 +96,10 @@ module Manypack
       # would not run the ensure clauses in each when a run ends early.
       List = Struct.new(:strings) { include Sent }
 
-      # The variable of a Thread with the Streams of its runs.
+      # The variable of a Thread that holds the Streams of its runs.
       READ_NOW = :manypack_read_now
 
-      # Calls the block, during which a Stream is among those of read_now.
+      # Calls the block. Meanwhile read_now includes the source, if that is a Stream.
       def self.reading(source)
         return yield unless source.is_a?(Stream)
 
@@ -113,7 +113,7 @@ module Manypack
         end
       end
 
-      # What the runs of all Threads read from: a worker of one run inherits the other ends of all.
+      # The ios that the runs of all Threads read from: a worker of one run inherits the other ends of all.
       def self.read_now
         Thread.list.flat_map { |thread| thread.thread_variable_get(READ_NOW).to_a }.map(&:io)
       end

@@ -24,7 +24,7 @@ module Manypack
 
       module_function
 
-      # Where break in a block comes out: in the method that calls the work.
+      # The folder of the methods that call the work: a break in the block comes out in one of them.
       CALLERS = "#{__dir__}/".freeze
       private_constant :CALLERS
 
@@ -38,11 +38,11 @@ module Manypack
         raise ::TypeError, "expected a Proc, a Method or an object that responds to call, got #{callable.class}"
       end
 
-      # A worker cannot break from a method that its caller runs, so break raises there. The call still ends with its
-      # value, as it does where the block runs in the caller.
+      # In a worker, +break+ raises LocalJumpError, because the method that it leaves runs elsewhere. The call still
+      # ends with the value of +break+, as it does without workers.
       #
       # @param error [LocalJumpError]
-      # @raise [LocalJumpError] that break in the block itself has not raised
+      # @raise [LocalJumpError] unless it comes from +break+ in the block itself
       def value_of_break(error)
         own = error.is_a?(Error) && error.reason == :break && error.backtrace[1].to_s.start_with?(CALLERS)
         own ? error.exit_value : raise(error)

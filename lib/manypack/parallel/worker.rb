@@ -80,7 +80,7 @@ module Manypack
       # Calls on_start.
       #
       # @param number [Integer] of this worker, from 0
-      # @return [Failure, nil] which belongs to no message
+      # @return [Failure, nil] without a place, because it belongs to no message
       def start(number)
         @on_start&.call(number)
         nil
@@ -88,7 +88,7 @@ module Manypack
         Failure.new(e)
       end
 
-      # What packs the results of one batch.
+      # Makes the object that packs the results of one batch.
       #
       # @return [Packed]
       def collector

@@ -43,7 +43,7 @@ module Manypack
       end
 
       # The body of the process. The work has a Thread of its own, outside of whatever the caller is in: catch blocks,
-      # a Fiber scheduler, a Timeout. At the end, at_exit blocks of the work run, and none of the caller's.
+      # a Fiber scheduler, a Timeout. At its end the at_exit blocks of the work run, but not those of the caller.
       #
       # @param parent [Integer] its process id
       # @param inherited [Array<IO>] to be closed
@@ -68,8 +68,8 @@ module Manypack
         thread&.alive? ? leave(false) : exit(done)
       end
 
-      # at_exit blocks run in the reverse of their order: those that are registered from now on, then this one, which
-      # keeps those of the parent from running. So do processes that the work forks, which leave as they like.
+      # Ruby runs at_exit blocks in reverse order: first those that the work registers, then this one, which leaves
+      # before those of the parent can run. A process that the work forks inherits the block and is not affected.
       #
       # @yieldreturn [Boolean] the exit status
       def self.leave_after_at_exit_blocks
@@ -78,7 +78,7 @@ module Manypack
         at_exit { leave(yield) if Process.pid == worker }
       end
 
-      # exit! leaves the parent's unwritten files alone, and its finalizers.
+      # exit! neither writes what the parent has not written to its files yet nor runs its finalizers.
       def self.leave(status)
         [$stdout, $stderr].each { |io| io.flush rescue nil } # rubocop:disable Style/RescueModifier
         exit!(status)
@@ -125,7 +125,7 @@ module Manypack
 
       # Lets it end when it has no more work.
       #
-      # @param idle [Boolean] it has none: its pipe is empty, so that there is room in it
+      # @param idle [Boolean] true if it has no work: then its pipe is empty, and has room for the last job
       def close(idle)
         @sender&.kill&.join
         write(ProcessLoop::NO_MORE, "") if idle

@@ -9,8 +9,8 @@ module Manypack
     module Attached # :nodoc:
       # The methods of the class.
       module Loading # :nodoc:
-        # The Record of the class. That of a subclass is made from its superclass's at the first use, when its own
-        # initialize is known.
+        # The Record of the class. A subclass gets its own on first use, made from the Record of its superclass: only
+        # then is its initialize known.
         def record
           return self::MANYPACK_RECORD if const_defined?(:MANYPACK_RECORD, false)
           return self::MANYPACK_INHERITED if const_defined?(:MANYPACK_INHERITED, false)
@@ -25,10 +25,11 @@ module Manypack
 
         private
 
-        # A subclass dumps by its own Record, too. The method is made of text, so that every Ractor may call it.
+        # Makes a subclass dump by its own Record, too. The method comes from a String, so that every Ractor may call
+        # it.
         def inherited(klass)
           super
-          klass.const_set(:MANYPACK_CLASS, [klass].freeze) # alone it would get the name of the constant
+          klass.const_set(:MANYPACK_CLASS, [klass].freeze) # an anonymous class would take its name from the constant
           klass.class_eval("private def __manypack_record__ = MANYPACK_CLASS[0].record", __FILE__, __LINE__)
         end
       end
@@ -61,7 +62,7 @@ module Manypack
           klass.include(Dumping)
         end
 
-        # Makes the Record of a subclass, and keeps it where the class can.
+        # Makes the Record of a subclass, and keeps it in the class if possible.
         def inherit(klass, record)
           own = record.__send__(:inherited_by, klass)
           kept = klass.frozen? || klass.const_defined?(:MANYPACK_INHERITED, false)

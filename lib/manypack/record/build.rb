@@ -37,13 +37,14 @@ module Manypack
           defined?(Data) && klass < Data
         end
 
-        # Its own new or initialize; nil if both are Ruby's, which are written in C and have no place in a file.
+        # The class's own new or initialize; nil if both are Ruby's, which are written in C and so have no source
+        # location.
         def constructor(klass)
           [klass.method(:new), klass.instance_method(:initialize)].find(&:source_location)
         end
 
-        # By position or as keywords, as its parameters have the members. Those that tell nothing, such as *rest, get
-        # them as Ruby's own would.
+        # By position or as keywords, depending on which parameters have the names of members. Parameters without such
+        # names, such as *rest, get the members as Ruby's own constructor would.
         def way(klass, own)
           return :keywords if data?(klass) && own.name == :initialize
           return :new if names(own.parameters, :req, :opt).any? { |name| klass.members.include?(name) }
@@ -71,13 +72,13 @@ module Manypack
           least, most = kinds.count(:req), kinds.size
           return if least <= klass.members.size && (klass.members.size <= most || kind?(parameters, :rest))
 
-          "takes #{least == most ? most : "#{least} to #{most}"} arguments for #{klass.members.size} members"
+          "does not accept #{klass.members.size} positional argument#{"s" unless klass.members.size == 1}"
         end
 
         def wrong_names(klass, parameters)
           keys = names(parameters, :key, :keyreq)
           return if keys.empty? && !data?(klass) && !kind?(parameters, :keyrest) # it gets a Hash
-          return if keys.empty? && kind?(parameters, :rest) # or passes on whatever it gets
+          return if keys.empty? && kind?(parameters, :rest) # it passes on whatever it gets
 
           needed = names(parameters, :keyreq) - klass.members
           return "needs the keyword #{needed.first}, which is no member" unless needed.empty?

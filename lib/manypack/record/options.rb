@@ -32,7 +32,7 @@ module Manypack
         end
       end
 
-      # As it is packed. Raises ArgumentError for what UTF-8 has not got.
+      # The text as it is packed. Raises ArgumentError for text that cannot be converted to UTF-8.
       def self.utf8(text)
         text.encoding == Encoding::BINARY ? text : text.encode(Encoding::UTF_8)
       rescue EncodingError => error
@@ -79,7 +79,7 @@ module Manypack
 
       private
 
-      # A frozen copy. A Proc that cannot be shared makes a Record that cannot, either.
+      # A frozen copy. A Record is not shareable if it has a Proc that is not.
       def checked_default(value)
         value.is_a?(Proc) ? Ractor.make_shareable(value.dup) : Ractor.make_shareable(value, copy: true)
       rescue Ractor::Error, ArgumentError, ::TypeError

@@ -36,7 +36,7 @@ module Manypack
         return special.first if special
 
         pairs = hash.map { |key, value| [key.is_a?(String) ? key(key) : object(key), object(value)] }
-        Arguments.check_key_hashes(pairs.map(&:first), 0) # such as one [NaN], written in many ways
+        Arguments.check_key_hashes(pairs.map(&:first), 0) # [NaN] as a key can be written in many ways
         pairs.to_h
       end
 

@@ -170,7 +170,7 @@ module Manypack
         text
       end
 
-      # A gem that Ruby brings before 3.4.
+      # Ruby includes the gem csv only before 3.4.
       def load_csv
         require "csv"
       rescue LoadError => e

@@ -63,8 +63,7 @@ module Manypack
       INTEGERS = (-2**63..2**64 - 1).freeze
       private_constant :INTEGERS
 
-      # The part of a range that int64_t has, and the part above it; where one of them is empty, its max is below its
-      # min.
+      # Splits a range into the part that fits int64_t and the part above it. The max of an empty part is below its min.
       def integer(range)
         least = range&.begin || INTEGERS.begin
         most = range&.end ? (range.exclude_end? ? range.end - 1 : range.end) : INTEGERS.end
@@ -95,7 +94,7 @@ module Manypack
         { min: least, max: most, below_max: below_max }
       end
 
-      # The Float next to a bound, which may be an Integer that no Float equals.
+      # The Float nearest to a bound: no Float may equal an Integer bound.
       def float_bound(range, bound)
         return bound.to_f if bound.is_a?(Float) || bound.abs <= Float::MAX
 

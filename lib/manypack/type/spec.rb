@@ -127,7 +127,7 @@ module Manypack
           [:enum, literals.map { |literal| literal(literal) }.uniq]
         end
 
-        # As it is loaded. Raises ArgumentError for one that no message has.
+        # The literal as load returns it. Raises ArgumentError for one that no message can have.
         def literal(literal)
           impossible = case literal
                        when Integer then !(-2**63...2**64).cover?(literal)

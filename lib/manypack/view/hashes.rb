@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 #--
-# The methods of Manypack::View that make a Hash or a Set of what is in the bytes. Different keys with the same hash,
-# such as NaNs, would make that take quadratic time: more of them than unpacking allows in a map are refused.
+# The methods of Manypack::View that build a Hash or a Set from the bytes. Different keys with the same hash, such as
+# NaNs, would make that take quadratic time, so these methods allow no more of them than unpacking does.
 #++
 module Manypack
   class View

@@ -52,7 +52,7 @@ module Manypack
 
       private
 
-      # The map or array that the steps lead to; nil if there is nothing to remove, as they lead to nil or nowhere.
+      # The map or array that the steps lead to; nil if they lead to nil or nowhere, so that there is nothing to remove.
       def container_at(steps, path, removing)
         found = @view
         steps.each { |step| container?(found) ? found = follow(found, step) : break }
