@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Debian root file systems to throw away.
 #   rootfs.sh create ROOT TRIES [ARCH]            makes a bare one, with this machine's ways to the network; for another
-#                                                 CPU if it is told Debian's name for one, such as s390x; DEBIAN=bookworm
-#                                                 makes that release
+#                                                 CPU if it is told Debian's name for one, such as s390x; DEBIAN names
+#                                                 another release than trixie
 #   rootfs.sh run ROOT COMMAND...                 runs a command of the repository's clone in it
 #   rootfs.sh install_packages ROOT RELEASE PACKAGE...   installs packages of that release
 #   rootfs.sh install_ruby ROOT VERSION RELEASE   installs that Ruby from that release and makes it the first in PATH
@@ -53,7 +53,8 @@ enable_emulator() {
   update-binfmts --enable "qemu-$(emulated "$1")"
 }
 
-# Debian does not, where it takes for granted that the kernel runs such programs by itself: the heads of their ELF files.
+# Debian's package registers no emulator for i386 on amd64, because most kernels run such programs. The magic is the head
+# of their ELF files.
 tell_of_i386() {
   update-binfmts --install qemu-i386 /usr/bin/qemu-i386-static --offset 0 --fix-binary yes \
     --magic '\x7f\x45\x4c\x46\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x03\x00' \

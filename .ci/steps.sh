@@ -27,7 +27,7 @@ limited() {
 }
 
 # Runs a command that runs the Ruby suite, and keeps the suite's closing line in $summary. Tests that passed are not
-# shown; one that never ends is, since -v names it when it starts. What the suite says it cannot run is said at the end.
+# shown; one that never ends is, since -v names it when it starts. "NOT RUN" lines of the suite are repeated at the end.
 suite() {
   local line
   TESTOPTS=-v "$@" 2>&1 | tee "$scratch/suite.log" | sed -u '/ = [0-9]*\.[0-9]* s = \.$/d' || return

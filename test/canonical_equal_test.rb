@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Equal objects have one canonical form, also those of ready-made types, whose bodies are theirs to order.
+# Equal objects have one canonical form, including those of ready-made types, which order their own bodies.
 require "test_helper"
 require "bigdecimal"
 require "date"

@@ -155,7 +155,7 @@ class CommonTypesTest < Minitest::Test
     end
   end
 
-  # Of a megabyte. Ruby's own errors would repeat it, escaped, as six.
+  # Ruby's own errors would repeat a body of a megabyte, escaped, as six megabytes.
   LONG = { "bigdecimal" => [2, "1:#{"x" * 1_000_000}"], "uri" => [13, "<\xFF" * 500_000], "uri in UTF-8" => [13, "é" * 500_000],
            "ipaddr" => [14, [".é" * 300_000]], "pathname" => [15, "\0a" * 500_000], "regexp" => [16, "(\xFF" * 500_000],
            "wrapped regexp" => [16, "(?-mix:#{"(a" * 500_000})"], "rational" => [3, ["x" * 1_000_000, 1]],

@@ -48,8 +48,8 @@ class DropInTest < Minitest::Test
     assert_match(/MessagePack is already defined, and is not a module/, refusal("class MessagePack; end"))
   end
 
-  # What a program or a gem may have made of the name before: msgpack-rpc, a gemspec that loads the version of its gem,
-  # and the msgpack gem's own.
+  # A program or a gem may have defined the name before: msgpack-rpc, a gemspec that loads the version of its gem, and
+  # the gemspec of the msgpack gem.
   ALREADY_THERE = {
     "nothing" => "",
     "an_empty_module" => "module MessagePack; end",

@@ -17,7 +17,7 @@ class EmptiedBufferTest < Minitest::Test
     def write(bytes) = (@written << bytes) && bytes.bytesize
   end
 
-  # Of each kind, all bytes but the last one or a few.
+  # Objects of each kind without their last one or few bytes.
   CUT = {
     "an array" => "\x93\x01", "nested arrays" => "\x92\x01\x92\x02", "a map before a key" => "\x82\x01\x02", "a map before a value" => "\x82\x01\x02\x03",
     "a key that is an array" => "\x81\x92\x01", "a str" => "\xA5ab", "a str in an array" => "\x92\xDA\x03\xE8ab", "a bin" => "\xC4\x05a",
@@ -25,7 +25,7 @@ class EmptiedBufferTest < Minitest::Test
     "deep arrays" => "\x91" * 100
   }.transform_values(&:b).freeze
 
-  # All that takes bytes out, with the number that it is to leave.
+  # All methods that take bytes out, each with the number of bytes that it leaves.
   REMOVALS = {
     clear: ->(buffer) { buffer.clear }, read: ->(buffer) { buffer.read }, read_n: ->(buffer) { buffer.read(10_000) },
     read_into: ->(buffer) { buffer.read(10_000, +"") }, read_all: ->(buffer) { buffer.read_all }, read_all_n: ->(buffer) { buffer.read_all(buffer.size) if buffer.size.positive? },
@@ -33,7 +33,7 @@ class EmptiedBufferTest < Minitest::Test
     write_to: ->(buffer) { buffer.write_to(StringIO.new) }, flush: ->(buffer) { buffer.flush if buffer.io && buffer.size.positive? }
   }.freeze
 
-  # What has read a part of the object when the bytes end.
+  # All methods that have read a part of the object when the bytes end.
   READS = {
     read: ->(unpacker) { unpacker.read }, skip: ->(unpacker) { unpacker.skip }, each: ->(unpacker) { unpacker.each(strict: true) { flunk } }
   }.freeze
@@ -42,7 +42,7 @@ class EmptiedBufferTest < Minitest::Test
     [Manypack::Unpacker.new, Manypack::Unpacker.new(max_depth: 1_000), Manypack::Unpacker.new(as: :view), Manypack::Unpacker.new(Io.new)]
   end
 
-  # read_all_n, skip_all and flush of nothing are not called: they would not take anything.
+  # read_all_n, skip_all and flush are not called for nothing, because they would take nothing.
   def takes?(name, unpacker)
     !%i[read_all_n skip_all flush].include?(name) || (unpacker.buffer.size.positive? && (name != :flush || unpacker.buffer.io))
   end
@@ -159,14 +159,14 @@ class EmptiedBufferTest < Minitest::Test
     end
   end
 
-  def test_a_map_header_behind_a_skip_that_met_the_end
+  def test_a_map_header_after_a_skip_that_met_the_end
     unpacker = Manypack::Unpacker.new.feed("\x92\x01")
     assert_raises(EOFError) { unpacker.skip }
     assert_equal 1, unpacker.feed("\x02\x81\x03\x04").read_map_header
     assert_equal [3, 4], unpacker.each.to_a
   end
 
-  def test_reset_forgets_what_was_to_be_skipped
+  def test_reset_forgets_an_object_that_skip_did_not_finish
     unpacker = Manypack::Unpacker.new
     assert_raises(EOFError) { unpacker.skip }
     unpacker.reset

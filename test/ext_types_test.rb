@@ -107,7 +107,7 @@ class ExtTypesTest < Minitest::Test
     end
   end
 
-  # Looks like an Integer to NUM2INT.
+  # NUM2INT accepts these.
   class Five
     def to_int = 5
     def to_i = 5

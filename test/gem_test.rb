@@ -79,7 +79,7 @@ class GemTest < Minitest::Test
     end
   end
 
-  # As RubyGems generates it when it installs the gem, by the RDoc of the bundle: not every Ruby brings one.
+  # Generates ri as RubyGems does when it installs the gem, with the RDoc of the bundle: not every Ruby includes one.
   def ask_ri(names)
     Dir.mktmpdir do |folder|
       arguments = [*SPEC.rdoc_options, *SPEC.source_paths, *SPEC.extra_rdoc_files]

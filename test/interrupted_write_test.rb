@@ -11,7 +11,7 @@ class InterruptedWriteTest < Minitest::Test
   MESSAGES = [{ "id" => 1 }, "s" * 700, ["l" * 600_000, 5], "m" * 700_000, "end"].freeze
   STREAM = MESSAGES.map { |message| Manypack.pack(message) }.join.freeze
 
-  # Takes so many bytes, and then what a block makes of it.
+  # An io that takes n bytes, and then does what a block does.
   class Short
     attr_reader :bytes, :calls
 
@@ -43,7 +43,7 @@ class InterruptedWriteTest < Minitest::Test
     Manypack::Packer.new(io).tap { |packer| packer.buffer << STREAM.byteslice(0, 1_000) << STREAM.byteslice(1_000..) }
   end
 
-  # What is left to do is clear or reset; looking is allowed.
+  # Only clear and reset work, and methods that look.
   def assert_refuses(packer, io, size)
     [*WAYS.values, ->(*) { packer.write(1) }, ->(*) { packer.write([nil]) }, ->(*) { packer.write_nil }, ->(*) { packer.buffer << "x" },
      ->(*) { packer.buffer.read }, ->(*) { packer.buffer.read(1) }, ->(*) { packer.buffer.skip(1) }].each do |use|
@@ -110,7 +110,7 @@ class InterruptedWriteTest < Minitest::Test
     assert_equal STREAM, io.bytes
   end
 
-  # The error says nothing of the bytes: it may come before them, in the middle, or after them.
+  # The error does not tell how many bytes were taken: it may come before them, in the middle, or after them.
   def test_an_io_that_raises_gets_nothing_again
     WAYS.each_value do |way|
       [->(_) { raise IOError }, ->(_) { throw :out }, ->(io) { io.bytes << "head" && raise(Errno::EPIPE) }, ->(_) { raise Interrupt }].each do |leave|
@@ -130,7 +130,7 @@ class InterruptedWriteTest < Minitest::Test
     end
   end
 
-  def test_after_a_part_that_was_told_only_the_rest_is_unknown
+  def test_after_a_part_that_the_io_reported_only_the_rest_is_unknown
     io = Short.new { |bytes, calls| calls == 2 ? raise(IOError) : [bytes.bytesize, 500].min }
     packer = packer_of(io)
     assert_raises(IOError) { packer.flush }
@@ -178,7 +178,7 @@ class InterruptedWriteTest < Minitest::Test
 
   # --- Packer.open -----------------------------------------------------------------------------------------
 
-  # Fails when it is closed or finished, as a file system does that is full.
+  # Fails when it is closed or finished, as on a full file system.
   module Failing
     def close = super && raise(Errno::EDQUOT)
   end

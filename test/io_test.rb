@@ -57,7 +57,7 @@ class IoTest < Minitest::Test
     end
   end
 
-  # Answers with a segment, however little it was asked for.
+  # Returns a whole segment, however little it was asked for.
   class Rude
     def initialize(segments)
       @segments = segments.dup
@@ -66,7 +66,7 @@ class IoTest < Minitest::Test
     def readpartial(_size) = @segments.shift || raise(EOFError)
   end
 
-  # Answers with at most a segment at a time.
+  # Returns at most a segment at a time.
   class InSegments < Rude
     def readpartial(size)
       raise EOFError if @segments.empty?
@@ -172,7 +172,7 @@ class IoTest < Minitest::Test
     assert_raises(Manypack::StackError) { unpack(ReadPartialOnly.new("\x91".b * 200, 1)) }
   end
 
-  # What follows the message is still in the io, whatever it is and however the bytes come.
+  # Bytes after the message are still in the io, whatever its class is and however the bytes come.
   def test_an_io_is_read_to_the_end_of_its_message_and_no_further
     first, rest = pack({ "a" => [1, { "b" => "c" * 40 }], "z" => nil }), "\x05\x06".b
     bytes = first + rest

@@ -17,13 +17,13 @@ class LinearTimeTest < Minitest::Test
   DEPTH = { max_depth: 100_000 }.freeze
   SIZE = 500
 
-  # CPU seconds that no quadratic method stays below at eight times the size.
+  # In CPU seconds. A quadratic method takes longer at eight times the size.
   NO_MATTER = 0.005
 
   MAP = ->(count, pairs) { "\xDF".b + [count].pack("N") + pairs }
   PACK = Manypack.method(:pack)
 
-  # Messages of a size that are hard for somebody.
+  # Messages of a size, each hard for some method.
   SHAPES = {
     numbers: ->(n) { PACK.call(Array.new(n) { |i| i }) },
     strings: ->(n) { PACK.call(Array.new(n) { |i| "s#{i}" }) },
@@ -49,7 +49,7 @@ class LinearTimeTest < Minitest::Test
   VIEWS = Type[[View]].with(**DEPTH)
   RECORD = Manypack::Record.new(Struct.new(:a, :v), a: Object, v: View).with(**DEPTH)
 
-  # By class and method: what is called. Each takes the object, and the bytes of the message.
+  # A call for each class and method. It takes the object, and the bytes of the message.
   PLAIN = ->(name) { ->(object, _) { object.public_send(name) } }
   YIELDING = ->(name, *arguments) { ->(object, _) { object.public_send(name, *arguments) { |element| element } } }
   NOTHING = ->(name, *arguments) { ->(object, _) { object.public_send(name, *arguments) { nil } } }
@@ -114,7 +114,7 @@ class LinearTimeTest < Minitest::Test
     **%i[steps all? to_s inspect hash].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze
 
-  # By class: its probes, and the objects that they are called of for a message.
+  # For each class its probes, and the objects that they are called on for a message.
   CLASSES = {
     View => [VIEW, ->(bytes) { OPTIONS.map { |options| View.new(bytes, **DEPTH, **options) rescue nil } }],
     Manypack::LazyRecord => [LAZY, ->(bytes) { [RECORD.lazy, RECORD.lazy.with(freeze: true)].map { |record| record.load(bytes) rescue nil } }],
@@ -122,7 +122,7 @@ class LinearTimeTest < Minitest::Test
     Path => [PATH, ->(_) { PATHS }]
   }.freeze
 
-  # The methods of a class that are its own, or Enumerable's.
+  # The methods that a class defines or has from Enumerable.
   def self.methods_of(klass)
     own = klass.public_instance_methods(false)
     own |= Enumerable.public_instance_methods.select { |name| klass.public_instance_method(name).owner == Enumerable } if klass.include?(Enumerable)
@@ -164,7 +164,7 @@ class LinearTimeTest < Minitest::Test
 
   def linear?(least) = least.last < NO_MATTER || least.last < least.first * 24
 
-  # What the bytes or their type forbid is refused in time, too.
+  # A refusal has to take linear time, too.
   def seconds_of(probe, object, bytes)
     return 0 unless object
 

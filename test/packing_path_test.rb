@@ -24,7 +24,7 @@ class PackingPathTest < Minitest::Test
   end
   FACTORY = factory
 
-  # What fails by itself at "$", with the class of its error.
+  # Objects that cannot be packed at "$", with the classes of their errors.
   FAILING = {
     text: [LATIN, EncodingError],
     bytes: ["\xFF".dup.force_encoding("UTF-16LE"), EncodingError],
@@ -71,7 +71,7 @@ class PackingPathTest < Minitest::Test
     end
   end
 
-  # Packer methods, which have a path only inside of to_msgpack.
+  # Errors of Packer methods have a path only inside to_msgpack.
   ARGUMENTS = {
     write_int: ["a"], write_float: ["a"], write_float32: ["a"], write_string: [1], write_bin: [LATIN], write_array: [1],
     write_hash: [nil], write_symbol: ["a"], write_array_header: ["a"], write_map_header: [-1], write_bin_header: [1 << 32],

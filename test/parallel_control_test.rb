@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# How user code leaves the block of Parallel, and what others make of StopIteration: the same by every kind of worker.
+# How user code leaves the block of Parallel, by break, exit or StopIteration: the same with every kind of worker.
 require "test_helper"
 require "stringio"
 require "tempfile"
@@ -34,7 +34,7 @@ class ParallelControlTest < Minitest::Test
     end
   end
 
-  # Of a loop in the block, of another block, and of what the block of map calls.
+  # A break of a loop in the block, of another block, and of a method that the block of map calls.
   def test_break_that_belongs_to_something_else
     each_way do |workers|
       assert_equal [*0...100], Parallel.map(NUMBERS, **workers) { |n| [n, 200].each { |one| break one } }
@@ -65,7 +65,7 @@ class ParallelControlTest < Minitest::Test
     end
   end
 
-  # --- StopIteration, which Kernel#loop takes for its end
+  # --- StopIteration, which ends Kernel#loop
 
   def test_stop_iteration_of_the_block
     each_way do |workers|
@@ -87,7 +87,7 @@ class ParallelControlTest < Minitest::Test
     end
   end
 
-  # The run was told to stop and goes on to the end of a worker that is dead.
+  # The run has to stop, and waits for a worker that is dead.
   def test_stop_iteration_beside_a_dead_worker
     5.times do
       work = lambda do |n|
@@ -115,7 +115,7 @@ class ParallelControlTest < Minitest::Test
     end
   end
 
-  # `loop` would end without a word.
+  # `loop` would end silently.
   def test_no_loop_in_the_library
     Dir[File.expand_path("../{lib,exe}/**/*", __dir__)].select { |path| File.file?(path) && !path.end_with?(".so") }.each do |path|
       refute_match(/^[^#\n]*\bloop (?:do|\{)/, File.read(path), path)
@@ -124,7 +124,7 @@ class ParallelControlTest < Minitest::Test
 
   # --- on_worker_start
 
-  def test_what_runs_where_a_worker_starts
+  def test_on_worker_start_runs_in_each_worker
     each_way do |workers|
       count = [workers.values.first, 1].max
       results = Parallel.map(NUMBERS, on_worker_start: ->(number) { Thread.current[:number] = number }, **workers) { Thread.current[:number] }

@@ -339,7 +339,7 @@ class ParallelProcessesTest < Minitest::Test
     assert_equal [[0, 10], [10, 20]], Timeout.timeout(20) { Parallel.map("\x00\x01", processes: 2, &inner) }
   end
 
-  # The others have so much to say that there is no quiet moment, and the results of the dead one are not waited for.
+  # The other workers send all the time, and nothing waits for the results of the dead one.
   def test_a_worker_that_dies_beside_a_busy_one_and_whose_pipe_does_not_end
     holder = nil
     endless = ["\x00", *["\x01"] * 20].cycle
@@ -371,7 +371,7 @@ class ParallelProcessesTest < Minitest::Test
     def close = io.close_write
   end
 
-  # Each returns what is read and what is written to.
+  # Each returns the end to read and the end to write.
   SOURCES = {
     "a pipe" => -> { IO.pipe }, "one end of a socket pair" => -> { UNIXSocket.pair }, "the other end" => -> { UNIXSocket.pair.reverse },
     "an accepted UNIX socket" => ->(dir) { UNIXServer.open("#{dir}/socket") { |server| [UNIXSocket.new("#{dir}/socket"), server.accept].reverse } },
@@ -399,7 +399,7 @@ class ParallelProcessesTest < Minitest::Test
     [reader, writer].each(&:close)
   end
 
-  # The workers of each run inherit the ends of all.
+  # The workers of each run inherit the ends of all runs.
   def test_the_ends_of_sockets_of_several_threads
     pairs = Array.new(3) { UNIXSocket.pair }
     results = Timeout.timeout(20) { pairs.map { |pair| Thread.new { ended_by_the_parent(*pair, NUMBERS) } }.map(&:value) }
@@ -418,8 +418,8 @@ class ParallelProcessesTest < Minitest::Test
     [reader, writer, mine, workers].each(&:close)
   end
 
-  # Where the system does not say which socket is at the other end.
-  def test_unix_sockets_that_are_known_by_their_names
+  # As on a system that does not tell which socket is at the other end.
+  def test_unix_sockets_that_are_found_by_their_addresses
     assert_program <<~'RUBY', "[1, 2]"
       require "socket"
       Manypack::Parallel.const_get(:Run) # loads it
@@ -447,7 +447,7 @@ class ParallelProcessesTest < Minitest::Test
     RUBY
   end
 
-  # After the last result, break, an error, and an error of another at_exit block.
+  # A run ends with its last result, by break, by an error, and by an error of another at_exit block.
   def test_at_exit_blocks_run_however_a_run_ends
     ends = { "ee" => ->(start) { Parallel.map("\x00\x01", processes: 2, on_worker_start: start) { |n| n } },
              "e" => ->(start) { Parallel.each("\x00" * 50, map: ->(n) { n }, processes: 1, on_worker_start: start) { break } } }
@@ -577,7 +577,7 @@ class ParallelProcessesTest < Minitest::Test
     error
   end
 
-  # Yields what a worker calls when it starts. Returns an e for each worker whose at_exit block ran.
+  # Yields an object for on_worker_start:. Returns an e for each worker whose at_exit block ran.
   def said_at_exit
     reader, writer = IO.pipe
     yield ->(_) { at_exit { writer.write("e") } }

@@ -123,7 +123,7 @@ class RecordClassesTest < Minitest::Test
 
   def integers(klass, **options) = Record.new(klass, **klass.members.to_h { |name| [name, Integer] }).with(**options)
 
-  # The outcomes of all ways to ask about a message: they agree.
+  # Asks about a message in all ways, which have to agree, and returns the outcome.
   def error_of(record, message)
     bytes = pack(message)
     refute record.valid?(bytes)
@@ -135,7 +135,7 @@ class RecordClassesTest < Minitest::Test
     errors.last
   end
 
-  def test_what_is_missing_is_told_before_user_code_runs
+  def test_a_missing_member_is_reported_before_user_code_runs
     [Span, Named, Keywords, Passing, Optional, Made].each do |klass|
       record = integers(klass)
       [{ "to" => 1 }, {}].each do |message|

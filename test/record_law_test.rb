@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What a Record writes it reads: of random definitions and objects, right ones and wrong ones. What dump takes load
-# takes, and makes the same of it, or dump raises.
+# What a Record writes it reads: for random definitions and objects, right and wrong ones, either dump raises, or load
+# returns an equal object.
 require "test_helper"
 
 class RecordLawTest < Minitest::Test
@@ -17,7 +17,7 @@ class RecordLawTest < Minitest::Test
   Ticket = Struct.new(:id)
   Record.new(Ticket, id: Integer).attach
 
-  # Values for a place that wants others.
+  # Values that are wrong in some place.
   WRONG = [nil, true, 1, -1, 2**63, 1.5, "x", "\xFF".b, :x, [], [nil], [1], {}, { "a" => 1 }, { 1 => nil }, Time.at(1), Ticket.new(1), Ticket.new(nil),
            View.new("\x91\x01".b), View.new("\x81\xA1a\xC0".b), View.new("\xC0".b), Packs.new("\xC0".b), Packs.new("\x91\xC0".b), Packs.new("\x80".b),
            Packs.new("\x05".b), Object.new].freeze
@@ -94,7 +94,7 @@ class RecordLawTest < Minitest::Test
     end
   end
 
-  # Everything that dump says of an object that it does not take.
+  # All errors that dump raises for an object that it refuses.
   REFUSALS = [Manypack::RecordError, ArgumentError, TypeError, NoMethodError, RangeError].freeze
 
   def dumped(type, object, **options)
@@ -154,8 +154,8 @@ class RecordLawTest < Minitest::Test
 
   NOT_SCALAR = /got (nil|array of|map of)|is missing|\Aexpected (Array|Hash|nil)( or (Array|Hash|nil))*,/
 
-  # Without check: what load refuses can only be one scalar in the place of another.
-  def test_what_dump_takes_load_takes_but_for_the_values_of_scalars
+  # Without check:, load can refuse a result only because one scalar is in the place of another.
+  def test_what_dump_takes_load_takes_except_for_the_values_of_scalars
     each_definition do |type, make, random, seed|
       CHANGES.times do
         object = change(make.call, random)

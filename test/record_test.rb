@@ -180,7 +180,7 @@ class RecordTest < Minitest::Test
     assert_equal [Encoding::UTF_8, Encoding::BINARY], ["a", "a".b].map { |value| taken(String, value).encoding }
   end
 
-  # A bin is text where Ruby's binary Strings are equal to text: if it is ASCII.
+  # A bin counts as text if it is ASCII, because only then does a binary String equal text in Ruby.
   def test_one_rule_for_str_and_bin
     texts = { %w[a b] => "a", ["é", "a"] => "a", ["a".b] => "a", %i[a b] => :a, Symbol => :a, [1, "a"] => "a", Type[Symbol, nil] => :a }
     texts.each do |type, value|

@@ -174,7 +174,7 @@ class RecordUnionTest < Minitest::Test
   SUB = Record.new(Sub, id: Integer)
   Leaf = Class.new(Sub)
 
-  # Every message comes back from its object as it was.
+  # Loading and dumping gives back every message as it was.
   def assert_rewrites_nothing(union, *messages)
     messages.each do |message|
       object = union.load(pack(message))

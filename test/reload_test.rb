@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A class that is loaded anew under its name and registered again, as Rails does while a program is developed: the types
-# keep the last one alone. In processes of their own, which count classes.
+# A class that is reloaded under its name and registered again, as Rails does in development: the types keep only the
+# last one. Each test counts classes in a process of its own.
 require "test_helper"
 require "support/program"
 
@@ -60,7 +60,7 @@ class ReloadTest < Minitest::Test
     RUBY
   end
 
-  def test_the_new_class_is_packed_and_the_old_one_no_more
+  def test_the_new_class_is_packed_and_the_old_one_is_not
     factory = Manypack::Factory.new
     old, new = Array.new(2) do
       self.class.send(:remove_const, :Reloaded) if self.class.const_defined?(:Reloaded)
@@ -72,7 +72,7 @@ class ReloadTest < Minitest::Test
     assert_raises(NoMethodError) { factory.dump(old.new) }
   end
 
-  # Nothing says that one stands for the other.
+  # Nothing shows that one of these replaces the other.
   def test_classes_without_a_name_or_with_another_name_or_type_keep_theirs
     anonymous = Array.new(2) { Class.new }
     nested = Array.new(2) { Module.new { const_set(:Point, Class.new) }.const_get(:Point) }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What the repository requires: newer Rubies bring less than older ones. The gem needs nothing but what every Ruby brings
-# without its bundled gems; the rest is named in a Gemfile, or whoever uses it is told what to install.
+# Which libraries the repository requires: newer Rubies include fewer. The gem needs only libraries that every Ruby
+# includes outside its bundled gems. All others are in a Gemfile, or an error says what to install.
 require "test_helper"
 require "support/program"
 require "support/terminal"
@@ -16,14 +16,14 @@ class RequiredFeaturesTest < Minitest::Test
                 open3 openssl optparse pathname pp pty rbconfig rbconfig/sizeof rubygems/package set shellwords socket stringio
                 tempfile time timeout tmpdir uri yaml zlib].freeze
 
-  # Those of other libraries, by the gem that the Gemfile of the bundle or of the integrations names: unless it is here, it
-  # has the name of the feature's first folder.
+  # The gem of a feature, as the Gemfile of the bundle or of the integrations names it, unless it has the name of the
+  # feature's first folder.
   GEMS = {
     "action_controller" => "actionpack", "active_job" => "activejob", "active_support" => "activesupport", "google" => "google-protobuf",
     "rack/test" => "rack-test", "rake/extensiontask" => "rake-compiler", "rdkafka" => "karafka-rdkafka"
   }.freeze
 
-  # Which files may do without, and what they say of it.
+  # Files that work without a feature, and what they say if it is missing.
   RESCUED = {
     "csv" => { "lib/manypack/terminal/pack.rb" => "gem install csv" },
     "fiddle" => { "test/support/shareable_mark.rb" => "LoadError" },
@@ -50,7 +50,7 @@ class RequiredFeaturesTest < Minitest::Test
     assert_empty missing, "neither Ruby's in every version, nor in a Gemfile, nor rescued"
   end
 
-  def test_whoever_does_without_says_so
+  def test_files_that_work_without_a_feature_say_what_to_install
     RESCUED.each { |feature, files| files.each { |path, word| assert_includes read(path), word, "#{path}, which requires #{feature}" } }
   end
 

@@ -42,8 +42,8 @@ class SecondReturnTest < Minitest::Test
     def readpartial(_size) = @door.call && @answers.shift
   end
 
-  # Does some work, in which the door is passed, and after it each thing between, and goes through the first door again.
-  # Returns what came of it each time: a result, or a RuntimeError.
+  # Does some work, which passes the door; after it does each thing in `between`, and goes through the first door again.
+  # Returns the outcome of each time: a result, or a RuntimeError.
   def outcomes(*between)
     outcomes = []
     back = nil
@@ -60,19 +60,19 @@ class SecondReturnTest < Minitest::Test
     outcomes
   end
 
-  # Gives freed memory to others; at last collects what it can.
+  # Reuses freed memory, and at last collects garbage.
   def churn(collect)
     GC.start if collect
     Array.new(50) { |i| "#{i} " * 3_000 }
     Array.new(50) { |i| Array.new(600) { i } }
   end
 
-  # The first time it works, then it is refused.
+  # The work succeeds the first time, and is refused after that.
   def assert_once(expected, outcomes)
     assert_equal [expected, RuntimeError, RuntimeError], [outcomes[0], *outcomes.drop(1).map(&:class)], outcomes.inspect[0, 300]
   end
 
-  # It works each time.
+  # The work succeeds each time.
   def assert_each_time(expected, outcomes)
     assert_equal [expected] * 3, outcomes
   end
@@ -220,7 +220,7 @@ class SecondReturnTest < Minitest::Test
     "a key of several" => "\x83\x01\x02\xC7\x00\x02\x01\x03\x04"
   }.transform_values(&:b).freeze
 
-  # More values than the C stack has room for, before an ext that is nested, and behind it.
+  # More values than the C stack has room for, before and after a nested ext.
   def bytes_with(ext, count)
     head = "\x94\xDC".b + [count + 1].pack("n")
     head + ("\xA1a".b * count) + "\x93".b + ext + "\x01\x02\x05\x06\x92\x07\x08".b
@@ -291,7 +291,7 @@ class SecondReturnTest < Minitest::Test
     assert_each_time "\x91\x01".b, outcomes
   end
 
-  # Ruby makes an object shareable by its freeze.
+  # Ruby calls an object's freeze to make it shareable.
   class Freezing
     singleton_class.attr_accessor :door
 

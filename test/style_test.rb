@@ -54,8 +54,8 @@ class StyleTest < Minitest::Test
     assert_empty conditional - %w[core/platform.h ext/manypack/compat.h]
   end
 
-  # Ruby's own names are Ruby's: where a probe fails for another reason, the header of Ruby declares the function as well.
-  # rb_ names of ours are Ruby methods, of a class or a module.
+  # A probe can fail for another reason, and then Ruby's header declares the function, too. Names of ours that start with
+  # rb_ are Ruby methods of a class or a module.
   def test_nothing_stands_in_for_a_function_of_ruby_under_its_name
     assert_empty(OURS.grep(/\.[ch]\z/).flat_map { |path| read(path).scan(/^#\s*define\s+(?:rb|ruby|RB|RUBY|st|ST)_\w+/).map { |line| "#{path}: #{line}" } })
     assert_empty(read("ext/manypack/compat.h").scan(/^(?:rb|ruby|st)_\w+\(.*\)$/))

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The progress bar of the program `manypack` on a terminal: when there is one, and what becomes of it. Colours, too.
-# This terminal is a pipe that says it is one; terminal_pty_test.rb has a real one.
+# When the program `manypack` shows a progress bar and colours on a terminal, and how the bar ends. This terminal is a pipe
+# that says it is one; terminal_pty_test.rb has a real one.
 require "test_helper"
 require "support/terminal"
 require "timeout"

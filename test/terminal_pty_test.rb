@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The program `manypack` on a real terminal. Where none can be opened, as in a chroot without /dev/pts, there is nothing to
-# test, and this says so.
+# The program `manypack` on a real terminal. If none can be opened, as in a chroot without /dev/pts, this says that it did
+# not run.
 require "test_helper"
 require "pty"
 require "support/terminal"
@@ -10,7 +10,7 @@ require "timeout"
 class TerminalPtyTest < Minitest::Test
   include TerminalHelper
 
-  # What keeps this machine from opening a terminal, or nil.
+  # The reason why this machine cannot open a terminal, or nil.
   OBSTACLE = begin
     PTY.open { nil }
   rescue SystemCallError, RuntimeError => e

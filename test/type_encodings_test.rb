@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Ext types whose body is text: whatever its encoding, an object comes back equal or is not packed.
+# Ext types whose body is text: in any encoding, an object comes back equal or is not packed.
 require "test_helper"
 require "ipaddr"
 require "pathname"
@@ -13,13 +13,13 @@ class TypeEncodingsTest < Minitest::Test
   TEXTS = ["", "a", "é", "あ", "a é", "[é]", "a/b", "\\/", "\\xff", "\\u00e9", "\xE9", "\xFF", "\x82\xA0", "\xC3", "\u0080"].freeze
   ENCODINGS = %w[UTF-8 US-ASCII BINARY ISO-8859-1 Windows-1252 Windows-31J EUC-JP UTF-16LE UTF-16BE UTF-32LE GB18030 IBM437].freeze
 
-  # Every text as it is in every encoding, and its bytes as if they were.
+  # Every text in every encoding, and its bytes marked as every encoding.
   STRINGS = TEXTS.product(ENCODINGS).flat_map do |text, encoding|
     converted = text.encode(encoding) rescue nil
     [converted, text.dup.force_encoding(encoding)].compact
   end.freeze
 
-  # What the block makes of each String that it does not refuse.
+  # The results of the block for the Strings that it does not refuse.
   def self.objects
     STRINGS.filter_map do |string|
       yield string
@@ -36,7 +36,7 @@ class TypeEncodingsTest < Minitest::Test
     $VERBOSE = verbose
   end
 
-  # The objects that can be packed, each with what comes back.
+  # The objects that can be packed, each with the unpacked one.
   def packable(objects, factory = FACTORY)
     with_no_warnings do
       objects.call.filter_map do |object|
@@ -114,7 +114,7 @@ class TypeEncodingsTest < Minitest::Test
     end
   end
 
-  # As Ruby lists a file whose name is not text.
+  # Ruby lists files whose names are not text as such paths.
   def test_a_path_that_is_no_text_comes_back
     path = Pathname.new("/tmp/\xFF")
     assert_equal path, FACTORY.load(FACTORY.dump(path))

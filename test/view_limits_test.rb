@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What unpacking refuses because of its nesting, or because of its keys, every front refuses, and takes all else.
+# All methods of Views have the limits of unpacking for nesting and for keys, and no stricter ones.
 require "test_helper"
 require "stringio"
 require "set"
@@ -15,7 +15,7 @@ class ViewLimitsTest < Minitest::Test
 
   # --- nesting --------------------------------------------------------------------------------------------
 
-  # Each looks at the whole message.
+  # Each method looks at the whole message.
   WHOLE = {
     "unpack" => ->(bytes, opts) { Manypack.unpack(bytes, **opts) },
     "Codec#unpack of an io" => ->(bytes, opts) { Manypack::Codec.new(**opts).unpack(StringIO.new(bytes)) },
@@ -41,7 +41,7 @@ class ViewLimitsTest < Minitest::Test
     end
   }.freeze
 
-  # Messages that are so many containers deep. Long ones have an Index.
+  # Messages of n nested containers. Long ones have an Index.
   DEEP = {
     "arrays" => ->(depth) { "\x91".b * depth + "\x01".b },
     "maps" => ->(depth) { "\x81\xA1a".b * depth + "\x01".b },
@@ -69,7 +69,7 @@ class ViewLimitsTest < Minitest::Test
 
   FACTORY = Manypack::Factory.new.tap { |factory| factory.register_common(:set) }
 
-  # Each makes or hashes all keys of the map in the array that a message is.
+  # Each method makes or hashes all keys of the map in an array.
   KEYS = {
     "unpack" => ->(bytes) { Manypack.unpack(bytes) },
     "unpack of a key twice" => ->(bytes) { Manypack.unpack(bytes, duplicate_keys: :last) },

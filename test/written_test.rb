@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What to_msgpack writes is one object, and what a recursive handler writes is whole ones, whoever packs.
+# to_msgpack has to write one object, and a recursive handler whole ones, in every way to pack.
 require "test_helper"
 
 class WrittenTest < Minitest::Test
@@ -15,7 +15,7 @@ class WrittenTest < Minitest::Test
   RECORD = Manypack::Record.new(Holder, value: Object)
   FACTORY = Manypack::Factory.new
 
-  # Wrong ways to write, and what the error says of them.
+  # Wrong ways to write, and what the error says.
   WRONG = {
     nothing: [->(_) {}, "nothing"],
     returned: [->(_) { "\xC0".b }, "nothing"],

@@ -3,8 +3,8 @@
 # Builds the extension as if a probe of extconf.rb had failed, for each probe that succeeds on this Ruby and for all of
 # them, and runs test files with it:
 #   ruby tools/denied.rb TEST...
-# A probe can fail on a system that has what it looks for, and can find what Ruby hides from extensions: the last build
-# has no function that compat.h refers to weakly. A warning is an error. `rake test:denied` runs this.
+# A probe can fail on a system that has the function, and can find a function that Ruby hides from extensions: the last
+# build has none of the functions that compat.h refers to weakly. A warning is an error. `rake test:denied` runs this.
 require "etc"
 require "fileutils"
 require "open3"
@@ -42,7 +42,7 @@ class Denied
     @probes = File.read(File.join(@folder, "Makefile"))[/^CPPFLAGS\s*=.*/].scan(/-D((?:HAVE|MP)_\w+)/).flatten
   end
 
-  # The flags of each build by what it does without. A weak reference is not asked for by its own probe.
+  # The flags of each build, by a description of what it lacks. A weak reference does not depend on its own probe.
   def builds
     weak = @probes.include?(WEAK_REFERENCES) ? WEAK : []
     asked = @probes - weak.map { |name| "HAVE_#{name.upcase}" }
@@ -52,7 +52,7 @@ class Denied
     builds
   end
 
-  # Without optimization, which the C library's own checks insist on, in half of the time.
+  # Compiles without optimization, in half the time. The C library's own checks would insist on optimization.
   def compile(flags)
     command("make", "clean", chdir: @folder)
     command("make", "-j#{Etc.nprocessors}", "ARCH_FLAG=-O0 -U_FORTIFY_SOURCE #{flags.join(" ")}", chdir: @folder)
@@ -65,7 +65,7 @@ class Denied
     command(RbConfig.ruby, "-w", "-I#{@folder}", "-Ilib", "-Itest", "-e", program, *@tests, chdir: ROOT)
   end
 
-  # Returns what it prints.
+  # Returns the output of the command.
   def command(*words, **options)
     output, status = Open3.capture2e(*words, **options)
     abort output unless status.success?

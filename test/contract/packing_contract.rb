@@ -147,7 +147,7 @@ module PackingContract
     end
   end
 
-  # They may have a Record that is not attached, of which the class knows nothing.
+  # The class may have a Record that is not attached, and then it does not know it.
   def test_a_struct_or_data_that_cannot_be_packed_is_told_of_records
     [Struct.new(:a), *(Data.define(:a) if defined?(Data.define))].each do |klass|
       error = assert_raises(NoMethodError) { exercise { pack([klass.new(1)]) } }

@@ -11,10 +11,10 @@ Warning[:experimental] = false
 module EveryObject
   LIB = File.expand_path("../../lib/manypack", __dir__)
 
-  # Without the programs, and without what needs a library that Manypack does not depend on.
+  # All files except the programs and those that need a library that Manypack does not depend on.
   FILES = Dir[File.join(LIB, "**/*.rb")].grep_v(%r{/manypack/(active_support|core_ext|drop_in|faraday|karafka|rack|rails|terminal|waterdrop)|_transport|ruby_bug}).sort.freeze
 
-  # In here, what has no method in C starts Threads, Ractors and processes, and waits for them.
+  # The classes in here without a method in C start Threads, Ractors and processes, and wait for them.
   STARTING = "Manypack::Parallel::"
 
   ARGUMENTS = [[], ["\x91\x01"], [1], [:a], [{}.freeze], [[1].freeze], ["\x91\x01", 0]].each(&:freeze).freeze
@@ -41,7 +41,7 @@ module EveryObject
     "Parallel::Outbox" => -> { parallel(:Outbox).new.put("o") }
   }.transform_keys { |name| "Manypack::#{name}" }.freeze
 
-  # Objects of a class, by how they came to be.
+  # Objects of a class, by how they were made.
   STATES = {
     "allocated" => ->(klass) { klass.allocate },
     "made by YAML" => ->(klass) { YAML.unsafe_load("--- !ruby/object:#{klass.name} {}\n") },
@@ -66,7 +66,7 @@ module EveryObject
     "as it should be" => ->(klass) { sample(klass) }
   }.freeze
 
-  # Of an io that is asked what it can do, or of anything else that an initialize calls.
+  # Raised by an io that is asked what it can do, or by anything else that an initialize calls.
   class Refusing
     def respond_to?(*) = raise("refused")
     def method_missing(*) = raise("refused") # rubocop:disable Style/MissingRespondToMissing
@@ -86,7 +86,7 @@ module EveryObject
                .flat_map { |found| [found, *named(found)] }.uniq
     end
 
-    # The complaints: what a state of a public class says that makes no sense.
+    # Returns complaints: senseless results of a public class in some state.
     def complaints
       public_classes = named.grep(Class)
       classes.flat_map do |klass|
@@ -109,8 +109,8 @@ module EveryObject
       end
     end
 
-    # Samples of our classes used by another Ractor, which can have those that are shareable, and a copy of some others;
-    # and blank objects that are made there.
+    # Uses samples of our classes in another Ractor, which gets the shareable ones and copies of some others, and blank
+    # objects that are made there.
     def in_another_ractor
       classes.each do |klass|
         object = made { sample(klass) }
@@ -127,7 +127,7 @@ module EveryObject
       0
     end
 
-    # Calls each method with each of the arguments. Returns what was raised, by call.
+    # Calls each method with each of the arguments. Returns the exceptions, by call.
     def use(object, methods, arguments = ARGUMENTS)
       methods.product(arguments).filter_map do |name, given|
         object.__send__(name, *given) { |found| found }

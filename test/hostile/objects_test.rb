@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Objects that user code brings into a state which no program needs. every_object.rb has the states.
+# Objects that user code brings into states that no program needs. every_object.rb has the states.
 require_relative "attacks"
 require_relative "every_object"
 
@@ -22,7 +22,7 @@ module Hostile
       assert_equal "[1]", run_ruby("#{PROGRAM}EveryObject.in_another_ractor; print Manypack.unpack([145, 1].pack('C*'))")
     end
 
-    # So that a class which needs arguments is in the tests above with more than blank objects.
+    # Without a sample, the tests above have only blank objects of a class that needs arguments.
     def test_21_every_class_that_can_be_made_has_a_sample
       made = EveryObject.named.grep(Class).reject { |klass| klass <= Exception }.map(&:name)
       assert_operator made.size, :>=, 12
@@ -56,7 +56,7 @@ module Hostile
       assert_raises(RangeError) { found.__send__(:append_to, +"", 0, 1_000_000) }
     end
 
-    # Each would replace the Codec of the whole process.
+    # Each of these would replace the Codec of the whole process.
     CHANGES = { initialize: [], initialize_copy: [:other], register_type_internal: [1, Rational, :to_s, nil, nil], freeze: [] }.freeze
 
     def test_21_another_ractor_does_not_change_the_default_factory

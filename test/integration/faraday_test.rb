@@ -80,14 +80,14 @@ class FaradayTest < Minitest::Test
     assert_nil get("\xC0".b)
   end
 
-  def test_so_are_those_of_types_with_the_suffix_and_of_types_that_are_set
+  def test_responses_of_types_with_the_suffix_and_of_content_types_are_unpacked
     ["application/vnd.acme+msgpack", "Application/Problem+MsgPack; a=b"].each { |type| assert_equal 1, get("\x01", type: type) }
     assert_equal 1, get("\x01", type: "application/vnd.acme", content_types: ["application/vnd.acme"])
     assert_equal "\x01", get("\x01", content_types: ["application/vnd.acme"])
     assert_raises(TypeError) { get("\x01", content_types: "application/vnd.acme") }
   end
 
-  def test_requests_of_such_types_are_packed
+  def test_requests_of_types_with_the_suffix_are_packed
     ["application/vnd.acme+msgpack", "application/msgpack; a=b"].each { |type| assert_equal "\x91\x01".b, sent([1], type: type).body }
     assert_equal "\x91\x01".b, sent([1], type: "application/vnd.acme", content_type: "application/vnd.acme").body
   end

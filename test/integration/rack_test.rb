@@ -50,7 +50,7 @@ class RackTest < Minitest::Test
   SUFFIXED = ["application/vnd.acme+msgpack", "application/vnd.acme.event+msgpack; version=2", "APPLICATION/Problem+MsgPack",
               "image/x+msgpack"].freeze
 
-  def test_so_are_those_of_types_with_the_suffix
+  def test_bodies_of_types_with_the_suffix_are_unpacked
     SUFFIXED.each { |type| assert_equal({ "id" => 1 }, parsed("\x81\xA2id\x01".b, type: type)) }
     ["application/vnd.acme+msgpackx", "application/+msgpack x", "+msgpack", "text/plain; type=a/b+msgpack"].each do |type|
       post("\xC1".b, type: type)
@@ -58,7 +58,7 @@ class RackTest < Minitest::Test
     end
   end
 
-  def test_the_types_can_be_set
+  def test_content_types_sets_the_types
     options = { content_types: ["application/vnd.acme", "Application/MsgPack"] }
     ["application/vnd.acme", "application/vnd.acme;a=b", "application/msgpack"].each do |type|
       assert_equal 1, parsed("\x01", type: type, **options)
@@ -73,7 +73,7 @@ class RackTest < Minitest::Test
     end
   end
 
-  # An error of a body that has everything in its message, and of one whose handler says it all.
+  # One error quotes the whole body by itself, and the other by its handler.
   def test_a_refusal_never_sends_the_body_back
     factory = Manypack::Factory.new.tap { |one| one.register_common(:uri) }
     factory.register_type(1, Point, packer: nil, unpacker: ->(body) { raise Manypack::MalformedFormatError, "no: #{body.inspect}" })

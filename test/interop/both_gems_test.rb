@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Manypack and the msgpack gem in one process: what one gets from the other is packed once, or refused.
+# Manypack and the msgpack gem in one process: objects of the other gem are packed once, or refused.
 require "test_helper"
 require "support/program"
 

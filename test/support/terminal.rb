@@ -9,11 +9,11 @@ require "tmpdir"
 module TerminalHelper
   ROOT = File.expand_path("../..", __dir__)
 
-  # The gem csv of the bundle, where the bundle is not loaded: Ruby 3.4 and later bring none.
+  # Finds the gem csv of the bundle without loading the bundle: Ruby 3.4 and later do not include csv.
   CSV_PATHS = Gem::Specification.find_all_by_name("csv").first.full_require_paths.flat_map { |path| ["-I", path] }.freeze
   PROGRAM = [RbConfig.ruby, "-w", "-W:no-experimental", *CSV_PATHS, "-I", "#{ROOT}/lib", "#{ROOT}/exe/manypack"].freeze
 
-  # How a shell calls it: without Bundler, which would take longer to load than it.
+  # Calls the program as a shell does: without Bundler, which would take longer to load than the program.
   SHELL = PROGRAM.join(" ").freeze
   OUTSIDE = defined?(Bundler) ? ENV.to_h { |name, _| [name, nil] }.merge(Bundler.unbundled_env) : {}
   ENVIRONMENT = OUTSIDE.merge("RUBYOPT" => nil, "NO_COLOR" => nil).freeze
