@@ -140,14 +140,14 @@ class EmptiedBufferTest < Minitest::Test
 
   # --- skip ------------------------------------------------------------------------------------------------
 
-  # The object that skip was to skip stays so, wherever the bytes were cut, even if none of them had come.
+  # The object still has to be skipped, wherever the bytes were cut, even if none of them had come.
   NEXT = {
     read: [[7], ->(unpacker) { unpacker.read }], each: [[7], ->(unpacker) { unpacker.each { |object| break object } }],
     read_array_header: [1, ->(unpacker) { unpacker.read_array_header }], skip_nil: [false, ->(unpacker) { unpacker.skip_nil }],
     skip: [[7], ->(unpacker) { unpacker.skip || unpacker.read }], full_unpack: [[7], ->(unpacker) { unpacker.full_unpack }]
   }.freeze
 
-  def test_what_comes_after_a_skip_that_met_the_end_goes_on_behind_its_object
+  def test_a_read_after_a_skip_that_met_the_end_starts_after_the_skipped_object
     object = "\x92\xA2ab\x81\x01\x02".b
     NEXT.each do |name, (expected, use)|
       (0...object.bytesize).each do |cut|
