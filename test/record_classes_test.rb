@@ -75,7 +75,7 @@ class RecordClassesTest < Minitest::Test
   def test_a_subclass_that_cannot_be_loaded_says_so
     klass = Class.new(Pair) { def initialize(one) = super(one, 2) }
     [-> { klass.record }, -> { klass.load(pack({ "one" => 1 })) }, -> { klass.new(1).dump }].each do |call|
-      assert_match(/#initialize does not accept 2 positional arguments/, assert_raises(ArgumentError, &call).message)
+      assert_match(/#initialize does not take 2 positional arguments/, assert_raises(ArgumentError, &call).message)
     end
   end
 

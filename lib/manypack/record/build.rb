@@ -72,7 +72,7 @@ module Manypack
           least, most = kinds.count(:req), kinds.size
           return if least <= klass.members.size && (klass.members.size <= most || kind?(parameters, :rest))
 
-          "does not accept #{klass.members.size} positional argument#{"s" unless klass.members.size == 1}"
+          "does not take #{klass.members.size} positional argument#{"s" unless klass.members.size == 1}"
         end
 
         def wrong_names(klass, parameters)
