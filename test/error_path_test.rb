@@ -152,7 +152,7 @@ class ErrorPathTest < Minitest::Test
     end
   end
 
-  # Random objects whose keys are odd, with 0xc1 in place of one value.
+  # Random objects with odd keys, and 0xc1 in place of one value.
   def odd_key(random)
     case random.rand(9)
     when 0 then random.rand(-300..300)
@@ -171,7 +171,7 @@ class ErrorPathTest < Minitest::Test
     random.rand(3).zero? ? values : values.to_h { |value| [odd_key(random), value] }
   end
 
-  # The error at an offset; nil if that is inside of a payload or a key.
+  # The error at an offset; nil if the offset is inside a payload or a key.
   def broken_at(binary, offset)
     Manypack.unpack(binary)
     nil

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Text and compressed bytes that are given for a message: the error says what they look like, and what to call.
+# If text or compressed bytes are passed as a message, the error says what they look like, and what to call.
 require "test_helper"
 require "zlib"
 
@@ -19,7 +19,7 @@ class LikenessTest < Minitest::Test
     unpack: ->(input) { Manypack.unpack(input) },
     untrusted: ->(input) { Manypack.unpack(input, untrusted: true) },
     factory: ->(input) { Manypack::Factory.new.load(input) },
-    io: ->(input) { Manypack.unpack(StringIO.new(input)) },
+    io: ->(input) { Manypack::Unpacker.new(StringIO.new(input)).full_unpack },
     full_unpack: ->(input) { Manypack::Unpacker.new.feed(input).full_unpack },
     view: ->(input) { Manypack::View.new(input, check: true) },
     canonicalize: ->(input) { Manypack.canonicalize(input) },
@@ -37,7 +37,7 @@ class LikenessTest < Minitest::Test
     end
   end
 
-  # Messages with more than one object, and text that could be them.
+  # Messages with more than one object that could be text.
   def test_real_messages_look_like_nothing_else
     ["\x01\x02", "AB", "\x7B\x7B", "{1", "[\x01", MESSAGE * 2, "1\x92\x01\x02", "\x1F\x8B", "\x0A\x0A\x0A", "abc\xC0"].each do |bytes|
       error = assert_raises(Manypack::MalformedFormatError) { Manypack.unpack(bytes.b) }

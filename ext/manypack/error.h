@@ -53,10 +53,10 @@ NORETURN(void mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t
 /* The errors of decoding for which the core has no status. */
 NORETURN(void mp_raise_unknown_ext(int type, size_t offset, mp_message message));
 
-/* The input is a String that starts with the message, or 0: the message may say what it looks like. */
+/* The input is a String that starts with the object, or 0. The error says what it looks like, if not MessagePack. */
 NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset, VALUE input));
 
-/* What an input looks like that may not be MessagePack, for the end of a message; an empty String if it is that. */
+/* The end of an error message that says what the input looks like; an empty String if it looks like MessagePack. */
 VALUE mp_likeness(VALUE input);
 
 NORETURN(void mp_raise_malformed(const char *what, size_t offset, mp_message message));

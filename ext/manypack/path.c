@@ -58,7 +58,7 @@ plain_name_p(const uint8_t *p, size_t n)
     return n && p[0] != '*' && p[0] != '"' && p[0] != '\'' && p[0] != '$';
 }
 
-/* Appends a name in quotes, with the escapes of a JSON string. The bytes of one that is no text are \xFF. */
+/* Appends a name in quotes, with the escapes of a JSON string. A name that is no text has escapes such as \xFF. */
 static void
 append_quoted(VALUE path, const uint8_t *p, size_t n, bool text)
 {
@@ -96,7 +96,7 @@ append_name(VALUE path, mp_kind kind, const uint8_t *p, size_t n)
     rb_str_cat_cstr(path, cut ? "\"...]" : "\"]");
 }
 
-/* Appends [1.5]; the name of the kind for a NaN, which no map has twice the same. */
+/* Appends [1.5], or the name of the kind for a NaN, which equals no key. */
 static void
 append_float(VALUE path, double number)
 {

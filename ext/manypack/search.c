@@ -26,7 +26,7 @@ search_all(search *s, mp_cursor *cursor, long step, bool wanted)
     }
 }
 
-/* Finds a key or index. Bytes are first looked for as a bin, then as a str that is no text: paths show them alike. */
+/* Finds a key or index. A binary key is looked up as a bin, then as a str that is no text: paths show both alike. */
 static bool
 find_step(search *s, mp_cursor *cursor, VALUE key)
 {

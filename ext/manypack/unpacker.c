@@ -127,12 +127,12 @@ keep_inner(VALUE self)
     mp_unpacker_keep_for_bodies(inner);
 }
 
-/* The bytes that an error looks at, to say what they look like. */
+/* How many bytes an error examines to say what they look like. */
 enum { LIKENESS_BYTES = 4096 };
 
 NORETURN(static void raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj));
 
-/* For bytes that follow the object. If it was the first byte of the input, that is put before them again. */
+/* Raises the error for bytes after the object. If the object was the first byte of the input, examines that, too. */
 static void
 raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj)
 {

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 #--
-# What bytes that are not one message look like, for the messages of errors.
+# Recognizes bytes that were passed as a message but are something else, so that errors can say so.
 #++
 module Manypack
-  # Text and compressed bytes begin with what is a small Integer in MessagePack, and so fail after it.
+  # The first byte of text and of compressed bytes is a small Integer in MessagePack, so unpacking them fails after it.
   module Likeness # :nodoc:
-    # The most bytes that are looked at.
+    # How many bytes are examined.
     SIZE = 4096
 
     JSON = /\A\s*(?:\{\s*(?:"|\}\s*\z)|\[[\s"\[{\d\]tfn-].*[\]},]|"[^"]*"\s*\z)/mn

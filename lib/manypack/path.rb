@@ -14,11 +14,11 @@ module Manypack
   # <code>["any name"]</code>:: the same for any key, with the escapes of a JSON string; also in single quotes
   # <code>[3]</code>:: an element of an array, from the end if it is negative; in a map the value of that Integer key
   # <code>[1.5]</code>, <code>[nil]</code>, <code>[true]</code>, <code>[false]</code>:: the value of that key of a map
-  # <code>["\\xFF"]</code>:: the value of a key that is no text, a bin or a broken str, byte by byte
+  # <code>["\\xFF"]</code>:: the value of a key that is not text, a bin or an invalid str, with its bytes escaped
   # <code>[*]</code>, <code>.*</code>:: every element of an array, every value of a map
   #
-  # That is how the errors of Manypack show where they are, so a Path finds the place of an error again. Keys that are
-  # arrays, maps, exts or NaN have no step; an error shows them as <code>[array]</code>, and a Path refuses that.
+  # The errors of Manypack show their place in this form, so a Path finds it again. Keys that are arrays, maps, exts or
+  # NaN have no step: an error shows them as in <code>[array]</code>, which a Path refuses.
   #
   # The parts of a message that have no such place are passed over: a Path that finds nothing yields nothing.
   #
@@ -266,7 +266,7 @@ module Manypack
         name
       end
 
-      # A byte of a name that is no text, which is binary from there on.
+      # Appends an escaped byte. It makes the name binary, because the name is not text.
       def byte(name)
         digits = take(/\A\\x\h\h/) or return
         name.force_encoding(Encoding::BINARY) << digits[2, 2].hex
