@@ -49,13 +49,13 @@ runs() {
 # Where packages may not start services, as in many containers, installing them does not tell the kernel.
 enable_emulator() {
   mountpoint -q /proc/sys/fs/binfmt_misc || mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
-  [ "$(dpkg --print-architecture) $1" != "amd64 i386" ] || tell_of_i386
+  [ "$(dpkg --print-architecture) $1" != "amd64 i386" ] || register_i386
   update-binfmts --enable "qemu-$(emulated "$1")"
 }
 
 # Debian's package registers no emulator for i386 on amd64, because most kernels run such programs. The magic is the head
 # of their ELF files.
-tell_of_i386() {
+register_i386() {
   update-binfmts --install qemu-i386 /usr/bin/qemu-i386-static --offset 0 --fix-binary yes \
     --magic '\x7f\x45\x4c\x46\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x03\x00' \
     --mask '\xff\xff\xff\xff\xff\xfe\xfe\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'

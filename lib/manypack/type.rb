@@ -51,7 +51,7 @@ module Manypack
     # Returns the same type with options changed: those of Manypack.unpack, which hold for the whole message, and
     #
     # codec:: a Codec whose ext types and options to use
-    # check:: whether Type#dump checks what it writes by default
+    # check:: true if Type#dump has to check what it writes by default
     #
     # Raises ArgumentError, TypeError or RangeError for invalid or unknown options.
     #

@@ -27,11 +27,11 @@ module Manypack
       # Closes the other ends of the sources. A worker process calls it first.
       #
       # @param sources [Array] objects that are read from
-      def let_go(sources)
+      def close_copies(sources)
         ios = sources.flat_map { |source| ios_of(source) }.uniq
         ios.each { |io| close_writing_half(io) }
         tests = ios.filter_map { |io| test_for(io) }
-        open_files.each { |number| let_go_if(number, tests) } if tests.any?
+        open_files.each { |number| close_if(number, tests) } if tests.any?
       end
 
       # The IOs that an object reads from.
@@ -140,7 +140,7 @@ module Manypack
       end
 
       # IO#close would write what the parent has not written yet.
-      def let_go_if(number, tests)
+      def close_if(number, tests)
         io = IO.for_fd(number, "w", autoclose: false)
         return unless tests.any? { |test| other_end?(test, io) }
 

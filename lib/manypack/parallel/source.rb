@@ -97,14 +97,14 @@ module Manypack
       List = Struct.new(:strings) { include Sent }
 
       # The variable of a Thread that holds the Streams of its runs.
-      READ_NOW = :manypack_read_now
+      BEING_READ = :manypack_being_read
 
-      # Calls the block. Meanwhile read_now includes the source, if that is a Stream.
+      # Calls the block. Meanwhile being_read includes the source, if that is a Stream.
       def self.reading(source)
         return yield unless source.is_a?(Stream)
 
         thread = Thread.current
-        streams = thread.thread_variable_get(READ_NOW) || thread.thread_variable_set(READ_NOW, [])
+        streams = thread.thread_variable_get(BEING_READ) || thread.thread_variable_set(BEING_READ, [])
         begin
           streams << source
           yield
@@ -114,8 +114,8 @@ module Manypack
       end
 
       # The ios that the runs of all Threads read from: a worker of one run inherits the other ends of all.
-      def self.read_now
-        Thread.list.flat_map { |thread| thread.thread_variable_get(READ_NOW).to_a }.map(&:io)
+      def self.being_read
+        Thread.list.flat_map { |thread| thread.thread_variable_get(BEING_READ).to_a }.map(&:io)
       end
 
       # @param object [String, #readpartial, #read, Enumerable<String>]

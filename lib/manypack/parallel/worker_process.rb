@@ -29,7 +29,7 @@ module Manypack
         @outcomes, own_outcomes = pipe
         parent = Process.pid
         inherited = [self, *others].flat_map(&:pipes)
-        sources = Source.read_now
+        sources = Source.being_read
         @pid = Process.fork { WorkerProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
         @unread = String.new
         @chunk = String.new
@@ -58,7 +58,7 @@ module Manypack
         thread = Thread.new do
           thread = Thread.current # TERM may come before Thread.new has returned
           Thread.handle_interrupt(Object => :immediate) do
-            OtherEnd.let_go(sources)
+            OtherEnd.close_copies(sources)
             work.call(jobs, outcomes) || true
           end
         end
