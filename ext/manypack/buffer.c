@@ -83,6 +83,7 @@ mp_buffer_check(VALUE self)
         rb_raise(rb_eRuntimeError, "Buffer cannot be used: its owner is done with it, or it is not initialized");
     }
     if (mp_loan_torn_p(&buffer->loan)) mp_raise_torn(name_of_owner(buffer));
+    if (mp_loan_taken_p(&buffer->loan) && buffer->unpacker) check_unpacker_idle(buffer->unpacker); /* may release it */
     if (mp_loan_taken_p(&buffer->loan)) mp_raise_in_use(name_of_owner(buffer));
     mp_loan_settle(&buffer->loan, &buffer->bytes);
 }
@@ -251,6 +252,16 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
     if (NIL_P(buffer->io)) return Qnil;
     if (buffer->reads_exactly && needed < size) size = (size_t)needed;
     return mp_io_read(buffer->io, size, needed);
+}
+
+void
+mp_buffer_feed_read(VALUE self, VALUE bytes)
+{
+    mp_loan *loan = &mp_buffer_get(self)->loan;
+
+    mp_loan_tear(loan);
+    mp_buffer_feed(self, bytes);
+    mp_loan_mend(loan);
 }
 
 /* One call of an io's write. */
@@ -507,7 +518,7 @@ fill(VALUE self, size_t n)
 
         if (NIL_P(bytes)) break;
         for_removal(self); /* others may have used it while the io was waiting */
-        mp_buffer_feed(self, bytes);
+        mp_buffer_feed_read(self, bytes);
     }
     size = for_removal(self)->bytes.size; /* again: an io may use the Buffer and then end */
     return size < n ? size : n;

@@ -40,6 +40,9 @@ void mp_buffer_feed(VALUE self, VALUE str);
  */
 VALUE mp_buffer_read_io(VALUE self, uint64_t needed);
 
+/* Appends what mp_buffer_read_io returned. NoMemoryError loses these bytes, and leaves the Buffer TORN. */
+void mp_buffer_feed_read(VALUE self, VALUE bytes);
+
 /* Shorter Strings are never written by reference, whatever the threshold. */
 #define MP_WRITE_REFERENCE_MIN 256
 

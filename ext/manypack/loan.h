@@ -14,7 +14,7 @@
  *   IDLE    anyone    anyone    anyone       nobody is in the middle of anything
  *   LENT    anyone    borrower  refused      user code writes an object to the Packer, which may lend again, nested
  *   TAKEN   refused   refused   refused      user code runs and a machine has bytes that do not count yet, or have gone
- *   TORN    anyone    refused   by clear     nobody knows how many of its bytes have gone to an io
+ *   TORN    anyone    refused   by clear     nobody knows which of its bytes have gone to an io, or come from one
  *
  *   event           fired by
  *   start           the encoder, when a write of the Packer starts; the outermost one begins an epoch
@@ -24,7 +24,8 @@
  *   lend, return    the encoder, around user code that writes to the Packer
  *   take, release   the encoder, around user code that does not write; an Unpacker that decodes; a Buffer and its io.
  *                   The Buffer of an Unpacker for the body of an ext is taken when it is made and never released
- *   tear, mend      an io whose write ends by an exception; clear, which drops all bytes
+ *   tear, mend      an io whose write ends by an exception, and no memory for what an io gave; clear, which drops all
+ *                   bytes
  *   break           a return that finds a write inside the loan unfinished
  *   close           a Packer, or an Unpacker for a body, whose block or handler ends. The state stays: only the epoch
  *                   changes, so that no loan or call from before returns
@@ -159,6 +160,13 @@ typedef struct {
  * Buffer belongs to others now: a loan around the caller broke meanwhile, or the call has returned before.
  */
 VALUE mp_loan_call_taken(mp_taken_call *taken);
+
+/* From IDLE. */
+MP_INLINE void
+mp_loan_tear(mp_loan *loan)
+{
+    loan->state = MP_TORN;
+}
 
 /* From TORN to IDLE. The caller drops all bytes. */
 MP_INLINE void

@@ -42,13 +42,20 @@ end_abandoned_read(mp_stream *u)
     mp_stream_at_object(u);
 }
 
+bool
+mp_stream_running_p(mp_stream *u)
+{
+    if (MP_LIKELY(!u->running)) return false;
+    end_abandoned_read(u);
+    return u->running;
+}
+
 mp_stream *
 mp_stream_for_read(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (MP_UNLIKELY(u->running)) end_abandoned_read(u);
-    if (MP_UNLIKELY(u->running || (!u->body && mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan)))) {
+    if (MP_UNLIKELY(mp_stream_running_p(u) || (!u->body && mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan)))) {
         mp_stream_raise_in_use(u);
     }
     return u;
@@ -65,7 +72,7 @@ mp_stream_raise_in_use(const mp_stream *u)
 static void
 check_idle(VALUE self)
 {
-    if (((const mp_stream *)mp_typed_data(self))->running) mp_raise_in_use("Unpacker");
+    if (mp_stream_running_p(mp_typed_data(self))) mp_raise_in_use("Unpacker");
 }
 
 /* Somebody else removes n bytes of the Buffer, so the next bytes do not continue an object that was read in part. */
@@ -234,7 +241,7 @@ read_more(mp_stream *u, uint64_t needed)
     if (!mp_decoder_held_p(&u->d, call)) mp_raise_in_use("Unpacker");
     if (NIL_P(bytes)) return false;
     mp_buffer_checked(u->buffer); /* others may have used it while the io was waiting */
-    mp_buffer_feed(u->buffer, bytes);
+    mp_buffer_feed_read(u->buffer, bytes);
     return true;
 }
 

@@ -56,6 +56,9 @@ MP_STATIC_ASSERT(unpacker_is_hot_in_one_cache_line, offsetof(mp_stream, codec) <
  */
 mp_stream *mp_stream_get(VALUE self);
 
+/* True while a method is at work. One that NoMemoryError has left where no exception is expected is not. */
+bool mp_stream_running_p(mp_stream *u);
+
 /* For methods that read: RuntimeError also while another one is at work, or while the Buffer is being written. */
 mp_stream *mp_stream_for_read(VALUE self);
 

@@ -477,7 +477,7 @@ rb_unpacker_reset(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (u->running || u->body) mp_stream_raise_in_use(u);
+    if (mp_stream_running_p(u) || u->body) mp_stream_raise_in_use(u);
     mp_buffer_clear(u->buffer); /* which may be TORN */
     mp_stream_restart(u);
     return Qnil;
