@@ -75,7 +75,7 @@ class BatchTest < Minitest::Test
     batch = batch("\x01\x02\x03")
     assert_equal(2, batch.each { |object| break object if object == 2 })
     assert_equal 1, batch.passed
-    assert_raises(RuntimeError) { batch.each { |object| raise if object == 1 } }
+    assert_raises(KeyError) { batch.each { |object| raise KeyError if object == 1 } }
   end
 
   def test_what_it_takes

@@ -384,8 +384,8 @@ class FactoryTest < Minitest::Test
   def test_a_factory_that_was_not_initialized_raises
     factory = Class.new(Manypack::Factory) { def initialize = nil }.new
     [-> { factory.dump(1) }, -> { factory.load("\x01") }, -> { factory.register_type(1, Point) }, -> { factory.pool }, -> { factory.dup },
-     -> { factory.registered_types }].each { |work| assert_raises(RuntimeError, &work) }
-    assert_raises(RuntimeError) { @factory.send(:initialize) }
+     -> { factory.registered_types }].each { |work| assert_refused(&work) }
+    assert_refused { @factory.send(:initialize) }
     assert_raises(ArgumentError) { Manypack::Factory.new(1) }
   end
 

@@ -192,11 +192,11 @@ class PackerTest < Minitest::Test
 
   def test_a_packer_that_was_not_initialized_raises
     packer = Manypack::Packer.allocate
-    %i[write_nil to_s size empty? reset full_pack].each { |method| assert_raises(RuntimeError) { packer.public_send(method) } }
+    %i[write_nil to_s size empty? reset full_pack].each { |method| assert_refused { packer.public_send(method) } }
   end
 
   def test_a_packer_is_initialized_once
-    assert_raises(RuntimeError) { @packer.send(:initialize) }
+    assert_refused { @packer.send(:initialize) }
     assert_output ""
   end
 

@@ -124,7 +124,7 @@ class StreamAsTest < Minitest::Test
     [2, 3].each do |cut|
       unpacker = Manypack::Unpacker.new(as: Bytes)
       unpacker.feed_each("\x92\x01\xA2ab\x05".b.byteslice(0, cut)) { flunk }
-      assert_raises(RuntimeError) { unpacker.read_array_header }
+      assert_refused(/an object was partly read/) { unpacker.read_array_header }
       unpacker.feed("\x92\x01\xA2ab\x05".b.byteslice(cut..)).skip
       assert_equal "\x05", unpacker.read
     end

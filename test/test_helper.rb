@@ -108,6 +108,16 @@ module Messages
     error
   end
 
+  # What our objects say when they refuse a call: a RuntimeError by any mistake in Ruby code would pass for it otherwise.
+  REFUSAL = /in use by another call|cannot be used: |already initialized|Factory is not initialized|goes on after clear or reset/
+
+  def assert_refused(words = REFUSAL)
+    error = assert_raises(RuntimeError) { yield }
+    assert_instance_of RuntimeError, error
+    assert_match words, error.message
+    error
+  end
+
   # error_highlight and did_you_mean add lines of their own to some messages.
   def first_line(error)
     error.message.lines.first.chomp

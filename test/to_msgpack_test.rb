@@ -51,7 +51,7 @@ class ToMsgpackTest < Minitest::Test
   def test_array_changed_by_its_last_element_raises
     array = [1]
     array << foreign { |packer| array << 3 && packer.write(2) }
-    assert_raises(RuntimeError) { pack(array) }
+    assert_refused(/Array was modified during packing/) { pack(array) }
   end
 
   def test_array_of_the_same_size_may_change
@@ -66,7 +66,7 @@ class ToMsgpackTest < Minitest::Test
         hash = (0...size).to_h { |i| [i, i] }
         hash["a"] = foreign { |packer| change.call(hash) && packer.write(2) }
         hash["z"] = 1
-        assert_raises(RuntimeError) { exercise { pack(hash) } }
+        assert_refused(/Hash was modified during packing|add a new key into hash during iteration/) { exercise { pack(hash) } }
       end
     end
   end
@@ -80,8 +80,8 @@ class ToMsgpackTest < Minitest::Test
   def test_a_packer_kept_beyond_the_pack_raises
     kept = nil
     result = pack([foreign { |packer| (kept = packer).write(1) }])
-    %i[write_nil to_s size reset full_pack].each { |method| assert_raises(RuntimeError) { kept.public_send(method) } }
-    assert_raises(RuntimeError) { kept.write([1]) }
+    %i[write_nil to_s size reset full_pack].each { |method| assert_refused { kept.public_send(method) } }
+    assert_refused { kept.write([1]) }
     assert_equal "91 01", hex(result)
   end
 
@@ -91,7 +91,7 @@ class ToMsgpackTest < Minitest::Test
     begin
       kept.write("x" * 10_000)
     rescue RuntimeError
-      assert_raises(RuntimeError) { kept.to_s }
+      assert_refused { kept.to_s }
     end
     assert_packs "91 01", [1]
   end
@@ -104,7 +104,7 @@ class ToMsgpackTest < Minitest::Test
   end
 
   def test_a_rescued_reset_leaves_the_output_as_it_was
-    assert_packs "92 01 02", [1, foreign { |packer| assert_raises(RuntimeError) { packer.reset } && packer.write(2) }]
+    assert_packs "92 01 02", [1, foreign { |packer| assert_refused { packer.reset } && packer.write(2) }]
   end
 
   def test_a_rescued_write_leaves_the_output_as_it_was

@@ -1,7 +1,7 @@
 /*
- * For no_memory_test.rb: makes the nth of the extension's calls into Ruby that may allocate raise NoMemoryError. Only the
- * extension's own table of functions is changed, so that Ruby itself never runs out of memory: it does not survive that
- * everywhere.
+ * For no_memory_test.rb: makes the nth of the extension's calls into Ruby that may allocate raise NoMemoryError. Only
+ * the extension's own table of functions is changed, so that Ruby itself never runs out of memory: it does not survive
+ * that everywhere.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -93,7 +93,8 @@ replace_all(struct dl_phdr_info *library, size_t size, void *replaced)
     }
     for (i = 0; i < 2; i++) {
         for (row = tables[i]; row < tables[i] + sizes[i] / sizeof(*row); row++) {
-            *(long *)replaced += replace(strings + symbols[row->r_info >> 32].st_name, library->dlpi_addr + row->r_offset);
+            const char *function = strings + symbols[row->r_info >> 32].st_name;
+            *(long *)replaced += replace(function, library->dlpi_addr + row->r_offset);
         }
     }
     return 1;

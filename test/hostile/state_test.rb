@@ -200,17 +200,17 @@ module Hostile
 
     def test_18_arrays_hashes_and_strings_that_a_callback_changes_while_they_are_packed_raise_or_are_counted_right
       changes = { "shrunk" => ->(list) { list.clear }, "shortened" => ->(list) { list.pop }, "longer" => ->(list) { 1_000.times { list << 1 } }, "replaced" => ->(list) { list.replace([1]) } }
-      changes.each do |name, change|
+      changes.each_value do |change|
         list = [1, Foreign.new { |packer| change.call(list) && packer.write_nil }, 3, "s"]
-        assert_raises(RuntimeError, name) { Manypack.pack(list) }
+        assert_refused(/Array was modified during packing/) { Manypack.pack(list) }
         packer = Manypack::Packer.new.write("kept")
         list.replace([1, Foreign.new { |lent| change.call(list) && lent.write_nil }, 3])
-        assert_raises(RuntimeError) { packer.write(list) }
+        assert_refused(/Array was modified during packing/) { packer.write(list) }
         assert_equal "kept", Manypack.unpack(packer.to_s)
       end
-      { "fewer" => ->(map) { map.delete(:b) }, "none" => ->(map) { map.clear }, "more" => ->(map) { map[:c] = 1 } }.each do |name, change|
+      { "fewer" => ->(map) { map.delete(:b) }, "none" => ->(map) { map.clear }, "more" => ->(map) { map[:c] = 1 } }.each_value do |change|
         map = { a: Foreign.new { |packer| change.call(map) && packer.write_nil }, b: 2 }
-        assert_raises(RuntimeError, name) { Manypack.pack(map) }
+        assert_refused(/Hash was modified during packing|add a new key into hash during iteration/) { Manypack.pack(map) }
       end
       text = "t" * 100_000
       packed = Manypack.pack([Foreign.new { |packer| text.clear && packer.write_nil }, text])
@@ -282,7 +282,7 @@ module Hostile
       unpacker.feed("\x81\xA1a\x91\x90".b)
       assert_equal({ a: [[]] }, unpacker.read)
       assert_equal({ a: [[]] }, codec.unpack("\x81\xA1a\x91\x90".b))
-      assert_raises(RuntimeError) { unpacker.send(:initialize, symbolize_keys: false) }
+      assert_refused { unpacker.send(:initialize, symbolize_keys: false) }
       unpacker.register_type(1) { |body| unpacker.register_type(2) { :changed } rescue body } # rubocop:disable Style/RescueModifier
       assert_equal ["a"], unpacker.feed("\x91\xD4\x01a".b).read
     end
