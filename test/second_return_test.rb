@@ -331,15 +331,91 @@ class SecondReturnTest < Minitest::Test
     end
   end
 
-  def test_a_record
-    [10, 2_000].each do |count|
-      outcomes = outcomes(-> {}, -> {}) do |door|
-        klass = Struct.new(:id) { define_method(:initialize) { |id| (id < count - 1 || door.call) && super(id) } }
-        list = Manypack::Type[[Manypack::Record.new(klass, id: Integer)]]
-        list.load(Manypack.pack(Array.new(count) { |id| { "id" => id } })).size
-      end
-      count < 500 ? assert_each_time(count, outcomes) : assert_once(count, outcomes)
+  # What a Record runs of a program while it loads the last of many objects.
+  RECORDS = {
+    "a constructor" => lambda do |door, last|
+      Manypack::Record.new(Struct.new(:id) { define_method(:initialize) { |id| (id < last || door.call) && super(id) } }, id: Integer)
+    end,
+    "a callable default" => lambda do |door, last|
+      calls = -1
+      with_default(Struct.new(:id, :own), -> { (calls += 1) < last || door.call })
+    end,
+    "a constructor with a callable default" => lambda do |door, last|
+      klass = Struct.new(:id, :own) { define_method(:initialize) { |id, own| (id < last || door.call) && super(id, own) } }
+      with_default(klass, -> { [] })
+    end,
+    "a callable default before a constructor" => lambda do |door, last|
+      calls = -1
+      klass = Struct.new(:id, :own) { define_method(:initialize) { |id, own| super(id, own) } }
+      with_default(klass, -> { (calls += 1) < last || door.call })
     end
+  }.freeze
+
+  def self.with_default(klass, default) = Manypack::Record.new(klass, id: Integer, own: Object).with(defaults: { own: default })
+
+  # Loads a list of that many objects of a Record, whose bytes are changed between the returns. Yields what was loaded.
+  def outcomes_of_list(record, count, collect: false)
+    bytes = nil
+    outcomes(-> { bytes.replace("\xC1".b * bytes.bytesize) }, -> { bytes.clear }) do |door|
+      bytes = Manypack.pack(Array.new(count) { |id| { "id" => id } })
+      list = Manypack::Type[[record.call(door, count - 1)]]
+      yield list.load(bytes, collect: collect)
+    end
+  end
+
+  RECORDS.each do |name, record|
+    [10, 2_000].each do |count|
+      define_method("test_#{name}_of_a_record_among_#{count}") do
+        [false, true].each do |collect|
+          outcomes = outcomes_of_list(record, count, collect: collect) { |list| list.map(&:id).sum }
+          sum = count * (count - 1) / 2
+          count < 500 ? assert_each_time(sum, outcomes) : assert_once(sum, outcomes)
+        end
+      end
+    end
+  end
+
+  # Says something in a method that calls a block.
+  class Refusal < StandardError
+    def initialize(door) = @door = door
+    def message = @door.call && "refused"
+    def to_s = message
+  end
+
+  REFUSALS = {
+    "a constructor" => lambda do |door, last|
+      klass = Struct.new(:id) { define_method(:initialize) { |id| id < last ? super(id) : raise(Refusal.new(door)) } }
+      Manypack::Record.new(klass, id: Integer)
+    end,
+    "a callable default" => lambda do |door, last|
+      calls = -1
+      with_default(Struct.new(:id, :own), -> { (calls += 1) < last || raise(Refusal.new(door)) })
+    end
+  }.freeze
+
+  REFUSALS.each do |name, record|
+    [10, 2_000].each do |count|
+      define_method("test_what_#{name}_says_of_the_last_of_#{count}") do
+        [false, true].each do |collect|
+          outcomes = outcomes_of_list(record, count, collect: collect) { flunk }
+          refused = collect && count > 500 ? outcomes.take(1) : outcomes
+          refused.each { |error| assert_instance_of Manypack::RecordError, error }
+          refused.each { |error| assert_match(/\Arefused, at \$\[#{count - 1}\], byte/, error.message) }
+          refused.each { |error| assert_instance_of Refusal, error.cause }
+          (outcomes - refused).each { |error| assert_instance_of RuntimeError, error }
+          assert_equal 3, outcomes.size
+        end
+      end
+    end
+  end
+
+  def test_errors_that_are_kept_are_those_of_one_return
+    outcomes = outcomes(-> {}, -> {}) do |door|
+      klass = Struct.new(:id) { define_method(:initialize) { |id| (id != 2 || door.call) && super(id) } }
+      list = Manypack::Type[[Manypack::Record.new(klass, id: Integer)]]
+      list.load(Manypack.pack([{ "id" => "x" }, { "id" => 2 }, { "id" => "y" }]), collect: true)
+    end
+    assert_equal [["$[0].id", "$[2].id"]] * 3, outcomes.map { |error| error.errors.map(&:path) }
   end
 
   def test_a_batch

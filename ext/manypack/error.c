@@ -525,8 +525,8 @@ mp_raise_returned_again(void)
 void
 mp_raise_torn(const char *what)
 {
-    rb_raise(rb_eRuntimeError, "an exception interrupted the io's read or write, so it is not known how many bytes passed: "
-             "clear or reset the %s, which discards them, to go on", what);
+    rb_raise(rb_eRuntimeError, "an exception interrupted the io's read or write, so it is not known how many bytes "
+             "passed: clear or reset the %s, which discards them, to go on", what);
 }
 
 void

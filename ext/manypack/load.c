@@ -78,6 +78,18 @@ load_list(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return array;
 }
 
+/*
+ * A key that is no str. If two Bignums or two Floats are equal, Ruby calls eql?, which a program may have redefined.
+ */
+static VALUE
+load_other_key(mp_loader *l, const mp_shape *shape)
+{
+    VALUE key = load_value(l, shape);
+
+    if (RB_TYPE_P(key, T_BIGNUM) || (RB_FLOAT_TYPE_P(key) && !RB_FLONUM_P(key))) l->d.may_call = true;
+    return key;
+}
+
 /* Strings are the frozen ones that unpacking has as keys, too. */
 static VALUE
 load_key(mp_loader *l, const mp_shape *shape)
@@ -85,7 +97,7 @@ load_key(mp_loader *l, const mp_shape *shape)
     const uint8_t *at = l->d.at;
     mp_wire_row row = mp_loader_row(l);
 
-    if (shape->kind != MP_SHAPE_STRING) return load_value(l, shape);
+    if (shape->kind != MP_SHAPE_STRING) return load_other_key(l, shape);
     if (row.kind == MP_STR) return mp_load_cached(l, row, MP_KEY_STRING);
     if (row.kind == MP_BIN) {
         uint32_t n = mp_row_count(at, row);
@@ -219,11 +231,14 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk)
 static MP_NOINLINE void
 fill_missing(mp_loader *l, const mp_record_walk *walk)
 {
-    instance_call call = {l, walk};
+    instance_call arg = {l, walk};
+    mp_decoder_call call;
 
     mp_record_fill_missing(l, walk);
     if (!walk->record->calls || mp_loader_errors_kept(l) != walk->errors) return;
-    rb_rescue2(call_defaults, (VALUE)&call, refused, (VALUE)&call, rb_eStandardError, (VALUE)0);
+    call = mp_decoder_leave(&l->d);
+    rb_rescue2(call_defaults, (VALUE)&arg, refused, (VALUE)&arg, rb_eStandardError, (VALUE)0);
+    mp_decoder_check_return(&l->d, call);
 }
 
 static VALUE

@@ -103,11 +103,12 @@ error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
     return error;
 }
 
+/* In an Array of its own each time: user code may return again to where there were fewer. */
 static void
 keep_or_raise(mp_loader *l, VALUE error)
 {
     if (!l->errors) rb_exc_raise(error);
-    rb_ary_push(l->errors, error);
+    l->errors = rb_ary_plus(l->errors, rb_ary_new_from_args(1, error));
     if (RARRAY_LEN(l->errors) == ERRORS_KEPT) mp_record_raise_kept(l);
 }
 
@@ -179,7 +180,10 @@ message_of(VALUE error)
     return rb_obj_as_string(message == Qundef ? error : message);
 }
 
-/* Raises the error at once, even if it is kept: only that sets its cause. The error's message may be user code, too. */
+/*
+ * Raises the error at once, even if it is kept: only that sets its cause. The error's message may be user code, too; the
+ * caller of the class's constructor checks that it returns only once.
+ */
 void
 mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
 {

@@ -246,6 +246,19 @@ mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n)
     }
 }
 
+/* Message and Type may not be shareable. What makes a default in the Type shareable is its freeze, user code. */
+static VALUE
+seal_lazy(mp_loader *l, VALUE lazy)
+{
+    mp_decoder_call call;
+
+    if (MP_LIKELY(!mp_loader_options(l)->shareable)) return lazy; /* which is frozen */
+    call = mp_decoder_leave(&l->d);
+    mp_seal_foreign(mp_loader_options(l), lazy);
+    mp_decoder_check_return(&l->d, call);
+    return lazy;
+}
+
 VALUE
 mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
 {
@@ -261,6 +274,5 @@ mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
     }
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;
     if (walk->record->views) part.view = mp_load_view_root(l);
-    /* Message and Type may not be shareable. */
-    return mp_seal_foreign(mp_loader_options(l), mp_lazy_record_new(walk->record, &part, mp_record_values(l, walk)));
+    return seal_lazy(l, mp_lazy_record_new(walk->record, &part, mp_record_values(l, walk)));
 }
