@@ -186,6 +186,13 @@ append_packed(VALUE self, VALUE bytes)
     return packer_written(self, buffer);
 }
 
+/* Packs a binary String, or appends what the other gem has packed. Not inline: most objects are none. */
+static MP_NOINLINE VALUE
+write_binary(VALUE self, VALUE string)
+{
+    return called_by_other_gem_p(self) ? append_packed(self, string) : packer_write_with(self, mp_encode, string);
+}
+
 /* --- writing ---------------------------------------------------------------------------------------- */
 
 /*
@@ -202,7 +209,7 @@ static VALUE
 rb_packer_write(VALUE self, VALUE obj)
 {
     if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
-    if (MP_UNLIKELY(binary_p(obj)) && MP_UNLIKELY(called_by_other_gem_p(self))) return append_packed(self, obj);
+    if (MP_UNLIKELY(binary_p(obj))) return write_binary(self, obj);
     return packer_write_with(self, mp_encode, obj);
 }
 

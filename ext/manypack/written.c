@@ -1,10 +1,7 @@
 /* Walks over the bytes that user code has written, and jumps over objects in them that were checked before. */
 #include "written.h"
 
-#include "skip.h"
-
-/* How many open containers fit on the C stack, and the factor by which their memory grows. */
-enum { FIRST_DEPTH = 64, GROWTH = 8 };
+#include "wire.h"
 
 /* Walking over a shorter object again costs less than a note. */
 enum { NOTE_MIN = 64 };
@@ -53,91 +50,97 @@ note_at(mp_notes notes, size_t i)
 /* --- the check -------------------------------------------------------------------------------------- */
 
 typedef struct {
-    mp_walk walk;
     const uint8_t *start, *at, *end;
-    size_t from;            /* the offset of start */
+    size_t from;      /* the offset of start */
     mp_notes notes;
-    size_t next;            /* the first note that has not been looked at */
-    volatile VALUE memory;  /* of walk.left; 0 while that is on the C stack */
+    size_t next;      /* the first note that was not looked at */
+    uint64_t missing; /* objects that were begun or declared and have not come */
 } check;
 
-static void
-grow(check *c)
-{
-    volatile VALUE before = c->memory, memory;
-    size_t depth = c->walk.max_depth;
-    uint64_t *left = rb_alloc_tmp_buffer2(&memory, (long)(depth * GROWTH), sizeof(uint64_t));
-
-    memcpy(left, c->walk.left, depth * sizeof(uint64_t));
-    c->walk.left = left;
-    c->walk.max_depth = depth * GROWTH;
-    c->memory = memory;
-    if (before) rb_free_tmp_buffer(&before);
-}
-
-static mp_status
-walk_to(check *c, const uint8_t *stop)
-{
-    mp_status status;
-
-    while ((status = mp_skip(&c->walk, &c->at, stop)) == MP_E_DEPTH) grow(c);
-    return status;
-}
-
-/* Finds the next note that starts at the current place or later; false if there is none. */
+/* Passes over the object at the place if it is noted. */
 static bool
-next_note(check *c, note *found)
+noted_passed(check *c)
 {
     size_t at = c->from + (size_t)(c->at - c->start), to = c->from + (size_t)(c->end - c->start);
 
     for (; c->next < note_count(c->notes); c->next++) {
-        *found = note_at(c->notes, c->next);
-        if (found->from >= at && found->to <= to) return true;
+        note found = note_at(c->notes, c->next);
+
+        if (found.from < at || found.to > to) continue;
+        if (found.from > at) return false;
+        c->at = c->start + (found.to - c->from);
+        c->next++;
+        return true;
     }
     return false;
+}
+
+/*
+ * Counts what a container holds. An object takes a byte at least, so that more objects than bytes will be missing at
+ * the end, however many they are: no sum of them can be too large for the counter.
+ */
+static void
+declared(check *c, uint64_t objects)
+{
+    uint64_t most = (uint64_t)(c->end - c->at) + 2; /* the container itself is still missing */
+
+    c->missing += objects;
+    if (c->missing > most) c->missing = most;
+}
+
+/* Passes over a payload. MP_E_TRUNCATED if it is not there as a whole. */
+static mp_status
+payload_passed(check *c, uint32_t n)
+{
+    if (!mp_payload_present_p(c->at, n, c->end)) return MP_E_TRUNCATED;
+    c->at += n;
+    return MP_OK;
+}
+
+/* Passes over a head, and over the payload behind it. */
+static mp_status
+head_passed(check *c)
+{
+    const uint8_t *head = c->at;
+    mp_wire_row row;
+
+    if (MP_UNLIKELY(mp_row_read(head, c->end, &row) != MP_OK)) return MP_E_TRUNCATED;
+    c->at += row.head;
+    switch ((mp_kind)row.kind) {
+      case MP_STR:
+      case MP_BIN: return payload_passed(c, mp_row_count(head, row));
+      case MP_EXT: return payload_passed(c, mp_row_ext_count(head, row));
+      case MP_ARRAY: declared(c, mp_row_count(head, row)); return MP_OK;
+      case MP_MAP: declared(c, (uint64_t)mp_row_count(head, row) * 2); return MP_OK;
+      case MP_NEVER: return MP_E_BAD_HEAD;
+      default: return MP_OK;
+    }
 }
 
 /* Passes over one object. MP_E_TRUNCATED if it is not whole. */
 static mp_status
 pass_object(check *c)
 {
-    mp_status status;
-    note noted;
+    for (c->missing = 1; c->missing; c->missing--) {
+        mp_status status = c->notes && noted_passed(c) ? MP_OK : head_passed(c);
 
-    while (next_note(c, &noted)) {
-        status = walk_to(c, c->start + (noted.from - c->from));
-        if (status != MP_E_TRUNCATED) return status;
-        c->next++;
-        if (c->at != c->start + (noted.from - c->from) || c->walk.payload) continue; /* the note is in a payload */
-        c->at = c->start + (noted.to - c->from);
-        if (mp_walk_object_passed(&c->walk)) return MP_OK;
+        if (MP_UNLIKELY(status != MP_OK)) return status;
     }
-    return walk_to(c, c->end);
-}
-
-static mp_written
-pass_all(check *c, bool several)
-{
-    do {
-        mp_status status = pass_object(c);
-
-        if (status == MP_E_TRUNCATED) return MP_WROTE_PART;
-        if (status != MP_OK) return MP_WROTE_MALFORMED;
-    } while (several && c->at < c->end);
-    return c->at == c->end ? MP_WROTE_WHOLE : MP_WROTE_MORE;
+    return MP_OK;
 }
 
 mp_written
 mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, bool several)
 {
-    uint64_t left[FIRST_DEPTH];
     check c = {.start = bytes, .at = bytes, .end = bytes + (to - from), .from = from, .notes = notes};
-    mp_written written;
 
     if (from == to) return several ? MP_WROTE_WHOLE : MP_WROTE_NOTHING;
-    mp_walk_init(&c.walk, left, FIRST_DEPTH);
-    written = pass_all(&c, several);
-    if (c.memory) rb_free_tmp_buffer(&c.memory);
+    do {
+        mp_status status = pass_object(&c);
+
+        if (status == MP_E_TRUNCATED) return MP_WROTE_PART;
+        if (status != MP_OK) return MP_WROTE_MALFORMED;
+    } while (several && c.at < c.end);
     RB_GC_GUARD(notes);
-    return written;
+    return c.at == c.end ? MP_WROTE_WHOLE : MP_WROTE_MORE;
 }
