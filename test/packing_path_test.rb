@@ -96,6 +96,29 @@ class PackingPathTest < Minitest::Test
     assert_match(/, at \$\.x\.value\[0\]\z/, error.message)
   end
 
+  Checked = Struct.new(:value, :rest)
+  Manypack::Record.new(Checked, value: [String], rest: Hash).with(unknown: { into: :rest }, max_string_bytes: 5, check: true).attach
+
+  # What an attached Record refuses when it has packed the object, and its path in that.
+  REFUSED = {
+    Checked.new(nil) => ["$.value", Manypack::RecordError], Checked.new([nil]) => ["$.value[0]", Manypack::RecordError],
+    Checked.new(["a", 1]) => ["$.value[1]", Manypack::RecordError], Checked.new(["longer"]) => ["$.value[0]", Manypack::LimitError],
+    Checked.new([], [1]) => ["$", TypeError], Checked.new([], { "value" => 1 }) => ["$.value", ArgumentError]
+  }.freeze
+
+  REFUSED.each do |object, (path, kind)|
+    define_method("test_an_attached_record_refuses_#{object.to_a}") do
+      outer = path.sub("$", "$.x[0]")
+      [-> { Manypack.pack({ "x" => [object] }) }, -> { Manypack::Packer.new.write({ "x" => [object] }) },
+       -> { Manypack::View.new("\x81\xA1x\x90").splice("$.x" => [object]) }, -> { Manypack.pack({ "x" => [object] }, canonical: true) }].each do |packing|
+        error = assert_raises(kind, &packing)
+        assert_equal outer, error.path if error.is_a?(Manypack::DecodeError)
+        assert_match(/, at #{Regexp.escape(outer)}(,|\z)/, error.message)
+      end
+      assert_match(/, at #{Regexp.escape(path)}(,|\z)/, assert_raises(kind) { object.dump }.message) if kind != Manypack::LimitError
+    end
+  end
+
   def test_values_for_splice
     view = Manypack::View.new(Manypack.pack({ "a" => [1, 2], "m" => {} }))
     { "$.a[0]" => "$.a[0].k", "$.a[2]" => "$.a[2].k", "$.m.new" => "$.m.new.k" }.each do |path, place|

@@ -9,7 +9,7 @@ static VALUE mDecodeError, mLikeness;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError;
 static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
-static ID id_words, id_place, id_of;
+static ID id_words, id_place, id_of, id_record_path;
 static ID id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
 
 /*
@@ -487,6 +487,16 @@ words_with_path(VALUE message, VALUE old, VALUE path)
     return words;
 }
 
+/* Has a DecodeError answer with another path. A RecordError keeps its own where Ruby code sees it. */
+static void
+set_path(VALUE error, VALUE path)
+{
+    bool record = RTEST(rb_ivar_defined(error, id_record_path));
+
+    rb_ivar_set(error, id_source, Qnil);
+    rb_ivar_set(error, record ? id_record_path : id_path, path);
+}
+
 void
 mp_raise_pack_error_below(VALUE error, VALUE place)
 {
@@ -495,6 +505,7 @@ mp_raise_pack_error_below(VALUE error, VALUE place)
     VALUE copy = rb_funcall(unfrozen(error), id_exception, 1, words);
 
     rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
+    if (mp_decode_error_p(copy)) set_path(copy, path);
     mp_raise_pack_error(copy, words, path);
 }
 
@@ -514,6 +525,20 @@ mp_pack_call(VALUE (*call)(VALUE), VALUE arg)
     error = mp_user_error();
     if (NIL_P(error) || OBJ_FROZEN(error)) rb_jump_tag(state);
     mp_raise_pack_error(error, message_of(error), rb_utf8_str_new_cstr("$"));
+}
+
+void
+mp_pack_check(VALUE (*check)(VALUE), VALUE arg)
+{
+    int state;
+    VALUE error, path;
+
+    rb_protect(check, arg, &state);
+    if (MP_LIKELY(!state)) return;
+    error = mp_user_error();
+    if (!mp_decode_error_p(error) || OBJ_FROZEN(error)) rb_jump_tag(state);
+    path = rb_funcall(error, rb_intern("path"), 0);
+    mp_raise_pack_error(error, message_of(error), NIL_P(path) ? rb_utf8_str_new_cstr("$") : path);
 }
 
 void
@@ -564,6 +589,7 @@ Init_manypack_error(void)
     id_words = rb_intern("words");
     id_of = rb_intern("of");
     id_place = rb_intern("place");
+    id_record_path = rb_intern("@path");
     id_limit = rb_intern("@limit");
     id_value = rb_intern("@value");
     id_errors = rb_intern("@errors");

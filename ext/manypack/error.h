@@ -115,6 +115,9 @@ NORETURN(void mp_raise_unplaced(VALUE klass, VALUE words));
 /* Calls a function of Ruby. An exception that it raises becomes an error of packing. */
 VALUE mp_pack_call(VALUE (*call)(VALUE), VALUE arg);
 
+/* Calls what reads packed bytes to check them: a DecodeError becomes an error of packing, at its own path. */
+void mp_pack_check(VALUE (*check)(VALUE), VALUE arg);
+
 /* NestingError of packing; path is a String such as "$.a[3]". */
 NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path));
 

@@ -1,5 +1,6 @@
 /* Manypack::Type: what an object must be, and how it is loaded and dumped. The half that reads and writes bytes. */
 #include "canonical_form.h"
+#include "error.h"
 #include "load.h"
 #include "typed_dump.h"
 #include "view.h"
@@ -95,17 +96,23 @@ rb_type_compile(VALUE self, VALUE nodes, VALUE codec)
     return Qnil;
 }
 
+typedef struct {
+    VALUE type, bytes;
+} packed_bytes;
+
 /* Raises what loading the bytes raises, and reading the fields of all LazyRecords in them. */
-static void
-check_bytes(VALUE self, VALUE bytes)
+static VALUE
+check_bytes(VALUE arg)
 {
-    const mp_type_object *type = type_get(self);
-    mp_load_part part = {.message = mp_view_message(bytes), .eager = true};
+    const packed_bytes *packed = (const packed_bytes *)arg;
+    const mp_type_object *type = type_get(packed->type);
+    mp_load_part part = {.message = mp_view_message(packed->bytes), .eager = true};
 
     part.end = (size_t)RSTRING_LEN(part.message);
     mp_view_check_size(part.message, 0, part.end, &mp_codec_get(type->codec)->options);
-    mp_load_whole(part, self, &type->shapes, type->codec, false);
+    mp_load_whole(part, packed->type, &type->shapes, type->codec, false);
     RB_GC_GUARD(part.message);
+    return Qnil;
 }
 
 /*
@@ -151,12 +158,12 @@ rb_type_write(VALUE self, VALUE object, VALUE check)
 {
     const mp_type_object *type = type_get(self);
     bool doubtful;
-    VALUE packed = mp_dump_whole(object, &type->shapes, type->codec, &doubtful);
+    packed_bytes packed = {.type = self, .bytes = mp_dump_whole(object, &type->shapes, type->codec, &doubtful)};
 
-    if (mp_codec_get(type->codec)->options.canonical) packed = mp_canonical_packed(packed);
-    if (doubtful || RTEST(check)) check_bytes(self, packed);
+    if (mp_codec_get(type->codec)->options.canonical) packed.bytes = mp_canonical_packed(packed.bytes);
+    if (doubtful || RTEST(check)) mp_pack_check(check_bytes, (VALUE)&packed);
     RB_GC_GUARD(self);
-    return packed;
+    return packed.bytes;
 }
 
 void

@@ -225,9 +225,9 @@ rest_of(const mp_encoder *e, const mp_record *record, VALUE object)
     if (record->into == MP_FIELD_NONE || record->form == MP_FORM_ARRAY) return Qnil;
     rest = mp_instance_get(record, object, &record->fields[record->into]);
     if (NIL_P(rest) || RB_TYPE_P(rest, T_HASH)) return rest;
-    rb_raise(rb_eTypeError, "expected a Hash of unknown keys, got %" PRIsVALUE ", at %" PRIsVALUE " (%" PRIsVALUE "#%"
-             PRIsVALUE ")", rb_obj_class(rest), mp_path(e->place), record->klass,
-             record->fields[record->into].name);
+    mp_encoder_raise(e, rb_eTypeError, NULL,
+                     "expected a Hash of unknown keys, got %" PRIsVALUE " (%" PRIsVALUE "#%" PRIsVALUE ")",
+                     rb_obj_class(rest), record->klass, record->fields[record->into].name);
 }
 
 /* The fields by position. */
@@ -368,8 +368,9 @@ NORETURN(static void raise_tag_unknown(const mp_encoder *e, const mp_shape *shap
 static void
 raise_tag_unknown(const mp_encoder *e, const mp_shape *shape, VALUE klass)
 {
-    rb_raise(rb_eArgError, "the union has several tags for %" PRIsVALUE ", and %+" PRIsVALUE " of the object is none "
-             "of them, at %" PRIsVALUE, klass, shape->tag, mp_path(e->place));
+    mp_encoder_raise(e, rb_eArgError, NULL,
+                     "the union has several tags for %" PRIsVALUE ", and %" PRIsVALUE " of the object is none of them",
+                     klass, rb_inspect(shape->tag));
 }
 
 /*
@@ -524,8 +525,9 @@ check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE ob
         tag = rb_hash_lookup(object, rb_str_intern(shape->tag));
     }
     if (number_of_tag(shape, tag) == MP_FIELD_NONE) return;
-    rb_raise(rb_eArgError, "%" PRIsVALUE " has the tag %+" PRIsVALUE ", which belongs to another class in the union, "
-             "at %" PRIsVALUE, rb_obj_class(object), tag, mp_path(e->place));
+    mp_encoder_raise(e, rb_eArgError, NULL,
+                     "%" PRIsVALUE " has the tag %" PRIsVALUE ", which belongs to another class in the union",
+                     rb_obj_class(object), rb_inspect(tag));
 }
 
 static void
