@@ -152,6 +152,30 @@ class RecordLawTest < Minitest::Test
     end
   end
 
+  EXTS = Manypack::Factory.new.tap { |factory| factory.register_common(:symbol, :bigint, :time) }.codec
+  BIG = 2**70
+
+  # Types with what they take and what they refuse where the codec packs Symbols and big Integers as exts.
+  AS_EXT = {
+    Type[Symbol] => [[:a], [1, nil, BIG, Time.at(1)]], Type[Integer] => [[1, BIG, -BIG], [:a, nil]], Type[1..9] => [[1, 9], [BIG, :a]],
+    Type[Numeric] => [[BIG, 1.5], [:a]], Type[Float, Integer] => [[BIG, 1], [:a]], Type[Float] => [[1.5], [BIG]], Type[%i[a b]] => [%i[a b], [:c, BIG]],
+    Type[{ Symbol => Integer }] => [[{ a: BIG }], [{ BIG => 1 }, { a: :b }]], Type[{ %i[a b] => Object }] => [[{ a: :c }], [{ c: 1 }]],
+    Type[Symbol, Time] => [[:a, Time.at(5)], [BIG]], Type[[Symbol]] => [[%i[a b]], [[:a, BIG]]], Type[Integer, Symbol, nil] => [[BIG, :a, nil], [Time.at(1)]]
+  }.freeze
+
+  AS_EXT.each do |type, (right, wrong)|
+    define_method("test_#{type.inspect}_#{right}_where_the_codec_has_ext_types") do
+      own = type.with(codec: EXTS)
+      right.each { |object| assert_equal [object], [own.load(own.dump(object))] }
+      wrong.each { |object| assert_raises(Manypack::RecordError) { own.dump(object, check: true) } }
+    end
+  end
+
+  def test_an_ext_that_the_codec_has_not_is_no_symbol
+    error = assert_raises(Manypack::RecordError) { Type[Symbol].load("\xD4\x00a".b) }
+    assert_match(/expected Symbol, got ext of type 0/, error.message)
+  end
+
   NOT_SCALAR = /got (nil|array of|map of)|is missing|\Aexpected (Array|Hash|nil)( or (Array|Hash|nil))*,/
 
   # Without check:, load can refuse a result only because one scalar is in the place of another.

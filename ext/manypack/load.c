@@ -56,6 +56,16 @@ mismatch(mp_loader *l, const mp_shape *shape, const uint8_t *at)
     return Qnil;
 }
 
+/* The same for an object whose head the shape does not accept, unless it is what the codec packs as an ext. */
+static MP_NOINLINE VALUE
+load_unaccepted(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    const uint8_t *at = l->d.at;
+    VALUE object = row.kind == MP_EXT ? mp_load_ext(l, shape) : Qundef;
+
+    return object == Qundef ? mismatch(l, shape, at) : object;
+}
+
 /* --- containers ------------------------------------------------------------------------------------- */
 
 static VALUE
@@ -343,7 +353,7 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
         }
         if (object != Qundef) return object;
     }
-    return mismatch(l, shape, l->d.at);
+    return load_unaccepted(l, shape, row);
 }
 
 /* Moves to the value of a map's tag; false without one. */
@@ -419,7 +429,7 @@ load_any_kind(mp_loader *l, const mp_shape *shape)
     mp_wire_row row = mp_loader_row(l);
     VALUE object;
 
-    if (MP_UNLIKELY(!(shape->accepts & mp_kind_bit((mp_kind)row.kind)))) return mismatch(l, shape, l->d.at);
+    if (MP_UNLIKELY(!(shape->accepts & mp_kind_bit((mp_kind)row.kind)))) return load_unaccepted(l, shape, row);
     switch (shape->kind) {
       case MP_SHAPE_ANY: return mp_load_any(l);
       case MP_SHAPE_VIEW: return mp_load_view(l);

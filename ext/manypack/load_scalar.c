@@ -194,6 +194,46 @@ mp_load_of_class(mp_loader *l, const mp_shape *shape)
     return Qundef;
 }
 
+/* What an object of the codec's ext types is to a shape that accepts no ext; Qundef if it is none of its objects. */
+static VALUE
+taken_by(const mp_shape *shape, VALUE object)
+{
+    bool bounded = shape->min != INT64_MIN || shape->max != INT64_MAX || shape->above_max != UINT64_MAX;
+
+    switch (shape->kind) {
+      case MP_SHAPE_SYMBOL: return RB_SYMBOL_P(object) ? object : Qundef;
+      case MP_SHAPE_INTEGER: return RB_INTEGER_TYPE_P(object) && !bounded ? object : Qundef;
+      case MP_SHAPE_ENUM: return RB_SYMBOL_P(object) ? literal_same(shape, object) : Qundef;
+      default: return Qundef;
+    }
+}
+
+/* True if the ext types have one for objects of a shape of that kind. */
+static bool
+packed_as_ext_p(const mp_types *types, mp_shape_kind kind)
+{
+    if (kind == MP_SHAPE_INTEGER) return types->integer != NULL;
+    return (kind == MP_SHAPE_SYMBOL || kind == MP_SHAPE_ENUM) && types->symbol;
+}
+
+VALUE
+mp_load_ext(mp_loader *l, const mp_shape *shape)
+{
+    const mp_types *types = l->d.codec->types;
+    const uint8_t *at = l->d.at;
+    VALUE object = Qundef;
+    uint32_t i;
+
+    if (shape->kind == MP_SHAPE_ANY_OF) {
+        for (i = 0; i < shape->count && object == Qundef; i++) object = mp_load_ext(l, shape->parts[i]);
+        return object;
+    }
+    if (!types || !packed_as_ext_p(types, shape->kind)) return Qundef;
+    object = taken_by(shape, mp_load_any(l));
+    if (object == Qundef) l->d.at = at;
+    return object;
+}
+
 VALUE
 mp_load_view_root(mp_loader *l)
 {

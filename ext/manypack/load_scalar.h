@@ -28,6 +28,9 @@ VALUE mp_load_any(mp_loader *l);
 /* The same for an object of the shape's class. */
 VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
 
+/* A Symbol or an Integer that the codec packs as an ext, for a shape or one of its alternatives. */
+VALUE mp_load_ext(mp_loader *l, const mp_shape *shape);
+
 /* The View of the whole message, made on first use. All Views in the loaded object share its Index. */
 VALUE mp_load_view_root(mp_loader *l);
 
