@@ -220,6 +220,13 @@ class RecordUnionTest < Minitest::Test
      { "a" => PLAIN, "b" => Record.new(Struct.new(:x), x: PLAIN) }].each { |types| assert_kind_of Type, Record.union("type", **types) }
   end
 
+  def test_tags_that_are_the_same_in_a_message
+    error = assert_raises(ArgumentError) { Record.union("type", "a" => CIRCLE, :a => SQUARE) }
+    assert_match(/two of the tags \["a", :a\] are the same/, error.message)
+    assert_raises(ArgumentError) { Record.union("type", { "é" => CIRCLE, "é".encode("UTF-16LE") => SQUARE }) }
+    assert_kind_of Type, Record.union("type", { "é" => CIRCLE, "é".b => SQUARE, 1 => Record.new(Plain, id: Integer), 1.0 => RING })
+  end
+
   def test_the_nearest_class_decides
     [{ "base" => PLAIN, "sub" => SUB }, { "sub" => SUB, "base" => PLAIN }, { "sub" => SUB.or(nil), "base" => PLAIN.or(nil) }].each do |types|
       union = Record.union("type", **types)

@@ -79,9 +79,10 @@ module Manypack
     # An object is dumped by the Record of its class, or else by that of its nearest ancestor. A class may have several
     # tags only if it has a member with the key of the tag, whose value then says which tag an object has.
     #
-    # Raises ArgumentError for a tag that cannot be a key; for anything that is no type or no map, such as a positional
-    # Record, which has no key for the tag; for another union, except in +else+, because an object has one tag; and for
-    # a class with several tags, or a tag and a place in +else+, without a member for the tag.
+    # Raises ArgumentError for a tag that cannot be a key; for tags that are the same in a message, such as "a" and
+    # <code>:a</code>; for anything that is no type or no map, such as a positional Record, which has no key for the
+    # tag; for another union, except in +else+, because an object has one tag; and for a class with several tags, or a
+    # tag and a place in +else+, without a member for the tag.
     def self.union(tag, types = nil, else: nil, **more)
       other = binding.local_variable_get(:else)
       types = { **(types || {}), **more }
@@ -90,8 +91,10 @@ module Manypack
       raise ArgumentError, "expected one key as the tag, got #{tag.inspect}" if tag.is_a?(Array)
 
       tag, = Options.checked_keys(tag)
-      types = types.to_h { |value, type| [Options.text(value), tagged(type)] }
-      Type.new([:tagged, tag, types, other && Spec.of(other)])
+      specs = types.to_h { |value, type| [Options.text(value), tagged(type)] }
+      raise ArgumentError, "two of the tags #{types.keys.inspect} are the same in a message" if specs.size < types.size
+
+      Type.new([:tagged, tag, specs, other && Spec.of(other)])
     end
 
     def self.record(klass, members, build)
