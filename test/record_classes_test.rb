@@ -279,6 +279,34 @@ class RecordClassesTest < Minitest::Test
     assert_match(/expected a Hash of unknown keys, got Array/, assert_raises(::TypeError) { record.dump(List.new(1, [2])) }.message)
   end
 
+  Key = Struct.new(:packed) do
+    def to_msgpack(packer) = packer.buffer.write(packed.b).then { packer }
+  end
+
+  # Keys that only packing tells, by their bytes: with those of a member or of the tag readers would take two for one.
+  def test_a_key_that_is_packed_as_that_of_a_member
+    record = Record.new(List, id: Integer, items: Hash).with(keys: { id: ["id", 7, "é"] }, unknown: { into: :items })
+    ["\xA2id", "\xD9\x02id", "\xC4\x02id", "\x07", "\xCD\0\x07", "\xA2é"].each do |packed|
+      [Key.new(packed), Manypack::View.new(packed.b)].each do |key|
+        error = assert_raises(ArgumentError) { record.dump(List.new(1, { key => 2 })) }
+        assert_match(/ in the Hash of unknown keys is the key of a member, at \$\[/, error.message)
+      end
+    end
+    [["\xC4\x02é", "é".b], ["\xA1x", "x"], ["\x91\x07", [7]], ["\xCB\x40\x1C\0\0\0\0\0\0", 7.0], ["\xC0", nil]].each do |packed, key|
+      assert_equal({ key => 2 }, record.load(record.dump(List.new(1, { Key.new(packed) => 2 }))).items)
+    end
+    union = Record.union("type", "list" => record)
+    assert_raises(ArgumentError) { union.dump(List.new(1, { Key.new("\xA4type") => 2 })) }
+    error = assert_raises(RangeError) { record.dump(List.new(1, { Struct.new(:n) { def to_msgpack(packer) = packer.write(n) }.new(2**64) => 2 })) }
+    assert_match(/, at \$\[#<Class/, error.message)
+  end
+
+  def test_keys_in_compatibility_mode_are_their_bytes
+    record = Record.new(List, id: Integer, items: Hash).with(keys: { id: "é" }, unknown: { into: :items }, compatibility_mode: true)
+    ["é", "é".b, :é].each { |key| assert_raises(ArgumentError) { record.dump(List.new(1, { key => 2 })) } }
+    assert_equal({ "\xE9\0" => 2 }, record.load(record.dump(List.new(1, { "é".encode("UTF-16LE") => 2 }))).items)
+  end
+
   def test_a_class_that_cannot_be_loaded_is_not_dumped
     error = assert_raises(ArgumentError) { Type[[Trusted]].dump([Trusted.new(1)]) }
     assert_match(/use RecordClassesTest::Trusted\.record\z/, error.message)

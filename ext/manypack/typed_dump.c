@@ -141,8 +141,10 @@ key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag, VALUE key)
     } else {
         if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
         if (!RB_TYPE_P(key, T_STRING)) return false;
-        if (ENCODING_GET(key) != mp_binary_index) key = rb_str_conv_enc(key, rb_enc_get(key), mp_utf8);
-        else if (!rb_enc_str_asciionly_p(key)) return false; /* a bin, which is another key than the str */
+        if (!e->codec->options.compatibility_mode) { /* which writes the bytes of every String as they are */
+            if (ENCODING_GET(key) != mp_binary_index) key = rb_str_conv_enc(key, rb_enc_get(key), mp_utf8);
+            else if (!rb_enc_str_asciionly_p(key)) return false; /* a bin, which is another key than the str */
+        }
         taken = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
     }
     return taken || (tag != Qundef && rb_eql(tag, key));
@@ -156,6 +158,49 @@ typedef struct {
     size_t left; /* as in map_walk */
 } rest_walk;
 
+/* The key of a pair, packed by itself. */
+static VALUE
+pack_key(VALUE arg)
+{
+    const rest_walk *walk = (const rest_walk *)arg;
+
+    return mp_encode_whole(walk->place.key, walk->e->codec);
+}
+
+/* A packed key as the String or Integer that it is; Qundef for any other object. */
+static VALUE
+plain_key(VALUE packed)
+{
+    mp_key key = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
+    VALUE plain = Qundef;
+
+    if (key.kind == MP_UINT) plain = ULL2NUM(key.bits);
+    else if (key.kind == MP_INT) plain = LL2NUM((int64_t)key.bits);
+    else if (key.kind == MP_STR) plain = rb_enc_str_new((const char *)key.bytes, (long)key.n, mp_utf8);
+    else if (key.kind == MP_BIN) plain = rb_str_new((const char *)key.bytes, (long)key.n);
+    RB_GC_GUARD(packed);
+    return plain;
+}
+
+/* User code may pack a key as that of a member, so that its bytes are looked at. */
+static void
+dump_rest_key(rest_walk *walk)
+{
+    VALUE key = walk->place.key, plain = key, packed = 0;
+
+    if (MP_UNLIKELY(!heads_of(key))) {
+        packed = mp_encoder_call_placed(walk->e, pack_key, (VALUE)walk);
+        plain = plain_key(packed);
+    }
+    if (MP_UNLIKELY(plain != Qundef && key_taken_p(walk->e, walk->record, walk->tag, plain))) {
+        mp_encoder_raise(walk->e, rb_eArgError, NULL,
+                         "%" PRIsVALUE " in the Hash of unknown keys is the key of a member", rb_inspect(plain));
+    }
+    if (packed) mp_out_write(&walk->e->out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
+    else mp_encode(walk->e, key);
+    RB_GC_GUARD(packed);
+}
+
 static int
 dump_rest_pair(VALUE key, VALUE value, VALUE arg)
 {
@@ -163,11 +208,7 @@ dump_rest_pair(VALUE key, VALUE value, VALUE arg)
 
     if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
     walk->place.key = key;
-    if (MP_UNLIKELY(key_taken_p(walk->e, walk->record, walk->tag, key))) {
-        mp_encoder_raise(walk->e, rb_eArgError, NULL,
-                         "%" PRIsVALUE " in the Hash of unknown keys is the key of a member", rb_inspect(key));
-    }
-    mp_encode(walk->e, key);
+    dump_rest_key(walk);
     mp_encode(walk->e, value);
     return ST_CONTINUE;
 }
