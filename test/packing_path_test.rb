@@ -64,6 +64,15 @@ class PackingPathTest < Minitest::Test
     end
   end
 
+  def test_the_parts_of_a_time
+    klass = Class.new(Time) { def tv_nsec = Manypack.pack({ "n" => 1 << 64 }) }
+    factory = Manypack::Factory.new
+    factory.register_type(-1, klass, packer: Manypack::Time::Packer)
+    [-> { Manypack.pack({ "t" => [klass.now] }, timestamp: true) }, -> { factory.dump({ "t" => [klass.now] }) }].each do |packing|
+      assert_match(/, at \$\.t\[0\]\.n\z/, assert_raises(RangeError, &packing).message)
+    end
+  end
+
   def test_keys
     [LATIN, LATIN.to_sym].each do |key|
       error = assert_raises(EncodingError) { Manypack.pack([{ key => 1 }]) }

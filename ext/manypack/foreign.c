@@ -85,13 +85,14 @@ parts_of(VALUE arg)
     return rb_rescue2(parts_of_time, arg, parts_beyond_range, arg, rb_eArgError, (VALUE)0);
 }
 
-/* A Time, or another object with tv_sec and tv_nsec. */
+/* A Time, or another object with tv_sec and tv_nsec, which may pack something that fails. */
 MP_INLINE void
 encode_time(mp_encoder *e, int type, VALUE time)
 {
     time_parts parts = {.time = time};
 
-    mp_encoder_call_taken(e, parts_of, (VALUE)&parts);
+    if (MP_LIKELY(rb_obj_class(time) == rb_cTime)) mp_encoder_call_taken(e, parts_of, (VALUE)&parts);
+    else mp_encoder_call_placed(e, parts_of, (VALUE)&parts);
     encode_timestamp(e, type, parts.sec, parts.nsec);
 }
 
