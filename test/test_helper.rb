@@ -109,7 +109,7 @@ module Messages
   end
 
   # What our objects say when they refuse a call: a RuntimeError by any mistake in Ruby code would pass for it otherwise.
-  REFUSAL = /in use by another call|cannot be used: |already initialized|Factory is not initialized|goes on after clear or reset/
+  REFUSAL = /in use by another call|cannot be used: |already initialized|Factory is not initialized|clear or reset the/
 
   def assert_refused(words = REFUSAL)
     error = assert_raises(RuntimeError) { yield }

@@ -181,8 +181,8 @@ message_of(VALUE error)
 }
 
 /*
- * Raises the error at once, even if it is kept: only that sets its cause. The error's message may be user code, too; the
- * caller of the class's constructor checks that it returns only once.
+ * Raises the error at once, even if it is kept: only that sets its cause. The error's message may be user code, too;
+ * the caller of the class's constructor checks that it returns only once.
  */
 void
 mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
