@@ -261,6 +261,21 @@ class RecordClassesTest < Minitest::Test
     assert_raises(RecordError) { Type[[1..3]].with(check: true).with(freeze: true).dump([4]) }
   end
 
+  def test_a_type_with_a_record_that_checks_checks_too
+    inner = Record.new(Trusted, id: Integer).with(check: true)
+    holder = Record.new(Struct.new(:held), held: Object)
+    [Type[[inner]], Type[{ String => inner }], Type[inner, nil], inner.array, inner.with(freeze: true)].zip(
+      [[Trusted.new("x")], { "a" => Trusted.new("x") }, Trusted.new("x"), Trusted.new("x"), Trusted.new("x")]
+    ) do |type, object|
+      assert_raises(RecordError) { type.dump(object) }
+      assert_kind_of String, type.dump(object, check: false)
+      outer = Record.new(holder.klass, held: type)
+      assert_raises(RecordError) { outer.dump(holder.klass.new(object)) }
+      assert_raises(RecordError) { Record.union("type", "outer" => outer).dump(holder.klass.new(object)) }
+    end
+    assert_kind_of String, Record.new(Trusted, id: Integer).dump(Trusted.new("x"))
+  end
+
   # --- what a Record writes it reads ------------------------------------------------------------------------
 
   def test_nil_needs_a_type_that_has_it

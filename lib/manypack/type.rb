@@ -51,7 +51,8 @@ module Manypack
     # Returns the same type with options changed: those of Manypack.unpack, which hold for the whole message, and
     #
     # codec:: a Codec whose ext types and options to use
-    # check:: true if Type#dump has to check what it writes by default
+    # check:: true if Type#dump has to check what it writes by default, as it has anyway if the type contains a Record
+    #         that checks
     #
     # Raises ArgumentError, TypeError or RangeError for invalid or unknown options.
     #
@@ -155,6 +156,7 @@ module Manypack
     # is remembered, because Records in Records would ask for that of each one once for every way that leads to it.
     def finish(codec, parts = @spec)
       @codec = codec
+      @check ||= Spec.checks?(parts)
       @hash = [state, codec.inspect].hash
       compile(Compiler.new(codec).nodes(@spec), codec)
       freeze
@@ -163,6 +165,10 @@ module Manypack
 
     def shareable_options?
       true
+    end
+
+    def check?
+      @check
     end
   end
 end

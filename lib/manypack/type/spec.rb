@@ -87,6 +87,16 @@ module Manypack
           end
         end
 
+        # True if a Record in it checks what it dumps.
+        def checks?(part)
+          case part
+          when Array then part.any? { |one| checks?(one) }
+          when Hash then checks?(part.to_a)
+          when Type then part.__send__(:check?)
+          else false
+          end
+        end
+
         private
 
         def alternatives(spec)
