@@ -147,6 +147,11 @@ module Manypack
       [spec, @check]
     end
 
+    # The part of the state that the hash is made of.
+    def hashed_state
+      state
+    end
+
     # Reached if a subclass, YAML or allocate made the Type without initialize.
     def uninitialized
       raise ArgumentError, "uninitialized #{self.class}"
@@ -157,7 +162,7 @@ module Manypack
     def finish(codec, parts = @spec)
       @codec = codec
       @check ||= Spec.checks?(parts)
-      @hash = [state, codec.inspect].hash
+      @hash = [hashed_state, codec.inspect].hash
       compile(Compiler.new(codec).nodes(@spec), codec)
       freeze
       Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts) && shareable_options?
