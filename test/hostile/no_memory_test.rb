@@ -3,33 +3,14 @@
 # Memory that runs out: each call of the extension that may allocate fails in turn, once. What an object was told before
 # it keeps, and what it was not told it has not got: it goes on, or refuses until it is reset.
 require "test_helper"
-require "open3"
-require "rbconfig"
 require "stringio"
-require "tmpdir"
+require "support/compiled"
 
 # Has calls of the extension raise NoMemoryError, by a library that is compiled here.
 module FailingCalls
-  SOURCE = File.join(__dir__, "failing_calls.c")
-
-  # Compiles and loads the library. Returns what keeps this machine from it, or nil.
+  # Compiles and installs the library. Returns what keeps this machine from it, or nil.
   def self.obstacle
-    return "only ELF with 64 bits is known" unless RUBY_PLATFORM.match?(/\A(x86_64|aarch64)-linux(-gnu)?\z/)
-
-    Dir.mktmpdir do |folder|
-      output, status = Open3.capture2e(*command("#{folder}/failing_calls.so"))
-      return "cc cannot compile it: #{output.lines.first}" unless status.success?
-
-      require "#{folder}/failing_calls"
-    end
-    install < 40 ? "the extension calls too few of the functions" : nil
-  rescue SystemCallError => e
-    "there is no cc: #{e.message}"
-  end
-
-  def self.command(library)
-    folders = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir")
-    ["cc", "-O1", "-w", "-shared", "-fPIC", *folders.map { |folder| "-I#{folder}" }, "-o", library, SOURCE]
+    Compiled.obstacle(File.join(__dir__, "failing_calls.c")) || ("the extension calls too few of the functions" if install < 40)
   end
 
   # Runs the block such that the nth call fails. Returns true if there are that many.
