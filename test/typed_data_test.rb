@@ -26,6 +26,7 @@ class TypedDataTest < Minitest::Test
     "Manypack::RactorState" => %i[wb_protected shareable]
   }.freeze
 
+  PORTS = defined?(Ractor::Port) # which make an Outbox unnecessary
   MESSAGE = Manypack.pack([{ "a" => "b" * 300 }] * 20).freeze
 
   # One object of each table.
@@ -34,7 +35,7 @@ class TypedDataTest < Minitest::Test
     codec = Manypack::Codec.new
     stop = parallel["Stop"].new
     view = Manypack::View.new(MESSAGE).tap { |itself| 2.times { itself[3] && itself[9] } }
-    [codec, stop, view, parallel["Batch"].new(MESSAGE, 0, 1, 0, codec, stop), parallel["Outbox"].new, parallel["Splitter"].new(codec),
+    [codec, stop, view, parallel["Batch"].new(MESSAGE, 0, 1, 0, codec, stop), *(parallel["Outbox"].new unless PORTS), parallel["Splitter"].new(codec),
      Manypack.const_get(:StreamCheck).new(codec), Manypack::Buffer.new, Manypack::Packer.new, Manypack::Unpacker.new, Manypack::Factory.new,
      Manypack::Type[String], Manypack::Record.new(Struct.new(:a), a: String).lazy.load("\x81\xA1a\xA1b".b)]
   end
@@ -47,7 +48,7 @@ class TypedDataTest < Minitest::Test
     def test_every_table_has_all_functions_and_flags_but_those_with_a_reason
       objects = self.class.objects
       tables = TypedDataTables.all
-      assert_equal SOURCE.values.sum { |text| text.scan(/rb_data_type_t \w+ = \{/).size }, tables.size, "an object of each"
+      assert_equal TABLES.size - (PORTS ? 1 : 0), tables.size, "an object of each"
       tables.each { |name, names| assert_equal FUNCTIONS + FLAGS - LACKING.fetch(name, []), names, name }
       assert_equal tables.size - 2, objects.size # RactorState and Index are hidden
     end
