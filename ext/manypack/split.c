@@ -173,7 +173,7 @@ static VALUE
 batch_new(VALUE self, size_t end)
 {
     mp_splitter *splitter = splitter_get(self);
-    VALUE pending = splitter->pending, values[5];
+    VALUE pending = splitter->pending, values[5], batch;
     size_t start = splitter->start;
 
     values[0] = pending;
@@ -187,11 +187,12 @@ batch_new(VALUE self, size_t end)
     values[2] = SIZET2NUM(end - splitter->start);
     values[3] = ULL2NUM(splitter->index);
     values[4] = SIZET2NUM(splitter->origin + splitter->start);
+    batch = rb_ary_new_from_values(5, values); /* first: without memory for it, these bytes stay pending */
     splitter->index += splitter->objects;
     splitter->objects = 0;
     splitter->start = splitter->cut = end;
     if (splitter->at < end) splitter->at = end;
-    return mp_obj_set_shareable(rb_obj_freeze(rb_ary_new_from_values(5, values)));
+    return mp_obj_set_shareable(rb_obj_freeze(batch));
 }
 
 /*

@@ -55,7 +55,8 @@ mp_stream_for_read(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (MP_UNLIKELY(mp_stream_running_p(u) || (!u->body && mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan)))) {
+    if (MP_UNLIKELY((u->running && mp_stream_running_p(u)) ||
+                    (!u->body && mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan)))) {
         mp_stream_raise_in_use(u);
     }
     return u;
