@@ -125,7 +125,7 @@ class FilesTest < Minitest::Test
         assert_equal object, Manypack.load_file(write("one.#{extension}", form.call(one)))
         ["\x01", "\xC1", "\x92\x01", "x" * 40_000].each do |rest|
           [form.call(one + rest.b), form.call(one) + form.call(rest.b)].each do |bytes|
-            error = assert_raises(Manypack::MalformedFormatError, size) { Manypack.load_file(write("two.#{extension}", bytes)) }
+            error = assert_raises(Manypack::MalformedFormatError, size.to_s) { Manypack.load_file(write("two.#{extension}", bytes)) }
             assert_equal size, error.offset
           end
         end
