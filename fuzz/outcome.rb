@@ -26,7 +26,9 @@ module Fuzz
     def placed?(error)
       return error.message.include?(", byte #{error.offset}") if error.is_a?(Manypack::RecordError)
 
-      !error.is_a?(Manypack::DecodeError) || error.message.match?(/, at byte #{error.offset}(?:; the input looks like .+)?\z/)
+      return true unless error.is_a?(Manypack::DecodeError)
+
+      error.message.match?(/, at byte #{error.offset}(?:; the input looks like .+)?\z/)
     end
 
     def same?(one, other)
