@@ -12,9 +12,9 @@ class RequiredFeaturesTest < Minitest::Test
   ROOT, OUTSIDE = TerminalHelper::ROOT, TerminalHelper::OUTSIDE
 
   # Every Ruby from 3.1 on has these without a gem that can be missing.
-  STANDARD = %w[English bundler cgi/escape date digest erb etc fileutils io/console io/wait ipaddr json mkmf net/http objspace
-                open3 openssl optparse pathname pp pty rbconfig rbconfig/sizeof rubygems/package set shellwords socket stringio
-                tempfile time timeout tmpdir uri yaml zlib].freeze
+  STANDARD = %w[English bundler cgi/escape continuation date digest erb etc fileutils io/console io/wait ipaddr json mkmf net/http
+                objspace open3 openssl optparse pathname pp pty rbconfig rbconfig/sizeof rubygems/package set shellwords socket
+                stringio tempfile time timeout tmpdir uri yaml zlib].freeze
 
   # The gem of a feature, as the Gemfile of the bundle or of the integrations names it, unless it has the name of the
   # feature's first folder.
@@ -56,6 +56,7 @@ class RequiredFeaturesTest < Minitest::Test
 
   def test_this_ruby_brings_what_every_ruby_brings
     assert_output_of_a_bare_ruby "", <<~RUBY
+      $VERBOSE = nil # continuation warns that callcc is obsolete
       #{STANDARD}.each do |feature|
         require feature
       rescue LoadError => error
