@@ -122,8 +122,8 @@ class UnknownOptionsTest < Minitest::Test
     assert_equal "unknown option zzz; known options are io_buffer_size, read_reference_threshold, write_reference_threshold",
                  outcome("Manypack::Buffer.new(OPTIONS)", { zzz: nil })
     assert_match(/known options are packer, unpacker, recursive.*record\z/, outcome("FACTORY.register_type(1, Range, OPTIONS)", { zzz: 1 }))
-    assert_match(/known options are map, ractors, processes, ordered, codec, factory, as, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
-    assert_match(/known options are codec, symbolize_keys/, outcome("Manypack::Type[Integer].with(**OPTIONS)", { zzz: 1 }))
+    assert_match(/known options are map, ractors, processes, ordered, on_worker_start, codec, factory, as, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
+    assert_match(/known options are codec, check, symbolize_keys/, outcome("Manypack::Type[Integer].with(**OPTIONS)", { zzz: 1 }))
     assert_match(/unknown option packs;/, outcome('Manypack::Parallel.map("", **OPTIONS) {}', { packs: true }))
   end
 
@@ -239,8 +239,8 @@ class UnknownOptionsTest < Minitest::Test
   end
 
   # By the signatures: those with options, or with keywords of any name.
-  # Their keywords are members of a class, or tags.
-  RECORDS = %w[Manypack::Record.new Manypack::Record.ivars Manypack::Record.define Manypack::Record.union].freeze
+  # Their keywords are members of a class, tags, or the types of a map.
+  RECORDS = %w[Manypack::Record.new Manypack::Record.ivars Manypack::Record.define Manypack::Record.union Manypack::Type.[]].freeze
 
   def methods_that_take_options
     path = "sig/manypack.rbs"

@@ -45,8 +45,7 @@ unpacker_memsize(const void *ptr)
 {
     const mp_stream *u = ptr;
 
-    return mp_typed_memsize(sizeof(mp_stream)) + u->places * sizeof(uint64_t) +
-           (u->d.stack.owner ? u->d.stack.capacity * sizeof(VALUE) : 0);
+    return mp_typed_memsize(sizeof(mp_stream)) + u->places * sizeof(uint64_t) + mp_value_stack_memsize(&u->d.stack);
 }
 
 /* Never shareable: it changes with every call. */

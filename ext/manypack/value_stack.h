@@ -52,6 +52,13 @@ mp_value_stack_first_return_p(mp_value_stack *stack, VALUE call)
     return true;
 }
 
+/* Bytes of the block. */
+MP_INLINE size_t
+mp_value_stack_memsize(const mp_value_stack *stack)
+{
+    return stack->owner ? (stack->capacity + 1) * sizeof(VALUE) : 0;
+}
+
 /* The cold half of mp_value_stack_cleanup. */
 void mp_value_stack_free(mp_value_stack *stack);
 
