@@ -23,7 +23,7 @@ module Manypack
       # @return [Object] for Manypack.pack
       def object(value)
         case value
-        when Hash then hash(value)
+        when Hash then map(value)
         when Array then value.map { |element| object(element) }
         when ::Time then timestamp(value.to_i, value.nsec)
         when Integer, String, nil, true, false, Float then value
@@ -31,7 +31,7 @@ module Manypack
         end
       end
 
-      def hash(hash)
+      def map(hash)
         special = (special(*hash.first) if hash.size == 1)
         return special.first if special
 
