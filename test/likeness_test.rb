@@ -10,7 +10,7 @@ class LikenessTest < Minitest::Test
     "fac.msgpack" => "a file name", "/var/data/a b.mp" => "a file name", "tmp/x.msgpack.gz" => "a file name", '{"id": 1}' => "JSON",
     "{}" => "JSON", "{\n  \"a\": [1]\n}\n" => "JSON", "[1, 2]" => "JSON", "[{\"a\":1}]" => "JSON", '"text"' => "JSON",
     "<!DOCTYPE html><html></html>" => "HTML", "<html>\n<h1>502</h1></html>" => "HTML", "<?xml version='1.0'?>" => "HTML",
-    [MESSAGE].pack("m") => "Base64", [MESSAGE].pack("m0") => "Base64", ["\xFB\xFF" * 6].pack("m0").tr("+/", "-_") => "Base64",
+    "gaFhAQ==" => "Base64", [MESSAGE].pack("m") => "Base64", [MESSAGE].pack("m0") => "Base64", ["\xFB\xFF" * 6].pack("m0").tr("+/", "-_") => "Base64",
     MESSAGE.unpack1("H*") => "hexadecimal", MESSAGE.unpack1("H*").upcase => "hexadecimal",
     Zlib.gzip(MESSAGE) => "gzip", "\x28\xB5\x2F\xFD\x04\x00".b => "Zstandard", "{\"a\": \"#{"x" * 100_000}\"}" => "JSON"
   }.freeze

@@ -13,7 +13,8 @@ module Manypack
     MARKUP = /\A\s*<[!?a-zA-Z][^<]*>/n
     FILE_NAME = %r{\A(?:\.{0,2}/|[A-Za-z]:[\\/])?[\w .~/\\-]{1,1024}\.[A-Za-z]\w{1,9}\z}n
     HEXADECIMAL = /\A(?:(?:[0-9a-f]{2}){4,}|(?:[0-9A-F]{2}){4,})\s*\z/n
-    BASE64 = %r{\A(?:[A-Za-z0-9+/]{4}\s?){2,}(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?\s*\z}n
+    BASE64 = %r{\A(?:(?:[A-Za-z0-9+/]{4}\s?){2,}(?:[A-Za-z0-9+/]{2,3})?|
+                    (?:[A-Za-z0-9+/]{4}\s?)+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=))\s*\z}nx
     URL_SAFE = /\A(?:[\w-]{4}){2,}(?:[\w-]{2}(?:==)?|[\w-]{3}=?)?\s*\z/n
 
     # Each pattern matches the whole input, or its first SIZE bytes. A few small Integers in a row match none of them.
