@@ -2,6 +2,7 @@
 
 # One value has one form, whoever packs it with canonical: true; Manypack.canonical? and .canonicalize know that form.
 require "test_helper"
+require "support/writing"
 require "stringio"
 
 class CanonicalTest < Minitest::Test
@@ -71,10 +72,7 @@ class CanonicalTest < Minitest::Test
     def to_msgpack(packer) = packer.write_map_header(2).write("b").write_float(1).write("a").write(0)
   end
 
-  class Sloppy
-    def initialize(&write) = @write = write
-    def to_msgpack(packer) = @write.call(packer)
-  end
+  Sloppy = Class.new(Writing)
 
   def test_what_user_code_writes_becomes_canonical_too
     assert_equal "91 82 a1 61 00 a1 62 ca 3f 80 00 00", hex(exercise { Manypack.pack([Loose.new], canonical: true) })

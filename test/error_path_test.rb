@@ -179,6 +179,17 @@ class ErrorPathTest < Minitest::Test
     error if error.offset == offset
   end
 
+  # C writes the paths of errors and Ruby those of Path: each has a table of characters that are not shown as they are.
+  def test_a_path_hides_the_characters_that_the_path_of_an_error_hides
+    characters = [*0..0x2100, *0xFE00..0xFFFF].map { |number| [number].pack("U") }
+    hidden = characters.map do |character|
+      error = assert_raises(Manypack::TruncatedError) { Manypack.unpack(Manypack.pack({ character => [1] })[0..-2]) }
+      [error.path, Manypack::Path.of(character, 0)].map { |path| !path.to_s.include?(character) }
+    end
+    assert_equal hidden.map(&:first), hidden.map(&:last)
+    assert_operator hidden.count { |error, _| error }, :>, 70
+  end
+
   def test_a_path_finds_the_place_of_every_error
     random = Random.new(31)
     200.times do

@@ -2,14 +2,12 @@
 
 # Every error that packing raises says where the object is, however many calls of user code are around it.
 require "test_helper"
+require "support/writing"
 
 class PackingPathTest < Minitest::Test
   include CorePart
 
-  class Foreign
-    def initialize(&write) = @write = write
-    def to_msgpack(packer) = @write.call(packer)
-  end
+  Foreign = Class.new(Writing)
 
   Holder = Struct.new(:value)
   Other = Struct.new(:value)

@@ -2,14 +2,12 @@
 
 # to_msgpack has to write one object, and a recursive handler whole ones, in every way to pack.
 require "test_helper"
+require "support/writing"
 
 class WrittenTest < Minitest::Test
   include CorePart
 
-  class Foreign
-    def initialize(&write) = @write = write
-    def to_msgpack(packer) = @write.call(packer)
-  end
+  Foreign = Class.new(Writing)
 
   Holder = Struct.new(:value)
   RECORD = Manypack::Record.new(Holder, value: Object)
