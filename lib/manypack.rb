@@ -12,8 +12,6 @@ end
 require_relative "manypack/version"
 require_relative "manypack/arguments"
 require_relative "manypack/errors"
-require_relative "manypack/excerpt"
-require_relative "manypack/likeness"
 require_relative "manypack/extension_value"
 require_relative "manypack/timestamp"
 require_relative "manypack/handler"
@@ -41,7 +39,11 @@ module Manypack
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
   autoload :CommonTypes, File.join(__dir__, "manypack/common_types")
-  private_constant :CommonTypes
+  autoload :Excerpt, File.join(__dir__, "manypack/excerpt")
+  autoload :Likeness, File.join(__dir__, "manypack/likeness")
+  private_constant :CommonTypes, :Excerpt, :Likeness
   autoload :Path, File.join(__dir__, "manypack/path")
-  [Record, CommonTypes, Path, Files::Compressed, View.const_get(:Splice)] unless defined?(Ractor::Port)
+  unless defined?(Ractor::Port)
+    [Record, CommonTypes, Excerpt, Likeness, Path, Files::Compressed, View.const_get(:Splice)]
+  end
 end

@@ -5,11 +5,11 @@
 #include "path.h"
 #include "user_code.h"
 
-static VALUE mDecodeError, mLikeness;
+static VALUE mDecodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError;
 static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
-static ID id_words, id_place, id_of, id_record_path;
+static ID id_words, id_place, id_of, id_likeness, id_record_path;
 static ID id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
 
 /*
@@ -232,7 +232,7 @@ VALUE
 mp_likeness(VALUE input)
 {
     if (!input || !RSTRING_LEN(input) || RSTRING_PTR(input)[0] & 0x80) return rb_str_new(NULL, 0);
-    return rb_funcall(mLikeness, id_of, 1, input);
+    return rb_funcall(rb_const_get(mp_mManypack, id_likeness), id_of, 1, input); /* loaded on first use */
 }
 
 void
@@ -570,8 +570,6 @@ Init_manypack_error(void)
     VALUE mError = rb_define_module_under(mManypack, "DecodeError");
 
     mDecodeError = mp_const("Manypack::DecodeError");
-    mLikeness = rb_const_get(mManypack, rb_intern("Likeness"));
-    rb_gc_register_mark_object(mLikeness);
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
     eUnexpectedTypeError = mp_const("Manypack::UnexpectedTypeError");
@@ -588,6 +586,7 @@ Init_manypack_error(void)
     id_path = rb_intern("path");
     id_words = rb_intern("words");
     id_of = rb_intern("of");
+    id_likeness = rb_intern("Likeness");
     id_place = rb_intern("place");
     id_record_path = rb_intern("@path");
     id_limit = rb_intern("@limit");
