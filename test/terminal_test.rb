@@ -178,6 +178,16 @@ class TerminalTest < Minitest::Test
     assert_equal stream(*text.lines.map { |line| JSON.parse(line) }), output_of("pack", input: text)
   end
 
+  def test_pack_has_the_limit_on_keys_with_equal_hashes
+    heads = ["\x91", "\xDC\0\1", "\xDD\0\0\0\1"].map(&:b) # of one array in three encodings
+    nans = heads.repeated_permutation(2).map { |outer, inner| outer + inner + pack(Float::NAN) }
+    json = ->(count) { JSON.generate(nans.first(count).to_h { |nan| ["$msgpack:#{[nan].pack("m0")}", 1] }) }
+    assert_equal 4, Manypack.unpack(output_of("pack", input: json.call(4))).size
+    output, messages, code = manypack("pack", input: json.call(9))
+    assert_equal ["", 1], [output, code]
+    assert_match(/\Amanypack: stdin:1: max_same_hash is 4,/, messages)
+  end
+
   def test_pack_names_the_line_that_is_wrong_and_packs_those_before_it
     out, err, status = manypack("pack", input: "1\n{\"a\n3\n")
     assert_equal [stream(1), 1], [out, status]
