@@ -157,11 +157,11 @@ class RecordErrorsTest < Minitest::Test
     end
   end
 
-  # Ruby quotes what it was given as a whole.
+  # Ruby quotes what it was given as a whole, in escapes if the locale has no such character.
   def test_what_an_initialize_says_of_a_long_text_is_shortened
     klass = Class.new(Struct.new(:a)) { define_method(:initialize) { |a| super(Integer(a)) } }
     error = assert_raises(Manypack::RecordError) { Record.new(klass, a: String).load(pack({ "a" => "é" * 500_000 })) }
-    assert_match(/\Ainvalid value for Integer\(\): "é.*\.\.\..*é", at \$, byte 0/, error.message)
+    assert_match(/\Ainvalid value for Integer\(\): "(é|\\u00E9).*\.\.\..*(é|\\u00E9)", at \$, byte 0/, error.message)
     assert_operator error.message.bytesize, :<, 500
   end
 end
