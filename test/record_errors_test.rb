@@ -161,7 +161,8 @@ class RecordErrorsTest < Minitest::Test
   def test_what_an_initialize_says_of_a_long_text_is_shortened
     klass = Class.new(Struct.new(:a)) { define_method(:initialize) { |a| super(Integer(a)) } }
     error = assert_raises(Manypack::RecordError) { Record.new(klass, a: String).load(pack({ "a" => "é" * 500_000 })) }
-    assert_match(/\Ainvalid value for Integer\(\): "(é|\\u00E9).*\.\.\..*(é|\\u00E9)", at \$, byte 0/, error.message)
+    quoted = Regexp.escape("é".inspect.delete('"'))
+    assert_match(/\Ainvalid value for Integer\(\): "#{quoted}.*\.\.\..*#{quoted}", at \$, byte 0/, error.message)
     assert_operator error.message.bytesize, :<, 500
   end
 end
