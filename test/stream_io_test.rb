@@ -145,11 +145,11 @@ class StreamIoTest < Minitest::Test
 
   def test_a_killed_reader_leaves_the_unpacker_usable
     IO.pipe(binmode: true) do |reader, writer|
+      asked = asked_of(reader)
       unpacker = Manypack::Unpacker.new(reader)
       writer.write("\x92\x01".b)
       reading = Thread.new { unpacker.read }
-      Thread.pass while reader.wait_readable(0) # a read that is killed takes with it what it has
-      Thread.pass until reading.status == "sleep"
+      2.times { in_time { asked.pop } } # a thread that is killed in readpartial takes with it what it has read
       reading.kill.join
       writer.write("\x02")
       assert_equal [1, 2], in_time { unpacker.read }
@@ -171,9 +171,12 @@ class StreamIoTest < Minitest::Test
 
   def test_a_timeout_in_the_middle_of_a_message
     IO.pipe(binmode: true) do |reader, writer|
+      asked = asked_of(reader)
       unpacker = Manypack::Unpacker.new(reader)
       writer.write("\x93\x01\x02".b)
-      assert_raises(Timeout::Error) { Timeout.timeout(0.02) { unpacker.read } }
+      waiting = Thread.current
+      Thread.new { 2.times { asked.pop } && waiting.raise(Timeout::Error) }
+      assert_raises(Timeout::Error) { unpacker.read }
       writer.write("\x03")
       assert_equal [1, 2, 3], in_time { unpacker.read }
     end
@@ -247,6 +250,13 @@ class StreamIoTest < Minitest::Test
   end
 
   private
+
+  # A Queue that has an element for each time that the io was asked for bytes.
+  def asked_of(io)
+    Queue.new.tap do |asked|
+      io.define_singleton_method(:readpartial) { |*arguments| asked.push(true) && super(*arguments) }
+    end
+  end
 
   def in_time(&block)
     Timeout.timeout(20, &block)
