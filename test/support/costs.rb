@@ -9,7 +9,7 @@ module Costs
   def assert_linear(size, &prepare)
     works = [size, size * 8].map(&prepare)
     least = works.map { Float::INFINITY }
-    4.times do
+    10.times do
       least = least.zip(works).map { |seconds, work| [seconds, cpu_seconds(&work)].min }
       break if least.last < least.first * 24
     end
