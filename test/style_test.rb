@@ -51,14 +51,14 @@ class StyleTest < Minitest::Test
 
   def test_only_platform_and_compat_have_conditionals
     conditional = OURS.grep(/\.[ch]\z/).select { |path| read(path).match?(/^#\s*if(?!ndef (\w+_H)$)/) }
-    assert_empty conditional - %w[core/platform.h ext/manypack/compat.h]
+    assert_empty conditional - %w[core/platform.h ext/manypack/base/compat.h]
   end
 
   # A probe can fail for another reason, and then Ruby's header declares the function, too. Names of ours that start with
   # rb_ are Ruby methods of a class or a module.
   def test_nothing_stands_in_for_a_function_of_ruby_under_its_name
     assert_empty(OURS.grep(/\.[ch]\z/).flat_map { |path| read(path).scan(/^#\s*define\s+(?:rb|ruby|RB|RUBY|st|ST)_\w+/).map { |line| "#{path}: #{line}" } })
-    assert_empty(read("ext/manypack/compat.h").scan(/^(?:rb|ruby|st)_\w+\(.*\)$/))
+    assert_empty(read("ext/manypack/base/compat.h").scan(/^(?:rb|ruby|st)_\w+\(.*\)$/))
   end
 
   def test_the_extension_exports_nothing_but_its_init

@@ -6,7 +6,7 @@ require "test_helper"
 require "support/compiled"
 
 class TypedDataTest < Minitest::Test
-  SOURCE = Dir[File.expand_path("../ext/manypack/*.{c,h}", __dir__)].to_h { |path| [File.basename(path), File.read(path, encoding: "UTF-8")] }.freeze
+  SOURCE = Dir[File.expand_path("../ext/manypack/**/*.{c,h}", __dir__)].to_h { |path| [File.basename(path), File.read(path, encoding: "UTF-8")] }.freeze
   TABLE = %r{((?:/\*(?:(?!\*/).)*\*/\n)?)static const rb_data_type_t (\w+) = \{\n(.*?)^\};}m
   TABLES = SOURCE.flat_map { |file, text| text.scan(TABLE).map { |comment, name, body| [file, comment, name, body] } }.freeze
 

@@ -13,7 +13,7 @@ require "tmpdir"
 
 class Denied
   ROOT = File.expand_path("..", __dir__)
-  COMPAT = File.read(File.join(ROOT, "ext/manypack/compat.h"), encoding: "UTF-8")
+  COMPAT = File.read(File.join(ROOT, "ext/manypack/base/compat.h"), encoding: "UTF-8")
   WEAK = COMPAT.scan(/__attribute__\(\(weak\)\) VALUE (\w+)/).flatten.freeze
   WEAK_REFERENCES = "MP_WEAK_REFERENCES"
 

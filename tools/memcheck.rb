@@ -9,7 +9,7 @@ require "tmpdir"
 
 # The records of a log of memcheck: an access or a block each, with the stack where it happened.
 class MemcheckLog
-  OURS = Dir[File.expand_path("../{ext/manypack,core}/*.{c,h}", __dir__)].map { |path| File.basename(path) }.freeze
+  OURS = Dir[File.expand_path("../{ext/manypack,core}/**/*.{c,h}", __dir__)].map { |path| File.basename(path) }.freeze
   OUR_FRAME = /\((?:#{Regexp.union(OURS)}):\d+\)$/
 
   # Between malloc and us when we ask for memory; there are more frames when Ruby asks, for an object that we make.

@@ -8,6 +8,7 @@
 require "mkmf"
 
 core = File.expand_path("../../core", __dir__)
+floors = Dir["#{__dir__}/*/"].map { |path| File.basename(path) }.sort
 
 # What differs between Rubies; compat.h turns each into one name, with the version that brought it.
 have_func("rb_proc_isolate")                          # Ruby >= 3.0; exported, but in no header
@@ -28,9 +29,10 @@ C
 weak = checking_for("weak references") { try_compile(WEAK_REFERENCE, "-Werror") }
 $defs << "-DMP_WEAK_REFERENCES=1" if weak
 
-$srcs = Dir["#{__dir__}/*.c", "#{core}/*.c"].map { |path| File.basename(path) }
-$VPATH << "#{core}"
-$INCFLAGS << " -I#{core}"
+# All objects are in one folder. create_makefile refuses two sources of one name.
+$srcs = Dir["#{__dir__}/{,*/}*.c", "#{core}/*.c"].map { |path| File.basename(path) }
+$VPATH.push(*floors.map { |floor| "$(srcdir)/#{floor}" }, core)
+$INCFLAGS << floors.map { |floor| " -I$(srcdir)/#{floor}" }.join << " -I$(srcdir) -I#{core}"
 append_cflags(["-O3", "-fvisibility=hidden"])
 
 if enable_config("werror", false)
@@ -48,4 +50,4 @@ $CFLAGS << " -DMP_CANARIES=1" if enable_config("canaries", false)
 
 create_makefile("manypack/manypack")
 # mkmf knows of the headers beside this file alone.
-File.write("Makefile", "$(OBJS): #{Dir["#{core}/*.h"].join(" ")}\n", mode: "a")
+File.write("Makefile", "$(OBJS): #{Dir["#{__dir__}/*/*.h", "#{core}/*.h"].join(" ")}\n", mode: "a")

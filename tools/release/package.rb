@@ -28,7 +28,7 @@ def precompile(spec, platform)
   spec.platform = Gem::Platform.new(platform.split("-")) # older RubyGems forget the C library of a String
   spec.required_rubygems_version = ">= 3.3.22" # and look for the gem under another name
   spec.required_ruby_version = ruby_bounds(extensions.map { |path| path[%r{[\d.]+(?=/manypack.so)}] })
-  spec.extra_rdoc_files = ["README.md", *Dir["ext/manypack/*.c"]]
+  spec.extra_rdoc_files = ["README.md", *Dir["ext/manypack/**/*.c"]]
   spec.extensions = []
   spec.files += extensions
 end
