@@ -7,8 +7,8 @@
 
 require "mkmf"
 
-core = File.expand_path("../../core", __dir__)
-floors = Dir["#{__dir__}/*/"].map { |path| File.basename(path) }.sort
+root = File.expand_path("../..", __dir__)
+folders = ["#{root}/core", *Dir["#{__dir__}/*/"].map { |path| path.chomp("/") }.sort]
 
 # What differs between Rubies; compat.h turns each into one name, with the version that brought it.
 have_func("rb_proc_isolate")                          # Ruby >= 3.0; exported, but in no header
@@ -29,10 +29,10 @@ C
 weak = checking_for("weak references") { try_compile(WEAK_REFERENCE, "-Werror") }
 $defs << "-DMP_WEAK_REFERENCES=1" if weak
 
-# All objects are in one folder. create_makefile refuses two sources of one name.
-$srcs = Dir["#{__dir__}/{,*/}*.c", "#{core}/*.c"].map { |path| File.basename(path) }
-$VPATH.push(*floors.map { |floor| "$(srcdir)/#{floor}" }, core)
-$INCFLAGS << floors.map { |floor| " -I$(srcdir)/#{floor}" }.join << " -I$(srcdir) -I#{core}"
+# Sources are found by name, and all objects are in one folder. create_makefile refuses two sources of one name.
+$srcs = [__dir__, *folders].flat_map { |folder| Dir["#{folder}/*.c"] }.map { |path| File.basename(path) }
+$VPATH.concat(folders)
+$INCFLAGS << " -I#{root}" # mkmf adds this folder; includes say the folder of a header below either
 append_cflags(["-O3", "-fvisibility=hidden"])
 
 if enable_config("werror", false)
@@ -50,4 +50,5 @@ $CFLAGS << " -DMP_CANARIES=1" if enable_config("canaries", false)
 
 create_makefile("manypack/manypack")
 # mkmf knows of the headers beside this file alone.
-File.write("Makefile", "$(OBJS): #{Dir["#{__dir__}/*/*.h", "#{core}/*.h"].join(" ")}\n", mode: "a")
+headers = folders.flat_map { |folder| Dir["#{folder}/*.h"] }
+File.write("Makefile", "$(OBJS): #{headers.join(" ")}\n", mode: "a")

@@ -1,10 +1,10 @@
 /* Manypack::Factory: holds a Codec, which registering a type replaces, until the Factory is frozen. */
-#include "codec.h"
-#include "io.h"
+#include "base/io.h"
+#include "caches/ractor.h"
+#include "codec/codec.h"
 #include "manypack.h"
-#include "packer.h"
-#include "ractor.h"
-#include "unpacker.h"
+#include "pack/packer.h"
+#include "stream/unpacker.h"
 
 typedef struct {
     VALUE codec;     /* a Codec; 0 before initialize, and in the default factory */

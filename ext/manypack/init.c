@@ -26,7 +26,7 @@
  *   foreign.c calls to_msgpack or the handler of an ext type with a Packer, which encodes (packer.h)
  *   ext.c calls the handler of a recursive ext type with an Unpacker over its body, which decodes (body_unpacker.h)
  */
-#include "support.h"
+#include "base/support.h"
 
 void Init_manypack_support(void);
 void Init_manypack_options(void);

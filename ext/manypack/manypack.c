@@ -1,13 +1,13 @@
 /* The face: Manypack.pack and Manypack.unpack, and the same methods of a Codec. */
 #include "manypack.h"
 
-#include "canonical_form.h"
-#include "decode.h"
-#include "encode.h"
-#include "error.h"
-#include "io.h"
-#include "packer.h"
-#include "unpacker.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "pack/canonical_form.h"
+#include "pack/encode.h"
+#include "pack/packer.h"
+#include "stream/unpacker.h"
+#include "unpack/decode.h"
 
 static VALUE
 pack_whole(VALUE obj, const mp_codec *codec)

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_H
 #define MANYPACK_H
 
-#include "codec.h"
+#include "codec/codec.h"
 
 /* Packs obj into a String, or to an io that is not nil, and then returns nil; api as for mp_check_sink. */
 VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api);

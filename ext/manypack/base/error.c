@@ -1,9 +1,9 @@
 /* The only file that turns a status into an exception: its class, what was expected and found, byte offset and path. */
-#include "error.h"
+#include "base/error.h"
 
-#include "options.h"
-#include "path.h"
-#include "user_code.h"
+#include "base/options.h"
+#include "base/path.h"
+#include "base/user_code.h"
 
 static VALUE mDecodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;

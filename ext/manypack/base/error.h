@@ -2,10 +2,10 @@
 #ifndef MANYPACK_ERROR_H
 #define MANYPACK_ERROR_H
 
-#include "support.h"
-#include "limit.h"
-#include "status.h"
-#include "wire.h"
+#include "base/support.h"
+#include "core/limit.h"
+#include "core/status.h"
+#include "core/wire.h"
 
 /* The message that an error is in: what its #path is found in. */
 typedef struct {

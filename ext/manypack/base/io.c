@@ -1,5 +1,5 @@
 /* IO through Ruby methods only, so that other Threads, Ractors and Fibers of a scheduler run meanwhile. */
-#include "io.h"
+#include "base/io.h"
 
 static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close, id_pos, id_set_pos, id_string_io,
     id_write_map_header;

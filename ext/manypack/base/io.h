@@ -2,7 +2,7 @@
 #ifndef MANYPACK_IO_H
 #define MANYPACK_IO_H
 
-#include "options.h"
+#include "base/options.h"
 
 /* True if obj can be read from. */
 bool mp_io_p(VALUE obj);

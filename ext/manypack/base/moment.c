@@ -1,7 +1,7 @@
 /* Checks seconds and nanoseconds before they become a timestamp, whose layout is in core/timestamp.c. */
-#include "moment.h"
+#include "base/moment.h"
 
-#include "error.h"
+#include "base/error.h"
 
 NORETURN(static void raise_moment(VALUE klass, VALUE words, const mp_place *const *place));
 

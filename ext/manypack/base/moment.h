@@ -2,8 +2,8 @@
 #ifndef MANYPACK_MOMENT_H
 #define MANYPACK_MOMENT_H
 
-#include "path.h"
-#include "timestamp.h"
+#include "base/path.h"
+#include "core/timestamp.h"
 
 /*
  * TypeError unless both are Integers, RangeError if they do not fit. place is the encoder's, for the path in the

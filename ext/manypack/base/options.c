@@ -1,5 +1,5 @@
 /* The table of options, and how it reads a Hash. */
-#include "options.h"
+#include "base/options.h"
 
 typedef enum {
     FLAG,        /* a bool; nil is false */

@@ -2,8 +2,8 @@
 #ifndef MANYPACK_OPTIONS_H
 #define MANYPACK_OPTIONS_H
 
-#include "limit.h"
-#include "support.h"
+#include "base/support.h"
+#include "core/limit.h"
 
 #define MP_UNPACK_MAX_DEPTH 128
 #define MP_PACK_MAX_DEPTH 512

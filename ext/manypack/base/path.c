@@ -1,11 +1,11 @@
 /* Writes the path of a value, such as "$.users[3].avatar". */
-#include "path.h"
+#include "base/path.h"
 
 #include <math.h>
 
-#include "key.h"
-#include "trail.h"
-#include "utf8.h"
+#include "core/key.h"
+#include "core/trail.h"
+#include "core/utf8.h"
 
 /* --- names ------------------------------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_PATH_H
 #define MANYPACK_PATH_H
 
-#include "support.h"
+#include "base/support.h"
 
 /* One open container on the way to the current value. Lives on the C stack. */
 typedef struct mp_place {

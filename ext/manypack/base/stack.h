@@ -2,7 +2,7 @@
 #ifndef MANYPACK_STACK_H
 #define MANYPACK_STACK_H
 
-#include "support.h"
+#include "base/support.h"
 
 /*
  * Ruby raises only SystemStackError within its own margin of 2048 words. A step down has to be smaller than that: it is

@@ -1,5 +1,5 @@
 /* Classes, encodings and small helpers. */
-#include "support.h"
+#include "base/support.h"
 
 VALUE mp_mManypack;
 VALUE mp_cExtensionValue, mp_cTimestamp;

@@ -2,9 +2,9 @@
 #ifndef MANYPACK_SUPPORT_H
 #define MANYPACK_SUPPORT_H
 
-#include "compat.h"
-#include "platform.h"
-#include "wire_table.h"
+#include "base/compat.h"
+#include "core/platform.h"
+#include "core/wire_table.h"
 
 extern VALUE mp_mManypack;
 extern VALUE mp_cExtensionValue, mp_cTimestamp;

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_USER_CODE_H
 #define MANYPACK_USER_CODE_H
 
-#include "support.h"
+#include "base/support.h"
 
 /* Levels of nesting from which on a SystemStackError of user code means that they are too many. */
 enum { MP_DEEP = 64 };

@@ -1,12 +1,12 @@
 /* Manypack::Buffer: the Ruby class. */
-#include "buffer.h"
+#include "buffer/buffer.h"
 
 #include <ruby/io.h>
 
-#include "error.h"
-#include "io.h"
-#include "options.h"
-#include "spare.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "base/options.h"
+#include "caches/spare.h"
 
 static ID id_close;
 static VALUE cBuffer;

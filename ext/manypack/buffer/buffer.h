@@ -2,7 +2,7 @@
 #ifndef MANYPACK_BUFFER_H
 #define MANYPACK_BUFFER_H
 
-#include "loan.h"
+#include "buffer/loan.h"
 
 typedef struct {
     mp_bytes bytes;

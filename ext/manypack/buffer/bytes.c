@@ -1,5 +1,5 @@
 /* The queue of chunks, in one array once there are several. */
-#include "bytes.h"
+#include "buffer/bytes.h"
 
 /*
  * The size of the first block, which then doubles; up to which size an empty one is kept for the next bytes; and the

@@ -8,7 +8,7 @@
 #ifndef MANYPACK_BYTES_H
 #define MANYPACK_BYTES_H
 
-#include "support.h"
+#include "base/support.h"
 
 /* `len` bytes starting at `at`: of a String that never changes or, if str is 0, of a block that the queue owns. */
 typedef struct {

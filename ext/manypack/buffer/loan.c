@@ -1,7 +1,7 @@
 /* The state machine that says who may use a Buffer. Its diagram is in loan.h. */
-#include "loan.h"
+#include "buffer/loan.h"
 
-#include "error.h"
+#include "base/error.h"
 
 void
 mp_loan_settle(mp_loan *loan, mp_bytes *bytes)

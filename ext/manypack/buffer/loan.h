@@ -45,7 +45,7 @@
 #ifndef MANYPACK_LOAN_H
 #define MANYPACK_LOAN_H
 
-#include "bytes.h"
+#include "buffer/bytes.h"
 
 typedef enum {
     MP_IDLE,

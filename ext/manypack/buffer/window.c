@@ -1,5 +1,5 @@
 /* An output window on memory that the collector owns. */
-#include "window.h"
+#include "buffer/window.h"
 
 /* Bytes of a String that are more than Ruby embeds: malloc aligns them as a window has to be. */
 enum { LEAST_CAPACITY = 2048 };

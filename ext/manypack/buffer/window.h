@@ -2,8 +2,8 @@
 #ifndef MANYPACK_WINDOW_H
 #define MANYPACK_WINDOW_H
 
-#include "out.h"
-#include "support.h"
+#include "base/support.h"
+#include "core/out.h"
 
 /* Words of C stack that a window starts with: enough for most messages. */
 enum { MP_WINDOW_FIRST_WORDS = 128 };

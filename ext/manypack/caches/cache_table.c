@@ -1,5 +1,5 @@
 /* Where a cache table puts its entries: when it grows, and which entry is replaced. */
-#include "cache_table.h"
+#include "caches/cache_table.h"
 
 /*
  * One hit in this many away from home moves the entry home: rarely enough that two entries of one map that share a home

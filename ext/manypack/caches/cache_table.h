@@ -9,7 +9,7 @@
 #ifndef MANYPACK_CACHE_TABLE_H
 #define MANYPACK_CACHE_TABLE_H
 
-#include "support.h"
+#include "base/support.h"
 
 /* An entry can be in these places: home ^ 0 to home ^ 3. */
 enum { MP_CACHE_WAYS = 4 };

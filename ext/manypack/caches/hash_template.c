@@ -1,5 +1,5 @@
 /* Hash templates: how long they live, how they are found, and how a Hash is copied from one. */
-#include "hash_template.h"
+#include "caches/hash_template.h"
 
 /* How many templates there are, and how many key lists are remembered that came once. The oldest is replaced. */
 enum { TEMPLATES = 32, LISTS = 32 };

@@ -5,7 +5,7 @@
 #ifndef MANYPACK_HASH_TEMPLATE_H
 #define MANYPACK_HASH_TEMPLATE_H
 
-#include "support.h"
+#include "base/support.h"
 
 /* Ruby does not store the hashes of fewer keys, so a copy would save nothing. Larger maps are hardly rows. */
 enum { MP_ROW_PAIRS_MIN = 9, MP_ROW_PAIRS_MAX = 256 };

@@ -1,7 +1,7 @@
 /* The cold half of the key cache: the keys that it makes. */
-#include "key_cache.h"
+#include "caches/key_cache.h"
 
-#include "utf8.h"
+#include "core/utf8.h"
 
 /* Interned, because since Ruby 4.0 an interned String may store its hash, which Hashes would otherwise recompute. */
 static VALUE

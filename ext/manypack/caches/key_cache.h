@@ -2,7 +2,7 @@
 #ifndef MANYPACK_KEY_CACHE_H
 #define MANYPACK_KEY_CACHE_H
 
-#include "string_table.h"
+#include "caches/string_table.h"
 
 /* Longer keys are not cached. */
 #define MP_KEY_MAX 64

@@ -1,5 +1,5 @@
 /* The object that holds what Manypack keeps for a Ractor: what the collector sees of it, and how it is found. */
-#include "ractor.h"
+#include "caches/ractor.h"
 
 /* Small, for ten thousand Ractors: since 3.3 it fits a slot of 160 bytes with the object's own words. */
 MP_STATIC_ASSERT(ractor_state_is_small, sizeof(mp_ractor) <= 128);

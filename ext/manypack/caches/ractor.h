@@ -8,12 +8,12 @@
 #ifndef MANYPACK_RACTOR_H
 #define MANYPACK_RACTOR_H
 
-#include "hash_template.h"
-#include "key_cache.h"
-#include "result_size.h"
-#include "spare.h"
-#include "symbol_cache.h"
-#include "value_cache.h"
+#include "caches/hash_template.h"
+#include "caches/key_cache.h"
+#include "caches/result_size.h"
+#include "caches/spare.h"
+#include "caches/symbol_cache.h"
+#include "caches/value_cache.h"
 
 typedef struct {
     mp_key_cache keys;

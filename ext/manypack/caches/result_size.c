@@ -1,5 +1,5 @@
 /* Predicts the size of a Ractor's next long result from its last two. */
-#include "result_size.h"
+#include "caches/result_size.h"
 
 /* It never predicts more than 32 MB, however long the results were. */
 enum { UNIT = 1024, MOST = 32 * 1024 - 1 };

@@ -5,7 +5,7 @@
 #ifndef MANYPACK_RESULT_SIZE_H
 #define MANYPACK_RESULT_SIZE_H
 
-#include "support.h"
+#include "base/support.h"
 
 /* The last two sizes in KB; 0 for none. */
 typedef struct {

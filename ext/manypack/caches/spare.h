@@ -6,7 +6,7 @@
 #ifndef MANYPACK_SPARE_H
 #define MANYPACK_SPARE_H
 
-#include "support.h"
+#include "base/support.h"
 
 typedef struct {
     VALUE packer, unpacker; /* of pools; 0 without one */

@@ -1,5 +1,5 @@
 /* The cold half of string tables: marking, and the search through all places. */
-#include "string_table.h"
+#include "caches/string_table.h"
 
 MP_STATIC_ASSERT(two_string_entries_to_a_cache_line, sizeof(VALUE) != 8 || sizeof(mp_string_entry) == 32);
 

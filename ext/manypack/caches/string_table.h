@@ -7,7 +7,7 @@
 #ifndef MANYPACK_STRING_TABLE_H
 #define MANYPACK_STRING_TABLE_H
 
-#include "cache_table.h"
+#include "caches/cache_table.h"
 
 /* An entry holds all bytes of a String up to this length. For a longer one the object itself is compared as well. */
 #define MP_STRING_INLINE 22

@@ -1,5 +1,5 @@
 /* The cold half of the symbol cache: Symbols that are not at home, or not in the cache yet. */
-#include "symbol_cache.h"
+#include "caches/symbol_cache.h"
 
 MP_STATIC_ASSERT(a_packed_symbol_is_an_entry, sizeof(mp_packed_symbol) <= MP_CACHE_ENTRY_MAX);
 

@@ -8,8 +8,8 @@
 #ifndef MANYPACK_SYMBOL_CACHE_H
 #define MANYPACK_SYMBOL_CACHE_H
 
-#include "cache_table.h"
-#include "wire.h"
+#include "caches/cache_table.h"
+#include "core/wire.h"
 
 /* The longest fixstr with its head. Longer names, and names that are not valid UTF-8, are not cached. */
 #define MP_PACKED_SYMBOL_MAX (1 + MP_FIXSTR_MAX)

@@ -1,5 +1,5 @@
 /* The cold half of the value cache: the Strings that it makes, and when it is bypassed. */
-#include "value_cache.h"
+#include "caches/value_cache.h"
 
 /* The credit at first, and again each time after BYPASSING Strings have bypassed the cache. */
 enum { FREE_MISSES = 64, BYPASSING = 512 };

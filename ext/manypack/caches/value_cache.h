@@ -5,7 +5,7 @@
 #ifndef MANYPACK_VALUE_CACHE_H
 #define MANYPACK_VALUE_CACHE_H
 
-#include "string_table.h"
+#include "caches/string_table.h"
 
 /* Longer Strings, and empty ones, are not cached: the caller uses mp_value_new. */
 #define MP_VALUE_MAX 128

@@ -1,5 +1,5 @@
 /* Manypack::Bigint: Integers of any size as the body of an ext, a byte of sign and 32-bit chunks. */
-#include "error.h"
+#include "base/error.h"
 
 enum { CHUNK_BYTES = 4 };
 

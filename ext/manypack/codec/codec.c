@@ -1,5 +1,5 @@
 /* Manypack::Codec: the object that holds options and types, and how one Codec is made from another. */
-#include "codec.h"
+#include "codec/codec.h"
 
 static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
 static VALUE sym_type, sym_class, sym_packer, sym_unpacker;

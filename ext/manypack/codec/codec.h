@@ -5,8 +5,8 @@
 #ifndef MANYPACK_CODEC_H
 #define MANYPACK_CODEC_H
 
-#include "options.h"
-#include "types.h"
+#include "base/options.h"
+#include "codec/types.h"
 
 typedef struct {
     const mp_types *types; /* NULL if there are none */

@@ -1,6 +1,6 @@
 /* Manypack::Timestamp: ext bodies, whose layout is in core/timestamp.c. */
-#include "error.h"
-#include "moment.h"
+#include "base/error.h"
+#include "base/moment.h"
 
 static ID id_new;
 

@@ -1,8 +1,8 @@
 /* Handlers, the registry of ext types, and the look-up of a class in it. */
-#include "types.h"
+#include "codec/types.h"
 
-#include "ractor.h"
-#include "utf8.h"
+#include "caches/ractor.h"
+#include "core/utf8.h"
 
 static ID id_call, id_to_msgpack_ext, id_receiver, id_name, id_to_proc, id_proc_for;
 static VALUE mHandler, eIsolationError;

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_TYPES_H
 #define MANYPACK_TYPES_H
 
-#include "support.h"
+#include "base/support.h"
 
 #include <ruby/atomic.h>
 

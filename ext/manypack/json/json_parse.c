@@ -2,9 +2,9 @@
  * JSONText.parse: JSON to packed bytes and nothing in between, the way back from json_text.c. It takes what has one
  * meaning in both; what is rare, doubtful or wrong is left to others, who build the objects.
  */
-#include "options.h"
-#include "unique.h"
-#include "window.h"
+#include "base/options.h"
+#include "buffer/window.h"
+#include "core/unique.h"
 
 /* A container that is open. Its head has one byte until the number of its elements is known. */
 typedef struct {

@@ -3,13 +3,13 @@
  * starts with $, and a key that starts with $ itself gets another one in front. lib/manypack/terminal/from_json.rb
  * turns it around.
  */
-#include "error.h"
-#include "options.h"
-#include "skip.h"
-#include "timestamp.h"
-#include "utf8.h"
-#include "window.h"
-#include "wire.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "buffer/window.h"
+#include "core/skip.h"
+#include "core/timestamp.h"
+#include "core/utf8.h"
+#include "core/wire.h"
 
 /* A container that is open: what it still lacks, and whether the next of that is a key with its value. */
 typedef struct {

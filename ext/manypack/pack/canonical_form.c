@@ -1,11 +1,11 @@
 /* The canonical form of Strings: working memory that the collector owns, and errors for readers and for packers. */
-#include "canonical_form.h"
+#include "pack/canonical_form.h"
 
-#include "canonical.h"
-#include "error.h"
-#include "options.h"
-#include "path.h"
-#include "window.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/path.h"
+#include "buffer/window.h"
+#include "core/canonical.h"
 
 /* --- a String --------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_CANONICAL_FORM_H
 #define MANYPACK_CANONICAL_FORM_H
 
-#include "support.h"
+#include "base/support.h"
 
 /* True if the bytes of a String from offset to end are one object, in its canonical form and not nested deeper. */
 bool mp_canonical_p(VALUE string, size_t offset, size_t end, uint32_t max_depth);

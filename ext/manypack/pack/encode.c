@@ -1,9 +1,9 @@
 /* The encoder: a walk over an object, most frequent classes first. */
-#include "encode.h"
+#include "pack/encode.h"
 
-#include "error.h"
-#include "foreign.h"
-#include "wire.h"
+#include "base/error.h"
+#include "core/wire.h"
+#include "pack/foreign.h"
 
 /* --- where the next byte goes ----------------------------------------------------------------------- */
 

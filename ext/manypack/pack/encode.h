@@ -2,7 +2,7 @@
 #ifndef MANYPACK_ENCODE_H
 #define MANYPACK_ENCODE_H
 
-#include "encoder.h"
+#include "pack/encoder.h"
 
 /* Appends obj. NoMethodError, RangeError, ArgumentError, RuntimeError, NestingError with the path. */
 void mp_encode(mp_encoder *e, VALUE obj);

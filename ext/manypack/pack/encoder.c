@@ -1,8 +1,8 @@
 /* The window of an encoder, as it grows. */
-#include "encoder.h"
+#include "pack/encoder.h"
 
-#include "error.h"
-#include "user_code.h"
+#include "base/error.h"
+#include "base/user_code.h"
 
 /* The capacity of the String to begin with, which few messages outgrow, and the factor by which it grows. */
 enum { FIRST_CAPACITY = 16384, GROWTH = 4 };

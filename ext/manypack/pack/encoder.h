@@ -2,13 +2,13 @@
 #ifndef MANYPACK_ENCODER_H
 #define MANYPACK_ENCODER_H
 
-#include "buffer.h"
-#include "codec.h"
-#include "out.h"
-#include "path.h"
-#include "ractor.h"
-#include "stack.h"
-#include "written.h"
+#include "base/path.h"
+#include "base/stack.h"
+#include "buffer/buffer.h"
+#include "caches/ractor.h"
+#include "codec/codec.h"
+#include "core/out.h"
+#include "pack/written.h"
 
 /* Bytes of C stack that an encoder starts with; enough for most messages. */
 #define MP_ENCODER_BLOCK 4096

@@ -1,11 +1,11 @@
 /* Objects for which MessagePack has no type of its own. */
-#include "foreign.h"
+#include "pack/foreign.h"
 
-#include "error.h"
-#include "moment.h"
-#include "packer.h"
-#include "user_code.h"
-#include "wire.h"
+#include "base/error.h"
+#include "base/moment.h"
+#include "base/user_code.h"
+#include "core/wire.h"
+#include "pack/packer.h"
 
 static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 

@@ -5,7 +5,7 @@
 #ifndef MANYPACK_FOREIGN_H
 #define MANYPACK_FOREIGN_H
 
-#include "encoder.h"
+#include "pack/encoder.h"
 
 /* Appends an ext of one type with the bytes of payload. */
 void mp_encode_ext(mp_encoder *e, int type, VALUE payload);

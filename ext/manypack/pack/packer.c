@@ -1,11 +1,11 @@
 /* Manypack::Packer: packs piece by piece into a Buffer. */
-#include "packer.h"
+#include "pack/packer.h"
 
-#include "buffer.h"
-#include "canonical_form.h"
-#include "encode.h"
-#include "io.h"
-#include "ractor.h"
+#include "base/io.h"
+#include "buffer/buffer.h"
+#include "caches/ractor.h"
+#include "pack/canonical_form.h"
+#include "pack/encode.h"
 
 MP_STATIC_ASSERT(packer_fits_a_slot_of_320, sizeof(mp_packer) <= 288);
 

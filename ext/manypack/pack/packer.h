@@ -2,8 +2,8 @@
 #ifndef MANYPACK_PACKER_H
 #define MANYPACK_PACKER_H
 
-#include "codec.h"
-#include "written.h"
+#include "codec/codec.h"
+#include "pack/written.h"
 
 typedef struct {
     VALUE buffer;

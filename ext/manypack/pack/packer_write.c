@@ -1,13 +1,13 @@
 /* The methods by which a Packer writes: each appends one object, or the header of one. */
-#include "packer.h"
+#include "pack/packer.h"
 
 #include <ruby/debug.h>
 
-#include "buffer.h"
-#include "encode.h"
-#include "error.h"
-#include "foreign.h"
-#include "wire.h"
+#include "base/error.h"
+#include "buffer/buffer.h"
+#include "core/wire.h"
+#include "pack/encode.h"
+#include "pack/foreign.h"
 
 /* The Buffer, for this Thread to append to. */
 MP_INLINE VALUE

@@ -1,7 +1,7 @@
 /* Walks over the bytes that user code has written, and jumps over objects in them that were checked before. */
-#include "written.h"
+#include "pack/written.h"
 
-#include "wire.h"
+#include "core/wire.h"
 
 /* Walking over a shorter object again costs less than a note. */
 enum { NOTE_MIN = 64 };

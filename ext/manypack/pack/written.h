@@ -8,7 +8,7 @@
 #ifndef MANYPACK_WRITTEN_H
 #define MANYPACK_WRITTEN_H
 
-#include "support.h"
+#include "base/support.h"
 
 typedef enum {
     MP_WROTE_WHOLE, /* one object, or any number of them if that is allowed */

@@ -1,8 +1,8 @@
 /* Manypack::Parallel::Batch: unpacks the messages of a batch one by one until a Stop is set. */
 #include <ruby/atomic.h>
 
-#include "decode.h"
-#include "error.h"
+#include "base/error.h"
+#include "unpack/decode.h"
 
 /* --- Manypack::Parallel::Stop ------------------------------------------------------------------------ */
 

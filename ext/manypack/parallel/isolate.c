@@ -1,5 +1,5 @@
 /* Manypack::Parallel::Isolation: prepares Procs and Codecs for other Ractors, where Ruby has no method for it. */
-#include "codec.h"
+#include "codec/codec.h"
 
 /*
  * call-seq: Isolation.isolate(proc) -> proc

@@ -2,7 +2,7 @@
  * Manypack::Parallel::Outbox, for Ruby 3: a lock-free ring buffer from one Ractor to another, with one writer and one
  * reader. Unlike what Ruby has, it does not wake the reader.
  */
-#include "support.h"
+#include "base/support.h"
 
 #include <ruby/atomic.h>
 

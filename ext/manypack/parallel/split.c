@@ -1,9 +1,9 @@
 /* Manypack::Parallel::Splitter: splits a stream into batches of whole messages, which are shareable. */
-#include "codec.h"
-#include "decode.h"
-#include "io.h"
-#include "skip.h"
-#include "wire.h"
+#include "base/io.h"
+#include "codec/codec.h"
+#include "core/skip.h"
+#include "core/wire.h"
+#include "unpack/decode.h"
 
 #include <ruby/ractor.h>
 

@@ -1,5 +1,5 @@
 /* Finds the field of a key by its bytes: nothing is made of the key, and no Ruby object is looked up. */
-#include "field_table.h"
+#include "record/field_table.h"
 
 /* --- storage ---------------------------------------------------------------------------------------- */
 

@@ -2,8 +2,8 @@
 #ifndef MANYPACK_FIELD_TABLE_H
 #define MANYPACK_FIELD_TABLE_H
 
-#include "support.h"
-#include "wire.h"
+#include "base/support.h"
+#include "core/wire.h"
 
 /* No field has that key. */
 #define MP_FIELD_NONE UINT32_MAX

@@ -1,5 +1,5 @@
 /* Makes objects of the classes of Records, without their initialize unless it is the class's own. */
-#include "instance.h"
+#include "record/instance.h"
 
 static ID id_new;
 

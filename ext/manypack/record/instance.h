@@ -2,7 +2,7 @@
 #ifndef MANYPACK_INSTANCE_H
 #define MANYPACK_INSTANCE_H
 
-#include "shape.h"
+#include "record/shape.h"
 
 /*
  * A new object of a Record's class with those values, one for each field. Qundef is a value that is missing, which only

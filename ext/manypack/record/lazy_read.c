@@ -1,6 +1,6 @@
 /* Manypack::LazyRecord: reads a field, or all of them. */
-#include "lazy_record.h"
-#include "load.h"
+#include "record/lazy_record.h"
+#include "record/load.h"
 
 /* call-seq: lazy.__field__(index) -> object: decodes the value of a field */
 static VALUE

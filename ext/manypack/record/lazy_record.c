@@ -1,7 +1,7 @@
 /* Manypack::LazyRecord: the places of a Record's fields in a message, in one object. */
-#include "lazy_record.h"
+#include "record/lazy_record.h"
 
-#include "codec.h"
+#include "codec/codec.h"
 
 typedef struct {
     VALUE message; /* frozen */

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_LAZY_RECORD_H
 #define MANYPACK_LAZY_RECORD_H
 
-#include "shape.h"
+#include "record/shape.h"
 
 /* The part of a message that a LazyRecord stands for. The message is frozen. */
 typedef struct {

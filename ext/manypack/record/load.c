@@ -1,13 +1,13 @@
 /* Bytes to objects of given shapes: a recursive walk, whose depth the limits and the C stack bound. */
-#include "load.h"
+#include "record/load.h"
 
-#include "error.h"
-#include "instance.h"
-#include "load_scalar.h"
-#include "objects.h"
-#include "record_error.h"
-#include "record_walk.h"
-#include "view_index.h"
+#include "base/error.h"
+#include "record/instance.h"
+#include "record/load_scalar.h"
+#include "record/record_error.h"
+#include "record/record_walk.h"
+#include "unpack/objects.h"
+#include "view/view_index.h"
 
 static VALUE load_any_kind(mp_loader *l, const mp_shape *shape);
 

@@ -2,8 +2,8 @@
 #ifndef MANYPACK_LOAD_H
 #define MANYPACK_LOAD_H
 
-#include "codec.h"
-#include "lazy_record.h"
+#include "codec/codec.h"
+#include "record/lazy_record.h"
 
 /* A part of a message, a frozen binary String. Errors have their place in the whole message. */
 typedef struct {

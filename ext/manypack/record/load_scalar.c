@@ -1,9 +1,9 @@
 /* What is loaded without loading anything else of a shape: scalars, parts that stay packed, and parts of any shape. */
-#include "load_scalar.h"
+#include "record/load_scalar.h"
 
-#include "decode.h"
-#include "objects.h"
-#include "view.h"
+#include "unpack/decode.h"
+#include "unpack/objects.h"
+#include "view/view.h"
 
 VALUE
 mp_load_string(mp_loader *l, mp_wire_row row)

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_LOAD_SCALAR_H
 #define MANYPACK_LOAD_SCALAR_H
 
-#include "loader.h"
+#include "record/loader.h"
 
 /*
  * Each takes the next object, at whose head row is, and moves past it. Qundef, without moving, for an object that the

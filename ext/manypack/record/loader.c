@@ -1,8 +1,8 @@
 /* The cold half of the loader's state: how it starts and ends, and how it passes over containers. */
-#include "loader.h"
+#include "record/loader.h"
 
-#include "ext.h"
-#include "find.h"
+#include "core/find.h"
+#include "unpack/ext.h"
 
 void
 mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec)

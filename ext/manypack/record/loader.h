@@ -2,10 +2,10 @@
 #ifndef MANYPACK_LOADER_H
 #define MANYPACK_LOADER_H
 
-#include "decoder.h"
-#include "path.h"
-#include "shape.h"
-#include "stack.h"
+#include "base/path.h"
+#include "base/stack.h"
+#include "record/shape.h"
+#include "unpack/decoder.h"
 
 /* Containers that can be passed over without asking Ruby for memory, and the level that the walk begins in. */
 #define MP_LOADER_PLACES 129

@@ -1,8 +1,8 @@
 /* The messages of RecordErrors, which a person can send back to whoever made the bytes. */
-#include "record_error.h"
+#include "record/record_error.h"
 
-#include "decode.h"
-#include "error.h"
+#include "base/error.h"
+#include "unpack/decode.h"
 
 /*
  * Bytes of a str that a message shows, entries of a list of errors, and errors that are kept: each of them takes

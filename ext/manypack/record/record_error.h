@@ -2,7 +2,7 @@
 #ifndef MANYPACK_RECORD_ERROR_H
 #define MANYPACK_RECORD_ERROR_H
 
-#include "loader.h"
+#include "record/loader.h"
 
 /*
  * Each raises a RecordError at an object's head. If all errors are wanted, it is kept and the call returns, up to 1,000

@@ -1,12 +1,12 @@
 /* A Record that is being loaded: which field a key is for, and what becomes of keys that no field has. */
-#include "record_walk.h"
+#include "record/record_walk.h"
 
-#include "error.h"
-#include "key_flood.h"
-#include "lazy_record.h"
-#include "load_scalar.h"
-#include "objects.h"
-#include "record_error.h"
+#include "base/error.h"
+#include "record/lazy_record.h"
+#include "record/load_scalar.h"
+#include "record/record_error.h"
+#include "unpack/key_flood.h"
+#include "unpack/objects.h"
 
 /* --- keys ------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_RECORD_WALK_H
 #define MANYPACK_RECORD_WALK_H
 
-#include "loader.h"
+#include "record/loader.h"
 
 /* Lives on the C stack. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* Shapes: compiled from the nodes that Ruby code makes of a type. */
-#include "shape.h"
+#include "record/shape.h"
 
-#include "encode.h"
+#include "pack/encode.h"
 
 /* --- storage ---------------------------------------------------------------------------------------- */
 

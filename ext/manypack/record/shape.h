@@ -5,9 +5,9 @@
 #ifndef MANYPACK_SHAPE_H
 #define MANYPACK_SHAPE_H
 
-#include "field_table.h"
-#include "key.h"
-#include "support.h"
+#include "base/support.h"
+#include "core/key.h"
+#include "record/field_table.h"
 
 typedef enum {
     MP_SHAPE_ANY,

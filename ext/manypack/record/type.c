@@ -1,9 +1,9 @@
 /* Manypack::Type: what an object must be, and how it is loaded and dumped. The half that reads and writes bytes. */
-#include "canonical_form.h"
-#include "error.h"
-#include "load.h"
-#include "typed_dump.h"
-#include "view.h"
+#include "base/error.h"
+#include "pack/canonical_form.h"
+#include "record/load.h"
+#include "record/typed_dump.h"
+#include "view/view.h"
 
 typedef struct {
     VALUE codec; /* 0 until the shapes are compiled */

@@ -1,12 +1,12 @@
 /* Objects of given types to bytes: keys that were packed when the type was made, values by the encoder. */
-#include "typed_dump.h"
+#include "record/typed_dump.h"
 
-#include "encode.h"
-#include "foreign.h"
-#include "instance.h"
-#include "lazy_record.h"
-#include "loader.h"
-#include "wire.h"
+#include "core/wire.h"
+#include "pack/encode.h"
+#include "pack/foreign.h"
+#include "record/instance.h"
+#include "record/lazy_record.h"
+#include "record/loader.h"
 
 /* While a Type is dumping, its encoder is the first member of this. */
 typedef struct {

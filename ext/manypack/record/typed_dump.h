@@ -2,8 +2,8 @@
 #ifndef MANYPACK_TYPED_DUMP_H
 #define MANYPACK_TYPED_DUMP_H
 
-#include "codec.h"
-#include "shape.h"
+#include "codec/codec.h"
+#include "record/shape.h"
 
 /*
  * Packs an object as shapes[0]: Records as maps or arrays of their fields, everything else as mp_encode_whole does.

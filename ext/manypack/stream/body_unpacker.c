@@ -1,9 +1,9 @@
 /* Unpackers over the bodies of exts: their start, their end, and their reuse. */
-#include "body_unpacker.h"
+#include "stream/body_unpacker.h"
 
-#include "error.h"
-#include "ractor.h"
-#include "unpacker_object.h"
+#include "base/error.h"
+#include "caches/ractor.h"
+#include "stream/unpacker_object.h"
 
 /* True if an Unpacker whose body has ended is idle, and user code has not changed the object itself. */
 static bool

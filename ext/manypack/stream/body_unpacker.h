@@ -2,7 +2,7 @@
 #ifndef MANYPACK_BODY_UNPACKER_H
 #define MANYPACK_BODY_UNPACKER_H
 
-#include "decoder.h"
+#include "unpack/decoder.h"
 
 /*
  * An Unpacker over the body of an ext, which can only read and skip. The body is the n bytes at index at of a frozen

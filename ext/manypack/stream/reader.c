@@ -1,8 +1,8 @@
 /* How a method reads objects from a stream and, however it ends, leaves both Unpacker and Buffer usable. */
-#include "reader.h"
+#include "stream/reader.h"
 
-#include "decode.h"
-#include "wire.h"
+#include "core/wire.h"
+#include "unpack/decode.h"
 
 static ID id_view, id_load;
 

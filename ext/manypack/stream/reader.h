@@ -2,7 +2,7 @@
 #ifndef MANYPACK_READER_H
 #define MANYPACK_READER_H
 
-#include "stream.h"
+#include "stream/stream.h"
 
 /* The next object. TruncatedError if the bytes end before or inside it; otherwise the errors of mp_decode_on. */
 VALUE mp_reader_read(VALUE self, mp_stream *u);

@@ -1,7 +1,7 @@
 /* Where an Unpacker is in its bytes, how more of them come, and how it walks over objects without building them. */
-#include "stream.h"
+#include "stream/stream.h"
 
-#include "wire.h"
+#include "core/wire.h"
 
 /* The walk's first memory is for this many open containers. */
 enum { FIRST_PLACES = 16 };

@@ -5,10 +5,10 @@
 #ifndef MANYPACK_STREAM_H
 #define MANYPACK_STREAM_H
 
-#include "buffer.h"
-#include "codec.h"
-#include "decoder.h"
-#include "skip.h"
+#include "buffer/buffer.h"
+#include "codec/codec.h"
+#include "core/skip.h"
+#include "unpack/decoder.h"
 
 /* Where the first byte of the buffer is. */
 typedef enum {

@@ -1,7 +1,7 @@
 /* Manypack::StreamCheck: passes over a stream in pieces and keeps none of them, so even one message may be huge. */
-#include "codec.h"
-#include "skip.h"
-#include "wire.h"
+#include "codec/codec.h"
+#include "core/skip.h"
+#include "core/wire.h"
 
 typedef struct {
     mp_walk walk;

@@ -1,12 +1,12 @@
 /* Manypack::Unpacker: the Ruby class over a stream. */
-#include "unpacker.h"
+#include "stream/unpacker.h"
 
-#include "body_unpacker.h"
-#include "error.h"
-#include "io.h"
-#include "ractor.h"
-#include "reader.h"
-#include "unpacker_object.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "caches/ractor.h"
+#include "stream/body_unpacker.h"
+#include "stream/reader.h"
+#include "stream/unpacker_object.h"
 
 static VALUE sym_as, sym_view;
 static ID id_load, id_strict;

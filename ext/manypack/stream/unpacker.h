@@ -2,7 +2,7 @@
 #ifndef MANYPACK_UNPACKER_H
 #define MANYPACK_UNPACKER_H
 
-#include "codec.h"
+#include "codec/codec.h"
 
 /* A new Unpacker with a Codec object; the arguments are (io = nil, options = nil). api as for mp_options_read. */
 VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv, int api);

@@ -1,5 +1,5 @@
 /* How the collector sees an Unpacker, and what it refers to. */
-#include "unpacker_object.h"
+#include "stream/unpacker_object.h"
 
 static void
 unpacker_mark(void *ptr)

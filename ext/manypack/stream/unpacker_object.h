@@ -2,7 +2,7 @@
 #ifndef MANYPACK_UNPACKER_OBJECT_H
 #define MANYPACK_UNPACKER_OBJECT_H
 
-#include "stream.h"
+#include "stream/stream.h"
 
 extern VALUE mp_cUnpacker;
 

@@ -1,12 +1,12 @@
 /* Bytes to VALUE: one loop with explicit frames. */
-#include "decode.h"
+#include "unpack/decode.h"
 
-#include "ext.h"
-#include "key_flood.h"
-#include "nesting.h"
-#include "objects.h"
-#include "utf8.h"
-#include "wire.h"
+#include "core/utf8.h"
+#include "core/wire.h"
+#include "unpack/ext.h"
+#include "unpack/key_flood.h"
+#include "unpack/nesting.h"
+#include "unpack/objects.h"
 
 /*
  * RuntimeError if somebody changed the source: the rest of the bytes is gone. Ruby calls eql?, which a program may have

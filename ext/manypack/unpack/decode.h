@@ -2,7 +2,7 @@
 #ifndef MANYPACK_DECODE_H
 #define MANYPACK_DECODE_H
 
-#include "decoder.h"
+#include "unpack/decoder.h"
 
 /*
  * Continues decoding. Returns the object, or Qundef if the bytes end inside it; d->at is then at the incomplete head or

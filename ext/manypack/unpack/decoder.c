@@ -1,5 +1,5 @@
 /* The cold half of a decoder's state: a longer value stack, a source of its own, and its errors. */
-#include "decoder.h"
+#include "unpack/decoder.h"
 
 MP_NOINLINE void
 mp_decoder_grow_stack(mp_decoder *d, size_t count)

@@ -2,11 +2,11 @@
 #ifndef MANYPACK_DECODER_H
 #define MANYPACK_DECODER_H
 
-#include "codec.h"
-#include "error.h"
-#include "ractor.h"
-#include "tree.h"
-#include "value_stack.h"
+#include "base/error.h"
+#include "caches/ractor.h"
+#include "codec/codec.h"
+#include "unpack/tree.h"
+#include "unpack/value_stack.h"
 
 typedef struct {
     VALUE source;               /* the String that holds the bytes; 0 if they are in a block of a Buffer */

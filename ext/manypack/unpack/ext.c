@@ -2,14 +2,14 @@
  * From the body of an ext to an object: by the user's handler or, for a timestamp or a Symbol, without one. This is the
  * seam where decoding calls user code, which may in turn decode with the Unpacker that it gets.
  */
-#include "ext.h"
+#include "unpack/ext.h"
 
-#include "body_unpacker.h"
-#include "nesting.h"
-#include "objects.h"
-#include "stack.h"
-#include "timestamp.h"
-#include "user_code.h"
+#include "base/stack.h"
+#include "base/user_code.h"
+#include "core/timestamp.h"
+#include "stream/body_unpacker.h"
+#include "unpack/nesting.h"
+#include "unpack/objects.h"
 
 static mp_timestamp
 timestamp_read(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_EXT_H
 #define MANYPACK_EXT_H
 
-#include "decoder.h"
+#include "unpack/decoder.h"
 
 /*
  * The object of an ext of that type whose head is at that place and whose body is the n bytes at p. Raises the errors

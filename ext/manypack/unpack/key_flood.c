@@ -1,7 +1,7 @@
 /* Counts the keys that have the same hash, in a Hash from hash to keys. */
-#include "key_flood.h"
+#include "unpack/key_flood.h"
 
-#include "error.h"
+#include "base/error.h"
 
 static bool
 plain_p(VALUE key)

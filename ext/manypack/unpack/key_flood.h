@@ -2,7 +2,7 @@
 #ifndef MANYPACK_KEY_FLOOD_H
 #define MANYPACK_KEY_FLOOD_H
 
-#include "support.h"
+#include "base/support.h"
 
 /*
  * How many different keys of a map may have the same hash; fewer if they are containers, which take long to compare.

@@ -1,7 +1,7 @@
 /* The checks of nesting, which the decode loop calls only where a limit may be reached. */
-#include "nesting.h"
+#include "unpack/nesting.h"
 
-#include "stack.h"
+#include "base/stack.h"
 
 void
 mp_nesting_check_key(mp_decoder *d, const uint8_t *at)

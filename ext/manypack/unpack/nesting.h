@@ -2,7 +2,7 @@
 #ifndef MANYPACK_NESTING_H
 #define MANYPACK_NESTING_H
 
-#include "decoder.h"
+#include "unpack/decoder.h"
 
 /* Called before a container whose head is at that place is opened as a map key; StackError. */
 void mp_nesting_check_key(mp_decoder *d, const uint8_t *at);

@@ -1,5 +1,5 @@
 /* The constructors of objects that are worth a call; the cheaper ones are in objects.h. */
-#include "objects.h"
+#include "unpack/objects.h"
 
 VALUE
 mp_seal_foreign(const mp_options *options, VALUE obj)

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_OBJECTS_H
 #define MANYPACK_OBJECTS_H
 
-#include "decoder.h"
+#include "unpack/decoder.h"
 
 /* Freezes a new object or makes it shareable if the options say so; its children have been through here before. */
 MP_INLINE VALUE

@@ -1,7 +1,7 @@
 /* Walks over the frames of the open containers, from the innermost one outwards. */
-#include "tree.h"
+#include "unpack/tree.h"
 
-#include "skip.h"
+#include "core/skip.h"
 
 mp_open_keys
 mp_tree_open_keys(const mp_tree *tree, const VALUE *values, uint32_t outer_keys)

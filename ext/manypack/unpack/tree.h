@@ -2,8 +2,8 @@
 #ifndef MANYPACK_TREE_H
 #define MANYPACK_TREE_H
 
-#include "limit.h"
-#include "support.h"
+#include "base/support.h"
+#include "core/limit.h"
 
 /*
  * "left" packs two facts about an open container into one word: twice the number of objects that are still to come

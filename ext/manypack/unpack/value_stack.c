@@ -1,5 +1,5 @@
 /* The cold half of the value stack: the move to a block. */
-#include "value_stack.h"
+#include "unpack/value_stack.h"
 
 /* To the collector every word is an object. */
 #define NEVER_LEFT INT2FIX(0)

@@ -5,7 +5,7 @@
 #ifndef MANYPACK_VALUE_STACK_H
 #define MANYPACK_VALUE_STACK_H
 
-#include "support.h"
+#include "base/support.h"
 
 #define MP_VALUES_INLINE 512
 

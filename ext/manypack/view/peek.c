@@ -1,9 +1,9 @@
 /* A peek into a message: what a container has under a key, and the objects in it, without building the container. */
-#include "peek.h"
+#include "view/peek.h"
 
-#include "decode.h"
-#include "error.h"
-#include "view_index.h"
+#include "base/error.h"
+#include "unpack/decode.h"
+#include "view/view_index.h"
 
 void
 mp_peek_refresh(mp_peek *peek)

@@ -2,8 +2,8 @@
 #ifndef MANYPACK_PEEK_H
 #define MANYPACK_PEEK_H
 
-#include "codec.h"
-#include "find.h"
+#include "codec/codec.h"
+#include "core/find.h"
 
 /* How many containers can be passed over without memory from Ruby, plus the level in which a walk begins. */
 #define MP_PEEK_PLACES 129

@@ -1,6 +1,6 @@
 /* The search for all that a Path finds, in one pass over the bytes. */
-#include "stack.h"
-#include "view.h"
+#include "base/stack.h"
+#include "view/view.h"
 
 /* So many steps take half of what mp_stack_used_up_p keeps free; few paths have as many. */
 #define STACK_CHECK_STEPS 64

@@ -1,7 +1,7 @@
 /* What Manypack::View::Splice asks about the bytes: where they are, and a copy of them. */
-#include "error.h"
-#include "user_code.h"
-#include "view.h"
+#include "base/error.h"
+#include "base/user_code.h"
+#include "view/view.h"
 
 /* The offset of the key whose value is at an offset, in the map that the cursor has opened. */
 static size_t

@@ -1,11 +1,11 @@
 /* Manypack::View: the bytes of an object, into which one can look without building it. */
-#include "view.h"
+#include "view/view.h"
 
-#include "canonical_form.h"
-#include "decode.h"
-#include "error.h"
-#include "peek.h"
-#include "view_index.h"
+#include "base/error.h"
+#include "pack/canonical_form.h"
+#include "unpack/decode.h"
+#include "view/peek.h"
+#include "view/view_index.h"
 
 /* Messages of so many bytes have an Index from the first look on: mostly, making it costs less than walking twice. */
 #define INDEX_AT_ONCE (64 << 10)

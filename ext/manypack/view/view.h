@@ -2,8 +2,8 @@
 #ifndef MANYPACK_VIEW_H
 #define MANYPACK_VIEW_H
 
-#include "foreign.h"
-#include "peek.h"
+#include "pack/foreign.h"
+#include "view/peek.h"
 
 /* The View of the whole message that a View is a part of. */
 VALUE mp_view_root(VALUE view);

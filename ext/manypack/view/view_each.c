@@ -1,7 +1,7 @@
 /* What is in a View, one after the other: elements, pairs, keys, and how many there are. */
-#include "codec.h"
-#include "key_flood.h"
-#include "view.h"
+#include "codec/codec.h"
+#include "unpack/key_flood.h"
+#include "view/view.h"
 
 /* The value that a cursor is at, which goes on after it. */
 static VALUE

@@ -1,9 +1,9 @@
 /* The index of the containers in a message, which all Views of it share: a tape (tape.h) that the collector owns. */
-#include "view_index.h"
+#include "view/view_index.h"
 
-#include "decode.h"
-#include "error.h"
-#include "find.h"
+#include "base/error.h"
+#include "core/find.h"
+#include "unpack/decode.h"
 
 #define FIRST_ENTRIES 64
 

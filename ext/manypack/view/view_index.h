@@ -2,8 +2,8 @@
 #ifndef MANYPACK_VIEW_INDEX_H
 #define MANYPACK_VIEW_INDEX_H
 
-#include "codec.h"
-#include "tape.h"
+#include "codec/codec.h"
+#include "core/tape.h"
 
 /* A message of fewer bytes needs no Index: passing over what is in it takes no longer. One of 4 GiB can have none. */
 #define MP_VIEW_INDEX_MIN 512
