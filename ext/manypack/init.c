@@ -1,25 +1,20 @@
 /*
- * The floors of the extension, from the ground up. A file uses only what is below it.
+ * The folders of the extension are floors. Files include headers of their own folder and of those that it uses, which are
+ * all below it. From the ground up; core is MessagePack without Ruby, in a folder beside ext:
  *
- *   ../../core   MessagePack without Ruby: heads (wire.h), the output window (out.h), steps over objects (skip.h)
- *   ground       compat platform support options path user_code error io moment stack
- *   caches       cache_table string_table key_cache value_cache symbol_cache hash_template result_size spare
- *                ractor: all that a Ractor keeps from one call to the next
- *   config       types: extension types and their handlers; codec: types and options, immutable
- *   packing      bytes: the queue of chunks; loan: who may use it; buffer: the class over both
- *                written: the check of what user code wrote
- *                encoder: the state of encoding; foreign: what needs user code; encode: the walk
- *                window: output that the collector owns; canonical_form: the one form of a value
- *   unpacking    tree: the place in nested containers; value_stack decoder: the state of decoding
- *                key_flood nesting objects ext: its parts; decode: the loop
- *                stream: the place in pieces that come one by one; reader: the resumable machine over both
- *   classes      packer packer_write
- *                unpacker_object: how the collector sees it; body_unpacker: over the body of an ext; unpacker
- *                view_index: the index of a message; peek: a look into it; view view_each search splice
- *   records      field_table shape loader record_error instance lazy_record load_scalar record_walk
- *                load lazy_read typed_dump type
- *   face         manypack: Manypack.pack, Manypack.unpack and the methods of a Codec
- *   on top       factory bigint timestamp_ext split batch outbox isolate json_text json_parse stream_check
+ *   base      versions of Ruby, options, errors, the user's io and code        core
+ *   caches    what a Ractor keeps from one call to the next                    base core
+ *   codec     extension types and options, immutable                           base caches core
+ *   buffer    bytes in chunks, and who may use them                            base caches core
+ *   pack      objects to bytes: Packer                                         base caches codec buffer core
+ *   unpack    bytes to objects                                                 base caches codec core
+ *   stream    bytes that come piece by piece to objects: Unpacker              base caches codec buffer unpack core
+ *   view      finding and changing values in bytes without unpacking: View     base codec pack unpack core
+ *   json      bytes to JSON and back                                           base buffer core
+ *   parallel  streams in batches, and what Ractors exchange                    base codec unpack core
+ *   record    bytes to objects of the user's classes and back: Type, Record    base codec pack unpack view core
+ *
+ * On top, manypack.c has Manypack.pack, Manypack.unpack and the methods of a Codec, and factory.c has Factory.
  *
  * There are two seams, where a machine calls user code that comes back with a class from above:
  *
@@ -39,13 +34,13 @@ void Init_manypack_foreign(void);
 void Init_manypack_buffer(void);
 void Init_manypack_key_flood(void);
 void Init_manypack_stream(void);
-void Init_manypack_reader(void);
+void Init_manypack_unpacker_read(void);
 void Init_manypack_packer(void);
 void Init_manypack_packer_write(void);
 void Init_manypack_unpacker(void);
 void Init_manypack_view(void);
 void Init_manypack_view_each(void);
-void Init_manypack_search(void);
+void Init_manypack_path(void);
 void Init_manypack_splice(void);
 void Init_manypack_record_error(void);
 void Init_manypack_instance(void);
@@ -56,7 +51,7 @@ void Init_manypack_face(void);
 void Init_manypack_factory(void);
 void Init_manypack_bigint(void);
 void Init_manypack_timestamp_ext(void);
-void Init_manypack_split(void);
+void Init_manypack_splitter(void);
 void Init_manypack_batch(void);
 void Init_manypack_outbox(void);
 void Init_manypack_isolate(void);
@@ -94,19 +89,19 @@ Init_manypack(void)
     Init_manypack_buffer();
     Init_manypack_key_flood();
     Init_manypack_stream();
-    Init_manypack_reader();
+    Init_manypack_unpacker_read();
     Init_manypack_packer();
     Init_manypack_packer_write();
     Init_manypack_unpacker();
     Init_manypack_view();
     Init_manypack_view_each();
-    Init_manypack_search();
+    Init_manypack_path();
     Init_manypack_splice();
     Init_manypack_face();
     Init_manypack_factory();
     Init_manypack_bigint();
     Init_manypack_timestamp_ext();
-    Init_manypack_split();
+    Init_manypack_splitter();
     Init_manypack_batch();
     Init_manypack_outbox();
     Init_manypack_isolate();

@@ -1,8 +1,8 @@
 /* The only file that turns a status into an exception: its class, what was expected and found, byte offset and path. */
 #include "base/error.h"
 
+#include "base/error_path.h"
 #include "base/options.h"
-#include "base/path.h"
 #include "base/user_code.h"
 
 static VALUE mDecodeError;
@@ -94,7 +94,7 @@ rb_decode_error_path(VALUE self)
     VALUE source = rb_attr_get(self, id_source), path;
 
     if (NIL_P(source)) return rb_attr_get(self, id_path);
-    path = mp_path_of(source, NUM2SIZET(rb_attr_get(self, id_from)), NUM2SIZET(rb_attr_get(self, id_at)));
+    path = mp_error_path_of(source, NUM2SIZET(rb_attr_get(self, id_from)), NUM2SIZET(rb_attr_get(self, id_at)));
     if (OBJ_FROZEN(self)) return path;
     rb_ivar_set(self, id_path, path);
     rb_ivar_set(self, id_source, Qnil);
@@ -473,15 +473,15 @@ static VALUE
 words_with_path(VALUE message, VALUE old, VALUE path)
 {
     VALUE words = rb_enc_str_new(NULL, 0, mp_utf8);
-    VALUE before = rb_enc_sprintf(mp_utf8, ", at %" PRIsVALUE, mp_path_shown(old));
+    VALUE before = rb_enc_sprintf(mp_utf8, ", at %" PRIsVALUE, mp_error_path_shown(old));
     long at = last_index(message, before), rest;
 
     if (at < 0) {
-        return rb_enc_sprintf(mp_utf8, "%" PRIsVALUE ", at %" PRIsVALUE, message, mp_path_shown(path));
+        return rb_enc_sprintf(mp_utf8, "%" PRIsVALUE ", at %" PRIsVALUE, message, mp_error_path_shown(path));
     }
     rest = at + RSTRING_LEN(before);
     rb_str_cat(words, RSTRING_PTR(message), at);
-    rb_str_catf(words, ", at %" PRIsVALUE, mp_path_shown(path));
+    rb_str_catf(words, ", at %" PRIsVALUE, mp_error_path_shown(path));
     rb_str_cat(words, RSTRING_PTR(message) + rest, RSTRING_LEN(message) - rest);
     RB_GC_GUARD(message);
     return words;
@@ -500,7 +500,7 @@ set_path(VALUE error, VALUE path)
 void
 mp_raise_pack_error_below(VALUE error, VALUE place)
 {
-    VALUE inner = rb_attr_get(error, id_place), path = mp_path_join(place, inner);
+    VALUE inner = rb_attr_get(error, id_place), path = mp_error_path_join(place, inner);
     VALUE words = words_with_path(rb_attr_get(error, id_words), inner, path);
     VALUE copy = rb_funcall(unfrozen(error), id_exception, 1, words);
 
@@ -558,7 +558,7 @@ void
 mp_raise_nesting(unsigned long max_depth, VALUE path)
 {
     VALUE words = rb_enc_sprintf(mp_utf8, "nested more than %lu containers deep, at %" PRIsVALUE, max_depth,
-                                 mp_path_shown(path));
+                                 mp_error_path_shown(path));
 
     mp_raise_pack_error(rb_exc_new_str(eNestingError, words), words, path);
 }

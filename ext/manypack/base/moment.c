@@ -9,9 +9,9 @@ NORETURN(static void raise_moment(VALUE klass, VALUE words, const mp_place *cons
 static void
 raise_moment(VALUE klass, VALUE words, const mp_place *const *place)
 {
-    VALUE path = mp_path(place ? *place : NULL);
+    VALUE path = mp_error_path(place ? *place : NULL);
 
-    if (place) rb_str_catf(words, ", at %" PRIsVALUE, mp_path_shown(path));
+    if (place) rb_str_catf(words, ", at %" PRIsVALUE, mp_error_path_shown(path));
     mp_raise_pack_error(rb_exc_new_str(klass, words), words, path);
 }
 

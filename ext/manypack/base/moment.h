@@ -2,7 +2,7 @@
 #ifndef MANYPACK_MOMENT_H
 #define MANYPACK_MOMENT_H
 
-#include "base/path.h"
+#include "base/error_path.h"
 #include "core/timestamp.h"
 
 /*

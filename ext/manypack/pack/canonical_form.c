@@ -2,8 +2,8 @@
 #include "pack/canonical_form.h"
 
 #include "base/error.h"
+#include "base/error_path.h"
 #include "base/options.h"
-#include "base/path.h"
 #include "buffer/window.h"
 #include "core/canonical.h"
 
@@ -86,10 +86,10 @@ NORETURN(static void raise_packed(VALUE packed, size_t offset, VALUE klass, cons
 static void
 raise_packed(VALUE packed, size_t offset, VALUE klass, const char *reason)
 {
-    VALUE path = mp_path_of(packed, 0, offset), words;
+    VALUE path = mp_error_path_of(packed, 0, offset), words;
 
     if (NIL_P(path)) path = rb_utf8_str_new_cstr("$");
-    words = rb_enc_sprintf(mp_utf8, "not canonical: %s, at %" PRIsVALUE, reason, mp_path_shown(path));
+    words = rb_enc_sprintf(mp_utf8, "not canonical: %s, at %" PRIsVALUE, reason, mp_error_path_shown(path));
     mp_raise_pack_error(rb_exc_new_str(klass, words), words, path);
 }
 

@@ -129,20 +129,20 @@ mp_encoder_call_placed(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
     VALUE result = rb_protect(call_taken, (VALUE)&placed, &state);
 
     if (MP_LIKELY(!state)) return result;
-    if (mp_pack_error_p(mp_user_error())) mp_raise_pack_error_below(mp_user_error(), mp_path(e->place));
+    if (mp_pack_error_p(mp_user_error())) mp_raise_pack_error_below(mp_user_error(), mp_error_path(e->place));
     rb_jump_tag(state);
 }
 
 void
 mp_encoder_raise(const mp_encoder *e, VALUE klass, const char *suffix, const char *format, ...)
 {
-    VALUE path = mp_path(e->place), words;
+    VALUE path = mp_error_path(e->place), words;
     va_list arguments;
 
     va_start(arguments, format);
     words = rb_enc_vsprintf(mp_utf8, format, arguments);
     va_end(arguments);
-    rb_str_catf(words, ", at %" PRIsVALUE "%s", mp_path_shown(path), suffix ? suffix : "");
+    rb_str_catf(words, ", at %" PRIsVALUE "%s", mp_error_path_shown(path), suffix ? suffix : "");
     mp_raise_pack_error(rb_exc_new_str(klass, words), words, path);
 }
 
@@ -156,7 +156,7 @@ mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj)
 void
 mp_encoder_raise_too_deep(const mp_encoder *e)
 {
-    mp_raise_nesting(e->depth, mp_path(e->place));
+    mp_raise_nesting(e->depth, mp_error_path(e->place));
 }
 
 void

@@ -2,7 +2,7 @@
 #ifndef MANYPACK_ENCODER_H
 #define MANYPACK_ENCODER_H
 
-#include "base/path.h"
+#include "base/error_path.h"
 #include "base/stack.h"
 #include "buffer/buffer.h"
 #include "caches/ractor.h"

@@ -158,12 +158,12 @@ raise_unpackable(mp_encoder *e, VALUE obj)
         ? "attach a Manypack::Record of its class, dump it by that Record, or register an ext type for it by "
           "Factory#register_type with record:"
         : "register an ext type for it by Factory#register_type";
-    VALUE path = mp_path(e->place), message, keywords = rb_hash_new();
+    VALUE path = mp_error_path(e->place), message, keywords = rb_hash_new();
     VALUE argv[4];
 
     rb_hash_aset(keywords, ID2SYM(rb_intern("receiver")), obj);
     message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE
-                             "; %s", rb_obj_class(obj), mp_path_shown(path), way);
+                             "; %s", rb_obj_class(obj), mp_error_path_shown(path), way);
     argv[0] = message;
     argv[1] = ID2SYM(id_to_msgpack);
     argv[2] = rb_ary_new();
@@ -201,12 +201,12 @@ static VALUE
 path_after(const mp_encoder *e, const user_call *call, size_t start)
 {
     mp_bytes *bytes = &mp_buffer_get(e->buffer)->bytes;
-    VALUE path = mp_path(e->place), written, inner;
+    VALUE path = mp_error_path(e->place), written, inner;
 
     if (call->type || bytes->size <= start) return path;
     written = rb_str_new((const char *)written_since(bytes, start), (long)(bytes->size - start));
-    inner = mp_path_of(written, 0, bytes->size - start);
-    return NIL_P(inner) ? path : mp_path_join(path, inner);
+    inner = mp_error_path_of(written, 0, bytes->size - start);
+    return NIL_P(inner) ? path : mp_error_path_join(path, inner);
 }
 
 NORETURN(static void user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned, int state));
@@ -220,7 +220,7 @@ user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned
     if (mp_user_error_of_depth_p(error, e->depth)) mp_encoder_raise_too_deep(e);
     if (!mp_pack_error_p(error)) rb_jump_tag(state);
     e->place = e->place->up;
-    mp_raise_pack_error_below(error, returned ? path_after(e, call, start) : mp_path(e->place));
+    mp_raise_pack_error_below(error, returned ? path_after(e, call, start) : mp_error_path(e->place));
 }
 
 NORETURN(static void raise_written(const mp_encoder *e, const user_call *call, mp_written written, VALUE result));

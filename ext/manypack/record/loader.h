@@ -2,7 +2,7 @@
 #ifndef MANYPACK_LOADER_H
 #define MANYPACK_LOADER_H
 
-#include "base/path.h"
+#include "base/error_path.h"
 #include "base/stack.h"
 #include "record/shape.h"
 #include "unpack/decoder.h"

@@ -80,10 +80,10 @@ blamed(const mp_record *record, uint32_t field)
 static VALUE
 whole_path(const mp_loader *l)
 {
-    VALUE path = mp_path(l->place), way;
+    VALUE path = mp_error_path(l->place), way;
 
     if (!l->from) return path;
-    way = mp_path_of(l->d.source, 0, l->from);
+    way = mp_error_path_of(l->d.source, 0, l->from);
     return NIL_P(way) ? path : rb_str_append(rb_str_dup(way), rb_str_substr(path, 1, RSTRING_LEN(path)));
 }
 
@@ -93,7 +93,7 @@ error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
     VALUE path = whole_path(l), error;
     size_t offset = mp_decoder_offset(&l->d, at);
 
-    rb_str_catf(what, ", at %" PRIsVALUE ", byte %" PRIuSIZE "%" PRIsVALUE, mp_path_shown(path), offset,
+    rb_str_catf(what, ", at %" PRIsVALUE ", byte %" PRIuSIZE "%" PRIsVALUE, mp_error_path_shown(path), offset,
                 blamed(l->record, field));
     if (!offset && l->d.source) rb_str_append(what, mp_likeness(l->d.source));
     error = mp_error_at(eRecordError, what, offset);

@@ -1,8 +1,8 @@
 /* Manypack::Type: what an object must be, and how it is loaded and dumped. The half that reads and writes bytes. */
 #include "base/error.h"
 #include "pack/canonical_form.h"
+#include "record/dump.h"
 #include "record/load.h"
-#include "record/typed_dump.h"
 #include "view/view.h"
 
 typedef struct {

@@ -5,8 +5,8 @@
 #include "base/io.h"
 #include "caches/ractor.h"
 #include "stream/body_unpacker.h"
-#include "stream/reader.h"
 #include "stream/unpacker_object.h"
+#include "stream/unpacker_read.h"
 
 static VALUE sym_as, sym_view;
 static ID id_load, id_strict;
@@ -156,7 +156,7 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
 
     unpacker_init(self, codec, buffer);
     if (!takes_back) mp_buffer_get(buffer)->reads_exactly = true;
-    obj = mp_reader_read(self, mp_stream_get(self));
+    obj = mp_unpacker_read(self, mp_stream_get(self));
     keep_inner(self);
     if (takes_back && mp_buffer_get(buffer)->bytes.size) mp_io_take_back(io, mp_buffer_take_all(buffer));
     RB_GC_GUARD(self);
@@ -265,7 +265,7 @@ rb_unpacker_feed(VALUE self, VALUE string)
 static VALUE
 rb_unpacker_read(VALUE self)
 {
-    VALUE obj = mp_reader_read(self, mp_stream_for_read(self));
+    VALUE obj = mp_unpacker_read(self, mp_stream_for_read(self));
 
     keep_inner(self);
     return obj;
@@ -285,9 +285,9 @@ rb_unpacker_full_unpack(VALUE self)
     VALUE obj;
     const mp_stream *u;
 
-    obj = mp_reader_read(self, unpacker_for_change(self));
+    obj = mp_unpacker_read(self, unpacker_for_change(self));
     keep_inner(self);
-    if (mp_reader_end_p(self)) return obj;
+    if (mp_unpacker_end_p(self)) return obj;
     u = mp_stream_get(self);
     raise_extra_bytes(u->buffer, u->origin, obj);
 }
@@ -296,7 +296,7 @@ static VALUE
 each_object(VALUE self, bool strict)
 {
     unpacker_for_change(self);
-    mp_reader_each(self, strict);
+    mp_unpacker_each(self, strict);
     keep_inner(self);
     return Qnil;
 }
@@ -413,7 +413,7 @@ rb_unpacker_start_at(VALUE self, VALUE offset)
 static VALUE
 rb_unpacker_skip(VALUE self)
 {
-    mp_reader_skip(self);
+    mp_unpacker_skip(self);
     return Qnil;
 }
 
@@ -429,7 +429,7 @@ rb_unpacker_skip(VALUE self)
 static VALUE
 rb_unpacker_skip_nil(VALUE self)
 {
-    return mp_reader_skip_nil(self);
+    return mp_unpacker_skip_nil(self);
 }
 
 /*
@@ -446,7 +446,7 @@ rb_unpacker_skip_nil(VALUE self)
 static VALUE
 rb_unpacker_read_array_header(VALUE self)
 {
-    return mp_reader_read_header(self, MP_ARRAY);
+    return mp_unpacker_read_header(self, MP_ARRAY);
 }
 
 /*
@@ -460,7 +460,7 @@ rb_unpacker_read_array_header(VALUE self)
 static VALUE
 rb_unpacker_read_map_header(VALUE self)
 {
-    return mp_reader_read_header(self, MP_MAP);
+    return mp_unpacker_read_header(self, MP_MAP);
 }
 
 /*

@@ -1,5 +1,5 @@
 /* Writes the path of a value, such as "$.users[3].avatar". */
-#include "base/path.h"
+#include "base/error_path.h"
 
 #include <math.h>
 
@@ -137,7 +137,7 @@ append_step(VALUE path, const mp_place *place)
 
 /* Iterative, because the C stack may be nearly used up. */
 VALUE
-mp_path(const mp_place *innermost)
+mp_error_path(const mp_place *innermost)
 {
     VALUE path = rb_utf8_str_new_cstr("$");
     const mp_place *place;
@@ -161,7 +161,7 @@ mp_path(const mp_place *innermost)
 enum { SHOWN_HEAD = 400, SHOWN_TAIL = 400 };
 
 VALUE
-mp_path_join(VALUE outer, VALUE path)
+mp_error_path_join(VALUE outer, VALUE path)
 {
     VALUE joined = rb_str_dup(outer);
 
@@ -170,7 +170,7 @@ mp_path_join(VALUE outer, VALUE path)
 }
 
 VALUE
-mp_path_shown(VALUE path)
+mp_error_path_shown(VALUE path)
 {
     const uint8_t *p = (const uint8_t *)RSTRING_PTR(path);
     size_t n = (size_t)RSTRING_LEN(path), tail = n - SHOWN_TAIL;
@@ -247,7 +247,7 @@ append_steps(VALUE path, const mp_trail *trail, uint64_t *left)
 }
 
 VALUE
-mp_path_of(VALUE source, size_t start, size_t offset)
+mp_error_path_of(VALUE source, size_t start, size_t offset)
 {
     VALUE path = rb_utf8_str_new_cstr("$"), places = 0;
     trail_memory m = {.memory = 0};

@@ -1,5 +1,5 @@
 /* How a method reads objects from a stream and, however it ends, leaves both Unpacker and Buffer usable. */
-#include "stream/reader.h"
+#include "stream/unpacker_read.h"
 
 #include "core/wire.h"
 #include "unpack/decode.h"
@@ -487,7 +487,7 @@ read_short(mp_stream *u)
 }
 
 VALUE
-mp_reader_read(VALUE self, mp_stream *u)
+mp_unpacker_read(VALUE self, mp_stream *u)
 {
     VALUE obj;
 
@@ -501,7 +501,7 @@ mp_reader_read(VALUE self, mp_stream *u)
 }
 
 void
-mp_reader_each(VALUE self, bool strict)
+mp_unpacker_each(VALUE self, bool strict)
 {
     const mp_stream *u;
 
@@ -512,7 +512,7 @@ mp_reader_each(VALUE self, bool strict)
 }
 
 void
-mp_reader_skip(VALUE self)
+mp_unpacker_skip(VALUE self)
 {
     run_whole(self, skip_body);
 }
@@ -571,7 +571,7 @@ map_header_body(void *arg)
 }
 
 VALUE
-mp_reader_read_header(VALUE self, mp_kind kind)
+mp_unpacker_read_header(VALUE self, mp_kind kind)
 {
     return run_whole(self, kind == MP_MAP ? map_header_body : array_header_body);
 }
@@ -588,7 +588,7 @@ skip_nil_body(void *arg)
 }
 
 VALUE
-mp_reader_skip_nil(VALUE self)
+mp_unpacker_skip_nil(VALUE self)
 {
     return run_whole(self, skip_nil_body);
 }
@@ -603,7 +603,7 @@ end_body(void *arg)
 }
 
 bool
-mp_reader_end_p(VALUE self)
+mp_unpacker_end_p(VALUE self)
 {
     const mp_buffer *buffer = mp_buffer_get(mp_stream_get(self)->buffer);
 
@@ -612,7 +612,7 @@ mp_reader_end_p(VALUE self)
 }
 
 void
-Init_manypack_reader(void)
+Init_manypack_unpacker_read(void)
 {
     id_view = rb_intern("view");
     id_load = rb_intern("load");

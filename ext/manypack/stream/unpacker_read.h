@@ -1,25 +1,25 @@
 /* The methods of an Unpacker that read, over its stream. */
-#ifndef MANYPACK_READER_H
-#define MANYPACK_READER_H
+#ifndef MANYPACK_UNPACKER_READ_H
+#define MANYPACK_UNPACKER_READ_H
 
 #include "stream/stream.h"
 
 /* The next object. TruncatedError if the bytes end before or inside it; otherwise the errors of mp_decode_on. */
-VALUE mp_reader_read(VALUE self, mp_stream *u);
+VALUE mp_unpacker_read(VALUE self, mp_stream *u);
 
 /* Yields each object until the bytes end. If strict, TruncatedError if they end inside an object. */
-void mp_reader_each(VALUE self, bool strict);
+void mp_unpacker_each(VALUE self, bool strict);
 
-/* Skips the next object, or the rest of one that was partly read. TruncatedError like mp_reader_read. */
-void mp_reader_skip(VALUE self);
+/* Skips the next object, or the rest of one that was partly read. TruncatedError like mp_unpacker_read. */
+void mp_unpacker_skip(VALUE self);
 
 /* Skips the next object if it is nil. Returns Qtrue if it was, otherwise Qfalse. */
-VALUE mp_reader_skip_nil(VALUE self);
+VALUE mp_unpacker_skip_nil(VALUE self);
 
 /* True if no byte follows the object that was just read: waits for one, or for the end of the io. */
-bool mp_reader_end_p(VALUE self);
+bool mp_unpacker_end_p(VALUE self);
 
 /* Reads the head of a container and returns its count. UnexpectedTypeError for any other object. */
-VALUE mp_reader_read_header(VALUE self, mp_kind kind);
+VALUE mp_unpacker_read_header(VALUE self, mp_kind kind);
 
 #endif

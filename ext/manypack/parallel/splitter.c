@@ -289,7 +289,7 @@ rb_splitter_s_frozen(VALUE klass, VALUE string)
 }
 
 void
-Init_manypack_split(void)
+Init_manypack_splitter(void)
 {
     VALUE cSplitter = rb_define_class_under(rb_define_module_under(mp_mManypack, "Parallel"), "Splitter", rb_cObject);
 

@@ -116,7 +116,7 @@ rb_view_search(VALUE self, VALUE steps)
 }
 
 void
-Init_manypack_search(void)
+Init_manypack_path(void)
 {
     rb_define_private_method(mp_const("Manypack::View"), "search", rb_view_search, 1);
 }

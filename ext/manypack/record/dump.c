@@ -1,5 +1,5 @@
 /* Objects of given types to bytes: keys that were packed when the type was made, values by the encoder. */
-#include "record/typed_dump.h"
+#include "record/dump.h"
 
 #include "core/wire.h"
 #include "pack/encode.h"

@@ -1,6 +1,6 @@
 /* Paths from the root of an object or a message to a place in it, for errors: Strings such as "$.users[3].avatar". */
-#ifndef MANYPACK_PATH_H
-#define MANYPACK_PATH_H
+#ifndef MANYPACK_ERROR_PATH_H
+#define MANYPACK_ERROR_PATH_H
 
 #include "base/support.h"
 
@@ -12,13 +12,13 @@ typedef struct mp_place {
 } mp_place;
 
 /* The path to the value that the encoder is at; "$", the root, for NULL. */
-VALUE mp_path(const mp_place *innermost);
+VALUE mp_error_path(const mp_place *innermost);
 
 /* Joins the path of a place and a path that starts there. */
-VALUE mp_path_join(VALUE outer, VALUE path);
+VALUE mp_error_path_join(VALUE outer, VALUE path);
 
 /* The path for an error message, without its middle if it is long. */
-VALUE mp_path_shown(VALUE path);
+VALUE mp_error_path_shown(VALUE path);
 
 /*
  * The path from the message that starts at start of a String, which nobody changes meanwhile, to the object at an
@@ -29,6 +29,6 @@ VALUE mp_path_shown(VALUE path);
  * A frozen String; nil if the message ends before the offset, or is not well formed up to there. Takes time in
  * proportion to the distance, and raises only NoMemoryError.
  */
-VALUE mp_path_of(VALUE source, size_t start, size_t offset);
+VALUE mp_error_path_of(VALUE source, size_t start, size_t offset);
 
 #endif

@@ -1,6 +1,6 @@
 /* Dumping: objects of given types in, bytes out. */
-#ifndef MANYPACK_TYPED_DUMP_H
-#define MANYPACK_TYPED_DUMP_H
+#ifndef MANYPACK_DUMP_H
+#define MANYPACK_DUMP_H
 
 #include "codec/codec.h"
 #include "record/shape.h"
