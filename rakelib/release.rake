@@ -39,7 +39,7 @@ namespace :release do
   task(docs: :compile) do
     Rake::Task["man"].invoke
     stop_if ["The manual was not what rake man writes."] unless `git status --porcelain man`.empty?
-    tests = %w[docs gem style terminal_docs].map { |name| "./test/#{name}_test.rb" }
+    tests = Dir["./test/*/{docs,gem,style,terminal_docs}_test.rb"]
     ruby "-w", "-Ilib", "-Itest", "-e", "ARGV.each { |test| require test }.clear", *tests
   end
 

@@ -4,11 +4,11 @@
 require "test_helper"
 require "tmpdir"
 require "terminal-table"
-require_relative "../benchmark/memory/day"
-require_relative "../benchmark/memory/mallocs"
-require_relative "../benchmark/memory/ractors"
-require_relative "../benchmark/memory/slots"
-require_relative "../benchmark/memory/sustained"
+require_relative "../../benchmark/memory/day"
+require_relative "../../benchmark/memory/mallocs"
+require_relative "../../benchmark/memory/ractors"
+require_relative "../../benchmark/memory/slots"
+require_relative "../../benchmark/memory/sustained"
 
 if File.exist?("/proc/self/status")
   class MemoryBenchmarkTest < Minitest::Test

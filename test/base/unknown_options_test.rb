@@ -9,7 +9,7 @@ require "support/program"
 class UnknownOptionsTest < Minitest::Test
   include ProgramHelper
 
-  ROOT = File.expand_path("..", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
 
   # Ways to call each method with OPTIONS.
   WAYS = {

@@ -5,7 +5,7 @@ require "test_helper"
 require "json"
 
 class CanonicalVectorsTest < Minitest::Test
-  VECTORS = JSON.parse(File.read(File.expand_path("vectors/canonical.json", __dir__), encoding: "UTF-8")).freeze
+  VECTORS = JSON.parse(File.read(File.expand_path("../vectors/canonical.json", __dir__), encoding: "UTF-8")).freeze
   WITH_FORM, WITHOUT_FORM = VECTORS.partition { |vector| vector["canonical"] }
   private_constant :VECTORS, :WITH_FORM, :WITHOUT_FORM
 

@@ -4,14 +4,14 @@
 require "test_helper"
 require "support/program"
 require "support/shareable_mark"
-require_relative "../benchmark/memory/process"
+require_relative "../../benchmark/memory/process"
 
 # A library that counts has to be preloaded, which is not possible everywhere.
 if MallocCounter.possible?
   class MallocTest < Minitest::Test
     include ProgramHelper
 
-    ROOT = File.expand_path("..", __dir__)
+    ROOT = File.expand_path("../..", __dir__)
 
     # Before each program. Counts are the least of some rounds: in one of them Ruby may need a page for its heap.
     PRELUDE = <<~'RUBY'

@@ -5,9 +5,9 @@ require "test_helper"
 require "json"
 require "support/program"
 require "tmpdir"
-require_relative "../tools/release/agreement"
-require_relative "../tools/release/contents"
-require_relative "../tools/release/sbom"
+require_relative "../../tools/release/agreement"
+require_relative "../../tools/release/contents"
+require_relative "../../tools/release/sbom"
 
 class ReleaseTest < Minitest::Test
   include ProgramHelper

@@ -2,7 +2,7 @@
 
 # Where Manypack and the msgpack gem 1.8.7 part on purpose, or do the same since 1.8.5 or 1.8.6: a test for each of them.
 require "test_helper"
-require_relative "interop/msgpack_gem"
+require_relative "../interop/msgpack_gem"
 
 class DifferencesTest < Minitest::Test
   Opaque = Class.new

@@ -4,8 +4,8 @@
 require "test_helper"
 require "objspace"
 require "stringio"
-require_relative "../benchmark/memory/slots"
-require_relative "../benchmark/support/payloads"
+require_relative "../../benchmark/memory/slots"
+require_relative "../../benchmark/support/payloads"
 
 class MemoryTest < Minitest::Test
   # There is an Outbox where there are no Ractor::Ports.
@@ -90,7 +90,7 @@ class MemoryTest < Minitest::Test
   end
 
   def test_every_struct_of_c_is_looked_at
-    names = Dir[File.expand_path("../ext/manypack/**/*.c", __dir__)].flat_map { |path| File.read(path).scan(/wrap_struct_name = "(Manypack::.*?)"/) }
+    names = Dir[File.expand_path("../../ext/manypack/**/*.c", __dir__)].flat_map { |path| File.read(path).scan(/wrap_struct_name = "(Manypack::.*?)"/) }
     names = names.flatten - (defined?(Ractor::Port) ? ["Manypack::Parallel::Outbox"] : [])
     assert_equal names.sort, [*OURS.map(&:name), "Manypack::RactorState", "Manypack::View::Index"].sort # on which see RactorStateTest, ViewMemoryTest
     assert_equal OURS.map(&:name).sort, each_busy.map { |_, object| object.class.ancestors.find(&:name).name }.uniq.sort

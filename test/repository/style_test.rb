@@ -8,7 +8,7 @@ require "rbs"
 require "support/public_methods"
 
 class StyleTest < Minitest::Test
-  ROOT = File.expand_path("..", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
   OURS = Dir.glob("{lib,ext,core,test,bin,benchmark,tools,sig,fuzz,examples}/**/*", base: ROOT).select do |path|
     path.match?(/\.(rb|c|h|rbs|sh)\z|Makefile\z|\Abin\//) && File.file?(File.join(ROOT, path)) && !path.include?("/build/")
   end.freeze

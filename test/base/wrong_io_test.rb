@@ -10,7 +10,7 @@ require "support/program"
 class WrongIoTest < Minitest::Test
   include ProgramHelper
 
-  ROOT = File.expand_path("..", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
 
   WRITING = {
     "Manypack.pack" => ["Manypack.pack(1, GIVEN)", "Manypack.pack(1, GIVEN, {})", "Manypack.pack(1, GIVEN, max_depth: 5)"],

@@ -9,7 +9,7 @@ require "tmpdir"
 class GemTest < Minitest::Test
   include ProgramHelper
 
-  ROOT = File.expand_path("..", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
   SPEC = Dir.chdir(ROOT) { Gem::Specification.load("manypack.gemspec") }
   PAGES = Dir.glob("{*.md,docs/**/*.md}", base: ROOT).sort.freeze
 

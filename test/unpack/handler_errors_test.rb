@@ -4,7 +4,7 @@
 require "test_helper"
 require "stringio"
 require "support/program"
-require_relative "contract/handler_errors_contract"
+require_relative "../contract/handler_errors_contract"
 
 # The contract through every front that has ext types.
 module HandlerErrorFronts
@@ -55,7 +55,7 @@ class HandlerErrorsTest < Minitest::Test
   def test_the_contract_by_the_default_factory
     output = run_program(<<~RUBY)
       require "stringio"
-      require #{File.expand_path("contract/handler_errors_contract", __dir__).dump}
+      require #{File.expand_path("../contract/handler_errors_contract", __dir__).dump}
       HandlerErrorsContract.register(Manypack::DefaultFactory)
       RESTORE = { "unpack" => ->(input) { Manypack.unpack(input) }, "load with options" => ->(input) { Manypack.load(input, freeze: true) },
                   "unpack an io" => ->(input) { Manypack.unpack(StringIO.new(input)) },

@@ -4,7 +4,7 @@
 require "minitest/autorun"
 
 class FloorsTest < Minitest::Test
-  ROOT = File.expand_path("..", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
   EXT, CORE = %W[#{ROOT}/ext/manypack #{ROOT}/core].freeze
   INIT = File.read("#{EXT}/init.c", encoding: "UTF-8").freeze
 

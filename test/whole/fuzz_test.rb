@@ -2,7 +2,7 @@
 
 # Every message that ever broke the fuzzer at the level of Ruby, once more, and some from fixed seeds.
 require "test_helper"
-require_relative "../fuzz/harness"
+require_relative "../../fuzz/harness"
 
 class FuzzTest < Minitest::Test
   FIRST_SEED = 0

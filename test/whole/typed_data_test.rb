@@ -6,7 +6,7 @@ require "test_helper"
 require "support/compiled"
 
 class TypedDataTest < Minitest::Test
-  SOURCE = Dir[File.expand_path("../ext/manypack/**/*.{c,h}", __dir__)].to_h { |path| [File.basename(path), File.read(path, encoding: "UTF-8")] }.freeze
+  SOURCE = Dir[File.expand_path("../../ext/manypack/**/*.{c,h}", __dir__)].to_h { |path| [File.basename(path), File.read(path, encoding: "UTF-8")] }.freeze
   TABLE = %r{((?:/\*(?:(?!\*/).)*\*/\n)?)static const rb_data_type_t (\w+) = \{\n(.*?)^\};}m
   TABLES = SOURCE.flat_map { |file, text| text.scan(TABLE).map { |comment, name, body| [file, comment, name, body] } }.freeze
 
@@ -40,7 +40,7 @@ class TypedDataTest < Minitest::Test
      Manypack::Type[String], Manypack::Record.new(Struct.new(:a), a: String).lazy.load("\x81\xA1a\xA1b".b)]
   end
 
-  OBSTACLE = Compiled.obstacle(File.expand_path("support/typed_data.c", __dir__), "-DEMBEDDABLE=#{RUBY_VERSION < "3.3" ? 0 : "RUBY_TYPED_EMBEDDABLE"}")
+  OBSTACLE = Compiled.obstacle(File.expand_path("../support/typed_data.c", __dir__), "-DEMBEDDABLE=#{RUBY_VERSION < "3.3" ? 0 : "RUBY_TYPED_EMBEDDABLE"}")
 
   if OBSTACLE
     warn "NOT RUN: #{File.basename(__FILE__)}: #{OBSTACLE}"

@@ -2,7 +2,7 @@
 
 # An Unpacker stops at every byte and goes on, whichever of its methods reads, and whatever it stops in.
 require "test_helper"
-require_relative "contract/decoding_contract"
+require_relative "../contract/decoding_contract"
 
 class StreamingTest < Minitest::Test
   Box = Struct.new(:content)

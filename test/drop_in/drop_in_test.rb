@@ -9,7 +9,7 @@ require "tmpdir"
 class DropInTest < Minitest::Test
   include ProgramHelper
 
-  COMPAT = File.expand_path("../compat/msgpack", __dir__)
+  COMPAT = File.expand_path("../../compat/msgpack", __dir__)
 
   # Without Bundler, and without the warnings and lib paths of the tests.
   RUBY = [{ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-W:no-experimental", "-w", "-I", LIB].freeze
@@ -390,7 +390,7 @@ class DropInTest < Minitest::Test
     RUBY
     Dir.mktmpdir do |dir|
       File.write(File.join(dir, "Gemfile"), <<~RUBY)
-        gem "manypack", path: #{File.expand_path("..", __dir__).dump}
+        gem "manypack", path: #{File.expand_path("../..", __dir__).dump}
         gem "msgpack", path: #{COMPAT.dump}
       RUBY
       Bundler.with_unbundled_env do

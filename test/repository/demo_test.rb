@@ -7,10 +7,10 @@ require "open3"
 require "rbconfig"
 require "stringio"
 require "tmpdir"
-require_relative "../benchmark/support/demo_screen"
+require_relative "../../benchmark/support/demo_screen"
 
 class DemoTest < Minitest::Test
-  ROOT = File.expand_path("..", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
   DEMO = [RbConfig.ruby, "-W0", "-I", File.join(ROOT, "lib"), File.join(ROOT, "benchmark/demo.rb")].freeze
 
   def test_help_answers_where_nothing_is_installed
