@@ -25,10 +25,16 @@ module PublicMethods
   module_function
 
   # @return [Hash<Symbol, Array<String>>] the modules, methods and constructors, also those of the integrations
-  def everything
+  def everything = in_new_process(INTEGRATIONS)
+
+  # @return [Hash<Symbol, Array<String>>] those that `require "manypack"` gives
+  def without_integrations = in_new_process([])
+
+  # Other tests of the suite may load or define more in their process.
+  def in_new_process(files)
     program = "#{LOAD_INTEGRATIONS}\nprint Marshal.dump(PublicMethods.now)"
     output, status = Open3.capture2(RbConfig.ruby, "-I", File.expand_path("../../lib", __dir__), "-r", "manypack", "-r", __FILE__,
-                                    "-e", program, *INTEGRATIONS, binmode: true)
+                                    "-e", program, *files, binmode: true)
     raise "#{program} failed" unless status.success?
 
     Marshal.load(output)
