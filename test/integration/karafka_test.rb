@@ -3,6 +3,7 @@
 # What Karafka, WaterDrop and ActiveJob call, without a broker.
 require "test_helper"
 require "support/program"
+require_relative "karafka_root"
 require "active_job"
 require "bigdecimal"
 require "date"

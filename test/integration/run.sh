@@ -6,9 +6,6 @@ cd "$(dirname "$0")/../.."
 
 export BUNDLE_GEMFILE="$PWD/test/integration/Gemfile" BUNDLE_PATH="$PWD/vendor/integration" BUNDLE_SILENCE_ROOT_WARNING=1
 
-# Karafka writes a log even where nothing says so, and looks for an application.
-export KARAFKA_ROOT_DIR="$PWD/tmp" KARAFKA_BOOT_FILE=false
-
 # RubyGems before 3.4 takes x86_64-linux-gnu for x86_64-linux, a gem that Bundler then looks for in vain. It does not look
 # for what is installed. This version is the last for Ruby 3.1, and without it librdkafka would be compiled for minutes.
 install_precompiled_librdkafka() {
@@ -25,4 +22,4 @@ if ! bundle check >/dev/null 2>&1; then
 fi
 [ "${1:-}" != --install ] || exit 0
 [ $# -gt 0 ] || set -- test/integration/*_test.rb
-exec bundle exec ruby -Ilib -Itest -e 'ARGV.each { |path| require File.expand_path(path) }' "$@"
+exec bundle exec ruby -Ilib -Itest -r./test/integration/karafka_root -e 'ARGV.each { |path| require File.expand_path(path) }' "$@"
