@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+# Records inside of themselves and of each other.
+require "test_helper"
+require "record/records"
+
+class RecordRecursionTest < Minitest::Test
+  include Records
+
+  def test_records_inside_of_themselves
+    tree = Node.new(1, [Node.new(2, []), Node.new(3, [Node.new(4, [])])])
+    assert_equal tree, NODE.load(NODE.dump(tree))
+    error = error_of(NODE, { "value" => 1, "children" => [{ "value" => 2, "children" => [{ "value" => "x", "children" => [] }] }] })
+    assert_equal "$.children[0].children[0].value", error.path.to_s
+    same = Record.new(Node, value: Integer, children: [:self])
+    assert_equal tree, same.load(NODE.dump(tree))
+  end
+
+  def test_records_in_each_other_by_name
+    pet = Record.new(Pet, name: String, owner: Type[:Person, nil])
+    person = Record.new(Person, name: String, pets: [pet])
+    message = { "name" => "Ada", "pets" => [{ "name" => "Cat", "owner" => { "name" => "Bob", "pets" => [] } }, { "name" => "Dog", "owner" => nil }] }
+    loaded = person.load(pack(message))
+    assert_equal Person.new("Ada", [Pet.new("Cat", Person.new("Bob", [])), Pet.new("Dog", nil)]), loaded
+    assert_equal message, unpack(person.dump(loaded))
+    assert_raises(ArgumentError) { pet.load(pack({ "name" => "Cat", "owner" => nil })) }
+  end
+
+  def test_recursion_ends_at_the_limit_of_depth
+    deep = ->(levels) { levels.times.inject({ "value" => 0, "children" => [] }) { |inner, _| { "value" => 0, "children" => [inner] } } }
+    assert_instance_of Node, NODE.load(pack(deep.(50)))
+    assert_raises(Manypack::StackError) { NODE.load(pack(deep.(100))) }
+    assert_raises(Manypack::StackError) { NODE.with(max_depth: 4).load(pack(deep.(5))) }
+    assert_raises(Manypack::StackError) { NODE.with(untrusted: true).load(pack(deep.(30))) }
+    bottom = NODE.with(max_depth: 100_000).load(nested(20_000))
+    20_000.times { bottom = bottom.children.first }
+    assert_equal [], bottom.children
+  rescue Manypack::StackError, SystemStackError => e
+    assert_kind_of Manypack::StackError, e # where the C stack was nearly used up
+  end
+
+  def nested(levels)
+    "\x82\xA5value\x00\xA8children\x91".b * levels + "\x82\xA5value\x00\xA8children\x90".b
+  end
+
+  def test_a_cycle_is_not_dumped
+    node = Node.new(1, [])
+    node.children << node
+    assert_raises(Manypack::NestingError) { NODE.dump(node) }
+  end
+
+  module Town
+    Person = Struct.new(:pets)
+  end
+
+  module Village
+    Person = Struct.new(:pets)
+  end
+
+  def test_a_name_means_the_record_around_it_in_each_place
+    pet = Record.new(Pet, name: String, owner: Type[:Person, nil])
+    types = [Town::Person, Village::Person].map { |klass| Record.new(klass, pets: [pet]) }
+    both = Record.new(Struct.new(:one, :two), one: types[0], two: types[1])
+    person = { "pets" => [{ "name" => "Cat", "owner" => { "pets" => [] } }] }
+    loaded = both.load(pack({ "one" => person, "two" => person }))
+    assert_equal [Town::Person, Village::Person], [loaded.one, loaded.two].map { |one| one.pets[0].owner.class }
+  end
+end
