@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+# Keys of a map in a View: each kind of them is found as a Hash finds it, and one of equal keys counts.
+require "test_helper"
+require "view/views"
+
+class ViewKeysTest < Minitest::Test
+  include CorePart
+  include Views
+
+  # --- keys of every kind -------------------------------------------------------------------------------
+
+  KEYS = [
+    *%w[0 00 7f cc00 cd0000 ce00000000 cf0000000000000000 d000 d10000 d200000000 d30000000000000000 ccff cdffff ceffffffff],
+    *%w[cfffffffffffffffff d37fffffffffffffff d38000000000000000 cf7fffffffffffffff cf8000000000000000 cf4000000000000000],
+    *%w[cf3fffffffffffffff d3c000000000000000 d3bfffffffffffffff e0 ff d0ff d1ffff d2ffffffff d3ffffffffffffffff d080],
+    *%w[ca00000000 ca80000000 cb0000000000000000 cb8000000000000000 ca3fc00000 cb3ff8000000000000 ca7fc00000],
+    *%w[cb7ff8000000000000 cb7ff0000000000000 c0 c2 c3 a0 a161 d90161 da000161 db0000000161 c400 c40161 c50001ff a2c3a9 c402c3a9],
+    *%w[a1ff 90 80 9101 91cc01 810102 81a16101 d40561 c7010561 9190 d6ff00000001]
+  ].drop(1).freeze
+
+  # What to look for beside each key itself.
+  OTHERS = [0, 1, -1, 1.0, (1 << 64) - 1, 1 << 64, -(1 << 63), -(1 << 63) - 1, 1 << 62, -(1 << 62) - 1, 0.0, -0.0, 1.5,
+            Float::NAN, nil, true, false, "", "a", "a".b, :a, "é", "é".b, "é".encode("ISO-8859-1"), "a".encode("UTF-16LE"),
+            "a".encode("US-ASCII"), "\xFF".b, "\xFF", :é, [], {}, [1], { 1 => 2 }, { "a" => 1 }, Object.new].freeze
+
+  [{}, { symbolize_keys: true }, { timestamp: true }, { freeze: true }].each do |options|
+    define_method("test_each_kind_of_key_is_found_as_a_hash_finds_it_with_#{options}") do
+      (KEYS - (options[:symbolize_keys] ? ["a1ff"] : [])).each do |key|
+        binary = bytes("82#{key}01a17a02")
+        options = { allow_unknown_ext: true, **options }
+        hash = unpack(binary, **options)
+        v = View.new(binary, **options)
+        assert_equal hash.keys.inspect, v.keys.inspect
+        (OTHERS + hash.keys.reject { |found| found.is_a?(Float) && found.nan? }).each do |other|
+          assert_equal [hash[other], hash.key?(other)].inspect, [v[other], v.key?(other)].inspect, "#{other.inspect} in #{key}"
+        end
+      end
+    end
+  end
+
+  def test_a_registered_ext_is_a_key
+    factory = points
+    exercise do
+      v = view_by(factory, factory.dump({ Point.new(1, 2) => "p", "a" => 1, Point.new(3, 4) => "q" }))
+      assert_equal ["p", "q", nil, 1], [v[Point.new(1, 2)], v[Point.new(3, 4)], v[Point.new(5, 6)], v["a"]]
+      assert_equal [Point.new(1, 2), "a", Point.new(3, 4)], v.keys
+    end
+  end
+
+  def test_an_ext_that_becomes_a_str_is_the_same_key
+    factory = Manypack::Factory.new
+    factory.register_type(1, Point, unpacker: ->(body) { body.encode("UTF-8") })
+    ["82 d4 01 61 01 a1 61 02", "82 a1 61 01 d4 01 61 02"].each do |hex|
+      assert_equal 1, view_by(factory, bytes(hex))["a"]
+      assert_equal 2, view_by(factory, bytes(hex), duplicate_keys: :last)["a"]
+      assert_equal 2, factory.codec.unpack(bytes(hex))["a"]
+    end
+  end
+
+  def test_symbols_are_keys_with_symbolize_keys
+    v = view({ "a" => { "b" => 1 } }, symbolize_keys: true)
+    assert_equal 1, v[:a][:b]
+    assert_nil v["a"]
+    assert_equal [:a], v.keys
+    assert_equal({ a: { b: 1 } }, v.value)
+  end
+
+  # --- equal keys ---------------------------------------------------------------------------------------
+
+  def test_the_first_of_equal_keys_counts
+    v = raw(TWICE)
+    assert_equal [1, { "a" => 1, "b" => 2 }, 3], [v["a"], v.to_h, v.size]
+    assert_equal [1], Path.new("$.a").to_a(v)
+    assert_equal({ a: 1 }, v.deconstruct_keys([:a]))
+  end
+
+  def test_the_last_of_equal_keys_counts_where_that_was_said
+    v = raw(TWICE, duplicate_keys: :last)
+    assert_equal [3, { "a" => 3, "b" => 2 }], [v["a"], v.to_h]
+    assert_equal [3], Path.new("$.a").to_a(v)
+    assert_equal unpack(bytes(TWICE)), v.value
+  end
+
+  def test_paths_find_the_last_of_equal_keys_in_each_element
+    binary = bytes("93 82 a1 61 01 a1 61 02 82 a1 62 01 a1 61 91 05 81 a1 63 01")
+    found = Path.new("$[*].a").to_a(binary, duplicate_keys: :last)
+    assert_equal [2, [5]], [found[0], found[1].value]
+    assert_equal [5], Path.new("$[*].a[*]").to_a(binary, duplicate_keys: :last)
+  end
+
+  def test_equal_keys_are_refused_when_asked_for_or_checked
+    [{ duplicate_keys: :error }, { check: true }, { untrusted: true }].each do |options|
+      assert_raises(Manypack::MalformedFormatError, options.inspect) { raw(TWICE, **options) }
+    end
+    assert_equal 3, raw(TWICE, check: true, duplicate_keys: :last)["a"]
+  end
+end
