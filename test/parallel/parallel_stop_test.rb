@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+# However a call of Parallel ends, and whatever runs beside it, everything stops and nothing is kept.
+require "test_helper"
+require "parallel/workers"
+require "support/program"
+
+class ParallelStopTest < Minitest::Test
+  include ProgramHelper
+  include Workers
+
+  def test_break_throw_and_raise_stop_everything
+    each_way do |workers|
+      assert_equal(:out, Parallel.each(NUMBERS, **workers) { |n| break :out if n == 3 })
+      assert_equal(:thrown, catch(:out) { Parallel.each(piped(NUMBERS, 9), **workers) { |n| throw :out, :thrown if n == 3 } })
+      assert_raises(Refused) { Parallel.each(StringIO.new(NUMBERS), **workers) { |n| raise Refused, n if n == 3 } }
+      error = assert_raises(Refused) { Parallel.each([NUMBERS], **workers) { |n| raise Refused, n } }
+      refute_kind_of Parallel::Error, error
+      assert_equal 1, Ractor.count
+    end
+  end
+
+  def test_an_interruption_while_the_io_is_left_stops_the_ractors_all_the_same
+    io = Object.new
+    io.define_singleton_method(:readpartial) do |_|
+      sleep
+    ensure
+      sleep 0.3
+    end
+    thread = Thread.new { Parallel.map(io, ractors: 2) { |n| n } }
+    thread.report_on_exception = false
+    sleep 0.01 until Ractor.count == 3 && thread.stop?
+    thread.raise(Refused, "one")
+    sleep 0.1
+    thread.raise(Refused, "two")
+    assert_raises(Refused) { thread.join }
+    100.times { sleep 0.02 if Ractor.count > 1 || (Thread.list - @threads).any? }
+    assert_equal 1, Ractor.count
+  end
+
+  def test_a_clock_that_stands_still
+    program = <<~RUBY
+      module Process
+        class << self
+          alias real clock_gettime
+          def clock_gettime(*arguments) = real(*arguments).floor(1)
+        end
+      end
+      puts Manypack::Parallel.map("\\x01" * 3_000, ractors: 2) { |n| n }.sum
+    RUBY
+    assert_program program, "3000"
+  end
+
+  def test_a_timeout_stops_everything
+    each_kind(2) do |workers|
+      reader, writer = IO.pipe
+      assert_raises(Timeout::Error) { Timeout.timeout(0.1) { Parallel.map(reader, **workers) { |n| n } } }
+      assert_raises(Timeout::Error) { Timeout.timeout(0.1) { Parallel.map(pack(0.05) * 100, **workers) { |n| sleep(n) } } }
+    ensure
+      [reader, writer].each(&:close)
+    end
+  end
+
+  def test_calls_inside_each_other_and_in_several_threads
+    [[{ ractors: 2 }, { ractors: 1 }], [{ processes: 2 }, { processes: 1 }]].each do |outer, inner|
+      threads = Array.new(3) do |i|
+        Thread.new { Parallel.each(NUMBERS, map: ->(n) { n }, **outer).sum { |n| n < 2 ? Parallel.map(NUMBERS, **inner) { |m| m }.sum : i } }
+      end
+      assert_equal Array.new(3) { |i| (2 * 124_750) + (498 * i) }, threads.map(&:value)
+    end
+  end
+
+  def test_nothing_is_kept
+    each_kind(2) do |workers|
+      times = workers[:ractors] ? 30 : 5
+      work = -> { times.times { Parallel.each(NUMBERS, map: ->(n) { n }, **workers) { |n| break if n == 50 } } }
+      2.times { work.call }
+      3.times { GC.start }
+      before = ObjectSpace.count_objects[:T_DATA]
+      work.call
+      3.times { GC.start }
+      assert_operator ObjectSpace.count_objects[:T_DATA] - before, :<, times * 7
+    end
+  end
+end
