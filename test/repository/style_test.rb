@@ -29,6 +29,17 @@ class StyleTest < Minitest::Test
     assert_empty without
   end
 
+  TESTS = Dir.glob("test/**/*", base: ROOT).select { |path| File.file?(File.join(ROOT, path)) }.freeze
+
+  def test_no_test_file_is_longer_than_600_lines
+    assert_operator TESTS.size, :>, 100
+    assert_empty(TESTS.select { |path| File.foreach(File.join(ROOT, path)).count > 600 })
+  end
+
+  def test_no_folder_of_tests_has_more_than_40_files
+    assert_empty(TESTS.group_by { |path| File.dirname(path) }.select { |_, files| files.size > 40 }.keys)
+  end
+
   def test_no_line_is_longer_than_120_characters
     long = OURS.grep(%r{\A(core|ext|lib|sig|fuzz|benchmark|examples)/}).flat_map do |path|
       lines = read(path).lines(chomp: true)
