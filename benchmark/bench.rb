@@ -7,7 +7,6 @@ require "optparse"
 require "terminal-table"
 require_relative "support/contender_process"
 require_relative "support/contenders"
-require_relative "support/languages"
 require_relative "support/race"
 require_relative "support/results"
 require_relative "support/workload"
@@ -27,15 +26,14 @@ class Tables
   private
 
   def table(group, operation)
-    floor, others = @results.others(group, operation).partition { |one| one == Results::FLOOR }
+    others = @results.others(group, operation)
     names = @results.cases(group, operation)
     rows = names.map do |name|
-      [name, *own_cells(group, operation, name), *floor.map { over_floor(group, operation, name) },
-       *others.map { |other| cell(group, operation, name, other) }]
+      [name, *own_cells(group, operation, name), *others.map { |other| cell(group, operation, name, other) }]
     end
-    rows << :separator << means(group, operation, floor, others) if names.size > 1
+    rows << :separator << means(group, operation, others) if names.size > 1
     Terminal::Table.new(title: "#{group}: #{operation}, times Manypack's time (lowest-highest round)",
-                        headings: ["case", Results::BASE, "MB/s", *floor.map { "/ floor" }, *others], rows: rows)
+                        headings: ["case", Results::BASE, "MB/s", *others], rows: rows)
   end
 
   def own_cells(group, operation, name)
@@ -43,14 +41,8 @@ class Tables
     [nanoseconds(own.median), own.bytes.zero? ? "-" : format("%.0f", own.bytes / own.median * 1e3)]
   end
 
-  def over_floor(group, operation, name)
-    ratio = @results.ratio(group, operation, name, Results::FLOOR) or return "-"
-    format("%.2f", 1 / ratio.median)
-  end
-
-  def means(group, operation, floor, others)
-    ["geometric mean", "", "", *floor.map { |name| format("%.2f", 1 / @results.mean_ratio(group, operation, name)) },
-     *others.map { |other| format("%.2f", @results.mean_ratio(group, operation, other)) }]
+  def means(group, operation, others)
+    ["geometric mean", "", "", *others.map { |other| format("%.2f", @results.mean_ratio(group, operation, other)) }]
   end
 
   def nanoseconds(number)
@@ -88,7 +80,7 @@ class Bench
   def heat(cases)
     processes = start(cases.map(&:group).uniq)
     announce(processes.keys) unless @stamp
-    Race.new(processes, @options[:rounds], @options[:seconds], @options[:lock]).run(cases)
+    Race.new(processes, @options[:rounds], @options[:seconds]).run(cases)
   ensure
     processes&.each_key(&:stop)
   end
@@ -101,43 +93,24 @@ class Bench
 
   def chosen
     cases = Workload.new(**@workload).cases.values.select { |one| one.id.match?(@options[:only]) }
-    unless Languages.available?
-      puts "without other languages: rake bench:languages installs them"
-      cases.reject! { |one| one.group == Workload::LANGUAGES }
-    end
     cases.empty? ? raise(ArgumentError, "no case matches #{@options[:only].source}") : cases
   end
 
   # @return [Hash{ContenderProcess => Array<String>}] with the groups that each takes part in
   def start(groups)
-    processes = contenders(groups).to_h { |contender| [process(contender), groups - groups_without(contender)] }
-    languages(groups).each { |one| processes[one] = Languages.groups(one) & groups }
+    processes = contenders.to_h { |contender| [process(contender), groups - groups_without(contender)] }
     @absent = processes.keys.select(&:missing)
     @absent.each(&:stop)
     processes.except(*@absent)
   end
 
-  # Those of other languages that take part in one of the groups.
-  def languages(groups)
-    return [] unless Languages.available? && groups.intersect?(Languages::GROUPS.values.flatten)
-
-    used, unused = Languages.processes.partition { |one| groups.intersect?(Languages.groups(one)) }
-    unused.each(&:stop)
-    used
-  end
-
-  # Among languages, Manypack stands for Ruby.
-  def contenders(groups)
+  def contenders
     manypack, *others = Contenders::BENCH
-    return [manypack] if groups == [Workload::LANGUAGES]
-
     [manypack, *others.select { |contender| contender.label.match?(@options[:contenders]) }]
   end
 
   def groups_without(contender)
-    return [] if contender == Contenders::WithManypack
-
-    [Workload::LANGUAGES, *(Workload::GROWTH unless Contenders::GROWTH.include?(contender))]
+    Contenders::GROWTH.include?(contender) ? [] : [Workload::GROWTH]
   end
 
   def process(contender)
@@ -157,16 +130,15 @@ OptionParser.new do |parser|
   parser.on("--data DIR", "measure the JSON files of a folder too") { |dir| options[:data] = dir }
   parser.on("--look-alikes", "made-up documents only, the default without ../shared/data") { options[:data] = nil }
   parser.on("--only REGEXP", Regexp, "cases by name, such as 'streams' or 'twitter'") { |only| options[:only] = only }
-  parser.on("--contenders REGEXP", Regexp, "beside Manypack, such as 'floor|msgpack'") do |regexp|
+  parser.on("--contenders REGEXP", Regexp, "beside Manypack, such as 'JSON|msgpack'") do |regexp|
     options[:contenders] = regexp
   end
   parser.on("--rounds N", Integer, "rounds in each of two heats (#{options[:rounds]})") { |n| options[:rounds] = n }
   parser.on("--output FILE", "where the measurements go (benchmark/results/...)") { |file| options[:output] = file }
-  parser.on("--lock FILE", "take turns, case by case, with other runs that lock it") { |file| options[:lock] = file }
   parser.on("--[no-]yjit", "with YJIT, where this Ruby has it (yes)") { |yjit| options[:yjit] = yjit }
   parser.on("--quick", "a minute: short rounds, in one heat, of the nearest contenders") do
     options.update(heats: 1, rounds: 3, seconds: 0.02, stream: 100_000, largest: 1_000_000,
-                   contenders: /floor|msgpack|JSON|read/)
+                   contenders: /msgpack|JSON|read/)
   end
 end.parse!
 Bench.new(options).run

@@ -151,7 +151,7 @@ class Instructions
   end
 end
 
-# Counts beside the floor, or records: what rake bench:instructions runs.
+# Counts, or records: what rake bench:instructions runs.
 if $PROGRAM_NAME == __FILE__
   require "terminal-table"
 
@@ -172,15 +172,12 @@ if $PROGRAM_NAME == __FILE__
   ids = options[:only] ? Workload.new(**workload).cases.keys.grep(options[:only]) : RecordedInstructions::CASES
   instructions = Instructions.new(workload)
   counts = instructions.count(Contenders::WithManypack, ids)
-  floor = instructions.count(Contenders::WithFloor, ids)
 
   rows = counts.map do |key, dump|
-    bare = floor[key]&.per_object
-    numbers = [dump.per_object, dump.per_object_in("manypack.so"), bare]
-    [*key, *numbers.map { |number| number ? format("%.1f", number) : "-" },
-     bare ? format("%.2f", dump.per_object / bare) : "-", dump.path.delete_prefix("#{Instructions::FOLDER}/")]
+    numbers = [dump.per_object, dump.per_object_in("manypack.so")].map { |number| format("%.1f", number) }
+    [*key, *numbers, dump.path.delete_prefix("#{Instructions::FOLDER}/")]
   end
-  headings = ["case", "operation", "all", "in manypack.so", "floor", "/ floor", "details"]
+  headings = ["case", "operation", "all", "in manypack.so", "details"]
   puts Terminal::Table.new(title: "#{Instructions.build}: instructions per object", headings: headings, rows: rows)
 
   recorded = RecordedInstructions.new(Instructions.build)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Writes docs/performance.md and its pictures from the results of bench.rb and from the recorded counts of instructions.
-# With --pictures it only draws the pictures anew, from the results that the page shows.
+# Writes docs/performance.md and its pictures from the results of bench.rb, or anew from those that the page shows if there
+# are no others, and from the recorded counts of instructions.
 require "erb"
 require "fileutils"
 require_relative "support/plot"
@@ -51,7 +51,7 @@ module Markdown
   end
 end
 
-# The page of the newest Ruby's results, the other Rubies' beside it.
+# The page of one Ruby's results.
 class Report
   TEMPLATE = File.expand_path("support/report.md.erb", __dir__)
   PICTURES = "performance" # folder beside the page
@@ -62,8 +62,7 @@ class Report
     "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types",
     "pools" => "As Rails calls it", "streams" => "Streams", "skip" => "Skipping",
     Workload::LOOKS => "Looking into a document",
-    Workload::RECORDS => "Objects of a program's classes", "start" => "Loading",
-    Workload::LANGUAGES => "Across languages"
+    Workload::RECORDS => "Objects of a program's classes", "start" => "Loading"
   }.freeze
 
   OPERATIONS = {
@@ -79,10 +78,10 @@ class Report
     "pack_registering" => "pack, by a new Packer that registers the type"
   }.freeze
 
-  # @param results [Array<Results>] the first is what the page is about
+  # @param results [Results]
   # @param folder [String] docs
   def initialize(results, folder)
-    @results, *@other_rubies = results
+    @results = results
     @folder = folder
   end
 
@@ -92,26 +91,10 @@ class Report
     File.write(path, ERB.new(File.read(TEMPLATE), trim_mode: "-").result(binding))
   end
 
-  # Draws the pictures anew and puts their titles on the page, which otherwise stays as it is.
-  #
-  # @return [void]
-  def redraw
-    page = File.read(path)
-    pictures.each { |picture| page.sub!(/!\[[^\]]*\]#{Regexp.escape(picture[/\([^()]*\)\z/])}/) { picture } }
-    File.write(path, page)
-  end
-
   private
 
   def path
     File.join(@folder, "performance.md")
-  end
-
-  # @return [Array<String>] Markdown of all
-  def pictures
-    tables = groups.keys.flat_map { |group| operations(group).map { |operation| [group, operation] } }
-    tables.select { |table| picture?(*table) }.map { |table| picture(*table) } +
-      operations(Workload::GROWTH).map { |operation| growth_picture(operation) }
   end
 
   def stamp
@@ -132,34 +115,28 @@ class Report
 
   # Manypack's time, then how many times as long the others take.
   def table(group, operation)
-    floor, contenders = @results.others(group, operation).partition { |one| one == Results::FLOOR }
+    contenders = @results.others(group, operation)
     own = @results.cases(group, operation).to_h { |name| [name, @results.find(group, operation, name)] }
     speeds = own.transform_values { |measurement| [Markdown.megabytes(measurement)] }
     speeds.transform_values!(&:clear) if speeds.values.flatten.all?("")
     rows = own.map do |name, measurement|
-      [name, Markdown.time(measurement.median), *speeds[name], *floor.map { over_floor(group, operation, name) },
+      [name, Markdown.time(measurement.median), *speeds[name],
        *contenders.map { |contender| Markdown.spread(@results.ratio(group, operation, name, contender)) }]
     end
-    headings = ["", Results::BASE, *speeds.values[0].map { "MB/s" }, *floor.map { "/ floor" }, *contenders]
-    rows << means(group, operation, floor, contenders, headings.size) if rows.size > 1
+    headings = ["", Results::BASE, *speeds.values[0].map { "MB/s" }, *contenders]
+    rows << means(group, operation, contenders, headings.size) if rows.size > 1
     Markdown.table(headings, rows)
   end
 
   # On the right of the columns that have none.
-  def means(group, operation, floor, contenders, columns)
-    cells = floor.map { |name| 1 / @results.mean_ratio(group, operation, name) }
-    cells += contenders.map { |contender| @results.mean_ratio(group, operation, contender) }
+  def means(group, operation, contenders, columns)
+    cells = contenders.map { |contender| @results.mean_ratio(group, operation, contender) }
     ["geometric mean", *[""] * (columns - cells.size - 1), *cells.map { |cell| format("**%.2f**", cell) }]
-  end
-
-  def over_floor(group, operation, name)
-    ratio = @results.ratio(group, operation, name, Results::FLOOR)
-    ratio ? format("%.2f", 1 / ratio.median) : ""
   end
 
   # Bars of how many times as long the others take; returns the picture's Markdown.
   def picture(group, operation)
-    contenders = contenders_of(group, operation)
+    contenders = @results.others(group, operation)
     rows = @results.cases(group, operation).to_h do |name|
       [name, contenders.map { |one| @results.ratio(group, operation, name, one)&.to_a }]
     end
@@ -167,13 +144,9 @@ class Report
     draw("#{group}-#{operation}", title, "times Manypack's time") { |plot| plot.ratios(contenders, rows) }
   end
 
-  def contenders_of(group, operation)
-    @results.others(group, operation) - [Results::FLOOR]
-  end
-
   # Where there are several bars.
   def picture?(group, operation)
-    contenders_of(group, operation).any? && @results.cases(group, operation).size > 1
+    @results.others(group, operation).any? && @results.cases(group, operation).size > 1
   end
 
   # Nanoseconds of an object by the document's size, with the collector's work and without.
@@ -197,31 +170,19 @@ class Report
 
   def growth_table(operation)
     rows = @results.cases(Workload::GROWTH, operation).map do |name|
-      own, floor = [Results::BASE, Results::FLOOR].map { |one| @results.find(Workload::GROWTH, operation, name, one) }
-      times = [own.cpu, own.work, floor.cpu, floor.work].map { |each| Statistics.median(each) / own.objects }
+      own = @results.find(Workload::GROWTH, operation, name)
+      times = [own.cpu, own.work].map { |each| Statistics.median(each) / own.objects }
       [name, Markdown.count(own.objects), *times.map { |time| format("%.1f", time) },
        Markdown.spread(@results.ratio(Workload::GROWTH, operation, name, "msgpack pool"))]
     end
-    Markdown.table(["", "objects", "ns per object", "without the collector", "floor", "without the collector",
-                    "msgpack pool"], rows)
-  end
-
-  # Manypack's time in floors.
-  def floors
-    texts = %w[unpack pack].map do |operation|
-      least = all_ratios(@results, operation, Results::FLOOR).map { |name, ratio| [name, 1 / ratio] }
-      farthest = least.max_by(&:last)
-      "#{operation} takes **#{format("%.2f", Statistics.geometric_mean(least.map(&:last)))}** floors, " \
-        "#{format("%.2f", farthest.last)} at most (#{farthest.first})"
-    end
-    texts.join("; ")
+    Markdown.table(["", "objects", "ns per object", "without the collector", "msgpack pool"], rows)
   end
 
   # One number for each contender and direction, over all documents, data sets, messages, sizes and mutations, with the
   # least of those.
   def summary
     rows = general_contenders.map do |contender|
-      [contender, *%w[unpack pack].flat_map { |operation| mean_and_least(all_ratios(@results, operation, contender)) }]
+      [contender, *%w[unpack pack].flat_map { |operation| mean_and_least(all_ratios(operation, contender)) }]
     end
     Markdown.table(["", "unpack", "least", "pack", "least"], rows)
   end
@@ -253,39 +214,20 @@ class Report
   end
 
   # What nobody would use instead.
-  OWN = /\A(#{Results::BASE}|read instead|#{Results::FLOOR})\z/.freeze
+  OWN = /\A(#{Results::BASE}|read instead)\z/.freeze
   private_constant :OWN
 
   GENERAL = %w[documents classics messages sizes mutations].freeze
   private_constant :GENERAL
 
   def general_contenders
-    all = GENERAL.product(%w[unpack pack]).flat_map { |group, operation| @results.others(group, operation) }
-    all.uniq - [Results::FLOOR]
+    GENERAL.product(%w[unpack pack]).flat_map { |group, operation| @results.others(group, operation) }.uniq
   end
 
-  def all_ratios(results, operation, contender)
+  def all_ratios(operation, contender)
     GENERAL.flat_map do |group|
-      results.cases(group, operation).map { |name| [name, results.ratio(group, operation, name, contender)&.median] }
+      @results.cases(group, operation).map { |name| [name, @results.ratio(group, operation, name, contender)&.median] }
     end.select(&:last)
-  end
-
-  # The same means on every Ruby, of the cases and the contenders that were measured on all of them.
-  def other_rubies
-    all = [@results, *@other_rubies]
-    contenders = general_contenders.select { |one| all.all? { |results| all_ratios(results, "pack", one).any? } }
-    rows = all.flat_map { |results| %w[unpack pack].map { |operation| ruby_row(results, operation, contenders) } }
-    Markdown.table(["", "", *contenders], rows)
-  end
-
-  def ruby_row(results, operation, contenders)
-    cells = contenders.map do |contender|
-      common = [@results, *@other_rubies].map { |one| all_ratios(one, operation, contender).map(&:first) }.inject(:&)
-      ratios = all_ratios(results, operation, contender).select { |name, _| common.include?(name) }
-      format("%.2f", Statistics.geometric_mean(ratios.map(&:last)))
-    end
-    ruby = results.stamp[:ruby]
-    [ruby[/\Aruby \S+/] + (ruby.include?("+YJIT") ? " with YJIT" : ""), operation, *cells]
   end
 
   def instructions
@@ -299,17 +241,9 @@ end
 if $PROGRAM_NAME == __FILE__
   docs = File.expand_path("../docs", __dir__)
   shown = File.join(docs, Report::PICTURES, "results.json")
-  abort "Usage: ruby benchmark/report.rb [--pictures]" unless [[], ["--pictures"]].include?(ARGV)
-
-  if ARGV.empty?
-    paths = Dir[File.join(__dir__, "results", "ruby-*.json")]
-    paths = paths.sort_by { |path| Gem::Version.new(path[/ruby-([\d.]+\d)/, 1]) }.reverse
-    abort "there are no results: rake bench" if paths.empty?
-
-    Report.new(paths.map { |path| Results.read(path) }, docs).write
-    FileUtils.cp(paths.first, shown)
-    puts "docs/performance.md, from #{paths.map { |path| File.basename(path) }.join(", ")}"
-  else
-    Report.new([Results.read(shown)], docs).redraw
-  end
+  results = Dir[File.join(__dir__, "results", "ruby-*.json")]
+  newest = results.max_by { |path| Gem::Version.new(path[/ruby-([\d.]+\d)/, 1]) }
+  FileUtils.cp(newest, shown) if newest
+  Report.new(Results.read(shown), docs).write
+  puts "docs/performance.md, from #{newest || shown}"
 end

@@ -7,7 +7,7 @@
 #
 # The process holds the other end, ContenderProcess.serve: it loads the contender and says on a line of JSON what it is,
 # or what is missing. Then each line is a request, an Array of a method of the work and its arguments, which is answered
-# by an Array of the result. languages/child.* speak the same.
+# by an Array of the result.
 
 require "json"
 require "open3"

@@ -10,8 +10,8 @@ require_relative "contenders/other_formats"
 module Contenders
   # What bin/demo shows, and what bin/bench measures.
   DEMO = [WithManypack, WithMsgpack, WithJson, WithMarshal].freeze
-  BENCH = [WithManypack, WithManypackRead, WithManypackHashes, WithManypackByHand, WithFloor, WithMsgpackPool,
-           WithMsgpack, WithJson, WithOj, WithOjDoc, WithNosj, WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
+  BENCH = [WithManypack, WithManypackRead, WithManypackHashes, WithManypackByHand, WithMsgpackPool, WithMsgpack, WithJson,
+           WithOj, WithOjDoc, WithNosj, WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
 
   # Whose memory is measured.
   MEMORY = [WithManypack, WithMsgpack, WithJson].freeze
@@ -20,7 +20,7 @@ module Contenders
   IN_RACTORS = [WithManypack, WithJson].freeze
 
   # Who is measured at every size up to 100 MB.
-  GROWTH = [WithManypack, WithFloor, WithMsgpackPool].freeze
+  GROWTH = [WithManypack, WithMsgpackPool].freeze
 
   # @return [Array<Module>] those of the demo, loaded, Manypack first
   def self.of_demo

@@ -318,8 +318,7 @@ class Start < Operation
   # @param flags [Array<String>] for Ruby
   # @return [Array] the command, as spawn takes it
   def argument(contender, flags)
-    feature = contender.feature or return [ENVIRONMENT, RbConfig.ruby, *flags, "-e", "0"]
-
+    feature = contender.feature
     folders = $LOAD_PATH.map(&:to_s).reject { |folder| Dir[File.join(folder, "#{feature}{,.rb}")].empty? }
     [ENVIRONMENT, RbConfig.ruby, *flags, *folders.map { |folder| "-I#{folder}" }, "-e", "require #{feature.dump}"]
   end

@@ -11,8 +11,7 @@ class Plot
   COLOURS = {
     "Manypack" => "#c0392b", "msgpack pool" => "#1f4e8c", "msgpack" => "#5b9bd5", "JSON" => "#f0a030",
     "oj" => "#8e6bbf", "Marshal" => "#7f6a58", "cbor" => "#58a55c", "bson" => "#a3c14a", "protobuf" => "#e377c2",
-    "msgspec (Python)" => "#17a2a2", "ormsgpack (Python)" => "#0b5d5d", "msgpack (Python)" => "#8fd3d3",
-    "msgpackr (Node)" => "#d9c400", "read instead" => "#e8998d", "nosj" => "#3b3b98", "Oj::Doc" => "#c39bd3",
+    "read instead" => "#e8998d", "nosj" => "#3b3b98", "Oj::Doc" => "#c39bd3",
     "Manypack Hashes" => "#f2c1ba", "Manypack by hand" => "#6b1d14"
   }.freeze
   OTHER_COLOURS = %w[#bbbbbb #777777 #444444].freeze # of what is no library

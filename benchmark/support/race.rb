@@ -5,7 +5,6 @@
 
 require_relative "contender_process"
 require_relative "contenders"
-require_relative "languages"
 require_relative "results"
 require_relative "workload"
 
@@ -13,10 +12,8 @@ class Race
   # @param processes [Hash{ContenderProcess => Array<String>}] with the groups of cases that each takes part in
   # @param rounds [Integer]
   # @param seconds [Float] of each sample
-  # @param lock [String, nil] a file that is locked during each case
-  def initialize(processes, rounds, seconds, lock)
+  def initialize(processes, rounds, seconds)
     @processes = processes
-    @lock = lock
     @rounds = rounds
     @seconds = seconds
   end
@@ -25,25 +22,14 @@ class Race
   # @return [Array<Measurement>]
   def run(cases)
     require "ruby-progressbar" # which the processes do not need
-    Languages.hand_out(cases, manypack)
     bar = ProgressBar.create(total: cases.size, format: "%t |%B| %c/%C %e", title: "measuring", output: $stderr)
     cases.flat_map do |one|
       bar.title = one.group
-      alone { race(one) }.tap { bar.increment }
+      race(one).tap { bar.increment }
     end
   end
 
   private
-
-  # Takes turns with whoever else measures.
-  def alone
-    return yield unless @lock
-
-    File.open(@lock, File::RDWR | File::CREAT) do |file|
-      file.flock(File::LOCK_EX)
-      yield
-    end
-  end
 
   def race(one)
     able = one.operations.to_h { |operation| [operation.name, start(one, operation.name)] }
@@ -66,9 +52,7 @@ class Race
     checks = present.to_h { |process| [process, process.ask("check", one.id, operation)] }.compact
     raise "Manypack fails at #{operation} of #{one.id}" unless checks.key?(manypack)
 
-    foreign, ours = checks.partition { |_, check| check[:file] }.map(&:to_h)
-    understand(one.id, foreign)
-    agree(one.id, ours)
+    agree(one.id, checks)
     checks.map { |process, check| [process, measurement(one, operation, process, check)] }
   end
 
@@ -79,12 +63,6 @@ class Race
 
   def manypack
     @manypack ||= @processes.keys.find { |process| process.label == Results::BASE }
-  end
-
-  # Other languages have no such Integers and Floats: the bytes may differ, and what they mean may not.
-  def understand(id, checks)
-    wrong = checks.reject { |_, check| Languages.same?(id, check, manypack) }
-    raise "#{id}: a wrong result of #{wrong.keys.map(&:label).join(", ")}" if wrong.any?
   end
 
   # The same format is the same bytes.
@@ -123,18 +101,6 @@ class Race
       times = measure(repetitions, operation, warm.argument)
       warm.expected = times.first / repetitions
       times.map { |ns| ns / repetitions / units }
-    end
-
-    # Writes the payload packed, for a process in another language.
-    def write(id, path)
-      payload = payload(id)
-      File.binwrite(path, @contender.pack(payload.respond_to?(:document) ? payload.document : payload))
-    end
-
-    # @return [Boolean] whether what that process packed is the payload, or the answer when the payload is a Look
-    def same?(id, path)
-      object = @contender.unpack(File.binread(path))
-      payload(id).respond_to?(:same?) ? payload(id).same?(object) : object == payload(id)
     end
 
     private

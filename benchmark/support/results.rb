@@ -102,7 +102,6 @@ end
 # All measurements of a run.
 class Results
   BASE = "Manypack"
-  FLOOR = "floor"
 
   # @return [Hash{Symbol => Object}] see Stamp
   attr_reader :stamp

@@ -15,12 +15,10 @@ class SideExtension
   # @param name [String] of the library and of its Init function
   # @param sources [String] a pattern of files in benchmark/
   # @param libraries [Array<String>] to link with
-  # @param defines [Array<String>] for the preprocessor
-  def initialize(name, sources, libraries: [], defines: [])
+  def initialize(name, sources, libraries: [])
     @library = File.join(FOLDER, "#{name}.#{RbConfig::CONFIG["DLEXT"]}")
     @sources = File.join(ROOT, sources)
     @libraries = libraries
-    @defines = defines
   end
 
   # Loads it, built if need be.
@@ -58,12 +56,11 @@ class SideExtension
     File.rename(built, @library)
   end
 
-  # With Ruby's own flags, as extensions have them: the floor must not be faster for its flags.
+  # With Ruby's own flags, as extensions have them.
   def command(target)
     config = RbConfig::CONFIG
     headers = config.values_at("rubyhdrdir", "rubyarchhdrdir").map { |folder| "-I#{folder}" }
     ruby = config.values_at("LDSHARED", "CFLAGS", "CCDLFLAGS").flat_map { |words| Shellwords.split(words) }
-    [*ruby, *FLAGS, *headers, *@defines.map { |one| "-D#{one}" }, *sources, "-o", target,
-     *@libraries.map { |one| "-l#{one}" }]
+    [*ruby, *FLAGS, *headers, *sources, "-o", target, *@libraries.map { |one| "-l#{one}" }]
   end
 end

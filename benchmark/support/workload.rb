@@ -45,7 +45,6 @@ class Workload
   end.freeze
 
   GROWTH = "growth"
-  LANGUAGES = "languages"
   RECORDS = "records"
   LOOKS = "looks"
   SIZES = { "10 B" => 10, "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000, "100 KB" => 100_000, "1 MB" => 1_000_000,
@@ -66,7 +65,7 @@ class Workload
   # @return [Hash{String => Case}] by id
   def cases
     @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *looks, *typed, *pooled, *streams,
-                *starts, *records, *languages, *growth].to_h { |one| [one.id, one] }
+                *starts, *records, *growth].to_h { |one| [one.id, one] }
   end
 
   private
@@ -151,12 +150,6 @@ class Workload
     [one(RECORDS, "twitter, 11 fields", LOADING) { Payloads::Classes.twitter(twitter.call) },
      (one(RECORDS, "citm_catalog", LOADING) { Payloads::Classes.catalog(read(catalog)) } if catalog),
      one(RECORDS, "1,000 rows", ROWS, &rows)].compact
-  end
-
-  # Documents that every language can have; a JSON file is one.
-  def languages
-    text = documents.empty? ? classics.reject { |document| document.name.start_with?("Image") } : documents
-    text.map { |document| one(LANGUAGES, document.name, PLAIN, &document.build) }
   end
 
   def one(group, name, operations, &build)

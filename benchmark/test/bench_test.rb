@@ -7,7 +7,6 @@ require "rbconfig"
 require "tempfile"
 require "tmpdir"
 require_relative "../report"
-require_relative "../support/languages"
 require_relative "../support/race"
 
 class BenchTest < Minitest::Test
@@ -24,15 +23,15 @@ class BenchTest < Minitest::Test
     end
   end
 
-  def test_a_case_is_measured_beside_another_and_the_floor
+  def test_a_case_is_measured_beside_another
     Tempfile.create("results") do |file|
       output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
-                                       "--only", "messages/structured", "--contenders", "floor|Marshal",
+                                       "--only", "messages/structured", "--contenders", "JSON|Marshal",
                                        "--rounds", "2", "--output", file.path)
       assert_predicate status, :success?, output
       results = Results.read(file.path)
       assert_equal [%w[messages unpack], %w[messages pack]], results.tables
-      assert_equal %w[floor Marshal], results.others("messages", "unpack")
+      assert_equal %w[JSON Marshal], results.others("messages", "unpack")
       assert_operator results.ratio("messages", "unpack", "structured", "Marshal").median, :>, 1
     end
   end
@@ -40,29 +39,27 @@ class BenchTest < Minitest::Test
   def test_what_rails_calls_ext_types_and_loading_are_measured_beside_the_msgpack_gem
     Tempfile.create("results") do |file|
       output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
-                                       "--only", "pools/1|an order|start/.*disable", "--contenders", "floor|msgpack$",
+                                       "--only", "pools/1|an order|start/.*disable", "--contenders", "msgpack$",
                                        "--rounds", "1", "--output", file.path)
       assert_predicate status, :success?, output
       results = Results.read(file.path)
       assert_equal [["ext types", "restore"], ["ext types", "dump"], %w[pools deserialize], %w[pools serialize],
                     %w[start start]], results.tables
       results.tables.each { |group, operation| assert_includes results.others(group, operation), "msgpack" }
-      assert_operator results.ratio("start", "start", "ruby --disable-gems", "floor").median, :<, 1
       assert_operator results.find("start", "start", "ruby --disable-gems").times.size, :>=, 10
     end
   end
 
-  def test_looks_are_measured_beside_unpacking_and_the_least_that_a_walk_costs
+  def test_looks_are_measured_beside_unpacking
     Tempfile.create("results") do |file|
       output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
-                                       "--only", "looks/(three|filter|check)", "--contenders", "floor|msgpack$",
+                                       "--only", "looks/(three|filter|check)", "--contenders", "msgpack$",
                                        "--rounds", "1", "--output", file.path)
       assert_predicate status, :success?, output
       results = Results.read(file.path)
       tasks = ["three scalars", "filter and pass on", "check all of it"]
       assert_equal [[%w[looks look]], tasks], [results.tables, results.cases("looks", "look")]
       tasks.each { |task| assert_operator results.ratio("looks", "look", task, "msgpack").median, :>, 1 }
-      assert results.find("looks", "look", "check all of it", Results::FLOOR)
     end
   end
 
@@ -75,35 +72,6 @@ class BenchTest < Minitest::Test
     looks = SMALLEST.map { |name, document| Payloads::Look.new(Payloads::Look::OF_REAL.fetch(name).first, document) }
     looks += Payloads::Look::OF_TWITTER.keys.map { |task| Payloads::Look.new(task, Payloads.twitter) }
     looks.each { |look| assert Look.new.check(Contenders::WithManypack, look), look.task }
-  end
-
-  # Other languages are not always there either; a file stands for what one of them packed.
-  def test_what_another_language_finds_is_compared_with_the_answer
-    require "manypack"
-    work = Race::Work.new(Contenders::WithManypack, workload: { data: nil, stream: 1_000, largest: 1_000 })
-    look = Payloads::Look.new("three scalars", Payloads.twitter)
-    Tempfile.create("packed") do |file|
-      work.write("looks/three scalars", file.path)
-      assert_equal look.document, Manypack.unpack(File.binread(file.path))
-      { look.answer => true, look.answer.reverse => false, look.document => false }.each do |found, right|
-        File.binwrite(file.path, Manypack.pack(found))
-        assert_equal right, work.same?("looks/three scalars", file.path)
-      end
-    end
-  end
-
-  def test_other_languages_answer_every_task
-    skip "there are no other languages: rake bench:languages installs them" unless Languages.available?
-    Dir.mktmpdir do |folder|
-      SMALLEST.each { |name, document| File.write(File.join(folder, "#{name}.json"), JSON.generate(document)) }
-      results = File.join(folder, "results")
-      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--data", folder, "--only", "^looks/",
-                                       "--contenders", "floor", "--rounds", "1", "--output", results)
-      assert_predicate status, :success?, output
-      asked = Payloads::Look::TASKS.keys.product(["msgspec (Python)", "msgpackr (Node)"])
-      found = Results.read(results)
-      assert_empty(asked.reject { |task, label| found.ratio("looks", "look", task, label) })
-    end
   end
 
   def test_each_way_of_parallel_is_measured_beside_the_ceiling_and_the_costs_of_a_run
@@ -130,7 +98,7 @@ class BenchTest < Minitest::Test
   end
 
   def test_every_contender_has_a_colour_of_its_own
-    labels = Contenders::BENCH.map(&:label) + Languages::CONTENDERS.keys - ["floor"]
+    labels = Contenders::BENCH.map(&:label)
     colours = labels.map { |label| Plot.colour(label) }
     assert_empty labels.zip(colours).reject(&:last)
     assert_equal labels.size, colours.uniq.size
@@ -166,12 +134,12 @@ class BenchTest < Minitest::Test
   # What the report says in short.
   def summary_of(cases)
     measurements = cases.flat_map do |group, operation, ratio|
-      { "Manypack" => 1.0, "msgpack" => ratio, "floor" => 1.0 }.map do |contender, time|
+      { "Manypack" => 1.0, "msgpack" => ratio }.map do |contender, time|
         measurement(contender, [time], "case", group: group, operation: operation)
       end
     end
     Dir.mktmpdir do |folder|
-      Report.new([Results.new({ contenders: {} }, measurements)], folder).write
+      Report.new(Results.new({ contenders: {} }, measurements), folder).write
       File.read(File.join(folder, "performance.md"))[/^## In short$.*?(?=^## )/m]
     end
   end

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-# Libraries of other formats, and the floor, which has no format.
+# Libraries of other formats.
 
-require_relative "../side_extension"
 require_relative "message_pack"
 
 module Contenders
@@ -201,70 +200,5 @@ module Contenders
       same = payload.all? { |name, value| line[name] == value }
       { bytes: pack(line).bytesize, same: nil } if same
     end
-  end
-
-  # No serializer: it makes the graph that it knows beforehand, and walks over one. See benchmark/floor.
-  module WithFloor
-    # Rubies before 3.2 make every Hash without room.
-    EXTENSION = SideExtension.new("floor", "floor/*.c",
-                                  defines: RUBY_VERSION < "3.2" ? ["rb_hash_new_capa(n)=rb_hash_new()"] : [])
-
-    def self.label = "floor"
-
-    def self.load
-      EXTENSION.load
-      require "manypack"
-    end
-
-    def self.feature = nil # to require
-    def self.version = "of #{RUBY_VERSION}"
-
-    # @return [Floor::Plan, Floor::Walk] what the operation needs in place of bytes or of the object
-    def self.argument(operation, payload)
-      operation == "pack" ? Floor::Walk.new(payload, Manypack.pack(payload).bytesize) : Floor::Plan.new(payload)
-    end
-
-    def self.pack(walk) = walk.run
-    def self.unpack(plan) = plan.run
-
-    # @return [Hash{String => Proc}] by task: a look into Hashes, a walk over the bytes, a copy of the answer
-    def self.looks
-      unpacker = Manypack::Unpacker.new
-      { **Payloads::Look::TASKS.slice(Payloads::Look::AGAIN),
-        "check all of it" => ->((bytes, size)) { unpacker.feed(bytes).skip || size },
-        "change one field" => ->(bytes) { String.new(capacity: bytes.bytesize) << bytes } }
-    end
-
-    def self.source(task, document)
-      case task
-      when Payloads::Look::AGAIN then document
-      when "check all of it" then [Manypack.pack(document), document.size]
-      when "change one field" then Manypack.pack(Payloads::Look.new(task, document).answer)
-      else Manypack.pack(document)
-      end
-    end
-
-    def self.unpacked(bytes) = Manypack.unpack(bytes)
-
-    # It has no bytes to compare: the graph must be the same, and every string in the bytes.
-    def self.check(payload)
-      bytes = pack(argument("pack", payload))
-      missing = strings(payload).any? { |string| !bytes.include?(string.b) }
-      raise "the floor is cracked" if missing || unpack(argument("unpack", payload)).inspect != payload.inspect
-
-      { bytes: bytes.bytesize, same: nil }
-    rescue TypeError
-      nil # a Symbol
-    end
-
-    def self.strings(object)
-      case object
-      when String then [object]
-      when Array then object.flat_map { |element| strings(element) }.uniq
-      when Hash then strings(object.to_a)
-      else []
-      end
-    end
-    private_class_method :strings
   end
 end
