@@ -112,7 +112,7 @@ class Instructions
     # @param contender [Module] of Contenders, loaded
     # @param workload [Hash] the arguments of Workload.new
     def initialize(contender, workload:)
-      SideExtension.new("callgrind", "instructions/callgrind.c").load
+      SideExtension.new("callgrind", File.join(__dir__, "instructions/callgrind.c")).load
       @contender = contender
       @cases = Workload.new(**workload).cases
     end

@@ -1,137 +1,154 @@
 # frozen_string_literal: true
 
-# Measures the memory of Manypack and of other contenders, each in a process of its own: bin/bench-memory --help.
+# Resident memory of sustained decoding: processes that decode the same documents over and over, and always hold the last
+# few results, under each malloc that is here. Linux. bin/bench-memory --help
 
-require "fileutils"
-require "json"
+require "digest"
 require "optparse"
 require "terminal-table"
-require "time"
-require_relative "../lib/manypack"
-require_relative "memory/day"
-require_relative "memory/inputs"
-require_relative "memory/mallocs"
-require_relative "memory/ractors"
-require_relative "memory/slots"
-require_relative "memory/sustained"
+require "tmpdir"
 require_relative "support/contender_process"
 require_relative "support/contenders"
-require_relative "support/plot"
 require_relative "support/results"
 require_relative "support/workload"
 
-# Results in files, and what docs/memory.md shows of them.
-module Figures
-  FOLDER = File.expand_path("results/memory-#{RUBY_VERSION}", __dir__)
-  DOCS = File.expand_path("../docs", __dir__)
-
+# Packed messages in a file, each behind its length: the process that measures holds nothing but these bytes.
+module MessagesFile
   module_function
 
-  # @return [Hash{Symbol => Object}] where and when
-  def stamp
-    { ruby: RUBY_DESCRIPTION, yjit: !ContenderProcess.yjit.empty?, cpu: Stamp.cpu, commit: Stamp.commit,
-      time: Time.now.utc.iso8601, contenders: Contenders::MEMORY.to_h { |one| [one.label, one.version] } }
+  def write(path, messages)
+    File.open(path, "wb") { |file| messages.each { |message| file << [message.bytesize].pack("N") << message } }
   end
 
-  # @param name [String] of a measurement
-  # @param result [Hash]
-  def save(name, result)
-    FileUtils.mkdir_p(FOLDER)
-    File.write(file(name), JSON.pretty_generate(stamp: stamp, result: result))
-  end
-
-  # @return [Hash] as it was saved
-  def read(name)
-    JSON.parse(File.read(file(name)), symbolize_names: true).fetch(:result)
-  end
-
-  # Replaces what lies between the marks of each measurement that there is a result of, and draws its plot.
-  #
-  # @param measurements [Hash{String => Object}] by name
-  def write_docs(measurements)
-    path = File.join(DOCS, "memory.md")
-    text = File.read(path)
-    measurements.select { |name, _| File.exist?(file(name)) }.each do |name, measurement|
-      result = read(name)
-      text = text.sub(/(<!-- #{name} -->\n).*?(<!-- end -->)/m) { "#{$1}#{block(name, measurement, result)}#{$2}" }
-      measurement.plot(result, File.join(DOCS, "memory")) if measurement.respond_to?(:plot) && Plot.possible?
+  # Returns the messages, frozen.
+  def read(path)
+    File.open(path, "rb") do |file|
+      messages = []
+      while (length = file.read(4))
+        messages << file.read(length.unpack1("N")).freeze
+      end
+      messages
     end
-    File.write(path, text)
   end
 
-  # @api private
-  def block(name, measurement, result)
-    taken = JSON.parse(File.read(file(name)), symbolize_names: true).fetch(:stamp)
-    tables = measurement.tables(result).map(&:to_s).join("\n")
-    contenders = taken[:contenders].map { |contender| contender.join(" ") }.join(", ")
-    "```\n#{tables}\n```\n" \
-      "#{taken[:ruby]}, #{taken[:cpu]}, #{contenders}; commit #{taken[:commit]}, #{taken[:time][0, 10]}\n"
-  end
-
-  # @api private
-  def file(name)
-    File.join(FOLDER, "#{name}.json")
+  # Equal objects have the same digest.
+  def digest(objects)
+    objects.inject(Digest::SHA256.new) { |digest, object| digest << object.inspect }.hexdigest
   end
 end
 
-# One run from options to tables, results and plots.
-class MemoryBenchmark
-  MEASUREMENTS = %w[sustained mallocs slots ractors day].freeze
+class Sustained
+  JEMALLOC = Dir["/usr/lib/*/libjemalloc.so.2", "/usr/lib*/libjemalloc.so.2"].first
 
-  # @param options [Hash]
-  # @param names [Array<String>] of MEASUREMENTS
-  def initialize(options, names)
-    @options = options
-    @names = names.empty? ? MEASUREMENTS : names
+  # The environment of a process that runs with each malloc.
+  ALLOCATORS = { "glibc" => {},
+                 **(JEMALLOC ? { "jemalloc" => { "LD_PRELOAD" => JEMALLOC } } : {}) }.freeze
+  COLUMNS = { "live set" => :live, "end" => :end, "peak" => :peak, "after GC" => :after }.freeze
+
+  def initialize(data:, passes:, rounds:)
+    @objects = objects(data)
+    @passes = passes
+    @rounds = rounds
   end
 
+  # Returns the table.
   def run
     Contenders::MEMORY.each(&:load)
-    puts Figures.stamp.map { |key, value| "#{key}: #{value}" }, "" unless @options[:report]
-    @names.each { |name| @options[:report] ? show(name, Figures.read(name)) : measure(name) }
-    Figures.write_docs(MEASUREMENTS.to_h { |name| [name, measurement(name)] }) if @options[:docs]
+    Dir.mktmpdir do |folder|
+      Contenders::MEMORY.each { |contender| check(contender, write(contender, folder)) }
+      rows = ALLOCATORS.keys.product(Contenders::MEMORY).map do |malloc, contender|
+        [malloc, contender.label, *cells(medians(malloc, contender, path(contender, folder)))]
+      end
+      Terminal::Table.new(title: "Sustained decoding, resident MB", headings: ["malloc", "", *COLUMNS.keys], rows: rows)
+    end
   end
 
   private
 
-  def measure(name)
-    result = measurement(name).measure
-    Figures.save(name, result)
-    show(name, result)
+  # The real documents or the look-alikes of those of 2012, and the two messages that are maps.
+  def objects(data)
+    cases = Workload.new(data: data, stream: 1, largest: 1).cases.values.group_by(&:group)
+    documents = cases["documents"] || cases["classics"].reject { |one| one.name.start_with?("Image") } # JSON has no bytes
+    (documents + cases["messages"].first(2)).map(&:payload)
   end
 
-  def show(name, result)
-    puts measurement(name).tables(result), ""
-  end
+  def path(contender, folder) = File.join(folder, contender.label)
 
-  def measurement(name)
-    quick = @options[:quick]
-    case name
-    when "sustained" then Sustained.new(inputs, quick: quick)
-    when "mallocs" then Mallocs.new(quick: quick)
-    when "slots" then Slots.new(inputs)
-    when "ractors" then RactorMemory.new(quick: quick)
-    when "day" then Day.new(minutes: @options[:minutes])
+  def write(contender, folder)
+    path(contender, folder).tap do |path|
+      MessagesFile.write(path, @objects.map { |object| contender.pack(object) })
     end
   end
 
-  def inputs
-    @inputs ||= Inputs.new(@options[:data])
+  def check(contender, path)
+    digest = ContenderProcess.once(contender, Work, ["digest"], input: path)
+    raise "#{contender.label} decodes something else" unless digest == MessagesFile.digest(@objects)
+  end
+
+  def medians(malloc, contender, path)
+    environment = ALLOCATORS.fetch(malloc)
+    rounds = Array.new(@rounds) do
+      ContenderProcess.once(contender, Work, ["measure", @passes], environment: environment, input: path)
+    end
+    rounds.each { |round| round[:end] = Statistics.median(round[:passes].last(@passes / 4 + 1)) }
+    COLUMNS.values.to_h { |name| [name, Statistics.median(rounds.map { |round| round[name] })] }
+  end
+
+  def cells(medians) = COLUMNS.values.map { |name| format("%.1f", medians[name] / 1e6) }
+
+  # What the process of a contender answers.
+  class Work
+    HELD = 24 # results; a server has so many requests at work
+
+    # input:: the path of a MessagesFile
+    def initialize(contender, input:)
+      @contender = contender
+      @messages = MessagesFile.read(input)
+      @held = []
+      @at = 0
+    end
+
+    def digest = MessagesFile.digest(@messages.lazy.map { |message| @contender.unpack(message) })
+
+    # Returns resident bytes: with the live set alone, at the end of each pass over all messages, at the peak, and after
+    # a collection and a second's rest.
+    def measure(passes)
+      HELD.times { |i| hold(@messages[i % @messages.size]) }
+      live = settle
+      residents = Array.new(passes) do
+        @messages.each { |message| hold(message) }
+        status("VmRSS")
+      end
+      { live: live, passes: residents, peak: status("VmHWM"), after: settle }
+    end
+
+    private
+
+    def hold(message)
+      @held[@at] = @contender.unpack(message)
+      @at = (@at + 1) % HELD
+    end
+
+    # Collected, and given the time that an allocator takes to return pages.
+    def settle
+      3.times { GC.start }
+      sleep 1
+      100.times { +"x" * 1_000 } # jemalloc looks at its clock when it is called
+      GC.start
+      status("VmRSS")
+    end
+
+    def status(field) = File.read("/proc/self/status")[/^#{field}:\s+(\d+)/, 1].to_i * 1024
   end
 end
 
-options = { data: Workload::REAL, minutes: 10.0, quick: false }
-names = OptionParser.new do |parser|
-  parser.banner = "Usage: bin/bench-memory [options] [#{MemoryBenchmark::MEASUREMENTS.join(" | ")}] ...\n" \
-                  "Without names: all of them."
-  parser.on("--data DIR", "JSON files to decode (default ../shared/data, or look-alikes)") do |folder|
-    options[:data] = folder
-  end
-  parser.on("--minutes N", Float, "length of the day (default 10)") { |minutes| options[:minutes] = minutes }
-  parser.on("--quick", "less of everything, and a day of one minute") { options.update(quick: true, minutes: 1.0) }
-  parser.on("--report", "measure nothing, show the results that are there") { options[:report] = true }
-  parser.on("--docs", "write tables and plots of the results into docs/") { options[:docs] = true }
-end.parse!
-unknown = names - MemoryBenchmark::MEASUREMENTS
-abort "bin/bench-memory: there is no measurement #{unknown.first}" unless unknown.empty?
-MemoryBenchmark.new(options, names).run
+if $PROGRAM_NAME == __FILE__
+  options = { data: Workload::REAL, passes: 200, rounds: 3 }
+  OptionParser.new do |parser|
+    parser.banner = "Usage: bin/bench-memory [options]"
+    parser.on("--data DIR", "a folder of JSON files") { |folder| options[:data] = folder }
+    parser.on("--rounds N", Integer, "processes for each row (#{options[:rounds]})") { |n| options[:rounds] = n }
+    parser.on("--quick", "fewer passes, in one process") { options.update(passes: 15, rounds: 1) }
+  end.parse!
+  puts "#{RUBY_DESCRIPTION} #{ContenderProcess.yjit.join}, #{Stamp.cpu}, commit #{Stamp.commit}", Sustained.new(**options).run
+end

@@ -16,9 +16,6 @@ module Contenders
   # Whose memory is measured.
   MEMORY = [WithManypack, WithMsgpack, WithJson].freeze
 
-  # Of these, the ones that work in Ractors, where msgpack raises.
-  IN_RACTORS = [WithManypack, WithJson].freeze
-
   # Who is measured at every size up to 100 MB.
   GROWTH = [WithManypack, WithMsgpackPool].freeze
 

@@ -4,7 +4,7 @@
 require "test_helper"
 require "support/program"
 require "support/shareable_mark"
-require_relative "../../benchmark/memory/process"
+require "support/malloc_counter"
 
 # A library that counts has to be preloaded, which is not possible everywhere.
 if MallocCounter.possible?
@@ -178,7 +178,7 @@ if MallocCounter.possible?
     def test_every_object_tells_what_it_holds
       assert_counted <<~RUBY
         require "objspace"
-        require #{File.join(ROOT, "benchmark/memory/slots").inspect}
+        require #{File.join(ROOT, "test/support/embedding").inspect}
         def self.told
           own = [:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }
           own << Manypack.const_get(:RactorState) << Manypack.const_get(:StreamCheck)

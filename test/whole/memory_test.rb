@@ -4,7 +4,7 @@
 require "test_helper"
 require "objspace"
 require "stringio"
-require_relative "../../benchmark/memory/slots"
+require "support/embedding"
 require_relative "../../benchmark/support/payloads"
 
 class MemoryTest < Minitest::Test
