@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # rake release:check      what must hold before a tag is pushed; stops at the first thing that does not, and says why
-# rake release:contents   writes the list of the files that a gem holds, to be looked at before it is committed
+# rake release:contents   prints which files the gem has gained or lost since the last tag
 
 namespace :release do
   desc "Check tag, versions, signatures, docs, contents, that two builds have the same bytes, and try the gem on RUBIES"
@@ -9,14 +9,13 @@ namespace :release do
     puts "This can be released."
   end
 
-  desc "Write tools/release/contents.txt anew"
+  desc "Print which files the gem has gained (+) or lost (-) since the last tag; all of them if there is no tag"
   task(:contents) do
     require_relative "../tools/release/contents"
-    require_relative "../tools/release/gems"
-    Dir.mktmpdir do |folder|
-      gem = Release::Gems.new(folder: folder).build_source
-      File.write(Release::Contents::LIST, Release::Contents.of(gem).map { |name| "#{name}\n" }.join)
-    end
+    tag = `git describe --tags --abbrev=0 HEAD^ 2> #{File::NULL}`.chomp
+    before = tag.empty? ? [] : Release::Contents.listed(tag)
+    now = Release::Contents.listed
+    puts (now - before).map { |name| "+ #{name}" }, (before - now).map { |name| "- #{name}" }
   end
 
   task(:agree) do

@@ -60,6 +60,13 @@ class ReleaseTest < Minitest::Test
     end
   end
 
+  def test_users_get_what_is_in_their_folders
+    ours = %w[benchmark/bench.rb core/fuzz/fuzz.c core/test.mk docs/performance/notes.txt test/test_helper.rb]
+    theirs = %w[LICENSE core/wire.h docs/performance/results.json docs/views.md ext/manypack/init.c
+                ext/manypack/view/view.c lib/manypack.rb lib/manypack/view.rb]
+    assert_equal theirs, Release::Contents.shipped(ours + theirs)
+  end
+
   def test_a_precompiled_gem_adds_extensions_alone
     with_gem("lib/manypack/3.4/manypack.so") { |gem| assert_empty contents(gem, "LICENSE", "lib/manypack.rb") }
     with_gem("lib/manypack/manypack.so") { |gem| refute_empty contents(gem, "LICENSE", "lib/manypack.rb") }
