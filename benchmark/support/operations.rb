@@ -122,16 +122,21 @@ class OneShot < Call
   end
 end
 
-# Bytes to objects of a program's classes, or those to bytes: a contender has a Proc for each case that it can do.
-class ToObjects < Operation
-  def supported?(contender)
-    contender.respond_to?(:typed)
+# Any work with a payload: the block makes it, as a Proc, and returns nil if this contender cannot do it.
+class Custom < Operation
+  # methods:: which a contender has to have
+  def initialize(name, *methods, &make)
+    super(name)
+    @methods = methods
+    @make = make
   end
 
-  # @param typed [Payloads::Typed]
-  # @return [Proc]
-  def argument(contender, typed)
-    contender.typed(name, typed)
+  def supported?(contender)
+    @methods.all? { |method| contender.respond_to?(method) }
+  end
+
+  def argument(contender, payload)
+    @make.call(contender, payload)
   end
 
   def repeat(_contender, work, times)
@@ -140,6 +145,21 @@ class ToObjects < Operation
       work.call
       i += 1
     end
+  end
+
+  # What comes out has to be the same for all contenders of one format.
+  def check(contender, payload)
+    work = argument(contender, payload) or return
+    { bytes: 0, same: Zlib.crc32(work.call.inspect) }
+  rescue EncodingError, JSON::GeneratorError
+    nil # JSON with a binary
+  end
+end
+
+# Bytes to objects of a program's classes, or those to bytes: a contender has a Proc for each case that it can do.
+class ToObjects < Custom
+  def initialize(name)
+    super(name, :typed) { |contender, typed| contender.typed(name, typed) }
   end
 
   # Objects are compared by their values, and bytes with those of the same format. Hashes have all of the document.
@@ -182,7 +202,7 @@ class Look < Operation
     contender.respond_to?(:looks)
   end
 
-  # @return [Array(Proc, Object)] what to do, and with what
+  # Returns what to do, and with what.
   def argument(contender, look)
     [contender.looks.fetch(look.task), contender.source(look.task, look.document)]
   end

@@ -85,7 +85,7 @@ class Race
 
     # @return [Hash, nil] what Operation#check says; nil also when the contender does not offer the operation
     def check(id, name)
-      operation = Workload::ALL.fetch(name)
+      operation = operation(id, name)
       check = operation.check(@contender, payload(id)) if operation.supported?(@contender)
       check&.merge(objects: Payloads.count(payload(id)))
     end
@@ -93,7 +93,7 @@ class Race
     # @return [Array<Float>] nanoseconds of one operation, over about so many seconds: by the clock on the wall, of the
     #   CPU, and of the CPU in the collector
     def time(id, name, seconds)
-      operation = Workload::ALL.fetch(name)
+      operation = operation(id, name)
       units = operation.units(payload(id))
       warm = (@warm[name] ||= warm_up(operation))
       GC.start
@@ -108,6 +108,8 @@ class Race
     # What an operation is called with, and about how many nanoseconds it takes.
     Warm = Struct.new(:argument, :expected)
     private_constant :Warm
+
+    def operation(id, name) = @cases.fetch(id).operations.find { |one| one.name == name }
 
     def payload(id)
       return @payload if @current == id

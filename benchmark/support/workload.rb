@@ -40,9 +40,6 @@ class Workload
     WriteStream.new("write to a StringIO, flush at the end", flush: :end) { StringIO.new(String.new) },
     WriteStream.new("write to a StringIO, flush each", flush: :each) { StringIO.new(String.new) }
   ].freeze
-  ALL = [PLAIN, TYPED, POOLED, REGISTERING, SKIPPING, LOOKING, STREAMING, STARTING, ROWS].flatten(1).to_h do |operation|
-    [operation.name, operation]
-  end.freeze
 
   GROWTH = "growth"
   RECORDS = "records"

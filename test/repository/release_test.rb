@@ -127,7 +127,7 @@ class ReleaseTest < Minitest::Test
 
   private
 
-  def workflow = File.read(File.expand_path("../.github/workflows/release.yml", __dir__), encoding: "UTF-8")
+  def workflow = File.read(File.expand_path("../../.github/workflows/release.yml", __dir__), encoding: "UTF-8")
 
   def complaints(**changed) = Release::Agreement.new(**AGREED, **changed).complaints
 

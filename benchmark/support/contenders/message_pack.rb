@@ -5,6 +5,17 @@
 require_relative "../payloads/ext_types"
 
 module Contenders
+  # What the name of a gem says about a contender: its label, what to load, and its version.
+  module Library
+    def self.[](gem)
+      Module.new do
+        define_method(:label) { gem }
+        define_method(:load) { require(gem) }
+        define_method(:version) { Gem.loaded_specs.fetch(gem).version.to_s }
+      end
+    end
+  end
+
   # Looks into a document, with a library that has to unpack all of it.
   module UnpackedLooks
     # @return [Hash{String => Proc}] by task

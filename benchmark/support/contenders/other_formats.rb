@@ -20,14 +20,13 @@ module Contenders
 
   # The oj gem, by its fast parser.
   module WithOj
-    def self.label = "oj"
+    extend Library["oj"]
 
     def self.load
-      require("oj")
+      super
       const_set(:PARSER, Oj::Parser.new(:usual))
     end
 
-    def self.version = Oj::VERSION
     def self.pack(object) = Oj.dump(object, mode: :strict)
     def self.unpack(bytes) = PARSER.parse(bytes)
   end
@@ -58,9 +57,7 @@ module Contenders
 
   # The nosj gem, which looks into JSON without making the objects that nobody asks for.
   module WithNosj
-    def self.label = "nosj"
-    def self.load = require("nosj")
-    def self.version = NOSJ::VERSION
+    extend Library["nosj"]
 
     # @return [Hash{String => Proc}] by task
     def self.looks
@@ -98,18 +95,16 @@ module Contenders
 
   # The cbor gem: another binary format, by the code that the msgpack gem grew from.
   module WithCbor
-    def self.label = "cbor"
-    def self.load = require("cbor")
-    def self.version = CBOR::VERSION
+    extend Library["cbor"]
+
     def self.pack(object) = CBOR.encode(object)
     def self.unpack(bytes) = CBOR.decode(bytes)
   end
 
   # The bson gem, which carries nothing but maps at the top.
   module WithBson
-    def self.label = "bson"
-    def self.load = require("bson")
-    def self.version = BSON::VERSION
+    extend Library["bson"]
+
     def self.pack(object) = object.to_bson.to_s
     def self.unpack(bytes) = Hash.from_bson(BSON::ByteBuffer.new(bytes))
 
