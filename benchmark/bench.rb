@@ -13,12 +13,10 @@ require_relative "support/workload"
 
 # A table for each group and operation: rows for the cases, columns for the contenders.
 class Tables
-  # @param results [Results]
   def initialize(results)
     @results = results
   end
 
-  # @return [String]
   def to_s
     @results.tables.map { |group, operation| table(group, operation) }.join("\n")
   end
@@ -57,7 +55,6 @@ end
 
 # One run from options to a table and a file of results.
 class Bench
-  # @param options [Hash]
   def initialize(options)
     @options = options
     @flags = options[:yjit] ? ContenderProcess.yjit : []
@@ -96,7 +93,7 @@ class Bench
     cases.empty? ? raise(ArgumentError, "no case matches #{@options[:only].source}") : cases
   end
 
-  # @return [Hash{ContenderProcess => Array<String>}] with the groups that each takes part in
+  # Returns the processes, each with the groups of cases that it takes part in.
   def start(groups)
     processes = contenders.to_h { |contender| [process(contender), groups - groups_without(contender)] }
     @absent = processes.keys.select(&:missing)

@@ -23,17 +23,15 @@ class Trial
   # What is measured.
   WAYS = %w[unpack pack].freeze
 
-  # @return [Module] see Contenders
+  # One of Contenders.
   attr_reader :contender
 
-  # @return [StandardError, nil] why the contender cannot carry the document
+  # The error if the contender cannot carry the document, or nil.
   attr_reader :error
 
-  # @return [Integer, nil] bytes
+  # In bytes.
   attr_reader :size
 
-  # @param contender [Module]
-  # @param document [Object]
   def initialize(contender, document)
     @contender = contender
     @document = document
@@ -46,15 +44,14 @@ class Trial
     @error = error
   end
 
-  # @return [Boolean] whether what comes back is what went in
+  # Returns whether what comes back is what went in.
   def faithful?
     @equal ? true : false
   end
 
   # Warms up, and finds how many calls a sample has.
   #
-  # @param way [String] of WAYS
-  # @param seconds [Float] that a sample is to take
+  # seconds:: how long a sample should take
   def warm_up(way, seconds)
     calls = 1
     calls *= 2 while (taken = run(way, calls)) < seconds
@@ -62,23 +59,17 @@ class Trial
   end
 
   # Takes one sample.
-  #
-  # @param way [String] of WAYS
   def sample(way)
     GC.start # the garbage of whoever was measured before is not this one's cost
     @samples[way] << run(way, @calls.fetch(way)) / @calls.fetch(way)
   end
 
-  # @param way [String] of WAYS
-  # @return [Float] seconds for the document
+  # Returns the seconds that the document takes.
   def time(way)
     Statistics.median(@samples.fetch(way))
   end
 
   # How far apart samples of the same thing are, without the highest and the lowest quarter.
-  #
-  # @param way [String] of WAYS
-  # @return [Float] in times of the median
   def noise(way)
     sorted = @samples.fetch(way).sort
     (sorted[-1 - sorted.size / 4] - sorted[sorted.size / 4]) / time(way)
@@ -132,16 +123,13 @@ class DemoLook
     ]
   }.freeze
 
-  # @param screen [DemoScreen]
-  # @param document [Object]
   def initialize(screen, document)
     @screen = screen
     @binding = context(document)
   end
 
   # Prints and runs all lines.
-  #
-  # @return [Array<String>] those that came to something else than promised
+  # Returns the lines whose outcome is not what they promise.
   def run
     SCENES.flat_map do |heading, lines|
       @screen.heading(heading)
@@ -198,7 +186,7 @@ class Demo
   ROUNDS = 7
   WARM_UP = 0.2 # of the time
 
-  # @param arguments [Array<String>] of the command line
+  # arguments:: of the command line
   def initialize(arguments)
     @seed = Payloads::DEFAULT_SEED
     @seconds = 2.5
@@ -208,7 +196,7 @@ class Demo
     raise Problem, "#{error.message} (bin/demo --help lists the options)"
   end
 
-  # @return [Boolean] whether all was as promised
+  # Returns true. Raises Problem if something is not as promised.
   def run
     documents = @files.empty? ? Payloads.documents(seed: @seed) : read_files
     @results = documents.transform_values { |document| trials_of(document) }

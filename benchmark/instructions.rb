@@ -15,13 +15,11 @@ require_relative "support/workload"
 
 # One file of callgrind's: the instructions of one operation of one case, as Instructions::Work described it.
 class CallgrindDump
-  # @return [String]
   attr_reader :path, :case_id, :operation
 
-  # @return [Integer] values and keys that the operation goes through
+  # How many values and keys the operation goes through.
   attr_reader :objects
 
-  # @param path [String]
   def initialize(path)
     @path = path
     @text = File.read(path)
@@ -29,23 +27,23 @@ class CallgrindDump
     @case_id, @operation, @times, @objects = JSON.parse(request) if request
   end
 
-  # @return [Boolean] whether the program asked for it; the last is of the program's end
+  # Returns whether the program asked for this dump; the last one is of the program's end.
   def requested?
     !@times.nil?
   end
 
-  # @return [Integer]
   def part
     @text[/^part: (\d+)/, 1].to_i
   end
 
-  # @return [Float] instructions of one operation for each object
+  # Returns the instructions of one operation for each object.
   def per_object
     @text[/^(?:summary|totals): (\d+)/, 1].to_f / @times / objects
   end
 
-  # @param library [String] such as "manypack.so"
-  # @return [Float] the library's own instructions in it
+  # library:: such as "manypack.so"
+  #
+  # Returns how many of them are the library's own.
   def per_object_in(library)
     own_costs(library).to_f / @times / objects
   end
@@ -69,28 +67,25 @@ end
 class Instructions
   FOLDER = File.expand_path("../tmp/instructions", __dir__)
 
-  # @return [Boolean] whether Valgrind with its headers is there
+  # Returns whether Valgrind and its headers are installed.
   def self.available?
     Open3.capture2e("valgrind", "--version").last.success? && File.exist?("/usr/include/valgrind/callgrind.h")
   rescue SystemCallError
     false
   end
 
-  # @return [String] the Ruby and the compiler, of which counts depend
+  # Returns the Ruby and the compiler, on which counts depend.
   def self.build
     compiler, = Open3.capture2e("#{RbConfig::CONFIG["CC"].split.first} -dumpfullversion -dumpversion")
     "ruby-#{RUBY_VERSION}p#{RUBY_PATCHLEVEL}-#{RUBY_PLATFORM}-cc-#{compiler.strip}"
   end
 
-  # @param workload [Hash] the arguments of Workload.new
+  # workload:: the arguments of Workload.new
   def initialize(workload)
     @workload = workload
   end
 
-  # @param contender [Module] of Contenders
-  # @param ids [Array<String>] of cases
-  # @return [Hash{Array(String, String) => CallgrindDump}] by case and operation
-  # @raise [ContenderProcess::Died]
+  # Returns the CallgrindDump of each [case id, operation].
   def count(contender, ids)
     folder = File.join(FOLDER, contender.label.tr(" ", "-"))
     FileUtils.rm_rf(folder)
@@ -109,15 +104,13 @@ class Instructions
     WARM_UP = 20 # so that inline caches and the key cache are filled
     BYTES = 1_000_000 # to go through: a few repetitions of small things would count what malloc does once in a while
 
-    # @param contender [Module] of Contenders, loaded
-    # @param workload [Hash] the arguments of Workload.new
+    # workload:: the arguments of Workload.new
     def initialize(contender, workload:)
       SideExtension.new("callgrind", File.join(__dir__, "instructions/callgrind.c")).load
       @contender = contender
       @cases = Workload.new(**workload).cases
     end
 
-    # @param ids [Array<String>] of cases
     def count(ids)
       work = @cases.fetch_values(*ids).flat_map { |one| operations(one) }
       Callgrind.start

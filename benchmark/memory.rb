@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Resident memory of sustained decoding: processes that decode the same documents over and over, and always hold the last
-# few results, under each malloc that is here. Linux. bin/bench-memory --help
+# Resident memory of sustained decoding: processes decode the same documents over and over, and always hold the last few
+# results, under each malloc that is here. Linux. bin/bench-memory --help
 
 require "digest"
 require "optparse"
@@ -65,10 +65,11 @@ class Sustained
 
   private
 
-  # The real documents or the look-alikes of those of 2012, and the two messages that are maps.
+  # The real documents or the look-alikes of those of 2012, without Image, which JSON cannot carry; and the two messages
+  # that are maps.
   def objects(data)
     cases = Workload.new(data: data, stream: 1, largest: 1).cases.values.group_by(&:group)
-    documents = cases["documents"] || cases["classics"].reject { |one| one.name.start_with?("Image") } # JSON has no bytes
+    documents = cases["documents"] || cases["classics"].reject { |one| one.name.start_with?("Image") }
     (documents + cases["messages"].first(2)).map(&:payload)
   end
 
@@ -150,5 +151,6 @@ if $PROGRAM_NAME == __FILE__
     parser.on("--rounds N", Integer, "processes for each row (#{options[:rounds]})") { |n| options[:rounds] = n }
     parser.on("--quick", "fewer passes, in one process") { options.update(passes: 15, rounds: 1) }
   end.parse!
-  puts "#{RUBY_DESCRIPTION} #{ContenderProcess.yjit.join}, #{Stamp.cpu}, commit #{Stamp.commit}", Sustained.new(**options).run
+  puts "#{RUBY_DESCRIPTION} #{ContenderProcess.yjit.join}, #{Stamp.cpu}, commit #{Stamp.commit}"
+  puts Sustained.new(**options).run
 end

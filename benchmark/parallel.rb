@@ -181,7 +181,6 @@ class ParallelBenchmark
   TASKS = { "id" => "decode, a small result", "json_size" => "JSON.generate, its size",
             "json" => "JSON.generate, the text" }.freeze
 
-  # @param options [Hash]
   def initialize(options)
     @options = options
     @processes = CONTENDERS.to_h { |name| [name, process(name)] }
@@ -208,7 +207,7 @@ class ParallelBenchmark
     { environment: ContenderProcess::SETTLED_MALLOC, **@options.slice(:data, :megabytes) }
   end
 
-  # @return [Hash{Array(String, Integer) => Array<Hash>}] by contender and workers
+  # Returns the samples of each [contender, workers].
   def rounds(task)
     turns = @processes.keys.product([*1..@options[:workers]]).reject { |name, count| name == "Inline" && count > 1 }
     samples = Hash.new { |hash, turn| hash[turn] = [] }
@@ -248,9 +247,9 @@ class ParallelBenchmark
 
   # What the process of a contender answers.
   class Work
-    # @param contender [Module] of ParallelContenders, loaded
-    # @param data [String, nil] a folder with twitter.json
-    # @param megabytes [Integer] of the stream
+    # contender:: one of ParallelContenders, loaded
+    # data:: a folder with twitter.json
+    # megabytes:: the size of the stream
     def initialize(contender, data:, megabytes:)
       @contender = contender
       documents = Workload.new(data: data, stream: 1, largest: 1).cases.values
@@ -260,7 +259,7 @@ class ParallelBenchmark
       @warm = {}
     end
 
-    # @return [Hash] megabytes a second, seconds by the clock and of the processors, a checksum of the results
+    # Returns the megabytes per second, the seconds by the clock and of the processors, and a checksum of the results.
     def run(task, workers)
       callable = ParallelContenders::Tasks.method(task)
       @warm[task] ||= @contender.run(@stream, callable, workers) || true
@@ -272,7 +271,7 @@ class ParallelBenchmark
       { rate: @stream.bytesize / wall / 1e6, wall: wall, cpu: cpu, check: results && Zlib.crc32(results.join("\n")) }
     end
 
-    # @return [Hash] milliseconds of the smallest run; megabytes that only one worker has
+    # Returns the milliseconds of the smallest run, and the megabytes that only one worker has.
     def costs(workers)
       messages = Manypack.pack(1) * workers
       start = Array.new(2) { (clock { @contender.run(messages, :succ.to_proc, workers) }) * 1e3 }.last # loaded by then

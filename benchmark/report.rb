@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Writes docs/performance.md and its pictures from the results of bench.rb, or anew from those that the page shows if there
-# are no others, and from the recorded counts of instructions.
+# Writes docs/performance.md and its pictures from the results of bench.rb and from the recorded counts of instructions.
+# Without new results it writes them anew from those that the page shows.
 require "erb"
 require "fileutils"
 require_relative "support/plot"
@@ -13,16 +13,11 @@ require_relative "support/workload"
 module Markdown
   module_function
 
-  # @param headings [Array<String>]
-  # @param rows [Array<Array<String>>]
-  # @return [String]
   def table(headings, rows)
     lines = [headings, ["---", *Array.new(headings.size - 1, "---:")], *rows]
     lines.map { |cells| "| #{cells.join(" | ")} |" }.join("\n")
   end
 
-  # @param nanoseconds [Float]
-  # @return [String]
   def time(nanoseconds)
     return format("%.3g ns", nanoseconds) if nanoseconds < 1_000
     return format("%.3g µs", nanoseconds / 1e3) if nanoseconds < 1e6
@@ -30,22 +25,17 @@ module Markdown
     format("%.3g ms", nanoseconds / 1e6)
   end
 
-  # @param measurement [Measurement]
-  # @return [String] empty where there are no bytes
+  # Returns "" if there are no bytes.
   def megabytes(measurement)
     return "" if measurement.bytes.zero?
 
     count((measurement.bytes / measurement.median * 1e3).round)
   end
 
-  # @param spread [Statistics::Spread, nil]
-  # @return [String]
   def spread(spread)
     spread ? format("%.2f (%.2f–%.2f)", *spread) : ""
   end
 
-  # @param number [Integer]
-  # @return [String]
   def count(number)
     number.to_s.gsub(/(?<=\d)(?=(?:\d{3})+\z)/, ",")
   end
@@ -78,14 +68,12 @@ class Report
     "pack_registering" => "pack, by a new Packer that registers the type"
   }.freeze
 
-  # @param results [Results]
-  # @param folder [String] docs
+  # folder:: where the page goes
   def initialize(results, folder)
     @results = results
     @folder = folder
   end
 
-  # @return [void]
   def write
     FileUtils.mkdir_p(File.join(@folder, PICTURES))
     File.write(path, ERB.new(File.read(TEMPLATE), trim_mode: "-").result(binding))
@@ -159,7 +147,7 @@ class Report
       end
     end
     title = "#{operation}: nanoseconds per object, by the document's size (higher is slower)"
-    draw("growth-#{operation}", title, "ns") { |plot| plot.lines(series, marks: names, points: true) }
+    draw("growth-#{operation}", title, "ns") { |plot| plot.lines(series, names) }
   end
 
   def draw(name, title, unit)
@@ -200,7 +188,7 @@ class Report
     end
   end
 
-  # @return [Array] of case and operation, and median ratio
+  # Returns pairs of a case with its operation, and the median ratio.
   def every_ratio(contender)
     measured = @results.measurements.select { |one| one.contender == contender }
     measured.map do |one|

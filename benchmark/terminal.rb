@@ -33,7 +33,6 @@ class TerminalBenchmark
 
   WORK = 'it["id"] if Array.new(3) { |_| JSON.generate(it) }.last.bytesize > 4_000'
 
-  # @param options [Hash]
   def initialize(options)
     @options = options
   end
@@ -72,7 +71,7 @@ class TerminalBenchmark
                                  Contender.new("ruby -r manypack -e 0", [*RUBY, "-r", "manypack", "-e", "0"])])
   end
 
-  # @return [Float] GB/s of passing over messages that are in memory
+  # Returns the GB/s of passing over messages that are in memory.
   def bare_skip
     bytes = File.binread(@messages)
     check = Manypack.const_get(:StreamCheck).new(Manypack::Codec.new)

@@ -24,27 +24,17 @@ class ContenderProcess
   class Died < StandardError
   end
 
-  # @return [String]
-  attr_reader :label
-
-  # @return [String, nil]
-  attr_reader :version
-
-  # @return [String, nil] what it runs on
-  attr_reader :language
-
-  # @return [String, nil] why it does not run
-  attr_reader :missing
+  # language:: what it runs on
+  # missing:: why it does not run, or nil
+  attr_reader :label, :version, :language, :missing
 
   # Starts one on this Ruby.
   #
-  # @param contender [Module] with label, load and version
-  # @param work [Class] what the process does: its methods are what can be asked
-  # @param flags [Array<String>] for Ruby
-  # @param environment [Hash{String => String}]
-  # @param under [Array<String>] a command that runs Ruby
-  # @param options [Hash] for work's initialize, beside the contender
-  # @return [ContenderProcess]
+  # contender:: with label, load and version
+  # work:: what the process does: its methods are what can be asked
+  # flags:: options of Ruby
+  # under:: a command that runs Ruby, such as Valgrind
+  # options:: what the initialize of work gets beside the contender
   def self.of(contender, work, flags: yjit, environment: {}, under: [], **options)
     file = File.expand_path(Object.const_source_location(work.name).first)
     names = [work.name, contender.name]
@@ -54,9 +44,8 @@ class ContenderProcess
   end
 
   # Starts one for a single request.
-  #
-  # @return [Object] the answer
-  # @raise [Died]
+  # Returns the answer.
+  # Raises Died if the process ends before it answers.
   def self.once(contender, work, request, **how)
     process = of(contender, work, **how)
     raise Died, "#{process.label}: #{process.missing}" if process.missing
@@ -68,10 +57,10 @@ class ContenderProcess
 
   # The other end: runs in the process.
   #
-  # @param file [String] where the work is
-  # @param work [String] the class's name
-  # @param contender [String] the module's name
-  # @param options [String] JSON
+  # file:: that defines the work
+  # work:: the name of the class
+  # contender:: the name of the module
+  # options:: as JSON
   def self.serve(file, work, contender, options)
     Warning[:experimental] = false # Ractors say it in every program
     $stdout.sync = true
@@ -86,7 +75,6 @@ class ContenderProcess
     end
   end
 
-  # @api private
   def self.missing_for(contender)
     contender.load
     nil
@@ -94,7 +82,7 @@ class ContenderProcess
     error.message
   end
 
-  # @return [Array<String>] the flag, where this Ruby has YJIT
+  # Returns the flag for YJIT in an Array, which is empty if this Ruby has no YJIT.
   def self.yjit
     @yjit ||= begin
       _, status = Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?")
@@ -102,18 +90,16 @@ class ContenderProcess
     end
   end
 
-  # @param label [String]
-  # @param command [Array<String>]
-  # @param environment [Hash{String => String}]
   def initialize(label, command, environment = {})
     @label = label
     @stdin, @stdout, @thread = Open3.popen2(environment, *command)
     @version, @language, @missing = read("did not start").values_at(:version, :on, :missing)
   end
 
-  # @param request [Array] a method and its arguments, as JSON can carry them
-  # @return [Object, nil] the answer; keys of Hashes are Symbols
-  # @raise [Died]
+  # request:: a method and its arguments, as JSON can carry them
+  #
+  # Returns the answer; keys of Hashes are Symbols.
+  # Raises Died if the process ends before it answers.
   def ask(*request)
     @stdin.puts JSON.generate(request)
     read("died of #{request.first}").first
@@ -123,7 +109,7 @@ class ContenderProcess
 
   # Ends the process.
   #
-  # @raise [Died] when it failed
+  # Raises Died if it failed.
   def stop
     @stdin.close
     @stdout.read

@@ -10,8 +10,8 @@ require_relative "contenders/other_formats"
 module Contenders
   # What bin/demo shows, and what bin/bench measures.
   DEMO = [WithManypack, WithMsgpack, WithJson, WithMarshal].freeze
-  BENCH = [WithManypack, WithManypackRead, WithManypackHashes, WithManypackByHand, WithMsgpackPool, WithMsgpack, WithJson,
-           WithOj, WithOjDoc, WithNosj, WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
+  BENCH = [WithManypack, WithManypackRead, WithManypackHashes, WithManypackByHand, WithMsgpackPool, WithMsgpack,
+           WithJson, WithOj, WithOjDoc, WithNosj, WithMarshal, WithCbor, WithBson, WithProtobuf].freeze
 
   # Whose memory is measured.
   MEMORY = [WithManypack, WithMsgpack, WithJson].freeze
@@ -19,7 +19,7 @@ module Contenders
   # Who is measured at every size up to 100 MB.
   GROWTH = [WithManypack, WithMsgpackPool].freeze
 
-  # @return [Array<Module>] those of the demo, loaded, Manypack first
+  # Returns the contenders of the demo, loaded, Manypack first.
   def self.of_demo
     @of_demo ||= DEMO.each(&:load)
   end

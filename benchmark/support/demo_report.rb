@@ -12,14 +12,12 @@ class DemoReport
   UNITS = { "s" => 1, "ms" => 1e3, "µs" => 1e6, "ns" => 1e9 }.freeze
   NOISY = 0.1
 
-  # @param results [Hash{String => Array<Trial>}] the trials of each document, Manypack's first
-  # @param screen [DemoScreen]
+  # results:: the trials of each document, Manypack's first
   def initialize(results, screen)
     @results = results
     @screen = screen
   end
 
-  # @return [Terminal::Table]
   def table
     table = Terminal::Table.new(headings: ["document", "", "bytes", *Trial::WAYS], style: { border: border })
     @results.each_with_index do |(name, trials), index|
@@ -30,7 +28,7 @@ class DemoReport
     table
   end
 
-  # @return [Array<String>] what has no bar, and why
+  # Returns sentences on what has no bar, and why.
   def notes
     failed = @results.flat_map { |name, trials| trials.select(&:error).map { |trial| [name, trial] } }
     failed.group_by { |_, trial| "#{trial.contender.label} cannot carry" }.map do |what, all|
@@ -39,7 +37,7 @@ class DemoReport
     end
   end
 
-  # @return [String, nil] how far the figures can be trusted
+  # Returns a sentence if the figures cannot be trusted, or nil.
   def warning
     noise = Statistics.median(measured.product(Trial::WAYS).map { |trial, way| trial.noise(way) })
     return if noise < NOISY
@@ -48,7 +46,6 @@ class DemoReport
       "are rough."
   end
 
-  # @return [String]
   def sentence
     contenders = @results.values.first.drop(1).map(&:contender)
     first, *others = contenders.map { |contender| [contender, *mean_ratios(contender)] }.select { |_, ratio| ratio }

@@ -10,11 +10,9 @@ class DemoScreen
   COLORS = { bold: 1, red: 31, green: 32 }.freeze
   WIDTHS = (80..120).freeze
 
-  # @return [Integer] columns
+  # In columns.
   attr_reader :width
 
-  # @param output [IO]
-  # @param environment [#fetch]
   def initialize(output, environment = ENV)
     @output = output
     @terminal = output.tty?
@@ -22,7 +20,7 @@ class DemoScreen
     @width = (@terminal ? output.winsize.last : WIDTHS.min).clamp(WIDTHS)
   end
 
-  # @return [Boolean] whether block characters can be shown
+  # Returns whether block characters can be shown.
   def blocks?
     Encoding.default_external == Encoding::UTF_8
   end
@@ -48,12 +46,10 @@ class DemoScreen
     @output.puts
   end
 
-  # @param text [#to_s]
   def puts(text)
     @output.puts text
   end
 
-  # @return [String]
   def paint(text, color)
     @coloured && color ? "\e[#{COLORS.fetch(color)}m#{text}\e[0m" : text
   end

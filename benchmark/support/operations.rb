@@ -8,21 +8,18 @@ require "zlib"
 
 # Something that is measured: what is done, with what, how often, and what shows that it was done.
 class Operation
-  # @return [String]
   attr_reader :name
 
-  # @param name [String]
   def initialize(name)
     @name = name
   end
 
-  # @param contender [Module]
-  # @return [Boolean] whether the contender offers it
+  # Returns whether the contender offers the operation.
   def supported?(contender)
     raise NotImplementedError
   end
 
-  # @return [Object] what {#repeat} needs, made before the clock runs
+  # Returns what repeat needs. It is made before the clock runs.
   def argument(contender, payload)
     raise NotImplementedError
   end
@@ -32,12 +29,12 @@ class Operation
     raise NotImplementedError
   end
 
-  # @return [Integer] nanoseconds of the processor until now, of whoever does the work
+  # Returns the processor time so far, in nanoseconds, of whatever does the work.
   def cpu_time
     Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
   end
 
-  # @return [Integer] how many things one repetition handles
+  # Returns how many messages one repetition handles.
   def units(_payload)
     1
   end
@@ -45,7 +42,7 @@ class Operation
   # Answers with the number of packed bytes for each of the units and, in :same, with what all contenders of one format
   # must have in common.
   #
-  # @return [Hash, nil] nil if what comes back is not what went in
+  # Returns nil if what comes back is not what went in.
   def check(contender, payload)
     raise NotImplementedError
   end
@@ -53,7 +50,6 @@ end
 
 # One method of the contender, called with the object or with its bytes.
 class Call < Operation
-  # @param method [String] of the contender
   def initialize(method)
     super
     # A loop of its own for every method, so that each has one call that the JIT can see through.
@@ -76,9 +72,9 @@ end
 # Object to bytes, or bytes to object.
 class OneShot < Call
   LARGE = 50_000 # elements
-  # @param name [String] one of the two methods
-  # @param pack [String] the method that makes bytes
-  # @param unpack [String] the method that reads them
+  # name:: one of the two methods
+  # pack:: the method that makes bytes
+  # unpack:: the method that reads them
   def initialize(name, pack:, unpack:)
     super(name)
     @pack = pack
@@ -229,8 +225,7 @@ end
 
 # Unpacker#each over a file, or over a String that is fed.
 class ReadStream < Operation
-  # @param name [String]
-  # @param source [Symbol] :file or :string
+  # source:: :file or :string
   def initialize(name, source)
     super(name)
     @source = source
@@ -273,9 +268,9 @@ end
 
 # Packer#write to an IO, with a flush after every message or with one at the end.
 class WriteStream < Operation
-  # @param name [String]
-  # @param flush [Symbol] :each or :end
-  # @yieldreturn [IO] a new one
+  # flush:: :each or :end
+  #
+  # The block opens a new IO.
   def initialize(name, flush:, &open)
     super(name)
     @flush = flush
@@ -335,8 +330,9 @@ class Start < Operation
     contender.respond_to?(:feature)
   end
 
-  # @param flags [Array<String>] for Ruby
-  # @return [Array] the command, as spawn takes it
+  # flags:: options of Ruby
+  #
+  # Returns the command, as spawn takes it.
   def argument(contender, flags)
     feature = contender.feature
     folders = $LOAD_PATH.map(&:to_s).reject { |folder| Dir[File.join(folder, "#{feature}{,.rb}")].empty? }

@@ -18,36 +18,24 @@ class Plot
   MARKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000].freeze # of a logarithmic axis
   FLATTENED = 5 # times the median bar: from there on, the longest bar leaves too little room for the others
 
-  # @return [Boolean] whether gnuplot is installed
-  def self.possible?
-    Open3.capture2e("gnuplot", "--version").last.success?
-  rescue SystemCallError
-    false
-  end
-
-  # @param name [String] of a series
-  # @return [String, nil] the colour of its library
+  # Returns the colour of the library that a series belongs to, or nil.
   def self.colour(name)
     COLOURS[COLOURS.keys.select { |label| name.start_with?(label) }.max_by(&:size)]
   end
 
-  # @param path [String]
-  # @param title [String] what it shows, and which direction is better
-  # @param y [String] the unit of the y axis
-  # @param x [String, nil] that of the x axis
-  def initialize(path, title:, y:, x: nil)
+  # title:: what it shows, and which direction is better
+  # y:: the unit of the y axis
+  def initialize(path, title:, y:)
     @path = path
     @title = title
     @y = y
-    @x = x
   end
 
   # Bars side by side that stand on 1, with a whisker from the lowest to the highest value. Where one is so long that it
   # would flatten the others, the axis is logarithmic.
   #
-  # @param series [Array<String>] names
-  # @param rows [Hash{String => Array<Array(Float, Float, Float), nil>}] for each label on the x axis, of each series
-  #   the median, the lowest and the highest value
+  # series:: the names
+  # rows:: for each label on the x axis, the median, the lowest and the highest value of each series
   def ratios(series, rows)
     medians = rows.values.flatten(1).compact.map(&:first)
     return logarithmic(series, rows) if medians.max > FLATTENED * Statistics.median(medians)
@@ -55,25 +43,16 @@ class Plot
     histogram(series, rows, "set yrange [0:*]\n#{line_at(1)}")
   end
 
-  # Bars side by side, from 0 on.
-  #
-  # @param series [Array<String>] names
-  # @param rows [Hash{String => Array<Float>}] values of each series for each label on the x axis
-  def bars(series, rows)
-    histogram(series, rows.transform_values { |values| values.map { |value| [value] * 3 } }, "set yrange [0:*]")
-  end
-
   # Lines, from 0 on.
   #
-  # @param series [Hash{String => Array<Array(Float, Float)>}] points by name
-  # @param marks [Array<String>] of the x axis at 0, 1, 2, ...
-  # @param points [Boolean] whether the points are shown
-  def lines(series, marks: [], points: false)
+  # series:: the points of each name
+  # marks:: the labels of the x axis at 0, 1, 2, ...
+  def lines(series, marks)
     tables = series.values.map.with_index { |table, i| block(i, table.map { |point| point.join(" ") }) }
     styles = styles(series.keys)
-    with = points ? "linespoints pointtype 7 pointsize 0.5" : "lines"
+    with = "linespoints pointtype 7 pointsize 0.5"
     curves = series.keys.map.with_index { |name, i| "$table#{i} using 1:2 with #{with} #{styles[i]} #{titled(name)}" }
-    ticks = "set xtics (#{marks.map.with_index { |mark, i| "#{quoted(mark)} #{i}" }.join(", ")})" if marks.any?
+    ticks = "set xtics (#{marks.map.with_index { |mark, i| "#{quoted(mark)} #{i}" }.join(", ")})"
     draw(860, ["set yrange [0:*]", "set xrange [0:*] noextend", ticks, *tables, "plot #{curves.join(", ")}"])
   end
 
@@ -129,7 +108,6 @@ class Plot
       set terminal svg size #{width.clamp(640, 1400)},400 font "sans-serif,12" background "white"
       set output #{quoted(@path)}
       set title #{quoted(@title)} noenhanced
-      set xlabel #{quoted(@x)}
       set ylabel #{quoted(@y)}
       set key below noenhanced
       set xtics noenhanced nomirror

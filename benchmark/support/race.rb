@@ -9,17 +9,14 @@ require_relative "results"
 require_relative "workload"
 
 class Race
-  # @param processes [Hash{ContenderProcess => Array<String>}] with the groups of cases that each takes part in
-  # @param rounds [Integer]
-  # @param seconds [Float] of each sample
+  # processes:: each with the groups of cases that it takes part in
+  # seconds:: how long each sample takes
   def initialize(processes, rounds, seconds)
     @processes = processes
     @rounds = rounds
     @seconds = seconds
   end
 
-  # @param cases [Array<Workload::Case>]
-  # @return [Array<Measurement>]
   def run(cases)
     require "ruby-progressbar" # which the processes do not need
     bar = ProgressBar.create(total: cases.size, format: "%t |%B| %c/%C %e", title: "measuring", output: $stderr)
@@ -76,22 +73,21 @@ class Race
   class Work
     WARM_UP_NS = 30_000_000
 
-    # @param contender [Module] of Contenders, loaded
-    # @param workload [Hash] the arguments of Workload.new
+    # workload:: the arguments of Workload.new
     def initialize(contender, workload:)
       @contender = contender
       @cases = Workload.new(**workload).cases
     end
 
-    # @return [Hash, nil] what Operation#check says; nil also when the contender does not offer the operation
+    # Returns what Operation#check says, or nil if the contender does not offer the operation.
     def check(id, name)
       operation = operation(id, name)
       check = operation.check(@contender, payload(id)) if operation.supported?(@contender)
       check&.merge(objects: Payloads.count(payload(id)))
     end
 
-    # @return [Array<Float>] nanoseconds of one operation, over about so many seconds: by the clock on the wall, of the
-    #   CPU, and of the CPU in the collector
+    # Returns the nanoseconds of one operation, over about so many seconds: by the clock, of the processor, and of the
+    # processor in the collector.
     def time(id, name, seconds)
       operation = operation(id, name)
       units = operation.units(payload(id))

@@ -18,46 +18,40 @@ class RecordedInstructions
 
   FOLDER = File.expand_path("../instructions", __dir__)
 
-  # @return [Array<RecordedInstructions>]
   def self.all
     Dir[File.join(FOLDER, "*.json")].sort.map { |path| new(File.basename(path, ".json")) }
   end
 
-  # @return [String] see Instructions.build
+  # See Instructions.build.
   attr_reader :build
 
-  # @param build [String]
   def initialize(build)
     @build = build
   end
 
-  # @return [Boolean]
   def exist?
     File.exist?(path)
   end
 
-  # @return [Hash{String => Float}] instructions for each object, by case and operation
+  # Returns the instructions for each object, by case and operation.
   def counts
     data.fetch("instructions per object")
   end
 
-  # @return [String, nil] the line of the CHANGELOG that says why they grew
+  # Returns the line of the CHANGELOG that says why they grew, or nil.
   def reason
     data["grew because"]
   end
 
-  # @param counts [Hash{Array(String, String) => CallgrindDump}]
-  # @return [Hash{String => Float}] the same by the names that are in the file
+  # Returns the counts by the names that are in the file.
   def self.named(counts)
     counts.to_h { |(id, operation), dump| ["#{id}: #{operation}", dump.per_object.round(1)] }
   end
 
   # Counts in one process after another until enough is known.
   #
-  # @param instructions [Instructions]
-  # @yieldparam least [Hash{String => Float}] the least counts so far, by the names that are in the file
-  # @yieldreturn [Boolean] whether they are enough
-  # @return [Hash{String => Float}] the least of at most SEEDS processes
+  # Yields the least counts so far, by the names that are in the file; the block returns whether they are enough.
+  # Returns the least counts of at most SEEDS processes.
   def self.least(instructions)
     least = {}
     SEEDS.times do
@@ -68,8 +62,7 @@ class RecordedInstructions
     least
   end
 
-  # @param counts [Hash{String => Float}] new ones
-  # @return [Array<String>] what grew too much, in words
+  # Returns what grew too much since then, in words.
   def grown(counts)
     self.counts.map do |name, before|
       now = counts.fetch(name)
@@ -77,8 +70,6 @@ class RecordedInstructions
     end.compact
   end
 
-  # @param counts [Hash{String => Float}]
-  # @param reason [String, nil]
   def write(counts, reason)
     File.write(path, "#{JSON.pretty_generate("grew because" => reason, "instructions per object" => counts)}\n")
   end

@@ -16,21 +16,15 @@ module Statistics
 
   module_function
 
-  # @param numbers [Array<Float>]
-  # @return [Float]
   def median(numbers)
     sorted = numbers.sort
     (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2.0
   end
 
-  # @param numbers [Array<Float>]
-  # @return [Spread]
   def spread(numbers)
     Spread.new(median(numbers), *numbers.minmax)
   end
 
-  # @param numbers [Array<Float>]
-  # @return [Float]
   def geometric_mean(numbers)
     Math.exp(numbers.sum { |number| Math.log(number) } / numbers.size)
   end
@@ -40,35 +34,30 @@ end
 Measurement = Struct.new(:group, :name, :operation, :contender, :bytes, :objects, :wall, :cpu, :gc,
                          keyword_init: true) do
   # What counts: the processor's time, which a busy machine does not spoil.
-  #
-  # @return [Array<Float>]
   def times
     cpu
   end
 
-  # @param other [Measurement] the same in another process
-  # @return [Measurement] of both
+  # Returns this measurement together with that of another process.
   def +(other)
     dup.tap { |both| %i[wall cpu gc].each { |clock| both[clock] = self[clock] + other[clock] } }
   end
 
-  # @return [Float]
   def median
     Statistics.median(times)
   end
 
-  # @return [Hash{Symbol => Object}] for a file
+  # Returns what goes into the file.
   def rounded
     to_h.merge(%i[wall cpu gc].to_h { |clock| [clock, self[clock].map { |ns| ns.round(ns < 1000 ? 2 : 0) }] })
   end
 
-  # @param base [Measurement]
-  # @return [Statistics::Spread] how many times the base's time
+  # Returns how many times the time of base this takes, as a Spread.
   def ratio(base)
     Statistics.spread(times.zip(base.times).map { |mine, other| mine.fdiv(other) })
   end
 
-  # @return [Array<Float>] without the collector's share
+  # Returns the times without the collector's share.
   def work
     cpu.zip(gc).map { |all, collecting| all - collecting }
   end
@@ -76,22 +65,18 @@ end
 
 # Where and when figures were taken.
 module Stamp
-  # @param processes [Array<ContenderProcess>] who ran
-  # @param more [Hash{Symbol => Object}] such as settings
-  # @return [Hash{Symbol => Object}]
+  # processes:: the ContenderProcesses that ran
   def self.of(processes, **more)
     { ruby: processes.first.language, cpu: cpu, cores: Etc.nprocessors, commit: commit, time: Time.now.utc.iso8601,
       **more, contenders: processes.to_h { |process| [process.label, process.version] } }
   end
 
-  # @return [String]
   def self.cpu
     File.foreach("/proc/cpuinfo").grep(/model name/).first.to_s.split(": ").last.to_s.strip
   rescue SystemCallError
     Etc.uname[:machine]
   end
 
-  # @return [String]
   def self.commit
     Open3.capture2("git", "describe", "--always", "--dirty", chdir: __dir__).first.strip
   rescue SystemCallError
@@ -103,27 +88,21 @@ end
 class Results
   BASE = "Manypack"
 
-  # @return [Hash{Symbol => Object}] see Stamp
+  # See Stamp.
   attr_reader :stamp
 
-  # @return [Array<Measurement>]
   attr_reader :measurements
 
-  # @param path [String]
-  # @return [Results]
   def self.read(path)
     data = JSON.parse(File.read(path), symbolize_names: true)
     new(data.fetch(:stamp), data.fetch(:measurements).map { |fields| Measurement.new(**fields) })
   end
 
-  # @param stamp [Hash]
-  # @param measurements [Array<Measurement>]
   def initialize(stamp, measurements)
     @stamp = stamp
     @measurements = measurements
   end
 
-  # @param path [String]
   def write(path)
     FileUtils.mkdir_p(File.dirname(path))
     rows = measurements.map { |measurement| "    #{JSON.generate(measurement.rounded)}" }
@@ -137,32 +116,31 @@ class Results
     JSON
   end
 
-  # @return [Array<Array(String, String)>] groups with operations
+  # Returns pairs of a group and an operation.
   def tables
     measurements.map { |one| [one.group, one.operation] }.uniq
   end
 
-  # @return [Array<String>] names of cases
+  # Returns the names of the cases.
   def cases(group, operation)
     in_table(group, operation).map(&:name).uniq
   end
 
-  # @return [Array<String>] contenders beside Manypack
+  # Returns the contenders beside Manypack.
   def others(group, operation)
     in_table(group, operation).map(&:contender).uniq - [BASE]
   end
 
-  # @return [Measurement, nil]
   def find(group, operation, name, contender = BASE)
     index[[group, operation, name, contender]]
   end
 
-  # @return [Statistics::Spread, nil] how many times Manypack's time
+  # Returns how many times Manypack's time the contender takes, as a Spread, or nil if it cannot do the case.
   def ratio(group, operation, name, contender)
     find(group, operation, name, contender)&.ratio(find(group, operation, name))
   end
 
-  # @return [Float] of the medians over all cases that the contender can do
+  # Returns the geometric mean of the medians over all cases that the contender can do.
   def mean_ratio(group, operation, contender)
     ratios = cases(group, operation).map { |name| ratio(group, operation, name, contender) }.compact
     Statistics.geometric_mean(ratios.map(&:median))

@@ -9,7 +9,7 @@ require_relative "payloads"
 class Workload
   # One payload, made when it is asked for; and by how much its rounds are multiplied where single ones differ much.
   Case = Struct.new(:group, :name, :operations, :build, :times_rounds, keyword_init: true) do
-    # @return [String] unlike that of any other case
+    # No other case has the same.
     def id
       "#{group}/#{name}"
     end
@@ -50,16 +50,16 @@ class Workload
   # Real documents, where a checkout has them beside it.
   REAL = [File.expand_path("../../../shared/data", __dir__)].find { |folder| File.directory?(folder) }
 
-  # @param data [String, nil] a folder of JSON files; nil for the look-alikes only
-  # @param stream [Integer] messages in a stream
-  # @param largest [Integer] bytes of the largest document
+  # data:: a folder of JSON files; nil for the look-alikes only
+  # stream:: how many messages a stream has
+  # largest:: how many bytes the largest document has
   def initialize(data:, stream:, largest:)
     @data = data
     @stream = stream
     @largest = largest
   end
 
-  # @return [Hash{String => Case}] by id
+  # Returns all cases by their ids.
   def cases
     @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *looks, *typed, *pooled, *streams,
                 *starts, *records, *growth].to_h { |one| [one.id, one] }

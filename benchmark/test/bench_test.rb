@@ -12,6 +12,7 @@ require_relative "../support/race"
 class BenchTest < Minitest::Test
   BENCH = File.expand_path("../bench.rb", __dir__)
   PARALLEL = File.expand_path("../parallel.rb", __dir__)
+  MANYPACK = Contenders::WithManypack.tap(&:load)
 
   def test_every_program_requires_what_it_uses
     programs = Dir[File.expand_path("../*.rb", __dir__)].select { |path| File.read(path).include?("OptionParser") }
@@ -68,10 +69,9 @@ class BenchTest < Minitest::Test
                "citm_catalog" => { "performances" => [{ "prices" => [{ "amount" => 1 }, { "amount" => 2 }] }] } }.freeze
 
   def test_every_task_is_answered_by_views_as_by_objects
-    Contenders::WithManypack.load
     looks = SMALLEST.map { |name, document| Payloads::Look.new(Payloads::Look::OF_REAL.fetch(name).first, document) }
     looks += Payloads::Look::OF_TWITTER.keys.map { |task| Payloads::Look.new(task, Payloads.twitter) }
-    looks.each { |look| assert Look.new.check(Contenders::WithManypack, look), look.task }
+    looks.each { |look| assert Look.new.check(MANYPACK, look), look.task }
   end
 
   def test_each_way_of_parallel_is_measured_beside_the_ceiling_and_the_costs_of_a_run
@@ -82,6 +82,19 @@ class BenchTest < Minitest::Test
       assert_match(/^\| #{Regexp.escape(row).gsub(/(\\ )+/, " +")} +\| \d+ +\| \d+\.\d\d/, output)
     end
     assert_match(/^a run of 2 processes .*: \d+\.\d ms; memory that only one worker has: \d+\.\d MB/, output)
+  end
+
+  def test_the_lines_of_the_readme_add_what_they_say
+    plain, passing, psych = File.read(File.expand_path("../README.md", __dir__)).scan(/^```ruby\n(.*?)^```/m).flatten
+    Contenders.module_eval(psych)
+    workload = Class.new(Workload).new(data: nil, stream: 1_000, largest: 1_000)
+    operations = [plain, passing].flat_map { |lines| workload.instance_eval(lines).operations }
+    Contenders::WithPsych.load
+    checked = [MANYPACK, Contenders::WithPsych].map do |one|
+      operations.select { |operation| operation.supported?(one) && operation.check(one, { "count" => 1 }) }
+    end
+    assert_equal [["unpack", "pack", "unpack", "pack", "pack and skip"], %w[unpack pack unpack pack]],
+                 checked.map { |each| each.map(&:name) }
   end
 
   def test_who_offers_one_way_offers_the_way_back

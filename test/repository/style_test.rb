@@ -48,6 +48,15 @@ class StyleTest < Minitest::Test
     assert_empty long, "lines longer than 120 characters"
   end
 
+  # It is there to be used in passing, not to be studied.
+  def test_the_workshop_is_small
+    files, status = Open3.capture2("git", "ls-files", "benchmark", "tools", "rakelib", chdir: ROOT)
+    skip "there is no git here" unless status.success?
+    sizes = files.lines(chomp: true).map { |path| File.foreach(File.join(ROOT, path)).count }
+    assert_operator sizes.size, :>, 30
+    assert_operator sizes.sum, :<=, 6_000, "lines of benchmark/, tools/ and rakelib/"
+  end
+
   def test_the_wire_table_is_what_its_generator_writes
     output, status = Open3.capture2(RbConfig.ruby, File.join(ROOT, "tools/gen_wire_table.rb"))
     assert_predicate status, :success?

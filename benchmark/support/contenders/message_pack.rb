@@ -18,7 +18,7 @@ module Contenders
 
   # Looks into a document, with a library that has to unpack all of it.
   module UnpackedLooks
-    # @return [Hash{String => Proc}] by task
+    # Returns a Proc for each task.
     def looks
       looks = Payloads::Look::TASKS.transform_values { |task| ->(bytes) { task.call(unpack(bytes)) } }
       Payloads::Look::PACKED.each do |name|
@@ -28,7 +28,7 @@ module Contenders
       looks.merge(Payloads::Look::TASKS.slice(Payloads::Look::AGAIN))
     end
 
-    # @return [Object] what a task starts from
+    # Returns what a task starts from.
     def source(task, document)
       bytes = pack(document)
       task == Payloads::Look::AGAIN ? unpack(bytes) : bytes
@@ -92,7 +92,7 @@ module Contenders
     def self.next_object = UNPACKER.read
     def self.bytes(object) = Manypack.pack(object)
 
-    # @return [Hash{String => Proc}] by task: what a View has a shorter way for, and the rest as with any object
+    # Returns a Proc for each task: some have a shorter way through a View, the others treat it as any object.
     def self.looks
       names = Manypack::Path.new("$.statuses[*].user.screen_name")
       prices = Manypack::Path.new("$.performances[*].prices[*].amount")
@@ -146,9 +146,6 @@ module Contenders
 
   # What is measured beside Records: decoding to Hashes, and making the objects of them in Ruby.
   module ByHand
-    # @param operation [String]
-    # @param typed [Payloads::Typed]
-    # @return [Proc]
     def typed(operation, typed)
       bytes = pack(typed.document)
       by_hand = typed.by_hand

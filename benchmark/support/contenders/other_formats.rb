@@ -43,7 +43,6 @@ module Contenders
     def self.load = require("oj")
     def self.version = Oj::VERSION
 
-    # @return [Hash{String => Proc}]
     def self.looks
       PATHS.transform_values do |paths|
         lambda do |json|
@@ -59,7 +58,7 @@ module Contenders
   module WithNosj
     extend Library["nosj"]
 
-    # @return [Hash{String => Proc}] by task
+    # Returns a Proc for each task that nosj can do.
     def self.looks
       lazy = Payloads::Look::TASKS.slice("100 names by each and dig", "100 names by index", "all prices")
       lazy.transform_values { |task| ->(json) { task.call(NOSJ.lazy(json)) } }.merge(
@@ -138,7 +137,6 @@ module Contenders
 
     def self.version = Gem.loaded_specs.fetch("google-protobuf").version.to_s
 
-    # @return [Google::Protobuf::FileDescriptorProto]
     def self.schema
       types = STRINGS.to_h { |name| [name, :TYPE_STRING] }.merge(INTEGERS.to_h { |name| [name, :TYPE_INT64] })
       row = Payloads::Classes::ROW.to_h { |name, _| [name.name, :TYPE_STRING] }

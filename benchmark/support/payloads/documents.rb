@@ -7,13 +7,10 @@ module Payloads
   class Geo
     KINDS = %w[forest lake park district island].freeze
 
-    # @param random [Random]
     def initialize(random)
       @random = random
     end
 
-    # @param count [Integer] of features
-    # @return [Hash]
     def collection(count)
       {
         "type" => "FeatureCollection",
@@ -56,15 +53,13 @@ module Payloads
 
   # A bumpy torus, as 3D programs export a mesh: flat arrays, three numbers a vertex and three indices a face.
   class Model
-    # @param random [Random]
-    # @param rings [Integer] each of twice as many vertices
+    # rings:: each of twice as many vertices
     def initialize(random, rings)
       @random = random
       @rings = rings
       @sides = rings * 2
     end
 
-    # @return [Hash]
     def build
       {
         "metadata" => { "formatVersion" => 3.1, "generatedBy" => "exporter", "vertices" => @rings * @sides,
@@ -120,9 +115,7 @@ module Payloads
 
   # A picture as a service stores it: bytes that do not compress, described by a few small fields.
   module Image
-    # @param random [Random]
-    # @param bytes [Integer] the size of the picture
-    # @return [Hash]
+    # bytes:: the size of the picture
     def self.build(random, bytes)
       {
         "id" => random.rand(1 << 40), "name" => "IMG_#{random.rand(10_000)}.jpg", "content_type" => "image/jpeg",
@@ -140,9 +133,6 @@ module Payloads
       "int32" => -(1 << 31)..(1 << 32) - 1, "int64" => -(1 << 63)..(1 << 64) - 1
     }.freeze
 
-    # @param random [Random]
-    # @param count [Integer] of integers in each array
-    # @return [Hash]
     def self.build(random, count)
       alone = WIDTHS.transform_values { |range| Array.new(count) { random.rand(range) } }
       mixed = Array.new(count) { random.rand(WIDTHS.values[random.rand(WIDTHS.size)]) }
@@ -155,9 +145,7 @@ module Payloads
     BYTES = 100
     WORDS = %w[river mountain harbour meadow orchard village lantern window garden kettle].freeze
 
-    # @param random [Random]
-    # @param bytes [Integer] of the packed document, about
-    # @return [Hash, Array<Hash>]
+    # bytes:: about as many as the packed document has
     def self.build(random, bytes)
       return { "id" => 200, "ok" => true } if bytes < BYTES
 
@@ -179,13 +167,12 @@ module Payloads
 
   # A part of a document that a program wants without the rest.
   Look = Struct.new(:task, :document) do
-    # @return [Object] found in the document itself
+    # Returns what is to be found, from the document itself.
     def answer
       self.class::TASKS.fetch(task).call(document)
     end
 
-    # @param found [Object] by a contender
-    # @return [Boolean] whether that is the answer
+    # Returns whether a contender has found the answer.
     def same?(found) = found == answer
   end
 

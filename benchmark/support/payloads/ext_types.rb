@@ -12,9 +12,8 @@ module Payloads
     ORDER = 2
     TIMESTAMP = -1
 
-    # @param factory [Object] of Manypack or of the msgpack gem
-    # @param time [Module] the packer and unpacker of Time that come with it
-    # @return [Object] the factory
+    # factory:: of Manypack or of the msgpack gem
+    # time:: the module with its packer and unpacker of Time
     def self.register(factory, time)
       factory.register_type(POINT, Point, packer: ->(point) { [point.x, point.y].pack("l>2") },
                                           unpacker: ->(body) { Point.new(*body.unpack("l>2")) })
@@ -25,8 +24,6 @@ module Payloads
       factory
     end
 
-    # @param random [Random]
-    # @return [Hash{String => Object}]
     def self.build(random)
       {
         "a point" => point(random),
@@ -83,16 +80,14 @@ module Payloads
   # type:: a Proc that makes the Manypack::Type, which not every contender has
   # by_hand:: a Proc that makes the objects of what a decoder gives, whose keys are Symbols if symbols is true
   Typed = Struct.new(:document, :symbols, :type, :by_hand, keyword_init: true) do
-    # @return [Object] the document as by_hand takes it
+    # Returns the document as by_hand takes it.
     def decoded
       symbols ? document.map { |row| row.transform_keys(&:to_sym) } : document
     end
 
-    # @return [Object]
     def objects = by_hand.call(decoded)
 
-    # @param loaded [Object] of any contender's classes
-    # @return [Boolean] whether that has the same values
+    # Returns whether an object of any contender's classes has the same values.
     def same?(loaded) = plain(loaded) == plain(objects)
 
     private

@@ -10,8 +10,7 @@ module Payloads
   module Messages
     AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Firefox/115.0"
 
-    # @param random [Random]
-    # @return [Hash] the whole line as one long string
+    # The whole line as one long String.
     def self.plain(random)
       line = structured(random)
       text = format('%<host>s - %<user>s [%<time>s] "%<method>s %<path>s HTTP/1.1" ' \
@@ -19,8 +18,7 @@ module Payloads
       { "message" => text }
     end
 
-    # @param random [Random]
-    # @return [Hash] the line as eleven fields
+    # The line as eleven fields.
     def self.structured(random)
       {
         "host" => Array.new(4) { random.rand(1..254) }.join("."), "user" => "-", "time" => "21/Aug/2012:05:14:33 +0000",
@@ -30,8 +28,6 @@ module Payloads
       }
     end
 
-    # @param random [Random]
-    # @return [Integer]
     def self.integer(random)
       random.rand(1 << 40)
     end
@@ -43,7 +39,6 @@ module Payloads
 
     DIFFERENT = 1_000
 
-    # @return [Integer] of messages
     attr_reader :count
 
     KINDS = {
@@ -57,37 +52,31 @@ module Payloads
       "tweets" => ->(random) { Twitter.new(random).page(DIFFERENT).fetch("statuses") }
     }.freeze
 
-    # @param random [Random]
-    # @param kind [String] of KINDS
-    # @param count [Integer] a multiple of a thousand
-    # @return [Stream]
+    # count:: a multiple of a thousand
     def self.build(random, kind, count)
       new(KINDS.fetch(kind).call(random), count)
     end
 
-    # @param messages [Array<Hash>]
-    # @param count [Integer]
     def initialize(messages, count)
       @messages = messages
       @count = count
     end
 
-    # @yieldparam message [Hash]
     def each(&block)
       (count / DIFFERENT).times { @messages.each(&block) }
     end
 
-    # @return [Stream] a shorter one
+    # Returns a shorter Stream.
     def first(count)
       self.class.new(@messages, count)
     end
 
-    # @return [String] as the contender packs them
+    # Returns the messages as the contender packs them.
     def bytes(contender)
       @messages.map { |message| contender.pack(message) }.join * (count / DIFFERENT)
     end
 
-    # @return [String] path of a file that is there as long as the Stream
+    # Returns the path of a file with them, which is there as long as the Stream.
     def file(contender)
       @files ||= []
       @files << Tempfile.new("stream")

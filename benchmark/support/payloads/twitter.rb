@@ -16,13 +16,11 @@ module Payloads
     LANGUAGES = %w[en ja fr de pl es ru ko].freeze
     DAYS = %w[Mon Tue Wed Thu Fri Sat Sun].freeze
 
-    # @param random [Random]
     def initialize(random)
       @random = random
     end
 
-    # @param count [Integer]
-    # @return [Hash] what one search answers
+    # Returns what one search answers.
     def page(count)
       statuses = Array.new(count) { tweet }
       { "statuses" => statuses, "search_metadata" => metadata(statuses) }
@@ -171,15 +169,12 @@ module Payloads
     KINDS = { "unique keys" => :unique_key, "non-ASCII text" => :foreign_text, "symbols" => :symbol,
               "deep nesting" => :nest }.freeze
 
-    # @param random [Random]
-    # @param kind [String] of KINDS
     def initialize(random, kind)
       @random = random
       @change = KINDS.fetch(kind)
     end
 
-    # @param object [Object]
-    # @return [Object] a changed copy
+    # Returns a changed copy.
     def of(object)
       case object
       when Hash then object.to_h { |key, value| [changed(key, :unique_key), changed(of(value), :nest)] }
