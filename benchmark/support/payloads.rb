@@ -26,8 +26,8 @@ module Payloads
     end
   end
 
-  # The five classic data sets, Image in both its sizes. The numbers are tweets, bytes of the picture, integers in each
-  # array, districts, and rings of the surface.
+  # The five classic data sets, Image in both its sizes. The numbers are bytes of the picture, integers in each array,
+  # districts, and rings of the surface.
   def documents(seed: DEFAULT_SEED)
     random = -> { Random.new(seed) }
     {
