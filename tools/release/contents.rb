@@ -7,7 +7,7 @@ module Release
   # The files of a built gem; #complaints says in sentences how they differ from the list.
   class Contents
     SHIPPED = %w[.yardopts LICENSE {CHANGELOG,CONTRIBUTING,README,SECURITY}.md core/*.{c,h} docs/*.md docs/*/*.{json,svg}
-                 examples/*/*.rb exe/manypack ext/manypack/extconf.rb ext/manypack/{*,*/*}.{c,h} lib/**/*.rb
+                 examples/*/*.rb exe/manypack ext/manypack/extconf.rb ext/manypack/**/*.{c,h} lib/**/*.rb
                  man/manypack.1 sig/**/*.rbs test/vectors/*.json].freeze
     NATIVE = %r{\Alib/manypack/\d+\.\d+/manypack\.so\z}
 
