@@ -96,7 +96,7 @@ module Manypack
       constant, = COMMANDS.fetch(name) do
         raise UsageError, "unknown command #{name}; manypack --help lists them"
       end
-      require_relative "terminal/#{name}"
+      require_relative "terminal/commands/#{name}"
       const_get(constant)
     end
 

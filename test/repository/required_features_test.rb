@@ -25,7 +25,7 @@ class RequiredFeaturesTest < Minitest::Test
 
   # Files that work without a feature, and what they say if it is missing.
   RESCUED = {
-    "csv" => { "lib/manypack/terminal/pack.rb" => "gem install csv" },
+    "csv" => { "lib/manypack/terminal/commands/pack.rb" => "gem install csv" },
     "fiddle" => { "test/support/shareable_mark.rb" => "LoadError" },
     "irb" => { "bin/console" => "gem install irb" },
     "ruby-progressbar" => { "lib/manypack/terminal/progress.rb" => "rescue LoadError" }

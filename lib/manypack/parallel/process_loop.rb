@@ -3,7 +3,7 @@
 # What each process of a pool runs: batches come in, outcomes go out.
 
 require_relative "carried_error"
-require_relative "frame"
+require_relative "process_protocol"
 require_relative "worker"
 
 module Manypack

@@ -2,7 +2,7 @@
 
 # The processes of a run: starting them, giving them batches, hearing from them, ending them.
 
-require_relative "worker_process"
+require_relative "child_process"
 
 module Manypack
   module Parallel

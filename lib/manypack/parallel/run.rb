@@ -9,7 +9,7 @@ rescue LoadError # a load path without Ruby's own libraries, for whatever reason
 end
 
 require_relative "source"
-require_relative "work"
+require_relative "callable"
 
 module Manypack
   module Parallel

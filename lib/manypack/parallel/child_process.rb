@@ -2,7 +2,7 @@
 
 # One process of a pool, as its parent sees it, and what a process does around its work.
 
-require_relative "frame"
+require_relative "process_protocol"
 require_relative "other_end"
 require_relative "reported_thread"
 require_relative "source"
