@@ -29,5 +29,5 @@ Gem::Specification.new do |spec|
   spec.extra_rdoc_files = pages
   # The classes behind Parallel and the program at the terminal are private, and extconf.rb is not an API.
   spec.rdoc_options = ["--main", "README.md", "--title", "Manypack", "--exclude", "extconf",
-                       "--exclude", "parallel/(?!error|dead_worker)|manypack/terminal"]
+                       "--exclude", "parallel/(?!error)|manypack/terminal"]
 end

@@ -54,7 +54,7 @@ module Manypack
     # once, because any Ractor may be the first to call Parallel: before 3.4 only the main Ractor can load a file, and
     # 3.4 sometimes crashes in constants that a file loaded by another Ractor looks up.
     autoload :Error, File.join(__dir__, "parallel/error")
-    autoload :DeadWorker, File.join(__dir__, "parallel/dead_worker")
+    autoload :DeadWorker, File.join(__dir__, "parallel/error")
     autoload :Run, File.join(__dir__, "parallel/run")
     require_relative "parallel/run" unless defined?(Ractor::Port)
 
@@ -82,7 +82,7 @@ module Manypack
       Run.of(source, block, **options).each { |batch_results| results.concat(batch_results) }
       results
     rescue LocalJumpError => e
-      Work.value_of_break(e)
+      Callable.value_of_break(e)
     end
 
     # Yields each message, or the result of +map+ for it, to the block. The block runs in the caller, like that of any
@@ -133,7 +133,7 @@ module Manypack
       end
       written
     rescue LocalJumpError => e
-      Work.value_of_break(e)
+      Callable.value_of_break(e)
     end
   end
 end

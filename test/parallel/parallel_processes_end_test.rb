@@ -251,7 +251,7 @@ class ParallelProcessesEndTest < Minitest::Test
 
   # A process that says it is ready, and has nothing to do but to call the block when it is interrupted.
   def idle_worker
-    Parallel.const_get(:WorkerProcess).new([]) do |_jobs, outcomes|
+    Parallel.const_get(:ChildProcess).new([]) do |_jobs, outcomes|
       Parallel.const_get(:Frame).write(outcomes, [], "")
       sleep
     ensure

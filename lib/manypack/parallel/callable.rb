@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
-# What is done with each object, made shareable so that every Ractor can have it.
+# The user's block, or the object with call that stands for it, made shareable so that every Ractor can have it.
 module Manypack
   module Parallel
-    module Work
+    module Callable
       # Returns the object itself.
       class Identity
         def call(object) = object
       end
 
-      # A method of a shareable object, by name: before Ruby 4.0 a Method itself cannot be shared.
+      # A method of a shareable object, by name: before Ruby 4.0 a Method itself cannot be shared. It may be private.
       MethodCall = Struct.new(:receiver, :name) do
         def call(object) = receiver.__send__(name, object)
       end
@@ -24,13 +24,11 @@ module Manypack
 
       module_function
 
-      # The folder of the methods that call the work: a break in the block comes out in one of them.
+      # The folder of the methods that call the block: a break in the block comes out in one of them.
       CALLERS = "#{__dir__}/".freeze
       private_constant :CALLERS
 
-      # @param callable [Proc, Method, #call, nil]
-      # @return [#call]
-      # @raise [::TypeError] for an object without call
+      # Returns the Proc, Method or object with call, or Identity for nil. Raises TypeError for anything else.
       def of(callable)
         return Identity.new.freeze if callable.nil?
         return callable if callable.respond_to?(:call)
@@ -39,28 +37,24 @@ module Manypack
       end
 
       # In a worker, +break+ raises LocalJumpError, because the method that it leaves runs elsewhere. The call still
-      # ends with the value of +break+, as it does without workers.
-      #
-      # @param error [LocalJumpError]
-      # @raise [LocalJumpError] unless it comes from +break+ in the block itself
+      # ends with the value of +break+, as it does without workers. Raises any other LocalJumpError again.
       def value_of_break(error)
         own = error.is_a?(Error) && error.reason == :break && error.backtrace[1].to_s.start_with?(CALLERS)
         own ? error.exit_value : raise(error)
       end
 
-      # @param work [#call]
-      # @return [#call] does the same, and is shareable
-      # @raise [Ractor::IsolationError] when it depends on an object that is not
-      def shareable(work)
-        if Ractor.shareable?(work) then work
-        elsif work.is_a?(Proc) then of_proc(work)
-        elsif work.is_a?(Method) && Ractor.shareable?(work.receiver)
-          Ractor.make_shareable(MethodCall.new(work.receiver, work.name))
-        else check_shareable(work)
+      # Returns a shareable object whose call does the same. Raises Ractor::IsolationError if it depends on an object
+      # that cannot be shared.
+      def shareable(callable)
+        if Ractor.shareable?(callable) then callable
+        elsif callable.is_a?(Proc) then shareable_proc(callable)
+        elsif callable.is_a?(Method) && Ractor.shareable?(callable.receiver)
+          Ractor.make_shareable(MethodCall.new(callable.receiver, callable.name))
+        else check_shareable(callable)
         end
       end
 
-      # @raise [Ractor::IsolationError] for an object that Ractors cannot share
+      # Raises Ractor::IsolationError for an object that Ractors cannot share.
       def check_shareable(object)
         return if Ractor.shareable?(object)
 
@@ -68,7 +62,7 @@ module Manypack
               "#{object.inspect} cannot be shared between Ractors: Ractor.make_shareable can help"
       end
 
-      def of_proc(block)
+      def shareable_proc(block)
         return Ractor.make_shareable(block) if symbol?(block)
 
         receiver = block.binding.receiver
@@ -86,6 +80,6 @@ module Manypack
         block.lambda? && block.source_location.nil? && block.parameters == [[:req], [:rest]]
       end
     end
-    private_constant :Work
+    private_constant :Callable
   end
 end

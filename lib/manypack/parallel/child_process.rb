@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# One process of a pool, as its parent sees it, and what a process does around its work.
+# One worker process: how its parent starts it, talks to it and ends it, and what the process does around its work.
 
 require_relative "process_protocol"
 require_relative "other_end"
@@ -9,7 +9,7 @@ require_relative "source"
 
 module Manypack
   module Parallel
-    class WorkerProcess
+    class ChildProcess
       # How much a pipe holds, and how much is read from it at once.
       PIPE_BYTES = 1 << 18
 
@@ -22,15 +22,15 @@ module Manypack
       # Seconds after which a process sees that its parent was killed, unless it comes to its next batch first.
       ORPHAN = 0.5
 
-      # @param others [Array<WorkerProcess>] that were started before: the new one closes their pipes, which it inherits
-      # @yield [jobs, outcomes] in the process
+      # Forks a process, which calls the block with its pipes for jobs and outcomes. It inherits the pipes of the others,
+      # which were started before, and closes them.
       def initialize(others, &work)
         own_jobs, @jobs = pipe
         @outcomes, own_outcomes = pipe
         parent = Process.pid
         inherited = [self, *others].flat_map(&:pipes)
         sources = Source.being_read
-        @pid = Process.fork { WorkerProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
+        @pid = Process.fork { ChildProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
         @unread = String.new
         @chunk = String.new
         @frames = Thread::Queue.new
@@ -45,9 +45,9 @@ module Manypack
       # The body of the process. The work has a Thread of its own, outside of whatever the caller is in: catch blocks,
       # a Fiber scheduler, a Timeout. At its end the at_exit blocks of the work run, but not those of the caller.
       #
-      # @param parent [Integer] its process id
-      # @param inherited [Array<IO>] to be closed
-      # @param sources [Array] what runs of the parent read from
+      # parent:: a process id
+      # inherited:: IOs to close
+      # sources:: the objects that runs of the parent read from
       def self.run(parent, inherited, sources, jobs, outcomes, &work)
         thread = nil
         done = false
@@ -69,9 +69,8 @@ module Manypack
       end
 
       # Ruby runs at_exit blocks in reverse order: first those that the work registers, then this one, which leaves
-      # before those of the parent can run. A process that the work forks inherits the block and is not affected.
-      #
-      # @yieldreturn [Boolean] the exit status
+      # before those of the parent can run. A process that the work forks inherits the block and is not affected. The
+      # block returns the exit status.
       def self.leave_after_at_exit_blocks
         worker = Process.pid
         trap(:EXIT, "DEFAULT")
@@ -91,9 +90,7 @@ module Manypack
       # The parent's ends.
       def pipes = [@jobs, @outcomes]
 
-      # Writes a frame. It may wait until the process has read, so it is done in a Thread if there are bytes.
-      #
-      # @param report [#call] as ReportedThread takes it
+      # Writes a Frame. That may wait until the process has read, so a Thread does it if there are bytes.
       def give(values, bytes, report)
         return write(values, bytes) if bytes.empty?
 
@@ -105,15 +102,13 @@ module Manypack
         @frames << [values, bytes]
       end
 
-      # Yields the outcomes that have arrived. Returns whether there may be more. The Thread that calls this can be
+      # Yields the outcomes that have arrived. Returns true if there may be more. The Thread that calls this can be
       # killed at any time, but not between reading something and noting it.
       def each_outcome(&block)
         Thread.handle_interrupt(Object => :never) { read_outcomes(&block) }
       end
 
-      # Waits for its end, and says how it ended.
-      #
-      # @return [String]
+      # Waits for its end, and returns how it ended, a String.
       def last_words
         reap unless @gone
         how = if @status&.signaled? then "was killed by SIG#{Signal.signame(@status.termsig)}"
@@ -123,9 +118,7 @@ module Manypack
         "worker process #{@pid} #{how}"
       end
 
-      # Lets it end when it has no more work.
-      #
-      # @param idle [Boolean] true if it has no work: then its pipe is empty, and has room for the last job
+      # Lets it end when it has no more work. If it is idle, its pipe is empty and has room for NO_MORE.
       def close(idle)
         @sender&.kill&.join
         write(ProcessLoop::NO_MORE, "") if idle
@@ -138,7 +131,7 @@ module Manypack
         Process.kill(@ready ? :TERM : :KILL, @pid) unless gone?
       end
 
-      # @param seconds [Float] at most
+      # Waits for its end, but no longer than that.
       def await_end(seconds)
         deadline = now + seconds
         until gone? || (left = deadline - now) <= 0
@@ -181,7 +174,7 @@ module Manypack
         true
       end
 
-      # What has arrived, in a buffer that is used again; :wait_readable or nil.
+      # Returns what has arrived, in a buffer that is used again; :wait_readable or nil.
       def read
         @outcomes.read_nonblock(PIPE_BYTES, @chunk, exception: false)
       end
@@ -209,6 +202,6 @@ module Manypack
         Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
-    private_constant :WorkerProcess
+    private_constant :ChildProcess
   end
 end

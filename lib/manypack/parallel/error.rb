@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 #--
-# Manypack::Parallel::Error: which message an error is about.
+# The public errors of Parallel: Error says which message an error is about, and DeadWorker that a worker process ended
+# before its work did.
 #++
 module Manypack
   module Parallel
@@ -48,6 +49,18 @@ module Manypack
       def detailed_message(...)
         "#{defined?(super) ? super : message}, in message #{index}, at byte #{offset}"
       end
+    end
+
+    # Raised when a worker process is killed, runs out of memory or exits by +exit!+. Its message says how the process
+    # ended, and which messages it had: one of them may be the reason. None of their results were delivered. It is an
+    # Error, whose index and offset are those of the first of these messages.
+    #
+    #   begin
+    #     Manypack::Parallel.map("\x01\x02", processes: 1) { |n| n == 2 ? exit!(3) : n }
+    #   rescue Manypack::Parallel::DeadWorker => error
+    #     error.message #=> "worker process 4711 exited with status 3; it had message 1 (byte 1)"
+    #   end
+    class DeadWorker < StandardError
     end
   end
 end

@@ -2,11 +2,11 @@
 
 # A run in processes.
 
-require_relative "dead_worker"
+require_relative "error"
 require_relative "in_workers"
 require_relative "process_loop"
 require_relative "process_pool"
-require_relative "results"
+require_relative "process_protocol"
 
 module Manypack
   module Parallel

@@ -4,22 +4,47 @@
 
 require_relative "in_workers"
 require_relative "ractor_pool"
-require_relative "ruby_bug_22072"
 
 module Manypack
   module Parallel
+    # https://bugs.ruby-lang.org/issues/22072: once any Ractor has been started, setting a second class variable of a
+    # class makes Ruby lose its cache entry for the first one. The next method that reads the first one ends the process
+    # with "[BUG] should have cvar cache entry". A test for the bug would end the process, too: hence the list.
+    #
+    # The fix of bug #21952 brought it in 4.0.4, and 4.0.6 is free of it. No other release has it; snapshots of 4.1 had
+    # it from April 21 to May 17, 2026. test/parallel/ruby_bug_22072_test.rb fails on a Ruby that this list lacks.
+    module RubyBug22072
+      RELEASES = %w[4.0.4 4.0.5].freeze
+
+      HERE = RUBY_ENGINE == "ruby" && RELEASES.include?(RUBY_VERSION)
+
+      WARNING = "Manypack::Parallel starts Ractors, and Ruby #{RUBY_VERSION} has bug #22072: setting class variables " \
+                "after a Ractor was started can crash the process. Load your application before the first Ractor, or " \
+                "upgrade to Ruby 4.0.6.".freeze # it has parts that are not literal
+
+      # Set by the one Thread in all Ractors that warns.
+      WARNED = Stop.new
+
+      private_constant :RELEASES, :WARNING, :WARNED
+
+      # Call it before Ractors are started. Warns once in a process.
+      def self.warn_once
+        warn(WARNING) if HERE && WARNED.set
+      end
+    end
+
     class InRactors < InWorkers
       def initialize(source, work, codec, options, as, packs, size, ordered, on_start)
         Isolation.check_codec(codec) if codec
-        Work.check_shareable(as)
+        Callable.check_shareable(as)
         codec = codec ? codec.with(**options) : Codec.new(options)
         super(source, codec, size, ordered)
         # DefaultFactory's types may have handlers that are the main Ractor's. Then each Ractor makes a codec of its
         # own from the options, which refuses only messages that need those handlers.
         codec = options unless Ractor.shareable?(codec)
         @stop = Stop.new
-        on_start &&= Work.shareable(on_start)
-        @setup = Ractor.make_shareable([Work.shareable(work), codec, @stop, as, packs, on_start])
+        on_start &&= Callable.shareable(on_start)
+        @setup = Ractor.make_shareable([Callable.shareable(work), codec, @stop, as, packs, on_start])
       end
 
       private
@@ -41,6 +66,6 @@ module Manypack
         raise Ractor::Error, "the work on a message ended its Ractor"
       end
     end
-    private_constant :InRactors
+    private_constant :RubyBug22072, :InRactors
   end
 end

@@ -2,7 +2,7 @@
 
 # A run by several workers, which are Ractors or processes.
 
-require_relative "background_reader"
+require_relative "source"
 
 module Manypack
   module Parallel
@@ -13,8 +13,8 @@ module Manypack
     # lost(worker, reason):: a worker ended without being told to
     # outcome_of(*outcome):: number of a batch, its results, Failure or nil, how many messages, in how many seconds
     class InWorkers < Run
-      # Batches that a worker has, the current one included; and batches in flight in all, for each worker: those that
-      # no worker has are done, and their results wait for a slower batch before them.
+      # PER_WORKER: how many batches a worker has, the current one included. IN_FLIGHT: the same for all batches,
+      # divided by the number of workers; it also counts batches that are done but wait for a slower one before them.
       PER_WORKER = 2
       IN_FLIGHT = 4
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A run without Ractors, message by message.
+# A run in the caller, message by message, without workers.
 
 require_relative "worker"
 

@@ -24,9 +24,7 @@ module Manypack
 
       module_function
 
-      # Closes the other ends of the sources. A worker process calls it first.
-      #
-      # @param sources [Array] objects that are read from
+      # Closes the other ends of the objects that are read from. A worker process calls it first.
       def close_copies(sources)
         ios = sources.flat_map { |source| ios_of(source) }.uniq
         ios.each { |io| close_writing_half(io) }
@@ -55,7 +53,7 @@ module Manypack
         nil # it has none, or is closed
       end
 
-      # @return [#call, nil] takes an IO, and returns true if that is the other end
+      # Returns a Proc that returns true for an IO if that is the other end; nil if there is no other end.
       def test_for(io)
         stat = io.stat
         if stat.pipe? then ->(other) { same_file?(stat, other.stat) }

@@ -2,35 +2,29 @@
 
 # What each process of a pool runs: batches come in, outcomes go out.
 
-require_relative "carried_error"
 require_relative "process_protocol"
 require_relative "worker"
 
 module Manypack
   module Parallel
     class ProcessLoop
-      # @param work [#call]
-      # @param codec [Codec] of the messages
-      # @param as [:view, #load, nil]
-      # @param results [Results, nil] nil for filter
-      # @param source [Source] finds the bytes of a batch
-      # @param on_start [#call, nil]
+      # results:: a Results, or nil for Parallel.filter, whose results are packed objects
+      # source:: finds the bytes of a batch
       def initialize(work, codec, as, results, source, on_start)
         @worker = Worker.new(work, codec, Stop.new, as, true, on_start)
         @results = results
         @source = source
       end
 
-      # The job that follows the last one. The end of the pipe does not tell, because other processes may hold its
-      # writing end.
+      # Follows the last job. The end of the pipe would not tell, because other processes may hold its writing end.
       NO_MORE = [].freeze
 
       # Works on batches until there are no more, or one has a Failure.
       #
-      # @param index [Integer] of the process
-      # @param jobs [IO] frames of a batch's number, start, size, index and offset, and its bytes if they are sent
-      # @param outcomes [IO] gets frames of the number, how many messages, seconds, a failure or nil, and how many
-      #   results; and those. The first one is empty: work begins
+      # index:: of the process
+      # jobs:: an IO with Frames: number, start, size, index and offset of a batch, and its bytes if they are sent
+      # outcomes:: an IO that gets Frames: the number, how many messages, seconds, a failure or nil, and how many
+      #            results, followed by the results. The first one is empty: it says that work begins
       def run(index, jobs, outcomes)
         Frame.write(outcomes, [], "")
         failed = !started?(index, outcomes)

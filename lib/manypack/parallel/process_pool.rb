@@ -14,38 +14,31 @@ module Manypack
       # Seconds that the ensure clauses of interrupted work may take.
       GRACE = 5
 
-      # @param events [Thread::Queue] gets [index of the process, outcome, nil], [index, nil, how it ended], or an
-      #   unexpected Exception
-      # @param source [Source] knows which bytes need to be sent
+      # events:: a queue that gets [index of the process, outcome, nil], [index, nil, how it ended], or an unexpected
+      #          Exception
+      # source:: knows which bytes need to be sent
       def initialize(events, source)
         @events = events
         @source = source
         @workers = []
       end
 
-      # Forks processes, which wait for batches.
-      #
-      # @param size [Integer] how many
-      # @yield [index, jobs, outcomes] in each of them: the pipes that it reads from and writes to
+      # Forks processes. Each calls the block with its index and the pipes that it reads jobs from and writes outcomes
+      # to.
       def start(size, &work)
         Thread.handle_interrupt(Object => :never) do
-          size.times { |index| @workers << WorkerProcess.new(@workers) { |*pipes| work.call(index, *pipes) } }
+          size.times { |index| @workers << ChildProcess.new(@workers) { |*pipes| work.call(index, *pipes) } }
         end
         @listener = ReportedThread.start("hears from the worker processes", report) { listen }
       end
 
-      # Appends a batch to the queue of a process.
-      #
-      # @param number [Integer] of the batch
-      # @param batch [Array] as the Splitter returns it
+      # Appends a batch, as the Splitter returns it, to the queue of a process.
       def give(index, number, batch)
         bytes, *place = batch
         @workers[index].give([number, *place], @source.sent(bytes, *place), report)
       end
 
-      # Ends every process: after its work where it has none left, otherwise in the middle of it.
-      #
-      # @param idle [Boolean] no process has work
+      # Ends every process, in the middle of its work unless all are idle.
       def stop(idle)
         @listener&.kill&.join
         @workers.each { |worker| worker.close(idle) }
@@ -58,7 +51,7 @@ module Manypack
 
       private
 
-      # For the Threads: an error that ends one is the run's.
+      # What the Threads report: an error that ends one ends the run.
       def report
         @report ||= ->(error) { @events << error if error }
       end
@@ -75,7 +68,7 @@ module Manypack
         end
       end
 
-      # Whether there may be more to hear from a process.
+      # Returns true if there may be more to hear from a process.
       def heard?(worker, index)
         return true if worker.each_outcome { |*outcome| @events << [index, outcome, nil] }
 

@@ -1,8 +1,12 @@
 # frozen_string_literal: true
 
-# What goes through a pipe between a worker process and its parent: a few values and a String, with their lengths.
+# What a worker process and its parent send each other through pipes: Frames, with the Results and the CarriedErrors
+# in them.
+require_relative "worker"
+
 module Manypack
   module Parallel
+    # A few values and a String, with their lengths in front.
     module Frame
       # The bytes of the packed values, and of the String.
       HEAD = "NQ>"
@@ -10,17 +14,13 @@ module Manypack
 
       module_function
 
-      # @param io [IO]
-      # @param values [Array] that can be packed without an ext type
-      # @param bytes [String]
+      # Writes an Array of values that can be packed without an ext type, and bytes.
       def write(io, values, bytes)
         packed = Manypack.pack(values)
         io.write([packed.bytesize, bytes.bytesize].pack(HEAD), packed, bytes)
       end
 
-      # Waits for the next frame.
-      #
-      # @return [Array, nil] values and bytes; nil at the end
+      # Waits for the next frame and returns its values and bytes, or nil at the end.
       def read(io)
         head = io.read(HEAD_BYTES)
         return unless head&.bytesize == HEAD_BYTES
@@ -30,10 +30,8 @@ module Manypack
         split(body, sizes) if body&.bytesize == sizes.sum
       end
 
-      # Takes the next frame from the start of what was read, if it is there as a whole.
-      #
-      # @param unread [String]
-      # @return [Array, nil] values and bytes
+      # Removes the next frame from the start of a String and returns its values and bytes, or nil if the String lacks
+      # a part of it.
       def take(unread)
         return if unread.bytesize < HEAD_BYTES
 
@@ -48,6 +46,128 @@ module Manypack
         [Manypack.unpack(body.byteslice(0, sizes.first)), body.byteslice(sizes.first, sizes.last)]
       end
     end
-    private_constant :Frame
+
+    # Packs results in a worker process with the ext types of the run's codec, and unpacks them in its parent. Symbols
+    # are one of these ext types, so that they do not become Strings.
+    class Results
+      # The run's options are for its messages, not for its results.
+      NO_LIMIT = (1 << 32) - 1
+      OPTIONS = { symbolize_keys: false, freeze: false, shareable: false, allow_unknown_ext: true, timestamp: true,
+                  compatibility_mode: false, canonical: false, untrusted: false, utf8: :accept, duplicate_keys: :last,
+                  max_depth: 1_000, max_bytes: 1 << 60, max_objects: 1 << 60, max_map_size: NO_LIMIT,
+                  max_array_size: NO_LIMIT, max_string_bytes: NO_LIMIT, max_ext_bytes: NO_LIMIT }.freeze
+
+      # The head byte of an array whose size has four bytes, so that all results are unpacked at once.
+      ARRAY_32 = 0xdd
+
+      # Collects the results of a batch, nil included.
+      class Collector < Worker::Packed
+        # Raises TypeError for what cannot be packed.
+        def <<(result)
+          write(result)
+        rescue StandardError, SystemStackError => e
+          reason = e.message.lines.first&.chomp # Ruby 3.1 adds the line of code
+          raise ::TypeError, "the result cannot be packed for the process that waits for it: #{reason}"
+        end
+      end
+
+      def initialize(codec)
+        @codec = codec.with(**OPTIONS)
+        types = [*@codec.packer.registered_types, *@codec.unpacker.registered_types]
+        return if types.any? { |type| type[:class] == Symbol }
+
+        taken = types.map { |type| type[:type] }
+        @symbol_type = 127.downto(0).find { |type| !taken.include?(type) }
+      end
+
+      # Returns a Collector for one batch.
+      def collector
+        packer = @codec.with(max_depth: OPTIONS[:max_depth] - 1).packer # they are unpacked in an array
+        packer.register_type(@symbol_type, Symbol, :to_msgpack_ext) if @symbol_type
+        Collector.new(packer)
+      end
+
+      # Returns an Array of the results whose bytes a Collector made.
+      def unpack(bytes, count)
+        unpacker.feed([ARRAY_32, count].pack("CN")).feed(bytes).read
+      end
+
+      private
+
+      def unpacker
+        @unpacker ||= @codec.unpacker.tap do |unpacker|
+          unpacker.register_type(@symbol_type, Symbol, :from_msgpack_ext) if @symbol_type
+        end
+      end
+    end
+
+    # Takes an exception apart in a worker process and rebuilds it in the parent: by Marshal, with its instance
+    # variables, if Marshal can; otherwise by its class, or by the first superclass that has a name, without them.
+    module CarriedError
+      # How many causes go along: code that retries for ever, and wraps each error in the next one, has thousands.
+      MOST_CAUSES = 32
+
+      module_function
+
+      # Returns an Array that can be packed.
+      def dump(error, causes = MOST_CAUSES)
+        names = error.class.ancestors.grep(Class).map { |one| Module.instance_method(:name).bind_call(one) }
+        cause = error.cause if causes.positive?
+        [marshalled(error), names, message_of(error), error.backtrace, cause && dump(cause, causes - 1)]
+      end
+
+      # Returns the exception that dump took apart.
+      def load(carried)
+        bytes, names, message, backtrace, cause = carried
+        error = restored(bytes) || rebuilt(names, message)
+        error.set_backtrace(backtrace) if backtrace
+        raise error, cause: cause && load(cause)
+      rescue Exception => e # rubocop:disable Lint/RescueException -- raised to have a cause
+        e
+      end
+
+      def marshalled(error)
+        Marshal.dump(error)
+      rescue StandardError, SystemStackError
+        nil
+      end
+
+      def message_of(error)
+        error.message.to_s
+      rescue StandardError, SystemStackError => e
+        "#{error.class}, whose message raises #{e.class}"
+      end
+
+      def restored(bytes)
+        error = bytes && Marshal.load(bytes) # rubocop:disable Security/MarshalLoad -- from a process of our own
+        error if error.is_a?(Exception)
+      rescue StandardError, SystemStackError
+        nil
+      end
+
+      # Defines the message anew where the class has a method for it: that method may need instance variables.
+      def rebuilt(names, message)
+        known = names.find { |name| exception_class(name) }
+        message = "#{names.first || "an error of an anonymous class"}: #{message}" unless known == names.first
+        error = exception_class(known).allocate
+        Exception.instance_method(:initialize).bind_call(error, message)
+        error.define_singleton_method(:message) { message } unless says?(error, message)
+        error
+      end
+
+      def says?(error, message)
+        error.message == message
+      rescue StandardError
+        false
+      end
+
+      def exception_class(name)
+        found = name && Object.const_get(name)
+        found if found.is_a?(Class) && found <= Exception
+      rescue NameError
+        nil
+      end
+    end
+    private_constant :Frame, :Results, :CarriedError
   end
 end

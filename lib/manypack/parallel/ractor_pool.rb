@@ -1,14 +1,69 @@
 # frozen_string_literal: true
 
-# The Ractors of a run: starting them, giving them batches, hearing from them, stopping them.
+# The Ractors of a run: starting them, giving them batches, hearing from them, stopping them; and what each of them runs.
 
-require_relative "ractor_end"
-require_relative "ractor_loop"
 require_relative "reported_thread"
+require_relative "worker"
 require_relative(defined?(Ractor::Port) ? "ractor_pool/port_transport" : "ractor_pool/pipe_transport")
 
 module Manypack
   module Parallel
+    # The body of a Ractor: batches come in, outcomes go out.
+    module RactorLoop
+      # What the Ractor returns: its last outcome if that has a Failure, or nil. A value is handed over as it is, where
+      # a message would be a copy, and not every error survives being copied.
+      Last = Struct.new(:outcome)
+
+      # Works on batches until it receives nil, and returns a Last. Yields outcomes: the number of the batch, results,
+      # Failure or nil, how many messages, in how many seconds.
+      #
+      # index:: of the Ractor
+      # setup:: the arguments of Worker.new
+      # receiver:: its receive returns the next batch
+      def self.run(index, setup, receiver = Ractor)
+        worker = Worker.new(*setup)
+        refusal = worker.start(index)
+        return Last.new([nil, [], refusal]) if refusal
+
+        while (number, *batch = receiver.receive)
+          started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          results, failure, messages = worker.run(*batch)
+          return Last.new([number, results, failure]) if failure
+
+          Ractor.shareable?(results.freeze) # has Ruby remember it, so that the results are not copied
+          begin
+            yield [number, results, nil, messages, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started]
+          rescue StandardError, SystemStackError => e # whatever kept the results from being copied
+            return Last.new([number, *worker.refused(results, e, *batch)])
+          end
+        end
+        Last.new(nil)
+      end
+    end
+
+    # When a Ractor has ended.
+    # A Ractor still counts for a moment after its value is there.
+    module RactorEnd
+      module_function
+
+      # Waits until a Ractor that returned, or is about to, has ended.
+      def await(ractor)
+        join(ractor) if ractor.respond_to?(:join)
+        10_000.times { reached?(ractor) ? break : sleep(0.0001) }
+      end
+
+      # An exception that ended the Ractor is reported elsewhere: it comes with its value.
+      def join(ractor)
+        ractor.join
+      rescue Ractor::Error
+        nil
+      end
+
+      def reached?(ractor)
+        ractor.inspect.end_with?("terminated>")
+      end
+    end
+
     # How Ractors are heard from depends on what this Ruby has. Each transport file defines Transport, and only the one
     # for this Ruby is loaded:
     #
@@ -18,7 +73,8 @@ module Manypack
     # value_of(ractor):: what a Ractor returned
     # close:: may be called twice
     class RactorPool
-      # @param events [Thread::Queue] gets [index of the Ractor, outcome, whether it ended], or an unexpected Exception
+      # The queue of events gets Arrays with the index of a Ractor, an outcome, and true if the Ractor has ended; or an
+      # unexpected Exception.
       def initialize(events)
         @events = events
         @transport = Transport.new
@@ -26,20 +82,14 @@ module Manypack
         @all_ended = false
       end
 
-      # Starts Ractors, which wait for batches.
-      #
-      # @param size [Integer] how many
-      # @param setup [Array] shareable; what Worker.new takes
+      # Starts Ractors, which wait for batches. The setup is shareable: the arguments of Worker.new.
       def start(size, setup)
         size.times { |index| @ractors << @transport.start_ractor(index, setup) }
         ended = ->(error) { error ? @events << error : @all_ended = true }
         @listener = ReportedThread.start("hears from the Ractors", ended) { listen }
       end
 
-      # Appends a batch to the queue of a Ractor.
-      #
-      # @param number [Integer] of the batch
-      # @param batch [Array] what Worker#run takes
+      # Appends a batch, the arguments of Worker#run, to the queue of a Ractor.
       def give(index, number, batch)
         post([number, *batch], index)
       end
@@ -55,7 +105,7 @@ module Manypack
 
       private
 
-      # What RactorLoop receives; nil ends it.
+      # Sends what RactorLoop receives; nil ends it.
       def post(message, index)
         @ractors[index].send(message)
       rescue Ractor::ClosedError
@@ -79,6 +129,6 @@ module Manypack
         e
       end
     end
-    private_constant :RactorPool
+    private_constant :RactorPool, :RactorLoop, :RactorEnd
   end
 end

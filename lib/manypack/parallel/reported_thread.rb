@@ -4,14 +4,12 @@
 module Manypack
   module Parallel
     module ReportedThread
-      # Starts a Thread and reports its end, whatever ends it: its work, an exception, Thread.exit, or Thread#kill from
-      # anywhere, even before the Thread first runs.
+      # Starts a Thread that calls the block, and reports its end, whatever ends it: the return of the block, an
+      # exception, Thread.exit, or Thread#kill from anywhere, even before the Thread first runs.
       #
-      # @param role [String] what the Thread does, for the message of the error
-      # @param report [#call] is the last thing that the Thread calls: with nil after its work, with the exception that
-      #   ended it, or with a ThreadError when it was killed
-      # @yield the work
-      # @return [Thread]
+      # role:: what the Thread does, for the message of the error
+      # report:: the last that the Thread calls: with nil after its work, with the exception that ended it, or with a
+      #          ThreadError when it was killed
       def self.start(role, report, &work)
         # A new Thread inherits the interrupt mask of its creator, so nothing can end it before it is inside ensure.
         Thread.handle_interrupt(Object => :never) do

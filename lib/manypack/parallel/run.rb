@@ -26,25 +26,25 @@ module Manypack
       # Bytes of a batch, unless one message has more.
       BATCH_BYTES = 1 << 20
 
-      # How many Ractors there are unless the caller says.
+      # The default number of Ractors.
       def self.processors
         defined?(Etc) ? Etc.nprocessors : 1
       end
 
-      # @param work [#call, nil] see Work.of
-      # @return [Run]
+      # Returns the Run for the arguments of a call.
       def self.of(source, work, ordered: true, codec: nil, factory: nil, as: nil, packs: false, on_worker_start: nil,
                   **options)
-        work = Work.of(work)
-        Work.of(on_worker_start)
+        work = Callable.of(work)
+        Callable.of(on_worker_start)
         workers, count = take_workers(options)
         raise ArgumentError, "give codec or factory, not both" if codec && factory
 
         Unpacker.new(as: as) # raises TypeError here and not in a worker
         Arguments.check_codec(codec) if codec
         codec ||= factory.codec if factory
-        # The objects themselves have to be unpacked here, wherever else they are.
-        count = 0 if workers == :processes && work.is_a?(Work::Identity)
+        # Without a block the results are the messages themselves. A process would have to send them back packed:
+        # unpack them here at once.
+        count = 0 if workers == :processes && work.is_a?(Callable::Identity)
         return Inline.new(source, work, codec, options, as, packs, on_worker_start) if count.zero?
 
         WORKERS.fetch(workers).new(source, work, codec, options, as, packs, count, ordered, on_worker_start)
@@ -63,13 +63,13 @@ module Manypack
       end
       private_class_method :take_workers
 
-      # @param codec [Codec] for its limits
+      # The codec is for its limits.
       def initialize(source, codec)
         @splitter = Splitter.new(codec)
         @source = Source.of(source)
       end
 
-      # @yield [results] of one batch after another
+      # Yields the results of one batch after another.
       def each(&taker)
         @taker = taker
         Source.reading(@source) { run }
@@ -120,7 +120,7 @@ module Manypack
         e
       end
 
-      # @param partial [Boolean] whether the last batch may have fewer messages
+      # If partial, the last batch may have fewer messages.
       def work_on_batches(partial)
         while (batch = @splitter.take(messages, BATCH_BYTES, partial))
           work_on(batch)

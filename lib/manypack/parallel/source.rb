@@ -3,6 +3,7 @@
 # Where the bytes of a run come from: a String, something to read from, or a list of Strings.
 
 require_relative "other_end"
+require_relative "reported_thread"
 
 module Manypack
   module Parallel
@@ -11,19 +12,15 @@ module Manypack
       READ_BYTES = 64 << 10
       MOST_READ_BYTES = 1 << 20
 
-      # What one read gives: bytes, or nil for them at the end and where it raised an error.
+      # The bytes of one read. They are nil at the end, and where the read raised an error.
       Piece = Struct.new(:bytes, :error)
 
-      # For what a worker process has to be sent.
+      # For sources whose bytes have to be sent to worker processes.
       module Sent
-        # What a process is sent of a batch.
-        #
-        # @return [String]
+        # The bytes that a process is sent with a batch.
         def sent(bytes, start, size, *) = bytes.byteslice(start, size)
 
-        # Where a process finds a batch.
-        #
-        # @return [Array] what Worker#run takes first: bytes, start and size
+        # Where a process finds a batch: the bytes, the start and the size that Worker#run takes.
         def found(sent, _start, size, _offset) = [sent, 0, size]
       end
 
@@ -37,14 +34,13 @@ module Manypack
         def sent(*) = ""
         def found(_sent, start, size, _offset) = [@string, start, size]
 
-        # @return [Piece]
         def read(_missing)
           piece = @piece
           @piece = Piece.new
           piece
         end
 
-        # Whether read may wait, so that a run in Ractors has a Thread do it.
+        # True if read may wait, so that a Thread has to call it while results arrive.
         def waits? = false
       end
 
@@ -57,9 +53,8 @@ module Manypack
           @read_bytes = READ_BYTES
         end
 
-        # @param missing [Integer] bytes that the current message lacks, at least: an io whose read waits for all that
-        #   it is asked for is asked for no more
-        # @return [Piece]
+        # Returns a Piece. An io whose read waits for as many bytes as it is asked for is only asked for those that the
+        # current message lacks at least.
         def read(missing)
           bytes = Splitter.read(@io, @read_bytes, missing)
           @read_bytes = [@read_bytes * 2, MOST_READ_BYTES].min if bytes&.bytesize == @read_bytes
@@ -70,7 +65,7 @@ module Manypack
 
         def waits? = true
 
-        # Workers inherit it, and have to close their copy of its other end.
+        # Workers inherit the io, and have to close their copies of its other end.
         attr_reader :io
 
         # The class of the io.
@@ -118,9 +113,8 @@ module Manypack
         Thread.list.flat_map { |thread| thread.thread_variable_get(BEING_READ).to_a }.map(&:io)
       end
 
-      # @param object [String, #readpartial, #read, Enumerable<String>]
-      # @return [Whole, Stream, List]
-      # @raise [::TypeError] when it is none of these
+      # Returns the Whole, Stream or List for an object. Raises TypeError for anything but a String, an object with
+      # readpartial or read, or one with each.
       def self.of(object)
         if object.respond_to?(:to_str) then Whole.new(object)
         elsif io?(object) then regular_file?(object) ? RegularFile.new(object) : Stream.new(object)
@@ -135,12 +129,45 @@ module Manypack
         object.respond_to?(:readpartial) || object.respond_to?(:read)
       end
 
-      # Others may do more than reading bytes when they are asked to read.
+      # Only File itself: a subclass may have its own read, which pread would go around.
       def self.regular_file?(io)
         io.instance_of?(::File) && io.stat.file?
       end
       private_class_method :io?, :regular_file?
     end
-    private_constant :Source
+
+    # Reads from a Source::Stream in a Thread of its own, one piece for each request.
+    class BackgroundReader
+      # The queue of events gets a Source::Piece for each request, and another one when the Thread ends.
+      def initialize(source, events)
+        @requests = Thread::Queue.new
+        ended = ->(error) { events << Source::Piece.new(nil, error) }
+        @thread = ReportedThread.start("reads from #{source.kind}", ended) do
+          while (missing = @requests.pop)
+            events << read(source, missing)
+          end
+        end
+      end
+
+      # Asks for a piece. See Source::Stream#read.
+      def request(missing)
+        @requests << missing
+      end
+
+      # Ends the Thread, even in the middle of a read.
+      def stop
+        @thread.kill
+        @thread.join
+      end
+
+      private
+
+      def read(source, missing)
+        source.read(missing)
+      rescue Exception => e # rubocop:disable Lint/RescueException -- the run raises it
+        Source::Piece.new(nil, e)
+      end
+    end
+    private_constant :Source, :BackgroundReader
   end
 end

@@ -1,15 +1,13 @@
 # frozen_string_literal: true
 
-# Works on one batch after another, in a Ractor or in the caller.
+# What every worker does, be it a Ractor, a process or the caller: it calls the block for each message of a batch.
 
 require_relative "error"
-require_relative "ractor_end"
-require_relative "sliced_batch"
 
 module Manypack
   module Parallel
     class Worker
-      # An error, and index and offset of the message that led to it.
+      # An error, and index and offset of the message that caused it.
       Failure = Struct.new(:error, :index, :offset) do
         # Raises the error, extended by Error.
         def raise!
@@ -23,7 +21,6 @@ module Manypack
 
       # Collects results by packing them. nil is left out.
       class Packed
-        # @param packer [Packer]
         def initialize(packer)
           @packer = packer
           @count = 0
@@ -48,7 +45,6 @@ module Manypack
 
       # The same in the canonical form, which is known only once an object is packed: a Packer writes piece by piece.
       class CanonicallyPacked < Packed
-        # @param codec [Codec]
         def initialize(codec)
           super(Packer.new)
           @codec = codec
@@ -62,12 +58,11 @@ module Manypack
         end
       end
 
-      # @param work [#call]
-      # @param codec [Codec, Hash] a Hash has options for one
-      # @param stop [Stop]
-      # @param as [:view, #load, nil] what messages are loaded by, instead of the codec
-      # @param packs [Boolean] whether the results of a batch are those of Packed
-      # @param on_start [#call, nil] takes the number of the worker
+      # codec:: a Codec, or a Hash of options for one
+      # stop:: a Stop, which ends a batch early
+      # as:: what messages are loaded by, instead of the codec: <code>:view</code>, an object with load, or nil
+      # packs:: true if the results of a batch are those of Packed
+      # on_start:: nil, or an object whose call takes the number of the worker
       def initialize(work, codec, stop, as, packs, on_start)
         @work = work
         @codec = codec.is_a?(Codec) ? codec : Codec.new(codec)
@@ -77,10 +72,8 @@ module Manypack
         @on_start = on_start
       end
 
-      # Calls on_start.
-      #
-      # @param number [Integer] of this worker, from 0
-      # @return [Failure, nil] without a place, because it belongs to no message
+      # Calls on_start with the number of this worker, from 0. Returns nil, or a Failure without a place, because it
+      # belongs to no message.
       def start(number)
         @on_start&.call(number)
         nil
@@ -88,21 +81,17 @@ module Manypack
         Failure.new(e)
       end
 
-      # Makes the object that packs the results of one batch.
-      #
-      # @return [Packed]
+      # Returns a Packed for the results of one batch.
       def collector
         canonical = @codec.__send__(:changed_options)[:canonical]
         canonical ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
       end
 
-      # @param bytes [String] frozen
-      # @param start [Integer] where in the bytes whole messages start; the last one may have an error
-      # @param size [Integer] how many bytes they have
-      # @param index [Integer] of the first message
-      # @param offset [Integer] of the first message
-      # @param results [#<<, #to_a] unless packs, an error that its << raises is no Failure: it is raised here
-      # @return [Array] the results of all messages, or of those before a Failure; the Failure or nil; how many messages
+      # Works on a batch: whole messages in a frozen String, from a start on, of that size in bytes; the last one may
+      # have an error. Index and offset are those of the first message in the whole input. Returns the results of all
+      # messages, or of those before a Failure; the Failure or nil; and how many messages there were.
+      #
+      # results:: has << and to_a. An error that its << raises is no Failure, unless packs: it is raised here
       def run(bytes, start, size, index, offset, results = @packs ? collector : [])
         batch = batch_of(bytes, start, size, offset)
         stage = :unpack
@@ -122,12 +111,8 @@ module Manypack
         [results.to_a, Failure.new(e, index + batch.passed, offset), batch.passed]
       end
 
-      # For results that could not be copied to the Ractor that waits for them.
-      #
-      # @param results [Array] what run returned for the batch
-      # @param error [Exception] raised by copying them
-      # @param batch [Array] what run took
-      # @return [Array] what run returns, with a Failure of the first message whose result cannot be copied
+      # For results of a batch that could not be copied to the Ractor that waits for them, and the error of copying
+      # them. Returns what run does, with a Failure of the first message whose result cannot be copied.
       def refused(results, error, *batch)
         count = (0...results.size).bsearch { |i| !copyable?(results[0..i]) } || 0
         refusal = ::TypeError.new("the result cannot be copied to the Ractor that waits for it: #{error.message}")
@@ -136,10 +121,34 @@ module Manypack
 
       private
 
+      # The messages of a batch as Views, or as what else is loaded from their bytes. It has the methods of Batch.
+      class BatchLoader
+        attr_reader :offset, :passed
+
+        def initialize(bytes, start, size, offset, codec, stop, as)
+          @unpacker = codec.unpacker(as: as).feed(bytes.byteslice(start, size))
+          @unpacker.__send__(:start_at, offset)
+          @offset = offset
+          @passed = 0
+          @stop = stop
+        end
+
+        # Yields what each message is loaded as, until the Stop is set.
+        def each
+          @unpacker.each(strict: true) do |object|
+            yield object
+            @passed += 1
+            @offset = @unpacker.position
+            break if @stop.set?
+          end
+        end
+      end
+      private_constant :BatchLoader
+
       def batch_of(*batch)
         return Batch.new(*batch, @codec, @stop) unless @as
 
-        SlicedBatch.new(*batch, @codec, @stop, @as)
+        BatchLoader.new(*batch, @codec, @stop, @as)
       end
 
       # Index and offset of one of a batch's messages.

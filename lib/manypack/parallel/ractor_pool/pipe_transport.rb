@@ -27,7 +27,7 @@ module Manypack
             @batches.empty? ? Ractor.receive : @batches.shift
           end
 
-          # @raise [::TypeError, Ractor::Error] for what cannot be copied
+          # Raises TypeError or Ractor::Error for an object that cannot be copied.
           def copy(object)
             return object if Ractor.shareable?(object)
 
