@@ -19,8 +19,8 @@ module Manypack
       #
       # index:: of the Ractor
       # setup:: the arguments of Worker.new
-      # receiver:: its receive returns the next batch
-      def self.run(index, setup, receiver = Ractor)
+      # receiver:: its receive returns the next batch, and its copy raises what sending an object would raise
+      def self.run(index, setup, receiver)
         worker = Worker.new(*setup)
         refusal = worker.start(index)
         return Last.new([nil, [], refusal]) if refusal
@@ -34,33 +34,10 @@ module Manypack
           begin
             yield [number, results, nil, messages, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started]
           rescue StandardError, SystemStackError => e # whatever kept the results from being copied
-            return Last.new([number, *worker.refused(results, e, *batch)])
+            return Last.new([number, *worker.refused(results, e, *batch) { |part| receiver.copy(part) }])
           end
         end
         Last.new(nil)
-      end
-    end
-
-    # When a Ractor has ended.
-    # A Ractor still counts for a moment after its value is there.
-    module RactorEnd
-      module_function
-
-      # Waits until a Ractor that returned, or is about to, has ended.
-      def await(ractor)
-        join(ractor) if ractor.respond_to?(:join)
-        10_000.times { reached?(ractor) ? break : sleep(0.0001) }
-      end
-
-      # An exception that ended the Ractor is reported elsewhere: it comes with its value.
-      def join(ractor)
-        ractor.join
-      rescue Ractor::Error
-        nil
-      end
-
-      def reached?(ractor)
-        ractor.inspect.end_with?("terminated>")
       end
     end
 
@@ -71,6 +48,7 @@ module Manypack
     # each_message:: yields index and outcome of each batch that is done; yields nil as the outcome of a Ractor that has
     #                ended, and returns after the last one
     # value_of(ractor):: what a Ractor returned
+    # join(ractor):: waits until a Ractor that is about to return has ended
     # close:: may be called twice
     class RactorPool
       # The queue of events gets Arrays with the index of a Ractor, an outcome, and true if the Ractor has ended; or an
@@ -79,13 +57,12 @@ module Manypack
         @events = events
         @transport = Transport.new
         @ractors = []
-        @all_ended = false
       end
 
       # Starts Ractors, which wait for batches. The setup is shareable: the arguments of Worker.new.
       def start(size, setup)
         size.times { |index| @ractors << @transport.start_ractor(index, setup) }
-        ended = ->(error) { error ? @events << error : @all_ended = true }
+        ended = ->(error) { @events << error if error }
         @listener = ReportedThread.start("hears from the Ractors", ended) { listen }
       end
 
@@ -98,8 +75,7 @@ module Manypack
       def stop
         @ractors.each_index { |index| post(nil, index) }
         @listener&.join
-        @ractors.each { |ractor| sleep(0.001) until RactorEnd.reached?(ractor) } unless @all_ended
-        @ractors.each { |ractor| RactorEnd.await(ractor) }
+        @ractors.each { |ractor| @transport.join(ractor) }
         @transport.close
       end
 
@@ -129,6 +105,6 @@ module Manypack
         e
       end
     end
-    private_constant :RactorPool, :RactorLoop, :RactorEnd
+    private_constant :RactorPool, :RactorLoop
   end
 end

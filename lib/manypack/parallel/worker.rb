@@ -112,9 +112,9 @@ module Manypack
       end
 
       # For results of a batch that could not be copied to the Ractor that waits for them, and the error of copying
-      # them. Returns what run does, with a Failure of the first message whose result cannot be copied.
-      def refused(results, error, *batch)
-        count = (0...results.size).bsearch { |i| !copyable?(results[0..i]) } || 0
+      # them. Returns what run does, with a Failure of the first message whose result the block cannot copy.
+      def refused(results, error, *batch, &copy)
+        count = results.index { |result| !copied?([result], &copy) } || 0
         refusal = ::TypeError.new("the result cannot be copied to the Ractor that waits for it: #{error.message}")
         [results.first(count), Failure.new(refusal, *place(count, *batch)), count]
       end
@@ -157,8 +157,8 @@ module Manypack
         [index + number, offset + before]
       end
 
-      def copyable?(object)
-        RactorEnd.await(Ractor.new(object) { nil })
+      def copied?(object)
+        yield object
         true
       rescue StandardError, SystemStackError
         false

@@ -14,6 +14,9 @@ module Manypack
         SIGNAL = "LL"
         SIGNAL_BYTES = [0, 0].pack(SIGNAL).bytesize
 
+        # Seconds between two looks at a Ractor that is about to end.
+        PAUSE = 0.0001
+
         # In a Ractor: receives batches, and copies what cannot be shared in the way that Ractors do, by sending it. It
         # sends to itself, so batches may arrive before the copy does.
         class Receiver
@@ -80,8 +83,14 @@ module Manypack
         end
 
         def value_of(ractor)
-          RactorEnd.await(ractor)
+          join(ractor)
           ractor.take
+        end
+
+        # Ruby 3 has no Ractor#join, and Ractor#take must not wait, for the reason above. So this asks until the Ractor
+        # has ended. It has written its last signal or is about to, so that takes less than a millisecond.
+        def join(ractor)
+          sleep(PAUSE) until ractor.inspect.end_with?("terminated>")
         end
 
         def close

@@ -5,6 +5,20 @@ module Manypack
   module Parallel
     class RactorPool
       class Transport
+        # In a Ractor: receives batches, and copies objects as another Ractor would get them.
+        module Receiver
+          def self.receive = Ractor.receive
+
+          # Raises TypeError or Ractor::Error for an object that cannot be copied.
+          def self.copy(object)
+            port = Ractor::Port.new
+            port.send(object)
+            port.receive
+          ensure
+            port&.close
+          end
+        end
+
         def initialize
           @indices = {}.compare_by_identity # of the Ractors that have not ended, by their ports
         end
@@ -14,7 +28,7 @@ module Manypack
         def start_ractor(index, setup)
           port = Ractor::Port.new
           ractor = Ractor.new(index, port, setup) do |own_index, outcomes, worker_setup|
-            RactorLoop.run(own_index, worker_setup) { |outcome| outcomes.send(outcome) }
+            RactorLoop.run(own_index, worker_setup, Receiver) { |outcome| outcomes.send(outcome) }
           end
           ractor.monitor(port)
           @indices[port] = index
@@ -35,6 +49,13 @@ module Manypack
 
         def value_of(ractor)
           ractor.value
+        end
+
+        # An exception that ended the Ractor is reported elsewhere: it comes with its value.
+        def join(ractor)
+          ractor.join
+        rescue Ractor::Error
+          nil
         end
 
         def close
