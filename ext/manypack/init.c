@@ -73,6 +73,18 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
+/* Makes what only the program of the terminal uses: JSON, and the check of a stream. terminal.rb calls it. */
+static VALUE
+rb_manypack_init_terminal(VALUE self)
+{
+    rb_ext_ractor_safe(true);
+
+    Init_manypack_json_text();
+    Init_manypack_json_parse();
+    Init_manypack_stream_check();
+    return Qnil;
+}
+
 RUBY_FUNC_EXPORTED void
 Init_manypack(void)
 {
@@ -105,9 +117,7 @@ Init_manypack(void)
     Init_manypack_batch();
     Init_manypack_outbox();
     Init_manypack_isolate();
-    Init_manypack_json_text();
-    Init_manypack_json_parse();
-    Init_manypack_stream_check();
 
     rb_define_private_method(rb_singleton_class(mp_mManypack), "init_records", rb_manypack_init_records, 0);
+    rb_define_private_method(rb_singleton_class(mp_mManypack), "init_terminal", rb_manypack_init_terminal, 0);
 }

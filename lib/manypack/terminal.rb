@@ -4,6 +4,8 @@
 require_relative "../manypack"
 
 module Manypack
+  init_terminal # JSONText and StreamCheck
+
   module Terminal
     # Exit codes.
     FINE = 0
@@ -42,7 +44,7 @@ module Manypack
     autoload :Output, File.join(__dir__, "terminal/output")
     autoload :Input, File.join(__dir__, "terminal/input")
     autoload :Decompressed, File.join(__dir__, "terminal/decompressed")
-    autoload :Fault, File.join(__dir__, "terminal/fault")
+    autoload :Fault, File.join(__dir__, "terminal/input")
     autoload :Command, File.join(__dir__, "terminal/command")
     autoload :Heads, File.join(__dir__, "terminal/heads")
     autoload :FromJSON, File.join(__dir__, "terminal/from_json")
@@ -50,7 +52,7 @@ module Manypack
     autoload :Progress, File.join(__dir__, "terminal/progress")
     autoload :Selection, File.join(__dir__, "terminal/selection")
     autoload :Shape, File.join(__dir__, "terminal/shape")
-    autoload :Colors, File.join(__dir__, "terminal/colors")
+    autoload :Colors, File.join(__dir__, "terminal/output")
 
     module_function
 

@@ -5,6 +5,7 @@
 require "manypack"
 require "stringio"
 require "yaml"
+require_relative "../support/terminal_classes"
 
 Warning[:experimental] = false
 

@@ -2,6 +2,7 @@
 
 # The check of a stream in pieces: the same answer wherever they are cut.
 require "test_helper"
+require "support/terminal_classes"
 
 class StreamCheckTest < Minitest::Test
   include CorePart

@@ -3,6 +3,7 @@
 # Packed bytes straight from JSON: what comes out is what packing the parsed objects gives, or nothing comes out.
 require "test_helper"
 require "json"
+require "support/terminal_classes"
 
 class JSONParseTest < Minitest::Test
   include CorePart

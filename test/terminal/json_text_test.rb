@@ -3,6 +3,7 @@
 # JSON straight from packed bytes: whatever the bytes are, and with the collector at work.
 require "test_helper"
 require "json"
+require "support/terminal_classes"
 
 class JSONTextTest < Minitest::Test
   include CorePart

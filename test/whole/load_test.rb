@@ -50,6 +50,11 @@ class LoadTest < Minitest::Test
     LOADS_IN_EVERY_RACTOR ? assert_empty(unused) : assert_operator(unused.size, :>, 15)
   end
 
+  def test_only_the_terminal_loads_its_json
+    shown = "p %i[JSONText StreamCheck].map { |name| Manypack.const_defined?(name) }"
+    assert_program "#{shown}\nrequire 'manypack/terminal'\n#{shown}", "[false, false]\n[true, true]"
+  end
+
   def test_only_the_transport_of_this_ruby_is_loaded
     transport = LOADS_IN_EVERY_RACTOR ? "port" : "pipe"
     assert_program "raise unless #{FIRST_USES.first}\nputs $LOADED_FEATURES.grep(/transport/).map { |path| File.basename(path) }", "#{transport}_transport.rb"

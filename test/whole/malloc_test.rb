@@ -179,6 +179,7 @@ if MallocCounter.possible?
       assert_counted <<~RUBY
         require "objspace"
         require #{File.join(ROOT, "test/support/embedding").inspect}
+        Manypack.__send__(:init_terminal)
         def self.told
           own = [:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) }
           own << Manypack.const_get(:RactorState) << Manypack.const_get(:StreamCheck)

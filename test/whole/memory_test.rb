@@ -5,6 +5,7 @@ require "test_helper"
 require "objspace"
 require "stringio"
 require "support/embedding"
+require "support/terminal_classes"
 require_relative "../../benchmark/support/payloads"
 
 class MemoryTest < Minitest::Test

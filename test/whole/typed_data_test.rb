@@ -4,6 +4,7 @@
 # them; and with functions so pure that a collector may run them on a thread of its own, as the C source says.
 require "test_helper"
 require "support/compiled"
+require "support/terminal_classes"
 
 class TypedDataTest < Minitest::Test
   SOURCE = Dir[File.expand_path("../../ext/manypack/**/*.{c,h}", __dir__)].to_h { |path| [File.basename(path), File.read(path, encoding: "UTF-8")] }.freeze

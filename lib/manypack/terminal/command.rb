@@ -16,7 +16,7 @@ module Manypack
         @status
       end
 
-      # @return [OptionParser] also for what is written from it: the completion of shells and the man page
+      # The OptionParser, from which the completion of shells and the man page are made, too.
       def parser
         OptionParser.new do |parser|
           parser.program_name = "manypack"

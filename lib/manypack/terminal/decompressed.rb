@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# A compressed file, read as if it were not: what its library cannot read is a fault.
+# A compressed file, read as if it were not compressed. Bytes that its library cannot read are a Fault.
 module Manypack
   module Terminal
     class Decompressed
-      # @param io [#readpartial] of Manypack::Files
+      # The io is one of Manypack::Files.
       def initialize(io)
         @io = io
         @offset = 0
       end
 
-      # @raise [Fault] at the number of bytes that could be decompressed
+      # Raises Fault; its offset is the number of bytes that could be decompressed.
       def readpartial(size)
         bytes = @io.readpartial(size)
         @offset += bytes.bytesize
@@ -21,9 +21,7 @@ module Manypack
         raise Fault.new(@offset, "cannot be decompressed after this byte: #{e.message}")
       end
 
-      # Yields an IO with all of it, for what reads lines.
-      #
-      # @raise [Fault]
+      # Yields an IO with all of it, for a reader of lines. Raises Fault.
       def piped(&block)
         reader, writer = IO.pipe(binmode: true)
         feeder = Thread.new { feed(writer) }

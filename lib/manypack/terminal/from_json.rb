@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What JSON and YAML say, turned into what MessagePack has: the way back from json_text.c.
+# The objects for Manypack.pack that parsed JSON or YAML stands for: the way back from json_text.c.
 module Manypack
   module Terminal
     module FromJSON
@@ -19,8 +19,7 @@ module Manypack
 
       module_function
 
-      # @param value [Object] as JSON.parse or YAML.safe_load returns it
-      # @return [Object] for Manypack.pack
+      # Returns the object that a value from JSON.parse or YAML.safe_load stands for.
       def object(value)
         case value
         when Hash then map(value)

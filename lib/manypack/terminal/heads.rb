@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Reads head bytes one by one, in Ruby: for what shows them. It goes on until the bytes end or are no head.
+# Reads head bytes one by one, in Ruby, for the commands that show them. It stops where the bytes end or are no head.
 module Manypack
   module Terminal
     class Heads
@@ -17,7 +17,7 @@ module Manypack
 
       PAYLOAD = %w[str bin ext].freeze
 
-      # By head byte: the type, the bytes of its number, and for the rest the count that the byte itself tells.
+      # For each head byte: the type, how many bytes of number follow, and the count if the byte holds it.
       TABLE = Array.new(256) do |byte|
         case byte
         when 0x00..0x7f, 0xe0..0xff then ["fixint"]
@@ -50,7 +50,7 @@ module Manypack
       # An open container: what it lacks, the steps to it, and for a map the key whose value comes next.
       Frame = Struct.new(:left, :map, :steps, :key, :index)
 
-      # @param origin [Integer] the offset of the bytes in the input
+      # The bytes start at that offset of the input.
       def initialize(bytes, origin = 0)
         @bytes = bytes
         @origin = origin

@@ -1,9 +1,37 @@
 # frozen_string_literal: true
 
 # A file or standard input, as a stream of messages in batches: only as much is in memory as is read at once, or as one
-# message has.
+# message has. A Fault says what is wrong with it.
 module Manypack
   module Terminal
+    # What is wrong with an input, and where.
+    class Fault < StandardError
+      # The offset of the wrong byte in the input.
+      attr_reader :offset
+
+      # The bytes that there are of the message, and the offset at which it starts.
+      attr_reader :bytes, :origin
+
+      # The Fault for a DecodeError from a message that starts at origin.
+      def self.of(error, bytes, origin)
+        message = error.message.sub(/, at byte \d+\z/, "")
+        around = ", in the message at byte #{origin}" unless error.offset.zero?
+        new(origin + error.offset, "#{[message, error.path].compact.join(", at ")}#{around}", bytes, origin)
+      end
+
+      # The Fault for an error of the user's code, or of what it returned, for the message at that offset.
+      def self.of_code(error, offset)
+        new(offset, "#{error.message.lines.first.to_s.chomp.sub(/, at byte \d+\z/, "")} (#{error.class})")
+      end
+
+      def initialize(offset, message, bytes = "", origin = offset)
+        @offset = offset
+        @bytes = bytes
+        @origin = origin
+        super(message)
+      end
+    end
+
     class Input
       READ_BYTES = 1 << 20
       ALL = (1 << 64) - 1
@@ -56,17 +84,17 @@ module Manypack
         raise UsageError, "#{path}: #{e.message}"
       end
 
-      # @return [IO, Decompressed]
+      # An IO, or a Decompressed.
       attr_reader :io
 
-      # @return [String] of the file, or stdin
+      # The path of the file, or stdin.
       attr_reader :name
 
-      # @return [IO] what is read, which may be compressed
+      # The IO that is read; it may be compressed.
       attr_reader :file
 
-      # @param follow [Boolean] wait for more at the end
-      # @param codec [Codec] for its limits
+      # follow:: true to wait for more at the end
+      # codec:: a Codec, for its limits
       def initialize(io, name, file: io, follow: false, codec: PLAIN)
         @io = io
         @name = name
@@ -80,28 +108,26 @@ module Manypack
         @follow
       end
 
-      # @yieldparam io [IO] as for what reads lines
+      # Yields an IO, as a reader of lines needs one.
       def with_io(&block)
         @io.is_a?(IO) ? yield(@io) : @io.piped(&block)
       end
 
-      # @yieldparam batch [Batch] as many messages as one read gave
-      # @raise [Fault] at what is no message; all whole ones before it have come
+      # Yields a Batch of as many messages as one read gave. Raises Fault at bytes that are no message, after all whole
+      # messages before it.
       def each_batch(&block)
         split(ALL, READ_BYTES, true, &block)
       end
 
-      # @yieldparam batch [Batch] one message
-      # @raise [Fault]
+      # Yields a Batch of one message after another. Raises Fault as each_batch does.
       def each_message(&block)
         return enum_for(:each_message) unless block
 
         split(1, ALL, false, &block)
       end
 
-      # Passes over everything without keeping it, and returns the number of messages and of bytes.
-      #
-      # @raise [Fault]
+      # Passes over everything without keeping it, and returns the number of messages and of bytes. Raises Fault as
+      # each_batch does.
       def check
         return check_batches unless @io.is_a?(IO) && @io.stat.file?
 

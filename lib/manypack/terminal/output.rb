@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Where messages go: each write is whole, whatever happens meanwhile.
+# Standard output: each write is whole, whatever happens meanwhile, and a terminal gets colours.
 module Manypack
   module Terminal
     class Output
-      # @return [Output] the only one
+      # The only Output.
       def self.stdout
         @stdout ||= new($stdout)
       end
@@ -15,8 +15,7 @@ module Manypack
         @io.sync = true
       end
 
-      # @param text [String] whole messages or lines
-      # @raise [ClosedPipe]
+      # Writes whole messages or lines. Raises ClosedPipe if nobody reads them any more.
       def write(text)
         Thread.handle_interrupt(Interrupt => :never) { Progress.aside(@io) { @io.write(text) } }
       rescue Errno::EPIPE
@@ -27,9 +26,24 @@ module Manypack
         @io.tty?
       end
 
-      # True if nobody reads it while it is written.
+      # True if it is a regular file, which nobody reads while it is written.
       def file?
         @io.stat.file?
+      end
+    end
+
+    # Colours, for a terminal whose user has not refused them (https://no-color.org).
+    module Colors
+      CODES = {dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36}.freeze
+
+      module_function
+
+      def paint(text, color)
+        wanted? ? "\e[#{CODES.fetch(color)}m#{text}\e[0m" : text
+      end
+
+      def wanted?
+        ENV.fetch("NO_COLOR", "").empty? && ENV["TERM"] != "dumb" && Output.stdout.tty?
       end
     end
   end

@@ -17,8 +17,7 @@ module Manypack
         @codec = DefaultFactory.codec(**OPTIONS, timestamp: true) if format == "ruby"
       end
 
-      # @param bytes [String] that has whole messages from start on
-      # @return [String] the text of all of them
+      # Returns the text of all messages in a part of the bytes.
       def print(bytes, start = 0, size = bytes.bytesize)
         case @format
         when "json" then JSON_TEXT.generate(bytes, start, size, false, @hex)
@@ -31,7 +30,7 @@ module Manypack
 
       private
 
-      # By way of JSON, so that what neither has got is said in the same way.
+      # By way of JSON, so that both write values that neither has in the same form.
       def yaml(bytes, start, size)
         JSON_TEXT.generate(bytes, start, size, false, @hex).each_line.map do |line|
           YAML.dump(::JSON.parse(line, max_nesting: false))

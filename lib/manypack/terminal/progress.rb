@@ -15,9 +15,8 @@ module Manypack
       TITLE = 30
 
       class << self
-        # Shows how much of a regular file has been read while the block runs. Of two files at once, one has a bar.
-        #
-        # @param name [String] the title of the bar
+        # Shows how much of a regular file has been read while the block runs, under that name. Of two files at once,
+        # one has a bar.
         def of(file, name)
           return yield if @current || !terminal? || !file.stat.file?
 

@@ -1,11 +1,10 @@
 # frozen_string_literal: true
 
-# Which messages are wanted, by what a path finds in them: nothing else of them is built.
+# Selects messages by the value that a path finds in them; nothing else of them is built.
 module Manypack
   module Terminal
     class Selection
-      # @param text [String] PATH, or PATH=VALUE, where the value is JSON or, if it is not, a String
-      # @raise [ArgumentError]
+      # The text is PATH, or PATH=VALUE, where the value is JSON or, if it is not, a String. Raises ArgumentError.
       def initialize(text)
         @path, value = parse(text)
         @packed = value && Manypack.pack(FromJSON.object(json(value)))

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# What values at one place look like: the types that came, and those of what is in them.
+# The shape of all values at one place: the types that they have, and the shapes of their elements and fields.
 module Manypack
   module Terminal
     class Shape
       # More keys than a class has members: then it is a map from names to values.
       MOST_FIELDS = 200
 
-      # @return [Hash<String, Shape>] by key, of maps that look like objects
+      # The Shapes of the values of maps that look like objects, by key.
       attr_reader :fields
 
       def initialize
@@ -26,7 +26,7 @@ module Manypack
         end
       end
 
-      # Whether every map that came had it.
+      # True if some of the maps lack the key.
       def optional?(key)
         @seen[key] < @maps
       end
