@@ -63,11 +63,13 @@ module Manypack
       klass
     end
 
-    # Returns the Type of objects that are of one of several Records, which the value of a key tells apart. Of an object
-    # with another tag, or none, +else+ is the type; without one it is refused. Dumping writes the tag first.
+    # Returns the Type of objects that are of one of several Records, which the value of a key tells apart. Objects with
+    # an unknown tag or none are loaded as +else+; without it they are refused. Dumping writes the tag first.
     #
     # tag:: the key, a String, a Symbol that names one, or an Integer
-    # types:: a Hash of the values of the key and the types; Symbols stand for Strings here, too
+    # types:: a Hash of the values of the key and the types; Symbols stand for Strings here, too. The pairs may be
+    #         keywords
+    # else:: a type for all other objects (default: none)
     #
     #   Circle = Struct.new(:radius)
     #   Square = Struct.new(:side)
@@ -83,9 +85,9 @@ module Manypack
     # <code>:a</code>; for anything that is no type or no map, such as a positional Record, which has no key for the
     # tag; for another union, except in +else+, because an object has one tag; and for a class with several tags, or a
     # tag and a place in +else+, without a member for the tag.
-    def self.union(tag, types = nil, else: nil, **more)
-      other = binding.local_variable_get(:else)
-      types = { **(types || {}), **more }
+    def self.union(tag, types = nil, **options)
+      other = options.delete(:else)
+      types = { **(types || {}), **options }
       raise ArgumentError, "expected a Hash of tags and types" if types.empty?
 
       raise ArgumentError, "expected one key as the tag, got #{tag.inspect}" if tag.is_a?(Array)
@@ -151,7 +153,7 @@ module Manypack
       members.to_h { |member| [member, options.keys_of(member)] }
     end
 
-    # What members are that did not come, a Hash.
+    # Default values of missing members, a Hash.
     #
     #   POINT.with(defaults: {y: 0.0}).defaults #=> {y: 0.0}
     def defaults
