@@ -118,15 +118,13 @@ module Manypack
     end
 
     # Returns an Array of an array's elements, so that Ruby takes it apart as it does an Array:
-    # <code>a, b = view</code>, and the elements of a View that a block with several parameters gets. Raises TypeError
-    # for a View of anything else, which is not taken apart.
+    # <code>a, b = view</code>, and the elements of a View that a block with several parameters gets. Returns nil for a
+    # View of anything else, which Ruby then does not take apart.
     #
     #   name, age = Manypack::View.new(Manypack.pack(["Ada", 36]))
     #   name #=> "Ada"
     def to_ary
-      raise ::TypeError, "expected an array, got #{type}" unless type == :array
-
-      to_a
+      to_a if type == :array
     end
 
     # Returns a View of the same part of the same message. It is not frozen, even if this one is.
@@ -203,13 +201,14 @@ module Manypack
       end
     end
 
-    # Returns false for +:deconstruct+ and +:to_ary+ unless it is a View of an array, and for +:deconstruct_keys+ unless
-    # of a map, because Ruby asks that before it takes an object apart; otherwise what Object#respond_to? does.
+    # Returns false for +:deconstruct+ unless it is a View of an array, and for +:deconstruct_keys+ unless it is one of a
+    # map; otherwise what Object#respond_to? returns. Pattern matching asks this first, and an object has no other way
+    # to say that no array pattern or no hash pattern matches it.
     #
     #   Manypack::View.new("\x90").respond_to?(:deconstruct_keys) #=> false
     def respond_to?(name, include_all = false)
       case name.to_sym
-      when :deconstruct, :to_ary then type == :array
+      when :deconstruct then type == :array
       when :deconstruct_keys then type == :map
       else super
       end

@@ -139,8 +139,9 @@ class ViewTest < Minitest::Test
       assert_same v, first
       assert_nil second
       assert_equal [v], [v].flatten
-      refute_respond_to v, :to_ary
-      assert_raises(TypeError) { v.to_ary }
+      assert_equal [v], [[v]].to_h { |one,| [one, one] }.keys
+      assert_raises(TypeError) { [] + v }
+      assert_nil v.to_ary
     end
   end
 
