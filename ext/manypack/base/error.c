@@ -515,30 +515,36 @@ mp_raise_unplaced(VALUE klass, VALUE words)
     mp_raise_pack_error(rb_exc_new_str(klass, words), words, rb_utf8_str_new_cstr("$"));
 }
 
-VALUE
-mp_pack_call(VALUE (*call)(VALUE), VALUE arg)
+/*
+ * Calls a function of Ruby. An exception that it raises becomes an error of packing: any of them, or only a
+ * DecodeError, which knows its path in the bytes that are packed already. Nothing is added to a frozen one.
+ */
+MP_INLINE VALUE
+pack_call(VALUE (*call)(VALUE), VALUE arg, const bool checks_bytes)
 {
     int state;
-    VALUE result = rb_protect(call, arg, &state), error;
+    VALUE result = rb_protect(call, arg, &state), error, path = Qnil;
 
     if (MP_LIKELY(!state)) return result;
     error = mp_user_error();
     if (NIL_P(error) || OBJ_FROZEN(error)) rb_jump_tag(state);
-    mp_raise_pack_error(error, message_of(error), rb_utf8_str_new_cstr("$"));
+    if (checks_bytes) {
+        if (!mp_decode_error_p(error)) rb_jump_tag(state);
+        path = rb_funcall(error, rb_intern("path"), 0);
+    }
+    mp_raise_pack_error(error, message_of(error), NIL_P(path) ? rb_utf8_str_new_cstr("$") : path);
+}
+
+VALUE
+mp_pack_call(VALUE (*call)(VALUE), VALUE arg)
+{
+    return pack_call(call, arg, false);
 }
 
 void
 mp_pack_check(VALUE (*check)(VALUE), VALUE arg)
 {
-    int state;
-    VALUE error, path;
-
-    rb_protect(check, arg, &state);
-    if (MP_LIKELY(!state)) return;
-    error = mp_user_error();
-    if (!mp_decode_error_p(error) || OBJ_FROZEN(error)) rb_jump_tag(state);
-    path = rb_funcall(error, rb_intern("path"), 0);
-    mp_raise_pack_error(error, message_of(error), NIL_P(path) ? rb_utf8_str_new_cstr("$") : path);
+    pack_call(check, arg, true);
 }
 
 void
