@@ -60,19 +60,18 @@ rb_checker_s_new(VALUE klass, VALUE codec)
     return self;
 }
 
-/* Passes over as much as there is, and returns where it stopped. base is at the offset passed. */
+/* Passes over as much as there is, and sets *p to where it stopped. */
 static mp_status
-pass_on(checker *c, const uint8_t *base, const uint8_t **p, const uint8_t *end)
+pass_on(checker *c, const uint8_t **p, const uint8_t *end)
 {
-    mp_status status;
+    const uint8_t *start = *p;
+    mp_run run = {.at = start, .cut = start};
+    mp_status status = mp_split(&c->walk, &run, end, UINT64_MAX, UINT64_MAX);
 
-    do {
-        status = mp_skip(&c->walk, p, end);
-        if (status != MP_OK) break;
-        c->messages++;
-        c->whole = c->passed + (uint64_t)(*p - base);
-    } while (*p < end);
-    c->passed += (uint64_t)(*p - base);
+    c->messages += run.objects;
+    if (run.objects) c->whole = c->passed + (uint64_t)(run.cut - start);
+    c->passed += (uint64_t)(run.at - start);
+    *p = run.at;
     return status;
 }
 
@@ -87,7 +86,7 @@ pass_split_head(checker *c, const uint8_t **p, const uint8_t *end)
 
     memcpy(both, c->head, before); /* not mp_copy, which GCC takes to write more than there is */
     memcpy(both + before, *p, more);
-    status = pass_on(c, both, &at, both + before + more);
+    status = pass_on(c, &at, both + before + more);
     if (status != MP_OK && status != MP_E_TRUNCATED) return status; /* such as one that is too deep */
     if (at < both + before) { /* still not whole: there was no more, because MP_HEAD_MAX bytes are enough */
         memcpy(c->head + before, *p, more);
@@ -117,7 +116,7 @@ rb_checker_pass(VALUE self, VALUE bytes)
     p = (const uint8_t *)RSTRING_PTR(bytes);
     end = p + RSTRING_LEN(bytes);
     if (c->head_size && p < end) status = pass_split_head(c, &p, end);
-    if ((status == MP_OK || status == MP_E_TRUNCATED) && p < end) status = pass_on(c, p, &p, end);
+    if ((status == MP_OK || status == MP_E_TRUNCATED) && p < end) status = pass_on(c, &p, end);
     if (status == MP_E_TRUNCATED && p < end) {
         c->head_size = (size_t)(end - p);
         memcpy(c->head, p, c->head_size);
