@@ -30,14 +30,10 @@ shorten_timestamp(object *o)
 MP_INLINE mp_status
 object_read(const uint8_t *p, const uint8_t *end, object *o)
 {
-    mp_status status = mp_head_read(p, end, &o->head);
+    mp_status status = mp_head_over(p, end, &o->head, &o->next);
 
     if (MP_UNLIKELY(status != MP_OK)) return status;
     o->at = p;
-    o->next = o->head.payload;
-    if (o->head.kind != MP_STR && o->head.kind != MP_BIN && o->head.kind != MP_EXT) return MP_OK;
-    if (!mp_payload_present_p(o->head.payload, o->head.n, end)) return MP_E_TRUNCATED;
-    o->next += o->head.n;
     return o->head.kind == MP_EXT && o->head.ext_type == MP_TIMESTAMP_TYPE ? shorten_timestamp(o) : MP_OK;
 }
 

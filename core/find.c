@@ -31,9 +31,7 @@ truncated_head(const mp_look *look, size_t at)
     const uint8_t *p = look->bytes + at, *end = look->bytes + look->size;
     mp_head head;
 
-    while (mp_head_read(p, end, &head) == MP_OK && mp_payload_present_p(head.payload, mp_payload_size(&head), end)) {
-        p = head.payload + mp_payload_size(&head);
-    }
+    while (mp_head_over(p, end, &head, &p) == MP_OK) continue;
     return (size_t)(p - look->bytes);
 }
 
@@ -72,13 +70,12 @@ static mp_status
 head_over(mp_cursor *cursor)
 {
     mp_look *look = cursor->look;
-    const uint8_t *end = look->bytes + look->size;
+    const uint8_t *p = look->bytes + cursor->at;
     mp_head head;
-    mp_status status = mp_head_read(look->bytes + cursor->at, end, &head);
+    mp_status status = mp_head_over(p, look->bytes + look->size, &head, &p);
 
     if (status == MP_OK && mp_declared_objects(head.kind, head.n)) return container_over(cursor);
-    if (status == MP_OK && !mp_payload_present_p(head.payload, head.n, end)) status = MP_E_TRUNCATED;
-    if (status == MP_OK) cursor->at = (size_t)(head.payload - look->bytes) + head.n;
+    if (status == MP_OK) cursor->at = (size_t)(p - look->bytes);
     else look->blame = cursor->at;
     return status;
 }

@@ -31,14 +31,6 @@ mp_limit_p(mp_status status)
     return mp_limit_of(status) < MP_LIMITS;
 }
 
-/* The objects that a head of that kind declares in its container. */
-MP_INLINE uint64_t
-mp_declared_objects(mp_kind kind, uint32_t n)
-{
-    if (kind == MP_MAP) return (uint64_t)n * 2;
-    return kind == MP_ARRAY ? n : 0;
-}
-
 /* Checks n, as a head of that kind declares it: an MP_E_MAX_ status if it is too much, otherwise MP_OK. */
 MP_INLINE mp_status
 mp_limits_check(const mp_limits *limits, mp_kind kind, uint32_t n)

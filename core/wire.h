@@ -142,6 +142,31 @@ mp_payload_size(const mp_head *head)
     return head->kind >= MP_STR && head->kind <= MP_EXT ? head->n : 0;
 }
 
+/* How many objects follow a head of that kind as the contents of its container; 0 for other objects. */
+MP_INLINE uint64_t
+mp_declared_objects(mp_kind kind, uint32_t n)
+{
+    if (kind == MP_MAP) return (uint64_t)n * 2;
+    return kind == MP_ARRAY ? n : 0;
+}
+
+/*
+ * The step of a walk that looks at each object: reads the head at p, and sets *next to what follows it and its payload,
+ * which for a container is its first object. MP_E_TRUNCATED unless both are there as a whole.
+ */
+MP_INLINE mp_status
+mp_head_over(const uint8_t *p, const uint8_t *end, mp_head *head, const uint8_t **next)
+{
+    mp_status status = mp_head_read(p, end, head);
+    uint32_t n;
+
+    if (MP_UNLIKELY(status != MP_OK)) return status;
+    n = mp_payload_size(head);
+    if (!mp_payload_present_p(head->payload, n, end)) return MP_E_TRUNCATED;
+    *next = head->payload + n;
+    return MP_OK;
+}
+
 /*
  * A walk in steps that looks at no payload. If there are MP_AHEAD bytes, every head is whole, and so is every object
  * whose first byte tells its size, of which the longest is a fixstr of 31: one check for all of that.
@@ -207,15 +232,10 @@ mp_step_over_field(const uint8_t **p, const uint8_t *end, uint64_t *held)
 {
     mp_head head;
 
-    if (mp_head_read(*p, end, &head) != MP_OK) return MP_STEP_NONE;
-    if (head.kind == MP_ARRAY || head.kind == MP_MAP) {
-        *held = head.kind == MP_MAP ? (uint64_t)head.n * 2 : head.n;
-        *p = head.payload;
-        return *held ? MP_STEP_CONTAINER : MP_STEP_LEAF;
-    }
-    if (!mp_payload_present_p(head.payload, head.n, end)) return MP_STEP_NONE;
-    *p = head.payload + head.n;
-    return MP_STEP_LEAF;
+    if (mp_head_over(*p, end, &head, p) != MP_OK) return MP_STEP_NONE;
+    if (head.kind != MP_ARRAY && head.kind != MP_MAP) return MP_STEP_LEAF;
+    *held = mp_declared_objects(head.kind, head.n);
+    return *held ? MP_STEP_CONTAINER : MP_STEP_LEAF;
 }
 
 /*

@@ -291,16 +291,6 @@ write_simple(writer *w, const uint8_t *p, mp_kind kind, bool key)
     }
 }
 
-/* The head at p with all of its payload. */
-static mp_status
-read_head(const writer *w, const uint8_t *p, mp_head *head)
-{
-    mp_status status = mp_head_read(p, w->end, head);
-
-    if (status != MP_OK) return status;
-    return mp_payload_present_p(head->payload, mp_payload_size(head), w->end) ? MP_OK : MP_E_TRUNCATED;
-}
-
 /* Sets *p to the end of the object, or to the head to blame. */
 static mp_status
 pass(const writer *w, const uint8_t **p)
@@ -332,8 +322,9 @@ write_other_key(writer *w, const uint8_t **p, mp_kind kind)
 static mp_status
 write_key(writer *w, const uint8_t **p)
 {
+    const uint8_t *next;
     mp_head head;
-    mp_status status = read_head(w, *p, &head);
+    mp_status status = mp_head_over(*p, w->end, &head, &next);
 
     if (status != MP_OK) return status;
     if (head.kind == MP_STR && mp_utf8_valid_p(head.payload, head.n)) {
@@ -341,7 +332,7 @@ write_key(writer *w, const uint8_t **p)
         if (head.n && *head.payload == '$') write_byte(w, '$');
         write_escaped(w, head.payload, head.n);
         write_byte(w, '"');
-        *p = head.payload + head.n;
+        *p = next;
     } else {
         status = write_other_key(w, p, head.kind);
     }
@@ -368,8 +359,9 @@ open_container(writer *w, const mp_head *head)
 static mp_status
 write_value(writer *w, const uint8_t **p)
 {
+    const uint8_t *next;
     mp_head head;
-    mp_status status = read_head(w, *p, &head);
+    mp_status status = mp_head_over(*p, w->end, &head, &next);
 
     if (status != MP_OK) return status;
     switch (head.kind) {
@@ -380,7 +372,7 @@ write_value(writer *w, const uint8_t **p)
       case MP_EXT: write_ext(w, head.ext_type, head.payload, head.n); break;
       default: write_simple(w, *p, head.kind, false);
     }
-    if (status == MP_OK) *p = head.payload + mp_payload_size(&head);
+    if (status == MP_OK) *p = next;
     return status;
 }
 

@@ -1,4 +1,8 @@
-/* Walks over the bytes that user code has written, and jumps over objects in them that were checked before. */
+/*
+ * Walks over the bytes that user code has written, and jumps over objects in them that were checked before. Walks like
+ * core/skip.c, but keeps one count for all open containers instead of one for each, so that it needs no memory for
+ * their depth; it only has to know how the bytes end, never where it is.
+ */
 #include "pack/written.h"
 
 #include "core/wire.h"
@@ -88,33 +92,17 @@ declared(check *c, uint64_t objects)
     if (c->missing > most) c->missing = most;
 }
 
-/* Passes over a payload. MP_E_TRUNCATED if it is not there as a whole. */
-static mp_status
-payload_passed(check *c, uint32_t n)
-{
-    if (!mp_payload_present_p(c->at, n, c->end)) return MP_E_TRUNCATED;
-    c->at += n;
-    return MP_OK;
-}
-
-/* Passes over a head, and over the payload behind it. */
+/* Passes over a head and its payload. */
 static mp_status
 head_passed(check *c)
 {
-    const uint8_t *head = c->at;
-    mp_wire_row row;
+    mp_head head;
+    mp_status status = mp_head_over(c->at, c->end, &head, &c->at);
 
-    if (MP_UNLIKELY(mp_row_read(head, c->end, &row) != MP_OK)) return MP_E_TRUNCATED;
-    c->at += row.head;
-    switch ((mp_kind)row.kind) {
-      case MP_STR:
-      case MP_BIN: return payload_passed(c, mp_row_count(head, row));
-      case MP_EXT: return payload_passed(c, mp_row_ext_count(head, row));
-      case MP_ARRAY: declared(c, mp_row_count(head, row)); return MP_OK;
-      case MP_MAP: declared(c, (uint64_t)mp_row_count(head, row) * 2); return MP_OK;
-      case MP_NEVER: return MP_E_BAD_HEAD;
-      default: return MP_OK;
+    if (status == MP_OK && (head.kind == MP_ARRAY || head.kind == MP_MAP)) {
+        declared(c, mp_declared_objects(head.kind, head.n));
     }
+    return status;
 }
 
 /* Passes over one object. MP_E_TRUNCATED if it is not whole. */
