@@ -1,4 +1,7 @@
-/* Bytes to VALUE: one loop with explicit frames. */
+/*
+ * Bytes to VALUE: one loop with explicit frames. Walks like core/skip.c, but keeps the objects of every open container,
+ * so that it can build the container, and may call user code at any of them.
+ */
 #include "unpack/decode.h"
 
 #include "core/utf8.h"
@@ -9,8 +12,9 @@
 #include "unpack/objects.h"
 
 /*
- * RuntimeError if somebody changed the source: the rest of the bytes is gone. Ruby calls eql?, which a program may have
- * redefined, if two keys of different classes have similar hashes. The end may be that of a part of a frozen source.
+ * RuntimeError if somebody changed the source: the rest of the bytes is gone. User code may run while a Hash is made:
+ * Ruby calls eql?, which a program may have redefined, if two keys of different classes have similar hashes. A frozen
+ * source cannot change, and may be longer than the part of it that is decoded.
  */
 MP_INLINE void
 check_source(const mp_decoder *d)
@@ -64,16 +68,6 @@ own_key_source(mp_decoder *d, const uint8_t *p)
     return mp_decoder_own_source(d, p);
 }
 
-/*
- * mp_decoder_own_source for a number that is a key and ends at payload. If two Bignums or two Floats are equal, Ruby
- * calls eql?, which a program may have redefined.
- */
-static MP_NOINLINE const uint8_t *
-own_number_key_source(mp_decoder *d, const uint8_t *payload, VALUE number)
-{
-    return RB_SPECIAL_CONST_P(number) ? payload : mp_decoder_own_source(d, payload);
-}
-
 /* True if the options allow a str with that payload. */
 MP_INLINE bool
 text_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t n)
@@ -87,6 +81,18 @@ short_str_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t 
 {
     if (limited && options->limits.string < MP_FIXSTR_MAX) return false;
     return mp_fixstr_ahead_p(p, n) && text_p(options, limited, p + 1, *n);
+}
+
+MP_INLINE VALUE
+uint_of(const mp_options *options, const uint8_t *p, mp_wire_row row)
+{
+    return mp_number(options, ULL2NUM(mp_row_uint(p, row)));
+}
+
+MP_INLINE VALUE
+sint_of(const mp_options *options, const uint8_t *p, mp_wire_row row)
+{
+    return mp_number(options, LL2NUM(mp_row_sint(p, row)));
 }
 
 /* The Integer at p, where mp_ahead_p is true. */
@@ -148,23 +154,404 @@ map_offset(const mp_decoder *d, VALUE mark)
 
 /* --- the loop --------------------------------------------------------------------------------------- */
 
+/*
+ * Where the loop is. The compiler keeps it in registers, and the constants of each caller disappear: for that, every
+ * function that gets it is inline.
+ */
+typedef struct {
+    const uint8_t *p; /* the next head */
+    uint64_t left;    /* this and the next three: as in mp_tree */
+    size_t base, count;
+    uint32_t depth;
+    VALUE *values;    /* the stack of values, and its size */
+    size_t capacity;
+    const mp_options *options;
+    mp_string_kind key_kind;
+    bool frozen;      /* the options want frozen objects */
+    bool resumable, limited; /* constants; see decode_loop */
+} loop;
+
+/* What became of the head at loop.p. */
+typedef enum {
+    DECODED,   /* the object is there, and p is after it */
+    PASSED,    /* p is at the next head: a key or the head of a container came before it */
+    TRUNCATED, /* p has not moved: the object is not there as a whole */
+    STOPPED,   /* p has not moved: a plain decoder does not decode it */
+} outcome;
+
 /* A plain decoder stops before it calls user code or raises. Once plain is false, it continues with that object. */
 MP_INLINE bool
-stops_p(const mp_decoder *d, const bool resumable)
+stops_p(const mp_decoder *d, const loop *l)
 {
-    return resumable && d->plain;
+    return l->resumable && d->plain;
 }
 
-/* Stores the loop's place in the tree, which it keeps in locals, and in the bytes: decoding can continue from there. */
+/* Stores the loop's place in the tree, and `at` as the place in the bytes: decoding can continue from there. */
 MP_INLINE void
-commit(mp_decoder *d, uint64_t left, size_t base, size_t count, uint32_t depth, const uint8_t *at)
+commit(mp_decoder *d, const loop *l, const uint8_t *at)
 {
-    d->tree.left = left;
-    d->tree.base = base;
-    d->tree.count = count;
-    d->tree.depth = depth;
+    d->tree.left = l->left;
+    d->tree.base = l->base;
+    d->tree.count = l->count;
+    d->tree.depth = l->depth;
     d->at = at;
     d->committed = true;
+}
+
+/* Lets nesting.h see which containers are open. */
+MP_INLINE void
+show_depth(mp_decoder *d, const loop *l)
+{
+    d->tree.depth = l->depth;
+    d->tree.base = l->base;
+}
+
+/* Makes room for n more words on the stack of values. */
+MP_INLINE void
+reserve(mp_decoder *d, loop *l, size_t n)
+{
+    if (MP_LIKELY(l->count + n <= l->capacity)) return;
+    mp_decoder_grow_stack(d, l->count);
+    l->values = d->stack.values;
+    l->capacity = d->stack.capacity;
+}
+
+MP_INLINE void
+check_declared(mp_decoder *d, const loop *l, mp_kind kind, uint32_t n)
+{
+    if (l->limited) check_limits(d, kind, n, l->p);
+}
+
+/* A String that shares its payload with the source. The loop continues in a source that nobody can change. */
+MP_INLINE VALUE
+shared_payload(mp_decoder *d, loop *l, mp_wire_row row, uint32_t n, rb_encoding *encoding)
+{
+    l->p = mp_decoder_own_source(d, l->p);
+    return mp_payload_shared(d, l->p + row.head, n, encoding);
+}
+
+/* The key that a str is, from the Ractor's cache. 0 if a plain decoder stops: it cannot become a Symbol. */
+MP_INLINE VALUE
+str_key(mp_decoder *d, const loop *l, const uint8_t *payload, uint32_t n)
+{
+    VALUE key = mp_key_cache_fetch(&d->ractor->keys, payload, n, l->key_kind);
+
+    if (MP_LIKELY(key) || stops_p(d, l)) return key;
+    commit(d, l, payload + n);
+    mp_raise_malformed_symbol(payload, n, mp_decoder_offset(d, l->p), mp_decoder_message(d));
+}
+
+MP_INLINE outcome
+str_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
+{
+    const uint8_t *payload = l->p + row.head;
+    uint32_t n = mp_row_count(l->p, row);
+
+    check_declared(d, l, MP_STR, n);
+    if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) return TRUNCATED;
+    if (!text_p(l->options, l->limited, payload, n)) {
+        commit(d, l, payload + n);
+        mp_decoder_raise(d, MP_E_UTF8, l->p);
+    }
+    if (mp_left_key_p(l->left)) {
+        *obj = str_key(d, l, payload, n);
+        if (MP_UNLIKELY(!*obj)) return STOPPED;
+    } else if (MP_LIKELY(n < MP_SHARE_MIN) || !mp_payload_to_share_p(d, payload, n)) {
+        *obj = mp_str_new(d, l->frozen, payload, n);
+    } else {
+        *obj = shared_payload(d, l, row, n, mp_utf8);
+    }
+    l->p += row.head + (size_t)n;
+    return DECODED;
+}
+
+MP_INLINE outcome
+bin_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
+{
+    const uint8_t *payload = l->p + row.head;
+    uint32_t n = mp_row_count(l->p, row);
+
+    check_declared(d, l, MP_BIN, n);
+    if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) return TRUNCATED;
+    if (mp_left_key_p(l->left)) *obj = mp_bin_key_new(d, payload, n);
+    else if (n < MP_SHARE_MIN || !mp_payload_to_share_p(d, payload, n)) *obj = mp_bin_new(l->options, payload, n);
+    else *obj = shared_payload(d, l, row, n, rb_ascii8bit_encoding());
+    l->p += row.head + (size_t)n;
+    return DECODED;
+}
+
+/* True if making the object of an ext may run user code: its handler, the #hash of a key, the #freeze of a Time. */
+MP_INLINE bool
+ext_may_call_p(const mp_decoder *d, const loop *l)
+{
+    if (mp_left_key_p(l->left) || d->codec->types) return true;
+    return l->options->timestamp && (l->options->shareable || sizeof(time_t) < sizeof(int64_t));
+}
+
+MP_INLINE outcome
+ext_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
+{
+    uint32_t n;
+
+    if (stops_p(d, l)) return STOPPED;
+    n = mp_row_ext_count(l->p, row);
+    check_declared(d, l, MP_EXT, n);
+    if (MP_UNLIKELY(!mp_payload_present_p(l->p + row.head, n, d->end))) return TRUNCATED;
+    if (ext_may_call_p(d, l)) l->p = mp_decoder_own_source(d, l->p);
+    commit(d, l, l->p + row.head + n);
+    *obj = mp_ext_new(d, mp_row_ext_type(l->p, row), l->p + row.head, n, l->p);
+    d->committed = false;
+    l->p += row.head + (size_t)n;
+    return DECODED;
+}
+
+/*
+ * Passes over a number. If two Bignums or two Floats are equal keys, Ruby calls eql?, which a program may have
+ * redefined.
+ */
+MP_INLINE outcome
+number_passed(mp_decoder *d, loop *l, mp_wire_row row, VALUE number)
+{
+    if (MP_UNLIKELY(mp_left_key_p(l->left)) && !RB_SPECIAL_CONST_P(number)) {
+        if (stops_p(d, l)) return STOPPED;
+        l->p = mp_decoder_own_source(d, l->p);
+    }
+    l->p += row.head;
+    return DECODED;
+}
+
+/* Refuses a NaN, just passed, that is a key or in one: it would be equal to no key, not even to itself. */
+MP_INLINE void
+refuse_nan_key(mp_decoder *d, const loop *l, mp_wire_row row)
+{
+    commit(d, l, l->p);
+    if (mp_left_key_p(l->left) || mp_decoder_open_keys(d).nesting) {
+        mp_raise_malformed("a map key is or contains NaN", mp_decoder_offset(d, l->p - row.head),
+                           mp_decoder_message(d));
+    }
+    d->committed = false;
+}
+
+MP_INLINE outcome
+float_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
+{
+    outcome outcome;
+
+    *obj = mp_float_new(d, mp_row_real(l->p, row));
+    /* Enclosing maps check their keys, which can raise. */
+    if (MP_UNLIKELY(d->tree.keys_may_collide) && stops_p(d, l)) return STOPPED;
+    outcome = number_passed(d, l, row, *obj);
+    if (l->limited && outcome == DECODED && l->options->unique_keys && nan_p(*obj)) refuse_nan_key(d, l, row);
+    return outcome;
+}
+
+/* --- containers ------------------------------------------------------------------------------------- */
+
+/* The innermost container is full: its objects, *n of them, come off the stack, and the one around it continues. */
+MP_INLINE const VALUE *
+frame_pop(loop *l, size_t *n)
+{
+    const VALUE *objects = l->values + l->base;
+
+    *n = l->count - l->base;
+    l->depth--;
+    l->count = l->base - MP_FRAME_WORDS;
+    l->left = mp_frame_left(&l->values[l->count]);
+    l->base = mp_frame_base(&l->values[l->count]);
+    return objects;
+}
+
+MP_INLINE VALUE
+array_close(loop *l)
+{
+    size_t n;
+    const VALUE *objects = frame_pop(l, &n);
+
+    return mp_array_new(l->options, n, objects);
+}
+
+MP_INLINE VALUE
+map_close(mp_decoder *d, loop *l)
+{
+    size_t n;
+    const VALUE *objects = frame_pop(l, &n);
+    VALUE hash;
+
+    if (l->limited) l->count--; /* the map_mark */
+    if (l->resumable) commit(d, l, l->p);
+    if (MP_UNLIKELY(d->may_call)) hash = hash_by_calls(d, n, objects, mp_decoder_offset(d, l->p));
+    else hash = mp_hash_new(d, n, objects);
+    if (!l->resumable) check_source(d);
+    if (l->limited && l->options->unique_keys && RHASH_SIZE(hash) != n / 2) {
+        mp_raise_malformed("a map has the same key twice", map_offset(d, l->values[l->count]), mp_decoder_message(d));
+    }
+    if (l->resumable) d->committed = false;
+    return hash;
+}
+
+/* Opens an array of n elements. Numbers at its start are decoded at once, which may be all of it. */
+MP_INLINE outcome
+array_open(mp_decoder *d, loop *l, uint32_t n, VALUE *obj)
+{
+    const uint8_t *p = l->p; /* not &l->p, which would have the compiler keep the whole loop in memory */
+    size_t room = l->capacity - l->count;
+    size_t numbers = decode_numbers(d, &p, &l->values[l->count], n < room ? n : room);
+
+    l->p = p;
+    l->count += numbers;
+    l->left = mp_left_of_array(n) - MP_LEFT_ONE * numbers;
+    if (!mp_left_none_p(l->left)) return PASSED;
+    *obj = array_close(l);
+    return DECODED;
+}
+
+/* Starts the frame of a container that is not empty, whose head is at p. */
+MP_INLINE outcome
+frame_push(mp_decoder *d, loop *l, bool map)
+{
+    if (MP_UNLIKELY(l->depth + d->outer_depth >= d->tree.depth_limit)) {
+        if (stops_p(d, l)) return STOPPED;
+        show_depth(d, l);
+        mp_nesting_check_depth(d, l->p);
+    }
+    reserve(d, l, MP_FRAME_WORDS + l->limited);
+    if (l->limited && map) l->values[l->count++] = map_mark(d, l->p);
+    mp_frame_put(&l->values[l->count], l->left, l->base);
+    l->depth++;
+    l->base = l->count += MP_FRAME_WORDS;
+    return PASSED;
+}
+
+MP_INLINE outcome
+container_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
+{
+    const bool map = row.kind == MP_MAP;
+    uint32_t n;
+
+    if (MP_UNLIKELY(mp_left_key_p(l->left))) {
+        if (stops_p(d, l)) return STOPPED;
+        show_depth(d, l);
+        l->p = own_key_source(d, l->p);
+    }
+    n = mp_row_count(l->p, row);
+    check_declared(d, l, (mp_kind)row.kind, n);
+    if (!n) {
+        *obj = map ? mp_hash_new(d, 0, l->values) : mp_array_new(l->options, 0, l->values);
+        l->p += row.head;
+        return DECODED;
+    }
+    if (frame_push(d, l, map) == STOPPED) return STOPPED;
+    l->p += row.head;
+    if (!map) return array_open(d, l, n, obj);
+    mp_decoder_ractor(d); /* because keys are looked up in d->ractor unchecked */
+    l->left = mp_left_of_map(n);
+    return PASSED;
+}
+
+/*
+ * Puts an object into its container, and every container that is full then into its own. Returns the outermost object
+ * once it is complete, otherwise Qundef.
+ */
+MP_INLINE VALUE
+object_put(mp_decoder *d, loop *l, VALUE obj)
+{
+    for (;;) {
+        reserve(d, l, 1);
+        l->values[l->count++] = obj;
+        l->left -= MP_LEFT_ONE;
+        if (MP_LIKELY(!mp_left_none_p(l->left))) return Qundef;
+        if (l->depth == 0) { /* it is not in a container */
+            l->left = mp_left_of_array(1);
+            l->count--;
+            commit(d, l, l->p);
+            return obj;
+        }
+        obj = mp_left_map_p(l->left) ? map_close(d, l) : array_close(l);
+    }
+}
+
+/* --- one object ------------------------------------------------------------------------------------- */
+
+/* Passes over a key that is a fixstr in the Ractor's cache, where mp_ahead_p is true. */
+MP_INLINE bool
+short_key_passed(const mp_decoder *d, loop *l)
+{
+    uint32_t n;
+    VALUE key;
+
+    if (!mp_left_key_p(l->left) || !short_str_p(l->options, l->limited, l->p, &n)) return false;
+    if (MP_UNLIKELY(l->count >= l->capacity)) return false;
+    key = mp_key_cache_fetch(&d->ractor->keys, l->p + 1, n, l->key_kind);
+    if (MP_UNLIKELY(!key)) return false;
+    l->values[l->count++] = key;
+    l->left -= MP_LEFT_ONE;
+    l->p += 1 + n;
+    return true;
+}
+
+MP_INLINE bool
+short_str_decoded(mp_decoder *d, loop *l, VALUE *obj)
+{
+    uint32_t n;
+
+    if (!short_str_p(l->options, l->limited, l->p, &n)) return false;
+    *obj = mp_str_new(d, l->frozen, l->p + 1, n);
+    l->p += 1 + n;
+    return true;
+}
+
+MP_INLINE outcome
+object_decode(mp_decoder *d, loop *l, VALUE *obj)
+{
+    mp_wire_row row;
+
+    if (MP_LIKELY(mp_ahead_p(l->p, d->end))) {
+        /* A fast path from a short key to its value: no map ends between them, and nothing has to be dispatched. */
+        if (short_key_passed(d, l)) {
+            if (!mp_ahead_p(l->p, d->end)) return PASSED;
+            if (short_str_decoded(d, l, obj)) return DECODED;
+        }
+        row = mp_row_ahead(l->p);
+    } else if (MP_UNLIKELY(mp_row_read(l->p, d->end, &row) != MP_OK)) {
+        return TRUNCATED;
+    }
+    switch ((mp_kind)row.kind) {
+      case MP_STR:
+        return str_decode(d, l, row, obj);
+      case MP_MAP:
+      case MP_ARRAY:
+        return container_decode(d, l, row, obj);
+      case MP_UINT:
+        *obj = uint_of(l->options, l->p, row);
+        return number_passed(d, l, row, *obj);
+      case MP_INT:
+        *obj = sint_of(l->options, l->p, row);
+        return number_passed(d, l, row, *obj);
+      case MP_FLOAT32:
+      case MP_FLOAT64:
+        return float_decode(d, l, row, obj);
+      case MP_BIN:
+        return bin_decode(d, l, row, obj);
+      case MP_EXT:
+        return ext_decode(d, l, row, obj);
+      case MP_FIXINT:
+        *obj = INT2FIX((int)mp_row_sint(l->p, row));
+        break;
+      case MP_NIL:
+        *obj = Qnil;
+        break;
+      case MP_FALSE:
+        *obj = Qfalse;
+        break;
+      case MP_TRUE:
+        *obj = Qtrue;
+        break;
+      default:
+        if (stops_p(d, l)) return STOPPED;
+        mp_decoder_raise(d, MP_E_BAD_HEAD, l->p);
+    }
+    l->p += row.head;
+    return DECODED;
 }
 
 /*
@@ -177,247 +564,34 @@ commit(mp_decoder *d, uint64_t left, size_t base, size_t count, uint32_t depth, 
 MP_INLINE VALUE
 decode_loop(mp_decoder *d, const bool resumable, const bool limited)
 {
-    const mp_options *const options = &d->codec->options;
-    const uint8_t *p = d->at;
-    const mp_string_kind key_kind = options->symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING;
-    const bool frozen = options->freeze || options->shareable;
-    uint64_t left = d->tree.left;
-    size_t base = d->tree.base, count = d->tree.count;
-    uint32_t depth = d->tree.depth;
-    VALUE *values = d->stack.values;
-    size_t capacity = d->stack.capacity;
+    const mp_options *options = &d->codec->options;
+    loop l = {.p = d->at,
+              .left = d->tree.left,
+              .base = d->tree.base,
+              .count = d->tree.count,
+              .depth = d->tree.depth,
+              .values = d->stack.values,
+              .capacity = d->stack.capacity,
+              .options = options,
+              .key_kind = options->symbolize_keys ? MP_KEY_SYMBOL : MP_KEY_STRING,
+              .frozen = options->freeze || options->shareable,
+              .resumable = resumable,
+              .limited = limited};
+    outcome outcome;
 
-    for (;;) {
-        mp_wire_row row;
-        const uint8_t *payload;
-        uint32_t n;
+    do {
         VALUE obj;
 
-        if (MP_LIKELY(mp_ahead_p(p, d->end))) {
-            /* A fast path from a short key to its value: no map ends between them, and nothing has to be dispatched. */
-            if (mp_left_key_p(left) && short_str_p(options, limited, p, &n) && MP_LIKELY(count < capacity)) {
-                obj = mp_key_cache_fetch(&d->ractor->keys, p + 1, n, key_kind);
-                if (MP_LIKELY(obj)) {
-                    values[count++] = obj;
-                    left -= MP_LEFT_ONE;
-                    p += 1 + n;
-                    if (!mp_ahead_p(p, d->end)) continue;
-                    if (short_str_p(options, limited, p, &n)) {
-                        obj = mp_str_new(d, frozen, p + 1, n);
-                        p += 1 + n;
-                        goto complete;
-                    }
-                }
-            }
-            row = mp_row_ahead(p);
-        } else if (MP_UNLIKELY(mp_row_read(p, d->end, &row) != MP_OK)) {
-            goto truncated;
+        outcome = object_decode(d, &l, &obj);
+        if (outcome == DECODED) {
+            obj = object_put(d, &l, obj);
+            if (obj != Qundef) return obj;
         }
-        payload = p + row.head;
+    } while (outcome == DECODED || outcome == PASSED);
 
-        switch ((mp_kind)row.kind) {
-          case MP_FIXINT:
-            obj = INT2FIX((int)mp_row_sint(p, row));
-            break;
-          case MP_STR:
-            n = mp_row_count(p, row);
-            if (limited) check_limits(d, MP_STR, n, p);
-            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) goto truncated;
-            if (!text_p(options, limited, payload, n)) {
-                commit(d, left, base, count, depth, payload + n);
-                mp_decoder_raise(d, MP_E_UTF8, p);
-            }
-            if (mp_left_key_p(left)) {
-                obj = mp_key_cache_fetch(&d->ractor->keys, payload, n, key_kind);
-                if (MP_UNLIKELY(!obj)) {
-                    if (stops_p(d, resumable)) goto stopped;
-                    commit(d, left, base, count, depth, payload + n);
-                    mp_raise_malformed_symbol(payload, n, mp_decoder_offset(d, p), mp_decoder_message(d));
-                }
-            } else if (MP_LIKELY(n < MP_SHARE_MIN) || !mp_payload_to_share_p(d, payload, n)) {
-                obj = mp_str_new(d, frozen, payload, n);
-            } else {
-                p = mp_decoder_own_source(d, p);
-                payload = p + row.head;
-                obj = mp_payload_shared(d, payload, n, mp_utf8);
-            }
-            payload += n;
-            break;
-          case MP_MAP:
-          case MP_ARRAY:
-            if (MP_UNLIKELY(mp_left_key_p(left))) {
-                if (stops_p(d, resumable)) goto stopped;
-                d->tree.depth = depth;
-                d->tree.base = base;
-                p = own_key_source(d, p);
-                payload = p + row.head;
-            }
-            n = mp_row_count(p, row);
-            if (limited) check_limits(d, (mp_kind)row.kind, n, p);
-            if (n) {
-                if (MP_UNLIKELY(depth + d->outer_depth >= d->tree.depth_limit)) {
-                    if (stops_p(d, resumable)) goto stopped;
-                    d->tree.depth = depth;
-                    d->tree.base = base;
-                    mp_nesting_check_depth(d, p);
-                }
-                if (MP_UNLIKELY(count + MP_FRAME_WORDS + limited > capacity)) {
-                    mp_decoder_grow_stack(d, count);
-                    values = d->stack.values;
-                    capacity = d->stack.capacity;
-                }
-                if (limited && row.kind == MP_MAP) values[count++] = map_mark(d, p);
-                mp_frame_put(&values[count], left, base);
-                depth++;
-                base = count += MP_FRAME_WORDS;
-                p = payload;
-                if (row.kind == MP_MAP) {
-                    mp_decoder_ractor(d); /* because keys are looked up in d->ractor unchecked */
-                    left = mp_left_of_map(n);
-                } else {
-                    size_t room = capacity - count;
-                    size_t numbers = decode_numbers(d, &p, &values[count], n < room ? n : room);
-
-                    count += numbers;
-                    left = mp_left_of_array(n) - MP_LEFT_ONE * numbers;
-                    if (mp_left_none_p(left)) goto full;
-                }
-                continue;
-            }
-            obj = row.kind == MP_MAP ? mp_hash_new(d, 0, values) : mp_array_new(options, 0, values);
-            break;
-          case MP_NIL:
-            obj = Qnil;
-            break;
-          case MP_FALSE:
-            obj = Qfalse;
-            break;
-          case MP_TRUE:
-            obj = Qtrue;
-            break;
-          case MP_UINT:
-            obj = mp_number(options, ULL2NUM(mp_row_uint(p, row)));
-            if (MP_UNLIKELY(mp_left_key_p(left))) {
-                if (!RB_SPECIAL_CONST_P(obj) && stops_p(d, resumable)) goto stopped;
-                payload = own_number_key_source(d, payload, obj);
-            }
-            break;
-          case MP_INT:
-            obj = mp_number(options, LL2NUM(mp_row_sint(p, row)));
-            if (MP_UNLIKELY(mp_left_key_p(left))) {
-                if (!RB_SPECIAL_CONST_P(obj) && stops_p(d, resumable)) goto stopped;
-                payload = own_number_key_source(d, payload, obj);
-            }
-            break;
-          case MP_FLOAT32:
-          case MP_FLOAT64:
-            obj = mp_float_new(d, mp_row_real(p, row));
-            /* Enclosing maps check their keys, which can raise. */
-            if (MP_UNLIKELY(d->tree.keys_may_collide) && stops_p(d, resumable)) goto stopped;
-            if (MP_UNLIKELY(mp_left_key_p(left))) {
-                if (!RB_SPECIAL_CONST_P(obj) && stops_p(d, resumable)) goto stopped;
-                payload = own_number_key_source(d, payload, obj);
-                p = payload - row.head;
-            }
-            if (limited && options->unique_keys && nan_p(obj)) {
-                commit(d, left, base, count, depth, payload);
-                if (mp_left_key_p(left) || mp_decoder_open_keys(d).nesting) {
-                    mp_raise_malformed("a map key is or contains NaN", mp_decoder_offset(d, p), mp_decoder_message(d));
-                }
-                d->committed = false;
-            }
-            break;
-          case MP_BIN:
-            n = mp_row_count(p, row);
-            if (limited) check_limits(d, MP_BIN, n, p);
-            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) goto truncated;
-            if (mp_left_key_p(left)) {
-                obj = mp_bin_key_new(d, payload, n);
-            } else if (n < MP_SHARE_MIN || !mp_payload_to_share_p(d, payload, n)) {
-                obj = mp_bin_new(options, payload, n);
-            } else {
-                p = mp_decoder_own_source(d, p);
-                payload = p + row.head;
-                obj = mp_payload_shared(d, payload, n, rb_ascii8bit_encoding());
-            }
-            payload += n;
-            break;
-          case MP_EXT:
-            if (stops_p(d, resumable)) goto stopped;
-            n = mp_row_ext_count(p, row);
-            if (limited) check_limits(d, MP_EXT, n, p);
-            if (MP_UNLIKELY(!mp_payload_present_p(payload, n, d->end))) goto truncated;
-            /* The handler, the #hash of a key, the #freeze of a shareable Time or Time.at may be user code. */
-            if (mp_left_key_p(left) || d->codec->types ||
-                (options->timestamp && (options->shareable || sizeof(time_t) < sizeof(int64_t)))) {
-                p = mp_decoder_own_source(d, p);
-                payload = p + row.head;
-            }
-            commit(d, left, base, count, depth, payload + n);
-            obj = mp_ext_new(d, mp_row_ext_type(p, row), payload, n, p);
-            d->committed = false;
-            payload += n;
-            break;
-          default:
-            if (stops_p(d, resumable)) goto stopped;
-            mp_decoder_raise(d, MP_E_BAD_HEAD, p);
-        }
-        p = payload;
-
-      complete:
-        /* The object is complete, and so is every container whose last object it was. */
-        for (;;) {
-            size_t n_objects, first;
-            bool map;
-
-            if (MP_UNLIKELY(count == capacity)) {
-                mp_decoder_grow_stack(d, count);
-                values = d->stack.values;
-                capacity = d->stack.capacity;
-            }
-            values[count++] = obj;
-            left -= MP_LEFT_ONE;
-            if (MP_LIKELY(!mp_left_none_p(left))) break;
-            if (depth == 0) { /* it is not in a container */
-                left = mp_left_of_array(1);
-                count--;
-                commit(d, left, base, count, depth, p);
-                return obj;
-            }
-
-          full:
-            first = base;
-            n_objects = count - base;
-            map = mp_left_map_p(left);
-            depth--;
-            count = first - MP_FRAME_WORDS;
-            left = mp_frame_left(&values[count]);
-            base = mp_frame_base(&values[count]);
-            if (limited && map) count--;
-            if (!map) {
-                obj = mp_array_new(options, n_objects, values + first);
-                continue;
-            }
-            if (resumable) commit(d, left, base, count, depth, p);
-            if (MP_UNLIKELY(d->may_call)) obj = hash_by_calls(d, n_objects, values + first, mp_decoder_offset(d, p));
-            else obj = mp_hash_new(d, n_objects, values + first);
-            if (!resumable) check_source(d);
-            if (limited && options->unique_keys && RHASH_SIZE(obj) != n_objects / 2) {
-                mp_raise_malformed("a map has the same key twice", map_offset(d, values[count]), mp_decoder_message(d));
-            }
-            if (resumable) d->committed = false;
-        }
-    }
-
-  stopped:
-    d->stopped = true;
-    goto suspended;
-
-  truncated:
-    if (!resumable) mp_decoder_raise(d, MP_E_TRUNCATED, p);
-
-  suspended:
-    commit(d, left, base, count, depth, p);
+    if (outcome == STOPPED) d->stopped = true;
+    else if (!resumable) mp_decoder_raise(d, MP_E_TRUNCATED, l.p);
+    commit(d, &l, l.p);
     return Qundef;
 }
 
@@ -434,6 +608,10 @@ decode_whole_limited(mp_decoder *d)
     return decode_loop(d, false, true);
 }
 
+/*
+ * A second switch over heads, because most objects of many streams are short: it needs no decoder, which costs more to
+ * start than such an object to decode. It knows no keys, no limits and no containers.
+ */
 VALUE
 mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end)
 {
@@ -449,10 +627,10 @@ mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end
         obj = INT2FIX((int)mp_row_sint(*p, row));
         break;
       case MP_INT:
-        obj = mp_number(options, LL2NUM(mp_row_sint(*p, row)));
+        obj = sint_of(options, *p, row);
         break;
       case MP_UINT:
-        obj = mp_number(options, ULL2NUM(mp_row_uint(*p, row)));
+        obj = uint_of(options, *p, row);
         break;
       case MP_FLOAT32:
       case MP_FLOAT64:
