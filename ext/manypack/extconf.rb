@@ -4,6 +4,8 @@
 #   --enable-werror       warnings are errors, and the assertions of Ruby's headers are on
 #   --enable-sanitizers   AddressSanitizer and UndefinedBehaviorSanitizer
 #   --enable-canaries     spare and freed memory is 0xc1, which test/hostile/canary_test.rb looks for in all output
+#   --disable-hash-templates   does without RHASH_TBL: each key of each Hash is hashed
+#   --disable-shareable-flag   does without setting RUBY_FL_SHAREABLE: Ruby walks through what becomes shareable
 
 require "mkmf"
 
@@ -28,6 +30,10 @@ WEAK_REFERENCE = <<~C
 C
 weak = checking_for("weak references") { try_compile(WEAK_REFERENCE, "-Werror") }
 $defs << "-DMP_WEAK_REFERENCES=1" if weak
+
+# Two shortcuts past the functions of Ruby. compat.h has the way without each, which is slower.
+$defs << "-DMP_HASH_TEMPLATES=1" if enable_config("hash-templates", true) && have_macro("RHASH_TBL", "ruby.h")
+have_const("RUBY_FL_SHAREABLE", "ruby.h") if enable_config("shareable-flag", true) # for Ruby < 4.1
 
 # Sources are found by name, and all objects are in one folder. create_makefile refuses two sources of one name.
 $srcs = [__dir__, *folders].flat_map { |folder| Dir["#{folder}/*.c"] }.map { |path| File.basename(path) }

@@ -63,9 +63,10 @@ mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
 }
 
 /*
- * Deprecated in 4.1, without anything in its place that replaces the values of a Hash and does not look up its keys.
- * Takes the write barrier from the Hash.
+ * The table of a Hash, if mp_hash_table_p. Takes the write barrier from the Hash. Deprecated in 4.1, without anything in
+ * its place that replaces the values of a Hash and does not look up its keys; --disable-hash-templates does without.
  */
+#ifdef MP_HASH_TEMPLATES
 RBIMPL_WARNING_PUSH()
 RBIMPL_WARNING_IGNORED(-Wdeprecated-declarations)
 static inline st_table *
@@ -74,6 +75,24 @@ mp_hash_table(VALUE hash)
     return RHASH_TBL(hash);
 }
 RBIMPL_WARNING_POP()
+#else
+static inline st_table *
+mp_hash_table(VALUE hash)
+{
+    (void)hash;
+    return NULL;
+}
+#endif
+
+static inline bool
+mp_hash_table_p(void)
+{
+#ifdef MP_HASH_TEMPLATES
+    return true;
+#else
+    return false;
+#endif
+}
 
 /* 3.3. An embeddable struct lives in the slot of its object. An enum until 4.1, so #ifdef cannot see it. */
 #ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
@@ -124,11 +143,14 @@ mp_flags(VALUE obj)
 #define MP_TYPED_FREE RUBY_TYPED_FREE_IMMEDIATELY
 #endif
 
-/* Marks an object as shareable, if this Ruby lets extensions do so. Returns whether it does. */
+/*
+ * Marks an object as shareable, if this Ruby lets extensions do so. Returns whether it does. Before 4.1 it has no
+ * function for that, only the flag, which --disable-shareable-flag does without.
+ */
 static inline bool
 mp_shareable_if_possible(VALUE obj)
 {
-#if RUBY_API_VERSION_CODE < 40100
+#if defined(HAVE_CONST_RUBY_FL_SHAREABLE) && RUBY_API_VERSION_CODE < 40100
     RB_FL_SET_RAW(obj, RUBY_FL_SHAREABLE);
     return true;
 #elif defined(MP_WEAK_REFERENCES)
@@ -136,14 +158,15 @@ mp_shareable_if_possible(VALUE obj)
 #elif defined(HAVE_RB_OBJ_SET_SHAREABLE)
     return rb_obj_set_shareable(obj);
 #else
+    (void)obj;
     return false;
 #endif
 }
 
 /*
  * Marks a frozen object of ours as shareable, after its children. 4.1 keeps this outside the object and has a function
- * for it; before that it is a bit of the object. A Ruby since 4.1 that lacks the function must walk: with the bit
- * alone, a Ractor's own collector could free what another Ractor holds.
+ * for it; before that it is a flag of the object. Without either, Ruby walks through the object. A Ruby since 4.1 that
+ * lacks the function must walk, too: with the flag alone, a Ractor's own collector could free what another one holds.
  */
 static inline VALUE
 mp_obj_set_shareable(VALUE obj)

@@ -163,11 +163,16 @@ keep(template_list *templates, uint64_t list, VALUE hash)
 VALUE
 mp_hash_of_row(mp_hash_templates *owner, size_t n, const VALUE *objects)
 {
-    template_list *templates = list_of_templates(owner);
-    uint64_t list = list_of(n, objects);
-    const hash_template *template = template_of(templates, list);
-    VALUE hash = template ? copy_with(template, n, objects) : 0;
+    template_list *templates;
+    const hash_template *template;
+    uint64_t list;
+    VALUE hash;
 
+    if (!mp_hash_table_p()) return mp_hash_of_new_keys(n, objects);
+    templates = list_of_templates(owner);
+    list = list_of(n, objects);
+    template = template_of(templates, list);
+    hash = template ? copy_with(template, n, objects) : 0;
     if (MP_LIKELY(hash)) return hash;
     hash = mp_hash_of_new_keys(n, objects);
     if (template || !came_before_p(templates, list)) return hash;
