@@ -304,7 +304,7 @@ module Manypack
       @types.each_with_index.map do |(member, type), index|
         into = unknown.is_a?(Hash) && unknown[:into] == member
         { name: member, spec: type.spec, slot: slot(member, index), ivar: :"@#{member}", into: into,
-          keys: into ? [] : @options.keys_of(member), **missing(member) }
+          keys: into ? [] : @options.keys_of(member), **default(member) }
       end
     end
 
@@ -312,8 +312,8 @@ module Manypack
       @build == :ivars ? index : @klass.members.index(member)
     end
 
-    def missing(member)
-      return { missing: defaults[member], called: Options.called?(defaults[member]) } if defaults.key?(member)
+    def default(member)
+      return { default: defaults[member], called: Options.called?(defaults[member]) } if defaults.key?(member)
 
       { optional: optional?(member) }
     end

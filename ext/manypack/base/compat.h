@@ -63,8 +63,8 @@ mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
 }
 
 /*
- * The table of a Hash, if mp_hash_table_p. Takes the write barrier from the Hash. Deprecated in 4.1, without anything in
- * its place that replaces the values of a Hash and does not look up its keys; --disable-hash-templates does without.
+ * The table of a Hash, if mp_hash_table_p. Takes the write barrier from the Hash. Deprecated in 4.1, without anything
+ * in its place that replaces the values of a Hash and does not look up its keys. --disable-hash-templates omits it.
  */
 #ifdef MP_HASH_TEMPLATES
 RBIMPL_WARNING_PUSH()

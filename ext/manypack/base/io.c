@@ -199,15 +199,15 @@ mp_io_bytes_taken(VALUE io, VALUE answer, size_t len)
 void
 mp_io_write_all(VALUE io, VALUE bytes, int api)
 {
-    VALUE whole = 0;
+    VALUE all = 0;
     long at = 0, len = RSTRING_LEN(bytes);
 
     for (;;) {
         at += (long)mp_io_bytes_taken(io, mp_io_write(io, bytes, api), (size_t)(len - at));
         if (MP_LIKELY(at == len)) return;
-        if (!whole) whole = rb_str_new_frozen(bytes);
-        if (RSTRING_LEN(whole) != len) rb_raise(rb_eRuntimeError, "the io changed the String that it was to write");
-        bytes = rb_str_subseq(whole, at, len - at);
+        if (!all) all = rb_str_new_frozen(bytes);
+        if (RSTRING_LEN(all) != len) rb_raise(rb_eRuntimeError, "the io changed the String that it was to write");
+        bytes = rb_str_subseq(all, at, len - at);
     }
 }
 

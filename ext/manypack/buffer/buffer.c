@@ -360,7 +360,7 @@ mp_buffer_flush(VALUE self)
 }
 
 void
-mp_buffer_write_through(VALUE self)
+mp_buffer_flush_if_idle(VALUE self)
 {
     if (mp_loan_idle_p(&mp_buffer_get(self)->loan)) mp_buffer_flush(self);
 }

@@ -50,8 +50,8 @@ void mp_buffer_feed_read(VALUE self, VALUE bytes);
  * A Packer with an io flushes after the object that reaches this many bytes. A call of IO#write costs as much as
  * packing a few hundred bytes, so that more would save little, and a larger block would not be kept for the next bytes.
  */
-#define MP_WRITE_THROUGH 12288
-void mp_buffer_write_through(VALUE self);
+#define MP_FLUSH_SIZE 12288
+void mp_buffer_flush_if_idle(VALUE self);
 
 /* Settles what a failed write left. RuntimeError unless the Buffer may be looked at and appended to. */
 void mp_buffer_check(VALUE self);

@@ -13,7 +13,7 @@ mp_loan_settle(mp_loan *loan, mp_bytes *bytes)
 
 /* Gives a lend or a take its number. Returns the number of the enclosing one. */
 static uint32_t
-hold(mp_loan *loan, mp_loan_state state)
+hand_out(mp_loan *loan, mp_loan_state state)
 {
     uint32_t outer = loan->holder;
 
@@ -78,7 +78,7 @@ mp_loan_call_taken(mp_taken_call *taken)
 
     if (taken->may_tear) taken->loan->epoch++;
     taken->epoch = taken->loan->epoch;
-    taken->outer_holder = hold(taken->loan, MP_TAKEN);
+    taken->outer_holder = hand_out(taken->loan, MP_TAKEN);
     taken->holder = taken->loan->holder;
     taken->released = false;
     result = rb_ensure(call_and_return, (VALUE)taken, release_own, (VALUE)taken);
@@ -97,7 +97,7 @@ mp_loan_lend(mp_loan *loan, uint32_t depth)
     loan->mark = 0; /* the borrower's writes begin and end by themselves */
     loan->thread = rb_thread_current();
     loan->depth = depth;
-    saved.outer_holder = hold(loan, MP_LENT);
+    saved.outer_holder = hand_out(loan, MP_LENT);
     saved.holder = loan->holder;
     return saved;
 }

@@ -1,20 +1,20 @@
 /* Hash templates: how long they live, how they are found, and how a Hash is copied from one. */
 #include "caches/hash_template.h"
 
-/* How many templates there are, and how many key lists are remembered that came once. The oldest is replaced. */
-enum { TEMPLATES = 32, LISTS = 32 };
+/* How many templates there are, and how many fingerprints of keys that came once. The oldest is replaced. */
+enum { TEMPLATES = 32, FINGERPRINTS = 32 };
 
 typedef struct {
-    uint64_t list;   /* identifies its keys; see list_of */
-    VALUE hash;      /* has those keys and the values of the last row; hidden from ObjectSpace */
-    st_table *table; /* of hash; it never gets other keys */
+    uint64_t fingerprint; /* of its keys */
+    VALUE hash;           /* has those keys and the values of the last row; hidden from ObjectSpace */
+    st_table *table;      /* of hash; it never gets other keys */
 } hash_template;
 
-typedef struct mp_hash_template_list {
+typedef struct mp_hash_template_rings {
     hash_template templates[TEMPLATES];
-    uint64_t once[LISTS]; /* so that maps whose keys never come again leave no template */
-    unsigned made, came;  /* how many templates and lists were ever put into these rings */
-} template_list;
+    uint64_t once[FINGERPRINTS]; /* so that maps whose keys never come again leave no template */
+    unsigned made, came;         /* how many templates and fingerprints were ever put into these rings */
+} template_rings;
 
 /* --- storage ---------------------------------------------------------------------------------------- */
 
@@ -25,45 +25,45 @@ typedef struct mp_hash_template_list {
 void
 mp_hash_templates_forget(mp_hash_templates *templates)
 {
-    if (templates->list) templates->list->made = 0;
+    if (templates->rings) templates->rings->made = 0;
 }
 
 size_t
 mp_hash_templates_memsize(const mp_hash_templates *templates)
 {
-    return templates->list ? sizeof(template_list) : 0;
+    return templates->rings ? sizeof(template_rings) : 0;
 }
 
-static template_list *
-list_of_templates(mp_hash_templates *templates)
+static template_rings *
+rings_of(mp_hash_templates *templates)
 {
-    if (MP_UNLIKELY(!templates->list)) templates->list = ZALLOC(template_list);
-    return templates->list;
+    if (MP_UNLIKELY(!templates->rings)) templates->rings = ZALLOC(template_rings);
+    return templates->rings;
 }
 
-/* --- lists of keys ---------------------------------------------------------------------------------- */
+/* --- fingerprints of keys --------------------------------------------------------------------------- */
 
-/* Identifies a list of keys by the identity and order of the objects. Different lists may share a number. */
+/* By the identity and order of the keys. Different keys may share a fingerprint. */
 static uint64_t
-list_of(size_t n, const VALUE *objects)
+fingerprint_of(size_t n, const VALUE *objects)
 {
-    uint64_t list = n;
+    uint64_t fingerprint = n;
     size_t i;
 
-    for (i = 0; i < n; i += 2) list = list * 31 + objects[i];
-    return list;
+    for (i = 0; i < n; i += 2) fingerprint = fingerprint * 31 + objects[i];
+    return fingerprint;
 }
 
-/* True if that list came before. Remembers it. */
+/* True if keys of that fingerprint came before. Remembers it. */
 static bool
-came_before_p(template_list *templates, uint64_t list)
+came_before_p(template_rings *templates, uint64_t fingerprint)
 {
     size_t i;
 
-    for (i = 0; i < LISTS; i++) {
-        if (templates->once[i] == list) return true;
+    for (i = 0; i < FINGERPRINTS; i++) {
+        if (templates->once[i] == fingerprint) return true;
     }
-    templates->once[templates->came++ % LISTS] = list;
+    templates->once[templates->came++ % FINGERPRINTS] = fingerprint;
     return false;
 }
 
@@ -125,14 +125,14 @@ copy_with(const hash_template *template, size_t n, const VALUE *objects)
     return copy;
 }
 
-/* The template of a list; NULL if there is none. */
+/* The template of a fingerprint; NULL if there is none. */
 static const hash_template *
-template_of(const template_list *templates, uint64_t list)
+template_of(const template_rings *templates, uint64_t fingerprint)
 {
     size_t count = templates->made < TEMPLATES ? templates->made : TEMPLATES, i;
 
     for (i = 0; i < count; i++) {
-        if (templates->templates[i].list == list) return &templates->templates[i];
+        if (templates->templates[i].fingerprint == fingerprint) return &templates->templates[i];
     }
     return NULL;
 }
@@ -146,36 +146,36 @@ mp_hash_of_new_keys(size_t n, const VALUE *objects)
     return hash;
 }
 
-/* Makes a template of a Hash that has that list of keys, none of them twice. */
+/* Makes a template of a Hash whose keys have that fingerprint, none of them twice. */
 static void
-keep(template_list *templates, uint64_t list, VALUE hash)
+keep(template_rings *templates, uint64_t fingerprint, VALUE hash)
 {
-    hash_template template = {.list = list, .hash = rb_obj_hide(rb_hash_dup(hash))};
+    hash_template template = {.fingerprint = fingerprint, .hash = rb_obj_hide(rb_hash_dup(hash))};
 
     template.table = mp_hash_table(template.hash);
     templates->templates[templates->made++ % TEMPLATES] = template;
 }
 
 /*
- * Keys that share the number of a template but differ from it get no template: otherwise an attacker who makes such
- * keys could have every map compared with all templates.
+ * Keys that share the fingerprint of a template but differ from its own get no template: otherwise an attacker who
+ * makes such keys could have every map compared with all templates.
  */
 VALUE
 mp_hash_of_row(mp_hash_templates *owner, size_t n, const VALUE *objects)
 {
-    template_list *templates;
+    template_rings *templates;
     const hash_template *template;
-    uint64_t list;
+    uint64_t fingerprint;
     VALUE hash;
 
     if (!mp_hash_table_p()) return mp_hash_of_new_keys(n, objects);
-    templates = list_of_templates(owner);
-    list = list_of(n, objects);
-    template = template_of(templates, list);
+    templates = rings_of(owner);
+    fingerprint = fingerprint_of(n, objects);
+    template = template_of(templates, fingerprint);
     hash = template ? copy_with(template, n, objects) : 0;
     if (MP_LIKELY(hash)) return hash;
     hash = mp_hash_of_new_keys(n, objects);
-    if (template || !came_before_p(templates, list)) return hash;
-    if (RHASH_SIZE(hash) == n / 2 && constant_keys_p(n, objects)) keep(templates, list, hash);
+    if (template || !came_before_p(templates, fingerprint)) return hash;
+    if (RHASH_SIZE(hash) == n / 2 && constant_keys_p(n, objects)) keep(templates, fingerprint, hash);
     return hash;
 }

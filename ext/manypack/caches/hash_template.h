@@ -10,11 +10,11 @@
 /* Ruby does not store the hashes of fewer keys, so a copy would save nothing. Larger maps are hardly rows. */
 enum { MP_ROW_PAIRS_MIN = 9, MP_ROW_PAIRS_MAX = 256 };
 
-struct mp_hash_template_list;
+struct mp_hash_template_rings;
 
 /* The templates of a Ractor. */
 typedef struct {
-    struct mp_hash_template_list *list; /* NULL before the first map that may be a row */
+    struct mp_hash_template_rings *rings; /* NULL before the first map that may be a row */
 } mp_hash_templates;
 
 /*

@@ -38,7 +38,7 @@ ractor_free(void *ptr)
     mp_cache_table_free(&ractor->keys.table);
     mp_cache_table_free(&ractor->values.table);
     mp_cache_table_free(&ractor->symbols.table);
-    xfree(ractor->rows.list);
+    xfree(ractor->rows.rings);
     mp_typed_free(ptr);
 }
 

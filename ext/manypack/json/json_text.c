@@ -427,14 +427,14 @@ write_line(writer *w, const uint8_t **p)
 static VALUE
 rb_generate(VALUE self, VALUE bytes, VALUE start, VALUE size, VALUE pretty, VALUE hex)
 {
-    size_t from = NUM2SIZET(start), length = NUM2SIZET(size), whole;
+    size_t from = NUM2SIZET(start), length = NUM2SIZET(size), there;
     const uint8_t *base, *p;
     VALUE text;
     writer w;
 
     StringValue(bytes);
-    whole = (size_t)RSTRING_LEN(bytes);
-    if (from > whole || length > whole - from) rb_raise(rb_eRangeError, "no such part of the String");
+    there = (size_t)RSTRING_LEN(bytes);
+    if (from > there || length > there - from) rb_raise(rb_eRangeError, "no such part of the String");
     bytes = rb_str_new_frozen(bytes);
     base = p = (const uint8_t *)RSTRING_PTR(bytes) + from;
     w.end = p + length;

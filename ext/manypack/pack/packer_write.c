@@ -17,11 +17,11 @@ packer_for_write(const mp_packer *packer)
     return packer->buffer;
 }
 
-/* Ends a write: a Packer with an io flushes from MP_WRITE_THROUGH bytes on. */
+/* Ends a write: a Packer with an io flushes from MP_FLUSH_SIZE bytes on. */
 MP_INLINE VALUE
 packer_written(VALUE self, VALUE buffer)
 {
-    if (MP_UNLIKELY(mp_buffer_get(buffer)->bytes.size >= MP_WRITE_THROUGH)) mp_buffer_write_through(buffer);
+    if (MP_UNLIKELY(mp_buffer_get(buffer)->bytes.size >= MP_FLUSH_SIZE)) mp_buffer_flush_if_idle(buffer);
     return self;
 }
 

@@ -375,20 +375,21 @@ pass_key(mp_loader *l, const mp_shape *shape)
     return mp_shape_tag_at_p(shape, key, l->d.at);
 }
 
-/* How many of n pairs have the tag as key; UINT32_MAX if the first one of them is what the union would write. */
-static uint32_t
-count_other_tags(const mp_encoder *e, mp_loader *l, const mp_shape *shape, VALUE lazy, uint32_t n)
+/*
+ * True if the first tag among n pairs is one that the union would write: the bytes can stay as they are. Otherwise
+ * counts in *tags how many pairs have the tag's key.
+ */
+static bool
+tagged_as_dumped_p(const mp_encoder *e, mp_loader *l, const mp_shape *shape, VALUE lazy, uint32_t n, uint32_t *tags)
 {
-    uint32_t tags = 0;
-
-    for (; n; n--) {
+    for (*tags = 0; n; n--) {
         bool tag = pass_key(l, shape);
         const uint8_t *value = l->d.at;
 
         mp_loader_skip(l);
-        if (tag && tags++ == 0 && tag_of_lazy_p(e, shape, lazy, value, l->d.at)) return UINT32_MAX;
+        if (tag && (*tags)++ == 0 && tag_of_lazy_p(e, shape, lazy, value, l->d.at)) return true;
     }
-    return tags;
+    return false;
 }
 
 /* Writes those of n pairs whose key is not the tag. */
@@ -432,8 +433,7 @@ dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, uint32_t numb
     row = mp_loader_row(&l);
     n = mp_row_count(l.d.at, row);
     pairs = l.d.at += row.head;
-    tags = count_other_tags(e, &l, shape, lazy, n);
-    if (tags == UINT32_MAX) {
+    if (tagged_as_dumped_p(e, &l, shape, lazy, n, &tags)) {
         dump_lazy(e, lazy);
     } else {
         for (i = number + 1; i < (uint32_t)RARRAY_LEN(shape->objects); i++) {

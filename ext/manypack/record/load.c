@@ -571,8 +571,8 @@ mp_load_absent_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
     VALUE object;
     uint32_t i;
 
-    if (record->fields[number].missing == Qundef) return own_default(lazy, record, &record->fields[number]);
-    if (!record->fields[number].called) return record->fields[number].missing;
+    if (record->fields[number].default_value == Qundef) return own_default(lazy, record, &record->fields[number]);
+    if (!record->fields[number].called) return record->fields[number].default_value;
     mp_loader_init(&l, &words, field->part.message, field->part.start, field->part.type, field->part.codec);
     mp_record_open(&l, &walk, record);
     for (i = 0; i < record->count; i++) {

@@ -162,7 +162,7 @@ own_default_p(const mp_record *record, const VALUE *values, uint32_t field)
 
     if (!one->optional || record->build != MP_BUILD_NEW) return one->optional;
     for (i = 0; i < record->count; i++, other++) {
-        if (other->slot > one->slot && (values[i] != Qundef || other->missing != Qundef)) return false;
+        if (other->slot > one->slot && (values[i] != Qundef || other->default_value != Qundef)) return false;
     }
     return true;
 }
@@ -176,7 +176,7 @@ mp_record_fill_missing(mp_loader *l, const mp_record_walk *walk)
 
     for (i = 0; i < record->count; i++) {
         if (values[i] != Qundef || record->fields[i].called || own_default_p(record, values, i)) continue;
-        values[i] = record->fields[i].missing;
+        values[i] = record->fields[i].default_value;
         if (values[i] != Qundef) continue;
         mp_record_missing(l, i, walk->at);
         values[i] = Qnil;
@@ -193,7 +193,8 @@ mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk)
         VALUE value;
 
         if (!record->fields[i].called || mp_record_values(l, walk)[i] != Qundef) continue;
-        value = mp_seal_foreign(mp_loader_options(l), rb_funcall(record->fields[i].missing, rb_intern("call"), 0));
+        value = rb_funcall(record->fields[i].default_value, rb_intern("call"), 0);
+        value = mp_seal_foreign(mp_loader_options(l), value);
         mp_record_values(l, walk)[i] = value;
     }
 }
@@ -269,7 +270,7 @@ mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
     for (i = 0; walk->absent && i < walk->record->count; i++) {
         const VALUE *values = mp_record_values(l, walk);
 
-        if (values[i] != Qundef || walk->record->fields[i].missing != Qundef) continue;
+        if (values[i] != Qundef || walk->record->fields[i].default_value != Qundef) continue;
         if (!own_default_p(walk->record, values, i)) mp_record_missing(l, i, walk->at);
     }
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;

@@ -26,7 +26,7 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         for (j = 0; j < record->count; j++) {
             visit(&record->fields[j].name, owner);
             visit(&record->fields[j].key, owner);
-            visit(&record->fields[j].missing, owner);
+            visit(&record->fields[j].default_value, owner);
         }
     }
 }
@@ -225,7 +225,7 @@ set_field(const mp_shapes *shapes, mp_record *record, uint32_t index, VALUE node
 
     field->shape = part(shapes, get(node, "part"));
     field->name = get(node, "name");
-    field->missing = rb_hash_lookup2(node, ID2SYM(rb_intern("missing")), Qundef);
+    field->default_value = rb_hash_lookup2(node, ID2SYM(rb_intern("default")), Qundef);
     field->called = RTEST(get(node, "called"));
     field->optional = RTEST(get(node, "optional"));
     if (field->called) record->calls = true;

@@ -54,8 +54,8 @@ typedef struct {
     const mp_shape *shape;
     VALUE name;          /* of the member, a Symbol */
     VALUE key;           /* as it is written; for paths */
-    VALUE missing;       /* its default; Qundef without one */
-    bool called;         /* missing is called for each object and returns the default */
+    VALUE default_value; /* Qundef without one */
+    bool called;         /* default_value is called for each object and returns its default */
     bool optional;       /* it may be missing: the class's own initialize has a default */
     ID ivar;             /* MP_BUILD_IVARS */
     int slot;            /* of the member in its class */

@@ -247,7 +247,7 @@ read_more(mp_stream *u, uint64_t needed)
 }
 
 bool
-mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t whole)
+mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t object)
 {
     mp_bytes *bytes;
 
@@ -255,7 +255,7 @@ mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t whole)
     bytes = &mp_buffer_get(u->buffer)->bytes;
     while (bytes->size < n) {
         mp_stream_check_max_bytes(u, bytes->size, false);
-        if (!read_more(u, whole > bytes->size ? whole - bytes->size : 1)) {
+        if (!read_more(u, object > bytes->size ? object - bytes->size : 1)) {
             u->broken_off = bytes->size ? u->origin + 1 : 0;
             return false;
         }
@@ -289,7 +289,7 @@ walk_on(mp_stream *u, const uint8_t **p, const uint8_t *end)
 
 /* The least number of bytes of the object from p, where the walk stopped. 0 if the io does not need to know. */
 static uint64_t
-walk_whole(const mp_stream *u, const uint8_t *p, const uint8_t *end)
+walk_object_bytes(const mp_stream *u, const uint8_t *p, const uint8_t *end)
 {
     if (!mp_stream_reads_exactly_p(u)) return 0;
     return (uint64_t)(end - p) + mp_walk_missing(&u->walk, p, end);
@@ -318,12 +318,12 @@ mp_stream_pass_over(mp_stream *u)
         const uint8_t *p = here.at;
         mp_status status = walk_on(u, &p, here.end);
         bool deepen = status == MP_E_DEPTH && walk_may_deepen(u);
-        uint64_t need = 0, whole = 0;
+        uint64_t need = 0, object = 0;
         size_t passed;
 
         if (status == MP_E_TRUNCATED) {
             need = u->walk.payload ? 1 : mp_head_need(p, here.end);
-            whole = walk_whole(u, p, here.end);
+            object = walk_object_bytes(u, p, here.end);
         } else if (status != MP_OK && !deepen) {
             here.at = p;
             mp_stream_raise_unknown_position(u, status, u->walk.objects, here);
@@ -342,7 +342,7 @@ mp_stream_pass_over(mp_stream *u)
             return true;
         }
         if (deepen) walk_deepen(u);
-        else if (!mp_stream_bytes_there(u, need, whole)) return false;
+        else if (!mp_stream_bytes_there(u, need, object)) return false;
     }
 }
 

@@ -128,10 +128,10 @@ mp_message mp_stream_message(const mp_stream *u);
 
 /*
  * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first.
- * whole is the least number of bytes of the object from the front: an io that waits for all bytes that it is asked for
- * is not asked for more.
+ * The object has at least `object` bytes from the front: an io that waits for all bytes that it is asked for is not
+ * asked for more.
  */
-bool mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t whole);
+bool mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t object);
 
 /* True if the io waits for all bytes that it is asked for. */
 bool mp_stream_reads_exactly_p(const mp_stream *u);

@@ -7,7 +7,7 @@ typedef struct {
     mp_walk walk;
     uint64_t *left;    /* the memory of walk */
     uint64_t passed;   /* offset of the first byte that has not been passed over */
-    uint64_t whole;    /* offset of the end of the last whole message */
+    uint64_t end;      /* offset of the end of the last whole message */
     uint64_t messages; /* whole ones */
     uint8_t head[MP_HEAD_MAX]; /* the start of a head that went on in the next piece */
     size_t head_size;
@@ -69,7 +69,7 @@ pass_on(checker *c, const uint8_t **p, const uint8_t *end)
     mp_status status = mp_split(&c->walk, &run, end, UINT64_MAX, UINT64_MAX);
 
     c->messages += run.objects;
-    if (run.objects) c->whole = c->passed + (uint64_t)(run.cut - start);
+    if (run.objects) c->end = c->passed + (uint64_t)(run.cut - start);
     c->passed += (uint64_t)(run.at - start);
     *p = run.at;
     return status;
@@ -137,7 +137,7 @@ rb_checker_messages(VALUE self)
 static VALUE
 rb_checker_whole(VALUE self)
 {
-    return ULL2NUM(checker_get(self)->whole);
+    return ULL2NUM(checker_get(self)->end);
 }
 
 /* call-seq: check.passed -> Integer: the offset of the head to blame, or of what is to come */
@@ -153,7 +153,7 @@ rb_checker_between_p(VALUE self)
 {
     const checker *c = checker_get(self);
 
-    return c->whole == c->passed + c->head_size ? Qtrue : Qfalse;
+    return c->end == c->passed + c->head_size ? Qtrue : Qfalse;
 }
 
 void

@@ -8,11 +8,15 @@ static ID id_view, id_load;
 
 /* Nobody else may use the Buffer while user code may run inside the decoder. */
 static void
-buffer_take(mp_stream *u, bool taken)
+buffer_take(mp_stream *u)
 {
-    if (u->body) return;
-    if (taken) mp_loan_take(&mp_buffer_get(u->buffer)->loan);
-    else mp_loan_release(&mp_buffer_get(u->buffer)->loan);
+    if (!u->body) mp_loan_take(&mp_buffer_get(u->buffer)->loan);
+}
+
+static void
+buffer_release(mp_stream *u)
+{
+    if (!u->body) mp_loan_release(&mp_buffer_get(u->buffer)->loan);
 }
 
 /* --- one object ------------------------------------------------------------------------------------- */
@@ -115,14 +119,14 @@ decode_front(run *r)
     r->need = 1;
     if (!chunk) return Qundef;
     r->decoding = true;
-    buffer_take(u, true);
+    buffer_take(u);
     u->d.committed = false;
     source = chunk->str;
     mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), r->capped ? allowed : chunk->len);
     u->d.before = chunk->at;
     obj = mp_decode_on(&u->d);
     mp_stream_get(r->self); /* raises if the body ended while a Fiber was suspended in here */
-    buffer_take(u, false);
+    buffer_release(u);
     r->decoding = false;
     if (obj == Qundef) r->need = mp_object_need(u->d.at, u->d.end);
     mp_stream_consume(u, mp_decoder_detach(&u->d));
@@ -135,10 +139,10 @@ static bool
 need_there(const run *r)
 {
     const mp_stream *u = r->u;
-    uint64_t whole = r->need;
+    uint64_t object = r->need;
 
-    if (mp_stream_reads_exactly_p(u)) whole += mp_tree_missing(&u->d.tree, u->d.stack.values);
-    return mp_stream_bytes_there(r->u, r->need, whole);
+    if (mp_stream_reads_exactly_p(u)) object += mp_tree_missing(&u->d.tree, u->d.stack.values);
+    return mp_stream_bytes_there(r->u, r->need, object);
 }
 
 /* The object is complete, and its bytes are consumed. */
@@ -352,7 +356,7 @@ run_ensure(VALUE arg)
     run_leave(r);
     if (!u->open) return Qnil;
     if (!u->body && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)) {
-        buffer_take(u, false);
+        buffer_release(u);
         r->decoding = true;
     }
     after_error(r);
@@ -430,9 +434,9 @@ read_plain(run *r, const mp_chunk *chunk)
     u->d.plain = true;
     mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), chunk->len);
     u->running = u->plainly = true;
-    buffer_take(u, true);
+    buffer_take(u);
     obj = mp_decode_on(&u->d);
-    buffer_take(u, false);
+    buffer_release(u);
     u->running = u->plainly = false;
     if (obj == Qundef) r->need = u->d.stopped ? 0 : mp_object_need(u->d.at, u->d.end);
     mp_stream_consume(u, mp_decoder_detach(&u->d));
