@@ -1,4 +1,7 @@
-/* The checks of one head, in the order in which decoding makes them. */
+/*
+ * The checks of one head, in the order in which decoding makes them. tape.c makes them at heads where its stride cannot
+ * tell. mp_validate has two of its own, because it must not wait for payloads that it does not look into.
+ */
 #include "check.h"
 
 #include "key.h"

@@ -1,4 +1,7 @@
-/* Cursors. They step over leaves themselves, and over containers by the tape or, without one, by a walk. */
+/*
+ * Cursors. They step over leaves themselves, and over containers by the tape or, without one, by a walk. They keep only
+ * where they are in one container, so that finding a key near the start of a large message costs next to nothing.
+ */
 #include "find.h"
 
 void

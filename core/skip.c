@@ -1,4 +1,8 @@
-/* The one walk that skip, validate, measure and split share. */
+/*
+ * The one walk that skip, validate, measure and split share: a constant says what each does besides, and the compiler
+ * drops the rest. It keeps one number for each open container, so that it can stop at any byte and continue in another
+ * block. The walks that keep more say so at the top of their files, and all of them step by wire.h.
+ */
 #include "skip.h"
 
 #include "timestamp.h"

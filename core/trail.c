@@ -1,4 +1,7 @@
-/* A tape that ends at the offset has the containers; a cursor over what comes before it in a map has the key. */
+/*
+ * A tape that ends at the offset has the containers; a cursor over what comes before it in a map has the key. There is
+ * no other walk.
+ */
 #include "trail.h"
 
 #include "find.h"

@@ -1,4 +1,7 @@
-/* Sorts the keys of a map in entries of a tape, whose offset and end are those of the key and next its signature. */
+/*
+ * Sorts the keys of a map in entries of a tape, whose offset and end are those of the key and next its signature. It
+ * does not walk: tape.c finds the keys.
+ */
 #include "unique.h"
 
 #include "key.h"

@@ -89,17 +89,29 @@ check_not_canonical(const mp_codec *codec)
              MP_OPTION_NAME(canonical));
 }
 
-VALUE
-mp_packer_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
+/* Initializes a Packer with the arguments io and options, which override those of a Codec. */
+static void
+packer_set_up(VALUE self, VALUE codec_object, int argc, const VALUE *argv, int api)
 {
-    VALUE self = packer_allocate(cPacker), io, options;
+    VALUE io, options, buffer;
     mp_codec codec;
 
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_sink(io, api);
     mp_codec_override(&codec, codec_object, options, api | MP_WITH_BUFFER);
     check_not_canonical(&codec);
-    packer_init(self, &codec, mp_buffer_new(io, options));
+    buffer = mp_buffer_new(io, options);
+    /* Checked last: the io was asked what it responds to, and may have initialized the Packer. */
+    if (((mp_packer *)mp_typed_data(self))->buffer) rb_raise(rb_eRuntimeError, "Packer is already initialized");
+    packer_init(self, &codec, buffer);
+}
+
+VALUE
+mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api)
+{
+    VALUE self = packer_allocate(cPacker);
+
+    packer_set_up(self, codec, argc, argv, api);
     return self;
 }
 
@@ -176,20 +188,9 @@ mp_packer_close(VALUE self)
 static VALUE
 rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 {
-    mp_packer *packer;
-    VALUE io, options, buffer;
-    mp_codec codec;
-
     rb_check_frozen(self);
-    TypedData_Get_Struct(self, mp_packer, &packer_type, packer);
-    mp_scan_io_options(argc, argv, &io, &options);
-    mp_check_sink(io, MP_SHARED);
-    mp_codec_override(&codec, mp_plain_codec(), options, MP_SHARED | MP_WITH_BUFFER);
-    check_not_canonical(&codec);
-    buffer = mp_buffer_new(io, options);
-    /* Checked last: the io was asked what it responds to, and may have initialized the Packer. */
-    if (packer->buffer) rb_raise(rb_eRuntimeError, "Packer is already initialized");
-    packer_init(self, &codec, buffer);
+    rb_check_typeddata(self, &packer_type);
+    packer_set_up(self, mp_plain_codec(), argc, argv, MP_SHARED);
     return self;
 }
 

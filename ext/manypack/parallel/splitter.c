@@ -1,4 +1,7 @@
-/* Manypack::Parallel::Splitter: splits a stream into batches of whole messages, which are shareable. */
+/*
+ * Manypack::Parallel::Splitter: splits a stream into batches of whole messages, which are shareable. Walks by mp_split of
+ * core/skip.h; here are the bytes, and where they are cut.
+ */
 #include "base/io.h"
 #include "codec/codec.h"
 #include "core/skip.h"
@@ -18,8 +21,7 @@ typedef struct {
     size_t origin;    /* offset of pending in the whole input */
     uint64_t index;   /* of the message at start */
     size_t max_bytes;
-    mp_walk walk;
-    uint64_t *left;   /* the memory of walk */
+    mp_walk walk;     /* which owns its memory */
 } mp_splitter;
 
 static void
@@ -39,7 +41,7 @@ splitter_compact(void *ptr)
 static void
 splitter_free(void *ptr)
 {
-    xfree(((mp_splitter *)ptr)->left);
+    xfree(((mp_splitter *)ptr)->walk.left);
     mp_typed_free(ptr);
 }
 
@@ -48,7 +50,7 @@ splitter_memsize(const void *ptr)
 {
     const mp_splitter *splitter = ptr;
 
-    return mp_typed_memsize(sizeof(mp_splitter)) + (splitter->left ? splitter->walk.max_depth * sizeof(uint64_t) : 0);
+    return mp_typed_memsize(sizeof(mp_splitter)) + splitter->walk.max_depth * sizeof(uint64_t);
 }
 
 /* Not shareable: every call changes it. */
@@ -76,12 +78,13 @@ rb_splitter_s_new(VALUE klass, VALUE codec)
     size_t max_depth = mp_unpack_max_depth(options);
     mp_splitter *splitter;
     VALUE self = TypedData_Make_Struct(klass, mp_splitter, &splitter_type, splitter);
+    uint64_t *left;
 
     RB_OBJ_WRITE(self, &splitter->pending, rb_obj_freeze(rb_str_new(NULL, 0)));
     splitter->max_bytes = options->max_bytes;
-    splitter->left = ALLOC_N(uint64_t, max_depth);
-    mp_poison(splitter->left, max_depth * sizeof(uint64_t));
-    mp_walk_init(&splitter->walk, splitter->left, max_depth);
+    left = ALLOC_N(uint64_t, max_depth);
+    mp_poison(left, max_depth * sizeof(uint64_t));
+    mp_walk_init(&splitter->walk, left, max_depth);
     RB_GC_GUARD(codec);
     return self;
 }

@@ -1,11 +1,13 @@
-/* Manypack::StreamCheck: passes over a stream in pieces and keeps none of them, so even one message may be huge. */
+/*
+ * Manypack::StreamCheck: passes over a stream in pieces and keeps none of them, so even one message may be huge. Walks by
+ * mp_split like parallel/splitter.c, which keeps the bytes, because it hands them out in batches.
+ */
 #include "codec/codec.h"
 #include "core/skip.h"
 #include "core/wire.h"
 
 typedef struct {
-    mp_walk walk;
-    uint64_t *left;    /* the memory of walk */
+    mp_walk walk;      /* which owns its memory */
     uint64_t passed;   /* offset of the first byte that has not been passed over */
     uint64_t end;      /* offset of the end of the last whole message */
     uint64_t messages; /* whole ones */
@@ -17,7 +19,7 @@ typedef struct {
 static void
 checker_free(void *ptr)
 {
-    xfree(((checker *)ptr)->left);
+    xfree(((checker *)ptr)->walk.left);
     mp_typed_free(ptr);
 }
 
@@ -26,7 +28,7 @@ checker_memsize(const void *ptr)
 {
     const checker *c = ptr;
 
-    return mp_typed_memsize(sizeof(checker)) + (c->left ? c->walk.max_depth * sizeof(uint64_t) : 0);
+    return mp_typed_memsize(sizeof(checker)) + c->walk.max_depth * sizeof(uint64_t);
 }
 
 /* Not shareable: every call changes it. It refers to no object. */
@@ -52,10 +54,10 @@ rb_checker_s_new(VALUE klass, VALUE codec)
     size_t max_depth = mp_unpack_max_depth(&mp_codec_get(codec)->options);
     checker *c;
     VALUE self = TypedData_Make_Struct(klass, checker, &checker_type, c);
+    uint64_t *left = ALLOC_N(uint64_t, max_depth);
 
-    c->left = ALLOC_N(uint64_t, max_depth);
-    mp_poison(c->left, max_depth * sizeof(uint64_t));
-    mp_walk_init(&c->walk, c->left, max_depth);
+    mp_poison(left, max_depth * sizeof(uint64_t));
+    mp_walk_init(&c->walk, left, max_depth);
     RB_GC_GUARD(codec);
     return self;
 }
