@@ -1,7 +1,7 @@
 /*
- * The canonical form: one walk checks it and finds the order of keys, another writes in that order. The first walks like
- * skip.c, but keeps the previous key of each open map, so that it can compare the next one, and where its pairs are, so
- * that it can sort them. The second jumps from pair to pair, back and forth.
+ * The canonical form: one walk checks it and finds the order of keys, another writes in that order. The first walks
+ * like skip.c, but keeps the previous key of each open map, so that it can compare the next one, and where its pairs
+ * are, so that it can sort them. The second jumps from pair to pair, back and forth.
  */
 #include "canonical.h"
 

@@ -1,6 +1,6 @@
 /*
- * The folders of the extension are floors. Files include headers of their own folder and of those that it uses, which are
- * all below it. From the ground up; core is MessagePack without Ruby, in a folder beside ext:
+ * The folders of the extension are floors. Files include headers of their own folder and of those that it uses, which
+ * are all below it. From the ground up; core is MessagePack without Ruby, in a folder beside ext:
  *
  *   base      versions of Ruby, options, errors, the user's io and code        core
  *   caches    what a Ractor keeps from one call to the next                    base core

@@ -1,8 +1,8 @@
 /*
  * Manypack::JSONText: packed bytes to JSON and nothing in between. What JSON has not got is an object with one key that
  * starts with $, and a key that starts with $ itself gets another one in front. lib/manypack/terminal/from_json.rb
- * turns it around. Walks by the step that core/canonical.c uses, but keeps whether each open container is a map, so that
- * it can write commas, colons and brackets.
+ * turns it around. Walks by the step that core/canonical.c uses, but keeps whether each open container is a map, so
+ * that it can write commas, colons and brackets.
  */
 #include "base/error.h"
 #include "base/options.h"

@@ -1,6 +1,6 @@
 /*
- * Manypack::Parallel::Splitter: splits a stream into batches of whole messages, which are shareable. Walks by mp_split of
- * core/skip.h; here are the bytes, and where they are cut.
+ * Manypack::Parallel::Splitter: splits a stream into batches of whole messages, which are shareable. Walks by mp_split
+ * of core/skip.h; here are the bytes, and where they are cut.
  */
 #include "base/io.h"
 #include "codec/codec.h"

@@ -1,6 +1,6 @@
 /*
- * Bytes to objects of given shapes: a recursive walk, whose depth the limits and the C stack bound. It is not the loop of
- * unpack/decode.c, because it walks over the shapes, too; objects without a shape of their own go to that loop.
+ * Bytes to objects of given shapes: a recursive walk, whose depth the limits and the C stack bound. It is not the loop
+ * of unpack/decode.c, because it walks over the shapes, too; objects without a shape of their own go to that loop.
  */
 #include "record/load.h"
 

@@ -1,6 +1,6 @@
 /*
- * Manypack::StreamCheck: passes over a stream in pieces and keeps none of them, so even one message may be huge. Walks by
- * mp_split like parallel/splitter.c, which keeps the bytes, because it hands them out in batches.
+ * Manypack::StreamCheck: passes over a stream in pieces and keeps none of them, so even one message may be huge. Walks
+ * by mp_split like parallel/splitter.c, which keeps the bytes, because it hands them out in batches.
  */
 #include "codec/codec.h"
 #include "core/skip.h"
