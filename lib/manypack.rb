@@ -10,12 +10,12 @@ end
 
 # The extension looks these up when it is loaded.
 require_relative "manypack/version"
-require_relative "manypack/arguments"
-require_relative "manypack/errors"
-require_relative "manypack/extension_value"
-require_relative "manypack/timestamp"
-require_relative "manypack/handler"
-require_relative "manypack/library"
+require_relative "manypack/base/arguments"
+require_relative "manypack/base/errors"
+require_relative "manypack/codec/extension_value"
+require_relative "manypack/codec/timestamp"
+require_relative "manypack/codec/handler"
+require_relative "manypack/base/library"
 
 # A precompiled gem has an extension for each Ruby; one compiled on this machine RubyGems may install in another folder.
 native = "#{__dir__}/manypack/#{RUBY_VERSION[/\d+\.\d+/]}"
@@ -25,9 +25,9 @@ require_relative "manypack/codec"
 require_relative "manypack/packer"
 require_relative "manypack/unpacker"
 require_relative "manypack/factory"
-require_relative "manypack/symbol"
-require_relative "manypack/bigint"
-require_relative "manypack/time"
+require_relative "manypack/codec/symbol"
+require_relative "manypack/codec/bigint"
+require_relative "manypack/codec/time"
 require_relative "manypack/files"
 require_relative "manypack/view"
 require_relative "manypack/parallel"
@@ -38,9 +38,9 @@ module Manypack
   autoload :Type, File.join(__dir__, "manypack/record") # which makes all three
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
-  autoload :CommonTypes, File.join(__dir__, "manypack/common_types")
-  autoload :Excerpt, File.join(__dir__, "manypack/excerpt")
-  autoload :Likeness, File.join(__dir__, "manypack/likeness")
+  autoload :CommonTypes, File.join(__dir__, "manypack/codec/common_types")
+  autoload :Excerpt, File.join(__dir__, "manypack/base/excerpt")
+  autoload :Likeness, File.join(__dir__, "manypack/base/likeness")
   private_constant :CommonTypes, :Excerpt, :Likeness
   autoload :Path, File.join(__dir__, "manypack/path")
   unless defined?(Ractor::Port)

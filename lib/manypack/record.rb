@@ -3,7 +3,7 @@
 #--
 # Manypack::Record: the Type of objects of one class, and unions of such.
 #++
-require_relative "type"
+require_relative "record/type"
 
 module Manypack
   # The Type of a Struct, a Data or another class: which members it has, and what each must be. It loads a map straight
@@ -337,4 +337,4 @@ require_relative "record/options"
 require_relative "record/attached"
 require_relative "record/rbs"
 require_relative "record/json_schema"
-require_relative "lazy_record"
+require_relative "record/lazy_record"

@@ -346,7 +346,7 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
     return mp_codec_with_options(self, options, MP_OWN);
 }
 
-/* For lib/manypack/time.rb, which names the two Procs when it is loaded. */
+/* For lib/manypack/codec/time.rb, which names the two Procs when it is loaded. */
 static VALUE
 rb_codec_s_time_handlers(VALUE klass, VALUE packer, VALUE unpacker)
 {
