@@ -3,16 +3,19 @@
 # How user code leaves the block of Parallel, by break, exit or StopIteration: the same with every kind of worker.
 require "test_helper"
 require "stringio"
+require "support/no_ractors"
 require "tempfile"
 
 class ParallelControlTest < Minitest::Test
+  include NoRactors
+
   Parallel = Manypack::Parallel
 
   WAYS = [{ ractors: 0 }, { ractors: 2 }, { processes: 0 }, { processes: 2 }].freeze
   NUMBERS = (0...100).map { |i| Manypack.pack(i) }.join.freeze
 
   def teardown
-    assert_equal 1, Ractor.count
+    assert_no_ractors
     assert_raises(Errno::ECHILD) { Process.wait }
   end
 

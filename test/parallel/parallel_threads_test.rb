@@ -4,8 +4,11 @@
 # that something is sent to. However they end, the caller gets an error instead of waiting for ever.
 require "test_helper"
 require "stringio"
+require "support/no_ractors"
 
 class ParallelThreadsTest < Minitest::Test
+  include NoRactors
+
   Parallel = Manypack::Parallel
 
   # What user code in an io may do to the Thread that it runs in, and what the caller of Parallel gets.
@@ -50,7 +53,7 @@ class ParallelThreadsTest < Minitest::Test
 
   def teardown
     patience { (Thread.list - @threads).empty? } # killers that are on their way out
-    assert_equal 1, Ractor.count
+    assert_no_ractors
     assert_raises(Errno::ECHILD) { Process.wait }
   end
 
@@ -113,7 +116,7 @@ class ParallelThreadsTest < Minitest::Test
     started = now
     error = failure { Parallel.each(pack(0.1) + pack(0.5), ractors: 2, map: ->(s) { sleep(s) && s }) { |s| kill(parallels_threads) if s < 0.5 } }
     assert_instance_of ThreadError, error
-    assert_equal 1, Ractor.count
+    assert_no_ractors
     assert_operator now - started, :>=, 0.4
   end
 

@@ -2,9 +2,12 @@
 
 # For tests that call Parallel by each kind of worker: each checks that it leaves no Ractor, Thread or process behind.
 require "stringio"
+require "support/no_ractors"
 require "timeout"
 
 module Workers
+  include NoRactors
+
   Parallel = Manypack::Parallel
 
   # In the caller, in Ractors, in processes.
@@ -39,7 +42,7 @@ module Workers
 
   # However a call ended.
   def teardown
-    assert_equal 1, Ractor.count
+    assert_no_ractors
     assert_empty Thread.list - @threads
     assert_raises(Errno::ECHILD) { Process.wait }
   end
