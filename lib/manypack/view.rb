@@ -201,9 +201,9 @@ module Manypack
       end
     end
 
-    # Returns false for +:deconstruct+ unless it is a View of an array, and for +:deconstruct_keys+ unless it is one of a
-    # map; otherwise what Object#respond_to? returns. Pattern matching asks this first, and an object has no other way
-    # to say that no array pattern or no hash pattern matches it.
+    # Returns false for +:deconstruct+ unless it is a View of an array, and for +:deconstruct_keys+ unless it is a View
+    # of a map; otherwise what Object#respond_to? returns. Pattern matching asks this first, and an object has no other
+    # way to say that no array pattern or no hash pattern matches it.
     #
     #   Manypack::View.new("\x90").respond_to?(:deconstruct_keys) #=> false
     def respond_to?(name, include_all = false)

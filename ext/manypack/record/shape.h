@@ -127,8 +127,8 @@ uint32_t mp_record_field_of_tag(const mp_record *record, VALUE tag);
 bool mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end);
 
 /*
- * Fills empty shapes from an Array of nodes, as lib/manypack/record/type/compiler.rb makes them. If it raises, what is there
- * already can be freed. owner refers to all objects in them.
+ * Fills empty shapes from an Array of nodes, as lib/manypack/record/type/compiler.rb makes them. If it raises, what is
+ * there already can be freed. owner refers to all objects in them.
  */
 void mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner);
 

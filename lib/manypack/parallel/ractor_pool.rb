@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The Ractors of a run: starting them, giving them batches, hearing from them, stopping them; and what each of them runs.
+# The Ractors of a run: starts them, gives them batches, hears from them, stops them; and what each of them runs.
 
 require_relative "reported_thread"
 require_relative "worker"
