@@ -68,6 +68,9 @@ class Report
     "pack_registering" => "pack, by a new Packer that registers the type"
   }.freeze
 
+  # The contenders of the first picture, with the names of their gems.
+  SHORT = { "msgpack pool" => "msgpack", "JSON" => "json" }.freeze
+
   # folder:: where the page goes
   def initialize(results, folder)
     @results = results
@@ -122,14 +125,21 @@ class Report
     ["geometric mean", *[""] * (columns - cells.size - 1), *cells.map { |cell| format("**%.2f**", cell) }]
   end
 
-  # Bars of how many times as long the others take; returns the picture's Markdown.
+  # Draws bars of the geometric means; returns the picture's Markdown.
   def picture(group, operation)
     contenders = @results.others(group, operation)
-    rows = @results.cases(group, operation).to_h do |name|
-      [name, contenders.map { |one| @results.ratio(group, operation, name, one)&.to_a }]
+    means = "mean time, Manypack = 1 (shorter is faster)"
+    draw("#{group}-#{operation}", means, "#{title(operation)}: #{means}") do |plot|
+      plot.bars(nil => bars(group, operation, contenders))
     end
-    title = "#{title(operation)}: how many times longer than Manypack (taller is slower)"
-    draw("#{group}-#{operation}", title, "times Manypack's time") { |plot| plot.ratios(contenders, rows) }
+  end
+
+  # Returns the label, the mean and the colour of each, Manypack first.
+  def bars(group, operation, contenders, labels = {})
+    means = contenders.map { |one| [one, @results.mean_ratio(group, operation, one)] }
+    [[Results::BASE, 1.0], *means.sort_by(&:last)].map do |one, mean|
+      [labels.fetch(one, one), mean, Plot.colour(one) || Plot::OTHER_COLOURS[0]]
+    end
   end
 
   # Where there are several bars.
@@ -147,13 +157,14 @@ class Report
       end
     end
     title = "#{operation}: nanoseconds per object, by the document's size (higher is slower)"
-    draw("growth-#{operation}", title, "ns") { |plot| plot.lines(series, names) }
+    draw("growth-#{operation}", title) { |plot| plot.lines(series, names, "ns") }
   end
 
-  def draw(name, title, unit)
+  # description:: for those who do not see the picture
+  def draw(name, title, description = title)
     file = "#{name.tr(" ,", "-_").gsub(/[^\w-]/, "")}.svg"
-    yield Plot.new(File.join(@folder, PICTURES, file), title: title, y: unit)
-    "![#{title}](#{PICTURES}/#{file})"
+    yield Plot.new(File.join(@folder, PICTURES, file), title)
+    "![#{description}](#{PICTURES}/#{file})"
   end
 
   def growth_table(operation)
@@ -164,6 +175,18 @@ class Report
        Markdown.spread(@results.ratio(Workload::GROWTH, operation, name, "msgpack pool"))]
     end
     Markdown.table(["", "objects", "ns per object", "without the collector", "msgpack pool"], rows)
+  end
+
+  # The picture of the front page: a few bars, for real documents. Returns its Markdown, or nil without those.
+  def short_picture
+    operations = %w[unpack pack]
+    contenders = SHORT.keys & operations.map { |operation| @results.others("documents", operation) }.reduce(:&)
+    return if contenders.empty?
+
+    labels = SHORT.to_h { |one, gem| [one, "#{gem} #{stamp[:contenders][one.to_sym]}"] }
+    groups = operations.to_h { |operation| [operation, bars("documents", operation, contenders, labels)] }
+    title = "Time for real documents, Manypack = 1 (shorter is faster)"
+    draw("in-short", title) { |plot| plot.bars(groups) }
   end
 
   # One number for each contender and direction, over all documents, data sets, messages, sizes and mutations, with the

@@ -13,10 +13,16 @@ class DocsTest < Minitest::Test
   end
 
   # So that they are of one machine and one commit, and change with it.
-  def test_the_figures_of_the_comparison_are_those_that_the_benchmarks_printed
-    said = %w[docs/comparison.md docs/performance.md docs/parallel.md].map { |page| figures(page) }
+  def test_the_figures_of_the_comparison_and_of_the_front_page_are_those_that_the_benchmarks_printed
+    said = %w[docs/comparison.md README.md docs/performance.md docs/parallel.md].map { |page| figures(page) }
     assert_operator said[0].size, :>, 20
-    assert_empty said[0] - said[1] - said[2]
+    assert_operator said[1].size, :>=, 4
+    assert_empty said[0] + said[1] - said[2] - said[3]
+  end
+
+  # The guides have room for the rest.
+  def test_the_front_page_is_short
+    assert_operator File.foreach(File.join(Examples::ROOT, "README.md")).count, :<=, 120
   end
 
   Examples::ALONE.each do |place, lines|

@@ -29,6 +29,20 @@ class SiteLinksTest < Minitest::Test
     assert_includes PAGES, "Manypack/Record.html"
   end
 
+  # Under the tasks of the README, which names all of them.
+  def test_the_front_page_and_the_sidebar_list_the_guides_by_their_titles
+    assert_includes PAGES["index.html"], "<summary>Start</summary>"
+    pages = { "index.html" => "./docs/", "docs/views_md.html" => "../docs/", "Manypack/View.html" => "../docs/" }
+    pages.each do |page, folder|
+      assert_includes PAGES[page], %(<h3>Start</h3><ul><li><a href="#{folder}getting-started_md.html">Getting started in five)
+    end
+    assert_includes PAGES["docs/views_md.html"], "<title>Views: look into packed bytes - Manypack</title>"
+  end
+
+  def test_a_picture_has_its_whole_description
+    assert_match(/<img [^>]*alt="To unpack, json takes [^"]* times as long; [^"]*"><\/p>/, PAGES["index.html"].delete("\n"))
+  end
+
   def test_every_link_leads_somewhere
     assert_operator links.size, :>, 1_000
     assert_empty(links.reject { |_, target, anchor| there?(target, anchor) })
