@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A gem called msgpack that loads Manypack, so that Bundler gives it to every gem that depends on msgpack.
+# A gem named msgpack that loads Manypack. With it, Bundler uses Manypack for every gem that depends on msgpack.
 
 Gem::Specification.new do |spec|
   spec.name = "msgpack"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A Kafka broker without Kafka, to try things and to test them: librdkafka's mock cluster, on a free port. Arguments are
-# topics, each with its number of partitions. Prints its address, and lives until its input ends (Ctrl-D):
+# A Kafka broker for tests and experiments, without Kafka: librdkafka's mock cluster, on a free port. Its arguments are
+# topics, each with its number of partitions. It prints its address, and runs until its input ends (Ctrl-D):
 #
 #   bundle exec ruby broker.rb events:4 dead_events:1
 
@@ -24,7 +24,7 @@ module Mock
 end
 
 conf = Mock.rd_kafka_conf_new
-Mock.rd_kafka_conf_set(conf, "log_level", "0", nil, 0) # it would warn that this client connects to no broker
+Mock.rd_kafka_conf_set(conf, "log_level", "0", nil, 0) # otherwise it warns that this client connects to no broker
 client = Mock.rd_kafka_new(Mock::PRODUCER, conf, nil, 0)
 cluster = Mock.rd_kafka_mock_cluster_new(client, 1)
 Mock.rd_kafka_mock_group_initial_rebalance_delay_ms(cluster, 0)

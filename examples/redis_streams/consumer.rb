@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Consumes the stream "orders". All consumers of the group share it, and take over what one that crashed has left.
-# Start as many as you like, each with a name of its own, and end them with Ctrl-C:
+# Consumes the stream "orders". The consumers of the group share its entries, and take over those of a crashed consumer.
+# Start as many as you like, each with its own name, and end them with Ctrl-C:
 #
 #   ruby consumer.rb alice
 #   ruby consumer.rb bob
@@ -12,11 +12,10 @@ require "redis-client"
 class Consumer
   STREAM = "orders"
   GROUP = "billing"
-  DEAD = "orders:dead" # what cannot be unpacked, with the error
+  DEAD = "orders:dead" # entries that cannot be unpacked, with the error
   BATCH = 100
 
-  # In milliseconds. It has to be longer than a batch takes, or another consumer takes over orders that are being worked
-  # on.
+  # In milliseconds. It has to be longer than a batch takes; otherwise another consumer takes over orders in progress.
   ABANDONED_AFTER = 60_000
 
   def initialize(name, redis)
@@ -41,27 +40,27 @@ class Consumer
 
   private
 
-  # From the first entry on; "$" would be from now on.
+  # "0" begins at the first entry; "$" would begin at the next new one.
   def create_group
     @redis.call("XGROUP", "CREATE", STREAM, GROUP, "0", "MKSTREAM")
   rescue RedisClient::CommandError => e
     raise unless e.message.start_with?("BUSYGROUP")
   end
 
-  # Entries that a consumer got and never acknowledged.
+  # Entries that a consumer received but never acknowledged.
   def abandoned
     _, entries = @redis.call("XAUTOCLAIM", STREAM, GROUP, @name, ABANDONED_AFTER, "0", "COUNT", BATCH)
-    entries.compact # Redis 6 has nil for those that were deleted
+    entries.compact # Redis 6 returns nil for deleted entries
   end
 
-  # Entries that no consumer of the group got yet. Waits a second for one.
+  # Entries that no consumer of the group has received yet. Waits up to a second for one.
   def fresh
     streams = @redis.blocking_call(5, "XREADGROUP", "GROUP", GROUP, @name, "COUNT", BATCH, "BLOCK", 1_000,
                                    "STREAMS", STREAM, ">")
     streams ? streams.to_h.fetch(STREAM) : []
   end
 
-  # What is acknowledged never comes again, so that is done last.
+  # Acknowledges each entry after the work: an acknowledged entry never comes again.
   def consume(entries)
     entries.each do |id, fields|
       work(id, fields.each_slice(2).to_h["body"])

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Loads Manypack as MessagePack, also for who has narrowed the load path to this gem alone, as bootsnap does.
+# Loads Manypack as MessagePack, even if the load path has only this gem, as with bootsnap.
 paths = (Gem.loaded_specs["manypack"]&.full_require_paths || []) - $LOAD_PATH
 begin
   $LOAD_PATH.unshift(*paths)

@@ -1,4 +1,4 @@
 # frozen_string_literal: true
 
-# Part of Manypack, which msgpack.rb loads as a whole.
+# For programs that require one file of the msgpack gem: msgpack.rb loads all of Manypack.
 require "msgpack"
