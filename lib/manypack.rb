@@ -17,7 +17,8 @@ require_relative "manypack/codec/timestamp"
 require_relative "manypack/codec/handler"
 require_relative "manypack/base/library"
 
-# A precompiled gem has an extension for each Ruby; one compiled on this machine RubyGems may install in another folder.
+# A precompiled gem has an extension for each Ruby. An extension compiled on this machine may be in another folder of
+# the load path, where RubyGems installs it.
 native = "#{__dir__}/manypack/#{RUBY_VERSION[/\d+\.\d+/]}"
 require File.directory?(native) ? "#{native}/manypack" : "manypack/manypack"
 
@@ -33,9 +34,9 @@ require_relative "manypack/view"
 require_relative "manypack/parallel"
 
 module Manypack
-  # Most programs use none of these, which take longer to load than all the rest. Parallel has the reasons for the
-  # absolute paths, and for loading everything at once before Ruby 4.0.
-  autoload :Type, File.join(__dir__, "manypack/record") # which makes all three
+  # Most programs use none of these, and they take longer to load than everything else. A comment in Parallel says why
+  # the paths are absolute, and why everything is loaded at once before Ruby 4.0.
+  autoload :Type, File.join(__dir__, "manypack/record") # defines all three
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
   autoload :CommonTypes, File.join(__dir__, "manypack/codec/common_types")

@@ -34,7 +34,7 @@ end
 print <<~ROFF
   .TH MANYPACK 1 "" "manypack #{Manypack::VERSION}" "User Commands"
   .SH NAME
-  manypack \\- look into MessagePack, convert and check it
+  manypack \\- show, convert and check MessagePack
   .SH SYNOPSIS
   .B manypack
   .I COMMAND
@@ -42,24 +42,24 @@ print <<~ROFF
   .SH DESCRIPTION
   A file is a stream of messages, one after the other. Without a
   .IR FILE ,
-  or with \\-, a command reads standard input. Messages and text go to standard output, and what is wrong to standard error.
+  or with \\-, a command reads standard input. Messages and text go to standard output, errors to standard error.
   A file whose name ends in .gz is decompressed, and so is .zst if the gem zstd\\-ruby is installed.
-  A file that is broken is reported at its byte, after everything before it came out.
+  Of a broken file, everything before the fault is written; then the fault is reported with its offset.
   .SH COMMANDS
   #{Terminal::COMMANDS.keys.map { |name| command(name) }.join.chomp}
   .SH EXIT STATUS
   .TP
   0
-  Everything is fine. A reader that closes the pipe is, too.
+  Success, also if the reader of the output closes the pipe.
   .TP
   1
-  Input is invalid, or differs.
+  Input is invalid or differs.
   .TP
   2
   The command line cannot be understood.
   .TP
   74
-  Input or output failed.
+  Reading or writing failed.
   .SH ENVIRONMENT
   .TP
   .B NO_COLOR

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# ActiveSupport's cache as MessagePack; required by programs that use ActiveSupport, which Manypack does not depend on.
+# ActiveSupport's cache as MessagePack. Only programs that use ActiveSupport require this file.
 #++
 require "manypack"
 require "manypack/active_support/types"
@@ -13,12 +13,12 @@ module Manypack
   # MessagePack for the caches of ActiveSupport. <code>require "manypack/active_support"</code> loads it and
   # ActiveSupport.
   module ActiveSupport
-    # Registers every type that ActiveSupport::MessagePack knows, with its numbers and bytes: those of
+    # Registers every type that ActiveSupport::MessagePack knows, with the same numbers and bytes: the types of
     # Factory#register_common, TimeWithZone, TimeZone, Duration, HashWithIndifferentAccess and SafeBuffer. Returns nil.
     #
     # factory:: a Factory that is not frozen
     #
-    # Raises what Factory#register_type does.
+    # Raises the errors of Factory#register_type.
     #
     #   Manypack::ActiveSupport.register_types(factory)
     #   factory.register_type(20, Point, packer: :to_bytes, unpacker: :from_bytes)
@@ -29,14 +29,14 @@ module Manypack
       nil
     end
 
-    # Writes the entries of a cache as MessagePack, and nothing else: a value that cannot be packed is an error, and
-    # nothing that is read can create an object of an arbitrary class, as Marshal would.
+    # Writes the entries of a cache as MessagePack, and nothing else. A value that cannot be packed is an error. Reading
+    # an entry cannot create an object of an arbitrary class, as Marshal can.
     #
     #   config.cache_store = :redis_cache_store, { coder: Manypack::ActiveSupport::CacheCoder.new }
     #
     # It is frozen, and shareable if the handlers of its ext types are.
     class CacheCoder
-      # The first byte of what Zlib has compressed. An entry itself begins with the head byte of an array.
+      # The first byte of a compressed entry, from Zlib. An uncompressed entry begins with the head byte of an array.
       DEFLATED = "\x78"
       private_constant :DEFLATED
 
@@ -62,8 +62,8 @@ module Manypack
         @codec.pack([entry.expires_at, entry.version, entry.value])
       end
 
-      # Returns the bytes of an entry, compressed if they are no fewer than the threshold and become fewer. Raises the
-      # errors of Manypack.pack.
+      # Returns the bytes of an entry. They are compressed if there are at least +threshold+ of them and if that makes
+      # them fewer. Raises the errors of Manypack.pack.
       #
       #   coder.dump_compressed(entry, 1024) #=> "\x93\xC0\xC0\xA5value"
       def dump_compressed(entry, threshold)
@@ -74,8 +74,8 @@ module Manypack
         deflated.bytesize < packed.bytesize ? deflated : packed
       end
 
-      # Returns the entry in bytes of dump or dump_compressed. Anything else, such as what another coder has written,
-      # raises ActiveSupport::Cache::DeserializationError, which caches take for a miss.
+      # Returns the entry that dump or dump_compressed wrote. Other bytes, such as those of another coder, raise
+      # ActiveSupport::Cache::DeserializationError, which caches treat as a miss.
       #
       #   coder.load(bytes).value #=> "value"
       def load(bytes)
@@ -88,7 +88,7 @@ module Manypack
 
       private
 
-      # Piece by piece, so that limits hold for what comes out, however little went in.
+      # Inflates piece by piece, so that the limits apply to the inflated bytes, however few the compressed ones are.
       def unpack_deflated(bytes)
         unpacker = @codec.unpacker
         entries = []

@@ -24,7 +24,7 @@ module Manypack
 
     private
 
-    # True for one with the same options and ext types, whose handlers are the same objects.
+    # Returns true for a Codec with the same options and ext types, whose handlers are the same objects.
     def like?(other)
       same_types?(other) && changed_options == other.__send__(:changed_options)
     end
@@ -36,7 +36,7 @@ module Manypack
       parts.empty? ? "" : " #{parts.join(", ")}"
     end
 
-    # Asks Module for the name: a program's own class may define inspect, and that could do anything.
+    # Calls Module#inspect, because a program's own class may define an inspect that does anything.
     def names(pairs)
       names = pairs.map { |_, klass| klass ? Module.instance_method(:inspect).bind_call(klass) : "nil" }
       names.size == 1 ? names.first : "[#{names.join(", ")}]"

@@ -19,7 +19,7 @@ module Manypack
     #   1.to_msgpack(Manypack::Packer.new).to_s        #=> "\x01"
     #   "a".to_msgpack(StringIO.new)                   #=> nil
     def to_msgpack(packer_or_io = nil)
-      # Not Manypack.pack: with the drop-in loaded this takes what the msgpack gem takes.
+      # Not Manypack.pack, because with the drop-in this method accepts what the msgpack gem accepts.
       return DefaultFactory.pack(self, packer_or_io) unless packer_or_io.is_a?(Packer)
 
       to_msgpack_with_packer(packer_or_io)
@@ -27,7 +27,7 @@ module Manypack
     end
   end
 
-  # How each class writes itself: as its core type, even if a subclass has an ext type.
+  # The method of Packer for each class. It writes the core type, even if a subclass has an ext type.
   CORE_WRITERS = {
     ::NilClass => :write, ::TrueClass => :write, ::FalseClass => :write, ::Float => :write_float,
     ::String => :write_string, ::Array => :write_array, ::Hash => :write_hash, ::Symbol => :write_symbol,

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Makes MessagePack mean Manypack for every gem in the process. Require it before any of them: their own
-# `require "msgpack"` then does nothing.
+# Makes MessagePack mean Manypack for every gem in the process. Require it before those gems: their own `require
+# "msgpack"` then does nothing.
 
 # Another library may have defined the module: msgpack-rpc opens `module MessagePack; module RPC`, and so do the version
 # files of other gems, which Bundler reads first. Only the msgpack gem itself has a Packer.
@@ -75,8 +75,8 @@ module Manypack
   DropIn.install(defined?(::MessagePack) && !Object.autoload?(:MessagePack))
 end
 
-# The files of the msgpack gem that others require. Entries without a directory match whatever the load path is.
-# Bootsnap goes by those under the load path, as it is spelled there, which __dir__ is not always.
+# The files of the msgpack gem that others require. Entries without a directory match with any load path. Bootsnap needs
+# absolute paths that are spelled as the load path is: __FILE__ is, __dir__ not always.
 files = %w[
   msgpack.rb msgpack/bigint.rb msgpack/buffer.rb msgpack/core_ext.rb msgpack/factory.rb msgpack/msgpack.so
   msgpack/packer.rb msgpack/symbol.rb msgpack/time.rb msgpack/timestamp.rb msgpack/unpacker.rb msgpack/version.rb

@@ -16,7 +16,7 @@ module Manypack
     #
     # type:: an Integer, -128 to 127; 0 to 127 are for applications
     # klass:: the Class or Module whose instances are packed as that type, including those of subclasses and of classes
-    #         that include it, unless they have an ext type of their own or a nearer ancestor has one
+    #         that include it, unless they or a nearer ancestor have an ext type of their own
     # packer:: receives the object and returns the body, a String (default +:to_msgpack_ext+ if no options are given)
     # unpacker:: receives the body, a binary String, and returns the object (default +:from_msgpack_ext+ if no options
     #            are given)
@@ -24,7 +24,7 @@ module Manypack
     #             of a String, and has to read the whole body from it; the same Unpacker may be used again for the next
     #             body
     # oversized_integer_extension:: for Integer: only Integers that do not fit 64 bits are packed as that type
-    # record:: the Record of klass, which packs and unpacks the body: instead of a packer and an unpacker
+    # record:: the Record of klass, which packs and unpacks the body in place of a packer and an unpacker
     # optimized_symbols_parsing:: for Symbol: the body is the name, and no unpacker is called
     #
     # A packer or unpacker is a Proc, a Method, any object with +call+, or the name of a method: of the object for a
@@ -101,9 +101,10 @@ module Manypack
       end
     end
 
-    # True if the ext type, an Integer, is registered, or the class, or one that it inherits or includes.
+    # Returns true for an ext type, an Integer, that is registered, and for a class that is registered or that inherits
+    # or includes a registered one.
     #
-    # selector:: which registrations to look at: :both, :packer or :unpacker
+    # selector:: which registrations to search: :both, :packer or :unpacker
     #
     # Raises ArgumentError for other arguments.
     #

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Requests and responses of Faraday as MessagePack; required by programs that use it, as Manypack does not depend on it.
+# Requests and responses of Faraday as MessagePack. Only programs that use Faraday require this file.
 #++
 require "manypack"
 require "manypack/media_type"
@@ -39,8 +39,8 @@ module Manypack
       end
 
       # Packs the body of a request, and sets its Content-Type unless it has one. A request without a body, or with the
-      # Content-Type of something else, stays as it is. So does a body that is a String or an IO, because those are
-      # bytes already. Raises the errors of Manypack.pack.
+      # Content-Type of something else, stays as it is. So does a body that is a String or an IO, because it is bytes
+      # already. Raises the errors of Manypack.pack.
       def on_request(env)
         body = env[:body]
         type = env[:request_headers]["Content-Type"]

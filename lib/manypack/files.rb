@@ -15,7 +15,7 @@ module Manypack
   # The other options are those of Manypack.unpack. Limits apply to each message; only Views use the rest.
   #
   # Raises TruncatedError, whose +start+ is the end of the last whole message, if the source ends inside a message;
-  # other DecodeErrors where it is not MessagePack; TypeError for an unsuitable source; and RangeError, TypeError or
+  # other DecodeErrors if it is not MessagePack; TypeError for an unsuitable source; and RangeError, TypeError or
   # ArgumentError for invalid or unknown options.
   #
   #   Manypack.split("\x01\x92\x02\x03").to_a #=> ["\x01", "\x92\x02\x03"]
@@ -62,7 +62,7 @@ module Manypack
   # Raises TruncatedError, whose +start+ is the end of the last whole object, if the file ends inside an object; other
   # DecodeErrors; what File.open raises; RangeError, TypeError or ArgumentError for invalid or unknown options; and for
   # compressed files LoadError, with the line for the Gemfile, if the library is missing, and the library's errors. Only
-  # zlib notices where a compressed file was cut.
+  # zlib notices that a compressed file was cut.
   #
   #   File.binwrite("events.msgpack", "\x01\x02\x03")
   #   Manypack.foreach("events.msgpack").sum #=> 6
@@ -72,7 +72,7 @@ module Manypack
     Files.read(path) { |io| Files.unpacker(io, **options).each(strict: true, &block) }
   end
 
-  # Files by their names, and the Unpackers over them.
+  # Opens files by their names, and makes the Unpackers that read them.
   module Files # :nodoc:
     autoload :Compressed, File.join(__dir__, "files/compressed")
 
@@ -81,10 +81,11 @@ module Manypack
       def self.load(bytes) = bytes
     end
 
-    # Deeper than any Packer writes: for files that are not unpacked.
+    # Deeper than any Packer writes: for files whose messages are skipped, not unpacked.
     MAX_DEPTH = 100_000
 
-    # Raises ArgumentError for options of anything else, such as a Buffer, and TypeError for what is no Codec.
+    # Returns an Unpacker that reads from an io. Raises ArgumentError for other options, such as those of a Buffer, and
+    # TypeError for anything but a Codec.
     def self.unpacker(io, codec: DefaultFactory.codec, **options)
       Arguments.check_options(options, [:codec, :as, *Arguments::CODEC_OPTIONS])
       Arguments.check_codec(codec)
@@ -103,8 +104,8 @@ module Manypack
       ending(-> { reader.close }) { yield reader }
     end
 
-    # Yields an io that writes to a file, compressed if its name says so. The operating system has at once what is
-    # written, unless that is compressed.
+    # Yields an io that writes to a file, compressed if its name says so. Without compression, each write goes to the
+    # operating system at once.
     def self.write(path, append)
       compressed = Compressed.writer(path)
       file = File.open(path, append ? "ab" : "wb")
@@ -117,8 +118,8 @@ module Manypack
       end
     end
 
-    # Yields, and then calls +last+, however the block ends. The error of the block matters more: an error of +last+
-    # does not hide it.
+    # Yields, and then calls +last+, however the block ends. An error of +last+ does not replace an error of the block,
+    # which matters more.
     def self.ending(last)
       yield
     rescue Exception => error # rubocop:disable Lint/RescueException
@@ -131,7 +132,7 @@ module Manypack
       end
     end
 
-    # Raises TruncatedError unless a file ends where a message does, and other DecodeErrors unless it has only messages.
+    # Raises TruncatedError if a file ends inside a message, and another DecodeError if it has anything but messages.
     def self.check_whole(path)
       read(path) do |io|
         unpacker = Unpacker.new(io, max_depth: MAX_DEPTH)

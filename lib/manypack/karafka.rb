@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Messages and jobs of Karafka as MessagePack; required by programs that use Karafka, which Manypack does not depend on.
+# Messages and jobs of Karafka as MessagePack. Only programs that use Karafka require this file.
 #++
 require "manypack"
 require "manypack/waterdrop"
@@ -12,8 +12,8 @@ module Manypack
   # MessagePack for Karafka's consumers and ActiveJob. <code>require "manypack/karafka"</code> loads it, Karafka, and
   # Manypack::WaterDrop.
   module Karafka
-    # Unpacks the payloads of a topic. It is frozen, and shareable if the handlers of its ext types are. It looks at
-    # nothing but +raw_payload+, so a message may be whatever has that.
+    # Unpacks the payloads of a topic. It is frozen, and shareable if the handlers of its ext types are. It calls
+    # nothing but +raw_payload+, so any object with that method can be a message.
     #
     #   topic(:events) do
     #     consumer EventsConsumer
@@ -22,8 +22,8 @@ module Manypack
     class Deserializer
       # Creates a Deserializer.
       #
-      # as:: what payloads become: a Record or another Type, <code>:view</code>, or an object whose
-      #      <code>load(bytes)</code> returns it, and which takes neither codec nor options; nil unpacks (default)
+      # as:: what loads the payloads: a Record or another Type, <code>:view</code> for Views, or an object with
+      #      <code>load(bytes)</code>, which takes neither codec nor options; nil unpacks them (default)
       # codec:: a Codec with ext types and options; by default, that of the Type, or one with the types that are
       #         registered on DefaultFactory
       # options:: any of those of Manypack.unpack; they replace those of the codec
@@ -33,15 +33,15 @@ module Manypack
       #   Manypack::Karafka::Deserializer.new(codec: factory.codec, symbolize_keys: true, max_bytes: 100_000)
       #   Manypack::Karafka::Deserializer.new(as: EVENT, untrusted: true)
       def initialize(as: nil, codec: nil, **options)
-        Unpacker.new(as: as) # raises TypeError for what loads nothing
+        Unpacker.new(as: as) # raises TypeError for an object without load
         given = { **options, **(codec ? { codec: codec } : {}) }
         @codec = Arguments.codec(codec || Codec.new, options, :as)
         @as = configured(as, given)
         freeze
       end
 
-      # Returns what the payload of a message becomes, or nil for a tombstone, which has no payload. Raises the errors
-      # of Manypack.unpack, and RecordError.
+      # Returns the loaded payload of a message, or nil for a tombstone, which has no payload. Raises the errors of
+      # Manypack.unpack, and RecordError.
       #
       #   deserializer.call(message) #=> {"id" => 1}
       def call(message)
@@ -63,8 +63,8 @@ module Manypack
       end
     end
 
-    # Packs and unpacks the jobs of ActiveJob, from Karafka 2.5.2 on. Jobs that are in the topic as JSON already
-    # cannot be unpacked.
+    # Packs and unpacks the jobs of ActiveJob, from Karafka 2.5.2 on. It cannot unpack jobs that are already in the
+    # topic as JSON.
     #
     #   config.internal.active_job.deserializer = Manypack::Karafka::ActiveJobDeserializer.new
     class ActiveJobDeserializer

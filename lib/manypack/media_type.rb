@@ -13,8 +13,8 @@ module Manypack
     # Types of vendors are marked as MessagePack by a suffix, as in application/vnd.acme+msgpack.
     SUFFIXED = %r{\A[^/\s]+/[^/\s]+\+msgpack\z}
 
-    # True if the value of a header Content-Type, a String or nil, is one of the types. Without types, true for the
-    # three types of MessagePack and for those with the suffix.
+    # Returns true if the value of a header Content-Type, a String or nil, is one of the types. Without types, it
+    # returns true for the three types of MessagePack and for types with the suffix.
     def self.of?(content_type, types = nil)
       type = name(content_type)
       types ? types.include?(type) : ALL.include?(type) || type.match?(SUFFIXED)

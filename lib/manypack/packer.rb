@@ -5,17 +5,15 @@
 #++
 module Manypack
   class Packer
-    # Yields a Packer that writes to a file, then writes what is left and closes the file, whatever the block raises.
-    # Returns the result of the block. If the block raises, its error comes out, even if the last write or closing the
-    # file fails, too.
+    # Yields a Packer that writes to a file, and returns the result of the block. Then it flushes the Packer and closes
+    # the file, even if the block raises. An error of the block is raised even if flushing or closing fails, too.
     #
-    # path:: of the file; if its name ends in .gz, it is compressed by Ruby's zlib
-    # append:: true to add to a file. A file, but no FIFO or device, is read to its end first: if it ends inside an
-    #          object, as after a crash, TruncatedError says by +start+ where that object begins (default false: a
-    #          new file)
+    # path:: the path of the file; if it ends in .gz, Ruby's zlib compresses the file
+    # append:: true to add to a file (default false: a new file). A file, but not a FIFO or device, is read to its end
+    #          first. If it ends inside an object, as after a crash, TruncatedError#start says where that object begins
     # codec:: a Codec with the ext types (default: that of DefaultFactory)
     #
-    # The other options are those of Manypack.pack except +canonical+. Packer#flush has everything reach the operating
+    # The other options are those of Manypack.pack except +canonical+. Packer#flush passes everything to the operating
     # system, unless the file is compressed.
     #
     # Raises ArgumentError without a block, for a name that ends in .zst, and for unknown options; RangeError or
@@ -29,7 +27,7 @@ module Manypack
       raise ArgumentError, "no block given" unless block_given?
 
       codec = Arguments.codec(codec, options, :append)
-      codec.packer # refuses some options; the file that is there must survive that
+      codec.packer # raises for some options, before the file is opened and emptied
       Files.check_whole(path) if append && File.file?(path) # reading a FIFO would wait forever for a writer
       Files.write(path, append) do |io|
         packer = codec.packer(io)
@@ -64,8 +62,8 @@ module Manypack
       registered_types_internal.sort_by { |entry| entry[:type] }
     end
 
-    # True if the ext type, an Integer, is registered, or the class, or one that it inherits or includes. Raises
-    # ArgumentError for anything else.
+    # Returns true for an ext type, an Integer, that is registered, and for a class that is registered or that inherits
+    # or includes a registered one. Raises ArgumentError for anything else.
     #
     #   packer = Manypack::Packer.new
     #   packer.register_type(1, Range) { |range| range.to_s }

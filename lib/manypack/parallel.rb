@@ -4,8 +4,8 @@
 # Manypack::Parallel: spreads one stream of messages over several Ractors or processes.
 #++
 module Manypack
-  # Unpacks a stream of messages and processes them by several workers at once, which are Ractors or processes.
-  # docs/parallel.md tells more, and when to use which.
+  # Unpacks a stream of messages and processes them in several workers at once: Ractors or processes. docs/parallel.md
+  # says when to use which.
   #
   # A source is a String, anything with +readpartial+ or +read+, or an Enumerable of Strings that each hold whole
   # messages. It is split at message boundaries, without unpacking anything, and goes to the workers in batches. The
@@ -19,8 +19,8 @@ module Manypack
   #           may use anything
   # processes:: how many processes to fork, instead of Ractors. Nothing is forked unless you ask for it
   # ordered:: true for results in the order of the messages, false for results as they are done (default true)
-  # on_worker_start:: an object with +call+, which each worker calls before its first message with its number, from 0:
-  #                   to open connections, for example. For Ractors it has to be shareable
+  # on_worker_start:: an object with +call+. Each worker calls it with its number, from 0, before its first message: to
+  #                   open connections, for example. For Ractors it has to be shareable
   # codec:: a Codec to unpack with, and for +filter+ to pack with (default: one with the types of DefaultFactory)
   # factory:: a Factory, instead of a codec
   # as:: :view for Views instead of objects, or anything with <code>load(bytes)</code>, as for Unpacker.new; for Ractors
@@ -35,13 +35,13 @@ module Manypack
   # results are copied.
   #
   # The code that runs in a process may use everything, as it was when the call began. Its results come back packed,
-  # with the ext types of the codec or factory, Symbols as they are, and a Time as the same moment in the local zone.
-  # NotImplementedError where Ruby cannot fork.
+  # with the ext types of the codec or factory. Symbols stay Symbols, and a Time comes back as the same moment in the
+  # local zone. Raises NotImplementedError where Ruby cannot fork.
   #
-  # If a message causes an error, the caller gets the same object that was raised in the Ractor, or its like from a
-  # process. It includes Error, which has the index and offset of the message. If results are ordered, those of all
-  # earlier messages come first. A process that is killed raises DeadWorker. However a call ends, it first stops its
-  # workers: it waits for each Ractor to finish its current message, and interrupts processes.
+  # If a message causes an error, the caller gets the same object that was raised in the Ractor, or a copy of the one
+  # that was raised in the process. It includes Error, which has the index and offset of the message. If results are
+  # ordered, those of all earlier messages come first. A process that is killed raises DeadWorker. However a call ends,
+  # it first stops its workers: it waits for each Ractor to finish its current message, and interrupts processes.
   #
   #   bytes = Manypack.pack({"n" => 1}) + Manypack.pack({"n" => 2})
   #   Manypack::Parallel.map(bytes) { |object| object["n"] * 10 } #=> [10, 20]
@@ -89,8 +89,8 @@ module Manypack
     # other +each+, and may break. Returns nil, or an Enumerator without a block.
     #
     # map:: a Proc, a Method or any object with +call+, called by a worker with each object. Without it the objects
-    #       themselves are yielded, unpacked with <code>shareable: true</code> unless the options say otherwise. In
-    #       that case nothing is forked: the caller would have to unpack what processes pack
+    #       themselves are yielded, unpacked with <code>shareable: true</code> unless the options say otherwise. In that
+    #       case nothing is forked, because the caller would have to unpack again what a process sends
     #
     # Raises the errors of Parallel.map.
     #

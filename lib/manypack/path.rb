@@ -20,7 +20,7 @@ module Manypack
   # The errors of Manypack show their place in this form, so a Path finds it again. Keys that are arrays, maps, exts or
   # NaN have no step: an error shows them as in <code>[array]</code>, which a Path refuses.
   #
-  # The parts of a message that have no such place are passed over: a Path that finds nothing yields nothing.
+  # Parts of a message that have no such place are skipped: a Path that finds nothing yields nothing.
   #
   #   bytes = Manypack.pack({"users" => [{"name" => "Ada"}, {"name" => "Matz"}]})
   #   Manypack::Path.new("$.users[*].name").to_a(bytes)  #=> ["Ada", "Matz"]
@@ -39,8 +39,8 @@ module Manypack
       @steps || raise(ArgumentError, "uninitialized #{self.class}")
     end
 
-    # Parses a String. Raises ArgumentError, which shows the place, for anything but a path, and TypeError for anything
-    # but a String.
+    # Parses a String. Raises ArgumentError for a String that is not a path, with a mark at the place, and TypeError for
+    # anything but a String.
     #
     #   Manypack::Path.new('$["first name"]').steps #=> ["first name"]
     def initialize(path)
@@ -66,7 +66,7 @@ module Manypack
     # Yields what the path finds, in the order of the bytes: containers as Views, other values built. Without a block it
     # returns an Enumerator.
     #
-    # source:: a message: packed bytes, a String, or a View. Or a stream of messages, which is searched one by one:
+    # source:: a message, as a String of packed bytes or as a View; or a stream, whose messages are searched one by one:
     #          anything with <code>readpartial</code> or <code>read</code>, or an Unpacker with <code>as: :view</code>
     #
     # The options are those of View.new, for an io those of Manypack.split; a View and an Unpacker have their own.
@@ -124,7 +124,7 @@ module Manypack
     end
     alias eql? ==
 
-    # Returns an Integer: Paths that are equal have the same.
+    # Returns an Integer, the same for equal Paths.
     #
     #   Manypack::Path.new("$.a").hash == Manypack::Path.new("$['a']").hash #=> true
     def hash
@@ -156,7 +156,7 @@ module Manypack
 
     # A step of a path as text.
     module Step # :nodoc:
-      # What a name may have without quotes, after the dot.
+      # A name that needs no quotes after the dot.
       NAME = /[^.\[\]\s*"'$][^.\[\]\s]*/
 
       def self.to_s(step)
@@ -170,7 +170,7 @@ module Manypack
         end
       end
 
-      # Characters that a reader would not see, or that change how the rest is shown, as path.c has them.
+      # Characters that a reader would not see, or that change how the rest is shown. error_path.c has the same list.
       HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
 
       def self.plain?(name)
@@ -194,12 +194,13 @@ module Manypack
       end
     end
 
-    # Reads a path from left to right. It has no StringScanner, which every program that requires Manypack would load.
+    # Reads a path from left to right. It does without StringScanner, which every program that requires Manypack would
+    # have to load.
     class Parser # :nodoc:
       ESCAPES = {"n" => "\n", "r" => "\r", "t" => "\t", "b" => "\b", "f" => "\f", "/" => "/", "\\" => "\\", '"' => '"',
                  "'" => "'"}.freeze
 
-      # What needs no escape in each kind of quotes.
+      # Text that needs no escape, for each kind of quotes.
       PLAIN = {'"' => /\A[^\\"]+/, "'" => /\A[^\\']+/}.freeze
 
       def initialize(path)
@@ -220,7 +221,7 @@ module Manypack
 
       private
 
-      # Takes what a pattern matches at the start of the rest, and returns it; nil if it does not match.
+      # Removes what a pattern matches at the start of the rest, and returns it; nil if it does not match.
       def take(pattern)
         match = pattern.match(@rest) or return
         @rest = match.post_match

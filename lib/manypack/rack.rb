@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Requests and responses of Rack as MessagePack; required by programs that use Rack, which Manypack does not depend on.
+# Requests and responses of Rack as MessagePack. Only programs that use Rack require this file.
 #++
 require "manypack"
 require "manypack/media_type"
@@ -25,7 +25,7 @@ module Manypack
       #
       # app:: the next Rack application
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
-      # untrusted:: false for the limits of the codec instead of those for bytes that are not trusted
+      # untrusted:: false for the limits of the codec instead of those for untrusted bytes
       # max_bytes:: the largest body that is read, an Integer
       # content_types:: the media types to unpack, an Array of Strings (default: the three above, and those with the
       #                 suffix +msgpack)
@@ -43,9 +43,10 @@ module Manypack
 
       # Unpacks the body, calls the application, and returns its response. The object is then in
       # <code>env["manypack.body"]</code>. If it is a Hash, it is also what Rack::Request#POST returns, and part of
-      # Rack::Request#params. <code>env["rack.input"]</code> has the bytes, to be read once more.
+      # Rack::Request#params. <code>env["rack.input"]</code> has the bytes, so the application can read them again.
       #
-      # Returns a response of its own, with the error as text, if the body is not valid, 400, or exceeds a limit, 413.
+      # If the body is not valid or exceeds a limit, it does not call the application: it returns a response with the
+      # status 400 or 413 and the error as text.
       #
       #   parser.call(env) #=> [400, {"content-type" => "text/plain"}, ["unexpected end of input, at byte 2\n"]]
       def call(env)
@@ -55,7 +56,7 @@ module Manypack
 
       private
 
-      # Returns nil, or the response to a request that goes no further.
+      # Returns nil, or the response that refuses the request.
       def parse(env)
         return too_large(env["CONTENT_LENGTH"]) if env["CONTENT_LENGTH"].to_i > @max_bytes
 
@@ -100,8 +101,8 @@ module Manypack
       # Creates a Responder, which is frozen, and shareable if the handlers of the ext types are.
       #
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
-      # json:: true for JSON to clients that do not ask for MessagePack by name; false for the status 406 to clients
-      #        that do not accept it
+      # json:: true to send JSON to clients that do not ask for MessagePack by name; false to send the status 406 to
+      #        clients that do not accept MessagePack
       # content_types:: the media types of packed responses, an Array of Strings; the first is for clients that accept
       #                 several equally (default: the three of MessagePack)
       # options:: any of those of Manypack.pack; they replace those of the codec
@@ -120,7 +121,7 @@ module Manypack
 
       # Returns the response to a request as Rack has it: status, headers, and body.
       #
-      # env:: that of the request, a Hash
+      # env:: the env of the request, a Hash
       # object:: what to pack
       # status:: an Integer
       # headers:: a Hash of further headers, with names in lower case
@@ -159,7 +160,7 @@ module Manypack
         [status, headers.merge("content-length" => body.bytesize.to_s), []]
       end
 
-      # JSON is for every client that takes anything: browsers, curl, and programs older than the MessagePack.
+      # With +json+, clients that accept anything get JSON: browsers, curl, and older programs.
       def choose(accept)
         types = @json ? @content_types.select { |type| accept.names?(type) } : @content_types
         type = types.max_by { |one| accept.quality(one) }
@@ -171,7 +172,7 @@ module Manypack
 
       def not_acceptable(env, vary)
         headers = { "vary" => vary, "content-type" => "text/plain" }
-        respond(env, 406, headers, "#{@content_types.first} is all there is\n")
+        respond(env, 406, headers, "only #{@content_types.first} is available\n")
       end
     end
 
@@ -184,12 +185,12 @@ module Manypack
         @qualities = { "*/*" => 1.0 } if @qualities.empty?
       end
 
-      # True if a media type is there by its own name.
+      # Returns true if the header has a media type by its own name, and not only in a range.
       def names?(type)
         @qualities.key?(type)
       end
 
-      # From 0, not accepted, to 1.
+      # Returns the quality of a media type, from 0, not accepted, to 1.
       def quality(type)
         [type, type.sub(%r{/.*}, "/*"), "*/*"].each { |range| return @qualities[range] if @qualities.key?(range) }
         0

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# MessagePack in requests to Rails and in its responses; required by programs that use Action Pack, which Manypack does
-# not depend on.
+# MessagePack in requests to Rails and in its responses. Only programs that use Action Pack require this file.
 #++
 require "manypack"
 require "manypack/active_support"
@@ -14,22 +13,23 @@ module Manypack
   # MessagePack for the controllers of Rails. <code>require "manypack/rails"</code> loads it, Action Pack, and
   # Manypack::ActiveSupport. From then on
   #
-  # - Rails knows the MIME type +:msgpack+, and takes requests whose type ends in +msgpack for it, such as
+  # - Rails knows the MIME type +:msgpack+, and recognizes it in requests whose type ends in +msgpack, such as
   #   application/vnd.acme+msgpack,
-  # - <code>render msgpack: object</code> sends the object packed, or a String as it is, which is taken for packed,
+  # - <code>render msgpack: object</code> packs the object and sends it; a String is sent as it is, as packed bytes,
   # - a request's body of that type becomes its +params+, as ParameterParser reads it, and
   # - a body that cannot be read is answered with the status and the offset of InvalidBody, unless a controller rescues
-  #   that itself.
+  #   InvalidBody itself.
   module Rails
-    # The media type that IANA registered for MessagePack, which is sent.
+    # The media type of responses: the one that IANA registered for MessagePack.
     CONTENT_TYPE = "application/vnd.msgpack"
 
     # The media types that older programs send.
     OLDER_CONTENT_TYPES = %w[application/msgpack application/x-msgpack].freeze
     private_constant :OLDER_CONTENT_TYPES
 
-    # The body of a request is not what the options of the parser allow. Rails raises it as the cause of an
-    # ActionDispatch::Http::Parameters::ParseError. Its own cause is the DecodeError.
+    # Raised for a body that is not valid, or that the options of the parser do not allow. Rails raises an
+    # ActionDispatch::Http::Parameters::ParseError with this error as the cause. The cause of this error is the
+    # DecodeError.
     #
     #   rescue_from Manypack::Rails::InvalidBody do |error|
     #     render json: { error: error.message, offset: error.offset }, status: error.status
@@ -50,26 +50,27 @@ module Manypack
       end
     end
 
-    # Unpacks the bodies of requests. It is frozen, and shareable if the handlers of its ext types are. The default one
-    # is replaced as Rails says:
+    # Unpacks the bodies of requests. It is frozen, and shareable if the handlers of its ext types are. To replace the
+    # default one:
     #
     #   ActionDispatch::Request.parameter_parsers = ActionDispatch::Request.parameter_parsers.merge(
     #     msgpack: Manypack::Rails::ParameterParser.new(max_bytes: 100_000)
     #   )
     class ParameterParser
-      # What Rails expects of parameters.
+      # Options that Rails needs for parameters.
       PLAIN = { symbolize_keys: false, freeze: false, shareable: false }.freeze
       private_constant :PLAIN
 
-      # The parameter with the body, unless that is a map.
+      # The name of the parameter that has the body, unless the body is a map.
       KEY = "_msgpack"
 
       # Creates a ParameterParser.
       #
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
       # options:: any of those of Manypack.unpack; they replace those of the codec, and of <code>untrusted: true</code>,
-      #           which is the default. Keys remain Strings and nothing is frozen, whatever +symbolize_keys+,
-      #           +freeze+ and +shareable+ say: +params+ takes Symbols too, and Rails changes what it is given
+      #           which is the default. Keys remain Strings and nothing is frozen, whatever +symbolize_keys+, +freeze+
+      #           and +shareable+ say: +params+ finds Strings by Symbols too, and Rails changes the objects that it is
+      #           given
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
@@ -107,8 +108,8 @@ module Manypack
       end
     end
 
-    # Rails looks up MIME types by their whole names. This takes an unregistered type with the suffix of MessagePack for
-    # :msgpack.
+    # Rails looks up MIME types by their whole names. This makes :msgpack of an unregistered type with the suffix of
+    # MessagePack.
     module Suffixed # :nodoc:
       def content_mime_type
         type = super
@@ -128,7 +129,7 @@ module Manypack
     ::ActiveSupport.on_load(:action_controller) do
       ::ActionController::Renderers.add(:msgpack) do |object, _options|
         self.content_type = CONTENT_TYPE if media_type.nil?
-        response.charset = false # of text
+        response.charset = false # only text has one
         object.is_a?(String) ? object : Manypack.pack(object)
       end
 

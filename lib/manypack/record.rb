@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 #--
-# Manypack::Record: the Type of objects of one class, and unions of such.
+# Manypack::Record: the Type of objects of one class, and unions of Records.
 #++
 require_relative "record/type"
 
 module Manypack
-  # The Type of a Struct, a Data or another class: which members it has, and what each must be. It loads a map straight
-  # into an object, without a Hash in between, and dumps it as a map.
+  # The Type of a Struct, a Data or another class: it knows the members and their types. It loads a map straight into an
+  # object, without a Hash in between, and dumps it as a map.
   #
   #   User = Struct.new(:id, :name)
   #   USER = Manypack::Record.new(User, id: Integer, name: String)
@@ -16,17 +16,17 @@ module Manypack
   #   USER.load(Manypack.pack({"id" => "1", "name" => "Ada"}))
   #   # raises RecordError: expected Integer, got str "1", at $.id, byte 4 (User#id)
   #
-  # Members are the only keywords of Record.new; everything that changes how they are read is an option of Record#with.
-  # So a member may have any name, +keys+ and +defaults+ included.
+  # The keywords of Record.new are members and nothing else, so a member may have any name, even +keys+ or +defaults+.
+  # Options are arguments of Record#with.
   class Record < Type
-    # Returns the Record of a class: a Struct, with or without keyword_init, or a Data. Every member needs a type, as
-    # Type lists them; <code>Object</code> takes whatever comes.
+    # Returns the Record of a class: a Struct, with or without keyword_init, or a Data. Every member needs a type;
+    # docs/records.md lists them. <code>Object</code> accepts anything.
     #
-    # A class with an +initialize+ or a +new+ of its own makes its objects itself. It gets the members by position or as
-    # keywords, whichever its parameters take. A member may be missing if its parameter has a default.
+    # If a class has an +initialize+ or a +new+ of its own, that method makes the objects. It gets the members by
+    # position or as keywords, depending on its parameters. A member may be missing if its parameter has a default.
     #
-    # Raises ArgumentError for another class, for members that the class has not got or that have no type, for a
-    # constructor that cannot take the members, and for anything that is no type.
+    # Raises ArgumentError for any other class, for members that the class does not have, for members without a type,
+    # for a constructor that cannot take the members, and for anything that is no type.
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
@@ -34,7 +34,7 @@ module Manypack
       record(klass, members, Build.of(klass))
     end
 
-    # Returns the Record of any class, whose instance variables are set without calling its +initialize+.
+    # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+.
     #
     #   class Account
     #     attr_reader :id
@@ -48,7 +48,7 @@ module Manypack
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
     # on Ruby 3.1 a Struct with +keyword_init+. The block is evaluated in the class. It has the methods that
     # Record#attach describes, unless a member or the block has one of that name. Raises ArgumentError for a member
-    # +to_msgpack+, because it would pack the object, and for anything that is no type.
+    # +to_msgpack+, because Manypack.pack calls the method of that name, and for anything that is no type.
     #
     #   Circle = Manypack::Record.define(radius: Float) do
     #     def area = 3.14 * radius**2
@@ -63,12 +63,12 @@ module Manypack
       klass
     end
 
-    # Returns the Type of objects that are of one of several Records, which the value of a key tells apart. Objects with
-    # an unknown tag or none are loaded as +else+; without it they are refused. Dumping writes the tag first.
+    # Returns the Type of objects of several Records. The value of one key of each map, the tag, says which Record the
+    # object belongs to. Objects with an unknown tag or none are loaded as +else+; without +else+ they are refused.
+    # Dumping writes the tag first.
     #
-    # tag:: the key, a String, a Symbol that names one, or an Integer
-    # types:: a Hash of the values of the key and the types; Symbols stand for Strings here, too. The pairs may be
-    #         keywords
+    # tag_key:: the key whose value is the tag: a String, a Symbol that stands for one, or an Integer
+    # types:: a Hash of tags and types. A tag, too, may be a Symbol that stands for a String. The pairs may be keywords
     # else:: a type for all other objects (default: none)
     #
     #   Circle = Struct.new(:radius)
@@ -79,24 +79,24 @@ module Manypack
     #   SHAPE.load(SHAPE.dump(Circle.new(1.0)))                        #=> #<struct Circle radius=1.0>
     #
     # An object is dumped by the Record of its class, or else by that of its nearest ancestor. A class may have several
-    # tags only if it has a member with the key of the tag, whose value then says which tag an object has.
+    # tags only if one of its members has the tag key: the value of that member is the tag of the object.
     #
-    # Raises ArgumentError for a tag that cannot be a key; for tags that are the same in a message, such as "a" and
-    # <code>:a</code>; for anything that is no type or no map, such as a positional Record, which has no key for the
-    # tag; for another union, except in +else+, because an object has one tag; and for a class with several tags, or a
-    # tag and a place in +else+, without a member for the tag.
-    def self.union(tag, types = nil, **options)
+    # Raises ArgumentError for a tag key that cannot be a key; for tags that are the same in a message, such as "a" and
+    # <code>:a</code>; for anything that is no type; for a type that is no map, such as a Record as an array, because it
+    # has no tag key; for another union, except in +else+, because an object has one tag; and for a class that has
+    # several tags, or a tag and a place in +else+, but no member with the tag key.
+    def self.union(tag_key, types = nil, **options)
       other = options.delete(:else)
       types = { **(types || {}), **options }
       raise ArgumentError, "expected a Hash of tags and types" if types.empty?
 
-      raise ArgumentError, "expected one key as the tag, got #{tag.inspect}" if tag.is_a?(Array)
+      raise ArgumentError, "expected one tag key, got #{tag_key.inspect}" if tag_key.is_a?(Array)
 
-      tag, = Options.checked_keys(tag)
+      tag_key, = Options.checked_keys(tag_key)
       specs = types.to_h { |value, type| [Options.text(value), tagged(type)] }
       raise ArgumentError, "two of the tags #{types.keys.inspect} are the same in a message" if specs.size < types.size
 
-      Type.new([:tagged, tag, specs, other && Spec.of(other)])
+      Type.new([:tagged, tag_key, specs, other && Spec.of(other)])
     end
 
     def self.record(klass, members, build)
@@ -107,7 +107,7 @@ module Manypack
     def self.tagged(type)
       spec = Spec.of(type)
       if [spec, *(spec[1] if spec[0] == :union)].any? { |part| part[0] == :tagged }
-        raise ArgumentError, "#{type.inspect} is a union, whose types need tags of this one"
+        raise ArgumentError, "#{type.inspect} is a union: its types need tags in this union"
       end
       return spec unless NO_MAPS.include?(spec[0]) || (spec[0] == :record && spec[1].form == :array)
 
@@ -118,67 +118,68 @@ module Manypack
     NO_MAPS = %i[nil true false integer float string symbol enum list].freeze
     private_constant :NO_MAPS
 
-    # The class of its objects.
+    # Returns the class of the objects.
     #
     #   POINT.klass #=> Point
     def klass
       @klass || uninitialized
     end
 
-    # How its objects are packed: +:map+, +:array+ or +:lazy+, which is a map that is loaded as a LazyRecord.
+    # Returns how objects are packed: +:map+, +:array+, or +:lazy+ for a map that is loaded as a LazyRecord.
     #
     #   POINT.form #=> :map
     def form
       @form || uninitialized
     end
 
-    # The members, Symbols, in the order in which they were named.
+    # Returns the members, an Array of Symbols, in the order in which they were given.
     #
     #   POINT.members #=> [:x, :y]
     def members
       types.keys
     end
 
-    # The Types of the members, a Hash.
+    # Returns the Types of the members, a Hash.
     #
     #   POINT.types[:x] #=> #<Manypack::Type Float>
     def types
       @types || uninitialized
     end
 
-    # The keys of the members, a Hash of Arrays: the first is written, all are read.
+    # Returns the keys of the members, a Hash of Arrays: the first key is written, all are read.
     #
     #   POINT.keys #=> {x: ["x"], y: ["y"]}
     def keys
       members.to_h { |member| [member, options.keys_of(member)] }
     end
 
-    # Default values of missing members, a Hash.
+    # Returns the default values of missing members, a Hash.
     #
     #   POINT.with(defaults: {y: 0.0}).defaults #=> {y: 0.0}
     def defaults
       options.defaults
     end
 
-    # What happens to keys that no member has: +:skip+, +:raise+, or <code>{into: member}</code>.
+    # Returns what happens to keys that no member has: +:skip+, +:raise+, or <code>{into: member}</code>.
     #
     #   POINT.unknown #=> :skip
     def unknown
       options.unknown
     end
 
-    # Returns the same Record with options changed; those that are not given stay as they are.
+    # Returns a copy of the Record with the given options changed.
     #
-    # keys:: a Hash of members and their keys: a String, an Integer or an Array of them, of which the first is written
-    #        and all are read
-    # defaults:: a Hash of members and what they are when they did not come; all others are required. The objects are
-    #            frozen and shared by everything that is loaded. A Proc, or anything with +call+, is called for each
-    #            loaded object instead, and returns the default
-    # unknown:: what to do with keys that no member has: <code>:skip</code> them (default); <code>:raise</code>; or
-    #           <code>{into: :member}</code>, which gets a Hash of them, and whose pairs are written again
+    # keys:: a Hash of members and their keys: a String, an Integer or an Array of them: the first is written, all are
+    #        read
+    # defaults:: a Hash of members and the default values of missing ones; all other members are required. Default
+    #            values are frozen, and all loaded objects share them. A Proc, or anything with +call+, is called for
+    #            each loaded object instead, and returns the default value
+    # unknown:: what to do with keys that no member has: <code>:skip</code> skips them (default), <code>:raise</code>
+    #           refuses them, and <code>{into: :member}</code> loads their pairs into that member, a Hash; dumping
+    #           writes its pairs again
     # options:: those of Type#with
     #
-    # Raises ArgumentError for members that the class has not got, and for a key that two members have.
+    # Raises ArgumentError for members that the class does not have, and for a key that two members have.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
     def with(keys: nil, defaults: nil, unknown: nil, codec: self.codec, check: @check, **options)
@@ -186,10 +187,9 @@ module Manypack
       copy(codec: codec, check: check ? true : false, options: @options.with(klass, types, keys, defaults, unknown))
     end
 
-    # Returns the Record of the same class as an array: the members in their order, without keys. An array may be
-    # shorter if the members at its end have defaults, and longer: what comes after the members is skipped. So members
-    # may be added at the end, with a default, and old and new programs read each other. Raises ArgumentError if it is
-    # lazy.
+    # Returns the Record of the same class as an array: the members in their order, without keys. A loaded array may be
+    # shorter if the missing members have defaults, and longer: further elements are skipped. So you can add members at
+    # the end, with a default, and old and new programs understand each other. Raises ArgumentError for a lazy Record.
     #
     #   POINT.array.dump(Point.new(1.0, 2.0)).bytesize #=> 19
     def array
@@ -198,8 +198,8 @@ module Manypack
       copy(form: :array)
     end
 
-    # Returns a Record that loads LazyRecords: a field is decoded, and checked, when it is read. Raises ArgumentError if
-    # it is positional, or collects unknown keys.
+    # Returns a Record that loads LazyRecords: a field is decoded, and checked, when it is read. Raises ArgumentError
+    # for a Record as an array, and for one that loads unknown keys into a member.
     #
     #   point = POINT.lazy.load(bytes)
     #   point.x #=> 1.0
@@ -237,7 +237,8 @@ module Manypack
       "#<#{self.class} #{@klass.inspect}#{form} #{types.join(", ")}>"
     end
 
-    # True if a type that is this Symbol means the Record: the name of its class, with or without the modules around it.
+    # Returns true if this Symbol, used as a type, means the Record: it names the class, with or without the modules
+    # around it.
     #
     #   POINT.named?(:Point) #=> true
     def named?(name)
@@ -257,7 +258,7 @@ module Manypack
       [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check]
     end
 
-    # Without defaults: on Ruby 3.1 the hash of a Proc is another one after the heap has been compacted.
+    # Leaves out the defaults: on Ruby 3.1 the hash of a Proc changes when the heap is compacted.
     def hashed_state
       [@klass, @types.transform_values(&:spec), @form, @build, @check]
     end
@@ -299,7 +300,7 @@ module Manypack
       Ractor.shareable?(@options)
     end
 
-    # For the Compiler.
+    # Returns what the Compiler has to know of each member.
     def fields
       @types.each_with_index.map do |(member, type), index|
         into = unknown.is_a?(Hash) && unknown[:into] == member
@@ -318,12 +319,12 @@ module Manypack
       { optional: optional?(member) }
     end
 
-    # True if the class's own constructor has a default for a member.
+    # Returns true if the class's own constructor has a default for a member.
     def optional?(member)
       %i[new keywords].include?(@build) && Build.optional(@klass, @build).include?(member)
     end
 
-    # The same for the Record as a whole.
+    # Returns what the Compiler has to know of the Record as a whole.
     def layout
       { record: self, class: @klass, reader: @reader, build: @build, form: @form,
         unknown: unknown.is_a?(Hash) ? :into : unknown }

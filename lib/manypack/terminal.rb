@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The program `manypack`: finds the command, and turns what it raises into a message and an exit code.
+# The program `manypack`: runs a command, and turns an error into a message and an exit code.
 require_relative "../manypack"
 
 module Manypack
@@ -13,7 +13,7 @@ module Manypack
     USAGE = 2
     IO_FAILED = 74
 
-    # The class of each command, which lies in a file of its own, and what it does.
+    # The class of each command, and what the command does. Each class has a file of its own.
     COMMANDS = {
       "cat" => ["Cat", "show messages as JSON, YAML, Ruby or MessagePack"],
       "pack" => ["Pack", "make messages from JSON, YAML or CSV"],
@@ -23,22 +23,22 @@ module Manypack
       "filter" => ["Filter", "keep or change messages by Ruby code or by a field"],
       "count" => ["Count", "count messages"],
       "slice" => ["Slice", "take some messages, by number, size or a field's value"],
-      "split" => ["Split", "write files of some messages each"],
-      "concat" => ["Concat", "write the whole messages of several files one after the other"],
+      "split" => ["Split", "spread messages over several files"],
+      "concat" => ["Concat", "write the messages of several files one after the other"],
       "diff" => ["Diff", "compare two streams by path"],
       "canon" => ["Canon", "write the canonical form, or check for it"],
       "schema" => ["Schema", "infer the shape of messages, as a Record"],
-      "completion" => ["Completion", "write the completion of a shell"]
+      "completion" => ["Completion", "write the completion script for a shell"]
     }.freeze
 
-    # How messages are read: every ext type as it is, so that nothing of the user's runs, and as deep as `manypack pack`
-    # and any Packer writes.
+    # How messages are read: exts become ExtensionValues, so that no code of the user runs, and messages may be as deep
+    # as `manypack pack` and any Packer write them.
     OPTIONS = {allow_unknown_ext: true, max_depth: 512}.freeze
 
-    # What the user typed cannot be done.
+    # The command cannot do what the user typed.
     class UsageError < StandardError; end
 
-    # The reader of our output wants no more of it.
+    # The reader of our output has closed its pipe.
     class ClosedPipe < StandardError; end
 
     autoload :Output, File.join(__dir__, "terminal/output")
@@ -56,12 +56,12 @@ module Manypack
 
     module_function
 
-    # Does what the arguments say and returns the exit code. They are UTF-8, as the messages are, also in the locale C.
+    # Runs a command and returns the exit code. The arguments are UTF-8, as the messages are, even in the locale C.
     def run(arguments)
       guard { dispatch(*arguments.map { |argument| argument.dup.force_encoding(Encoding::UTF_8) }) }
     end
 
-    # Ctrl-C raises Interrupt by Thread#raise, which Output can put off until a message is written as a whole.
+    # Ctrl-C raises Interrupt by Thread#raise, which Output can postpone until a whole message is written.
     def guard
       main = Thread.current
       trap("INT") do
@@ -93,7 +93,7 @@ module Manypack
       FINE
     end
 
-    # The class of a command.
+    # Returns the class of a command.
     def command(name)
       constant, = COMMANDS.fetch(name) do
         raise UsageError, "unknown command #{name}; manypack --help lists them"
@@ -106,16 +106,16 @@ module Manypack
       <<~TEXT
         Usage: manypack COMMAND [OPTION]... [FILE]...
 
-        Looks into MessagePack, converts and checks it. Without a FILE, or with -, a command reads standard input.
+        Shows, converts and checks MessagePack. Without a FILE, or with -, a command reads standard input.
 
         #{COMMANDS.map { |name, (_, what)| format("  %-10s %s", name, what) }.join("\n")}
 
         manypack COMMAND --help shows options and examples.
-        Exit codes: 0 fine, 1 invalid or different, 2 usage, 74 input or output failed.
+        Exit codes: 0 success, 1 input is invalid or differs, 2 wrong usage, 74 reading or writing failed.
       TEXT
     end
 
-    # A message to the user, on standard error.
+    # Writes a message to the user on standard error.
     def say(message)
       Progress.aside($stderr) { $stderr.puts("manypack: ".b + message.b) }
     rescue Errno::EPIPE

@@ -30,7 +30,7 @@ module Manypack
       registered_types_internal.sort_by { |entry| entry[:type] }
     end
 
-    # True if the ext type, an Integer, is registered, or the class. Raises ArgumentError for anything else.
+    # Returns true for an ext type, an Integer, or a class that is registered. Raises ArgumentError for anything else.
     #
     #   unpacker = Manypack::Unpacker.new
     #   unpacker.register_type(1) { |body| body.reverse }

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 #--
-# Manypack::View, the half that is made of the other half: view.c.
+# The half of Manypack::View that is built on the other half, view.c.
 #++
 module Manypack
-  # Packed bytes as a value: it answers what a Hash or an Array would, without being unpacked. A View of a map or an
-  # array finds what you ask for in the bytes, and makes only that: a number, a String, or a View of a container in it.
-  # A Ractor can share it once it is frozen.
+  # Packed bytes that you read like a Hash or an Array, without unpacking them. A View of a map or an array finds the
+  # value that you ask for in the bytes, and builds only that: a number, a String, or a View of an inner container.
+  # Ractors can share a View once it is frozen.
   #
   #   bytes = Manypack.pack({"users" => [{"name" => "Ada", "id" => 1}], "next" => nil})
   #   view = Manypack::View.new(bytes)
@@ -16,8 +16,8 @@ module Manypack
   #   view => {users: [{name:}]}
   #   name                                            #=> "Ada"
   #
-  # Bytes are checked where they are looked at: an invalid message raises a DecodeError when a look meets the fault,
-  # with its offset in the whole message. <code>check: true</code> checks everything first.
+  # Bytes are checked when they are read: an invalid message raises a DecodeError when a search meets the fault, with
+  # its offset in the whole message. <code>check: true</code> checks everything first.
   #
   # Values are what unpacking with the same options would make of them. A View refers to the whole message and keeps it
   # alive; View#detach copies the part.
@@ -25,7 +25,7 @@ module Manypack
     autoload :Splice, File.join(__dir__, "view/splice")
     private_constant :Splice
 
-    # What View#splice takes out.
+    # Tells View#splice to remove a value.
     #
     #   view.splice("password" => Manypack::View::REMOVED)
     module REMOVED
@@ -33,15 +33,14 @@ module Manypack
 
     # Returns a View of the one object in a String of packed bytes, which is not copied unless it is short.
     #
-    # check:: refuse at once what Manypack.unpack would refuse with the same options, trailing bytes included, and maps
-    #         that have a key twice (default false)
+    # check:: true to refuse at once what Manypack.unpack would refuse with the same options, including trailing bytes,
+    #         and maps that have a key twice (default false)
     # options:: those of Manypack.unpack. Those that refuse messages, such as +max_objects+ or +untrusted+, check
     #           everything at once; so does +shareable+, which makes the View and all Views from it shareable
     #
-    # Without +check+ the first of two equal keys counts, after which a look need not read on. That differs from
-    # unpacking, which keeps the last: two readers of one message can see different values. With
-    # <code>duplicate_keys: :last</code> each look reads its map to the end and agrees with unpacking;
-    # <code>duplicate_keys: :error</code> refuses such a message.
+    # Without +check+ the first of two equal keys counts, because a search ends there. Unpacking keeps the last one, so
+    # two readers of one message can see different values. With <code>duplicate_keys: :last</code> each search reads its
+    # map to the end and agrees with unpacking; <code>duplicate_keys: :error</code> refuses such a message.
     #
     # Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,
     # TruncatedError for an empty String, and other DecodeErrors where everything is checked.
@@ -72,14 +71,14 @@ module Manypack
 
     alias length size
 
-    # What JSON.generate makes of View#value. Raises what that raises.
+    # Returns View#value as JSON, for JSON.generate. Raises what View#value raises.
     #
     #   JSON.generate(Manypack::View.new("\x91\x05")) #=> "[5]"
     def to_json(*state)
       value.to_json(*state)
     end
 
-    # The same for ActiveSupport, such as <code>render json: view</code>.
+    # Returns View#value for ActiveSupport, as in <code>render json: view</code>.
     def as_json(*arguments)
       value.as_json(*arguments)
     end
@@ -117,9 +116,9 @@ module Manypack
       keys.map { |key| self[key] }
     end
 
-    # Returns an Array of an array's elements, so that Ruby takes it apart as it does an Array:
-    # <code>a, b = view</code>, and the elements of a View that a block with several parameters gets. Returns nil for a
-    # View of anything else, which Ruby then does not take apart.
+    # Returns an Array of an array's elements, so that Ruby takes the View apart like an Array, for a block with several
+    # parameters and in <code>a, b = view</code>. Returns nil for a View of anything else, which Ruby then does not take
+    # apart.
     #
     #   name, age = Manypack::View.new(Manypack.pack(["Ada", 36]))
     #   name #=> "Ada"
@@ -151,9 +150,9 @@ module Manypack
     end
 
     # Returns an Array of all values that a path finds; with a block it yields them instead and returns the View. A path
-    # is a Path, a String such as <code>"a[*].b"</code>, a Symbol that names a key, or an Array of the steps of a
-    # Path. A Path that is used more than once is better made once. Raises ArgumentError for a String that is no path,
-    # and a DecodeError where the bytes are not valid.
+    # is a Path, a String such as <code>"a[*].b"</code>, a Symbol that names a key, or an Array of the steps of a Path.
+    # Create a Path yourself if you use it more than once. Raises ArgumentError for a String that is no path, and a
+    # DecodeError where the bytes are not valid.
     #
     #   view = Manypack::View.new(Manypack.pack([{"id" => 1}, {"id" => 2}]))
     #   view.query("$[*].id") #=> [1, 2]
@@ -166,7 +165,7 @@ module Manypack
     end
 
     # Loads the object as a Type, such as a Record. Raises what Type#load raises, with offsets and paths in the whole
-    # message, and TypeError for what is no Type.
+    # message, and TypeError for anything but a Type.
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
@@ -178,7 +177,7 @@ module Manypack
       type.__send__(:read_view, self)
     end
 
-    # For pattern matching: the elements of an array. Other Views do not match array patterns.
+    # Returns the elements of an array, for pattern matching. Other Views do not match array patterns.
     #
     #   case Manypack::View.new(Manypack.pack(["ok", 1]))
     #   in ["ok", Integer => id] then id #=> 1
@@ -187,8 +186,8 @@ module Manypack
       to_a
     end
 
-    # For pattern matching: builds the values that a pattern names, an Array of Symbols, which also match keys that are
-    # Strings; for +nil+ (<code>**rest</code>) all of them. Other Views do not match hash patterns.
+    # Returns the pairs that a pattern names, for pattern matching. The names are an Array of Symbols, which also match
+    # keys that are Strings, or +nil+ for all pairs (<code>**rest</code>). Other Views do not match hash patterns.
     #
     #   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})) => {id:}
     #   id #=> 1
@@ -216,14 +215,14 @@ module Manypack
 
     # Returns a View of new bytes in which some values are changed and everything else is copied as it is. The changes
     # are a Hash of paths and values: a path is a Path without <code>*</code>, or a String such as "a.b" or
-    # <code>"a[0].b"</code>; a value is any object that can be packed, Views included, or REMOVED. A path whose last key
-    # or index is not there adds it at the end of the map or array; REMOVED has no effect there, nor if a parent is
-    # missing or nil.
+    # <code>"a[0].b"</code>; a value is any object that can be packed, Views included, or REMOVED. If the last key or
+    # index of a path does not exist, its value is added at the end of the map or array. REMOVED has no effect then, nor
+    # if a parent is missing or nil.
     #
-    # Raises ArgumentError for what is no path, and for changes of which one replaces another; KeyError if there is no
-    # map or array to change, also for REMOVED below any value but a map, an array or nil; IndexError for an index
-    # beyond the end of an array; MalformedFormatError for a key that its map has twice, and another DecodeError where
-    # the bytes are not valid; and what Manypack.pack raises.
+    # Raises ArgumentError for anything but a path, and for a change inside a value that another change replaces;
+    # KeyError if there is no map or array to change, also for REMOVED below any value but a map, an array or nil;
+    # IndexError for an index beyond the end of an array; MalformedFormatError for a key that its map has twice; another
+    # DecodeError where the bytes are not valid; and the errors of Manypack.pack.
     #
     #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1, "password" => "x"}}))
     #   view.splice("user.name" => "Ada", "user.password" => Manypack::View::REMOVED).value
@@ -244,8 +243,8 @@ module Manypack
       View.__send__(:whole, copy, codec)
     end
 
-    # Writes its bytes to a Packer as they are, and returns the Packer: a View in an object that is packed costs a copy.
-    # Without a Packer it returns the bytes. Raises a DecodeError unless they are whole.
+    # Writes its bytes to a Packer as they are, and returns the Packer: packing an object with a View in it copies the
+    # bytes. Without a Packer it returns the bytes. Raises a DecodeError unless they are whole.
     #
     #   part = Manypack::View.new(Manypack.pack({"a" => [1, 2]}))["a"]
     #   Manypack.pack({"b" => part}) == Manypack.pack({"b" => [1, 2]}) #=> true
@@ -268,7 +267,7 @@ module Manypack
 
     private
 
-    # The Path that is meant by a Path, a Symbol, an Array of steps, or a String, which need not start with $.
+    # Returns the Path for a Path, a Symbol, an Array of steps, or a String, which need not start with $.
     def path_of(path)
       case path
       when Path then path

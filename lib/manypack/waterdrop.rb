@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Payloads of WaterDrop as MessagePack; required by programs that use WaterDrop, which Manypack does not depend on.
+# Payloads of WaterDrop as MessagePack. Only programs that use WaterDrop require this file.
 #++
 require "manypack"
 
@@ -37,8 +37,8 @@ module Manypack
       end
 
       # Returns a copy of the message with its payload packed. A message without a payload, a tombstone, is returned as
-      # it is, and so is one whose payload is a String: those are bytes already, such as messages on their way to a dead
-      # letter queue. Raises the errors of Manypack.pack.
+      # it is, and so is one whose payload is a String: it is bytes already, as in a message on its way to a dead letter
+      # queue. Raises the errors of Manypack.pack.
       #
       #   middleware.call({ topic: "events", payload: { id: 1 } })
       #   #=> {topic: "events", payload: "\x81\xA2id\x01", headers: {"content-type" => "application/vnd.msgpack"}}

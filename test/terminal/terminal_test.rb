@@ -102,7 +102,7 @@ class TerminalTest < Minitest::Test
   end
 
   def test_pack_loses_no_cell_of_csv
-    { "id,name\n7,Ada\n8,Grace,x\n" => "stdin:3: 3 cells, and a name for 2",
+    { "id,name\n7,Ada\n8,Grace,x\n" => "stdin:3: 3 cells, but 2 column names",
       "id,id\n7,8\n" => "stdin:2: two columns are called id",
       "id,name\n7,Ada\n8,\"Grace\r\nHopper\"\n9,\xff\n" => "stdin:5: invalid byte sequence in UTF-8",
       "id,name\n7,Ada\n\n8,\"Grace\n" => "stdin:4: Unclosed quoted field",

@@ -12,7 +12,7 @@ module Manypack
       # The parts of a Duration in the order in which they are written.
       PARTS = %i[years months weeks days hours minutes seconds].freeze
 
-      # For each type the arguments of Factory#register_type. Loads the classes.
+      # Returns the arguments of Factory#register_type for each type, and loads the classes.
       def registrations
         require "active_support/time"
         require "active_support/core_ext/string/output_safety"
@@ -26,7 +26,7 @@ module Manypack
         ]
       end
 
-      # Zero is the offset of UTC, which is always written.
+      # The seconds are in UTC, so the offset is always 0.
       def write_time_with_zone(time, packer)
         packer.write(time.tv_sec)
         packer.write(time.tv_nsec)
@@ -52,7 +52,7 @@ module Manypack
         packer.write(duration.parts.values_at(*PARTS))
       end
 
-      # The value is not always the sum of the parts: 5.minutes / 7 has none.
+      # The value is not always the sum of the parts: 5.minutes / 7 has no parts.
       def read_duration(unpacker)
         value = unpacker.read
         amounts = unpacker.read
@@ -76,7 +76,7 @@ module Manypack
         raise MalformedFormatError, "the body of a HashWithIndifferentAccess is a map, not #{hash.class}"
       end
 
-      # As a String, or the buffer would be packed by this again.
+      # Writes a plain String: a SafeBuffer would be packed by this method again.
       def write_safe_buffer(buffer, packer)
         packer.write(String.new(buffer))
       end

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 #--
-# Checks of arguments, and the messages for those that no method knows.
+# Checks of arguments, and the error messages for unknown ones.
 #++
 module Manypack
-  # For Manypack's own methods, in Ruby and in the extension. manypack/drop_in sets the constant DROP_IN here; methods
-  # that MessagePack has too then accept what the msgpack gem accepts. It is a constant because every Ractor can read
-  # one, and it is set only once.
+  # Checks the arguments of Manypack's own methods, in Ruby and in the extension. manypack/drop_in sets the constant
+  # DROP_IN here. From then on, the methods that the msgpack gem also has accept what that gem accepts. It is a constant
+  # because every Ractor can read one, and because it is set only once.
   module Arguments # :nodoc:
     # Raises ArgumentError for options other than the known ones, an Array of Symbols.
     def self.check_options(options, known)
@@ -14,26 +14,27 @@ module Manypack
       raise ArgumentError, unknown_options(unknown, known) unless unknown.empty?
     end
 
-    # Returns the Codec that a method got as +codec+, changed by the options beside it. Raises ArgumentError for unknown
-    # ones, and suggests the method's own ones, too; and what check_codec and Codec#with raise.
+    # Returns the Codec that a method got as +codec+, changed by its other options. Raises ArgumentError for unknown
+    # options, and the errors of check_codec and Codec#with. +own+ are options of the method itself, which the error may
+    # suggest.
     def self.codec(codec, options, *own)
       check_options(options, [:codec, *own, *CODEC_OPTIONS])
       check_codec(codec)
       codec.with(**options)
     end
 
-    # Raises TypeError for what is no Codec.
+    # Raises TypeError for anything but a Codec.
     def self.check_codec(codec)
       raise ::TypeError, "wrong argument type #{codec.class} (expected #{Codec})" unless codec.is_a?(Codec)
     end
 
-    # True if methods that MessagePack has too accept what the msgpack gem accepts.
+    # Returns true if the methods that the msgpack gem also has accept what that gem accepts.
     def self.lenient?
       const_defined?(:DROP_IN, false)
     end
 
-    # Core classes whose own instances are packed before ext types are looked up: what they are packed as, and what can
-    # be registered instead.
+    # Core classes whose direct instances are packed before ext types are looked up. The text says how they are packed,
+    # and what can be an ext type instead.
     CORE_CLASSES = Ractor.make_shareable({
       ::NilClass => "nil", ::TrueClass => "true", ::FalseClass => "false", ::Float => "float",
       ::Integer => "int; with oversized_integer_extension: true, Integers that do not fit can be an ext type",
@@ -48,9 +49,9 @@ module Manypack
       raise ArgumentError, "#{klass} is always packed as #{kind}" if kind
     end
 
-    # True if a list of registered types has an ext type, an Integer, or a class. Subclasses and including classes count
-    # too, because their instances are packed as that type. Not if exact: the class of an Unpacker's type packs nothing,
-    # and may be nil. Raises ArgumentError for anything else.
+    # Returns true if +types+, a list of registered types, has the ext type, an Integer, or the class. A class also
+    # counts if it inherits or includes a registered one, because its instances are packed as that type. With +exact+ it
+    # does not: an Unpacker's type packs nothing, and its class may be nil. Raises ArgumentError for anything else.
     def self.registered?(types, klass_or_type, exact: false)
       case klass_or_type
       when Integer then types.any? { |entry| klass_or_type == entry[:type] }
@@ -59,8 +60,9 @@ module Manypack
       end
     end
 
-    # The warning for a type that is registered for another class than before, or nil. A class of the same name is not
-    # another class: a reload creates it anew. registered is an Array of pairs of type and class.
+    # Returns the warning for a type that is registered for another class than before, or nil. A class of the same name
+    # is not another class, because a reload creates the class again. +registered+ is an Array of pairs of type and
+    # class.
     def self.change_of_class(registered, type, klass)
       before = registered.find { |number, _| number.eql?(type) }&.last
       return if before.nil? || klass.nil? || before.equal?(klass) || before.name&.==(klass.name)
@@ -82,7 +84,7 @@ module Manypack
       ", options are Symbols: #{meant.map { |name| "#{name}:" }.join(", ")}"
     end
 
-    # The known option that a key means or resembles, or nil.
+    # Returns the known option that has the name of the key or resembles it, or nil.
     def self.similar(key, known)
       return unless (key.is_a?(Symbol) || key.is_a?(String)) && key.to_s.ascii_only?
 

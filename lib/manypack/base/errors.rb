@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# The errors that Manypack raises. Classes that the msgpack gem has too have the same names and ancestors.
+# The errors that Manypack raises. Errors that the msgpack gem has, too, have its names and ancestors.
 #++
 module Manypack
   # Included in every error that decoding raises, so that one rescue catches them all.
@@ -81,8 +81,8 @@ module Manypack
     include DecodeError
 
     # The byte offset at which the unfinished object starts, an Integer: everything before it is whole. So
-    # <code>File.truncate(path, error.start)</code> repairs a log. It counts like DecodeError#offset, from where reading
-    # began, and is 0 if the input is a single object.
+    # <code>File.truncate(path, error.start)</code> repairs a log. Like DecodeError#offset, it counts from where reading
+    # began. It is 0 if the input is a single object.
     #
     #   begin
     #     Manypack::Unpacker.new.feed("\x01\x02\x93\x01").each(strict: true) { |object| p object } # 1, 2
@@ -108,7 +108,7 @@ module Manypack
     #   error.path #=> "$.y"
     attr_reader :path
 
-    # The innermost Record around it, or nil.
+    # The innermost Record around the error, or nil.
     #
     #   error.record.klass #=> Point
     attr_reader :record

@@ -4,15 +4,16 @@
 # Loads the libraries that Manypack does not depend on.
 #++
 module Manypack
-  # For the files that a program requires if it uses the library as well.
+  # Loads optional gems, for files such as manypack/rack, which only programs that use the gem require.
   module Library # :nodoc:
-    # Requires a gem. Raises LoadError with the line for the Gemfile if the gem is not installed or older than that.
+    # Requires a gem. Raises LoadError with the line for the Gemfile if the gem is not installed or is older than
+    # +at_least+.
     #
     # user:: what needs it, for the message
     # at_least:: the oldest version that works, a String, or nil
-    # file:: what to require, unless that has the name of the gem
-    # constant:: what the gem defines, a String: if it is there, nothing is required, because a Ractor cannot before
-    #            Ruby 3.4
+    # file:: what to require, if it is not the name of the gem
+    # constant:: the name of a constant that the gem defines. If it is defined, nothing is required: before Ruby 3.4
+    #            only the main Ractor can require a file
     def self.load(name, user:, at_least: nil, file: name, constant: nil)
       return if constant && Object.const_defined?(constant)
 

@@ -4,7 +4,7 @@
 # Recognizes bytes that were passed as a message but are something else, so that errors can say so.
 #++
 module Manypack
-  # The first byte of text and of compressed bytes is a small Integer in MessagePack, so unpacking them fails after it.
+  # The first byte of text and of compressed bytes is a small Integer in MessagePack, so unpacking fails after one byte.
   module Likeness # :nodoc:
     # How many bytes are examined.
     SIZE = 4096
@@ -29,7 +29,7 @@ module Manypack
       URL_SAFE => "Base64: use text.tr(\"-_\", \"+/\").unpack1(\"m\")"
     }.freeze
 
-    # Returns the end of a message, or an empty String.
+    # Returns the end of an error message, which names what the bytes look like, or an empty String.
     def self.of(bytes)
       start = bytes.byteslice(0, SIZE).b
       _, likeness = PATTERNS.find { |pattern, _| pattern.match?(start) }

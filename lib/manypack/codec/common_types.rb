@@ -11,8 +11,8 @@ module Manypack
   module CommonTypes # :nodoc:
     extend self
 
-    # The ext type of each name, its class, the library that defines the class, and options of Factory#register_type. 8,
-    # 9, 10, 17 and 18 are classes of ActiveSupport.
+    # The ext type of each name, its class, the library that defines the class, and options of Factory#register_type.
+    # The numbers 8, 9, 10, 17 and 18 belong to classes of ActiveSupport.
     TABLE = Ractor.make_shareable({
       symbol: [0, "Symbol", nil, { optimized_symbols_parsing: true }],
       bigint: [1, "Integer", nil, { oversized_integer_extension: true }],
@@ -30,14 +30,14 @@ module Manypack
       regexp: [16, "Regexp", nil, {}]
     })
 
-    # The arguments of Factory#register_type for a name. Loads the library of the class.
+    # Returns the arguments of Factory#register_type for a name, and loads the library of the class.
     def registration(name)
       type, class_name, library, options = TABLE.fetch(name)
       Library.load(library, user: "register_common(#{name.inspect})", constant: class_name) if library
       [type, Object.const_get(class_name), { **handlers(name), **options }]
     end
 
-    # Raises ArgumentError unless names has names of the table alone, and at least one.
+    # Raises ArgumentError for a name that the table lacks, and for no names at all.
     def check(names)
       unknown = names - TABLE.keys
       return if unknown.empty? && names.any?
@@ -57,7 +57,7 @@ module Manypack
       build("BigDecimal") { BigDecimal(body[/\A\d+:(.+)\z/, 1]) }
     end
 
-    # Zero has no denominator.
+    # Writes no denominator for zero.
     def write_rational(rational, packer)
       packer.write(rational.numerator)
       packer.write(rational.denominator) unless rational.numerator.zero?
@@ -96,7 +96,7 @@ module Manypack
       build("DateTime") { DateTime.jd(day, hour, minute, second + fraction, offset) }
     end
 
-    # A DateTime is a Date, and would lose its time.
+    # Refuses a DateTime, which is a Date: it would lose its time.
     def write_date(date, packer)
       raise ArgumentError, "a DateTime cannot be packed as a Date: register :datetime too" if date.is_a?(DateTime)
 
@@ -149,7 +149,7 @@ module Manypack
       Set.new(elements)
     end
 
-    # A part of a URI can be set to other characters, but then URI.parse refuses the text.
+    # A program can set a part of a URI to other characters, but URI.parse refuses the text then.
     URI_CHARACTERS = %r{\A[\w!#$%&'()*+,\-./:;=?@\[\]~]*\z}
     private_constant :URI_CHARACTERS
 
@@ -196,14 +196,14 @@ module Manypack
 
     private
 
-    # Whatever a constructor raises for its arguments, the input is the reason, unless the class refuses all Ractors.
+    # Whatever a constructor raises, the input is the reason, unless the class refuses to be used in a Ractor.
     def build(class_name)
       yield
     rescue StandardError => error
       raise if error.is_a?(Ractor::Error)
 
       reason = Excerpt.of(error.message)
-      cause = error if reason == error.message # a longer message would bring back all of the input
+      cause = error if reason == error.message # the cause of an excerpt would carry the whole message
       raise MalformedFormatError, "not the body of a #{class_name}: #{reason}", cause: cause
     end
 
@@ -222,13 +222,13 @@ module Manypack
       bytes.dup.force_encoding(Encoding::UTF_8)
     end
 
-    # Bodies are binary, but what is written here is UTF-8 as a rule.
+    # Returns a body as UTF-8 if it is valid: bodies are binary, but most text in them is UTF-8.
     def text(body)
       text = utf8(body)
       text.valid_encoding? ? text : body
     end
 
-    # True if the text of a Regexp, which does not name the encoding, makes an equal Regexp again.
+    # Returns true if the text of a Regexp makes an equal Regexp again. The text does not name the encoding.
     def same_regexp_again?(regexp)
       return false unless regexp.encoding.ascii_compatible?
 
@@ -256,7 +256,7 @@ module Manypack
     OPTIONS = { "m" => Regexp::MULTILINE, "i" => Regexp::IGNORECASE, "x" => Regexp::EXTENDED }.freeze
     private_constant :WRAPPED, :OPTIONS
 
-    # The Regexp whose to_s is the text or, if there is none, whose source is.
+    # Returns the Regexp whose to_s is the text or, if there is none, the Regexp whose source is the text.
     def unwrapped(text)
       options, source = text.match(WRAPPED)&.captures
       regexp = literal(source, OPTIONS.values_at(*options.chars).sum) if source
@@ -269,7 +269,7 @@ module Manypack
       Regexp.new(source.gsub(/\\./m) { |escape| escape == "\\/" ? "/" : escape }, options)
     end
 
-    # Most pack and unpack with methods of this module.
+    # Most types are packed and unpacked by methods of this module.
     def handlers(name)
       case name
       when :symbol then { packer: :to_msgpack_ext, unpacker: :from_msgpack_ext }

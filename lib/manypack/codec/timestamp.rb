@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Manypack::Timestamp: a moment as ext type -1 stores it. The layout of that is in the other half, timestamp_ext.c.
+# The Ruby half of Manypack::Timestamp. The other half, timestamp_ext.c, has the layout of the ext body.
 #++
 module Manypack
   # A moment as ext type -1 stores it: seconds since 1970, in the range of int64, and nanoseconds. It has no time zone.
@@ -43,7 +43,7 @@ module Manypack
       self.class.to_msgpack_ext(sec, nsec)
     end
 
-    # True if other is a Timestamp of the same moment.
+    # Returns true if other is a Timestamp of the same moment.
     #
     #   Manypack::Timestamp.new(5, 0) == Manypack::Timestamp.new(5, 1) #=> false
     def ==(other)

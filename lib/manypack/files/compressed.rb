@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 #--
-# Compressed files, by libraries that are loaded when a file needs them.
+# Compressed files. A library is loaded when the first file needs it.
 #++
 module Manypack
   module Files # :nodoc:
-    # Which class reads or writes a file, by its name; nil for one that is not compressed.
+    # Chooses the class that reads or writes a file, by the file's name; nil if the file is not compressed.
     module Compressed # :nodoc:
       def self.reader(path)
         case File.extname(path)
@@ -14,7 +14,7 @@ module Manypack
         end
       end
 
-      # Raises ArgumentError for what can only be read.
+      # Raises ArgumentError for a format that can only be read.
       def self.writer(path)
         case File.extname(path)
         when ".gz" then load_library("zlib", "Zlib").then { ::Zlib::GzipWriter }
@@ -28,12 +28,12 @@ module Manypack
       private_class_method :load_library
     end
 
-    # Reads a gzip file, with all its members: whoever appends to one adds a member.
+    # Reads a gzip file with all its members: appending to the file adds a member.
     class Gzip # :nodoc:
-      # Bytes that are decompressed at once. They are few because a thousand times as many may come out.
+      # How many bytes are decompressed at once: few, because they may become a thousand times as many.
       PIECE = 1 << 10
 
-      # For Inflate: no other format.
+      # Makes Inflate accept gzip and no other format.
       GZIP = 16
 
       def initialize(file)
@@ -41,7 +41,7 @@ module Manypack
         @inflate = ::Zlib::Inflate.new(::Zlib::MAX_WBITS + GZIP)
       end
 
-      # As many bytes as come out of a piece, whatever the size asked for.
+      # Returns all bytes that one piece decompresses to, whatever the size.
       def readpartial(_size)
         bytes = +""
         decompress(@file.readpartial(PIECE), bytes) while bytes.empty?
@@ -54,7 +54,7 @@ module Manypack
 
       # Leaves the file open.
       def close
-        @inflate.reset # otherwise Ruby warns of data that nobody read
+        @inflate.reset # otherwise Ruby warns about unread data
         @inflate.close
       end
 
@@ -82,10 +82,10 @@ module Manypack
         @piece = ""
       end
 
-      # As many bytes as the library puts out at once, whatever the size asked for.
+      # Returns all bytes that the library puts out at once, whatever the size.
       def readpartial(_size)
         while true
-          bytes, used = @stream.decompress_with_pos(@piece) # an empty piece, too, has it put out what it held back
+          bytes, used = @stream.decompress_with_pos(@piece) # an empty piece makes it put out what it held back
           @piece = @piece.byteslice(used..)
           return bytes unless bytes.empty?
 

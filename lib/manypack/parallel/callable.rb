@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The user's block, or the object with call that stands for it, made shareable so that every Ractor can have it.
+# Makes the user's block, or the object with call in its place, shareable, so that every Ractor can call it.
 module Manypack
   module Parallel
     module Callable
@@ -19,12 +19,12 @@ module Manypack
         def call(object) = nil.instance_exec(object, &proc)
       end
 
-      # What Ruby raises for a Proc that cannot be shared.
+      # The errors that Ruby raises for a Proc that cannot be shared.
       REFUSALS = [Ractor::IsolationError, Ractor::Error, ArgumentError, RuntimeError].freeze
 
       module_function
 
-      # The folder of the methods that call the block: a break in the block comes out in one of them.
+      # The folder of the methods that call the block. A +break+ in the block raises LocalJumpError in one of them.
       CALLERS = "#{__dir__}/".freeze
       private_constant :CALLERS
 
@@ -75,7 +75,7 @@ module Manypack
         raise Ractor::IsolationError, "the block cannot run in other Ractors: #{e.message} (ractors: 0 runs it here)"
       end
 
-      # True for a Proc made by Symbol#to_proc, which refers to nothing but the Symbol.
+      # Returns true for a Proc made by Symbol#to_proc, which refers to nothing but the Symbol.
       def symbol?(block)
         block.lambda? && block.source_location.nil? && block.parameters == [[:req], [:rest]]
       end

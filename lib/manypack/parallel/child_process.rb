@@ -13,17 +13,17 @@ module Manypack
       # How much a pipe holds, and how much is read from it at once.
       PIPE_BYTES = 1 << 18
 
-      # Asks Linux for such pipes: the fewer pieces, the less often both sides wait for each other.
+      # The fcntl command by which Linux makes such pipes. With fewer pieces, both sides wait for each other less often.
       F_SETPIPE_SZ = 1031
 
-      # Seconds between looks at a process that is about to end.
+      # Seconds between checks of a process that is about to end.
       POLL = 0.01
 
-      # Seconds after which a process sees that its parent was killed, unless it comes to its next batch first.
+      # Seconds after which a process notices that its parent was killed, unless it reads its next batch first.
       ORPHAN = 0.5
 
-      # Forks a process, which calls the block with its pipes for jobs and outcomes. It closes the pipes of the others,
-      # the processes started before, which it inherits.
+      # Forks a process, which calls the block with its pipes for jobs and outcomes. It inherits the pipes of +others+,
+      # the processes that were started before, and closes them.
       def initialize(others, &work)
         own_jobs, @jobs = pipe
         @outcomes, own_outcomes = pipe
@@ -35,19 +35,20 @@ module Manypack
         @chunk = String.new
         @frames = Thread::Queue.new
         @ready = @gone = false
-      rescue SystemCallError # there can be no more processes, or pipes
+      rescue SystemCallError # there are too many processes or pipes
         pipes.each { |io| io&.close }
         raise
       ensure
         [own_jobs, own_outcomes].each { |io| io&.close }
       end
 
-      # The body of the process. The work has a Thread of its own, outside of whatever the caller is in: catch blocks,
-      # a Fiber scheduler, a Timeout. At its end the at_exit blocks of the work run, but not those of the caller.
+      # The body of the process. The work has a Thread of its own, so that it is outside of the caller's catch blocks,
+      # Fiber scheduler and Timeout. When it ends, the at_exit blocks that the work registered run, but not those of the
+      # caller.
       #
       # parent:: a process id
       # inherited:: IOs to close
-      # sources:: the objects that runs of the parent read from
+      # sources:: the objects that the parent's Runs read from
       def self.run(parent, inherited, sources, jobs, outcomes, &work)
         thread = nil
         done = false
@@ -69,15 +70,15 @@ module Manypack
       end
 
       # Ruby runs at_exit blocks in reverse order: first those that the work registers, then this one, which leaves
-      # before those of the parent can run. A process that the work forks inherits the block and is not affected. The
-      # block returns the exit status.
+      # before those of the parent can run. A process that the work forks inherits this at_exit block, which does
+      # nothing there. The given block returns the exit status.
       def self.leave_after_at_exit_blocks
         worker = Process.pid
         trap(:EXIT, "DEFAULT")
         at_exit { leave(yield) if Process.pid == worker }
       end
 
-      # exit! neither writes what the parent has not written to its files yet nor runs its finalizers.
+      # exit! does not write what the parent's files have buffered, and does not run the parent's finalizers.
       def self.leave(status)
         [$stdout, $stderr].each { |io| io.flush rescue nil } # rubocop:disable Style/RescueModifier
         exit!(status)
@@ -90,7 +91,7 @@ module Manypack
       # The parent's ends.
       def pipes = [@jobs, @outcomes]
 
-      # Writes a Frame. That may wait until the process has read, so a Thread does it if there are bytes.
+      # Writes a Frame. Bytes may have to wait until the process reads, so a Thread writes them.
       def give(values, bytes, report)
         return write(values, bytes) if bytes.empty?
 
@@ -103,12 +104,12 @@ module Manypack
       end
 
       # Yields the outcomes that have arrived. Returns true if there may be more. The Thread that calls this can be
-      # killed at any time, but not between reading something and noting it.
+      # killed at any time, but not between reading bytes and keeping them.
       def each_outcome(&block)
         Thread.handle_interrupt(Object => :never) { read_outcomes(&block) }
       end
 
-      # Waits for its end, and returns how it ended, a String.
+      # Waits for the process to end, and returns how it ended, a String.
       def last_words
         reap unless @gone
         how = if @status&.signaled? then "was killed by SIG#{Signal.signame(@status.termsig)}"
@@ -118,20 +119,21 @@ module Manypack
         "worker process #{@pid} #{how}"
       end
 
-      # Lets it end when it has no more work. If it is idle, its pipe is empty and has room for NO_MORE.
+      # Lets the process end when it has no more work. If it is idle, its pipe is empty and has room for NO_MORE.
       def close(idle)
         @sender&.kill&.join
         write(ProcessLoop::NO_MORE, "") if idle
         @jobs.close
       end
 
-      # Ends its work, whose ensure clauses run. Before it is ready it would run the parent's signal handler.
+      # Interrupts the work, whose ensure clauses run. A process that is not ready yet is killed instead: it would
+      # handle TERM by the parent's handler.
       def interrupt
-        each_outcome { nil } # it may just have become ready
+        each_outcome { nil } # reads whether it has become ready
         Process.kill(@ready ? :TERM : :KILL, @pid) unless gone?
       end
 
-      # Waits for its end, but no longer than that.
+      # Waits for the process to end, but no longer than +seconds+.
       def await_end(seconds)
         deadline = now + seconds
         until gone? || (left = deadline - now) <= 0
@@ -140,7 +142,7 @@ module Manypack
         end
       end
 
-      # Ends it if it has not ended yet.
+      # Kills the process if it has not ended yet.
       def kill
         unless gone?
           Process.kill(:KILL, @pid)
@@ -158,11 +160,11 @@ module Manypack
       def widen(writer)
         writer.fcntl(F_SETPIPE_SZ, PIPE_BYTES) if RUBY_PLATFORM.include?("linux")
       rescue SystemCallError
-        nil # beyond what this user may have
+        nil # this user may not have pipes of that size
       end
 
       def read_outcomes
-        ended = gone? # whatever it wrote can be read then
+        ended = gone? # asked first: if so, the read below gets all that is left
         chunk = read
         return false if chunk.nil?
         return !ended if chunk == :wait_readable
@@ -174,7 +176,8 @@ module Manypack
         true
       end
 
-      # Returns what has arrived, in a buffer that is used again; :wait_readable or nil.
+      # Returns the bytes that have arrived, in a buffer that is used again; :wait_readable if there are none; nil at
+      # the end.
       def read
         @outcomes.read_nonblock(PIPE_BYTES, @chunk, exception: false)
       end
@@ -182,7 +185,7 @@ module Manypack
       def write(values, bytes)
         Frame.write(@jobs, values, bytes)
       rescue Errno::EPIPE
-        nil # it ended, and who listens will know
+        nil # it ended, and the listener will notice
       end
 
       def gone?

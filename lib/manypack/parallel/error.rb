@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 #--
-# The public errors of Parallel: Error says which message an error is about, and DeadWorker that a worker process ended
-# before its work did.
+# The public errors of Parallel: Error says which message caused an error, and DeadWorker says that a worker process
+# ended before its work was done.
 #++
 module Manypack
   module Parallel

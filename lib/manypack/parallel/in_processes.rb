@@ -10,8 +10,8 @@ require_relative "process_protocol"
 
 module Manypack
   module Parallel
-    # The workers are forked when the run starts, so they have everything that the caller has. A String source and a
-    # file are among that: workers take their batches from there. Other bytes are sent to them.
+    # The workers are forked when the run starts, so they have everything that the caller has. If the source is a String
+    # or a file, they have that, too, and read their batches from it. The bytes of other sources are sent to them.
     class InProcesses < InWorkers
       def initialize(source, work, codec, options, as, packs, size, ordered, on_start)
         unless Process.respond_to?(:fork)
@@ -40,7 +40,7 @@ module Manypack
         @pool&.stop(idle?)
       end
 
-      # The parts of an outcome are one frame of ProcessLoop.
+      # The arguments are the values and the bytes of a Frame from ProcessLoop.
       def outcome_of((number, messages, seconds, failure, count), bytes)
         carried, *place = failure
         failure = Worker::Failure.new(CarriedError.load(carried), *place) if failure
@@ -52,7 +52,7 @@ module Manypack
         super(@results ? @results.unpack(bytes, count) : results, failure)
       end
 
-      # The first batch without an outcome has a Failure, which is raised after the results of earlier messages.
+      # The first batch without an outcome gets a Failure, which is raised after the results of earlier messages.
       def lost(worker, reason)
         batches = @given[worker]
         raise DeadWorker, "#{reason}; it had no messages" if batches.empty?
@@ -63,12 +63,12 @@ module Manypack
         handle(@events.pop) while true # until it raises the Failure, or an earlier error
       end
 
-      # Which messages and bytes of the input a batch is.
+      # Says which messages and bytes of the input are in a batch.
       def described(bytes, start, size, index, offset)
         "#{range("message", index, count(bytes.byteslice(start, size)))} (#{range("byte", offset, size)})"
       end
 
-      # Whole messages, and one more if the last is not.
+      # Counts whole messages, and one more if the last one is incomplete.
       def count(bytes)
         splitter = Splitter.new(@codec).feed(bytes)
         whole = (0..).find { splitter.take(1, bytes.bytesize, false).nil? }

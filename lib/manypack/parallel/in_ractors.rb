@@ -20,7 +20,7 @@ module Manypack
 
       WARNING = "Manypack::Parallel starts Ractors, and Ruby #{RUBY_VERSION} has bug #22072: setting class variables " \
                 "after a Ractor was started can crash the process. Load your application before the first Ractor, or " \
-                "upgrade to Ruby 4.0.6.".freeze # it has parts that are not literal
+                "upgrade to Ruby 4.0.6.".freeze # Ruby does not freeze interpolated Strings
 
       # Set by the one Thread in all Ractors that warns.
       WARNED = Stop.new
@@ -39,8 +39,8 @@ module Manypack
         Callable.check_shareable(as)
         codec = codec ? codec.with(**options) : Codec.new(options)
         super(source, codec, size, ordered)
-        # DefaultFactory's types may have handlers that are the main Ractor's. Then each Ractor makes a codec of its
-        # own from the options, which refuses only messages that need those handlers.
+        # DefaultFactory may have handlers that only the main Ractor can call. Then each Ractor makes a codec of its own
+        # from the options: it refuses only messages that need those handlers.
         codec = options unless Ractor.shareable?(codec)
         @stop = Stop.new
         on_start &&= Callable.shareable(on_start)

@@ -10,18 +10,20 @@ module Manypack
     #
     # start_pool:: starts the workers and sets @pool
     # stop_pool:: ends them
-    # lost(worker, reason):: a worker ended without being told to
-    # outcome_of(*outcome):: number of a batch, its results, Failure or nil, how many messages, in how many seconds
+    # lost(worker, reason):: is called when a worker ended without being told to
+    # outcome_of(*outcome):: returns the number of a batch, its results, Failure or nil, how many messages, and how many
+    #                        seconds they took
     class InWorkers < Run
-      # PER_WORKER: how many batches a worker has, the current one included. IN_FLIGHT: the same for all batches,
-      # divided by the number of workers; it also counts batches that are done but wait for a slower one before them.
+      # PER_WORKER: the most batches that a worker has, including the current one. IN_FLIGHT: the most batches per
+      # worker in the run as a whole, including finished batches whose results wait for an earlier batch.
       PER_WORKER = 2
       IN_FLIGHT = 4
 
-      # Seconds that a batch should take: much longer than it takes to hand over, and short.
+      # Seconds that a batch should take: much longer than handing it over, but short.
       BATCH_SECONDS = 0.005
 
-      # Messages of a batch at most: a slow one may follow many quick ones.
+      # The most messages in a batch. Without this limit, a batch that is made large by many quick messages could be
+      # full of slow ones.
       MAX_MESSAGES = 10_000
 
       def initialize(source, codec, size, ordered)
@@ -48,8 +50,8 @@ module Manypack
 
       def start
         @events = Thread::Queue.new
-        @piece = nil             # what was read
-        @sent = @delivered = 0   # batches
+        @piece = nil             # what the reader has read
+        @sent = @delivered = 0   # how many batches
         @done = {}               # by the number of a batch: results and Failure that are not delivered yet
         @given = Array.new(@size) { {} } # by worker and the number of a batch: the batches that it has
         start_pool
@@ -102,7 +104,7 @@ module Manypack
         return lost(worker, reason) unless outcome
 
         number, results, failure, messages, seconds = outcome_of(*outcome)
-        raise failure.error unless number # it could not start
+        raise failure.error unless number # the worker could not start
         @given[worker].delete(number)
         adapt_batch_size(messages, seconds) unless failure
         done(number, results, failure)
@@ -121,9 +123,9 @@ module Manypack
         end
       end
 
-      # At most doubles the size of the next batches, and at most halves it.
+      # Changes the size of the next batches: at most doubles it, or halves it.
       def adapt_batch_size(messages, seconds)
-        quick = seconds.zero? ? MAX_MESSAGES : (messages * BATCH_SECONDS / seconds).ceil # coarse clocks stand still
+        quick = seconds.zero? ? MAX_MESSAGES : (messages * BATCH_SECONDS / seconds).ceil # a coarse clock can measure 0
         @messages = quick.clamp((@messages + 1) / 2, [@messages * 2, MAX_MESSAGES].min)
       end
     end

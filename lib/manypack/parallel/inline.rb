@@ -17,7 +17,7 @@ module Manypack
           @taker.call([result])
         end
 
-        # The results that are left.
+        # Returns the results that are left: none.
         def to_a = []
       end
 
@@ -37,7 +37,7 @@ module Manypack
         super
       end
 
-      # As many as there are: a message has a byte at least.
+      # No limit: BATCH_BYTES cannot hold more messages, because each has at least one byte.
       def messages = BATCH_BYTES
 
       def idle? = true
@@ -50,7 +50,7 @@ module Manypack
         deliver(*@worker.run(*batch, @results ||= Immediate.new(@taker)))
       end
 
-      # If the block breaks from the call, the results of earlier messages are still in the collector.
+      # If the block breaks out of the call, the collector still has the results of earlier messages.
       def pack(batch)
         results = @worker.collector
         done = @worker.run(*batch, results)

@@ -42,18 +42,18 @@ module Manypack
         parts.concat(object.to_a) if object.is_a?(Struct)
         parts.flat_map { |part| ios_of(part, wrappers - 1) }
       rescue StandardError
-        [] # an object of the user's that does not answer
+        [] # an object of the user's raised
       end
 
-      # Of an IO.popen("r+"), whose command waits for more input while a worker can write. Doing this to a socket would
-      # shut it down for all processes.
+      # For an IO.popen("r+"): its command waits for more input as long as a worker can write. A socket must stay open,
+      # because this would shut it down for all processes.
       def close_writing_half(io)
         io.close_write if io.stat.pipe?
       rescue IOError
         nil # it has none, or is closed
       end
 
-      # Returns a Proc that returns true for an IO if that is the other end; nil if there is no other end.
+      # Returns a Proc that returns true for an IO that is the other end; nil if there is no other end.
       def test_for(io)
         stat = io.stat
         if stat.pipe? then ->(other) { same_file?(stat, other.stat) }
@@ -79,7 +79,7 @@ module Manypack
         [socket.local_address, socket.remote_address].map { |address| name_of(address) }
       end
 
-      # One end may see an IPv4 address as such, and the other as an IPv6 address.
+      # One end may have an IPv4 address where the other end has the same address mapped to IPv6.
       def name_of(address)
         return address.to_sockaddr unless address.ip?
 
@@ -91,7 +91,7 @@ module Manypack
         ::BasicSocket.for_fd(number).tap { |socket| socket.autoclose = false }
       end
 
-      # The inode of the other end of a UNIX socket, or nil if this system does not tell.
+      # Returns the inode of the other end of a UNIX socket, or nil if this system does not tell it.
       def unix_peer(inode)
         request = [SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, 0, 0, ::Socket::AF_UNIX, 0, 0, ANY, inode, UDIAG_SHOW_PEER,
                    ANY, ANY]
@@ -111,7 +111,7 @@ module Manypack
         socket&.close
       end
 
-      # The number in the attribute of that kind.
+      # Returns the number in the attribute of that kind.
       def attribute(answer, kind)
         at = HEADERS_BYTES
         while at + 8 <= answer.bytesize
@@ -122,9 +122,9 @@ module Manypack
         end
       end
 
-      # The numbers of all open files. The IO objects do not have all of them: a file that a Thread of the parent was
-      # closing during the fork is open here, although its IO says that it is closed. And not every system lists all
-      # numbers in a folder.
+      # Returns the numbers of all open files. The IO objects do not have all of them: a file that a Thread of the
+      # parent was closing during the fork is open here, although its IO says that it is closed. Not every system lists
+      # all numbers in /dev/fd.
       def open_files
         numbers = ObjectSpace.each_object(IO).filter_map { |io| number_of(io) }
         numbers |= Dir.children("/dev/fd").map(&:to_i) if File.directory?("/dev/fd")
@@ -137,7 +137,8 @@ module Manypack
         nil # it is closed
       end
 
-      # IO#close would write what the parent has not written yet.
+      # Reopens the file on the null device, because IO#close of the parent's IO would write what the parent has
+      # buffered.
       def close_if(number, tests)
         io = IO.for_fd(number, "w", autoclose: false)
         return unless tests.any? { |test| other_end?(test, io) }

@@ -16,15 +16,15 @@ module Manypack
         @source = source
       end
 
-      # Follows the last job. The end of the pipe would not tell, because other processes may hold its writing end.
+      # Sent after the last job: the pipe itself may not end, because other processes can hold its writing end.
       NO_MORE = [].freeze
 
       # Works on batches until there are no more, or one has a Failure.
       #
-      # index:: of the process
+      # index:: the index of the process
       # jobs:: an IO with Frames: number, start, size, index and offset of a batch, and its bytes if they are sent
-      # outcomes:: an IO that gets Frames: the number, how many messages, seconds, a failure or nil, and how many
-      #            results, followed by the results. The first one is empty: it says that work begins
+      # outcomes:: an IO for Frames: the number of a batch, how many messages, how many seconds, a failure or nil, and
+      #            how many results, followed by the results. The first Frame is empty: it says that work begins
       def run(index, jobs, outcomes)
         Frame.write(outcomes, [], "")
         failed = !started?(index, outcomes)

@@ -7,8 +7,8 @@ require_relative "child_process"
 module Manypack
   module Parallel
     class ProcessPool
-      # Seconds after which a process may have ended although its pipe has not: a program that was started meanwhile can
-      # hold the other end.
+      # Seconds after which the pool checks whether a process has ended: its pipe may not end, because a program that
+      # was started meanwhile can hold the other end.
       PATIENCE = 0.5
 
       # Seconds that the ensure clauses of interrupted work may take.
@@ -51,12 +51,12 @@ module Manypack
 
       private
 
-      # What the Threads report: an error that ends one ends the run.
+      # Returns the Proc to which Threads report their end: an error that ends a Thread ends the run.
       def report
         @report ||= ->(error) { @events << error if error }
       end
 
-      # The body of the Thread that listens until every process has ended. Now and then it looks at all of them, so that
+      # The body of the Thread that listens until every process has ended. Now and then it checks all of them, so that
       # busy ones do not hide one that has died.
       def listen
         open = @workers.each_with_index.to_a

@@ -8,7 +8,7 @@ module Manypack
   module Parallel
     # A few values and a String, with their lengths in front.
     module Frame
-      # The bytes of the packed values, and of the String.
+      # The size of the packed values, and that of the String, both in bytes.
       HEAD = "NQ>"
       HEAD_BYTES = [0, 0].pack(HEAD).bytesize
 
@@ -50,19 +50,19 @@ module Manypack
     # Packs results in a worker process with the ext types of the run's codec, and unpacks them in its parent. Symbols
     # are one of these ext types, so that they do not become Strings.
     class Results
-      # The run's options are for its messages, not for its results.
+      # Options for results. The options of the run are for its messages.
       NO_LIMIT = (1 << 32) - 1
       OPTIONS = { symbolize_keys: false, freeze: false, shareable: false, allow_unknown_ext: true, timestamp: true,
                   compatibility_mode: false, canonical: false, untrusted: false, utf8: :accept, duplicate_keys: :last,
                   max_depth: 1_000, max_bytes: 1 << 60, max_objects: 1 << 60, max_map_size: NO_LIMIT,
                   max_array_size: NO_LIMIT, max_string_bytes: NO_LIMIT, max_ext_bytes: NO_LIMIT }.freeze
 
-      # The head byte of an array whose size has four bytes, so that all results are unpacked at once.
+      # The head byte of an array whose size has four bytes. All results of a batch are unpacked as one array.
       ARRAY_32 = 0xdd
 
       # Collects the results of a batch, nil included.
       class Collector < Worker::Packed
-        # Raises TypeError for what cannot be packed.
+        # Raises TypeError for a result that cannot be packed.
         def <<(result)
           write(result)
         rescue StandardError, SystemStackError => e
@@ -82,12 +82,12 @@ module Manypack
 
       # Returns a Collector for one batch.
       def collector
-        packer = @codec.with(max_depth: OPTIONS[:max_depth] - 1).packer # they are unpacked in an array
+        packer = @codec.with(max_depth: OPTIONS[:max_depth] - 1).packer # the array around them is one level
         packer.register_type(@symbol_type, Symbol, :to_msgpack_ext) if @symbol_type
         Collector.new(packer)
       end
 
-      # Returns an Array of the results whose bytes a Collector made.
+      # Returns an Array of the results that a Collector packed.
       def unpack(bytes, count)
         unpacker.feed([ARRAY_32, count].pack("CN")).feed(bytes).read
       end
@@ -102,9 +102,10 @@ module Manypack
     end
 
     # Takes an exception apart in a worker process and rebuilds it in the parent: by Marshal, with its instance
-    # variables, if Marshal can; otherwise by its class, or by the first superclass that has a name, without them.
+    # variables, if Marshal can; otherwise without them, by its class or by the first superclass that has a name.
     module CarriedError
-      # How many causes go along: code that retries for ever, and wraps each error in the next one, has thousands.
+      # How many causes are carried along: code that retries for ever, and wraps each error in the next one, makes
+      # thousands.
       MOST_CAUSES = 32
 
       module_function
@@ -122,7 +123,7 @@ module Manypack
         error = restored(bytes) || rebuilt(names, message)
         error.set_backtrace(backtrace) if backtrace
         raise error, cause: cause && load(cause)
-      rescue Exception => e # rubocop:disable Lint/RescueException -- raised to have a cause
+      rescue Exception => e # rubocop:disable Lint/RescueException -- only raise sets a cause
         e
       end
 
@@ -145,7 +146,7 @@ module Manypack
         nil
       end
 
-      # Defines the message anew where the class has a method for it: that method may need instance variables.
+      # Replaces the class's own method for the message unless it returns this message: it may need instance variables.
       def rebuilt(names, message)
         known = names.find { |name| exception_class(name) }
         message = "#{names.first || "an error of an anonymous class"}: #{message}" unless known == names.first

@@ -10,16 +10,17 @@ module Manypack
   module Parallel
     # The body of a Ractor: batches come in, outcomes go out.
     module RactorLoop
-      # What the Ractor returns: its last outcome if that has a Failure, or nil. A value is handed over as it is, where
-      # a message would be a copy, and not every error survives being copied.
+      # What the Ractor returns: its last outcome if that has a Failure, or nil. A message would be copied, and not
+      # every error survives that; the value of a Ractor is handed over as it is.
       Last = Struct.new(:outcome)
 
       # Works on batches until it receives nil, and returns a Last. Yields outcomes: the number of the batch, results,
       # Failure or nil, how many messages, in how many seconds.
       #
-      # index:: of the Ractor
+      # index:: the index of the Ractor
       # setup:: the arguments of Worker.new
-      # receiver:: its receive returns the next batch, and its copy raises what sending an object would raise
+      # receiver:: an object whose +receive+ returns the next batch, and whose +copy+ raises what sending an object
+      #            would raise
       def self.run(index, setup, receiver)
         worker = Worker.new(*setup)
         refusal = worker.start(index)
@@ -30,10 +31,10 @@ module Manypack
           results, failure, messages = worker.run(*batch)
           return Last.new([number, results, failure]) if failure
 
-          Ractor.shareable?(results.freeze) # has Ruby remember it, so that the results are not copied
+          Ractor.shareable?(results.freeze) # Ruby remembers the answer, and does not copy such results
           begin
             yield [number, results, nil, messages, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started]
-          rescue StandardError, SystemStackError => e # whatever kept the results from being copied
+          rescue StandardError, SystemStackError => e # the results could not be copied
             return Last.new([number, *worker.refused(results, e, *batch) { |part| receiver.copy(part) }])
           end
         end
@@ -41,7 +42,7 @@ module Manypack
       end
     end
 
-    # How Ractors are heard from depends on what this Ruby has. Each transport file defines Transport, and only the one
+    # How a pool hears from its Ractors depends on the Ruby. Each transport file defines Transport, and only the file
     # for this Ruby is loaded:
     #
     # start_ractor(index, setup):: starts a Ractor that runs RactorLoop, and returns it
@@ -99,7 +100,7 @@ module Manypack
       # The event of a Ractor that has ended.
       def last_event_of(index)
         [index, @transport.value_of(@ractors[index])&.outcome, true]
-      rescue Ractor::ClosedError # the work ended it, so that it returned nothing
+      rescue Ractor::ClosedError # the work ended the Ractor, so it returned nothing
         [index, nil, true]
       rescue Ractor::Error => e
         e

@@ -8,8 +8,8 @@ module Manypack
       # exception, Thread.exit, or Thread#kill from anywhere, even before the Thread first runs.
       #
       # role:: what the Thread does, for the message of the error
-      # report:: the last that the Thread calls: with nil after its work, with the exception that ended it, or with a
-      #          ThreadError when it was killed
+      # report:: an object with +call+, which the Thread calls last: with nil after its work, with the exception that
+      #          ended it, or with a ThreadError if it was killed
       def self.start(role, report, &work)
         # A new Thread inherits the interrupt mask of its creator, so nothing can end it before it is inside ensure.
         Thread.handle_interrupt(Object => :never) do

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# One call of Parallel: from the source through the Splitter to batches, and from those to results.
+# One call of Parallel: from a source through the Splitter to batches, and from batches to results.
 
 begin
   require "etc"
@@ -18,8 +18,8 @@ module Manypack
     # define
     #
     # messages:: how many messages a batch should have
-    # idle?:: nothing is being worked on, so a batch with fewer messages is welcome
-    # read(missing):: the next Source::Piece; it may deliver results meanwhile
+    # idle?:: true if nothing is being worked on, so that a batch with fewer messages is welcome
+    # read(missing):: returns the next Source::Piece, and may deliver results meanwhile
     # work_on(batch):: delivers the results of the batch, now or later
     # wait:: returns when all results are delivered
     class Run
@@ -50,7 +50,7 @@ module Manypack
         WORKERS.fetch(workers).new(source, work, codec, options, as, packs, count, ordered, on_worker_start)
       end
 
-      # Takes the option that says what the workers are out of the others, and returns it with their number.
+      # Removes the option ractors or processes from the others, and returns its name and the number of workers.
       def self.take_workers(options)
         given = WORKERS.keys & options.keys
         raise ArgumentError, "give ractors or processes, not both" if given.size > 1
@@ -63,7 +63,7 @@ module Manypack
       end
       private_class_method :take_workers
 
-      # The codec is for its limits.
+      # The Splitter applies the limits of the codec.
       def initialize(source, codec)
         @splitter = Splitter.new(codec)
         @source = Source.of(source)
@@ -86,8 +86,8 @@ module Manypack
         raise error if error
       end
 
-      # Has the whole source worked on, except for bytes at its end that are not a batch yet. Returns the error that the
-      # source raised, or nil: the results of what was read before come first.
+      # Works on the whole source, except for bytes at its end that are not a batch yet. Returns the error that the
+      # source raised, or nil. The caller raises it later, because the results of earlier messages come first.
       def split_source
         @source.is_a?(Source::List) ? split_list : split_pieces
       end
@@ -102,8 +102,8 @@ module Manypack
         end
       end
 
-      # Each String of a list has to end where a message does. An error may be the list's own or one that working on
-      # a batch raised inside its block.
+      # Each String of a list has to end with a whole message. Returns an error of the list itself. An error of work on
+      # a batch comes out of the list's +each+, too: it is raised again.
       def split_list
         from_list = true
         @source.strings.each do |bytes|
@@ -127,7 +127,7 @@ module Manypack
         end
       end
 
-      # Hands over results, and raises a Failure.
+      # Hands over results, and raises the Failure if there is one.
       def deliver(results, failure, *)
         @taker.call(results)
         failure&.raise!

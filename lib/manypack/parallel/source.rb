@@ -8,16 +8,16 @@ require_relative "reported_thread"
 module Manypack
   module Parallel
     module Source
-      # How much is read at once: at first, and when an io has always had as much.
+      # How many bytes are read at once: at first, and at most, after an io has filled every read so far.
       READ_BYTES = 64 << 10
       MOST_READ_BYTES = 1 << 20
 
-      # The bytes of one read. They are nil at the end, and where the read raised an error.
+      # The bytes of one read. They are nil at the end, and if the read raised an error.
       Piece = Struct.new(:bytes, :error)
 
       # For sources whose bytes have to be sent to worker processes.
       module Sent
-        # The bytes that a process is sent with a batch.
+        # The bytes that are sent to a process with a batch.
         def sent(bytes, start, size, *) = bytes.byteslice(start, size)
 
         # Where a process finds a batch: the bytes, the start and the size that Worker#run takes.
@@ -40,7 +40,7 @@ module Manypack
           piece
         end
 
-        # True if read may wait, so that a Thread has to call it while results arrive.
+        # Returns true if read may wait, so that a Thread has to call it while results arrive.
         def waits? = false
       end
 
@@ -53,8 +53,8 @@ module Manypack
           @read_bytes = READ_BYTES
         end
 
-        # Returns a Piece. An io whose read waits for as many bytes as it is asked for is only asked for those that the
-        # current message lacks at least.
+        # Returns a Piece. If the io waits until it has all bytes that it is asked for, it is asked only for +missing+:
+        # the bytes that the current message lacks at least.
         def read(missing)
           bytes = Splitter.read(@io, @read_bytes, missing)
           @read_bytes = [@read_bytes * 2, MOST_READ_BYTES].min if bytes&.bytesize == @read_bytes
@@ -129,7 +129,7 @@ module Manypack
         object.respond_to?(:readpartial) || object.respond_to?(:read)
       end
 
-      # Only File itself: a subclass may have its own read, which pread would go around.
+      # Only for File itself: a subclass may have its own read, and pread would bypass it.
       def self.regular_file?(io)
         io.instance_of?(::File) && io.stat.file?
       end

@@ -7,7 +7,7 @@ require_relative "error"
 module Manypack
   module Parallel
     class Worker
-      # An error, and index and offset of the message that caused it.
+      # An error, and the index and offset of the message that caused it.
       Failure = Struct.new(:error, :index, :offset) do
         # Raises the error, extended by Error.
         def raise!
@@ -30,7 +30,7 @@ module Manypack
           write(object) unless object.nil?
         end
 
-        # How many objects there are, and their bytes.
+        # Returns how many objects there are, and their bytes.
         def to_a
           [@count, @packer.to_s.freeze]
         end
@@ -43,7 +43,8 @@ module Manypack
         end
       end
 
-      # The same in the canonical form, which is known only once an object is packed: a Packer writes piece by piece.
+      # Packs results in the canonical form. A Packer writes piece by piece, but the canonical form is known only once
+      # the whole object is packed.
       class CanonicallyPacked < Packed
         def initialize(codec)
           super(Packer.new)
@@ -60,8 +61,8 @@ module Manypack
 
       # codec:: a Codec, or a Hash of options for one
       # stop:: a Stop, which ends a batch early
-      # as:: what messages are loaded by, instead of the codec: <code>:view</code>, an object with load, or nil
-      # packs:: true if the results of a batch are those of Packed
+      # as:: what loads the messages instead of the codec: <code>:view</code>, an object with load, or nil
+      # packs:: true to pack the results of a batch, as Packed does
       # on_start:: nil, or an object whose call takes the number of the worker
       def initialize(work, codec, stop, as, packs, on_start)
         @work = work
@@ -87,11 +88,11 @@ module Manypack
         canonical ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
       end
 
-      # Works on a batch: whole messages in a frozen String, from a start on, of that size in bytes; the last one may
-      # have an error. Index and offset are those of the first message in the whole input. Returns the results of all
+      # Works on a batch: +size+ bytes from +start+ of a frozen String. They are whole messages, but the last one may be
+      # malformed. +index+ and +offset+ are those of the first message in the whole input. Returns the results of all
       # messages, or of those before a Failure; the Failure or nil; and how many messages there were.
       #
-      # results:: has << and to_a. An error that its << raises is no Failure, unless packs: it is raised here
+      # results:: an object with << and to_a. An error of << is a Failure with packs; otherwise it is raised here
       def run(bytes, start, size, index, offset, results = @packs ? collector : [])
         batch = batch_of(bytes, start, size, offset)
         stage = :unpack
@@ -106,13 +107,13 @@ module Manypack
       rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error as it is
         raise if stage == :result
 
-        e.path if e.is_a?(DecodeError) # found here, so that the bytes of the message need not cross with the error
+        e.path if e.is_a?(DecodeError) # found here, so that the error need not carry the bytes of the message
         offset = stage == :unpack && e.is_a?(DecodeError) ? e.offset : batch.offset
         [results.to_a, Failure.new(e, index + batch.passed, offset), batch.passed]
       end
 
-      # For results of a batch that could not be copied to the Ractor that waits for them, and the error of copying
-      # them. Returns what run does, with a Failure of the first message whose result the block cannot copy.
+      # Takes the results of a batch that could not be copied to the Ractor that waits for them, and the error of
+      # copying. Returns the same as run, with a Failure for the first message whose result the block cannot copy.
       def refused(results, error, *batch, &copy)
         count = results.index { |result| !copied?([result], &copy) } || 0
         refusal = ::TypeError.new("the result cannot be copied to the Ractor that waits for it: #{error.message}")
@@ -121,7 +122,7 @@ module Manypack
 
       private
 
-      # The messages of a batch as Views, or as what else is loaded from their bytes. It has the methods of Batch.
+      # Loads the messages of a batch as Views, or by an object with load. It has the methods of Batch.
       class BatchLoader
         attr_reader :offset, :passed
 
@@ -133,7 +134,7 @@ module Manypack
           @stop = stop
         end
 
-        # Yields what each message is loaded as, until the Stop is set.
+        # Yields each loaded message, until the Stop is set.
         def each
           @unpacker.each(strict: true) do |object|
             yield object
@@ -151,7 +152,7 @@ module Manypack
         BatchLoader.new(*batch, @codec, @stop, @as)
       end
 
-      # Index and offset of one of a batch's messages.
+      # Returns the index and offset of the message with that number in a batch.
       def place(number, bytes, start, size, index, offset)
         before = number > 0 ? Splitter.new(@codec).feed(bytes.byteslice(start, size)).take(number, size, true)[2] : 0
         [index + number, offset + before]

@@ -25,23 +25,22 @@ module Manypack
 
         private
 
-        # Makes a subclass dump by its own Record, too. The method comes from a String, so that every Ractor may call
-        # it.
+        # Makes a subclass dump by its own Record, too. The method is defined as text, so that every Ractor can call it.
         def inherited(klass)
           super
-          klass.const_set(:MANYPACK_CLASS, [klass].freeze) # an anonymous class would take its name from the constant
+          klass.const_set(:MANYPACK_CLASS, [klass].freeze) # an Array, so that the constant does not name the class
           klass.class_eval("private def __manypack_record__ = MANYPACK_CLASS[0].record", __FILE__, __LINE__)
         end
       end
 
-      # The methods of its objects. A member may be called dump or class, so they do not call those of the object.
+      # The methods of the objects. A member may have the name dump or class, so these methods call neither.
       module Dumping # :nodoc:
-        # Packs it, as Record#dump does.
+        # Packs the object, as Record#dump does.
         def dump(**options)
           __manypack_record__.dump(self, **options)
         end
 
-        # Writes it to a Packer, as Manypack.pack asks for; without one it returns the bytes.
+        # Writes the object to a Packer, for Manypack.pack. Without a Packer it returns the bytes.
         def to_msgpack(packer = nil)
           bytes = __manypack_record__.dump(self)
           return bytes unless packer
@@ -52,7 +51,7 @@ module Manypack
       end
 
       class << self
-        # Gives a class its Record. The method is made of text, so that every Ractor may call it.
+        # Gives a class its Record. The method is defined as text, so that every Ractor can call it.
         def install(klass, record)
           klass.const_set(:MANYPACK_RECORD, record)
           inherited = klass.private_method_defined?(:__manypack_record__, false)
@@ -72,14 +71,14 @@ module Manypack
           own
         end
 
-        # A class and its superclasses up to the one from which it has its Record.
+        # Returns a class and its superclasses, up to the class whose Record it inherits.
         def lineage(klass, base)
           return [klass] unless base
 
           klass.ancestors.grep(Class).take_while { |one| one <= base }
         end
 
-        # Those of the methods that a class has from elsewhere, and that would be replaced.
+        # Returns the names of methods that a class has already, and that attaching would replace.
         def taken(klass)
           own(klass.singleton_class, Object.singleton_class, Loading) + own(klass, Object, Dumping)
         end

@@ -1,14 +1,16 @@
 # frozen_string_literal: true
 
 #--
-# How objects of the classes of Records are made.
+# How a Record makes the objects of its class.
 #++
 module Manypack
   class Record < Type
-    # How objects of a class are made: by filling the members of a Struct or Data, or by the class's own new.
+    # Chooses how to make objects of a class: by filling the members of a Struct or Data, or by the class's own
+    # constructor.
     module Build # :nodoc:
       class << self
-        # @return [Symbol] :struct, :data, :new or :keywords
+        # Returns :struct or :data to fill the members, :new to call the constructor with the members by position, or
+        # :keywords to call it with keywords. Raises ArgumentError for an unsuitable class.
         def of(klass)
           unless klass.is_a?(Class) && (klass < Struct || data?(klass))
             raise ArgumentError, "#{klass.inspect} is neither a Struct nor a Data: Record.ivars sets the instance " \
@@ -22,8 +24,7 @@ module Manypack
           way(klass, own).tap { |build| check(klass, own, build) }
         end
 
-        # @param build [Symbol] :new or :keywords
-        # @return [Array<Symbol>] the members for which the class's own constructor has a default
+        # Returns the members for which the class's own constructor has a default, for a +build+ of :new or :keywords.
         def optional(klass, build)
           parameters = constructor(klass).parameters
           return names(parameters, :key) & klass.members if build == :keywords
@@ -37,13 +38,13 @@ module Manypack
           defined?(Data) && klass < Data
         end
 
-        # The class's own new or initialize; nil if both are Ruby's, which are written in C and so have no source
-        # location.
+        # Returns the class's own new or initialize. Returns nil if both are Ruby's: they are written in C, and so have
+        # no source location.
         def constructor(klass)
           [klass.method(:new), klass.instance_method(:initialize)].find(&:source_location)
         end
 
-        # By position or as keywords, depending on which parameters have the names of members. Parameters without such
+        # Chooses :new or :keywords, depending on which parameters have the names of members. Parameters without such
         # names, such as *rest, get the members as Ruby's own constructor would.
         def way(klass, own)
           return :keywords if data?(klass) && own.name == :initialize

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 #--
-# Type#json_schema: types as JSON Schema, for documentation and for whoever sends the same shape as JSON.
+# Type#json_schema: types as JSON Schema, for documentation and for programs that send the same data as JSON.
 #++
 module Manypack
   class Type
     # Returns the type as a JSON Schema of the draft 2020-12, a Hash with String keys. Records are in <code>$defs</code>
-    # by the names of their classes. It says nothing of a part for which JSON has no type, such as a View or an ext
+    # by the names of their classes. It says nothing about a part for which JSON has no type, such as a View or an ext
     # type. Raises ArgumentError for a name that no Record around it has.
     #
     #   Point = Data.define(:x, :y)
@@ -83,15 +83,15 @@ module Manypack
 
       # --- Records ------------------------------------------------------------------------------------------
 
-      # The name under which a Record is defined, now or before. One that names a Record around it is another type in
-      # each place.
+      # Returns the name of a Record's definition, which it makes unless there is one. A Record that names a Record
+      # around it may be another type in each place, so each place gets a definition of its own.
       def name_of(record, around)
         @names.fetch(record) do
           name = @names[record] = free_name(record)
-          @definitions[name] = nil # in the order in which they are named
+          @definitions[name] = nil # reserves the place: the order is that of the names
           @definitions[name] = definition(record, around)
           @names.delete(record) if @open.delete(record)
-          first = @definitions.key(@definitions[name]) # the same may have been defined before
+          first = @definitions.key(@definitions[name]) # an equal definition may exist
           @definitions.delete(name) unless name == first
           first
         end
@@ -130,7 +130,7 @@ module Manypack
         { **schema(record.types[member].spec, around), **default(record, member) }
       end
 
-      # One key of each of these must be there.
+      # Requires one key of each of these members.
       def any_key(record, members)
         return {} if members.empty?
 
@@ -164,7 +164,7 @@ module Manypack
 
       # --- tags ---------------------------------------------------------------------------------------------
 
-      # A Record's properties with the tag among them, because additionalProperties would refuse it otherwise.
+      # Puts the tag key among a Record's properties, because additionalProperties would refuse it otherwise.
       def tagged_choice(tag, value, spec, around)
         kind, record = spec
         own = kind == :record ? definition(record, around) : schema(spec, around)
@@ -183,7 +183,7 @@ module Manypack
         { "minimum" => range.begin, last => range.end }.select { |_, bound| bound&.finite? }
       end
 
-      # What the names of a JSON object can tell of the keys.
+      # Returns what a schema of names can say about the keys.
       def key_names(kind, values = nil)
         case kind
         when :integer then { "pattern" => "^-?[0-9]+$" }
@@ -191,11 +191,11 @@ module Manypack
         end
       end
 
-      # A value as JSON has it. Raises ArgumentError where it has none.
       def binary(text)
         text.ascii_only? ? text : raise(::ArgumentError, "JSON has no binary Strings")
       end
 
+      # Returns a value as JSON expresses it. Raises ArgumentError if JSON has no such value.
       def plain(value)
         case value
         when nil, true, false, Integer then value

@@ -4,9 +4,9 @@
 # Manypack::LazyRecord, the half that programs see. The half that reads bytes is lazy_record.c.
 #++
 module Manypack
-  # An object of a lazy Record: it keeps where its fields are in the message, and decodes one when it is read, each time
-  # anew. It has a method for each member whose name can be one, apart from to_msgpack and names that begin with two
-  # underscores; LazyRecord#[] reads all of them. It keeps the whole message alive.
+  # An object of a lazy Record: it knows where its fields are in the message, and decodes a field each time it is read.
+  # It has a method for each member whose name can be that of a method, except to_msgpack and names that begin with two
+  # underscores; LazyRecord#[] reads every member. It keeps the whole message alive.
   #
   #   User = Struct.new(:id, :name)
   #   USER = Manypack::Record.new(User, id: Integer, name: String)
@@ -17,8 +17,8 @@ module Manypack
     class << self
       private
 
-      # The class of a Record's LazyRecords. Its methods are made of text, so that every Ractor may call them. A member
-      # may have the name of any method below, so these call only what no member can be.
+      # Returns the class of a Record's LazyRecords. Its methods are defined as text, so that every Ractor can call
+      # them. A member may have the name of any method below, so they call only methods that no member can replace.
       def reader(record)
         Class.new(self).tap do |klass|
           record.members.each_with_index do |member, index|
@@ -30,8 +30,8 @@ module Manypack
       end
     end
 
-    # Decodes the value of a member, a Symbol or a String. Raises NameError for another one, RecordError if the value is
-    # not of the member's type, and other DecodeErrors.
+    # Decodes the value of a member, a Symbol or a String. Raises NameError if there is no such member, RecordError if
+    # the value is not of the member's type, and other DecodeErrors.
     #
     #   user[:name] #=> "Ada"
     def [](member)
@@ -48,7 +48,7 @@ module Manypack
       __fields__
     end
 
-    # Decodes those fields that a pattern names.
+    # Decodes the fields that a pattern names.
     #
     #   user => {name: String}
     def deconstruct_keys(names)
@@ -74,19 +74,19 @@ module Manypack
       packer
     end
 
-    # What JSON.generate makes of the fields, all of which it decodes.
+    # Decodes all fields and returns them as JSON, for JSON.generate.
     #
     #   JSON.generate(user) #=> "{\"id\":1,\"name\":\"Ada\"}"
     def to_json(*state)
       __fields__.to_json(*state)
     end
 
-    # The same for ActiveSupport, such as <code>render json: user</code>.
+    # Decodes all fields for ActiveSupport, as in <code>render json: user</code>.
     def as_json(*arguments)
       __fields__.as_json(*arguments)
     end
 
-    # True for one of the same Record with the same bytes, or with equal fields.
+    # Returns true for a LazyRecord of the same Record that has the same bytes or equal fields.
     #
     #   user == USER.lazy.load(user.bytes) #=> true
     def ==(other)

@@ -7,7 +7,7 @@ module Manypack
   class Record < Type
     # The members that a Record is made of.
     module Members # :nodoc:
-      # @return [Hash{Symbol => Type}]
+      # Checks the members against the class, and returns them with their Types, a Hash.
       def self.check(klass, members, build)
         if build == :ivars then check_ivars(members.keys)
         else check_names(klass, klass.members, members.keys)
@@ -26,7 +26,7 @@ module Manypack
         raise ArgumentError, "@#{wrong} cannot be an instance variable" if wrong
       end
 
-      # @param known [Array<Symbol>] members of klass
+      # Raises ArgumentError for a name that is not among +known+, the members of klass.
       def self.check_names(klass, known, names)
         names.each do |name|
           next if known.include?(name)

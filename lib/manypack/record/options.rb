@@ -1,16 +1,15 @@
 # frozen_string_literal: true
 
 #--
-# Keys, defaults and what becomes of unknown keys: the options of Record#with that are about members.
+# The options of Record#with that are about members: keys, defaults and unknown.
 #++
 module Manypack
   class Record < Type
-    # The options of a Record that are about its members.
     class Options # :nodoc:
-      # @return [Hash{Symbol => Object}]
+      # The default values, a Hash of members and objects.
       attr_reader :defaults
 
-      # @return [Symbol, Hash]
+      # What to do with unknown keys: :skip, :raise, or a Hash with :into.
       attr_reader :unknown
 
       def initialize(keys, defaults, unknown)
@@ -23,7 +22,7 @@ module Manypack
 
       NONE = new({}, {}, :skip)
 
-      # @return [Object] a key or a value as messages have it: Symbols are written as Strings, and Strings are copied
+      # Returns a key or a tag as messages have it: a Symbol as a String, and a String as a frozen copy.
       def self.text(key)
         case key
         when ::Symbol then utf8(key.name)
@@ -32,7 +31,7 @@ module Manypack
         end
       end
 
-      # The text as it is packed. Raises ArgumentError for text that cannot be converted to UTF-8.
+      # Returns the text as it is packed. Raises ArgumentError for text that cannot be converted to UTF-8.
       def self.utf8(text)
         text.encoding == Encoding::BINARY ? text : text.encode(Encoding::UTF_8)
       rescue EncodingError => error
@@ -40,13 +39,12 @@ module Manypack
       end
       private_class_method :utf8
 
-      # @return [Boolean] true for a default that is called for each object
+      # Returns true for a default that is called for each object.
       def self.called?(default)
         default.respond_to?(:call)
       end
 
-      # @param types [Hash{Symbol => Type}] of the members
-      # @return [Options] with those changed that are not nil
+      # Returns a copy with the options changed that are not nil. +types+ are those of the members, a Hash.
       def with(klass, types, keys, defaults, unknown)
         [keys, defaults].compact.each { |hash| Members.check_names(klass, types.keys, hash.keys) }
         keys = keys.to_h.transform_values { |list| Options.checked_keys(list) }
@@ -55,7 +53,7 @@ module Manypack
                     unknown ? checked_unknown(klass, types, unknown) : @unknown)
       end
 
-      # @return [Array<String, Integer>] the first is written, all are read
+      # Returns the keys of a member, Strings or Integers: the first is written, all are read.
       def keys_of(member)
         @keys[member] || [member.name]
       end
@@ -64,7 +62,7 @@ module Manypack
         [@keys, @defaults, @unknown]
       end
 
-      # @return [Array<String, Integer>] at least one
+      # Returns an Array of one or more keys. Raises ArgumentError for anything that cannot be a key.
       def self.checked_keys(list)
         list = Array(list).map { |key| text(key) }
         return list if !list.empty? && list.all? { |key| key?(key) }
@@ -79,7 +77,8 @@ module Manypack
 
       private
 
-      # A frozen copy. A Record is not shareable if it has a Proc that is not.
+      # Returns a frozen copy. An object with +call+ that Ractors cannot share is returned as it is: then the Record is
+      # not shareable either.
       def checked_default(value)
         value.is_a?(Proc) ? Ractor.make_shareable(value.dup) : Ractor.make_shareable(value, copy: true)
       rescue Ractor::Error, ArgumentError, ::TypeError

@@ -32,7 +32,7 @@ module Manypack
 
       module_function
 
-      # The class as far as its Record knows it.
+      # Returns the declaration of the class, as far as the Record knows it.
       def declaration(record)
         name = record.klass.name or raise ::ArgumentError, "#{record.klass.inspect} has no name to declare"
         types = record.types.transform_values { |type| expression(type.spec, [record]) }
@@ -78,7 +78,7 @@ module Manypack
         member.match?(NAME) ? "#{kind} #{member}: #{type}" : "def `#{member}`: () -> #{type}"
       end
 
-      # Whoever overrides initialize has a signature of their own.
+      # A class that overrides initialize needs a signature of its own.
       def initializer(record, types)
         klass = record.klass
         return [] unless record_class?(klass) && [::Struct, data].include?(klass.instance_method(:initialize).owner)
@@ -108,10 +108,10 @@ module Manypack
 
       # --- words ----------------------------------------------------------------------------------------------
 
-      # Any of these, with RBS's short forms of nil and of true or false.
       # :draft? is a literal, and (:draft)? is optional.
       def optional?(type) = type.end_with?("?") && !type.match?(/:\w+\?\z/)
 
+      # Returns the union of the types, with RBS's short forms of nil and of true or false.
       def join(types)
         types = types.flat_map { |type| optional?(type) ? [type.delete_suffix("?"), "nil"] : [type] }.uniq
         return "untyped" if types.include?("untyped")

@@ -9,8 +9,8 @@ require_relative "type/compiler"
 module Manypack
   init_records
 
-  # What packed bytes must be to become an object. A Type loads them straight into that object and checks them on the
-  # way; a Record is the Type of a Struct, a Data or another class. docs/records.md lists what can be a type.
+  # Says what packed bytes must be. A Type loads them straight into an object and checks them on the way; a Record is
+  # the Type of a Struct, a Data or another class. docs/records.md lists what can be a type.
   #
   #   IDS = Manypack::Type[[Integer]]
   #   IDS.load(Manypack.pack([1, 2]))   #=> [1, 2]
@@ -31,7 +31,7 @@ module Manypack
       Type.new(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types))
     end
 
-    # The same of a type as Type#spec returns it, with a Codec. Programs call <code>Type[...]</code>.
+    # Creates a Type from a spec, as Type#spec returns it, and a Codec. Programs call <code>Type[...]</code> instead.
     #
     #   Manypack::Type.new([:list, [:integer, 1..3]]) == Manypack::Type[[1..3]] #=> true
     def initialize(spec, codec = DefaultFactory.codec, check = false)
@@ -51,8 +51,8 @@ module Manypack
     # Returns the same type with options changed: those of Manypack.unpack, which hold for the whole message, and
     #
     # codec:: a Codec whose ext types and options to use
-    # check:: true if Type#dump has to check what it writes by default, as it has anyway if the type contains a Record
-    #         that checks
+    # check:: true if Type#dump checks by default what it writes. It does so anyway if the type contains a Record that
+    #         checks
     #
     # Raises ArgumentError, TypeError or RangeError for invalid or unknown options.
     #
@@ -63,8 +63,7 @@ module Manypack
 
     # Loads the one object in a String of packed bytes.
     #
-    # collect:: look for all errors in the message, which RecordError#errors has then, instead of only the first; after
-    #           1,000 it stops looking
+    # collect:: true to report all errors of the message in RecordError#errors, up to 1,000, instead of only the first
     #
     # Raises RecordError for an object of another type, and the other DecodeErrors as Manypack.unpack does. A
     # StandardError of a Record's class, or of a default that is called, becomes a RecordError with that +cause+.
@@ -75,11 +74,11 @@ module Manypack
     end
 
     # Packs an object as its Type says and returns a binary String: a Record as a map or array of its fields, anything
-    # else as Manypack.pack does. Type#load takes the result, except for scalars, which dump does not check by default:
-    # it writes a String where an Integer should be, or an Integer outside a Range, as it is.
+    # else as Manypack.pack does. By default dump does not check scalars: it writes a String in place of an Integer, or
+    # an Integer outside a Range, as it is. Type#load accepts the result unless it has such a scalar.
     #
-    # check:: true to load what was written, which also checks scalars, the constructors of Records' classes, and the
-    #         limits of the Codec (default: as set by Type#with, otherwise false)
+    # check:: true to load the result, which also checks scalars, the constructors of Records' classes, and the limits
+    #         of the Codec (default: as set by Type#with, otherwise false)
     #
     # Raises TypeError for an object that is not of a Record's class; ArgumentError if a key in the Hash of
     # <code>unknown: {into: ...}</code> is that of a member, and for an object whose tag in a union is not known;
@@ -94,7 +93,7 @@ module Manypack
       write(object, check)
     end
 
-    # True if the bytes are one object of the type. It is loaded to find out.
+    # Returns true if the bytes are one object of the type. It loads the object to find out.
     #
     #   Manypack::Type[1..10].valid?("\x0B") #=> false
     def valid?(bytes)
@@ -104,28 +103,28 @@ module Manypack
       false
     end
 
-    # What the type is made of, for tools: nested, frozen Arrays, each with a kind and what belongs to it.
+    # Returns what the type is made of, for tools: nested, frozen Arrays, each with a kind and its details.
     #
     #   Manypack::Type[[1..3]].spec #=> [:list, [:integer, 1..3]]
     def spec
       @spec || uninitialized
     end
 
-    # The Codec with its options and ext types.
+    # Returns the Codec, which has the type's options and ext types.
     #
     #   Manypack::Type[Time].with(timestamp: true).codec #=> #<Manypack::Codec timestamp: true>
     def codec
       @codec || uninitialized
     end
 
-    # Shows what it is.
+    # Shows which objects are of the type.
     #
     #   Manypack::Type[Integer, nil].inspect #=> "#<Manypack::Type Integer or nil>"
     def inspect
       @spec ? "#<#{self.class} #{Spec.words(@spec)}>" : super
     end
 
-    # True for a Type of the same objects with the same options.
+    # Returns true for a Type of the same objects with the same options.
     #
     #   Manypack::Type[Integer] == Manypack::Type[Integer] #=> true
     def ==(other)
@@ -134,7 +133,7 @@ module Manypack
     end
     alias eql? ==
 
-    # The same for equal types.
+    # Returns an Integer, the same for equal Types.
     #
     #   Manypack::Type[Integer].hash == Manypack::Type[Integer].hash #=> true
     def hash
@@ -157,8 +156,8 @@ module Manypack
       raise ArgumentError, "uninitialized #{self.class}"
     end
 
-    # Compiles it, after which it never changes. It is shareable if the codec is, and the Records in its parts. Its hash
-    # is remembered, because Records in Records would ask for that of each one once for every way that leads to it.
+    # Compiles the Type and freezes it. It is shareable if the codec and the Records in its parts are. The hash is
+    # computed once: nested Records would otherwise compute the hash of an inner Record once for each way to it.
     def finish(codec, parts = @spec)
       @codec = codec
       @check ||= Spec.checks?(parts)

@@ -16,7 +16,7 @@ module Manypack
         @status
       end
 
-      # The OptionParser, from which the completion of shells and the man page are made, too.
+      # Returns the OptionParser. The completion scripts and the man page are made from it, too.
       def parser
         OptionParser.new do |parser|
           parser.program_name = "manypack"
@@ -24,7 +24,9 @@ module Manypack
           parser.banner = "Usage: manypack #{name} [OPTION]... #{self.class::ARGUMENTS}"
           parser.separator("\n#{self.class::ABOUT}\n\n")
           options(parser)
-          parser.on("-r", "--require LIB", "Load a Ruby library, as for ext types") { |lib| load_library(lib) }
+          parser.on("-r", "--require LIB", "Load a Ruby library, for example one with ext types") do |lib|
+            load_library(lib)
+          end
           parser.on("-h", "--help", "Show this text") { help(parser) }
           parser.separator("\nExamples:\n#{self.class::EXAMPLES.gsub(/^(?=.)/, "  ")}")
         end
@@ -40,7 +42,7 @@ module Manypack
         raise UsageError, "#{name}: #{e.message}"
       end
 
-      # For a command to refuse what it cannot work on.
+      # Commands override this to refuse paths and options.
       def check(paths); end
 
       def name
@@ -62,7 +64,7 @@ module Manypack
         Output.stdout
       end
 
-      # Each file, with its faults and failures reported; the next one comes all the same.
+      # Yields each file. Reports its faults and failures, and goes on with the next file.
       def each_input(paths = @paths, **options)
         paths.each do |path|
           Input.open(path, **options) { |input| with_progress(input) { guard(input.name) { yield input } } }
@@ -71,12 +73,12 @@ module Manypack
         end
       end
 
-      # A bar and what the command writes, or a pager shows of it, do not go together on one terminal.
+      # Shows no bar if the command writes to a terminal, or to a pipe, which may lead to a pager on the same terminal.
       def with_progress(input, &block)
         input.endless? || (streams? && !output.file?) ? yield : Progress.of(input.file, input.name, &block)
       end
 
-      # False for a command that has nothing to write before it has read a file.
+      # Returns false for a command that writes nothing before it has read a file.
       def streams?
         true
       end

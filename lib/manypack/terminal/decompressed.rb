@@ -27,7 +27,7 @@ module Manypack
         feeder = Thread.new { feed(writer) }
         fault = fault_of(reader, &block)
         reader.close
-        fault = feeder.value || fault # a line that was cut is not to blame
+        fault = feeder.value || fault # it comes first: the file is broken, not the line that it cut
         raise fault if fault
       ensure
         reader.close # ends a feeder that still writes
@@ -43,7 +43,7 @@ module Manypack
         e
       end
 
-      # Returns what kept it from the end, unless that is a reader who wants no more.
+      # Returns the error that stopped it, or nil at the end, and if the reader closed the pipe.
       def feed(writer)
         writer.write(readpartial(Input::READ_BYTES)) while true
       rescue EOFError, Errno::EPIPE

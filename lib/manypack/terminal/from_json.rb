@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# The objects for Manypack.pack that parsed JSON or YAML stands for: the way back from json_text.c.
+# Turns parsed JSON or YAML into the objects that it stands for. This is the reverse of json_text.c.
 module Manypack
   module Terminal
     module FromJSON
-      # A key that stands for itself, and those that stand for others.
+      # Keys with a meaning: a text that begins with $, a value such as a number, and any object, packed.
       TEXT = /\A\$\$/
       WORD = /\A\$(null|true|false|NaN|-?Infinity|-?\d+|-?\d+\.\d+(?:e[+-]?\d+)?)\z/
       PACKED = %r{\A\$msgpack:([A-Za-z0-9+/]*={0,2})\z}
@@ -14,7 +14,7 @@ module Manypack
 
       TIME = /\A(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))\z/
 
-      # The body of an ext that contains others is no object here: every ext comes as it is.
+      # Unpacks keys. An ext stays an ExtensionValue, even if its body contains objects.
       CODEC = Codec.new(**OPTIONS)
 
       module_function
@@ -35,11 +35,11 @@ module Manypack
         return special.first if special
 
         pairs = hash.map { |key, value| [key.is_a?(String) ? key(key) : object(key), object(value)] }
-        Arguments.check_key_hashes(pairs.map(&:first), 0) # [NaN] as a key can be written in many ways
+        Arguments.check_key_hashes(pairs.map(&:first), 0) # many keys such as [NaN] would take quadratic time
         pairs.to_h
       end
 
-      # An Array with the value that an object with one pair stands for, or nil if it stands for itself.
+      # Returns an Array with the value that an object with one pair stands for, or nil if it stands for itself.
       def special(key, value)
         case [key, value]
         in ["$bin", String] then bytes(value)

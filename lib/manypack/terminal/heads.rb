@@ -1,15 +1,16 @@
 # frozen_string_literal: true
 
-# Reads head bytes one by one, in Ruby, for the commands that show them. It stops where the bytes end or are no head.
+# Reads head bytes one by one, in Ruby, for the commands that show them. It stops at the end or at an invalid head.
 module Manypack
   module Terminal
     class Heads
       include Enumerable
 
-      # A head: its offset, its byte, its type, how many bytes it has, how long its payload is or how many elements or
-      # pairs it has, and where it is: the depth, and the steps of the Path. A key has the steps of its map.
+      # A head: its offset, its byte, its type, its size in bytes, and the count of its bytes of payload, elements or
+      # pairs. Depth and the steps of a Path say where it is; a key has the steps of its map. +key+ is true for a key,
+      # and +text+ shows the value.
       Head = Struct.new(:offset, :byte, :type, :size, :count, :depth, :steps, :key, :text) do
-        # With the payload, but not what is in a container.
+        # The size with the payload, but without the contents of a container.
         def bytesize
           PAYLOAD.include?(type) ? size + count : size
         end
@@ -43,14 +44,15 @@ module Manypack
 
       NUMBERS = {1 => "C", 2 => "n", 4 => "N", 8 => "Q>"}.freeze
 
-      # Bytes of a payload that are shown: as text, and in hexadecimal digits.
+      # How many bytes of a payload are shown: as text, and as hexadecimal.
       SHOWN = 60
       SHOWN_BYTES = 20
 
-      # An open container: what it lacks, the steps to it, and for a map the key whose value comes next.
+      # An open container: how many objects it lacks, whether it is a map, the steps to it, the key of the next value of
+      # a map, and the index of the next element.
       Frame = Struct.new(:left, :map, :steps, :key, :index)
 
-      # The bytes start at that offset of the input.
+      # The bytes start at +origin+, an offset in the input.
       def initialize(bytes, origin = 0)
         @bytes = bytes
         @origin = origin
@@ -74,7 +76,7 @@ module Manypack
 
       private
 
-      # The head at that place, or nil if it is not there as a whole or there is none of that byte.
+      # Returns the head at an index, or nil if it is incomplete or if its byte is invalid.
       def read(at, open)
         byte = @bytes.getbyte(at) or return
         type, number, count = TABLE[byte]
@@ -118,7 +120,7 @@ module Manypack
         open << Frame.new(head.type == "map" ? head.count * 2 : head.count, head.type == "map", head.steps, nil, 0)
       end
 
-      # The step of a key; one of another type than str or integer has none.
+      # Returns the step of a key, or nil if it is neither a str nor an integer.
       def value_of(head)
         at = head.offset - @origin
         case head.type

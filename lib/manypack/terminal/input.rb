@@ -1,25 +1,25 @@
 # frozen_string_literal: true
 
-# A file or standard input, as a stream of messages in batches: only as much is in memory as is read at once, or as one
-# message has. A Fault says what is wrong with it.
+# A file or standard input as a stream of messages. Memory holds no more than one read, or one message if that is
+# larger. A Fault says what is wrong with the input.
 module Manypack
   module Terminal
-    # What is wrong with an input, and where.
+    # An error in an input, and its offset.
     class Fault < StandardError
       # The offset of the wrong byte in the input.
       attr_reader :offset
 
-      # The bytes that there are of the message, and the offset at which it starts.
+      # The bytes of the message, as far as there are any, and the offset at which it starts.
       attr_reader :bytes, :origin
 
-      # The Fault for a DecodeError from a message that starts at origin.
+      # Returns the Fault for a DecodeError in a message that starts at +origin+.
       def self.of(error, bytes, origin)
         message = error.message.sub(/, at byte \d+\z/, "")
         around = ", in the message at byte #{origin}" unless error.offset.zero?
         new(origin + error.offset, "#{[message, error.path].compact.join(", at ")}#{around}", bytes, origin)
       end
 
-      # The Fault for an error of the user's code, or of what it returned, for the message at that offset.
+      # Returns the Fault for an error that the user's code or its result caused, for the message at +offset+.
       def self.of_code(error, offset)
         new(offset, "#{error.message.lines.first.to_s.chomp.sub(/, at byte \d+\z/, "")} (#{error.class})")
       end
@@ -39,16 +39,17 @@ module Manypack
       # The longest head of a message, in bytes.
       MOST_HEAD = 9
 
-      # How often --follow looks for more, in seconds.
+      # Seconds after which --follow reads again at the end.
       PAUSE = 0.1
 
-      # Whole messages: a part of a String, its offset in the input, and the index and the number of messages.
-      Batch = Struct.new(:bytes, :start, :size, :index, :offset, :count) do
+      # Whole messages: a part of a String, its offset in the input, the index of the first message, and their number.
+      Messages = Struct.new(:bytes, :start, :size, :index, :offset, :count) do
         def to_s
           start.zero? && size == bytes.bytesize ? bytes : bytes.byteslice(start, size)
         end
 
-        # Its heads and lengths are right. What is wrong inside, as in a timestamp, shows when it is unpacked.
+        # Yields itself, and raises a Fault for a DecodeError. Heads and lengths are right already, but some errors,
+        # such as an invalid timestamp, are found only by unpacking.
         def guard
           yield self
         rescue DecodeError => e
@@ -61,10 +62,10 @@ module Manypack
       SPLITTER = Parallel.const_get(:Splitter)
       CHECK = Manypack.const_get(:StreamCheck)
 
-      # What a check reads at once fits into the caches of a processor.
+      # How many bytes a check reads at once: they fit into the caches of a processor.
       CHECK_BYTES = 1 << 17
 
-      # The longest broken message of a file that is read again for the path of what is wrong in it.
+      # The largest broken message, in bytes, that is read again to find the path of its error.
       MOST_EXPLAINED = 64 << 20
       FILES = Manypack.const_get(:Files)
       private_constant :SPLITTER, :CHECK, :FILES
@@ -103,33 +104,33 @@ module Manypack
         @codec = codec
       end
 
-      # True if it waits for more at the end.
+      # Returns true if it waits for more at the end.
       def endless?
         @follow
       end
 
-      # Yields an IO, as a reader of lines needs one.
+      # Yields an IO, for a reader of lines.
       def with_io(&block)
         @io.is_a?(IO) ? yield(@io) : @io.piped(&block)
       end
 
-      # Yields a Batch of as many messages as one read gave. Raises Fault at bytes that are no message, after all whole
-      # messages before it.
-      def each_batch(&block)
+      # Yields the Messages of one read after another. Raises Fault for bytes that are no message, after it has yielded
+      # all whole messages before them.
+      def each_read(&block)
         split(ALL, READ_BYTES, true, &block)
       end
 
-      # Yields a Batch of one message after another. Raises Fault as each_batch does.
+      # Yields Messages with one message after another. Raises Fault as each_read does.
       def each_message(&block)
         return enum_for(:each_message) unless block
 
         split(1, ALL, false, &block)
       end
 
-      # Passes over everything without keeping it, and returns the number of messages and of bytes. Raises Fault as
-      # each_batch does.
+      # Checks everything without keeping it, and returns the number of messages and of bytes. Raises Fault as
+      # each_read does.
       def check
-        return check_batches unless @io.is_a?(IO) && @io.stat.file?
+        return check_reads unless @io.is_a?(IO) && @io.stat.file?
 
         start = @io.pos
         check = CHECK.new(@codec)
@@ -143,14 +144,14 @@ module Manypack
 
       private
 
-      # What cannot be read again is kept until it is whole.
-      def check_batches
-        messages = bytes = 0
-        each_batch do |batch|
-          messages += batch.count
-          bytes = batch.offset + batch.size
+      # Checks an input that cannot be read again, so each message is kept until it is whole.
+      def check_reads
+        count = bytes = 0
+        each_read do |messages|
+          count += messages.count
+          bytes = messages.offset + messages.size
         end
-        [messages, bytes]
+        [count, bytes]
       end
 
       # Decodes the broken message again, to say what is wrong with it.
@@ -170,7 +171,7 @@ module Manypack
           while (part = splitter.take(objects, bytes, all))
             return broken(part, &block) if splitter.ended?
 
-            Batch.new(*part, splitter.index - part[3]).guard(&block)
+            Messages.new(*part, splitter.index - part[3]).guard(&block)
           end
         end
         part = splitter.rest and raise fault(part)
@@ -185,13 +186,13 @@ module Manypack
         retry
       end
 
-      # A batch whose last message is malformed: the rest of it is not, and comes first.
+      # Yields the messages before the last one, which is malformed, and then raises its Fault.
       def broken(part, &block)
         bytes, start, size, index, offset = part
         splitter = SPLITTER.new(@codec).feed(bytes.byteslice(start, size).freeze)
         nil while (last = splitter.take(1, ALL, false)) && !splitter.ended?
         last ||= splitter.rest
-        Batch.new(bytes, start, last[4], index, offset, last[3]).guard(&block) if last[4].positive?
+        Messages.new(bytes, start, last[4], index, offset, last[3]).guard(&block) if last[4].positive?
         raise fault([last[0], last[1], last[2], index + last[3], offset + last[4]])
       end
 

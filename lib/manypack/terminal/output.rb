@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Standard output: each write is whole, whatever happens meanwhile, and a terminal gets colours.
+# Standard output: Ctrl-C interrupts no write, and a terminal gets colours.
 module Manypack
   module Terminal
     class Output
@@ -26,7 +26,7 @@ module Manypack
         @io.tty?
       end
 
-      # True if it is a regular file, which nobody reads while it is written.
+      # Returns true if it is a regular file, which nobody reads while it is written.
       def file?
         @io.stat.file?
       end

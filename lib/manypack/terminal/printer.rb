@@ -30,7 +30,7 @@ module Manypack
 
       private
 
-      # By way of JSON, so that both write values that neither has in the same form.
+      # Goes through JSON, so that both formats write a value that neither can express in the same form.
       def yaml(bytes, start, size)
         JSON_TEXT.generate(bytes, start, size, false, @hex).each_line.map do |line|
           YAML.dump(::JSON.parse(line, max_nesting: false))

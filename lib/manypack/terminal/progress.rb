@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
-# A progress bar on a terminal's standard error, for a long file. It needs the gem ruby-progressbar, which is loaded
-# when there is a bar to show.
+# A progress bar for a long file, on standard error if that is a terminal. It needs the gem ruby-progressbar, which is
+# loaded when there is a bar to show.
 module Manypack
   module Terminal
     class Progress
-      # What takes less has no bar, in seconds.
+      # Seconds before a bar appears.
       PATIENCE = 1
 
-      # Seconds between two looks at the file.
+      # Seconds between two updates.
       PAUSE = 0.2
 
       # The longest title, in characters.
       TITLE = 30
 
       class << self
-        # Shows how much of a regular file has been read while the block runs, under that name. Of two files at once,
-        # one has a bar.
+        # Shows how much of a regular file has been read while the block runs, under that name. If two files are read at
+        # once, only one has a bar.
         def of(file, name)
           return yield if @current || !terminal? || !file.stat.file?
 
@@ -29,7 +29,7 @@ module Manypack
           end
         end
 
-        # Writes in the block, to an io which may be the terminal. The bar makes way, and comes back below.
+        # Calls the block, which writes to +io+. If that is a terminal, the bar is removed first, and drawn again below.
         def aside(io, &block)
           @current && io.tty? ? @current.aside(&block) : yield
         end
@@ -44,7 +44,7 @@ module Manypack
       def initialize(file, name)
         @total = file.stat.size
         @name = name
-        # Its own IO, because to ask the file itself for its position would drop what it has read ahead.
+        # Its own IO, because asking the file itself for its position would drop what it has read ahead.
         @position = IO.for_fd(file.fileno, "rb", autoclose: false)
         @lock = Mutex.new
         @ended = ConditionVariable.new
@@ -58,7 +58,7 @@ module Manypack
         end
       end
 
-      # Waits for the thread, which may be loading the gem: RubyGems does not survive a thread that is killed there.
+      # Waits for the thread and does not kill it, because that breaks RubyGems while it loads the gem.
       def stop
         aside do
           @over = true
@@ -79,7 +79,7 @@ module Manypack
           end
         end
       rescue LoadError, SystemCallError, IOError
-        nil # there is no bar, or nobody to see it
+        nil # there is no bar without the gem or the file
       end
 
       def pause(seconds)
@@ -90,7 +90,7 @@ module Manypack
         [@position.sysseek(0, IO::SEEK_CUR), @total].min
       end
 
-      # Without colours. Finished, it could not be cleared.
+      # The bar has no colours. It never finishes, because a finished bar cannot be cleared.
       def bar
         @bar ||= ProgressBar.create(total: @total, starting_at: read_bytes, title: File.basename(@name)[0, TITLE],
                                     format: "%t |%B| %p%% %e", output: $stderr, autofinish: false)

@@ -1,16 +1,17 @@
 # frozen_string_literal: true
 
-# Selects messages by the value that a path finds in them; nothing else of them is built.
+# Selects messages by the value that a path finds in them, and builds nothing else of them.
 module Manypack
   module Terminal
     class Selection
-      # The text is PATH, or PATH=VALUE, where the value is JSON or, if it is not, a String. Raises ArgumentError.
+      # The text is PATH or PATH=VALUE. A value that is not JSON is a String. Raises ArgumentError for anything but a
+      # path.
       def initialize(text)
         @path, value = parse(text)
         @packed = value && Manypack.pack(FromJSON.object(json(value)))
       end
 
-      # True if the path finds the value; without one, if it finds anything but nil and false.
+      # Returns true if the path finds the value; without a value, if it finds anything but nil and false.
       def match?(bytes)
         @path.each(bytes, **OPTIONS) do |found|
           return true if @packed ? Manypack.pack(found, timestamp: true) == @packed : found
@@ -20,7 +21,7 @@ module Manypack
 
       private
 
-      # Cuts at the first = that is not in the quotes of a key.
+      # Splits at the first = that is not inside a quoted key.
       def parse(text)
         text.each_char.with_index do |char, i|
           next unless char == "="

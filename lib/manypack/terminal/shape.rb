@@ -4,7 +4,7 @@
 module Manypack
   module Terminal
     class Shape
-      # More keys than a class has members: then it is a map from names to values.
+      # The most keys of a map that looks like an object. With more, the map goes from names to values.
       MOST_FIELDS = 200
 
       # The Shapes of the values of maps that look like objects, by key.
@@ -26,7 +26,7 @@ module Manypack
         end
       end
 
-      # True if some of the maps lack the key.
+      # Returns true if some of the maps lack the key.
       def optional?(key)
         @seen[key] < @maps
       end
@@ -35,7 +35,7 @@ module Manypack
         @maps.positive? && !@values && !@fields.empty?
       end
 
-      # The type of a Record's member, in Ruby; the block names the Record of a map.
+      # Returns the type of a Record's member as Ruby code. The block returns the name of a map's Record.
       def to_ruby(&name)
         types = alternatives(&name)
         some = types - ["nil"]
@@ -57,7 +57,7 @@ module Manypack
         types
       end
 
-      # A map of one type of keys, which is one that a Type knows.
+      # Returns the type of a map whose keys have one type, if a Type can have such keys; otherwise "Object".
       def map_type(&name)
         return "{String => Object}" unless @values
 
@@ -81,7 +81,7 @@ module Manypack
         to_values unless @fields.size <= MOST_FIELDS && map.each_key.all?(String)
       end
 
-      # It is no object after all.
+      # Turns what looked like an object into a map from names to values.
       def to_values
         @values = @fields.each_value.inject(Shape.new) { |all, shape| all.merge(shape) }
         @keys = @fields.each_key.to_h { |key| [type_of(key), true] }
@@ -108,7 +108,7 @@ module Manypack
 
       protected
 
-      # What other values at the same place look like.
+      # Adds the shape of other values at the same place.
       def merge(other)
         @scalars.update(other.scalars)
         (@items ||= Shape.new).merge(other.items) if other.items

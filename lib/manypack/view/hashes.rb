@@ -6,9 +6,9 @@
 #++
 module Manypack
   class View
-    # Returns a Hash of a map's pairs: containers as Views, other values built. Of a key that the map has twice it has
-    # the value that View#[] finds. With a block, which a View of an array needs, it is a Hash of the pairs that the
-    # block returns. Raises TypeError for a View of anything else, and LimitError for more different keys with the same
+    # Returns a Hash of a map's pairs: containers as Views, other values built. For a key that the map has twice, it has
+    # the value that View#[] finds. With a block it is a Hash of the pairs that the block returns; a View of an array
+    # needs a block. Raises TypeError for a View of anything else, and LimitError for more different keys with the same
     # hash than Manypack.unpack allows.
     #
     #   Manypack::View.new(Manypack.pack({"id" => 1})).to_h #=> {"id" => 1}
@@ -42,7 +42,7 @@ module Manypack
       block ? keys.zip(elements).uniq(&:first).map(&:last) : keys.uniq
     end
 
-    # Returns how often each element comes, as Enumerable#tally does. Raises LimitError as View#to_h does.
+    # Returns how often each element occurs, as Enumerable#tally does. Raises LimitError as View#to_h does.
     #
     #   Manypack::View.new(Manypack.pack(%w[a b a])).tally #=> {"a" => 2, "b" => 1}
     def tally(*counts)
@@ -51,7 +51,7 @@ module Manypack
       elements.tally(*counts)
     end
 
-    # Returns the elements by what the block returns for them, as Enumerable#group_by does. Raises LimitError as
+    # Returns the elements grouped by what the block returns for them, as Enumerable#group_by does. Raises LimitError as
     # View#to_h does.
     #
     #   Manypack::View.new(Manypack.pack([1, 2, 3])).group_by(&:odd?) #=> {true => [1, 3], false => [2]}

@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
 #--
-# Manypack::View::Splice: a message made of another one by copying all that does not change.
+# Manypack::View::Splice: makes a message from another one by copying everything that does not change.
 #++
 module Manypack
   class View
     # Collects changes to a View's bytes and applies them in one pass. All offsets are those of the whole message.
     class Splice # :nodoc:
-      # Replaces the bytes from one offset to another. Of two Edits at one offset, what is added there comes first: it
-      # belongs to a container that ends there. Of two nested ones that end there, the inner one, which starts later.
+      # Replaces the bytes from one offset to another. At one offset, an Edit that adds bytes comes before one that
+      # replaces bytes, because it belongs to a container that ends there. If nested containers end there, the addition
+      # to the inner one, which starts later, comes first.
       Edit = Struct.new(:from, :to, :bytes, :container, :path)
 
       CONTAINERS = %i[map array].freeze
@@ -16,16 +17,16 @@ module Manypack
       def initialize(view)
         @view = view
         @edits = []
-        @growth = Hash.new(0) # of the container at an offset, in pairs or elements
-        @appended = Hash.new(0) # of them those that are new
-        @containers = {}      # by their offsets
-        @removed = {}         # offsets of pairs and elements
-        @added = {}           # pairs of a container's offset and a key
+        @growth = Hash.new(0)   # by the offset of a container: how many pairs or elements it gains
+        @appended = Hash.new(0) # by the offset of a container: how many are added to it
+        @containers = {}        # by their offsets
+        @removed = {}           # offsets of pairs and elements
+        @added = {}             # pairs of a container's offset and a key
       end
 
       def change(path, value)
         *parents, key = path.steps
-        raise ArgumentError, "a path to change names one key or index, got #{path}" if path.steps.empty? || path.all?
+        raise ArgumentError, "a change needs the path of a key or index, got #{path}" if path.steps.empty? || path.all?
 
         container = container_at(parents, path, REMOVED.equal?(value)) or return
         span = container.__send__(:span, key)
@@ -42,7 +43,7 @@ module Manypack
         start = @view.offset
         message = String.new(capacity: @view.bytesize + edits.sum { |edit| edit.bytes.bytesize })
         edits.each do |edit|
-          raise ArgumentError, "#{edit.path} is in what another change replaces" if edit.from < start
+          raise ArgumentError, "#{edit.path} is inside a value that another change replaces" if edit.from < start
 
           copy(start, edit.from, message) << edit.bytes
           start = edit.to
@@ -52,7 +53,8 @@ module Manypack
 
       private
 
-      # The map or array that the steps lead to; nil if they lead to nil or nowhere, so that there is nothing to remove.
+      # Returns the map or array that the steps lead to; nil if they lead to nil or nowhere, so that there is nothing to
+      # remove.
       def container_at(steps, path, removing)
         found = @view
         steps.each { |step| container?(found) ? found = follow(found, step) : break }
@@ -62,13 +64,13 @@ module Manypack
         raise KeyError.new("no map or array to change at #{Path.of(*steps)}", receiver: @view, key: path)
       end
 
-      # What a step leads to, or nil. Refuses a key that its map has twice.
+      # Returns what a step leads to, or nil. Raises MalformedFormatError for a key that its map has twice.
       def follow(container, step)
         span = container.__send__(:span, step)
         container.__send__(:part, *span.drop(1)) if span
       end
 
-      # True for nil, and for a View of it: the whole message.
+      # Returns true for nil, and for a View of a message that is nil.
       def nothing?(value)
         value.nil? || (value.is_a?(View) && value.type == :nil)
       end
@@ -105,7 +107,7 @@ module Manypack
         @appended[container.offset] += 1
       end
 
-      # The Edits of the heads of containers that grow or shrink.
+      # Returns the Edits of the heads of containers that grow or shrink.
       def heads
         @growth.filter_map do |start, growth|
           next if growth.zero?

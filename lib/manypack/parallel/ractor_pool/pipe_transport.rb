@@ -14,11 +14,11 @@ module Manypack
         SIGNAL = "LL"
         SIGNAL_BYTES = [0, 0].pack(SIGNAL).bytesize
 
-        # Seconds between two looks at a Ractor that is about to end.
+        # Seconds between two checks of a Ractor that is about to end.
         PAUSE = 0.0001
 
-        # In a Ractor: receives batches, and copies what cannot be shared in the way that Ractors do, by sending it. It
-        # sends to itself, so batches may arrive before the copy does.
+        # In a Ractor: receives batches, and copies objects that cannot be shared. Ractors copy what they send, so it
+        # sends an object to itself; batches may arrive before the copy does.
         class Receiver
           Copy = Struct.new(:object)
 
@@ -88,7 +88,7 @@ module Manypack
         end
 
         # Ruby 3 has no Ractor#join, and Ractor#take must not wait, for the reason above. So this asks until the Ractor
-        # has ended. It has written its last signal or is about to, so that takes less than a millisecond.
+        # has ended. The Ractor has written its last signal, or is about to, so it ends within a millisecond.
         def join(ractor)
           sleep(PAUSE) until ractor.inspect.end_with?("terminated>")
         end

@@ -5,7 +5,7 @@ module Manypack
   module Parallel
     class RactorPool
       class Transport
-        # In a Ractor: receives batches, and copies objects as another Ractor would get them.
+        # In a Ractor: receives batches, and copies objects as sending them to another Ractor does.
         module Receiver
           def self.receive = Ractor.receive
 
@@ -23,7 +23,7 @@ module Manypack
           @indices = {}.compare_by_identity # of the Ractors that have not ended, by their ports
         end
 
-        # The port gets outcomes, and when the Ractor has ended, a Symbol from Ruby. An ensure clause of the Ractor
+        # The port gets outcomes and, when the Ractor has ended, a Symbol from Ruby. An ensure clause of the Ractor
         # could not say so in every case: Ruby 4.1 may skip it if the stack overflows while an outcome is copied.
         def start_ractor(index, setup)
           port = Ractor::Port.new
@@ -51,7 +51,7 @@ module Manypack
           ractor.value
         end
 
-        # An exception that ended the Ractor is reported elsewhere: it comes with its value.
+        # Ignores an exception that ended the Ractor: value_of raises it.
         def join(ractor)
           ractor.join
         rescue Ractor::Error

@@ -1,22 +1,21 @@
 # frozen_string_literal: true
 
 #--
-# From what programs say of a type to what type.c compiles.
+# Turns the spec of a type into the nodes that type.c compiles.
 #++
 module Manypack
   class Type
-    # Makes of a spec the nodes that type.c compiles: one Hash for each type in it, which names others by their index.
-    # Records are taken in whole, so that names in them find the Records around them.
+    # Makes one node, a Hash, for each type in a spec. A node refers to others by their index. The types of a Record's
+    # members become nodes, too, so that a name among them finds the Records around it.
     class Compiler # :nodoc:
-      # @param codec [Codec]
       def initialize(codec)
         @codec = codec
         @nodes = []
-        @around = [] # Records, and the indices of their nodes
-        @closed = {}.compare_by_identity # the same of Records that name none around them
+        @around = [] # the Records around a type: each with the index of its node, and whether it names one around it
+        @closed = {}.compare_by_identity # the indices of Records that name none around them
       end
 
-      # @return [Array<Hash>] the first is that of the spec
+      # Returns an Array of Hashes. The first is the node of the spec itself.
       def nodes(spec)
         add(spec)
         @nodes
@@ -94,7 +93,7 @@ module Manypack
         { min: least, max: most, below_max: below_max }
       end
 
-      # The Float nearest to a bound: no Float may equal an Integer bound.
+      # Returns the Float nearest to a bound: an Integer bound may not be a Float.
       def float_bound(range, bound)
         return bound.to_f if bound.is_a?(Float) || bound.abs <= Float::MAX
 
@@ -107,7 +106,7 @@ module Manypack
         { kind: :unnamed, words: "#{klass.inspect} is no type here: #{advice(klass)}" }
       end
 
-      # True if an ext can become an object of the class.
+      # Returns true if an ext can become an object of the class.
       def ext?(klass)
         return true if klass == ExtensionValue || klass == Timestamp
         return true if klass == ::Time && @codec.__send__(:changed_options)[:timestamp]
@@ -137,7 +136,7 @@ module Manypack
         @around[depth][1]
       end
 
-      # One that names a Record around it is made anew in each place, where the name may mean another one.
+      # A Record that names a Record around it gets a node in each place: the name may mean another Record there.
       def record(record)
         return @closed[record] if @closed.key?(record)
 

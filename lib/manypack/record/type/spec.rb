@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 #--
-# Types as programs write them, read into nested Arrays: a kind, and what belongs to it.
+# Reads types, as programs write them, into nested Arrays: a kind and its details.
 #
 #   [:any]  [:view]  [:nil]  [:true]  [:false]  [:string]  [:symbol]  [:class, klass]  [:name, symbol]
 #   [:integer, range or nil]  [:float, range or nil]  [:enum, literals]  [:list, spec]  [:map, key, value]
-#   [:union, specs]  [:record, record]  [:tagged, key, {value => spec}, spec or nil]
+#   [:union, specs]  [:record, record]  [:tagged, tag key, {tag => spec}, spec or nil]
 #++
 module Manypack
   class Type
@@ -35,7 +35,8 @@ module Manypack
           end
         end
 
-        # The types among the keywords of Type[]: a Hash without its braces. Raises ArgumentError for options.
+        # Returns the types among the keywords of Type[]: a Hash written without braces. Raises ArgumentError for
+        # options.
         def braceless(options)
           return [options] unless options.keys.all?(::Symbol) && options.keys.none? { |key| name?(key) }
 
@@ -49,7 +50,7 @@ module Manypack
           specs.size == 1 ? specs[0] : [:union, specs]
         end
 
-        # How an error names it.
+        # Returns the words by which errors name a spec.
         def words(spec)
           kind, detail, = spec
           case kind
@@ -68,7 +69,7 @@ module Manypack
           end
         end
 
-        # Frozen all through. A Record in it is so already, and shareable only if its codec is.
+        # Returns a deeply frozen copy. Its Records are frozen already, and shareable only if their codecs are.
         def frozen(part)
           case part
           when Array then part.map { |one| frozen(one) }.freeze
@@ -87,7 +88,7 @@ module Manypack
           end
         end
 
-        # True if a Record in it checks what it dumps.
+        # Returns true if a Record in the spec checks what it dumps.
         def checks?(part)
           case part
           when Array then part.any? { |one| checks?(one) }
@@ -123,7 +124,7 @@ module Manypack
           LITERALS.include?(type.class)
         end
 
-        # Of one Symbol in an Array: the name of a class, and not the only literal of an enum.
+        # Returns true for a Symbol that names a Record. Any other Symbol alone in an Array is an enum of one literal.
         def name?(type)
           type.is_a?(::Symbol) && (type == :self || type.match?(/\A[[:upper:]]/))
         end
@@ -137,7 +138,7 @@ module Manypack
           [:enum, literals.map { |literal| literal(literal) }.uniq]
         end
 
-        # The literal as load returns it. Raises ArgumentError for one that no message can have.
+        # Returns the literal as load returns it. Raises ArgumentError for a literal that no message can have.
         def literal(literal)
           impossible = case literal
                        when Integer then !(-2**63...2**64).cover?(literal)

@@ -14,7 +14,7 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("-c", "--check", "Write nothing; say which messages are in another form") { @check = true }
+        parser.on("-c", "--check", "Write nothing; report the messages that are not canonical") { @check = true }
       end
 
       def streams?
@@ -23,16 +23,16 @@ module Manypack
 
       def work
         each_input do |input|
-          input.each_message do |batch|
-            @check ? check_form(input, batch) : output.write(Manypack.canonicalize(batch.to_s))
+          input.each_message do |message|
+            @check ? check_form(input, message) : output.write(Manypack.canonicalize(message.to_s))
           end
         end
       end
 
-      def check_form(input, batch)
-        return if Manypack.canonical?(batch.to_s)
+      def check_form(input, message)
+        return if Manypack.canonical?(message.to_s)
 
-        fail_with(INVALID, "#{input.name}:#{batch.offset}: not canonical")
+        fail_with(INVALID, "#{input.name}:#{message.offset}: not canonical")
       end
     end
   end

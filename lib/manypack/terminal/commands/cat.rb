@@ -6,9 +6,9 @@ module Manypack
     class Cat < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Shows messages, one after the other. What JSON and YAML have not got is said in a way that
-        `manypack pack` turns around: {"$bin": BASE64}, {"$ext": [TYPE, BASE64]}, {"$timestamp": RFC 3339},
-        {"$float": "NaN"}, {"$str": BASE64} for a str that is no UTF-8; a key 5 is "$5", and a key "$a" is "$$a".
+        Shows messages, one after the other. Values that JSON and YAML cannot express are written in a form that
+        `manypack pack` reads back: {"$bin": BASE64}, {"$ext": [TYPE, BASE64]}, {"$timestamp": RFC 3339},
+        {"$float": "NaN"}, {"$str": BASE64} for a str that is not UTF-8; a key 5 is "$5", and a key "$a" is "$$a".
       TEXT
       EXAMPLES = <<~TEXT
         manypack cat events.msgpack | jq .user
@@ -20,16 +20,16 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("-t", "--to FORMAT", Printer::FORMATS, "#{Printer::FORMATS.join(", ")}") { |to| @format = to }
+        parser.on("-t", "--to FORMAT", Printer::FORMATS, "Write #{Printer::FORMATS.join(", ")}") { |to| @format = to }
         parser.on("-p", "--path PATH", "Show what the path finds in each message") { |path| @path = Path.new(path) }
         parser.on("-n", "--lines N", Integer, "Show only the first N messages of each file") { |n| @most = n }
         parser.on("-f", "--follow", "Wait for more at the end, like tail -f") { @follow = true }
-        parser.on("--hex", "Say bin in hexadecimal digits, as $hex") { @hex = true }
+        parser.on("--hex", "Write bin as hexadecimal, under $hex") { @hex = true }
       end
 
       def check(paths)
-        raise ArgumentError, "--lines is 0 or more" if @most&.negative?
-        raise ArgumentError, "--follow takes one file" if @follow && paths.size > 1
+        raise ArgumentError, "--lines must be 0 or more" if @most&.negative?
+        raise ArgumentError, "--follow takes only one file" if @follow && paths.size > 1
       end
 
       def work
@@ -37,25 +37,25 @@ module Manypack
         each_input(follow: @follow) { |input| show(input) }
       end
 
-      # One by one if one of them may turn out to be wrong: those before it are shown.
+      # Shows messages one by one if only unpacking can find an error, so that all messages before the error are shown.
       def show(input)
-        return input.each_batch { |batch| write(batch) } unless @most || @path || @format == "ruby"
+        return input.each_read { |messages| write(messages) } unless @most || @path || @format == "ruby"
 
         return if @most&.zero?
 
-        input.each_message.with_index(1) do |batch, count|
-          @path ? write_found(batch) : write(batch)
+        input.each_message.with_index(1) do |message, count|
+          @path ? write_found(message) : write(message)
           break if count == @most
         end
       end
 
-      def write(batch)
-        output.write(@printer.print(batch.bytes, batch.start, batch.size))
+      def write(messages)
+        output.write(@printer.print(messages.bytes, messages.start, messages.size))
       end
 
-      def write_found(batch)
+      def write_found(message)
         found = +"".b
-        @path.each(batch.to_s, **OPTIONS) { |value| found << Manypack.pack(value, timestamp: true) }
+        @path.each(message.to_s, **OPTIONS) { |value| found << Manypack.pack(value, timestamp: true) }
         output.write(@printer.print(found)) unless found.empty?
       end
     end

@@ -5,7 +5,7 @@ module Manypack
   module Terminal
     class Completion < Command
       ARGUMENTS = "bash|zsh"
-      ABOUT = "Writes the completion of a shell, made of the same options as the help of each command."
+      ABOUT = "Writes the completion script for a shell, made from the same options as the help of each command."
       EXAMPLES = <<~TEXT
         eval "$(manypack completion bash)"                        # in ~/.bashrc
         manypack completion zsh > /usr/share/zsh/site-functions/_manypack
@@ -30,7 +30,7 @@ module Manypack
         [*switch.short, *switch.long]
       end
 
-      # The words that an option takes, where it takes no others.
+      # Returns the values of an option that takes only certain values.
       def values(switch)
         switch.pattern.is_a?(Hash) ? switch.pattern.keys : []
       end

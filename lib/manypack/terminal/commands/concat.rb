@@ -5,7 +5,10 @@ module Manypack
   module Terminal
     class Concat < Command
       ARGUMENTS = "[FILE]..."
-      ABOUT = "Writes the messages of several files one after the other. Of a broken file it takes what is whole."
+      ABOUT = <<~TEXT.chomp
+        Writes the messages of several files one after the other. From a broken file it takes the whole messages before
+        the fault.
+      TEXT
       EXAMPLES = <<~TEXT
         manypack concat monday.msgpack tuesday.msgpack > week.msgpack
         manypack concat broken.msgpack > repaired.msgpack
@@ -14,7 +17,7 @@ module Manypack
       private
 
       def work
-        each_input { |input| input.each_batch { |batch| output.write(batch.to_s) } }
+        each_input { |input| input.each_read { |messages| output.write(messages.to_s) } }
       end
     end
   end

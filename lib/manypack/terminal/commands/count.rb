@@ -5,7 +5,7 @@ module Manypack
   module Terminal
     class Count < Command
       ARGUMENTS = "[FILE]..."
-      ABOUT = "Counts messages, without building them. Of several files it shows each, and all together."
+      ABOUT = "Counts messages without building them. For several files it shows each count, and the total."
       EXAMPLES = <<~TEXT
         manypack count events.msgpack
         zcat *.gz | manypack count
@@ -23,16 +23,16 @@ module Manypack
         output.write("#{total} total\n") if @paths.size > 1
       end
 
-      # Counts what is whole, also before a fault.
+      # Counts whole messages, also those before a fault.
       def count(input)
-        messages = 0
+        count = 0
         begin
-          input.each_batch { |batch| messages += batch.count }
+          input.each_read { |messages| count += messages.count }
         rescue Fault => e
           report(input.name, e)
         end
-        output.write(@paths.size > 1 ? "#{messages} #{input.name}\n" : "#{messages}\n")
-        messages
+        output.write(@paths.size > 1 ? "#{count} #{input.name}\n" : "#{count}\n")
+        count
       end
     end
   end

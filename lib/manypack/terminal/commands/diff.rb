@@ -6,8 +6,8 @@ module Manypack
     class Diff < Command
       ARGUMENTS = "FILE FILE"
       ABOUT = <<~TEXT.chomp
-        Compares two streams message by message: - is in the first only, + in the second only. The order of map keys and
-        how numbers are packed make no difference. Exit code 1 if there is any.
+        Compares two streams message by message: - marks what only the first has, + what only the second has. The order
+        of map keys and the width of packed numbers do not matter. The exit code is 1 if the streams differ.
       TEXT
       EXAMPLES = <<~TEXT
         manypack diff before.msgpack after.msgpack
@@ -17,12 +17,12 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("-q", "--quiet", "Show nothing: the exit code tells") { @quiet = true }
+        parser.on("-q", "--quiet", "Show nothing, and only set the exit code") { @quiet = true }
       end
 
       def check(paths)
         raise ArgumentError, "needs two files" unless paths.size == 2
-        raise ArgumentError, "standard input can be one of them only" if paths == %w[- -]
+        raise ArgumentError, "only one of the files can be standard input" if paths == %w[- -]
       end
 
       def work
@@ -33,12 +33,12 @@ module Manypack
       end
 
       def compare(*inputs)
-        messages = inputs.map(&:each_message)
+        streams = inputs.map(&:each_message)
         (0..).each do |index|
-          batches = inputs.zip(messages).map { |input, one| stop_at_fault(input) { following(one) } }
-          break if batches.none?
+          messages = inputs.zip(streams).map { |input, stream| stop_at_fault(input) { following(stream) } }
+          break if messages.none?
 
-          compare_messages(index, inputs.zip(batches)) unless same_bytes?(batches)
+          compare_messages(index, inputs.zip(messages)) unless same_bytes?(messages)
           break if @quiet && @status != FINE
         end
       end
@@ -51,25 +51,25 @@ module Manypack
         throw :stop
       end
 
-      def following(messages)
-        messages.next
+      def following(stream)
+        stream.next
       rescue StopIteration
         nil
       end
 
       def compare_messages(index, pairs)
-        lines = differences([], *pairs.map { |input, batch| objects(input, batch) })
+        lines = differences([], *pairs.map { |input, message| objects(input, message) })
         found(index, lines) unless lines.empty?
       end
 
-      def same_bytes?(batches)
-        batches.all? && batches.map(&:to_s).uniq.size == 1
+      def same_bytes?(messages)
+        messages.all? && messages.map(&:to_s).uniq.size == 1
       end
 
-      def objects(input, batch)
-        return [] unless batch
+      def objects(input, message)
+        return [] unless message
 
-        stop_at_fault(input) { batch.guard { [Manypack.unpack(batch.to_s, **OPTIONS)] } }
+        stop_at_fault(input) { message.guard { [Manypack.unpack(message.to_s, **OPTIONS)] } }
       end
 
       def found(index, lines)
@@ -77,7 +77,7 @@ module Manypack
         output.write("#{Colors.paint("message #{index}", :cyan)}\n#{lines}") unless @quiet
       end
 
-      # Each of both is an Array with a value, or an empty one where there is none.
+      # Left and right are Arrays with one value each, or empty if there is no value.
       def differences(steps, left, right)
         case [left, right]
         in [[Hash => one], [Hash => two]] then in_hashes(steps, one, two)
@@ -107,7 +107,7 @@ module Manypack
       def place(steps)
         "$#{steps.map { |step| step_text(step) }.join}"
       rescue EncodingError
-        "$ (at a key that is no text)"
+        "$ (at a key that is not text)"
       end
 
       # A Path has no step for keys of other types.

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# manypack filter: messages through Ruby code, on several cores if wanted, or selected by a path without decoding.
+# manypack filter: runs Ruby code on messages, on several cores if wanted, or selects them by a path without decoding.
 module Manypack
   module Terminal
     class Filter < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Runs Ruby code on each message and writes what it returns, except nil, as MessagePack. The code has the message
-        as _1 or it. With --path alone, messages are selected and nothing is decoded.
+        Runs Ruby code on each message and writes the object that it returns, unless that is nil, as MessagePack. In the
+        code, _1 or it is the message. With --path alone, it selects messages without decoding them.
       TEXT
       EXAMPLES = <<~TEXT
         manypack filter -e '_1 if _1["level"] > 3' events.msgpack > errors.msgpack
@@ -18,17 +18,17 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("-e", "--execute RUBY", "Code that returns what is to be written, or nil") { |code| @code = code }
+        parser.on("-e", "--execute RUBY", "Code that returns the object to write, or nil") { |code| @code = code }
         parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
-        parser.on("-p", "--path PATH[=VALUE]", "Only messages in which the path finds the value") do |text|
+        parser.on("-p", "--path PATH[=VALUE]", "Select messages in which the path finds the value") do |text|
           @selection = Selection.new(text)
         end
       end
 
       def check(_paths)
         raise ArgumentError, "needs -e, --path, or both" unless @code || @selection
-        raise ArgumentError, "--jobs is 1 or more" unless (@jobs || 1).positive?
-        raise ArgumentError, "-j is for -e alone" if @jobs && @selection
+        raise ArgumentError, "--jobs must be 1 or more" unless (@jobs || 1).positive?
+        raise ArgumentError, "--jobs works with -e, but not with --path" if @jobs && @selection
       end
 
       def work
@@ -36,10 +36,10 @@ module Manypack
         each_input { |input| @selection ? select(input) : filter(input) }
       end
 
-      # Whether Ruby knows `it`, which then means the innermost block's as _1 does.
+      # True if Ruby itself knows `it`, which belongs to the innermost block, as _1 does.
       KNOWS_IT = RUBY_VERSION >= "3.4"
 
-      # A lambda can return. It has no parameter if the code uses neither _1 nor `it`.
+      # Makes a lambda, so that the code can return. The lambda has no parameter if the code uses neither _1 nor `it`.
       def block_of(code)
         block = KNOWS_IT ? compiled("", code) : compiled_with_it(code)
         block.arity.zero? ? ->(_message) { block.call } : block
@@ -47,7 +47,7 @@ module Manypack
         raise UsageError, "filter: #{e.message.lines.first.chomp}"
       end
 
-      # Code with _1, unless that is in a block of its own, can have no other parameter.
+      # Makes `it` a parameter, unless the code uses _1 outside of a block: then the lambda can have no other parameter.
       def compiled_with_it(code)
         compiled("|it|", code)
       rescue SyntaxError
@@ -68,7 +68,7 @@ module Manypack
         raise Fault.of_code(e, e.offset)
       end
 
-      # Before Ruby 4.1, Ractors wait for each other's collections of garbage.
+      # Prefers processes before Ruby 4.1, because Ractors wait for each other's garbage collections there.
       def workers
         return {ractors: 0} unless @jobs && @jobs > 1
 
@@ -76,21 +76,20 @@ module Manypack
       end
 
       def select(input)
-        input.each_message do |batch|
-          message = batch.to_s
-          next unless @selection.match?(message)
+        input.each_message do |message|
+          next unless @selection.match?(message.to_s)
 
-          @block ? write_result(message, batch) : output.write(message)
+          @block ? write_result(message) : output.write(message.to_s)
         end
       end
 
-      def write_result(message, batch)
-        result = @block.call(Manypack.unpack(message, timestamp: true, **OPTIONS))
+      def write_result(message)
+        result = @block.call(Manypack.unpack(message.to_s, timestamp: true, **OPTIONS))
         output.write(Manypack.pack(result, timestamp: true)) unless result.nil?
       rescue ClosedPipe
         raise
       rescue StandardError => e
-        raise Fault.of_code(e, batch.offset)
+        raise Fault.of_code(e, message.offset)
       end
     end
   end

@@ -6,8 +6,8 @@ module Manypack
     class Inspect < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Shows the offset of each object, its head byte, its type and its size, and what it is. Of broken input it shows
-        everything before the fault.
+        Shows the offset, head byte, type, size and value of each object. Of broken input it shows everything before the
+        fault.
       TEXT
       EXAMPLES = <<~TEXT
         manypack inspect message.msgpack
@@ -18,42 +18,42 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("--at OFFSET", Integer, "Show what is at that byte, and the path to it") { |offset| @at = offset }
+        parser.on("--at OFFSET", Integer, "Show the object at that byte, and its path") { |offset| @at = offset }
       end
 
       def check(_paths)
-        raise ArgumentError, "--at is 0 or more" if @at&.negative?
+        raise ArgumentError, "--at must be 0 or more" if @at&.negative?
       end
 
       def work
         each_input do |input|
           @found = false
-          input.each_message { |batch| break if show(batch.to_s, batch.offset) && @at }
+          input.each_message { |message| break if show(message.to_s, message.offset) && @at }
         rescue Fault => e
           show(e.bytes, e.origin)
           raise
         ensure
-          missing(input) if @at && !@found && !$!
+          beyond_end(input) if @at && !@found && !$!
         end
       end
 
-      def missing(input)
+      def beyond_end(input)
         fail_with(INVALID, "#{input.name}: there is no byte #{@at}")
       end
 
-      # True if that is where --at is.
-      def show(message, origin)
-        return show_at(message, origin) if @at
+      # Returns true if --at is in the message.
+      def show(bytes, origin)
+        return show_at(bytes, origin) if @at
 
         lines = +""
-        Heads.new(message, origin).each do |head|
+        Heads.new(bytes, origin).each do |head|
           lines << line(head)
           lines = flush(lines)
         end
         output.write(lines)
       end
 
-      # Not more text in memory than the message is long.
+      # Writes the lines when there are many, because they can be longer than the message.
       def flush(lines)
         return lines if lines.bytesize < Input::READ_BYTES
 
@@ -61,11 +61,11 @@ module Manypack
         +""
       end
 
-      def show_at(message, origin)
-        return unless (origin...origin + message.bytesize).cover?(@at)
+      def show_at(bytes, origin)
+        return unless (origin...origin + bytes.bytesize).cover?(@at)
 
         @found = true
-        heads = Heads.new(message, origin).to_a
+        heads = Heads.new(bytes, origin).to_a
         at = heads.rindex { |head| head.offset <= @at }
         return unless at
 

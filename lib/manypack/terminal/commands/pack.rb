@@ -6,9 +6,9 @@ module Manypack
     class Pack < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Makes a message of each line of JSON Lines, of a JSON or YAML document, or of each row of a CSV file that has a
-        header. The name of a file tells its format; standard input is JSON Lines. It turns around what
-        `manypack cat` says. A message about a line has its number.
+        Packs each line of JSON Lines, each JSON or YAML document, or each row of a CSV file with a header as a message.
+        The name of a file says its format; standard input is JSON Lines. It reads back what `manypack cat` writes.
+        Errors name the line.
       TEXT
       EXAMPLES = <<~TEXT
         echo '{"id": 1}' | manypack pack > message.msgpack
@@ -28,7 +28,7 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("-f", "--from FORMAT", FORMATS, "jsonl, json, yaml or csv") { |format| @format = format }
+        parser.on("-f", "--from FORMAT", FORMATS, "Read jsonl, json, yaml or csv") { |format| @format = format }
       end
 
       def work
@@ -80,7 +80,7 @@ module Manypack
         nil
       end
 
-      # Packs the first line of the text by way of objects, and returns how many bytes it has.
+      # Builds the objects of the first line of the text, packs them, and returns how many bytes the line has.
       def line(text, number)
         line = text[/.*\n?/]
         at(number) { parse_json(line) } unless line.match?(/\A\s*\z/)
@@ -95,7 +95,7 @@ module Manypack
         at(1) { parse_json(text) }
       end
 
-      # Most texts have nothing to turn around, and no need to be walked through for it.
+      # Most texts have no key with a $, so their objects need not be converted.
       def parse_json(text)
         require "json"
         object = ::JSON.parse(text.force_encoding(Encoding::UTF_8), max_nesting: MAX_NESTING, allow_duplicate_key: true)
@@ -140,7 +140,7 @@ module Manypack
         csv_rows(io)
       end
 
-      # As bytes: where text is invalid, CSV says a wrong line, and loses the rows before.
+      # Reads bytes, not text: for invalid text CSV reports a wrong line, and loses the rows before it.
       def csv_rows(io)
         io.set_encoding_by_bom # spreadsheets write one
         rows = CSV.new(io.set_encoding(Encoding::BINARY), headers: true, return_headers: true)
@@ -157,7 +157,7 @@ module Manypack
       def hash_of(row)
         columns = row.headers.map { |name| text(name) }
         twice = columns.tally.find { |_, count| count > 1 }&.first
-        raise ArgumentError, "#{columns.size} cells, and a name for #{columns.compact.size}" if columns.include?(nil)
+        raise ArgumentError, "#{columns.size} cells, but #{columns.compact.size} column names" if columns.include?(nil)
         raise ArgumentError, "two columns are called #{twice}" if twice
 
         columns.zip(row.fields.map { |cell| text(cell) }).to_h
@@ -184,7 +184,7 @@ module Manypack
         @packed.clear
       end
 
-      # What is wrong with a line is a fault there.
+      # Packs the object that the block returns. An error is a Fault of the line.
       def at(number)
         object = yield
         @packed << Manypack.pack(object)

@@ -7,7 +7,7 @@ module Manypack
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Infers the shape of all messages and writes it as a definition of Manypack::Record, with a Struct for each map
-        that looks like an object. Their names begin with that of the message's class.
+        that looks like an object. The names of inner Structs begin with the name of the message's Struct.
       TEXT
       EXAMPLES = <<~TEXT
         manypack schema events.msgpack > event.rb
@@ -24,7 +24,7 @@ module Manypack
       end
 
       def check(_paths)
-        raise ArgumentError, "--lines is 1 or more" if @most && @most < 1
+        raise ArgumentError, "--lines must be 1 or more" if @most && @most < 1
       end
 
       def streams?
@@ -35,10 +35,10 @@ module Manypack
         shape = Shape.new
         @names = {}
         each_input do |input|
-          input.each_message.with_index do |batch, i|
+          input.each_message.with_index do |message, i|
             break if i == @most
 
-            shape.add(Manypack.unpack(batch.to_s, **OPTIONS, timestamp: true))
+            shape.add(Manypack.unpack(message.to_s, **OPTIONS, timestamp: true))
           end
         end
         output.write(definition(shape))
@@ -54,7 +54,7 @@ module Manypack
         @definitions.join("\n")
       end
 
-      # Defines the Records of what is in it first, and returns the name of its own.
+      # Defines the Records of inner shapes first, then the Record of this shape, and returns its name.
       def define(shape, wanted)
         klass = unique(wanted)
         members = members_of(shape)
@@ -88,7 +88,7 @@ module Manypack
         key.scrub("").scan(/[A-Za-z0-9]+/).map { |word| word[0].upcase + word[1..] }.join
       end
 
-      # A class whose constant no other one has.
+      # Returns the name of a class whose constant is not taken.
       def unique(wanted)
         name = wanted
         number = 1
@@ -97,7 +97,7 @@ module Manypack
         name
       end
 
-      # The name of the member for each key.
+      # Returns the name of the member for each key.
       def members_of(shape)
         taken = {}
         shape.fields.keys.to_h do |key|
@@ -112,8 +112,8 @@ module Manypack
 
       def options_of(shape, members)
         other = members.reject { |key, member| key == member }.map { |key, member| "#{member}: #{key.dump}" }
-        missing = members.select { |key, _| shape.optional?(key) }.map { |_, member| "#{member}: nil" }
-        options = {keys: other, defaults: missing}.reject { |_, pairs| pairs.empty? }
+        defaults = members.select { |key, _| shape.optional?(key) }.map { |_, member| "#{member}: nil" }
+        options = {keys: other, defaults: defaults}.reject { |_, pairs| pairs.empty? }
         return "" if options.empty?
 
         "\n  .with(#{options.map { |name, pairs| "#{name}: {#{pairs.join(", ")}}" }.join(", ")})"

@@ -5,7 +5,7 @@ module Manypack
   module Terminal
     class Slice < Command
       ARGUMENTS = "[FILE]..."
-      ABOUT = "Writes some messages as they are: those that all options let through, in each file."
+      ABOUT = "Writes the messages of each file that all options select, unchanged."
       EXAMPLES = <<~TEXT
         manypack slice --skip 1000 -n 10 events.msgpack | manypack cat
         manypack slice --max-bytes 1000000 events.msgpack > sample.msgpack
@@ -15,16 +15,16 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("-s", "--skip N", Integer, "Leave out the first N messages") { |n| @skip = n }
-        parser.on("-n", "--lines N", Integer, "At most N messages") { |n| @most = n }
-        parser.on("-b", "--max-bytes N", Integer, "As many messages as have N bytes at most") { |n| @most_bytes = n }
-        parser.on("-w", "--where PATH[=VALUE]", "Messages in which the path finds the value") do |text|
+        parser.on("-s", "--skip N", Integer, "Skip the first N messages") { |n| @skip = n }
+        parser.on("-n", "--lines N", Integer, "Write at most N messages") { |n| @most = n }
+        parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes of whole messages") { |n| @most_bytes = n }
+        parser.on("-w", "--where PATH[=VALUE]", "Select messages in which the path finds the value") do |text|
           @selection = Selection.new(text)
         end
       end
 
       def check(_paths)
-        raise ArgumentError, "numbers are 0 or more" if [@skip, @most, @most_bytes].compact.any?(&:negative?)
+        raise ArgumentError, "numbers must be 0 or more" if [@skip, @most, @most_bytes].compact.any?(&:negative?)
       end
 
       def work
@@ -36,12 +36,12 @@ module Manypack
 
         skip = @skip.to_i
         count = bytes = 0
-        input.each_message do |batch|
-          next if @selection && !@selection.match?(batch.to_s)
+        input.each_message do |message|
+          next if @selection && !@selection.match?(message.to_s)
           next if (skip -= 1) >= 0
-          break if (bytes += batch.size) > (@most_bytes || bytes)
+          break if (bytes += message.size) > (@most_bytes || bytes)
 
-          output.write(batch.to_s)
+          output.write(message.to_s)
           break if (count += 1) == @most
         end
       end

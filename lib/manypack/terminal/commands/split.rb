@@ -7,7 +7,7 @@ module Manypack
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Writes messages into files: PREFIX0000.msgpack and so on with -n or -b, PREFIXvalue.msgpack with --by. It shows
-        the names of the files. It refuses to write into a file that is there already.
+        the names of the files. It refuses to overwrite a file.
       TEXT
       EXAMPLES = <<~TEXT
         manypack split -n 1000 events.msgpack
@@ -15,32 +15,32 @@ module Manypack
         manypack split --by '$.type' events.msgpack
       TEXT
 
-      # Files that are open at the same time.
+      # The most files that are open at the same time.
       MOST_OPEN = 64
 
       private
 
       def options(parser)
-        parser.on("-n", "--lines N", Integer, "N messages in each file") { |n| @most = n }
-        parser.on("-b", "--max-bytes N", Integer, "N bytes in each file at most, or one message") do |n|
+        parser.on("-n", "--lines N", Integer, "Write N messages to each file") { |n| @most = n }
+        parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes to each file, or one message") do |n|
           @most_bytes = n
         end
-        parser.on("--by PATH", "A file for each value that the path finds first") { |path| @by = Path.new(path) }
-        parser.on("--prefix PREFIX", "How the names of the files begin (default: part-)") { |prefix| @prefix = prefix }
+        parser.on("--by PATH", "Group messages by the first value that the path finds") { |path| @by = Path.new(path) }
+        parser.on("--prefix PREFIX", "The start of the files' names (default: part-)") { |prefix| @prefix = prefix }
       end
 
       def check(_paths)
         unless [@most, @most_bytes, @by].compact.size == 1
           raise ArgumentError, "needs one of --lines, --max-bytes and --by"
         end
-        raise ArgumentError, "numbers are 1 or more" if [@most, @most_bytes].compact.any? { |n| n < 1 }
+        raise ArgumentError, "numbers must be 1 or more" if [@most, @most_bytes].compact.any? { |n| n < 1 }
       end
 
       def work
         @files = {}
         @seen = {}
         @number = -1
-        each_input { |input| input.each_message { |batch| place(batch.to_s) } }
+        each_input { |input| input.each_message { |message| place(message.to_s) } }
       ensure
         @files&.each_value(&:close)
       end

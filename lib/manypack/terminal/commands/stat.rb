@@ -6,8 +6,8 @@ module Manypack
     class Stat < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Counts the types of all objects, the bytes by path (of everything in it, keys too), the depths and the sizes of
-        messages, of each file. Indices are *, as are paths beyond the 1,000th.
+        Shows for each file how often each type occurs, how many bytes each path has, keys included, and how deep and
+        large messages are. An index is shown as *, and so are all paths after the first 1,000.
       TEXT
       EXAMPLES = <<~TEXT
         manypack stat events.msgpack
@@ -31,7 +31,7 @@ module Manypack
       def work
         each_input do |input|
           reset
-          input.each_message { |batch| count(batch.to_s) }
+          input.each_message { |message| count(message.to_s) }
         ensure
           output.write(text(input.name)) if @messages
         end
@@ -66,7 +66,7 @@ module Manypack
           table("depth", @depths.sort) + table("size", sizes)
       end
 
-      # Inclusive of all that is deeper.
+      # Counts for each path everything below it, too.
       def paths
         sums = Hash.new(0)
         @bytes.each { |steps, bytes| (0..steps.size).each { |n| sums[steps.first(n)] += bytes } }

@@ -6,8 +6,8 @@ module Manypack
     class Validate < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Checks that files are whole messages: heads, lengths and nesting. With --untrusted also UTF-8, timestamps,
-        duplicate keys and the limits that Manypack.unpack(bytes, untrusted: true) has.
+        Checks that files are whole messages: heads, lengths and nesting. With --untrusted it also checks UTF-8,
+        timestamps, duplicate keys and the limits of Manypack.unpack(bytes, untrusted: true).
       TEXT
       EXAMPLES = <<~TEXT
         manypack validate *.msgpack
@@ -18,11 +18,11 @@ module Manypack
       private
 
       def options(parser)
-        parser.on("-u", "--untrusted", "Check all that untrusted input is checked for") { @untrusted = true }
+        parser.on("-u", "--untrusted", "Check everything that matters in untrusted input") { @untrusted = true }
         parser.on("-k", "--keep-going", "Report every message that is refused, not only the first of each file") do
           @keep_going = true
         end
-        parser.on("-q", "--quiet", "No summary") { @quiet = true }
+        parser.on("-q", "--quiet", "Write no summary") { @quiet = true }
       end
 
       def streams?
@@ -43,22 +43,21 @@ module Manypack
       end
 
       def check_messages(input)
-        messages = refused = bytes = 0
-        input.each_message do |batch|
-          bytes = batch.offset + batch.size
-          messages += 1 if fine?(input, batch) || (refused += 1) && false
+        fine = refused = bytes = 0
+        input.each_message do |message|
+          bytes = message.offset + message.size
+          fine?(input, message) ? fine += 1 : refused += 1
           return if refused.positive? && !@keep_going
         end
-        summary(input, messages, bytes, refused)
+        summary(input, fine, bytes, refused)
       end
 
-      def fine?(input, batch)
-        message = batch.to_s
+      def fine?(input, message)
         @view_codec ||= codec
-        @view_codec.view(message, check: true)
+        @view_codec.view(message.to_s, check: true)
         true
       rescue DecodeError => e
-        report(input.name, Fault.of(e, message, batch.offset))
+        report(input.name, Fault.of(e, message.to_s, message.offset))
         false
       end
 
