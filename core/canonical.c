@@ -1,7 +1,7 @@
 /*
- * The canonical form: one walk checks it and finds the order of keys, another writes in that order. The first walks
- * like skip.c, but keeps the previous key of each open map, so that it can compare the next one, and where its pairs
- * are, so that it can sort them. The second jumps from pair to pair, back and forth.
+ * The canonical form: the first walk checks it and finds the order of keys, the second writes in that order. The first
+ * walks like skip.c, but keeps the previous key of each open map, to compare the next key with it, and the places of
+ * the map's pairs, to sort them. The second jumps back and forth from pair to pair.
  */
 #include "canonical.h"
 
@@ -13,8 +13,8 @@
 /* --- one object ------------------------------------------------------------------------------------- */
 
 typedef struct {
-    mp_head head;                     /* of a timestamp with its shortest body as the payload */
-    const uint8_t *at, *next;         /* its head; what follows the head or, if it has one, the payload */
+    mp_head head;                     /* the payload of a timestamp is its shortest body */
+    const uint8_t *at, *next;         /* its head; what follows the head and the payload */
     uint8_t timestamp[MP_TIMESTAMP_MAX];
 } object;
 
@@ -30,7 +30,7 @@ shorten_timestamp(object *o)
     return MP_OK;
 }
 
-/* As mp_validate, except for UTF-8. */
+/* Reads an object without its contents, and checks it as mp_validate does, except for UTF-8. */
 MP_INLINE mp_status
 object_read(const uint8_t *p, const uint8_t *end, object *o)
 {
@@ -59,7 +59,7 @@ real_of(const object *o)
     return mp_row_real(o->at, MP_WIRE[*o->at]);
 }
 
-/* The 64 bits of an integer; *negative distinguishes INT from UINT. */
+/* The 64 bits of an integer. Sets *negative if they are those of a negative number. */
 static uint64_t
 integer_of(const object *o, bool *negative)
 {
@@ -83,7 +83,10 @@ nan_p(const object *o)
     return d != d;
 }
 
-/* A float32 if that keeps the value, and the one NaN. Compares bits, because an x87 computes with more precision. */
+/*
+ * Writes a float32 if that keeps the value, otherwise a float64, and only one NaN. Goes through bits, because an x87
+ * computes with more precision.
+ */
 static uint8_t *
 put_real(uint8_t *to, double d)
 {
@@ -121,7 +124,7 @@ put_head(uint8_t *to, const object *o)
     }
 }
 
-/* True if an object has its canonical head. A timestamp that could be shorter has not. */
+/* True if the head of an object is canonical. That of a timestamp that could be shorter is not. */
 static bool
 canonical_p(const object *o)
 {
@@ -135,19 +138,19 @@ canonical_p(const object *o)
 /* --- the canonical sequence ------------------------------------------------------------------------- */
 
 /*
- * Nodes are the maps whose pairs change places, the maps that enclose them, and all pairs of both. They form a tree: a
- * map holds pairs, and a pair holds maps, with any number of arrays between. A link is twice the index of a node, plus
- * UP if it leads back to the node that holds the list.
+ * The nodes are the maps whose pairs change places, the maps around them, and all pairs of both. They form a tree: a
+ * map holds pairs, and a pair holds maps, with any number of arrays in between. A link is twice the index of a node,
+ * plus UP if it leads back to the node that holds the list.
  */
 typedef struct {
-    const uint8_t *start, *end; /* of a pair; of a map, what follows its head */
-    size_t next;                /* the next pair in canonical order, or UP the map; the next map, or UP the pair */
-    size_t inner;               /* the first map in a pair, or UP the pair; the first pair of a map */
+    const uint8_t *start, *end; /* of a pair; for a map, start is after its head */
+    size_t next;                /* a pair: the next in order, or UP to the map; a map: the next, or UP to the pair */
+    size_t inner;               /* a pair: the first map in it, or UP to itself; a map: its first pair */
 } node;
 
 enum { UP = 1 };
 
-/* The only pair outside all maps. */
+/* The only pair that is outside of all maps. */
 enum { ROOT = 0 };
 
 MP_INLINE size_t
@@ -165,8 +168,8 @@ link_up_to(size_t index)
 /* A position in the bytes that visits objects in canonical order. */
 typedef struct {
     const uint8_t *p;
-    const uint8_t *turn; /* where it jumps instead of moving to the next byte; NULL if it never does */
-    size_t link;         /* DOWN into the map that begins there, or UP from the pair that ends there */
+    const uint8_t *turn; /* where it jumps instead of going on; NULL without nodes */
+    size_t link;         /* at turn: down into the map that begins there, or UP from the pair that ends there */
 } cursor;
 
 MP_INLINE void
@@ -206,7 +209,7 @@ cursor_turn(cursor *c, const node *nodes)
 
 /* --- the order of keys ------------------------------------------------------------------------------ */
 
-/* Kinds of one type are represented by the first of them. */
+/* The first kind of a kind's type stands for all kinds of that type. */
 static mp_kind
 type_of(mp_kind kind)
 {
@@ -244,7 +247,7 @@ compare_payloads(const mp_head *a, const mp_head *b)
     return order ? order : (a->n > b->n) - (a->n < b->n);
 }
 
-/* Compares two objects without their contents: negative if a comes first, 0 if they are the same key. */
+/* Compares two objects without their contents: negative if a comes first, 0 if they are equal. */
 static int
 compare_objects(const object *a, const object *b)
 {
@@ -269,7 +272,7 @@ fixstr_p(const uint8_t *p)
     return (*p & 0xe0) == 0xa0;
 }
 
-/* The fast path: most keys are short strings. */
+/* Fast path, because most keys are short strings. */
 static int
 compare_fixstrs(const uint8_t *a, const uint8_t *b)
 {
@@ -303,24 +306,24 @@ compare_keys(cursor a, cursor b, const node *nodes, const uint8_t *end)
 /* --- the walk --------------------------------------------------------------------------------------- */
 
 typedef struct {
-    uint64_t left;        /* objects to come; in a map, a key is next while this is even */
+    uint64_t left;        /* objects still to come; in a map a key is next if this is even */
     const uint8_t *key;   /* the last key that began */
-    cursor previous;      /* the previous key; its p is NULL if there is none yet */
-    size_t map;           /* its node, which that of its first pair follows */
-    size_t pair, tail;    /* those of the enclosing walk */
+    cursor previous;      /* the previous key; p is NULL before the first */
+    size_t map;           /* the index of its node; the node of its first pair follows */
+    size_t pair, tail;    /* of the walk, before the container was opened */
     uint32_t n;           /* pairs or elements */
     bool map_p, unordered;
-    uint8_t keys;         /* container keys that are open, this one included */
-    uint8_t key_depth;    /* open containers, counted from the outermost of those keys */
+    uint8_t keys;         /* open container keys, this one included */
+    uint8_t key_depth;    /* open containers from the outermost of those keys on */
 } frame;
 
 typedef struct {
     const uint8_t *p, *end;
     size_t max_depth;
-    mp_out *open;         /* frames; the outermost one is not a container: it holds the object */
+    mp_out *open;         /* frames; the outermost frame is no container: it holds the object */
     mp_out *nodes;        /* NULL in a check */
-    size_t pair;          /* the innermost open one */
-    size_t tail;          /* the last map that it holds; itself while it holds none */
+    size_t pair;          /* the innermost open pair */
+    size_t tail;          /* the last map in that pair; the pair itself while there is none */
 } walk;
 
 MP_INLINE frame *
@@ -347,7 +350,7 @@ node_count(const walk *w)
     return mp_out_size(w->nodes) / sizeof(node);
 }
 
-/* Adds a node that starts at p and holds nothing. */
+/* Adds an empty node that starts at p. */
 static void
 node_push(walk *w, const uint8_t *p)
 {
@@ -387,7 +390,7 @@ key_ends(walk *w, frame *f)
     return order ? MP_E_KEY_ORDER : MP_E_DUPLICATE_KEY;
 }
 
-/* Merges two lists of pairs with the same end, a before b in the bytes. A duplicate key stops the walk. */
+/* Merges two lists of pairs that end with the same link; a is before b in the bytes. A duplicate key stops the walk. */
 static mp_status
 merge(walk *w, size_t a, size_t b, size_t *merged)
 {
@@ -416,10 +419,10 @@ merge(walk *w, size_t a, size_t b, size_t *merged)
     }
 }
 
-/* The most runs that a sort can have: of 1, 2, 4 … pairs. */
+/* A sort has at most this many runs: of 1, 2, 4 … pairs. */
 enum { RUNS = 33 };
 
-/* Merges all runs, shorter ones first. */
+/* Merges all runs, shorter runs first. */
 static mp_status
 merge_runs(walk *w, const size_t *runs, size_t *sorted)
 {
@@ -436,8 +439,8 @@ merge_runs(walk *w, const size_t *runs, size_t *sorted)
 }
 
 /*
- * Sorts the pairs of a map by merging, where each comparison puts one pair in its place; a heap could compare two long
- * keys again for every short one. *first is the link to the first pair, before and after.
+ * Sorts the pairs of a map by merging, in which each comparison puts one pair in its place. A heap could compare the
+ * same two long keys once for every short key. *first is the link to the first pair, before and after.
  */
 static mp_status
 sort_pairs(walk *w, size_t map, size_t *first)
@@ -462,7 +465,7 @@ sort_pairs(walk *w, size_t map, size_t *first)
     return merge_runs(w, runs, first);
 }
 
-/* Closes a map. Its nodes are kept only if something in it changes places. */
+/* Closes a map. Keeps its nodes only if something inside it changes places. */
 static mp_status
 map_ends(walk *w, const frame *f)
 {
@@ -517,7 +520,7 @@ check_object(const walk *w, const object *o, bool in_key)
     return w->nodes || canonical_p(o) ? MP_OK : MP_E_FORM;
 }
 
-/* Passes over the head and the payload of the next object. */
+/* Moves past the head and the payload of the next object. */
 static mp_status
 object_begins(walk *w, bool *opened)
 {
@@ -537,7 +540,7 @@ object_begins(walk *w, bool *opened)
     return status;
 }
 
-/* Counts the object that ends here, and the containers that end with it; sets *whole if that was everything. */
+/* Counts the object that ends here and the containers that end with it. Sets *whole at the end of the walk. */
 static mp_status
 object_ends(walk *w, bool *whole)
 {
@@ -585,7 +588,7 @@ write_bytes(mp_out *out, const uint8_t *from, const uint8_t *to)
     mp_out_write(out, from, (size_t)(to - from));
 }
 
-/* Writes one object without its contents. */
+/* Writes an object without its contents. */
 static void
 write_head(mp_out *out, const object *o)
 {
@@ -593,7 +596,10 @@ write_head(mp_out *out, const object *o)
     if (o->head.payload != o->next) mp_out_write(out, o->head.payload, o->head.n);
 }
 
-/* Writes the object at p, which has been walked over. Adjacent objects that are canonical already are one copy. */
+/*
+ * Writes the object at p, which the first walk has checked. Adjacent objects that are already canonical are copied
+ * together.
+ */
 static mp_status
 write_object(const uint8_t *p, const uint8_t *end, const node *nodes, mp_out *out)
 {

@@ -1,6 +1,6 @@
 /*
- * The checks of one head, in the order in which decoding makes them. tape.c makes them at heads where its stride cannot
- * tell. mp_validate has two of its own, because it must not wait for payloads that it does not look into.
+ * The checks of a head, in the order in which decoding makes them. tape.c calls them for heads that its stride cannot
+ * decide on. mp_validate has two checks of its own, because it must not wait for payloads that it does not check.
  */
 #include "check.h"
 
@@ -32,7 +32,7 @@ check_ext(const mp_check *checks, const mp_head *head)
     return status == MP_OK && !known_ext_p(checks, head->ext_type) ? MP_E_UNKNOWN_EXT : status;
 }
 
-/* True for a NaN. Only the payload of the float is known; a head of one byte precedes it. */
+/* True for a NaN. mp_head has no pointer to the head byte, but the size of a float's head is known. */
 static bool
 nan_p(const mp_head *head)
 {
@@ -42,7 +42,7 @@ nan_p(const mp_head *head)
     return mp_key_nan_p(&key);
 }
 
-/* The checks that apply to keys alone. */
+/* The checks that apply only to keys. */
 static mp_status
 check_key(const mp_check *checks, const mp_head *head)
 {

@@ -1,4 +1,7 @@
-/* What an unpacker may refuse besides malformed bytes, as far as a tape can tell without building anything. */
+/*
+ * The checks that options of an unpacker ask for, as far as a tape can make them without building objects. Malformed
+ * bytes are refused anyway.
+ */
 #ifndef MP_CHECK_H
 #define MP_CHECK_H
 
@@ -10,9 +13,9 @@ typedef struct {
     bool utf8;                 /* each str must be UTF-8 */
     bool utf8_keys;            /* each str that is a map key must be UTF-8 */
     bool timestamps;           /* timestamps must be well formed */
-    bool timestamp_range;      /* and in the years 1 to 9999 */
-    bool unique_keys;          /* no map may have a key twice, or a NaN as a key */
-    mp_noted_keys *noted;      /* for unique_keys: those of maps at most MP_CHECK_NOTED deep; or NULL */
+    bool timestamp_range;      /* timestamps must be in the years 1 to 9999 */
+    bool unique_keys;          /* no map may have the same key twice, or a NaN as a key */
+    mp_noted_keys *noted;      /* for unique_keys: one for each depth up to MP_CHECK_NOTED; or NULL */
     const uint64_t *ext_types; /* a bit for each known ext type, as a uint8_t; NULL if all are known */
 } mp_check;
 
@@ -21,10 +24,10 @@ typedef struct {
 #define MP_CHECK_NONE ((mp_check){.limits = MP_LIMITS_NONE})
 
 /*
- * Checks a head, and its payload if it has one. objects counts as in mp_limits_pass.
+ * Checks a head and its payload, if any. objects counts as in mp_limits_pass.
  *
- * MP_E_UNDECIDED for a key that is an ext, an array or a map, or a NaN that unique_keys allows: only building the
- * keys tells if they are accepted.
+ * MP_E_UNDECIDED for a key that is an ext, an array or a map, or a NaN if not unique_keys: only building the keys tells
+ * whether they are accepted.
  */
 mp_status mp_check_head(const mp_check *checks, const mp_head *head, const uint8_t *end, bool key, uint64_t *objects);
 

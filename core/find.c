@@ -1,6 +1,6 @@
 /*
- * Cursors. They step over leaves themselves, and over containers by the tape or, without one, by a walk. They keep only
- * where they are in one container, so that finding a key near the start of a large message costs next to nothing.
+ * Cursors. A cursor steps over leaves itself, and over containers by the tape or, without a tape, by a walk. It keeps
+ * only its place in one container, so that finding a key near the start of a large message costs next to nothing.
  */
 #include "find.h"
 
@@ -27,7 +27,7 @@ mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset)
     return MP_OK;
 }
 
-/* The head of the object that the bytes end in; everything from at to it is well formed. */
+/* The offset of the object in which the bytes end. Everything from `at` to that object is well formed. */
 static size_t
 truncated_head(const mp_look *look, size_t at)
 {
@@ -38,7 +38,7 @@ truncated_head(const mp_look *look, size_t at)
     return (size_t)(p - look->bytes);
 }
 
-/* Over the next n objects, by a walk that begins inside the container. */
+/* Skips the next n objects by a walk that begins inside the container. */
 static mp_status
 walk_over(mp_cursor *cursor, uint64_t n)
 {
@@ -68,7 +68,7 @@ container_over(mp_cursor *cursor)
     return status;
 }
 
-/* Over an object near the end of the bytes, or one whose size is in a field. */
+/* Skips an object that is near the end of the bytes, or whose size is in a field. */
 static mp_status
 head_over(mp_cursor *cursor)
 {
@@ -114,7 +114,7 @@ mp_cursor_pass(mp_cursor *cursor, uint64_t n)
     return status;
 }
 
-/* True if a fixstr comes next, with many bytes ahead; sets *n to its length. */
+/* True if a fixstr comes next, and mp_ahead_p is true. Sets *n to its length. */
 MP_INLINE bool
 fixstr_next_p(const mp_cursor *cursor, uint32_t *n)
 {
@@ -123,7 +123,7 @@ fixstr_next_p(const mp_cursor *cursor, uint32_t *n)
     return mp_ahead_p(p, cursor->look->bytes + cursor->look->size) && mp_fixstr_ahead_p(p, n);
 }
 
-/* Passes over a key; *same is true if it is the key looked for. */
+/* Skips a key. Sets *same if it is the wanted key. */
 MP_INLINE mp_status
 key_over(mp_cursor *cursor, const mp_key *key, bool *same)
 {
@@ -146,8 +146,8 @@ key_over(mp_cursor *cursor, const mp_key *key, bool *same)
 }
 
 /*
- * Passes over pairs of a fixstr and a leaf, with the place in registers, up to the fixstr that is the key looked for:
- * the cursor is at it then. Stops as well at all that needs care.
+ * Fast path: skips pairs of a fixstr and a leaf, with the place in registers. Stops at the wanted key, and at any pair
+ * that needs more care.
  */
 MP_INLINE void
 other_pairs_over(mp_cursor *cursor, const mp_key *key)

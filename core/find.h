@@ -1,6 +1,6 @@
 /*
- * Looks into packed bytes without building anything: the objects of a container in turn, the value of a key, the n-th
- * element.
+ * Finds objects in packed bytes without building anything: the value of a key, the n-th element, or each object of a
+ * container in turn.
  *
  *   uint64_t left[128];
  *   mp_look look;
@@ -9,7 +9,7 @@
  *   size_t value;
  *
  *   mp_look_init(&look, bytes, size, left, 128);
- *   look.tape = &tape;                               // or NULL: pass over containers anew each time
+ *   look.tape = &tape;                               // or NULL: walk over containers each time
  *   status = mp_cursor_open(&cursor, &look, offset); // cursor.kind, cursor.left
  *   status = mp_find(&cursor, &key, MP_FIND_FIRST, &value);
  *   if (status == MP_OK && value) ...                // the value's offset; 0 without such a key
@@ -19,8 +19,8 @@
  *       status = mp_cursor_next(&cursor);            // MP_OK: the object is from there to cursor.at
  *   }
  *
- * Everything is an offset, so that bytes may move between two calls: set look.bytes, and those of the tape, anew. On
- * any status but MP_OK the cursor must not be used further; look.blame is the offset of the head to blame.
+ * Everything is an offset, so the bytes may move between two calls: then set look.bytes, and tape.bytes, anew. On any
+ * status except MP_OK the cursor must not be used any more; look.blame is the offset of the head to blame.
  */
 #ifndef MP_FIND_H
 #define MP_FIND_H
@@ -29,48 +29,48 @@
 #include "skip.h"
 #include "tape.h"
 
-/* The bytes that are looked into, and what passing over containers in them needs. */
+/* The bytes to search, and the means to skip containers in them. */
 typedef struct {
     const uint8_t *bytes;
     size_t size;
-    mp_walk walk;  /* without a tape */
-    mp_tape *tape; /* of the same bytes; or NULL */
+    mp_walk walk;  /* used without a tape */
+    mp_tape *tape; /* a tape over the same bytes; or NULL */
     size_t blame;
 } mp_look;
 
 /*
- * Containers may be max_depth deep, that of the cursor included, for which left has as many places. With a tape its own
- * max_depth counts, from the outermost container on, and left may be NULL.
+ * Containers may be max_depth deep, the cursor's own container included; left has as many places. With a tape, left may
+ * be NULL, and the tape's own max_depth counts, from the outermost container on.
  */
 void mp_look_init(mp_look *look, const uint8_t *bytes, size_t size, uint64_t *left, size_t max_depth);
 
 typedef struct {
     mp_look *look;
     size_t at;     /* the next object */
-    uint64_t left; /* objects from there on, in a map keys and values counted apart */
+    uint64_t left; /* objects from there on; in a map keys and values count separately */
     uint32_t near; /* for the tape */
     mp_kind kind;
 } mp_cursor;
 
-/* Opens the container at offset, which must be inside the bytes. For any other object, sets kind, and left to 0. */
+/* Opens the container at offset, which must be inside the bytes. For an object that is no container, left is 0. */
 mp_status mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset);
 
-/* Passes over one object. The container must have one left. */
+/* Skips one object. cursor->left must not be 0. */
 mp_status mp_cursor_next(mp_cursor *cursor);
 
-/* Passes over n objects, or all that are left. There is another one if cursor->left is not 0. */
+/* Skips n objects, or all objects that are left. */
 mp_status mp_cursor_pass(mp_cursor *cursor, uint64_t n);
 
-/* What to do about a duplicate key. */
+/* What to do if a map has the key more than once. */
 typedef enum {
-    MP_FIND_FIRST, /* stop at the first, which does not even pass over its value */
-    MP_FIND_LAST,  /* go on to the end of the map: the one that unpacking keeps */
-    MP_FIND_ONLY,  /* the same; MP_E_DUPLICATE_KEY at the second */
+    MP_FIND_FIRST, /* stop at the first, without skipping its value */
+    MP_FIND_LAST,  /* search to the end of the map, because unpacking keeps the last */
+    MP_FIND_ONLY,  /* search to the end of the map; MP_E_DUPLICATE_KEY at the second */
 } mp_find_which;
 
 /*
- * Sets *value to the offset of a key's value, searching the map from the cursor's position; 0 without one. Keys are
- * compared by mp_key_compare. After MP_FIND_FIRST the cursor is at the value.
+ * Searches a map for a key, from the cursor on. Sets *value to the offset of the key's value; 0 without such a key.
+ * Keys are compared by mp_key_compare. With MP_FIND_FIRST, the cursor is at the value afterwards.
  */
 mp_status mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value);
 

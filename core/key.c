@@ -1,4 +1,4 @@
-/* Map keys read from their encodings, and their order. */
+/* Reads map keys from their encodings and compares them. */
 #include "key.h"
 
 #include "utf8.h"
@@ -49,7 +49,7 @@ mp_key_compare(const mp_key *a, const mp_key *b)
     return order(a->kind, b->kind);
 }
 
-/* Hashes the first and the last eight bytes; all bytes if there are fewer than eight. */
+/* Hashes the first and the last eight bytes, or all bytes of a shorter key. */
 static uint64_t
 ends_of(const uint8_t *p, size_t n)
 {

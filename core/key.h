@@ -1,6 +1,6 @@
 /*
- * Map keys, compared as the objects that they become and not as bytes: 1 is 1 in each of its encodings, and a float32
- * is the float64 of the same value.
+ * Map keys, compared like the objects that they become, not as bytes: 1 is the same key in each of its encodings, and a
+ * float32 is the same key as the float64 of the same value.
  */
 #ifndef MP_KEY_H
 #define MP_KEY_H
@@ -8,9 +8,9 @@
 #include "wire.h"
 
 typedef struct {
-    mp_kind kind;         /* UINT for an integer from 0 on, INT below 0, FLOAT64 for every float */
-    uint64_t bits;        /* of a number; those of 0.0 for -0.0 too, because they are eql? */
-    const uint8_t *bytes; /* of a STR or BIN the payload, of an EXT, ARRAY or MAP the whole object */
+    mp_kind kind;         /* UINT for integers from 0 on, INT for negative integers, FLOAT64 for every float */
+    uint64_t bits;        /* of a number; -0.0 has the bits of 0.0, because the two are eql? */
+    const uint8_t *bytes; /* the payload of a STR or BIN; all of an EXT, ARRAY or MAP */
     size_t n;
 } mp_key;
 
@@ -51,13 +51,13 @@ mp_key_special(mp_kind kind)
     return (mp_key){.kind = kind};
 }
 
-/* Reads the object from p to end, which must be whole, as a key. */
+/* Reads the object from p to end, which must be complete, as a key. */
 mp_key mp_key_read(const uint8_t *p, const uint8_t *end);
 
 /*
- * An order of keys; 0 if they are the same key to a Ruby Hash. A str and a bin are the same if they have the same ASCII
- * bytes, because Ruby's Strings are. An ext, array or map is the same only as one with the same encoding: only building
- * them tells more. A NaN is the same as one of the same bits; to a Hash it is not.
+ * Orders keys; 0 if they are the same key in a Ruby Hash. A str and a bin are the same key if they have the same ASCII
+ * bytes, because Ruby's Strings are. Two exts, arrays or maps are the same only if their encodings are: otherwise only
+ * building them could tell. NaNs with the same bits are the same, although in a Hash they are not.
  */
 int mp_key_compare(const mp_key *a, const mp_key *b);
 

@@ -17,21 +17,23 @@ typedef struct { MP_LIMITS_EACH(MP_LIMIT_FIELD, ) } mp_limits;
  */
 enum { MP_KEY_NESTING_MAX = 4, MP_KEY_DEPTH_MAX = 32 };
 
-/* Which limit a status says is exceeded, counted in the order of the list; MP_LIMITS or more for another status. */
+/*
+ * The index, in limit_list.h, of the limit that a status reports as exceeded; MP_LIMITS or more for any other status.
+ */
 MP_INLINE unsigned
 mp_limit_of(mp_status status)
 {
     return (unsigned)status - (unsigned)MP_E_MAX_OBJECTS;
 }
 
-/* True if a status says that a limit is exceeded. */
+/* True if a status reports that a limit is exceeded. */
 MP_INLINE bool
 mp_limit_p(mp_status status)
 {
     return mp_limit_of(status) < MP_LIMITS;
 }
 
-/* Checks n, as a head of that kind declares it: an MP_E_MAX_ status if it is too much, otherwise MP_OK. */
+/* Checks the n that a head of that kind declares. An MP_E_MAX_ status if it is above the limit, otherwise MP_OK. */
 MP_INLINE mp_status
 mp_limits_check(const mp_limits *limits, mp_kind kind, uint32_t n)
 {
@@ -46,8 +48,8 @@ mp_limits_check(const mp_limits *limits, mp_kind kind, uint32_t n)
 }
 
 /*
- * The same for the next head of a message. *objects is how many the message has so far, declared ones included; those
- * that this head declares are added. MP_E_MAX_OBJECTS if they are too many.
+ * The same for the next head of a message. *objects counts the objects of the message so far, declared ones included;
+ * the objects that this head declares are added. MP_E_MAX_OBJECTS if they are too many.
  */
 MP_INLINE mp_status
 mp_limits_pass(const mp_limits *limits, mp_kind kind, uint32_t n, uint64_t *objects)

@@ -1,4 +1,7 @@
-/* The one list of limits on what the heads of a message declare. A new row needs its check in limit.h, nothing else. */
+/*
+ * The list of limits on what the heads of a message declare. A new row also needs its check in limit.h;
+ * docs/internals.md lists its tests and documents. max_bytes and max_depth are not in the list: no head declares them.
+ */
 #ifndef MP_LIMIT_LIST_H
 #define MP_LIMIT_LIST_H
 

@@ -1,5 +1,5 @@
 /*
- * The append-only output window: reserve, write through the pointer, commit. Only the callback that runs when the
+ * The append-only output window: reserve room, write through the pointer, commit. Only the callback that runs when the
  * window is full knows who owns the bytes.
  */
 #ifndef MP_OUT_H
@@ -12,8 +12,8 @@ typedef struct mp_out mp_out;
 struct mp_out {
     uint8_t *start, *pos, *end;
     /*
-     * Makes room for n more bytes by moving the window: start, pos and end may change, the bytes from
-     * start to pos are kept. If it cannot, it does not return, and leaves the window as it was.
+     * Makes room for n more bytes: start, pos and end may change, the bytes from start to pos are kept. If it cannot,
+     * it leaves the window as it was and does not return.
      */
     void (*grow)(mp_out *out, size_t n);
 };
@@ -26,14 +26,14 @@ mp_out_init(mp_out *out, uint8_t *block, size_t size, void (*grow)(mp_out *, siz
     out->grow = grow;
 }
 
-/* Bytes written so far. */
+/* How many bytes are committed. */
 MP_INLINE size_t
 mp_out_size(const mp_out *out)
 {
     return (size_t)(out->pos - out->start);
 }
 
-/* Room for n bytes; what is written there counts from mp_out_commit on. */
+/* Makes room for n bytes and returns the place. Bytes written there count after mp_out_commit. */
 MP_INLINE uint8_t *
 mp_out_reserve(mp_out *out, size_t n)
 {

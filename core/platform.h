@@ -1,4 +1,4 @@
-/* Every compiler, CPU and byte-order conditional of the core; no other file of core/ has one. */
+/* All conditionals on compiler, CPU and byte order. No other file of core/ has any. */
 #ifndef MP_PLATFORM_H
 #define MP_PLATFORM_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* MP_PLAIN_C leaves out whatever GNU C adds, to test what other compilers get. */
+/* MP_PLAIN_C leaves out everything that needs GNU C, to test what other compilers get. */
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(MP_PLAIN_C)
 #define MP_LIKELY(x) __builtin_expect(!!(x), 1)
 #define MP_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -30,7 +30,7 @@
     ((uint64_t)MP_SWAP32((uint32_t)((uint64_t)(x) & 0xffffffffu)) << 32 | MP_SWAP32((uint32_t)((uint64_t)(x) >> 32)))
 #endif
 
-/* Assume little-endian if the compiler does not say: all targets of MSVC are. */
+/* Little-endian if the compiler does not tell: all targets of MSVC are. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define MP_BE16(x) (x)
 #define MP_BE32(x) (x)
@@ -42,8 +42,8 @@
 #endif
 
 /*
- * A word that one thread stores and others load: a thread that sees the new word also sees everything written before
- * it. Without atomics of the compiler volatile has to do, as it does for MSVC.
+ * For a word that one thread stores and others load: a thread that sees the new word also sees everything that was
+ * written before it. Without atomics of the compiler, volatile has to do, as it does with MSVC.
  */
 #if defined(__ATOMIC_ACQUIRE) && defined(__ATOMIC_RELEASE)
 #define MP_LOAD_ACQUIRE(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
@@ -53,7 +53,7 @@
 #define MP_STORE_RELEASE(place, word) (*(volatile uintptr_t *)(place) = (word))
 #endif
 
-/* 1 in a build in which tests can see stale bytes: see mp_poison. */
+/* 1 in a build whose tests look for stale bytes: see mp_poison. */
 #ifndef MP_CANARIES
 #define MP_CANARIES 0
 #endif
@@ -62,7 +62,7 @@
 
 /*
  * Declares that n bytes hold nothing yet, or nothing that is still needed. With MP_CANARIES they become 0xc1, which is
- * never a head, so that a test sees if they get out; otherwise this does nothing.
+ * never a head, so that a test notices if they appear in output; otherwise this does nothing.
  */
 MP_INLINE void
 mp_poison(void *bytes, size_t n)
@@ -70,7 +70,7 @@ mp_poison(void *bytes, size_t n)
     if (MP_CANARIES && n) memset(bytes, 0xc1, n);
 }
 
-/* Big-endian integers at addresses of any alignment: the only byte order the wire has. */
+/* Big-endian integers, the only byte order of the format, at addresses of any alignment. */
 
 MP_INLINE uint16_t
 mp_load16(const uint8_t *p)
@@ -168,8 +168,8 @@ mp_bits_of_double(double d)
 }
 
 /*
- * Copies n bytes; n is usually small. Most of a message is strings of up to 32 bytes, for which overlapping blocks of a
- * fixed size are faster than a call of memcpy.
+ * Copies n bytes. Most payloads are strings of up to 32 bytes, for which overlapping blocks of a fixed size are faster
+ * than a call of memcpy.
  */
 MP_INLINE void
 mp_copy(uint8_t *to, const void *from_, size_t n)

@@ -1,7 +1,7 @@
 /*
- * The one walk that skip, validate, measure and split share: a constant says what each does besides, and the compiler
- * drops the rest. It keeps one number for each open container, so that it can stop at any byte and continue in another
- * block. The walks that keep more say so at the top of their files, and all of them step by wire.h.
+ * The one walk behind skip, validate, measure and split. A constant tells what each does in addition, and the compiler
+ * drops the rest. The walk keeps one number for each open container, so that it can stop at any byte and continue in
+ * another block. Other walks keep more, and the tops of their files tell what; all of them step by wire.h.
  */
 #include "skip.h"
 
@@ -22,7 +22,7 @@ mp_walk_init(mp_walk *walk, uint64_t *left, size_t max_depth)
     walk->deepest = 0;
 }
 
-/* The check of a payload that only mp_validate makes. */
+/* Checks a payload. Only mp_validate does. */
 static mp_status
 check_payload(const mp_head *head, const uint8_t *end)
 {
@@ -46,7 +46,10 @@ leaf_valid_p(const uint8_t *p, const uint8_t *end)
     return mp_head_read(p, end, &head) == MP_OK && check_payload(&head, end) == MP_OK;
 }
 
-/* Counts the object just passed, inside depth containers, including itself if it is one that is not empty. */
+/*
+ * Counts the object that was just passed. depth is the number of open containers, including the object if it opened
+ * one.
+ */
 MP_INLINE void
 count(mp_walk *walk, size_t depth)
 {
@@ -54,7 +57,7 @@ count(mp_walk *walk, size_t depth)
     if (depth > walk->deepest) walk->deepest = depth;
 }
 
-/* Takes one object from those that are left; true if it was the last one. */
+/* Takes one object from the objects that are left. True if it was the last. */
 MP_INLINE bool
 object_passed(mp_walk *walk)
 {
@@ -65,7 +68,7 @@ object_passed(mp_walk *walk)
     return true;
 }
 
-/* Moves *p over the open payload as far as there are bytes; true if that was all of it. */
+/* Moves *p over the open payload as far as there are bytes. True at its end. */
 MP_INLINE bool
 payload_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end)
 {
@@ -90,8 +93,8 @@ container_open(mp_walk *walk, const mp_head *head)
 }
 
 /*
- * Reads the head at *p into the walk. A container that is not empty is opened, and *opened set; of anything else, only
- * the payload is left to pass.
+ * Moves past the head at *p. If it is a container that is not empty, opens it and sets *opened; otherwise only its
+ * payload is left to pass.
  */
 MP_INLINE mp_status
 head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flags, const mp_limits *limits,
@@ -119,7 +122,7 @@ head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flag
         break;
     }
     if (MP_UNLIKELY(status != MP_OK)) return status;
-    if (flags & LIMIT) { /* last, so that a head that was too deep counts once when it is tried again */
+    if (flags & LIMIT) { /* last, so that a head that was too deep counts only once when it is tried again */
         status = mp_limits_pass(limits, head.kind, head.n, &walk->objects);
         if (MP_UNLIKELY(status != MP_OK)) return status;
     }
@@ -129,9 +132,8 @@ head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flag
 }
 
 /*
- * The fast walk inside containers while many bytes are ahead, with the place in the innermost container in a register.
- * Stops at whatever needs care: a payload that does not end here, a bad head, too many containers. True at the end of
- * the walk.
+ * Fast path inside containers while many bytes are ahead, with the place in the innermost container in a register.
+ * Stops at a payload that does not end here, a bad head, or a container too many. True at the end of the walk.
  */
 MP_INLINE bool
 stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
@@ -173,7 +175,7 @@ stride(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags)
     return false;
 }
 
-/* flags is a constant of each caller, so that skip pays for nothing that it does not do. */
+/* flags is a constant in each caller, so that skip does not pay for checks that it does not make. */
 MP_INLINE mp_status
 walk_on(mp_walk *walk, const uint8_t **at, const uint8_t *end, const int flags, const mp_limits *limits)
 {
@@ -248,7 +250,7 @@ mp_walk_missing(const mp_walk *walk, const uint8_t *p, const uint8_t *end)
     uint64_t missing = walk->payload ? walk->payload : mp_object_need(p, end) - (uint64_t)(end - p);
     size_t outermost = walk->depth > MP_MISSING_LEVELS ? walk->depth - MP_MISSING_LEVELS : 0, i;
 
-    /* Every object that is still to come takes at least one byte, in addition to the current one. */
+    /* Every object that is still to come, after the current one, takes at least one byte. */
     for (i = outermost; i < walk->depth; i++) missing += walk->left[i] - 1;
     return missing;
 }

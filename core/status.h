@@ -1,4 +1,7 @@
-/* Everything that can be wrong with bytes, in one list. The binding turns it into exceptions, the tests into names. */
+/*
+ * The list of everything that can be wrong with bytes. The binding turns a status into an exception, the tests into a
+ * name.
+ */
 #ifndef MP_STATUS_H
 #define MP_STATUS_H
 

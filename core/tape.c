@@ -1,7 +1,7 @@
 /*
- * The walk that writes a tape. The open containers are its stack: a closed one gives the place that its entry needs.
- * Walks like skip.c, but keeps an entry for each container, so that it goes over none of them twice. For that it needs
- * all of the bytes in one place, and twice the memory for each level.
+ * The walk that writes a tape. The entries of open containers are its stack; when a container is closed, its stack
+ * entry becomes its tape entry. Walks like skip.c, but keeps an entry for each container, so that it walks over none of
+ * them twice. For that it needs all bytes in one place, and twice the memory for each level.
  */
 #include "tape.h"
 
@@ -18,10 +18,10 @@ mp_tape_init(mp_tape *tape, const uint8_t *bytes, size_t size, uint32_t max_dept
     return tape->status;
 }
 
-/* More objects than a message with a tape has bytes; even, so that keys and values alternate. */
+/* More objects than a message with a tape can have bytes. Even, so that keys and values alternate. */
 #define ENDLESS (UINT32_MAX - 1)
 
-/* The number of objects that an entry holds for a container: one that declares more never ends. */
+/* The number of objects as an entry holds it. A container that declares more cannot end inside the message. */
 MP_INLINE uint32_t
 held_objects(uint64_t held)
 {
@@ -50,7 +50,10 @@ container_close(mp_tape *tape)
     }
 }
 
-/* Has n unused entries after count, or returns MP_E_NO_ROOM: also the status while grow runs, which may not return. */
+/*
+ * Makes room for n unused entries, or returns MP_E_NO_ROOM. That is also the status while grow runs, which may not
+ * return.
+ */
 static mp_status
 make_room(mp_tape *tape, uint32_t n)
 {
@@ -80,7 +83,7 @@ key_next_p(const mp_tape *tape)
     return tape->depth && entry->next % 2 == 0 && kind_at(tape, entry->offset) == MP_MAP;
 }
 
-/* Over an object that the walk has passed. */
+/* Moves *at past an object that the walk has passed. */
 static mp_status
 passed_over(mp_tape *tape, size_t *at, uint32_t *near)
 {
@@ -98,7 +101,7 @@ passed_over(mp_tape *tape, size_t *at, uint32_t *near)
     return MP_OK;
 }
 
-/* Makes entries of the keys of a map with n pairs, from its first object on. */
+/* Makes entries for the keys of a map with n pairs, whose first object is at `at`. */
 static mp_status
 collect_keys(mp_tape *tape, mp_tape_entry *keys, size_t at, uint32_t n)
 {
@@ -116,7 +119,7 @@ collect_keys(mp_tape *tape, mp_tape_entry *keys, size_t at, uint32_t n)
     return status;
 }
 
-/* MP_E_DUPLICATE_KEY if the innermost container, which has no more objects to come, is a map that has a key twice. */
+/* MP_E_DUPLICATE_KEY if the innermost container, which is complete, is a map with the same key twice. */
 static MP_NOINLINE mp_status
 check_unique_keys(mp_tape *tape)
 {
@@ -133,7 +136,7 @@ check_unique_keys(mp_tape *tape)
     return mp_unique_twice_p(tape->bytes, tape->entries + tape->count, head.n) ? MP_E_DUPLICATE_KEY : MP_OK;
 }
 
-/* Takes one object from those still to come; closes containers that have no more. */
+/* Takes one object from the objects still to come, and closes containers that are complete. */
 static mp_status
 object_passed(mp_tape *tape)
 {
@@ -146,7 +149,7 @@ object_passed(mp_tape *tape)
     return status;
 }
 
-/* Where the keys of a map are noted that is so deep, its own level included; NULL if they are not. */
+/* The notes on the keys of a map at a depth, its own level included; NULL if keys are not noted there. */
 MP_INLINE mp_noted_keys *
 noted_keys(const mp_tape *tape, uint32_t depth)
 {
@@ -155,7 +158,7 @@ noted_keys(const mp_tape *tape, uint32_t depth)
     return noted && depth <= MP_CHECK_NOTED ? &noted[depth - 1] : NULL;
 }
 
-/* Opens a container; there is room for its entry. */
+/* Opens a container. There must be room for its entry. */
 static mp_status
 container_open(mp_tape *tape, const mp_head *head)
 {
@@ -174,7 +177,7 @@ container_open(mp_tape *tape, const mp_head *head)
     return MP_OK;
 }
 
-/* One head, with its payload if it has one. */
+/* Moves past one head and its payload, if any. */
 static mp_status
 head_passed(mp_tape *tape)
 {
@@ -193,17 +196,17 @@ head_passed(mp_tape *tape)
     return object_passed(tape);
 }
 
-/* The state of a stride, held in registers. */
+/* The state of a stride, kept in registers. */
 typedef struct {
     const uint8_t *bytes, *p;
-    mp_tape_entry *entries, *entry, *unused; /* all of them, the innermost container's, the first free one */
-    const mp_tape_entry *limit;              /* the end of the free ones */
+    mp_tape_entry *entries, *entry, *unused; /* all; of the innermost container; the first free */
+    const mp_tape_entry *limit;              /* the end of the free entries */
     uint32_t left, depth_left, keep;
-    bool map;                                /* the rest is of a checked stride: the innermost container is a map */
-    mp_noted_keys *noted;                    /* and these are its keys; or NULL */
+    bool map;                                /* only in a checked stride: the innermost container is a map */
+    mp_noted_keys *noted;                    /* only in a checked stride: notes on its keys; or NULL */
 } strider;
 
-/* Sees the innermost container, for the checks. */
+/* Looks up map and noted for the innermost container. */
 MP_INLINE void
 strider_look(strider *s, const mp_tape *tape)
 {
@@ -225,7 +228,7 @@ strider_of(const mp_tape *tape)
                      .keep = tape->keep};
 }
 
-/* Lets the tape continue where the stride ends. */
+/* Stores the state of the stride in the tape, which continues from there. */
 MP_INLINE void
 strider_settle(const strider *s, mp_tape *tape)
 {
@@ -235,7 +238,7 @@ strider_settle(const strider *s, mp_tape *tape)
     tape->depth = tape->max_depth - s->depth_left;
 }
 
-/* As container_open. */
+/* Like container_open. */
 MP_INLINE void
 strider_open(strider *s, const uint8_t *head, uint32_t left)
 {
@@ -246,7 +249,7 @@ strider_open(strider *s, const uint8_t *head, uint32_t left)
     s->left = left;
 }
 
-/* As container_close, but returns the entry of the enclosing container, which becomes the innermost. */
+/* Like container_close, but returns the entry of the container around it, which becomes the innermost. */
 MP_INLINE mp_tape_entry *
 strider_close(strider *s)
 {
@@ -262,7 +265,7 @@ strider_close(strider *s)
     return outer;
 }
 
-/* Passes over the objects of a container of two floats. *p follows a head where mp_ahead_p is true. */
+/* Fast path for a container of two float64: skips both. *p is after a head where mp_ahead_p was true. */
 MP_INLINE void
 point_over(const uint8_t **p, uint32_t *left)
 {
@@ -272,8 +275,8 @@ point_over(const uint8_t **p, uint32_t *left)
 }
 
 /*
- * Passes over the leading objects of a container, at most *left, up to one that holds others. Most containers hold no
- * others and get no entry, which would only be removed again.
+ * Skips the objects at the start of a container, at most *left, up to an object that is a container. Most containers
+ * hold no others and so get no entry, which would only be removed again.
  */
 MP_INLINE void
 leaves_over(const uint8_t **p, const uint8_t *end, uint32_t *left)
@@ -294,7 +297,7 @@ strider_key_p(const strider *s)
     return s->map && s->left % 2 == 0;
 }
 
-/* True for the head of a value that is a leaf, of which nothing can be wrong but the bytes of a str8 and its length. */
+/* True for the head of a leaf that no check can refuse as a value, except for the length and the UTF-8 of a str. */
 MP_INLINE bool
 plain_value_p(uint8_t head)
 {
@@ -302,7 +305,7 @@ plain_value_p(uint8_t head)
     return (head & 0xe0) != 0xc0 || head <= 0xc3 || (head >= 0xca && head <= 0xd3) || head == 0xd9;
 }
 
-/* Notes a key, from its head to end, if it is a str. */
+/* Notes a key, from head to end, if it is a str. */
 MP_INLINE void
 key_note(mp_noted_keys *noted, const uint8_t *head, const uint8_t *end)
 {
@@ -311,7 +314,7 @@ key_note(mp_noted_keys *noted, const uint8_t *head, const uint8_t *end)
     if (row.kind == MP_STR) mp_noted_keys_add(noted, head + row.head, (size_t)(end - head) - row.head);
 }
 
-/* The same as leaves_over, up to an object for which checks have to look closer. */
+/* Like leaves_over, but also stops at an object that has to be checked. */
 MP_INLINE void
 plain_leaves_over(strider *s, const uint8_t *end)
 {
@@ -339,14 +342,14 @@ plain_leaves_over(strider *s, const uint8_t *end)
     s->left = left;
 }
 
-/* True if checks refuse no leaf that is plain. */
+/* True if no check can refuse a leaf for which plain_value_p is true. */
 static bool
 plain_checks_p(const mp_check *checks)
 {
     return !checks->utf8 && !checks->utf8_keys && checks->limits.string >= UINT8_MAX;
 }
 
-/* True if no check refuses the leaf from head to end; false also if that needs a closer look. */
+/* True if no check refuses the leaf from head to end. False also if mp_check_head has to decide. */
 static MP_NOINLINE bool
 leaf_accepted_p(const mp_check *checks, const uint8_t *head, const uint8_t *end, bool key)
 {
@@ -370,7 +373,7 @@ leaf_accepted_p(const mp_check *checks, const uint8_t *head, const uint8_t *end,
     }
 }
 
-/* The same for a container that holds that many objects. */
+/* The same for a container that holds `held` objects. */
 MP_INLINE bool
 container_accepted_p(const strider *s, const uint8_t *head, uint64_t held, const mp_tape *tape)
 {
@@ -388,7 +391,7 @@ step_accepted_p(const strider *s, const uint8_t *head, mp_step step, uint64_t he
     return leaf_accepted_p(tape->checks, head, s->p, strider_key_p(s));
 }
 
-/* True if the keys of the innermost container, which has no more objects to come, are unique. */
+/* True if the keys of the innermost container, which is complete, are unique. */
 MP_INLINE bool
 strider_keys_unique_p(strider *s, mp_tape *tape)
 {
@@ -400,7 +403,7 @@ strider_keys_unique_p(strider *s, mp_tape *tape)
     return tape->status == MP_OK;
 }
 
-/* True if nothing of that has to be looked at. */
+/* True if the keys of the innermost container are known to be unique, or need not be. */
 MP_INLINE bool
 strider_keys_differ_p(const strider *s, const mp_tape *tape)
 {
@@ -408,9 +411,9 @@ strider_keys_differ_p(const strider *s, const mp_tape *tape)
 }
 
 /*
- * The fast walk inside containers while many bytes are ahead of stop, with the place in the innermost one in registers.
- * Ends when bottom, an open container, is closed, and where head_passed has to take over. checked is a constant in each
- * caller.
+ * Fast path inside containers while many bytes are ahead, up to the offset stop, with the place in the innermost
+ * container in registers. Ends when bottom, an open container, is closed, and where head_passed has to take over.
+ * checked is a constant in each caller.
  */
 MP_INLINE void
 stride(mp_tape *tape, uint32_t stop, uint32_t bottom, const bool checked)
@@ -482,7 +485,7 @@ stride_checked(mp_tape *tape, uint32_t stop, uint32_t bottom)
     stride(tape, stop, bottom, true);
 }
 
-/* Walks to stop, or until fewer than depth containers are open, of which bottom is the last. */
+/* Walks to the offset stop, or until fewer than depth containers are open. bottom is the container at that depth. */
 static void
 walk(mp_tape *tape, uint32_t stop, uint32_t bottom, uint32_t depth)
 {
@@ -522,7 +525,7 @@ mp_tape_finish(mp_tape *tape)
     return tape->status;
 }
 
-/* The first entry at offset or after it. */
+/* The first entry at or after an offset. */
 static uint32_t
 entry_from(const mp_tape *tape, uint32_t offset)
 {
@@ -536,7 +539,7 @@ entry_from(const mp_tape *tape, uint32_t offset)
     return from;
 }
 
-/* Walks out of the open container of an entry, which may lose its entry thereby. */
+/* Walks to the end of an open container, which may lose its entry then. */
 static void
 finish_open(mp_tape *tape, uint32_t container)
 {
@@ -546,7 +549,7 @@ finish_open(mp_tape *tape, uint32_t container)
     walk_out_of(tape, container, depth);
 }
 
-/* Over a container of the indexed part that is too small for an entry. */
+/* Skips a container in the indexed part that is too small for an entry. */
 static mp_status
 small_over(const mp_tape *tape, uint32_t offset, size_t *end)
 {
@@ -561,7 +564,7 @@ small_over(const mp_tape *tape, uint32_t offset, size_t *end)
     return status;
 }
 
-/* Walks up to the object at offset; MP_E_TRUNCATED if there is none. */
+/* Walks up to the object at offset. MP_E_TRUNCATED if no object is there. */
 static mp_status
 walk_up_to(mp_tape *tape, uint32_t offset)
 {
@@ -571,7 +574,7 @@ walk_up_to(mp_tape *tape, uint32_t offset)
     return tape->at == offset && (tape->depth || !offset) ? MP_OK : MP_E_TRUNCATED;
 }
 
-/* Over a container that the walk has not reached. */
+/* Skips a container that the walk has not reached yet. */
 static mp_status
 far_over(mp_tape *tape, uint32_t offset, uint32_t *near, size_t *end)
 {
@@ -584,7 +587,7 @@ far_over(mp_tape *tape, uint32_t offset, uint32_t *near, size_t *end)
     return tape->status;
 }
 
-/* True if an entry is the first one at offset or after it. */
+/* True if an entry is the first at or after an offset. */
 MP_INLINE bool
 entry_from_p(const mp_tape *tape, uint32_t entry, uint32_t offset)
 {

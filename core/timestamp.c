@@ -1,4 +1,4 @@
-/* The timestamp extension: its three layouts. */
+/* Reads and writes the three layouts of the timestamp extension. */
 #include "timestamp.h"
 
 mp_status

@@ -9,7 +9,7 @@
 #define MP_TIMESTAMP_MAX 12
 #define MP_TIMESTAMP_NSEC_MAX 999999999u
 
-/* The years 1 to 9999, which everything that handles dates can represent. */
+/* The years 1 to 9999, which all software that handles dates can represent. */
 #define MP_TIMESTAMP_SEC_MIN (-62135596800)
 #define MP_TIMESTAMP_SEC_MAX 253402300799
 
@@ -21,7 +21,7 @@ typedef struct {
 /* Reads an ext body of n bytes. MP_E_TIMESTAMP_SIZE, MP_E_TIMESTAMP_NSEC. */
 mp_status mp_timestamp_read(const uint8_t *body, size_t n, mp_timestamp *timestamp);
 
-/* MP_E_TIMESTAMP_RANGE if its seconds are outside those years. */
+/* MP_E_TIMESTAMP_RANGE outside of the years 1 to 9999. */
 MP_INLINE mp_status
 mp_timestamp_check_range(mp_timestamp timestamp)
 {

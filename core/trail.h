@@ -1,5 +1,5 @@
 /*
- * The trail to an object: the containers around it, and which key or index of each leads to it.
+ * The trail to an object: the containers around it, and the key or index in each that leads to the object.
  *
  *   mp_trail trail;
  *   mp_trail_step step;
@@ -12,8 +12,8 @@
  *       for (i = 0; i < trail.depth; i++) step = mp_trail_step_at(&trail, i, left);
  *   }
  *
- * The offset is that of an object, or of any byte of its head or its payload. Nothing from there on is read. All of
- * this together takes time in proportion to the offset.
+ * The offset is that of an object, or of any byte of its head or payload. Bytes from the offset on are not read. All
+ * calls together take time in proportion to the offset.
  */
 #ifndef MP_TRAIL_H
 #define MP_TRAIL_H
@@ -22,20 +22,20 @@
 #include "wire_table.h"
 
 typedef struct {
-    mp_tape tape;   /* its open entries are the containers, outermost first; at is the object */
-    uint32_t depth; /* containers on the trail: those inside of a map key are not on it */
+    mp_tape tape;   /* its open entries are the containers, outermost first; `at` is the object */
+    uint32_t depth; /* containers on the trail; it ends at a map key, without the containers inside */
 } mp_trail;
 
-/* bytes are those of the message. */
+/* bytes is the start of the message. */
 void mp_trail_init(mp_trail *trail, const uint8_t *bytes, size_t offset);
 
 /*
- * Walks to the offset. False if the message ends before it or is not well formed up to there, if the offset is 4 GiB or
- * more, or if there is no room.
+ * Walks to the offset. False if the message ends before the offset or is malformed before it, if the offset is 4 GiB or
+ * more, or if the tape cannot grow.
  */
 bool mp_trail_walk(mp_trail *trail);
 
-/* One container, and where in it the next one is, or the object. */
+/* A container on the trail, and the place in it of the next container or of the object. */
 typedef struct {
     mp_kind kind;   /* MP_ARRAY or MP_MAP */
     uint32_t index; /* in an array */
@@ -43,14 +43,14 @@ typedef struct {
     size_t key_end;
 } mp_trail_step;
 
-/* How many numbers left must have for mp_trail_step_at. */
+/* How many numbers `left` must have room for in mp_trail_step_at. */
 MP_INLINE size_t
 mp_trail_places(const mp_trail *trail)
 {
     return (size_t)trail->tape.capacity + 1;
 }
 
-/* The container with that many others around it. */
+/* The ith container of the trail, from the outermost, 0, on. */
 mp_trail_step mp_trail_step_at(const mp_trail *trail, uint32_t i, uint64_t *left);
 
 #endif

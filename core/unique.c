@@ -1,6 +1,6 @@
 /*
- * Sorts the keys of a map in entries of a tape, whose offset and end are those of the key and next its signature. It
- * does not walk: tape.c finds the keys.
+ * Finds out whether a map has a key twice, by sorting its keys. The keys are in entries of a tape: offset and end are
+ * those of the key, next is its signature. tape.c finds the keys.
  */
 #include "unique.h"
 
@@ -23,7 +23,7 @@ compare(const uint8_t *bytes, const mp_tape_entry *a, const mp_tape_entry *b)
     return compare_bytes(bytes, a, b);
 }
 
-/* Moves the key at a place of a heap of n down to where none below it is greater. */
+/* Moves the key at a place in a heap of n down until no key below it is greater. */
 static void
 sift(const uint8_t *bytes, mp_tape_entry *heap, size_t at, size_t n)
 {
@@ -54,10 +54,10 @@ sort(const uint8_t *bytes, mp_tape_entry *keys, size_t n)
     }
 }
 
-/* With this many bits, 16 different keys set 16 different ones 15 times in 16. */
+/* With this many bits, 16 different keys set 16 different bits in 15 of 16 cases. */
 enum { BITS_LOG2 = 11, BITS = 1 << BITS_LOG2 };
 
-/* True if the keys differ in a few bits of their signatures already: nothing has to be sorted. */
+/* True if a few bits of their signatures tell that all keys differ: then nothing has to be sorted. */
 static bool
 bits_differ_p(const mp_tape_entry *keys, size_t n)
 {
@@ -93,7 +93,7 @@ mp_unique_entry(const uint8_t *bytes, size_t from, size_t to)
     return (mp_tape_entry){.offset = (uint32_t)from, .end = (uint32_t)to, .next = mp_key_signature(&key)};
 }
 
-/* --- while a walk passes over them ------------------------------------------------------------------- */
+/* --- noted keys -------------------------------------------------------------------------------------- */
 
 void
 mp_noted_keys_start(mp_noted_keys *noted, uint32_t n)

@@ -1,4 +1,4 @@
-/* UTF-8 validation: ASCII up to eight bytes at a time, the rest by lead byte. */
+/* UTF-8 validation: ASCII in steps of eight bytes, other characters one by one. */
 #include "utf8.h"
 
 MP_INLINE bool
@@ -30,7 +30,7 @@ sequence_length(const uint8_t *p, const uint8_t *end)
     return lead <= 0xf4 ? 4 : 0;
 }
 
-/* True if n bytes at p, fewer than eight, are ASCII: by overlapping loads instead of a loop. */
+/* True if the n bytes at p, fewer than eight, are ASCII. Overlapping loads are faster than a loop. */
 MP_INLINE bool
 few_ascii_p(const uint8_t *p, size_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * Head bytes: reads and writes them. The only file that knows what MessagePack looks like on the wire, and the only one
- * that checks that bytes are present before it reads them.
+ * Reads and writes heads. The only file that knows what MessagePack looks like on the wire, and the only file that
+ * checks that bytes are present before it reads them.
  */
 #ifndef MP_WIRE_H
 #define MP_WIRE_H
@@ -13,11 +13,11 @@
 #define MP_HEAD_MAX 9
 
 /*
- * A head in two steps, for a loop that dispatches on its kind: mp_row_read makes the one check that the head is there,
- * and then come the readers that fit its kind. The caller must not use one that does not.
+ * Reading a head in two steps, for a loop that switches on its kind: mp_row_read checks that the head is complete, then
+ * a reader for its kind reads it. The caller must not use a reader for another kind.
  */
 
-/* The row of the head at p, which must not be after end. MP_E_TRUNCATED if the head is not there as a whole. */
+/* The row of the head at p, which must not be after end. MP_E_TRUNCATED if the head is incomplete. */
 MP_INLINE mp_status
 mp_row_read(const uint8_t *p, const uint8_t *end, mp_wire_row *row)
 {
@@ -58,7 +58,7 @@ mp_row_real(const uint8_t *p, mp_wire_row row)
     return row.head == 9 ? mp_double_of_bits(mp_load64(p + 1)) : (double)mp_float_of_bits(mp_load32(p + 1));
 }
 
-/* The bytes of a STR or BIN, the elements of an ARRAY, the pairs of a MAP, as declared. */
+/* The declared number of bytes of a STR or BIN, of elements of an ARRAY, or of pairs of a MAP. */
 MP_INLINE uint32_t
 mp_row_count(const uint8_t *p, mp_wire_row row)
 {
@@ -70,7 +70,7 @@ mp_row_count(const uint8_t *p, mp_wire_row row)
     }
 }
 
-/* The bytes of an EXT, as declared, without its type. */
+/* The declared number of bytes of an EXT, without its type. */
 MP_INLINE uint32_t
 mp_row_ext_count(const uint8_t *p, mp_wire_row row)
 {
@@ -89,22 +89,22 @@ mp_row_ext_type(const uint8_t *p, mp_wire_row row)
     return (int8_t)p[row.head - 1];
 }
 
-/* True if all n bytes of a payload at p are before end. */
+/* True if all n bytes of the payload at p are before end. */
 MP_INLINE bool
 mp_payload_present_p(const uint8_t *p, uint32_t n, const uint8_t *end)
 {
     return MP_LIKELY(n <= (size_t)(end - p));
 }
 
-/* The parts of a head. Those that its kind does not have are zero. */
+/* The parts of a head. Parts that its kind does not have are zero. */
 typedef struct {
     mp_kind kind;
     int8_t ext_type;         /* EXT */
     uint32_t n;              /* bytes of a STR, BIN or EXT; elements of an ARRAY; pairs of a MAP */
-    const uint8_t *payload;  /* what follows the head: the payload, the first element, the next object */
+    const uint8_t *payload;  /* after the head: the payload, the first element, or the next object */
 } mp_head;
 
-/* Reads all of a head except the value of a number. MP_E_TRUNCATED as mp_row_read; MP_E_BAD_HEAD at 0xc1. */
+/* Reads a head, except the value of a number. MP_E_TRUNCATED if it is incomplete, MP_E_BAD_HEAD at 0xc1. */
 MP_INLINE mp_status
 mp_head_read(const uint8_t *p, const uint8_t *end, mp_head *head)
 {
@@ -135,14 +135,14 @@ mp_head_read(const uint8_t *p, const uint8_t *end, mp_head *head)
     return MP_OK;
 }
 
-/* The size of the payload that follows a head; 0 if there is none. */
+/* The size of the payload after a head; 0 without one. */
 MP_INLINE uint32_t
 mp_payload_size(const mp_head *head)
 {
     return head->kind >= MP_STR && head->kind <= MP_EXT ? head->n : 0;
 }
 
-/* How many objects follow a head of that kind as the contents of its container; 0 for other objects. */
+/* How many objects a container with such a head contains; 0 for objects that are no container. */
 MP_INLINE uint64_t
 mp_declared_objects(mp_kind kind, uint32_t n)
 {
@@ -151,8 +151,8 @@ mp_declared_objects(mp_kind kind, uint32_t n)
 }
 
 /*
- * The step of a walk that looks at each object: reads the head at p, and sets *next to what follows it and its payload,
- * which for a container is its first object. MP_E_TRUNCATED unless both are there as a whole.
+ * The step of a walk that looks at each object: reads the head at p, and sets *next to the place after the head and its
+ * payload, which in a container is its first object. MP_E_TRUNCATED if the head or the payload is incomplete.
  */
 MP_INLINE mp_status
 mp_head_over(const uint8_t *p, const uint8_t *end, mp_head *head, const uint8_t **next)
@@ -168,15 +168,15 @@ mp_head_over(const uint8_t *p, const uint8_t *end, mp_head *head, const uint8_t 
 }
 
 /*
- * A walk in steps that looks at no payload. If there are MP_AHEAD bytes, every head is whole, and so is every object
- * whose first byte tells its size, of which the longest is a fixstr of 31: one check for all of that.
+ * The steps of a walk that reads no payloads. If there are MP_AHEAD bytes, every head is complete, and so is every
+ * object whose first byte tells its size; the longest is a fixstr of 31. One check is enough for all of them.
  */
 #define MP_AHEAD 32
 
 typedef enum {
-    MP_STEP_LEAF,      /* went over an object that holds no others */
-    MP_STEP_CONTAINER, /* went over the head of a container, whose objects come next */
-    MP_STEP_NONE,      /* went nowhere: the payload is not whole, or 0xc1 */
+    MP_STEP_LEAF,      /* moved past an object that holds no others */
+    MP_STEP_CONTAINER, /* moved past the head of a container, whose objects come next */
+    MP_STEP_NONE,      /* did not move: the payload is incomplete, or 0xc1 */
 } mp_step;
 
 MP_INLINE bool
@@ -185,7 +185,7 @@ mp_ahead_p(const uint8_t *p, const uint8_t *end)
     return MP_LIKELY(end - p >= MP_AHEAD);
 }
 
-/* The row of the head at p, where mp_ahead_p is true. */
+/* The row of the head at p. mp_ahead_p must be true. */
 MP_INLINE mp_wire_row
 mp_row_ahead(const uint8_t *p)
 {
@@ -193,8 +193,8 @@ mp_row_ahead(const uint8_t *p)
 }
 
 /*
- * FIXINT, UINT, INT, where mp_ahead_p is true; a UINT of 2^63 or more comes out negative. There is no branch on the
- * size of a number, because branch predictors miss it.
+ * FIXINT, UINT, INT. mp_ahead_p must be true. A UINT of 2^63 or more comes out negative. Without a branch on the size
+ * of the number, because branch predictors miss it.
  */
 MP_INLINE int64_t
 mp_int_ahead(const uint8_t *p, mp_wire_row row)
@@ -209,7 +209,7 @@ mp_int_ahead(const uint8_t *p, mp_wire_row row)
 /* The longest payload of a fixstr. */
 #define MP_FIXSTR_MAX 31
 
-/* True if there is a fixstr at p, where mp_ahead_p is true; then *n is the length of its payload. */
+/* True if a fixstr is at p; then *n is the length of its payload. mp_ahead_p must be true. */
 MP_INLINE bool
 mp_fixstr_ahead_p(const uint8_t *p, uint32_t *n)
 {
@@ -219,14 +219,14 @@ mp_fixstr_ahead_p(const uint8_t *p, uint32_t *n)
 
 #define MP_TWO_FLOAT64 18
 
-/* True if there are two float64 at p, such as coordinates, after a head where mp_ahead_p is true. */
+/* True if two float64 are at p, as in coordinates. p is after a head where mp_ahead_p was true. */
 MP_INLINE bool
 mp_two_float64_p(const uint8_t *p)
 {
     return p[0] == 0xcb && p[MP_TWO_FLOAT64 / 2] == 0xcb;
 }
 
-/* The step over a head with its size or count in a field. */
+/* The step over an object whose size or count is in a field after the head byte. */
 MP_INLINE mp_step
 mp_step_over_field(const uint8_t **p, const uint8_t *end, uint64_t *held)
 {
@@ -239,9 +239,9 @@ mp_step_over_field(const uint8_t **p, const uint8_t *end, uint64_t *held)
 }
 
 /*
- * One step from *p, where mp_ahead_p is true; *held is how many objects a container holds. Branches, the most frequent
- * first, instead of a look at MP_WIRE: after a predicted branch the CPU continues at once, but it has to wait for a row
- * before it knows where the next object is.
+ * One step from *p. mp_ahead_p must be true. Sets *held to the number of objects in a container. Uses branches, the
+ * most frequent first, instead of MP_WIRE: after a predicted branch the CPU continues at once, but with a row from the
+ * table it would have to wait before it knows where the next object is.
  */
 MP_INLINE mp_step
 mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
@@ -293,7 +293,7 @@ mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
     }
 }
 
-/* The size of the head at p, including its length field; 1 if there is nothing at p. */
+/* The size of the head at p, with its length field; 1 if p is at the end. */
 MP_INLINE size_t
 mp_head_need(const uint8_t *p, const uint8_t *end)
 {
@@ -311,7 +311,7 @@ mp_object_need(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * Writers. Each writes the shortest encoding at p, where MP_HEAD_MAX bytes must be free, and returns the address after
+ * Writers. Each writes the shortest encoding at p, where MP_HEAD_MAX bytes must be free, and returns the place after
  * it.
  */
 
@@ -399,7 +399,7 @@ mp_put_float64(uint8_t *p, double d)
     return mp_put_head64(p, 0xcb, mp_bits_of_double(d));
 }
 
-/* compatible: as before 2013, when the format had no str8. */
+/* compatible: write as before 2013, when the format had no str8. */
 MP_INLINE uint8_t *
 mp_put_str_head(uint8_t *p, uint32_t n, bool compatible)
 {

@@ -1,24 +1,26 @@
 # frozen_string_literal: true
 
-# Manypack and the msgpack gem over the same bytes.
+# Compares Manypack with the msgpack gem.
 module Fuzz
-  # The msgpack gem beside Manypack: the same object, or both refuse, except where docs/migrating.md says otherwise.
+  # Unpacks the same bytes with Manypack and the msgpack gem: both must return the same object or both must refuse,
+  # except where docs/migrating.md says otherwise.
   class Differential
-    # Differences on purpose, by name: whether one explains what the two made of a message.
+    # Intended differences, by name. Each lambda returns true if the difference explains two outcomes.
     DIFFERENCES = {
-      # The nanoseconds of a timestamp are at most 999,999,999.
+      # A timestamp has at most 999,999,999 nanoseconds.
       timestamp: ->(ours, theirs) { theirs[0] == :object && ours[1].match?(/nanoseconds/) },
-      # The body of a recursive ext is unpacked to its end and no further, by an Unpacker of its own.
+      # An Unpacker of its own unpacks the body of a recursive ext, exactly to its end.
       body: lambda { |ours, _|
         ours[1].match?(/the unpacker of ext type \d+ (left|read past)|incomplete ext: /)
       },
-      # A bigint has a size that an Integer can have.
+      # The body of a bigint must have a possible size.
       bigint: ->(ours, _) { ours[1].match?(/a bigint must have/) },
-      # Containers that are map keys are not hashed again and again, nor many keys of one hash compared with each other.
+      # Limits on nested container keys and on keys with the same hash.
       keys: ->(ours, _) { ours[1].match?(/nested too deeply in map keys|different keys that have the same hash/) }
     }.freeze
 
-    # The same of packing: -2**63 fits an int64, and is none there when there is an ext type for big Integers.
+    # An intended difference in packing: the msgpack gem packs -2**63 as an ext if there is a type for big Integers,
+    # although it fits an int64.
     LEAST = "d38000000000000000"
 
     def initialize
@@ -26,7 +28,7 @@ module Fuzz
       @theirs = MessagePack::Factory.new.tap { |factory| register(factory, MessagePack) }
     end
 
-    # Violation where the two part and no difference on purpose says why.
+    # Raises Violation if the two differ and no intended difference explains it.
     def check(bytes)
       random = Random.new(Zlib.crc32(bytes) + 1)
       options = { allow_unknown_ext: random.rand(2).zero?, symbolize_keys: random.rand(3).zero?,
@@ -54,7 +56,7 @@ module Fuzz
       raise Violation, "with #{options}:#{Outcome.contrast(ours, theirs, "the msgpack gem")}"
     end
 
-    # The same objects one behind another, up to the first error.
+    # Compares the objects of a stream one by one, up to the first error.
     def streams(bytes, options)
       unpackers = [@ours, @theirs].map { |factory| factory.unpacker(options).feed(bytes) }
       loop do
@@ -64,7 +66,7 @@ module Fuzz
       end
     end
 
-    # What both understood, both pack to the same bytes.
+    # Both must pack the unpacked object to the same bytes.
     def pack_again(ours, theirs)
       packed = [@ours, @theirs].zip([ours, theirs]).map { |factory, object| Outcome.of { factory.dump(object) } }
       return if Outcome.same?(*packed) || packed.all? { |outcome| outcome[0] == :error } || packed[0][1].include?(LEAST)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Everything that is fuzzed at the level of Ruby, over one message at a time.
+# All checks of the Ruby API, for one message at a time.
 require "digest"
 require "manypack"
 require_relative "../test/interop/msgpack_gem"
@@ -19,7 +19,7 @@ require_relative "records"
 module Fuzz
   CRASHES = File.expand_path("crashes", __dir__)
 
-  # What checks messages. One for a process: it registers ext types on Manypack::DefaultFactory.
+  # Checks messages. Use only one in a process: it registers ext types on Manypack::DefaultFactory.
   class Harness
     def initialize
       @subject = Subject.new(Meddler.new)
@@ -30,12 +30,12 @@ module Fuzz
       @records = Records.new
     end
 
-    # @return [String] the message of a seed
+    # Returns the message of a seed, a String.
     def message(seed)
       Messages.new(Random.new(seed), Types::ALL + [Messages::TIMESTAMP], Types::RECURSIVE).message
     end
 
-    # Violation when a promise is broken over these bytes, which decide on everything else.
+    # Raises Violation if these bytes break a promise. The bytes decide on everything random.
     def check(bytes)
       @subject.check(bytes)
       @differential.check(bytes)

@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
-# What limits promise, over one message at a time.
+# Checks the promises of limits, for one message at a time.
 module Fuzz
-  # Limits refuse, and change nothing: what is within them is what it is without, and what is not is refused for a
-  # reason that the message has at the offset that the error names.
+  # Limits only refuse. A message within its limits is unpacked as without limits. If it is refused, the message must
+  # have the reason at the offset of the error.
   class Limits
     UNTRUSTED = { max_bytes: 1_048_576, max_objects: 100_000, max_map_size: 1_000, max_array_size: 10_000,
                   max_string_bytes: 262_144, max_ext_bytes: 4_096, utf8: :strict, duplicate_keys: :error,
                   max_depth: 32 }.freeze
 
-    # By width of the size behind them, the first bytes of what may be limited; others have the size in themselves.
+    # Head bytes of sized objects, by the format of the size that follows. Other head bytes hold the size themselves.
     SIZED = { "C" => [0xC4, 0xC7, 0xD9], "n" => [0xC5, 0xC8, 0xDA, 0xDC, 0xDE],
               "N" => [0xC6, 0xC9, 0xDB, 0xDD, 0xDF] }.freeze
     FIXED_EXTS = (0xD4..0xD8)
@@ -18,7 +18,7 @@ module Fuzz
       @factory = Manypack::Factory.new.tap { |factory| Types.register_tame(factory, Manypack::Bigint) }
     end
 
-    # Violation where an error has no reason, or there is another object than without limits.
+    # Raises Violation if an error has no reason, or if the object differs from the one without limits.
     def check(bytes)
       @bytes = bytes
       @random = Random.new(Zlib.crc32(bytes) + 2)
@@ -42,7 +42,7 @@ module Fuzz
       limits
     end
 
-    # Often about what messages have.
+    # A value near what messages have.
     def limit(name)
       case name
       when :utf8, :duplicate_keys then UNTRUSTED[name]
@@ -55,7 +55,7 @@ module Fuzz
 
     def in_force = (@limits[:untrusted] ? UNTRUSTED : {}).merge(@limits)
 
-    # Whether it is for a limit that there is no object; Violation when that limit is not in force, or kept.
+    # Returns true if a limit refused the message. Raises Violation if that limit is not set or not exceeded.
     def refused?(held)
       error = held[2]
       case error
@@ -67,7 +67,8 @@ module Fuzz
       end
     end
 
-    # What the error says is true, and a limit so high is no reason to refuse the message there.
+    # Checks that the error tells the truth, and that the message is not refused there with a limit as high as the
+    # error's value.
     def exceeded(error)
       again = load(@limits.merge(error.limit => error.value))[2]
       return true if error.value > in_force.fetch(error.limit) && true_of_input?(error) && further?(again, error)

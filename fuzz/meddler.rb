@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# What handlers do that no handler should.
+# Handlers that misbehave.
 module Fuzz
   Violation = Class.new(StandardError)
 
-  # What user code does in the middle of a decode: it uses the Unpacker that is at work, changes the bytes that are
-  # being decoded, decodes something else. What is refused must be refused with a RuntimeError, and nothing of it may
-  # show in the result.
+  # Misbehaves as user code in the middle of a decode: uses the Unpacker that is reading, changes the bytes that are
+  # being decoded, or decodes something else. Misuse must be refused with a RuntimeError, and must not affect the
+  # result.
   class Meddler
     USES = [
       ->(unpacker) { unpacker.feed("\x01") }, ->(unpacker) { unpacker.feed_each("\x01") { nil } },
@@ -20,7 +20,7 @@ module Fuzz
       ->(unpacker) { Thread.new { unpacker.read }.tap { |thread| thread.report_on_exception = false }.value }
     ].freeze
 
-    # What is refused over the body of an ext: all that is for the stream as a whole.
+    # Uses that an Unpacker for the body of an ext refuses, because they concern the stream as a whole.
     BODY_MISUSES = USES.values_at(0, 1, 3, 6, 7, 10, 11).freeze
 
     CHANGES = [
@@ -30,10 +30,10 @@ module Fuzz
       ->(input) { input.force_encoding("UTF-16LE") }, ->(input) { input.slice!(0, 3) }
     ].freeze
 
-    # The Unpacker at work, and the String it decodes; nil where there is none that could be used.
+    # The Unpacker that is reading, and the String that it decodes; nil if there is none to misuse.
     attr_accessor :unpacker, :input
 
-    # An Unpacker over a body that was unpacked, which is of no more use, and one over a body that perhaps was not.
+    # An Unpacker whose body has ended, which refuses all use, and an Unpacker whose body may have failed.
     attr_writer :over, :failed
 
     def initialize
@@ -41,8 +41,7 @@ module Fuzz
       @spare = 0
     end
 
-    # @param body [String] chooses what happens
-    # @return [true]
+    # Misbehaves once. The sum of the body's bytes chooses how. Returns true.
     def meddle(body)
       return true if @depth.positive?
 
@@ -58,12 +57,12 @@ module Fuzz
       @depth = 0
     end
 
-    # An Unpacker whose body is over may get another one, and is of use again until that is over.
+    # An Unpacker whose body has ended may get another body, and is usable again until that ends.
     def begins(unpacker)
       @over = nil if @over.equal?(unpacker)
     end
 
-    # @return [true]
+    # Misuses the Unpacker for a body. Returns true.
     def misuse_body(unpacker)
       BODY_MISUSES.each { |misuse| refused { misuse.call(unpacker) } }
       true
@@ -91,7 +90,7 @@ module Fuzz
       way.call(@input)
     end
 
-    # A key can be hashed a hundred thousand times: not each of them is worth the time.
+    # A key may be hashed a hundred thousand times: do this only the first times.
     def something_else(choice)
       return if (@spare -= 1).negative?
 

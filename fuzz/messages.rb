@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Where the bytes come from.
+# Generates messages.
 module Fuzz
-  # Bytes for a decoder, each from a seed: valid messages in every encoding that the format allows, and what becomes of
-  # them when they are cut, changed, spliced or made of headers alone.
+  # Generates bytes for a decoder: valid messages in every encoding that the format allows, and messages that are cut,
+  # changed, spliced or made only of headers.
   class Messages
     TIMESTAMP = -1
 
-    # What follows from which, and how often.
+    # The kinds of messages, and how often each comes.
     KINDS = { one: 6, several: 2, truncated: 4, mutated: 8, spliced: 4, bomb: 1, deep: 1, keys: 1, noise: 1 }.freeze
     LOT = KINDS.flat_map { |kind, share| [kind] * share }.freeze
 
@@ -26,19 +26,19 @@ module Fuzz
     HEADS = (0x80..0xFF).to_a.freeze
     COUNTS = [0, 1, 2, 15, 16, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff].freeze
 
-    # @param random [Random]
-    # @param types [Array<Integer>] ext types that somebody unpacks
-    # @param recursive [Array<Integer>] those of them whose bodies are MessagePack themselves
+    # random:: a Random
+    # types:: an Array of the ext types that are registered
+    # recursive:: an Array of the types among them whose bodies are MessagePack
     def initialize(random, types, recursive)
       @random = random
       @types = types
       @recursive = recursive
     end
 
-    # @return [String] binary
+    # Returns a message, a binary String.
     def message
       bytes = send(LOT.sample(random: @random))
-      bytes << sized([0xC4, 0xC5, 0xC6], @random.bytes(300)) if @random.rand(12).zero? # long enough to be referred to
+      bytes << sized([0xC4, 0xC5, 0xC6], @random.bytes(300)) if @random.rand(12).zero? # long enough to be referenced
       bytes
     end
 
@@ -55,7 +55,7 @@ module Fuzz
       bytes.byteslice(0, @random.rand(bytes.bytesize + 1))
     end
 
-    # A few bytes changed, put in or taken out; head bytes more often than others.
+    # Changes, inserts or removes a few bytes; prefers head bytes.
     def mutated
       bytes = @random.rand(3).zero? ? several : one
       @random.rand(1..4).times do
@@ -78,7 +78,7 @@ module Fuzz
       first.byteslice(0, at) + inserted + first.byteslice(at + @random.rand(4)..).to_s
     end
 
-    # Headers that promise what never comes, inside each other.
+    # Nested headers that declare objects that never come.
     def bomb
       heads = Array.new(@random.rand(1..140)) do
         length(CONTAINERS.sample(random: @random), COUNTS.sample(random: @random))
@@ -86,7 +86,7 @@ module Fuzz
       heads.join + (@random.rand(2).zero? ? one : "")
     end
 
-    # Containers inside each other, about as many as there may be, or ext types whose bodies hold each other.
+    # Containers nested about as deep as allowed, or ext types nested in the bodies of others.
     def deep
       levels = @random.rand(3).zero? ? @random.rand(1..300) : @random.rand(120..132)
       case @random.rand(4)
@@ -97,12 +97,12 @@ module Fuzz
       end
     end
 
-    # Ext types of some kinds, each the body of the next.
+    # Nested ext types: each is the body of the next.
     def bodies(levels, types)
       levels.times.inject("\xC0".b) { |inner, _| ext(types.sample(random: @random), inner) }
     end
 
-    # Maps whose keys are hard to keep apart: NaN, [NaN], equal ones, containers.
+    # Maps with difficult keys: NaN, [NaN], equal keys, containers.
     def keys
       n = @random.rand(1..60)
       key = [-> { nan }, -> { "\x91".b + nan }, -> { "\x81".b + nan + nan }, -> { "\xA1a".b }, -> { object(2) },
@@ -116,7 +116,7 @@ module Fuzz
 
     def byte = (@random.rand(3).zero? ? @random.rand(256) : HEADS.sample(random: @random)).chr.b
 
-    # A whole object with no more than so many levels of containers.
+    # A complete object with at most this many levels of containers.
     def object(levels)
       case @random.rand(levels.positive? ? 13 : 8)
       when 0, 1 then NUMBERS.sample(random: @random).dup
@@ -140,14 +140,14 @@ module Fuzz
       (0xA0 | text.bytesize).chr.b + text
     end
 
-    # A payload behind a length in a field of 8, 16 or 32 bits, wide enough or wider.
+    # A payload after a length of 8, 16 or 32 bits, which may be wider than necessary.
     def sized(heads, payload, type = nil)
       fits = payload.bytesize > 0xFF ? 1 : 0
       width = @random.rand(fits..2)
       [heads[width]].pack("C") + [payload.bytesize].pack(%w[C n N][width]) + (type ? [type].pack("c") : "") + payload
     end
 
-    # The head of a container by its shortest form, fixarray or array16 and so on, with a count that may not fit.
+    # The head of a container. The count is cut if the head has no room for it.
     def length(head, count)
       case head
       when 0x80, 0x90 then (head | (count & 15)).chr.b

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Objects and errors in a form that can be compared.
+# Turns objects and errors into a form that can be compared.
 module Fuzz
-  # What came of a decode, in a comparable form: [:object, text, object], [:error, text, exception] or [:thrown].
+  # The outcome of a decode in a comparable form: [:object, text, object], [:error, text, exception] or [:thrown].
   module Outcome
     module_function
 
@@ -22,7 +22,7 @@ module Fuzz
       [:error, error_text(e), e]
     end
 
-    # Whether an error of decoding says where it is, in words and as a number.
+    # Returns true if a DecodeError tells its offset, in its message and as a number.
     def placed?(error)
       return error.message.include?(", byte #{error.offset}") if error.is_a?(Manypack::RecordError)
 
@@ -35,23 +35,23 @@ module Fuzz
       one[0] == other[0] && one[1] == other[1]
     end
 
-    # One beside the other, for a person.
+    # Shows two outcomes to a person.
     def contrast(outcome, other, whose)
       "\n  #{describe(outcome)}\nbut #{whose}\n  #{describe(other)}"
     end
 
     def describe(outcome) = "#{outcome[0]} #{outcome[1].to_s[0, 600]}"
 
-    # Class, offset and words of an error.
+    # The class, offset and message of an error.
     def error_text(error)
       return "#{error.class} at #{error.offset}: #{error.message}" if error.is_a?(Manypack::DecodeError)
 
-      # did_you_mean, which takes its time, is in #message before Ruby 3.4.
+      # Before Ruby 3.4, #message runs did_you_mean, which is slow.
       message = error.respond_to?(:original_message) ? error.original_message : error.message
       "#{error.class}: #{message}".scrub
     end
 
-    # An object as text, with every class and encoding and the bits of floats.
+    # An object as text, with all classes and encodings and the bits of floats.
     def text(object, into = +"")
       case object
       when nil, true, false, Integer then into << object.inspect

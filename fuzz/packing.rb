@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
-# Packing, while what is packed changes.
+# Packs objects that change meanwhile.
 module Fuzz
-  # Objects for a packer, some of which change what is being packed, use the Packer at work, or raise: what comes out is
-  # an error, or a message that is whole and that all fronts make alike.
+  # Packs objects, some of which change the objects that are being packed, use the Packer, or raise. The outcome must be
+  # an error or a complete message, the same for all fronts.
   class Packing
-    # Packs itself, and does something else by the way.
+    # An object that packs itself and misbehaves.
     class Rogue
       attr_reader :near
 
-      # @param near [Array] objects that are being packed too
+      # near:: an Array of objects that are being packed, too
       def initialize(choice, near)
         @choice = choice
         @near = near
@@ -32,11 +32,11 @@ module Fuzz
       ->(_, packer) { Manypack.pack([1] * 20).then { |packed| packer.write_bin(packed) } }
     ].freeze
 
-    # What costs more, and happens less often.
+    # Deeds that are slow, and therefore done less often.
     DEAR = [->(rogue, packer) { packer.write([rogue]) },
             ->(_, packer) { GC.start(full_mark: false) || packer.write(7) }].freeze
 
-    # What would pull the output from under the Packer at work.
+    # Calls that would take the output from a Packer that is writing.
     MISUSES = [->(packer) { packer.reset }, ->(packer) { packer.full_pack }, ->(packer) { packer.buffer.clear },
                ->(packer) { packer.flush }, ->(packer) { packer.to_s }].freeze
 
@@ -53,7 +53,7 @@ module Fuzz
       Types.register_tame(@factory, Manypack::Bigint)
     end
 
-    # Violation when the fronts disagree on the object of a seed, or make a message of it that is none.
+    # Raises Violation if the fronts pack the object of a seed differently, or not to one complete message.
     def check(seed)
       outcomes = fronts(seed).map { |name, front| [name, Outcome.of(&front)] }
       expected = outcomes.first[1]
@@ -77,7 +77,7 @@ module Fuzz
         "DefaultFactory" => -> { Manypack.pack(object(seed)) } }
     end
 
-    # The bytes are one message, of which nothing is left over.
+    # Checks that the bytes are exactly one message.
     def whole(bytes)
       unpacker = Manypack::Unpacker.new(allow_unknown_ext: true, max_depth: 2000).feed(bytes)
       unpacker.skip

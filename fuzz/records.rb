@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Records beside the object that unpacking the same bytes makes.
+# Compares loading by Records with unpacking.
 module Fuzz
-  # A type that fits what unpacking makes of the bytes makes the same of them, by every way there is; and any type makes
-  # of any bytes a value or a DecodeError, with which valid? and collect: true agree.
+  # A type that fits the unpacked object must load an equal object, through every method. And any type must load any
+  # bytes to a value or a DecodeError, and valid? and collect: true must agree with that.
   class Records
     Row = Struct.new(:a, :id, :name, :rest)
     Node = Struct.new(:a, :b)
@@ -20,14 +20,14 @@ module Fuzz
     LIMITS = Views::LIMITS
 
     def initialize
-      factory = Manypack::Factory.new # not of Integer: what Integer takes is no ext
+      factory = Manypack::Factory.new # no type for Integer: Integers are not packed as exts here
       Types.plain(factory, 1) { |body| Plain.new(body) }
       Types.recursive(factory, 2) { |unpacker| Box.new(unpacker.read) }
       factory.register_type(10, Symbol)
       @codec = factory.codec
     end
 
-    # Violation where they part.
+    # Raises Violation if they differ.
     def check(bytes)
       return if bytes.empty?
 
@@ -46,7 +46,7 @@ module Fuzz
     # --- a type made for the message --------------------------------------------------------------------
 
     def fitting
-      codec = @codec.with(**@options, duplicate_keys: :error) # each value has to be of its type
+      codec = @codec.with(**@options, duplicate_keys: :error) # load checks duplicates, too
       expected = Outcome.of { plain(codec.unpack(@bytes)) }
       return unless expected[0] == :object
 
@@ -81,19 +81,20 @@ module Fuzz
       end
     end
 
-    # A Range ends at 64 bits with a sign.
+    # A Range may only have int64 ends.
     def integer_type(number)
       return Integer unless number.between?(-2**63, 2**63 - 1)
 
       [Integer, Object, number..number, (number..)].sample(random: @random)
     end
 
-    # Elements of one type have that; of many types they have Object. An Integer is of type Float, but becomes one.
+    # The type of the first element if it loads all elements unchanged, otherwise Object. Float would load an Integer,
+    # but as a Float.
     def list_of(array, levels)
       first = type_of(array.first, levels - 1)
       array.all? { |element| unchanged?(Type[first], @codec.pack(element)) } ? [Type[first]] : [Object]
     rescue StandardError
-      [Object] # what cannot be packed again, or is not of the type
+      [Object] # an element cannot be packed again, or is not of the type
     end
 
     def unchanged?(type, bytes) = plain(type.load(bytes)).eql?(plain(@codec.unpack(bytes)))
@@ -107,7 +108,7 @@ module Fuzz
 
     def member?(key) = key.is_a?(String) && key.ascii_only? && key.match?(/\A[a-z]\w*\z/)
 
-    # Structs as the Hashes from which they were made, and keys without their encodings.
+    # Turns Structs back into Hashes, and makes String keys binary.
     def plain(object)
       case object
       when Struct then object.is_a?(Plain) || object.is_a?(Box) ? object : plain(object.to_h.transform_keys(&:name))
@@ -142,7 +143,7 @@ module Fuzz
       nil
     end
 
-    # Nothing but a DecodeError may be raised.
+    # Raises Violation for any error except DecodeError.
     def decoded(&block)
       outcome = Outcome.of(&block)
       return outcome unless outcome[0] == :error && !outcome[2].is_a?(Manypack::DecodeError)

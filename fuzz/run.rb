@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 # Fuzzes Manypack at the level of Ruby:
-#   ruby -Ilib fuzz/run.rb [--seconds 60] [--messages N] [--seed N]   new messages, so long or so many
-#   ruby -Ilib fuzz/run.rb FILE...                                    those of these files
-# A message that breaks a promise, or the process, or takes too long, is left in fuzz/crashes, whose files the test
-# suite replays. Run it against the build with sanitizers: EXT_OPTIONS=--enable-sanitizers rake fuzz.
+#   ruby -Ilib fuzz/run.rb [--seconds 60] [--messages N] [--seed N]   new messages
+#   ruby -Ilib fuzz/run.rb FILE...                                    the messages in these files
+# A message that breaks a promise, ends the process or takes too long is left in fuzz/crashes; the test suite replays
+# these files. Run it with a sanitizer build: EXT_OPTIONS=--enable-sanitizers rake fuzz.
 require "optparse"
 require "tmpdir"
 require_relative "harness"
@@ -12,7 +12,7 @@ require_relative "harness"
 Warning[:experimental] = false
 
 module Fuzz
-  # Checks messages in a process of its own, which may die of one, and watches it.
+  # Checks messages in a worker process, which a message may kill, and watches that process.
   class Run
     PATIENCE = 300 # seconds for one message
     REPORT = 60
@@ -25,7 +25,7 @@ module Fuzz
       @seed = seed
     end
 
-    # @return [Boolean] whether all went well
+    # Returns true if no promise was broken.
     def call
       Dir.mktmpdir do |dir|
         @at_work = File.open(File.join(dir, "at_work"), "wb+")
@@ -60,7 +60,7 @@ module Fuzz
       false
     end
 
-    # What the worker noted before it began with it: a length and bytes.
+    # The message that the worker is checking, which it wrote to the file before it began: a length and the bytes.
     def at_work
       noted = @at_work.pread(1 << 20, 0)
       noted.byteslice(4, noted.unpack1("N"))
@@ -113,15 +113,14 @@ module Fuzz
     def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
-  # Leaves bytes among the crashes, by the name of their digest.
-  # @return [String] the path
+  # Writes bytes to a file in fuzz/crashes, named by their digest. Returns its path.
   def self.keep(bytes)
     path = File.join(CRASHES, Digest::SHA256.hexdigest(bytes)[0, 16])
     File.binwrite(path, bytes)
     path
   end
 
-  # @return [Boolean] whether all went well
+  # Returns true if no promise was broken.
   def self.replay(paths)
     harness = Harness.new
     paths.each do |path|

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# The fronts that decode, side by side.
+# Compares the fronts that decode.
 require "stringio"
 require "zlib"
 
 module Fuzz
-  # An IO that hands out pieces of any size by readpartial.
+  # An io whose readpartial returns pieces of any size.
   class Trickle
     def initialize(bytes, random)
       @io = StringIO.new(bytes)
@@ -20,7 +20,7 @@ module Fuzz
     end
   end
 
-  # An IO that has only read, which waits for all that it is asked for.
+  # An io that has only read, which waits for all requested bytes.
   class Exact
     def initialize(bytes, _random)
       @io = StringIO.new(bytes)
@@ -32,18 +32,18 @@ module Fuzz
     end
   end
 
-  # The fronts that decode, over one message: what one of them says, all say. The message decides by its checksum on the
-  # options and on where it is cut, so that its bytes are all that is needed to do it again.
+  # Decodes one message through every front: all outcomes must be the same. The checksum of the message decides on the
+  # options and on where it is cut, so that its bytes are enough to repeat the check.
   class Subject
     LIMITING = [Manypack::StackError, Manypack::LimitError].freeze
     LIMITS = %i[max_objects max_map_size max_array_size max_string_bytes max_ext_bytes].freeze
     ITSELF = :itself.to_proc
     SINGLE_BYTES = 700 # longer messages come in pieces of a few bytes
 
-    # How often which class of an object or an error came of the first front.
+    # How often the first front returned an object or raised each class of error.
     attr_reader :tally
 
-    # @param meddler [Meddler]
+    # meddler:: the Meddler that handlers call
     def initialize(meddler)
       @meddler = meddler
       @tally = Hash.new(0)
@@ -54,7 +54,7 @@ module Fuzz
       end
     end
 
-    # Violation when the fronts disagree.
+    # Raises Violation if the fronts disagree.
     def check(bytes)
       @bytes = bytes.b.freeze
       @random = Random.new(Zlib.crc32(bytes))
@@ -87,15 +87,15 @@ module Fuzz
       LIMITS.each { |limit| options[limit] = @random.rand(1..40) if @random.rand(8).zero? }
     end
 
-    # The collector, now and then.
+    # Runs the collector now and then.
     def disturb
       GC.compact if @random.rand(3000).zero? && GC.respond_to?(:compact)
-      @stressed = @bytes.bytesize < 40 && @random.rand(20_000).zero? ? @random.rand(8) : nil # by its number: a front
+      @stressed = @bytes.bytesize < 40 && @random.rand(20_000).zero? ? @random.rand(8) : nil # the number of a front
       @front = 0
       @collect = @random.rand(30).zero?
     end
 
-    # Bytes of its own for each front; sometimes frozen, sometimes not binary.
+    # A copy of the bytes for a front; sometimes frozen, sometimes not binary.
     def input
       input = @bytes.dup
       input.force_encoding("UTF-8") if @random.rand(4).zero?
@@ -108,7 +108,7 @@ module Fuzz
       raise Violation, "#{name} with #{@options}:#{Outcome.contrast(actual, expected, "the first front")}"
     end
 
-    # Runs a front, with everything that a handler could meddle with.
+    # Runs a front and tells the Meddler what it can misuse.
     def front(input, unpacker = nil)
       @meddler.forget
       @meddler.input = input
@@ -141,7 +141,7 @@ module Fuzz
       agree expected, front(input) { |input| Manypack.unpack(input, **@options) }, "Manypack.unpack"
       agree expected, front(input) { |input| @factory.pool(1, **@options).load(input) }, "Pool#load"
       agree expected, front(input) { |input| @factory.codec(@options).unpack(input) }, "Codec#unpack"
-      return if @options[:max_bytes] # of the whole input there, of the object here
+      return if @options[:max_bytes] # one-shot calls limit the whole input, an Unpacker limits the object
 
       agree expected, front(input, unpacker) { |input, unpacker| unpacker.feed(input).full_unpack },
             "Unpacker#full_unpack"
@@ -150,7 +150,7 @@ module Fuzz
       by_headers(expected) if expected[0] == :object
     end
 
-    # Bytes behind the object count only where they have been read.
+    # Extra bytes after the object are an error only if they have been read.
     def agree_by_io(expected, actual, name)
       return if actual[0] == :object && expected[1].include?(" extra bytes ")
 
@@ -176,7 +176,7 @@ module Fuzz
       raise Violation, "#{object.class} is not frozen with #{@options}" unless object.is_a?(Struct) || object.is_a?(Key)
     end
 
-    # The outermost container by its header, and what it holds object by object.
+    # Reads the outermost container by its header, and its contents object by object.
     def by_headers(expected)
       return if @options[:max_depth] || @options[:max_bytes]
 
@@ -219,7 +219,8 @@ module Fuzz
       raise Violation, "stream in #{name} has #{actual.size} outcomes, not #{expected.size}"
     end
 
-    # An object above max_bytes is passed over when it is whole, and the end of the stream when it is not.
+    # An object above max_bytes is skipped if it is complete, and ends the stream if it is incomplete. So compares only
+    # the outcomes before it.
     def before_the_limit(expected, actual)
       both = [expected, actual]
       same = both.map do |outcomes|
@@ -228,7 +229,8 @@ module Fuzz
       both.map { |outcomes| outcomes.take(same.min) }
     end
 
-    # Outcomes until the input ends, or until it is not known any more where the next object starts.
+    # Returns the outcomes of read until the input ends, or until the Unpacker does not know where the next object
+    # starts.
     def drain(unpacker, input, outcomes = [])
       loop do
         outcome = front(input, unpacker) { unpacker.read }
@@ -250,7 +252,7 @@ module Fuzz
       drain(unpacker.tap { |unpacker| unpacker.feed(string) }, string)
     end
 
-    # Fed in pieces, with each object taken as soon as it is there.
+    # Feeds pieces and takes each object as soon as it is complete.
     def pieces
       unpacker = unpacker()
       outcomes = []
@@ -265,7 +267,7 @@ module Fuzz
       drain(unpacker, nil, outcomes)
     end
 
-    # Between two pieces, with new objects where the old ones were.
+    # Collects between two pieces, and allocates new objects in the place of old objects.
     def collect
       return unless @random.rand(4).zero?
 
@@ -273,7 +275,7 @@ module Fuzz
       Array.new(2000) { "x" * 10 }
     end
 
-    # Takes all whole objects; true when no more will ever come.
+    # Takes all complete objects. Returns true if no more can come.
     def take(unpacker, piece, outcomes)
       loop do
         objects = []
@@ -290,7 +292,8 @@ module Fuzz
       drain(unpacker(io_class.new(@bytes, @random)), nil)
     end
 
-    # Cut at message boundaries first, and each message unpacked by itself: the same up to the first error.
+    # Splits the stream at messages first, and unpacks each message by itself: the outcomes must be the same up to the
+    # first error.
     def cut(expected)
       return if @options[:max_bytes]
 
@@ -305,13 +308,13 @@ module Fuzz
       agree expected[objects.size], ended, "Parallel.each" unless ended[0] == :object && over?(expected[objects.size])
     end
 
-    # Whether a stream ends there, and not in the middle of an object.
+    # Returns true if the stream ends between two objects.
     def over?(outcome)
       outcome[2].is_a?(Manypack::TruncatedError) && outcome[2].offset == @bytes.bytesize
     end
 
-    # skip passes over as many objects as read reads or blames, and ends as it ends. What ends in the middle of an
-    # object to blame counts as two outcomes there.
+    # skip must skip as many objects as read returns or blames, and must end with the same error. A stream that ends
+    # inside an object that read blames counts as two outcomes of read.
     def skipped(expected)
       return if @options[:max_bytes] || expected.any? { |outcome| LIMITING.include?(outcome[2].class) }
 

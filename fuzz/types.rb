@@ -6,10 +6,10 @@ module Fuzz
   Plain = Struct.new(:body)
   Box = Struct.new(:content)
 
-  # A key that has no equal, whose hash is one of few, and raises or meddles when its body says so.
+  # A key that equals no other key. Its hash is one of three; #hash raises or meddles for some bodies.
   class Key
     class << self
-      attr_accessor :meddler # not in the key: `shareable: true` makes all that a key refers to shareable, and frozen
+      attr_accessor :meddler # not in the key: `shareable: true` would freeze it
     end
 
     attr_reader :body
@@ -27,7 +27,7 @@ module Fuzz
     end
   end
 
-  # Ext types of two sorts: tame ones, which every library can have, and those whose handlers do what no handler should.
+  # Tame ext types, which every library can have, and wild ext types, whose handlers misbehave.
   module Types
     TAME = [1, 2, 3, 10, 11].freeze
     RECURSIVE = [2, 3, 8, 12, 13, 14, 15].freeze
@@ -35,8 +35,8 @@ module Fuzz
 
     module_function
 
-    # @param factory [Manypack::Factory, MessagePack::Factory]
-    # @param bigint [Module] that library's Bigint
+    # factory:: a Manypack::Factory or MessagePack::Factory
+    # bigint:: the Bigint module of that library
     def register_tame(factory, bigint)
       plain(factory, 1) { |body| Plain.new(body) }
       recursive(factory, 2) { |unpacker| Box.new(unpacker.read) }
@@ -47,7 +47,7 @@ module Fuzz
                                          oversized_integer_extension: true)
     end
 
-    # @param meddler [Meddler] told of every handler that runs
+    # meddler:: a Meddler, which every handler calls
     def register_wild(factory, meddler)
       Key.meddler = meddler
       plain(factory, 4) { raise Boom, "by a handler" }
@@ -74,13 +74,13 @@ module Fuzz
       factory.register_type(type, Class.new, packer: nil, unpacker: handler, recursive: true)
     end
 
-    # Reads a body, and keeps its Unpacker for when that is over, well or with an error.
+    # Reads a body, and keeps its Unpacker for misuse after the body has ended, with or without an error.
     def keep(unpacker, meddler)
       meddler.failed = unpacker
       Box.new(unpacker.read).tap { meddler.over = unpacker }
     end
 
-    # Reads more than there is, and keeps to itself what that raises.
+    # Reads more objects than the body has, and rescues the error.
     def swallow(unpacker)
       objects = []
       loop { objects << unpacker.read }

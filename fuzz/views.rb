@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# A View beside the object that unpacking the same bytes makes.
+# Compares Views with unpacking.
 module Fuzz
-  # What a checked View refuses, unpacking refuses, with the same words; where unpacking gives an object, a View answers
-  # as that does; and no look into bytes that nobody has checked ends in anything but an answer or an error.
+  # A checked View must refuse what unpacking refuses, with the same message. If unpacking returns an object, a View
+  # must return the same values. And any look into unchecked bytes must end with a value or an error.
   class Views
     PATHS = ["$[*]", "$.*.*", "$[-1][0]", "$.a"].map { |text| Manypack::Path.new(text) }.freeze
     LIMITS = [{}, { utf8: :strict }, { untrusted: true }, { max_objects: 30 }, { max_map_size: 3 },
@@ -14,7 +14,7 @@ module Fuzz
       Types.register_tame(@factory, Manypack::Bigint)
     end
 
-    # Violation where they part.
+    # Raises Violation if they differ.
     def check(bytes)
       return if bytes.empty?
 
@@ -49,7 +49,7 @@ module Fuzz
       found_by_key(expected[2], view(options), options) if expected[2].is_a?(Hash)
     end
 
-    # The object, made of what each yields.
+    # Rebuilds the object from the values that each yields.
     def rebuilt(value)
       return value unless value.is_a?(Manypack::View)
       return value.value unless %i[map array].include?(value.type)
@@ -62,13 +62,13 @@ module Fuzz
     def found_by_key(hash, view, options)
       again = @factory.load(@bytes, options)
       again.first(20).each do |key, value|
-        next unless hash.key?(key) # a NaN is only itself
+        next unless hash.key?(key) # a NaN equals only itself
 
         agree Outcome.of { value }, Outcome.of { rebuilt(view[key]) }, { key: key, **options }
       end
     end
 
-    # Under the same setting a Path finds what unpacking has under a key.
+    # With the same options a Path must find the value that unpacking has under a key.
     def found_by_path(options)
       expected = object(options)
       return unless expected[0] == :object && expected[2].is_a?(Hash)
@@ -82,7 +82,8 @@ module Fuzz
       end
     end
 
-    # The path of the error that a message raises if it ends before a container leads to that container in the whole.
+    # If a message is cut in front of a container, the path of the error must lead to that container in the whole
+    # message.
     def placed(options)
       whole = view(options) if object(options)[0] == :object
       return unless whole && %i[map array].include?(whole.type)
@@ -110,7 +111,7 @@ module Fuzz
       e
     end
 
-    # What a path finds; nil for one with a step that no Path has.
+    # The value that a path finds; nil for a path with a step that no Path can express.
     def walked(path, whole)
       path = Manypack::Path.new(path)
     rescue ArgumentError
@@ -119,7 +120,7 @@ module Fuzz
       path.to_a(whole).fetch(0)
     end
 
-    # Twice, without an Index and with one.
+    # Looks twice: the second time with an Index.
     def looked_at(options)
       view = view(options)
       2.times do

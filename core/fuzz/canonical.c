@@ -1,6 +1,6 @@
 /*
- * The canonical form: what a slow writer makes of a tree, the same bytes again from any longer forms of them and any
- * order of pairs, and nothing else that the check takes for canonical.
+ * The canonical form: must equal the output of a slow writer, from any longer encoding and any order of pairs, and the
+ * check must accept nothing else.
  */
 #include <limits.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 enum { PLACES = 64 };
 
-/* --- a tree of what the reference reads ------------------------------------------------------------- */
+/* --- a tree of the reference's objects -------------------------------------------------------------- */
 
 typedef struct tree tree;
 
@@ -22,9 +22,9 @@ struct tree {
     mp_plain_head head;
     const uint8_t *at;      /* in the input */
     const uint8_t *payload;
-    uint8_t body[MP_TIMESTAMP_MAX]; /* of a timestamp, in the place of a payload */
+    uint8_t body[MP_TIMESTAMP_MAX]; /* of a timestamp, instead of a payload */
     int8_t ext_type;
-    size_t count;           /* objects in a container, keys and values apart */
+    size_t count;           /* objects in a container; keys and values count separately */
     tree *objects;
 };
 
@@ -37,7 +37,7 @@ allocated(size_t n)
     return block;
 }
 
-/* Its body becomes the shortest, for which payload is NULL: a tree is copied. */
+/* Makes the body the shortest. payload is NULL then, because a tree is copied. */
 static void
 shorten_timestamp(tree *t)
 {
@@ -48,7 +48,7 @@ shorten_timestamp(tree *t)
     t->payload = NULL;
 }
 
-/* The tree at *p, which is a valid message. */
+/* The tree of the valid message at *p. */
 static tree
 tree_of(const uint8_t **p, const uint8_t *end)
 {
@@ -145,7 +145,7 @@ order_of_bytes(const tree *a, const tree *b)
     return a->head.n == b->head.n ? 0 : a->head.n < b->head.n ? -1 : 1;
 }
 
-/* Of two keys whose maps are sorted. */
+/* Compares two keys whose maps are sorted. */
 static int
 order_of(const tree *a, const tree *b)
 {
@@ -176,7 +176,7 @@ swap_pairs(tree *objects, size_t i, size_t j)
     objects[2 * j + 1] = value;
 }
 
-/* Sorts all maps; false when there is a NaN in a key or a key twice. */
+/* Sorts all maps. False if a key contains NaN or is there twice. */
 static bool
 sort_maps(tree *t)
 {
@@ -196,8 +196,8 @@ sort_maps(tree *t)
 }
 
 /*
- * Whether containers that are keys lie deeper in each other than the limits allow. keys: how many of those around t are
- * open; depth: the open containers from the outermost of them.
+ * True if container keys are nested deeper than the limits allow. keys counts the open container keys around t; depth
+ * the open containers from the outermost of these on.
  */
 static bool
 keys_too_deep_p(const tree *t, bool key, size_t keys, size_t depth)
@@ -217,7 +217,7 @@ keys_too_deep_p(const tree *t, bool key, size_t keys, size_t depth)
 /* --- writers ---------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const uint8_t *bytes; /* where choices come from, again and again; NULL: always the shortest form and the order */
+    const uint8_t *bytes; /* choices come from them, cyclically; NULL: always the shortest form, in order */
     size_t n, used;
 } choices;
 
@@ -234,7 +234,7 @@ put_number(uint8_t *to, uint64_t n, size_t width)
     return to;
 }
 
-/* A head byte of the row 1, 2, 4, 8 bytes, in at least so many. */
+/* Writes a number with one of the heads for 1, 2, 4 and 8 bytes, in at least a given size. */
 static uint8_t *
 put_sized(uint8_t *to, const uint8_t heads[4], unsigned count, unsigned least, uint64_t n, choices *c)
 {
@@ -244,7 +244,7 @@ put_sized(uint8_t *to, const uint8_t heads[4], unsigned count, unsigned least, u
     return put_number(to, n, (size_t)1 << i);
 }
 
-/* Bytes of a number as a power of 2. */
+/* log2 of the number of bytes of a number. */
 static unsigned
 width_of(uint64_t n)
 {
@@ -281,7 +281,7 @@ put_real(uint8_t *to, const tree *t, choices *c)
     return put_number(put_number(to, 0xcb, 1), mp_bits_of_double(d), 8);
 }
 
-/* The head of what has a length: in the head byte up to most, or after it in 1 (if heads has that), 2 or 4 bytes. */
+/* A head with a length: in the head byte up to most, or after it in 1 (if heads has it), 2 or 4 bytes. */
 static uint8_t *
 put_length(uint8_t *to, uint8_t fix, uint64_t most, const uint8_t heads[4], const tree *t, choices *c)
 {
@@ -312,7 +312,7 @@ put_payload(uint8_t *to, const tree *t)
     return to + t->head.n;
 }
 
-/* With its shortest body or with that of 12 bytes. */
+/* A timestamp with its shortest body or the body of 12 bytes. */
 static uint8_t *
 put_timestamp(uint8_t *to, const tree *t, choices *c)
 {
@@ -372,7 +372,7 @@ put_tree(uint8_t *to, tree *t, choices *c)
 typedef struct {
     mp_out out;
     uint8_t *block;
-    unsigned growths_left; /* until it leaves */
+    unsigned growths_left; /* before it leaves by longjmp */
 } window;
 
 static jmp_buf way_out;
@@ -415,7 +415,7 @@ check(const uint8_t *bytes, size_t n, size_t max_depth, size_t *at)
     return status;
 }
 
-/* MP_E_NO_ROOM when a window left. */
+/* MP_E_NO_ROOM if a window left. */
 static mp_status
 write_or_leave(const uint8_t **p, const uint8_t *end, size_t max_depth, window *open, window *nodes, window *out)
 {
@@ -423,7 +423,7 @@ write_or_leave(const uint8_t **p, const uint8_t *end, size_t max_depth, window *
     return mp_canonical_write(p, end, max_depth, &open->out, &nodes->out, &out->out);
 }
 
-/* The window of the result, to be freed; growths: of all other windows. */
+/* out is the window of the result, which the caller frees; growths counts those of all other windows. */
 static mp_status
 write_form(const uint8_t *bytes, size_t n, size_t max_depth, unsigned growths, window *out, size_t *at)
 {
@@ -463,14 +463,14 @@ same_from_other_forms(tree *t, const uint8_t *bytes, size_t n, const window *can
     free(scrambled);
 }
 
-/* Whether it says that a key has no canonical form, of which the reference knows nothing. */
+/* True if the status is that a key has no canonical form, which the reference does not check. */
 static bool
 of_a_key_p(mp_status status)
 {
     return status == MP_E_NAN_KEY || status == MP_E_DUPLICATE_KEY || status == MP_E_KEY_DEPTH;
 }
 
-/* The object at bytes, which is valid. */
+/* Checks the valid object at bytes. */
 static void
 canonical_as_the_tree(const uint8_t *bytes, size_t n)
 {

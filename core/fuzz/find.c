@@ -1,6 +1,6 @@
 /*
- * Cursors: every object of every container, the n-th, and each key that a map has, by every policy, are where the
- * reference finds them, with a tape and without.
+ * Cursors: must find every object of every container, the n-th element, and each key of a map, by every policy, where
+ * the reference finds it, with a tape and without.
  */
 #include "target.h"
 
@@ -32,7 +32,7 @@ opened(mp_look *look, size_t at)
     return cursor;
 }
 
-/* If the next object of a container is one, into it: over n objects, then over the rest. */
+/* If the next object is a container, skips n of its objects, then the rest. */
 static void
 descends(mp_look *look, const mp_cursor *cursor, uint64_t n)
 {
@@ -43,7 +43,7 @@ descends(mp_look *look, const mp_cursor *cursor, uint64_t n)
     ENSURE(mp_cursor_pass(&inner, inner.left) == MP_OK && inner.at == end_of(look, cursor->at), "%zu", inner.at);
 }
 
-/* The objects of the container at a place. */
+/* Checks the objects of the container at a place. */
 static void
 passes_each(mp_look *look, size_t at)
 {
@@ -61,7 +61,7 @@ passes_each(mp_look *look, size_t at)
     ENSURE(each.at == end_of(look, at), "%zu", at);
 }
 
-/* Looks for the key at a place by comparing it with all keys of the map. */
+/* Searches for the key at a place by comparing it with all keys of the map. */
 static void
 finds_key(mp_look *look, size_t map, size_t at)
 {
@@ -116,7 +116,7 @@ looks_everywhere(mp_look *look, size_t end)
     }
 }
 
-/* A message that is not well formed: it ends somehow. */
+/* A malformed message: the cursor ends with some status. */
 static void
 stumbles(mp_look *look)
 {

@@ -1,4 +1,4 @@
-/* What libFuzzer calls; the Makefile says by MP_FUZZ_TARGET which target that is. */
+/* The function that libFuzzer calls. The Makefile chooses the target by MP_FUZZ_TARGET. */
 #include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

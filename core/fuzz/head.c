@@ -1,4 +1,7 @@
-/* Heads: each says what the reference says, or that it is cut, and is written back in no more bytes. */
+/*
+ * Heads: each must be read as the reference reads it, or reported as incomplete, and must be written back in no more
+ * bytes.
+ */
 #include "target.h"
 
 #include "wire.h"
@@ -11,7 +14,7 @@ bits_of(const uint8_t *p, mp_wire_row row)
     return row.kind == MP_UINT ? mp_row_uint(p, row) : (uint64_t)mp_row_sint(p, row);
 }
 
-/* A NaN that signals may come back as one that does not. */
+/* A signaling NaN may come back as a quiet NaN. */
 static bool
 nan_p(uint64_t bits, mp_wire_row row)
 {
@@ -52,7 +55,7 @@ says_the_payload(const uint8_t *p, const uint8_t *end, const mp_head *head, cons
     if (head->kind == MP_EXT) ENSURE(head->ext_type == (int8_t)p[expected->size - 1], "%d", head->ext_type);
 }
 
-/* A step of the walk, which needs bytes ahead, goes as far as the object, or nowhere. */
+/* A step of the walk, which needs bytes ahead, moves to the end of the object or not at all. */
 static void
 steps_over_it(const uint8_t *p, const uint8_t *end, const mp_plain_head *expected)
 {

@@ -1,4 +1,6 @@
-/* The specification read aloud: slow, plain, recursive, and with nothing of the core but its names. */
+/*
+ * A reference that follows the specification word by word: slow, simple, recursive. It uses only the names of the core.
+ */
 #include "target.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
 /*
- * Runs files through the target whose folder they are in, .../TARGET/NAME, or through each of them when it is another
- * folder. Says which file is next, and at the end how many there were; a broken promise aborts.
+ * Runs each file, .../TARGET/NAME, through the target of its folder, or through all targets if the folder has another
+ * name. Prints each file before it runs and their number at the end. A broken promise aborts.
  */
 #include "target.h"
 
@@ -14,7 +14,7 @@ static const target targets[] = {
     MP_TARGETS(MP_TARGET_ROW)
 };
 
-/* Whether path is .../name/... */
+/* True if path is .../name/... */
 static bool
 in_folder_p(const char *path, const char *name)
 {

@@ -1,6 +1,6 @@
 /*
- * A walk that goes on: in pieces of exactly as many bytes as it says it lacks, which must never take it past its
- * object, and in pieces of every size, whose sizes are bytes of the input.
+ * A walk in pieces: of exactly as many bytes as it reports missing, which must never reach past its object, and of
+ * other sizes, which the bytes of the input choose.
  */
 #include "target.h"
 
@@ -16,7 +16,7 @@ typedef struct {
     size_t stop; /* where expected stops */
 } run;
 
-/* Bytes of the next piece. */
+/* The size of the next piece. */
 static size_t
 piece(const run *r, size_t to, uint64_t missing, bool by_missing)
 {

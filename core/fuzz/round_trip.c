@@ -1,6 +1,6 @@
 /*
- * Objects written again: the same values in no more bytes, the same bytes when that is done once more, and nothing but
- * a shorter output when the window refuses to grow.
+ * Writes objects again: must give the same values in no more bytes, and the same bytes when repeated. If the window
+ * refuses to grow, the output is only shorter.
  */
 #include "target.h"
 
@@ -12,8 +12,8 @@
 typedef struct {
     mp_out out;
     uint8_t *block;
-    unsigned growths_left; /* until the window refuses */
-    jmp_buf refusal;       /* where that goes */
+    unsigned growths_left; /* before the window refuses */
+    jmp_buf refusal;       /* where a refusal goes */
 } window;
 
 static void
@@ -66,7 +66,7 @@ put_head(uint8_t *to, const uint8_t *p, mp_wire_row row, const mp_head *head)
     }
 }
 
-/* Bytes behind a head that belong to it, as far as they are there. */
+/* The number of payload bytes after a head, as far as they are present. */
 static size_t
 payload_of(const mp_head *head, const uint8_t *end)
 {
@@ -74,7 +74,7 @@ payload_of(const mp_head *head, const uint8_t *end)
     return mp_payload_present_p(head->payload, head->n, end) ? head->n : (size_t)(end - head->payload);
 }
 
-/* Writes head after head and payload after payload, as far as they are there. */
+/* Writes head after head and payload after payload, as far as they are present. */
 static void
 write_heads(window *w, const uint8_t *p, const uint8_t *end)
 {
@@ -89,7 +89,7 @@ write_heads(window *w, const uint8_t *p, const uint8_t *end)
     }
 }
 
-/* The same; false when the window refused. */
+/* The same; false if the window refused. */
 static bool
 write_again(window *w, const uint8_t *p, const uint8_t *end)
 {
@@ -104,7 +104,7 @@ integer_p(const mp_plain_head *head)
     return head->kind == MP_FIXINT || head->kind == MP_UINT || head->kind == MP_INT;
 }
 
-/* 0 zero or positive, 1 negative: what n alone does not say of 64 bits. */
+/* 1 if negative, otherwise 0: n, the 64 bits, does not tell. */
 static int
 sign_of(const mp_plain_head *head)
 {

@@ -1,6 +1,6 @@
 /*
- * mp_split: as many whole objects as the reference counts until there are so many, or so many bytes, and the same again
- * when the bytes come in pieces, each together with what lies behind the last cut.
+ * mp_split: must find as many complete objects as the reference counts up to a number of objects or bytes, and the same
+ * if the bytes come in pieces, each together with the bytes after the last cut.
  */
 #include "target.h"
 
@@ -14,7 +14,7 @@ typedef struct {
 typedef struct {
     mp_status status;
     amount passed;
-    size_t at; /* the head to blame, or what comes next */
+    size_t at; /* the head to blame, or the next byte */
 } outcome;
 
 static outcome

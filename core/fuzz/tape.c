@@ -1,14 +1,13 @@
 /*
- * A tape: its walk ends where and as mp_skip's does, its entries are the containers that the reference finds, however
- * far it was asked to walk at a time, and what it refuses with unique_keys is what comparing all keys with one another
- * finds.
+ * A tape: its walk must end where and how mp_skip does. Its entries must be the containers that the reference finds, no
+ * matter how far it walks at a time. With unique_keys it must refuse what comparing all keys with each other finds.
  */
 #include "target.h"
 
 #include "key.h"
 #include "tape.h"
 
-/* One entry more at a time, in a block of exactly their size. */
+/* Grows by one entry at a time, in a block of exactly that size. */
 static bool
 grow_by_one(mp_tape *tape)
 {
@@ -46,7 +45,7 @@ container_p(const mp_plain_head *head)
     return (head->kind == MP_ARRAY || head->kind == MP_MAP) && head->n;
 }
 
-/* Behind the head at a place, and behind its payload. */
+/* The places after the head at a place and after its payload. */
 static size_t
 next_head(const uint8_t *bytes, size_t n, size_t at, mp_plain_head *head)
 {
@@ -55,7 +54,7 @@ next_head(const uint8_t *bytes, size_t n, size_t at, mp_plain_head *head)
     return head->kind == MP_STR || head->kind == MP_BIN || head->kind == MP_EXT ? at + (size_t)head->n : at;
 }
 
-/* Every container of the part that was walked over. */
+/* Checks every container in the part that was walked over. */
 static void
 entries_are_right(const mp_tape *tape, const uint8_t *bytes, size_t n)
 {
@@ -96,10 +95,10 @@ ends_as_skip(mp_tape *tape, const uint8_t *bytes, size_t n, bool valid)
     ENSURE(tape->status == expected.status, "%d, reference %d", (int)tape->status, (int)expected.status);
     if (expected.status == MP_E_TRUNCATED) return;
     ENSURE(tape->at == (size_t)(expected.at - bytes), "%" PRIu32, tape->at);
-    ENSURE(expected.status != MP_OK || mp_tape_whole_p(tape), "%" PRIu32, tape->depth);
+    ENSURE(expected.status != MP_OK || mp_tape_complete_p(tape), "%" PRIu32, tape->depth);
 }
 
-/* Over some of the containers, chosen by the bytes, and at the end to the end. */
+/* Skips some of the containers, chosen by the bytes, then walks to the end. */
 static void
 goes_far_by_and_by(const uint8_t *bytes, size_t n, uint32_t max_depth, uint32_t keep, unsigned choice)
 {
@@ -126,7 +125,7 @@ goes_far_by_and_by(const uint8_t *bytes, size_t n, uint32_t max_depth, uint32_t 
     free(tape.entries);
 }
 
-/* The open containers are those around the place where it ended, and so is their count of objects. */
+/* The open containers must be those around the place where it ended, with the right counts of objects. */
 static void
 knows_the_way_to(const uint8_t *bytes, size_t n)
 {
@@ -144,7 +143,7 @@ knows_the_way_to(const uint8_t *bytes, size_t n)
     free(tape.entries);
 }
 
-/* With checks that mp_validate has, too, and with limits, which the bytes choose. */
+/* With the checks of mp_validate, and with limits that the bytes choose. */
 static void
 checks_as_walks_do(const uint8_t *bytes, size_t n, uint32_t max_depth)
 {
@@ -172,7 +171,7 @@ checks_as_walks_do(const uint8_t *bytes, size_t n, uint32_t max_depth)
     free(tape.entries);
 }
 
-/* Whether two keys of one kind of string are the same bytes, or of two kinds the same ASCII. */
+/* True if two strs or two bins have the same bytes, or a str and a bin the same ASCII bytes. */
 static bool
 same_strings_p(const mp_plain_head *a, const uint8_t *p, const mp_plain_head *b, const uint8_t *q)
 {
@@ -228,7 +227,7 @@ typedef struct {
     size_t blame;
 } refusal;
 
-/* What is wrong with a key by itself. */
+/* The status of a key by itself. */
 static mp_status
 odd_key(const uint8_t *bytes, size_t n, size_t at)
 {
@@ -238,7 +237,7 @@ odd_key(const uint8_t *bytes, size_t n, size_t at)
     return float_p(&head) && float_at(&head) != float_at(&head) ? MP_E_NAN_KEY : MP_OK;
 }
 
-/* Whether one of so many keys from a place on is the same as the one at another. */
+/* True if one of n keys from a place on equals the key at another place. */
 static bool
 among_p(const uint8_t *bytes, size_t n, size_t from, uint64_t count, size_t key)
 {
@@ -250,7 +249,7 @@ among_p(const uint8_t *bytes, size_t n, size_t from, uint64_t count, size_t key)
     return false;
 }
 
-/* What is wrong first with the keys in the object at a place: that one is there twice is found where its map ends. */
+/* The first error of the keys in the object at a place. A duplicate key is found where its map ends. */
 static refusal
 keys_in(const uint8_t *bytes, size_t n, size_t *at)
 {

@@ -1,6 +1,6 @@
 /*
- * The fuzz targets: each takes any bytes and aborts when the core breaks a promise over them. fuzzer.c makes a
- * libFuzzer of one of them, replay.c runs those that files ask for, with any compiler.
+ * The fuzz targets: each takes any bytes and aborts if the core breaks a promise over them. fuzzer.c makes a libFuzzer
+ * program of one target, replay.c runs the targets for files, with any compiler.
  */
 #ifndef MP_FUZZ_TARGET_H
 #define MP_FUZZ_TARGET_H
@@ -21,7 +21,7 @@
 MP_TARGETS(MP_TARGET_DECLARE)
 #undef MP_TARGET_DECLARE
 
-/* The longest input that a target looks at whole. */
+/* The longest input that a target reads completely. */
 #define MP_FUZZ_MAX 4096
 
 /* A promise. */
@@ -36,12 +36,12 @@ MP_TARGETS(MP_TARGET_DECLARE)
     } while (0)
 
 /*
- * A copy of n bytes, at most MP_FUZZ_MAX, that ends where a heap block ends, so that a sanitizer sees any over-read.
- * Until the next call.
+ * A copy of n bytes, at most MP_FUZZ_MAX, that ends where a heap block ends, so that a sanitizer notices any over-read.
+ * Valid until the next call.
  */
 const uint8_t *mp_at_the_edge(const uint8_t *bytes, size_t n);
 
-/* Slow and plain readings of the specification, to compare the core with. */
+/* Slow and simple readings of the specification, to compare with the core. */
 
 typedef struct {
     mp_kind kind;
@@ -49,24 +49,24 @@ typedef struct {
     uint64_t n;   /* count, length or the bits of a number */
 } mp_plain_head;
 
-/* The head at p; of one that does not end before end only kind and size. */
+/* The head at p. Only kind and size if the head does not end before end. */
 mp_plain_head mp_reference_head(const uint8_t *p, const uint8_t *end);
 
 typedef struct {
-    const uint8_t *at; /* where it stopped: behind the object, or as mp_skip says */
+    const uint8_t *at; /* where it stopped: after the object, or as in mp_skip */
     mp_status status;
-    uint64_t payload;  /* bytes that are still to come of a str, bin or ext */
+    uint64_t payload;  /* bytes of a str, bin or ext that are still to come */
     uint64_t objects;  /* heads passed */
     size_t deepest;
 } mp_reference;
 
-/* What a walk over the object at p has to come to; valid: as mp_validate. max_depth bounds the recursion. */
+/* The expected result of a walk over the object at p. valid: of mp_validate. max_depth bounds the recursion. */
 mp_reference mp_reference_walk(const uint8_t *p, const uint8_t *end, size_t max_depth, bool valid);
 
-/* Whether n bytes are UTF-8. */
+/* True if n bytes are UTF-8. */
 bool mp_reference_utf8_p(const uint8_t *p, size_t n);
 
-/* What has to be said of n bytes of a timestamp. */
+/* The expected status of a timestamp of n bytes. */
 mp_status mp_reference_timestamp(const uint8_t *p, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Timestamps: refused and read as the specification says; written again in the fewest bytes. */
+/* Timestamps: must be read or refused as the specification says, and written again in the fewest bytes. */
 #include "timestamp.h"
 
 #include "target.h"

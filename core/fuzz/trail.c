@@ -1,4 +1,4 @@
-/* Trails: of every object, and of every byte in it, the containers, keys and indices that a plain recursion passes. */
+/* Trails: for every byte of every object, must have the containers, keys and indices that a simple recursion passes. */
 #include "target.h"
 
 #include "trail.h"
@@ -38,7 +38,7 @@ leads_to(const uint8_t *bytes, size_t offset, size_t object, uint32_t depth)
     }
 }
 
-/* Passes over the object at a place, which has depth steps; in_key if the last one leads no further. */
+/* Recurses into the object at a place, to which `depth` steps lead. in_key: it is inside a key, where a trail ends. */
 static size_t
 passes(const uint8_t *bytes, size_t n, size_t at, uint32_t depth, bool in_key)
 {
@@ -60,7 +60,7 @@ passes(const uint8_t *bytes, size_t n, size_t at, uint32_t depth, bool in_key)
     return next;
 }
 
-/* Bytes that are no message: some answer. */
+/* For bytes that are no message, any answer will do. */
 static void
 stumbles(const uint8_t *bytes, size_t n)
 {

@@ -1,4 +1,4 @@
-/* UTF-8: what the reference says of the input from every offset of its first bytes, so that each alignment is met. */
+/* UTF-8: must agree with the reference about the input from each of its first offsets on, to meet every alignment. */
 #include "utf8.h"
 
 #include "target.h"

@@ -1,6 +1,6 @@
 /*
- * mp_skip, mp_validate, mp_measure: the same as the reference says over the whole, and the same again when the bytes
- * come in two pieces, cut anywhere.
+ * mp_skip, mp_validate and mp_measure: must agree with the reference over the whole input, and give the same result if
+ * the bytes come in two pieces, cut anywhere.
  */
 #include "target.h"
 
@@ -8,7 +8,7 @@ typedef mp_status walker(mp_walk *, const uint8_t **, const uint8_t *);
 
 enum { PLACES = 64, CUTS_MAX = 192 };
 
-/* The input decides on its limit too, by its last byte, which is part of the message nevertheless. */
+/* The last byte of the input also chooses the limit; it is still part of the message. */
 static size_t
 depth_of(const uint8_t *bytes, size_t n)
 {
@@ -26,7 +26,7 @@ same_as_reference(const mp_walk *walk, mp_status status, const uint8_t *at, cons
     ENSURE(walk->deepest == expected->deepest, "%zu, reference %zu", walk->deepest, expected->deepest);
 }
 
-/* In two pieces, the second one together with what was left of the first, as a stream would have it. */
+/* In two pieces, the second together with the rest of the first, as in a stream. */
 static void
 same_in_two(walker *walk_with, const uint8_t *bytes, size_t n, size_t cut, const mp_walk *whole, mp_status status,
             size_t stop)
@@ -60,7 +60,7 @@ walk_over(walker *walk_with, const uint8_t *bytes, size_t n, bool valid, bool co
     mp_status status = MP_OK;
 
     if (n > MP_FUZZ_MAX) return;
-    while (status == MP_OK && at < n) { /* one object behind another */
+    while (status == MP_OK && at < n) { /* one object after another */
         uint64_t left[PLACES];
         const uint8_t *start = mp_at_the_edge(bytes + at, n - at), *p = start;
         mp_reference expected = mp_reference_walk(start, start + (n - at), max_depth, valid);

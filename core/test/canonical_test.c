@@ -1,6 +1,6 @@
 /*
- * The canonical form: every vector, every longer form of numbers, what has no form, windows that leave, and shapes
- * that are deep or that a careless sort would compare again and again.
+ * The canonical form: all vectors, all longer forms of numbers, values without a form, windows that cannot grow, and
+ * messages that are deep or that a careless sort would compare again and again.
  */
 #include <setjmp.h>
 
@@ -13,7 +13,7 @@
 typedef struct {
     mp_out out;
     uint8_t *block;
-    unsigned growths_left; /* until it leaves */
+    unsigned growths_left; /* before it leaves by longjmp */
 } window;
 
 static jmp_buf way_out;
@@ -36,7 +36,7 @@ grow(mp_out *out, size_t n)
     out->end = out->pos + size + n;
 }
 
-/* To be freed; the first block has room for size bytes. */
+/* The caller frees it. The first block has room for size bytes. */
 static window
 window_of(size_t size, unsigned growths)
 {
@@ -47,7 +47,7 @@ window_of(size_t size, unsigned growths)
     return w;
 }
 
-/* As mp_exact, but no seed: too many are the same but for a number. */
+/* Like mp_exact, but leaves no seed, because too many of these messages differ only in a number. */
 static uint8_t *
 exact(const uint8_t *bytes, size_t n)
 {
@@ -72,7 +72,7 @@ check(const uint8_t *bytes, size_t n, size_t max_depth, size_t *at)
     return status;
 }
 
-/* out is to be freed. */
+/* The caller frees out. */
 static mp_status
 write_form(const uint8_t *bytes, size_t n, size_t max_depth, window *out, size_t *at)
 {
@@ -90,7 +90,7 @@ write_form(const uint8_t *bytes, size_t n, size_t max_depth, window *out, size_t
     return status;
 }
 
-/* Bytes become that form, and only that form is canonical. */
+/* Checks that bytes become this form, and that only this form is canonical. */
 static void
 becomes(const uint8_t *bytes, size_t n, const uint8_t *form, size_t size, const char *about)
 {
@@ -110,7 +110,7 @@ becomes(const uint8_t *bytes, size_t n, const uint8_t *form, size_t size, const 
 
 enum { LINE_MAX_BYTES = 1024 };
 
-/* The value of a member in a line of JSON without its quotes; false when it has none or null. */
+/* The value of a member in a line of JSON, without its quotes; false if it is missing or null. */
 static bool
 member(const char *line, const char *name, char *value)
 {
@@ -142,7 +142,7 @@ from_hex(const char *hex, uint8_t *bytes)
     return n;
 }
 
-/* A value without a form, and the sentence why. */
+/* A value without a canonical form, and the text of the status. */
 static void
 has_no_form(const uint8_t *bytes, size_t n, const char *error, const char *about)
 {
@@ -194,7 +194,7 @@ agrees_with_every_vector(void)
 
 /* --- numbers ---------------------------------------------------------------------------------------- */
 
-/* Every form that an integer has; of one from 2^63 on only some. */
+/* Every form of an integer; of integers from 2^63 on only some. */
 static void
 has_one_form(uint64_t n, bool negative)
 {
@@ -237,7 +237,7 @@ integers_have_one_form(void)
     has_one_form(UINT64_C(1) << 63, true);
 }
 
-/* Every sign, exponent and seven bits of the mantissa of a float32, and its neighbours among float64. */
+/* Every sign and exponent and seven bits of the mantissa of a float32, and the float64 beside it. */
 static void
 floats_have_one_form(void)
 {
@@ -253,14 +253,14 @@ floats_have_one_form(void)
         mp_put_head32(nan, 0xca, 0x7fc00000);
         becomes(narrow, 5, f == f ? narrow : nan, 5, "a float32");
         becomes(wide, 9, f == f ? narrow : nan, 5, "a float64 that is one");
-        if ((bits & INT64_MAX) == UINT64_C(0x7ff0000000000000)) continue; /* the next one is NaN */
+        if ((bits & INT64_MAX) == UINT64_C(0x7ff0000000000000)) continue; /* the next is NaN */
         mp_put_head64(wide, 0xcb, bits + 1);
         if (f == f) becomes(wide, 9, wide, 9, "a float64");
         else becomes(wide, 9, nan, 5, "NaN");
     }
 }
 
-/* --- what is refused -------------------------------------------------------------------------------- */
+/* --- refused values --------------------------------------------------------------------------------- */
 
 /* {"a": [1, -33, nil, bin], "bc": {1: ext, 1.5: timestamp}, "e": str8, {[]: true}: 0} */
 static const char sample[] =
@@ -323,7 +323,7 @@ blames_the_key_that_comes_later(void)
     free(out.block);
 }
 
-/* Many maps, of which only the last one changes. */
+/* Many maps; only the last changes. */
 static void
 keeps_no_nodes_of_ordered_maps(void)
 {
@@ -345,7 +345,7 @@ keeps_no_nodes_of_ordered_maps(void)
     free(out.block);
 }
 
-/* Checks or writes; MP_E_NO_ROOM when a window left. */
+/* Checks or writes. MP_E_NO_ROOM if a window left. */
 static mp_status
 attempt(const uint8_t **p, const uint8_t *end, window *windows, bool write)
 {
@@ -354,7 +354,10 @@ attempt(const uint8_t **p, const uint8_t *end, window *windows, bool write)
     return mp_canonical_write(p, end, 8, &windows[0].out, &windows[1].out, &windows[2].out);
 }
 
-/* At that growth of one window; then once more with enough room, in the same windows. False if it did not get there. */
+/*
+ * Lets a window leave at one of its growths, then tries again in the same windows with enough room. False if there is
+ * no such growth.
+ */
 static bool
 leaves_at(unsigned growth, unsigned which, bool write)
 {
@@ -384,7 +387,7 @@ leaves_at(unsigned growth, unsigned which, bool write)
     return left;
 }
 
-/* Left at the first growth, the second and so on of each window, it holds nothing and has broken nothing. */
+/* Lets each window leave at its first growth, its second and so on: nothing may leak or break. */
 static void
 can_be_left_at_every_growth(void)
 {
@@ -398,7 +401,7 @@ can_be_left_at_every_growth(void)
     CHECK(growth > 1 && growth < 20, "a check: %u", growth);
 }
 
-/* Working memory of one call serves the next; out is appended to. */
+/* The working memory of a call can be used for the next; out is appended to. */
 static void
 windows_are_used_again(void)
 {
@@ -421,7 +424,7 @@ windows_are_used_again(void)
 
 enum { DEEP = 100000 };
 
-/* Large messages take no seconds, and are no seeds. */
+/* Large messages must not take seconds. They are no seeds. */
 static void
 changes_once(uint8_t *bytes, size_t n, const char *about)
 {
@@ -445,7 +448,7 @@ changes_once(uint8_t *bytes, size_t n, const char *about)
     free(twice.block);
 }
 
-/* The bytes of a level before and after the next one, DEEP times. */
+/* DEEP levels: the bytes of each before and after the next level. */
 static void
 nests(const char *before, size_t n, const char *after, size_t m, const char *about)
 {
@@ -468,7 +471,7 @@ depth_costs_neither_stack_nor_time(void)
     nests("\x82\x02", 2, "\x01\x00", 2, "values, in maps out of order");
 }
 
-/* Checks `count` maps, each of them the key of the next outer one. */
+/* Checks `count` maps, each the key of the map around it. */
 static mp_status
 check_keys_in_keys(size_t count)
 {
@@ -497,7 +500,7 @@ keys_are_nested_as_readers_allow(void)
     }
 }
 
-/* A map that is a key, with two such keys of one level less, of which all but the last value are the same. */
+/* A map that is a key, with two such keys of one level less that differ only in their last value. */
 static uint8_t *
 put_tree_of_keys(uint8_t *p, int levels, uint8_t last)
 {
@@ -518,7 +521,7 @@ compares_keys_in_keys_once_a_level(void)
     free(bytes);
 }
 
-/* Two keys that differ in their last byte, among many that are short and the wrong way around. */
+/* Two keys that differ in their last byte, among many short keys in the wrong order. */
 static void
 compares_long_keys_seldom(void)
 {
@@ -555,7 +558,7 @@ random_below(document *d, uint32_t n)
     return (uint32_t)(d->state >> 33) % n;
 }
 
-/* Of few keys and of small ones, so that some are there twice, but mostly not. */
+/* Few and small keys, so that sometimes, but not often, a key comes twice. */
 static void
 add_object(document *d, int levels)
 {

@@ -1,4 +1,4 @@
-/* Cursors: what they find in one message, and how they end in all that are not well formed. */
+/* Cursors: the objects that they find in a message, and how they end in malformed messages. */
 #include "test.h"
 
 #include "find.h"
@@ -46,7 +46,7 @@ sample(uint8_t *p)
     return n + 70 + sizeof(tail) - 1;
 }
 
-/* The value in the sample's map, as its first byte; 0xc1 without one. */
+/* The first byte of the value in the sample's map; 0xc1 without such a key. */
 static uint8_t
 value_of(mp_look *look, mp_key key, mp_find_which which, mp_status expected)
 {
@@ -132,7 +132,7 @@ descends(bool with_tape)
     CHECK(mp_find(&inner, &x, MP_FIND_FIRST, &value) == MP_OK && message[value] == 0xc3, "x");
 }
 
-/* After looking for a key that is not there. An error has the offset that a tape of the whole has. */
+/* Searches for a missing key. An error must have the offset that a tape over the whole message has. */
 static mp_status
 status_of(const uint8_t *bytes, size_t n, bool with_tape)
 {
@@ -189,7 +189,7 @@ refuses_what_is_not_well_formed(bool with_tape)
     }
 }
 
-/* With every size behind it: as skipping does. */
+/* After each head byte, with every size: ends as mp_skip does. */
 static void
 passes_every_head(bool with_tape)
 {

@@ -1,9 +1,9 @@
-/* Keys: the same in each of their encodings, and different from all others. */
+/* Keys: equal in all their encodings, and different from all other keys. */
 #include "test.h"
 
 #include "key.h"
 
-/* Encodings of one key each, by class: those of one class are the same key. */
+/* Encodings of keys. Encodings with the same class are the same key. */
 static const struct {
     int of;
     const char *bytes;

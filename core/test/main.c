@@ -1,6 +1,6 @@
 /*
- * Runs every suite of the core and closes with a line that counts. With a folder as its argument it also leaves there
- * each block of bytes that a test reads: what the fuzzers start from.
+ * Runs every suite of the core and prints a count at the end. With a folder as its argument it also writes each block
+ * of bytes that a test reads to a file there: fuzzers start from these.
  */
 #include "test.h"
 
@@ -8,7 +8,7 @@ unsigned long mp_checks, mp_failures;
 
 static const char *seeds;
 
-/* By the name of its hash, so that the same bytes are there once. */
+/* Named by its hash, so that equal blocks make one file. */
 static void
 leave_seed(const uint8_t *bytes, size_t n)
 {

@@ -1,7 +1,4 @@
-/*
- * The output window: what is reserved but not committed is not there, and a growth refused, whichever it is, changes
- * nothing.
- */
+/* The output window: reserved bytes do not count until they are committed, and a refused growth changes nothing. */
 #include "test.h"
 
 #include <setjmp.h>
@@ -13,8 +10,8 @@ typedef struct {
     mp_out out;
     uint8_t *block;
     unsigned grown;
-    unsigned refused; /* the growth to refuse, counted from 1; 0: none */
-    jmp_buf refusal;  /* where that goes */
+    unsigned refused; /* the growth to refuse, counted from 1; 0 for none */
+    jmp_buf refusal;  /* where a refusal goes */
 } owner;
 
 static void
@@ -36,7 +33,7 @@ grow_exactly(mp_out *out, size_t n)
     out->end = block + size + n;
 }
 
-/* Reserves n bytes; true if that was refused. */
+/* Reserves n bytes. True if refused. */
 static bool
 refused_p(owner *o, size_t n)
 {
@@ -45,7 +42,7 @@ refused_p(owner *o, size_t n)
     return false;
 }
 
-/* Writes from the head in step *step on, as far as it gets. */
+/* Writes from step *step on, until a refusal. */
 static bool
 write_message(owner *o, int *step)
 {
@@ -64,7 +61,7 @@ write_message(owner *o, int *step)
     return true;
 }
 
-/* Without memory at the first growth, the second and so on; each time it goes on once there is some. */
+/* Refuses the first growth, the second and so on; each time writing continues afterwards. */
 static void
 refuses_at_every_growth(void)
 {

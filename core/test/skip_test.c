@@ -1,4 +1,4 @@
-/* The walk: whole and byte by byte at every split, its counts, its limits, and what it says is missing. */
+/* The walk: in one go and in pieces cut anywhere, its counts, its limits, and how many bytes it reports missing. */
 #include "test.h"
 
 #include "skip.h"
@@ -43,7 +43,7 @@ passes_over_exactly_one_object(void)
     for (i = 0; i < 3; i++) {
         char bytes[sizeof(sample) + 1];
         memcpy(bytes, sample, n);
-        bytes[n] = bytes[n + 1] = (char)0xc1; /* never looked at */
+        bytes[n] = bytes[n + 1] = (char)0xc1; /* never read */
         CHECK(walk_whole(walkers[i], (uint8_t *)bytes, n + 2, 8, &passed) == MP_OK && passed == n, "%zu", passed);
         for (cut = 0; cut < n; cut++)
             CHECK(walk_whole(walkers[i], (uint8_t *)bytes, cut, 8, &passed) == MP_E_TRUNCATED, "cut at %zu", cut);
@@ -51,8 +51,8 @@ passes_over_exactly_one_object(void)
 }
 
 /*
- * Feeds piece after piece of at most step bytes, each in a block of its own together with what the walk
- * left over; never more than it says is missing when step is 0.
+ * Feeds piece after piece of at most step bytes, each in a block of its own, together with the bytes that the walk left
+ * over. If step is 0, a piece has as many bytes as the walk reports missing.
  */
 static void
 goes_on_after(walker *walk_with, const uint8_t *bytes, size_t n, size_t step)
@@ -94,8 +94,8 @@ resumes_at_every_byte(void)
 }
 
 /*
- * Every head byte in a long array, followed by every byte that could be a size: passed over in one go, in which the
- * walk strides, as with a byte more at a time, in which it never does.
+ * Every head byte in a long array, followed by every byte that could be a size. Skipping it in one go, with strides,
+ * must end as skipping it byte by byte, without strides.
  */
 static void
 strides_as_it_creeps(walker *walk_with, const uint8_t *bytes, size_t n, size_t max_depth)
@@ -168,7 +168,7 @@ stops_at_the_head_to_blame(void)
               MP_E_TIMESTAMP_NSEC, "nsec");
 }
 
-/* Declared sizes at every edge, with nothing behind them: no arithmetic may wrap. */
+/* Declared sizes at every edge, with nothing after them: no arithmetic may wrap. */
 static void
 declared_sizes_do_not_wrap(void)
 {

@@ -1,4 +1,7 @@
-/* Cutting a run of objects: at every limit, in pieces of every size, linear in small ones, and what it rejects. */
+/*
+ * Splitting a run of objects: at every limit, in pieces of every size, in linear time with small pieces, and with
+ * malformed bytes.
+ */
 #include "test.h"
 
 #include "skip.h"
@@ -34,7 +37,7 @@ stops_after_so_many_objects(void)
     free(block);
 }
 
-/* The cut lies behind the object that reaches so far. */
+/* The cut is after the object that reaches the limit. */
 static void
 stops_after_so_many_bytes(void)
 {
@@ -54,7 +57,7 @@ stops_after_so_many_bytes(void)
     free(block);
 }
 
-/* Between two objects at is cut, inside one it is behind. */
+/* Between two objects run.at is run.cut, inside an object it is after run.cut. */
 static void
 tells_where_the_bytes_end(void)
 {
@@ -77,7 +80,7 @@ tells_where_the_bytes_end(void)
     }
 }
 
-/* Pieces of step bytes, each in a block of its own together with what is in no whole object yet. */
+/* Feeds pieces of step bytes, each in a block of its own, together with the bytes of the incomplete object. */
 static void
 goes_on_in_pieces(size_t step)
 {
@@ -109,7 +112,7 @@ resumes_at_every_byte(void)
     for (step = 1; step < sizeof(sample); step++) goes_on_in_pieces(step);
 }
 
-/* A large object that comes byte by byte: no byte of it is passed over twice. */
+/* A large object that comes byte by byte: no byte may be walked over twice. */
 static void
 passes_over_each_byte_once(void)
 {

@@ -1,4 +1,4 @@
-/* Tapes: their entries, how far they walk, how they end where a message is not well formed, and what they refuse. */
+/* Tapes: their entries, how far they walk, how they end in malformed messages, and what their checks refuse. */
 #include "test.h"
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #define BYTES(s) (const uint8_t *)(s), sizeof(s) - 1
 
-/* One entry more at a time, in a block of exactly their size. */
+/* Grows by one entry at a time, in a block of exactly that size. */
 static bool
 grow_by_one(mp_tape *tape)
 {
@@ -75,12 +75,12 @@ has_an_entry_for_each_large_container(void)
     size_t n = sample(message);
     mp_tape tape = fresh(message, n, 8, MP_TAPE_KEEP);
 
-    CHECK(mp_tape_finish(&tape) == MP_OK && tape.at == n && mp_tape_whole_p(&tape), "%" PRIu32, tape.at);
+    CHECK(mp_tape_finish(&tape) == MP_OK && tape.at == n && mp_tape_complete_p(&tape), "%" PRIu32, tape.at);
     CHECK(tape.count == 5 && !memcmp(tape.entries, expected, sizeof(expected)), "%" PRIu32, tape.count);
     free(tape.entries);
 }
 
-/* An array of bytes of either side of MP_TAPE_KEEP, with bytes behind it. */
+/* Arrays just below and above MP_TAPE_KEEP, with bytes after them. */
 static void
 keeps_containers_from_a_size_on(void)
 {
@@ -91,7 +91,7 @@ keeps_containers_from_a_size_on(void)
         mp_tape tape;
 
         mp_store16(message + 2, n);
-        message[4 + n] = 0xc4; /* bin of what is left */
+        message[4 + n] = 0xc4; /* a bin of the rest */
         message[5 + n] = (uint8_t)(sizeof(message) - 6 - n);
         tape = fresh(message, sizeof(message), 8, MP_TAPE_KEEP);
         tape.grow = grow_by_many;
@@ -112,12 +112,12 @@ goes_as_far_as_it_is_asked(void)
     CHECK(mp_tape_over(&tape, 2, &near, &end) == MP_OK && end == 75 && near == 2, "again");
     CHECK(mp_tape_over(&tape, 78, &near, &end) == MP_OK && end == 148 && tape.at == 148, "%" PRIu32, tape.at);
     CHECK(mp_tape_over(&tape, 75, &near, &end) == MP_OK && end == 154 && tape.at == 154, "one that is open");
-    CHECK(!mp_tape_whole_p(&tape), "not yet");
-    CHECK(mp_tape_over(&tape, 0, &near, &end) == MP_OK && end == n && mp_tape_whole_p(&tape), "all");
+    CHECK(!mp_tape_complete_p(&tape), "not yet");
+    CHECK(mp_tape_over(&tape, 0, &near, &end) == MP_OK && end == n && mp_tape_complete_p(&tape), "all");
     free(tape.entries);
 }
 
-/* Of a copy of bytes that ends where a heap block ends. */
+/* Over a copy of the bytes that ends where a heap block ends. */
 static mp_status
 status_with_room(const uint8_t *bytes, size_t n, const mp_check *checks, bool room, size_t *blame)
 {
@@ -135,7 +135,7 @@ status_with_room(const uint8_t *bytes, size_t n, const mp_check *checks, bool ro
     return status;
 }
 
-/* The same whether it strides into containers, for which there must be room, or not. */
+/* The same with strides into containers, for which there must be room, and without. */
 static mp_status
 status_of(const uint8_t *bytes, size_t n, const mp_check *checks, size_t *blame)
 {
@@ -181,7 +181,7 @@ refuses_what_is_not_well_formed(void)
     }
 }
 
-/* Declared sizes at every edge, with nothing behind them: nothing wraps, nothing is waited for. */
+/* Declared sizes at every edge, with nothing after them: no arithmetic may wrap. */
 static void
 declared_sizes_do_not_wrap(void)
 {
@@ -253,7 +253,7 @@ leave(mp_tape *tape)
     longjmp(way_out, 1);
 }
 
-/* At the first entry that there is no place for, or at keys: the tape does not go on afterwards. */
+/* Without memory for an entry or for keys: the tape does not continue afterwards. */
 static void
 may_be_left_for_want_of_room(void)
 {
@@ -305,7 +305,7 @@ has_offsets_of_32_bits(void)
     CHECK(mp_tape_init(&tape, NULL, (size_t)size - 1, 8, MP_TAPE_KEEP) == MP_OK, "less");
 }
 
-/* {"a" => [1, nil], "\xff" => bin 3, 5 => ext(5, 2 bytes), 6 => timestamp}: what each check has to say of it. */
+/* {"a" => [1, nil], "\xff" => bin 3, 5 => ext(5, 2 bytes), 6 => timestamp}: the status of each check. */
 static void
 checks_what_decoding_does(void)
 {
@@ -340,7 +340,7 @@ checks_what_decoding_does(void)
     }
 }
 
-/* Each limit in turn, of so much: as mp_skip_limited. */
+/* Each limit in turn, with this value: as in mp_skip_limited. */
 static void
 holds_heads_against_limits(void)
 {
@@ -369,7 +369,7 @@ holds_heads_against_limits(void)
     }
 }
 
-/* Behind every head byte, with every size, in an array and as a key: with checks as without. */
+/* After every head byte, with every size, in an array and as a key: the same with checks and without. */
 static void
 strides_over_every_head(void)
 {
@@ -404,7 +404,7 @@ strides_over_every_head(void)
     }
 }
 
-/* utf8_keys asks nothing of other strs, however many bytes are behind them. */
+/* utf8_keys does not check other strs, with any number of bytes after them. */
 static void
 checks_keys_that_become_symbols(void)
 {
@@ -459,7 +459,7 @@ refuses_keys(void)
     unique.unique_keys = true;
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint8_t bytes[64] = {0};
-        size_t behind; /* bytes behind the message, over which it could stride */
+        size_t behind; /* bytes after the message, into which it could stride */
 
         memcpy(bytes, cases[i].bytes, cases[i].n);
         for (behind = 0; behind <= MP_AHEAD && (!behind || cases[i].any != MP_E_TRUNCATED); behind += MP_AHEAD) {
@@ -471,7 +471,7 @@ refuses_keys(void)
     }
 }
 
-/* Maps of up to 300 integers, in an order that is none, without and with one of them twice. */
+/* Maps of up to 300 integer keys in random order, without and with a key twice. */
 static void
 finds_a_duplicate_among_many(void)
 {
@@ -503,7 +503,7 @@ finds_a_duplicate_among_many(void)
     }
 }
 
-/* Keys of which the signatures do not tell anything: comparing each with each would be seen, by the clock. */
+/* Keys whose signatures are equal: comparing each key with each would take noticeable time. */
 static void
 sorts_keys_that_look_alike(void)
 {
@@ -552,7 +552,7 @@ map_of_names(uint8_t *message, uint32_t n, uint32_t length)
     return (size_t)(p - message);
 }
 
-/* Maps of up to 256 names, without and with one of them twice; and at a depth where keys are not noted any more. */
+/* Maps of up to 256 names, without and with a name twice; also at a depth where keys are not noted. */
 static void
 notes_keys_while_it_walks(void)
 {
@@ -583,7 +583,7 @@ notes_keys_while_it_walks(void)
     }
 }
 
-/* Were they read again, there would have to be room for them. */
+/* Keys that are read again would need room for entries. */
 static void
 notes_keys_once(void)
 {

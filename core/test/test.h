@@ -1,4 +1,4 @@
-/* A test harness of one macro: CHECK counts, and says where and with which values it failed. */
+/* A test harness of one macro: CHECK counts, and prints where and with which values it failed. */
 #ifndef MP_TEST_H
 #define MP_TEST_H
 
@@ -22,10 +22,13 @@ extern unsigned long mp_checks, mp_failures;
         }                                                                          \
     } while (0)
 
-/* The bytes in a heap block of exactly their size, so that a sanitizer sees any over-read; to be freed. */
+/*
+ * Copies the bytes to a heap block of exactly their size, so that a sanitizer notices any over-read. The caller frees
+ * it.
+ */
 uint8_t *mp_exact(const void *bytes, size_t n);
 
-/* One line per suite: defined in NAME_test.c, run by main.c. */
+/* One line for each suite: NAME_test.c defines it, main.c runs it. */
 #define MP_SUITES(X) \
     X(platform) X(wire) X(out) X(timestamp) X(utf8) X(skip) X(split) X(key) X(find) X(tape) X(trail) X(canonical)
 

@@ -1,6 +1,6 @@
 /*
- * Threads that walk over the same bytes at the same time, each with a walk of its own: under ThreadSanitizer it shows
- * that the core shares nothing that changes.
+ * Threads that walk over the same bytes at the same time, each with its own walk: under ThreadSanitizer this shows that
+ * the core shares no mutable state.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { THREADS = 8, ROUNDS = 200, MAPS = 300, PLACES = 8 };
 typedef struct {
     const uint8_t *bytes;
     size_t n;
-    unsigned failures; /* the thread's own */
+    unsigned failures; /* of this thread */
 } job;
 
 static void
@@ -43,12 +43,12 @@ message(uint8_t *block, size_t size)
         mp_out_write(&out, "caf\xc3\xa9", 5);
         p = mp_put_float64(mp_out_reserve(&out, 3 * MP_HEAD_MAX + MP_TIMESTAMP_MAX), i * 0.5);
         p = mp_put_ext_head(mp_put_sint(p, -i), MP_TIMESTAMP_TYPE, MP_TIMESTAMP_MAX);
-        mp_out_commit(&out, p + mp_timestamp_put(p, (mp_timestamp){-1 - i, 5})); /* before 1970 all are that long */
+        mp_out_commit(&out, p + mp_timestamp_put(p, (mp_timestamp){-1 - i, 5})); /* before 1970 all have 12 bytes */
     }
     return mp_out_size(&out);
 }
 
-/* A walk over the whole; 1 when it does not end where the bytes end. */
+/* Walks over all bytes. 1 unless it ends where the bytes end. */
 static unsigned
 walk_whole(mp_status (*walk_with)(mp_walk *, const uint8_t **, const uint8_t *), const job *j, uint64_t objects)
 {

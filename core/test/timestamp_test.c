@@ -1,4 +1,4 @@
-/* The three timestamp layouts, their borders and what they refuse. */
+/* The three timestamp layouts, their limits, and refused bodies. */
 #include "test.h"
 
 #include "timestamp.h"

@@ -1,4 +1,4 @@
-/* Trails: the steps to each place of a message, where they end, and that depth and length are no matter. */
+/* Trails: the steps to each place of a message, where trails end, and deep and long messages. */
 #include "test.h"
 
 #include "trail.h"
@@ -35,7 +35,7 @@ refuse(mp_tape *tape)
     return false;
 }
 
-/* The trail as text: "[3]" for an index, "<1-4>" for a key from 1 to 4; "?" if there is none. */
+/* The trail as text: "[3]" for an index, "<1-4>" for a key from 1 to 4; "?" without a trail. */
 static const char *
 trail_to(const uint8_t *bytes, size_t offset)
 {

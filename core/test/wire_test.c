@@ -24,7 +24,7 @@ typedef struct {
     double real;
 } read_head;
 
-/* A head of size bytes: reads it whole, and refuses each shorter piece of it. */
+/* A head of size bytes: reads it, and refuses every shorter piece of it. */
 static read_head
 read_exactly(const uint8_t *bytes, size_t size)
 {
@@ -144,7 +144,7 @@ asks_for_the_payload(void)
     }
 }
 
-/* From every head byte, with no byte more than a step asks for. */
+/* From every head byte, with exactly as many bytes as a step requires. */
 static void
 steps_stay_within_the_bytes(void)
 {
@@ -164,7 +164,7 @@ steps_stay_within_the_bytes(void)
     }
 }
 
-/* An integer with no byte more behind it than is asked for; of ones, none of which may get into the number. */
+/* An integer with exactly as many bytes after it as required. They are 0xff, and none may get into the number. */
 static int64_t
 read_ahead(const packed *out)
 {
@@ -208,7 +208,7 @@ integers_are_shortest_and_come_back(void)
     CHECK(read_ahead(&out) == -1, "uint64 max");
 }
 
-/* Each writer of a length at both sides of each of its size classes. */
+/* Each writer of a length, on both sides of each size class. */
 static void
 lengths_are_shortest_and_come_back(void)
 {

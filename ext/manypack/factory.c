@@ -1,4 +1,4 @@
-/* Manypack::Factory: holds a Codec, which registering a type replaces, until the Factory is frozen. */
+/* Manypack::Factory: holds a Codec. Registering a type replaces the Codec, until the Factory is frozen. */
 #include "base/io.h"
 #include "caches/ractor.h"
 #include "codec/codec.h"
@@ -8,11 +8,11 @@
 
 typedef struct {
     VALUE codec;     /* a Codec; 0 before initialize, and in the default factory */
-    mp_types *types; /* of the Codec, which may be freed first; only for dsize. NULL before initialize */
+    mp_types *types; /* of the Codec, held because that may be freed first; only for dsize; or NULL */
     bool is_default; /* DefaultFactory: its codec is mp_default_codec, so only `types` changes */
 } mp_factory;
 
-/* 3.3 and newer: with the object's own words in a slot of 80 bytes. */
+/* Since 3.3 it fits, with the object's own words, a slot of 80 bytes. */
 MP_STATIC_ASSERT(factory_is_small, sizeof(mp_factory) <= 48);
 
 static void
@@ -77,7 +77,7 @@ factory_set_codec(VALUE self, VALUE codec)
     mp_factory *factory = factory_get(self);
     mp_types *before = factory->types;
 
-    if (factory->is_default) mp_default_codec_set(codec); /* which may raise */
+    if (factory->is_default) mp_default_codec_set(codec); /* first: it may raise */
     else RB_OBJ_WRITE(self, &factory->codec, codec);
     factory->types = mp_types_hold(mp_codec_types(codec));
     mp_types_release(before);
@@ -91,7 +91,7 @@ factory_allocate(VALUE klass)
     return TypedData_Make_Struct(klass, mp_factory, &factory_type, factory);
 }
 
-/* Ractor::IsolationError if DefaultFactory would be changed outside the main Ractor. */
+/* Ractor::IsolationError for DefaultFactory outside the main Ractor, which alone may change it. */
 static void
 check_main_ractor(VALUE self)
 {
@@ -100,7 +100,7 @@ check_main_ractor(VALUE self)
              "DefaultFactory can be changed only in the main Ractor: create your own Factory here");
 }
 
-/* RuntimeError for a Factory that has a Codec: only register_type replaces it. */
+/* RuntimeError for a Factory that already has a Codec: only register_type may replace that. */
 static void
 check_new(VALUE self)
 {
@@ -111,7 +111,7 @@ check_new(VALUE self)
     }
 }
 
-/* DefaultFactory. Every Ractor may have it, because only the Codec that it stands for is ever replaced. */
+/* Makes DefaultFactory. Every Ractor may use it: the object never changes, only the default codec is replaced. */
 static VALUE
 rb_factory_s_default(VALUE klass)
 {
@@ -141,7 +141,7 @@ rb_factory_initialize(VALUE self)
  *   factory.dup -> factory
  *   factory.clone -> factory
  *
- * A Factory with the same ext types. Registering a type on one of the two later does not affect the other.
+ * Returns a Factory with the same ext types. Registering a type on one of the two does not affect the other.
  *
  *   factory = Manypack::Factory.new
  *   factory.dup.register_type(0, Symbol)
@@ -158,8 +158,8 @@ rb_factory_initialize_copy(VALUE self, VALUE other)
 /*
  * call-seq: factory.codec(**options) -> Codec
  *
- * A Codec with the current ext types of the factory and these options. It is immutable, and shareable if its handlers
- * are. Options and their errors are those of Manypack.pack and Manypack.unpack.
+ * Returns a Codec with the current ext types of the factory and these options. It is immutable, and shareable if its
+ * handlers are. Takes the options of Manypack.pack and Manypack.unpack, and raises their errors.
  *
  *   Manypack::Factory.new.codec(symbolize_keys: true).load("\x81\xA1a\x01") #=> {a: 1}
  */
@@ -239,8 +239,8 @@ rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: factory.freeze -> factory
  *
- * Freezes the factory: it accepts no more types. Raises Ractor::IsolationError for DefaultFactory outside the main
- * Ractor.
+ * Freezes the factory, which then accepts no more types. Raises Ractor::IsolationError for DefaultFactory outside the
+ * main Ractor.
  *
  *   Manypack::Factory.new.freeze.frozen? #=> true
  */

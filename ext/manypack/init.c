@@ -1,6 +1,7 @@
 /*
- * The folders of the extension are floors. Files include headers of their own folder and of those that it uses, which
- * are all below it. From the ground up; core is MessagePack without Ruby, in a folder beside ext:
+ * The folders of the extension are floors. A file includes headers of its own folder and of the folders that it may
+ * use, which are all below it. From the ground up, with the folders that each may use; core, beside ext, is MessagePack
+ * without Ruby:
  *
  *   base      versions of Ruby, options, errors, the user's io and code        core
  *   caches    what a Ractor keeps from one call to the next                    base core
@@ -8,7 +9,7 @@
  *   buffer    bytes in chunks, and who may use them                            base caches core
  *   pack      objects to bytes: Packer                                         base caches codec buffer core
  *   unpack    bytes to objects                                                 base caches codec core
- *   stream    bytes that come piece by piece to objects: Unpacker              base caches codec buffer unpack core
+ *   stream    objects from bytes that come in pieces: Unpacker                 base caches codec buffer unpack core
  *   view      finding and changing values in bytes without unpacking: View     base codec pack unpack core
  *   json      bytes to JSON and back                                           base buffer core
  *   parallel  streams in batches, and what Ractors exchange                    base codec unpack core
@@ -16,7 +17,7 @@
  *
  * On top, manypack.c has Manypack.pack, Manypack.unpack and the methods of a Codec, and factory.c has Factory.
  *
- * There are two seams, where a machine calls user code that comes back with a class from above:
+ * At two seams a floor calls user code, which comes back through a class of Ruby:
  *
  *   foreign.c calls to_msgpack or the handler of an ext type with a Packer, which encodes (packer.h)
  *   ext.c calls the handler of a recursive ext type with an Unpacker over its body, which decodes (body_unpacker.h)
@@ -59,7 +60,7 @@ void Init_manypack_json_text(void);
 void Init_manypack_json_parse(void);
 void Init_manypack_stream_check(void);
 
-/* Makes the classes of Records. type.rb calls it, which is loaded on first use. */
+/* Makes the classes of Records. type.rb, which is loaded on first use, calls it. */
 static VALUE
 rb_manypack_init_records(VALUE self)
 {
@@ -73,7 +74,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes what only the program of the terminal uses: JSON, and the check of a stream. terminal.rb calls it. */
+/* Makes the modules that only the terminal program uses: JSON and the check of a stream. terminal.rb calls it. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {

@@ -1,4 +1,4 @@
-/* The face: Manypack.pack and Manypack.unpack, and the same methods of a Codec. */
+/* The face: Manypack.pack, Manypack.unpack, and the same methods of a Codec. */
 #include "manypack.h"
 
 #include "base/error.h"
@@ -30,7 +30,7 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
 VALUE
 mp_unpack(VALUE source, const mp_codec *codec)
 {
-    VALUE codec_object = codec->object, string, obj; /* which user code may have replaced */
+    VALUE codec_object = codec->object, string, obj; /* keeps the codec alive if user code replaces it */
 
     if (MP_LIKELY(RB_TYPE_P(source, T_STRING))) {
         obj = mp_decode_whole(source, codec);
@@ -54,27 +54,27 @@ mp_unpack(VALUE source, const mp_codec *codec)
  *   Manypack.pack(object, io = nil, **options) -> String or nil
  *   Manypack.dump(object, io = nil, **options) -> String or nil
  *
- * Packs an object: nil, true, false, Integer (64 bits), Float, String, Symbol, Array, Hash, ExtensionValue, or
- * anything that responds to <code>to_msgpack(packer)</code>. Numbers and lengths take their shortest form. A String, or
- * the name of a Symbol, becomes a bin if its encoding is BINARY; otherwise it becomes a str, transcoded to UTF-8 if
- * necessary. Returns a binary String, or nil with an io.
+ * Packs an object: nil, true, false, Integer (64 bits), Float, String, Symbol, Array, Hash, ExtensionValue, or anything
+ * that responds to <code>to_msgpack(packer)</code>. Numbers and lengths take their shortest form. A String, or the name
+ * of a Symbol, becomes a bin if its encoding is BINARY, otherwise a str, transcoded to UTF-8 if necessary. Returns a
+ * binary String, or nil with an io.
  *
  * object:: the object
  * io:: anything with <code>write</code> or <code><<</code>, except a String; receives the bytes
  * timestamp:: pack Time and Timestamp as ext type -1 (default false)
  * max_depth:: maximum nesting of containers, 1 to 100000 (default 512)
- * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and Strings of any encoding as their
- *                      plain bytes (default false)
+ * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and the bytes of Strings of any
+ *                      encoding unchanged (default false)
  * canonical:: write the same bytes for the same value, to sign, hash and compare: Hashes in the order of their keys,
- *             Floats as float32 where nothing is lost, one NaN. docs/canonical.md has the rules (default false)
+ *             Floats as float32 if nothing is lost, one NaN. docs/canonical.md has the rules (default false)
  *
- * The options may also be a Hash. Those of Manypack.unpack are allowed and ignored, so that one Hash serves both.
+ * The options may also be a Hash. Options of Manypack.unpack are allowed and ignored, so that one Hash serves both.
  *
  * Raises NoMethodError, with the object as its receiver, for an object that cannot be packed; RangeError for an Integer
  * of more than 64 bits; NestingError for data that is nested too deeply or contains itself; EncodingError for text that
- * cannot be transcoded; and RuntimeError for a container that changes while it is packed. The messages say where:
- * <code>$.users[3].avatar</code>. What has no canonical form raises, with canonical, ArgumentError (a key twice, a NaN
- * in a key, a malformed timestamp) or EncodingError (text that is not valid UTF-8).
+ * cannot be transcoded; and RuntimeError for a container that changes while it is packed. The messages tell the place:
+ * <code>$.users[3].avatar</code>. With canonical, an object that has no canonical form raises ArgumentError (the same
+ * key twice, a NaN in a key, a malformed timestamp) or EncodingError (text that is not valid UTF-8).
  *
  * Raises TypeError for an io that cannot be written to, and RangeError, TypeError or ArgumentError for invalid or
  * unknown options.
@@ -102,14 +102,14 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *   Manypack.unpack(source, **options) -> object
  *   Manypack.load(source, **options) -> object
  *
- * Unpacks one object. A str becomes a UTF-8 String and a bin a BINARY one; String keys of a map are frozen.
+ * Unpacks one object. A str becomes a UTF-8 String, a bin a BINARY String. String keys of a map are frozen.
  *
- * source:: a String with exactly one object; or anything with <code>readpartial</code> or <code>read</code>, from which
- *          one object is read and nothing after it, so that the next call reads the next object
+ * source:: a String with exactly one object; or anything with <code>readpartial</code> or <code>read</code>. Of an io
+ *          only one object is read, so that the next call reads the next object
  * symbolize_keys:: str and bin map keys become Symbols (default false)
- * freeze:: every object is frozen, and Strings are interned (default false)
- * shareable:: every object is created frozen and shareable between Ractors; a short str that was unpacked before may be
- *             the same String again (default false)
+ * freeze:: every object is frozen, and equal Strings are one object (default false)
+ * shareable:: every object is frozen and shareable between Ractors; a short str that was unpacked before may be the
+ *             same String again (default false)
  * allow_unknown_ext:: an unknown ext becomes an ExtensionValue instead of raising (default false)
  * timestamp:: ext type -1 becomes a Time (default false)
  * max_depth:: maximum nesting of containers, 1 to 100000 (default 128)
@@ -127,11 +127,11 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *             utf8: :strict, duplicate_keys: :error</code>, each unless you set it yourself, and timestamps in the
  *             years 1 to 9999 only (default false)
  *
- * Limits are checked against declared sizes, before the content has arrived. Whatever the options, a map has at most 16
- * different keys with the same hash value, as several NaNs have, or at most 4 if they are containers; at most 4
- * container keys are nested in one another; and a key is at most 32 containers deep.
+ * Limits are checked against declared sizes, before the content has arrived. Some limits hold with any options: of the
+ * keys of a map at most 16 different ones may have the same hash value, as several NaNs have, or at most 4 if they are
+ * containers; at most 4 container keys may be nested in each other; and a key may be at most 32 containers deep.
  *
- * The options may also be a Hash. Those of Manypack.pack are allowed and ignored, so that one Hash serves both.
+ * The options may also be a Hash. Options of Manypack.pack are allowed and ignored, so that one Hash serves both.
  *
  * Every error that the input causes includes DecodeError and has its byte offset and path: TruncatedError (an EOFError)
  * if the input ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another
@@ -156,10 +156,10 @@ rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: Manypack.canonical?(bytes) -> true or false
  *
- * True if the bytes, a String, are exactly one object in its canonical form: those that Manypack.pack writes with
- * <code>canonical: true</code>. Check that before a signature or a hash of the bytes. False for anything else,
+ * Returns true if the bytes are exactly one object in canonical form, which Manypack.pack writes with <code>canonical:
+ * true</code>. Check this before you check a signature or a hash of the bytes. Returns false for anything else,
  * including malformed bytes, more than 100,000 nested containers, and keys that are nested deeper than Manypack.unpack
- * allows. Raises TypeError unless it is a String.
+ * allows. Raises TypeError unless bytes is a String.
  *
  *   Manypack.canonical?("\x82\xA1a\x01\xA1b\x02") #=> true
  *   Manypack.canonical?("\x82\xA1b\x02\xA1a\x01") #=> false
@@ -178,10 +178,10 @@ rb_manypack_canonical_p(VALUE self, VALUE bytes)
  *
  * bytes:: a String with exactly one object
  *
- * Raises TypeError unless it is a String. Other errors include DecodeError and have the byte offset: TruncatedError,
+ * Raises TypeError unless bytes is a String. Other errors include DecodeError and have the byte offset: TruncatedError,
  * StackError above 100,000 nested containers and for keys nested deeper than Manypack.unpack allows, and
- * MalformedFormatError for other malformed bytes and for what has no canonical form, such as a map that has the same
- * key twice.
+ * MalformedFormatError for other malformed bytes and for an object that has no canonical form, such as a map with the
+ * same key twice.
  *
  *   Manypack.canonicalize("\x82\xA1b\xCC\x02\xA1a\x01") #=> "\x82\xA1a\x01\xA1b\x02"
  */

@@ -4,10 +4,10 @@
 
 #include "codec/codec.h"
 
-/* Packs obj into a String, or to an io that is not nil, and then returns nil; api as for mp_check_sink. */
+/* Packs obj. Returns a String or, if io is not nil, writes to it and returns nil. api: see options.h. */
 VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api);
 
-/* Unpacks the one object in a String or an io. */
+/* Unpacks the single object in a String, or the next object of an io. */
 VALUE mp_unpack(VALUE source, const mp_codec *codec);
 
 #endif

@@ -223,7 +223,7 @@ class RecordContractTest < Minitest::Test
   LIMITS = [{ max_depth: 2 }, { max_objects: 10 }, { max_map_size: 3 }, { max_array_size: 2 }, { max_string_bytes: 3 }, { max_bytes: 30 },
             { utf8: :strict }].freeze
 
-  # An object that unpacking refuses for a limit is refused with the same limit, whatever of it is skipped.
+  # What unpacking refuses for a limit, loading refuses for the same limit, even if the part that exceeds it is skipped.
   def test_limits_are_those_of_unpacking
     each_case do |_, type, binary, seed|
       LIMITS.each do |limit|

@@ -5,7 +5,8 @@
 require "objspace"
 
 module Embedding
-  # An object of so many bytes or places, made at once at its final size: what Ruby then keeps in the slot fits there.
+  # By class: makes an object of that many bytes or elements at its final size. If Ruby keeps it in its slot, a decoded
+  # object of that size fits its slot, too.
   BUILD = {
     String => ->(size) { "s" * size },
     Array => ->(size) { Array.new(size, 0) },

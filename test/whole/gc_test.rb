@@ -75,7 +75,7 @@ class GcTest < Minitest::Test
     assert_equal [1, ["a", *["hello"] * 4_095]], unpackers.last.feed("\xa5hello".b * 2_095).read
   end
 
-  # From write_reference_threshold on a Packer refers to the String, which is younger than itself.
+  # The write barrier of a Buffer for what is written: from write_reference_threshold on, it refers to the String.
   def test_an_old_packer_may_refer_to_a_young_string
     packer = Manypack::Packer.new(write_reference_threshold: 256)
     4.times { GC.start }
@@ -85,7 +85,7 @@ class GcTest < Minitest::Test
     assert_equal "young " * 100, unpack(packer.to_s)
   end
 
-  # The read joins the head's bytes from two chunks in a String of its own, and then needs more bytes.
+  # The write barrier of a Buffer for its bridge, a String of its own in which it joins a head's bytes from two chunks.
   def test_an_old_unpacker_may_get_a_young_bridge
     unpacker = Manypack::Unpacker.new
     unpacker.feed("\xDA".b).feed("\x02\x58".b + ("b" * 300))
@@ -96,6 +96,7 @@ class GcTest < Minitest::Test
     assert_equal "b" * 600, unpacker.feed("b" * 300).read
   end
 
+  # The write barrier of a Buffer for its io.
   def test_an_old_buffer_may_get_a_young_io
     buffer = Manypack::Buffer.allocate
     4.times { GC.start }

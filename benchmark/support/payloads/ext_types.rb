@@ -78,7 +78,8 @@ module Payloads
   # A document, and the objects that a program wants in its place.
   #
   # type:: a Proc that makes the Manypack::Type, which not every contender has
-  # by_hand:: a Proc that makes the objects of what a decoder gives, whose keys are Symbols if symbols is true
+  # symbols:: true if by_hand takes rows whose keys are Symbols
+  # by_hand:: a Proc that turns a decoded document into the objects
   Typed = Struct.new(:document, :symbols, :type, :by_hand, keyword_init: true) do
     # Returns the document as by_hand takes it.
     def decoded

@@ -1,4 +1,4 @@
-/* Every difference between Rubies, each with a feature test and the version that brought it. */
+/* All differences between Rubies, each with a feature test and the version that introduced it. */
 #ifndef MANYPACK_COMPAT_H
 #define MANYPACK_COMPAT_H
 
@@ -8,12 +8,12 @@
 #include <ruby/version.h>
 
 /*
- * Functions that a Ruby may hide from extensions. have_func finds them in a static library of Ruby even so. Where the
- * linker has weak references, one takes its place: the address of a hidden function is then NULL.
+ * Functions that some Rubies hide from extensions. have_func finds even hidden functions if Ruby is a static library.
+ * Where the linker has weak references, we declare the functions weak: the address of a hidden function is NULL.
  *
- * rb_proc_isolate: 3.0, exported but in no header. Not called since 4.0, where Ruby code calls Ractor.shareable_proc,
- * which does more: it may disappear.
- * rb_obj_set_shareable: 4.1 exports it since September 2026.
+ * rb_proc_isolate: 3.0, exported but in no header. It may disappear. From 4.0 on we do not call it: Ruby code calls
+ * Ractor.shareable_proc, which does more.
+ * rb_obj_set_shareable: 4.1, which exports it since September 2026.
  */
 #ifdef MP_WEAK_REFERENCES
 __attribute__((weak)) VALUE rb_proc_isolate(VALUE proc);
@@ -31,10 +31,10 @@ mp_proc_isolate(VALUE proc)
 #elif defined(HAVE_RB_PROC_ISOLATE)
     return rb_proc_isolate(proc);
 #endif
-    rb_raise(rb_eRuntimeError, "this Ruby cannot isolate it");
+    rb_raise(rb_eRuntimeError, "this Ruby cannot isolate a Proc");
 }
 
-/* 3.2. Before it a Hash grows as it is filled. */
+/* 3.2. Before, a Hash grows as it is filled. */
 static inline VALUE
 mp_hash_new_capa(long capa)
 {
@@ -47,8 +47,8 @@ mp_hash_new_capa(long capa)
 }
 
 /*
- * 3.3, like embeddable structs. Before that, rb_hash_dup does not tell the collector what it puts into a copy, which
- * may already be marked or old. The copy has n objects, keys and values in turn.
+ * 3.3, like embeddable structs. Before, rb_hash_dup uses no write barrier for the objects that it copies, and the copy
+ * may already be marked or old. objects are the n keys and values of the copy, in turn.
  */
 static inline void
 mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
@@ -63,8 +63,8 @@ mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
 }
 
 /*
- * The table of a Hash, if mp_hash_table_p. Takes the write barrier from the Hash. Deprecated in 4.1, without anything
- * in its place that replaces the values of a Hash and does not look up its keys. --disable-hash-templates omits it.
+ * The table of a Hash, if mp_hash_table_p. The Hash loses its write barrier. Deprecated in 4.1, which has no other
+ * function that replaces the values of a Hash without looking up its keys. --disable-hash-templates omits it.
  */
 #ifdef MP_HASH_TEMPLATES
 RBIMPL_WARNING_PUSH()
@@ -101,7 +101,7 @@ mp_hash_table_p(void)
 #define MP_TYPED_EMBEDDABLE 0
 #endif
 
-/* The struct of an object whose type the caller knows. */
+/* The struct of an object whose type the caller has checked. */
 static inline void *
 mp_typed_data(VALUE obj)
 {
@@ -128,7 +128,8 @@ mp_typed_memsize(size_t size)
 
 /*
  * The flags of an object without those of the collector. They change if user code freezes the object or gives it
- * instance variables or an object_id: each has a flag or, since 3.2, is part of the shape, which is in the flags.
+ * instance variables or an object_id: each of these has a flag or, since 3.2, is part of the object's shape, which is
+ * in the flags.
  */
 static inline VALUE
 mp_flags(VALUE obj)
@@ -144,8 +145,8 @@ mp_flags(VALUE obj)
 #endif
 
 /*
- * Marks an object as shareable, if this Ruby lets extensions do so. Returns whether it does. Before 4.1 it has no
- * function for that, only the flag, which --disable-shareable-flag does without.
+ * Marks an object as shareable, if this Ruby lets extensions do so. True if it did. Before 4.1 Ruby has only a flag for
+ * this, and no function; --disable-shareable-flag leaves the flag alone.
  */
 static inline bool
 mp_shareable_if_possible(VALUE obj)
@@ -164,9 +165,10 @@ mp_shareable_if_possible(VALUE obj)
 }
 
 /*
- * Marks a frozen object of ours as shareable, after its children. 4.1 keeps this outside the object and has a function
- * for it; before that it is a flag of the object. Without either, Ruby walks through the object. A Ruby since 4.1 that
- * lacks the function must walk, too: with the flag alone, a Ractor's own collector could free what another one holds.
+ * Marks a frozen object of ours as shareable, after its children. 4.1 keeps the mark outside the object and has a
+ * function to set it; before, it is a flag of the object. Without either, Ruby walks through the object. If Ruby 4.1 or
+ * newer lacks the function, it must walk, too: with the flag alone, the collector of one Ractor could free an object
+ * that another Ractor holds.
  */
 static inline VALUE
 mp_obj_set_shareable(VALUE obj)

@@ -1,4 +1,4 @@
-/* The only file that turns a status into an exception: its class, what was expected and found, byte offset and path. */
+/* The only file that turns a status of the core into an exception, with its class, message, byte offset and path. */
 #include "base/error.h"
 
 #include "base/error_path.h"
@@ -25,7 +25,7 @@ input_of(VALUE reader)
 
 /* --- where an error is -------------------------------------------------------------------------------- */
 
-/* As much of a block as an error copies. The path of what comes later is not known. */
+/* How much of a block an error copies. Objects after that have no path. */
 enum { COPY_MAX = 4096 };
 
 static VALUE
@@ -46,7 +46,7 @@ mp_message_of(VALUE source, const uint8_t *start, const uint8_t *end, size_t bef
                         .origin = offset};
 }
 
-/* Keeps what the path is found from when somebody asks for it. */
+/* Keeps the message, from which #path is found when it is called. */
 static void
 set_message(VALUE error, size_t offset, mp_message message)
 {
@@ -71,16 +71,16 @@ set_offset(VALUE error, size_t offset)
 /*
  * call-seq: error.path -> String or nil
  *
- * Returns where in the message the offending object is, as a Path reads it. An object in a map key has the path of the
- * map, and one in the body of an ext that of the ext. nil if there is no such place, as for bytes after the message, or
- * if the bytes of the message are not at hand.
+ * Returns the place of the offending object in the message, in the syntax of Path. An object in a map key has the path
+ * of the map, an object in the body of an ext the path of the ext. Returns nil if the error has no such place, as with
+ * extra bytes after the message, or if the bytes of the message are gone.
  *
- * It is found by walking through the message when this is called for the first time. Until then the error refers to the
- * bytes: to those of a String, which are not copied but kept alive, and for an Unpacker to those it still has, which
- * are those of the current message if that came in one piece.
+ * The first call walks through the message to find the path. Until then the error keeps the bytes: a String is kept
+ * alive and not copied. An error of an Unpacker has a path only if the Unpacker still had all bytes of the current
+ * message, as when they came in one piece.
  *
- * A step that no Path has, a key that is an array, a map, an ext or NaN, is shown as its type; a key of more than 128
- * bytes is cut, and of more than 128 steps those in the middle are left out.
+ * A key that no Path can express, an array, a map, an ext or NaN, is shown as its type. A key of more than 128 bytes is
+ * cut. Of more than 128 steps the middle ones are left out.
  *
  *   begin
  *     Manypack.unpack("\x81\xA5users\x92\x01\xC1")
@@ -112,7 +112,7 @@ mp_error_at(VALUE klass, VALUE words, size_t offset)
     return error;
 }
 
-/* A klass with "WORDS, at byte OFFSET"; the words are fresh. */
+/* A new error with the message "WORDS, at byte OFFSET". Changes words. */
 static VALUE
 error_at(VALUE klass, VALUE words, size_t offset)
 {
@@ -131,7 +131,7 @@ raise_at(VALUE klass, VALUE words, size_t offset, mp_message message)
     rb_exc_raise(error);
 }
 
-/* Says what is missing after blame.at. */
+/* Says which bytes are missing after blame.at. */
 static VALUE
 truncated_message(mp_blame blame)
 {
@@ -215,7 +215,7 @@ mp_raise_past_body(int type, size_t offset, mp_message message)
     VALUE words = rb_sprintf("the unpacker of ext type %d read past the end of its body", type);
     VALUE error = error_at(eMalformedFormatError, words, offset);
 
-    set_message(error, offset - 1, message); /* which is in the ext, or its head */
+    set_message(error, offset - 1, message); /* the last byte of the ext */
     rb_exc_raise(error);
 }
 
@@ -251,7 +251,7 @@ mp_raise_malformed(const char *what, size_t offset, mp_message message)
     raise_at(eMalformedFormatError, rb_str_new_cstr(what), offset, message);
 }
 
-/* found_text says what the input has. */
+/* found_text describes what the input has. */
 NORETURN(static void raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_text, size_t offset,
                                  mp_message message));
 
@@ -367,7 +367,7 @@ message_of(VALUE error)
     return rb_str_encode(message, rb_enc_from_encoding(mp_utf8), ECONV_INVALID_REPLACE | ECONV_UNDEF_REPLACE, Qnil);
 }
 
-/* The message of an error with the offset of the ext that is to blame. */
+/* The error's message, with the offset of the ext to blame appended. */
 static VALUE
 message_with_ext(VALUE error, int type, size_t offset)
 {
@@ -379,9 +379,9 @@ message_with_ext(VALUE error, int type, size_t offset)
 }
 
 /*
- * A TruncatedError is about another message, and this input has not ended: it becomes the cause of an error that cannot
- * be mistaken for the end of the input. Any other error is copied, because the user may raise it again; the copy keeps
- * its path unless there is another message.
+ * A copy of an error with new words and another offset, because the user may raise the original again. The copy keeps
+ * its path unless a message is given. A TruncatedError is about other bytes, and this input has not ended: it becomes
+ * the cause of an error of another class, so that nobody takes it for the end of this input.
  */
 static VALUE
 blaming(VALUE error, VALUE words, size_t offset, const mp_message *message)
@@ -412,7 +412,7 @@ mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_mess
     rb_exc_raise(error);
 }
 
-/* An error of the message that starts there in a stream, with its place in the stream. */
+/* Copies an error about the message that starts at `start` of a stream, with its offset in the stream. */
 static VALUE
 in_stream(VALUE error, size_t start)
 {
@@ -487,7 +487,7 @@ words_with_path(VALUE message, VALUE old, VALUE path)
     return words;
 }
 
-/* Has a DecodeError answer with another path. A RecordError keeps its own where Ruby code sees it. */
+/* Sets another path for a DecodeError. A RecordError keeps its path in an instance variable that Ruby code sees. */
 static void
 set_path(VALUE error, VALUE path)
 {
@@ -516,8 +516,8 @@ mp_raise_unplaced(VALUE klass, VALUE words)
 }
 
 /*
- * Calls a function of Ruby. An exception that it raises becomes an error of packing: any of them, or only a
- * DecodeError, which knows its path in the bytes that are packed already. Nothing is added to a frozen one.
+ * Calls a function of Ruby. An exception that it raises becomes an error of packing, with a path. If checks_bytes, only
+ * a DecodeError does, which knows its path in the packed bytes. A frozen exception stays as it is.
  */
 MP_INLINE VALUE
 pack_call(VALUE (*call)(VALUE), VALUE arg, const bool checks_bytes)
@@ -585,7 +585,7 @@ Init_manypack_error(void)
     eNestingError = mp_const("Manypack::NestingError");
     id_offset = rb_intern("@offset");
     id_start = rb_intern("@start");
-    id_input = rb_intern("input"); /* hidden from Ruby code, like those of the path */
+    id_input = rb_intern("input"); /* no @: Ruby code cannot see it, nor those of the path */
     id_source = rb_intern("source");
     id_from = rb_intern("from");
     id_at = rb_intern("at");

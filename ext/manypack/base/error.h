@@ -1,4 +1,4 @@
-/* The exceptions of decoding, of which most are made from a status of the core. */
+/* The exceptions of decoding and packing. Most errors of decoding come from a status of the core. */
 #ifndef MANYPACK_ERROR_H
 #define MANYPACK_ERROR_H
 
@@ -7,9 +7,9 @@
 #include "core/status.h"
 #include "core/wire.h"
 
-/* The message that an error is in: what its #path is found in. */
+/* The message that an error is in, from which its #path is found. */
 typedef struct {
-    VALUE source;  /* the String that has the bytes, which errors keep; 0 if they are not at hand: no path */
+    VALUE source;  /* the String with its bytes, which errors keep; 0 if the bytes are gone: no path */
     size_t start;  /* of the message in source */
     size_t origin; /* the same in the whole input */
 } mp_message;
@@ -23,13 +23,14 @@ mp_message_whole(VALUE string)
 }
 
 /*
- * The message that starts at an offset of the whole input. The bytes from start to end, at origin of the input, are at
- * hand, and so are those `before` that come before them: in source or, if that is 0, in a block, which is copied.
+ * The message that starts at an offset of the whole input. The caller has the bytes from start to end, which begin at
+ * origin in the input, and `before` bytes in front of them. They are in source or, if that is 0, in a block, which is
+ * copied.
  */
 mp_message mp_message_of(VALUE source, const uint8_t *start, const uint8_t *end, size_t before, size_t origin,
                          size_t offset);
 
-/* The current bytes and the head in them to blame: what an error message needs to say what is wrong, and where. */
+/* The head to blame and the bytes around it: an error message says from them what is wrong, and where. */
 typedef struct {
     const uint8_t *start, *at, *end;
     size_t origin;      /* offset of start in the whole input */
@@ -44,19 +45,21 @@ mp_blame_of(const uint8_t *start, const uint8_t *at, const uint8_t *end, size_t 
     return (mp_blame){.start = start, .at = at, .end = end, .origin = origin};
 }
 
-/* Raises what the status means, with #offset. Reads the bytes before it allocates. */
+/* Raises the exception for a status, with its #offset. Reads the bytes before it allocates. */
 NORETURN(void mp_raise_status(mp_status status, mp_blame blame));
 
-/* Raises LimitError for a status of mp_limits_pass. The message has that many objects up to the head to blame. */
+/*
+ * Raises LimitError for a status of mp_limits_pass. objects counts the objects of the message up to the head to blame.
+ */
 NORETURN(void mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_blame blame));
 
 /* The errors of decoding for which the core has no status. */
 NORETURN(void mp_raise_unknown_ext(int type, size_t offset, mp_message message));
 
-/* The input is a String that starts with the object, or 0. The error says what it looks like, if not MessagePack. */
+/* input is the String that starts with the object, or 0. If it looks like another format, the error says so. */
 NORETURN(void mp_raise_extra_bytes(size_t extra, size_t offset, VALUE input));
 
-/* The end of an error message that says what the input looks like; an empty String if it looks like MessagePack. */
+/* The end of an error message, which names the format that the input looks like; empty if it looks like MessagePack. */
 VALUE mp_likeness(VALUE input);
 
 NORETURN(void mp_raise_malformed(const char *what, size_t offset, mp_message message));
@@ -69,24 +72,24 @@ NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset, mp_mess
 NORETURN(void mp_raise_no_data(void));
 NORETURN(void mp_raise_bigint_size(size_t size));
 
-/* For the body of a timestamp, which has that size but is not in an input: no offset. */
+/* Raises for the body of a timestamp that is in no input, so that there is no offset. size is that of the body. */
 NORETURN(void mp_raise_timestamp(mp_status status, size_t size));
 
-/* A new DecodeError of a class, which already says where. */
+/* A new DecodeError of a class. Its message already says where. */
 VALUE mp_error_at(VALUE klass, VALUE message, size_t offset);
 
 bool mp_decode_error_p(VALUE error);
 
 /*
  * Raises a DecodeError that came out of the handler of an ext, with an #offset in the input that contains the ext. An
- * error from body, the Unpacker that the handler got, has such an offset already. Any other error has none, or one in
- * another message that the handler unpacked: it gets the offset of the ext.
+ * error from body, the Unpacker that the handler got, already has that offset. Any other error gets the offset of the
+ * ext: its own offset, if any, counts in another message that the handler unpacked.
  */
 NORETURN(void mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_message message));
 
 /*
- * Raises a DecodeError that came out of loading one message of a stream, which starts there: its #offset becomes that
- * in the stream, and so does that of each of a RecordError's #errors.
+ * Raises a DecodeError that came out of loading one message of a stream. The message starts at `start`. The #offset
+ * becomes the offset in the stream, also in each of a RecordError's #errors.
  */
 NORETURN(void mp_raise_message_error(VALUE error, size_t start));
 
@@ -115,7 +118,10 @@ NORETURN(void mp_raise_unplaced(VALUE klass, VALUE words));
 /* Calls a function of Ruby. An exception that it raises becomes an error of packing. */
 VALUE mp_pack_call(VALUE (*call)(VALUE), VALUE arg);
 
-/* Calls what reads packed bytes to check them: a DecodeError becomes an error of packing, at its own path. */
+/*
+ * Calls a function that checks packed bytes by reading them. A DecodeError becomes an error of packing, with its own
+ * path.
+ */
 void mp_pack_check(VALUE (*check)(VALUE), VALUE arg);
 
 /* NestingError of packing; path is a String such as "$.a[3]". */

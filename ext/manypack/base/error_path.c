@@ -9,7 +9,7 @@
 
 /* --- names ------------------------------------------------------------------------------------------ */
 
-/* A longer key is cut, so that an error does not grow with a stranger's keys. Manypack::Path refuses a cut one. */
+/* A longer key is cut, so that an error does not grow with a stranger's keys. Manypack::Path refuses a cut key. */
 enum { KEY_BYTES = 128 };
 
 /* The end of the last whole character in the first n bytes. */
@@ -23,8 +23,8 @@ whole_characters(const uint8_t *p, size_t n)
 }
 
 /*
- * The character at p, if a reader would not see it or it would change how the rest is shown: a control character, a
- * mark or an embedding of a writing direction, a line separator, a byte order mark; otherwise 0. Sets its bytes.
+ * The character at p if it is invisible or changes how the rest is shown: a control character, a mark or an embedding
+ * of a writing direction, a line separator, or a byte order mark. Otherwise 0. Sets *bytes to its length.
  */
 static unsigned
 hidden_character(const uint8_t *p, const uint8_t *end, int *bytes)
@@ -74,11 +74,11 @@ append_quoted(VALUE path, const uint8_t *p, size_t n, bool text)
         else if (*p == '"' || *p == '\\') size = sprintf(escape, "\\%c", *p);
         else if (c || !*p) size = sprintf(escape, "\\u%04x", c);
         else size = sprintf(escape, "%c", *p);
-        rb_str_cat(path, escape, size); /* which grows the String by a factor, as rb_str_catf does not */
+        rb_str_cat(path, escape, size); /* not rb_str_catf, which does not grow the String by a factor */
     }
 }
 
-/* Appends .name or ["name"], or ["na"...] for one that is too long, of a str or bin. */
+/* Appends a str or bin as .name or ["name"], or as ["na"...] if it is too long. */
 static void
 append_name(VALUE path, mp_kind kind, const uint8_t *p, size_t n)
 {
@@ -104,12 +104,12 @@ append_float(VALUE path, double number)
     else rb_str_catf(path, "[%" PRIsVALUE "]", DBL2NUM(number));
 }
 
-/* --- to an object that is packed -------------------------------------------------------------------- */
+/* --- the path of an object that is packed --------------------------------------------------------- */
 
 /* A longer path is shown without its middle: this many steps from its start and from its end. */
 enum { PATH_HEAD = 8, PATH_TAIL = 8 };
 
-/* Appends [3], the step that a name or a simple key is, or, for any other key, its class in brackets. */
+/* Appends an index or a key as Path reads it, or the class, in brackets, of a key that Path cannot express. */
 static void
 append_step(VALUE path, const mp_place *place)
 {
@@ -155,9 +155,9 @@ mp_error_path(const mp_place *innermost)
     return path;
 }
 
-/* --- for messages ----------------------------------------------------------------------------------- */
+/* --- paths in error messages ---------------------------------------------------------------------- */
 
-/* How many bytes of a path a message shows at least, from its start and from its end. */
+/* An error message shows at least this many bytes from the start and the end of a path. */
 enum { SHOWN_HEAD = 400, SHOWN_TAIL = 400 };
 
 VALUE
@@ -185,12 +185,12 @@ mp_error_path_shown(VALUE path)
     return shown;
 }
 
-/* --- to a place in packed bytes --------------------------------------------------------------------- */
+/* --- the path of a place in packed bytes ---------------------------------------------------------- */
 
 /* A longer trail is shown without its middle. */
 enum { TRAIL_HEAD = 64, TRAIL_TAIL = 64 };
 
-/* A tape that starts on the C stack; the memory that it moves to is the collector's, so that nothing leaks. */
+/* A tape that starts on the C stack. If it grows, it moves to memory of the collector, so that nothing leaks. */
 typedef struct {
     mp_trail trail;
     volatile VALUE memory;
@@ -212,7 +212,7 @@ grow(mp_tape *tape)
     return true;
 }
 
-/* Appends the step that a map key is. Containers, exts and NaN are for people: no path has them. */
+/* Appends a map key. Containers, exts and NaN are shown by their type, which only people can read: no Path has them. */
 static void
 append_key(VALUE path, const uint8_t *p, const uint8_t *end)
 {

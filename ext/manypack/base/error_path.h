@@ -4,7 +4,7 @@
 
 #include "base/support.h"
 
-/* One open container on the way to the current value. Lives on the C stack. */
+/* One open container on the path to the current value. Lives on the C stack. */
 typedef struct mp_place {
     const struct mp_place *up;
     VALUE key;  /* in a map; Qundef in an array */
@@ -14,19 +14,18 @@ typedef struct mp_place {
 /* The path to the value that the encoder is at; "$", the root, for NULL. */
 VALUE mp_error_path(const mp_place *innermost);
 
-/* Joins the path of a place and a path that starts there. */
+/* Appends a path that starts at a place to the path of that place. */
 VALUE mp_error_path_join(VALUE outer, VALUE path);
 
 /* The path for an error message, without its middle if it is long. */
 VALUE mp_error_path_shown(VALUE path);
 
 /*
- * The path from the message that starts at start of a String, which nobody changes meanwhile, to the object at an
- * offset of the String, or to the one that has the byte at that offset in its head or payload. An object in a map key
- * has the path of the map. Manypack::Path reads it, unless it has a step that Paths cannot have, is too deep, or has a
- * key that is too long.
+ * The path to the object whose head or payload has the byte at `offset` of a String. The message starts at `start` of
+ * the String, which nobody may change meanwhile. An object in a map key has the path of the map. Manypack::Path can
+ * read the path unless it has a step that no Path can express, too many steps, or a key that is too long.
  *
- * A frozen String; nil if the message ends before the offset, or is not well formed up to there. Takes time in
+ * Returns a frozen String, or nil if the message ends before the offset or is malformed before it. Takes time in
  * proportion to the distance, and raises only NoMemoryError.
  */
 VALUE mp_error_path_of(VALUE source, size_t start, size_t offset);

@@ -1,17 +1,17 @@
-/* IO through Ruby methods only, so that other Threads, Ractors and Fibers of a scheduler run meanwhile. */
+/* Reads and writes only through Ruby's methods, so that other Threads, Ractors and scheduled Fibers run meanwhile. */
 #include "base/io.h"
 
 static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close, id_pos, id_set_pos, id_string_io,
     id_write_map_header;
 
-/* Like respond_to?, which takes as long as packing a small message, but fast if the class has the method. */
+/* Like respond_to?, but fast if the class has the method. respond_to? takes as long as packing a small message. */
 static bool
 answers_p(VALUE obj, ID method)
 {
     return rb_method_boundp(CLASS_OF(obj), method, 1) || rb_respond_to(obj, method);
 }
 
-/* The read and write of a Pathname open the file again each time. */
+/* True for a Pathname and the like, whose read and write open the file again each time. */
 static bool
 path_p(VALUE obj)
 {
@@ -51,7 +51,7 @@ at_end(VALUE arg, VALUE error)
     return Qnil;
 }
 
-/* The io's answer as a String. */
+/* Converts the io's answer to a String. */
 static VALUE
 string_of(const io_read *read, VALUE answer)
 {
@@ -100,7 +100,7 @@ mp_io_take_back(VALUE io, VALUE bytes)
     else rb_funcall(io, id_set_pos, 1, rb_funcall(rb_funcall(io, id_pos, 0), '-', 1, size));
 }
 
-/* A String has <<, but a caller who passes one means a path, or has confused the arguments. */
+/* A String has <<, but a caller who passes a String means a path, or has confused the arguments. */
 static bool
 sink_p(VALUE obj)
 {
@@ -178,7 +178,7 @@ mp_io_write(VALUE io, VALUE bytes, int api)
 {
     VALUE answer;
 
-    /* Asking first would take as long as packing a small message. */
+    /* Call at once: respond_to? would take as long as packing a small message. */
     if (RB_TYPE_P(io, T_FILE)) return rb_io_write(io, bytes);
     answer = rb_check_funcall(io, id_write, 1, &bytes);
     if (answer != Qundef) return answer;

@@ -6,8 +6,8 @@
 #include "core/timestamp.h"
 
 /*
- * TypeError unless both are Integers, RangeError if they do not fit. place is the encoder's, for the path in the
- * message; or NULL if there is no encoder.
+ * TypeError unless both are Integers, RangeError if they do not fit. place is the encoder's, for the path in the error
+ * message, or NULL without an encoder.
  */
 mp_timestamp mp_moment(VALUE sec, VALUE nsec, const mp_place *const *place);
 

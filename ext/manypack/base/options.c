@@ -1,14 +1,14 @@
-/* The table of options, and how it reads a Hash. */
+/* The table of options, and how a Hash of options is read. */
 #include "base/options.h"
 
 typedef enum {
     FLAG,        /* a bool; nil is false */
-    TRUST,       /* untrusted: a bool that changes other defaults; nil leaves it and every following kind unchanged */
+    TRUST,       /* untrusted: a bool that changes other defaults; nil leaves it, and all kinds below, unchanged */
     DEPTH,       /* a uint32_t, 1 to MP_MAX_MAX_DEPTH */
     SIZE,        /* a size_t */
     LARGE,       /* a uint64_t */
     COUNT,       /* a uint32_t; larger values become UINT32_MAX */
-    STRICTNESS,  /* a bool; the user gives the name of the lax or the strict way */
+    STRICTNESS,  /* a bool; the user writes the name of the lax or the strict value */
     BUFFER_SIZE, /* a size_t of mp_buffer_options */
 } option_kind;
 
@@ -19,7 +19,7 @@ typedef struct {
     size_t offset;            /* of its field */
     uint64_t default_value;   /* without untrusted */
     uint64_t untrusted;       /* its default with untrusted: true */
-    uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become that */
+    uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become the minimum */
     const char *lax, *strict; /* the values of a STRICTNESS */
 } option_row;
 
@@ -116,14 +116,17 @@ set_p(const mp_options *options, size_t field)
     return options->explicit >> row & 1;
 }
 
-/* True for options that have to be checked object by object. max_bytes and max_depth are checked anyway. */
+/*
+ * True for options that are checked object by object, but only if `limited`. max_bytes and max_depth are always
+ * checked.
+ */
 static bool
 checked_p(option_kind kind)
 {
     return kind == TRUST || kind == LARGE || kind == COUNT || kind == STRICTNESS;
 }
 
-/* Sets what follows from the fields. */
+/* Sets the derived fields. */
 static void
 derive(mp_options *options)
 {
@@ -137,7 +140,7 @@ derive(mp_options *options)
     }
 }
 
-/* Sets the options that the user did not set to the defaults that go with untrusted. */
+/* Resets all options that the user did not set to the defaults for this value of untrusted. */
 static void
 set_defaults(mp_options *options)
 {
@@ -182,7 +185,7 @@ count_of(VALUE value, const char *option)
     return size < UINT32_MAX ? size : UINT32_MAX;
 }
 
-/* True if a value is the strict one of the two. ArgumentError if it is neither. */
+/* True for the strict value of an option, false for the lax one. ArgumentError for any other. */
 static bool
 strict_of(VALUE value, size_t row)
 {
@@ -213,11 +216,11 @@ value_of(VALUE value, size_t row)
 typedef struct {
     mp_options *options; /* NULL for Buffer.new, which has none */
     int api;
-    bool limits;   /* it had an option that is not a FLAG */
+    bool limits;   /* the Hash had an option that is not a FLAG */
     VALUE unknown; /* an Array of unknown keys; 0 while there are none */
 } reading;
 
-/* True if the method knows the option of that row. */
+/* True if the method takes the option of the row. */
 static bool
 known_p(const reading *r, size_t row)
 {
@@ -281,7 +284,7 @@ raise_unknown(const reading *r)
                                 rb_funcall(mArguments, id_unknown_options, 2, r->unknown, known_names(r))));
 }
 
-/* True if there was an option that is not a FLAG. */
+/* True if the Hash had an option that is not a FLAG. */
 static bool
 read_hash(mp_options *options, VALUE hash, int api)
 {
@@ -341,7 +344,7 @@ shown(const mp_options *options, size_t row)
     }
 }
 
-/* True if an option has the default that goes with untrusted. */
+/* True if an option has its default for this value of untrusted. */
 static bool
 default_p(const mp_options *options, size_t row)
 {

@@ -13,13 +13,13 @@
 /* Options of packing and unpacking: one Hash may configure both. */
 typedef struct {
     size_t max_bytes;   /* of an input; SIZE_MAX without a limit */
-    uint32_t max_depth; /* open containers, in packing too; 0 for the default of the direction */
+    uint32_t max_depth; /* open containers, in packing too; 0 for the default of packing or unpacking */
     uint32_t explicit;  /* one bit for each row of the table: set if the user set the option */
     bool untrusted;
     bool strict_utf8;
     bool unique_keys;
-    bool last_key;      /* duplicate_keys: :last was set, so a look into a map must agree with unpacking it; derived */
-    bool limited;       /* more than max_bytes and max_depth has to be checked; derived from the rest */
+    bool last_key;      /* duplicate_keys: :last was set, so that a View must find the last; derived */
+    bool limited;       /* more than max_bytes and max_depth must be checked; derived */
     bool symbolize_keys;
     bool freeze;
     bool shareable;
@@ -50,7 +50,7 @@ mp_unpack_max_depth(const mp_options *options)
     return options->untrusted ? MP_UNTRUSTED_DEPTH : MP_UNPACK_MAX_DEPTH;
 }
 
-/* The flags of a module function, which is Manypack's own only if it is called on Manypack itself. */
+/* The flags of a module function: MP_OWN if it is called on Manypack, MP_SHARED if on MessagePack. */
 MP_INLINE int
 mp_api_of(VALUE self)
 {
@@ -64,7 +64,7 @@ bool mp_lenient_p(int api);
 void mp_options_init(mp_options *options);
 
 /*
- * Sets the options in a Hash. ArgumentError for unknown options, which it names, suggesting known ones; TypeError,
+ * Sets the options in a Hash. ArgumentError for unknown options: it names them and suggests known ones. TypeError,
  * RangeError or ArgumentError for invalid values.
  */
 void mp_options_read(mp_options *options, VALUE hash, int api);
@@ -72,7 +72,7 @@ void mp_options_read(mp_options *options, VALUE hash, int api);
 /* The options of a Buffer in a Hash or nil, which mp_options_read or mp_buffer_options_check must have accepted. */
 mp_buffer_options mp_buffer_options_of(VALUE hash);
 
-/* ArgumentError if a Hash, or nil, for Buffer.new has unknown options. */
+/* ArgumentError if a Hash for Buffer.new has unknown options. nil is an empty Hash. */
 void mp_buffer_options_check(VALUE hash, int api);
 
 /* The name of the option with that field of mp_options, for errors. */

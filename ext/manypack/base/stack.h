@@ -5,14 +5,14 @@
 #include "base/support.h"
 
 /*
- * Ruby raises only SystemStackError within its own margin of 2048 words. A step down has to be smaller than that: it is
- * taken when all that is known is that the margin is free.
+ * Within its own margin of 2048 words Ruby raises nothing but SystemStackError. A step must be smaller than the margin,
+ * because when it is taken only the margin is known to be free.
  */
 enum { MP_STACK_STEP = 1536 * sizeof(VALUE), MP_STACK_STEPS = 36 * 1024 / MP_STACK_STEP };
 
 /*
- * True if the C stack has less left than it takes to make and raise an exception. ruby_stack_check answers for Ruby's
- * margin; asking it from further down widens the margin.
+ * True if less of the C stack is left than making and raising an exception takes. ruby_stack_check asks about Ruby's
+ * margin; calling it from deeper frames widens the margin.
  */
 static MP_NOINLINE bool
 mp_stack_low_p(int steps)
@@ -25,17 +25,19 @@ mp_stack_low_p(int steps)
     return low || step[0];
 }
 
-/* True if it is too late to call user code or to open another level. */
+/* True if the C stack is too full to call user code or to open another level. */
 MP_INLINE bool
 mp_stack_used_up_p(void)
 {
     return ruby_stack_check() || mp_stack_low_p(MP_STACK_STEPS);
 }
 
-/* Levels of a recursive walk that take half of what mp_stack_used_up_p keeps free; few documents have as many. */
+/*
+ * Levels of a recursive walk that take half of the stack that mp_stack_used_up_p keeps free. Few documents are deeper.
+ */
 enum { MP_STACK_CHECK_LEVELS = 16 };
 
-/* True if a recursive walk must not open a level: the C stack is asked at one level of many. */
+/* True if a recursive walk must not open a level. Checks the C stack only at every 16th level. */
 MP_INLINE bool
 mp_stack_too_deep_p(uint32_t depth)
 {

@@ -54,7 +54,7 @@ mp_size(VALUE integer, const char *what)
 {
     uint64_t n = mp_large(integer, what);
 
-    return n < SIZE_MAX ? (size_t)n : SIZE_MAX; /* where a size_t has 32 bits no more can be there */
+    return n < SIZE_MAX ? (size_t)n : SIZE_MAX; /* with 32 bits, no size can be larger */
 }
 
 void

@@ -22,7 +22,7 @@ mp_utf8_index_p(int index)
 /* A number of up to 64 bits from a user. RangeError below 0 or above UINT64_MAX, TypeError unless it is an Integer. */
 uint64_t mp_large(VALUE integer, const char *what);
 
-/* The same for a size; SIZE_MAX for all above it. */
+/* The same for a size; a larger number becomes SIZE_MAX. */
 size_t mp_size(VALUE integer, const char *what);
 
 /* True for an Integer from -2^63 to 2^63 - 1. */
@@ -38,10 +38,10 @@ mp_int64_p(VALUE integer)
     return zeros > 0 || (RBIGNUM_NEGATIVE_P(integer) && rb_absint_singlebit_p(integer));
 }
 
-/* A kind in the words of messages: "map", "float64". */
+/* The name of a kind in error messages: "map", "float64". */
 const char *mp_kind_name(mp_kind kind);
 
-/* A class or module that lib/manypack has defined before it loaded the extension. Kept for ever. */
+/* A class or module that lib/manypack defined before it loaded the extension. Never freed. */
 VALUE mp_const(const char *name);
 
 #endif

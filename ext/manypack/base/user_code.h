@@ -1,13 +1,13 @@
-/* Why user code did not return, after rb_protect. */
+/* After rb_protect: why user code did not return. */
 #ifndef MANYPACK_USER_CODE_H
 #define MANYPACK_USER_CODE_H
 
 #include "base/support.h"
 
-/* Levels of nesting from which on a SystemStackError of user code means that they are too many. */
+/* From this depth on, a SystemStackError of user code means that the object is nested too deep. */
 enum { MP_DEEP = 64 };
 
-/* The exception by which it ended; nil after a throw or Thread#kill. */
+/* The exception that ended it; nil after a throw or Thread#kill. */
 MP_INLINE VALUE
 mp_user_error(void)
 {
@@ -16,7 +16,7 @@ mp_user_error(void)
     return RB_SPECIAL_CONST_P(error) || RB_BUILTIN_TYPE(error) == T_IMEMO ? Qnil : error;
 }
 
-/* True if a call at that depth of nesting ended with that exception because the depth is too much. */
+/* True if a call at a depth of nesting ended with an exception because the depth is too much. */
 MP_INLINE bool
 mp_user_error_of_depth_p(VALUE error, uint32_t depth)
 {

@@ -131,7 +131,7 @@ for_removal(VALUE self)
     return buffer;
 }
 
-/* Called before anybody but the Buffer's Unpacker removes n bytes. */
+/* Must be called before anybody except the Buffer's Unpacker removes n bytes. */
 static void
 before_removal(VALUE self, size_t n)
 {
@@ -161,7 +161,7 @@ buffer_init(VALUE self, VALUE io, VALUE options)
     mp_buffer_options sizes = mp_buffer_options_of(options);
     bool reads_exactly = !NIL_P(io) && !mp_io_partial_p(io), writable = !NIL_P(io) && mp_io_writable_p(io);
 
-    /* Checked last: the io was asked what it responds to, and may have initialized the Buffer. */
+    /* Check this last: asking the io what it responds to may run user code, which may initialize the Buffer. */
     if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is already initialized");
     buffer->io_buffer_size = size_of(sizes.io_buffer_size);
     buffer->read_reference_threshold = size_of(sizes.read_reference_threshold);
@@ -182,7 +182,7 @@ mp_buffer_new(VALUE io, VALUE options)
 
 /* --- bytes ------------------------------------------------------------------------------------------ */
 
-/* Appends a String: by reference from that many bytes on, otherwise as a copy. */
+/* Appends a String: by reference if it has at least reference_threshold bytes, otherwise as a copy. */
 static void
 append(VALUE self, VALUE string, size_t reference_threshold)
 {
@@ -264,10 +264,10 @@ mp_buffer_feed_read(VALUE self, VALUE bytes)
     mp_loan_mend(loan);
 }
 
-/* One call of an io's write. */
+/* A call of an io's write. */
 typedef struct {
     VALUE io, bytes;
-    VALUE refusal; /* the IO::WaitWritable that says that the io took nothing; nil without one */
+    VALUE refusal; /* the IO::WaitWritable by which the io took nothing; nil without one */
     bool writable;
 } io_write;
 
@@ -287,7 +287,7 @@ note_refusal(VALUE arg, VALUE error)
     return Qnil;
 }
 
-/* The write of an IO waits. That of any other object may raise IO::WaitWritable, as write_nonblock does. */
+/* IO#write waits. The write of any other object may raise IO::WaitWritable, as write_nonblock does. */
 static VALUE
 call_write_of_any(VALUE arg)
 {
@@ -295,7 +295,7 @@ call_write_of_any(VALUE arg)
     return rb_rescue2(call_write, arg, note_refusal, arg, rb_mWaitWritable, (VALUE)0);
 }
 
-/* Has the io write the first bytes of the Buffer, and drops as many as it took. Returns how many. */
+/* Makes the io write the first bytes of the Buffer, and drops the bytes that it took. Returns how many. */
 static size_t
 write_once(VALUE self, io_write *write)
 {
@@ -312,7 +312,10 @@ write_once(VALUE self, io_write *write)
     return n;
 }
 
-/* Writes the rest of a chunk of which the io took a part. Copies it at most once, however small the parts are. */
+/*
+ * Writes the rest of a chunk of which the io took only a part. Copies it at most once, even if the io takes small
+ * parts.
+ */
 static void
 write_rest(VALUE self, io_write *write)
 {
@@ -339,7 +342,7 @@ write_chunk(VALUE self, VALUE io)
     return len;
 }
 
-/* Drops the bytes that are written. Nobody else can use the Buffer while the io writes. */
+/* Drops the bytes that the io took. Nobody else can use the Buffer while the io writes. */
 size_t
 mp_buffer_write_to(VALUE self, VALUE io)
 {
@@ -389,7 +392,7 @@ mp_buffer_set_aside(VALUE self)
     mp_buffer *buffer = mp_buffer_get(self);
 
     mp_loan_settle(&buffer->loan, &buffer->bytes);
-    if (buffer->bytes.capacity) mp_bytes_drop(&buffer->bytes); /* its array may be long */
+    if (buffer->bytes.capacity) mp_bytes_drop(&buffer->bytes); /* the array of chunks may be long */
     else mp_bytes_clear(&buffer->bytes);
     buffer->io = 0;
 }
@@ -404,6 +407,8 @@ mp_buffer_reopen(VALUE self)
 
 /*
  * call-seq: Manypack::Buffer.new(io = nil, options = nil) -> buffer
+ *
+ * Creates an empty Buffer, which reads from and writes to the io, if there is one.
  *
  * io:: read from (<code>readpartial</code> or <code>read</code>) and written to (<code>write</code> or <code><<</code>)
  * io_buffer_size:: how many bytes to read from the io at a time (default 32768, at least 1024)
@@ -431,8 +436,8 @@ rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: buffer.clear -> nil
  *
- * Discards all bytes. An Unpacker forgets an object that it has read in part. A Packer can be used again after its io
- * raised. Raises RuntimeError while its Packer or Unpacker works on the bytes.
+ * Discards all bytes. The Buffer's Unpacker forgets an object that it has read in part. After an error of the io, the
+ * Buffer and its Packer can be used again. Raises RuntimeError while its Packer or Unpacker works on the bytes.
  *
  *   buffer = Manypack::Buffer.new << "ab"
  *   buffer.clear #=> nil
@@ -448,8 +453,8 @@ rb_buffer_clear(VALUE self)
 /*
  * call-seq: buffer.size -> Integer
  *
- * The number of bytes in the Buffer, without reading from the io. Raises RuntimeError while they are being read or
- * flushed.
+ * Returns the number of bytes in the Buffer. Does not read from the io. Raises RuntimeError while the bytes are being
+ * read or flushed.
  *
  *   (Manypack::Buffer.new << "ab").size #=> 2
  */
@@ -462,7 +467,7 @@ rb_buffer_size(VALUE self)
 /*
  * call-seq: buffer.empty? -> true or false
  *
- * True if the Buffer has no bytes; does not read from the io. Raises RuntimeError as size does.
+ * Returns true if the Buffer has no bytes. Does not read from the io. Raises RuntimeError as size does.
  *
  *   Manypack::Buffer.new.empty? #=> true
  */
@@ -475,8 +480,8 @@ rb_buffer_empty_p(VALUE self)
 /*
  * call-seq: buffer.write(string) -> Integer
  *
- * Appends the bytes of a String and returns how many. A long String is kept by reference to its current content. Raises
- * TypeError for anything that is not a String, and RuntimeError as size does.
+ * Appends the bytes of a String and returns how many. A long String is referenced, with its current content, not
+ * copied. Raises TypeError for anything that is not a String, and RuntimeError as size does.
  *
  *   Manypack::Buffer.new.write("ab") #=> 2
  */
@@ -507,7 +512,7 @@ rb_buffer_append(VALUE self, VALUE string)
     return self;
 }
 
-/* Reads from the io until n bytes are there or it ends; returns how many are there, n at most. */
+/* Reads from the io until n bytes are there or the io ends. Returns how many bytes are there, at most n. */
 static size_t
 fill(VALUE self, size_t n)
 {
@@ -517,10 +522,10 @@ fill(VALUE self, size_t n)
         VALUE bytes = mp_buffer_read_io(self, n - size);
 
         if (NIL_P(bytes)) break;
-        for_removal(self); /* others may have used it while the io was waiting */
+        for_removal(self); /* others may have used the Buffer while the io was waiting */
         mp_buffer_feed_read(self, bytes);
     }
-    size = for_removal(self)->bytes.size; /* again: an io may use the Buffer and then end */
+    size = for_removal(self)->bytes.size; /* again: the io's read may use the Buffer, too */
     return size < n ? size : n;
 }
 
@@ -547,13 +552,13 @@ scan_read(int argc, const VALUE *argv)
     return arguments;
 }
 
-/* Removes the first n bytes and returns them, in the caller's String if it passed one. */
+/* Removes the first n bytes and returns them, in the caller's String if there is one. */
 static VALUE
 take(VALUE self, size_t n, const read_arguments *arguments)
 {
     VALUE bytes = mp_bytes_to_s(self, &mp_buffer_get(self)->bytes, n), into = arguments->into;
 
-    if (!NIL_P(into)) rb_str_replace(into, bytes); /* which may raise, before anything is removed */
+    if (!NIL_P(into)) rb_str_replace(into, bytes); /* first, because it may raise */
     if (arguments->n) before_removal(self, n);
     mp_bytes_consume(&mp_buffer_get(self)->bytes, n);
     return NIL_P(into) ? bytes : into;
@@ -585,7 +590,7 @@ rb_buffer_read(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: buffer.read_all(n = nil, string = nil) -> String
  *
- * Like read, but raises EOFError, and removes nothing, if there are fewer than n bytes.
+ * Removes and returns bytes as read does. If there are fewer than n bytes, raises EOFError and removes nothing.
  *
  *   (Manypack::Buffer.new << "abc").read_all(2) #=> "ab"
  */
@@ -619,7 +624,7 @@ rb_buffer_skip(VALUE self, VALUE n)
 /*
  * call-seq: buffer.skip_all(n) -> buffer
  *
- * Removes n bytes. Raises EOFError, and removes nothing, if there are fewer; otherwise the errors of read.
+ * Removes n bytes. If there are fewer, raises EOFError and removes nothing. Raises the errors of read.
  *
  *   (Manypack::Buffer.new << "abc").skip_all(2).to_s #=> "c"
  */
@@ -637,7 +642,7 @@ rb_buffer_skip_all(VALUE self, VALUE n)
 /*
  * call-seq: buffer.io -> io or nil
  *
- * The io of the Buffer. Raises RuntimeError as size does.
+ * Returns the io of the Buffer, or nil. Raises RuntimeError as size does.
  *
  *   Manypack::Buffer.new.io #=> nil
  */
@@ -650,9 +655,9 @@ rb_buffer_io(VALUE self)
 /*
  * call-seq: buffer.flush -> buffer
  *
- * Writes all bytes to the io and removes them; does nothing without an io. Raises RuntimeError as clear does, IOError
- * if the io takes nothing, and the errors of the io. After an error of the io, except IO::WaitWritable, it is not known
- * how many bytes the io took: the Buffer can be looked at, and refuses everything else until clear.
+ * Writes all bytes to the io and removes them. Does nothing without an io. Raises RuntimeError as clear does, IOError
+ * if the io takes nothing, and the errors of the io. After an error of the io, except IO::WaitWritable, nobody knows
+ * how many bytes the io took: until clear, the Buffer shows its bytes and refuses everything else.
  *
  *   io = StringIO.new
  *   (Manypack::Buffer.new(io) << "ab").flush.size #=> 0
@@ -668,7 +673,7 @@ rb_buffer_flush(VALUE self)
 /*
  * call-seq: buffer.close -> object
  *
- * Closes the io, with its errors; does nothing without an io.
+ * Closes the io and returns what its close returns. Does nothing without an io. Raises the errors of the io.
  *
  *   Manypack::Buffer.new(StringIO.new).close #=> nil
  */
@@ -683,8 +688,8 @@ rb_buffer_close(VALUE self)
 /*
  * call-seq: buffer.write_to(io) -> Integer
  *
- * Writes all bytes to an io, removes them, and returns how many there were. Raises RuntimeError as clear does,
- * TypeError for an io that cannot be written to, and the errors of the io.
+ * Writes all bytes to an io, removes them, and returns how many they were. Raises RuntimeError as clear does, TypeError
+ * for an io that cannot be written to, and the errors of the io.
  *
  *   (Manypack::Buffer.new << "ab").write_to(StringIO.new) #=> 2
  */
@@ -700,7 +705,7 @@ rb_buffer_write_to(VALUE self, VALUE io)
  *   buffer.to_s -> String
  *   buffer.to_str -> String
  *
- * All bytes as a binary String; they stay in the Buffer. Raises RuntimeError as size does.
+ * Returns all bytes as a binary String. They stay in the Buffer. Raises RuntimeError as size does.
  *
  *   (Manypack::Buffer.new << "ab").to_s #=> "ab"
  */
@@ -713,7 +718,8 @@ rb_buffer_to_s(VALUE self)
 /*
  * call-seq: buffer.to_a -> Array of Strings
  *
- * All bytes as Strings, in the pieces that the Buffer has, without copying long ones. Raises RuntimeError as size does.
+ * Returns all bytes as an Array of Strings, one for each chunk of the Buffer. Long Strings are not copied. Raises
+ * RuntimeError as size does.
  *
  *   (Manypack::Buffer.new << "ab").to_a #=> ["ab"]
  */

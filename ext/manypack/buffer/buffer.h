@@ -9,10 +9,10 @@ typedef struct {
     mp_loan loan;
     VALUE io;           /* nil without one; 0 before initialize and after close */
     VALUE unpacker;     /* the Unpacker that reads from the Buffer; 0 without one */
-    bool reads_exactly; /* the io is asked for no more than is needed: it has no readpartial, or takes nothing back */
+    bool reads_exactly; /* never ask the io for more than needed: it has no readpartial, or takes no bytes back */
     bool writable;      /* the io has a write */
     uint8_t owner;      /* an mp_owner, for errors that name the object whose method was called */
-    uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* UINT32_MAX and above are one */
+    uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* at most UINT32_MAX */
 } mp_buffer;
 
 typedef enum {
@@ -21,10 +21,10 @@ typedef enum {
     MP_OF_UNPACKER
 } mp_owner;
 
-/* A Buffer for a Packer or an Unpacker. io may be nil, options are a Hash or nil. */
+/* Makes a Buffer for a Packer or an Unpacker. io may be nil, options is a Hash or nil. */
 VALUE mp_buffer_new(VALUE io, VALUE options);
 
-/* The struct of a Buffer. It is embedded, so it is valid while the caller has the object on its stack. */
+/* The struct of a Buffer. It is embedded in the object, so it is valid while the caller has the object on its stack. */
 MP_INLINE mp_buffer *
 mp_buffer_get(VALUE self)
 {
@@ -35,28 +35,32 @@ mp_buffer_get(VALUE self)
 void mp_buffer_feed(VALUE self, VALUE str);
 
 /*
- * Reads at least one byte from the io, without waiting for more than needed. Returns a String that the caller has to
- * feed, after checking that the Buffer is still its own; nil at the end or without an io.
+ * Reads at least one byte from the io, and waits for no more than `needed`. Returns a String, which the caller has to
+ * feed after it has checked that the Buffer is still its own. Returns nil at the end or without an io.
  */
 VALUE mp_buffer_read_io(VALUE self, uint64_t needed);
 
-/* Appends what mp_buffer_read_io returned. NoMemoryError loses these bytes, and leaves the Buffer TORN. */
+/* Appends the String from mp_buffer_read_io. NoMemoryError loses the bytes and leaves the Buffer TORN. */
 void mp_buffer_feed_read(VALUE self, VALUE bytes);
 
-/* Shorter Strings are never written by reference, whatever the threshold. */
+/* Shorter Strings are always copied, even if the threshold is smaller. */
 #define MP_WRITE_REFERENCE_MIN 256
 
 /*
- * A Packer with an io flushes after the object that reaches this many bytes. A call of IO#write costs as much as
- * packing a few hundred bytes, so that more would save little, and a larger block would not be kept for the next bytes.
+ * A Packer with an io flushes after the object that reaches this many bytes (packer_write.c). A larger size would save
+ * little, because a call of IO#write costs only as much as packing a few hundred bytes, and a larger block would not be
+ * kept for the next bytes.
  */
 #define MP_FLUSH_SIZE 12288
 void mp_buffer_flush_if_idle(VALUE self);
 
-/* Settles what a failed write left. RuntimeError unless the Buffer may be looked at and appended to. */
+/* Settles a failed write. RuntimeError unless the Buffer may be looked at and appended to. */
 void mp_buffer_check(VALUE self);
 
-/* The struct of a Buffer to look at or append to, and of one to remove from. RuntimeError when that is refused now. */
+/*
+ * The struct of a Buffer: mp_buffer_checked to look at and append to, mp_buffer_for_change to remove bytes, too.
+ * RuntimeError if the Buffer's state refuses that now.
+ */
 MP_INLINE mp_buffer *
 mp_buffer_checked(VALUE self)
 {
@@ -70,25 +74,28 @@ mp_buffer_checked(VALUE self)
 
 mp_buffer *mp_buffer_for_change(VALUE self);
 
-/* The struct of a Buffer, which may be TORN, to look at only. */
+/* The struct of a Buffer, to look at only; it may be TORN. */
 mp_buffer *mp_buffer_to_look_at(VALUE self);
 
 /*
- * Sets the Unpacker that reads from the Buffer, and the functions to call when anybody else removes bytes: check_idle
- * raises while a method of the Unpacker reads; forget makes the Unpacker forget an object that it has read in part,
- * before n bytes are removed.
+ * mp_buffer_set_unpacker sets the Unpacker that reads from the Buffer. mp_buffer_on_removal sets, once, the functions
+ * to call before anybody else removes n bytes: check_idle raises while a method of the Unpacker reads; forget makes the
+ * Unpacker forget an object that it has read in part.
  */
 void mp_buffer_set_unpacker(VALUE self, VALUE unpacker);
 void mp_buffer_on_removal(void (*check_idle)(VALUE unpacker), void (*forget)(VALUE unpacker, size_t n));
 
-/* All bytes as one binary String, or as one for each chunk, without copying long ones. RuntimeError as above. */
+/*
+ * All bytes as one binary String, or as an Array with a String for each chunk, which does not copy long Strings.
+ * RuntimeError as above.
+ */
 VALUE mp_buffer_to_s(VALUE self);
 VALUE mp_buffer_to_a(VALUE self);
 
 /* Drops all bytes. RuntimeError as above. */
 void mp_buffer_clear(VALUE self);
 
-/* All bytes as one binary String; the buffer is empty afterwards. */
+/* Removes all bytes and returns them as one binary String. */
 VALUE mp_buffer_take_all(VALUE self);
 
 /* Writes all bytes to io, chunk by chunk, and drops them. */
@@ -97,10 +104,10 @@ size_t mp_buffer_write_to(VALUE self, VALUE io);
 /* Writes all bytes to the Buffer's own io, if it has one. */
 void mp_buffer_flush(VALUE self);
 
-/* True if idle and user code has not changed the object itself. */
+/* True if the Buffer is idle, and user code has left no trace on the object. */
 bool mp_buffer_reusable_p(VALUE self);
 
-/* Closes it too, but keeps a small block for the next owner, who reopens it. */
+/* Like mp_buffer_close, but keeps a small block for the next owner, who calls mp_buffer_reopen. */
 void mp_buffer_set_aside(VALUE self);
 void mp_buffer_reopen(VALUE self);
 

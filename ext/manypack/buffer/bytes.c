@@ -1,13 +1,13 @@
-/* The queue of chunks, in one array once there are several. */
+/* The queue of bytes. Its chunks are in an array as soon as there are two. */
 #include "buffer/bytes.h"
 
 /*
- * The size of the first block, which then doubles; up to which size an empty one is kept for the next bytes; and the
- * first array's number of chunks.
+ * FIRST_BLOCK is the size of the first block, which doubles as it fills. An empty block of up to KEEP_BLOCK is kept for
+ * the next bytes. The first array has room for FIRST_CHUNKS.
  */
 enum { FIRST_BLOCK = 256, KEEP_BLOCK = 16384, FIRST_CHUNKS = 4 };
 
-/* The size of the ith chunk's block; of blocks before the last one, the part that is known. */
+/* The size of the ith chunk's block. The queue knows it only of the last block; of others it is at least this. */
 static size_t
 block_size(mp_bytes *bytes, size_t i)
 {
@@ -28,7 +28,7 @@ block_free(mp_bytes *bytes, size_t i)
 
 /* --- appending -------------------------------------------------------------------------------------- */
 
-/* From the only chunk to an array. */
+/* Moves the only chunk to an array. */
 static void
 reserve_array(mp_bytes *bytes)
 {
@@ -40,7 +40,7 @@ reserve_array(mp_bytes *bytes)
     bytes->capacity = FIRST_CHUNKS;
 }
 
-/* Makes room for one more chunk: the queue moves to the start of its array before that grows. */
+/* Makes room for one more chunk. If the start of the array is free, the queue moves there before the array grows. */
 static void
 reserve_chunk(mp_bytes *bytes)
 {
@@ -57,12 +57,12 @@ reserve_chunk(mp_bytes *bytes)
         bytes->chunks.many.first = 0;
         return;
     }
-    if (bytes->capacity > UINT32_MAX / 2) rb_raise(rb_eNoMemError, "a Buffer of that many Strings");
+    if (bytes->capacity > UINT32_MAX / 2) rb_raise(rb_eNoMemError, "a Buffer cannot have that many chunks");
     REALLOC_N(bytes->chunks.many.all, mp_chunk, (size_t)bytes->capacity * 2);
     bytes->capacity *= 2;
 }
 
-/* Drops a last chunk that was kept only for its block. */
+/* Drops the last chunk if it is empty and was kept only for its block. */
 static void
 drop_empty_tail(mp_bytes *bytes)
 {
@@ -72,7 +72,7 @@ drop_empty_tail(mp_bytes *bytes)
     bytes->block_size = 0;
 }
 
-/* Shrinks the last chunk's block to its bytes: nothing more is appended to it. */
+/* Shrinks the last chunk's block to its bytes. Nothing can be appended to it any more. */
 static void
 seal_block(mp_bytes *bytes)
 {
@@ -99,7 +99,7 @@ mp_bytes_refer(VALUE owner, mp_bytes *bytes, VALUE str, size_t at, size_t len)
     RB_GC_GUARD(owner);
 }
 
-/* The last chunk, with a block of the queue's own. */
+/* The last chunk, if it has a block to append to; otherwise a new chunk with a new block. */
 static mp_chunk *
 own_tail(mp_bytes *bytes)
 {
@@ -123,7 +123,7 @@ mp_bytes_expand(VALUE owner, mp_bytes *bytes, size_t written, size_t n)
     size_t used = tail->len + written, size = bytes->block_size;
 
     if (tail->at > used) {
-        /* More was consumed than is left, which pays for copying what is left. */
+        /* More bytes were consumed than are left, so copying the rest pays. */
         memmove(tail->block, tail->block + tail->at, used);
         tail->at = 0;
     }
@@ -143,7 +143,7 @@ mp_bytes_append(VALUE owner, mp_bytes *bytes, const uint8_t *from, size_t n)
 {
     size_t room;
 
-    if (!n) return; /* there may be no block, and memcpy takes no NULL, not even with 0 bytes */
+    if (!n) return; /* there may be no block, and memcpy must not get NULL, even for 0 bytes */
     memcpy(mp_bytes_reserve(owner, bytes, 0, n, &room), from, n);
     mp_bytes_commit(bytes, n);
 }
@@ -198,7 +198,7 @@ mp_bytes_truncate(mp_bytes *bytes, size_t size)
             bytes->size -= chunk->len;
             block_free(bytes, bytes->count - 1);
             bytes->count--;
-            bytes->block_size = 0; /* the size of the block before it is not known */
+            bytes->block_size = 0; /* nobody knows the size of the block before */
         }
     }
 }
@@ -240,7 +240,7 @@ mp_chunk_to_s(const mp_chunk *chunk)
     return str;
 }
 
-/* Ruby treats a negative capacity as a small one. */
+/* Checks n, because Ruby treats a negative capacity as a small one. */
 static VALUE
 binary_of_size(size_t n)
 {
@@ -293,7 +293,7 @@ mp_bytes_gather(VALUE owner, mp_bytes *bytes, size_t n)
         mp_bytes_refer(owner, bytes, bridge, 0, n);
         return;
     }
-    /* Chunks were just dropped from the front: there is a free place. */
+    /* The front of the array has a free place, because chunks were just dropped there. */
     bytes->chunks.many.first--;
     bytes->count++;
     *mp_bytes_chunk(bytes, 0) = (mp_chunk){.str = bridge, .len = n};

@@ -1,16 +1,16 @@
 /*
- * A queue of bytes, in chunks: long Strings are kept by reference, short ones are collected in a block of the queue's
- * own. No user code runs in here.
+ * A queue of bytes, in chunks: long Strings are kept by reference, short Strings are copied into a block of the queue.
+ * No user code runs in here.
  *
- * A queue is part of an object, its owner. Functions that also take the owner may allocate or store a String: they pin
- * the owner and issue its write barrier.
+ * A queue is part of an object, its owner. Functions that take the owner may allocate or store a String: they keep the
+ * owner on the stack and issue its write barrier.
  */
 #ifndef MANYPACK_BYTES_H
 #define MANYPACK_BYTES_H
 
 #include "base/support.h"
 
-/* `len` bytes starting at `at`: of a String that never changes or, if str is 0, of a block that the queue owns. */
+/* `len` bytes from `at` on: of a String that never changes or, if str is 0, of a block that the queue owns. */
 typedef struct {
     VALUE str;
     uint8_t *block;
@@ -19,14 +19,14 @@ typedef struct {
 
 typedef struct {
     union {
-        mp_chunk one;              /* the queue while it has had only one chunk: capacity is 0 */
+        mp_chunk one;              /* while capacity is 0: the only chunk */
         struct {
-            mp_chunk *all;         /* the queue since: count chunks from all[first] on */
+            mp_chunk *all;         /* otherwise: count chunks from all[first] on */
             size_t first;
         } many;
     } chunks;
     uint32_t count, capacity;
-    size_t size;                   /* bytes in all of them */
+    size_t size;                   /* bytes in all chunks */
     size_t block_size;             /* of the last chunk's block; 0 when nothing may be appended to it */
 } mp_bytes;
 
@@ -43,7 +43,7 @@ mp_bytes_last(mp_bytes *bytes)
     return mp_bytes_chunk(bytes, bytes->count - 1);
 }
 
-/* The chunk with the first bytes, NULL when there are none. */
+/* The chunk with the first bytes; NULL if the queue is empty. */
 MP_INLINE const mp_chunk *
 mp_bytes_first(mp_bytes *bytes)
 {
@@ -57,16 +57,16 @@ mp_chunk_bytes(const mp_chunk *chunk)
     return (chunk->str ? (const uint8_t *)RSTRING_PTR(chunk->str) : chunk->block) + chunk->at;
 }
 
-/* One chunk as a binary String, which shares the bytes of a String that the chunk has whole. */
+/* A chunk as a binary String. If the chunk is a whole String, the result shares its bytes. */
 VALUE mp_chunk_to_s(const mp_chunk *chunk);
 
 /* Appends a copy of n bytes. */
 void mp_bytes_append(VALUE owner, mp_bytes *bytes, const uint8_t *from, size_t n);
 
-/* Appends len bytes of a frozen String from at on, by reference. */
+/* Appends, by reference, len bytes of a frozen String from `at` on. */
 void mp_bytes_refer(VALUE owner, mp_bytes *bytes, VALUE str, size_t at, size_t len);
 
-/* Bytes that fit after the last one. */
+/* How many bytes fit after the last byte. */
 MP_INLINE size_t
 mp_bytes_room(mp_bytes *bytes)
 {
@@ -86,12 +86,12 @@ mp_bytes_end(mp_bytes *bytes)
     return tail->block + tail->at + tail->len;
 }
 
-/* Makes room for n more bytes after the last one and the `written` bytes that follow it uncommitted. */
+/* Makes room for n more bytes after the last byte and the `written` uncommitted bytes that follow it. */
 void mp_bytes_expand(VALUE owner, mp_bytes *bytes, size_t written, size_t n);
 
 /*
- * The place after the last byte, with room for the `written` bytes that are there uncommitted and at least n more, in
- * all for *room. Bytes count once they are committed. Reserving more keeps the uncommitted ones.
+ * The place after the last byte. It has room for *room bytes: the `written` uncommitted bytes that are there already,
+ * and at least n more. Bytes count once they are committed. Reserving more keeps the uncommitted bytes.
  */
 MP_INLINE uint8_t *
 mp_bytes_reserve(VALUE owner, mp_bytes *bytes, size_t written, size_t n, size_t *room)
@@ -108,10 +108,10 @@ mp_bytes_commit(mp_bytes *bytes, size_t n)
     bytes->size += n;
 }
 
-/* Puts the first n bytes into one chunk. There must be n. */
+/* Puts the first n bytes into one chunk. The queue must have them. */
 void mp_bytes_gather(VALUE owner, mp_bytes *bytes, size_t n);
 
-/* Drops the first n bytes. There must be n. */
+/* Drops the first n bytes. The queue must have them. */
 void mp_bytes_consume_chunks(mp_bytes *bytes, size_t n);
 
 MP_INLINE void
@@ -131,17 +131,17 @@ mp_bytes_consume(mp_bytes *bytes, size_t n)
 /* Drops bytes from the end until size are left. */
 void mp_bytes_truncate(mp_bytes *bytes, size_t size);
 
-/* Drops all bytes; clear keeps a small block for the next ones. */
+/* Drop all bytes. mp_bytes_clear keeps a small block for the next bytes. */
 void mp_bytes_clear(mp_bytes *bytes);
 void mp_bytes_drop(mp_bytes *bytes);
 
 /* The first n bytes as a binary String; they stay in the queue. */
 VALUE mp_bytes_to_s(VALUE owner, mp_bytes *bytes, size_t n);
 
-/* All of them as an Array of Strings, one for each chunk. */
+/* All bytes as an Array of Strings, one for each chunk. */
 VALUE mp_bytes_to_a(VALUE owner, mp_bytes *bytes);
 
-/* For the owner's GC table. The Strings tell their own sizes. */
+/* For the owner's GC functions. memsize does not include the Strings, which tell their own sizes. */
 void mp_bytes_mark(mp_bytes *bytes);
 void mp_bytes_compact(mp_bytes *bytes);
 size_t mp_bytes_memsize(mp_bytes *bytes);

@@ -11,7 +11,7 @@ mp_loan_settle(mp_loan *loan, mp_bytes *bytes)
     loan->mark = 0;
 }
 
-/* Gives a lend or a take its number. Returns the number of the enclosing one. */
+/* Gives a lend or take its number. Returns the number of the enclosing lend or take. */
 static uint32_t
 hand_out(mp_loan *loan, mp_loan_state state)
 {
@@ -30,14 +30,14 @@ hand_back(mp_loan *loan, uint32_t outer_holder)
     mp_loan_release(loan);
 }
 
-/* True if the write that a lend or take of that epoch belongs to is not over. */
+/* True if the write that a lend or take of that epoch belongs to is still running. */
 static bool
 same_write_p(const mp_loan *loan, uint32_t epoch)
 {
     return loan->epoch == epoch && (loan->state == MP_LENT || mp_loan_taken_p(loan));
 }
 
-/* Voids all nested loans. Settling the Buffer then drops what was written since the outermost one. */
+/* Voids all nested loans. The next settle then drops all bytes that were written since the outermost loan. */
 static void
 break_all(mp_loan *loan)
 {
@@ -94,7 +94,7 @@ mp_loan_lend(mp_loan *loan, uint32_t depth)
         .mark = loan->mark, .thread = loan->thread, .epoch = loan->epoch, .outer_depth = loan->depth};
 
     if (mp_loan_idle_p(loan)) loan->outer_mark = loan->mark;
-    loan->mark = 0; /* the borrower's writes begin and end by themselves */
+    loan->mark = 0; /* the borrower's writes have their own begin and end */
     loan->thread = rb_thread_current();
     loan->depth = depth;
     saved.outer_holder = hand_out(loan, MP_LENT);
@@ -105,7 +105,7 @@ mp_loan_lend(mp_loan *loan, uint32_t depth)
 bool
 mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved)
 {
-    if (!same_write_p(loan, saved.epoch)) return false; /* others have the Buffer */
+    if (!same_write_p(loan, saved.epoch)) return false; /* the Buffer belongs to others */
     if (loan->holder != saved.holder) {
         break_all(loan);
         return false;

@@ -1,6 +1,6 @@
 /*
- * Who may use a Buffer. User code runs in the middle of three things that use one: a write of a Packer, a read of an
- * Unpacker, and the writing of its bytes to an io. It may come back to the Buffer then, by the same Thread or another.
+ * Who may use a Buffer. User code runs in the middle of a write of a Packer, of a read of an Unpacker, and of a flush
+ * to an io. It may then come back to the Buffer, in the same Thread or in another.
  *
  *              lend                take                tear
  *         ──────────────►     ──────────────►     ──────────────►
@@ -11,35 +11,35 @@
  *                                  mend
  *
  *   state   look      append    remove       while
- *   IDLE    anyone    anyone    anyone       nobody is in the middle of anything
+ *   IDLE    anyone    anyone    anyone       no write, read or flush is running
  *   LENT    anyone    borrower  refused      user code writes an object to the Packer, which may lend again, nested
- *   TAKEN   refused   refused   refused      user code runs and a machine has bytes that do not count yet, or have gone
- *   TORN    anyone    refused   by clear     nobody knows which of its bytes have gone to an io, or come from one
+ *   TAKEN   refused   refused   refused      user code runs while some bytes do not count yet or are already gone
+ *   TORN    anyone    refused   by clear     nobody knows which of its bytes an io has taken or given
  *
  *   event           fired by
  *   start           the encoder, when a write of the Packer starts; the outermost one begins an epoch
- *   begin           the encoder, before it commits part of a write that may still fail
- *   end             the Packer, when the whole write counts
- *   settle          whoever uses the Buffer next. A write that began and did not end has failed: its part goes
+ *   begin           the encoder, before it commits bytes of a write that may still fail
+ *   end             the Packer, when a write is complete
+ *   settle          the next user of the Buffer. A write that began and did not end has failed: its bytes are discarded
  *   lend, return    the encoder, around user code that writes to the Packer
  *   take, release   the encoder, around user code that does not write; an Unpacker that decodes; a Buffer and its io.
- *                   The Buffer of an Unpacker for the body of an ext is taken when it is made and never released
- *   tear, mend      an io whose write ends by an exception, and no memory for what an io gave; clear, which drops all
- *                   bytes
- *   break           a return that finds a write inside the loan unfinished
- *   close           a Packer, or an Unpacker for a body, whose block or handler ends. The state stays: only the epoch
- *                   changes, so that no loan or call from before returns
+ *                   The Buffer of an Unpacker for the body of an ext is taken from the start and never released
+ *   tear            an io whose write ends by an exception; NoMemoryError for bytes that an io gave
+ *   mend            clear, which drops all bytes
+ *   break           a return that finds an unfinished write inside the loan
+ *   close           a Packer, or an Unpacker for a body, whose block or handler ends. The state stays, but the epoch
+ *                   changes, so that no earlier loan or call can return
  *
- * The borrower is the Thread that the Packer was lent to. Its methods refuse other Threads; those of the Buffer, which
- * only append, do not. A refusal is a RuntimeError.
+ * The borrower is the Thread that the Packer was lent to. The Packer's methods refuse other Threads. The Buffer's
+ * methods do not, because they only append. A refusal is a RuntimeError.
  *
- * A Fiber can stop inside a write for ever, or go on after the writes around it have returned. A break therefore voids
- * the nested loans all together: what was written since the outermost one is settled, the Buffer is IDLE, and a write
- * that goes on under an old epoch must not touch the Buffer.
+ * A Fiber can stop inside a write for ever, or go on after the writes around it have returned. Therefore a break voids
+ * all nested loans together: the bytes that were written since the outermost loan are settled, the Buffer is IDLE, and
+ * a write that goes on under an old epoch must not touch the Buffer.
  *
- * callcc can also make user code return again, when the write that called it has gone on or ended: it restores the C
- * stack, but not the Buffer. Each lend and take therefore has a number. A return or release with a number that is not
- * the current one is a break if the same outermost write is not over; otherwise it touches nothing. Either way the
+ * callcc can make user code return again, after the write that called it has gone on or ended: it restores the C stack,
+ * but not the Buffer. Therefore each lend and take has a number. A return or release with another number than the
+ * current one is a break if the same outermost write is still running; otherwise it touches nothing. In both cases the
  * write that it returns to raises. The epoch tells outermost writes apart.
  */
 #ifndef MANYPACK_LOAN_H
@@ -55,17 +55,17 @@ typedef enum {
 } mp_loan_state;
 
 typedef struct {
-    size_t mark;       /* after begin: the bytes that there were before, plus one; otherwise 0 */
-    size_t outer_mark; /* that of the write which lent first */
-    VALUE thread;      /* the borrower; alive as long as it has the loan, and only compared */
+    size_t mark;       /* after begin: the size before it, plus 1; otherwise 0 */
+    size_t outer_mark; /* the mark of the outermost write that lent */
+    VALUE thread;      /* the borrower; only compared, and alive as long as it has the loan */
     uint32_t epoch;    /* counts outermost writes, writes to an io, breaks and closes */
     uint32_t holder;   /* the number of the innermost lend or take */
-    uint32_t holders;  /* the last number that was given */
-    uint32_t depth : 24, state : 7; /* levels of nesting open around the borrower's writes, 0 unless lent; the state */
-    uint32_t broken : 1;            /* it was broken or closed before: a suspended Fiber may want to go on */
+    uint32_t holders;  /* the last number given to a lend or take */
+    uint32_t depth : 24, state : 7; /* levels open around the borrower's writes, 0 unless lent; an mp_loan_state */
+    uint32_t broken : 1;            /* there was a break or close: a suspended Fiber may go on */
 } mp_loan;
 
-/* What a loan changes, for its return. */
+/* The fields that a lend changes, for the return to restore. */
 typedef struct {
     size_t mark;
     VALUE thread;
@@ -104,14 +104,14 @@ mp_loan_writer_p(const mp_loan *loan)
     return MP_LIKELY(loan->state != MP_LENT) || loan->thread == rb_thread_current();
 }
 
-/* True if a new owner may have the Buffer: nobody is at work on it, and no Fiber is left that would go on. */
+/* True if a new owner may have the Buffer: nobody uses it, and no suspended Fiber could go on. */
 MP_INLINE bool
 mp_loan_free_p(const mp_loan *loan)
 {
     return mp_loan_idle_p(loan) && !loan->broken;
 }
 
-/* A write starts, in which user code may run. */
+/* Starts a write in which user code may run. */
 MP_INLINE void
 mp_loan_start(mp_loan *loan)
 {
@@ -132,7 +132,7 @@ mp_loan_end(mp_loan *loan)
 
 void mp_loan_settle(mp_loan *loan, mp_bytes *bytes);
 
-/* Take a Buffer that is not taken, and put it back, for callers that know by other means that they still hold it. */
+/* Take a Buffer that is not taken, and release it. For callers that know by other means that they still hold it. */
 MP_INLINE void
 mp_loan_take(mp_loan *loan)
 {
@@ -145,7 +145,7 @@ mp_loan_release(mp_loan *loan)
     loan->state = loan->depth ? MP_LENT : MP_IDLE;
 }
 
-/* A call with the Buffer taken, on the caller's C stack. */
+/* A call with the Buffer taken. Lives on the caller's C stack. */
 typedef struct {
     mp_loan *loan;
     VALUE (*call)(VALUE);
@@ -156,8 +156,8 @@ typedef struct {
 } mp_taken_call;
 
 /*
- * Calls a function that may run user code, with the Buffer taken. The struct is on the caller's stack. Qundef if the
- * Buffer belongs to others now: a loan around the caller broke meanwhile, or the call has returned before.
+ * Calls a function that may run user code, with the Buffer taken. Returns Qundef if the Buffer belongs to others now: a
+ * loan around the caller broke meanwhile, or the call has returned before.
  */
 VALUE mp_loan_call_taken(mp_taken_call *taken);
 
@@ -175,13 +175,13 @@ mp_loan_mend(mp_loan *loan)
     loan->state = MP_IDLE;
 }
 
-/* Lends at that depth, above 0, a Buffer that is not taken, in a write that began. */
+/* Lends a Buffer that is not taken, in a write that has begun. depth is above 0. */
 mp_loan_saved mp_loan_lend(mp_loan *loan, uint32_t depth);
 
-/* Ends what mp_loan_lend began. false after a break or on a second return: the bytes belong to others. */
+/* Ends a loan. False after a break, or if it returns a second time: the bytes belong to others. */
 bool mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved);
 
-/* Voids all loans, when the use of the Buffer ends. */
+/* Voids all loans. Called when the use of the Buffer ends. */
 MP_INLINE void
 mp_loan_close(mp_loan *loan)
 {

@@ -1,7 +1,7 @@
 /* An output window on memory that the collector owns. */
 #include "buffer/window.h"
 
-/* Bytes of a String that are more than Ruby embeds: malloc aligns them as a window has to be. */
+/* More bytes than Ruby embeds in a String, so that malloc aligns them as a window needs it. */
 enum { LEAST_CAPACITY = 2048 };
 
 static void
@@ -30,7 +30,7 @@ window_grow(mp_out *out, size_t n)
     mp_copy((uint8_t *)RSTRING_PTR(string), out->start, size);
     w->string = string;
     window_on_string(w, size);
-    if (before) rb_str_resize(before, 0); /* its memory is free at once */
+    if (before) rb_str_resize(before, 0); /* frees its memory at once */
 }
 
 void

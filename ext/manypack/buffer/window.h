@@ -5,12 +5,15 @@
 #include "base/support.h"
 #include "core/out.h"
 
-/* Words of C stack that a window starts with: enough for most messages. */
+/* A window starts with this many words of C stack, enough for most messages. */
 enum { MP_WINDOW_FIRST_WORDS = 128 };
 
-/* A window on its own words at first, then on a hidden String, which an exception leaves to the collector. */
+/*
+ * A window that starts on its own words and moves to a hidden String. After an exception the collector frees the
+ * String.
+ */
 typedef struct {
-    mp_out out;   /* first: its growth casts it to the window */
+    mp_out out;   /* first, because window_grow casts it to the window */
     VALUE string; /* 0 while there is none */
     uint64_t words[MP_WINDOW_FIRST_WORDS];
 } mp_window;
@@ -19,13 +22,13 @@ MP_STATIC_ASSERT(window_begins_with_its_out, offsetof(mp_window, out) == 0);
 
 void mp_window_init(mp_window *w);
 
-/* Starts on a String with room for n bytes, so that mp_window_result has no copy to make. */
+/* Starts on a String with room for n bytes, so that mp_window_result need not copy. */
 void mp_window_init_result(mp_window *w, size_t n);
 
-/* False if the window has grown or become a result meanwhile, because user code has returned a second time. */
+/* False if the window has grown or become a result since, because user code has returned a second time. */
 bool mp_window_last_p(const mp_window *w);
 
-/* The bytes of a window of mp_window_init_result, as a String. */
+/* Makes a String of the bytes. Only for a window of mp_window_init_result. */
 VALUE mp_window_result(mp_window *w);
 
 #endif

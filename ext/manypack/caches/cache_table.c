@@ -1,16 +1,16 @@
-/* Where a cache table puts its entries: when it grows, and which entry is replaced. */
+/* Decides where a cache table puts its entries, when it grows, and which entry is replaced. */
 #include "caches/cache_table.h"
 
 /*
- * One hit in this many away from home moves the entry home: rarely enough that two entries of one map that share a home
- * seldom swap, often enough that a document's keys soon displace those of the document before.
+ * One of this many hits away from home moves the entry home: rarely enough that two keys of one map that share a home
+ * seldom swap, often enough that the keys of a document soon displace those of the document before.
  */
 enum { STRAYS_TO_MOVE = 64 };
 
 /* A table grows when it is more than a quarter full, so that most entries are at home. */
 enum { SIZE_PER_KEPT = 4 };
 
-/* The entries of a table without memory: all free, so that look-ups need no check. Never written. */
+/* The entries of every table that has no memory yet: all free, so that a look-up needs no NULL check. Never written. */
 static const uint64_t no_entries[MP_CACHE_WAYS * MP_CACHE_ENTRY_MAX / sizeof(uint64_t)];
 
 static bool
@@ -49,7 +49,7 @@ free_p(const void *entry)
     return *(const VALUE *)entry == 0;
 }
 
-/* A free way of that home; NULL if all are occupied. */
+/* The free way of a home; NULL if all are occupied. */
 static void *
 free_way(const mp_cache_table *table, const mp_cache_layout *layout, size_t home)
 {
@@ -94,7 +94,7 @@ mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const 
     return memcpy(place, entry, layout->entry_size);
 }
 
-/* Moves a stray to its home. The entry that was there moves to a free way of its own or is forgotten. */
+/* Moves a stray to its home. The entry that was there moves to a free way of its own home or is forgotten. */
 static void *
 bring_home(mp_cache_table *table, const mp_cache_layout *layout, void *home, void *stray)
 {

@@ -1,10 +1,10 @@
 /*
- * The table of every cache that a Ractor has: small, growing as it fills, 4-way set-associative.
+ * The table behind every cache of a Ractor: small, growing as it fills, 4-way set-associative.
  *
- * The four ways of an entry are its home, which its hash gives, and the three places whose index differs from that of
- * the home in the lowest two bits. With a single way, two keys of one document that share a home would evict each other
- * in every row. Entries are nearly always at home, so the look-up there is inline in the cache that owns the table;
- * this file decides what goes where.
+ * An entry has four ways: its home, which its hash gives, and the three places whose index differs from the home's in
+ * the lowest two bits. With a single way, two keys of one document that share a home would evict each other in every
+ * row. Entries are nearly always at home, so the look-up there is inline in the cache that owns the table; this file
+ * decides what goes where.
  */
 #ifndef MANYPACK_CACHE_TABLE_H
 #define MANYPACK_CACHE_TABLE_H
@@ -21,7 +21,7 @@ typedef struct {
     unsigned strays; /* hits away from home since the table last grew */
 } mp_cache_table;
 
-/* What the tables of two caches differ in; static and constant. */
+/* What differs between the tables of two caches; static and constant. */
 typedef struct {
     size_t entry_size; /* at most MP_CACHE_ENTRY_MAX */
     unsigned first_bits, max_bits; /* log2 of the number of entries at first and at most */
@@ -41,8 +41,8 @@ size_t mp_cache_table_memsize(const mp_cache_table *table, const mp_cache_layout
 void *mp_cache_table_keep(mp_cache_table *table, const mp_cache_layout *layout, const void *entry);
 
 /*
- * Counts a hit on the entry at home ^ way and returns the entry. Once in a while this moves it home, where a hit is
- * inline: otherwise the entries of earlier documents would keep the homes.
+ * Counts a hit on the entry at home ^ way and returns the entry. Once in a while it moves the entry home, where the
+ * look-up is inline: otherwise the entries of earlier documents would keep the homes.
  */
 void *mp_cache_table_hit(mp_cache_table *table, const mp_cache_layout *layout, size_t home, size_t way);
 

@@ -1,7 +1,7 @@
 /* Hash templates: how long they live, how they are found, and how a Hash is copied from one. */
 #include "caches/hash_template.h"
 
-/* How many templates there are, and how many fingerprints of keys that came once. The oldest is replaced. */
+/* How many templates are kept, and how many fingerprints of keys that came once. The oldest is replaced. */
 enum { TEMPLATES = 32, FINGERPRINTS = 32 };
 
 typedef struct {
@@ -12,15 +12,15 @@ typedef struct {
 
 typedef struct mp_hash_template_rings {
     hash_template templates[TEMPLATES];
-    uint64_t once[FINGERPRINTS]; /* so that maps whose keys never come again leave no template */
-    unsigned made, came;         /* how many templates and fingerprints were ever put into these rings */
+    uint64_t once[FINGERPRINTS]; /* maps whose keys never come again leave no template */
+    unsigned made, came;         /* how many templates and fingerprints the rings ever got */
 } template_rings;
 
 /* --- storage ---------------------------------------------------------------------------------------- */
 
 /*
- * No template survives a collection, so none keeps its keys or the values of its last row alive. The next row makes a
- * new one, which is cheaper than clearing the template's values after every row.
+ * No template survives a collection: otherwise it would keep its keys and the values of its last row alive. Making a
+ * new template for the next row is cheaper than clearing the template's values after every row.
  */
 void
 mp_hash_templates_forget(mp_hash_templates *templates)
@@ -43,7 +43,7 @@ rings_of(mp_hash_templates *templates)
 
 /* --- fingerprints of keys --------------------------------------------------------------------------- */
 
-/* By the identity and order of the keys. Different keys may share a fingerprint. */
+/* Depends on the identity and order of the keys. Different keys may share a fingerprint. */
 static uint64_t
 fingerprint_of(size_t n, const VALUE *objects)
 {
@@ -54,7 +54,7 @@ fingerprint_of(size_t n, const VALUE *objects)
     return fingerprint;
 }
 
-/* True if keys of that fingerprint came before. Remembers it. */
+/* True if keys with that fingerprint came before. Remembers the fingerprint. */
 static bool
 came_before_p(template_rings *templates, uint64_t fingerprint)
 {
@@ -67,7 +67,7 @@ came_before_p(template_rings *templates, uint64_t fingerprint)
     return false;
 }
 
-/* True if the key's hash never changes, and a Hash stores that very object. */
+/* True if the key's hash never changes, and a Hash stores the key itself, not a copy. */
 static bool
 constant_key_p(VALUE key)
 {
@@ -107,8 +107,8 @@ put_value(st_data_t *key, st_data_t *value, st_data_t arg, int existing)
 }
 
 /*
- * A copy of the template with those objects; 0 if their keys differ. Ruby withdraws the write barrier from a Hash whose
- * table it hands out: therefore the template is filled, and the copy is an ordinary Hash.
+ * Copies the template with other objects; 0 if their keys differ. A Hash whose table Ruby has handed out loses its
+ * write barrier: therefore the values go into the template, and the copy is an ordinary Hash.
  */
 static VALUE
 copy_with(const hash_template *template, size_t n, const VALUE *objects)
@@ -120,7 +120,7 @@ copy_with(const hash_template *template, size_t n, const VALUE *objects)
     st_foreach_with_replace(template->table, same_key, put_value, (st_data_t)&next);
     if (MP_UNLIKELY(next != objects + n)) return 0;
     copy = rb_obj_reveal(rb_hash_dup(hash), rb_cHash);
-    RB_GC_GUARD(hash); /* a collection in there forgets the template */
+    RB_GC_GUARD(hash); /* a collection in rb_hash_dup forgets the template */
     mp_hash_copied(copy, n, objects);
     return copy;
 }
@@ -146,7 +146,7 @@ mp_hash_of_new_keys(size_t n, const VALUE *objects)
     return hash;
 }
 
-/* Makes a template of a Hash whose keys have that fingerprint, none of them twice. */
+/* Makes a template of a Hash whose keys have that fingerprint. No key came twice. */
 static void
 keep(template_rings *templates, uint64_t fingerprint, VALUE hash)
 {

@@ -1,6 +1,6 @@
 /*
- * Hashes with the same keys as an earlier one. The rows of a table are maps with the same keys in the same order: the
- * Hash of a row is a copy of a template with the values of that row, so that no key is hashed again.
+ * Makes Hashes with the same keys as an earlier Hash. The rows of a table are maps with the same keys in the same
+ * order. The Hash of a row is a copy of a template with the values of the row, so that no key is hashed again.
  */
 #ifndef MANYPACK_HASH_TEMPLATE_H
 #define MANYPACK_HASH_TEMPLATE_H
@@ -18,18 +18,18 @@ typedef struct {
 } mp_hash_templates;
 
 /*
- * For the dmark of the object that holds the templates: forgets them all. Every collection has to do so, including
- * minor ones and the end of an incremental one, because nothing marks a template.
+ * Forgets all templates. For the dmark of the object that holds them. Every collection must do so, including minor ones
+ * and the end of an incremental one, because nothing marks a template.
  */
 void mp_hash_templates_forget(mp_hash_templates *templates);
 
 size_t mp_hash_templates_memsize(const mp_hash_templates *templates);
 
-/* A new Hash of n objects, keys and values in turn, each key hashed. For more pairs than fit into a Hash's own slot. */
+/* Makes a Hash of n objects, keys and values in turn, and hashes each key. For Hashes that outgrow their slot. */
 VALUE mp_hash_of_new_keys(size_t n, const VALUE *objects);
 
 /*
- * The same for MP_ROW_PAIRS_MIN to MP_ROW_PAIRS_MAX pairs, from a template if one has the same objects as keys. Runs
+ * The same for MP_ROW_PAIRS_MIN to MP_ROW_PAIRS_MAX pairs. Copies a template if one has the same objects as keys. Runs
  * user code if the class of a key has its own #hash.
  */
 VALUE mp_hash_of_row(mp_hash_templates *templates, size_t n, const VALUE *objects);

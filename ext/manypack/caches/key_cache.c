@@ -1,4 +1,4 @@
-/* The cold half of the key cache: the keys that it makes. */
+/* The cold half of the key cache: makes keys that are not cached. A new key of a map becomes a frozen String here. */
 #include "caches/key_cache.h"
 
 #include "core/utf8.h"

@@ -1,4 +1,4 @@
-/* Map keys that a Ractor has seen before, as Strings and as Symbols. */
+/* The key cache: map keys that a Ractor has seen before, as frozen Strings and as Symbols. */
 #ifndef MANYPACK_KEY_CACHE_H
 #define MANYPACK_KEY_CACHE_H
 
@@ -12,14 +12,14 @@ typedef struct {
 } mp_key_cache;
 
 /*
- * The cold half of mp_key_cache_fetch: searches all places and makes a key that is not there, which it caches unless it
- * is too long.
+ * The cold half of mp_key_cache_fetch: searches all places. Makes a key that is not there, and caches it unless it is
+ * too long.
  */
 VALUE mp_key_cache_search(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind);
 
 /*
- * The key of the len bytes at p, from the cache or new. A String is frozen and shareable. 0 if the bytes are not UTF-8
- * and a Symbol is wanted.
+ * The key with the len bytes at p, from the cache or new. A String is frozen and shareable. 0 if the key shall be a
+ * Symbol and the bytes are not UTF-8.
  */
 MP_INLINE VALUE
 mp_key_cache_fetch(mp_key_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)

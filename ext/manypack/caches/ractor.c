@@ -1,7 +1,7 @@
-/* The object that holds what Manypack keeps for a Ractor: what the collector sees of it, and how it is found. */
+/* The object that holds everything that Manypack keeps for a Ractor: its GC functions, and how it is found. */
 #include "caches/ractor.h"
 
-/* Small, for ten thousand Ractors: since 3.3 it fits a slot of 160 bytes with the object's own words. */
+/* Small, because a process may have ten thousand Ractors: since 3.3 it fits a slot of 160 bytes. */
 MP_STATIC_ASSERT(ractor_state_is_small, sizeof(mp_ractor) <= 128);
 
 static void
@@ -53,11 +53,11 @@ ractor_memsize(const void *ptr)
 }
 
 /*
- * Without a write barrier, so that every collection marks the whole object, including minor ones and the end of an
- * incremental one: each of them must forget the templates. A cache miss stores a young object in this old one. With a
- * barrier, that too would have the whole object marked at the next minor collection, and it would lock all Ractors
- * during an incremental one. A barrier would pay only without misses: marking both tables at their largest takes 70 to
- * 90 microseconds of a minor collection, as it did when they were roots.
+ * No write barrier, so that every collection marks the whole object, including minor ones and the end of an incremental
+ * one: each must forget the templates. A cache miss stores a young object in this old one. A barrier, too, would have
+ * the whole object marked at the next minor collection, and would lock all Ractors during an incremental one. It would
+ * pay only without misses: marking both tables at their largest takes 70 to 90 microseconds of a minor collection, as
+ * it did when they were roots.
  *
  * Never shareable: it belongs to one Ractor alone.
  */
@@ -99,7 +99,7 @@ mp_main_ractor_p(void)
     return mp_ractor_current() == main_ractor;
 }
 
-/* Features are loaded in the main Ractor, so this is the main one's. */
+/* Libraries are loaded in the main Ractor, so mp_ractor_current is the main Ractor's here. */
 void
 Init_manypack_ractor(void)
 {

@@ -24,7 +24,7 @@ typedef struct {
     mp_spares spares;
 } mp_ractor;
 
-/* The current Ractor's, created at the first call. NoMemoryError. */
+/* The state of the current Ractor, created at the first call. NoMemoryError. */
 mp_ractor *mp_ractor_current(void);
 
 bool mp_main_ractor_p(void);

@@ -1,7 +1,7 @@
 /* Predicts the size of a Ractor's next long result from its last two. */
 #include "caches/result_size.h"
 
-/* It never predicts more than 32 MB, however long the results were. */
+/* Never predicts more than 32 MB. */
 enum { UNIT = 1024, MOST = 32 * 1024 - 1 };
 
 size_t

@@ -1,4 +1,4 @@
-/* The cold half of string tables: marking, and the search through all places. */
+/* The cold half of string tables: marks them and searches all places. */
 #include "caches/string_table.h"
 
 MP_STATIC_ASSERT(two_string_entries_to_a_cache_line, sizeof(VALUE) != 8 || sizeof(mp_string_entry) == 32);

@@ -2,26 +2,26 @@
  * Strings and Symbols found by their bytes: the entries of the key cache and the value cache.
  *
  * An entry holds the bytes of a short String, so that a hit reads half a cache line and takes no lock. Ruby's own table
- * of strings takes ten times as long.
+ * of Strings takes ten times as long.
  */
 #ifndef MANYPACK_STRING_TABLE_H
 #define MANYPACK_STRING_TABLE_H
 
 #include "caches/cache_table.h"
 
-/* An entry holds all bytes of a String up to this length. For a longer one the object itself is compared as well. */
+/* An entry holds all bytes of a String up to this length. For longer Strings, the object itself is compared, too. */
 #define MP_STRING_INLINE 22
 
 /* What the bytes become. A table may hold the same bytes once per kind. */
-typedef enum { MP_KEY_STRING = 1, MP_KEY_SYMBOL, MP_VALUE_SHAREABLE, MP_VALUE_INTERNED } mp_string_kind;
+typedef enum { MP_KEY_STRING = 1, MP_KEY_SYMBOL, MP_VALUE_SHAREABLE, MP_VALUE_FROZEN } mp_string_kind;
 
 typedef struct {
     VALUE object;         /* 0 if the entry is free */
-    uint64_t first, last; /* up to 8 bytes from each end, which are all of up to 16 */
+    uint64_t first, last; /* up to 8 bytes from each end: all bytes of up to 16 */
     uint64_t rest;        /* length, kind, and up to 6 bytes from the middle; never 0 */
 } mp_string_entry;
 
-/* The entry for the len bytes at p, which wanted describes, in any of its four places; NULL if there is none. */
+/* Searches all four places for the entry of the len bytes at p, which `wanted` describes; NULL if there is none. */
 const mp_string_entry *mp_string_search(mp_cache_table *table, const mp_string_entry *wanted,
                                         const uint8_t *p, size_t len);
 
@@ -67,7 +67,9 @@ mp_string_home(const mp_cache_table *table, const mp_string_entry *entry)
     return mp_cache_table_index(table, entry->first + (entry->last << 7 | entry->last >> 57) + entry->rest);
 }
 
-/* The entry of up to MP_STRING_INLINE bytes that wanted describes, if it is at home or next to it, as most are. */
+/*
+ * The entry that `wanted` describes, up to MP_STRING_INLINE bytes long, if it is at home or next to home, as most are.
+ */
 MP_INLINE const mp_string_entry *
 mp_string_near(const mp_cache_table *table, const mp_string_entry *wanted)
 {

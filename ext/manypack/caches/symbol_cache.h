@@ -1,5 +1,5 @@
 /*
- * The packed bytes of Symbols, found by the Symbols themselves. Each Ractor has such a cache.
+ * The symbol cache of a Ractor: the packed bytes of Symbols, found by the Symbols themselves.
  *
  * Before 4.1 Ruby looks up the name of a Symbol under a lock that all Ractors share: two Ractors that pack rows with
  * Symbol keys would do half the work of one. Only Symbols that are never collected are cached, so the collector need
@@ -33,7 +33,7 @@ mp_symbol_cache_home(const mp_symbol_cache *cache, VALUE symbol)
     return mp_cache_table_index(&cache->table, symbol);
 }
 
-/* The cold half of mp_symbol_cache_find: searches all places, and adds a Symbol that is not there. */
+/* The cold half of mp_symbol_cache_find: searches all places. Adds a Symbol that is not there. */
 const mp_packed_symbol *mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name);
 
 /*

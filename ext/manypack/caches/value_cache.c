@@ -1,4 +1,4 @@
-/* The cold half of the value cache: the Strings that it makes, and when it is bypassed. */
+/* The cold half of the value cache: makes Strings that are not cached, and decides when the cache is bypassed. */
 #include "caches/value_cache.h"
 
 /* The credit at first, and again each time after BYPASSING Strings have bypassed the cache. */
@@ -16,7 +16,7 @@ mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind)
 {
     VALUE string;
 
-    if (kind == MP_VALUE_INTERNED) return rb_enc_interned_str((const char *)p, (long)len, mp_utf8);
+    if (kind == MP_VALUE_FROZEN) return rb_enc_interned_str((const char *)p, (long)len, mp_utf8);
     string = rb_enc_str_new((const char *)p, (long)len, mp_utf8);
     RB_OBJ_FREEZE(string);
     return mp_obj_set_shareable(string);

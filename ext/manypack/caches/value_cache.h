@@ -1,6 +1,6 @@
 /*
- * Short Strings that a Ractor has seen before as values. For options that freeze Strings, so that the same one may
- * appear in several places.
+ * The value cache: short Strings that a Ractor has seen before as values. Used only with options that freeze Strings,
+ * so that one String may appear in several places.
  */
 #ifndef MANYPACK_VALUE_CACHE_H
 #define MANYPACK_VALUE_CACHE_H
@@ -23,7 +23,7 @@ typedef struct {
 
 void mp_value_cache_init(mp_value_cache *cache);
 
-/* A new frozen String of the len bytes at p, either interned or shareable. */
+/* A new frozen String of the len bytes at p, interned for the option freeze, shareable for the option shareable. */
 VALUE mp_value_new(const uint8_t *p, size_t len, mp_string_kind kind);
 
 /* The cold half of mp_value_cache_fetch: searches all places, makes a String that is not there, and may cache it. */
@@ -36,7 +36,7 @@ mp_value_cache_hit(mp_value_cache *cache, const mp_string_entry *entry)
     return entry->object;
 }
 
-/* The String of the len bytes at p, 1 to MP_VALUE_MAX of them, from the cache or new. */
+/* The frozen String of the len bytes at p, 1 to MP_VALUE_MAX, from the cache or new. */
 MP_INLINE VALUE
 mp_value_cache_fetch(mp_value_cache *cache, const uint8_t *p, size_t len, mp_string_kind kind)
 {

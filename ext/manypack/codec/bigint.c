@@ -1,4 +1,4 @@
-/* Manypack::Bigint: Integers of any size as the body of an ext, a byte of sign and 32-bit chunks. */
+/* Manypack::Bigint: Integers of any size as the body of an ext: a sign byte and 32-bit chunks. */
 #include "base/error.h"
 
 enum { CHUNK_BYTES = 4 };

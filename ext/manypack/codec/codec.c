@@ -1,4 +1,4 @@
-/* Manypack::Codec: the object that holds options and types, and how one Codec is made from another. */
+/* Manypack::Codec: the object that holds options and ext types, and how a Codec is made from another. */
 #include "codec/codec.h"
 
 static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
@@ -11,7 +11,7 @@ typedef struct {
     mp_types *types; /* never NULL; codec.types is the same, or NULL if there are none */
 } codec_object;
 
-/* Every pack and unpack reads this much of it; only limited ones read the limits. */
+/* Every pack and unpack reads this part. Only if `limited` are the limits read, too. */
 MP_STATIC_ASSERT(codec_is_hot_in_one_cache_line,
                  offsetof(codec_object, codec) == 0 && offsetof(mp_codec, options.limits) <= 64);
 
@@ -43,7 +43,7 @@ codec_memsize(const void *ptr)
     return sizeof(codec_object) + mp_types_memsize(((const codec_object *)ptr)->types);
 }
 
-/* Not embeddable: its users have pointers to the struct, which compaction must not move. */
+/* Not embeddable: others have pointers to the struct, so compaction must not move it. */
 static const rb_data_type_t codec_type = {
     .wrap_struct_name = "Manypack::Codec",
     .function = {.dmark = codec_mark, .dfree = codec_free, .dsize = codec_memsize, .dcompact = codec_compact},
@@ -53,8 +53,8 @@ static const rb_data_type_t codec_type = {
 static VALUE cCodec;
 
 /*
- * The Codec of DefaultFactory, and the Codec without options and types. The main Ractor replaces the first with a
- * single store while other Ractors load it.
+ * The Codec of DefaultFactory, and the Codec without options and types. The main Ractor replaces default_codec with a
+ * single store, while other Ractors may load it.
  */
 static VALUE default_codec, plain_codec;
 
@@ -110,8 +110,9 @@ only_ractor_p(void)
 }
 
 /*
- * Other Ractors may still use the former Codec. If it is not shareable, it belongs to the main Ractor, whose collector
- * does not ask the others since Ruby 4.1. A Ractor that starts later never sees the former Codec.
+ * Other Ractors may still use the former Codec. If it is not shareable, it belongs to the main Ractor, whose collector,
+ * since Ruby 4.1, does not ask the other Ractors. So it is kept as long as they live. A Ractor that starts later never
+ * sees it.
  */
 void
 mp_default_codec_set(VALUE codec)
@@ -152,7 +153,7 @@ written(VALUE self)
     written_list(self, types->unpackers, types->unpacker_count);
 }
 
-/* A Codec to be filled and then sealed; it starts with the options and types of from, unless that is 0. */
+/* A Codec that the caller fills and then seals. It starts with the options and types of `from`, unless `from` is 0. */
 static VALUE
 codec_new(VALUE from)
 {
@@ -169,7 +170,7 @@ codec_new(VALUE from)
     return self;
 }
 
-/* Gives a Codec that is not sealed its own copy of the types, which may be changed. */
+/* Gives a Codec that is not sealed its own copy of the types, which the caller may change. */
 static mp_types *
 own_types(VALUE self)
 {
@@ -313,7 +314,7 @@ mp_codec_unpackers(VALUE self)
  * call-seq: Manypack::Codec.new(**options) -> codec
  *
  * Creates a frozen configuration that every Ractor can use, from the options of Manypack.pack and Manypack.unpack. It
- * has the ext types that are registered on DefaultFactory at that time; Factory#codec creates one with other types.
+ * has the ext types that are registered on DefaultFactory at that time; Factory#codec creates a Codec with other types.
  * Raises TypeError, RangeError or ArgumentError for invalid or unknown options.
  *
  *   CODEC = Manypack::Codec.new(symbolize_keys: true)
@@ -329,10 +330,10 @@ rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
 /*
  * call-seq: codec.with(**options) -> codec
  *
- * Returns a Codec with the same ext types and with these options changed: any of those of Codec.new. The other options
- * stay as they are, and so does a limit that is nil. If <code>untrusted</code> changes, so do the limits that were
- * never set. Without options it returns the codec itself. Raises TypeError, RangeError or ArgumentError for invalid or
- * unknown options.
+ * Returns a Codec with the same ext types and some options changed. Takes the options of Codec.new. Other options stay
+ * as they are, and so does a limit that is nil. If <code>untrusted</code> changes, the limits that were never set
+ * change with it. Without options it returns the codec itself. Raises TypeError, RangeError or ArgumentError for
+ * invalid or unknown options.
  *
  *   codec = Manypack::Codec.new(symbolize_keys: true)
  *   codec.with(max_bytes: 1_000) #=> #<Manypack::Codec symbolize_keys: true, max_bytes: 1000>
@@ -346,7 +347,7 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
     return mp_codec_with_options(self, options, MP_OWN);
 }
 
-/* For lib/manypack/codec/time.rb, which names the two Procs when it is loaded. */
+/* For lib/manypack/codec/time.rb, which passes its two Procs when it is loaded. */
 static VALUE
 rb_codec_s_time_handlers(VALUE klass, VALUE packer, VALUE unpacker)
 {
@@ -364,7 +365,7 @@ rb_codec_changed_options(VALUE self)
     return mp_options_changed(&mp_codec_get(self)->options);
 }
 
-/* Pairs of type and class, without the handlers, which this Ractor may not be allowed to have. */
+/* Pairs of type and class. Without the handlers, which the current Ractor may not be allowed to see. */
 static VALUE
 class_list(const mp_type *list, size_t count)
 {
@@ -395,7 +396,7 @@ rb_codec_unpacker_classes(VALUE self)
     return classes;
 }
 
-/* call-seq: codec.same_types?(other) -> true or false: including the handlers */
+/* call-seq: codec.same_types?(other) -> true or false: compares the handlers, too */
 static VALUE
 rb_codec_same_types_p(VALUE self, VALUE other)
 {
@@ -406,8 +407,8 @@ rb_codec_same_types_p(VALUE self, VALUE other)
  * Document-class: Manypack::Codec
  *
  * Options and ext types, fixed once, to pack and unpack with. A Codec never changes, so every Ractor can use it.
- * Manypack::Codec.new creates one from options, Factory#codec one with the types of a Factory, and Codec#with one
- * from another Codec.
+ * Manypack::Codec.new creates a Codec from options, Factory#codec from a Factory's types, and Codec#with from another
+ * Codec.
  */
 void
 Init_manypack_codec(void)

@@ -10,22 +10,22 @@
 
 typedef struct {
     const mp_types *types; /* NULL if there are none */
-    VALUE object;          /* the Codec that owns the types; a copy of this struct has to mark it */
+    VALUE object;          /* the Codec that owns the types; the owner of a copy of this struct has to mark it */
     mp_options options;
 } mp_codec;
 
-/* The codec of a Codec object, valid while that lives. TypeError for any other object. */
+/* The struct of a Codec object, valid while the object lives. TypeError for any other object. */
 const mp_codec *mp_codec_get(VALUE codec);
 
 /*
- * Fills the caller's codec, for one call, with the types of a Codec object and with its options, changed by a Hash or
- * nil. Valid while the object lives. api and errors as for mp_options_read.
+ * Fills the caller's struct, for one call, with the types and options of a Codec object, and changes the options by a
+ * Hash or nil. Valid while the object lives. api and errors as in mp_options_read.
  */
 void mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api);
 
 /*
- * The codec of Manypack.pack and Manypack.unpack: no options, and the types that are registered on DefaultFactory. It
- * may be replaced and freed whenever user code runs, so keep its object on the stack while you use it.
+ * The codec of Manypack.pack and Manypack.unpack: no options, and the types that are registered on DefaultFactory. User
+ * code may replace it, and then it may be freed: keep its object on the stack while you use it.
  */
 const mp_codec *mp_default_codec(void);
 
@@ -35,22 +35,25 @@ VALUE mp_plain_codec(void);
 /* Replaces the default codec as a whole. Calls that are running finish with the old one. */
 void mp_default_codec_set(VALUE codec);
 
-/* A Codec with the same types, and with options that a Hash changes; codec itself for nil. */
+/* A Codec with the same types, and options changed by a Hash. Returns codec itself for nil. */
 VALUE mp_codec_with_options(VALUE codec, VALUE options, int api);
 
 /*
- * A Codec with one more type. A nil packer or unpacker registers only the other direction. The options are those of a
- * Factory's types, whose Procs are made now, because many share them; nil for a type of a single Packer or Unpacker.
+ * A Codec with one more type. A nil packer or unpacker registers only the other direction. options is the Hash of
+ * Factory#register_type; the Procs of a Factory's types are made at once, because many Codecs share them. options is
+ * nil for a type of a single Packer or Unpacker.
  */
 VALUE mp_codec_with_type(VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker, VALUE options);
 
 /* The types of a Codec object, for callers that hold them longer than the object lives. */
 mp_types *mp_codec_types(VALUE codec);
 
-/* A Codec whose handlers all have their Procs: codec itself if they do. */
+/* A Codec whose handlers all have their Procs. Returns codec itself if they have. */
 VALUE mp_codec_with_procs(VALUE codec);
 
-/* An Array with a Hash for each registration: type, class, and packer or unpacker. The Codec has the Procs. */
+/*
+ * An Array with a Hash for each registration: type, class, and packer or unpacker. The handlers must have their Procs.
+ */
 VALUE mp_codec_packers(VALUE codec);
 VALUE mp_codec_unpackers(VALUE codec);
 

@@ -1,4 +1,4 @@
-/* Manypack::Timestamp: ext bodies, whose layout is in core/timestamp.c. */
+/* Manypack::Timestamp: converts to and from ext bodies, whose layout is in core/timestamp.c. */
 #include "base/error.h"
 #include "base/moment.h"
 
@@ -27,7 +27,7 @@ rb_timestamp_s_from_msgpack_ext(VALUE klass, VALUE data)
     return rb_funcallv(klass, id_new, 2, values);
 }
 
-/* The Integer that an object converts to; an object that does not convert, for the error to name. */
+/* Converts an object to an Integer. Returns the object itself if it does not convert, so that the error names it. */
 static VALUE
 to_int(VALUE object)
 {

@@ -1,4 +1,4 @@
-/* Handlers, the registry of ext types, and the look-up of a class in it. */
+/* Handlers, the registry of ext types, and how the type of a class is found in it. */
 #include "codec/types.h"
 
 #include "caches/ractor.h"
@@ -36,7 +36,10 @@ mp_handler_init(VALUE spec, VALUE owner)
     return handler;
 }
 
-/* True if the bytes of a name are unpacked as the same Symbol: as UTF-8, or as BINARY if they are not valid UTF-8. */
+/*
+ * True if a Symbol with this name comes back the same: unpacking takes the bytes as UTF-8, or as BINARY if they are not
+ * valid UTF-8.
+ */
 static bool
 same_symbol_again_p(VALUE name)
 {
@@ -47,7 +50,7 @@ same_symbol_again_p(VALUE name)
     return index == mp_binary_index && !mp_utf8_valid_p((const uint8_t *)RSTRING_PTR(name), (size_t)RSTRING_LEN(name));
 }
 
-/* The body that a method of the object returns. */
+/* Calls a method of the packed object, which returns the body. */
 static VALUE
 call_method_of_object(ID method, int argc, const VALUE *argv)
 {
@@ -172,7 +175,10 @@ same_constant_p(VALUE one, VALUE other)
     return *RSTRING_PTR(name) != '#' && !ISLOWER(*RSTRING_PTR(name));
 }
 
-/* True if a registration replaces an earlier one. Otherwise the old class would live as long as the types. */
+/*
+ * True if a registration replaces an earlier one. If a reloaded class did not, the old class would live as long as the
+ * types.
+ */
 static bool
 replaces_p(const mp_type *type, const mp_type *before)
 {
@@ -285,7 +291,7 @@ mp_types_have_procs_p(const mp_types *types)
            list_has_procs_p(types->unpackers, types->unpacker_count);
 }
 
-/* True for two that do the same in the same way. */
+/* True if two registrations are equal. */
 static bool
 type_same_p(const mp_type *one, const mp_type *other)
 {
@@ -362,7 +368,10 @@ packer_of_class(const mp_types *types, VALUE klass)
     return NULL;
 }
 
-/* The type of the nearest ancestor that has one. Ancestors include prepended modules and those of a singleton class. */
+/*
+ * The type of the nearest ancestor with a type. Ancestors include prepended modules and the singleton class's
+ * ancestors.
+ */
 static const mp_type *
 packer_of_nearest(const mp_types *types, VALUE klass)
 {
@@ -405,9 +414,9 @@ mp_types_for_object(const mp_types *types, VALUE obj)
 /*
  * call-seq: symbol.to_msgpack_ext -> String
  *
- * The name, frozen. Factory#register_type(type, Symbol) packs Symbols with this method by default.
- * Packing raises EncodingError for a name whose bytes Symbol.from_msgpack_ext would take for another Symbol: one that
- * is in neither UTF-8 nor BINARY, or in BINARY although its bytes are valid UTF-8.
+ * Returns the name, frozen. Factory#register_type(type, Symbol) packs Symbols with this method by default. Packing
+ * raises EncodingError for a name whose bytes Symbol.from_msgpack_ext would turn into another Symbol: a name that is in
+ * neither UTF-8 nor BINARY, or that is in BINARY although its bytes are valid UTF-8.
  *
  *   :ready.to_msgpack_ext #=> "ready"
  */

@@ -1,30 +1,31 @@
 /*
- * JSONText.parse: JSON to packed bytes and nothing in between, the way back from json_text.c. It takes what has one
- * meaning in both; what is rare, doubtful or wrong is left to others, who build the objects.
+ * JSONText.parse: writes JSON as packed bytes, without objects in between, the way back from json_text.c. Handles JSON
+ * that means the same in both formats. Text that is rare, ambiguous or invalid goes to the slow path, Ruby code that
+ * builds the objects.
  */
 #include "base/options.h"
 #include "buffer/window.h"
 #include "core/unique.h"
 
-/* A container that is open. Its head has one byte until the number of its elements is known. */
+/* An open container. Its head takes one byte until the number of its elements is known. */
 typedef struct {
-    size_t head;  /* offset in the output of its line */
-    size_t keys;  /* how many keys there are of the maps around it */
+    size_t head;  /* offset in the output of the line */
+    size_t keys;  /* number of keys of the maps around it */
     uint32_t n;   /* elements or pairs so far */
     bool map;
 } frame;
 
 typedef struct {
     const uint8_t *p, *end;
-    bool lines;     /* a newline ends a text; otherwise it is space */
+    bool lines;     /* a newline ends a text; otherwise it is white space */
     mp_window window;
-    size_t line;    /* offset in the output where that of the line starts */
-    mp_window keys; /* a mp_tape_entry for each key of the maps that are open */
+    size_t line;    /* offset where the output of the line starts */
+    mp_window keys; /* an mp_tape_entry for each key of the open maps */
     size_t depth;
     frame frames[MP_PACK_MAX_DEPTH];
 } parser;
 
-/* All functions below return false for what is left to others. */
+/* All functions below that return a bool return false for text that goes to the slow path. */
 
 static void
 skip_space(parser *s)
@@ -53,7 +54,7 @@ commit(parser *s, uint8_t *to)
     mp_out_commit(&s->window.out, to);
 }
 
-/* Where the line's output starts, until more is written. */
+/* Where the output of the line starts. The pointer is valid until more is written. */
 static uint8_t *
 line_start(const parser *s)
 {
@@ -70,7 +71,10 @@ line_size(const parser *s)
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* True if a byte of the word may be below n, which is at most 128; never false if there is one. */
+/*
+ * True if a byte of the word is below n, which is at most 128. May be true without such a byte, but is never false with
+ * one.
+ */
 MP_INLINE bool
 any_below_p(uint64_t word, uint8_t n)
 {
@@ -83,7 +87,7 @@ plain_p(uint8_t byte)
     return byte >= 0x20 && byte != '"' && byte != '\\';
 }
 
-/* Passes over what stands for itself in a string. */
+/* Skips characters that stand for themselves in a string. */
 MP_INLINE const uint8_t *
 pass_plain(const uint8_t *p, const uint8_t *end)
 {
@@ -118,7 +122,7 @@ hex_digits(const uint8_t *p, const uint8_t *end)
     return unit;
 }
 
-/* Reads the character of an escape, after whose \u *p stands. */
+/* Reads the character of an escape. *p is after its \u. */
 static bool
 read_character(const uint8_t **p, const uint8_t *end, uint32_t *character)
 {
@@ -173,7 +177,7 @@ escaped_byte(uint8_t letter)
     }
 }
 
-/* Writes the escape at *p, whose backslash is passed. It takes no more bytes than it has itself. */
+/* Writes the character of the escape at *p, which is after the backslash. It takes no more bytes than the escape. */
 static bool
 put_escaped(const uint8_t **p, const uint8_t *end, uint8_t **to)
 {
@@ -189,7 +193,7 @@ put_escaped(const uint8_t **p, const uint8_t *end, uint8_t **to)
     return *(*to)++ != 0;
 }
 
-/* Writes the string from `from` on, whose first escape is at s->p, and only then its head. */
+/* Writes the string that starts at `from`. Its first escape is at s->p. Its head is written last. */
 static bool
 parse_escaped(parser *s, const uint8_t *from)
 {
@@ -218,7 +222,7 @@ parse_escaped(parser *s, const uint8_t *from)
     return true;
 }
 
-/* After the quote. */
+/* Writes the string at s->p, which is after the quote. */
 static bool
 parse_string(parser *s)
 {
@@ -240,7 +244,7 @@ parse_string(parser *s)
 
 /* --- numbers ---------------------------------------------------------------------------------------- */
 
-/* What a number that is not an integer may have in characters. */
+/* The most characters of a number that is not an integer. */
 enum { FLOAT_MAX_SIZE = 63 };
 
 static bool
@@ -249,7 +253,7 @@ digit_p(const parser *s)
     return s->p < s->end && *s->p >= '0' && *s->p <= '9';
 }
 
-/* Passes over one or more digits. */
+/* Skips one or more digits. */
 static bool
 skip_digits(parser *s)
 {
@@ -258,7 +262,7 @@ skip_digits(parser *s)
     return true;
 }
 
-/* After the integer part of a number that starts at from. Ruby reads it as it reads that of an object. */
+/* Writes the number that starts at `from`; s->p is after its integer part. Ruby converts it, as on the slow path. */
 static bool
 parse_float(parser *s, const uint8_t *from)
 {
@@ -322,7 +326,7 @@ open_container(parser *s, bool map)
     return true;
 }
 
-/* Forgets the keys of the innermost map, and returns whether they differ. */
+/* True if the keys of the innermost map differ. Forgets them. */
 static bool
 keys_differ_p(parser *s, const frame *map)
 {
@@ -332,7 +336,7 @@ keys_differ_p(parser *s, const frame *map)
     return map->n < 2 || !mp_unique_twice_p(line_start(s), keys, map->n);
 }
 
-/* Puts the head in its place, for which the elements may have to make room. */
+/* Writes the head of a container in front of its elements, which move if the head is longer than one byte. */
 static void
 put_container_head(parser *s, const frame *container)
 {
@@ -355,10 +359,10 @@ close_container(parser *s)
     s->p++;
     if (container.map && !keys_differ_p(s, &container)) return false;
     put_container_head(s, &container);
-    return line_size(s) <= UINT32_MAX; /* entries of keys cannot say more */
+    return line_size(s) <= UINT32_MAX; /* an mp_tape_entry holds no larger offset */
 }
 
-/* A key that starts with $ may stand for something else. */
+/* A key that starts with $ goes to the slow path, because it may stand for a value that JSON cannot express. */
 static bool
 parse_key(parser *s)
 {
@@ -404,7 +408,7 @@ parse_value(parser *s)
     }
 }
 
-/* The next element of the innermost container, or its end. */
+/* Parses the next element of the innermost container, or its end. */
 static bool
 parse_element(parser *s)
 {
@@ -417,7 +421,7 @@ parse_element(parser *s)
     return (!inner->map || parse_key(s)) && parse_value(s);
 }
 
-/* One object, with all that is on its line; nothing, if the line has none. */
+/* Parses one object and the rest of its line. A line may also be empty. */
 static bool
 parse_line(parser *s)
 {
@@ -433,7 +437,7 @@ parse_line(parser *s)
     return *s->p++ == '\n' && s->lines;
 }
 
-/* Returns the offset of the line that is left to others, or of the end. */
+/* Returns the offset of the first line that goes to the slow path, or of the end. */
 static size_t
 parse(parser *s)
 {
@@ -453,9 +457,10 @@ parse(parser *s)
 /*
  * call-seq: JSONText.parse(text, start, lines) -> [String, Integer]
  *
- * Packs the objects of a part of a String, from start on. Either each line has one or none, or the whole is one. The
- * Integer is where the first text begins that is left to others: one that is no JSON, has a key twice or one that
- * starts with $, or a number that MessagePack or Ruby may see differently. If there is none, it is the String's size.
+ * Packs the objects in a String from `start` on. If `lines`, each line is one object or empty; otherwise the whole text
+ * is one object. The Integer is the offset of the first text that must go to the slow path, or the size of the String.
+ * Such a text is no JSON, has the same key twice, a key that starts with $, or a number whose value may differ in
+ * MessagePack or Ruby.
  */
 static VALUE
 rb_parse(VALUE self, VALUE text, VALUE start, VALUE lines)

@@ -1,8 +1,8 @@
 /*
- * Manypack::JSONText: packed bytes to JSON and nothing in between. What JSON has not got is an object with one key that
- * starts with $, and a key that starts with $ itself gets another one in front. lib/manypack/terminal/from_json.rb
- * turns it around. Walks by the step that core/canonical.c uses, but keeps whether each open container is a map, so
- * that it can write commas, colons and brackets.
+ * Manypack::JSONText: writes packed bytes as JSON, without objects in between. A value that JSON cannot express becomes
+ * an object with one key that starts with $; a key that itself starts with $ gets another $ in front.
+ * lib/manypack/terminal/from_json.rb reads this back. Walks with the step that core/canonical.c uses, but remembers of
+ * each open container whether it is a map, so that it can write commas, colons and brackets.
  */
 #include "base/error.h"
 #include "base/options.h"
@@ -12,7 +12,7 @@
 #include "core/utf8.h"
 #include "core/wire.h"
 
-/* A container that is open: what it still lacks, and whether the next of that is a key with its value. */
+/* An open container: how many elements or pairs are left. */
 typedef struct {
     uint64_t left;
     bool map;
@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
     mp_window window;
     const uint8_t *end; /* of the input */
-    bool pretty, hex;   /* hex: bin as $hex instead of $bin */
+    bool pretty, hex;   /* hex: write bin as $hex instead of $bin */
     bool first;         /* the next element is the first of its container */
     size_t depth;
     frame frames[MP_PACK_MAX_DEPTH];
@@ -49,7 +49,10 @@ write_newline(writer *w)
 
 /* --- strings ---------------------------------------------------------------------------------------- */
 
-/* The letter after the backslash for a byte that needs one, 'u' for one that has none, 0 for all others. */
+/*
+ * The letter after the backslash in the escape of a byte: 'u' if the byte has no letter of its own, 0 if it needs no
+ * escape.
+ */
 static char
 escape_of(uint8_t byte)
 {
@@ -90,7 +93,7 @@ put_escaped(uint8_t *to, uint8_t byte)
     return to;
 }
 
-/* UTF-8, between quotes. */
+/* Writes UTF-8 text, escaped, without the quotes. */
 static void
 write_escaped(writer *w, const uint8_t *p, size_t n)
 {
@@ -147,7 +150,7 @@ write_hex(writer *w, const uint8_t *p, size_t n)
     mp_out_commit(&w->window.out, to);
 }
 
-/* --- what JSON has not got -------------------------------------------------------------------------- */
+/* --- values that JSON cannot express -------------------------------------------------------------- */
 
 static void
 write_bytes(writer *w, const char *name, const uint8_t *p, size_t n)
@@ -176,7 +179,10 @@ write_str(writer *w, const uint8_t *p, size_t n)
     write_text(w, "\"}");
 }
 
-/* Days since 1970 as a date of the proleptic Gregorian calendar; the year starts in March, so that leap days end it. */
+/*
+ * Writes days since 1970 as a date of the proleptic Gregorian calendar. Years start in March, so a leap day is the last
+ * day of a year.
+ */
 static void
 write_date(writer *w, int64_t days)
 {
@@ -234,14 +240,14 @@ write_ext(writer *w, int type, const uint8_t *p, size_t n)
 
 /* --- numbers ---------------------------------------------------------------------------------------- */
 
-/* As Ruby writes it: the shortest that reads back as the same. */
+/* Writes a Float as Ruby does: the shortest text that reads back as the same Float. */
 static void
 write_float(writer *w, double value, bool key)
 {
     VALUE text;
 
     if (value == value && value - value == 0) {
-        text = rb_obj_as_string(DBL2NUM(value)); /* a program may have redefined to_s */
+        text = rb_obj_as_string(DBL2NUM(value)); /* to_s may be redefined */
         if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
         mp_out_write(&w->window.out, RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
         RB_GC_GUARD(text);
@@ -273,7 +279,7 @@ write_sint(writer *w, int64_t value)
 
 /* --- objects ---------------------------------------------------------------------------------------- */
 
-/* Everything but a container, a str and bytes; false if it is one of those. The head is there. */
+/* Writes nil, a boolean or a number, whose head is complete. False for any other object. */
 static bool
 write_simple(writer *w, const uint8_t *p, mp_kind kind, bool key)
 {
@@ -292,7 +298,7 @@ write_simple(writer *w, const uint8_t *p, mp_kind kind, bool key)
     }
 }
 
-/* Sets *p to the end of the object, or to the head to blame. */
+/* Skips an object. Sets *p to its end, or to the head to blame. */
 static mp_status
 pass(const writer *w, const uint8_t **p)
 {
@@ -303,7 +309,10 @@ pass(const writer *w, const uint8_t **p)
     return mp_skip(&walk, p, w->end);
 }
 
-/* A key that is no text: what it is as JSON where that is one word, otherwise how it is packed. */
+/*
+ * Writes a key that is not text: "$" and its JSON if it is nil, a boolean or a number, otherwise "$msgpack:" and its
+ * packed bytes.
+ */
 static mp_status
 write_other_key(writer *w, const uint8_t **p, mp_kind kind)
 {
@@ -387,7 +396,7 @@ close_containers(writer *w)
     }
 }
 
-/* The next value of the innermost container, with its key and what parts it from the one before. */
+/* Writes the next element of the innermost container, with the comma in front of it and, in a map, its key. */
 static mp_status
 write_element(writer *w, const uint8_t **p)
 {
@@ -405,7 +414,7 @@ write_element(writer *w, const uint8_t **p)
     return write_value(w, p);
 }
 
-/* One object and a newline. On any status but MP_OK, *p is at the head to blame. */
+/* Writes one object and a newline. On any status except MP_OK, *p is at the head to blame. */
 static mp_status
 write_line(writer *w, const uint8_t **p)
 {
@@ -422,8 +431,8 @@ write_line(writer *w, const uint8_t **p)
 /*
  * call-seq: JSONText.generate(bytes, start, size, pretty, hex) -> String
  *
- * The JSON of the objects in a part of a String, with a newline after each. hex says bin in hexadecimal digits instead
- * of base64. Raises a DecodeError, whose offset counts from start.
+ * Returns the JSON of the objects in a part of a String, with a newline after each. hex: write bin as hexadecimal
+ * instead of base64. Raises a DecodeError, whose offset counts from start.
  */
 static VALUE
 rb_generate(VALUE self, VALUE bytes, VALUE start, VALUE size, VALUE pretty, VALUE hex)

@@ -1,4 +1,7 @@
-/* The canonical form of Strings: working memory that the collector owns, and errors for readers and for packers. */
+/*
+ * The canonical form of bytes in a String: gives core/canonical.c its memory, and raises its errors for reading and
+ * packing.
+ */
 #include "pack/canonical_form.h"
 
 #include "base/error.h"
@@ -79,7 +82,7 @@ mp_canonical_string(VALUE string, size_t offset, size_t end, uint32_t max_depth)
     return form;
 }
 
-/* --- what was packed -------------------------------------------------------------------------------- */
+/* --- bytes that we packed ------------------------------------------------------------------------- */
 
 NORETURN(static void raise_packed(VALUE packed, size_t offset, VALUE klass, const char *reason));
 
@@ -95,7 +98,7 @@ raise_packed(VALUE packed, size_t offset, VALUE klass, const char *reason)
 
 NORETURN(static void raise_refused(VALUE packed, outcome found));
 
-/* By the objects that were packed: their bytes are not the caller's. */
+/* Names the packed objects in the error, because the caller has never seen their bytes. */
 static void
 raise_refused(VALUE packed, outcome found)
 {
@@ -121,6 +124,6 @@ mp_canonical_packed(VALUE packed)
     if (mp_canonical_p(packed, 0, end, MP_MAX_MAX_DEPTH)) return packed;
     found = write_form(packed, 0, end, MP_MAX_MAX_DEPTH, &form);
     if (found.status != MP_OK) raise_refused(packed, found);
-    rb_str_resize(packed, 0); /* its memory is free at once */
+    rb_str_resize(packed, 0); /* frees its memory at once */
     return form;
 }

@@ -1,4 +1,4 @@
-/* The encoder: a walk over an object, most frequent classes first. */
+/* The encoder: walks over an object and packs it, most frequent classes first. */
 #include "pack/encode.h"
 
 #include "base/error.h"
@@ -8,9 +8,10 @@
 /* --- where the next byte goes ----------------------------------------------------------------------- */
 
 /*
- * Functions for frequent objects take the place p for the first byte and return the place after the last one, so that
- * it stays in a register. In e->out.pos it would be stored and loaded again for each object: to the compiler, any byte
- * written might be a part of that field. Functions for rare objects commit p and read it back from e->out.pos.
+ * Functions for frequent objects take p, the place for the first byte, and return the place after the last byte, so
+ * that p stays in a register. In e->out.pos it would be stored and loaded again for each object, because the compiler
+ * must assume that any byte written may be a part of that field. Functions for rare objects commit p and read it back
+ * from e->out.pos.
  */
 
 static MP_NOINLINE uint8_t *
@@ -53,7 +54,7 @@ encode_bignum(mp_encoder *e, uint8_t *p, VALUE obj)
                      rb_absint_numwords(obj, 1, NULL) + RBIGNUM_NEGATIVE_P(obj));
 }
 
-/* True if a payload becomes a chunk of its own in the Buffer. */
+/* True if a payload of n bytes becomes a chunk of its own in the Buffer, by reference. */
 MP_INLINE bool
 by_reference_p(const mp_encoder *e, size_t n)
 {
@@ -61,7 +62,7 @@ by_reference_p(const mp_encoder *e, size_t n)
 
     if (MP_LIKELY(n < MP_WRITE_REFERENCE_MIN || e->buffer == 0)) return false;
     buffer = mp_buffer_get(e->buffer);
-    return n >= buffer->write_reference_threshold && mp_loan_idle_p(&buffer->loan); /* a lent one stays in one block */
+    return n >= buffer->write_reference_threshold && mp_loan_idle_p(&buffer->loan); /* if lent, all in one block */
 }
 
 /* Appends the String itself after the bytes up to p. */
@@ -76,10 +77,10 @@ append_reference(mp_encoder *e, uint8_t *p, VALUE string)
     return e->out.pos;
 }
 
-/* Short payloads are copied in blocks of fixed size. The next bytes overwrite whatever is beyond the payload. */
+/* Short payloads are copied in blocks of fixed size. The next bytes overwrite the surplus. */
 enum { BLOCK = 8, BLOCKS = 16 };
 
-/* Makes room for a head and, unless it goes by reference, for the payload of n bytes after it. */
+/* Makes room for a head and, unless it is kept by reference, for its payload of n bytes. */
 MP_INLINE uint8_t *
 payload_room(mp_encoder *e, uint8_t *p, uint32_t n, bool reference)
 {
@@ -87,9 +88,9 @@ payload_room(mp_encoder *e, uint8_t *p, uint32_t n, bool reference)
 }
 
 /*
- * Lengths of short Strings vary, and branch predictors miss. A String embedded in its slot is therefore copied in whole
- * blocks, which never reach beyond the slot: every slot has room for one block after the header of a String, and a slot
- * for BLOCK bytes and a NUL has room for two.
+ * The lengths of short Strings vary, so branch predictors miss. Therefore a String embedded in its slot is copied in
+ * whole blocks. They never reach beyond the slot: every slot has room for one block after the header of a String, and a
+ * slot for BLOCK bytes and a NUL has room for two.
  */
 MP_INLINE void
 copy_payload(uint8_t *to, VALUE string, uint32_t n)
@@ -147,14 +148,14 @@ to_utf8(VALUE string)
     return mp_pack_call(transcode, string);
 }
 
-/* True if text must be transcoded: compatibility_mode writes the bytes of every String as they are. */
+/* True if a String must be transcoded to UTF-8. compatibility_mode writes the bytes of every String as they are. */
 static bool
 transcoded_p(const mp_encoder *e, VALUE string, int index)
 {
     return !mp_utf8_index_p(index) && !e->codec->options.compatibility_mode && !rb_enc_str_asciionly_p(string);
 }
 
-/* A String that is neither UTF-8 nor US-ASCII: as bin where it is BINARY, and otherwise as UTF-8. */
+/* Writes a String that is neither UTF-8 nor US-ASCII: BINARY as bin, any other as str, transcoded to UTF-8. */
 static MP_NOINLINE uint8_t *
 encode_foreign_string(mp_encoder *e, uint8_t *p, VALUE string)
 {
@@ -163,7 +164,7 @@ encode_foreign_string(mp_encoder *e, uint8_t *p, VALUE string)
     if (index == mp_binary_index) return encode_bin_bytes(e, p, string);
     if (transcoded_p(e, string, index)) {
         mp_out_commit(&e->out, p);
-        string = mp_encoder_call_placed(e, to_utf8, string); /* transcoders are loaded by require */
+        string = mp_encoder_call_placed(e, to_utf8, string); /* may run require, for a transcoder */
         p = e->out.pos;
     }
     p = encode_str_bytes(e, p, string);
@@ -178,7 +179,7 @@ encode_string(mp_encoder *e, uint8_t *p, VALUE string)
     return encode_foreign_string(e, p, string);
 }
 
-/* A Symbol as its registered ext type, otherwise as its name. */
+/* Writes a Symbol as its registered ext type, otherwise as its name. */
 static uint8_t *
 encode_symbol(mp_encoder *e, uint8_t *p, VALUE symbol)
 {
@@ -212,7 +213,7 @@ static uint8_t *encode_array(mp_encoder *e, uint8_t *p, VALUE array);
 static uint8_t *encode_hash(mp_encoder *e, uint8_t *p, VALUE hash);
 static uint8_t *encode_rare(mp_encoder *e, uint8_t *p, VALUE obj);
 
-/* Anything but a Fixnum or a Flonum. */
+/* Writes any object except a Fixnum or a Flonum. */
 MP_INLINE uint8_t *
 encode_other(mp_encoder *e, uint8_t *p, VALUE obj)
 {
@@ -226,7 +227,10 @@ encode_other(mp_encoder *e, uint8_t *p, VALUE obj)
     return encode_rare(e, p, obj);
 }
 
-/* By frequency in real documents. Branches, not a switch: predictors do better with them than with one jump. */
+/*
+ * In the order of frequency in real documents. Branches, not a switch: branch predictors do better with them than with
+ * one indirect jump.
+ */
 MP_INLINE uint8_t *
 encode_value(mp_encoder *e, uint8_t *p, VALUE obj)
 {
@@ -235,10 +239,10 @@ encode_value(mp_encoder *e, uint8_t *p, VALUE obj)
     return encode_other(e, p, obj);
 }
 
-/* Numbers that get room at a time. */
+/* How many numbers to reserve room for at once. */
 enum { NUMBERS = 16 };
 
-/* The numbers from *i on, up to the first other object. Runs no user code. */
+/* Writes the numbers from *i on, up to the first other object. Runs no user code. */
 MP_INLINE uint8_t *
 encode_numbers(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t *i)
 {
@@ -258,7 +262,7 @@ encode_numbers(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t *i)
     return p;
 }
 
-/* The elements of an Array of n, from the ith on. */
+/* Writes the elements of an Array of n, from the ith on. */
 static MP_NOINLINE uint8_t *
 encode_elements(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t i)
 {
@@ -274,7 +278,7 @@ encode_elements(mp_encoder *e, uint8_t *p, VALUE array, uint32_t n, uint32_t i)
         }
         place.index = (long)i++;
         p = encode_other(e, p, obj);
-        /* to_msgpack of an element may have changed the Array, but its length is in the head already. */
+        /* to_msgpack of an element may have changed the Array, but the head already holds its length. */
         if (MP_UNLIKELY(RARRAY_LEN(array) != (long)n)) mp_encoder_raise_modified(e, "Array");
     }
     mp_encoder_close(e, &place);
@@ -297,7 +301,7 @@ typedef struct {
     mp_encoder *e;
     uint8_t *p;
     mp_place place;
-    uint32_t left; /* pairs that the head counts and that are not written yet */
+    uint32_t left; /* pairs of the head that are not written yet */
 } hash_walk;
 
 static int
@@ -325,7 +329,7 @@ encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
     return walk.p;
 }
 
-/* An object of a subclass of String, Hash or Array: as its ext type if it has one. */
+/* Writes an object of a subclass of String, Hash or Array: as its ext type if the codec has one for it. */
 static MP_NOINLINE uint8_t *
 encode_derived(mp_encoder *e, uint8_t *p, VALUE obj)
 {
@@ -393,7 +397,7 @@ VALUE
 mp_encode_whole(VALUE obj, const mp_codec *codec)
 {
     uint8_t block[MP_ENCODER_BLOCK];
-    VALUE codec_object = codec->object, result; /* which user code may have replaced */
+    VALUE codec_object = codec->object, result; /* keeps the codec alive if user code replaces it */
     mp_encoder e;
 
     mp_encoder_init(&e, block, sizeof(block), codec);

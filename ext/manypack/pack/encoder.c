@@ -1,10 +1,10 @@
-/* The window of an encoder, as it grows. */
+/* How the window of an encoder grows and becomes a result, and how an encoder calls user code and raises. */
 #include "pack/encoder.h"
 
 #include "base/error.h"
 #include "base/user_code.h"
 
-/* The capacity of the String to begin with, which few messages outgrow, and the factor by which it grows. */
+/* The first capacity of the String, which few messages outgrow, and the factor by which it grows. */
 enum { FIRST_CAPACITY = 16384, GROWTH = 4 };
 
 static size_t
@@ -15,7 +15,7 @@ first_capacity(mp_encoder *e)
     return expected > FIRST_CAPACITY ? expected + expected / 16 : FIRST_CAPACITY;
 }
 
-/* A capacity for size bytes and n more, with enough to spare that copying stays rare. */
+/* A capacity for size bytes and n more, large enough that copying stays rare. */
 static long
 grown_capacity(mp_encoder *e, size_t size, size_t n)
 {
@@ -23,7 +23,7 @@ grown_capacity(mp_encoder *e, size_t size, size_t n)
 
     if (n > (size_t)LONG_MAX - size) rb_raise(rb_eNoMemError, "packed data cannot exceed %ld bytes", LONG_MAX);
     if (want < size + n) want = size + n;
-    if (want > (size_t)LONG_MAX) want = size + n + ((size_t)LONG_MAX - size - n) / 2; /* 32 bits, above 1 GiB */
+    if (want > (size_t)LONG_MAX) want = size + n + ((size_t)LONG_MAX - size - n) / 2; /* on 32 bits, above 1 GiB */
     return (long)want;
 }
 
@@ -37,7 +37,7 @@ grow_str(mp_encoder *e, size_t n)
         rb_str_set_len(e->str, (long)size);
         rb_str_modify_expand(e->str, capacity - (long)size);
     } else {
-        e->str = rb_obj_hide(rb_str_buf_new(capacity)); /* ObjectSpace would let others change it */
+        e->str = rb_obj_hide(rb_str_buf_new(capacity)); /* hidden: else ObjectSpace shows it */
         memcpy(RSTRING_PTR(e->str), e->out.start, size);
     }
     e->out.start = (uint8_t *)RSTRING_PTR(e->str);
@@ -55,7 +55,7 @@ mp_encoder_grow(mp_out *out, size_t n)
     else grow_str(e, n);
 }
 
-/* True if the window is still on the String, which has not become a result or grown elsewhere. */
+/* True if the window is still on the String: the String has not become a result or grown by another return. */
 static bool
 own_str_p(const mp_encoder *e)
 {
@@ -63,7 +63,9 @@ own_str_p(const mp_encoder *e)
            rb_str_capacity(e->str) >= (size_t)(e->out.end - e->out.start);
 }
 
-/* The block is on the C stack: if callcc makes user code return again, it is as it was the first time. */
+/*
+ * A window on the block needs no check: if callcc makes user code return again, it restores the block with the C stack.
+ */
 static VALUE
 call_without_buffer(const mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 {

@@ -1,4 +1,4 @@
-/* The state of an encoder: the window that it writes to, and the place in the object that it walks over. */
+/* The state of an encoder: the window that it writes to, and its place in the object that it packs. */
 #ifndef MANYPACK_ENCODER_H
 #define MANYPACK_ENCODER_H
 
@@ -10,32 +10,32 @@
 #include "core/out.h"
 #include "pack/written.h"
 
-/* Bytes of C stack that an encoder starts with; enough for most messages. */
+/* An encoder starts with this many bytes of C stack, enough for most messages. */
 #define MP_ENCODER_BLOCK 4096
 
 /*
- * One walk over one object, on the C stack, where the collector finds its VALUEs. The window is on the caller's block
- * at first, then on a String that becomes the result. For user code it moves to the Buffer of a Packer, where the
- * encoder of a Packer has it from the start. Bytes in a Buffer count only once the encoder commits them, so an
- * exception leaves nothing to undo, except early commits, which the Buffer's loan settles.
+ * A walk over one object. Lives on the C stack, where the collector finds its VALUEs. The window is on the caller's
+ * block at first, then on a String that becomes the result. When user code has to write, the window moves to the Buffer
+ * of a Packer; the encoder of a Packer has it there from the start. Bytes in a Buffer count only once the encoder
+ * commits them, so an exception leaves nothing to undo, except early commits, which the Buffer's loan settles.
  */
 typedef struct {
-    mp_out out;              /* first: the window's growth casts it to the encoder */
-    VALUE str;               /* the window's; 0 while there is none */
-    VALUE buffer;            /* the window's; 0 while there is none */
-    VALUE packer;            /* for user code to write to; 0 until some is called. Its Buffer is buffer */
+    mp_out out;              /* first, because mp_encoder_grow casts it to the encoder */
+    VALUE str;               /* of the window; 0 while it is not on a String */
+    VALUE buffer;            /* of the window; 0 while it is not on a Buffer */
+    VALUE packer;            /* for user code to write to; 0 until user code is called. Its Buffer is `buffer` */
     const mp_codec *codec;
     const mp_place *place;
-    mp_ractor *ractor;       /* the current one; NULL until needed */
-    VALUE last_class;        /* of a foreign object, and the ext type found for it, or NULL */
+    mp_ractor *ractor;       /* of the current Ractor; NULL until needed */
+    VALUE last_class;        /* of the last foreign object, and its ext type or NULL */
     const mp_type *last_type;
-    mp_notes notes;          /* objects that user code wrote */
+    mp_notes notes;          /* on objects that user code wrote */
     uint32_t depth, max_depth;
 } mp_encoder;
 
 MP_STATIC_ASSERT(encoder_begins_with_its_window, offsetof(mp_encoder, out) == 0);
 
-/* The growth of the window. NoMemoryError. */
+/* Grows the window. NoMemoryError. */
 void mp_encoder_grow(mp_out *out, size_t n);
 
 /* Starts with the window on the caller's block. The block and the codec must outlive the encoder. */
@@ -56,7 +56,7 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;
 }
 
-/* Moves the window to the Buffer, where size bytes are written and not committed, with room for n more. */
+/* Moves the window to the Buffer, which has size uncommitted bytes already, and makes room for n more. */
 MP_INLINE void
 mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
 {
@@ -79,7 +79,7 @@ mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec
     mp_encoder_window_on_buffer(e, 0, 1);
 }
 
-/* Lets the written bytes count. */
+/* Makes the written bytes count. */
 MP_INLINE void
 mp_encoder_commit(mp_encoder *e)
 {
@@ -87,7 +87,7 @@ mp_encoder_commit(mp_encoder *e)
     e->out.start = e->out.pos;
 }
 
-/* Lets the bytes count although the write is not whole: if it fails, they go. */
+/* Makes the bytes count before the write is complete. If the write fails, they are discarded. */
 MP_INLINE void
 mp_encoder_commit_early(mp_encoder *e)
 {
@@ -97,13 +97,16 @@ mp_encoder_commit_early(mp_encoder *e)
     mp_encoder_commit(e);
 }
 
-/* The whole message as a String. */
+/* Returns the packed message as a String. */
 VALUE mp_encoder_result(mp_encoder *e);
 
-/* Calls a function that may run user code or switch threads. Nobody else can use the bytes, which do not count yet. */
+/*
+ * Calls a function that may run user code or switch Threads. Meanwhile nobody else can use the Buffer, whose last bytes
+ * do not count yet.
+ */
 VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
-/* The same. Errors of packing that come out of the call get the path of the place. */
+/* The same. Prepends the path of the current place to errors of packing that come out of the call. */
 VALUE mp_encoder_call_placed(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
 /* The state of the current Ractor. */
@@ -114,7 +117,9 @@ mp_encoder_ractor(mp_encoder *e)
     return e->ractor;
 }
 
-/* Raises an exception with the message "WORDS, at PATH", the path of the place, and the suffix unless it is NULL. */
+/*
+ * Raises an exception with the message "WORDS, at PATH" and the suffix, unless it is NULL. PATH is that of the place.
+ */
 PRINTF_ARGS(NORETURN(void mp_encoder_raise(const mp_encoder *e, VALUE klass, const char *suffix, const char *format,
                                            ...)), 4, 5);
 
@@ -122,7 +127,7 @@ PRINTF_ARGS(NORETURN(void mp_encoder_raise(const mp_encoder *e, VALUE klass, con
 NORETURN(void mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj));
 NORETURN(void mp_encoder_raise_too_deep(const mp_encoder *e));
 
-/* RuntimeError: user code changed the Array or Hash whose head is written already. */
+/* RuntimeError: user code changed an Array or Hash whose head is already written. */
 NORETURN(void mp_encoder_raise_modified(const mp_encoder *e, const char *what));
 
 /* The length of an object for its head. ArgumentError above 4294967295. */
@@ -133,7 +138,10 @@ mp_encoder_length(const mp_encoder *e, VALUE obj, size_t n)
     return (uint32_t)n;
 }
 
-/* Opens one level, and closes it. NestingError. */
+/*
+ * mp_encoder_open opens a level and appends place to the path; NestingError if it is too deep. mp_encoder_close closes
+ * it.
+ */
 MP_INLINE void
 mp_encoder_open(mp_encoder *e, mp_place *place)
 {

@@ -1,4 +1,4 @@
-/* Objects for which MessagePack has no type of its own. */
+/* Packs objects for which MessagePack has no type of its own. Here user code is called: handlers and to_msgpack. */
 #include "pack/foreign.h"
 
 #include "base/error.h"
@@ -36,7 +36,7 @@ mp_encode_ext(mp_encoder *e, int type, VALUE payload)
     RB_GC_GUARD(payload);
 }
 
-/* Seconds and nanoseconds as a timestamp, under any type. The errors of mp_moment. */
+/* Writes seconds and nanoseconds as a timestamp, under any ext type. Raises the errors of mp_moment. */
 static void
 encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
 {
@@ -71,7 +71,7 @@ parts_of_time(VALUE arg)
     return Qnil;
 }
 
-/* After the ArgumentError for a Time that does not fit a struct timespec. */
+/* Called after the ArgumentError for a Time that does not fit a struct timespec. */
 static VALUE
 parts_beyond_range(VALUE arg, VALUE error)
 {
@@ -85,7 +85,10 @@ parts_of(VALUE arg)
     return rb_rescue2(parts_of_time, arg, parts_beyond_range, arg, rb_eArgError, (VALUE)0);
 }
 
-/* A Time, or another object with tv_sec and tv_nsec, which may pack something that fails. */
+/*
+ * Writes a Time or another object with tv_sec and tv_nsec. Those methods may be user code, which may itself pack and
+ * fail.
+ */
 MP_INLINE void
 encode_time(mp_encoder *e, int type, VALUE time)
 {
@@ -96,7 +99,7 @@ encode_time(mp_encoder *e, int type, VALUE time)
     encode_timestamp(e, type, parts.sec, parts.nsec);
 }
 
-/* An ExtensionValue as the ext that it describes. */
+/* Writes an ExtensionValue as the ext that it describes. */
 static void
 encode_extension_value(mp_encoder *e, VALUE obj)
 {
@@ -149,7 +152,7 @@ struct_or_data_p(VALUE obj)
     return RB_TYPE_P(obj, T_STRUCT) && !RTEST(rb_obj_is_kind_of(obj, rb_cRange));
 }
 
-/* The NoMethodError of a missing to_msgpack, whose receiver callers may read. */
+/* Raises the NoMethodError of a missing to_msgpack, with its receiver, which callers may read. */
 static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
@@ -171,14 +174,14 @@ raise_unpackable(mp_encoder *e, VALUE obj)
     mp_raise_pack_error(rb_class_new_instance_kw(4, argv, rb_eNoMethodError, RB_PASS_KEYWORDS), message, path);
 }
 
-/* A call of user code that packs an object. */
+/* A call of user code to pack an object. */
 typedef struct {
     mp_encoder *e;
     VALUE obj;
     const mp_type *type; /* NULL to call obj.to_msgpack */
 } user_call;
 
-/* obj.to_msgpack(packer), or a recursive handler; Qundef when there is no such method. */
+/* Calls obj.to_msgpack(packer) or a recursive handler. Qundef without such a method. */
 static VALUE
 call_with_packer(VALUE arg)
 {
@@ -189,14 +192,14 @@ call_with_packer(VALUE arg)
     return rb_check_funcall(call->obj, id_to_msgpack, 1, &argv[1]);
 }
 
-/* The bytes of the Buffer from an offset to its end. Those written during a loan are in one block. */
+/* The bytes of the Buffer from an offset to its end. All bytes that are written during a loan are in one block. */
 static const uint8_t *
 written_since(mp_bytes *bytes, size_t start)
 {
     return mp_bytes_end(bytes) - (bytes->size - start);
 }
 
-/* The path of the object that user code was about to write, inside the part that it has written so far. */
+/* The path of the object that user code was about to write, found in the part that it has written so far. */
 static VALUE
 path_after(const mp_encoder *e, const user_call *call, size_t start)
 {
@@ -211,7 +214,7 @@ path_after(const mp_encoder *e, const user_call *call, size_t start)
 
 NORETURN(static void user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned, int state));
 
-/* Goes on after user code raised, threw or was killed. An error of packing gets our path before its own. */
+/* Passes on the exception, throw or kill that ended user code. Prepends our path to an error of packing. */
 static void
 user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned, int state)
 {
@@ -243,7 +246,7 @@ raise_written(const mp_encoder *e, const user_call *call, mp_written written, VA
                      rb_obj_class(call->obj), found[written]);
 }
 
-/* Checks the bytes that user code wrote from an offset on. `notes` were taken meanwhile. */
+/* Checks the bytes that user code wrote from an offset on. `notes` are the notes taken meanwhile. */
 static void
 check_written(mp_encoder *e, const user_call *call, size_t start, mp_notes notes, VALUE result)
 {
@@ -254,7 +257,7 @@ check_written(mp_encoder *e, const user_call *call, size_t start, mp_notes notes
     if (MP_UNLIKELY(written != MP_WROTE_WHOLE)) raise_written(e, call, written, result);
 }
 
-/* Notes a whole object, so that the check of user code around this write, if any, steps over it. */
+/* Notes a checked object, so that a check of the user code around this write, if any, skips it. */
 static void
 note_object(mp_encoder *e, size_t start, size_t end)
 {
@@ -262,8 +265,9 @@ note_object(mp_encoder *e, size_t start, size_t end)
 }
 
 /*
- * Has user code write the object to e->packer, one level deeper, and checks what it wrote. All that this encoder has
- * written is in the Buffer by then; it goes on after whatever user code has added. False if there is no such method.
+ * Lets user code write the object to e->packer, one level deeper, and checks what it wrote. Before, all bytes of this
+ * encoder are committed to the Buffer; afterwards it goes on after the bytes of the user code. False without such a
+ * method.
  */
 static bool
 call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
@@ -299,7 +303,9 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
     return true;
 }
 
-/* An ext whose body the handler writes. The head is inserted before it at the end, when the length is known. */
+/*
+ * Writes an ext whose body the handler writes to the Packer. The head is inserted afterwards, when the length is known.
+ */
 static void
 encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
 {
@@ -320,7 +326,7 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
     note_object(e, start, start + head_size + size);
 }
 
-/* The result of a handler, converted to a String if possible. */
+/* Calls a handler and converts its result to a String if possible. */
 static VALUE
 call_handler(VALUE arg)
 {
@@ -355,7 +361,7 @@ mp_encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type)
     return e->out.pos;
 }
 
-/* The objects of a list are often of one class: the last one is remembered. */
+/* Remembers the last class, because the objects of a list are often of one class. */
 const mp_type *
 mp_foreign_type(mp_encoder *e, VALUE obj)
 {
@@ -367,7 +373,7 @@ mp_foreign_type(mp_encoder *e, VALUE obj)
     return e->last_type;
 }
 
-/* The bytes of an object that is packed already, as they are. */
+/* Copies the bytes of an object that is packed already. */
 static void
 encode_slice(mp_encoder *e, VALUE obj)
 {
@@ -375,7 +381,7 @@ encode_slice(mp_encoder *e, VALUE obj)
 
     if (MP_UNLIKELY(e->depth == e->max_depth)) mp_encoder_raise_too_deep(e);
     slice = slice_of(obj);
-    mp_out_reserve(&e->out, slice.size); /* first: it allocates, which may move an embedded source */
+    mp_out_reserve(&e->out, slice.size); /* before RSTRING_PTR: it allocates, which may move an embedded source */
     mp_out_write(&e->out, RSTRING_PTR(slice.source) + slice.offset, slice.size);
     RB_GC_GUARD(slice.source);
 }

@@ -1,4 +1,4 @@
-/* Manypack::Packer: packs piece by piece into a Buffer. */
+/* Manypack::Packer: packs piece by piece into a Buffer. packer_write.c has the methods that write. */
 #include "pack/packer.h"
 
 #include "base/io.h"
@@ -75,12 +75,12 @@ mp_packer_new(const mp_codec *codec, VALUE *buffer)
     VALUE self = packer_allocate(cPacker);
 
     *buffer = mp_buffer_new(Qnil, Qnil);
-    mp_buffer_get(*buffer)->write_reference_threshold = UINT32_MAX; /* the result is one String, not chunks */
+    mp_buffer_get(*buffer)->write_reference_threshold = UINT32_MAX; /* the result is one String */
     packer_init(self, codec, *buffer);
     return self;
 }
 
-/* The order of keys is known only once the whole message is. */
+/* A Packer cannot write canonical bytes: the order of keys is known only at the end of a message. */
 static void
 check_not_canonical(const mp_codec *codec)
 {
@@ -89,7 +89,7 @@ check_not_canonical(const mp_codec *codec)
              MP_OPTION_NAME(canonical));
 }
 
-/* Initializes a Packer with the arguments io and options, which override those of a Codec. */
+/* Initializes a Packer with the arguments io and options. The options override those of a Codec. */
 static void
 packer_set_up(VALUE self, VALUE codec_object, int argc, const VALUE *argv, int api)
 {
@@ -101,7 +101,7 @@ packer_set_up(VALUE self, VALUE codec_object, int argc, const VALUE *argv, int a
     mp_codec_override(&codec, codec_object, options, api | MP_WITH_BUFFER);
     check_not_canonical(&codec);
     buffer = mp_buffer_new(io, options);
-    /* Checked last: the io was asked what it responds to, and may have initialized the Packer. */
+    /* Check this last: asking the io what it responds to may run user code, which may initialize the Packer. */
     if (((mp_packer *)mp_typed_data(self))->buffer) rb_raise(rb_eRuntimeError, "Packer is already initialized");
     packer_init(self, &codec, buffer);
 }
@@ -170,16 +170,17 @@ mp_packer_close(VALUE self)
 /*
  * call-seq: Manypack::Packer.new(io = nil, options = nil) -> packer
  *
- * Creates a Packer that collects bytes in a Buffer. With an io, it writes whole objects to the io once they reach 12
- * KB; flush writes the rest. If the io takes only a part of the bytes and returns how many, it gets the rest next.
+ * Creates a Packer that collects bytes in a Buffer. With an io, it flushes after each object that makes the Buffer
+ * reach 12 KB; flush writes the rest. If the io takes only a part of the bytes and returns how many, it gets the rest
+ * next.
  *
- * If the io raises, the error comes from the write that reached 12 KB, and its object counts as written. The Packer
- * cannot know how many bytes the io took, so it sends none of them again: it raises RuntimeError until reset; to_s and
- * size still work. After IO::WaitWritable, which says that the io took nothing, flush tries again.
+ * If the io raises, the write that reached 12 KB raises that error, and its object counts as written. The Packer cannot
+ * know how many bytes the io took, so it sends none of them again: it raises RuntimeError until reset, but to_s and
+ * size still work. After IO::WaitWritable, which means that the io took nothing, flush tries again.
  *
- * The options, a Hash, are those of Manypack.pack and Manypack::Buffer.new. Raises TypeError for an io that cannot be
- * written to, and TypeError, RangeError or ArgumentError for invalid or unknown options, and for canonical: that form
- * is known only once a message is whole.
+ * options is a Hash with options of Manypack.pack and Manypack::Buffer.new. Raises TypeError for an io that cannot be
+ * written to, and TypeError, RangeError or ArgumentError for invalid or unknown options. Raises ArgumentError for
+ * canonical, because a Packer writes before it has the whole message.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io, compatibility_mode: true).write(1).flush
@@ -197,7 +198,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: packer.buffer -> Buffer
  *
- * The Buffer that the Packer appends to.
+ * Returns the Buffer that the Packer appends to.
  *
  *   Manypack::Packer.new.write(1).buffer.size #=> 1
  */
@@ -210,7 +211,8 @@ rb_packer_buffer(VALUE self)
 /*
  * call-seq: packer.canonical_bytes(object) -> String or nil
  *
- * For handlers of ready-made ext types: the canonical form of a part of the body, or nil unless canonical: is set.
+ * Returns the canonical form of a part of an ext body, or nil unless canonical: is set. For handlers of ready-made ext
+ * types.
  */
 static VALUE
 rb_packer_canonical_bytes(VALUE self, VALUE object)
@@ -228,7 +230,7 @@ rb_packer_canonical_bytes(VALUE self, VALUE object)
 /*
  * call-seq: packer.flush -> packer
  *
- * Writes the collected bytes to the io; does nothing without an io. Raises RuntimeError inside to_msgpack, and the
+ * Writes the collected bytes to the io. Does nothing without an io. Raises RuntimeError inside to_msgpack, and the
  * errors of the io.
  *
  *   io = StringIO.new
@@ -247,7 +249,8 @@ rb_packer_flush(VALUE self)
  *   packer.to_s -> String
  *   packer.to_str -> String
  *
- * The collected bytes as a binary String; they stay in the Packer. Raises RuntimeError while they are being flushed.
+ * Returns the collected bytes as a binary String. They stay in the Packer. Raises RuntimeError while they are being
+ * flushed.
  *
  *   Manypack::Packer.new.write(1).to_s #=> "\x01"
  */
@@ -260,8 +263,8 @@ rb_packer_to_s(VALUE self)
 /*
  * call-seq: packer.to_a -> Array of Strings
  *
- * The collected bytes as Strings, long ones by reference; they stay in the Packer. Raises RuntimeError while they are
- * being flushed.
+ * Returns the collected bytes as an Array of Strings, in which long Strings are not copied. They stay in the Packer.
+ * Raises RuntimeError while they are being flushed.
  *
  *   Manypack::Packer.new.write(1).to_a #=> ["\x01"]
  */
@@ -274,7 +277,7 @@ rb_packer_to_a(VALUE self)
 /*
  * call-seq: packer.full_pack -> String or nil
  *
- * Returns the collected bytes and empties the Packer. With an io, writes them to the io and returns nil. Raises
+ * Returns the collected bytes and empties the Packer. With an io, writes the bytes to the io and returns nil. Raises
  * RuntimeError inside to_msgpack, which does not own its Packer.
  *
  *   packer = Manypack::Packer.new.write(1)
@@ -314,7 +317,7 @@ rb_packer_reset(VALUE self)
 /*
  * call-seq: packer.size -> Integer
  *
- * The number of bytes collected. Raises RuntimeError while they are being flushed.
+ * Returns the number of bytes collected. Raises RuntimeError while they are being flushed.
  *
  *   Manypack::Packer.new.write("ab").size #=> 3
  */
@@ -327,7 +330,7 @@ rb_packer_size(VALUE self)
 /*
  * call-seq: packer.empty? -> true or false
  *
- * True if no bytes are collected. Raises RuntimeError while bytes are being flushed.
+ * Returns true if no bytes are collected. Raises RuntimeError while bytes are being flushed.
  *
  *   Manypack::Packer.new.write(nil).empty? #=> false
  */
@@ -340,7 +343,7 @@ rb_packer_empty_p(VALUE self)
 /*
  * call-seq: packer.write_to(io) -> Integer
  *
- * Writes the collected bytes to an io, removes them, and returns how many there were. Raises RuntimeError inside
+ * Writes the collected bytes to an io, removes them, and returns how many they were. Raises RuntimeError inside
  * to_msgpack, TypeError for an io that cannot be written to, and the errors of the io.
  *
  *   Manypack::Packer.new.write(1).write_to(StringIO.new) #=> 1
@@ -355,7 +358,7 @@ rb_packer_write_to(VALUE self, VALUE io)
 /*
  * call-seq: packer.compatibility_mode? -> true or false
  *
- * True if the option compatibility_mode is set.
+ * Returns true if the option compatibility_mode is set.
  *
  *   Manypack::Packer.new(compatibility_mode: true).compatibility_mode? #=> true
  */
@@ -365,7 +368,7 @@ rb_packer_compatibility_mode_p(VALUE self)
     return mp_packer_get(self)->codec.options.compatibility_mode ? Qtrue : Qfalse;
 }
 
-/* A write that is running has a copy of the codec and keeps its types alive. */
+/* A write that is running is not disturbed: it has a copy of the codec and keeps its types alive. */
 static void
 packer_set_types(VALUE self, VALUE codec)
 {
@@ -399,9 +402,9 @@ rb_packer_registered_types_internal(VALUE self)
 /*
  * Document-class: Manypack::Packer
  *
- * Packs objects piece by piece. An object's own <code>to_msgpack</code> receives a Packer; create one yourself to write
- * a stream, or an object that is never in memory as a whole. One Thread at a time may write: a write in the middle of
- * another Thread's raises RuntimeError. A write that fails leaves nothing behind.
+ * Packs objects piece by piece. An object's own <code>to_msgpack</code> receives a Packer. Create a Packer yourself to
+ * write a stream, or an object that is never in memory as a whole. One Thread at a time may write: a write in the
+ * middle of another Thread's write raises RuntimeError. A write that fails leaves nothing behind.
  */
 void
 Init_manypack_packer(void)

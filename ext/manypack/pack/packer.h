@@ -8,10 +8,13 @@
 typedef struct {
     VALUE buffer;
     mp_codec codec;
-    mp_notes notes; /* objects that nested user code wrote since the innermost call of user code */
+    mp_notes notes; /* on objects that nested user code wrote since the innermost call */
 } mp_packer;
 
-/* Valid while the caller has self on its stack. RuntimeError before initialize and after mp_packer_close. */
+/*
+ * The struct of a Packer, valid while the caller has self on its stack. RuntimeError before initialize and after
+ * mp_packer_close.
+ */
 MP_INLINE mp_packer *
 mp_packer_get(VALUE self)
 {
@@ -23,7 +26,7 @@ mp_packer_get(VALUE self)
     return packer;
 }
 
-/* A Packer for the user code of one pack, and its Buffer. */
+/* Makes a Packer for the user code of one pack call, and its Buffer. */
 VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
 
 /* Replaces the notes and returns the old ones. */
@@ -33,13 +36,13 @@ mp_notes mp_packer_set_notes(VALUE packer, mp_notes notes);
 void mp_packer_close(VALUE packer);
 
 /*
- * A frozen Packer with the codec of a Codec object, for the block of a pool: the Ractor's spare one, or a new one.
- * Given back, it becomes the spare one, unless user code still uses it.
+ * mp_packer_borrow returns a frozen Packer with the codec of a Codec object, for the block of a pool: the spare Packer
+ * of the Ractor, or a new Packer. mp_packer_give_back makes it the spare Packer, unless user code still uses it.
  */
 VALUE mp_packer_borrow(VALUE codec);
 void mp_packer_give_back(VALUE packer);
 
-/* A Packer with the codec of a Codec object, and the arguments (io = nil, options = nil). api: see mp_options_read. */
+/* Makes a Packer with the codec of a Codec object and the arguments (io = nil, options = nil). api: see options.h. */
 VALUE mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
 
 #endif

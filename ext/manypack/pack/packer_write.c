@@ -1,4 +1,4 @@
-/* The methods by which a Packer writes: each appends one object, or the header of one. */
+/* The methods by which a Packer writes. Each appends an object or a header, and then decides whether to flush. */
 #include "pack/packer.h"
 
 #include <ruby/debug.h>
@@ -9,7 +9,7 @@
 #include "pack/encode.h"
 #include "pack/foreign.h"
 
-/* The Buffer, for this Thread to append to. */
+/* The Buffer to append to. RuntimeError while another Thread writes. */
 MP_INLINE VALUE
 packer_for_write(const mp_packer *packer)
 {
@@ -17,7 +17,7 @@ packer_for_write(const mp_packer *packer)
     return packer->buffer;
 }
 
-/* Ends a write: a Packer with an io flushes from MP_FLUSH_SIZE bytes on. */
+/* Ends a write. Here a Packer with an io decides to flush: from MP_FLUSH_SIZE bytes on. */
 MP_INLINE VALUE
 packer_written(VALUE self, VALUE buffer)
 {
@@ -25,7 +25,7 @@ packer_written(VALUE self, VALUE buffer)
     return self;
 }
 
-/* The place for an object that is only a head, and the end of its write. */
+/* An object that is only a head: head_reserve returns the place for it, head_commit ends the write. */
 MP_INLINE uint8_t *
 head_reserve(VALUE self)
 {
@@ -46,15 +46,15 @@ head_commit(VALUE self, const uint8_t *end)
 }
 
 /*
- * Runs encode with an encoder on the Buffer. If it raises, whoever uses the Buffer next settles it; inside a loan, its
- * return at the latest.
+ * Runs encode with an encoder on the Buffer. If it raises, the next user of the Buffer settles it; inside a loan, the
+ * return of the loan does at the latest.
  */
 static VALUE
 packer_write_with(VALUE self, void (*encode)(mp_encoder *, VALUE), VALUE argument)
 {
     const mp_packer *packer = mp_packer_get(self);
     VALUE buffer = packer_for_write(packer), codec_object = packer->codec.object;
-    mp_codec codec = packer->codec; /* a type registered meanwhile holds for the next write */
+    mp_codec codec = packer->codec; /* a type registered meanwhile applies from the next write on */
     mp_encoder e;
 
     mp_encoder_init_packer(&e, self, buffer, &codec);
@@ -67,7 +67,7 @@ packer_write_with(VALUE self, void (*encode)(mp_encoder *, VALUE), VALUE argumen
     return packer_written(self, buffer);
 }
 
-/* --- arguments: in to_msgpack, the calling encoder adds its path to their errors ---------------------------- */
+/* --- arguments: inside to_msgpack, the encoder that called it adds its path to errors ------------------------ */
 
 NORETURN(static void raise_expected(const char *what, VALUE obj));
 
@@ -135,7 +135,7 @@ call_ext_type(VALUE type)
 
 static ID id_message_pack, id_packer;
 
-/* The class MessagePack::Packer; 0 if it is missing or ours. */
+/* The msgpack gem's MessagePack::Packer; 0 if it is not loaded or the class is ours. */
 static VALUE
 other_packer_class(VALUE own)
 {
@@ -152,8 +152,8 @@ other_packer_class(VALUE own)
 }
 
 /*
- * True if the msgpack gem calls. Its to_msgpack of a core class, and its MessagePack.pack with a Packer, take our
- * Packer for an io, and write bytes that are packed already.
+ * True if the msgpack gem called us. Its to_msgpack of a core class, and its MessagePack.pack with a Packer, take our
+ * Packer for an io and write bytes that are packed already.
  */
 static bool
 called_by_other_gem_p(VALUE self)
@@ -186,7 +186,10 @@ append_packed(VALUE self, VALUE bytes)
     return packer_written(self, buffer);
 }
 
-/* Packs a binary String, or appends what the other gem has packed. Not inline: most objects are none. */
+/*
+ * Packs a binary String, or appends bytes that the other gem has packed. Not inline, because few objects are binary
+ * Strings.
+ */
 static MP_NOINLINE VALUE
 write_binary(VALUE self, VALUE string)
 {
@@ -200,8 +203,8 @@ write_binary(VALUE self, VALUE string)
  *   packer.write(object) -> packer
  *   packer.pack(object) -> packer
  *
- * Packs an object and appends it, as Manypack.pack does, and raises the same errors. After an error, nothing of that
- * object is left in the Packer.
+ * Packs an object as Manypack.pack does and appends it. Raises the errors of Manypack.pack. After an error, nothing of
+ * that object is left in the Packer.
  *
  *   Manypack::Packer.new.write([1]).write(nil).to_s #=> "\x91\x01\xC0"
  */
@@ -373,7 +376,7 @@ rb_packer_write_symbol(VALUE self, VALUE obj)
     return packer_write_with(self, mp_encode, obj);
 }
 
-/* A length or count of 32 bits; RangeError, TypeError. */
+/* Converts a length or count to 32 bits. RangeError, TypeError. */
 static uint32_t
 header_count(VALUE n)
 {
@@ -475,8 +478,8 @@ rb_packer_write_ext(VALUE self, VALUE type, VALUE payload)
 /*
  * call-seq: packer.write_extension(struct) -> packer
  *
- * Appends an ext from any Struct whose first two members are the type and the payload, such as ExtensionValue. Raises
- * TypeError for anything else, IndexError for a Struct with fewer members, and the errors of write_ext.
+ * Appends an ext that a Struct describes: its first two members are the type and the payload, as in ExtensionValue.
+ * Raises TypeError for anything else, IndexError for a Struct with fewer members, and the errors of write_ext.
  *
  *   Manypack::Packer.new.write_extension(Manypack::ExtensionValue.new(5, "ab")).to_s #=> "\xD5\x05ab"
  */

@@ -1,13 +1,13 @@
 /*
- * Walks over the bytes that user code has written, and jumps over objects in them that were checked before. Walks like
- * core/skip.c, but keeps one count for all open containers instead of one for each, so that it needs no memory for
- * their depth; it only has to know how the bytes end, never where it is.
+ * Walks over the bytes that user code has written, and skips objects in them that were checked before. Walks like
+ * core/skip.c, but keeps one count for all open containers instead of a count for each, so that depth takes no memory:
+ * it has to know only whether the bytes end with an object, not in which container it is.
  */
 #include "pack/written.h"
 
 #include "core/wire.h"
 
-/* Walking over a shorter object again costs less than a note. */
+/* A shorter object gets no note: walking over it again costs less. */
 enum { NOTE_MIN = 64 };
 
 typedef struct {
@@ -57,11 +57,11 @@ typedef struct {
     const uint8_t *start, *at, *end;
     size_t from;      /* the offset of start */
     mp_notes notes;
-    size_t next;      /* the first note that was not looked at */
-    uint64_t missing; /* objects that were begun or declared and have not come */
+    size_t next;      /* the first note that was not used yet */
+    uint64_t missing; /* objects that are still to come, the current one included */
 } check;
 
-/* Passes over the object at the place if it is noted. */
+/* Skips the next object if a note says that it was checked. */
 static bool
 noted_passed(check *c)
 {
@@ -80,19 +80,19 @@ noted_passed(check *c)
 }
 
 /*
- * Counts what a container holds. An object takes a byte at least, so that more objects than bytes will be missing at
- * the end, however many they are: no sum of them can be too large for the counter.
+ * Counts the objects that a container declares. Each takes at least a byte, so if more are missing than there are
+ * bytes, the exact number does not matter: it is capped, so that no sum overflows.
  */
 static void
 declared(check *c, uint64_t objects)
 {
-    uint64_t most = (uint64_t)(c->end - c->at) + 2; /* the container itself is still missing */
+    uint64_t most = (uint64_t)(c->end - c->at) + 2; /* the container itself still counts as missing */
 
     c->missing += objects;
     if (c->missing > most) c->missing = most;
 }
 
-/* Passes over a head and its payload. */
+/* Skips a head and its payload. */
 static mp_status
 head_passed(check *c)
 {
@@ -105,7 +105,7 @@ head_passed(check *c)
     return status;
 }
 
-/* Passes over one object. MP_E_TRUNCATED if it is not whole. */
+/* Skips one object. MP_E_TRUNCATED if it is incomplete. */
 static mp_status
 pass_object(check *c)
 {

@@ -1,8 +1,9 @@
 /*
- * Checks what user code has written to a Packer: to_msgpack has to write one object, a recursive handler whole ones.
+ * Checks the bytes that user code has written to a Packer: to_msgpack must write exactly one object, a recursive
+ * handler any number of complete objects.
  *
- * Each byte is walked over once, however deeply to_msgpack methods are nested. When a writer returns, its object is
- * checked and noted, and the check of the object around it jumps over it. If a write is rescued, its notes go with it,
+ * Each byte is walked over once, even if to_msgpack methods are nested. When a writer returns, its object is checked
+ * and noted, and the check of the object around it skips it. If a write fails and is rescued, its notes are gone, too,
  * because they belong to the encoder until the write ends.
  */
 #ifndef MANYPACK_WRITTEN_H
@@ -11,20 +12,23 @@
 #include "base/support.h"
 
 typedef enum {
-    MP_WROTE_WHOLE, /* one object, or any number of them if that is allowed */
+    MP_WROTE_WHOLE, /* one complete object, or several if that is allowed */
     MP_WROTE_NOTHING,
     MP_WROTE_PART,  /* the last object is incomplete */
     MP_WROTE_MORE,
     MP_WROTE_MALFORMED
 } mp_written;
 
-/* Where the checked objects are, a hidden String; 0 without any. */
+/* The places of checked objects, in a hidden String; 0 without any. */
 typedef VALUE mp_notes;
 
-/* Checks bytes that start at offset `from`. Needs the notes taken since that offset. */
+/*
+ * Checks the bytes from offset `from` to offset `to`. Needs the notes taken since offset `from`. several: more than one
+ * object is allowed.
+ */
 mp_written mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, bool several);
 
-/* Adds a note about a whole object. Its offsets are in the same Buffer, after those of earlier notes. */
+/* Adds a note about a checked object. Its offsets are in the same Buffer, after those of earlier notes. */
 mp_notes mp_notes_add(mp_notes notes, size_t from, size_t to);
 
 /* Appends the notes of one write to those of earlier writes. */

@@ -1,4 +1,4 @@
-/* Manypack::Parallel::Batch: unpacks the messages of a batch one by one until a Stop is set. */
+/* Manypack::Parallel::Batch: unpacks the messages of a batch one by one, until a Stop is set. */
 #include <ruby/atomic.h>
 
 #include "base/error.h"
@@ -6,7 +6,7 @@
 
 /* --- Manypack::Parallel::Stop ------------------------------------------------------------------------ */
 
-/* A flag that all Ractors of a run share, set once: the only mutable state that they have in common. */
+/* A flag that is set at most once. The only mutable state that the Ractors of a run share. */
 typedef struct {
     rb_atomic_t set;
 } mp_stop;
@@ -17,14 +17,14 @@ stop_memsize(const void *ptr)
     return mp_typed_memsize(sizeof(mp_stop));
 }
 
-/* It refers to no object, so there is nothing to mark. */
+/* Without a mark function, because it refers to no object. */
 static const rb_data_type_t stop_type = {
     .wrap_struct_name = "Manypack::Parallel::Stop",
     .function = {.dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = stop_memsize},
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
-/* Valid while the caller has the object on its stack. */
+/* The pointer is valid while the caller has the object on its stack. */
 static mp_stop *
 stop_get(VALUE self)
 {
@@ -34,7 +34,7 @@ stop_get(VALUE self)
     return stop;
 }
 
-/* A plain read, once for each message: a Ractor that sees the flag late only works on one more message. */
+/* A plain read, once for each message. A Ractor that sees the flag late works on one message more. */
 static bool
 stopped_p(VALUE self)
 {
@@ -101,7 +101,7 @@ batch_memsize(const void *ptr)
     return mp_typed_memsize(sizeof(mp_batch));
 }
 
-/* Not shareable: it is the position of one Ractor. */
+/* Not shareable: it holds the position of one Ractor. */
 static const rb_data_type_t batch_type = {
     .wrap_struct_name = "Manypack::Parallel::Batch",
     .function =
@@ -121,8 +121,8 @@ batch_get(VALUE self)
 /*
  * call-seq: Batch.new(bytes, start, size, offset, codec, stop) -> batch
  *
- * Creates a Batch of `size` bytes starting at `start` of a String, at that offset in the whole input. RangeError if the
- * String has fewer.
+ * Creates a Batch of the `size` bytes from `start` on of a String. offset is that of the first byte in the whole input.
+ * RangeError if the String has fewer bytes.
  */
 static VALUE
 rb_batch_s_new(VALUE klass, VALUE bytes, VALUE first, VALUE length, VALUE offset, VALUE codec, VALUE stop)
@@ -148,7 +148,7 @@ rb_batch_s_new(VALUE klass, VALUE bytes, VALUE first, VALUE length, VALUE offset
     return self;
 }
 
-/* The next message; raises what unpacking it alone would raise. */
+/* Unpacks the next message. Raises what unpacking it alone would raise. */
 static VALUE
 message_read(mp_decoder *d, size_t max_bytes)
 {
@@ -195,14 +195,14 @@ rb_batch_each(VALUE self)
     return Qnil;
 }
 
-/* call-seq: batch.offset -> Integer: where in the whole input the current or last message of each starts */
+/* call-seq: batch.offset -> Integer: where the current or last message of `each` starts in the whole input */
 static VALUE
 rb_batch_offset(VALUE self)
 {
     return SIZET2NUM(batch_get(self)->offset);
 }
 
-/* call-seq: batch.passed -> Integer: how many messages of the batch come before that one */
+/* call-seq: batch.passed -> Integer: how many messages of the batch come before that message */
 static VALUE
 rb_batch_passed(VALUE self)
 {

@@ -1,12 +1,12 @@
-/* Manypack::Parallel::Isolation: prepares Procs and Codecs for other Ractors, where Ruby has no method for it. */
+/* Manypack::Parallel::Isolation: prepares Procs and Codecs for other Ractors. Ruby has no methods for this. */
 #include "codec/codec.h"
 
 /*
  * call-seq: Isolation.isolate(proc) -> proc
  *
- * A shareable copy without outer variables, as Ractor.new makes one of its block; this one can be called more than
- * once. It keeps its self, which another Ractor must replace. ArgumentError for a Proc that uses outer variables,
- * TypeError unless it is a Proc.
+ * Returns a shareable copy of a Proc, isolated as Ractor.new isolates its block. It can be called more than once. It
+ * keeps its self, which another Ractor must replace. Raises ArgumentError for a Proc that uses outer variables, and
+ * TypeError for anything that is not a Proc.
  */
 static VALUE
 rb_isolation_s_isolate(VALUE klass, VALUE proc)

@@ -1,16 +1,18 @@
 /*
  * Manypack::Parallel::Outbox, for Ruby 3: a lock-free ring buffer from one Ractor to another, with one writer and one
- * reader. Unlike what Ruby has, it does not wake the reader.
+ * reader. It never wakes the reader, who has to be told in another way.
  */
 #include "base/support.h"
 
 #include <ruby/atomic.h>
 
-/* Two are enough: a Ractor has two batches at most. A power of two, because the counters wrap. */
+/*
+ * At least 2, because a Ractor has two batches at most; 4 leaves room. A power of two, so that the counters may wrap.
+ */
 enum { OUTBOX_MAX = 4 };
 MP_STATIC_ASSERT(counters_wrap_where_the_ring_does, (OUTBOX_MAX & (OUTBOX_MAX - 1)) == 0);
 
-/* Only the writing Ractor changes put, and only the reading one changes taken; both count up and wrap. */
+/* Only the writing Ractor changes put, and only the reading Ractor changes taken. Both count up and wrap. */
 typedef struct {
     VALUE objects[OUTBOX_MAX];
     rb_atomic_t put, taken;
@@ -48,7 +50,7 @@ static const rb_data_type_t outbox_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
-/* Valid while the caller has the object on its stack. */
+/* The pointer is valid while the caller has the object on its stack. */
 static mp_outbox *
 outbox_get(VALUE self)
 {
@@ -58,14 +60,17 @@ outbox_get(VALUE self)
     return outbox;
 }
 
-/* The count of the other Ractor, with a barrier: everything that it did before it counted is visible afterwards. */
+/*
+ * Reads the count of the other Ractor, with a barrier: everything that Ractor did before it counted is visible
+ * afterwards.
+ */
 static rb_atomic_t
 count_of_other(rb_atomic_t *count)
 {
     return RUBY_ATOMIC_FETCH_ADD(*count, 0);
 }
 
-/* call-seq: Outbox.new -> outbox, frozen and shareable whatever it holds */
+/* call-seq: Outbox.new -> outbox: frozen and shareable, even if it holds objects that are not */
 static VALUE
 rb_outbox_s_new(VALUE klass)
 {
@@ -77,7 +82,8 @@ rb_outbox_s_new(VALUE klass)
 /*
  * call-seq: outbox.put(object) -> outbox
  *
- * For the writing Ractor, which must not use the object any more. ThreadError if the Outbox is full.
+ * Puts an object into the Outbox. For the writing Ractor, which must not use the object any more. Raises ThreadError if
+ * the Outbox is full.
  */
 static VALUE
 rb_outbox_put(VALUE self, VALUE obj)
@@ -91,7 +97,7 @@ rb_outbox_put(VALUE self, VALUE obj)
     return self;
 }
 
-/* call-seq: outbox.take -> object or nil; for the reading Ractor */
+/* call-seq: outbox.take -> object or nil: removes the oldest object; for the reading Ractor */
 static VALUE
 rb_outbox_take(VALUE self)
 {
@@ -106,7 +112,7 @@ rb_outbox_take(VALUE self)
     return obj;
 }
 
-/* Rubies with Ractor::Port do not need it. */
+/* Rubies with Ractor::Port need no Outbox. */
 void
 Init_manypack_outbox(void)
 {

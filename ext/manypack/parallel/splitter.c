@@ -1,6 +1,6 @@
 /*
- * Manypack::Parallel::Splitter: splits a stream into batches of whole messages, which are shareable. Walks by mp_split
- * of core/skip.h; here are the bytes, and where they are cut.
+ * Manypack::Parallel::Splitter: splits a stream into shareable batches of complete messages. mp_split of core/skip.h
+ * finds the ends of messages; this file holds the bytes and decides where to cut them.
  */
 #include "base/io.h"
 #include "codec/codec.h"
@@ -12,16 +12,16 @@
 
 typedef struct {
     VALUE pending;    /* the String with the bytes that are not in a batch yet */
-    bool own;         /* pending was made here and can be appended to; otherwise it is what the user fed */
-    bool ended;       /* no more batches: the start of the next message is unknown, or the rest has been taken */
+    bool own;         /* pending was made here and can be appended to; otherwise the user fed it */
+    bool ended;       /* no more batches: the rest was taken, or nobody knows where the next message starts */
     size_t start;     /* first byte of pending that is not in a batch */
-    size_t cut;       /* where the last whole message after start ends */
-    size_t at;        /* where the walk through the message after that is */
-    uint64_t objects; /* whole messages from start to cut */
+    size_t cut;       /* where the last complete message after start ends */
+    size_t at;        /* where the walk through the next message is */
+    uint64_t objects; /* complete messages from start to cut */
     size_t origin;    /* offset of pending in the whole input */
     uint64_t index;   /* of the message at start */
     size_t max_bytes;
-    mp_walk walk;     /* which owns its memory */
+    mp_walk walk;     /* owns its memory */
 } mp_splitter;
 
 static void
@@ -70,7 +70,7 @@ splitter_get(VALUE self)
     return splitter;
 }
 
-/* call-seq: Splitter.new(codec) -> splitter, which has the limits of a Codec */
+/* call-seq: Splitter.new(codec) -> splitter: with the limits of the Codec */
 static VALUE
 rb_splitter_s_new(VALUE klass, VALUE codec)
 {
@@ -89,7 +89,7 @@ rb_splitter_s_new(VALUE klass, VALUE codec)
     return self;
 }
 
-/* Bytes that are not in a batch yet. */
+/* The number of bytes that are not in a batch yet. */
 static size_t
 pending_size(const mp_splitter *splitter)
 {
@@ -113,7 +113,7 @@ pending_replace(VALUE self, VALUE string, bool own)
 /*
  * call-seq: splitter.feed(string) -> splitter
  *
- * Appends bytes. A String is not copied unless others are pending; changing it afterwards has no effect.
+ * Appends the bytes of a String. It is copied only if other bytes are pending. Changing it afterwards has no effect.
  */
 static VALUE
 rb_splitter_feed(VALUE self, VALUE string)
@@ -121,7 +121,7 @@ rb_splitter_feed(VALUE self, VALUE string)
     mp_splitter *splitter;
     size_t size;
 
-    StringValue(string); /* first, because it may run user code */
+    StringValue(string); /* first: it may run user code */
     splitter = splitter_get(self);
     size = pending_size(splitter);
     if (!size) {
@@ -139,7 +139,10 @@ rb_splitter_feed(VALUE self, VALUE string)
     return self;
 }
 
-/* Walks on until that many objects or bytes are whole. The walk sees at most max_bytes of one message. */
+/*
+ * Walks on until `objects` messages or `bytes` bytes of them are complete. The walk sees at most max_bytes of a
+ * message.
+ */
 static mp_status
 split_on(mp_splitter *splitter, uint64_t objects, uint64_t bytes)
 {
@@ -162,7 +165,7 @@ split_on(mp_splitter *splitter, uint64_t objects, uint64_t bytes)
     return status;
 }
 
-/* The end of the last batch, such that decoding it raises the error of the status. */
+/* Where the last batch has to end so that decoding it raises the error of the status. */
 static size_t
 end_of_error(const mp_splitter *splitter, mp_status status)
 {
@@ -171,7 +174,7 @@ end_of_error(const mp_splitter *splitter, mp_status status)
     return end < (size_t)RSTRING_LEN(splitter->pending) ? end : (size_t)RSTRING_LEN(splitter->pending);
 }
 
-/* A batch of the bytes from start to end, as a shareable Array; see take. Bytes that were fed are not copied. */
+/* Makes the batch of the bytes from start to end, a shareable Array; see take. A String that was fed is not copied. */
 static VALUE
 batch_new(VALUE self, size_t end)
 {
@@ -190,7 +193,7 @@ batch_new(VALUE self, size_t end)
     values[2] = SIZET2NUM(end - splitter->start);
     values[3] = ULL2NUM(splitter->index);
     values[4] = SIZET2NUM(splitter->origin + splitter->start);
-    batch = rb_ary_new_from_values(5, values); /* first: without memory for it, these bytes stay pending */
+    batch = rb_ary_new_from_values(5, values); /* first: after NoMemoryError the bytes are still pending */
     splitter->index += splitter->objects;
     splitter->objects = 0;
     splitter->start = splitter->cut = end;
@@ -201,10 +204,10 @@ batch_new(VALUE self, size_t end)
 /*
  * call-seq: splitter.take(objects, bytes, all) -> [bytes, start, size, index, offset] or nil
  *
- * The next batch: a frozen String, the range of its bytes that is the batch, and index and offset of the first message
- * in the whole input. A batch has that many whole messages, or as many as it takes to have that many bytes. If there
- * are fewer, it is nil or, with all, those that there are. A message that is malformed or longer than max_bytes ends
- * the stream: the last batch has as much of it as decoding needs to raise the error.
+ * Returns the next batch: a frozen String, the start and size of the batch in it, and the index and offset of its first
+ * message in the whole input. A batch is full when it has `objects` complete messages or `bytes` bytes of them. Returns
+ * nil if there are fewer messages or, if `all` is true, a batch of those. A message that is malformed or longer than
+ * max_bytes ends the stream: the last batch has as many bytes of it as decoding needs to raise the error.
  */
 static VALUE
 rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
@@ -222,7 +225,7 @@ rb_splitter_take(VALUE self, VALUE objects, VALUE bytes, VALUE all)
     return RTEST(all) && splitter->objects ? batch_new(self, splitter->cut) : Qnil;
 }
 
-/* call-seq: splitter.rest -> the last batch, of all that is left, whole or not; or nil */
+/* call-seq: splitter.rest -> the last batch or nil: has all bytes that are left, even of an incomplete message */
 static VALUE
 rb_splitter_rest(VALUE self)
 {
@@ -236,7 +239,7 @@ rb_splitter_rest(VALUE self)
 /*
  * call-seq: splitter.between? -> true or false
  *
- * True if the bytes that were fed end where a message does; after take.
+ * Returns true if the bytes that were fed end where a message ends. Call it after take.
  */
 static VALUE
 rb_splitter_between_p(VALUE self)
@@ -253,7 +256,7 @@ rb_splitter_ended_p(VALUE self)
     return splitter_get(self)->ended ? Qtrue : Qfalse;
 }
 
-/* call-seq: splitter.index -> Integer: how many whole messages came before the current place; after take */
+/* call-seq: splitter.index -> Integer: how many complete messages came so far; call it after take */
 static VALUE
 rb_splitter_index(VALUE self)
 {
@@ -262,7 +265,7 @@ rb_splitter_index(VALUE self)
     return ULL2NUM(splitter->index + splitter->objects);
 }
 
-/* call-seq: splitter.missing -> Integer: how many bytes the current message lacks, at least; after take */
+/* call-seq: splitter.missing -> Integer: how many bytes the current message lacks, at least; call it after take */
 static VALUE
 rb_splitter_missing(VALUE self)
 {
@@ -282,8 +285,9 @@ rb_splitter_s_read(VALUE klass, VALUE io, VALUE size, VALUE missing)
 /*
  * call-seq: Splitter.frozen(string) -> String
  *
- * A frozen String with the same bytes, whatever happens to the original; or the String itself if it is frozen. Not a
- * dup, whose bytes Ruby would copy when it becomes shareable, because they belong to another String.
+ * Returns a frozen String with the same bytes, which later changes of the original do not affect; or the String itself
+ * if it is frozen. Not a dup, which shares the bytes of another String, so that Ruby would copy them to make it
+ * shareable.
  */
 static VALUE
 rb_splitter_s_frozen(VALUE klass, VALUE string)

@@ -1,4 +1,4 @@
-/* Objects of given types to bytes: keys that were packed when the type was made, values by the encoder. */
+/* Dumps objects of given types: keys were packed when the type was compiled, the encoder packs the values. */
 #include "record/dump.h"
 
 #include "core/wire.h"
@@ -8,7 +8,7 @@
 #include "record/lazy_record.h"
 #include "record/loader.h"
 
-/* While a Type is dumping, its encoder is the first member of this. */
+/* The state of a dump. The encoder comes first, so that a pointer to it is one to the whole. */
 typedef struct {
     mp_encoder e;
     bool doubtful; /* loading may refuse what is written */
@@ -24,7 +24,7 @@ doubt(mp_encoder *e)
     ((typed_dump *)e)->doubtful = true;
 }
 
-/* The heads with which an object may begin; scalars are not told apart. 0 if only packing the object would tell. */
+/* The kinds of head that the packed object may have; all scalars count as one kind. 0 if only packing it would tell. */
 MP_INLINE uint32_t
 heads_of(VALUE object)
 {
@@ -41,7 +41,7 @@ heads_of(VALUE object)
     }
 }
 
-/* True if a shape loads an object that mp_encode packed. Does not look at the values of scalars. */
+/* True if the shape loads the object as mp_encode packs it. The values of scalars are not checked. */
 MP_INLINE bool
 fits_p(const mp_shape *shape, VALUE object)
 {
@@ -60,7 +60,7 @@ put_head(mp_encoder *e, uint8_t *put(uint8_t *p, uint32_t n), VALUE object, size
     mp_out_commit(&e->out, put(mp_out_reserve(&e->out, MP_HEAD_MAX), length));
 }
 
-/* User code may change an Array while it is dumped, but its length is in the head already. */
+/* Raises if user code changes the Array meanwhile, because the head already holds its length. */
 static void
 dump_list(mp_encoder *e, const mp_shape *shape, VALUE array)
 {
@@ -82,7 +82,7 @@ typedef struct {
     mp_encoder *e;
     const mp_shape *shape;
     mp_place place;
-    size_t left; /* pairs that the head counts and that are not written yet */
+    size_t left; /* pairs of the head that are not written yet */
 } map_walk;
 
 static int
@@ -129,9 +129,9 @@ ext_key_p(const mp_encoder *e, VALUE key)
     return rb_obj_class(key) != rb_cString && RB_TYPE_P(key, T_STRING) && mp_types_for_object(e->codec->types, key);
 }
 
-/* True if a key is packed as that of a member or as the tag. */
+/* True if a key is packed like the key of a member or the tag key. */
 static bool
-key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag, VALUE key)
+key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE key)
 {
     bool taken;
 
@@ -141,19 +141,19 @@ key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag, VALUE key)
     } else {
         if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
         if (!RB_TYPE_P(key, T_STRING)) return false;
-        if (!e->codec->options.compatibility_mode) { /* which writes the bytes of every String as they are */
+        if (!e->codec->options.compatibility_mode) { /* compatibility_mode writes any String's bytes as they are */
             if (ENCODING_GET(key) != mp_binary_index) key = rb_str_conv_enc(key, rb_enc_get(key), mp_utf8);
-            else if (!rb_enc_str_asciionly_p(key)) return false; /* a bin, which is another key than the str */
+            else if (!rb_enc_str_asciionly_p(key)) return false; /* packed as a bin: not the same key as the str */
         }
         taken = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
     }
-    return taken || (tag != Qundef && rb_eql(tag, key));
+    return taken || (tag_key != Qundef && rb_eql(tag_key, key));
 }
 
 typedef struct {
     mp_encoder *e;
     const mp_record *record;
-    VALUE tag;
+    VALUE tag_key; /* of the union; Qundef outside */
     mp_place place;
     size_t left; /* as in map_walk */
 } rest_walk;
@@ -167,7 +167,7 @@ pack_key(VALUE arg)
     return mp_encode_whole(walk->place.key, walk->e->codec);
 }
 
-/* A packed key as the String or Integer that it is; Qundef for any other object. */
+/* The String or Integer that a packed key holds; Qundef for any other object. */
 static VALUE
 plain_key(VALUE packed)
 {
@@ -182,7 +182,7 @@ plain_key(VALUE packed)
     return plain;
 }
 
-/* User code may pack a key as that of a member, so that its bytes are looked at. */
+/* User code may pack any object as the key of a member, so check the packed bytes. */
 static void
 dump_rest_key(rest_walk *walk)
 {
@@ -192,7 +192,7 @@ dump_rest_key(rest_walk *walk)
         packed = mp_encoder_call_placed(walk->e, pack_key, (VALUE)walk);
         plain = plain_key(packed);
     }
-    if (MP_UNLIKELY(plain != Qundef && key_taken_p(walk->e, walk->record, walk->tag, plain))) {
+    if (MP_UNLIKELY(plain != Qundef && key_taken_p(walk->e, walk->record, walk->tag_key, plain))) {
         mp_encoder_raise(walk->e, rb_eArgError, NULL,
                          "%" PRIsVALUE " in the Hash of unknown keys is the key of a member", rb_inspect(plain));
     }
@@ -214,14 +214,15 @@ dump_rest_pair(VALUE key, VALUE value, VALUE arg)
 }
 
 /*
- * The pairs that no field was for when the object was loaded, as many as the head counts. ArgumentError for a key that
- * a member or the tag has: readers would take its value for theirs.
+ * Writes the pairs that had unknown keys when the object was loaded: exactly `pairs`, the number in the head.
+ * ArgumentError if such a key is the key of a member or the tag key: readers would take its value for the member or the
+ * tag.
  */
 static void
-dump_rest(mp_encoder *e, const mp_record *record, VALUE tag, VALUE rest, size_t pairs)
+dump_rest(mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE rest, size_t pairs)
 {
     const mp_place *outer = e->place;
-    rest_walk walk = {.e = e, .record = record, .tag = tag, .place = *outer, .left = pairs};
+    rest_walk walk = {.e = e, .record = record, .tag_key = tag_key, .place = *outer, .left = pairs};
 
     e->place = &walk.place;
     if (RHASH_SIZE(rest)) rb_hash_foreach(rest, dump_rest_pair, (VALUE)&walk);
@@ -236,7 +237,7 @@ plain_p(const mp_shape *shape)
     return shape->kind < MP_SHAPE_LIST || shape->kind == MP_SHAPE_UNNAMED;
 }
 
-/* The object does not fit the shape. ArgumentError for a type that nothing fits. */
+/* Called for an object that does not fit the shape. ArgumentError for the name of a type that does not exist. */
 static MP_NOINLINE void
 doubt_plain(mp_encoder *e, const mp_shape *shape)
 {
@@ -271,7 +272,7 @@ rest_of(const mp_encoder *e, const mp_record *record, VALUE object)
                      rb_obj_class(rest), record->klass, record->fields[record->into].name);
 }
 
-/* The fields by position. */
+/* Writes the fields by position. */
 static void
 dump_elements(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place)
 {
@@ -285,49 +286,52 @@ dump_elements(mp_encoder *e, const mp_record *record, VALUE object, mp_place *pl
     }
 }
 
-/* The fields by their keys, except the one that has the unknown pairs and the one that the tag of a union replaces. */
+/* Writes the fields by key, except the field that holds the unknown pairs and the field that the tag replaces. */
 static void
 dump_pairs(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place, uint32_t replaced)
 {
     const mp_field *field = record->fields, *last = field + record->count;
     const mp_field *rest = record->into == MP_FIELD_NONE ? NULL : field + record->into;
-    const mp_field *tag = replaced == MP_FIELD_NONE ? NULL : field + replaced;
+    const mp_field *tag_field = replaced == MP_FIELD_NONE ? NULL : field + replaced;
 
     for (; field < last; field++) {
-        if (MP_UNLIKELY(field == rest || field == tag)) continue;
+        if (MP_UNLIKELY(field == rest || field == tag_field)) continue;
         place->key = field->key;
         dump_pair_of(e, record, field, mp_instance_get(record, object, field));
     }
 }
 
-/* tag is that of a union, or Qundef; it comes first, so that it is found at once, in place of a field with its key. */
+/*
+ * In a union the tag is written first, where readers find it at once. It replaces a field with the tag key. Outside of
+ * unions tag_key is Qundef.
+ */
 static void
-dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag, VALUE value)
+dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key, VALUE tag)
 {
     mp_place place = {.key = Qundef};
     VALUE rest;
     size_t pairs, others;
-    uint32_t replaced = mp_record_field_of_tag(record, tag);
+    uint32_t replaced = mp_record_tag_field(record, tag_key);
 
     check_class(e, record, object);
     rest = rest_of(e, record, object);
     others = NIL_P(rest) ? 0 : RHASH_SIZE(rest);
     pairs = record->count - (record->into != MP_FIELD_NONE) + others;
     if (record->form == MP_FORM_ARRAY) put_head(e, mp_put_array_head, object, record->count);
-    else put_head(e, mp_put_map_head, object, pairs + (tag != Qundef && replaced == MP_FIELD_NONE));
+    else put_head(e, mp_put_map_head, object, pairs + (tag_key != Qundef && replaced == MP_FIELD_NONE));
     mp_encoder_open(e, &place);
-    if (tag != Qundef) {
+    if (tag_key != Qundef) {
+        mp_encode(e, tag_key);
         mp_encode(e, tag);
-        mp_encode(e, value);
     }
     if (record->form == MP_FORM_ARRAY) dump_elements(e, record, object, &place);
     else dump_pairs(e, record, object, &place, replaced);
-    if (!NIL_P(rest)) dump_rest(e, record, tag, rest, others);
+    if (!NIL_P(rest)) dump_rest(e, record, tag_key, rest, others);
     mp_encoder_close(e, &place);
     RB_GC_GUARD(object);
 }
 
-/* A LazyRecord as the bytes that it came from. */
+/* Writes a LazyRecord as the bytes it was loaded from. */
 static void
 dump_lazy(mp_encoder *e, VALUE lazy)
 {
@@ -337,7 +341,7 @@ dump_lazy(mp_encoder *e, VALUE lazy)
     RB_GC_GUARD(bytes);
 }
 
-/* True if a LazyRecord belongs to the Record of that part of a union. */
+/* True if the Record in part i of a union is the LazyRecord's. */
 static bool
 lazy_part_p(const mp_shape *shape, uint32_t i, VALUE lazy)
 {
@@ -346,7 +350,7 @@ lazy_part_p(const mp_shape *shape, uint32_t i, VALUE lazy)
     return record && mp_lazy_record_of_p(lazy, record);
 }
 
-/* True if the packed object from at to end is a tag by which a union chooses the LazyRecord's Record. */
+/* True if the packed object from at to end is a tag for which the union chooses the LazyRecord's Record. */
 static bool
 tag_of_lazy_p(const mp_encoder *e, const mp_shape *shape, VALUE lazy, const uint8_t *at, const uint8_t *end)
 {
@@ -365,43 +369,43 @@ tag_of_lazy_p(const mp_encoder *e, const mp_shape *shape, VALUE lazy, const uint
     return false;
 }
 
-/* Moves past the key of the next pair; true if that is the tag. */
+/* Moves past the key of the next pair; true if it is the tag key. */
 static bool
 pass_key(mp_loader *l, const mp_shape *shape)
 {
     const uint8_t *key = l->d.at;
 
     mp_loader_skip(l);
-    return mp_shape_tag_at_p(shape, key, l->d.at);
+    return mp_shape_tag_key_at_p(shape, key, l->d.at);
 }
 
 /*
  * True if the first tag among n pairs is one that the union would write: the bytes can stay as they are. Otherwise
- * counts in *tags how many pairs have the tag's key.
+ * counts in *tags how many pairs have the tag key.
  */
 static bool
 tagged_as_dumped_p(const mp_encoder *e, mp_loader *l, const mp_shape *shape, VALUE lazy, uint32_t n, uint32_t *tags)
 {
     for (*tags = 0; n; n--) {
-        bool tag = pass_key(l, shape);
+        bool tag_key = pass_key(l, shape);
         const uint8_t *value = l->d.at;
 
         mp_loader_skip(l);
-        if (tag && (*tags)++ == 0 && tag_of_lazy_p(e, shape, lazy, value, l->d.at)) return true;
+        if (tag_key && (*tags)++ == 0 && tag_of_lazy_p(e, shape, lazy, value, l->d.at)) return true;
     }
     return false;
 }
 
-/* Writes those of n pairs whose key is not the tag. */
+/* Copies n pairs, leaving out those with the tag key. */
 static void
 copy_other_pairs(mp_encoder *e, mp_loader *l, const mp_shape *shape, uint32_t n)
 {
     for (; n; n--) {
         const uint8_t *pair = l->d.at;
-        bool tag = pass_key(l, shape);
+        bool tag_key = pass_key(l, shape);
 
         mp_loader_skip(l);
-        if (!tag) mp_out_write(&e->out, pair, (size_t)(l->d.at - pair));
+        if (!tag_key) mp_out_write(&e->out, pair, (size_t)(l->d.at - pair));
     }
 }
 
@@ -412,12 +416,12 @@ raise_tag_unknown(const mp_encoder *e, const mp_shape *shape, VALUE klass)
 {
     mp_encoder_raise(e, rb_eArgError, NULL,
                      "the union has several tags for %" PRIsVALUE ", and %" PRIsVALUE " of the object is none of them",
-                     klass, rb_inspect(shape->tag));
+                     klass, rb_inspect(shape->tag_key));
 }
 
 /*
- * A LazyRecord in a union. One that was loaded outside of it, or under the tag of another Record, gets its Record's tag
- * instead. ArgumentError if there are several.
+ * Writes a LazyRecord as a part of a union. If it was loaded outside of the union, or under the tag of another Record,
+ * it gets the tag of its own Record. ArgumentError if the union has several tags for that Record.
  */
 static MP_NOINLINE void
 dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, uint32_t number)
@@ -440,7 +444,7 @@ dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, uint32_t numb
             if (lazy_part_p(shape, i, lazy)) raise_tag_unknown(e, shape, mp_lazy_record_get(lazy)->klass);
         }
         put_head(e, mp_put_map_head, lazy, (size_t)n - tags + 1);
-        mp_encode(e, shape->tag);
+        mp_encode(e, shape->tag_key);
         mp_encode(e, RARRAY_AREF(shape->objects, number));
         l.d.at = pairs;
         copy_other_pairs(e, &l, shape, n);
@@ -451,7 +455,7 @@ dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, uint32_t numb
 
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
-/* True for an object that a Record dumps. */
+/* True if the Record can dump the object. */
 static bool
 of_record_p(const mp_record *record, VALUE object)
 {
@@ -470,7 +474,7 @@ nearer_p(const mp_record *record, const mp_record *other)
     return other->form == MP_FORM_LAZY && record->form != MP_FORM_LAZY;
 }
 
-/* The best Record by which a type can dump an object; NULL without one. */
+/* The best Record in a type for dumping an object; NULL without one. */
 static const mp_record *
 nearest_record(const mp_shape *shape, VALUE object)
 {
@@ -487,7 +491,7 @@ nearest_record(const mp_shape *shape, VALUE object)
     return nearest;
 }
 
-/* The first part of a union with the best Record for the object; MP_FIELD_NONE if that is in else, or there is none. */
+/* The first part of a union with the best Record for the object; MP_FIELD_NONE if else has it or nothing does. */
 static uint32_t
 part_of(const mp_shape *shape, VALUE object)
 {
@@ -504,7 +508,7 @@ part_of(const mp_shape *shape, VALUE object)
     return found;
 }
 
-/* The number of a tag, a Symbol or what unpacking makes of it; MP_FIELD_NONE for anything else. */
+/* The index of the tag that equals a value, which may be the tag as a Symbol; MP_FIELD_NONE without one. */
 static uint32_t
 number_of_tag(const mp_shape *shape, VALUE value)
 {
@@ -517,18 +521,18 @@ number_of_tag(const mp_shape *shape, VALUE value)
     return MP_FIELD_NONE;
 }
 
-/* The tag in the object's member for it; nil without such a member. */
+/* The value of the member whose key is the tag key; nil without such a member. */
 static VALUE
 own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
 {
-    uint32_t field = mp_record_field_of_tag(record, shape->tag);
+    uint32_t field = mp_record_tag_field(record, shape->tag_key);
 
     return field == MP_FIELD_NONE ? Qnil : mp_instance_get(record, object, &record->fields[field]);
 }
 
 /*
- * The part of a union for an object of part i's class. If other parts, or else, have the same class, a member decides.
- * MP_FIELD_NONE for else. ArgumentError if the member does not decide.
+ * The part of a union for an object of part i's class. If another part, or else, has the same class, the member with
+ * the tag key decides. MP_FIELD_NONE for else. ArgumentError if the member does not decide.
  */
 static uint32_t
 part_by_member(mp_encoder *e, const mp_shape *shape, uint32_t i, VALUE object)
@@ -552,7 +556,7 @@ part_by_member(mp_encoder *e, const mp_shape *shape, uint32_t i, VALUE object)
     return i;
 }
 
-/* ArgumentError if else writes an object that loading would take for one of the tags. */
+/* ArgumentError if an object for else holds one of the tags, because loading would choose the class of that tag. */
 static void
 check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE object)
 {
@@ -560,10 +564,10 @@ check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE ob
     VALUE tag = Qnil;
 
     if (record && !mp_lazy_record_of_p(object, record)) tag = own_tag(shape, record, object);
-    else if (RB_TYPE_P(object, T_HASH)) tag = rb_hash_lookup(object, shape->tag);
+    else if (RB_TYPE_P(object, T_HASH)) tag = rb_hash_lookup(object, shape->tag_key);
     else doubt(e);
-    if (NIL_P(tag) && RB_TYPE_P(object, T_HASH) && RB_TYPE_P(shape->tag, T_STRING)) {
-        tag = rb_hash_lookup(object, rb_str_intern(shape->tag));
+    if (NIL_P(tag) && RB_TYPE_P(object, T_HASH) && RB_TYPE_P(shape->tag_key, T_STRING)) {
+        tag = rb_hash_lookup(object, rb_str_intern(shape->tag_key));
     }
     if (number_of_tag(shape, tag) == MP_FIELD_NONE) return;
     mp_encoder_raise(e, rb_eArgError, NULL,
@@ -581,7 +585,7 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
     if (lazy) {
         dump_lazy_tagged(e, shape, object, i);
     } else if (i != MP_FIELD_NONE) {
-        dump_record(e, mp_shape_record(shape->parts[i]), object, shape->tag, RARRAY_AREF(shape->objects, i));
+        dump_record(e, mp_shape_record(shape->parts[i]), object, shape->tag_key, RARRAY_AREF(shape->objects, i));
     } else if (tags < shape->count) {
         check_else(e, shape, shape->parts[tags], object);
         dump_value(e, shape->parts[tags], object);
@@ -591,7 +595,7 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
     }
 }
 
-/* True for an object that is not dumped as mp_encode packs it. */
+/* True if the shape dumps the object in a way of its own, not as mp_encode packs it. */
 static bool
 dumps_p(const mp_shape *shape, VALUE object)
 {
@@ -634,7 +638,7 @@ best_of(const mp_shape *shape, VALUE object)
     return best;
 }
 
-/* As the Record of its class, or the list or map among the types; other objects are what they are. */
+/* Dumps by the best of the types that have a way of their own for the object; otherwise packs it as mp_encode does. */
 static void
 dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
@@ -650,7 +654,7 @@ dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
     mp_encode(e, object);
 }
 
-/* --- all of them ------------------------------------------------------------------------------------ */
+/* --- any shape -------------------------------------------------------------------------------------- */
 
 static void
 dump_value(mp_encoder *e, const mp_shape *shape, VALUE object)

@@ -1,4 +1,4 @@
-/* Dumping: objects of given types in, bytes out. */
+/* Dumping turns objects of given types into bytes. */
 #ifndef MANYPACK_DUMP_H
 #define MANYPACK_DUMP_H
 
@@ -7,8 +7,9 @@
 
 /*
  * Packs an object as shapes[0]: Records as maps or arrays of their fields, everything else as mp_encode_whole does.
- * Sets doubtful if loading may refuse the result for anything but the value of a scalar. TypeError for an object that
- * is not of the Record's class; ArgumentError if nothing tells the tag of an object; errors as mp_encode.
+ * Sets doubtful if loading may refuse the result, apart from the values of scalars, which are not checked. Raises
+ * TypeError for an object that is not of the Record's class, ArgumentError if nothing tells the tag of an object, and
+ * the errors of mp_encode.
  */
 VALUE mp_dump_whole(VALUE object, const mp_shapes *shapes, VALUE codec, bool *doubtful);
 

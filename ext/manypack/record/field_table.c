@@ -1,4 +1,4 @@
-/* Finds the field of a key by its bytes: nothing is made of the key, and no Ruby object is looked up. */
+/* Finds the field of a key by the key's bytes, without making or looking up a Ruby object. */
 #include "record/field_table.h"
 
 /* --- storage ---------------------------------------------------------------------------------------- */
@@ -37,7 +37,10 @@ mp_field_table_memsize(const mp_field_table *table)
 
 /* --- places ----------------------------------------------------------------------------------------- */
 
-/* From the length and up to 8 bytes of each end: whoever makes keys that collide makes at most table->count of them. */
+/*
+ * Hashes the length and up to 8 bytes of each end. Collisions need no defence: the program's own type has all keys, so
+ * a search compares at most table->count.
+ */
 static uint64_t
 hash_of_text(const uint8_t *p, size_t n)
 {
@@ -106,7 +109,7 @@ set_words(mp_field_key *key)
     key->second_mask = key->size > 8 ? mask_of(key->size - 8) : 0;
 }
 
-/* An Integer key, whose head is known to be whole. */
+/* The value of an Integer key that is known to be complete. */
 static int64_t
 number_at(const uint8_t *p)
 {

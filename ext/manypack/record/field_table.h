@@ -1,4 +1,4 @@
-/* The keys of a Record's fields as they stand in a message, and the field that a key belongs to. */
+/* The packed keys of a Record's fields, and the field that each key belongs to. */
 #ifndef MANYPACK_FIELD_TABLE_H
 #define MANYPACK_FIELD_TABLE_H
 
@@ -18,32 +18,32 @@ typedef struct {
     uint64_t first, first_mask, second, second_mask; /* the first 16 bytes, for one comparison without a loop */
 } mp_field_key;
 
-/* The keys in the order in which they were added, and the same in an open hash table of at most half its places. */
+/* The keys in the order in which they were added, and an open hash table of their indices, at most half full. */
 typedef struct {
     mp_field_key *keys;
-    uint32_t *places;      /* indices of keys; MP_FIELD_NONE where there is none */
-    uint32_t count, mask;  /* keys; places less one */
+    uint32_t *places;      /* indices of keys; MP_FIELD_NONE in an empty place */
+    uint32_t count, mask;  /* number of keys; number of places minus 1 */
 } mp_field_table;
 
-/* Makes an empty table, of zeroed memory, ready for that many keys. NoMemoryError; then free what there is. */
+/* Makes zeroed memory an empty table with room for `keys` keys. After NoMemoryError it can and must be freed. */
 void mp_field_table_init(mp_field_table *table, size_t keys);
 
 void mp_field_table_free(mp_field_table *table);
 size_t mp_field_table_memsize(const mp_field_table *table);
 
-/* Adds a packed str or Integer, which it copies. False if it has that key already. */
+/* Adds a copy of a packed str or Integer. False if the table has that key already. */
 bool mp_field_table_add(mp_field_table *table, const uint8_t *packed, size_t size, uint32_t field);
 
-/* The key that the n bytes at p are the text of; NULL without one. */
+/* The str key whose text is the n bytes at p; NULL without one. */
 const mp_field_key *mp_field_table_text(const mp_field_table *table, const uint8_t *p, size_t n);
 
-/* The key that is that Integer; NULL without one. */
+/* The Integer key `number`; NULL without one. */
 const mp_field_key *mp_field_table_number(const mp_field_table *table, int64_t number);
 
 /* Bytes that mp_field_key_at_p may read. */
 enum { MP_FIELD_AHEAD = 16 };
 
-/* True if that packed key is at p, where MP_FIELD_AHEAD bytes are present. */
+/* True if the packed key is at p. MP_FIELD_AHEAD bytes must be present there. */
 MP_INLINE bool
 mp_field_key_at_p(const mp_field_key *key, const uint8_t *p, const uint8_t *end)
 {

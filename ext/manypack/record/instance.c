@@ -1,4 +1,4 @@
-/* Makes objects of the classes of Records, without their initialize unless it is the class's own. */
+/* Makes objects of the classes of Records. initialize runs only if the class defines its own. */
 #include "record/instance.h"
 
 static ID id_new;
@@ -23,7 +23,7 @@ with_ivars(const mp_record *record, const VALUE *values)
     return object;
 }
 
-/* klass.new with the values in the order of the class's members, up to the last one that came. */
+/* Calls klass.new with the values in the order of the class's members, up to the last value that is present. */
 static VALUE
 call_new(const mp_record *record, const VALUE *values)
 {

@@ -5,12 +5,12 @@
 #include "record/shape.h"
 
 /*
- * A new object of a Record's class with those values, one for each field. Qundef is a value that is missing, which only
- * a class that makes its own objects may have. Raises what that class raises.
+ * Makes an object of a Record's class with one value for each field. Values may be Qundef, for missing, only if the
+ * object is made by klass.new. Raises what the class raises.
  */
 VALUE mp_instance_new(const mp_record *record, const VALUE *values);
 
-/* The value that an object of the class has for a field. */
+/* Returns an object's value of a field. */
 MP_INLINE VALUE
 mp_instance_get(const mp_record *record, VALUE object, const mp_field *field)
 {

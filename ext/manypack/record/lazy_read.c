@@ -9,11 +9,11 @@ rb_lazy_field(VALUE self, VALUE index)
     uint32_t i = NUM2UINT(index);
     mp_lazy_field field = mp_lazy_record_field(self, i);
 
-    if (field.offset == MP_LAZY_NOT_THERE) return mp_load_absent_field(self, &field, i);
+    if (field.offset == MP_LAZY_MISSING) return mp_load_default(self, &field, i);
     return mp_load_field(self, &field, i);
 }
 
-/* call-seq: lazy.__load__ -> object: loads the object that it stands for */
+/* call-seq: lazy.__load__ -> object: decodes all fields into an object */
 static VALUE
 rb_lazy_load(VALUE self)
 {

@@ -56,14 +56,14 @@ static const rb_data_type_t lazy_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
-/* Valid while the caller has the object on its stack. TypeError for one that no Record made. */
+/* The pointer is valid while the caller has the object on its stack. TypeError for an object that no Record made. */
 static lazy_record *
 lazy_get(VALUE self)
 {
     return rb_check_typeddata(self, &lazy_type);
 }
 
-/* The same; ArgumentError for one that is not complete, which only ObjectSpace shows. */
+/* The same; ArgumentError for an object that is not complete yet, which only ObjectSpace shows. */
 static const lazy_record *
 complete_get(VALUE self)
 {
@@ -92,8 +92,8 @@ mp_lazy_record_new(const mp_record *record, const mp_lazy_part *part, const VALU
     lazy->end = (uint32_t)part->end;
     lazy->count = record->count;
     for (i = 0; i < record->count; i++) {
-        /* Not FIX2LONG: where a Fixnum has 31 bits, it takes the uppermost one for a sign. */
-        lazy->offsets[i] = offsets[i] == Qundef ? MP_LAZY_NOT_THERE : (uint32_t)(offsets[i] >> 1);
+        /* Not FIX2LONG: where a Fixnum has 31 bits, it would take the highest bit for the sign. */
+        lazy->offsets[i] = offsets[i] == Qundef ? MP_LAZY_MISSING : (uint32_t)(offsets[i] >> 1);
     }
     RB_OBJ_FREEZE(self);
     return self;
@@ -134,7 +134,7 @@ mp_lazy_record_of_p(VALUE object, const mp_record *record)
 /*
  * call-seq: lazy.record -> record
  *
- * The Record that it is of.
+ * Returns the Record that it was loaded with.
  *
  *   user.record #=> #<Manypack::Record User as lazy id: Integer, name: String>
  */
@@ -147,7 +147,7 @@ rb_lazy_record(VALUE self)
 /*
  * call-seq: lazy.bytes -> String
  *
- * The bytes of the message that it stands for.
+ * Returns the bytes of its map in the message.
  *
  *   user.bytes #=> "\x82\xA2id\x01\xA4name\xA3Ada"
  */
@@ -170,7 +170,7 @@ Init_manypack_lazy_record(void)
     rb_undef_method(cLazyRecord, "initialize_copy");
     rb_define_method(cLazyRecord, "record", rb_lazy_record, 0);
     rb_define_method(cLazyRecord, "bytes", mp_lazy_record_bytes, 0);
-    /* for the class itself: a member may have the other names */
+    /* for the class itself: members may be named record and bytes */
     rb_define_protected_method(cLazyRecord, "__record__", rb_lazy_record, 0);
     rb_define_protected_method(cLazyRecord, "__bytes__", mp_lazy_record_bytes, 0);
 }

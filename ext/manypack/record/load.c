@@ -1,6 +1,7 @@
 /*
- * Bytes to objects of given shapes: a recursive walk, whose depth the limits and the C stack bound. It is not the loop
- * of unpack/decode.c, because it walks over the shapes, too; objects without a shape of their own go to that loop.
+ * Loads bytes as objects of given shapes, and checks their types. The walk recurses; the limits and the C stack bound
+ * its depth. It is not the loop of unpack/decode.c, because it walks over bytes and shapes together; objects that may
+ * be of any type go to that loop.
  */
 #include "record/load.h"
 
@@ -14,7 +15,7 @@
 
 static VALUE load_any_kind(mp_loader *l, const mp_shape *shape);
 
-/* A str or an Integer of its shape and far from the end, without a call; Qundef for anything else. */
+/* Fast path for a str or Integer of the expected shape, away from the end of the input. Qundef: take the slow path. */
 MP_INLINE VALUE
 load_at_once(mp_loader *l, const mp_shape *shape)
 {
@@ -40,7 +41,7 @@ load_at_once(mp_loader *l, const mp_shape *shape)
     return LONG2FIX((long)n);
 }
 
-/* The object at the next head, of that shape. */
+/* Loads the next object and checks that it is of the shape's type. */
 MP_INLINE VALUE
 load_value(mp_loader *l, const mp_shape *shape)
 {
@@ -49,24 +50,26 @@ load_value(mp_loader *l, const mp_shape *shape)
     return MP_LIKELY(object != Qundef) ? object : load_any_kind(l, shape);
 }
 
-/* The error of an object that is not of its shape. If it is kept for later, passes over the object, which is nil. */
+/* Reports an object of the wrong type. If the error is kept for later, skips the object and returns nil for it. */
 static MP_NOINLINE VALUE
-mismatch(mp_loader *l, const mp_shape *shape, const uint8_t *at)
+wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 {
-    mp_record_mismatch(l, shape->words, at);
+    mp_record_wrong_type(l, shape->words, at);
     l->d.at = at;
     mp_loader_skip(l);
     return Qnil;
 }
 
-/* The same for an object whose head the shape does not accept, unless it is what the codec packs as an ext. */
+/*
+ * The same for an object whose head the shape does not accept, unless it is an ext of the codec that the shape takes.
+ */
 static MP_NOINLINE VALUE
-load_unaccepted(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
     const uint8_t *at = l->d.at;
     VALUE object = row.kind == MP_EXT ? mp_load_ext(l, shape) : Qundef;
 
-    return object == Qundef ? mismatch(l, shape, at) : object;
+    return object == Qundef ? wrong_type(l, shape, at) : object;
 }
 
 /* --- containers ------------------------------------------------------------------------------------- */
@@ -92,7 +95,7 @@ load_list(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 }
 
 /*
- * A key that is no str. If two Bignums or two Floats are equal, Ruby calls eql?, which a program may have redefined.
+ * Loads a key whose type is not String. A Hash compares Bignums and Floats by eql?, which a program may have redefined.
  */
 static VALUE
 load_other_key(mp_loader *l, const mp_shape *shape)
@@ -103,7 +106,7 @@ load_other_key(mp_loader *l, const mp_shape *shape)
     return key;
 }
 
-/* Strings are the frozen ones that unpacking has as keys, too. */
+/* Loads a key. Strings are the same frozen objects that unpacking uses as keys. */
 static VALUE
 load_key(mp_loader *l, const mp_shape *shape)
 {
@@ -117,7 +120,7 @@ load_key(mp_loader *l, const mp_shape *shape)
 
         return mp_seal(mp_loader_options(l), rb_obj_freeze(rb_str_new((const char *)mp_loader_payload(l, row, n), n)));
     }
-    return mismatch(l, shape, at);
+    return wrong_type(l, shape, at);
 }
 
 static VALUE
@@ -130,10 +133,10 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     VALUE hash;
 
     mp_loader_open(l, &place, l->d.at);
-    l->tags = NULL; /* the key by which a union chose the map is in the map itself */
+    l->tag_keys = NULL; /* a map has the tag key among its own keys */
     l->d.at += row.head;
     for (i = 0; i < n; i++) {
-        l->place = place.up; /* what is wrong with a key is wrong with the map */
+        l->place = place.up; /* the path of an error in a key is that of the map */
         mp_loader_push(l, place.key = load_key(l, shape->parts[0]));
         l->place = &place;
         mp_loader_push(l, load_value(l, shape->parts[1]));
@@ -175,7 +178,7 @@ load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
     }
 }
 
-/* The same for an array: elements that no field is for are newer than this Record. */
+/* The same for an array. Surplus elements come from a newer version of the Record. */
 static void
 load_elements(mp_loader *l, mp_record_walk *walk, uint32_t n)
 {
@@ -216,7 +219,7 @@ call_defaults(VALUE arg)
     return Qnil;
 }
 
-/* Any StandardError of user code means that the value does not fit the Record's type: it becomes a RecordError. */
+/* A StandardError of user code means that the class refuses the values: it becomes a RecordError. */
 static VALUE
 refused(VALUE arg, VALUE error)
 {
@@ -233,21 +236,21 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk)
     mp_build build = walk->record->build;
     instance_call call = {l, walk};
 
-    if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil; /* user code gets no wrong values */
+    if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil; /* keep wrong values from user code */
     if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return mp_seal(options, new_instance((VALUE)&call));
     if (build == MP_BUILD_IVARS) return mp_seal_foreign(options, new_instance((VALUE)&call));
     return mp_seal_foreign(options, rb_rescue2(new_instance, (VALUE)&call, refused, (VALUE)&call, rb_eStandardError,
                                                (VALUE)0));
 }
 
-/* Fills in missing fields. Reports those without a default before any user code runs. */
+/* Gives missing fields their defaults. Reports fields without a default before any user code runs. */
 static MP_NOINLINE void
-fill_missing(mp_loader *l, const mp_record_walk *walk)
+set_defaults(mp_loader *l, const mp_record_walk *walk)
 {
     instance_call arg = {l, walk};
     mp_decoder_call call;
 
-    mp_record_fill_missing(l, walk);
+    mp_record_set_defaults(l, walk);
     if (!walk->record->calls || mp_loader_errors_kept(l) != walk->errors) return;
     call = mp_decoder_leave(&l->d);
     rb_rescue2(call_defaults, (VALUE)&arg, refused, (VALUE)&arg, rb_eStandardError, (VALUE)0);
@@ -268,13 +271,13 @@ make_instance(mp_loader *l, const mp_record_walk *walk)
     return object;
 }
 
-/* The object of all values that there are, in place of the Record. */
+/* Makes the object when all pairs or elements are loaded. */
 static VALUE
 finish_record(mp_loader *l, mp_record_walk *walk)
 {
-    l->place = walk->place.up; /* what is wrong from here on is wrong with the Record as a whole */
+    l->place = walk->place.up; /* errors from here on have the path of the Record as a whole */
     mp_record_take_rest(l, walk);
-    if (MP_UNLIKELY(walk->absent)) fill_missing(l, walk);
+    if (MP_UNLIKELY(walk->missing)) set_defaults(l, walk);
     return make_instance(l, walk);
 }
 
@@ -308,7 +311,7 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- alternatives ----------------------------------------------------------------------------------- */
 
-/* Loads an integer by the first type that keeps it an Integer; Qundef if none does. */
+/* Loads an integer by the first type that keeps it an Integer; Qundef if no type does. */
 static VALUE
 load_exact(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
@@ -327,8 +330,8 @@ load_exact(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 }
 
 /*
- * Loads the object by the first type that takes it, except that an integer becomes a Float only if no type keeps it. At
- * most one of the types takes a map, and one an array.
+ * Loads the object by the first type that accepts it, except that an integer becomes a Float only if no type keeps it
+ * an Integer. At most one type accepts maps, and at most one arrays.
  */
 static VALUE
 load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
@@ -356,10 +359,10 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
         }
         if (object != Qundef) return object;
     }
-    return load_unaccepted(l, shape, row);
+    return load_wrong_head(l, shape, row);
 }
 
-/* Moves to the value of a map's tag; false without one. */
+/* Moves to the tag of a map, which is the value of the tag key; false without one. */
 static bool
 find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
@@ -370,13 +373,16 @@ find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
         const uint8_t *key_at = l->d.at;
 
         mp_loader_skip(l);
-        if (mp_shape_tag_at_p(shape, key_at, l->d.at)) return true;
+        if (mp_shape_tag_key_at_p(shape, key_at, l->d.at)) return true;
         mp_loader_skip(l);
     }
     return false;
 }
 
-/* The type of a tag: that of a value that is not listed is the last one, if there is one more than values. */
+/*
+ * The type that a tag chooses. An unknown tag, or Qundef for none, chooses else: the part after those of the tags. NULL
+ * without else.
+ */
 static const mp_shape *
 tagged_part(const mp_shape *shape, VALUE value)
 {
@@ -394,23 +400,23 @@ load_tagged(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     const uint8_t *at = l->d.at, *value_at = at;
     bool found = find_tag(l, shape, row);
     const mp_shape *part;
-    mp_place place = {.up = l->place, .key = shape->tag};
-    mp_tag tag = {.up = l->tags, .key = shape->tag};
+    mp_place place = {.up = l->place, .key = shape->tag_key};
+    mp_tag_key tag_key = {.up = l->tag_keys, .key = shape->tag_key};
     VALUE object;
 
-    /* Unions in the else of unions take C stack without a level of depth. */
+    /* Nested else unions recurse without increasing depth, so check the C stack here. */
     if (mp_stack_used_up_p()) mp_decoder_raise(&l->d, MP_E_DEPTH, at);
     if (found) value_at = l->d.at;
     part = tagged_part(shape, found ? mp_load_any(l) : Qundef);
     l->d.at = at;
     if (part) {
-        if (found) l->tags = &tag;
+        if (found) l->tag_keys = &tag_key;
         object = load_value(l, part);
-        l->tags = NULL;
+        l->tag_keys = NULL;
         return object;
     }
     if (found) l->place = &place;
-    mp_record_mismatch(l, shape->words, value_at);
+    mp_record_wrong_type(l, shape->words, value_at);
     l->place = place.up;
     mp_loader_skip(l);
     return Qnil;
@@ -424,7 +430,7 @@ raise_unnamed(const mp_shape *shape)
     rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
 }
 
-/* --- all of them ------------------------------------------------------------------------------------ */
+/* --- any shape -------------------------------------------------------------------------------------- */
 
 static VALUE
 load_any_kind(mp_loader *l, const mp_shape *shape)
@@ -432,7 +438,7 @@ load_any_kind(mp_loader *l, const mp_shape *shape)
     mp_wire_row row = mp_loader_row(l);
     VALUE object;
 
-    if (MP_UNLIKELY(!(shape->accepts & mp_kind_bit((mp_kind)row.kind)))) return load_unaccepted(l, shape, row);
+    if (MP_UNLIKELY(!(shape->accepts & mp_kind_bit((mp_kind)row.kind)))) return load_wrong_head(l, shape, row);
     switch (shape->kind) {
       case MP_SHAPE_ANY: return mp_load_any(l);
       case MP_SHAPE_VIEW: return mp_load_view(l);
@@ -449,7 +455,7 @@ load_any_kind(mp_loader *l, const mp_shape *shape)
       case MP_SHAPE_CLASS: object = mp_load_of_class(l, shape); break;
       default: object = mp_load_literal(l, shape, row, false); break;
     }
-    return MP_LIKELY(object != Qundef) ? object : mismatch(l, shape, l->d.at);
+    return MP_LIKELY(object != Qundef) ? object : wrong_type(l, shape, l->d.at);
 }
 
 /* --- starting --------------------------------------------------------------------------------------- */
@@ -481,7 +487,9 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
     return object;
 }
 
-/* A str that becomes a new String, the most frequent field, without a loader; Qundef for anything else. */
+/*
+ * Fast path without a loader for the most frequent field, a str that becomes a new String. Qundef: take the slow path.
+ */
 MP_INLINE VALUE
 load_field_at_once(const mp_lazy_field *field, const mp_shape *shape)
 {
@@ -515,7 +523,7 @@ mp_load_lazy(VALUE lazy)
     for (i = 0; i < record->count; i++) {
         size_t offset = mp_lazy_record_field(lazy, i).offset;
 
-        if (offset == MP_LAZY_NOT_THERE) continue;
+        if (offset == MP_LAZY_MISSING) continue;
         l.d.at = l.d.start + offset;
         l.field = i;
         walk.place.key = record->fields[i].key;
@@ -565,7 +573,7 @@ own_default(VALUE lazy, const mp_record *record, const mp_field *field)
 }
 
 VALUE
-mp_load_absent_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
+mp_load_default(VALUE lazy, const mp_lazy_field *field, uint32_t number)
 {
     const mp_record *record = field->record;
     mp_value_words words;
@@ -582,7 +590,7 @@ mp_load_absent_field(VALUE lazy, const mp_lazy_field *field, uint32_t number)
         if (i != number) mp_record_set(&l, &walk, i, Qnil);
     }
     l.place = walk.place.up;
-    fill_missing(&l, &walk);
+    set_defaults(&l, &walk);
     object = mp_record_values(&l, &walk)[number];
     l.place = &walk.place;
     mp_record_close(&l, &walk);

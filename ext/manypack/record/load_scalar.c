@@ -1,4 +1,4 @@
-/* What is loaded without loading anything else of a shape: scalars, parts that stay packed, and parts of any shape. */
+/* Loads objects whose parts need no type check: scalars, Views, and objects that may be of any type. */
 #include "record/load_scalar.h"
 
 #include "unpack/decode.h"
@@ -66,7 +66,7 @@ mp_load_integer(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return mp_number(mp_loader_options(l), LL2NUM(n));
 }
 
-/* True if n has a Float of the same value, which it sets. 2**64, to which the greatest are rounded, has no uint64_t. */
+/* Converts n to *real; true if that is exact. The greatest n are rounded to 2**64, which no uint64_t can hold. */
 static bool
 unsigned_exact_p(uint64_t n, double *real)
 {
@@ -74,7 +74,7 @@ unsigned_exact_p(uint64_t n, double *real)
     return *real < 18446744073709551616.0 && (uint64_t)*real == n;
 }
 
-/* True if the number at the next head has a Float of the same value. */
+/* Converts the number at the next head to *real; true if that is exact. */
 static bool
 real_at(const mp_loader *l, mp_wire_row row, double *real)
 {
@@ -106,7 +106,7 @@ mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return mp_float_new(&l->d, real);
 }
 
-/* The literal with those bytes; Qundef without one. A str equals a bin only if they are ASCII, as in Ruby. */
+/* The literal with those bytes; Qundef without one. A str and a bin are equal only if they are ASCII, as in Ruby. */
 static VALUE
 literal_text(const mp_shape *shape, const uint8_t *p, uint32_t n, bool text)
 {
@@ -122,7 +122,7 @@ literal_text(const mp_shape *shape, const uint8_t *p, uint32_t n, bool text)
     return Qundef;
 }
 
-/* The same for any other object. */
+/* The literal that is the object, or a Bignum equal to it; Qundef without one. */
 static VALUE
 literal_same(const mp_shape *shape, VALUE object)
 {
@@ -194,7 +194,10 @@ mp_load_of_class(mp_loader *l, const mp_shape *shape)
     return Qundef;
 }
 
-/* What an object of the codec's ext types is to a shape that accepts no ext; Qundef if it is none of its objects. */
+/*
+ * Checks an object that was packed as an ext of the codec against a shape whose heads include no ext. Qundef if it is
+ * of the wrong type.
+ */
 static VALUE
 taken_by(const mp_shape *shape, VALUE object)
 {
@@ -208,7 +211,7 @@ taken_by(const mp_shape *shape, VALUE object)
     }
 }
 
-/* True if the ext types have one for objects of a shape of that kind. */
+/* True if the codec packs the objects of such a shape as an ext. */
 static bool
 packed_as_ext_p(const mp_types *types, mp_shape_kind kind)
 {

@@ -1,12 +1,12 @@
-/* The next object of a message as a scalar of a shape, as a View, or as unpacking makes it. */
+/* Loads the next object of a message: as a scalar of a shape, as a View, or as unpacking makes it. */
 #ifndef MANYPACK_LOAD_SCALAR_H
 #define MANYPACK_LOAD_SCALAR_H
 
 #include "record/loader.h"
 
 /*
- * Each takes the next object, at whose head row is, and moves past it. Qundef, without moving, for an object that the
- * shape accepts by its head but not by its value. Raises the errors of error.h.
+ * Each function loads the next object, whose head is row, and moves past it. The caller has checked its head. If its
+ * value is not what the shape accepts, the function returns Qundef and does not move. Raises the errors of error.h.
  */
 
 /* A str or bin. */
@@ -25,7 +25,7 @@ VALUE mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool
 /* As Manypack.unpack makes it. */
 VALUE mp_load_any(mp_loader *l);
 
-/* The same for an object of the shape's class. */
+/* The same; Qundef if the object is not of the shape's class. */
 VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
 
 /* A Symbol or an Integer that the codec packs as an ext, for a shape or one of its alternatives. */
@@ -34,7 +34,7 @@ VALUE mp_load_ext(mp_loader *l, const mp_shape *shape);
 /* The View of the whole message, made on first use. All Views in the loaded object share its Index. */
 VALUE mp_load_view_root(mp_loader *l);
 
-/* A View of it. */
+/* A View of the next object. */
 VALUE mp_load_view(mp_loader *l);
 
 #endif

@@ -1,4 +1,4 @@
-/* The cold half of the loader's state: how it starts and ends, and how it passes over containers. */
+/* The cold half of the loader: how it starts and ends, and how it skips containers. */
 #include "record/loader.h"
 
 #include "core/find.h"
@@ -15,7 +15,7 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
     l->place = NULL;
     l->record = NULL;
     l->field = MP_FIELD_NONE;
-    l->tags = NULL;
+    l->tag_keys = NULL;
     l->type = type;
     l->from = offset;
     l->eager = false;
@@ -29,7 +29,7 @@ mp_loader_end(mp_loader *l)
 {
     mp_ext_keep_unpacker(&l->d);
     mp_decoder_cleanup(&l->d);
-    RB_GC_GUARD(l->memory); /* left to the GC: callcc may make user code return again, which still needs it */
+    RB_GC_GUARD(l->memory); /* the GC frees it: user code that returns again, by callcc, still needs it */
     RB_GC_GUARD(l->d.source);
     RB_GC_GUARD(l->type);
     RB_GC_GUARD(l->view);

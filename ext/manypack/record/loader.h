@@ -1,4 +1,24 @@
-/* The state of loading: bytes into objects of given shapes. */
+/*
+ * The state of loading bytes as objects of given shapes. load.c uses it like this:
+ *
+ *   mp_value_words words;                             // on the C stack, as is the loader
+ *   mp_loader l;
+ *
+ *   mp_loader_init(&l, &words, message, 0, type, codec);
+ *   row = mp_loader_row(&l);                          // the next head; raises if it is incomplete
+ *   if (row.kind == MP_ARRAY) {
+ *       n = mp_row_count(l.d.at, row);
+ *       mp_loader_open(&l, &place, l.d.at);           // counts the level and adds it to the path of errors
+ *       l.d.at += row.head;
+ *       while (n--) mp_loader_push(&l, load(&l));     // elements wait on the value stack
+ *       mp_loader_close(&l, &place);
+ *   } else {
+ *       mp_loader_skip(&l);                           // past an object that nobody wants
+ *   }
+ *   mp_loader_end(&l);
+ *
+ * Errors name l.record and l.field, and have a path along l.place.
+ */
 #ifndef MANYPACK_LOADER_H
 #define MANYPACK_LOADER_H
 
@@ -7,32 +27,35 @@
 #include "record/shape.h"
 #include "unpack/decoder.h"
 
-/* Containers that can be passed over without asking Ruby for memory, and the level that the walk begins in. */
+/* The depth up to which containers are skipped without allocating memory, plus the level that the walk begins in. */
 #define MP_LOADER_PLACES 129
 
-/* A key by which a union chose a Record, which need not know it. Another union may have fallen back to that one. */
-typedef struct mp_tag {
-    const struct mp_tag *up;
+/*
+ * The tag key of the union that chose a Record. No field of the Record needs to have this key. `up` is the tag key of a
+ * union that has this one as its else.
+ */
+typedef struct mp_tag_key {
+    const struct mp_tag_key *up;
     VALUE key;
-} mp_tag;
+} mp_tag_key;
 
 /* Lives on the C stack and keeps what it refers to alive. The message is frozen, so its bytes stay where they are. */
 typedef struct {
     mp_decoder d;             /* d.at is the next object */
     size_t count;             /* words of the value stack in use */
     uint32_t depth;           /* open containers */
-    const mp_place *place;    /* the way to the next object */
-    const mp_record *record;  /* the innermost one; NULL outside */
-    uint32_t field;           /* in it; MP_FIELD_NONE outside */
-    size_t from;              /* where in the message that way begins */
-    const mp_tag *tags;       /* by which unions chose the next object; NULL if none did */
+    const mp_place *place;    /* the path to the next object */
+    const mp_record *record;  /* the innermost Record; NULL outside */
+    uint32_t field;           /* of that Record; MP_FIELD_NONE outside */
+    size_t from;              /* where in the message the path begins */
+    const mp_tag_key *tag_keys; /* of the unions that chose the next object; NULL if none did */
     VALUE type;               /* the Type that owns the shapes */
-    VALUE view;               /* of the whole message, for the parts that stay packed; 0 until there is one */
+    VALUE view;               /* of the whole message, which all Views in the object share; 0 until the first */
     VALUE origin;             /* the View that is loaded from; 0 if bytes are loaded */
     bool eager;               /* load LazyRecords as objects now, so that their errors come now */
-    VALUE errors;             /* an Array of RecordErrors, if all of them are wanted; else 0 */
-    VALUE memory;             /* of left, if Ruby lent it */
-    uint64_t *left;           /* for passing over containers */
+    VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
+    VALUE memory;             /* owns left, if places is too short; else 0 */
+    uint64_t *left;           /* for skipping containers: places, or longer */
     uint64_t places[MP_LOADER_PLACES];
 } mp_loader;
 
@@ -42,7 +65,7 @@ mp_loader_options(const mp_loader *l)
     return &l->d.codec->options;
 }
 
-/* How many errors were kept so far. */
+/* The number of errors that were kept so far. */
 MP_INLINE long
 mp_loader_errors_kept(const mp_loader *l)
 {
@@ -57,13 +80,13 @@ mp_loader_push(mp_loader *l, VALUE object)
     l->d.stack.values[l->count++] = object;
 }
 
-/* Starts at an object of a frozen message, which begins at that offset. words and codec must outlive the loader. */
+/* Starts at the object at an offset of a frozen message. words and codec must outlive the loader. */
 void mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec);
 
 /* Frees now what the collector would free later. */
 void mp_loader_end(mp_loader *l);
 
-/* The row of the next head, which is not 0xc1. */
+/* The row of the next head byte. Raises at the end of the message and for 0xc1. */
 MP_INLINE mp_wire_row
 mp_loader_row(mp_loader *l)
 {
@@ -99,7 +122,7 @@ mp_loader_skip(mp_loader *l)
     else mp_loader_skip_container(l);
 }
 
-/* Opens the container at that place. StackError. */
+/* Opens the container whose head is at `at`, and appends place to the path. StackError if it is too deep. */
 MP_INLINE void
 mp_loader_open(mp_loader *l, mp_place *place, const uint8_t *at)
 {

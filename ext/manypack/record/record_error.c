@@ -5,8 +5,8 @@
 #include "unpack/decode.h"
 
 /*
- * Bytes of a str that a message shows, entries of a list of errors, and errors that are kept: each of them takes
- * hundreds of bytes, thousands if all keys around it are long, and a hostile message has one in each byte.
+ * How many bytes of a str an error shows, how many errors a summary quotes, and how many errors are kept. An error
+ * takes hundreds of bytes, or thousands if its path has long keys, and a hostile message has an error in each byte.
  */
 enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000 };
 
@@ -51,7 +51,7 @@ found_text(mp_loader *l, const uint8_t *at)
     }
 }
 
-/* A key: a str alone, because most are. */
+/* A key. A str is shown without the word "str", because most keys are strs. */
 static VALUE
 key_text(mp_loader *l, const uint8_t *at)
 {
@@ -63,7 +63,7 @@ key_text(mp_loader *l, const uint8_t *at)
 
 /* --- raising ---------------------------------------------------------------------------------------- */
 
-/* "User#name", or the Record alone; empty outside. */
+/* " (User#name)", or " (User)" outside of a field; empty outside of a Record. */
 static VALUE
 blamed(const mp_record *record, uint32_t field)
 {
@@ -103,7 +103,7 @@ error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
     return error;
 }
 
-/* In an Array of its own each time: user code may return again to where there were fewer. */
+/* Each error makes a new Array, because user code may return again, by callcc, to where there were fewer errors. */
 static void
 keep_or_raise(mp_loader *l, VALUE error)
 {
@@ -119,7 +119,7 @@ fail(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
 }
 
 void
-mp_record_mismatch(mp_loader *l, VALUE words, const uint8_t *at)
+mp_record_wrong_type(mp_loader *l, VALUE words, const uint8_t *at)
 {
     fail(l, rb_sprintf("expected %" PRIsVALUE ", got %" PRIsVALUE, words, found_text(l, at)), l->field, at);
 }
@@ -139,10 +139,10 @@ mp_record_unknown_key(mp_loader *l, const uint8_t *at)
 void
 mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at)
 {
-    fail(l, rb_sprintf("expected %" PRIu32 " elements, got another", element), MP_FIELD_NONE, at);
+    fail(l, rb_sprintf("expected %" PRIu32 " elements, got more", element), MP_FIELD_NONE, at);
 }
 
-/* A new UTF-8 String, to which a path can be appended, of what user code says in any encoding. */
+/* Converts user code's text from any encoding to a new UTF-8 String, to which a path can be appended. */
 static VALUE
 utf8_text(VALUE text)
 {
@@ -181,13 +181,13 @@ message_of(VALUE error)
 }
 
 /*
- * Raises the error at once, even if it is kept: only that sets its cause. The error's message may be user code, too;
- * the caller of the class's constructor checks that it returns only once.
+ * Raises the error and rescues it again even if it is kept, because only raising sets its cause. The error's message
+ * may be user code, too; whoever called the class's constructor checks that it returns only once.
  */
 void
 mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
 {
-    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* it may quote the message */
+    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* shortens a long quote */
     VALUE errors[2] = {error_new(l, text, MP_FIELD_NONE, at), error};
 
     keep_or_raise(l, rb_rescue2(raise_with_cause, (VALUE)errors, raised, 0, eRecordError, (VALUE)0));

@@ -1,4 +1,4 @@
-/* A Record that is being loaded: which field a key is for, and what becomes of keys that no field has. */
+/* A Record that is being loaded: finds the field of each key, and skips, keeps or refuses unknown keys. */
 #include "record/record_walk.h"
 
 #include "base/error.h"
@@ -40,9 +40,9 @@ mp_record_search_key(mp_loader *l, const mp_field_table *keys)
     return mp_field_table_number(keys, mp_row_sint(at, row));
 }
 
-/* --- what no field is for --------------------------------------------------------------------------- */
+/* --- unknown keys ----------------------------------------------------------------------------------- */
 
-/* A key that is no str or bin, with the limits that unpacking has in keys: Hashes compare them. */
+/* Loads a key that is no str or bin, under the limits of unpacking for keys, because a Hash hashes all of the key. */
 static VALUE
 load_other_key(mp_loader *l, mp_record_walk *walk)
 {
@@ -58,7 +58,7 @@ load_other_key(mp_loader *l, mp_record_walk *walk)
     return key;
 }
 
-/* A key as unpacking makes it. */
+/* Loads a key as unpacking makes it. */
 static VALUE
 load_unknown_key(mp_loader *l, mp_record_walk *walk)
 {
@@ -77,11 +77,11 @@ load_unknown_key(mp_loader *l, mp_record_walk *walk)
     return key;
 }
 
-/* True for a key by which unions chose the Record. */
+/* True for the tag key of a union that chose the Record. */
 static bool
-tag_p(const mp_record_walk *walk, VALUE key)
+tag_key_p(const mp_record_walk *walk, VALUE key)
 {
-    const mp_tag *tag = walk->tags;
+    const mp_tag_key *tag = walk->tag_keys;
 
     if (tag && RB_SYMBOL_P(key)) key = rb_sym2str(key);
     while (tag && !rb_eql(tag->key, key)) tag = tag->up;
@@ -102,14 +102,14 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
     l->d.at = key_at;
     key = load_unknown_key(l, walk);
     walk->place.key = key;
-    if (tag_p(walk, key) || record->unknown == MP_UNKNOWN_RAISE) {
-        if (!tag_p(walk, key)) mp_record_unknown_key(l, key_at);
+    if (tag_key_p(walk, key) || record->unknown == MP_UNKNOWN_RAISE) {
+        if (!tag_key_p(walk, key)) mp_record_unknown_key(l, key_at);
         l->d.at = value_at;
         mp_loader_skip(l);
         return;
     }
     mp_loader_push(l, key);
-    mp_loader_push(l, mp_load_any(l)); /* above the values of the fields, until mp_record_take_rest */
+    mp_loader_push(l, mp_load_any(l)); /* they stay above the fields' values until mp_record_take_rest */
 }
 
 /* Makes the Hash of n words, starting at `first`. Keys other than Strings, Symbols and Integers may run user code. */
@@ -142,7 +142,7 @@ mp_record_take_rest(mp_loader *l, mp_record_walk *walk)
     l->count = first;
 }
 
-/* --- fields that come twice, or not at all ---------------------------------------------------------- */
+/* --- duplicate and missing fields ------------------------------------------------------------------- */
 
 void
 mp_record_check_twice(mp_loader *l, const mp_record_walk *walk)
@@ -152,7 +152,7 @@ mp_record_check_twice(mp_loader *l, const mp_record_walk *walk)
 
 /*
  * True if the class's own initialize has a default for a missing field. A positional default counts only if all
- * arguments after it are left out, too.
+ * arguments after it are missing, too.
  */
 static bool
 own_default_p(const mp_record *record, const VALUE *values, uint32_t field)
@@ -168,7 +168,7 @@ own_default_p(const mp_record *record, const VALUE *values, uint32_t field)
 }
 
 void
-mp_record_fill_missing(mp_loader *l, const mp_record_walk *walk)
+mp_record_set_defaults(mp_loader *l, const mp_record_walk *walk)
 {
     const mp_record *record = walk->record;
     VALUE *values = mp_record_values(l, walk);
@@ -202,8 +202,9 @@ mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk)
 /* --- lazily ----------------------------------------------------------------------------------------- */
 
 /*
- * The same as mp_record_pass_over for pairs that are leaves and come in the order of the members, as long as they do.
- * Returns how many are left. Nothing can raise here, so all that it needs is in registers.
+ * The fast part of mp_record_pass_over: skips pairs as long as they come in the order of the members and their values
+ * are no containers. Returns how many pairs are left. Nothing here can raise, so the compiler keeps everything in
+ * registers.
  */
 static uint32_t
 pass_over_in_order(mp_loader *l, mp_record_walk *walk, uint32_t n)
@@ -225,7 +226,7 @@ pass_over_in_order(mp_loader *l, mp_record_walk *walk, uint32_t n)
     }
     l->d.at = at;
     walk->next = key;
-    walk->absent -= before - n;
+    walk->missing -= before - n;
     return n;
 }
 
@@ -247,13 +248,13 @@ mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n)
     }
 }
 
-/* Message and Type may not be shareable. What makes a default in the Type shareable is its freeze, user code. */
+/* Makes the message and the Type shareable, too. That calls freeze on defaults in the Type, which may be user code. */
 static VALUE
 seal_lazy(mp_loader *l, VALUE lazy)
 {
     mp_decoder_call call;
 
-    if (MP_LIKELY(!mp_loader_options(l)->shareable)) return lazy; /* which is frozen */
+    if (MP_LIKELY(!mp_loader_options(l)->shareable)) return lazy; /* it is frozen already */
     call = mp_decoder_leave(&l->d);
     mp_seal_foreign(mp_loader_options(l), lazy);
     mp_decoder_check_return(&l->d, call);
@@ -267,7 +268,7 @@ mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
                          .start = (size_t)(walk->at - l->d.start), .end = (size_t)(l->d.at - l->d.start)};
     uint32_t i;
 
-    for (i = 0; walk->absent && i < walk->record->count; i++) {
+    for (i = 0; walk->missing && i < walk->record->count; i++) {
         const VALUE *values = mp_record_values(l, walk);
 
         if (values[i] != Qundef || walk->record->fields[i].default_value != Qundef) continue;

@@ -7,19 +7,19 @@
 /* Lives on the C stack. */
 typedef struct {
     const mp_record *record;
-    const mp_record *outer;   /* to go back to */
+    const mp_record *outer;   /* the Record around this one */
     uint32_t outer_field;
-    const mp_field_key *next; /* the key that is expected next, or the end of them */
-    uint32_t absent;          /* fields that have no value yet */
-    size_t first;             /* its values on the value stack: Qundef where there is none yet */
+    const mp_field_key *next; /* the key that is expected next, or the end of the keys */
+    uint32_t missing;         /* fields that have no value yet */
+    size_t first;             /* where its values begin on the value stack; Qundef for fields without a value */
     const uint8_t *at;        /* its head */
-    const mp_tag *tags;       /* as in mp_loader */
-    bool keys_may_collide;    /* those of the pairs that no field is for */
-    long errors;              /* that were kept before */
+    const mp_tag_key *tag_keys; /* as in mp_loader */
+    bool keys_may_collide;    /* some unknown key is no String, Symbol or Integer */
+    long errors;              /* the number of errors kept before this Record */
     mp_place place;
 } mp_record_walk;
 
-/* Starts with the Record at the next head, which it does not move past. StackError. */
+/* Opens the Record at the next head without moving past the head. StackError if it is too deep. */
 MP_INLINE void
 mp_record_open(mp_loader *l, mp_record_walk *walk, const mp_record *record)
 {
@@ -27,10 +27,10 @@ mp_record_open(mp_loader *l, mp_record_walk *walk, const mp_record *record)
     uint32_t i;
 
     *walk = (mp_record_walk){.record = record, .outer = l->record, .outer_field = l->field, .first = l->count,
-                             .next = record->keys.keys, .absent = record->count, .at = l->d.at, .tags = l->tags,
-                             .errors = mp_loader_errors_kept(l), .place = {.key = Qundef}};
+                             .next = record->keys.keys, .missing = record->count, .at = l->d.at,
+                             .tag_keys = l->tag_keys, .errors = mp_loader_errors_kept(l), .place = {.key = Qundef}};
     mp_loader_open(l, &walk->place, l->d.at);
-    l->tags = NULL;
+    l->tag_keys = NULL;
     l->record = record;
     l->field = MP_FIELD_NONE;
     while (MP_UNLIKELY(l->d.stack.capacity - l->count < record->count)) mp_decoder_grow_stack(&l->d, l->count);
@@ -48,7 +48,7 @@ mp_record_close(mp_loader *l, const mp_record_walk *walk)
     l->count = walk->first;
 }
 
-/* One for each field, until something is pushed on the value stack. */
+/* The values, one for each field. The pointer is valid until something is pushed on the value stack. */
 MP_INLINE VALUE *
 mp_record_values(const mp_loader *l, const mp_record_walk *walk)
 {
@@ -60,14 +60,16 @@ mp_record_set(mp_loader *l, mp_record_walk *walk, uint32_t field, VALUE value)
 {
     VALUE *place = &mp_record_values(l, walk)[field];
 
-    if (MP_LIKELY(*place == Qundef)) walk->absent--;
+    if (MP_LIKELY(*place == Qundef)) walk->missing--;
     *place = value;
 }
 
 /* The cold half of mp_record_next_key: any key, in any place. */
 const mp_field_key *mp_record_search_key(mp_loader *l, const mp_field_table *keys);
 
-/* The next key, which it moves past; NULL if no field has it. Most messages have them in the order of the members. */
+/*
+ * Moves past the next key and finds its field; NULL if no field has it. Most messages have keys in the members' order.
+ */
 MP_INLINE const mp_field_key *
 mp_record_next_key(mp_loader *l, mp_record_walk *walk)
 {
@@ -84,28 +86,28 @@ mp_record_next_key(mp_loader *l, mp_record_walk *walk)
     return key;
 }
 
-/* Takes the value at the next head, whose key at key_at no field has, as the Record wants it. RecordError. */
+/* Skips, keeps or refuses an unknown pair, as the Record says: its key is at key_at, its value next. RecordError. */
 void mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at);
 
-/* Called for a field's second key: its alias, if keys must be unique, because the same key twice does not come here. */
+/* Called for a field's second key. With unique_keys it can only be an alias: the same key twice was refused before. */
 void mp_record_check_twice(mp_loader *l, const mp_record_walk *walk);
 
-/* Makes the Hash of the pairs that no field is for, if a field gets it. */
+/* Makes the Hash of unknown pairs, if a field takes it. */
 void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);
 
 /*
- * Gives missing fields their defaults, except for defaults that have to be called. RecordError for a field without one,
- * unless the class's own initialize has a default for it.
+ * Gives missing fields their defaults, except defaults that must be called. RecordError for a field without a default,
+ * unless the class's own initialize has one.
  */
-void mp_record_fill_missing(mp_loader *l, const mp_record_walk *walk);
+void mp_record_set_defaults(mp_loader *l, const mp_record_walk *walk);
 
 /* Calls the remaining defaults. Raises what they raise. */
 void mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk);
 
-/* Passes over n pairs, and takes as values where the values are, as Fixnums. */
+/* Skips n pairs. Instead of each value it keeps the value's offset, as a Fixnum. */
 void mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n);
 
-/* A LazyRecord of a Record that was passed over; nil if errors of it were kept. */
+/* Makes the LazyRecord after mp_record_pass_over; nil if errors of it were kept. */
 VALUE mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk);
 
 #endif

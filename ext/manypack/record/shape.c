@@ -1,4 +1,4 @@
-/* Shapes: compiled from the nodes that Ruby code makes of a type. */
+/* Compiles shapes from the nodes that Ruby code makes of a type. */
 #include "record/shape.h"
 
 #include "pack/encode.h"
@@ -18,7 +18,7 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         visit(&shape->words, owner);
         visit(&shape->klass, owner);
         visit(&shape->objects, owner);
-        visit(&shape->tag, owner);
+        visit(&shape->tag_key, owner);
         if (!record) continue;
         visit(&record->object, owner);
         visit(&record->klass, owner);
@@ -197,7 +197,10 @@ form_of(VALUE name)
     return symbol_p(name, "lazy") ? MP_FORM_LAZY : MP_FORM_MAP;
 }
 
-/* Adds the keys of a field, of which the first is written. ArgumentError if another field has one of them. */
+/*
+ * Adds the keys of a field: dump writes the first, the others are aliases. ArgumentError if another field has one of
+ * them.
+ */
 static void
 add_keys(mp_record *record, uint32_t index, VALUE keys)
 {
@@ -257,7 +260,7 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
     record->fields = ZALLOC_N(mp_field, RARRAY_LEN(fields) + 1);
     mp_field_table_init(&record->keys, NUM2SIZET(get(node, "key_count")));
     for (i = 0; i < (uint32_t)RARRAY_LEN(fields); i++) {
-        record->count++; /* first: the field's objects are marked from here on */
+        record->count++; /* before the field is set, so that its objects are marked */
         set_field(shapes, record, i, RARRAY_AREF(fields, i));
     }
     shape->accepts = mp_kind_bit(record->form == MP_FORM_ARRAY ? MP_ARRAY : MP_MAP);
@@ -265,7 +268,7 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
 
 /* --- compiling -------------------------------------------------------------------------------------- */
 
-/* All but the shapes that accept what their parts do. */
+/* Fills in a shape, except `accepts` of an ANY_OF: its parts may not be there yet. */
 static void
 set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
 {
@@ -302,7 +305,7 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
         shape->accepts = mp_kind_bit(MP_MAP);
         break;
       case MP_SHAPE_ANY_OF:
-        break; /* by its parts, once they are known */
+        break; /* set_any_of does it when all parts are there */
       case MP_SHAPE_RECORD:
         set_record(shapes, shape, node);
         break;
@@ -342,8 +345,8 @@ makes_floats_p(const mp_shape *shape)
 }
 
 /*
- * What any of several types accepts. ArgumentError if two of them may be maps, or arrays: each would have to be tried,
- * in each container inside them again.
+ * An ANY_OF accepts what its parts accept. ArgumentError if two parts accept maps, or arrays: loading would have to try
+ * both, and again in each container inside them.
  */
 static void
 set_any_of(mp_shape *shape)
@@ -362,7 +365,10 @@ set_any_of(mp_shape *shape)
     }
 }
 
-/* ArgumentError if a type that a tag chooses has no key for it, as a positional Record that is meant by its name. */
+/*
+ * ArgumentError if the type for a tag is no map and so has no place for the tag, for example a positional Record that
+ * is given by its name.
+ */
 static void
 check_tagged(const mp_shape *shape)
 {
@@ -388,33 +394,33 @@ mp_shape_record(const mp_shape *shape)
 }
 
 uint32_t
-mp_record_field_of_tag(const mp_record *record, VALUE tag)
+mp_record_tag_field(const mp_record *record, VALUE tag_key)
 {
     const mp_field_key *key;
 
-    if (tag == Qundef) return MP_FIELD_NONE;
-    if (RB_INTEGER_TYPE_P(tag)) key = mp_field_table_number(&record->keys, NUM2LL(tag));
-    else key = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(tag), (size_t)RSTRING_LEN(tag));
+    if (tag_key == Qundef) return MP_FIELD_NONE;
+    if (RB_INTEGER_TYPE_P(tag_key)) key = mp_field_table_number(&record->keys, NUM2LL(tag_key));
+    else key = mp_field_table_text(&record->keys, (const uint8_t *)RSTRING_PTR(tag_key), (size_t)RSTRING_LEN(tag_key));
     return key ? key->field : MP_FIELD_NONE;
 }
 
 /*
- * ArgumentError if objects of a class may have two tags, and neither a member nor, as in a LazyRecord, the bytes say
- * which one an object has.
+ * ArgumentError if a class has two tags in the union and nothing tells which tag an object has. A member with the tag
+ * key would tell, and so do the bytes of a LazyRecord.
  */
 static void
 check_known(const mp_shape *shape, const mp_record *one, const mp_record *other, VALUE tag, VALUE other_tag)
 {
     if (!one || !other || one->klass != other->klass) return;
     if (one->form == MP_FORM_LAZY || other->form == MP_FORM_LAZY) return;
-    if (mp_record_field_of_tag(one, shape->tag) != MP_FIELD_NONE &&
-        mp_record_field_of_tag(other, shape->tag) != MP_FIELD_NONE) return;
+    if (mp_record_tag_field(one, shape->tag_key) != MP_FIELD_NONE &&
+        mp_record_tag_field(other, shape->tag_key) != MP_FIELD_NONE) return;
     rb_raise(rb_eArgError, "%" PRIsVALUE " is in the union as %" PRIsVALUE " and as %" PRIsVALUE ", so dump could not "
              "tell which tag to write: give it a member with the key %+" PRIsVALUE ", or give each tag a class of its "
-             "own, such as a subclass", one->klass, tag, other_tag, shape->tag);
+             "own, such as a subclass", one->klass, tag, other_tag, shape->tag_key);
 }
 
-/* The same for the type in else, which may be a union, too. */
+/* The same for the type in else, which may itself be a union. */
 static void
 check_known_in_else(const mp_shape *shape, const mp_record *record, VALUE tag, const mp_shape *other)
 {
@@ -446,9 +452,9 @@ check_tags_known(const mp_shape *shape)
 }
 
 bool
-mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end)
+mp_shape_tag_key_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end)
 {
-    VALUE text = shape->tag;
+    VALUE text = shape->tag_key;
     mp_key key = mp_key_read(at, end), tag;
 
     if (RB_TYPE_P(text, T_STRING)) tag = mp_key_str(RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
@@ -456,7 +462,7 @@ mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end)
     return mp_key_compare(&key, &tag) == 0;
 }
 
-/* Marks all Records if a type among the shapes makes Views. */
+/* Sets `views` in all Records if any of the shapes is a View. */
 static void
 set_views(mp_shapes *shapes)
 {
@@ -485,7 +491,7 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
         shape->words = get(node, "words");
         shape->klass = get(node, "class");
         shape->objects = get(node, "objects");
-        shape->tag = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
+        shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
         set_shape(shapes, shape, node);
     }
     for (i = 0; i < n; i++) {
@@ -500,6 +506,6 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
         check_tags_known(shape);
     }
     set_views(shapes);
-    each_reference(shapes, written, owner); /* now at the latest: until here the nodes keep all of them alive */
+    each_reference(shapes, written, owner); /* not later: until here the nodes keep all of them alive */
     RB_GC_GUARD(nodes);
 }

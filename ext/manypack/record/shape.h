@@ -1,6 +1,18 @@
 /*
- * Shapes: what an object must be, compiled from what a program says of its types. A Manypack::Type owns an array of
- * them; the first is its own. They never change.
+ * Shapes: types in the form that loading and dumping use, compiled from the nodes that Ruby code makes of a program's
+ * types. A Manypack::Type owns an array of shapes, which never change; the first is that of the Type itself.
+ *
+ *   mp_shapes_compile(&shapes, nodes, type);                 // of a zeroed mp_shapes; the Type then marks them
+ *   shape = &shapes.shapes[0];                               // say, that of Type[[User]]: kind is MP_SHAPE_LIST
+ *   if (shape->accepts & mp_kind_bit(row.kind)) ...          // the type check of a head: an array
+ *
+ *   record = shape->parts[0]->record;                        // the elements are Users
+ *   key = mp_field_table_text(&record->keys, p, n);          // of a pair in the message; NULL for an unknown key
+ *   value = load(record->fields[key->field].shape);
+ *   ...
+ *   object = mp_instance_new(record, values);
+ *
+ *   mp_shapes_free(&shapes);
  */
 #ifndef MANYPACK_SHAPE_H
 #define MANYPACK_SHAPE_H
@@ -17,7 +29,7 @@ typedef enum {
     MP_SHAPE_FLOAT,
     MP_SHAPE_STRING,
     MP_SHAPE_SYMBOL,
-    MP_SHAPE_CLASS,   /* whatever becomes an object of a class */
+    MP_SHAPE_CLASS,   /* any object of klass */
     MP_SHAPE_ENUM,
     MP_SHAPE_LIST,
     MP_SHAPE_MAP,
@@ -30,7 +42,7 @@ typedef enum {
 /* How an object of a Record's class is made. */
 typedef enum {
     MP_BUILD_STRUCT,   /* its members are set */
-    MP_BUILD_DATA,     /* and then it is frozen */
+    MP_BUILD_DATA,     /* its members are set, then it is frozen */
     MP_BUILD_IVARS,    /* its instance variables are set */
     MP_BUILD_NEW,      /* klass.new(*values) */
     MP_BUILD_KEYWORDS, /* klass.new(**values) */
@@ -39,13 +51,13 @@ typedef enum {
 typedef enum {
     MP_FORM_MAP,
     MP_FORM_ARRAY,
-    MP_FORM_LAZY, /* a map of which only the places of values are kept */
+    MP_FORM_LAZY, /* a map; only the offsets of its values are kept */
 } mp_form;
 
 typedef enum {
     MP_UNKNOWN_SKIP,
     MP_UNKNOWN_RAISE,
-    MP_UNKNOWN_INTO, /* a Hash, which a member gets */
+    MP_UNKNOWN_INTO, /* unknown pairs go into a Hash, which is the value of a member */
 } mp_unknown;
 
 typedef struct mp_shape mp_shape;
@@ -53,13 +65,13 @@ typedef struct mp_shape mp_shape;
 typedef struct {
     const mp_shape *shape;
     VALUE name;          /* of the member, a Symbol */
-    VALUE key;           /* as it is written; for paths */
+    VALUE key;           /* that dump writes; for paths */
     VALUE default_value; /* Qundef without one */
     bool called;         /* default_value is called for each object and returns its default */
     bool optional;       /* it may be missing: the class's own initialize has a default */
     ID ivar;             /* MP_BUILD_IVARS */
-    int slot;            /* of the member in its class */
-    uint32_t packed_key; /* of key in the table */
+    int slot;            /* the member's index in its class */
+    uint32_t packed_key; /* the index of key in the table */
 } mp_field;
 
 typedef struct {
@@ -74,25 +86,25 @@ typedef struct {
     bool calls;     /* a field has a default that is called */
     uint32_t into;  /* the field for MP_UNKNOWN_INTO; MP_FIELD_NONE without one */
     mp_field_table keys;
-    bool views;     /* there may be Views in its objects */
+    bool views;     /* its objects may have Views inside */
 } mp_record;
 
 struct mp_shape {
     mp_shape_kind kind;
-    uint32_t accepts;       /* a bit for each mp_kind that may begin it */
-    uint32_t dumps;         /* the same for dumping, which takes any scalar for any other */
+    uint32_t accepts;       /* the check by head: a bit for each mp_kind that is allowed */
+    uint32_t dumps;         /* the same for dumping, where all scalars count as one kind */
     const mp_shape **parts; /* LIST: elements; MAP: keys, values; ANY_OF; TAGGED: one for each tag, and else if any */
     uint32_t count;         /* of parts */
-    VALUE words;            /* what it is, for errors */
+    VALUE words;            /* the type in words, for errors */
     VALUE klass;            /* CLASS */
-    VALUE objects;          /* ENUM: the literals; TAGGED: values of the tag; SPECIAL: what it is; an Array */
-    VALUE tag;              /* TAGGED: the key; else 0 */
+    VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object */
+    VALUE tag_key;          /* TAGGED: the key whose value is the tag; else 0 */
     int64_t min, max;       /* INTEGER: the part of the range up to INT64_MAX; max < min if it is empty */
     uint64_t above_min, above_max; /* INTEGER: the part of the range above INT64_MAX, in the same way */
     double least, most;     /* FLOAT */
     bool ranged;            /* FLOAT: there is a range, so NaN is outside */
     bool below_most;        /* FLOAT: most itself is outside */
-    bool widens;            /* ANY_OF: a part makes Floats from integers, so the others are tried first */
+    bool widens;            /* ANY_OF: a part makes Floats of integers, so integers try the other parts first */
     mp_record *record;      /* RECORD */
 };
 
@@ -102,7 +114,7 @@ typedef struct {
     bool views; /* one of them is a VIEW */
 } mp_shapes;
 
-/* The bit of a kind of head in accepts. */
+/* The bit of a head's kind in accepts. */
 MP_INLINE uint32_t
 mp_kind_bit(mp_kind kind)
 {
@@ -117,18 +129,18 @@ mp_kind_bit(mp_kind kind)
 #define MP_KIND_BITS_SCALAR (MP_KIND_BITS_INTEGER | MP_KIND_BITS_FLOAT | MP_KIND_BITS_TEXT | mp_kind_bit(MP_EXT) | \
                              mp_kind_bit(MP_TRUE) | mp_kind_bit(MP_FALSE))
 
-/* The Record that makes the objects of a part of a TAGGED, itself or as one of several types; NULL without one. */
+/* The Record in a part of a TAGGED, which is a Record or an ANY_OF with one; NULL without one. */
 const mp_record *mp_shape_record(const mp_shape *shape);
 
-/* The field whose key is the tag of a union; MP_FIELD_NONE without one. */
-uint32_t mp_record_field_of_tag(const mp_record *record, VALUE tag);
+/* The field that has the tag key; MP_FIELD_NONE without one. */
+uint32_t mp_record_tag_field(const mp_record *record, VALUE tag_key);
 
-/* True if the object from at to end is the key of a TAGGED. */
-bool mp_shape_tag_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end);
+/* True if the object from at to end is the tag key of a TAGGED. */
+bool mp_shape_tag_key_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *end);
 
 /*
- * Fills empty shapes from an Array of nodes, as lib/manypack/record/type/compiler.rb makes them. If it raises, what is
- * there already can be freed. owner refers to all objects in them.
+ * Compiles shapes from an Array of nodes, which lib/manypack/record/type/compiler.rb makes. shapes must be zeroed; if
+ * this raises, they can be freed. owner is the object that marks them.
  */
 void mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner);
 

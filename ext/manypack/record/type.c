@@ -1,4 +1,7 @@
-/* Manypack::Type: what an object must be, and how it is loaded and dumped. The half that reads and writes bytes. */
+/*
+ * Manypack::Type: what an object must be, and how it is loaded and dumped. Ruby code reads what a program says of the
+ * type; this half reads and writes bytes.
+ */
 #include "base/error.h"
 #include "pack/canonical_form.h"
 #include "record/dump.h"
@@ -63,7 +66,7 @@ type_alloc(VALUE klass)
     return TypedData_Make_Struct(klass, mp_type_object, &type_type, type);
 }
 
-/* ArgumentError before it is compiled. */
+/* ArgumentError for a Type that is not compiled yet. */
 static const mp_type_object *
 type_get(VALUE self)
 {
@@ -75,9 +78,10 @@ type_get(VALUE self)
 }
 
 /*
- * call-seq: type.compile(nodes, codec) -> nil: once, from what Type::Compiler made
+ * call-seq: type.compile(nodes, codec) -> nil: compiles the nodes that Type::Compiler made; can be called once
  *
- * The nodes keep the objects of the shapes alive meanwhile, and in a Type for good that could not be compiled.
+ * The Type keeps the nodes, which keep the objects of the shapes alive, until it is compiled; after a failure, for
+ * good.
  */
 static VALUE
 rb_type_compile(VALUE self, VALUE nodes, VALUE codec)
@@ -100,7 +104,7 @@ typedef struct {
     VALUE type, bytes;
 } packed_bytes;
 
-/* Raises what loading the bytes raises, and reading the fields of all LazyRecords in them. */
+/* Raises what loading the bytes raises, with all fields of LazyRecords in them. */
 static VALUE
 check_bytes(VALUE arg)
 {
@@ -118,7 +122,8 @@ check_bytes(VALUE arg)
 /*
  * call-seq: type.read(bytes, start, end, collect) -> object
  *
- * Loads the one object in a part of the bytes; an end that is nil is theirs. Errors have their place in all the bytes.
+ * Loads the single object in a part of the bytes, up to their end if end is nil. Errors give offsets in all of the
+ * bytes.
  */
 static VALUE
 rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
@@ -152,7 +157,10 @@ rb_type_read_view(VALUE self, VALUE view)
     return object;
 }
 
-/* call-seq: type.write(object, check) -> bytes: also loads them if check is true or the object looks doubtful */
+/*
+ * call-seq: type.write(object, check) -> bytes: loads the bytes as a check if check is true or the object looks
+ * doubtful
+ */
 static VALUE
 rb_type_write(VALUE self, VALUE object, VALUE check)
 {

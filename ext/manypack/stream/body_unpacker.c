@@ -1,11 +1,11 @@
-/* Unpackers over the bodies of exts: their start, their end, and their reuse. */
+/* Unpackers for the bodies of exts: how they start, end and are reused. */
 #include "stream/body_unpacker.h"
 
 #include "base/error.h"
 #include "caches/ractor.h"
 #include "stream/unpacker_object.h"
 
-/* True if an Unpacker whose body has ended is idle, and user code has not changed the object itself. */
+/* True if an Unpacker whose body has ended is idle, and user code has left no trace on the object. */
 static bool
 body_reusable_p(VALUE self)
 {
@@ -59,7 +59,7 @@ mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *outer)
     return u->outer.objects;
 }
 
-/* How many Unpackers for nested bodies are kept. */
+/* How many Unpackers for bodies nested in each other are kept. */
 enum { SPARE_BODIES = 8 };
 
 void

@@ -1,20 +1,21 @@
-/* Unpackers that the handlers of recursive ext types read bodies with. */
+/* The Unpackers that handlers of recursive ext types get, to read a body. */
 #ifndef MANYPACK_BODY_UNPACKER_H
 #define MANYPACK_BODY_UNPACKER_H
 
 #include "unpack/decoder.h"
 
 /*
- * An Unpacker over the body of an ext, which can only read and skip. The body is the n bytes at index at of a frozen
- * String, and at offset in the whole input. used is an Unpacker whose body has ended, to be used again, or 0.
+ * Makes an Unpacker for the body of an ext; it can only read and skip. The body is n bytes, at index `at` of a frozen
+ * String and at `offset` in the whole input. `used` is an Unpacker whose body has ended and which may be used again, or
+ * 0.
  */
 VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
                            size_t offset, mp_outer outer);
 
 /*
- * Ends the body: every use of the Unpacker raises until it gets another one. Returns the number of objects of the
- * message so far. MalformedFormatError unless the body was read to its end; outer is the decoder that has the ext.
- * RuntimeError if it is not the body of that number.
+ * Ends the body: every use of the Unpacker raises until it gets another body. Returns the number of objects of the
+ * message so far. outer is the decoder of the ext. MalformedFormatError unless the body was read to its end;
+ * RuntimeError if `number` is not that of the current body.
  */
 uint64_t mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *outer);
 

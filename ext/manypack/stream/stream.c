@@ -1,9 +1,9 @@
-/* Where an Unpacker is in its bytes, how more of them come, and how it walks over objects without building them. */
+/* The stream of an Unpacker: its place in the bytes, how it gets more of them, and how it skips objects. */
 #include "stream/stream.h"
 
 #include "core/wire.h"
 
-/* The walk's first memory is for this many open containers. */
+/* The first memory of a walk has room for this many open containers. */
 enum { FIRST_PLACES = 16 };
 
 mp_stream *
@@ -17,7 +17,7 @@ mp_stream_get(VALUE self)
     return u;
 }
 
-/* True unless a program has redefined the eql? of a core class: only that is user code inside a plain read. */
+/* True unless a program has redefined eql? of a core class, the only user code that can run in a plain read. */
 static bool
 eql_is_rubys_p(void)
 {
@@ -32,7 +32,7 @@ eql_is_rubys_p(void)
     return true;
 }
 
-/* Recovers from a plain read that NoMemoryError ended: it had consumed nothing, and the next read repeats it. */
+/* Ends a plain read that NoMemoryError has left running. It has consumed nothing, so the next read repeats it. */
 static void
 end_abandoned_read(mp_stream *u)
 {
@@ -69,14 +69,14 @@ mp_stream_raise_in_use(const mp_stream *u)
     mp_raise_in_use("Unpacker");
 }
 
-/* RuntimeError while a method reads, because it relies on the contents of the Buffer. */
+/* RuntimeError while a method of the Unpacker reads, because that relies on the bytes of the Buffer. */
 static void
 check_idle(VALUE self)
 {
     if (mp_stream_running_p(mp_typed_data(self))) mp_raise_in_use("Unpacker");
 }
 
-/* Somebody else removes n bytes of the Buffer, so the next bytes do not continue an object that was read in part. */
+/* Somebody else removes n bytes of the Buffer: the next bytes do not continue an object that was read in part. */
 static void
 forget_object(VALUE self, size_t n)
 {
@@ -110,14 +110,14 @@ mp_stream_set_aside(mp_stream *u)
     u->places = 0;
 }
 
-/* How deep a walk may get: in the body of an ext, less by the depth of the ext. */
+/* How deep a walk may get. In the body of an ext, the depth of the ext is subtracted. */
 static size_t
 walk_depth_limit(const mp_stream *u)
 {
     return mp_unpack_max_depth(&u->codec.options) - u->outer.depth;
 }
 
-/* Gives the walk memory for that many open containers. */
+/* Gives the walk memory for `places` open containers. */
 static void
 walk_reserve(mp_stream *u, size_t places)
 {
@@ -130,7 +130,7 @@ walk_reserve(mp_stream *u, size_t places)
     u->walk.max_depth = places;
 }
 
-/* Starts a walk over a whole object. The message has that many objects so far, including this one. */
+/* Starts a walk over a whole object. `objects` counts the objects of the message so far, including this one. */
 static void
 walk_start(mp_stream *u, uint64_t objects)
 {
@@ -223,12 +223,12 @@ mp_stream_raise_truncated(const mp_stream *u)
 }
 
 void
-mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool whole)
+mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool end_known)
 {
     size_t bytes = u->origin - u->message + ahead, max = u->codec.options.max_bytes;
 
     if (MP_LIKELY(bytes <= max)) return;
-    u->position_unknown = !whole;
+    u->position_unknown = !end_known;
     mp_raise_max_bytes(max, bytes, u->message + max, mp_stream_message(u));
 }
 
@@ -241,7 +241,7 @@ read_more(mp_stream *u, uint64_t needed)
 
     if (!mp_decoder_held_p(&u->d, call)) mp_raise_in_use("Unpacker");
     if (NIL_P(bytes)) return false;
-    mp_buffer_checked(u->buffer); /* others may have used it while the io was waiting */
+    mp_buffer_checked(u->buffer); /* others may have used the Buffer while the io was waiting */
     mp_buffer_feed_read(u->buffer, bytes);
     return true;
 }
@@ -287,7 +287,7 @@ walk_on(mp_stream *u, const uint8_t **p, const uint8_t *end)
     return mp_skip(&u->walk, p, end);
 }
 
-/* The least number of bytes of the object from p, where the walk stopped. 0 if the io does not need to know. */
+/* How many bytes the object has at least from p on, where the walk stopped. 0 if the io does not need this number. */
 static uint64_t
 walk_object_bytes(const mp_stream *u, const uint8_t *p, const uint8_t *end)
 {
@@ -295,7 +295,7 @@ walk_object_bytes(const mp_stream *u, const uint8_t *p, const uint8_t *end)
     return (uint64_t)(end - p) + mp_walk_missing(&u->walk, p, end);
 }
 
-/* Appends the first n bytes to the slice. */
+/* Appends the first n bytes of the Buffer to the slice. */
 static void
 slice_append(mp_stream *u, size_t n)
 {
@@ -330,7 +330,7 @@ mp_stream_pass_over(mp_stream *u)
         }
         passed = (size_t)(p - here.start);
         if (u->position == MP_IN_SLICED && passed) {
-            u->position_unknown = true; /* if there is no memory: the walk is ahead of the bytes */
+            u->position_unknown = true; /* in case of NoMemoryError: the walk is ahead of the bytes */
             slice_append(u, passed);
             u->position_unknown = false;
         }

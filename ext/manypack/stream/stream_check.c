@@ -1,19 +1,19 @@
 /*
- * Manypack::StreamCheck: passes over a stream in pieces and keeps none of them, so even one message may be huge. Walks
- * by mp_split like parallel/splitter.c, which keeps the bytes, because it hands them out in batches.
+ * Manypack::StreamCheck: walks over a stream in pieces and keeps none of them, so that even a single message may be
+ * huge. Uses mp_split like parallel/splitter.c, which has to keep the bytes, because it hands them out in batches.
  */
 #include "codec/codec.h"
 #include "core/skip.h"
 #include "core/wire.h"
 
 typedef struct {
-    mp_walk walk;      /* which owns its memory */
-    uint64_t passed;   /* offset of the first byte that has not been passed over */
-    uint64_t end;      /* offset of the end of the last whole message */
-    uint64_t messages; /* whole ones */
-    uint8_t head[MP_HEAD_MAX]; /* the start of a head that went on in the next piece */
+    mp_walk walk;      /* owns its memory */
+    uint64_t passed;   /* offset of the first byte that is still to be walked over */
+    uint64_t end;      /* offset of the end of the last complete message */
+    uint64_t messages; /* number of complete messages */
+    uint8_t head[MP_HEAD_MAX]; /* the start of a head that continues in the next piece */
     size_t head_size;
-    bool failed;       /* there was no message at the offset passed */
+    bool failed;       /* no valid object is at the offset `passed` */
 } checker;
 
 static void
@@ -47,7 +47,7 @@ checker_get(VALUE self)
     return c;
 }
 
-/* call-seq: StreamCheck.new(codec) -> check, which has the max_depth of a Codec */
+/* call-seq: StreamCheck.new(codec) -> check: with the max_depth of the Codec */
 static VALUE
 rb_checker_s_new(VALUE klass, VALUE codec)
 {
@@ -62,7 +62,7 @@ rb_checker_s_new(VALUE klass, VALUE codec)
     return self;
 }
 
-/* Passes over as much as there is, and sets *p to where it stopped. */
+/* Walks over all bytes that are there, and sets *p to where it stopped. */
 static mp_status
 pass_on(checker *c, const uint8_t **p, const uint8_t *end)
 {
@@ -77,7 +77,9 @@ pass_on(checker *c, const uint8_t **p, const uint8_t *end)
     return status;
 }
 
-/* A head whose start came with the piece before: passes over it on a copy. Sets *p to what follows it in this piece. */
+/*
+ * Walks over a head that began in the piece before, on a copy of both parts. Sets *p to what follows it in this piece.
+ */
 static mp_status
 pass_split_head(checker *c, const uint8_t **p, const uint8_t *end)
 {
@@ -86,11 +88,11 @@ pass_split_head(checker *c, const uint8_t **p, const uint8_t *end)
     const uint8_t *at = both;
     mp_status status;
 
-    memcpy(both, c->head, before); /* not mp_copy, which GCC takes to write more than there is */
+    memcpy(both, c->head, before); /* not mp_copy: GCC would warn of an overflow */
     memcpy(both + before, *p, more);
     status = pass_on(c, &at, both + before + more);
-    if (status != MP_OK && status != MP_E_TRUNCATED) return status; /* such as one that is too deep */
-    if (at < both + before) { /* still not whole: there was no more, because MP_HEAD_MAX bytes are enough */
+    if (status != MP_OK && status != MP_E_TRUNCATED) return status; /* too deep, for example */
+    if (at < both + before) { /* still incomplete: so the piece is used up, because MP_HEAD_MAX bytes are enough */
         memcpy(c->head + before, *p, more);
         c->head_size += more;
         *p = end;
@@ -104,7 +106,8 @@ pass_split_head(checker *c, const uint8_t **p, const uint8_t *end)
 /*
  * call-seq: check.pass(bytes) -> true or false
  *
- * Passes over the next piece of the stream; false at what is no message, which is at the offset passed, or after that.
+ * Walks over the next piece of the stream. Returns false if it is no MessagePack at the offset `passed`, and from then
+ * on.
  */
 static VALUE
 rb_checker_pass(VALUE self, VALUE bytes)
@@ -128,28 +131,28 @@ rb_checker_pass(VALUE self, VALUE bytes)
     return c->failed ? Qfalse : Qtrue;
 }
 
-/* call-seq: check.messages -> Integer: how many whole ones there were */
+/* call-seq: check.messages -> Integer: how many complete messages there were */
 static VALUE
 rb_checker_messages(VALUE self)
 {
     return ULL2NUM(checker_get(self)->messages);
 }
 
-/* call-seq: check.whole -> Integer: the offset of the end of the last whole message */
+/* call-seq: check.whole -> Integer: the offset of the end of the last complete message */
 static VALUE
 rb_checker_whole(VALUE self)
 {
     return ULL2NUM(checker_get(self)->end);
 }
 
-/* call-seq: check.passed -> Integer: the offset of the head to blame, or of what is to come */
+/* call-seq: check.passed -> Integer: the offset of the head to blame, or of the next byte to come */
 static VALUE
 rb_checker_passed(VALUE self)
 {
     return ULL2NUM(checker_get(self)->passed);
 }
 
-/* call-seq: check.between? -> true or false: true if the pieces so far end where a message does */
+/* call-seq: check.between? -> true or false: true if the pieces so far end where a message ends */
 static VALUE
 rb_checker_between_p(VALUE self)
 {

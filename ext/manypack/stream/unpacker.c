@@ -1,4 +1,4 @@
-/* Manypack::Unpacker: the Ruby class over a stream. */
+/* Manypack::Unpacker: the Ruby class over a stream. unpacker_read.c does the reading. */
 #include "stream/unpacker.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@
 static VALUE sym_as, sym_view;
 static ID id_load, id_strict;
 
-/* For methods that do more than read, which are not allowed over the body of an ext. */
+/* The stream for methods that do more than read, which an Unpacker for the body of an ext refuses. */
 static mp_stream *
 unpacker_for_change(VALUE self)
 {
@@ -31,7 +31,7 @@ unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
     u->open = true;
 }
 
-/* Takes the option as out of the others and returns it as mp_stream has it. */
+/* Removes the option `as` from the Hash and returns it in the form of mp_stream.as. */
 static VALUE
 take_as(VALUE *options)
 {
@@ -46,7 +46,7 @@ take_as(VALUE *options)
     rb_raise(rb_eTypeError, "as must be :view or an object that responds to load, got %" PRIsVALUE, rb_obj_class(as));
 }
 
-/* What the arguments (io = nil, options = nil) of a new Unpacker say. */
+/* The arguments (io = nil, options = nil) of a new Unpacker. */
 typedef struct {
     VALUE io, options, as;
     mp_codec codec;
@@ -59,7 +59,7 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
     mp_check_source(a->io, api);
     a->as = take_as(&a->options);
     api |= MP_WITH_BUFFER;
-    if (a->as) { /* Views need a Codec that has the options, too */
+    if (a->as) { /* Views need a Codec object with the options */
         a->codec = *mp_codec_get(mp_codec_with_options(codec_object, a->options, api));
     } else {
         mp_codec_override(&a->codec, codec_object, a->options, api);
@@ -115,7 +115,7 @@ mp_unpacker_give_back(VALUE self)
     mp_ractor_current()->spares.unpacker = self;
 }
 
-/* Keeps the Unpackers for bodies that a read has used, for the next read of any Unpacker. */
+/* Keeps the Unpackers for bodies that a read has used for the next read of any Unpacker. */
 static void
 keep_inner(VALUE self)
 {
@@ -127,12 +127,12 @@ keep_inner(VALUE self)
     mp_unpacker_keep_for_bodies(inner);
 }
 
-/* How many bytes an error examines to say what they look like. */
+/* How many bytes an error examines to name the format that they look like. */
 enum { LIKENESS_BYTES = 4096 };
 
 NORETURN(static void raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj));
 
-/* Raises the error for bytes after the object. If the object was the first byte of the input, examines that, too. */
+/* Raises the error for bytes after the object. If the object was the input's first byte, examines that byte, too. */
 static void
 raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj)
 {
@@ -168,13 +168,14 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
 /*
  * call-seq: Manypack::Unpacker.new(io = nil, options = nil) -> unpacker
  *
- * Creates an Unpacker for the bytes that you feed it, or for an io. The options, a Hash, are those of Manypack.unpack
- * and Manypack::Buffer.new; limits apply to each object of the stream. One more option says what read and each return
- * for an object:
+ * Creates an Unpacker for the bytes that you feed it, or for an io. options is a Hash with options of Manypack.unpack
+ * and Manypack::Buffer.new; limits apply to each object of the stream. One more option decides what read and each
+ * return for an object:
  *
- * as:: :view for a View of it, with the same options, or anything with <code>load(bytes)</code>, which gets the bytes
- *      of each object, a frozen String. Then only heads and lengths are checked before; the offset of a DecodeError
- *      that load raises becomes that in the stream, and the next read continues with the next object
+ * as:: :view returns a View of each object, with the same options. Anything with <code>load(bytes)</code> gets the
+ *      bytes of each object, a frozen String, and its result is returned. Only heads and lengths are checked before.
+ *      If load raises a DecodeError, its offset becomes that in the stream, and the next read continues with the next
+ *      object
  *
  * Raises TypeError for an io that cannot be read from, and TypeError, RangeError or ArgumentError for invalid or
  * unknown options.
@@ -196,7 +197,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     u = mp_unpacker_checked(self);
     scan_arguments(&a, argc, argv, mp_plain_codec(), MP_SHARED);
     buffer = mp_buffer_new(a.io, a.options);
-    /* Checked last, because user code ran when the io was asked what it responds to. */
+    /* Check this last: asking the io what it responds to may run user code, which may initialize the Unpacker. */
     if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is already initialized");
     unpacker_init_with(self, &a, buffer);
     return self;
@@ -205,8 +206,8 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: unpacker.buffer -> Buffer
  *
- * The Buffer with the bytes that were fed and are not unpacked yet. That of an Unpacker for the body of an ext refuses
- * all use.
+ * Returns the Buffer with the bytes that were fed and are not unpacked yet. The Buffer of an Unpacker for the body of
+ * an ext refuses all use.
  *
  * You may clear it, or read, skip or write out its bytes. The Unpacker then forgets an object that it has read in part,
  * and its next read starts with the next byte. Such calls raise RuntimeError while a method of the Unpacker reads.
@@ -231,8 +232,8 @@ rb_unpacker_buffer(VALUE self)
  *   unpacker.feed(string) -> unpacker
  *   unpacker.feed_reference(string) -> unpacker
  *
- * Appends bytes: a short String as a copy, a long one by reference to its current content. Raises TypeError for
- * anything that is not a String, and RuntimeError while the Unpacker is in use.
+ * Appends the bytes of a String. A short String is copied, a long String is referenced with its current content. Raises
+ * TypeError for anything that is not a String, and RuntimeError while the Unpacker is in use.
  *
  *   Manypack::Unpacker.new.feed("\x92\x01").feed("\x02").read #=> [1, 2]
  */
@@ -253,11 +254,11 @@ rb_unpacker_feed(VALUE self, VALUE string)
  * Returns the next object. Raises TruncatedError (an EOFError) if it is incomplete: feed the rest and read again, or
  * reset.
  *
- * After any other error, the next read continues with the next object if it is known where that starts: it skips the
- * whole top-level object that failed. If that is not known, every read raises the same error until reset. This is so
- * after 0xc1, after too much nesting, and after an exceeded limit, except max_bytes when all of the object is there.
+ * After any other error, the next read skips the whole top-level object that failed and continues with the next object.
+ * If the Unpacker cannot know where that starts, every read raises the same error until reset: after 0xc1, after too
+ * much nesting, and after an exceeded limit, except max_bytes when the object is complete.
  *
- * If a Fiber leaves a read half done, in a handler or while it waits for the io, the Unpacker stays in use and raises
+ * If a Fiber abandons a read, in a handler or while it waits for the io, the Unpacker stays in use and raises
  * RuntimeError.
  *
  *   Manypack::Unpacker.new.feed("\x92\x01\x02").read #=> [1, 2]
@@ -274,8 +275,8 @@ rb_unpacker_read(VALUE self)
 /*
  * call-seq: unpacker.full_unpack -> object
  *
- * Returns the only object in the input, and reads an io to its end. Raises the errors of read, and MalformedFormatError
- * if more bytes follow.
+ * Returns the only object in the input. Reads an io to its end. Raises the errors of read, and MalformedFormatError if
+ * more bytes follow.
  *
  *   Manypack::Unpacker.new.feed("\x91\x01").full_unpack #=> [1]
  */
@@ -301,7 +302,7 @@ each_object(VALUE self, bool strict)
     return Qnil;
 }
 
-/* The option strict of each. */
+/* The value of the option strict of each. */
 static bool
 strict_p(int argc, const VALUE *argv)
 {
@@ -318,9 +319,9 @@ strict_p(int argc, const VALUE *argv)
  *   unpacker.each(strict: false) { |object| ... } -> nil
  *   unpacker.each(strict: false) -> Enumerator
  *
- * Yields each object until the bytes end. If the last object is incomplete, feed the rest later and call each again;
- * with <code>strict: true</code> it raises TruncatedError, after which you can do the same. Raises the other errors of
- * read.
+ * Yields each object until the bytes end. If the last object is incomplete, feed the rest later and call each again.
+ * With <code>strict: true</code>, each raises TruncatedError for an incomplete last object; you can still feed the rest
+ * and call it again. Raises the other errors of read.
  *
  *   Manypack::Unpacker.new.feed("\x01\x02").each.to_a #=> [1, 2]
  *
@@ -356,9 +357,9 @@ rb_unpacker_feed_each(VALUE self, VALUE string)
 /*
  * call-seq: unpacker.position -> Integer
  *
- * Returns the offset after the last whole object that was read or skipped, from the first byte that was ever fed, or
- * from the last reset. That is where the next object starts, or the one that has not come to its end, or that failed
- * such that reading cannot continue. After read_array_header and read_map_header, elements count as objects.
+ * Returns the offset after the last complete object that was read or skipped. It counts from the first byte that was
+ * ever fed, or from the last reset. The next object starts there, or the incomplete object, or the object after whose
+ * error reading cannot continue. After read_array_header and read_map_header, elements count as objects.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x92\x02")
  *   unpacker.each { |object| p object } # [1]
@@ -373,8 +374,8 @@ rb_unpacker_position(VALUE self)
 /*
  * call-seq: unpacker.pending? -> true or false
  *
- * Returns true if reading has begun an object at position and has not come to its end. Bytes that were fed and that
- * nothing has tried to read yet do not count.
+ * Returns true if reading has begun the object at position and has not reached its end. Bytes that were fed and that
+ * nobody has tried to read do not count.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x92\x02")
  *   unpacker.each.to_a #=> [[1]]
@@ -386,7 +387,7 @@ rb_unpacker_pending_p(VALUE self)
     return mp_stream_pending_p(mp_stream_get(self)) ? Qtrue : Qfalse;
 }
 
-/* For lib/manypack/parallel/worker.rb: the first byte has that offset, in a new Unpacker. */
+/* Makes the first byte of a new Unpacker have that offset. For lib/manypack/parallel/worker.rb. */
 static VALUE
 rb_unpacker_start_at(VALUE self, VALUE offset)
 {
@@ -399,12 +400,11 @@ rb_unpacker_start_at(VALUE self, VALUE offset)
 /*
  * call-seq: unpacker.skip -> nil
  *
- * Skips the next object, or the rest of one that was read in part, without building or calling anything. Raises
- * TruncatedError if it is incomplete, even if none of it has come. The object still has to be skipped: feed the rest
- * and skip again, or read what comes after it, because read, each, skip_nil, read_array_header and read_map_header pass
- * over it first. reset forgets it. Raises MalformedFormatError, StackError and
- * LimitError as read does, but looks at head bytes only: it does not check what is inside a str, a timestamp or an ext,
- * or which keys a map has.
+ * Skips the next object, or the rest of an object that was read in part, without building objects or calling handlers.
+ * Raises TruncatedError if the object is incomplete, even if no byte of it has come. Then feed the rest and skip again,
+ * or just read on: read, each, skip_nil, read_array_header and read_map_header first skip the rest of that object.
+ * reset forgets it. Raises MalformedFormatError, StackError and LimitError as read does, but looks only at head bytes:
+ * it does not check the content of a str, a timestamp or an ext, or the keys of a map.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x91\x01\x02")
  *   unpacker.skip #=> nil
@@ -420,7 +420,7 @@ rb_unpacker_skip(VALUE self)
 /*
  * call-seq: unpacker.skip_nil -> true or false
  *
- * Skips the next object if it is nil, and returns whether it was. Raises TruncatedError if there are no bytes.
+ * Skips the next object if it is nil. Returns true if it was nil. Raises TruncatedError if there are no bytes.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\xC0\x01")
  *   unpacker.skip_nil #=> true
@@ -436,8 +436,8 @@ rb_unpacker_skip_nil(VALUE self)
  * call-seq: unpacker.read_array_header -> Integer
  *
  * Reads the header of an array and returns the number of its elements, which come next. Raises UnexpectedTypeError for
- * any other object, and then has read nothing; TruncatedError if the header is incomplete; and LimitError above
- * max_array_size or max_map_size, from then on until reset.
+ * any other object, which it does not consume, TruncatedError if the header is incomplete, and LimitError above
+ * max_array_size or max_map_size: then every read raises that error until reset.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x92\x01\x02")
  *   unpacker.read_array_header #=> 2
@@ -478,7 +478,7 @@ rb_unpacker_reset(VALUE self)
     mp_stream *u = mp_stream_get(self);
 
     if (mp_stream_running_p(u) || u->body) mp_stream_raise_in_use(u);
-    mp_buffer_clear(u->buffer); /* which may be TORN */
+    mp_buffer_clear(u->buffer); /* the Buffer may be TORN */
     mp_stream_restart(u);
     return Qnil;
 }
@@ -486,7 +486,7 @@ rb_unpacker_reset(VALUE self)
 /*
  * call-seq: unpacker.symbolize_keys? -> true or false
  *
- * True if the option symbolize_keys is set.
+ * Returns true if the option symbolize_keys is set.
  *
  *   Manypack::Unpacker.new(symbolize_keys: true).symbolize_keys? #=> true
  */
@@ -499,7 +499,7 @@ rb_unpacker_symbolize_keys_p(VALUE self)
 /*
  * call-seq: unpacker.freeze? -> true or false
  *
- * True if the option freeze is set.
+ * Returns true if the option freeze is set.
  *
  *   Manypack::Unpacker.new(freeze: true).freeze? #=> true
  */
@@ -512,7 +512,7 @@ rb_unpacker_freeze_p(VALUE self)
 /*
  * call-seq: unpacker.allow_unknown_ext? -> true or false
  *
- * True if the option allow_unknown_ext is set.
+ * Returns true if the option allow_unknown_ext is set.
  *
  *   Manypack::Unpacker.new(allow_unknown_ext: true).allow_unknown_ext? #=> true
  */
@@ -522,7 +522,7 @@ rb_unpacker_allow_unknown_ext_p(VALUE self)
     return mp_stream_get(self)->codec.options.allow_unknown_ext ? Qtrue : Qfalse;
 }
 
-/* For an Unpacker that is not running: a decoder at work has the old types, and only its Codec keeps them alive. */
+/* The Unpacker must not be running: a decoder at work uses the old types, and only the old Codec keeps them alive. */
 static void
 unpacker_set_types(VALUE self, mp_stream *u, VALUE codec)
 {
@@ -530,7 +530,7 @@ unpacker_set_types(VALUE self, mp_stream *u, VALUE codec)
     RB_OBJ_WRITE(self, &u->codec.object, codec);
 }
 
-/* What lib/manypack/unpacker.rb builds register_type on. */
+/* Basis of register_type in lib/manypack/unpacker.rb. */
 static VALUE
 rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE handler)
 {
@@ -557,10 +557,10 @@ rb_unpacker_registered_types_internal(VALUE self)
 /*
  * Document-class: Manypack::Unpacker
  *
- * Unpacks a stream of objects. The stream may stop at any byte; feed the rest, or let the Unpacker read it from the io,
- * later. One reader at a time: a call in the middle of another raises RuntimeError.
+ * Unpacks a stream of objects. The stream may stop at any byte: feed the rest later, or let the Unpacker read it from
+ * the io. Only one method may read at a time: a call in the middle of another raises RuntimeError.
  *
- * It is Enumerable: <code>first</code>, <code>lazy</code> and the others read from where the stream is.
+ * An Unpacker is Enumerable: <code>first</code>, <code>lazy</code> and the other methods start at the next object.
  */
 void
 Init_manypack_unpacker(void)

@@ -4,17 +4,20 @@
 
 #include "codec/codec.h"
 
-/* A new Unpacker with a Codec object; the arguments are (io = nil, options = nil). api as for mp_options_read. */
+/*
+ * Makes an Unpacker with the codec of a Codec object and the arguments (io = nil, options = nil). api: see options.h.
+ */
 VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
 
 /*
- * A frozen Unpacker with a Codec object for the block of a pool: the Ractor's spare, or a new one. Giving it back makes
- * it the spare, unless user code is still in the middle of one of its methods.
+ * mp_unpacker_borrow returns a frozen Unpacker with a Codec object, for the block of a pool: the spare Unpacker of the
+ * Ractor, or a new Unpacker. mp_unpacker_give_back makes it the spare Unpacker, unless user code is still inside one of
+ * its methods.
  */
 VALUE mp_unpacker_borrow(VALUE codec);
 void mp_unpacker_give_back(VALUE unpacker);
 
-/* Unpacks an io that holds exactly one object. */
+/* Unpacks the next object of an io and leaves the bytes after it in the io. */
 VALUE mp_unpack_io(VALUE io, const mp_codec *codec);
 
 #endif

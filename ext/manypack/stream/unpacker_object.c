@@ -1,4 +1,4 @@
-/* How the collector sees an Unpacker, and what it refers to. */
+/* The Ruby object of an Unpacker: its GC functions, and the references that it holds. */
 #include "stream/unpacker_object.h"
 
 static void
@@ -78,7 +78,7 @@ void
 mp_unpacker_set_codec(VALUE self, const mp_codec *codec)
 {
     mp_stream *u = mp_typed_data(self);
-    bool same = u->codec.object == codec->object; /* when a spare is used again */
+    bool same = u->codec.object == codec->object; /* true for a spare that is used again */
 
     u->codec = *codec;
     if (!same) RB_OBJ_WRITTEN(self, Qundef, codec->object);

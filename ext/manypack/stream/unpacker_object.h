@@ -8,7 +8,7 @@ extern VALUE mp_cUnpacker;
 
 VALUE mp_unpacker_allocate(VALUE klass);
 
-/* The stream of any object that is an Unpacker, initialized or not; TypeError otherwise. */
+/* The stream of an Unpacker, even before initialize. TypeError for any other object. */
 mp_stream *mp_unpacker_checked(VALUE object);
 
 void mp_unpacker_set_codec(VALUE self, const mp_codec *codec);

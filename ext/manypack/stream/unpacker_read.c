@@ -1,4 +1,4 @@
-/* How a method reads objects from a stream and, however it ends, leaves both Unpacker and Buffer usable. */
+/* How a method reads objects from a stream. It leaves the Unpacker and its Buffer usable, no matter how it ends. */
 #include "stream/unpacker_read.h"
 
 #include "core/wire.h"
@@ -6,7 +6,7 @@
 
 static ID id_view, id_load;
 
-/* Nobody else may use the Buffer while user code may run inside the decoder. */
+/* buffer_take keeps others from the Buffer while the decoder may run user code; buffer_release ends that. */
 static void
 buffer_take(mp_stream *u)
 {
@@ -21,23 +21,23 @@ buffer_release(mp_stream *u)
 
 /* --- one object ------------------------------------------------------------------------------------- */
 
-/* One run of a method that reads. run_ensure undoes whatever its flags say, even if the method raises. */
+/* A run of a method that reads. Its flags tell run_ensure what to undo, even if the method raises. */
 typedef struct {
     VALUE self;
     mp_stream *u;
     VALUE (*body)(void *run);
-    uint64_t number;      /* of this run, while it is at work */
-    uint32_t lease;       /* of the Unpacker, for each */
+    uint64_t number;      /* of this run, as in d.run */
+    uint32_t lease;       /* of the Unpacker when `each` began */
     bool at_work;
     bool decoding;
     bool yielding;        /* the block of each is running */
     bool begun;           /* read_plain has begun the object */
-    uint64_t need;        /* bytes from the front that the decoder needs to continue; 0 if it can continue now */
-    bool capped;          /* the decoder got only the bytes that max_bytes leaves for the object, and there are more */
+    uint64_t need;        /* the decoder needs this many bytes from the front; 0 if it can continue now */
+    bool capped;          /* the decoder got only as many bytes as max_bytes allows, and there are more */
     mp_value_words words; /* lent to the decoder */
 } run;
 
-/* Reserves the Unpacker for this method. */
+/* Reserves the Unpacker for this run. */
 static void
 run_enter(run *r)
 {
@@ -57,22 +57,22 @@ run_leave(run *r)
     r->at_work = false;
 }
 
-/* False if the run is over, and callcc made user code return to it: others may use the Unpacker. */
+/* False if the run is over and callcc made user code return to it: the Unpacker may belong to others. */
 static bool
 run_current_p(const run *r)
 {
     return r->u->running && r->u->d.run == r->number;
 }
 
-/* Keeps the decoder's state for when there are more bytes, which may be in another call. */
+/* Saves the decoder's state until there are more bytes, perhaps in another call. */
 static void
 suspend(run *r)
 {
     mp_stream *u = r->u;
 
-    if (!u->d.tree.depth) return; /* outside of all containers it has no state */
+    if (!u->d.tree.depth) return; /* outside of all containers there is no state */
     if (!u->d.stack.owner) {
-        u->position_unknown = true; /* if there is no memory: the bytes are consumed, and the values are lost */
+        u->position_unknown = true; /* in case of NoMemoryError: the values are lost */
         mp_value_stack_move(&u->d.stack, u->d.tree.count, u->d.tree.count + 62);
         u->position_unknown = false;
         RB_OBJ_WRITTEN(r->self, Qundef, u->d.stack.owner);
@@ -80,7 +80,7 @@ suspend(run *r)
     u->position = MP_IN_OBJECT;
 }
 
-/* Prepares the decoder to start or continue, with everything that it cannot keep from one call to the next. */
+/* Prepares the decoder to start or continue: sets everything that it cannot keep from call to call. */
 static void
 resume(run *r)
 {
@@ -89,7 +89,7 @@ resume(run *r)
 
     if (u->position == MP_IN_OBJECT) {
         u->d.codec = &u->codec;
-        u->d.holder = r->self; /* which compaction may have moved since */
+        u->d.holder = r->self; /* again: compaction may have moved it */
         u->d.ractor = mp_ractor_current();
         u->d.stack_enough = false;
         return;
@@ -106,7 +106,7 @@ resume(run *r)
     u->message = u->origin;
 }
 
-/* Decodes from the first chunk and drops what it decoded. Qundef if the object does not end there. */
+/* Decodes from the first chunk and drops the decoded bytes. Qundef if the object does not end in this chunk. */
 static VALUE
 decode_front(run *r)
 {
@@ -125,7 +125,7 @@ decode_front(run *r)
     mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), r->capped ? allowed : chunk->len);
     u->d.before = chunk->at;
     obj = mp_decode_on(&u->d);
-    mp_stream_get(r->self); /* raises if the body ended while a Fiber was suspended in here */
+    mp_stream_get(r->self); /* raises if the body ended while a Fiber was suspended */
     buffer_release(u);
     r->decoding = false;
     if (obj == Qundef) r->need = mp_object_need(u->d.at, u->d.end);
@@ -145,7 +145,7 @@ need_there(const run *r)
     return mp_stream_bytes_there(r->u, r->need, object);
 }
 
-/* The object is complete, and its bytes are consumed. */
+/* Called when the object is complete and its bytes are consumed. Returns the object. */
 static VALUE
 object_read(run *r, VALUE obj)
 {
@@ -158,7 +158,7 @@ object_read(run *r, VALUE obj)
     return obj;
 }
 
-/* Finishes an object that has been begun. Qundef if the bytes end inside it. */
+/* Reads the rest of an object that has been begun. Qundef if the bytes end inside it. */
 static VALUE
 read_on(run *r)
 {
@@ -167,14 +167,13 @@ read_on(run *r)
 
     do {
         if (MP_UNLIKELY(r->need && r->capped)) {
-            /* Already past max_bytes: skip the rest. At the end of the object or of the input, whichever comes first,
-               mp_stream_check_max_bytes raises. */
+            /* Past max_bytes: skip the rest. mp_stream_check_max_bytes raises at the end of the object or the input. */
             mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
             mp_stream_pass_over(u);
             return Qundef;
         }
         if (r->need) {
-            suspend(r); /* first, because reading can raise or never return */
+            suspend(r); /* first, because reading from the io can raise or never return */
             if (!need_there(r)) return Qundef;
         }
         obj = decode_front(r);
@@ -182,7 +181,7 @@ read_on(run *r)
     return object_read(r, obj);
 }
 
-/* The next object. Qundef if the bytes end before or inside it. */
+/* Reads the next object. Qundef if the bytes end before or inside it. */
 static VALUE
 read_object(run *r)
 {
@@ -204,7 +203,7 @@ read_body(void *arg)
 
 /* --- one message, as its bytes ----------------------------------------------------------------------- */
 
-/* The bytes of the next object, a frozen String. Qundef if they end before or inside it. */
+/* Reads the bytes of the next object as a frozen String. Qundef if the input ends before or inside it. */
 static VALUE
 slice_object(run *r)
 {
@@ -226,7 +225,7 @@ slice_body(void *arg)
     return slice_object(arg);
 }
 
-/* A message that is to be loaded from its bytes. */
+/* A message to load from its bytes, for the option `as`. */
 typedef struct {
     VALUE as, codec, bytes;
     size_t start; /* its offset in the stream */
@@ -250,7 +249,7 @@ raise_load_error(VALUE arg, VALUE error)
     rb_exc_raise(error);
 }
 
-/* What the bytes of the message that was just sliced are loaded as. Runs user code: no method may be at work. */
+/* Loads the message whose bytes were just read. Runs user code, so no method may be reading. */
 static VALUE
 message_loaded(const mp_stream *u, VALUE bytes)
 {
@@ -261,7 +260,9 @@ message_loaded(const mp_stream *u, VALUE bytes)
 
 /* --- methods ---------------------------------------------------------------------------------------- */
 
-/* Runs once for each block, unless callcc makes the block return again after the Unpacker was set aside. */
+/*
+ * Called once for each block. Checks the lease: callcc may make a block return again after the Unpacker was set aside.
+ */
 static void
 yield_ended(const run *r)
 {
@@ -327,14 +328,17 @@ stick(run *r)
     RB_OBJ_WRITE(r->self, &r->u->sticky_error, error);
 }
 
-/* Decides where reading continues after an error: after the whole top-level object that failed, or nowhere. */
+/*
+ * Decides where reading continues after an error: after the whole top-level object that failed, or nowhere. Nowhere
+ * means that the error sticks.
+ */
 static void
 after_error(run *r)
 {
     mp_stream *u = r->u;
 
     if (!r->decoding && !u->position_unknown) return;
-    stick(r); /* for good, even if there is no memory for the walk over the rest */
+    stick(r); /* first: it stays if there is no memory to skip the rest */
     if (r->decoding && u->d.committed) {
         mp_stream_consume(u, mp_decoder_detach(&u->d));
         mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
@@ -378,7 +382,7 @@ run_ensured(run *r)
     return rb_ensure(run_body, (VALUE)r, run_ensure, (VALUE)r);
 }
 
-/* Runs a body and returns its result, or Qundef if the bytes end too early. */
+/* Runs a body and returns its result, Qundef if the bytes end too early. */
 static VALUE
 run_with(VALUE self, VALUE (*body)(void *))
 {
@@ -398,7 +402,7 @@ run_whole(VALUE self, VALUE (*body)(void *))
     return result;
 }
 
-/* True if no part of the next object has been read, and it has no limits to check. */
+/* True if the next object has not been begun and there are no limits to check. */
 MP_INLINE bool
 read_plainly_p(const mp_stream *u)
 {
@@ -406,8 +410,8 @@ read_plainly_p(const mp_stream *u)
 }
 
 /*
- * True if the previous object that needed a decoder called user code. The next one probably does, too, and a plain
- * decoder would stop: the Unpacker of a body reads the same kind of object in body after body.
+ * True if the previous object that needed a decoder called user code. The next object probably does, too, and then a
+ * plain decoder would stop: the Unpacker of a body reads the same kind of object in body after body.
  */
 MP_INLINE bool
 user_code_expected_p(const mp_stream *u)
@@ -416,13 +420,13 @@ user_code_expected_p(const mp_stream *u)
 }
 
 /*
- * Begins the object at the start of a chunk without rb_ensure, which would take as long as reading a short object. That
+ * Reads the object at the start of a chunk without rb_ensure, which would take as long as reading a short object. That
  * is safe with a plain decoder, which stops before it calls user code or raises. Qundef if it stopped, or if the chunk
  * ends inside the object.
  *
  * One kind of user code remains: if two keys of different classes have similar hashes, Ruby calls eql?, which a program
- * may have redefined for a core class. Such an eql? finds the Unpacker in use, and leaves it in use if it raises. A
- * NoMemoryError leaves it so, too, until mp_stream_for_read sees that no such eql? can be running.
+ * may have redefined for a core class. Such an eql? finds the Unpacker in use, and leaves it in use if it raises.
+ * NoMemoryError, too, leaves the Unpacker in use, until mp_stream_for_read sees that no redefined eql? can be running.
  */
 static VALUE
 read_plain(run *r, const mp_chunk *chunk)
@@ -445,7 +449,7 @@ read_plain(run *r, const mp_chunk *chunk)
     return obj;
 }
 
-/* The next object. The caller has checked that the Unpacker may be read. */
+/* Reads the next object. The caller has checked that the Unpacker may be read. */
 static VALUE
 read_next(VALUE self, mp_stream *u)
 {
@@ -470,7 +474,7 @@ read_next(VALUE self, mp_stream *u)
     return obj;
 }
 
-/* The next object if it is short and complete, otherwise Qundef. Handlers read many of these; they need no decoder. */
+/* Fast path without a decoder for a short, complete object, of which handlers read many. Qundef: take the slow path. */
 static VALUE
 read_short(mp_stream *u)
 {
@@ -523,7 +527,7 @@ mp_unpacker_skip(VALUE self)
 
 /* --- headers ---------------------------------------------------------------------------------------- */
 
-/* Gets the head of the next object to the front of the buffer. False if the input ends first. */
+/* Brings the complete head of the next object to the front of the Buffer. False if the input ends first. */
 static bool
 head_there(mp_stream *u)
 {
@@ -541,7 +545,7 @@ head_there(mp_stream *u)
     return mp_stream_bytes_there(u, need, need);
 }
 
-/* Drops the head of a container and returns its count; keeps a head of any other kind. */
+/* Consumes the head of a container of that kind and returns its count. Raises for any other head, which it keeps. */
 static VALUE
 read_header(mp_stream *u, mp_kind kind)
 {

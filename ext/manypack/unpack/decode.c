@@ -1,6 +1,6 @@
 /*
- * Bytes to VALUE: one loop with explicit frames. Walks like core/skip.c, but keeps the objects of every open container,
- * so that it can build the container, and may call user code at any of them.
+ * Decodes bytes into objects: one loop with explicit frames. Walks like core/skip.c, but keeps the objects of every
+ * open container, from which it builds the container, and may call user code at any object.
  */
 #include "unpack/decode.h"
 
@@ -12,9 +12,10 @@
 #include "unpack/objects.h"
 
 /*
- * RuntimeError if somebody changed the source: the rest of the bytes is gone. User code may run while a Hash is made:
- * Ruby calls eql?, which a program may have redefined, if two keys of different classes have similar hashes. A frozen
- * source cannot change, and may be longer than the part of it that is decoded.
+ * RuntimeError if user code changed the source String, because d->start and d->end then point to bytes that are gone.
+ * User code may run while a Hash is made: Ruby calls eql?, which a program may have redefined, if two keys of different
+ * classes have similar hashes. The length of a frozen source is not compared: it cannot change, and we may decode only
+ * a part of it.
  */
 MP_INLINE void
 check_source(const mp_decoder *d)
@@ -26,7 +27,7 @@ check_source(const mp_decoder *d)
     rb_raise(rb_eRuntimeError, "the String was modified during unpacking");
 }
 
-/* LimitError if a head declares more than the limits allow. Called before the object is counted or read. */
+/* LimitError if a head declares more than the limits allow. Must be called before the object is counted or read. */
 MP_INLINE void
 check_limits(mp_decoder *d, mp_kind kind, uint32_t n, const uint8_t *at)
 {
@@ -44,8 +45,7 @@ nan_p(VALUE number)
 }
 
 /*
- * Makes the Hash of a map that ends at `offset`. User code may run. LimitError if too many of the keys have the same
- * hash.
+ * Makes the Hash of a map that ends at offset `end`. User code may run. LimitError if too many keys have the same hash.
  */
 static MP_NOINLINE VALUE
 hash_by_calls(mp_decoder *d, size_t n, const VALUE *values, size_t end)
@@ -60,7 +60,10 @@ hash_by_calls(mp_decoder *d, size_t n, const VALUE *values, size_t end)
     return hash;
 }
 
-/* mp_decoder_own_source for a container that is a key, whose head is at p: Ruby calls #hash of its elements. */
+/*
+ * Calls mp_decoder_own_source before a container that is a map key, because Ruby will call #hash of its elements. The
+ * head of the container is at p.
+ */
 static MP_NOINLINE const uint8_t *
 own_key_source(mp_decoder *d, const uint8_t *p)
 {
@@ -68,14 +71,14 @@ own_key_source(mp_decoder *d, const uint8_t *p)
     return mp_decoder_own_source(d, p);
 }
 
-/* True if the options allow a str with that payload. */
+/* True if the options allow a str with that payload, which they may require to be UTF-8. */
 MP_INLINE bool
 text_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t n)
 {
     return !limited || !options->strict_utf8 || mp_utf8_valid_p(p, n);
 }
 
-/* True if p, where mp_ahead_p is true, is at a fixstr that no limit can refuse. */
+/* True if a fixstr is at p that no limit can refuse. mp_ahead_p(p) must be true. */
 MP_INLINE bool
 short_str_p(const mp_options *options, bool limited, const uint8_t *p, uint32_t *n)
 {
@@ -95,7 +98,7 @@ sint_of(const mp_options *options, const uint8_t *p, mp_wire_row row)
     return mp_number(options, LL2NUM(mp_row_sint(p, row)));
 }
 
-/* The Integer at p, where mp_ahead_p is true. */
+/* The Integer at p. mp_ahead_p(p) must be true. */
 MP_INLINE VALUE
 integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
 {
@@ -107,9 +110,9 @@ integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
 }
 
 /*
- * A fast path, because arrays often hold nothing but numbers: decodes up to n of them and stops at any other object, at
- * a NaN, and near the end of the source. Returns how many it decoded, and moves *at past them. Not inline, because in
- * the loop below it would take the registers from everything else.
+ * Fast path for arrays that hold only numbers, as many do. Decodes up to n numbers, moves *at past them and returns how
+ * many they are. Stops at any other object, at a NaN, and near the end of the source. Not inline, because in the loop
+ * below it would take the registers from everything else.
  */
 static MP_NOINLINE size_t
 decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
@@ -137,8 +140,9 @@ decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
 }
 
 /*
- * The offset of the map whose head is at p, as a Fixnum for the stack of values, and back. A Fixnum lacks one bit, so
- * the offset counts from the start of the message, which never needs all bits; an offset into the whole input may.
+ * map_mark is the offset of the map whose head is at p, as a Fixnum for the value stack; map_offset turns it back. The
+ * offset counts from the start of the message, because a Fixnum has one bit less than a word, and an offset in the
+ * whole input may need all bits.
  */
 MP_INLINE VALUE
 map_mark(const mp_decoder *d, const uint8_t *p)
@@ -155,38 +159,41 @@ map_offset(const mp_decoder *d, VALUE mark)
 /* --- the loop --------------------------------------------------------------------------------------- */
 
 /*
- * Where the loop is. The compiler keeps it in registers, and the constants of each caller disappear: for that, every
+ * The state of the loop. The compiler keeps it in registers and folds the constants of each caller, because every
  * function that gets it is inline.
  */
 typedef struct {
     const uint8_t *p; /* the next head */
-    uint64_t left;    /* this and the next three: as in mp_tree */
+    uint64_t left;    /* this and the next three fields: as in mp_tree */
     size_t base, count;
     uint32_t depth;
-    VALUE *values;    /* the stack of values, and its size */
+    VALUE *values;    /* the value stack, and its size */
     size_t capacity;
     const mp_options *options;
     mp_string_kind key_kind;
-    bool frozen;      /* the options want frozen objects */
+    bool frozen;      /* the options ask for frozen objects */
     bool resumable, limited; /* constants; see decode_loop */
 } loop;
 
-/* What became of the head at loop.p. */
+/* What happened to the head at loop.p. */
 typedef enum {
-    DECODED,   /* the object is there, and p is after it */
-    PASSED,    /* p is at the next head: a key or the head of a container came before it */
-    TRUNCATED, /* p has not moved: the object is not there as a whole */
-    STOPPED,   /* p has not moved: a plain decoder does not decode it */
+    DECODED,   /* the object is complete, and p is after it */
+    PASSED,    /* p is after a key or after the head of a container */
+    TRUNCATED, /* p has not moved: the object is incomplete */
+    STOPPED,   /* p has not moved: a plain decoder does not decode this object */
 } outcome;
 
-/* A plain decoder stops before it calls user code or raises. Once plain is false, it continues with that object. */
+/*
+ * True if the decoder must stop here: a plain decoder stops before it calls user code or raises. When plain is false
+ * again, it continues with this object.
+ */
 MP_INLINE bool
 stops_p(const mp_decoder *d, const loop *l)
 {
     return l->resumable && d->plain;
 }
 
-/* Stores the loop's place in the tree, and `at` as the place in the bytes: decoding can continue from there. */
+/* Stores the state of the loop in the decoder, with `at` as the place where decoding can continue. */
 MP_INLINE void
 commit(mp_decoder *d, const loop *l, const uint8_t *at)
 {
@@ -198,7 +205,7 @@ commit(mp_decoder *d, const loop *l, const uint8_t *at)
     d->committed = true;
 }
 
-/* Lets nesting.h see which containers are open. */
+/* Stores as much of the state as the functions of nesting.h need to see which containers are open. */
 MP_INLINE void
 show_depth(mp_decoder *d, const loop *l)
 {
@@ -206,7 +213,7 @@ show_depth(mp_decoder *d, const loop *l)
     d->tree.base = l->base;
 }
 
-/* Makes room for n more words on the stack of values. */
+/* Makes room for n more words on the value stack. */
 MP_INLINE void
 reserve(mp_decoder *d, loop *l, size_t n)
 {
@@ -222,7 +229,9 @@ check_declared(mp_decoder *d, const loop *l, mp_kind kind, uint32_t n)
     if (l->limited) check_limits(d, kind, n, l->p);
 }
 
-/* A String that shares its payload with the source. The loop continues in a source that nobody can change. */
+/*
+ * Makes a String that shares its payload with the source. From here on the loop reads a source that nobody can change.
+ */
 MP_INLINE VALUE
 shared_payload(mp_decoder *d, loop *l, mp_wire_row row, uint32_t n, rb_encoding *encoding)
 {
@@ -230,7 +239,10 @@ shared_payload(mp_decoder *d, loop *l, mp_wire_row row, uint32_t n, rb_encoding 
     return mp_payload_shared(d, l->p + row.head, n, encoding);
 }
 
-/* The key that a str is, from the Ractor's cache. 0 if a plain decoder stops: it cannot become a Symbol. */
+/*
+ * The key for a str: a frozen String or a Symbol from the Ractor's cache. 0 if a plain decoder must stop, because the
+ * str cannot become a Symbol.
+ */
 MP_INLINE VALUE
 str_key(mp_decoder *d, const loop *l, const uint8_t *payload, uint32_t n)
 {
@@ -280,7 +292,7 @@ bin_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
     return DECODED;
 }
 
-/* True if making the object of an ext may run user code: its handler, the #hash of a key, the #freeze of a Time. */
+/* True if making the object of an ext may run user code: a handler, #hash of a key, or #freeze of a Time. */
 MP_INLINE bool
 ext_may_call_p(const mp_decoder *d, const loop *l)
 {
@@ -306,8 +318,7 @@ ext_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
 }
 
 /*
- * Passes over a number. If two Bignums or two Floats are equal keys, Ruby calls eql?, which a program may have
- * redefined.
+ * Moves past a number. If it is a key, a Hash compares Bignums and Floats by eql?, which a program may have redefined.
  */
 MP_INLINE outcome
 number_passed(mp_decoder *d, loop *l, mp_wire_row row, VALUE number)
@@ -320,7 +331,7 @@ number_passed(mp_decoder *d, loop *l, mp_wire_row row, VALUE number)
     return DECODED;
 }
 
-/* Refuses a NaN, just passed, that is a key or in one: it would be equal to no key, not even to itself. */
+/* Refuses a NaN, in front of p, that is a key or inside a key: it is equal to no key, not even to itself. */
 MP_INLINE void
 refuse_nan_key(mp_decoder *d, const loop *l, mp_wire_row row)
 {
@@ -338,7 +349,7 @@ float_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
     outcome outcome;
 
     *obj = mp_float_new(d, mp_row_real(l->p, row));
-    /* Enclosing maps check their keys, which can raise. */
+    /* The maps around a NaN check their keys, which can raise. */
     if (MP_UNLIKELY(d->tree.keys_may_collide) && stops_p(d, l)) return STOPPED;
     outcome = number_passed(d, l, row, *obj);
     if (l->limited && outcome == DECODED && l->options->unique_keys && nan_p(*obj)) refuse_nan_key(d, l, row);
@@ -347,7 +358,10 @@ float_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
 
 /* --- containers ------------------------------------------------------------------------------------- */
 
-/* The innermost container is full: its objects, *n of them, come off the stack, and the one around it continues. */
+/*
+ * The innermost container is full: takes its frame and its *n objects off the value stack, and continues with the
+ * container around it.
+ */
 MP_INLINE const VALUE *
 frame_pop(loop *l, size_t *n)
 {
@@ -389,11 +403,11 @@ map_close(mp_decoder *d, loop *l)
     return hash;
 }
 
-/* Opens an array of n elements. Numbers at its start are decoded at once, which may be all of it. */
+/* Opens an array of n elements. Decodes the numbers at its start, which may be the whole array, at once. */
 MP_INLINE outcome
 array_open(mp_decoder *d, loop *l, uint32_t n, VALUE *obj)
 {
-    const uint8_t *p = l->p; /* not &l->p, which would have the compiler keep the whole loop in memory */
+    const uint8_t *p = l->p; /* not &l->p: that would make the compiler keep the whole loop in memory */
     size_t room = l->capacity - l->count;
     size_t numbers = decode_numbers(d, &p, &l->values[l->count], n < room ? n : room);
 
@@ -405,7 +419,7 @@ array_open(mp_decoder *d, loop *l, uint32_t n, VALUE *obj)
     return DECODED;
 }
 
-/* Starts the frame of a container that is not empty, whose head is at p. */
+/* Pushes the frame for a container that is not empty. Its head is at p. */
 MP_INLINE outcome
 frame_push(mp_decoder *d, loop *l, bool map)
 {
@@ -443,14 +457,14 @@ container_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
     if (frame_push(d, l, map) == STOPPED) return STOPPED;
     l->p += row.head;
     if (!map) return array_open(d, l, n, obj);
-    mp_decoder_ractor(d); /* because keys are looked up in d->ractor unchecked */
+    mp_decoder_ractor(d); /* sets d->ractor, which str_key does not check */
     l->left = mp_left_of_map(n);
     return PASSED;
 }
 
 /*
- * Puts an object into its container, and every container that is full then into its own. Returns the outermost object
- * once it is complete, otherwise Qundef.
+ * Puts an object into its container, and a container that is full now into the container around it, and so on. Returns
+ * the outermost object if it is complete, otherwise Qundef.
  */
 MP_INLINE VALUE
 object_put(mp_decoder *d, loop *l, VALUE obj)
@@ -460,7 +474,7 @@ object_put(mp_decoder *d, loop *l, VALUE obj)
         l->values[l->count++] = obj;
         l->left -= MP_LEFT_ONE;
         if (MP_LIKELY(!mp_left_none_p(l->left))) return Qundef;
-        if (l->depth == 0) { /* it is not in a container */
+        if (l->depth == 0) { /* outside of all containers */
             l->left = mp_left_of_array(1);
             l->count--;
             commit(d, l, l->p);
@@ -472,7 +486,7 @@ object_put(mp_decoder *d, loop *l, VALUE obj)
 
 /* --- one object ------------------------------------------------------------------------------------- */
 
-/* Passes over a key that is a fixstr in the Ractor's cache, where mp_ahead_p is true. */
+/* Fast path for a key that is a fixstr, where mp_ahead_p is true. Moves past it; false if the slow path has to. */
 MP_INLINE bool
 short_key_passed(const mp_decoder *d, loop *l)
 {
@@ -506,7 +520,7 @@ object_decode(mp_decoder *d, loop *l, VALUE *obj)
     mp_wire_row row;
 
     if (MP_LIKELY(mp_ahead_p(l->p, d->end))) {
-        /* A fast path from a short key to its value: no map ends between them, and nothing has to be dispatched. */
+        /* Fast path from a short key to its value: no map can end between them, and no switch is needed. */
         if (short_key_passed(d, l)) {
             if (!mp_ahead_p(l->p, d->end)) return PASSED;
             if (short_str_decoded(d, l, obj)) return DECODED;
@@ -555,11 +569,11 @@ object_decode(mp_decoder *d, loop *l, VALUE *obj)
 }
 
 /*
- * Decodes from d->at until an object is complete or the bytes end inside one: that is Qundef if resumable, and the next
- * call continues there, or else TruncatedError. resumable and limited are constants in each caller.
+ * Decodes from d->at until an object is complete. If the bytes end inside the object, returns Qundef if resumable, and
+ * the next call continues there; otherwise raises TruncatedError. resumable and limited are constants in each caller.
  *
- * Where an error can be raised after which decoding may continue, the place is committed first: d->at is after the
- * object to blame, and the tree counts that object as still to come.
+ * Decoding may continue after some errors. Before each of these the state is committed: d->at is after the object to
+ * blame, and the tree counts that object as still to come.
  */
 MP_INLINE VALUE
 decode_loop(mp_decoder *d, const bool resumable, const bool limited)
@@ -601,7 +615,7 @@ mp_decode_on(mp_decoder *d)
     return d->codec->options.limited ? decode_loop(d, true, true) : decode_loop(d, true, false);
 }
 
-/* A function of its own, so that the loop without limits gets better code in mp_decode_whole. */
+/* Not inline, so that mp_decode_whole gets better code for the loop without limits. */
 static MP_NOINLINE VALUE
 decode_whole_limited(mp_decoder *d)
 {
@@ -609,8 +623,9 @@ decode_whole_limited(mp_decoder *d)
 }
 
 /*
- * A second switch over heads, because most objects of many streams are short: it needs no decoder, which costs more to
- * start than such an object to decode. It knows no keys, no limits and no containers.
+ * A second switch over heads. In many streams most objects are short, and setting up a decoder takes longer than
+ * decoding such an object. This switch needs no decoder. It handles no keys, no limits, and no containers except empty
+ * ones.
  */
 VALUE
 mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end)
@@ -674,7 +689,7 @@ mp_decode_inside(mp_decoder *d, size_t count, uint32_t depth)
     return d->codec->options.limited ? decode_whole_limited(d) : decode_loop(d, false, false);
 }
 
-/* Decodes the object at an offset of a String. The decoder is after it then, and d->source has to be kept alive. */
+/* Decodes the object at an offset of a String and leaves the decoder after it. The caller must keep d->source alive. */
 static VALUE
 decode_at(mp_decoder *d, VALUE source, size_t offset)
 {

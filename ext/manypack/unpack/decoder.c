@@ -1,4 +1,4 @@
-/* The cold half of a decoder's state: a longer value stack, a source of its own, and its errors. */
+/* The cold half of a decoder: grows the value stack, protects the source from user code, and raises errors. */
 #include "unpack/decoder.h"
 
 MP_NOINLINE void
@@ -52,7 +52,7 @@ mp_decoder_own_source(mp_decoder *d, const uint8_t *p)
 mp_message
 mp_decoder_message(const mp_decoder *d)
 {
-    if (d->outer_depth && d->holder) return MP_NO_MESSAGE; /* an Unpacker of a body; a Record's part has its message */
+    if (d->outer_depth && d->holder) return MP_NO_MESSAGE; /* the body of an ext; a part of a Record has a message */
     return mp_message_of(d->source, d->start, d->end, d->before, d->origin, d->message);
 }
 
@@ -68,7 +68,7 @@ mp_decoder_blame(const mp_decoder *d, const uint8_t *at)
 void
 mp_decoder_raise(mp_decoder *d, mp_status status, const uint8_t *at)
 {
-    /* After 0xc1, and beyond the depth limit, nobody knows where the next object starts. */
+    /* After 0xc1 or a too deep container nobody knows where the next object starts, so decoding cannot continue. */
     if (status == MP_E_BAD_HEAD || status == MP_E_DEPTH || status == MP_E_KEY_DEPTH) d->committed = false;
     mp_raise_status(status, mp_decoder_blame(d, at));
 }

@@ -1,4 +1,4 @@
-/* The state of a decoder: its bytes, its place in them, and the objects that are not in their container yet. */
+/* The state of a decoder: its bytes, its place in them, and the objects that wait for their container. */
 #ifndef MANYPACK_DECODER_H
 #define MANYPACK_DECODER_H
 
@@ -13,20 +13,20 @@ typedef struct {
     const uint8_t *start, *end; /* the current bytes */
     const uint8_t *at;          /* the first byte that is not decoded; after an error, where to continue */
     size_t origin;              /* offset of start in the whole input, for errors */
-    size_t message;             /* the same of the current message */
-    size_t before;              /* bytes of the input before start in the source or block, as far as is known */
+    size_t message;             /* offset of the current message in the whole input */
+    size_t before;              /* bytes of the input that the source or block has in front of start, if known */
     const mp_codec *codec;
-    mp_ractor *ractor;          /* the current one; NULL until something that it keeps is needed */
+    mp_ractor *ractor;          /* the state of the current Ractor; NULL until needed */
     VALUE holder;               /* the object that contains this decoder; 0 if it is on the C stack */
-    VALUE inner;                /* an Unpacker whose body has ended, to be used for the next body; 0 without one */
-    uint32_t outer_depth;       /* containers that enclose the whole input: above 0 in the body of an ext */
-    uint32_t outer_keys;        /* how many of them are map keys */
+    VALUE inner;                /* an Unpacker whose body has ended, for the next body; 0 without one */
+    uint32_t outer_depth;       /* containers around the whole input; above 0 in the body of an ext */
+    uint32_t outer_keys;        /* how many of these are map keys */
     uint32_t max_depth;
     bool source_own;            /* nobody else can change the source */
     bool stack_enough;          /* there was enough C stack when user code was called from here */
-    bool committed;             /* tree and at say where to continue after an error */
-    bool plain;                 /* stops before it would call user code or raise anything except NoMemoryError */
-    bool stopped;               /* plain made it stop; the bytes had not ended */
+    bool committed;             /* decoding can continue after an error, from tree and at */
+    bool plain;                 /* stop before calling user code or raising anything except NoMemoryError */
+    bool stopped;               /* it stopped because it is plain, not because the bytes ended */
     bool may_call;              /* an ext or a rare key came, so building objects may run user code */
     uint64_t turn;              /* with a holder: counts runs, calls of user code, and returns from them */
     uint64_t run;               /* the turn in which the current run of the holder began */
@@ -34,7 +34,7 @@ typedef struct {
     mp_value_stack stack;
 } mp_decoder;
 
-/* Starts again outside of all containers, at that offset of the whole input. */
+/* Starts a new message at d->at, which is at that offset of the whole input. */
 MP_INLINE void
 mp_decoder_restart(mp_decoder *d, size_t offset)
 {
@@ -43,7 +43,7 @@ mp_decoder_restart(mp_decoder *d, size_t offset)
     d->tree = (mp_tree){.left = mp_left_of_array(1), .depth_limit = d->max_depth, .objects = 1};
 }
 
-/* Starts without bytes, outside of all containers. codec and words must outlive the decoder. */
+/* Initializes a decoder, without bytes. codec and words must outlive it. */
 MP_INLINE void
 mp_decoder_init(mp_decoder *d, const mp_codec *codec, mp_value_words *words)
 {
@@ -69,7 +69,7 @@ mp_decoder_cleanup(mp_decoder *d)
     mp_value_stack_cleanup(&d->stack);
 }
 
-/* Gives it the next bytes: len of them at start, in source. */
+/* Gives the decoder the next len bytes, which are at start in source. */
 MP_INLINE void
 mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len)
 {
@@ -81,8 +81,8 @@ mp_decoder_source(mp_decoder *d, VALUE source, const uint8_t *start, size_t len)
 }
 
 /*
- * Takes the bytes away and returns how many of them were decoded. Between two pieces of input a decoder points into
- * neither, because their Buffer changes meanwhile.
+ * Takes the bytes away and returns how many were decoded. Between two pieces of input a decoder must not point into
+ * either, because the Buffer changes meanwhile.
  */
 MP_INLINE size_t
 mp_decoder_detach(mp_decoder *d)
@@ -104,15 +104,15 @@ mp_decoder_offset(const mp_decoder *d, const uint8_t *at)
 }
 
 /*
- * The current message, for an error; none in the body of an ext, because only outside of that it is known where the ext
- * is. May allocate, but moves nothing that the decoder points to.
+ * The current message, for an error. None in the body of an ext: only the decoder outside knows where the ext is. May
+ * allocate, but moves nothing that the decoder points to.
  */
 mp_message mp_decoder_message(const mp_decoder *d);
 
-/* What to blame for an error at that place. */
+/* The blame for an error whose head is at `at`. */
 mp_blame mp_decoder_blame(const mp_decoder *d, const uint8_t *at);
 
-/* What the current Ractor keeps, looked up at the first use. */
+/* The state of the current Ractor, looked up at the first use. */
 MP_INLINE mp_ractor *
 mp_decoder_ractor(mp_decoder *d)
 {
@@ -134,13 +134,16 @@ typedef struct {
     uint64_t objects;   /* of the whole message so far */
 } mp_outer;
 
-/* A call of user code. callcc may return from it again after the decoder has gone on, been reused, or ended. */
+/* A call of user code. By callcc it may return again after the decoder has gone on, been reused, or ended. */
 typedef struct {
     uint64_t turn, run;
     VALUE block; /* the block of the value stack, kept alive while functions of Ruby read its words; 0 without one */
 } mp_decoder_call;
 
-/* Called before and after such a call if an object holds the decoder. false unless it is the first return. */
+/*
+ * For a decoder that an object holds: mp_decoder_leave_holder must be called before user code, mp_decoder_held_p after
+ * it. False unless the user code returns for the first time.
+ */
 MP_INLINE mp_decoder_call
 mp_decoder_leave_holder(mp_decoder *d)
 {
@@ -154,7 +157,7 @@ mp_decoder_held_p(mp_decoder *d, mp_decoder_call call)
         d->turn++;
         return true;
     }
-    if (d->run == call.run) d->committed = false; /* the C stack is that of an earlier place in the same run */
+    if (d->run == call.run) d->committed = false; /* the C stack is from earlier in the same run */
     return false;
 }
 
@@ -169,13 +172,13 @@ void mp_decoder_check_return(mp_decoder *d, mp_decoder_call call);
 void mp_decoder_grow_stack(mp_decoder *d, size_t count);
 
 /*
- * Called before user code can run, which might change the source, and before the source is shared: continues with a
- * frozen source that nobody else can change. Ruby shares a long String instead of copying it. Returns where p is in the
- * new source.
+ * Replaces the source by a frozen String that nobody else can change. Must be called before user code runs, which might
+ * change the source, and before a String shares the source. Cheap, because Ruby does not copy a long String but shares
+ * it. Returns the place of p in the new source.
  */
 const uint8_t *mp_decoder_own_source(mp_decoder *d, const uint8_t *p);
 
-/* Raises what the status means, blaming the head at that place. */
+/* Raises the exception for a status and blames the head at `at`. */
 NORETURN(void mp_decoder_raise(mp_decoder *d, mp_status status, const uint8_t *at));
 
 /* The same for a status of mp_limits_pass: LimitError. */

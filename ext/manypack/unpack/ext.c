@@ -1,6 +1,7 @@
 /*
- * From the body of an ext to an object: by the user's handler or, for a timestamp or a Symbol, without one. This is the
- * seam where decoding calls user code, which may in turn decode with the Unpacker that it gets.
+ * Makes an object from the body of an ext: by the user's handler or, for a timestamp or a Symbol, without. Here
+ * decoding calls user code, which may in turn decode with the Unpacker that it gets. This is the one place where a
+ * lower floor includes a higher one.
  */
 #include "unpack/ext.h"
 
@@ -22,7 +23,7 @@ timestamp_read(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
     return timestamp;
 }
 
-/* Seals an object that user code or Ruby made: its own freeze may be called. */
+/* Seals an object that user code or Ruby made. That may call the object's own freeze. */
 static VALUE
 sealed(mp_decoder *d, VALUE obj)
 {
@@ -36,7 +37,7 @@ sealed(mp_decoder *d, VALUE obj)
     return obj;
 }
 
-/* A Time that does not fit a time_t of 32 bits. A program may have redefined Time.at, so the source must be owned. */
+/* A Time that does not fit a time_t of 32 bits. The caller must own the source, because Time.at may be redefined. */
 static VALUE
 distant_time(mp_timestamp timestamp)
 {
@@ -44,7 +45,7 @@ distant_time(mp_timestamp timestamp)
                       ID2SYM(rb_intern("nsec")));
 }
 
-/* The Time, in the local zone, of a timestamp's body. */
+/* Makes a Time in the local zone from the body of a timestamp. */
 static VALUE
 timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
@@ -56,7 +57,7 @@ timestamp_new(mp_decoder *d, const uint8_t *p, uint32_t n, const uint8_t *at)
     return sealed(d, time);
 }
 
-/* The Symbol with that name, which is binary unless it is UTF-8. */
+/* The Symbol whose name is the n bytes at p. The name is BINARY if it is not valid UTF-8. */
 static VALUE
 symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
@@ -65,7 +66,10 @@ symbol_new(mp_decoder *d, const uint8_t *p, uint32_t n)
     return symbol ? symbol : rb_str_intern(rb_str_new((const char *)p, n));
 }
 
-/* What encloses the body of the current recursive ext. The ext itself counts as a level, and as a key if it is one. */
+/*
+ * The containers around the body of the current recursive ext. The ext itself counts as a level, and as a key if it is
+ * a map key.
+ */
 static mp_outer
 outer_of_body(mp_decoder *d, const uint8_t *at)
 {
@@ -82,7 +86,10 @@ outer_of_body(mp_decoder *d, const uint8_t *at)
     return outer;
 }
 
-/* An Unpacker over a body, which refers to the source if that is frozen. Reuses the previous body's Unpacker. */
+/*
+ * An Unpacker for a body. Reuses the previous body's Unpacker, and refers to the source, without a copy, if it is
+ * frozen.
+ */
 static VALUE
 body_unpacker(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, mp_outer outer)
 {
@@ -113,7 +120,7 @@ call_handler(VALUE arg)
 
 NORETURN(static void handler_left(const handler_call *call, int state));
 
-/* A handler raised, threw or was killed: goes on with that. A DecodeError gets the offset in this input. */
+/* Passes on the exception, throw or kill that ended a handler. A DecodeError gets its offset in this input. */
 static void
 handler_left(const handler_call *call, int state)
 {
@@ -129,7 +136,7 @@ handler_left(const handler_call *call, int state)
     rb_jump_tag(state);
 }
 
-/* rb_protect is Ruby's cheapest way to see an exception pass. */
+/* By rb_protect, Ruby's cheapest way to notice an exception. */
 MP_INLINE VALUE
 call_handler_safely(handler_call *call)
 {
@@ -152,7 +159,7 @@ check_stack(mp_decoder *d, const uint8_t *at)
     d->stack_enough = true;
 }
 
-/* The object that a registered type makes of a body. */
+/* Makes the object of a registered type from a body. */
 static VALUE
 typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const uint8_t *at)
 {

@@ -1,4 +1,4 @@
-/* Counts the keys that have the same hash, in a Hash from hash to keys. */
+/* Counts map keys that have the same hash, in a Hash from hash to places of keys. */
 #include "unpack/key_flood.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ container_p(VALUE key)
     return !RB_SPECIAL_CONST_P(key) && (RB_BUILTIN_TYPE(key) == T_ARRAY || RB_BUILTIN_TYPE(key) == T_HASH);
 }
 
-/* True if at most that many of the keys at these places, which have the same hash, are different. */
+/* True if at most `most` of the keys at these places are different. All of them have the same hash. */
 static bool
 few_different_p(VALUE places, const VALUE *values, int most)
 {
@@ -36,7 +36,7 @@ few_different_p(VALUE places, const VALUE *values, int most)
 
 typedef struct {
     const VALUE *values;
-    int exceeded; /* the limit that is exceeded; 0 if none is */
+    int exceeded; /* the exceeded limit; 0 if none */
 } hash_check;
 
 static int
@@ -58,7 +58,7 @@ int
 mp_same_hash_exceeded(size_t n, const VALUE *values)
 {
     bool many = n > MP_SAME_HASH_MAX * 2;
-    VALUE seen = 0; /* from a hash to the place of its only key, or to an Array of the places of its keys */
+    VALUE seen = 0; /* from a hash to the place of its key, or to an Array of the places of its keys */
     hash_check check = {.values = values, .exceeded = 0};
     size_t at;
 
@@ -91,8 +91,8 @@ mp_same_hash_check(VALUE objects, size_t offset)
 /*
  * call-seq: Arguments.check_key_hashes(keys, offset) -> nil
  *
- * For Ruby code that makes a Hash or a Set from a stranger's keys. Raises the LimitError, at that offset, that
- * unpacking a map with these keys would raise.
+ * Raises the LimitError that unpacking a map with these keys would raise, with the given offset. For Ruby code that
+ * makes a Hash or a Set of a stranger's keys.
  */
 static VALUE
 rb_arguments_s_check_key_hashes(VALUE self, VALUE keys, VALUE offset)

@@ -1,4 +1,4 @@
-/* The checks of nesting, which the decode loop calls only where a limit may be reached. */
+/* The checks of nesting. The decode loop calls them only where a limit may be reached. */
 #include "unpack/nesting.h"
 
 #include "base/stack.h"

@@ -4,16 +4,19 @@
 
 #include "unpack/decoder.h"
 
-/* Called before a container whose head is at that place is opened as a map key; StackError. */
+/* Must be called before a container that is a map key is opened. Its head is at `at`. StackError. */
 void mp_nesting_check_key(mp_decoder *d, const uint8_t *at);
 
-/* Called before a container is opened at depth_limit, which may still be that of the last map key; StackError. */
+/*
+ * Must be called before a container is opened at depth_limit. First resets depth_limit, which may still be that of the
+ * last map key. StackError.
+ */
 void mp_nesting_check_depth(mp_decoder *d, const uint8_t *at);
 
-/* The limit inside the outermost open key, which is at that level; level 0 means that no key is open. */
+/* The limit of depth inside the outermost open key, which is at `level`; 0 if no key is open. */
 uint32_t mp_nesting_limit_in_key(const mp_decoder *d, uint32_t level);
 
-/* Raises StackError for the container at that place, which exceeds that limit. */
+/* Raises StackError for the container at `at`, which exceeds the limit. */
 NORETURN(void mp_nesting_raise(mp_decoder *d, uint32_t limit, const uint8_t *at));
 
 #endif

@@ -1,4 +1,4 @@
-/* The constructors of objects that are worth a call; the cheaper ones are in objects.h. */
+/* Makes the objects that cost more than a call; objects.h has the cheap ones. */
 #include "unpack/objects.h"
 
 VALUE
@@ -11,7 +11,7 @@ mp_seal_foreign(const mp_options *options, VALUE obj)
 MP_NOINLINE VALUE
 mp_frozen_str_new(mp_decoder *d, const uint8_t *p, uint32_t n)
 {
-    mp_string_kind kind = d->codec->options.shareable ? MP_VALUE_SHAREABLE : MP_VALUE_INTERNED;
+    mp_string_kind kind = d->codec->options.shareable ? MP_VALUE_SHAREABLE : MP_VALUE_FROZEN;
 
     if (n - 1 >= MP_VALUE_MAX) return mp_value_new(p, n, kind);
     return mp_value_cache_fetch(&mp_decoder_ractor(d)->values, p, n, kind);

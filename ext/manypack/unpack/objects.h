@@ -1,10 +1,10 @@
-/* The Ruby objects that a decoder makes of everything except an ext, as the options want them. */
+/* Makes the Ruby object of everything except an ext, frozen or shareable if the options say so. */
 #ifndef MANYPACK_OBJECTS_H
 #define MANYPACK_OBJECTS_H
 
 #include "unpack/decoder.h"
 
-/* Freezes a new object or makes it shareable if the options say so; its children have been through here before. */
+/* Freezes a new object or makes it shareable if the options say so. Its children must be sealed already. */
 MP_INLINE VALUE
 mp_seal(const mp_options *options, VALUE obj)
 {
@@ -16,13 +16,13 @@ mp_seal(const mp_options *options, VALUE obj)
     return obj;
 }
 
-/* The same for an object that user code or Ruby made, which may be anything. */
+/* The same for an object of any class that user code or Ruby made. */
 VALUE mp_seal_foreign(const mp_options *options, VALUE obj);
 
-/* A frozen str: the same String may appear in several places. */
+/* A frozen str. The same String may be returned for equal bytes. */
 VALUE mp_frozen_str_new(mp_decoder *d, const uint8_t *p, uint32_t n);
 
-/* frozen says that the options want frozen objects. */
+/* A str. frozen: the options ask for frozen objects. */
 MP_INLINE VALUE
 mp_str_new(mp_decoder *d, bool frozen, const uint8_t *p, uint32_t n)
 {
@@ -31,23 +31,24 @@ mp_str_new(mp_decoder *d, bool frozen, const uint8_t *p, uint32_t n)
 
 VALUE mp_bin_new(const mp_options *options, const uint8_t *p, uint32_t n);
 
-/* A bin that is a map key. It is frozen because a Hash would otherwise store a frozen copy. */
+/* A bin that is a map key. Frozen, because a Hash would otherwise store a frozen copy. */
 VALUE mp_bin_key_new(const mp_decoder *d, const uint8_t *p, uint32_t n);
 
 /* The shortest payload for which sharing the source may be cheaper than copying. */
 enum { MP_SHARE_MIN = 1024 };
 
 /*
- * True if a payload of MP_SHARE_MIN bytes or more should be shared with the source. It must be the tail of the source,
- * because Ruby shares no other part; at least half of it, so that a small piece does not keep a large message alive.
- * And Ractors must not share the source: Ruby would mark it, which only one Ractor at a time may do.
+ * True if a payload of MP_SHARE_MIN bytes or more should share its bytes with the source. The payload must be the tail
+ * of the source, because Ruby shares no other part. It must be at least half of the source, so that a small piece does
+ * not keep a large message alive. And Ractors must not share the source: Ruby would mark it as shared, which only one
+ * Ractor at a time may do.
  */
 bool mp_payload_to_share_p(const mp_decoder *d, const uint8_t *p, uint32_t n);
 
 /* A String that shares its payload with the source, which must never change. */
 VALUE mp_payload_shared(const mp_decoder *d, const uint8_t *p, uint32_t n, rb_encoding *encoding);
 
-/* A Bignum or a Float is born frozen, but a Bignum is not born shareable. */
+/* Seals a number. Bignums and Floats are born frozen, but a Bignum is not born shareable. */
 MP_INLINE VALUE
 mp_number(const mp_options *options, VALUE obj)
 {
@@ -63,7 +64,7 @@ mp_float_new(mp_decoder *d, double value)
 
 VALUE mp_array_new(const mp_options *options, size_t n, const VALUE *values);
 
-/* values holds n objects, keys and values in turn. Runs user code if the class of a key has its own #hash. */
+/* A Hash of n objects, keys and values in turn. Runs user code if the class of a key has its own #hash. */
 VALUE mp_hash_new(mp_decoder *d, size_t n, const VALUE *values);
 
 #endif

@@ -1,4 +1,4 @@
-/* Walks over the frames of the open containers, from the innermost one outwards. */
+/* Walks over the frames of the open containers, from the innermost outwards. */
 #include "unpack/tree.h"
 
 #include "core/skip.h"

@@ -1,4 +1,4 @@
-/* Where a decoder is inside nested containers. */
+/* The place of a decoder inside nested containers. */
 #ifndef MANYPACK_TREE_H
 #define MANYPACK_TREE_H
 
@@ -7,7 +7,7 @@
 
 /*
  * "left" packs two facts about an open container into one word: twice the number of objects that are still to come
- * (keys and values count separately), plus one if it is an array.
+ * (keys and values count separately), plus 1 if it is an array.
  */
 #define MP_LEFT_ONE 2
 
@@ -48,21 +48,21 @@ mp_left_key_p(uint64_t left)
     return left % (2 * MP_LEFT_ONE) == 0;
 }
 
-/* The innermost open container is described here; each enclosing one by a frame on the value stack, below base. */
+/* Describes the innermost open container. Each container around it has a frame on the value stack, below base. */
 typedef struct {
     uint64_t left;         /* of the innermost container; outside all containers, as in an array of one element */
     size_t base;           /* index of the container's first object on the value stack */
     size_t count;          /* words in use on the value stack */
     uint32_t depth;        /* open containers */
-    uint32_t depth_limit;  /* depth at which no more may be opened: max_depth, or less if set by the last map key */
-    bool keys_may_collide; /* a NaN or an object from user code was decoded: different keys may have the same hash */
-    uint64_t objects;      /* so far, including those that open containers declared; kept only by a limited codec */
+    uint32_t depth_limit;  /* no container may be opened at this depth: max_depth, or less since a map key */
+    bool keys_may_collide; /* different keys may have the same hash, since a NaN or user code's object */
+    uint64_t objects;      /* so far, including declared ones; counted only by a limited codec */
 } mp_tree;
 
 /*
  * A suspended container's frame: words on the value stack, directly below the base of the container inside it. They are
- * tagged as Fixnums, because the collector scans every word of the stack. What is left of a map of 32 bits takes 34:
- * where a word has 32, a third one holds its upper part.
+ * tagged as Fixnums, because the collector scans every word of the stack. `left` of the largest map takes 34 bits: if a
+ * word has 32, a third word holds the upper part.
  */
 enum { MP_FRAME_WORDS = sizeof(VALUE) < 8 ? 3 : 2 };
 
@@ -91,19 +91,19 @@ mp_frame_base(const VALUE *words)
 
 /* The open containers that are map keys. */
 typedef struct {
-    uint32_t nesting;   /* how many there are */
-    uint32_t outermost; /* the level of the outermost one, from 1; 0 if there is none */
+    uint32_t nesting;   /* how many */
+    uint32_t outermost; /* the level of the outermost key, from 1; 0 without one */
 } mp_open_keys;
 
-/* Counts on from outer_keys. Looks only at the innermost MP_KEY_DEPTH_MAX levels: no key is deeper. */
+/* Counts the open keys, starting at outer_keys. Reads only the innermost MP_KEY_DEPTH_MAX levels: no key is deeper. */
 mp_open_keys mp_tree_open_keys(const mp_tree *tree, const VALUE *values, uint32_t outer_keys);
 
-/* Fills left, one number per level, outermost first, with the number of objects that are still to come there. */
+/* Fills left, outermost level first, with the number of objects that are still to come in each level. */
 void mp_tree_lefts(const mp_tree *tree, const VALUE *values, uint64_t *left);
 
 /*
- * The least number of bytes that must follow the current object. Counts the innermost levels only, so that an io that
- * returns one byte at a time costs no more in a deep object.
+ * The least number of bytes that must follow the current object. Counts only the innermost levels, so that in a deep
+ * object an io that returns one byte at a time costs no more.
  */
 uint64_t mp_tree_missing(const mp_tree *tree, const VALUE *values);
 

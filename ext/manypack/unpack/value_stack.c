@@ -1,7 +1,7 @@
 /* The cold half of the value stack: the move to a block. */
 #include "unpack/value_stack.h"
 
-/* To the collector every word is an object. */
+/* The first count of calls. A Fixnum, because the collector takes every word for an object. */
 #define NEVER_LEFT INT2FIX(0)
 
 void
@@ -16,7 +16,7 @@ void
 mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity)
 {
     volatile VALUE owner = 0;
-    /* The collector marks every word conservatively, so unused ones must be zero. */
+    /* The collector marks every word conservatively, so unused words must be zero. */
     VALUE *values = rb_alloc_tmp_buffer2(&owner, (long)capacity + 1, sizeof(VALUE));
 
     *values++ = NEVER_LEFT;

@@ -1,6 +1,6 @@
 /*
- * Objects that are decoded but not in their container yet. They start on the C stack, where the collector sees them. A
- * stack that outgrows it moves to a block that the collector owns, so that an exception leaks nothing.
+ * The value stack: objects that are decoded and wait for their container. It starts on the C stack, where the collector
+ * sees it. If it outgrows that, it moves to a block that the collector owns, so that an exception leaks nothing.
  */
 #ifndef MANYPACK_VALUE_STACK_H
 #define MANYPACK_VALUE_STACK_H
@@ -10,9 +10,9 @@
 #define MP_VALUES_INLINE 512
 
 typedef struct {
-    VALUE *values;        /* in a block, the word before them counts calls of user code and returns, in steps of two */
+    VALUE *values;        /* in a block, the word in front counts calls of user code and returns, by 2 */
     size_t capacity;
-    volatile VALUE owner; /* of the block; 0 while the values are on the C stack */
+    volatile VALUE owner; /* owns the block; 0 while the values are on the C stack */
 } mp_value_stack;
 
 /* Words of the C stack that a call lends to a value stack until the call ends or the stack outgrows them. */
@@ -26,16 +26,16 @@ mp_value_stack_lend(mp_value_stack *stack, mp_value_words *inlined)
     stack->values = inlined->words;
     stack->capacity = MP_VALUES_INLINE;
     stack->owner = 0;
-    mp_poison(inlined->words, sizeof(inlined->words)); /* the words are Integers to the collector */
+    mp_poison(inlined->words, sizeof(inlined->words)); /* the collector takes poisoned words for Integers */
 }
 
-/* Moves to a block of capacity words; count words are in use. */
+/* Moves the stack, which has count words in use, to a block of capacity words. */
 void mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity);
 
 /*
  * callcc may make user code return again after its caller has gone on or ended. It restores the C stack, but not the
- * words of a block, which must not be freed. The function to call before user code returns a number; by that number the
- * function to call after it tells the first return from later ones.
+ * words of a block, which must not be freed. mp_value_stack_leave must be called before user code and returns a number,
+ * by which mp_value_stack_first_return_p tells the first return from later returns.
  */
 MP_INLINE VALUE
 mp_value_stack_leave(mp_value_stack *stack)
@@ -52,7 +52,7 @@ mp_value_stack_first_return_p(mp_value_stack *stack, VALUE call)
     return true;
 }
 
-/* Bytes of the block. */
+/* The size of the block in bytes. */
 MP_INLINE size_t
 mp_value_stack_memsize(const mp_value_stack *stack)
 {
@@ -62,7 +62,7 @@ mp_value_stack_memsize(const mp_value_stack *stack)
 /* The cold half of mp_value_stack_cleanup. */
 void mp_value_stack_free(mp_value_stack *stack);
 
-/* Frees the block, which the collector would do later. Afterwards the stack has no words. */
+/* Frees the block now instead of leaving it to the collector. Afterwards the stack has no words. */
 MP_INLINE void
 mp_value_stack_cleanup(mp_value_stack *stack)
 {

@@ -1,20 +1,20 @@
-/* The search for all that a Path finds, in one pass over the bytes. */
+/* Manypack::Path: finds all values that match a path, in one pass over the bytes. */
 #include "base/stack.h"
 #include "view/view.h"
 
-/* So many steps take half of what mp_stack_used_up_p keeps free; few paths have as many. */
+/* This many steps take half of the C stack that mp_stack_used_up_p keeps free. Few paths are longer. */
 #define STACK_CHECK_STEPS 64
 
 typedef struct {
     mp_peek *peek;
     VALUE root, steps; /* a frozen Array */
     long count;
-    VALUE found; /* an Array that takes what is found; 0 to yield it */
+    VALUE found; /* an Array that collects the values; 0 to yield them */
 } search;
 
 static size_t search_from(search *s, size_t offset, long step, bool wanted);
 
-/* Searches each element or value of a container, in which the cursor then is at the end if that is wanted. */
+/* Searches each element or value of a container. If wanted, the cursor is at the end of the container afterwards. */
 static void
 search_all(search *s, mp_cursor *cursor, long step, bool wanted)
 {
@@ -26,7 +26,10 @@ search_all(search *s, mp_cursor *cursor, long step, bool wanted)
     }
 }
 
-/* Finds a key or index. A binary key is looked up as a bin, then as a str that is no text: paths show both alike. */
+/*
+ * Finds a key or index. A binary key is looked up as a bin, then as a str with invalid UTF-8: error paths show both
+ * alike.
+ */
 static bool
 find_step(search *s, mp_cursor *cursor, VALUE key)
 {
@@ -39,7 +42,7 @@ find_step(search *s, mp_cursor *cursor, VALUE key)
     return mp_peek_find(s->peek, cursor, rb_enc_associate(rb_str_dup(key), mp_utf8));
 }
 
-/* The same for what a container has under a key or index. */
+/* Searches the value that a container has under a key or index. If wanted, the cursor is at the end afterwards. */
 static void
 search_one(search *s, mp_cursor *cursor, VALUE key, long step, bool wanted)
 {
@@ -47,14 +50,14 @@ search_one(search *s, mp_cursor *cursor, VALUE key, long step, bool wanted)
 
     if (found) {
         cursor->at = search_from(s, cursor->at, step, wanted);
-        if (cursor->left) cursor->left--; /* none after a search for the last of equal keys */
+        if (cursor->left) cursor->left--; /* it is 0 after a search for the last of equal keys */
     }
     if (wanted) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
 }
 
 /*
- * Finds what the steps from one on name in the object at an offset. Returns the offset after the object if that is
- * wanted: a search that was inside of it has less left to pass over than one that starts anew.
+ * Searches the object at an offset for the steps from `step` on. If wanted, returns the offset after the object: the
+ * search has already walked over a part of it, so this costs less than walking over it again.
  */
 static size_t
 search_from(search *s, size_t offset, long step, bool wanted)
@@ -77,11 +80,11 @@ search_from(search *s, size_t offset, long step, bool wanted)
     key = RARRAY_AREF(s->steps, step);
     if (RB_SYMBOL_P(key)) search_all(s, &cursor, step + 1, wanted);
     else search_one(s, &cursor, key, step + 1, wanted);
-    /* A search for the last of equal keys has come to the end of the map before it looks into the value. */
+    /* A search for the last of equal keys reaches the end of the map before it enters the value. */
     return wanted && s->peek->codec->options.last_key ? mp_peek_over(s->peek, offset) : cursor.at;
 }
 
-/* A frozen copy of the steps. A Path freezes its steps, but one that YAML made does not. */
+/* A frozen copy of the steps. Usually Path has frozen them, but not if YAML made the Path. */
 static VALUE
 frozen_steps(VALUE steps)
 {
@@ -94,7 +97,7 @@ frozen_steps(VALUE steps)
  *   view.search(steps) { |value| ... } -> view
  *   view.search(steps) -> Array
  *
- * Yields what the steps of a Path find, or returns all of it.
+ * Yields each value that the steps of a Path find, or returns all of them.
  */
 static VALUE
 rb_view_search(VALUE self, VALUE steps)

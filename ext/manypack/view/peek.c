@@ -1,4 +1,4 @@
-/* A peek into a message: what a container has under a key, and the objects in it, without building the container. */
+/* Finds values in a message by key or index, and builds single objects of it, without building their containers. */
 #include "view/peek.h"
 
 #include "base/error.h"
@@ -69,7 +69,7 @@ mp_peek_over(mp_peek *peek, size_t offset)
     mp_cursor cursor = {.look = &peek->look, .at = offset, .left = 1};
     mp_status status;
 
-    peek->look.walk.max_depth++; /* the walk counts the level in which it begins, which is no container here */
+    peek->look.walk.max_depth++; /* the walk counts the level in which it begins as a container */
     status = mp_cursor_next(&cursor);
     peek->look.walk.max_depth--;
     mp_peek_check(peek, status);
@@ -117,7 +117,7 @@ VALUE
 mp_peek_key(mp_peek *peek, size_t offset)
 {
     const mp_options *options = &peek->codec->options;
-    mp_ractor *ractor = mp_ractor_current(); /* first: a Ractor's first call allocates */
+    mp_ractor *ractor = mp_ractor_current(); /* first: it may allocate */
     mp_head head;
     VALUE key;
 
@@ -128,7 +128,7 @@ mp_peek_key(mp_peek *peek, size_t offset)
       case MP_BIN: key = bin_key(options, &head); break;
       default:
         key = mp_peek_object(peek, offset);
-        return RB_TYPE_P(key, T_STRING) ? rb_str_new_frozen(key) : key; /* as a Hash keeps it */
+        return RB_TYPE_P(key, T_STRING) ? rb_str_new_frozen(key) : key; /* frozen, as in a Hash */
     }
     mp_peek_refresh(peek);
     return key;
@@ -136,7 +136,10 @@ mp_peek_key(mp_peek *peek, size_t offset)
 
 /* --- keys ------------------------------------------------------------------------------------------- */
 
-/* The text of a String or Symbol as map keys have it: a str if it is UTF-8, a bin if it is binary. */
+/*
+ * Makes a key of a String or of the name of a Symbol: a str if it is UTF-8, a bin if it is BINARY. False if it is
+ * neither.
+ */
 static bool
 text_key(VALUE text, mp_key *key)
 {
@@ -163,7 +166,9 @@ integer_key(VALUE integer, mp_key *key)
     return sign == 1 || (sign == -1 && absolute <= (uint64_t)INT64_MAX + 1);
 }
 
-/* True if the core can look for a key that is obj, whose bytes the key then refers to. */
+/*
+ * Makes a key of obj that the core can search for; it refers to the bytes of obj. False if objects have to be compared.
+ */
 static bool
 simple_key(const mp_peek *peek, VALUE obj, mp_key *key)
 {
@@ -181,8 +186,8 @@ simple_key(const mp_peek *peek, VALUE obj, mp_key *key)
 }
 
 /*
- * Which of two equal keys counts: the first, after which nothing has to be read, unless the options say otherwise. If
- * they forbid equal keys, the message was checked.
+ * Which of two equal keys counts: the first, because a search can end there, unless the options say otherwise. If they
+ * forbid equal keys, the message was checked before.
  */
 static mp_find_which
 which_of(const mp_peek *peek)
@@ -191,7 +196,7 @@ which_of(const mp_peek *peek)
     return peek->codec->options.last_key ? MP_FIND_LAST : MP_FIND_FIRST;
 }
 
-/* Finds a key that has to be built to be compared, before an offset: an Array, a Hash, or what an ext becomes. */
+/* Finds a key in front of the offset `end` by building keys and comparing them: arrays, maps, and exts. */
 static size_t
 find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
 {
@@ -216,14 +221,17 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
     return value;
 }
 
-/* True if an ext can become a String, a number or any other simple key, which no timestamp and no ExtensionValue is. */
+/* True if an ext may become a String, a number or another simple key. Timestamps and ExtensionValues never do. */
 static bool
 exts_p(const mp_codec *codec)
 {
     return codec->types && codec->types->unpacker_count;
 }
 
-/* The value of a key for which the core has found one, or 0: an ext can be an equal key, and the one that counts. */
+/*
+ * Searches for the key among arrays, maps and exts, too. `value` is what the core has found, or 0. An ext may be an
+ * equal key, and the key that counts.
+ */
 static size_t
 find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALUE obj)
 {
@@ -254,7 +262,7 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
     return value != 0;
 }
 
-/* Moves a cursor that has just opened an array to a place in it. */
+/* Moves a cursor that has just opened an array to a place in the array. */
 static void
 go_to(mp_cursor *cursor, mp_view_place place)
 {

@@ -1,37 +1,43 @@
-/* A peek into a message: what a container has under a key, and the objects in it, without building the container. */
+/*
+ * A peek: finds values in a message by key or index, and builds single objects of it, without building their
+ * containers.
+ */
 #ifndef MANYPACK_PEEK_H
 #define MANYPACK_PEEK_H
 
 #include "codec/codec.h"
 #include "core/find.h"
 
-/* How many containers can be passed over without memory from Ruby, plus the level in which a walk begins. */
+/* The depth up to which containers are skipped without allocating memory, plus the level in which a walk begins. */
 #define MP_PEEK_PLACES 129
 
 /*
- * Lives on the C stack and keeps what it refers to alive. All offsets are from the start of the message. The pointers
- * of look are valid until something allocates: refresh them then.
+ * Lives on the C stack and keeps what it refers to alive. All offsets count from the start of the message. The pointers
+ * in look are valid until something allocates: then call mp_peek_refresh.
  */
 typedef struct {
     mp_look look;
     VALUE message;        /* a String that nobody can change */
     VALUE codec_object;
     const mp_codec *codec;
-    VALUE index;          /* as mp_view_index_new made it; 0 */
-    VALUE memory;         /* lent by Ruby for a walk that may be deep */
-    bool left_once;       /* user code ran: callcc may make it return again, when it still needs the memory */
-    bool unique_keys;     /* to find a key that its map has twice is an error */
-    bool text_keys;       /* a String finds its key even if symbolize_keys makes a Symbol of that */
+    VALUE index;          /* made by mp_view_index_new; or 0 */
+    VALUE memory;         /* owns the memory of a walk that may be deep; else 0 */
+    bool left_once;       /* user code ran: it may return again, by callcc, and needs the memory then */
+    bool unique_keys;     /* finding a key that is in its map twice is an error */
+    bool text_keys;       /* a String finds its key even if symbolize_keys makes it a Symbol */
     uint64_t places[MP_PEEK_PLACES];
 } mp_peek;
 
-/* Starts a peek into a message, which is not empty. index is its index or 0. */
+/* Starts a peek into a message, which must not be empty. index is the message's Index or 0. */
 void mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index);
 
-/* Has it see the bytes and the index where they are now. */
+/* Updates the pointers to the bytes and to the tape of the Index. */
 void mp_peek_refresh(mp_peek *peek);
 
-/* Call before user code runs. From then on the memory is left to the GC, because callcc may make it return again. */
+/*
+ * Must be called before user code runs. From then on the GC frees the memory, because user code may return again, by
+ * callcc.
+ */
 MP_INLINE void
 mp_peek_leave(mp_peek *peek)
 {
@@ -48,7 +54,7 @@ mp_peek_end(mp_peek *peek)
     RB_GC_GUARD(peek->index);
 }
 
-/* Raises the DecodeError that a status means at look.blame. */
+/* Raises the DecodeError for a status, at look.blame. */
 NORETURN(void mp_peek_raise(const mp_peek *peek, mp_status status));
 
 MP_INLINE void
@@ -57,7 +63,7 @@ mp_peek_check(const mp_peek *peek, mp_status status)
     if (MP_UNLIKELY(status != MP_OK)) mp_peek_raise(peek, status);
 }
 
-/* The kind of the object at an offset inside of the message. */
+/* The kind of the object at an offset, which must be inside the message. */
 MP_INLINE mp_kind
 mp_peek_kind(const mp_peek *peek, size_t offset)
 {
@@ -73,23 +79,24 @@ mp_container_p(mp_kind kind)
 /* A Symbol for a kind, in the words of the specification: :map, :str, :integer. */
 VALUE mp_kind_symbol(mp_kind kind);
 
-/* Opens the container at an offset: the cursor is at the first object in it. TypeError if it is no container. */
+/* Opens the container at an offset: the cursor is at its first object. TypeError if it is no container. */
 mp_cursor mp_peek_open(mp_peek *peek, size_t offset);
 
 /*
- * Moves a cursor that has just opened a container to the value of a key, or to the element of an index, which counts
- * from the end if it is negative. false without one; the cursor is at the end of a map then. Which of two equal keys
- * counts is up to the options. Runs user code for a key that is not nil, a boolean, a number, a String or a Symbol.
+ * Finds a key in a map or an index in an array: this is how View#[] works. The cursor must have just opened the
+ * container; it moves to the value or element. A negative index counts from the end. False if there is none; in a map
+ * the cursor is at the end then. The options decide which of two equal keys counts. Runs user code unless the key is
+ * nil, a boolean, a number, a String or a Symbol.
  */
 bool mp_peek_find(mp_peek *peek, mp_cursor *cursor, VALUE key);
 
 /* The offset after the object at an offset. */
 size_t mp_peek_over(mp_peek *peek, size_t offset);
 
-/* The object at an offset, built. Refreshes the peek. */
+/* Builds the object at an offset. Refreshes the peek. */
 VALUE mp_peek_object(mp_peek *peek, size_t offset);
 
-/* The same for a map key, as unpacking makes it. */
+/* Builds a map key as unpacking does. Refreshes the peek. */
 VALUE mp_peek_key(mp_peek *peek, size_t offset);
 
 #endif

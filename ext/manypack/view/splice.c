@@ -1,9 +1,9 @@
-/* What Manypack::View::Splice asks about the bytes: where they are, and a copy of them. */
+/* For Manypack::View::Splice: finds places in the bytes and copies bytes. */
 #include "base/error.h"
 #include "base/user_code.h"
 #include "view/view.h"
 
-/* The offset of the key whose value is at an offset, in the map that the cursor has opened. */
+/* The offset of the key whose value is at the offset `value`. The cursor has just opened the map. */
 static size_t
 key_before(mp_peek *peek, mp_cursor cursor, size_t value)
 {
@@ -20,7 +20,7 @@ key_before(mp_peek *peek, mp_cursor cursor, size_t value)
 /*
  * call-seq: view.span(key) -> [start, value, finish] or nil
  *
- * The offsets of a pair and its value, or of an element, which is its own value, and after it.
+ * Returns the offsets of a pair, of its value, and of its end. For an element of an array the first two are the same.
  */
 static VALUE
 rb_view_span(VALUE self, VALUE key)
@@ -31,7 +31,7 @@ rb_view_span(VALUE self, VALUE key)
     bool found;
 
     opened = cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    peek.unique_keys = true; /* otherwise the change of one value could bring another one to light */
+    peek.unique_keys = true; /* otherwise, after one pair is removed, another with the same key would remain */
     peek.text_keys = true;
     found = (cursor.kind == MP_MAP || RB_FIXNUM_P(key)) && mp_peek_find(&peek, &cursor, key);
     if (found) {
@@ -65,7 +65,7 @@ rb_view_part(VALUE self, VALUE start, VALUE finish)
     return value;
 }
 
-/* call-seq: view.head_size -> Integer: bytes of the head of a container */
+/* call-seq: view.head_size -> Integer: number of bytes in the head of a container */
 static VALUE
 rb_view_head_size(VALUE self)
 {
@@ -79,7 +79,7 @@ rb_view_head_size(VALUE self)
     return SIZET2NUM(cursor.at - offset);
 }
 
-/* call-seq: view.append_to(string, from, to) -> string: the bytes of the message from one offset to another */
+/* call-seq: view.append_to(string, from, to) -> string: appends the bytes of the message between two offsets */
 static VALUE
 rb_view_append_to(VALUE self, VALUE string, VALUE from, VALUE to)
 {

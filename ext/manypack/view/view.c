@@ -1,4 +1,4 @@
-/* Manypack::View: the bytes of an object, into which one can look without building it. */
+/* Manypack::View: reads values out of packed bytes without unpacking the rest. */
 #include "view/view.h"
 
 #include "base/error.h"
@@ -7,17 +7,17 @@
 #include "view/peek.h"
 #include "view/view_index.h"
 
-/* Messages of so many bytes have an Index from the first look on: mostly, making it costs less than walking twice. */
+/* Messages of at least this size get an Index on the first look: usually that costs less than walking twice. */
 #define INDEX_AT_ONCE (64 << 10)
 
-/* All offsets are from the start of the source, a String with one message that nobody can change. */
+/* Offsets count from the start of `source`, an immutable String that holds one message. */
 typedef struct {
     VALUE source;
     VALUE codec;   /* the Codec by which values are decoded */
     VALUE root;    /* the View of the message; 0 in that View itself */
-    VALUE index;   /* of a root: 0, Qtrue once it is wanted, and then its Index, or Qnil if it needs none */
+    VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none */
     size_t offset; /* of the head */
-    size_t end;    /* after the object; 0 while that is not known */
+    size_t end;    /* after the object; 0 until it is known */
 } mp_view;
 
 static VALUE cView;
@@ -57,7 +57,7 @@ static const rb_data_type_t view_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
-/* Valid while the caller has the object on its stack. */
+/* The pointer is valid while the caller has the object on its stack. */
 static mp_view *
 view_get(VALUE self)
 {
@@ -85,9 +85,9 @@ index_set(VALUE root, VALUE index)
 }
 
 /*
- * The Index that all Views of a message share; 0 if there is none yet. It is made at the second look: many programs
- * look once, and near the start, which costs less than an Index. Of a message so long that walking it twice costs more
- * it is made at the first.
+ * The Index that all Views of a message share; 0 if there is none yet. It is built on the second look: many programs
+ * look once, near the start, where an Index costs more than it saves. Long messages get theirs on the first look,
+ * because walking them twice costs more.
  */
 static VALUE
 index_of(VALUE root)
@@ -121,7 +121,7 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
     const mp_view *view = view_get(self);
     VALUE index = view_get(mp_view_root(self))->index;
 
-    if (RB_SPECIAL_CONST_P(index) || !mp_view_index_whole_p(index)) index = 0;
+    if (RB_SPECIAL_CONST_P(index) || !mp_view_index_complete_p(index)) index = 0;
     mp_peek_init(peek, view->source, view->codec, index);
     return view->offset;
 }
@@ -137,7 +137,9 @@ mp_view_peek_steps(VALUE self, mp_peek *peek, long steps)
 
 /* --- parts ------------------------------------------------------------------------------------------ */
 
-/* Freezes a new View or makes it shareable if the options say so; frozen says that its root is. */
+/*
+ * Freezes a new View or makes it shareable if the options say so. frozen: its root is frozen, so the View must be, too.
+ */
 static VALUE
 seal(VALUE self, const mp_options *options, bool frozen)
 {
@@ -176,7 +178,7 @@ mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end)
     return mp_peek_object(peek, offset);
 }
 
-/* What the remaining keys find in an object that is no container, as Hash#dig does. */
+/* Digs for the remaining keys in an object that is no container, as Hash#dig does. */
 static VALUE
 dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
 {
@@ -187,7 +189,7 @@ dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
     rb_raise(rb_eTypeError, "%" PRIsVALUE " does not have #dig method", rb_obj_class(obj));
 }
 
-/* What keys find, one in the other, from the object at an offset on. */
+/* Digs for keys, one inside the other, from the object at an offset on. */
 static VALUE
 dig(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
 {
@@ -237,7 +239,7 @@ mp_view_check_size(VALUE message, size_t start, size_t end, const mp_options *op
     }
 }
 
-/* Indexes all of the message. DecodeError unless it is well formed. */
+/* Completes the Index of the message. DecodeError unless the message is well formed. */
 static void
 index_finish(VALUE root)
 {
@@ -256,7 +258,7 @@ index_finish(VALUE root)
     }
 }
 
-/* Freezes the complete Index of a root: looking into it writes nothing from now on, so Ractors may share it. */
+/* Freezes the complete Index of a root. From now on looking writes nothing, so Ractors may share it. */
 static void
 index_freeze(VALUE root)
 {
@@ -266,8 +268,8 @@ index_freeze(VALUE root)
 }
 
 /*
- * Checks a message. It must not have a key twice, either, unless its reader said that the last one counts. Returns its
- * Index or 0.
+ * Checks a message and returns its Index or 0. If `checked`, also refuses a map with the same key twice, unless
+ * duplicate_keys: :last is set.
  */
 static VALUE
 index_checked(VALUE message, VALUE codec, bool checked)
@@ -281,7 +283,9 @@ index_checked(VALUE message, VALUE codec, bool checked)
     return index;
 }
 
-/* A View of the one object in a String. checked, or an option that refuses messages, checks all of it. */
+/*
+ * Makes a View of the single object in a String. Checks the whole message if `checked` or if an option may refuse it.
+ */
 static VALUE
 message_view_new(VALUE bytes, VALUE codec, bool checked)
 {
@@ -338,7 +342,7 @@ rb_view_s_over(VALUE klass, VALUE bytes, VALUE codec, VALUE checked)
     return message_view_new(bytes, codec, RTEST(checked));
 }
 
-/* call-seq: View.whole(bytes, codec) -> view: of bytes that are one object to their end, which need not be found */
+/* call-seq: View.whole(bytes, codec) -> view: for bytes that are known to be exactly one object */
 static VALUE
 rb_view_s_whole(VALUE klass, VALUE bytes, VALUE codec)
 {
@@ -349,7 +353,7 @@ rb_view_s_whole(VALUE klass, VALUE bytes, VALUE codec)
     return self;
 }
 
-/* Where a View ends. Without an index this costs a walk over it, once. */
+/* The offset after the object of a View. Without an Index this costs a walk over it, once. */
 static size_t
 end_of(VALUE self)
 {
@@ -378,11 +382,11 @@ mp_view_slice(VALUE self)
 /*
  * call-seq: view[key] -> object or nil
  *
- * Returns what a map has under a key, or an array at an index: a View of a container, any other value built; nil
- * without one. An index may be negative. Of a key that a map has twice the first counts, unless
- * <code>duplicate_keys: :last</code> was given.
+ * Returns the value of a key in a map, or the element at an index of an array. A container is returned as a View, any
+ * other value is unpacked. Returns nil if there is none. An index may be negative. If a map has a key twice, the first
+ * counts, unless <code>duplicate_keys: :last</code> was given.
  *
- * Raises TypeError for a View of anything but a map or an array, and a DecodeError where the bytes are not valid.
+ * Raises TypeError unless the View is of a map or an array, and a DecodeError where the bytes are invalid.
  *
  *   view = Manypack::View.new(Manypack.pack({"ids" => [1, 2, 3]}))
  *   view["ids"][-1] #=> 3
@@ -404,8 +408,8 @@ rb_view_aref(VALUE self, VALUE key)
 /*
  * call-seq: view.dig(key, *keys) -> object or nil
  *
- * Returns what the keys and indices find, one in the other, without a View for each step; nil where there is nothing.
- * Raises TypeError if a step leads into a value that has no +dig+, and a DecodeError where the bytes are not valid.
+ * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
+ * Raises TypeError if a step leads into a value that has no +dig+, and a DecodeError where the bytes are invalid.
  *
  *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
  *   view.dig("users", 0, "name") #=> "Ada"
@@ -427,7 +431,7 @@ rb_view_dig(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: view.key?(key) -> true or false
  *
- * Returns true if a map has the key, or an array the index. Raises what View#[] raises.
+ * Returns true if a map has the key, or an array has the index. Raises what View#[] raises.
  *
  *   Manypack::View.new(Manypack.pack({"id" => nil})).key?("id") #=> true
  */
@@ -449,8 +453,9 @@ rb_view_key_p(VALUE self, VALUE key)
 /*
  * call-seq: view.type -> Symbol
  *
- * Returns what the bytes are, in the words of the MessagePack specification: +:map+, +:array+, +:str+, +:bin+,
- * +:integer+, +:float+, +:boolean+, +:nil+ or +:ext+. Anything but a container can only be a whole message.
+ * Returns the type of the object, in the words of the MessagePack specification: +:map+, +:array+, +:str+, +:bin+,
+ * +:integer+, +:float+, +:boolean+, +:nil+ or +:ext+. Only the View of a whole message can be of another type than
+ * +:map+ and +:array+.
  *
  *   Manypack::View.new("\x90").type #=> :array
  */
@@ -471,8 +476,8 @@ rb_view_type(VALUE self)
 /*
  * call-seq: view.value -> object
  *
- * Unpacks it, and returns and raises what Manypack.unpack does for its bytes; a DecodeError has the offset in the
- * message. Of a key that a map has twice, unpacking keeps the last.
+ * Unpacks the object. Returns and raises what Manypack.unpack does for its bytes, but a DecodeError has the offset in
+ * the message. If a map has a key twice, unpacking keeps the last.
  *
  *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].value #=> [1, 2]
  */
@@ -490,7 +495,7 @@ rb_view_value(VALUE self)
 /*
  * call-seq: view.bytes -> String
  *
- * Returns the packed bytes, frozen or not, as they stand in the message. Raises a DecodeError unless they are whole.
+ * Returns the packed bytes as they are in the message. Raises a DecodeError if the object is incomplete or malformed.
  *
  *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].bytes #=> "\x92\x01\x02"
  */
@@ -500,7 +505,7 @@ rb_view_bytes(VALUE self)
     size_t end = end_of(self);
     const mp_view *view = view_get(self);
 
-    /* Sharing the bytes would mark the source, which another Ractor may do at the same time. */
+    /* A copy: sharing the bytes would mark the source, which another Ractor may do at the same time. */
     if (RB_OBJ_FROZEN(self)) return rb_str_new(RSTRING_PTR(view->source) + view->offset, (long)(end - view->offset));
     return rb_str_subseq(view->source, (long)view->offset, (long)(end - view->offset));
 }
@@ -508,7 +513,7 @@ rb_view_bytes(VALUE self)
 /*
  * call-seq: view.bytesize -> Integer
  *
- * Returns how many bytes it has. Raises a DecodeError unless they are whole.
+ * Returns the number of packed bytes. Raises a DecodeError if the object is incomplete or malformed.
  *
  *   Manypack::View.new("\x92\x01\x02").bytesize #=> 3
  */
@@ -521,8 +526,8 @@ rb_view_bytesize(VALUE self)
 /*
  * call-seq: view.canonical? -> true or false
  *
- * Returns true if its bytes are in the canonical form of <code>Manypack.pack(object, canonical: true)</code>, the only
- * one that its value has. Raises a DecodeError unless they are whole.
+ * Returns true if the bytes are in canonical form, which <code>Manypack.pack(object, canonical: true)</code> writes. A
+ * value has only one such form. Raises a DecodeError if the object is incomplete or malformed.
  *
  *   Manypack::View.new("\x92\x01\x02").canonical?     #=> true
  *   Manypack::View.new("\x92\x01\xCC\x02").canonical? #=> false
@@ -553,7 +558,8 @@ rb_view_offset(VALUE self)
 /*
  * call-seq: view == other -> true or false
  *
- * Returns true for a View of the same bytes. Two encodings of one value are not the same bytes: see View#canonical?.
+ * Returns true for a View of the same bytes. One value may have several encodings, whose bytes differ: see
+ * View#canonical?.
  *
  *   Manypack::View.new("\x92\x01\x02") == Manypack::View.new("\x92\x01\x02") #=> true
  */
@@ -573,7 +579,7 @@ rb_view_equal(VALUE self, VALUE other)
 /*
  * call-seq: view.hash -> Integer
  *
- * Returns a hash of the bytes: Views that are equal have the same.
+ * Returns a hash of the bytes. Views that are equal have the same hash.
  *
  *   Manypack::View.new("\x01").hash == Manypack::View.new("\x01").hash #=> true
  */
@@ -589,8 +595,8 @@ rb_view_hash(VALUE self)
 /*
  * call-seq: view.freeze -> view
  *
- * Freezes it, and the View of the whole message, which is indexed to its end for that: a frozen View is shareable
- * between Ractors if its Codec is. Raises a DecodeError if the message is not well formed.
+ * Freezes the View, and the View of the whole message, whose index it completes. A frozen View is shareable between
+ * Ractors if its Codec is. Raises a DecodeError if the message is not well formed.
  *
  *   Ractor.shareable?(Manypack::View.new("\x92\x01\x02").freeze) #=> true
  */
@@ -614,7 +620,7 @@ rb_view_message(VALUE self)
     return view_get(self)->source;
 }
 
-/* call-seq: view.copy -> view, not frozen, of the same object in the same message */
+/* call-seq: view.copy -> view: not frozen, of the same object in the same message */
 static VALUE
 rb_view_copy(VALUE self)
 {
@@ -623,7 +629,7 @@ rb_view_copy(VALUE self)
     return view_new(view->source, view->codec, mp_view_root(self), view->offset, view->end);
 }
 
-/* call-seq: view.codec -> Codec: the one by which values are built */
+/* call-seq: view.codec -> Codec: the Codec by which values are unpacked */
 static VALUE
 rb_view_codec(VALUE self)
 {
@@ -646,7 +652,8 @@ mp_view_last_key_p(VALUE self)
 /*
  * call-seq: Manypack.dig(bytes, key, *keys) -> object or nil
  *
- * Returns what the keys and indices find, one in the other, in packed bytes: View#dig for a single look.
+ * Returns the value that is found in packed bytes by keys and indices, one inside the other, or nil. Use it for a
+ * single look instead of View#dig.
  *
  *   Manypack.dig(Manypack.pack({"users" => [{"name" => "Ada"}]}), "users", 0, "name") #=> "Ada"
  */

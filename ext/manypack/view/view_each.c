@@ -1,9 +1,9 @@
-/* What is in a View, one after the other: elements, pairs, keys, and how many there are. */
+/* The methods of a View that go through its elements, pairs or keys, and count them. */
 #include "codec/codec.h"
 #include "unpack/key_flood.h"
 #include "view/view.h"
 
-/* The value that a cursor is at, which goes on after it. */
+/* The value at the cursor. Moves the cursor past it. */
 static VALUE
 next_value(mp_peek *peek, mp_cursor *cursor, VALUE root)
 {
@@ -37,8 +37,8 @@ view_size(VALUE self, VALUE args, VALUE enumerator)
 /*
  * call-seq: view.size -> Integer
  *
- * Returns the number of pairs of a map, or of elements of an array, as its head declares it. Raises TypeError for a
- * View of anything else.
+ * Returns the number of pairs of a map, or of elements of an array, that its head declares. Raises TypeError for a View
+ * of anything else.
  *
  *   Manypack::View.new(Manypack.pack([1, 2, 3])).size #=> 3
  */
@@ -54,8 +54,8 @@ rb_view_size(VALUE self)
  *   view.each { |key, value| ... } -> view
  *   view.each -> Enumerator
  *
- * Yields the elements of an array, or the pairs of a map: containers as Views, other values built. A View is
- * Enumerable. Raises what View#[] raises.
+ * Yields the elements of an array, or the pairs of a map. Containers are yielded as Views, other values are unpacked. A
+ * View is Enumerable. Raises what View#[] raises.
  *
  *   view = Manypack::View.new(Manypack.pack([{"id" => 1}, {"id" => 2}]))
  *   view.map { |row| row["id"] } #=> [1, 2]
@@ -81,7 +81,7 @@ rb_view_each(VALUE self)
     return self;
 }
 
-/* TypeError for a View of anything but a map. */
+/* Opens a map. TypeError for a View of anything else. */
 static mp_cursor
 open_map(mp_peek *peek, VALUE self)
 {
@@ -117,7 +117,7 @@ rb_view_keys(VALUE self)
 /*
  * call-seq: view.values -> Array
  *
- * Returns the values of a map, in its order: containers as Views, other values built. Raises TypeError for a View of
+ * Returns the values of a map, in its order: containers as Views, other values unpacked. Raises TypeError for a View of
  * anything else.
  *
  *   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})).values #=> [1, "Ada"]
@@ -139,7 +139,7 @@ rb_view_values(VALUE self)
     return values;
 }
 
-/* A hidden Array that alternates the keys and values of a map. Sets *end to the offset after the map. */
+/* A hidden Array with the keys and values of a map, in turn. Sets *end to the offset after the map. */
 static VALUE
 keys_and_values(VALUE self, size_t *end)
 {
@@ -153,7 +153,7 @@ keys_and_values(VALUE self, size_t *end)
 
         pair[0] = next_key(&peek, &cursor);
         pair[1] = next_value(&peek, &cursor, root);
-        rb_ary_cat(objects, pair, 2); /* whole pairs only: a handler may return twice */
+        rb_ary_cat(objects, pair, 2); /* both together: a handler may return twice */
         mp_peek_refresh(&peek);
     }
     *end = cursor.at;
@@ -161,7 +161,7 @@ keys_and_values(VALUE self, size_t *end)
     return objects;
 }
 
-/* call-seq: view.pairs -> Hash: of a map's pairs; of equal keys, the one that View#[] finds. LimitError as unpacking */
+/* call-seq: view.pairs -> Hash: with the pair that View#[] finds of equal keys. LimitError as in unpacking */
 static VALUE
 rb_view_pairs(VALUE self)
 {

@@ -1,6 +1,6 @@
 /*
- * The index of the containers in a message, which all Views of it share: a tape (tape.h) that the collector owns. The
- * tape walks; this file only gives it memory.
+ * The Index of a message, which all of its Views share. The tape (core/tape.h) does the walking; this file gives it
+ * memory, remembers places in arrays, and checks messages.
  */
 #include "view/view_index.h"
 
@@ -10,19 +10,22 @@
 
 #define FIRST_ENTRIES 64
 
-/* So many arrays can be indexed in turn, as nested loops do, before a look has to start at the first element. */
+/*
+ * In how many arrays a place is remembered. If more arrays are read in turn, as in nested loops, a look starts at the
+ * first element again.
+ */
 #define PLACES 8
 
-/* An Index that is frozen has marks: where every so many elements of a longer array are. */
+/* A frozen Index has a mark at every 32nd element of an array: its offset. */
 #define MARK_DISTANCE 32
 
 typedef struct {
     uint32_t array; /* offset of the first element */
-    uint32_t first; /* which mark is its first one */
+    uint32_t first; /* index of its first mark */
 } marked_array;
 
 typedef struct {
-    uint32_t at, near; /* as of a place */
+    uint32_t at, near; /* as in mp_view_place */
 } mark;
 
 MP_STATIC_ASSERT(arrays_and_marks_share_memory, sizeof(marked_array) == sizeof(mark));
@@ -30,14 +33,14 @@ MP_STATIC_ASSERT(arrays_and_marks_share_memory, sizeof(marked_array) == sizeof(m
 typedef struct {
     mp_tape tape;
     union {
-        mp_view_place places[PLACES]; /* the last one used comes first */
+        mp_view_place places[PLACES]; /* most recently used first */
         struct {
-            marked_array *arrays;     /* in the order of the message, and in the same memory their marks */
+            marked_array *arrays;     /* in the order of the message; marks are in the same memory */
             mark *marks;
             uint32_t array_count, mark_count;
         } frozen;
     } known;
-    bool marked; /* known is frozen */
+    bool marked; /* known.frozen is in use */
 } view_index;
 
 static void
@@ -60,7 +63,7 @@ index_memsize(const void *ptr)
     return mp_typed_memsize(sizeof(view_index)) + index->tape.capacity * sizeof(mp_tape_entry) + marks;
 }
 
-/* It refers to no object, so there is nothing to mark. */
+/* Without a mark function, because it refers to no object. */
 static const rb_data_type_t index_type = {
     .wrap_struct_name = "Manypack::View::Index",
     .function = {.dfree = index_free, .dsize = index_memsize},
@@ -86,7 +89,7 @@ grow(mp_tape *tape)
     return true;
 }
 
-/* Of any message below 4 GiB, which has no Index otherwise: 0. */
+/* Makes an empty Index. 0 for a message of 4 GiB or more, which can have no Index. */
 static VALUE
 index_new(VALUE message, uint32_t max_depth)
 {
@@ -118,7 +121,7 @@ mp_view_index_tape(VALUE self, VALUE message)
 
 /* --- places ----------------------------------------------------------------------------------------- */
 
-/* The last mark at or before an element of an array; the array itself if that has none. */
+/* The place of the last mark at or before an element of an array; the start of the array if there is none. */
 static mp_view_place
 marked_place(const view_index *index, uint32_t array, uint32_t n)
 {
@@ -138,7 +141,7 @@ marked_place(const view_index *index, uint32_t array, uint32_t n)
     return (mp_view_place){.array = array, .n = marks * MARK_DISTANCE, .at = found.at, .near = found.near};
 }
 
-/* The last place in an array, which becomes the one used last. */
+/* The remembered place in an array, which becomes the most recently used; the start of the array if there is none. */
 static mp_view_place
 last_place(view_index *index, uint32_t array)
 {
@@ -171,7 +174,7 @@ mp_view_index_keep_place(VALUE self, mp_view_place place)
     if (!index->marked) index->known.places[0] = place;
 }
 
-/* The marks that an array with an entry has; 0 for a map. Sets *first to its first element. */
+/* How many marks the array of an entry needs; 0 for a map. Sets *first to the offset of its first element. */
 static uint32_t
 marks_of(const mp_tape *tape, uint32_t entry, uint32_t *first)
 {
@@ -196,7 +199,7 @@ marks_write(mp_tape *tape, mark *marks, uint32_t entry, uint32_t count)
     }
 }
 
-/* Marks all arrays of the message, which is whole. No walk is longer than the elements that it passes over. */
+/* Makes the marks of all arrays of a complete Index. Takes linear time. */
 static void
 marks_make(view_index *index)
 {
@@ -241,9 +244,9 @@ mp_view_index_freeze(VALUE self, VALUE message)
 /* --- all of it -------------------------------------------------------------------------------------- */
 
 bool
-mp_view_index_whole_p(VALUE self)
+mp_view_index_complete_p(VALUE self)
 {
-    return mp_tape_whole_p(&index_get(self)->tape);
+    return mp_tape_complete_p(&index_get(self)->tape);
 }
 
 void
@@ -256,7 +259,7 @@ mp_view_index_finish(VALUE self, VALUE message)
                                                  .end = tape->bytes + tape->size,
                                                  .message = mp_message_whole(message)});
     }
-    RB_GC_GUARD(self); /* the tape is inside it and grows by memory of Ruby, which may compact */
+    RB_GC_GUARD(self); /* the tape is inside it, and growing it may run compaction */
     RB_GC_GUARD(message);
 }
 
@@ -266,8 +269,8 @@ mp_view_index_finish(VALUE self, VALUE message)
 #define TYPE_WORDS (256 / WORD_BITS)
 
 /*
- * What a tape can check of what unpacking does. An ext with a handler is not among the types that it knows, because
- * only calling the handler tells; neither are those that unpacking refuses.
+ * The part of unpacking's checks that a tape can do. A message with any ext outside ext_types is left to unpacking.
+ * That includes exts that unpacking refuses, and exts with a handler, because only calling the handler tells.
  */
 static mp_check
 check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
@@ -277,7 +280,7 @@ check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
     size_t word;
 
     for (word = 0; word < TYPE_WORDS; word++) types[word] = options->allow_unknown_ext && !handlers ? UINT64_MAX : 0;
-    if (options->timestamp && !handlers) types[TYPE_WORDS - 1] |= UINT64_C(1) << (WORD_BITS - 1); /* that of -1 */
+    if (options->timestamp && !handlers) types[TYPE_WORDS - 1] |= UINT64_C(1) << (WORD_BITS - 1); /* type -1 */
     return (mp_check){
         .limits = options->limits, .utf8 = options->strict_utf8, .utf8_keys = options->symbolize_keys,
         .timestamps = options->timestamp || options->untrusted, .timestamp_range = options->untrusted,
@@ -285,7 +288,9 @@ check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
     };
 }
 
-/* The Index of a message that unpacking would accept; 0 if there is none, or unpacking has to say so. */
+/*
+ * The Index of a message that unpacking surely accepts. 0 if a tape cannot tell: the caller has to unpack the message.
+ */
 static VALUE
 accepted_index(VALUE message, const mp_codec *codec)
 {
@@ -308,8 +313,8 @@ accepted_index(VALUE message, const mp_codec *codec)
 }
 
 /*
- * Refuses what unpacking refuses, with the same error: a message that a tape accepts would be unpacked, and of any
- * other one unpacking says whether and why not.
+ * If the tape accepts the message, unpacking would, too. Otherwise the message is unpacked, which raises the same error
+ * as Manypack.unpack, or accepts it after all.
  */
 VALUE
 mp_view_index_checked(VALUE message, const mp_codec *codec)

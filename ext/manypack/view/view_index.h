@@ -1,31 +1,49 @@
-/* The index of the containers in a message, which all Views of it share: a tape (tape.h) that the collector owns. */
+/*
+ * The Index of the containers in a message, which all Views of the message share: a tape (core/tape.h) that the
+ * collector owns.
+ *
+ *   index = mp_view_index_new(message, 128);              // empty; 0 for a short message, which needs none
+ *   look.tape = mp_view_index_tape(index, message);       // grows as a search with it walks on (core/find.h)
+ *   status = mp_cursor_next(&cursor);                     // skips a container by its entry
+ *
+ *   place = mp_view_index_place(index, array, 500);       // start near element 500 of the array, not at element 0
+ *   mp_view_index_keep_place(index, place_of_500);        // for the next search in this array
+ *
+ *   mp_view_index_finish(index, message);                 // walks to the end; raises if the message is malformed
+ *   mp_view_index_freeze(index, message);                 // from now on Ractors may share it
+ */
 #ifndef MANYPACK_VIEW_INDEX_H
 #define MANYPACK_VIEW_INDEX_H
 
 #include "codec/codec.h"
 #include "core/tape.h"
 
-/* A message of fewer bytes needs no Index: passing over what is in it takes no longer. One of 4 GiB can have none. */
+/*
+ * A message of fewer bytes needs no Index, because walking over it takes no longer. A message of 4 GiB can have none.
+ */
 #define MP_VIEW_INDEX_MIN 512
 
-/* An empty Index for a message with containers at most max_depth deep; 0 if it needs or can have none. */
+/*
+ * Makes an empty Index for a message whose containers may be max_depth deep. 0 if the message needs no Index, or can
+ * have none.
+ */
 VALUE mp_view_index_new(VALUE message, uint32_t max_depth);
 
-/* An Index of all of a message, after checking that unpacking it by a codec would not raise; otherwise it raises. */
+/* Makes the complete Index of a message, or 0 as above. Raises what unpacking the message by the codec would raise. */
 VALUE mp_view_index_checked(VALUE message, const mp_codec *codec);
 
-/* Checks that unpacking a part of a message, from the start of an object on, would not raise; otherwise it raises. */
+/* Raises what unpacking the single object from start to end of a message would raise. */
 void mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec *codec);
 
-/* Indexes the rest of the message. Raises a DecodeError. */
+/* Indexes the rest of the message. Raises a DecodeError if it is malformed. */
 void mp_view_index_finish(VALUE index, VALUE message);
 
-/* Freezes the Index of a whole message. Ractors may share it then, because using it changes nothing. */
+/* Freezes a complete Index. Then Ractors may share it, because using it changes nothing. */
 void mp_view_index_freeze(VALUE index, VALUE message);
 
-bool mp_view_index_whole_p(VALUE index);
+bool mp_view_index_complete_p(VALUE index);
 
-/* An element of an array: its offset after the n elements before it. Looks for later ones start from there. */
+/* A remembered element of an array. Looks for later elements start there. */
 typedef struct {
     uint32_t array; /* offset of the first element */
     uint32_t n;
@@ -34,15 +52,15 @@ typedef struct {
 } mp_view_place;
 
 /*
- * A place at or before the nth element of the array that starts at an offset: the one that was kept last or, of a
- * frozen Index, one that is never far from it.
+ * A place at or before the nth element of an array, whose first element is at the offset `array`: the place that was
+ * kept last or, if the Index is frozen, a mark near the element.
  */
 mp_view_place mp_view_index_place(VALUE index, size_t array, uint32_t n);
 
-/* Keeps a place in the array that was asked for last. */
+/* Keeps a place in the array of the last mp_view_index_place. */
 void mp_view_index_keep_place(VALUE index, mp_view_place place);
 
-/* Its tape, over the bytes of the message. Valid while the caller has both objects on its stack. */
+/* The tape of an Index, over the bytes of the message. Valid while the caller has both objects on its stack. */
 mp_tape *mp_view_index_tape(VALUE index, VALUE message);
 
 #endif

@@ -11,7 +11,8 @@ module Manypack
     # start_pool:: starts the workers and sets @pool
     # stop_pool:: ends them
     # lost(worker, reason):: is called when a worker ended without being told to
-    # outcome_of(*outcome):: returns the number of a batch, its results, Failure or nil, how many messages, and how many
+    # outcome_of(*outcome):: takes apart what a worker sent. Returns five values: the number of the batch, or nil if the
+    #                        worker could not start; its results; a Failure or nil; how many messages; and how many
     #                        seconds they took
     class InWorkers < Run
       # PER_WORKER: the most batches that a worker has, including the current one. IN_FLIGHT: the most batches per

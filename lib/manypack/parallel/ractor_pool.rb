@@ -72,7 +72,8 @@ module Manypack
         post([number, *batch], index)
       end
 
-      # Ends every Ractor after its current message, provided that the Stop is set, and waits for it.
+      # Ends every Ractor and waits for it. Set the Stop first: then each ends after its current message, otherwise
+      # after all batches that it was given.
       def stop
         @ractors.each_index { |index| post(nil, index) }
         @listener&.join
