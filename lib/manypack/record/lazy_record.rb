@@ -17,14 +17,15 @@ module Manypack
     class << self
       private
 
-      # The class of a Record's LazyRecords. Its methods are made of text, so that every Ractor may call them. A member
-      # may have the name of any method below, so these call only what no member can be.
+      # The class of a Record's LazyRecords. A member may have the name of any method below, so these call only what no
+      # member can be.
       def reader(record)
         Class.new(self).tap do |klass|
           record.members.each_with_index do |member, index|
             next unless member.match?(/\A(?!__|to_msgpack\z)[[:alpha:]_][[:alnum:]_]*[?!]?\z/)
 
-            klass.class_eval("def #{member} = __field__(#{index})", __FILE__, __LINE__) # def name = __field__(0)
+            # Shareable, so that every Ractor may call the method.
+            klass.define_method(member, &Ractor.make_shareable(proc { __field__(index) }))
           end
         end
       end
