@@ -22,8 +22,8 @@ module Manypack
       # Seconds after which a process sees that its parent was killed, unless it comes to its next batch first.
       ORPHAN = 0.5
 
-      # Forks a process, which calls the block with its pipes for jobs and outcomes. It closes the pipes of the others,
-      # the processes started before, which it inherits.
+      # Forks a process, which calls the block with its pipes for jobs and outcomes. It inherits the pipes of the
+      # others, the processes that were started before, and closes them.
       def initialize(others, &work)
         own_jobs, @jobs = pipe
         @outcomes, own_outcomes = pipe

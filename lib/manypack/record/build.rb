@@ -8,7 +8,7 @@ module Manypack
     # How objects of a class are made: by filling the members of a Struct or Data, or by the class's own new.
     module Build # :nodoc:
       class << self
-        # @return [Symbol] :struct, :data, :new or :keywords
+        # Returns how objects of the class are made: :struct, :data, :new or :keywords.
         def of(klass)
           unless klass.is_a?(Class) && (klass < Struct || data?(klass))
             raise ArgumentError, "#{klass.inspect} is neither a Struct nor a Data: Record.ivars sets the instance " \
@@ -22,8 +22,7 @@ module Manypack
           way(klass, own).tap { |build| check(klass, own, build) }
         end
 
-        # @param build [Symbol] :new or :keywords
-        # @return [Array<Symbol>] the members for which the class's own constructor has a default
+        # Returns the members for which the class's own constructor has a default, for a build of :new or :keywords.
         def optional(klass, build)
           parameters = constructor(klass).parameters
           return names(parameters, :key) & klass.members if build == :keywords

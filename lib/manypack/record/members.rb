@@ -7,7 +7,7 @@ module Manypack
   class Record < Type
     # The members that a Record is made of.
     module Members # :nodoc:
-      # @return [Hash{Symbol => Type}]
+      # Returns the members with their Types. Raises ArgumentError for members that do not fit the class.
       def self.check(klass, members, build)
         if build == :ivars then check_ivars(members.keys)
         else check_names(klass, klass.members, members.keys)
@@ -26,7 +26,7 @@ module Manypack
         raise ArgumentError, "@#{wrong} cannot be an instance variable" if wrong
       end
 
-      # @param known [Array<Symbol>] members of klass
+      # Raises ArgumentError for a name that is not among the known members of the class.
       def self.check_names(klass, known, names)
         names.each do |name|
           next if known.include?(name)

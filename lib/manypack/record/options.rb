@@ -7,10 +7,10 @@ module Manypack
   class Record < Type
     # The options of a Record that are about its members.
     class Options # :nodoc:
-      # @return [Hash{Symbol => Object}]
+      # The default values, by member.
       attr_reader :defaults
 
-      # @return [Symbol, Hash]
+      # What becomes of unknown keys: :skip, :raise, or a Hash with the member that gets them.
       attr_reader :unknown
 
       def initialize(keys, defaults, unknown)
@@ -23,7 +23,7 @@ module Manypack
 
       NONE = new({}, {}, :skip)
 
-      # @return [Object] a key or a value as messages have it: Symbols are written as Strings, and Strings are copied
+      # Returns a key or a value as messages have it: Symbols are written as Strings, and Strings are copied.
       def self.text(key)
         case key
         when ::Symbol then utf8(key.name)
@@ -40,13 +40,12 @@ module Manypack
       end
       private_class_method :utf8
 
-      # @return [Boolean] true for a default that is called for each object
+      # True for a default that is called for each object.
       def self.called?(default)
         default.respond_to?(:call)
       end
 
-      # @param types [Hash{Symbol => Type}] of the members
-      # @return [Options] with those changed that are not nil
+      # Returns Options with those changed that are not nil. types has the Type of each member.
       def with(klass, types, keys, defaults, unknown)
         [keys, defaults].compact.each { |hash| Members.check_names(klass, types.keys, hash.keys) }
         keys = keys.to_h.transform_values { |list| Options.checked_keys(list) }
@@ -55,7 +54,7 @@ module Manypack
                     unknown ? checked_unknown(klass, types, unknown) : @unknown)
       end
 
-      # @return [Array<String, Integer>] the first is written, all are read
+      # Returns the keys of a member: the first is written, all are read.
       def keys_of(member)
         @keys[member] || [member.name]
       end
@@ -64,7 +63,7 @@ module Manypack
         [@keys, @defaults, @unknown]
       end
 
-      # @return [Array<String, Integer>] at least one
+      # Returns the keys in a list, at least one. Raises ArgumentError for what cannot be a key.
       def self.checked_keys(list)
         list = Array(list).map { |key| text(key) }
         return list if !list.empty? && list.all? { |key| key?(key) }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The objects for Manypack.pack that parsed JSON or YAML stands for: the way back from json_text.c.
+# Turns parsed JSON or YAML into the objects that Manypack.pack takes: the reverse of json_text.c.
 module Manypack
   module Terminal
     module FromJSON

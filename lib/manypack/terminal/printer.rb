@@ -30,7 +30,7 @@ module Manypack
 
       private
 
-      # By way of JSON, so that both write values that neither has in the same form.
+      # Goes through JSON, so that YAML shows what it cannot express in the same form as JSON.
       def yaml(bytes, start, size)
         JSON_TEXT.generate(bytes, start, size, false, @hex).each_line.map do |line|
           YAML.dump(::JSON.parse(line, max_nesting: false))

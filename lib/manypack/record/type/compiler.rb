@@ -8,7 +8,6 @@ module Manypack
     # Makes of a spec the nodes that type.c compiles: one Hash for each type in it, which names others by their index.
     # Records are taken in whole, so that names in them find the Records around them.
     class Compiler # :nodoc:
-      # @param codec [Codec]
       def initialize(codec)
         @codec = codec
         @nodes = []
@@ -16,7 +15,7 @@ module Manypack
         @closed = {}.compare_by_identity # the same of Records that name none around them
       end
 
-      # @return [Array<Hash>] the first is that of the spec
+      # Returns the nodes; the first is that of the spec.
       def nodes(spec)
         add(spec)
         @nodes
