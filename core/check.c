@@ -1,6 +1,6 @@
 /*
- * The checks of one head, in the order in which decoding makes them. tape.c makes them at heads where its stride cannot
- * tell. mp_validate has two of its own, because it must not wait for payloads that it does not look into.
+ * The checks of one head, in the order in which decoding makes them. tape.c calls them where its fast stride stops.
+ * mp_validate has its own checks of str and timestamps, because it must not wait for payloads that it does not read.
  */
 #include "check.h"
 

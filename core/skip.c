@@ -1,5 +1,5 @@
 /*
- * The one walk that skip, validate, measure and split share: a constant says what each does besides, and the compiler
+ * The one walk that skip, validate, measure and split share: a constant says what each of them adds, and the compiler
  * drops the rest. It keeps one number for each open container, so that it can stop at any byte and continue in another
  * block. The walks that keep more say so at the top of their files, and all of them step by wire.h.
  */

@@ -1,7 +1,7 @@
 /*
  * The walk that writes a tape. The open containers are its stack: a closed one gives the place that its entry needs.
- * Walks like skip.c, but keeps an entry for each container, so that it goes over none of them twice. For that it needs
- * all of the bytes in one place, and twice the memory for each level.
+ * Walks like skip.c, but keeps an entry for each container that is not small, so that nobody has to walk through one
+ * twice. For that it needs all of the bytes in one place, and memory for these entries.
  */
 #include "tape.h"
 

@@ -1,6 +1,6 @@
 /*
- * A tape that ends at the offset has the containers; a cursor over what comes before it in a map has the key. There is
- * no other walk.
+ * A tape that ends at the offset has the containers; a cursor over what comes before it in a map has the key. This file
+ * has no walk of its own.
  */
 #include "trail.h"
 

@@ -152,7 +152,8 @@ mp_declared_objects(mp_kind kind, uint32_t n)
 
 /*
  * The step of a walk that looks at each object: reads the head at p, and sets *next to what follows it and its payload,
- * which for a container is its first object. MP_E_TRUNCATED unless both are there as a whole.
+ * which for a container is its first object. MP_E_TRUNCATED unless both are there as a whole; MP_E_BAD_HEAD at 0xc1.
+ * *next changes only if the status is MP_OK.
  */
 MP_INLINE mp_status
 mp_head_over(const uint8_t *p, const uint8_t *end, mp_head *head, const uint8_t **next)

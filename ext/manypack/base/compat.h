@@ -64,7 +64,7 @@ mp_hash_copied(VALUE copy, size_t n, const VALUE *objects)
 
 /*
  * The table of a Hash, if mp_hash_table_p. Takes the write barrier from the Hash. Deprecated in 4.1, without anything
- * in its place that replaces the values of a Hash and does not look up its keys. --disable-hash-templates omits it.
+ * in its place that replaces the values of a Hash and does not look up its keys. --disable-hash-templates avoids it.
  */
 #ifdef MP_HASH_TEMPLATES
 RBIMPL_WARNING_PUSH()
@@ -144,8 +144,8 @@ mp_flags(VALUE obj)
 #endif
 
 /*
- * Marks an object as shareable, if this Ruby lets extensions do so. Returns whether it does. Before 4.1 it has no
- * function for that, only the flag, which --disable-shareable-flag does without.
+ * Marks an object as shareable, if this Ruby lets extensions do so. Returns whether it does. Before 4.1 Ruby has no
+ * function for that, only the flag, which --disable-shareable-flag leaves alone.
  */
 static inline bool
 mp_shareable_if_possible(VALUE obj)

@@ -516,8 +516,8 @@ mp_raise_unplaced(VALUE klass, VALUE words)
 }
 
 /*
- * Calls a function of Ruby. An exception that it raises becomes an error of packing: any of them, or only a
- * DecodeError, which knows its path in the bytes that are packed already. Nothing is added to a frozen one.
+ * Calls a function of Ruby. Every exception that it raises becomes an error of packing; with checks_bytes, only a
+ * DecodeError does, which has its own path in the packed bytes. A frozen exception stays as it is.
  */
 MP_INLINE VALUE
 pack_call(VALUE (*call)(VALUE), VALUE arg, const bool checks_bytes)

@@ -43,7 +43,7 @@ rings_of(mp_hash_templates *templates)
 
 /* --- fingerprints of keys --------------------------------------------------------------------------- */
 
-/* By the identity and order of the keys. Different keys may share a fingerprint. */
+/* A number made from the identity and order of the keys. Different keys may share it. */
 static uint64_t
 fingerprint_of(size_t n, const VALUE *objects)
 {
@@ -54,7 +54,7 @@ fingerprint_of(size_t n, const VALUE *objects)
     return fingerprint;
 }
 
-/* True if keys of that fingerprint came before. Remembers it. */
+/* True if keys with that fingerprint came before. Remembers it. */
 static bool
 came_before_p(template_rings *templates, uint64_t fingerprint)
 {

@@ -1,7 +1,7 @@
 /*
  * Walks over the bytes that user code has written, and jumps over objects in them that were checked before. Walks like
- * core/skip.c, but keeps one count for all open containers instead of one for each, so that it needs no memory for
- * their depth; it only has to know how the bytes end, never where it is.
+ * core/skip.c, but keeps one count for all open containers instead of one for each, so that depth costs no memory. That
+ * is enough to tell whether an object is complete.
  */
 #include "pack/written.h"
 

@@ -1,6 +1,6 @@
 /*
  * Manypack::Parallel::Splitter: splits a stream into batches of whole messages, which are shareable. Walks by mp_split
- * of core/skip.h; here are the bytes, and where they are cut.
+ * of core/skip.h; this file keeps the bytes and cuts them.
  */
 #include "base/io.h"
 #include "codec/codec.h"

@@ -44,8 +44,8 @@ nan_p(VALUE number)
 }
 
 /*
- * Makes the Hash of a map that ends at `offset`. User code may run. LimitError if too many of the keys have the same
- * hash.
+ * Makes the Hash of a map that ends at the offset `end`. User code may run. LimitError if too many of the keys have the
+ * same hash.
  */
 static MP_NOINLINE VALUE
 hash_by_calls(mp_decoder *d, size_t n, const VALUE *values, size_t end)
@@ -155,8 +155,8 @@ map_offset(const mp_decoder *d, VALUE mark)
 /* --- the loop --------------------------------------------------------------------------------------- */
 
 /*
- * Where the loop is. The compiler keeps it in registers, and the constants of each caller disappear: for that, every
- * function that gets it is inline.
+ * Where the loop is. Every function that gets it is inline, so that the compiler can keep it in registers, and drop
+ * whatever the constants of a caller rule out.
  */
 typedef struct {
     const uint8_t *p; /* the next head */
@@ -171,12 +171,12 @@ typedef struct {
     bool resumable, limited; /* constants; see decode_loop */
 } loop;
 
-/* What became of the head at loop.p. */
+/* What became of the head that was at loop.p. */
 typedef enum {
     DECODED,   /* the object is there, and p is after it */
-    PASSED,    /* p is at the next head: a key or the head of a container came before it */
-    TRUNCATED, /* p has not moved: the object is not there as a whole */
-    STOPPED,   /* p has not moved: a plain decoder does not decode it */
+    PASSED,    /* a key is decoded, or a container is open, and p is at the next head */
+    TRUNCATED, /* the object whose head is at p is not there as a whole */
+    STOPPED,   /* the decoder is plain, and must not decode the object whose head is at p */
 } outcome;
 
 /* A plain decoder stops before it calls user code or raises. Once plain is false, it continues with that object. */
@@ -230,7 +230,7 @@ shared_payload(mp_decoder *d, loop *l, mp_wire_row row, uint32_t n, rb_encoding 
     return mp_payload_shared(d, l->p + row.head, n, encoding);
 }
 
-/* The key that a str is, from the Ractor's cache. 0 if a plain decoder stops: it cannot become a Symbol. */
+/* The key that a str is, from the Ractor's cache. 0 if a plain decoder stops because it cannot become a Symbol. */
 MP_INLINE VALUE
 str_key(mp_decoder *d, const loop *l, const uint8_t *payload, uint32_t n)
 {
@@ -280,7 +280,10 @@ bin_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
     return DECODED;
 }
 
-/* True if making the object of an ext may run user code: its handler, the #hash of a key, the #freeze of a Time. */
+/*
+ * True if making the object of an ext may run user code: its handler, the #hash of a key, the #freeze of a shareable
+ * Time, or Time.at.
+ */
 MP_INLINE bool
 ext_may_call_p(const mp_decoder *d, const loop *l)
 {
@@ -335,14 +338,14 @@ refuse_nan_key(mp_decoder *d, const loop *l, mp_wire_row row)
 MP_INLINE outcome
 float_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
 {
-    outcome outcome;
+    outcome result;
 
     *obj = mp_float_new(d, mp_row_real(l->p, row));
     /* Enclosing maps check their keys, which can raise. */
     if (MP_UNLIKELY(d->tree.keys_may_collide) && stops_p(d, l)) return STOPPED;
-    outcome = number_passed(d, l, row, *obj);
-    if (l->limited && outcome == DECODED && l->options->unique_keys && nan_p(*obj)) refuse_nan_key(d, l, row);
-    return outcome;
+    result = number_passed(d, l, row, *obj);
+    if (l->limited && result == DECODED && l->options->unique_keys && nan_p(*obj)) refuse_nan_key(d, l, row);
+    return result;
 }
 
 /* --- containers ------------------------------------------------------------------------------------- */
@@ -389,7 +392,7 @@ map_close(mp_decoder *d, loop *l)
     return hash;
 }
 
-/* Opens an array of n elements. Numbers at its start are decoded at once, which may be all of it. */
+/* Opens an array of n elements. Decodes numbers at its start at once, and closes it if it has nothing else. */
 MP_INLINE outcome
 array_open(mp_decoder *d, loop *l, uint32_t n, VALUE *obj)
 {
@@ -577,19 +580,19 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
               .frozen = options->freeze || options->shareable,
               .resumable = resumable,
               .limited = limited};
-    outcome outcome;
+    outcome result;
 
     do {
         VALUE obj;
 
-        outcome = object_decode(d, &l, &obj);
-        if (outcome == DECODED) {
+        result = object_decode(d, &l, &obj);
+        if (result == DECODED) {
             obj = object_put(d, &l, obj);
             if (obj != Qundef) return obj;
         }
-    } while (outcome == DECODED || outcome == PASSED);
+    } while (result == DECODED || result == PASSED);
 
-    if (outcome == STOPPED) d->stopped = true;
+    if (result == STOPPED) d->stopped = true;
     else if (!resumable) mp_decoder_raise(d, MP_E_TRUNCATED, l.p);
     commit(d, &l, l.p);
     return Qundef;
@@ -610,7 +613,7 @@ decode_whole_limited(mp_decoder *d)
 
 /*
  * A second switch over heads, because most objects of many streams are short: it needs no decoder, which costs more to
- * start than such an object to decode. It knows no keys, no limits and no containers.
+ * start than such an object to decode. It knows no keys and no limits, and only empty containers.
  */
 VALUE
 mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end)

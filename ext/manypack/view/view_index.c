@@ -1,6 +1,6 @@
 /*
- * The index of the containers in a message, which all Views of it share: a tape (tape.h) that the collector owns. The
- * tape walks; this file only gives it memory.
+ * The index of the containers in a message, which all Views of it share: a tape (tape.h) that the collector owns.
+ * core/tape.c walks; this file only gives it memory.
  */
 #include "view/view_index.h"
 
