@@ -1,6 +1,7 @@
 /*
- * Cursors. A cursor steps over leaves itself, and over containers by the tape or, without a tape, by a walk. It keeps
- * only its place in one container, so that finding a key near the start of a large message costs next to nothing.
+ * Cursors. A cursor skips scalars itself. It skips a container by its entry in the tape, an index of containers
+ * (tape.h), or without a tape by walking over its contents. It keeps only its place in one container, so that finding a
+ * key near the start of a large message costs next to nothing.
  */
 #include "find.h"
 

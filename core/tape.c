@@ -1,7 +1,7 @@
 /*
  * The walk that writes a tape. The entries of open containers are its stack; when a container is closed, its stack
- * entry becomes its tape entry. Walks like skip.c, but keeps an entry for each container, so that it walks over none of
- * them twice. For that it needs all bytes in one place, and twice the memory for each level.
+ * entry becomes its tape entry. Walks like skip.c, but keeps an entry for each container that is not small, so that no
+ * reader walks over one twice. For that it needs all bytes in one place, and memory for the entries.
  */
 #include "tape.h"
 

@@ -152,7 +152,8 @@ mp_declared_objects(mp_kind kind, uint32_t n)
 
 /*
  * The step of a walk that looks at each object: reads the head at p, and sets *next to the place after the head and its
- * payload, which in a container is its first object. MP_E_TRUNCATED if the head or the payload is incomplete.
+ * payload, which in a container is its first object. MP_E_TRUNCATED if the head or the payload is incomplete,
+ * MP_E_BAD_HEAD for 0xc1. *next changes only if the status is MP_OK.
  */
 MP_INLINE mp_status
 mp_head_over(const uint8_t *p, const uint8_t *end, mp_head *head, const uint8_t **next)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Streams of whole messages: sliced, and in files, which may be compressed.
+# Streams of whole messages: split into messages, or read from files, which may be compressed.
 #++
 
 module Manypack
@@ -38,7 +38,7 @@ module Manypack
   #
   # The other options are those of Manypack.unpack.
   #
-  # Raises the errors of Manypack.unpack, also for bytes that follow the object, what File.open raises, and for
+  # Raises the errors of Manypack.unpack, including for bytes that follow the object, what File.open raises, and for
   # compressed files what Manypack.foreach raises.
   #
   #   File.binwrite("config.msgpack", Manypack.pack({"port" => 80}))
@@ -62,7 +62,7 @@ module Manypack
   # Raises TruncatedError, whose +start+ is the end of the last whole object, if the file ends inside an object; other
   # DecodeErrors; what File.open raises; RangeError, TypeError or ArgumentError for invalid or unknown options; and for
   # compressed files LoadError, with the line for the Gemfile, if the library is missing, and the library's errors. Only
-  # zlib notices that a compressed file was cut.
+  # zlib notices that a compressed file was cut off.
   #
   #   File.binwrite("events.msgpack", "\x01\x02\x03")
   #   Manypack.foreach("events.msgpack").sum #=> 6

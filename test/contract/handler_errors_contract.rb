@@ -85,9 +85,7 @@ module HandlerErrorsContract
     expected[ext] = [Manypack::MalformedFormatError, "refused, at byte #{before.bytesize + 4}", before.bytesize + 4]
   end.freeze
 
-  # Of a message that is unpacked by the types above.
-  #
-  # @return [Array] class, message and offset of the error
+  # Class, message and offset of the error of a message that the block unpacks by the types above.
   def self.outcome
     yield
   rescue Manypack::DecodeError => e

@@ -23,14 +23,13 @@ class RandomGraph
                 eval("# encoding: #{encoding}\n:".b.concat(name.b).force_encoding(encoding))
               end].freeze
 
-  # @param random [Random]
-  # @param ext [#call] makes an ext of a type and a payload; nil for graphs without ext
+  # ext makes an ext of a type and a payload; it is nil for graphs without ext.
   def initialize(random, ext: nil)
     @random = random
     @ext = ext
   end
 
-  # @return [Object] a graph of no more than so many levels
+  # Returns a graph of no more than so many levels.
   def graph(levels = 5)
     case @random.rand(levels.positive? ? 14 : 10)
     when 0 then [nil, true, false].sample(random: @random)

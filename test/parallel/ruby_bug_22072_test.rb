@@ -23,7 +23,7 @@ class RubyBug22072Test < Minitest::Test
 
   WARNING = /\AManypack::Parallel starts Ractors, and Ruby [\d.]+ has bug #22072: .*upgrade to Ruby 4\.0\.6\.\n\z/
 
-  # @return [Boolean] whether this Ruby has the bug
+  # True if this Ruby has the bug.
   def crashes?
     output, status = Open3.capture2e({ "RUBYOPT" => nil }, RbConfig.ruby, "-W0", "-e", PROBE, rlimit_core: 0)
     return false if status.success? && output == "1\n"

@@ -7,11 +7,8 @@ require "rbconfig"
 module ProgramHelper
   LIB = File.expand_path("../../lib", __dir__)
 
-  # What the program prints; it fails the test when it fails or warns.
-  #
-  # @param program [String] with manypack loaded, and value(ractor) for what a Ractor returned
-  # @param env [Hash] of environment variables
-  # @return [String] without the last newline
+  # What the program prints, without the last newline; it fails the test when it fails or warns. The program has manypack
+  # loaded, and value(ractor) for what a Ractor returned. env has environment variables.
   def run_program(program, env = {})
     output_of({ "RUBYOPT" => nil, "RUBYLIB" => nil, "MANYPACK_GC" => nil, **env }, RbConfig.ruby, "-w", "-W:no-experimental",
               "-I", LIB, "-r", "manypack", stdin_data: PRELUDE + program).chomp
@@ -28,8 +25,6 @@ module ProgramHelper
 
   # What a command prints, as Open3 takes it; it fails the test when it fails. Where Ruby crashed, its report says why
   # first, and ends with a map of the memory that is longer than all the rest.
-  #
-  # @return [String]
   def output_of(*command, **options)
     output, status = Open3.capture2e(*command, **options)
     assert_predicate status, :success?, -> { output.scrub[/\A.*?(?=^-- Other runtime information|\z)/m] }

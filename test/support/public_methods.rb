@@ -24,10 +24,10 @@ module PublicMethods
 
   module_function
 
-  # @return [Hash<Symbol, Array<String>>] the modules, methods and constructors, also those of the integrations
+  # The names of the modules, methods and constructors, also of those of the integrations.
   def everything = in_new_process(INTEGRATIONS)
 
-  # @return [Hash<Symbol, Array<String>>] those that `require "manypack"` gives
+  # Those that `require "manypack"` gives.
   def without_integrations = in_new_process([])
 
   # Other tests of the suite may load or define more in their process.
@@ -44,25 +44,24 @@ module PublicMethods
     { modules: modules_of(Manypack), methods: of(Manypack), constructors: constructors_of(Manypack) }
   end
 
-  # @return [Array<String>] such as "Manypack::Packer#write" and "Manypack.pack"
+  # Names such as "Manypack::Packer#write" and "Manypack.pack".
   def of(mod)
     own = mod.public_instance_methods(false).map { |name| "#{mod}##{name}" }
     own += mod.singleton_methods(false).map { |name| "#{mod}.#{name}" } unless mod.is_a?(Class) && mod < Struct
     own + modules_in(mod).flat_map { |inner| of(inner) }
   end
 
-  # @return [Array<String>] such as "Manypack::Packer.new", for classes that do not define new itself
+  # Names such as "Manypack::Packer.new", for classes that do not define new itself.
   def constructors_of(mod)
     own = mod.is_a?(Class) && mod.private_instance_methods(false).include?(:initialize) ? ["#{mod}.new"] : []
     own + modules_in(mod).flat_map { |inner| constructors_of(inner) }
   end
 
-  # @return [Array<String>] the module and all that are in it
+  # The names of the module and of all that are in it.
   def modules_of(mod)
     [mod.name] + modules_in(mod).flat_map { |inner| modules_of(inner) }
   end
 
-  # @return [Array<Module>]
   def modules_in(mod)
     mod.constants(false).map { |name| mod.const_get(name) }.grep(Module)
   end

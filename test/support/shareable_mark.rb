@@ -20,7 +20,7 @@ module ShareableMark
 
   module_function
 
-  # @return [Boolean] also true where Ruby has no fiddle to find out
+  # Also true where Ruby has no fiddle to find out.
   def possible?
     return @possible if defined?(@possible)
 

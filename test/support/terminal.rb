@@ -21,7 +21,7 @@ module TerminalHelper
   # What AddressSanitizer may say of an exception that unwinds another stack.
   SANITIZERS_NOTE = /^==\d+==WARNING: ASan is ignoring requested.*?^For details[^\n]*\n/mn
 
-  # @return [Array] output, messages, exit code
+  # Runs the program, and returns its output, its messages and its exit code.
   def manypack(*arguments, input: "")
     pipes = Array.new(3) { IO.pipe(binmode: true) }
     (reader, writer), (out, to_out), (err, to_err) = pipes

@@ -98,7 +98,7 @@ class MemoryTest < Minitest::Test
   end
 
   def test_all_have_write_barriers
-    protection = /"wb_protected":true/ # which not every collector of Ruby's tells
+    protection = /"wb_protected":true/ # which not every Ruby GC reports
     each_busy { |name, object| assert_equal ObjectSpace.dump([]).match?(protection), ObjectSpace.dump(object).match?(protection), name }
   end
 

@@ -37,9 +37,8 @@ class RactorStressTest < Minitest::Test
         @packer = FACTORY.packer
       end
 
-      # Eight Ractors begin with eight tasks, so that each is done when there is time for little.
-      #
-      # @return [Integer] how many tasks were done until then, one at least
+      # Returns how many tasks were done until then, one at least. Eight Ractors begin with eight tasks, so that each is
+      # done when there is time for little.
       def run(stop)
         1.step do |done|
           send(TASKS[(@offset + done) % TASKS.size])
@@ -134,7 +133,7 @@ class RactorStressTest < Minitest::Test
     DEFAULT.register_type(1, Point)
     DEFAULT.register_type(2, Version, packer: :one, unpacker: :of)
 
-    # @return [Integer] how many tasks eight Ractors did
+    # Returns how many tasks eight Ractors did.
     def at_work(seconds, depth)
       stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
       ractors = Array.new(8) { |i| Ractor.new(i, depth, stop) { |seed, levels, till| Work.new(seed, levels).run(till) } }

@@ -487,7 +487,7 @@ words_with_path(VALUE message, VALUE old, VALUE path)
     return words;
 }
 
-/* Sets another path for a DecodeError. A RecordError keeps its path in an instance variable that Ruby code sees. */
+/* Replaces the path of a DecodeError: of a RecordError @path, which Ruby code sees; of others a hidden variable. */
 static void
 set_path(VALUE error, VALUE path)
 {

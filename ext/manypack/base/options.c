@@ -3,7 +3,7 @@
 
 typedef enum {
     FLAG,        /* a bool; nil is false */
-    TRUST,       /* untrusted: a bool that changes other defaults; nil leaves it, and all kinds below, unchanged */
+    TRUST,       /* untrusted: a bool that changes other defaults; nil leaves the option, here and below, as it is */
     DEPTH,       /* a uint32_t, 1 to MP_MAX_MAX_DEPTH */
     SIZE,        /* a size_t */
     LARGE,       /* a uint64_t */
@@ -147,7 +147,7 @@ set_defaults(mp_options *options)
     mp_options fresh = defaults[options->untrusted];
     size_t row;
 
-    for (row = 0; options->explicit >> row; row++) {
+    for (row = 0; row < CODEC_ROWS; row++) {
         if (options->explicit >> row & 1) field_set(&fresh, &rows[row], field_get(options, &rows[row]));
     }
     fresh.explicit = options->explicit;

@@ -7,7 +7,7 @@
  */
 enum { FIRST_BLOCK = 256, KEEP_BLOCK = 16384, FIRST_CHUNKS = 4 };
 
-/* The size of the ith chunk's block. The queue knows it only of the last block; of others it is at least this. */
+/* The size of the ith chunk's block. It is known exactly only for the last block; for others this is a lower bound. */
 static size_t
 block_size(mp_bytes *bytes, size_t i)
 {
@@ -198,7 +198,7 @@ mp_bytes_truncate(mp_bytes *bytes, size_t size)
             bytes->size -= chunk->len;
             block_free(bytes, bytes->count - 1);
             bytes->count--;
-            bytes->block_size = 0; /* nobody knows the size of the block before */
+            bytes->block_size = 0; /* the size of the previous block is unknown */
         }
     }
 }

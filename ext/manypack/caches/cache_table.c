@@ -2,8 +2,8 @@
 #include "caches/cache_table.h"
 
 /*
- * One of this many hits away from home moves the entry home: rarely enough that two keys of one map that share a home
- * seldom swap, often enough that the keys of a document soon displace those of the document before.
+ * Every 64th hit on an entry that is not at its home moves that entry home: rarely enough that two keys of one map that
+ * share a home seldom swap, often enough that the keys of a document soon displace those of the document before.
  */
 enum { STRAYS_TO_MOVE = 64 };
 

@@ -1,4 +1,4 @@
-/* The cold half of the key cache: makes keys that are not cached. A new key of a map becomes a frozen String here. */
+/* The cold half of the key cache: makes keys that are not cached. A str key of a map becomes a frozen String here. */
 #include "caches/key_cache.h"
 
 #include "core/utf8.h"
@@ -13,7 +13,7 @@ string_new(const uint8_t *p, size_t len)
     return RB_OBJ_SHAREABLE_P(string) ? string : mp_obj_set_shareable(string);
 }
 
-/* A Symbol that can be collected: rb_intern and the like would keep a stranger's keys for ever. */
+/* A Symbol that can be collected: rb_intern and the like would keep a stranger's keys forever. */
 static VALUE
 symbol_new(const uint8_t *p, size_t len)
 {

@@ -12,7 +12,10 @@ typedef struct {
     uint32_t last, before;
 } mp_result_sizes;
 
-/* The size in bytes to start with: the smaller of the last two sizes, so that one outlier does no harm; else 0. */
+/*
+ * The size in bytes to start with: the smaller of the last two sizes, so that one outlier does no harm. 0 until there
+ * are two.
+ */
 size_t mp_result_size_expected(const mp_result_sizes *sizes);
 
 void mp_result_size_note(mp_result_sizes *sizes, size_t size);

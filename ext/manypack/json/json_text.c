@@ -1,7 +1,7 @@
 /*
  * Manypack::JSONText: writes packed bytes as JSON, without objects in between. A value that JSON cannot express becomes
  * an object with one key that starts with $; a key that itself starts with $ gets another $ in front.
- * lib/manypack/terminal/from_json.rb reads this back. Walks with the step that core/canonical.c uses, but remembers of
+ * lib/manypack/terminal/from_json.rb reads this back. Walks with the step that core/canonical.c uses, but remembers for
  * each open container whether it is a map, so that it can write commas, colons and brackets.
  */
 #include "base/error.h"

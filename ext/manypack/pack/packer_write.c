@@ -46,15 +46,15 @@ head_commit(VALUE self, const uint8_t *end)
 }
 
 /*
- * Runs encode with an encoder on the Buffer. If it raises, the next user of the Buffer settles it; inside a loan, the
- * return of the loan does at the latest.
+ * Runs encode with an encoder on the Buffer. If it raises, the next user of the Buffer cleans up, or at the latest the
+ * return of the loan.
  */
 static VALUE
 packer_write_with(VALUE self, void (*encode)(mp_encoder *, VALUE), VALUE argument)
 {
     const mp_packer *packer = mp_packer_get(self);
     VALUE buffer = packer_for_write(packer), codec_object = packer->codec.object;
-    mp_codec codec = packer->codec; /* a type registered meanwhile applies from the next write on */
+    mp_codec codec = packer->codec; /* a type registered meanwhile applies from the next write */
     mp_encoder e;
 
     mp_encoder_init_packer(&e, self, buffer, &codec);

@@ -15,7 +15,7 @@
 
 static VALUE load_any_kind(mp_loader *l, const mp_shape *shape);
 
-/* Fast path for a str or Integer of the expected shape, away from the end of the input. Qundef: take the slow path. */
+/* Fast path for a str or Integer of the expected shape, if mp_ahead_p. Qundef: take the slow path. */
 MP_INLINE VALUE
 load_at_once(mp_loader *l, const mp_shape *shape)
 {
@@ -61,7 +61,8 @@ wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
 }
 
 /*
- * The same for an object whose head the shape does not accept, unless it is an ext of the codec that the shape takes.
+ * Like wrong_type, for an object whose head the shape does not accept, unless it is an ext of the codec that the shape
+ * takes.
  */
 static MP_NOINLINE VALUE
 load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
@@ -133,7 +134,7 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     VALUE hash;
 
     mp_loader_open(l, &place, l->d.at);
-    l->tag_keys = NULL; /* a map has the tag key among its own keys */
+    l->tag_keys = NULL; /* the tag key of a union is a key like any other in a map of type {K => V} */
     l->d.at += row.head;
     for (i = 0; i < n; i++) {
         l->place = place.up; /* the path of an error in a key is that of the map */
@@ -178,7 +179,7 @@ load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
     }
 }
 
-/* The same for an array. Surplus elements come from a newer version of the Record. */
+/* Like load_pairs, for an array. Surplus elements come from a newer version of the Record. */
 static void
 load_elements(mp_loader *l, mp_record_walk *walk, uint32_t n)
 {
@@ -362,7 +363,7 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return load_wrong_head(l, shape, row);
 }
 
-/* Moves to the tag of a map, which is the value of the tag key; false without one. */
+/* Moves to the tag of a map, which is the value of the tag key. False if there is none. */
 static bool
 find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
@@ -381,7 +382,7 @@ find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /*
  * The type that a tag chooses. An unknown tag, or Qundef for none, chooses else: the part after those of the tags. NULL
- * without else.
+ * if there is no else.
  */
 static const mp_shape *
 tagged_part(const mp_shape *shape, VALUE value)

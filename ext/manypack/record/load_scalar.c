@@ -1,4 +1,4 @@
-/* Loads objects whose parts need no type check: scalars, Views, and objects that may be of any type. */
+/* Loads and checks scalars; loads Views and objects that may be of any type, which need no check. */
 #include "record/load_scalar.h"
 
 #include "unpack/decode.h"

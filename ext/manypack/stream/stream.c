@@ -76,7 +76,10 @@ check_idle(VALUE self)
     if (mp_stream_running_p(mp_typed_data(self))) mp_raise_in_use("Unpacker");
 }
 
-/* Somebody else removes n bytes of the Buffer: the next bytes do not continue an object that was read in part. */
+/*
+ * Called before anybody but the Unpacker removes n bytes of its Buffer. Forgets an object that was read in part,
+ * because the next bytes will not continue it.
+ */
 static void
 forget_object(VALUE self, size_t n)
 {

@@ -110,8 +110,8 @@ integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
 }
 
 /*
- * Fast path for arrays that hold only numbers, as many do. Decodes up to n numbers, moves *at past them and returns how
- * many they are. Stops at any other object, at a NaN, and near the end of the source. Not inline, because in the loop
+ * Fast path for arrays that hold only numbers, as many do. Decodes up to n numbers, moves *at past them and returns
+ * their number. Stops at any other object, at a NaN, and near the end of the source. Not inline, because in the loop
  * below it would take the registers from everything else.
  */
 static MP_NOINLINE size_t
@@ -140,8 +140,8 @@ decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
 }
 
 /*
- * map_mark is the offset of the map whose head is at p, as a Fixnum for the value stack; map_offset turns it back. The
- * offset counts from the start of the message, because a Fixnum has one bit less than a word, and an offset in the
+ * map_mark is the offset of the map whose head is at p, as a Fixnum for the value stack; map_offset converts it back.
+ * The offset counts from the start of the message, because a Fixnum has one bit less than a word, and an offset in the
  * whole input may need all bits.
  */
 MP_INLINE VALUE
@@ -179,8 +179,8 @@ typedef struct {
 typedef enum {
     DECODED,   /* the object is complete, and p is after it */
     PASSED,    /* p is after a key or after the head of a container */
-    TRUNCATED, /* p has not moved: the object is incomplete */
-    STOPPED,   /* p has not moved: a plain decoder does not decode this object */
+    TRUNCATED, /* the object at p is incomplete */
+    STOPPED,   /* the decoder is plain, and may not decode the object at p */
 } outcome;
 
 /*
@@ -292,7 +292,10 @@ bin_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
     return DECODED;
 }
 
-/* True if making the object of an ext may run user code: a handler, #hash of a key, or #freeze of a Time. */
+/*
+ * True if making the object of an ext may run user code: its handler, the #hash of a key, the #freeze of a shareable
+ * Time, or Time.at.
+ */
 MP_INLINE bool
 ext_may_call_p(const mp_decoder *d, const loop *l)
 {
@@ -331,7 +334,7 @@ number_passed(mp_decoder *d, loop *l, mp_wire_row row, VALUE number)
     return DECODED;
 }
 
-/* Refuses a NaN, in front of p, that is a key or inside a key: it is equal to no key, not even to itself. */
+/* Raises if the NaN just before p is a map key or inside one: it is equal to no key, not even to itself. */
 MP_INLINE void
 refuse_nan_key(mp_decoder *d, const loop *l, mp_wire_row row)
 {
@@ -346,14 +349,14 @@ refuse_nan_key(mp_decoder *d, const loop *l, mp_wire_row row)
 MP_INLINE outcome
 float_decode(mp_decoder *d, loop *l, mp_wire_row row, VALUE *obj)
 {
-    outcome outcome;
+    outcome result;
 
     *obj = mp_float_new(d, mp_row_real(l->p, row));
-    /* The maps around a NaN check their keys, which can raise. */
+    /* Closing a map around this NaN checks its keys, which may raise. */
     if (MP_UNLIKELY(d->tree.keys_may_collide) && stops_p(d, l)) return STOPPED;
-    outcome = number_passed(d, l, row, *obj);
-    if (l->limited && outcome == DECODED && l->options->unique_keys && nan_p(*obj)) refuse_nan_key(d, l, row);
-    return outcome;
+    result = number_passed(d, l, row, *obj);
+    if (l->limited && result == DECODED && l->options->unique_keys && nan_p(*obj)) refuse_nan_key(d, l, row);
+    return result;
 }
 
 /* --- containers ------------------------------------------------------------------------------------- */
@@ -486,7 +489,7 @@ object_put(mp_decoder *d, loop *l, VALUE obj)
 
 /* --- one object ------------------------------------------------------------------------------------- */
 
-/* Fast path for a key that is a fixstr, where mp_ahead_p is true. Moves past it; false if the slow path has to. */
+/* Fast path for a key that is a fixstr, if mp_ahead_p. Moves past it; false if the slow path must handle it. */
 MP_INLINE bool
 short_key_passed(const mp_decoder *d, loop *l)
 {
@@ -591,19 +594,19 @@ decode_loop(mp_decoder *d, const bool resumable, const bool limited)
               .frozen = options->freeze || options->shareable,
               .resumable = resumable,
               .limited = limited};
-    outcome outcome;
+    outcome result;
 
     do {
         VALUE obj;
 
-        outcome = object_decode(d, &l, &obj);
-        if (outcome == DECODED) {
+        result = object_decode(d, &l, &obj);
+        if (result == DECODED) {
             obj = object_put(d, &l, obj);
             if (obj != Qundef) return obj;
         }
-    } while (outcome == DECODED || outcome == PASSED);
+    } while (result == DECODED || result == PASSED);
 
-    if (outcome == STOPPED) d->stopped = true;
+    if (result == STOPPED) d->stopped = true;
     else if (!resumable) mp_decoder_raise(d, MP_E_TRUNCATED, l.p);
     commit(d, &l, l.p);
     return Qundef;

@@ -229,8 +229,8 @@ exts_p(const mp_codec *codec)
 }
 
 /*
- * Searches for the key among arrays, maps and exts, too. `value` is what the core has found, or 0. An ext may be an
- * equal key, and the key that counts.
+ * Searches for the key among arrays, maps and exts, too. `value` is what the core has found, or 0. An ext may unpack to
+ * an equal key, which may be the one that counts.
  */
 static size_t
 find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALUE obj)

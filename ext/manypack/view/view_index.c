@@ -11,8 +11,8 @@
 #define FIRST_ENTRIES 64
 
 /*
- * In how many arrays a place is remembered. If more arrays are read in turn, as in nested loops, a look starts at the
- * first element again.
+ * The number of arrays whose last place is remembered. A program that alternates among more arrays, as in nested loops,
+ * starts each look at the first element.
  */
 #define PLACES 8
 
@@ -84,6 +84,7 @@ grow(mp_tape *tape)
 {
     uint32_t capacity = tape->capacity ? tape->capacity * 2 : FIRST_ENTRIES;
 
+    if (capacity <= tape->capacity) return false; /* twice as many do not fit a uint32_t */
     REALLOC_N(tape->entries, mp_tape_entry, capacity);
     tape->capacity = capacity;
     return true;
@@ -269,8 +270,8 @@ mp_view_index_finish(VALUE self, VALUE message)
 #define TYPE_WORDS (256 / WORD_BITS)
 
 /*
- * The part of unpacking's checks that a tape can do. A message with any ext outside ext_types is left to unpacking.
- * That includes exts that unpacking refuses, and exts with a handler, because only calling the handler tells.
+ * The part of unpacking's checks that a tape can make. A message with any ext outside ext_types is left to unpacking.
+ * That includes exts that unpacking refuses, and exts with a handler, because only the handler can tell.
  */
 static mp_check
 check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
@@ -289,7 +290,8 @@ check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
 }
 
 /*
- * The Index of a message that unpacking surely accepts. 0 if a tape cannot tell: the caller has to unpack the message.
+ * The Index of a message that unpacking is certain to accept. 0 if a tape cannot tell: the caller has to unpack the
+ * message.
  */
 static VALUE
 accepted_index(VALUE message, const mp_codec *codec)

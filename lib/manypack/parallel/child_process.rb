@@ -2,6 +2,7 @@
 
 # One worker process: how its parent starts it, talks to it and ends it, and what the process does around its work.
 
+require_relative "process_loop"
 require_relative "process_protocol"
 require_relative "other_end"
 require_relative "reported_thread"
@@ -13,7 +14,7 @@ module Manypack
       # How much a pipe holds, and how much is read from it at once.
       PIPE_BYTES = 1 << 18
 
-      # The fcntl command by which Linux makes such pipes. With fewer pieces, both sides wait for each other less often.
+      # The fcntl command that sets a pipe's size on Linux. With larger pipes, the sides wait for each other less often.
       F_SETPIPE_SZ = 1031
 
       # Seconds between checks of a process that is about to end.
@@ -42,7 +43,7 @@ module Manypack
         [own_jobs, own_outcomes].each { |io| io&.close }
       end
 
-      # The body of the process. The work has a Thread of its own, so that it is outside of the caller's catch blocks,
+      # The body of the process. The work has a Thread of its own, so that it is outside the caller's catch blocks,
       # Fiber scheduler and Timeout. When it ends, the at_exit blocks that the work registered run, but not those of the
       # caller.
       #
@@ -69,7 +70,7 @@ module Manypack
         thread&.alive? ? leave(false) : exit(done)
       end
 
-      # Ruby runs at_exit blocks in reverse order: first those that the work registers, then this one, which leaves
+      # Ruby runs at_exit blocks in reverse order: first those that the work registers, then this one, which exits
       # before those of the parent can run. A process that the work forks inherits this at_exit block, which does
       # nothing there. The given block returns the exit status.
       def self.leave_after_at_exit_blocks
@@ -103,8 +104,8 @@ module Manypack
         @frames << [values, bytes]
       end
 
-      # Yields the outcomes that have arrived. Returns true if there may be more. The Thread that calls this can be
-      # killed at any time, but not between reading bytes and keeping them.
+      # Yields the outcomes that have arrived. Returns true if there may be more. The calling Thread can be
+      # killed at any time; bytes that it has read are kept.
       def each_outcome(&block)
         Thread.handle_interrupt(Object => :never) { read_outcomes(&block) }
       end
@@ -127,7 +128,7 @@ module Manypack
       end
 
       # Interrupts the work, whose ensure clauses run. A process that is not ready yet is killed instead: it would
-      # handle TERM by the parent's handler.
+      # handle TERM with the parent's handler.
       def interrupt
         each_outcome { nil } # reads whether it has become ready
         Process.kill(@ready ? :TERM : :KILL, @pid) unless gone?
@@ -164,7 +165,7 @@ module Manypack
       end
 
       def read_outcomes
-        ended = gone? # asked first: if so, the read below gets all that is left
+        ended = gone? # checked before reading: if so, the read below gets all that is left
         chunk = read
         return false if chunk.nil?
         return !ended if chunk == :wait_readable
@@ -176,7 +177,7 @@ module Manypack
         true
       end
 
-      # Returns the bytes that have arrived, in a buffer that is used again; :wait_readable if there are none; nil at
+      # Returns the bytes that have arrived, in a buffer that is reused; :wait_readable if there are none; nil at
       # the end.
       def read
         @outcomes.read_nonblock(PIPE_BYTES, @chunk, exception: false)

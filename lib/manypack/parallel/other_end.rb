@@ -6,8 +6,8 @@ module Manypack
     # A pipe or socket ends when the last copy of its other end is closed. If the parent has that end, each worker
     # inherits a copy, and must close it, or the source would not end when the parent closes its own.
     #
-    # Both ends of a pipe have the same inode. For a UNIX socket, Linux tells the inode of the other end. Other sockets,
-    # and UNIX sockets elsewhere, are found by their addresses: those of the source, swapped.
+    # Both ends of a pipe have the same inode. For a UNIX socket, Linux reports the inode of the other end. Other
+    # sockets, and UNIX sockets elsewhere, are found by their addresses: those of the source, swapped.
     module OtherEnd
       # How many objects may wrap the io that is read, such as a GzipReader or an object of a user's class.
       MOST_WRAPPERS = 3
@@ -42,7 +42,7 @@ module Manypack
         parts.concat(object.to_a) if object.is_a?(Struct)
         parts.flat_map { |part| ios_of(part, wrappers - 1) }
       rescue StandardError
-        [] # an object of the user's raised
+        [] # a user's object raised
       end
 
       # For an IO.popen("r+"): its command waits for more input as long as a worker can write. A socket must stay open,
@@ -144,7 +144,7 @@ module Manypack
         return unless tests.any? { |test| other_end?(test, io) }
 
         io.reopen(File::NULL, "w")
-        io.autoclose = false # reopen forgets it
+        io.autoclose = false # reopen resets it
       rescue SystemCallError, ArgumentError
         nil # the file is open for reading only, was the folder itself, or is reserved by Ruby
       end

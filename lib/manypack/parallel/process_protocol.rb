@@ -2,6 +2,7 @@
 
 # What a worker process and its parent send each other through pipes: Frames, with the Results and the CarriedErrors
 # in them.
+
 require_relative "worker"
 
 module Manypack

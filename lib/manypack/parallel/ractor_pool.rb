@@ -49,7 +49,7 @@ module Manypack
     # each_message:: yields index and outcome of each batch that is done; yields nil as the outcome of a Ractor that has
     #                ended, and returns after the last one
     # value_of(ractor):: what a Ractor returned
-    # join(ractor):: waits until a Ractor that is about to return has ended
+    # join(ractor):: waits until a Ractor has ended
     # close:: may be called twice
     class RactorPool
       # The queue of events gets Arrays with the index of a Ractor, an outcome, and true if the Ractor has ended; or an

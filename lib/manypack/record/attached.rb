@@ -25,11 +25,10 @@ module Manypack
 
         private
 
-        # Makes a subclass dump by its own Record, too. The method is defined as text, so that every Ractor can call it.
+        # Makes a subclass dump by its own Record, too.
         def inherited(klass)
           super
-          klass.const_set(:MANYPACK_CLASS, [klass].freeze) # an Array, so that the constant does not name the class
-          klass.class_eval("private def __manypack_record__ = MANYPACK_CLASS[0].record", __FILE__, __LINE__)
+          Attached.define_record(klass) { klass.record }
         end
       end
 
@@ -51,14 +50,20 @@ module Manypack
       end
 
       class << self
-        # Gives a class its Record. The method is defined as text, so that every Ractor can call it.
+        # Gives a class its Record.
         def install(klass, record)
           klass.const_set(:MANYPACK_RECORD, record)
-          inherited = klass.private_method_defined?(:__manypack_record__, false)
-          klass.__send__(:remove_method, :__manypack_record__) if inherited
-          klass.class_eval("private def __manypack_record__ = MANYPACK_RECORD", __FILE__, __LINE__)
+          klass.remove_method(:__manypack_record__) if klass.private_method_defined?(:__manypack_record__, false)
+          define_record(klass) { klass::MANYPACK_RECORD }
           klass.extend(Loading)
           klass.include(Dumping)
+        end
+
+        # Makes the block the method that returns the Record of an object. Every Ractor may call it, as the block is
+        # shareable: it refers to nothing but classes.
+        def define_record(klass, &record)
+          klass.define_method(:__manypack_record__, &Ractor.make_shareable(record))
+          klass.class_eval { private :__manypack_record__ }
         end
 
         # Makes the Record of a subclass, and keeps it in the class if possible.

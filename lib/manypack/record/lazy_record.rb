@@ -17,14 +17,15 @@ module Manypack
     class << self
       private
 
-      # Returns the class of a Record's LazyRecords. Its methods are defined as text, so that every Ractor can call
-      # them. A member may have the name of any method below, so they call only methods that no member can replace.
+      # Returns the class of a Record's LazyRecords. A member may have the name of any method below, so they call only
+      # methods that no member can replace.
       def reader(record)
         Class.new(self).tap do |klass|
           record.members.each_with_index do |member, index|
             next unless member.match?(/\A(?!__|to_msgpack\z)[[:alpha:]_][[:alnum:]_]*[?!]?\z/)
 
-            klass.class_eval("def #{member} = __field__(#{index})", __FILE__, __LINE__) # def name = __field__(0)
+            # Shareable, so that every Ractor may call the method.
+            klass.define_method(member, &Ractor.make_shareable(proc { __field__(index) }))
           end
         end
       end

@@ -88,7 +88,8 @@ module Manypack
         end
 
         # Ruby 3 has no Ractor#join, and Ractor#take must not wait, for the reason above. So this asks until the Ractor
-        # has ended. The Ractor has written its last signal, or is about to, so it ends within a millisecond.
+        # has ended. After its last signal that takes less than a millisecond; only if the Thread that listens was
+        # killed can the Ractor still be at its last message.
         def join(ractor)
           sleep(PAUSE) until ractor.inspect.end_with?("terminated>")
         end
