@@ -70,7 +70,7 @@ class Call < Operation
 end
 
 # Object to bytes, or bytes to object.
-class OneShot < Call
+class PackOrUnpack < Call
   LARGE = 50_000 # elements
   # name:: one of the two methods
   # pack:: the method that makes bytes

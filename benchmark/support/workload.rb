@@ -19,13 +19,13 @@ class Workload
     end
   end
 
-  PLAIN = %w[unpack pack].map { |name| OneShot.new(name, pack: "pack", unpack: "unpack") }.freeze
-  TYPED = %w[restore dump].map { |name| OneShot.new(name, pack: "dump", unpack: "restore") }.freeze
+  PLAIN = %w[unpack pack].map { |name| PackOrUnpack.new(name, pack: "pack", unpack: "unpack") }.freeze
+  TYPED = %w[restore dump].map { |name| PackOrUnpack.new(name, pack: "dump", unpack: "restore") }.freeze
   POOLED = %w[deserialize serialize].map do |name|
-    OneShot.new(name, pack: "serialize", unpack: "deserialize")
+    PackOrUnpack.new(name, pack: "serialize", unpack: "deserialize")
   end.freeze
   REGISTERING = %w[unpack_registering pack_registering].map do |name|
-    OneShot.new(name, pack: "pack_registering", unpack: "unpack_registering")
+    PackOrUnpack.new(name, pack: "pack_registering", unpack: "unpack_registering")
   end.freeze
   SKIPPING = [Skip.new].freeze
   LOOKING = [Look.new].freeze
