@@ -2,7 +2,15 @@
 
 #--
 # Manypack::Record: the Type of objects of one class, and unions of Records.
+#
+# This file names the classes that autoload expects of it before another file or C does: if a program requires this file
+# itself, they would call autoload, which would load this file again.
 #++
+module Manypack
+  class Type; end
+  class LazyRecord; end
+end
+
 require_relative "record/type"
 
 module Manypack

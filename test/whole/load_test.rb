@@ -50,6 +50,15 @@ class LoadTest < Minitest::Test
     LOADS_IN_EVERY_RACTOR ? assert_empty(unused) : assert_operator(unused.size, :>, 15)
   end
 
+  # A program that forks may want to load everything before.
+  def test_a_program_may_require_what_is_loaded_on_first_use
+    files = run_program("puts Manypack.constants.filter_map { |name| Manypack.autoload?(name) }.uniq").lines(chomp: true)
+    assert_equal LOADS_IN_EVERY_RACTOR, files.any?
+    [*files, "manypack/record", "manypack/path"].each do |file|
+      assert_program "require #{file.dump}\nputs Manypack.constants.map { |name| Manypack.const_get(name) }.size > 20", "true"
+    end
+  end
+
   def test_only_the_terminal_loads_its_json
     shown = "p %i[JSONText StreamCheck].map { |name| Manypack.const_defined?(name) }"
     assert_program "#{shown}\nrequire 'manypack/terminal'\n#{shown}", "[false, false]\n[true, true]"
