@@ -4,12 +4,15 @@
 require "objspace"
 
 module Costs
+  # How often a work is measured at most. The first reads of many megabytes pay for new pages, some of them several times.
+  RUNS = 10
+
   # Eight times as much takes about eight times as long, and not sixty-four times. The block prepares work of a size and
   # returns it as a Proc. The least of some runs counts, as a collection or a busy machine only ever adds.
   def assert_linear(size, &prepare)
     works = [size, size * 8].map(&prepare)
     least = works.map { Float::INFINITY }
-    10.times do
+    RUNS.times do
       least = least.zip(works).map { |seconds, work| [seconds, cpu_seconds(&work)].min }
       break if least.last < least.first * 24
     end

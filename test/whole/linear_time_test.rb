@@ -155,7 +155,7 @@ class LinearTimeTest < Minitest::Test
 
   def assert_linear_probe(what, probe, objects, which, small, large)
     least = [Float::INFINITY] * 2
-    10.times do
+    RUNS.times do
       least = least.zip([small, large]).map { |seconds, bytes| [seconds, seconds_of(probe, objects.call(bytes)[which], bytes)].min }
       break if linear?(least)
     end
