@@ -2,6 +2,7 @@
 
 # DecodeError#path says where in the message the offending object is, whoever reads the message.
 require "test_helper"
+require "support/forks"
 require "support/program"
 require "objspace"
 
@@ -346,9 +347,7 @@ class ErrorPathTest < Minitest::Test
 
   def test_errors_of_parallel_workers_have_a_path_and_not_the_source
     source = (Manypack.pack([1]) * 3 + BROKEN).freeze
-    [{ ractors: 0 }, { ractors: 1 }, { processes: 1 }].each do |workers|
-      next if workers[:processes] && !Process.respond_to?(:fork)
-
+    Forks.without_impossible([{ ractors: 0 }, { ractors: 1 }, { processes: 1 }]).each do |workers|
       error = failure { Manypack::Parallel.map(source, **workers) { nil } }
       refute_includes ObjectSpace.reachable_objects_from(error).grep(String).map(&:bytesize), source.bytesize
       assert_equal [PLACE, 6 + OFFSET], [error.path, error.offset]

@@ -122,7 +122,7 @@ class ParallelErrorsTest < Minitest::Test
   def test_a_result_that_cannot_come_back
     reasons = { ractors: /\Athe result cannot be copied to the Ractor that waits for it: /,
                 processes: /\Athe result cannot be packed for the process that waits for it: undefined method 'to_msgpack' for an instance of Thread/ }
-    [{ ractors: 1 }, { ractors: 2 }, { processes: 1 }, { processes: 2 }].each do |workers|
+    Forks.without_impossible([{ ractors: 1 }, { ractors: 2 }, { processes: 1 }, { processes: 2 }]).each do |workers|
       error, seen = outcome { |list| Parallel.each(NUMBERS, map: ->(n) { n == 100 ? Thread.current : n }, **workers) { |n| list << n } }
       assert_instance_of ::TypeError, error
       assert_match(reasons[workers.keys.first], error.message)

@@ -31,7 +31,7 @@ class ParallelFilterTest < Minitest::Test
   end
 
   def test_filter_answers_before_more_is_asked
-    [{ ractors: 0 }, { ractors: 2 }, { processes: 2 }].each do |workers|
+    Forks.without_impossible([{ ractors: 0 }, { ractors: 2 }, { processes: 2 }]).each do |workers|
       (questions, asker), (answers, answerer) = IO.pipe, IO.pipe
       thread = Thread.new { Parallel.filter(questions, answerer, **workers) { |n| n + 1 } }
       Timeout.timeout(10) { 5.times { |i| asker.write([i].pack("C")) && assert_equal(i + 1, answers.readpartial(10).ord) } }

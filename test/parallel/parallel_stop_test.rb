@@ -62,7 +62,8 @@ class ParallelStopTest < Minitest::Test
   end
 
   def test_calls_inside_each_other_and_in_several_threads
-    [[{ ractors: 2 }, { ractors: 1 }], [{ processes: 2 }, { processes: 1 }]].each do |outer, inner|
+    each_kind(2) do |outer|
+      inner = outer.transform_values { 1 }
       threads = Array.new(3) do |i|
         Thread.new { Parallel.each(NUMBERS, map: ->(n) { n }, **outer).sum { |n| n < 2 ? Parallel.map(NUMBERS, **inner) { |m| m }.sum : i } }
       end

@@ -4,6 +4,7 @@
 # that something is sent to. However they end, the caller gets an error instead of waiting for ever.
 require "test_helper"
 require "stringio"
+require "support/forks"
 require "support/no_ractors"
 
 class ParallelThreadsTest < Minitest::Test
@@ -91,7 +92,7 @@ class ParallelThreadsTest < Minitest::Test
   # Which have nothing to do then. The source never ends, so that nobody can be done before.
   def test_threads_that_are_killed_while_the_caller_is_at_work
     sources = [-> { Partial.new(0, -> { "\x01" }) }, -> { ReadOnly.new(0, -> { "\x01" }) }, -> { ["\x01"].cycle }]
-    sources.product([{ ractors: 1 }, { ractors: 2 }, { processes: 2 }], [1, 100]) do |source, workers, at|
+    sources.product(Forks.without_impossible([{ ractors: 1 }, { ractors: 2 }, { processes: 2 }]), [1, 100]) do |source, workers, at|
       count = 0
       error = failure { Parallel.each(source.call, map: :succ.to_proc, **workers) { kill(parallels_threads) if (count += 1) == at } }
       assert_instance_of ThreadError, error
@@ -101,7 +102,7 @@ class ParallelThreadsTest < Minitest::Test
 
   def test_a_listener_that_is_killed_or_gets_an_exception
     { ->(thread) { thread.kill } => ThreadError, ->(thread) { thread.raise(Interrupt) } => Interrupt, ->(thread) { thread.raise(IOError) } => IOError }.each do |way, error_class|
-      [1, 2, 100].product([{ ractors: 2 }, { processes: 2 }]) do |at, workers|
+      [1, 2, 100].product(Forks.without_impossible([{ ractors: 2 }, { processes: 2 }])) do |at, workers|
         count = 0
         error = failure { Parallel.each(["\x01"].cycle, map: :succ.to_proc, **workers) { (count += 1) == at && parallels_threads.each(&way).each(&:join) } }
         assert_instance_of error_class, error

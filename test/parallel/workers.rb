@@ -2,6 +2,7 @@
 
 # For tests that call Parallel by each kind of worker: each checks that it leaves no Ractor, Thread or process behind.
 require "stringio"
+require "support/forks"
 require "support/no_ractors"
 require "timeout"
 
@@ -11,7 +12,7 @@ module Workers
   Parallel = Manypack::Parallel
 
   # In the caller, in Ractors, in processes.
-  WAYS = [{ ractors: 0 }, { ractors: 1 }, { ractors: 3 }, { processes: 0 }, { processes: 1 }, { processes: 3 }].freeze
+  WAYS = Forks.without_impossible([{ ractors: 0 }, { ractors: 1 }, { ractors: 3 }, { processes: 0 }, { processes: 1 }, { processes: 3 }]).freeze
   NUMBERS = (0...500).map { |i| Manypack.pack(i) }.join.freeze
 
   # What the work raises.
@@ -54,7 +55,7 @@ module Workers
   end
 
   def each_kind(count, &block)
-    %i[ractors processes].each { |kind| block.call({ kind => count }) }
+    Forks.without_impossible([{ ractors: count }, { processes: count }]).each(&block)
   end
 
   # The bytes from a pipe, of which somebody writes some at a time.

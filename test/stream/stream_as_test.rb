@@ -3,6 +3,7 @@
 # Messages as their bytes: what an Unpacker hands to a View, or to whatever loads them, is the same however they come.
 require "test_helper"
 require "stringio"
+require "support/forks"
 
 class StreamAsTest < Minitest::Test
   include CorePart
@@ -191,6 +192,6 @@ class StreamAsTest < Minitest::Test
   private
 
   def workers
-    [{ ractors: 0 }, { ractors: 1 }, ({ processes: 1 } if Process.respond_to?(:fork))].compact
+    Forks.without_impossible([{ ractors: 0 }, { ractors: 1 }, { processes: 1 }])
   end
 end

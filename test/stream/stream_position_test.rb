@@ -3,6 +3,7 @@
 # Where a stream is: the end of the last whole object, whether one has been begun, and where an unfinished one starts.
 require "test_helper"
 require "stringio"
+require "support/forks"
 
 class StreamPositionTest < Minitest::Test
   include CorePart
@@ -145,7 +146,7 @@ class StreamPositionTest < Minitest::Test
 
   def test_parallel_tells_where_the_unfinished_message_starts
     stream = MESSAGES.first(4).join
-    [{ ractors: 0 }, { ractors: 1 }, ({ processes: 1 } if Process.respond_to?(:fork))].compact.product([{}, { as: :view }]) do |workers, as|
+    Forks.without_impossible([{ ractors: 0 }, { ractors: 1 }, { processes: 1 }]).product([{}, { as: :view }]) do |workers, as|
       [stream + "\x93\x01".b, StringIO.new(stream + "\x93\x01".b), [stream, "\x93\x01".b]].each do |source|
         error = truncated { Manypack::Parallel.map(source, **workers, **as) { |object| object && nil } }
         assert_equal [stream.bytesize, stream.bytesize + 2], [error.start, error.offset], [workers, as, source.class].inspect
