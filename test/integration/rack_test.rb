@@ -283,7 +283,7 @@ class RackTest < Minitest::Test
   def test_head_gets_the_headers_of_get
     responder = Manypack::Rack::Responder.new
     application = Rack::Lint.new(->(env) { responder.call(env, "text") })
-    { TYPES.first => [200, TYPES.first, "5"], "text/html" => [406, "text/plain", "40"] }.each do |accept, expected|
+    { TYPES.first => [200, TYPES.first, "5"], "text/html" => [406, "text/plain", "42"] }.each do |accept, expected|
       response = Rack::MockRequest.new(application).head("/", { "HTTP_ACCEPT" => accept })
       assert_equal [*expected, ""], [response.status, response["content-type"], response["content-length"], response.body]
     end
