@@ -40,7 +40,7 @@ class SiteLinksTest < Minitest::Test
   end
 
   def test_a_picture_has_its_whole_description
-    assert_match(/<img [^>]*alt="To unpack, json takes [^"]* times as long; [^"]*"><\/p>/, PAGES["index.html"].delete("\n"))
+    assert_match(/<img [^>]*alt="Unpacking: json takes [^"]* times as long as Manypack, [^"]*\. Packing: [^"]*"><\/p>/, PAGES["index.html"].delete("\n"))
   end
 
   def test_every_link_leads_somewhere
