@@ -19,19 +19,19 @@ module Manypack
     #   codec = Manypack::Codec.new(symbolize_keys: true)
     #   codec.view(codec.pack({id: 1}))[:id] #=> 1
     def view(bytes, check: false)
-      View.__send__(:over, bytes, self, check)
+      Internal.view_over(bytes, self, check)
     end
 
     private
 
     # Returns true for a Codec with the same options and ext types, whose handlers are the same objects.
     def like?(other)
-      same_types?(other) && changed_options == other.__send__(:changed_options)
+      same_types?(other) && Internal.changed_options(self) == Internal.changed_options(other)
     end
 
     def description
-      parts = changed_options.map { |name, value| "#{name}: #{value.inspect}" }
-      types = (packer_classes | unpacker_classes).group_by(&:first).sort
+      parts = Internal.changed_options(self).map { |name, value| "#{name}: #{value.inspect}" }
+      types = (packer_classes | Internal.unpacker_classes(self)).group_by(&:first).sort
       parts << "types: {#{types.map { |type, pairs| "#{type} => #{names(pairs)}" }.join(", ")}}" unless types.empty?
       parts.empty? ? "" : " #{parts.join(", ")}"
     end

@@ -109,9 +109,9 @@ module Manypack
       # Returns true if an ext can become an object of the class.
       def ext?(klass)
         return true if klass == ExtensionValue || klass == Timestamp
-        return true if klass == ::Time && @codec.__send__(:changed_options)[:timestamp]
+        return true if klass == ::Time && Internal.changed_options(@codec)[:timestamp]
 
-        @codec.__send__(:unpacker_classes).any? { |_, known| known && known <= klass }
+        Internal.unpacker_classes(@codec).any? { |_, known| known && known <= klass }
       end
 
       def advice(klass)
