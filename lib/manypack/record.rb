@@ -256,14 +256,16 @@ module Manypack
       end
     end
 
+    protected
+
+    def state
+      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check]
+    end
+
     private
 
     def options
       @options || uninitialized
-    end
-
-    def state
-      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check]
     end
 
     # Leaves out the defaults: on Ruby 3.1 the hash of a Proc changes when the heap is compacted.
