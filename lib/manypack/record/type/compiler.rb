@@ -148,9 +148,23 @@ module Manypack
       end
 
       def record_node(record)
-        fields = record.__send__(:fields).map { |field| field.merge(part: add(field.delete(:spec))) }
+        fields = record.keys.each_with_index.map { |(member, keys), index| field(record, member, keys, index) }
         { kind: :record, words: record.klass.inspect, parts: [], fields: fields,
-          key_count: fields.sum { |field| field[:keys].size }, **record.__send__(:layout) }
+          key_count: fields.sum { |field| field[:keys].size }, record: record, class: record.klass,
+          reader: record.lazy_class, build: record.build, form: record.form,
+          unknown: record.unknown.is_a?(Hash) ? :into : record.unknown }
+      end
+
+      def field(record, member, keys, index)
+        into = record.unknown.is_a?(Hash) && record.unknown[:into] == member
+        slot = record.build == :ivars ? index : record.klass.members.index(member)
+        { name: member, slot: slot, ivar: :"@#{member}", into: into, keys: into ? [] : keys,
+          **default(record, member), part: add(record.types[member].spec) }
+      end
+
+      def default(record, member)
+        default = record.defaults.fetch(member) { return { optional: record.optional?(member) } }
+        { default: default, called: Record.const_get(:Options).called?(default) }
       end
     end
     private_constant :Compiler
