@@ -31,7 +31,7 @@ module Fuzz
 
     private
 
-    def view(options, check: false) = Manypack::View.__send__(:over, @bytes, @factory.codec(options), check)
+    def view(options, check: false) = Manypack.const_get(:Internal).view_over(@bytes, @factory.codec(options), check)
 
     def object(options) = Outcome.of { @factory.load(@bytes, options) }
 

@@ -10,6 +10,7 @@ end
 
 # The extension looks these up when it is loaded.
 require_relative "manypack/version"
+require_relative "manypack/base/internal"
 require_relative "manypack/base/arguments"
 require_relative "manypack/base/errors"
 require_relative "manypack/codec/extension_value"

@@ -111,14 +111,18 @@ check_new(VALUE self)
     }
 }
 
-/* Makes DefaultFactory. Every Ractor may use it: the object never changes, only the default codec is replaced. */
+/*
+ * call-seq: Internal.default_factory -> factory
+ *
+ * Makes DefaultFactory. Every Ractor may use it: the object never changes, only the default codec is replaced.
+ */
 static VALUE
-rb_factory_s_default(VALUE klass)
+rb_internal_default_factory(VALUE self)
 {
-    VALUE self = factory_allocate(klass);
+    VALUE factory = factory_allocate(cFactory);
 
-    factory_get(self)->is_default = true;
-    return mp_unfrozen_set_shareable(self);
+    factory_get(factory)->is_default = true;
+    return mp_unfrozen_set_shareable(factory);
 }
 
 /*
@@ -316,7 +320,7 @@ Init_manypack_factory(void)
     cFactory = rb_define_class_under(mManypack, "Factory", rb_cObject);
     rb_gc_register_mark_object(cFactory);
     rb_define_alloc_func(cFactory, factory_allocate);
-    rb_define_private_method(rb_singleton_class(cFactory), "default", rb_factory_s_default, 0);
+    MP_DEFINE_INTERNAL("default_factory", rb_internal_default_factory, 0);
 
     rb_define_method(cFactory, "initialize", rb_factory_initialize, 0);
     rb_define_method(cFactory, "initialize_copy", rb_factory_initialize_copy, 1);

@@ -19,19 +19,39 @@ module Manypack
     #   codec = Manypack::Codec.new(symbolize_keys: true)
     #   codec.view(codec.pack({id: 1}))[:id] #=> 1
     def view(bytes, check: false)
-      View.__send__(:over, bytes, self, check)
+      Internal.view_over(bytes, self, check)
+    end
+
+    # Returns true for a Codec with the same options and the same ext types, whose handlers are the same objects.
+    #
+    #   Manypack::Codec.new(freeze: true) == Manypack::Codec.new(freeze: true) #=> true
+    def ==(other)
+      equal?(other) || (other.is_a?(Codec) && same_types?(other) && options == Internal.changed_options(other))
+    end
+    alias eql? ==
+
+    # Returns an Integer, the same for equal Codecs.
+    #
+    #   Manypack::Codec.new.hash == Manypack::Codec.new.hash #=> true
+    def hash
+      [Codec, options, type_numbers].hash
     end
 
     private
 
-    # Returns true for a Codec with the same options and ext types, whose handlers are the same objects.
-    def like?(other)
-      same_types?(other) && changed_options == other.__send__(:changed_options)
+    # The options that differ from their defaults.
+    def options
+      Internal.changed_options(self)
+    end
+
+    # Leaves out the classes: a program's own class may define a hash that does anything.
+    def type_numbers
+      [packer_classes, Internal.unpacker_classes(self)].map { |pairs| pairs.map(&:first).sort }
     end
 
     def description
-      parts = changed_options.map { |name, value| "#{name}: #{value.inspect}" }
-      types = (packer_classes | unpacker_classes).group_by(&:first).sort
+      parts = options.map { |name, value| "#{name}: #{value.inspect}" }
+      types = (packer_classes | Internal.unpacker_classes(self)).group_by(&:first).sort
       parts << "types: {#{types.map { |type, pairs| "#{type} => #{names(pairs)}" }.join(", ")}}" unless types.empty?
       parts.empty? ? "" : " #{parts.join(", ")}"
     end

@@ -136,7 +136,7 @@ module Manypack
     #   factory.register_type(0, Symbol)
     #   factory.inspect #=> "#<Manypack::Factory types: {0 => Symbol}>"
     def inspect
-      "#<#{self.class}#{codec.__send__(:description)}>"
+      "#<#{self.class}#{codec.inspect.delete_prefix("#<#{codec.class}")}"
     rescue RuntimeError # it is not initialized
       super
     end
@@ -151,7 +151,7 @@ module Manypack
       misspelt = options.key?(:oversized_integer_extension_type) # there is a warning of its own for that
       Arguments.check_options(options.except(:oversized_integer_extension_type), TYPE_OPTIONS)
       Arguments.check_class(klass) if options[:packer] && !options[:oversized_integer_extension] && !misspelt
-      Arguments.change_of_class(codec.__send__(:unpacker_classes), type, klass) if options[:unpacker]
+      Arguments.change_of_class(Internal.unpacker_classes(codec), type, klass) if options[:unpacker]
     end
 
     def with_record(klass, options)
@@ -239,5 +239,5 @@ module Manypack
 
   # The Factory whose types Manypack.pack and Manypack.unpack use in every Ractor. Register types on it when the program
   # starts, in the main Ractor.
-  DefaultFactory = Factory.__send__(:default)
+  DefaultFactory = Internal.default_factory
 end

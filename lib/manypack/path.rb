@@ -81,7 +81,7 @@ module Manypack
     def each(source, **options, &block)
       return enum_for(:each, source, **options) unless block
 
-      each_view(source, options) { |view| view.__send__(:search, steps, &block) }
+      each_view(source, options) { |view| Internal.search(view, steps, &block) }
       self
     end
 
@@ -98,7 +98,7 @@ module Manypack
     #   Manypack::Path.new("$[*].id").to_a(Manypack.pack([{"id" => 1}, {"id" => 2}])) #=> [1, 2]
     def to_a(source, **options)
       found = []
-      each_view(source, options) { |view| found.concat(view.__send__(:search, steps)) }
+      each_view(source, options) { |view| found.concat(Internal.search(view, steps)) }
       found
     end
 

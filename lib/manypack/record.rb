@@ -27,6 +27,11 @@ module Manypack
   # The keywords of Record.new are members and nothing else, so a member may have any name, even +keys+ or +defaults+.
   # Options are arguments of Record#with.
   class Record < Type
+    class << self
+      alias create new # Record.new takes members
+      private :create
+    end
+
     # Returns the Record of a class: a Struct, with or without keyword_init, or a Data. Every member needs a type;
     # docs/records.md lists them. <code>Object</code> accepts anything.
     #
@@ -39,7 +44,7 @@ module Manypack
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
     def self.new(klass, **members)
-      record(klass, members, Build.of(klass))
+      create(klass, members, Build.of(klass))
     end
 
     # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+.
@@ -50,7 +55,7 @@ module Manypack
     #   ACCOUNT = Manypack::Record.ivars(Account, id: Integer)
     #   ACCOUNT.load(Manypack.pack({"id" => 1})).id #=> 1
     def self.ivars(klass, **members)
-      record(klass, members, :ivars)
+      create(klass, members, :ivars)
     end
 
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
@@ -67,7 +72,7 @@ module Manypack
 
       klass = defined?(Data) ? Data.define(*members.keys) : Struct.new(*members.keys, keyword_init: true)
       klass.class_eval(&block) if block # first, because it may override initialize
-      new(klass, **members).__send__(:install)
+      Attached.install(klass, new(klass, **members))
       klass
     end
 
@@ -107,11 +112,6 @@ module Manypack
       Type.new([:tagged, tag_key, specs, other && Spec.of(other)])
     end
 
-    def self.record(klass, members, build)
-      types = Members.check(klass, members, build)
-      allocate.tap { |record| record.__send__(:set, klass: klass, types: types, build: build, options: Options::NONE) }
-    end
-
     def self.tagged(type)
       spec = Spec.of(type)
       if [spec, *(spec[1] if spec[0] == :union)].any? { |part| part[0] == :tagged }
@@ -121,10 +121,14 @@ module Manypack
 
       raise ArgumentError, "#{type.inspect} is no map, and has no key for the tag"
     end
-    private_class_method :record, :tagged
+    private_class_method :tagged
 
     NO_MAPS = %i[nil true false integer float string symbol enum list].freeze
     private_constant :NO_MAPS
+
+    def initialize(klass, members, build) # :nodoc:
+      set(klass: klass, types: Members.check(klass, members, build), build: build, options: Options::NONE)
+    end
 
     # Returns the class of the objects.
     #
@@ -138,6 +142,23 @@ module Manypack
     #   POINT.form #=> :map
     def form
       @form || uninitialized
+    end
+
+    # Returns how load makes the objects: +:struct+ or +:data+ fills in the members, +:new+ calls the class's own
+    # constructor with the members by position, +:keywords+ calls it with keywords, and +:ivars+ sets instance
+    # variables.
+    #
+    #   POINT.build #=> :struct
+    def build
+      @build || uninitialized
+    end
+
+    # Returns the class of the LazyRecords that a lazy Record loads; nil for any other Record.
+    #
+    #   POINT.lazy.lazy_class.superclass #=> Manypack::LazyRecord
+    #   POINT.lazy_class                 #=> nil
+    def lazy_class
+      form == :lazy ? @lazy_class : nil
     end
 
     # Returns the members, an Array of Symbols, in the order in which they were given.
@@ -166,6 +187,16 @@ module Manypack
     #   POINT.with(defaults: {y: 0.0}).defaults #=> {y: 0.0}
     def defaults
       options.defaults
+    end
+
+    # Returns true if a message may lack the member: it has a default value, or its parameter in the class's own
+    # constructor has one.
+    #
+    #   POINT.with(defaults: {y: 0.0}).optional?(:y) #=> true
+    def optional?(member)
+      return true if defaults.key?(member)
+
+      %i[new keywords].include?(build) && Build.optional(klass, build).include?(member)
     end
 
     # Returns what happens to keys that no member has: +:skip+, +:raise+, or <code>{into: member}</code>.
@@ -217,6 +248,20 @@ module Manypack
       copy(form: :lazy)
     end
 
+    # Returns the Record of a subclass of klass, with the same members and options. Raises ArgumentError for any other
+    # class, and for one whose constructor cannot take the members.
+    #
+    #   class Place < Point
+    #   end
+    #   POINT.inherited_by(Place).load(POINT.dump(Point.new(1.0, 2.0))) #=> #<struct Place x=1.0, y=2.0>
+    def inherited_by(subclass)
+      unless subclass.is_a?(Class) && subclass < klass
+        raise ArgumentError, "#{subclass.inspect} is no subclass of #{klass.inspect}"
+      end
+
+      copy(klass: subclass, base: @base || klass, build: build == :ivars ? :ivars : Build.of(subclass))
+    end
+
     # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
     # <code>klass.load(bytes)</code>, <code>object.dump</code>, and <code>object.to_msgpack</code>, by which
     # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own
@@ -231,7 +276,8 @@ module Manypack
       taken << :MANYPACK_RECORD if klass.const_defined?(:MANYPACK_RECORD, false)
       raise ArgumentError, "#{@klass} has #{taken.join(" and ")} already" unless taken.empty?
 
-      install
+      Attached.install(@klass, self)
+      self
     end
 
     # Shows the class, the members and their types.
@@ -256,35 +302,10 @@ module Manypack
       end
     end
 
-    private
-
-    def options
-      @options || uninitialized
-    end
+    protected
 
     def state
       [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check]
-    end
-
-    # Leaves out the defaults: on Ruby 3.1 the hash of a Proc changes when the heap is compacted.
-    def hashed_state
-      [@klass, @types.transform_values(&:spec), @form, @build, @check]
-    end
-
-    def copy(**changes)
-      now = { klass: @klass, types: @types, build: @build, options: @options, form: @form, codec: codec,
-              check: @check, base: @base }
-      self.class.allocate.tap { |record| record.__send__(:set, **now, **changes) }
-    end
-
-    # A copy for a subclass.
-    def inherited_by(klass)
-      copy(klass: klass, base: @base || @klass, build: @build == :ivars ? :ivars : Build.of(klass))
-    end
-
-    def install
-      Attached.install(@klass, self)
-      self
     end
 
     def set(klass:, types:, build:, options:, form: :map, codec: DefaultFactory.codec, check: false, base: nil)
@@ -300,42 +321,29 @@ module Manypack
       @options = options
       @form = form
       @spec = [:record, self].freeze
-      @reader = form == :lazy ? LazyRecord.__send__(:reader, self) : nil
+      @lazy_class = form == :lazy ? LazyClass.of(types.keys) : nil
       finish(codec, types.values)
+    end
+
+    private
+
+    def options
+      @options || uninitialized
+    end
+
+    # Leaves out the defaults: on Ruby 3.1 the hash of a Proc changes when the heap is compacted.
+    def hashed_state
+      [@klass, @types.transform_values(&:spec), @form, @build, @check]
+    end
+
+    def copy(**changes)
+      now = { klass: @klass, types: @types, build: @build, options: @options, form: @form, codec: codec,
+              check: @check, base: @base }
+      self.class.allocate.tap { |record| record.set(**now, **changes) }
     end
 
     def shareable_options?
       Ractor.shareable?(@options)
-    end
-
-    # Returns what the Compiler has to know of each member.
-    def fields
-      @types.each_with_index.map do |(member, type), index|
-        into = unknown.is_a?(Hash) && unknown[:into] == member
-        { name: member, spec: type.spec, slot: slot(member, index), ivar: :"@#{member}", into: into,
-          keys: into ? [] : @options.keys_of(member), **default(member) }
-      end
-    end
-
-    def slot(member, index)
-      @build == :ivars ? index : @klass.members.index(member)
-    end
-
-    def default(member)
-      return { default: defaults[member], called: Options.called?(defaults[member]) } if defaults.key?(member)
-
-      { optional: optional?(member) }
-    end
-
-    # Returns true if the class's own constructor has a default for a member.
-    def optional?(member)
-      %i[new keywords].include?(@build) && Build.optional(@klass, @build).include?(member)
-    end
-
-    # Returns what the Compiler has to know of the Record as a whole.
-    def layout
-      { record: self, class: @klass, reader: @reader, build: @build, form: @form,
-        unknown: unknown.is_a?(Hash) ? :into : unknown }
     end
   end
 end

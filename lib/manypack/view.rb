@@ -47,7 +47,7 @@ module Manypack
     #
     #   Manypack::View.new("\x92\x01\x02")[1] #=> 2
     def self.new(bytes, check: false, **options)
-      over(bytes, options.empty? ? DefaultFactory.codec : DefaultFactory.codec(**options), check)
+      Internal.view_over(bytes, options.empty? ? DefaultFactory.codec : DefaultFactory.codec(**options), check)
     end
 
     # Returns what View#[] finds. Without such a key or index it returns the default, or what the block returns for the
@@ -174,7 +174,7 @@ module Manypack
     def as(type)
       raise ::TypeError, "expected a Type, got #{type.class}" unless type.is_a?(Type)
 
-      type.__send__(:read_view, self)
+      Internal.read_view(type, self)
     end
 
     # Returns the elements of an array, for pattern matching. Other Views do not match array patterns.
@@ -230,7 +230,7 @@ module Manypack
     def splice(changes)
       splice = Splice.new(self)
       changes.each { |path, value| splice.change(path_of(path), value) }
-      View.__send__(:whole, splice.bytes, codec)
+      Internal.view_whole(splice.bytes, codec)
     end
 
     # Returns a View of a copy of its bytes, which no longer keeps the whole message alive.
@@ -239,8 +239,8 @@ module Manypack
     #   user = view["user"].detach
     #   user["id"] #=> 1
     def detach
-      copy = append_to(String.new(capacity: bytesize), offset, offset + bytesize)
-      View.__send__(:whole, copy, codec)
+      copy = Internal.append_to(self, String.new(capacity: bytesize), offset, offset + bytesize)
+      Internal.view_whole(copy, codec)
     end
 
     # Writes its bytes to a Packer as they are, and returns the Packer: packing an object with a View in it copies the

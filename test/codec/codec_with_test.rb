@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Codec#with: another Codec with some options changed and the same ext types.
+# Codec#with: another Codec with some options changed and the same ext types; and which Codecs are equal.
 require "test_helper"
 require "support/program"
 
@@ -99,6 +99,48 @@ class CodecWithTest < Minitest::Test
     assert_same codec, codec.with(**{})
   end
 
+  def test_codecs_with_the_same_options_are_equal
+    all = Manypack::Codec.new(**VALUES)
+    assert_equal all, Manypack::Codec.new(**VALUES.to_a.reverse.to_h)
+    VALUES.each do |name, value|
+      changed = Manypack::Codec.new(name => value)
+      assert_equal Manypack::Codec.new.with(name => value), changed
+      assert changed.eql?(Manypack::Codec.new(name => value))
+      assert_equal changed.hash, Manypack::Codec.new(name => value).hash
+      refute_equal Manypack::Codec.new, changed
+    end
+    assert_equal :found, { all => :found }[Manypack::Codec.new(**VALUES)]
+  end
+
+  def test_codecs_with_the_same_ext_types_are_equal
+    assert_equal codec_with({ 1 => Point, 2 => Range }, :to_s), codec_with({ 2 => Range, 1 => Point }, :to_s)
+    assert_equal codec_with({ 1 => Point, 2 => Range }, :to_s).hash, codec_with({ 2 => Range, 1 => Point }, :to_s).hash
+    assert_equal @factory.codec.with(freeze: true), @factory.codec(freeze: true)
+    handler = ->(range) { range.to_s }
+    assert_equal codec_with({ 1 => Range }, handler), codec_with({ 1 => Range }, handler)
+    assert_equal codec_with({ 1 => Range }, handler).hash, codec_with({ 1 => Range }, handler).hash
+    codecs = [codec_with({}, nil), codec_with({ 1 => Range }, handler), codec_with({ 1 => Range }, ->(range) { range.to_s }),
+              codec_with({ 1 => Range }, :to_s), codec_with({ 1 => Range }, :inspect), codec_with({ 2 => Range }, handler), codec_with({ 1 => Point }, handler)]
+    assert_equal codecs.size, codecs.uniq.size
+  end
+
+  def test_a_codec_equals_nothing_else
+    [nil, 1, {}, Manypack::Codec, @factory, @factory.codec.inspect].each { |other| refute_equal @factory.codec, other }
+  end
+
+  def test_equality_and_hash_call_nothing_of_a_programs_class
+    klass = Class.new
+    codecs = Array.new(2) { codec_with({ 1 => klass, 2 => Range }, :to_s) }
+    %i[hash == eql? inspect].each { |name| klass.define_singleton_method(name) { |*| raise "called #{name}" } }
+    assert_equal codecs[0].hash, codecs[1].hash
+    assert_operator codecs[0], :==, codecs[1]
+  end
+
+  def test_other_ractors_compare_codecs
+    codec = @factory.codec
+    assert_equal [true, false, codec.hash], in_ractor(codec) { |shared| [shared.with(freeze: false) == shared, shared == Manypack::Codec.new, shared.hash] }
+  end
+
   def test_what_is_no_option
     codec = Manypack::Codec.new
     error = assert_raises(ArgumentError) { codec.with(max_byte: 5) }
@@ -126,5 +168,13 @@ class CodecWithTest < Minitest::Test
       end
       puts "ok"
     RUBY
+  end
+
+  private
+
+  def codec_with(classes, packer)
+    factory = Manypack::Factory.new
+    classes.each { |type, klass| factory.register_type(type, klass, packer: packer, unpacker: nil) }
+    factory.codec
   end
 end

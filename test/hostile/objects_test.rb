@@ -8,6 +8,8 @@ module Hostile
   class ObjectsTest < Minitest::Test
     include Attacks
 
+    Internal = Manypack.const_get(:Internal)
+
     PROGRAM = "require './test/hostile/every_object'\n"
 
     def test_21_an_object_of_every_class_in_every_state_gives_a_value_or_an_error_with_sensible_words
@@ -30,7 +32,6 @@ module Hostile
     end
 
     def test_21_nothing_is_left_out_because_it_cannot_be_made
-      samples = EveryObject::SAMPLES.except(*("Manypack::Parallel::Outbox" if defined?(Ractor::Port)))
       samples.each { |name, make| assert_equal name, make.call.class.ancestors.map(&:name).find { |found| found&.start_with?("Manypack::") } }
       found = Integer(run_ruby("#{PROGRAM}print EveryObject.classes.size"))
       assert_operator found, :>=, samples.size
@@ -49,11 +50,62 @@ module Hostile
 
     def test_21_a_search_has_the_steps_that_it_began_with
       steps = [:*, "a"]
-      found = Manypack::View.new(Manypack.pack([{ "a" => 1 }, { "a" => 2 }])).__send__(:search, steps) { steps.clear }
+      found = Internal.search(Manypack::View.new(Manypack.pack([{ "a" => 1 }, { "a" => 2 }])), steps) { steps.clear }
       assert_instance_of Manypack::View, found
-      assert_raises(TypeError) { found.__send__(:search, nil) }
-      assert_raises(RangeError) { found.__send__(:part, 5, 1_000_000) }
-      assert_raises(RangeError) { found.__send__(:append_to, +"", 0, 1_000_000) }
+      assert_raises(TypeError) { Internal.search(found, nil) }
+      assert_raises(RangeError) { Internal.part(found, 5, 1_000_000) }
+      assert_raises(RangeError) { Internal.append_to(found, +"", 0, 1_000_000) }
+    end
+
+    # For each function that works on an object of ours: the class, and further arguments.
+    ON_OBJECTS = {
+      append_to: ["Manypack::View", "".b, 0, 0], canonical_bytes: ["Manypack::Packer", 1], changed_options: ["Manypack::Codec"],
+      head_size: ["Manypack::View"], part: ["Manypack::View", 0, 1], read_view: ["Manypack::Type", 1], search: ["Manypack::View", []],
+      span: ["Manypack::View", "a"], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"]
+    }.freeze
+
+    # These have no such object, or take a Codec as the second argument.
+    OTHER_FUNCTIONS = %i[default_factory placed time_handlers view_over view_whole].freeze
+
+    def test_21_the_internal_functions_refuse_objects_of_other_classes
+      Manypack::Type[Integer] # defines the last one
+      assert_equal ON_OBJECTS.keys.sort + OTHER_FUNCTIONS, Internal.singleton_methods(false).sort_by { |name| [OTHER_FUNCTIONS.include?(name) ? 1 : 0, name] }
+      ON_OBJECTS.each do |function, (owner, *arguments)|
+        others = samples.filter_map { |name, make| make.call unless name == owner || name == "Manypack::Record" }
+        [nil, 1, "a", Object.new, Class, *others].each do |other|
+          assert_raises(TypeError, "#{function} of #{other.class}") { Internal.public_send(function, other, *arguments) }
+        end
+      end
+      [nil, 1, {}, Manypack::View.new("\x90")].each do |no_codec|
+        assert_raises(TypeError) { Internal.view_over("\x90", no_codec, false) }
+        assert_raises(TypeError) { Internal.view_whole("\x90", no_codec) }
+      end
+    end
+
+    # Those whose class this Ruby has.
+    def samples
+      EveryObject::SAMPLES.except(*("Manypack::Parallel::Outbox" if defined?(Ractor::Port)))
+    end
+
+    def test_21_the_internal_functions_refuse_blank_objects
+      assert_match(/\Auninitialized /, assert_raises(ArgumentError) { Internal.read_view(Manypack::Type.allocate, Manypack::View.new("\x90")) }.message)
+      assert_raises(TypeError) { Internal.read_view(Manypack::Type[[Integer]], "\x90") }
+      assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.canonical_bytes(Manypack::Packer.allocate, 1) }.message)
+      assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.start_at(Manypack::Unpacker.allocate, 5) }.message)
+    end
+
+    def test_21_another_ractor_has_the_internal_functions
+      Manypack::Type[Integer] # defines the last one
+      results = in_ractor do
+        internal = Manypack.const_get(:Internal)
+        view = internal.view_over("\x92\x01\x02", Manypack::Codec.new, true)
+        packer = Manypack::Codec.new.packer
+        [internal.search(view, [1]), internal.span(view, 1), internal.part(view, 1, 2), internal.head_size(view), internal.append_to(view, +"", 1, 3),
+         internal.view_whole("\x01", view.codec).value, internal.placed("$") { 3 }, internal.read_view(Manypack::Type[[Integer]], view),
+         internal.changed_options(view.codec), internal.unpacker_classes(view.codec), internal.canonical_bytes(packer, 1),
+         internal.start_at(Manypack::Unpacker.new.feed("\x01"), 5).position, internal.default_factory.class]
+      end
+      assert_equal [[2], [2, 2, 3], 1, 1, "\x01\x02", 1, 3, [1, 2], {}, [], nil, 5, Manypack::Factory], results
     end
 
     # Each of these would replace the Codec of the whole process.

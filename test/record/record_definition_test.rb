@@ -161,6 +161,40 @@ class RecordDefinitionTest < Minitest::Test
     assert_same record, record.klass.record
   end
 
+  def test_a_record_for_a_subclass_has_the_same_members_and_options
+    record = Record.new(Struct.new(:x), x: Integer).with(defaults: { x: 3 }, unknown: :raise, check: true, max_depth: 9).lazy
+    child = Class.new(record.klass)
+    own = record.inherited_by(child)
+    assert_same child, own.klass
+    assert_equal [record.types, record.defaults, :raise, :lazy, true, record.codec], [own.types, own.defaults, own.unknown, own.form, own.check?, own.codec]
+    assert_same child, own.load(pack({})).load.class
+    assert_same record.klass, record.load(pack({})).load.class
+  end
+
+  def test_a_record_for_a_subclass_calls_its_initialize
+    record = Record.new(Struct.new(:x), x: Integer)
+    child = Class.new(record.klass) { def initialize(x) = super(x + 1) }
+    assert_equal [:new, 6], record.inherited_by(child).then { |own| [own.build, own.load(pack({ "x" => 5 })).x] }
+    assert_equal :ivars, Record.ivars(record.klass, x: Integer).inherited_by(child).build
+    assert_raises(ArgumentError) { record.inherited_by(Class.new(record.klass) { def initialize = super(1) }) }
+  end
+
+  def test_a_record_is_for_no_class_but_a_subclass
+    record = Record.new(Struct.new(:x), x: Integer)
+    [record.klass, Struct.new(:x), Struct, Object, Comparable, nil, 1].each do |other|
+      assert_match(/ is no subclass of /, assert_raises(ArgumentError) { record.inherited_by(other) }.message)
+    end
+  end
+
+  def test_a_subclass_of_record_makes_its_own_objects
+    special = Class.new(Record)
+    record = special.new(Struct.new(:x), x: Integer)
+    assert_equal [special] * 5, [record, record.array, record.lazy, record.with(unknown: :raise), record.inherited_by(Class.new(record.klass))].map(&:class)
+    assert_equal record, special.new(record.klass, x: Integer)
+    refute_equal record, Record.new(record.klass, x: Integer)
+    assert_raises(NoMethodError) { Record.create(Struct.new(:x), {}, :struct) }
+  end
+
   def test_a_class_with_a_record_is_no_type_but_tells_which_is
     binary = pack([{ "id" => 1 }])
     error = assert_raises(ArgumentError) { Type[[Ticket]].load(binary) }

@@ -34,6 +34,34 @@ class RecordTest < Minitest::Test
     assert_kind_of Type, USER
   end
 
+  def test_a_record_tells_how_it_makes_objects
+    own = Struct.new(:x) { def initialize(x = 1) = super }
+    keywords = Struct.new(:x, keyword_init: true) { def initialize(x:) = super }
+    plain = Class.new { attr_reader :x }
+    records = [POINT, Record.new(own, x: Object), Record.new(keywords, x: Object), Record.ivars(plain, x: Object)]
+    assert_equal %i[struct new keywords ivars], records.map(&:build)
+    assert_equal %i[struct new keywords ivars], records.map { |record| record.lazy.with(unknown: :raise).build }
+    assert_raises(ArgumentError) { Record.allocate.build }
+  end
+
+  def test_a_record_tells_which_members_may_be_missing
+    own = Record.new(Struct.new(:x, :y) { def initialize(x, y = 1) = super }, x: Object, y: Object)
+    assert_equal [false, true], %i[x y].map { |member| own.optional?(member) }
+    assert_equal [true, true], %i[x y].map { |member| own.with(defaults: { x: nil }).optional?(member) }
+    assert_equal [false, false, true], %i[id name tags].map { |member| USER.optional?(member) }
+    refute USER.optional?(:other)
+  end
+
+  def test_a_lazy_record_tells_the_class_of_what_it_loads
+    lazy = POINT.lazy
+    assert_nil POINT.lazy_class
+    assert_nil POINT.array.lazy_class
+    assert_operator lazy.lazy_class, :<, Manypack::LazyRecord
+    bytes = POINT.dump(Point.new(1.0, 2.0))
+    [lazy.load(bytes), Type[[lazy]].load("\x91".b + bytes)[0]].each { |object| assert_same lazy.lazy_class, object.class }
+    assert_raises(ArgumentError) { Record.allocate.lazy_class }
+  end
+
   # The hash of a Proc changes on Ruby 3.1 when a compaction moves it.
   def test_records_with_a_default_that_is_called_stay_equal_when_it_moves
     records = Array.new(1_000) { |i| POINT.with(defaults: { x: eval("-> { #{i} }", binding, __FILE__, __LINE__) }) }
@@ -93,6 +121,15 @@ class RecordTest < Minitest::Test
   end
 
   # --- dump ----------------------------------------------------------------------------------------------------
+
+  def test_a_type_tells_whether_it_checks_what_it_dumps
+    [Type[Integer], POINT, Record.union("t", "a" => POINT)].each do |type|
+      assert_equal [false, true, false], [type, type.with(check: true), type.with(check: true).with(check: false)].map(&:check?)
+    end
+    assert_predicate Type[[POINT.with(check: true)]], :check?
+    assert_predicate Record.new(Struct.new(:at), at: POINT.with(check: true)), :check?
+    assert_raises(ArgumentError) { Type.allocate.check? }
+  end
 
   def test_dump_checks_when_it_is_asked
     wrong = User.new("12", "Ada", [], nil, nil)

@@ -88,6 +88,14 @@ class StyleTest < Minitest::Test
     assert_equal ["Init_manypack"], output.lines.map { |line| line.split.last } - %w[_init _fini ruby_abi_version]
   end
 
+  # These call methods that a program has named, and change what a program has defined. Among our own classes, C offers
+  # the functions of Manypack::Internal, and everything else is public or protected.
+  OF_PROGRAMS = %w[lib/manypack/codec/handler.rb lib/manypack/drop_in.rb lib/manypack/parallel/callable.rb].freeze
+
+  def test_our_classes_call_no_private_methods_of_each_other
+    assert_equal OF_PROGRAMS, OURS.grep(%r{\Alib/.*\.rb\z}).select { |path| read(path).match?(/__send__|\.send\(:/) }.sort
+  end
+
   def test_every_public_method_has_a_signature
     assert_operator public_methods_of_manypack.size, :>, 40
     assert_empty public_methods_of_manypack - signed_methods

@@ -164,7 +164,7 @@ class ViewMemoryTest < Minitest::Test
       body.to_sym
     })
     binary = bytes("83 d4 01 61 01") + pack("rows") + pack(ROWS) + bytes("d4 01 62 02")
-    view = View.__send__(:over, binary, factory.codec, false)
+    view = Manypack.const_get(:Internal).view_over(binary, factory.codec, false)
     exercise { assert_equal [2, 1, nil], [view[:b], view[:a], view[:c]] }
     assert_equal 39, view["rows"][-1]["id"]
     assert_equal [:a, "rows", :b], view.keys

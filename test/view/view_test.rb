@@ -145,6 +145,15 @@ class ViewTest < Minitest::Test
     end
   end
 
+  def test_its_codec_has_its_options_and_ext_types
+    factory = Manypack::Factory.new.tap { |made| made.register_type(1, Range, packer: :to_s, unpacker: nil) }
+    codec = factory.codec(symbolize_keys: true)
+    v = codec.view(codec.pack([{ a: 1 }]))
+    [v, v[0], v.dup, v[0].detach, v.splice("[0].a" => 2), v.each.first].each { |one| assert_same codec, one.codec }
+    assert_equal Manypack::Codec.new(max_depth: 9), View.new("\x90", max_depth: 9).codec
+    assert_same Manypack::DefaultFactory.codec, View.new("\x90").codec
+  end
+
   def test_copies_are_views_of_the_same_part
     [DOCUMENT, LARGE].each do |obj|
       v = view([obj])[0]

@@ -19,7 +19,7 @@ module Views
 
   # A View with ext types of its own.
   def view_by(factory, binary, **options)
-    View.__send__(:over, binary, factory.codec(options), false)
+    Manypack.const_get(:Internal).view_over(binary, factory.codec(options), false)
   end
 
   def points

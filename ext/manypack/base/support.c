@@ -1,7 +1,7 @@
 /* Classes, encodings and small helpers. */
 #include "base/support.h"
 
-VALUE mp_mManypack;
+VALUE mp_mManypack, mp_mInternal;
 VALUE mp_cExtensionValue, mp_cTimestamp;
 
 rb_encoding *mp_utf8;
@@ -61,6 +61,7 @@ void
 Init_manypack_support(void)
 {
     mp_mManypack = mp_const("Manypack");
+    mp_mInternal = mp_const("Manypack::Internal");
     mp_cExtensionValue = mp_const("Manypack::ExtensionValue");
     mp_cTimestamp = mp_const("Manypack::Timestamp");
     if (MP_CANARIES) rb_define_const(mp_mManypack, "CANARIES", Qtrue); /* for the tests of such a build */

@@ -347,9 +347,9 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
     return mp_codec_with_options(self, options, MP_OWN);
 }
 
-/* For lib/manypack/codec/time.rb, which passes its two Procs when it is loaded. */
+/* call-seq: Internal.time_handlers(packer, unpacker) -> nil: codec/time.rb passes its two Procs when it is loaded */
 static VALUE
-rb_codec_s_time_handlers(VALUE klass, VALUE packer, VALUE unpacker)
+rb_internal_time_handlers(VALUE self, VALUE packer, VALUE unpacker)
 {
     time_packer = packer;
     time_unpacker = unpacker;
@@ -358,11 +358,11 @@ rb_codec_s_time_handlers(VALUE klass, VALUE packer, VALUE unpacker)
     return Qnil;
 }
 
-/* For lib/manypack/codec.rb: the options that differ from their defaults. */
+/* call-seq: Internal.changed_options(codec) -> Hash: the options that differ from their defaults */
 static VALUE
-rb_codec_changed_options(VALUE self)
+rb_internal_changed_options(VALUE self, VALUE codec)
 {
-    return mp_options_changed(&mp_codec_get(self)->options);
+    return mp_options_changed(&mp_codec_get(codec)->options);
 }
 
 /* Pairs of type and class. Without the handlers, which the current Ractor may not be allowed to see. */
@@ -386,13 +386,14 @@ rb_codec_packer_classes(VALUE self)
     return classes;
 }
 
+/* call-seq: Internal.unpacker_classes(codec) -> [[type, class], ...] */
 static VALUE
-rb_codec_unpacker_classes(VALUE self)
+rb_internal_unpacker_classes(VALUE self, VALUE codec)
 {
-    const mp_types *types = codec_get(self)->types;
+    const mp_types *types = codec_get(codec)->types;
     VALUE classes = class_list(types->unpackers, types->unpacker_count);
 
-    RB_GC_GUARD(self);
+    RB_GC_GUARD(codec);
     return classes;
 }
 
@@ -428,12 +429,12 @@ Init_manypack_codec(void)
     rb_undef_alloc_func(cCodec);
     rb_undef_method(cCodec, "initialize_copy");
     rb_define_singleton_method(cCodec, "new", rb_codec_s_new, -1);
-    rb_define_private_method(rb_singleton_class(cCodec), "time_handlers", rb_codec_s_time_handlers, 2);
     rb_define_method(cCodec, "with", rb_codec_with, -1);
-    rb_define_private_method(cCodec, "changed_options", rb_codec_changed_options, 0);
     rb_define_private_method(cCodec, "packer_classes", rb_codec_packer_classes, 0);
-    rb_define_private_method(cCodec, "unpacker_classes", rb_codec_unpacker_classes, 0);
     rb_define_private_method(cCodec, "same_types?", rb_codec_same_types_p, 1);
+    MP_DEFINE_INTERNAL("time_handlers", rb_internal_time_handlers, 2);
+    MP_DEFINE_INTERNAL("changed_options", rb_internal_changed_options, 1);
+    MP_DEFINE_INTERNAL("unpacker_classes", rb_internal_unpacker_classes, 1);
 
     rb_gc_register_address(&default_codec);
     rb_gc_register_address(&plain_codec);

@@ -301,12 +301,24 @@ type_same_p(const mp_type *one, const mp_type *other)
 }
 
 static bool
+list_has_p(const mp_type *list, size_t count, const mp_type *type)
+{
+    size_t i;
+
+    for (i = 0; i < count && !type_same_p(&list[i], type); i++) continue;
+    return i < count;
+}
+
+/* No list has a type twice, so lists of one length are equal if one has all types of the other. */
+static bool
 list_same_p(const mp_type *one, const mp_type *other, size_t count)
 {
     size_t i;
 
-    for (i = 0; i < count && type_same_p(&one[i], &other[i]); i++) continue;
-    return i == count;
+    for (i = 0; i < count; i++) {
+        if (!type_same_p(&one[i], &other[i]) && !list_has_p(other, count, &one[i])) return false;
+    }
+    return true;
 }
 
 bool

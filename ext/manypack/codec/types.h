@@ -92,7 +92,7 @@ bool mp_types_shareable_p(const mp_types *types);
 /* True if no handler's Proc is missing. */
 bool mp_types_have_procs_p(const mp_types *types);
 
-/* True if both have the same types in the same order, with the same handlers. */
+/* True if both have the same types with the same handlers, in any order. */
 bool mp_types_same_p(const mp_types *one, const mp_types *other);
 
 /* Marks all types as common: from now on every Ractor has them. */

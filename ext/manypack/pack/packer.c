@@ -209,18 +209,21 @@ rb_packer_buffer(VALUE self)
 }
 
 /*
- * call-seq: packer.canonical_bytes(object) -> String or nil
+ * call-seq: Internal.canonical_bytes(packer, object) -> String or nil
  *
  * Returns the canonical form of a part of an ext body, or nil unless canonical: is set. For handlers of ready-made ext
  * types.
  */
 static VALUE
-rb_packer_canonical_bytes(VALUE self, VALUE object)
+rb_internal_canonical_bytes(VALUE self, VALUE packer, VALUE object)
 {
-    mp_codec codec = mp_packer_get(self)->codec;
-    volatile VALUE owner = codec.object;
+    volatile VALUE owner;
+    mp_codec codec;
     VALUE form;
 
+    rb_check_typeddata(packer, &packer_type);
+    codec = mp_packer_get(packer)->codec;
+    owner = codec.object;
     if (!codec.options.canonical) return Qnil;
     form = mp_canonical_packed(mp_encode_whole(object, &codec));
     RB_GC_GUARD(owner);
@@ -431,7 +434,7 @@ Init_manypack_packer(void)
     rb_define_method(cPacker, "to_str", rb_packer_to_s, 0);
     rb_define_method(cPacker, "to_a", rb_packer_to_a, 0);
     rb_define_method(cPacker, "compatibility_mode?", rb_packer_compatibility_mode_p, 0);
-    rb_define_private_method(cPacker, "canonical_bytes", rb_packer_canonical_bytes, 1);
     rb_define_private_method(cPacker, "register_type_internal", rb_packer_register_type_internal, 3);
     rb_define_private_method(cPacker, "registered_types_internal", rb_packer_registered_types_internal, 0);
+    MP_DEFINE_INTERNAL("canonical_bytes", rb_internal_canonical_bytes, 2);
 }

@@ -141,18 +141,19 @@ rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
     return object;
 }
 
-/* call-seq: type.read_view(view) -> object: loads the part of the message that a View shows */
+/* call-seq: Internal.read_view(type, view) -> object: loads the part of the message that a View shows */
 static VALUE
-rb_type_read_view(VALUE self, VALUE view)
+rb_internal_read_view(VALUE self, VALUE type_object, VALUE view)
 {
-    const mp_type_object *type = type_get(self);
+    const mp_type_object *type = type_get(type_object);
     mp_slice slice = mp_view_slice(view);
     mp_load_part part = {.message = slice.source, .start = slice.offset, .end = slice.offset + slice.size,
                          .root = mp_view_root(view)};
     VALUE object;
 
     mp_view_check_size(part.message, part.start, part.end, &mp_codec_get(type->codec)->options);
-    object = mp_load_whole(part, self, &type->shapes, type->codec, false);
+    object = mp_load_whole(part, type_object, &type->shapes, type->codec, false);
+    RB_GC_GUARD(type_object);
     RB_GC_GUARD(view);
     return object;
 }
@@ -185,6 +186,6 @@ Init_manypack_type(void)
     rb_undef_method(cType, "initialize_copy");
     rb_define_private_method(cType, "compile", rb_type_compile, 2);
     rb_define_private_method(cType, "read", rb_type_read, 4);
-    rb_define_private_method(cType, "read_view", rb_type_read_view, 1);
     rb_define_private_method(cType, "write", rb_type_write, 2);
+    MP_DEFINE_INTERNAL("read_view", rb_internal_read_view, 2);
 }

@@ -387,14 +387,19 @@ rb_unpacker_pending_p(VALUE self)
     return mp_stream_pending_p(mp_stream_get(self)) ? Qtrue : Qfalse;
 }
 
-/* Makes the first byte of a new Unpacker have that offset. For lib/manypack/parallel/worker.rb. */
+/*
+ * call-seq: Internal.start_at(unpacker, offset) -> unpacker
+ *
+ * Makes the first byte of a new Unpacker have that offset. For lib/manypack/parallel/worker.rb.
+ */
 static VALUE
-rb_unpacker_start_at(VALUE self, VALUE offset)
+rb_internal_start_at(VALUE self, VALUE unpacker, VALUE offset)
 {
     size_t start = NUM2SIZET(offset);
 
-    mp_stream_get(self)->origin = start;
-    return self;
+    mp_unpacker_checked(unpacker);
+    mp_stream_get(unpacker)->origin = start;
+    return unpacker;
 }
 
 /*
@@ -599,7 +604,7 @@ Init_manypack_unpacker(void)
     rb_define_method(cUnpacker, "symbolize_keys?", rb_unpacker_symbolize_keys_p, 0);
     rb_define_method(cUnpacker, "freeze?", rb_unpacker_freeze_p, 0);
     rb_define_method(cUnpacker, "allow_unknown_ext?", rb_unpacker_allow_unknown_ext_p, 0);
-    rb_define_private_method(cUnpacker, "start_at", rb_unpacker_start_at, 1);
     rb_define_private_method(cUnpacker, "register_type_internal", rb_unpacker_register_type_internal, 3);
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
+    MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 2);
 }

@@ -94,18 +94,18 @@ frozen_steps(VALUE steps)
 
 /*
  * call-seq:
- *   view.search(steps) { |value| ... } -> view
- *   view.search(steps) -> Array
+ *   Internal.search(view, steps) { |value| ... } -> view
+ *   Internal.search(view, steps) -> Array
  *
  * Yields each value that the steps of a Path find, or returns all of them.
  */
 static VALUE
-rb_view_search(VALUE self, VALUE steps)
+rb_internal_search(VALUE self, VALUE view, VALUE steps)
 {
     mp_peek peek;
-    search s = {.peek = &peek, .root = mp_view_root(self), .steps = frozen_steps(steps)};
-    size_t offset = mp_view_last_key_p(self) ? mp_view_peek_steps(self, &peek, RARRAY_LEN(s.steps))
-                                             : mp_view_peek_once(self, &peek);
+    search s = {.peek = &peek, .root = mp_view_root(view), .steps = frozen_steps(steps)};
+    size_t offset = mp_view_last_key_p(view) ? mp_view_peek_steps(view, &peek, RARRAY_LEN(s.steps))
+                                             : mp_view_peek_once(view, &peek);
 
     s.count = RARRAY_LEN(s.steps);
     peek.text_keys = true;
@@ -115,11 +115,11 @@ rb_view_search(VALUE self, VALUE steps)
     mp_peek_end(&peek);
     RB_GC_GUARD(s.steps);
     RB_GC_GUARD(s.found);
-    return s.found ? s.found : self;
+    return s.found ? s.found : view;
 }
 
 void
 Init_manypack_path(void)
 {
-    rb_define_private_method(mp_const("Manypack::View"), "search", rb_view_search, 1);
+    MP_DEFINE_INTERNAL("search", rb_internal_search, 2);
 }

@@ -18,19 +18,19 @@ key_before(mp_peek *peek, mp_cursor cursor, size_t value)
 }
 
 /*
- * call-seq: view.span(key) -> [start, value, finish] or nil
+ * call-seq: Internal.span(view, key) -> [start, value, finish] or nil
  *
  * Returns the offsets of a pair, of its value, and of its end. For an element of an array the first two are the same.
  */
 static VALUE
-rb_view_span(VALUE self, VALUE key)
+rb_internal_span(VALUE self, VALUE view, VALUE key)
 {
     VALUE offsets[3] = {Qnil, Qnil, Qnil};
     mp_cursor opened, cursor;
     mp_peek peek;
     bool found;
 
-    opened = cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    opened = cursor = mp_peek_open(&peek, mp_view_peek(view, &peek));
     peek.unique_keys = true; /* otherwise, after one pair is removed, another with the same key would remain */
     peek.text_keys = true;
     found = (cursor.kind == MP_MAP || RB_FIXNUM_P(key)) && mp_peek_find(&peek, &cursor, key);
@@ -50,44 +50,48 @@ check_part(const mp_peek *peek, size_t start, size_t end)
     if (start >= end || end > peek->look.size) rb_raise(rb_eRangeError, "no such part of the bytes");
 }
 
-/* call-seq: view.part(start, finish) -> object: the value between two offsets of the message that View#span returned */
+/* call-seq: Internal.part(view, start, finish) -> object: the value between two offsets that Internal.span returned */
 static VALUE
-rb_view_part(VALUE self, VALUE start, VALUE finish)
+rb_internal_part(VALUE self, VALUE view, VALUE start, VALUE finish)
 {
     size_t from = NUM2SIZET(start), to = NUM2SIZET(finish);
     VALUE value;
     mp_peek peek;
 
-    mp_view_peek_once(self, &peek);
+    mp_view_peek_once(view, &peek);
     check_part(&peek, from, to);
-    value = mp_view_value_at(&peek, mp_view_root(self), from, to);
+    value = mp_view_value_at(&peek, mp_view_root(view), from, to);
     mp_peek_end(&peek);
     return value;
 }
 
-/* call-seq: view.head_size -> Integer: number of bytes in the head of a container */
+/* call-seq: Internal.head_size(view) -> Integer: number of bytes in the head of a container */
 static VALUE
-rb_view_head_size(VALUE self)
+rb_internal_head_size(VALUE self, VALUE view)
 {
     mp_cursor cursor;
     mp_peek peek;
     size_t offset;
 
-    offset = mp_view_peek(self, &peek);
+    offset = mp_view_peek(view, &peek);
     cursor = mp_peek_open(&peek, offset);
     mp_peek_end(&peek);
     return SIZET2NUM(cursor.at - offset);
 }
 
-/* call-seq: view.append_to(string, from, to) -> string: appends the bytes of the message between two offsets */
+/*
+ * call-seq: Internal.append_to(view, string, from, to) -> string
+ *
+ * Appends the bytes of the View's message between two offsets to the String.
+ */
 static VALUE
-rb_view_append_to(VALUE self, VALUE string, VALUE from, VALUE to)
+rb_internal_append_to(VALUE self, VALUE view, VALUE string, VALUE from, VALUE to)
 {
     size_t start = NUM2SIZET(from), end = NUM2SIZET(to);
     mp_peek peek;
 
     Check_Type(string, T_STRING);
-    mp_view_peek(self, &peek);
+    mp_view_peek(view, &peek);
     if (start != end) check_part(&peek, start, end);
     rb_str_cat(string, (const char *)peek.look.bytes + start, (long)(end - start));
     mp_peek_end(&peek);
@@ -95,12 +99,12 @@ rb_view_append_to(VALUE self, VALUE string, VALUE from, VALUE to)
 }
 
 /*
- * call-seq: view.placed(path) { ... } -> object
+ * call-seq: Internal.placed(path) { ... } -> object
  *
  * Returns what the block returns. Prepends the path, a String, to the path of its packing errors.
  */
 static VALUE
-rb_view_placed(VALUE self, VALUE path)
+rb_internal_placed(VALUE self, VALUE path)
 {
     int state;
     VALUE result = rb_protect(rb_yield, Qundef, &state);
@@ -113,11 +117,9 @@ rb_view_placed(VALUE self, VALUE path)
 void
 Init_manypack_splice(void)
 {
-    VALUE cView = mp_const("Manypack::View");
-
-    rb_define_private_method(cView, "span", rb_view_span, 1);
-    rb_define_private_method(cView, "part", rb_view_part, 2);
-    rb_define_private_method(cView, "placed", rb_view_placed, 1);
-    rb_define_private_method(cView, "head_size", rb_view_head_size, 0);
-    rb_define_private_method(cView, "append_to", rb_view_append_to, 3);
+    MP_DEFINE_INTERNAL("span", rb_internal_span, 2);
+    MP_DEFINE_INTERNAL("part", rb_internal_part, 3);
+    MP_DEFINE_INTERNAL("placed", rb_internal_placed, 1);
+    MP_DEFINE_INTERNAL("head_size", rb_internal_head_size, 1);
+    MP_DEFINE_INTERNAL("append_to", rb_internal_append_to, 4);
 }

@@ -335,22 +335,22 @@ mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec)
     return seal(self, &mp_codec_get(codec)->options, RB_OBJ_FROZEN(root));
 }
 
-/* call-seq: View.over(bytes, codec, check) -> view */
+/* call-seq: Internal.view_over(bytes, codec, check) -> view */
 static VALUE
-rb_view_s_over(VALUE klass, VALUE bytes, VALUE codec, VALUE checked)
+rb_internal_view_over(VALUE self, VALUE bytes, VALUE codec, VALUE checked)
 {
     return message_view_new(bytes, codec, RTEST(checked));
 }
 
-/* call-seq: View.whole(bytes, codec) -> view: for bytes that are known to be exactly one object */
+/* call-seq: Internal.view_whole(bytes, codec) -> view: for bytes that are known to be exactly one object */
 static VALUE
-rb_view_s_whole(VALUE klass, VALUE bytes, VALUE codec)
+rb_internal_view_whole(VALUE self, VALUE bytes, VALUE codec)
 {
-    VALUE self = message_view_new(bytes, codec, false);
-    mp_view *view = view_get(self);
+    VALUE made = message_view_new(bytes, codec, false);
+    mp_view *view = view_get(made);
 
     view->end = (size_t)RSTRING_LEN(view->source);
-    return self;
+    return made;
 }
 
 /* The offset after the object of a View. Without an Index this costs a walk over it, once. */
@@ -629,7 +629,13 @@ rb_view_copy(VALUE self)
     return view_new(view->source, view->codec, mp_view_root(self), view->offset, view->end);
 }
 
-/* call-seq: view.codec -> Codec: the Codec by which values are unpacked */
+/*
+ * call-seq: view.codec -> Codec
+ *
+ * Returns the Codec, which has the options and ext types by which values are unpacked.
+ *
+ *   Manypack::View.new("\x90", symbolize_keys: true).codec #=> #<Manypack::Codec symbolize_keys: true>
+ */
 static VALUE
 rb_view_codec(VALUE self)
 {
@@ -685,8 +691,6 @@ Init_manypack_view(void)
     mp_foreign_set_slices(&view_type, mp_view_slice);
 
     rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
-    rb_define_private_method(rb_singleton_class(cView), "over", rb_view_s_over, 3);
-    rb_define_private_method(rb_singleton_class(cView), "whole", rb_view_s_whole, 2);
     rb_define_method(cView, "[]", rb_view_aref, 1);
     rb_define_method(cView, "dig", rb_view_dig, -1);
     rb_define_method(cView, "key?", rb_view_key_p, 1);
@@ -696,12 +700,14 @@ Init_manypack_view(void)
     rb_define_method(cView, "bytesize", rb_view_bytesize, 0);
     rb_define_method(cView, "canonical?", rb_view_canonical_p, 0);
     rb_define_method(cView, "offset", rb_view_offset, 0);
+    rb_define_method(cView, "codec", rb_view_codec, 0);
     rb_define_method(cView, "==", rb_view_equal, 1);
     rb_define_method(cView, "eql?", rb_view_equal, 1);
     rb_define_method(cView, "hash", rb_view_hash, 0);
     rb_define_method(cView, "freeze", rb_view_freeze, 0);
     rb_define_private_method(cView, "message", rb_view_message, 0);
     rb_define_private_method(cView, "copy", rb_view_copy, 0);
-    rb_define_private_method(cView, "codec", rb_view_codec, 0);
     rb_define_private_method(cView, "symbolize_keys?", rb_view_symbolize_keys_p, 0);
+    MP_DEFINE_INTERNAL("view_over", rb_internal_view_over, 3);
+    MP_DEFINE_INTERNAL("view_whole", rb_internal_view_whole, 2);
 }

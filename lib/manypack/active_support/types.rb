@@ -65,7 +65,7 @@ module Manypack
       end
 
       def write_indifferent_hash(hash, packer)
-        form = packer.__send__(:canonical_bytes, hash.to_h)
+        form = Internal.canonical_bytes(packer, hash.to_h)
         form ? packer.buffer.write(form) : packer.write(hash.to_h)
       end
 

@@ -134,7 +134,7 @@ module Manypack
     # Equal Sets may have their elements in different orders. The canonical form sorts them by their bytes.
     def write_set(set, packer)
       elements = set.to_a
-      forms = elements.map { |element| packer.__send__(:canonical_bytes, element) or break }
+      forms = elements.map { |element| Internal.canonical_bytes(packer, element) or break }
       return packer.write(elements) unless forms
 
       packer.write_array_header(elements.size)

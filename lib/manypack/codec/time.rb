@@ -23,6 +23,6 @@ module Manypack
       ::Time.at(timestamp.sec, timestamp.nsec, :nanosecond)
     end)
 
-    Codec.__send__(:time_handlers, Packer, Unpacker) # the extension does their work without calling them
+    Internal.time_handlers(Packer, Unpacker) # the extension does their work without calling them
   end
 end

@@ -84,8 +84,7 @@ module Manypack
 
       # Returns a Packed for the results of one batch.
       def collector
-        canonical = @codec.__send__(:changed_options)[:canonical]
-        canonical ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
+        Internal.changed_options(@codec)[:canonical] ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
       end
 
       # Works on a batch: +size+ bytes from +start+ of a frozen String. They are whole messages, but the last one may be
@@ -128,7 +127,7 @@ module Manypack
 
         def initialize(bytes, start, size, offset, codec, stop, as)
           @unpacker = codec.unpacker(as: as).feed(bytes.byteslice(start, size))
-          @unpacker.__send__(:start_at, offset)
+          Internal.start_at(@unpacker, offset)
           @offset = offset
           @passed = 0
           @stop = stop

@@ -68,7 +68,7 @@ module Manypack
 
         # Makes the Record of a subclass, and keeps it in the class if possible.
         def inherit(klass, record)
-          own = record.__send__(:inherited_by, klass)
+          own = record.inherited_by(klass)
           kept = klass.frozen? || klass.const_defined?(:MANYPACK_INHERITED, false)
           klass.const_set(:MANYPACK_INHERITED, own) unless kept
           own

@@ -110,7 +110,7 @@ module Manypack
       end
 
       def object(record, around)
-        required = named_members(record).reject { |member| optional?(record, member) }
+        required = named_members(record).reject { |member| record.optional?(member) }
         aliased, simple = required.partition { |member| record.keys[member].size > 1 }
         { "type" => "object", "properties" => properties(record, around),
           "required" => simple.map { |member| record.keys[member].first.to_s },
@@ -146,12 +146,10 @@ module Manypack
       end
 
       def positional(record, around)
-        least = record.members.rindex { |member| !optional?(record, member) }
+        least = record.members.rindex { |member| !record.optional?(member) }
         items = record.members.map { |member| member_schema(record, member, around) }
         { "type" => "array", "prefixItems" => items, "minItems" => least ? least + 1 : 0 }
       end
-
-      def optional?(record, member) = record.defaults.key?(member) || record.__send__(:optional?, member)
 
       def collector(record) = record.unknown.is_a?(::Hash) ? record.unknown.fetch(:into) : nil
       def named_members(record) = record.members - [collector(record)]

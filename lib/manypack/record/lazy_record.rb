@@ -14,23 +14,6 @@ module Manypack
   #   user.name #=> "Ada"
   #   user.load #=> #<struct User id=1, name="Ada">
   class LazyRecord
-    class << self
-      private
-
-      # Returns the class of a Record's LazyRecords. A member may have the name of any method below, so they call only
-      # methods that no member can replace.
-      def reader(record)
-        Class.new(self).tap do |klass|
-          record.members.each_with_index do |member, index|
-            next unless member.match?(/\A(?!__|to_msgpack\z)[[:alpha:]_][[:alnum:]_]*[?!]?\z/)
-
-            # Shareable, so that every Ractor may call the method.
-            klass.define_method(member, &Ractor.make_shareable(proc { __field__(index) }))
-          end
-        end
-      end
-    end
-
     # Decodes the value of a member, a Symbol or a String. Raises NameError if there is no such member, RecordError if
     # the value is not of the member's type, and other DecodeErrors.
     #
@@ -109,5 +92,23 @@ module Manypack
     def __fields__
       __record__.members.each_with_index.to_h { |member, index| [member, __field__(index)] }
     end
+  end
+
+  class Record
+    module LazyClass # :nodoc:
+      # Returns a class of LazyRecords with a method for each member. A member may have the name of any method above, so
+      # those call only methods that no member can replace.
+      def self.of(members)
+        Class.new(LazyRecord).tap do |klass|
+          members.each_with_index do |member, index|
+            next unless member.match?(/\A(?!__|to_msgpack\z)[[:alpha:]_][[:alnum:]_]*[?!]?\z/)
+
+            # Shareable, so that every Ractor may call the method.
+            klass.define_method(member, &Ractor.make_shareable(proc { __field__(index) }))
+          end
+        end
+      end
+    end
+    private_constant :LazyClass
   end
 end

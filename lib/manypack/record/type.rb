@@ -128,8 +128,7 @@ module Manypack
     #
     #   Manypack::Type[Integer] == Manypack::Type[Integer] #=> true
     def ==(other)
-      other.instance_of?(self.class) && hash == other.hash && state == other.__send__(:state) &&
-        codec.__send__(:like?, other.codec)
+      other.instance_of?(self.class) && hash == other.hash && state == other.state && codec == other.codec
     end
     alias eql? ==
 
@@ -140,11 +139,20 @@ module Manypack
       @hash || uninitialized
     end
 
-    private
+    # Returns true if Type#dump checks by default what it writes.
+    #
+    #   Manypack::Type[Integer].with(check: true).check? #=> true
+    def check?
+      @check.nil? ? uninitialized : @check
+    end
+
+    protected
 
     def state
       [spec, @check]
     end
+
+    private
 
     # The part of the state that the hash is made of.
     def hashed_state
@@ -161,7 +169,7 @@ module Manypack
     def finish(codec, parts = @spec)
       @codec = codec
       @check ||= Spec.checks?(parts)
-      @hash = [hashed_state, codec.inspect].hash
+      @hash = [hashed_state, codec].hash
       compile(Compiler.new(codec).nodes(@spec), codec)
       freeze
       Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts) && shareable_options?
@@ -169,10 +177,6 @@ module Manypack
 
     def shareable_options?
       true
-    end
-
-    def check?
-      @check
     end
   end
 end

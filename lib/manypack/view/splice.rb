@@ -29,7 +29,7 @@ module Manypack
         raise ArgumentError, "a change needs the path of a key or index, got #{path}" if path.steps.empty? || path.all?
 
         container = container_at(parents, path, REMOVED.equal?(value)) or return
-        span = container.__send__(:span, key)
+        span = Internal.span(container, key)
         if REMOVED.equal?(value) then remove(container, span, path)
         elsif span then edit(container, span[1], span[2], pack(value, path), path)
         else append(container, key, value, path)
@@ -66,8 +66,8 @@ module Manypack
 
       # Returns what a step leads to, or nil. Raises MalformedFormatError for a key that its map has twice.
       def follow(container, step)
-        span = container.__send__(:span, step)
-        container.__send__(:part, *span.drop(1)) if span
+        span = Internal.span(container, step)
+        Internal.part(container, *span.drop(1)) if span
       end
 
       # Returns true for nil, and for a View of a message that is nil.
@@ -114,7 +114,7 @@ module Manypack
 
           container = @containers[start]
           path = @edits.find { |edit| edit.container == start }.path
-          Edit.new(start, start + container.__send__(:head_size), head(container, container.size + growth), start, path)
+          Edit.new(start, start + Internal.head_size(container), head(container, container.size + growth), start, path)
         end
       end
 
@@ -125,12 +125,11 @@ module Manypack
       end
 
       def pack(value, path)
-        codec = @view.__send__(:codec)
-        @view.__send__(:placed, path.to_s) { codec.pack(value) }
+        Internal.placed(path.to_s) { @view.codec.pack(value) }
       end
 
       def copy(from, to, message)
-        @view.__send__(:append_to, message, from, to)
+        Internal.append_to(@view, message, from, to)
       end
     end
   end

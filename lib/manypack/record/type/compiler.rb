@@ -109,9 +109,9 @@ module Manypack
       # Returns true if an ext can become an object of the class.
       def ext?(klass)
         return true if klass == ExtensionValue || klass == Timestamp
-        return true if klass == ::Time && @codec.__send__(:changed_options)[:timestamp]
+        return true if klass == ::Time && Internal.changed_options(@codec)[:timestamp]
 
-        @codec.__send__(:unpacker_classes).any? { |_, known| known && known <= klass }
+        Internal.unpacker_classes(@codec).any? { |_, known| known && known <= klass }
       end
 
       def advice(klass)
@@ -148,9 +148,23 @@ module Manypack
       end
 
       def record_node(record)
-        fields = record.__send__(:fields).map { |field| field.merge(part: add(field.delete(:spec))) }
+        fields = record.keys.each_with_index.map { |(member, keys), index| field(record, member, keys, index) }
         { kind: :record, words: record.klass.inspect, parts: [], fields: fields,
-          key_count: fields.sum { |field| field[:keys].size }, **record.__send__(:layout) }
+          key_count: fields.sum { |field| field[:keys].size }, record: record, class: record.klass,
+          reader: record.lazy_class, build: record.build, form: record.form,
+          unknown: record.unknown.is_a?(Hash) ? :into : record.unknown }
+      end
+
+      def field(record, member, keys, index)
+        into = record.unknown.is_a?(Hash) && record.unknown[:into] == member
+        slot = record.build == :ivars ? index : record.klass.members.index(member)
+        { name: member, slot: slot, ivar: :"@#{member}", into: into, keys: into ? [] : keys,
+          **default(record, member), part: add(record.types[member].spec) }
+      end
+
+      def default(record, member)
+        default = record.defaults.fetch(member) { return { optional: record.optional?(member) } }
+        { default: default, called: Record.const_get(:Options).called?(default) }
       end
     end
     private_constant :Compiler

@@ -93,7 +93,7 @@ module Manypack
           case part
           when Array then part.any? { |one| checks?(one) }
           when Hash then checks?(part.to_a)
-          when Type then part.__send__(:check?)
+          when Type then part.check?
           else false
           end
         end

@@ -34,9 +34,18 @@ module Manypack
       def work
         @packed = +"".b
         each_input do |input|
-          input.with_io { |io| __send__(@format || format_of(input.name), io) }
+          input.with_io { |io| pack(@format || format_of(input.name), io) }
         ensure
           flush
+        end
+      end
+
+      def pack(format, io)
+        case format
+        when "jsonl" then jsonl(io)
+        when "json" then json(io)
+        when "yaml" then yaml(io)
+        when "csv" then csv(io)
         end
       end
 
