@@ -19,9 +19,9 @@ module Fuzz
       keys: ->(ours, _) { ours[1].match?(/nested too deeply in map keys|different keys that have the same hash/) }
     }.freeze
 
-    # An intended difference in packing: the msgpack gem packs -2**63 as an ext if there is a type for big Integers,
-    # although it fits an int64.
-    LEAST = "d38000000000000000"
+    # Intended differences in packing. The msgpack gem packs -2**63 as an ext if there is a type for big Integers,
+    # although it fits an int64. It packs a Symbol in an encoding in which the Symbol does not come back.
+    PACKING = /d38000000000000000|a Symbol in \S+ cannot be packed as an ext type/
 
     def initialize
       @ours = Manypack::Factory.new.tap { |factory| register(factory, Manypack) }
@@ -69,7 +69,7 @@ module Fuzz
     # Both must pack the unpacked object to the same bytes.
     def pack_again(ours, theirs)
       packed = [@ours, @theirs].zip([ours, theirs]).map { |factory, object| Outcome.of { factory.dump(object) } }
-      return if Outcome.same?(*packed) || packed.all? { |outcome| outcome[0] == :error } || packed[0][1].include?(LEAST)
+      return if Outcome.same?(*packed) || packed.all? { |outcome| outcome[0] == :error } || packed[0][1].match?(PACKING)
 
       raise Violation, "packed to#{Outcome.contrast(*packed, "by the msgpack gem to")}"
     end
