@@ -70,7 +70,7 @@ class LinearTimeTest < Minitest::Test
     to_msgpack: [PLAIN[:to_msgpack], ->(v, _) { Manypack.pack([v]) }],
     deconstruct_keys: [->(v, _) { v.deconstruct_keys(nil) }, ->(v, _) { v.deconstruct_keys(%i[a zz]) }],
     respond_to?: [->(v, _) { v.respond_to?(:deconstruct) }], clone: [->(v, _) { v.clone(freeze: true) }],
-    freeze: [->(v, _) { v.dup.freeze }], to_json: [->(v, _) { v.to_json(max_nesting: 0) }], as_json: [->(v, _) { v.as_json rescue nil }],
+    codec: [PLAIN[:codec]], freeze: [->(v, _) { v.dup.freeze }], to_json: [->(v, _) { v.to_json(max_nesting: 0) }], as_json: [->(v, _) { v.as_json rescue nil }],
     to_h: [PLAIN[:to_h], ->(v, _) { v.to_h { |e| [e, 1] } }], to_set: [PLAIN[:to_set]], uniq: [PLAIN[:uniq], YIELDING[:uniq]],
     tally: [PLAIN[:tally]], group_by: [YIELDING[:group_by]], zip: [->(v, _) { v.zip(v) }],
     each_slice: [NOTHING[:each_slice, 2]], each_cons: [NOTHING[:each_cons, 2]], each_with_object: [NOTHING[:each_with_object, []]],
