@@ -99,6 +99,7 @@ class LinearTimeTest < Minitest::Test
   }.freeze
 
   TYPE = {
+    check?: [PLAIN[:check?]],
     load: [->(t, b) { t.load(b) }, ->(t, b) { t.load(b, collect: true) }], valid?: [->(t, b) { t.valid?(b) }],
     dump: [->(t, b) { t.dump(Manypack.unpack(b, **DEPTH)) }, ->(t, b) { t.dump(Manypack.unpack(b, **DEPTH), check: true) }],
     "==": [->(t, _) { t == t.with(freeze: true) }], eql?: [->(t, _) { t.eql?(t.with(freeze: true)) }], or: [->(t, _) { t.or(nil) }],
