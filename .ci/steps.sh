@@ -43,7 +43,7 @@ suite() {
 start_suite_in_copy() {
   rm -rf "$scratch/copy"
   cp -a . "$scratch/copy"
-  (cd "$scratch/copy" && TESTOPTS=-v exec setsid timeout 50m "$@") </dev/null >"$scratch/copy.log" 2>&1 &
+  (cd "$scratch/copy" && TESTOPTS=-v exec setsid timeout 70m "$@") </dev/null >"$scratch/copy.log" 2>&1 &
   copy_job=$!
 }
 
