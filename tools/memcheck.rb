@@ -15,6 +15,9 @@ class MemcheckLog
   # Between malloc and us when we ask for memory; there are more frames when Ruby asks, for an object that we make.
   ALLOCATORS = 1
 
+  # What the collector has marked, Ruby notes in memory of its own; our mark functions ask for none.
+  MARKING = /_mark \(/
+
   def initialize(text)
     @records = text.gsub(/^==\d+== ?/, "").split(/\n\s*\n/)
   end
@@ -33,7 +36,7 @@ class MemcheckLog
     frames = record.lines.map(&:chomp).grep(/^\s+(at|by) 0x/)
     return ours_first?(frames) unless record.include?("definitely lost in loss record")
 
-    ours_first?(frames.drop(1), ALLOCATORS)
+    ours_first?(frames.drop(1), ALLOCATORS) && frames.grep(OUR_FRAME).first !~ MARKING
   end
 
   # Whether our code comes before more than so many frames that are not.
