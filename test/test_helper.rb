@@ -3,7 +3,7 @@
 # What every test needs: bytes written in hex, assertions about both directions, Ractors, and the GC modes.
 #
 # MANYPACK_GC=stress   `rake test:gc`: what a core part does inside #exercise runs with a GC at every allocation
-# MANYPACK_GC=compact  the whole suite runs with GC.auto_compact, and the heap is compacted after every test
+# MANYPACK_GC=compact  `rake test:compact`: GC.auto_compact is on, and the heap is compacted after every test
 #
 # A test class whose file should take part in `rake test:gc` includes CorePart and wraps what it does with Manypack
 # in #exercise, so that the assertions around it stay fast. The assertions of this helper do so by themselves.

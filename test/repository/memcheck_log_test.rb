@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
+# What tools/memcheck.rb holds against us in a log of Valgrind, and what is Ruby's own business.
 require "test_helper"
 require_relative "../../tools/memcheck"
 
-# What tools/memcheck.rb holds against us in a log of Valgrind, and what is Ruby's own business.
 class MemcheckLogTest < Minitest::Test
   RUBY = "??? (in /usr/lib/libruby.so.3.1.2)"
   MALLOC = "malloc (in /usr/libexec/valgrind/vgpreload_memcheck.so)"
