@@ -155,15 +155,10 @@ class LinearTimeTest < Minitest::Test
   def wrap(bytes) = "\x82\xA1a".b + bytes + "\xA1v".b + bytes
 
   def assert_linear_probe(what, probe, objects, which, small, large)
-    least = [Float::INFINITY] * 2
-    RUNS.times do
-      least = least.zip([small, large]).map { |seconds, bytes| [seconds, seconds_of(probe, objects.call(bytes)[which], bytes)].min }
-      break if linear?(least)
+    assert_linear_seconds("of #{what}, for a message and one eight times as large,", no_matter: NO_MATTER) do
+      [small, large].map { |bytes| seconds_of(probe, objects.call(bytes)[which], bytes) }
     end
-    assert linear?(least), "#{what}: CPU seconds of a message and of one eight times as large are #{least}"
   end
-
-  def linear?(least) = least.last < NO_MATTER || least.last < least.first * 24
 
   # A refusal has to take linear time, too. A collection takes as long as the objects of all other tests want.
   def seconds_of(probe, object, bytes)

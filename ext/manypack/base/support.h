@@ -6,16 +6,14 @@
 #include "core/platform.h"
 #include "core/wire_table.h"
 
-extern VALUE mp_mManypack;
-
-/* Defines a function of Manypack::Internal: `function` receives the module and then `arity` arguments. */
-#define MP_DEFINE_INTERNAL(name, function, arity) rb_define_singleton_method(mp_mInternal, name, function, arity)
-
-extern VALUE mp_mInternal;
+extern VALUE mp_mManypack, mp_mInternal;
 extern VALUE mp_cExtensionValue, mp_cTimestamp;
 
 extern rb_encoding *mp_utf8;
 extern int mp_utf8_index, mp_usascii_index, mp_binary_index;
+
+/* Defines a function of Manypack::Internal: `function` receives the module and then `arity` arguments. */
+#define MP_DEFINE_INTERNAL(name, function, arity) rb_define_singleton_method(mp_mInternal, name, function, arity)
 
 /* True for an encoding whose bytes are also UTF-8. */
 MP_INLINE bool
