@@ -171,7 +171,7 @@ static VALUE
 rb_factory_codec(int argc, VALUE *argv, VALUE self)
 {
     rb_check_arity(argc, 0, 1);
-    return mp_codec_with_options(factory_codec(self), argc ? argv[0] : Qnil, MP_OWN);
+    return mp_codec_with_options(factory_codec(self), argc ? argv[0] : Qnil, MP_CONFIGURES);
 }
 
 /*
@@ -191,7 +191,7 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
 
     rb_check_arity(argc, 1, 3);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
-    mp_codec_override(&codec, factory_codec(self), options, MP_SHARED);
+    mp_codec_override(&codec, factory_codec(self), options, MP_SHARED | MP_PACKS);
     return mp_pack(argv[0], io, &codec, MP_SHARED);
 }
 
@@ -210,7 +210,7 @@ rb_factory_load(int argc, VALUE *argv, VALUE self)
     mp_codec codec;
 
     rb_check_arity(argc, 1, 2);
-    mp_codec_override(&codec, factory_codec(self), argc == 2 ? argv[1] : Qnil, MP_SHARED);
+    mp_codec_override(&codec, factory_codec(self), argc == 2 ? argv[1] : Qnil, MP_SHARED | MP_UNPACKS);
     return mp_unpack(argv[0], &codec);
 }
 

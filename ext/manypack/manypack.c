@@ -61,6 +61,8 @@ mp_unpack(VALUE source, const mp_codec *codec)
  *
  * object:: the object
  * io:: anything with <code>write</code> or <code><<</code>, except a String; receives the bytes
+ * codec:: a Codec with the ext types and options, which the other options change for this call (default: none, and the
+ *         types of DefaultFactory)
  * timestamp:: pack Time and Timestamp as ext type -1 (default false)
  * max_depth:: maximum nesting of containers, 1 to 100000 (default 512)
  * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and the bytes of Strings of any
@@ -68,7 +70,8 @@ mp_unpack(VALUE source, const mp_codec *codec)
  * canonical:: write the same bytes for the same value, to sign, hash and compare: Hashes in the order of their keys,
  *             Floats as float32 if nothing is lost, one NaN. docs/canonical.md has the rules (default false)
  *
- * The options may also be a Hash. Options of Manypack.unpack are allowed and ignored, so that one Hash serves both.
+ * The options may also be a Hash. An option that has an effect only on unpacking raises ArgumentError; a Codec takes
+ * the options of both.
  *
  * Raises NoMethodError, with the object as its receiver, for an object that cannot be packed; RangeError for an Integer
  * of more than 64 bits; NestingError for data that is nested too deeply or contains itself; EncodingError for text that
@@ -93,7 +96,7 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
     if (MP_LIKELY(argc == 1)) return mp_encode_whole(argv[0], mp_default_codec());
     rb_check_arity(argc, 1, 3);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
-    mp_codec_override(&codec, mp_default_codec()->object, options, mp_api_of(self));
+    mp_codec_override(&codec, mp_default_codec()->object, options, mp_api_of(self) | MP_PACKS | MP_WITH_CODEC);
     return mp_pack(argv[0], io, &codec, mp_api_of(self));
 }
 
@@ -106,6 +109,8 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *
  * source:: a String with exactly one object; or anything with <code>readpartial</code> or <code>read</code>. Of an io
  *          only one object is read, so that the next call reads the next object
+ * codec:: a Codec with the ext types and options, which the other options change for this call (default: none, and the
+ *         types of DefaultFactory)
  * symbolize_keys:: str and bin map keys become Symbols (default false)
  * freeze:: every object is frozen, and equal Strings are one object (default false)
  * shareable:: every object is frozen and shareable between Ractors; a short str that was unpacked before may be the
@@ -131,7 +136,8 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  * keys of a map at most 16 different ones may have the same hash value, as several NaNs have, or at most 4 if they are
  * containers; at most 4 container keys may be nested in each other; and a key may be at most 32 containers deep.
  *
- * The options may also be a Hash. Options of Manypack.pack are allowed and ignored, so that one Hash serves both.
+ * The options may also be a Hash. An option that has an effect only on packing raises ArgumentError; a Codec takes the
+ * options of both.
  *
  * Every error that the input causes includes DecodeError and has its byte offset and path: TruncatedError (an EOFError)
  * if the input ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another
@@ -149,7 +155,7 @@ rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 
     if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec());
     rb_check_arity(argc, 1, 2);
-    mp_codec_override(&codec, mp_default_codec()->object, argv[1], mp_api_of(self));
+    mp_codec_override(&codec, mp_default_codec()->object, argv[1], mp_api_of(self) | MP_UNPACKS | MP_WITH_CODEC);
     return mp_unpack(argv[0], &codec);
 }
 
@@ -196,33 +202,46 @@ rb_manypack_canonicalize(VALUE self, VALUE bytes)
 
 /*
  * call-seq:
- *   codec.pack(object, io = nil) -> String or nil
- *   codec.dump(object, io = nil) -> String or nil
+ *   codec.pack(object, io = nil, **options) -> String or nil
+ *   codec.dump(object, io = nil, **options) -> String or nil
  *
- * Packs like Manypack.pack, with the options and ext types of the codec, and raises the same errors.
+ * Packs like Manypack.pack, with the options and ext types of the codec, and raises the same errors. The options change
+ * those of the codec for this call.
  *
  *   Manypack::Codec.new.pack([1]) #=> "\x91\x01"
  */
 static VALUE
 rb_codec_pack(int argc, VALUE *argv, VALUE self)
 {
-    rb_check_arity(argc, 1, 2);
-    return mp_pack(argv[0], argc == 2 ? argv[1] : Qnil, mp_codec_get(self), MP_OWN);
+    VALUE io, options;
+    mp_codec codec;
+
+    if (MP_LIKELY(argc == 1)) return mp_pack(argv[0], Qnil, mp_codec_get(self), MP_OWN);
+    rb_check_arity(argc, 1, 3);
+    mp_scan_io_options(argc - 1, argv + 1, &io, &options);
+    mp_codec_override(&codec, self, options, MP_PACKS);
+    return mp_pack(argv[0], io, &codec, MP_OWN);
 }
 
 /*
  * call-seq:
- *   codec.unpack(source) -> object
- *   codec.load(source) -> object
+ *   codec.unpack(source, **options) -> object
+ *   codec.load(source, **options) -> object
  *
- * Unpacks like Manypack.unpack, with the options and ext types of the codec, and raises the same errors.
+ * Unpacks like Manypack.unpack, with the options and ext types of the codec, and raises the same errors. The options
+ * change those of the codec for this call.
  *
  *   Manypack::Codec.new(symbolize_keys: true).unpack("\x81\xA1a\x01") #=> {a: 1}
  */
 static VALUE
-rb_codec_unpack(VALUE self, VALUE source)
+rb_codec_unpack(int argc, VALUE *argv, VALUE self)
 {
-    return mp_unpack(source, mp_codec_get(self));
+    mp_codec codec;
+
+    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_codec_get(self));
+    rb_check_arity(argc, 1, 2);
+    mp_codec_override(&codec, self, argv[1], MP_UNPACKS);
+    return mp_unpack(argv[0], &codec);
 }
 
 /*
@@ -266,8 +285,8 @@ Init_manypack_face(void)
 
     rb_define_method(cCodec, "pack", rb_codec_pack, -1);
     rb_define_method(cCodec, "dump", rb_codec_pack, -1);
-    rb_define_method(cCodec, "unpack", rb_codec_unpack, 1);
-    rb_define_method(cCodec, "load", rb_codec_unpack, 1);
+    rb_define_method(cCodec, "unpack", rb_codec_unpack, -1);
+    rb_define_method(cCodec, "load", rb_codec_unpack, -1);
     rb_define_method(cCodec, "packer", rb_codec_packer, -1);
     rb_define_method(cCodec, "unpacker", rb_codec_unpacker, -1);
 }

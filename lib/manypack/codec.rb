@@ -26,7 +26,7 @@ module Manypack
     #
     #   Manypack::Codec.new(freeze: true) == Manypack::Codec.new(freeze: true) #=> true
     def ==(other)
-      equal?(other) || (other.is_a?(Codec) && same_types?(other) && options == Internal.changed_options(other))
+      equal?(other) || (other.is_a?(Codec) && same_types?(other) && options == other.options)
     end
     alias eql? ==
 
@@ -38,11 +38,6 @@ module Manypack
     end
 
     private
-
-    # The options that differ from their defaults.
-    def options
-      Internal.changed_options(self)
-    end
 
     # Leaves out the classes: a program's own class may define a hash that does anything.
     def type_numbers

@@ -12,7 +12,8 @@ module Manypack
   # as:: :view to yield Views, or anything with <code>load(bytes)</code>, to yield what that returns
   # codec:: a Codec for its options, and for the ext types of Views (default: that of DefaultFactory)
   #
-  # The other options are those of Manypack.unpack. Limits apply to each message; only Views use the rest.
+  # The other options are those of Manypack.unpack. Limits apply to each message. Options of what is built, such as
+  # +symbolize_keys+, raise ArgumentError without +as+, because nothing is.
   #
   # Raises TruncatedError, whose +start+ is the end of the last whole message, if the source ends inside a message;
   # other DecodeErrors if it is not MessagePack; TypeError for an unsuitable source; and RangeError, TypeError or
@@ -26,6 +27,7 @@ module Manypack
     string = source.respond_to?(:to_str)
     raise ::TypeError, "expected a String or an IO, got nil" if source.nil?
 
+    Files.check_limits_only(options) unless as
     unpacker = Files.unpacker(string ? nil : source, as: as || Files::Bytes, **options)
     unpacker.feed(source) if string
     unpacker.each(strict: true, &block)
@@ -43,8 +45,8 @@ module Manypack
   #
   #   File.binwrite("config.msgpack", Manypack.pack({"port" => 80}))
   #   Manypack.load_file("config.msgpack", symbolize_keys: true) #=> {port: 80}
-  def self.load_file(path, codec: DefaultFactory.codec, **options)
-    codec = Arguments.codec(codec, options)
+  def self.load_file(path, codec: nil, **options)
+    codec = Arguments.codec(codec, options, packs: false)
     Files.read(path) { |io| codec.unpacker(io).full_unpack }
   end
 
@@ -84,12 +86,20 @@ module Manypack
     # Deeper than any Packer writes: for files whose messages are skipped, not unpacked.
     MAX_DEPTH = 100_000
 
+    # Options of what is built of a message, and of checks that need that.
+    OF_OBJECTS = %i[symbolize_keys freeze shareable allow_unknown_ext timestamp utf8 duplicate_keys].freeze
+    private_constant :OF_OBJECTS
+
+    # Raises ArgumentError for options that have no effect on messages that stay bytes.
+    def self.check_limits_only(options)
+      name = OF_OBJECTS.find { |option| options.key?(option) } or return
+      raise ArgumentError, "#{name} has no effect on bytes: it needs as: :view, or Manypack::Unpacker"
+    end
+
     # Returns an Unpacker that reads from an io. Raises ArgumentError for other options, such as those of a Buffer, and
     # TypeError for anything but a Codec.
-    def self.unpacker(io, codec: DefaultFactory.codec, **options)
-      Arguments.check_options(options, [:codec, :as, *Arguments::CODEC_OPTIONS])
-      Arguments.check_codec(codec)
-      codec.unpacker(io, options)
+    def self.unpacker(io, as: nil, codec: nil, **options)
+      Arguments.codec(codec, options, :as, packs: false).unpacker(io, as: as)
     end
 
     # Yields an io with the bytes of a file, decompressed.

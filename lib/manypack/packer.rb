@@ -23,10 +23,10 @@ module Manypack
     #   Manypack::Packer.open("events.msgpack") { |packer| packer.write({"id" => 1}) }
     #   Manypack::Packer.open("events.msgpack", append: true) { |packer| packer.write({"id" => 2}) }
     #   Manypack.foreach("events.msgpack").to_a #=> [{"id" => 1}, {"id" => 2}]
-    def self.open(path, append: false, codec: DefaultFactory.codec, **options)
+    def self.open(path, append: false, codec: nil, **options)
       raise ArgumentError, "no block given" unless block_given?
 
-      codec = Arguments.codec(codec, options, :append)
+      codec = Arguments.codec(codec, options, :append, unpacks: false)
       codec.packer # raises for some options, before the file is opened and emptied
       Files.check_whole(path) if append && File.file?(path) # reading a FIFO would wait forever for a writer
       Files.write(path, append) do |io|

@@ -60,8 +60,7 @@ module Manypack
 
     private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
 
-    OPTIONS = [:ractors, :processes, :ordered, :on_worker_start, :codec, :factory, :as,
-               *Arguments::CODEC_OPTIONS].freeze
+    OPTIONS = %i[ractors processes ordered on_worker_start codec factory as].freeze
     private_constant :OPTIONS
 
     # Runs the block in a worker for each message, and returns an Array of its results. The source and the options are
@@ -77,7 +76,7 @@ module Manypack
     def self.map(source, **options, &block)
       raise ArgumentError, "no block given" unless block
 
-      Arguments.check_options(options, OPTIONS)
+      Arguments.check_codec_options(options, *OPTIONS, packs: false)
       results = []
       Run.of(source, block, **options).each { |batch_results| results.concat(batch_results) }
       results
@@ -100,8 +99,8 @@ module Manypack
     def self.each(source, map: nil, **options, &block)
       return enum_for(:each, source, map: map, **options) unless block
 
-      Arguments.check_options(options, [:map, *OPTIONS])
-      options = { shareable: true, **options } unless map
+      Arguments.check_codec_options(options, :map, *OPTIONS, packs: false)
+      options = shared_by_default(options) unless map
       Run.of(source, map, **options).each { |batch_results| batch_results.each(&block) }
       nil
     end
@@ -122,7 +121,7 @@ module Manypack
     def self.filter(source, output, **options, &block)
       raise ArgumentError, "no block given" unless block
 
-      Arguments.check_options(options, OPTIONS)
+      Arguments.check_codec_options(options, *OPTIONS)
       Arguments.check_sink(output)
       written = 0
       writer = output.respond_to?(:write) ? :write : :<<
@@ -135,5 +134,12 @@ module Manypack
     rescue LocalJumpError => e
       Callable.value_of_break(e)
     end
+
+    # Returns the options with <code>shareable: true</code>, unless they or their Codec say otherwise.
+    def self.shared_by_default(options)
+      codec = options[:codec] or return { shareable: true, **options }
+      { **options, codec: Internal.codec_overlaid(Codec.new(shareable: true), codec) }
+    end
+    private_class_method :shared_by_default
   end
 end

@@ -221,8 +221,8 @@ module Manypack
     # Raises ArgumentError for members that the class does not have, and for a key that two members have.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
-    def with(keys: nil, defaults: nil, unknown: nil, codec: self.codec, check: @check, **options)
-      codec = Arguments.codec(codec, options, :keys, :defaults, :unknown, :check)
+    def with(keys: nil, defaults: nil, unknown: nil, codec: nil, check: @check, **options)
+      codec = changed_codec(codec, options, :keys, :defaults, :unknown, :check)
       copy(codec: codec, check: check ? true : false, options: @options.with(klass, types, keys, defaults, unknown))
     end
 

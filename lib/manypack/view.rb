@@ -47,7 +47,9 @@ module Manypack
     #
     #   Manypack::View.new("\x92\x01\x02")[1] #=> 2
     def self.new(bytes, check: false, **options)
-      Internal.view_over(bytes, options.empty? ? DefaultFactory.codec : DefaultFactory.codec(**options), check)
+      codec = DefaultFactory.codec
+      codec = Arguments.codec(options.delete(:codec), options, :check, packs: false) unless options.empty?
+      Internal.view_over(bytes, codec, check)
     end
 
     # Returns what View#[] finds. Without such a key or index it returns the default, or what the block returns for the

@@ -72,7 +72,7 @@ class FilesTest < Minitest::Test
 
   def test_a_codec_is_one
     path = write("log", "\x01")
-    [nil, Manypack::Factory.new].each do |codec|
+    [5, Manypack::Factory.new].each do |codec|
       assert_raises(::TypeError) { Manypack.load_file(path, codec: codec) }
       assert_raises(::TypeError) { Manypack.foreach(path, codec: codec).to_a }
       assert_raises(::TypeError) { Manypack.split("\x01", codec: codec).to_a }

@@ -26,6 +26,11 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Buffer#initialize" => ["Manypack::Buffer.new(OPTIONS)", "Manypack::Buffer.new(**OPTIONS)", "Manypack::Buffer.new(StringIO.new, OPTIONS)"],
     "Manypack::Codec.new" => ["Manypack::Codec.new(OPTIONS)", "Manypack::Codec.new(**OPTIONS)"],
     "Manypack::Codec#with" => ["CODEC.with(**OPTIONS)"],
+    "Manypack::Codec#pack" => ["CODEC.pack(1, **OPTIONS)", "CODEC.pack(1, StringIO.new, OPTIONS)"],
+    "Manypack::Codec#dump" => ["CODEC.dump(1, **OPTIONS)"],
+    "Manypack::Codec#unpack" => ['CODEC.unpack("\x01", **OPTIONS)', 'CODEC.unpack(StringIO.new("\x01"), OPTIONS)'],
+    "Manypack::Codec#load" => ['CODEC.load("\x01", **OPTIONS)'],
+    "Manypack.dig" => ['Manypack.dig("\x81\x01\x02", 1, **OPTIONS)'],
     "Manypack::Codec#packer" => ["CODEC.packer(OPTIONS)", "CODEC.packer(nil, OPTIONS)"],
     "Manypack::Codec#unpacker" => ["CODEC.unpacker(OPTIONS)", "CODEC.unpacker(nil, OPTIONS)"],
     "Manypack::View.new" => ['Manypack::View.new("\x01", **OPTIONS)', 'Manypack::View.new("\x01", check: true, **OPTIONS)'],
@@ -49,14 +54,14 @@ class UnknownOptionsTest < Minitest::Test
   }.freeze
   NAMES = { "FACTORY" => "Manypack::Factory.new", "CODEC" => "Manypack::Codec.new", "PATH" => 'Manypack::Path.new("$")' }.freeze
 
-  # A known option, where max_bytes is not.
+  # A known option, where max_depth is not.
   KNOWN = { "Manypack::Buffer#initialize" => { io_buffer_size: 2_048 }, "Manypack::Factory#register_type" => { recursive: true } }.freeze
 
   # With the drop-in loaded, too, these are Manypack's alone.
   OWN = /\AManypack\.|\AManypack::(?:Codec|Parallel|View|Path|Type|Record)\b|\AManypack::Packer\.open\z|\AManypack::Factory#codec\z/
 
   # Those that the msgpack gem does not have under the name MessagePack either.
-  NEW = %w[Manypack.split Manypack.load_file Manypack.foreach].freeze
+  NEW = %w[Manypack.dig Manypack.split Manypack.load_file Manypack.foreach].freeze
 
   # For each piece of code the message of its ArgumentError; here, in a Ractor and in a program.
   OUTCOMES = <<~'RUBY'
@@ -163,7 +168,7 @@ class UnknownOptionsTest < Minitest::Test
 
   def test_known_options_are_listed_without_did_you_mean
     program = 'Manypack.unpack("\x01", max_byte: 5) rescue print($!.message, defined?(DidYouMean).inspect)'
-    assert_match(/\Aunknown option max_byte; known options are symbolize_keys, .*duplicate_keysnil\z/, run_program(program, "RUBYOPT" => "--disable-did_you_mean"))
+    assert_match(/\Aunknown option max_byte; known options are symbolize_keys, .*duplicate_keys, codecnil\z/, run_program(program, "RUBYOPT" => "--disable-did_you_mean"))
   end
 
   def test_message_pack_and_the_classes_that_it_shares_ignore_them
@@ -199,7 +204,7 @@ class UnknownOptionsTest < Minitest::Test
   private
 
   def each_way
-    WAYS.each { |method, ways| ways.each { |way| yield method, way, KNOWN.fetch(method, { max_bytes: 5 }) } }
+    WAYS.each { |method, ways| ways.each { |way| yield method, way, KNOWN.fetch(method, { max_depth: 5 }) } }
   end
 
   # Both Ractors, and both names where that makes a difference.
@@ -255,7 +260,7 @@ class UnknownOptionsTest < Minitest::Test
     declaration.members.flat_map do |member|
       next taking(member, "#{name}::") unless member.is_a?(RBS::AST::Members::MethodDefinition)
 
-      member.overloads.any? { |overload| overload.method_type.to_s.match?(/options\b|\*\*/) } ? ["#{name}#{member.kind == :instance ? "#" : "."}#{member.name}"] : []
+      member.overloads.any? { |overload| overload.method_type.to_s.match?(/options\b|\*\*|max_depth|io_buffer_size|recursive/) } ? ["#{name}#{member.kind == :instance ? "#" : "."}#{member.name}"] : []
     end
   end
 end

@@ -448,7 +448,8 @@ class FactoryTest < Minitest::Test
     assert_equal({ a: 1 }, codec.load(StringIO.new(io.string)))
     assert_raises(RangeError) { @factory.codec(max_depth: 0) }
     assert_raises(ArgumentError) { codec.pack }
-    assert_raises(ArgumentError) { codec.unpack("\x01", {}) }
+    assert_equal({ "a" => 1 }, codec.unpack("\x81\xA1a\x01".b, symbolize_keys: false))
+    assert_raises(ArgumentError) { codec.unpack("\x01", {}, {}) }
   end
 
   # DefaultFactory is of the process, so a process of its own has each of these.

@@ -168,11 +168,6 @@ module OptionsContract
     end
   end
 
-  def test_one_hash_of_options_serves_both_directions
-    both = { symbolize_keys: true, freeze: true, max_bytes: 100, untrusted: true, compatibility_mode: true, timestamp: true, max_depth: 5 }
-    assert_equal({ a: "\xFF" }, exercise { unpack(pack({ a: "\xFF".b }, **both), **both, utf8: :accept) })
-  end
-
   private
 
   def each_object(tree, &block)

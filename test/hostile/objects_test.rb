@@ -59,7 +59,7 @@ module Hostile
 
     # For each function that works on an object of ours: the class, and further arguments.
     ON_OBJECTS = {
-      append_to: ["Manypack::View", "".b, 0, 0], canonical_bytes: ["Manypack::Packer", 1], changed_options: ["Manypack::Codec"],
+      append_to: ["Manypack::View", "".b, 0, 0], canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true], codec_overlaid: ["Manypack::Codec", 1],
       head_size: ["Manypack::View"], part: ["Manypack::View", 0, 1], read_view: ["Manypack::Type", 1], search: ["Manypack::View", []],
       span: ["Manypack::View", "a"], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"]
     }.freeze
@@ -102,10 +102,10 @@ module Hostile
         packer = Manypack::Codec.new.packer
         [internal.search(view, [1]), internal.span(view, 1), internal.part(view, 1, 2), internal.head_size(view), internal.append_to(view, +"", 1, 3),
          internal.view_whole("\x01", view.codec).value, internal.placed("$") { 3 }, internal.read_view(Manypack::Type[[Integer]], view),
-         internal.changed_options(view.codec), internal.unpacker_classes(view.codec), internal.canonical_bytes(packer, 1),
+         internal.codec_for(view.codec, {}, true, true), internal.codec_overlaid(view.codec, view.codec), internal.unpacker_classes(view.codec), internal.canonical_bytes(packer, 1),
          internal.start_at(Manypack::Unpacker.new.feed("\x01"), 5).position, internal.default_factory.class]
       end
-      assert_equal [[2], [2, 2, 3], 1, 1, "\x01\x02", 1, 3, [1, 2], {}, [], nil, 5, Manypack::Factory], results
+      assert_equal [[2], [2, 2, 3], 1, 1, "\x01\x02", 1, 3, [1, 2], Manypack::Codec.new, Manypack::Codec.new, [], nil, 5, Manypack::Factory], results
     end
 
     # Each of these would replace the Codec of the whole process.

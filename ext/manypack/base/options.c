@@ -2,7 +2,7 @@
 #include "base/options.h"
 
 typedef enum {
-    FLAG,        /* a bool; nil is false */
+    FLAG,        /* a bool: true, false, or nil for false */
     TRUST,       /* untrusted: a bool that changes other defaults; nil leaves the option, here and below, as it is */
     DEPTH,       /* a uint32_t, 1 to MP_MAX_MAX_DEPTH */
     SIZE,        /* a size_t */
@@ -19,6 +19,7 @@ typedef struct {
     size_t offset;            /* of its field */
     uint64_t default_value;   /* without untrusted */
     uint64_t untrusted;       /* its default with untrusted: true */
+    int effect;               /* MP_PACKS, MP_UNPACKS or both */
     uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become the minimum */
     const char *lax, *strict; /* the values of a STRICTNESS */
 } option_row;
@@ -27,25 +28,28 @@ typedef struct {
 #define OF_BUFFER(field) offsetof(mp_buffer_options, field)
 
 #define LIMIT_ROW(X, STATUS, field, type, option, untrusted, unit, text) \
-    {option, sizeof(type) == sizeof(uint32_t) ? COUNT : LARGE, OF(limits.field), (type)-1, untrusted, 0, NULL, NULL},
+    {option, sizeof(type) == sizeof(uint32_t) ? COUNT : LARGE, OF(limits.field), (type)-1, untrusted, MP_UNPACKS, \
+     0, NULL, NULL},
 
 static const option_row rows[] = {
-    {"symbolize_keys", FLAG, OF(symbolize_keys), false, false, 0, NULL, NULL},
-    {"freeze", FLAG, OF(freeze), false, false, 0, NULL, NULL},
-    {"shareable", FLAG, OF(shareable), false, false, 0, NULL, NULL},
-    {"allow_unknown_ext", FLAG, OF(allow_unknown_ext), false, false, 0, NULL, NULL},
-    {"timestamp", FLAG, OF(timestamp), false, false, 0, NULL, NULL},
-    {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, 0, NULL, NULL},
-    {"canonical", FLAG, OF(canonical), false, false, 0, NULL, NULL},
-    {"untrusted", TRUST, OF(untrusted), false, true, 0, NULL, NULL},
-    {"max_depth", DEPTH, OF(max_depth), 0, 0, 0, NULL, NULL}, /* 0: see mp_options */
-    {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, 0, NULL, NULL},
+    {"symbolize_keys", FLAG, OF(symbolize_keys), false, false, MP_UNPACKS, 0, NULL, NULL},
+    {"freeze", FLAG, OF(freeze), false, false, MP_UNPACKS, 0, NULL, NULL},
+    {"shareable", FLAG, OF(shareable), false, false, MP_UNPACKS, 0, NULL, NULL},
+    {"allow_unknown_ext", FLAG, OF(allow_unknown_ext), false, false, MP_UNPACKS, 0, NULL, NULL},
+    {"timestamp", FLAG, OF(timestamp), false, false, MP_CONFIGURES, 0, NULL, NULL},
+    {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, MP_PACKS, 0, NULL, NULL},
+    {"canonical", FLAG, OF(canonical), false, false, MP_PACKS, 0, NULL, NULL},
+    {"untrusted", TRUST, OF(untrusted), false, true, MP_UNPACKS, 0, NULL, NULL},
+    {"max_depth", DEPTH, OF(max_depth), 0, 0, MP_CONFIGURES, 0, NULL, NULL}, /* 0: see mp_options */
+    {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, MP_UNPACKS, 0, NULL, NULL},
     MP_LIMITS_EACH(LIMIT_ROW, )
-    {"utf8", STRICTNESS, OF(strict_utf8), false, true, 0, "accept", "strict"},
-    {"duplicate_keys", STRICTNESS, OF(unique_keys), false, true, 0, "last", "error"},
-    {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 32768, 1024, NULL, NULL},
-    {"read_reference_threshold", BUFFER_SIZE, OF_BUFFER(read_reference_threshold), 256, 256, 256, NULL, NULL},
-    {"write_reference_threshold", BUFFER_SIZE, OF_BUFFER(write_reference_threshold), 524288, 524288, 256, NULL, NULL},
+    {"utf8", STRICTNESS, OF(strict_utf8), false, true, MP_UNPACKS, 0, "accept", "strict"},
+    {"duplicate_keys", STRICTNESS, OF(unique_keys), false, true, MP_UNPACKS, 0, "last", "error"},
+    {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 32768, MP_CONFIGURES, 1024, NULL, NULL},
+    {"read_reference_threshold", BUFFER_SIZE, OF_BUFFER(read_reference_threshold), 256, 256, MP_CONFIGURES, 256,
+     NULL, NULL},
+    {"write_reference_threshold", BUFFER_SIZE, OF_BUFFER(write_reference_threshold), 524288, 524288, MP_CONFIGURES, 256,
+     NULL, NULL},
 };
 enum {
     ROWS = sizeof(rows) / sizeof(rows[0]),
@@ -62,7 +66,8 @@ static mp_options defaults[2];
 static mp_buffer_options buffer_defaults;
 
 static VALUE mArguments;
-static ID id_DROP_IN, id_unknown_options;
+static ID id_DROP_IN, id_unknown_options, id_misplaced_option;
+static VALUE sym_codec;
 
 bool
 mp_lenient_p(int api)
@@ -160,6 +165,20 @@ mp_options_init(mp_options *options)
     *options = defaults[false];
 }
 
+void
+mp_options_overlay(mp_options *options, const mp_options *over)
+{
+    bool untrusted = options->untrusted;
+    size_t row;
+
+    for (row = 0; row < CODEC_ROWS; row++) {
+        if (over->explicit >> row & 1) field_set(options, &rows[row], field_get(over, &rows[row]));
+    }
+    options->explicit |= over->explicit;
+    if (options->untrusted != untrusted) set_defaults(options);
+    derive(options);
+}
+
 /* --- values ----------------------------------------------------------------------------------------- */
 
 static uint64_t
@@ -198,8 +217,25 @@ strict_of(VALUE value, size_t row)
     return value == strict;
 }
 
+static MP_NOINLINE bool
+odd_flag(VALUE value, size_t row, int api)
+{
+    if (!mp_lenient_p(api)) {
+        rb_raise(rb_eArgError, "%s must be true or false, got %+" PRIsVALUE, rows[row].name, value);
+    }
+    return true;
+}
+
+/* ArgumentError for anything but true, false and nil, unless the caller accepts what the msgpack gem does. */
+static bool
+flag_of(VALUE value, size_t row, int api)
+{
+    if (MP_LIKELY(value == Qtrue)) return true;
+    return RTEST(value) && odd_flag(value, row, api);
+}
+
 static uint64_t
-value_of(VALUE value, size_t row)
+value_of(VALUE value, size_t row, int api)
 {
     switch (rows[row].kind) {
       case DEPTH: return depth_of(value, rows[row].name);
@@ -207,7 +243,7 @@ value_of(VALUE value, size_t row)
       case SIZE: return mp_size(value, rows[row].name);
       case LARGE: return mp_large(value, rows[row].name);
       case STRICTNESS: return strict_of(value, row);
-      default: return RTEST(value);
+      default: return flag_of(value, row, api);
     }
 }
 
@@ -216,15 +252,24 @@ value_of(VALUE value, size_t row)
 typedef struct {
     mp_options *options; /* NULL for Buffer.new, which has none */
     int api;
-    bool limits;   /* the Hash had an option that is not a FLAG */
-    VALUE unknown; /* an Array of unknown keys; 0 while there are none */
+    bool limits;      /* the Hash had an option that is not a FLAG */
+    size_t misplaced; /* the row of an option that has no effect on what the method does; ROWS while there is none */
+    VALUE codec;      /* the value of `codec`, or nil */
+    VALUE unknown;    /* an Array of unknown keys; 0 while there are none */
 } reading;
 
-/* True if the method takes the option of the row. */
+/* True if the row is an option of such methods, whichever way they go. */
 static bool
 known_p(const reading *r, size_t row)
 {
     return row < CODEC_ROWS ? r->options != NULL : row < ROWS && r->api & MP_WITH_BUFFER;
+}
+
+/* True if the method takes the option of the row. */
+static bool
+taken_p(const reading *r, size_t row)
+{
+    return known_p(r, row) && rows[row].effect & r->api;
 }
 
 static size_t
@@ -237,8 +282,16 @@ row_of(VALUE key)
 }
 
 static MP_NOINLINE int
-read_unknown(reading *r, VALUE key)
+read_other(reading *r, size_t row, VALUE key, VALUE value)
 {
+    if (known_p(r, row)) {
+        r->misplaced = row;
+        return ST_CONTINUE;
+    }
+    if (key == sym_codec && r->api & MP_WITH_CODEC) {
+        r->codec = value;
+        return ST_CONTINUE;
+    }
     if (!r->unknown) r->unknown = rb_ary_new();
     rb_ary_push(r->unknown, key);
     return ST_CONTINUE;
@@ -250,28 +303,30 @@ read_option(VALUE key, VALUE value, VALUE arg)
     reading *r = (reading *)arg;
     size_t row = row_of(key);
 
-    if (MP_UNLIKELY(!known_p(r, row))) return read_unknown(r, key);
+    if (MP_UNLIKELY(!taken_p(r, row))) return read_other(r, row, key, value);
     if (row >= CODEC_ROWS) return ST_CONTINUE;
     if (rows[row].kind == FLAG) {
-        *(bool *)((char *)r->options + rows[row].offset) = RTEST(value);
+        *(bool *)((char *)r->options + rows[row].offset) = flag_of(value, row, r->api);
     } else {
         if (NIL_P(value)) return ST_CONTINUE;
-        field_set(r->options, &rows[row], value_of(value, row));
+        field_set(r->options, &rows[row], value_of(value, row, r->api));
         r->limits = true;
     }
     r->options->explicit |= 1u << row;
     return ST_CONTINUE;
 }
 
+/* The names of the options that the method takes; with `all` also those that only other methods of its kind take. */
 static VALUE
-known_names(const reading *r)
+known_names(const reading *r, bool all)
 {
     VALUE known = rb_ary_new();
     size_t row;
 
     for (row = 0; row < ROWS; row++) {
-        if (known_p(r, row)) rb_ary_push(known, names[row]);
+        if (all ? known_p(r, row) : taken_p(r, row)) rb_ary_push(known, names[row]);
     }
+    if (r->api & MP_WITH_CODEC) rb_ary_push(known, sym_codec);
     return known;
 }
 
@@ -281,35 +336,49 @@ static MP_NOINLINE void
 raise_unknown(const reading *r)
 {
     rb_exc_raise(rb_exc_new_str(rb_eArgError,
-                                rb_funcall(mArguments, id_unknown_options, 2, r->unknown, known_names(r))));
+                                rb_funcall(mArguments, id_unknown_options, 3, r->unknown, known_names(r, true),
+                                           known_names(r, false))));
 }
 
-/* True if the Hash had an option that is not a FLAG. */
-static bool
+NORETURN(static void raise_misplaced(const reading *r));
+
+static MP_NOINLINE void
+raise_misplaced(const reading *r)
+{
+    rb_exc_raise(rb_exc_new_str(rb_eArgError,
+                                rb_funcall(mArguments, id_misplaced_option, 2, names[r->misplaced],
+                                           r->api & MP_PACKS ? Qtrue : Qfalse)));
+}
+
+static reading
 read_hash(mp_options *options, VALUE hash, int api)
 {
-    reading r = {.options = options, .api = api, .limits = false, .unknown = 0};
+    reading r = {.options = options, .api = api, .limits = false, .misplaced = ROWS, .codec = Qnil, .unknown = 0};
 
     Check_Type(hash, T_HASH);
     rb_hash_foreach(hash, read_option, (VALUE)&r);
     if (MP_UNLIKELY(r.unknown != 0) && !mp_lenient_p(api)) raise_unknown(&r);
-    return r.limits;
+    if (MP_UNLIKELY(r.misplaced != ROWS) && !mp_lenient_p(api)) raise_misplaced(&r);
+    return r;
 }
 
-void
+VALUE
 mp_options_read(mp_options *options, VALUE hash, int api)
 {
     bool untrusted = options->untrusted;
+    reading r = read_hash(options, hash, api);
 
-    if (!read_hash(options, hash, api)) return;
-    if (options->untrusted != untrusted) set_defaults(options);
-    derive(options);
+    if (r.limits) {
+        if (options->untrusted != untrusted) set_defaults(options);
+        derive(options);
+    }
+    return r.codec;
 }
 
 void
 mp_buffer_options_check(VALUE hash, int api)
 {
-    if (!NIL_P(hash)) read_hash(NULL, hash, api | MP_WITH_BUFFER);
+    if (!NIL_P(hash)) read_hash(NULL, hash, api | MP_WITH_BUFFER | MP_CONFIGURES);
 }
 
 mp_buffer_options
@@ -374,12 +443,16 @@ mp_option_name(size_t field)
     return rows[row].name;
 }
 
-/* The names of a Codec's options, shareable. For Ruby methods that pass them on. */
+/* The names of a Codec's options with one of these effects, shareable. For Ruby methods that pass them on. */
 static VALUE
-codec_names(void)
+codec_names(int effect)
 {
-    VALUE all = rb_ary_new_from_values(CODEC_ROWS, names);
+    VALUE all = rb_ary_new();
+    size_t row;
 
+    for (row = 0; row < CODEC_ROWS; row++) {
+        if (rows[row].effect & effect) rb_ary_push(all, names[row]);
+    }
     return mp_obj_set_shareable(rb_obj_freeze(all));
 }
 
@@ -405,11 +478,15 @@ Init_manypack_options(void)
     mArguments = mp_const("Manypack::Arguments");
     id_DROP_IN = rb_intern("DROP_IN");
     id_unknown_options = rb_intern("unknown_options");
+    id_misplaced_option = rb_intern("misplaced_option");
+    sym_codec = ID2SYM(rb_intern("codec"));
     for (row = 0; row < ROWS; row++) {
         names[row] = ID2SYM(rb_intern(rows[row].name));
         if (rows[row].lax) lax_names[row] = ID2SYM(rb_intern(rows[row].lax));
         if (rows[row].strict) strict_names[row] = ID2SYM(rb_intern(rows[row].strict));
     }
     set_all_defaults();
-    rb_define_const(mArguments, "CODEC_OPTIONS", codec_names());
+    rb_define_const(mArguments, "CODEC_OPTIONS", codec_names(MP_CONFIGURES));
+    rb_define_const(mArguments, "PACKING_OPTIONS", codec_names(MP_PACKS));
+    rb_define_const(mArguments, "UNPACKING_OPTIONS", codec_names(MP_UNPACKS));
 }

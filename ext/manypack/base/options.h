@@ -35,11 +35,15 @@ typedef struct {
     size_t io_buffer_size, read_reference_threshold, write_reference_threshold;
 } mp_buffer_options;
 
-/* Flags that say whose arguments are read. */
+/* Flags that say whose arguments are read, and what the method does: that decides which options it takes. */
 enum {
-    MP_OWN = 0,         /* of a method that only Manypack has */
-    MP_SHARED = 1,      /* of a method that MessagePack has too: lenient if manypack/drop_in is loaded */
-    MP_WITH_BUFFER = 2, /* of a method that makes a Buffer and knows its options */
+    MP_OWN = 0,          /* of a method that only Manypack has */
+    MP_SHARED = 1,       /* of a method that MessagePack has too: lenient if manypack/drop_in is loaded */
+    MP_WITH_BUFFER = 2,  /* of a method that makes a Buffer and knows its options */
+    MP_PACKS = 4,        /* of a method that packs */
+    MP_UNPACKS = 8,      /* of a method that unpacks */
+    MP_WITH_CODEC = 16,  /* of a method that also takes `codec` */
+    MP_CONFIGURES = MP_PACKS | MP_UNPACKS, /* of a method that makes a Codec */
 };
 
 /* How many containers of an input may be open. */
@@ -64,10 +68,14 @@ bool mp_lenient_p(int api);
 void mp_options_init(mp_options *options);
 
 /*
- * Sets the options in a Hash. ArgumentError for unknown options: it names them and suggests known ones. TypeError,
- * RangeError or ArgumentError for invalid values.
+ * Sets the options in a Hash. ArgumentError for unknown options: it names them and suggests known ones; and for options
+ * that have no effect on what the method does. TypeError, RangeError or ArgumentError for invalid values. Returns the
+ * value of `codec`, which MP_WITH_CODEC allows, or nil: then the caller reads the Hash again, over the options of that.
  */
-void mp_options_read(mp_options *options, VALUE hash, int api);
+VALUE mp_options_read(mp_options *options, VALUE hash, int api);
+
+/* Sets all options that the user set in `over`. */
+void mp_options_overlay(mp_options *options, const mp_options *over);
 
 /* The options of a Buffer in a Hash or nil, which mp_options_read or mp_buffer_options_check must have accepted. */
 mp_buffer_options mp_buffer_options_of(VALUE hash);

@@ -126,8 +126,14 @@ mp_default_codec_set(VALUE codec)
 void
 mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
 {
+    VALUE given;
+
     *codec = *mp_codec_get(self);
-    if (!NIL_P(options)) mp_options_read(&codec->options, options, api);
+    if (NIL_P(options)) return;
+    given = mp_options_read(&codec->options, options, api);
+    if (MP_LIKELY(NIL_P(given))) return;
+    *codec = *mp_codec_get(given);
+    mp_options_read(&codec->options, options, api);
 }
 
 static void
@@ -198,11 +204,27 @@ codec_seal(VALUE self)
 VALUE
 mp_codec_with_options(VALUE from, VALUE options, int api)
 {
-    VALUE self;
+    VALUE self, given;
 
     if (NIL_P(options)) return from;
     self = codec_new(from);
-    mp_options_read(&codec_get(self)->codec.options, options, api);
+    given = mp_options_read(&codec_get(self)->codec.options, options, api);
+    if (!NIL_P(given)) {
+        mp_codec_get(given); /* raises for anything else */
+        self = codec_new(given);
+        mp_options_read(&codec_get(self)->codec.options, options, api);
+    }
+    return codec_seal(self);
+}
+
+VALUE
+mp_codec_overlaid(VALUE codec, VALUE over)
+{
+    const mp_options options = mp_codec_get(over)->options; /* before codec: TypeError for anything else */
+    VALUE self = codec_new(over);
+
+    codec_get(self)->codec.options = mp_codec_get(codec)->options;
+    mp_options_overlay(&codec_get(self)->codec.options, &options);
     return codec_seal(self);
 }
 
@@ -315,7 +337,8 @@ mp_codec_unpackers(VALUE self)
  *
  * Creates a frozen configuration that every Ractor can use, from the options of Manypack.pack and Manypack.unpack. It
  * has the ext types that are registered on DefaultFactory at that time; Factory#codec creates a Codec with other types.
- * Raises TypeError, RangeError or ArgumentError for invalid or unknown options.
+ * Raises TypeError, RangeError or ArgumentError for invalid or unknown options. A Codec works in both directions, so
+ * it takes the options of both: each has its effect where the Codec packs, or where it unpacks.
  *
  *   CODEC = Manypack::Codec.new(symbolize_keys: true)
  *   CODEC.unpack(CODEC.pack({id: 1})) #=> {id: 1}
@@ -324,7 +347,7 @@ static VALUE
 rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
 {
     rb_check_arity(argc, 0, 1);
-    return mp_codec_with_options(default_codec_object(), argc ? argv[0] : Qnil, MP_OWN);
+    return mp_codec_with_options(default_codec_object(), argc ? argv[0] : Qnil, MP_CONFIGURES);
 }
 
 /*
@@ -344,7 +367,43 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
     VALUE options;
 
     rb_scan_args(argc, argv, ":", &options);
-    return mp_codec_with_options(self, options, MP_OWN);
+    return mp_codec_with_options(self, options, MP_CONFIGURES);
+}
+
+/*
+ * call-seq: codec.options -> Hash
+ *
+ * Returns the options that differ from their defaults, which Codec.new takes.
+ *
+ *   Manypack::Codec.new(symbolize_keys: true, max_bytes: 1_000).options
+ *   #=> {symbolize_keys: true, max_bytes: 1000}
+ */
+static VALUE
+rb_codec_options(VALUE self)
+{
+    return mp_options_changed(&mp_codec_get(self)->options);
+}
+
+/*
+ * call-seq: Internal.codec_for(codec, options, packs, unpacks) -> codec
+ *
+ * Returns the Codec with options changed, as a method takes them that packs, unpacks, or does both.
+ */
+static VALUE
+rb_internal_codec_for(VALUE self, VALUE codec, VALUE options, VALUE packs, VALUE unpacks)
+{
+    int api = (RTEST(packs) ? MP_PACKS : 0) | (RTEST(unpacks) ? MP_UNPACKS : 0);
+
+    mp_codec_get(codec); /* raises for anything else */
+    Check_Type(options, T_HASH);
+    return mp_codec_with_options(codec, RHASH_EMPTY_P(options) ? Qnil : options, api);
+}
+
+/* call-seq: Internal.codec_overlaid(codec, over) -> codec: see mp_codec_overlaid */
+static VALUE
+rb_internal_codec_overlaid(VALUE self, VALUE codec, VALUE over)
+{
+    return mp_codec_overlaid(codec, over);
 }
 
 /* call-seq: Internal.time_handlers(packer, unpacker) -> nil: codec/time.rb passes its two Procs when it is loaded */
@@ -356,13 +415,6 @@ rb_internal_time_handlers(VALUE self, VALUE packer, VALUE unpacker)
     rb_gc_register_mark_object(packer);
     rb_gc_register_mark_object(unpacker);
     return Qnil;
-}
-
-/* call-seq: Internal.changed_options(codec) -> Hash: the options that differ from their defaults */
-static VALUE
-rb_internal_changed_options(VALUE self, VALUE codec)
-{
-    return mp_options_changed(&mp_codec_get(codec)->options);
 }
 
 /* Pairs of type and class. Without the handlers, which the current Ractor may not be allowed to see. */
@@ -430,10 +482,12 @@ Init_manypack_codec(void)
     rb_undef_method(cCodec, "initialize_copy");
     rb_define_singleton_method(cCodec, "new", rb_codec_s_new, -1);
     rb_define_method(cCodec, "with", rb_codec_with, -1);
+    rb_define_method(cCodec, "options", rb_codec_options, 0);
     rb_define_private_method(cCodec, "packer_classes", rb_codec_packer_classes, 0);
     rb_define_private_method(cCodec, "same_types?", rb_codec_same_types_p, 1);
     MP_DEFINE_INTERNAL("time_handlers", rb_internal_time_handlers, 2);
-    MP_DEFINE_INTERNAL("changed_options", rb_internal_changed_options, 1);
+    MP_DEFINE_INTERNAL("codec_for", rb_internal_codec_for, 4);
+    MP_DEFINE_INTERNAL("codec_overlaid", rb_internal_codec_overlaid, 2);
     MP_DEFINE_INTERNAL("unpacker_classes", rb_internal_unpacker_classes, 1);
 
     rb_gc_register_address(&default_codec);

@@ -19,7 +19,8 @@ const mp_codec *mp_codec_get(VALUE codec);
 
 /*
  * Fills the caller's struct, for one call, with the types and options of a Codec object, and changes the options by a
- * Hash or nil. Valid while the object lives. api and errors as in mp_options_read.
+ * Hash or nil. If the Hash has a `codec`, that takes the place of the Codec object. Valid while the `object` of the
+ * struct lives. api and errors as in mp_options_read.
  */
 void mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api);
 
@@ -35,8 +36,14 @@ VALUE mp_plain_codec(void);
 /* Replaces the default codec as a whole. Calls that are running finish with the old one. */
 void mp_default_codec_set(VALUE codec);
 
-/* A Codec with the same types, and options changed by a Hash. Returns codec itself for nil. */
+/*
+ * A Codec with the same types, and options changed by a Hash. Returns codec itself for nil. api and errors as in
+ * mp_options_read.
+ */
 VALUE mp_codec_with_options(VALUE codec, VALUE options, int api);
+
+/* A Codec with the types of `over` and the options of both: where both set an option, `over` decides. */
+VALUE mp_codec_overlaid(VALUE codec, VALUE over);
 
 /*
  * A Codec with one more type. A nil packer or unpacker registers only the other direction. options is the Hash of

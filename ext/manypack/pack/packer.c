@@ -98,7 +98,7 @@ packer_set_up(VALUE self, VALUE codec_object, int argc, const VALUE *argv, int a
 
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_sink(io, api);
-    mp_codec_override(&codec, codec_object, options, api | MP_WITH_BUFFER);
+    mp_codec_override(&codec, codec_object, options, api | MP_PACKS | MP_WITH_BUFFER);
     check_not_canonical(&codec);
     buffer = mp_buffer_new(io, options);
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Packer. */
@@ -178,9 +178,9 @@ mp_packer_close(VALUE self)
  * know how many bytes the io took, so it sends none of them again: it raises RuntimeError until reset, but to_s and
  * size still work. After IO::WaitWritable, which means that the io took nothing, flush tries again.
  *
- * options is a Hash with options of Manypack.pack and Manypack::Buffer.new. Raises TypeError for an io that cannot be
- * written to, and TypeError, RangeError or ArgumentError for invalid or unknown options. Raises ArgumentError for
- * canonical, because a Packer writes before it has the whole message.
+ * options is a Hash with options of Manypack.pack, such as <code>codec:</code>, and of Manypack::Buffer.new. Raises
+ * TypeError for an io that cannot be written to, and TypeError, RangeError or ArgumentError for invalid or unknown
+ * options. Raises ArgumentError for canonical, because a Packer writes before it has the whole message.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io, compatibility_mode: true).write(1).flush
@@ -191,7 +191,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 {
     rb_check_frozen(self);
     rb_check_typeddata(self, &packer_type);
-    packer_set_up(self, mp_plain_codec(), argc, argv, MP_SHARED);
+    packer_set_up(self, mp_plain_codec(), argc, argv, MP_SHARED | MP_WITH_CODEC);
     return self;
 }
 

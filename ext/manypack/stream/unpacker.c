@@ -58,7 +58,7 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
     mp_scan_io_options(argc, argv, &a->io, &a->options);
     mp_check_source(a->io, api);
     a->as = take_as(&a->options);
-    api |= MP_WITH_BUFFER;
+    api |= MP_UNPACKS | MP_WITH_BUFFER;
     if (a->as) { /* Views need a Codec object with the options */
         a->codec = *mp_codec_get(mp_codec_with_options(codec_object, a->options, api));
     } else {
@@ -195,7 +195,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 
     rb_check_frozen(self);
     u = mp_unpacker_checked(self);
-    scan_arguments(&a, argc, argv, mp_plain_codec(), MP_SHARED);
+    scan_arguments(&a, argc, argv, mp_plain_codec(), MP_SHARED | MP_WITH_CODEC);
     buffer = mp_buffer_new(a.io, a.options);
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Unpacker. */
     if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is already initialized");

@@ -655,11 +655,21 @@ mp_view_last_key_p(VALUE self)
     return mp_codec_get(view_get(self)->codec)->options.last_key;
 }
 
+/* Digs in a message with a Codec that may have options: those that refuse messages check all of it first. */
+static VALUE
+dig_with(VALUE bytes, VALUE options, int argc, VALUE *argv)
+{
+    VALUE codec = mp_codec_with_options(mp_default_codec()->object, options, MP_UNPACKS | MP_WITH_CODEC);
+
+    rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
+    return rb_view_dig(argc, argv, message_view_new(bytes, codec, false));
+}
+
 /*
- * call-seq: Manypack.dig(bytes, key, *keys) -> object or nil
+ * call-seq: Manypack.dig(bytes, key, *keys, **options) -> object or nil
  *
  * Returns the value that is found in packed bytes by keys and indices, one inside the other, or nil. Use it for a
- * single look instead of View#dig.
+ * single look instead of View#dig. The options are those of View.new, except +check+.
  *
  *   Manypack.dig(Manypack.pack({"users" => [{"name" => "Ada"}]}), "users", 0, "name") #=> "Ada"
  */
@@ -670,6 +680,7 @@ rb_manypack_dig(int argc, VALUE *argv, VALUE self)
     mp_peek peek;
 
     rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
+    if (rb_keyword_given_p()) return dig_with(argv[0], argv[argc - 1], argc - 2, argv + 1);
     message = mp_view_message(argv[0]);
     mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), &mp_codec_get(codec)->options);
     mp_peek_init(&peek, message, codec, 0);

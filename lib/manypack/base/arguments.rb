@@ -14,13 +14,26 @@ module Manypack
       raise ArgumentError, unknown_options(unknown, known) unless unknown.empty?
     end
 
-    # Returns the Codec that a method got as +codec+, changed by its other options. Raises ArgumentError for unknown
-    # options, and the errors of check_codec and Codec#with. +own+ are options of the method itself, which the error may
-    # suggest.
-    def self.codec(codec, options, *own)
+    # Returns the Codec that a method got as +codec+, or nil for that of DefaultFactory, changed by its other options.
+    # Raises ArgumentError for unknown options and for those without an effect on what the method does, and the errors
+    # of check_codec and Codec#with.
+    #
+    # own:: options of the method itself, which the error may suggest
+    # packs:: false for a method that only unpacks
+    # unpacks:: false for a method that only packs
+    # defaults:: options for which neither the Codec nor +options+ say anything
+    def self.codec(codec, options, *own, packs: true, unpacks: true, defaults: nil)
       check_options(options, [:codec, *own, *CODEC_OPTIONS])
+      codec = DefaultFactory.codec if codec.nil?
       check_codec(codec)
-      codec.with(**options)
+      codec = Internal.codec_overlaid(DefaultFactory.codec(**defaults), codec) if defaults
+      Internal.codec_for(codec, options, packs, unpacks)
+    end
+
+    # Raises the errors of Arguments.codec for the options of a method that makes its Codec later.
+    def self.check_codec_options(options, *own, packs: true, unpacks: true)
+      check_options(options, [*own, *CODEC_OPTIONS])
+      codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks)
     end
 
     # Raises TypeError for anything but a Codec.
@@ -70,15 +83,21 @@ module Manypack
       "ext type #{type} was unpacked as #{before}, and is unpacked as #{klass} from now on"
     end
 
-    # The message of the ArgumentError for unknown keys.
-    def self.unknown_options(unknown, known)
-      names = unknown.map { |key| key.is_a?(Symbol) ? key.inspect.delete_prefix(":") : key.inspect }
-      "unknown option#{"s" if unknown.size > 1} #{names.join(", ")}#{hint(unknown, known)}"
+    # The message of the ArgumentError for an option that has no effect on packing, or on unpacking.
+    def self.misplaced_option(name, packing)
+      there, here = packing ? %w[unpack packing] : %w[pack unpacking]
+      "#{name} has no effect on #{here}: it is an option of Manypack.#{there} and of a Codec"
     end
 
-    def self.hint(unknown, known)
+    # The message of the ArgumentError for unknown keys. It suggests +known+ options, or lists those that are +taken+.
+    def self.unknown_options(unknown, known, taken = known)
+      names = unknown.map { |key| key.is_a?(Symbol) ? key.inspect.delete_prefix(":") : key.inspect }
+      "unknown option#{"s" if unknown.size > 1} #{names.join(", ")}#{hint(unknown, known, taken)}"
+    end
+
+    def self.hint(unknown, known, taken)
       meant = unknown.filter_map { |key| similar(key, known) }
-      return "; known options are #{known.join(", ")}" if meant.empty?
+      return "; known options are #{taken.join(", ")}" if meant.empty?
       return ", did you mean #{meant.join(", ")}?" unless unknown.any?(String)
 
       ", options are Symbols: #{meant.map { |name| "#{name}:" }.join(", ")}"

@@ -84,7 +84,7 @@ module Manypack
 
       # Returns a Packed for the results of one batch.
       def collector
-        Internal.changed_options(@codec)[:canonical] ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
+        @codec.options[:canonical] ? CanonicallyPacked.new(@codec) : Packed.new(@codec.packer)
       end
 
       # Works on a batch: +size+ bytes from +start+ of a frozen String. They are whole messages, but the last one may be

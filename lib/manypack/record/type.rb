@@ -50,15 +50,16 @@ module Manypack
 
     # Returns the same type with options changed: those of Manypack.unpack, which hold for the whole message, and
     #
-    # codec:: a Codec whose ext types and options to use
+    # codec:: a Codec whose ext types to use, and whose options in place of those that the type has; options that this
+    #         Codec does not set stay as they are
     # check:: true if Type#dump checks by default what it writes. It does so anyway if the type contains a Record that
     #         checks
     #
     # Raises ArgumentError, TypeError or RangeError for invalid or unknown options.
     #
     #   Manypack::Type[[Integer]].with(untrusted: true)
-    def with(codec: self.codec, check: @check, **options)
-      Type.new(spec, Arguments.codec(codec, options, :check), check)
+    def with(codec: nil, check: @check, **options)
+      Type.new(spec, changed_codec(codec, options, :check), check)
     end
 
     # Loads the one object in a String of packed bytes.
@@ -162,6 +163,12 @@ module Manypack
     # Reached if a subclass, YAML or allocate made the Type without initialize.
     def uninitialized
       raise ArgumentError, "uninitialized #{self.class}"
+    end
+
+    # Returns the Codec of the type, changed by a Codec or nil, and then by options.
+    def changed_codec(codec, options, *own)
+      Arguments.check_codec(codec) if codec
+      Arguments.codec(codec ? Internal.codec_overlaid(self.codec, codec) : self.codec, options, *own)
     end
 
     # Compiles the Type and freezes it. It is shareable if the codec and the Records in its parts are. The hash is

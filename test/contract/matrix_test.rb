@@ -1,0 +1,229 @@
+# frozen_string_literal: true
+
+# Each option at each front: it has its effect there, or the front refuses it. The options come from the table of the
+# extension, so a new one fails here until it has a probe.
+require "test_helper"
+require "stringio"
+require "tempfile"
+
+class MatrixTest < Minitest::Test
+  ARGUMENTS = Manypack.module_eval("Arguments")
+  UNPACKING = ARGUMENTS::UNPACKING_OPTIONS
+  PACKING = ARGUMENTS::PACKING_OPTIONS
+
+  # For each option of unpacking a value, and the value under "k" of a message to which it makes a difference.
+  PROBES = {
+    symbolize_keys: [true, "\x81\xA1a\x01"], freeze: [true, "\xA1a"], shareable: [true, "\x91\xA1a"],
+    allow_unknown_ext: [true, "\xD4\x07a"], timestamp: [true, "\xD6\xFF\0\0\0\1"], max_depth: [1, "\x91\x91\x01"],
+    max_bytes: [3, "\x92\x01\x02"], max_objects: [3, "\x93\x01\x02\x03"], max_map_size: [1, "\x82\x01\x02\x03\x04"],
+    max_array_size: [1, "\x92\x01\x02"], max_string_bytes: [2, "\xA3abc"], max_ext_bytes: [1, "\xD5\x07ab"],
+    utf8: [:strict, "\xA1\xFF"], duplicate_keys: [:error, "\x82\xA1a\x01\xA1a\x02"], untrusted: [true, "\x91" * 40 + "\x01"]
+  }.to_h { |option, (value, inner)| [option, [value, "\x81\xA1k".b + inner.b]] }.freeze
+
+  # For each option of packing a value, and an object to which it makes a difference.
+  PACKED = { timestamp: [true, Time.at(1)], max_depth: [1, [[1]]], compatibility_mode: [true, "a" * 40],
+             canonical: [true, { "b" => 1, "a" => 2 }] }.freeze
+
+  PATH = Manypack::Path.new("$.k")
+  Held = Struct.new(:k)
+  HELD = Manypack::Record.new(Held, k: Object)
+  ANY = Manypack::Type[Object]
+  CODEC = Manypack::Codec.new
+
+  # Calls that decode a message. The last argument is options.
+  DECODING = {
+    "unpack" => ->(bytes, **o) { Manypack.unpack(bytes, **o) },
+    "unpack of an io" => ->(bytes, **o) { Manypack.unpack(StringIO.new(bytes), **o) },
+    "load" => ->(bytes, **o) { Manypack.load(bytes, **o) },
+    "Unpacker.new" => ->(bytes, **o) { Manypack::Unpacker.new(**o).feed(bytes).read },
+    "Unpacker.new of an io" => ->(bytes, **o) { Manypack::Unpacker.new(StringIO.new(bytes), **o).read },
+    "Unpacker.new as: :view" => ->(bytes, **o) { Manypack::Unpacker.new(as: :view, **o).feed(bytes).read["k"] },
+    "Codec.new" => ->(bytes, **o) { Manypack::Codec.new(**o).unpack(bytes) },
+    "Codec#unpack" => ->(bytes, **o) { CODEC.unpack(bytes, **o) },
+    "Codec#load" => ->(bytes, **o) { CODEC.load(bytes, **o) },
+    "Codec#with" => ->(bytes, **o) { CODEC.with(**o).unpack(bytes) },
+    "Codec#view" => ->(bytes, **o) { CODEC.with(**o).view(bytes).value },
+    "Codec#unpacker" => ->(bytes, **o) { CODEC.unpacker(o).feed(bytes).read },
+    "Factory#load" => ->(bytes, **o) { Manypack::Factory.new.load(bytes, **o) },
+    "Factory#codec" => ->(bytes, **o) { Manypack::Factory.new.codec(**o).unpack(bytes) },
+    "Factory#unpacker" => ->(bytes, **o) { Manypack::Factory.new.unpacker(o).feed(bytes).read },
+    "Factory#pool" => ->(bytes, **o) { Manypack::Factory.new.pool(1, **o).load(bytes) },
+    "View.new" => ->(bytes, **o) { Manypack::View.new(bytes, **o).value },
+    "dig" => ->(bytes, **o) { whole(Manypack.dig(bytes, "k", **o) || Manypack.dig(bytes, :k, **o)) },
+    "Path#first" => ->(bytes, **o) { whole(PATH.first(bytes, **o)) },
+    "Path#to_a of an io" => ->(bytes, **o) { PATH.to_a(StringIO.new(bytes), **o).map { |part| whole(part) }.first },
+    "split as: :view" => ->(bytes, **o) { Manypack.split(bytes, as: :view, **o).first["k"] },
+    "foreach" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.foreach(path, **o).first } },
+    "load_file" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.load_file(path, **o) } },
+    "Type#with" => ->(bytes, **o) { ANY.with(**o).load(bytes) },
+    "Record#with" => ->(bytes, **o) { HELD.with(**o).load(bytes).k },
+    "Parallel.map" => ->(bytes, **o) { Manypack::Parallel.map(bytes, ractors: 0, **o, &:itself).first },
+    "Parallel.filter" => ->(bytes, **o) { Manypack::Parallel.filter(bytes, $filtered = StringIO.new("".b), ractors: 0, **o) { |object| described(object) } && $filtered.string }
+  }.freeze
+
+  # Fronts of decoding that also pack, or make something that does.
+  BOTH = ["Codec.new", "Codec#with", "Codec#view", "Factory#codec", "Factory#pool", "Type#with", "Record#with", "Parallel.filter"].freeze
+
+  ENCODING = {
+    "pack" => ->(object, **o) { Manypack.pack(object, **o) },
+    "dump" => ->(object, **o) { Manypack.dump(object, **o) },
+    "pack to an io" => ->(object, **o) { StringIO.new("".b).tap { |io| Manypack.pack(object, io, **o) }.string },
+    "Packer.new" => ->(object, **o) { Manypack::Packer.new(**o).write(object).to_s },
+    "Packer.open" => ->(object, **o) { in_file("") { |path| Manypack::Packer.open(path, **o) { |packer| packer.write(object) } && File.binread(path) } },
+    "Codec.new" => ->(object, **o) { Manypack::Codec.new(**o).pack(object) },
+    "Codec#pack" => ->(object, **o) { CODEC.pack(object, **o) },
+    "Codec#dump" => ->(object, **o) { CODEC.dump(object, **o) },
+    "Codec#packer" => ->(object, **o) { CODEC.packer(o).write(object).to_s },
+    "Factory#dump" => ->(object, **o) { Manypack::Factory.new.dump(object, **o) },
+    "Factory#packer" => ->(object, **o) { Manypack::Factory.new.packer(o).write(object).to_s },
+    "Factory#pool" => ->(object, **o) { Manypack::Factory.new.pool(1, **o).dump(object) },
+    "Type#with" => ->(object, **o) { ANY.with(**o).dump(object) },
+    "Record#with" => ->(object, **o) { HELD.with(**o).dump(Held.new(object)) }
+  }.freeze
+
+  # Fronts that take a Codec beside the options; a Codec, a Factory and its Pool have one.
+  def self.taking_a_codec(fronts)
+    fronts.reject { |name, _| name.match?(/\A(?:Codec|Factory)/) }
+  end
+
+  def test_every_option_has_a_probe
+    assert_equal UNPACKING.sort, PROBES.keys.sort
+    assert_equal PACKING.sort, PACKED.keys.sort
+    assert_equal ARGUMENTS::CODEC_OPTIONS.sort, (UNPACKING | PACKING).sort
+  end
+
+  DECODING.each do |name, front|
+    define_method("test_every_option_of_unpacking_has_its_effect_on_#{name}") do
+      PROBES.each do |option, (value, bytes)|
+        refute_equal outcome(front, bytes), outcome(front, bytes, option => value), option
+      end
+    end
+
+    define_method("test_options_of_packing_are_refused_by_#{name}") do
+      (PACKING - UNPACKING).each do |option|
+        next assert(front.call(PROBES[:symbolize_keys][1], option => true)) if BOTH.include?(name)
+
+        error = assert_raises(ArgumentError, option) { front.call(PROBES[:symbolize_keys][1], option => true) }
+        assert_equal "#{option} has no effect on unpacking: it is an option of Manypack.pack and of a Codec", error.message
+      end
+    end
+  end
+
+  ENCODING.each do |name, front|
+    define_method("test_every_option_of_packing_has_its_effect_on_#{name}") do
+      PACKED.each do |option, (value, object)|
+        refute_equal outcome(front, object), outcome(front, object, option => value), option
+      end
+    end
+
+    define_method("test_options_of_unpacking_are_refused_by_#{name}") do
+      (UNPACKING - PACKING).each do |option|
+        value = PROBES[option][0]
+        next assert(front.call(1, option => value)) if BOTH.include?(name)
+
+        error = assert_raises(ArgumentError, option) { front.call(1, option => value) }
+        assert_equal "#{option} has no effect on packing: it is an option of Manypack.unpack and of a Codec", error.message
+      end
+    end
+  end
+
+  taking_a_codec(DECODING).each do |name, front|
+    define_method("test_#{name}_takes_a_codec_and_options_beside_it") do
+      assert_same_outcomes(PROBES, front)
+      bytes = PROBES[:symbolize_keys][1]
+      codec = Manypack::Codec.new(symbolize_keys: true, max_bytes: 2)
+      assert_equal outcome(front, bytes, symbolize_keys: true), outcome(front, bytes, codec: codec, max_bytes: 100)
+      assert_equal outcome(front, bytes, symbolize_keys: true), outcome(front, bytes, max_bytes: 100, codec: codec)
+      assert_equal outcome(front, bytes), outcome(front, bytes, codec: nil)
+      assert_raises(TypeError) { front.call(bytes, codec: 5) }
+    end
+  end
+
+  taking_a_codec(ENCODING).each do |name, front|
+    define_method("test_#{name}_takes_a_codec_and_options_beside_it_for_packing") do
+      assert_same_outcomes(PACKED, front)
+      assert_equal outcome(front, 1), outcome(front, 1, codec: nil)
+      assert_raises(TypeError) { front.call(1, codec: 5) }
+    end
+  end
+
+  def test_split_into_bytes_takes_limits_and_refuses_the_rest
+    PROBES.each do |option, (value, bytes)|
+      split = ->(message, **o) { Manypack.split(message, **o).to_a }
+      if option.match?(/max|untrusted/)
+        refute_equal outcome(split, bytes), outcome(split, bytes, option => value), option
+      else
+        assert_match(/has no effect on bytes/, assert_raises(ArgumentError) { split.call(bytes, option => value) }.message)
+      end
+    end
+  end
+
+  # A flag that is neither true nor false is a mistake: it would mean true.
+  def test_flags_are_true_or_false
+    ARGUMENTS::CODEC_OPTIONS.each do |option|
+      [:foo, 5, "false", []].each do |value|
+        next if value == 5 && option.match?(/max/)
+
+        assert_raises(ArgumentError, TypeError, "#{option}: #{value.inspect}") { Manypack::Codec.new(option => value) }
+      end
+      assert Manypack::Codec.new(option => nil)
+    end
+    assert_equal "timestamp must be true or false, got :foo", assert_raises(ArgumentError) { Manypack::Codec.new(timestamp: :foo) }.message
+  end
+
+  # x.with(codec:) loses nothing that was asked for before, and what the Codec says counts.
+  def test_a_record_keeps_its_options_when_it_gets_a_codec
+    [HELD, ANY].each do |type|
+      codec = type.with(untrusted: true, freeze: true).with(codec: Manypack::Codec.new(max_bytes: 5, freeze: false)).codec
+      assert_equal({ untrusted: true, max_bytes: 5 }, codec.options)
+      assert_equal({ max_bytes: 7 }, type.with(codec: Manypack::Codec.new(max_bytes: 5), max_bytes: 7).codec.options)
+    end
+  end
+
+  def test_options_of_a_codec_make_an_equal_codec
+    codec = Manypack::Codec.new(symbolize_keys: true, untrusted: true, max_bytes: 10)
+    assert_equal({ symbolize_keys: true, untrusted: true, max_bytes: 10 }, codec.options)
+    assert_equal codec, Manypack::Codec.new(**codec.options)
+  end
+
+  def test_a_hash_in_braces_is_a_key_of_dig
+    bytes = Manypack.pack({ { "untrusted" => true } => 1 })
+    assert_equal 1, Manypack.dig(bytes, { "untrusted" => true })
+    assert_raises(ArgumentError) { Manypack.dig(bytes, untrusted: true) }
+  end
+
+  def self.whole(part)
+    part.is_a?(Manypack::View) ? part.value : part
+  end
+
+  def self.in_file(bytes)
+    Tempfile.create("matrix", binmode: true) do |file|
+      file.write(bytes)
+      file.close
+      yield file.path
+    end
+  end
+
+  # What an option may change about an object, as text.
+  def self.described(object)
+    object = object.value if object.is_a?(Manypack::View)
+    inner = object.is_a?(Hash) ? object.values.first : object
+    "#{object.inspect} #{object.frozen?} #{Ractor.shareable?(object)} #{inner.frozen?}"
+  end
+
+  private
+
+  def outcome(front, argument, **options)
+    self.class.described(front.call(argument, **options))
+  rescue StandardError => e
+    "#{e.class} #{e.message}"
+  end
+
+  def assert_same_outcomes(probes, front)
+    probes.each do |option, (value, argument)|
+      next if option == :canonical && outcome(front, argument, canonical: true).include?("Packer cannot")
+
+      assert_equal outcome(front, argument, option => value), outcome(front, argument, codec: Manypack::Codec.new(option => value)), option
+    end
+  end
+end
