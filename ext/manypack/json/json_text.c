@@ -64,14 +64,17 @@ escape_of(uint8_t byte)
       case '\t': return 't';
       case '\b': return 'b';
       case '\f': return 'f';
-      default: return byte < 0x20 ? 'u' : 0;
+      default: return byte < 0x20 || byte >= 0x7f ? 'u' : 0;
     }
 }
+
+/* The first byte of the two-byte characters U+0080 to U+00BF: the first half of them are control characters. */
+enum { C1_LEAD = 0xc2, C1_END = 0xa0 };
 
 MP_INLINE bool
 plain_p(uint8_t byte)
 {
-    return byte >= 0x20 && byte != '"' && byte != '\\';
+    return byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f && byte != C1_LEAD;
 }
 
 /* The longest escape: \u001f. */
@@ -93,7 +96,21 @@ put_escaped(uint8_t *to, uint8_t byte)
     return to;
 }
 
-/* Writes UTF-8 text, escaped, without the quotes. */
+/* Skips characters that stand for themselves. The text is valid UTF-8. */
+static const uint8_t *
+pass_plain(const uint8_t *p, const uint8_t *end)
+{
+    for (;;) {
+        while (p < end && plain_p(*p)) p++;
+        if (p == end || *p != C1_LEAD || p[1] < C1_END) return p;
+        p += 2;
+    }
+}
+
+/*
+ * Writes UTF-8 text, escaped, without the quotes. All control characters are escaped, also DEL and U+0080 to U+009F,
+ * which JSON allows: a terminal would obey them.
+ */
 static void
 write_escaped(writer *w, const uint8_t *p, size_t n)
 {
@@ -101,9 +118,11 @@ write_escaped(writer *w, const uint8_t *p, size_t n)
 
     while (p < end) {
         const uint8_t *from = p;
-        while (p < end && plain_p(*p)) p++;
+        p = pass_plain(p, end);
         mp_out_write(&w->window.out, from, (size_t)(p - from));
-        if (p < end) mp_out_commit(&w->window.out, put_escaped(mp_out_reserve(&w->window.out, ESCAPE_MAX), *p++));
+        if (p == end) break;
+        if (*p == C1_LEAD) p++; /* U+0080 to U+009F have the value of their second byte */
+        mp_out_commit(&w->window.out, put_escaped(mp_out_reserve(&w->window.out, ESCAPE_MAX), *p++));
     }
 }
 

@@ -154,7 +154,7 @@ module Manypack
       def str_text(at, count)
         shown = @bytes.byteslice(at, [count, SHOWN].min).force_encoding(Encoding::UTF_8)
         shown = shown.scrub("") if count > SHOWN # it may end inside a character
-        "#{shown.inspect}#{"..." if count > SHOWN}"
+        "#{Visible.line(shown.inspect)}#{"..." if count > SHOWN}"
       end
 
       def bin_text(at, count)

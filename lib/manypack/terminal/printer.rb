@@ -39,7 +39,7 @@ module Manypack
 
       def ruby(bytes)
         text = +""
-        @codec.unpacker.feed_each(bytes) { |object| text << object.inspect << "\n" }
+        @codec.unpacker.feed_each(bytes) { |object| text << Visible.lines(object.inspect) << "\n" }
         text
       end
     end

@@ -27,6 +27,14 @@ module Manypack
 
       private
 
+      def writes_messages?
+        true
+      end
+
+      def reads_messages?
+        false
+      end
+
       def options(parser)
         parser.on("-f", "--from FORMAT", FORMATS, "Read jsonl, json, yaml or csv") { |format| @format = format }
       end
