@@ -52,10 +52,15 @@ module Manypack
     autoload :ForeignFormat, File.join(__dir__, "terminal/foreign_format")
     autoload :Options, File.join(__dir__, "terminal/options")
     autoload :PathText, File.join(__dir__, "terminal/path_text")
+    autoload :Place, File.join(__dir__, "terminal/place")
+    autoload :Difference, File.join(__dir__, "terminal/difference")
     autoload :Pushback, File.join(__dir__, "terminal/pushback")
     autoload :Visible, File.join(__dir__, "terminal/visible")
     autoload :Heads, File.join(__dir__, "terminal/heads")
     autoload :FromJSON, File.join(__dir__, "terminal/from_json")
+    autoload :FromYAML, File.join(__dir__, "terminal/from_yaml")
+    autoload :JSONCheck, File.join(__dir__, "terminal/json_check")
+    autoload :JSONDocuments, File.join(__dir__, "terminal/json_documents")
     autoload :Printer, File.join(__dir__, "terminal/printer")
     autoload :Progress, File.join(__dir__, "terminal/progress")
     autoload :Selection, File.join(__dir__, "terminal/selection")
@@ -131,6 +136,14 @@ module Manypack
         Exit codes: 0 success, 1 input is invalid or differs, 2 wrong usage, 70 a bug of manypack,
         74 reading or writing failed.
       TEXT
+    end
+
+    # Calls the block without Ruby's warning that a Float is out of range.
+    def quietly
+      verbose, $VERBOSE = $VERBOSE, nil
+      yield
+    ensure
+      $VERBOSE = verbose
     end
 
     # Writes a message to the user on standard error.

@@ -8,7 +8,7 @@ module Manypack
       # path.
       def initialize(text)
         @path, value = parse(text)
-        @packed = value && Manypack.pack(FromJSON.object(json(value)))
+        @packed = value && FromJSON.pack(json(value))
       end
 
       # Returns true if the path finds the value; without a value, if it finds anything but nil and false.
