@@ -6,14 +6,17 @@ module Manypack
     class Split < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Writes messages into files: PREFIX0000.msgpack and so on with -n or -b, PREFIXvalue.msgpack with --by. It shows
-        the names of the files. It refuses to overwrite a file.
+        Writes messages into files: PREFIX0000.msgpack and so on with -n or -b, PREFIXvalue.msgpack with --by; a long
+        value is cut and ends with a digest of it. It shows the names of the files. It refuses to overwrite a file.
       TEXT
       EXAMPLES = <<~TEXT
         manypack split -n 1000 events.msgpack
         manypack split --max-bytes 100000000 --prefix part- events.msgpack
         manypack split --by '$.type' events.msgpack
       TEXT
+
+      # The longest name of a value, in bytes: file systems allow 255 with the prefix and the extension.
+      MOST_NAME = 150
 
       # The most files that are open at the same time.
       MOST_OPEN = 64
@@ -68,7 +71,15 @@ module Manypack
       def value_of(message)
         value = @by.first(message, **OPTIONS)
         text = plain?(value) ? value : json_of(value)
-        text.b.gsub(/[^\w.-]/n) { |byte| format("%%%02X", byte.ord) }
+        shortened(text.b.gsub(/[^\w.-]/n) { |byte| format("%%%02X", byte.ord) })
+      end
+
+      # Ends a long name with a digest of all of it, so that two values never share a file. No short name has a ~.
+      def shortened(name)
+        return name if name.bytesize <= MOST_NAME
+
+        require "digest"
+        "#{name[0, MOST_NAME]}~#{Digest::SHA256.hexdigest(name)[0, 16]}"
       end
 
       def plain?(value)
