@@ -58,6 +58,9 @@ print <<~ROFF
   2
   The command line cannot be understood.
   .TP
+  70
+  The program has a bug.
+  .TP
   74
   Reading or writing failed.
   .SH ENVIRONMENT

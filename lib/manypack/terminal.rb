@@ -11,6 +11,7 @@ module Manypack
     FINE = 0
     INVALID = 1 # input that is invalid, or differs
     USAGE = 2
+    BUG = 70
     IO_FAILED = 74
 
     # The class of each command, and what the command does. Each class has a file of its own.
@@ -46,8 +47,20 @@ module Manypack
     autoload :Decompressed, File.join(__dir__, "terminal/decompressed")
     autoload :Fault, File.join(__dir__, "terminal/input")
     autoload :Command, File.join(__dir__, "terminal/command")
+    autoload :Refused, File.join(__dir__, "terminal/input")
+    autoload :Encoded, File.join(__dir__, "terminal/encoded")
+    autoload :ForeignFormat, File.join(__dir__, "terminal/foreign_format")
+    autoload :Options, File.join(__dir__, "terminal/options")
+    autoload :PathText, File.join(__dir__, "terminal/path_text")
+    autoload :Place, File.join(__dir__, "terminal/place")
+    autoload :Difference, File.join(__dir__, "terminal/difference")
+    autoload :Pushback, File.join(__dir__, "terminal/pushback")
+    autoload :Visible, File.join(__dir__, "terminal/visible")
     autoload :Heads, File.join(__dir__, "terminal/heads")
     autoload :FromJSON, File.join(__dir__, "terminal/from_json")
+    autoload :FromYAML, File.join(__dir__, "terminal/from_yaml")
+    autoload :JSONCheck, File.join(__dir__, "terminal/json_check")
+    autoload :JSONDocuments, File.join(__dir__, "terminal/json_documents")
     autoload :Printer, File.join(__dir__, "terminal/printer")
     autoload :Progress, File.join(__dir__, "terminal/progress")
     autoload :Selection, File.join(__dir__, "terminal/selection")
@@ -58,7 +71,13 @@ module Manypack
 
     # Runs a command and returns the exit code. The arguments are UTF-8, as the messages are, even in the locale C.
     def run(arguments)
-      guard { dispatch(*arguments.map { |argument| argument.dup.force_encoding(Encoding::UTF_8) }) }
+      guard { dispatch(*arguments.map { |argument| text(argument) }) }
+    end
+
+    # Names of files may be any bytes.
+    def text(argument)
+      text = argument.dup.force_encoding(Encoding::UTF_8)
+      text.valid_encoding? ? text : text.b
     end
 
     # Ctrl-C raises Interrupt by Thread#raise, which Output can postpone until a whole message is written.
@@ -75,8 +94,11 @@ module Manypack
       say(e.message)
       USAGE
     rescue SystemCallError, IOError => e
-      say(e.message)
+      say(Visible.line(e.message))
       IO_FAILED
+    rescue NoMemoryError, SystemStackError, StandardError => e
+      say(Visible.line("a bug of manypack: #{e.message} (#{e.class} at #{e.backtrace&.first})"))
+      BUG
     rescue Interrupt
       Process.kill("INT", Process.pid)
       sleep
@@ -96,7 +118,7 @@ module Manypack
     # Returns the class of a command.
     def command(name)
       constant, = COMMANDS.fetch(name) do
-        raise UsageError, "unknown command #{name}; manypack --help lists them"
+        raise UsageError, "unknown command #{Visible.line(name)}; manypack --help lists them"
       end
       require_relative "terminal/commands/#{name}"
       const_get(constant)
@@ -111,13 +133,22 @@ module Manypack
         #{COMMANDS.map { |name, (_, what)| format("  %-10s %s", name, what) }.join("\n")}
 
         manypack COMMAND --help shows options and examples.
-        Exit codes: 0 success, 1 input is invalid or differs, 2 wrong usage, 74 reading or writing failed.
+        Exit codes: 0 success, 1 input is invalid or differs, 2 wrong usage, 70 a bug of manypack,
+        74 reading or writing failed.
       TEXT
+    end
+
+    # Calls the block without Ruby's warning that a Float is out of range.
+    def quietly
+      verbose, $VERBOSE = $VERBOSE, nil
+      yield
+    ensure
+      $VERBOSE = verbose
     end
 
     # Writes a message to the user on standard error.
     def say(message)
-      Progress.aside($stderr) { $stderr.puts("manypack: ".b + message.b) }
+      Progress.aside($stderr) { $stderr.puts("manypack: #{Visible.lines(message)}") }
     rescue Errno::EPIPE
       nil
     end

@@ -115,7 +115,7 @@ class TerminalCommandsTest < Minitest::Test
 
   def test_split_by_many_values_keeps_few_files_open
     Dir.mktmpdir do |folder|
-      out, err, status = shell("ulimit -n 90; manypack split --by '$' --prefix #{folder}/ <<<#{"{1..200}"}; " \
+      out, err, status = shell("ulimit -n 90; manypack split --force --by '$' --prefix #{folder}/ <<<#{"{1..200}"}; " \
                                "for i in {1..200} {1..200}; do printf \"\\\\xcd\\\\x01\\\\x$(printf %02x $i)\"; done | " \
                                "manypack split --by '$' --prefix #{folder}/many-")
       assert_equal ["", 0], [err, status]
@@ -242,12 +242,22 @@ class TerminalCommandsTest < Minitest::Test
       "named as it is" => [{"message" => {"message" => {"message part" => {"z" => 1}}}}],
       "no record" => [[{"a" => 1}], [{"a" => [{"b" => 2}]}]], "of two kinds" => [1, {"a" => 1}, [2]], "nothing" => [],
       "odd maps" => [{"empty" => {}, "float" => {1.5 => 1}, "nil" => {nil => 1}, "mixed" => {1 => 1, "a" => 2}, "int" => {1 => {"a" => 1}}}],
+      "bin keys" => [{"a".b => 1}, {"a" => nil, "größe".b => 2}], "bytes as keys" => [{"\xff".b => 1}, {"\xff" => {"\xfe".b => [1]}}],
+      "exts" => [{"e" => Manypack::ExtensionValue.new(5, "x"), "in" => {"e" => [Manypack::ExtensionValue.new(6, "")]}}, {"e" => 1}],
+      "ext keys" => [{Manypack::ExtensionValue.new(5, "x") => 1, [1, [Manypack::ExtensionValue.new(7, "")]] => 2}], "bare exts" => [Manypack::ExtensionValue.new(5, "x"), 1],
       "times" => [{"time" => Manypack::Timestamp.new(1, 1)}], "all kinds" => [[nil, true, 1, 1.5, "s", "b".b, [1], {}]]
     }.each do |name, messages|
       type = Module.new.tap { |folder| folder.module_eval(output_of("schema", input: stream(*messages)).force_encoding("UTF-8")) }.const_get(:MESSAGE)
       messages.each { |message| type.load(stream(message)) }
     rescue StandardError => e
       flunk "#{name}: #{e.full_message}"
+    end
+  end
+
+  def test_schema_reads_a_message_that_has_a_key_twice
+    ["\x82\xa1a\x01\xa1a\xa1b", "\x82\xa1a\x01\xc4\x01a\xa1b"].map(&:b).each do |bytes|
+      type = Module.new.tap { |folder| folder.module_eval(output_of("schema", input: bytes)) }.const_get(:MESSAGE)
+      assert_includes [1, "b"], type.load(bytes).a
     end
   end
 

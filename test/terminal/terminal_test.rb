@@ -342,7 +342,7 @@ class TerminalTest < Minitest::Test
   end
 
   def test_a_closed_pipe_is_silent
-    assert_equal ["121\n", "", 0], shell("yes | manypack cat | head -1")
+    assert_equal ["121\n", "", 0], shell("yes | manypack cat --force | head -1")
     assert_equal ["{\"id\":1}\n", "", 0], shell("yes '{\"id\":1}' | manypack pack | manypack cat | head -1")
   end
 

@@ -6,6 +6,9 @@
 #include "base/options.h"
 #include "buffer/window.h"
 #include "core/unique.h"
+#include "core/utf8.h"
+
+#include <ruby/util.h>
 
 /* An open container. Its head takes one byte until the number of its elements is known. */
 typedef struct {
@@ -18,6 +21,7 @@ typedef struct {
 typedef struct {
     const uint8_t *p, *end;
     bool lines;     /* a newline ends a text; otherwise it is white space */
+    bool documents; /* another text may follow */
     mp_window window;
     size_t line;    /* offset where the output of the line starts */
     mp_window keys; /* an mp_tape_entry for each key of the open maps */
@@ -214,7 +218,7 @@ parse_escaped(parser *s, const uint8_t *from)
         if (*p++ != '\\' || !put_escaped(&p, end, &to)) return false;
     }
     n = (size_t)(to - text);
-    if (n > UINT32_MAX) return false;
+    if (n > UINT32_MAX || !mp_utf8_valid_p(text, n)) return false;
     to = mp_put_str_head(s->window.out.start + before, (uint32_t)n, false);
     memmove(to, text, n);
     commit(s, to + n);
@@ -235,7 +239,7 @@ parse_string(parser *s)
     if (*s->p == '\\') return parse_escaped(s, from);
     if (*s->p != '"') return false;
     n = (size_t)(s->p++ - from);
-    if (n > UINT32_MAX) return false;
+    if (n > UINT32_MAX || !mp_utf8_valid_p(from, n)) return false;
     to = mp_put_str_head(mp_out_reserve(&s->window.out, MP_HEAD_MAX + n), (uint32_t)n, false);
     mp_copy(to, from, n);
     commit(s, to + n);
@@ -267,6 +271,7 @@ static bool
 parse_float(parser *s, const uint8_t *from)
 {
     char text[FLOAT_MAX_SIZE + 1];
+    double value;
     size_t n;
 
     if (*s->p == '.') {
@@ -282,7 +287,9 @@ parse_float(parser *s, const uint8_t *from)
     if (n > FLOAT_MAX_SIZE) return false;
     memcpy(text, from, n);
     text[n] = '\0';
-    commit(s, mp_put_float64(room_for_head(s), rb_cstr_to_dbl(text, false)));
+    value = ruby_strtod(text, NULL);
+    if (value - value != 0) return false; /* 1E400 */
+    commit(s, mp_put_float64(room_for_head(s), value));
     return true;
 }
 
@@ -421,7 +428,20 @@ parse_element(parser *s)
     return (!inner->map || parse_key(s)) && parse_value(s);
 }
 
-/* Parses one object and the rest of its line. A line may also be empty. */
+/* True if the text that ended at s->p is complete: a number or word could go on. */
+static bool
+complete_p(const parser *s)
+{
+    uint8_t last = s->p[-1];
+
+    if (last == ']' || last == '}' || last == '"') return true;
+    return s->p < s->end && (*s->p <= ' ' || *s->p == '[' || *s->p == '{' || *s->p == '"');
+}
+
+/*
+ * Parses one object and the rest of its line, or, of documents, only the object. A line may also be empty, and so may
+ * what follows the last document.
+ */
 static bool
 parse_line(parser *s)
 {
@@ -431,6 +451,7 @@ parse_line(parser *s)
         while (s->depth) {
             if (!parse_element(s)) return false;
         }
+        if (s->documents) return complete_p(s);
         skip_space(s);
     }
     if (s->p == s->end) return true;
@@ -457,10 +478,10 @@ parse(parser *s)
 /*
  * call-seq: JSONText.parse(text, start, lines) -> [String, Integer]
  *
- * Packs the objects in a String from `start` on. If `lines`, each line is one object or empty; otherwise the whole text
- * is one object. The Integer is the offset of the first text that must go to the slow path, or the size of the String.
- * Such a text is no JSON, has the same key twice, a key that starts with $, or a number whose value may differ in
- * MessagePack or Ruby.
+ * Packs the objects in a String from `start` on. If `lines` is true, each line is one object or empty; if it is a
+ * Symbol, objects follow each other in any way; otherwise the whole text is one object. The Integer is the offset of the first text that must go to the slow path, or the size of the String.
+ * Such a text is no JSON or no UTF-8, has the same key twice, a key that starts with $, or a number whose value may
+ * differ in MessagePack or Ruby; or it is a number or word at the end of documents, which may go on.
  */
 static VALUE
 rb_parse(VALUE self, VALUE text, VALUE start, VALUE lines)
@@ -475,7 +496,8 @@ rb_parse(VALUE self, VALUE text, VALUE start, VALUE lines)
     text = rb_str_new_frozen(text);
     s.p = (const uint8_t *)RSTRING_PTR(text) + from;
     s.end = s.p + (size - from);
-    s.lines = RTEST(lines);
+    s.documents = SYMBOL_P(lines);
+    s.lines = RTEST(lines) && !s.documents;
     s.depth = 0;
     mp_window_init_result(&s.window, size - from);
     mp_window_init(&s.keys);

@@ -2,29 +2,53 @@
  * Manypack::JSONText: writes packed bytes as JSON, without objects in between. A value that JSON cannot express becomes
  * an object with one key that starts with $; a key that itself starts with $ gets another $ in front.
  * lib/manypack/terminal/from_json.rb reads this back. Walks with the step that core/canonical.c uses, but remembers for
- * each open container whether it is a map, so that it can write commas, colons and brackets.
+ * each open container what it is, so that it can write commas, colons and brackets.
+ *
+ * Two keys of a map may be the same in JSON, such as 1.5 as float32 and float64. Such a map becomes a list of pairs,
+ * under $map. That shows only at its end, so the first walk over an object numbers its maps and notes these; if there are
+ * any, a second walk writes the object again.
  */
 #include "base/error.h"
 #include "base/options.h"
 #include "buffer/window.h"
 #include "core/skip.h"
 #include "core/timestamp.h"
+#include "core/unique.h"
 #include "core/utf8.h"
 #include "core/wire.h"
 
-/* An open container: how many elements or pairs are left. */
+/* What is written: PAIRS is a map as a list of pairs, PAIR one of them, and OPENED a bin that holds an object. */
+typedef enum { ARRAY, MAP, PAIRS, PAIR, OPENED } place;
+
+static const char *const CLOSING[] = {[ARRAY] = "]", [MAP] = "}", [PAIRS] = "]}", [PAIR] = "]", [OPENED] = "}"};
+
+/* An open container. */
 typedef struct {
-    uint64_t left;
-    bool map;
+    uint64_t left;   /* elements or pairs to come */
+    place place;
+    uint32_t n;      /* of a map: its pairs, */
+    uint32_t nans;   /* how many of its keys are NaN, which all look alike, */
+    size_t keys;     /* how many keys of the maps around it are noted, */
+    size_t number;   /* and its number in the object */
 } frame;
+
+/* A map as a list of pairs opens two containers, and a bin that is opened one more than it holds. */
+enum { FRAMES_MAX = 2 * MP_PACK_MAX_DEPTH + 2 };
 
 typedef struct {
     mp_window window;
     const uint8_t *end; /* of the input */
     bool pretty, hex;   /* hex: write bin as $hex instead of $bin */
+    bool text, opening; /* write bin that is text as a string; open bin that holds an array or map */
     bool first;         /* the next element is the first of its container */
-    size_t depth;
-    frame frames[MP_PACK_MAX_DEPTH];
+    bool second;        /* this is the second walk */
+    const uint8_t *object;
+    mp_window keys;     /* an mp_tape_entry for each key of the open maps */
+    mp_window alike;    /* the number of each map that has keys alike, a size_t */
+    size_t mark;        /* on the second walk, the next of these */
+    size_t maps, open;  /* maps of the object so far, and containers of it that are open */
+    size_t depth;       /* of the frames */
+    frame frames[FRAMES_MAX];
 } writer;
 
 static void
@@ -64,14 +88,17 @@ escape_of(uint8_t byte)
       case '\t': return 't';
       case '\b': return 'b';
       case '\f': return 'f';
-      default: return byte < 0x20 ? 'u' : 0;
+      default: return byte < 0x20 || byte >= 0x7f ? 'u' : 0;
     }
 }
+
+/* The first byte of the two-byte characters U+0080 to U+00BF: the first half of them are control characters. */
+enum { C1_LEAD = 0xc2, C1_END = 0xa0 };
 
 MP_INLINE bool
 plain_p(uint8_t byte)
 {
-    return byte >= 0x20 && byte != '"' && byte != '\\';
+    return byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f && byte != C1_LEAD;
 }
 
 /* The longest escape: \u001f. */
@@ -93,7 +120,21 @@ put_escaped(uint8_t *to, uint8_t byte)
     return to;
 }
 
-/* Writes UTF-8 text, escaped, without the quotes. */
+/* Skips characters that stand for themselves. The text is valid UTF-8. */
+static const uint8_t *
+pass_plain(const uint8_t *p, const uint8_t *end)
+{
+    for (;;) {
+        while (p < end && plain_p(*p)) p++;
+        if (p == end || *p != C1_LEAD || p[1] < C1_END) return p;
+        p += 2;
+    }
+}
+
+/*
+ * Writes UTF-8 text, escaped, without the quotes. All control characters are escaped, also DEL and U+0080 to U+009F,
+ * which JSON allows: a terminal would obey them.
+ */
 static void
 write_escaped(writer *w, const uint8_t *p, size_t n)
 {
@@ -101,9 +142,11 @@ write_escaped(writer *w, const uint8_t *p, size_t n)
 
     while (p < end) {
         const uint8_t *from = p;
-        while (p < end && plain_p(*p)) p++;
+        p = pass_plain(p, end);
         mp_out_write(&w->window.out, from, (size_t)(p - from));
-        if (p < end) mp_out_commit(&w->window.out, put_escaped(mp_out_reserve(&w->window.out, ESCAPE_MAX), *p++));
+        if (p == end) break;
+        if (*p == C1_LEAD) p++; /* U+0080 to U+009F have the value of their second byte */
+        mp_out_commit(&w->window.out, put_escaped(mp_out_reserve(&w->window.out, ESCAPE_MAX), *p++));
     }
 }
 
@@ -161,10 +204,21 @@ write_bytes(writer *w, const char *name, const uint8_t *p, size_t n)
     write_text(w, "\"}");
 }
 
+/* True for UTF-8 in which only white space is a control character. */
+static bool
+text_p(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if ((p[i] < 0x20 && p[i] != '\n' && p[i] != '\t' && p[i] != '\r') || p[i] == 0x7f) return false;
+    }
+    return mp_utf8_valid_p(p, n);
+}
+
 static void
 write_bin(writer *w, const uint8_t *p, size_t n)
 {
-    write_bytes(w, w->hex ? "{\"$hex\":\"" : "{\"$bin\":\"", p, n);
+    if (w->text && text_p(p, n)) write_string(w, p, n);
+    else write_bytes(w, w->hex ? "{\"$hex\":\"" : "{\"$bin\":\"", p, n);
 }
 
 static void
@@ -329,15 +383,36 @@ write_other_key(writer *w, const uint8_t **p, mp_kind kind)
     return MP_OK;
 }
 
+/* Notes a key of the innermost map, to find those that are alike. */
+static void
+note_key(writer *w, const mp_head *head, const uint8_t *p, const uint8_t *end)
+{
+    frame *map = &w->frames[w->depth - 1];
+    size_t from = (size_t)(p - w->object), to = (size_t)(end - w->object);
+    mp_tape_entry entry;
+    double real;
+
+    if (w->second || map->n < 2 || to > UINT32_MAX) return; /* an entry holds no larger offset */
+    if (head->kind == MP_FLOAT32 || head->kind == MP_FLOAT64) {
+        real = mp_row_real(p, MP_WIRE[*p]);
+        if (real != real) map->nans++;
+    }
+    entry = mp_unique_entry(w->object, from, to);
+    mp_out_write(&w->keys.out, &entry, sizeof(entry));
+}
+
 static mp_status
 write_key(writer *w, const uint8_t **p)
 {
-    const uint8_t *next;
+    const uint8_t *from = *p, *next;
     mp_head head;
-    mp_status status = mp_head_over(*p, w->end, &head, &next);
+    mp_status status = mp_head_over(from, w->end, &head, &next);
+    bool text;
 
     if (status != MP_OK) return status;
-    if (head.kind == MP_STR && mp_utf8_valid_p(head.payload, head.n)) {
+    text = head.kind == MP_STR ? mp_utf8_valid_p(head.payload, head.n)
+                               : head.kind == MP_BIN && w->text && text_p(head.payload, head.n);
+    if (text) {
         write_byte(w, '"');
         if (head.n && *head.payload == '$') write_byte(w, '$');
         write_escaped(w, head.payload, head.n);
@@ -347,22 +422,93 @@ write_key(writer *w, const uint8_t **p)
         status = write_other_key(w, p, head.kind);
     }
     write_text(w, w->pretty ? ": " : ":");
+    if (status == MP_OK) note_key(w, &head, from, *p);
     return status;
+}
+
+static void
+push_frame(writer *w, frame inner)
+{
+    w->frames[w->depth++] = inner;
+    w->first = true;
+}
+
+/* True if the next map has keys that are alike. */
+static bool
+alike_p(writer *w, size_t number)
+{
+    const size_t *marks = (const size_t *)(void *)w->alike.out.start;
+
+    if (!w->second || w->mark == mp_out_size(&w->alike.out) / sizeof(*marks) || marks[w->mark] != number) return false;
+    w->mark++;
+    return true;
 }
 
 static mp_status
 open_container(writer *w, const mp_head *head)
 {
     bool map = head->kind == MP_MAP;
+    frame inner = {.left = head->n, .place = map ? MAP : ARRAY, .n = head->n};
 
     if (!head->n) {
         write_text(w, map ? "{}" : "[]");
         return MP_OK;
     }
-    if (w->depth == MP_PACK_MAX_DEPTH) return MP_E_DEPTH;
-    write_byte(w, map ? '{' : '[');
-    w->frames[w->depth++] = (frame){.left = head->n, .map = map};
-    w->first = true;
+    if (w->open == MP_PACK_MAX_DEPTH) return MP_E_DEPTH;
+    w->open++;
+    if (map) inner.number = w->maps++;
+    inner.keys = mp_out_size(&w->keys.out) / sizeof(mp_tape_entry);
+    if (map && alike_p(w, inner.number)) {
+        inner.place = PAIRS;
+        write_text(w, w->pretty ? "{\"$map\": [" : "{\"$map\":[");
+    } else {
+        write_byte(w, map ? '{' : '[');
+    }
+    push_frame(w, inner);
+    return MP_OK;
+}
+
+static bool
+container_p(const uint8_t *p, const uint8_t *end)
+{
+    return p < end && (MP_WIRE[*p].kind == MP_ARRAY || MP_WIRE[*p].kind == MP_MAP);
+}
+
+/* True for a bin that holds one array or map and nothing else. */
+static bool
+holds_object_p(const writer *w, const mp_head *head)
+{
+    const uint8_t *p = head->payload, *end = p + head->n;
+    uint64_t left[MP_PACK_MAX_DEPTH];
+    mp_walk walk;
+
+    if (!w->opening || !container_p(p, end)) return false;
+    mp_walk_init(&walk, left, MP_PACK_MAX_DEPTH);
+    return mp_skip(&walk, &p, end) == MP_OK && p == end;
+}
+
+/* Writes what a bin holds as if it stood in its place. */
+static mp_status
+open_bin(writer *w)
+{
+    if (w->open == MP_PACK_MAX_DEPTH) return MP_E_DEPTH;
+    w->open++;
+    write_text(w, w->pretty ? "{\"$packed\": " : "{\"$packed\":");
+    push_frame(w, (frame){.left = 1, .place = OPENED});
+    return MP_OK;
+}
+
+/* Writes a key of a list of pairs. A container keeps its bytes: the first walk has not looked into it. */
+static mp_status
+write_pair_key(writer *w, const uint8_t **p)
+{
+    const uint8_t *from = *p;
+    mp_status status = pass(w, p);
+
+    if (status != MP_OK) return status;
+    write_text(w, w->pretty ? "{\"$msgpack\": \"" : "{\"$msgpack\":\"");
+    write_base64(w, from, (size_t)(*p - from));
+    write_text(w, "\"}");
     return MP_OK;
 }
 
@@ -378,7 +524,14 @@ write_value(writer *w, const uint8_t **p)
       case MP_MAP:
       case MP_ARRAY: status = open_container(w, &head); break;
       case MP_STR: write_str(w, head.payload, head.n); break;
-      case MP_BIN: write_bin(w, head.payload, head.n); break;
+      case MP_BIN:
+        if (holds_object_p(w, &head)) {
+            status = open_bin(w);
+            next = head.payload;
+        } else {
+            write_bin(w, head.payload, head.n);
+        }
+        break;
       case MP_EXT: write_ext(w, head.ext_type, head.payload, head.n); break;
       default: write_simple(w, *p, head.kind, false);
     }
@@ -386,17 +539,36 @@ write_value(writer *w, const uint8_t **p)
     return status;
 }
 
+/* Forgets the keys of a map that is finished, and notes its number if some are alike. */
+static void
+compare_keys(writer *w, const frame *map)
+{
+    mp_tape_entry *keys = (mp_tape_entry *)(void *)w->keys.out.start + map->keys;
+    size_t n = mp_out_size(&w->keys.out) / sizeof(*keys) - map->keys;
+
+    if (map->nans > 1 || (n > 1 && mp_unique_twice_p(w->object, keys, n))) {
+        mp_out_write(&w->alike.out, &map->number, sizeof(map->number));
+    }
+    mp_out_commit(&w->keys.out, (uint8_t *)keys);
+}
+
 static void
 close_containers(writer *w)
 {
     while (w->depth && !w->frames[w->depth - 1].left) {
-        bool map = w->frames[--w->depth].map;
-        write_newline(w);
-        write_byte(w, map ? '}' : ']');
+        const frame *inner = &w->frames[--w->depth];
+
+        if (inner->place == MAP && !w->second) compare_keys(w, inner);
+        if (inner->place != PAIR) w->open--;
+        if (inner->place != OPENED) write_newline(w);
+        write_text(w, CLOSING[inner->place]);
     }
 }
 
-/* Writes the next element of the innermost container, with the comma in front of it and, in a map, its key. */
+/*
+ * Writes the next element of the innermost container, with the comma in front of it and, in a map, its key. Of a list of
+ * pairs it only opens the next pair.
+ */
 static mp_status
 write_element(writer *w, const uint8_t **p)
 {
@@ -406,52 +578,99 @@ write_element(writer *w, const uint8_t **p)
     inner->left--;
     if (!w->first) write_byte(w, ',');
     w->first = false;
-    write_newline(w);
-    if (inner->map) {
+    if (inner->place != OPENED) write_newline(w);
+    if (inner->place == PAIRS) {
+        write_byte(w, '[');
+        push_frame(w, (frame){.left = 2, .place = PAIR});
+        return MP_OK;
+    }
+    if (inner->place == PAIR && inner->left && container_p(*p, w->end)) return write_pair_key(w, p);
+    if (inner->place == MAP) {
         status = write_key(w, p);
         if (status != MP_OK) return status;
     }
     return write_value(w, p);
 }
 
+static mp_status
+write_object(writer *w, const uint8_t **p)
+{
+    mp_status status;
+
+    w->maps = w->open = w->depth = 0;
+    mp_out_commit(&w->keys.out, w->keys.out.start);
+    status = write_value(w, p);
+    while (status == MP_OK && w->depth) {
+        status = write_element(w, p);
+        if (status == MP_OK) close_containers(w);
+    }
+    return status;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+    size_t one = *(const size_t *)a, two = *(const size_t *)b;
+
+    return (one > two) - (one < two);
+}
+
 /* Writes one object and a newline. On any status except MP_OK, *p is at the head to blame. */
 static mp_status
 write_line(writer *w, const uint8_t **p)
 {
-    mp_status status = write_value(w, p);
+    size_t before = mp_out_size(&w->window.out), alike;
+    mp_status status;
 
-    while (status == MP_OK && w->depth) {
-        status = write_element(w, p);
-        if (status == MP_OK) close_containers(w);
+    w->object = *p;
+    w->second = false;
+    w->mark = 0;
+    mp_out_commit(&w->alike.out, w->alike.out.start);
+    status = write_object(w, p);
+    alike = mp_out_size(&w->alike.out) / sizeof(size_t);
+    if (status == MP_OK && alike) {
+        qsort(w->alike.out.start, alike, sizeof(size_t), compare_numbers);
+        mp_out_commit(&w->window.out, w->window.out.start + before);
+        w->second = true;
+        *p = w->object;
+        status = write_object(w, p);
     }
     write_byte(w, '\n');
     return status;
 }
 
 /*
- * call-seq: JSONText.generate(bytes, start, size, pretty, hex) -> String
+ * call-seq: JSONText.generate(bytes, start, size, pretty, hex, text = false, opening = false) -> String
  *
  * Returns the JSON of the objects in a part of a String, with a newline after each. hex: write bin as hexadecimal
- * instead of base64. Raises a DecodeError, whose offset counts from start.
+ * instead of base64; text: write bin that is text as a string; opening: write the object that a bin holds. Raises a
+ * DecodeError, whose offset counts from start.
  */
 static VALUE
-rb_generate(VALUE self, VALUE bytes, VALUE start, VALUE size, VALUE pretty, VALUE hex)
+rb_generate(int argc, VALUE *argv, VALUE self)
 {
-    size_t from = NUM2SIZET(start), length = NUM2SIZET(size), there;
+    size_t from, length, there;
     const uint8_t *base, *p;
-    VALUE text;
+    VALUE bytes, text;
     writer w;
 
+    rb_check_arity(argc, 5, 7);
+    bytes = argv[0];
+    from = NUM2SIZET(argv[1]);
+    length = NUM2SIZET(argv[2]);
     StringValue(bytes);
     there = (size_t)RSTRING_LEN(bytes);
     if (from > there || length > there - from) rb_raise(rb_eRangeError, "no such part of the String");
     bytes = rb_str_new_frozen(bytes);
     base = p = (const uint8_t *)RSTRING_PTR(bytes) + from;
     w.end = p + length;
-    w.pretty = RTEST(pretty);
-    w.hex = RTEST(hex);
-    w.depth = 0;
+    w.pretty = RTEST(argv[3]);
+    w.hex = RTEST(argv[4]);
+    w.text = argc > 5 && RTEST(argv[5]);
+    w.opening = argc > 6 && RTEST(argv[6]);
     w.first = false;
+    mp_window_init(&w.keys);
+    mp_window_init(&w.alike);
     mp_window_init_result(&w.window, length + length / 2);
     while (p < w.end) {
         mp_status status = write_line(&w, &p);
@@ -460,6 +679,8 @@ rb_generate(VALUE self, VALUE bytes, VALUE start, VALUE size, VALUE pretty, VALU
     RB_GC_GUARD(bytes);
     text = mp_window_result(&w.window);
     RB_GC_GUARD(w.window.string);
+    RB_GC_GUARD(w.keys.string);
+    RB_GC_GUARD(w.alike.string);
     return rb_enc_associate_index(text, mp_utf8_index);
 }
 
@@ -468,6 +689,6 @@ Init_manypack_json_text(void)
 {
     VALUE mJSONText = rb_define_module_under(mp_mManypack, "JSONText");
 
-    rb_define_singleton_method(mJSONText, "generate", rb_generate, 5);
+    rb_define_singleton_method(mJSONText, "generate", rb_generate, -1);
     rb_funcall(mp_mManypack, rb_intern("private_constant"), 1, ID2SYM(rb_intern("JSONText")));
 }

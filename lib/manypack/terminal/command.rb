@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
 # What the commands have in common: options, help, the files one after the other, and the exit code.
-require "optparse"
-
 module Manypack
   module Terminal
     class Command
@@ -12,18 +10,20 @@ module Manypack
         @paths = parse(arguments)
         return FINE if @helped
 
+        refuse_terminal if writes_messages?
         work
         @status
       end
 
       # Returns the OptionParser. The completion scripts and the man page are made from it, too.
       def parser
-        OptionParser.new do |parser|
+        Options.new do |parser|
           parser.program_name = "manypack"
           parser.version = VERSION
           parser.banner = "Usage: manypack #{name} [OPTION]... #{self.class::ARGUMENTS}"
           parser.separator("\n#{self.class::ABOUT}\n\n")
           options(parser)
+          input_options(parser) if reads_messages?
           parser.on("-r", "--require LIB", "Load a Ruby library, for example one with ext types") do |lib|
             load_library(lib)
           end
@@ -38,7 +38,10 @@ module Manypack
         paths = parser.permute(arguments)
         check(paths) unless @helped
         paths.empty? ? ["-"] : paths
-      rescue OptionParser::ParseError, ArgumentError, LoadError => e
+      rescue OptionParser::ParseError => e
+        e.args.map! { |argument| Visible.line(argument) }
+        raise UsageError, "#{name}: #{e.message}"
+      rescue ArgumentError, LoadError => e
         raise UsageError, "#{name}: #{e.message}"
       end
 
@@ -50,6 +53,41 @@ module Manypack
       end
 
       def options(parser); end
+
+      # Options of every command that reads messages.
+      def input_options(parser)
+        parser.on("--from ENCODING", Encoded::FORMS.keys, "Read #{Encoded::FORMS.keys.join(" or ")}") do |encoding|
+          reading[:from] = encoding
+        end
+        parser.on("--skip-bytes N", Integer, "Skip the first N bytes of each file, such as a header") do |n|
+          raise ArgumentError, "--skip-bytes must be 0 or more" if n.negative?
+
+          reading[:skip] = n
+        end
+        parser.on("--force", "Read a file that looks like another format, such as JSON") { reading[:force] = true }
+      end
+
+      # Returns true for a command that writes MessagePack.
+      def writes_messages?
+        false
+      end
+
+      # Packed bytes may tell a terminal anything.
+      def refuse_terminal
+        return unless output.tty?
+
+        raise UsageError, "#{name}: MessagePack is not for a terminal; redirect it, or pipe it to manypack cat"
+      end
+
+      # Returns false for a command that reads text.
+      def reads_messages?
+        true
+      end
+
+      # How messages are read.
+      def reading
+        @reading ||= reads_messages? ? {} : {force: true}
+      end
 
       def help(parser)
         @helped = true
@@ -67,7 +105,11 @@ module Manypack
       # Yields each file. Reports its faults and failures, and goes on with the next file.
       def each_input(paths = @paths, **options)
         paths.each do |path|
-          Input.open(path, **options) { |input| with_progress(input) { guard(input.name) { yield input } } }
+          Input.open(path, **reading, **options) { |input| with_progress(input) { guard(input.name) { yield input } } }
+        rescue Refused => e
+          fail_with(INVALID, "#{shown(path)}: #{e.message}")
+        rescue Fault => e
+          report(shown(path), e)
         rescue SystemCallError => e
           fail_with(IO_FAILED, failure(path, e))
         end
@@ -85,8 +127,12 @@ module Manypack
 
       # The error may be about another file, such as one that is written: "File exists @ rb_sysopen - part-1.msgpack".
       def failure(path, error)
-        what, file = error.message.split(/ (?:@ \w+ )?- /, 2)
-        "#{file ? file.sub(/\Afd:\d+ /, "") : path}: #{what}"
+        what, file = error.message.b.split(/ (?:@ \w+ )?- /, 2)
+        "#{file ? Visible.line(file).sub(/\Afd:\d+ /, "") : shown(path)}: #{what}"
+      end
+
+      def shown(path)
+        path == "-" ? "stdin" : Visible.line(path)
       end
 
       def guard(name)
@@ -102,7 +148,7 @@ module Manypack
       # The worst exit code counts.
       def fail_with(status, message)
         @status = [@status, status].max
-        Terminal.say(message)
+        Terminal.say(Visible.line(message))
       end
     end
   end

@@ -4,6 +4,8 @@
 module Manypack
   module Terminal
     class Decompressed
+      include Pushback
+
       # The io is one of Manypack::Files.
       def initialize(io)
         @io = io
@@ -11,7 +13,7 @@ module Manypack
       end
 
       # Raises Fault; its offset is the number of bytes that could be decompressed.
-      def readpartial(size)
+      def next_bytes(size)
         bytes = @io.readpartial(size)
         @offset += bytes.bytesize
         bytes

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-# Turns parsed JSON or YAML into the objects that it stands for. This is the reverse of json_text.c.
+# Packs parsed JSON or YAML as what it stands for. This is the reverse of json_text.c, which never writes two keys alike:
+# what is not written exactly as there stands for itself, so different keys stay different. It writes bytes, because a
+# Hash cannot have "a" both as a str and as a bin.
 module Manypack
   module Terminal
     module FromJSON
       # Keys with a meaning: a text that begins with $, a value such as a number, and any object, packed.
       TEXT = /\A\$\$/
-      WORD = /\A\$(null|true|false|NaN|-?Infinity|-?\d+|-?\d+\.\d+(?:e[+-]?\d+)?)\z/
+      WORD = /\A\$(null|true|false|NaN|-?Infinity|-?\d+(?:\.\d+(?:e[+-]?\d+)?)?)\z/
       PACKED = %r{\A\$msgpack:([A-Za-z0-9+/]*={0,2})\z}
 
       WORDS = {"null" => nil, "true" => true, "false" => false, "NaN" => Float::NAN, "Infinity" => Float::INFINITY,
@@ -14,41 +16,122 @@ module Manypack
 
       TIME = /\A(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))\z/
 
+      # The Integers that MessagePack has.
+      INTEGERS = (-(2**63)...2**64).freeze
+
       # Unpacks keys. An ext stays an ExtensionValue, even if its body contains objects.
       CODEC = Codec.new(**OPTIONS)
 
+      # The first bytes of arrays and maps: with the count inside, with 16 bits of it, and with 32.
+      ARRAY = [0x90, 0xdc, 0xdd].freeze
+      MAP = [0x80, 0xde, 0xdf].freeze
+
+      # The head of an array or map.
+      CONTAINER = /\A[\x80-\x9f\xdc-\xdf]/n
+
+      MAX_DEPTH = OPTIONS.fetch(:max_depth)
+
+      # How deep JSON is that stands for objects of MAX_DEPTH: a list of pairs has three levels for a map.
+      MAX_NESTING = MAX_DEPTH * 3 + 3
+
       module_function
 
-      # Returns the object that a value from JSON.parse or YAML.safe_load stands for.
-      def object(value)
+      # Returns the packed bytes of a value from JSON.parse, or of YAML. Raises RangeError for an Integer that is too
+      # large, and ArgumentError for a value that is nested too deep.
+      def pack(value)
+        write(value, "".b, 0)
+      end
+
+      def write(value, out, depth)
         case value
-        when Hash then map(value)
-        when Array then value.map { |element| object(element) }
-        when ::Time then timestamp(value.to_i, value.nsec)
-        when Integer, String, nil, true, false, Float then value
-        else value.to_s # a Date of YAML
+        when Hash then write_map(value, out, deeper(depth))
+        when Array then write_array(value, out, deeper(depth))
+        when ::Time then out << timestamp(value.to_i, value.nsec)
+        when Integer, String, nil, true, false, Float then out << Manypack.pack(value)
+        else out << Manypack.pack(value.to_s) # a Date of YAML
         end
       end
 
-      def map(hash)
-        special = (special(*hash.first) if hash.size == 1)
-        return special.first if special
+      def deeper(depth)
+        raise ArgumentError, "nested deeper than #{MAX_DEPTH} levels" if depth == MAX_DEPTH
 
-        pairs = hash.map { |key, value| [key.is_a?(String) ? key(key) : object(key), object(value)] }
-        Arguments.check_key_hashes(pairs.map(&:first), 0) # many keys such as [NaN] would take quadratic time
-        pairs.to_h
+        depth + 1
       end
 
-      # Returns an Array with the value that an object with one pair stands for, or nil if it stands for itself.
+      def write_array(array, out, depth)
+        out << head(ARRAY, array.size)
+        array.each { |element| write(element, out, depth) }
+        out
+      end
+
+      def write_map(hash, out, depth)
+        return out if hash.size == 1 && write_special(*hash.first, out, depth)
+
+        check_keys(hash)
+        write_pairs(hash, out, depth) { |key| key.is_a?(String) ? out << key(key) : write(key, out, depth) }
+      end
+
+      def write_pairs(pairs, out, depth)
+        out << head(MAP, pairs.size)
+        pairs.each do |key, value|
+          yield key
+          write(value, out, depth)
+        end
+        out
+      end
+
+      # Whoever unpacks the map would need quadratic time for many keys such as [NaN].
+      def check_keys(hash)
+        packed = hash.keys.grep(PACKED)
+        Arguments.check_key_hashes(packed.map { |key| CODEC.unpack(key(key)) }, 0) unless packed.empty?
+      end
+
+      def head((fix, short, long), count)
+        return [fix | count].pack("C") if count < 16
+
+        count < 1 << 16 ? [short, count].pack("Cn") : [long, count].pack("CN")
+      end
+
+      # Writes the value that an object with one pair stands for. Returns nil if it stands for itself.
+      def write_special(key, value, out, depth)
+        case [key, value]
+        in ["$map", Array => pairs] if alike?(pairs)
+          write_pairs(pairs, out, depth) { |one| write(one, out, depth) }
+        in ["$packed", Array | Hash => object] then out << Manypack.pack(pack(object))
+        in ["$msgpack", String => base64] if (packed = packed(base64)) && CONTAINER.match?(packed) then out << packed
+        else special(key, value)&.then { |object| out << Manypack.pack(object.first) }
+        end
+      end
+
+      # Returns an Array with the scalar that a pair stands for, or nil.
       def special(key, value)
         case [key, value]
         in ["$bin", String] then bytes(value)
         in ["$hex", /\A(\h\h)*\z/] then [[value].pack("H*")]
         in ["$str", String] then bytes(value)&.map { |text| text.force_encoding(Encoding::UTF_8) }
         in ["$float", "NaN" | "Infinity" | "-Infinity"] then [WORDS.fetch(value)]
-        in ["$timestamp", TIME] then [timestamp(*moment(TIME.match(value).captures))]
-        in ["$ext", [-128..127 => type, String => body]] then bytes(body)&.map { |text| ExtensionValue.new(type, text) }
+        in ["$timestamp", TIME] then moment(TIME.match(value).captures)&.then { |moment| [time(*moment)] }
+        in ["$ext", [Integer => type, String => body]] if type.between?(-128, 127)
+          bytes(body)&.map { |text| ExtensionValue.new(type, text) }
         else nil
+        end
+      end
+
+      # Returns true for pairs of which two have the same key: other maps are written as objects.
+      def alike?(pairs)
+        return false unless pairs.all? { |pair| pair.is_a?(Array) && pair.size == 2 }
+
+        pairs.map { |key, _| likeness(key) }.uniq.size < pairs.size
+      end
+
+      # Equal for keys that json_text.c takes to be alike: a str and a bin of the same ASCII, 0.0 and -0.0, and all NaN.
+      def likeness(key)
+        value = key.is_a?(Hash) && key.size == 1 ? special(*key.first)&.first || key : key
+        case value
+        when String then value.ascii_only? ? value.b : [value.encoding, value.b]
+        when Float then value.nan? ? :nan : [value.zero? ? 0.0 : value].pack("G").unpack1("Q")
+        when nil, true, false, Integer then [value]
+        else pack(value)
         end
       end
 
@@ -58,32 +141,65 @@ module Manypack
         nil
       end
 
+      # Returns seconds and nanoseconds, or nil if there is no such day or hour.
       def moment(parts)
         *date, fraction, sign, hours, minutes = parts
-        ahead = (hours.to_i * 60 + minutes.to_i) * 60
         date = date.map(&:to_i)
-        raise ArgumentError, "no such day" unless ::Time.utc(*date.first(3)).day == date[2] # it would be the next month
+        return unless date[3..].zip([24, 60, 60]).all? { |part, most| part < most } && hours.to_i < 24 && minutes.to_i < 60
 
-        [::Time.utc(*date).to_i - (sign == "-" ? -ahead : ahead), fraction.to_s.ljust(9, "0").to_i]
+        day = day(*date.first(3)) or return
+        ahead = (hours.to_i * 60 + minutes.to_i) * 60
+        [day + (date[3] * 60 + date[4]) * 60 + date[5] - (sign == "-" ? -ahead : ahead), fraction.to_s.ljust(9, "0").to_i]
+      end
+
+      # Returns the seconds at which a day starts, or nil if there is no such day.
+      def day(year, month, day)
+        return unless year.positive? && month.between?(1, 12) && day.between?(1, 31)
+
+        time = ::Time.utc(year, month, day)
+        time.to_i if time.day == day # otherwise it is in the next month
       end
 
       def timestamp(sec, nsec)
+        Manypack.pack(time(sec, nsec))
+      end
+
+      def time(sec, nsec)
         ExtensionValue.new(Timestamp::TYPE, Timestamp.to_msgpack_ext(sec, nsec))
       end
 
+      # Returns the packed key.
       def key(key)
-        return key unless key.start_with?("$")
-
-        case key
-        when TEXT then key.delete_prefix("$")
-        when WORD then word($1)
-        when PACKED then CODEC.unpack($1.unpack1("m0"))
-        else key
+        if key.start_with?("$")
+          case key
+          when TEXT then return Manypack.pack(key.delete_prefix("$"))
+          when WORD then word = word($1)
+          when PACKED then packed = packed($1)
+          end
         end
+        word || packed || Manypack.pack(key)
       end
 
+      # Returns nil for a number that is written in another way than cat writes it: there would be two such keys.
       def word(word)
-        WORDS.fetch(word) { word.match?(/[.e]/) ? Float(word) : Integer(word, 10) }
+        value = WORDS.fetch(word) { word.include?(".") ? Float(word) : Integer(word, 10) }
+        return if value.is_a?(Integer) && !INTEGERS.cover?(value)
+
+        Manypack.pack(value) if WORDS.key?(word) || value.to_s == word
+      end
+
+      # Returns the packed object, or nil if it is none, or a key that cat writes in another way.
+      def packed(base64)
+        packed, = bytes(base64)
+        return unless packed && [packed].pack("m0") == base64
+
+        case (text = CODEC.unpack(packed))
+        when nil, true, false, Integer, Float then nil
+        when String then packed unless text.encoding == Encoding::UTF_8 && text.valid_encoding?
+        else packed
+        end
+      rescue DecodeError
+        nil
       end
     end
   end

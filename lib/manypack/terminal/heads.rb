@@ -18,6 +18,9 @@ module Manypack
 
       PAYLOAD = %w[str bin ext].freeze
 
+      # The step of a key that a Path cannot name: an array, a map, an ext or NaN.
+      UNNAMED = :unnamed
+
       # For each head byte: the type, how many bytes of number follow, and the count if the byte holds it.
       TABLE = Array.new(256) do |byte|
         case byte
@@ -117,17 +120,33 @@ module Manypack
         end
         return unless %w[map array].include?(head.type)
 
-        open << Frame.new(head.type == "map" ? head.count * 2 : head.count, head.type == "map", head.steps, nil, 0)
+        steps = head.key ? [*head.steps, UNNAMED] : head.steps
+        open << Frame.new(head.type == "map" ? head.count * 2 : head.count, head.type == "map", steps, nil, 0)
       end
 
-      # Returns the step of a key, or nil if it is neither a str nor an integer.
+      # Returns the step by which a Path finds the value of a key, or UNNAMED.
       def value_of(head)
-        at = head.offset - @origin
         case head.type
-        when "str" then @bytes.byteslice(at + head.size, head.count).force_encoding(Encoding::UTF_8).scrub
+        when "str", "bin" then name_of(@bytes.byteslice(head.offset - @origin + head.size, head.count), head.type)
+        when "true" then true
+        when "false" then false
+        when "nil" then nil
         when /int/ then Integer(head.text)
-        else nil
+        when /float/ then float_of(head)
+        else UNNAMED
         end
+      end
+
+      # Bytes that are no text are binary: so a Path finds them in a bin and in a str. A bin of ASCII is found as text.
+      def name_of(bytes, type)
+        text = bytes.dup.force_encoding(Encoding::UTF_8)
+        type == "str" && text.valid_encoding? ? text : bytes.b
+      end
+
+      def float_of(head)
+        bytes = @bytes.byteslice(head.offset - @origin + 1, head.size - 1)
+        float = bytes.unpack1(head.size == 5 ? "g" : "G")
+        float.nan? ? UNNAMED : float
       end
 
       def text_of(head, at, number)
@@ -138,7 +157,7 @@ module Manypack
         when "float32" then @bytes.byteslice(at + 1, 4).unpack1("g").to_s
         when "float64" then @bytes.byteslice(at + 1, 8).unpack1("G").to_s
         when "str" then str_text(at + head.size, head.count)
-        when "bin" then bin_text(at + head.size, head.count)
+        when "bin" then head.key && bin_as_text(at + head.size, head.count) || bin_text(at + head.size, head.count)
         when "ext" then "type #{ext_type(at + head.size - 1)}, #{bin_text(at + head.size, head.count)}"
         end
       end
@@ -154,7 +173,13 @@ module Manypack
       def str_text(at, count)
         shown = @bytes.byteslice(at, [count, SHOWN].min).force_encoding(Encoding::UTF_8)
         shown = shown.scrub("") if count > SHOWN # it may end inside a character
-        "#{shown.inspect}#{"..." if count > SHOWN}"
+        "#{Visible.line(shown.inspect)}#{"..." if count > SHOWN}"
+      end
+
+      # Keys are often text that an old library packed as bin. Returns nil for other bytes.
+      def bin_as_text(at, count)
+        text = @bytes.byteslice(at, count).force_encoding(Encoding::UTF_8)
+        str_text(at, count) if !text.empty? && text.valid_encoding? && !text.match?(Visible::HIDDEN)
       end
 
       def bin_text(at, count)

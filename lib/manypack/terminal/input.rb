@@ -32,6 +32,9 @@ module Manypack
       end
     end
 
+    # The input is no stream of messages, and nothing of it was read.
+    class Refused < StandardError; end
+
     class Input
       READ_BYTES = 1 << 20
       ALL = (1 << 64) - 1
@@ -70,7 +73,7 @@ module Manypack
       FILES = Manypack.const_get(:Files)
       private_constant :SPLITTER, :CHECK, :FILES
 
-      # Opens a file, which may be compressed, or standard input for "-".
+      # Opens a file, which may be compressed, or standard input for "-". Raises Refused.
       def self.open(path, **options)
         return yield(new($stdin.binmode, "stdin", **options)) if path == "-"
 
@@ -78,17 +81,20 @@ module Manypack
           raise Errno::EISDIR, path if file.stat.directory?
 
           FILES.decompress(file, path) do |io|
-            yield new(io.equal?(file) ? io : Decompressed.new(io), path, file: file, **options)
+            yield new(io.equal?(file) ? io : Decompressed.new(io), Visible.line(path), file: file, **options)
           end
         end
       rescue LoadError => e
-        raise UsageError, "#{path}: #{e.message}"
+        raise UsageError, "#{Visible.line(path)}: #{e.message}"
       end
 
-      # An IO, or a Decompressed.
+      # An IO, or something with readpartial.
       attr_reader :io
 
-      # The path of the file, or stdin.
+      # The offset of the first message in the file.
+      attr_reader :origin
+
+      # The path of the file as it can be shown, or stdin.
       attr_reader :name
 
       # The IO that is read; it may be compressed.
@@ -96,12 +102,18 @@ module Manypack
 
       # follow:: true to wait for more at the end
       # codec:: a Codec, for its limits
-      def initialize(io, name, file: io, follow: false, codec: PLAIN)
-        @io = io
+      # from:: hex or base64 if the bytes are written so
+      # skip:: how many bytes come before the first message
+      # force:: true to read what looks like another format
+      def initialize(io, name, file: io, follow: false, codec: PLAIN, from: nil, skip: 0, force: false)
+        @io = from ? Encoded.new(io, from) : io
         @name = name
         @file = file
         @follow = follow
         @codec = codec
+        @origin = skip
+        pass(skip)
+        refuse_others unless force
       end
 
       # Returns true if it waits for more at the end.
@@ -130,7 +142,7 @@ module Manypack
       # Checks everything without keeping it, and returns the number of messages and of bytes. Raises Fault as
       # each_read does.
       def check
-        return check_reads unless @io.is_a?(IO) && @io.stat.file?
+        return check_reads unless regular?
 
         start = @io.pos
         check = CHECK.new(@codec)
@@ -144,12 +156,46 @@ module Manypack
 
       private
 
+      # Goes on after the first bytes of the input.
+      def pass(bytes)
+        return if bytes.zero?
+        return seek(bytes) if regular?
+
+        bytes -= @io.readpartial([bytes, READ_BYTES].min).bytesize while bytes.positive?
+      rescue EOFError
+        raise Refused, "it ends before byte #{@origin}"
+      end
+
+      def seek(bytes)
+        raise EOFError if @io.pos + bytes > @io.stat.size
+
+        @io.seek(bytes, IO::SEEK_CUR)
+      end
+
+      def regular?
+        @io.is_a?(IO) && @io.stat.file?
+      end
+
+      def refuse_others
+        format = ForeignFormat.of(first_bytes) or return
+        raise Refused, "it looks like #{format}, not like MessagePack; --force reads it all the same"
+      rescue EOFError
+        nil
+      end
+
+      # Reads the first bytes, and leaves them to be read.
+      def first_bytes
+        return @io.pread(ForeignFormat::BYTES, @io.pos) if regular?
+
+        @io.readpartial(ForeignFormat::BYTES).tap { |bytes| @io.ungetbyte(bytes) }
+      end
+
       # Checks an input that cannot be read again, so each message is kept until it is whole.
       def check_reads
         count = bytes = 0
         each_read do |messages|
           count += messages.count
-          bytes = messages.offset + messages.size
+          bytes = messages.offset + messages.size - @origin
         end
         [count, bytes]
       end
@@ -158,23 +204,28 @@ module Manypack
       def fault_in_file(check, start)
         from = check.whole
         size = check.passed - from + MOST_HEAD
-        return Fault.new(check.passed, "a broken message of #{size} bytes or more") if size > MOST_EXPLAINED
+        return Fault.new(@origin + check.passed, "a broken message of #{size} bytes or more") if size > MOST_EXPLAINED
 
         rest = @io.pread(size, start + from)
-        fault([rest, 0, rest.bytesize, check.messages, from])
+        fault([rest, 0, rest.bytesize, check.messages, @origin + from])
       end
 
       def split(objects, bytes, all, &block)
         splitter = SPLITTER.new(@codec)
         while (chunk = read)
           splitter.feed(chunk.freeze)
-          while (part = splitter.take(objects, bytes, all))
+          while (part = taken(splitter.take(objects, bytes, all)))
             return broken(part, &block) if splitter.ended?
 
             Messages.new(*part, splitter.index - part[3]).guard(&block)
           end
         end
-        part = splitter.rest and raise fault(part)
+        part = taken(splitter.rest) and raise fault(part)
+      end
+
+      # Counts offsets from the start of the file.
+      def taken(part)
+        part && [*part.first(4), part[4] + @origin]
       end
 
       def read

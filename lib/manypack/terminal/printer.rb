@@ -9,9 +9,12 @@ module Manypack
       JSON_TEXT = Manypack.const_get(:JSONText)
       private_constant :JSON_TEXT
 
-      def initialize(format, hex: false)
+      # hex:: write bin as hexadecimal digits
+      # text:: write bin that is text as a string
+      # opening:: write the array or map that a bin holds
+      def initialize(format, hex: false, text: false, opening: false)
         @format = format
-        @hex = hex
+        @forms = [hex, text, opening]
         require "json" if format == "yaml"
         require "yaml" if format == "yaml"
         @codec = DefaultFactory.codec(**OPTIONS, timestamp: true) if format == "ruby"
@@ -20,8 +23,8 @@ module Manypack
       # Returns the text of all messages in a part of the bytes.
       def print(bytes, start = 0, size = bytes.bytesize)
         case @format
-        when "json" then JSON_TEXT.generate(bytes, start, size, false, @hex)
-        when "pretty" then JSON_TEXT.generate(bytes, start, size, true, @hex)
+        when "json" then JSON_TEXT.generate(bytes, start, size, false, *@forms)
+        when "pretty" then JSON_TEXT.generate(bytes, start, size, true, *@forms)
         when "msgpack" then bytes.byteslice(start, size)
         when "yaml" then yaml(bytes, start, size)
         else ruby(bytes.byteslice(start, size))
@@ -32,14 +35,14 @@ module Manypack
 
       # Goes through JSON, so that both formats write a value that neither can express in the same form.
       def yaml(bytes, start, size)
-        JSON_TEXT.generate(bytes, start, size, false, @hex).each_line.map do |line|
+        JSON_TEXT.generate(bytes, start, size, false, *@forms).each_line.map do |line|
           YAML.dump(::JSON.parse(line, max_nesting: false))
         end.join
       end
 
       def ruby(bytes)
         text = +""
-        @codec.unpacker.feed_each(bytes) { |object| text << object.inspect << "\n" }
+        @codec.unpacker.feed_each(bytes) { |object| text << Visible.lines(object.inspect) << "\n" }
         text
       end
     end

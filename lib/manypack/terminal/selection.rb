@@ -8,7 +8,7 @@ module Manypack
       # path.
       def initialize(text)
         @path, value = parse(text)
-        @packed = value && Manypack.pack(FromJSON.object(json(value)))
+        @packed = value && FromJSON.pack(json(value))
       end
 
       # Returns true if the path finds the value; without a value, if it finds anything but nil and false.
@@ -21,16 +21,17 @@ module Manypack
 
       private
 
-      # Splits at the first = that is not inside a quoted key.
+      # Splits at the first = outside of brackets.
       def parse(text)
-        text.each_char.with_index do |char, i|
-          next unless char == "="
+        at = PathText.each_outside(text).find { |char, _| char == "=" }&.last
+        at ? [PathText.path(text[0...at], text), value_of(text, at)] : [PathText.path(text), nil]
+      end
 
-          return [Path.new(text[0...i]), text[i + 1..]]
-        rescue ArgumentError
-          next
-        end
-        [Path.new(text), nil]
+      def value_of(text, at)
+        value = text[at + 1..]
+        raise ArgumentError, PathText.comparison(text) if value.start_with?("=", "~")
+
+        value
       end
 
       def json(text)

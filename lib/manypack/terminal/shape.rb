@@ -17,13 +17,16 @@ module Manypack
         @maps = 0
       end
 
-      # Takes a value into account.
+      # Takes a value into account: a View for an array or a map, whose pairs may have a key twice.
       def add(value)
-        case value
-        when Hash then add_map(value)
-        when Array then add_array(value)
-        else @scalars[type_of(value)] = true
-        end
+        return @scalars[type_of(value)] = true unless value.is_a?(View)
+
+        value.type == :map ? add_map(value) : add_array(value)
+      end
+
+      # Returns true if there is an ext without a type among the values or keys.
+      def exts?
+        @exts || [*@fields.each_value, @items, @values].compact.any?(&:exts?)
       end
 
       # Returns true if some of the maps lack the key.
@@ -74,11 +77,19 @@ module Manypack
         @maps += 1
         return add_values(map) if @values
 
-        map.each do |key, value|
-          @seen[key] += 1
+        names = true
+        keys = map.each_pair.map do |key, value|
+          names &&= name?(key)
           (@fields[key] ||= Shape.new).add(value)
+          key
         end
-        to_values unless @fields.size <= MOST_FIELDS && map.each_key.all?(String)
+        keys.uniq.each { |key| @seen[key] += 1 }
+        to_values unless names && @fields.size <= MOST_FIELDS
+      end
+
+      # Returns true for a key that a Record can have: a str, or a bin of ASCII, which it takes for the same.
+      def name?(key)
+        key.is_a?(String) && (key.encoding == Encoding::UTF_8 || key.ascii_only?)
       end
 
       # Turns what looked like an object into a map from names to values.
@@ -89,7 +100,7 @@ module Manypack
       end
 
       def add_values(map)
-        map.each do |key, value|
+        map.each_pair do |key, value|
           @keys[type_of(key)] = true
           @values.add(value)
         end
@@ -102,8 +113,15 @@ module Manypack
         when Integer then "Integer"
         when ::Time then "Time"
         when Float, String then value.class.name
-        else "Object"
+        else
+          @exts ||= ext?(value)
+          "Object"
         end
+      end
+
+      # A key may be an array or a map.
+      def ext?(value)
+        value.is_a?(ExtensionValue) || ([Array, Hash].include?(value.class) && value.to_a.flatten.any? { |part| ext?(part) })
       end
 
       protected
@@ -111,6 +129,7 @@ module Manypack
       # Adds the shape of other values at the same place.
       def merge(other)
         @scalars.update(other.scalars)
+        @exts ||= other.exts?
         (@items ||= Shape.new).merge(other.items) if other.items
         merge_maps(other) if other.maps.positive?
         self

@@ -13,6 +13,10 @@ module Manypack
 
       private
 
+      def writes_messages?
+        !@check
+      end
+
       def options(parser)
         parser.on("-c", "--check", "Write nothing; report the messages that are not canonical") { @check = true }
       end

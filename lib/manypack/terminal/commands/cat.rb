@@ -9,22 +9,31 @@ module Manypack
         Shows messages, one after the other. Values that JSON and YAML cannot express are written in a form that
         `manypack pack` reads back: {"$bin": BASE64}, {"$ext": [TYPE, BASE64]}, {"$timestamp": RFC 3339},
         {"$float": "NaN"}, {"$str": BASE64} for a str that is not UTF-8; a key 5 is "$5", and a key "$a" is "$$a".
+        A map that has a key twice is {"$map": [[KEY, VALUE], ...]}.
       TEXT
       EXAMPLES = <<~TEXT
         manypack cat events.msgpack | jq .user
         manypack cat --to pretty -n 1 events.msgpack
         manypack cat --path '$.users[*].name' events.msgpack
         manypack cat --follow events.msgpack
+        manypack cat --text --open --skip-bytes 8 cache.bin
       TEXT
 
       private
 
+      def writes_messages?
+        @format == "msgpack"
+      end
+
       def options(parser)
+        @forms = {}
         parser.on("-t", "--to FORMAT", Printer::FORMATS, "Write #{Printer::FORMATS.join(", ")}") { |to| @format = to }
-        parser.on("-p", "--path PATH", "Show what the path finds in each message") { |path| @path = Path.new(path) }
+        parser.on("-p", "--path PATH", "Show what the path finds in each message") { |path| @path = PathText.path(path) }
         parser.on("-n", "--lines N", Integer, "Show only the first N messages of each file") { |n| @most = n }
         parser.on("-f", "--follow", "Wait for more at the end, like tail -f") { @follow = true }
-        parser.on("--hex", "Write bin as hexadecimal, under $hex") { @hex = true }
+        parser.on("--hex", "Write bin as hexadecimal, under $hex") { @forms[:hex] = true }
+        parser.on("--text", "Write bin that is text as a string, so that pack makes a str of it") { @forms[:text] = true }
+        parser.on("--open", "Write the array or map that a bin holds, under $packed") { @forms[:opening] = true }
       end
 
       def check(paths)
@@ -33,7 +42,7 @@ module Manypack
       end
 
       def work
-        @printer = Printer.new(@format || "json", hex: @hex)
+        @printer = Printer.new(@format || "json", **@forms)
         each_input(follow: @follow) { |input| show(input) }
       end
 

@@ -13,6 +13,10 @@ module Manypack
 
       private
 
+      def reads_messages?
+        false
+      end
+
       def check(paths)
         raise ArgumentError, "which shell, bash or zsh?" unless [%w[bash], %w[zsh]].include?(paths)
       end

@@ -16,6 +16,10 @@ module Manypack
 
       private
 
+      def writes_messages?
+        true
+      end
+
       def work
         each_input { |input| input.each_read { |messages| output.write(messages.to_s) } }
       end

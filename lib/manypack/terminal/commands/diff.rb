@@ -27,6 +27,7 @@ module Manypack
 
       def work
         @printer = Printer.new("json")
+        @place = Place.new
         each_input(@paths.first(1)) do |one|
           each_input(@paths.last(1)) { |two| catch(:stop) { compare(one, two) } }
         end
@@ -58,69 +59,46 @@ module Manypack
       end
 
       def compare_messages(index, pairs)
-        lines = differences([], *pairs.map { |input, message| objects(input, message) })
-        found(index, lines) unless lines.empty?
+        left, right = pairs.map { |input, message| values(input, message) }
+        @lines = +""
+        @shown = false
+        catch(:enough) do
+          Difference.new { |steps, *sides| found(index, steps, *sides) }.compare(left, right)
+        end
+        output.write(@lines) unless @lines.empty?
       end
 
       def same_bytes?(messages)
         messages.all? && messages.map(&:to_s).uniq.size == 1
       end
 
-      def objects(input, message)
+      # Returns an Array with the value of the message, or an empty one without a message.
+      def values(input, message)
         return [] unless message
 
-        stop_at_fault(input) { message.guard { [Manypack.unpack(message.to_s, **OPTIONS)] } }
+        stop_at_fault(input) { message.guard { [Difference.value(message.to_s)] } }
       end
 
-      def found(index, lines)
+      def found(index, steps, left, right)
         @status = [@status, INVALID].max
-        output.write("#{Colors.paint("message #{index}", :cyan)}\n#{lines}") unless @quiet
+        throw :enough if @quiet
+
+        @lines << Colors.paint("message #{index}", :cyan) << "\n" unless @shown
+        @shown = true
+        place = @place.text(steps)
+        left.each { |value| @lines << Colors.paint("- #{place}: #{json(value)}", :red) << "\n" }
+        right.each { |value| @lines << Colors.paint("+ #{place}: #{json(value)}", :green) << "\n" }
+        flush if @lines.bytesize > Input::READ_BYTES
       end
 
-      # Left and right are Arrays with one value each, or empty if there is no value.
-      def differences(steps, left, right)
-        case [left, right]
-        in [[Hash => one], [Hash => two]] then in_hashes(steps, one, two)
-        in [[Array => one], [Array => two]] then in_arrays(steps, one, two)
-        else left.map { |value| packed(value) } == right.map { |value| packed(value) } ? "" : lines(steps, left, right)
-        end
-      end
-
-      def in_hashes(steps, one, two)
-        (one.keys | two.keys).map do |key|
-          differences([*steps, key], *[one, two].map { |hash| hash.key?(key) ? [hash[key]] : [] })
-        end.join
-      end
-
-      def in_arrays(steps, one, two)
-        Array.new([one.size, two.size].max) do |i|
-          differences([*steps, i], *[one, two].map { |array| i < array.size ? [array[i]] : [] })
-        end.join
-      end
-
-      def lines(steps, left, right)
-        place = place(steps)
-        left.map { |value| Colors.paint("- #{place}: #{json(value)}", :red) << "\n" }.join <<
-          right.map { |value| Colors.paint("+ #{place}: #{json(value)}", :green) << "\n" }.join
-      end
-
-      def place(steps)
-        "$#{steps.map { |step| step_text(step) }.join}"
-      rescue EncodingError
-        "$ (at a key that is not text)"
-      end
-
-      # A Path has no step for keys of other types.
-      def step_text(step)
-        step.is_a?(Integer) || step.is_a?(String) ? Path.of(step).to_s.delete_prefix("$") : "[#{json(step)}]"
+      # There can be more lines than the messages have bytes.
+      def flush
+        output.write(@lines)
+        @lines.clear
       end
 
       def json(value)
-        @printer.print(packed(value)).chomp
-      end
-
-      def packed(value)
-        Manypack.pack(value)
+        value.is_a?(Integer) ? value : @printer.print(Difference.packed(value)).chomp
       end
     end
   end

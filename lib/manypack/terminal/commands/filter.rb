@@ -17,6 +17,10 @@ module Manypack
 
       private
 
+      def writes_messages?
+        true
+      end
+
       def options(parser)
         parser.on("-e", "--execute RUBY", "Code that returns the object to write, or nil") { |code| @code = code }
         parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
@@ -65,7 +69,7 @@ module Manypack
       rescue StandardError => e
         raise e unless e.is_a?(Parallel::Error)
 
-        raise Fault.of_code(e, e.offset)
+        raise Fault.of_code(e, input.origin + e.offset)
       end
 
       # Prefers processes before Ruby 4.1, because Ractors wait for each other's garbage collections there.

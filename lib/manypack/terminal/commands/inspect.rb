@@ -76,10 +76,11 @@ module Manypack
       end
 
       def path_of(head)
-        path = Path.of(*head.steps).to_s
+        steps = head.steps.take_while { |step| step != Heads::UNNAMED }
+        path = Path.of(*steps).to_s
+        return "below a key of #{path} that a path cannot name" if steps.size < head.steps.size
+
         head.key ? "a key of #{path}" : path
-      rescue ::TypeError
-        "in a map, at a key that a path cannot name"
       end
 
       def line(head, depth = 0)

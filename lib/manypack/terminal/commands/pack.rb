@@ -6,9 +6,9 @@ module Manypack
     class Pack < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Packs each line of JSON Lines, each JSON or YAML document, or each row of a CSV file with a header as a message.
-        The name of a file says its format; standard input is JSON Lines. It reads back what `manypack cat` writes.
-        Errors name the line.
+        Packs each JSON or YAML document, or each row of a CSV file with a header, as a message. JSON documents follow
+        each other on lines or not. The name of a file says its format; standard input is JSON. It reads back what
+        `manypack cat` writes. Errors name the line and the column.
       TEXT
       EXAMPLES = <<~TEXT
         echo '{"id": 1}' | manypack pack > message.msgpack
@@ -22,13 +22,18 @@ module Manypack
       # How many bytes are read at once, and written at once.
       PIECE_BYTES = 1 << 16
 
-      JSON_TEXT = Manypack.const_get(:JSONText)
-      private_constant :JSON_TEXT
-
       private
 
+      def writes_messages?
+        true
+      end
+
+      def reads_messages?
+        false
+      end
+
       def options(parser)
-        parser.on("-f", "--from FORMAT", FORMATS, "Read jsonl, json, yaml or csv") { |format| @format = format }
+        parser.on("-f", "--from FORMAT", FORMATS, "Read json (or jsonl, the same), yaml or csv") { |format| @format = format }
       end
 
       def work
@@ -42,8 +47,7 @@ module Manypack
 
       def pack(format, io)
         case format
-        when "jsonl" then jsonl(io)
-        when "json" then json(io)
+        when "jsonl", "json" then json(io)
         when "yaml" then yaml(io)
         when "csv" then csv(io)
         end
@@ -53,73 +57,42 @@ module Manypack
         BY_NAME.fetch(File.extname(name.sub(/\.(?:gz|zst)\z/, "")).downcase, "jsonl")
       end
 
-      def jsonl(io)
-        each_lines(io) do |text, number|
-          start = 0
-          while start < text.bytesize
-            packed, stop = JSON_TEXT.parse(text, start, true)
-            @packed << packed
-            number += text.byteslice(start, stop - start).count("\n")
-            start = stop + line(text.byteslice(stop..), number)
-            number += 1
-          end
-          flush
-        end
-      end
-
-      # Yields whole lines as they arrive, and the number of the first one. The last one may lack its newline.
-      def each_lines(io)
-        number = 1
-        rest = "".b
-        while (piece = read(io))
-          whole = piece.rindex("\n")
-          next rest << piece unless whole
-
-          text = rest << piece.byteslice(0..whole)
-          rest = piece.byteslice(whole + 1..)
-          yield text, number
-          number += text.count("\n")
-        end
-        yield rest, number
-      end
-
-      def read(io)
-        io.readpartial(PIECE_BYTES)
-      rescue EOFError
-        nil
-      end
-
-      # Builds the objects of the first line of the text, packs them, and returns how many bytes the line has.
-      def line(text, number)
-        line = text[/.*\n?/]
-        at(number) { parse_json(line) } unless line.match?(/\A\s*\z/)
-        line.bytesize
-      end
-
+      # The texts that a read brings are written at once.
       def json(io)
-        text = io.read
-        packed, stop = JSON_TEXT.parse(text, 0, false)
-        return @packed << packed if stop == text.bytesize && !packed.empty?
-
-        at(1) { parse_json(text) }
+        JSONDocuments.new(io, PIECE_BYTES) do |packed|
+          @packed << packed
+          flush
+        end.read
       end
-
-      # Most texts have no key with a $, so their objects need not be converted.
-      def parse_json(text)
-        require "json"
-        object = ::JSON.parse(text.force_encoding(Encoding::UTF_8), max_nesting: MAX_NESTING, allow_duplicate_key: true)
-        text.include?('"$') || text.include?("\\u0024") ? FromJSON.object(object) : object
-      end
-
-      MAX_NESTING = 512
-      private_constant :MAX_NESTING
 
       def yaml(io)
         require "yaml"
-        require "date"
-        each_document(io) do |text, number|
-          at(number) { FromJSON.object(YAML.safe_load(text, permitted_classes: [Date, ::Time])) }
-        end
+        each_document(without_bom(io)) { |text, number| documents(text, number) }
+      end
+
+      # Returns the io after a byte order mark, for reading bytes.
+      def without_bom(io)
+        encoding = io.set_encoding_by_bom
+        raise Fault.new(1, "it is #{encoding}; iconv -f #{encoding} -t UTF-8 converts it") unless [nil, Encoding::UTF_8].include?(encoding)
+
+        io.set_encoding(Encoding::BINARY)
+      end
+
+      # Packs the documents of a text that starts at that line.
+      def documents(text, number)
+        check_encoding(text, number)
+        FromYAML.each(text) { |value, document| at(number + document.root.start_line) { FromJSON.pack(value) } }
+      rescue FromYAML::Invalid => e
+        raise Fault.new(number + e.line, "#{e.message}, at column #{e.column + 1}")
+      rescue Psych::SyntaxError => e
+        raise Fault.new(number + e.line - 1, "#{[e.problem, e.context].compact.join(" ")}, at column #{e.column + 1}")
+      end
+
+      def check_encoding(text, number)
+        return if text.valid_encoding?
+
+        before = text.each_line.take_while(&:valid_encoding?)
+        raise Fault.new(number + before.size, "invalid byte sequence in UTF-8")
       end
 
       # Yields each YAML document, and the number of its first line.
@@ -151,15 +124,22 @@ module Manypack
 
       # Reads bytes, not text: for invalid text CSV reports a wrong line, and loses the rows before it.
       def csv_rows(io)
-        io.set_encoding_by_bom # spreadsheets write one
-        rows = CSV.new(io.set_encoding(Encoding::BINARY), headers: true, return_headers: true)
+        rows = CSV.new(without_bom(io), headers: true, return_headers: true)
         line = 1
+        names = nil
         rows.each do |row|
-          at(line) { hash_of(row) } unless row.header_row?
+          at(line) { Manypack.pack(hash_of(row)) } unless row.header_row? || rows.line.match?(/\A[\r\n]*\z/n)
+          names = row.headers if row.header_row?
           line += rows.line.scan(/\r\n?|\n/).size
         end
+        check_names(names)
       rescue CSV::MalformedCSVError => e
         raise Fault.new(line, e.message.sub(/ in line \d+\.\z/, ""))
+      end
+
+      # A table without rows has names, too.
+      def check_names(names)
+        at(1) { names.to_a.each { |name| text(name) } && "" }
       end
 
       # A cell without a column, or one of two columns of the same name, would be lost in a Hash.
@@ -193,10 +173,13 @@ module Manypack
         @packed.clear
       end
 
-      # Packs the object that the block returns. An error is a Fault of the line.
+      # The block returns packed bytes. An error is a Fault of the line.
       def at(number)
-        object = yield
-        @packed << Manypack.pack(object)
+        @packed << yield
+      rescue FromYAML::Invalid, ClosedPipe
+        raise
+      rescue SystemStackError
+        raise Fault.new(number, "nested too deep")
       rescue StandardError => e
         raise Fault.new(number, e.message.lines.first.to_s.chomp.sub(/\A\d+: /, ""))
       else

@@ -38,10 +38,16 @@ module Manypack
           input.each_message.with_index do |message, i|
             break if i == @most
 
-            shape.add(Manypack.unpack(message.to_s, **OPTIONS, timestamp: true))
+            message.guard { shape.add(value(message.to_s)) }
           end
         end
         output.write(definition(shape))
+      end
+
+      # Returns a View, or the value of a message that is neither an array nor a map.
+      def value(bytes)
+        view = View.new(bytes, **OPTIONS, timestamp: true)
+        %i[map array].include?(view.type) ? view : view.value
       end
 
       def definition(shape)
@@ -50,8 +56,17 @@ module Manypack
         record = shape.to_ruby { @root } == @root
         type = shape.to_ruby { |inner| define(inner, record ? @root : "#{@root}Part") }
         @definitions << "#{constant(@root)} = Manypack::Type[#{type}]\n" unless record
-        @definitions.last.sub!(/$\Z/, "\n  .with(timestamp: true)") if @definitions.join.match?(/\bTime\b/)
+        options = needed_options(shape)
+        @definitions.last.sub!(/$\Z/, "\n  .with(#{options.join(", ")})") unless options.empty?
         @definitions.join("\n")
+      end
+
+      # Returns the options that the messages need to be read.
+      def needed_options(shape)
+        options = []
+        options << "timestamp: true" if @definitions.join.match?(/\bTime\b/)
+        options << "allow_unknown_ext: true" if shape.exts?
+        options
       end
 
       # Defines the Records of inner shapes first, then the Record of this shape, and returns its name.

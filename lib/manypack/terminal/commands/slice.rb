@@ -14,6 +14,10 @@ module Manypack
 
       private
 
+      def writes_messages?
+        true
+      end
+
       def options(parser)
         parser.on("-s", "--skip N", Integer, "Skip the first N messages") { |n| @skip = n }
         parser.on("-n", "--lines N", Integer, "Write at most N messages") { |n| @most = n }

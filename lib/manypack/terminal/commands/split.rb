@@ -6,14 +6,17 @@ module Manypack
     class Split < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Writes messages into files: PREFIX0000.msgpack and so on with -n or -b, PREFIXvalue.msgpack with --by. It shows
-        the names of the files. It refuses to overwrite a file.
+        Writes messages into files: PREFIX0000.msgpack and so on with -n or -b, PREFIXvalue.msgpack with --by; a long
+        value is cut and ends with a digest of it. It shows the names of the files. It refuses to overwrite a file.
       TEXT
       EXAMPLES = <<~TEXT
         manypack split -n 1000 events.msgpack
         manypack split --max-bytes 100000000 --prefix part- events.msgpack
         manypack split --by '$.type' events.msgpack
       TEXT
+
+      # The longest name of a value, in bytes: file systems allow 255 with the prefix and the extension.
+      MOST_NAME = 150
 
       # The most files that are open at the same time.
       MOST_OPEN = 64
@@ -25,7 +28,7 @@ module Manypack
         parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes to each file, or one message") do |n|
           @most_bytes = n
         end
-        parser.on("--by PATH", "Group messages by the first value that the path finds") { |path| @by = Path.new(path) }
+        parser.on("--by PATH", "Group messages by the first value that the path finds") { |path| @by = PathText.path(path) }
         parser.on("--prefix PREFIX", "The start of the files' names (default: part-)") { |prefix| @prefix = prefix }
       end
 
@@ -68,7 +71,15 @@ module Manypack
       def value_of(message)
         value = @by.first(message, **OPTIONS)
         text = plain?(value) ? value : json_of(value)
-        text.b.gsub(/[^\w.-]/n) { |byte| format("%%%02X", byte.ord) }
+        shortened(text.b.gsub(/[^\w.-]/n) { |byte| format("%%%02X", byte.ord) })
+      end
+
+      # Ends a long name with a digest of all of it, so that two values never share a file. No short name has a ~.
+      def shortened(name)
+        return name if name.bytesize <= MOST_NAME
+
+        require "digest"
+        "#{name[0, MOST_NAME]}~#{Digest::SHA256.hexdigest(name)[0, 16]}"
       end
 
       def plain?(value)

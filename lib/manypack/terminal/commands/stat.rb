@@ -56,7 +56,7 @@ module Manypack
       end
 
       def path_of(head)
-        path = head.steps.map { |step| step.is_a?(Integer) ? Path::ALL : step }
+        path = head.steps.map { |step| step.is_a?(Integer) || step == Heads::UNNAMED ? Path::ALL : step }
         @bytes.key?(path) || @bytes.size < MOST_PATHS ? path : [Path::ALL]
       end
 
@@ -74,7 +74,7 @@ module Manypack
       end
 
       def place(steps)
-        Path.of(*steps.map { |step| step.nil? ? "?" : step }).to_s
+        Path.of(*steps).to_s
       end
 
       def sizes

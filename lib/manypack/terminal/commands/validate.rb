@@ -12,17 +12,35 @@ module Manypack
       EXAMPLES = <<~TEXT
         manypack validate *.msgpack
         manypack validate --untrusted --keep-going upload.msgpack
+        manypack validate --untrusted --max-array-size 1000000 vectors.msgpack
         curl -s https://example.com/feed | manypack validate --quiet && echo fine
       TEXT
+
+      # The limits of untrusted input that can be set.
+      LIMITS = {max_depth: "how deep containers may be", max_bytes: "the most bytes of a message", max_objects: "the most objects of a message",
+                max_map_size: "the most pairs of a map", max_array_size: "the most elements of an array",
+                max_string_bytes: "the most bytes of a str or bin", max_ext_bytes: "the most bytes of an ext"}.freeze
 
       private
 
       def options(parser)
+        @limits = {}
         parser.on("-u", "--untrusted", "Check everything that matters in untrusted input") { @untrusted = true }
         parser.on("-k", "--keep-going", "Report every message that is refused, not only the first of each file") do
           @keep_going = true
         end
         parser.on("-q", "--quiet", "Write no summary") { @quiet = true }
+        LIMITS.each do |name, what|
+          parser.on("--#{name.name.tr("_", "-")} N", Integer, "With --untrusted: #{what}") { |n| @limits[name] = n }
+        end
+      end
+
+      def check(_paths)
+        raise ArgumentError, "limits need --untrusted" unless @limits.empty? || @untrusted
+
+        codec # raises for a limit that cannot be
+      rescue RangeError => e
+        raise ArgumentError, e.message
       end
 
       def streams?
@@ -34,7 +52,7 @@ module Manypack
       end
 
       def codec
-        @untrusted ? Codec.new(untrusted: true, allow_unknown_ext: true) : Input::PLAIN
+        @untrusted ? Codec.new(untrusted: true, allow_unknown_ext: true, **@limits) : Input::PLAIN
       end
 
       def check_structure(input)

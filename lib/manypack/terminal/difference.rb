@@ -1,0 +1,170 @@
+# frozen_string_literal: true
+
+# What differs between two messages, as the canonical form sees it: a str and a bin are two keys, and so are 0.0 and
+# -0.0; all NaN are one value, and a time is the same in each of its widths.
+module Manypack
+  module Terminal
+    class Difference
+      # A map whose pairs a Hash cannot hold: an Array of pairs, and the bytes of the map.
+      Pairs = Struct.new(:pairs, :bytes)
+
+      # An array in such a message.
+      Elements = Struct.new(:elements, :bytes)
+
+      # A step: a bin key, where a str key of the same text is near.
+      Bin = Struct.new(:bytes)
+
+      class << self
+        # Returns the value of a message: Ruby's objects, or, if its maps have keys that are one key in a Hash, Pairs and
+        # Elements.
+        def value(bytes)
+          return tree(View.new(bytes, **OPTIONS)) unless plain?(bytes)
+
+          Manypack.unpack(bytes, **OPTIONS)
+        end
+
+        # Returns the packed bytes of a value.
+        def packed(value)
+          value.is_a?(Pairs) || value.is_a?(Elements) ? value.bytes : Manypack.pack(value)
+        end
+
+        # Returns the bytes that equal values have.
+        def normal(value)
+          bytes = packed(value)
+          Manypack.canonicalize(bytes)
+        rescue DecodeError
+          bytes
+        end
+
+        private
+
+        # Only what has a canonical form has no two keys that are alike.
+        def plain?(bytes)
+          Manypack.canonicalize(bytes)
+        rescue DecodeError
+          false
+        end
+
+        def tree(value)
+          return value unless value.is_a?(View)
+          return Elements.new(value.each.map { |element| tree(element) }, Manypack.pack(value)) unless value.type == :map
+
+          Pairs.new(value.each_pair.map { |key, inner| [tree(key), tree(inner)] }, Manypack.pack(value))
+        end
+      end
+
+      # Calls the block with the steps to each difference, and an Array with the value on either side, empty if there is
+      # none. The Array of steps changes afterwards.
+      def initialize(&block)
+        @block = block
+        @steps = []
+      end
+
+      # Compares Arrays with one value each, or none.
+      def compare(left, right)
+        return @block.call(@steps, left, right) if left.empty? || right.empty?
+
+        one = left.first
+        two = right.first
+        if map?(one) && map?(two) then compare_maps(one, two)
+        elsif array?(one) && array?(two) then compare_arrays(elements(one), elements(two))
+        else @block.call(@steps, left, right) unless same?(one, two)
+        end
+      end
+
+      private
+
+      def map?(value)
+        value.is_a?(Hash) || value.is_a?(Pairs)
+      end
+
+      def array?(value)
+        value.is_a?(Array) || value.is_a?(Elements)
+      end
+
+      def elements(value)
+        value.is_a?(Elements) ? value.elements : value
+      end
+
+      def compare_maps(one, two)
+        return compare_hashes(one, two) if simple_keys?(one) && simple_keys?(two)
+
+        left = by_key(one)
+        right = by_key(two)
+        texts = [left, right].flat_map { |pairs| pairs.values.map { |(key, _), *| key } }.grep(String).group_by(&:encoding)
+        (left.keys | right.keys).each do |form|
+          lists = [left[form] || [], right[form] || []]
+          key = lists.flatten(1).first.first
+          at(step_of(key, texts)) { compare_lists(*lists) }
+        end
+      end
+
+      def step_of(key, texts)
+        bin = key.is_a?(String) && key.encoding == Encoding::BINARY && texts.fetch(Encoding::UTF_8, []).include?(key)
+        bin ? Bin.new(key) : key
+      end
+
+      # Returns true if the keys are the same in a Hash only if they are the same key.
+      def simple_keys?(map)
+        map.is_a?(Hash) && map.each_key.all? do |key|
+          case key
+          when String then key.encoding == Encoding::UTF_8
+          when Integer, nil, true, false then true
+          end
+        end
+      end
+
+      def compare_hashes(one, two)
+        one.each { |key, value| at(key) { compare([value], two.key?(key) ? [two[key]] : []) } }
+        two.each { |key, value| at(key) { compare([], [value]) } unless one.key?(key) }
+      end
+
+      # Returns the pairs with each key, under its canonical form.
+      def by_key(map)
+        pairs = map.is_a?(Pairs) ? map.pairs : map.to_a
+        pairs.group_by { |key, _| self.class.normal(key) }
+      end
+
+      # Compares pairs with the same key. The last of them is what a reader finds; those before it are hidden.
+      def compare_lists(left, right)
+        left = left.reverse
+        right = right.reverse
+        [left.size, right.size].max.times do |i|
+          compare(left[i] ? [left[i].last] : [], right[i] ? [right[i].last] : [])
+        end
+      end
+
+      def compare_arrays(one, two)
+        [one.size, two.size].max.times do |i|
+          left = one[i]
+          right = two[i]
+          next if left.is_a?(Integer) && left.equal?(right) && i < one.size && i < two.size
+
+          at(i) { compare(i < one.size ? [left] : [], i < two.size ? [right] : []) }
+        end
+      end
+
+      def at(step)
+        @steps.push(step)
+        yield
+      ensure
+        @steps.pop
+      end
+
+      def same?(one, two)
+        case one
+        when Integer, nil, true, false then one.eql?(two)
+        when String then two.is_a?(String) && one.encoding == two.encoding && one == two
+        when Float then two.is_a?(Float) && same_float?(one, two)
+        else one.class == two.class && self.class.normal(one) == self.class.normal(two)
+        end
+      end
+
+      def same_float?(one, two)
+        return one.nan? && two.nan? if one.nan? || two.nan?
+
+        one == two && (!one.zero? || (1 / one) == (1 / two))
+      end
+    end
+  end
+end

@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+# The value of a YAML document, for FromJSON. It reads the nodes itself: what a library would make of a Symbol, an alias
+# or a tag needs words for a person, and their line.
+require "date"
+require "yaml"
+
+module Manypack
+  module Terminal
+    module FromYAML
+      # A value that cannot be packed, and the line and the column of it, from 0 on.
+      class Invalid < StandardError
+        attr_reader :line, :column
+
+        def initialize(message, node)
+          @line = node.start_line
+          @column = node.start_column
+          super(message)
+        end
+      end
+
+      SCANNER = Psych::ScalarScanner.new(Psych::ClassLoader.new)
+      private_constant :SCANNER
+
+      # The tags that say what a plain value is anyway.
+      TAGS = {"tag:yaml.org,2002:str" => ->(text) { text }, "!" => ->(text) { text }, "tag:yaml.org,2002:binary" => ->(text) { text.unpack1("m") }}.freeze
+
+      FLOAT = /\A[-+]?(?:\d[\d_]*)?\.?\d[\d_]*(?:e[-+]?\d+)?\z/i
+
+      module_function
+
+      # Returns the values of all documents of a text. Raises Invalid, and Psych::SyntaxError.
+      def each(text)
+        Psych.parse_stream(text) { |document| yield value(document.root), document }
+      end
+
+      def value(node)
+        case node
+        when Psych::Nodes::Mapping then map(node)
+        when Psych::Nodes::Sequence then sequence(node)
+        when Psych::Nodes::Scalar then scalar(node)
+        when Psych::Nodes::Alias then raise Invalid.new("*#{node.anchor} repeats a value by its anchor, which pack does not; write the value again", node)
+        end
+      end
+
+      def sequence(node)
+        refuse_tag(node)
+        node.children.map { |child| value(child) }
+      end
+
+      def map(node)
+        refuse_tag(node)
+        node.children.each_slice(2).each_with_object({}) do |(key, child), hash|
+          name = value(key)
+          raise Invalid.new("a list or a map is no key; cat writes such a key as $msgpack:...", key) if name.is_a?(Array) || name.is_a?(Hash)
+          raise Invalid.new("the key #{name.inspect} is there twice", key) if hash.key?(name)
+
+          hash[name] = value(child)
+        end
+      end
+
+      def refuse_tag(node)
+        tag = node.tag or return
+        raise Invalid.new("the tag #{tag} asks for an unspecified class, which pack does not build", node) unless tag.match?(/\A(?:!|tag:yaml\.org,2002:(?:map|seq))\z/)
+      end
+
+      def scalar(node)
+        return TAGS.fetch(node.tag) { refuse_tag(node) }.call(node.value) if node.tag
+        return node.value if node.quoted
+
+        plain(node, Terminal.quietly { SCANNER.tokenize(node.value) })
+      rescue ArgumentError, Psych::DisallowedClass
+        node.value # such as 2026-13-45
+      end
+
+      def plain(node, value)
+        case value
+        when Symbol then raise Invalid.new("#{node.value} is a Symbol of Ruby, which MessagePack has not; in quotes it is a str", node)
+        when Float
+          finite = value.finite? || !node.value.match?(FLOAT)
+          finite ? value : raise(Invalid.new("#{node.value} is too large for a Float", node))
+        when Integer, String, ::Time, nil, true, false then value
+        else value.to_s
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+# A path as it is typed. A Path takes most characters in a name, but who types $.status>=500 means a comparison.
+module Manypack
+  module Terminal
+    module PathText
+      # Characters of a comparison. In a name they need quotes: $["a<b"].
+      COMPARING = "<>=!~"
+
+      module_function
+
+      # Returns the Path. Raises ArgumentError for a comparison, and for anything else that is no path.
+      def path(text, typed = text)
+        raise ArgumentError, comparison(typed) if each_outside(text).any? { |char, _| COMPARING.include?(char) }
+
+        Path.new(text)
+      end
+
+      def comparison(text)
+        "a path has no comparison, as in #{text}; filter -e compares: filter -e '_1 if _1[\"a\"] >= 1'"
+      end
+
+      # Yields each character outside of brackets and quotes, and its index.
+      def each_outside(text)
+        return enum_for(:each_outside, text) unless block_given?
+
+        depth = 0
+        text.scan(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|./m) do |part|
+          depth += 1 if part == "["
+          yield part, $~.begin(0) if depth.zero?
+          depth -= 1 if part == "]" && depth.positive?
+        end
+      end
+    end
+  end
+end

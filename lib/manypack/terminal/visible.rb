@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+# Text from a file, such as its name or a key, made safe for a terminal: what a reader would not see, or what a terminal
+# would obey, becomes an escape.
+module Manypack
+  module Terminal
+    module Visible
+      # Control characters, marks of the writing direction, line separators and a byte order mark. Paths escape the same.
+      HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
+
+      ESCAPES = {"\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}.freeze
+
+      module_function
+
+      # Returns the text as one line, so that a file cannot forge a second one.
+      def line(text)
+        whole(text).gsub(HIDDEN) { |char| escape(char) }
+      end
+
+      # Returns text of the program itself, whose lines are meant.
+      def lines(text)
+        whole(text).gsub(HIDDEN) { |char| char == "\n" ? char : escape(char) }
+      end
+
+      # As UTF-8; bytes that are none become escapes such as \xFF.
+      def whole(text)
+        text.dup.force_encoding(Encoding::UTF_8).scrub { |bytes| bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join }
+      end
+
+      def escape(char)
+        ESCAPES.fetch(char) { format("\\u%04x", char.ord) }
+      end
+    end
+  end
+end

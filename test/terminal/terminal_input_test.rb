@@ -1,0 +1,162 @@
+# frozen_string_literal: true
+
+# What the commands refuse to read, and what a file may not do to the terminal.
+require "test_helper"
+require "support/terminal"
+require "zlib"
+
+class TerminalInputTest < Minitest::Test
+  include TerminalHelper
+
+  FOREIGN = {
+    "JSON" => ["{\"a\":1}\n{\"a\":2}\n", "{}", "[1,2]", " [\n{\"b\": null}]", "\u{feff}{\"a\":1}"],
+    "text" => ["a line\n", "id,name\n1,Ada\n", "\e[31mred\e[0m\n", "größer\n", "x" * 5000, "é" * 5000],
+    "gzip" => [Zlib.gzip("a" * 100)],
+    "a Git LFS pointer" => ["version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"],
+    "UTF-16" => ["\u{feff}{\"a\":1}".encode("UTF-16LE"), "\u{feff}text".encode("UTF-16BE")],
+    "Ruby's Marshal" => [Marshal.dump({"a" => 1})], "PNG" => ["\x89PNG\r\n\x1a\n\0\0\0\rIHDR".b], "zip" => ["PK\x03\x04\x14\0".b]
+  }.freeze
+
+  COMMANDS = [%w[cat], %w[cat --to ruby], %w[cat --path $.a], %w[count], %w[validate], %w[validate --untrusted], %w[stat], %w[inspect], %w[schema],
+              %w[canon], %w[concat], %w[slice -n 1], %w[filter -e _1], %w[filter --path $.a]].freeze
+
+  def test_other_formats_are_refused_by_name
+    FOREIGN.each do |format, texts|
+      texts.each do |text|
+        files(text) do |name|
+          message = "it looks like #{format}, not like MessagePack; --force reads it all the same\n"
+          assert_equal ["", "manypack: #{name}: #{message}", 1], manypack("count", name), text
+          assert_equal ["", "manypack: stdin: #{message}", 1], manypack("cat", input: text), text
+        end
+      end
+    end
+  end
+
+  def test_every_command_that_reads_messages_refuses_and_can_be_forced
+    files("12345\n") do |name|
+      COMMANDS.each do |command|
+        _, err, status = manypack(*command, name)
+        assert_equal [1, "manypack: #{name}: it looks like text, not like MessagePack; --force reads it all the same\n"], [status, err], command
+        assert_equal 0, manypack(*command, "--force", name).last, command
+      end
+      assert_equal 1, manypack("diff", name, name).last
+      assert_equal 0, manypack("diff", "--force", name, name).last
+    end
+  end
+
+  def test_messages_are_no_other_format
+    [stream({"a" => "text"}), stream("text"), stream(1, 2, 3, 10), stream(97), stream(97, 98, 10), stream([]), stream({"{\"a\":1}" => 1}), "",
+     stream("größer"), stream(9, 10, 13, 32, 32), stream(31, {}), stream(4, 8, 0), stream(-1, -2)].each do |bytes|
+      assert_equal 0, manypack("count", input: bytes).last, bytes.dump
+      files(bytes) { |name| assert_equal 0, manypack("validate", name).last, bytes }
+    end
+  end
+
+  # --- where the messages are
+
+  def test_a_header_is_skipped_and_offsets_count_from_the_start_of_the_file
+    bytes = "header{}#{stream({"a" => 1}, [2])}".b
+    assert_equal "{\"a\":1}\n[2]\n", output_of("cat", "--skip-bytes", "8", input: bytes)
+    files(bytes, "#{bytes}".b << "\xc1".b) do |whole, broken|
+      assert_equal "{\"a\":1}\n[2]\n", output_of("cat", "--skip-bytes", "8", whole)
+      assert_equal "#{whole}: 2 messages, 6 bytes\n", output_of("validate", "--skip-bytes", "8", whole)
+      assert_match(/\A {7}8  81  map/, output_of("inspect", "--skip-bytes", "8", whole))
+      assert_match(/\A\$\.a\n {6}11  01/, output_of("inspect", "--skip-bytes", "8", "--at", "11", whole))
+      [%w[cat], %w[count], %w[validate], %w[inspect], %w[filter -e _1]].each do |command|
+        _, err, status = manypack(*command, "--skip-bytes", "8", broken)
+        assert_equal [1, "manypack: #{broken}:14: 0xc1 is not a MessagePack head byte"], [status, err[/\A[^,\n]*head byte/]], command
+      end
+      assert_equal ["", "manypack: #{whole}: it ends before byte 99\n", 1], manypack("cat", "--skip-bytes", "99", whole)
+      assert_equal ["", "manypack: stdin: it ends before byte 99\n", 1], manypack("cat", "--skip-bytes", "99", input: "\x01")
+    end
+    assert_equal 2, manypack("cat", "--skip-bytes=-1").last
+  end
+
+  def test_digits_and_base64_are_read_as_their_bytes
+    bytes = stream({"a" => [0, "x\\"]}, "y" * 70, 0, [0] * 20)
+    ["%s", "0x%s", "%s\n"].each { |form| assert_equal "{\"a\":1}\n", output_of("cat", "--from", "hex", input: form % "81a16101") }
+    texts = {"hex" => [bytes.unpack1("H*"), bytes.unpack1("H*").upcase, bytes.unpack("C*").map { |byte| format("%02x ", byte) }.join,
+                       bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join, bytes.unpack("C*").map { |byte| format("0x%02X, ", byte) }.join],
+             "base64" => [[bytes].pack("m"), [bytes].pack("m0"), [bytes].pack("m0").tr("+/", "-_").delete("=")]}
+    texts.each do |from, forms|
+      forms.each do |text|
+        assert_equal bytes, output_of("concat", "--from", from, input: text), text
+        next unless text == forms.last
+
+        IO.popen([ENVIRONMENT, *PROGRAM, "concat", "--from", from], "r+b") do |program|
+          text.each_char { |char| program.write(char) }
+          program.close_write
+          assert_equal bytes, program.read, text
+        end
+      end
+    end
+    assert_equal ["1\n", "manypack: stdin:1: what follows this byte is no hex\n", 1], manypack("cat", "--from", "hex", input: "010")
+    assert_equal ["manypack: stdin:0: what follows this byte is no base64\n", 1], manypack("cat", "--from", "base64", input: "AQ=?").last(2)
+    assert_equal ["manypack: stdin:0: what follows this byte is no hex\n", 1], manypack("cat", "--from", "hex", input: "zz").last(2)
+  end
+
+  # --- what the user typed
+
+  def test_an_option_given_twice_is_refused
+    { %w[cat --path $.a --path $.b] => "--path", %w[cat -n 1 --lines 2] => "--lines", %w[filter -e 1 -e 2] => "--execute", %w[count --force --force] => "--force",
+      %w[pack --from json --from csv] => "--from", %w[split -n 1 -n 2] => "--lines", %w[schema --name A1b --name A2b] => "--name" }.each do |arguments, option|
+      assert_equal ["", "manypack: #{arguments.first}: #{option} is given twice\n", 2], manypack(*arguments), arguments
+    end
+  end
+
+  def test_a_comparison_is_no_path
+    ["$.a>=500", "$.a>5", "$.a<5", "$.a==5", "$.a!=5", "$.a=~x", "$.a < 5", "$.a[0].b>c"].each do |text|
+      [%w[filter --path], %w[slice --where]].each do |command|
+        _, err, status = manypack(*command, text, input: stream({"a" => 500}))
+        assert_equal [2, true], [status, err.include?("a path has no comparison, as in #{text};")], err
+      end
+      assert_equal 2, manypack("cat", "--path", text).last
+      assert_equal 2, manypack("split", "--by", text).last
+    end
+    assert_equal 2, manypack("cat", "--path", "$.a=5").last
+    odd = stream({"a>=b" => "=c<"})
+    assert_equal odd, output_of("filter", "--path", "$[\"a>=b\"]", input: odd)
+    assert_equal odd, output_of("filter", "--path", "$['a>=b']=\"=c<\"", input: odd)
+  end
+
+  # --- what a file says
+
+  HOSTILE = "\e[2J\a\nmanypack: fine\r\u007f\u0085\u009b31m"
+
+  def test_names_and_keys_cannot_write_to_the_terminal
+    Dir.mktmpdir do |folder|
+      name = "#{folder}/#{HOSTILE.delete("/")}"
+      File.binwrite(name, "#{stream({HOSTILE => HOSTILE.dup, "b" => {HOSTILE.b => 1}, HOSTILE.to_sym => [HOSTILE]})}".b << "\xc1".b)
+      File.binwrite("#{folder}/no text", HOSTILE)
+      commands = [%w[cat], %w[cat --to yaml], %w[cat --to ruby], %w[cat --to pretty], %w[count], %w[validate], %w[validate --untrusted], %w[stat], %w[inspect],
+                  %w[inspect --at 3], %w[schema], %w[canon --check], ["diff", "#{folder}/no text", "--force"], ["filter", "-e", "raise _1.keys.first"]]
+      commands.each do |command|
+        out, err, = manypack(*command, name)
+        [out, err].each { |text| assert_safe text, command }
+        _, err, = manypack(*command, "#{name}.gz")
+        assert_safe err, command
+        assert_operator err.lines.size, :<, 3
+      end
+      %w[json yaml csv jsonl].each { |from| assert_safe manypack("pack", "--from", from, "#{folder}/no text")[1], from }
+      _, err, status = manypack("cat", "--\e[31m\nmanypack: fine")
+      assert_equal 2, status
+      assert_safe err, "an option"
+      assert_safe manypack("\e[31m\nmanypack: fine")[1], "a command"
+    end
+  end
+
+  def test_a_name_that_is_no_text_is_escaped
+    _, err, status = manypack("cat", "\xff\x9b")
+    assert_equal ["manypack: \\xFF\\x9B: No such file or directory\n", 74], [err, status]
+    %w[pack].each { |command| assert_equal 74, manypack(command, "\xff.gz.\xff".b).last }
+  end
+
+  private
+
+  def assert_safe(text, what)
+    text = text.dup.force_encoding("UTF-8")
+    assert_predicate text, :valid_encoding?, what
+    refute_match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/, text, what.to_s)
+    refute_match(/^manypack: fine/, text, what.to_s)
+  end
+end

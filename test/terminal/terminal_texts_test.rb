@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+# What `manypack pack` takes and refuses, of all formats alike; and what `manypack diff` says.
+require "test_helper"
+require "support/terminal"
+
+class TerminalTextsTest < Minitest::Test
+  include TerminalHelper
+
+  def packed(text, from: "json")
+    out, err, status = manypack("pack", "--from", from, input: text)
+    [Manypack::Unpacker.new(allow_unknown_ext: true).feed(out).each.to_a, err, status]
+  end
+
+  # --- JSON
+
+  def test_documents_follow_each_other_in_any_way
+    ["{\"a\":1}\n{\"a\":\n2} [3]", "{\"a\":1}{\"a\":2}[3]", "\u{feff}{\"a\":1}\n\n{\n  \"a\": 2\n}\n\n[\n 3\n]\n"].each do |text|
+      assert_equal [[{"a" => 1}, {"a" => 2}, [3]], "", 0], packed(text), text
+    end
+    assert_equal [[1, nil, "a", 2.5, true], "", 0], packed("1 null\"a\"2.5\ntrue")
+    assert_equal [[], "", 0], packed(" \n")
+    pretty = output_of("cat", "--to", "pretty", input: stream({"a" => [1, {"b" => "}\"{"}]}, {5 => "x".b}, 7, 8))
+    assert_equal stream({"a" => [1, {"b" => "}\"{"}]}, {5 => "x".b}, 7, 8), output_of("pack", input: pretty)
+  end
+
+  def test_documents_may_end_in_any_read
+    text = "{\"a\":[1,\"}\\\"]\\\\\"]}12 [\"é\",{\"$5\":{\"$bin\":\"YQ==\"}}]\n\"\\\\\" null"
+    IO.popen([ENVIRONMENT, *PROGRAM, "pack"], "r+b") do |program|
+      program.sync = true
+      text.each_byte { |byte| program.write(byte.chr) }
+      program.close_write
+      assert_equal stream({"a" => [1, "}\"]\\"]}, 12, ["é", {5 => "a".b}], "\\", nil), program.read
+    end
+  end
+
+  def test_errors_of_json_name_line_and_column
+    { "{\"a\n3\n" => "1: expected the end of a string, got \"\\n\", at column 4", "1\n[1,2\n,]" => "3: expected a value, got \"]\", at column 2",
+      "[1 2]" => "1: expected a comma or ], got \"2]\", at column 4", "{\"a\":1,}" => "1: expected a key in quotes, got \"}\", at column 8",
+      "é 1\n" => "1: expected a value, got \"\\u00E9\", at column 1", "[\"é\" 1]" => "1: expected a comma or ], got \"1]\", at column 6",
+      "[1" => "1: expected a comma or ], got the end, at column 3", "1,2" => "1: expected a value, got \",\", at column 2", "NaN" => "1: expected a value, got \"NaN\", at column 1",
+      "[/**/1]" => "1: expected a value, got \"/**/1]\", at column 2", "nulltrue" => "1: expected a value, got \"nulltrue\", at column 1",
+      "[01]" => "1: expected a value, got \"01]\", at column 2", "\"\\ud800\"" => "1: half of a pair of surrogates, at column 2" }.each do |text, message|
+      _, err, status = packed(text)
+      assert_equal ["manypack: stdin:#{message}\n", 1], [err, status], text
+    end
+  end
+
+  # --- one strictness
+
+  def test_what_is_no_utf8_or_too_large_is_refused_in_every_format
+    { "json" => "[1,\n \"caf\xe9\"]", "jsonl" => "1\n{\"caf\xe9\":1}", "yaml" => "- 1\n- caf\xe9\n", "csv" => "a\ncaf\xe9\n" }.each do |from, text|
+      _, err, status = packed(text, from: from)
+      assert_equal [true, 1], [err.start_with?("manypack: stdin:2: "), status], err
+      assert_match(/not UTF-8|invalid byte sequence in UTF-8/, err)
+    end
+    %w[json yaml].each do |from|
+      assert_match(/\Amanypack: stdin:2: 1\.0E\+400 is too large for a Float, at column 2/, packed("[\n 1.0E+400]", from: from)[1])
+      assert_match(/\Amanypack: stdin:1: bignum too big/, packed("[18446744073709551616]", from: from)[1])
+    end
+    { "json" => "\u{feff}{\"a\":\"1\"}", "yaml" => "\u{feff}a: '1'\n", "csv" => "\u{feff}a\n1\n" }.each do |from, text|
+      assert_equal [[{"a" => "1"}], "", 0], packed(text, from: from)
+    end
+    ["\x81\xa1a\x01\xc0".b, "\u{feff}a".encode("UTF-16LE"), "\x1f\x8b\x08\0".b].each do |bytes|
+      %w[json yaml csv].each do |from|
+        objects, err, status = packed(bytes, from: from)
+        assert_equal [[], 1, 1], [objects, err.lines.size, status], "#{from}: #{err}"
+      end
+    end
+  end
+
+  def test_yaml_is_refused_in_words
+    { "a: &x 1\nb: *x\n" => "2: *x repeats a value by its anchor, which pack does not; write the value again, at column 4",
+      "a: :b\n" => "1: :b is a Symbol of Ruby, which MessagePack has not; in quotes it is a str, at column 4",
+      "a: 1\na: 2\n" => "2: the key \"a\" is there twice, at column 1", "---\n- 1\n- !ruby/object:A {}\n" => "3: the tag !ruby/object:A asks for an unspecified class",
+      "a: [1\n" => "1: did not find expected ',' or ']'" }.each do |text, message|
+      _, err, status = packed(text, from: "yaml")
+      assert_equal [true, 1], [err.start_with?("manypack: stdin:#{message}"), status], err
+    end
+    assert_equal [[{"a" => ":b", "<<" => {"c" => 1}, "d" => Float::INFINITY}], "", 0], packed("a: ':b'\n<<: {c: 1}\nd: .inf\n", from: "yaml")
+    assert_equal [[1, {"b" => 2}], "", 0], packed("1\n--- \nb: 2\n", from: "yaml")
+  end
+
+  def test_a_blank_line_of_csv_is_no_row
+    assert_equal [[{"a" => "1", "b" => nil}, {"a" => "2", "b" => "3"}], "", 0], packed("a,b\n1,\n\n\r\n2,3\n\n", from: "csv")
+    assert_equal [[{"a" => "1"}, {"a" => ""}], "", 0], packed("a\n\n1\n\"\"\n", from: "csv")
+  end
+
+  # --- cat
+
+  def test_bin_is_shown_as_text_or_opened_on_request
+    bytes = stream({"key".b => "text".b, "more" => [Manypack.pack({"in" => [1, "x".b]}), "\0".b]})
+    assert_equal "{\"key\":\"text\",\"more\":[{\"$packed\":{\"in\":[1,\"x\"]}},{\"$bin\":\"AA==\"}]}\n", output_of("cat", "--text", "--open", input: bytes)
+    opened = output_of("cat", "--open", input: bytes)
+    assert_includes opened, "{\"$packed\":{\"in\":[1,{\"$bin\":\"eA==\"}]}}"
+    assert_equal bytes, output_of("pack", input: opened)
+    assert_equal stream(["a"]), output_of("pack", input: output_of("cat", "--text", input: stream(["a".b])))
+  end
+
+  # --- diff
+
+  def differences(one, two)
+    files(one, two) { |*names| manypack("diff", *names) }
+  end
+
+  def test_diff_takes_for_equal_what_has_one_canonical_form
+    [["\xcb\x7f\xf8\0\0\0\0\0\0", "\xcb\x7f\xf8\0\0\0\0\0\1"], ["\xd6\xff\0\0\0\1", "\xc7\x0c\xff\0\0\0\0\0\0\0\0\0\0\0\1"], ["\xca\x3f\x80\0\0", "\xcb\x3f\xf0\0\0\0\0\0\0"],
+     ["\x82\xa1a\1\xc4\1a\2", "\x82\xc4\1a\2\xa1a\1"], ["\x81\xca\x7f\xc0\0\1\1", "\x81\xcb\x7f\xf8\0\0\0\0\0\0\1"]].each do |pair|
+      assert_equal ["", "", 0], differences(*pair.map(&:b)), pair
+    end
+    objects = [{"b" => 1, "a" => [Float::NAN, -0.0, {nil => "x".b, 1.5 => {}}]}, Manypack::Timestamp.new(1, 0)]
+    assert_equal ["", "", 0], differences(stream(*objects), objects.map { |object| Manypack.canonicalize(Manypack.pack(object, timestamp: true)) }.join)
+  end
+
+  def test_diff_shows_what_a_hash_cannot
+    assert_equal "message 0\n- $.a: 1\n+ $[{\"$bin\":\"YQ==\"}]: 1\n", differences(stream({"a" => 1}), stream({"a".b => 1})).first
+    assert_equal "message 0\n- $[0.0]: 1\n+ $[-0.0]: 1\n", differences(stream({0.0 => 1}), stream({-0.0 => 1})).first
+    assert_equal "message 0\n- $.a: 1\n", differences("\x82\xa1a\1\xa1a\2".b, stream({"a" => 2})).first
+    assert_equal "message 0\n- $: -0.0\n+ $: 0.0\n", differences(stream(-0.0), stream(0.0)).first
+    assert_equal "message 0\n- $[\"\\xFF\"].x[1]: 2\n+ $[\"\\xFF\"].x[1]: 3\n", differences(stream({"\xff".b => {"x" => [1, 2]}}), stream({"\xff".b => {"x" => [1, 3]}})).first
+    assert_equal "message 0\n- $[\"\\xFF\"]: 1\n+ $[\"\\xFF\"]: 2\n", differences(stream({"\xff" => 1}), stream({"\xff" => 2})).first
+    assert_equal "message 0\n- $[[1]]: 1\n+ $[[1]]: 2\n", differences(stream({[1] => 1}), stream({[1] => 2})).first
+  end
+end
