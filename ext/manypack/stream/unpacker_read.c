@@ -31,6 +31,7 @@ typedef struct {
     bool at_work;
     bool decoding;
     bool yielding;        /* the block of each is running */
+    bool plain;           /* read_plain is at work */
     bool begun;           /* read_plain has begun the object */
     uint64_t need;        /* the decoder needs this many bytes from the front; 0 if it can continue now */
     bool capped;          /* the decoder got only as many bytes as max_bytes allows, and there are more */
@@ -269,26 +270,6 @@ yield_ended(const run *r)
     if (r->u->lease == r->lease && r->u->yields) r->u->yields--;
 }
 
-/* While the block runs, the Unpacker is not in use: the block may call its methods, and break. */
-static VALUE
-each_body(void *arg)
-{
-    run *r = arg;
-    VALUE obj;
-
-    r->lease = r->u->lease;
-    while ((obj = r->u->as ? slice_object(r) : read_object(r)) != Qundef) {
-        run_leave(r);
-        r->yielding = true;
-        r->u->yields++;
-        rb_yield(MP_UNLIKELY(r->u->as != 0) ? message_loaded(r->u, obj) : obj);
-        yield_ended(r);
-        r->yielding = false;
-        run_enter(r);
-    }
-    return Qnil;
-}
-
 static VALUE
 skip_body(void *arg)
 {
@@ -349,6 +330,16 @@ after_error(run *r)
     }
 }
 
+/* The same after an error in a plain read of each. */
+static void
+plain_read_failed(run *r)
+{
+    r->u->running = r->u->plainly = false;
+    buffer_release(r->u);
+    r->decoding = true;
+    after_error(r);
+}
+
 static VALUE
 run_ensure(VALUE arg)
 {
@@ -356,6 +347,10 @@ run_ensure(VALUE arg)
     mp_stream *u = r->u;
 
     if (r->yielding) yield_ended(r);
+    if (MP_UNLIKELY(r->plain)) {
+        plain_read_failed(r);
+        return Qnil;
+    }
     if (MP_LIKELY(!r->at_work) || !run_current_p(r)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
@@ -372,7 +367,7 @@ run_init(run *r, VALUE self, VALUE (*body)(void *))
 {
     r->self = self;
     r->body = body;
-    r->decoding = r->yielding = r->begun = false;
+    r->at_work = r->decoding = r->yielding = r->plain = r->begun = false;
 }
 
 static VALUE
@@ -437,11 +432,11 @@ read_plain(run *r, const mp_chunk *chunk)
     resume(r);
     u->d.plain = true;
     mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), chunk->len);
-    u->running = u->plainly = true;
+    u->running = u->plainly = r->plain = true;
     buffer_take(u);
     obj = mp_decode_on(&u->d);
     buffer_release(u);
-    u->running = u->plainly = false;
+    u->running = u->plainly = r->plain = false;
     if (obj == Qundef) r->need = u->d.stopped ? 0 : mp_object_need(u->d.at, u->d.end);
     mp_stream_consume(u, mp_decoder_detach(&u->d));
     if (u->body) u->outer.objects = u->d.tree.objects;
@@ -449,47 +444,79 @@ read_plain(run *r, const mp_chunk *chunk)
     return obj;
 }
 
+/* Reads the next object if read_plain can. Otherwise Qundef, and read_body reads it, or the rest of it. */
+static VALUE
+read_plain_first(run *r)
+{
+    mp_stream *u = r->u;
+    const mp_chunk *chunk = mp_stream_first_chunk(u);
+    VALUE obj;
+
+    r->begun = false;
+    if (MP_UNLIKELY(!chunk) || !read_plainly_p(u) || user_code_expected_p(u) ||
+        chunk->len > u->codec.options.max_bytes) {
+        return Qundef;
+    }
+    obj = read_plain(r, chunk);
+    if (MP_LIKELY(obj != Qundef)) {
+        mp_decoder_cleanup(&u->d);
+        return obj;
+    }
+    u->d.plain = r->capped = false;
+    r->begun = true;
+    return Qundef;
+}
+
 /* Reads the next object. The caller has checked that the Unpacker may be read. */
 static VALUE
 read_next(VALUE self, mp_stream *u)
 {
-    const mp_chunk *chunk = mp_stream_first_chunk(u);
     run r;
     VALUE obj;
 
     run_init(&r, self, read_body);
     r.u = u;
-    if (MP_LIKELY(chunk) && read_plainly_p(u) && !user_code_expected_p(u) &&
-        chunk->len <= u->codec.options.max_bytes) {
-        obj = read_plain(&r, chunk);
-        if (MP_LIKELY(obj != Qundef)) {
-            mp_decoder_cleanup(&u->d);
-            return obj;
-        }
-        u->d.plain = r.capped = false;
-        r.begun = true;
-    }
+    obj = read_plain_first(&r);
+    if (MP_LIKELY(obj != Qundef)) return obj;
     obj = run_ensured(&r);
     if (MP_UNLIKELY(obj == Qundef)) mp_stream_raise_truncated(mp_stream_get(self));
     return obj;
 }
 
-/* Fast path without a decoder for a short, complete object, of which handlers read many. Qundef: take the slow path. */
+/*
+ * The chunk that starts with the next object, for the fast paths below, which do without a decoder and without
+ * rb_ensure. NULL if there is none, or if an object has been begun or limits have to be checked.
+ */
+MP_INLINE const mp_chunk *
+chunk_at_hand(const mp_stream *u)
+{
+    const mp_chunk *chunk = mp_stream_first_chunk(u);
+
+    return chunk && read_plainly_p(u) && chunk->len <= u->codec.options.max_bytes ? chunk : NULL;
+}
+
+/* Consumes the first n bytes, in which the object or header is that a fast path has read. */
+MP_INLINE void
+short_passed(mp_stream *u, size_t n)
+{
+    u->message = u->origin;
+    mp_stream_consume(u, n);
+}
+
+/* Reads a short, complete object, of which handlers read many. Qundef: take the slow path. */
 static VALUE
 read_short(mp_stream *u)
 {
-    const mp_chunk *chunk = mp_stream_first_chunk(u);
+    const mp_chunk *chunk = chunk_at_hand(u);
     const uint8_t *start, *p;
     VALUE source, obj;
 
-    if (!chunk || !read_plainly_p(u)) return Qundef;
+    if (!chunk) return Qundef;
     source = chunk->str;
     start = p = mp_chunk_bytes(chunk);
-    if (chunk->len > u->codec.options.max_bytes) return Qundef;
     obj = mp_decode_short(&u->codec.options, &p, start + chunk->len);
     if (obj == Qundef) return Qundef;
-    u->message = u->origin;
-    mp_stream_consume(u, (size_t)(p - start));
+    short_passed(u, (size_t)(p - start));
     RB_GC_GUARD(source);
     return obj;
 }
@@ -508,21 +535,98 @@ mp_unpacker_read(VALUE self, mp_stream *u)
     return obj != Qundef ? obj : read_next(self, u);
 }
 
+/* Reads the next object or message of each. Qundef if the bytes end before or inside it. */
+static VALUE
+next_for_each(run *r)
+{
+    VALUE obj;
+
+    if (MP_LIKELY(!r->u->as)) {
+        obj = read_short(r->u);
+        if (obj == Qundef) obj = read_plain_first(r);
+        if (MP_LIKELY(obj != Qundef)) return obj;
+    }
+    run_enter(r);
+    obj = MP_UNLIKELY(r->u->as != 0) ? slice_object(r) : read_body(r);
+    run_leave(r);
+    return obj;
+}
+
+/* While the block runs, the Unpacker is not in use: the block may call its methods, and break. */
+static VALUE
+each_body(VALUE arg)
+{
+    run *r = (run *)arg;
+    VALUE obj;
+
+    r->lease = r->u->lease;
+    while ((obj = next_for_each(r)) != Qundef) {
+        r->yielding = true;
+        r->u->yields++;
+        rb_yield(MP_UNLIKELY(r->u->as != 0) ? message_loaded(r->u, obj) : obj);
+        yield_ended(r);
+        r->yielding = false;
+        mp_stream_for_read(r->self);
+    }
+    return Qnil;
+}
+
 void
 mp_unpacker_each(VALUE self, bool strict)
 {
     const mp_stream *u;
+    run r;
 
-    run_with(self, each_body);
+    run_init(&r, self, NULL);
+    r.u = mp_stream_for_read(self);
+    rb_ensure(each_body, (VALUE)&r, run_ensure, (VALUE)&r);
     u = mp_stream_get(self);
     if (strict && mp_stream_pending_p(u)) mp_stream_raise_truncated(u);
     RB_GC_GUARD(self);
 }
 
+/* Skips an object at *p that holds no others, if it ends before end. */
+static bool
+leaf_skipped(const uint8_t **p, const uint8_t *end)
+{
+    const uint8_t *next;
+    mp_head head;
+
+    if (mp_head_over(*p, end, &head, &next) != MP_OK || mp_declared_objects(head.kind, head.n)) return false;
+    *p = next;
+    return true;
+}
+
+/*
+ * Skips an object that ends in the first chunk. Nothing in here allocates or raises. If it returns false, skip_body has
+ * to skip the object, or the rest of it.
+ */
+static bool
+skip_in_chunk(mp_stream *u)
+{
+    const mp_chunk *chunk = chunk_at_hand(u);
+    const uint8_t *start, *p, *end;
+    mp_status status;
+
+    if (!chunk) return false;
+    start = p = mp_chunk_bytes(chunk);
+    end = start + chunk->len;
+    if (leaf_skipped(&p, end)) {
+        short_passed(u, (size_t)(p - start));
+        return true;
+    }
+    mp_stream_begin_pass(u, MP_IN_SKIPPED);
+    status = mp_skip(&u->walk, &p, end);
+    if (status == MP_OK || status == MP_E_TRUNCATED) mp_stream_consume(u, (size_t)(p - start));
+    if (status != MP_E_TRUNCATED) mp_stream_at_object(u); /* after an error, to start again where it can raise */
+    return status == MP_OK;
+}
+
 void
 mp_unpacker_skip(VALUE self)
 {
-    run_whole(self, skip_body);
+    if (!skip_in_chunk(mp_stream_for_read(self))) run_whole(self, skip_body);
+    RB_GC_GUARD(self);
 }
 
 /* --- headers ---------------------------------------------------------------------------------------- */
@@ -578,10 +682,28 @@ map_header_body(void *arg)
     return read_header(((run *)arg)->u, MP_MAP);
 }
 
+/* Reads a complete header of that kind. Qundef: take the slow path. */
+static VALUE
+read_short_header(mp_stream *u, mp_kind kind)
+{
+    const mp_chunk *chunk = chunk_at_hand(u);
+    const uint8_t *start;
+    mp_head head;
+
+    if (!chunk) return Qundef;
+    start = mp_chunk_bytes(chunk);
+    if (mp_head_read(start, start + chunk->len, &head) != MP_OK || head.kind != kind) return Qundef;
+    short_passed(u, (size_t)(head.payload - start));
+    return UINT2NUM(head.n);
+}
+
 VALUE
 mp_unpacker_read_header(VALUE self, mp_kind kind)
 {
-    return run_whole(self, kind == MP_MAP ? map_header_body : array_header_body);
+    VALUE count = read_short_header(mp_stream_for_read(self), kind);
+
+    RB_GC_GUARD(self);
+    return count != Qundef ? count : run_whole(self, kind == MP_MAP ? map_header_body : array_header_body);
 }
 
 static VALUE
@@ -595,10 +717,30 @@ skip_nil_body(void *arg)
     return Qtrue;
 }
 
+/* Skips a nil. Qtrue if it was one, Qfalse for another object whose head is complete, Qundef: take the slow path. */
+static VALUE
+skip_nil_in_chunk(mp_stream *u)
+{
+    const mp_chunk *chunk = chunk_at_hand(u);
+    const uint8_t *start;
+    mp_wire_row row;
+
+    if (!chunk) return Qundef;
+    start = mp_chunk_bytes(chunk);
+    if (mp_row_read(start, start + chunk->len, &row) != MP_OK) return Qundef;
+    u->message = u->origin;
+    if (row.kind != MP_NIL) return Qfalse;
+    mp_stream_consume(u, 1);
+    return Qtrue;
+}
+
 VALUE
 mp_unpacker_skip_nil(VALUE self)
 {
-    return run_whole(self, skip_nil_body);
+    VALUE found = skip_nil_in_chunk(mp_stream_for_read(self));
+
+    RB_GC_GUARD(self);
+    return found != Qundef ? found : run_whole(self, skip_nil_body);
 }
 
 static VALUE
