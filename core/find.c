@@ -100,6 +100,23 @@ mp_cursor_next(mp_cursor *cursor)
     return status;
 }
 
+/* Fast path: skips leaves, with the place in registers, at most n of them. Returns how many of the n are left. */
+MP_INLINE uint64_t
+leaves_over(mp_cursor *cursor, uint64_t n)
+{
+    const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
+    const uint8_t *p = bytes + cursor->at, *leaf = p;
+    uint64_t left = n, held;
+
+    while (left && mp_ahead_p(leaf, end) && mp_step_over(&leaf, end, &held) == MP_STEP_LEAF) {
+        p = leaf;
+        left--;
+    }
+    cursor->at = (size_t)(p - bytes);
+    cursor->left -= n - left;
+    return left;
+}
+
 mp_status
 mp_cursor_pass(mp_cursor *cursor, uint64_t n)
 {
@@ -111,7 +128,10 @@ mp_cursor_pass(mp_cursor *cursor, uint64_t n)
         cursor->left -= n;
         return status;
     }
-    while (n-- && status == MP_OK) status = mp_cursor_next(cursor);
+    while (status == MP_OK && (n = leaves_over(cursor, n)) > 0) {
+        status = mp_cursor_next(cursor);
+        n--;
+    }
     return status;
 }
 

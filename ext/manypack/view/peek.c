@@ -262,33 +262,17 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
     return value != 0;
 }
 
-/* Moves a cursor that has just opened an array to a place in the array. */
-static void
-go_to(mp_cursor *cursor, mp_view_place place)
-{
-    cursor->at = place.at;
-    cursor->left -= place.n;
-    cursor->near = place.near;
-}
-
-static mp_view_place
-place_of(const mp_cursor *cursor, size_t array, uint32_t n)
-{
-    return (mp_view_place){.array = (uint32_t)array, .n = n, .at = (uint32_t)cursor->at, .near = cursor->near};
-}
-
 static bool
 find_element(mp_peek *peek, mp_cursor *cursor, VALUE index)
 {
     int64_t size = (int64_t)cursor->left, n = NUM2LL(index);
-    size_t array = cursor->at;
 
     if (n < 0) n += size;
     if (n < 0 || n >= size) return false;
+    if (peek->index) mp_view_index_prepare(peek->index, cursor, (uint32_t)n);
     mp_peek_refresh(peek);
-    if (peek->index) go_to(cursor, mp_view_index_place(peek->index, array, (uint32_t)n));
-    mp_peek_check(peek, mp_cursor_pass(cursor, (uint64_t)n - ((uint64_t)size - cursor->left)));
-    if (peek->index) mp_view_index_keep_place(peek->index, place_of(cursor, array, (uint32_t)n));
+    mp_peek_check(peek, peek->index ? mp_view_index_go(peek->index, cursor, (uint32_t)n)
+                                    : mp_cursor_pass(cursor, (uint64_t)n));
     return true;
 }
 

@@ -5,42 +5,32 @@
 #include "view/view_index.h"
 
 #include "base/error.h"
-#include "core/find.h"
 #include "unpack/decode.h"
+#include "view/directories.h"
 
 #define FIRST_ENTRIES 64
 
 /*
- * The number of arrays whose last place is remembered. A program that alternates among more arrays, as in nested loops,
- * starts each look at the first element.
+ * The number of arrays whose last place is remembered. Looks that alternate among more arrays, as in nested loops, soon
+ * give them marks.
  */
 #define PLACES 8
 
-/* A frozen Index has a mark at every 32nd element of an array: its offset. */
-#define MARK_DISTANCE 32
+/* From a place so near in front of an element, a walk costs no more than finding a mark. */
+#define NEAR_ENOUGH 32
 
+/* An element of an array. Looks for later elements start there. */
 typedef struct {
     uint32_t array; /* offset of the first element */
-    uint32_t first; /* index of its first mark */
-} marked_array;
-
-typedef struct {
-    uint32_t at, near; /* as in mp_view_place */
-} mark;
-
-MP_STATIC_ASSERT(arrays_and_marks_share_memory, sizeof(marked_array) == sizeof(mark));
+    uint32_t n;
+    uint32_t at;
+    uint32_t near; /* for the tape */
+} place;
 
 typedef struct {
     mp_tape tape;
-    union {
-        mp_view_place places[PLACES]; /* most recently used first */
-        struct {
-            marked_array *arrays;     /* in the order of the message; marks are in the same memory */
-            mark *marks;
-            uint32_t array_count, mark_count;
-        } frozen;
-    } known;
-    bool marked; /* known.frozen is in use */
+    place places[PLACES]; /* most recently used first; not used if the Index is frozen */
+    mp_directories directories;
 } view_index;
 
 static void
@@ -49,7 +39,7 @@ index_free(void *ptr)
     view_index *index = ptr;
 
     xfree(index->tape.entries);
-    if (index->marked) xfree(index->known.frozen.arrays);
+    mp_directories_free(&index->directories);
     mp_typed_free(ptr);
 }
 
@@ -57,10 +47,9 @@ static size_t
 index_memsize(const void *ptr)
 {
     const view_index *index = ptr;
-    size_t marks = index->marked ? index->known.frozen.array_count * sizeof(marked_array) +
-                                   index->known.frozen.mark_count * sizeof(mark) : 0;
 
-    return mp_typed_memsize(sizeof(view_index)) + index->tape.capacity * sizeof(mp_tape_entry) + marks;
+    return mp_typed_memsize(sizeof(view_index)) + index->tape.capacity * sizeof(mp_tape_entry) +
+           index->directories.bytes;
 }
 
 /* Without a mark function, because it refers to no object. */
@@ -101,6 +90,7 @@ index_new(VALUE message, uint32_t max_depth)
 
     if (mp_tape_init(tape, bytes, (size_t)RSTRING_LEN(message), max_depth, MP_TAPE_KEEP) != MP_OK) return 0;
     tape->grow = grow;
+    mp_directories_init(&index->directories, tape->size);
     return self;
 }
 
@@ -120,123 +110,108 @@ mp_view_index_tape(VALUE self, VALUE message)
     return tape;
 }
 
-/* --- places ----------------------------------------------------------------------------------------- */
+/* --- elements of arrays ----------------------------------------------------------------------------- */
 
-/* The place of the last mark at or before an element of an array; the start of the array if there is none. */
-static mp_view_place
-marked_place(const view_index *index, uint32_t array, uint32_t n)
+static place
+first_place(uint32_t array)
 {
-    const marked_array *arrays = index->known.frozen.arrays;
-    uint32_t from = 0, to = index->known.frozen.array_count, marks = n / MARK_DISTANCE;
-    mark found;
-
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (arrays[middle].array < array) from = middle + 1;
-        else to = middle;
-    }
-    if (!marks || from == index->known.frozen.array_count || arrays[from].array != array) {
-        return (mp_view_place){.array = array, .at = array};
-    }
-    found = index->known.frozen.marks[arrays[from].first + marks - 1];
-    return (mp_view_place){.array = array, .n = marks * MARK_DISTANCE, .at = found.at, .near = found.near};
+    return (place){.array = array, .at = array};
 }
 
 /* The remembered place in an array, which becomes the most recently used; the start of the array if there is none. */
-static mp_view_place
+static place
 last_place(view_index *index, uint32_t array)
 {
-    mp_view_place *places = index->known.places, found;
+    place *places = index->places, found;
     size_t i;
 
     for (i = 0; i < PLACES - 1 && places[i].array != array; i++) continue;
-    found = places[i].array == array ? places[i] : (mp_view_place){.array = array, .at = array};
-    memmove(places + 1, places, i * sizeof(mp_view_place));
+    found = places[i].array == array ? places[i] : first_place(array);
+    memmove(places + 1, places, i * sizeof(place));
     places[0] = found;
     return found;
 }
 
-mp_view_place
-mp_view_index_place(VALUE self, size_t array, uint32_t n)
-{
-    view_index *index = index_get(self);
-    mp_view_place place;
-
-    if (index->marked) return marked_place(index, (uint32_t)array, n);
-    place = last_place(index, (uint32_t)array);
-    return place.n <= n ? place : (mp_view_place){.array = place.array, .at = place.array};
-}
-
-void
-mp_view_index_keep_place(VALUE self, mp_view_place place)
-{
-    view_index *index = index_get(self);
-
-    if (!index->marked) index->known.places[0] = place;
-}
-
-/* How many marks the array of an entry needs; 0 for a map. Sets *first to the offset of its first element. */
-static uint32_t
-marks_of(const mp_tape *tape, uint32_t entry, uint32_t *first)
-{
-    mp_head head = {.kind = MP_NEVER};
-
-    mp_head_read(tape->bytes + tape->entries[entry].offset, tape->bytes + tape->size, &head);
-    *first = (uint32_t)(head.payload - tape->bytes);
-    return head.kind == MP_ARRAY && head.n ? (head.n - 1) / MARK_DISTANCE : 0;
-}
-
 static void
-marks_write(mp_tape *tape, mark *marks, uint32_t entry, uint32_t count)
+go_to(mp_cursor *cursor, const place *place)
 {
-    mp_look look = {.bytes = tape->bytes, .size = tape->size, .tape = tape};
+    cursor->at = place->at;
+    cursor->left -= place->n;
+    cursor->near = place->near;
+}
+
+/*
+ * A look that starts at the first element and walks far may be the only one in its array. A second one gives the array
+ * marks.
+ */
+void
+mp_view_index_prepare(VALUE self, const mp_cursor *cursor, uint32_t n)
+{
+    view_index *index = index_get(self);
+    uint32_t array = (uint32_t)cursor->at;
+    mp_directory *directory;
+    place last;
+
+    if (n < NEAR_ENOUGH || RB_OBJ_FROZEN(self)) return;
+    last = last_place(index, array);
+    if (last.n && last.n <= n) return;
+    directory = mp_directory_find(&index->directories, array);
+    if (directory) mp_directory_give_marks(&index->directories, directory, (uint32_t)cursor->left);
+    else mp_directory_add(&index->directories, array);
+}
+
+mp_status
+mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
+{
+    view_index *index = index_get(self);
+    uint32_t array = (uint32_t)cursor->at;
+    bool frozen = RB_OBJ_FROZEN(self);
+    place from = frozen ? first_place(array) : last_place(index, array);
+    mp_directory *directory = NULL;
+    mp_status status;
+
+    if (from.n > n) from = first_place(array);
+    if (n - from.n >= NEAR_ENOUGH) directory = mp_directory_find(&index->directories, array);
+    if (directory && directory->marks.at) {
+        status = mp_marks_go(&directory->marks, cursor, n);
+    } else {
+        go_to(cursor, &from);
+        status = mp_cursor_pass(cursor, n - from.n);
+    }
+    if (!frozen && status == MP_OK) {
+        index->places[0] = (place){.array = array, .n = n, .at = (uint32_t)cursor->at, .near = cursor->near};
+    }
+    return status;
+}
+
+/* Makes all marks of the array of an entry of a complete tape. Does nothing for a map. */
+static void
+marks_make(view_index *index, uint32_t entry)
+{
+    mp_look look = {.bytes = index->tape.bytes, .size = index->tape.size, .tape = &index->tape};
+    mp_directory *directory;
     mp_cursor cursor;
 
-    mp_cursor_open(&cursor, &look, tape->entries[entry].offset);
+    mp_cursor_open(&cursor, &look, index->tape.entries[entry].offset);
+    if (cursor.kind != MP_ARRAY || cursor.left <= NEAR_ENOUGH) return;
     cursor.near = entry + 1;
-    while (count--) {
-        mp_cursor_pass(&cursor, MARK_DISTANCE);
-        *marks++ = (mark){.at = (uint32_t)cursor.at, .near = cursor.near};
-    }
-}
-
-/* Makes the marks of all arrays of a complete Index. Takes linear time. */
-static void
-marks_make(view_index *index)
-{
-    mp_tape *tape = &index->tape;
-    uint32_t entry, first, array_count = 0, mark_count = 0, count;
-    marked_array *arrays, *array;
-    mark *marks;
-
-    for (entry = 0; entry < tape->count; entry++) {
-        count = marks_of(tape, entry, &first);
-        array_count += count > 0;
-        mark_count += count;
-    }
-    arrays = array = ALLOC_N(marked_array, (size_t)array_count + mark_count + 1);
-    marks = (mark *)(void *)(arrays + array_count);
-    mark_count = 0;
-    for (entry = 0; entry < tape->count; entry++) {
-        count = marks_of(tape, entry, &first);
-        if (!count) continue;
-        *array++ = (marked_array){.array = first, .first = mark_count};
-        marks_write(tape, marks + mark_count, entry, count);
-        mark_count += count;
-    }
-    index->known.frozen.arrays = arrays;
-    index->known.frozen.marks = marks;
-    index->known.frozen.array_count = array_count;
-    index->known.frozen.mark_count = mark_count;
-    index->marked = true;
+    directory = mp_directory_find(&index->directories, (uint32_t)cursor.at);
+    if (!directory) directory = mp_directory_add(&index->directories, (uint32_t)cursor.at);
+    if (!directory || !mp_directory_give_marks(&index->directories, directory, (uint32_t)cursor.left)) return;
+    mp_marks_go(&directory->marks, &cursor, (uint32_t)cursor.left - 1);
 }
 
 void
 mp_view_index_freeze(VALUE self, VALUE message)
 {
-    if (index_get(self)->marked) return;
-    mp_view_index_tape(self, message);
-    marks_make(index_get(self));
+    view_index *index = index_get(self);
+    uint32_t entry;
+
+    if (RB_OBJ_FROZEN(self)) return;
+    for (entry = 0; entry < index->tape.count; entry++) {
+        mp_view_index_tape(self, message);
+        marks_make(index, entry);
+    }
     RB_OBJ_FREEZE(self);
     mp_obj_set_shareable(self); /* it refers to no object */
     RB_GC_GUARD(message);

@@ -6,8 +6,8 @@
  *   look.tape = mp_view_index_tape(index, message);       // grows as a search with it walks on (core/find.h)
  *   status = mp_cursor_next(&cursor);                     // skips a container by its entry
  *
- *   place = mp_view_index_place(index, array, 500);       // start near element 500 of the array, not at element 0
- *   mp_view_index_keep_place(index, place_of_500);        // for the next search in this array
+ *   mp_view_index_prepare(index, &cursor, 500);           // before the cursor goes to element 500 of its array
+ *   status = mp_view_index_go(index, &cursor, 500);
  *
  *   mp_view_index_finish(index, message);                 // walks to the end; raises if the message is malformed
  *   mp_view_index_freeze(index, message);                 // from now on Ractors may share it
@@ -16,7 +16,7 @@
 #define MANYPACK_VIEW_INDEX_H
 
 #include "codec/codec.h"
-#include "core/tape.h"
+#include "core/find.h"
 
 /*
  * A message of fewer bytes needs no Index, because walking over it takes no longer. A message of 4 GiB can have none.
@@ -43,22 +43,14 @@ void mp_view_index_freeze(VALUE index, VALUE message);
 
 bool mp_view_index_complete_p(VALUE index);
 
-/* A remembered element of an array. Looks for later elements start there. */
-typedef struct {
-    uint32_t array; /* offset of the first element */
-    uint32_t n;
-    uint32_t at;
-    uint32_t near; /* for the tape */
-} mp_view_place;
-
 /*
- * A place at or before the nth element of an array, whose first element is at the offset `array`: the place that was
- * kept last or, if the Index is frozen, a mark near the element.
+ * Called before mp_view_index_go, with the same arguments, because it may allocate. Gives an array memory for marks at
+ * the second look that would walk far from its start: a single look needs none, nor do looks in the array's order.
  */
-mp_view_place mp_view_index_place(VALUE index, size_t array, uint32_t n);
+void mp_view_index_prepare(VALUE index, const mp_cursor *cursor, uint32_t n);
 
-/* Keeps a place in the array of the last mp_view_index_place. */
-void mp_view_index_keep_place(VALUE index, mp_view_place place);
+/* Moves a cursor, which has just opened an array, to its nth element, by the shortest way that the Index knows. */
+mp_status mp_view_index_go(VALUE index, mp_cursor *cursor, uint32_t n);
 
 /* The tape of an Index, over the bytes of the message. Valid while the caller has both objects on its stack. */
 mp_tape *mp_view_index_tape(VALUE index, VALUE message);

@@ -1,0 +1,121 @@
+/* Marks: every element in every order, what they cost, and arrays that end too early. */
+#include "test.h"
+
+#include "marks.h"
+
+enum { ELEMENTS = 1000, ENTRIES = 2048 };
+
+static mp_tape_entry entries[ENTRIES];
+static size_t offsets[ELEMENTS + 1];
+
+static bool
+refuse(mp_tape *tape)
+{
+    (void)tape;
+    return false;
+}
+
+/* Writes an array of numbers, strs, and containers of all sizes, and sets offsets. Returns its size. */
+static size_t
+write_array(uint8_t *p)
+{
+    uint8_t *at = mp_put_array_head(p, ELEMENTS);
+    uint32_t i, n;
+
+    for (i = 0; i < ELEMENTS; i++) {
+        offsets[i] = (size_t)(at - p);
+        n = i % 7 ? 0 : i % 100;
+        if (i % 7 == 3) at = mp_put_uint(at, i * i);
+        else if (i % 7) *at++ = (uint8_t)(i % 128);
+        else at = mp_put_array_head(at, n);
+        memset(at, 0xc0, n);
+        at += n;
+    }
+    offsets[ELEMENTS] = (size_t)(at - p);
+    return offsets[ELEMENTS];
+}
+
+static mp_look
+look_at(const uint8_t *bytes, size_t n, mp_tape *tape)
+{
+    mp_look look;
+
+    mp_look_init(&look, bytes, n, NULL, 0);
+    mp_tape_init(tape, bytes, n, 8, MP_TAPE_KEEP);
+    tape->entries = entries;
+    tape->capacity = ENTRIES;
+    tape->grow = refuse;
+    look.tape = tape;
+    return look;
+}
+
+static mp_status
+go(mp_look *look, mp_marks *marks, uint32_t n, mp_cursor *cursor)
+{
+    mp_cursor_open(cursor, look, 0);
+    return mp_marks_go(marks, cursor, n);
+}
+
+static void
+finds_each_element(const uint8_t *bytes, size_t size, uint32_t step)
+{
+    mp_mark memory[ELEMENTS / MP_MARK_DISTANCE];
+    mp_marks marks = {.at = memory};
+    mp_tape tape;
+    mp_look look = look_at(bytes, size, &tape);
+    uint32_t i, n, most = 0;
+
+    for (i = 0, n = step / 2; i < ELEMENTS; i++, n = (n + step) % ELEMENTS) {
+        mp_cursor cursor;
+
+        CHECK(go(&look, &marks, n, &cursor) == MP_OK && cursor.at == offsets[n], "%u", n);
+        CHECK(cursor.left == ELEMENTS - n, "%u", n);
+        CHECK(mp_cursor_next(&cursor) == MP_OK && cursor.at == offsets[n + 1], "%u", n);
+        if (n > most) most = n;
+        CHECK(marks.count == most / MP_MARK_DISTANCE, "marks as far as %u: %u", most, marks.count);
+    }
+    CHECK(marks.count <= mp_marks_needed(ELEMENTS), "%u", marks.count);
+}
+
+/* An array that ends early: each element that is there is found, and each other is an error, now and the next time. */
+static void
+ends_in_a_short_array(const uint8_t *bytes, size_t size)
+{
+    mp_mark memory[ELEMENTS / MP_MARK_DISTANCE];
+    mp_marks marks = {.at = memory};
+    mp_tape tape;
+    mp_look look = look_at(bytes, size, &tape);
+    uint32_t i;
+
+    for (i = 0; i < ELEMENTS; i++) {
+        uint32_t n = i * 389 % ELEMENTS;
+        mp_cursor cursor;
+        mp_status status = go(&look, &marks, n, &cursor);
+
+        if (offsets[n] <= size) CHECK(status == MP_OK && cursor.at == offsets[n], "%u", n);
+        else CHECK(status == MP_E_TRUNCATED, "%u", n);
+    }
+}
+
+void
+mp_test_marks(void)
+{
+    uint8_t *message = malloc(100 * ELEMENTS), *bytes;
+    size_t size, n;
+
+    if (!message) abort();
+    size = write_array(message);
+    bytes = mp_exact(message, size);
+    finds_each_element(bytes, size, 1);
+    finds_each_element(bytes, size, ELEMENTS - 1);
+    finds_each_element(bytes, size, 389);
+    free(bytes);
+    for (n = size - 1; n > 3; n = n * 2 / 3) {
+        bytes = mp_exact(message, n);
+        ends_in_a_short_array(bytes, n);
+        free(bytes);
+    }
+    CHECK(!mp_marks_needed(0) && !mp_marks_needed(16) && mp_marks_needed(17) == 1, "needed");
+    CHECK(mp_marks_needed(UINT32_MAX) == UINT32_MAX / MP_MARK_DISTANCE, "needed");
+    free(message);
+}
