@@ -113,7 +113,8 @@ class CanonicalTest < Minitest::Test
       assert_equal "a Packer cannot be canonical, because it writes piece by piece: use pack or dump for each message", error.message
     end
     assert_equal "01", hex(factory.pool.packer { |packer| packer.write(1).to_s })
-    assert_equal 1, Manypack::Unpacker.new(canonical: true).feed("\x01").read
+    error = assert_raises(ArgumentError) { Manypack::Unpacker.new(canonical: true) }
+    assert_equal "canonical has no effect on unpacking: it is an option of Manypack.pack and of a Codec", error.message
   end
 
   # --- bytes

@@ -50,15 +50,17 @@ module Manypack
 
       # Packs whole texts until one is not complete.
       def work
-        loop do
-          take_many if @state == :before
-          stop = text_end or return
+        take_many
+        while (stop = text_end)
           take_one(stop)
+          take_many
         end
       end
 
       # Packs all texts that need nothing else, up to the first that does.
       def take_many
+        return unless @state == :before
+
         packed, stop = JSON_TEXT.parse(@rest, 0, :documents)
         @block.call(packed) unless packed.empty?
         consume(stop)

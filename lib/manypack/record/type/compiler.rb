@@ -109,7 +109,7 @@ module Manypack
       # Returns true if an ext can become an object of the class.
       def ext?(klass)
         return true if klass == ExtensionValue || klass == Timestamp
-        return true if klass == ::Time && Internal.changed_options(@codec)[:timestamp]
+        return true if klass == ::Time && @codec.options[:timestamp]
 
         Internal.unpacker_classes(@codec).any? { |_, known| known && known <= klass }
       end
