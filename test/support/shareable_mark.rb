@@ -2,7 +2,6 @@
 
 # Whether the extension can mark an object as shareable. Where it cannot, it calls Ractor.make_shareable for each object,
 # which allocates.
-require "bundler"
 require "open3"
 require "rbconfig"
 
@@ -24,7 +23,7 @@ module ShareableMark
   def possible?
     return @possible if defined?(@possible)
 
-    output, status = Bundler.with_unbundled_env { Open3.capture2e(RbConfig.ruby, "-W0", "-e", PROBE) }
+    output, status = Open3.capture2e({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-W0", "-e", PROBE)
     @possible = status.success? || output.include?("LoadError")
   end
 end
