@@ -167,16 +167,14 @@ module Manypack
     end
 
     # Loads the object as a Type, such as a Record. Raises what Type#load raises, with offsets and paths in the whole
-    # message, and TypeError for anything but a Type.
+    # message, and TypeError for anything but a Type or a class that has a Record.
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
     #   view = Manypack::View.new(Manypack.pack({"at" => {"x" => 1.0, "y" => 2.0}}))
     #   view["at"].as(POINT) #=> #<struct Point x=1.0, y=2.0>
     def as(type)
-      raise ::TypeError, "expected a Type, got #{type.class}" unless type.is_a?(Type)
-
-      Internal.read_view(type, self)
+      Internal.read_view(Arguments.type_of(type) || raise(::TypeError, "expected a Type, got #{type.class}"), self)
     end
 
     # Returns the elements of an array, for pattern matching. Other Views do not match array patterns.

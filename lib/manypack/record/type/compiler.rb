@@ -109,14 +109,13 @@ module Manypack
       # Returns true if an ext can become an object of the class.
       def ext?(klass)
         return true if klass == ExtensionValue || klass == Timestamp
-        return true if klass == ::Time && Internal.changed_options(@codec)[:timestamp]
+        return true if klass == ::Time && @codec.options[:timestamp]
 
         Internal.unpacker_classes(@codec).any? { |_, known| known && known <= klass }
       end
 
       def advice(klass)
         return "it needs timestamp: true, or an ext type" if klass == ::Time
-        return "use #{klass.name}.record" if klass.const_defined?(:MANYPACK_RECORD)
         return "use a Record of it" if klass < Struct || (defined?(Data) && klass < Data)
 
         "it has no ext type in the codec; use a Record of it, or register an ext type"
