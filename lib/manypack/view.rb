@@ -38,9 +38,9 @@ module Manypack
     # options:: those of Manypack.unpack. Those that refuse messages, such as +max_objects+ or +untrusted+, check
     #           everything at once; so does +shareable+, which makes the View and all Views from it shareable
     #
-    # Without +check+ the first of two equal keys counts, because a search ends there. Unpacking keeps the last one, so
-    # two readers of one message can see different values. With <code>duplicate_keys: :last</code> each search reads its
-    # map to the end and agrees with unpacking; <code>duplicate_keys: :error</code> refuses such a message.
+    # Of two equal keys the last one counts, as in unpacking, so that all readers of a message see the same value. A
+    # search therefore reads its map to the end, unless <code>duplicate_keys: :error</code> or +untrusted+ has made sure
+    # that no map has a key twice.
     #
     # Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,
     # TruncatedError for an empty String, and other DecodeErrors where everything is checked.
