@@ -31,9 +31,9 @@ module Manypack
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   connection.request :msgpack, content_type: "application/x-msgpack", timestamp: true
-      def initialize(app = nil, codec: Codec.new, content_type: MediaType::REGISTERED, **options)
+      def initialize(app = nil, codec: nil, content_type: MediaType::REGISTERED, **options)
         super(app)
-        @codec = Arguments.codec(codec, options, :content_type)
+        @codec = Arguments.codec(codec, options, :content_type, unpacks: false)
         @content_type = content_type
         @content_types = MediaType.list([content_type])
       end
@@ -73,9 +73,9 @@ module Manypack
       #
       #   connection.response :msgpack, untrusted: true, max_bytes: 10_000_000
       #   connection.response :msgpack, content_types: ["application/vnd.acme+msgpack"]
-      def initialize(app = nil, codec: Codec.new, content_types: nil, **options)
+      def initialize(app = nil, codec: nil, content_types: nil, **options)
         super(app)
-        @codec = Arguments.codec(codec, options, :content_types)
+        @codec = Arguments.codec(codec, options, :content_types, packs: false)
         @content_types = MediaType.list(content_types)
       end
 

@@ -27,7 +27,7 @@ module Manypack
     string = source.respond_to?(:to_str)
     raise ::TypeError, "expected a String or an IO, got nil" if source.nil?
 
-    Files.check_limits_only(options) unless as
+    Arguments.check_limits_only(options, "bytes") unless as
     unpacker = Files.unpacker(string ? nil : source, as: as || Files::Bytes, **options)
     unpacker.feed(source) if string
     unpacker.each(strict: true, &block)
@@ -86,20 +86,13 @@ module Manypack
     # Deeper than any Packer writes: for files whose messages are skipped, not unpacked.
     MAX_DEPTH = 100_000
 
-    # Options of what is built of a message, and of checks that need that.
-    OF_OBJECTS = %i[symbolize_keys freeze shareable allow_unknown_ext timestamp utf8 duplicate_keys].freeze
-    private_constant :OF_OBJECTS
-
-    # Raises ArgumentError for options that have no effect on messages that stay bytes.
-    def self.check_limits_only(options)
-      name = OF_OBJECTS.find { |option| options.key?(option) } or return
-      raise ArgumentError, "#{name} has no effect on bytes: it needs as: :view, or Manypack::Unpacker"
-    end
-
     # Returns an Unpacker that reads from an io. Raises ArgumentError for other options, such as those of a Buffer, and
     # TypeError for anything but a Codec.
     def self.unpacker(io, as: nil, codec: nil, **options)
-      Arguments.codec(codec, options, :as, packs: false).unpacker(io, as: as)
+      changed = Arguments.codec(codec, options, :as, packs: false) # refuses the options of a Buffer, for example
+      return changed.unpacker(io, as: as) if as.nil? || as == :view || codec
+
+      Unpacker.new(io, as: as, codec: codec, **options)
     end
 
     # Yields an io with the bytes of a file, decompressed.

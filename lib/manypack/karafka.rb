@@ -35,7 +35,7 @@ module Manypack
       def initialize(as: nil, codec: nil, **options)
         Unpacker.new(as: as) # raises TypeError for an object without load
         given = { **options, **(codec ? { codec: codec } : {}) }
-        @codec = Arguments.codec(codec || Codec.new, options, :as)
+        @codec = Arguments.codec(codec, options, :as, packs: false)
         @as = configured(as, given)
         freeze
       end
@@ -57,7 +57,7 @@ module Manypack
 
       def configured(as, given)
         return as if as.nil? || as == :view || given.empty?
-        return as.with(**given) if as.is_a?(Type)
+        return Arguments.loader(as, nil, given) if Arguments.type_of(as)
 
         raise ArgumentError, "as: #{as.inspect} takes no #{given.keys.join(" and no ")}"
       end
@@ -72,7 +72,7 @@ module Manypack
       # Manypack.pack are possible too.
       #
       #   Manypack::Karafka::ActiveJobDeserializer.new(max_bytes: 100_000)
-      def initialize(codec: Codec.new, **options)
+      def initialize(codec: nil, **options)
         @codec = Arguments.codec(codec, options)
         freeze
       end

@@ -100,7 +100,7 @@ module Manypack
       return enum_for(:each, source, map: map, **options) unless block
 
       Arguments.check_codec_options(options, :map, *OPTIONS, packs: false)
-      options = shared_by_default(options) unless map
+      options = shared_by_default(options) unless map || ![nil, :view].include?(options[:as])
       Run.of(source, map, **options).each { |batch_results| batch_results.each(&block) }
       nil
     end

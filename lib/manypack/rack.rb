@@ -21,24 +21,28 @@ module Manypack
       # Where the object is in the env of the request.
       BODY = "manypack.body"
 
+      DEFAULTS = { untrusted: true, max_bytes: 1_048_576 }.freeze
+      private_constant :DEFAULTS
+
       # Creates a Parser.
       #
       # app:: the next Rack application
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
-      # untrusted:: false for the limits of the codec instead of those for untrusted bytes
-      # max_bytes:: the largest body that is read, an Integer
       # content_types:: the media types to unpack, an Array of Strings (default: the three above, and those with the
       #                 suffix +msgpack)
       # options:: any of those of Manypack.unpack; they replace those of the codec
       #
+      # Unless the options or the codec say otherwise, <code>untrusted: true</code> and <code>max_bytes: 1_048_576</code>
+      # hold. No more than +max_bytes+ of a body are read.
+      #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   use Manypack::Rack::Parser, codec: factory.codec, max_array_size: 500
-      def initialize(app, codec: Codec.new, untrusted: true, max_bytes: 1_048_576, content_types: nil, **options)
+      def initialize(app, codec: nil, content_types: nil, **options)
         @app = app
-        @max_bytes = Integer(max_bytes)
         @content_types = MediaType.list(content_types)
-        @codec = Arguments.codec(codec, { untrusted: untrusted, max_bytes: @max_bytes, **options }, :content_types)
+        @codec = Arguments.codec(codec, options, :content_types, packs: false, defaults: DEFAULTS)
+        @max_bytes = @codec.options.fetch(:max_bytes, DEFAULTS[:max_bytes])
       end
 
       # Unpacks the body, calls the application, and returns its response. The object is then in
@@ -111,9 +115,9 @@ module Manypack
       #
       #   Manypack::Rack::Responder.new(json: true, timestamp: true)
       #   Manypack::Rack::Responder.new(content_types: ["application/vnd.acme+msgpack", "application/vnd.msgpack"])
-      def initialize(codec: Codec.new, json: false, content_types: MediaType::ALL, **options)
+      def initialize(codec: nil, json: false, content_types: MediaType::ALL, **options)
         require "json" if json
-        @codec = Arguments.codec(codec, options, :json, :content_types)
+        @codec = Arguments.codec(codec, options, :json, :content_types, unpacks: false)
         @json = json
         @content_types = MediaType.list(content_types || MediaType::ALL)
         freeze

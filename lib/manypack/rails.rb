@@ -67,16 +67,19 @@ module Manypack
       # Creates a ParameterParser.
       #
       # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
-      # options:: any of those of Manypack.unpack; they replace those of the codec, and of <code>untrusted: true</code>,
-      #           which is the default. Keys remain Strings and nothing is frozen, whatever +symbolize_keys+, +freeze+
-      #           and +shareable+ say: +params+ finds Strings by Symbols too, and Rails changes the objects that it is
-      #           given
+      # options:: those of Manypack.unpack except +symbolize_keys+, +freeze+ and +shareable+; they replace those of the
+      #           codec. <code>untrusted: true</code> holds unless they or the codec say otherwise. Whatever the codec
+      #           says, keys remain Strings and nothing is frozen: +params+ finds Strings by Symbols too, and Rails
+      #           changes the objects that it is given
       #
-      # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
+      # Raises ArgumentError for other options, and TypeError or RangeError for unsuitable values.
       #
       #   Manypack::Rails::ParameterParser.new(codec: factory.codec, max_bytes: 100_000)
-      def initialize(codec: Codec.new, **options)
-        @codec = Arguments.codec(codec, { untrusted: true, **options, **PLAIN })
+      def initialize(codec: nil, **options)
+        refused = options.keys & PLAIN.keys
+        raise ArgumentError, "params are plain: #{refused.join(" and ")} have no effect on them" if refused.any?
+
+        @codec = Arguments.codec(codec, options, packs: false, defaults: { untrusted: true }).with(**PLAIN)
         freeze
       end
 

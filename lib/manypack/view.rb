@@ -38,9 +38,9 @@ module Manypack
     # options:: those of Manypack.unpack. Those that refuse messages, such as +max_objects+ or +untrusted+, check
     #           everything at once; so does +shareable+, which makes the View and all Views from it shareable
     #
-    # Without +check+ the first of two equal keys counts, because a search ends there. Unpacking keeps the last one, so
-    # two readers of one message can see different values. With <code>duplicate_keys: :last</code> each search reads its
-    # map to the end and agrees with unpacking; <code>duplicate_keys: :error</code> refuses such a message.
+    # Of two equal keys the last one counts, as in unpacking, so that all readers of a message see the same value. A
+    # search therefore reads its map to the end, unless <code>duplicate_keys: :error</code> or +untrusted+ has made sure
+    # that no map has a key twice.
     #
     # Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,
     # TruncatedError for an empty String, and other DecodeErrors where everything is checked.
@@ -167,16 +167,14 @@ module Manypack
     end
 
     # Loads the object as a Type, such as a Record. Raises what Type#load raises, with offsets and paths in the whole
-    # message, and TypeError for anything but a Type.
+    # message, and TypeError for anything but a Type or a class that has a Record.
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
     #   view = Manypack::View.new(Manypack.pack({"at" => {"x" => 1.0, "y" => 2.0}}))
     #   view["at"].as(POINT) #=> #<struct Point x=1.0, y=2.0>
     def as(type)
-      raise ::TypeError, "expected a Type, got #{type.class}" unless type.is_a?(Type)
-
-      Internal.read_view(type, self)
+      Internal.read_view(Arguments.type_of(type) || raise(::TypeError, "expected a Type, got #{type.class}"), self)
     end
 
     # Returns the elements of an array, for pattern matching. Other Views do not match array patterns.

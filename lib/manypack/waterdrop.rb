@@ -30,8 +30,8 @@ module Manypack
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   Manypack::WaterDrop::Middleware.new(codec: factory.codec, content_type: "application/x-msgpack")
-      def initialize(codec: Codec.new, content_type: CONTENT_TYPE, **options)
-        @codec = Arguments.codec(codec, options, :content_type)
+      def initialize(codec: nil, content_type: CONTENT_TYPE, **options)
+        @codec = Arguments.codec(codec, options, :content_type, unpacks: false)
         @headers = content_type ? { HEADER => content_type.dup.freeze }.freeze : {}.freeze
         freeze
       end

@@ -147,6 +147,49 @@ class MatrixTest < Minitest::Test
     end
   end
 
+  Event = Manypack::Record.define(k: Object)
+
+  # What loads the messages of a stream, and the ways to say so.
+  LOADERS = { "a Type" => ANY, "a Record" => HELD, "a class that has a Record" => Event }.freeze
+  STREAMS = {
+    "split" => ->(bytes, **o) { Manypack.split(bytes, **o).first },
+    "split of an io" => ->(bytes, **o) { Manypack.split(StringIO.new(bytes), **o).first },
+    "foreach" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.foreach(path, **o).first } },
+    "Unpacker.new" => ->(bytes, **o) { Manypack::Unpacker.new(**o).feed(bytes).read },
+    "Codec#unpacker" => ->(bytes, as:, **o) { Manypack::Codec.new(**o).unpacker(nil, as: as).feed(bytes).read },
+    "Parallel.map" => ->(bytes, **o) { Manypack::Parallel.map(bytes, ractors: 0, **o, &:itself).first },
+    "Parallel.each" => ->(bytes, **o) { Manypack::Parallel.each(bytes, ractors: 0, **o).first }
+  }.freeze
+
+  STREAMS.each do |name, front|
+    LOADERS.each do |loader, as|
+      define_method("test_every_option_holds_for_#{loader}_that_#{name}_loads") do
+        PROBES.each do |option, (value, bytes)|
+          expected = outcome(->(message) { as.is_a?(Class) ? as.record.with(option => value).load(message) : as.with(option => value).load(message) }, bytes)
+          assert_equal without_place(expected), without_place(outcome(front, bytes, as: as, option => value)), option
+          next if name == "Codec#unpacker"
+
+          assert_equal without_place(expected), without_place(outcome(front, bytes, as: as, codec: Manypack::Codec.new(option => value))), option
+        end
+      end
+    end
+  end
+
+  def test_a_class_that_has_a_record_is_a_type_everywhere
+    bytes = Manypack.pack({ "k" => 1 })
+    assert_equal Event.new(k: 1), Manypack::View.new(bytes).as(Event)
+    assert_equal [Event.new(k: 1)], Manypack::Type[[Event]].load(Manypack.pack([{ "k" => 1 }]))
+    assert_raises(TypeError) { Manypack::View.new(bytes).as(String) }
+  end
+
+  def test_what_is_no_type_takes_limits_only
+    loader = Object.new
+    def loader.load(bytes) = bytes.bytesize
+    assert_equal [2], Manypack.split("\x91\x01", as: loader, max_bytes: 5).to_a
+    assert_raises(Manypack::LimitError) { Manypack.split("\x91\x01", as: loader, max_bytes: 1).to_a }
+    assert_raises(ArgumentError) { Manypack.split("\x91\x01", as: loader, freeze: true).to_a }
+  end
+
   def test_split_into_bytes_takes_limits_and_refuses_the_rest
     PROBES.each do |option, (value, bytes)|
       split = ->(message, **o) { Manypack.split(message, **o).to_a }
@@ -212,6 +255,11 @@ class MatrixTest < Minitest::Test
   end
 
   private
+
+  # A stream adds where the message begins, and finds some faults before it loads the message.
+  def without_place(outcome)
+    outcome.sub(/,? in the message at byte 0/, "").sub(/,? at \$[^,]*(?=,|\z)/, "").sub(/, at byte \d+.*/m, "").sub(/\(.*/m, "").sub(/at least \d+ bytes/, "more")
+  end
 
   def outcome(front, argument, **options)
     self.class.described(front.call(argument, **options))

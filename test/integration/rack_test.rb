@@ -179,7 +179,17 @@ class RackTest < Minitest::Test
     assert_equal [1] * 20_000, parsed(Manypack.pack([1] * 20_000), untrusted: false)
     assert_equal 200, post(Manypack.pack("x" * 2_000_000), untrusted: false, max_bytes: 3_000_000).status
     assert_raises(ArgumentError) { Manypack::Rack::Parser.new(nil, max_byte: 1) }
-    assert_raises(TypeError) { Manypack::Rack::Parser.new(nil, max_bytes: nil) }
+    assert_raises(TypeError) { Manypack::Rack::Parser.new(nil, max_bytes: "many") }
+  end
+
+  # A default of the Parser fills what nobody set.
+  def test_a_codec_keeps_what_it_says
+    tight = Manypack::Codec.new(max_bytes: 1_000)
+    assert_equal 413, post(Manypack.pack("x" * 5_000), codec: tight).status
+    assert_equal 200, post(Manypack.pack("x" * 5_000), codec: tight, max_bytes: 6_000).status
+    assert_equal 200, post(Manypack.pack("x" * 2_000_000), codec: Manypack::Codec.new(untrusted: false, max_bytes: 3_000_000)).status
+    assert_equal 400, post("\x82\x01\x02\x01\x03".b, codec: tight).status
+    assert_equal 200, post("\x82\x01\x02\x01\x03".b, codec: Manypack::Codec.new(duplicate_keys: :last)).status
   end
 
   def test_misspelt_options_are_told_what_was_meant_and_a_codec_is_one

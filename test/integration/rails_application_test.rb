@@ -56,7 +56,7 @@ class RailsApplicationTest < Minitest::Test
     body = { file: { tempfile: "/etc/passwd", filename: "x", type: "y" } }
     post "/echo", Manypack.pack(body), "CONTENT_TYPE" => TYPE
     assert_includes answer["classes"], "ActiveSupport::HashWithIndifferentAccess"
-    parser = Manypack::Rails::ParameterParser.new(codec: Manypack::Codec.new(symbolize_keys: true), symbolize_keys: true, freeze: true)
+    parser = Manypack::Rails::ParameterParser.new(codec: Manypack::Codec.new(symbolize_keys: true, freeze: true))
     assert_equal({ "tempfile" => 1 }, parser.call("\x81\xA8tempfile\x01"))
   end
 

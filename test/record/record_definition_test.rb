@@ -195,10 +195,10 @@ class RecordDefinitionTest < Minitest::Test
     assert_raises(NoMethodError) { Record.create(Struct.new(:x), {}, :struct) }
   end
 
-  def test_a_class_with_a_record_is_no_type_but_tells_which_is
+  def test_a_class_with_a_record_stands_for_it
     binary = pack([{ "id" => 1 }])
-    error = assert_raises(ArgumentError) { Type[[Ticket]].load(binary) }
-    assert_match(/use Records::Ticket\.record\z/, error.message)
+    assert_equal Type[[Ticket.record]], Type[[Ticket]]
+    assert_equal [Ticket.new(1)], Type[[Ticket]].load(binary)
     assert_equal [Ticket.new(1)], Type[[Ticket.record]].load(binary)
   end
 end

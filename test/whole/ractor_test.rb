@@ -217,6 +217,7 @@ class RactorTest < Minitest::Test
 
     "Manypack::Codec.new" => "Manypack::Codec.new(freeze: true).frozen?",
     "Manypack::Codec#with" => "Ractor.shareable?(Manypack::Codec.new.with(freeze: true))",
+    "Manypack::Codec#options" => "Manypack::Codec.new(freeze: true).options == { freeze: true }",
     "Manypack::Codec#pack" => 'Manypack::Codec.new.pack(1) == "\x01"',
     "Manypack::Codec#dump" => 'Manypack::Codec.new.dump(1) == "\x01"',
     "Manypack::Codec#unpack" => 'Manypack::Codec.new.unpack("\x01") == 1',

@@ -111,9 +111,8 @@ field_get(const mp_options *options, const option_row *row)
     }
 }
 
-/* True if the user set the option of a field. */
-static bool
-set_p(const mp_options *options, size_t field)
+bool
+mp_options_set_p(const mp_options *options, size_t field)
 {
     size_t row;
 
@@ -137,7 +136,7 @@ derive(mp_options *options)
 {
     size_t row;
 
-    options->last_key = !options->unique_keys && set_p(options, OF(unique_keys));
+    options->last_key = !options->unique_keys;
     options->limited = false;
     for (row = 0; row < CODEC_ROWS; row++) {
         if (!checked_p(rows[row].kind)) continue;

@@ -18,7 +18,7 @@ typedef struct {
     bool untrusted;
     bool strict_utf8;
     bool unique_keys;
-    bool last_key;      /* duplicate_keys: :last was set, so that a View must find the last; derived */
+    bool last_key;      /* the last of equal keys counts, so a View must look for it; derived */
     bool limited;       /* more than max_bytes and max_depth must be checked; derived */
     bool symbolize_keys;
     bool freeze;
@@ -73,6 +73,9 @@ void mp_options_init(mp_options *options);
  * value of `codec`, which MP_WITH_CODEC allows, or nil: then the caller reads the Hash again, over the options of that.
  */
 VALUE mp_options_read(mp_options *options, VALUE hash, int api);
+
+/* True if the user set the option of a field. */
+bool mp_options_set_p(const mp_options *options, size_t field);
 
 /* Sets all options that the user set in `over`. */
 void mp_options_overlay(mp_options *options, const mp_options *over);

@@ -9,7 +9,7 @@
 #include "stream/unpacker_read.h"
 
 static VALUE sym_as, sym_view;
-static ID id_load, id_strict;
+static ID id_load, id_loader, id_strict;
 
 /* The stream for methods that do more than read, which an Unpacker for the body of an ext refuses. */
 static mp_stream *
@@ -46,6 +46,18 @@ take_as(VALUE *options)
     rb_raise(rb_eTypeError, "as must be :view or an object that responds to load, got %" PRIsVALUE, rb_obj_class(as));
 }
 
+/*
+ * What loads the messages: `as` with the options, and with the Codec unless that is only the default of Unpacker.new.
+ * They say nothing about Views, which have the Codec of the Unpacker.
+ */
+static VALUE
+loader_with(VALUE as, VALUE codec_object, VALUE options, int api)
+{
+    if (as == Qtrue) return as;
+    return rb_funcall(mp_const("Manypack::Arguments"), id_loader, 3, as, api & MP_WITH_CODEC ? Qnil : codec_object,
+                      options);
+}
+
 /* The arguments (io = nil, options = nil) of a new Unpacker. */
 typedef struct {
     VALUE io, options, as;
@@ -61,6 +73,7 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
     api |= MP_UNPACKS | MP_WITH_BUFFER;
     if (a->as) { /* Views need a Codec object with the options */
         a->codec = *mp_codec_get(mp_codec_with_options(codec_object, a->options, api));
+        a->as = loader_with(a->as, codec_object, a->options, api);
     } else {
         mp_codec_override(&a->codec, codec_object, a->options, api);
     }
@@ -583,6 +596,7 @@ Init_manypack_unpacker(void)
     sym_as = ID2SYM(rb_intern("as"));
     sym_view = ID2SYM(rb_intern("view"));
     id_load = rb_intern("load");
+    id_loader = rb_intern("loader");
     id_strict = rb_intern("strict");
 
     rb_define_method(cUnpacker, "initialize", rb_unpacker_initialize, -1);

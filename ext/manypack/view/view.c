@@ -277,7 +277,9 @@ index_checked(VALUE message, VALUE codec, bool checked)
     mp_codec strict = *mp_codec_get(codec);
     VALUE index;
 
-    if (checked && !strict.options.last_key) strict.options.unique_keys = strict.options.limited = true;
+    if (checked && !mp_options_set_p(&strict.options, offsetof(mp_options, unique_keys))) {
+        strict.options.unique_keys = strict.options.limited = true;
+    }
     index = mp_view_index_checked(message, &strict);
     RB_GC_GUARD(codec);
     return index;

@@ -36,6 +36,38 @@ module Manypack
       codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks)
     end
 
+    # Options of what is built of a message, and of checks that need that.
+    OF_OBJECTS = %i[symbolize_keys freeze shareable allow_unknown_ext timestamp utf8 duplicate_keys].freeze
+    private_constant :OF_OBJECTS
+
+    # Returns what loads messages as +as+ says: a Type, or a class that has a Record, with the options of a front and
+    # its Codec, or nil if it has only a default; anything else as it is. Raises ArgumentError for options that have no
+    # effect on that.
+    def self.loader(as, codec, options)
+      type = type_of(as)
+      unless type
+        check_limits_only(options.to_h, "what #{as.inspect} loads") unless as.nil? || as == :view
+        return as
+      end
+      options = options.to_h.slice(:codec, *CODEC_OPTIONS)
+      codec = options.delete(:codec) || codec
+      codec || !options.empty? ? type.with(codec: codec, **options) : type
+    end
+
+    # Returns the Type that an object is or, if it is a class, has; otherwise nil.
+    def self.type_of(object)
+      return unless defined?(Type) && !Manypack.autoload?(:Type)
+      return object if object.is_a?(Type)
+
+      object.record if object.is_a?(Class) && object.const_defined?(:MANYPACK_RECORD)
+    end
+
+    # Raises ArgumentError for options of what is built, where the messages stay bytes.
+    def self.check_limits_only(options, what)
+      name = OF_OBJECTS.find { |option| options.key?(option) } or return
+      raise ArgumentError, "#{name} has no effect on #{what}: it is an option of Manypack.unpack, and of as: :view"
+    end
+
     # Raises TypeError for anything but a Codec.
     def self.check_codec(codec)
       raise ::TypeError, "wrong argument type #{codec.class} (expected #{Codec})" unless codec.is_a?(Codec)

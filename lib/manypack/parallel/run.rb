@@ -42,6 +42,7 @@ module Manypack
         Unpacker.new(as: as) # raises TypeError here and not in a worker
         Arguments.check_codec(codec) if codec
         codec ||= factory.codec if factory
+        as = Arguments.loader(as, codec, options)
         # Without a block the results are the messages themselves. A process would have to send them back packed:
         # unpack them here at once.
         count = 0 if workers == :processes && work.is_a?(Callable::Identity)

@@ -125,7 +125,13 @@ module Manypack
       class BatchLoader
         attr_reader :offset, :passed
 
+        # Has load: an Unpacker takes it as it is, and does not change its options, which Run has set.
+        Loader = Struct.new(:type) do
+          def load(bytes) = type.load(bytes)
+        end
+
         def initialize(bytes, start, size, offset, codec, stop, as)
+          as = Loader.new(as) unless as == :view
           @unpacker = codec.unpacker(as: as).feed(bytes.byteslice(start, size))
           Internal.start_at(@unpacker, offset)
           @offset = offset

@@ -116,7 +116,6 @@ module Manypack
 
       def advice(klass)
         return "it needs timestamp: true, or an ext type" if klass == ::Time
-        return "use #{klass.name}.record" if klass.const_defined?(:MANYPACK_RECORD)
         return "use a Record of it" if klass < Struct || (defined?(Data) && klass < Data)
 
         "it has no ext type in the codec; use a Record of it, or register an ext type"

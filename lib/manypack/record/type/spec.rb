@@ -30,9 +30,16 @@ module Manypack
           when Array then array(type)
           when Hash then map(type)
           when ::Symbol then [:name, type]
-          when Class then type <= View ? [:view] : [:class, type]
+          when Class then of_class(type)
           else raise ArgumentError, "#{type.inspect} is no type"
           end
+        end
+
+        # A class that has a Record stands for it.
+        def of_class(klass)
+          return [:view] if klass <= View
+
+          Arguments.type_of(klass)&.spec || [:class, klass]
         end
 
         # Returns the types among the keywords of Type[]: a Hash written without braces. Raises ArgumentError for
