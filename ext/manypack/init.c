@@ -59,6 +59,7 @@ void Init_manypack_isolate(void);
 void Init_manypack_json_text(void);
 void Init_manypack_json_parse(void);
 void Init_manypack_stream_check(void);
+void Init_manypack_tally(void);
 
 /* Makes the classes of Records. type.rb, which is loaded on first use, calls it. */
 static VALUE
@@ -74,7 +75,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes the modules that only the terminal program uses: JSON and the check of a stream. terminal.rb calls it. */
+/* Makes the modules that only the terminal program uses: JSON, the check of a stream and the Tally. terminal.rb calls it. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {
@@ -83,6 +84,7 @@ rb_manypack_init_terminal(VALUE self)
     Init_manypack_json_text();
     Init_manypack_json_parse();
     Init_manypack_stream_check();
+    Init_manypack_tally();
     return Qnil;
 }
 

@@ -62,6 +62,44 @@ class TerminalLawsTest < Minitest::Test
     end
   end
 
+  # The same as a walk over the heads in Ruby counts.
+  def test_a_tally_counts_every_head_and_every_byte_by_its_path
+    all = Manypack.const_get(:Tally).new
+    heads = Array.new(256, 0)
+    paths = Hash.new(0)
+    each_message do |message|
+      all.add(message.bytes, 0, message.bytes.bytesize)
+      Terminal::Heads.new(message.bytes).each do |head|
+        heads[head.byte] += 1
+        paths[path_of(head.steps)] += head.bytesize
+      end
+    end
+    assert_equal heads, all.heads
+    assert_equal paths.values.sum, all.bytes
+    counted = paths_of(all.nodes)
+    assert_equal paths.size, counted.size if paths.size < 1000
+    counted.each { |path, bytes| assert_equal paths[path], bytes, path.inspect unless counted.size >= 1000 }
+  end
+
+  def test_a_tally_of_what_is_no_message_raises
+    tally = Manypack.const_get(:Tally).new
+    assert_raises(Manypack::TruncatedError) { tally.add("\x92\x01".b, 0, 2) }
+    assert_raises(Manypack::MalformedFormatError) { tally.add("\xc1".b, 0, 1) }
+    assert_raises(Manypack::StackError) { tally.add("\x91".b * 1000, 0, 1000) }
+    assert_raises(RangeError) { tally.add("\x01", 1, 1) }
+    assert_raises(TypeError) { tally.add(nil, 0, 0) }
+    assert_equal 0, tally.messages
+  end
+
+  # Whatever the keys, a tally has a limited size, and long keys cost no more than their bytes.
+  def test_a_tally_does_not_grow_with_a_strangers_keys
+    tally = Manypack.const_get(:Tally).new
+    bytes = Manypack.pack((1..3000).to_h { |i| ["key#{i}", {"k" * (i + 200) => i}] })
+    tally.add(bytes, 0, bytes.bytesize)
+    assert_operator tally.nodes.size, :<=, 1002
+    assert_equal bytes.bytesize, tally.nodes.sum(&:last)
+  end
+
   class UniqueKeys < Hash
     def []=(key, value)
       raise "twice: #{key}" if key?(key)
@@ -75,6 +113,39 @@ class TerminalLawsTest < Minitest::Test
   def each_message(count = LAWS)
     objects = HostileObjects.new(Random.new(30))
     count.times { yield objects.message }
+  end
+
+  def path_of(steps)
+    steps.map do |step|
+      long = step.is_a?(String) && step.bytesize > 256
+      next :* if long || step.is_a?(Integer) || step == Terminal::Heads::UNNAMED
+
+      step.is_a?(String) && step.ascii_only? ? step.dup.force_encoding("UTF-8") : step
+    end.map { |step| step.is_a?(Float) ? [step].pack("G") : [step, step.is_a?(String) && step.encoding] }
+  end
+
+  # Nodes of a Float in either width are one path.
+  def paths_of(nodes)
+    nodes.each_index.each_with_object(Hash.new(0)) do |i, paths|
+      steps = []
+      at = i
+      while at.positive?
+        around, kind, name, = nodes[at]
+        steps.unshift(named(kind, name))
+        at = around
+      end
+      paths[steps] += nodes[i][3]
+    end
+  end
+
+  def named(kind, name)
+    case kind
+    when :any then [:*, false]
+    when :text then [name.dup.force_encoding("UTF-8"), Encoding::UTF_8]
+    when :bytes then [name, Encoding::BINARY]
+    when :real then [Manypack.unpack(name)].pack("G")
+    else [Manypack.unpack(name), false]
+    end
   end
 
   def parsed(text) = JSON.parse(text, max_nesting: false)

@@ -17,6 +17,7 @@ module Manypack
       end
 
       PAYLOAD = %w[str bin ext].freeze
+      COUNTED = %w[str bin ext array map].freeze
 
       # The step of a key that a Path cannot name: an array, a map, an ext or NaN.
       UNNAMED = :unnamed
@@ -55,10 +56,11 @@ module Manypack
       # a map, and the index of the next element.
       Frame = Struct.new(:left, :map, :steps, :key, :index)
 
-      # The bytes start at +origin+, an offset in the input.
-      def initialize(bytes, origin = 0)
+      # The bytes start at +origin+, an offset in the input. Without +steps+, which take time, the Heads have none.
+      def initialize(bytes, origin = 0, steps: true)
         @bytes = bytes
         @origin = origin
+        @steps = steps
       end
 
       # Yields each Head of one message, and returns the offset after the last one that is whole.
@@ -88,7 +90,7 @@ module Manypack
         size = 1 + number.to_i + (type == "ext" ? 1 : 0)
         return if at + size > @bytes.bytesize
 
-        count ||= number_at(at + 1, number) if %w[str bin ext array map].include?(type)
+        count ||= number_at(at + 1, number) if COUNTED.include?(type)
         frame = open.last
         head = Head.new(@origin + at, byte, type, size, count, open.size, steps_of(frame), key?(frame))
         head.text = text_of(head, at, number)
@@ -104,7 +106,7 @@ module Manypack
       end
 
       def steps_of(frame)
-        return [] unless frame
+        return [] unless frame && @steps
         return frame.steps if key?(frame)
 
         [*frame.steps, frame.map ? frame.key : frame.index]
@@ -114,13 +116,13 @@ module Manypack
       def pass(head, open)
         frame = open.last
         if frame
-          frame.key = value_of(head) if key?(frame)
+          frame.key = value_of(head) if @steps && key?(frame)
           frame.index += 1
           frame.left -= 1
         end
         return unless %w[map array].include?(head.type)
 
-        steps = head.key ? [*head.steps, UNNAMED] : head.steps
+        steps = head.key && @steps ? [*head.steps, UNNAMED] : head.steps
         open << Frame.new(head.type == "map" ? head.count * 2 : head.count, head.type == "map", steps, nil, 0)
       end
 

@@ -133,10 +133,15 @@ module Manypack
       end
 
       # Yields Messages with one message after another. Raises Fault as each_read does.
-      def each_message(&block)
+      #
+      # pause:: called before it waits for more, to write what has been kept back
+      def each_message(pause: nil, &block)
         return enum_for(:each_message) unless block
 
+        @pause = pause
         split(1, ALL, false, &block)
+      ensure
+        pause&.call
       end
 
       # Checks everything without keeping it, and returns the number of messages and of bytes. Raises Fault as
@@ -219,6 +224,7 @@ module Manypack
 
             Messages.new(*part, splitter.index - part[3]).guard(&block)
           end
+          @pause&.call
         end
         part = taken(splitter.rest) and raise fault(part)
       end

@@ -43,6 +43,11 @@ module Manypack
       end
 
       def wanted?
+        @wanted = ask if @wanted.nil?
+        @wanted
+      end
+
+      def ask
         ENV.fetch("NO_COLOR", "").empty? && ENV["TERM"] != "dumb" && Output.stdout.tty?
       end
     end

@@ -13,11 +13,12 @@ module Manypack
 
       # Returns true if the path finds the value; without a value, if it finds anything but nil and false.
       def match?(bytes)
-        @path.each(bytes, **OPTIONS) do |found|
-          return true if @packed ? Manypack.pack(found, timestamp: true) == @packed : found
-        end
-        false
+        @path.to_a(Input::PLAIN.view(bytes)).any? { |found| @packed ? TIMES.pack(found) == @packed : found }
       end
+
+      # Packs a Timestamp that a path finds, as it was.
+      TIMES = Codec.new(timestamp: true)
+      private_constant :TIMES
 
       private
 

@@ -52,9 +52,11 @@ module Manypack
 
         return if @most&.zero?
 
-        input.each_message.with_index(1) do |message, count|
-          @path ? write_found(message) : write(message)
-          break if count == @most
+        @found = "".b
+        count = 0
+        input.each_message(pause: -> { print_found }) do |message|
+          @path ? find(message) : write(message)
+          break if (count += 1) == @most
         end
       end
 
@@ -62,11 +64,23 @@ module Manypack
         output.write(@printer.print(messages.bytes, messages.start, messages.size))
       end
 
-      def write_found(message)
-        found = +"".b
-        @path.each(message.to_s, **OPTIONS) { |value| found << Manypack.pack(value, timestamp: true) }
-        output.write(@printer.print(found)) unless found.empty?
+      # Keeps what the path finds until a whole read has been searched.
+      def find(message)
+        @path.to_a(Input::PLAIN.view(message.to_s)).each { |value| @found << TIMES.pack(value) }
+        print_found if @found.bytesize > Input::READ_BYTES
       end
+
+      def print_found
+        return if @found.empty?
+
+        text = @printer.print(@found)
+        @found.clear
+        output.write(text)
+      end
+
+      # Packs a Timestamp that a path finds, as it was.
+      TIMES = Codec.new(timestamp: true)
+      private_constant :TIMES
     end
   end
 end

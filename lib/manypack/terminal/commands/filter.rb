@@ -80,18 +80,27 @@ module Manypack
       end
 
       def select(input)
-        input.each_message do |message|
-          next unless @selection.match?(message.to_s)
+        @chosen = "".b
+        input.each_message(pause: -> { write_chosen }) do |message|
+          bytes = message.to_s
+          next unless @selection.match?(bytes)
 
-          @block ? write_result(message) : output.write(message.to_s)
+          @chosen << (@block ? result_of(message) : bytes)
+          write_chosen if @chosen.bytesize > Input::READ_BYTES
         end
       end
 
-      def write_result(message)
+      # Messages are kept until a whole read has been searched.
+      def write_chosen
+        return if @chosen.empty?
+
+        output.write(@chosen)
+        @chosen.clear
+      end
+
+      def result_of(message)
         result = @block.call(Manypack.unpack(message.to_s, timestamp: true, **OPTIONS))
-        output.write(Manypack.pack(result, timestamp: true)) unless result.nil?
-      rescue ClosedPipe
-        raise
+        result.nil? ? "" : Manypack.pack(result, timestamp: true)
       rescue StandardError => e
         raise Fault.of_code(e, message.offset)
       end

@@ -46,7 +46,7 @@ module Manypack
         return show_at(bytes, origin) if @at
 
         lines = +""
-        Heads.new(bytes, origin).each do |head|
+        Heads.new(bytes, origin, steps: false).each do |head|
           lines << line(head)
           lines = flush(lines)
         end

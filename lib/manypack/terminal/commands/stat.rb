@@ -7,14 +7,14 @@ module Manypack
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Shows for each file how often each type occurs, how many bytes each path has, keys included, and how deep and
-        large messages are. An index is shown as *, and so are all paths after the first 1,000.
+        large messages are. An index is shown as *, and so are a key of more than 256 bytes and all paths after the
+        first 1,000.
       TEXT
       EXAMPLES = <<~TEXT
         manypack stat events.msgpack
         manypack stat --paths 5 events.msgpack
       TEXT
 
-      MOST_PATHS = 1000
       BAR = "█"
       WIDTH = 40
 
@@ -28,60 +28,73 @@ module Manypack
         false
       end
 
+      TALLY = Manypack.const_get(:Tally)
+      private_constant :TALLY
+
       def work
         each_input do |input|
-          reset
-          input.each_message { |message| count(message.to_s) }
+          @tally = TALLY.new
+          input.each_read { |messages| @tally.add(messages.bytes, messages.start, messages.size) }
         ensure
-          output.write(text(input.name)) if @messages
+          output.write(text(input.name)) if @tally
         end
-      end
-
-      def reset
-        @messages = @total = 0
-        @types, @depths, @sizes, @bytes = Array.new(4) { Hash.new(0) }
-      end
-
-      def count(message)
-        @messages += 1
-        @total += message.bytesize
-        @sizes[message.bytesize.bit_length] += 1
-        deepest = 0
-        Heads.new(message).each do |head|
-          deepest = head.depth if head.depth > deepest
-          @types[head.type] += 1
-          @bytes[path_of(head)] += head.bytesize
-        end
-        @depths[deepest] += 1
-      end
-
-      def path_of(head)
-        path = head.steps.map { |step| step.is_a?(Integer) || step == Heads::UNNAMED ? Path::ALL : step }
-        @bytes.key?(path) || @bytes.size < MOST_PATHS ? path : [Path::ALL]
       end
 
       def text(name)
-        "#{name}: #{@messages} message#{"s" if @messages != 1}, #{@total} bytes\n" +
-          table("types", @types.sort_by { |type, count| [-count, type] }) + table("bytes by path", paths) +
-          table("depth", @depths.sort) + table("size", sizes)
+        count = @tally.messages
+        "#{name}: #{count} message#{"s" if count != 1}, #{@tally.bytes} bytes\n" +
+          table("types", types) + table("bytes by path", paths) +
+          table("depth", @tally.depths.each_with_index.filter_map { |number, depth| [depth, number] if number.positive? }) +
+          table("size", sizes)
       end
 
-      # Counts for each path everything below it, too.
+      def types
+        counts = Hash.new(0)
+        @tally.heads.each_with_index { |number, byte| counts[Heads::TABLE[byte].first] += number if number.positive? }
+        counts.sort_by { |type, number| [-number, type] }
+      end
+
+      # Counts for each path everything below it, too: a path comes after the one around it.
       def paths
-        sums = Hash.new(0)
-        @bytes.each { |steps, bytes| (0..steps.size).each { |n| sums[steps.first(n)] += bytes } }
-        sums.max_by(@shown || 20) { |steps, bytes| [bytes, -steps.size] }.map { |steps, bytes| [place(steps), bytes] }
+        nodes = @tally.nodes
+        return [] if @tally.messages.zero?
+
+        nodes.drop(1).reverse_each { |around, _, _, bytes| nodes[around][3] += bytes }
+        rows = nodes.each_with_index.max_by(@shown || 20) { |(_, _, _, bytes), i| [bytes, -depth(nodes, i), -i] }
+        rows.map { |node, i| [Path.of(*steps(nodes, i)).to_s, node[3]] }
       end
 
-      def place(steps)
-        Path.of(*steps).to_s
+      def depth(nodes, index)
+        depth = 0
+        index = nodes[index].first and depth += 1 while index.positive?
+        depth
       end
 
+      # Returns the steps of a Path to the node.
+      def steps(nodes, index)
+        steps = []
+        while index.positive?
+          around, kind, name, = nodes[index]
+          steps.unshift(step(kind, name))
+          index = around
+        end
+        steps
+      end
+
+      def step(kind, name)
+        case kind
+        when :any then Path::ALL
+        when :text then name.force_encoding(Encoding::UTF_8)
+        when :bytes then name
+        else Manypack.unpack(name)
+        end
+      end
+
+      # Leaves no gap between the smallest and the largest size.
       def sizes
-        bits = @sizes.keys.minmax
-        return [] unless bits.first
-
-        (bits.first..bits.last).map { |bit| ["#{1 << bit - 1} to #{(1 << bit) - 1}", @sizes[bit]] }
+        counts = @tally.sizes
+        first = counts.index(&:positive?) or return []
+        (first..counts.rindex(&:positive?)).map { |bits| ["#{1 << bits - 1} to #{(1 << bits) - 1}", counts[bits]] }
       end
 
       def table(title, rows)
