@@ -154,21 +154,42 @@ size_of(size_t size)
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
+/* What an io can do. */
+typedef struct {
+    bool reads_exactly, writable;
+} connections;
+
+/* Asks an io, which may be nil, and may run user code. */
+static connections
+connections_of(VALUE io)
+{
+    if (NIL_P(io)) return (connections){.reads_exactly = false, .writable = false};
+    return (connections){.reads_exactly = !mp_io_partial_p(io), .writable = mp_io_writable_p(io)};
+}
+
+static void
+set_io(VALUE self, VALUE io, connections connections)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    buffer->reads_exactly = connections.reads_exactly;
+    buffer->writable = connections.writable;
+    RB_OBJ_WRITE(self, &buffer->io, io);
+}
+
 static void
 buffer_init(VALUE self, VALUE io, VALUE options)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     mp_buffer_options sizes = mp_buffer_options_of(options);
-    bool reads_exactly = !NIL_P(io) && !mp_io_partial_p(io), writable = !NIL_P(io) && mp_io_writable_p(io);
+    connections connections = connections_of(io);
 
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Buffer. */
     if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is already initialized");
     buffer->io_buffer_size = size_of(sizes.io_buffer_size);
     buffer->read_reference_threshold = size_of(sizes.read_reference_threshold);
     buffer->write_reference_threshold = size_of(sizes.write_reference_threshold);
-    buffer->reads_exactly = reads_exactly;
-    buffer->writable = writable;
-    RB_OBJ_WRITE(self, &buffer->io, io);
+    set_io(self, io, connections);
 }
 
 VALUE
@@ -398,9 +419,9 @@ mp_buffer_set_aside(VALUE self)
 }
 
 void
-mp_buffer_reopen(VALUE self)
+mp_buffer_reopen(VALUE self, VALUE io)
 {
-    mp_buffer_get(self)->io = Qnil;
+    set_io(self, io, connections_of(io));
 }
 
 /* --- Manypack::Buffer ------------------------------------------------------------------------------- */

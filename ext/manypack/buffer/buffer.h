@@ -109,7 +109,7 @@ bool mp_buffer_reusable_p(VALUE self);
 
 /* Like mp_buffer_close, but keeps a small block for the next owner, who calls mp_buffer_reopen. */
 void mp_buffer_set_aside(VALUE self);
-void mp_buffer_reopen(VALUE self);
+void mp_buffer_reopen(VALUE self, VALUE io);
 
 /* Drops all bytes; every later use raises RuntimeError. */
 void mp_buffer_close(VALUE self);
