@@ -156,15 +156,15 @@ size_of(size_t size)
 
 /* What an io can do. */
 typedef struct {
-    bool reads_exactly, writable;
+    bool partial, writable;
 } connections;
 
 /* Asks an io, which may be nil, and may run user code. */
 static connections
 connections_of(VALUE io)
 {
-    if (NIL_P(io)) return (connections){.reads_exactly = false, .writable = false};
-    return (connections){.reads_exactly = !mp_io_partial_p(io), .writable = mp_io_writable_p(io)};
+    if (NIL_P(io)) return (connections){.partial = true, .writable = false};
+    return (connections){.partial = mp_io_partial_p(io), .writable = mp_io_writable_p(io)};
 }
 
 static void
@@ -172,7 +172,8 @@ set_io(VALUE self, VALUE io, connections connections)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
-    buffer->reads_exactly = connections.reads_exactly;
+    buffer->partial = connections.partial;
+    buffer->reads_exactly = !connections.partial;
     buffer->writable = connections.writable;
     RB_OBJ_WRITE(self, &buffer->io, io);
 }
@@ -272,7 +273,7 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
 
     if (NIL_P(buffer->io)) return Qnil;
     if (buffer->reads_exactly && needed < size) size = (size_t)needed;
-    return mp_io_read(buffer->io, size, needed);
+    return mp_io_read(buffer->io, buffer->partial, size, needed);
 }
 
 void
@@ -357,7 +358,7 @@ write_chunk(VALUE self, VALUE io)
     const mp_chunk *chunk = mp_bytes_first(&buffer->bytes);
     size_t len = chunk->len;
     io_write write = {.io = io, .bytes = mp_chunk_to_s(chunk), .refusal = Qnil,
-                      .writable = buffer->writable && io == buffer->io};
+                      .writable = io == buffer->io ? buffer->writable : mp_io_writable_p(io)};
 
     if (MP_UNLIKELY(write_once(self, &write) < len)) write_rest(self, &write);
     return len;
@@ -371,7 +372,10 @@ mp_buffer_write_to(VALUE self, VALUE io)
 
     for_removal(self);
     before_removal(self, 0);
-    while (for_removal(self)->bytes.size) written += write_chunk(self, io);
+    while (mp_buffer_get(self)->bytes.size) {
+        written += write_chunk(self, io);
+        for_removal(self); /* others may have used the Buffer while the io was writing */
+    }
     return written;
 }
 

@@ -10,6 +10,7 @@ typedef struct {
     VALUE io;           /* nil without one; 0 before initialize and after close */
     VALUE unpacker;     /* the Unpacker that reads from the Buffer; 0 without one */
     bool reads_exactly; /* never ask the io for more than needed: it has no readpartial, or takes no bytes back */
+    bool partial;       /* the io has readpartial */
     bool writable;      /* the io has a write */
     uint8_t owner;      /* an mp_owner, for errors that name the object whose method was called */
     uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* at most UINT32_MAX */

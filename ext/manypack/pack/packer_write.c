@@ -57,6 +57,15 @@ short_commit(const short_write *w, const uint8_t *end)
     return packer_written(w->self, w->buffer);
 }
 
+/* Appends the payload of a short String after its head, which ends at p. */
+MP_INLINE VALUE
+payload_commit(const short_write *w, uint8_t *p, VALUE string, size_t n)
+{
+    memcpy(p, RSTRING_PTR(string), n);
+    RB_GC_GUARD(string);
+    return short_commit(w, p + n);
+}
+
 static VALUE
 write_fixnum(VALUE self, VALUE number)
 {
@@ -94,15 +103,23 @@ static VALUE
 write_short_str(VALUE self, VALUE string)
 {
     size_t n = (size_t)RSTRING_LEN(string);
+    bool compatible = mp_packer_get(self)->codec.options.compatibility_mode;
     short_write w;
-    uint8_t *payload;
 
     if (n >= MP_WRITE_REFERENCE_MIN || !mp_utf8_index_p(RB_ENCODING_GET_INLINED(string))) return Qundef;
     w = short_reserve(self, MP_HEAD_MAX + n);
-    payload = mp_put_str_head(w.start, (uint32_t)n, mp_packer_get(self)->codec.options.compatibility_mode);
-    memcpy(payload, RSTRING_PTR(string), n);
-    RB_GC_GUARD(string);
-    return short_commit(&w, payload + n);
+    return payload_commit(&w, mp_put_str_head(w.start, (uint32_t)n, compatible), string, n);
+}
+
+/* Appends a short String as bin. */
+static VALUE
+write_short_bin(VALUE self, VALUE string)
+{
+    uint32_t n = (uint32_t)RSTRING_LEN(string);
+    bool compatible = mp_packer_get(self)->codec.options.compatibility_mode;
+    short_write w = short_reserve(self, MP_HEAD_MAX + n);
+
+    return payload_commit(&w, compatible ? mp_put_str_head(w.start, n, true) : mp_put_bin_head(w.start, n), string, n);
 }
 
 /* Appends an object that mp_encode would write in the same way, whatever the options. Qundef for any other. */
@@ -264,7 +281,11 @@ append_packed(VALUE self, VALUE bytes)
 static MP_NOINLINE VALUE
 write_binary(VALUE self, VALUE string)
 {
-    return called_by_other_gem_p(self) ? append_packed(self, string) : packer_write_with(self, mp_encode, string);
+    if (called_by_other_gem_p(self)) return append_packed(self, string);
+    if ((size_t)RSTRING_LEN(string) < MP_WRITE_REFERENCE_MIN && RBASIC_CLASS(string) == rb_cString) {
+        return write_short_bin(self, string);
+    }
+    return packer_write_with(self, mp_encode, string);
 }
 
 /* --- writing ---------------------------------------------------------------------------------------- */
@@ -407,6 +428,7 @@ rb_packer_write_bin(VALUE self, VALUE obj)
 {
     check_type(obj, T_STRING);
     if (!binary_p(obj) && !rb_enc_str_asciionly_p(obj)) obj = mp_pack_call(call_to_binary, obj);
+    if ((size_t)RSTRING_LEN(obj) < MP_WRITE_REFERENCE_MIN) return write_short_bin(self, obj);
     return packer_write_with(self, mp_encode_bin, obj);
 }
 
