@@ -15,7 +15,7 @@ answers_p(VALUE obj, ID method)
 static bool
 path_p(VALUE obj)
 {
-    return answers_p(obj, id_to_path) && !answers_p(obj, id_close);
+    return !answers_p(obj, id_close) && answers_p(obj, id_to_path); /* in this order, because most have close */
 }
 
 bool
@@ -63,12 +63,12 @@ string_of(const io_read *read, VALUE answer)
 }
 
 VALUE
-mp_io_read(VALUE io, size_t size, uint64_t needed)
+mp_io_read(VALUE io, bool partial, size_t size, uint64_t needed)
 {
     io_read read = {.io = io, .method = id_readpartial, .size = size};
     VALUE bytes;
 
-    if (!mp_io_partial_p(io)) {
+    if (!partial) {
         read.method = id_read;
         if (needed < size) read.size = (size_t)needed;
     }

@@ -11,11 +11,11 @@ bool mp_io_p(VALUE obj);
 bool mp_io_partial_p(VALUE obj);
 
 /*
- * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. Asks
- * readpartial for size bytes, but read for at most `needed`, because read waits for all of them. TypeError unless the
- * io returns a String or an object that converts to a String.
+ * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. If partial,
+ * as mp_io_partial_p said, asks readpartial for size bytes; otherwise asks read for at most `needed`, because read waits
+ * for all of them. TypeError unless the io returns a String or an object that converts to a String.
  */
-VALUE mp_io_read(VALUE io, size_t size, uint64_t needed);
+VALUE mp_io_read(VALUE io, bool partial, size_t size, uint64_t needed);
 
 /*
  * True for an io that takes back bytes: a StringIO, or an IO whose class has no readpartial of its own. From any other

@@ -154,21 +154,43 @@ size_of(size_t size)
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
+/* What an io can do. */
+typedef struct {
+    bool partial, writable;
+} connections;
+
+/* Asks an io, which may be nil, and may run user code. */
+static connections
+connections_of(VALUE io)
+{
+    if (NIL_P(io)) return (connections){.partial = true, .writable = false};
+    return (connections){.partial = mp_io_partial_p(io), .writable = mp_io_writable_p(io)};
+}
+
+static void
+set_io(VALUE self, VALUE io, connections connections)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    buffer->partial = connections.partial;
+    buffer->reads_exactly = !connections.partial;
+    buffer->writable = connections.writable;
+    RB_OBJ_WRITE(self, &buffer->io, io);
+}
+
 static void
 buffer_init(VALUE self, VALUE io, VALUE options)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     mp_buffer_options sizes = mp_buffer_options_of(options);
-    bool reads_exactly = !NIL_P(io) && !mp_io_partial_p(io), writable = !NIL_P(io) && mp_io_writable_p(io);
+    connections connections = connections_of(io);
 
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Buffer. */
     if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is already initialized");
     buffer->io_buffer_size = size_of(sizes.io_buffer_size);
     buffer->read_reference_threshold = size_of(sizes.read_reference_threshold);
     buffer->write_reference_threshold = size_of(sizes.write_reference_threshold);
-    buffer->reads_exactly = reads_exactly;
-    buffer->writable = writable;
-    RB_OBJ_WRITE(self, &buffer->io, io);
+    set_io(self, io, connections);
 }
 
 VALUE
@@ -251,7 +273,7 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
 
     if (NIL_P(buffer->io)) return Qnil;
     if (buffer->reads_exactly && needed < size) size = (size_t)needed;
-    return mp_io_read(buffer->io, size, needed);
+    return mp_io_read(buffer->io, buffer->partial, size, needed);
 }
 
 void
@@ -336,7 +358,7 @@ write_chunk(VALUE self, VALUE io)
     const mp_chunk *chunk = mp_bytes_first(&buffer->bytes);
     size_t len = chunk->len;
     io_write write = {.io = io, .bytes = mp_chunk_to_s(chunk), .refusal = Qnil,
-                      .writable = buffer->writable && io == buffer->io};
+                      .writable = io == buffer->io ? buffer->writable : mp_io_writable_p(io)};
 
     if (MP_UNLIKELY(write_once(self, &write) < len)) write_rest(self, &write);
     return len;
@@ -350,7 +372,10 @@ mp_buffer_write_to(VALUE self, VALUE io)
 
     for_removal(self);
     before_removal(self, 0);
-    while (for_removal(self)->bytes.size) written += write_chunk(self, io);
+    while (mp_buffer_get(self)->bytes.size) {
+        written += write_chunk(self, io);
+        for_removal(self); /* others may have used the Buffer while the io was writing */
+    }
     return written;
 }
 
@@ -398,9 +423,9 @@ mp_buffer_set_aside(VALUE self)
 }
 
 void
-mp_buffer_reopen(VALUE self)
+mp_buffer_reopen(VALUE self, VALUE io)
 {
-    mp_buffer_get(self)->io = Qnil;
+    set_io(self, io, connections_of(io));
 }
 
 /* --- Manypack::Buffer ------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@ typedef struct {
     VALUE io;           /* nil without one; 0 before initialize and after close */
     VALUE unpacker;     /* the Unpacker that reads from the Buffer; 0 without one */
     bool reads_exactly; /* never ask the io for more than needed: it has no readpartial, or takes no bytes back */
+    bool partial;       /* the io has readpartial */
     bool writable;      /* the io has a write */
     uint8_t owner;      /* an mp_owner, for errors that name the object whose method was called */
     uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* at most UINT32_MAX */
@@ -109,7 +110,7 @@ bool mp_buffer_reusable_p(VALUE self);
 
 /* Like mp_buffer_close, but keeps a small block for the next owner, who calls mp_buffer_reopen. */
 void mp_buffer_set_aside(VALUE self);
-void mp_buffer_reopen(VALUE self);
+void mp_buffer_reopen(VALUE self, VALUE io);
 
 /* Drops all bytes; every later use raises RuntimeError. */
 void mp_buffer_close(VALUE self);

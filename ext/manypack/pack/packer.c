@@ -129,7 +129,7 @@ mp_packer_borrow(VALUE codec)
         return rb_obj_freeze(self); /* it is for one block at a time: no types, no instance variables */
     }
     packer = mp_typed_data(self);
-    mp_buffer_reopen(packer->buffer);
+    mp_buffer_reopen(packer->buffer, Qnil);
     if (MP_UNLIKELY(packer->codec.object != codec)) packer_init(self, mp_codec_get(codec), packer->buffer);
     return self;
 }

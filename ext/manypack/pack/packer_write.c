@@ -25,24 +25,112 @@ packer_written(VALUE self, VALUE buffer)
     return self;
 }
 
-/* An object that is only a head: head_reserve returns the place for it, head_commit ends the write. */
-MP_INLINE uint8_t *
-head_reserve(VALUE self)
+/* An object that needs no encoder, because nothing in it can raise: where it goes. */
+typedef struct {
+    VALUE self, buffer;
+    mp_bytes *bytes;
+    uint8_t *start;
+} short_write;
+
+/* Makes room for n bytes, which short_commit ends. In between, nothing may allocate. */
+MP_INLINE short_write
+short_reserve(VALUE self, size_t n)
 {
     VALUE buffer = packer_for_write(mp_packer_get(self));
-    size_t room;
-
-    return mp_bytes_reserve(buffer, &mp_buffer_get(buffer)->bytes, 0, MP_HEAD_MAX, &room);
-}
-
-MP_INLINE VALUE
-head_commit(VALUE self, const uint8_t *end)
-{
-    VALUE buffer = mp_packer_get(self)->buffer;
     mp_bytes *bytes = &mp_buffer_get(buffer)->bytes;
 
-    mp_bytes_commit(bytes, (size_t)(end - mp_bytes_end(bytes)));
-    return packer_written(self, buffer);
+    if (MP_UNLIKELY(mp_bytes_room(bytes) < n)) mp_bytes_expand(buffer, bytes, 0, n);
+    return (short_write){.self = self, .buffer = buffer, .bytes = bytes, .start = mp_bytes_end(bytes)};
+}
+
+MP_INLINE short_write
+head_reserve(VALUE self)
+{
+    return short_reserve(self, MP_HEAD_MAX);
+}
+
+/* Makes the bytes from start to end count. */
+MP_INLINE VALUE
+short_commit(const short_write *w, const uint8_t *end)
+{
+    mp_bytes_commit(w->bytes, (size_t)(end - w->start));
+    return packer_written(w->self, w->buffer);
+}
+
+/* Appends the payload of a short String after its head, which ends at p. */
+MP_INLINE VALUE
+payload_commit(const short_write *w, uint8_t *p, VALUE string, size_t n)
+{
+    memcpy(p, RSTRING_PTR(string), n);
+    RB_GC_GUARD(string);
+    return short_commit(w, p + n);
+}
+
+static VALUE
+write_fixnum(VALUE self, VALUE number)
+{
+    short_write w = head_reserve(self);
+
+    return short_commit(&w, mp_put_sint(w.start, FIX2LONG(number)));
+}
+
+static VALUE
+write_float64(VALUE self, double number)
+{
+    short_write w = head_reserve(self);
+
+    return short_commit(&w, mp_put_float64(w.start, number));
+}
+
+static VALUE
+write_nil(VALUE self)
+{
+    short_write w = head_reserve(self);
+
+    return short_commit(&w, mp_put_nil(w.start));
+}
+
+static VALUE
+write_bool(VALUE self, bool b)
+{
+    short_write w = head_reserve(self);
+
+    return short_commit(&w, mp_put_bool(w.start, b));
+}
+
+/* Appends a short String that is UTF-8 already. Qundef for any other, which needs an encoder. */
+static VALUE
+write_short_str(VALUE self, VALUE string)
+{
+    size_t n = (size_t)RSTRING_LEN(string);
+    bool compatible = mp_packer_get(self)->codec.options.compatibility_mode;
+    short_write w;
+
+    if (n >= MP_WRITE_REFERENCE_MIN || !mp_utf8_index_p(RB_ENCODING_GET_INLINED(string))) return Qundef;
+    w = short_reserve(self, MP_HEAD_MAX + n);
+    return payload_commit(&w, mp_put_str_head(w.start, (uint32_t)n, compatible), string, n);
+}
+
+/* Appends a short String as bin. */
+static VALUE
+write_short_bin(VALUE self, VALUE string)
+{
+    uint32_t n = (uint32_t)RSTRING_LEN(string);
+    bool compatible = mp_packer_get(self)->codec.options.compatibility_mode;
+    short_write w = short_reserve(self, MP_HEAD_MAX + n);
+
+    return payload_commit(&w, compatible ? mp_put_str_head(w.start, n, true) : mp_put_bin_head(w.start, n), string, n);
+}
+
+/* Appends an object that mp_encode would write in the same way, whatever the options. Qundef for any other. */
+MP_INLINE VALUE
+write_short(VALUE self, VALUE obj)
+{
+    if (RB_FIXNUM_P(obj)) return write_fixnum(self, obj);
+    if (RB_FLONUM_P(obj)) return write_float64(self, rb_float_value(obj));
+    if (NIL_P(obj)) return write_nil(self);
+    if (obj == Qtrue || obj == Qfalse) return write_bool(self, obj == Qtrue);
+    return !RB_SPECIAL_CONST_P(obj) && RBASIC_CLASS(obj) == rb_cString ? write_short_str(self, obj) : Qundef;
 }
 
 /*
@@ -141,7 +229,7 @@ other_packer_class(VALUE own)
 {
     VALUE module, klass;
 
-    if (!rb_const_defined(rb_cObject, id_message_pack) ||
+    if (!rb_const_defined_at(rb_cObject, id_message_pack) ||
         !NIL_P(rb_autoload_p(rb_cObject, id_message_pack))) {
         return 0;
     }
@@ -193,7 +281,11 @@ append_packed(VALUE self, VALUE bytes)
 static MP_NOINLINE VALUE
 write_binary(VALUE self, VALUE string)
 {
-    return called_by_other_gem_p(self) ? append_packed(self, string) : packer_write_with(self, mp_encode, string);
+    if (called_by_other_gem_p(self)) return append_packed(self, string);
+    if ((size_t)RSTRING_LEN(string) < MP_WRITE_REFERENCE_MIN && RBASIC_CLASS(string) == rb_cString) {
+        return write_short_bin(self, string);
+    }
+    return packer_write_with(self, mp_encode, string);
 }
 
 /* --- writing ---------------------------------------------------------------------------------------- */
@@ -211,7 +303,9 @@ write_binary(VALUE self, VALUE string)
 static VALUE
 rb_packer_write(VALUE self, VALUE obj)
 {
-    if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
+    VALUE written = write_short(self, obj);
+
+    if (MP_LIKELY(written != Qundef)) return written;
     if (MP_UNLIKELY(binary_p(obj))) return write_binary(self, obj);
     return packer_write_with(self, mp_encode, obj);
 }
@@ -226,7 +320,7 @@ rb_packer_write(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_nil(VALUE self)
 {
-    return head_commit(self, mp_put_nil(head_reserve(self)));
+    return write_nil(self);
 }
 
 /*
@@ -239,7 +333,7 @@ rb_packer_write_nil(VALUE self)
 static VALUE
 rb_packer_write_true(VALUE self)
 {
-    return head_commit(self, mp_put_bool(head_reserve(self), true));
+    return write_bool(self, true);
 }
 
 /*
@@ -252,7 +346,7 @@ rb_packer_write_true(VALUE self)
 static VALUE
 rb_packer_write_false(VALUE self)
 {
-    return head_commit(self, mp_put_bool(head_reserve(self), false));
+    return write_bool(self, false);
 }
 
 /*
@@ -265,7 +359,7 @@ rb_packer_write_false(VALUE self)
 static VALUE
 rb_packer_write_int(VALUE self, VALUE obj)
 {
-    if (RB_FIXNUM_P(obj)) return head_commit(self, mp_put_sint(head_reserve(self), FIX2LONG(obj)));
+    if (RB_FIXNUM_P(obj)) return write_fixnum(self, obj);
     if (!RB_INTEGER_TYPE_P(obj)) raise_expected("an Integer", obj);
     return packer_write_with(self, mp_encode, obj);
 }
@@ -280,9 +374,7 @@ rb_packer_write_int(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_float(VALUE self, VALUE obj)
 {
-    double number = float_of(obj);
-
-    return head_commit(self, mp_put_float64(head_reserve(self), number));
+    return write_float64(self, float_of(obj));
 }
 
 /*
@@ -295,13 +387,15 @@ rb_packer_write_float(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_float32(VALUE self, VALUE obj)
 {
+    short_write w;
     float number;
 
-    if (!RTEST(rb_obj_is_kind_of(obj, rb_cNumeric))) {
+    if (MP_UNLIKELY(!RB_FLOAT_TYPE_P(obj)) && !RTEST(rb_obj_is_kind_of(obj, rb_cNumeric))) {
         mp_raise_unplaced(rb_eArgError, rb_utf8_str_new_cstr("Expected numeric"));
     }
     number = (float)float_of(obj);
-    return head_commit(self, mp_put_float32(head_reserve(self), number));
+    w = head_reserve(self);
+    return short_commit(&w, mp_put_float32(w.start, number));
 }
 
 /*
@@ -315,8 +409,11 @@ rb_packer_write_float32(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_string(VALUE self, VALUE obj)
 {
+    VALUE written;
+
     check_type(obj, T_STRING);
-    return packer_write_with(self, mp_encode_string, obj);
+    written = write_short_str(self, obj);
+    return written != Qundef ? written : packer_write_with(self, mp_encode_string, obj);
 }
 
 /*
@@ -330,7 +427,8 @@ static VALUE
 rb_packer_write_bin(VALUE self, VALUE obj)
 {
     check_type(obj, T_STRING);
-    obj = mp_pack_call(call_to_binary, obj);
+    if (!binary_p(obj) && !rb_enc_str_asciionly_p(obj)) obj = mp_pack_call(call_to_binary, obj);
+    if ((size_t)RSTRING_LEN(obj) < MP_WRITE_REFERENCE_MIN) return write_short_bin(self, obj);
     return packer_write_with(self, mp_encode_bin, obj);
 }
 
@@ -406,8 +504,9 @@ static VALUE
 rb_packer_write_array_header(VALUE self, VALUE n)
 {
     uint32_t count = header_count(n);
+    short_write w = head_reserve(self);
 
-    return head_commit(self, mp_put_array_head(head_reserve(self), count));
+    return short_commit(&w, mp_put_array_head(w.start, count));
 }
 
 /*
@@ -422,8 +521,9 @@ static VALUE
 rb_packer_write_map_header(VALUE self, VALUE n)
 {
     uint32_t count = header_count(n);
+    short_write w = head_reserve(self);
 
-    return head_commit(self, mp_put_map_head(head_reserve(self), count));
+    return short_commit(&w, mp_put_map_head(w.start, count));
 }
 
 /*
@@ -440,8 +540,9 @@ static VALUE
 rb_packer_write_bin_header(VALUE self, VALUE n)
 {
     uint32_t count = header_count(n);
+    short_write w = head_reserve(self);
 
-    return head_commit(self, mp_put_bin_head(head_reserve(self), count));
+    return short_commit(&w, mp_put_bin_head(w.start, count));
 }
 
 typedef struct {

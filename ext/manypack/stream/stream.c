@@ -235,9 +235,8 @@ mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool end_known)
     mp_raise_max_bytes(max, bytes, u->message + max, mp_stream_message(u));
 }
 
-/* False at the end of the input. RuntimeError if the io's method returns again after this read has gone on. */
-static bool
-read_more(mp_stream *u, uint64_t needed)
+bool
+mp_stream_read_more(mp_stream *u, uint64_t needed)
 {
     mp_decoder_call call = mp_decoder_leave_holder(&u->d);
     VALUE bytes = mp_buffer_read_io(u->buffer, needed);
@@ -258,7 +257,7 @@ mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t object)
     bytes = &mp_buffer_get(u->buffer)->bytes;
     while (bytes->size < n) {
         mp_stream_check_max_bytes(u, bytes->size, false);
-        if (!read_more(u, object > bytes->size ? object - bytes->size : 1)) {
+        if (!mp_stream_read_more(u, object > bytes->size ? object - bytes->size : 1)) {
             u->broken_off = bytes->size ? u->origin + 1 : 0;
             return false;
         }

@@ -133,6 +133,12 @@ mp_blame mp_stream_front(const mp_stream *u);
 mp_message mp_stream_message(const mp_stream *u);
 
 /*
+ * Reads bytes from the io, of which it waits for `needed` at most. False at the end of the input. RuntimeError if the
+ * io's method returns again after this read has gone on.
+ */
+bool mp_stream_read_more(mp_stream *u, uint64_t needed);
+
+/*
  * Reads from the io until there are n bytes, and makes them contiguous at the front. False if the input ends first. The
  * object has at least `object` bytes from the front on: an io that waits for all requested bytes is asked for no more.
  */

@@ -99,21 +99,28 @@ mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 
 /* --- for other files -------------------------------------------------------------------------------- */
 
-VALUE
-mp_unpacker_borrow(VALUE codec)
+/* The spare Unpacker of the Ractor, or a new one, with an io or without. */
+static VALUE
+borrow(const mp_codec *codec, VALUE io)
 {
     VALUE self = mp_spare_take(&mp_ractor_current()->spares.unpacker);
     const mp_stream *u;
 
     if (MP_UNLIKELY(!self)) {
         self = mp_unpacker_allocate(mp_cUnpacker);
-        unpacker_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil));
+        unpacker_init(self, codec, mp_buffer_new(io, Qnil));
         return rb_obj_freeze(self); /* a block may not add ext types or instance variables */
     }
     u = mp_typed_data(self);
-    mp_buffer_reopen(u->buffer);
-    unpacker_init(self, mp_codec_get(codec), u->buffer);
+    mp_buffer_reopen(u->buffer, io);
+    unpacker_init(self, codec, u->buffer);
     return self;
+}
+
+VALUE
+mp_unpacker_borrow(VALUE codec)
+{
+    return borrow(mp_codec_get(codec), Qnil);
 }
 
 void
@@ -164,15 +171,17 @@ raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj)
 VALUE
 mp_unpack_io(VALUE io, const mp_codec *codec)
 {
-    VALUE self = mp_unpacker_allocate(mp_cUnpacker), buffer = mp_buffer_new(io, Qnil), obj;
     bool takes_back = mp_io_takes_back_p(io);
+    VALUE self = borrow(codec, io), obj;
+    mp_stream *u = mp_stream_get(self);
+    VALUE buffer = u->buffer;
 
-    unpacker_init(self, codec, buffer);
     if (!takes_back) mp_buffer_get(buffer)->reads_exactly = true;
-    obj = mp_unpacker_read(self, mp_stream_get(self));
+    if (!mp_stream_read_more(u, 1)) mp_stream_raise_truncated(u);
+    obj = mp_unpacker_read(self, u);
     keep_inner(self);
     if (takes_back && mp_buffer_get(buffer)->bytes.size) mp_io_take_back(io, mp_buffer_take_all(buffer));
-    RB_GC_GUARD(self);
+    mp_unpacker_give_back(self); /* after an error it is left to the collector */
     return obj;
 }
 

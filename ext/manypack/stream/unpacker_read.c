@@ -495,6 +495,16 @@ chunk_at_hand(const mp_stream *u)
     return chunk && read_plainly_p(u) && chunk->len <= u->codec.options.max_bytes ? chunk : NULL;
 }
 
+/* mp_stream_for_read without a call, if nothing is to be refused. */
+MP_INLINE mp_stream *
+stream_for_read(VALUE self)
+{
+    mp_stream *u = mp_typed_data(self);
+
+    if (MP_LIKELY(u->open && !u->running) && (u->body || !mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan))) return u;
+    return mp_stream_for_read(self);
+}
+
 /* Consumes the first n bytes, in which the object or header is that a fast path has read. */
 MP_INLINE void
 short_passed(mp_stream *u, size_t n)
@@ -566,7 +576,7 @@ each_body(VALUE arg)
         rb_yield(MP_UNLIKELY(r->u->as != 0) ? message_loaded(r->u, obj) : obj);
         yield_ended(r);
         r->yielding = false;
-        mp_stream_for_read(r->self);
+        stream_for_read(r->self);
     }
     return Qnil;
 }
@@ -625,7 +635,7 @@ skip_in_chunk(mp_stream *u)
 void
 mp_unpacker_skip(VALUE self)
 {
-    if (!skip_in_chunk(mp_stream_for_read(self))) run_whole(self, skip_body);
+    if (!skip_in_chunk(stream_for_read(self))) run_whole(self, skip_body);
     RB_GC_GUARD(self);
 }
 
@@ -688,19 +698,21 @@ read_short_header(mp_stream *u, mp_kind kind)
 {
     const mp_chunk *chunk = chunk_at_hand(u);
     const uint8_t *start;
-    mp_head head;
+    mp_wire_row row;
+    uint32_t n;
 
     if (!chunk) return Qundef;
     start = mp_chunk_bytes(chunk);
-    if (mp_head_read(start, start + chunk->len, &head) != MP_OK || head.kind != kind) return Qundef;
-    short_passed(u, (size_t)(head.payload - start));
-    return UINT2NUM(head.n);
+    if (mp_row_read(start, start + chunk->len, &row) != MP_OK || row.kind != kind) return Qundef;
+    n = mp_row_count(start, row);
+    short_passed(u, row.head);
+    return UINT2NUM(n);
 }
 
 VALUE
 mp_unpacker_read_header(VALUE self, mp_kind kind)
 {
-    VALUE count = read_short_header(mp_stream_for_read(self), kind);
+    VALUE count = read_short_header(stream_for_read(self), kind);
 
     RB_GC_GUARD(self);
     return count != Qundef ? count : run_whole(self, kind == MP_MAP ? map_header_body : array_header_body);
@@ -737,7 +749,7 @@ skip_nil_in_chunk(mp_stream *u)
 VALUE
 mp_unpacker_skip_nil(VALUE self)
 {
-    VALUE found = skip_nil_in_chunk(mp_stream_for_read(self));
+    VALUE found = skip_nil_in_chunk(stream_for_read(self));
 
     RB_GC_GUARD(self);
     return found != Qundef ? found : run_whole(self, skip_nil_body);

@@ -640,10 +640,12 @@ mp_decode_short(const mp_options *options, const uint8_t **p, const uint8_t *end
 
     if (mp_row_read(*p, end, &row) != MP_OK) return Qundef;
     payload = *p + row.head;
+    if (row.kind == MP_FIXINT) {
+        obj = INT2FIX((int8_t)**p);
+        *p = payload;
+        return obj;
+    }
     switch ((mp_kind)row.kind) {
-      case MP_FIXINT:
-        obj = INT2FIX((int)mp_row_sint(*p, row));
-        break;
       case MP_INT:
         obj = sint_of(options, *p, row);
         break;
