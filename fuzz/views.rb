@@ -113,7 +113,7 @@ module Fuzz
 
     # The value that a path finds; nil for a path with a step that no Path can express.
     def walked(path, whole)
-      path = Manypack::Path.new(path)
+      path = Manypack::Path.from(path)
     rescue ArgumentError
       nil
     else

@@ -26,11 +26,11 @@ module Manypack
         text.each_char.with_index do |char, i|
           next unless char == "="
 
-          return [Path.new(text[0...i]), text[i + 1..]]
+          return [Path.from(text[0...i]), text[i + 1..]]
         rescue ArgumentError
           next
         end
-        [Path.new(text), nil]
+        [Path.from(text), nil]
       end
 
       def json(text)

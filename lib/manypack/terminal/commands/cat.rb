@@ -21,7 +21,7 @@ module Manypack
 
       def options(parser)
         parser.on("-t", "--to FORMAT", Printer::FORMATS, "Write #{Printer::FORMATS.join(", ")}") { |to| @format = to }
-        parser.on("-p", "--path PATH", "Show what the path finds in each message") { |path| @path = Path.new(path) }
+        parser.on("-p", "--path PATH", "Show what the path finds in each message") { |path| @path = Path.from(path) }
         parser.on("-n", "--lines N", Integer, "Show only the first N messages of each file") { |n| @most = n }
         parser.on("-f", "--follow", "Wait for more at the end, like tail -f") { @follow = true }
         parser.on("--hex", "Write bin as hexadecimal, under $hex") { @hex = true }

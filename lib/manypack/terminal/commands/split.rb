@@ -25,7 +25,7 @@ module Manypack
         parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes to each file, or one message") do |n|
           @most_bytes = n
         end
-        parser.on("--by PATH", "Group messages by the first value that the path finds") { |path| @by = Path.new(path) }
+        parser.on("--by PATH", "Group messages by the first value that the path finds") { |path| @by = Path.from(path) }
         parser.on("--prefix PREFIX", "The start of the files' names (default: part-)") { |prefix| @prefix = prefix }
       end
 

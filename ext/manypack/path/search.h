@@ -1,0 +1,10 @@
+/* Searches a message for what a Path finds. */
+#ifndef MANYPACK_SEARCH_H
+#define MANYPACK_SEARCH_H
+
+#include "path/search_state.h"
+
+/* Searches the object at an offset, by the query of the search. */
+void mp_search_run(mp_search *s, size_t at);
+
+#endif
