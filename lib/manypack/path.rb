@@ -5,8 +5,8 @@
 #++
 module Manypack
   # A query for values of a message, in the language JSONPath (RFC 9535): <code>$.statuses[*].user.screen_name</code>,
-  # <code>$..price</code>, <code>$.items[?@.price < 10].name</code>. A Path is parsed once, frozen, and shareable between
-  # Ractors. It finds values in one walk over the bytes, and builds nothing else.
+  # <code>$..price</code>, <code>$.items[?@.price < 10].name</code>. A Path is parsed once, frozen, and shareable
+  # between Ractors. It finds values in one walk over the bytes, and builds nothing else.
   #
   # A path starts with <code>$</code>, the message, and goes on with
   #
@@ -20,8 +20,8 @@ module Manypack
   #
   # docs/paths.md has all of it, and what is particular to MessagePack, such as keys that are not text.
   #
-  # The errors of Manypack show their place in this form, and Path.from finds it again. Keys that are arrays, maps, exts or
-  # NaN have no step: an error shows them as in <code>[array]</code>, which a Path refuses.
+  # The errors of Manypack show their place in this form, and Path.from finds it again. Keys that are arrays, maps, exts
+  # or NaN have no step: an error shows them as in <code>[array]</code>, which a Path refuses.
   #
   # Parts of a message that have no such place are skipped: a Path that finds nothing yields nothing.
   #
@@ -36,6 +36,10 @@ module Manypack
 
     # How many objects the conditions of a path look at, unless +max_looks+ says otherwise.
     MAX_LOOKS = 10_000_000
+
+    # What Path.new takes instead of a text that it would have to parse.
+    Steps = Struct.new(:steps)
+    private_constant :Steps
 
     # An Array of Strings (keys), Integers (indices, or keys that are Integers), ALL, and Floats, true, false and nil
     # (keys that are these). Everything else in a path is an Array, which only a Path reads.
@@ -64,9 +68,13 @@ module Manypack
     #
     #   Manypack::Path.new('$["first name"]').steps #=> ["first name"]
     def initialize(path, functions: {}, max_looks: MAX_LOOKS)
-      raise ArgumentError, "max_looks is an Integer from 0 on, got #{max_looks.inspect}" unless max_looks.is_a?(Integer) && max_looks >= 0
+      unless max_looks.is_a?(Integer) && max_looks >= 0
+        raise ArgumentError, "max_looks is an Integer from 0 on, got #{max_looks.inspect}"
+      end
 
-      use(Parser.new(path, functions: checked(functions)).steps, max_looks)
+      @steps = frozen(path.is_a?(Steps) ? path.steps : Parser.new(path, functions: checked(functions)).steps)
+      @max_looks = max_looks
+      freeze
     end
 
     # Returns the Path of the given steps: Strings, Symbols, Integers, Floats, true, false, nil and ALL. Raises
@@ -78,15 +86,18 @@ module Manypack
         next step if step == ALL || step.is_a?(Integer)
 
         text = Text.key(step.is_a?(Symbol) ? step.name : step)
-        step.is_a?(Float) && step.nan? ? raise(ArgumentError, "no key is equal to NaN") : Parser.new("$[#{text}]", loose: true).steps[0]
+        raise ArgumentError, "no key is equal to NaN" if step.is_a?(Float) && step.nan?
+
+        Parser.new("$[#{text}]", loose: true).steps[0]
       end
-      allocate.tap { |path| path.__send__(:use, made, MAX_LOOKS) }
+      new(Steps.new(made))
     end
 
     # Returns the Path for what View#query and View#splice take: a Path; an Array of steps; a Symbol, the name of a key;
-    # or a String, in which the <code>$</code> and a dot at the start may be missing. It also reads what Path.new refuses
-    # because the standard does, although it has a meaning: <code>$.0</code>, <code>$[1.0]</code>, Integer keys beyond
-    # 2**53. So it finds the place of every error, and the same as Path#to_s. Raises what Path.new and Path.of raise.
+    # or a String, in which the <code>$</code> and a dot at the start may be missing. It also reads what Path.new
+    # refuses because the standard does, although it has a meaning: <code>$.0</code>, <code>$[1.0]</code>, Integer keys
+    # beyond 2**53. So it reads the path of every error, and whatever Path#to_s returns. Raises what Path.new and
+    # Path.of raise.
     #
     #   Manypack::Path.from("users[0].name") == Manypack::Path.new("$.users[0].name") #=> true
     def self.from(path)
@@ -98,8 +109,7 @@ module Manypack
         raise ::TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
 
         start = {"$" => "", "[" => "$"}.fetch(path[0], "$.")
-        steps = Parser.new("#{start}#{path}", loose: true).steps
-        allocate.tap { |made| made.__send__(:use, steps, MAX_LOOKS) }
+        new(Steps.new(Parser.new("#{start}#{path}", loose: true).steps))
       end
     end
 
@@ -225,12 +235,6 @@ module Manypack
 
     private
 
-    def use(steps, max_looks)
-      @steps = frozen(steps)
-      @max_looks = max_looks
-      freeze
-    end
-
     # Makes the steps shareable, unless a Function in them cannot be: Ruby then leaves some of them unfrozen.
     def frozen(steps)
       Ractor.make_shareable(steps)
@@ -245,7 +249,9 @@ module Manypack
 
     def checked(functions)
       functions.to_h do |name, function|
-        raise ArgumentError, "invalid name of a function: #{name.inspect}" unless name.to_s.match?(/\A[a-z][a-z0-9_]*\z/)
+        unless name.to_s.match?(/\A[a-z][a-z0-9_]*\z/)
+          raise ArgumentError, "invalid name of a function: #{name.inspect}"
+        end
         raise ::TypeError, "expected a Path::Function, got #{function.class}" unless function.is_a?(Function)
         raise ArgumentError, "the standard has a function #{name}" if STANDARD.key?(name.to_sym)
 

@@ -209,7 +209,8 @@ differ_p(const mp_peek *peek, const mp_value *a, const mp_value *b)
 static VALUE
 whole_object(mp_peek *peek, const mp_value *value)
 {
-    return value->kind == MP_VALUE_CONTAINER ? mp_peek_object(peek, value->head) : mp_value_object(peek, 0, value, Qundef);
+    if (value->kind == MP_VALUE_CONTAINER) return mp_peek_object(peek, value->head);
+    return mp_value_object(peek, 0, value, Qundef);
 }
 
 static bool

@@ -1,6 +1,6 @@
 /*
- * Values as the conditions of a Path compare them. A value of a message stays where it is; only arrays and maps that are
- * compared with one another are built.
+ * Values as the conditions of a Path compare them. A value of a message stays where it is; only arrays and maps that
+ * are compared with one another are built.
  */
 #ifndef MANYPACK_COMPARE_H
 #define MANYPACK_COMPARE_H

@@ -1,6 +1,6 @@
 /*
- * The segment `..` of a Path with one selector: one walk over everything in an object. What it finds is collected first,
- * because the standard wants what is in a container before what is in its parts, and bytes come in another order.
+ * The segment `..` of a Path with one selector: one walk over everything in an object. What it finds is collected
+ * first, because the standard wants what is in a container before what is in its parts, unlike the order of the bytes.
  *
  *   mp_descent descent = {.search = s, .selector = selector};
  *   end = mp_descent_walk(&descent, offset, up);   // the offset after the object

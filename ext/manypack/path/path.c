@@ -31,9 +31,9 @@ search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_si
     *s = (mp_search){.peek = &whole->peek, .root = mp_view_root(view), .program = &whole->program,
                      .query = &whole->program.query, .shared = &whole->shared, .sink = sink, .run = mp_search_run};
     if (sink == MP_SINK_ARRAY) s->found = rb_ary_new();
-    at = mp_view_last_key_p(view) ? mp_view_peek_steps(view, &whole->peek, s->query->count)
-       : whole->program.descends  ? mp_view_peek_steps(view, &whole->peek, 2)
-                                  : mp_view_peek_once(view, &whole->peek);
+    at = whole->program.descends   ? mp_view_peek_steps(view, &whole->peek, 2)
+       : mp_view_last_key_p(view)  ? mp_view_peek_steps(view, &whole->peek, s->query->count)
+                                   : mp_view_peek_once(view, &whole->peek);
     whole->peek.text_keys = true;
     s->start = at;
     s->bytes_only = bytes_only_p(whole->peek.codec);

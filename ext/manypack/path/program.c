@@ -82,13 +82,16 @@ deeper(mp_program *program)
 
 /* --- selectors -------------------------------------------------------------------------------------- */
 
+/* MP_NEVER for an Integer that no message has. */
 static mp_key
 integer_key(VALUE integer)
 {
     if (RB_FIXNUM_P(integer)) return mp_key_sint(FIX2LONG(integer));
     if (mp_int64_p(integer)) return mp_key_sint(NUM2LL(integer));
-    return rb_absint_size(integer, NULL) > sizeof(uint64_t) || RBIGNUM_NEGATIVE_P(integer) ? mp_key_special(MP_NEVER)
-                                                                                          : mp_key_uint(NUM2ULL(integer));
+    if (RBIGNUM_NEGATIVE_P(integer) || rb_absint_size(integer, NULL) > sizeof(uint64_t)) {
+        return mp_key_special(MP_NEVER);
+    }
+    return mp_key_uint(NUM2ULL(integer));
 }
 
 static mp_key
@@ -222,8 +225,9 @@ user_call_read(mp_program *program, mp_condition *condition, VALUE function)
     condition->takes = types = arena_take(program, condition->count);
     for (i = 0; i < condition->count; i++) {
         VALUE type = part(takes, i);
+        mp_argument other = named_p(type, "logical") ? MP_TAKES_LOGICAL : MP_TAKES_VALUE;
 
-        types[i] = named_p(type, "nodes") ? MP_TAKES_NODES : named_p(type, "logical") ? MP_TAKES_LOGICAL : MP_TAKES_VALUE;
+        types[i] = named_p(type, "nodes") ? MP_TAKES_NODES : other;
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * The program of a Path: its steps, which the Ruby half parses (lib/manypack/path/parser.rb), as structs for one search.
+ * The program of a Path: its steps, which lib/manypack/path/parser.rb has parsed, as structs for one search.
  *
  *   mp_program program;
  *   mp_program_init(&program, steps);          // raises TypeError for what no parser returns

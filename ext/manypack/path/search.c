@@ -1,4 +1,4 @@
-/* Searches a message for what a Path finds, in one walk over the bytes: each value that is found is built, and no other. */
+/* Searches a message for what a Path finds, in one walk over the bytes that builds nothing else. */
 #include "path/search.h"
 
 #include "base/stack.h"
@@ -73,8 +73,9 @@ search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
 
         if (mp_search_ways_p(s)) {
             size_t key = opened.kind == MP_MAP ? key_before(s, opened, cursor->at) : 0;
+            int64_t index = selector->first < 0 ? selector->first + (int64_t)n : selector->first;
 
-            way = way_to(up, &opened, key, (uint64_t)(selector->first < 0 ? selector->first + (int64_t)n : selector->first));
+            way = way_to(up, &opened, key, (uint64_t)index);
         }
         mp_search_look(s, cursor->at);
         cursor->at = search_from(s, cursor->at, step, wanted, &way);

@@ -41,8 +41,8 @@ struct mp_search {
     bool stopped;     /* ANY: found one */
 
     /*
-     * The value that a condition is about, and how far it has been read: in a map, up to the last key that the condition
-     * needed. The search goes on from there.
+     * The value that a condition is about, and how far it has been read: in a map, up to the last key that the
+     * condition needed. The search goes on from there.
      */
     size_t row;
     mp_cursor row_cursor;
@@ -85,8 +85,8 @@ mp_search_look(const mp_search *s, size_t at)
 }
 
 /*
- * Finds the key or index of a selector. The cursor has just opened the container, and moves to the value. False if there
- * is none; in a map the cursor is at the end then.
+ * Finds the key or index of a selector. The cursor has just opened the container, and moves to the value. False if
+ * there is none; in a map the cursor is at the end then.
  */
 bool mp_search_find(mp_search *s, mp_cursor *cursor, const mp_selector *selector);
 

@@ -44,12 +44,12 @@ module Manypack
       #   Manypack::Path::Function.new(:value) { |text| text.is_a?(String) ? text.upcase : Manypack::Path::NOTHING }
       def initialize(*takes, returns: :value, &block)
         raise ArgumentError, "a function needs a block" unless block
-        raise ArgumentError, "a function takes #{TYPES.join(", ")}, got #{takes.inspect}" unless (takes - TYPES).empty?
-        raise ArgumentError, "a function returns value or logical, got #{returns.inspect}" unless %i[value logical].include?(returns)
+        raise ArgumentError, "unknown types of arguments: #{takes.inspect}" unless (takes - TYPES).empty?
+        raise ArgumentError, "unknown type of a result: #{returns.inspect}" unless %i[value logical].include?(returns)
 
         @takes = takes.freeze
         @returns = returns
-        @body = self.class.shareable(block)
+        @body = shareable(block)
         freeze
       end
 
@@ -61,8 +61,10 @@ module Manypack
         @body.call(*arguments)
       end
 
+      private
+
       # Ruby 3 shares a block only if the object that it belongs to is shareable.
-      def self.shareable(block) # :nodoc:
+      def shareable(block)
         Ractor.respond_to?(:shareable_proc) ? Ractor.shareable_proc(&block) : Ractor.make_shareable(block)
       rescue Ractor::IsolationError, ArgumentError
         block

@@ -5,9 +5,9 @@
 #++
 module Manypack
   class Path
-    # Reads a path from left to right, in time linear in its length: what is after a place in the text decides what comes
-    # next, so nothing is read twice. Everything is bytes, because finding the nth character of a text that is not ASCII
-    # takes longer the larger n is. StringScanner would do, but every program that requires Manypack would load it.
+    # Reads a path from left to right, in time linear in its length: what comes next in the text decides what it is, so
+    # nothing is read twice. Everything is bytes, because finding the nth character of a text that is not ASCII takes
+    # longer the larger n is. It does without StringScanner, which every program that requires Manypack would load.
     #
     # Returns the steps: a String, Integer, Float, true, false, nil or ALL for a segment with one such selector, and
     # otherwise an Array:
@@ -247,7 +247,7 @@ module Manypack
       def character(quote)
         plain = take((@loose ? LOOSE_PLAIN : PLAIN)[quote]) and return text_of(plain)
 
-        escape(quote) || expected(@at < @bytes.bytesize ? "write a control character as \\u and its code" : "expected #{quote}")
+        escape(quote) || expected(@at < @bytes.bytesize ? "write a control character as \\u001f" : "expected #{quote}")
       end
 
       def escape(quote)

@@ -128,9 +128,13 @@ module Manypack
       def repeated((source, degree, ways), quantifier, least, most)
         single = degree.zero? && ways == 1
         if most.nil? then [source + quantifier, degree + 1, single ? 1 : Float::INFINITY]
-        elsif most > 1 && !single then [source + quantifier, degree * most, most > 20 ? Float::INFINITY : (ways + 1)**most]
+        elsif most > 1 && !single then [source + quantifier, degree * most, power(ways + 1, most)]
         else [source + quantifier, degree, ways * (most - least + 1)]
         end
+      end
+
+      def power(ways, times)
+        times > 20 ? Float::INFINITY : ways**times
       end
 
       def atom

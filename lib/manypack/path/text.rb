@@ -73,12 +73,16 @@ module Manypack
         def condition(node)
           case node[0]
           when :or then node.drop(1).map { |part| condition(part) }.join(" || ")
-          when :and then node.drop(1).map { |part| part[0] == :or ? "(#{condition(part)})" : condition(part) }.join(" && ")
+          when :and then node.drop(1).map { |part| conjunct(part) }.join(" && ")
           when :not then "!#{%i[exists call].include?(node[1][0]) ? condition(node[1]) : "(#{condition(node[1])})"}"
           when :compare then "#{operand(node[2])} #{node[1]} #{operand(node[3])}"
           when :exists then operand(node[1])
           else operand(node)
           end
+        end
+
+        def conjunct(node)
+          node[0] == :or ? "(#{condition(node)})" : condition(node)
         end
 
         def operand(node)
