@@ -113,6 +113,18 @@ module Manypack
       end
     end
 
+    # Returns an All of several Paths, which finds the values of all of them in one walk over a message.
+    #
+    # paths:: a Hash of names and what Path.from takes
+    #
+    # Raises what Path.from raises.
+    #
+    #   all = Manypack::Path.all(ids: "$[*].id", names: "$[*].name")
+    #   all.read(Manypack.pack([{"id" => 1, "name" => "Ada"}])) #=> {ids: [1], names: ["Ada"]}
+    def self.all(paths)
+      All.new(paths)
+    end
+
     # Returns true if the path can find more than one value: if any of its steps is not the name of a key or an index.
     #
     #   Manypack::Path.new("$[*].id").all? #=> true
@@ -282,6 +294,7 @@ module Manypack
   end
 end
 
+require_relative "path/all"
 require_relative "path/function"
 require_relative "path/text"
 require_relative "path/pattern"

@@ -36,6 +36,7 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Path#paths" => ['PATH.paths("\x01", **OPTIONS)'],
     "Manypack::Path#count" => ['PATH.count("\x01", **OPTIONS)'],
     "Manypack::Path#any?" => ['PATH.any?("\x01", **OPTIONS)'],
+    "Manypack::Path::All#read" => ['Manypack::Path.all({ a: "$" }).read("\x01", **OPTIONS)'],
     "Manypack::Path#first" => ['PATH.first("\x01", **OPTIONS)'],
     "Manypack::Path#to_a" => ['PATH.to_a("\x01", **OPTIONS)'],
     "Manypack::Factory#codec" => ["FACTORY.codec(OPTIONS)", "FACTORY.codec(**OPTIONS)"],

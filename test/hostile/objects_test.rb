@@ -64,12 +64,12 @@ module Hostile
     ON_OBJECTS = {
       append_to: ["Manypack::View", "".b, 0, 0], canonical_bytes: ["Manypack::Packer", 1], changed_options: ["Manypack::Codec"],
       head_size: ["Manypack::View"], part: ["Manypack::View", 0, 1], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1],
-      search_any: ["Manypack::View", [], 1], search_count: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_ways: ["Manypack::View", [], 1],
+      search_any: ["Manypack::View", [], 1], search_count: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_several: ["Manypack::View", [[[], 1]]], search_ways: ["Manypack::View", [], 1],
       span: ["Manypack::View", "a"], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"]
     }.freeze
 
     # These have no such object, or take a Codec as the second argument.
-    OTHER_FUNCTIONS = %i[default_factory placed time_handlers view_over view_whole].freeze
+    OTHER_FUNCTIONS = %i[default_factory placed several_max time_handlers view_over view_whole].freeze
 
     def test_21_the_internal_functions_refuse_objects_of_other_classes
       Manypack::Type[Integer] # defines the last one
@@ -104,12 +104,12 @@ module Hostile
         internal = Manypack.const_get(:Internal)
         view = internal.view_over("\x92\x01\x02", Manypack::Codec.new, true)
         packer = Manypack::Codec.new.packer
-        [internal.search(view, [1], 0), internal.search_any(view, [1], 0), internal.search_count(view, [1], 0), internal.span(view, 1), internal.part(view, 1, 2), internal.head_size(view), internal.append_to(view, +"", 1, 3),
+        [internal.search(view, [1], 0), internal.search_any(view, [1], 0), internal.search_several(view, [[[0], 1]]), internal.search_count(view, [1], 0), internal.span(view, 1), internal.part(view, 1, 2), internal.head_size(view), internal.append_to(view, +"", 1, 3),
          internal.view_whole("\x01", view.codec).value, internal.placed("$") { 3 }, internal.read_view(Manypack::Type[[Integer]], view),
          internal.changed_options(view.codec), internal.unpacker_classes(view.codec), internal.canonical_bytes(packer, 1),
          internal.start_at(Manypack::Unpacker.new.feed("\x01"), 5).position, internal.default_factory.class]
       end
-      assert_equal [[2], true, 1, [2, 2, 3], 1, 1, "\x01\x02", 1, 3, [1, 2], {}, [], nil, 5, Manypack::Factory], results
+      assert_equal [[2], true, [[1]], 1, [2, 2, 3], 1, 1, "\x01\x02", 1, 3, [1, 2], {}, [], nil, 5, Manypack::Factory], results
     end
 
     # Each of these would replace the Codec of the whole process.

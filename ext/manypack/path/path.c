@@ -1,6 +1,7 @@
 /* Manypack::Path: the functions by which its Ruby half searches a message. */
 #include "codec/types.h"
 #include "path/search.h"
+#include "path/several.h"
 #include "view/view.h"
 
 /* One search from start to end. */
@@ -104,6 +105,75 @@ rb_internal_search_any(VALUE self, VALUE view, VALUE steps, VALUE max_looks)
     return whole.search.count ? Qtrue : Qfalse;
 }
 
+/* Several searches in one message. */
+typedef struct {
+    mp_peek peek;
+    mp_program programs[MP_SEVERAL_MAX];
+    mp_search_shared shared[MP_SEVERAL_MAX];
+    mp_search searches[MP_SEVERAL_MAX];
+} whole_searches;
+
+/* Starts the peek for all searches: with an Index if any of them needs it. */
+static size_t
+peek_several(whole_searches *whole, VALUE view, int n)
+{
+    bool steps = mp_view_last_key_p(view);
+    size_t at;
+    int i;
+
+    for (i = 0; i < n; i++) steps |= whole->programs[i].descends;
+    at = steps ? mp_view_peek_steps(view, &whole->peek, 2) : mp_view_peek_once(view, &whole->peek);
+    whole->peek.text_keys = true;
+    mp_peek_refresh(&whole->peek);
+    return at;
+}
+
+/*
+ * call-seq: Internal.search_several(view, paths) -> Array
+ *
+ * Returns for each pair of steps and max_looks, at most Internal.several_max of them, what Internal.search does.
+ */
+static VALUE
+rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
+{
+    VALUE results = rb_ary_new(), root = mp_view_root(view);
+    whole_searches whole;
+    size_t at;
+    int n, i;
+
+    Check_Type(paths, T_ARRAY);
+    if (!RARRAY_LEN(paths) || RARRAY_LEN(paths) > MP_SEVERAL_MAX) rb_raise(rb_eArgError, "not so many paths");
+    n = (int)RARRAY_LEN(paths);
+    for (i = 0; i < n; i++) {
+        VALUE pair = rb_check_array_type(rb_ary_entry(paths, i));
+        uint64_t looks;
+
+        if (NIL_P(pair)) rb_raise(rb_eTypeError, "these are not the steps of a path");
+        mp_program_init(&whole.programs[i], rb_ary_entry(pair, 0));
+        looks = mp_large(rb_ary_entry(pair, 1), "max_looks");
+        whole.shared[i] = (mp_search_shared){.looks = looks, .max_looks = looks};
+        rb_ary_push(results, rb_ary_new());
+    }
+    at = peek_several(&whole, view, n);
+    for (i = 0; i < n; i++) {
+        whole.searches[i] = (mp_search){
+            .peek = &whole.peek, .root = root, .program = &whole.programs[i], .query = &whole.programs[i].query,
+            .shared = &whole.shared[i], .sink = MP_SINK_ARRAY, .found = RARRAY_AREF(results, i), .run = mp_search_run,
+            .start = at, .bytes_only = bytes_only_p(whole.peek.codec)};
+    }
+    mp_search_several(whole.searches, n, at);
+    mp_peek_end(&whole.peek);
+    for (i = 0; i < n; i++) mp_program_end(&whole.programs[i]);
+    return results;
+}
+
+/* call-seq: Internal.several_max -> Integer: how many paths Internal.search_several takes */
+static VALUE
+rb_internal_several_max(VALUE self)
+{
+    return INT2FIX(MP_SEVERAL_MAX);
+}
+
 void
 Init_manypack_path(void)
 {
@@ -112,4 +182,6 @@ Init_manypack_path(void)
     MP_DEFINE_INTERNAL("search_ways", rb_internal_search_ways, 3);
     MP_DEFINE_INTERNAL("search_count", rb_internal_search_count, 3);
     MP_DEFINE_INTERNAL("search_any", rb_internal_search_any, 3);
+    MP_DEFINE_INTERNAL("search_several", rb_internal_search_several, 2);
+    MP_DEFINE_INTERNAL("several_max", rb_internal_several_max, 0);
 }

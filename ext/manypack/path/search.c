@@ -389,3 +389,9 @@ mp_search_run(mp_search *s, size_t at)
 {
     search_from(s, at, 0, false, NULL);
 }
+
+void
+mp_search_step(mp_search *s, size_t at, long step)
+{
+    search_from(s, at, step, false, NULL);
+}
