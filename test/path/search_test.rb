@@ -295,6 +295,11 @@ class SearchTest < Minitest::Test
     assert_equal :max_looks, error.limit
     assert_match(/max_looks is 500/, error.message)
     assert_equal [], Path.new("$..[?@..x]").to_a(pack(deep))
+    large = { "large" => { "a" => [*0..5000] }, "text" => "x" * 5000, "rows" => Array.new(100) { { "a" => [1] } } }
+    ["$.rows[?@==$.large]", "$.rows[?length($.text)==1]", "$.rows[?match($.text, 'y')]"].each do |text|
+      assert_equal [], found(text, large)
+      assert_raises(Manypack::LimitError, text) { found(text, large, max_looks: 1000) }
+    end
     assert_equal 121, Path.new("$..*", max_looks: 0).count(pack(deep))
     [-1, nil, 1.5].each { |looks| assert_raises(ArgumentError) { Path.new("$", max_looks: looks) } }
   end

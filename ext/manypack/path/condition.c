@@ -112,6 +112,7 @@ length_of(mp_search *s, const mp_value *value)
       case MP_VALUE_STR: {
         const char *p = (const char *)mp_value_bytes(s->peek, value);
 
+        mp_search_look_through(s, value->head, value->n);
         return count_value((uint64_t)rb_enc_strlen(p, p + value->n, mp_utf8));
       }
       case MP_VALUE_BIN:
@@ -149,6 +150,7 @@ match_p(mp_search *s, const mp_condition *condition, size_t at)
     if (condition->object < 0 && condition->parts[1]->kind == MP_LITERAL) return false;
     if (condition->object < 0) pattern = operand(s, condition->parts[1], at);
     if (value.kind != MP_VALUE_STR || (condition->object < 0 && pattern.kind != MP_VALUE_STR)) return false;
+    mp_search_look_through(s, at, value.n);
     mp_peek_leave(s->peek);
     compiled = condition->object >= 0
         ? mp_program_object(s->program, condition->object)
@@ -232,11 +234,22 @@ operand(mp_search *s, const mp_condition *condition, size_t at)
     }
 }
 
+/* Counts looks at a container, which is unpacked for a comparison. */
+static void
+look_into(mp_search *s, const mp_value *value)
+{
+    mp_search_look_through(s, value->head, mp_peek_over(s->peek, value->head) - value->head);
+}
+
 static bool
 compare(mp_search *s, const mp_condition *condition, size_t at)
 {
     mp_value a = operand(s, condition->parts[0], at), b = operand(s, condition->parts[1], at);
 
+    if (a.kind == MP_VALUE_CONTAINER && b.kind == MP_VALUE_CONTAINER) {
+        look_into(s, &a);
+        look_into(s, &b);
+    }
     switch (condition->operator) {
       case MP_EQUAL: return mp_value_equal_p(s->peek, &a, &b);
       case MP_UNEQUAL: return !mp_value_equal_p(s->peek, &a, &b);

@@ -44,11 +44,19 @@ make_room(mp_descent *d)
     d->capacity = capacity;
 }
 
+static long
+keep_way(mp_descent *d, const mp_way *way)
+{
+    if (!d->ways) d->ways = rb_obj_hide(rb_ary_new());
+    rb_ary_push(d->ways, mp_way_keys(d->search, way));
+    return RARRAY_LEN(d->ways) - 1;
+}
+
 /* Returns the place of the match among the matches, for a later one that replaces it. */
 static size_t
 keep_match(mp_descent *d, uint64_t container, size_t at, const mp_way *way)
 {
-    mp_match match = {.container = container, .at = at};
+    mp_match match = {.container = container, .at = at, .way = -1};
 
     mp_search_inside(d->search, at);
     if (d->unordered) {
@@ -56,11 +64,7 @@ keep_match(mp_descent *d, uint64_t container, size_t at, const mp_way *way)
         if (d->search->sink == MP_SINK_ANY) d->search->stopped = true;
         return 0;
     }
-    if (way) {
-        if (!d->ways) d->ways = rb_obj_hide(rb_ary_new());
-        match.keys = mp_way_keys(d->search, way);
-        rb_ary_push(d->ways, match.keys);
-    }
+    if (way) match.way = keep_way(d, way);
     if (d->count == d->capacity) make_room(d);
     if (d->count && matches(d)[d->count - 1].container > container) d->sorted = false;
     matches(d)[d->count] = match;
@@ -76,12 +80,7 @@ replace_match(mp_descent *d, size_t i, size_t at, const mp_way *way)
         return;
     }
     matches(d)[i].at = at;
-    if (way) {
-        VALUE keys = mp_way_keys(d->search, way);
-
-        rb_ary_push(d->ways, keys);
-        matches(d)[i].keys = keys;
-    }
+    if (way) matches(d)[i].way = keep_way(d, way);
 }
 
 static int
@@ -100,7 +99,6 @@ mp_descent_next(mp_descent *d, mp_match *match)
     d->sorted = true;
     if (d->next == d->count) return false;
     *match = matches(d)[d->next++];
-    RB_GC_GUARD(d->ways);
     return true;
 }
 

@@ -14,7 +14,7 @@
 typedef struct {
     uint64_t container; /* in the order in which they start */
     size_t at;
-    VALUE keys;         /* the way to it, an Array in `ways`; 0 if nobody asked */
+    long way;           /* the place in `ways` of the keys and indices that lead to it; -1 if nobody asked */
 } mp_match;
 
 typedef struct {
@@ -43,6 +43,13 @@ size_t mp_descent_walk(mp_descent *descent, size_t at, const mp_way *up);
 
 /* The next match, after the walk. False if there is none. */
 bool mp_descent_next(mp_descent *descent, mp_match *match);
+
+/* The keys and indices that lead to a match, an Array; 0 if nobody asked. */
+MP_INLINE VALUE
+mp_descent_keys(const mp_descent *descent, const mp_match *match)
+{
+    return match->way < 0 ? 0 : RARRAY_AREF(descent->ways, match->way);
+}
 
 /* An Array of the keys and indices of a way. Refreshes the peek. */
 VALUE mp_way_keys(mp_search *s, const mp_way *way);

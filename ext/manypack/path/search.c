@@ -268,7 +268,7 @@ descend(mp_search *s, size_t at, long step, const mp_way *up)
     descent.unordered = ends && s->sink >= MP_SINK_COUNT;
     end = mp_descent_walk(&descent, at, up);
     while (!s->stopped && mp_descent_next(&descent, &match)) {
-        mp_way way = {.before = match.keys};
+        mp_way way = {.before = mp_descent_keys(&descent, &match)};
 
         search_from(s, match.at, step + 1, false, &way);
     }

@@ -75,6 +75,9 @@ mp_search_ways_p(const mp_search *s)
     return s->sink == MP_SINK_PLACES || s->sink == MP_SINK_WAYS;
 }
 
+/* A long value counts as one look for each of so many bytes. */
+enum { MP_LOOK_BYTES = 16 };
+
 NORETURN(void mp_search_spent(const mp_search *s, size_t at));
 
 /* Counts a look at the object at an offset. LimitError after the last that is allowed. */
@@ -82,6 +85,19 @@ MP_INLINE void
 mp_search_look(const mp_search *s, size_t at)
 {
     if (s->inner && MP_UNLIKELY(!s->shared->looks--)) mp_search_spent(s, at);
+}
+
+/*
+ * Counts looks at a value of `bytes` bytes, which a condition reads as a whole: otherwise a large value that each of
+ * many small ones is compared with would take quadratic time.
+ */
+MP_INLINE void
+mp_search_look_through(const mp_search *s, size_t at, size_t bytes)
+{
+    uint64_t looks = bytes / MP_LOOK_BYTES;
+
+    if (MP_UNLIKELY(s->shared->looks < looks)) mp_search_spent(s, at);
+    s->shared->looks -= looks;
 }
 
 /*
