@@ -78,7 +78,7 @@ class PathTest < Minitest::Test
     path = Path.new("$..a")
     assert_same path, Path.from(path)
     assert_raises(TypeError) { Path.from(1) }
-    assert_raises(ArgumentError) { Path.from("a b") }
+    ["a b", "[99999999999999999999:]", "[:99999999999999999999]", "a[?@.0]", "$[?@.a=='\\x']"].each { |text| assert_raises(ArgumentError, text) { Path.from(text) } }
   end
 
   # Each is written so that the parser reads the same again.

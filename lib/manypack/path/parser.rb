@@ -196,16 +196,18 @@ module Manypack
       end
 
       def index_or_slice
-        first = index
+        start = @at
+        first = index(@loose)
         before = @at
         space
-        return slice(first) if skip(":")
+        return slice(first, start) if skip(":")
 
         @at = before
         first || expected("expected an index, * or a name in quotes")
       end
 
-      def slice(first)
+      def slice(first, start)
+        expected("an index of a slice is at most 2**53 - 1", start) if first && !INDICES.cover?(first)
         space
         last = index
         space
@@ -217,10 +219,10 @@ module Manypack
         [:slice, first, last, step || 1]
       end
 
-      def index
+      def index(loose = false)
         start = @at
         value = take(INTEGER)&.to_i or return
-        return value if @loose || INDICES.cover?(value)
+        return value if loose || INDICES.cover?(value)
 
         expected("an index is at most 2**53 - 1; Path.of takes larger keys", start)
       end
