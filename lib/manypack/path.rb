@@ -1,24 +1,27 @@
 # frozen_string_literal: true
 
 #--
-# Manypack::Path: where in a message something is.
+# Manypack::Path: which places of a message a query means.
 #++
 module Manypack
-  # The places in a message that a path names, such as <code>$.statuses[*].user.screen_name</code>. A Path is parsed
-  # once, frozen, and shareable between Ractors.
+  # A query for values of a message, in the language JSONPath (RFC 9535): <code>$.statuses[*].user.screen_name</code>,
+  # <code>$..price</code>, <code>$.items[?@.price < 10].name</code>. A Path is parsed once, frozen, and shareable
+  # between Ractors. It finds values in one walk over the bytes, and builds nothing else.
   #
   # A path starts with <code>$</code>, the message, and goes on with
   #
-  # <code>.name</code>:: the value of a str key of a map; a name ends before <code>.</code>, <code>[</code> or
-  #                      white space
-  # <code>["any name"]</code>:: the same for any key, with the escapes of a JSON string; also in single quotes
-  # <code>[3]</code>:: an element of an array, from the end if it is negative; in a map the value of that Integer key
-  # <code>[1.5]</code>, <code>[nil]</code>, <code>[true]</code>, <code>[false]</code>:: the value of that key of a map
-  # <code>["\\xFF"]</code>:: the value of a key that is not text, a bin or an invalid str, with its bytes escaped
+  # <code>.name</code>, <code>["any name"]</code>:: the value of a str key of a map
+  # <code>[3]</code>, <code>[-1]</code>:: an element of an array; in a map the value of that Integer key
+  # <code>[1:5]</code>, <code>[::-1]</code>:: some elements of an array
   # <code>[*]</code>, <code>.*</code>:: every element of an array, every value of a map
+  # <code>[?@.id > 5]</code>:: the elements or values for which a condition is true
+  # <code>["a", 0, ?@.id]</code>:: what any of these finds
+  # <code>..name</code>, <code>..[0]</code>:: the same in every map and array inside
   #
-  # The errors of Manypack show their place in this form, so a Path finds it again. Keys that are arrays, maps, exts or
-  # NaN have no step: an error shows them as in <code>[array]</code>, which a Path refuses.
+  # docs/paths.md has all of it, and what is particular to MessagePack, such as keys that are not text.
+  #
+  # The errors of Manypack show their place in this form, and Path.from finds it again. Keys that are arrays, maps, exts
+  # or NaN have no step: an error shows them as in <code>[array]</code>, which a Path refuses.
   #
   # Parts of a message that have no such place are skipped: a Path that finds nothing yields nothing.
   #
@@ -31,20 +34,46 @@ module Manypack
     #   Manypack::Path.new("$.users[*]").steps #=> ["users", Manypack::Path::ALL]
     ALL = :*
 
+    # How many objects the conditions of a path look at, unless +max_looks+ says otherwise.
+    MAX_LOOKS = 10_000_000
+
+    # What Path.new takes instead of a text that it would have to parse.
+    Steps = Struct.new(:steps)
+    private_constant :Steps
+
     # An Array of Strings (keys), Integers (indices, or keys that are Integers), ALL, and Floats, true, false and nil
-    # (keys that are these).
+    # (keys that are these). Everything else in a path is an Array, which only a Path reads.
     #
     #   Manypack::Path.new("$.users[-1].name").steps #=> ["users", -1, "name"]
     def steps
       @steps || raise(ArgumentError, "uninitialized #{self.class}")
     end
 
-    # Parses a String. Raises ArgumentError for a String that is not a path, with a mark at the place, and TypeError for
-    # anything but a String.
+    # How many objects its conditions may look at in one message, an Integer.
+    #
+    #   Manypack::Path.new("$..[?@..id]", max_looks: 1000).max_looks #=> 1000
+    def max_looks
+      @max_looks || MAX_LOOKS
+    end
+
+    # Parses a String.
+    #
+    # functions:: a Hash of names and Functions, which conditions can call
+    # max_looks:: how many objects conditions may look at in one message: a condition inside <code>..</code> that looks
+    #             down, such as <code>$..[?@..id]</code>, looks at an object again for each container around it. A
+    #             search that needs more raises LimitError
+    #
+    # Raises ArgumentError for a String that is not a path, with a mark at the place, and TypeError for anything but a
+    # String.
     #
     #   Manypack::Path.new('$["first name"]').steps #=> ["first name"]
-    def initialize(path)
-      @steps = Ractor.make_shareable(Parser.new(path).steps)
+    def initialize(path, functions: {}, max_looks: MAX_LOOKS)
+      unless max_looks.is_a?(Integer) && max_looks >= 0
+        raise ArgumentError, "max_looks is an Integer from 0 on, got #{max_looks.inspect}"
+      end
+
+      @steps = frozen(path.is_a?(Steps) ? path.steps : Parser.new(path, functions: checked(functions)).steps)
+      @max_looks = max_looks
       freeze
     end
 
@@ -53,25 +82,67 @@ module Manypack
     #
     #   Manypack::Path.of("users", 0, "name").to_s #=> "$.users[0].name"
     def self.of(*steps)
-      new("$#{steps.map { |step| Step.to_s(step) }.join}")
+      made = steps.map do |step|
+        next step if step == ALL || step.is_a?(Integer)
+
+        text = Text.key(step.is_a?(Symbol) ? step.name : step)
+        raise ArgumentError, "no key is equal to NaN" if step.is_a?(Float) && step.nan?
+
+        Parser.new("$[#{text}]", loose: true).steps[0]
+      end
+      new(Steps.new(made))
     end
 
-    # Returns true if a step is ALL.
+    # Returns the Path for what View#query and View#splice take: a Path; an Array of steps; a Symbol, the name of a key;
+    # or a String, in which the <code>$</code> and a dot at the start may be missing. It also reads what Path.new
+    # refuses because the standard does, although it has a meaning: <code>$.0</code>, <code>$[1.0]</code>, Integer keys
+    # beyond 2**53. So it reads the path of every error, and whatever Path#to_s returns. Raises what Path.new and
+    # Path.of raise.
+    #
+    #   Manypack::Path.from("users[0].name") == Manypack::Path.new("$.users[0].name") #=> true
+    def self.from(path)
+      case path
+      when Path then path
+      when Symbol then of(path)
+      when Array then of(*path)
+      else
+        raise ::TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
+
+        start = {"$" => "", "[" => "$"}.fetch(path[0], "$.")
+        new(Steps.new(Parser.new("#{start}#{path}", loose: true).steps))
+      end
+    end
+
+    # Returns an All of several Paths, which finds the values of all of them in one walk over a message.
+    #
+    # paths:: a Hash of names and what Path.from takes
+    #
+    # Raises what Path.from raises.
+    #
+    #   all = Manypack::Path.all(ids: "$[*].id", names: "$[*].name")
+    #   all.read(Manypack.pack([{"id" => 1, "name" => "Ada"}])) #=> {ids: [1], names: ["Ada"]}
+    def self.all(paths)
+      All.new(paths)
+    end
+
+    # Returns true if the path can find more than one value: if any of its steps is not the name of a key or an index.
     #
     #   Manypack::Path.new("$[*].id").all? #=> true
     def all?
-      steps.include?(ALL)
+      steps.any? { |step| step == ALL || step.is_a?(Array) }
     end
 
-    # Yields what the path finds, in the order of the bytes: containers as Views, other values built. Without a block it
-    # returns an Enumerator.
+    # Yields what the path finds: containers as Views, other values built. The order is that of the bytes, except that
+    # <code>..</code> finds what is in a container before what is in its parts, and that selectors in brackets find
+    # values one after the other. Without a block it returns an Enumerator.
     #
     # source:: a message, as a String of packed bytes or as a View; or a stream, whose messages are searched one by one:
     #          anything with <code>readpartial</code> or <code>read</code>, or an Unpacker with <code>as: :view</code>
     #
     # The options are those of View.new, for an io those of Manypack.split; a View and an Unpacker have their own.
-    # Raises a DecodeError where the bytes are not valid, TruncatedError if an io ends inside a message, ArgumentError
-    # for an Unpacker of anything but Views, and TypeError for any other source.
+    # Raises a DecodeError where the bytes are not valid, TruncatedError if an io ends inside a message, LimitError if
+    # conditions look at more than Path#max_looks objects, ArgumentError for an Unpacker of anything but Views, and
+    # TypeError for any other source.
     #
     #   bytes = Manypack.pack([{"id" => 1}, {}, {"id" => 2}])
     #   Manypack::Path.new("$[*].id").each(bytes) { |id| puts id }
@@ -81,11 +152,37 @@ module Manypack
     def each(source, **options, &block)
       return enum_for(:each, source, **options) unless block
 
-      each_view(source, options) { |view| Internal.search(view, steps, &block) }
+      each_view(source, options) { |view| Internal.search(view, steps, max_looks, &block) }
       self
     end
 
-    # Returns the first of what Path#each yields, or nil.
+    # Yields each value that Path#each yields, together with its place: a normalized path, a String in the form that the
+    # standard defines. Without a block it returns an Enumerator. Raises what Path#each raises.
+    #
+    #   bytes = Manypack.pack({"users" => [{"name" => "Ada"}]})
+    #   Manypack::Path.new("$..name").each_with_path(bytes).to_a #=> [["Ada", "$['users'][0]['name']"]]
+    def each_with_path(source, **options)
+      return enum_for(:each_with_path, source, **options) unless block_given?
+
+      each_view(source, options) do |view|
+        Internal.search_places(view, steps, max_looks) { |value, keys| yield value, Text.normalized(keys) }
+      end
+      self
+    end
+
+    # Returns the normalized paths of all that Path#each yields, an Array of Strings. Path.from finds
+    # that one value by each. Builds no values. Raises what Path#each raises.
+    #
+    #   Manypack::Path.new("$[?@ > 1]").paths(Manypack.pack([1, 2, 3])) #=> ["$[1]", "$[2]"]
+    def paths(source, **options)
+      found = []
+      each_view(source, options) do |view|
+        Internal.search_ways(view, steps, max_looks) { |keys| found << Text.normalized(keys) }
+      end
+      found
+    end
+
+    # Returns the first of what Path#each yields, or nil. Raises what Path#each raises.
     #
     #   Manypack::Path.new("$[*].id").first(Manypack.pack([{}, {"id" => 2}])) #=> 2
     def first(source, **options)
@@ -93,12 +190,29 @@ module Manypack
       nil
     end
 
-    # Returns all that Path#each yields, an Array.
+    # Returns how many values Path#each yields, and builds none of them. Raises what Path#each raises.
+    #
+    #   Manypack::Path.new("$..id").count(Manypack.pack([{"id" => 1}, {"id" => 2}])) #=> 2
+    def count(source, **options)
+      count = 0
+      each_view(source, options) { |view| count += Internal.search_count(view, steps, max_looks) }
+      count
+    end
+
+    # Returns true if Path#each yields anything, and stops searching there. Raises what Path#each raises.
+    #
+    #   Manypack::Path.new("$..id").any?(Manypack.pack([{"id" => 1}])) #=> true
+    def any?(source, **options)
+      each_view(source, options) { |view| return true if Internal.search_any(view, steps, max_looks) }
+      false
+    end
+
+    # Returns all that Path#each yields, an Array. Raises what Path#each raises.
     #
     #   Manypack::Path.new("$[*].id").to_a(Manypack.pack([{"id" => 1}, {"id" => 2}])) #=> [1, 2]
     def to_a(source, **options)
       found = []
-      each_view(source, options) { |view| found.concat(Internal.search(view, steps)) }
+      each_view(source, options) { |view| found.concat(Internal.search(view, steps, max_looks)) }
       found
     end
 
@@ -106,7 +220,7 @@ module Manypack
     #
     #   Manypack::Path.new("$['users'][*]").to_s #=> "$.users[*]"
     def to_s
-      "$#{steps.map { |step| Step.to_s(step) }.join}"
+      Text.path(steps)
     end
 
     # Returns a String that names the path.
@@ -133,6 +247,30 @@ module Manypack
 
     private
 
+    # Makes the steps shareable, unless a Function in them cannot be: Ruby then leaves some of them unfrozen.
+    def frozen(steps)
+      Ractor.make_shareable(steps)
+    rescue Ractor::Error, ::ArgumentError
+      deep_frozen(steps)
+    end
+
+    def deep_frozen(node)
+      node.each { |part| deep_frozen(part) } if node.is_a?(Array)
+      node.freeze
+    end
+
+    def checked(functions)
+      functions.to_h do |name, function|
+        unless name.to_s.match?(/\A[a-z][a-z0-9_]*\z/)
+          raise ArgumentError, "invalid name of a function: #{name.inspect}"
+        end
+        raise ::TypeError, "expected a Path::Function, got #{function.class}" unless function.is_a?(Function)
+        raise ArgumentError, "the standard has a function #{name}" if STANDARD.key?(name.to_sym)
+
+        [name.to_sym, function]
+      end
+    end
+
     def each_view(source, options, &block)
       case source
       when View, Unpacker
@@ -153,160 +291,11 @@ module Manypack
         yield view
       end
     end
-
-    # A step of a path as text.
-    module Step # :nodoc:
-      # A name that needs no quotes after the dot.
-      NAME = /[^.\[\]\s*"'$][^.\[\]\s]*/
-
-      def self.to_s(step)
-        case step
-        when ALL then "[*]"
-        when Integer, Float, true, false then "[#{step}]"
-        when nil then "[nil]"
-        when Symbol then to_s(step.name)
-        when String then plain?(step) ? ".#{step}" : "[#{quote(step)}]"
-        else raise ::TypeError, "a step of a path is a String, number, true, false, nil or ALL, got #{step.class}"
-        end
-      end
-
-      # Characters that a reader would not see, or that change how the rest is shown. error_path.c has the same list.
-      HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
-
-      def self.plain?(name)
-        text?(name) && name.match?(/\A#{NAME}\z/o) && !name.match?(HIDDEN)
-      end
-
-      def self.text?(name)
-        name.encoding == Encoding::BINARY ? name.ascii_only? : name.valid_encoding?
-      end
-
-      def self.quote(name)
-        return %("#{name.b.gsub(/["\\]|[^ -~]/n) { |byte| escape(byte) }}").encode(Encoding::UTF_8) unless text?(name)
-
-        %("#{name.encode(Encoding::UTF_8).gsub(/["\\]|#{HIDDEN}/o) { |char| escape(char) }}")
-      end
-
-      def self.escape(char)
-        return format("\\x%02X", char.ord) if char.encoding == Encoding::BINARY && char.ord >= 0x7f
-
-        Parser::ESCAPES.key(char)&.then { |letter| "\\#{letter}" } || format("\\u%04x", char.ord)
-      end
-    end
-
-    # Reads a path from left to right. It does without StringScanner, which every program that requires Manypack would
-    # have to load.
-    class Parser # :nodoc:
-      ESCAPES = {"n" => "\n", "r" => "\r", "t" => "\t", "b" => "\b", "f" => "\f", "/" => "/", "\\" => "\\", '"' => '"',
-                 "'" => "'"}.freeze
-
-      # Text that needs no escape, for each kind of quotes.
-      PLAIN = {'"' => /\A[^\\"]+/, "'" => /\A[^\\']+/}.freeze
-
-      def initialize(path)
-        raise ::TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
-
-        @path = @rest = path.encode(Encoding::UTF_8)
-        raise ArgumentError, "a path is UTF-8, got #{path.inspect}" unless @path.valid_encoding?
-      rescue EncodingError
-        raise ArgumentError, "a path is UTF-8, got #{path.inspect}"
-      end
-
-      def steps
-        take(/\A\$/) or expected("a path starts with $")
-        steps = []
-        steps << step until @rest.empty?
-        steps
-      end
-
-      private
-
-      # Removes what a pattern matches at the start of the rest, and returns it; nil if it does not match.
-      def take(pattern)
-        match = pattern.match(@rest) or return
-        @rest = match.post_match
-        match[0]
-      end
-
-      def step
-        expected("the middle of the path is missing") if @rest.start_with?("...")
-        if take(/\A\./) then take(/\A\*/) ? ALL : name
-        elsif take(/\A\[/) then bracket
-        else expected("expected . or [")
-        end
-      end
-
-      def name
-        take(/\A#{Step::NAME}/) or expected("expected a name or *")
-      end
-
-      def bracket
-        step = take(/\A\*/) ? ALL : quoted || simple_key
-        expected("the rest of the key is missing: it was too long for an error") if @rest.start_with?("...]")
-        take(/\A\]/) or expected("expected ]")
-        step
-      end
-
-      SIMPLE = {"nil" => nil, "true" => true, "false" => false, "Infinity" => Float::INFINITY,
-                "-Infinity" => -Float::INFINITY}.freeze
-      FLOAT = /\A-?\d+(?:\.\d+(?:e[-+]?\d+)?|e[-+]?\d+)/
-
-      def simple_key
-        expected("an array, a map, an ext or NaN is no step") if @rest.match?(/\A(?:array|map|ext|float64)\]/)
-        if (word = take(/\A(?:nil|true|false|-?Infinity)(?=\])/)) then SIMPLE[word]
-        elsif (float = take(FLOAT)) then Float(float)
-        else index
-        end
-      end
-
-      def quoted
-        quote = take(/\A["']/) or return
-        name = +""
-        byte(name) || add(name, character(quote)) until @rest.start_with?(quote)
-        take(/\A./)
-        name
-      end
-
-      # Appends an escaped byte. It makes the name binary, because the name is not text.
-      def byte(name)
-        digits = take(/\A\\x\h\h/) or return
-        name.force_encoding(Encoding::BINARY) << digits[2, 2].hex
-      end
-
-      def add(name, text)
-        name << (name.encoding == Encoding::BINARY ? text.b : text)
-      end
-
-      def character(quote)
-        take(PLAIN[quote]) || escape || expected("expected #{quote}")
-      end
-
-      def escape
-        take(/\A\\/) or return
-        letter = ESCAPES[@rest[0]]
-        return code_point || expected("unknown escape") unless letter
-
-        take(/\A./)
-        letter
-      end
-
-      # As in JSON, a character beyond U+FFFF is a pair of surrogates.
-      def code_point
-        if (pair = take(/\Aud[89ab]\h\h\\ud[c-f]\h\h/i))
-          [0x10000 + ((pair[1, 4].hex & 0x3ff) << 10 | pair[7, 4].hex & 0x3ff)].pack("U")
-        elsif (one = take(/\Au(?!d[89a-f])\h{4}/i))
-          [one[1, 4].hex].pack("U")
-        end
-      end
-
-      def index
-        take(/\A-?(?:0|[1-9]\d*)/)&.to_i or expected("expected an index, * or a name in quotes")
-      end
-
-      def expected(what)
-        raise ArgumentError, "#{what}\n  #{@path}\n  #{" " * (@path.size - @rest.size)}^"
-      end
-    end
-    private_constant :Step, :Parser
   end
 end
+
+require_relative "path/all"
+require_relative "path/function"
+require_relative "path/text"
+require_relative "path/pattern"
+require_relative "path/parser"

@@ -148,7 +148,7 @@ module Manypack
     #   view = Manypack::View.new(Manypack.pack({"id" => 1, "user" => {"name" => "Ada"}}))
     #   view.dig_many("$.id", ["user", "name"]) #=> [1, "Ada"]
     def dig_many(*paths)
-      paths.map { |path| path.is_a?(Array) ? dig(*path) : path_of(path).first(self) }
+      paths.map { |path| path.is_a?(Array) ? dig(*path) : Path.from(path).first(self) }
     end
 
     # Returns an Array of all values that a path finds; with a block it yields them instead and returns the View. A path
@@ -159,7 +159,7 @@ module Manypack
     #   view = Manypack::View.new(Manypack.pack([{"id" => 1}, {"id" => 2}]))
     #   view.query("$[*].id") #=> [1, 2]
     def query(path, &block)
-      path = path_of(path)
+      path = Path.from(path)
       return path.to_a(self) unless block
 
       path.each(self, &block)
@@ -229,7 +229,7 @@ module Manypack
     #   #=> {"user" => {"id" => 1, "name" => "Ada"}}
     def splice(changes)
       splice = Splice.new(self)
-      changes.each { |path, value| splice.change(path_of(path), value) }
+      changes.each { |path, value| splice.change(Path.from(path), value) }
       Internal.view_whole(splice.bytes, codec)
     end
 
@@ -263,20 +263,6 @@ module Manypack
       "#<#{self.class} #{type}#{count} at byte #{offset}>"
     rescue DecodeError
       "#<#{self.class} of invalid bytes at byte #{offset}>"
-    end
-
-    private
-
-    # Returns the Path for a Path, a Symbol, an Array of steps, or a String, which need not start with $.
-    def path_of(path)
-      case path
-      when Path then path
-      when Symbol then Path.of(path)
-      when Array then Path.of(*path)
-      when /\A\$/ then Path.new(path)
-      when /\A\[/ then Path.new("$#{path}")
-      else Path.new(path.is_a?(String) ? "$.#{path}" : path)
-      end
     end
   end
 end

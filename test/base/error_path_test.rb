@@ -139,8 +139,8 @@ class ErrorPathTest < Minitest::Test
       binary = under(key)
       path = failure { Manypack.unpack(binary, timestamp: true) }.path
       assert_equal "$#{step}[0]", path
-      assert_equal [nil], Manypack::Path.new(path).to_a(binary.sub(/\xC1\z/n, "\xC0".b))
-      assert_equal Manypack::Path.new(path), Manypack::Path.new(Manypack::Path.new(path).to_s)
+      assert_equal [nil], Manypack::Path.from(path).to_a(binary.sub(/\xC1\z/n, "\xC0".b))
+      assert_equal Manypack::Path.from(path), Manypack::Path.from(Manypack::Path.from(path).to_s)
     end
   end
 
@@ -149,7 +149,7 @@ class ErrorPathTest < Minitest::Test
       path = failure { Manypack.unpack(under(key), timestamp: true) }.path
       assert_equal "$#{step}[0]", path
       assert_predicate path, :valid_encoding?
-      assert_raises(ArgumentError) { Manypack::Path.new(path) }
+      assert_raises(ArgumentError) { Manypack::Path.from(path) }
     end
   end
 
@@ -201,7 +201,7 @@ class ErrorPathTest < Minitest::Test
       error = broken_at(broken, offset) or next
 
       marked = binary.dup.tap { |bytes| bytes.setbyte(offset, 8) }
-      found = Manypack::Path.new(error.path).to_a(marked)
+      found = Manypack::Path.from(error.path).to_a(marked)
       assert_equal [8], found, error.path unless found.first.is_a?(Manypack::View)
     end
   end

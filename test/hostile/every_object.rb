@@ -30,6 +30,8 @@ module EveryObject
     "LazyRecord" => -> { Manypack::Record.new(Pair, a: Integer, b: String).lazy.load(Manypack.pack({ "a" => 1, "b" => "b" })) },
     "Packer" => -> { Manypack::Packer.new.write(["p" * 600]) },
     "Path" => -> { Manypack::Path.new("$.a[0]") },
+    "Path::All" => -> { Manypack::Path.all({ a: "$.a" }) },
+    "Path::Function" => -> { Manypack::Path::Function.new(:value) { |value| value } },
     "Record" => -> { Manypack::Record.new(Pair, a: Integer, b: String) },
     "Timestamp" => -> { Manypack::Timestamp.new(1, 2) },
     "Type" => -> { Manypack::Type[Integer, [String]] },

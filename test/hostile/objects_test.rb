@@ -50,9 +50,12 @@ module Hostile
 
     def test_21_a_search_has_the_steps_that_it_began_with
       steps = [:*, "a"]
-      found = Internal.search(Manypack::View.new(Manypack.pack([{ "a" => 1 }, { "a" => 2 }])), steps) { steps.clear }
+      found = Internal.search(Manypack::View.new(Manypack.pack([{ "a" => 1 }, { "a" => 2 }])), steps, 0) { steps.clear }
       assert_instance_of Manypack::View, found
-      assert_raises(TypeError) { Internal.search(found, nil) }
+      [nil, [[]], [[:child]], [["a"]], [[:child, [:filter]]], [[:child, [:filter, [:compare, :==, [:value, 1]]]]], [[:child, [:filter, [:call, :no, [], nil]]]],
+       [[:child, [:filter, [:or]]]], [[:child, [:slice, 1, 2]]], [[:child, [:no]]], [Object.new], [[:child, [:filter, [:call, :length, [], nil]]]]].each do |bad|
+        assert_raises(TypeError, bad.inspect) { Internal.search(found, bad, 0) }
+      end
       assert_raises(RangeError) { Internal.part(found, 5, 1_000_000) }
       assert_raises(RangeError) { Internal.append_to(found, +"", 0, 1_000_000) }
     end
@@ -60,12 +63,13 @@ module Hostile
     # For each function that works on an object of ours: the class, and further arguments.
     ON_OBJECTS = {
       append_to: ["Manypack::View", "".b, 0, 0], canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true], codec_overlaid: ["Manypack::Codec", 1],
-      head_size: ["Manypack::View"], part: ["Manypack::View", 0, 1], read_view: ["Manypack::Type", 1], search: ["Manypack::View", []],
+      head_size: ["Manypack::View"], part: ["Manypack::View", 0, 1], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1],
+      search_any: ["Manypack::View", [], 1], search_count: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_several: ["Manypack::View", [[[], 1]]], search_ways: ["Manypack::View", [], 1],
       span: ["Manypack::View", "a"], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"]
     }.freeze
 
     # These have no such object, or take a Codec as the second argument.
-    OTHER_FUNCTIONS = %i[default_factory placed time_handlers view_over view_whole].freeze
+    OTHER_FUNCTIONS = %i[default_factory placed several_max time_handlers view_over view_whole].freeze
 
     def test_21_the_internal_functions_refuse_objects_of_other_classes
       Manypack::Type[Integer] # defines the last one
@@ -100,12 +104,12 @@ module Hostile
         internal = Manypack.const_get(:Internal)
         view = internal.view_over("\x92\x01\x02", Manypack::Codec.new, true)
         packer = Manypack::Codec.new.packer
-        [internal.search(view, [1]), internal.span(view, 1), internal.part(view, 1, 2), internal.head_size(view), internal.append_to(view, +"", 1, 3),
+        [internal.search(view, [1], 0), internal.search_any(view, [1], 0), internal.search_several(view, [[[0], 1]]), internal.search_count(view, [1], 0), internal.span(view, 1), internal.part(view, 1, 2), internal.head_size(view), internal.append_to(view, +"", 1, 3),
          internal.view_whole("\x01", view.codec).value, internal.placed("$") { 3 }, internal.read_view(Manypack::Type[[Integer]], view),
          internal.codec_for(view.codec, {}, true, true), internal.codec_overlaid(view.codec, view.codec), internal.unpacker_classes(view.codec), internal.canonical_bytes(packer, 1),
          internal.start_at(Manypack::Unpacker.new.feed("\x01"), 5).position, internal.default_factory.class]
       end
-      assert_equal [[2], [2, 2, 3], 1, 1, "\x01\x02", 1, 3, [1, 2], Manypack::Codec.new, Manypack::Codec.new, [], nil, 5, Manypack::Factory], results
+      assert_equal [[2], true, [[1]], 1, [2, 2, 3], 1, 1, "\x01\x02", 1, 3, [1, 2], Manypack::Codec.new, Manypack::Codec.new, [], nil, 5, Manypack::Factory], results
     end
 
     # Each of these would replace the Codec of the whole process.

@@ -17,7 +17,8 @@ class ViewPathsTest < Minitest::Test
     assert_same v, v.query("$.a[*].b") { |x| found << x }
     assert_equal [1, 2], found
     assert_equal [1, 2, nil, "one"], v.dig_many("$.a[*].b", ["a", -1, "b"], Path.new("$.x"), "$[1]")
-    assert_raises(ArgumentError) { v.query("a..b") }
+    assert_equal [1, 2], v.query("a..b")
+    assert_raises(ArgumentError) { v.query("a...b") }
     assert_equal [1, 2], Path.new("$.a[*].b").to_a(view({ "a" => [{ "b" => 1 }, { "b" => 2 }] }, symbolize_keys: true))
     assert_equal 1, Path.new("$.a[*].b").first(v)
     assert_equal [1, 2], Path.new("$.a[*].b").each(v).to_a

@@ -106,13 +106,17 @@ class LinearTimeTest < Minitest::Test
     **%i[with spec codec inspect hash json_schema to_rbs].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze
 
-  PATHS = [Path.new("$[*].a"), Path.new("$[*][*]"), Path.new("$.a[0]"), Path.new("$[-1].zz"), Path.of(*["a"] * 300)].freeze
+  PATHS = [Path.new("$[*].a"), Path.new("$[*][*]"), Path.new("$.a[0]"), Path.new("$[-1].zz"), Path.of(*["a"] * 300), Path.new("$..a"), Path.new("$..[?@.a==1]"), Path.new("$..a..b"),
+           Path.new("$..[0,-1]"), Path.new("$..*[::-1]")].freeze
   PATH = {
     each: [->(p, b) { p.each(b, **DEPTH) { nil } }, ->(p, b) { p.each(StringIO.new(b), **DEPTH) { nil } }],
     first: [->(p, b) { p.first(b, **DEPTH) }, ->(p, b) { p.first(b, duplicate_keys: :last, **DEPTH) }],
     to_a: [->(p, b) { p.to_a(b, **DEPTH) }, ->(p, b) { p.to_a(b, freeze: true, **DEPTH) }],
+    count: [->(p, b) { p.count(b, **DEPTH) }], any?: [->(p, b) { p.any?(b, **DEPTH) }],
+    # The places of all that .. finds are as long together as a message is large and deep.
+    **%i[paths each_with_path].to_h { |name| [name, [->(p, b) { p.public_send(name, b, **DEPTH).to_a unless p.to_s.include?("..") }]] },
     "==": [->(p, _) { p == PATHS[0] }], eql?: [->(p, _) { p.eql?(PATHS[0]) }],
-    **%i[steps all? to_s inspect hash].to_h { |name| [name, [PLAIN[name]]] }
+    **%i[steps max_looks all? to_s inspect hash].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze
 
   # For each class its probes, and the objects that they are called on for a message.

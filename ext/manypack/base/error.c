@@ -284,6 +284,12 @@ mp_raise_same_hash(size_t allowed, size_t offset)
     raise_limit("max_same_hash", allowed, allowed + 1, text, offset, MP_NO_MESSAGE);
 }
 
+void
+mp_raise_max_looks(uint64_t allowed, const char *found, size_t offset, mp_message message)
+{
+    raise_limit("max_looks", allowed, allowed + 1, rb_str_new_cstr(found), offset, message);
+}
+
 typedef struct {
     const char *option, *unit;
 } limit_words;

@@ -65,6 +65,10 @@ VALUE mp_likeness(VALUE input);
 NORETURN(void mp_raise_malformed(const char *what, size_t offset, mp_message message));
 NORETURN(void mp_raise_max_bytes(size_t allowed, size_t found, size_t offset, mp_message message));
 NORETURN(void mp_raise_same_hash(size_t allowed, size_t offset));
+
+/* found says what takes more looks than the conditions of a Path may take. */
+NORETURN(void mp_raise_max_looks(uint64_t allowed, const char *found, size_t offset, mp_message message));
+
 NORETURN(void mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset, mp_message message));
 NORETURN(void mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset, mp_message message));
 NORETURN(void mp_raise_past_body(int type, size_t offset, mp_message message));

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# A path as it is typed. A Path takes most characters in a name, but who types $.status>=500 means a comparison.
+# A path as it is typed. Who types $.status>=500 means a comparison, which a path has in brackets only.
 module Manypack
   module Terminal
     module PathText
-      # Characters of a comparison. In a name they need quotes: $["a<b"].
+      # Characters of a comparison.
       COMPARING = "<>=!~"
 
       module_function
@@ -13,7 +13,7 @@ module Manypack
       def path(text, typed = text)
         raise ArgumentError, comparison(typed) if each_outside(text).any? { |char, _| COMPARING.include?(char) }
 
-        Path.new(text)
+        Path.from(text)
       end
 
       def comparison(text)

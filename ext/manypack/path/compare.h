@@ -1,0 +1,32 @@
+/*
+ * Values as the conditions of a Path compare them. A value of a message stays where it is; only arrays and maps that
+ * are compared with one another are built.
+ */
+#ifndef MANYPACK_COMPARE_H
+#define MANYPACK_COMPARE_H
+
+#include "path/program.h"
+#include "view/peek.h"
+
+/* Reads the object at an offset, which must be inside the message. DecodeError if it is incomplete. */
+mp_value mp_value_read(mp_peek *peek, size_t at);
+
+/* The value of an object that a function returned. The object must stay on the caller's stack. */
+mp_value mp_value_of(VALUE obj, VALUE nothing);
+
+/* The object, as View#[] returns it; nothing for no value. Refreshes the peek. root is the View of the message. */
+VALUE mp_value_object(mp_peek *peek, VALUE root, const mp_value *value, VALUE nothing);
+
+/* Compares as the standard does, and as docs/paths.md says of what JSON does not have. Refreshes the peek. */
+bool mp_value_equal_p(mp_peek *peek, const mp_value *a, const mp_value *b);
+bool mp_value_less_p(const mp_peek *peek, const mp_value *a, const mp_value *b);
+
+/* The payload of a STR, BIN or EXT. Valid until something allocates. */
+MP_INLINE const uint8_t *
+mp_value_bytes(const mp_peek *peek, const mp_value *value)
+{
+    if (value->object) return (const uint8_t *)RSTRING_PTR(value->object);
+    return value->bytes ? value->bytes : peek->look.bytes + value->at;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * The program of a Path: its steps, which lib/manypack/path/parser.rb has parsed, as structs for one search.
+ *
+ *   mp_program program;
+ *   mp_program_init(&program, steps);          // raises TypeError for what no parser returns
+ *   program.query.segments[0].selectors[0]     // ...
+ *   mp_program_end(&program);                  // keeps the objects alive up to here
+ *
+ * Names and numbers are copied: nothing refers to an object that compaction can move, except by its place in `objects`.
+ */
+#ifndef MANYPACK_PROGRAM_H
+#define MANYPACK_PROGRAM_H
+
+#include "base/support.h"
+#include "core/key.h"
+
+typedef struct mp_condition mp_condition;
+
+typedef enum {
+    MP_SELECT_KEY,    /* a name, or another key of a map */
+    MP_SELECT_INDEX,  /* an element of an array; in a map, the Integer key */
+    MP_SELECT_ALL,
+    MP_SELECT_SLICE,
+    MP_SELECT_FILTER,
+} mp_selector_kind;
+
+typedef struct {
+    mp_selector_kind kind;
+    mp_key key;                    /* KEY, INDEX */
+    long object;                   /* KEY, INDEX: the key in the program's objects */
+    int64_t first, last, step;     /* SLICE; INDEX: first */
+    bool from_end, to_end;         /* SLICE: without a first, without a last */
+    const mp_condition *condition; /* FILTER */
+} mp_selector;
+
+typedef struct {
+    bool descendant;
+    uint32_t count;
+    const mp_selector *selectors;
+} mp_segment;
+
+typedef struct {
+    bool absolute;   /* starts at the message, not at the current value */
+    bool singular;   /* finds one value at most */
+    long count;
+    const mp_segment *segments;
+    /* What an absolute query in a condition has found: it is the same for each value. */
+    bool known;
+    uint64_t found;  /* how many values, if known */
+    size_t first;    /* the offset of the first */
+} mp_query;
+
+typedef enum {
+    MP_OR, MP_AND, MP_NOT, MP_COMPARE, MP_EXISTS, /* conditions */
+    MP_LITERAL, MP_QUERY,                         /* operands */
+    MP_CALL_LENGTH, MP_CALL_COUNT, MP_CALL_VALUE, MP_CALL_MATCH, MP_CALL_SEARCH, MP_CALL_USER,
+} mp_condition_kind;
+
+typedef enum { MP_EQUAL, MP_UNEQUAL, MP_LESS, MP_LESS_EQUAL, MP_GREATER, MP_GREATER_EQUAL } mp_operator;
+
+/* What a literal or a value of a message is in a comparison. */
+typedef enum {
+    MP_VALUE_NOTHING, MP_VALUE_NIL, MP_VALUE_FALSE, MP_VALUE_TRUE, MP_VALUE_INT, /* below 0 */ MP_VALUE_UINT,
+    MP_VALUE_REAL, MP_VALUE_STR, MP_VALUE_BIN, MP_VALUE_EXT, MP_VALUE_CONTAINER, MP_VALUE_OBJECT,
+} mp_value_kind;
+
+typedef struct {
+    mp_value_kind kind;
+    int8_t ext_type;
+    uint64_t bits;        /* of an INT, UINT or REAL */
+    const uint8_t *bytes; /* of a literal STR; NULL for a value of the message, or an object */
+    size_t head;          /* of a value of the message: its offset */
+    size_t at, n;         /* STR, BIN, EXT: the payload */
+    VALUE object;         /* OBJECT, and STR or BIN without bytes in the message; else 0 */
+} mp_value;
+
+struct mp_condition {
+    mp_condition_kind kind;
+    mp_operator operator;
+    bool logical;           /* MP_CALL_USER: the result is a condition */
+    uint32_t count;
+    mp_condition **parts;   /* of conditions: what they consist of; of a comparison and a call: the operands */
+    mp_query *query;        /* EXISTS, QUERY */
+    mp_value literal;       /* LITERAL */
+    const uint8_t *takes;   /* MP_CALL_USER: for each operand an mp_argument */
+    long object;            /* the Function, or the Pattern of a match; -1 for none */
+};
+
+typedef enum { MP_TAKES_VALUE, MP_TAKES_LOGICAL, MP_TAKES_NODES } mp_argument;
+
+/* Memory that is released as a whole: first on the C stack, then in Strings that the collector owns. */
+typedef struct {
+    char *at, *end;
+    VALUE blocks; /* a hidden Array; 0 for none */
+    uint64_t first[192];
+} mp_arena;
+
+typedef struct {
+    mp_query query;
+    VALUE steps, objects; /* Arrays; objects is hidden */
+    bool descends;        /* a segment `..` is followed by other segments, has several selectors or a condition */
+    int nesting;
+    mp_arena arena;
+} mp_program;
+
+/* Lives on the C stack. TypeError for an Array that the parser of Path does not return. */
+void mp_program_init(mp_program *program, VALUE steps);
+
+MP_INLINE VALUE
+mp_program_object(const mp_program *program, long i)
+{
+    return RARRAY_AREF(program->objects, i);
+}
+
+MP_INLINE void
+mp_program_end(mp_program *program)
+{
+    RB_GC_GUARD(program->steps);
+    RB_GC_GUARD(program->objects);
+    RB_GC_GUARD(program->arena.blocks);
+}
+
+#endif

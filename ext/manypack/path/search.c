@@ -1,0 +1,397 @@
+/* Searches a message for what a Path finds, in one walk over the bytes that builds nothing else. */
+#include "path/search.h"
+
+#include "base/stack.h"
+#include "path/condition.h"
+#include "path/descent.h"
+#include "view/view.h"
+
+/* This many steps take half of the C stack that mp_stack_used_up_p keeps free. Few paths are longer. */
+#define STACK_CHECK_STEPS 32
+
+static size_t search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up);
+
+/* --- what is found ---------------------------------------------------------------------------------- */
+
+/* end is the offset after the value, or 0 if it is not known. */
+static void
+yield_found(mp_search *s, size_t at, size_t end, const mp_way *up)
+{
+    VALUE value = s->sink == MP_SINK_WAYS ? Qundef : mp_view_value_at(s->peek, s->root, at, end);
+    VALUE keys = mp_search_ways_p(s) ? mp_way_keys(s, up) : Qundef;
+
+    mp_peek_leave(s->peek);
+    if (s->sink == MP_SINK_ARRAY) rb_ary_push(s->found, value);
+    else if (s->sink == MP_SINK_PLACES) rb_yield_values(2, value, keys);
+    else rb_yield(keys == Qundef ? value : keys);
+    mp_peek_refresh(s->peek);
+}
+
+static void
+found(mp_search *s, size_t at, size_t end, const mp_way *up)
+{
+    mp_search_inside(s, at);
+    if (!s->count++) s->first = at;
+    if (s->sink == MP_SINK_ANY) s->stopped = true;
+    if (s->sink < MP_SINK_COUNT) yield_found(s, at, end, up);
+}
+
+/* --- one selector ----------------------------------------------------------------------------------- */
+
+/* The way to the object at the cursor. key is the offset of its key in a map. */
+static mp_way
+way_to(const mp_way *up, const mp_cursor *cursor, size_t key, uint64_t index)
+{
+    bool map = cursor->kind == MP_MAP;
+
+    return (mp_way){.up = up, .map = map, .at = map ? key : index};
+}
+
+/* The offset of the key whose value is at an offset. The cursor has just opened the map. Only for the way. */
+static size_t
+key_before(mp_search *s, mp_cursor cursor, size_t value)
+{
+    size_t key;
+
+    do {
+        key = cursor.at;
+        mp_peek_check(s->peek, mp_cursor_next(&cursor));
+        if (cursor.at == value) return key;
+        mp_peek_check(s->peek, mp_cursor_next(&cursor));
+    } while (true);
+}
+
+/* Searches the value that a container has under a key or index. If wanted, the cursor is at the end afterwards. */
+static void
+search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long step, bool wanted, const mp_way *up)
+{
+    mp_cursor opened = *cursor;
+    uint64_t n = cursor->left;
+
+    if (mp_search_find(s, cursor, selector)) {
+        mp_way way = {.up = up};
+
+        if (mp_search_ways_p(s)) {
+            size_t key = opened.kind == MP_MAP ? key_before(s, opened, cursor->at) : 0;
+            int64_t index = selector->first < 0 ? selector->first + (int64_t)n : selector->first;
+
+            way = way_to(up, &opened, key, (uint64_t)index);
+        }
+        mp_search_look(s, cursor->at);
+        cursor->at = search_from(s, cursor->at, step, wanted, &way);
+        if (cursor->left) cursor->left--; /* it is 0 after a search for the last of equal keys */
+    }
+    if (wanted && !s->stopped) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
+}
+
+/* Searches the value at the cursor if a condition is true of it. Moves the cursor past the value. */
+static void
+search_if(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long step, const mp_way *way)
+{
+    size_t at = cursor->at, end;
+    bool wanted = mp_condition_true_over_p(s, selector->condition, at, &end);
+
+    cursor->at = end;
+    if (!wanted) return;
+    if (step == s->query->count) found(s, at, end, way);
+    else search_from(s, at, step, false, way);
+}
+
+/* Searches each value for which a condition is true, or simply each. If wanted, the cursor is at the end afterwards. */
+static void
+search_all(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long step, bool wanted, const mp_way *up)
+{
+    uint64_t index;
+
+    for (index = 0; cursor->left && !s->stopped; index++) {
+        size_t key = cursor->at;
+        mp_way way;
+
+        if (cursor->kind == MP_MAP) mp_peek_check(s->peek, mp_cursor_next(cursor));
+        way = way_to(up, cursor, key, index);
+        mp_search_inside(s, cursor->at);
+        mp_search_look(s, cursor->at);
+        if (selector->kind == MP_SELECT_FILTER) search_if(s, cursor, selector, step, &way);
+        else cursor->at = search_from(s, cursor->at, step, wanted || cursor->left > 1, &way);
+        cursor->left--;
+    }
+}
+
+/* --- slices ----------------------------------------------------------------------------------------- */
+
+/* The elements of a slice: from `low` on, each step, below `high`; in reverse if the slice's step is negative. */
+typedef struct {
+    uint64_t low, high, step;
+    bool reverse;
+} slice;
+
+static int64_t
+clamp(int64_t i, int64_t n, int64_t least, int64_t most)
+{
+    if (i < 0) i += n;
+    return i < least ? least : i > most ? most : i;
+}
+
+static slice
+slice_of(const mp_selector *selector, int64_t n)
+{
+    int64_t step = selector->step, first, last, count;
+
+    if (step > 0) {
+        first = selector->from_end ? 0 : clamp(selector->first, n, 0, n);
+        last = selector->to_end ? n : clamp(selector->last, n, 0, n);
+        return (slice){.low = (uint64_t)first, .high = (uint64_t)last, .step = (uint64_t)step};
+    }
+    first = selector->from_end ? n - 1 : clamp(selector->first, n, -1, n - 1);
+    last = selector->to_end ? -1 : clamp(selector->last, n, -1, n - 1);
+    if (!step || first <= last) return (slice){.step = 1};
+    count = (first - last - 1) / -step; /* elements besides the first */
+    return (slice){.low = (uint64_t)(first + count * step), .high = (uint64_t)first + 1, .step = (uint64_t)-step,
+                   .reverse = true};
+}
+
+/* Moves the cursor to an element and sets *index to it. */
+static void
+pass_to(mp_search *s, mp_cursor *cursor, uint64_t *index, uint64_t element)
+{
+    mp_peek_check(s->peek, mp_cursor_pass(cursor, element - *index));
+    *index = element;
+    mp_search_inside(s, cursor->at);
+}
+
+static void
+search_forwards(mp_search *s, mp_cursor *cursor, slice slice, long step, const mp_way *up)
+{
+    uint64_t index = 0, i;
+
+    for (i = slice.low; i < slice.high && !s->stopped; i += slice.step) {
+        bool more = slice.high - i > slice.step;
+        mp_way way;
+
+        pass_to(s, cursor, &index, i);
+        way = way_to(up, cursor, 0, i);
+        mp_search_look(s, cursor->at);
+        cursor->at = search_from(s, cursor->at, step, more, &way);
+        if (!more) return;
+        cursor->left--;
+        index++;
+    }
+}
+
+/* The places of all elements come first, because only walking forwards finds them. */
+static void
+search_backwards(mp_search *s, mp_cursor *cursor, slice slice, long step, const mp_way *up)
+{
+    uint64_t count = (slice.high - slice.low + slice.step - 1) / slice.step, index = 0, i;
+    VALUE memory;
+    size_t *places;
+
+    if (count > cursor->look->size) mp_peek_over(s->peek, s->peek->look.size - 1); /* the message is too short */
+    places = ALLOCV_N(size_t, memory, (size_t)count);
+    for (i = 0; i < count; i++) {
+        pass_to(s, cursor, &index, slice.low + i * slice.step);
+        places[i] = cursor->at;
+    }
+    while (i-- && !s->stopped) {
+        mp_way way = way_to(up, cursor, 0, slice.low + i * slice.step);
+
+        mp_search_look(s, places[i]);
+        search_from(s, places[i], step, false, &way);
+    }
+    RB_GC_GUARD(memory);
+}
+
+static void
+search_slice(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long step, const mp_way *up)
+{
+    slice slice;
+
+    if (cursor->kind != MP_ARRAY) return;
+    slice = slice_of(selector, (int64_t)cursor->left);
+    if (slice.low >= slice.high) return;
+    if (slice.reverse) search_backwards(s, cursor, slice, step, up);
+    else search_forwards(s, cursor, slice, step, up);
+}
+
+/* --- segments --------------------------------------------------------------------------------------- */
+
+/* Searches by each selector in turn. The cursor has just opened the container, and step is that of the next segment. */
+static void
+search_each(mp_search *s, mp_cursor opened, const mp_segment *segment, long step, const mp_way *up)
+{
+    uint32_t i;
+
+    for (i = 0; i < segment->count && !s->stopped; i++) {
+        const mp_selector *selector = segment->selectors + i;
+        mp_cursor cursor = opened;
+
+        if (selector->kind <= MP_SELECT_INDEX) search_one(s, &cursor, selector, step, false, up);
+        else if (selector->kind == MP_SELECT_SLICE) search_slice(s, &cursor, selector, step, up);
+        else search_all(s, &cursor, selector, step, false, up);
+    }
+}
+
+/* The same for a container and all in it, one after the other: for selectors that mp_descent cannot search at once. */
+static void
+search_below(mp_search *s, size_t at, long step, const mp_way *up, uint32_t depth)
+{
+    mp_cursor cursor;
+    uint64_t index;
+
+    if (!mp_container_p(mp_peek_kind(s->peek, at))) return;
+    if (mp_stack_too_deep_p(depth + 1)) mp_peek_raise(s->peek, MP_E_DEPTH);
+    cursor = mp_peek_open(s->peek, at);
+    search_each(s, cursor, s->query->segments + step, step + 1, up);
+    for (index = 0; cursor.left && !s->stopped; index++) {
+        size_t key = cursor.at, value;
+        mp_way way;
+
+        if (cursor.kind == MP_MAP) mp_peek_check(s->peek, mp_cursor_next(&cursor));
+        way = way_to(up, &cursor, key, index);
+        value = cursor.at;
+        mp_search_inside(s, value);
+        mp_search_look(s, value);
+        mp_peek_check(s->peek, mp_cursor_next(&cursor));
+        search_below(s, value, step, &way, depth + 1);
+    }
+}
+
+/* Returns the offset after the object. */
+static size_t
+descend(mp_search *s, size_t at, long step, const mp_way *up)
+{
+    mp_descent descent = {.search = s, .selector = s->query->segments[step].selectors};
+    bool ends = step + 1 == s->query->count;
+    mp_match match;
+    size_t end;
+
+    descent.unordered = ends && s->sink >= MP_SINK_COUNT;
+    end = mp_descent_walk(&descent, at, up);
+    while (!s->stopped && mp_descent_next(&descent, &match)) {
+        mp_way way = {.before = mp_descent_keys(&descent, &match)};
+
+        search_from(s, match.at, step + 1, false, &way);
+    }
+    RB_GC_GUARD(descent.memory);
+    RB_GC_GUARD(descent.ways);
+    return end;
+}
+
+/* --- what `..` has searched ------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t start, end;
+} span;
+
+/* The number of spans of a String that start at or before an offset. */
+static size_t
+spans_up_to(VALUE spans, size_t at)
+{
+    const span *all = (const span *)RSTRING_PTR(spans);
+    size_t low = 0, high = (size_t)RSTRING_LEN(spans) / sizeof(span);
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (all[middle].start <= at) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* A hidden String of the spans that a segment has searched. */
+static VALUE
+spans_of(mp_search *s, long step)
+{
+    VALUE spans;
+
+    if (!s->covered) s->covered = rb_obj_hide(rb_ary_new());
+    spans = rb_ary_entry(s->covered, step);
+    if (!NIL_P(spans)) return spans;
+    spans = rb_obj_hide(rb_str_buf_new(64 * sizeof(span)));
+    rb_ary_store(s->covered, step, spans);
+    return spans;
+}
+
+/*
+ * True if a segment `..` has not yet searched the object at an offset; from now on it has. A value that is found by
+ * several ways through `..` counts once: otherwise two such segments would take quadratic time, and three cubic time.
+ */
+static bool
+uncovered_p(mp_search *s, size_t at, long step)
+{
+    VALUE spans = spans_of(s, step);
+    size_t i = spans_up_to(spans, at), n = (size_t)RSTRING_LEN(spans) / sizeof(span);
+    span *all = (span *)RSTRING_PTR(spans), new;
+
+    if (i && at < all[i - 1].end) return false;
+    new = (span){.start = at, .end = mp_peek_over(s->peek, at)};
+    rb_str_cat(spans, (const char *)&new, sizeof(new));
+    all = (span *)RSTRING_PTR(spans);
+    memmove(all + i + 1, all + i, (n - i) * sizeof(span));
+    all[i] = new;
+    return true;
+}
+
+/* True if an earlier segment of the query is a `..`, too. */
+static bool
+descended_p(const mp_query *query, long step)
+{
+    while (step--) {
+        if (query->segments[step].descendant) return true;
+    }
+    return false;
+}
+
+static size_t
+search_descendants(mp_search *s, size_t at, long step, bool wanted, const mp_way *up)
+{
+    const mp_segment *segment = s->query->segments + step;
+
+    if (descended_p(s->query, step) && !uncovered_p(s, at, step)) return wanted ? mp_peek_over(s->peek, at) : 0;
+    if (mp_descent_possible_p(s, segment)) return descend(s, at, step, up);
+    search_below(s, at, step, up, 0);
+    return wanted && !s->stopped ? mp_peek_over(s->peek, at) : 0;
+}
+
+/* --- the search ------------------------------------------------------------------------------------- */
+
+/*
+ * Searches the object at an offset for the segments from `step` on. If wanted, returns the offset after the object: the
+ * search has already walked over a part of it, so this costs less than walking over it again.
+ */
+static size_t
+search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up)
+{
+    bool end = step == s->query->count;
+    const mp_segment *segment = s->query->segments + step;
+    mp_cursor cursor;
+
+    if (step % STACK_CHECK_STEPS == STACK_CHECK_STEPS - 1 && mp_stack_used_up_p()) mp_peek_raise(s->peek, MP_E_DEPTH);
+    if (end) found(s, at, 0, up);
+    if (end || !mp_container_p(mp_peek_kind(s->peek, at))) {
+        return wanted && !s->stopped ? mp_peek_over(s->peek, at) : 0;
+    }
+    if (segment->descendant) return search_descendants(s, at, step, wanted, up);
+    cursor = mp_peek_open(s->peek, at);
+    if (segment->count > 1 || segment->selectors->kind == MP_SELECT_SLICE) {
+        search_each(s, cursor, segment, step + 1, up);
+        return wanted && !s->stopped ? mp_peek_over(s->peek, at) : 0;
+    }
+    if (segment->selectors->kind > MP_SELECT_INDEX) search_all(s, &cursor, segment->selectors, step + 1, wanted, up);
+    else search_one(s, &cursor, segment->selectors, step + 1, wanted, up);
+    /* A search for the last of equal keys reaches the end of the map before it enters the value. */
+    return wanted && !s->stopped && s->peek->codec->options.last_key ? mp_peek_over(s->peek, at) : cursor.at;
+}
+
+void
+mp_search_run(mp_search *s, size_t at)
+{
+    search_from(s, at, 0, false, NULL);
+}
+
+void
+mp_search_step(mp_search *s, size_t at, long step)
+{
+    search_from(s, at, step, false, NULL);
+}

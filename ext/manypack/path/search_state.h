@@ -1,0 +1,116 @@
+/* The state of a search for what a Path finds, and of those that its conditions make inside it. */
+#ifndef MANYPACK_SEARCH_STATE_H
+#define MANYPACK_SEARCH_STATE_H
+
+#include "path/program.h"
+#include "view/peek.h"
+
+/* What to do with the values that are found. */
+typedef enum {
+    MP_SINK_YIELD,
+    MP_SINK_ARRAY,
+    MP_SINK_PLACES, /* yield each with the keys and indices that lead to it */
+    MP_SINK_WAYS,   /* yield those keys and indices alone */
+    MP_SINK_COUNT,
+    MP_SINK_ANY,    /* stop at the first */
+} mp_sink;
+
+/* What all searches in one message share. */
+typedef struct {
+    uint64_t looks, max_looks;   /* left to conditions, and allowed */
+    VALUE pattern_text, pattern; /* the last Pattern that was made of a value of the message; 0 for none */
+    bool pattern_whole;
+} mp_search_shared;
+
+typedef struct mp_search mp_search;
+
+struct mp_search {
+    mp_peek *peek;
+    VALUE root;
+    const mp_program *program;
+    const mp_query *query;
+    mp_search_shared *shared;
+    size_t start;     /* the offset of what an absolute path starts at */
+    bool bytes_only;  /* equal keys have equal bytes: no ext can become a String or a number */
+    bool inner;       /* inside a condition: each object counts as a look */
+
+    mp_sink sink;
+    VALUE found;      /* ARRAY */
+    uint64_t count;
+    size_t first;     /* the offset of the first value that was found */
+    bool stopped;     /* ANY: found one */
+
+    /*
+     * The value that a condition is about, and how far it has been read: in a map, up to the last key that the
+     * condition needed. The search goes on from there.
+     */
+    size_t row;
+    mp_cursor row_cursor;
+    bool row_known;
+
+    VALUE covered;    /* an Array: for each segment `..` after another one, what it has searched; 0 for none */
+
+    /* Searches the object at an offset. A pointer, because conditions are below the file that searches. */
+    void (*run)(mp_search *s, size_t at);
+};
+
+/* One step on the way to a value. Lives on the C stack. */
+typedef struct mp_way {
+    const struct mp_way *up;
+    VALUE before;    /* if not 0: no step, but an Array of all keys and indices that lead here */
+    bool map;
+    uint64_t at;     /* in a map the offset of the key, else the index */
+} mp_way;
+
+MP_INLINE mp_find_which
+mp_search_which(const mp_search *s)
+{
+    return s->peek->codec->options.last_key ? MP_FIND_LAST : MP_FIND_FIRST;
+}
+
+/* True if the keys and indices that lead to a value are of interest. */
+MP_INLINE bool
+mp_search_ways_p(const mp_search *s)
+{
+    return s->sink == MP_SINK_PLACES || s->sink == MP_SINK_WAYS;
+}
+
+/* A long value counts as one look for each of so many bytes. */
+enum { MP_LOOK_BYTES = 16 };
+
+NORETURN(void mp_search_spent(const mp_search *s, size_t at));
+
+/* Counts a look at the object at an offset. LimitError after the last that is allowed. */
+MP_INLINE void
+mp_search_look(const mp_search *s, size_t at)
+{
+    if (s->inner && MP_UNLIKELY(!s->shared->looks--)) mp_search_spent(s, at);
+}
+
+/*
+ * Counts looks at a value of `bytes` bytes, which a condition reads as a whole: otherwise a large value that each of
+ * many small ones is compared with would take quadratic time.
+ */
+MP_INLINE void
+mp_search_look_through(const mp_search *s, size_t at, size_t bytes)
+{
+    uint64_t looks = bytes / MP_LOOK_BYTES;
+
+    if (MP_UNLIKELY(s->shared->looks < looks)) mp_search_spent(s, at);
+    s->shared->looks -= looks;
+}
+
+/*
+ * Finds the key or index of a selector. The cursor has just opened the container, and moves to the value. False if
+ * there is none; in a map the cursor is at the end then.
+ */
+bool mp_search_find(mp_search *s, mp_cursor *cursor, const mp_selector *selector);
+
+/* Raises a DecodeError if the message ends before the object at an offset. */
+MP_INLINE void
+mp_search_inside(const mp_search *s, size_t at)
+{
+    if (MP_UNLIKELY(at >= s->peek->look.size)) mp_peek_over(s->peek, at);
+}
+
+#endif

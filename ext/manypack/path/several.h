@@ -1,0 +1,16 @@
+/* Several Paths in one walk over a message. */
+#ifndef MANYPACK_SEVERAL_H
+#define MANYPACK_SEVERAL_H
+
+#include "path/search_state.h"
+
+/* This many searches share a walk: each level of it has a place for each of them on the C stack. */
+enum { MP_SEVERAL_MAX = 16 };
+
+/*
+ * Searches the object at an offset by n searches, which must have the same peek. Each finds what it would find alone,
+ * in the same order. Keys, indices and * share the walk; from any other segment on, a search walks alone.
+ */
+void mp_search_several(mp_search *searches, int n, size_t at);
+
+#endif

@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+#--
+# Manypack::Path::All: several Paths that are searched for in one walk.
+#++
+module Manypack
+  class Path
+    # Several Paths with names, which find their values in one walk over a message. Path.all makes it; it is frozen, and
+    # shareable between Ractors if its Paths and names are.
+    class All
+      # The Paths, a Hash of names and Paths.
+      #
+      #   Manypack::Path.all(id: "$.id").to_h #=> {id: Manypack::Path.new("$.id")}
+      def to_h
+        @paths || raise(ArgumentError, "uninitialized #{self.class}")
+      end
+
+      # paths:: a Hash of names and what Path.from takes
+      #
+      # Raises what Path.from raises.
+      def initialize(paths)
+        @paths = paths.to_h { |name, path| [name, Path.from(path)] }.freeze
+        freeze
+      end
+
+      # Returns a Hash of the names and, for each, an Array of what its Path finds, as Path#to_a returns it.
+      #
+      # source:: a message, as a String of packed bytes or as a View
+      #
+      # The options are those of View.new; a View has its own. Raises what Path#each raises.
+      #
+      #   bytes = Manypack.pack([{"id" => 1, "name" => "Ada"}, {"id" => 2}])
+      #   Manypack::Path.all(ids: "$[*].id", names: "$[*].name").read(bytes) #=> {ids: [1, 2], names: ["Ada"]}
+      def read(source, **options)
+        raise ArgumentError, "a View has its own options" if source.is_a?(View) && !options.empty?
+
+        view = source.is_a?(View) ? source : View.new(source, **options)
+        found = to_h.values.each_slice(Internal.several_max).flat_map do |paths|
+          Internal.search_several(view, paths.map { |path| [path.steps, path.max_looks] })
+        end
+        to_h.keys.zip(found).to_h
+      end
+    end
+  end
+end
