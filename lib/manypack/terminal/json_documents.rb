@@ -100,6 +100,7 @@ module Manypack
       end
 
       def slowly(text)
+        text = stripped(text)
         JSONCheck.check(text)
         require "json"
         text = text.dup.force_encoding(Encoding::UTF_8)
@@ -110,6 +111,13 @@ module Manypack
         raise Fault.new(line, "#{e.message}, at column #{column}")
       rescue StandardError => e
         raise Fault.new(position(text[/\A\s*/n].bytesize).first, e.message.lines.first.to_s.chomp)
+      end
+
+      # Cuts white space at the end, so that what is missing is missing in the last line.
+      def stripped(text)
+        size = text.bytesize
+        size -= 1 while size.positive? && " \t\r\n".include?(text.byteslice(size - 1, 1))
+        text.byteslice(0, size)
       end
 
       # Returns where the next text ends, or nil if it is not complete.
