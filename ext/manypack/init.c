@@ -76,7 +76,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes the modules that only the terminal program uses: JSON, the check of a stream and the Tally. terminal.rb calls it. */
+/* Makes what only the terminal program uses: JSON, the check of a stream, and the Tally. terminal.rb calls it. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {

@@ -38,7 +38,7 @@ class TerminalTextsTest < Minitest::Test
     { "{\"a\n3\n" => "1: expected the end of a string, got \"\\n\", at column 4", "1\n[1,2\n,]" => "3: expected a value, got \"]\", at column 2",
       "[1 2]" => "1: expected a comma or ], got \"2]\", at column 4", "{\"a\":1,}" => "1: expected a key in quotes, got \"}\", at column 8",
       "é 1\n" => "1: expected a value, got \"\\u00E9\", at column 1", "[\"é\" 1]" => "1: expected a comma or ], got \"1]\", at column 6",
-      "[1" => "1: expected a comma or ], got the end, at column 3", "1,2" => "1: expected a value, got \",\", at column 2", "NaN" => "1: expected a value, got \"NaN\", at column 1",
+      "[1\n \n" => "1: expected a comma or ], got the end, at column 3", "1,2" => "1: expected a value, got \",\", at column 2", "NaN" => "1: expected a value, got \"NaN\", at column 1",
       "[/**/1]" => "1: expected a value, got \"/**/1]\", at column 2", "nulltrue" => "1: expected a value, got \"nulltrue\", at column 1",
       "[01]" => "1: expected a value, got \"01]\", at column 2", "\"\\ud800\"" => "1: half of a pair of surrogates, at column 2" }.each do |text, message|
       _, err, status = packed(text)

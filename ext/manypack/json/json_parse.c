@@ -479,7 +479,8 @@ parse(parser *s)
  * call-seq: JSONText.parse(text, start, lines) -> [String, Integer]
  *
  * Packs the objects in a String from `start` on. If `lines` is true, each line is one object or empty; if it is a
- * Symbol, objects follow each other in any way; otherwise the whole text is one object. The Integer is the offset of the first text that must go to the slow path, or the size of the String.
+ * Symbol, objects follow each other in any way; otherwise the whole text is one object. The Integer is the offset of
+ * the first text that must go to the slow path, or the size of the String.
  * Such a text is no JSON or no UTF-8, has the same key twice, a key that starts with $, or a number whose value may
  * differ in MessagePack or Ruby; or it is a number or word at the end of documents, which may go on.
  */

@@ -5,8 +5,8 @@
  * each open container what it is, so that it can write commas, colons and brackets.
  *
  * Two keys of a map may be the same in JSON, such as 1.5 as float32 and float64. Such a map becomes a list of pairs,
- * under $map. That shows only at its end, so the first walk over an object numbers its maps and notes these; if there are
- * any, a second walk writes the object again.
+ * under $map. That shows only at its end, so the first walk over an object numbers its maps and notes these; if there
+ * are any, a second walk writes the object again.
  */
 #include "base/error.h"
 #include "base/options.h"
@@ -566,8 +566,8 @@ close_containers(writer *w)
 }
 
 /*
- * Writes the next element of the innermost container, with the comma in front of it and, in a map, its key. Of a list of
- * pairs it only opens the next pair.
+ * Writes the next element of the innermost container, with the comma in front of it and, in a map, its key. Of a list
+ * of pairs it only opens the next pair.
  */
 static mp_status
 write_element(writer *w, const uint8_t **p)

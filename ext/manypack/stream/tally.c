@@ -38,7 +38,7 @@ typedef struct {
     uint8_t *key;
 } node;
 
-/* An open container: how many objects are to come, and the nodes of it, of its keys' contents, and of the next value. */
+/* An open container: how many objects are to come, and the nodes of it, of its elements, and of the next value. */
 typedef struct {
     uint64_t left;
     uint32_t node, any, value;
@@ -334,7 +334,9 @@ rb_tally_sizes(VALUE self)
 static VALUE
 rb_tally_nodes(VALUE self)
 {
-    static const char *const KINDS[] = {[ANY] = "any", [TEXT] = "text", [BYTES] = "bytes", [REAL] = "real", [WORD] = "word"};
+    static const char *const KINDS[] = {
+        [ANY] = "any", [TEXT] = "text", [BYTES] = "bytes", [REAL] = "real", [WORD] = "word",
+    };
     uint32_t count = tally_get(self)->count;
     VALUE nodes = rb_ary_new_capa(count);
 

@@ -116,16 +116,18 @@ module Manypack
 
       def segments
         steps = []
-        loop do
-          before = @at
-          space
-          step = segment
-          if step.equal?(NO_STEP)
-            @at = before
-            return steps
-          end
+        before = @at
+        until (step = space_and_segment).equal?(NO_STEP)
           steps << step
+          before = @at
         end
+        @at = before
+        steps
+      end
+
+      def space_and_segment
+        space
+        segment
       end
 
       NO_STEP = Object.new.freeze
@@ -155,15 +157,21 @@ module Manypack
         skip("[")
         space
         selectors = [selector]
-        loop do
-          space
-          expected("the rest of the key is missing: it was too long for an error") if next?("...]")
-          return selectors if skip("]")
-
-          skip(",") or expected("expected ]")
+        until closed?
           space
           selectors << selector
         end
+        selectors
+      end
+
+      # Takes what follows a selector: the end of the brackets, or a comma.
+      def closed?
+        space
+        expected("the rest of the key is missing: it was too long for an error") if next?("...]")
+        return true if skip("]")
+
+        skip(",") or expected("expected ]")
+        false
       end
 
       def selector

@@ -15,8 +15,8 @@ module Manypack
       Bin = Struct.new(:bytes)
 
       class << self
-        # Returns the value of a message: Ruby's objects, or, if its maps have keys that are one key in a Hash, Pairs and
-        # Elements.
+        # Returns the value of a message: Ruby's objects, or, if its maps have keys that are one key in a Hash, Pairs
+        # and Elements.
         def value(bytes)
           return tree(View.new(bytes, **OPTIONS)) unless plain?(bytes)
 
@@ -47,9 +47,10 @@ module Manypack
 
         def tree(value)
           return value unless value.is_a?(View)
-          return Elements.new(value.each.map { |element| tree(element) }, Manypack.pack(value)) unless value.type == :map
+          bytes = Manypack.pack(value)
+          return Elements.new(value.each.map { |element| tree(element) }, bytes) unless value.type == :map
 
-          Pairs.new(value.each_pair.map { |key, inner| [tree(key), tree(inner)] }, Manypack.pack(value))
+          Pairs.new(value.each_pair.map { |key, inner| [tree(key), tree(inner)] }, bytes)
         end
       end
 
@@ -91,7 +92,8 @@ module Manypack
 
         left = by_key(one)
         right = by_key(two)
-        texts = [left, right].flat_map { |pairs| pairs.values.map { |(key, _), *| key } }.grep(String).group_by(&:encoding)
+        keys = [left, right].flat_map { |pairs| pairs.values.map { |(key, _), *| key } }
+        texts = keys.grep(String).group_by(&:encoding)
         (left.keys | right.keys).each do |form|
           lists = [left[form] || [], right[form] || []]
           key = lists.flatten(1).first.first

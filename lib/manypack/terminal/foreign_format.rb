@@ -11,10 +11,13 @@ module Manypack
       # The format, and the pattern at the start of its files.
       MAGIC = {
         "gzip" => /\A\x1f\x8b\x08[\x00-\x1f]/n, "zstd" => /\A\x28\xb5\x2f\xfd/n, "xz" => /\A\xfd7zXZ\x00/n,
-        "bzip2" => /\ABZh[1-9](?:1AY&SY|\x17rE8P\x90)/n, "LZ4" => /\A\x04\x22\x4d\x18/n, "zip" => /\APK(?:\x03\x04|\x05\x06)/n,
+        "bzip2" => /\ABZh[1-9](?:1AY&SY|\x17rE8P\x90)/n,
+        "LZ4" => /\A\x04\x22\x4d\x18/n, "zip" => /\APK(?:\x03\x04|\x05\x06)/n,
         "a Git LFS pointer" => %r{\Aversion https://git-lfs}n, "PDF" => /\A%PDF-/n, "PNG" => /\A\x89PNG\r\n\x1a\n/n,
-        "JPEG" => /\A\xff\xd8\xff[\xc0-\xfe]/n, "GIF" => /\AGIF8[79]a/n, "an SQLite database" => /\ASQLite format 3\x00/n,
-        "an ELF program" => /\A\x7fELF[\x01\x02][\x01\x02]\x01/n, "Parquet" => /\APAR1/n, "Arrow" => /\AARROW1\x00\x00/n,
+        "JPEG" => /\A\xff\xd8\xff[\xc0-\xfe]/n, "GIF" => /\AGIF8[79]a/n,
+        "an SQLite database" => /\ASQLite format 3\x00/n,
+        "an ELF program" => /\A\x7fELF[\x01\x02][\x01\x02]\x01/n,
+        "Parquet" => /\APAR1/n, "Arrow" => /\AARROW1\x00\x00/n,
         "Avro" => /\AObj\x01/n, "CBOR" => /\A\xd9\xd9\xf7/n, "HDF5" => /\A\x89HDF\r\n\x1a\n/n,
         "a pickle of Python" => /\A\x80[\x04\x05]\x95.{5}\x00{3}/mn, "Ruby's Marshal" => /\A\x04\x08[\[{I"o:cmSUC}]./mn,
         "UTF-16" => /\A(?:\xff\xfe(?:[\t\n\r -~]\x00){2}|\xfe\xff(?:\x00[\t\n\r -~]){2})/n

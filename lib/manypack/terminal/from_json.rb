@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Packs parsed JSON or YAML as what it stands for. This is the reverse of json_text.c, which never writes two keys alike:
-# what is not written exactly as there stands for itself, so different keys stay different. It writes bytes, because a
-# Hash cannot have "a" both as a str and as a bin.
+# Packs parsed JSON or YAML as what it stands for. This is the reverse of json_text.c, which never writes two keys
+# alike: what is not written exactly as there stands for itself, so different keys stay different. It writes bytes,
+# because a Hash cannot have "a" both as a str and as a bin.
 module Manypack
   module Terminal
     module FromJSON
@@ -145,11 +145,17 @@ module Manypack
       def moment(parts)
         *date, fraction, sign, hours, minutes = parts
         date = date.map(&:to_i)
-        return unless date[3..].zip([24, 60, 60]).all? { |part, most| part < most } && hours.to_i < 24 && minutes.to_i < 60
+        day = day(*date.first(3))
+        second = seconds(*date[3..])
+        ahead = seconds(hours.to_i, minutes.to_i, 0)
+        return unless day && second && ahead
 
-        day = day(*date.first(3)) or return
-        ahead = (hours.to_i * 60 + minutes.to_i) * 60
-        [day + (date[3] * 60 + date[4]) * 60 + date[5] - (sign == "-" ? -ahead : ahead), fraction.to_s.ljust(9, "0").to_i]
+        [day + second - (sign == "-" ? -ahead : ahead), fraction.to_s.ljust(9, "0").to_i]
+      end
+
+      # Returns nil if there is no such time of a day.
+      def seconds(hour, minute, second)
+        (hour * 60 + minute) * 60 + second if hour < 24 && minute < 60 && second < 60
       end
 
       # Returns the seconds at which a day starts, or nil if there is no such day.

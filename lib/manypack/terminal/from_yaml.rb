@@ -23,7 +23,11 @@ module Manypack
       private_constant :SCANNER
 
       # The tags that say what a plain value is anyway.
-      TAGS = {"tag:yaml.org,2002:str" => ->(text) { text }, "!" => ->(text) { text }, "tag:yaml.org,2002:binary" => ->(text) { text.unpack1("m") }}.freeze
+      TAGS = {"tag:yaml.org,2002:str" => ->(text) { text }, "!" => ->(text) { text },
+              "tag:yaml.org,2002:binary" => ->(text) { text.unpack1("m") }}.freeze
+
+      # Tags of lists and maps that change nothing.
+      CONTAINER_TAGS = ["!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"].freeze
 
       FLOAT = /\A[-+]?(?:\d[\d_]*)?\.?\d[\d_]*(?:e[-+]?\d+)?\z/i
 
@@ -39,8 +43,13 @@ module Manypack
         when Psych::Nodes::Mapping then map(node)
         when Psych::Nodes::Sequence then sequence(node)
         when Psych::Nodes::Scalar then scalar(node)
-        when Psych::Nodes::Alias then raise Invalid.new("*#{node.anchor} repeats a value by its anchor, which pack does not; write the value again", node)
+        when Psych::Nodes::Alias
+          wrong("*#{node.anchor} repeats a value by its anchor, which pack does not; write the value again", node)
         end
+      end
+
+      def wrong(message, node)
+        raise Invalid.new(message, node)
       end
 
       def sequence(node)
@@ -52,16 +61,17 @@ module Manypack
         refuse_tag(node)
         node.children.each_slice(2).each_with_object({}) do |(key, child), hash|
           name = value(key)
-          raise Invalid.new("a list or a map is no key; cat writes such a key as $msgpack:...", key) if name.is_a?(Array) || name.is_a?(Hash)
-          raise Invalid.new("the key #{name.inspect} is there twice", key) if hash.key?(name)
+          wrong("a list or a map is no key; cat writes it as $msgpack:...", key) if [Array, Hash].include?(name.class)
+          wrong("the key #{name.inspect} is there twice", key) if hash.key?(name)
 
           hash[name] = value(child)
         end
       end
 
       def refuse_tag(node)
-        tag = node.tag or return
-        raise Invalid.new("the tag #{tag} asks for an unspecified class, which pack does not build", node) unless tag.match?(/\A(?:!|tag:yaml\.org,2002:(?:map|seq))\z/)
+        return if node.tag.nil? || CONTAINER_TAGS.include?(node.tag)
+
+        wrong("the tag #{node.tag} asks for an unspecified class, which pack does not build", node)
       end
 
       def scalar(node)
@@ -75,10 +85,11 @@ module Manypack
 
       def plain(node, value)
         case value
-        when Symbol then raise Invalid.new("#{node.value} is a Symbol of Ruby, which MessagePack has not; in quotes it is a str", node)
+        when Symbol
+          wrong("#{node.value} is a Symbol of Ruby, which MessagePack has not; in quotes it is a str", node)
         when Float
           finite = value.finite? || !node.value.match?(FLOAT)
-          finite ? value : raise(Invalid.new("#{node.value} is too large for a Float", node))
+          finite ? value : wrong("#{node.value} is too large for a Float", node)
         when Integer, String, ::Time, nil, true, false then value
         else value.to_s
         end

@@ -62,12 +62,17 @@ module Manypack
       def value
         space
         case @scanner.peek(1)
-        when "{", "[" then @open << @scanner.getch
+        when "{", "[" then open_container
         when '"' then string
         when "" then wrong("expected a value")
         else @scanner.skip(WORD) || number || wrong("expected a value")
         end
-        @fresh = true if @scanner.pos.positive? && @text.getbyte(@scanner.pos - 1).then { |byte| [0x5b, 0x7b].include?(byte) } && !@open.empty?
+      end
+
+      # The first element comes without a comma.
+      def open_container
+        @open << @scanner.getch
+        @fresh = true
       end
 
       # Checks the next element of the innermost container, or its end.
@@ -103,9 +108,9 @@ module Manypack
         from = @scanner.pos
         number = @scanner.scan(NUMBER) or return
         real = !@scanner[:real].empty?
-        raise Invalid.new("#{number[0, SHOWN]} is too large for a Float", from) if real && Terminal.quietly { Float(number) }.infinite?
+        return true unless real && Terminal.quietly { Float(number) }.infinite?
 
-        true
+        raise Invalid.new("#{number[0, SHOWN]} is too large for a Float", from)
       end
 
       def wrong(expected)

@@ -13,9 +13,13 @@ module Manypack
       BOM = "\xef\xbb\xbf".b
 
       # Yields the packed bytes of the texts that are complete after each read.
-      def initialize(io, size, &block)
+      #
+      # size:: how many bytes are read at once
+      # lines:: true if each line is a text: then a broken line ends there
+      def initialize(io, size, lines: false, &block)
         @io = io
         @size = size
+        @lines = lines
         @block = block
         @rest = "".b
         @at = 0       # where in it the search for the end of a text goes on
@@ -34,7 +38,7 @@ module Manypack
 
           @rest.delete_prefix!(BOM) if start
           start = false
-          work
+          work unless @lines && !piece.include?("\n")
         end
         work
         finish
@@ -61,7 +65,8 @@ module Manypack
       def take_many
         return unless @state == :before
 
-        packed, stop = JSON_TEXT.parse(@rest, 0, :documents)
+        text = @lines ? @rest.byteslice(0, (@rest.rindex("\n") || -1) + 1) : @rest
+        packed, stop = JSON_TEXT.parse(text, 0, @lines || :documents)
         @block.call(packed) unless packed.empty?
         consume(stop)
       end
@@ -97,6 +102,7 @@ module Manypack
       end
 
       def slowly(text)
+        text = stripped(text)
         JSONCheck.check(text)
         require "json"
         text = text.dup.force_encoding(Encoding::UTF_8)
@@ -109,13 +115,25 @@ module Manypack
         raise Fault.new(position(text[/\A\s*/n].bytesize).first, e.message.lines.first.to_s.chomp)
       end
 
-      # Returns where the next text ends, or nil if it is not complete. Goes on where it stopped.
+      # Cuts white space at the end, so that what is missing is missing in the last line.
+      def stripped(text)
+        size = text.bytesize
+        size -= 1 while size.positive? && " \t\r\n".include?(text.byteslice(size - 1, 1))
+        text.byteslice(0, size)
+      end
+
+      # Returns where the next text ends, or nil if it is not complete.
       def text_end
+        @lines ? @rest.index("\n")&.succ : document_end
+      end
+
+      # Goes on where it stopped.
+      def document_end
         scanner = StringScanner.new(@rest)
         scanner.pos = @at
         found = catch(:incomplete) do
           start_text(scanner) if @state == :before
-          @state == :string ? pass_string(scanner) : nil
+          pass_string(scanner) if @state == :string
           pass_containers(scanner) until @depth.zero?
           scanner.pos
         end

@@ -121,7 +121,9 @@ module Manypack
 
       # A key may be an array or a map.
       def ext?(value)
-        value.is_a?(ExtensionValue) || ([Array, Hash].include?(value.class) && value.to_a.flatten.any? { |part| ext?(part) })
+        return value.is_a?(ExtensionValue) unless [Array, Hash].include?(value.class)
+
+        value.to_a.flatten.any? { |part| ext?(part) }
       end
 
       protected

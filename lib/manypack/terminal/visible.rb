@@ -5,7 +5,7 @@
 module Manypack
   module Terminal
     module Visible
-      # Control characters, marks of the writing direction, line separators and a byte order mark. Paths escape the same.
+      # Control characters, marks of the writing direction, line separators and a byte order mark, as in paths.
       HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
 
       ESCAPES = {"\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}.freeze
@@ -24,7 +24,9 @@ module Manypack
 
       # As UTF-8; bytes that are none become escapes such as \xFF.
       def whole(text)
-        text.dup.force_encoding(Encoding::UTF_8).scrub { |bytes| bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join }
+        text.dup.force_encoding(Encoding::UTF_8).scrub do |bytes|
+          bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join
+        end
       end
 
       def escape(char)

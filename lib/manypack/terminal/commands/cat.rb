@@ -28,11 +28,13 @@ module Manypack
       def options(parser)
         @forms = {}
         parser.on("-t", "--to FORMAT", Printer::FORMATS, "Write #{Printer::FORMATS.join(", ")}") { |to| @format = to }
-        parser.on("-p", "--path PATH", "Show what the path finds in each message") { |path| @path = PathText.path(path) }
+        parser.on("-p", "--path PATH", "Show what the path finds in each message") do |path|
+          @path = PathText.path(path)
+        end
         parser.on("-n", "--lines N", Integer, "Show only the first N messages of each file") { |n| @most = n }
         parser.on("-f", "--follow", "Wait for more at the end, like tail -f") { @follow = true }
         parser.on("--hex", "Write bin as hexadecimal, under $hex") { @forms[:hex] = true }
-        parser.on("--text", "Write bin that is text as a string, so that pack makes a str of it") { @forms[:text] = true }
+        parser.on("--text", "Write bin that is text as a string; pack makes a str of it") { @forms[:text] = true }
         parser.on("--open", "Write the array or map that a bin holds, under $packed") { @forms[:opening] = true }
       end
 

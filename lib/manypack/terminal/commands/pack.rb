@@ -17,7 +17,7 @@ module Manypack
       TEXT
 
       FORMATS = %w[jsonl json yaml csv].freeze
-      BY_NAME = {".json" => "json", ".yaml" => "yaml", ".yml" => "yaml", ".csv" => "csv"}.freeze
+      BY_NAME = {".jsonl" => "jsonl", ".ndjson" => "jsonl", ".yaml" => "yaml", ".yml" => "yaml", ".csv" => "csv"}.freeze
 
       # How many bytes are read at once, and written at once.
       PIECE_BYTES = 1 << 16
@@ -33,7 +33,9 @@ module Manypack
       end
 
       def options(parser)
-        parser.on("-f", "--from FORMAT", FORMATS, "Read json (or jsonl, the same), yaml or csv") { |format| @format = format }
+        parser.on("-f", "--from FORMAT", FORMATS, "Read json, jsonl (a text on each line), yaml or csv") do |format|
+          @format = format
+        end
       end
 
       def work
@@ -47,19 +49,20 @@ module Manypack
 
       def pack(format, io)
         case format
-        when "jsonl", "json" then json(io)
+        when "json" then json(io, false)
+        when "jsonl" then json(io, true)
         when "yaml" then yaml(io)
         when "csv" then csv(io)
         end
       end
 
       def format_of(name)
-        BY_NAME.fetch(File.extname(name.sub(/\.(?:gz|zst)\z/, "")).downcase, "jsonl")
+        BY_NAME.fetch(File.extname(name.sub(/\.(?:gz|zst)\z/, "")).downcase, "json")
       end
 
       # The texts that a read brings are written at once.
-      def json(io)
-        JSONDocuments.new(io, PIECE_BYTES) do |packed|
+      def json(io, lines)
+        JSONDocuments.new(io, PIECE_BYTES, lines: lines) do |packed|
           @packed << packed
           flush
         end.read
@@ -73,9 +76,9 @@ module Manypack
       # Returns the io after a byte order mark, for reading bytes.
       def without_bom(io)
         encoding = io.set_encoding_by_bom
-        raise Fault.new(1, "it is #{encoding}; iconv -f #{encoding} -t UTF-8 converts it") unless [nil, Encoding::UTF_8].include?(encoding)
+        return io.set_encoding(Encoding::BINARY) if [nil, Encoding::UTF_8].include?(encoding)
 
-        io.set_encoding(Encoding::BINARY)
+        raise Fault.new(1, "it is #{encoding}; iconv -f #{encoding} -t UTF-8 converts it")
       end
 
       # Packs the documents of a text that starts at that line.

@@ -28,7 +28,9 @@ module Manypack
         parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes to each file, or one message") do |n|
           @most_bytes = n
         end
-        parser.on("--by PATH", "Group messages by the first value that the path finds") { |path| @by = PathText.path(path) }
+        parser.on("--by PATH", "Group messages by the first value that the path finds") do |path|
+          @by = PathText.path(path)
+        end
         parser.on("--prefix PREFIX", "The start of the files' names (default: part-)") { |prefix| @prefix = prefix }
       end
 

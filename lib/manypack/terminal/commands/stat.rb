@@ -44,8 +44,11 @@ module Manypack
         count = @tally.messages
         "#{name}: #{count} message#{"s" if count != 1}, #{@tally.bytes} bytes\n" +
           table("types", types) + table("bytes by path", paths) +
-          table("depth", @tally.depths.each_with_index.filter_map { |number, depth| [depth, number] if number.positive? }) +
-          table("size", sizes)
+          table("depth", depths) + table("size", sizes)
+      end
+
+      def depths
+        @tally.depths.each_with_index.filter_map { |number, depth| [depth, number] if number.positive? }
       end
 
       def types

@@ -17,9 +17,12 @@ module Manypack
       TEXT
 
       # The limits of untrusted input that can be set.
-      LIMITS = {max_depth: "how deep containers may be", max_bytes: "the most bytes of a message", max_objects: "the most objects of a message",
-                max_map_size: "the most pairs of a map", max_array_size: "the most elements of an array",
-                max_string_bytes: "the most bytes of a str or bin", max_ext_bytes: "the most bytes of an ext"}.freeze
+      LIMITS = {
+        max_depth: "how deep containers may be", max_bytes: "the most bytes of a message",
+        max_objects: "the most objects of a message", max_map_size: "the most pairs of a map",
+        max_array_size: "the most elements of an array", max_string_bytes: "the most bytes of a str or bin",
+        max_ext_bytes: "the most bytes of an ext"
+      }.freeze
 
       private
 
