@@ -5,7 +5,8 @@ module Fuzz
   # A checked View must refuse what unpacking refuses, with the same message. If unpacking returns an object, a View
   # must return the same values. And any look into unchecked bytes must end with a value or an error.
   class Views
-    PATHS = ["$[*]", "$.*.*", "$[-1][0]", "$.a", "$..a", "$..[?@.a == 1 || length(@) > 2]", "$..*..[::-1]"].map { |text| Manypack::Path.new(text) }.freeze
+    PATHS = ["$[*]", "$.*.*", "$[-1][0]", "$.a", "$..a", "$..[?@.a == 1 || length(@) > 2]",
+             "$..*..[::-1]"].map { |text| Manypack::Path.new(text) }.freeze
     LIMITS = [{}, { utf8: :strict }, { untrusted: true }, { max_objects: 30 }, { max_map_size: 3 },
               { max_string_bytes: 9 }].freeze
 

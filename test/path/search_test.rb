@@ -318,6 +318,14 @@ class SearchTest < Minitest::Test
     end
   end
 
+  def test_a_head_that_declares_too_much_takes_no_memory
+    ["$[::-1]", "$[:]", "$..[::-2]", "$..*", "$[-1]", "$[?@]"].each do |text|
+      ["\xDD\xFF\xFF\xFF\xFF\xC0".b, "\xDF\xFF\xFF\xFF\xFF\xC0".b].each do |bytes|
+        assert_raises(Manypack::TruncatedError) { Path.new(text).count(bytes) } unless bytes[0] == "\xDF".b && text.match?(/\[-?[:\d]/)
+      end
+    end
+  end
+
   def test_any_bytes_are_refused_or_answered
     random = Random.new(3)
     paths = FOUND.keys.map { |text| Path.new(text) }

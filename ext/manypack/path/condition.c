@@ -88,8 +88,13 @@ static mp_value
 query_value(mp_search *s, mp_query *query, size_t at)
 {
     size_t first;
-    uint64_t count = query_count(s, query, at, MP_SINK_COUNT, &first);
+    uint64_t count;
 
+    if (query->singular && !query->absolute) { /* the most frequent, and nothing to remember */
+        first = follow(s, query, at);
+        return first != SIZE_MAX ? mp_value_read(s->peek, first) : (mp_value){.kind = MP_VALUE_NOTHING};
+    }
+    count = query_count(s, query, at, MP_SINK_COUNT, &first);
     return count == 1 ? mp_value_read(s->peek, first) : (mp_value){.kind = MP_VALUE_NOTHING};
 }
 
@@ -293,6 +298,15 @@ mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at)
     }
 }
 
+/* The end of the container that a cursor is in. */
+static size_t
+rest_over(mp_peek *peek, mp_cursor *cursor)
+{
+    if (cursor->left == 1) mp_peek_check(peek, mp_cursor_next(cursor)); /* costs less than starting a walk */
+    else mp_peek_check(peek, mp_cursor_pass(cursor, cursor->left));
+    return cursor->at;
+}
+
 bool
 mp_condition_true_over_p(mp_search *s, const mp_condition *condition, size_t at, size_t *end)
 {
@@ -306,8 +320,7 @@ mp_condition_true_over_p(mp_search *s, const mp_condition *condition, size_t at,
     if (s->row_known) s->row_cursor = mp_peek_open(s->peek, at);
     result = mp_condition_true_p(s, condition, at);
     if (s->row_known) {
-        mp_peek_check(s->peek, mp_cursor_pass(&s->row_cursor, s->row_cursor.left));
-        *end = s->row_cursor.at;
+        *end = rest_over(s->peek, &s->row_cursor);
     } else {
         *end = mp_peek_over(s->peek, at);
     }

@@ -186,7 +186,8 @@ search_backwards(mp_search *s, mp_cursor *cursor, slice slice, long step, const 
     VALUE memory;
     size_t *places;
 
-    if (count > cursor->look->size) mp_peek_over(s->peek, s->peek->look.size - 1); /* the message is too short */
+    /* A head that declares more elements than there are bytes: passing over them raises, before it takes memory. */
+    if (count > cursor->look->size) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
     places = ALLOCV_N(size_t, memory, (size_t)count);
     for (i = 0; i < count; i++) {
         pass_to(s, cursor, &index, slice.low + i * slice.step);
