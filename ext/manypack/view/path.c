@@ -108,7 +108,7 @@ rb_internal_search(VALUE self, VALUE view, VALUE steps)
                                              : mp_view_peek_once(view, &peek);
 
     s.count = RARRAY_LEN(s.steps);
-    peek.text_keys = true;
+    peek.in_turn = peek.text_keys = true;
     if (!rb_block_given_p()) s.found = rb_ary_new();
     mp_peek_refresh(&peek);
     search_from(&s, offset, 0, false);
