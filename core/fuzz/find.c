@@ -4,7 +4,7 @@
  */
 #include "target.h"
 
-#include "find.h"
+#include "key_table.h"
 
 enum { PLACES = 1024 };
 
@@ -61,6 +61,20 @@ passes_each(mp_look *look, size_t at)
     ENSURE(each.at == end_of(look, at), "%zu", at);
 }
 
+/* A table of the map finds what the reference found. A seed of 0 makes keys collide. */
+static void
+finds_in_table(mp_look *look, size_t map, const mp_key *key, size_t expected, mp_find_which which, uint64_t seed)
+{
+    uint32_t slots[PLACES] = {0};
+    mp_cursor cursor = opened(look, map);
+    mp_key_table table = {.slots = slots, .seed = {seed, seed}, .which = which};
+
+    table.capacity = (uint32_t)(cursor.left / 2 + 1 + seed % 3);
+    ENSURE(mp_key_table_fill(&table, &cursor) == MP_OK && cursor.at == end_of(look, map), "%zu", cursor.at);
+    if (key->kind == MP_EXT || key->kind == MP_ARRAY || key->kind == MP_MAP) ENSURE(table.others, "%d", (int)key->kind);
+    else if (!mp_key_nan_p(key)) ENSURE(mp_key_table_find(&table, look, key) == expected, "%zu", expected);
+}
+
 /* Searches for the key at a place by comparing it with all keys of the map. */
 static void
 finds_key(mp_look *look, size_t map, size_t at)
@@ -88,6 +102,8 @@ finds_key(mp_look *look, size_t map, size_t at)
     ENSURE(mp_find(&cursor, &key, MP_FIND_LAST, &value) == MP_OK && value == last, "%zu", value);
     cursor = opened(look, map);
     ENSURE(mp_find(&cursor, &key, MP_FIND_ONLY, &value) == (count > 1 ? MP_E_DUPLICATE_KEY : MP_OK), "%zu", count);
+    finds_in_table(look, map, &key, first, MP_FIND_FIRST, 0);
+    finds_in_table(look, map, &key, last, MP_FIND_LAST, UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static void

@@ -35,7 +35,7 @@ search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_si
     at = whole->program.descends   ? mp_view_peek_steps(view, &whole->peek, 2)
        : mp_view_last_key_p(view)  ? mp_view_peek_steps(view, &whole->peek, s->query->count)
                                    : mp_view_peek_once(view, &whole->peek);
-    whole->peek.text_keys = true;
+    whole->peek.in_turn = whole->peek.text_keys = true;
     s->start = at;
     s->bytes_only = bytes_only_p(whole->peek.codec);
     mp_peek_refresh(&whole->peek);
@@ -123,7 +123,7 @@ peek_several(whole_searches *whole, VALUE view, int n)
 
     for (i = 0; i < n; i++) steps |= whole->programs[i].descends;
     at = steps ? mp_view_peek_steps(view, &whole->peek, 2) : mp_view_peek_once(view, &whole->peek);
-    whole->peek.text_keys = true;
+    whole->peek.in_turn = whole->peek.text_keys = true;
     mp_peek_refresh(&whole->peek);
     return at;
 }

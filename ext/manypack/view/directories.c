@@ -1,23 +1,20 @@
 /*
- * Memory for the directories of a message. Together they take no more bytes than the message: a message whose
- * directories would need more, such as one of very many short arrays, keeps those that it has.
+ * Memory for the directories of a message. A message whose directories would need more than the budget, such as one of
+ * very many small containers, keeps those that it has.
  */
 #include "view/directories.h"
 
 #define FIRST_SLOTS 8
 
 void
-mp_directories_init(mp_directories *directories, size_t size)
-{
-    *directories = (mp_directories){.budget = size};
-}
-
-void
 mp_directories_free(mp_directories *directories)
 {
     uint32_t i;
 
-    for (i = 0; i < directories->capacity; i++) xfree(directories->slots[i].marks.at);
+    for (i = 0; i < directories->capacity; i++) {
+        xfree(directories->slots[i].marks.at);
+        xfree(directories->slots[i].keys);
+    }
     xfree(directories->slots);
 }
 
@@ -45,7 +42,14 @@ mp_directory_find(const mp_directories *directories, uint32_t container)
 static bool
 affordable_p(const mp_directories *directories, size_t bytes)
 {
-    return bytes <= directories->budget - directories->bytes;
+    return directories->bytes + bytes <= directories->budget;
+}
+
+/* A number that differs from process to process, by Ruby's own secret. */
+static uint64_t
+secret(const char *name)
+{
+    return (uint64_t)rb_memhash(name, (long)strlen(name)) << 32 ^ rb_memhash(name, (long)strlen(name) - 1);
 }
 
 /* Doubles the slots. */
@@ -59,7 +63,7 @@ grow(mp_directories *directories)
     grown.capacity = grown.capacity ? grown.capacity * 2 : FIRST_SLOTS;
     more = (grown.capacity - directories->capacity) * sizeof(mp_directory);
     if (!affordable_p(directories, more)) return false;
-    if (!grown.seed) grown.seed = rb_memhash("directories", sizeof("directories")) | 1; /* seeded by Ruby */
+    if (!grown.seed) grown.seed = secret("containers") | 1;
     grown.slots = ZALLOC_N(mp_directory, grown.capacity);
     grown.bytes += more;
     for (i = 0; i < directories->capacity; i++) {
@@ -94,4 +98,47 @@ mp_directory_give_marks(mp_directories *directories, mp_directory *directory, ui
     directory->marks.at = xmalloc(bytes);
     directories->bytes += bytes;
     return true;
+}
+
+static size_t
+keys_size(uint32_t slots)
+{
+    return sizeof(mp_key_table) + (size_t)slots * sizeof(uint32_t);
+}
+
+/* How many slots the budget allows for n keys: as many as a search would like, or a fifth more than keys; else 0. */
+static uint32_t
+slots_for(const mp_directories *directories, uint32_t n)
+{
+    uint32_t slots = mp_key_table_slots(n);
+
+    if (n >= directories->budget / sizeof(uint32_t)) return 0;
+    if (affordable_p(directories, keys_size(slots))) return slots;
+    slots = n + n / 5 + 1;
+    return affordable_p(directories, keys_size(slots)) ? slots : 0;
+}
+
+bool
+mp_directory_give_keys(mp_directories *directories, mp_directory *directory, uint32_t n, mp_find_which which)
+{
+    uint32_t slots = slots_for(directories, n);
+    mp_key_table *table;
+
+    if (!slots) return false;
+    table = directory->keys = xcalloc(1, keys_size(slots));
+    directories->bytes += keys_size(slots);
+    table->slots = (uint32_t *)(void *)(table + 1);
+    table->capacity = slots;
+    table->seed[0] = secret("numbers");
+    table->seed[1] = secret("texts");
+    table->which = which;
+    return true;
+}
+
+void
+mp_directory_take_keys(mp_directories *directories, mp_directory *directory)
+{
+    directories->bytes -= keys_size(directory->keys->capacity);
+    xfree(directory->keys);
+    directory->keys = NULL;
 }

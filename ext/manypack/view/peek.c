@@ -25,6 +25,7 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->memory = 0;
     peek->left_once = false;
     peek->unique_keys = false;
+    peek->in_turn = false;
     peek->text_keys = false;
     max_depth = mp_unpack_max_depth(&peek->codec->options);
     if (!index && max_depth >= MP_PEEK_PLACES) left = ALLOCV_N(uint64_t, peek->memory, max_depth + 1);
@@ -185,15 +186,10 @@ simple_key(const mp_peek *peek, VALUE obj, mp_key *key)
     return NIL_P(obj) || obj == Qtrue || obj == Qfalse;
 }
 
-/*
- * Which of two equal keys counts: the first, because a search can end there, unless the options say otherwise. If they
- * forbid equal keys, the message was checked before.
- */
 static mp_find_which
 which_of(const mp_peek *peek)
 {
-    if (peek->unique_keys) return MP_FIND_ONLY;
-    return peek->codec->options.last_key ? MP_FIND_LAST : MP_FIND_FIRST;
+    return peek->unique_keys ? MP_FIND_ONLY : mp_peek_which(&peek->codec->options);
 }
 
 /* Finds a key in front of the offset `end` by building keys and comparing them: arrays, maps, and exts. */
@@ -247,16 +243,39 @@ find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALU
     return value;
 }
 
+/* The table of a map's keys, or NULL. */
+static const mp_key_table *
+table_of(const mp_peek *peek, const mp_cursor *opened)
+{
+    return peek->index && !peek->in_turn ? mp_view_index_keys(peek->index, opened, which_of(peek)) : NULL;
+}
+
+/* Searches for a key by passing all keys in front of it. Returns the offset of its value, or 0. */
+static size_t
+search(mp_peek *peek, mp_cursor *cursor, const mp_key *key)
+{
+    mp_cursor opened = *cursor;
+    size_t value;
+
+    mp_peek_check(peek, mp_find(cursor, key, which_of(peek), &value));
+    if (peek->index && !peek->in_turn && !peek->unique_keys) {
+        mp_view_index_passed(peek->index, peek->message, &opened, (opened.left - cursor->left) / 2, which_of(peek));
+        mp_peek_refresh(peek);
+    }
+    return value;
+}
+
 static bool
 find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 {
     mp_cursor start = *cursor;
+    const mp_key_table *table = table_of(peek, cursor);
     mp_key key;
-    bool simple = simple_key(peek, obj, &key);
+    bool simple = simple_key(peek, obj, &key), others = !simple || exts_p(peek->codec);
     size_t value = 0;
 
-    if (simple) mp_peek_check(peek, mp_find(cursor, &key, which_of(peek), &value));
-    if (!simple || exts_p(peek->codec)) value = find_other(peek, cursor, start, value, obj);
+    if (simple) value = table ? mp_key_table_find(table, &peek->look, &key) : search(peek, cursor, &key);
+    if (others && (!table || table->others)) value = find_other(peek, cursor, start, value, obj);
     RB_GC_GUARD(obj);
     if (value) cursor->at = value;
     return value != 0;

@@ -24,6 +24,7 @@ typedef struct {
     VALUE memory;         /* owns the memory of a walk that may be deep; else 0 */
     bool left_once;       /* user code ran: it may return again, by callcc, and needs the memory then */
     bool unique_keys;     /* finding a key that is in its map twice is an error */
+    bool in_turn;         /* after a search the cursor goes on from the value, so maps are searched in their order */
     bool text_keys;       /* a String finds its key even if symbolize_keys makes it a Symbol */
     uint64_t places[MP_PEEK_PLACES];
 } mp_peek;
@@ -63,6 +64,16 @@ mp_peek_check(const mp_peek *peek, mp_status status)
     if (MP_UNLIKELY(status != MP_OK)) mp_peek_raise(peek, status);
 }
 
+/*
+ * Which of two equal keys counts: the first, because a search can end there, unless the options say otherwise. If they
+ * forbid equal keys, the message was checked before.
+ */
+MP_INLINE mp_find_which
+mp_peek_which(const mp_options *options)
+{
+    return options->last_key ? MP_FIND_LAST : MP_FIND_FIRST;
+}
+
 /* The kind of the object at an offset, which must be inside the message. */
 MP_INLINE mp_kind
 mp_peek_kind(const mp_peek *peek, size_t offset)
@@ -84,9 +95,10 @@ mp_cursor mp_peek_open(mp_peek *peek, size_t offset);
 
 /*
  * Finds a key in a map or an index in an array: this is how View#[] works. The cursor must have just opened the
- * container; it moves to the value or element. A negative index counts from the end. False if there is none; in a map
- * the cursor is at the end then. The options decide which of two equal keys counts. Runs user code unless the key is
- * nil, a boolean, a number, a String or a Symbol.
+ * container; it moves to the value or element. A negative index counts from the end. False if there is none. In a map,
+ * if in_turn is set, the cursor is at the end then; otherwise only cursor->at holds, and only if the key is found. The
+ * options decide which of two equal keys counts. Runs user code unless the key is nil, a boolean, a number, a String or
+ * a Symbol.
  */
 bool mp_peek_find(mp_peek *peek, mp_cursor *cursor, VALUE key);
 

@@ -264,7 +264,8 @@ index_freeze(VALUE root)
 {
     mp_view *view = view_get(root);
 
-    if (!RB_SPECIAL_CONST_P(view->index)) mp_view_index_freeze(view->index, view->source);
+    if (RB_SPECIAL_CONST_P(view->index)) return;
+    mp_view_index_freeze(view->index, view->source, mp_peek_which(&mp_codec_get(view->codec)->options));
 }
 
 /*

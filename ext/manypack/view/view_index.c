@@ -19,6 +19,18 @@
 /* From a place so near in front of an element, a walk costs no more than finding a mark. */
 #define NEAR_ENOUGH 32
 
+/* A search passes so few pairs in no more time than it takes to find a key in a table. */
+#define FEW_PAIRS 16
+
+/* Making a table takes as long as passing each pair of the map this many times. */
+#define TABLE_COST 4
+
+/* A frozen Index has tables of maps with this many pairs: of smaller ones they would cost more than they save. */
+#define FROZEN_PAIRS 64
+
+/* As mp_directory.passed: the map gets no table, because it is malformed or the memory is used up. */
+#define NEVER UINT32_MAX
+
 /* An element of an array. Looks for later elements start there. */
 typedef struct {
     uint32_t array; /* offset of the first element */
@@ -90,7 +102,6 @@ index_new(VALUE message, uint32_t max_depth)
 
     if (mp_tape_init(tape, bytes, (size_t)RSTRING_LEN(message), max_depth, MP_TAPE_KEEP) != MP_OK) return 0;
     tape->grow = grow;
-    mp_directories_init(&index->directories, tape->size);
     return self;
 }
 
@@ -111,6 +122,19 @@ mp_view_index_tape(VALUE self, VALUE message)
 }
 
 /* --- elements of arrays ----------------------------------------------------------------------------- */
+
+/*
+ * The directories, to be added to. An Index takes at most 1.25 times the bytes of its message, tape included. That
+ * suffices for a map of the smallest different keys: two bytes of number, one of head, and one of value.
+ */
+static mp_directories *
+directories_of(view_index *index)
+{
+    size_t size = index->tape.size, most = size + size / 4, used = index->tape.capacity * sizeof(mp_tape_entry);
+
+    index->directories.budget = used < most ? most - used : 0;
+    return &index->directories;
+}
 
 static place
 first_place(uint32_t array)
@@ -156,8 +180,8 @@ mp_view_index_prepare(VALUE self, const mp_cursor *cursor, uint32_t n)
     last = last_place(index, array);
     if (last.n && last.n <= n) return;
     directory = mp_directory_find(&index->directories, array);
-    if (directory) mp_directory_give_marks(&index->directories, directory, (uint32_t)cursor->left);
-    else mp_directory_add(&index->directories, array);
+    if (directory) mp_directory_give_marks(directories_of(index), directory, (uint32_t)cursor->left);
+    else mp_directory_add(directories_of(index), array);
 }
 
 mp_status
@@ -184,33 +208,96 @@ mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
     return status;
 }
 
-/* Makes all marks of the array of an entry of a complete tape. Does nothing for a map. */
+/* Makes all marks of an array, which the cursor has just opened. The tape is complete. */
 static void
-marks_make(view_index *index, uint32_t entry)
+marks_make(VALUE self, VALUE message, mp_cursor cursor)
 {
-    mp_look look = {.bytes = index->tape.bytes, .size = index->tape.size, .tape = &index->tape};
+    view_index *index = index_get(self);
+    uint32_t array = (uint32_t)cursor.at, n = (uint32_t)cursor.left;
     mp_directory *directory;
-    mp_cursor cursor;
 
-    mp_cursor_open(&cursor, &look, index->tape.entries[entry].offset);
-    if (cursor.kind != MP_ARRAY || cursor.left <= NEAR_ENOUGH) return;
-    cursor.near = entry + 1;
-    directory = mp_directory_find(&index->directories, (uint32_t)cursor.at);
-    if (!directory) directory = mp_directory_add(&index->directories, (uint32_t)cursor.at);
-    if (!directory || !mp_directory_give_marks(&index->directories, directory, (uint32_t)cursor.left)) return;
-    mp_marks_go(&directory->marks, &cursor, (uint32_t)cursor.left - 1);
+    if (n <= NEAR_ENOUGH) return;
+    directory = mp_directory_find(&index->directories, array);
+    if (!directory) directory = mp_directory_add(directories_of(index), array);
+    if (!directory || !mp_directory_give_marks(directories_of(index), directory, n)) return;
+    cursor.look->bytes = mp_view_index_tape(self, message)->bytes;
+    mp_marks_go(&directory->marks, &cursor, n - 1);
+}
+
+/* --- keys of maps ------------------------------------------------------------------------------------- */
+
+const mp_key_table *
+mp_view_index_keys(VALUE self, const mp_cursor *cursor, mp_find_which which)
+{
+    const view_index *index = index_get(self);
+    const mp_directory *directory;
+
+    if (cursor->left < 2 * FEW_PAIRS) return NULL;
+    directory = mp_directory_find(&index->directories, (uint32_t)cursor->at);
+    if (!directory || !directory->ready) return NULL;
+    return directory->keys->twice && directory->keys->which != which ? NULL : directory->keys;
+}
+
+/* Makes the table of a map's keys, for its directory. Whether that succeeds or not, it is not tried again. */
+static void
+keys_make(VALUE self, VALUE message, mp_directory *directory, mp_cursor cursor, mp_find_which which)
+{
+    view_index *index = index_get(self);
+    mp_look look = {.size = index->tape.size, .tape = &index->tape};
+
+    directory->passed = NEVER;
+    if (cursor.left / 2 >= UINT32_MAX) return;
+    if (!mp_directory_give_keys(directories_of(index), directory, (uint32_t)(cursor.left / 2), which)) return;
+    look.bytes = mp_view_index_tape(self, message)->bytes;
+    cursor.look = &look;
+    directory->ready = mp_key_table_fill(directory->keys, &cursor) == MP_OK;
+    if (!directory->ready) mp_directory_take_keys(&index->directories, directory);
 }
 
 void
-mp_view_index_freeze(VALUE self, VALUE message)
+mp_view_index_passed(VALUE self, VALUE message, const mp_cursor *opened, uint64_t pairs, mp_find_which which)
+{
+    view_index *index = index_get(self);
+    uint32_t map = (uint32_t)opened->at;
+    mp_directory *directory;
+
+    if (opened->left < 2 * FEW_PAIRS || pairs < FEW_PAIRS || RB_OBJ_FROZEN(self)) return;
+    directory = mp_directory_find(&index->directories, map);
+    if (!directory) directory = mp_directory_add(directories_of(index), map);
+    if (!directory || directory->passed == NEVER) return;
+    directory->passed = pairs < NEVER - 1 - directory->passed ? directory->passed + (uint32_t)pairs : NEVER - 1;
+    if (directory->passed / TABLE_COST >= opened->left / 2) keys_make(self, message, directory, *opened, which);
+}
+
+/* Makes the table of a map that has many pairs, and none yet. */
+static void
+keys_make_frozen(VALUE self, VALUE message, const mp_cursor *opened, mp_find_which which)
+{
+    view_index *index = index_get(self);
+    mp_directory *directory;
+
+    if (opened->left < 2 * FROZEN_PAIRS) return;
+    directory = mp_directory_find(&index->directories, (uint32_t)opened->at);
+    if (!directory) directory = mp_directory_add(directories_of(index), (uint32_t)opened->at);
+    if (directory && directory->passed != NEVER) keys_make(self, message, directory, *opened, which);
+}
+
+void
+mp_view_index_freeze(VALUE self, VALUE message, mp_find_which which)
 {
     view_index *index = index_get(self);
     uint32_t entry;
 
     if (RB_OBJ_FROZEN(self)) return;
     for (entry = 0; entry < index->tape.count; entry++) {
-        mp_view_index_tape(self, message);
-        marks_make(index, entry);
+        mp_tape *tape = mp_view_index_tape(self, message);
+        mp_look look = {.bytes = tape->bytes, .size = tape->size, .tape = tape};
+        mp_cursor cursor;
+
+        mp_cursor_open(&cursor, &look, tape->entries[entry].offset);
+        cursor.near = entry + 1;
+        if (cursor.kind == MP_MAP) keys_make_frozen(self, message, &cursor, which);
+        else marks_make(self, message, cursor);
     }
     RB_OBJ_FREEZE(self);
     mp_obj_set_shareable(self); /* it refers to no object */

@@ -10,13 +10,13 @@
  *   status = mp_view_index_go(index, &cursor, 500);
  *
  *   mp_view_index_finish(index, message);                 // walks to the end; raises if the message is malformed
- *   mp_view_index_freeze(index, message);                 // from now on Ractors may share it
+ *   mp_view_index_freeze(index, message, MP_FIND_FIRST);  // from now on Ractors may share it
  */
 #ifndef MANYPACK_VIEW_INDEX_H
 #define MANYPACK_VIEW_INDEX_H
 
 #include "codec/codec.h"
-#include "core/find.h"
+#include "core/key_table.h"
 
 /*
  * A message of fewer bytes needs no Index, because walking over it takes no longer. A message of 4 GiB can have none.
@@ -38,8 +38,11 @@ void mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec 
 /* Indexes the rest of the message. Raises a DecodeError if it is malformed. */
 void mp_view_index_finish(VALUE index, VALUE message);
 
-/* Freezes a complete Index. Then Ractors may share it, because using it changes nothing. */
-void mp_view_index_freeze(VALUE index, VALUE message);
+/*
+ * Freezes a complete Index. Then Ractors may share it, because using it changes nothing. `which` of two equal keys
+ * counts.
+ */
+void mp_view_index_freeze(VALUE index, VALUE message, mp_find_which which);
 
 bool mp_view_index_complete_p(VALUE index);
 
@@ -51,6 +54,18 @@ void mp_view_index_prepare(VALUE index, const mp_cursor *cursor, uint32_t n);
 
 /* Moves a cursor, which has just opened an array, to its nth element, by the shortest way that the Index knows. */
 mp_status mp_view_index_go(VALUE index, mp_cursor *cursor, uint32_t n);
+
+/*
+ * The table of the keys of a map, which the cursor has just opened; NULL if there is none, or if it has a key twice and
+ * keeps another of the two than `which` says.
+ */
+const mp_key_table *mp_view_index_keys(VALUE index, const mp_cursor *cursor, mp_find_which which);
+
+/*
+ * Counts the pairs of a map that a search has passed. Makes a table of its keys when all searches together have passed
+ * so many that it would have cost less. May allocate.
+ */
+void mp_view_index_passed(VALUE index, VALUE message, const mp_cursor *opened, uint64_t pairs, mp_find_which which);
 
 /* The tape of an Index, over the bytes of the message. Valid while the caller has both objects on its stack. */
 mp_tape *mp_view_index_tape(VALUE index, VALUE message);

@@ -1,0 +1,146 @@
+/*
+ * Tables of keys. A slot has only the offset of a key, so a search reads the keys that it passes from the message.
+ * Strings are hashed by SipHash-1-3, which strangers cannot predict without the seed; for numbers, multiplication by a
+ * secret odd number is as good and takes a fraction of the time.
+ */
+#include "key_table.h"
+
+#define ROTATED(x, n) ((x) << (n) | (x) >> (64 - (n)))
+
+static void
+sip_round(uint64_t v[4])
+{
+    v[0] += v[1];
+    v[1] = ROTATED(v[1], 13) ^ v[0];
+    v[0] = ROTATED(v[0], 32);
+    v[2] += v[3];
+    v[3] = ROTATED(v[3], 16) ^ v[2];
+    v[0] += v[3];
+    v[3] = ROTATED(v[3], 21) ^ v[0];
+    v[2] += v[1];
+    v[1] = ROTATED(v[1], 17) ^ v[2];
+    v[2] = ROTATED(v[2], 32);
+}
+
+static void
+sip_word(uint64_t v[4], uint64_t word)
+{
+    v[3] ^= word;
+    sip_round(v);
+    v[0] ^= word;
+}
+
+static uint64_t
+text_hash(const uint64_t seed[2], const uint8_t *p, size_t n)
+{
+    uint64_t v[4], last = (uint64_t)n << 56;
+    unsigned i;
+
+    v[0] = seed[0] ^ UINT64_C(0x736f6d6570736575);
+    v[1] = seed[1] ^ UINT64_C(0x646f72616e646f6d);
+    v[2] = seed[0] ^ UINT64_C(0x6c7967656e657261);
+    v[3] = seed[1] ^ UINT64_C(0x7465646279746573);
+    for (; n >= 8; n -= 8, p += 8) sip_word(v, mp_word64(p));
+    for (i = 0; i < n; i++) last |= (uint64_t)p[i] << 8 * i;
+    sip_word(v, last);
+    v[2] ^= 0xff;
+    for (i = 0; i < 3; i++) sip_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* Multiplies twice: after one multiplication, numbers that follow one another would be in neighboring slots. */
+static uint64_t
+number_hash(const uint64_t seed[2], uint64_t bits)
+{
+    uint64_t hash = bits * (seed[0] | 1);
+
+    return (hash ^ hash >> 32) * (seed[1] | 1);
+}
+
+/* A str and a bin may be the same key, so both are hashed alike. */
+static uint32_t
+first_slot(const mp_key_table *table, const mp_key *key)
+{
+    bool text = key->kind == MP_STR || key->kind == MP_BIN;
+    uint64_t hash = text ? text_hash(table->seed, key->bytes, key->n) : number_hash(table->seed, key->bits);
+
+    return (uint32_t)((hash >> 32) * table->capacity >> 32);
+}
+
+/* The end of a key that is in the table. */
+static size_t
+key_end(const mp_look *look, uint32_t key)
+{
+    const uint8_t *next = look->bytes;
+    mp_head head;
+
+    mp_head_over(look->bytes + key, look->bytes + look->size, &head, &next);
+    return (size_t)(next - look->bytes);
+}
+
+static bool
+same_p(const mp_look *look, uint32_t at, const mp_key *key)
+{
+    mp_key found = mp_key_read(look->bytes + at, look->bytes + key_end(look, at));
+
+    return !mp_key_compare(&found, key);
+}
+
+/* The slot of a key, or the unused slot where it belongs. */
+static uint32_t
+slot_of(const mp_key_table *table, const mp_look *look, const mp_key *key)
+{
+    uint32_t slot = first_slot(table, key);
+
+    while (table->slots[slot] && !same_p(look, table->slots[slot], key)) {
+        if (++slot == table->capacity) slot = 0;
+    }
+    return slot;
+}
+
+/* Decides which of two equal keys counts, if the second is read. */
+static bool
+replaces_p(mp_find_which which)
+{
+    return which == MP_FIND_LAST;
+}
+
+static void
+add(mp_key_table *table, const mp_look *look, size_t from, size_t to)
+{
+    mp_key key = mp_key_read(look->bytes + from, look->bytes + to);
+    uint32_t slot;
+
+    if (key.kind == MP_EXT || key.kind == MP_ARRAY || key.kind == MP_MAP) {
+        table->others = true;
+        return;
+    }
+    if (mp_key_nan_p(&key)) return;
+    slot = slot_of(table, look, &key);
+    if (table->slots[slot]) table->twice = true;
+    if (!table->slots[slot] || replaces_p(table->which)) table->slots[slot] = (uint32_t)from;
+}
+
+mp_status
+mp_key_table_fill(mp_key_table *table, mp_cursor *cursor)
+{
+    mp_status status = MP_OK;
+
+    while (cursor->left && status == MP_OK) {
+        size_t from = cursor->at;
+
+        status = mp_cursor_next(cursor);
+        if (status != MP_OK) break;
+        add(table, cursor->look, from, cursor->at);
+        status = mp_cursor_next(cursor);
+    }
+    return status;
+}
+
+size_t
+mp_key_table_find(const mp_key_table *table, const mp_look *look, const mp_key *key)
+{
+    uint32_t slot = slot_of(table, look, key);
+
+    return table->slots[slot] ? key_end(look, table->slots[slot]) : 0;
+}

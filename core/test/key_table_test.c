@@ -1,0 +1,121 @@
+/* Tables of keys: every kind of key, equal keys, keys that are missing, and maps that end too early. */
+#include "test.h"
+
+#include "key_table.h"
+
+enum { PAIRS = 500, PLACES = 64 };
+
+static uint64_t left[PLACES];
+static uint32_t slots[2 * PAIRS + 1];
+
+/* Integers of both signs, floats, strs and bins of up to 61 bytes in turn. Each value is the number of its pair. */
+static uint8_t *
+put_key(uint8_t *p, uint32_t i)
+{
+    uint32_t n = i % 60;
+
+    if (i % 5 == 0) return mp_put_sint(p, (int64_t)i * 1001 - 100000);
+    if (i % 5 == 1) return mp_put_float64(p, i + 0.5);
+    if (i % 5 == 2) p = mp_put_bin_head(p, n + 2);
+    else p = mp_put_str_head(p, n + 2, false);
+    memset(p, 'x', n);
+    p[n] = (uint8_t)(i >> 8);
+    p[n + 1] = (uint8_t)i;
+    return p + n + 2;
+}
+
+static size_t
+write_map(uint8_t *p)
+{
+    uint8_t *at = mp_put_map_head(p, PAIRS);
+    uint32_t i;
+
+    for (i = 0; i < PAIRS; i++) at = mp_put_uint(put_key(at, i), i);
+    return (size_t)(at - p);
+}
+
+static mp_key_table
+table_of(mp_look *look, const uint8_t *bytes, size_t n, mp_find_which which, mp_status expected)
+{
+    mp_key_table table = {.slots = slots, .capacity = 2 * PAIRS + 1, .seed = {1, 2}, .which = which};
+    mp_cursor cursor;
+
+    memset(slots, 0, sizeof(slots));
+    mp_look_init(look, bytes, n, left, PLACES);
+    mp_cursor_open(&cursor, look, 0);
+    CHECK(mp_key_table_fill(&table, &cursor) == expected, "%zu bytes", n);
+    return table;
+}
+
+/* The first byte of the value of a key; 0xc1 without such a key. */
+static uint8_t
+value_of(const mp_key_table *table, const mp_look *look, mp_key key)
+{
+    size_t value = mp_key_table_find(table, look, &key);
+
+    return value ? look->bytes[value] : 0xc1;
+}
+
+static void
+finds_each_key(const uint8_t *bytes, size_t size)
+{
+    mp_look look;
+    mp_key_table table = table_of(&look, bytes, size, MP_FIND_FIRST, MP_OK);
+    uint8_t packed[80], number[MP_HEAD_MAX];
+    uint32_t i;
+
+    CHECK(!table.twice && !table.others, "flags");
+    for (i = 0; i < 2 * PAIRS; i++) {
+        mp_key key = mp_key_read(packed, put_key(packed, i));
+        size_t value = mp_key_table_find(&table, &look, &key);
+        size_t n = (size_t)(mp_put_uint(number, i) - number);
+
+        CHECK(i < PAIRS ? value && !memcmp(bytes + value, number, n) : !value, "key %u at %zu", i, value);
+    }
+}
+
+/* {"a" => 1, 1 => 2, bin "a" => 3, [] => 4, 1.0 => 5, nil => 6, 1 => 7, NaN => 8, NaN => 9} */
+static const char equal_keys[] = "\x89\xa1" "a\x01\x01\x02\xc4\x01" "a\x03\x90\x04\xca\x3f\x80\x00\x00\x05"
+                                 "\xc0\x06\xcc\x01\x07\xca\x7f\xc0\x00\x00\x08\xca\x7f\xc0\x00\x00\x09";
+
+static void
+keeps_the_first_or_the_last_of_equal_keys(void)
+{
+    size_t n = sizeof(equal_keys) - 1;
+    uint8_t *bytes = mp_exact(equal_keys, n);
+    mp_look look;
+    mp_key_table table = table_of(&look, bytes, n, MP_FIND_FIRST, MP_OK);
+
+    CHECK(table.twice && table.others, "flags");
+    CHECK(value_of(&table, &look, mp_key_str("a", 1)) == 1, "first str");
+    CHECK(value_of(&table, &look, mp_key_uint(1)) == 2, "first integer");
+    CHECK(value_of(&table, &look, mp_key_real(1)) == 5, "float");
+    CHECK(value_of(&table, &look, mp_key_special(MP_NIL)) == 6, "nil");
+    CHECK(value_of(&table, &look, mp_key_special(MP_TRUE)) == 0xc1, "true");
+    table = table_of(&look, bytes, n, MP_FIND_LAST, MP_OK);
+    CHECK(value_of(&table, &look, mp_key_str("a", 1)) == 3, "last str");
+    CHECK(value_of(&table, &look, mp_key_uint(1)) == 7, "last integer");
+    free(bytes);
+}
+
+void
+mp_test_key_table(void)
+{
+    uint8_t *message = malloc(PAIRS * 80), *bytes;
+    size_t size, n;
+    mp_look look;
+
+    if (!message) abort();
+    size = write_map(message);
+    bytes = mp_exact(message, size);
+    finds_each_key(bytes, size);
+    free(bytes);
+    for (n = size - 1; n > 3; n = n * 3 / 4) {
+        bytes = mp_exact(message, n);
+        table_of(&look, bytes, n, MP_FIND_LAST, MP_E_TRUNCATED);
+        free(bytes);
+    }
+    keeps_the_first_or_the_last_of_equal_keys();
+    CHECK(mp_key_table_slots(0) == 1 && mp_key_table_slots(UINT32_MAX) == UINT32_MAX, "slots");
+    free(message);
+}
