@@ -54,7 +54,7 @@ class StyleTest < Minitest::Test
     skip "there is no git here" unless status.success?
     sizes = files.lines(chomp: true).map { |path| File.foreach(File.join(ROOT, path)).count }
     assert_operator sizes.size, :>, 30
-    assert_operator sizes.sum, :<=, 6_000, "lines of benchmark/, tools/ and rakelib/"
+    assert_operator sizes.sum, :<=, 6_200, "lines of benchmark/, tools/ and rakelib/"
   end
 
   def test_the_wire_table_is_what_its_generator_writes

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
+# The ways in which a program makes one small call after another: payloads of the benchmark's group "calls".
+
 require "stringio"
 require "tempfile"
 
 module Payloads
-  # The ways in which a program makes one small call after another. The messages are so short that the price of a call
-  # is all that counts.
+  # The messages are so short that the price of a call is all that counts.
   module Calls
     # One way. make gets a library, Manypack or MessagePack, and a message; it returns a Proc that goes through the
     # message so many times.
@@ -34,7 +35,10 @@ module Payloads
 
     # A way that needs a library and packed bytes.
     def self.unpacking(times = 1)
-      Way.new(times, ->(library, message) { (library.pack(message) * times).then { |bytes| -> { yield library, bytes } } })
+      Way.new(times, lambda do |library, message|
+        bytes = library.pack(message) * times
+        -> { yield library, bytes }
+      end)
     end
 
     # A way that needs the pool of a Factory.
