@@ -126,7 +126,7 @@ class Instructions
         check = operation.check(@contender, payload) if operation.supported?(@contender)
         next unless check
 
-        times = (BYTES / check[:bytes]).clamp(3, 5_000)
+        times = operation.repetitions(BYTES, check)
         [operation, operation.argument(@contender, payload), times,
          JSON.generate([one.id, operation.name, times, Payloads.count(payload)])]
       end

@@ -50,7 +50,8 @@ class Report
   GROUPS = {
     "documents" => "Real documents", "classics" => "The data sets of 2012", "messages" => "Messages",
     "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types",
-    "pools" => "As Rails calls it", "streams" => "Streams", "skip" => "Skipping",
+    "pools" => "As Rails calls it", "streams" => "Streams",
+    "calls" => "One call at a time", "skip" => "Skipping",
     Workload::LOOKS => "Looking into a document",
     Workload::RECORDS => "Objects of a program's classes", "start" => "Loading"
   }.freeze

@@ -39,6 +39,14 @@ class Operation
     1
   end
 
+  # Returns how often to repeat the work to count its instructions.
+  #
+  # bytes:: about as many as should be gone through
+  # check:: what check answered
+  def repetitions(bytes, check)
+    (bytes / check[:bytes]).clamp(3, 5_000)
+  end
+
   # Answers with the number of packed bytes for each of the units and, in :same, with what all contenders of one format
   # must have in common.
   #
@@ -115,6 +123,45 @@ class PackOrUnpack < Call
     when Symbol then object.name.dup
     else object
     end
+  end
+end
+
+# One message, in one of the ways of Payloads::Calls, which is the payload.
+class OneCall < Operation
+  REPETITIONS = 100 # that are counted: the number of instructions is nearly the same each time
+
+  def initialize(name, message)
+    super(name)
+    @message = message
+  end
+
+  def supported?(contender)
+    contender.respond_to?(:library)
+  end
+
+  def argument(contender, way)
+    way.make.call(contender.library, @message)
+  end
+
+  def units(way)
+    way.times
+  end
+
+  def repetitions(_bytes, _check)
+    REPETITIONS
+  end
+
+  def repeat(_contender, work, times)
+    i = 0
+    while i < times
+      work.call
+      i += 1
+    end
+  end
+
+  def check(contender, way)
+    result = argument(contender, way).call
+    { bytes: 0, same: Zlib.crc32(result.inspect) }
   end
 end
 

@@ -5,6 +5,7 @@
 #
 #   Payloads.documents(seed: 1)["Twitter"]  #=> {"statuses" => [...], "search_metadata" => {...}}
 
+require_relative "payloads/calls"
 require_relative "payloads/documents"
 require_relative "payloads/ext_types"
 require_relative "payloads/messages"
@@ -21,6 +22,7 @@ module Payloads
     when Hash then payload.sum(1) { |key, value| count(key) + count(value) }
     when Array then payload.sum(1) { |value| count(value) }
     when Struct then payload.to_a.sum(1) { |value| count(value) }
+    when Calls::Way then payload.times
     when Stream then payload.sum { |message| count(message) } / payload.count
     else 1
     end

@@ -30,6 +30,7 @@ class Workload
   SKIPPING = [Skip.new].freeze
   LOOKING = [Look.new].freeze
   STARTING = [Start.new].freeze
+  CALLING = Payloads::Calls::MESSAGES.map { |name, message| OneCall.new(name, message) }.freeze
   LOADING = [ToObjects.new("to objects")].freeze
   ROWS = [*LOADING, ToObjects.new("lazily"), ToObjects.new("lazily, three of 11 fields"),
           ToObjects.new("from objects")].freeze
@@ -62,7 +63,7 @@ class Workload
   # Returns all cases by their ids.
   def cases
     @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *looks, *typed, *pooled, *streams,
-                *starts, *records, *growth].to_h { |one| [one.id, one] }
+                *calls, *starts, *records, *growth].to_h { |one| [one.id, one] }
   end
 
   private
@@ -131,6 +132,10 @@ class Workload
     { "messages" => 1, "log lines" => 10, "tweets" => 50 }.map do |kind, size|
       one("streams", "#{@stream / size} #{kind}", STREAMING) { Payloads.stream(kind, @stream / size) }
     end
+  end
+
+  def calls
+    Payloads::Calls::WAYS.map { |name, way| one("calls", name, CALLING) { way } }
   end
 
   def starts

@@ -51,6 +51,25 @@ class BenchTest < Minitest::Test
     end
   end
 
+  def test_single_calls_are_measured_beside_the_msgpack_gem
+    Tempfile.create("results") do |file|
+      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
+                                       "--only", "calls/(skip|headers read)", "--contenders", "msgpack$",
+                                       "--rounds", "1", "--output", file.path)
+      assert_predicate status, :success?, output
+      results = Results.read(file.path)
+      Payloads::Calls::MESSAGES.each_key do |message|
+        ["skip", "headers read"].each { |way| assert results.ratio("calls", message, way, "msgpack") }
+      end
+    end
+  end
+
+  def test_each_way_of_one_call_goes_through_each_message
+    Payloads::Calls::WAYS.each_value do |way|
+      Workload::CALLING.each { |call| assert call.check(MANYPACK, way) }
+    end
+  end
+
   def test_looks_are_measured_beside_unpacking
     Tempfile.create("results") do |file|
       output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",

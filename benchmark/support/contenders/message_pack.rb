@@ -49,6 +49,7 @@ module Contenders
     end
 
     def self.feature = "manypack"
+    def self.library = Manypack
     def self.version = Manypack::VERSION
     def self.pack(object) = Manypack.pack(object)
     def self.unpack(bytes) = Manypack.unpack(bytes)
@@ -228,6 +229,7 @@ module Contenders
     end
 
     def self.feature = "msgpack"
+    def self.library = MessagePack
     def self.version = MessagePack::VERSION
     def self.pack(object) = MessagePack.pack(object)
     def self.unpack(bytes) = MessagePack.unpack(bytes)

@@ -11,9 +11,9 @@ bool mp_io_p(VALUE obj);
 bool mp_io_partial_p(VALUE obj);
 
 /*
- * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. If partial,
- * as mp_io_partial_p said, asks readpartial for size bytes; otherwise asks read for at most `needed`, because read waits
- * for all of them. TypeError unless the io returns a String or an object that converts to a String.
+ * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. partial is
+ * what mp_io_partial_p said: if true, asks readpartial for size bytes, otherwise read for at most `needed`, because
+ * read waits for all of them. TypeError unless the io returns a String or an object that converts to a String.
  */
 VALUE mp_io_read(VALUE io, bool partial, size_t size, uint64_t needed);
 

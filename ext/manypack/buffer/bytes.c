@@ -7,12 +7,6 @@
  */
 enum { FIRST_BLOCK = 256, KEEP_BLOCK = 16384, FIRST_CHUNKS = 4 };
 
-/*
- * A block of this size is not moved to a larger one when it is full: what comes next goes into another block of twice
- * its size, so that the bytes of a long queue are copied once.
- */
-enum { MOVED_BLOCK = 16384 };
-
 /* The size of the ith chunk's block. It is known exactly only for the last block; for others this is a lower bound. */
 static size_t
 block_size(mp_bytes *bytes, size_t i)
@@ -105,44 +99,29 @@ mp_bytes_refer(VALUE owner, mp_bytes *bytes, VALUE str, size_t at, size_t len)
     RB_GC_GUARD(owner);
 }
 
-/* The last chunk, if it has a block to append to; otherwise a new chunk with a new block of that size. */
+/* The last chunk, if it has a block to append to; otherwise a new chunk with a new block. */
 static mp_chunk *
-own_tail(mp_bytes *bytes, size_t size)
+own_tail(mp_bytes *bytes)
 {
     if (!bytes->block_size) {
         uint8_t *block;
 
         reserve_chunk(bytes);
-        block = ALLOC_N(uint8_t, size);
-        mp_poison(block, size);
+        block = ALLOC_N(uint8_t, FIRST_BLOCK);
+        mp_poison(block, FIRST_BLOCK);
         bytes->count++;
         *mp_bytes_last(bytes) = (mp_chunk){.block = block};
-        bytes->block_size = size;
+        bytes->block_size = FIRST_BLOCK;
     }
     return mp_bytes_last(bytes);
-}
-
-/* Starts another block after a large one that is almost full. Uncommitted bytes would have to move with it. */
-static void
-leave_full_block(mp_bytes *bytes, size_t written)
-{
-    size_t size = bytes->block_size;
-
-    if (written || size < MOVED_BLOCK || mp_bytes_last(bytes)->len < size / 2) return;
-    seal_block(bytes);
-    own_tail(bytes, size * 2);
 }
 
 void
 mp_bytes_expand(VALUE owner, mp_bytes *bytes, size_t written, size_t n)
 {
-    mp_chunk *tail;
-    size_t used, size;
+    mp_chunk *tail = own_tail(bytes);
+    size_t used = tail->len + written, size = bytes->block_size;
 
-    leave_full_block(bytes, written);
-    tail = own_tail(bytes, FIRST_BLOCK);
-    used = tail->len + written;
-    size = bytes->block_size;
     if (tail->at > used) {
         /* More bytes were consumed than are left, so copying the rest pays. */
         memmove(tail->block, tail->block + tail->at, used);
