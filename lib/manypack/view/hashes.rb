@@ -25,7 +25,7 @@ module Manypack
     #
     #   Manypack::View.new(Manypack.pack([1, 1])).to_set #=> #<Set: {1}>
     def to_set(*arguments, &block)
-      require "set"
+      require "set" unless defined?(::Set) # Bundler's require of Ruby 3.3 works in the main Ractor only
       elements = block ? map(&block) : to_a
       check_hashes(elements)
       elements.to_set(*arguments)
