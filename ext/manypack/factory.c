@@ -211,7 +211,7 @@ rb_factory_load(int argc, VALUE *argv, VALUE self)
 
     rb_check_arity(argc, 1, 2);
     mp_codec_override(&codec, factory_codec(self), argc == 2 ? argv[1] : Qnil, MP_SHARED | MP_UNPACKS);
-    return mp_unpack(argv[0], &codec);
+    return mp_unpack(argv[0], &codec, MP_SHARED);
 }
 
 /*

@@ -28,17 +28,18 @@ mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
 }
 
 VALUE
-mp_unpack(VALUE source, const mp_codec *codec)
+mp_unpack(VALUE source, const mp_codec *codec, int api)
 {
     VALUE codec_object = codec->object, string, obj; /* keeps the codec alive if user code replaces it */
 
     if (MP_LIKELY(RB_TYPE_P(source, T_STRING))) {
         obj = mp_decode_whole(source, codec);
-    } else if (NIL_P(source)) {
+    } else if (NIL_P(source) && mp_lenient_p(api)) { /* an EOFError, as in the msgpack gem */
         mp_raise_no_data();
     } else if (mp_io_p(source)) {
         obj = mp_unpack_io(source, codec);
     } else {
+        if (NIL_P(source)) rb_raise(rb_eTypeError, "expected a String or an IO, got nil");
         string = rb_check_string_type(source);
         if (NIL_P(string)) rb_raise(rb_eTypeError, "expected a String or an IO, got %" PRIsVALUE, rb_obj_class(source));
         obj = mp_decode_whole(string, codec);
@@ -140,7 +141,7 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  * options of both.
  *
  * Every error that the input causes includes DecodeError and has its byte offset and path: TruncatedError (an EOFError)
- * if the input ends too early or is nil, MalformedFormatError, StackError above max_depth, LimitError above another
+ * if the input ends too early, MalformedFormatError, StackError above max_depth, LimitError above another
  * limit, and UnknownExtTypeError. Raises TypeError for a source that cannot be read, and RangeError, TypeError or
  * ArgumentError for invalid or unknown options.
  *
@@ -153,10 +154,10 @@ rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 {
     mp_codec codec;
 
-    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec());
+    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec(), mp_api_of(self));
     rb_check_arity(argc, 1, 2);
     mp_codec_override(&codec, mp_default_codec()->object, argv[1], mp_api_of(self) | MP_UNPACKS | MP_WITH_CODEC);
-    return mp_unpack(argv[0], &codec);
+    return mp_unpack(argv[0], &codec, mp_api_of(self));
 }
 
 /*
@@ -238,10 +239,10 @@ rb_codec_unpack(int argc, VALUE *argv, VALUE self)
 {
     mp_codec codec;
 
-    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_codec_get(self));
+    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_codec_get(self), MP_OWN);
     rb_check_arity(argc, 1, 2);
     mp_codec_override(&codec, self, argv[1], MP_UNPACKS);
-    return mp_unpack(argv[0], &codec);
+    return mp_unpack(argv[0], &codec, MP_OWN);
 }
 
 /*

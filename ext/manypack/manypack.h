@@ -8,6 +8,6 @@
 VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api);
 
 /* Unpacks the single object in a String, or the next object of an io. */
-VALUE mp_unpack(VALUE source, const mp_codec *codec);
+VALUE mp_unpack(VALUE source, const mp_codec *codec, int api);
 
 #endif

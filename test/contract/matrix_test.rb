@@ -5,8 +5,11 @@
 require "test_helper"
 require "stringio"
 require "tempfile"
+require "support/program"
 
 class MatrixTest < Minitest::Test
+  include ProgramHelper
+
   ARGUMENTS = Manypack.module_eval("Arguments")
   UNPACKING = ARGUMENTS::UNPACKING_OPTIONS
   PACKING = ARGUMENTS::PACKING_OPTIONS
@@ -227,6 +230,15 @@ class MatrixTest < Minitest::Test
     codec = Manypack::Codec.new(symbolize_keys: true, untrusted: true, max_bytes: 10)
     assert_equal({ symbolize_keys: true, untrusted: true, max_bytes: 10 }, codec.options)
     assert_equal codec, Manypack::Codec.new(**codec.options)
+  end
+
+  def test_a_packer_and_an_unpacker_know_the_types_of_the_default_factory
+    output = run_program(<<~'RUBY')
+      Point = Struct.new(:x)
+      Manypack::DefaultFactory.register_type(7, Point, packer: ->(point) { point.x.chr }, unpacker: ->(body) { Point.new(body.ord) })
+      print Manypack::Unpacker.new.feed(Manypack::Packer.new.write(Point.new(1)).to_s).read.x
+    RUBY
+    assert_equal "1", output
   end
 
   def test_a_hash_in_braces_is_a_key_of_dig

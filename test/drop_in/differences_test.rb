@@ -182,7 +182,8 @@ class DifferencesTest < Minitest::Test
   end
 
   def test_16_nil_is_no_data
-    [Manypack, MessagePack].each { |gem| assert_raises(EOFError) { gem.unpack(nil) } }
+    assert_raises(EOFError) { MessagePack.unpack(nil) }
+    assert_raises(TypeError) { Manypack.unpack(nil) }
   end
 
   def test_16_what_converts_to_a_string_is_one

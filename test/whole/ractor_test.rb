@@ -229,6 +229,7 @@ class RactorTest < Minitest::Test
 
     "Manypack::Codec.new" => "Manypack::Codec.new(freeze: true).frozen?",
     "Manypack::Codec#with" => "Ractor.shareable?(Manypack::Codec.new.with(freeze: true))",
+    "Manypack::EncodeError#path" => 'begin; Manypack.pack([Object.new]); rescue Manypack::EncodeError => e; e.path == "$[0]"; end',
     "Manypack::Codec#options" => "Manypack::Codec.new(freeze: true).options == { freeze: true }",
     "Manypack::Codec#pack" => 'Manypack::Codec.new.pack(1) == "\x01"',
     "Manypack::Codec#dump" => 'Manypack::Codec.new.dump(1) == "\x01"',

@@ -5,7 +5,7 @@
 #include "base/options.h"
 #include "base/user_code.h"
 
-static VALUE mDecodeError;
+static VALUE mDecodeError, mEncodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError;
 static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
@@ -455,7 +455,25 @@ mp_raise_pack_error(VALUE error, VALUE words, VALUE path)
 {
     rb_ivar_set(error, id_words, words);
     rb_ivar_set(error, id_place, path);
+    rb_extend_object(error, mEncodeError); /* the class stays what it is, such as NoMethodError */
     rb_exc_raise(error);
+}
+
+/*
+ * call-seq: error.path -> String
+ *
+ * Returns where in the packed object the error is.
+ *
+ *   begin
+ *     Manypack.pack({"users" => [Object.new]})
+ *   rescue Manypack::EncodeError => error
+ *     error.path #=> "$.users[0]"
+ *   end
+ */
+static VALUE
+rb_encode_error_path(VALUE self)
+{
+    return rb_attr_get(self, id_place);
 }
 
 bool
@@ -580,8 +598,11 @@ Init_manypack_error(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE mError = rb_define_module_under(mManypack, "DecodeError");
+    VALUE mEncode = rb_define_module_under(mManypack, "EncodeError");
 
     mDecodeError = mp_const("Manypack::DecodeError");
+    mEncodeError = mp_const("Manypack::EncodeError");
+    rb_define_method(mEncode, "path", rb_encode_error_path, 0);
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
     eUnexpectedTypeError = mp_const("Manypack::UnexpectedTypeError");

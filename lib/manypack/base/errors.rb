@@ -4,6 +4,29 @@
 # The errors that Manypack raises. Errors that the msgpack gem has, too, have its names and ancestors.
 #++
 module Manypack
+  # Included in every error that packing or unpacking raises about an object or about bytes: in each DecodeError and
+  # each EncodeError. Not in errors about arguments, such as an unknown option.
+  #
+  #   begin
+  #     Manypack.unpack(bytes)
+  #   rescue Manypack::Error => error
+  #     warn "bad message: #{error.message}"
+  #   end
+  module Error
+  end
+
+  # Included in every error that an object causes that cannot be packed, so that one rescue catches them all. Their
+  # classes are those of Ruby, such as NoMethodError and RangeError, and NestingError.
+  #
+  #   begin
+  #     Manypack.pack(object)
+  #   rescue Manypack::EncodeError => error
+  #     warn "cannot pack #{error.path}: #{error.message}"
+  #   end
+  module EncodeError
+    include Error
+  end
+
   # Included in every error that decoding raises, so that one rescue catches them all.
   #
   #   begin
@@ -12,6 +35,8 @@ module Manypack
   #     warn "bad message: #{error.message}"
   #   end
   module DecodeError
+    include Error
+
     # The byte offset in the input, an Integer, at which the offending object starts. #path says where that is.
     #
     # An error from an ext handler has the offset of that ext. So does an error in another message that the handler
@@ -128,5 +153,6 @@ module Manypack
 
   # The object to pack is nested more deeply than +max_depth+, or contains itself.
   class NestingError < StandardError
+    include EncodeError
   end
 end
