@@ -32,7 +32,8 @@ module Manypack
       #                 suffix +msgpack)
       # options:: any of those of Manypack.unpack; they replace those of the codec
       #
-      # Unless the options or the codec say otherwise, <code>untrusted: true</code> and <code>max_bytes: 1_048_576</code>
+      # Unless the options or the codec say otherwise, <code>untrusted: true</code> and
+      # <code>max_bytes: 1_048_576</code>
       # hold. No more than +max_bytes+ of a body are read.
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.

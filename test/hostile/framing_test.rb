@@ -148,7 +148,7 @@ module Hostile
       assert_equal 1, assert_raises(Manypack::MalformedFormatError) { Manypack.unpack("\x01\x02\x03") }.offset
       assert_equal [1, 2, 3], Manypack::Unpacker.new.feed_each("\x01\x02\x03").to_a
       assert_raises(Manypack::TruncatedError) { Manypack.unpack("") }
-      assert_raises(Manypack::TruncatedError) { Manypack.unpack(nil) }
+      assert_raises(TypeError) { Manypack.unpack(nil) }
       assert_empty Manypack::Unpacker.new.feed_each("").to_a
       assert_nil Manypack.unpack("\xC0".b)
       assert_equal [nil], Manypack::Unpacker.new.feed_each("\xC0".b).to_a

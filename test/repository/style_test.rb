@@ -110,7 +110,7 @@ class StyleTest < Minitest::Test
 
   # So that `rescue Manypack::DecodeError => error` has a message for whoever checks types.
   def test_modules_of_errors_have_what_exceptions_have
-    modules = %w[Manypack::DecodeError Manypack::TypeError Manypack::Parallel::Error]
+    modules = %w[Manypack::DecodeError Manypack::EncodeError Manypack::Error Manypack::TypeError Manypack::Parallel::Error]
     of_errors = Manypack.constants.map { |name| Manypack.const_get(name) }.grep(Class).select { |one| one < Exception }
     included = of_errors.flat_map(&:included_modules).uniq.map(&:name).grep(/\AManypack::/)
     assert_empty included - modules

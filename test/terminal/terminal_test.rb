@@ -322,7 +322,7 @@ class TerminalTest < Minitest::Test
     assert_equal 2, manypack.last
     assert_equal 2, manypack("nonsense").last
     assert_equal 2, manypack("cat", "--nonsense").last
-    assert_equal 2, manypack("cat", "--path", "users").last
+    assert_equal 2, manypack("cat", "--path", "users[").last
     out, err, status = manypack("cat", "/nowhere.msgpack", "-", input: stream(1))
     assert_equal ["1\n", "manypack: /nowhere.msgpack: No such file or directory\n", 74], [out, err, status]
     assert_equal 74, manypack("validate", "/").last

@@ -12,7 +12,7 @@ class MemoryTest < Minitest::Test
   # There is an Outbox where there are no Ractor::Ports.
   OURS = [Manypack::Packer, Manypack::Unpacker, Manypack::Buffer, Manypack::Codec, Manypack::Factory,
           *[:Splitter, :Batch, :Stop, *(:Outbox unless defined?(Ractor::Port))].map { |name| Manypack::Parallel.const_get(name) },
-          Manypack::View, Manypack::Type, Manypack::LazyRecord, Manypack.const_get(:StreamCheck)].freeze
+          Manypack::View, Manypack::Type, Manypack::LazyRecord, Manypack.const_get(:Tally), Manypack.const_get(:StreamCheck)].freeze
 
   PAIR = Manypack::Record.new(Struct.new(:a, :b), a: String, b: [Integer])
 
@@ -38,6 +38,7 @@ class MemoryTest < Minitest::Test
                    ->(splitter) { splitter.take(1, 1, false).first == "\x92\x01\x02".b }],
     "StreamCheck" => [-> { OURS.last.new(Manypack::Codec.new) }, ->(check) { check.pass("\x92\x01".b) },
                       ->(check) { check.pass("\x02".b) && check.messages == 1 }],
+    "Tally" => [-> { OURS[-2].new }, ->(tally) { tally.add("\x81\xA1a\x01".b, 0, 4) }, ->(tally) { tally.heads[0x81] >= 1 }],
     "Batch" => [-> { OURS[6].new("\xA3one\xA3two".b, 0, 8, 0, Manypack::Codec.new, OURS[7].new) }, ->(batch) { batch.each { nil } },
                 ->(batch) { [].tap { |all| batch.each { |object| all << object } } == %w[one two] }],
     "Stop" => [-> { OURS[7].new }, ->(stop) { stop.set }, ->(stop) { stop.set? }],

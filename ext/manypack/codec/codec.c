@@ -103,6 +103,12 @@ mp_plain_codec(void)
     return plain_codec;
 }
 
+VALUE
+mp_codec_by_default(int api)
+{
+    return mp_lenient_p(api) ? mp_plain_codec() : default_codec_object();
+}
+
 static bool
 only_ractor_p(void)
 {

@@ -33,6 +33,12 @@ const mp_codec *mp_default_codec(void);
 /* The Codec object without options and types. */
 VALUE mp_plain_codec(void);
 
+/*
+ * The Codec of a Packer or Unpacker that is given none: the default codec, or, as the msgpack gem has it, the plain one
+ * if mp_lenient_p.
+ */
+VALUE mp_codec_by_default(int api);
+
 /* Replaces the default codec as a whole. Calls that are running finish with the old one. */
 void mp_default_codec_set(VALUE codec);
 

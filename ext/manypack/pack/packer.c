@@ -191,7 +191,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 {
     rb_check_frozen(self);
     rb_check_typeddata(self, &packer_type);
-    packer_set_up(self, mp_default_codec()->object, argc, argv, MP_SHARED | MP_WITH_CODEC);
+    packer_set_up(self, mp_codec_by_default(MP_SHARED), argc, argv, MP_SHARED | MP_WITH_CODEC);
     return self;
 }
 

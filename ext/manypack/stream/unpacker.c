@@ -217,7 +217,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
 
     rb_check_frozen(self);
     u = mp_unpacker_checked(self);
-    scan_arguments(&a, argc, argv, mp_default_codec()->object, MP_SHARED | MP_WITH_CODEC);
+    scan_arguments(&a, argc, argv, mp_codec_by_default(MP_SHARED), MP_SHARED | MP_WITH_CODEC);
     buffer = mp_buffer_new(a.io, a.options);
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Unpacker. */
     if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is already initialized");
