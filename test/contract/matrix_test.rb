@@ -106,7 +106,7 @@ class MatrixTest < Minitest::Test
       (PACKING - UNPACKING).each do |option|
         next assert(front.call(PROBES[:symbolize_keys][1], option => true)) if BOTH.include?(name)
 
-        error = assert_raises(ArgumentError, option) { front.call(PROBES[:symbolize_keys][1], option => true) }
+        error = assert_raises(ArgumentError, option.to_s) { front.call(PROBES[:symbolize_keys][1], option => true) }
         assert_equal "#{option} has no effect on unpacking: it is an option of Manypack.pack and of a Codec", error.message
       end
     end
@@ -124,7 +124,7 @@ class MatrixTest < Minitest::Test
         value = PROBES[option][0]
         next assert(front.call(1, option => value)) if BOTH.include?(name)
 
-        error = assert_raises(ArgumentError, option) { front.call(1, option => value) }
+        error = assert_raises(ArgumentError, option.to_s) { front.call(1, option => value) }
         assert_equal "#{option} has no effect on packing: it is an option of Manypack.unpack and of a Codec", error.message
       end
     end
