@@ -322,7 +322,7 @@ class DifferencesTest < Minitest::Test
   end
 
   def test_26_an_array_that_changes_while_it_is_packed_is_an_error
-    { Manypack => RuntimeError, MessagePack => "93 01 c0 c0" }.each do |gem, expected|
+    { Manypack => Manypack::EncodeError::RuntimeError, MessagePack => "93 01 c0 c0" }.each do |gem, expected|
       array = [nil, 2, 3]
       array[0] = Changing.new { array.pop(2) }
       assert_equal expected, outcome { hex(gem.pack(array)) }

@@ -450,13 +450,41 @@ mp_raise_in_use(const char *what)
 
 /* --- errors of packing -------------------------------------------------------------------------------- */
 
+/* The classes of Ruby's errors that packing raises, and the subclass of each that is an EncodeError. */
+static struct {
+    const VALUE *ruby;
+    const char *name;
+    VALUE own;
+} encode_errors[] = {
+    {&rb_eArgError, "ArgumentError", 0}, {&rb_eNoMethodError, "NoMethodError", 0}, {&rb_eRangeError, "RangeError", 0},
+    {&rb_eRuntimeError, "RuntimeError", 0}, {&rb_eTypeError, "TypeError", 0},
+};
+
+VALUE
+mp_encode_error_class(VALUE klass)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(encode_errors) / sizeof(*encode_errors); i++) {
+        if (*encode_errors[i].ruby == klass) return encode_errors[i].own;
+    }
+    return klass;
+}
+
 void
 mp_raise_pack_error(VALUE error, VALUE words, VALUE path)
 {
     rb_ivar_set(error, id_words, words);
     rb_ivar_set(error, id_place, path);
-    rb_extend_object(error, mEncodeError); /* the class stays what it is, such as NoMethodError */
+    /* An exception of other code keeps its class. */
+    if (!RTEST(rb_obj_is_kind_of(error, mEncodeError))) rb_extend_object(error, mEncodeError);
     rb_exc_raise(error);
+}
+
+void
+mp_raise_encode_error(VALUE klass, VALUE words, VALUE path)
+{
+    mp_raise_pack_error(rb_exc_new_str(mp_encode_error_class(klass), words), words, path);
 }
 
 /*
@@ -536,7 +564,7 @@ mp_raise_pack_error_below(VALUE error, VALUE place)
 void
 mp_raise_unplaced(VALUE klass, VALUE words)
 {
-    mp_raise_pack_error(rb_exc_new_str(klass, words), words, rb_utf8_str_new_cstr("$"));
+    mp_raise_encode_error(klass, words, rb_utf8_str_new_cstr("$"));
 }
 
 /*
@@ -590,7 +618,7 @@ mp_raise_nesting(unsigned long max_depth, VALUE path)
     VALUE words = rb_enc_sprintf(mp_utf8, "nested more than %lu containers deep, at %" PRIsVALUE, max_depth,
                                  mp_error_path_shown(path));
 
-    mp_raise_pack_error(rb_exc_new_str(eNestingError, words), words, path);
+    mp_raise_encode_error(eNestingError, words, path);
 }
 
 void
@@ -599,10 +627,15 @@ Init_manypack_error(void)
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE mError = rb_define_module_under(mManypack, "DecodeError");
     VALUE mEncode = rb_define_module_under(mManypack, "EncodeError");
+    size_t i;
 
     mDecodeError = mp_const("Manypack::DecodeError");
     mEncodeError = mp_const("Manypack::EncodeError");
     rb_define_method(mEncode, "path", rb_encode_error_path, 0);
+    for (i = 0; i < sizeof(encode_errors) / sizeof(*encode_errors); i++) {
+        encode_errors[i].own = rb_const_get(mEncodeError, rb_intern(encode_errors[i].name));
+        rb_gc_register_mark_object(encode_errors[i].own);
+    }
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
     eUnexpectedTypeError = mp_const("Manypack::UnexpectedTypeError");

@@ -111,6 +111,11 @@ NORETURN(void mp_raise_torn(const char *what));
  * error without a path has "$".
  */
 NORETURN(void mp_raise_pack_error(VALUE error, VALUE words, VALUE path));
+
+/* Raises a new error of packing: of klass, or of the subclass of it that is an EncodeError. */
+NORETURN(void mp_raise_encode_error(VALUE klass, VALUE words, VALUE path));
+VALUE mp_encode_error_class(VALUE klass);
+
 bool mp_pack_error_p(VALUE error);
 
 /* Raises a copy of such an error, with the path of an outer place prepended to its own. */

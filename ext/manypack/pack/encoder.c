@@ -145,7 +145,7 @@ mp_encoder_raise(const mp_encoder *e, VALUE klass, const char *suffix, const cha
     words = rb_enc_vsprintf(mp_utf8, format, arguments);
     va_end(arguments);
     rb_str_catf(words, ", at %" PRIsVALUE "%s", mp_error_path_shown(path), suffix ? suffix : "");
-    mp_raise_pack_error(rb_exc_new_str(klass, words), words, path);
+    mp_raise_encode_error(klass, words, path);
 }
 
 void

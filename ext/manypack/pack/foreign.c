@@ -162,7 +162,7 @@ raise_unpackable(mp_encoder *e, VALUE obj)
           "Factory#register_type with record:"
         : "register an ext type for it by Factory#register_type";
     VALUE path = mp_error_path(e->place), message, keywords = rb_hash_new();
-    VALUE argv[4];
+    VALUE argv[4], klass = mp_encode_error_class(rb_eNoMethodError);
 
     rb_hash_aset(keywords, ID2SYM(rb_intern("receiver")), obj);
     message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE
@@ -171,7 +171,7 @@ raise_unpackable(mp_encoder *e, VALUE obj)
     argv[1] = ID2SYM(id_to_msgpack);
     argv[2] = rb_ary_new();
     argv[3] = keywords;
-    mp_raise_pack_error(rb_class_new_instance_kw(4, argv, rb_eNoMethodError, RB_PASS_KEYWORDS), message, path);
+    mp_raise_pack_error(rb_class_new_instance_kw(4, argv, klass, RB_PASS_KEYWORDS), message, path);
 }
 
 /* A call of user code to pack an object. */

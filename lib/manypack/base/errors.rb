@@ -15,8 +15,9 @@ module Manypack
   module Error
   end
 
-  # Included in every error that an object causes that cannot be packed, so that one rescue catches them all. Their
-  # classes are those of Ruby, such as NoMethodError and RangeError, and NestingError.
+  # Included in every error that an object causes that cannot be packed, so that one rescue catches them all. Each is
+  # also what Ruby calls it, such as a NoMethodError or a RangeError. An exception that other code raises meanwhile,
+  # such as an Encoding::UndefinedConversionError, keeps its class and is extended.
   #
   #   begin
   #     Manypack.pack(object)
@@ -25,6 +26,31 @@ module Manypack
   #   end
   module EncodeError
     include Error
+
+    # An object has no to_msgpack and no ext type.
+    class NoMethodError < ::NoMethodError
+      include EncodeError
+    end
+
+    # A number is beyond what MessagePack can express.
+    class RangeError < ::RangeError
+      include EncodeError
+    end
+
+    # Something has the wrong class.
+    class TypeError < ::TypeError
+      include EncodeError
+    end
+
+    # A handler or to_msgpack wrote what is no object, or an object is none that can be packed.
+    class ArgumentError < ::ArgumentError
+      include EncodeError
+    end
+
+    # An object changed while it was packed.
+    class RuntimeError < ::RuntimeError
+      include EncodeError
+    end
   end
 
   # Included in every error that decoding raises, so that one rescue catches them all.
