@@ -242,7 +242,7 @@ module Hostile
 
     # Nothing else in Manypack makes bytes longer.
     def test_14_there_is_no_other_compression_to_bomb_with
-      names = ObjectSpace.each_object(Module).select { |mod| mod.name.to_s.match?(/\AManypack\b(?!::Files\b)/) }
+      names = ObjectSpace.each_object(Module).select { |mod| mod.name.to_s.match?(/\AManypack\b(?!::(?:Files|Terminal)\b)/) }
                          .flat_map { |mod| [mod.name, *mod.instance_methods(false), *mod.singleton_methods(false)] }
       assert_operator names.size, :>, 100
       assert_empty names.grep(/compress|inflate|deflate|gzip|zlib|lz4|zstd|snappy/i)
