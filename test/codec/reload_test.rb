@@ -28,7 +28,7 @@ class ReloadTest < Minitest::Test
     print few(classes)
   RUBY
 
-  # Compiled code keeps the first twenty or so classes that it met, for ever.
+  # Without YJIT, whose compiled code keeps the first twenty or so classes that it met.
   INTERPRETED = { "RUBY_YJIT_ENABLE" => nil }.freeze
 
   { "a factory" => ["Manypack::Factory.new", "SUBJECT.register_type(1, Outer::Point, types[0])"],
