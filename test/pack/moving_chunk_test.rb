@@ -60,14 +60,16 @@ class MovingChunkTest < Minitest::Test
       end.resume
     end
 
+    # Compaction by itself only here: with Ruby 3.1 it now and then moves a String that a core method has in hand, with no
+    # extension loaded, and the thousands of Strings above are where it met one.
     def stressed
+      GC.auto_compact = true if GC.respond_to?(:auto_compact=)
       GC.stress = true
       yield
     ensure
       GC.stress = false
+      GC.auto_compact = false if GC.respond_to?(:auto_compact=)
     end
-
-    GC.auto_compact = true if GC.respond_to?(:auto_compact=)
   RUBY
 
   SMALL_HEAP = { "RUBYOPT" => "--disable-gems" }.freeze
