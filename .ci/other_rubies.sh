@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The steps of .ci/run on the Rubies which this machine does not have, each in a Debian of its own. Expects $scratch and
-# what steps.sh defines.
+# The steps of .ci/run on the Rubies which this machine does not have, each in a Debian of its own. Expects $scratch,
+# $not_moved (tests that cannot run while objects move) and what steps.sh defines.
 
 newer_ruby=3.4
 newer_release=experimental # where Debian keeps it
@@ -60,6 +60,7 @@ first_look() {
 on_newer_ruby() {
   clone_into "$1" && bash .ci/rootfs.sh install_ruby "$1" "$newer_ruby" "$newer_release" &&
     suite limited bash .ci/rootfs.sh run "$1" bin/test &&
+    suite limited bash .ci/rootfs.sh run "$1" env WITHOUT="$not_moved" bundle exec rake test:compact && # by every collection
     limited bash .ci/rootfs.sh run "$1" bundle exec rake test:denied # it has more to deny than the Ruby of this machine
 }
 
