@@ -126,45 +126,6 @@ class PackOrUnpack < Call
   end
 end
 
-# One message, in one of the ways of Payloads::Calls, which is the payload.
-class OneCall < Operation
-  REPETITIONS = 100 # that are counted: the number of instructions is nearly the same each time
-
-  def initialize(name, message)
-    super(name)
-    @message = message
-  end
-
-  def supported?(contender)
-    contender.respond_to?(:library)
-  end
-
-  def argument(contender, way)
-    way.make.call(contender.library, @message)
-  end
-
-  def units(way)
-    way.times
-  end
-
-  def repetitions(_bytes, _check)
-    REPETITIONS
-  end
-
-  def repeat(_contender, work, times)
-    i = 0
-    while i < times
-      work.call
-      i += 1
-    end
-  end
-
-  def check(contender, way)
-    result = argument(contender, way).call
-    { bytes: 0, same: Zlib.crc32(result.inspect) }
-  end
-end
-
 # Any work with a payload: the block makes it, as a Proc, and returns nil if this contender cannot do it.
 class Custom < Operation
   # methods:: which a contender has to have
@@ -196,6 +157,23 @@ class Custom < Operation
     { bytes: 0, same: Zlib.crc32(work.call.inspect) }
   rescue EncodingError, JSON::GeneratorError
     nil # JSON with a binary
+  end
+end
+
+# One message, in one of the ways of Payloads::Calls, which is the payload.
+class OneCall < Custom
+  REPETITIONS = 100 # that are counted: the number of instructions is nearly the same each time
+
+  def initialize(name, message)
+    super(name, :library) { |contender, way| way.make.call(contender.library, message) }
+  end
+
+  def units(way)
+    way.times
+  end
+
+  def repetitions(_bytes, _check)
+    REPETITIONS
   end
 end
 

@@ -25,42 +25,24 @@ class BenchTest < Minitest::Test
   end
 
   def test_a_case_is_measured_beside_another
-    Tempfile.create("results") do |file|
-      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
-                                       "--only", "messages/structured", "--contenders", "JSON|Marshal",
-                                       "--rounds", "2", "--output", file.path)
-      assert_predicate status, :success?, output
-      results = Results.read(file.path)
-      assert_equal [%w[messages unpack], %w[messages pack]], results.tables
-      assert_equal %w[JSON Marshal], results.others("messages", "unpack")
-      assert_operator results.ratio("messages", "unpack", "structured", "Marshal").median, :>, 1
-    end
+    results = bench("messages/structured", contenders: "JSON|Marshal", rounds: 2)
+    assert_equal [%w[messages unpack], %w[messages pack]], results.tables
+    assert_equal %w[JSON Marshal], results.others("messages", "unpack")
+    assert_operator results.ratio("messages", "unpack", "structured", "Marshal").median, :>, 1
   end
 
   def test_what_rails_calls_ext_types_and_loading_are_measured_beside_the_msgpack_gem
-    Tempfile.create("results") do |file|
-      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
-                                       "--only", "pools/1|an order|start/.*disable", "--contenders", "msgpack$",
-                                       "--rounds", "1", "--output", file.path)
-      assert_predicate status, :success?, output
-      results = Results.read(file.path)
-      assert_equal [["ext types", "restore"], ["ext types", "dump"], %w[pools deserialize], %w[pools serialize],
-                    %w[start start]], results.tables
-      results.tables.each { |group, operation| assert_includes results.others(group, operation), "msgpack" }
-      assert_operator results.find("start", "start", "ruby --disable-gems").times.size, :>=, 10
-    end
+    results = bench("pools/1|an order|start/.*disable")
+    assert_equal [["ext types", "restore"], ["ext types", "dump"], %w[pools deserialize], %w[pools serialize],
+                  %w[start start]], results.tables
+    results.tables.each { |group, operation| assert_includes results.others(group, operation), "msgpack" }
+    assert_operator results.find("start", "start", "ruby --disable-gems").times.size, :>=, 10
   end
 
   def test_single_calls_are_measured_beside_the_msgpack_gem
-    Tempfile.create("results") do |file|
-      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
-                                       "--only", "calls/(skip|headers read)", "--contenders", "msgpack$",
-                                       "--rounds", "1", "--output", file.path)
-      assert_predicate status, :success?, output
-      results = Results.read(file.path)
-      Payloads::Calls::MESSAGES.each_key do |message|
-        ["skip", "headers read"].each { |way| assert results.ratio("calls", message, way, "msgpack") }
-      end
+    results = bench("calls/(skip|headers read)")
+    Payloads::Calls::MESSAGES.each_key do |message|
+      ["skip", "headers read"].each { |way| assert results.ratio("calls", message, way, "msgpack") }
     end
   end
 
@@ -71,16 +53,10 @@ class BenchTest < Minitest::Test
   end
 
   def test_looks_are_measured_beside_unpacking
-    Tempfile.create("results") do |file|
-      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes",
-                                       "--only", "looks/(three|filter|check)", "--contenders", "msgpack$",
-                                       "--rounds", "1", "--output", file.path)
-      assert_predicate status, :success?, output
-      results = Results.read(file.path)
-      tasks = ["three scalars", "filter and pass on", "check all of it"]
-      assert_equal [[%w[looks look]], tasks], [results.tables, results.cases("looks", "look")]
-      tasks.each { |task| assert_operator results.ratio("looks", "look", task, "msgpack").median, :>, 1 }
-    end
+    results = bench("looks/(three|filter|check)")
+    tasks = ["three scalars", "filter and pass on", "check all of it"]
+    assert_equal [[%w[looks look]], tasks], [results.tables, results.cases("looks", "look")]
+    tasks.each { |task| assert_operator results.ratio("looks", "look", task, "msgpack").median, :>, 1 }
   end
 
   # The real documents are not always there; what looks do with them is tried on the least that has it.
@@ -162,6 +138,16 @@ class BenchTest < Minitest::Test
   end
 
   private
+
+  # Returns the Results of bench.rb, run on the smallest cases that `only` names.
+  def bench(only, contenders: "msgpack$", rounds: 1)
+    Tempfile.create("results") do |file|
+      output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--quick", "--look-alikes", "--only", only,
+                                       "--contenders", contenders, "--rounds", rounds.to_s, "--output", file.path)
+      assert_predicate status, :success?, output
+      Results.read(file.path)
+    end
+  end
 
   # What the report says in short.
   def summary_of(cases)

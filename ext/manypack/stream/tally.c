@@ -337,18 +337,16 @@ rb_tally_nodes(VALUE self)
     static const char *const KINDS[] = {
         [ANY] = "any", [TEXT] = "text", [BYTES] = "bytes", [REAL] = "real", [WORD] = "word",
     };
-    uint32_t count = tally_get(self)->count;
-    VALUE nodes = rb_ary_new_capa(count);
+    const tally *t = tally_get(self);
+    VALUE nodes = rb_ary_new_capa(t->count);
 
-    for (uint32_t i = 0; i < count; i++) {
-        const node *n = &tally_get(self)->nodes[i]; /* anew: an allocation may move it */
-        VALUE around = UINT2NUM(n->around), kind = ID2SYM(rb_intern(KINDS[n->kind]));
-        VALUE name, bytes;
-        n = &tally_get(self)->nodes[i];
-        name = rb_str_new((const char *)n->key, (long)n->n);
-        bytes = ULL2NUM(tally_get(self)->nodes[i].bytes);
-        rb_ary_push(nodes, rb_ary_new_from_args(4, around, kind, name, bytes));
+    for (uint32_t i = 0; i < t->count; i++) {
+        const node *n = &t->nodes[i];
+        VALUE name = rb_str_new((const char *)n->key, (long)n->n);
+        rb_ary_push(nodes, rb_ary_new_from_args(4, UINT2NUM(n->around), ID2SYM(rb_intern(KINDS[n->kind])), name,
+                                                ULL2NUM(n->bytes)));
     }
+    RB_GC_GUARD(self); /* the nodes lie in its slot */
     return nodes;
 }
 
