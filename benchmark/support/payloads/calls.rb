@@ -52,7 +52,8 @@ module Payloads
 
     # A file with many messages, which is deleted with the Proc that reads it.
     FILE = Way.new(MANY, lambda do |library, message|
-      file = Tempfile.new("messages").binmode.tap { |open| open.write(library.pack(message) * MANY) }
+      file = Tempfile.new("messages", binmode: true)
+      file.write(library.pack(message) * MANY)
       file.flush
       -> { File.open(file.path, "rb") { |open| library::Unpacker.new(open).each { |object| object } } }
     end)
