@@ -59,13 +59,14 @@ class Bench
     @options = options
     @flags = options[:yjit] ? ContenderProcess.yjit : []
     @workload = options.slice(:data, :stream, :largest)
+    @thrown_away = 0
   end
 
   def run
     cases = chosen
     measurements = heat(cases)
     measurements = measurements.zip(heat(cases)).map { |one, other| one + other } if @options[:heats] == 2
-    results = Results.new(@stamp, measurements)
+    results = Results.new({ **@stamp, thrown_away: @thrown_away }, measurements)
     puts Tables.new(results)
     results.write(@options[:output] || path)
     puts "measurements: #{@options[:output] || path}"
@@ -77,7 +78,8 @@ class Bench
   def heat(cases)
     processes = start(cases.map(&:group).uniq)
     announce(processes.keys) unless @stamp
-    Race.new(processes, @options[:rounds], @options[:seconds]).run(cases)
+    race = Race.new(processes, @options[:rounds], @options[:seconds])
+    race.run(cases).tap { @thrown_away += race.thrown_away }
   ensure
     processes&.each_key(&:stop)
   end

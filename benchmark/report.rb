@@ -32,8 +32,11 @@ module Markdown
     count((measurement.bytes / measurement.median * 1e3).round)
   end
 
+  # Without a figure where some rounds say faster and some say slower.
   def spread(spread)
-    spread ? format("%.2f (%.2f–%.2f)", *spread) : ""
+    return "" unless spread
+
+    format("%s (%.2f–%.2f)", spread.clear? ? format("%.2f", spread.median) : "–", spread.low, spread.high)
   end
 
   def count(number)
@@ -200,29 +203,30 @@ class Report
   end
 
   def mean_and_least(ratios)
-    [format("**%.2f**", Statistics.geometric_mean(ratios.map(&:last))), told(ratios.min_by(&:last))]
+    least = ratios.min_by { |_, ratio| ratio.median }
+    [format("**%.2f**", Statistics.geometric_mean(ratios.map { |_, ratio| ratio.median })), told(*least)]
   end
 
-  # Where Manypack takes longer than another library, in whatever was measured.
+  # Where Manypack takes longer than another library in every round, in whatever was measured.
   def losses
     contenders = @results.measurements.map(&:contender).uniq.grep_v(OWN)
-    slower = contenders.to_h { |one| [one, every_ratio(one).select { |_, ratio| ratio < 1 }.sort_by(&:last)] }
+    slower = contenders.to_h { |one| [one, every_ratio(one).select { |_, ratio| ratio.high < 1 }] }
     slower.reject { |_, cases| cases.empty? }.map do |contender, cases|
-      "- #{contender}: #{cases.map { |one| told(one) }.join("; ")}"
+      "- #{contender}: #{cases.sort_by { |_, ratio| ratio.median }.map { |one| told(*one) }.join("; ")}"
     end
   end
 
-  # Returns pairs of a case with its operation, and the median ratio.
+  # Returns pairs of a case with its operation, and the ratio.
   def every_ratio(contender)
     measured = @results.measurements.select { |one| one.contender == contender }
     measured.map do |one|
       where = "#{one.group}/#{one.name}: #{title(one.operation)}"
-      [where, @results.ratio(one.group, one.operation, one.name, contender).median]
+      [where, @results.ratio(one.group, one.operation, one.name, contender)]
     end
   end
 
-  def told(ratio)
-    format("%.2f (%s)", ratio.last, ratio.first)
+  def told(name, ratio)
+    "#{ratio.clear? ? format("%.2f", ratio.median) : "about 1"} (#{name})"
   end
 
   # What nobody would use instead.
@@ -238,7 +242,7 @@ class Report
 
   def all_ratios(operation, contender)
     GENERAL.flat_map do |group|
-      @results.cases(group, operation).map { |name| [name, @results.ratio(group, operation, name, contender)&.median] }
+      @results.cases(group, operation).map { |name| [name, @results.ratio(group, operation, name, contender)] }
     end.select(&:last)
   end
 

@@ -9,12 +9,19 @@ require_relative "results"
 require_relative "workload"
 
 class Race
+  DRIFT = 1.1 # how many times as long the same work may take a second time
+  TRIES = 4   # of a round
+
+  # How many rounds were thrown away.
+  attr_reader :thrown_away
+
   # processes:: each with the groups of cases that it takes part in
   # seconds:: how long each sample takes
   def initialize(processes, rounds, seconds)
     @processes = processes
     @rounds = rounds
     @seconds = seconds
+    @thrown_away = 0
   end
 
   def run(cases)
@@ -36,11 +43,30 @@ class Race
     able.values.flatten(1).map(&:last)
   end
 
+  # A round. If the machine was loud, it is thrown away and run again; of TRIES such rounds the steadiest counts.
   def lap(id, operation, measurements)
-    measurements.each do |process, measurement|
-      times = process.ask("time", id, operation, @seconds)
-      %i[wall cpu gc].zip(times) { |clock, ns| measurement[clock] << ns }
+    rounds = []
+    TRIES.times do
+      rounds << there_and_back(id, operation, measurements.map(&:first))
+      break if drift(rounds.last) <= DRIFT
     end
+    @thrown_away += rounds.size - 1
+    measurements.zip(rounds.min_by { |round| drift(round) }) do |(_, measurement), samples|
+      %i[wall cpu gc].zip(*samples) { |clock, *ns| measurement[clock] << ns.sum / ns.size }
+    end
+  end
+
+  # Has each process do the same work twice, in one order and in its reverse. Returns the two samples of each.
+  def there_and_back(id, operation, processes)
+    there, back = [processes, processes.reverse].map do |order|
+      order.map { |process| process.ask("time", id, operation, @seconds / 2.0) }
+    end
+    there.zip(back.reverse)
+  end
+
+  # How many times as long the processor took for the same work at another time, at the most.
+  def drift(round)
+    round.map { |samples| samples.map { |_wall, cpu, _gc| cpu }.minmax.reverse.reduce(:fdiv) }.max
   end
 
   # Those that offer the operation and give back what they were given, which JSON cannot with a binary.

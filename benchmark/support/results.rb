@@ -12,7 +12,12 @@ require "time"
 # Medians and means.
 module Statistics
   # Median, lowest and highest of several rounds.
-  Spread = Struct.new(:median, :low, :high)
+  Spread = Struct.new(:median, :low, :high) do
+    # Whether all rounds agree which of the two is faster.
+    def clear?
+      low > 1 || high < 1
+    end
+  end
 
   module_function
 

@@ -123,6 +123,36 @@ class BenchTest < Minitest::Test
     refute_includes summary_of(cases.map { |one| [*one, 2.0] }), "- msgpack"
   end
 
+  # A process that takes as long as it is told, sample after sample.
+  Told = Struct.new(:label, :times) do
+    def ask(question, *)
+      question == "check" ? { bytes: 1, objects: 1, same: 0 } : [times.shift] * 3
+    end
+  end
+
+  def test_a_round_in_which_the_same_work_took_longer_is_run_again
+    ours = Told.new("Manypack", [1.0, 1.3, 1.0, 1.05])
+    theirs = Told.new("msgpack", [2.0, 2.0, 3.0, 3.0])
+    one = Workload::Case.new(group: "group", name: "case", operations: [Operation.new("pack")])
+    race = Race.new({ ours => ["group"], theirs => ["group"] }, 1, 0.1)
+    assert_equal [[1.025], [3.0]], quietly { race.run([one]) }.map(&:times)
+    assert_equal 1, race.thrown_away
+  end
+
+  def test_of_loud_rounds_the_steadiest_counts
+    ours = Told.new("Manypack", [1.0, 3.0, 1.0, 2.0, 1.0, 4.0, 1.0, 5.0])
+    one = Workload::Case.new(group: "group", name: "case", operations: [Operation.new("pack")])
+    race = Race.new({ ours => ["group"] }, 1, 0.1)
+    assert_equal [[1.5]], quietly { race.run([one]) }.map(&:times)
+    assert_equal Race::TRIES - 1, race.thrown_away
+  end
+
+  def test_no_figure_is_written_where_rounds_disagree_about_which_is_faster
+    cell = ->(times) { Markdown.spread(measurement("other", times).ratio(measurement("Manypack", [1.0, 1.0, 1.0]))) }
+    assert_equal ["2.00 (1.10–3.00)", "0.50 (0.40–0.90)", "– (0.90–1.50)"],
+                 [[1.1, 2.0, 3.0], [0.4, 0.5, 0.9], [0.9, 1.1, 1.5]].map(&cell)
+  end
+
   def test_ratios_are_taken_round_by_round
     results = Results.new({}, [measurement("Manypack", [1.0, 2.0, 4.0]), measurement("other", [2.0, 4.0, 4.0])])
     assert_equal [2.0, 1.0, 2.0], results.ratio("group", "pack", "case", "other").to_a
@@ -147,6 +177,13 @@ class BenchTest < Minitest::Test
       assert_predicate status, :success?, output
       Results.read(file.path)
     end
+  end
+
+  # Without the progress bar.
+  def quietly
+    result = nil
+    capture_io { result = yield }
+    result
   end
 
   # What the report says in short.
