@@ -19,29 +19,43 @@ bytes_only_p(const mp_codec *codec)
     return !codec->types || !codec->types->unpacker_count;
 }
 
+/* A search for the steps of a program, which is to start at an offset. */
+static mp_search
+new_search(mp_peek *peek, VALUE view, size_t start, mp_program *program, mp_search_shared *shared)
+{
+    return (mp_search){.peek = peek, .root = mp_view_root(view), .program = program, .query = &program->query,
+                       .shared = shared, .run = mp_search_run, .start = start, .bytes_only = bytes_only_p(peek->codec)};
+}
+
+/* Starts to look, as for so many steps; without an Index for 0. Returns the offset of the value that the View shows. */
+static size_t
+start_peek(mp_peek *peek, VALUE view, long steps)
+{
+    size_t at = steps ? mp_view_peek_steps(view, peek, steps) : mp_view_peek_once(view, peek);
+
+    peek->in_turn = peek->text_keys = true;
+    mp_peek_refresh(peek);
+    return at;
+}
+
 /* Searches a View for what the steps of a Path find. */
 static void
 search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_sink sink)
 {
     uint64_t looks = mp_large(max_looks, "max_looks");
+    mp_program *program = &whole->program;
     mp_search *s = &whole->search;
     size_t at;
 
-    mp_program_init(&whole->program, steps);
+    mp_program_init(program, steps);
     whole->shared = (mp_search_shared){.looks = looks, .max_looks = looks};
-    *s = (mp_search){.peek = &whole->peek, .root = mp_view_root(view), .program = &whole->program,
-                     .query = &whole->program.query, .shared = &whole->shared, .sink = sink, .run = mp_search_run};
+    at = start_peek(&whole->peek, view, program->descends ? 2 : mp_view_last_key_p(view) ? program->query.count : 0);
+    *s = new_search(&whole->peek, view, at, program, &whole->shared);
+    s->sink = sink;
     if (sink == MP_SINK_ARRAY) s->found = rb_ary_new();
-    at = whole->program.descends   ? mp_view_peek_steps(view, &whole->peek, 2)
-       : mp_view_last_key_p(view)  ? mp_view_peek_steps(view, &whole->peek, s->query->count)
-                                   : mp_view_peek_once(view, &whole->peek);
-    whole->peek.in_turn = whole->peek.text_keys = true;
-    s->start = at;
-    s->bytes_only = bytes_only_p(whole->peek.codec);
-    mp_peek_refresh(&whole->peek);
     mp_search_run(s, at);
     mp_peek_end(&whole->peek);
-    mp_program_end(&whole->program);
+    mp_program_end(program);
     RB_GC_GUARD(s->found);
 }
 
@@ -113,19 +127,16 @@ typedef struct {
     mp_search searches[MP_SEVERAL_MAX];
 } whole_searches;
 
-/* Starts the peek for all searches: with an Index if any of them needs it. */
-static size_t
-peek_several(whole_searches *whole, VALUE view, int n)
+/* Whether an Index pays for the searches together. */
+static bool
+index_wanted_p(const whole_searches *whole, VALUE view, int n)
 {
-    bool steps = mp_view_last_key_p(view);
-    size_t at;
     int i;
 
-    for (i = 0; i < n; i++) steps |= whole->programs[i].descends;
-    at = steps ? mp_view_peek_steps(view, &whole->peek, 2) : mp_view_peek_once(view, &whole->peek);
-    whole->peek.in_turn = whole->peek.text_keys = true;
-    mp_peek_refresh(&whole->peek);
-    return at;
+    for (i = 0; i < n; i++) {
+        if (whole->programs[i].descends) return true;
+    }
+    return mp_view_last_key_p(view);
 }
 
 /*
@@ -136,7 +147,7 @@ peek_several(whole_searches *whole, VALUE view, int n)
 static VALUE
 rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
 {
-    VALUE results = rb_ary_new(), root = mp_view_root(view);
+    VALUE results = rb_ary_new();
     whole_searches whole;
     size_t at;
     int n, i;
@@ -154,12 +165,11 @@ rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
         whole.shared[i] = (mp_search_shared){.looks = looks, .max_looks = looks};
         rb_ary_push(results, rb_ary_new());
     }
-    at = peek_several(&whole, view, n);
+    at = start_peek(&whole.peek, view, index_wanted_p(&whole, view, n) ? 2 : 0);
     for (i = 0; i < n; i++) {
-        whole.searches[i] = (mp_search){
-            .peek = &whole.peek, .root = root, .program = &whole.programs[i], .query = &whole.programs[i].query,
-            .shared = &whole.shared[i], .sink = MP_SINK_ARRAY, .found = RARRAY_AREF(results, i), .run = mp_search_run,
-            .start = at, .bytes_only = bytes_only_p(whole.peek.codec)};
+        whole.searches[i] = new_search(&whole.peek, view, at, &whole.programs[i], &whole.shared[i]);
+        whole.searches[i].sink = MP_SINK_ARRAY;
+        whole.searches[i].found = RARRAY_AREF(results, i);
     }
     mp_search_several(whole.searches, n, at);
     mp_peek_end(&whole.peek);

@@ -73,9 +73,8 @@ search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
 
         if (mp_search_ways_p(s)) {
             size_t key = opened.kind == MP_MAP ? key_before(s, opened, cursor->at) : 0;
-            int64_t index = selector->first < 0 ? selector->first + (int64_t)n : selector->first;
 
-            way = way_to(up, &opened, key, (uint64_t)index);
+            way = way_to(up, &opened, key, (uint64_t)mp_selector_index(selector, n));
         }
         mp_search_look(s, cursor->at);
         cursor->at = search_from(s, cursor->at, step, wanted, &way);
