@@ -62,6 +62,9 @@ module Manypack
 
       PLAIN = Codec.new(**OPTIONS)
 
+      # Packs a Timestamp that a path finds, as it was.
+      TIMES = Codec.new(timestamp: true)
+
       SPLITTER = Parallel.const_get(:Splitter)
       CHECK = Manypack.const_get(:StreamCheck)
 

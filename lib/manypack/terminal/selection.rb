@@ -13,12 +13,8 @@ module Manypack
 
       # Returns true if the path finds the value; without a value, if it finds anything but nil and false.
       def match?(bytes)
-        @path.to_a(Input::PLAIN.view(bytes)).any? { |found| @packed ? TIMES.pack(found) == @packed : found }
+        @path.to_a(Input::PLAIN.view(bytes)).any? { |found| @packed ? Input::TIMES.pack(found) == @packed : found }
       end
-
-      # Packs a Timestamp that a path finds, as it was.
-      TIMES = Codec.new(timestamp: true)
-      private_constant :TIMES
 
       private
 

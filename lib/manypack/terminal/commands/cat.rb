@@ -68,7 +68,7 @@ module Manypack
 
       # Keeps what the path finds until a whole read has been searched.
       def find(message)
-        @path.to_a(Input::PLAIN.view(message.to_s)).each { |value| @found << TIMES.pack(value) }
+        @path.to_a(Input::PLAIN.view(message.to_s)).each { |value| @found << Input::TIMES.pack(value) }
         print_found if @found.bytesize > Input::READ_BYTES
       end
 
@@ -79,10 +79,6 @@ module Manypack
         @found.clear
         output.write(text)
       end
-
-      # Packs a Timestamp that a path finds, as it was.
-      TIMES = Codec.new(timestamp: true)
-      private_constant :TIMES
     end
   end
 end
