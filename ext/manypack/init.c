@@ -77,7 +77,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes what only the terminal program uses: JSON, the check of a stream, the Tally, and searches. terminal.rb calls it. */
+/* Makes what only the terminal program uses: JSON, checks, tallies and searches of streams. terminal.rb calls it. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {

@@ -94,10 +94,10 @@ module Manypack
     end
 
     # Returns the Path for what View#query and View#splice take: a Path; an Array of steps; a Symbol, the name of a key;
-    # or a String, in which the <code>$</code> at the start, with a dot after it or not, may be missing. It also reads what Path.new
-    # refuses because the standard does, although it has a meaning: <code>$.0</code>, <code>$[1.0]</code>, Integer keys
-    # beyond 2**53. So it reads the path of every error, and whatever Path#to_s returns. Raises what Path.new and
-    # Path.of raise.
+    # or a String, in which the <code>$</code> at the start may be missing, with the dot after it or without. It also
+    # reads what Path.new refuses because the standard does, although it has a meaning: <code>$.0</code>,
+    # <code>$[1.0]</code>, Integer keys beyond 2**53. So it reads the path of every error, and whatever Path#to_s
+    # returns. Raises what Path.new and Path.of raise.
     #
     #   Manypack::Path.from("users[0].name") == Manypack::Path.new("$.users[0].name") #=> true
     def self.from(path)

@@ -19,6 +19,7 @@ module Manypack
       "cat" => ["Cat", "show messages as JSON, YAML, Ruby or MessagePack"],
       "pack" => ["Pack", "make messages from JSON, YAML or CSV"],
       "inspect" => ["Inspect", "show what each byte means"],
+      "query" => ["Query", "write what a path finds, as JSON, CSV or others"],
       "validate" => ["Validate", "check messages without building them"],
       "stat" => ["Stat", "count types, bytes by path, depths and sizes"],
       "filter" => ["Filter", "keep or change messages by Ruby code or by a field"],
@@ -31,6 +32,9 @@ module Manypack
       "schema" => ["Schema", "infer the shape of messages, as a Record"],
       "completion" => ["Completion", "write the completion script for a shell"]
     }.freeze
+
+    # Other names of commands.
+    ALIASES = {"unpack" => "cat"}.freeze
 
     # How messages are read: exts become ExtensionValues, so that no code of the user runs, and messages may be as deep
     # as `manypack pack` and any Packer write them.
@@ -64,6 +68,7 @@ module Manypack
     autoload :Printer, File.join(__dir__, "terminal/printer")
     autoload :Found, File.join(__dir__, "terminal/found")
     autoload :Progress, File.join(__dir__, "terminal/progress")
+    autoload :Rows, File.join(__dir__, "terminal/rows")
     autoload :Selection, File.join(__dir__, "terminal/selection")
     autoload :Shape, File.join(__dir__, "terminal/shape")
     autoload :Colors, File.join(__dir__, "terminal/output")
@@ -118,6 +123,7 @@ module Manypack
 
     # Returns the class of a command.
     def command(name)
+      name = ALIASES.fetch(name, name)
       constant, = COMMANDS.fetch(name) do
         raise UsageError, "unknown command #{Visible.line(name)}; manypack --help lists them"
       end
@@ -133,7 +139,7 @@ module Manypack
 
         #{COMMANDS.map { |name, (_, what)| format("  %-10s %s", name, what) }.join("\n")}
 
-        manypack COMMAND --help shows options and examples.
+        unpack is another name for cat. manypack COMMAND --help shows options and examples.
         Exit codes: 0 success, 1 input is invalid or differs, 2 wrong usage, 70 a bug of manypack,
         74 reading or writing failed.
       TEXT

@@ -15,6 +15,57 @@ class TerminalCommandsTest < Minitest::Test
   def cut = events[0..-2]
   def cut_message = "#{events.bytesize - 2}: incomplete"
 
+  # --- query
+
+  def test_query_writes_what_a_path_finds
+    assert_equal %("Ada"\n"Matz"\n"Ada"\n), output_of("query", "$.user.name", input: events)
+    [".user.name", "user.name"].each { |path| assert_equal output_of("query", "$.user.name", input: events), output_of("query", path, input: events) }
+    assert_equal output_of("cat", input: events), output_of("query", ".", input: events)
+    assert_equal output_of("cat", input: events), output_of("unpack", input: events)
+    assert_equal stream("order", "order"), output_of("query", "--to", "msgpack", "$[?@ == 'order']", input: events)
+    assert_equal %({"path":"$['tags'][1]","value":"b"}\n), output_of("query", "--with-path", "$.tags[1]", input: events)
+    assert_equal %("Ada"\n), output_of("query", "-n", "1", "$..name", input: events)
+    assert_equal "Ada\nMatz\nAda\n", output_of("query", "--raw", "$..name", input: events)
+    assert_equal "1.5\n[\"a\",\"b\"]\n", output_of("query", "--raw", "$['level','tags']", input: events)
+  end
+
+  def test_query_writes_rows
+    assert_equal "1,order\n2,log/x\n3,order\n", output_of("query", "--to", "csv", "$['id','type']", input: events)
+    odd = stream({"a" => ["x,y", 'say "hi"', "two\nlines", nil, true, 1.5, [1], "b".b], "b" => {"c" => "t\tab", "d" => "back\\slash"}})
+    assert_equal %("x,y","say ""hi""","two\nlines",,true,1.5,[1],"{""$bin"":""Yg==""}"\n), output_of("query", "--to", "csv", ".a", input: odd)
+    assert_equal "t\\tab\tback\\\\slash\n", output_of("query", "--to", "tsv", ".b", input: odd)
+  end
+
+  def test_query_of_a_broken_stream_writes_what_comes_before_the_fault
+    bad = stream(ORDER) + "\x81\xa4user\xc1".b + stream(LAST)
+    [[%w[query .user.name], %("Ada"\n)], [%w[cat --path .user.name], %("Ada"\n)], [%w[filter --path .user.name=Ada], stream(ORDER)]].each do |arguments, expected|
+      out, err, status = manypack(*arguments, input: bad)
+      assert_equal [expected, 1], [out, status], arguments.join(" ")
+      assert_match(/\Amanypack: stdin:\d+: /, err)
+    end
+    invalid = stream({"user" => {"name" => 1}}) + "\x82\xa4user\xc0\xa1t\xc7\x0c\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0".b
+    assert_equal ["1\n", 0], manypack("query", "..name", input: invalid).values_at(0, 2)
+  end
+
+  def test_wrong_use_of_query
+    [["query"], ["query", "$["], ["query", ".a==1"], %w[query --raw --to csv .a], %w[query -n -1 .a]].each { |arguments| assert_equal 2, manypack(*arguments).last, arguments.join(" ") }
+  end
+
+  # A path with an absolute part in a condition keeps nothing of the message before.
+  def test_conditions_about_the_message_itself
+    input = stream({"max" => 2, "list" => [1, 2, 3]}, {"max" => 1, "list" => [1, 2, 3]}, {"list" => [1]})
+    assert_equal "3\n2\n3\n", output_of("query", "$.list[?@ > $.max]", input: input)
+    assert_equal "3\n2\n3\n", output_of("query", "$.list[?@ > $.max]", "-n", "9", input: input)
+  end
+
+  def test_a_scalar_selects_numbers_of_any_width_and_containers_by_their_bytes
+    wide = "\x81\xa1n\xcd\x00\x05".b
+    assert_equal wide + stream({"n" => 5}), output_of("filter", "--path", ".n=5", input: wide + stream({"n" => 5}, {"n" => 6}, {"n" => 5.0}, {}))
+    assert_equal stream({"n" => nil}), output_of("filter", "--path", ".n=null", input: stream({"n" => nil}, {"n" => 1}, {}))
+    assert_equal stream({"n" => [1]}), output_of("filter", "--path", ".n=[1]", input: stream({"n" => [1]}, {"n" => [2]}))
+    assert_equal stream({"n" => 0}, {"n" => ""}), output_of("filter", "--path", ".n", input: stream({"n" => 0}, {"n" => ""}, {"n" => nil}, {"n" => false}, {}))
+  end
+
   # --- stat
 
   def test_stat_counts_types_paths_depths_and_sizes

@@ -21,7 +21,7 @@ class TerminalCompressedTest < Minitest::Test
     files(bytes) do |plain|
       files(gzipped, suffix: "msgpack.gz") do |name|
         [%w[cat], %w[cat -n1 --to ruby], %w[validate], %w[validate -u], %w[count], %w[stat], %w[inspect --at 8], %w[slice -s1], %w[concat],
-         %w[filter -e it], %w[filter -e it -j2], %w[filter --path $.id=2], %w[canon], %w[schema]].each do |arguments|
+         %w[filter -e it], %w[filter -e it -j2], %w[filter --path $.id=2], %w[query .id], %w[canon], %w[schema]].each do |arguments|
           assert_equal output_of(*arguments, plain).gsub(plain, name), output_of(*arguments, name), arguments.inspect
         end
         assert_equal "", output_of("diff", plain, name)

@@ -17,7 +17,7 @@ class TerminalInputTest < Minitest::Test
     "Ruby's Marshal" => [Marshal.dump({"a" => 1})], "PNG" => ["\x89PNG\r\n\x1a\n\0\0\0\rIHDR".b], "zip" => ["PK\x03\x04\x14\0".b]
   }.freeze
 
-  COMMANDS = [%w[cat], %w[cat --to ruby], %w[cat --path $.a], %w[count], %w[validate], %w[validate --untrusted], %w[stat], %w[inspect], %w[schema],
+  COMMANDS = [%w[cat], %w[cat --to ruby], %w[cat --path $.a], %w[query .a], %w[query --to csv .a], %w[count], %w[validate], %w[validate --untrusted], %w[stat], %w[inspect], %w[schema],
               %w[canon], %w[concat], %w[slice -n 1], %w[filter -e _1], %w[filter --path $.a]].freeze
 
   def test_other_formats_are_refused_by_name

@@ -4,8 +4,10 @@
 module Manypack
   module Terminal
     class Found
-      def initialize(path)
+      # with_path:: true for pairs, maps of the value and the normalized path that leads to it
+      def initialize(path, with_path: false)
         @path = path
+        @with_path = with_path
       end
 
       # Yields the packed values that are found in the messages of each read. Raises Fault as Input#each_read does.
@@ -21,7 +23,17 @@ module Manypack
       private
 
       def in_many(messages)
+        return with_paths(messages) if @with_path
+
         Internal.search_bytes(messages.bytes, messages.start, messages.size, Input::PLAIN, @path.steps, @path.max_looks)
+      end
+
+      def with_paths(messages)
+        found = "".b
+        Manypack.split(messages.to_s, as: :view, **OPTIONS) do |view|
+          @path.each_with_path(view) { |value, path| found << Input::TIMES.pack({"path" => path, "value" => value}) }
+        end
+        found
       end
 
       def give(packed)

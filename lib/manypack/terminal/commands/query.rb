@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+# manypack query: what a path finds in each message.
+module Manypack
+  module Terminal
+    class Query < Command
+      ARGUMENTS = "PATH [FILE]..."
+      ABOUT = <<~TEXT.chomp
+        Writes what a path finds in each message, one value a line. A path is JSONPath, as RFC 9535 says; the $ may be
+        missing, so .user.name and user.name are $.user.name. Nothing else of the messages is built. As csv and tsv,
+        an array is a row of its elements, a map a row of its values, and all other values that are found in one
+        message are a row together.
+      TEXT
+      EXAMPLES = <<~TEXT
+        manypack query '$..user[?@.followers > 100].name' events.msgpack
+        manypack query --raw .user.name events.msgpack | sort | uniq -c
+        manypack query --to csv '$["id", "type"]' events.msgpack > types.csv
+        manypack query --with-path '$..id' events.msgpack
+        manypack query --to msgpack '$.items[*]' events.msgpack > items.msgpack
+      TEXT
+
+      FORMATS = [*Printer::FORMATS, *Rows::SEPARATORS.keys].freeze
+
+      private
+
+      def writes_messages?
+        @format == "msgpack"
+      end
+
+      def options(parser)
+        parser.on("-t", "--to FORMAT", FORMATS, "Write #{FORMATS.join(", ")}") { |to| @format = to }
+        parser.on("-w", "--with-path", "Write each value with the path that leads to it") { @with_path = true }
+        parser.on("-R", "--raw", "Write strings without quotes, as jq -r does") { @raw = true }
+        parser.on("-n", "--lines N", Integer, "Search only the first N messages of each file") { |n| @most = n }
+      end
+
+      def check(arguments)
+        raise ArgumentError, "needs a path" if arguments.empty?
+        raise ArgumentError, "--lines must be 0 or more" if @most&.negative?
+        raise ArgumentError, "--raw is for --to json" if @raw && (@format || "json") != "json"
+
+        @path = PathText.path(arguments.shift)
+      end
+
+      def work
+        @writer = Rows::SEPARATORS.key?(@format) ? Rows.new(@format) : Printer.new(@format || "json")
+        each_input { |input| show(input) unless @most&.zero? }
+      end
+
+      def show(input)
+        @found = Found.new(@path, with_path: @with_path)
+        @kept = "".b
+        return show_one_by_one(input) if @most || @writer.is_a?(Rows)
+
+        @found.each_batch(input) { |packed| output.write(text(packed)) }
+      end
+
+      # Keeps what is found until a whole read has been searched.
+      def show_one_by_one(input)
+        count = 0
+        input.each_message(pause: -> { write_kept }) do |message|
+          packed = @found.in_one(message)
+          @kept << text(packed) unless packed.empty?
+          write_kept if @kept.bytesize > Input::READ_BYTES
+          break if (count += 1) == @most
+        end
+      end
+
+      def write_kept
+        output.write(@kept) unless @kept.empty?
+        @kept.clear
+      end
+
+      def text(packed)
+        @raw ? raw(packed) : @writer.print(packed)
+      end
+
+      # Strings as they are, on a terminal without what it would obey; other values as JSON.
+      def raw(packed)
+        Manypack.split(packed).map do |bytes|
+          text = Input::PLAIN.unpack(bytes)
+          next @writer.print(bytes) unless text.is_a?(String)
+
+          "#{output.tty? ? Visible.lines(text) : text}\n".b
+        end.join
+      end
+    end
+  end
+end
