@@ -65,4 +65,15 @@ class RecordRecursionTest < Minitest::Test
     loaded = both.load(pack({ "one" => person, "two" => person }))
     assert_equal [Town::Person, Village::Person], [loaded.one, loaded.two].map { |one| one.pets[0].owner.class }
   end
+
+  # A Record that is in another in two places is compiled once, and so not twice as often for each level.
+  def test_a_record_that_names_another_is_compiled_once_where_the_name_means_the_same
+    compiler = Type.const_get(:Compiler)
+    nodes = [7, 14].map do |levels|
+      record = Record.new(Pet, name: String, owner: Type[:Person, nil])
+      levels.times { record = Record.new(Struct.new(:one, :two), one: record, two: record) }
+      compiler.new(Manypack::DefaultFactory.codec).nodes(Record.new(Person, name: String, pets: [record]).spec).size
+    end
+    assert_equal 7, nodes[1] - nodes[0]
+  end
 end
