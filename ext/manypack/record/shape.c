@@ -114,7 +114,9 @@ symbol_p(VALUE object, const char *name)
 static const mp_shape *
 part(const mp_shapes *shapes, VALUE index)
 {
-    return &shapes->shapes[NUM2UINT(index)];
+    const mp_shape *shape = &shapes->shapes[NUM2UINT(index)];
+
+    return shape->kind == MP_SHAPE_SHARED ? shape->parts[0] : shape;
 }
 
 static void
@@ -277,6 +279,7 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_ANY:
       case MP_SHAPE_VIEW:
       case MP_SHAPE_UNNAMED:
+      case MP_SHAPE_SHARED:
         break;
       case MP_SHAPE_SPECIAL:
       case MP_SHAPE_ENUM:
@@ -310,7 +313,7 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
         set_record(shapes, shape, node);
         break;
     }
-    if (shape->kind != MP_SHAPE_RECORD) set_parts(shapes, shape, get(node, "parts"));
+    if (shape->kind != MP_SHAPE_RECORD && shape->kind != MP_SHAPE_SHARED) set_parts(shapes, shape, get(node, "parts"));
 }
 
 static mp_shape_kind
@@ -321,7 +324,7 @@ kind_of(VALUE name)
         [MP_SHAPE_INTEGER] = "integer", [MP_SHAPE_FLOAT] = "float", [MP_SHAPE_STRING] = "string",
         [MP_SHAPE_SYMBOL] = "symbol", [MP_SHAPE_CLASS] = "class", [MP_SHAPE_ENUM] = "enum", [MP_SHAPE_LIST] = "list",
         [MP_SHAPE_MAP] = "map", [MP_SHAPE_ANY_OF] = "any_of", [MP_SHAPE_RECORD] = "record",
-        [MP_SHAPE_TAGGED] = "tagged", [MP_SHAPE_UNNAMED] = "unnamed",
+        [MP_SHAPE_TAGGED] = "tagged", [MP_SHAPE_UNNAMED] = "unnamed", [MP_SHAPE_SHARED] = "shared",
     };
     size_t i;
 
@@ -462,38 +465,48 @@ mp_shape_tag_key_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *e
     return mp_key_compare(&key, &tag) == 0;
 }
 
-/* Sets `views` in all Records if any of the shapes is a View. */
+/* Sets what is true of all shapes together, and `views` in all Records. */
 static void
-set_views(mp_shapes *shapes)
+set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
 {
     uint32_t i;
 
     for (i = 0; i < shapes->count; i++) {
-        if (shapes->shapes[i].kind == MP_SHAPE_VIEW) shapes->views = true;
+        const mp_shape *shape = &shapes->shapes[i];
+
+        if (shape->kind == MP_SHAPE_VIEW) shapes->views = true;
+        if (shape->kind == MP_SHAPE_UNNAMED) shapes->unnamed = true;
+        if (shape->kind == MP_SHAPE_SHARED && shapes_of(shape->objects)->views) shapes->views = true;
     }
     for (i = 0; i < shapes->count; i++) {
         if (shapes->shapes[i].record) shapes->shapes[i].record->views = shapes->views;
     }
 }
 
+/* Sets what every shape has, and all of those that stand for shapes of other Types: nodes refer to them. */
+static void
+start_shape(mp_shape *shape, VALUE node, const mp_shapes *shapes_of(VALUE type))
+{
+    shape->kind = kind_of(get(node, "kind"));
+    shape->words = get(node, "words");
+    shape->klass = get(node, "class");
+    shape->objects = get(node, "objects");
+    shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
+    if (shape->kind != MP_SHAPE_SHARED) return;
+    shape->parts = ALLOC_N(const mp_shape *, 1);
+    shape->parts[0] = &shapes_of(shape->objects)->shapes[0];
+    shape->count = 1;
+}
+
 void
-mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
+mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *shapes_of(VALUE type))
 {
     uint32_t i, n = (uint32_t)RARRAY_LEN(nodes);
 
     shapes->shapes = ZALLOC_N(mp_shape, n);
     shapes->count = n;
-    for (i = 0; i < n; i++) {
-        VALUE node = rb_ary_entry(nodes, i);
-        mp_shape *shape = &shapes->shapes[i];
-
-        shape->kind = kind_of(get(node, "kind"));
-        shape->words = get(node, "words");
-        shape->klass = get(node, "class");
-        shape->objects = get(node, "objects");
-        shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
-        set_shape(shapes, shape, node);
-    }
+    for (i = 0; i < n; i++) start_shape(&shapes->shapes[i], rb_ary_entry(nodes, i), shapes_of);
+    for (i = 0; i < n; i++) set_shape(shapes, &shapes->shapes[i], rb_ary_entry(nodes, i));
     for (i = 0; i < n; i++) {
         if (shapes->shapes[i].kind == MP_SHAPE_ANY_OF) set_any_of(&shapes->shapes[i]);
     }
@@ -505,7 +518,7 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
         check_tagged(shape);
         check_tags_known(shape);
     }
-    set_views(shapes);
+    set_summary(shapes, shapes_of);
     each_reference(shapes, written, owner); /* not later: until here the nodes keep all of them alive */
     RB_GC_GUARD(nodes);
 }

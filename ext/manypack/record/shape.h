@@ -37,6 +37,7 @@ typedef enum {
     MP_SHAPE_RECORD,
     MP_SHAPE_TAGGED,
     MP_SHAPE_UNNAMED, /* a name that no Record has: using it is an error */
+    MP_SHAPE_SHARED,  /* stands for the first shape of another Type, its only part; no other shape refers to it */
 } mp_shape_kind;
 
 /* How an object of a Record's class is made. */
@@ -97,7 +98,7 @@ struct mp_shape {
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
     VALUE klass;            /* CLASS */
-    VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object */
+    VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag; else 0 */
     int64_t min, max;       /* INTEGER: the part of the range up to INT64_MAX; max < min if it is empty */
     uint64_t above_min, above_max; /* INTEGER: the part of the range above INT64_MAX, in the same way */
@@ -111,7 +112,8 @@ struct mp_shape {
 typedef struct {
     mp_shape *shapes;
     uint32_t count;
-    bool views; /* one of them is a VIEW */
+    bool views;   /* one of them is a VIEW, or in a Type that is shared */
+    bool unnamed; /* one of them is an UNNAMED: in another place it may be something else */
 } mp_shapes;
 
 /* The bit of a head's kind in accepts. */
@@ -140,9 +142,10 @@ bool mp_shape_tag_key_at_p(const mp_shape *shape, const uint8_t *at, const uint8
 
 /*
  * Compiles shapes from an Array of nodes, which lib/manypack/record/type/compiler.rb makes. shapes must be zeroed; if
- * this raises, they can be freed. owner is the object that marks them.
+ * this raises, they can be freed. owner is the object that marks them. shapes_of returns the shapes of another Type
+ * that a node shares.
  */
-void mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner);
+void mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *shapes_of(VALUE type));
 
 void mp_shapes_mark(mp_shapes *shapes);
 void mp_shapes_compact(mp_shapes *shapes);

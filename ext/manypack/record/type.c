@@ -77,6 +77,26 @@ type_get(VALUE self)
     return type;
 }
 
+static const mp_shapes *
+shapes_of(VALUE type)
+{
+    return &type_get(type)->shapes;
+}
+
+/*
+ * call-seq: Internal.shared_shapes?(type, codec) -> true or false
+ *
+ * Returns true if a Type of that codec can refer to the compiled shapes of another: they are the same in every place.
+ */
+static VALUE
+rb_internal_shared_shapes_p(VALUE self, VALUE type_object, VALUE codec)
+{
+    const mp_type_object *type;
+
+    TypedData_Get_Struct(type_object, mp_type_object, &type_type, type);
+    return type->codec && type->codec == codec && !type->shapes.unnamed ? Qtrue : Qfalse;
+}
+
 /*
  * call-seq: type.compile(nodes, codec) -> nil: compiles the nodes that Type::Compiler made; can be called once
  *
@@ -94,7 +114,7 @@ rb_type_compile(VALUE self, VALUE nodes, VALUE codec)
     mp_codec_get(codec);
     Check_Type(nodes, T_ARRAY);
     RB_OBJ_WRITE(self, &type->nodes, nodes);
-    mp_shapes_compile(&type->shapes, nodes, self);
+    mp_shapes_compile(&type->shapes, nodes, self, shapes_of);
     RB_OBJ_WRITE(self, &type->codec, codec);
     type->nodes = 0;
     return Qnil;
@@ -188,4 +208,5 @@ Init_manypack_type(void)
     rb_define_private_method(cType, "read", rb_type_read, 4);
     rb_define_private_method(cType, "write", rb_type_write, 2);
     MP_DEFINE_INTERNAL("read_view", rb_internal_read_view, 2);
+    MP_DEFINE_INTERNAL("shared_shapes?", rb_internal_shared_shapes_p, 2);
 }

@@ -11,8 +11,8 @@ module Manypack
       def initialize(codec)
         @codec = codec
         @nodes = []
-        @around = [] # the Records around a type: each with the index of its node, and the names in it of those around it
-        @known = Hash.new { |known, record| known[record] = [] }.compare_by_identity # indices, by what the names meant
+        @around = [] # the Records around a type: each with the index of its node, and what names in it mean outside
+        @known = {}.compare_by_identity # for each Record its nodes: their indices, and what the names in them mean
       end
 
       # Returns an Array of Hashes. The first is the node of the spec itself.
@@ -145,16 +145,23 @@ module Manypack
 
       # A Record has one node for all places where the names in it mean the same Records.
       def record(record)
-        index, names = @known[record].find { |_, names| same_there?(names) }
+        known = @known[record] ||= []
+        index, names = known.find { |_, names| same_there?(names) }
         if index
           names.each_key { |name| meant(name) }
           return index
         end
 
         @around << [record, @nodes.size, {}]
-        index = place { record_node(record) }
-        @known[record] << [index, @around.pop[2]]
+        index = place { shared?(record) ? { kind: :shared, objects: record } : record_node(record) }
+        known << [index, @around.pop[2]]
         index
+      end
+
+      # Returns true if the Record's own shapes are used, so that a chain of Records is compiled in linear time and
+      # memory. The first node is never one of another Type.
+      def shared?(record)
+        @nodes.size > 1 && Internal.shared_shapes?(record, @codec)
       end
 
       def same_there?(names)
