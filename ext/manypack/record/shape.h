@@ -20,6 +20,7 @@
 #include "base/support.h"
 #include "core/key.h"
 #include "record/field_table.h"
+#include "record/literals.h"
 
 typedef enum {
     MP_SHAPE_ANY,
@@ -99,7 +100,10 @@ struct mp_shape {
     VALUE words;            /* the type in words, for errors */
     VALUE klass;            /* CLASS */
     VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
+    mp_literals literals;   /* ENUM */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag; else 0 */
+    VALUE numbers;          /* TAGGED: a Hash of tags and their indices */
+    VALUE classes;          /* TAGGED: a Hash of classes and the only part of each; 0 with else. By identity */
     int64_t min, max;       /* INTEGER: the part of the range up to INT64_MAX; max < min if it is empty */
     uint64_t above_min, above_max; /* INTEGER: the part of the range above INT64_MAX, in the same way */
     double least, most;     /* FLOAT */
@@ -133,6 +137,9 @@ mp_kind_bit(mp_kind kind)
 
 /* The Record in a part of a TAGGED, which is a Record or an ANY_OF with one; NULL without one. */
 const mp_record *mp_shape_record(const mp_shape *shape);
+
+/* The index of the tag that equals a value; MP_FIELD_NONE without one. */
+uint32_t mp_shape_tag_number(const mp_shape *shape, VALUE value);
 
 /* The field that has the tag key; MP_FIELD_NONE without one. */
 uint32_t mp_record_tag_field(const mp_record *record, VALUE tag_key);

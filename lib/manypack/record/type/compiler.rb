@@ -54,7 +54,8 @@ module Manypack
         when :map then { parts: [add(one), add(two)] }
         when :union then { kind: :any_of, parts: one.map { |part| add(part) } }
         when :tagged
-          { tag: one, objects: two.keys, parts: [*two.values, *other && [other]].map { |part| add(part) } }
+          { tag: one, objects: two.keys, numbers: two.keys.each_with_index.to_h.freeze,
+            parts: [*two.values, *other && [other]].map { |part| add(part) } }
         else {}
         end
       end
