@@ -165,4 +165,34 @@ class RecordErrorsTest < Minitest::Test
     assert_match(/\Ainvalid value for Integer\(\): "#{quoted}.*\.\.\..*#{quoted}", at \$, byte 0/, error.message)
     assert_operator error.message.bytesize, :<, 500
   end
+
+  # --- no error -------------------------------------------------------------------------------------------------
+
+  def test_a_no_makes_no_error_and_no_object_for_it
+    type = Type[[Integer]]
+    bad, good = pack([1, "2"]), pack([1, 2])
+    counts = [bad, good].map do |bytes|
+      type.valid?(bytes)
+      before = GC.stat(:total_allocated_objects)
+      100.times { type.valid?(bytes) }
+      GC.stat(:total_allocated_objects) - before
+    end
+    assert_operator counts[0], :<=, counts[1] + 100
+    refute type.valid?(bad)
+    assert_nil $!
+  end
+
+  def test_a_no_from_everywhere
+    refuser = Class.new(Struct.new(:a)) { define_method(:initialize) { |*| raise ArgumentError, "no" } }
+    inner = Record.new(Struct.new(:a), a: Integer)
+    asker = Class.new(Struct.new(:a)) { define_method(:initialize) { |a| super(inner.valid?(Manypack.pack({ "a" => a }))) } }
+    refute Record.new(refuser, a: Integer).valid?(pack({ "a" => 1 }))
+    refute inner.valid?(pack({}))
+    refute inner.with(unknown: :raise).valid?(pack({ "a" => 1, "b" => 1 }))
+    refute inner.array.with(unknown: :raise).valid?(pack([1, 2]))
+    refute inner.valid?(pack({ "a" => 1 }) + "\x01")
+    refute inner.valid?("\x81\xA1a")
+    assert inner.valid?(pack({ "a" => 1 }))
+    assert_equal [true, false], [1, nil].map { |a| Record.new(asker, a: Object).load(pack({ "a" => a })).a }
+  end
 end

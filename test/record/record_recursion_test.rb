@@ -2,6 +2,7 @@
 
 # Records inside of themselves and of each other.
 require "test_helper"
+require "objspace"
 require "record/records"
 
 class RecordRecursionTest < Minitest::Test
@@ -64,5 +65,39 @@ class RecordRecursionTest < Minitest::Test
     person = { "pets" => [{ "name" => "Cat", "owner" => { "pets" => [] } }] }
     loaded = both.load(pack({ "one" => person, "two" => person }))
     assert_equal [Town::Person, Village::Person], [loaded.one, loaded.two].map { |one| one.pets[0].owner.class }
+  end
+
+  # A Record that is in another in two places is compiled once, and so not twice as often for each level.
+  def test_a_record_that_names_another_is_compiled_once_where_the_name_means_the_same
+    compiler = Type.const_get(:Compiler)
+    nodes = [7, 14].map do |levels|
+      record = Record.new(Pet, name: String, owner: Type[:Person, nil])
+      levels.times { record = Record.new(Struct.new(:one, :two), one: record, two: record) }
+      compiler.new(Manypack::DefaultFactory.codec).nodes(Record.new(Person, name: String, pets: [record]).spec).size
+    end
+    assert_equal 7, nodes[1] - nodes[0]
+  end
+
+  # Each Record of a chain refers to the shapes of the next, and does not have its own of all below.
+  def test_a_chain_of_records_takes_linear_memory
+    sizes = [20, 40].map do |levels|
+      record = Record.new(Struct.new(:a, :b), a: Integer, b: Object)
+      levels.times { record = Record.new(Struct.new(:a, :b), a: Integer, b: Type[record, nil]) }
+      ObjectSpace.memsize_of(record)
+    end
+    assert_equal sizes[0], sizes[1]
+  end
+
+  def test_records_that_share_shapes_keep_them_alive
+    link = Struct.new(:a, :b)
+    chain = 30.times.inject(Record.new(link, a: Integer, b: Type[[1, "x"]])) { |inner, _| Record.new(link, a: Integer, b: inner) }
+    GC.start
+    garbage = Array.new(100) { Record.new(link, a: Integer, b: Type[[2, "y"]]) }
+    assert_equal 100, garbage.size
+    message = 30.times.inject({ "a" => 0, "b" => "x" }) { |inner, i| { "a" => i, "b" => inner } }
+    loaded = chain.load(pack(message))
+    assert_equal message, unpack(chain.dump(loaded))
+    error = assert_raises(Manypack::RecordError) { chain.load(pack(30.times.inject({ "a" => 0, "b" => 3 }) { |inner, i| { "a" => i, "b" => inner } })) }
+    assert_equal "$#{".b" * 8}...#{".b" * 8}", error.path
   end
 end

@@ -3,9 +3,11 @@
 # Types of Records: the values that each takes and refuses, and what is no type.
 require "test_helper"
 require "record/records"
+require "support/costs"
 
 class RecordTypesTest < Minitest::Test
   include Records
+  include Costs
 
   def text(value) = value.is_a?(View) ? value.value : value
 
@@ -204,5 +206,28 @@ class RecordTypesTest < Minitest::Test
     keys = taken({ String => Integer }, { "é".b => 1, "b" => 2 }, symbolize_keys: true).keys
     assert_equal ["é".b, "b"], keys
     assert(keys.all?(&:frozen?))
+  end
+
+  # --- many literals ----------------------------------------------------------------------------------------
+
+  # An enum of many has a table, and finds the same literals as an enum of few.
+  def test_many_literals_are_those_of_an_enum_of_few
+    literals = [:sym, "str", "\u00e9", "\xC3\xA9".b, "\xFF".b, nil, true, false, 0, 7, -7, 2**62, 2**64 - 1, -2**63, 1.5, -0.0, 1e300, 2.0**63]
+    values = literals + ["sym".b, :"\u00e9", 0.0, 7.0, 2**63, 1, 1.25, Float::NAN, [], {}, "never".b, "other", 2**63 - 1]
+    literals.each do |literal|
+      few, many = [[], Array.new(500) { "other#{_1}" }].map { |others| Type[[literal, "never", *others]] }
+      values.each do |value|
+        results = [few, many].map { |type| type.load(pack(value)) rescue $!.class }
+        assert_equal results[0].inspect, results[1].inspect, [literal, value].inspect
+      end
+    end
+  end
+
+  def test_an_enum_of_many_literals_and_as_many_objects_takes_linear_time
+    assert_linear(1_000) do |n|
+      type = Type[[Array.new(n) { "literal #{_1} of many" }]]
+      message = pack(Array.new(n) { "literal #{_1} of many" })
+      -> { type.load(message) }
+    end
   end
 end

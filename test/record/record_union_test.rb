@@ -2,8 +2,11 @@
 
 # Unions of Records: where their tags are read and written, and what they let through.
 require "test_helper"
+require "support/costs"
 
 class RecordUnionTest < Minitest::Test
+  include Costs
+
   Record = Manypack::Record
   RecordError = Manypack::RecordError
   Type = Manypack::Type
@@ -261,5 +264,26 @@ class RecordUnionTest < Minitest::Test
     record = Record.new(Chain, link: link).with(max_depth: 100_000)
     bytes = pack((1..3_000).inject(nil) { |inner, _| { "link" => inner } }, max_depth: 100_000)
     assert_raises(Manypack::StackError) { Fiber.new { record.load(bytes) }.resume }
+  end
+
+  # --- many tags ----------------------------------------------------------------------------------------------
+
+  def test_a_union_of_many_tags_and_as_many_objects_takes_linear_time
+    assert_linear(60) do |n|
+      classes = Array.new(n) { Struct.new(:id) }
+      tags = classes.to_h { |klass| [klass.object_id, Record.new(klass, id: Integer)] }
+      type = Type[[Record.union("type", tags)]]
+      objects = Array.new(n * 100) { |i| classes[i % n].new(i) }
+      -> { assert_equal objects.size, type.load(type.dump(objects)).size }
+    end
+  end
+
+  def test_a_union_tells_classes_of_one_tag_from_classes_of_several
+    subclass = Class.new(Event)
+    event = Record.new(Event, type: String, id: Integer)
+    union = Record.union("type", "a" => event, "b" => event, "c" => event.inherited_by(subclass))
+    assert_equal({ "type" => "b", "id" => 1 }, unpack(union.dump(Event.new("b", 1))))
+    assert_equal({ "type" => "c", "id" => 1 }, unpack(union.dump(subclass.new("b", 1))))
+    assert_equal({ "type" => "c", "id" => 2 }, unpack(union.dump(Class.new(subclass).new("b", 2))))
   end
 end

@@ -512,13 +512,7 @@ part_of(const mp_shape *shape, VALUE object)
 static uint32_t
 number_of_tag(const mp_shape *shape, VALUE value)
 {
-    uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
-
-    if (RB_SYMBOL_P(value)) value = rb_sym2str(value);
-    for (i = 0; i < tags; i++) {
-        if (rb_eql(RARRAY_AREF(shape->objects, i), value)) return i;
-    }
-    return MP_FIELD_NONE;
+    return mp_shape_tag_number(shape, RB_SYMBOL_P(value) ? rb_sym2str(value) : value);
 }
 
 /* The value of the member whose key is the tag key; nil without such a member. */
@@ -575,12 +569,27 @@ check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE ob
                      rb_obj_class(object), rb_inspect(tag));
 }
 
+/* The only part of a union for objects of exactly that class, if the table of classes tells; else MP_FIELD_NONE. */
+static uint32_t
+only_part(const mp_shape *shape, VALUE object)
+{
+    VALUE number = shape->classes ? rb_hash_lookup(shape->classes, rb_obj_class(object)) : Qnil;
+
+    return RB_FIXNUM_P(number) ? FIX2UINT(number) : MP_FIELD_NONE;
+}
+
 static void
 dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
-    uint32_t i = part_of(shape, object), tags = (uint32_t)RARRAY_LEN(shape->objects);
-    bool lazy = i != MP_FIELD_NONE && lazy_part_p(shape, i, object);
+    uint32_t i = only_part(shape, object), tags = (uint32_t)RARRAY_LEN(shape->objects);
+    bool lazy;
 
+    if (i != MP_FIELD_NONE) {
+        dump_record(e, mp_shape_record(shape->parts[i]), object, shape->tag_key, RARRAY_AREF(shape->objects, i));
+        return;
+    }
+    i = part_of(shape, object);
+    lazy = i != MP_FIELD_NONE && lazy_part_p(shape, i, object);
     if (i != MP_FIELD_NONE && !lazy) i = part_by_member(e, shape, i, object);
     if (lazy) {
         dump_lazy_tagged(e, shape, object, i);
@@ -606,7 +615,7 @@ dumps_p(const mp_shape *shape, VALUE object)
       case MP_SHAPE_LIST: return RB_TYPE_P(object, T_ARRAY);
       case MP_SHAPE_MAP: return RB_TYPE_P(object, T_HASH);
       case MP_SHAPE_TAGGED:
-        if (part_of(shape, object) != MP_FIELD_NONE) return true;
+        if (only_part(shape, object) != MP_FIELD_NONE || part_of(shape, object) != MP_FIELD_NONE) return true;
         i = (uint32_t)RARRAY_LEN(shape->objects);
         return i < shape->count && dumps_p(shape->parts[i], object);
       case MP_SHAPE_ANY_OF:

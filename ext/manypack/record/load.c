@@ -387,12 +387,11 @@ find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 static const mp_shape *
 tagged_part(const mp_shape *shape, VALUE value)
 {
-    uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
+    uint32_t tags = (uint32_t)RARRAY_LEN(shape->objects);
+    uint32_t number = value == Qundef ? MP_FIELD_NONE : mp_shape_tag_number(shape, value);
 
-    for (i = 0; i < tags && value != Qundef; i++) {
-        if (rb_eql(RARRAY_AREF(shape->objects, i), value)) return shape->parts[i];
-    }
-    return tags < shape->count ? shape->parts[tags] : NULL;
+    if (number == MP_FIELD_NONE) number = tags;
+    return number < shape->count ? shape->parts[number] : NULL;
 }
 
 static VALUE
@@ -476,6 +475,7 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
     l.d.end = l.d.start + part.end;
     l.origin = part.root;
     l.eager = part.eager;
+    l.refusal = part.refusal;
     if (collect) l.errors = rb_ary_new();
     object = load_value(&l, &shapes->shapes[0]);
     if (MP_UNLIKELY(l.d.at != l.d.end)) {

@@ -11,6 +11,7 @@ typedef struct {
     size_t start, end;
     VALUE root; /* the View of the message whose Index the object's Views share; 0 if bytes are loaded */
     bool eager; /* as in mp_loader */
+    VALUE refusal; /* as in mp_loader */
 } mp_load_part;
 
 /*

@@ -106,53 +106,6 @@ mp_load_float(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return mp_float_new(&l->d, real);
 }
 
-/* The literal with those bytes; Qundef without one. A str and a bin are equal only if they are ASCII, as in Ruby. */
-static VALUE
-literal_text(const mp_shape *shape, const uint8_t *p, uint32_t n, bool text)
-{
-    long i;
-
-    for (i = 0; i < RARRAY_LEN(shape->objects); i++) {
-        VALUE literal = RARRAY_AREF(shape->objects, i), string = RB_SYMBOL_P(literal) ? rb_sym2str(literal) : literal;
-
-        if (!RB_TYPE_P(string, T_STRING) || RSTRING_LEN(string) != (long)n) continue;
-        if (memcmp(RSTRING_PTR(string), p, n) != 0) continue;
-        if ((ENCODING_GET(string) == mp_binary_index) != text || ascii_p(p, n)) return literal;
-    }
-    return Qundef;
-}
-
-/* The literal that is the object, or a Bignum equal to it; Qundef without one. */
-static VALUE
-literal_same(const mp_shape *shape, VALUE object)
-{
-    long i;
-
-    for (i = 0; i < RARRAY_LEN(shape->objects); i++) {
-        VALUE literal = RARRAY_AREF(shape->objects, i);
-
-        if (literal == object) return literal;
-        if (RB_TYPE_P(literal, T_BIGNUM) && RB_TYPE_P(object, T_BIGNUM) && rb_big_cmp(literal, object) == INT2FIX(0)) {
-            return literal;
-        }
-    }
-    return Qundef;
-}
-
-/* The Float that equals a number. */
-static VALUE
-literal_real(const mp_shape *shape, VALUE number)
-{
-    long i;
-
-    for (i = 0; i < RARRAY_LEN(shape->objects); i++) {
-        VALUE literal = RARRAY_AREF(shape->objects, i);
-
-        if (RB_FLOAT_TYPE_P(literal) && RTEST(rb_equal(literal, number))) return literal;
-    }
-    return Qundef;
-}
-
 VALUE
 mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact)
 {
@@ -163,11 +116,11 @@ mp_load_literal(mp_loader *l, const mp_shape *shape, mp_wire_row row, bool exact
         uint32_t n = mp_row_count(at, row);
         const uint8_t *payload = mp_loader_payload(l, row, n);
 
-        literal = literal_text(shape, payload, n, row.kind == MP_STR);
+        literal = mp_literals_text(&shape->literals, shape->objects, payload, n, row.kind == MP_STR);
     } else {
         object = mp_decode_short(mp_loader_options(l), &p, l->d.end);
-        literal = literal_same(shape, object);
-        if (literal == Qundef && !exact) literal = literal_real(shape, object);
+        literal = mp_literals_same(&shape->literals, shape->objects, object);
+        if (literal == Qundef && !exact) literal = mp_literals_real(&shape->literals, shape->objects, object);
         l->d.at = p;
     }
     if (literal == Qundef) l->d.at = at;
@@ -206,7 +159,8 @@ taken_by(const mp_shape *shape, VALUE object)
     switch (shape->kind) {
       case MP_SHAPE_SYMBOL: return RB_SYMBOL_P(object) ? object : Qundef;
       case MP_SHAPE_INTEGER: return RB_INTEGER_TYPE_P(object) && !bounded ? object : Qundef;
-      case MP_SHAPE_ENUM: return RB_SYMBOL_P(object) ? literal_same(shape, object) : Qundef;
+      case MP_SHAPE_ENUM:
+        return RB_SYMBOL_P(object) ? mp_literals_same(&shape->literals, shape->objects, object) : Qundef;
       default: return Qundef;
     }
 }

@@ -19,7 +19,7 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
     l->type = type;
     l->from = offset;
     l->eager = false;
-    l->view = l->origin = l->errors = l->memory = 0;
+    l->view = l->origin = l->refusal = l->errors = l->memory = 0;
     l->left = l->places;
     if (l->d.max_depth >= MP_LOADER_PLACES) l->left = ALLOCV_N(uint64_t, l->memory, l->d.max_depth + 1);
 }

@@ -53,6 +53,7 @@ typedef struct {
     VALUE view;               /* of the whole message, which all Views in the object share; 0 until the first */
     VALUE origin;             /* the View that is loaded from; 0 if bytes are loaded */
     bool eager;               /* load LazyRecords as objects now, so that their errors come now */
+    VALUE refusal;            /* thrown instead of a RecordError, which takes long to make; 0 to raise */
     VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
     VALUE memory;             /* owns left, if places is too short; else 0 */
     uint64_t *left;           /* for skipping containers: places, or longer */

@@ -118,27 +118,38 @@ fail(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
     keep_or_raise(l, error_new(l, what, field, at));
 }
 
+/* Where nobody asked for the error, leaves without making one. */
+static void
+refuse(const mp_loader *l)
+{
+    if (l->refusal) rb_throw_obj(l->refusal, Qfalse);
+}
+
 void
 mp_record_wrong_type(mp_loader *l, VALUE words, const uint8_t *at)
 {
+    refuse(l);
     fail(l, rb_sprintf("expected %" PRIsVALUE ", got %" PRIsVALUE, words, found_text(l, at)), l->field, at);
 }
 
 void
 mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at)
 {
+    refuse(l);
     fail(l, rb_sprintf("%" PRIsVALUE " is missing", rb_inspect(l->record->fields[field].key)), field, at);
 }
 
 void
 mp_record_unknown_key(mp_loader *l, const uint8_t *at)
 {
+    refuse(l);
     fail(l, rb_sprintf("unknown key %" PRIsVALUE, key_text(l, at)), MP_FIELD_NONE, at);
 }
 
 void
 mp_record_unknown_element(mp_loader *l, uint32_t element, const uint8_t *at)
 {
+    refuse(l);
     fail(l, rb_sprintf("expected %" PRIu32 " elements, got more", element), MP_FIELD_NONE, at);
 }
 
@@ -187,9 +198,11 @@ message_of(VALUE error)
 void
 mp_record_refused(mp_loader *l, VALUE error, const uint8_t *at)
 {
-    VALUE text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* shortens a long quote */
-    VALUE errors[2] = {error_new(l, text, MP_FIELD_NONE, at), error};
+    VALUE text, errors[2] = {0, error};
 
+    refuse(l);
+    text = rb_funcall(mExcerpt, id_of, 1, utf8_text(message_of(error))); /* shortens a long quote */
+    errors[0] = error_new(l, text, MP_FIELD_NONE, at);
     keep_or_raise(l, rb_rescue2(raise_with_cause, (VALUE)errors, raised, 0, eRecordError, (VALUE)0));
     RB_GC_GUARD(errors[0]);
     RB_GC_GUARD(errors[1]);

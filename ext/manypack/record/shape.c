@@ -19,6 +19,8 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         visit(&shape->klass, owner);
         visit(&shape->objects, owner);
         visit(&shape->tag_key, owner);
+        visit(&shape->numbers, owner);
+        visit(&shape->classes, owner);
         if (!record) continue;
         visit(&record->object, owner);
         visit(&record->klass, owner);
@@ -76,6 +78,7 @@ mp_shapes_free(mp_shapes *shapes)
 
     for (i = 0; i < shapes->count; i++) {
         xfree(shapes->shapes[i].parts);
+        mp_literals_free(&shapes->shapes[i].literals);
         if (shapes->shapes[i].record) free_record(shapes->shapes[i].record);
     }
     xfree(shapes->shapes);
@@ -90,7 +93,7 @@ mp_shapes_memsize(const mp_shapes *shapes)
     for (i = 0; i < shapes->count; i++) {
         const mp_record *record = shapes->shapes[i].record;
 
-        size += shapes->shapes[i].count * sizeof(mp_shape *);
+        size += shapes->shapes[i].count * sizeof(mp_shape *) + mp_literals_memsize(&shapes->shapes[i].literals);
         if (!record) continue;
         size += sizeof(mp_record) + record->count * sizeof(mp_field) + mp_field_table_memsize(&record->keys);
     }
@@ -114,7 +117,9 @@ symbol_p(VALUE object, const char *name)
 static const mp_shape *
 part(const mp_shapes *shapes, VALUE index)
 {
-    return &shapes->shapes[NUM2UINT(index)];
+    const mp_shape *shape = &shapes->shapes[NUM2UINT(index)];
+
+    return shape->kind == MP_SHAPE_SHARED ? shape->parts[0] : shape;
 }
 
 static void
@@ -277,10 +282,12 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
       case MP_SHAPE_ANY:
       case MP_SHAPE_VIEW:
       case MP_SHAPE_UNNAMED:
+      case MP_SHAPE_SHARED:
         break;
       case MP_SHAPE_SPECIAL:
       case MP_SHAPE_ENUM:
         shape->accepts = heads_of_all(shape->objects);
+        mp_literals_init(&shape->literals, shape->objects);
         break;
       case MP_SHAPE_INTEGER:
         set_integers(shape, node);
@@ -310,7 +317,7 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
         set_record(shapes, shape, node);
         break;
     }
-    if (shape->kind != MP_SHAPE_RECORD) set_parts(shapes, shape, get(node, "parts"));
+    if (shape->kind != MP_SHAPE_RECORD && shape->kind != MP_SHAPE_SHARED) set_parts(shapes, shape, get(node, "parts"));
 }
 
 static mp_shape_kind
@@ -321,7 +328,7 @@ kind_of(VALUE name)
         [MP_SHAPE_INTEGER] = "integer", [MP_SHAPE_FLOAT] = "float", [MP_SHAPE_STRING] = "string",
         [MP_SHAPE_SYMBOL] = "symbol", [MP_SHAPE_CLASS] = "class", [MP_SHAPE_ENUM] = "enum", [MP_SHAPE_LIST] = "list",
         [MP_SHAPE_MAP] = "map", [MP_SHAPE_ANY_OF] = "any_of", [MP_SHAPE_RECORD] = "record",
-        [MP_SHAPE_TAGGED] = "tagged", [MP_SHAPE_UNNAMED] = "unnamed",
+        [MP_SHAPE_TAGGED] = "tagged", [MP_SHAPE_UNNAMED] = "unnamed", [MP_SHAPE_SHARED] = "shared",
     };
     size_t i;
 
@@ -393,6 +400,31 @@ mp_shape_record(const mp_shape *shape)
     return shape->record;
 }
 
+/* True for an object that a Hash finds without a call of user code. */
+static bool
+plain_tag_p(VALUE value)
+{
+    if (RB_SPECIAL_CONST_P(value)) return true;
+    if (RB_TYPE_P(value, T_STRING)) return rb_obj_class(value) == rb_cString;
+    return RB_TYPE_P(value, T_BIGNUM) || RB_TYPE_P(value, T_FLOAT);
+}
+
+uint32_t
+mp_shape_tag_number(const mp_shape *shape, VALUE value)
+{
+    uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
+
+    if (plain_tag_p(value)) {
+        VALUE number = rb_hash_lookup(shape->numbers, value);
+
+        return NIL_P(number) ? MP_FIELD_NONE : FIX2UINT(number);
+    }
+    for (i = 0; i < tags; i++) {
+        if (rb_eql(RARRAY_AREF(shape->objects, i), value)) return i;
+    }
+    return MP_FIELD_NONE;
+}
+
 uint32_t
 mp_record_tag_field(const mp_record *record, VALUE tag_key)
 {
@@ -409,46 +441,70 @@ mp_record_tag_field(const mp_record *record, VALUE tag_key)
  * key would tell, and so do the bytes of a LazyRecord.
  */
 static void
-check_known(const mp_shape *shape, const mp_record *one, const mp_record *other, VALUE tag, VALUE other_tag)
+check_known(const mp_shape *shape, const mp_record *one, const mp_record *other, VALUE tag, const VALUE *other_tag)
 {
+    VALUE words;
+
     if (!one || !other || one->klass != other->klass) return;
     if (one->form == MP_FORM_LAZY || other->form == MP_FORM_LAZY) return;
     if (mp_record_tag_field(one, shape->tag_key) != MP_FIELD_NONE &&
         mp_record_tag_field(other, shape->tag_key) != MP_FIELD_NONE) return;
-    rb_raise(rb_eArgError, "%" PRIsVALUE " is in the union as %" PRIsVALUE " and as %" PRIsVALUE ", so dump could not "
+    words = other_tag ? rb_inspect(*other_tag) : rb_str_new_cstr("else");
+    rb_raise(rb_eArgError, "%" PRIsVALUE " is in the union as %+" PRIsVALUE " and as %" PRIsVALUE ", so dump could not "
              "tell which tag to write: give it a member with the key %+" PRIsVALUE ", or give each tag a class of its "
-             "own, such as a subclass", one->klass, tag, other_tag, shape->tag_key);
+             "own, such as a subclass", one->klass, tag, words, shape->tag_key);
 }
 
 /* The same for the type in else, which may itself be a union. */
 static void
 check_known_in_else(const mp_shape *shape, const mp_record *record, VALUE tag, const mp_shape *other)
 {
-    VALUE words = rb_str_new_cstr("else");
     uint32_t i;
 
     if (other->kind == MP_SHAPE_TAGGED || other->kind == MP_SHAPE_ANY_OF) {
         for (i = 0; i < other->count; i++) check_known_in_else(shape, record, tag, other->parts[i]);
     } else if (other->record && other->record->form != MP_FORM_ARRAY) {
-        check_known(shape, record, other->record, tag, words);
+        check_known(shape, record, other->record, tag, NULL);
     }
 }
 
 static void
 check_tags_known(const mp_shape *shape)
 {
-    uint32_t i, j, tags = (uint32_t)RARRAY_LEN(shape->objects);
+    const VALUE *tags = RARRAY_CONST_PTR(shape->objects);
+    uint32_t i, j, count = (uint32_t)RARRAY_LEN(shape->objects);
 
+    for (i = 0; i < count; i++) {
+        const mp_record *record = mp_shape_record(shape->parts[i]);
+
+        for (j = i + 1; j < count; j++) {
+            check_known(shape, record, mp_shape_record(shape->parts[j]), tags[i], &tags[j]);
+        }
+        if (count < shape->count) check_known_in_else(shape, record, tags[i], shape->parts[count]);
+    }
+}
+
+/*
+ * Makes the Hash by which dumping finds the part for an object of exactly some class. A class of several parts has
+ * false there. With else there is none, because it may have the same classes.
+ */
+static void
+set_classes(mp_shape *shape, VALUE owner)
+{
+    VALUE classes;
+    uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
+
+    if (tags < shape->count) return;
+    classes = rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0);
     for (i = 0; i < tags; i++) {
         const mp_record *record = mp_shape_record(shape->parts[i]);
-        VALUE tag = rb_inspect(RARRAY_AREF(shape->objects, i));
+        bool only;
 
-        for (j = i + 1; j < tags; j++) {
-            check_known(shape, record, mp_shape_record(shape->parts[j]), tag,
-                        rb_inspect(RARRAY_AREF(shape->objects, j)));
-        }
-        if (tags < shape->count) check_known_in_else(shape, record, tag, shape->parts[tags]);
+        if (!record) continue;
+        only = record->form != MP_FORM_LAZY && NIL_P(rb_hash_lookup(classes, record->klass));
+        rb_hash_aset(classes, record->klass, only ? UINT2NUM(i) : Qfalse);
     }
+    RB_OBJ_WRITE(owner, &shape->classes, rb_obj_freeze(classes));
 }
 
 bool
@@ -462,38 +518,49 @@ mp_shape_tag_key_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *e
     return mp_key_compare(&key, &tag) == 0;
 }
 
-/* Sets `views` in all Records if any of the shapes is a View. */
+/* Sets what is true of all shapes together, and `views` in all Records. */
 static void
-set_views(mp_shapes *shapes)
+set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
 {
     uint32_t i;
 
     for (i = 0; i < shapes->count; i++) {
-        if (shapes->shapes[i].kind == MP_SHAPE_VIEW) shapes->views = true;
+        const mp_shape *shape = &shapes->shapes[i];
+
+        if (shape->kind == MP_SHAPE_VIEW) shapes->views = true;
+        if (shape->kind == MP_SHAPE_UNNAMED) shapes->unnamed = true;
+        if (shape->kind == MP_SHAPE_SHARED && shapes_of(shape->objects)->views) shapes->views = true;
     }
     for (i = 0; i < shapes->count; i++) {
         if (shapes->shapes[i].record) shapes->shapes[i].record->views = shapes->views;
     }
 }
 
+/* Sets what every shape has, and all of those that stand for shapes of other Types: nodes refer to them. */
+static void
+start_shape(mp_shape *shape, VALUE node, const mp_shapes *shapes_of(VALUE type))
+{
+    shape->kind = kind_of(get(node, "kind"));
+    shape->words = get(node, "words");
+    shape->klass = get(node, "class");
+    shape->objects = get(node, "objects");
+    shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
+    shape->numbers = rb_hash_lookup2(node, ID2SYM(rb_intern("numbers")), 0);
+    if (shape->kind != MP_SHAPE_SHARED) return;
+    shape->parts = ALLOC_N(const mp_shape *, 1);
+    shape->parts[0] = &shapes_of(shape->objects)->shapes[0];
+    shape->count = 1;
+}
+
 void
-mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
+mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *shapes_of(VALUE type))
 {
     uint32_t i, n = (uint32_t)RARRAY_LEN(nodes);
 
     shapes->shapes = ZALLOC_N(mp_shape, n);
     shapes->count = n;
-    for (i = 0; i < n; i++) {
-        VALUE node = rb_ary_entry(nodes, i);
-        mp_shape *shape = &shapes->shapes[i];
-
-        shape->kind = kind_of(get(node, "kind"));
-        shape->words = get(node, "words");
-        shape->klass = get(node, "class");
-        shape->objects = get(node, "objects");
-        shape->tag_key = rb_hash_lookup2(node, ID2SYM(rb_intern("tag")), 0);
-        set_shape(shapes, shape, node);
-    }
+    for (i = 0; i < n; i++) start_shape(&shapes->shapes[i], rb_ary_entry(nodes, i), shapes_of);
+    for (i = 0; i < n; i++) set_shape(shapes, &shapes->shapes[i], rb_ary_entry(nodes, i));
     for (i = 0; i < n; i++) {
         if (shapes->shapes[i].kind == MP_SHAPE_ANY_OF) set_any_of(&shapes->shapes[i]);
     }
@@ -504,8 +571,9 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner)
         if (shape->kind != MP_SHAPE_TAGGED) continue;
         check_tagged(shape);
         check_tags_known(shape);
+        set_classes(shape, owner);
     }
-    set_views(shapes);
+    set_summary(shapes, shapes_of);
     each_reference(shapes, written, owner); /* not later: until here the nodes keep all of them alive */
     RB_GC_GUARD(nodes);
 }

@@ -20,6 +20,7 @@
 #include "base/support.h"
 #include "core/key.h"
 #include "record/field_table.h"
+#include "record/literals.h"
 
 typedef enum {
     MP_SHAPE_ANY,
@@ -37,6 +38,7 @@ typedef enum {
     MP_SHAPE_RECORD,
     MP_SHAPE_TAGGED,
     MP_SHAPE_UNNAMED, /* a name that no Record has: using it is an error */
+    MP_SHAPE_SHARED,  /* stands for the first shape of another Type, its only part; no other shape refers to it */
 } mp_shape_kind;
 
 /* How an object of a Record's class is made. */
@@ -97,8 +99,11 @@ struct mp_shape {
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
     VALUE klass;            /* CLASS */
-    VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object */
+    VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
+    mp_literals literals;   /* ENUM */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag; else 0 */
+    VALUE numbers;          /* TAGGED: a Hash of tags and their indices */
+    VALUE classes;          /* TAGGED: a Hash of classes and the only part of each; 0 with else. By identity */
     int64_t min, max;       /* INTEGER: the part of the range up to INT64_MAX; max < min if it is empty */
     uint64_t above_min, above_max; /* INTEGER: the part of the range above INT64_MAX, in the same way */
     double least, most;     /* FLOAT */
@@ -111,7 +116,8 @@ struct mp_shape {
 typedef struct {
     mp_shape *shapes;
     uint32_t count;
-    bool views; /* one of them is a VIEW */
+    bool views;   /* one of them is a VIEW, or in a Type that is shared */
+    bool unnamed; /* one of them is an UNNAMED: in another place it may be something else */
 } mp_shapes;
 
 /* The bit of a head's kind in accepts. */
@@ -132,6 +138,9 @@ mp_kind_bit(mp_kind kind)
 /* The Record in a part of a TAGGED, which is a Record or an ANY_OF with one; NULL without one. */
 const mp_record *mp_shape_record(const mp_shape *shape);
 
+/* The index of the tag that equals a value; MP_FIELD_NONE without one. */
+uint32_t mp_shape_tag_number(const mp_shape *shape, VALUE value);
+
 /* The field that has the tag key; MP_FIELD_NONE without one. */
 uint32_t mp_record_tag_field(const mp_record *record, VALUE tag_key);
 
@@ -140,9 +149,10 @@ bool mp_shape_tag_key_at_p(const mp_shape *shape, const uint8_t *at, const uint8
 
 /*
  * Compiles shapes from an Array of nodes, which lib/manypack/record/type/compiler.rb makes. shapes must be zeroed; if
- * this raises, they can be freed. owner is the object that marks them.
+ * this raises, they can be freed. owner is the object that marks them. shapes_of returns the shapes of another Type
+ * that a node shares.
  */
-void mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner);
+void mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *shapes_of(VALUE type));
 
 void mp_shapes_mark(mp_shapes *shapes);
 void mp_shapes_compact(mp_shapes *shapes);

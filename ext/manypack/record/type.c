@@ -77,6 +77,26 @@ type_get(VALUE self)
     return type;
 }
 
+static const mp_shapes *
+shapes_of(VALUE type)
+{
+    return &type_get(type)->shapes;
+}
+
+/*
+ * call-seq: Internal.shared_shapes?(type, codec) -> true or false
+ *
+ * Returns true if a Type of that codec can refer to the compiled shapes of another: they are the same in every place.
+ */
+static VALUE
+rb_internal_shared_shapes_p(VALUE self, VALUE type_object, VALUE codec)
+{
+    const mp_type_object *type;
+
+    TypedData_Get_Struct(type_object, mp_type_object, &type_type, type);
+    return type->codec && type->codec == codec && !type->shapes.unnamed ? Qtrue : Qfalse;
+}
+
 /*
  * call-seq: type.compile(nodes, codec) -> nil: compiles the nodes that Type::Compiler made; can be called once
  *
@@ -94,7 +114,7 @@ rb_type_compile(VALUE self, VALUE nodes, VALUE codec)
     mp_codec_get(codec);
     Check_Type(nodes, T_ARRAY);
     RB_OBJ_WRITE(self, &type->nodes, nodes);
-    mp_shapes_compile(&type->shapes, nodes, self);
+    mp_shapes_compile(&type->shapes, nodes, self, shapes_of);
     RB_OBJ_WRITE(self, &type->codec, codec);
     type->nodes = 0;
     return Qnil;
@@ -139,6 +159,33 @@ rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
     object = mp_load_whole(part, self, &type->shapes, type->codec, RTEST(collect));
     RB_GC_GUARD(part.message);
     return object;
+}
+
+static VALUE
+load_quietly(VALUE tag, VALUE arg, int argc, const VALUE *argv, VALUE block)
+{
+    const packed_bytes *packed = (const packed_bytes *)arg;
+    const mp_type_object *type = type_get(packed->type);
+    mp_load_part part = {.message = mp_view_message(packed->bytes), .refusal = tag};
+
+    part.end = (size_t)RSTRING_LEN(part.message);
+    mp_view_check_size(part.message, 0, part.end, &mp_codec_get(type->codec)->options);
+    mp_load_whole(part, packed->type, &type->shapes, type->codec, false);
+    RB_GC_GUARD(part.message);
+    return Qtrue;
+}
+
+/*
+ * call-seq: type.loads?(bytes) -> true or false
+ *
+ * Returns false where reading would raise a RecordError, which is not made. Raises the other DecodeErrors.
+ */
+static VALUE
+rb_type_loads_p(VALUE self, VALUE bytes)
+{
+    packed_bytes packed = {.type = self, .bytes = bytes};
+
+    return rb_catch_obj(self, load_quietly, (VALUE)&packed);
 }
 
 /* call-seq: Internal.read_view(type, view) -> object: loads the part of the message that a View shows */
@@ -186,6 +233,8 @@ Init_manypack_type(void)
     rb_undef_method(cType, "initialize_copy");
     rb_define_private_method(cType, "compile", rb_type_compile, 2);
     rb_define_private_method(cType, "read", rb_type_read, 4);
+    rb_define_private_method(cType, "loads?", rb_type_loads_p, 1);
     rb_define_private_method(cType, "write", rb_type_write, 2);
     MP_DEFINE_INTERNAL("read_view", rb_internal_read_view, 2);
+    MP_DEFINE_INTERNAL("shared_shapes?", rb_internal_shared_shapes_p, 2);
 }

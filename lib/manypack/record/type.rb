@@ -94,12 +94,12 @@ module Manypack
       write(object, check)
     end
 
-    # Returns true if the bytes are one object of the type. It loads the object to find out.
+    # Returns true if the bytes are one object of the type. It loads the object to find out, and makes no error of it if
+    # the answer is no.
     #
     #   Manypack::Type[1..10].valid?("\x0B") #=> false
     def valid?(bytes)
-      read(bytes, 0, nil, false)
-      true
+      loads?(bytes)
     rescue DecodeError
       false
     end

@@ -11,8 +11,8 @@ module Manypack
       def initialize(codec)
         @codec = codec
         @nodes = []
-        @around = [] # the Records around a type: each with the index of its node, and whether it names one around it
-        @closed = {}.compare_by_identity # the indices of Records that name none around them
+        @around = [] # the Records around a type: each with the index of its node, and what names in it mean outside
+        @known = {}.compare_by_identity # for each Record its nodes: their indices, and what the names in them mean
       end
 
       # Returns an Array of Hashes. The first is the node of the spec itself.
@@ -54,7 +54,8 @@ module Manypack
         when :map then { parts: [add(one), add(two)] }
         when :union then { kind: :any_of, parts: one.map { |part| add(part) } }
         when :tagged
-          { tag: one, objects: two.keys, parts: [*two.values, *other && [other]].map { |part| add(part) } }
+          { tag: one, objects: two.keys, numbers: two.keys.each_with_index.to_h.freeze,
+            parts: [*two.values, *other && [other]].map { |part| add(part) } }
         else {}
         end
       end
@@ -124,26 +125,51 @@ module Manypack
       # --- Records ---
 
       def named(name)
-        depth = @around.rindex { |record, _| name == :self || record.named?(name) }
-        unless depth
-          @around.each { |entry| entry[2] = true }
-          words = "no Record that encloses it has the name #{name.inspect}"
-          return place { { kind: :unnamed, words: words, parts: [] } }
+        meant(name) || place do
+          { kind: :unnamed, words: "no Record that encloses it has the name #{name.inspect}", parts: [] }
         end
-
-        @around.drop(depth + 1).each { |entry| entry[2] = true }
-        @around[depth][1]
       end
 
-      # A Record that names a Record around it gets a node in each place: the name may mean another Record there.
-      def record(record)
-        return @closed[record] if @closed.key?(record)
-
-        @around << [record, @nodes.size, false]
-        index = place { record_node(record) }
-        open = @around.pop[2]
-        @closed[record] = index unless open
+      # Returns the index of the Record that a name means, or nil. All Records between the two depend on what the name
+      # means here.
+      def meant(name)
+        place = place_of(name)
+        index = place && @around[place][1]
+        @around.drop(place ? place + 1 : 0).each { |_, _, names| names[name] = index }
         index
+      end
+
+      # Returns which of the Records around a type has the name; nil for none.
+      def place_of(name)
+        @around.rindex { |record, _| name == :self || record.named?(name) }
+      end
+
+      # A Record has one node for all places where the names in it mean the same Records.
+      def record(record)
+        known = @known[record] ||= []
+        index, names = known.find { |_, names| same_there?(names) }
+        if index
+          names.each_key { |name| meant(name) }
+          return index
+        end
+
+        @around << [record, @nodes.size, {}]
+        index = place { shared?(record) ? { kind: :shared, objects: record } : record_node(record) }
+        known << [index, @around.pop[2]]
+        index
+      end
+
+      # Returns true if the Record's own shapes are used, so that a chain of Records is compiled in linear time and
+      # memory. The first node is never one of another Type.
+      def shared?(record)
+        @nodes.size > 1 && Internal.shared_shapes?(record, @codec)
+      end
+
+      def same_there?(names)
+        names.all? do |name, index|
+          place = place_of(name)
+          index == (place && @around[place][1])
+        end
       end
 
       def record_node(record)
