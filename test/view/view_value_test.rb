@@ -40,8 +40,87 @@ class ViewValueTest < Minitest::Test
     assert_equal a[0].hash, a[1].hash
     assert_equal 2, [a[0], a[1], a[2]].uniq.size
     refute_equal a[0], a[2]
-    refute_equal a[0], [1, 2]
     assert_equal a, view([[1, 2], [1, 2], [1, 3]])
+  end
+
+  def test_a_view_is_equal_to_what_it_holds
+    exercise do
+      map = view({ "a" => [1, { "b" => nil }], "c" => {} })
+      assert_equal({ "c" => {}, "a" => [1, { "b" => nil }] }, map)
+      assert_equal map, { "c" => {}, "a" => [1, { "b" => nil }] }
+      assert_equal [1, { "b" => nil }], map["a"]
+      assert_equal map["a"], [1.0, { "b" => nil }]
+      assert_equal({ "in" => map["a"] }, { "in" => [1, { "b" => nil }] })
+      assert_equal map, { "a" => map["a"], "c" => map["c"] }
+    end
+    [view({}), view([]), view([1]), view({ 1 => 1 })].each { |v| refute_equal v, view({ "a" => 1 }) }
+    [[view({}), []], [view([]), {}], [view([1]), 1], [view([]), nil], [raw("c0"), nil]].each do |v, other|
+      refute_equal v, other
+      refute_equal other, v
+    end
+  end
+
+  def test_views_are_equal_if_their_values_are
+    one, other = view({ "a" => 1, "b" => 2 }), view({ "b" => 2, "a" => 1 })
+    assert_equal one, other
+    refute one.eql?(other)
+    assert_equal view([1]), raw("91 cc 01")
+    assert_equal view({ "a" => 1 }), view({ "a" => 1 }, freeze: true)
+    refute_equal view({ "a" => 1 }), view({ "a" => 1 }, symbolize_keys: true)
+    refute view({ "a" => 1 }).eql?(view({ "a" => 1 }, symbolize_keys: true))
+    refute_equal raw("91 d4 05 61", allow_unknown_ext: true), view_by(ranges, bytes("91 d4 05 61"))
+    assert_equal 3, { view([1]) => 1, raw("91 cc 01") => 2, view([1], max_bytes: 9) => 1, view([1], max_bytes: 9) => 2 }.size
+  end
+
+  def test_nan_is_equal_where_the_bytes_are
+    assert_equal view([Float::NAN]), view([Float::NAN])
+    assert_equal view([Float::NAN]).hash, view([Float::NAN]).hash
+  end
+
+  def ranges
+    Manypack::Factory.new.tap { |made| made.register_type(5, Range, unpacker: ->(body) { body..body }) }
+  end
+
+  def test_options_hold_for_the_value
+    exercise do
+      part = view([{ "a" => [{ "b" => 1 }], "t" => nil }])[0]
+      assert_equal({ a: [{ b: 1 }], t: nil }, part.value(symbolize_keys: true))
+      assert_equal({ a: [{ b: 1 }], t: nil }, part.to_h(symbolize_keys: true))
+      assert_equal [[:a, [{ b: 1 }]], [:t, nil]], part.to_a(symbolize_keys: true)
+      assert_equal({ "a" => [{ "b" => 1 }] }, part.value(freeze: true).except("t"))
+      assert part["a"].value(freeze: true).frozen?
+      assert_equal [{ b: 1 }], part["a"].value(codec: Manypack::Codec.new(symbolize_keys: true))
+      assert_equal [{ "b" => 1 }], part["a"].value(codec: nil)
+      assert Ractor.shareable?(part.to_h(shareable: true))
+      assert_equal [[:A, 1], [:T, 2]], part.to_h(symbolize_keys: true) { |k, _| [k.upcase, k == :a ? 1 : 2] }.to_a
+    end
+  end
+
+  def test_options_of_the_value_hold_for_the_message_or_are_refused
+    part = raw("92 01 82 a1 61 01 a1 61 02")[1]
+    assert_equal 3, assert_raises(Manypack::LimitError) { part.value(max_bytes: 3) }.offset
+    assert_raises(Manypack::MalformedFormatError) { part.to_h(duplicate_keys: :error) }
+    assert_raises(Manypack::MalformedFormatError) { part.to_h(untrusted: true) }
+    assert_equal 2, assert_raises(Manypack::UnknownExtTypeError) { raw("92 01 d4 05 61").value(timestamp: true) }.offset
+    %i[value to_h to_a].each do |name|
+      assert_raises(ArgumentError) { part.public_send(name, symbolise_keys: true) }
+      assert_raises(ArgumentError) { part.public_send(name, canonical: true) }
+      assert_raises(ArgumentError) { part.public_send(name, { symbolize_keys: true }) }
+      assert_raises(TypeError) { part.public_send(name, codec: 5) }
+    end
+  end
+
+  def test_to_s_is_that_of_the_value
+    assert_equal [[1, { "a" => nil }].to_s, "a"], [view([1, { "a" => nil }]).to_s, raw("a1 61").to_s]
+    assert_equal "views: #{[1]}", "views: #{view([1])}"
+  end
+
+  def test_yaml_has_the_value_and_marshal_says_why_not
+    require "yaml"
+    assert_equal [{ "v" => { "a" => [1] } }.to_yaml, "a".to_yaml], [{ "v" => view({ "a" => [1] }) }.to_yaml, raw("a1 61").to_yaml]
+    error = assert_raises(TypeError) { Marshal.dump([view([1])]) }
+    assert_match(/View#bytes or View#value/, error.message)
+    assert_raises(TypeError) { View.allocate }
   end
 
   def test_inspect_never_raises

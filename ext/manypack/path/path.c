@@ -33,7 +33,7 @@ start_peek(mp_peek *peek, VALUE view, long steps)
 {
     size_t at = steps ? mp_view_peek_steps(view, peek, steps) : mp_view_peek_once(view, peek);
 
-    peek->in_turn = peek->text_keys = true;
+    peek->in_turn = true;
     mp_peek_refresh(peek);
     return at;
 }

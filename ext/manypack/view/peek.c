@@ -26,7 +26,6 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->left_once = false;
     peek->unique_keys = false;
     peek->in_turn = false;
-    peek->text_keys = false;
     max_depth = mp_unpack_max_depth(&peek->codec->options);
     if (!index && max_depth >= MP_PEEK_PLACES) left = ALLOCV_N(uint64_t, peek->memory, max_depth + 1);
     mp_look_init(&peek->look, NULL, (size_t)RSTRING_LEN(message), left, max_depth);
@@ -171,12 +170,10 @@ integer_key(VALUE integer, mp_key *key)
  * Makes a key of obj that the core can search for; it refers to the bytes of obj. False if objects have to be compared.
  */
 static bool
-simple_key(const mp_peek *peek, VALUE obj, mp_key *key)
+simple_key(VALUE obj, mp_key *key)
 {
-    bool symbols = peek->codec->options.symbolize_keys;
-
-    if (RB_TYPE_P(obj, T_STRING)) return (!symbols || peek->text_keys) && text_key(obj, key);
-    if (RB_SYMBOL_P(obj)) return symbols && text_key(rb_sym2str(obj), key);
+    if (RB_TYPE_P(obj, T_STRING)) return text_key(obj, key);
+    if (RB_SYMBOL_P(obj)) return text_key(rb_sym2str(obj), key);
     if (RB_INTEGER_TYPE_P(obj)) return integer_key(obj, key);
     if (RB_FLOAT_TYPE_P(obj)) {
         *key = mp_key_real(RFLOAT_VALUE(obj));
@@ -190,6 +187,13 @@ static mp_find_which
 which_of(const mp_peek *peek)
 {
     return peek->unique_keys ? MP_FIND_ONLY : mp_peek_which(&peek->codec->options);
+}
+
+/* True for a Symbol where str keys become Strings, and the reverse: obj finds such a key unless an ext is the same. */
+static bool
+stands_for_text_p(const mp_peek *peek, VALUE obj)
+{
+    return peek->codec->options.symbolize_keys ? RB_TYPE_P(obj, T_STRING) : RB_SYMBOL_P(obj);
 }
 
 /* Finds a key in front of the offset `end` by building keys and comparing them: arrays, maps, and exts. */
@@ -265,17 +269,29 @@ search(mp_peek *peek, mp_cursor *cursor, const mp_key *key)
     return value;
 }
 
+static size_t
+find_simple(mp_peek *peek, mp_cursor *cursor, const mp_key_table *table, const mp_key *key)
+{
+    return table ? mp_key_table_find(table, &peek->look, key) : search(peek, cursor, key);
+}
+
 static bool
 find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 {
     mp_cursor start = *cursor;
     const mp_key_table *table = table_of(peek, cursor);
+    bool others = exts_p(peek->codec), last = others && stands_for_text_p(peek, obj);
     mp_key key;
-    bool simple = simple_key(peek, obj, &key), others = !simple || exts_p(peek->codec);
+    bool simple = simple_key(obj, &key);
     size_t value = 0;
 
-    if (simple) value = table ? mp_key_table_find(table, &peek->look, &key) : search(peek, cursor, &key);
-    if (others && (!table || table->others)) value = find_other(peek, cursor, start, value, obj);
+    others = (others || !simple) && (!table || table->others);
+    if (simple && !last) value = find_simple(peek, cursor, table, &key);
+    if (others) value = find_other(peek, cursor, start, value, obj);
+    if (simple && last && !value) {
+        simple_key(obj, &key); /* comparing the others may have moved the bytes of obj */
+        value = find_simple(peek, cursor, table_of(peek, cursor), &key);
+    }
     RB_GC_GUARD(obj);
     if (value) cursor->at = value;
     return value != 0;

@@ -6,16 +6,26 @@
 #++
 module Manypack
   class View
-    # Returns a Hash of a map's pairs: containers as Views, other values built. For a key that the map has twice, it has
-    # the value that View#[] finds. With a block it is a Hash of the pairs that the block returns; a View of an array
-    # needs a block. Raises TypeError for a View of anything else, and LimitError for more different keys with the same
-    # hash than Manypack.unpack allows.
+    # Returns View#value of a map, a Hash with plain objects. With a block it is a Hash of the pairs that the block
+    # returns for what View#each yields; a View of an array needs a block.
     #
-    #   Manypack::View.new(Manypack.pack({"id" => 1})).to_h #=> {"id" => 1}
-    def to_h(&block)
-      return pairs unless block
+    # options:: those of View#value
+    #
+    # Raises TypeError for a View of anything else, what View#value raises, and with a block LimitError for more
+    # different keys with the same hash than Manypack.unpack allows.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
+    #   view.to_h                       #=> {"user" => {"id" => 1}}
+    #   view.to_h(symbolize_keys: true) #=> {user: {id: 1}}
+    def to_h(**options, &block)
+      view = options.empty? ? self : changed(options)
+      unless block
+        raise ::TypeError, "expected a map, got #{type}" unless type == :map
 
-      made = map(&block)
+        return view.value
+      end
+
+      made = view.map(&block)
       check_hashes(made.grep(Array).map(&:first))
       made.to_h
     end
