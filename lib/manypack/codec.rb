@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
 #--
-# The Ruby half of Manypack::Codec: inspect. The other half is codec.c.
+# The Ruby half of Manypack::Codec: inspect, equality and View. The other half is codec.c.
 #++
 module Manypack
   class Codec
+    include Value
+
     # Shows the options that differ from the default, and the classes of the ext types.
     #
     #   Manypack::Codec.new(symbolize_keys: true, max_bytes: 1_000).inspect

@@ -18,6 +18,8 @@ module Manypack
   #
   # A Type is frozen, and shareable between Ractors unless an ext type's handler is not.
   class Type
+    include Value
+
     # Returns the Type of objects that are of any of these types. At most one of them may be a map, and one an array:
     # Record.union tells Records apart by a tag.
     #
@@ -125,6 +127,17 @@ module Manypack
       @spec ? "#<#{self.class} #{Spec.words(@spec)}>" : super
     end
 
+    # Returns true for an object of the type, for <code>case</code> and +grep+: if it is packed and loaded, an equal one
+    # comes back, or one of the same class if that class of a Record does not say which objects are equal.
+    #
+    #   Manypack::Type[1..10] === 5 #=> true
+    def ===(object)
+      loaded = load(dump(object))
+      loaded == object || (loaded.instance_of?(object.class) && identity?(loaded))
+    rescue Error, ::TypeError, ArgumentError
+      false
+    end
+
     # Returns true for a Type of the same objects with the same options.
     #
     #   Manypack::Type[Integer] == Manypack::Type[Integer] #=> true
@@ -154,6 +167,11 @@ module Manypack
     end
 
     private
+
+    # Returns true for an object that is equal to nothing but itself.
+    def identity?(object)
+      object.class.instance_method(:==).owner == BasicObject
+    end
 
     # The part of the state that the hash is made of.
     def hashed_state
