@@ -86,6 +86,28 @@ class ValuesAndCopiesTest < Minitest::Test
     assert_equal Manypack::Path.all(a: "a", b: "b"), Manypack::Path.all(b: "b", a: "a")
   end
 
+  def test_inspect_says_everything_of_a_record_and_a_type
+    { POINT => "Point x: Integer, tags: [String] with defaults: #{{ tags: [] }}",
+      POINT.with(unknown: :raise, untrusted: true, check: true, keys: { x: 7 }).array =>
+        "Point as array x: Integer, tags: [String] with keys: #{{ x: [7] }}, defaults: #{{ tags: [] }}, unknown: :raise, check: true, untrusted: true" }
+      .each { |record, words| assert_equal "#<Manypack::Record ValuesAndCopiesTest::#{words}>", record.inspect }
+    { [[[Integer]]] => "[[Integer]]", [{ String => [1..3] }, nil] => "{String => [Integer in 1..3]} or nil", [%i[a b]] => "[:a, :b]",
+      [[:Node]] => "[:Node]", [[Object]] => "[Object]", [POINT] => "ValuesAndCopiesTest::Point", [Time] => "Time" }
+      .each { |types, words| assert_equal "#<Manypack::Type #{words}>", Manypack::Type.new(Manypack::Type[*types].spec).inspect }
+    assert_equal "#<Manypack::Type Time with timestamp: true>", Manypack::Type[Time].with(timestamp: true).inspect
+  end
+
+  def test_a_symbol_that_names_no_record_is_refused_when_the_type_is_made
+    { integer: "Integer is", string: "String is", object: "Object is" }.each do |name, words|
+      error = assert_raises(ArgumentError) { Manypack::Record.new(Point, x: name, tags: Object) }
+      assert_equal "#{name.inspect} is no type: #{words}; a Symbol names a Record, as :Point and :self do, or is one of the literals in an Array", error.message
+    end
+    assert_raises(ArgumentError) { Manypack::Type[:foo] }
+    error = assert_raises(ArgumentError) { Manypack::Type[[:Draft]].load("\x91\xA5Draft") }
+    assert_match(/\[:Draft, :Draft\]/, error.message)
+    assert_equal :Draft, Manypack::Type[%i[Draft Draft]].load("\xA5Draft")
+  end
+
   def test_a_type_is_a_pattern
     case [1, 2]
     in ^(Manypack::Type[[1..3]]) then assert true

@@ -120,11 +120,11 @@ module Manypack
       @codec || uninitialized
     end
 
-    # Shows which objects are of the type.
+    # Shows which objects are of the type, and the options that differ from the default.
     #
-    #   Manypack::Type[Integer, nil].inspect #=> "#<Manypack::Type Integer or nil>"
+    #   Manypack::Type[[Integer], nil].inspect #=> "#<Manypack::Type [Integer] or nil>"
     def inspect
-      @spec ? "#<#{self.class} #{Spec.words(@spec)}>" : super
+      @spec ? "#<#{self.class} #{Spec.notation(@spec)}#{changes}>" : super
     end
 
     # Returns true for an object of the type, for <code>case</code> and +grep+: if it is packed and loaded, an equal one
@@ -171,6 +171,13 @@ module Manypack
     # Returns true for an object that is equal to nothing but itself.
     def identity?(object)
       object.class.instance_method(:==).owner == BasicObject
+    end
+
+    # The options that differ from the default, as Type#with takes them.
+    def changes(**own)
+      own[:check] = true if @check
+      all = { **own, **codec.options }.map { |name, value| "#{name}: #{value.inspect}" }
+      " with #{all.join(", ")}" unless all.empty?
     end
 
     # The part of the state that the hash is made of.

@@ -127,7 +127,8 @@ module Manypack
         depth = @around.rindex { |record, _| name == :self || record.named?(name) }
         unless depth
           @around.each { |entry| entry[2] = true }
-          words = "no Record that encloses it has the name #{name.inspect}"
+          words = "no Record that encloses it has the name #{name.inspect} (the literal alone is the type " \
+                  "[#{name.inspect}, #{name.inspect}])"
           return place { { kind: :unnamed, words: words, parts: [] } }
         end
 
@@ -163,7 +164,10 @@ module Manypack
 
       def default(record, member)
         default = record.defaults.fetch(member) { return { optional: record.optional?(member) } }
-        { default: default, called: Record.const_get(:Options).called?(default) }
+        options = Record.const_get(:Options)
+        copied = record.copies?(member) && @codec.options.values_at(:freeze, :shareable).none?
+        default = options::Copies.new(default) if copied
+        { default: default, called: options.called?(default) }
       end
     end
     private_constant :Compiler
