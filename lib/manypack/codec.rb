@@ -24,6 +24,16 @@ module Manypack
       Internal.view_over(bytes, self, check)
     end
 
+    # Yields each object in a file and returns nil, as Manypack.foreach with this codec does. Arguments and errors are
+    # the same.
+    #
+    #   codec = Manypack::Codec.new(symbolize_keys: true)
+    #   codec.foreach("events.msgpack") { |event| puts event[:id] }
+    def foreach(path, **options, &block)
+      Arguments.check_options(options, [:as, *Arguments::CODEC_OPTIONS])
+      Manypack.foreach(path, codec: self, **options, &block)
+    end
+
     # Returns true for a Codec with the same options and the same ext types, whose handlers are the same objects.
     #
     #   Manypack::Codec.new(freeze: true) == Manypack::Codec.new(freeze: true) #=> true

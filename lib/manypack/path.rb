@@ -143,8 +143,8 @@ module Manypack
     #
     # The options are those of View.new, for an io those of Manypack.split; a View and an Unpacker have their own.
     # Raises a DecodeError where the bytes are not valid, TruncatedError if an io ends inside a message, LimitError if
-    # conditions look at more than Path#max_looks objects, ArgumentError for an Unpacker of anything but Views, and
-    # TypeError for any other source.
+    # conditions look at more than Path#max_looks objects, ArgumentError for an Unpacker of anything but Views and
+    # for the name of a file, and TypeError for any other source.
     #
     #   bytes = Manypack.pack([{"id" => 1}, {}, {"id" => 2}])
     #   Manypack::Path.new("$[*].id").each(bytes) { |id| puts id }
@@ -300,6 +300,7 @@ module Manypack
       else
         return Manypack.split(source, as: :view, **options, &block) unless source.respond_to?(:to_str)
 
+        Arguments.check_source(source)
         yield View.new(source, **options)
       end
     end

@@ -64,6 +64,24 @@ module Manypack
       Type.new(spec, changed_codec(codec, options, :check), check)
     end
 
+    # What other libraries have methods for.
+    GUESSES = Ractor.make_shareable({
+      optional: "a type that has nil is Type[String].or(nil); with(defaults: {member: value}) lets a member be missing",
+      enum: 'an enum is ["a", "b"]', list: "a list is [String]", map: "a map is {String => Integer}",
+      union: "one of several types is Type[String, Integer]", any: "anything is Object"
+    })
+    OTHER_NAMES = { nullable: :optional, maybe: :optional, array: :list, array_of: :list, hash_of: :map,
+                    one_of: :enum, any_of: :union, literal: :enum }.freeze
+    private_constant :GUESSES, :OTHER_NAMES
+
+    # Says in the error how a type is written.
+    def self.method_missing(name, *, **)
+      guess = GUESSES[OTHER_NAMES.fetch(name, name)] or return super
+
+      raise NoMethodError.new("undefined method '#{name}' for #{self}: #{guess}", name, receiver: self)
+    end
+    private_class_method :method_missing
+
     # Loads the one object in a String of packed bytes.
     #
     # collect:: true to report all errors of the message in RecordError#errors, up to 1,000, instead of only the first
@@ -72,7 +90,9 @@ module Manypack
     # StandardError of a Record's class, or of a default that is called, becomes a RecordError with that +cause+.
     #
     #   Manypack::Type[{String => Integer}].load(Manypack.pack({"a" => 1})) #=> {"a" => 1}
-    def load(bytes, collect: false)
+    def load(bytes, collect: false, all_errors: nil)
+      raise ArgumentError, "unknown option all_errors, did you mean collect?" unless all_errors.nil?
+
       read(bytes, 0, nil, collect)
     end
 
