@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
 #--
-# The Ruby half of Manypack::Codec: inspect. The other half is codec.c.
+# The Ruby half of Manypack::Codec: inspect, equality and View. The other half is codec.c.
 #++
 module Manypack
   class Codec
+    include Value
+
     # Shows the options that differ from the default, and the classes of the ext types.
     #
     #   Manypack::Codec.new(symbolize_keys: true, max_bytes: 1_000).inspect
@@ -20,6 +22,16 @@ module Manypack
     #   codec.view(codec.pack({id: 1}))[:id] #=> 1
     def view(bytes, check: false)
       Internal.view_over(bytes, self, check)
+    end
+
+    # Yields each object in a file and returns nil, as Manypack.foreach with this codec does. Arguments and errors are
+    # the same.
+    #
+    #   codec = Manypack::Codec.new(symbolize_keys: true)
+    #   codec.foreach("events.msgpack") { |event| puts event[:id] }
+    def foreach(path, **options, &block)
+      Arguments.check_options(options, [:as, *Arguments::CODEC_OPTIONS])
+      Manypack.foreach(path, codec: self, **options, &block)
     end
 
     # Returns true for a Codec with the same options and the same ext types, whose handlers are the same objects.

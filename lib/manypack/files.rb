@@ -16,8 +16,8 @@ module Manypack
   # +symbolize_keys+, raise ArgumentError without +as+, because nothing is.
   #
   # Raises TruncatedError, whose +start+ is the end of the last whole message, if the source ends inside a message;
-  # other DecodeErrors if it is not MessagePack; TypeError for an unsuitable source; and RangeError, TypeError or
-  # ArgumentError for invalid or unknown options.
+  # other DecodeErrors if it is not MessagePack; TypeError for an unsuitable source; ArgumentError for the name of a
+  # file; and RangeError, TypeError or ArgumentError for invalid or unknown options.
   #
   #   Manypack.split("\x01\x92\x02\x03").to_a #=> ["\x01", "\x92\x02\x03"]
   #   Manypack.split("\x91\x01\x91\x02", as: :view).map { |view| view[0] } #=> [1, 2]
@@ -26,6 +26,8 @@ module Manypack
 
     string = source.respond_to?(:to_str)
     raise ::TypeError, "expected a String or an IO, got nil" if source.nil?
+
+    Arguments.check_source(source)
 
     Arguments.check_limits_only(options, "bytes") unless as
     unpacker = Files.unpacker(string ? nil : source, as: as || Files::Bytes, **options)
@@ -49,6 +51,21 @@ module Manypack
   def self.load_file(path, **options)
     Files.unpacker(nil, **options) # raises for the options, before there is a file
     Files.read(path) { |io| Files.unpacker(io, **options).full_unpack }
+  end
+
+  # Packs an object into a new file and returns nil. The name decides about compression, as for Packer.open.
+  #
+  # codec:: a Codec with the ext types (default: that of DefaultFactory)
+  #
+  # The other options are those of Manypack.pack. Raises the errors of Manypack.pack, before there is a file, what
+  # File.open raises, and ArgumentError for a name that ends in .zst.
+  #
+  #   Manypack.dump_file({"port" => 80}, "config.msgpack")
+  #   Manypack.load_file("config.msgpack") #=> {"port" => 80}
+  def self.dump_file(object, path, **options)
+    bytes = pack(object, **options)
+    Files.write(path, false) { |io| io.write(bytes) }
+    nil
   end
 
   # Yields each object in a file and returns nil. Without a block it returns an Enumerator, which opens the file each

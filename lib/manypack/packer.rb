@@ -9,6 +9,7 @@ module Manypack
     # the file, even if the block raises. An error of the block is raised even if flushing or closing fails, too.
     #
     # path:: the path of the file; if it ends in .gz, Ruby's zlib compresses the file
+    # mode:: "ab" instead of <code>append: true</code>, or "wb", as for File.open
     # append:: true to add to a file (default false: a new file). A file, but not a FIFO or device, is read to its end
     #          first. If it ends inside an object, as after a crash, TruncatedError#start says where that object begins
     # codec:: a Codec with the ext types (default: that of DefaultFactory)
@@ -16,16 +17,17 @@ module Manypack
     # The other options are those of Manypack.pack except +canonical+. Packer#flush passes everything to the operating
     # system, unless the file is compressed.
     #
-    # Raises ArgumentError without a block, for a name that ends in .zst, and for unknown options; RangeError or
-    # TypeError for invalid ones; what File.open raises; LoadError if there is no zlib; and with +append+ a DecodeError
-    # if the file is not a stream of whole objects.
+    # Raises ArgumentError without a block, for another mode, for a name that ends in .zst, and for unknown options;
+    # RangeError or TypeError for invalid ones; what File.open raises; LoadError if there is no zlib; and with +append+
+    # a DecodeError if the file is not a stream of whole objects.
     #
     #   Manypack::Packer.open("events.msgpack") { |packer| packer.write({"id" => 1}) }
     #   Manypack::Packer.open("events.msgpack", append: true) { |packer| packer.write({"id" => 2}) }
     #   Manypack.foreach("events.msgpack").to_a #=> [{"id" => 1}, {"id" => 2}]
-    def self.open(path, append: false, codec: nil, **options)
-      raise ArgumentError, "no block given" unless block_given?
+    def self.open(path, mode = nil, append: false, codec: nil, **options)
+      raise ArgumentError, "no block given: without one, use Packer.new(File.open(path, \"wb\"))" unless block_given?
 
+      append = mode_appends?(mode) unless mode.nil?
       codec = Arguments.codec(codec, options, :append, unpacks: false)
       codec.packer # raises for some options, before the file is opened and emptied
       Files.check_whole(path) if append && File.file?(path) # reading a FIFO would wait forever for a writer
@@ -33,6 +35,22 @@ module Manypack
         packer = codec.packer(io)
         Files.ending(-> { packer.flush }) { yield packer }
       end
+    end
+
+    def self.mode_appends?(mode)
+      return mode.start_with?("a") if %w[w wb a ab].include?(mode)
+
+      raise ArgumentError, "a mode is \"wb\" or \"ab\", got #{mode.inspect}"
+    end
+    private_class_method :mode_appends?
+
+    # Writes an object and returns the Packer, as Packer#write does.
+    #
+    #   packer = Manypack::Packer.new
+    #   packer << 1 << "a"
+    #   packer.to_s #=> "\x01\xA1a"
+    def <<(object)
+      write(object)
     end
 
     # Registers an ext type with this Packer alone and returns nil; see Factory#register_type for more.

@@ -66,10 +66,11 @@ module Manypack
     # Runs the block in a worker for each message, and returns an Array of its results. The source and the options are
     # described at Parallel. +break+ in the block ends the call with its value, after the results of earlier messages.
     #
-    # Raises ArgumentError without a block and for an unknown option; TypeError for an unsuitable source, and for a
-    # result that cannot be passed between Ractors, or packed in a process; Ractor::IsolationError for a block or an
-    # ext handler that Ractors cannot share; NotImplementedError for processes where Ruby cannot fork; DeadWorker if a
-    # process ends before its work does; the errors of Manypack.unpack; and whatever the block raises.
+    # Raises ArgumentError without a block, for an unknown option, and for the name of a file as the source; TypeError
+    # for an unsuitable source, and for a result that cannot be passed between Ractors, or packed in a process;
+    # Ractor::IsolationError for a block or an ext handler that Ractors cannot share; NotImplementedError for processes
+    # where Ruby cannot fork; DeadWorker if a process ends before its work does; the errors of Manypack.unpack; and
+    # whatever the block raises.
     #
     #   bytes = Manypack.pack("a") + Manypack.pack("b")
     #   Manypack::Parallel.map(bytes, ractors: 2) { |object| object.upcase } #=> ["A", "B"]

@@ -29,6 +29,8 @@ module Manypack
   #   Manypack::Path.new("$.users[*].name").to_a(bytes)  #=> ["Ada", "Matz"]
   #   Manypack::Path.new("$.users[-1].name").first(bytes) #=> "Matz"
   class Path
+    include Value
+
     # Every element or value: the step <code>[*]</code>.
     #
     #   Manypack::Path.new("$.users[*]").steps #=> ["users", Manypack::Path::ALL]
@@ -141,8 +143,8 @@ module Manypack
     #
     # The options are those of View.new, for an io those of Manypack.split; a View and an Unpacker have their own.
     # Raises a DecodeError where the bytes are not valid, TruncatedError if an io ends inside a message, LimitError if
-    # conditions look at more than Path#max_looks objects, ArgumentError for an Unpacker of anything but Views, and
-    # TypeError for any other source.
+    # conditions look at more than Path#max_looks objects, ArgumentError for an Unpacker of anything but Views and
+    # for the name of a file, and TypeError for any other source.
     #
     #   bytes = Manypack.pack([{"id" => 1}, {}, {"id" => 2}])
     #   Manypack::Path.new("$[*].id").each(bytes) { |id| puts id }
@@ -207,10 +209,14 @@ module Manypack
       false
     end
 
-    # Returns all that Path#each yields, an Array. Raises what Path#each raises.
+    # Returns all that Path#each yields, an Array. Without a source, where Ruby calls it for <code>[*path]</code> or
+    # <code>[*paths]</code>, it returns an Array of the path itself. Raises what Path#each raises.
     #
     #   Manypack::Path.new("$[*].id").to_a(Manypack.pack([{"id" => 1}, {"id" => 2}])) #=> [1, 2]
-    def to_a(source, **options)
+    def to_a(source = (whole = true), **options)
+      return [self] if whole && options.empty?
+      raise ArgumentError, "no source given" if whole
+
       found = []
       each_view(source, options) { |view| found.concat(Internal.search(view, steps, max_looks)) }
       found
@@ -245,7 +251,21 @@ module Manypack
       [Path, steps].hash
     end
 
+    # Writes the path to a YAML document as what Path#to_s returns.
+    def encode_with(coder)
+      coder.represent_scalar(nil, to_s)
+    end
+
     private
+
+    # Called by Marshal, which refuses Functions.
+    def marshal_dump
+      [steps, max_looks]
+    end
+
+    def marshal_load((steps, max_looks))
+      initialize(Steps.new(steps), max_looks: max_looks)
+    end
 
     # Makes the steps shareable, unless a Function in them cannot be: Ruby then leaves some of them unfrozen.
     def frozen(steps)
@@ -280,6 +300,7 @@ module Manypack
       else
         return Manypack.split(source, as: :view, **options, &block) unless source.respond_to?(:to_str)
 
+        Arguments.check_source(source)
         yield View.new(source, **options)
       end
     end

@@ -199,6 +199,14 @@ module Manypack
       %i[new keywords].include?(build) && Build.optional(klass, build).include?(member)
     end
 
+    # Returns true if each object that lacks the member gets its own copy of the default value, because that is a
+    # String, an Array or a Hash that was not frozen.
+    #
+    #   USER.with(defaults: {tags: []}).copies?(:tags) #=> true
+    def copies?(member)
+      options.copied.include?(member)
+    end
+
     # Returns what happens to keys that no member has: +:skip+, +:raise+, or <code>{into: member}</code>.
     #
     #   POINT.unknown #=> :skip
@@ -210,9 +218,10 @@ module Manypack
     #
     # keys:: a Hash of members and their keys: a String, an Integer or an Array of them: the first is written, all are
     #        read
-    # defaults:: a Hash of members and the default values of missing ones; all other members are required. Default
-    #            values are frozen, and all loaded objects share them. A Proc, or anything with +call+, is called for
-    #            each loaded object instead, and returns the default value
+    # defaults:: a Hash of members and the default values of missing ones; all other members are required. Of a String,
+    #            an Array or a Hash that is not frozen, each loaded object gets its own copy; other default values are
+    #            frozen, and all loaded objects share them. A Proc, or anything with +call+, is called for each loaded
+    #            object instead, and returns the default value
     # unknown:: what to do with keys that no member has: <code>:skip</code> skips them (default), <code>:raise</code>
     #           refuses them, and <code>{into: :member}</code> loads their pairs into that member, a Hash; dumping
     #           writes its pairs again
@@ -280,15 +289,17 @@ module Manypack
       self
     end
 
-    # Shows the class, the members and their types.
+    # Shows the class, the members and their types, and the options that differ from the default.
     #
     #   POINT.inspect #=> "#<Manypack::Record Point x: Float, y: Float>"
+    #   POINT.with(defaults: {y: 0.0}).inspect
+    #   #=> "#<Manypack::Record Point x: Float, y: Float with defaults: {:y=>0.0}>"
     def inspect
       return super unless @types
 
       form = " as #{@form}" unless @form == :map
-      types = @types.map { |name, type| "#{name}: #{Spec.words(type.spec)}" }
-      "#<#{self.class} #{@klass.inspect}#{form} #{types.join(", ")}>"
+      types = @types.map { |name, type| "#{name}: #{Spec.notation(type.spec)}" }
+      "#<#{self.class} #{@klass.inspect}#{form} #{types.join(", ")}#{changes(**@options.to_h)}>"
     end
 
     # Returns true if this Symbol, used as a type, means the Record: it names the class, with or without the modules

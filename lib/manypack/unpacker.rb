@@ -5,6 +5,32 @@
 #++
 module Manypack
   class Unpacker
+    # Yields an Unpacker that reads from a file, and returns the result of the block. Then it closes the file. A file
+    # whose name ends in .gz or .zst is decompressed, as by Manypack.foreach.
+    #
+    # options:: those of Manypack.foreach
+    #
+    # Raises ArgumentError without a block and for unknown options, RangeError or TypeError for invalid ones, what
+    # File.open raises, and what Manypack.foreach raises for compressed files.
+    #
+    #   Manypack.dump_file([1, 2], "events.msgpack")
+    #   Manypack::Unpacker.open("events.msgpack") { |unpacker| unpacker.read_array_header } #=> 2
+    def self.open(path, **options)
+      raise ArgumentError, "no block given: without one, use Unpacker.new(File.open(path, \"rb\"))" unless block_given?
+
+      Files.unpacker(nil, **options) # raises for the options, before there is a file
+      Files.read(path) { |io| yield Files.unpacker(io, **options) }
+    end
+
+    # Appends bytes to the input and returns the Unpacker, as Unpacker#feed does.
+    #
+    #   unpacker = Manypack::Unpacker.new
+    #   unpacker << "\x92\x01" << "\x02"
+    #   unpacker.read #=> [1, 2]
+    def <<(bytes)
+      feed(bytes)
+    end
+
     # Registers an ext type with this Unpacker alone and returns nil; see Factory#register_type for more.
     #
     # type:: an Integer, -128 to 127

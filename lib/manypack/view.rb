@@ -31,6 +31,13 @@ module Manypack
     module REMOVED
     end
 
+    # Names REMOVED in the error for constants of that meaning. Ruby passes a String for a Symbol of that moment.
+    def self.const_missing(name)
+      hint = ": what View#splice removes is REMOVED" if %i[DELETE DELETED REMOVE].include?(name.to_sym)
+      raise NameError.new("uninitialized constant #{self}::#{name}#{hint}", name, receiver: self)
+    end
+    private_class_method :const_missing
+
     # Returns a View of the one object in a String of packed bytes, which is not copied unless it is short.
     #
     # check:: true to refuse at once what Manypack.unpack would refuse with the same options, including trailing bytes,
@@ -50,6 +57,22 @@ module Manypack
       codec = DefaultFactory.codec
       codec = Arguments.codec(options.delete(:codec), options, :check, packs: false) unless options.empty?
       Internal.view_over(bytes, codec, check)
+    end
+
+    # Returns true for a View, Hash or Array of an equal value: what a View of a map or an array holds is compared as
+    # Ruby compares a Hash or an Array. <code>{"id" => 1} == view</code> is the same. Unpacks unless the bytes and the
+    # Codecs are the same, and raises what View#value raises.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"id" => 1, "tags" => []}))
+    #   view == {"tags" => [], "id" => 1} #=> true
+    #   view["tags"] == []                #=> true
+    def ==(other)
+      case other
+      when View then eql?(other) || value == other.value
+      when Hash then type == :map && value == other
+      when Array then type == :array && value == other
+      else false
+      end
     end
 
     # Returns what View#[] finds. Without such a key or index it returns the default, or what the block returns for the
@@ -85,51 +108,6 @@ module Manypack
       value.as_json(*arguments)
     end
 
-    # Returns true for a View with the same value, for a Hash that is equal to a map, and for an Array that is equal to
-    # an array. One value may have several encodings: see View#canonical?. Raises what View#value raises.
-    #
-    #   Manypack::View.new(Manypack.pack({"id" => 1})) == {"id" => 1} #=> true
-    def ==(other)
-      case other
-      when View then same?(other) || value == other.value
-      when ::Hash, ::Array then value == other
-      else false
-      end
-    end
-
-    # Returns true for a View with the same value, by its <code>eql?</code>.
-    def eql?(other)
-      other.is_a?(View) && (same?(other) || value.eql?(other.value))
-    end
-
-    # Returns the hash of the value.
-    def hash
-      value.hash
-    end
-
-    # Returns the last element of an array, or an Array of its last elements. Raises what View#[] raises.
-    #
-    #   Manypack::View.new(Manypack.pack([1, 2, 3])).last #=> 3
-    def last(*count)
-      type == :array && count.empty? ? self[-1] : to_a.last(*count)
-    end
-
-    # Writes View#value for YAML.
-    #
-    #   Manypack::View.new(Manypack.pack({"id" => 1})).to_yaml #=> "---\nid: 1\n"
-    def encode_with(coder)
-      case object = value
-      when ::Hash then coder.represent_map(nil, object)
-      when ::Array then coder.represent_seq(nil, object)
-      else coder.represent_scalar(nil, object.to_s)
-      end
-    end
-
-    # Raises TypeError: a View is a place in bytes, which are what to store.
-    def marshal_dump
-      raise ::TypeError, "a View cannot be dumped by Marshal: store its bytes (View#bytes) or its value (View#value)"
-    end
-
     # Returns true for a map or an array without elements. Raises what View#size raises.
     #
     #   Manypack::View.new("\x90").empty? #=> true
@@ -163,14 +141,64 @@ module Manypack
       keys.map { |key| self[key] }
     end
 
-    # Returns an Array of an array's elements, so that Ruby takes the View apart like an Array, for a block with several
-    # parameters and in <code>a, b = view</code>. Returns nil for a View of anything else, which Ruby then does not take
-    # apart.
+    # Returns the last element of an array, or nil if it is empty; with a count, an Array of that many last elements.
+    # Raises TypeError for a View of anything else, and ArgumentError for a negative count.
+    #
+    #   view = Manypack::View.new(Manypack.pack([1, 2, 3]))
+    #   view.last    #=> 3
+    #   view.last(2) #=> [2, 3]
+    def last(*count)
+      raise ArgumentError, "wrong number of arguments (given #{count.size}, expected 0..1)" if count.size > 1
+      raise ::TypeError, "expected an array, got #{type}" unless type == :array
+      return self[-1] if count.empty?
+      raise ArgumentError, "negative array size" if count[0].negative?
+
+      self[[size - count[0], 0].max..]
+    end
+
+    # Returns an Array of the elements, or of the pairs, as View#each yields them: containers are Views, which compare
+    # with Hashes and Arrays. View#value builds everything.
+    #
+    # options:: those of View#value, for all that is in the Array
+    #
+    #   view = Manypack::View.new(Manypack.pack([1, {"id" => 2}]))
+    #   view.to_a                               #=> [1, #<Manypack::View map of 1 at byte 2>]
+    #   view.to_a(symbolize_keys: true) == [1, {id: 2}] #=> true
+    def to_a(**options)
+      options.empty? ? super() : changed(options).entries
+    end
+
+    # Returns an Array of an array's elements, so that Ruby treats the View as the Array that it stands for: a block
+    # with several parameters and <code>a, b = view</code> take it apart, and Array#flatten, Array#+ and +puts+ use
+    # its elements. Returns nil for a View of anything else, which Ruby then does not take apart.
     #
     #   name, age = Manypack::View.new(Manypack.pack(["Ada", 36]))
     #   name #=> "Ada"
     def to_ary
       to_a if type == :array
+    end
+
+    # Returns View#to_h for a map, so that Ruby treats the View as the Hash that it stands for, in <code>**view</code>
+    # and Hash#merge. Returns nil for a View of anything else.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"id" => 1}))
+    #   {"name" => "Ada"}.merge(view) #=> {"name" => "Ada", "id" => 1}
+    def to_hash
+      to_h if type == :map
+    end
+
+    # Returns View#value as a String, as Hash#to_s, Array#to_s and String#to_s return it.
+    #
+    #   Manypack::View.new(Manypack.pack([1, 2])).to_s #=> "[1, 2]"
+    def to_s
+      value.to_s
+    end
+
+    # Writes View#value to a YAML document, for +to_yaml+.
+    #
+    #   Manypack::View.new(Manypack.pack({"id" => 1})).to_yaml #=> "---\nid: 1\n"
+    def encode_with(coder)
+      coder.represent_object(nil, value)
     end
 
     # Returns a View of the same part of the same message. It is not frozen, even if this one is.
@@ -239,20 +267,18 @@ module Manypack
     def deconstruct_keys(names)
       return pairs.transform_keys { |key| key.is_a?(String) ? key.to_sym : key } unless names
 
-      names.each_with_object({}) do |name, found|
-        found[name] = self[name] if key?(name)
-      end
+      names.each_with_object({}) { |name, found| found[name] = self[name] if key?(name) }
     end
 
-    # Returns false for +:deconstruct+ unless it is a View of an array, and for +:deconstruct_keys+ unless it is a View
-    # of a map; otherwise what Object#respond_to? returns. Pattern matching asks this first, and an object has no other
-    # way to say that no array pattern or no hash pattern matches it.
+    # Returns false for +:deconstruct+ and +:to_ary+ unless it is a View of an array, and for +:deconstruct_keys+ and
+    # +:to_hash+ unless it is a View of a map; otherwise what Object#respond_to? returns. Pattern matching and
+    # conversions ask this first, and an object has no other way to say that it is no Array or no Hash.
     #
     #   Manypack::View.new("\x90").respond_to?(:deconstruct_keys) #=> false
     def respond_to?(name, include_all = false)
       case name.to_sym
-      when :deconstruct then type == :array
-      when :deconstruct_keys then type == :map
+      when :deconstruct, :to_ary then type == :array
+      when :deconstruct_keys, :to_hash then type == :map
       else super
       end
     end
@@ -308,13 +334,40 @@ module Manypack
     rescue DecodeError
       "#<#{self.class} of invalid bytes at byte #{offset}>"
     end
-    alias to_s inspect
 
     private
 
-    # Whether it reads the same bytes in the same way.
-    def same?(other)
-      equal?(other) || (codec == other.codec && same_bytes?(other))
+    # Called by View#[] for what is neither a String, a Symbol, a number, nil, true nor false.
+    def select_by(key)
+      case key
+      when Range then type == :array ? elements_in(key) : find_key(key)
+      when Path then key.all? ? key.to_a(self) : key.first(self)
+      else find_key(key)
+      end
+    end
+
+    # Builds the elements one by one: the size is what the bytes say, and more than they may have.
+    def elements_in(range)
+      count = size
+      from, to = [range.begin || 0, range.end || -1].map do |index|
+        raise ::TypeError, "expected a Range of Integers, got #{range.inspect}" unless index.is_a?(Integer)
+
+        index.negative? ? index + count : index
+      end
+      return if from.negative? || from > count
+
+      to -= 1 if range.exclude_end? && range.end
+      (from..[to, count - 1].min).map { |index| find_key(index) }
+    end
+
+    # Returns a View of the same object with options changed.
+    def changed(options)
+      read_by(Arguments.codec(options[:codec] || codec, options.except(:codec), packs: false))
+    end
+
+    # Called by Marshal.
+    def marshal_dump
+      raise ::TypeError, "a View cannot be marshalled, because its ext types cannot: marshal View#bytes or View#value"
     end
   end
 end

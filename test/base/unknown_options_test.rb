@@ -34,6 +34,12 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Codec#packer" => ["CODEC.packer(OPTIONS)", "CODEC.packer(nil, OPTIONS)"],
     "Manypack::Codec#unpacker" => ["CODEC.unpacker(OPTIONS)", "CODEC.unpacker(nil, OPTIONS)"],
     "Manypack::View.new" => ['Manypack::View.new("\x01", **OPTIONS)', 'Manypack::View.new("\x01", check: true, **OPTIONS)'],
+    "Manypack.dump_file" => ["Manypack.dump_file(1, File::NULL, **OPTIONS)"],
+    "Manypack::Unpacker.open" => ["Manypack::Unpacker.open(File::NULL, **OPTIONS) { nil }"],
+    "Manypack::Codec#foreach" => ["CODEC.foreach(File::NULL, **OPTIONS) { nil }", "CODEC.foreach(File::NULL, **OPTIONS).to_a"],
+    "Manypack::View#value" => ['Manypack::View.new("\x90").value(**OPTIONS)'],
+    "Manypack::View#to_h" => ['Manypack::View.new("\x80").to_h(**OPTIONS)'],
+    "Manypack::View#to_a" => ['Manypack::View.new("\x90").to_a(**OPTIONS)'],
     "Manypack::Type#with" => ["Manypack::Type[Integer].with(**OPTIONS)"],
     "Manypack::Record#with" => ["Manypack::Record.new(Struct.new(:a), a: Integer).with(**OPTIONS)"],
     "Manypack::Path#each" => ['PATH.each("\x01", **OPTIONS) { nil }', 'PATH.each("\x01", **OPTIONS).to_a'],
@@ -63,10 +69,10 @@ class UnknownOptionsTest < Minitest::Test
   KNOWN = { "Manypack::Buffer#initialize" => { io_buffer_size: 2_048 }, "Manypack::Factory#register_type" => { recursive: true } }.freeze
 
   # With the drop-in loaded, too, these are Manypack's alone.
-  OWN = /\AManypack\.|\AManypack::(?:Codec|Parallel|View|Path|Type|Record)\b|\AManypack::Packer\.open\z|\AManypack::Factory#codec\z/
+  OWN = /\AManypack\.|\AManypack::(?:Codec|Parallel|View|Path|Type|Record)\b|\AManypack::(?:Packer|Unpacker)\.open\z|\AManypack::Factory#codec\z/
 
   # Those that the msgpack gem does not have under the name MessagePack either.
-  NEW = %w[Manypack.dig Manypack.split Manypack.load_file Manypack.foreach].freeze
+  NEW = %w[Manypack.dig Manypack.split Manypack.load_file Manypack.dump_file Manypack.foreach].freeze
 
   # For each piece of code the message of its ArgumentError; here, in a Ractor and in a program.
   OUTCOMES = <<~'RUBY'

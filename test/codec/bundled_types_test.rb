@@ -2,6 +2,7 @@
 
 # What comes with Manypack for ext types: Bigint, Time, Timestamp, Symbol.
 require "test_helper"
+require "yaml"
 
 class BundledTypesTest < Minitest::Test
   # What the msgpack gem writes: a byte of sign, then chunks, the least significant first.
@@ -63,12 +64,39 @@ class BundledTypesTest < Minitest::Test
 
   def test_seconds_and_nanoseconds_that_are_no_integers_are_a_type_error_that_names_them
     [["5", 0, "seconds", "String"], [0, nil, "nanoseconds", "NilClass"]].each do |sec, nsec, what, found|
-      stamp = Manypack::Timestamp.new(sec, nsec)
       message = "the #{what} of a timestamp must be an Integer, got #{found}"
-      assert_equal message, assert_raises(TypeError) { stamp.to_msgpack_ext }.message
-      assert_equal "#{message}, at $[0]", assert_raises(TypeError) { Manypack.pack([stamp], timestamp: true) }.message
+      assert_equal message, assert_raises(TypeError) { Manypack::Timestamp.to_msgpack_ext(sec, nsec) }.message
+      assert_equal message, assert_raises(TypeError) { Manypack::Timestamp.new(sec, nsec) }.message
     end
+    never_made = Manypack::Timestamp.allocate
+    error = assert_raises(TypeError) { Manypack.pack([never_made], timestamp: true) }
+    assert_equal "the seconds of a timestamp must be an Integer, got NilClass, at $[0]", error.message
     assert_equal "\0\0\0\x05", Manypack::Timestamp.to_msgpack_ext(5.9, 0.0)
+  end
+
+  def test_a_timestamp_is_a_value
+    stamps = [[5, 0], [4, 999_999_999], [-1, 1], [2**62, 7], [-(2**63), 0]].map { |pair| Manypack::Timestamp.new(*pair) }
+    assert_equal [-(2**63), -1, 4, 5, 2**62], stamps.sort.map(&:sec)
+    assert_operator stamps[1], :<, stamps[0]
+    assert stamps[0].between?(stamps[1], stamps[3])
+    assert_nil stamps[0] <=> 5
+    assert_raises(ArgumentError) { stamps[0] < Time.now }
+    stamps.each do |stamp|
+      assert Ractor.shareable?(stamp)
+      [stamp.dup, stamp.clone].each { |copy| assert_same stamp, copy }
+      assert_raises(ArgumentError) { stamp.clone(freeze: false) }
+      [Marshal.load(Marshal.dump(stamp)), Psych.unsafe_load(stamp.to_yaml)].each do |copy|
+        assert_equal [stamp, true, stamp.hash], [copy, copy.frozen?, copy.hash]
+      end
+    end
+    assert_equal [5, 0], Manypack::Timestamp.new(5.9, 0.0).then { |stamp| [stamp.sec, stamp.nsec] }
+  end
+
+  def test_a_timestamp_is_a_time_and_now
+    time = Time.at(1_700_000_000, 7, :nanosecond)
+    assert_equal time, Manypack::Timestamp.new(1_700_000_000, 7).to_time
+    before, now, after = Time.now, Manypack::Timestamp.now.to_time, Time.now
+    assert now.between?(before, after), [before, now, after].inspect
   end
 
   def test_a_body_of_no_timestamp_is_malformed

@@ -69,7 +69,7 @@ module DecodeErrorsContract
   def test_an_unknown_ext_is_named_by_its_type
     assert_unpack_error Manypack::UnknownExtTypeError, "ext type 5 is not registered, at byte 2", "92 01 d4 05 61"
     assert_unpack_error Manypack::UnknownExtTypeError, "ext type -128 is not registered, at byte 0", "d4 80 61"
-    error = assert_unpack_error(Manypack::UnknownExtTypeError, "ext type -1 is not registered, at byte 0",
+    error = assert_unpack_error(Manypack::UnknownExtTypeError, "ext type -1 is not registered; timestamp: true unpacks it as a Time, at byte 0",
                                 "d6 ff 00 00 00 00")
     assert_kind_of Manypack::TypeError, error
     assert_kind_of Manypack::UnpackError, error

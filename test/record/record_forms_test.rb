@@ -89,7 +89,7 @@ class RecordFormsTest < Minitest::Test
 
   def test_no_member_changes_what_the_methods_of_a_lazy_record_do
     methods = Manypack::LazyRecord.instance_methods(false).to_h { |name| [name, Manypack::LazyRecord.instance_method(name)] }
-    methods_of_lazy_records.grep(/\A\w+\??\z/).uniq.each do |name|
+    (methods_of_lazy_records.grep(/\A\w+\??\z/).uniq - [:eql?]).each do |name|
       record = Record.new(Struct.new(name), name => String)
       binary = pack({ name.name => "xyz" })
       lazy = record.lazy.load(binary)

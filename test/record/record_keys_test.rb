@@ -13,9 +13,35 @@ class RecordKeysTest < Minitest::Test
   def test_a_member_with_a_default_may_be_missing
     first, second = Array.new(2) { USER.load(pack(ADA.except("tags"))) }
     assert_equal [], first.tags
-    assert_predicate first.tags, :frozen?
-    assert_same first.tags, second.tags
+    first.tags << "new"
+    assert_equal [[], [], ["new"]], [second.tags, USER.defaults[:tags], first.tags]
     assert_nil box(Integer).with(defaults: { value: nil }).load(pack({})).value
+  end
+
+  def test_a_default_that_was_frozen_is_shared
+    value = [+"a"].freeze
+    record = box(Object).with(defaults: { value: value })
+    first, second = Array.new(2) { record.load(pack({})).value }
+    assert_same first, second
+    assert_equal [true, false], [Ractor.shareable?(first), record.copies?(:value)]
+  end
+
+  def test_each_object_has_its_own_copy_of_a_default_that_was_not_frozen
+    nested = { "a" => [+"b", { 1 => [] }], "c" => 1.5 }
+    [nested, [nested], +"text"].each do |value|
+      record = box(Object).with(defaults: { value: value })
+      [record, record.lazy, record.array, record.with(unknown: :raise), Type[[record]]].each do |type|
+        bytes = pack(type == record.array ? [] : {})
+        first, second = Array.new(2) { [type.load(type.is_a?(Record) ? bytes : "\x91".b + bytes)].flatten(1)[0].value }
+        assert_equal [value, value], [first, second]
+        refute_same first, second
+        [first, *(first["a"] if first.is_a?(Hash)), *(first["a"][1][1] if first.is_a?(Hash))].each { |part| refute part.frozen? && part.is_a?(Array) }
+      end
+      assert_equal [true, true, value], [Ractor.shareable?(record), record.copies?(:value), record.defaults[:value]]
+      assert record.with(freeze: true).load(pack({})).value.frozen?
+      assert Ractor.shareable?(record.with(shareable: true).load(pack({})))
+      refute_equal record, record.with(defaults: { value: Ractor.make_shareable(value, copy: true) })
+    end
   end
 
   def test_options_freeze_nothing_of_their_caller

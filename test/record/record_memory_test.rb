@@ -17,7 +17,7 @@ class RecordMemoryTest < Minitest::Test
 
   Inner = Struct.new(:x, :tags)
   Row = Struct.new(:id, :name, :inner, :any, :raw)
-  INNER = Record.new(Inner, x: Float, tags: [String]).with(defaults: { tags: [] })
+  INNER = Record.new(Inner, x: Float, tags: [String]).with(defaults: { tags: [].freeze })
   ROW = Record.new(Row, id: Integer, name: String, inner: Type[INNER, nil], any: Object, raw: View)
   ROWS = Type[[ROW]]
   MESSAGE = Array.new(6) do |i|
@@ -200,7 +200,7 @@ class RecordMemoryTest < Minitest::Test
     assert_operator allocations { type.dump(rows) }, :<=, 2
   end
 
-  def test_equal_defaults_are_one_object
+  def test_frozen_defaults_are_one_object
     type = Type[[INNER]]
     binary = pack(Array.new(100) { { "x" => 1.5 } })
     numbers = pack([1.5] * 100).freeze

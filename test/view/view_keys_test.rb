@@ -33,20 +33,17 @@ class ViewKeysTest < Minitest::Test
         v = View.new(binary, **options)
         assert_equal hash.keys.inspect, v.keys.inspect
         (OTHERS + hash.keys.reject { |found| found.is_a?(Float) && found.nan? }).each do |other|
-          there = spellings(other).find(-> { other }) { |spelling| hash.key?(spelling) }
-          assert_equal [hash[there], hash.key?(there)].inspect, [v[other], v.key?(other)].inspect, "#{other.inspect} in #{key}"
+          assert_equal expected(hash, other).inspect, [v[other], v.key?(other)].inspect, "#{other.inspect} in #{key}"
         end
       end
     end
   end
 
-  # A Symbol and a String of its name find the same.
-  def spellings(key)
-    case key
-    when Symbol then [key, key.name]
-    when String then key.valid_encoding? ? [key, key.to_sym] : [key]
-    else [key]
-    end
+  # A Symbol stands for the String of the same text, and a String for the Symbol.
+  def expected(hash, key)
+    other = { Symbol => :name, String => :to_sym }[key.class]
+    key = key.public_send(other) if other && !hash.key?(key) && (key.is_a?(Symbol) || key.valid_encoding?)
+    [hash[key], hash.key?(key)]
   end
 
   def test_a_registered_ext_is_a_key
@@ -67,15 +64,38 @@ class ViewKeysTest < Minitest::Test
     end
   end
 
-  def test_symbols_and_strings_find_the_same_keys
-    [{}, { symbolize_keys: true }].each do |options|
-      v = view({ "a" => { "b" => 1 }, "c" => nil }, **options)
-      [v[:a][:b], v["a"]["b"], v.dig(:a, "b"), v.fetch(:a).fetch(:b), *v["a"].values_at(:b, "b")].each { |found| assert_equal 1, found }
-      assert v.key?(:c) && v.key?("c") && v.include?(:c)
+  def test_symbols_are_keys_with_symbolize_keys
+    v = view({ "a" => { "b" => 1 } }, symbolize_keys: true)
+    assert_equal 1, v[:a][:b]
+    assert_equal [:a], v.keys
+    assert_equal({ a: { b: 1 } }, v.value)
+  end
+
+  def test_a_symbol_and_a_string_find_the_same_key
+    [{}, { symbolize_keys: true }, { shareable: true }, { duplicate_keys: :error }].each do |options|
+      v = view({ "a" => { "b" => 1 }, "n" => nil }, **options)
+      [:a, "a"].product([:b, "b"]) do |outer, inner|
+        assert_equal [1, 1, true, 1], [v[outer][inner], v.dig(outer, inner), v[outer].key?(inner), v.fetch(outer).fetch(inner)]
+        assert_equal [nil, nil], v.values_at(inner, outer.to_s.succ)
+        assert_equal 1, Manypack.dig(v.bytes, outer, inner, **options)
+        assert_equal [true, false], [v.include?(outer), v.member?(:"new to this process #{outer}")]
+      end
+      assert_nil v.fetch(:n)
       assert_raises(KeyError) { v.fetch(:x) }
     end
-    v = view({ "a" => { "b" => 1 } }, symbolize_keys: true)
-    assert_equal [[:a], { a: { b: 1 } }], [v.keys, v.value]
+  end
+
+  def test_an_ext_that_is_the_very_key_goes_before_the_text_that_it_stands_for
+    factory = Manypack::Factory.new.tap { |made| made.register_type(0, Symbol) }
+    both = [{ "a" => 1, a: 2 }, { a: 2, "a" => 1 }]
+    exercise do
+      both.each do |map|
+        v = view_by(factory, factory.dump(map))
+        2.times { assert_equal [1, 2, 2], [v["a"], v[:a], v.dig(:a)] }
+        assert_equal({ a: 2 }, v.deconstruct_keys([:a]))
+      end
+      assert_equal [1, 2], [view_by(factory, factory.dump({ "a" => 1 }))[:a], view_by(factory, factory.dump({ a: 2 }))[:a]]
+    end
   end
 
   # --- equal keys ---------------------------------------------------------------------------------------

@@ -107,10 +107,11 @@ class ViewTest < Minitest::Test
   end
 
   def test_to_h_makes_a_hash_of_a_map
-    h = view({ "a" => [1], "b" => 2 }).to_h
-    assert_equal({ "a" => [1], "b" => 2 }, h)
-    assert_equal({ a: [1] }, view({ "a" => [1] }).to_h(symbolize_keys: true))
-    assert_raises(ArgumentError) { view({ "a" => 1 }).to_h(freeze: true) { |pair| pair } }
+    h = view({ "a" => [{}], "b" => 2 }).to_h
+    assert_equal [{ "a" => [{}], "b" => 2 }, Hash, Array, Hash], [h, h.class, h["a"].class, h["a"][0].class]
+    assert_equal({ "c" => 1, "a" => [{}], "b" => 2 }, { "c" => 1 }.merge(view(h)))
+    assert_equal({ a: 1 }, { **view({ "a" => 1 }, symbolize_keys: true) })
+    assert_nil view([]).to_hash
     assert_equal({ 2 => "b" }, view({ "b" => 2 }).to_h { |key, value| [value, key] })
     assert_equal({ 1 => 1 }, view([1]).to_h { |x| [x, x] })
     assert_raises(TypeError) { view([[1, 2]]).to_h }
@@ -132,6 +133,41 @@ class ViewTest < Minitest::Test
     assert_equal [3, 7], view([[1, 2], [3, 4]]).map { |x, y| x + y }
     assert_equal [[1, 2], 3], [view([1, 2]), 3].then { |(x, y), z| [[x, y], z] }
     assert_equal [1, 2, 3], [0].flat_map { view([1, 2, 3]) }
+  end
+
+  def test_a_range_finds_elements_as_in_an_array
+    numbers = [0, [1], 2, 3]
+    [{}, { freeze: true }].each do |options|
+      v = view(numbers, **options)
+      bounds = [nil, *-6..6]
+      bounds.product(bounds, [true, false]) do |from, to, open|
+        assert_equal numbers[Range.new(from, to, open)].inspect, plain(v[Range.new(from, to, open)]).inspect, [from, to, open]
+      end
+    end
+    assert_equal [[3], [2, 3], numbers, [], 3], [1, 2, 9, 0].map { |n| plain(view(numbers).last(n)) } + [view(numbers).last]
+    assert_nil view([]).last
+    assert_raises(ArgumentError) { view([1]).last(-1) }
+    assert_raises(ArgumentError) { view([1]).last(1, 2) }
+    assert_raises(TypeError) { view([1])["a".."b"] }
+    assert_raises(TypeError) { view({ 1 => 2 }).last }
+    assert_nil view({ 1 => 2 })[0..1]
+  end
+
+  def plain(elements) = elements&.map { |x| x.is_a?(View) ? x.value : x }
+
+  def test_a_range_takes_no_more_memory_than_there_are_elements
+    assert_raises(Manypack::TruncatedError) { raw("dd ff ff ff ff 01 02")[0..] }
+    assert_equal [1, 2], raw("dd ff ff ff ff 01 02")[0..1]
+  end
+
+  def test_a_path_finds_its_value
+    v = view({ "a" => [{ "b" => 1 }, { "b" => 2 }] })
+    assert_equal [2, nil, [1, 2], []], ["$.a[1].b", "$.x", "$..b", "$..x"].map { |path| v[Path.new(path)] }
+  end
+
+  def test_a_guess_at_removed_names_it
+    %i[DELETE DELETED REMOVE].each { |name| assert_match(/REMOVED/, assert_raises(NameError) { View.const_get(name) }.message) }
+    assert_equal :REMOVES, assert_raises(NameError) { View::REMOVES }.name
   end
 
   def test_other_views_are_not_taken_apart

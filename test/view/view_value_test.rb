@@ -43,60 +43,84 @@ class ViewValueTest < Minitest::Test
     assert_equal a, view([[1, 2], [1, 2], [1, 3]])
   end
 
-  def test_views_are_equal_by_their_values
-    one, other = raw("82 a1 61 01 a1 62 02"), raw("82 a1 62 cc 02 a1 61 01")
-    assert_equal one, other
-    assert one.eql?(other)
-    assert_equal({ one => 5 }[other], 5)
-    refute_equal one, view({ "a" => 1, "b" => 2 }, symbolize_keys: true)
-    refute raw("91 01").eql?(raw("91 cb 3f f0 00 00 00 00 00 00"))
-    assert_equal raw("91 01"), raw("91 cb 3f f0 00 00 00 00 00 00")
-    assert_equal view(DOCUMENT, untrusted: true), view(DOCUMENT)
-  end
-
-  def test_a_view_is_equal_to_a_hash_or_an_array_of_its_value
-    assert_equal view(DOCUMENT), DOCUMENT
-    assert_equal view([1, [2]]), [1, [2]]
-    assert_equal [1, [2]], view([1, [2]])
-    refute_equal view([1]), { 0 => 1 }
-    refute_equal view({ "a" => 1 }), { a: 1 }
-    refute_equal view(5), 5
-  end
-
-  def test_value_takes_the_options_of_unpacking
-    v = view({ "a" => { "b" => [1] } })
-    assert_equal({ b: [1] }, v["a"].value(symbolize_keys: true))
-    assert_predicate v.value(freeze: true)["a"], :frozen?
-    assert_raises(Manypack::LimitError) { v.value(max_objects: 2) }
-    assert_match(/did you mean max_bytes/, assert_raises(ArgumentError) { v.value(max_byte: 2) }.message)
-    assert_match(/no effect on unpacking/, assert_raises(ArgumentError) { v.value(canonical: true) }.message)
-  end
-
-  def test_ranges_select_elements_as_in_an_array
-    array = Array.new(10) { |i| [i] }
-    v = view(array)
-    [[2..4], [2...-1], [..2], [5..], [-3..], [20..], [10..], [3, 2], [-2, 5], [10, 1], [11, 1], [0, -1]].each do |arguments|
-      assert_equal array[*arguments].inspect, v[*arguments]&.map(&:value).inspect, arguments.inspect
+  def test_a_view_is_equal_to_what_it_holds
+    exercise do
+      map = view({ "a" => [1, { "b" => nil }], "c" => {} })
+      assert_equal({ "c" => {}, "a" => [1, { "b" => nil }] }, map)
+      assert_equal map, { "c" => {}, "a" => [1, { "b" => nil }] }
+      assert_equal [1, { "b" => nil }], map["a"]
+      assert_equal map["a"], [1.0, { "b" => nil }]
+      assert_equal({ "in" => map["a"] }, { "in" => [1, { "b" => nil }] })
+      assert_equal map, { "a" => map["a"], "c" => map["c"] }
     end
-    assert_equal [[9], [[8], [9]]], [v.last, v.last(2)]
-    assert_nil view([]).last
-    assert_nil view({ "a" => 1 })[1..2]
-    assert_raises(ArgumentError) { view({ "a" => 1 })[1, 2] }
+    [view({}), view([]), view([1]), view({ 1 => 1 })].each { |v| refute_equal v, view({ "a" => 1 }) }
+    [[view({}), []], [view([]), {}], [view([1]), 1], [view([]), nil], [raw("c0"), nil]].each do |v, other|
+      refute_equal v, other
+      refute_equal other, v
+    end
   end
 
-  def test_a_path_finds_its_first_value
-    v = view({ "a" => [{ "b" => 1 }, { "b" => 2 }] })
-    assert_equal 1, v[Manypack::Path.new("$.a[*].b")]
-    assert_nil v[Manypack::Path.new("$.x")]
-    assert_equal 2, v["a"][Manypack::Path.new("$[1].b")]
+  def test_views_are_equal_if_their_values_are
+    one, other = view({ "a" => 1, "b" => 2 }), view({ "b" => 2, "a" => 1 })
+    assert_equal one, other
+    refute one.eql?(other)
+    assert_equal view([1]), raw("91 cc 01")
+    assert_equal view({ "a" => 1 }), view({ "a" => 1 }, freeze: true)
+    refute_equal view({ "a" => 1 }), view({ "a" => 1 }, symbolize_keys: true)
+    refute view({ "a" => 1 }).eql?(view({ "a" => 1 }, symbolize_keys: true))
+    refute_equal raw("91 d4 05 61", allow_unknown_ext: true), view_by(ranges, bytes("91 d4 05 61"))
+    assert_equal 3, { view([1]) => 1, raw("91 cc 01") => 2, view([1], max_bytes: 9) => 1, view([1], max_bytes: 9) => 2 }.size
+  end
+
+  def test_nan_is_equal_where_the_bytes_are
+    assert_equal view([Float::NAN]), view([Float::NAN])
+    assert_equal view([Float::NAN]).hash, view([Float::NAN]).hash
+  end
+
+  def ranges
+    Manypack::Factory.new.tap { |made| made.register_type(5, Range, unpacker: ->(body) { body..body }) }
+  end
+
+  def test_options_hold_for_the_value
+    exercise do
+      part = view([{ "a" => [{ "b" => 1 }], "t" => nil }])[0]
+      assert_equal({ a: [{ b: 1 }], t: nil }, part.value(symbolize_keys: true))
+      assert_equal({ a: [{ b: 1 }], t: nil }, part.to_h(symbolize_keys: true))
+      assert_equal [[:a, [{ b: 1 }]], [:t, nil]], part.to_a(symbolize_keys: true)
+      assert_equal({ "a" => [{ "b" => 1 }] }, part.value(freeze: true).except("t"))
+      assert part["a"].value(freeze: true).frozen?
+      assert_equal [{ b: 1 }], part["a"].value(codec: Manypack::Codec.new(symbolize_keys: true))
+      assert_equal [{ "b" => 1 }], part["a"].value(codec: nil)
+      assert Ractor.shareable?(part.to_h(shareable: true))
+      assert_equal [[:A, 1], [:T, 2]], part.to_h(symbolize_keys: true) { |k, _| [k.upcase, k == :a ? 1 : 2] }.to_a
+    end
+  end
+
+  def test_options_of_the_value_hold_for_the_message_or_are_refused
+    part = raw("92 01 82 a1 61 01 a1 61 02")[1]
+    assert_equal 3, assert_raises(Manypack::LimitError) { part.value(max_bytes: 3) }.offset
+    assert_raises(Manypack::MalformedFormatError) { part.to_h(duplicate_keys: :error) }
+    assert_raises(Manypack::MalformedFormatError) { part.to_h(untrusted: true) }
+    assert_equal 2, assert_raises(Manypack::UnknownExtTypeError) { raw("92 01 d4 05 61").value(timestamp: true) }.offset
+    %i[value to_h to_a].each do |name|
+      assert_raises(ArgumentError) { part.public_send(name, symbolise_keys: true) }
+      assert_raises(ArgumentError) { part.public_send(name, canonical: true) }
+      assert_raises(ArgumentError) { part.public_send(name, { symbolize_keys: true }) }
+      assert_raises(TypeError) { part.public_send(name, codec: 5) }
+    end
+  end
+
+  def test_to_s_is_that_of_the_value
+    assert_equal [[1, { "a" => nil }].to_s, "a"], [view([1, { "a" => nil }]).to_s, raw("a1 61").to_s]
+    assert_equal "views: #{[1]}", "views: #{view([1])}"
   end
 
   def test_yaml_has_the_value_and_marshal_says_why_not
     require "yaml"
-    assert_equal DOCUMENT, YAML.unsafe_load(view(DOCUMENT).to_yaml)
-    assert_equal [1], YAML.unsafe_load(view([1]).to_yaml)
-    assert_match(/View#bytes/, assert_raises(TypeError) { Marshal.dump(view([1])) }.message)
-    assert_equal view([1]).inspect, "#{view([1])}"
+    assert_equal [{ "v" => { "a" => [1] } }.to_yaml, "a".to_yaml], [{ "v" => view({ "a" => [1] }) }.to_yaml, raw("a1 61").to_yaml]
+    error = assert_raises(TypeError) { Marshal.dump([view([1])]) }
+    assert_match(/View#bytes or View#value/, error.message)
+    assert_raises(TypeError) { View.allocate }
   end
 
   def test_inspect_never_raises

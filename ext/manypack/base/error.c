@@ -4,6 +4,7 @@
 #include "base/error_path.h"
 #include "base/options.h"
 #include "base/user_code.h"
+#include "core/timestamp.h"
 
 static VALUE mDecodeError, mEncodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
@@ -199,7 +200,9 @@ mp_raise_status(mp_status status, mp_blame blame)
 void
 mp_raise_unknown_ext(int type, size_t offset, mp_message message)
 {
-    raise_at(eUnknownExtTypeError, rb_sprintf("ext type %d is not registered", type), offset, message);
+    const char *way = type == MP_TIMESTAMP_TYPE ? "; timestamp: true unpacks it as a Time" : "";
+
+    raise_at(eUnknownExtTypeError, rb_sprintf("ext type %d is not registered%s", type, way), offset, message);
 }
 
 void

@@ -167,8 +167,7 @@ integer_key(VALUE integer, mp_key *key)
 }
 
 /*
- * Makes a key of obj that the core can search for; it refers to the bytes of obj. A Symbol finds what its name finds,
- * whatever symbolize_keys says. False if objects have to be compared.
+ * Makes a key of obj that the core can search for; it refers to the bytes of obj. False if objects have to be compared.
  */
 static bool
 simple_key(VALUE obj, mp_key *key)
@@ -188,6 +187,13 @@ static mp_find_which
 which_of(const mp_peek *peek)
 {
     return peek->unique_keys ? MP_FIND_ONLY : mp_peek_which(&peek->codec->options);
+}
+
+/* True for a Symbol where str keys become Strings, and the reverse: obj finds such a key unless an ext is the same. */
+static bool
+stands_for_text_p(const mp_peek *peek, VALUE obj)
+{
+    return peek->codec->options.symbolize_keys ? RB_TYPE_P(obj, T_STRING) : RB_SYMBOL_P(obj);
 }
 
 /* Finds a key in front of the offset `end` by building keys and comparing them: arrays, maps, and exts. */
@@ -263,17 +269,29 @@ search(mp_peek *peek, mp_cursor *cursor, const mp_key *key)
     return value;
 }
 
+static size_t
+find_simple(mp_peek *peek, mp_cursor *cursor, const mp_key_table *table, const mp_key *key)
+{
+    return table ? mp_key_table_find(table, &peek->look, key) : search(peek, cursor, key);
+}
+
 static bool
 find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 {
     mp_cursor start = *cursor;
     const mp_key_table *table = table_of(peek, cursor);
+    bool others = exts_p(peek->codec), last = others && stands_for_text_p(peek, obj);
     mp_key key;
-    bool simple = simple_key(obj, &key), others = !simple || exts_p(peek->codec);
+    bool simple = simple_key(obj, &key);
     size_t value = 0;
 
-    if (simple) value = table ? mp_key_table_find(table, &peek->look, &key) : search(peek, cursor, &key);
-    if (others && (!table || table->others)) value = find_other(peek, cursor, start, value, obj);
+    others = (others || !simple) && (!table || table->others);
+    if (simple && !last) value = find_simple(peek, cursor, table, &key);
+    if (others) value = find_other(peek, cursor, start, value, obj);
+    if (simple && last && !value) {
+        simple_key(obj, &key); /* comparing the others may have moved the bytes of obj */
+        value = find_simple(peek, cursor, table_of(peek, cursor), &key);
+    }
     RB_GC_GUARD(obj);
     if (value) cursor->at = value;
     return value != 0;

@@ -21,7 +21,7 @@ typedef struct {
 } mp_view;
 
 static VALUE cView;
-static ID id_dig;
+static ID id_dig, id_select;
 
 static void
 view_mark(void *ptr)
@@ -382,66 +382,55 @@ mp_view_slice(VALUE self)
 
 /* --- finding ---------------------------------------------------------------------------------------- */
 
-/* What Array#[] returns for a Range, or for a start and a length, of the elements of an array. */
+/* The value of a key or at an index; nil if there is none. */
 static VALUE
-elements_of(VALUE self, int argc, const VALUE *argv)
+find(VALUE self, VALUE key)
 {
-    return rb_funcallv(rb_funcall(self, rb_intern("to_a"), 0), rb_intern("[]"), argc, argv);
+    VALUE found = Qnil;
+    mp_cursor cursor;
+    mp_peek peek;
+
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
+    mp_peek_end(&peek);
+    return found;
 }
 
-static bool
-elements_p(int argc, VALUE key)
+/* call-seq: view.find_key(key) -> object or nil: what view[key] finds, where no key is a Range or a Path */
+static VALUE
+rb_view_find_key(VALUE self, VALUE key)
 {
-    return argc == 2 || RTEST(rb_obj_is_kind_of(key, rb_cRange));
-}
-
-static bool
-path_p(VALUE key)
-{
-    return RB_TYPE_P(key, T_OBJECT) && RTEST(rb_obj_is_kind_of(key, mp_const("Manypack::Path")));
+    return find(self, key);
 }
 
 /*
  * call-seq:
  *   view[key] -> object or nil
  *   view[range] -> Array or nil
- *   view[start, length] -> Array or nil
- *   view[path] -> object or nil
+ *   view[path] -> object, Array or nil
  *
  * Returns the value of a key in a map, or the element at an index of an array. A container is returned as a View, any
- * other value is unpacked. Returns nil if there is none. A Symbol finds what a String of its name finds. An index may
- * be negative; a Range, or a start and a length, returns elements as Array#[] does; a Path returns the first value that
- * it finds. If a map has a key twice, the last counts.
+ * other value is unpacked. Returns nil if there is none. An index may be negative. A Symbol and a String of the same
+ * text find the same key. If a map has a key twice, the last counts.
+ *
+ * For a Range of indices it returns an Array of these elements, as Array#[] does. For a Path it returns the value that
+ * the Path finds; if it can find several (Path#all?), an Array of all.
  *
  * Raises TypeError unless the View is of a map or an array, and a DecodeError where the bytes are invalid.
  *
  *   view = Manypack::View.new(Manypack.pack({"ids" => [1, 2, 3]}))
- *   view["ids"][-1]                       #=> 3
- *   view[:ids][1..]                       #=> [2, 3]
- *   view["name"]                          #=> nil
- *   view[Manypack::Path.new("$.ids[0]")]  #=> 1
+ *   view["ids"][-1]    #=> 3
+ *   view[:ids][1..]    #=> [2, 3]
+ *   view["name"]       #=> nil
+ *   view[Manypack::Path.new("$.ids[0]")] #=> 1
  */
 static VALUE
-rb_view_aref(int argc, VALUE *argv, VALUE self)
+rb_view_aref(VALUE self, VALUE key)
 {
-    VALUE found = Qnil, key;
-    mp_cursor cursor;
-    mp_peek peek;
-
-    rb_check_arity(argc, 1, 2);
-    key = argv[0];
-    if (MP_UNLIKELY(!RB_SPECIAL_CONST_P(key)) && path_p(key)) {
-        return rb_funcall(key, rb_intern("first"), 1, self);
+    if (MP_UNLIKELY(!RB_SPECIAL_CONST_P(key) && !RB_TYPE_P(key, T_STRING))) {
+        return rb_funcallv(self, id_select, 1, &key); /* which may call anything: nothing of the View is read yet */
     }
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    if (MP_UNLIKELY(!RB_FIXNUM_P(key) || argc == 2) && cursor.kind == MP_ARRAY && elements_p(argc, key)) {
-        mp_peek_end(&peek);
-        return elements_of(self, argc, argv);
-    }
-    rb_check_arity(argc, 1, 1);
-    if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
-    mp_peek_end(&peek);
-    return found;
+    return find(self, key);
 }
 
 /*
@@ -512,11 +501,22 @@ rb_view_type(VALUE self)
     return mp_kind_symbol(kind);
 }
 
+/* A View of the same object that a Codec decodes, whose options hold for the whole message. */
+static VALUE
+read_by(VALUE self, VALUE codec)
+{
+    const mp_view *view = view_get(self);
+    size_t offset = view->offset, end = view->end;
+
+    return mp_view_part(message_view_new(view->source, codec, false), offset, end, codec);
+}
+
 /*
  * call-seq: view.value(**options) -> object
  *
  * Unpacks the object. Returns and raises what Manypack.unpack does for its bytes, but a DecodeError has the offset in
- * the message. The options are those of Manypack.unpack; they change those of the View for this call.
+ * the message. The options are those of View.new without +check+, and hold for the whole message; those that are not
+ * given are the View's own.
  *
  *   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
  *   view["user"].value                       #=> {"id" => 1}
@@ -525,14 +525,24 @@ rb_view_type(VALUE self)
 static VALUE
 rb_view_value(int argc, VALUE *argv, VALUE self)
 {
-    VALUE source = view_get(self)->source, codec = view_get(self)->codec, value, options;
-    size_t end = view_get(self)->offset;
+    VALUE source, codec, value;
+    size_t end;
 
-    rb_scan_args(argc, argv, "0:", &options);
-    if (!NIL_P(options)) codec = mp_codec_with_options(codec, options, MP_UNPACKS);
+    rb_check_arity(argc, 0, rb_keyword_given_p());
+    if (argc) self = read_by(self, mp_codec_with_options(view_get(self)->codec, argv[0], MP_UNPACKS | MP_WITH_CODEC));
+    source = view_get(self)->source;
+    codec = view_get(self)->codec;
+    end = view_get(self)->offset;
     value = mp_decode_part(source, &end, mp_codec_get(codec));
     RB_GC_GUARD(codec);
     return value;
+}
+
+/* call-seq: view.read_by(codec) -> view: of the same object, by another Codec, which may refuse the message */
+static VALUE
+rb_view_read_by(VALUE self, VALUE codec)
+{
+    return read_by(self, codec);
 }
 
 /*
@@ -598,17 +608,43 @@ rb_view_offset(VALUE self)
     return SIZET2NUM(view_get(self)->offset);
 }
 
-/* True for a View of the same bytes. */
+/*
+ * call-seq: view.eql?(other) -> true or false
+ *
+ * Returns true for a View of the same bytes with an equal Codec. One value may have several encodings, whose bytes
+ * differ: see View#== and View#canonical?.
+ *
+ *   Manypack::View.new("\x92\x01\x02").eql?(Manypack::View.new("\x92\x01\x02")) #=> true
+ */
 static VALUE
-rb_view_same_bytes_p(VALUE self, VALUE other)
+rb_view_eql_p(VALUE self, VALUE other)
 {
     size_t size;
 
+    if (self == other) return Qtrue;
     if (!rb_typeddata_is_kind_of(other, &view_type)) return Qfalse;
     size = end_of(self) - view_get(self)->offset;
     if (size != end_of(other) - view_get(other)->offset) return Qfalse;
-    return memcmp(RSTRING_PTR(view_get(self)->source) + view_get(self)->offset,
-                  RSTRING_PTR(view_get(other)->source) + view_get(other)->offset, size) ? Qfalse : Qtrue;
+    if (memcmp(RSTRING_PTR(view_get(self)->source) + view_get(self)->offset,
+               RSTRING_PTR(view_get(other)->source) + view_get(other)->offset, size)) return Qfalse;
+    return view_get(self)->codec == view_get(other)->codec ? Qtrue
+                                                           : rb_equal(view_get(self)->codec, view_get(other)->codec);
+}
+
+/*
+ * call-seq: view.hash -> Integer
+ *
+ * Returns a hash of the bytes, the same for Views that are +eql?+.
+ *
+ *   Manypack::View.new("\x01").hash == Manypack::View.new("\x01").hash #=> true
+ */
+static VALUE
+rb_view_hash(VALUE self)
+{
+    size_t end = end_of(self);
+    const mp_view *view = view_get(self);
+
+    return ST2FIX(rb_memhash(RSTRING_PTR(view->source) + view->offset, (long)(end - view->offset)));
 }
 
 /*
@@ -714,6 +750,7 @@ Init_manypack_view(void)
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
 
     id_dig = rb_intern("dig");
+    id_select = rb_intern("select_by");
     cView = rb_define_class_under(mManypack, "View", rb_cObject);
     rb_gc_register_mark_object(cView);
     rb_undef_alloc_func(cView);
@@ -721,7 +758,7 @@ Init_manypack_view(void)
     mp_foreign_set_slices(&view_type, mp_view_slice);
 
     rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
-    rb_define_method(cView, "[]", rb_view_aref, -1);
+    rb_define_method(cView, "[]", rb_view_aref, 1);
     rb_define_method(cView, "dig", rb_view_dig, -1);
     rb_define_method(cView, "key?", rb_view_key_p, 1);
     rb_define_method(cView, "type", rb_view_type, 0);
@@ -731,8 +768,11 @@ Init_manypack_view(void)
     rb_define_method(cView, "canonical?", rb_view_canonical_p, 0);
     rb_define_method(cView, "offset", rb_view_offset, 0);
     rb_define_method(cView, "codec", rb_view_codec, 0);
+    rb_define_method(cView, "eql?", rb_view_eql_p, 1);
+    rb_define_method(cView, "hash", rb_view_hash, 0);
     rb_define_method(cView, "freeze", rb_view_freeze, 0);
-    rb_define_private_method(cView, "same_bytes?", rb_view_same_bytes_p, 1);
+    rb_define_private_method(cView, "find_key", rb_view_find_key, 1);
+    rb_define_private_method(cView, "read_by", rb_view_read_by, 1);
     rb_define_private_method(cView, "message", rb_view_message, 0);
     rb_define_private_method(cView, "copy", rb_view_copy, 0);
     rb_define_private_method(cView, "symbolize_keys?", rb_view_symbolize_keys_p, 0);

@@ -90,6 +90,16 @@ module Manypack
       raise ::TypeError, "wrong argument type #{codec.class} (expected #{Codec})" unless codec.is_a?(Codec)
     end
 
+    # Raises ArgumentError for the name of a file in place of a source of bytes: its characters would be messages, of
+    # small Integers. Packed bytes that might look like one are BINARY, as Manypack.pack and an io return them.
+    def self.check_source(source)
+      return unless source.is_a?(String) && source.encoding != Encoding::BINARY && source.bytesize < Likeness::SIZE
+      return unless Likeness::FILE_NAME.match?(source.b)
+
+      raise ArgumentError, "#{source.inspect} is a file name, not packed bytes: pass File.open(#{source.inspect}, " \
+                           "\"rb\"), or use Manypack.foreach"
+    end
+
     # Returns true if the methods that the msgpack gem also has accept what that gem accepts.
     def self.lenient?
       const_defined?(:DROP_IN, false)
@@ -152,8 +162,15 @@ module Manypack
       ", options are Symbols: #{meant.map { |name| "#{name}:" }.join(", ")}"
     end
 
-    # Returns the known option that has the name of the key or resembles it, or nil.
+    # What other libraries call an option of ours.
+    OTHER_NAMES = { max_nesting: :max_depth, symbolize_names: :symbolize_keys, symbol_keys: :symbolize_keys,
+                    max_size: :max_bytes, mode: :append }.freeze
+    private_constant :OTHER_NAMES
+
+    # Returns the known option that has the name of the key, another name of it, or resembles it; or nil.
     def self.similar(key, known)
+      other = OTHER_NAMES[key]
+      return other if known.include?(other)
       return unless (key.is_a?(Symbol) || key.is_a?(String)) && key.to_s.ascii_only?
 
       same = known.find { |name| name.name == key }

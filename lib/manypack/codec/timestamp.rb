@@ -8,7 +8,12 @@ module Manypack
   #
   #   stamp = Manypack::Timestamp.new(1_700_000_000, 500)
   #   Manypack.pack(stamp, timestamp: true).bytesize #=> 10
+  #
+  # A Timestamp never changes. To pack and unpack plain Times, you need none: pass <code>timestamp: true</code>.
   class Timestamp
+    include Value
+    include Comparable
+
     # The ext type that the specification gives to timestamps.
     TYPE = -1
 
@@ -28,12 +33,37 @@ module Manypack
     #   Manypack::Timestamp.new(1, 500).nsec #=> 500
     attr_reader :nsec
 
-    # Creates a Timestamp from seconds and nanoseconds, both Integers.
+    # Creates a Timestamp from seconds and nanoseconds, both Integers. Raises TypeError for anything else, and
+    # RangeError for seconds outside int64 and for nanoseconds outside 0..999_999_999.
     #
     #   Manypack::Timestamp.new(1, 500) == Manypack::Timestamp.new(1, 500) #=> true
     def initialize(sec, nsec)
-      @sec = sec
-      @nsec = nsec
+      Timestamp.to_msgpack_ext(sec, nsec) unless valid?(sec, nsec) # which raises, or rounds Floats down
+      @sec = sec.to_i
+      @nsec = nsec.to_i
+      freeze
+    end
+
+    # Returns the Timestamp of this moment.
+    #
+    #   Manypack::Timestamp.now.to_time.year >= 2026 #=> true
+    def self.now
+      new(*Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond).divmod(1_000_000_000))
+    end
+
+    # Returns the moment as a Time in the local zone.
+    #
+    #   Manypack::Timestamp.new(5, 500).to_time.nsec #=> 500
+    def to_time
+      ::Time.at(sec, nsec, :nanosecond)
+    end
+
+    # Returns -1, 0 or 1, as a Timestamp is before, at or after another one, and nil for anything else. Timestamps are
+    # Comparable.
+    #
+    #   Manypack::Timestamp.new(5, 0) < Manypack::Timestamp.new(5, 1) #=> true
+    def <=>(other)
+      [sec, nsec] <=> [other.sec, other.nsec] if other.is_a?(Timestamp)
     end
 
     # Returns the ext body, as Timestamp.to_msgpack_ext does, and raises the same errors.
@@ -51,11 +81,43 @@ module Manypack
     end
     alias eql? ==
 
+    # Shows seconds and nanoseconds.
+    #
+    #   Manypack::Timestamp.new(5, 7).inspect #=> "#<Manypack::Timestamp sec: 5, nsec: 7>"
+    def inspect
+      "#<#{self.class} sec: #{sec.inspect}, nsec: #{nsec.inspect}>"
+    end
+
     # Equal Timestamps have the same hash.
     #
     #   Manypack::Timestamp.new(5, 0).hash == Manypack::Timestamp.new(5, 0).hash #=> true
     def hash
       [Timestamp, sec, nsec].hash
+    end
+
+    # Writes seconds and nanoseconds to a YAML document.
+    def encode_with(coder)
+      coder.map = { "sec" => sec, "nsec" => nsec }
+    end
+
+    # Reads them from a YAML document.
+    def init_with(coder)
+      initialize(coder["sec"], coder["nsec"])
+    end
+
+    private
+
+    def valid?(sec, nsec)
+      sec.is_a?(Integer) && nsec.is_a?(Integer) && sec.bit_length < 64 && nsec >= 0 && nsec < 1_000_000_000
+    end
+
+    # Called by Marshal.
+    def marshal_dump
+      [sec, nsec]
+    end
+
+    def marshal_load((sec, nsec))
+      initialize(sec, nsec)
     end
   end
 end

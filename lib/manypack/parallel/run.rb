@@ -34,6 +34,7 @@ module Manypack
       # Returns the Run for the arguments of a call.
       def self.of(source, work, ordered: true, codec: nil, factory: nil, as: nil, packs: false, on_worker_start: nil,
                   **options)
+        Arguments.check_source(source)
         work = Callable.of(work)
         Callable.of(on_worker_start)
         workers, count = take_workers(options)

@@ -8,6 +8,8 @@ module Manypack
     # Several Paths with names, which find their values in one walk over a message. Path.all makes it; it is frozen, and
     # shareable between Ractors if its Paths and names are.
     class All
+      include Value
+
       # The Paths, a Hash of names and Paths.
       #
       #   Manypack::Path.all(id: "$.id").to_h #=> {id: Manypack::Path.new("$.id")}
@@ -39,6 +41,41 @@ module Manypack
           Internal.search_several(view, paths.map { |path| [path.steps, path.max_looks] })
         end
         to_h.keys.zip(found).to_h
+      end
+
+      # Returns true for an All of equal Paths with the same names, in any order.
+      #
+      #   Manypack::Path.all(id: "$.id") == Manypack::Path.all(id: "id") #=> true
+      def ==(other)
+        other.is_a?(All) && to_h == other.to_h
+      end
+      alias eql? ==
+
+      # Returns an Integer, the same for equal Alls.
+      #
+      #   Manypack::Path.all(id: "$.id").hash == Manypack::Path.all(id: "id").hash #=> true
+      def hash
+        [All, to_h].hash
+      end
+
+      # Shows the names and the Paths.
+      #
+      #   Manypack::Path.all(id: "$.id").inspect #=> "#<Manypack::Path::All id: $.id>"
+      def inspect
+        return super unless @paths
+
+        "#<#{self.class} #{@paths.map { |name, path| "#{name}: #{path}" }.join(", ")}>"
+      end
+
+      private
+
+      # Called by Marshal.
+      def marshal_dump
+        to_h
+      end
+
+      def marshal_load(paths)
+        initialize(paths)
       end
     end
   end

@@ -78,6 +78,39 @@ module Manypack
         (__bytes__ == other.__bytes__ || __fields__ == other.__fields__)
     end
 
+    # Returns true for a LazyRecord of the same Record that has fields of the same classes and values, as Hash#eql?
+    # compares them.
+    #
+    #   user.eql?(USER.lazy.load(user.bytes)) #=> true
+    def eql?(other)
+      LazyRecord === other && __record__ == other.__record__ &&
+        (__bytes__ == other.__bytes__ || __fields__.eql?(other.__fields__))
+    end
+
+    # Returns an Integer, the same for LazyRecords that are +eql?+. Decodes all fields.
+    #
+    #   user.hash == USER.lazy.load(user.bytes).hash #=> true
+    def hash
+      [__record__, __fields__].hash
+    end
+
+    # Returns the LazyRecord itself, which never changes.
+    #
+    #   user.dup.equal?(user) #=> true
+    def dup = self
+
+    # Returns the LazyRecord itself. Raises ArgumentError for <code>freeze: false</code>.
+    def clone(freeze: true)
+      raise ArgumentError, "can't unfreeze #{__record__.klass}" if freeze == false
+
+      self
+    end
+
+    # Writes the fields to a YAML document.
+    def encode_with(coder)
+      coder.represent_object(nil, __fields__.transform_keys(&:name))
+    end
+
     # Shows class and fields, which it decodes.
     #
     #   user.inspect #=> "#<lazy User id=1, name=\"Ada\">"
@@ -85,6 +118,13 @@ module Manypack
       "#<lazy #{__record__.klass} #{__fields__.map { |name, value| "#{name}=#{value.inspect}" }.join(", ")}>"
     rescue DecodeError => error
       "#<lazy #{__record__.klass}: #{error.message}>"
+    end
+
+    private
+
+    # Called by Marshal.
+    def marshal_dump
+      raise ::TypeError, "Marshal cannot write a LazyRecord: write its to_msgpack, or what its load returns"
     end
 
     protected

@@ -12,15 +12,40 @@ module Manypack
       # What to do with unknown keys: :skip, :raise, or a Hash with :into.
       attr_reader :unknown
 
-      def initialize(keys, defaults, unknown)
+      # The members whose default value every object gets a copy of, an Array of Symbols.
+      attr_reader :copied
+
+      def initialize(keys, defaults, unknown, copied)
         @keys = keys
         @defaults = defaults.freeze
         @unknown = unknown
+        @copied = copied.freeze
         freeze
         Ractor.make_shareable(self) if @defaults.each_value.all? { |value| Ractor.shareable?(value) }
       end
 
-      NONE = new({}, {}, :skip)
+      NONE = new({}, {}, :skip, [])
+
+      # Makes a copy of a default value for each object.
+      class Copies
+        def initialize(value)
+          @value = value
+          freeze
+        end
+
+        def call = copy(@value)
+
+        private
+
+        def copy(value)
+          case value
+          when String then value.dup
+          when Array then value.map { |element| copy(element) }
+          when Hash then value.transform_values { |element| copy(element) }
+          else value
+          end
+        end
+      end
 
       # Returns a key or a tag as messages have it: a Symbol as a String, and a String as a frozen copy.
       def self.text(key)
@@ -44,13 +69,24 @@ module Manypack
         default.respond_to?(:call)
       end
 
+      # Returns true for a value that its program can change, and will expect to.
+      def self.mutable?(value)
+        [String, Array, Hash].include?(value.class) && !value.frozen?
+      end
+
       # Returns a copy with the options changed that are not nil. +types+ are those of the members, a Hash.
       def with(klass, types, keys, defaults, unknown)
         [keys, defaults].compact.each { |hash| Members.check_names(klass, types.keys, hash.keys) }
         keys = keys.to_h.transform_values { |list| Options.checked_keys(list) }
+        copied = (@copied - defaults.to_h.keys) | defaults.to_h.select { |_, value| Options.mutable?(value) }.keys
         defaults = defaults.to_h.transform_values { |value| checked_default(value) }
         Options.new(@keys.merge(keys), @defaults.merge(defaults),
-                    unknown ? checked_unknown(klass, types, unknown) : @unknown)
+                    unknown ? checked_unknown(klass, types, unknown) : @unknown, copied.sort)
+      end
+
+      # Returns the options as Record#with takes them, without those that are the default, a Hash.
+      def to_h
+        { keys: @keys, defaults: @defaults, unknown: @unknown }.reject { |_, value| value == {} || value == :skip }
       end
 
       # Returns the keys of a member, Strings or Integers: the first is written, all are read.
@@ -59,7 +95,7 @@ module Manypack
       end
 
       def state
-        [@keys, @defaults, @unknown]
+        [@keys, @defaults, @unknown, @copied]
       end
 
       # Returns an Array of one or more keys. Raises ArgumentError for anything that cannot be a key.

@@ -18,6 +18,8 @@ module Manypack
   #
   # A Type is frozen, and shareable between Ractors unless an ext type's handler is not.
   class Type
+    include Value
+
     # Returns the Type of objects that are of any of these types. At most one of them may be a map, and one an array:
     # Record.union tells Records apart by a tag.
     #
@@ -62,6 +64,24 @@ module Manypack
       Type.new(spec, changed_codec(codec, options, :check), check)
     end
 
+    # What other libraries have methods for.
+    GUESSES = Ractor.make_shareable({
+      optional: "a type that has nil is Type[String].or(nil); with(defaults: {member: value}) lets a member be missing",
+      enum: 'an enum is ["a", "b"]', list: "a list is [String]", map: "a map is {String => Integer}",
+      union: "one of several types is Type[String, Integer]", any: "anything is Object"
+    })
+    OTHER_NAMES = { nullable: :optional, maybe: :optional, array: :list, array_of: :list, hash_of: :map,
+                    one_of: :enum, any_of: :union, literal: :enum }.freeze
+    private_constant :GUESSES, :OTHER_NAMES
+
+    # Says in the error how a type is written.
+    def self.method_missing(name, *, **)
+      guess = GUESSES[OTHER_NAMES.fetch(name, name)] or return super
+
+      raise NoMethodError.new("undefined method '#{name}' for #{self}: #{guess}", name, receiver: self)
+    end
+    private_class_method :method_missing
+
     # Loads the one object in a String of packed bytes.
     #
     # collect:: true to report all errors of the message in RecordError#errors, up to 1,000, instead of only the first
@@ -70,7 +90,9 @@ module Manypack
     # StandardError of a Record's class, or of a default that is called, becomes a RecordError with that +cause+.
     #
     #   Manypack::Type[{String => Integer}].load(Manypack.pack({"a" => 1})) #=> {"a" => 1}
-    def load(bytes, collect: false)
+    def load(bytes, collect: false, all_errors: nil)
+      raise ArgumentError, "unknown option all_errors, did you mean collect?" unless all_errors.nil?
+
       read(bytes, 0, nil, collect)
     end
 
@@ -118,11 +140,22 @@ module Manypack
       @codec || uninitialized
     end
 
-    # Shows which objects are of the type.
+    # Shows which objects are of the type, and the options that differ from the default.
     #
-    #   Manypack::Type[Integer, nil].inspect #=> "#<Manypack::Type Integer or nil>"
+    #   Manypack::Type[[Integer], nil].inspect #=> "#<Manypack::Type [Integer] or nil>"
     def inspect
-      @spec ? "#<#{self.class} #{Spec.words(@spec)}>" : super
+      @spec ? "#<#{self.class} #{Spec.notation(@spec)}#{changes}>" : super
+    end
+
+    # Returns true for an object of the type, for <code>case</code> and +grep+: if it is packed and loaded, an equal one
+    # comes back, or one of the same class if that class of a Record does not say which objects are equal.
+    #
+    #   Manypack::Type[1..10] === 5 #=> true
+    def ===(object)
+      loaded = load(dump(object))
+      loaded == object || (loaded.instance_of?(object.class) && identity?(loaded))
+    rescue Error, ::TypeError, ArgumentError
+      false
     end
 
     # Returns true for a Type of the same objects with the same options.
@@ -154,6 +187,18 @@ module Manypack
     end
 
     private
+
+    # Returns true for an object that is equal to nothing but itself.
+    def identity?(object)
+      object.class.instance_method(:==).owner == BasicObject
+    end
+
+    # The options that differ from the default, as Type#with takes them.
+    def changes(**own)
+      own[:check] = true if @check
+      all = { **own, **codec.options }.map { |name, value| "#{name}: #{value.inspect}" }
+      " with #{all.join(", ")}" unless all.empty?
+    end
 
     # The part of the state that the hash is made of.
     def hashed_state

@@ -6,23 +6,26 @@
 #++
 module Manypack
   class View
-    # Returns the Hash that View#value returns for a map; the options are those of Manypack.unpack. With a block it is a
-    # Hash of the pairs that the block returns for what View#each yields; a View of an array needs a block. Raises
-    # TypeError for a View of anything else, and LimitError for more different keys with the same hash than
-    # Manypack.unpack allows.
+    # Returns View#value of a map, a Hash with plain objects. With a block it is a Hash of the pairs that the block
+    # returns for what View#each yields; a View of an array needs a block.
     #
-    #   view = Manypack::View.new(Manypack.pack({"id" => 1, "at" => {"x" => 2}}))
-    #   view.to_h                       #=> {"id" => 1, "at" => {"x" => 2}}
-    #   view.to_h(symbolize_keys: true) #=> {id: 1, at: {x: 2}}
+    # options:: those of View#value
+    #
+    # Raises TypeError for a View of anything else, what View#value raises, and with a block LimitError for more
+    # different keys with the same hash than Manypack.unpack allows.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
+    #   view.to_h                       #=> {"user" => {"id" => 1}}
+    #   view.to_h(symbolize_keys: true) #=> {user: {id: 1}}
     def to_h(**options, &block)
+      view = options.empty? ? self : changed(options)
       unless block
         raise ::TypeError, "expected a map, got #{type}" unless type == :map
 
-        return value(**options)
+        return view.value
       end
-      raise ArgumentError, "options have no effect on a block's pairs" unless options.empty?
 
-      made = map(&block)
+      made = view.map(&block)
       check_hashes(made.grep(Array).map(&:first))
       made.to_h
     end

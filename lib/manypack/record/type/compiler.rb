@@ -126,7 +126,9 @@ module Manypack
 
       def named(name)
         meant(name) || place do
-          { kind: :unnamed, words: "no Record that encloses it has the name #{name.inspect}", parts: [] }
+          words = "no Record that encloses it has the name #{name.inspect} (the literal alone is the type " \
+                  "[#{name.inspect}, #{name.inspect}])"
+          { kind: :unnamed, words: words, parts: [] }
         end
       end
 
@@ -189,7 +191,10 @@ module Manypack
 
       def default(record, member)
         default = record.defaults.fetch(member) { return { optional: record.optional?(member) } }
-        { default: default, called: Record.const_get(:Options).called?(default) }
+        options = Record.const_get(:Options)
+        copied = record.copies?(member) && @codec.options.values_at(:freeze, :shareable).none?
+        default = options::Copies.new(default) if copied
+        { default: default, called: options.called?(default) }
       end
     end
     private_constant :Compiler

@@ -29,10 +29,19 @@ module Manypack
           when Range then range(type)
           when Array then array(type)
           when Hash then map(type)
-          when ::Symbol then [:name, type]
+          when ::Symbol then name(type)
           when Class then of_class(type)
           else raise ArgumentError, "#{type.inspect} is no type"
           end
+        end
+
+        # Raises ArgumentError for a Symbol that cannot name a Record.
+        def name(symbol)
+          return [:name, symbol] if name?(symbol)
+
+          meant = [Integer, Float, String, ::Symbol, Object, View].find { |klass| klass.name.casecmp?(symbol.name) }
+          raise ArgumentError, "#{symbol.inspect} is no type#{": #{meant} is" if meant}; a Symbol names a Record, as " \
+                               ":Point and :self do, or is one of the literals in an Array"
         end
 
         # A class that has a Record stands for it.
@@ -73,6 +82,21 @@ module Manypack
           when :record then detail.klass.inspect
           when :tagged then "a map whose #{detail.inspect} is #{list_words(spec[2].keys.map(&:inspect))}"
           else detail.inspect
+          end
+        end
+
+        # Returns the spec as a program writes it, for inspect.
+        def notation(spec)
+          kind, one, two = spec
+          case kind
+          when :any then "Object"
+          when :view then "View"
+          when :list then "[#{notation(one)}]"
+          when :map then "{#{notation(one)} => #{notation(two)}}"
+          when :enum then one.inspect
+          when :union then one.map { |part| notation(part) }.join(" or ")
+          when :name then one.inspect
+          else words(spec)
           end
         end
 
@@ -164,7 +188,7 @@ module Manypack
           end
 
           key, value = types.first
-          key_spec = of(key)
+          key_spec = key.is_a?(::Symbol) ? [:name, key] : of(key)
           unless KEYS.include?(key_spec[0])
             raise ArgumentError, "#{types.inspect} is no type: #{key.inspect} is no type of keys; String, Symbol, " \
                                  "Integer, Ranges of Integers and enums are, as in {String => Integer}"

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+# What a reader of the README tries first works, or its error names what does.
+require "test_helper"
+require "stringio"
+
+class GuessesTest < Minitest::Test
+  Point = Struct.new(:x)
+  POINT = Manypack::Record.new(Point, x: Integer)
+  CODEC = Manypack::Codec.new(symbolize_keys: true)
+
+  def in_a_directory(&block)
+    require "tmpdir"
+    Dir.mktmpdir { |path| Dir.chdir(path, &block) }
+  end
+
+  def test_objects_and_bytes_are_appended
+    assert_equal "\x01\xA1a".b, (Manypack::Packer.new << 1 << "a").to_s
+    unpacker = Manypack::Unpacker.new << "\x92\x01" << "\x02"
+    assert_equal [1, 2], unpacker.read
+  end
+
+  def test_files_are_written_and_read
+    in_a_directory do
+      %w[a.msgpack a.msgpack.gz].each do |path|
+        assert_nil Manypack.dump_file({ "id" => 1 }, path)
+        assert_equal({ "id" => 1 }, Manypack.load_file(path))
+        Manypack::Packer.open(path, "ab") { |packer| packer << { "id" => 2 } }
+        assert_equal [1, 2], CODEC.foreach(path).map { |row| row[:id] }
+        assert_nil CODEC.foreach(path, as: :view) { |row| assert_equal [:id], row.keys }
+        assert_equal [{ id: 1 }, 1], Manypack::Unpacker.open(path, codec: CODEC) { |file| [file.read, file.read_map_header] }
+        Manypack::Packer.open(path, "wb") { |packer| packer << { "id" => 3 } }
+        assert_equal 3, Manypack::Unpacker.open(path, as: POINT.with(keys: { x: "id" })) { |file| file.read.x }
+      end
+      assert_raises(Manypack::EncodeError) { Manypack.dump_file(Object.new, "none.msgpack") }
+      assert_raises(ArgumentError) { Manypack.dump_file(1, "none.msgpack", symbolize_keys: true) }
+      assert_raises(ArgumentError) { Manypack.dump_file(1, "none.msgpack.zst") }
+      refute_path_exists "none.msgpack"
+      assert_match(/Packer.new\(File.open/, assert_raises(ArgumentError) { Manypack::Packer.open("none.msgpack") }.message)
+      assert_match(/"wb" or "ab", got "r"/, assert_raises(ArgumentError) { Manypack::Packer.open("none.msgpack", "r") { nil } }.message)
+      assert_match(/Unpacker.new\(File.open/, assert_raises(ArgumentError) { Manypack::Unpacker.open("none.msgpack") }.message)
+      assert_raises(Errno::ENOENT) { Manypack::Unpacker.open("none.msgpack") { nil } }
+      [-> { CODEC.foreach("a.msgpack", codec: CODEC) }, -> { CODEC.foreach("a.msgpack", max_byte: 1) },
+       -> { Manypack::Unpacker.open("a.msgpack", max_byte: 1) { nil } }].each { |call| assert_raises(ArgumentError, &call) }
+    end
+  end
+
+  def test_the_name_of_a_file_is_no_source_of_bytes
+    path = Manypack::Path.new("$.a")
+    { "split" => -> { Manypack.split(_1).to_a }, "split as" => -> { Manypack.split(_1, as: :view).to_a },
+      "map" => -> { Manypack::Parallel.map(_1, ractors: 0, &:itself) }, "each" => -> { Manypack::Parallel.each(_1, ractors: 0).to_a },
+      "filter" => -> { Manypack::Parallel.filter(_1, StringIO.new("".b), ractors: 0, &:itself) },
+      "Path#each" => -> { path.each(_1).to_a }, "Path#first" => -> { path.first(_1) }, "Path#count" => -> { path.count(_1) } }
+      .each do |name, call|
+      ["events.msgpack", "/var/log/a-b/events.msgpack.gz", "./a.mp"].each do |file|
+        assert_match(/is a file name, not packed bytes: pass File.open/, assert_raises(ArgumentError, name) { call[file] }.message)
+        call[file.b]
+      end
+      call["\x01"]
+      call[Manypack.pack("a.b")]
+    end
+  end
+
+  def test_options_of_other_libraries_name_ours
+    { max_nesting: :max_depth, symbolize_names: :symbolize_keys }.each do |theirs, ours|
+      error = assert_raises(ArgumentError) { Manypack.unpack("\x01", theirs => true) }
+      assert_equal "unknown option #{theirs}, did you mean #{ours}?", error.message
+    end
+    error = assert_raises(ArgumentError) { Manypack.pack(1, symbolize_names: true) }
+    assert_match(/unknown option symbolize_names/, error.message)
+    assert_match(/did you mean collect\?/, assert_raises(ArgumentError) { POINT.load("\x80", all_errors: true) }.message)
+  end
+
+  def test_a_timestamp_without_its_option_names_the_option
+    error = assert_raises(Manypack::UnknownExtTypeError) { Manypack.unpack("\xD6\xFF\0\0\0\1".b) }
+    assert_equal "ext type -1 is not registered; timestamp: true unpacks it as a Time, at byte 0", error.message
+  end
+
+  def test_methods_for_types_say_how_a_type_is_written
+    { optional: 'Type\[String\].or\(nil\)', nullable: 'Type\[String\].or\(nil\)', enum: '\["a", "b"\]', list: '\[String\]',
+      map: "String => Integer", one_of: '\["a", "b"\]', any: "Object" }.each do |name, words|
+      [Manypack::Type, Manypack::Record].each do |klass|
+        error = assert_raises(NoMethodError) { klass.public_send(name, String) }
+        assert_match(/undefined method '#{name}' for #{klass}: .*#{words}/, error.message)
+        assert_equal [name, klass], [error.name, error.receiver]
+      end
+    end
+    assert_equal :list_all, assert_raises(NoMethodError) { Manypack::Type.list_all(1) }.name
+  end
+end
