@@ -40,8 +40,8 @@ module Manypack
       end
     end
 
-    # Reads Frames from a pipe without waiting. It asks for the bytes of one Frame at a time, and keeps them as they come:
-    # so the kernel makes the only copy.
+    # Reads Frames from a pipe without waiting. It asks for the bytes of one Frame at a time, and keeps them as they
+    # come: so the kernel makes the only copy.
     class FrameReader
       # io:: the reading end of a pipe
       # most:: how many bytes to read at once
