@@ -165,12 +165,15 @@ module Manypack
 
       def read_outcomes
         ended = gone? # checked before reading: if so, the reads below get all that is left
-        while (frame = @reader.read).is_a?(Array)
+        while (frame = read).is_a?(Array)
           outcome, results = frame
           outcome.empty? ? @ready = true : yield(outcome, results)
         end
         frame == :wait_readable && !ended
       end
+
+      # Returns the values and bytes of the next Frame, as FrameReader#read does.
+      def read = @reader.read
 
       def write(values, bytes)
         Frame.write(@jobs, values, [bytes])
