@@ -7,16 +7,17 @@ module Manypack
   # Unpacks a stream of messages and processes them in several workers at once: Ractors or processes. docs/parallel.md
   # says when to use which.
   #
-  # A source is a String, anything with +readpartial+ or +read+, or an Enumerable of Strings that each hold whole
-  # messages. It is split at message boundaries, without unpacking anything, and goes to the workers in batches. The
-  # first batch has one message; later ones grow to as many as take about five milliseconds, but at most 10,000 messages
-  # or a megabyte. The number of batches in progress is limited, so memory is too: the source is read no faster than the
-  # results are taken. A String is not copied, and processes read a File themselves.
+  # A source is a String of bytes, anything with +readpartial+ or +read+, or an Enumerable of Strings that each hold
+  # whole messages. Open a file for it: text that names a file raises ArgumentError. It is split at message boundaries,
+  # without unpacking anything, and goes to the workers in batches. The first batch has one message; later ones grow to
+  # as many as take about five milliseconds, but at most 10,000 messages or a megabyte. The number of batches in
+  # progress is limited, so memory is too: the source is read no faster than the results are taken. A String is not
+  # copied, and processes read a File themselves.
   #
   # All three methods take the options of Manypack.unpack and Manypack.pack, and these:
   #
   # ractors:: how many Ractors to start (default: one per processor). 0 does all the work in the caller, where a block
-  #           may use anything
+  #           may use anything. It is the default on Ruby 4.0.4 and 4.0.5, where a started Ractor can crash the process
   # processes:: how many processes to fork, instead of Ractors. Nothing is forked unless you ask for it
   # ordered:: true for results in the order of the messages, false for results as they are done (default true)
   # on_worker_start:: an object with +call+. Each worker calls it with its number, from 0, before its first message: to
@@ -89,8 +90,10 @@ module Manypack
     # other +each+, and may break. Returns nil, or an Enumerator without a block.
     #
     # map:: a Proc, a Method or any object with +call+, called by a worker with each object. Without it the objects
-    #       themselves are yielded, unpacked with <code>shareable: true</code> unless the options say otherwise. In that
-    #       case nothing is forked, because the caller would have to unpack again what a process sends
+    #       themselves are yielded, unpacked in the caller, which is faster than in workers. Only with +ractors+ do
+    #       Ractors unpack them; with +ractors+ or +processes+ they are unpacked with <code>shareable: true</code>
+    #       unless the options say otherwise. Nothing is forked, because the caller would have to unpack again what a
+    #       process sends
     #
     # Raises the errors of Parallel.map.
     #
@@ -101,8 +104,8 @@ module Manypack
       return enum_for(:each, source, map: map, **options) unless block
 
       Arguments.check_codec_options(options, :map, *OPTIONS, packs: false)
-      options = shared_by_default(options) unless map || ![nil, :view].include?(options[:as])
-      Run.of(source, map, **options).each { |batch_results| batch_results.each(&block) }
+      options = without_work(options) unless map
+      Run.of(source, map, **options).each_result(&block)
       nil
     end
 
@@ -136,11 +139,19 @@ module Manypack
       Callable.value_of_break(e)
     end
 
+    # Returns the options for messages that are only unpacked: in the caller, unless workers were asked for. Then their
+    # results can cross without a copy.
+    def self.without_work(options)
+      return { ractors: 0, **options } unless options.key?(:ractors) || options.key?(:processes)
+
+      [nil, :view].include?(options[:as]) ? shared_by_default(options) : options
+    end
+
     # Returns the options with <code>shareable: true</code>, unless they or their Codec say otherwise.
     def self.shared_by_default(options)
       codec = options[:codec] or return { shareable: true, **options }
       { **options, codec: Internal.codec_overlaid(Codec.new(shareable: true), codec) }
     end
-    private_class_method :shared_by_default
+    private_class_method :without_work, :shared_by_default
   end
 end

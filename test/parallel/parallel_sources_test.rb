@@ -2,12 +2,32 @@
 
 # What Parallel reads from: Strings, IOs and lists, no faster than it has to.
 require "test_helper"
+require "tmpdir"
 require "parallel/workers"
 require "tempfile"
 require "zlib"
 
 class ParallelSourcesTest < Minitest::Test
   include Workers
+
+  def test_the_name_of_a_file_is_not_taken_for_bytes
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "events \u00e9.msgpack")
+      File.binwrite(path, "\x01\x02")
+      [-> { Parallel.map(path) { |n| n } }, -> { Parallel.each(path) { |n| n } }, -> { Parallel.filter(path, StringIO.new) { |n| n } }].each do |call|
+        error = assert_raises(ArgumentError, &call)
+        assert_includes error.message, "#{path.inspect} names a file, and a String is taken as bytes: pass File.open(#{path.inspect}, \"rb\")"
+      end
+      assert_equal [1, 2], File.open(path, "rb") { |file| Parallel.map(file, ractors: 0) { |n| n } }
+      Dir.chdir(folder) do
+        File.write("12", "")
+        assert_equal [49, 50], Parallel.map("12".b, ractors: 0) { |n| n }
+        assert_equal [49, 51], Parallel.map("13", ractors: 0) { |n| n }
+        assert_equal [1], Parallel.map("\x01", ractors: 0) { |n| n }
+        assert_equal [0, 1], Parallel.map("\x00\x01", ractors: 0) { |n| n }
+      end
+    end
+  end
 
   def test_each_of_everything_that_passes_for_a_source
     messages = [1, "two", { "three" => [4.0, nil] }, "l" * 200_000, [[]] * 20, nil].map { |object| pack(object) }

@@ -8,6 +8,23 @@ require "tmpdir"
 class ParallelTest < Minitest::Test
   include Workers
 
+  # Without map: workers would have nothing to do but to unpack.
+  def test_each_without_work_is_a_plain_loop_in_the_caller
+    main, thread = Ractor.current, Thread.current
+    seen = []
+    assert_nil(Parallel.each(pack(%w[a b]) + pack([1])) { |list| seen << [list, list.frozen?, Ractor.current == main, Thread.current == thread] })
+    assert_equal [[%w[a b], false, true, true], [[1], false, true, true]], seen
+    assert_equal [true], Parallel.each(pack(["a"]), shareable: true).map { |list| Ractor.shareable?(list) }
+    assert_equal [[1, 2]], Parallel.each(pack([1, 2])).map { |a, b| [a, b] }
+    assert_equal :out, Parallel.each(NUMBERS) { |n| break :out if n == 3 }
+    error = assert_raises(Manypack::TruncatedError) { Parallel.each("\x01\x92\x02".b) { |n| seen << n } }
+    assert_equal [1, 1, 3], [seen.last, error.index, error.offset]
+    refused = Refused.new(5)
+    assert_same refused, assert_raises(Refused) { Parallel.each("\x01".b) { raise refused } }
+    refute_kind_of Parallel::Error, refused
+    assert_no_ractors
+  end
+
   def test_results_in_order
     each_way { |workers| assert_equal Array.new(500) { |i| i * 2 }, Parallel.map(NUMBERS, **workers) { |n| n * 2 } }
   end

@@ -53,8 +53,23 @@ class RubyBug22072Test < Minitest::Test
      'Manypack::Parallel.filter("\x01", $stdout, ractors: 0) { nil }'].each { |program| assert_empty warnings("4.0.5", program) }
   end
 
+  # The default works in the caller there: its block may use what no Ractor could, and what no process could give back.
+  def test_the_default_starts_no_ractors_on_the_releases_that_have_it
+    program = <<~'RUBY'
+      seen = []
+      before = ObjectSpace.each_object(Ractor).count
+      Manypack::Parallel.map("\x01\x02") { |n| seen << n } == [[1, 2]] * 2 && seen == [1, 2] or abort "map: #{seen}"
+      Manypack::Parallel.filter("\x03", $stdout) { |n| (seen << n) && nil }
+      Manypack::Parallel.each("\x04", map: ->(n) { (seen << n).size }) { |size| seen << size }
+      seen == [1, 2, 3, 4, 4] && ObjectSpace.each_object(Ractor).count == before or abort seen.inspect
+    RUBY
+    %w[4.0.4 4.0.5].each { |version| assert_empty warnings(version, program) }
+    refuted = 'seen = []; begin; Manypack::Parallel.map("\x01") { |n| seen << n }; abort; rescue Ractor::IsolationError; end'
+    assert_empty warnings("4.0.6", refuted)
+  end
+
   def test_every_way_to_start_them_warns
-    ['Manypack::Parallel.map("\x01", ractors: 1) { |n| n }', 'Manypack::Parallel.each("\x01", ractors: 1) { |n| n }', 'Manypack::Parallel.each("\x01").to_a',
+    ['Manypack::Parallel.map("\x01", ractors: 1) { |n| n }', 'Manypack::Parallel.each("\x01", ractors: 1) { |n| n }', 'Manypack::Parallel.each("\x01", ractors: 1).to_a',
      'Manypack::Parallel.filter("\x01", $stdout, ractors: 1) { nil }'].each { |program| assert_match WARNING, warnings("4.0.5", program) }
   end
 

@@ -32,8 +32,7 @@ module Manypack
         inherited = [self, *others].flat_map(&:pipes)
         sources = Source.being_read
         @pid = Process.fork { ChildProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
-        @unread = String.new
-        @chunk = String.new
+        @reader = FrameReader.new(@outcomes, PIPE_BYTES)
         @frames = Thread::Queue.new
         @ready = @gone = false
       rescue SystemCallError # there are too many processes or pipes
@@ -139,7 +138,7 @@ module Manypack
         deadline = now + seconds
         until gone? || (left = deadline - now) <= 0
           readable = IO.select([@outcomes], nil, nil, [left, POLL].min)
-          sleep(POLL / 10) if readable && read.nil?
+          sleep(POLL / 10) if readable && @outcomes.read_nonblock(PIPE_BYTES, exception: false).nil?
         end
       end
 
@@ -165,26 +164,19 @@ module Manypack
       end
 
       def read_outcomes
-        ended = gone? # checked before reading: if so, the read below gets all that is left
-        chunk = read
-        return false if chunk.nil?
-        return !ended if chunk == :wait_readable
-
-        @unread << chunk
-        while (outcome, results = Frame.take(@unread))
+        ended = gone? # checked before reading: if so, the reads below get all that is left
+        while (frame = read).is_a?(Array)
+          outcome, results = frame
           outcome.empty? ? @ready = true : yield(outcome, results)
         end
-        true
+        frame == :wait_readable && !ended
       end
 
-      # Returns the bytes that have arrived, in a buffer that is reused; :wait_readable if there are none; nil at
-      # the end.
-      def read
-        @outcomes.read_nonblock(PIPE_BYTES, @chunk, exception: false)
-      end
+      # Returns the values and bytes of the next Frame, as FrameReader#read does.
+      def read = @reader.read
 
       def write(values, bytes)
-        Frame.write(@jobs, values, bytes)
+        Frame.write(@jobs, values, [bytes])
       rescue Errno::EPIPE
         nil # it ended, and the listener will notice
       end

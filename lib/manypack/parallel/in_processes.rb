@@ -41,15 +41,15 @@ module Manypack
       end
 
       # The arguments are the values and the bytes of a Frame from ProcessLoop.
-      def outcome_of((number, messages, seconds, failure, count), bytes)
+      def outcome_of((number, messages, seconds, failure, count), pieces)
         carried, *place = failure
         failure = Worker::Failure.new(CarriedError.load(carried), *place) if failure
-        [number, [count, bytes], failure, messages, seconds]
+        [number, [count, pieces], failure, messages, seconds]
       end
 
       def deliver(results, failure)
-        count, bytes = results
-        super(@results ? @results.unpack(bytes, count) : results, failure)
+        count, pieces = results
+        super(@results ? @results.unpack(pieces, count) : [count, pieces.join], failure)
       end
 
       # The first batch without an outcome gets a Failure, which is raised after the results of earlier messages.
@@ -59,7 +59,7 @@ module Manypack
 
         error = DeadWorker.new("#{reason}; it had #{batches.values.map { |batch| described(*batch) }.join(" and ")}")
         number, (_, _, _, *place) = batches.first
-        done(number, [0, ""], Worker::Failure.new(error, *place))
+        done(number, [0, []], Worker::Failure.new(error, *place))
         handle(@events.pop) while true # until it raises the Failure, or an earlier error
       end
 

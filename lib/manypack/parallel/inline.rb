@@ -14,7 +14,7 @@ module Manypack
         end
 
         def <<(result)
-          @taker.call([result])
+          @taker.call(result)
         end
 
         # Returns the results that are left: none.
@@ -26,6 +26,12 @@ module Manypack
         super(source, codec)
         @worker = Worker.new(work, codec, Stop.new, as, packs, on_start)
         @packs = packs
+      end
+
+      # Yields each result before the next message is unpacked.
+      def each_result(&taker)
+        @results = Immediate.new(taker)
+        each { nil } # no batch has results left
       end
 
       private
@@ -47,7 +53,7 @@ module Manypack
       def work_on(batch)
         return pack(batch) if @packs
 
-        deliver(*@worker.run(*batch, @results ||= Immediate.new(@taker)))
+        deliver(*@worker.run(*batch, @results ||= Immediate.new(->(result) { @taker.call([result]) })))
       end
 
       # If the block breaks out of the call, the collector still has the results of earlier messages.

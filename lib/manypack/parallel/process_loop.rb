@@ -26,7 +26,7 @@ module Manypack
       # outcomes:: an IO for Frames: the number of a batch, how many messages, how many seconds, a failure or nil, and
       #            how many results, followed by the results. The first Frame is empty: it says that work begins
       def run(index, jobs, outcomes)
-        Frame.write(outcomes, [], "")
+        Frame.write(outcomes, [], [])
         failed = !started?(index, outcomes)
         while (job = next_job(jobs))
           next if failed # a Failure ends the run
@@ -43,7 +43,7 @@ module Manypack
 
       def started?(index, outcomes)
         refusal = @worker.start(index)
-        Frame.write(outcomes, [nil, 0, 0.0, carried(refusal), 0], "") if refusal
+        Frame.write(outcomes, [nil, 0, 0.0, carried(refusal), 0], []) if refusal
         refusal.nil?
       end
 
@@ -53,18 +53,18 @@ module Manypack
         job unless job.nil? || job.first == NO_MORE
       end
 
-      def work_on((number, *place), bytes)
+      def work_on((number, *place), (bytes, *))
         started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
         results, failure, messages = run_batch(*place, bytes)
         seconds = Process.clock_gettime(Process::CLOCK_MONOTONIC) - started
-        [[number, messages, seconds, carried(failure), results.first], results.last]
+        [[number, messages, seconds, carried(failure), results.first], Array(results.last)]
       end
 
       def run_batch(start, size, index, offset, bytes)
         batch = [*@source.found(bytes, start, size, offset), index, offset]
         @results ? @worker.run(*batch, @results.collector) : @worker.run(*batch)
       rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error
-        [[0, ""], Worker::Failure.new(e, index, offset), 0]
+        [[0, []], Worker::Failure.new(e, index, offset), 0]
       end
 
       def carried(failure)

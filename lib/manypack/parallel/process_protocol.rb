@@ -7,18 +7,19 @@ require_relative "worker"
 
 module Manypack
   module Parallel
-    # A few values and a String, with their lengths in front.
+    # A few values and bytes, with their lengths in front. The bytes are an Array of Strings, so that nobody has to copy
+    # them into one.
     module Frame
-      # The size of the packed values, and that of the String, both in bytes.
+      # The size of the packed values, and that of the bytes.
       HEAD = "NQ>"
       HEAD_BYTES = [0, 0].pack(HEAD).bytesize
 
       module_function
 
       # Writes an Array of values that can be packed without an ext type, and bytes.
-      def write(io, values, bytes)
+      def write(io, values, pieces)
         packed = Manypack.pack(values)
-        io.write([packed.bytesize, bytes.bytesize].pack(HEAD), packed, bytes)
+        io.write([packed.bytesize, pieces.sum(&:bytesize)].pack(HEAD), packed, *pieces)
       end
 
       # Waits for the next frame and returns its values and bytes, or nil at the end.
@@ -28,23 +29,60 @@ module Manypack
 
         sizes = head.unpack(HEAD)
         body = io.read(sizes.sum)
-        split(body, sizes) if body&.bytesize == sizes.sum
+        split([body], sizes.first) if body&.bytesize == sizes.sum
       end
 
-      # Removes the next frame from the start of a String and returns its values and bytes, or nil if the String lacks
-      # a part of it.
-      def take(unread)
-        return if unread.bytesize < HEAD_BYTES
+      # Returns the values, whose size is given, and the pieces of the bytes.
+      def split(body, size)
+        first, *pieces = body
+        first += pieces.shift while first.bytesize < size
+        [Manypack.unpack(first.byteslice(0, size)), [first.byteslice(size..), *pieces]]
+      end
+    end
 
-        sizes = unread.unpack(HEAD)
-        return if unread.bytesize < HEAD_BYTES + sizes.sum
-
-        unread.slice!(0, HEAD_BYTES)
-        split(unread.slice!(0, sizes.sum), sizes)
+    # Reads Frames from a pipe without waiting. It asks for the bytes of one Frame at a time, and keeps them as they
+    # come: so the kernel makes the only copy.
+    class FrameReader
+      # io:: the reading end of a pipe
+      # most:: how many bytes to read at once
+      def initialize(io, most)
+        @io = io
+        @most = most
+        @head = String.new
+        @body = []
+        @missing = Frame::HEAD_BYTES
       end
 
-      def split(body, sizes)
-        [Manypack.unpack(body.byteslice(0, sizes.first)), body.byteslice(sizes.first, sizes.last)]
+      # Returns the values and bytes of the next Frame; :wait_readable if it has not arrived; nil at the end. A later
+      # call goes on where this one stopped.
+      def read
+        while @missing > 0
+          piece = @io.read_nonblock([@missing, @most].min, exception: false)
+          return piece unless piece.is_a?(String)
+
+          take(piece)
+        end
+        Frame.split(@body, @sizes.first).tap { start }
+      end
+
+      private
+
+      def start
+        @head.clear
+        @body = []
+        @sizes = nil
+        @missing = Frame::HEAD_BYTES
+      end
+
+      def take(piece)
+        @missing -= piece.bytesize
+        return @body << piece if @sizes
+
+        @head << piece
+        return if @missing > 0
+
+        @sizes = @head.unpack(Frame::HEAD)
+        @missing = @sizes.sum
       end
     end
 
@@ -63,6 +101,11 @@ module Manypack
 
       # Collects the results of a batch, nil included.
       class Collector < Worker::Packed
+        # Returns how many results there are, and the pieces of their bytes.
+        def to_a
+          [@count, @packer.buffer.to_a]
+        end
+
         # Raises TypeError for a result that cannot be packed.
         def <<(result)
           write(result)
@@ -89,8 +132,10 @@ module Manypack
       end
 
       # Returns an Array of the results that a Collector packed.
-      def unpack(bytes, count)
-        unpacker.feed([ARRAY_32, count].pack("CN")).feed(bytes).read
+      def unpack(pieces, count)
+        unpacker.feed([ARRAY_32, count].pack("CN"))
+        pieces.each { |piece| unpacker.feed(piece) }
+        unpacker.read
       end
 
       private
@@ -170,6 +215,6 @@ module Manypack
         nil
       end
     end
-    private_constant :Frame, :Results, :CarriedError
+    private_constant :Frame, :FrameReader, :Results, :CarriedError
   end
 end

@@ -52,13 +52,15 @@ module Manypack
         WORKERS.fetch(workers).new(source, work, codec, options, as, packs, count, ordered, on_worker_start)
       end
 
-      # Removes the option ractors or processes from the others, and returns its name and the number of workers.
+      # Removes the option ractors or processes from the others, and returns its name and the number of workers. Without
+      # either, the workers are Ractors if nothing is known against those of this Ruby; otherwise the caller does the
+      # work. The default never forks: that could share a connection of the block between processes.
       def self.take_workers(options)
         given = WORKERS.keys & options.keys
         raise ArgumentError, "give ractors or processes, not both" if given.size > 1
 
         workers = given.first || :ractors
-        count = options.delete(workers) { processors }
+        count = options.delete(workers) { RubyBug22072::HERE ? 0 : processors }
         return [workers, count] if count.is_a?(Integer) && !count.negative?
 
         raise ArgumentError, "#{workers} must be an Integer of 0 or more, got #{count.inspect}"
@@ -75,6 +77,11 @@ module Manypack
       def each(&taker)
         @taker = taker
         Source.reading(@source) { run }
+      end
+
+      # Yields one result after another.
+      def each_result(&taker)
+        each { |results| results.each(&taker) }
       end
 
       private
