@@ -88,14 +88,9 @@ class Echo {
         }
     }
 
-    static String version() {
-        String version = MessagePack.class.getPackage().getImplementationVersion();
-        return version != null ? version : System.getProperty("msgpack.version", "?");
-    }
-
     public static void main(String[] arguments) throws IOException {
         if (arguments.length > 0 && arguments[0].equals("--version")) {
-            System.out.println("msgpack-core " + version() + " Java " + System.getProperty("java.version"));
+            System.out.println("msgpack-core " + System.getProperty("msgpack.version") + " Java " + System.getProperty("java.version"));
             return;
         }
         DataInputStream input = new DataInputStream(new java.io.BufferedInputStream(System.in));

@@ -70,27 +70,77 @@ module Notation
 
   # What a language does not tell apart, as changes that make one of it.
   RULES = {
-    bin_is_str: ->(value) { value.is_a?(Hash) && value.key?("bin") ? { "str" => value["bin"] } : value },
+    bin_is_str: ->(value) { content(value, "bin") ? { "str" => value["bin"] } : value },
+    uint64_is_text: ->(value) { value.is_a?(Integer) && value >= 2**63 ? text(value) : value },
+    uint64_is_negative: ->(value) { value.is_a?(Integer) && value >= 2**63 ? value - 2**64 : value },
+    large_integers_are_floats: ->(value) { value.is_a?(Integer) && value.abs > 2**53 ? value.to_f.to_i : value },
     whole_floats_are_integers: lambda do |value|
-      next value unless value.is_a?(Hash) && value.key?("f64") && value["f64"] != "NaN"
-
-      float = [value["f64"]].pack("H*").unpack1("G")
-      float.finite? && float == float.to_i && float.abs < 2**63 ? float.to_i : value
+      float = content(value, "f64")&.then { |bits| [bits].pack("H*").unpack1("G") unless bits == "NaN" }
+      float&.finite? && float == float.to_i ? float.to_i : value
     end,
-    large_integers_are_floats: lambda do |value|
-      value.is_a?(Integer) && value.abs > 2**53 ? value.to_f.to_i : value
-    end,
-    maps_have_no_order: ->(value) { map?(value) ? { "map" => value["map"].sort_by(&:to_s) } : value },
+    integer_keys_are_text: ->(value) { keys(value) { |key| key.is_a?(Integer) ? text(key) : key } },
+    digits_as_keys_are_integers: ->(value) { keys(value) { |key| integer(key) || key } },
     empty_maps_are_arrays: ->(value) { value == { "map" => [] } ? [] : value },
-    integer_keys_are_text: lambda do |value|
-      next value unless map?(value)
-
-      { "map" => value["map"].map { |key, element| [key.is_a?(Integer) ? { "str" => key.to_s.unpack1("H*") } : key, element] } }
-    end
+    maps_from_0_are_arrays: ->(value) { array(value, 0) || value },
+    maps_from_1_are_arrays: ->(value) { array(value, 1) || value },
+    maps_have_no_order: ->(value) { map?(value) ? { "map" => value["map"].sort_by(&:to_s) } : value }
   }.freeze
 
   # Returns the notation without what the rules forgive.
   def normal(tree, rules)
     rules.reduce(common(tree)) { |changed, rule| change(changed, &RULES.fetch(rule)) }
+  end
+
+  def content(value, type) = (value[type] if value.is_a?(Hash))
+
+  def text(integer) = { "str" => integer.to_s.unpack1("H*") }
+
+  # Returns the Integer of 64 bits that a str writes as it is always written, or nil.
+  def integer(value)
+    digits = [content(value, "str") || ""].pack("H*")
+    number = digits.to_i
+    number if number.to_s == digits && number.between?(-2**63, 2**63 - 1)
+  end
+
+  def keys(value)
+    map?(value) ? { "map" => value["map"].map { |key, element| [yield(key), element] } } : value
+  end
+
+  # Returns the array of a map whose keys count from a number, or nil.
+  def array(value, first)
+    return unless map?(value)
+
+    elements = value["map"].to_h
+    (first...(first + elements.size)).map { |key| elements.fetch(key) { return nil } }
+  end
+
+  # What not all languages can carry.
+  FEATURES = {
+    nil_inside: ->(value) { map?(value) ? value["map"].any? { |pair| pair.include?(nil) } : value.is_a?(Array) && value.include?(nil) },
+    nil_keys: ->(value) { key?(value, &:nil?) },
+    integer_keys: ->(value) { key?(value) { |key| key.is_a?(Integer) } },
+    bin_keys: ->(value) { key?(value) { |key| content(key, "bin") } },
+    container_keys: ->(value) { key?(value) { |key| key.is_a?(Array) || map?(key) } },
+    ext_keys: ->(value) { key?(value) { |key| content(key, "ext") || content(key, "time") } },
+    invalid_text: ->(value) { content(value, "str")&.then { |hex| ![hex].pack("H*").force_encoding("UTF-8").valid_encoding? } },
+    ext: ->(value) { content(value, "ext") },
+    negative_ext: ->(value) { content(value, "ext")&.first&.negative? },
+    timestamps: ->(value) { content(value, "time") },
+    fractions_of_milliseconds: ->(value) { content(value, "time")&.then { |_, nsec| nsec % 1_000_000 != 0 } },
+    years_beyond_275760: ->(value) { content(value, "time")&.then { |sec, _| sec.abs > 8_640_000_000_000 } }
+  }.freeze
+
+  def key?(value, &condition) = map?(value) && value["map"].any? { |key, _| condition.call(key) }
+
+  # Whether a message has one of the features.
+  def any?(tree, features)
+    each(common(tree)) { |value| return true if features.any? { |feature| FEATURES.fetch(feature).call(value) } }
+    false
+  end
+
+  # Whether two keys of a map become one.
+  def duplicate_keys?(tree)
+    each(tree) { |value| return true if map?(value) && value["map"].map(&:first).uniq! }
+    false
   end
 end

@@ -7,8 +7,8 @@ require "fileutils"
 require "open3"
 
 # A library in a language. needs is a command that succeeds if it is installed, or a Proc; from is what to install, by
-# registry; build is a list of commands, run in the folder WORK; rules and refuses say how the language differs.
-Peer = Struct.new(:name, :language, :from, :needs, :build, :command, :rules, :refuses, keyword_init: true)
+# registry; build is a list of commands, run in the folder WORK; rules and cannot are those of notation.rb in which it differs.
+Peer = Struct.new(:name, :language, :from, :needs, :build, :command, :rules, :cannot, keyword_init: true)
 
 class Peer
   HERE = __dir__
@@ -99,34 +99,51 @@ class Peer
 
   ALL = [
     new(name: "msgpack", language: "Python", from: { debian: %w[python3-msgpack] }, needs: -> { python("msgpack") },
-        command: -> { [python("msgpack"), source("python.py")] }),
+        command: -> { [python("msgpack"), source("python.py")] },
+        rules: [], cannot: %i[container_keys negative_ext invalid_text]),
     *[["@msgpack/msgpack"], ["@msgpack/msgpack", "useBigInt64"], ["msgpackr"]].map do |library, *options|
       new(name: [library, *options].join(", "), language: "JavaScript", from: { npm: [library], debian: %w[nodejs npm] },
-          needs: -> { node?(library) }, command: -> { ["node", source("javascript.mjs"), library, *options] })
+          needs: -> { node?(library) }, command: -> { ["node", source("javascript.mjs"), library, *options] },
+          rules: %i[whole_floats_are_integers integer_keys_are_text maps_have_no_order] +
+                 (library == "msgpackr" || options.any? ? [] : %i[large_integers_are_floats]),
+          cannot: %i[nil_keys bin_keys container_keys ext_keys invalid_text fractions_of_milliseconds years_beyond_275760] +
+                  (library == "msgpackr" ? %i[ext] : []))
     end,
     new(name: "rmp-serde", language: "Rust", from: { debian: %w[cargo librust-rmp-serde-dev] },
         needs: -> { installed?("cargo", "--version") && crate("rmp-serde") },
-        build: -> { rust }, command: -> { ["#{WORK}/rust/target/release/echo"] }),
+        build: -> { rust }, command: -> { ["#{WORK}/rust/target/release/echo"] },
+        rules: [], cannot: %i[invalid_text]),
     new(name: "vmihailenco/msgpack", language: "Go", from: { debian: %w[golang-go golang-github-vmihailenco-msgpack.v5-dev] },
         needs: -> { installed?(GO, "go", "list", "github.com/vmihailenco/msgpack/v5") },
-        build: -> { [[GO, "go", "build", "-o", "go_echo", source("go.go")]] }, command: -> { ["#{WORK}/go_echo"] }),
+        build: -> { [[GO, "go", "build", "-o", "go_echo", source("go.go")]] }, command: -> { ["#{WORK}/go_echo"] },
+        rules: %i[maps_have_no_order], cannot: %i[container_keys bin_keys ext]),
     new(name: "msgpack-java", language: "Java", from: { debian: %w[default-jdk-headless libmsgpack-java] },
         needs: -> { installed?("javac", "-version") && File.exist?(JAR) },
         build: -> { [["javac", "-d", "java", "-cp", JAR, source("Echo.java")]] },
-        command: -> { ["java", "-Dmsgpack.version=#{File.realpath(JAR)[/[\d.]+\d/]}", "-cp", "#{WORK}/java:#{JAR}", "Echo"] }),
+        command: -> { ["java", "-Dmsgpack.version=#{File.realpath(JAR)[/[\d.]+\d/]}", "-cp", "#{WORK}/java:#{JAR}", "Echo"] },
+        rules: [], cannot: %i[years_beyond_275760]),
     new(name: "msgpack-c", language: "C", from: { debian: %w[libmsgpack-dev] }, needs: -> { header?("cc", "c", "msgpack.h") },
-        build: -> { [["cc", "-O1", source("msgpack_c.c"), "-o", "msgpack_c", "-lmsgpackc"]] }, command: -> { ["#{WORK}/msgpack_c"] }),
+        build: -> { [["cc", "-O1", source("msgpack_c.c"), "-o", "msgpack_c", "-lmsgpackc"]] }, command: -> { ["#{WORK}/msgpack_c"] },
+        rules: [], cannot: []),
     new(name: "libmpack", language: "C", from: { debian: %w[libmpack-dev] }, needs: -> { header?("cc", "c", "mpack.h") },
-        build: -> { libmpack }, command: -> { ["#{WORK}/libmpack"] }),
+        build: -> { libmpack }, command: -> { ["#{WORK}/libmpack"] },
+        rules: [], cannot: []),
     new(name: "nlohmann/json", language: "C++", from: { debian: %w[nlohmann-json3-dev] },
         needs: -> { header?("c++", "c++", "nlohmann/json.hpp") },
-        build: -> { [["c++", "-O1", source("nlohmann.cpp"), "-o", "nlohmann"]] }, command: -> { ["#{WORK}/nlohmann"] }),
+        build: -> { [["c++", "-O1", source("nlohmann.cpp"), "-o", "nlohmann"]] }, command: -> { ["#{WORK}/nlohmann"] },
+        rules: %i[maps_have_no_order], cannot: %i[nil_keys integer_keys bin_keys container_keys ext_keys invalid_text]),
     new(name: "msgpack", language: "PHP", from: { debian: %w[php-cli php-msgpack] },
-        needs: -> { installed?("php", "-r", 'exit(extension_loaded("msgpack") ? 0 : 1);') }, command: -> { ["php", source("php.php")] }),
+        needs: -> { installed?("php", "-r", 'exit(extension_loaded("msgpack") ? 0 : 1);') }, command: -> { ["php", source("php.php")] },
+        rules: %i[bin_is_str uint64_is_text digits_as_keys_are_integers maps_from_0_are_arrays],
+        cannot: %i[nil_keys container_keys ext timestamps]),
     new(name: "Data::MessagePack", language: "Perl", from: { debian: %w[libdata-messagepack-perl] },
-        needs: -> { installed?("perl", "-MData::MessagePack", "-e1") }, command: -> { ["perl", source("perl.pl")] }),
+        needs: -> { installed?("perl", "-MData::MessagePack", "-e1") }, command: -> { ["perl", source("perl.pl")] },
+        rules: %i[bin_is_str integer_keys_are_text maps_have_no_order],
+        cannot: %i[nil_keys container_keys ext timestamps]),
     new(name: "lua-messagepack", language: "Lua", from: { debian: %w[lua5.3 lua-messagepack] }, needs: -> { lua },
-        command: -> { [lua, source("lua.lua")] })
+        command: -> { [lua, source("lua.lua")] },
+        rules: %i[bin_is_str uint64_is_negative empty_maps_are_arrays maps_from_1_are_arrays maps_have_no_order],
+        cannot: %i[nil_inside container_keys ext timestamps invalid_text])
   ].freeze
 
   # Neither Debian nor the npm registry has these: there is no program for them.

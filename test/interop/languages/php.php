@@ -20,8 +20,8 @@ function say($value): string
     if (is_string($value)) {
         return '{"str":"' . bin2hex($value) . '"}';
     }
-    if (!is_array($value)) {
-        throw new ErrorException("a " . gettype($value));
+    if (is_object($value)) {
+        return say((array) $value) === "[]" ? '{"map":[]}' : throw new ErrorException("an object"); // an empty map
     }
     if (array_is_list($value)) {
         return "[" . implode(",", array_map("say", $value)) . "]";
