@@ -12,20 +12,25 @@ end
 
 local say
 
-local function say_table(value)
-  local pairs_said, count = {}, 0
-  for key, element in pairs(value) do
-    count = count + 1
-    pairs_said[count] = "[" .. say(key) .. "," .. say(element) .. "]"
-  end
-  if count ~= #value then
-    return '{"map":[' .. table.concat(pairs_said, ",") .. "]}"
-  end
+local function say_array(value)
   local elements = {}
   for i, element in ipairs(value) do
     elements[i] = say(element)
   end
   return "[" .. table.concat(elements, ",") .. "]"
+end
+
+local function say_table(value)
+  local count = 0
+  for _ in pairs(value) do
+    count = count + 1
+  end
+  if count == #value then return say_array(value) end
+  local elements = {}
+  for key, element in pairs(value) do
+    elements[#elements + 1] = "[" .. say(key) .. "," .. say(element) .. "]"
+  end
+  return '{"map":[' .. table.concat(elements, ",") .. "]}"
 end
 
 function say(value)

@@ -41,7 +41,8 @@ module Notation
 
   def map?(tree) = tree.is_a?(Hash) && tree.key?("map")
 
-  # Alike in all languages: a Timestamp is an ext of type -1, no Float is a float 32 in Ruby, and one NaN is another.
+  # Alike in all languages: a Timestamp is an ext of type -1, which some count as 255; no Float is a float 32 in Ruby; and
+  # one NaN is another.
   def common(tree)
     change(tree) do |value|
       next value unless value.is_a?(Hash)
@@ -49,11 +50,15 @@ module Notation
       type, content = value.first
       case type
       when "f32" then f64([content].pack("H*").unpack1("g"))
-      when "f64" then f64([content].pack("H*").unpack1("G"))
-      when "ext" then (time(content[1]) if content[0] == -1) || value
+      when "f64" then content == "NaN" ? value : f64([content].pack("H*").unpack1("G"))
+      when "ext" then ext([content[0]].pack("c").unpack1("c"), content[1])
       else value
       end
     end
+  end
+
+  def ext(type, payload)
+    (time(payload) if type == -1) || { "ext" => [type, payload] }
   end
 
   def f64(float)
@@ -134,7 +139,8 @@ module Notation
 
   # Whether a message has one of the features.
   def any?(tree, features)
-    each(common(tree)) { |value| return true if features.any? { |feature| FEATURES.fetch(feature).call(value) } }
+    conditions = FEATURES.fetch_values(*features)
+    each(tree) { |value| return true if conditions.any? { |condition| condition.call(value) } } unless conditions.empty?
     false
   end
 
