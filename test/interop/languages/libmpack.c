@@ -76,15 +76,15 @@ echo_ext(echo_t *echo, const mpack_token_t *token)
     return echo_string(echo, ",\"", "\"]}", token->length);
 }
 
-/* A token of a number is packed again from the number, not from the token, which tells how long it was. */
 static int
 echo_value(echo_t *echo)
 {
     mpack_token_t token;
     if (!echo->left || mpack_read(&echo->reader, &echo->at, &echo->left, &token) != MPACK_OK) return 0;
-    if (token.type == MPACK_TOKEN_UINT) token = mpack_pack_uint(mpack_unpack_uint(token));
-    if (token.type == MPACK_TOKEN_SINT) token = mpack_pack_sint(mpack_unpack_sint(token));
-    write_token(echo, &token);
+    mpack_token_t packed = token;
+    if (token.type == MPACK_TOKEN_UINT) packed = mpack_pack_uint(mpack_unpack_uint(token));
+    if (token.type == MPACK_TOKEN_SINT) packed = mpack_pack_sint(mpack_unpack_sint(token));
+    write_token(echo, &packed);
     switch (token.type) {
       case MPACK_TOKEN_NIL: say(&echo->said, "null"); return 1;
       case MPACK_TOKEN_BOOLEAN: say(&echo->said, mpack_unpack_boolean(token) ? "true" : "false"); return 1;

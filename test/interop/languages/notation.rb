@@ -125,15 +125,26 @@ module Notation
     nil_keys: ->(value) { key?(value, &:nil?) },
     integer_keys: ->(value) { key?(value) { |key| key.is_a?(Integer) } },
     bin_keys: ->(value) { key?(value) { |key| content(key, "bin") } },
+    integer_keys_of_64_bits: ->(value) { key?(value) { |key| key.is_a?(Integer) && !key.between?(-2**31, 2**32 - 1) } },
+    integers_below_minus_128: ->(value) { value.is_a?(Integer) && value < -128 },
+    float_keys: ->(value) { key?(value) { |key| content(key, "f64") } },
     container_keys: ->(value) { key?(value) { |key| key.is_a?(Array) || map?(key) } },
     ext_keys: ->(value) { key?(value) { |key| content(key, "ext") || content(key, "time") } },
     invalid_text: ->(value) { content(value, "str")&.then { |hex| ![hex].pack("H*").force_encoding("UTF-8").valid_encoding? } },
     ext: ->(value) { content(value, "ext") },
     negative_ext: ->(value) { content(value, "ext")&.first&.negative? },
+    bad_timestamps: ->(value) { content(value, "ext")&.first == -1 },
     timestamps: ->(value) { content(value, "time") },
     fractions_of_milliseconds: ->(value) { content(value, "time")&.then { |_, nsec| nsec % 1_000_000 != 0 } },
-    years_beyond_275760: ->(value) { content(value, "time")&.then { |sec, _| sec.abs > 8_640_000_000_000 } }
+    years_beyond_275760: ->(value) { content(value, "time")&.then { |sec, _| !sec.between?(-8_640_000_000_000, 8_639_999_999_999) } },
+    more_than_30_levels: ->(value) { (value.is_a?(Array) || map?(value)) && depth(value) > 30 }
   }.freeze
+
+  def depth(value)
+    deepest = 0
+    each_part(value) { |part| deepest = [deepest, depth(part)].max }
+    deepest + 1
+  end
 
   def key?(value, &condition) = map?(value) && value["map"].any? { |key, _| condition.call(key) }
 

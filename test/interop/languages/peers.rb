@@ -47,7 +47,7 @@ class Peer
     end
 
     def libmpack
-      version = Open3.capture2e("pkg-config", "--modversion", "mpack").first[/\A[\d.]+/]
+      version = Open3.capture2e("dpkg-query", "-W", "-f", "${Version}", "libmpack-dev").first[/\A[\d.]+/]
       [["cc", "-O1", "-DLIBMPACK_VERSION=\"#{version}\"", source("libmpack.c"), "-o", "libmpack", "-lmpack"]]
     end
 
@@ -100,14 +100,16 @@ class Peer
   ALL = [
     new(name: "msgpack", language: "Python", from: { debian: %w[python3-msgpack] }, needs: -> { python("msgpack") },
         command: -> { [python("msgpack"), source("python.py")] },
-        rules: [], cannot: %i[container_keys negative_ext invalid_text]),
+        rules: [], cannot: %i[float_keys container_keys negative_ext invalid_text]),
     *[["@msgpack/msgpack"], ["@msgpack/msgpack", "useBigInt64"], ["msgpackr"]].map do |library, *options|
       new(name: [library, *options].join(", "), language: "JavaScript", from: { npm: [library], debian: %w[nodejs npm] },
           needs: -> { node?(library) }, command: -> { ["node", source("javascript.mjs"), library, *options] },
           rules: %i[whole_floats_are_integers integer_keys_are_text maps_have_no_order] +
                  (library == "msgpackr" || options.any? ? [] : %i[large_integers_are_floats]),
-          cannot: %i[nil_keys bin_keys container_keys ext_keys invalid_text fractions_of_milliseconds years_beyond_275760] +
-                  (library == "msgpackr" ? %i[ext] : []))
+          cannot: %i[nil_keys float_keys bin_keys container_keys ext_keys invalid_text bad_timestamps
+                    fractions_of_milliseconds years_beyond_275760] +
+                  (library == "msgpackr" ? %i[ext] : %i[more_than_30_levels]) +
+                  (options.any? ? %i[integer_keys_of_64_bits] : []))
     end,
     new(name: "rmp-serde", language: "Rust", from: { debian: %w[cargo librust-rmp-serde-dev] },
         needs: -> { installed?("cargo", "--version") && crate("rmp-serde") },
@@ -120,30 +122,30 @@ class Peer
     new(name: "msgpack-java", language: "Java", from: { debian: %w[default-jdk-headless libmsgpack-java] },
         needs: -> { installed?("javac", "-version") && File.exist?(JAR) },
         build: -> { [["javac", "-d", "java", "-cp", JAR, source("Echo.java")]] },
-        command: -> { ["java", "-Dmsgpack.version=#{File.realpath(JAR)[/[\d.]+\d/]}", "-cp", "#{WORK}/java:#{JAR}", "Echo"] },
-        rules: [], cannot: %i[years_beyond_275760]),
+        command: -> { ["java", "-Dmsgpack.version=#{Dir.glob(JAR.sub(".jar", "-[0-9]*.jar")).max.to_s[/\d[\d.]*\d/]}", "-cp", "#{WORK}/java:#{JAR}", "Echo"] },
+        rules: [], cannot: %i[bad_timestamps years_beyond_275760]),
     new(name: "msgpack-c", language: "C", from: { debian: %w[libmsgpack-dev] }, needs: -> { header?("cc", "c", "msgpack.h") },
         build: -> { [["cc", "-O1", source("msgpack_c.c"), "-o", "msgpack_c", "-lmsgpackc"]] }, command: -> { ["#{WORK}/msgpack_c"] },
-        rules: [], cannot: []),
+        rules: [], cannot: %i[more_than_30_levels]),
     new(name: "libmpack", language: "C", from: { debian: %w[libmpack-dev] }, needs: -> { header?("cc", "c", "mpack.h") },
         build: -> { libmpack }, command: -> { ["#{WORK}/libmpack"] },
-        rules: [], cannot: []),
+        rules: [], cannot: %i[integers_below_minus_128]),
     new(name: "nlohmann/json", language: "C++", from: { debian: %w[nlohmann-json3-dev] },
         needs: -> { header?("c++", "c++", "nlohmann/json.hpp") },
         build: -> { [["c++", "-O1", source("nlohmann.cpp"), "-o", "nlohmann"]] }, command: -> { ["#{WORK}/nlohmann"] },
-        rules: %i[maps_have_no_order], cannot: %i[nil_keys integer_keys bin_keys container_keys ext_keys invalid_text]),
+        rules: %i[maps_have_no_order], cannot: %i[nil_keys integer_keys float_keys bin_keys container_keys ext_keys invalid_text]),
     new(name: "msgpack", language: "PHP", from: { debian: %w[php-cli php-msgpack] },
-        needs: -> { installed?("php", "-r", 'exit(extension_loaded("msgpack") ? 0 : 1);') }, command: -> { ["php", source("php.php")] },
+        needs: -> { installed?("php", "-r", 'exit(extension_loaded("msgpack") ? 0 : 1);') }, command: -> { ["php", "-d", "msgpack.php_only=0", source("php.php")] },
         rules: %i[bin_is_str uint64_is_text digits_as_keys_are_integers maps_from_0_are_arrays],
-        cannot: %i[nil_keys container_keys ext timestamps]),
+        cannot: %i[nil_keys float_keys container_keys ext timestamps]),
     new(name: "Data::MessagePack", language: "Perl", from: { debian: %w[libdata-messagepack-perl] },
         needs: -> { installed?("perl", "-MData::MessagePack", "-e1") }, command: -> { ["perl", source("perl.pl")] },
         rules: %i[bin_is_str integer_keys_are_text maps_have_no_order],
-        cannot: %i[nil_keys container_keys ext timestamps]),
+        cannot: %i[nil_keys float_keys container_keys ext timestamps more_than_30_levels]),
     new(name: "lua-messagepack", language: "Lua", from: { debian: %w[lua5.3 lua-messagepack] }, needs: -> { lua },
         command: -> { [lua, source("lua.lua")] },
         rules: %i[bin_is_str uint64_is_negative empty_maps_are_arrays maps_from_1_are_arrays maps_have_no_order],
-        cannot: %i[nil_inside container_keys ext timestamps invalid_text])
+        cannot: %i[nil_inside float_keys container_keys ext timestamps invalid_text])
   ].freeze
 
   # Neither Debian nor the npm registry has these: there is no program for them.
