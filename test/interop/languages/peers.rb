@@ -31,7 +31,7 @@ class Peer
       @python[name]
     end
 
-    def lua = @lua ||= %w[lua5.4 lua5.3 lua].find { |lua| installed?(lua, "-e", 'require "MessagePack"') }
+    def lua = @lua ||= %w[lua5.4 lua5.3 lua].find { |lua| installed?(lua, "-lMessagePack", "-e", "") }
 
     def header?(compiler, kind, header) = installed?(compiler, "-E", "-include", header, "-x#{kind}", File::NULL)
 
