@@ -108,8 +108,7 @@ class Peer
                  (library == "msgpackr" || options.any? ? [] : %i[large_integers_are_floats]),
           cannot: %i[nil_keys float_keys bin_keys container_keys ext_keys invalid_text bad_timestamps
                     fractions_of_milliseconds years_beyond_275760] +
-                  (library == "msgpackr" ? %i[ext] : %i[more_than_30_levels]) +
-                  (options.any? ? %i[integer_keys_of_64_bits] : []))
+                  (library == "msgpackr" ? %i[ext] : %i[more_than_30_levels integer_keys_of_64_bits]))
     end,
     new(name: "rmp-serde", language: "Rust", from: { debian: %w[cargo librust-rmp-serde-dev] },
         needs: -> { installed?("cargo", "--version") && crate("rmp-serde") },
@@ -150,9 +149,9 @@ class Peer
 
   # Neither Debian nor the npm registry has these: there is no program for them.
   MISSING = {
-    "msgspec (Python)" => "only PyPI has it",
-    "ormsgpack (Python)" => "only PyPI has it",
-    "mpack of ludocode (C)" => "no package of Debian has it",
+    "msgspec (Python)" => "only PyPI has it, not Debian 12",
+    "ormsgpack (Python)" => "only PyPI has it, not Debian 12",
+    "mpack of ludocode (C)" => "no package of Debian 12 has it",
     "Msgpax (Elixir, Erlang)" => "only Hex has it",
     "MessagePack-CSharp (C#)" => "only NuGet has it"
   }.freeze
