@@ -98,13 +98,6 @@ slot_of(const mp_key_table *table, const mp_look *look, const mp_key *key)
     return slot;
 }
 
-/* Decides which of two equal keys counts, if the second is read. */
-static bool
-replaces_p(mp_find_which which)
-{
-    return which == MP_FIND_LAST;
-}
-
 static void
 add(mp_key_table *table, const mp_look *look, size_t from, size_t to)
 {
@@ -118,7 +111,7 @@ add(mp_key_table *table, const mp_look *look, size_t from, size_t to)
     if (mp_key_nan_p(&key)) return;
     slot = slot_of(table, look, &key);
     if (table->slots[slot]) table->twice = true;
-    if (!table->slots[slot] || replaces_p(table->which)) table->slots[slot] = (uint32_t)from;
+    if (!table->slots[slot] || table->which == MP_FIND_LAST) table->slots[slot] = (uint32_t)from;
 }
 
 mp_status

@@ -207,11 +207,8 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_load(int argc, VALUE *argv, VALUE self)
 {
-    mp_codec codec;
-
     rb_check_arity(argc, 1, 2);
-    mp_codec_override(&codec, factory_codec(self), argc == 2 ? argv[1] : Qnil, MP_SHARED | MP_UNPACKS);
-    return mp_unpack(argv[0], &codec, MP_SHARED);
+    return mp_unpack_with(argv[0], factory_codec(self), argc == 2 ? argv[1] : Qnil, MP_SHARED);
 }
 
 /*

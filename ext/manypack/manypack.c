@@ -9,6 +9,9 @@
 #include "stream/unpacker.h"
 #include "unpack/decode.h"
 
+static VALUE sym_as;
+static ID id_unpack_as;
+
 static VALUE
 pack_whole(VALUE obj, const mp_codec *codec)
 {
@@ -46,6 +49,19 @@ mp_unpack(VALUE source, const mp_codec *codec, int api)
     }
     RB_GC_GUARD(codec_object);
     return obj;
+}
+
+VALUE
+mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api)
+{
+    mp_codec codec;
+
+    if (RB_TYPE_P(options, T_HASH) && rb_hash_lookup2(options, sym_as, Qundef) != Qundef) {
+        return rb_funcall(mp_const("Manypack::Arguments"), id_unpack_as, 3, source,
+                          api & MP_WITH_CODEC ? Qnil : codec_object, options);
+    }
+    mp_codec_override(&codec, codec_object, options, api | MP_UNPACKS);
+    return mp_unpack(source, &codec, api);
 }
 
 /* --- Manypack --------------------------------------------------------------------------------------- */
@@ -110,6 +126,9 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *
  * source:: a String with exactly one object; or anything with <code>readpartial</code> or <code>read</code>. Of an io
  *          only one object is read, so that the next call reads the next object
+ * as:: :view returns a View, after the heads and lengths of the whole object were checked; a Type, a Record or a class
+ *      that has a Record loads the object; anything else with <code>load(bytes)</code> gets the bytes, and its result
+ *      is returned (default: objects)
  * codec:: a Codec with the ext types and options, which the other options change for this call (default: none, and the
  *         types of DefaultFactory)
  * symbolize_keys:: str and bin map keys become Symbols (default false)
@@ -148,16 +167,14 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *   Manypack.unpack("\x81\xA2id\x01")                       #=> {"id" => 1}
  *   Manypack.unpack("\x81\xA2id\x01", symbolize_keys: true) #=> {id: 1}
  *   Manypack.unpack("\x81\xA2id\x01", untrusted: true)      #=> {"id" => 1}
+ *   Manypack.unpack("\x81\xA2id\x01", as: :view)["id"]      #=> 1
  */
 static VALUE
 rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 {
-    mp_codec codec;
-
     if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec(), mp_api_of(self));
     rb_check_arity(argc, 1, 2);
-    mp_codec_override(&codec, mp_default_codec()->object, argv[1], mp_api_of(self) | MP_UNPACKS | MP_WITH_CODEC);
-    return mp_unpack(argv[0], &codec, mp_api_of(self));
+    return mp_unpack_with(argv[0], mp_default_codec()->object, argv[1], mp_api_of(self) | MP_WITH_CODEC);
 }
 
 /*
@@ -237,12 +254,9 @@ rb_codec_pack(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_codec_unpack(int argc, VALUE *argv, VALUE self)
 {
-    mp_codec codec;
-
     if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_codec_get(self), MP_OWN);
     rb_check_arity(argc, 1, 2);
-    mp_codec_override(&codec, self, argv[1], MP_UNPACKS);
-    return mp_unpack(argv[0], &codec, MP_OWN);
+    return mp_unpack_with(argv[0], self, argv[1], MP_OWN);
 }
 
 /*
@@ -277,6 +291,8 @@ Init_manypack_face(void)
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cCodec = rb_define_class_under(mManypack, "Codec", rb_cObject);
 
+    sym_as = ID2SYM(rb_intern("as"));
+    id_unpack_as = rb_intern("unpack_as");
     rb_define_module_function(mManypack, "pack", rb_manypack_pack, -1);
     rb_define_module_function(mManypack, "dump", rb_manypack_pack, -1);
     rb_define_module_function(mManypack, "unpack", rb_manypack_unpack, -1);

@@ -10,4 +10,10 @@ VALUE mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api);
 /* Unpacks the single object in a String, or the next object of an io. */
 VALUE mp_unpack(VALUE source, const mp_codec *codec, int api);
 
+/*
+ * The same with options, which may have `as`, over those of a Codec object. With MP_WITH_CODEC that is only the default
+ * of the method. api: see options.h.
+ */
+VALUE mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api);
+
 #endif

@@ -36,6 +36,7 @@ module Manypack
   # Unpacks the only object in a file, and returns it. A file whose name ends in .gz or .zst is decompressed, as by
   # Manypack.foreach.
   #
+  # as:: what Manypack.unpack takes as +as+, such as :view or a Record (default: objects)
   # codec:: a Codec with the ext types (default: that of DefaultFactory)
   #
   # The other options are those of Manypack.unpack.
@@ -45,9 +46,9 @@ module Manypack
   #
   #   File.binwrite("config.msgpack", Manypack.pack({"port" => 80}))
   #   Manypack.load_file("config.msgpack", symbolize_keys: true) #=> {port: 80}
-  def self.load_file(path, codec: nil, **options)
-    codec = Arguments.codec(codec, options, packs: false)
-    Files.read(path) { |io| codec.unpacker(io).full_unpack }
+  def self.load_file(path, **options)
+    Files.unpacker(nil, **options) # raises for the options, before there is a file
+    Files.read(path) { |io| Files.unpacker(io, **options).full_unpack }
   end
 
   # Yields each object in a file and returns nil. Without a block it returns an Enumerator, which opens the file each

@@ -164,7 +164,18 @@ class MatrixTest < Minitest::Test
     "Parallel.each" => ->(bytes, **o) { Manypack::Parallel.each(bytes, ractors: 0, **o).first }
   }.freeze
 
-  STREAMS.each do |name, front|
+  # Fronts that read one object.
+  SINGLE = {
+    "unpack" => ->(bytes, **o) { Manypack.unpack(bytes, **o) },
+    "load" => ->(bytes, **o) { Manypack.load(bytes, **o) },
+    "unpack of an io" => ->(bytes, **o) { Manypack.unpack(StringIO.new(bytes), **o) },
+    "load_file" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.load_file(path, **o) } },
+    "Codec#unpack" => ->(bytes, as:, codec: CODEC, **o) { codec.unpack(bytes, as: as, **o) },
+    "Codec#load of an io" => ->(bytes, as:, codec: CODEC, **o) { codec.load(StringIO.new(bytes), as: as, **o) },
+    "Factory#load" => ->(bytes, as:, codec: Manypack::Codec.new, **o) { Manypack::Factory.new.load(bytes, as: as, **codec.options, **o) }
+  }.freeze
+
+  STREAMS.merge(SINGLE).each do |name, front|
     LOADERS.each do |loader, as|
       define_method("test_every_option_holds_for_#{loader}_that_#{name}_loads") do
         PROBES.each do |option, (value, bytes)|

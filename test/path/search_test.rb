@@ -190,6 +190,27 @@ class SearchTest < Minitest::Test
     end
   end
 
+  def test_several_paths_find_the_same_of_equal_keys_as_each_alone
+    random = Random.new(1)
+    paths = %w[$.a.b $.a $.b.a.b $.*.a $.a.* $.a.a.a $.b[1].a $..b].to_h { |text| [text, Path.new(text)] }
+    all = Path.all(paths)
+    (GC_MODE == "stress" ? 2 : SEEDS / 6).times do
+      bytes = map_of_equal_keys(random, 3)
+      found = exercise { all.read(bytes) }
+      assert_equal paths.transform_values { |path| path.to_a(bytes).map { |value| plain(value) } },
+                   found.transform_values { |values| values.map { |value| plain(value) } }, hex(bytes)
+    end
+  end
+
+  # A map of four pairs, whose keys are "a" or "b"; its values are arrays, numbers and such maps.
+  def map_of_equal_keys(random, depth)
+    pairs = Array.new(4) do
+      value = depth.zero? ? pack(random.rand(300)) : map_of_equal_keys(random, depth - 1)
+      pack(%w[a b].sample(random: random)) + (random.rand(4).zero? ? "\x92".b + value * 2 : value)
+    end
+    "\x84".b + pairs.join
+  end
+
   def test_many_paths_at_once
     object = Array.new(50) { |i| [i, { "k#{i}" => i }] }.to_h.merge("a" => [1, 2, 3])
     paths = Array.new(50) { |i| [i, Path.new("$[#{i}].k#{i}")] }.to_h

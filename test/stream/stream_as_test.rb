@@ -139,13 +139,33 @@ class StreamAsTest < Minitest::Test
 
   def test_what_cannot_load
     [true, 5, :views, "view", Object.new, Class.new { private def load(_) = nil }.new].each do |as|
-      [-> { Manypack::Unpacker.new(as: as) }, -> { Manypack::Codec.new.unpacker(as: as) }].each do |front|
+      fronts = [-> { Manypack::Unpacker.new(as: as) }, -> { Manypack::Codec.new.unpacker(as: as) },
+                -> { Manypack.unpack("\x01", as: as) }, -> { Manypack::Codec.new.load(StringIO.new("\x01"), as: as) }]
+      fronts.each do |front|
         assert_match(/\Aas must be :view or an object that responds to load, got /, assert_raises(::TypeError, &front).message)
       end
     end
     assert_raises(ArgumentError) { Manypack::Packer.new(as: :view) }
-    assert_raises(ArgumentError) { Manypack.unpack("\x01", as: :view) }
     assert_raises(ArgumentError) { Manypack::Unpacker.new(as: :view, max_byte: 5) }
+  end
+
+  def test_one_object_of_an_io_leaves_what_follows_it_there
+    r, w = IO.pipe
+    w.write("\x91\x01\x92\x02\x03rest".b)
+    w.close
+    assert_equal ["\x91\x01".b, 3], [Manypack.unpack(r, as: Bytes), Manypack::Codec.new.unpack(r, as: :view)[1]]
+    assert_equal "rest", r.read
+    assert_raises(EOFError) { Manypack.unpack(r, as: :view) }
+  end
+
+  def test_one_object_is_all_that_a_string_has
+    [:view, Bytes, Manypack::Type[[Integer]]].each do |as|
+      ["\x91\x01\x02", "\x92\x01"].each { |bytes| assert_raises(Manypack::DecodeError) { Manypack.unpack(bytes.b, as: as) } }
+    end
+    error = assert_raises(Manypack::DecodeError) { Manypack.unpack('{"a": 1}', as: :view) }
+    assert_match(/looks like JSON/, error.message)
+    assert_raises(::TypeError) { Manypack.unpack(3, as: :view) }
+    assert_equal [1], Manypack.unpack("\x91\x01", as: nil)
   end
 
   def test_one_long_message_in_small_pieces_takes_linear_time

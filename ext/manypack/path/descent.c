@@ -158,7 +158,7 @@ key_over(mp_descent *d, size_t at, bool *same)
 static uint64_t
 element_of(const mp_selector *selector, uint64_t n)
 {
-    int64_t i = selector->first < 0 ? selector->first + (int64_t)n : selector->first;
+    int64_t i = mp_selector_index(selector, n);
 
     return selector->kind != MP_SELECT_INDEX || i < 0 || (uint64_t)i >= n ? n : (uint64_t)i;
 }

@@ -1,5 +1,4 @@
 /* Manypack::Path: the functions by which its Ruby half searches a message. */
-#include "codec/types.h"
 #include "path/search.h"
 #include "path/several.h"
 #include "view/view.h"
@@ -12,11 +11,15 @@ typedef struct {
     mp_search search;
 } whole_search;
 
-/* True if an ext may become a String, a number or another key that bytes do not tell. */
-static bool
-bytes_only_p(const mp_codec *codec)
+/* Starts to look, as for so many steps; without an Index for 0. Returns the offset of the value that the View shows. */
+static size_t
+start_peek(mp_peek *peek, VALUE view, long steps)
 {
-    return !codec->types || !codec->types->unpacker_count;
+    size_t at = steps ? mp_view_peek_steps(view, peek, steps) : mp_view_peek_once(view, peek);
+
+    peek->in_turn = true;
+    mp_peek_refresh(peek);
+    return at;
 }
 
 /* Searches a View for what the steps of a Path find. */
@@ -24,24 +27,19 @@ static void
 search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_sink sink)
 {
     uint64_t looks = mp_large(max_looks, "max_looks");
+    mp_program *program = &whole->program;
     mp_search *s = &whole->search;
     size_t at;
 
-    mp_program_init(&whole->program, steps);
+    mp_program_init(program, steps);
     whole->shared = (mp_search_shared){.looks = looks, .max_looks = looks};
-    *s = (mp_search){.peek = &whole->peek, .root = mp_view_root(view), .program = &whole->program,
-                     .query = &whole->program.query, .shared = &whole->shared, .sink = sink, .run = mp_search_run};
+    at = start_peek(&whole->peek, view, program->descends ? 2 : mp_view_last_key_p(view) ? program->query.count : 0);
+    *s = mp_search_new(&whole->peek, mp_view_root(view), at, program, &whole->shared);
+    s->sink = sink;
     if (sink == MP_SINK_ARRAY) s->found = rb_ary_new();
-    at = whole->program.descends   ? mp_view_peek_steps(view, &whole->peek, 2)
-       : mp_view_last_key_p(view)  ? mp_view_peek_steps(view, &whole->peek, s->query->count)
-                                   : mp_view_peek_once(view, &whole->peek);
-    whole->peek.in_turn = whole->peek.text_keys = true;
-    s->start = at;
-    s->bytes_only = bytes_only_p(whole->peek.codec);
-    mp_peek_refresh(&whole->peek);
     mp_search_run(s, at);
     mp_peek_end(&whole->peek);
-    mp_program_end(&whole->program);
+    mp_program_end(program);
     RB_GC_GUARD(s->found);
 }
 
@@ -113,19 +111,16 @@ typedef struct {
     mp_search searches[MP_SEVERAL_MAX];
 } whole_searches;
 
-/* Starts the peek for all searches: with an Index if any of them needs it. */
-static size_t
-peek_several(whole_searches *whole, VALUE view, int n)
+/* Whether an Index pays for the searches together. */
+static bool
+index_wanted_p(const whole_searches *whole, VALUE view, int n)
 {
-    bool steps = mp_view_last_key_p(view);
-    size_t at;
     int i;
 
-    for (i = 0; i < n; i++) steps |= whole->programs[i].descends;
-    at = steps ? mp_view_peek_steps(view, &whole->peek, 2) : mp_view_peek_once(view, &whole->peek);
-    whole->peek.in_turn = whole->peek.text_keys = true;
-    mp_peek_refresh(&whole->peek);
-    return at;
+    for (i = 0; i < n; i++) {
+        if (whole->programs[i].descends) return true;
+    }
+    return mp_view_last_key_p(view);
 }
 
 /*
@@ -154,12 +149,11 @@ rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
         whole.shared[i] = (mp_search_shared){.looks = looks, .max_looks = looks};
         rb_ary_push(results, rb_ary_new());
     }
-    at = peek_several(&whole, view, n);
+    at = start_peek(&whole.peek, view, index_wanted_p(&whole, view, n) ? 2 : 0);
     for (i = 0; i < n; i++) {
-        whole.searches[i] = (mp_search){
-            .peek = &whole.peek, .root = root, .program = &whole.programs[i], .query = &whole.programs[i].query,
-            .shared = &whole.shared[i], .sink = MP_SINK_ARRAY, .found = RARRAY_AREF(results, i), .run = mp_search_run,
-            .start = at, .bytes_only = bytes_only_p(whole.peek.codec)};
+        whole.searches[i] = mp_search_new(&whole.peek, root, at, &whole.programs[i], &whole.shared[i]);
+        whole.searches[i].sink = MP_SINK_ARRAY;
+        whole.searches[i].found = RARRAY_AREF(results, i);
     }
     mp_search_several(whole.searches, n, at);
     mp_peek_end(&whole.peek);

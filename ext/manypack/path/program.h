@@ -33,6 +33,13 @@ typedef struct {
     const mp_condition *condition; /* FILTER */
 } mp_selector;
 
+/* The index that an INDEX means in an array of n; below 0 or from n on if it has no such element. */
+MP_INLINE int64_t
+mp_selector_index(const mp_selector *selector, uint64_t n)
+{
+    return selector->first < 0 ? selector->first + (int64_t)n : selector->first;
+}
+
 typedef struct {
     bool descendant;
     uint32_t count;
@@ -98,6 +105,7 @@ typedef struct {
 typedef struct {
     mp_query query;
     VALUE steps, objects; /* Arrays; objects is hidden */
+    bool remembers;       /* a condition has an absolute query, which keeps what it found in one message */
     bool descends;        /* a segment `..` is followed by other segments, has several selectors or a condition */
     int nesting;
     mp_arena arena;

@@ -19,7 +19,7 @@ selector_of(const state *state)
     return state->search->query->segments[state->step].selectors;
 }
 
-/* True if the next segment can share a walk: one selector, whose key the bytes tell and of which the first counts. */
+/* True if the next segment can share a walk: one selector, whose key the bytes tell. */
 static bool
 shared_p(const state *state)
 {
@@ -28,7 +28,7 @@ shared_p(const state *state)
     const mp_selector *selector = segment->selectors;
 
     return !segment->descendant && segment->count == 1 && selector->kind <= MP_SELECT_ALL && s->bytes_only
-        && selector->key.kind != MP_BIN && mp_search_which(s) == MP_FIND_FIRST;
+        && selector->key.kind != MP_BIN;
 }
 
 /* The key at the cursor, which moves to its value. */
@@ -58,7 +58,7 @@ selected_p(const mp_selector *selector, const mp_key *key, int64_t index, int64_
         }
         return !mp_key_compare(key, &selector->key);
     }
-    return selector->kind == MP_SELECT_INDEX && index == (selector->first < 0 ? selector->first + n : selector->first);
+    return selector->kind == MP_SELECT_INDEX && index == mp_selector_index(selector, (uint64_t)n);
 }
 
 /* The states that go on into a value; *waiting counts those that may find something in a later one. */
@@ -79,7 +79,57 @@ go_on(state *states, int n, const mp_key *key, int64_t index, int64_t size, stat
     return count;
 }
 
-/* If wanted, returns the offset after the container. */
+/* Where the values of the states' keys are, the last of equal keys; 0 for none. Returns the offset after the map. */
+static size_t
+find_last(mp_peek *peek, size_t at, const state *states, int n, size_t *values)
+{
+    mp_cursor cursor = mp_peek_open(peek, at);
+    int i;
+
+    for (i = 0; i < n; i++) values[i] = 0;
+    while (cursor.left) {
+        mp_key key = key_at(peek, &cursor);
+
+        for (i = 0; i < n; i++) {
+            if (selected_p(selector_of(states + i), &key, 0, 0)) values[i] = cursor.at;
+        }
+        mp_peek_check(peek, mp_cursor_next(&cursor));
+    }
+    return cursor.at;
+}
+
+/* The states that go on into the value of the state i; they have no value afterwards. */
+static int
+go_on_together(const state *states, int i, int n, size_t *values, state *next)
+{
+    size_t value = values[i];
+    int count = 0;
+
+    for (; i < n; i++) {
+        if (values[i] != value) continue;
+        next[count++] = (state){.search = states[i].search, .step = states[i].step + 1};
+        values[i] = 0;
+    }
+    return count;
+}
+
+/* A map of which the last of equal keys counts, for states that select one key. Returns the offset after it. */
+static size_t
+visit_last(mp_peek *peek, size_t at, const state *states, int n, uint32_t depth)
+{
+    size_t values[MP_SEVERAL_MAX], end = find_last(peek, at, states, n, values);
+    int i;
+
+    for (i = 0; i < n; i++) {
+        state next[MP_SEVERAL_MAX];
+        size_t value = values[i];
+
+        if (value) visit(peek, value, next, go_on_together(states, i, n, values, next), false, depth);
+    }
+    return end;
+}
+
+/* An array, or a map of which the first of equal keys counts. If wanted, returns the offset after it. */
 static size_t
 visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_t depth)
 {
@@ -110,18 +160,23 @@ visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_
 static size_t
 visit(mp_peek *peek, size_t at, const state *states, int n, bool wanted, uint32_t depth)
 {
-    state shared[MP_SEVERAL_MAX];
-    int i, count = 0;
+    mp_kind kind = mp_peek_kind(peek, at);
+    bool last = kind == MP_MAP && mp_search_which(states->search) == MP_FIND_LAST;
+    state shared[MP_SEVERAL_MAX], keys[MP_SEVERAL_MAX];
+    int i, count = 0, key_count = 0;
+    size_t end = 0;
 
     if (mp_stack_too_deep_p(depth + 1)) mp_peek_raise(peek, MP_E_DEPTH);
     for (i = 0; i < n; i++) {
-        const mp_search *s = states[i].search;
+        mp_search *s = states[i].search;
 
-        if (states[i].step < s->query->count && shared_p(states + i)) shared[count++] = states[i];
-        else mp_search_step(states[i].search, at, states[i].step);
+        if (states[i].step >= s->query->count || !shared_p(states + i)) mp_search_step(s, at, states[i].step);
+        else if (last && selector_of(states + i)->kind != MP_SELECT_ALL) keys[key_count++] = states[i];
+        else shared[count++] = states[i];
     }
-    if (count && mp_container_p(mp_peek_kind(peek, at))) return visit_parts(peek, at, shared, count, wanted, depth + 1);
-    return wanted ? mp_peek_over(peek, at) : 0;
+    if (key_count) end = visit_last(peek, at, keys, key_count, depth + 1);
+    if (count && mp_container_p(kind)) return visit_parts(peek, at, shared, count, wanted, depth + 1);
+    return !end && wanted ? mp_peek_over(peek, at) : end;
 }
 
 void

@@ -168,21 +168,38 @@ raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj)
     mp_raise_extra_bytes(size, offset, input);
 }
 
-VALUE
-mp_unpack_io(VALUE io, const mp_codec *codec)
+/* Reads the next object with a new Unpacker over an io, and leaves the bytes after it in the io. */
+static VALUE
+read_one(VALUE self, VALUE io)
 {
     bool takes_back = mp_io_takes_back_p(io);
-    VALUE self = borrow(codec, io), obj;
     mp_stream *u = mp_stream_get(self);
-    VALUE buffer = u->buffer;
+    VALUE buffer = u->buffer, obj;
 
     if (!takes_back) mp_buffer_get(buffer)->reads_exactly = true;
     if (!mp_stream_read_more(u, 1)) mp_stream_raise_truncated(u);
     obj = mp_unpacker_read(self, u);
     keep_inner(self);
     if (takes_back && mp_buffer_get(buffer)->bytes.size) mp_io_take_back(io, mp_buffer_take_all(buffer));
+    return obj;
+}
+
+VALUE
+mp_unpack_io(VALUE io, const mp_codec *codec)
+{
+    VALUE self = borrow(codec, io), obj = read_one(self, io);
+
     mp_unpacker_give_back(self); /* after an error it is left to the collector */
     return obj;
+}
+
+/* call-seq: Internal.read_one(unpacker, io) -> object: as Manypack.unpack reads an io, by a new Unpacker over it */
+static VALUE
+rb_internal_read_one(VALUE self, VALUE unpacker, VALUE io)
+{
+    mp_unpacker_checked(unpacker);
+    unpacker_for_change(unpacker); /* it has a Buffer */
+    return read_one(unpacker, io);
 }
 
 /* --- Manypack::Unpacker ----------------------------------------------------------------------------- */
@@ -311,6 +328,7 @@ rb_unpacker_full_unpack(VALUE self)
     obj = mp_unpacker_read(self, unpacker_for_change(self));
     keep_inner(self);
     if (mp_unpacker_end_p(self)) return obj;
+    if (mp_stream_get(self)->as == Qtrue) obj = rb_funcall(obj, rb_intern("value"), 0); /* of a View */
     u = mp_stream_get(self);
     raise_extra_bytes(u->buffer, u->origin, obj);
 }
@@ -630,4 +648,5 @@ Init_manypack_unpacker(void)
     rb_define_private_method(cUnpacker, "register_type_internal", rb_unpacker_register_type_internal, 3);
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
     MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 2);
+    MP_DEFINE_INTERNAL("read_one", rb_internal_read_one, 2);
 }

@@ -54,6 +54,23 @@ module Manypack
       codec || !options.empty? ? type.with(codec: codec, **options) : type
     end
 
+    # Returns the one object of a source, as the option +as+ says: what Manypack.unpack does with it.
+    #
+    # codec:: the Codec of the front; nil if it has only a default, which the option +codec+ replaces
+    def self.unpack_as(source, codec, options)
+      check_options(options, [:as, *CODEC_OPTIONS]) if codec
+      as = options[:as]
+      options = { codec: codec, **options.except(:as) }
+      changed = codec(options[:codec], options.except(:codec), packs: false)
+      string = String.try_convert(source)
+      readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
+      return changed.unpack(source) if as.nil? || (string.nil? && !readable) # which raises for what is no source
+      return loader(as, nil, options).load(string) if string && type_of(as)
+
+      unpacker = Files.unpacker(string ? nil : source, as: as, **options)
+      string ? unpacker.feed(string).full_unpack : Internal.read_one(unpacker, source)
+    end
+
     # Returns the Type that an object is or, if it is a class, has; otherwise nil.
     def self.type_of(object)
       return unless defined?(Type) && !Manypack.autoload?(:Type)

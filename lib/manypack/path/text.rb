@@ -3,6 +3,8 @@
 #--
 # Manypack::Path::Text: writes the parts of a path as the parser reads them.
 #++
+require_relative "../base/hidden"
+
 module Manypack
   class Path
     # Writes steps, selectors and conditions so that the parser reads the same again.
@@ -12,9 +14,6 @@ module Manypack
 
       # The same inside a condition, where operators end a name, as the standard has it.
       STRICT_NAME = /[a-zA-Z_\u0080-\u{10ffff}][a-zA-Z0-9_\u0080-\u{10ffff}]*/
-
-      # Characters that a reader would not see, or that change how the rest is shown. error_path.c has the same list.
-      HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
 
       OPERATORS = {"==" => :==, "!=" => :!=, "<=" => :<=, ">=" => :>=, "<" => :<, ">" => :>}.freeze
 

@@ -181,7 +181,7 @@ module Manypack
       # Keys are often text that an old library packed as bin. Returns nil for other bytes.
       def bin_as_text(at, count)
         text = @bytes.byteslice(at, count).force_encoding(Encoding::UTF_8)
-        str_text(at, count) if !text.empty? && text.valid_encoding? && !text.match?(Visible::HIDDEN)
+        str_text(at, count) if !text.empty? && text.valid_encoding? && !text.match?(HIDDEN)
       end
 
       def bin_text(at, count)

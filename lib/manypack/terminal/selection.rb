@@ -13,12 +13,19 @@ module Manypack
 
       # Returns true if the path finds the value; without a value, if it finds anything but nil and false.
       def match?(bytes)
-        @path.to_a(Input::PLAIN.view(bytes)).any? { |found| @packed ? TIMES.pack(found) == @packed : found }
+        @path.to_a(Input::PLAIN.view(bytes)).any? { |found| @packed ? Input::TIMES.pack(found) == @packed : found }
       end
 
-      # Packs a Timestamp that a path finds, as it was.
-      TIMES = Codec.new(timestamp: true)
-      private_constant :TIMES
+      # Returns the messages that match, packed. Only if batched?. Raises a DecodeError.
+      def chosen(messages)
+        Internal.search_messages(messages.bytes, messages.start, messages.size, Input::PLAIN, @path.steps,
+                                 @path.max_looks, @packed)
+      end
+
+      # Returns true if many messages can be searched at once: without a value, or for a scalar.
+      def batched?
+        !@packed&.match?(/\A[\x80-\x9f\xc7-\xc9\xd4-\xd8\xdc-\xdf]/n)
+      end
 
       private
 

@@ -2,12 +2,11 @@
 
 # Text from a file, such as its name or a key, made safe for a terminal: what a reader would not see, or what a terminal
 # would obey, becomes an escape.
+require_relative "../base/hidden"
+
 module Manypack
   module Terminal
     module Visible
-      # Control characters, marks of the writing direction, line separators and a byte order mark, as in paths.
-      HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
-
       ESCAPES = {"\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}.freeze
 
       module_function
