@@ -34,10 +34,12 @@ class CoverageTable
 
   private
 
+  # Each in a process of its own: what one reaches counts even if another does not come to its end.
   def run_tests(tests)
     counted = { "RUBYOPT" => "-r#{__dir__}/coverage/count", "MANYPACK_COVERAGE" => "#{FOLDER}/ruby" }
-    program = "ARGV.each { |test| require File.expand_path(test) }.clear"
-    system(counted, RbConfig.ruby, "-Ilib", "-Itest", "-e", program, *tests, chdir: ROOT)
+    failed = tests.reject { |test| system(counted, RbConfig.ruby, "-Ilib", "-Itest", test, chdir: ROOT) }
+    puts "failed: #{failed.join(" ")}" if failed.any?
+    failed.empty?
   end
 
   # The core has tests of its own. They and the replay of the fuzzers' inputs run in a build of theirs.

@@ -12,7 +12,7 @@ module EveryMalloc
   SAYS_SO = /failed to allocate memory|Cannot allocate memory/.freeze
 
   # Failures in one process until nothing is new in it, and then as many to compare.
-  LEAK_ROUNDS = 8
+  LEAK_ROUNDS = 3
 
   module_function
 
