@@ -61,6 +61,7 @@ void Init_manypack_json_text(void);
 void Init_manypack_json_parse(void);
 void Init_manypack_stream_check(void);
 void Init_manypack_tally(void);
+void Init_manypack_stream_search(void);
 
 /* Makes the classes of Records. type.rb, which is loaded on first use, calls it. */
 static VALUE
@@ -76,7 +77,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes what only the terminal program uses: JSON, the check of a stream, and the Tally. terminal.rb calls it. */
+/* Makes what only the terminal program uses: JSON, the check of a stream, the Tally, and searches. terminal.rb calls it. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {
@@ -86,6 +87,7 @@ rb_manypack_init_terminal(VALUE self)
     Init_manypack_json_parse();
     Init_manypack_stream_check();
     Init_manypack_tally();
+    Init_manypack_stream_search();
     return Qnil;
 }
 

@@ -94,7 +94,7 @@ module Manypack
     end
 
     # Returns the Path for what View#query and View#splice take: a Path; an Array of steps; a Symbol, the name of a key;
-    # or a String, in which the <code>$</code> and a dot at the start may be missing. It also reads what Path.new
+    # or a String, in which the <code>$</code> at the start, with a dot after it or not, may be missing. It also reads what Path.new
     # refuses because the standard does, although it has a meaning: <code>$.0</code>, <code>$[1.0]</code>, Integer keys
     # beyond 2**53. So it reads the path of every error, and whatever Path#to_s returns. Raises what Path.new and
     # Path.of raise.
@@ -108,7 +108,7 @@ module Manypack
       else
         raise ::TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
 
-        start = {"$" => "", "[" => "$"}.fetch(path[0], "$.")
+        start = {"$" => "", "[" => "$", "." => "$"}.fetch(path[0], "$.")
         new(Steps.new(Parser.new("#{start}#{path}", loose: true).steps))
       end
     end

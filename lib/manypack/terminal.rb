@@ -62,6 +62,7 @@ module Manypack
     autoload :JSONCheck, File.join(__dir__, "terminal/json_check")
     autoload :JSONDocuments, File.join(__dir__, "terminal/json_documents")
     autoload :Printer, File.join(__dir__, "terminal/printer")
+    autoload :Found, File.join(__dir__, "terminal/found")
     autoload :Progress, File.join(__dir__, "terminal/progress")
     autoload :Selection, File.join(__dir__, "terminal/selection")
     autoload :Shape, File.join(__dir__, "terminal/shape")

@@ -85,6 +85,51 @@ module Manypack
       value.as_json(*arguments)
     end
 
+    # Returns true for a View with the same value, for a Hash that is equal to a map, and for an Array that is equal to
+    # an array. One value may have several encodings: see View#canonical?. Raises what View#value raises.
+    #
+    #   Manypack::View.new(Manypack.pack({"id" => 1})) == {"id" => 1} #=> true
+    def ==(other)
+      case other
+      when View then same?(other) || value == other.value
+      when ::Hash, ::Array then value == other
+      else false
+      end
+    end
+
+    # Returns true for a View with the same value, by its <code>eql?</code>.
+    def eql?(other)
+      other.is_a?(View) && (same?(other) || value.eql?(other.value))
+    end
+
+    # Returns the hash of the value.
+    def hash
+      value.hash
+    end
+
+    # Returns the last element of an array, or an Array of its last elements. Raises what View#[] raises.
+    #
+    #   Manypack::View.new(Manypack.pack([1, 2, 3])).last #=> 3
+    def last(*count)
+      type == :array && count.empty? ? self[-1] : to_a.last(*count)
+    end
+
+    # Writes View#value for YAML.
+    #
+    #   Manypack::View.new(Manypack.pack({"id" => 1})).to_yaml #=> "---\nid: 1\n"
+    def encode_with(coder)
+      case object = value
+      when ::Hash then coder.represent_map(nil, object)
+      when ::Array then coder.represent_seq(nil, object)
+      else coder.represent_scalar(nil, object.to_s)
+      end
+    end
+
+    # Raises TypeError: a View is a place in bytes, which are what to store.
+    def marshal_dump
+      raise ::TypeError, "a View cannot be dumped by Marshal: store its bytes (View#bytes) or its value (View#value)"
+    end
+
     # Returns true for a map or an array without elements. Raises what View#size raises.
     #
     #   Manypack::View.new("\x90").empty? #=> true
@@ -195,8 +240,7 @@ module Manypack
       return pairs.transform_keys { |key| key.is_a?(String) ? key.to_sym : key } unless names
 
       names.each_with_object({}) do |name, found|
-        key = [name.name, name].find { |k| key?(k) } or next
-        found[name] = self[key]
+        found[name] = self[name] if key?(name)
       end
     end
 
@@ -263,6 +307,14 @@ module Manypack
       "#<#{self.class} #{type}#{count} at byte #{offset}>"
     rescue DecodeError
       "#<#{self.class} of invalid bytes at byte #{offset}>"
+    end
+    alias to_s inspect
+
+    private
+
+    # Whether it reads the same bytes in the same way.
+    def same?(other)
+      equal?(other) || (codec == other.codec && same_bytes?(other))
     end
   end
 end

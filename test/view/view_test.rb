@@ -108,7 +108,9 @@ class ViewTest < Minitest::Test
 
   def test_to_h_makes_a_hash_of_a_map
     h = view({ "a" => [1], "b" => 2 }).to_h
-    assert_equal ["a", "b", [1], 2], [*h.keys, h["a"].value, h["b"]]
+    assert_equal({ "a" => [1], "b" => 2 }, h)
+    assert_equal({ a: [1] }, view({ "a" => [1] }).to_h(symbolize_keys: true))
+    assert_raises(ArgumentError) { view({ "a" => 1 }).to_h(freeze: true) { |pair| pair } }
     assert_equal({ 2 => "b" }, view({ "b" => 2 }).to_h { |key, value| [value, key] })
     assert_equal({ 1 => 1 }, view([1]).to_h { |x| [x, x] })
     assert_raises(TypeError) { view([[1, 2]]).to_h }

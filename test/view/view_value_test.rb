@@ -40,8 +40,63 @@ class ViewValueTest < Minitest::Test
     assert_equal a[0].hash, a[1].hash
     assert_equal 2, [a[0], a[1], a[2]].uniq.size
     refute_equal a[0], a[2]
-    refute_equal a[0], [1, 2]
     assert_equal a, view([[1, 2], [1, 2], [1, 3]])
+  end
+
+  def test_views_are_equal_by_their_values
+    one, other = raw("82 a1 61 01 a1 62 02"), raw("82 a1 62 cc 02 a1 61 01")
+    assert_equal one, other
+    assert one.eql?(other)
+    assert_equal({ one => 5 }[other], 5)
+    refute_equal one, view({ "a" => 1, "b" => 2 }, symbolize_keys: true)
+    refute raw("91 01").eql?(raw("91 cb 3f f0 00 00 00 00 00 00"))
+    assert_equal raw("91 01"), raw("91 cb 3f f0 00 00 00 00 00 00")
+    assert_equal view(DOCUMENT, untrusted: true), view(DOCUMENT)
+  end
+
+  def test_a_view_is_equal_to_a_hash_or_an_array_of_its_value
+    assert_equal view(DOCUMENT), DOCUMENT
+    assert_equal view([1, [2]]), [1, [2]]
+    assert_equal [1, [2]], view([1, [2]])
+    refute_equal view([1]), { 0 => 1 }
+    refute_equal view({ "a" => 1 }), { a: 1 }
+    refute_equal view(5), 5
+  end
+
+  def test_value_takes_the_options_of_unpacking
+    v = view({ "a" => { "b" => [1] } })
+    assert_equal({ b: [1] }, v["a"].value(symbolize_keys: true))
+    assert_predicate v.value(freeze: true)["a"], :frozen?
+    assert_raises(Manypack::LimitError) { v.value(max_objects: 2) }
+    assert_match(/did you mean max_bytes/, assert_raises(ArgumentError) { v.value(max_byte: 2) }.message)
+    assert_match(/no effect on unpacking/, assert_raises(ArgumentError) { v.value(canonical: true) }.message)
+  end
+
+  def test_ranges_select_elements_as_in_an_array
+    array = Array.new(10) { |i| [i] }
+    v = view(array)
+    [[2..4], [2...-1], [..2], [5..], [-3..], [20..], [10..], [3, 2], [-2, 5], [10, 1], [11, 1], [0, -1]].each do |arguments|
+      assert_equal array[*arguments].inspect, v[*arguments]&.map(&:value).inspect, arguments.inspect
+    end
+    assert_equal [[9], [[8], [9]]], [v.last, v.last(2)]
+    assert_nil view([]).last
+    assert_nil view({ "a" => 1 })[1..2]
+    assert_raises(ArgumentError) { view({ "a" => 1 })[1, 2] }
+  end
+
+  def test_a_path_finds_its_first_value
+    v = view({ "a" => [{ "b" => 1 }, { "b" => 2 }] })
+    assert_equal 1, v[Manypack::Path.new("$.a[*].b")]
+    assert_nil v[Manypack::Path.new("$.x")]
+    assert_equal 2, v["a"][Manypack::Path.new("$[1].b")]
+  end
+
+  def test_yaml_has_the_value_and_marshal_says_why_not
+    require "yaml"
+    assert_equal DOCUMENT, YAML.unsafe_load(view(DOCUMENT).to_yaml)
+    assert_equal [1], YAML.unsafe_load(view([1]).to_yaml)
+    assert_match(/View#bytes/, assert_raises(TypeError) { Marshal.dump(view([1])) }.message)
+    assert_equal view([1]).inspect, "#{view([1])}"
   end
 
   def test_inspect_never_raises

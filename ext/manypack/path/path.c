@@ -1,5 +1,4 @@
 /* Manypack::Path: the functions by which its Ruby half searches a message. */
-#include "codec/types.h"
 #include "path/search.h"
 #include "path/several.h"
 #include "view/view.h"
@@ -12,28 +11,13 @@ typedef struct {
     mp_search search;
 } whole_search;
 
-/* True if an ext may become a String, a number or another key that bytes do not tell. */
-static bool
-bytes_only_p(const mp_codec *codec)
-{
-    return !codec->types || !codec->types->unpacker_count;
-}
-
-/* A search for the steps of a program, which is to start at an offset. */
-static mp_search
-new_search(mp_peek *peek, VALUE view, size_t start, mp_program *program, mp_search_shared *shared)
-{
-    return (mp_search){.peek = peek, .root = mp_view_root(view), .program = program, .query = &program->query,
-                       .shared = shared, .run = mp_search_run, .start = start, .bytes_only = bytes_only_p(peek->codec)};
-}
-
 /* Starts to look, as for so many steps; without an Index for 0. Returns the offset of the value that the View shows. */
 static size_t
 start_peek(mp_peek *peek, VALUE view, long steps)
 {
     size_t at = steps ? mp_view_peek_steps(view, peek, steps) : mp_view_peek_once(view, peek);
 
-    peek->in_turn = peek->text_keys = true;
+    peek->in_turn = true;
     mp_peek_refresh(peek);
     return at;
 }
@@ -50,7 +34,7 @@ search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_si
     mp_program_init(program, steps);
     whole->shared = (mp_search_shared){.looks = looks, .max_looks = looks};
     at = start_peek(&whole->peek, view, program->descends ? 2 : mp_view_last_key_p(view) ? program->query.count : 0);
-    *s = new_search(&whole->peek, view, at, program, &whole->shared);
+    *s = mp_search_new(&whole->peek, mp_view_root(view), at, program, &whole->shared);
     s->sink = sink;
     if (sink == MP_SINK_ARRAY) s->found = rb_ary_new();
     mp_search_run(s, at);
@@ -147,7 +131,7 @@ index_wanted_p(const whole_searches *whole, VALUE view, int n)
 static VALUE
 rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
 {
-    VALUE results = rb_ary_new();
+    VALUE results = rb_ary_new(), root = mp_view_root(view);
     whole_searches whole;
     size_t at;
     int n, i;
@@ -167,7 +151,7 @@ rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
     }
     at = start_peek(&whole.peek, view, index_wanted_p(&whole, view, n) ? 2 : 0);
     for (i = 0; i < n; i++) {
-        whole.searches[i] = new_search(&whole.peek, view, at, &whole.programs[i], &whole.shared[i]);
+        whole.searches[i] = mp_search_new(&whole.peek, root, at, &whole.programs[i], &whole.shared[i]);
         whole.searches[i].sink = MP_SINK_ARRAY;
         whole.searches[i].found = RARRAY_AREF(results, i);
     }

@@ -197,6 +197,7 @@ inner_query_read(mp_program *program, VALUE node)
 
     if (!named_p(part(node, 0), "query")) not_a_path();
     query->absolute = named_p(part(node, 1), "root");
+    program->remembers |= query->absolute;
     query_read(program, query, part(node, 2));
     return query;
 }
@@ -328,7 +329,7 @@ mp_program_init(mp_program *program, VALUE steps)
 {
     program->steps = steps;
     program->objects = rb_obj_hide(rb_ary_new());
-    program->descends = false;
+    program->descends = program->remembers = false;
     program->nesting = 0;
     program->arena.blocks = 0;
     program->arena.at = (char *)program->arena.first;

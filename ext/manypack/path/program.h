@@ -105,6 +105,7 @@ typedef struct {
 typedef struct {
     mp_query query;
     VALUE steps, objects; /* Arrays; objects is hidden */
+    bool remembers;       /* a condition has an absolute query, which keeps what it found in one message */
     bool descends;        /* a segment `..` is followed by other segments, has several selectors or a condition */
     int nesting;
     mp_arena arena;

@@ -2,6 +2,7 @@
 #include "path/search.h"
 
 #include "base/stack.h"
+#include "codec/types.h"
 #include "path/condition.h"
 #include "path/descent.h"
 #include "view/view.h"
@@ -12,6 +13,27 @@
 static size_t search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up);
 
 /* --- what is found ---------------------------------------------------------------------------------- */
+
+static void
+append_found(mp_search *s, size_t at, size_t end)
+{
+    if (!end) end = mp_peek_over(s->peek, at);
+    rb_str_cat(s->found, (const char *)s->peek->look.bytes + at, (long)(end - at));
+    mp_peek_refresh(s->peek);
+}
+
+static bool
+wanted_p(mp_search *s, size_t at, size_t end)
+{
+    mp_kind kind = mp_peek_kind(s->peek, at);
+    mp_key key;
+
+    if (!s->scalar) return kind != MP_NIL && kind != MP_FALSE;
+    if (mp_container_p(kind)) return false;
+    if (!end) end = mp_peek_over(s->peek, at);
+    key = mp_key_read(s->peek->look.bytes + at, s->peek->look.bytes + end);
+    return !mp_key_compare(&key, s->scalar);
+}
 
 /* end is the offset after the value, or 0 if it is not known. */
 static void
@@ -33,7 +55,9 @@ found(mp_search *s, size_t at, size_t end, const mp_way *up)
     mp_search_inside(s, at);
     if (!s->count++) s->first = at;
     if (s->sink == MP_SINK_ANY) s->stopped = true;
-    if (s->sink < MP_SINK_COUNT) yield_found(s, at, end, up);
+    if (s->sink == MP_SINK_BYTES) append_found(s, at, end);
+    else if (s->sink == MP_SINK_WANTED) s->stopped = wanted_p(s, at, end);
+    else if (s->sink < MP_SINK_COUNT) yield_found(s, at, end, up);
 }
 
 /* --- one selector ----------------------------------------------------------------------------------- */
@@ -394,4 +418,18 @@ void
 mp_search_step(mp_search *s, size_t at, long step)
 {
     search_from(s, at, step, false, NULL);
+}
+
+/* True if an ext may become a String, a number or another key that bytes do not tell. */
+static bool
+bytes_only_p(const mp_codec *codec)
+{
+    return !codec->types || !codec->types->unpacker_count;
+}
+
+mp_search
+mp_search_new(mp_peek *peek, VALUE root, size_t start, mp_program *program, mp_search_shared *shared)
+{
+    return (mp_search){.peek = peek, .root = root, .program = program, .query = &program->query, .shared = shared,
+                       .run = mp_search_run, .start = start, .bytes_only = bytes_only_p(peek->codec)};
 }

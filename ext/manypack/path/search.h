@@ -4,6 +4,12 @@
 
 #include "path/search_state.h"
 
+/*
+ * Returns a search for the steps of a program that is to start at an offset; set its sink. root is the View to which
+ * Views that are found belong, or 0 if the sink makes none. Everything must outlive the search.
+ */
+mp_search mp_search_new(mp_peek *peek, VALUE root, size_t start, mp_program *program, mp_search_shared *shared);
+
 /* Searches the object at an offset, by the query of the search. */
 void mp_search_run(mp_search *s, size_t at);
 

@@ -9,6 +9,8 @@
 typedef enum {
     MP_SINK_YIELD,
     MP_SINK_ARRAY,
+    MP_SINK_BYTES,  /* append the bytes of each to a String */
+    MP_SINK_WANTED, /* stop at the first that is equal to a scalar or, without one, neither nil nor false */
     MP_SINK_PLACES, /* yield each with the keys and indices that lead to it */
     MP_SINK_WAYS,   /* yield those keys and indices alone */
     MP_SINK_COUNT,
@@ -35,10 +37,11 @@ struct mp_search {
     bool inner;       /* inside a condition: each object counts as a look */
 
     mp_sink sink;
-    VALUE found;      /* ARRAY */
+    VALUE found;      /* ARRAY: of values; BYTES: a binary String */
     uint64_t count;
     size_t first;     /* the offset of the first value that was found */
-    bool stopped;     /* ANY: found one */
+    const mp_key *scalar; /* WANTED: the scalar; or NULL */
+    bool stopped;     /* ANY, WANTED: found one */
 
     /*
      * The value that a condition is about, and how far it has been read: in a map, up to the last key that the

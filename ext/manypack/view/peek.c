@@ -26,7 +26,6 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->left_once = false;
     peek->unique_keys = false;
     peek->in_turn = false;
-    peek->text_keys = false;
     max_depth = mp_unpack_max_depth(&peek->codec->options);
     if (!index && max_depth >= MP_PEEK_PLACES) left = ALLOCV_N(uint64_t, peek->memory, max_depth + 1);
     mp_look_init(&peek->look, NULL, (size_t)RSTRING_LEN(message), left, max_depth);
@@ -168,15 +167,14 @@ integer_key(VALUE integer, mp_key *key)
 }
 
 /*
- * Makes a key of obj that the core can search for; it refers to the bytes of obj. False if objects have to be compared.
+ * Makes a key of obj that the core can search for; it refers to the bytes of obj. A Symbol finds what its name finds,
+ * whatever symbolize_keys says. False if objects have to be compared.
  */
 static bool
-simple_key(const mp_peek *peek, VALUE obj, mp_key *key)
+simple_key(VALUE obj, mp_key *key)
 {
-    bool symbols = peek->codec->options.symbolize_keys;
-
-    if (RB_TYPE_P(obj, T_STRING)) return (!symbols || peek->text_keys) && text_key(obj, key);
-    if (RB_SYMBOL_P(obj)) return symbols && text_key(rb_sym2str(obj), key);
+    if (RB_TYPE_P(obj, T_STRING)) return text_key(obj, key);
+    if (RB_SYMBOL_P(obj)) return text_key(rb_sym2str(obj), key);
     if (RB_INTEGER_TYPE_P(obj)) return integer_key(obj, key);
     if (RB_FLOAT_TYPE_P(obj)) {
         *key = mp_key_real(RFLOAT_VALUE(obj));
@@ -271,7 +269,7 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
     mp_cursor start = *cursor;
     const mp_key_table *table = table_of(peek, cursor);
     mp_key key;
-    bool simple = simple_key(peek, obj, &key), others = !simple || exts_p(peek->codec);
+    bool simple = simple_key(obj, &key), others = !simple || exts_p(peek->codec);
     size_t value = 0;
 
     if (simple) value = table ? mp_key_table_find(table, &peek->look, &key) : search(peek, cursor, &key);

@@ -25,7 +25,6 @@ typedef struct {
     bool left_once;       /* user code ran: it may return again, by callcc, and needs the memory then */
     bool unique_keys;     /* finding a key that is in its map twice is an error */
     bool in_turn;         /* after a search the cursor goes on from the value, so maps are searched in their order */
-    bool text_keys;       /* a String finds its key even if symbolize_keys makes it a Symbol */
     uint64_t places[MP_PEEK_PLACES];
 } mp_peek;
 

@@ -32,7 +32,6 @@ rb_internal_span(VALUE self, VALUE view, VALUE key)
 
     opened = cursor = mp_peek_open(&peek, mp_view_peek(view, &peek));
     peek.unique_keys = true; /* otherwise, after one pair is removed, another with the same key would remain */
-    peek.text_keys = true;
     found = (cursor.kind == MP_MAP || RB_FIXNUM_P(key)) && mp_peek_find(&peek, &cursor, key);
     if (found) {
         offsets[0] = SIZET2NUM(cursor.kind == MP_MAP ? key_before(&peek, opened, cursor.at) : cursor.at);

@@ -382,27 +382,63 @@ mp_view_slice(VALUE self)
 
 /* --- finding ---------------------------------------------------------------------------------------- */
 
+/* What Array#[] returns for a Range, or for a start and a length, of the elements of an array. */
+static VALUE
+elements_of(VALUE self, int argc, const VALUE *argv)
+{
+    return rb_funcallv(rb_funcall(self, rb_intern("to_a"), 0), rb_intern("[]"), argc, argv);
+}
+
+static bool
+elements_p(int argc, VALUE key)
+{
+    return argc == 2 || RTEST(rb_obj_is_kind_of(key, rb_cRange));
+}
+
+static bool
+path_p(VALUE key)
+{
+    return RB_TYPE_P(key, T_OBJECT) && RTEST(rb_obj_is_kind_of(key, mp_const("Manypack::Path")));
+}
+
 /*
- * call-seq: view[key] -> object or nil
+ * call-seq:
+ *   view[key] -> object or nil
+ *   view[range] -> Array or nil
+ *   view[start, length] -> Array or nil
+ *   view[path] -> object or nil
  *
  * Returns the value of a key in a map, or the element at an index of an array. A container is returned as a View, any
- * other value is unpacked. Returns nil if there is none. An index may be negative. If a map has a key twice, the first
- * counts, unless <code>duplicate_keys: :last</code> was given.
+ * other value is unpacked. Returns nil if there is none. A Symbol finds what a String of its name finds. An index may
+ * be negative; a Range, or a start and a length, returns elements as Array#[] does; a Path returns the first value that
+ * it finds. If a map has a key twice, the last counts.
  *
  * Raises TypeError unless the View is of a map or an array, and a DecodeError where the bytes are invalid.
  *
  *   view = Manypack::View.new(Manypack.pack({"ids" => [1, 2, 3]}))
- *   view["ids"][-1] #=> 3
- *   view["name"]    #=> nil
+ *   view["ids"][-1]                       #=> 3
+ *   view[:ids][1..]                       #=> [2, 3]
+ *   view["name"]                          #=> nil
+ *   view[Manypack::Path.new("$.ids[0]")]  #=> 1
  */
 static VALUE
-rb_view_aref(VALUE self, VALUE key)
+rb_view_aref(int argc, VALUE *argv, VALUE self)
 {
-    VALUE found = Qnil;
+    VALUE found = Qnil, key;
     mp_cursor cursor;
     mp_peek peek;
 
+    rb_check_arity(argc, 1, 2);
+    key = argv[0];
+    if (MP_UNLIKELY(!RB_SPECIAL_CONST_P(key)) && path_p(key)) {
+        return rb_funcall(key, rb_intern("first"), 1, self);
+    }
     cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    if (MP_UNLIKELY(!RB_FIXNUM_P(key) || argc == 2) && cursor.kind == MP_ARRAY && elements_p(argc, key)) {
+        mp_peek_end(&peek);
+        return elements_of(self, argc, argv);
+    }
+    rb_check_arity(argc, 1, 1);
     if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
     mp_peek_end(&peek);
     return found;
@@ -477,19 +513,23 @@ rb_view_type(VALUE self)
 }
 
 /*
- * call-seq: view.value -> object
+ * call-seq: view.value(**options) -> object
  *
  * Unpacks the object. Returns and raises what Manypack.unpack does for its bytes, but a DecodeError has the offset in
- * the message. If a map has a key twice, unpacking keeps the last.
+ * the message. The options are those of Manypack.unpack; they change those of the View for this call.
  *
- *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].value #=> [1, 2]
+ *   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
+ *   view["user"].value                       #=> {"id" => 1}
+ *   view["user"].value(symbolize_keys: true) #=> {id: 1}
  */
 static VALUE
-rb_view_value(VALUE self)
+rb_view_value(int argc, VALUE *argv, VALUE self)
 {
-    VALUE source = view_get(self)->source, codec = view_get(self)->codec, value;
+    VALUE source = view_get(self)->source, codec = view_get(self)->codec, value, options;
     size_t end = view_get(self)->offset;
 
+    rb_scan_args(argc, argv, "0:", &options);
+    if (!NIL_P(options)) codec = mp_codec_with_options(codec, options, MP_UNPACKS);
     value = mp_decode_part(source, &end, mp_codec_get(codec));
     RB_GC_GUARD(codec);
     return value;
@@ -558,41 +598,17 @@ rb_view_offset(VALUE self)
     return SIZET2NUM(view_get(self)->offset);
 }
 
-/*
- * call-seq: view == other -> true or false
- *
- * Returns true for a View of the same bytes. One value may have several encodings, whose bytes differ: see
- * View#canonical?.
- *
- *   Manypack::View.new("\x92\x01\x02") == Manypack::View.new("\x92\x01\x02") #=> true
- */
+/* True for a View of the same bytes. */
 static VALUE
-rb_view_equal(VALUE self, VALUE other)
+rb_view_same_bytes_p(VALUE self, VALUE other)
 {
     size_t size;
 
-    if (self == other) return Qtrue;
     if (!rb_typeddata_is_kind_of(other, &view_type)) return Qfalse;
     size = end_of(self) - view_get(self)->offset;
     if (size != end_of(other) - view_get(other)->offset) return Qfalse;
     return memcmp(RSTRING_PTR(view_get(self)->source) + view_get(self)->offset,
                   RSTRING_PTR(view_get(other)->source) + view_get(other)->offset, size) ? Qfalse : Qtrue;
-}
-
-/*
- * call-seq: view.hash -> Integer
- *
- * Returns a hash of the bytes. Views that are equal have the same hash.
- *
- *   Manypack::View.new("\x01").hash == Manypack::View.new("\x01").hash #=> true
- */
-static VALUE
-rb_view_hash(VALUE self)
-{
-    size_t end = end_of(self);
-    const mp_view *view = view_get(self);
-
-    return ST2FIX(rb_memhash(RSTRING_PTR(view->source) + view->offset, (long)(end - view->offset)));
 }
 
 /*
@@ -705,20 +721,18 @@ Init_manypack_view(void)
     mp_foreign_set_slices(&view_type, mp_view_slice);
 
     rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
-    rb_define_method(cView, "[]", rb_view_aref, 1);
+    rb_define_method(cView, "[]", rb_view_aref, -1);
     rb_define_method(cView, "dig", rb_view_dig, -1);
     rb_define_method(cView, "key?", rb_view_key_p, 1);
     rb_define_method(cView, "type", rb_view_type, 0);
-    rb_define_method(cView, "value", rb_view_value, 0);
+    rb_define_method(cView, "value", rb_view_value, -1);
     rb_define_method(cView, "bytes", rb_view_bytes, 0);
     rb_define_method(cView, "bytesize", rb_view_bytesize, 0);
     rb_define_method(cView, "canonical?", rb_view_canonical_p, 0);
     rb_define_method(cView, "offset", rb_view_offset, 0);
     rb_define_method(cView, "codec", rb_view_codec, 0);
-    rb_define_method(cView, "==", rb_view_equal, 1);
-    rb_define_method(cView, "eql?", rb_view_equal, 1);
-    rb_define_method(cView, "hash", rb_view_hash, 0);
     rb_define_method(cView, "freeze", rb_view_freeze, 0);
+    rb_define_private_method(cView, "same_bytes?", rb_view_same_bytes_p, 1);
     rb_define_private_method(cView, "message", rb_view_message, 0);
     rb_define_private_method(cView, "copy", rb_view_copy, 0);
     rb_define_private_method(cView, "symbolize_keys?", rb_view_symbolize_keys_p, 0);

@@ -51,6 +51,15 @@ module Manypack
           start.zero? && size == bytes.bytesize ? bytes : bytes.byteslice(start, size)
         end
 
+        # Yields each message as Messages of one. Raises Fault as guard does.
+        def each(&block)
+          splitter = SPLITTER.new(PLAIN).feed(to_s.freeze)
+          while (part = splitter.take(1, ALL, false))
+            bytes, from, bytesize, first, at = part
+            Messages.new(bytes, from, bytesize, index + first, offset + at, 1).guard(&block)
+          end
+        end
+
         # Yields itself, and raises a Fault for a DecodeError. Heads and lengths are right already, but some errors,
         # such as an invalid timestamp, are found only by unpacking.
         def guard
@@ -133,6 +142,16 @@ module Manypack
       # all whole messages before them.
       def each_read(&block)
         split(ALL, READ_BYTES, true, &block)
+      end
+
+      # Calls +many+ with the Messages of one read after another. Where that raises a DecodeError, yields these messages
+      # one by one instead, so that those before the fault count. Raises Fault as each_read does.
+      def each_batch(many, &one)
+        each_read do |messages|
+          many.call(messages)
+        rescue DecodeError
+          messages.each(&one)
+        end
       end
 
       # Yields Messages with one message after another. Raises Fault as each_read does.

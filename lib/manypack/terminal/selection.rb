@@ -16,6 +16,17 @@ module Manypack
         @path.to_a(Input::PLAIN.view(bytes)).any? { |found| @packed ? Input::TIMES.pack(found) == @packed : found }
       end
 
+      # Returns the messages that match, packed. Only if batched?. Raises a DecodeError.
+      def chosen(messages)
+        Internal.search_messages(messages.bytes, messages.start, messages.size, Input::PLAIN, @path.steps,
+                                 @path.max_looks, @packed)
+      end
+
+      # Returns true if many messages can be searched at once: without a value, or for a scalar.
+      def batched?
+        !@packed&.match?(/\A[\x80-\x9f\xc7-\xc9\xd4-\xd8\xdc-\xdf]/n)
+      end
+
       private
 
       # Splits at the first = outside of brackets.

@@ -6,14 +6,21 @@
 #++
 module Manypack
   class View
-    # Returns a Hash of a map's pairs: containers as Views, other values built. For a key that the map has twice, it has
-    # the value that View#[] finds. With a block it is a Hash of the pairs that the block returns; a View of an array
-    # needs a block. Raises TypeError for a View of anything else, and LimitError for more different keys with the same
-    # hash than Manypack.unpack allows.
+    # Returns the Hash that View#value returns for a map; the options are those of Manypack.unpack. With a block it is a
+    # Hash of the pairs that the block returns for what View#each yields; a View of an array needs a block. Raises
+    # TypeError for a View of anything else, and LimitError for more different keys with the same hash than
+    # Manypack.unpack allows.
     #
-    #   Manypack::View.new(Manypack.pack({"id" => 1})).to_h #=> {"id" => 1}
-    def to_h(&block)
-      return pairs unless block
+    #   view = Manypack::View.new(Manypack.pack({"id" => 1, "at" => {"x" => 2}}))
+    #   view.to_h                       #=> {"id" => 1, "at" => {"x" => 2}}
+    #   view.to_h(symbolize_keys: true) #=> {id: 1, at: {x: 2}}
+    def to_h(**options, &block)
+      unless block
+        raise ::TypeError, "expected a map, got #{type}" unless type == :map
+
+        return value(**options)
+      end
+      raise ArgumentError, "options have no effect on a block's pairs" unless options.empty?
 
       made = map(&block)
       check_hashes(made.grep(Array).map(&:first))

@@ -29,7 +29,7 @@ module Manypack
         @forms = {}
         parser.on("-t", "--to FORMAT", Printer::FORMATS, "Write #{Printer::FORMATS.join(", ")}") { |to| @format = to }
         parser.on("-p", "--path PATH", "Show what the path finds in each message") do |path|
-          @path = PathText.path(path)
+          @found = Found.new(PathText.path(path))
         end
         parser.on("-n", "--lines N", Integer, "Show only the first N messages of each file") { |n| @most = n }
         parser.on("-f", "--follow", "Wait for more at the end, like tail -f") { @follow = true }
@@ -50,34 +50,27 @@ module Manypack
 
       # Shows messages one by one if only unpacking can find an error, so that all messages before the error are shown.
       def show(input)
-        return input.each_read { |messages| write(messages) } unless @most || @path || @format == "ruby"
-
         return if @most&.zero?
+        return show_one_by_one(input) if @most || @format == "ruby"
+        return @found.each_batch(input) { |packed| print(packed) } if @found
 
-        @found = "".b
+        input.each_read { |messages| write(messages) }
+      end
+
+      def show_one_by_one(input)
         count = 0
-        input.each_message(pause: -> { print_found }) do |message|
-          @path ? find(message) : write(message)
+        input.each_message do |message|
+          @found ? print(@found.in_one(message)) : write(message)
           break if (count += 1) == @most
         end
       end
 
+      def print(packed)
+        output.write(@printer.print(packed)) unless packed.empty?
+      end
+
       def write(messages)
         output.write(@printer.print(messages.bytes, messages.start, messages.size))
-      end
-
-      # Keeps what the path finds until a whole read has been searched.
-      def find(message)
-        @path.to_a(Input::PLAIN.view(message.to_s)).each { |value| @found << Input::TIMES.pack(value) }
-        print_found if @found.bytesize > Input::READ_BYTES
-      end
-
-      def print_found
-        return if @found.empty?
-
-        text = @printer.print(@found)
-        @found.clear
-        output.write(text)
       end
     end
   end

@@ -81,13 +81,27 @@ module Manypack
 
       def select(input)
         @chosen = "".b
-        input.each_message(pause: -> { write_chosen }) do |message|
-          bytes = message.to_s
-          next unless @selection.match?(bytes)
+        return select_in_batches(input) if @selection.batched? && !@block
 
-          @chosen << (@block ? result_of(message) : bytes)
-          write_chosen if @chosen.bytesize > Input::READ_BYTES
+        input.each_message(pause: -> { write_chosen }) { |message| select_one(message) }
+      end
+
+      def select_in_batches(input)
+        many = lambda do |messages|
+          @chosen << @selection.chosen(messages)
+          write_chosen
         end
+        input.each_batch(many) { |message| select_one(message) }
+      ensure
+        write_chosen
+      end
+
+      def select_one(message)
+        bytes = message.to_s
+        return unless @selection.match?(bytes)
+
+        @chosen << (@block ? result_of(message) : bytes)
+        write_chosen if @chosen.bytesize > Input::READ_BYTES
       end
 
       # Messages are kept until a whole read has been searched.

@@ -1,0 +1,127 @@
+/*
+ * One Path in the messages of a stream, for the terminal. What it finds stays bytes, so that nothing is built. The
+ * messages are a part of a String: bytes, start, size.
+ */
+#include "path/search.h"
+
+/* Lives on the C stack. */
+typedef struct {
+    VALUE bytes, steps;
+    uint64_t max_looks;
+    size_t at, end; /* the next message, and the end of the last one */
+    mp_peek peek;
+    mp_program program;
+    mp_search_shared shared;
+} stream_search;
+
+/* The arguments are those of Internal.search_bytes. */
+static void
+search_init(stream_search *s, const VALUE *argv)
+{
+    size_t size = NUM2SIZET(argv[2]), there;
+
+    Check_Type(argv[0], T_STRING);
+    s->bytes = rb_str_new_frozen(argv[0]);
+    there = (size_t)RSTRING_LEN(s->bytes);
+    s->at = NUM2SIZET(argv[1]);
+    if (s->at > there || size > there - s->at) rb_raise(rb_eRangeError, "no such part of the String");
+    s->end = s->at + size;
+    s->steps = argv[4];
+    s->max_looks = mp_large(argv[5], "max_looks");
+    mp_program_init(&s->program, s->steps);
+    mp_peek_init(&s->peek, s->bytes, argv[3], 0);
+    s->peek.in_turn = true;
+}
+
+static void
+search_end(stream_search *s)
+{
+    mp_peek_end(&s->peek);
+    mp_program_end(&s->program);
+    RB_GC_GUARD(s->bytes);
+    RB_GC_GUARD(s->steps);
+}
+
+/* Starts the search of the next message. sink, found and scalar: see mp_search. */
+static mp_search
+search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
+{
+    size_t start = s->at;
+    mp_search search;
+
+    if (s->program.remembers) {
+        mp_program_end(&s->program);
+        mp_program_init(&s->program, s->steps);
+    }
+    mp_peek_refresh(&s->peek);
+    s->at = mp_peek_over(&s->peek, start);
+    s->shared = (mp_search_shared){.looks = s->max_looks, .max_looks = s->max_looks};
+    search = mp_search_new(&s->peek, 0, start, &s->program, &s->shared);
+    search.sink = sink;
+    search.found = found;
+    search.scalar = scalar;
+    return search;
+}
+
+/*
+ * call-seq: Internal.search_bytes(bytes, start, size, codec, steps, max_looks) -> String
+ *
+ * Returns the bytes of all values that the steps of a Path find in the messages, one after the other. Raises a
+ * DecodeError for bytes that are no messages.
+ */
+static VALUE
+rb_internal_search_bytes(int argc, VALUE *argv, VALUE self)
+{
+    VALUE found = rb_str_buf_new(0);
+    stream_search s;
+
+    rb_check_arity(argc, 6, 6);
+    search_init(&s, argv);
+    while (s.at < s.end) {
+        mp_search search = search_next(&s, MP_SINK_BYTES, found, NULL);
+
+        mp_search_run(&search, search.start);
+    }
+    search_end(&s);
+    return found;
+}
+
+/*
+ * call-seq: Internal.search_messages(bytes, start, size, codec, steps, max_looks, scalar) -> String
+ *
+ * Returns the bytes of the messages in which the steps of a Path find a value that is equal to a packed scalar or, for
+ * nil, is neither nil nor false. Numbers of any width are equal. Raises a DecodeError for bytes that are no messages.
+ */
+static VALUE
+rb_internal_search_messages(int argc, VALUE *argv, VALUE self)
+{
+    VALUE found = rb_str_buf_new(0), scalar;
+    stream_search s;
+    mp_key key;
+
+    rb_check_arity(argc, 7, 7);
+    scalar = argv[6];
+    if (!NIL_P(scalar)) {
+        Check_Type(scalar, T_STRING);
+        if (!RSTRING_LEN(scalar)) rb_raise(rb_eArgError, "no scalar");
+        scalar = rb_str_new_frozen(scalar);
+        key = mp_key_read((const uint8_t *)RSTRING_PTR(scalar), (const uint8_t *)RSTRING_END(scalar));
+    }
+    search_init(&s, argv);
+    while (s.at < s.end) {
+        mp_search search = search_next(&s, MP_SINK_WANTED, 0, NIL_P(scalar) ? NULL : &key);
+
+        mp_search_run(&search, search.start);
+        if (search.stopped) rb_str_cat(found, RSTRING_PTR(s.bytes) + search.start, (long)(s.at - search.start));
+    }
+    search_end(&s);
+    RB_GC_GUARD(scalar);
+    return found;
+}
+
+void
+Init_manypack_stream_search(void)
+{
+    MP_DEFINE_INTERNAL("search_bytes", rb_internal_search_bytes, -1);
+    MP_DEFINE_INTERNAL("search_messages", rb_internal_search_messages, -1);
+}
