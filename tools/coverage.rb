@@ -3,7 +3,8 @@
 # Runs test files and the core's tests, and says what they reach, by folder:
 #   EXT_OPTIONS=--enable-coverage bin/setup && ruby tools/coverage.rb TEST...
 # Of C, gcov counts lines and branches, in all processes that end by themselves; of Ruby, its own Coverage does. What no
-# test reaches goes to tmp/coverage/missed.txt, the table into docs/trust.md. `rake coverage` runs this.
+# test reaches goes to tmp/coverage/missed.txt, the table into docs/trust.md if that has a place for it, between the
+# comments "coverage" and "end of coverage". `rake coverage` runs this.
 require "fileutils"
 require "json"
 require "open3"
