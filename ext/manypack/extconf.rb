@@ -4,6 +4,7 @@
 #   --enable-werror       warnings are errors, and the assertions of Ruby's headers are on
 #   --enable-sanitizers   AddressSanitizer and UndefinedBehaviorSanitizer
 #   --enable-canaries     spare and freed memory is 0xc1, which test/hostile/canary_test.rb looks for in all output
+#   --enable-coverage     gcov's counters, of code as it is written, not optimized: `rake coverage` reads them
 #   --disable-hash-templates   does without RHASH_TBL: each key of each Hash is hashed
 #   --disable-shareable-flag   does without setting RUBY_FL_SHAREABLE: Ruby walks through what becomes shareable
 
@@ -51,6 +52,10 @@ if enable_config("sanitizers", false)
   flags = "-fsanitize=address,undefined --param asan-stack=0 -fstack-protector-all -fno-omit-frame-pointer -g"
   $CFLAGS << " #{flags}"
   $LDFLAGS << " #{flags}"
+end
+if enable_config("coverage", false)
+  $CFLAGS << " --coverage -O0"
+  $LDFLAGS << " --coverage -Wl,-u,__gcov_dump" # for processes that end by exit!: see tools/coverage/count.rb
 end
 $CFLAGS << " -DMP_CANARIES=1" if enable_config("canaries", false)
 

@@ -128,10 +128,9 @@ module Manypack
       Arguments.check_codec_options(options, *OPTIONS)
       Arguments.check_sink(output)
       written = 0
-      writer = output.respond_to?(:write) ? :write : :<<
       Run.of(source, block, packs: true, **options).each do |count, bytes|
         written += count
-        output.public_send(writer, bytes) if count > 0
+        (Buffer.new << bytes).write_to(output) if count > 0 # also if a write takes only a part
         output.flush if output.respond_to?(:flush)
       end
       written

@@ -105,6 +105,7 @@ module Manypack
         [results.to_a, nil, batch.passed]
       rescue Exception => e # rubocop:disable Lint/RescueException -- the caller gets every error as it is
         raise if stage == :result
+        return [results.to_a, Failure.new(e, index, offset), 0] unless batch # an interrupt came before there was one
 
         e.path if e.is_a?(DecodeError) # found here, so that the error need not carry the bytes of the message
         offset = stage == :unpack && e.is_a?(DecodeError) ? e.offset : batch.offset
