@@ -29,14 +29,14 @@ module Manypack
           when Range then range(type)
           when Array then array(type)
           when Hash then map(type)
-          when ::Symbol then name(type)
+          when ::Symbol then named(type)
           when Class then of_class(type)
           else raise ArgumentError, "#{type.inspect} is no type"
           end
         end
 
         # Raises ArgumentError for a Symbol that cannot name a Record.
-        def name(symbol)
+        def named(symbol)
           return [:name, symbol] if name?(symbol)
 
           meant = [Integer, Float, String, ::Symbol, Object, View].find { |klass| klass.name.casecmp?(symbol.name) }
