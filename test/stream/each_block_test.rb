@@ -9,7 +9,7 @@ require "timeout"
 class EachBlockTest < Minitest::Test
   # Every public method, with what it does to the stream that it is called on in the middle of it.
   UNPACKER_CALLS = {
-    buffer: ->(u) { u.buffer.class }, feed: ->(u) { u.feed("\x07\xA1f").class }, read: ->(u) { u.read },
+    buffer: ->(u) { u.buffer.class }, "<<": ->(u) { (u << "\x07\xA1f").class }, feed: ->(u) { u.feed("\x07\xA1f").class }, read: ->(u) { u.read },
     feed_reference: ->(u) { u.feed_reference("\xDA\x02\x00".b + ("r" * 512)).class }, unpack: ->(u) { u.unpack },
     full_unpack: ->(u) { u.full_unpack }, each: ->(u) { u.each.to_a }, feed_each: ->(u) { u.feed_each("\xC3\x08").to_a },
     skip: ->(u) { u.skip }, skip_nil: ->(u) { u.skip_nil }, read_array_header: ->(u) { u.read_array_header },

@@ -54,6 +54,8 @@ class LinearTimeTest < Minitest::Test
   YIELDING = ->(name, *arguments) { ->(object, _) { object.public_send(name, *arguments) { |element| element } } }
   NOTHING = ->(name, *arguments) { ->(object, _) { object.public_send(name, *arguments) { nil } } }
 
+  DEEP = /(?:\x91|\x81\xA1a){99}/n.freeze
+
   VIEW = {
     "[]": [->(v, _) { v[-1] }, ->(v, _) { v["zz"] }, ->(v, _) { v[[7]] }, ->(v, _) { v[Float::NAN] }, ->(v, _) { v[{ [7] => 1 }] }],
     dig: [->(v, _) { v.dig(*["a"] * 2_000) }, ->(v, _) { v.dig(*[0] * 2_000) }, ->(v, _) { v.dig(-1, "a") }],
@@ -67,7 +69,9 @@ class LinearTimeTest < Minitest::Test
     as: [->(v, _) { v.as(ROW) }, ->(v, _) { v.as(VIEWS) }, ->(v, _) { v.as(VIEWS.with(freeze: true)) }, ->(v, _) { v.as(ANY) }],
     splice: [->(v, _) { v.splice("a" => 1, "zz" => View::REMOVED) }, ->(v, _) { v.splice("[0]" => 1) }],
     "==": [->(v, b) { v == View.new(b.dup, **DEPTH) }], eql?: [->(v, b) { v.eql?(View.new(b.dup, **DEPTH)) }],
-    to_msgpack: [PLAIN[:to_msgpack], ->(v, _) { Manypack.pack([v]) }],
+    to_msgpack: [PLAIN[:to_msgpack], ->(v, _) { Manypack.pack([v]) }], encode_with: [->(v, _) { v.respond_to?(:encode_with) }],
+    "==": [->(v, b) { v == View.new(b.dup, **DEPTH) }, ->(v, _) { v == [] }, ->(v, _) { v == {} }], eql?: [->(v, b) { v.eql?(View.new(b.dup, **DEPTH)) }],
+    last: [->(v, _) { v.last(2) rescue nil }], to_hash: [PLAIN[:to_hash]], to_s: [->(v, b) { v.to_s unless DEEP.match?(b) }],
     deconstruct_keys: [->(v, _) { v.deconstruct_keys(nil) }, ->(v, _) { v.deconstruct_keys(%i[a zz]) }],
     respond_to?: [->(v, _) { v.respond_to?(:deconstruct) }], clone: [->(v, _) { v.clone(freeze: true) }],
     codec: [PLAIN[:codec]], freeze: [->(v, _) { v.dup.freeze }], to_json: [->(v, _) { v.to_json(max_nesting: 0) }], as_json: [->(v, _) { v.as_json rescue nil }],
@@ -88,21 +92,20 @@ class LinearTimeTest < Minitest::Test
          to_ary to_a entries deconstruct compact].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze
 
-  DEEP = /(?:\x91|\x81\xA1a){99}/n.freeze
-
   LAZY = {
     "[]": [->(l, _) { l[:v] }], deconstruct_keys: [->(l, _) { l.deconstruct_keys(nil) }, ->(l, _) { l.deconstruct_keys([:a]) }],
     "==": [->(l, b) { l == RECORD.lazy.load(b.dup) }], to_msgpack: [PLAIN[:to_msgpack]],
     to_json: [->(l, _) { l.to_json(max_nesting: 0) }], as_json: [->(l, _) { l.as_json rescue nil }],
     inspect: [->(l, b) { l.inspect unless DEEP.match?(b) }], # each level of Ruby's own copies what is inside of it
-    **%i[to_h load bytes record].to_h { |name| [name, [PLAIN[name]]] }
+    eql?: [->(l, b) { l.eql?(RECORD.lazy.load(b.dup)) }], encode_with: [->(l, _) { l.respond_to?(:encode_with) }],
+    **%i[to_h load bytes record dup clone hash].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze
 
   TYPE = {
     check?: [PLAIN[:check?]],
     load: [->(t, b) { t.load(b) }, ->(t, b) { t.load(b, collect: true) }], valid?: [->(t, b) { t.valid?(b) }],
     dump: [->(t, b) { t.dump(Manypack.unpack(b, **DEPTH)) }, ->(t, b) { t.dump(Manypack.unpack(b, **DEPTH), check: true) }],
-    "==": [->(t, _) { t == t.with(freeze: true) }], eql?: [->(t, _) { t.eql?(t.with(freeze: true)) }], or: [->(t, _) { t.or(nil) }],
+    "==": [->(t, _) { t == t.with(freeze: true) }], eql?: [->(t, _) { t.eql?(t.with(freeze: true)) }], "===": [->(t, b) { t === Manypack.unpack(b, **DEPTH) }], or: [->(t, _) { t.or(nil) }],
     **%i[with spec codec inspect hash json_schema to_rbs].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze
 
@@ -116,6 +119,7 @@ class LinearTimeTest < Minitest::Test
     # The places of all that .. finds are as long together as a message is large and deep.
     **%i[paths each_with_path].to_h { |name| [name, [->(p, b) { p.public_send(name, b, **DEPTH).to_a unless p.to_s.include?("..") }]] },
     "==": [->(p, _) { p == PATHS[0] }], eql?: [->(p, _) { p.eql?(PATHS[0]) }],
+    encode_with: [->(p, _) { p.respond_to?(:encode_with) }],
     **%i[steps max_looks all? to_s inspect hash].to_h { |name| [name, [PLAIN[name]]] }
   }.freeze
 
