@@ -3,6 +3,7 @@
 # Objects that user code brings into states that no program needs. every_object.rb has the states.
 require_relative "attacks"
 require_relative "every_object"
+require "support/terminal_classes"
 
 module Hostile
   class ObjectsTest < Minitest::Test
@@ -64,8 +65,8 @@ module Hostile
     ON_OBJECTS = {
       append_to: ["Manypack::View", "".b, 0, 0], canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true], codec_overlaid: ["Manypack::Codec", 1],
       head_size: ["Manypack::View"], part: ["Manypack::View", 0, 1], read_one: ["Manypack::Unpacker", 1], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1],
-      search_any: ["Manypack::View", [], 1], search_count: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_several: ["Manypack::View", [[[], 1]]], search_ways: ["Manypack::View", [], 1],
-      span: ["Manypack::View", "a"], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"]
+      search_any: ["Manypack::View", [], 1], search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], search_count: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_several: ["Manypack::View", [[[], 1]]], search_ways: ["Manypack::View", [], 1],
+      shared_shapes?: ["Manypack::Type", 1], span: ["Manypack::View", "a"], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"]
     }.freeze
 
     # These have no such object, or take a Codec as the second argument.

@@ -86,6 +86,17 @@ rb_internal_search_bytes(int argc, VALUE *argv, VALUE self)
     return found;
 }
 
+/* Reads a frozen String as a key, which refers to its bytes. ArgumentError unless it is one packed scalar. */
+static mp_key
+scalar_key(VALUE scalar)
+{
+    const uint8_t *start = (const uint8_t *)RSTRING_PTR(scalar), *end = start + RSTRING_LEN(scalar), *p;
+    mp_head head;
+
+    if (mp_head_over(start, end, &head, &p) != MP_OK || p != end) rb_raise(rb_eArgError, "expected a packed scalar");
+    return mp_key_read(start, end);
+}
+
 /*
  * call-seq: Internal.search_messages(bytes, start, size, codec, steps, max_looks, scalar) -> String
  *
@@ -101,12 +112,7 @@ rb_internal_search_messages(int argc, VALUE *argv, VALUE self)
 
     rb_check_arity(argc, 7, 7);
     scalar = argv[6];
-    if (!NIL_P(scalar)) {
-        Check_Type(scalar, T_STRING);
-        if (!RSTRING_LEN(scalar)) rb_raise(rb_eArgError, "no scalar");
-        scalar = rb_str_new_frozen(scalar);
-        key = mp_key_read((const uint8_t *)RSTRING_PTR(scalar), (const uint8_t *)RSTRING_END(scalar));
-    }
+    if (!NIL_P(scalar)) key = scalar_key(scalar = rb_str_new_frozen(StringValue(scalar)));
     search_init(&s, argv);
     while (s.at < s.end) {
         mp_search search = search_next(&s, MP_SINK_WANTED, 0, NIL_P(scalar) ? NULL : &key);
