@@ -362,9 +362,9 @@ strict_p(int argc, const VALUE *argv)
  *   unpacker.each(strict: false) { |object| ... } -> nil
  *   unpacker.each(strict: false) -> Enumerator
  *
- * Yields each object until the bytes end. If the last object is incomplete, feed the rest later and call each again.
- * With <code>strict: true</code>, each raises TruncatedError for an incomplete last object; you can still feed the rest
- * and call it again. Raises the other errors of read.
+ * Yields each object, and ends in silence if the bytes end inside an object, as in the msgpack gem: feed the rest and
+ * call each again. With <code>strict: true</code>, it raises TruncatedError there; you can still feed the rest and call
+ * it again. Raises the other errors of read.
  *
  *   Manypack::Unpacker.new.feed("\x01\x02").each.to_a #=> [1, 2]
  *
