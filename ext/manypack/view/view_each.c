@@ -77,6 +77,7 @@ rb_view_each(VALUE self)
         rb_yield(key == Qundef ? value : rb_assoc_new(key, value));
         mp_peek_refresh(&peek);
     }
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return self;
 }
@@ -110,6 +111,7 @@ rb_view_keys(VALUE self)
         rb_ary_push(keys, next_key(&peek, &cursor));
         mp_peek_check(&peek, mp_cursor_next(&cursor));
     }
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return keys;
 }
@@ -135,6 +137,7 @@ rb_view_values(VALUE self)
         rb_ary_push(values, next_value(&peek, &cursor, root));
         mp_peek_refresh(&peek);
     }
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return values;
 }
@@ -156,6 +159,7 @@ keys_and_values(VALUE self, size_t *end)
         rb_ary_cat(objects, pair, 2); /* both together: a handler may return twice */
         mp_peek_refresh(&peek);
     }
+    mp_view_ended(self, cursor.at);
     *end = cursor.at;
     mp_peek_end(&peek);
     return objects;
