@@ -52,7 +52,7 @@ module Manypack
         warn("oversized_integer_extension_type is ignored: the option is oversized_integer_extension", uplevel: 1)
       end
       options = with_record(klass, options) if options.key?(:record)
-      change = check_registration(type, klass, options) unless Arguments.lenient?
+      change = check_registration(type, klass, options) unless lenient?
       warn(change, uplevel: 1) if change
 
       register_type_internal(type, klass, options[:packer], options[:unpacker], options)
@@ -126,7 +126,7 @@ module Manypack
     #   pool = Manypack::Factory.new.pool(5, symbolize_keys: true)
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}
     def pool(_size = 1, **options)
-      options = options.slice(*Arguments::CODEC_OPTIONS) if Arguments.lenient?
+      options = options.slice(*Arguments::CODEC_OPTIONS) if lenient?
       Pool.new(codec(options))
     end
 
@@ -145,6 +145,11 @@ module Manypack
 
     TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing record].freeze
     private_constant :TYPE_OPTIONS
+
+    # Returns true for a Factory of MessagePack's, which accepts what the msgpack gem accepts.
+    def lenient?
+      !is_a?(Manypack::Factory)
+    end
 
     # Raises ArgumentError for arguments that would be ignored. Returns a warning, or nil.
     def check_registration(type, klass, options)
@@ -236,8 +241,4 @@ module Manypack
       end
     end
   end
-
-  # The Factory whose types Manypack.pack and Manypack.unpack use in every Ractor. Register types on it when the program
-  # starts, in the main Ractor.
-  DefaultFactory = Internal.default_factory
 end

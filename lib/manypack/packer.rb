@@ -67,7 +67,7 @@ module Manypack
     def register_type(type, klass, method_name = nil, &block)
       raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
 
-      Arguments.check_class(klass) unless Arguments.lenient?
+      Arguments.check_class(klass) if is_a?(Manypack::Packer) # MessagePack's is as lenient as the msgpack gem
       register_type_internal(type, klass, block || method_name || raise(ArgumentError, "no block or method given"))
     end
 

@@ -66,14 +66,8 @@ static mp_options defaults[2];
 static mp_buffer_options buffer_defaults;
 
 static VALUE mArguments;
-static ID id_DROP_IN, id_unknown_options, id_misplaced_option;
+static ID id_unknown_options, id_misplaced_option;
 static VALUE sym_codec;
-
-bool
-mp_lenient_p(int api)
-{
-    return api & MP_SHARED && rb_const_defined_at(mArguments, id_DROP_IN);
-}
 
 /* --- fields ----------------------------------------------------------------------------------------- */
 
@@ -475,7 +469,6 @@ Init_manypack_options(void)
     size_t row;
 
     mArguments = mp_const("Manypack::Arguments");
-    id_DROP_IN = rb_intern("DROP_IN");
     id_unknown_options = rb_intern("unknown_options");
     id_misplaced_option = rb_intern("misplaced_option");
     sym_codec = ID2SYM(rb_intern("codec"));

@@ -106,7 +106,7 @@ mp_plain_codec(void)
 VALUE
 mp_codec_by_default(int api)
 {
-    return mp_lenient_p(api) ? mp_plain_codec() : default_codec_object();
+    return mp_lenient_p(api) ? plain_codec : default_codec_object();
 }
 
 static bool

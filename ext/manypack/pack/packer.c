@@ -2,6 +2,7 @@
 #include "pack/packer.h"
 
 #include "base/io.h"
+#include "base/lenient.h"
 #include "buffer/buffer.h"
 #include "caches/ractor.h"
 #include "pack/canonical_form.h"
@@ -189,9 +190,12 @@ mp_packer_close(VALUE self)
 static VALUE
 rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 {
+    int api;
+
     rb_check_frozen(self);
     rb_check_typeddata(self, &packer_type);
-    packer_set_up(self, mp_codec_by_default(MP_SHARED), argc, argv, MP_SHARED | MP_WITH_CODEC);
+    api = mp_api_of_object(self, cPacker);
+    packer_set_up(self, mp_codec_by_default(api), argc, argv, api | MP_WITH_CODEC);
     return self;
 }
 
@@ -416,6 +420,7 @@ Init_manypack_packer(void)
 
     cPacker = rb_define_class_under(mManypack, "Packer", rb_cObject);
     rb_gc_register_mark_object(cPacker);
+    mp_is_lenient(&cPacker);
     rb_define_alloc_func(cPacker, packer_allocate);
     rb_undef_method(cPacker, "initialize_copy");
     rb_undef_method(cPacker, "dup");

@@ -4,9 +4,7 @@
 # Checks of arguments, and the error messages for unknown ones.
 #++
 module Manypack
-  # Checks the arguments of Manypack's own methods, in Ruby and in the extension. manypack/drop_in sets the constant
-  # DROP_IN here. From then on, the methods that the msgpack gem also has accept what that gem accepts. It is a constant
-  # because every Ractor can read one, and because it is set only once.
+  # Checks the arguments of Manypack's own methods, in Ruby and in the extension.
   module Arguments # :nodoc:
     # Raises ArgumentError for options other than the known ones, an Array of Symbols.
     def self.check_options(options, known)
@@ -98,11 +96,6 @@ module Manypack
 
       raise ArgumentError, "#{source.inspect} is a file name, not packed bytes: pass File.open(#{source.inspect}, " \
                            "\"rb\"), or use Manypack.foreach"
-    end
-
-    # Returns true if the methods that the msgpack gem also has accept what that gem accepts.
-    def self.lenient?
-      const_defined?(:DROP_IN, false)
     end
 
     # Core classes whose direct instances are packed before ext types are looked up. The text says how they are packed,
