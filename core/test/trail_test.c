@@ -152,7 +152,8 @@ grow_with_marks(mp_tape *tape)
 static void
 goes_on_to_later_places(void)
 {
-    static const char message[] = "\x92\x83\x01\xa4text\x02\x81\x03\x04\x05\x06\x83\x01\xa4text\x02\x81\x03\x04\x05\x06";
+    static const char message[] = "\x92\x83\x01\xa4text\x02\x81\x03\x04\x05\x06"
+                                  "\x83\x01\xa4text\x02\x81\x03\x04\x05\x06";
     enum { SIZE = sizeof(message) - 1 };
     size_t from, to;
 

@@ -365,14 +365,13 @@ set_any_of(mp_shape *shape)
     for (i = 0; i < shape->count; i++) {
         uint32_t accepts = shape->parts[i]->accepts;
 
-        if (shape->parts[i]->kind != MP_SHAPE_UNNAMED) {
-            if (taken & accepts & containers) {
-                rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Record.union tells "
-                         "Records apart by a tag", shape->words);
-            }
-            taken |= accepts;
-        }
         shape->accepts |= accepts;
+        if (shape->parts[i]->kind == MP_SHAPE_UNNAMED) accepts = 0;
+        if (taken & accepts & containers) {
+            rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Record.union tells "
+                     "Records apart by a tag", shape->words);
+        }
+        taken |= accepts;
         if (makes_floats_p(shape->parts[i])) shape->widens = true;
     }
 }
