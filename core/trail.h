@@ -18,8 +18,8 @@
  *   trail.marks = ...                           // as many as the tape has entries; grow makes room for both
  *   if (mp_trail_go_on(&trail, offset)) ...     // then the steps, as above
  *
- * A trail with marks goes on to a later place of the same message. All its walks together take time in proportion to the
- * last offset, times the number of maps around it at most.
+ * A trail with marks goes on to a later place of the same message. All its walks together take time in proportion to
+ * the last offset, times the number of maps around it at most.
  */
 #ifndef MP_TRAIL_H
 #define MP_TRAIL_H

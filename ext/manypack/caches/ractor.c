@@ -100,6 +100,12 @@ mp_main_ractor_p(void)
     return mp_ractor_current() == main_ractor;
 }
 
+static bool
+find_route(VALUE source, size_t start, size_t offset, mp_route *route)
+{
+    return mp_trails_find(&mp_ractor_current()->trails, source, start, offset, route);
+}
+
 /* Libraries are loaded in the main Ractor, so mp_ractor_current is the main Ractor's here. */
 void
 Init_manypack_ractor(void)
@@ -111,5 +117,5 @@ Init_manypack_ractor(void)
     rb_undef_method(cRactorState, "initialize_copy");
     rb_funcall(mp_mManypack, rb_intern("private_constant"), 1, ID2SYM(rb_intern("RactorState")));
     main_ractor = mp_ractor_current();
-    mp_error_path_set_finder(mp_trails_find);
+    mp_error_path_set_finder(find_route);
 }

@@ -1,8 +1,6 @@
 /* The last walks to places of messages, which a Ractor remembers. */
 #include "caches/trails.h"
 
-#include "caches/ractor.h"
-
 /* Messages that are walked through in turn, such as two Views side by side. */
 #define TRAILS 4
 
@@ -118,23 +116,18 @@ take_steps(walk *w, mp_route *route)
     }
 }
 
-static mp_trails *
-trails_current(void)
-{
-    mp_ractor *ractor = mp_ractor_current();
-
-    if (!ractor->trails) ractor->trails = ZALLOC(mp_trails);
-    return ractor->trails;
-}
-
 bool
-mp_trails_find(VALUE source, size_t start, size_t offset, mp_route *route)
+mp_trails_find(mp_trails **trails, VALUE source, size_t start, size_t offset, mp_route *route)
 {
     uint64_t id = offset - start >= NEAR ? NUM2ULL(rb_obj_id(source)) : 0;
-    walk *w = walk_of(trails_current(), id, start);
-    bool known = id && w->id == id && w->start == start, found;
-    const uint8_t *message = (const uint8_t *)RSTRING_PTR(source) + start;
+    const uint8_t *message;
+    bool known, found;
+    walk *w;
 
+    if (!*trails) *trails = ZALLOC(mp_trails);
+    w = walk_of(*trails, id, start);
+    known = id && w->id == id && w->start == start;
+    message = (const uint8_t *)RSTRING_PTR(source) + start;
     w->id = 0; /* in case of NoMemoryError */
     w->trail.tape.bytes = message;
     found = known && mp_trail_go_on(&w->trail, offset - start);

@@ -367,8 +367,8 @@ set_any_of(mp_shape *shape)
 
         if (shape->parts[i]->kind != MP_SHAPE_UNNAMED) {
             if (taken & accepts & containers) {
-                rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Record.union tells "
-                         "Records apart by a tag", shape->words);
+                rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Record.union "
+                         "tells Records apart by a tag", shape->words);
             }
             taken |= accepts;
         }
