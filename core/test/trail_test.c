@@ -148,12 +148,13 @@ grow_with_marks(mp_tape *tape)
     return true;
 }
 
-/* {1 => "text", 2 => {3 => 4}, 5 => 6} in an array, then the map again */
+#define MAP "\x83\x01\xa4text\x02\x81\x03\x04\x05\x06"
+
+/* {1 => "text", 2 => {3 => 4}, 5 => 6} twice, in an array */
 static void
 goes_on_to_later_places(void)
 {
-    static const char message[] = "\x92\x83\x01\xa4text\x02\x81\x03\x04\x05\x06"
-                                  "\x83\x01\xa4text\x02\x81\x03\x04\x05\x06";
+    static const char message[] = "\x92" MAP MAP;
     enum { SIZE = sizeof(message) - 1 };
     size_t from, to;
 

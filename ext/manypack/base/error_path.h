@@ -34,7 +34,7 @@ typedef struct {
 /* As mp_error_path_of. False if there is no route. Runs no user code; raises only NoMemoryError. */
 typedef bool (*mp_route_finder)(VALUE source, size_t start, size_t offset, mp_route *route);
 
-/* What finds routes: caches/trails.h, which remembers the last ones. */
+/* Sets what finds routes: the Ractor's state, which remembers the last ones (caches/trails.h). */
 void mp_error_path_set_finder(mp_route_finder finder);
 
 /*
