@@ -462,17 +462,9 @@ rb_view_aref(VALUE self, VALUE key)
     return find(self, key);
 }
 
-/*
- * call-seq: view.dig(key, *keys) -> object or nil
- *
- * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
- * Raises TypeError if a step leads into a value that has no +dig+, and a DecodeError where the bytes are invalid.
- *
- *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
- *   view.dig("users", 0, "name") #=> "Ada"
- */
+/* Digs in a View. */
 static VALUE
-rb_view_dig(int argc, VALUE *argv, VALUE self)
+dig_in(VALUE self, int argc, const VALUE *argv)
 {
     VALUE found;
     mp_peek peek;
@@ -483,6 +475,23 @@ rb_view_dig(int argc, VALUE *argv, VALUE self)
     found = dig(&peek, mp_view_root(self), offset, argc, argv);
     mp_peek_end(&peek);
     return found;
+}
+
+/*
+ * call-seq: view.dig(key, *keys) -> object or nil
+ *
+ * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
+ * Raises TypeError if a step leads into a value that has no +dig+, ArgumentError for options, because a View has its
+ * own, and a DecodeError where the bytes are invalid.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
+ *   view.dig("users", 0, "name") #=> "Ada"
+ */
+static VALUE
+rb_view_dig(int argc, VALUE *argv, VALUE self)
+{
+    if (MP_UNLIKELY(rb_keyword_given_p())) rb_raise(rb_eArgError, "a View has its own options; dig takes keys");
+    return dig_in(self, argc, argv);
 }
 
 /*
@@ -832,8 +841,7 @@ dig_with(VALUE bytes, VALUE options, int argc, VALUE *argv)
 {
     VALUE codec = mp_codec_with_options(mp_default_codec()->object, options, MP_UNPACKS | MP_WITH_CODEC);
 
-    rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
-    return rb_view_dig(argc, argv, message_view_new(bytes, codec, false));
+    return dig_in(message_view_new(bytes, codec, false), argc, argv);
 }
 
 /*
