@@ -174,6 +174,7 @@ rb_view_elements(VALUE self)
 
     cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
     elements = elements_of(&peek, &cursor, root);
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return elements;
 }
