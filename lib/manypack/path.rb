@@ -294,7 +294,7 @@ module Manypack
 
     def each_view(source, options, &block)
       case source
-      when View, Unpacker
+      when View, Lenient::Unpacker
         raise ArgumentError, "a #{source.class} has its own options" unless options.empty?
 
         source.is_a?(View) ? yield(source) : each_view_of(source, &block)
@@ -307,7 +307,7 @@ module Manypack
     end
 
     def each_view_of(unpacker)
-      unpacker.each do |view|
+      unpacker.each(strict: true) do |view|
         raise ArgumentError, "the Unpacker needs the option as: :view" unless view.is_a?(View)
 
         yield view

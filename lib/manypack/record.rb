@@ -113,7 +113,7 @@ module Manypack
       specs = types.to_h { |value, type| [Options.text(value), tagged(type)] }
       raise ArgumentError, "two of the tags #{types.keys.inspect} are the same in a message" if specs.size < types.size
 
-      Type.new([:tagged, tag_key, specs, other && Spec.of(other)])
+      Spec.type([:tagged, tag_key, specs, other && Spec.of(other)])
     end
 
     def self.tagged(type)

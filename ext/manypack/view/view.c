@@ -24,7 +24,7 @@ typedef struct {
 #define END_OF_SOURCE SIZE_MAX
 
 static VALUE cView;
-static ID id_dig, id_select;
+static ID id_dig, id_select, id_all_pairs, id_to_ary, id_deconstruct, id_to_hash, id_deconstruct_keys, id_hash_by;
 
 static void
 view_mark(void *ptr)
@@ -398,6 +398,17 @@ mp_view_slice(VALUE self)
     return (mp_slice){.source = view->source, .offset = view->offset, .size = end - view->offset};
 }
 
+mp_kind
+mp_view_kind(VALUE self)
+{
+    const mp_view *view = view_get(self);
+    mp_kind kind = (mp_kind)MP_WIRE[(uint8_t)RSTRING_PTR(view->source)[view->offset]].kind;
+    mp_peek peek;
+
+    if (MP_UNLIKELY(kind == MP_NEVER)) mp_peek_over(&peek, mp_view_peek(self, &peek)); /* raises */
+    return kind;
+}
+
 /* --- finding ---------------------------------------------------------------------------------------- */
 
 /* The value of a key or at an index; nil if there is none. */
@@ -503,6 +514,49 @@ rb_view_key_p(VALUE self, VALUE key)
     return found ? Qtrue : Qfalse;
 }
 
+/* The pairs that a pattern names. */
+static VALUE
+find_names(VALUE self, VALUE names)
+{
+    VALUE pairs = rb_hash_new(), root = mp_view_root(self);
+    mp_cursor opened;
+    mp_peek peek;
+    long i;
+
+    opened = mp_peek_open(&peek, mp_view_peek_steps(self, &peek, RARRAY_LEN(names)));
+    for (i = 0; i < RARRAY_LEN(names); i++) { /* anew each time: user code may change the Array */
+        VALUE name = RARRAY_AREF(names, i);
+        mp_cursor cursor = opened;
+
+        if (!mp_peek_find(&peek, &cursor, name)) continue;
+        rb_hash_aset(pairs, name, mp_view_value_at(&peek, root, cursor.at, 0));
+        mp_peek_refresh(&peek);
+    }
+    mp_peek_end(&peek);
+    RB_GC_GUARD(names);
+    return pairs;
+}
+
+/*
+ * call-seq: view.deconstruct_keys(names) -> Hash
+ *
+ * Returns the pairs that a pattern names, for pattern matching. The names are an Array of Symbols, which also match
+ * keys that are Strings, or +nil+ for all pairs (<code>**rest</code>). Other Views do not match hash patterns.
+ *
+ * Each branch of a <code>case</code> looks for its names anew. Where several branches differ by one value, such as a
+ * type, <code>case view["type"]</code> with <code>when</code> is faster.
+ *
+ *   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})) => {id:}
+ *   id #=> 1
+ */
+static VALUE
+rb_view_deconstruct_keys(VALUE self, VALUE names)
+{
+    if (NIL_P(names)) return rb_funcallv(self, id_all_pairs, 0, NULL);
+    Check_Type(names, T_ARRAY);
+    return RARRAY_LEN(names) ? find_names(self, names) : rb_hash_new();
+}
+
 /* --- the whole -------------------------------------------------------------------------------------- */
 
 /*
@@ -517,15 +571,28 @@ rb_view_key_p(VALUE self, VALUE key)
 static VALUE
 rb_view_type(VALUE self)
 {
-    mp_kind kind;
-    mp_peek peek;
-    size_t offset;
+    return mp_kind_symbol(mp_view_kind(self));
+}
 
-    offset = mp_view_peek(self, &peek);
-    kind = mp_peek_kind(&peek, offset);
-    if (kind == MP_NEVER) mp_peek_over(&peek, offset);
-    mp_peek_end(&peek);
-    return mp_kind_symbol(kind);
+/*
+ * call-seq: view.respond_to?(name, include_all = false) -> true or false
+ *
+ * Returns false for +:deconstruct+ and +:to_ary+ unless it is a View of an array, and for +:deconstruct_keys+ and
+ * +:to_hash+ unless it is a View of a map; otherwise what Object#respond_to? returns. Pattern matching and conversions
+ * ask this first, and an object has no other way to say that it is no Array or no Hash.
+ *
+ *   Manypack::View.new("\x90").respond_to?(:deconstruct_keys) #=> false
+ */
+static VALUE
+rb_view_respond_to_p(int argc, VALUE *argv, VALUE self)
+{
+    ID name;
+
+    rb_check_arity(argc, 1, 2);
+    name = rb_check_id(&argv[0]);
+    if (name == id_to_ary || name == id_deconstruct) return mp_view_kind(self) == MP_ARRAY ? Qtrue : Qfalse;
+    if (name == id_to_hash || name == id_deconstruct_keys) return mp_view_kind(self) == MP_MAP ? Qtrue : Qfalse;
+    return rb_call_super(argc, argv);
 }
 
 /* A View of the same object that a Codec decodes, whose options hold for the whole message. */
@@ -564,6 +631,36 @@ rb_view_value(int argc, VALUE *argv, VALUE self)
     mp_view_ended(self, end);
     RB_GC_GUARD(codec);
     return value;
+}
+
+/*
+ * call-seq:
+ *   view.to_h(**options) -> Hash
+ *   view.to_h { |element| ... } -> Hash
+ *   view.to_h { |key, value| ... } -> Hash
+ *
+ * Returns View#value of a map, a Hash with plain objects. With a block it is a Hash of the pairs that the block returns
+ * for what View#each yields; a View of an array needs a block. The options are those of View#value. To make Hashes of
+ * all maps of an array, call View#value of the array: that makes no View for each.
+ *
+ * Raises TypeError for a View of anything else, what View#value raises, and with a block LimitError for more different
+ * keys with the same hash than Manypack.unpack allows.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
+ *   view.to_h                       #=> {"user" => {"id" => 1}}
+ *   view.to_h(symbolize_keys: true) #=> {user: {id: 1}}
+ */
+static VALUE
+rb_view_to_h(int argc, VALUE *argv, VALUE self)
+{
+    rb_check_arity(argc, 0, rb_keyword_given_p());
+    if (rb_block_given_p()) {
+        VALUE arguments[2] = {rb_block_proc(), argc ? argv[0] : Qnil};
+
+        return rb_funcallv(self, id_hash_by, 2, arguments);
+    }
+    if (mp_view_kind(self) == MP_MAP) return rb_view_value(argc, argv, self);
+    rb_raise(rb_eTypeError, "expected a map, got %" PRIsVALUE, rb_view_type(self));
 }
 
 /* call-seq: view.read_by(codec) -> view: of the same object, by another Codec, which may refuse the message */
@@ -779,6 +876,12 @@ Init_manypack_view(void)
 
     id_dig = rb_intern("dig");
     id_select = rb_intern("select_by");
+    id_all_pairs = rb_intern("all_pairs");
+    id_to_ary = rb_intern("to_ary");
+    id_deconstruct = rb_intern("deconstruct");
+    id_to_hash = rb_intern("to_hash");
+    id_deconstruct_keys = rb_intern("deconstruct_keys");
+    id_hash_by = rb_intern("hash_by");
     cView = rb_define_class_under(mManypack, "View", rb_cObject);
     rb_gc_register_mark_object(cView);
     rb_undef_alloc_func(cView);
@@ -790,7 +893,10 @@ Init_manypack_view(void)
     rb_define_method(cView, "dig", rb_view_dig, -1);
     rb_define_method(cView, "key?", rb_view_key_p, 1);
     rb_define_method(cView, "type", rb_view_type, 0);
+    rb_define_method(cView, "respond_to?", rb_view_respond_to_p, -1);
+    rb_define_method(cView, "deconstruct_keys", rb_view_deconstruct_keys, 1);
     rb_define_method(cView, "value", rb_view_value, -1);
+    rb_define_method(cView, "to_h", rb_view_to_h, -1);
     rb_define_method(cView, "bytes", rb_view_bytes, 0);
     rb_define_method(cView, "bytesize", rb_view_bytesize, 0);
     rb_define_method(cView, "canonical?", rb_view_canonical_p, 0);

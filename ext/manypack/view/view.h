@@ -11,6 +11,9 @@ VALUE mp_view_root(VALUE view);
 /* True if the last of equal keys counts instead of the first. */
 bool mp_view_last_key_p(VALUE view);
 
+/* The kind of the object that a View shows. DecodeError for 0xc1. */
+mp_kind mp_view_kind(VALUE view);
+
 /* Starts a peek into the message of a View, and returns the View's offset. The second look builds an Index. */
 size_t mp_view_peek(VALUE view, mp_peek *peek);
 
