@@ -94,6 +94,21 @@ class TerminalLawsTest < Minitest::Test
     end
   end
 
+  # Lines of whole messages are made in C, those of broken ones in Ruby.
+  def test_lines_of_heads_are_the_same_in_c_and_in_ruby
+    line = Terminal::HeadLine.new
+    each_message.each_slice(50) do |messages|
+      bytes = messages.map(&:bytes).join
+      pieces = []
+      line.each_piece(Terminal::Input::Messages.new(bytes, 0, bytes.bytesize, 0, 1_000_000, messages.size)) { |piece| pieces << piece }
+      offset = 1_000_000
+      expected = messages.flat_map do |message|
+        Terminal::Heads.new(message.bytes, offset, steps: false).map { |head| line.of(head).b }.tap { offset += message.bytes.bytesize }
+      end
+      assert_equal expected, pieces.join.b.lines
+    end
+  end
+
   # The same as a walk over the heads in Ruby counts.
   def test_a_tally_counts_every_head_and_every_byte_by_its_path
     each_message.each_slice(200) do |messages|
