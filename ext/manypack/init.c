@@ -27,6 +27,7 @@
 
 void Init_manypack_support(void);
 void Init_manypack_options(void);
+void Init_manypack_lenient(void);
 void Init_manypack_error(void);
 void Init_manypack_io(void);
 void Init_manypack_ractor(void);
@@ -100,6 +101,7 @@ Init_manypack(void)
 
     Init_manypack_support();
     Init_manypack_options();
+    Init_manypack_lenient();
     Init_manypack_error();
     Init_manypack_io();
     Init_manypack_ractor();

@@ -21,11 +21,7 @@ module Manypack
   #   InvalidBody itself.
   module Rails
     # The media type of responses: the one that IANA registered for MessagePack.
-    CONTENT_TYPE = "application/vnd.msgpack"
-
-    # The media types that older programs send.
-    OLDER_CONTENT_TYPES = %w[application/msgpack application/x-msgpack].freeze
-    private_constant :OLDER_CONTENT_TYPES
+    CONTENT_TYPE = MediaType::REGISTERED
 
     # Raised for a body that is not valid, or that the options of the parser do not allow. Rails raises an
     # ActionDispatch::Http::Parameters::ParseError with this error as the cause. The cause of this error is the
@@ -121,7 +117,7 @@ module Manypack
     end
     private_constant :Suffixed
 
-    ::Mime::Type.register(CONTENT_TYPE, :msgpack, OLDER_CONTENT_TYPES)
+    ::Mime::Type.register(CONTENT_TYPE, :msgpack, MediaType::ALL.drop(1))
 
     ::ActiveSupport.on_load(:action_dispatch_request) do
       self.parameter_parsers = parameter_parsers.merge(msgpack: ParameterParser.new)

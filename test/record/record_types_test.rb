@@ -249,4 +249,33 @@ class RecordTypesTest < Minitest::Test
       -> { type.load(message) }
     end
   end
+
+  # --- the order of the types -------------------------------------------------------------------------------
+
+  Pair = Struct.new(:a)
+  # Time has no meaning before the codec gives it one, which happens after the type is made.
+  ANY_OF = { nil: nil, true: true, integer: Integer, range: 5..9, float: Float, float_range: 0.5..2.0, string: String, symbol: Symbol,
+             enum: ["a", 1], symbols: [:a, "b"], time: Time, ext: Manypack::ExtensionValue, list: [Integer], map: { String => Integer },
+             record: Manypack::Record.new(Pair, a: Integer), array: Manypack::Record.new(Pair, a: Integer).array, numeric: Numeric,
+             object: Object }.freeze
+  ORDERED = Manypack::Codec.new(timestamp: true, allow_unknown_ext: true)
+  MESSAGES = [nil, true, false, 1, 7, 1.5, 3.5, "a", "b", "\xFF".b, :a, [1], ["x"], { "a" => 1 }, { "b" => "x" }, Time.at(5), Manypack::ExtensionValue.new(5, "x")]
+             .map { |object| ORDERED.pack(object) }.freeze
+
+  def test_the_order_of_the_types_does_not_matter_to_what_is_read
+    [2, 3].flat_map { |count| ANY_OF.keys.combination(count).to_a }.each do |names|
+      orders = names.permutation.map { |order| taken_by(ANY_OF.values_at(*order)) }
+      assert_equal 1, orders.uniq.size, names.inspect
+    end
+  end
+
+  private
+
+  # For each message whether the type takes it, or why there is no such type.
+  def taken_by(types)
+    type = Manypack::Type[*types].with(codec: ORDERED)
+    MESSAGES.map { |bytes| type.valid?(bytes) }
+  rescue ArgumentError => e
+    e.message[/may be a map or an array/]
+  end
 end

@@ -66,14 +66,8 @@ static mp_options defaults[2];
 static mp_buffer_options buffer_defaults;
 
 static VALUE mArguments;
-static ID id_DROP_IN, id_unknown_options, id_misplaced_option;
+static ID id_unknown_options, id_misplaced_option;
 static VALUE sym_codec;
-
-bool
-mp_lenient_p(int api)
-{
-    return api & MP_SHARED && rb_const_defined_at(mArguments, id_DROP_IN);
-}
 
 /* --- fields ----------------------------------------------------------------------------------------- */
 
@@ -455,6 +449,17 @@ codec_names(int effect)
     return mp_obj_set_shareable(rb_obj_freeze(all));
 }
 
+/* The same of all options as the keys of a Hash, in which one is found at once. */
+static VALUE
+codec_names_hash(void)
+{
+    VALUE all = rb_hash_new();
+    size_t row;
+
+    for (row = 0; row < CODEC_ROWS; row++) rb_hash_aset(all, names[row], Qtrue);
+    return mp_obj_set_shareable(rb_obj_freeze(all));
+}
+
 static void
 set_all_defaults(void)
 {
@@ -475,7 +480,6 @@ Init_manypack_options(void)
     size_t row;
 
     mArguments = mp_const("Manypack::Arguments");
-    id_DROP_IN = rb_intern("DROP_IN");
     id_unknown_options = rb_intern("unknown_options");
     id_misplaced_option = rb_intern("misplaced_option");
     sym_codec = ID2SYM(rb_intern("codec"));
@@ -486,6 +490,7 @@ Init_manypack_options(void)
     }
     set_all_defaults();
     rb_define_const(mArguments, "CODEC_OPTIONS", codec_names(MP_CONFIGURES));
+    rb_define_const(mArguments, "OPTION_OF_CODECS", codec_names_hash());
     rb_define_const(mArguments, "PACKING_OPTIONS", codec_names(MP_PACKS));
     rb_define_const(mArguments, "UNPACKING_OPTIONS", codec_names(MP_UNPACKS));
 }

@@ -37,8 +37,8 @@ typedef struct {
 
 /* Flags that say whose arguments are read, and what the method does: that decides which options it takes. */
 enum {
-    MP_OWN = 0,          /* of a method that only Manypack has */
-    MP_SHARED = 1,       /* of a method that MessagePack has too: lenient if manypack/drop_in is loaded */
+    MP_OWN = 0,          /* of a method called by Manypack's own name */
+    MP_LENIENT = 1,      /* of a method called by the name MessagePack: they may be what the msgpack gem accepts */
     MP_WITH_BUFFER = 2,  /* of a method that makes a Buffer and knows its options */
     MP_PACKS = 4,        /* of a method that packs */
     MP_UNPACKS = 8,      /* of a method that unpacks */
@@ -54,15 +54,19 @@ mp_unpack_max_depth(const mp_options *options)
     return options->untrusted ? MP_UNTRUSTED_DEPTH : MP_UNPACK_MAX_DEPTH;
 }
 
-/* The flags of a module function: MP_OWN if it is called on Manypack, MP_SHARED if on MessagePack. */
+/* The flags of a module function: MP_OWN if it is called on Manypack, MP_LENIENT if on MessagePack. */
 MP_INLINE int
 mp_api_of(VALUE self)
 {
-    return self == mp_mManypack ? MP_OWN : MP_SHARED;
+    return self == mp_mManypack ? MP_OWN : MP_LENIENT;
 }
 
 /* True if such arguments may be whatever the msgpack gem accepts, including unknown options. */
-bool mp_lenient_p(int api);
+MP_INLINE bool
+mp_lenient_p(int api)
+{
+    return api & MP_LENIENT;
+}
 
 /* Sets the defaults. */
 void mp_options_init(mp_options *options);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "base/lenient.h"
 #include "caches/ractor.h"
 #include "stream/body_unpacker.h"
 #include "stream/unpacker_object.h"
@@ -231,10 +232,12 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     mp_stream *u;
     VALUE buffer;
     arguments a;
+    int api;
 
     rb_check_frozen(self);
     u = mp_unpacker_checked(self);
-    scan_arguments(&a, argc, argv, mp_codec_by_default(MP_SHARED), MP_SHARED | MP_WITH_CODEC);
+    api = mp_api_of_object(self, mp_cUnpacker);
+    scan_arguments(&a, argc, argv, mp_codec_by_default(api), api | MP_WITH_CODEC);
     buffer = mp_buffer_new(a.io, a.options);
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Unpacker. */
     if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is already initialized");
@@ -359,9 +362,9 @@ strict_p(int argc, const VALUE *argv)
  *   unpacker.each(strict: false) { |object| ... } -> nil
  *   unpacker.each(strict: false) -> Enumerator
  *
- * Yields each object until the bytes end. If the last object is incomplete, feed the rest later and call each again.
- * With <code>strict: true</code>, each raises TruncatedError for an incomplete last object; you can still feed the rest
- * and call it again. Raises the other errors of read.
+ * Yields each object, and ends in silence if the bytes end inside an object, as in the msgpack gem: feed the rest and
+ * call each again. With <code>strict: true</code>, it raises TruncatedError there; you can still feed the rest and call
+ * it again. Raises the other errors of read.
  *
  *   Manypack::Unpacker.new.feed("\x01\x02").each.to_a #=> [1, 2]
  *
@@ -588,6 +591,13 @@ rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE ha
     return Qnil;
 }
 
+/* call-seq: unpacker.types -> codec: that has its types */
+static VALUE
+rb_unpacker_types(VALUE self)
+{
+    return mp_stream_get(self)->codec.object;
+}
+
 static VALUE
 rb_unpacker_registered_types_internal(VALUE self)
 {
@@ -615,6 +625,7 @@ Init_manypack_unpacker(void)
 
     mp_cUnpacker = cUnpacker;
     rb_gc_register_mark_object(cUnpacker);
+    mp_is_lenient(&mp_cUnpacker);
     rb_define_alloc_func(cUnpacker, mp_unpacker_allocate);
     rb_undef_method(cUnpacker, "initialize_copy");
     rb_undef_method(cUnpacker, "dup");
@@ -646,6 +657,7 @@ Init_manypack_unpacker(void)
     rb_define_method(cUnpacker, "freeze?", rb_unpacker_freeze_p, 0);
     rb_define_method(cUnpacker, "allow_unknown_ext?", rb_unpacker_allow_unknown_ext_p, 0);
     rb_define_private_method(cUnpacker, "register_type_internal", rb_unpacker_register_type_internal, 3);
+    rb_define_private_method(cUnpacker, "types", rb_unpacker_types, 0);
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
     MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 2);
     MP_DEFINE_INTERNAL("read_one", rb_internal_read_one, 2);
