@@ -113,7 +113,11 @@ module Manypack
     #   factory.type_registered?(Symbol) #=> true
     #   factory.type_registered?(1)      #=> false
     def type_registered?(klass_or_type, selector = :both)
-      Arguments.registered?(registered_types(selector), klass_or_type)
+      unless %i[both packer unpacker].include?(selector)
+        raise ArgumentError, "invalid selector #{selector.inspect}: must be :both, :packer or :unpacker"
+      end
+
+      Internal.registers?(codec, klass_or_type, selector != :unpacker, selector != :packer, false)
     end
 
     # Returns a Pool that dumps and loads with the current types of the factory. It is frozen, and shareable if the
@@ -170,13 +174,15 @@ module Manypack
 
     # An unpacker belongs to the class that it was registered for, even if several classes are packed as its type.
     def paired_types
-      unpackers = registered_unpackers
+      unpackers = registered_unpackers.to_h { |entry| [entry[:type], entry] } # a type has one unpacker
       both = registered_packers.map do |entry|
-        pair = unpackers.find { |other| other[:type] == entry[:type] && other[:class] == entry[:class] }
-        unpackers.delete(pair)
-        { **entry, unpacker: pair && pair[:unpacker] }
+        pair = unpackers[entry[:type]]
+        next { **entry, unpacker: nil } unless pair && pair[:class].equal?(entry[:class])
+
+        unpackers.delete(entry[:type])
+        { **entry, unpacker: pair[:unpacker] }
       end
-      alone = unpackers.map do |entry|
+      alone = unpackers.values.map do |entry|
         { type: entry[:type], class: entry[:class], packer: nil, unpacker: entry[:unpacker] }
       end
       both.concat(alone).sort_by { |entry| entry[:type] }
@@ -184,6 +190,8 @@ module Manypack
 
     # Dumps and loads with one Codec. Any number of Threads and Ractors may use it at once.
     class Pool
+      include Value
+
       # Creates a Pool from a Codec.
       #
       #   Manypack::Factory::Pool.new(Manypack::Codec.new).frozen? #=> true

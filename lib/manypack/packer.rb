@@ -87,7 +87,7 @@ module Manypack
     #   packer.register_type(1, Range) { |range| range.to_s }
     #   packer.type_registered?(1) #=> true
     def type_registered?(klass_or_type)
-      Arguments.registered?(registered_types_internal, klass_or_type)
+      Internal.registers?(types, klass_or_type, true, false, false)
     end
   end
 end

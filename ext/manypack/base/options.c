@@ -459,6 +459,17 @@ codec_names(int effect)
     return mp_obj_set_shareable(rb_obj_freeze(all));
 }
 
+/* The same of all options as the keys of a Hash, in which one is found at once. */
+static VALUE
+codec_names_hash(void)
+{
+    VALUE all = rb_hash_new();
+    size_t row;
+
+    for (row = 0; row < CODEC_ROWS; row++) rb_hash_aset(all, names[row], Qtrue);
+    return mp_obj_set_shareable(rb_obj_freeze(all));
+}
+
 static void
 set_all_defaults(void)
 {
@@ -489,6 +500,7 @@ Init_manypack_options(void)
     }
     set_all_defaults();
     rb_define_const(mArguments, "CODEC_OPTIONS", codec_names(MP_CONFIGURES));
+    rb_define_const(mArguments, "OPTION_OF_CODECS", codec_names_hash());
     rb_define_const(mArguments, "PACKING_OPTIONS", codec_names(MP_PACKS));
     rb_define_const(mArguments, "UNPACKING_OPTIONS", codec_names(MP_UNPACKS));
 }

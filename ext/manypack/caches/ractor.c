@@ -39,6 +39,7 @@ ractor_free(void *ptr)
     mp_cache_table_free(&ractor->values.table);
     mp_cache_table_free(&ractor->symbols.table);
     xfree(ractor->rows.rings);
+    mp_trails_free(ractor->trails);
     mp_typed_free(ptr);
 }
 
@@ -49,7 +50,7 @@ ractor_memsize(const void *ptr)
 
     return mp_typed_memsize(sizeof(mp_ractor)) + mp_string_table_memsize(&ractor->keys.table) +
            mp_string_table_memsize(&ractor->values.table) + mp_symbol_cache_memsize(&ractor->symbols) +
-           mp_hash_templates_memsize(&ractor->rows);
+           mp_hash_templates_memsize(&ractor->rows) + mp_trails_memsize(ractor->trails);
 }
 
 /*
@@ -99,6 +100,12 @@ mp_main_ractor_p(void)
     return mp_ractor_current() == main_ractor;
 }
 
+static bool
+find_route(VALUE source, size_t start, size_t offset, mp_route *route)
+{
+    return mp_trails_find(&mp_ractor_current()->trails, source, start, offset, route);
+}
+
 /* Libraries are loaded in the main Ractor, so mp_ractor_current is the main Ractor's here. */
 void
 Init_manypack_ractor(void)
@@ -110,4 +117,5 @@ Init_manypack_ractor(void)
     rb_undef_method(cRactorState, "initialize_copy");
     rb_funcall(mp_mManypack, rb_intern("private_constant"), 1, ID2SYM(rb_intern("RactorState")));
     main_ractor = mp_ractor_current();
+    mp_error_path_set_finder(find_route);
 }

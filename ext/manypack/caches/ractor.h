@@ -13,6 +13,7 @@
 #include "caches/result_size.h"
 #include "caches/spare.h"
 #include "caches/symbol_cache.h"
+#include "caches/trails.h"
 #include "caches/value_cache.h"
 
 typedef struct {
@@ -22,6 +23,7 @@ typedef struct {
     mp_hash_templates rows;
     mp_result_sizes results;
     mp_spares spares;
+    mp_trails *trails;
 } mp_ractor;
 
 /* The state of the current Ractor, created at the first call. NoMemoryError. */

@@ -396,6 +396,13 @@ rb_packer_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE hand
     return Qnil;
 }
 
+/* call-seq: packer.types -> codec: that has its types */
+static VALUE
+rb_packer_types(VALUE self)
+{
+    return mp_packer_get(self)->codec.object;
+}
+
 static VALUE
 rb_packer_registered_types_internal(VALUE self)
 {
@@ -440,6 +447,7 @@ Init_manypack_packer(void)
     rb_define_method(cPacker, "to_a", rb_packer_to_a, 0);
     rb_define_method(cPacker, "compatibility_mode?", rb_packer_compatibility_mode_p, 0);
     rb_define_private_method(cPacker, "register_type_internal", rb_packer_register_type_internal, 3);
+    rb_define_private_method(cPacker, "types", rb_packer_types, 0);
     rb_define_private_method(cPacker, "registered_types_internal", rb_packer_registered_types_internal, 0);
     MP_DEFINE_INTERNAL("canonical_bytes", rb_internal_canonical_bytes, 2);
 }

@@ -617,6 +617,13 @@ rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE ha
     return Qnil;
 }
 
+/* call-seq: unpacker.types -> codec: that has its types */
+static VALUE
+rb_unpacker_types(VALUE self)
+{
+    return mp_stream_get(self)->codec.object;
+}
+
 static VALUE
 rb_unpacker_registered_types_internal(VALUE self)
 {
@@ -676,6 +683,7 @@ Init_manypack_unpacker(void)
     rb_define_method(cUnpacker, "freeze?", rb_unpacker_freeze_p, 0);
     rb_define_method(cUnpacker, "allow_unknown_ext?", rb_unpacker_allow_unknown_ext_p, 0);
     rb_define_private_method(cUnpacker, "register_type_internal", rb_unpacker_register_type_internal, 3);
+    rb_define_private_method(cUnpacker, "types", rb_unpacker_types, 0);
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
     MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 2);
     MP_DEFINE_INTERNAL("read_one", rb_internal_read_one, 2);
