@@ -12,6 +12,8 @@ module Manypack
   #                                   unpacker: ->(body) { Point.new(*body.unpack("l>2")) })
   #   factory.load(factory.dump(Point.new(1, 2))) #=> #<struct Point x=1, y=2>
   class Factory
+    include Guesses
+
     # Registers an ext type and returns nil. Warns if the type was registered to unpack as another class before.
     #
     # type:: an Integer, -128 to 127; 0 to 127 are for applications
@@ -149,6 +151,10 @@ module Manypack
 
     TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing record].freeze
     private_constant :TYPE_OPTIONS
+
+    def guess(name)
+      Guesses::FACTORY[name]
+    end
 
     # Returns true for a Factory of MessagePack's, which accepts what the msgpack gem accepts.
     def lenient?

@@ -24,6 +24,8 @@ module Manypack
   # Values are what unpacking with the same options would make of them. A View refers to the whole message and keeps it
   # alive; View#detach copies the part.
   class View
+    include Guesses
+
     autoload :Splice, File.join(__dir__, "view/splice")
     private_constant :Splice
 
@@ -274,6 +276,18 @@ module Manypack
     end
 
     private
+
+    # A View has what Enumerable has, and not all of Hash and Array.
+    def guess(name)
+      owner, conversion = { map: [Hash, "to_h"], array: [Array, "to_a"] }[type]
+      return "view[#{name.name.inspect}] finds the key" if owner == Hash && key?(name)
+      return unless owner&.method_defined?(name)
+      return "splice(path => View::REMOVED) returns a View without it" if name.start_with?("delete")
+
+      "a View has view.#{conversion}.#{name}; splice(path => value) returns a changed View"
+    rescue DecodeError
+      nil
+    end
 
     # Returns false for another type, and for an array of another size, without reading what is inside. A map may have a
     # key twice, so its size says less.

@@ -72,6 +72,8 @@ class RactorTest < Minitest::Test
     "Manypack::View#each" => 'VIEW["a"].each.to_a == [5, 6]',
     "Manypack::View#each_pair" => 'VIEW.each_pair.to_a.flatten.first == "a"',
     "Manypack::View#to_set" => 'VIEW["a"].to_set.size == 2', "Manypack::View#uniq" => 'VIEW["a"].uniq == [5, 6]',
+    "Manypack::View#select" => 'VIEW.select { true }.keys == ["a"]', "Manypack::View#filter" => 'VIEW.filter { false } == {}',
+    "Manypack::View#reject" => 'VIEW["a"].reject { |n| n > 5 } == [5]', "Manypack::View#compact" => 'VIEW.compact.keys == ["a"]',
     "Manypack::View#tally" => 'VIEW["a"].tally == { 5 => 1, 6 => 1 }',
     "Manypack::View#group_by" => 'VIEW["a"].group_by(&:odd?) == { true => [5], false => [6] }',
     "Manypack::View#to_h" => 'VIEW.to_h.keys == ["a"]',

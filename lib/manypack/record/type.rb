@@ -69,23 +69,14 @@ module Manypack
       Spec.type(spec, changed_codec(codec, options, :check), check)
     end
 
-    # What other libraries have methods for.
-    GUESSES = Ractor.make_shareable({
-      optional: "a type that has nil is Type[String].or(nil); with(defaults: {member: value}) lets a member be missing",
-      enum: 'an enum is ["a", "b"]', list: "a list is [String]", map: "a map is {String => Integer}",
-      union: "one of several types is Type[String, Integer]", any: "anything is Object"
-    })
-    OTHER_NAMES = { nullable: :optional, maybe: :optional, array: :list, array_of: :list, hash_of: :map,
-                    one_of: :enum, any_of: :union, literal: :enum }.freeze
-    private_constant :GUESSES, :OTHER_NAMES
+    include Guesses
+    extend Guesses
 
     # Says in the error how a type is written.
-    def self.method_missing(name, *, **)
-      guess = GUESSES[OTHER_NAMES.fetch(name, name)] or return super
-
-      raise NoMethodError.new("undefined method '#{name}' for #{self}: #{guess}", name, receiver: self)
+    def self.guess(name)
+      Guesses::TYPES[name]
     end
-    private_class_method :method_missing
+    private_class_method :guess
 
     # Loads the one object in a String of packed bytes.
     #
@@ -192,6 +183,10 @@ module Manypack
     end
 
     private
+
+    def guess(name)
+      Guesses::TYPE[name]
+    end
 
     # Returns true for an object that is equal to nothing but itself.
     def identity?(object)
