@@ -88,10 +88,15 @@ ractor_new(void)
 mp_ractor *
 mp_ractor_current(void)
 {
+    return mp_typed_data(mp_ractor_object());
+}
+
+VALUE
+mp_ractor_object(void)
+{
     VALUE self = rb_ractor_local_storage_value(ractor_key);
 
-    if (MP_UNLIKELY(NIL_P(self))) self = ractor_new();
-    return mp_typed_data(self);
+    return MP_UNLIKELY(NIL_P(self)) ? ractor_new() : self;
 }
 
 bool

@@ -29,6 +29,9 @@ typedef struct {
 /* The state of the current Ractor, created at the first call. NoMemoryError. */
 mp_ractor *mp_ractor_current(void);
 
+/* The object that owns it: what few Ractors need is an instance variable of it. */
+VALUE mp_ractor_object(void);
+
 bool mp_main_ractor_p(void);
 
 #endif

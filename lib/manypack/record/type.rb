@@ -44,7 +44,7 @@ module Manypack
 
       @spec = Spec.frozen(parts.spec)
       @check = parts.check ? true : false
-      finish(parts.codec)
+      finish(parts.codec, parts.base)
     end
 
     # Returns the Type of objects that are of this type or of another one.
@@ -66,7 +66,7 @@ module Manypack
     #
     #   Manypack::Type[[Integer]].with(untrusted: true)
     def with(codec: nil, check: @check, **options)
-      Spec.type(spec, changed_codec(codec, options, :check), check)
+      Spec.type(spec, changed_codec(codec, options, :check), codec ? nil : base, check)
     end
 
     # What other libraries have methods for.
@@ -138,11 +138,13 @@ module Manypack
       @spec || uninitialized
     end
 
-    # Returns the Codec, which has the type's options and ext types.
+    # Returns the Codec, which has the type's options and ext types. If the Type got no Codec, those are the types that
+    # are registered on DefaultFactory at that moment.
     #
     #   Manypack::Type[Time].with(timestamp: true).codec #=> #<Manypack::Codec timestamp: true>
     def codec
       @codec || uninitialized
+      Internal.current_type(self).own_codec
     end
 
     # Shows which objects are of the type, and the options that differ from the default.
@@ -191,6 +193,10 @@ module Manypack
       [spec, @check]
     end
 
+    def own_codec
+      @codec
+    end
+
     private
 
     # Returns true for an object that is equal to nothing but itself.
@@ -215,6 +221,21 @@ module Manypack
       raise ArgumentError, "uninitialized #{self.class}"
     end
 
+    # Returns the codec of DefaultFactory if the Type got no Codec of its own.
+    def base
+      @follows ? DefaultFactory.codec : nil
+    end
+
+    # Called by the extension if types were registered on DefaultFactory since the Type was made.
+    def renewed
+      Spec.type(@spec, *renewed_codec, @check)
+    end
+
+    # Returns a Codec with the options of the Type, and the codec of DefaultFactory whose types it has.
+    def renewed_codec
+      [@codec.options.empty? ? base : base.with(**@codec.options), base]
+    end
+
     # Returns the Codec of the type, changed by a Codec or nil, and then by options.
     def changed_codec(codec, options, *own)
       Arguments.check_codec(codec) if codec
@@ -223,11 +244,12 @@ module Manypack
 
     # Compiles the Type and freezes it. It is shareable if the codec and the Records in its parts are. The hash is
     # computed once: nested Records would otherwise compute the hash of an inner Record once for each way to it.
-    def finish(codec, parts = @spec)
+    def finish(codec, base, parts = @spec)
       @codec = codec
+      @follows = !base.nil?
       @check ||= Spec.checks?(parts)
-      @hash = [hashed_state, codec].hash
-      compile(Compiler.new(codec).nodes(@spec), codec)
+      @hash = [hashed_state, codec.options].hash # not of its types, because more may be registered
+      compile(Compiler.new(codec).nodes(@spec), codec, base)
       freeze
       Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts) && shareable_options?
     end
