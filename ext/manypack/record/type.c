@@ -89,12 +89,12 @@ type_get(VALUE self)
 static VALUE
 renewed_types(VALUE base)
 {
-    VALUE state = mp_ractor_object(), types = rb_attr_get(state, id_renewed);
+    VALUE types = mp_ractor_seldom()->types;
 
-    if (!NIL_P(types) && rb_hash_lookup(types, Qnil) == base) return types;
+    if (types && rb_hash_lookup(types, Qnil) == base) return types;
     types = rb_obj_hide(rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0));
     rb_hash_aset(types, Qnil, base);
-    rb_ivar_set(state, id_renewed, types);
+    mp_ractor_seldom()->types = types;
     return types;
 }
 
