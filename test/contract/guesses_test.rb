@@ -68,6 +68,15 @@ class GuessesTest < Minitest::Test
     assert_match(/extra bytes/, error.message)
   end
 
+  def test_records_take_options_where_they_load_and_dump
+    bytes = Manypack.pack({ "x" => 1 })
+    assert_equal Point.new(1), POINT.load(bytes, untrusted: true)
+    assert_raises(Manypack::LimitError) { POINT.load(bytes, max_bytes: 2) }
+    assert_equal "\x81\xA1x\x01".b, POINT.dump(Point.new(1), canonical: true)
+    assert_match(/unknown option untrustd, did you mean untrusted\?/, assert_raises(ArgumentError) { POINT.load(bytes, untrustd: true) }.message)
+    assert_predicate Manypack::Record.define(x: Integer).load(bytes, freeze: true), :frozen?
+  end
+
   def test_options_of_other_libraries_name_ours
     { max_nesting: :max_depth, symbolize_names: :symbolize_keys }.each do |theirs, ours|
       error = assert_raises(ArgumentError) { Manypack.unpack("\x01", theirs => true) }
