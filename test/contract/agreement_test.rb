@@ -11,7 +11,7 @@ require "manypack/terminal"
 require "support/hostile_objects"
 
 class AgreementTest < Minitest::Test
-  COUNT = Integer(ENV.fetch("MANYPACK_MESSAGES", 1_500))
+  COUNT = Integer(ENV.fetch("MANYPACK_MESSAGES", 400))
   OPTIONS = [{}, { untrusted: true }, { allow_unknown_ext: true, timestamp: true }].freeze
 
   ANY = Manypack::Type[Object]
