@@ -54,11 +54,27 @@ class GuessesTest < Minitest::Test
       .each do |name, call|
       ["events.msgpack", "/var/log/a-b/events.msgpack.gz", "./a.mp"].each do |file|
         assert_match(/is a file name, not packed bytes: pass File.open/, assert_raises(ArgumentError, name) { call[file] }.message)
-        call[file.b] unless name.start_with?("Path")
+        assert_taken_for_bytes { call[file.b] }
       end
       call["\x01"]
       call[Manypack.pack("a.b")]
     end
+  end
+
+  # They begin with a small Integer, and other bytes follow that.
+  def assert_taken_for_bytes
+    yield
+  rescue Manypack::DecodeError => error
+    assert_match(/extra bytes/, error.message)
+  end
+
+  def test_records_take_options_where_they_load_and_dump
+    bytes = Manypack.pack({ "x" => 1 })
+    assert_equal Point.new(1), POINT.load(bytes, untrusted: true)
+    assert_raises(Manypack::LimitError) { POINT.load(bytes, max_bytes: 2) }
+    assert_equal "\x81\xA1x\x01".b, POINT.dump(Point.new(1), canonical: true)
+    assert_match(/unknown option untrustd, did you mean untrusted\?/, assert_raises(ArgumentError) { POINT.load(bytes, untrustd: true) }.message)
+    assert_predicate Manypack::Record.define(x: Integer).load(bytes, freeze: true), :frozen?
   end
 
   def test_options_of_other_libraries_name_ours
