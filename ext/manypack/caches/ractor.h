@@ -19,6 +19,7 @@
 /* What few Ractors need. */
 typedef struct {
     mp_trails *trails;
+    VALUE paths;        /* a hidden Hash of Strings and Paths; 0 before the first */
     VALUE recent_codec; /* made for the options of a call since the last collection, which forgets it; or 0 */
 } mp_seldom;
 
