@@ -145,7 +145,7 @@ module Manypack
         indices = Ractor.make_shareable(members.each_with_index.to_h)
         Class.new(LazyRecord).tap do |klass|
           klass.define_method(:__indices__, &Ractor.make_shareable(proc { indices }))
-          klass.send(:private, :__indices__)
+          klass.class_exec { private :__indices__ }
           members.each_with_index do |member, index|
             next unless member.match?(/\A(?!__|to_msgpack\z)[[:alpha:]_][[:alnum:]_]*[?!]?\z/)
 
