@@ -190,6 +190,8 @@ module Manypack
 
     # Dumps and loads with one Codec. Any number of Threads and Ractors may use it at once.
     class Pool
+      include Value
+
       # Creates a Pool from a Codec.
       #
       #   Manypack::Factory::Pool.new(Manypack::Codec.new).frozen? #=> true

@@ -17,7 +17,9 @@ module Manypack
   #   name                                            #=> "Ada"
   #
   # Bytes are checked when they are read: an invalid message raises a DecodeError when a search meets the fault, with
-  # its offset in the whole message. <code>check: true</code> checks everything first.
+  # its offset in the whole message. <code>check: true</code> checks everything first. Bytes behind the object are an
+  # error for everything that comes to the end of it, such as View#value, View#each and a look for a key of the
+  # outermost map; a look at an element of an array does not come there.
   #
   # Values are what unpacking with the same options would make of them. A View refers to the whole message and keeps it
   # alive; View#detach copies the part.

@@ -254,7 +254,8 @@ class ViewTest < Minitest::Test
     assert_raises(Manypack::LimitError) { View.new("\x92\x01\x02", max_bytes: 2) }
     assert_raises(Manypack::LimitError) { View.new("\x92\x01\x02", max_array_size: 1) }
     assert_raises(Manypack::MalformedFormatError) { View.new("\x90\x90", check: true) }
-    assert_equal [], View.new("\x90\x90").value
+    assert_raises(Manypack::MalformedFormatError) { View.new("\x90\x90").value }
+    assert_equal [0, nil], View.new("\x90\x90").then { |view| [view.size, view[0]] }
   end
 
   def test_the_depth_that_unpack_accepts_is_accepted

@@ -393,6 +393,16 @@ mp_buffer_options_of(VALUE hash)
     return options;
 }
 
+bool
+mp_buffer_options_default_p(VALUE hash)
+{
+    mp_buffer_options options;
+
+    if (NIL_P(hash)) return true;
+    options = mp_buffer_options_of(hash);
+    return memcmp(&options, &buffer_defaults, sizeof(options)) == 0; /* there is no padding */
+}
+
 /* --- shown ------------------------------------------------------------------------------------------ */
 
 static VALUE

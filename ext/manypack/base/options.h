@@ -88,6 +88,9 @@ void mp_options_overlay(mp_options *options, const mp_options *over);
 /* The options of a Buffer in a Hash or nil, which mp_options_read or mp_buffer_options_check must have accepted. */
 mp_buffer_options mp_buffer_options_of(VALUE hash);
 
+/* True if these are the defaults. */
+bool mp_buffer_options_default_p(VALUE hash);
+
 /* ArgumentError if a Hash for Buffer.new has unknown options. nil is an empty Hash. */
 void mp_buffer_options_check(VALUE hash, int api);
 

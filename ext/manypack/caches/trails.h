@@ -12,7 +12,7 @@ typedef struct mp_trails mp_trails; /* NULL until the first walk */
 void mp_trails_free(mp_trails *trails);
 size_t mp_trails_memsize(const mp_trails *trails);
 
-/* Finds a route for error_path.h, and remembers the walk. */
+/* Finds routes, as error_path.h says, and remembers the walks in *trails. */
 bool mp_trails_find(mp_trails **trails, VALUE source, size_t start, size_t offset, mp_route *route);
 
 #endif

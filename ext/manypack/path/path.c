@@ -37,7 +37,8 @@ start_search(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_s
     *s = mp_search_new(&whole->peek, mp_view_root(view), at, program, &whole->shared);
     s->sink = sink;
     if (sink == MP_SINK_ARRAY) s->found = rb_ary_new();
-    mp_search_run(s, at);
+    if (whole->peek.alone) mp_search_message(s);
+    else mp_search_run(s, at);
 }
 
 static void

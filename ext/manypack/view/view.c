@@ -17,8 +17,11 @@ typedef struct {
     VALUE root;    /* the View of the message; 0 in that View itself */
     VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none */
     size_t offset; /* of the head */
-    size_t end;    /* after the object; 0 until it is known */
+    size_t end;    /* after the object; until it is known 0, or END_OF_SOURCE */
 } mp_view;
+
+/* As the end of a View: not known yet, but nothing may follow the object, because the source is one message. */
+#define END_OF_SOURCE SIZE_MAX
 
 static VALUE cView, sym_check;
 static ID id_dig, id_select, id_all_pairs, id_to_ary, id_deconstruct, id_to_hash, id_deconstruct_keys, id_hash_by;
@@ -112,6 +115,7 @@ mp_view_peek(VALUE self, mp_peek *peek)
     const mp_view *view = view_get(self);
 
     mp_peek_init(peek, view->source, view->codec, index_of(mp_view_root(self)));
+    peek->alone = view->end == END_OF_SOURCE;
     return view->offset;
 }
 
@@ -123,6 +127,7 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
 
     if (RB_SPECIAL_CONST_P(index) || !mp_view_index_complete_p(index)) index = 0;
     mp_peek_init(peek, view->source, view->codec, index);
+    peek->alone = view->end == END_OF_SOURCE;
     return view->offset;
 }
 
@@ -133,6 +138,16 @@ mp_view_peek_steps(VALUE self, mp_peek *peek, long steps)
 
     if (steps > 1 && !view_get(root)->index && !RB_OBJ_FROZEN(root)) view_get(root)->index = Qtrue;
     return mp_view_peek(self, peek);
+}
+
+void
+mp_view_ended(VALUE self, size_t end)
+{
+    mp_view *view = view_get(self);
+    size_t size = (size_t)RSTRING_LEN(view->source);
+
+    if (view->end == END_OF_SOURCE && end < size) mp_raise_extra_bytes(size - end, end, view->source);
+    if (!RB_OBJ_FROZEN(self)) view->end = end;
 }
 
 /* --- parts ------------------------------------------------------------------------------------------ */
@@ -167,6 +182,7 @@ part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
     VALUE self;
 
     if (!root) root = view_new(peek->message, peek->codec_object, 0, 0, 0);
+    if (!offset && !end) end = view_get(root)->end;
     self = view_new(peek->message, peek->codec_object, root, offset, end);
     return seal(self, &peek->codec->options, RB_OBJ_FROZEN(root));
 }
@@ -246,16 +262,18 @@ index_finish(VALUE root)
     mp_view *view = view_get(root);
     VALUE index;
     mp_peek peek;
+    size_t end;
 
     if (!view->index) view->index = Qtrue;
     index = index_of(root);
     if (index) {
-        mp_view_index_finish(index, view->source);
+        end = mp_view_index_finish(index, view->source);
     } else {
         mp_peek_init(&peek, view->source, view->codec, 0);
-        mp_peek_over(&peek, 0);
+        end = mp_peek_over(&peek, 0);
         mp_peek_end(&peek);
     }
+    mp_view_ended(root, end);
 }
 
 /* Freezes the complete Index of a root. From now on looking writes nothing, so Ractors may share it. */
@@ -300,7 +318,7 @@ message_view_new(VALUE bytes, VALUE codec, bool checked)
         mp_types_check_shareable(mp_codec_types(codec));
         message = rb_ractor_make_shareable(message);
     }
-    self = view_new(message, codec, 0, 0, 0);
+    self = view_new(message, codec, 0, 0, END_OF_SOURCE);
     if (checked || options->limited || options->shareable) {
         index_set(self, index_checked(message, codec, checked));
         view_get(self)->end = (size_t)RSTRING_LEN(message);
@@ -394,14 +412,14 @@ rb_internal_view_whole(VALUE self, VALUE bytes, VALUE codec)
 static size_t
 end_of(VALUE self)
 {
-    mp_view *view = view_get(self);
+    const mp_view *view = view_get(self);
     mp_peek peek;
     size_t end;
 
-    if (view->end) return view->end;
+    if (view->end && view->end != END_OF_SOURCE) return view->end;
     end = mp_peek_over(&peek, mp_view_peek(self, &peek));
     mp_peek_end(&peek);
-    if (!RB_OBJ_FROZEN(self)) view->end = end;
+    mp_view_ended(self, end);
     return end;
 }
 
@@ -478,17 +496,9 @@ rb_view_aref(VALUE self, VALUE key)
     return find(self, key);
 }
 
-/*
- * call-seq: view.dig(key, *keys) -> object or nil
- *
- * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
- * Raises TypeError if a step leads into a value that has no +dig+, and a DecodeError where the bytes are invalid.
- *
- *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
- *   view.dig("users", 0, "name") #=> "Ada"
- */
+/* Digs in a View. */
 static VALUE
-rb_view_dig(int argc, VALUE *argv, VALUE self)
+dig_in(VALUE self, int argc, const VALUE *argv)
 {
     VALUE found;
     mp_peek peek;
@@ -499,6 +509,23 @@ rb_view_dig(int argc, VALUE *argv, VALUE self)
     found = dig(&peek, mp_view_root(self), offset, argc, argv);
     mp_peek_end(&peek);
     return found;
+}
+
+/*
+ * call-seq: view.dig(key, *keys) -> object or nil
+ *
+ * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
+ * Raises TypeError if a step leads into a value that has no +dig+, ArgumentError for options, because a View has its
+ * own, and a DecodeError where the bytes are invalid.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
+ *   view.dig("users", 0, "name") #=> "Ada"
+ */
+static VALUE
+rb_view_dig(int argc, VALUE *argv, VALUE self)
+{
+    if (MP_UNLIKELY(rb_keyword_given_p())) rb_raise(rb_eArgError, "a View has its own options; dig takes keys");
+    return dig_in(self, argc, argv);
 }
 
 /*
@@ -635,6 +662,7 @@ rb_view_value(int argc, VALUE *argv, VALUE self)
     codec = view_get(self)->codec;
     end = view_get(self)->offset;
     value = mp_decode_part(source, &end, mp_codec_get(codec));
+    mp_view_ended(self, end);
     RB_GC_GUARD(codec);
     return value;
 }
@@ -847,8 +875,7 @@ dig_with(VALUE bytes, VALUE options, int argc, VALUE *argv)
 {
     VALUE codec = mp_codec_with_options(mp_default_codec()->object, options, MP_UNPACKS | MP_WITH_CODEC);
 
-    rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
-    return rb_view_dig(argc, argv, message_view_new(bytes, codec, false));
+    return dig_in(message_view_new(bytes, codec, false), argc, argv);
 }
 
 /*
@@ -870,6 +897,7 @@ rb_manypack_dig(int argc, VALUE *argv, VALUE self)
     message = mp_view_message(argv[0]);
     mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), &mp_codec_get(codec)->options);
     mp_peek_init(&peek, message, codec, 0);
+    peek.alone = true;
     found = dig(&peek, 0, 0, argc - 1, argv + 1);
     mp_peek_end(&peek);
     return found;

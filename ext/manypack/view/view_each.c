@@ -77,6 +77,7 @@ rb_view_each(VALUE self)
         rb_yield(key == Qundef ? value : rb_assoc_new(key, value));
         mp_peek_refresh(&peek);
     }
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return self;
 }
@@ -110,6 +111,7 @@ rb_view_keys(VALUE self)
         rb_ary_push(keys, next_key(&peek, &cursor));
         mp_peek_check(&peek, mp_cursor_next(&cursor));
     }
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return keys;
 }
@@ -135,6 +137,7 @@ rb_view_values(VALUE self)
         rb_ary_push(values, next_value(&peek, &cursor, root));
         mp_peek_refresh(&peek);
     }
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return values;
 }
@@ -160,17 +163,19 @@ elements_of(mp_peek *peek, mp_cursor *cursor, VALUE root)
 /* An array of fewer elements is not walked through twice. */
 #define FEW 8
 
-/* True if an array, whose elements the cursor would go through, has no containers: then it is built at once. */
+/* Moves the cursor to the end of an array without containers: such a one is built at once. False for any other. */
 static bool
-leaves_only_p(mp_peek *peek, mp_cursor cursor)
+pass_leaves(mp_peek *peek, mp_cursor *cursor)
 {
     const mp_options *options = &peek->codec->options;
+    mp_cursor leaf = *cursor;
 
-    if (cursor.kind != MP_ARRAY || cursor.left < FEW || options->freeze || options->shareable) return false;
-    while (cursor.left) {
-        if (cursor.at >= peek->look.size || mp_container_p(mp_peek_kind(peek, cursor.at))) return false;
-        if (mp_cursor_next(&cursor) != MP_OK) return false;
+    if (leaf.kind != MP_ARRAY || leaf.left < FEW || options->freeze || options->shareable) return false;
+    while (leaf.left) {
+        if (leaf.at >= peek->look.size || mp_container_p(mp_peek_kind(peek, leaf.at))) return false;
+        if (mp_cursor_next(&leaf) != MP_OK) return false;
     }
+    *cursor = leaf;
     return true;
 }
 
@@ -189,7 +194,8 @@ rb_view_elements(VALUE self)
 
     at = mp_view_peek(self, &peek);
     cursor = mp_peek_open(&peek, at);
-    elements = leaves_only_p(&peek, cursor) ? mp_peek_object(&peek, at) : elements_of(&peek, &cursor, root);
+    elements = pass_leaves(&peek, &cursor) ? mp_peek_object(&peek, at) : elements_of(&peek, &cursor, root);
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return elements;
 }
@@ -350,6 +356,7 @@ keys_and_values(VALUE self, size_t *end)
         rb_ary_cat(objects, pair, 2); /* both together: a handler may return twice */
         mp_peek_refresh(&peek);
     }
+    mp_view_ended(self, cursor.at);
     *end = cursor.at;
     mp_peek_end(&peek);
     return objects;

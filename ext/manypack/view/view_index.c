@@ -312,7 +312,7 @@ mp_view_index_complete_p(VALUE self)
     return mp_tape_complete_p(&index_get(self)->tape);
 }
 
-void
+size_t
 mp_view_index_finish(VALUE self, VALUE message)
 {
     mp_tape *tape = mp_view_index_tape(self, message);
@@ -324,6 +324,7 @@ mp_view_index_finish(VALUE self, VALUE message)
     }
     RB_GC_GUARD(self); /* the tape is inside it, and growing it may run compaction */
     RB_GC_GUARD(message);
+    return tape->at;
 }
 
 /* --- checking --------------------------------------------------------------------------------------- */

@@ -38,8 +38,8 @@ VALUE mp_view_index_checked(VALUE message, const mp_codec *codec);
 /* Raises what unpacking the single object from start to end of a message would raise. */
 void mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec *codec);
 
-/* Indexes the rest of the message. Raises a DecodeError if it is malformed. */
-void mp_view_index_finish(VALUE index, VALUE message);
+/* Indexes the rest of the message, and returns the offset after it. Raises a DecodeError if it is malformed. */
+size_t mp_view_index_finish(VALUE index, VALUE message);
 
 /*
  * Freezes a complete Index. Then Ractors may share it, because using it changes nothing. `which` of two equal keys

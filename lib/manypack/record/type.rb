@@ -33,7 +33,10 @@ module Manypack
       Spec.type(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types))
     end
 
-    def initialize(parts) # :nodoc: Programs call Type[...].
+    # Raises ArgumentError, unless Manypack itself calls it: <code>Type[...]</code> makes a Type.
+    #
+    #   Manypack::Type.new(Integer) # raises ArgumentError: a Type is made by Manypack::Type[...], ...
+    def initialize(parts)
       unless parts.is_a?(Spec::Parts)
         raise ArgumentError, "a Type is made by Manypack::Type[...], such as Manypack::Type[Integer], and a Record " \
                              "by Manypack::Record.new"
