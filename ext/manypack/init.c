@@ -31,6 +31,7 @@ void Init_manypack_lenient(void);
 void Init_manypack_error(void);
 void Init_manypack_io(void);
 void Init_manypack_ractor(void);
+void Init_manypack_parsed_paths(void);
 void Init_manypack_types(void);
 void Init_manypack_codec(void);
 void Init_manypack_foreign(void);
@@ -105,6 +106,7 @@ Init_manypack(void)
     Init_manypack_error();
     Init_manypack_io();
     Init_manypack_ractor();
+    Init_manypack_parsed_paths();
     Init_manypack_types();
     Init_manypack_codec();
     Init_manypack_foreign();

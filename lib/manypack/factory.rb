@@ -33,6 +33,9 @@ module Manypack
     # packer, of klass for an unpacker. Without a packer the class is not packed as that type; without an unpacker the
     # type is not unpacked.
     #
+    # A registration copies the list of all types. Where thousands of classes are packed alike, register a class or
+    # module that all of them inherit or include.
+    #
     # A class that is reloaded under its name, as Rails does, replaces the old class with that type: objects of the old
     # class are no longer packed.
     #

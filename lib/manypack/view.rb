@@ -185,7 +185,12 @@ module Manypack
     #   view = Manypack::View.new(Manypack.pack({"id" => 1, "user" => {"name" => "Ada"}}))
     #   view.dig_many("$.id", ["user", "name"]) #=> [1, "Ada"]
     def dig_many(*paths)
-      paths.map { |path| path.is_a?(Array) ? dig(*path) : Path.from(path).first(self) }
+      paths.map do |path|
+        next dig(*path) if path.is_a?(Array)
+
+        path = Path.from(path)
+        Internal.search_first(self, path.steps, path.max_looks)
+      end
     end
 
     # Returns an Array of all values that a path finds; with a block it yields them instead and returns the View. A path
@@ -197,10 +202,7 @@ module Manypack
     #   view.query("$[*].id") #=> [1, 2]
     def query(path, &block)
       path = Path.from(path)
-      return path.to_a(self) unless block
-
-      path.each(self, &block)
-      self
+      Internal.search(self, path.steps, path.max_looks, &block)
     end
 
     # Loads the object as a Type, such as a Record. Raises what Type#load raises, with offsets and paths in the whole

@@ -65,12 +65,12 @@ module Hostile
     ON_OBJECTS = {
       append_to: ["Manypack::View", "".b, 0, 0], canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true], codec_overlaid: ["Manypack::Codec", 1], current_type: ["Manypack::Type"], default_factory: ["a class"],
       head_lines: ["String", 0, 0, 0, 1, nil], head_size: ["Manypack::View"], part: ["Manypack::View", 0, 1], read_one: ["Manypack::Unpacker", 1], registers?: ["Manypack::Codec", 1, true, true, true], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1],
-      search_any: ["Manypack::View", [], 1], search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], search_count: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_several: ["Manypack::View", [[[], 1]]], search_ways: ["Manypack::View", [], 1],
+      search_any: ["Manypack::View", [], 1], search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], search_count: ["Manypack::View", [], 1], search_first: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_several: ["Manypack::View", [[[], 1]]], search_ways: ["Manypack::View", [], 1],
       shared_shapes?: ["Manypack::Type", 1], span: ["Manypack::View", "a"], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"]
     }.freeze
 
     # These have no such object, or take a Codec as the second argument.
-    OTHER_FUNCTIONS = %i[placed several_max time_handlers view_over view_whole].freeze
+    OTHER_FUNCTIONS = %i[keep_parsed_path parsed_path placed several_max time_handlers view_over view_whole].freeze
 
     def test_21_the_internal_functions_refuse_objects_of_other_classes
       Manypack::Type[Integer] # defines the last one
@@ -80,6 +80,10 @@ module Hostile
         [nil, 1, "a", Object.new, Class, *others].each do |other|
           assert_raises(TypeError, "#{function} of #{other.class}") { Internal.public_send(function, other, *arguments) }
         end
+      end
+      [nil, 1, :a, Object.new].each do |no_text|
+        assert_raises(TypeError) { Internal.parsed_path(no_text) }
+        assert_raises(TypeError) { Internal.keep_parsed_path(no_text, 1) }
       end
       [nil, 1, {}, Manypack::View.new("\x90")].each do |no_codec|
         assert_raises(TypeError) { Internal.view_over("\x90", no_codec, false) }

@@ -100,7 +100,7 @@ rb_internal_append_to(VALUE self, VALUE view, VALUE string, VALUE from, VALUE to
 /*
  * call-seq: Internal.placed(path) { ... } -> object
  *
- * Returns what the block returns. Prepends the path, a String, to the path of its packing errors.
+ * Returns what the block returns. Prepends the text of the path to the path of its packing errors.
  */
 static VALUE
 rb_internal_placed(VALUE self, VALUE path)
@@ -109,7 +109,9 @@ rb_internal_placed(VALUE self, VALUE path)
     VALUE result = rb_protect(rb_yield, Qundef, &state);
 
     if (MP_LIKELY(!state)) return result;
-    if (mp_pack_error_p(mp_user_error())) mp_raise_pack_error_below(mp_user_error(), path);
+    if (mp_pack_error_p(mp_user_error())) {
+        mp_raise_pack_error_below(mp_user_error(), rb_obj_as_string(path));
+    }
     rb_jump_tag(state);
 }
 

@@ -708,6 +708,8 @@ rb_view_read_by(VALUE self, VALUE codec)
  * call-seq: view.bytes -> String
  *
  * Returns the packed bytes as they are in the message. Raises a DecodeError if the object is incomplete or malformed.
+ * They may share the memory of the message and then keep all of it alive: to keep a small part of a large message, call
+ * <code>view.detach.bytes</code>.
  *
  *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].bytes #=> "\x92\x01\x02"
  */

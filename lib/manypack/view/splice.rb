@@ -125,7 +125,7 @@ module Manypack
       end
 
       def pack(value, path)
-        Internal.placed(path.to_s) { @view.codec.pack(value) }
+        Internal.placed(path) { @view.codec.pack(value) }
       end
 
       def copy(from, to, message)
