@@ -73,6 +73,13 @@ mp_buffer_checked(VALUE self)
     return buffer;
 }
 
+/* True if there is nothing to check: anybody may look at the Buffer, append to it and remove bytes. */
+MP_INLINE bool
+mp_buffer_ready_p(VALUE self, const mp_buffer *buffer)
+{
+    return buffer->io && mp_loan_idle_p(&buffer->loan) && !buffer->loan.mark && !OBJ_FROZEN_RAW(self);
+}
+
 mp_buffer *mp_buffer_for_change(VALUE self);
 
 /* The struct of a Buffer, to look at only; it may be TORN. */
