@@ -106,7 +106,7 @@ void mp_buffer_clear(VALUE self);
 /* Removes all bytes and returns them as one binary String. */
 VALUE mp_buffer_take_all(VALUE self);
 
-/* Writes all bytes to io, chunk by chunk, and drops them. */
+/* Writes all bytes to io, chunk by chunk, and drops them. TypeError for an io that cannot be written to. */
 size_t mp_buffer_write_to(VALUE self, VALUE io);
 
 /* Writes all bytes to the Buffer's own io, if it has one. */
