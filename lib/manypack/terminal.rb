@@ -62,6 +62,8 @@ module Manypack
     autoload :Difference, File.join(__dir__, "terminal/difference")
     autoload :Pushback, File.join(__dir__, "terminal/pushback")
     autoload :Visible, File.join(__dir__, "terminal/visible")
+    autoload :HeadLine, File.join(__dir__, "terminal/head_line")
+    autoload :HeadText, File.join(__dir__, "terminal/head_text")
     autoload :Heads, File.join(__dir__, "terminal/heads")
     autoload :FromJSON, File.join(__dir__, "terminal/from_json")
     autoload :FromYAML, File.join(__dir__, "terminal/from_yaml")

@@ -12,8 +12,9 @@ module Manypack
       end
 
       # Takes a packed message into account: as a View, or as the value of one that is neither an array nor a map.
+      # Raises a DecodeError for a Timestamp that is none.
       def add(bytes)
-        view = View.new(bytes, **OPTIONS)
+        view = View.new(bytes, **OPTIONS, timestamp: true)
         @exts.count(bytes)
         @shape.add(%i[map array].include?(view.type) ? view : view.value)
       end

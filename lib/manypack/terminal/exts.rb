@@ -23,14 +23,14 @@ module Manypack
 
       # Returns the type of an object that was packed as an ext, as Ruby code.
       def type_of(object)
-        time = object.is_a?(::Time) || timestamp?(object)
+        time = object.is_a?(::Time)
         time ? @times += 1 : @others += 1
         time ? "Time" : "Object"
       end
 
-      # Returns true if exts of type -1 can be read as Times: there are some, and nothing else that may have this type.
+      # Returns true if all exts of type -1 can be read as Times. Of those that type_of has not seen nobody knows.
       def times?
-        @times.positive? && !@broken && hidden.zero?
+        @times.positive? && hidden.zero?
       end
 
       # Returns the options that reading all messages takes, as Ruby code.
@@ -46,16 +46,6 @@ module Manypack
       # Returns the number of exts that type_of has not seen.
       def hidden
         HEADS.sum { |byte| @tally.heads[byte] } - @times - @others
-      end
-
-      def timestamp?(object)
-        return false unless object.is_a?(ExtensionValue) && object.type == Timestamp::TYPE
-
-        Manypack.unpack(Manypack.pack(object), timestamp: true)
-        true
-      rescue DecodeError
-        @broken = true
-        false
       end
     end
   end
