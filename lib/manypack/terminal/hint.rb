@@ -7,20 +7,21 @@ module Manypack
       # What other programs call it.
       HABITS = {
         "--lines" => %w[head limit count take max number first tail], "--skip" => %w[drop offset from],
-        "--at" => %w[offset byte position], "--path" => %w[where select query filter jq], "--where" => %w[path select filter],
-        "--raw" => %w[raw-output r], "--by" => %w[key group field], "--to" => %w[format output-format out T o],
-        "--from" => %w[format input-format], "--untrusted" => %w[strict check limits], "--quiet" => %w[brief silent],
-        "--execute" => %w[eval code ruby map], "--jobs" => %w[parallel threads processes cores workers],
-        "--name" => %w[class record struct], "--follow" => %w[tail watch], "--skip-bytes" => %w[header seek offset]
+        "--at" => %w[offset byte position], "--path" => %w[where select query filter jq],
+        "--where" => %w[path select filter], "--raw" => %w[raw-output r], "--by" => %w[key group field],
+        "--to" => %w[format output-format T], "--from" => %w[format input-format],
+        "--untrusted" => %w[strict check limits], "--quiet" => %w[brief silent], "--execute" => %w[eval code ruby map],
+        "--jobs" => %w[parallel threads processes cores workers], "--name" => %w[class record struct],
+        "--follow" => %w[tail watch], "--skip-bytes" => %w[header seek offset]
       }.freeze
+
+      REDIRECT = "write to a file by > FILE"
+      COMPACT = "JSON is compact unless --to pretty is given"
 
       # What no option is for.
       ADVICE = {
-        "output" => "write to a file by > FILE", "o" => "write to a file by > FILE", "out" => "write to a file by > FILE",
-        "compact" => "JSON is compact unless --to pretty is given", "c" => "JSON is compact unless --to pretty is given",
-        "compact-output" => "JSON is compact unless --to pretty is given",
-        "color" => "colours are for terminals; NO_COLOR=1 turns them off",
-        "version" => "manypack --version shows it"
+        "output" => REDIRECT, "out" => REDIRECT, "o" => REDIRECT, "compact" => COMPACT, "compact-output" => COMPACT,
+        "c" => COMPACT, "color" => "colours are for terminals; NO_COLOR=1 turns them off"
       }.freeze
 
       # choices:: for each option that takes one of several words, such as --to, these words
