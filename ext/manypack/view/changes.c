@@ -70,26 +70,26 @@ mp_changes_keep(mp_changes *changes, VALUE object)
 /* --- keys and their nodes --------------------------------------------------------------------------- */
 
 mp_key
-mp_changes_key(const mp_changes *changes, const mp_node *node)
+mp_changes_key(const mp_changes *changes, const mp_step_key *step)
 {
-    mp_key key = {.kind = (mp_kind)node->kind};
+    mp_key key = {.kind = (mp_kind)step->kind};
 
-    if (node->kind == MP_STR || node->kind == MP_BIN) {
-        key.bytes = (const uint8_t *)RSTRING_PTR(mp_changes_object(changes, node->object)) + node->bits;
-        key.n = node->n;
+    if (step->kind == MP_STR || step->kind == MP_BIN) {
+        key.bytes = (const uint8_t *)RSTRING_PTR(mp_changes_object(changes, step->object)) + step->bits;
+        key.n = step->n;
     } else {
-        key.bits = node->bits;
+        key.bits = step->bits;
     }
     return key;
 }
 
 VALUE
-mp_changes_step(const mp_changes *changes, const mp_node *node)
+mp_changes_step(const mp_changes *changes, const mp_step_key *step)
 {
-    if (node->kind == MP_UINT) return ULL2NUM(node->bits);
-    if (node->kind == MP_INT) return LL2NUM((int64_t)node->bits);
-    if (node->kind != MP_STR && node->kind != MP_BIN) return mp_changes_object(changes, node->object);
-    return rb_str_subseq(mp_changes_object(changes, node->object), (long)node->bits, (long)node->n);
+    if (step->kind == MP_UINT) return ULL2NUM(step->bits);
+    if (step->kind == MP_INT) return LL2NUM((int64_t)step->bits);
+    if (step->kind != MP_STR && step->kind != MP_BIN) return mp_changes_object(changes, step->object);
+    return rb_str_subseq(mp_changes_object(changes, step->object), (long)step->bits, (long)step->n);
 }
 
 /* Ruby's own hash has a secret seed: nobody can choose keys that collide. */
@@ -107,7 +107,7 @@ static void
 enter(mp_changes *changes, uint32_t id)
 {
     mp_node *node = &changes->nodes[id];
-    mp_key key = mp_changes_key(changes, node);
+    mp_key key = mp_changes_key(changes, &node->step);
     uint32_t *chain = &changes->table[chain_of(changes, node->parent, &key)];
 
     node->same = *chain;
@@ -132,15 +132,15 @@ make_table(mp_changes *changes)
 }
 
 static bool
-key_of_p(const mp_changes *changes, const mp_node *node, const mp_key *key)
+key_of_p(const mp_changes *changes, const mp_step_key *step, const mp_key *key)
 {
     mp_key own;
 
-    if (node->kind == MP_NEVER) return false;
-    if (node->kind != key->kind && (node->kind != MP_STR || key->kind != MP_BIN)
-        && (node->kind != MP_BIN || key->kind != MP_STR)) return false;
-    if (node->n != key->n) return false;
-    own = mp_changes_key(changes, node);
+    if (step->kind == MP_NEVER) return false;
+    if (step->kind != key->kind && (step->kind != MP_STR || key->kind != MP_BIN)
+        && (step->kind != MP_BIN || key->kind != MP_STR)) return false;
+    if (step->n != key->n) return false;
+    own = mp_changes_key(changes, step);
     return !mp_key_compare(&own, key);
 }
 
@@ -151,13 +151,13 @@ mp_changes_find(mp_changes *changes, uint32_t parent, const mp_key *key)
 
     if (changes->nodes[parent].children < MANY) {
         for (id = changes->nodes[parent].child; id; id = changes->nodes[id].next) {
-            if (key_of_p(changes, &changes->nodes[id], key)) return id;
+            if (key_of_p(changes, &changes->nodes[id].step, key)) return id;
         }
         return MP_NONE;
     }
     if (!changes->table) make_table(changes);
     for (id = changes->table[chain_of(changes, parent, key)]; id; id = changes->nodes[id].same) {
-        if (changes->nodes[id].parent == parent && key_of_p(changes, &changes->nodes[id], key)) return id;
+        if (changes->nodes[id].parent == parent && key_of_p(changes, &changes->nodes[id].step, key)) return id;
     }
     return MP_NONE;
 }
@@ -193,7 +193,7 @@ link_child(mp_changes *changes, uint32_t parent, uint32_t id)
 
 /* The child with the step of a new node, which is added if there is none. */
 static uint32_t
-child(mp_changes *changes, uint32_t parent, const mp_node *step)
+child(mp_changes *changes, uint32_t parent, const mp_step_key *step)
 {
     mp_key key = mp_changes_key(changes, step);
     uint32_t id = step->kind == MP_NEVER ? MP_NONE : mp_changes_find(changes, parent, &key);
@@ -202,7 +202,8 @@ child(mp_changes *changes, uint32_t parent, const mp_node *step)
     if (changes->count == changes->room) grow(changes);
     if (changes->table && changes->count > changes->mask) make_table(changes);
     id = changes->count++;
-    changes->nodes[id] = *step;
+    memset(&changes->nodes[id], 0, sizeof(mp_node));
+    changes->nodes[id].step = *step;
     link_child(changes, parent, id);
     if (changes->table) enter(changes, id);
     return id;
@@ -210,14 +211,14 @@ child(mp_changes *changes, uint32_t parent, const mp_node *step)
 
 /* --- paths ------------------------------------------------------------------------------------------ */
 
-static mp_node
+static mp_step_key
 name_step(uint32_t object, size_t from, size_t n)
 {
-    return (mp_node){.kind = MP_STR, .object = object, .bits = from, .n = n};
+    return (mp_step_key){.kind = MP_STR, .object = object, .bits = from, .n = n};
 }
 
 /* The step of an object: a str, a number, nil, true or false. ArgumentError for other keys. */
-static mp_node
+static mp_step_key
 object_step(mp_changes *changes, VALUE object)
 {
     mp_key key;
@@ -228,10 +229,10 @@ object_step(mp_changes *changes, VALUE object)
         rb_raise(rb_eArgError, "no change can name the key %" PRIsVALUE, rb_inspect(object));
     }
     if (key.kind == MP_UINT || key.kind == MP_INT) {
-        if (mp_simple_key(object, &key)) return (mp_node){.kind = (uint8_t)key.kind, .bits = key.bits};
+        if (mp_simple_key(object, &key)) return (mp_step_key){.kind = (uint8_t)key.kind, .bits = key.bits};
         key.kind = MP_NEVER; /* more than 64 bits */
     }
-    return (mp_node){.kind = (uint8_t)key.kind, .bits = key.bits, .n = key.n,
+    return (mp_step_key){.kind = (uint8_t)key.kind, .bits = key.bits, .n = key.n,
                      .object = mp_changes_keep(changes, object)};
 }
 
@@ -241,7 +242,7 @@ follow_steps(mp_changes *changes, VALUE steps, uint32_t *id)
     long i;
 
     for (*id = 0, i = 0; i < RARRAY_LEN(steps); i++) {
-        mp_node step = object_step(changes, RARRAY_AREF(steps, i));
+        mp_step_key step = object_step(changes, RARRAY_AREF(steps, i));
 
         *id = child(changes, *id, &step);
     }
@@ -276,14 +277,14 @@ digit_p(uint8_t c)
 
 /* Reads an index after its bracket. Returns the place after it; NULL for anything else in brackets. */
 static const uint8_t *
-read_index(const uint8_t *p, const uint8_t *end, mp_node *step)
+read_index(const uint8_t *p, const uint8_t *end, mp_step_key *step)
 {
     const uint8_t *start = p;
     int64_t n = 0;
 
     for (; p < end && digit_p(*p) && p - start < 10; p++) n = n * 10 + (*p - '0');
     if (p == start || p == end || *p != ']' || (*start == '0' && p - start > 1)) return NULL;
-    *step = (mp_node){.kind = MP_UINT, .bits = (uint64_t)n};
+    *step = (mp_step_key){.kind = MP_UINT, .bits = (uint64_t)n};
     return p + 1;
 }
 
@@ -299,7 +300,7 @@ read_name(const uint8_t *p, const uint8_t *end)
 
 /* Reads the next step. Returns the place after it, or NULL. */
 static const uint8_t *
-read_step(const uint8_t *start, const uint8_t *p, const uint8_t *end, uint32_t object, mp_node *step)
+read_step(const uint8_t *start, const uint8_t *p, const uint8_t *end, uint32_t object, mp_step_key *step)
 {
     const uint8_t *name;
 
@@ -311,15 +312,18 @@ read_step(const uint8_t *start, const uint8_t *p, const uint8_t *end, uint32_t o
     return p;
 }
 
-/* True for a text of nothing but plain names and indices, from an offset on. */
-static bool
-plain_text_p(VALUE text, size_t at)
+/* A text with more steps is left to the parser of Path. */
+enum { PLAIN_STEPS = 16 };
+
+/* Reads a text of nothing but plain names and indices, from an offset on. Returns how many; 0 for any other text. */
+static unsigned
+read_steps(VALUE text, size_t at, uint32_t object, mp_step_key *steps)
 {
     const uint8_t *start = (const uint8_t *)RSTRING_PTR(text), *end = start + RSTRING_LEN(text), *p = start + at;
-    mp_node step;
+    unsigned count = 0;
 
-    while (p && p < end) p = read_step(start, p, end, MP_NONE, &step);
-    return p != NULL;
+    while (p && p < end && count < PLAIN_STEPS) p = read_step(start, p, end, object, &steps[count++]);
+    return p == end ? count : 0;
 }
 
 /*
@@ -330,21 +334,16 @@ static bool
 follow_text(mp_changes *changes, uint32_t object, uint32_t *id)
 {
     VALUE text = mp_changes_object(changes, object);
-    size_t at = 0, n = (size_t)RSTRING_LEN(text);
+    size_t n = (size_t)RSTRING_LEN(text);
+    mp_step_key steps[PLAIN_STEPS];
+    unsigned count, i;
 
-    if (!mp_utf8_index_p(ENCODING_GET(text)) || !n) return false;
-    if (n > 1 && RSTRING_PTR(text)[0] == '$') at = 1;
-    if (!plain_text_p(text, at)) return false;
+    if (!n || !mp_utf8_index_p(ENCODING_GET(text))) return false;
     if (!RB_OBJ_FROZEN(text)) rb_ary_store(changes->objects, (long)object, text = rb_str_new_frozen(text));
-    for (*id = 0; at < n;) {
-        const uint8_t *start = (const uint8_t *)RSTRING_PTR(text);
-        mp_node step;
-
-        at = (size_t)(read_step(start, start + at, start + n, object, &step) - start);
-        *id = child(changes, *id, &step);
-    }
+    count = read_steps(text, n > 1 && RSTRING_PTR(text)[0] == '$', object, steps);
+    for (*id = 0, i = 0; i < count; i++) *id = child(changes, *id, &steps[i]);
     RB_GC_GUARD(text);
-    return true;
+    return count > 0;
 }
 
 VALUE
@@ -353,7 +352,7 @@ mp_changes_path(const mp_changes *changes, uint32_t id)
     VALUE steps = rb_ary_new();
 
     for (; id; id = changes->nodes[id].parent) {
-        rb_ary_unshift(steps, mp_changes_step(changes, &changes->nodes[id]));
+        rb_ary_unshift(steps, mp_changes_step(changes, &changes->nodes[id].step));
     }
     return rb_funcallv(rb_const_get(mp_mManypack, id_path_class), id_of, (int)RARRAY_LEN(steps), RARRAY_CONST_PTR(steps));
 }
@@ -409,7 +408,7 @@ set_once(const mp_changes *changes, uint32_t id, uint32_t *place, uint32_t value
 static void
 rename_key(mp_changes *changes, uint32_t id, uint32_t value)
 {
-    mp_node step = object_step(changes, mp_changes_object(changes, value));
+    mp_step_key step = object_step(changes, mp_changes_object(changes, value));
     uint32_t parent = changes->nodes[id].parent, target;
 
     set_once(changes, id, &changes->nodes[id].new_key, value, "is renamed twice");
@@ -533,7 +532,7 @@ mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
     if (node->new_key) set_once(changes, into, &target->new_key, node->new_key, "is renamed twice");
     while (below) {
         uint32_t next = changes->nodes[below].next;
-        mp_node step = changes->nodes[below];
+        mp_step_key step = changes->nodes[below].step;
         mp_key key = mp_changes_key(changes, &step);
         uint32_t twin = step.kind == MP_NEVER ? MP_NONE : mp_changes_find(changes, into, &key);
 

@@ -32,20 +32,24 @@ typedef struct {
 
 /* Objects are their indices in `objects`, because nothing here marks them. */
 typedef struct {
+    uint64_t bits;   /* of a number; where the name is in the text */
+    size_t n;        /* the size of a name */
+    uint32_t object; /* the text that has the name; the step if it is neither that nor an integer */
+    uint8_t kind;    /* an mp_kind: STR, UINT, INT, ...; NEVER if no message has such a key */
+} mp_step_key;
+
+typedef struct {
+    mp_step_key step;
     uint32_t parent, child, last, next; /* children are linked in the order of arrival */
     uint32_t children;
     uint32_t same;                      /* the next node in the chain of the table */
     uint32_t beside;
     uint32_t renamer;                   /* the pair of that node gets the key of this one */
-    uint8_t kind;                       /* an mp_kind, of the step: STR, UINT, INT, ...; NEVER if no message has it */
     uint8_t change;                     /* an mp_change */
     uint8_t presence;                   /* an mp_presence */
     bool create : 1;                    /* containers that its path leads through may be made */
     bool created : 1;                   /* it is a container that is made */
     bool array : 1;                     /* that container is an array */
-    uint32_t object;                    /* the text that has the name; the step if it is neither that nor an integer */
-    uint64_t bits;                      /* of a number; where the name is in the text */
-    size_t n;                           /* the size of a name */
     uint32_t value, inserted, appended, new_key;
     size_t at, value_at, end;           /* in the message: the pair or element, its value, the offset after it */
     mp_node_list found, added;          /* children by their places, children behind the last */
@@ -85,11 +89,11 @@ uint32_t mp_changes_find(mp_changes *changes, uint32_t parent, const mp_key *key
 /* Adds the changes of one child to those of another, because both turn out to be the same element. */
 void mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t node);
 
-/* The step of a node as an object. */
-VALUE mp_changes_step(const mp_changes *changes, const mp_node *node);
+/* A step as an object. */
+VALUE mp_changes_step(const mp_changes *changes, const mp_step_key *step);
 
 /* The same as a key. It refers to the bytes of an object, so it is valid until something allocates. */
-mp_key mp_changes_key(const mp_changes *changes, const mp_node *node);
+mp_key mp_changes_key(const mp_changes *changes, const mp_step_key *step);
 
 /* The Path of a node, for errors. */
 VALUE mp_changes_path(const mp_changes *changes, uint32_t node);
@@ -104,7 +108,7 @@ mp_changes_object(const mp_changes *changes, uint32_t object)
 MP_INLINE bool
 mp_node_index_p(const mp_node *node)
 {
-    return node->kind == MP_UINT || node->kind == MP_INT;
+    return node->step.kind == MP_UINT || node->step.kind == MP_INT;
 }
 
 /* Raises an exception with the path of a node in front of the words. */

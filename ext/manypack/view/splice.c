@@ -119,7 +119,7 @@ add_element(splice *s, uint32_t parent, uint32_t id, int64_t index, int64_t *cou
     check_element(s, id);
     if (index != *count) {
         rb_raise(rb_eIndexError, "index %" PRIsVALUE " outside of the array's %" PRId64 " elements, at %" PRIsVALUE,
-                 rb_inspect(mp_changes_step(&s->changes, node)), *count, mp_changes_path(&s->changes, id));
+                 rb_inspect(mp_changes_step(&s->changes, &node->step)), *count, mp_changes_path(&s->changes, id));
     }
     if (node->change == MP_SET || node->created) ++*count;
     node->presence = MP_ADDED;
@@ -173,9 +173,9 @@ elements_of(splice *s, uint32_t parent, uint64_t n, element **elements)
     *elements = (element *)(void *)RSTRING_PTR(memory);
     for (id = node_at(s, parent)->child; id; id = node_at(s, id)->next, i++) {
         const mp_node *node = node_at(s, id);
-        int64_t index = (int64_t)node->bits;
+        int64_t index = (int64_t)node->step.bits;
 
-        if (node->kind == MP_INT) index += (int64_t)n;
+        if (node->step.kind == MP_INT) index += (int64_t)n;
         if (!mp_node_index_p(node) || index < 0) index = -1;
         if (index == INT64_MAX) index--; /* no array is as long */
         (*elements)[i] = (element){.index = index, .id = id};
@@ -470,16 +470,16 @@ static void
 write_key(splice *s, uint32_t id)
 {
     const mp_node *node = node_at(s, id);
-    mp_key key = mp_changes_key(&s->changes, node);
+    mp_key key = mp_changes_key(&s->changes, &node->step);
     uint8_t *p;
 
     if (key.kind != MP_STR || key.n > UINT32_MAX) {
-        write_object(s, id, mp_changes_step(&s->changes, node));
+        write_object(s, id, mp_changes_step(&s->changes, &node->step));
         return;
     }
     p = mp_out_reserve(&s->encoder.out, MP_HEAD_MAX);
     mp_out_commit(&s->encoder.out, mp_put_str_head(p, (uint32_t)key.n, s->encoder.codec->options.compatibility_mode));
-    key = mp_changes_key(&s->changes, node);
+    key = mp_changes_key(&s->changes, &node->step);
     mp_out_write(&s->encoder.out, key.bytes, key.n);
 }
 
