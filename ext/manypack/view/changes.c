@@ -354,7 +354,7 @@ mp_changes_path(const mp_changes *changes, uint32_t id)
     for (; id; id = changes->nodes[id].parent) {
         rb_ary_unshift(steps, mp_changes_step(changes, &changes->nodes[id].step));
     }
-    return rb_funcallv(rb_const_get(mp_mManypack, id_path_class), id_of, (int)RARRAY_LEN(steps), RARRAY_CONST_PTR(steps));
+    return rb_apply(rb_const_get(mp_mManypack, id_path_class), id_of, steps);
 }
 
 void
@@ -419,11 +419,18 @@ rename_key(mp_changes *changes, uint32_t id, uint32_t value)
     } else changes->nodes[target].renamer = id;
 }
 
+/* A constant of View, which may be loaded on first use. */
+static VALUE
+view_const(ID name)
+{
+    return rb_const_get(rb_const_get(mp_mManypack, id_view), name);
+}
+
 /* A Change of lib/manypack/view/splice.rb, which is loaded when the first is made. */
 static bool
 change_p(VALUE object)
 {
-    return RB_TYPE_P(object, T_STRUCT) && rb_obj_class(object) == rb_const_get(rb_const_get(mp_mManypack, id_view), id_change);
+    return RB_TYPE_P(object, T_OBJECT) && rb_obj_class(object) == view_const(id_change);
 }
 
 /* What is kept of the value of a change, so that a node that is found twice can tell. */
@@ -442,8 +449,8 @@ read_change(mp_changes *changes, uint32_t index, VALUE removed)
 
     if (RB_SPECIAL_CONST_P(object)) return change;
     while (change_p(object) && NIL_P(change.kind)) {
-        change.kind = rb_funcallv(object, id_kind, 0, NULL);
-        object = rb_funcallv(object, id_value, 0, NULL);
+        change.kind = rb_ivar_get(object, id_kind);
+        object = rb_ivar_get(object, id_value);
         change.value = mp_changes_keep(changes, object);
         if (change.kind != ID2SYM(rb_intern("parents"))) continue;
         change.create = true;
@@ -483,9 +490,9 @@ put(mp_changes *changes, uint32_t id, const given *change)
 static VALUE
 places(const mp_changes *changes, VALUE path)
 {
-    VALUE module = rb_const_get(rb_const_get(mp_mManypack, id_view), id_splice), arguments[2] = {changes->view, path};
+    VALUE arguments[2] = {changes->view, path};
 
-    return rb_funcallv(module, id_places, 2, arguments);
+    return rb_funcallv(view_const(id_splice), id_places, 2, arguments);
 }
 
 /* Adds the change at an index of `objects`, whose path is in front of it. */
@@ -549,8 +556,8 @@ Init_manypack_changes(void)
 {
     all = ID2SYM(rb_intern("*"));
     id_change = rb_intern("Change");
-    id_kind = rb_intern("kind");
-    id_value = rb_intern("value");
+    id_kind = rb_intern("@kind");
+    id_value = rb_intern("@value");
     id_places = rb_intern("places");
     id_splice = rb_intern("Splice");
     id_of = rb_intern("of");

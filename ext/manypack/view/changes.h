@@ -72,8 +72,8 @@ typedef struct {
 void mp_changes_init(mp_changes *changes, VALUE view, VALUE hash);
 
 /*
- * Makes the tree. removed is View::REMOVED. TypeError and ArgumentError for what is no path, and for changes that exclude
- * one another.
+ * Makes the tree. removed is View::REMOVED. TypeError and ArgumentError for what is no path, and for changes that
+ * exclude one another.
  */
 void mp_changes_add_all(mp_changes *changes, VALUE removed);
 

@@ -6,8 +6,15 @@
 module Manypack
   class View
     # What View.inserted and others return. The kind is one of :inserted, :appended, :renamed and :parents.
-    Change = Struct.new(:kind, :value) # :nodoc:
+    class Change # :nodoc:
+      def initialize(kind, value)
+        @kind = kind
+        @value = value
+        freeze
+      end
+    end
 
+    # Finds the places of changes.
     module Splice # :nodoc:
       # Returns an Array of the steps of each place of a View that a path means.
       def self.places(view, path)
