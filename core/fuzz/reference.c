@@ -1,7 +1,12 @@
 /*
  * A reference that follows the specification word by word: slow, simple, recursive. It uses only the names of the core.
  */
+#define _DEFAULT_SOURCE /* for mmap */
+
 #include "target.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 typedef struct {
     mp_reference result;
@@ -10,15 +15,26 @@ typedef struct {
     bool valid;
 } reader;
 
+/* A page, and after it one that nobody may touch. Returns where the first ends. */
+static uint8_t *
+edge_new(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page < MP_FUZZ_MAX || pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE)) abort();
+    return pages + page;
+}
+
 const uint8_t *
 mp_at_the_edge(const uint8_t *bytes, size_t n)
 {
-    static uint8_t *block;
+    static uint8_t *edge;
 
-    if (!block) block = malloc(MP_FUZZ_MAX);
-    if (!block || n > MP_FUZZ_MAX) abort();
-    if (n) memmove(block + MP_FUZZ_MAX - n, bytes, n);
-    return block + MP_FUZZ_MAX - n;
+    if (!edge) edge = edge_new();
+    if (n > MP_FUZZ_MAX) abort();
+    if (n) memmove(edge - n, bytes, n);
+    return edge - n;
 }
 
 static uint64_t

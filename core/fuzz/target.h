@@ -36,8 +36,8 @@ MP_TARGETS(MP_TARGET_DECLARE)
     } while (0)
 
 /*
- * A copy of n bytes, at most MP_FUZZ_MAX, that ends where a heap block ends, so that a sanitizer notices any over-read.
- * Valid until the next call.
+ * A copy of n bytes, at most MP_FUZZ_MAX, that ends where the memory ends that the process may read, so that an
+ * over-read ends the process in any build. Valid until the next call.
  */
 const uint8_t *mp_at_the_edge(const uint8_t *bytes, size_t n);
 

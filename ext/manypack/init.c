@@ -64,6 +64,7 @@ void Init_manypack_json_parse(void);
 void Init_manypack_stream_check(void);
 void Init_manypack_tally(void);
 void Init_manypack_stream_search(void);
+void Init_manypack_head_lines(void);
 
 /* Makes the classes of Records. type.rb, which is loaded on first use, calls it. */
 static VALUE
@@ -79,7 +80,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes what only the terminal program uses: JSON, checks, tallies and searches of streams. terminal.rb calls it. */
+/* Makes what only the terminal program uses, such as JSON, checks and tallies. terminal.rb calls it. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {
@@ -90,6 +91,7 @@ rb_manypack_init_terminal(VALUE self)
     Init_manypack_stream_check();
     Init_manypack_tally();
     Init_manypack_stream_search();
+    Init_manypack_head_lines();
     return Qnil;
 }
 

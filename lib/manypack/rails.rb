@@ -24,19 +24,14 @@ module Manypack
     CONTENT_TYPE = MediaType::REGISTERED
 
     # Raised for a body that is not valid, or that the options of the parser do not allow. Rails raises an
-    # ActionDispatch::Http::Parameters::ParseError with this error as the cause. The cause of this error is the
-    # DecodeError.
+    # ActionDispatch::Http::Parameters::ParseError with this error as the cause. This error is a DecodeError, and its
+    # cause is the one that Manypack.unpack raised.
     #
     #   rescue_from Manypack::Rails::InvalidBody do |error|
     #     render json: { error: error.message, offset: error.offset }, status: error.status
     #   end
     class InvalidBody < StandardError
-      # The byte offset in the body, an Integer.
-      #
-      #   error.offset #=> 2
-      def offset
-        cause.offset
-      end
+      include Carried
 
       # The status of the response: 413 for a LimitError, 400 for any other reason.
       #

@@ -41,27 +41,6 @@ module Manypack
     end
     private_class_method :const_missing
 
-    # Returns a View of the one object in a String of packed bytes, which is not copied unless it is short.
-    #
-    # check:: true to refuse at once what Manypack.unpack would refuse with the same options, including trailing bytes,
-    #         and maps that have a key twice (default false)
-    # options:: those of Manypack.unpack. Those that refuse messages, such as +max_objects+ or +untrusted+, check
-    #           everything at once; so does +shareable+, which makes the View and all Views from it shareable
-    #
-    # Of two equal keys the last one counts, as in unpacking, so that all readers of a message see the same value. A
-    # search therefore reads its map to the end, unless <code>duplicate_keys: :error</code> or +untrusted+ has made sure
-    # that no map has a key twice.
-    #
-    # Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,
-    # TruncatedError for an empty String, and other DecodeErrors where everything is checked.
-    #
-    #   Manypack::View.new("\x92\x01\x02")[1] #=> 2
-    def self.new(bytes, check: false, **options)
-      codec = DefaultFactory.codec
-      codec = Arguments.codec(options.delete(:codec), options, :check, packs: false) unless options.empty?
-      Internal.view_over(bytes, codec, check)
-    end
-
     # Returns true for a View, Hash or Array of an equal value: what a View of a map or an array holds is compared as
     # Ruby compares a Hash or an Array. <code>{"id" => 1} == view</code> is the same. Unpacks unless the bytes and the
     # Codecs are the same, and raises what View#value raises.

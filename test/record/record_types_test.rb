@@ -75,6 +75,25 @@ class RecordTypesTest < Minitest::Test
     end
   end
 
+  # Time needs timestamp: true: without it, Time alone is refused when a message is loaded, whatever its place.
+  def test_types_with_values_of_their_own_have_no_order
+    values = ["a", 1, 5, 2**60 + 1, 1.5, 0.5, nil, true, [1], ["x"], { "x" => 1, "y" => 2 }, Time.at(0)].map { |value| pack(value, timestamp: true) }
+    parts = [Time, String, Integer, Float, 1..5, nil, true, [1.5, 2.0], ["a", nil], [Integer], { String => Integer }, CIRCLE, Array, Hash, Type[Time, nil], :Circle]
+    [false, true].product(parts.combination(3).to_a).each do |timestamp, types|
+      results = types.permutation.map do |order|
+        type = Type[*order].with(timestamp: timestamp)
+        values.map { |value| type.load(value).inspect rescue $!.class }
+      rescue ArgumentError
+        :refused
+      end
+      assert_equal 1, results.uniq.size, [types, timestamp, results.uniq].inspect
+    end
+  end
+
+  def test_a_view_keeps_an_integer_in_either_order
+    [[Float, View], [View, Float], [1.0..2.0, View]].each { |types| assert_equal "1", text(Type[*types].load(pack(1))).inspect }
+  end
+
   def test_strings_are_str_or_bin
     assert_equal [Encoding::UTF_8, Encoding::BINARY], ["a", "a".b].map { |value| taken(String, value).encoding }
   end

@@ -11,9 +11,11 @@ module PublicMethods
     Manypack.const_get(:Library).define_singleton_method(:load) { |*, **| }
     module ActiveSupport # which calls hooks when Rails is loaded
       def self.on_load(*) = nil
+      Cache = Module.new.tap { |cache| cache.const_set(:DeserializationError, Class.new(StandardError)) }
     end
     module Faraday # what is needed of it
       Middleware = Class.new
+      ParsingError = Class.new(StandardError)
       Request = Response = Module.new { def self.register_middleware(**) = nil }
     end
     module Mime

@@ -67,7 +67,7 @@ static mp_buffer_options buffer_defaults;
 
 static VALUE mArguments;
 static ID id_unknown_options, id_misplaced_option;
-static VALUE sym_codec;
+static VALUE sym_codec, sym_check;
 
 /* --- fields ----------------------------------------------------------------------------------------- */
 
@@ -285,6 +285,7 @@ read_other(reading *r, size_t row, VALUE key, VALUE value)
         r->codec = value;
         return ST_CONTINUE;
     }
+    if (key == sym_check && r->api & MP_WITH_CHECK) return ST_CONTINUE;
     if (!r->unknown) r->unknown = rb_ary_new();
     rb_ary_push(r->unknown, key);
     return ST_CONTINUE;
@@ -320,6 +321,7 @@ known_names(const reading *r, bool all)
         if (all ? known_p(r, row) : taken_p(r, row)) rb_ary_push(known, names[row]);
     }
     if (r->api & MP_WITH_CODEC) rb_ary_push(known, sym_codec);
+    if (r->api & MP_WITH_CHECK) rb_ary_push(known, sym_check);
     return known;
 }
 
@@ -389,6 +391,16 @@ mp_buffer_options_of(VALUE hash)
         buffer_field_set(&options, &rows[row], size < rows[row].minimum ? rows[row].minimum : size);
     }
     return options;
+}
+
+bool
+mp_buffer_options_default_p(VALUE hash)
+{
+    mp_buffer_options options;
+
+    if (NIL_P(hash)) return true;
+    options = mp_buffer_options_of(hash);
+    return memcmp(&options, &buffer_defaults, sizeof(options)) == 0; /* there is no padding */
 }
 
 /* --- shown ------------------------------------------------------------------------------------------ */
@@ -483,6 +495,7 @@ Init_manypack_options(void)
     id_unknown_options = rb_intern("unknown_options");
     id_misplaced_option = rb_intern("misplaced_option");
     sym_codec = ID2SYM(rb_intern("codec"));
+    sym_check = ID2SYM(rb_intern("check"));
     for (row = 0; row < ROWS; row++) {
         names[row] = ID2SYM(rb_intern(rows[row].name));
         if (rows[row].lax) lax_names[row] = ID2SYM(rb_intern(rows[row].lax));

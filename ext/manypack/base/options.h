@@ -43,6 +43,7 @@ enum {
     MP_PACKS = 4,        /* of a method that packs */
     MP_UNPACKS = 8,      /* of a method that unpacks */
     MP_WITH_CODEC = 16,  /* of a method that also takes `codec` */
+    MP_WITH_CHECK = 32,  /* of a method that also takes `check`, which is none of the options that are set */
     MP_CONFIGURES = MP_PACKS | MP_UNPACKS, /* of a method that makes a Codec */
 };
 
@@ -86,6 +87,9 @@ void mp_options_overlay(mp_options *options, const mp_options *over);
 
 /* The options of a Buffer in a Hash or nil, which mp_options_read or mp_buffer_options_check must have accepted. */
 mp_buffer_options mp_buffer_options_of(VALUE hash);
+
+/* True if these are the defaults. */
+bool mp_buffer_options_default_p(VALUE hash);
 
 /* ArgumentError if a Hash for Buffer.new has unknown options. nil is an empty Hash. */
 void mp_buffer_options_check(VALUE hash, int api);

@@ -1,6 +1,8 @@
 /* Manypack::Codec: the object that holds options and ext types, and how a Codec is made from another. */
 #include "codec/codec.h"
 
+#include "caches/ractor.h"
+
 static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
 static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
 
@@ -222,20 +224,42 @@ codec_seal(VALUE self)
     return types_shareable_p(object) ? mp_obj_set_shareable(self) : self;
 }
 
+/*
+ * True if the Codec that the Ractor has made last has the types of `from` and these options. Without it, a program that
+ * gives the same options at each call would make a Codec at each.
+ */
+static bool
+made_last_p(VALUE recent, VALUE from, const mp_options *options)
+{
+    return recent && codec_get(recent)->types == codec_get(from)->types &&
+           !memcmp(&codec_get(recent)->codec.options, options, sizeof(mp_options));
+}
+
+static VALUE
+codec_of_options(VALUE from, const mp_options *options)
+{
+    VALUE self = codec_new(from);
+
+    codec_get(self)->codec.options = *options;
+    return codec_seal(self);
+}
+
 VALUE
 mp_codec_with_options(VALUE from, VALUE options, int api)
 {
-    VALUE self, given;
+    mp_codec changed;
+    VALUE *recent, self;
 
     if (NIL_P(options)) return from;
-    self = codec_new(from);
-    given = mp_options_read(&codec_get(self)->codec.options, options, api);
-    if (!NIL_P(given)) {
-        mp_codec_get(given); /* raises for anything else */
-        self = codec_new(given);
-        mp_options_read(&codec_get(self)->codec.options, options, api);
-    }
-    return codec_seal(self);
+    mp_codec_override(&changed, from, options, api);
+    from = changed.object;
+    if ((api & MP_CONFIGURES) == MP_CONFIGURES) return codec_of_options(from, &changed.options);
+    if (!memcmp(&codec_get(from)->codec.options, &changed.options, sizeof(mp_options))) return from;
+    recent = &mp_ractor_seldom()->recent_codec;
+    if (made_last_p(*recent, from, &changed.options)) return *recent;
+    self = codec_of_options(from, &changed.options);
+    *recent = self;
+    return self;
 }
 
 VALUE

@@ -23,7 +23,7 @@ typedef struct {
 /* As the end of a View: not known yet, but nothing may follow the object, because the source is one message. */
 #define END_OF_SOURCE SIZE_MAX
 
-static VALUE cView;
+static VALUE cView, sym_check;
 static ID id_dig, id_select, id_all_pairs, id_to_ary, id_deconstruct, id_to_hash, id_deconstruct_keys, id_hash_by;
 
 static void
@@ -354,6 +354,40 @@ mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec)
     VALUE self = view_new(view_get(root)->source, codec, root, offset, end);
 
     return seal(self, &mp_codec_get(codec)->options, RB_OBJ_FROZEN(root));
+}
+
+/*
+ * call-seq: View.new(bytes, check: false, **options) -> view
+ *
+ * Returns a View of the one object in a String of packed bytes, which is not copied unless it is short.
+ *
+ * check:: true to refuse at once what Manypack.unpack would refuse with the same options, including trailing bytes,
+ *         and maps that have a key twice (default false)
+ * options:: those of Manypack.unpack. Those that refuse messages, such as +max_objects+ or +untrusted+, check
+ *           everything at once; so does +shareable+, which makes the View and all Views from it shareable
+ *
+ * Of two equal keys the last one counts, as in unpacking, so that all readers of a message see the same value. A
+ * search therefore reads its map to the end, unless <code>duplicate_keys: :error</code> or +untrusted+ has made sure
+ * that no map has a key twice.
+ *
+ * Of a message of a few hundred bytes that you read most of, Manypack.unpack costs less: a View pays where much stays
+ * unread.
+ *
+ * Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,
+ * TruncatedError for an empty String, and other DecodeErrors where everything is checked.
+ *
+ *   Manypack::View.new("\x92\x01\x02")[1] #=> 2
+ */
+static VALUE
+rb_view_s_new(int argc, VALUE *argv, VALUE klass)
+{
+    VALUE codec = mp_default_codec()->object, options = Qnil;
+
+    if (rb_keyword_given_p()) options = argv[--argc];
+    rb_check_arity(argc, 1, 1);
+    if (NIL_P(options)) return message_view_new(argv[0], codec, false);
+    codec = mp_codec_with_options(codec, options, MP_UNPACKS | MP_WITH_CODEC | MP_WITH_CHECK);
+    return message_view_new(argv[0], codec, RTEST(rb_hash_lookup(options, sym_check)));
 }
 
 /* call-seq: Internal.view_over(bytes, codec, check) -> view */
@@ -880,6 +914,7 @@ Init_manypack_view(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
 
+    sym_check = ID2SYM(rb_intern("check"));
     id_dig = rb_intern("dig");
     id_select = rb_intern("select_by");
     id_all_pairs = rb_intern("all_pairs");
@@ -895,6 +930,7 @@ Init_manypack_view(void)
     mp_foreign_set_slices(&view_type, mp_view_slice);
 
     rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
+    rb_define_singleton_method(cView, "new", rb_view_s_new, -1);
     rb_define_method(cView, "[]", rb_view_aref, 1);
     rb_define_method(cView, "dig", rb_view_dig, -1);
     rb_define_method(cView, "key?", rb_view_key_p, 1);

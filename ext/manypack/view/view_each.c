@@ -160,6 +160,25 @@ elements_of(mp_peek *peek, mp_cursor *cursor, VALUE root)
     return elements;
 }
 
+/* An array of fewer elements is not walked through twice. */
+#define FEW 8
+
+/* Moves the cursor to the end of an array without containers: such a one is built at once. False for any other. */
+static bool
+pass_leaves(mp_peek *peek, mp_cursor *cursor)
+{
+    const mp_options *options = &peek->codec->options;
+    mp_cursor leaf = *cursor;
+
+    if (leaf.kind != MP_ARRAY || leaf.left < FEW || options->freeze || options->shareable) return false;
+    while (leaf.left) {
+        if (leaf.at >= peek->look.size || mp_container_p(mp_peek_kind(peek, leaf.at))) return false;
+        if (mp_cursor_next(&leaf) != MP_OK) return false;
+    }
+    *cursor = leaf;
+    return true;
+}
+
 /*
  * call-seq: view.elements -> Array: what View#each yields
  *
@@ -171,9 +190,12 @@ rb_view_elements(VALUE self)
     VALUE root = mp_view_root(self), elements;
     mp_cursor cursor;
     mp_peek peek;
+    size_t at;
 
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    elements = elements_of(&peek, &cursor, root);
+    at = mp_view_peek(self, &peek);
+    cursor = mp_peek_open(&peek, at);
+    elements = pass_leaves(&peek, &cursor) ? mp_peek_object(&peek, at) : elements_of(&peek, &cursor, root);
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return elements;
 }
@@ -243,6 +265,24 @@ possible_p(const mp_peek *peek, const wanted *w, size_t at)
     }
 }
 
+/* The Fixnum at the cursor, which moves past it; Qundef if something else is there. */
+static VALUE
+next_fixnum(const mp_peek *peek, mp_cursor *cursor)
+{
+    const uint8_t *p = peek->look.bytes + cursor->at, *end = peek->look.bytes + peek->look.size;
+    mp_wire_row row;
+    int64_t n;
+
+    if (!mp_ahead_p(p, end)) return Qundef;
+    row = mp_row_ahead(p);
+    if (row.kind < MP_FIXINT || row.kind > MP_INT) return Qundef;
+    n = mp_int_ahead(p, row);
+    if ((row.kind == MP_UINT && n < 0) || !RB_FIXABLE(n)) return Qundef;
+    cursor->at += row.head;
+    cursor->left--;
+    return LONG2FIX((long)n);
+}
+
 /* The element at `at`, up to `end`: for a Hash or an Array it is built, because a View would only be built then. */
 static VALUE
 candidate(mp_peek *peek, VALUE root, const wanted *w, size_t at, size_t end)
@@ -258,6 +298,12 @@ element_p(mp_peek *peek, mp_cursor *cursor, VALUE root, const wanted *w)
     while (cursor->left && !found) {
         size_t at = cursor->at;
 
+        if (RB_FIXNUM_P(w->object)) {
+            VALUE number = next_fixnum(peek, cursor);
+
+            found = number == w->object;
+            if (number != Qundef) continue;
+        }
         mp_peek_check(peek, mp_cursor_next(cursor));
         if (!possible_p(peek, w, at)) continue;
         mp_peek_leave(peek);

@@ -29,7 +29,10 @@
  */
 VALUE mp_view_index_new(VALUE message, uint32_t max_depth);
 
-/* Makes the complete Index of a message, or 0 as above. Raises what unpacking the message by the codec would raise. */
+/*
+ * Makes the complete Index of a message; 0 if it needs none or can have none. Raises what unpacking the message by the
+ * codec would raise.
+ */
 VALUE mp_view_index_checked(VALUE message, const mp_codec *codec);
 
 /* Raises what unpacking the single object from start to end of a message would raise. */

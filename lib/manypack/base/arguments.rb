@@ -71,6 +71,7 @@ module Manypack
       readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
       return changed.unpack(source) if as.nil? || (string.nil? && !readable) # which raises for what is no source
       return loader(as, nil, options).load(string) if string && type_of(as)
+      return changed.view(string).tap(&:bytesize) if string && as == :view # which comes to the end of the message
 
       unpacker = Files.unpacker(string ? nil : source, as: as, **options)
       string ? unpacker.feed(string).full_unpack : Internal.read_one(unpacker, source)
