@@ -45,6 +45,7 @@ void Init_manypack_unpacker(void);
 void Init_manypack_view(void);
 void Init_manypack_view_each(void);
 void Init_manypack_path(void);
+void Init_manypack_changes(void);
 void Init_manypack_splice(void);
 void Init_manypack_record_error(void);
 void Init_manypack_instance(void);
@@ -120,6 +121,7 @@ Init_manypack(void)
     Init_manypack_view();
     Init_manypack_view_each();
     Init_manypack_path();
+    Init_manypack_changes();
     Init_manypack_splice();
     Init_manypack_face();
     Init_manypack_factory();

@@ -127,7 +127,6 @@ class ViewPathsTest < Minitest::Test
     assert_raises(IndexError) { v.splice("a.b" => 1) }
     assert_raises(IndexError) { v.splice("a[99999999999999999999]" => 1) }
     assert_raises(ArgumentError) { v.splice("$" => 1) }
-    assert_raises(ArgumentError) { v.splice("a[*]" => 1) }
     assert_raises(TypeError) { v.splice(1 => 1) }
     assert_raises(KeyError) { view(1).splice("a" => 1) }
     assert_raises(NoMethodError) { v.splice("a" => Object.new) }
