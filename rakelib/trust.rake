@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+# rake test:loan      drives a Packer through every five steps of three Fibers, beside the diagram of loan.h
+# rake mutate[COUNT]  changes COUNT places of the core, one at a time, and says which of them no test notices
+
+namespace :test do
+  desc "Drive a Packer through every five steps of three Fibers: it must answer as the diagram of loan.h says"
+  task(loan: :compile) do
+    sh({ "MANYPACK_STEPS" => "5" }, FileUtils::RUBY, "-w", "-Ilib", "-Itest", "test/pack/loan_model_test.rb")
+  end
+end
+
+desc "Change places of the C, one at a time, and say which of them no test notices; part is core or ext"
+task(:mutate, %i[count part seed]) do |_, args|
+  ruby "-w", "tools/mutate.rb", args.fetch(:part, "core"), args.fetch(:count, "200"), args.fetch(:seed, "1")
+end
