@@ -12,12 +12,12 @@ namespace :test do
 
   desc "Let a server work for some minutes, in which its memory must not grow, and kill a thousand writers of a log"
   task(:soak, %i[minutes] => :compile) do |_, args|
-    ruby "-w", "-Ilib", "tools/soak.rb", args.fetch(:minutes, "5")
+    ruby "-w", "-Ilib", "test/hostile/soak.rb", args.fetch(:minutes, "5")
     sh({ "MANYPACK_CUTS" => "1000" }, FileUtils::RUBY, "-w", "-Ilib", "-Itest", "test/hostile/power_cut_test.rb")
   end
 end
 
 desc "Change places of the C, one at a time, and say which of them no test notices; part is core or ext"
 task(:mutate, %i[count part seed]) do |_, args|
-  ruby "-w", "tools/mutate.rb", args.fetch(:part, "core"), args.fetch(:count, "200"), args.fetch(:seed, "1")
+  ruby "-w", "test/mutate.rb", args.fetch(:part, "core"), args.fetch(:count, "200"), args.fetch(:seed, "1")
 end

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 # Changes one place of the C at a time, and asks whether any test notices:
-#   ruby tools/mutate.rb core [COUNT [SEED]]   the core, by its own tests and the inputs of its fuzz targets
-#   ruby tools/mutate.rb ext [COUNT [SEED]]    the extension, by the test files of the folder that was changed
+#   ruby test/mutate.rb core [COUNT [SEED]]   the core, by its own tests and the inputs of its fuzz targets
+#   ruby test/mutate.rb ext [COUNT [SEED]]    the extension, by the test files of the folder that was changed
 # Works in a copy, tmp/mutate. Survivors go to tmp/mutate/PART.survivors, each as a line to read: a test is missing, or
 # the code does more than it has to. `rake mutate[COUNT]` runs the first.
 require "fileutils"

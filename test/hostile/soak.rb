@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # A server's day: Threads, Ractors and worker processes that pack and unpack what arrives, half of it damaged on its way.
-#   ruby -Ilib tools/soak.rb [MINUTES]
+#   ruby -Ilib test/hostile/soak.rb [MINUTES]
 # Samples resident memory and live slots of this process, after a collection, into tmp/soak.csv, and draws both. Fails if
 # the last third of the time needs more than a tenth and 8 MB above the third before it.
 require "fileutils"
