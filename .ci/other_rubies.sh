@@ -1,32 +1,25 @@
-# shellcheck shell=bash
-# The steps of .ci/run on the Rubies which this machine does not have, each in a Debian of its own. Expects $scratch,
-# $not_moved (tests that cannot run while objects move) and what steps.sh defines.
+#!/usr/bin/env bash
+# Runs the suite on the Rubies which this machine does not have, each in a Debian of its own:
+#   not_moved="TEST..." other_rubies.sh BASE   BASE is a bare one, which rootfs.sh has made; it is used up. not_moved are
+#                                              the tests that cannot run while objects move
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. .ci/steps.sh
 
 newer_ruby=3.4
 newer_release=experimental # where Debian keeps it
 tries=3
 
-# Makes the base in the background, in a process group of its own so that it can be stopped whole.
-start_base() {
-  # shellcheck disable=SC2154 # steps.sh makes the scratch folder
-  setsid bash .ci/rootfs.sh create "$scratch/base" "$tries" </dev/null >"$scratch/base.log" 2>&1 &
-  base_job=$!
-}
-
-other_rubies() {
-  step "A bare Debian for the other Rubies"
-  if ! wait "$base_job"; then
-    cat "$scratch/base.log"
-    not_run+=("the suite on other Rubies: no Debian base could be made in $tries tries")
-    return
-  fi
-  cp -a "$scratch/base" "$scratch/newer"
+main() {
+  cp -a "$1" "$scratch/newer"
 
   step "A newcomer on a bare Debian: bin/demo, bin/console, bin/test"
-  in_debian "a newcomer on a bare Debian" newcomer "$scratch/base"
+  in_debian "a newcomer on a bare Debian" newcomer "$1"
 
   step "Ruby $newer_ruby: bin/test"
   in_debian "the suite on Ruby $newer_ruby" on_newer_ruby "$scratch/newer"
+
+  say_what_did_not_run
 }
 
 # Runs a function on a root file system. What fails while the network is down says nothing about Manypack: it is tried
@@ -60,10 +53,12 @@ first_look() {
 on_newer_ruby() {
   clone_into "$1" && bash .ci/rootfs.sh install_ruby "$1" "$newer_ruby" "$newer_release" &&
     suite limited bash .ci/rootfs.sh run "$1" bin/test &&
-    suite limited bash .ci/rootfs.sh run "$1" env WITHOUT="$not_moved" bundle exec rake test:compact && # by every collection
+    suite limited bash .ci/rootfs.sh run "$1" env WITHOUT="${not_moved?}" bundle exec rake test:compact && # by every collection
     limited bash .ci/rootfs.sh run "$1" bundle exec rake test:denied # it has more to deny than the Ruby of this machine
 }
 
 clone_into() {
   rm -rf "$1/root/manypack" && git clone --quiet . "$1/root/manypack"
 }
+
+main "$@"

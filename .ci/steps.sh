@@ -1,13 +1,14 @@
 # shellcheck shell=bash
 # How .ci/run tells where it is, runs a suite, and ends.
 
-limit=25m # a deadlock must not take all of CI's time
+limit=30m # a deadlock must not take all of CI's time
 step_name="start"
 summary=""
 not_run=()
 scratch="$(mktemp -d)"
-base_job="" # see other_rubies.sh
+base_job=""
 copy_job=""
+others_job=""
 trap 'finish $?' EXIT
 
 # Prints a heading with the time since the start.
@@ -56,6 +57,38 @@ end_suite_in_copy() {
   return "$status"
 }
 
+# Makes a bare Debian for the other Rubies in the background, in a process group of its own so that it can be stopped
+# whole.
+start_base() {
+  setsid bash .ci/rootfs.sh create "$scratch/base" 3 </dev/null >"$scratch/base.log" 2>&1 &
+  base_job=$!
+}
+
+# Starts the suite on the other Rubies, in the background like that.
+start_other_rubies() {
+  local status=0
+  wait "$base_job" || status=$?
+  base_job=""
+  if [ "$status" = 0 ]; then
+    not_moved="$1" setsid .ci/other_rubies.sh "$scratch/base" </dev/null >"$scratch/others.log" 2>&1 &
+    others_job=$!
+  else
+    cat "$scratch/base.log"
+    not_run+=("the suite on other Rubies: no Debian base could be made")
+  fi
+}
+
+# Waits for it and shows what it printed.
+end_other_rubies() {
+  local status=0 line
+  [ -n "$others_job" ] || return 0
+  wait "$others_job" || status=$?
+  others_job=""
+  cat "$scratch/others.log"
+  while read -r line; do not_run+=("${line#NOT RUN: }"); done < <(grep '^NOT RUN: ' "$scratch/others.log")
+  return "$status"
+}
+
 # Stops a job of the background whole.
 stop_job() {
   [ -n "$1" ] || return 0
@@ -72,6 +105,7 @@ finish() {
   trap - EXIT
   stop_job "$base_job"
   stop_job "$copy_job"
+  stop_job "$others_job"
   rm -rf --one-file-system "$scratch"
   if [ "$1" != 0 ]; then
     say_what_did_not_run

@@ -10,6 +10,7 @@ void
 mp_trail_init(mp_trail *trail, const uint8_t *bytes, size_t offset)
 {
     trail->depth = 0;
+    trail->marks = NULL;
     mp_tape_init(&trail->tape, bytes, offset, UINT32_MAX, MP_TAPE_KEEP_NONE);
 }
 
@@ -25,6 +26,7 @@ mp_trail_walk(mp_trail *trail)
     const mp_tape *tape = &trail->tape;
 
     if (mp_tape_finish(&trail->tape) != MP_E_TRUNCATED) return false;
+    trail->depth = 0;
     while (trail->depth < tape->depth) {
         bool key = map_p(tape, trail->depth) && mp_tape_place(tape, trail->depth) % 2 == 0;
 
@@ -34,8 +36,36 @@ mp_trail_walk(mp_trail *trail)
     return true;
 }
 
+bool
+mp_trail_go_on(mp_trail *trail, size_t offset)
+{
+    mp_tape *tape = &trail->tape;
+
+    if (tape->status != MP_E_TRUNCATED || offset < tape->at || offset > UINT32_MAX) return false;
+    tape->size = (uint32_t)offset;
+    tape->status = MP_OK;
+    return mp_trail_walk(trail);
+}
+
+/* Moves a cursor, which has just opened the ith container, to the object at a place. */
+static void
+pass_to(mp_trail *trail, uint32_t i, mp_cursor *cursor, uint32_t place)
+{
+    mp_trail_mark none = {.map = 0}, *mark = trail->marks ? &trail->marks[i] : &none;
+    uint32_t map = trail->tape.entries[i].offset;
+
+    if (mark->at && mark->map == map && mark->place <= place) {
+        cursor->at = mark->at;
+        cursor->left -= mark->place;
+        mp_cursor_pass(cursor, place - mark->place);
+    } else {
+        mp_cursor_pass(cursor, place);
+    }
+    *mark = (mp_trail_mark){.map = map, .place = place, .at = (uint32_t)cursor->at};
+}
+
 mp_trail_step
-mp_trail_step_at(const mp_trail *trail, uint32_t i, uint64_t *left)
+mp_trail_step_at(mp_trail *trail, uint32_t i, uint64_t *left)
 {
     const mp_tape *tape = &trail->tape;
     uint32_t place = mp_tape_place(tape, i);
@@ -45,7 +75,7 @@ mp_trail_step_at(const mp_trail *trail, uint32_t i, uint64_t *left)
     if (!map_p(tape, i)) return (mp_trail_step){.kind = MP_ARRAY, .index = place};
     mp_look_init(&look, tape->bytes, tape->at, left, mp_trail_places(trail));
     mp_cursor_open(&cursor, &look, tape->entries[i].offset);
-    mp_cursor_pass(&cursor, place - 1);
+    pass_to(trail, i, &cursor, place - 1);
     return (mp_trail_step){
         .kind = MP_MAP,
         .key = cursor.at,

@@ -14,6 +14,12 @@
  *
  * The offset is that of an object, or of any byte of its head or payload. Bytes from the offset on are not read. All
  * calls together take time in proportion to the offset.
+ *
+ *   trail.marks = ...                           // as many as the tape has entries; grow makes room for both
+ *   if (mp_trail_go_on(&trail, offset)) ...     // then the steps, as above
+ *
+ * A trail with marks goes on to a later place of the same message. All its walks together take time in proportion to
+ * the last offset, times the number of maps around it at most.
  */
 #ifndef MP_TRAIL_H
 #define MP_TRAIL_H
@@ -21,9 +27,17 @@
 #include "tape.h"
 #include "wire_table.h"
 
+/* The last key in a map that a trail has led to: the next is looked for from there on. */
+typedef struct {
+    uint32_t map;   /* the offset of the map's head */
+    uint32_t place; /* objects before the key */
+    uint32_t at;    /* the offset of the key; 0 for no mark */
+} mp_trail_mark;
+
 typedef struct {
     mp_tape tape;   /* its open entries are the containers, outermost first; `at` is the object */
     uint32_t depth; /* containers on the trail; it ends at a map key, without the containers inside */
+    mp_trail_mark *marks; /* one for each entry that the tape has room for, all zero at first; or NULL */
 } mp_trail;
 
 /* bytes is the start of the message. */
@@ -34,6 +48,13 @@ void mp_trail_init(mp_trail *trail, const uint8_t *bytes, size_t offset);
  * more, or if the tape cannot grow.
  */
 bool mp_trail_walk(mp_trail *trail);
+
+/*
+ * Walks on to a later offset of the same message, or one in the same object; with the same results. False if the offset
+ * is before the object of the last walk, or if that walk failed: then start anew. The message may have moved: set
+ * trail->tape.bytes.
+ */
+bool mp_trail_go_on(mp_trail *trail, size_t offset);
 
 /* A container on the trail, and the place in it of the next container or of the object. */
 typedef struct {
@@ -51,6 +72,6 @@ mp_trail_places(const mp_trail *trail)
 }
 
 /* The ith container of the trail, from the outermost, 0, on. */
-mp_trail_step mp_trail_step_at(const mp_trail *trail, uint32_t i, uint64_t *left);
+mp_trail_step mp_trail_step_at(mp_trail *trail, uint32_t i, uint64_t *left);
 
 #endif

@@ -136,6 +136,72 @@ depth_is_no_matter(void)
     free(bytes);
 }
 
+static bool
+grow_with_marks(mp_tape *tape)
+{
+    mp_trail *trail = (mp_trail *)(void *)tape;
+
+    if (!grow_by_one(tape)) return false;
+    trail->marks = realloc(trail->marks, tape->capacity * sizeof(mp_trail_mark));
+    if (!trail->marks) abort();
+    memset(trail->marks + tape->capacity - 1, 0, sizeof(mp_trail_mark));
+    return true;
+}
+
+#define MAP "\x83\x01\xa4text\x02\x81\x03\x04\x05\x06"
+
+/* {1 => "text", 2 => {3 => 4}, 5 => 6} twice, in an array */
+static void
+goes_on_to_later_places(void)
+{
+    static const char message[] = "\x92" MAP MAP;
+    enum { SIZE = sizeof(message) - 1 };
+    size_t from, to;
+
+    for (from = 0; from < SIZE; from++) {
+        for (to = from; to < SIZE; to++) {
+            uint64_t left[8];
+            mp_trail_step step, expected;
+            mp_trail trail, fresh;
+            uint32_t i;
+
+            mp_trail_init(&trail, (const uint8_t *)message, from);
+            trail.tape.grow = grow_with_marks;
+            CHECK(mp_trail_walk(&trail), "%zu", from);
+            for (i = 0; i < trail.depth; i++) mp_trail_step_at(&trail, i, left);
+            mp_trail_init(&fresh, (const uint8_t *)message, to);
+            fresh.tape.grow = grow_by_one;
+            CHECK(mp_trail_walk(&fresh) && mp_trail_go_on(&trail, to), "%zu to %zu", from, to);
+            CHECK(trail.depth == fresh.depth, "%zu to %zu: %" PRIu32, from, to, trail.depth);
+            for (i = 0; i < fresh.depth; i++) {
+                step = mp_trail_step_at(&trail, i, left);
+                expected = mp_trail_step_at(&fresh, i, left);
+                CHECK(step.index == expected.index && step.key == expected.key, "%zu to %zu: %zu", from, to, step.key);
+                CHECK(step.kind == expected.kind && step.key_end == expected.key_end, "%zu to %zu", from, to);
+            }
+            free(trail.tape.entries);
+            free(trail.marks);
+            free(fresh.tape.entries);
+        }
+    }
+}
+
+static void
+goes_on_from_no_fault_and_not_back(void)
+{
+    mp_trail trail;
+
+    mp_trail_init(&trail, BYTES("\x93\x01\x02"));
+    trail.tape.grow = grow_by_one;
+    CHECK(mp_trail_walk(&trail) && !mp_trail_go_on(&trail, 2), "back");
+    CHECK(mp_trail_go_on(&trail, 3), "the same place");
+    free(trail.tape.entries);
+    mp_trail_init(&trail, BYTES("\x93\x01\xc1"));
+    trail.tape.grow = grow_by_one;
+    CHECK(!mp_trail_walk(&trail) && !mp_trail_go_on(&trail, 3), "behind 0xc1");
+    free(trail.tape.entries);
+}
+
 static void
 may_have_no_room_and_no_range(void)
 {
@@ -156,5 +222,7 @@ mp_test_trail(void)
     passes_deep_siblings();
     ends_where_bytes_are_broken();
     depth_is_no_matter();
+    goes_on_to_later_places();
+    goes_on_from_no_fault_and_not_back();
     may_have_no_room_and_no_range();
 }

@@ -1,5 +1,6 @@
 /* Manypack::Factory: holds a Codec. Registering a type replaces the Codec, until the Factory is frozen. */
 #include "base/io.h"
+#include "base/lenient.h"
 #include "caches/ractor.h"
 #include "codec/codec.h"
 #include "manypack.h"
@@ -112,15 +113,17 @@ check_new(VALUE self)
 }
 
 /*
- * call-seq: Internal.default_factory -> factory
+ * call-seq: Internal.default_factory(klass) -> factory
  *
  * Makes DefaultFactory. Every Ractor may use it: the object never changes, only the default codec is replaced.
  */
 static VALUE
-rb_internal_default_factory(VALUE self)
+rb_internal_default_factory(VALUE self, VALUE klass)
 {
-    VALUE factory = factory_allocate(cFactory);
+    VALUE factory;
 
+    Check_Type(klass, T_CLASS);
+    factory = rb_obj_alloc(klass);
     factory_get(factory)->is_default = true;
     return mp_unfrozen_set_shareable(factory);
 }
@@ -188,11 +191,12 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
 {
     VALUE io, options;
     mp_codec codec;
+    int api = mp_api_of_object(self, cFactory);
 
     rb_check_arity(argc, 1, 3);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
-    mp_codec_override(&codec, factory_codec(self), options, MP_SHARED | MP_PACKS);
-    return mp_pack(argv[0], io, &codec, MP_SHARED);
+    mp_codec_override(&codec, factory_codec(self), options, api | MP_PACKS);
+    return mp_pack(argv[0], io, &codec, api);
 }
 
 /*
@@ -208,7 +212,7 @@ static VALUE
 rb_factory_load(int argc, VALUE *argv, VALUE self)
 {
     rb_check_arity(argc, 1, 2);
-    return mp_unpack_with(argv[0], factory_codec(self), argc == 2 ? argv[1] : Qnil, MP_SHARED);
+    return mp_unpack_with(argv[0], factory_codec(self), argc == 2 ? argv[1] : Qnil, mp_api_of_object(self, cFactory));
 }
 
 /*
@@ -221,7 +225,7 @@ rb_factory_load(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_packer(int argc, VALUE *argv, VALUE self)
 {
-    return mp_packer_with_codec(factory_codec(self), argc, argv, MP_SHARED);
+    return mp_packer_with_codec(factory_codec(self), argc, argv, mp_api_of_object(self, cFactory));
 }
 
 /*
@@ -234,7 +238,7 @@ rb_factory_packer(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
 {
-    return mp_unpacker_with_codec(factory_codec(self), argc, argv, MP_SHARED);
+    return mp_unpacker_with_codec(factory_codec(self), argc, argv, mp_api_of_object(self, cFactory));
 }
 
 /*
@@ -316,8 +320,9 @@ Init_manypack_factory(void)
 
     cFactory = rb_define_class_under(mManypack, "Factory", rb_cObject);
     rb_gc_register_mark_object(cFactory);
+    mp_is_lenient(&cFactory);
     rb_define_alloc_func(cFactory, factory_allocate);
-    MP_DEFINE_INTERNAL("default_factory", rb_internal_default_factory, 0);
+    MP_DEFINE_INTERNAL("default_factory", rb_internal_default_factory, 1);
 
     rb_define_method(cFactory, "initialize", rb_factory_initialize, 0);
     rb_define_method(cFactory, "initialize_copy", rb_factory_initialize_copy, 1);

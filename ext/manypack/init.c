@@ -27,6 +27,7 @@
 
 void Init_manypack_support(void);
 void Init_manypack_options(void);
+void Init_manypack_lenient(void);
 void Init_manypack_error(void);
 void Init_manypack_io(void);
 void Init_manypack_ractor(void);
@@ -62,6 +63,7 @@ void Init_manypack_json_parse(void);
 void Init_manypack_stream_check(void);
 void Init_manypack_tally(void);
 void Init_manypack_stream_search(void);
+void Init_manypack_head_lines(void);
 
 /* Makes the classes of Records. type.rb, which is loaded on first use, calls it. */
 static VALUE
@@ -77,7 +79,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes what only the terminal program uses: JSON, checks, tallies and searches of streams. terminal.rb calls it. */
+/* Makes what only the terminal program uses, such as JSON, checks and tallies. terminal.rb calls it. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {
@@ -88,6 +90,7 @@ rb_manypack_init_terminal(VALUE self)
     Init_manypack_stream_check();
     Init_manypack_tally();
     Init_manypack_stream_search();
+    Init_manypack_head_lines();
     return Qnil;
 }
 
@@ -98,6 +101,7 @@ Init_manypack(void)
 
     Init_manypack_support();
     Init_manypack_options();
+    Init_manypack_lenient();
     Init_manypack_error();
     Init_manypack_io();
     Init_manypack_ractor();

@@ -29,6 +29,18 @@ module Manypack
       nil
     end
 
+    # Raised for bytes that are no entry of a cache: an ActiveSupport::Cache::DeserializationError, which caches treat
+    # as a miss, and a DecodeError in one.
+    #
+    #   begin
+    #     coder.load(bytes)
+    #   rescue Manypack::DecodeError => error
+    #     warn "no entry: #{error.message}"
+    #   end
+    class DeserializationError < ::ActiveSupport::Cache::DeserializationError
+      include Carried
+    end
+
     # Writes the entries of a cache as MessagePack, and nothing else. A value that cannot be packed is an error. Reading
     # an entry cannot create an object of an arbitrary class, as Marshal can.
     #
@@ -75,7 +87,7 @@ module Manypack
       end
 
       # Returns the entry that dump or dump_compressed wrote. Other bytes, such as those of another coder, raise
-      # ActiveSupport::Cache::DeserializationError, which caches treat as a miss.
+      # DeserializationError, which caches treat as a miss.
       #
       #   coder.load(bytes).value #=> "value"
       def load(bytes)
@@ -83,7 +95,7 @@ module Manypack
         expires_at, version, value = members(entry)
         ::ActiveSupport::Cache::Entry.new(value, expires_at: expires_at, version: version)
       rescue DecodeError, Zlib::Error => error
-        raise ::ActiveSupport::Cache::DeserializationError, Excerpt.of(error.message)
+        raise DeserializationError, Excerpt.of(error.message)
       end
 
       private

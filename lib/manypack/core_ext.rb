@@ -19,8 +19,8 @@ module Manypack
     #   1.to_msgpack(Manypack::Packer.new).to_s        #=> "\x01"
     #   "a".to_msgpack(StringIO.new)                   #=> nil
     def to_msgpack(packer_or_io = nil)
-      # Not Manypack.pack, because with the drop-in this method accepts what the msgpack gem accepts.
-      return DefaultFactory.pack(self, packer_or_io) unless packer_or_io.is_a?(Packer)
+      # The drop-in gives this module a DefaultFactory of its own, which accepts what the msgpack gem accepts.
+      return DefaultFactory.pack(self, packer_or_io) unless packer_or_io.is_a?(Lenient::Packer)
 
       to_msgpack_with_packer(packer_or_io)
       packer_or_io

@@ -19,16 +19,10 @@ end
 require "manypack"
 require "manypack/core_ext"
 
-#--
-# From here on, the methods of classes that both names share accept what the msgpack gem accepts.
-#++
 module Manypack
-  module Arguments # :nodoc:
-    DROP_IN = true
-  end
-
-  # MessagePack has the classes, errors and DefaultFactory of Manypack. It is a module of its own, so that wrapping
-  # MessagePack.dump does not wrap Manypack.dump, and its VERSION is one that the msgpack gem could have.
+  # MessagePack has the classes and errors of Manypack; its Packer, Unpacker, Buffer and Factory are those that accept
+  # what the msgpack gem accepts. It is a module of its own, so that wrapping MessagePack.dump does not wrap
+  # Manypack.dump, and its VERSION is one that the msgpack gem could have.
   module DropIn # :nodoc:
     OF_THE_GEM = %i[Bigint Buffer CoreExt DefaultFactory ExtensionValue Factory MalformedFormatError Packer StackError
                     Time Timestamp TypeError UnexpectedTypeError UnknownExtTypeError UnpackError Unpacker].freeze
@@ -39,6 +33,8 @@ module Manypack
         fill(::MessagePack)
         ::MessagePack.__send__(:remove_const, :VERSION) if ::MessagePack.const_defined?(:VERSION, false)
         ::MessagePack.const_set(:VERSION, "1.8.99")
+        CoreExt.const_set(:DefaultFactory, ::MessagePack::DefaultFactory)
+        CoreExt.private_constant(:DefaultFactory)
       end
 
       private
@@ -49,9 +45,16 @@ module Manypack
         replaced = there & OF_THE_GEM
         warn("manypack/drop_in replaces #{replaced.map { |name| "#{target}::#{name}" }.join(", ")}") if replaced.any?
         replaced.each { |name| target.__send__(:remove_const, name) }
-        (missing + replaced).each { |name| target.const_set(name, Manypack.const_get(name)) }
+        (missing + replaced).each { |name| target.const_set(name, of_the_gem(name)) }
         target.include(Manypack) # for constants that are loaded when they are first used
         define_functions(target)
+      end
+
+      # MessagePack's DefaultFactory is lenient, and has the types of Manypack's: there is one list of them.
+      def of_the_gem(name)
+        return Internal.default_factory(Lenient::Factory) if name == :DefaultFactory
+
+        (Lenient::NAMES.include?(name) ? Lenient : Manypack).const_get(name)
       end
 
       def constants_to_copy

@@ -52,7 +52,7 @@ module Manypack
         warn("oversized_integer_extension_type is ignored: the option is oversized_integer_extension", uplevel: 1)
       end
       options = with_record(klass, options) if options.key?(:record)
-      change = check_registration(type, klass, options) unless Arguments.lenient?
+      change = check_registration(type, klass, options) unless lenient?
       warn(change, uplevel: 1) if change
 
       register_type_internal(type, klass, options[:packer], options[:unpacker], options)
@@ -113,7 +113,11 @@ module Manypack
     #   factory.type_registered?(Symbol) #=> true
     #   factory.type_registered?(1)      #=> false
     def type_registered?(klass_or_type, selector = :both)
-      Arguments.registered?(registered_types(selector), klass_or_type)
+      unless %i[both packer unpacker].include?(selector)
+        raise ArgumentError, "invalid selector #{selector.inspect}: must be :both, :packer or :unpacker"
+      end
+
+      Internal.registers?(codec, klass_or_type, selector != :unpacker, selector != :packer, false)
     end
 
     # Returns a Pool that dumps and loads with the current types of the factory. It is frozen, and shareable if the
@@ -126,7 +130,7 @@ module Manypack
     #   pool = Manypack::Factory.new.pool(5, symbolize_keys: true)
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}
     def pool(_size = 1, **options)
-      options = options.slice(*Arguments::CODEC_OPTIONS) if Arguments.lenient?
+      options = options.slice(*Arguments::CODEC_OPTIONS) if lenient?
       Pool.new(codec(options))
     end
 
@@ -145,6 +149,11 @@ module Manypack
 
     TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing record].freeze
     private_constant :TYPE_OPTIONS
+
+    # Returns true for a Factory of MessagePack's, which accepts what the msgpack gem accepts.
+    def lenient?
+      !is_a?(Manypack::Factory)
+    end
 
     # Raises ArgumentError for arguments that would be ignored. Returns a warning, or nil.
     def check_registration(type, klass, options)
@@ -165,13 +174,15 @@ module Manypack
 
     # An unpacker belongs to the class that it was registered for, even if several classes are packed as its type.
     def paired_types
-      unpackers = registered_unpackers
+      unpackers = registered_unpackers.to_h { |entry| [entry[:type], entry] } # a type has one unpacker
       both = registered_packers.map do |entry|
-        pair = unpackers.find { |other| other[:type] == entry[:type] && other[:class] == entry[:class] }
-        unpackers.delete(pair)
-        { **entry, unpacker: pair && pair[:unpacker] }
+        pair = unpackers[entry[:type]]
+        next { **entry, unpacker: nil } unless pair && pair[:class].equal?(entry[:class])
+
+        unpackers.delete(entry[:type])
+        { **entry, unpacker: pair[:unpacker] }
       end
-      alone = unpackers.map do |entry|
+      alone = unpackers.values.map do |entry|
         { type: entry[:type], class: entry[:class], packer: nil, unpacker: entry[:unpacker] }
       end
       both.concat(alone).sort_by { |entry| entry[:type] }
@@ -179,6 +190,8 @@ module Manypack
 
     # Dumps and loads with one Codec. Any number of Threads and Ractors may use it at once.
     class Pool
+      include Value
+
       # Creates a Pool from a Codec.
       #
       #   Manypack::Factory::Pool.new(Manypack::Codec.new).frozen? #=> true
@@ -236,8 +249,4 @@ module Manypack
       end
     end
   end
-
-  # The Factory whose types Manypack.pack and Manypack.unpack use in every Ractor. Register types on it when the program
-  # starts, in the main Ractor.
-  DefaultFactory = Internal.default_factory
 end

@@ -17,6 +17,18 @@ module Manypack
   #     connection.response :msgpack, untrusted: true
   #   end
   module Faraday
+    # Raised for the body of a response that is not valid, or that the options do not allow: a Faraday::ParsingError and
+    # a DecodeError in one, with the response. Its cause is the DecodeError that Manypack.unpack raised.
+    #
+    #   begin
+    #     connection.get("/events")
+    #   rescue Manypack::DecodeError => error
+    #     warn "bad answer from #{error.response.env.url}: #{error.message}, at #{error.path}"
+    #   end
+    class ParsingError < ::Faraday::ParsingError
+      include Carried
+    end
+
     # Packs the bodies of requests.
     #
     #   connection.request :msgpack
@@ -86,14 +98,15 @@ module Manypack
 
       # Unpacks the body of a response if its Content-Type is application/vnd.msgpack, application/msgpack,
       # application/x-msgpack, or has the suffix +msgpack; with +content_types+, if it is one of them. An empty body
-      # becomes nil. Raises Faraday::ParsingError, with the response, if that fails.
+      # becomes nil. Raises ParsingError, with the response, for a body that is not valid, and whatever an ext handler
+      # raises.
       def on_complete(env)
         body = env[:body]
         return unless body.respond_to?(:to_str) && packed?(env[:response_headers])
 
         env[:body] = body.empty? ? nil : @codec.unpack(body)
-      rescue StandardError => error
-        raise ::Faraday::ParsingError.new(error, env[:response])
+      rescue DecodeError => error
+        raise ParsingError.new(error, env[:response])
       end
 
       private

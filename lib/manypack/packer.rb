@@ -67,7 +67,7 @@ module Manypack
     def register_type(type, klass, method_name = nil, &block)
       raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
 
-      Arguments.check_class(klass) unless Arguments.lenient?
+      Arguments.check_class(klass) if is_a?(Manypack::Packer) # MessagePack's is as lenient as the msgpack gem
       register_type_internal(type, klass, block || method_name || raise(ArgumentError, "no block or method given"))
     end
 
@@ -87,7 +87,7 @@ module Manypack
     #   packer.register_type(1, Range) { |range| range.to_s }
     #   packer.type_registered?(1) #=> true
     def type_registered?(klass_or_type)
-      Arguments.registered?(registered_types_internal, klass_or_type)
+      Internal.registers?(types, klass_or_type, true, false, false)
     end
   end
 end

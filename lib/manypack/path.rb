@@ -142,9 +142,10 @@ module Manypack
     #          anything with <code>readpartial</code> or <code>read</code>, or an Unpacker with <code>as: :view</code>
     #
     # The options are those of View.new, for an io those of Manypack.split; a View and an Unpacker have their own.
-    # Raises a DecodeError where the bytes are not valid, TruncatedError if an io ends inside a message, LimitError if
-    # conditions look at more than Path#max_looks objects, ArgumentError for an Unpacker of anything but Views and
-    # for the name of a file, and TypeError for any other source.
+    # Raises a DecodeError where the bytes are not valid, also for bytes behind the message if the search comes to its
+    # end, as it does unless its first step is an index, a slice, or several selectors; TruncatedError if an io ends
+    # inside a message, LimitError if conditions look at more than Path#max_looks objects, ArgumentError for an Unpacker
+    # of anything but Views and for the name of a file, and TypeError for any other source.
     #
     #   bytes = Manypack.pack([{"id" => 1}, {}, {"id" => 2}])
     #   Manypack::Path.new("$[*].id").each(bytes) { |id| puts id }
@@ -293,7 +294,7 @@ module Manypack
 
     def each_view(source, options, &block)
       case source
-      when View, Unpacker
+      when View, Lenient::Unpacker
         raise ArgumentError, "a #{source.class} has its own options" unless options.empty?
 
         source.is_a?(View) ? yield(source) : each_view_of(source, &block)
@@ -306,7 +307,7 @@ module Manypack
     end
 
     def each_view_of(unpacker)
-      unpacker.each do |view|
+      unpacker.each(strict: true) do |view|
         raise ArgumentError, "the Unpacker needs the option as: :view" unless view.is_a?(View)
 
         yield view

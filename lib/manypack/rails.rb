@@ -21,26 +21,17 @@ module Manypack
   #   InvalidBody itself.
   module Rails
     # The media type of responses: the one that IANA registered for MessagePack.
-    CONTENT_TYPE = "application/vnd.msgpack"
-
-    # The media types that older programs send.
-    OLDER_CONTENT_TYPES = %w[application/msgpack application/x-msgpack].freeze
-    private_constant :OLDER_CONTENT_TYPES
+    CONTENT_TYPE = MediaType::REGISTERED
 
     # Raised for a body that is not valid, or that the options of the parser do not allow. Rails raises an
-    # ActionDispatch::Http::Parameters::ParseError with this error as the cause. The cause of this error is the
-    # DecodeError.
+    # ActionDispatch::Http::Parameters::ParseError with this error as the cause. This error is a DecodeError, and its
+    # cause is the one that Manypack.unpack raised.
     #
     #   rescue_from Manypack::Rails::InvalidBody do |error|
     #     render json: { error: error.message, offset: error.offset }, status: error.status
     #   end
     class InvalidBody < StandardError
-      # The byte offset in the body, an Integer.
-      #
-      #   error.offset #=> 2
-      def offset
-        cause.offset
-      end
+      include Carried
 
       # The status of the response: 413 for a LimitError, 400 for any other reason.
       #
@@ -121,7 +112,7 @@ module Manypack
     end
     private_constant :Suffixed
 
-    ::Mime::Type.register(CONTENT_TYPE, :msgpack, OLDER_CONTENT_TYPES)
+    ::Mime::Type.register(CONTENT_TYPE, :msgpack, MediaType::ALL.drop(1))
 
     ::ActiveSupport.on_load(:action_dispatch_request) do
       self.parameter_parsers = parameter_parsers.merge(msgpack: ParameterParser.new)

@@ -33,7 +33,8 @@ module Manypack
     end
 
     # Returns the Record of a class: a Struct, with or without keyword_init, or a Data. Every member needs a type;
-    # docs/records.md lists them. <code>Object</code> accepts anything.
+    # docs/records.md lists them. <code>Object</code> accepts anything. The members are keywords or a Hash, and their
+    # names Symbols or Strings.
     #
     # If a class has an +initialize+ or a +new+ of its own, that method makes the objects. It gets the members by
     # position or as keywords, depending on its parameters. A member may be missing if its parameter has a default.
@@ -43,31 +44,34 @@ module Manypack
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
-    def self.new(klass, **members)
-      create(klass, members, Build.of(klass))
+    def self.new(klass, types = nil, **members)
+      create(klass, Members.named(types, members), Build.of(klass))
     end
 
-    # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+.
+    # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+. The members
+    # are those of Record.new.
     #
     #   class Account
     #     attr_reader :id
     #   end
     #   ACCOUNT = Manypack::Record.ivars(Account, id: Integer)
     #   ACCOUNT.load(Manypack.pack({"id" => 1})).id #=> 1
-    def self.ivars(klass, **members)
-      create(klass, members, :ivars)
+    def self.ivars(klass, types = nil, **members)
+      create(klass, Members.named(types, members), :ivars)
     end
 
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
-    # on Ruby 3.1 a Struct with +keyword_init+. The block is evaluated in the class. It has the methods that
-    # Record#attach describes, unless a member or the block has one of that name. Raises ArgumentError for a member
-    # +to_msgpack+, because Manypack.pack calls the method of that name, and for anything that is no type.
+    # on Ruby 3.1 a Struct with +keyword_init+. The members are those of Record.new. The block is evaluated in the
+    # class. It has the methods that Record#attach describes, unless a member or the block has one of that name. Raises
+    # ArgumentError for a member +to_msgpack+, because Manypack.pack calls the method of that name, and for anything
+    # that is no type.
     #
     #   Circle = Manypack::Record.define(radius: Float) do
     #     def area = 3.14 * radius**2
     #   end
     #   Circle.load(Circle.new(radius: 1.0).dump).area #=> 3.14
-    def self.define(**members, &block)
+    def self.define(types = nil, **members, &block)
+      members = Members.named(types, members)
       raise ArgumentError, "a member to_msgpack would be what packs the object" if members.key?(:to_msgpack)
 
       klass = defined?(Data) ? Data.define(*members.keys) : Struct.new(*members.keys, keyword_init: true)
@@ -109,7 +113,7 @@ module Manypack
       specs = types.to_h { |value, type| [Options.text(value), tagged(type)] }
       raise ArgumentError, "two of the tags #{types.keys.inspect} are the same in a message" if specs.size < types.size
 
-      Type.new([:tagged, tag_key, specs, other && Spec.of(other)])
+      Spec.type([:tagged, tag_key, specs, other && Spec.of(other)])
     end
 
     def self.tagged(type)
@@ -194,6 +198,7 @@ module Manypack
     #
     #   POINT.with(defaults: {y: 0.0}).optional?(:y) #=> true
     def optional?(member)
+      member = member.to_sym
       return true if defaults.key?(member)
 
       %i[new keywords].include?(build) && Build.optional(klass, build).include?(member)
@@ -204,7 +209,7 @@ module Manypack
     #
     #   USER.with(defaults: {tags: []}).copies?(:tags) #=> true
     def copies?(member)
-      options.copied.include?(member)
+      options.copied.include?(member.to_sym)
     end
 
     # Returns what happens to keys that no member has: +:skip+, +:raise+, or <code>{into: member}</code>.
@@ -309,7 +314,7 @@ module Manypack
     def named?(name)
       Attached.lineage(klass, @base).any? do |klass|
         full = klass.name.to_s
-        full == name.name || full.end_with?("::#{name.name}")
+        full == name.to_s || full.end_with?("::#{name}")
       end
     end
 

@@ -62,7 +62,7 @@ module Manypack
     #   unpacker.register_type(1) { |body| body.reverse }
     #   unpacker.type_registered?(1) #=> true
     def type_registered?(klass_or_type)
-      Arguments.registered?(registered_types_internal, klass_or_type, exact: true)
+      Internal.registers?(types, klass_or_type, false, true, true)
     end
   end
 end

@@ -17,7 +17,9 @@ module Manypack
   #   name                                            #=> "Ada"
   #
   # Bytes are checked when they are read: an invalid message raises a DecodeError when a search meets the fault, with
-  # its offset in the whole message. <code>check: true</code> checks everything first.
+  # its offset in the whole message. <code>check: true</code> checks everything first. Bytes behind the object are an
+  # error for everything that comes to the end of it, such as View#value, View#each and a look for a key of the
+  # outermost map; a look at an element of an array does not come there.
   #
   # Values are what unpacking with the same options would make of them. A View refers to the whole message and keeps it
   # alive; View#detach copies the part.
@@ -37,27 +39,6 @@ module Manypack
       raise NameError.new("uninitialized constant #{self}::#{name}#{hint}", name, receiver: self)
     end
     private_class_method :const_missing
-
-    # Returns a View of the one object in a String of packed bytes, which is not copied unless it is short.
-    #
-    # check:: true to refuse at once what Manypack.unpack would refuse with the same options, including trailing bytes,
-    #         and maps that have a key twice (default false)
-    # options:: those of Manypack.unpack. Those that refuse messages, such as +max_objects+ or +untrusted+, check
-    #           everything at once; so does +shareable+, which makes the View and all Views from it shareable
-    #
-    # Of two equal keys the last one counts, as in unpacking, so that all readers of a message see the same value. A
-    # search therefore reads its map to the end, unless <code>duplicate_keys: :error</code> or +untrusted+ has made sure
-    # that no map has a key twice.
-    #
-    # Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,
-    # TruncatedError for an empty String, and other DecodeErrors where everything is checked.
-    #
-    #   Manypack::View.new("\x92\x01\x02")[1] #=> 2
-    def self.new(bytes, check: false, **options)
-      codec = DefaultFactory.codec
-      codec = Arguments.codec(options.delete(:codec), options, :check, packs: false) unless options.empty?
-      Internal.view_over(bytes, codec, check)
-    end
 
     # Returns true for a View, Hash or Array of an equal value: what a View of a map or an array holds is compared as
     # Ruby compares a Hash or an Array. <code>{"id" => 1} == view</code> is the same. Unpacks unless the bytes and the
@@ -115,15 +96,6 @@ module Manypack
       size.zero?
     end
 
-    # Returns true if a map has the key, as Hash#include? does, or if an array has the element. Raises what View#[]
-    # raises.
-    #
-    #   Manypack::View.new(Manypack.pack({"id" => 1})).include?("id") #=> true
-    def include?(object)
-      type == :map ? key?(object) : super
-    end
-    alias member? include?
-
     # Yields the pairs of a map, like View#each. Raises TypeError for a View of anything else.
     #
     #   Manypack::View.new(Manypack.pack({"id" => 1})).each_pair { |key, value| p key, value }
@@ -165,17 +137,7 @@ module Manypack
     #   view.to_a                               #=> [1, #<Manypack::View map of 1 at byte 2>]
     #   view.to_a(symbolize_keys: true) == [1, {id: 2}] #=> true
     def to_a(**options)
-      options.empty? ? super() : changed(options).entries
-    end
-
-    # Returns an Array of an array's elements, so that Ruby treats the View as the Array that it stands for: a block
-    # with several parameters and <code>a, b = view</code> take it apart, and Array#flatten, Array#+ and +puts+ use
-    # its elements. Returns nil for a View of anything else, which Ruby then does not take apart.
-    #
-    #   name, age = Manypack::View.new(Manypack.pack(["Ada", 36]))
-    #   name #=> "Ada"
-    def to_ary
-      to_a if type == :array
+      options.empty? ? elements : changed(options).to_a
     end
 
     # Returns View#to_h for a map, so that Ruby treats the View as the Hash that it stands for, in <code>**view</code>
@@ -259,30 +221,6 @@ module Manypack
       to_a
     end
 
-    # Returns the pairs that a pattern names, for pattern matching. The names are an Array of Symbols, which also match
-    # keys that are Strings, or +nil+ for all pairs (<code>**rest</code>). Other Views do not match hash patterns.
-    #
-    #   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})) => {id:}
-    #   id #=> 1
-    def deconstruct_keys(names)
-      return pairs.transform_keys { |key| key.is_a?(String) ? key.to_sym : key } unless names
-
-      names.each_with_object({}) { |name, found| found[name] = self[name] if key?(name) }
-    end
-
-    # Returns false for +:deconstruct+ and +:to_ary+ unless it is a View of an array, and for +:deconstruct_keys+ and
-    # +:to_hash+ unless it is a View of a map; otherwise what Object#respond_to? returns. Pattern matching and
-    # conversions ask this first, and an object has no other way to say that it is no Array or no Hash.
-    #
-    #   Manypack::View.new("\x90").respond_to?(:deconstruct_keys) #=> false
-    def respond_to?(name, include_all = false)
-      case name.to_sym
-      when :deconstruct, :to_ary then type == :array
-      when :deconstruct_keys, :to_hash then type == :map
-      else super
-      end
-    end
-
     # Returns a View of new bytes in which some values are changed and everything else is copied as it is. The changes
     # are a Hash of paths and values: a path is a Path without <code>*</code>, or a String such as "a.b" or
     # <code>"a[0].b"</code>; a value is any object that can be packed, Views included, or REMOVED. If the last key or
@@ -341,6 +279,11 @@ module Manypack
     # key twice, so its size says less.
     def comparable?(other, its_type)
       type == its_type && (type != :array || size == other.size)
+    end
+
+    # Called by View#deconstruct_keys for <code>**rest</code>.
+    def all_pairs
+      pairs.transform_keys { |key| key.is_a?(String) ? key.to_sym : key }
     end
 
     # Called by View#[] for what is neither a String, a Symbol, a number, nil, true nor false.

@@ -114,6 +114,33 @@ class ErrorPathTest < Minitest::Test
     assert_nil Manypack::MalformedFormatError.new("of the user").path
   end
 
+  # --- one after the other ------------------------------------------------------------------------------------
+
+  # A Ractor remembers its last walks, so the order in which places are asked for must not matter.
+  PLACES = 40
+  LONG = Manypack.pack({ "first" => "x" * 1_500, "rows" => Array.new(PLACES) { |i| [i, { "a" => "x" * i, "b" => { "c" => Time.at(i) } }] } }, timestamp: true).freeze
+
+  def paths_of(views, order)
+    order.map { |i| failure { views[i % views.size]["rows"][i][1]["b"]["c"] }.path }
+  end
+
+  def test_in_any_order
+    views = [LONG, LONG.dup, LONG.b].map { |message| Manypack::View.new(message) }
+    expected = ->(order) { order.map { |i| "$.rows[#{i}][1].b.c" } }
+    orders = [(0...PLACES).to_a, (0...PLACES).to_a.reverse, (0...PLACES).to_a.shuffle(random: Random.new(1)), [3] * 5]
+    orders.each { |order| assert_equal expected.call(order), paths_of(views, order) }
+    assert_equal expected.call(orders[2]), paths_of(views.first(1), orders[2])
+  end
+
+  def test_when_messages_come_and_go
+    300.times do |i|
+      key = "k#{i}"
+      binary = Manypack.pack({ "pad" => "x" * 2_000, key => 1 }).then { |message| message.byteslice(0..-2) + "\xC1".b }
+      assert_equal "$.#{key}", failure { Manypack.unpack(binary) }.path
+      GC.start if i % 50 == 49
+    end
+  end
+
   # --- every step -----------------------------------------------------------------------------------------
 
   # A key as it is packed, and the step that it is.

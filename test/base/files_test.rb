@@ -291,7 +291,10 @@ class FilesTest < Minitest::Test
     error = truncated { ids.each(StringIO.new("\x81\xA2id\x01\x81\xA2".b)) { |id| seen << id } }
     assert_equal [[1], 5], [seen, error.start]
     unpacker = Manypack::Unpacker.new(as: :view).feed("\x81\xA2id\x01\x81\xA2".b)
-    assert_equal [[1], 5], [ids.to_a(unpacker), unpacker.position]
+    seen.clear
+    error = truncated { ids.each(unpacker) { |id| seen << id } }
+    assert_equal [[1], 5, 5], [seen, error.start, unpacker.position]
+    assert_equal [2], ids.to_a(unpacker.feed("id\x02"))
     [Manypack::Unpacker.new.feed("\x01"), Manypack::Unpacker.new(as: Manypack::Codec.new).feed("\x01")].each do |other|
       assert_raises(ArgumentError) { ids.each(other) { nil } }
     end

@@ -4,6 +4,16 @@
 require "test_helper"
 %w[values decoding decode_errors options limits packing].each { |name| require_relative "#{name}_contract" }
 
+module Contracts
+  # Makes a test class of each contract, a name such as "DecodeErrors", with the pack and unpack of a front.
+  def self.kept_by(front, names)
+    names.each do |name|
+      contract = Object.const_get("#{name}Contract")
+      front.const_set("#{name}Test", Class.new(Minitest::Test) { include contract, front::Front })
+    end
+  end
+end
+
 # An Unpacker that is fed the whole message; what is packed is packed by a Packer.
 module WholeStream
   module Front
@@ -16,35 +26,7 @@ module WholeStream
     end
   end
 
-  class ValuesTest < Minitest::Test
-    include ValuesContract
-    include Front
-  end
-
-  class DecodingTest < Minitest::Test
-    include DecodingContract
-    include Front
-  end
-
-  class DecodeErrorsTest < Minitest::Test
-    include DecodeErrorsContract
-    include Front
-  end
-
-  class OptionsTest < Minitest::Test
-    include OptionsContract
-    include Front
-  end
-
-  class LimitsTest < Minitest::Test
-    include LimitsContract
-    include Front
-  end
-
-  class PackingTest < Minitest::Test
-    include PackingContract
-    include Front
-  end
+  Contracts.kept_by(self, %w[Values Decoding DecodeErrors Options Limits Packing])
 end
 
 # An Unpacker that is fed byte by byte, and asked for an object after each of them.
@@ -65,24 +47,15 @@ module ByteByByte
     end
   end
 
-  class ValuesTest < Minitest::Test
-    include ValuesContract
-    include Front
-  end
+  Contracts.kept_by(self, %w[Values Decoding DecodeErrors Options Limits])
 
-  class DecodingTest < Minitest::Test
-    include DecodingContract
-    include Front
-
+  class DecodingTest
     # They look for the bytes behind an object, which a stream takes for the next object.
     undef_method :test_every_head_byte_but_0xc1_starts_an_object
     undef_method :test_every_head_byte_takes_as_many_bytes_as_the_specification_says
   end
 
-  class DecodeErrorsTest < Minitest::Test
-    include DecodeErrorsContract
-    include Front
-
+  class DecodeErrorsTest
     # What follows an object in a stream is the next object.
     undef_method :test_bytes_after_the_object_are_counted
 
@@ -91,16 +64,6 @@ module ByteByByte
       assert_raises(Manypack::DecodeError) { unpack(bytes("c1")) }
       assert_unpacks({ "a" => [1] }, "81 a1 61 91 01")
     end
-  end
-
-  class OptionsTest < Minitest::Test
-    include OptionsContract
-    include Front
-  end
-
-  class LimitsTest < Minitest::Test
-    include LimitsContract
-    include Front
   end
 end
 
@@ -114,25 +77,7 @@ module StreamOfAnIo
     end
   end
 
-  class DecodingTest < Minitest::Test
-    include DecodingContract
-    include Front
-  end
-
-  class DecodeErrorsTest < Minitest::Test
-    include DecodeErrorsContract
-    include Front
-  end
-
-  class OptionsTest < Minitest::Test
-    include OptionsContract
-    include Front
-  end
-
-  class LimitsTest < Minitest::Test
-    include LimitsContract
-    include Front
-  end
+  Contracts.kept_by(self, %w[Decoding DecodeErrors Options Limits])
 end
 
 # A Codec made for each call.
@@ -147,35 +92,7 @@ module ByCodec
     end
   end
 
-  class ValuesTest < Minitest::Test
-    include ValuesContract
-    include Front
-  end
-
-  class DecodingTest < Minitest::Test
-    include DecodingContract
-    include Front
-  end
-
-  class DecodeErrorsTest < Minitest::Test
-    include DecodeErrorsContract
-    include Front
-  end
-
-  class OptionsTest < Minitest::Test
-    include OptionsContract
-    include Front
-  end
-
-  class LimitsTest < Minitest::Test
-    include LimitsContract
-    include Front
-  end
-
-  class PackingTest < Minitest::Test
-    include PackingContract
-    include Front
-  end
+  Contracts.kept_by(self, %w[Values Decoding DecodeErrors Options Limits Packing])
 end
 
 # A Factory that has ext types, none of which the contracts use.
@@ -197,35 +114,7 @@ module ByFactory
     end
   end
 
-  class ValuesTest < Minitest::Test
-    include ValuesContract
-    include Front
-  end
-
-  class DecodingTest < Minitest::Test
-    include DecodingContract
-    include Front
-  end
-
-  class DecodeErrorsTest < Minitest::Test
-    include DecodeErrorsContract
-    include Front
-  end
-
-  class OptionsTest < Minitest::Test
-    include OptionsContract
-    include Front
-  end
-
-  class LimitsTest < Minitest::Test
-    include LimitsContract
-    include Front
-  end
-
-  class PackingTest < Minitest::Test
-    include PackingContract
-    include Front
-  end
+  Contracts.kept_by(self, %w[Values Decoding DecodeErrors Options Limits Packing])
 end
 
 # A Pool of that Factory.
@@ -240,30 +129,7 @@ module ByPool
     end
   end
 
-  class ValuesTest < Minitest::Test
-    include ValuesContract
-    include Front
-  end
-
-  class DecodeErrorsTest < Minitest::Test
-    include DecodeErrorsContract
-    include Front
-  end
-
-  class OptionsTest < Minitest::Test
-    include OptionsContract
-    include Front
-  end
-
-  class LimitsTest < Minitest::Test
-    include LimitsContract
-    include Front
-  end
-
-  class PackingTest < Minitest::Test
-    include PackingContract
-    include Front
-  end
+  Contracts.kept_by(self, %w[Values DecodeErrors Options Limits Packing])
 end
 
 # The message is the body of a recursive ext, and its unpacker reads it.
@@ -280,15 +146,9 @@ module InARecursiveBody
     end
   end
 
-  class ValuesTest < Minitest::Test
-    include ValuesContract
-    include Front
-  end
+  Contracts.kept_by(self, %w[Values Decoding])
 
-  class DecodingTest < Minitest::Test
-    include DecodingContract
-    include Front
-
+  class DecodingTest
     # What is missing in a body, or too much, is the fault of the unpacker that reads it.
     undef_method :test_every_truncation_point_is_a_truncated_error
     undef_method :test_every_head_byte_but_0xc1_starts_an_object

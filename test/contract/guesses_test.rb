@@ -54,7 +54,7 @@ class GuessesTest < Minitest::Test
       .each do |name, call|
       ["events.msgpack", "/var/log/a-b/events.msgpack.gz", "./a.mp"].each do |file|
         assert_match(/is a file name, not packed bytes: pass File.open/, assert_raises(ArgumentError, name) { call[file] }.message)
-        call[file.b]
+        call[file.b] unless name.start_with?("Path")
       end
       call["\x01"]
       call[Manypack.pack("a.b")]

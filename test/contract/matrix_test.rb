@@ -6,6 +6,7 @@ require "test_helper"
 require "stringio"
 require "tempfile"
 require "support/program"
+require "support/public_methods"
 
 class MatrixTest < Minitest::Test
   include ProgramHelper
@@ -55,12 +56,25 @@ class MatrixTest < Minitest::Test
     "dig" => ->(bytes, **o) { whole(Manypack.dig(bytes, "k", **o) || Manypack.dig(bytes, :k, **o)) },
     "Path#first" => ->(bytes, **o) { whole(PATH.first(bytes, **o)) },
     "Path#to_a of an io" => ->(bytes, **o) { PATH.to_a(StringIO.new(bytes), **o).map { |part| whole(part) }.first },
+    "Path#each" => ->(bytes, **o) { PATH.each(bytes, **o).map { |part| whole(part) }.first },
+    "Path#each_with_path" => ->(bytes, **o) { PATH.each_with_path(bytes, **o).map { |part, _| whole(part) }.first },
+    "Path#paths" => ->(bytes, **o) { seeing { |path| path.paths(bytes, **o) } },
+    "Path#count" => ->(bytes, **o) { seeing { |path| path.count(bytes, **o) } },
+    "Path#any?" => ->(bytes, **o) { seeing { |path| path.any?(bytes, **o) } },
+    "Path::All#read" => ->(bytes, **o) { whole(Manypack::Path.all(k: PATH).read(bytes, **o)[:k].first) },
+    "View#value" => ->(bytes, **o) { Manypack::View.new(bytes).value(**o) },
+    "View#to_h" => ->(bytes, **o) { Manypack::View.new(bytes).to_h(**o) },
+    "View#to_a" => ->(bytes, **o) { Manypack::View.new(bytes).to_a(**o).to_h { |key, part| [key, whole(part)] } },
+    "Factory#unpack" => ->(bytes, **o) { Manypack::Factory.new.unpack(bytes, **o) },
+    "Codec#foreach" => ->(bytes, codec: CODEC, **o) { in_file(bytes) { |path| codec.foreach(path, **o).first } },
+    "Unpacker.open" => ->(bytes, **o) { in_file(bytes) { |path| Manypack::Unpacker.open(path, **o, &:read) } },
     "split as: :view" => ->(bytes, **o) { Manypack.split(bytes, as: :view, **o).first["k"] },
     "foreach" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.foreach(path, **o).first } },
     "load_file" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.load_file(path, **o) } },
     "Type#with" => ->(bytes, **o) { ANY.with(**o).load(bytes) },
     "Record#with" => ->(bytes, **o) { HELD.with(**o).load(bytes).k },
     "Parallel.map" => ->(bytes, **o) { Manypack::Parallel.map(bytes, ractors: 0, **o, &:itself).first },
+    "Parallel.each" => ->(bytes, **o) { Manypack::Parallel.each(bytes, **o).first },
     "Parallel.filter" => ->(bytes, **o) { Manypack::Parallel.filter(bytes, $filtered = StringIO.new("".b), ractors: 0, **o) { |object| described(object) } && $filtered.string }
   }.freeze
 
@@ -73,7 +87,11 @@ class MatrixTest < Minitest::Test
     "pack to an io" => ->(object, **o) { StringIO.new("".b).tap { |io| Manypack.pack(object, io, **o) }.string },
     "Packer.new" => ->(object, **o) { Manypack::Packer.new(**o).write(object).to_s },
     "Packer.open" => ->(object, **o) { in_file("") { |path| Manypack::Packer.open(path, **o) { |packer| packer.write(object) } && File.binread(path) } },
+    "dump_file" => ->(object, **o) { in_file("") { |path| Manypack.dump_file(object, path, **o) || File.binread(path) } },
     "Codec.new" => ->(object, **o) { Manypack::Codec.new(**o).pack(object) },
+    "Codec#with" => ->(object, **o) { CODEC.with(**o).pack(object) },
+    "Factory#codec" => ->(object, **o) { Manypack::Factory.new.codec(**o).pack(object) },
+    "Factory#pack" => ->(object, **o) { Manypack::Factory.new.pack(object, **o) },
     "Codec#pack" => ->(object, **o) { CODEC.pack(object, **o) },
     "Codec#dump" => ->(object, **o) { CODEC.dump(object, **o) },
     "Codec#packer" => ->(object, **o) { CODEC.packer(o).write(object).to_s },
@@ -84,6 +102,23 @@ class MatrixTest < Minitest::Test
     "Record#with" => ->(object, **o) { HELD.with(**o).dump(Held.new(object)) }
   }.freeze
 
+  # Public methods with optional arguments that take none of these options, and a call of each, which says so.
+  REFUSING = {
+    "Codec#view" => ->(**o) { CODEC.view("\x90", **o) }, "Unpacker#each" => ->(**o) { Manypack::Unpacker.new.each(**o) { nil } },
+    "Type#load" => ->(**o) { ANY.load("\x90", **o) }, "Type#dump" => ->(**o) { ANY.dump(1, **o) }, "Type.[]" => ->(**o) { Manypack::Type[Object, **o] },
+    "Type.new" => ->(**o) { Manypack::Type.new([:any], **o) }, "Buffer#read" => ->(**o) { Manypack::Buffer.new.read(1, **o) },
+    "Buffer#read_all" => ->(**o) { Manypack::Buffer.new.read_all(0, **o) }, "Buffer.new" => ->(**o) { Manypack::Buffer.new(**o) },
+    "LazyRecord#clone" => ->(**o) { HELD.lazy.load("\x81\xA1k\x01").clone(**o) }, "View#clone" => ->(**o) { Manypack::View.new("\x90").clone(**o) },
+    "View#dig" => ->(**o) { Manypack::View.new("\x80").dig("a", **o) }, "Record.union" => ->(**o) { Manypack::Record.union("t", **o) },
+    "Record.new" => ->(**o) { Manypack::Record.new(Held, k: Object, **o) }, "Factory.new" => ->(**o) { Manypack::Factory.new(**o) },
+    "Factory::Pool.new" => ->(**o) { Manypack::Factory::Pool.new(CODEC, **o) }, "Timestamp.new" => ->(**o) { Manypack::Timestamp.new(1, 2, **o) },
+    "Path.new" => ->(**o) { Manypack::Path.new("$", **o) }, "Path::All.new" => ->(**o) { Manypack::Path::All.new({}, **o) },
+    "Path::Function.new" => ->(**o) { Manypack::Path::Function.new(**o) { nil } }
+  }.freeze
+
+  # Methods whose keywords are members, whatever their names, and a method that Ruby itself calls.
+  NO_OPTIONS = ["Record.define", "Record.ivars", "Parallel::Error#detailed_message", "View#respond_to?"].freeze
+
   # Fronts that take a Codec beside the options; a Codec, a Factory and its Pool have one.
   def self.taking_a_codec(fronts)
     fronts.reject { |name, _| name.match?(/\A(?:Codec|Factory)/) }
@@ -93,6 +128,33 @@ class MatrixTest < Minitest::Test
     assert_equal UNPACKING.sort, PROBES.keys.sort
     assert_equal PACKING.sort, PACKED.keys.sort
     assert_equal ARGUMENTS::CODEC_OPTIONS.sort, (UNPACKING | PACKING).sort
+  end
+
+  # A method that may take options: its last argument is optional, or one of its keywords is.
+  def self.takes_options?(method)
+    return method.arity.negative? unless method.source_location
+
+    method.arity.negative? && method.parameters.any? { |kind, _| kind.start_with?("key") }
+  end
+
+  def test_every_public_method_with_options_has_a_row
+    names = PublicMethods.without_integrations.values_at(:methods, :constructors).flatten.uniq
+    taking = names.select do |name|
+      owner, separator, method = name.rpartition(/[#.](?!.*[#.])/)
+      owner = Object.const_get(owner)
+      self.class.takes_options?(separator == "#" ? owner.instance_method(method) : owner.method(method))
+    end
+    rows = [*DECODING.keys, *ENCODING.keys].map { |name| name[/\A[^ ]+/] } + REFUSING.keys + NO_OPTIONS
+    rows = rows.map { |name| name.match?(/\A[a-z]/) ? "Manypack.#{name}" : "Manypack::#{name}" }.uniq
+    assert_equal taking.sort, (rows).sort
+  end
+
+  REFUSING.each do |name, call|
+    define_method("test_#{name}_refuses_options_that_it_does_not_have") do
+      (ARGUMENTS::CODEC_OPTIONS - (name.end_with?("clone") ? [:freeze] : [])).each do |option|
+        assert_raises(ArgumentError, TypeError, option.to_s) { call.call(option => PROBES[option]&.first || true) }
+      end
+    end
   end
 
   DECODING.each do |name, front|
@@ -260,6 +322,13 @@ class MatrixTest < Minitest::Test
 
   def self.whole(part)
     part.is_a?(Manypack::View) ? part.value : part
+  end
+
+  # What a condition sees of the message, and what the path finds.
+  def self.seeing
+    seen = []
+    sees = Manypack::Path::Function.new(:value, returns: :logical) { |part| seen << described(part) }
+    [yield(Manypack::Path.new("$[?sees(@)]", functions: { sees: sees })), *seen]
   end
 
   def self.in_file(bytes)

@@ -93,8 +93,15 @@ class ValuesAndCopiesTest < Minitest::Test
       .each { |record, words| assert_equal "#<Manypack::Record ValuesAndCopiesTest::#{words}>", record.inspect }
     { [[[Integer]]] => "[[Integer]]", [{ String => [1..3] }, nil] => "{String => [Integer in 1..3]} or nil", [%i[a b]] => "[:a, :b]",
       [[:Node]] => "[:Node]", [[Object]] => "[Object]", [POINT] => "ValuesAndCopiesTest::Point", [Time] => "Time" }
-      .each { |types, words| assert_equal "#<Manypack::Type #{words}>", Manypack::Type.new(Manypack::Type[*types].spec).inspect }
+      .each { |types, words| assert_equal "#<Manypack::Type #{words}>", Manypack::Type[*types].inspect }
     assert_equal "#<Manypack::Type Time with timestamp: true>", Manypack::Type[Time].with(timestamp: true).inspect
+  end
+
+  def test_a_type_is_made_by_brackets_alone
+    [Integer, [:list, [:integer, 1..3]], nil].each do |given|
+      error = assert_raises(ArgumentError) { Manypack::Type.new(given) }
+      assert_equal "a Type is made by Manypack::Type[...], such as Manypack::Type[Integer], and a Record by Manypack::Record.new", error.message
+    end
   end
 
   def test_a_symbol_that_names_no_record_is_refused_when_the_type_is_made

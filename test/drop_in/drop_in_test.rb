@@ -68,7 +68,9 @@ class DropInTest < Minitest::Test
         require "msgpack"
         raise "another module" unless there.nil? || there.equal?(MessagePack)
         MessagePack.constants.each { |name| MessagePack.const_get(name) }
-        (Manypack.constants - [:VERSION]).each { |name| raise name.to_s unless MessagePack.const_get(name).equal?(Manypack.const_get(name)) }
+        own = %i[Buffer DefaultFactory Factory Packer Unpacker VERSION]
+        (Manypack.constants - own).each { |name| raise name.to_s unless MessagePack.const_get(name).equal?(Manypack.const_get(name)) }
+        %i[Buffer Factory Packer Unpacker].each { |name| raise name.to_s unless Manypack.const_get(name).superclass.equal?(MessagePack.const_get(name)) }
         raise MessagePack::VERSION unless MessagePack::VERSION == "1.8.99" && Manypack::VERSION != "1.8.99"
         Manypack.singleton_methods.each { |name| raise name.to_s unless MessagePack.respond_to?(name) }
         raise unless MessagePack.load(MessagePack.dump({ "a" => [1] }), unknown: 1) == { "a" => [1] }
@@ -110,7 +112,10 @@ class DropInTest < Minitest::Test
     assert_drop_in <<~RUBY
       %i[Buffer Packer Unpacker Factory ExtensionValue CoreExt Timestamp Time TypeError UnpackError MalformedFormatError StackError
          UnexpectedTypeError UnknownExtTypeError Bigint DefaultFactory VERSION].each { |name| MessagePack.const_get(name) }
-      raise unless MessagePack::DefaultFactory.equal?(Manypack::DefaultFactory)
+      MessagePack::DefaultFactory.register_type(1, Rational, packer: :to_s, unpacker: Kernel.method(:Rational))
+      Manypack::DefaultFactory.register_type(2, Complex, packer: :to_s, unpacker: Kernel.method(:Complex))
+      raise unless MessagePack::DefaultFactory.registered_types == Manypack::DefaultFactory.registered_types
+      raise unless Manypack.unpack(MessagePack.pack(1r)) == 1r && MessagePack.unpack(Manypack.pack(1i)) == 1i
       raise unless MessagePack::UnknownExtTypeError < MessagePack::UnpackError
       raise unless MessagePack.load(MessagePack.dump({ "a" => [1] })) == { "a" => [1] }
       raise unless MessagePack.unpack(MessagePack.pack(1)) == 1
@@ -380,12 +385,45 @@ class DropInTest < Minitest::Test
     RUBY
   end
 
+  # As to_msgpack of many gems asks, and a handler of a recursive ext type may.
+  def test_every_packer_and_unpacker_is_one_of_message_pack
+    assert_drop_in <<~RUBY
+      class Asked
+        def to_msgpack(packer) = packer.is_a?(MessagePack::Packer) ? packer.write(1) : raise(packer.class.name)
+      end
+      def MessagePack.asked(factory)
+        factory.register_type(5, Range, recursive: true, packer: ->(_, packer) { Asked.new.to_msgpack(packer) },
+                                        unpacker: ->(unpacker) { unpacker.is_a?(MessagePack::Unpacker) && unpacker.read })
+        factory.load(factory.dump([1..2, Asked.new])) == [1, 1] && factory.packer.is_a?(MessagePack::Packer)
+      end
+      works = [-> { MessagePack.pack(Asked.new) }, -> { Manypack.pack(Asked.new) }, -> { Manypack::Codec.new.pack(Asked.new) },
+               -> { Manypack::Packer.new.write(Asked.new).to_s }, -> { MessagePack::Packer.new.write(Asked.new).to_s }]
+      raise unless works.map(&:call).uniq == ["\x01"]
+      raise unless [MessagePack, Manypack].all? { |name| MessagePack.asked(name::Factory.new) && MessagePack.asked(name::DefaultFactory.dup) }
+      raise unless [MessagePack, Manypack].all? { |name| name::DefaultFactory.is_a?(MessagePack::Factory) }
+      raise unless Manypack::Packer.new.buffer.is_a?(MessagePack::Buffer) && MessagePack::Packer.new.buffer.is_a?(MessagePack::Buffer)
+    RUBY
+  end
+
+  # What is added to MessagePack's class, or put before its methods, is there whichever name made the object.
+  def test_changes_of_its_classes_hold_for_those_of_manypack
+    assert_drop_in <<~RUBY
+      MessagePack::Packer.prepend(Module.new { def write(object) = super(object.is_a?(Range) ? object.to_a : object) })
+      class MessagePack::Unpacker
+        alias read_as_before read
+        def read = [read_as_before]
+      end
+      raise unless [MessagePack, Manypack].all? { |name| name::Packer.new.write(1..2).to_s == MessagePack.pack([1, 2]) }
+      raise unless [MessagePack, Manypack].all? { |name| name::Unpacker.new.feed(MessagePack.pack(1)).read == [1] }
+    RUBY
+  end
+
   def test_the_gem_by_the_name_of_msgpack
     program = <<~RUBY
       require "msgpack"
       require "msgpack/bigint"
       raise unless MessagePack.load([1].to_msgpack) == [1] && MessagePack::VERSION == Gem.loaded_specs["msgpack"].version.to_s
-      raise unless MessagePack::Packer == Manypack::Packer
+      raise unless Manypack::Packer < MessagePack::Packer
       puts "ok"
     RUBY
     Dir.mktmpdir do |dir|

@@ -114,6 +114,8 @@ class CacheCoderTest < Minitest::Test
                Zlib.deflate("no"), Zlib.deflate(ours * 2), Zlib.deflate("\xC0".b + ours), Zlib.deflate(ours.chop), Zlib.deflate(ours)[0..-2],
                "\x93\xC0\xC0\xC7\x01\x09x", "\x93\xC0\xC0\xC7\x01\x11\x01", "\x93\xC0\xC0\xC7\x02\x0A\x01\x01", "\x93\xC0\xC0\xC7\x01\x08\xC0"]
     foreign.each { |bytes| assert_raises(ActiveSupport::Cache::DeserializationError, bytes.inspect) { CODER.load(bytes.b) } }
+    foreign.each { |bytes| assert_kind_of Integer, assert_raises(Manypack::DecodeError) { CODER.load(bytes.b) }.offset }
+    assert_equal [4, "$[2][0]"], assert_raises(Manypack::DecodeError) { CODER.load("\x93\xC0\xC0\x91\xC1".b) }.then { |error| [error.offset, error.path] }
     Dir.mktmpdir do |folder|
       [{}, { serializer: :marshal_7_1 }, { compress_threshold: 1 }].each do |options|
         ActiveSupport::Cache::FileStore.new(folder, **options).write("key", ROWS)

@@ -110,10 +110,18 @@ class FaradayTest < Minitest::Test
     assert_kind_of Manypack::TruncatedError, assert_raises(Faraday::ParsingError) { get("\x92\x01".b) }.cause
   end
 
-  def test_an_error_of_an_ext_handler_is_a_parsing_error
+  def test_a_parsing_error_is_a_decode_error_with_its_place
+    [["\x92\x01\xC1", 2, "$[1]", {}], ["\x81\xA1a\xD4\x05x", 3, "$.a", {}], ["\x92\x01\x93", 2, "$[1]", { max_array_size: 2 }]].each do |body, offset, path, options|
+      error = assert_raises(Manypack::DecodeError) { get(body.b, **options) }
+      assert_kind_of Faraday::ParsingError, error
+      assert_equal [offset, path], [error.offset, error.path]
+    end
+  end
+
+  def test_an_error_of_an_ext_handler_is_raised_as_it_is
     factory = Manypack::Factory.new
     factory.register_type(1, Range, packer: :to_s, unpacker: ->(_) { raise IndexError, "no such range" })
-    assert_kind_of IndexError, assert_raises(Faraday::ParsingError) { get("\xD4\x01a".b, codec: factory.codec) }.cause
+    assert_raises(IndexError) { get("\xD4\x01a".b, codec: factory.codec) }
   end
 
   def test_limits_are_options

@@ -24,7 +24,8 @@ class RecordRecursionTest < Minitest::Test
     loaded = person.load(pack(message))
     assert_equal Person.new("Ada", [Pet.new("Cat", Person.new("Bob", [])), Pet.new("Dog", nil)]), loaded
     assert_equal message, unpack(person.dump(loaded))
-    assert_raises(ArgumentError) { pet.load(pack({ "name" => "Cat", "owner" => nil })) }
+    assert_equal Pet.new("Cat", nil), pet.load(pack({ "name" => "Cat", "owner" => nil }))
+    assert_raises(ArgumentError) { pet.load(pack({ "name" => "Cat", "owner" => { "name" => "Bob", "pets" => [] } })) }
   end
 
   def test_recursion_ends_at_the_limit_of_depth

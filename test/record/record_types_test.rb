@@ -75,6 +75,25 @@ class RecordTypesTest < Minitest::Test
     end
   end
 
+  # Time needs timestamp: true: without it, Time alone is refused when a message is loaded, whatever its place.
+  def test_types_with_values_of_their_own_have_no_order
+    values = ["a", 1, 5, 2**60 + 1, 1.5, 0.5, nil, true, [1], ["x"], { "x" => 1, "y" => 2 }, Time.at(0)].map { |value| pack(value, timestamp: true) }
+    parts = [Time, String, Integer, Float, 1..5, nil, true, [1.5, 2.0], ["a", nil], [Integer], { String => Integer }, CIRCLE, Array, Hash, Type[Time, nil], :Circle]
+    [false, true].product(parts.combination(3).to_a).each do |timestamp, types|
+      results = types.permutation.map do |order|
+        type = Type[*order].with(timestamp: timestamp)
+        values.map { |value| type.load(value).inspect rescue $!.class }
+      rescue ArgumentError
+        :refused
+      end
+      assert_equal 1, results.uniq.size, [types, timestamp, results.uniq].inspect
+    end
+  end
+
+  def test_a_view_keeps_an_integer_in_either_order
+    [[Float, View], [View, Float], [1.0..2.0, View]].each { |types| assert_equal "1", text(Type[*types].load(pack(1))).inspect }
+  end
+
   def test_strings_are_str_or_bin
     assert_equal [Encoding::UTF_8, Encoding::BINARY], ["a", "a".b].map { |value| taken(String, value).encoding }
   end
@@ -229,5 +248,34 @@ class RecordTypesTest < Minitest::Test
       message = pack(Array.new(n) { "literal #{_1} of many" })
       -> { type.load(message) }
     end
+  end
+
+  # --- the order of the types -------------------------------------------------------------------------------
+
+  Pair = Struct.new(:a)
+  # Time has no meaning before the codec gives it one, which happens after the type is made.
+  ANY_OF = { nil: nil, true: true, integer: Integer, range: 5..9, float: Float, float_range: 0.5..2.0, string: String, symbol: Symbol,
+             enum: ["a", 1], symbols: [:a, "b"], time: Time, ext: Manypack::ExtensionValue, list: [Integer], map: { String => Integer },
+             record: Manypack::Record.new(Pair, a: Integer), array: Manypack::Record.new(Pair, a: Integer).array, numeric: Numeric,
+             object: Object }.freeze
+  ORDERED = Manypack::Codec.new(timestamp: true, allow_unknown_ext: true)
+  MESSAGES = [nil, true, false, 1, 7, 1.5, 3.5, "a", "b", "\xFF".b, :a, [1], ["x"], { "a" => 1 }, { "b" => "x" }, Time.at(5), Manypack::ExtensionValue.new(5, "x")]
+             .map { |object| ORDERED.pack(object) }.freeze
+
+  def test_the_order_of_the_types_does_not_matter_to_what_is_read
+    [2, 3].flat_map { |count| ANY_OF.keys.combination(count).to_a }.each do |names|
+      orders = names.permutation.map { |order| taken_by(ANY_OF.values_at(*order)) }
+      assert_equal 1, orders.uniq.size, names.inspect
+    end
+  end
+
+  private
+
+  # For each message whether the type takes it, or why there is no such type.
+  def taken_by(types)
+    type = Manypack::Type[*types].with(codec: ORDERED)
+    MESSAGES.map { |bytes| type.valid?(bytes) }
+  rescue ArgumentError => e
+    e.message[/may be a map or an array/]
   end
 end

@@ -20,6 +20,15 @@ class DocsTest < Minitest::Test
     assert_empty said[0] + said[1] - said[2] - said[3]
   end
 
+  # Without strict:, a file that was cut off looks like one that ends there.
+  def test_no_recipe_reads_a_stream_without_saying_whether_it_may_end_inside_an_object
+    lines = Dir.glob("{README.md,docs/*.md,examples/**/*.rb}", base: Examples::ROOT).flat_map do |path|
+      File.readlines(File.join(Examples::ROOT, path), encoding: "UTF-8").map { |line| "#{path}: #{line.strip}" }
+    end
+    assert_operator lines.grep(/unpacker.*\.each\(strict: true\)/i).size, :>=, 4
+    assert_empty lines.grep(/unpacker\S*(?:\(.*\))?\.each\b(?!\()/i)
+  end
+
   # The guides have room for the rest.
   def test_the_front_page_is_short
     assert_operator File.foreach(File.join(Examples::ROOT, "README.md")).count, :<=, 120

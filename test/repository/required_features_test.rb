@@ -13,7 +13,7 @@ class RequiredFeaturesTest < Minitest::Test
 
   # Every Ruby from 3.1 on has these without a gem that can be missing.
   STANDARD = %w[English bundler cgi/escape continuation coverage date digest erb etc fileutils io/console io/wait ipaddr json mkmf net/http
-                objspace open3 openssl optparse pathname pp pty rbconfig rbconfig/sizeof rubygems/package set shellwords socket
+                objspace open3 openssl optparse pathname pp pty rbconfig rbconfig/sizeof ripper rubygems/package set shellwords socket
                 stringio strscan tempfile time timeout tmpdir uri yaml zlib].freeze
 
   # The gem of a feature, as the Gemfile of the bundle or of the integrations names it, unless it has the name of the

@@ -54,8 +54,10 @@ class EachBlockTest < Minitest::Test
   end
 
   def test_every_public_method_is_called
-    assert_equal Manypack::Unpacker.public_instance_methods(false).sort, UNPACKER_CALLS.keys.sort
-    assert_equal Manypack::Buffer.public_instance_methods(false).sort, BUFFER_CALLS.keys.sort
+    { Manypack::Unpacker => UNPACKER_CALLS, Manypack::Buffer => BUFFER_CALLS }.each do |klass, calls|
+      assert_equal klass.superclass.public_instance_methods(false).sort, calls.keys.sort
+      assert_empty klass.public_instance_methods(false)
+    end
   end
 
   SOURCES = {

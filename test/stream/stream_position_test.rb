@@ -163,7 +163,7 @@ class StreamPositionTest < Minitest::Test
   end
 
   def test_enumerable
-    assert_empty Manypack::Unpacker.instance_methods(false) & Enumerable.instance_methods
+    assert_empty(Enumerable.instance_methods.reject { |name| Manypack::Unpacker.instance_method(name).owner == Enumerable })
     unpacker = Manypack::Unpacker.new.feed("\x01\x02\x03\x04\x05\x06".b)
     assert_equal 1, unpacker.first
     assert_equal [20, 30], unpacker.lazy.map { |n| n * 10 }.first(2)

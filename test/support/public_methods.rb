@@ -11,9 +11,11 @@ module PublicMethods
     Manypack.const_get(:Library).define_singleton_method(:load) { |*, **| }
     module ActiveSupport # which calls hooks when Rails is loaded
       def self.on_load(*) = nil
+      Cache = Module.new.tap { |cache| cache.const_set(:DeserializationError, Class.new(StandardError)) }
     end
     module Faraday # what is needed of it
       Middleware = Class.new
+      ParsingError = Class.new(StandardError)
       Request = Response = Module.new { def self.register_middleware(**) = nil }
     end
     module Mime
@@ -46,14 +48,15 @@ module PublicMethods
 
   # Names such as "Manypack::Packer#write" and "Manypack.pack".
   def of(mod)
-    own = mod.public_instance_methods(false).map { |name| "#{mod}##{name}" }
-    own += mod.singleton_methods(false).map { |name| "#{mod}.#{name}" } unless mod.is_a?(Class) && mod < Struct
+    own = definers(mod).flat_map { |definer| definer.public_instance_methods(false) }.map { |name| "#{mod}##{name}" }
+    own += definers(mod).flat_map { |definer| definer.singleton_methods(false) }.map { |name| "#{mod}.#{name}" } unless mod.is_a?(Class) && mod < Struct
     own + modules_in(mod).flat_map { |inner| of(inner) }
   end
 
   # Names such as "Manypack::Packer.new", for classes that do not define new itself.
   def constructors_of(mod)
-    own = mod.is_a?(Class) && mod.private_instance_methods(false).include?(:initialize) ? ["#{mod}.new"] : []
+    made = mod.is_a?(Class) && definers(mod).any? { |definer| definer.private_instance_methods(false).include?(:initialize) }
+    own = made ? ["#{mod}.new"] : []
     own + modules_in(mod).flat_map { |inner| constructors_of(inner) }
   end
 
@@ -63,6 +66,11 @@ module PublicMethods
   end
 
   def modules_in(mod)
-    mod.constants(false).map { |name| mod.const_get(name) }.grep(Module)
+    definers(mod).flat_map { |definer| definer.constants(false) }.map { |name| mod.const_get(name) }.grep(Module)
+  end
+
+  # The module itself, and the lenient class of the same name (lib/manypack/codec/lenient.rb) that has its methods.
+  def definers(mod)
+    mod.is_a?(Class) && mod.superclass&.name == mod.name ? [mod, mod.superclass] : [mod]
   end
 end

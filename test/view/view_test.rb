@@ -254,7 +254,8 @@ class ViewTest < Minitest::Test
     assert_raises(Manypack::LimitError) { View.new("\x92\x01\x02", max_bytes: 2) }
     assert_raises(Manypack::LimitError) { View.new("\x92\x01\x02", max_array_size: 1) }
     assert_raises(Manypack::MalformedFormatError) { View.new("\x90\x90", check: true) }
-    assert_equal [], View.new("\x90\x90").value
+    assert_raises(Manypack::MalformedFormatError) { View.new("\x90\x90").value }
+    assert_equal [0, nil], View.new("\x90\x90").then { |view| [view.size, view[0]] }
   end
 
   def test_the_depth_that_unpack_accepts_is_accepted
@@ -273,5 +274,53 @@ class ViewTest < Minitest::Test
     assert_raises(Manypack::UnknownExtTypeError) { View.new(ext, timestamp: true).keys }
     assert_equal Manypack.unpack(ext, allow_unknown_ext: true).keys, View.new(ext, allow_unknown_ext: true).keys
     assert_predicate view(["a" * 40], freeze: true)[0], :frozen?
+  end
+
+  # Whether an array has an element is decided without building most of them: the answer is that of the built Array.
+  ELEMENTS = [nil, true, false, 0, 1, -1, 7, 2**40, 2**63, -(2**63), 1.0, 0.5, Float::NAN, "", "a", "é", "a\0", "\xFF".b, "a".b, [], [1], ["a"], {}, { "a" => 1 }, { "a" => [1] }, :a, 1r, Object.new].freeze
+
+  def test_include_says_what_the_array_would_say
+    [ELEMENTS.grep_v(Symbol).grep_v(Rational).reject { |element| element.instance_of?(Object) }, [], ["a"] * 40, (0..99).to_a].each do |array|
+      shown = view(array)
+      built = shown.value
+      ELEMENTS.each do |object|
+        assert_equal built.include?(object), shown.include?(object), "#{object.inspect} in #{array.inspect}"
+        assert_equal built.include?(object), shown.member?(object)
+      end
+      built.grep(Enumerable).each { |part| assert_includes shown, view(part) }
+    end
+    anything = Object.new
+    def anything.==(_other) = true
+    def anything.to_str = "b"
+    [[1], ["a"], [nil], [[1]], [{}], [1.5]].each do |array|
+      assert_equal view(array).value.include?(anything), view(array).include?(anything), array.inspect
+    end
+  end
+
+  def test_to_a_is_a_new_array_of_the_elements
+    [[], [1, 2], (0..99).to_a, Array.new(50) { |i| "s#{i}" }, [nil, 1.5, "x".b, true] * 10, [[1], 2] * 10].each do |array|
+      elements = view(array).to_a
+      assert_equal array, elements
+      refute_predicate elements, :frozen?
+      assert_equal array, view(array, freeze: true).to_a
+      refute_predicate view(array, freeze: true).to_a, :frozen?
+      assert(view(array, freeze: true).to_a.all?(&:frozen?))
+    end
+    assert_equal [[1, 2]], view({ 1 => 2 }).to_a
+  end
+
+  def test_patterns_find_either_spelling_and_nothing_else
+    v = view({ "a" => nil, :b => 1, 3 => 4, "c" => [1] }, symbolize_keys: false)
+    assert_equal({ a: nil, b: 1 }, v.deconstruct_keys(%i[a zz b]))
+    assert_equal({ 3 => 4, "a" => nil }, v.deconstruct_keys([3, "a"]))
+    assert_equal({}, v.deconstruct_keys([]))
+    assert_equal %w[a b c], v.deconstruct_keys(nil).keys.grep(Symbol).map(&:name)
+    assert_raises(TypeError) { v.deconstruct_keys(:a) }
+    assert_raises(TypeError) { view([1]).deconstruct_keys(%i[a]) }
+    [:respond_to?, "respond_to?"].each { |name| assert_respond_to v, name }
+    refute_respond_to v, "no method of this name"
+    assert_raises(TypeError) { v.respond_to?(1) }
+    refute v.respond_to?(:elements)
+    assert v.respond_to?(:elements, true)
   end
 end

@@ -504,7 +504,9 @@ mp_raise_encode_error(VALUE klass, VALUE words, VALUE path)
 static VALUE
 rb_encode_error_path(VALUE self)
 {
-    return rb_attr_get(self, id_place);
+    VALUE path = rb_attr_get(self, id_place);
+
+    return NIL_P(path) ? rb_attr_get(self, id_record_path) : path; /* set here, or by Ruby code */
 }
 
 bool

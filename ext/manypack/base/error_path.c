@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "core/key.h"
-#include "core/trail.h"
 #include "core/utf8.h"
 
 /* --- names ------------------------------------------------------------------------------------------ */
@@ -187,31 +186,6 @@ mp_error_path_shown(VALUE path)
 
 /* --- the path of a place in packed bytes ---------------------------------------------------------- */
 
-/* A longer trail is shown without its middle. */
-enum { TRAIL_HEAD = 64, TRAIL_TAIL = 64 };
-
-/* A tape that starts on the C stack. If it grows, it moves to memory of the collector, so that nothing leaks. */
-typedef struct {
-    mp_trail trail;
-    volatile VALUE memory;
-    mp_tape_entry entries[TRAIL_HEAD + TRAIL_TAIL];
-} trail_memory;
-
-static bool
-grow(mp_tape *tape)
-{
-    trail_memory *m = (trail_memory *)(void *)tape;
-    volatile VALUE before = m->memory, memory;
-    mp_tape_entry *entries = rb_alloc_tmp_buffer2(&memory, (long)(tape->capacity * 2), sizeof(mp_tape_entry));
-
-    memcpy(entries, tape->entries, tape->count * sizeof(mp_tape_entry));
-    tape->entries = entries;
-    tape->capacity *= 2;
-    m->memory = memory;
-    if (before) rb_free_tmp_buffer(&before);
-    return true;
-}
-
 /* Appends a map key. Containers, exts and NaN are shown by their type, which only people can read: no Path has them. */
 static void
 append_key(VALUE path, const uint8_t *p, const uint8_t *end)
@@ -228,45 +202,32 @@ append_key(VALUE path, const uint8_t *p, const uint8_t *end)
     }
 }
 
-static void
-append_steps(VALUE path, const mp_trail *trail, uint64_t *left)
+static mp_route_finder find_route;
+
+void
+mp_error_path_set_finder(mp_route_finder finder)
 {
-    uint32_t i;
-
-    for (i = 0; i < trail->depth; i++) {
-        mp_trail_step step;
-
-        if (i == TRAIL_HEAD && trail->depth > TRAIL_HEAD + TRAIL_TAIL) {
-            rb_str_cat_cstr(path, "...");
-            i = trail->depth - TRAIL_TAIL;
-        }
-        step = mp_trail_step_at(trail, i, left);
-        if (step.kind == MP_ARRAY) rb_str_catf(path, "[%" PRIu32 "]", step.index);
-        else append_key(path, trail->tape.bytes + step.key, trail->tape.bytes + step.key_end);
-    }
+    find_route = finder;
 }
 
 VALUE
 mp_error_path_of(VALUE source, size_t start, size_t offset)
 {
-    VALUE path = rb_utf8_str_new_cstr("$"), places = 0;
-    trail_memory m = {.memory = 0};
-    mp_tape *tape = &m.trail.tape;
-    uint64_t *left;
+    VALUE path;
+    mp_route route;
+    uint32_t i;
 
     if (start > offset || offset > (size_t)RSTRING_LEN(source)) return Qnil;
-    mp_trail_init(&m.trail, (const uint8_t *)RSTRING_PTR(source) + start, offset - start);
-    tape->entries = m.entries;
-    tape->capacity = TRAIL_HEAD + TRAIL_TAIL;
-    tape->grow = grow;
-    if (!mp_trail_walk(&m.trail)) {
-        path = Qnil;
-    } else {
-        left = ALLOCV_N(uint64_t, places, mp_trail_places(&m.trail));
-        append_steps(path, &m.trail, left);
-        ALLOCV_END(places);
+    if (!find_route(source, start, offset, &route)) return Qnil;
+    path = rb_utf8_str_new_cstr("$");
+    for (i = 0; i < route.count; i++) {
+        const mp_trail_step *step = &route.steps[i];
+        const uint8_t *message = (const uint8_t *)RSTRING_PTR(source) + start;
+
+        if (route.cut && i == MP_ROUTE_HEAD) rb_str_cat_cstr(path, "...");
+        if (step->kind == MP_ARRAY) rb_str_catf(path, "[%" PRIu32 "]", step->index);
+        else append_key(path, message + step->key, message + step->key_end);
     }
-    if (m.memory) rb_free_tmp_buffer(&m.memory);
     RB_GC_GUARD(source); /* otherwise compaction may move it */
-    return NIL_P(path) ? path : rb_obj_freeze(path);
+    return rb_obj_freeze(path);
 }

@@ -3,6 +3,7 @@
 #define MANYPACK_ERROR_PATH_H
 
 #include "base/support.h"
+#include "core/trail.h"
 
 /* One open container on the path to the current value. Lives on the C stack. */
 typedef struct mp_place {
@@ -20,13 +21,30 @@ VALUE mp_error_path_join(VALUE outer, VALUE path);
 /* The path for an error message, without its middle if it is long. */
 VALUE mp_error_path_shown(VALUE path);
 
+/* Of a longer route the middle is left out: this many steps from its start and from its end are kept. */
+enum { MP_ROUTE_HEAD = 64, MP_ROUTE_TAIL = 64 };
+
+/* The route to a place of a message, with offsets in that message. */
+typedef struct {
+    uint32_t count; /* steps that are kept */
+    bool cut;       /* the middle is missing, after MP_ROUTE_HEAD steps */
+    mp_trail_step steps[MP_ROUTE_HEAD + MP_ROUTE_TAIL];
+} mp_route;
+
+/* As mp_error_path_of. False if there is no route. Runs no user code; raises only NoMemoryError. */
+typedef bool (*mp_route_finder)(VALUE source, size_t start, size_t offset, mp_route *route);
+
+/* Sets what finds routes: the Ractor's state, which remembers the last ones (caches/trails.h). */
+void mp_error_path_set_finder(mp_route_finder finder);
+
 /*
  * The path to the object whose head or payload has the byte at `offset` of a String. The message starts at `start` of
  * the String, which nobody may change meanwhile. An object in a map key has the path of the map. Manypack::Path can
  * read the path unless it has a step that no Path can express, too many steps, or a key that is too long.
  *
  * Returns a frozen String, or nil if the message ends before the offset or is malformed before it. Takes time in
- * proportion to the distance, and raises only NoMemoryError.
+ * proportion to the distance, or to that from the last path in the same message if the Ractor still remembers it
+ * (caches/trails.h).
  */
 VALUE mp_error_path_of(VALUE source, size_t start, size_t offset);
 

@@ -66,14 +66,8 @@ static mp_options defaults[2];
 static mp_buffer_options buffer_defaults;
 
 static VALUE mArguments;
-static ID id_DROP_IN, id_unknown_options, id_misplaced_option;
-static VALUE sym_codec;
-
-bool
-mp_lenient_p(int api)
-{
-    return api & MP_SHARED && rb_const_defined_at(mArguments, id_DROP_IN);
-}
+static ID id_unknown_options, id_misplaced_option;
+static VALUE sym_codec, sym_check;
 
 /* --- fields ----------------------------------------------------------------------------------------- */
 
@@ -291,6 +285,7 @@ read_other(reading *r, size_t row, VALUE key, VALUE value)
         r->codec = value;
         return ST_CONTINUE;
     }
+    if (key == sym_check && r->api & MP_WITH_CHECK) return ST_CONTINUE;
     if (!r->unknown) r->unknown = rb_ary_new();
     rb_ary_push(r->unknown, key);
     return ST_CONTINUE;
@@ -326,6 +321,7 @@ known_names(const reading *r, bool all)
         if (all ? known_p(r, row) : taken_p(r, row)) rb_ary_push(known, names[row]);
     }
     if (r->api & MP_WITH_CODEC) rb_ary_push(known, sym_codec);
+    if (r->api & MP_WITH_CHECK) rb_ary_push(known, sym_check);
     return known;
 }
 
@@ -397,6 +393,16 @@ mp_buffer_options_of(VALUE hash)
     return options;
 }
 
+bool
+mp_buffer_options_default_p(VALUE hash)
+{
+    mp_buffer_options options;
+
+    if (NIL_P(hash)) return true;
+    options = mp_buffer_options_of(hash);
+    return memcmp(&options, &buffer_defaults, sizeof(options)) == 0; /* there is no padding */
+}
+
 /* --- shown ------------------------------------------------------------------------------------------ */
 
 static VALUE
@@ -455,6 +461,17 @@ codec_names(int effect)
     return mp_obj_set_shareable(rb_obj_freeze(all));
 }
 
+/* The same of all options as the keys of a Hash, in which one is found at once. */
+static VALUE
+codec_names_hash(void)
+{
+    VALUE all = rb_hash_new();
+    size_t row;
+
+    for (row = 0; row < CODEC_ROWS; row++) rb_hash_aset(all, names[row], Qtrue);
+    return mp_obj_set_shareable(rb_obj_freeze(all));
+}
+
 static void
 set_all_defaults(void)
 {
@@ -475,10 +492,10 @@ Init_manypack_options(void)
     size_t row;
 
     mArguments = mp_const("Manypack::Arguments");
-    id_DROP_IN = rb_intern("DROP_IN");
     id_unknown_options = rb_intern("unknown_options");
     id_misplaced_option = rb_intern("misplaced_option");
     sym_codec = ID2SYM(rb_intern("codec"));
+    sym_check = ID2SYM(rb_intern("check"));
     for (row = 0; row < ROWS; row++) {
         names[row] = ID2SYM(rb_intern(rows[row].name));
         if (rows[row].lax) lax_names[row] = ID2SYM(rb_intern(rows[row].lax));
@@ -486,6 +503,7 @@ Init_manypack_options(void)
     }
     set_all_defaults();
     rb_define_const(mArguments, "CODEC_OPTIONS", codec_names(MP_CONFIGURES));
+    rb_define_const(mArguments, "OPTION_OF_CODECS", codec_names_hash());
     rb_define_const(mArguments, "PACKING_OPTIONS", codec_names(MP_PACKS));
     rb_define_const(mArguments, "UNPACKING_OPTIONS", codec_names(MP_UNPACKS));
 }

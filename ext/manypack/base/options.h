@@ -37,12 +37,13 @@ typedef struct {
 
 /* Flags that say whose arguments are read, and what the method does: that decides which options it takes. */
 enum {
-    MP_OWN = 0,          /* of a method that only Manypack has */
-    MP_SHARED = 1,       /* of a method that MessagePack has too: lenient if manypack/drop_in is loaded */
+    MP_OWN = 0,          /* of a method called by Manypack's own name */
+    MP_LENIENT = 1,      /* of a method called by the name MessagePack: they may be what the msgpack gem accepts */
     MP_WITH_BUFFER = 2,  /* of a method that makes a Buffer and knows its options */
     MP_PACKS = 4,        /* of a method that packs */
     MP_UNPACKS = 8,      /* of a method that unpacks */
     MP_WITH_CODEC = 16,  /* of a method that also takes `codec` */
+    MP_WITH_CHECK = 32,  /* of a method that also takes `check`, which is none of the options that are set */
     MP_CONFIGURES = MP_PACKS | MP_UNPACKS, /* of a method that makes a Codec */
 };
 
@@ -54,15 +55,19 @@ mp_unpack_max_depth(const mp_options *options)
     return options->untrusted ? MP_UNTRUSTED_DEPTH : MP_UNPACK_MAX_DEPTH;
 }
 
-/* The flags of a module function: MP_OWN if it is called on Manypack, MP_SHARED if on MessagePack. */
+/* The flags of a module function: MP_OWN if it is called on Manypack, MP_LENIENT if on MessagePack. */
 MP_INLINE int
 mp_api_of(VALUE self)
 {
-    return self == mp_mManypack ? MP_OWN : MP_SHARED;
+    return self == mp_mManypack ? MP_OWN : MP_LENIENT;
 }
 
 /* True if such arguments may be whatever the msgpack gem accepts, including unknown options. */
-bool mp_lenient_p(int api);
+MP_INLINE bool
+mp_lenient_p(int api)
+{
+    return api & MP_LENIENT;
+}
 
 /* Sets the defaults. */
 void mp_options_init(mp_options *options);
@@ -82,6 +87,9 @@ void mp_options_overlay(mp_options *options, const mp_options *over);
 
 /* The options of a Buffer in a Hash or nil, which mp_options_read or mp_buffer_options_check must have accepted. */
 mp_buffer_options mp_buffer_options_of(VALUE hash);
+
+/* True if these are the defaults. */
+bool mp_buffer_options_default_p(VALUE hash);
 
 /* ArgumentError if a Hash for Buffer.new has unknown options. nil is an empty Hash. */
 void mp_buffer_options_check(VALUE hash, int api);

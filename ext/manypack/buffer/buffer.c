@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "base/options.h"
+#include "base/lenient.h"
 #include "caches/spare.h"
 
 static ID id_close;
@@ -291,6 +291,7 @@ typedef struct {
     VALUE io, bytes;
     VALUE refusal; /* the IO::WaitWritable by which the io took nothing; nil without one */
     bool writable;
+    int api;
 } io_write;
 
 static VALUE
@@ -299,7 +300,7 @@ call_write(VALUE arg)
     const io_write *write = (const io_write *)arg;
 
     if (write->writable) return mp_io_call_write(write->io, write->bytes);
-    return mp_io_write(write->io, write->bytes, MP_SHARED);
+    return mp_io_write(write->io, write->bytes, write->api);
 }
 
 static VALUE
@@ -351,13 +352,20 @@ write_rest(VALUE self, io_write *write)
     }
 }
 
+/* A Packer has checked its io, unless it is MessagePack's. */
+static int
+api_of(VALUE self)
+{
+    return mp_buffer_get(self)->owner == MP_OF_USER ? mp_api_of_object(self, cBuffer) : MP_LENIENT;
+}
+
 static size_t
 write_chunk(VALUE self, VALUE io)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     const mp_chunk *chunk = mp_bytes_first(&buffer->bytes);
     size_t len = chunk->len;
-    io_write write = {.io = io, .bytes = mp_chunk_to_s(chunk), .refusal = Qnil,
+    io_write write = {.io = io, .bytes = mp_chunk_to_s(chunk), .refusal = Qnil, .api = api_of(self),
                       .writable = io == buffer->io ? buffer->writable : mp_io_writable_p(io)};
 
     if (MP_UNLIKELY(write_once(self, &write) < len)) write_rest(self, &write);
@@ -449,10 +457,11 @@ static VALUE
 rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
 {
     VALUE io = Qnil, options = Qnil;
+    int api = mp_api_of_object(self, cBuffer);
 
     mp_scan_io_options(argc, argv, &io, &options);
-    mp_check_io(io, MP_SHARED);
-    mp_buffer_options_check(options, MP_SHARED);
+    mp_check_io(io, api);
+    mp_buffer_options_check(options, api);
     rb_check_frozen(self);
     buffer_init(self, io, options);
     return self;
@@ -769,6 +778,7 @@ Init_manypack_buffer(void)
 
     cBuffer = rb_define_class_under(mManypack, "Buffer", rb_cObject);
     rb_gc_register_mark_object(cBuffer);
+    mp_is_lenient(&cBuffer);
     rb_define_alloc_func(cBuffer, buffer_allocate);
     rb_undef_method(cBuffer, "initialize_copy");
     rb_undef_method(cBuffer, "dup");

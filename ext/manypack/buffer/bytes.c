@@ -240,10 +240,10 @@ mp_chunk_to_s(const mp_chunk *chunk)
     return str;
 }
 
-/* Checks n, because Ruby treats a negative capacity as a small one. */
-static VALUE
-binary_of_size(size_t n)
+VALUE
+mp_binary_of_size(size_t n)
 {
+    /* Ruby treats a negative capacity as a small one. */
     if (n > (size_t)LONG_MAX) rb_raise(rb_eNoMemError, "a String cannot have that many bytes");
     return rb_str_buf_new((long)n);
 }
@@ -251,7 +251,7 @@ binary_of_size(size_t n)
 VALUE
 mp_bytes_to_s(VALUE owner, mp_bytes *bytes, size_t n)
 {
-    VALUE string = binary_of_size(n);
+    VALUE string = mp_binary_of_size(n);
     const mp_chunk *chunk = mp_bytes_chunk(bytes, 0);
     char *to = RSTRING_PTR(string);
     size_t left, part;

@@ -135,6 +135,9 @@ void mp_bytes_truncate(mp_bytes *bytes, size_t size);
 void mp_bytes_clear(mp_bytes *bytes);
 void mp_bytes_drop(mp_bytes *bytes);
 
+/* An empty binary String with room for n bytes. NoMemoryError if a String cannot have them. */
+VALUE mp_binary_of_size(size_t n);
+
 /* The first n bytes as a binary String; they stay in the queue. */
 VALUE mp_bytes_to_s(VALUE owner, mp_bytes *bytes, size_t n);
 

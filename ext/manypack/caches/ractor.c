@@ -12,6 +12,7 @@ ractor_mark(void *ptr)
     mp_string_table_mark(&ractor->keys.table);
     mp_string_table_mark(&ractor->values.table);
     mp_hash_templates_forget(&ractor->rows);
+    if (ractor->seldom) ractor->seldom->recent_codec = 0;
     if (ractor->spares.packer) rb_gc_mark_movable(ractor->spares.packer);
     if (ractor->spares.unpacker) rb_gc_mark_movable(ractor->spares.unpacker);
     if (ractor->spares.body) rb_gc_mark_movable(ractor->spares.body);
@@ -39,6 +40,8 @@ ractor_free(void *ptr)
     mp_cache_table_free(&ractor->values.table);
     mp_cache_table_free(&ractor->symbols.table);
     xfree(ractor->rows.rings);
+    if (ractor->seldom) mp_trails_free(ractor->seldom->trails);
+    xfree(ractor->seldom);
     mp_typed_free(ptr);
 }
 
@@ -49,15 +52,16 @@ ractor_memsize(const void *ptr)
 
     return mp_typed_memsize(sizeof(mp_ractor)) + mp_string_table_memsize(&ractor->keys.table) +
            mp_string_table_memsize(&ractor->values.table) + mp_symbol_cache_memsize(&ractor->symbols) +
-           mp_hash_templates_memsize(&ractor->rows);
+           mp_hash_templates_memsize(&ractor->rows) +
+           (ractor->seldom ? sizeof(mp_seldom) + mp_trails_memsize(ractor->seldom->trails) : 0);
 }
 
 /*
- * No write barrier, so that every collection marks the whole object, including minor ones and the end of an incremental
- * one: each must forget the templates. A cache miss stores a young object in this old one. A barrier, too, would have
- * the whole object marked at the next minor collection, and would lock all Ractors during an incremental one. It would
- * pay only without misses: marking both tables at their largest takes 70 to 90 microseconds of a minor collection, as
- * it did when they were roots.
+ * No write barrier, so that every collection marks the whole object, including minor ones and the end of an
+ * incremental one: each must forget the templates and the recent Codec. A cache miss stores a young object in this old
+ * one. A barrier, too, would have the whole object marked at the next minor collection, and would lock all Ractors
+ * during an incremental one. It would pay only without misses: marking both tables at their largest takes 70 to 90
+ * microseconds of a minor collection, as it did when they were roots.
  *
  * Never shareable: it belongs to one Ractor alone.
  */
@@ -93,10 +97,25 @@ mp_ractor_current(void)
     return mp_typed_data(self);
 }
 
+mp_seldom *
+mp_ractor_seldom(void)
+{
+    mp_ractor *ractor = mp_ractor_current();
+
+    if (!ractor->seldom) ractor->seldom = ZALLOC(mp_seldom);
+    return ractor->seldom;
+}
+
 bool
 mp_main_ractor_p(void)
 {
     return mp_ractor_current() == main_ractor;
+}
+
+static bool
+find_route(VALUE source, size_t start, size_t offset, mp_route *route)
+{
+    return mp_trails_find(&mp_ractor_seldom()->trails, source, start, offset, route);
 }
 
 /* Libraries are loaded in the main Ractor, so mp_ractor_current is the main Ractor's here. */
@@ -110,4 +129,5 @@ Init_manypack_ractor(void)
     rb_undef_method(cRactorState, "initialize_copy");
     rb_funcall(mp_mManypack, rb_intern("private_constant"), 1, ID2SYM(rb_intern("RactorState")));
     main_ractor = mp_ractor_current();
+    mp_error_path_set_finder(find_route);
 }

@@ -13,7 +13,14 @@
 #include "caches/result_size.h"
 #include "caches/spare.h"
 #include "caches/symbol_cache.h"
+#include "caches/trails.h"
 #include "caches/value_cache.h"
+
+/* What few Ractors need. */
+typedef struct {
+    mp_trails *trails;
+    VALUE recent_codec; /* made for the options of a call since the last collection, which forgets it; or 0 */
+} mp_seldom;
 
 typedef struct {
     mp_key_cache keys;
@@ -22,10 +29,14 @@ typedef struct {
     mp_hash_templates rows;
     mp_result_sizes results;
     mp_spares spares;
+    mp_seldom *seldom; /* NULL until it is needed */
 } mp_ractor;
 
 /* The state of the current Ractor, created at the first call. NoMemoryError. */
 mp_ractor *mp_ractor_current(void);
+
+/* What the current Ractor needs seldom, created at the first call. NoMemoryError. */
+mp_seldom *mp_ractor_seldom(void);
 
 bool mp_main_ractor_p(void);
 

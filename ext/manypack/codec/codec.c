@@ -1,6 +1,8 @@
 /* Manypack::Codec: the object that holds options and ext types, and how a Codec is made from another. */
 #include "codec/codec.h"
 
+#include "caches/ractor.h"
+
 static VALUE sym_recursive, sym_oversized_integer_extension, sym_optimized_symbols_parsing;
 static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
 
@@ -9,6 +11,7 @@ static VALUE sym_type, sym_class, sym_packer, sym_unpacker;
 typedef struct {
     mp_codec codec;
     mp_types *types; /* never NULL; codec.types is the same, or NULL if there are none */
+    VALUE owner;     /* the Codec that has the same types and marks them; 0 if this one does */
 } codec_object;
 
 /* Every pack and unpack reads this part. Only if `limited` are the limits read, too. */
@@ -18,7 +21,10 @@ MP_STATIC_ASSERT(codec_is_hot_in_one_cache_line,
 static void
 codec_mark(void *ptr)
 {
-    mp_types_mark(((codec_object *)ptr)->types);
+    const codec_object *object = ptr;
+
+    if (object->owner) rb_gc_mark_movable(object->owner);
+    else mp_types_mark(object->types);
 }
 
 static void
@@ -27,7 +33,8 @@ codec_compact(void *ptr)
     codec_object *object = ptr;
 
     object->codec.object = rb_gc_location(object->codec.object);
-    mp_types_compact(object->types);
+    if (object->owner) object->owner = rb_gc_location(object->owner);
+    else mp_types_compact(object->types);
 }
 
 static void
@@ -106,7 +113,7 @@ mp_plain_codec(void)
 VALUE
 mp_codec_by_default(int api)
 {
-    return mp_lenient_p(api) ? mp_plain_codec() : default_codec_object();
+    return mp_lenient_p(api) ? plain_codec : default_codec_object();
 }
 
 static bool
@@ -165,7 +172,10 @@ written(VALUE self)
     written_list(self, types->unpackers, types->unpacker_count);
 }
 
-/* A Codec that the caller fills and then seals. It starts with the options and types of `from`, unless `from` is 0. */
+/*
+ * A Codec that the caller fills and then seals. It starts with the options and types of `from`, unless `from` is 0. It
+ * refers to the owner of the types instead of to each of them, so it costs the same whatever the number of types.
+ */
 static VALUE
 codec_new(VALUE from)
 {
@@ -177,7 +187,7 @@ codec_new(VALUE from)
     mp_options_init(&object->codec.options);
     if (from) {
         object->codec.options = codec_get(from)->codec.options;
-        written(self);
+        RB_OBJ_WRITE(self, &object->owner, codec_get(from)->owner ? codec_get(from)->owner : from);
     }
     return self;
 }
@@ -191,9 +201,16 @@ own_types(VALUE self)
 
     object->types = mp_types_new();
     mp_types_copy(object->types, shared);
+    object->owner = 0;
     mp_types_release(shared);
     written(self);
     return object->types;
+}
+
+static bool
+types_shareable_p(const codec_object *object)
+{
+    return object->owner ? RB_OBJ_SHAREABLE_P(object->owner) : mp_types_shareable_p(object->types);
 }
 
 /* Makes the Codec immutable, and shareable unless one of its handlers is not. */
@@ -204,23 +221,45 @@ codec_seal(VALUE self)
 
     if (object->types->packer_count || object->types->unpacker_count) object->codec.types = object->types;
     RB_OBJ_FREEZE(self);
-    return mp_types_shareable_p(object->types) ? mp_obj_set_shareable(self) : self;
+    return types_shareable_p(object) ? mp_obj_set_shareable(self) : self;
+}
+
+/*
+ * True if the Codec that the Ractor has made last has the types of `from` and these options. Without it, a program that
+ * gives the same options at each call would make a Codec at each.
+ */
+static bool
+made_last_p(VALUE recent, VALUE from, const mp_options *options)
+{
+    return recent && codec_get(recent)->types == codec_get(from)->types &&
+           !memcmp(&codec_get(recent)->codec.options, options, sizeof(mp_options));
+}
+
+static VALUE
+codec_of_options(VALUE from, const mp_options *options)
+{
+    VALUE self = codec_new(from);
+
+    codec_get(self)->codec.options = *options;
+    return codec_seal(self);
 }
 
 VALUE
 mp_codec_with_options(VALUE from, VALUE options, int api)
 {
-    VALUE self, given;
+    mp_codec changed;
+    VALUE *recent, self;
 
     if (NIL_P(options)) return from;
-    self = codec_new(from);
-    given = mp_options_read(&codec_get(self)->codec.options, options, api);
-    if (!NIL_P(given)) {
-        mp_codec_get(given); /* raises for anything else */
-        self = codec_new(given);
-        mp_options_read(&codec_get(self)->codec.options, options, api);
-    }
-    return codec_seal(self);
+    mp_codec_override(&changed, from, options, api);
+    from = changed.object;
+    if ((api & MP_CONFIGURES) == MP_CONFIGURES) return codec_of_options(from, &changed.options);
+    if (!memcmp(&codec_get(from)->codec.options, &changed.options, sizeof(mp_options))) return from;
+    recent = &mp_ractor_seldom()->recent_codec;
+    if (made_last_p(*recent, from, &changed.options)) return *recent;
+    self = codec_of_options(from, &changed.options);
+    *recent = self;
+    return self;
 }
 
 VALUE
@@ -423,6 +462,12 @@ rb_internal_time_handlers(VALUE self, VALUE packer, VALUE unpacker)
     return Qnil;
 }
 
+static bool
+module_p(VALUE object)
+{
+    return RB_TYPE_P(object, T_CLASS) || RB_TYPE_P(object, T_MODULE);
+}
+
 /* Pairs of type and class. Without the handlers, which the current Ractor may not be allowed to see. */
 static VALUE
 class_list(const mp_type *list, size_t count)
@@ -453,6 +498,46 @@ rb_internal_unpacker_classes(VALUE self, VALUE codec)
 
     RB_GC_GUARD(codec);
     return classes;
+}
+
+/* True if one of the registrations is of an ext type, or of a class: unless `exact`, also of an ancestor of it. */
+static bool
+list_registers_p(const mp_type *list, size_t count, VALUE klass_or_type, bool exact)
+{
+    bool number = RB_INTEGER_TYPE_P(klass_or_type);
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (number ? INT2FIX(list[i].type) == klass_or_type : list[i].klass == klass_or_type) return true;
+    }
+    for (i = 0; !number && !exact && i < count; i++) {
+        VALUE klass = list[i].klass;
+
+        if (module_p(klass) && RTEST(rb_class_inherited_p(klass_or_type, klass))) return true;
+    }
+    return false;
+}
+
+/*
+ * call-seq: Internal.registers?(codec, klass_or_type, packers, unpackers, exact) -> true or false
+ *
+ * Returns true if the packers or the unpackers, as asked for, have the ext type, an Integer, or the class. Without
+ * exact, a class that inherits or includes a registered one counts, too. ArgumentError for anything else.
+ */
+static VALUE
+rb_internal_registers_p(VALUE self, VALUE codec, VALUE klass_or_type, VALUE packers, VALUE unpackers, VALUE exact)
+{
+    const mp_types *types = codec_get(codec)->types;
+    bool found;
+
+    if (!RB_INTEGER_TYPE_P(klass_or_type) && !module_p(klass_or_type)) {
+        rb_raise(rb_eArgError, "class or type id");
+    }
+    found = RTEST(packers) && list_registers_p(types->packers, types->packer_count, klass_or_type, RTEST(exact));
+    found = found || (RTEST(unpackers) &&
+                      list_registers_p(types->unpackers, types->unpacker_count, klass_or_type, RTEST(exact)));
+    RB_GC_GUARD(codec);
+    return found ? Qtrue : Qfalse;
 }
 
 /* call-seq: codec.same_types?(other) -> true or false: compares the handlers, too */
@@ -494,6 +579,7 @@ Init_manypack_codec(void)
     MP_DEFINE_INTERNAL("time_handlers", rb_internal_time_handlers, 2);
     MP_DEFINE_INTERNAL("codec_for", rb_internal_codec_for, 4);
     MP_DEFINE_INTERNAL("codec_overlaid", rb_internal_codec_overlaid, 2);
+    MP_DEFINE_INTERNAL("registers?", rb_internal_registers_p, 5);
     MP_DEFINE_INTERNAL("unpacker_classes", rb_internal_unpacker_classes, 1);
 
     rb_gc_register_address(&default_codec);

@@ -34,8 +34,8 @@ const mp_codec *mp_default_codec(void);
 VALUE mp_plain_codec(void);
 
 /*
- * The Codec of a Packer or Unpacker that is given none: the default codec, or, as the msgpack gem has it, the plain one
- * if mp_lenient_p.
+ * The Codec of a Packer or Unpacker that is given none: the default codec, or the plain one if mp_lenient_p, as the
+ * msgpack gem has it.
  */
 VALUE mp_codec_by_default(int api);
 

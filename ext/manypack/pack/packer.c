@@ -2,6 +2,7 @@
 #include "pack/packer.h"
 
 #include "base/io.h"
+#include "base/lenient.h"
 #include "buffer/buffer.h"
 #include "caches/ractor.h"
 #include "pack/canonical_form.h"
@@ -189,9 +190,12 @@ mp_packer_close(VALUE self)
 static VALUE
 rb_packer_initialize(int argc, VALUE *argv, VALUE self)
 {
+    int api;
+
     rb_check_frozen(self);
     rb_check_typeddata(self, &packer_type);
-    packer_set_up(self, mp_codec_by_default(MP_SHARED), argc, argv, MP_SHARED | MP_WITH_CODEC);
+    api = mp_api_of_object(self, cPacker);
+    packer_set_up(self, mp_codec_by_default(api), argc, argv, api | MP_WITH_CODEC);
     return self;
 }
 
@@ -392,6 +396,13 @@ rb_packer_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE hand
     return Qnil;
 }
 
+/* call-seq: packer.types -> codec: that has its types */
+static VALUE
+rb_packer_types(VALUE self)
+{
+    return mp_packer_get(self)->codec.object;
+}
+
 static VALUE
 rb_packer_registered_types_internal(VALUE self)
 {
@@ -416,6 +427,7 @@ Init_manypack_packer(void)
 
     cPacker = rb_define_class_under(mManypack, "Packer", rb_cObject);
     rb_gc_register_mark_object(cPacker);
+    mp_is_lenient(&cPacker);
     rb_define_alloc_func(cPacker, packer_allocate);
     rb_undef_method(cPacker, "initialize_copy");
     rb_undef_method(cPacker, "dup");
@@ -435,6 +447,7 @@ Init_manypack_packer(void)
     rb_define_method(cPacker, "to_a", rb_packer_to_a, 0);
     rb_define_method(cPacker, "compatibility_mode?", rb_packer_compatibility_mode_p, 0);
     rb_define_private_method(cPacker, "register_type_internal", rb_packer_register_type_internal, 3);
+    rb_define_private_method(cPacker, "types", rb_packer_types, 0);
     rb_define_private_method(cPacker, "registered_types_internal", rb_packer_registered_types_internal, 0);
     MP_DEFINE_INTERNAL("canonical_bytes", rb_internal_canonical_bytes, 2);
 }

@@ -37,7 +37,8 @@ search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_si
     *s = mp_search_new(&whole->peek, mp_view_root(view), at, program, &whole->shared);
     s->sink = sink;
     if (sink == MP_SINK_ARRAY) s->found = rb_ary_new();
-    mp_search_run(s, at);
+    if (whole->peek.alone) mp_search_message(s);
+    else mp_search_run(s, at);
     mp_peek_end(&whole->peek);
     mp_program_end(program);
     RB_GC_GUARD(s->found);

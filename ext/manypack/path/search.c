@@ -255,14 +255,17 @@ search_each(mp_search *s, mp_cursor opened, const mp_segment *segment, long step
     }
 }
 
-/* The same for a container and all in it, one after the other: for selectors that mp_descent cannot search at once. */
-static void
+/*
+ * The same for a container and all in it, one after the other: for selectors that mp_descent cannot search at once.
+ * Returns the offset after the container, unless it is stopped.
+ */
+static size_t
 search_below(mp_search *s, size_t at, long step, const mp_way *up, uint32_t depth)
 {
     mp_cursor cursor;
     uint64_t index;
 
-    if (!mp_container_p(mp_peek_kind(s->peek, at))) return;
+    if (!mp_container_p(mp_peek_kind(s->peek, at))) return 0;
     if (mp_stack_too_deep_p(depth + 1)) mp_peek_raise(s->peek, MP_E_DEPTH);
     cursor = mp_peek_open(s->peek, at);
     search_each(s, cursor, s->query->segments + step, step + 1, up);
@@ -278,6 +281,7 @@ search_below(mp_search *s, size_t at, long step, const mp_way *up, uint32_t dept
         mp_peek_check(s->peek, mp_cursor_next(&cursor));
         search_below(s, value, step, &way, depth + 1);
     }
+    return cursor.at;
 }
 
 /* Returns the offset after the object. */
@@ -374,8 +378,7 @@ search_descendants(mp_search *s, size_t at, long step, bool wanted, const mp_way
 
     if (descended_p(s->query, step) && !uncovered_p(s, at, step)) return wanted ? mp_peek_over(s->peek, at) : 0;
     if (mp_descent_possible_p(s, segment)) return descend(s, at, step, up);
-    search_below(s, at, step, up, 0);
-    return wanted && !s->stopped ? mp_peek_over(s->peek, at) : 0;
+    return search_below(s, at, step, up, 0);
 }
 
 /* --- the search ------------------------------------------------------------------------------------- */
@@ -402,8 +405,11 @@ search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up)
         search_each(s, cursor, segment, step + 1, up);
         return wanted && !s->stopped ? mp_peek_over(s->peek, at) : 0;
     }
-    if (segment->selectors->kind > MP_SELECT_INDEX) search_all(s, &cursor, segment->selectors, step + 1, wanted, up);
-    else search_one(s, &cursor, segment->selectors, step + 1, wanted, up);
+    if (segment->selectors->kind > MP_SELECT_INDEX) {
+        search_all(s, &cursor, segment->selectors, step + 1, wanted, up);
+        return cursor.at;
+    }
+    search_one(s, &cursor, segment->selectors, step + 1, wanted, up);
     /* A search for the last of equal keys reaches the end of the map before it enters the value. */
     return wanted && !s->stopped && s->peek->codec->options.last_key ? mp_peek_over(s->peek, at) : cursor.at;
 }
@@ -412,6 +418,27 @@ void
 mp_search_run(mp_search *s, size_t at)
 {
     search_from(s, at, 0, false, NULL);
+}
+
+/* True if the walk for a segment ends where the container does. */
+static bool
+to_the_end_p(const mp_segment *segment)
+{
+    mp_selector_kind kind = segment->selectors->kind;
+
+    return segment->descendant || (segment->count == 1 && (kind == MP_SELECT_ALL || kind == MP_SELECT_FILTER));
+}
+
+void
+mp_search_message(mp_search *s)
+{
+    bool whole = s->query->count && to_the_end_p(s->query->segments);
+    size_t at = s->start, end;
+
+    if (!mp_container_p(mp_peek_kind(s->peek, at))) mp_peek_ended(s->peek, mp_peek_over(s->peek, at));
+    else s->outermost = mp_peek_open(s->peek, at).at;
+    end = search_from(s, at, 0, whole, NULL);
+    if (whole && !s->stopped) mp_peek_ended(s->peek, end);
 }
 
 void

@@ -13,6 +13,12 @@ mp_search mp_search_new(mp_peek *peek, VALUE root, size_t start, mp_program *pro
 /* Searches the object at an offset, by the query of the search. */
 void mp_search_run(mp_search *s, size_t at);
 
+/*
+ * The same for the object at the start, which is to be all of the message: MalformedFormatError if the search comes to
+ * its end, and other bytes follow.
+ */
+void mp_search_message(mp_search *s);
+
 /* The same for the segments from `step` on, of a search that needs no keys and indices that lead to a value. */
 void mp_search_step(mp_search *s, size_t at, long step);
 

@@ -33,6 +33,7 @@ struct mp_search {
     const mp_query *query;
     mp_search_shared *shared;
     size_t start;     /* the offset of what an absolute path starts at */
+    size_t outermost; /* the first object inside the message, which nothing may follow; 0 if that is not looked at */
     bool bytes_only;  /* equal keys have equal bytes: no ext can become a String or a number */
     bool inner;       /* inside a condition: each object counts as a look */
 

@@ -157,6 +157,13 @@ visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_
     return cursor.at;
 }
 
+static void
+search_alone(mp_search *s, size_t at, long step)
+{
+    if (s->peek->alone && !step) mp_search_message(s);
+    else mp_search_step(s, at, step);
+}
+
 static size_t
 visit(mp_peek *peek, size_t at, const state *states, int n, bool wanted, uint32_t depth)
 {
@@ -170,7 +177,7 @@ visit(mp_peek *peek, size_t at, const state *states, int n, bool wanted, uint32_
     for (i = 0; i < n; i++) {
         mp_search *s = states[i].search;
 
-        if (states[i].step >= s->query->count || !shared_p(states + i)) mp_search_step(s, at, states[i].step);
+        if (states[i].step >= s->query->count || !shared_p(states + i)) search_alone(s, at, states[i].step);
         else if (last && selector_of(states + i)->kind != MP_SELECT_ALL) keys[key_count++] = states[i];
         else shared[count++] = states[i];
     }
@@ -179,12 +186,29 @@ visit(mp_peek *peek, size_t at, const state *states, int n, bool wanted, uint32_
     return !end && wanted ? mp_peek_over(peek, at) : end;
 }
 
+/* True if the walk for a state ends where the object does. */
+static bool
+to_the_end_p(const mp_peek *peek, size_t at, const state *state)
+{
+    mp_kind kind = mp_peek_kind(peek, at);
+
+    if (kind == MP_MAP) return mp_search_which(state->search) == MP_FIND_LAST;
+    return kind != MP_ARRAY || selector_of(state)->kind == MP_SELECT_ALL;
+}
+
 void
 mp_search_several(mp_search *searches, int n, size_t at)
 {
+    mp_peek *peek = searches->peek;
     state states[MP_SEVERAL_MAX];
+    bool whole = false;
+    size_t end;
     int i;
 
-    for (i = 0; i < n; i++) states[i] = (state){.search = searches + i};
-    visit(searches->peek, at, states, n, false, 0);
+    for (i = 0; i < n; i++) {
+        states[i] = (state){.search = searches + i};
+        whole = whole || (searches[i].query->count && shared_p(states + i) && to_the_end_p(peek, at, states + i));
+    }
+    end = visit(peek, at, states, n, whole && peek->alone, 0);
+    if (whole && peek->alone) mp_peek_ended(peek, end);
 }

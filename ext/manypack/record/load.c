@@ -322,6 +322,7 @@ load_exact(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     for (i = 0; i < shape->count && object == Qundef; i++) {
         switch (shape->parts[i]->kind) {
           case MP_SHAPE_ANY: object = mp_load_any(l); break;
+          case MP_SHAPE_VIEW: object = mp_load_view(l); break;
           case MP_SHAPE_INTEGER: object = mp_load_integer(l, shape->parts[i], row); break;
           case MP_SHAPE_ENUM: object = mp_load_literal(l, shape->parts[i], row, true); break;
           default: break;
@@ -330,9 +331,28 @@ load_exact(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return object;
 }
 
+NORETURN(static void raise_unnamed(const mp_shape *shape));
+
+static void
+raise_unnamed(const mp_shape *shape)
+{
+    rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
+}
+
+/* Raises what is wrong with the first UNNAMED among the types, if there is one. */
+static void
+refuse_unnamed(const mp_shape *shape)
+{
+    uint32_t i;
+
+    for (i = 0; i < shape->count; i++) {
+        if (shape->parts[i]->kind == MP_SHAPE_UNNAMED) raise_unnamed(shape->parts[i]);
+    }
+}
+
 /*
  * Loads the object by the first type that accepts it, except that an integer becomes a Float only if no type keeps it
- * an Integer. At most one type accepts maps, and at most one arrays.
+ * an Integer, and that an UNNAMED comes last. At most one type accepts maps, and at most one arrays.
  */
 static VALUE
 load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
@@ -350,6 +370,7 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
         if (!(part->accepts & mp_kind_bit((mp_kind)row.kind))) continue;
         switch (part->kind) {
+          case MP_SHAPE_UNNAMED: continue;
           case MP_SHAPE_SYMBOL: object = mp_load_symbol(l, row); break;
           case MP_SHAPE_INTEGER: object = mp_load_integer(l, part, row); break;
           case MP_SHAPE_FLOAT: object = mp_load_float(l, part, row); break;
@@ -360,6 +381,7 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
         }
         if (object != Qundef) return object;
     }
+    refuse_unnamed(shape);
     return load_wrong_head(l, shape, row);
 }
 
@@ -420,14 +442,6 @@ load_tagged(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     l->place = place.up;
     mp_loader_skip(l);
     return Qnil;
-}
-
-NORETURN(static void raise_unnamed(const mp_shape *shape));
-
-static void
-raise_unnamed(const mp_shape *shape)
-{
-    rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
 }
 
 /* --- any shape -------------------------------------------------------------------------------------- */

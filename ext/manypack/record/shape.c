@@ -353,22 +353,27 @@ makes_floats_p(const mp_shape *shape)
 
 /*
  * An ANY_OF accepts what its parts accept. ArgumentError if two parts accept maps, or arrays: loading would have to try
- * both, and again in each container inside them.
+ * both, and again in each container inside them. What an UNNAMED stands for is not known, so it is no second one,
+ * whichever comes first.
  */
 static void
 set_any_of(mp_shape *shape)
 {
     const uint32_t containers = mp_kind_bit(MP_MAP) | mp_kind_bit(MP_ARRAY);
-    uint32_t i;
+    uint32_t i, named = 0;
 
     shape->accepts = 0;
     for (i = 0; i < shape->count; i++) {
-        if (shape->accepts & shape->parts[i]->accepts & containers && shape->parts[i]->kind != MP_SHAPE_UNNAMED) {
+        const mp_shape *part = shape->parts[i];
+
+        shape->accepts |= part->accepts;
+        if (part->kind == MP_SHAPE_UNNAMED) continue;
+        if (named & part->accepts & containers) {
             rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Record.union tells "
                      "Records apart by a tag", shape->words);
         }
-        shape->accepts |= shape->parts[i]->accepts;
-        if (makes_floats_p(shape->parts[i])) shape->widens = true;
+        named |= part->accepts;
+        if (makes_floats_p(part)) shape->widens = true;
     }
 }
 

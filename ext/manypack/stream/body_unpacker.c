@@ -11,22 +11,31 @@ body_reusable_p(VALUE self)
 {
     const mp_stream *u = mp_typed_data(self);
 
-    return !u->running && RBASIC_CLASS(self) == mp_cUnpacker && u->flags == mp_flags(self);
+    return !u->running && RBASIC_CLASS(self) == mp_cUnpacker && u->more->flags == mp_flags(self);
+}
+
+static VALUE
+body_unpacker_new(void)
+{
+    VALUE self = mp_unpacker_allocate(mp_cUnpacker);
+
+    mp_stream_grow(mp_typed_data(self))->flags = mp_flags(self);
+    return self;
 }
 
 VALUE
 mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
                      size_t offset, mp_outer outer)
 {
-    VALUE self = used && body_reusable_p(used) ? used : mp_unpacker_allocate(mp_cUnpacker);
+    VALUE self = used && body_reusable_p(used) ? used : body_unpacker_new();
     mp_stream *u = mp_typed_data(self);
 
     mp_unpacker_set_codec(self, codec);
     mp_stream_restart(u);
     u->body = true;
-    u->bodies++;
+    u->more->bodies++;
     u->body_type = type->type;
-    u->outer = outer;
+    u->more->outer = outer;
     u->origin = offset;
     u->piece.at = at;
     u->piece.len = n;
@@ -38,25 +47,26 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
 uint64_t
 mp_unpacker_body_number(VALUE self)
 {
-    return ((const mp_stream *)mp_typed_data(self))->bodies;
+    return ((const mp_stream *)mp_typed_data(self))->more->bodies;
 }
 
 uint64_t
 mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *outer)
 {
     mp_stream *u = mp_stream_get(self);
+    mp_stream_more *more = u->more;
     size_t left = u->piece.len;
     bool whole = u->position == MP_AT_OBJECT && left == 0;
 
-    if (u->bodies != number) mp_raise_returned_again();
+    if (more->bodies != number) mp_raise_returned_again();
     u->open = false;
-    if (u->buffer) {
-        mp_buffer_close(u->buffer);
-        u->buffer = 0;
+    if (more->refusing) {
+        mp_buffer_close(more->refusing);
+        more->refusing = 0;
     }
     if (!whole && left == 0) mp_raise_past_body(u->body_type, u->origin, mp_decoder_message(outer));
     if (!whole) mp_raise_unread_body(u->body_type, left, u->origin, mp_decoder_message(outer));
-    return u->outer.objects;
+    return more->outer.objects;
 }
 
 /* How many Unpackers for bodies nested in each other are kept. */
@@ -72,8 +82,8 @@ mp_unpacker_keep_for_bodies(VALUE self)
         mp_stream *u = mp_typed_data(one);
         u->piece.str = 0;
         mp_stream_set_aside(u);
-        if (count == SPARE_BODIES) u->d.inner = 0;
-        one = u->d.inner;
+        if (count == SPARE_BODIES) u->more->d.inner = 0;
+        one = u->more->d.inner;
     }
     mp_ractor_current()->spares.body = self;
 }

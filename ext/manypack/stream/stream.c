@@ -6,6 +6,12 @@
 /* The first memory of a walk has room for this many open containers. */
 enum { FIRST_PLACES = 16 };
 
+MP_NOINLINE mp_stream_more *
+mp_stream_grow(mp_stream *u)
+{
+    return u->more = ZALLOC(mp_stream_more);
+}
+
 mp_stream *
 mp_stream_get(VALUE self)
 {
@@ -38,7 +44,7 @@ end_abandoned_read(mp_stream *u)
 {
     if (!u->plainly || !eql_is_rubys_p()) return;
     u->running = u->plainly = false;
-    if (!u->body) mp_loan_release(&mp_buffer_get(u->buffer)->loan);
+    if (u->buffer) mp_loan_release(&mp_buffer_get(u->buffer)->loan);
     mp_stream_at_object(u);
 }
 
@@ -55,8 +61,7 @@ mp_stream_for_read(VALUE self)
 {
     mp_stream *u = mp_stream_get(self);
 
-    if (MP_UNLIKELY((u->running && mp_stream_running_p(u)) ||
-                    (!u->body && mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan)))) {
+    if (MP_UNLIKELY((u->running && mp_stream_running_p(u)) || mp_stream_buffer_closed_p(u))) {
         mp_stream_raise_in_use(u);
     }
     return u;
@@ -65,7 +70,7 @@ mp_stream_for_read(VALUE self)
 void
 mp_stream_raise_in_use(const mp_stream *u)
 {
-    if (!u->running && !u->body) mp_buffer_check(u->buffer);
+    if (!u->running && u->buffer) mp_buffer_check(u->buffer);
     mp_raise_in_use("Unpacker");
 }
 
@@ -86,74 +91,82 @@ forget_object(VALUE self, size_t n)
     mp_stream *u = mp_typed_data(self);
 
     mp_stream_at_object(u);
-    u->slice = 0;
-    u->broken_off = 0;
     u->origin += n;
+    if (!u->more) return;
+    u->more->slice = 0;
+    u->more->broken_off = 0;
 }
 
 void
 mp_stream_restart(mp_stream *u)
 {
     mp_stream_at_object(u);
-    u->origin = u->message = u->broken_off = 0;
-    u->slice = 0;
+    u->origin = 0;
     u->position_unknown = false;
-    u->sticky_error = 0;
+    if (!u->more) return;
+    u->more->message = u->more->broken_off = 0;
+    u->more->slice = u->more->sticky_error = 0;
 }
 
 void
 mp_stream_set_aside(mp_stream *u)
 {
+    mp_stream_more *more = u->more;
+
     u->open = false;
-    u->lease++;
-    if (u->places <= FIRST_PLACES) return;
-    mp_poison(u->left, u->places * sizeof(uint64_t));
-    xfree(u->left);
-    u->left = NULL;
-    u->places = 0;
+    if (!more) return;
+    more->lease++;
+    if (more->places <= FIRST_PLACES) return;
+    mp_poison(more->left, more->places * sizeof(uint64_t));
+    xfree(more->left);
+    more->left = NULL;
+    more->places = 0;
 }
 
 /* How deep a walk may get. In the body of an ext, the depth of the ext is subtracted. */
 static size_t
 walk_depth_limit(const mp_stream *u)
 {
-    return mp_unpack_max_depth(&u->codec.options) - u->outer.depth;
+    return mp_unpack_max_depth(&u->codec.options) - u->more->outer.depth;
 }
 
 /* Gives the walk memory for `places` open containers. */
 static void
 walk_reserve(mp_stream *u, size_t places)
 {
-    if (places > u->places) {
-        REALLOC_N(u->left, uint64_t, places);
-        mp_poison(u->left + u->places, (places - u->places) * sizeof(uint64_t));
-        u->places = places;
+    mp_stream_more *more = u->more;
+
+    if (places > more->places) {
+        REALLOC_N(more->left, uint64_t, places);
+        mp_poison(more->left + more->places, (places - more->places) * sizeof(uint64_t));
+        more->places = places;
     }
-    u->walk.left = u->left;
-    u->walk.max_depth = places;
+    more->walk.left = more->left;
+    more->walk.max_depth = places;
 }
 
 /* Starts a walk over a whole object. `objects` counts the objects of the message so far, including this one. */
 static void
 walk_start(mp_stream *u, uint64_t objects)
 {
+    mp_stream_more *more = u->more;
     size_t most = walk_depth_limit(u);
 
-    mp_walk_init(&u->walk, u->left, u->places < most ? u->places : most);
-    u->walk.objects = objects;
+    mp_walk_init(&more->walk, more->left, more->places < most ? more->places : most);
+    more->walk.objects = objects;
 }
 
 static bool
 walk_may_deepen(const mp_stream *u)
 {
-    return u->walk.max_depth < walk_depth_limit(u);
+    return u->more->walk.max_depth < walk_depth_limit(u);
 }
 
 /* Doubles the memory of a walk that has used it up, within its limit. */
 static void
 walk_deepen(mp_stream *u)
 {
-    size_t most = walk_depth_limit(u), places = u->walk.max_depth * 2;
+    size_t most = walk_depth_limit(u), places = u->more->walk.max_depth * 2;
 
     if (places < FIRST_PLACES) places = FIRST_PLACES;
     walk_reserve(u, places < most ? places : most);
@@ -162,10 +175,12 @@ walk_deepen(mp_stream *u)
 void
 mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values, mp_position why)
 {
+    mp_walk *walk = &u->more->walk;
+
     walk_start(u, tree->objects);
-    if (tree->depth > u->walk.max_depth) walk_reserve(u, tree->depth);
-    mp_tree_lefts(tree, values, u->walk.left);
-    u->walk.depth = tree->depth;
+    if (tree->depth > walk->max_depth) walk_reserve(u, tree->depth);
+    mp_tree_lefts(tree, values, walk->left);
+    walk->depth = tree->depth;
     mp_stream_at_object(u);
     u->position = why;
 }
@@ -173,34 +188,36 @@ mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *values,
 void
 mp_stream_begin_pass(mp_stream *u, mp_position why)
 {
-    walk_start(u, u->outer.objects + 1);
-    u->message = u->origin;
-    u->slice = 0;
+    walk_start(u, u->more->outer.objects + 1);
+    u->more->message = u->origin;
+    u->more->slice = 0;
     u->position = why;
 }
 
 size_t
 mp_stream_position(const mp_stream *u)
 {
-    return u->position == MP_AT_OBJECT && !u->sticky_error ? u->origin : u->message;
+    return u->position == MP_AT_OBJECT && !mp_stream_sticky_error(u) ? u->origin : u->more->message;
 }
 
 bool
 mp_stream_pending_p(const mp_stream *u)
 {
-    bool inside = u->position != MP_AT_OBJECT && u->origin != u->message;
+    const mp_stream_more *more = u->more;
 
-    return inside || u->sticky_error || u->broken_off == u->origin + 1;
+    if (!more) return false;
+    if (u->position != MP_AT_OBJECT && u->origin != more->message) return true;
+    return more->sticky_error || more->broken_off == u->origin + 1;
 }
 
 mp_blame
 mp_stream_front(const mp_stream *u)
 {
-    const mp_chunk *chunk = mp_stream_first_chunk(u);
-    const uint8_t *start = chunk ? mp_chunk_bytes(chunk) : (const uint8_t *)"";
-    mp_blame blame = mp_blame_of(start, start, start + (chunk ? chunk->len : 0), u->origin);
+    mp_chunk chunk = mp_stream_first_chunk(u);
+    const uint8_t *start = chunk.len ? mp_chunk_bytes(&chunk) : (const uint8_t *)"";
+    mp_blame blame = mp_blame_of(start, start, start + chunk.len, u->origin);
 
-    if (!u->body) blame.bytes_after = mp_buffer_get(u->buffer)->bytes.size - (size_t)(blame.end - blame.start);
+    blame.bytes_after = mp_stream_size(u) - chunk.len;
     return blame;
 }
 
@@ -208,10 +225,10 @@ mp_message
 mp_stream_message(const mp_stream *u)
 {
     mp_blame front = mp_stream_front(u);
-    const mp_chunk *chunk = mp_stream_first_chunk(u);
+    mp_chunk chunk = mp_stream_first_chunk(u);
 
-    if (u->body || !chunk) return MP_NO_MESSAGE;
-    return mp_message_of(chunk->str, front.start, front.end, chunk->at, u->origin, u->message);
+    if (u->body || !chunk.len) return MP_NO_MESSAGE;
+    return mp_message_of(chunk.str, front.start, front.end, chunk.at, u->origin, u->more->message);
 }
 
 void
@@ -228,20 +245,24 @@ mp_stream_raise_truncated(const mp_stream *u)
 void
 mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool end_known)
 {
-    size_t bytes = u->origin - u->message + ahead, max = u->codec.options.max_bytes;
+    size_t message = u->more->message, bytes = u->origin - message + ahead, max = u->codec.options.max_bytes;
 
     if (MP_LIKELY(bytes <= max)) return;
     u->position_unknown = !end_known;
-    mp_raise_max_bytes(max, bytes, u->message + max, mp_stream_message(u));
+    mp_raise_max_bytes(max, bytes, message + max, mp_stream_message(u));
 }
 
 bool
 mp_stream_read_more(mp_stream *u, uint64_t needed)
 {
-    mp_decoder_call call = mp_decoder_leave_holder(&u->d);
-    VALUE bytes = mp_buffer_read_io(u->buffer, needed);
+    mp_decoder *d = &mp_stream_grown(u)->d;
+    mp_decoder_call call;
+    VALUE bytes;
 
-    if (!mp_decoder_held_p(&u->d, call)) mp_raise_in_use("Unpacker");
+    if (!u->buffer) return false;
+    call = mp_decoder_leave_holder(d);
+    bytes = mp_buffer_read_io(u->buffer, needed);
+    if (!mp_decoder_held_p(d, call)) mp_raise_in_use("Unpacker");
     if (NIL_P(bytes)) return false;
     mp_buffer_checked(u->buffer); /* others may have used the Buffer while the io was waiting */
     mp_buffer_feed_read(u->buffer, bytes);
@@ -251,25 +272,24 @@ mp_stream_read_more(mp_stream *u, uint64_t needed)
 bool
 mp_stream_bytes_there(mp_stream *u, uint64_t n, uint64_t object)
 {
-    mp_bytes *bytes;
+    size_t size;
 
     if (u->body) return u->piece.len >= n;
-    bytes = &mp_buffer_get(u->buffer)->bytes;
-    while (bytes->size < n) {
-        mp_stream_check_max_bytes(u, bytes->size, false);
-        if (!mp_stream_read_more(u, object > bytes->size ? object - bytes->size : 1)) {
-            u->broken_off = bytes->size ? u->origin + 1 : 0;
+    while ((size = mp_stream_size(u)) < n) {
+        mp_stream_check_max_bytes(u, size, false);
+        if (!mp_stream_read_more(u, object > size ? object - size : 1)) {
+            u->more->broken_off = mp_stream_size(u) ? u->origin + 1 : 0;
             return false;
         }
     }
-    mp_bytes_gather(u->buffer, bytes, (size_t)n);
+    if (u->buffer) mp_bytes_gather(u->buffer, &mp_buffer_get(u->buffer)->bytes, (size_t)n);
     return true;
 }
 
 bool
 mp_stream_reads_exactly_p(const mp_stream *u)
 {
-    return !u->body && mp_buffer_get(u->buffer)->reads_exactly;
+    return u->buffer && mp_buffer_get(u->buffer)->reads_exactly;
 }
 
 void
@@ -285,8 +305,10 @@ mp_stream_raise_unknown_position(mp_stream *u, mp_status status, uint64_t object
 static mp_status
 walk_on(mp_stream *u, const uint8_t **p, const uint8_t *end)
 {
-    if (MP_UNLIKELY(u->codec.options.limited)) return mp_skip_limited(&u->walk, p, end, &u->codec.options.limits);
-    return mp_skip(&u->walk, p, end);
+    mp_walk *walk = &u->more->walk;
+
+    if (MP_UNLIKELY(u->codec.options.limited)) return mp_skip_limited(walk, p, end, &u->codec.options.limits);
+    return mp_skip(walk, p, end);
 }
 
 /* How many bytes the object has at least from p on, where the walk stopped. 0 if the io does not need this number. */
@@ -294,21 +316,18 @@ static uint64_t
 walk_object_bytes(const mp_stream *u, const uint8_t *p, const uint8_t *end)
 {
     if (!mp_stream_reads_exactly_p(u)) return 0;
-    return (uint64_t)(end - p) + mp_walk_missing(&u->walk, p, end);
+    return (uint64_t)(end - p) + mp_walk_missing(&u->more->walk, p, end);
 }
 
 /* Appends the first n bytes of the Buffer to the slice. */
 static void
 slice_append(mp_stream *u, size_t n)
 {
-    const mp_chunk *chunk = mp_stream_first_chunk(u);
-    VALUE source = chunk->str;
+    mp_chunk chunk = mp_stream_first_chunk(u);
+    VALUE source = chunk.str, *slice = &u->more->slice;
 
-    if (u->slice) {
-        rb_str_cat(u->slice, (const char *)mp_chunk_bytes(chunk), (long)n);
-    } else {
-        RB_OBJ_WRITE(u->d.holder, &u->slice, mp_bytes_to_s(u->buffer, &mp_buffer_get(u->buffer)->bytes, n));
-    }
+    if (!*slice) RB_OBJ_WRITE(u->more->d.holder, slice, mp_binary_of_size(n));
+    rb_str_cat(*slice, (const char *)mp_chunk_bytes(&chunk), (long)n);
     RB_GC_GUARD(source); /* otherwise compaction may move it */
 }
 
@@ -324,11 +343,11 @@ mp_stream_pass_over(mp_stream *u)
         size_t passed;
 
         if (status == MP_E_TRUNCATED) {
-            need = u->walk.payload ? 1 : mp_head_need(p, here.end);
+            need = u->more->walk.payload ? 1 : mp_head_need(p, here.end);
             object = walk_object_bytes(u, p, here.end);
         } else if (status != MP_OK && !deepen) {
             here.at = p;
-            mp_stream_raise_unknown_position(u, status, u->walk.objects, here);
+            mp_stream_raise_unknown_position(u, status, u->more->walk.objects, here);
         }
         passed = (size_t)(p - here.start);
         if (u->position == MP_IN_SLICED && passed) {
@@ -339,7 +358,7 @@ mp_stream_pass_over(mp_stream *u)
         mp_stream_consume(u, passed);
         if (status == MP_OK) {
             mp_stream_at_object(u);
-            u->outer.objects = u->body ? u->walk.objects : 0;
+            u->more->outer.objects = u->body ? u->more->walk.objects : 0;
             mp_stream_check_max_bytes(u, 0, true);
             return true;
         }

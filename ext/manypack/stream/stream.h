@@ -11,44 +11,84 @@
 #include "unpack/decoder.h"
 
 /* Where the first byte of the Buffer is. */
-typedef enum {
+enum {
     MP_AT_OBJECT,  /* at the start of an object */
     MP_IN_OBJECT,  /* inside an object that is being read; the decoder knows the place */
     MP_IN_SKIPPED, /* inside an object that is being skipped; walk knows the place */
     MP_IN_SLICED,  /* inside an object whose bytes are collected in slice; walk knows the place */
     MP_IN_FAILED,  /* inside an object that raised, whose rest is skipped; walk knows the place */
-} mp_position;
+};
+typedef uint8_t mp_position;
 
+/* What only some streams need: those with an io, of a body, or with an object that is long, unfinished or wrong. */
 typedef struct {
-    VALUE buffer;          /* over a body: 0 until user code asks for it; then a Buffer that refuses all use */
-    VALUE sticky_error;    /* every read raises it, because nobody knows where the next object starts; or 0 */
+    VALUE sticky_error; /* every read raises it, because nobody knows where the next object starts; or 0 */
+    VALUE as;           /* loads a message from its bytes; Qtrue for Views; 0 if objects are built */
+    VALUE slice;        /* the bytes of the current message so far, a String; 0 without any */
+    VALUE refusing;     /* of a body: the Buffer that refuses all use; 0 until user code asks for it */
+    size_t message;     /* offset of the object that is being read */
+    size_t broken_off;  /* origin + 1 if the input ended inside an object with nothing consumed; else 0 */
+    mp_outer outer;     /* the containers around the body; objects goes on counting */
+    mp_decoder d;       /* between calls its value stack is in a block if an object is unfinished, else empty */
+    mp_walk walk;
+    uint64_t *left;     /* memory of the walk: */
+    size_t places;      /* this many numbers */
+    VALUE flags;        /* of the Ruby object when it got its first body */
+    uint64_t bodies;    /* counts the bodies that it has begun */
+    uint32_t yields;    /* running blocks of each, also those that a Fiber has left */
+    uint32_t lease;     /* counts how often it was set aside as a spare */
+} mp_stream_more;
+
+/* Bytes of a frozen String. */
+typedef struct {
+    VALUE str; /* 0 without bytes */
+    size_t at, len;
+} mp_piece;
+
+/*
+ * Small, because many an Unpacker is made for one short message: the memory of the next one should still be in the
+ * cache. Such an Unpacker needs neither a Buffer nor `more`.
+ */
+typedef struct {
+    VALUE buffer;          /* 0 if the bytes are in piece: of a body, or the first that was fed */
+    mp_piece piece;
+    mp_stream_more *more;  /* see mp_stream_grown; NULL until needed */
     mp_position position;
     bool open;             /* between initialize, or the start of a body, and the end of the body */
     bool running;          /* a method that reads is at work */
     bool plainly;          /* running without rb_ensure: NoMemoryError leaves it set */
     bool position_unknown; /* the error that is being raised will become sticky_error */
-    uint32_t yields;       /* running blocks of each, also those that a Fiber has left */
-    bool body;             /* over the body of an ext of body_type: the bytes are in piece, not in the buffer */
+    bool fed;              /* piece had bytes that were fed: the next bytes get a Buffer */
+    bool body;             /* over the body of an ext of body_type */
     int8_t body_type;
-    size_t origin;         /* offset of the Buffer's first byte in the whole input */
-    size_t message;        /* offset of the current object */
+    size_t origin;         /* offset of the first byte in the whole input */
     mp_codec codec;
-    mp_chunk piece;        /* the rest of the body */
-    mp_outer outer;        /* the containers around the body; objects goes on counting */
-    mp_decoder d;          /* between calls its value stack is in a block if an object is unfinished, else empty */
-    mp_walk walk;
-    uint64_t *left;        /* memory of the walk: */
-    size_t places;         /* this many numbers */
-    VALUE flags;           /* of the Ruby object when it was created */
-    VALUE as;              /* loads a message from its bytes; Qtrue for Views; 0 if objects are built */
-    VALUE slice;           /* the bytes of the current message so far, a String; 0 without any */
-    uint64_t bodies;       /* counts the bodies that it has begun */
-    uint32_t lease;        /* counts how often it was set aside as a spare */
-    size_t broken_off;     /* origin + 1 if the input ended inside an object with nothing consumed; else 0 */
 } mp_stream;
 
-MP_STATIC_ASSERT(unpacker_fits_a_slot_of_640, sizeof(mp_stream) <= 608);
-MP_STATIC_ASSERT(unpacker_is_hot_in_one_cache_line, offsetof(mp_stream, codec) <= 48);
+MP_STATIC_ASSERT(unpacker_fits_a_slot_of_160, sizeof(mp_stream) <= 128);
+
+/* Gives the stream its `more`, if it has none yet. The stream stays where it is while its Unpacker is on the stack. */
+mp_stream_more *mp_stream_grow(mp_stream *u);
+
+MP_INLINE mp_stream_more *
+mp_stream_grown(mp_stream *u)
+{
+    return MP_LIKELY(u->more != NULL) ? u->more : mp_stream_grow(u);
+}
+
+/* The error that every read raises; 0 without one. */
+MP_INLINE VALUE
+mp_stream_sticky_error(const mp_stream *u)
+{
+    return u->more ? u->more->sticky_error : 0;
+}
+
+/* What loads a message; 0 if objects are built. */
+MP_INLINE VALUE
+mp_stream_as(const mp_stream *u)
+{
+    return u->more ? u->more->as : 0;
+}
 
 /*
  * The stream of an Unpacker, valid while the caller has self on its stack. RuntimeError before initialize and after the
@@ -74,12 +114,22 @@ void mp_stream_restart(mp_stream *u);
 /* Closes an idle stream, and frees its memory if a deep object made it large. */
 void mp_stream_set_aside(mp_stream *u);
 
-/* The chunk with the first bytes; NULL without bytes. */
-MP_INLINE const mp_chunk *
+/* The chunk with the first bytes; its len is 0 without bytes. */
+MP_INLINE mp_chunk
 mp_stream_first_chunk(const mp_stream *u)
 {
-    if (!u->body) return mp_bytes_first(&mp_buffer_get(u->buffer)->bytes);
-    return u->piece.len ? &u->piece : NULL;
+    const mp_chunk *chunk;
+
+    if (!u->buffer) return (mp_chunk){.str = u->piece.str, .at = u->piece.at, .len = u->piece.len};
+    chunk = mp_bytes_first(&mp_buffer_get(u->buffer)->bytes);
+    return chunk ? *chunk : (mp_chunk){.len = 0};
+}
+
+/* How many bytes are there. */
+MP_INLINE size_t
+mp_stream_size(const mp_stream *u)
+{
+    return u->buffer ? mp_buffer_get(u->buffer)->bytes.size : u->piece.len;
 }
 
 /* Drops n bytes that were decoded or skipped. */
@@ -87,11 +137,12 @@ MP_INLINE void
 mp_stream_consume(mp_stream *u, size_t n)
 {
     u->origin += n;
-    if (u->body) {
+    if (u->buffer) {
+        mp_bytes_consume(&mp_buffer_get(u->buffer)->bytes, n);
+    } else {
         u->piece.at += n;
         u->piece.len -= n;
-    } else {
-        mp_bytes_consume(&mp_buffer_get(u->buffer)->bytes, n);
+        if (!u->piece.len && !u->body) u->piece.str = 0; /* that of a body stays for the next body */
     }
 }
 
@@ -100,8 +151,9 @@ MP_INLINE void
 mp_stream_at_object(mp_stream *u)
 {
     u->position = MP_AT_OBJECT;
-    u->d.source = 0;
-    u->d.stack = (mp_value_stack){.values = NULL};
+    if (!u->more) return;
+    u->more->d.source = 0;
+    u->more->d.stack = (mp_value_stack){.values = NULL};
 }
 
 /* True inside an object that is being skipped. */
@@ -109,6 +161,13 @@ MP_INLINE bool
 mp_stream_passing_p(const mp_stream *u)
 {
     return u->position == MP_IN_SKIPPED || u->position == MP_IN_FAILED;
+}
+
+/* True if nobody but the stream may use its Buffer now. */
+MP_INLINE bool
+mp_stream_buffer_closed_p(const mp_stream *u)
+{
+    return u->buffer && mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan);
 }
 
 /*
@@ -119,7 +178,7 @@ void mp_stream_pass_over_rest(mp_stream *u, const mp_tree *tree, const VALUE *va
 
 /*
  * Continues skipping to the end of the object. False if the bytes end first. In MP_IN_SLICED, collects the bytes in
- * slice; d.holder must be the Unpacker.
+ * slice; d.holder must be the Unpacker. The stream must be grown.
  */
 bool mp_stream_pass_over(mp_stream *u);
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "base/lenient.h"
 #include "caches/ractor.h"
 #include "stream/body_unpacker.h"
 #include "stream/unpacker_object.h"
@@ -21,13 +22,14 @@ unpacker_for_change(VALUE self)
     return u;
 }
 
+/* buffer is 0 for an Unpacker that makes a Buffer when it needs one. */
 static void
 unpacker_init(VALUE self, const mp_codec *codec, VALUE buffer)
 {
     mp_stream *u = mp_typed_data(self);
 
     mp_unpacker_set_codec(self, codec);
-    mp_unpacker_set_buffer(self, buffer);
+    if (buffer) mp_unpacker_set_buffer(self, buffer);
     u->open = true;
 }
 
@@ -79,11 +81,20 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
     }
 }
 
+/* The Buffer that the arguments ask for; 0 if any will do. */
+static VALUE
+buffer_for(const arguments *a)
+{
+    return NIL_P(a->io) && mp_buffer_options_default_p(a->options) ? 0 : mp_buffer_new(a->io, a->options);
+}
+
 static void
 unpacker_init_with(VALUE self, const arguments *a, VALUE buffer)
 {
+    mp_stream *u = mp_typed_data(self);
+
+    if (MP_UNLIKELY(a->as != 0)) RB_OBJ_WRITE(self, &mp_stream_grown(u)->as, a->as);
     unpacker_init(self, &a->codec, buffer);
-    RB_OBJ_WRITE(self, &((mp_stream *)mp_typed_data(self))->as, a->as);
 }
 
 VALUE
@@ -93,7 +104,7 @@ mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
     arguments a;
 
     scan_arguments(&a, argc, argv, codec_object, api);
-    unpacker_init_with(self, &a, mp_buffer_new(a.io, a.options));
+    unpacker_init_with(self, &a, buffer_for(&a));
     return self;
 }
 
@@ -109,6 +120,7 @@ borrow(const mp_codec *codec, VALUE io)
     if (MP_UNLIKELY(!self)) {
         self = mp_unpacker_allocate(mp_cUnpacker);
         unpacker_init(self, codec, mp_buffer_new(io, Qnil));
+        mp_stream_grow(mp_typed_data(self)); /* now: the first object that needs it would make the spare larger */
         return rb_obj_freeze(self); /* a block may not add ext types or instance variables */
     }
     u = mp_typed_data(self);
@@ -128,7 +140,7 @@ mp_unpacker_give_back(VALUE self)
 {
     mp_stream *u = mp_unpacker_checked(self);
 
-    if (u->running || u->yields || !mp_buffer_reusable_p(u->buffer)) return;
+    if (u->running || (u->more && u->more->yields) || !mp_buffer_reusable_p(u->buffer)) return;
     mp_buffer_set_aside(u->buffer);
     mp_stream_restart(u);
     mp_stream_set_aside(u);
@@ -140,10 +152,10 @@ static void
 keep_inner(VALUE self)
 {
     mp_stream *u = mp_typed_data(self);
-    VALUE inner = u->d.inner;
+    VALUE inner = u->more ? u->more->d.inner : 0;
 
     if (MP_LIKELY(!inner) || u->body) return;
-    u->d.inner = 0;
+    u->more->d.inner = 0;
     mp_unpacker_keep_for_bodies(inner);
 }
 
@@ -174,7 +186,7 @@ read_one(VALUE self, VALUE io)
 {
     bool takes_back = mp_io_takes_back_p(io);
     mp_stream *u = mp_stream_get(self);
-    VALUE buffer = u->buffer, obj;
+    VALUE buffer = mp_unpacker_buffer(self), obj;
 
     if (!takes_back) mp_buffer_get(buffer)->reads_exactly = true;
     if (!mp_stream_read_more(u, 1)) mp_stream_raise_truncated(u);
@@ -198,7 +210,7 @@ static VALUE
 rb_internal_read_one(VALUE self, VALUE unpacker, VALUE io)
 {
     mp_unpacker_checked(unpacker);
-    unpacker_for_change(unpacker); /* it has a Buffer */
+    unpacker_for_change(unpacker);
     return read_one(unpacker, io);
 }
 
@@ -231,15 +243,31 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     mp_stream *u;
     VALUE buffer;
     arguments a;
+    int api;
 
     rb_check_frozen(self);
     u = mp_unpacker_checked(self);
-    scan_arguments(&a, argc, argv, mp_codec_by_default(MP_SHARED), MP_SHARED | MP_WITH_CODEC);
-    buffer = mp_buffer_new(a.io, a.options);
+    api = mp_api_of_object(self, mp_cUnpacker);
+    scan_arguments(&a, argc, argv, mp_codec_by_default(api), api | MP_WITH_CODEC);
+    buffer = buffer_for(&a);
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Unpacker. */
-    if (u->buffer || u->body) rb_raise(rb_eRuntimeError, "Unpacker is already initialized");
+    if (u->codec.object) rb_raise(rb_eRuntimeError, "Unpacker is already initialized");
     unpacker_init_with(self, &a, buffer);
     return self;
+}
+
+/* The Buffer of an Unpacker over a body. */
+static VALUE
+refusing_buffer(VALUE self, mp_stream_more *more)
+{
+    VALUE buffer = more->refusing;
+
+    if (buffer) return buffer;
+    buffer = mp_buffer_new(Qnil, Qnil);
+    mp_loan_take(&mp_buffer_get(buffer)->loan);
+    mp_buffer_set_unpacker(buffer, self);
+    RB_OBJ_WRITE(self, &more->refusing, buffer);
+    return buffer;
 }
 
 /*
@@ -257,13 +285,8 @@ static VALUE
 rb_unpacker_buffer(VALUE self)
 {
     const mp_stream *u = mp_stream_get(self);
-    VALUE buffer = u->buffer;
 
-    if (buffer) return buffer;
-    buffer = mp_buffer_new(Qnil, Qnil);
-    mp_loan_take(&mp_buffer_get(buffer)->loan);
-    mp_unpacker_set_buffer(self, buffer);
-    return buffer;
+    return u->body ? refusing_buffer(self, u->more) : mp_unpacker_buffer(self);
 }
 
 /*
@@ -279,9 +302,14 @@ rb_unpacker_buffer(VALUE self)
 static VALUE
 rb_unpacker_feed(VALUE self, VALUE string)
 {
+    VALUE buffer;
+
     StringValue(string);
-    mp_buffer_for_change(unpacker_for_change(self)->buffer);
-    mp_buffer_feed(mp_stream_get(self)->buffer, string);
+    unpacker_for_change(self);
+    if (mp_unpacker_take_first(self, string)) return self;
+    buffer = mp_unpacker_buffer(self);
+    mp_buffer_for_change(buffer);
+    mp_buffer_feed(buffer, string);
     return self;
 }
 
@@ -328,9 +356,9 @@ rb_unpacker_full_unpack(VALUE self)
     obj = mp_unpacker_read(self, unpacker_for_change(self));
     keep_inner(self);
     if (mp_unpacker_end_p(self)) return obj;
-    if (mp_stream_get(self)->as == Qtrue) obj = rb_funcall(obj, rb_intern("value"), 0); /* of a View */
+    if (mp_stream_as(mp_stream_get(self)) == Qtrue) obj = rb_funcall(obj, rb_intern("value"), 0); /* of a View */
     u = mp_stream_get(self);
-    raise_extra_bytes(u->buffer, u->origin, obj);
+    raise_extra_bytes(mp_unpacker_buffer(self), u->origin, obj);
 }
 
 static VALUE
@@ -359,9 +387,9 @@ strict_p(int argc, const VALUE *argv)
  *   unpacker.each(strict: false) { |object| ... } -> nil
  *   unpacker.each(strict: false) -> Enumerator
  *
- * Yields each object until the bytes end. If the last object is incomplete, feed the rest later and call each again.
- * With <code>strict: true</code>, each raises TruncatedError for an incomplete last object; you can still feed the rest
- * and call it again. Raises the other errors of read.
+ * Yields each object, and ends in silence if the bytes end inside an object, as in the msgpack gem: feed the rest and
+ * call each again. With <code>strict: true</code>, it raises TruncatedError there; you can still feed the rest and call
+ * it again. Raises the other errors of read.
  *
  *   Manypack::Unpacker.new.feed("\x01\x02").each.to_a #=> [1, 2]
  *
@@ -523,7 +551,8 @@ rb_unpacker_reset(VALUE self)
     mp_stream *u = mp_stream_get(self);
 
     if (mp_stream_running_p(u) || u->body) mp_stream_raise_in_use(u);
-    mp_buffer_clear(u->buffer); /* the Buffer may be TORN */
+    if (u->buffer) mp_buffer_clear(u->buffer); /* the Buffer may be TORN */
+    u->piece = (mp_piece){.str = 0};
     mp_stream_restart(u);
     return Qnil;
 }
@@ -588,6 +617,13 @@ rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE ha
     return Qnil;
 }
 
+/* call-seq: unpacker.types -> codec: that has its types */
+static VALUE
+rb_unpacker_types(VALUE self)
+{
+    return mp_stream_get(self)->codec.object;
+}
+
 static VALUE
 rb_unpacker_registered_types_internal(VALUE self)
 {
@@ -615,6 +651,7 @@ Init_manypack_unpacker(void)
 
     mp_cUnpacker = cUnpacker;
     rb_gc_register_mark_object(cUnpacker);
+    mp_is_lenient(&mp_cUnpacker);
     rb_define_alloc_func(cUnpacker, mp_unpacker_allocate);
     rb_undef_method(cUnpacker, "initialize_copy");
     rb_undef_method(cUnpacker, "dup");
@@ -646,6 +683,7 @@ Init_manypack_unpacker(void)
     rb_define_method(cUnpacker, "freeze?", rb_unpacker_freeze_p, 0);
     rb_define_method(cUnpacker, "allow_unknown_ext?", rb_unpacker_allow_unknown_ext_p, 0);
     rb_define_private_method(cUnpacker, "register_type_internal", rb_unpacker_register_type_internal, 3);
+    rb_define_private_method(cUnpacker, "types", rb_unpacker_types, 0);
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
     MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 2);
     MP_DEFINE_INTERNAL("read_one", rb_internal_read_one, 2);

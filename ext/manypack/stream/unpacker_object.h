@@ -14,4 +14,13 @@ mp_stream *mp_unpacker_checked(VALUE object);
 void mp_unpacker_set_codec(VALUE self, const mp_codec *codec);
 void mp_unpacker_set_buffer(VALUE self, VALUE buffer);
 
+/* The Buffer of an Unpacker that is not over a body, made now if it has none; in the middle of a read it is taken. */
+VALUE mp_unpacker_buffer(VALUE self);
+
+/*
+ * Makes the first String that is fed the piece of an Unpacker, so that it needs no Buffer. False unless it is the first
+ * and embedded: another may be a part of a long String, which a reference would keep alive.
+ */
+bool mp_unpacker_take_first(VALUE self, VALUE string);
+
 #endif

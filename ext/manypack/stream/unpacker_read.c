@@ -10,13 +10,13 @@ static ID id_view, id_load;
 static void
 buffer_take(mp_stream *u)
 {
-    if (!u->body) mp_loan_take(&mp_buffer_get(u->buffer)->loan);
+    if (u->buffer) mp_loan_take(&mp_buffer_get(u->buffer)->loan);
 }
 
 static void
 buffer_release(mp_stream *u)
 {
-    if (!u->body) mp_loan_release(&mp_buffer_get(u->buffer)->loan);
+    if (u->buffer) mp_loan_release(&mp_buffer_get(u->buffer)->loan);
 }
 
 /* --- one object ------------------------------------------------------------------------------------- */
@@ -35,6 +35,7 @@ typedef struct {
     bool begun;           /* read_plain has begun the object */
     uint64_t need;        /* the decoder needs this many bytes from the front; 0 if it can continue now */
     bool capped;          /* the decoder got only as many bytes as max_bytes allows, and there are more */
+    mp_decoder first;     /* of read_plain */
     mp_value_words words; /* lent to the decoder */
 } run;
 
@@ -42,10 +43,13 @@ typedef struct {
 static void
 run_enter(run *r)
 {
+    mp_stream_more *more;
+
     r->u = mp_stream_for_read(r->self);
-    if (MP_UNLIKELY(r->u->sticky_error != 0)) rb_exc_raise(r->u->sticky_error);
+    more = mp_stream_grown(r->u);
+    if (MP_UNLIKELY(more->sticky_error != 0)) rb_exc_raise(more->sticky_error);
     r->u->running = true;
-    r->number = r->u->d.run = ++r->u->d.turn;
+    r->number = more->d.run = ++more->d.turn;
     r->at_work = true;
 }
 
@@ -54,7 +58,7 @@ static void
 run_leave(run *r)
 {
     r->u->running = false;
-    r->u->d.run = 0;
+    r->u->more->d.run = 0;
     r->at_work = false;
 }
 
@@ -62,7 +66,7 @@ run_leave(run *r)
 static bool
 run_current_p(const run *r)
 {
-    return r->u->running && r->u->d.run == r->number;
+    return r->u->running && r->u->more->d.run == r->number;
 }
 
 /* Saves the decoder's state until there are more bytes, perhaps in another call. */
@@ -70,15 +74,33 @@ static void
 suspend(run *r)
 {
     mp_stream *u = r->u;
+    mp_decoder *d = &u->more->d;
 
-    if (!u->d.tree.depth) return; /* outside of all containers there is no state */
-    if (!u->d.stack.owner) {
+    if (!d->tree.depth) return; /* outside of all containers there is no state */
+    if (!d->stack.owner) {
         u->position_unknown = true; /* in case of NoMemoryError: the values are lost */
-        mp_value_stack_move(&u->d.stack, u->d.tree.count, u->d.tree.count + 62);
+        mp_value_stack_move(&d->stack, d->tree.count, d->tree.count + 62);
         u->position_unknown = false;
-        RB_OBJ_WRITTEN(r->self, Qundef, u->d.stack.owner);
+        RB_OBJ_WRITTEN(r->self, Qundef, d->stack.owner);
     }
     u->position = MP_IN_OBJECT;
+}
+
+/* Initializes a decoder for the object at the front. */
+static void
+begin_object(run *r, mp_decoder *d)
+{
+    const mp_stream *u = r->u;
+
+    mp_decoder_init(d, &u->codec, &r->words);
+    d->source_own = true;
+    if (u->body) {
+        d->outer_depth = u->more->outer.depth;
+        d->outer_keys = u->more->outer.keys;
+        d->max_depth = u->more->outer.max_depth;
+    }
+    mp_decoder_restart(d, u->origin);
+    if (u->body) d->tree.objects += u->more->outer.objects;
 }
 
 /* Prepares the decoder to start or continue: sets everything that it cannot keep from call to call. */
@@ -86,25 +108,20 @@ static void
 resume(run *r)
 {
     mp_stream *u = r->u;
-    VALUE inner = u->d.inner;
+    mp_decoder *d = &u->more->d;
+    VALUE inner = d->inner;
 
     if (u->position == MP_IN_OBJECT) {
-        u->d.codec = &u->codec;
-        u->d.holder = r->self; /* again: compaction may have moved it */
-        u->d.ractor = mp_ractor_current();
-        u->d.stack_enough = false;
+        d->codec = &u->codec;
+        d->holder = r->self; /* again: compaction may have moved it */
+        d->ractor = mp_ractor_current();
+        d->stack_enough = false;
         return;
     }
-    mp_decoder_init(&u->d, &u->codec, &r->words);
-    u->d.holder = r->self;
-    u->d.inner = inner;
-    u->d.source_own = true;
-    u->d.outer_depth = u->outer.depth;
-    u->d.outer_keys = u->outer.keys;
-    if (u->body) u->d.max_depth = u->outer.max_depth;
-    mp_decoder_restart(&u->d, u->origin);
-    u->d.tree.objects += u->outer.objects;
-    u->message = u->origin;
+    begin_object(r, d);
+    d->holder = r->self;
+    d->inner = inner;
+    u->more->message = u->origin;
 }
 
 /* Decodes from the first chunk and drops the decoded bytes. Qundef if the object does not end in this chunk. */
@@ -112,25 +129,25 @@ static VALUE
 decode_front(run *r)
 {
     mp_stream *u = r->u;
-    const mp_chunk *chunk = mp_stream_first_chunk(u);
-    size_t allowed = u->codec.options.max_bytes - (u->origin - u->message);
-    VALUE source, obj;
+    mp_decoder *d = &u->more->d;
+    mp_chunk chunk = mp_stream_first_chunk(u);
+    size_t allowed = u->codec.options.max_bytes - (u->origin - u->more->message);
+    VALUE source = chunk.str, obj;
 
-    r->capped = chunk && chunk->len > allowed;
+    r->capped = chunk.len > allowed;
     r->need = 1;
-    if (!chunk) return Qundef;
+    if (!chunk.len) return Qundef;
     r->decoding = true;
     buffer_take(u);
-    u->d.committed = false;
-    source = chunk->str;
-    mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), r->capped ? allowed : chunk->len);
-    u->d.before = chunk->at;
-    obj = mp_decode_on(&u->d);
+    d->committed = false;
+    mp_decoder_source(d, source, mp_chunk_bytes(&chunk), r->capped ? allowed : chunk.len);
+    d->before = chunk.at;
+    obj = mp_decode_on(d);
     mp_stream_get(r->self); /* raises if the body ended while a Fiber was suspended */
     buffer_release(u);
     r->decoding = false;
-    if (obj == Qundef) r->need = mp_object_need(u->d.at, u->d.end);
-    mp_stream_consume(u, mp_decoder_detach(&u->d));
+    if (obj == Qundef) r->need = mp_object_need(d->at, d->end);
+    mp_stream_consume(u, mp_decoder_detach(d));
     RB_GC_GUARD(source); /* otherwise compaction may move it */
     return obj;
 }
@@ -140,9 +157,10 @@ static bool
 need_there(const run *r)
 {
     const mp_stream *u = r->u;
+    const mp_decoder *d = &u->more->d;
     uint64_t object = r->need;
 
-    if (mp_stream_reads_exactly_p(u)) object += mp_tree_missing(&u->d.tree, u->d.stack.values);
+    if (mp_stream_reads_exactly_p(u)) object += mp_tree_missing(&d->tree, d->stack.values);
     return mp_stream_bytes_there(r->u, r->need, object);
 }
 
@@ -152,9 +170,9 @@ object_read(run *r, VALUE obj)
 {
     mp_stream *u = r->u;
 
-    mp_decoder_cleanup(&u->d);
+    mp_decoder_cleanup(&u->more->d);
     mp_stream_at_object(u);
-    u->outer.objects = u->body ? u->d.tree.objects : 0;
+    u->more->outer.objects = u->body ? u->more->d.tree.objects : 0;
     mp_stream_check_max_bytes(u, 0, true);
     return obj;
 }
@@ -169,7 +187,7 @@ read_on(run *r)
     do {
         if (MP_UNLIKELY(r->need && r->capped)) {
             /* Past max_bytes: skip the rest. mp_stream_check_max_bytes raises at the end of the object or the input. */
-            mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
+            mp_stream_pass_over_rest(u, &u->more->d.tree, u->more->d.stack.values, MP_IN_FAILED);
             mp_stream_pass_over(u);
             return Qundef;
         }
@@ -213,10 +231,10 @@ slice_object(run *r)
 
     if (mp_stream_passing_p(u) && !mp_stream_pass_over(u)) return Qundef;
     if (u->position == MP_AT_OBJECT) mp_stream_begin_pass(u, MP_IN_SLICED);
-    u->d.holder = r->self;
+    u->more->d.holder = r->self;
     if (!mp_stream_pass_over(u)) return Qundef;
-    bytes = u->slice;
-    u->slice = 0;
+    bytes = u->more->slice;
+    u->more->slice = 0;
     return rb_obj_freeze(bytes);
 }
 
@@ -254,7 +272,7 @@ raise_load_error(VALUE arg, VALUE error)
 static VALUE
 message_loaded(const mp_stream *u, VALUE bytes)
 {
-    loading l = {.as = u->as, .codec = u->codec.object, .bytes = bytes, .start = u->message};
+    loading l = {.as = u->more->as, .codec = u->codec.object, .bytes = bytes, .start = u->more->message};
 
     return rb_rescue2(call_load, (VALUE)&l, raise_load_error, (VALUE)&l, rb_eStandardError, (VALUE)0);
 }
@@ -267,7 +285,9 @@ message_loaded(const mp_stream *u, VALUE bytes)
 static void
 yield_ended(const run *r)
 {
-    if (r->u->lease == r->lease && r->u->yields) r->u->yields--;
+    mp_stream_more *more = r->u->more;
+
+    if (more->lease == r->lease && more->yields) more->yields--;
 }
 
 static VALUE
@@ -277,11 +297,11 @@ skip_body(void *arg)
 
     if (u->position == MP_IN_FAILED && !mp_stream_pass_over(u)) return Qundef;
     if (u->position == MP_IN_OBJECT) {
-        mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_SKIPPED);
+        mp_stream_pass_over_rest(u, &u->more->d.tree, u->more->d.stack.values, MP_IN_SKIPPED);
     } else if (u->position == MP_AT_OBJECT) {
         mp_stream_begin_pass(u, MP_IN_SKIPPED);
     } else {
-        u->slice = 0;
+        u->more->slice = 0;
         u->position = MP_IN_SKIPPED;
     }
     return mp_stream_pass_over(u) ? Qnil : Qundef;
@@ -306,7 +326,7 @@ stick(run *r)
     if (NIL_P(error)) {
         error = rb_exc_new_cstr(rb_eRuntimeError, "the Unpacker does not know where the next object starts");
     }
-    RB_OBJ_WRITE(r->self, &r->u->sticky_error, error);
+    RB_OBJ_WRITE(r->self, &r->u->more->sticky_error, error);
 }
 
 /*
@@ -317,17 +337,34 @@ static void
 after_error(run *r)
 {
     mp_stream *u = r->u;
+    mp_decoder *d = &u->more->d;
 
     if (!r->decoding && !u->position_unknown) return;
     stick(r); /* first: it stays if there is no memory to skip the rest */
-    if (r->decoding && u->d.committed) {
-        mp_stream_consume(u, mp_decoder_detach(&u->d));
-        mp_stream_pass_over_rest(u, &u->d.tree, u->d.stack.values, MP_IN_FAILED);
-        if (mp_walk_object_passed(&u->walk)) mp_stream_at_object(u);
-        u->sticky_error = 0;
+    if (r->decoding && d->committed) {
+        mp_stream_consume(u, mp_decoder_detach(d));
+        mp_stream_pass_over_rest(u, &d->tree, d->stack.values, MP_IN_FAILED);
+        if (mp_walk_object_passed(&u->more->walk)) mp_stream_at_object(u);
+        u->more->sticky_error = 0;
     } else {
         mp_stream_at_object(u);
     }
+}
+
+/* Gives the stream the decoder of read_plain, with the place that it has reached in the object. */
+static void
+keep_first(run *r)
+{
+    mp_stream_more *more = mp_stream_grown(r->u);
+    mp_decoder d = r->first;
+
+    d.holder = r->self;
+    d.inner = more->d.inner;
+    d.turn = more->d.turn;
+    d.run = more->d.run;
+    more->d = d;
+    more->message = r->u->origin;
+    if (d.stack.owner) RB_OBJ_WRITTEN(r->self, Qundef, d.stack.owner);
 }
 
 /* The same after an error in a plain read of each. */
@@ -336,6 +373,7 @@ plain_read_failed(run *r)
 {
     r->u->running = r->u->plainly = false;
     buffer_release(r->u);
+    keep_first(r);
     r->decoding = true;
     after_error(r);
 }
@@ -354,7 +392,7 @@ run_ensure(VALUE arg)
     if (MP_LIKELY(!r->at_work) || !run_current_p(r)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
-    if (!u->body && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)) {
+    if (u->buffer && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)) {
         buffer_release(u);
         r->decoding = true;
     }
@@ -401,7 +439,7 @@ run_whole(VALUE self, VALUE (*body)(void *))
 MP_INLINE bool
 read_plainly_p(const mp_stream *u)
 {
-    return u->position == MP_AT_OBJECT && !u->sticky_error && !u->codec.options.limited;
+    return u->position == MP_AT_OBJECT && !mp_stream_sticky_error(u) && !u->codec.options.limited;
 }
 
 /*
@@ -411,7 +449,7 @@ read_plainly_p(const mp_stream *u)
 MP_INLINE bool
 user_code_expected_p(const mp_stream *u)
 {
-    return u->d.stack_enough;
+    return u->more && u->more->d.stack_enough;
 }
 
 /*
@@ -427,19 +465,24 @@ static VALUE
 read_plain(run *r, const mp_chunk *chunk)
 {
     mp_stream *u = r->u;
+    mp_decoder *d = &r->first;
     VALUE source = chunk->str, obj;
 
-    resume(r);
-    u->d.plain = true;
-    mp_decoder_source(&u->d, source, mp_chunk_bytes(chunk), chunk->len);
+    begin_object(r, d);
+    d->plain = true;
+    mp_decoder_source(d, source, mp_chunk_bytes(chunk), chunk->len);
     u->running = u->plainly = r->plain = true;
     buffer_take(u);
-    obj = mp_decode_on(&u->d);
+    obj = mp_decode_on(d);
     buffer_release(u);
     u->running = u->plainly = r->plain = false;
-    if (obj == Qundef) r->need = u->d.stopped ? 0 : mp_object_need(u->d.at, u->d.end);
-    mp_stream_consume(u, mp_decoder_detach(&u->d));
-    if (u->body) u->outer.objects = u->d.tree.objects;
+    if (MP_UNLIKELY(obj == Qundef)) {
+        r->need = d->stopped ? 0 : mp_object_need(d->at, d->end);
+        keep_first(r);
+        d = &u->more->d;
+    }
+    if (u->body) u->more->outer.objects = d->tree.objects;
+    mp_stream_consume(u, mp_decoder_detach(d));
     RB_GC_GUARD(source);
     return obj;
 }
@@ -449,20 +492,20 @@ static VALUE
 read_plain_first(run *r)
 {
     mp_stream *u = r->u;
-    const mp_chunk *chunk = mp_stream_first_chunk(u);
+    mp_chunk chunk = mp_stream_first_chunk(u);
     VALUE obj;
 
     r->begun = false;
-    if (MP_UNLIKELY(!chunk) || !read_plainly_p(u) || user_code_expected_p(u) ||
-        chunk->len > u->codec.options.max_bytes) {
+    if (MP_UNLIKELY(!chunk.len) || !read_plainly_p(u) || user_code_expected_p(u) ||
+        chunk.len > u->codec.options.max_bytes) {
         return Qundef;
     }
-    obj = read_plain(r, chunk);
+    obj = read_plain(r, &chunk);
     if (MP_LIKELY(obj != Qundef)) {
-        mp_decoder_cleanup(&u->d);
+        mp_decoder_cleanup(&r->first);
         return obj;
     }
-    u->d.plain = r->capped = false;
+    u->more->d.plain = r->capped = false;
     r->begun = true;
     return Qundef;
 }
@@ -484,15 +527,14 @@ read_next(VALUE self, mp_stream *u)
 }
 
 /*
- * The chunk that starts with the next object, for the fast paths below, which do without a decoder and without
- * rb_ensure. NULL if there is none, or if an object has been begun or limits have to be checked.
+ * Gives the chunk that starts with the next object to the fast paths below, which do without a decoder and without
+ * rb_ensure. False if there is none, or if an object has been begun or limits have to be checked.
  */
-MP_INLINE const mp_chunk *
-chunk_at_hand(const mp_stream *u)
+MP_INLINE bool
+chunk_at_hand(const mp_stream *u, mp_chunk *chunk)
 {
-    const mp_chunk *chunk = mp_stream_first_chunk(u);
-
-    return chunk && read_plainly_p(u) && chunk->len <= u->codec.options.max_bytes ? chunk : NULL;
+    *chunk = mp_stream_first_chunk(u);
+    return chunk->len && read_plainly_p(u) && chunk->len <= u->codec.options.max_bytes;
 }
 
 /* mp_stream_for_read without a call, if nothing is to be refused. */
@@ -501,32 +543,24 @@ stream_for_read(VALUE self)
 {
     mp_stream *u = mp_typed_data(self);
 
-    if (MP_LIKELY(u->open && !u->running) && (u->body || !mp_loan_closed_p(&mp_buffer_get(u->buffer)->loan))) return u;
+    if (MP_LIKELY(u->open && !u->running) && !mp_stream_buffer_closed_p(u)) return u;
     return mp_stream_for_read(self);
-}
-
-/* Consumes the first n bytes, in which the object or header is that a fast path has read. */
-MP_INLINE void
-short_passed(mp_stream *u, size_t n)
-{
-    u->message = u->origin;
-    mp_stream_consume(u, n);
 }
 
 /* Reads a short, complete object, of which handlers read many. Qundef: take the slow path. */
 static VALUE
 read_short(mp_stream *u)
 {
-    const mp_chunk *chunk = chunk_at_hand(u);
     const uint8_t *start, *p;
+    mp_chunk chunk;
     VALUE source, obj;
 
-    if (!chunk) return Qundef;
-    source = chunk->str;
-    start = p = mp_chunk_bytes(chunk);
-    obj = mp_decode_short(&u->codec.options, &p, start + chunk->len);
+    if (!chunk_at_hand(u, &chunk)) return Qundef;
+    source = chunk.str;
+    start = p = mp_chunk_bytes(&chunk);
+    obj = mp_decode_short(&u->codec.options, &p, start + chunk.len);
     if (obj == Qundef) return Qundef;
-    short_passed(u, (size_t)(p - start));
+    mp_stream_consume(u, (size_t)(p - start));
     RB_GC_GUARD(source);
     return obj;
 }
@@ -536,7 +570,7 @@ mp_unpacker_read(VALUE self, mp_stream *u)
 {
     VALUE obj;
 
-    if (MP_UNLIKELY(u->as != 0)) {
+    if (MP_UNLIKELY(mp_stream_as(u) != 0)) {
         obj = message_loaded(u, run_whole(self, slice_body));
         RB_GC_GUARD(self);
         return obj;
@@ -551,13 +585,13 @@ next_for_each(run *r)
 {
     VALUE obj;
 
-    if (MP_LIKELY(!r->u->as)) {
+    if (MP_LIKELY(!r->u->more->as)) {
         obj = read_short(r->u);
         if (obj == Qundef) obj = read_plain_first(r);
         if (MP_LIKELY(obj != Qundef)) return obj;
     }
     run_enter(r);
-    obj = MP_UNLIKELY(r->u->as != 0) ? slice_object(r) : read_body(r);
+    obj = MP_UNLIKELY(r->u->more->as != 0) ? slice_object(r) : read_body(r);
     run_leave(r);
     return obj;
 }
@@ -569,11 +603,11 @@ each_body(VALUE arg)
     run *r = (run *)arg;
     VALUE obj;
 
-    r->lease = r->u->lease;
+    r->lease = r->u->more->lease;
     while ((obj = next_for_each(r)) != Qundef) {
         r->yielding = true;
-        r->u->yields++;
-        rb_yield(MP_UNLIKELY(r->u->as != 0) ? message_loaded(r->u, obj) : obj);
+        r->u->more->yields++;
+        rb_yield(MP_UNLIKELY(r->u->more->as != 0) ? message_loaded(r->u, obj) : obj);
         yield_ended(r);
         r->yielding = false;
         stream_for_read(r->self);
@@ -589,6 +623,7 @@ mp_unpacker_each(VALUE self, bool strict)
 
     run_init(&r, self, NULL);
     r.u = mp_stream_for_read(self);
+    mp_stream_grown(r.u); /* now, because run_ensure must not allocate */
     rb_ensure(each_body, (VALUE)&r, run_ensure, (VALUE)&r);
     u = mp_stream_get(self);
     if (strict && mp_stream_pending_p(u)) mp_stream_raise_truncated(u);
@@ -614,19 +649,20 @@ leaf_skipped(const uint8_t **p, const uint8_t *end)
 static bool
 skip_in_chunk(mp_stream *u)
 {
-    const mp_chunk *chunk = chunk_at_hand(u);
     const uint8_t *start, *p, *end;
+    mp_chunk chunk;
     mp_status status;
 
-    if (!chunk) return false;
-    start = p = mp_chunk_bytes(chunk);
-    end = start + chunk->len;
+    if (!chunk_at_hand(u, &chunk)) return false;
+    start = p = mp_chunk_bytes(&chunk);
+    end = start + chunk.len;
     if (leaf_skipped(&p, end)) {
-        short_passed(u, (size_t)(p - start));
+        mp_stream_consume(u, (size_t)(p - start));
         return true;
     }
+    if (!u->more) return false;
     mp_stream_begin_pass(u, MP_IN_SKIPPED);
-    status = mp_skip(&u->walk, &p, end);
+    status = mp_skip(&u->more->walk, &p, end);
     if (status == MP_OK || status == MP_E_TRUNCATED) mp_stream_consume(u, (size_t)(p - start));
     if (status != MP_E_TRUNCATED) mp_stream_at_object(u); /* after an error, to start again where it can raise */
     return status == MP_OK;
@@ -652,7 +688,7 @@ head_there(mp_stream *u)
     if (u->position == MP_IN_OBJECT || u->position == MP_IN_SLICED) {
         rb_raise(rb_eRuntimeError, "an object was partly read: read continues it, skip and reset discard it");
     }
-    u->message = u->origin;
+    u->more->message = u->origin;
     if (!mp_stream_bytes_there(u, 1, 1)) return false;
     here = mp_stream_front(u);
     need = mp_head_need(here.at, here.end);
@@ -675,7 +711,7 @@ read_header(mp_stream *u, mp_kind kind)
     }
     if (status == MP_OK) status = mp_limits_check(&u->codec.options.limits, head.kind, head.n);
     if (status != MP_OK) mp_stream_raise_unknown_position(u, status, 0, blame);
-    if (u->body) u->outer.objects++;
+    if (u->body) u->more->outer.objects++;
     mp_stream_consume(u, (size_t)(head.payload - blame.at));
     return UINT2NUM(head.n);
 }
@@ -696,16 +732,16 @@ map_header_body(void *arg)
 static VALUE
 read_short_header(mp_stream *u, mp_kind kind)
 {
-    const mp_chunk *chunk = chunk_at_hand(u);
     const uint8_t *start;
+    mp_chunk chunk;
     mp_wire_row row;
     uint32_t n;
 
-    if (!chunk) return Qundef;
-    start = mp_chunk_bytes(chunk);
-    if (mp_row_read(start, start + chunk->len, &row) != MP_OK || row.kind != kind) return Qundef;
+    if (!chunk_at_hand(u, &chunk)) return Qundef;
+    start = mp_chunk_bytes(&chunk);
+    if (mp_row_read(start, start + chunk.len, &row) != MP_OK || row.kind != kind) return Qundef;
     n = mp_row_count(start, row);
-    short_passed(u, row.head);
+    mp_stream_consume(u, row.head);
     return UINT2NUM(n);
 }
 
@@ -733,14 +769,13 @@ skip_nil_body(void *arg)
 static VALUE
 skip_nil_in_chunk(mp_stream *u)
 {
-    const mp_chunk *chunk = chunk_at_hand(u);
     const uint8_t *start;
+    mp_chunk chunk;
     mp_wire_row row;
 
-    if (!chunk) return Qundef;
-    start = mp_chunk_bytes(chunk);
-    if (mp_row_read(start, start + chunk->len, &row) != MP_OK) return Qundef;
-    u->message = u->origin;
+    if (!chunk_at_hand(u, &chunk)) return Qundef;
+    start = mp_chunk_bytes(&chunk);
+    if (mp_row_read(start, start + chunk.len, &row) != MP_OK) return Qundef;
     if (row.kind != MP_NIL) return Qfalse;
     mp_stream_consume(u, 1);
     return Qtrue;
@@ -760,16 +795,17 @@ end_body(void *arg)
 {
     mp_stream *u = ((run *)arg)->u;
 
-    u->message = u->origin;
+    u->more->message = u->origin;
     return mp_stream_bytes_there(u, 1, 1) ? Qfalse : Qtrue;
 }
 
 bool
 mp_unpacker_end_p(VALUE self)
 {
-    const mp_buffer *buffer = mp_buffer_get(mp_stream_get(self)->buffer);
+    const mp_stream *u = mp_stream_get(self);
 
-    if (buffer->bytes.size || NIL_P(buffer->io)) return !buffer->bytes.size;
+    if (mp_stream_size(u)) return false;
+    if (!u->buffer || NIL_P(mp_buffer_get(u->buffer)->io)) return true;
     return RTEST(run_with(self, end_body));
 }
 

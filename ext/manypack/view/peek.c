@@ -26,6 +26,7 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->left_once = false;
     peek->unique_keys = false;
     peek->in_turn = false;
+    peek->alone = peek->outermost = false;
     max_depth = mp_unpack_max_depth(&peek->codec->options);
     if (!index && max_depth >= MP_PEEK_PLACES) left = ALLOCV_N(uint64_t, peek->memory, max_depth + 1);
     mp_look_init(&peek->look, NULL, (size_t)RSTRING_LEN(message), left, max_depth);
@@ -39,6 +40,14 @@ mp_peek_raise(const mp_peek *peek, mp_status status)
 
     mp_raise_status(status, (mp_blame){.start = start, .at = start + peek->look.blame, .end = start + peek->look.size,
                                        .message = mp_message_whole(peek->message)});
+}
+
+void
+mp_peek_ended(const mp_peek *peek, size_t end)
+{
+    size_t size = peek->look.size;
+
+    if (end < size) mp_raise_extra_bytes(size - end, end, peek->message);
 }
 
 VALUE
@@ -59,6 +68,7 @@ mp_peek_open(mp_peek *peek, size_t offset)
     mp_cursor cursor;
 
     mp_peek_check(peek, mp_cursor_open(&cursor, &peek->look, offset));
+    peek->outermost = peek->alone && !offset;
     if (MP_LIKELY(mp_container_p(cursor.kind))) return cursor;
     rb_raise(rb_eTypeError, "expected a map or an array, got %" PRIsVALUE, mp_kind_symbol(cursor.kind));
 }
@@ -262,6 +272,7 @@ search(mp_peek *peek, mp_cursor *cursor, const mp_key *key)
     size_t value;
 
     mp_peek_check(peek, mp_find(cursor, key, which_of(peek), &value));
+    if (peek->outermost && !cursor->left) mp_peek_ended(peek, cursor->at);
     if (peek->index && !peek->in_turn && !peek->unique_keys) {
         mp_view_index_passed(peek->index, peek->message, &opened, (opened.left - cursor->left) / 2, which_of(peek));
         mp_peek_refresh(peek);

@@ -24,6 +24,8 @@ typedef struct {
     VALUE memory;         /* owns the memory of a walk that may be deep; else 0 */
     bool left_once;       /* user code ran: it may return again, by callcc, and needs the memory then */
     bool unique_keys;     /* finding a key that is in its map twice is an error */
+    bool alone;           /* the message must end where its first object does, at offset 0; not looked at yet */
+    bool outermost;       /* the container that was opened last is that object */
     bool in_turn;         /* after a search the cursor goes on from the value, so maps are searched in their order */
     uint64_t places[MP_PEEK_PLACES];
 } mp_peek;
@@ -56,6 +58,9 @@ mp_peek_end(mp_peek *peek)
 
 /* Raises the DecodeError for a status, at look.blame. */
 NORETURN(void mp_peek_raise(const mp_peek *peek, mp_status status));
+
+/* MalformedFormatError unless the message ends at an offset. */
+void mp_peek_ended(const mp_peek *peek, size_t end);
 
 MP_INLINE void
 mp_peek_check(const mp_peek *peek, mp_status status)

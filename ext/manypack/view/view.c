@@ -17,11 +17,14 @@ typedef struct {
     VALUE root;    /* the View of the message; 0 in that View itself */
     VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none */
     size_t offset; /* of the head */
-    size_t end;    /* after the object; 0 until it is known */
+    size_t end;    /* after the object; until it is known 0, or END_OF_SOURCE */
 } mp_view;
 
-static VALUE cView;
-static ID id_dig, id_select;
+/* As the end of a View: not known yet, but nothing may follow the object, because the source is one message. */
+#define END_OF_SOURCE SIZE_MAX
+
+static VALUE cView, sym_check;
+static ID id_dig, id_select, id_all_pairs, id_to_ary, id_deconstruct, id_to_hash, id_deconstruct_keys, id_hash_by;
 
 static void
 view_mark(void *ptr)
@@ -112,6 +115,7 @@ mp_view_peek(VALUE self, mp_peek *peek)
     const mp_view *view = view_get(self);
 
     mp_peek_init(peek, view->source, view->codec, index_of(mp_view_root(self)));
+    peek->alone = view->end == END_OF_SOURCE;
     return view->offset;
 }
 
@@ -123,6 +127,7 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
 
     if (RB_SPECIAL_CONST_P(index) || !mp_view_index_complete_p(index)) index = 0;
     mp_peek_init(peek, view->source, view->codec, index);
+    peek->alone = view->end == END_OF_SOURCE;
     return view->offset;
 }
 
@@ -133,6 +138,16 @@ mp_view_peek_steps(VALUE self, mp_peek *peek, long steps)
 
     if (steps > 1 && !view_get(root)->index && !RB_OBJ_FROZEN(root)) view_get(root)->index = Qtrue;
     return mp_view_peek(self, peek);
+}
+
+void
+mp_view_ended(VALUE self, size_t end)
+{
+    mp_view *view = view_get(self);
+    size_t size = (size_t)RSTRING_LEN(view->source);
+
+    if (view->end == END_OF_SOURCE && end < size) mp_raise_extra_bytes(size - end, end, view->source);
+    if (!RB_OBJ_FROZEN(self)) view->end = end;
 }
 
 /* --- parts ------------------------------------------------------------------------------------------ */
@@ -167,6 +182,7 @@ part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
     VALUE self;
 
     if (!root) root = view_new(peek->message, peek->codec_object, 0, 0, 0);
+    if (!offset && !end) end = view_get(root)->end;
     self = view_new(peek->message, peek->codec_object, root, offset, end);
     return seal(self, &peek->codec->options, RB_OBJ_FROZEN(root));
 }
@@ -246,16 +262,18 @@ index_finish(VALUE root)
     mp_view *view = view_get(root);
     VALUE index;
     mp_peek peek;
+    size_t end;
 
     if (!view->index) view->index = Qtrue;
     index = index_of(root);
     if (index) {
-        mp_view_index_finish(index, view->source);
+        end = mp_view_index_finish(index, view->source);
     } else {
         mp_peek_init(&peek, view->source, view->codec, 0);
-        mp_peek_over(&peek, 0);
+        end = mp_peek_over(&peek, 0);
         mp_peek_end(&peek);
     }
+    mp_view_ended(root, end);
 }
 
 /* Freezes the complete Index of a root. From now on looking writes nothing, so Ractors may share it. */
@@ -300,7 +318,7 @@ message_view_new(VALUE bytes, VALUE codec, bool checked)
         mp_types_check_shareable(mp_codec_types(codec));
         message = rb_ractor_make_shareable(message);
     }
-    self = view_new(message, codec, 0, 0, 0);
+    self = view_new(message, codec, 0, 0, END_OF_SOURCE);
     if (checked || options->limited || options->shareable) {
         index_set(self, index_checked(message, codec, checked));
         view_get(self)->end = (size_t)RSTRING_LEN(message);
@@ -338,6 +356,40 @@ mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec)
     return seal(self, &mp_codec_get(codec)->options, RB_OBJ_FROZEN(root));
 }
 
+/*
+ * call-seq: View.new(bytes, check: false, **options) -> view
+ *
+ * Returns a View of the one object in a String of packed bytes, which is not copied unless it is short.
+ *
+ * check:: true to refuse at once what Manypack.unpack would refuse with the same options, including trailing bytes,
+ *         and maps that have a key twice (default false)
+ * options:: those of Manypack.unpack. Those that refuse messages, such as +max_objects+ or +untrusted+, check
+ *           everything at once; so does +shareable+, which makes the View and all Views from it shareable
+ *
+ * Of two equal keys the last one counts, as in unpacking, so that all readers of a message see the same value. A
+ * search therefore reads its map to the end, unless <code>duplicate_keys: :error</code> or +untrusted+ has made sure
+ * that no map has a key twice.
+ *
+ * Of a message of a few hundred bytes that you read most of, Manypack.unpack costs less: a View pays where much stays
+ * unread.
+ *
+ * Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,
+ * TruncatedError for an empty String, and other DecodeErrors where everything is checked.
+ *
+ *   Manypack::View.new("\x92\x01\x02")[1] #=> 2
+ */
+static VALUE
+rb_view_s_new(int argc, VALUE *argv, VALUE klass)
+{
+    VALUE codec = mp_default_codec()->object, options = Qnil;
+
+    if (rb_keyword_given_p()) options = argv[--argc];
+    rb_check_arity(argc, 1, 1);
+    if (NIL_P(options)) return message_view_new(argv[0], codec, false);
+    codec = mp_codec_with_options(codec, options, MP_UNPACKS | MP_WITH_CODEC | MP_WITH_CHECK);
+    return message_view_new(argv[0], codec, RTEST(rb_hash_lookup(options, sym_check)));
+}
+
 /* call-seq: Internal.view_over(bytes, codec, check) -> view */
 static VALUE
 rb_internal_view_over(VALUE self, VALUE bytes, VALUE codec, VALUE checked)
@@ -360,14 +412,14 @@ rb_internal_view_whole(VALUE self, VALUE bytes, VALUE codec)
 static size_t
 end_of(VALUE self)
 {
-    mp_view *view = view_get(self);
+    const mp_view *view = view_get(self);
     mp_peek peek;
     size_t end;
 
-    if (view->end) return view->end;
+    if (view->end && view->end != END_OF_SOURCE) return view->end;
     end = mp_peek_over(&peek, mp_view_peek(self, &peek));
     mp_peek_end(&peek);
-    if (!RB_OBJ_FROZEN(self)) view->end = end;
+    mp_view_ended(self, end);
     return end;
 }
 
@@ -378,6 +430,17 @@ mp_view_slice(VALUE self)
     const mp_view *view = view_get(self);
 
     return (mp_slice){.source = view->source, .offset = view->offset, .size = end - view->offset};
+}
+
+mp_kind
+mp_view_kind(VALUE self)
+{
+    const mp_view *view = view_get(self);
+    mp_kind kind = (mp_kind)MP_WIRE[(uint8_t)RSTRING_PTR(view->source)[view->offset]].kind;
+    mp_peek peek;
+
+    if (MP_UNLIKELY(kind == MP_NEVER)) mp_peek_over(&peek, mp_view_peek(self, &peek)); /* raises */
+    return kind;
 }
 
 /* --- finding ---------------------------------------------------------------------------------------- */
@@ -433,17 +496,9 @@ rb_view_aref(VALUE self, VALUE key)
     return find(self, key);
 }
 
-/*
- * call-seq: view.dig(key, *keys) -> object or nil
- *
- * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
- * Raises TypeError if a step leads into a value that has no +dig+, and a DecodeError where the bytes are invalid.
- *
- *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
- *   view.dig("users", 0, "name") #=> "Ada"
- */
+/* Digs in a View. */
 static VALUE
-rb_view_dig(int argc, VALUE *argv, VALUE self)
+dig_in(VALUE self, int argc, const VALUE *argv)
 {
     VALUE found;
     mp_peek peek;
@@ -454,6 +509,23 @@ rb_view_dig(int argc, VALUE *argv, VALUE self)
     found = dig(&peek, mp_view_root(self), offset, argc, argv);
     mp_peek_end(&peek);
     return found;
+}
+
+/*
+ * call-seq: view.dig(key, *keys) -> object or nil
+ *
+ * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
+ * Raises TypeError if a step leads into a value that has no +dig+, ArgumentError for options, because a View has its
+ * own, and a DecodeError where the bytes are invalid.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
+ *   view.dig("users", 0, "name") #=> "Ada"
+ */
+static VALUE
+rb_view_dig(int argc, VALUE *argv, VALUE self)
+{
+    if (MP_UNLIKELY(rb_keyword_given_p())) rb_raise(rb_eArgError, "a View has its own options; dig takes keys");
+    return dig_in(self, argc, argv);
 }
 
 /*
@@ -476,6 +548,49 @@ rb_view_key_p(VALUE self, VALUE key)
     return found ? Qtrue : Qfalse;
 }
 
+/* The pairs that a pattern names. */
+static VALUE
+find_names(VALUE self, VALUE names)
+{
+    VALUE pairs = rb_hash_new(), root = mp_view_root(self);
+    mp_cursor opened;
+    mp_peek peek;
+    long i;
+
+    opened = mp_peek_open(&peek, mp_view_peek_steps(self, &peek, RARRAY_LEN(names)));
+    for (i = 0; i < RARRAY_LEN(names); i++) { /* anew each time: user code may change the Array */
+        VALUE name = RARRAY_AREF(names, i);
+        mp_cursor cursor = opened;
+
+        if (!mp_peek_find(&peek, &cursor, name)) continue;
+        rb_hash_aset(pairs, name, mp_view_value_at(&peek, root, cursor.at, 0));
+        mp_peek_refresh(&peek);
+    }
+    mp_peek_end(&peek);
+    RB_GC_GUARD(names);
+    return pairs;
+}
+
+/*
+ * call-seq: view.deconstruct_keys(names) -> Hash
+ *
+ * Returns the pairs that a pattern names, for pattern matching. The names are an Array of Symbols, which also match
+ * keys that are Strings, or +nil+ for all pairs (<code>**rest</code>). Other Views do not match hash patterns.
+ *
+ * Each branch of a <code>case</code> looks for its names anew. Where several branches differ by one value, such as a
+ * type, <code>case view["type"]</code> with <code>when</code> is faster.
+ *
+ *   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})) => {id:}
+ *   id #=> 1
+ */
+static VALUE
+rb_view_deconstruct_keys(VALUE self, VALUE names)
+{
+    if (NIL_P(names)) return rb_funcallv(self, id_all_pairs, 0, NULL);
+    Check_Type(names, T_ARRAY);
+    return RARRAY_LEN(names) ? find_names(self, names) : rb_hash_new();
+}
+
 /* --- the whole -------------------------------------------------------------------------------------- */
 
 /*
@@ -490,15 +605,28 @@ rb_view_key_p(VALUE self, VALUE key)
 static VALUE
 rb_view_type(VALUE self)
 {
-    mp_kind kind;
-    mp_peek peek;
-    size_t offset;
+    return mp_kind_symbol(mp_view_kind(self));
+}
 
-    offset = mp_view_peek(self, &peek);
-    kind = mp_peek_kind(&peek, offset);
-    if (kind == MP_NEVER) mp_peek_over(&peek, offset);
-    mp_peek_end(&peek);
-    return mp_kind_symbol(kind);
+/*
+ * call-seq: view.respond_to?(name, include_all = false) -> true or false
+ *
+ * Returns false for +:deconstruct+ and +:to_ary+ unless it is a View of an array, and for +:deconstruct_keys+ and
+ * +:to_hash+ unless it is a View of a map; otherwise what Object#respond_to? returns. Pattern matching and conversions
+ * ask this first, and an object has no other way to say that it is no Array or no Hash.
+ *
+ *   Manypack::View.new("\x90").respond_to?(:deconstruct_keys) #=> false
+ */
+static VALUE
+rb_view_respond_to_p(int argc, VALUE *argv, VALUE self)
+{
+    ID name;
+
+    rb_check_arity(argc, 1, 2);
+    name = rb_check_id(&argv[0]);
+    if (name == id_to_ary || name == id_deconstruct) return mp_view_kind(self) == MP_ARRAY ? Qtrue : Qfalse;
+    if (name == id_to_hash || name == id_deconstruct_keys) return mp_view_kind(self) == MP_MAP ? Qtrue : Qfalse;
+    return rb_call_super(argc, argv);
 }
 
 /* A View of the same object that a Codec decodes, whose options hold for the whole message. */
@@ -534,8 +662,39 @@ rb_view_value(int argc, VALUE *argv, VALUE self)
     codec = view_get(self)->codec;
     end = view_get(self)->offset;
     value = mp_decode_part(source, &end, mp_codec_get(codec));
+    mp_view_ended(self, end);
     RB_GC_GUARD(codec);
     return value;
+}
+
+/*
+ * call-seq:
+ *   view.to_h(**options) -> Hash
+ *   view.to_h { |element| ... } -> Hash
+ *   view.to_h { |key, value| ... } -> Hash
+ *
+ * Returns View#value of a map, a Hash with plain objects. With a block it is a Hash of the pairs that the block returns
+ * for what View#each yields; a View of an array needs a block. The options are those of View#value. To make Hashes of
+ * all maps of an array, call View#value of the array: that makes no View for each.
+ *
+ * Raises TypeError for a View of anything else, what View#value raises, and with a block LimitError for more different
+ * keys with the same hash than Manypack.unpack allows.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
+ *   view.to_h                       #=> {"user" => {"id" => 1}}
+ *   view.to_h(symbolize_keys: true) #=> {user: {id: 1}}
+ */
+static VALUE
+rb_view_to_h(int argc, VALUE *argv, VALUE self)
+{
+    rb_check_arity(argc, 0, rb_keyword_given_p());
+    if (rb_block_given_p()) {
+        VALUE arguments[2] = {rb_block_proc(), argc ? argv[0] : Qnil};
+
+        return rb_funcallv(self, id_hash_by, 2, arguments);
+    }
+    if (mp_view_kind(self) == MP_MAP) return rb_view_value(argc, argv, self);
+    rb_raise(rb_eTypeError, "expected a map, got %" PRIsVALUE, rb_view_type(self));
 }
 
 /* call-seq: view.read_by(codec) -> view: of the same object, by another Codec, which may refuse the message */
@@ -716,8 +875,7 @@ dig_with(VALUE bytes, VALUE options, int argc, VALUE *argv)
 {
     VALUE codec = mp_codec_with_options(mp_default_codec()->object, options, MP_UNPACKS | MP_WITH_CODEC);
 
-    rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
-    return rb_view_dig(argc, argv, message_view_new(bytes, codec, false));
+    return dig_in(message_view_new(bytes, codec, false), argc, argv);
 }
 
 /*
@@ -739,6 +897,7 @@ rb_manypack_dig(int argc, VALUE *argv, VALUE self)
     message = mp_view_message(argv[0]);
     mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), &mp_codec_get(codec)->options);
     mp_peek_init(&peek, message, codec, 0);
+    peek.alone = true;
     found = dig(&peek, 0, 0, argc - 1, argv + 1);
     mp_peek_end(&peek);
     return found;
@@ -749,8 +908,15 @@ Init_manypack_view(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
 
+    sym_check = ID2SYM(rb_intern("check"));
     id_dig = rb_intern("dig");
     id_select = rb_intern("select_by");
+    id_all_pairs = rb_intern("all_pairs");
+    id_to_ary = rb_intern("to_ary");
+    id_deconstruct = rb_intern("deconstruct");
+    id_to_hash = rb_intern("to_hash");
+    id_deconstruct_keys = rb_intern("deconstruct_keys");
+    id_hash_by = rb_intern("hash_by");
     cView = rb_define_class_under(mManypack, "View", rb_cObject);
     rb_gc_register_mark_object(cView);
     rb_undef_alloc_func(cView);
@@ -758,11 +924,15 @@ Init_manypack_view(void)
     mp_foreign_set_slices(&view_type, mp_view_slice);
 
     rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
+    rb_define_singleton_method(cView, "new", rb_view_s_new, -1);
     rb_define_method(cView, "[]", rb_view_aref, 1);
     rb_define_method(cView, "dig", rb_view_dig, -1);
     rb_define_method(cView, "key?", rb_view_key_p, 1);
     rb_define_method(cView, "type", rb_view_type, 0);
+    rb_define_method(cView, "respond_to?", rb_view_respond_to_p, -1);
+    rb_define_method(cView, "deconstruct_keys", rb_view_deconstruct_keys, 1);
     rb_define_method(cView, "value", rb_view_value, -1);
+    rb_define_method(cView, "to_h", rb_view_to_h, -1);
     rb_define_method(cView, "bytes", rb_view_bytes, 0);
     rb_define_method(cView, "bytesize", rb_view_bytesize, 0);
     rb_define_method(cView, "canonical?", rb_view_canonical_p, 0);

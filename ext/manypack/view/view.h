@@ -11,6 +11,9 @@ VALUE mp_view_root(VALUE view);
 /* True if the last of equal keys counts instead of the first. */
 bool mp_view_last_key_p(VALUE view);
 
+/* The kind of the object that a View shows. DecodeError for 0xc1. */
+mp_kind mp_view_kind(VALUE view);
+
 /* Starts a peek into the message of a View, and returns the View's offset. The second look builds an Index. */
 size_t mp_view_peek(VALUE view, mp_peek *peek);
 
@@ -40,6 +43,12 @@ VALUE mp_view_root_for(VALUE origin, VALUE message, VALUE codec);
 
 /* Makes a View of the object from offset to end in the message of a root View. */
 VALUE mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec);
+
+/*
+ * Says where the object of a View ends, as a walk over it has found. MalformedFormatError if its source is to be one
+ * message, and other bytes follow.
+ */
+void mp_view_ended(VALUE view, size_t end);
 
 /* The bytes of a View. DecodeError if they are incomplete or malformed; TypeError for an object of another class. */
 mp_slice mp_view_slice(VALUE view);

@@ -77,6 +77,7 @@ rb_view_each(VALUE self)
         rb_yield(key == Qundef ? value : rb_assoc_new(key, value));
         mp_peek_refresh(&peek);
     }
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return self;
 }
@@ -110,6 +111,7 @@ rb_view_keys(VALUE self)
         rb_ary_push(keys, next_key(&peek, &cursor));
         mp_peek_check(&peek, mp_cursor_next(&cursor));
     }
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return keys;
 }
@@ -135,9 +137,207 @@ rb_view_values(VALUE self)
         rb_ary_push(values, next_value(&peek, &cursor, root));
         mp_peek_refresh(&peek);
     }
+    mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     return values;
 }
+
+/* --- Arrays -------------------------------------------------------------------------------------------- */
+
+/* The elements of an array or the pairs of a map, at the cursor, an Array. */
+static VALUE
+elements_of(mp_peek *peek, mp_cursor *cursor, VALUE root)
+{
+    VALUE elements = rb_ary_new();
+
+    while (cursor->left) {
+        VALUE key = cursor->kind == MP_MAP ? next_key(peek, cursor) : Qundef;
+        VALUE value = next_value(peek, cursor, root);
+
+        rb_ary_push(elements, key == Qundef ? value : rb_assoc_new(key, value));
+        mp_peek_refresh(peek);
+    }
+    return elements;
+}
+
+/* An array of fewer elements is not walked through twice. */
+#define FEW 8
+
+/* Moves the cursor to the end of an array without containers: such a one is built at once. False for any other. */
+static bool
+pass_leaves(mp_peek *peek, mp_cursor *cursor)
+{
+    const mp_options *options = &peek->codec->options;
+    mp_cursor leaf = *cursor;
+
+    if (leaf.kind != MP_ARRAY || leaf.left < FEW || options->freeze || options->shareable) return false;
+    while (leaf.left) {
+        if (leaf.at >= peek->look.size || mp_container_p(mp_peek_kind(peek, leaf.at))) return false;
+        if (mp_cursor_next(&leaf) != MP_OK) return false;
+    }
+    *cursor = leaf;
+    return true;
+}
+
+/*
+ * call-seq: view.elements -> Array: what View#each yields
+ *
+ * The size is what the bytes say, and more than they may have: the Array grows as the elements come.
+ */
+static VALUE
+rb_view_elements(VALUE self)
+{
+    VALUE root = mp_view_root(self), elements;
+    mp_cursor cursor;
+    mp_peek peek;
+    size_t at;
+
+    at = mp_view_peek(self, &peek);
+    cursor = mp_peek_open(&peek, at);
+    elements = pass_leaves(&peek, &cursor) ? mp_peek_object(&peek, at) : elements_of(&peek, &cursor, root);
+    mp_view_ended(self, cursor.at);
+    mp_peek_end(&peek);
+    return elements;
+}
+
+/*
+ * call-seq: view.to_ary -> Array or nil
+ *
+ * Returns an Array of an array's elements, so that Ruby treats the View as the Array that it stands for: a block with
+ * several parameters and <code>a, b = view</code> take it apart, and Array#flatten, Array#+ and +puts+ use its
+ * elements. Returns nil for a View of anything else, which Ruby then does not take apart.
+ *
+ * Where a program takes many short arrays apart and uses most of their elements, <code>view.value.each</code> is
+ * faster: it makes no View of each.
+ *
+ *   name, age = Manypack::View.new(Manypack.pack(["Ada", 36]))
+ *   name #=> "Ada"
+ */
+static VALUE
+rb_view_to_ary(VALUE self)
+{
+    return mp_view_kind(self) == MP_ARRAY ? rb_view_elements(self) : Qnil;
+}
+
+/* --- include? ------------------------------------------------------------------------------------------ */
+
+/* What is looked for among elements, and the bytes of it if it is a String. */
+typedef struct {
+    VALUE object;
+    bool text, number, map, array; /* what kinds an equal element may have; none of them: any */
+} wanted;
+
+static wanted
+wanted_of(VALUE object)
+{
+    wanted w = {.object = object};
+
+    w.text = RB_TYPE_P(object, T_STRING);
+    w.number = RB_INTEGER_TYPE_P(object) || RB_FLOAT_TYPE_P(object);
+    w.map = RB_TYPE_P(object, T_HASH);
+    w.array = RB_TYPE_P(object, T_ARRAY);
+    return w;
+}
+
+/* True for a str or bin at `at` that has the bytes of the String. */
+static bool
+same_text_p(const mp_peek *peek, size_t at, VALUE string)
+{
+    mp_head head;
+
+    if (mp_head_read(peek->look.bytes + at, peek->look.bytes + peek->look.size, &head) != MP_OK) return true;
+    return head.n == (size_t)RSTRING_LEN(string) && !memcmp(head.payload, RSTRING_PTR(string), head.n);
+}
+
+/* False if the element at `at` cannot be equal, which its head tells, or its text. Exts may unpack to anything. */
+static bool
+possible_p(const mp_peek *peek, const wanted *w, size_t at)
+{
+    mp_kind kind = mp_peek_kind(peek, at);
+
+    switch (kind) {
+      case MP_EXT: return true;
+      case MP_STR:
+      case MP_BIN: return w->text ? same_text_p(peek, at, w->object) : !w->number && !w->map && !w->array;
+      case MP_MAP: return !w->text && !w->number && !w->array;
+      case MP_ARRAY: return !w->text && !w->number && !w->map;
+      default: return !w->text && !w->map && !w->array;
+    }
+}
+
+/* The Fixnum at the cursor, which moves past it; Qundef if something else is there. */
+static VALUE
+next_fixnum(const mp_peek *peek, mp_cursor *cursor)
+{
+    const uint8_t *p = peek->look.bytes + cursor->at, *end = peek->look.bytes + peek->look.size;
+    mp_wire_row row;
+    int64_t n;
+
+    if (!mp_ahead_p(p, end)) return Qundef;
+    row = mp_row_ahead(p);
+    if (row.kind < MP_FIXINT || row.kind > MP_INT) return Qundef;
+    n = mp_int_ahead(p, row);
+    if ((row.kind == MP_UINT && n < 0) || !RB_FIXABLE(n)) return Qundef;
+    cursor->at += row.head;
+    cursor->left--;
+    return LONG2FIX((long)n);
+}
+
+/* The element at `at`, up to `end`: for a Hash or an Array it is built, because a View would only be built then. */
+static VALUE
+candidate(mp_peek *peek, VALUE root, const wanted *w, size_t at, size_t end)
+{
+    return w->map || w->array ? mp_peek_object(peek, at) : mp_view_value_at(peek, root, at, end);
+}
+
+static bool
+element_p(mp_peek *peek, mp_cursor *cursor, VALUE root, const wanted *w)
+{
+    bool found = false;
+
+    while (cursor->left && !found) {
+        size_t at = cursor->at;
+
+        if (RB_FIXNUM_P(w->object)) {
+            VALUE number = next_fixnum(peek, cursor);
+
+            found = number == w->object;
+            if (number != Qundef) continue;
+        }
+        mp_peek_check(peek, mp_cursor_next(cursor));
+        if (!possible_p(peek, w, at)) continue;
+        mp_peek_leave(peek);
+        found = RTEST(rb_equal(candidate(peek, root, w, at, cursor->at), w->object));
+        mp_peek_refresh(peek);
+    }
+    return found;
+}
+
+/*
+ * call-seq: view.include?(object) -> true or false
+ *
+ * Returns true if a map has the key, as Hash#include? does, or if an array has the element. Raises what View#[] raises.
+ *
+ *   Manypack::View.new(Manypack.pack({"id" => 1})).include?("id") #=> true
+ */
+static VALUE
+rb_view_include_p(VALUE self, VALUE object)
+{
+    VALUE root = mp_view_root(self);
+    wanted w = wanted_of(object);
+    mp_cursor cursor;
+    mp_peek peek;
+    bool found;
+
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    if (cursor.kind == MP_MAP) found = mp_peek_find(&peek, &cursor, object);
+    else found = element_p(&peek, &cursor, root, &w);
+    mp_peek_end(&peek);
+    RB_GC_GUARD(object);
+    return found ? Qtrue : Qfalse;
+}
+
+/* --- Hashes ------------------------------------------------------------------------------------------- */
 
 /* A hidden Array with the keys and values of a map, in turn. Sets *end to the offset after the map. */
 static VALUE
@@ -156,6 +356,7 @@ keys_and_values(VALUE self, size_t *end)
         rb_ary_cat(objects, pair, 2); /* both together: a handler may return twice */
         mp_peek_refresh(&peek);
     }
+    mp_view_ended(self, cursor.at);
     *end = cursor.at;
     mp_peek_end(&peek);
     return objects;
@@ -191,5 +392,9 @@ Init_manypack_view_each(void)
     rb_define_method(cView, "each", rb_view_each, 0);
     rb_define_method(cView, "keys", rb_view_keys, 0);
     rb_define_method(cView, "values", rb_view_values, 0);
+    rb_define_method(cView, "to_ary", rb_view_to_ary, 0);
+    rb_define_method(cView, "include?", rb_view_include_p, 1);
+    rb_define_method(cView, "member?", rb_view_include_p, 1);
+    rb_define_private_method(cView, "elements", rb_view_elements, 0);
     rb_define_private_method(cView, "pairs", rb_view_pairs, 0);
 }

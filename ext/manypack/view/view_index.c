@@ -312,7 +312,7 @@ mp_view_index_complete_p(VALUE self)
     return mp_tape_complete_p(&index_get(self)->tape);
 }
 
-void
+size_t
 mp_view_index_finish(VALUE self, VALUE message)
 {
     mp_tape *tape = mp_view_index_tape(self, message);
@@ -324,6 +324,7 @@ mp_view_index_finish(VALUE self, VALUE message)
     }
     RB_GC_GUARD(self); /* the tape is inside it, and growing it may run compaction */
     RB_GC_GUARD(message);
+    return tape->at;
 }
 
 /* --- checking --------------------------------------------------------------------------------------- */
@@ -351,6 +352,22 @@ check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
     };
 }
 
+/* True if unpacking is certain to accept the bytes of an empty tape. */
+static bool
+accepted_p(mp_tape *tape, const mp_codec *codec)
+{
+    uint64_t types[TYPE_WORDS];
+    mp_noted_keys noted[MP_CHECK_NOTED];
+    mp_check check = check_of(codec, types);
+    bool accepted;
+
+    check.noted = noted;
+    tape->checks = &check;
+    accepted = mp_tape_finish(tape) == MP_OK && tape->at == tape->size;
+    tape->checks = NULL;
+    return accepted;
+}
+
 /*
  * The Index of a message that unpacking is certain to accept. 0 if a tape cannot tell: the caller has to unpack the
  * message.
@@ -359,21 +376,38 @@ static VALUE
 accepted_index(VALUE message, const mp_codec *codec)
 {
     VALUE self = index_new(message, mp_unpack_max_depth(&codec->options));
-    uint64_t types[TYPE_WORDS];
-    mp_noted_keys noted[MP_CHECK_NOTED];
-    mp_check check = check_of(codec, types);
-    mp_tape *tape;
     bool accepted;
 
     if (!self) return 0;
-    tape = mp_view_index_tape(self, message);
-    check.noted = noted;
-    tape->checks = &check;
-    accepted = mp_tape_finish(tape) == MP_OK && tape->at == tape->size;
-    tape->checks = NULL;
+    accepted = accepted_p(mp_view_index_tape(self, message), codec);
     RB_GC_GUARD(self);
     RB_GC_GUARD(message);
     return accepted ? self : 0;
+}
+
+static bool
+no_more(mp_tape *tape)
+{
+    return false;
+}
+
+/* True if unpacking is certain to accept a part of a message so short that it needs no Index. Allocates nothing. */
+static bool
+short_accepted_p(VALUE message, size_t start, size_t end, const mp_codec *codec)
+{
+    mp_tape_entry entries[FIRST_ENTRIES];
+    uint32_t max_depth = mp_unpack_max_depth(&codec->options);
+    bool accepted;
+    mp_tape tape;
+
+    if (end - start >= MP_VIEW_INDEX_MIN) return false;
+    mp_tape_init(&tape, (const uint8_t *)RSTRING_PTR(message) + start, end - start, max_depth, MP_TAPE_KEEP);
+    tape.entries = entries;
+    tape.capacity = FIRST_ENTRIES;
+    tape.grow = no_more;
+    accepted = accepted_p(&tape, codec);
+    RB_GC_GUARD(message);
+    return accepted;
 }
 
 /*
@@ -383,8 +417,10 @@ accepted_index(VALUE message, const mp_codec *codec)
 VALUE
 mp_view_index_checked(VALUE message, const mp_codec *codec)
 {
-    VALUE self = accepted_index(message, codec);
+    VALUE self;
 
+    if (short_accepted_p(message, 0, (size_t)RSTRING_LEN(message), codec)) return 0;
+    self = accepted_index(message, codec);
     if (self) return self;
     mp_decode_whole(message, codec);
     self = mp_view_index_new(message, mp_unpack_max_depth(&codec->options));
@@ -398,6 +434,7 @@ mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec *code
     VALUE part = message;
     size_t at = start;
 
+    if (short_accepted_p(message, start, end, codec)) return;
     if (start || end < (size_t)RSTRING_LEN(message)) part = rb_str_subseq(message, (long)start, (long)(end - start));
     if (accepted_index(part, codec)) return;
     mp_decode_part(message, &at, codec);

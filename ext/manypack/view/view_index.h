@@ -29,14 +29,17 @@
  */
 VALUE mp_view_index_new(VALUE message, uint32_t max_depth);
 
-/* Makes the complete Index of a message, or 0 as above. Raises what unpacking the message by the codec would raise. */
+/*
+ * Makes the complete Index of a message; 0 if it needs none or can have none. Raises what unpacking the message by the
+ * codec would raise.
+ */
 VALUE mp_view_index_checked(VALUE message, const mp_codec *codec);
 
 /* Raises what unpacking the single object from start to end of a message would raise. */
 void mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec *codec);
 
-/* Indexes the rest of the message. Raises a DecodeError if it is malformed. */
-void mp_view_index_finish(VALUE index, VALUE message);
+/* Indexes the rest of the message, and returns the offset after it. Raises a DecodeError if it is malformed. */
+size_t mp_view_index_finish(VALUE index, VALUE message);
 
 /*
  * Freezes a complete Index. Then Ractors may share it, because using it changes nothing. `which` of two equal keys

@@ -4,9 +4,7 @@
 # Checks of arguments, and the error messages for unknown ones.
 #++
 module Manypack
-  # Checks the arguments of Manypack's own methods, in Ruby and in the extension. manypack/drop_in sets the constant
-  # DROP_IN here. From then on, the methods that the msgpack gem also has accept what that gem accepts. It is a constant
-  # because every Ractor can read one, and because it is set only once.
+  # Checks the arguments of Manypack's own methods, in Ruby and in the extension.
   module Arguments # :nodoc:
     # Raises ArgumentError for options other than the known ones, an Array of Symbols.
     def self.check_options(options, known)
@@ -23,12 +21,19 @@ module Manypack
     # unpacks:: false for a method that only packs
     # defaults:: options for which neither the Codec nor +options+ say anything
     def self.codec(codec, options, *own, packs: true, unpacks: true, defaults: nil)
-      check_options(options, [:codec, *own, *CODEC_OPTIONS])
+      check_options(options, [:codec, *own, *CODEC_OPTIONS]) unless options_of_codecs?(options)
       codec = DefaultFactory.codec if codec.nil?
       check_codec(codec)
       codec = Internal.codec_overlaid(DefaultFactory.codec(**defaults), codec) if defaults
       Internal.codec_for(codec, options, packs, unpacks)
     end
+
+    # Returns true if all options are those of a Codec, which options.c lists in a Hash, too.
+    def self.options_of_codecs?(options)
+      options.each_key { |name| return false unless OPTION_OF_CODECS[name] }
+      true
+    end
+    private_class_method :options_of_codecs?
 
     # Raises the errors of Arguments.codec for the options of a method that makes its Codec later.
     def self.check_codec_options(options, *own, packs: true, unpacks: true)
@@ -66,6 +71,7 @@ module Manypack
       readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
       return changed.unpack(source) if as.nil? || (string.nil? && !readable) # which raises for what is no source
       return loader(as, nil, options).load(string) if string && type_of(as)
+      return changed.view(string).tap(&:bytesize) if string && as == :view # which comes to the end of the message
 
       unpacker = Files.unpacker(string ? nil : source, as: as, **options)
       string ? unpacker.feed(string).full_unpack : Internal.read_one(unpacker, source)
@@ -100,11 +106,6 @@ module Manypack
                            "\"rb\"), or use Manypack.foreach"
     end
 
-    # Returns true if the methods that the msgpack gem also has accept what that gem accepts.
-    def self.lenient?
-      const_defined?(:DROP_IN, false)
-    end
-
     # Core classes whose direct instances are packed before ext types are looked up. The text says how they are packed,
     # and what can be an ext type instead.
     CORE_CLASSES = Ractor.make_shareable({
@@ -119,17 +120,6 @@ module Manypack
     def self.check_class(klass)
       kind = CORE_CLASSES[klass]
       raise ArgumentError, "#{klass} is always packed as #{kind}" if kind
-    end
-
-    # Returns true if +types+, a list of registered types, has the ext type, an Integer, or the class. A class also
-    # counts if it inherits or includes a registered one, because its instances are packed as that type. With +exact+ it
-    # does not: an Unpacker's type packs nothing, and its class may be nil. Raises ArgumentError for anything else.
-    def self.registered?(types, klass_or_type, exact: false)
-      case klass_or_type
-      when Integer then types.any? { |entry| klass_or_type == entry[:type] }
-      when Module then types.any? { |entry| exact ? klass_or_type == entry[:class] : klass_or_type <= entry[:class] }
-      else raise ArgumentError, "class or type id"
-      end
     end
 
     # Returns the warning for a type that is registered for another class than before, or nil. A class of the same name

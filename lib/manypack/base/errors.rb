@@ -80,6 +80,20 @@ module Manypack
     end
   end
 
+  # Included in errors that another library defines, and whose cause is a DecodeError: they have its place.
+  module Carried # :nodoc:
+    include DecodeError
+
+    def offset
+      cause.is_a?(DecodeError) ? cause.offset : super
+    end
+
+    def path
+      cause.is_a?(DecodeError) ? cause.path : super
+    end
+  end
+  private_constant :Carried
+
   # Included in errors that say that an object of another type was expected.
   module TypeError
   end

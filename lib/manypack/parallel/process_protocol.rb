@@ -106,12 +106,14 @@ module Manypack
           [@count, @packer.buffer.to_a]
         end
 
-        # Raises TypeError for a result that cannot be packed.
+        # Raises an EncodeError, which is a TypeError, for a result that cannot be packed.
         def <<(result)
           write(result)
         rescue StandardError, SystemStackError => e
           reason = e.message.lines.first&.chomp # Ruby 3.1 adds the line of code
-          raise ::TypeError, "the result cannot be packed for the process that waits for it: #{reason}"
+          error = EncodeError::TypeError.new("the result cannot be packed for the process that waits for it: #{reason}")
+          error.instance_variable_set(:@path, e.is_a?(EncodeError) ? e.path : "$")
+          raise error
         end
       end
 

@@ -17,6 +17,8 @@ module Manypack
     #   path = Manypack::Path.new("$[?even(@.id)]", functions: {even: even})
     #   path.to_a(Manypack.pack([{"id" => 1}, {"id" => 2}])).map(&:value) #=> [{"id" => 2}]
     class Function
+      include Value
+
       # The types of arguments and results: a value; a result of a condition, true or false; and, for arguments, an
       # Array of all values that a path finds.
       TYPES = %i[value logical nodes].freeze

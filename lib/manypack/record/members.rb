@@ -7,6 +7,28 @@ module Manypack
   class Record < Type
     # The members that a Record is made of.
     module Members # :nodoc:
+      # Returns the members of two Hashes, of which the first may be nil. Their names may be Strings.
+      def self.named(types, members)
+        unless types.nil? || types.is_a?(Hash)
+          raise ::TypeError, "expected a Hash of members and types, got #{types.class}"
+        end
+
+        by_name({ **types.to_h, **members })
+      end
+
+      # Returns a Hash with Symbols in place of Strings. Raises ArgumentError for a member that comes twice.
+      def self.by_name(hash)
+        named = hash.transform_keys { |key| name(key) }
+        raise ArgumentError, "a member comes twice: #{hash.keys.inspect}" if named.size < hash.size
+
+        named
+      end
+
+      # Returns a Symbol for a String, and anything else as it is.
+      def self.name(name)
+        name.is_a?(String) ? name.to_sym : name
+      end
+
       # Checks the members against the class, and returns them with their Types, a Hash.
       def self.check(klass, members, build)
         if build == :ivars then check_ivars(members.keys)

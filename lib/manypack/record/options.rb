@@ -76,6 +76,7 @@ module Manypack
 
       # Returns a copy with the options changed that are not nil. +types+ are those of the members, a Hash.
       def with(klass, types, keys, defaults, unknown)
+        keys, defaults = [keys, defaults].map { |hash| hash && Members.by_name(hash) }
         [keys, defaults].compact.each { |hash| Members.check_names(klass, types.keys, hash.keys) }
         keys = keys.to_h.transform_values { |list| Options.checked_keys(list) }
         copied = (@copied - defaults.to_h.keys) | defaults.to_h.select { |_, value| Options.mutable?(value) }.keys
@@ -129,8 +130,9 @@ module Manypack
           raise ArgumentError, "unknown must be :skip, :raise or {into: member}, got #{unknown.inspect}"
         end
 
+        unknown = { into: Members.name(unknown[:into]) }
         Members.check_names(klass, types.keys, unknown.values)
-        unknown.dup
+        unknown
       end
     end
     private_constant :Options

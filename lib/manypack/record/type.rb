@@ -30,16 +30,21 @@ module Manypack
       types += Spec.braceless(options) unless options.empty?
       raise ArgumentError, "expected at least one type" if types.empty?
 
-      Type.new(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types))
+      Spec.type(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types))
     end
 
-    # Creates a Type from a spec, as Type#spec returns it, and a Codec. Programs call <code>Type[...]</code> instead.
+    # Raises ArgumentError, unless Manypack itself calls it: <code>Type[...]</code> makes a Type.
     #
-    #   Manypack::Type.new([:list, [:integer, 1..3]]) == Manypack::Type[[1..3]] #=> true
-    def initialize(spec, codec = DefaultFactory.codec, check = false)
-      @spec = Spec.frozen(spec)
-      @check = check ? true : false
-      finish(codec)
+    #   Manypack::Type.new(Integer) # raises ArgumentError: a Type is made by Manypack::Type[...], ...
+    def initialize(parts)
+      unless parts.is_a?(Spec::Parts)
+        raise ArgumentError, "a Type is made by Manypack::Type[...], such as Manypack::Type[Integer], and a Record " \
+                             "by Manypack::Record.new"
+      end
+
+      @spec = Spec.frozen(parts.spec)
+      @check = parts.check ? true : false
+      finish(parts.codec)
     end
 
     # Returns the Type of objects that are of this type or of another one.
@@ -61,7 +66,7 @@ module Manypack
     #
     #   Manypack::Type[[Integer]].with(untrusted: true)
     def with(codec: nil, check: @check, **options)
-      Type.new(spec, changed_codec(codec, options, :check), check)
+      Spec.type(spec, changed_codec(codec, options, :check), check)
     end
 
     # What other libraries have methods for.

@@ -45,12 +45,15 @@ module Manypack
           false
         end
 
+        # Takes a View of a whole message, which may be a scalar, or a part of it.
         def tree(value)
           return value unless value.is_a?(View)
-          bytes = Manypack.pack(value)
-          return Elements.new(value.each.map { |element| tree(element) }, bytes) unless value.type == :map
 
-          Pairs.new(value.each_pair.map { |key, inner| [tree(key), tree(inner)] }, bytes)
+          case value.type
+          when :map then Pairs.new(value.each_pair.map { |key, inner| [tree(key), tree(inner)] }, Manypack.pack(value))
+          when :array then Elements.new(value.each.map { |element| tree(element) }, Manypack.pack(value))
+          else value.value
+          end
         end
       end
 

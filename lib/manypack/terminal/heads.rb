@@ -48,8 +48,7 @@ module Manypack
 
       NUMBERS = {1 => "C", 2 => "n", 4 => "N", 8 => "Q>"}.freeze
 
-      # How many bytes of a payload are shown: as text, and as hexadecimal.
-      SHOWN = 60
+      # How many bytes of a payload are shown as hexadecimal.
       SHOWN_BYTES = 20
 
       # An open container: how many objects it lacks, whether it is a map, the steps to it, the key of the next value of
@@ -159,7 +158,7 @@ module Manypack
         when "float32" then @bytes.byteslice(at + 1, 4).unpack1("g").to_s
         when "float64" then @bytes.byteslice(at + 1, 8).unpack1("G").to_s
         when "str" then str_text(at + head.size, head.count)
-        when "bin" then head.key && bin_as_text(at + head.size, head.count) || bin_text(at + head.size, head.count)
+        when "bin" then key_text(head, at) || bin_text(at + head.size, head.count)
         when "ext" then "type #{ext_type(at + head.size - 1)}, #{bin_text(at + head.size, head.count)}"
         end
       end
@@ -172,16 +171,12 @@ module Manypack
         number[bits - 1].zero? ? number : number - (1 << bits)
       end
 
-      def str_text(at, count)
-        shown = @bytes.byteslice(at, [count, SHOWN].min).force_encoding(Encoding::UTF_8)
-        shown = shown.scrub("") if count > SHOWN # it may end inside a character
-        "#{Visible.line(shown.inspect)}#{"..." if count > SHOWN}"
+      def key_text(head, at)
+        HeadText.key(@bytes.byteslice(at + head.size, head.count)) if head.key
       end
 
-      # Keys are often text that an old library packed as bin. Returns nil for other bytes.
-      def bin_as_text(at, count)
-        text = @bytes.byteslice(at, count).force_encoding(Encoding::UTF_8)
-        str_text(at, count) if !text.empty? && text.valid_encoding? && !text.match?(HIDDEN)
+      def str_text(at, count)
+        HeadText.text(@bytes.byteslice(at, [count, HeadText::SHOWN].min), count > HeadText::SHOWN)
       end
 
       def bin_text(at, count)

@@ -10,7 +10,9 @@ module Manypack
       # The Shapes of the values of maps that look like objects, by key.
       attr_reader :fields
 
-      def initialize
+      # exts:: the Exts of all Shapes
+      def initialize(exts)
+        @exts = exts
         @scalars = {}
         @fields = {}
         @seen = Hash.new(0)
@@ -22,11 +24,6 @@ module Manypack
         return @scalars[type_of(value)] = true unless value.is_a?(View)
 
         value.type == :map ? add_map(value) : add_array(value)
-      end
-
-      # Returns true if there is an ext without a type among the values or keys.
-      def exts?
-        @exts || [*@fields.each_value, @items, @values].compact.any?(&:exts?)
       end
 
       # Returns true if some of the maps lack the key.
@@ -53,11 +50,18 @@ module Manypack
 
       def alternatives(&name)
         types = (@scalars.keys - ["nil"]).sort
-        types << "[#{@items.to_ruby(&name)}]" if @items
+        types.map! { |type| type == "Time" && !@exts.times? ? "Object" : type }
+        types << list_type(&name) if @items
         types << map_type(&name) if @maps.positive? && !record?
         types << name.call(self) if record?
         types << "nil" if @scalars["nil"]
         types
+      end
+
+      # In an Array alone, nil is a literal, and not the type of elements.
+      def list_type(&name)
+        items = @items.to_ruby(&name)
+        items == "nil" ? "[Manypack::Type[nil]]" : "[#{items}]"
       end
 
       # Returns the type of a map whose keys have one type, if a Type can have such keys; otherwise "Object".
@@ -69,41 +73,41 @@ module Manypack
       end
 
       def add_array(array)
-        @items ||= Shape.new
+        @items ||= Shape.new(@exts)
         array.each { |element| @items.add(element) }
       end
 
+      # Keeps no more keys of a map than one that looks like an object has.
       def add_map(map)
         @maps += 1
-        return add_values(map) if @values
+        keys = {}
+        map.each_pair do |key, value|
+          to_values unless @values || field?(key)
+          next add_value(key, value) if @values
 
-        names = true
-        keys = map.each_pair.map do |key, value|
-          names &&= name?(key)
-          (@fields[key] ||= Shape.new).add(value)
-          key
+          keys[key] = true
+          (@fields[key] ||= Shape.new(@exts)).add(value)
         end
-        keys.uniq.each { |key| @seen[key] += 1 }
-        to_values unless names && @fields.size <= MOST_FIELDS
+        keys.each_key { |key| @seen[key] += 1 } unless @values
       end
 
       # Returns true for a key that a Record can have: a str, or a bin of ASCII, which it takes for the same.
-      def name?(key)
-        key.is_a?(String) && (key.encoding == Encoding::UTF_8 || key.ascii_only?)
+      def field?(key)
+        return false unless key.is_a?(String) && (key.encoding == Encoding::UTF_8 || key.ascii_only?)
+
+        @fields.size < MOST_FIELDS || @fields.key?(key)
       end
 
       # Turns what looked like an object into a map from names to values.
       def to_values
-        @values = @fields.each_value.inject(Shape.new) { |all, shape| all.merge(shape) }
-        @keys = @fields.each_key.to_h { |key| [type_of(key), true] }
+        @values = @fields.each_value.inject(Shape.new(@exts)) { |all, shape| all.merge(shape) }
+        @keys = @fields.empty? ? {} : {"String" => true}
         @fields = {}
       end
 
-      def add_values(map)
-        map.each_pair do |key, value|
-          @keys[type_of(key)] = true
-          @values.add(value)
-        end
+      def add_value(key, value)
+        @keys[type_of(key)] = true
+        @values.add(value)
       end
 
       def type_of(value)
@@ -111,19 +115,10 @@ module Manypack
         when nil then "nil"
         when true, false then "[true, false]"
         when Integer then "Integer"
-        when ::Time then "Time"
         when Float, String then value.class.name
-        else
-          @exts ||= ext?(value)
-          "Object"
+        when Array, Hash then "Object"
+        else @exts.type_of(value)
         end
-      end
-
-      # A key may be an array or a map.
-      def ext?(value)
-        return value.is_a?(ExtensionValue) unless [Array, Hash].include?(value.class)
-
-        value.to_a.flatten.any? { |part| ext?(part) }
       end
 
       protected
@@ -131,8 +126,7 @@ module Manypack
       # Adds the shape of other values at the same place.
       def merge(other)
         @scalars.update(other.scalars)
-        @exts ||= other.exts?
-        (@items ||= Shape.new).merge(other.items) if other.items
+        (@items ||= Shape.new(@exts)).merge(other.items) if other.items
         merge_maps(other) if other.maps.positive?
         self
       end
@@ -149,7 +143,7 @@ module Manypack
           @keys.update(other.keys || (other.fields.empty? ? {} : {"String" => true}))
           @values.merge(other.values) if other.values
         else
-          other.fields.each { |key, shape| (@fields[key] ||= Shape.new).merge(shape) }
+          other.fields.each { |key, shape| (@fields[key] ||= Shape.new(@exts)).merge(shape) }
           @seen.update(other.seen) { |_, mine, others| mine + others }
         end
       end

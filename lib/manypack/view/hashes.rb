@@ -6,30 +6,6 @@
 #++
 module Manypack
   class View
-    # Returns View#value of a map, a Hash with plain objects. With a block it is a Hash of the pairs that the block
-    # returns for what View#each yields; a View of an array needs a block.
-    #
-    # options:: those of View#value
-    #
-    # Raises TypeError for a View of anything else, what View#value raises, and with a block LimitError for more
-    # different keys with the same hash than Manypack.unpack allows.
-    #
-    #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
-    #   view.to_h                       #=> {"user" => {"id" => 1}}
-    #   view.to_h(symbolize_keys: true) #=> {user: {id: 1}}
-    def to_h(**options, &block)
-      view = options.empty? ? self : changed(options)
-      unless block
-        raise ::TypeError, "expected a map, got #{type}" unless type == :map
-
-        return view.value
-      end
-
-      made = view.map(&block)
-      check_hashes(made.grep(Array).map(&:first))
-      made.to_h
-    end
-
     # Returns a Set of the elements, or of what the block returns for each, as Enumerable#to_set does. Raises LimitError
     # as View#to_h does.
     #
@@ -75,6 +51,13 @@ module Manypack
     end
 
     private
+
+    # Called by View#to_h with a block.
+    def hash_by(block, options)
+      made = (options ? changed(options) : self).map(&block)
+      check_hashes(made.grep(Array).map(&:first))
+      made.to_h
+    end
 
     # Raises LimitError as unpacking does for a map with these keys that ends where the View does.
     def check_hashes(keys)

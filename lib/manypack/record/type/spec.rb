@@ -20,7 +20,14 @@ module Manypack
       KEYS = %i[string symbol integer enum].freeze
       private_constant :SIMPLE, :LITERALS, :KEYS
 
+      # What Type.new makes a Type of.
+      Parts = Struct.new(:spec, :codec, :check)
+
       class << self
+        def type(spec, codec = DefaultFactory.codec, check = false)
+          Type.new(Parts.new(spec, codec, check))
+        end
+
         def of(type)
           return SIMPLE[type] if SIMPLE.key?(type)
 

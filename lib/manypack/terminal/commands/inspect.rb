@@ -15,6 +15,9 @@ module Manypack
         head -c 100 events.msgpack | manypack inspect
       TEXT
 
+      # How many heads are shown at a time.
+      LINES = 1000
+
       private
 
       def options(parser)
@@ -26,53 +29,57 @@ module Manypack
       end
 
       def work
+        @line = HeadLine.new
         each_input do |input|
-          @found = false
-          input.each_message { |message| break if show(message.to_s, message.offset) && @at }
+          @at ? find(input) : input.each_read { |messages| show(messages) }
         rescue Fault => e
-          show(e.bytes, e.origin)
+          @at ? show_at(e.bytes, e.origin) : show_broken(e)
           raise
-        ensure
-          beyond_end(input) if @at && !@found && !$!
         end
+      end
+
+      def find(input)
+        input.each_message { |message| return if show_at(message.to_s, message.offset) }
+        beyond_end(input)
       end
 
       def beyond_end(input)
         fail_with(INVALID, "#{input.name}: there is no byte #{@at}")
       end
 
+      # Writes some lines at a time, because they can be longer than the messages.
+      def show(messages)
+        @line.each_piece(messages) { |lines| output.write(lines) }
+      end
+
+      # Shows the heads before the fault.
+      def show_broken(fault)
+        write_lines(Heads.new(fault.bytes, fault.origin, steps: false)) { |head| @line.of(head) }
+      end
+
+      # Writes the line that the block returns for each head, some at a time.
+      def write_lines(heads)
+        heads.each_slice(LINES) { |some| output.write(some.map { |head| yield head }.join) }
+      end
+
       # Returns true if --at is in the message.
-      def show(bytes, origin)
-        return show_at(bytes, origin) if @at
-
-        lines = +""
-        Heads.new(bytes, origin, steps: false).each do |head|
-          lines << line(head)
-          lines = flush(lines)
-        end
-        output.write(lines)
-      end
-
-      # Writes the lines when there are many, because they can be longer than the message.
-      def flush(lines)
-        return lines if lines.bytesize < Input::READ_BYTES
-
-        output.write(lines)
-        +""
-      end
-
       def show_at(bytes, origin)
-        return unless (origin...origin + bytes.bytesize).cover?(@at)
+        return false unless (origin...origin + bytes.bytesize).cover?(@at)
 
-        @found = true
-        heads = Heads.new(bytes, origin).to_a
-        at = heads.rindex { |head| head.offset <= @at }
-        return unless at
+        heads = Heads.new(bytes, origin)
+        first = last_up_to_offset(heads) or return true
+        output.write("#{path_of(first)}\n#{@line.of(first, first.depth)}")
+        after = heads.lazy.drop_while { |head| head.offset <= first.offset }
+        inside = after.take_while { |head| head.depth > first.depth }
+        write_lines(inside) { |head| @line.of(head, first.depth) }
+        true
+      end
 
-        first = heads[at]
-        inside = heads.drop(at + 1).take_while { |head| head.depth > first.depth }
-        where = path_of(first)
-        output.write("#{where}\n#{[first, *inside].map { |head| line(head, first.depth) }.join}")
+      # Returns the head of the object at --at, or nil before the first one.
+      def last_up_to_offset(heads)
+        last = nil
+        heads.each { |head| head.offset <= @at ? last = head : break }
+        last
       end
 
       def path_of(head)
@@ -81,22 +88,6 @@ module Manypack
         return "below a key of #{path} that a path cannot name" if steps.size < head.steps.size
 
         head.key ? "a key of #{path}" : path
-      end
-
-      def line(head, depth = 0)
-        format("%8d  %s  %s%s\n", head.offset, Colors.paint(format("%02x", head.byte), :dim),
-               "  " * (head.depth - depth), description(head))
-      end
-
-      def description(head)
-        what = head.key ? "#{Colors.paint("key", :blue)} " : ""
-        type = Colors.paint(head.type, :cyan)
-        case head.type
-        when "map" then "#{what}#{type} of #{head.count} pair#{"s" if head.count != 1}"
-        when "array" then "#{what}#{type} of #{head.count} element#{"s" if head.count != 1}"
-        when "str", "bin", "ext" then "#{what}#{type} of #{head.count} byte#{"s" if head.count != 1}: #{head.text}"
-        else [what + type, head.text].compact.join(" ")
-        end
       end
     end
   end

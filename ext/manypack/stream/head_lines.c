@@ -1,0 +1,300 @@
+/*
+ * Internal.head_lines: a line for each head byte of packed messages, for `manypack inspect`: the offset, the head byte,
+ * the type and the value, indented as deep as it is. lib/manypack/terminal/head_line.rb has the words, and makes the
+ * lines of messages that are broken; this file makes the same lines of whole ones.
+ */
+#include "base/error.h"
+#include "base/options.h"
+#include "buffer/window.h"
+#include "core/wire.h"
+
+enum {
+    PIECE = 256 * 1024, /* lines are yielded when they have this many bytes */
+    SHOWN = 60,         /* bytes of a text that are shown, */
+    SHOWN_BYTES = 20,   /* and of other payloads */
+    OFFSET_WIDTH = 8
+};
+
+/* An open container. */
+typedef struct {
+    uint64_t left;
+    bool map;
+} frame;
+
+/* Lives on the C stack. */
+typedef struct {
+    mp_window window;
+    VALUE marks, types, key; /* the text of each head byte, of its type, and what comes before the type of a key */
+    VALUE texts;             /* shows texts that are not plain ASCII */
+    uint64_t origin;         /* offset of the start in the input */
+    const uint8_t *start, *end;
+    size_t depth;
+    frame frames[MP_PACK_MAX_DEPTH];
+} writer;
+
+static void
+write_bytes(writer *w, const char *bytes, size_t n)
+{
+    mp_out_write(&w->window.out, bytes, n);
+}
+
+#define WRITE(w, literal) write_bytes(w, literal, sizeof(literal) - 1)
+
+static void
+write_string(writer *w, VALUE string)
+{
+    Check_Type(string, T_STRING);
+    write_bytes(w, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
+    RB_GC_GUARD(string);
+}
+
+/* Writes what a method of Ruby has returned. */
+static void
+write_returned(writer *w, VALUE string)
+{
+    if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
+    write_string(w, string);
+}
+
+/* Writes an Integer, with spaces in front of it up to a width. */
+static void
+write_integer(writer *w, uint64_t magnitude, bool negative, size_t width)
+{
+    char text[24], *p = text + sizeof(text);
+
+    do {
+        *--p = (char)('0' + magnitude % 10);
+        magnitude /= 10;
+    } while (magnitude);
+    if (negative) *--p = '-';
+    while (p > text && (size_t)(text + sizeof(text) - p) < width) *--p = ' ';
+    write_bytes(w, p, (size_t)(text + sizeof(text) - p));
+}
+
+/* --- payloads --------------------------------------------------------------------------------------- */
+
+/* True for printable ASCII. */
+static bool
+plain_p(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] < 0x20 || p[i] > 0x7e) return false;
+    }
+    return true;
+}
+
+/* Writes plain text as String#inspect shows it. */
+static void
+write_plain(writer *w, const uint8_t *p, size_t n)
+{
+    uint8_t *to = mp_out_reserve(&w->window.out, 2 * n + 2);
+
+    *to++ = '"';
+    for (size_t i = 0; i < n; i++) {
+        bool expanded = p[i] == '#' && i + 1 < n && (p[i + 1] == '{' || p[i + 1] == '$' || p[i + 1] == '@');
+
+        if (p[i] == '"' || p[i] == '\\' || expanded) *to++ = '\\';
+        *to++ = p[i];
+    }
+    *to++ = '"';
+    mp_out_commit(&w->window.out, to);
+}
+
+static VALUE
+string_of(const uint8_t *p, size_t n)
+{
+    return rb_str_new((const char *)p, (long)n);
+}
+
+static void
+write_text(writer *w, const uint8_t *p, uint32_t n)
+{
+    size_t shown = n < SHOWN ? n : SHOWN;
+
+    if (!plain_p(p, shown)) {
+        write_returned(w, rb_funcall(w->texts, rb_intern("text"), 2, string_of(p, shown), n > SHOWN ? Qtrue : Qfalse));
+        return;
+    }
+    write_plain(w, p, shown);
+    if (n > SHOWN) WRITE(w, "...");
+}
+
+/* Writes hexadecimal digits. */
+static void
+write_payload(writer *w, const uint8_t *p, uint32_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (uint32_t i = 0; i < n && i < SHOWN_BYTES; i++) {
+        char pair[] = {' ', digits[p[i] >> 4], digits[p[i] & 15]};
+
+        write_bytes(w, pair + (i == 0), sizeof(pair) - (i == 0));
+    }
+    if (n > SHOWN_BYTES) WRITE(w, " ...");
+}
+
+/* Writes a bin; one that is a key as text, if it is text. */
+static void
+write_bin(writer *w, const uint8_t *p, uint32_t n, bool key)
+{
+    VALUE text;
+
+    if (key && n && plain_p(p, n)) {
+        write_text(w, p, n);
+        return;
+    }
+    text = key && n ? rb_funcall(w->texts, rb_intern("key"), 1, string_of(p, n)) : Qnil;
+    if (NIL_P(text)) write_payload(w, p, n);
+    else write_returned(w, text);
+}
+
+/* --- lines ------------------------------------------------------------------------------------------ */
+
+/* Writes a number of things, such as " of 2 pairs". */
+static void
+write_count(writer *w, uint32_t n, const char *thing)
+{
+    WRITE(w, " of ");
+    write_integer(w, n, false, 0);
+    write_bytes(w, thing, strlen(thing));
+    if (n != 1) WRITE(w, "s");
+}
+
+static void
+write_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
+{
+    mp_wire_row row = MP_WIRE[*at];
+    int64_t number;
+
+    switch (head->kind) {
+      case MP_MAP: write_count(w, head->n, " pair"); break;
+      case MP_ARRAY: write_count(w, head->n, " element"); break;
+      case MP_STR:
+      case MP_BIN:
+      case MP_EXT:
+        write_count(w, head->n, " byte");
+        WRITE(w, ": ");
+        if (head->kind == MP_STR) {
+            write_text(w, head->payload, head->n);
+        } else if (head->kind == MP_BIN) {
+            write_bin(w, head->payload, head->n, key);
+        } else {
+            WRITE(w, "type ");
+            write_integer(w, (uint64_t)abs(head->ext_type), head->ext_type < 0, 0);
+            WRITE(w, ", ");
+            write_payload(w, head->payload, head->n);
+        }
+        break;
+      case MP_FIXINT:
+      case MP_INT:
+        number = mp_row_sint(at, row);
+        WRITE(w, " ");
+        write_integer(w, number < 0 ? 0 - (uint64_t)number : (uint64_t)number, number < 0, 0);
+        break;
+      case MP_UINT:
+        WRITE(w, " ");
+        write_integer(w, mp_row_uint(at, row), false, 0);
+        break;
+      case MP_FLOAT32:
+      case MP_FLOAT64:
+        WRITE(w, " ");
+        write_returned(w, rb_obj_as_string(DBL2NUM(mp_row_real(at, row))));
+        break;
+      default: break;
+    }
+}
+
+static void
+write_line(writer *w, const uint8_t *at, const mp_head *head, bool key)
+{
+    uint8_t *to;
+
+    write_integer(w, w->origin + (uint64_t)(at - w->start), false, OFFSET_WIDTH);
+    WRITE(w, "  ");
+    write_string(w, rb_ary_entry(w->marks, *at));
+    to = mp_out_reserve(&w->window.out, 2 + 2 * w->depth);
+    memset(to, ' ', 2 + 2 * w->depth);
+    mp_out_commit(&w->window.out, to + 2 + 2 * w->depth);
+    if (key) write_string(w, w->key);
+    write_string(w, rb_ary_entry(w->types, *at));
+    write_value(w, at, head, key);
+    WRITE(w, "\n");
+}
+
+/* Yields the lines that there are. */
+static void
+yield_lines(writer *w)
+{
+    if (mp_out_size(&w->window.out)) rb_yield(mp_window_result(&w->window));
+    mp_window_init_result(&w->window, PIECE + PIECE / 4);
+}
+
+/* Writes a line for each head of a message and sets *p to its end, or to the head to blame. */
+static mp_status
+write_message(writer *w, const uint8_t **p)
+{
+    w->depth = 0;
+    do {
+        frame *inner = w->depth ? &w->frames[w->depth - 1] : NULL;
+        const uint8_t *at = *p, *next;
+        mp_head head;
+        mp_status status = mp_head_over(at, w->end, &head, &next);
+
+        if (status != MP_OK) return status;
+        write_line(w, at, &head, inner && inner->map && !(inner->left & 1));
+        if (inner) inner->left--;
+        *p = next;
+        if (mp_declared_objects(head.kind, head.n)) {
+            if (w->depth == MP_PACK_MAX_DEPTH) return MP_E_DEPTH;
+            w->frames[w->depth++] = (frame){mp_declared_objects(head.kind, head.n), head.kind == MP_MAP};
+        }
+        while (w->depth && !w->frames[w->depth - 1].left) w->depth--;
+        if (mp_out_size(&w->window.out) > PIECE) yield_lines(w);
+    } while (w->depth);
+    return MP_OK;
+}
+
+/*
+ * call-seq: Internal.head_lines(bytes, start, size, origin, [marks, types, key], texts) { |lines| }
+ *
+ * Yields the lines of the messages in a part of a String, some at a time. origin: the offset of the part in the input;
+ * marks, types: 256 Strings each, for the head bytes. Raises a DecodeError, whose offset counts from start.
+ */
+static VALUE
+rb_internal_head_lines(VALUE self, VALUE bytes, VALUE start, VALUE size, VALUE origin, VALUE words, VALUE texts)
+{
+    size_t from = NUM2SIZET(start), length = NUM2SIZET(size), there;
+    const uint8_t *p;
+    writer w;
+
+    Check_Type(bytes, T_STRING);
+    Check_Type(words, T_ARRAY);
+    there = (size_t)RSTRING_LEN(bytes);
+    if (from > there || length > there - from) rb_raise(rb_eRangeError, "no such part of the String");
+    w.origin = NUM2ULL(origin);
+    w.marks = rb_ary_entry(words, 0);
+    w.types = rb_ary_entry(words, 1);
+    w.key = rb_ary_entry(words, 2);
+    w.texts = texts;
+    Check_Type(w.marks, T_ARRAY);
+    Check_Type(w.types, T_ARRAY);
+    bytes = rb_str_new_frozen(bytes);
+    w.start = p = (const uint8_t *)RSTRING_PTR(bytes) + from;
+    w.end = p + length;
+    mp_window_init_result(&w.window, PIECE);
+    while (p < w.end) {
+        mp_status status = write_message(&w, &p);
+        if (status != MP_OK) mp_raise_status(status, mp_blame_of(w.start, p, w.end, 0));
+    }
+    yield_lines(&w);
+    RB_GC_GUARD(bytes);
+    RB_GC_GUARD(words);
+    RB_GC_GUARD(w.window.string);
+    return Qnil;
+}
+
+void
+Init_manypack_head_lines(void)
+{
+    MP_DEFINE_INTERNAL("head_lines", rb_internal_head_lines, 6);
+}

@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+#--
+# Makes two of each class that the msgpack gem has, too. It comes after the files that define their methods.
+#++
+module Manypack
+  # The drop-in gives these classes the name MessagePack: they take whatever the msgpack gem takes, and ignore what it
+  # ignores. Manypack's own name means a subclass of each, which has no methods of its own, and is strict. So to a
+  # program that says Manypack it does not matter whether some gem has loaded the drop-in, and each of its Packers
+  # is_a?(MessagePack::Packer) all the same.
+  module Lenient # :nodoc:
+    NAMES = %i[Buffer Factory Packer Unpacker].freeze
+  end
+  private_constant :Lenient
+
+  Lenient::NAMES.each do |name|
+    lenient = Lenient.const_set(name, remove_const(name))
+    const_set(name, Internal.stand_in(lenient, Class.new(lenient)))
+  end
+
+  # The Factory whose types Manypack.pack and Manypack.unpack use in every Ractor. Register types on it when the program
+  # starts, in the main Ractor.
+  DefaultFactory = Internal.default_factory(Factory)
+end

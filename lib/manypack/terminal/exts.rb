@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+# The exts of all messages of a stream, for the options that reading them takes.
+module Manypack
+  module Terminal
+    class Exts
+      # Heads of exts.
+      HEADS = [*0xc7..0xc9, *0xd4..0xd8].freeze
+
+      TALLY = Manypack.const_get(:Tally)
+      private_constant :TALLY
+
+      def initialize
+        @tally = TALLY.new
+        @times = 0
+        @others = 0
+      end
+
+      # Counts the exts of a packed message, also those inside a key that is a map or an array.
+      def count(bytes)
+        @tally.add(bytes, 0, bytes.bytesize)
+      end
+
+      # Returns the type of an object that was packed as an ext, as Ruby code.
+      def type_of(object)
+        time = object.is_a?(::Time)
+        time ? @times += 1 : @others += 1
+        time ? "Time" : "Object"
+      end
+
+      # Returns true if all exts of type -1 can be read as Times. Of those that type_of has not seen nobody knows.
+      def times?
+        @times.positive? && hidden.zero?
+      end
+
+      # Returns the options that reading all messages takes, as Ruby code.
+      def options
+        options = []
+        options << "timestamp: true" if times?
+        options << "allow_unknown_ext: true" if @others.positive? || hidden.positive? || (@times.positive? && !times?)
+        options
+      end
+
+      private
+
+      # Returns the number of exts that type_of has not seen.
+      def hidden
+        HEADS.sum { |byte| @tally.heads[byte] } - @times - @others
+      end
+    end
+  end
+end

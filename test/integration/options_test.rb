@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+# The matrix of options and fronts (test/contract/matrix_test.rb) for the fronts of integrations: each option has its
+# effect there, or is refused. The fronts are found by reflection: a new one fails here until it has a row.
+require "test_helper"
+require "contract/matrix_test"
+require "manypack/active_support"
+require "manypack/faraday"
+require "manypack/karafka"
+require "manypack/rack"
+require "manypack/rails"
+require "manypack/waterdrop"
+
+class OptionsTest < Minitest::Test
+  PROBES = MatrixTest::PROBES
+  PACKED = MatrixTest::PACKED
+  Payload = Struct.new(:raw_payload)
+  Job = Struct.new(:serialize)
+  Entry = Struct.new(:value, :expires_at, :version)
+  NONE = ->(env) { env.fetch("manypack.body") }
+
+  # What is refused as an answer, not by an exception.
+  Refused = Class.new(StandardError)
+
+  def self.parsed(bytes, **options)
+    body = Manypack::Rack::Parser.new(NONE, **options).call("CONTENT_TYPE" => "application/msgpack", "rack.input" => StringIO.new(bytes))
+    body.is_a?(Array) && body[0].is_a?(Integer) ? raise(Refused, body.inspect) : body
+  end
+
+  def self.received(bytes, **options)
+    env = { body: bytes, response_headers: { "Content-Type" => "application/msgpack" }, response: nil }
+    Manypack::Faraday::Response.new(**options).on_complete(env)
+    env[:body]
+  end
+
+  def self.sent(object, **options)
+    env = { body: object, request_headers: {} }
+    Manypack::Faraday::Request.new(**options).on_request(env)
+    env[:body]
+  end
+
+  def self.cached(bytes, **options)
+    Manypack::ActiveSupport::CacheCoder.new(**options).load("\x93\xC0\xC0".b + bytes).value
+  end
+
+  DECODING = {
+    "Rack::Parser" => ->(bytes, **o) { parsed(bytes, **o) },
+    "Rails::ParameterParser" => ->(bytes, **o) { Manypack::Rails::ParameterParser.new(**o).call(bytes) },
+    "Faraday::Response" => ->(bytes, **o) { received(bytes, **o) },
+    "Karafka::Deserializer" => ->(bytes, **o) { Manypack::Karafka::Deserializer.new(**o).call(Payload.new(bytes)) },
+    "Karafka::Deserializer as: :view" => ->(bytes, **o) { Manypack::Karafka::Deserializer.new(as: :view, **o).call(Payload.new(bytes)).value },
+    "Karafka::Deserializer as: a Type" => ->(bytes, **o) { Manypack::Karafka::Deserializer.new(as: Manypack::Type[Object], **o).call(Payload.new(bytes)) },
+    "Karafka::ActiveJobDeserializer" => ->(bytes, **o) { Manypack::Karafka::ActiveJobDeserializer.new(**o).deserialize(Payload.new(bytes)) },
+    "ActiveSupport::CacheCoder" => ->(bytes, **o) { cached(bytes, **o) }
+  }.freeze
+  ENCODING = {
+    "Rack::Responder" => ->(object, **o) { Manypack::Rack::Responder.new(**o).call({}, object)[2].join },
+    "Faraday::Request" => ->(object, **o) { sent([object], **o) },
+    "Karafka::ActiveJobDeserializer" => ->(object, **o) { Manypack::Karafka::ActiveJobDeserializer.new(**o).serialize(Job.new(object)) },
+    "WaterDrop::Middleware" => ->(object, **o) { Manypack::WaterDrop::Middleware.new(**o).call({ payload: [object] })[:payload] },
+    "ActiveSupport::CacheCoder" => ->(object, **o) { Manypack::ActiveSupport::CacheCoder.new(**o).dump(Entry.new(object)) }
+  }.freeze
+  BOTH = (DECODING.keys & ENCODING.keys).freeze
+
+  # Where a default says the same, the option says the opposite.
+  STRICT = ["Rack::Parser", "Rails::ParameterParser"].freeze
+  OPPOSITE = { untrusted: false, utf8: :accept, duplicate_keys: :last }.freeze
+
+  # Rails needs plain parameters.
+  REFUSED = { "Rails::ParameterParser" => %i[symbolize_keys freeze shareable] }.freeze
+
+  # In a cache the message is in an array, and several numbers of ext types are taken.
+  OTHER_PROBES = { "ActiveSupport::CacheCoder" => { allow_unknown_ext: [true, "\x81\xA1k\xD4\x63a".b], max_depth: [2, "\x81\xA1k\x91\x91\x01".b], max_bytes: [7, "\x81\xA1k\x92\x01\x02".b], max_objects: [6, "\x81\xA1k\x93\x01\x02\x03".b],
+                                                    max_array_size: [3, "\x81\xA1k\x94\x01\x02\x03\x04".b] } }.freeze
+
+  def test_every_constructor_of_an_integration_has_a_row
+    fronts = [Manypack::Rack, Manypack::Rails, Manypack::Faraday, Manypack::Karafka, Manypack::WaterDrop, Manypack::ActiveSupport]
+             .flat_map { |mod| PublicMethods.constructors_of(mod) }
+    rows = (DECODING.keys + ENCODING.keys).map { |name| "Manypack::#{name[/\A\S+/]}.new" }
+    assert_equal fronts.sort, rows.uniq.sort
+  end
+
+  DECODING.each do |name, front|
+    define_method("test_every_option_of_unpacking_has_its_effect_on_#{name}") do
+      PROBES.merge(OTHER_PROBES.fetch(name, {})).each do |option, (value, bytes)|
+        value = OPPOSITE.fetch(option, value) if STRICT.include?(name)
+        if REFUSED.fetch(name, []).include?(option)
+          assert_match(/no effect/, assert_raises(ArgumentError) { front.call(bytes, option => value) }.message)
+        else
+          refute_equal outcome(front, bytes), outcome(front, bytes, option => value), "#{option} of #{name}"
+          assert_equal outcome(front, bytes, option => value), outcome(front, bytes, codec: codec_for(name, option => value)), "codec: with #{option} of #{name}"
+        end
+      end
+    end
+
+    define_method("test_options_that_#{name}_does_not_have_are_refused") do
+      assert_raises(ArgumentError) { front.call("\x80", max_byte: 1) }
+      assert_raises(TypeError) { front.call("\x80", codec: 5) }
+      next if BOTH.include?(name)
+
+      %i[canonical compatibility_mode].each { |option| assert_match(/no effect on unpacking/, assert_raises(ArgumentError) { front.call("\x80", option => true) }.message) }
+    end
+  end
+
+  ENCODING.each do |name, front|
+    define_method("test_every_option_of_packing_has_its_effect_on_#{name}") do
+      PACKED.each do |option, (value, object)|
+        unless name == "ActiveSupport::CacheCoder" && option == :timestamp # a Time has an ext type of its own there
+          refute_equal outcome(front, object), outcome(front, object, option => value), "#{option} of #{name}"
+        end
+        assert_equal outcome(front, object, option => value), outcome(front, object, codec: codec_for(name, option => value)), option
+      end
+      next if BOTH.include?(name)
+
+      assert_match(/no effect on packing/, assert_raises(ArgumentError) { front.call(1, max_bytes: 1) }.message)
+    end
+  end
+
+  # A default fills what nobody has set, and a codec wins over it.
+  def test_a_codec_wins_over_the_defaults_of_a_front
+    bytes = "\x82\xA1a\x01\xA1a\x02".b
+    STRICT.each do |name|
+      assert_raises(Refused, Manypack::DecodeError) { DECODING[name].call(bytes) }
+      assert_raises(Refused, Manypack::DecodeError) { DECODING[name].call(bytes, codec: Manypack::Codec.new(max_bytes: 100)) }
+      assert_equal({ "a" => 2 }, DECODING[name].call(bytes, codec: Manypack::Codec.new(untrusted: false)))
+      assert_raises(Refused, Manypack::DecodeError) { DECODING[name].call("\x92\x01\x02".b, codec: Manypack::Codec.new(max_bytes: 2)) }
+    end
+  end
+
+  private
+
+  # The caches of ActiveSupport have types of their own unless they get a codec.
+  def codec_for(name, **options)
+    return Manypack::Codec.new(**options) unless name == "ActiveSupport::CacheCoder"
+
+    Manypack::Factory.new.tap { |factory| Manypack::ActiveSupport.register_types(factory) }.codec(**options)
+  end
+
+  def outcome(front, argument, **options)
+    MatrixTest.described(front.call(argument, **options))
+  rescue StandardError => e
+    "#{e.class} #{e.message}"
+  end
+end

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+# Changes one thing in the source, asks whether any test notices, and does so again and again:
+#   ruby tools/mutate.rb core 200        200 changes of core/, tried by the core's own tests
+#   ruby tools/mutate.rb ext 100         of ext/manypack/, tried by the tests of the folder and then by all fast ones
+#   ruby tools/mutate.rb lib 100         of lib/manypack/
+# SEED=1 says which changes; the same seed makes the same. It prints those that no test notices: each is a test that is
+# missing, code that nobody needs, or a change that makes no difference. `rake mutate` runs this.
+require_relative "mutate/places"
+require_relative "mutate/trials"
+
+class Mutate
+  FILES = {
+    "core" => Dir["core/*.{c,h}"] - %w[core/wire_table.h core/platform.h],
+    "ext" => Dir["ext/manypack/{,*/}*.{c,h}"] - %w[ext/manypack/base/compat.h],
+    "lib" => Dir["lib/manypack/**/*.rb"] - %w[lib/manypack/version.rb]
+  }.freeze
+  TRIALS = { "core" => CoreTrials, "ext" => ExtensionTrials, "lib" => LibraryTrials }.freeze
+
+  def initialize(part, count, seed)
+    @places = FILES.fetch(part).sort.flat_map { |path| Places.in(path) }.shuffle(random: Random.new(seed))
+    @count = count
+    @trials = TRIALS.fetch(part)
+  end
+
+  # Returns the share of the changes that a test noticed.
+  def run
+    tried = []
+    @trials.in_a_copy do |trials|
+      @places.each do |place|
+        break if tried.size == @count
+
+        outcome = trials.try(place)
+        next if outcome == :impossible
+
+        tried << outcome
+        puts "survives: #{place}" if outcome == :survives
+        $stdout.flush
+      end
+    end
+    killed = tried.count(:killed)
+    puts format("%d changes, of which tests notice %d: %.1f %%", tried.size, killed, 100.0 * killed / tried.size)
+  end
+end
+
+part, count = ARGV
+abort "usage: ruby tools/mutate.rb core|ext|lib COUNT" unless Mutate::FILES.key?(part) && count.to_i.positive?
+Mutate.new(part, count.to_i, ENV.fetch("SEED", "1").to_i).run

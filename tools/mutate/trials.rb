@@ -1,0 +1,175 @@
+# frozen_string_literal: true
+
+# Tries changes of the source in a copy of the repository, so that nobody else sees them.
+require "fileutils"
+require "rbconfig"
+require "tmpdir"
+
+class Trials
+  ROOT = File.expand_path("../..", __dir__)
+  SECONDS = 120 # a change that makes a test run for ever is noticed, too
+  MEMORY = 8 << 30
+
+  # Yields the trials in a copy, in which the tests have passed without a change.
+  def self.in_a_copy
+    Dir.mktmpdir do |folder|
+      system("cp", "-a", "#{ROOT}/.", folder, exception: true)
+      trials = new(folder)
+      abort "the tests fail without a change" unless trials.prepare && trials.passes?(nil)
+      yield trials
+    end
+  end
+
+  def initialize(folder)
+    @folder = folder
+  end
+
+  # Returns :killed if a test notices the change, :survives if none does, :impossible if it does not compile.
+  def try(place)
+    target = File.join(@folder, place.path)
+    File.binwrite(target, place.changed)
+    return :impossible unless compiles?(place)
+
+    passes?(place) ? :survives : :killed
+  ensure
+    File.binwrite(target, place.source)
+    restore(place)
+  end
+
+  private
+
+  def quietly(*command, **options)
+    pid = Process.spawn(*command, chdir: @folder, in: File::NULL, %i[out err] => [LOG, "w"], pgroup: true,
+                        rlimit_as: MEMORY, rlimit_core: 0, **options)
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + SECONDS
+    until (ended = Process.wait2(pid, Process::WNOHANG))
+      break if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+
+      sleep 0.02
+    end
+    ended ? ended[1].success? : false
+  ensure
+    begin
+      Process.kill(:KILL, -pid)
+      Process.wait(pid) unless ended
+    rescue SystemCallError
+      nil # all of them have ended
+    end
+  end
+  LOG = File.join(Dir.tmpdir, "mutate.#{Process.pid}.log")
+  private_constant :LOG
+
+  def restore(_place); end
+end
+
+# By the unit tests of the core, and the replay of the fuzzers' inputs. Only what was changed is compiled anew.
+class CoreTrials < Trials
+  FLAGS = %w[-std=c99 -O1 -w -I. -DMP_VECTORS="../test/vectors"].freeze
+
+  def prepare
+    @core = File.join(@folder, "core")
+    @tests = Dir.glob("test/{main,*_test}.c", base: @core)
+    makefile = File.read(File.join(@core, "Makefile"))
+    @sources = makefile[/^SOURCES = ((?:.*\\\n)*.*)$/, 1].scan(/\w+\.c/)
+    @fuzz = [*makefile[/^FUZZ = ((?:.*\\\n)*.*)$/, 1].scan(%r{fuzz/\w+\.c}), "fuzz/replay.c"]
+    FileUtils.mkdir_p([*%w[test fuzz].map { |part| "#{@core}/build/mutated/#{part}" }, "#{@core}/build/seeds/mutated"])
+    compile(@sources + @tests + @fuzz)
+  end
+
+  def compiles?(place)
+    compile(changed(place)) && link
+  end
+
+  def passes?(place)
+    link unless place
+    quietly("./build/mutated/core", "build/seeds/mutated", chdir: @core) &&
+      quietly("./build/mutated/replay", *inputs, chdir: @core)
+  end
+
+  private
+
+  def restore(place)
+    compile(changed(place))
+  end
+
+  # A header is in all of them.
+  def changed(place)
+    name = File.basename(place.path)
+    name.end_with?(".h") ? @sources + @tests + @fuzz : [name]
+  end
+
+  def compile(sources)
+    sources.all? { |source| quietly("cc", *FLAGS, "-c", source, "-o", object(source), chdir: @core) }
+  end
+
+  def link
+    { "core" => @tests, "replay" => @fuzz }.all? do |program, parts|
+      quietly("cc", "-o", "build/mutated/#{program}", *(@sources + parts).map { |source| object(source) }, chdir: @core)
+    end
+  end
+
+  def object(source) = "build/mutated/#{source.delete_suffix(".c")}.o"
+
+  def inputs
+    @inputs ||= Dir.glob("{build/seeds/mutated/**/*,fuzz/crashes/**/*}", base: @core)
+                   .select { |path| File.file?("#{@core}/#{path}") && !path.end_with?("README.md") }
+  end
+end
+
+# By Ruby tests: first those of the folder that was changed, then all that need nothing but this process.
+class RubyTrials < Trials
+  ALONE = %r{^require(_relative)? "(support/(program|terminal|costs)|parallel/worker|open3|pty|.*hostile|(\.\./)+)}
+
+  def passes?(place)
+    near, far = tests.partition { |path| place && path.start_with?("test/#{folder_of(place)}/") }
+    [near, far].reject(&:empty?).all? do |files|
+      quietly(RbConfig.ruby, "-W0", "-Ilib", "-Itest", "-e", "ARGV.each { |path| require File.expand_path(path) }", *files)
+    end
+  end
+
+  private
+
+  def tests
+    @tests ||= Dir.glob("test/{[!rsi]*,record,stream,interop}/*_test.rb", base: @folder).reject do |path|
+      path.match?(%r{\Atest/(?:hostile|interop)/}) || File.read("#{@folder}/#{path}", encoding: "UTF-8").match?(ALONE)
+    end
+  end
+
+  def folder_of(place)
+    place.path.delete_prefix("ext/").delete_prefix("lib/").split("/")[1].delete_suffix(".rb")
+  end
+end
+
+# Of the extension, compiled without optimization.
+class ExtensionTrials < RubyTrials
+  def prepare
+    @build = Dir["#{@folder}/tmp/*/manypack/*/Makefile"].map { |path| File.dirname(path) }.first
+    FileUtils.rm_f(Dir["#{@build}/*.o"])
+    # The Makefile says where the sources are.
+    makefile = File.join(@build, "Makefile")
+    File.write(makefile, File.read(makefile).gsub(ROOT, @folder))
+    compile
+  end
+
+  def compiles?(_place) = compile
+
+  private
+
+  def restore(_place) = compile
+
+  def compile
+    quietly("make", "-s", "optflags=-O0", "warnflags=-w", chdir: @build) &&
+      FileUtils.cp("#{@build}/manypack.so", "#{@folder}/lib/manypack/manypack.so").nil?
+  end
+end
+
+# Of the Ruby half.
+class LibraryTrials < RubyTrials
+  def prepare = true
+
+  def compiles?(place)
+    !RubyVM::InstructionSequence.compile(place.changed.force_encoding(Encoding::UTF_8)).nil?
+  rescue SyntaxError
+    false
+  end
+end
