@@ -2,7 +2,6 @@
 
 # rake test:loan      drives a Packer through every five steps of three Fibers, beside the diagram of loan.h
 # rake test:soak[MINUTES]  a server's day, in whose time memory must not grow, and a thousand writers that are killed
-# rake mutate[COUNT]  changes COUNT places of the core, one at a time, and says which of them no test notices
 
 namespace :test do
   desc "Drive a Packer through every five steps of three Fibers: it must answer as the diagram of loan.h says"
@@ -15,9 +14,4 @@ namespace :test do
     ruby "-w", "-Ilib", "test/hostile/soak.rb", args.fetch(:minutes, "5")
     sh({ "MANYPACK_CUTS" => "1000" }, FileUtils::RUBY, "-w", "-Ilib", "-Itest", "test/hostile/power_cut_test.rb")
   end
-end
-
-desc "Change places of the C, one at a time, and say which of them no test notices; part is core or ext"
-task(:mutate, %i[count part seed]) do |_, args|
-  ruby "-w", "test/mutate.rb", args.fetch(:part, "core"), args.fetch(:count, "200"), args.fetch(:seed, "1")
 end

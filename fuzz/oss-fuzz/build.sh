@@ -6,7 +6,8 @@ targets=(fuzz/[!f]*.c fuzz/find.c) # all but fuzzer.c, which has libFuzzer's fun
 targets=("${targets[@]/fuzz\/replay.c/}")
 targets=("${targets[@]/fuzz\/every.c/}")
 mkdir -p "$OUT/seeds"
-${HOST_CC:-cc} -std=c99 -I. -DMP_VECTORS='"../test/vectors"' -o "$OUT/seeds/core_test" "${sources[@]}" test/*_test.c test/main.c
+${HOST_CC:-cc} -std=c99 -I. -DMP_VECTORS='"../test/vectors"' -o "$OUT/seeds/core_test" \
+  "${sources[@]}" test/*_test.c test/main.c
 mkdir -p "$OUT/seeds/bytes" && "$OUT/seeds/core_test" "$OUT/seeds/bytes" >/dev/null
 for target in $(sed -n 's/^TARGETS = //p' Makefile); do
   # shellcheck disable=SC2046,SC2086
