@@ -308,7 +308,7 @@ mp_object_need(const uint8_t *p, const uint8_t *end)
     mp_head head;
 
     if (p == end || mp_head_read(p, end, &head) == MP_E_TRUNCATED) return mp_head_need(p, end);
-    return (uint64_t)MP_WIRE[*p].head + head.n;
+    return (uint64_t)MP_WIRE[*p].head + mp_payload_size(&head);
 }
 
 /*

@@ -15,6 +15,7 @@ require_relative "limits"
 require_relative "packing"
 require_relative "views"
 require_relative "records"
+require_relative "fronts"
 
 module Fuzz
   CRASHES = File.expand_path("crashes", __dir__)
@@ -28,6 +29,7 @@ module Fuzz
       @packing = Packing.new
       @views = Views.new
       @records = Records.new
+      @fronts = Fronts.new
     end
 
     # Returns the message of a seed, a String.
@@ -43,6 +45,7 @@ module Fuzz
       @packing.check(Zlib.crc32(bytes))
       @views.check(bytes)
       @records.check(bytes)
+      @fronts.check(bytes)
     end
 
     def tally = @subject.tally

@@ -40,7 +40,7 @@ fill_ahead(uint8_t *bytes, uint32_t beginning)
 static void
 every_beginning(void)
 {
-    uint8_t bytes[AHEAD];
+    uint8_t bytes[AHEAD] = {0};
     uint32_t i;
 
     mp_fuzz_head(bytes, 0);

@@ -101,6 +101,9 @@ mp_fuzz_head(const uint8_t *bytes, size_t n)
     steps_over_it(p, end, &expected);
     if (status != MP_OK) return;
     ENSURE(head.kind == expected.kind && head.payload == p + expected.size, "%d", (int)head.kind);
+    if (head.kind < MP_STR || head.kind > MP_EXT) {
+        ENSURE(mp_object_need(p, end) == expected.size, "%" PRIu64, mp_object_need(p, end));
+    }
     if (head.kind >= MP_FIXINT && head.kind <= MP_FLOAT64) says_the_number(p, end, row, &expected);
     else if (head.kind >= MP_STR && head.kind <= MP_EXT) says_the_payload(p, end, &head, &expected);
     else ENSURE(head.n == expected.n, "%" PRIu32 ", reference %" PRIu64, head.n, expected.n);

@@ -174,4 +174,13 @@ class TerminalInputTest < Minitest::Test
     refute_match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/, text, what.to_s)
     refute_match(/^manypack: fine/, text, what.to_s)
   end
+
+  def test_no_handler_of_the_program_is_called_for_an_ext_in_a_key
+    assert_program <<~'RUBY', "82d4016201a16202"
+      Manypack::DefaultFactory.register_type(1, Class.new, unpacker: ->(_) { raise "called" })
+      require "manypack/terminal"
+      key = "$msgpack:" + ["\xD4\x01b".b].pack("m0")
+      puts Manypack::Terminal::FromJSON.pack({ key => 1, "b" => 2 }).unpack1("H*")
+    RUBY
+  end
 end

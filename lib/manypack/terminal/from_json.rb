@@ -19,8 +19,8 @@ module Manypack
       # The Integers that MessagePack has.
       INTEGERS = (-(2**63)...2**64).freeze
 
-      # Unpacks keys. An ext stays an ExtensionValue, even if its body contains objects.
-      CODEC = Codec.new(**OPTIONS)
+      # Unpacks keys. An ext stays an ExtensionValue, whatever the program has registered on DefaultFactory.
+      CODEC = Factory.new.codec(**OPTIONS)
 
       # The first bytes of arrays and maps: with the count inside, with 16 bits of it, and with 32.
       ARRAY = [0x90, 0xdc, 0xdd].freeze
