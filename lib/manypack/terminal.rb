@@ -77,6 +77,7 @@ module Manypack
     autoload :Rows, File.join(__dir__, "terminal/rows")
     autoload :Selection, File.join(__dir__, "terminal/selection")
     autoload :Shape, File.join(__dir__, "terminal/shape")
+    autoload :YAMLStream, File.join(__dir__, "terminal/yaml_stream")
     autoload :Colors, File.join(__dir__, "terminal/output")
 
     module_function

@@ -48,6 +48,7 @@ class TerminalLawsTest < Minitest::Test
     each_message(LAWS / 3) do |message|
       text = printer.print(message.bytes)
       assert_equal message.normal, Terminal::FromJSON.pack(YAML.safe_load(text, permitted_classes: [Date, Time])), text
+      assert_equal YAML.dump(YAML.safe_load(text, permitted_classes: [Date, Time])), text.force_encoding("UTF-8")
     end
   end
 

@@ -16,7 +16,6 @@ module Manypack
         @format = format
         @forms = [hex, text, opening]
         require "json" if format == "yaml"
-        require "yaml" if format == "yaml"
         @codec = DefaultFactory.codec(**OPTIONS, timestamp: true) if format == "ruby"
       end
 
@@ -49,7 +48,7 @@ module Manypack
       def yaml(bytes, start, size, &block)
         pieces = Pieces.new(&block)
         JSON_TEXT.generate(bytes, start, size, false, *@forms).each_line do |line|
-          YAML.dump(::JSON.parse(line, max_nesting: false), pieces)
+          YAMLStream.dump(::JSON.parse(line, max_nesting: false), pieces)
         end
         pieces.flush
       end
