@@ -44,7 +44,7 @@ class FirstPieceTest < Minitest::Test
     unpacker = Manypack::Unpacker.new
     unpacker.register_type(1) do |body|
       buffer = unpacker.buffer
-      %i[to_s clear size].each { |method| assert_raises(RuntimeError, method) { buffer.public_send(method) } }
+      %i[to_s clear size].each { |method| assert_raises(RuntimeError, method.to_s) { buffer.public_send(method) } }
       assert_raises(RuntimeError) { unpacker.feed("\x05") }
       body
     end
