@@ -13,8 +13,9 @@ class RecordedInstructions
   SEEDS = 5
 
   # What is counted for the record.
-  CASES = ["messages/plain", "messages/structured", "classics/Twitter", "classics/Integers",
-           "ext types/all three"].freeze
+  CASES = ["messages/plain", "messages/structured", "classics/Twitter", "classics/Integers", "ext types/all three",
+           "calls/skip", "calls/load of an io", "calls/feed_each", "calls/headers read",
+           "calls/Unpacker.new, feed, read", "calls/write and write_to"].freeze
 
   FOLDER = File.expand_path("../instructions", __dir__)
 

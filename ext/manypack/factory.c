@@ -136,8 +136,12 @@ rb_internal_default_factory(VALUE self, VALUE klass)
  *   Manypack::Factory.new.registered_types #=> []
  */
 static VALUE
-rb_factory_initialize(VALUE self)
+rb_factory_initialize(int argc, VALUE *argv, VALUE self)
 {
+    if (argc) {
+        rb_raise(rb_eArgError, "wrong number of arguments (given %d, expected 0); register_common(:symbol, :time) adds "
+                 "ready-made types, register_type others, and codec(**options) makes a Codec with options", argc);
+    }
     check_new(self);
     factory_set_codec(self, mp_plain_codec());
     return self;
@@ -324,7 +328,7 @@ Init_manypack_factory(void)
     rb_define_alloc_func(cFactory, factory_allocate);
     MP_DEFINE_INTERNAL("default_factory", rb_internal_default_factory, 1);
 
-    rb_define_method(cFactory, "initialize", rb_factory_initialize, 0);
+    rb_define_method(cFactory, "initialize", rb_factory_initialize, -1);
     rb_define_method(cFactory, "initialize_copy", rb_factory_initialize_copy, 1);
     rb_define_method(cFactory, "freeze", rb_factory_freeze, 0);
     rb_define_method(cFactory, "codec", rb_factory_codec, -1);

@@ -29,17 +29,7 @@ module Manypack
       nil
     end
 
-    # Raised for bytes that are no entry of a cache: an ActiveSupport::Cache::DeserializationError, which caches treat
-    # as a miss, and a DecodeError in one.
-    #
-    #   begin
-    #     coder.load(bytes)
-    #   rescue Manypack::DecodeError => error
-    #     warn "no entry: #{error.message}"
-    #   end
-    class DeserializationError < ::ActiveSupport::Cache::DeserializationError
-      include Carried
-    end
+    autoload :DeserializationError, File.join(__dir__, "active_support/deserialization_error")
 
     # Writes the entries of a cache as MessagePack, and nothing else. A value that cannot be packed is an error. Reading
     # an entry cannot create an object of an arbitrary class, as Marshal can.

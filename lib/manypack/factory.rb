@@ -12,6 +12,8 @@ module Manypack
   #                                   unpacker: ->(body) { Point.new(*body.unpack("l>2")) })
   #   factory.load(factory.dump(Point.new(1, 2))) #=> #<struct Point x=1, y=2>
   class Factory
+    include Guesses
+
     # Registers an ext type and returns nil. Warns if the type was registered to unpack as another class before.
     #
     # type:: an Integer, -128 to 127; 0 to 127 are for applications
@@ -30,6 +32,9 @@ module Manypack
     # A packer or unpacker is a Proc, a Method, any object with +call+, or the name of a method: of the object for a
     # packer, of klass for an unpacker. Without a packer the class is not packed as that type; without an unpacker the
     # type is not unpacked.
+    #
+    # A registration copies the list of all types. Where thousands of classes are packed alike, register a class or
+    # module that all of them inherit or include.
     #
     # A class that is reloaded under its name, as Rails does, replaces the old class with that type: objects of the old
     # class are no longer packed.
@@ -149,6 +154,10 @@ module Manypack
 
     TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing record].freeze
     private_constant :TYPE_OPTIONS
+
+    def guess(name)
+      Guesses::FACTORY[name]
+    end
 
     # Returns true for a Factory of MessagePack's, which accepts what the msgpack gem accepts.
     def lenient?

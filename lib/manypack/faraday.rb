@@ -4,6 +4,7 @@
 # Requests and responses of Faraday as MessagePack. Only programs that use Faraday require this file.
 #++
 require "manypack"
+require "manypack/base/front_codec"
 require "manypack/media_type"
 
 module Manypack
@@ -45,7 +46,7 @@ module Manypack
       #   connection.request :msgpack, content_type: "application/x-msgpack", timestamp: true
       def initialize(app = nil, codec: nil, content_type: MediaType::REGISTERED, **options)
         super(app)
-        @codec = Arguments.codec(codec, options, :content_type, unpacks: false)
+        @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :content_type, unpacks: false))
         @content_type = content_type
         @content_types = MediaType.list([content_type])
       end
@@ -59,7 +60,7 @@ module Manypack
         return if body.nil? || body == "" || !packed?(type)
 
         env[:request_headers]["Content-Type"] ||= @content_type
-        env[:body] = @codec.pack(body) unless body.respond_to?(:to_str) || body.respond_to?(:read)
+        env[:body] = @codec.now.pack(body) unless body.respond_to?(:to_str) || body.respond_to?(:read)
       end
 
       private
@@ -87,7 +88,7 @@ module Manypack
       #   connection.response :msgpack, content_types: ["application/vnd.acme+msgpack"]
       def initialize(app = nil, codec: nil, content_types: nil, **options)
         super(app)
-        @codec = Arguments.codec(codec, options, :content_types, packs: false)
+        @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :content_types, packs: false))
         @content_types = MediaType.list(content_types)
       end
 
@@ -104,7 +105,7 @@ module Manypack
         body = env[:body]
         return unless body.respond_to?(:to_str) && packed?(env[:response_headers])
 
-        env[:body] = body.empty? ? nil : @codec.unpack(body)
+        env[:body] = body.empty? ? nil : @codec.now.unpack(body)
       rescue DecodeError => error
         raise ParsingError.new(error, env[:response])
       end

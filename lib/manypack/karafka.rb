@@ -4,6 +4,7 @@
 # Messages and jobs of Karafka as MessagePack. Only programs that use Karafka require this file.
 #++
 require "manypack"
+require "manypack/base/front_codec"
 require "manypack/waterdrop"
 
 module Manypack
@@ -35,7 +36,7 @@ module Manypack
       def initialize(as: nil, codec: nil, **options)
         Unpacker.new(as: as) # raises TypeError for an object without load
         given = { **options, **(codec ? { codec: codec } : {}) }
-        @codec = Arguments.codec(codec, options, :as, packs: false)
+        @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :as, packs: false))
         @as = configured(as, given)
         freeze
       end
@@ -47,8 +48,8 @@ module Manypack
       def call(message)
         payload = message.raw_payload or return
         case @as
-        when nil then @codec.unpack(payload)
-        when :view then @codec.view(payload)
+        when nil then @codec.now.unpack(payload)
+        when :view then @codec.now.view(payload)
         else @as.load(payload)
         end
       end
@@ -73,7 +74,7 @@ module Manypack
       #
       #   Manypack::Karafka::ActiveJobDeserializer.new(max_bytes: 100_000)
       def initialize(codec: nil, **options)
-        @codec = Arguments.codec(codec, options)
+        @codec = FrontCodec.new(codec, Arguments.codec(codec, options))
         freeze
       end
 
@@ -81,14 +82,14 @@ module Manypack
       #
       #   deserializer.serialize(job) #=> "\x8A\xA9job_class\xA5MyJob..."
       def serialize(job)
-        @codec.pack(job.serialize)
+        @codec.now.pack(job.serialize)
       end
 
       # Returns the Hash of the job in a message. Raises the errors of Manypack.unpack.
       #
       #   deserializer.deserialize(message) #=> {"job_class" => "MyJob", ...}
       def deserialize(message)
-        @codec.unpack(message.raw_payload)
+        @codec.now.unpack(message.raw_payload)
       end
     end
   end

@@ -61,6 +61,16 @@ module Manypack
 
     private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
 
+    extend Guesses
+
+    # Names what there is in place of other methods of Enumerable.
+    def self.guess(name)
+      return unless Enumerable.method_defined?(name)
+
+      "Parallel has map, each and filter: call #{name} on the Array that map returns, or on each(source, map: ...)"
+    end
+    private_class_method :guess
+
     OPTIONS = %i[ractors processes ordered on_worker_start codec factory as].freeze
     private_constant :OPTIONS
 
@@ -109,8 +119,9 @@ module Manypack
       nil
     end
 
-    # Runs the block in a worker for each message, packs what it returns, and writes that to the output. Writes nothing
-    # if it returns nil. Returns the number of objects written, or the value of +break+ in the block.
+    # Runs the block in a worker for each message, and writes to the output what it returns for it: true keeps the
+    # message as it is, nil and false leave it out, and any other object is packed in its place. Returns the number of
+    # objects written, or the value of +break+ in the block.
     #
     # output:: anything with <code>write</code> or <code><<</code>, except a String; flushed after each batch if it has
     #          +flush+
@@ -118,7 +129,11 @@ module Manypack
     # Raises the errors of Parallel.map, TypeError for an unsuitable output, and the errors of Manypack.pack for what
     # the block returns.
     #
-    #   # ruby -rmanypack -e 'Manypack::Parallel.filter($stdin, $stdout) { |event| event if event["level"] > 3 }'
+    #   # ruby -rmanypack -e 'Manypack::Parallel.filter($stdin, $stdout) { |event| event["level"] > 3 }'
+    #   output = StringIO.new("".b)
+    #   Manypack::Parallel.filter("\x01\x02\x03", output) { |n| n > 1 } #=> 2
+    #   output.string #=> "\x02\x03"
+    #
     #   output = StringIO.new("".b)
     #   Manypack::Parallel.filter("\x01\x02\x03", output) { |n| n * 2 if n.odd? } #=> 2
     #   output.string #=> "\x02\x06"

@@ -84,16 +84,22 @@ module Manypack
     #
     #   Manypack::Path.of("users", 0, "name").to_s #=> "$.users[0].name"
     def self.of(*steps)
-      made = steps.map do |step|
-        next step if step == ALL || step.is_a?(Integer)
-
-        text = Text.key(step.is_a?(Symbol) ? step.name : step)
-        raise ArgumentError, "no key is equal to NaN" if step.is_a?(Float) && step.nan?
-
-        Parser.new("$[#{text}]", loose: true).steps[0]
-      end
-      new(Steps.new(made))
+      new(Steps.new(steps.map { |step| step_of(step) }))
     end
+
+    # Returns the step that the parser would read from its text.
+    def self.step_of(step)
+      case step
+      when ALL, Integer, true, false, nil then step
+      when Symbol, String then Text.name(step.is_a?(Symbol) ? step.name : step)
+      when Float
+        raise ArgumentError, "no key is equal to NaN" if step.nan?
+
+        step
+      else Text.key(step) # raises
+      end
+    end
+    private_class_method :step_of
 
     # Returns the Path for what View#query and View#splice take: a Path; an Array of steps; a Symbol, the name of a key;
     # or a String, in which the <code>$</code> at the start may be missing, with the dot after it or without. It also
@@ -110,10 +116,15 @@ module Manypack
       else
         raise ::TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
 
-        start = {"$" => "", "[" => "$", "." => "$"}.fetch(path[0], "$.")
-        new(Steps.new(Parser.new("#{start}#{path}", loose: true).steps))
+        Internal.parsed_path(path) || Internal.keep_parsed_path(path, parsed(path))
       end
     end
+
+    def self.parsed(path)
+      start = {"$" => "", "[" => "$", "." => "$"}.fetch(path[0], "$.")
+      new(Steps.new(Parser.new("#{start}#{path}", loose: true).steps))
+    end
+    private_class_method :parsed
 
     # Returns an All of several Paths, which finds the values of all of them in one walk over a message.
     #
@@ -155,7 +166,10 @@ module Manypack
     def each(source, **options, &block)
       return enum_for(:each, source, **options) unless block
 
-      each_view(source, options) { |view| Internal.search(view, steps, max_looks, &block) }
+      view = view_of(source, options)
+      if view then Internal.search(view, steps, max_looks, &block)
+      else each_view(source, options) { |part| Internal.search(part, steps, max_looks, &block) }
+      end
       self
     end
 
@@ -189,7 +203,12 @@ module Manypack
     #
     #   Manypack::Path.new("$[*].id").first(Manypack.pack([{}, {"id" => 2}])) #=> 2
     def first(source, **options)
-      each(source, **options) { |value| return value }
+      view = view_of(source, options)
+      return Internal.search_first(view, steps, max_looks) if view
+
+      each_view(source, options) do |part|
+        return Internal.search_first(part, steps, max_looks) if Internal.search_any(part, steps, max_looks)
+      end
       nil
     end
 
@@ -218,8 +237,11 @@ module Manypack
       return [self] if whole && options.empty?
       raise ArgumentError, "no source given" if whole
 
+      view = view_of(source, options)
+      return Internal.search(view, steps, max_looks) if view
+
       found = []
-      each_view(source, options) { |view| found.concat(Internal.search(view, steps, max_looks)) }
+      each_view(source, options) { |part| found.concat(Internal.search(part, steps, max_looks)) }
       found
     end
 
@@ -289,6 +311,16 @@ module Manypack
         raise ArgumentError, "the standard has a function #{name}" if STANDARD.key?(name.to_sym)
 
         [name.to_sym, function]
+      end
+    end
+
+    # Returns the View of a source that is one message; nil for a stream, and for what each_view refuses.
+    def view_of(source, options)
+      case source
+      when View then source if options.empty?
+      when String
+        Arguments.check_source(source)
+        options.empty? ? View.new(source) : View.new(source, **options)
       end
     end
 

@@ -4,6 +4,7 @@
 # Requests and responses of Rack as MessagePack. Only programs that use Rack require this file.
 #++
 require "manypack"
+require "manypack/base/front_codec"
 require "manypack/media_type"
 require "stringio"
 
@@ -42,8 +43,9 @@ module Manypack
       def initialize(app, codec: nil, content_types: nil, **options)
         @app = app
         @content_types = MediaType.list(content_types)
-        @codec = Arguments.codec(codec, options, :content_types, packs: false, defaults: DEFAULTS)
-        @max_bytes = @codec.options.fetch(:max_bytes, DEFAULTS[:max_bytes])
+        made = Arguments.codec(codec, options, :content_types, packs: false, defaults: DEFAULTS)
+        @codec = FrontCodec.new(codec, made)
+        @max_bytes = made.options.fetch(:max_bytes, DEFAULTS[:max_bytes])
       end
 
       # Unpacks the body, calls the application, and returns its response. The object is then in
@@ -69,7 +71,7 @@ module Manypack
         return if body.empty?
         return too_large("more") if body.bytesize > @max_bytes
 
-        hand_over(env, body, @codec.unpack(body))
+        hand_over(env, body, @codec.now.unpack(body))
       rescue LimitError => error
         refuse(413, Excerpt.of(error.message))
       rescue DecodeError => error
@@ -118,7 +120,7 @@ module Manypack
       #   Manypack::Rack::Responder.new(content_types: ["application/vnd.acme+msgpack", "application/vnd.msgpack"])
       def initialize(codec: nil, json: false, content_types: MediaType::ALL, **options)
         require "json" if json
-        @codec = Arguments.codec(codec, options, :json, :content_types, unpacks: false)
+        @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :json, :content_types, unpacks: false))
         @json = json
         @content_types = MediaType.list(content_types || MediaType::ALL)
         freeze
@@ -143,7 +145,7 @@ module Manypack
         return [status, headers.except(*OF_BODY), []] if bodiless?(status)
 
         type = choose(Accept.new(env["HTTP_ACCEPT"])) or return not_acceptable(env, headers["vary"])
-        body = type == JSON_TYPE ? ::JSON.generate(object) : @codec.pack(object)
+        body = type == JSON_TYPE ? ::JSON.generate(object) : @codec.now.pack(object)
         respond(env, status, headers.merge("content-type" => type), body)
       end
 

@@ -4,6 +4,7 @@
 # MessagePack in requests to Rails and in its responses. Only programs that use Action Pack require this file.
 #++
 require "manypack"
+require "manypack/base/front_codec"
 require "manypack/active_support"
 require "manypack/media_type"
 
@@ -70,7 +71,8 @@ module Manypack
         refused = options.keys & PLAIN.keys
         raise ArgumentError, "params are plain: #{refused.join(" and ")} have no effect on them" if refused.any?
 
-        @codec = Arguments.codec(codec, options, packs: false, defaults: { untrusted: true }).with(**PLAIN)
+        made = Arguments.codec(codec, options, packs: false, defaults: { untrusted: true })
+        @codec = FrontCodec.new(codec, made.with(**PLAIN))
         freeze
       end
 
@@ -80,7 +82,7 @@ module Manypack
       #   parser.call("\x81\xA2id\x01") #=> {"id" => 1}
       #   parser.call("\x91\x01")       #=> {"_msgpack" => [1]}
       def call(body)
-        object = @codec.unpack(body)
+        object = @codec.now.unpack(body)
         check_keys(object)
         object.is_a?(Hash) ? object : { KEY => object }
       rescue DecodeError => error

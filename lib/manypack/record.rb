@@ -131,7 +131,9 @@ module Manypack
     private_constant :NO_MAPS
 
     def initialize(klass, members, build) # :nodoc:
-      set(klass: klass, types: Members.check(klass, members, build), build: build, options: Options::NONE)
+      codec = DefaultFactory.codec
+      set(klass: klass, types: Members.check(klass, members, build), build: build, options: Options::NONE, codec: codec,
+          base: codec)
     end
 
     # Returns the class of the objects.
@@ -236,8 +238,9 @@ module Manypack
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
     def with(keys: nil, defaults: nil, unknown: nil, codec: nil, check: @check, **options)
-      codec = changed_codec(codec, options, :keys, :defaults, :unknown, :check)
-      copy(codec: codec, check: check ? true : false, options: @options.with(klass, types, keys, defaults, unknown))
+      changed = changed_codec(codec, options, :keys, :defaults, :unknown, :check)
+      copy(codec: changed, base: codec ? nil : base, check: check ? true : false,
+           options: @options.with(klass, types, keys, defaults, unknown))
     end
 
     # Returns the Record of the same class as an array: the members in their order, without keys. A loaded array may be
@@ -254,8 +257,10 @@ module Manypack
     # Returns a Record that loads LazyRecords: a field is decoded, and checked, when it is read. Raises ArgumentError
     # for a Record as an array, and for one that loads unknown keys into a member.
     #
-    #   point = POINT.lazy.load(bytes)
-    #   point.x #=> 1.0
+    # Keep it in a constant: each call compiles a Record anew, which takes longer than loading many messages.
+    #
+    #   LAZY_POINT = POINT.lazy
+    #   LAZY_POINT.load(POINT.dump(Point.new(1.0, 2.0))).x #=> 1.0
     def lazy
       raise ArgumentError, "a lazy Record is a map" if form == :array
 
@@ -273,7 +278,7 @@ module Manypack
         raise ArgumentError, "#{subclass.inspect} is no subclass of #{klass.inspect}"
       end
 
-      copy(klass: subclass, base: @base || klass, build: build == :ivars ? :ivars : Build.of(subclass))
+      copy(klass: subclass, inherited: @inherited || klass, build: build == :ivars ? :ivars : Build.of(subclass))
     end
 
     # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
@@ -312,7 +317,7 @@ module Manypack
     #
     #   POINT.named?(:Point) #=> true
     def named?(name)
-      Attached.lineage(klass, @base).any? do |klass|
+      Attached.lineage(klass, @inherited).any? do |klass|
         full = klass.name.to_s
         full == name.to_s || full.end_with?("::#{name}")
       end
@@ -324,7 +329,8 @@ module Manypack
       [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check]
     end
 
-    def set(klass:, types:, build:, options:, form: :map, codec: DefaultFactory.codec, check: false, base: nil)
+    # +base+ is the codec of DefaultFactory if the Record follows that, +inherited+ the class whose Record it had.
+    def set(klass:, types:, build:, options:, codec:, base:, form: :map, check: false, inherited: nil, lazy_class: nil)
       if form == :lazy && options.unknown.is_a?(Hash)
         raise ArgumentError, "a lazy Record cannot collect unknown keys"
       end
@@ -332,13 +338,13 @@ module Manypack
       @klass = klass
       @types = types
       @build = build
-      @base = base
+      @inherited = inherited
       @check = check
       @options = options
       @form = form
       @spec = [:record, self].freeze
-      @lazy_class = form == :lazy ? LazyClass.of(types.keys) : nil
-      finish(codec, types.values)
+      @lazy_class = form == :lazy ? lazy_class || LazyClass.of(types.keys) : nil
+      finish(codec, base, types.values)
     end
 
     private
@@ -352,10 +358,15 @@ module Manypack
       [@klass, @types.transform_values(&:spec), @form, @build, @check]
     end
 
-    def copy(**changes)
-      now = { klass: @klass, types: @types, build: @build, options: @options, form: @form, codec: codec,
-              check: @check, base: @base }
-      self.class.allocate.tap { |record| record.set(**now, **changes) }
+    def copy(codec: self.codec, base: self.base, **changes)
+      now = { klass: @klass, types: @types, build: @build, options: @options, form: @form, check: @check,
+              inherited: @inherited }
+      self.class.allocate.tap { |record| record.set(**now, codec: codec, base: base, **changes) }
+    end
+
+    def renewed
+      codec, base = renewed_codec
+      copy(codec: codec, base: base, lazy_class: @lazy_class)
     end
 
     def shareable_options?

@@ -47,6 +47,7 @@ module Manypack
     class ClosedPipe < StandardError; end
 
     autoload :Output, File.join(__dir__, "terminal/output")
+    autoload :Hint, File.join(__dir__, "terminal/hint")
     autoload :Input, File.join(__dir__, "terminal/input")
     autoload :Decompressed, File.join(__dir__, "terminal/decompressed")
     autoload :Fault, File.join(__dir__, "terminal/input")
@@ -57,6 +58,7 @@ module Manypack
     autoload :ForeignFormat, File.join(__dir__, "terminal/foreign_format")
     autoload :Options, File.join(__dir__, "terminal/options")
     autoload :PathText, File.join(__dir__, "terminal/path_text")
+    autoload :Pieces, File.join(__dir__, "terminal/pieces")
     autoload :Place, File.join(__dir__, "terminal/place")
     autoload :Definition, File.join(__dir__, "terminal/definition")
     autoload :Difference, File.join(__dir__, "terminal/difference")
@@ -129,7 +131,9 @@ module Manypack
     def command(name)
       name = ALIASES.fetch(name, name)
       constant, = COMMANDS.fetch(name) do
-        raise UsageError, "unknown command #{Visible.line(name)}; manypack --help lists them"
+        near = Hint.near(name, [*COMMANDS.keys, *ALIASES.keys])
+        meant = near ? ", did you mean #{near}?" : "; manypack --help lists them"
+        raise UsageError, "unknown command #{Visible.line(name)}#{meant}"
       end
       require_relative "terminal/commands/#{name}"
       const_get(constant)

@@ -5,6 +5,8 @@
 #++
 module Manypack
   class Unpacker
+    include Guesses
+
     # Yields an Unpacker that reads from a file, and returns the result of the block. Then it closes the file. A file
     # whose name ends in .gz or .zst is decompressed, as by Manypack.foreach.
     #
@@ -63,6 +65,12 @@ module Manypack
     #   unpacker.type_registered?(1) #=> true
     def type_registered?(klass_or_type)
       Internal.registers?(types, klass_or_type, false, true, true)
+    end
+
+    private
+
+    def guess(name)
+      Guesses::UNPACKER[name]
     end
   end
 end

@@ -24,8 +24,11 @@ module Manypack
   # Values are what unpacking with the same options would make of them. A View refers to the whole message and keeps it
   # alive; View#detach copies the part.
   class View
+    include Guesses
+
     autoload :Splice, File.join(__dir__, "view/splice")
-    private_constant :Splice
+    autoload :Change, File.join(__dir__, "view/splice")
+    private_constant :Splice, :Change
 
     # Tells View#splice to remove a value.
     #
@@ -183,7 +186,12 @@ module Manypack
     #   view = Manypack::View.new(Manypack.pack({"id" => 1, "user" => {"name" => "Ada"}}))
     #   view.dig_many("$.id", ["user", "name"]) #=> [1, "Ada"]
     def dig_many(*paths)
-      paths.map { |path| path.is_a?(Array) ? dig(*path) : Path.from(path).first(self) }
+      paths.map do |path|
+        next dig(*path) if path.is_a?(Array)
+
+        path = Path.from(path)
+        Internal.search_first(self, path.steps, path.max_looks)
+      end
     end
 
     # Returns an Array of all values that a path finds; with a block it yields them instead and returns the View. A path
@@ -195,10 +203,7 @@ module Manypack
     #   view.query("$[*].id") #=> [1, 2]
     def query(path, &block)
       path = Path.from(path)
-      return path.to_a(self) unless block
-
-      path.each(self, &block)
-      self
+      Internal.search(self, path.steps, path.max_looks, &block)
     end
 
     # Loads the object as a Type, such as a Record. Raises what Type#load raises, with offsets and paths in the whole
@@ -221,24 +226,68 @@ module Manypack
       to_a
     end
 
-    # Returns a View of new bytes in which some values are changed and everything else is copied as it is. The changes
-    # are a Hash of paths and values: a path is a Path without <code>*</code>, or a String such as "a.b" or
-    # <code>"a[0].b"</code>; a value is any object that can be packed, Views included, or REMOVED. If the last key or
-    # index of a path does not exist, its value is added at the end of the map or array. REMOVED has no effect then, nor
-    # if a parent is missing or nil.
+    # Returns a View of new bytes in which some values are changed and everything else is copied as it is, in one walk.
     #
-    # Raises ArgumentError for anything but a path, and for a change inside a value that another change replaces;
-    # KeyError if there is no map or array to change, also for REMOVED below any value but a map, an array or nil;
-    # IndexError for an index beyond the end of an array; MalformedFormatError for a key that its map has twice; another
-    # DecodeError where the bytes are not valid; and the errors of Manypack.pack.
+    # changes:: a Hash of paths and changes
     #
-    #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1, "password" => "x"}}))
-    #   view.splice("user.name" => "Ada", "user.password" => Manypack::View::REMOVED).value
-    #   #=> {"user" => {"id" => 1, "name" => "Ada"}}
+    # A path is what Path.from takes, such as "a.b", <code>"a[0].b"</code> or <code>"$.users[*].name"</code>. All paths
+    # mean the message as it was. The change is
+    #
+    # any other object:: the new value, which can be a View. If the last key or index of the path does not exist, the
+    #                    value is added at the end of the map or array
+    # a Proc or a Method:: it is called with the value that is there, as View#[] returns it, and returns the new one
+    # REMOVED:: the value goes, and its key; a Proc can return it, too
+    # View.inserted and others:: what View.inserted, View.appended, View.renamed and View.with_parents say
+    #
+    # A path that can find several values, with <code>*</code>, a slice, a condition or <code>..</code>, changes each
+    # that it finds, and adds none. Procs, REMOVED and View.renamed have no effect if there is no such value, nor if a
+    # parent is missing or nil.
+    #
+    # Raises TypeError and ArgumentError for what is no path; ArgumentError for two changes of one value, for a change
+    # inside a value that another change replaces, and for a key that its map would have twice; KeyError if there is no
+    # map or array to change, also for REMOVED below any value but a map, an array or nil; IndexError for an index
+    # beyond the end of an array; MalformedFormatError for a key that its map has twice; another DecodeError where the
+    # bytes are not valid; and the errors of Manypack.pack.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1, "password" => "x"}, "hits" => 4}))
+    #   view.splice("user.name" => "Ada", "user.password" => Manypack::View::REMOVED, "hits" => :succ.to_proc).value
+    #   #=> {"user" => {"id" => 1, "name" => "Ada"}, "hits" => 5}
     def splice(changes)
-      splice = Splice.new(self)
-      changes.each { |path, value| splice.change(Path.from(path), value) }
-      Internal.view_whole(splice.bytes, codec)
+      Internal.splice(self, changes, REMOVED)
+    end
+
+    # For View#splice: puts values in front of the element of an array that the path means, or at the end if it means
+    # the index after the last one.
+    #
+    #   view = Manypack::View.new(Manypack.pack(["a", "d"]))
+    #   view.splice("[1]" => Manypack::View.inserted("b", "c")).value #=> ["a", "b", "c", "d"]
+    def self.inserted(*values)
+      Change.new(:inserted, values.freeze)
+    end
+
+    # For View#splice: adds values at the end of the array that the path means. <code>"$"</code> is the View itself.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"tags" => ["a"]}))
+    #   view.splice("tags" => Manypack::View.appended("b", "c")).value #=> {"tags" => ["a", "b", "c"]}
+    def self.appended(*values)
+      Change.new(:appended, values.freeze)
+    end
+
+    # For View#splice: gives the value that the path means another key: a String, Symbol, number, true, false or nil.
+    #
+    #   view = Manypack::View.new(Manypack.pack({"nmae" => "Ada"}))
+    #   view.splice("nmae" => Manypack::View.renamed("name")).value #=> {"name" => "Ada"}
+    def self.renamed(key)
+      Change.new(:renamed, key)
+    end
+
+    # For View#splice: makes the maps and arrays that the path leads through, if they are missing or nil: an array for
+    # an Integer, a map for any other step. The change is a new value, View.inserted or View.appended.
+    #
+    #   view = Manypack::View.new(Manypack.pack({}))
+    #   view.splice("user.id" => Manypack::View.with_parents(1)).value #=> {"user" => {"id" => 1}}
+    def self.with_parents(change)
+      Change.new(:parents, change)
     end
 
     # Returns a View of a copy of its bytes, which no longer keeps the whole message alive.
@@ -274,6 +323,18 @@ module Manypack
     end
 
     private
+
+    # A View has what Enumerable has, and not all of Hash and Array.
+    def guess(name)
+      owner, conversion = { map: [Hash, "to_h"], array: [Array, "to_a"] }[type]
+      return "view[#{name.name.inspect}] finds the key" if owner == Hash && key?(name)
+      return unless owner&.method_defined?(name)
+      return "splice(path => View::REMOVED) returns a View without it" if name.start_with?("delete")
+
+      "a View has view.#{conversion}.#{name}; splice(path => value) returns a changed View"
+    rescue DecodeError
+      nil
+    end
 
     # Returns false for another type, and for an array of another size, without reading what is inside. A map may have a
     # key twice, so its size says less.

@@ -4,6 +4,7 @@
 # Payloads of WaterDrop as MessagePack. Only programs that use WaterDrop require this file.
 #++
 require "manypack"
+require "manypack/base/front_codec"
 
 module Manypack
   Library.load("waterdrop", user: "manypack/waterdrop", at_least: "2.4")
@@ -31,7 +32,7 @@ module Manypack
       #
       #   Manypack::WaterDrop::Middleware.new(codec: factory.codec, content_type: "application/x-msgpack")
       def initialize(codec: nil, content_type: CONTENT_TYPE, **options)
-        @codec = Arguments.codec(codec, options, :content_type, unpacks: false)
+        @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :content_type, unpacks: false))
         @headers = content_type ? { HEADER => content_type.dup.freeze }.freeze : {}.freeze
         freeze
       end
@@ -46,7 +47,7 @@ module Manypack
         payload = message[:payload]
         return message if payload.nil? || payload.is_a?(String)
 
-        message.merge(payload: @codec.pack(payload), headers: @headers.merge(message[:headers].to_h))
+        message.merge(payload: @codec.now.pack(payload), headers: @headers.merge(message[:headers].to_h))
       end
     end
   end

@@ -68,7 +68,6 @@ class ErrorRootsTest < Minitest::Test
     "Codec#unpack" => ->(bytes) { Manypack::Codec.new.unpack(bytes) },
     "Pool#load" => ->(bytes) { Manypack::Factory.new.pool.load(bytes) },
     "Parallel.map in the caller" => ->(bytes) { Manypack::Parallel.map(bytes, ractors: 0, &:itself) },
-    "Parallel.map in Ractors" => ->(bytes) { Manypack::Parallel.map(bytes, ractors: 2, &:itself) },
     "Parallel.map in processes" => ->(bytes) { Manypack::Parallel.map(bytes, processes: 2, &:itself) },
     "Parallel.map of Records" => ->(bytes) { Manypack::Parallel.map(bytes, processes: 2, as: HELD, &:itself) },
     "Parallel.filter" => ->(bytes) { Manypack::Parallel.filter(bytes, StringIO.new("".b), processes: 2, &:itself) }

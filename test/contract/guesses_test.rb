@@ -54,11 +54,27 @@ class GuessesTest < Minitest::Test
       .each do |name, call|
       ["events.msgpack", "/var/log/a-b/events.msgpack.gz", "./a.mp"].each do |file|
         assert_match(/is a file name, not packed bytes: pass File.open/, assert_raises(ArgumentError, name) { call[file] }.message)
-        call[file.b] unless name.start_with?("Path")
+        assert_taken_for_bytes { call[file.b] }
       end
       call["\x01"]
       call[Manypack.pack("a.b")]
     end
+  end
+
+  # They begin with a small Integer, and other bytes follow that.
+  def assert_taken_for_bytes
+    yield
+  rescue Manypack::DecodeError => error
+    assert_match(/extra bytes/, error.message)
+  end
+
+  def test_records_take_options_where_they_load_and_dump
+    bytes = Manypack.pack({ "x" => 1 })
+    assert_equal Point.new(1), POINT.load(bytes, untrusted: true)
+    assert_raises(Manypack::LimitError) { POINT.load(bytes, max_bytes: 2) }
+    assert_equal "\x81\xA1x\x01".b, POINT.dump(Point.new(1), canonical: true)
+    assert_match(/unknown option untrustd, did you mean untrusted\?/, assert_raises(ArgumentError) { POINT.load(bytes, untrustd: true) }.message)
+    assert_predicate Manypack::Record.define(x: Integer).load(bytes, freeze: true), :frozen?
   end
 
   def test_options_of_other_libraries_name_ours
@@ -86,5 +102,59 @@ class GuessesTest < Minitest::Test
       end
     end
     assert_equal :list_all, assert_raises(NoMethodError) { Manypack::Type.list_all(1) }.name
+  end
+
+  VIEW = Manypack::View.new(Manypack.pack({ "id" => 1, "tags" => ["a", nil], "next" => nil }))
+
+  # For each call of a method that is not there what its error has to name.
+  INSTEAD = {
+    -> { Manypack.repair("a.msgpack") } => "File.truncate(path, error.start)", -> { Manypack.tail("a.msgpack") } => "Manypack.foreach(path)",
+    -> { Manypack.from_json("{}") } => "Manypack.pack(JSON.parse(text))", -> { Manypack.read("a.msgpack") } => "Manypack.load_file(path)",
+    -> { Manypack.decode("\x01") } => "Manypack.unpack(bytes)", -> { Manypack.generate(1) } => "Manypack.pack(object)",
+    -> { Manypack.valid?("\x01") } => "Manypack::Type[Object].valid?(bytes)", -> { Manypack.register_type(1, Range) } => "DefaultFactory.register_type",
+    -> { Manypack::Parallel.each_slice("\x01", 2) } => "map, each and filter", -> { Manypack::Parallel.sum("\x01") } => "map, each and filter",
+    -> { Manypack::Factory.new.merge(Manypack::Factory.new) } => "one Factory", -> { Manypack::Unpacker.new.rewind } => "reset",
+    -> { Manypack::Unpacker.new.next } => "read", -> { POINT.errors("\x01") } => "load(bytes, collect: true)",
+    -> { POINT.load!("\x01") } => "load(bytes)", -> { Manypack::Type[Integer].validate(1) } => "valid?(bytes)",
+    -> { VIEW.slice("id") } => "view.to_h.slice", -> { VIEW.merge({}) } => "splice(path => value)", -> { VIEW.delete("id") } => "View::REMOVED",
+    -> { VIEW["tags"].push(1) } => "view.to_a.push", -> { VIEW.id } => 'view["id"]'
+  }.freeze
+
+  INSTEAD.each_with_index do |(call, words), number|
+    define_method("test_the_error_of_a_method_that_is_not_there_names_another_#{number}_#{words}") do
+      assert_includes assert_raises(NoMethodError, &call).message.lines.first, words
+    end
+  end
+
+  def test_other_methods_that_are_not_there_are_those_of_ruby
+    [Manypack, Manypack::Parallel, Manypack::Factory.new, Manypack::Unpacker.new, POINT, VIEW, Manypack::View.new("\x01")].each do |object|
+      refute_respond_to object, :zork
+      error = assert_raises(NoMethodError) { object.zork }
+      assert_equal [:zork, true], [error.name, error.receiver.equal?(object)]
+      assert_match(/\Aundefined (?:local variable or )?method .zork. for/, error.message)
+    end
+  end
+
+  def test_a_factory_takes_no_arguments
+    assert_match(/\Awrong number of arguments \(given 1, expected 0\); register_common/, assert_raises(ArgumentError) { Manypack::Factory.new(symbols: true) }.message)
+  end
+
+  def test_a_record_for_bytes_and_as_many_workers
+    assert_match(/did you mean ractors\?/, assert_raises(ArgumentError) { Manypack::Parallel.map("\x01", threads: 2) { 1 } }.message)
+    assert_match(/did you mean defaults\?/, assert_raises(ArgumentError) { POINT.with(optional: [:x]) }.message)
+  end
+
+  def test_a_map_is_filtered_into_a_hash_as_ruby_does
+    hash = VIEW.value
+    assert_equal [Hash] * 4, [VIEW.select { true }, VIEW.filter { true }, VIEW.reject { false }, VIEW.compact].map(&:class)
+    assert_equal hash.select { |key, _| key > "j" }, VIEW.select { |key, _| key > "j" }
+    assert_equal hash.reject { |_, value| value == 1 }, VIEW.reject { |_, value| value == 1 }
+    assert_equal [hash.compact, ["a"]], [VIEW.compact, VIEW["tags"].compact]
+    assert_equal [["a"], [nil]], [VIEW["tags"].select(&:itself), VIEW["tags"].reject(&:itself)]
+    assert_equal hash.select.with_index { |_, i| i == 1 }, VIEW.select.with_index { |_, i| i == 1 }
+  end
+
+  def test_all_elements_of_jq_are_named_in_the_error
+    assert_match(/: \[\*\] is all of them$/, assert_raises(ArgumentError) { VIEW.query(".tags[]") }.message)
   end
 end

@@ -134,7 +134,7 @@ module PackingContract
 
       error = assert_raises(NoMethodError) { exercise { pack({ at: moment }) } }
       assert_equal "undefined method 'to_msgpack' for an instance of #{moment.class}, at $.at; " \
-                   "pack with timestamp: true, or register Manypack::Timestamp::TYPE", first_line(error)
+                   "pack with timestamp: true, or register_common(:time) on a Factory", first_line(error)
       assert_equal 10, pack({ at: moment }, timestamp: true).bytesize unless moment.class.name.nil?
     end
   end

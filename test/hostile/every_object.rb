@@ -36,6 +36,7 @@ module EveryObject
     "Timestamp" => -> { Manypack::Timestamp.new(1, 2) },
     "Type" => -> { Manypack::Type[Integer, [String]] },
     "Unpacker" => -> { Manypack::Unpacker.new.feed("\x92\x01\xA1a\x02") },
+    "View::Change" => -> { Manypack::View.appended(1) },
     "View" => -> { Manypack::View.new(Manypack.pack({ "a" => [1, { "b" => "v" * 600 }] })) },
     "Tally" => -> { Manypack.const_get(:Tally).new.add("\x81\xA1a\x01".b, 0, 4) },
     "StreamCheck" => -> { Manypack.const_get(:StreamCheck).new(Manypack::Codec.new) },

@@ -127,6 +127,29 @@ class OptionsTest < Minitest::Test
     end
   end
 
+  # A program may make them before it registers its ext types. The cache has its own types.
+  Point = Struct.new(:x)
+
+  def test_fronts_that_got_no_codec_know_the_types_of_the_moment
+    pid = fork do
+      fronts = { Manypack::Rack::Parser => [NONE], Manypack::Rack::Responder => [], Manypack::Rails::ParameterParser => [], Manypack::Faraday::Request => [],
+                 Manypack::Faraday::Response => [], Manypack::Karafka::Deserializer => [], Manypack::Karafka::ActiveJobDeserializer => [], Manypack::WaterDrop::Middleware => [] }
+      fronts = fronts.to_h { |klass, arguments| [klass, klass.new(*arguments)] }
+      Manypack::DefaultFactory.register_type(99, Point, packer: ->(point) { point.x.chr }, unpacker: ->(body) { Point.new(body.ord) })
+      body = "\x81\xA1k\xD4\x63\x05".b
+      object = { "k" => Point.new(5) }
+      env = { body: body, response_headers: { "Content-Type" => "application/msgpack" } }
+      fronts[Manypack::Faraday::Response].on_complete(env)
+      sent = { body: object, request_headers: {} }
+      fronts[Manypack::Faraday::Request].on_request(sent)
+      read = [env[:body], fronts[Manypack::Rack::Parser].call("CONTENT_TYPE" => "application/msgpack", "rack.input" => StringIO.new(body)), fronts[Manypack::Rails::ParameterParser].call(body),
+              fronts[Manypack::Karafka::Deserializer].call(Payload.new(body)), fronts[Manypack::Karafka::ActiveJobDeserializer].deserialize(Payload.new(body))]
+      written = [sent[:body], fronts[Manypack::Rack::Responder].call({}, object)[2].join, fronts[Manypack::Karafka::ActiveJobDeserializer].serialize(Job.new(object)), fronts[Manypack::WaterDrop::Middleware].call({ payload: object })[:payload]]
+      exit!(read == [object] * 5 && written == [body] * 4 ? 0 : 1)
+    end
+    assert_predicate Process.wait2(pid)[1], :success?
+  end
+
   private
 
   # The caches of ActiveSupport have types of their own unless they get a codec.

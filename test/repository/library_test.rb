@@ -21,7 +21,7 @@ class LibraryTest < Minitest::Test
   RUBY
 
   # As if it had been loaded.
-  WITHOUT_ACTIVE_SUPPORT = '$LOADED_FEATURES << "active_support.rb"'
+  WITHOUT_ACTIVE_SUPPORT = '$LOADED_FEATURES << "active_support.rb"; module ActiveSupport; module Cache; DeserializationError = Class.new(StandardError); end; end'
 
   def error_of(library, version, program)
     run_program(<<~RUBY)

@@ -104,6 +104,21 @@ class TerminalInputTest < Minitest::Test
     end
   end
 
+  def test_a_wrong_option_or_command_is_told_the_right_one
+    { %w[cat --pretty] => "invalid option: --pretty, did you mean --to pretty?", %w[query --csv .a] => "invalid option: --csv, did you mean --to csv?",
+      %w[cat --head 3] => "invalid option: --head, did you mean --lines?", %w[query --raw-output .a] => "invalid option: --raw-output, did you mean --raw?",
+      %w[cat --form hex] => "invalid option: --form, did you mean --from?", %w[pack --json] => "invalid option: --json, did you mean --from json?",
+      %w[filter --where x] => "invalid option: --where, did you mean --path?", %w[cat --output x] => "invalid option: --output; write to a file by > FILE",
+      %w[query -c .a] => "invalid option: -c; JSON is compact unless --to pretty is given", %w[count --zzz] => "invalid option: --zzz; --help lists the options",
+      %w[cat --to jsn] => "invalid argument: --to jsn; --to takes json, pretty, yaml, ruby, msgpack", %w[cat -t jsn] => "invalid argument: -t jsn; --to takes json, pretty, yaml, ruby, msgpack",
+      %w[cat -n x] => "invalid argument: -n x", %w[cat --lines] => "missing argument: --lines", %w[cat --t json] => "ambiguous option: --t",
+      ["cat", "--\e[2J"] => "invalid option: --\\u001b[2J; --help lists the options" }.each do |arguments, message|
+      assert_equal ["", "manypack: #{arguments.first}: #{message}\n", 2], manypack(*arguments), arguments
+    end
+    assert_equal ["", "manypack: unknown command filtr, did you mean filter?\n", 2], manypack("filtr")
+    assert_equal ["", "manypack: unknown command zzz; manypack --help lists them\n", 2], manypack("zzz")
+  end
+
   def test_a_comparison_is_no_path
     ["$.a>=500", "$.a>5", "$.a<5", "$.a==5", "$.a!=5", "$.a=~x", "$.a < 5", "$.a[0].b>c"].each do |text|
       [%w[filter --path], %w[slice --where]].each do |command|

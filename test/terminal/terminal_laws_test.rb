@@ -65,7 +65,7 @@ class TerminalLawsTest < Minitest::Test
   def test_a_schema_reads_what_it_was_made_from
     objects = HostileObjects.new(Random.new(32))
     (LAWS / 3).times do |i|
-      messages = Array.new(i % 4 + 1) { objects.message.bytes }.select { |bytes| Manypack.valid?(bytes, allow_unknown_ext: true, timestamp: true) }
+      messages = Array.new(i % 4 + 1) { objects.message.bytes }.select { |bytes| Manypack::Type[Object].with(allow_unknown_ext: true, timestamp: true).valid?(bytes) }
       definition = Terminal::Definition.new("Message")
       messages.each { |bytes| definition.add(bytes) }
       ruby = definition.to_s

@@ -371,6 +371,27 @@ class TerminalTest < Minitest::Test
     end
   end
 
+  # Half a megabyte: 400,000 elements 480 arrays deep, whose text is 400 MB because of its indentation.
+  def test_memory_is_flat_where_the_text_is_much_longer_than_the_message
+    peak = "at_exit { $stderr.print File.read('/proc/self/status')[/VmHWM:\\s*(\\d+)/, 1] }"
+    deep = ("\x91" * 480).b + [0xdd, 400_000].pack("CN") + ("\x01" * 400_000).b
+    files(peak, suffix: "rb") do |lib|
+      files(deep) do |name|
+        [["cat --to pretty", 150_000], ["inspect", 150_000], ["query --to pretty '$'", 150_000], ["cat --to yaml", 300_000]].each do |command, most|
+          _, err, status = shell("manypack #{command} -r #{lib} #{name} >/dev/null")
+          assert_equal 0, status
+          assert_operator err.to_i, :<, most, "KB of memory for #{command}"
+        end
+      end
+    end
+  end
+
+  def test_the_deepest_messages_are_shown_by_each_command
+    deepest = ("\x91" * 511).b + "\x90".b
+    [%w[cat], %w[cat --to pretty], %w[cat --path $], %w[query $], %w[query --to csv $], %w[query --raw $], %w[query --with-path $[0]], %w[inspect], %w[stat], %w[schema],
+     %w[validate], %w[canon], %w[slice --where $], %w[filter --path $], %w[count]].each { |arguments| refute_empty output_of(*arguments, input: deepest), arguments.inspect }
+  end
+
   def test_the_library_loads_nothing_of_it
     loaded = "require 'manypack'; puts $LOADED_FEATURES.grep(/terminal|optparse|json\\.rb/), Manypack.const_defined?(:Terminal)"
     out, = Open3.capture2(ENVIRONMENT, RbConfig.ruby, "-I", "#{ROOT}/lib", "-e", loaded)

@@ -127,9 +127,54 @@ class ViewPathsTest < Minitest::Test
     assert_raises(IndexError) { v.splice("a.b" => 1) }
     assert_raises(IndexError) { v.splice("a[99999999999999999999]" => 1) }
     assert_raises(ArgumentError) { v.splice("$" => 1) }
-    assert_raises(ArgumentError) { v.splice("a[*]" => 1) }
     assert_raises(TypeError) { v.splice(1 => 1) }
     assert_raises(KeyError) { view(1).splice("a" => 1) }
     assert_raises(NoMethodError) { v.splice("a" => Object.new) }
+  end
+
+  # A Ractor keeps the Paths that it has parsed of Strings.
+  def test_a_string_means_the_same_path_each_time
+    v = view({ "a" => { "b" => 1 }, "é" => 2, "\xC3\xA9".b => 3 })
+    2.times do
+      assert_equal [[1], [2], [1], []], [v.query("a.b"), v.query("é"), v.query("$.a['b']"), v.query("b")]
+      assert_equal [1, nil, { "b" => 1 }], v.dig_many("a.b", "x", "a").map { |found| found.is_a?(Manypack::View) ? found.value : found }
+      assert_raises(ArgumentError) { v.query("a..") }
+      assert_raises(ArgumentError) { v.query("\xC3\xA9".b) }
+    end
+    text = +"a.b"
+    v.query(text)
+    text.replace("é")
+    assert_equal [2], v.query(text)
+    assert_equal (0...200).map { |i| ["k#{i}"] }, (0...200).map { |i| Manypack::Path.from("k#{i}").steps }
+    own = Class.new(String) { def hash = raise("called") }
+    assert_equal [1], v.query(own.new("a.b"))
+  end
+
+  # Path.of makes the steps that the parser would read.
+  def test_steps_are_those_of_the_text
+    names = ["a", "é", "", "a b", "a\"b", "\u202e", "\u007f", "\0", "é".encode("ISO-8859-1"), "a".encode("UTF-16LE"), "\xFF", "\xFFa".b, "a".b, :sym, :"é", 1, -1, 2**70, 1.5, -0.0, 1e300, Float::INFINITY, -Float::INFINITY, true, false, nil, Manypack::Path::ALL]
+    names.each do |name|
+      made = Manypack::Path.of(name)
+      assert_equal Manypack::Path.from(made.to_s), made
+      assert_equal made.steps.map { |step| [step.class, step.is_a?(String) && step.encoding] }, Manypack::Path.from(made.to_s).steps.map { |step| [step.class, step.is_a?(String) && step.encoding] }
+      assert Ractor.shareable?(made)
+    end
+    mutable = +"a"
+    path = Manypack::Path.of(mutable)
+    mutable << "b"
+    assert_equal ["a"], path.steps
+    assert_raises(ArgumentError) { Manypack::Path.of(Float::NAN) }
+    [[1], Object.new, {}].each { |other| assert_raises(TypeError) { Manypack::Path.of(other) } }
+  end
+
+  def test_first_is_the_first_that_each_yields
+    v = view({ "b" => [1, { "a" => nil }, { "a" => 2 }], "a" => [[3, { "a" => 4 }]] })
+    %w[$..a $..* $[*] $.b[::-1] $.b[?@.a] $..[?@.a] $.x $ $.b[1].a $..a[0]].each do |text|
+      path = Manypack::Path.new(text)
+      expected = path.each(v).first
+      found = path.first(v)
+      assert_equal [expected.class, expected.inspect], [found.class, found.inspect], text
+      assert_equal found.inspect, path.first(v.bytes).inspect
+    end
   end
 end

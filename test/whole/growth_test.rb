@@ -45,4 +45,48 @@ class GrowthTest < Minitest::Test
       assert_linear(SIZE) { |size| message.call(size).then { |bytes| -> { work.call(self, bytes) } } }
     end
   end
+
+  # --- unions in unions -----------------------------------------------------------------------------------------
+
+  # A map of a union in a map of a union, to a depth, with the tag first, last or missing, and a long value at the bottom.
+  def nested_union(depth, other: false)
+    (0...depth).reduce(Manypack::Type[[Integer]]) do |inside, _|
+      record = Manypack::Record.new(Struct.new(:c), c: inside)
+      other ? Manypack::Record.union("t", { "n" => Manypack::Record.new(Struct.new(:z), z: nil) }, else: record) : Manypack::Record.union("t", "n" => record)
+    end
+  end
+
+  def nested_map(depth, pair, bottom)
+    (0...depth).reduce(bottom) { |inside, _| pair == :first ? { "t" => "n", "c" => inside } : { "c" => inside, **(pair == :last ? { "t" => "n" } : {}) } }
+  end
+
+  def test_a_tag_at_the_end_of_each_of_many_levels_is_found_in_one_walk
+    bottom = Array.new(20_000) { |i| i }
+    [[:last, false], [:missing, true]].each do |place, other|
+      union, flat = [100, 1].map { |depth| nested_union(depth, other: other).with(max_depth: 1_000) }
+      deep, shallow = [100, 1].map { |depth| Manypack.pack(nested_map(depth, place, bottom), max_depth: 1_000) }
+      [[union, deep], [flat, shallow]].each { |type, bytes| assert_equal bottom, innermost(type.load(bytes)) }
+      assert_linear_seconds("of one level and of a hundred, #{place}") do
+        [[flat, shallow], [union, deep]].map { |type, bytes| cpu_seconds { 20.times { type.load(bytes) } } }
+      end
+    end
+  end
+
+  def innermost(object) = object.is_a?(Struct) ? innermost(object.c) : object
+
+  def test_what_an_index_passes_is_loaded_as_without_one
+    [1, 2, 3, 9].each do |depth|
+      %i[first last missing].each do |place|
+        union = nested_union(depth, other: place == :missing)
+        [[], [1] * 30, [1] * 600].each do |bottom|
+          bytes = Manypack.pack(nested_map(depth, place, bottom))
+          assert_equal bottom, innermost(union.load(bytes))
+          assert_equal bottom, innermost(View.new(Manypack.pack([0] * 40).sub("\xDC\0\x28".b, "\xDC\0\x29".b) + bytes)[40].as(union))
+          ([bytes.bytesize - 40, 1].max..bytes.bytesize - 1).each { |cut| assert_raises(Manypack::DecodeError) { union.load(bytes.byteslice(0, cut)) } }
+          error = assert_raises(Manypack::RecordError) { union.load(Manypack.pack(nested_map(depth, place, bottom + ["x"]))) }
+          assert_equal "$#{".c" * depth}[#{bottom.size}]", error.path
+        end
+      end
+    end
+  end
 end

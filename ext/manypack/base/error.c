@@ -11,7 +11,7 @@ static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownE
 static VALUE eTruncatedError, eLimitError, eNestingError;
 static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
 static ID id_words, id_place, id_of, id_likeness, id_record_path;
-static ID id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
+static ID id_record, id_field, id_cause, id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
 
 /*
  * Identifies the input that an error's offset refers to, by the object that reads it: the receiver of the running
@@ -421,14 +421,45 @@ mp_raise_handler_error(VALUE error, int type, VALUE body, size_t offset, mp_mess
     rb_exc_raise(error);
 }
 
+/* True for a RecordError that no other exception has caused: where it was raised says nothing about user code. */
+static bool
+plain_record_error_p(VALUE error)
+{
+    return RTEST(rb_ivar_defined(error, id_record_path)) && NIL_P(rb_funcall(error, id_cause, 0));
+}
+
+/*
+ * The same RecordError with new words, without its backtrace: Ruby writes the backtrace of an exception as text when it
+ * is raised again, which takes longer than all else.
+ */
+static VALUE
+record_error_anew(VALUE error, VALUE words)
+{
+    const ID variables[] = {id_record_path, id_record, id_field, id_errors};
+    VALUE copy = rb_exc_new_str(rb_obj_class(error), words);
+    size_t i;
+
+    for (i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+        VALUE value = rb_attr_get(error, variables[i]);
+
+        if (!NIL_P(value)) rb_ivar_set(copy, variables[i], value);
+    }
+    rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
+    return copy;
+}
+
 /* Copies an error about the message that starts at `start` of a stream, with its offset in the stream. */
 static VALUE
 in_stream(VALUE error, size_t start)
 {
-    VALUE offset = rb_attr_get(error, id_offset), message = message_of(error);
+    VALUE offset = rb_attr_get(error, id_offset), message = message_of(error), words, copy;
+    size_t in_all = start + (NIL_P(offset) ? 0 : NUM2SIZET(offset));
 
-    return blaming(error, rb_sprintf("%" PRIsVALUE ", in the message at byte %" PRIuSIZE, message, start),
-                   start + (NIL_P(offset) ? 0 : NUM2SIZET(offset)), NULL);
+    words = rb_sprintf("%" PRIsVALUE ", in the message at byte %" PRIuSIZE, message, start);
+    if (!plain_record_error_p(error)) return blaming(error, words, in_all, NULL);
+    copy = record_error_anew(error, words);
+    set_offset(copy, in_all);
+    return copy;
 }
 
 void
@@ -660,6 +691,9 @@ Init_manypack_error(void)
     id_likeness = rb_intern("Likeness");
     id_place = rb_intern("place");
     id_record_path = rb_intern("@path");
+    id_record = rb_intern("@record");
+    id_field = rb_intern("@field");
+    id_cause = rb_intern("cause");
     id_limit = rb_intern("@limit");
     id_value = rb_intern("@value");
     id_errors = rb_intern("@errors");

@@ -108,6 +108,15 @@ append_float(VALUE path, double number)
 /* A longer path is shown without its middle: this many steps from its start and from its end. */
 enum { PATH_HEAD = 8, PATH_TAIL = 8 };
 
+/* Appends [5]. rb_str_catf would take several times as long. */
+static void
+append_index(VALUE path, int64_t index)
+{
+    char step[24];
+
+    rb_str_cat(path, step, snprintf(step, sizeof(step), "[%" PRId64 "]", index));
+}
+
 /* Appends an index or a key as Path reads it, or the class, in brackets, of a key that Path cannot express. */
 static void
 append_step(VALUE path, const mp_place *place)
@@ -115,7 +124,7 @@ append_step(VALUE path, const mp_place *place)
     VALUE key = place->key;
 
     if (key == Qundef) {
-        rb_str_catf(path, "[%ld]", place->index);
+        append_index(path, place->index);
         return;
     }
     if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
@@ -225,7 +234,7 @@ mp_error_path_of(VALUE source, size_t start, size_t offset)
         const uint8_t *message = (const uint8_t *)RSTRING_PTR(source) + start;
 
         if (route.cut && i == MP_ROUTE_HEAD) rb_str_cat_cstr(path, "...");
-        if (step->kind == MP_ARRAY) rb_str_catf(path, "[%" PRIu32 "]", step->index);
+        if (step->kind == MP_ARRAY) append_index(path, step->index);
         else append_key(path, message + step->key, message + step->key_end);
     }
     RB_GC_GUARD(source); /* otherwise compaction may move it */

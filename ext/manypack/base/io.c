@@ -108,6 +108,12 @@ sink_p(VALUE obj)
     return !RB_TYPE_P(obj, T_STRING) && answers_p(obj, id_append);
 }
 
+bool
+mp_io_writable_p(VALUE obj)
+{
+    return RB_TYPE_P(obj, T_FILE) || answers_p(obj, id_write);
+}
+
 static bool
 source_p(VALUE obj)
 {
@@ -131,11 +137,15 @@ check_no_packer(VALUE io)
     rb_raise(rb_eTypeError, "expected an IO, got %" PRIsVALUE ": call packer.write(object)", rb_obj_class(io));
 }
 
-void
+bool
 mp_need_sink(VALUE io)
 {
+    bool writable = mp_io_writable_p(io);
+
     check_no_packer(io);
+    if (writable && !path_p(io)) return true;
     if (!sink_p(io)) raise_no_io(io, "write or <<", "pass File.open(path, \"wb\") or a StringIO");
+    return writable;
 }
 
 void
@@ -159,12 +169,6 @@ mp_check_io(VALUE io, int api)
     if (MP_LIKELY(NIL_P(io) || source_p(io) || sink_p(io)) || mp_lenient_p(api)) return;
     raise_no_io(io, "readpartial, read, write or <<",
                 "append bytes by Buffer.new << bytes, or pass File.open(path, \"rb\")");
-}
-
-bool
-mp_io_writable_p(VALUE obj)
-{
-    return answers_p(obj, id_write);
 }
 
 VALUE

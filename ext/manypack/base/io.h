@@ -52,8 +52,11 @@ void mp_check_sink(VALUE io, int api);
 void mp_check_source(VALUE io, int api);
 void mp_check_io(VALUE io, int api);
 
-/* TypeError unless an io can be written to, even if lenient; nil cannot. For methods that write at once. */
-void mp_need_sink(VALUE io);
+/*
+ * TypeError unless an io can be written to, even if lenient; nil cannot. For methods that write at once. Returns what
+ * mp_io_writable_p does.
+ */
+bool mp_need_sink(VALUE io);
 
 /* The arguments (io = nil, options = nil) of the msgpack gem: a single one may be either. */
 void mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options);

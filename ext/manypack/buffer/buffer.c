@@ -289,7 +289,6 @@ mp_buffer_feed_read(VALUE self, VALUE bytes)
 /* A call of an io's write. */
 typedef struct {
     VALUE io, bytes;
-    VALUE refusal; /* the IO::WaitWritable by which the io took nothing; nil without one */
     bool writable;
     int api;
 } io_write;
@@ -303,32 +302,18 @@ call_write(VALUE arg)
     return mp_io_write(write->io, write->bytes, write->api);
 }
 
-static VALUE
-note_refusal(VALUE arg, VALUE error)
-{
-    ((io_write *)arg)->refusal = error;
-    return Qnil;
-}
-
-/* IO#write waits. The write of any other object may raise IO::WaitWritable, as write_nonblock does. */
-static VALUE
-call_write_of_any(VALUE arg)
-{
-    if (RB_TYPE_P(((const io_write *)arg)->io, T_FILE)) return call_write(arg);
-    return rb_rescue2(call_write, arg, note_refusal, arg, rb_mWaitWritable, (VALUE)0);
-}
-
 /* Makes the io write the first bytes of the Buffer, and drops the bytes that it took. Returns how many. */
 static size_t
 write_once(VALUE self, io_write *write)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     size_t len = (size_t)RSTRING_LEN(write->bytes), n;
-    mp_taken_call taken = {.loan = &buffer->loan, .call = call_write_of_any, .arg = (VALUE)write, .may_tear = true};
+    /* IO#write waits. That of any other object may raise IO::WaitWritable, as write_nonblock does: it took nothing. */
+    mp_taken_call taken = {.loan = &buffer->loan, .call = call_write, .arg = (VALUE)write, .may_tear = true,
+                           .refusal = RB_TYPE_P(write->io, T_FILE) ? 0 : rb_mWaitWritable};
     VALUE answer = mp_loan_call_taken(&taken);
 
     if (MP_UNLIKELY(answer == Qundef)) mp_raise_in_use(name_of_owner(buffer));
-    if (!NIL_P(write->refusal)) rb_exc_raise(write->refusal);
     n = mp_io_bytes_taken(write->io, answer, len);
     before_removal(self, n);
     mp_bytes_consume(&buffer->bytes, n);
@@ -360,39 +345,45 @@ api_of(VALUE self)
 }
 
 static size_t
-write_chunk(VALUE self, VALUE io)
+write_chunk(VALUE self, VALUE io, bool writable)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     const mp_chunk *chunk = mp_bytes_first(&buffer->bytes);
     size_t len = chunk->len;
-    io_write write = {.io = io, .bytes = mp_chunk_to_s(chunk), .refusal = Qnil, .api = api_of(self),
-                      .writable = io == buffer->io ? buffer->writable : mp_io_writable_p(io)};
+    io_write write = {.io = io, .bytes = mp_chunk_to_s(chunk), .api = api_of(self),
+                      .writable = writable};
 
     if (MP_UNLIKELY(write_once(self, &write) < len)) write_rest(self, &write);
     return len;
 }
 
-/* Drops the bytes that the io took. Nobody else can use the Buffer while the io writes. */
-size_t
-mp_buffer_write_to(VALUE self, VALUE io)
+/* Writes all bytes and drops those that the io took. Nobody else can use the Buffer while the io writes. */
+static size_t
+write_all(VALUE self, VALUE io, bool writable)
 {
     size_t written = 0;
 
     for_removal(self);
     before_removal(self, 0);
     while (mp_buffer_get(self)->bytes.size) {
-        written += write_chunk(self, io);
+        written += write_chunk(self, io, writable);
         for_removal(self); /* others may have used the Buffer while the io was writing */
     }
     return written;
 }
 
+size_t
+mp_buffer_write_to(VALUE self, VALUE io)
+{
+    return write_all(self, io, mp_need_sink(io));
+}
+
 void
 mp_buffer_flush(VALUE self)
 {
-    VALUE io = mp_buffer_for_change(self)->io;
+    const mp_buffer *buffer = mp_buffer_for_change(self);
 
-    if (!NIL_P(io)) mp_buffer_write_to(self, io);
+    if (!NIL_P(buffer->io)) write_all(self, buffer->io, buffer->writable);
 }
 
 void
@@ -730,7 +721,6 @@ rb_buffer_close(VALUE self)
 static VALUE
 rb_buffer_write_to(VALUE self, VALUE io)
 {
-    mp_need_sink(io);
     return SIZET2NUM(mp_buffer_write_to(self, io));
 }
 

@@ -73,6 +73,13 @@ mp_buffer_checked(VALUE self)
     return buffer;
 }
 
+/* True if there is nothing to check: anybody may look at the Buffer, append to it and remove bytes. */
+MP_INLINE bool
+mp_buffer_ready_p(VALUE self, const mp_buffer *buffer)
+{
+    return buffer->io && mp_loan_idle_p(&buffer->loan) && !buffer->loan.mark && !OBJ_FROZEN_RAW(self);
+}
+
 mp_buffer *mp_buffer_for_change(VALUE self);
 
 /* The struct of a Buffer, to look at only; it may be TORN. */
@@ -99,7 +106,7 @@ void mp_buffer_clear(VALUE self);
 /* Removes all bytes and returns them as one binary String. */
 VALUE mp_buffer_take_all(VALUE self);
 
-/* Writes all bytes to io, chunk by chunk, and drops them. */
+/* Writes all bytes to io, chunk by chunk, and drops them. TypeError for an io that cannot be written to. */
 size_t mp_buffer_write_to(VALUE self, VALUE io);
 
 /* Writes all bytes to the Buffer's own io, if it has one. */

@@ -2,6 +2,7 @@
 #include "buffer/loan.h"
 
 #include "base/error.h"
+#include "base/user_code.h"
 
 void
 mp_loan_settle(mp_loan *loan, mp_bytes *bytes)
@@ -48,6 +49,14 @@ break_all(mp_loan *loan)
     loan->state = MP_IDLE;
 }
 
+/* True if nobody knows what the call has done, which an exception ended. */
+static bool
+torn_p(const mp_taken_call *taken)
+{
+    if (MP_LIKELY(!taken->may_tear)) return false;
+    return !taken->refusal || !RTEST(rb_obj_is_kind_of(mp_user_error(), taken->refusal));
+}
+
 static VALUE
 release_own(VALUE arg)
 {
@@ -56,7 +65,7 @@ release_own(VALUE arg)
 
     if (!same_write_p(loan, taken->epoch) || loan->holder != taken->holder) return Qnil;
     hand_back(loan, taken->outer_holder);
-    if (taken->may_tear) loan->state = MP_TORN;
+    if (torn_p(taken)) loan->state = MP_TORN;
     taken->released = true;
     return Qnil;
 }

@@ -151,7 +151,8 @@ typedef struct {
     VALUE (*call)(VALUE);
     VALUE arg;
     uint32_t epoch, holder, outer_holder;
-    bool may_tear; /* an exception makes the Buffer TORN */
+    bool may_tear; /* an exception makes the Buffer TORN, unless it is of the module `refusal` */
+    VALUE refusal; /* 0 without one */
     bool released;
 } mp_taken_call;
 

@@ -12,7 +12,11 @@ ractor_mark(void *ptr)
     mp_string_table_mark(&ractor->keys.table);
     mp_string_table_mark(&ractor->values.table);
     mp_hash_templates_forget(&ractor->rows);
-    if (ractor->seldom) ractor->seldom->recent_codec = 0;
+    if (ractor->seldom) {
+        ractor->seldom->recent_codec = 0;
+        if (ractor->seldom->types) rb_gc_mark_movable(ractor->seldom->types);
+        if (ractor->seldom->paths) rb_gc_mark_movable(ractor->seldom->paths);
+    }
     if (ractor->spares.packer) rb_gc_mark_movable(ractor->spares.packer);
     if (ractor->spares.unpacker) rb_gc_mark_movable(ractor->spares.unpacker);
     if (ractor->spares.body) rb_gc_mark_movable(ractor->spares.body);
@@ -26,9 +30,11 @@ ractor_compact(void *ptr)
 
     mp_string_table_compact(&ractor->keys.table);
     mp_string_table_compact(&ractor->values.table);
+    if (ractor->seldom && ractor->seldom->paths) ractor->seldom->paths = rb_gc_location(ractor->seldom->paths);
     if (ractor->spares.packer) ractor->spares.packer = rb_gc_location(ractor->spares.packer);
     if (ractor->spares.unpacker) ractor->spares.unpacker = rb_gc_location(ractor->spares.unpacker);
     if (ractor->spares.body) ractor->spares.body = rb_gc_location(ractor->spares.body);
+    if (ractor->seldom && ractor->seldom->types) ractor->seldom->types = rb_gc_location(ractor->seldom->types);
 }
 
 static void

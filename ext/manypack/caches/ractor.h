@@ -19,6 +19,8 @@
 /* What few Ractors need. */
 typedef struct {
     mp_trails *trails;
+    VALUE types;        /* a Hash of Types and the same Types with the ext types of the moment (record/type.c); or 0 */
+    VALUE paths;        /* a hidden Hash of Strings and Paths; 0 before the first */
     VALUE recent_codec; /* made for the options of a call since the last collection, which forgets it; or 0 */
 } mp_seldom;
 

@@ -6,7 +6,8 @@
  *
  * Two keys of a map may be the same in JSON, such as 1.5 as float32 and float64. Such a map becomes a list of pairs,
  * under $map. That shows only at its end, so the first walk over an object numbers its maps and notes these; if there
- * are any, a second walk writes the object again.
+ * are any, a second walk writes the object again. So does it if the text is much longer than the bytes, as that of deep
+ * objects with line ends is: only the second walk knows enough to yield pieces of an object.
  */
 #include "base/error.h"
 #include "base/options.h"
@@ -35,6 +36,8 @@ typedef struct {
 /* A map as a list of pairs opens two containers, and a bin that is opened one more than it holds. */
 enum { FRAMES_MAX = 2 * MP_PACK_MAX_DEPTH + 2 };
 
+enum { PIECE = 256 * 1024 }; /* text is yielded when it has this many bytes */
+
 typedef struct {
     mp_window window;
     const uint8_t *end; /* of the input */
@@ -42,6 +45,9 @@ typedef struct {
     bool text, opening; /* write bin that is text as a string; open bin that holds an array or map */
     bool first;         /* the next element is the first of its container */
     bool second;        /* this is the second walk */
+    bool pieces;        /* the text is yielded in pieces */
+    bool too_long;      /* the first walk has written more than most, and keeps nothing */
+    size_t most;        /* bytes of text of one object that the first walk keeps */
     const uint8_t *object;
     mp_window keys;     /* an mp_tape_entry for each key of the open maps */
     mp_window alike;    /* the number of each map that has keys alike, a size_t */
@@ -592,8 +598,34 @@ write_element(writer *w, const uint8_t **p)
     return write_value(w, p);
 }
 
+/* Yields the text so far. */
+static void
+yield_text(writer *w)
+{
+    VALUE text = rb_enc_associate_index(mp_window_result(&w->window), mp_utf8_index);
+
+    mp_window_init_result(&w->window, PIECE);
+    rb_yield(text);
+    if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
+}
+
+/* Keeps the text of an object that begins at `before` from getting long. */
+static void
+shorten(writer *w, size_t before)
+{
+    size_t size = mp_out_size(&w->window.out);
+
+    if (w->second) {
+        if (size > PIECE) yield_text(w);
+    } else if (size - before > w->most) {
+        w->too_long = true;
+        mp_out_commit(&w->window.out, w->window.out.start + before);
+    }
+}
+
+/* before: the size of the text when the object began. */
 static mp_status
-write_object(writer *w, const uint8_t **p)
+write_object(writer *w, const uint8_t **p, size_t before)
 {
     mp_status status;
 
@@ -603,6 +635,7 @@ write_object(writer *w, const uint8_t **p)
     while (status == MP_OK && w->depth) {
         status = write_element(w, p);
         if (status == MP_OK) close_containers(w);
+        if (w->pieces) shorten(w, before);
     }
     return status;
 }
@@ -623,28 +656,37 @@ write_line(writer *w, const uint8_t **p)
     mp_status status;
 
     w->object = *p;
-    w->second = false;
+    w->second = w->too_long = false;
     w->mark = 0;
     mp_out_commit(&w->alike.out, w->alike.out.start);
-    status = write_object(w, p);
+    status = write_object(w, p, before);
     alike = mp_out_size(&w->alike.out) / sizeof(size_t);
-    if (status == MP_OK && alike) {
+    if (status == MP_OK && (alike || w->too_long)) {
         qsort(w->alike.out.start, alike, sizeof(size_t), compare_numbers);
         mp_out_commit(&w->window.out, w->window.out.start + before);
         w->second = true;
         *p = w->object;
-        status = write_object(w, p);
+        status = write_object(w, p, before);
     }
     write_byte(w, '\n');
+    if (w->pieces && mp_out_size(&w->window.out) > PIECE) yield_text(w);
     return status;
+}
+
+/* The text of one object that is kept before it is yielded, for objects of n bytes: that of most is shorter. */
+static size_t
+most_kept(size_t n)
+{
+    return n > (SIZE_MAX - PIECE) / 4 ? SIZE_MAX : PIECE + 4 * n;
 }
 
 /*
  * call-seq: JSONText.generate(bytes, start, size, pretty, hex, text = false, opening = false) -> String
+ *           JSONText.generate(...) { |text| } -> nil
  *
- * Returns the JSON of the objects in a part of a String, with a newline after each. hex: write bin as hexadecimal
- * instead of base64; text: write bin that is text as a string; opening: write the object that a bin holds. Raises a
- * DecodeError, whose offset counts from start.
+ * Returns the JSON of the objects in a part of a String, with a newline after each, or yields it in pieces. hex: write
+ * bin as hexadecimal instead of base64; text: write bin that is text as a string; opening: write the object that a bin
+ * holds. Raises a DecodeError, whose offset counts from start.
  */
 static VALUE
 rb_generate(int argc, VALUE *argv, VALUE self)
@@ -669,19 +711,22 @@ rb_generate(int argc, VALUE *argv, VALUE self)
     w.text = argc > 5 && RTEST(argv[5]);
     w.opening = argc > 6 && RTEST(argv[6]);
     w.first = false;
+    w.pieces = rb_block_given_p();
+    w.most = most_kept(length);
     mp_window_init(&w.keys);
     mp_window_init(&w.alike);
-    mp_window_init_result(&w.window, length + length / 2);
+    mp_window_init_result(&w.window, w.pieces ? PIECE : length + length / 2);
     while (p < w.end) {
         mp_status status = write_line(&w, &p);
         if (status != MP_OK) mp_raise_status(status, mp_blame_of(base, p, w.end, 0));
     }
+    if (w.pieces && mp_out_size(&w.window.out)) yield_text(&w);
     RB_GC_GUARD(bytes);
     text = mp_window_result(&w.window);
     RB_GC_GUARD(w.window.string);
     RB_GC_GUARD(w.keys.string);
     RB_GC_GUARD(w.alike.string);
-    return rb_enc_associate_index(text, mp_utf8_index);
+    return w.pieces ? Qnil : rb_enc_associate_index(text, mp_utf8_index);
 }
 
 void

@@ -156,7 +156,7 @@ struct_or_data_p(VALUE obj)
 static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
-    const char *way = packable_as_timestamp_p(obj) ? "pack with timestamp: true, or register Manypack::Timestamp::TYPE"
+    const char *way = packable_as_timestamp_p(obj) ? "pack with timestamp: true, or register_common(:time) on a Factory"
         : struct_or_data_p(obj)
         ? "attach a Manypack::Record of its class, dump it by that Record, or register an ext type for it by "
           "Factory#register_type with record:"

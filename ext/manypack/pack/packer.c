@@ -358,7 +358,6 @@ rb_packer_empty_p(VALUE self)
 static VALUE
 rb_packer_write_to(VALUE self, VALUE io)
 {
-    mp_need_sink(io);
     return SIZET2NUM(mp_buffer_write_to(mp_packer_get(self)->buffer, io));
 }
 

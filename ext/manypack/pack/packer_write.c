@@ -29,18 +29,49 @@ packer_written(VALUE self, VALUE buffer)
 typedef struct {
     VALUE self, buffer;
     mp_bytes *bytes;
+    mp_chunk *tail;
     uint8_t *start;
 } short_write;
+
+/* The cold half of short_reserve: all checks, and room for n bytes. */
+static MP_NOINLINE void
+short_prepare(VALUE self, size_t n)
+{
+    VALUE buffer = packer_for_write(mp_packer_get(self));
+    mp_bytes *bytes = &mp_buffer_get(buffer)->bytes;
+
+    if (mp_bytes_room(bytes) < n) mp_bytes_expand(buffer, bytes, 0, n);
+    RB_GC_GUARD(self);
+}
+
+/* A write to the Buffer, which has the room. */
+MP_INLINE short_write
+short_write_on(VALUE self, VALUE buffer)
+{
+    mp_bytes *bytes = &mp_buffer_get(buffer)->bytes;
+    mp_chunk *tail = mp_bytes_last(bytes);
+
+    return (short_write){.self = self, .buffer = buffer, .bytes = bytes, .tail = tail,
+                         .start = tail->block + tail->at + tail->len};
+}
+
+/* True if there is nothing to check and room for n bytes. */
+MP_INLINE bool
+short_ready_p(VALUE buffer, size_t n)
+{
+    mp_buffer *b = mp_buffer_get(buffer);
+
+    return MP_LIKELY(mp_buffer_ready_p(buffer, b)) && MP_LIKELY(mp_bytes_room(&b->bytes) >= n);
+}
 
 /* Makes room for n bytes, which short_commit ends. In between, nothing may allocate. */
 MP_INLINE short_write
 short_reserve(VALUE self, size_t n)
 {
-    VALUE buffer = packer_for_write(mp_packer_get(self));
-    mp_bytes *bytes = &mp_buffer_get(buffer)->bytes;
+    VALUE buffer = mp_packer_get(self)->buffer;
 
-    if (MP_UNLIKELY(mp_bytes_room(bytes) < n)) mp_bytes_expand(buffer, bytes, 0, n);
-    return (short_write){.self = self, .buffer = buffer, .bytes = bytes, .start = mp_bytes_end(bytes)};
+    if (!short_ready_p(buffer, n)) short_prepare(self, n);
+    return short_write_on(self, buffer);
 }
 
 MP_INLINE short_write
@@ -49,12 +80,22 @@ head_reserve(VALUE self)
     return short_reserve(self, MP_HEAD_MAX);
 }
 
+static MP_NOINLINE VALUE
+flush_after(VALUE self, VALUE buffer)
+{
+    mp_buffer_flush_if_idle(buffer);
+    return self;
+}
+
 /* Makes the bytes from start to end count. */
 MP_INLINE VALUE
 short_commit(const short_write *w, const uint8_t *end)
 {
-    mp_bytes_commit(w->bytes, (size_t)(end - w->start));
-    return packer_written(w->self, w->buffer);
+    size_t n = (size_t)(end - w->start);
+
+    w->tail->len += n;
+    w->bytes->size += n;
+    return MP_LIKELY(w->bytes->size < MP_FLUSH_SIZE) ? w->self : flush_after(w->self, w->buffer);
 }
 
 /* Appends the payload of a short String after its head, which ends at p. */
@@ -66,12 +107,30 @@ payload_commit(const short_write *w, uint8_t *p, VALUE string, size_t n)
     return short_commit(w, p + n);
 }
 
-static VALUE
-write_fixnum(VALUE self, VALUE number)
+MP_INLINE VALUE
+write_fixnum_on(const short_write *w, VALUE number)
+{
+    return short_commit(w, mp_put_sint(w->start, FIX2LONG(number)));
+}
+
+static MP_NOINLINE VALUE
+write_fixnum_checked(VALUE self, VALUE number)
 {
     short_write w = head_reserve(self);
 
-    return short_commit(&w, mp_put_sint(w.start, FIX2LONG(number)));
+    return write_fixnum_on(&w, number);
+}
+
+/* With the checks and the room elsewhere, it takes no registers to save: half of what such a call costs. */
+static VALUE
+write_fixnum(VALUE self, VALUE number)
+{
+    VALUE buffer = ((const mp_packer *)mp_typed_data(self))->buffer;
+    short_write w;
+
+    if (MP_UNLIKELY(!buffer) || !short_ready_p(buffer, MP_HEAD_MAX)) return write_fixnum_checked(self, number);
+    w = short_write_on(self, buffer);
+    return write_fixnum_on(&w, number);
 }
 
 static VALUE
@@ -122,11 +181,13 @@ write_short_bin(VALUE self, VALUE string)
     return payload_commit(&w, compatible ? mp_put_str_head(w.start, n, true) : mp_put_bin_head(w.start, n), string, n);
 }
 
-/* Appends an object that mp_encode would write in the same way, whatever the options. Qundef for any other. */
+/*
+ * Appends an object, which is no Fixnum, that mp_encode would write in the same way, whatever the options. Qundef for
+ * any other.
+ */
 MP_INLINE VALUE
 write_short(VALUE self, VALUE obj)
 {
-    if (RB_FIXNUM_P(obj)) return write_fixnum(self, obj);
     if (RB_FLONUM_P(obj)) return write_float64(self, rb_float_value(obj));
     if (NIL_P(obj)) return write_nil(self);
     if (obj == Qtrue || obj == Qfalse) return write_bool(self, obj == Qtrue);
@@ -303,8 +364,10 @@ write_binary(VALUE self, VALUE string)
 static VALUE
 rb_packer_write(VALUE self, VALUE obj)
 {
-    VALUE written = write_short(self, obj);
+    VALUE written;
 
+    if (RB_FIXNUM_P(obj)) return write_fixnum(self, obj); /* here, so that it is no more than a jump */
+    written = write_short(self, obj);
     if (MP_LIKELY(written != Qundef)) return written;
     if (MP_UNLIKELY(binary_p(obj))) return write_binary(self, obj);
     return packer_write_with(self, mp_encode, obj);

@@ -72,6 +72,7 @@ typedef struct {
     VALUE codec, stop;
     size_t origin; /* offset of the first byte in the whole input */
     size_t offset; /* of the current message in the whole input */
+    size_t length; /* of the current message */
     size_t passed; /* messages before the current one */
 } mp_batch;
 
@@ -185,6 +186,7 @@ rb_batch_each(VALUE self)
         batch->offset = d.origin + (size_t)(d.at - d.start);
         mp_decoder_restart(&d, batch->offset);
         obj = message_read(&d, codec->options.max_bytes);
+        batch->length = d.origin + (size_t)(d.at - d.start) - batch->offset;
         call = mp_decoder_leave(&d);
         rb_yield(obj);
         mp_decoder_check_return(&d, call);
@@ -200,6 +202,16 @@ static VALUE
 rb_batch_offset(VALUE self)
 {
     return SIZET2NUM(batch_get(self)->offset);
+}
+
+/* call-seq: batch.message -> String: the bytes of the message that `each` has yielded last */
+static VALUE
+rb_batch_message(VALUE self)
+{
+    const mp_batch *batch = batch_get(self);
+    size_t start = batch->start + batch->offset - batch->origin;
+
+    return rb_str_substr(batch->bytes, (long)start, (long)batch->length);
 }
 
 /* call-seq: batch.passed -> Integer: how many messages of the batch come before that message */
@@ -226,4 +238,5 @@ Init_manypack_batch(void)
     rb_define_method(cBatch, "each", rb_batch_each, 0);
     rb_define_method(cBatch, "offset", rb_batch_offset, 0);
     rb_define_method(cBatch, "passed", rb_batch_passed, 0);
+    rb_define_method(cBatch, "message", rb_batch_message, 0);
 }

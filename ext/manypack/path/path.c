@@ -22,9 +22,9 @@ start_peek(mp_peek *peek, VALUE view, long steps)
     return at;
 }
 
-/* Searches a View for what the steps of a Path find. */
+/* Searches a View for what the steps of a Path find. The caller ends the search. */
 static void
-search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_sink sink)
+start_search(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_sink sink)
 {
     uint64_t looks = mp_large(max_looks, "max_looks");
     mp_program *program = &whole->program;
@@ -39,9 +39,21 @@ search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_si
     if (sink == MP_SINK_ARRAY) s->found = rb_ary_new();
     if (whole->peek.alone) mp_search_message(s);
     else mp_search_run(s, at);
+}
+
+static void
+end_search(whole_search *whole)
+{
     mp_peek_end(&whole->peek);
-    mp_program_end(program);
-    RB_GC_GUARD(s->found);
+    mp_program_end(&whole->program);
+    RB_GC_GUARD(whole->search.found);
+}
+
+static void
+search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_sink sink)
+{
+    start_search(whole, view, steps, max_looks, sink);
+    end_search(whole);
 }
 
 /*
@@ -72,6 +84,19 @@ rb_internal_search_places(VALUE self, VALUE view, VALUE steps, VALUE max_looks)
 
     search_view(&whole, view, steps, max_looks, MP_SINK_PLACES);
     return view;
+}
+
+/* call-seq: Internal.search_first(view, steps, max_looks) -> object or nil: the first value that is found */
+static VALUE
+rb_internal_search_first(VALUE self, VALUE view, VALUE steps, VALUE max_looks)
+{
+    VALUE value = Qnil;
+    whole_search whole;
+
+    start_search(&whole, view, steps, max_looks, MP_SINK_FIRST);
+    if (whole.search.count) value = mp_view_value_at(&whole.peek, mp_view_root(view), whole.search.first, 0);
+    end_search(&whole);
+    return value;
 }
 
 /* call-seq: Internal.search_ways(view, steps, max_looks) { |keys| ... } -> view: the same without the values */
@@ -174,6 +199,7 @@ Init_manypack_path(void)
 {
     MP_DEFINE_INTERNAL("search", rb_internal_search, 3);
     MP_DEFINE_INTERNAL("search_places", rb_internal_search_places, 3);
+    MP_DEFINE_INTERNAL("search_first", rb_internal_search_first, 3);
     MP_DEFINE_INTERNAL("search_ways", rb_internal_search_ways, 3);
     MP_DEFINE_INTERNAL("search_count", rb_internal_search_count, 3);
     MP_DEFINE_INTERNAL("search_any", rb_internal_search_any, 3);

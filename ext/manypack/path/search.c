@@ -54,8 +54,8 @@ found(mp_search *s, size_t at, size_t end, const mp_way *up)
 {
     mp_search_inside(s, at);
     if (!s->count++) s->first = at;
-    if (s->sink == MP_SINK_ANY) s->stopped = true;
-    if (s->sink == MP_SINK_BYTES) append_found(s, at, end);
+    if (s->sink == MP_SINK_ANY || s->sink == MP_SINK_FIRST) s->stopped = true;
+    else if (s->sink == MP_SINK_BYTES) append_found(s, at, end);
     else if (s->sink == MP_SINK_WANTED) s->stopped = wanted_p(s, at, end);
     else if (s->sink < MP_SINK_COUNT) yield_found(s, at, end, up);
 }

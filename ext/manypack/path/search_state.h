@@ -11,6 +11,7 @@ typedef enum {
     MP_SINK_ARRAY,
     MP_SINK_BYTES,  /* append the bytes of each to a String */
     MP_SINK_WANTED, /* stop at the first that is equal to a scalar or, without one, neither nil nor false */
+    MP_SINK_FIRST,  /* stop at the first that would be yielded */
     MP_SINK_PLACES, /* yield each with the keys and indices that lead to it */
     MP_SINK_WAYS,   /* yield those keys and indices alone */
     MP_SINK_COUNT,
@@ -42,7 +43,7 @@ struct mp_search {
     uint64_t count;
     size_t first;     /* the offset of the first value that was found */
     const mp_key *scalar; /* WANTED: the scalar; or NULL */
-    bool stopped;     /* ANY, WANTED: found one */
+    bool stopped;     /* ANY, FIRST, WANTED: found one */
 
     /*
      * The value that a condition is about, and how far it has been read: in a map, up to the last key that the

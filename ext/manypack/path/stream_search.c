@@ -2,6 +2,8 @@
  * One Path in the messages of a stream, for the terminal. What it finds stays bytes, so that nothing is built. The
  * messages are a part of a String: bytes, start, size.
  */
+#include "base/options.h"
+#include "core/skip.h"
 #include "path/search.h"
 
 /* Lives on the C stack. */
@@ -63,24 +65,51 @@ search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
     return search;
 }
 
+/* Of an array with a 32-bit count. */
+enum { GROUP_HEAD = 0xdd, GROUP_HEAD_SIZE = 5 };
+
+/* Writes the count of the array whose head is at `start`. Without an element there is no array. */
+static void
+close_group(VALUE found, long start)
+{
+    uint8_t *p = (uint8_t *)RSTRING_PTR(found) + start;
+    const uint8_t *at = p + GROUP_HEAD_SIZE, *end = (const uint8_t *)RSTRING_END(found);
+    uint64_t left[MP_PACK_MAX_DEPTH];
+    uint32_t n = 0;
+    mp_walk walk;
+
+    for (; at < end; n++) {
+        mp_walk_init(&walk, left, MP_PACK_MAX_DEPTH);
+        if (mp_skip(&walk, &at, end) != MP_OK) rb_bug("manypack: a Path has found what is no message");
+    }
+    if (n) mp_put_head32(p, GROUP_HEAD, n);
+    else rb_str_set_len(found, start);
+}
+
 /*
- * call-seq: Internal.search_bytes(bytes, start, size, codec, steps, max_looks) -> String
+ * call-seq: Internal.search_bytes(bytes, start, size, codec, steps, max_looks, grouped = false) -> String
  *
- * Returns the bytes of all values that the steps of a Path find in the messages, one after the other. Raises a
- * DecodeError for bytes that are no messages.
+ * Returns the bytes of all values that the steps of a Path find in the messages, one after the other; grouped, an array
+ * of them for each message that has some. Raises a DecodeError for bytes that are no messages.
  */
 static VALUE
 rb_internal_search_bytes(int argc, VALUE *argv, VALUE self)
 {
+    static const char head[GROUP_HEAD_SIZE]; /* close_group fills it in */
     VALUE found = rb_str_buf_new(0);
     stream_search s;
+    bool grouped;
 
-    rb_check_arity(argc, 6, 6);
+    rb_check_arity(argc, 6, 7);
+    grouped = argc > 6 && RTEST(argv[6]);
     search_init(&s, argv);
     while (s.at < s.end) {
+        long start = RSTRING_LEN(found);
         mp_search search = search_next(&s, MP_SINK_BYTES, found, NULL);
 
+        if (grouped) rb_str_cat(found, head, GROUP_HEAD_SIZE);
         mp_search_run(&search, search.start);
+        if (grouped) close_group(found, start);
     }
     search_end(&s);
     return found;

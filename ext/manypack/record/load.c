@@ -385,6 +385,46 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return load_wrong_head(l, shape, row);
 }
 
+/*
+ * Called before a search for a tag. A search inside of what an earlier one has passed over walks over the same bytes
+ * again: with unions in unions, whose tags come last, once for each level. From the second level on an Index remembers
+ * where containers end. None is made for a short message.
+ */
+static void
+prepare_to_pass(mp_loader *l)
+{
+    size_t at = (size_t)(l->d.at - l->d.start), end = (size_t)(l->d.end - l->d.start);
+
+    if (MP_LIKELY(at >= l->tags_passed) || l->passed) return;
+    l->passed_part = rb_str_subseq(l->d.source, (long)l->from, (long)(end - l->from));
+    l->passed = mp_view_index_new(l->passed_part, l->d.max_depth);
+    if (!l->passed) l->tags_passed = 0;
+}
+
+/* Moves past a container by the Index. False if that cannot be: then the walk has to say what is wrong. */
+static bool
+pass_by_index(mp_loader *l)
+{
+    mp_tape *tape = mp_view_index_tape(l->passed, l->passed_part);
+    uint32_t near = 0;
+    size_t end;
+
+    if (mp_tape_over(tape, (size_t)(l->d.at - l->d.start) - l->from, &near, &end) != MP_OK) return false;
+    l->d.at = l->d.start + l->from + end;
+    return true;
+}
+
+/* Moves past a value in which a tag may be. */
+static void
+pass_over(mp_loader *l)
+{
+    mp_wire_row row;
+    bool container = l->passed && mp_row_read(l->d.at, l->d.end, &row) == MP_OK &&
+                     (row.kind == MP_ARRAY || row.kind == MP_MAP) && mp_row_count(l->d.at, row);
+
+    if (!container || !pass_by_index(l)) mp_loader_skip(l);
+}
+
 /* Moves to the tag of a map, which is the value of the tag key. False if there is none. */
 static bool
 find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
@@ -397,9 +437,21 @@ find_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
         mp_loader_skip(l);
         if (mp_shape_tag_key_at_p(shape, key_at, l->d.at)) return true;
-        mp_loader_skip(l);
+        pass_over(l);
     }
     return false;
+}
+
+/* The same, and remembers how far it came. */
+static bool
+search_tag(mp_loader *l, const mp_shape *shape, mp_wire_row row)
+{
+    bool found;
+
+    prepare_to_pass(l);
+    found = find_tag(l, shape, row);
+    if ((size_t)(l->d.at - l->d.start) > l->tags_passed) l->tags_passed = (size_t)(l->d.at - l->d.start);
+    return found;
 }
 
 /*
@@ -420,7 +472,7 @@ static VALUE
 load_tagged(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
     const uint8_t *at = l->d.at, *value_at = at;
-    bool found = find_tag(l, shape, row);
+    bool found = search_tag(l, shape, row);
     const mp_shape *part;
     mp_place place = {.up = l->place, .key = shape->tag_key};
     mp_tag_key tag_key = {.up = l->tag_keys, .key = shape->tag_key};

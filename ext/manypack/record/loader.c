@@ -19,6 +19,8 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
     l->type = type;
     l->from = offset;
     l->eager = false;
+    l->tags_passed = 0;
+    l->passed = l->passed_part = 0;
     l->view = l->origin = l->refusal = l->errors = l->memory = 0;
     l->left = l->places;
     if (l->d.max_depth >= MP_LOADER_PLACES) l->left = ALLOCV_N(uint64_t, l->memory, l->d.max_depth + 1);
@@ -32,6 +34,8 @@ mp_loader_end(mp_loader *l)
     RB_GC_GUARD(l->memory); /* the GC frees it: user code that returns again, by callcc, still needs it */
     RB_GC_GUARD(l->d.source);
     RB_GC_GUARD(l->type);
+    RB_GC_GUARD(l->passed);
+    RB_GC_GUARD(l->passed_part);
     RB_GC_GUARD(l->view);
     RB_GC_GUARD(l->origin);
 }

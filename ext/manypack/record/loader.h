@@ -49,6 +49,9 @@ typedef struct {
     uint32_t field;           /* of that Record; MP_FIELD_NONE outside */
     size_t from;              /* where in the message the path begins */
     const mp_tag_key *tag_keys; /* of the unions that chose the next object; NULL if none did */
+    size_t tags_passed;       /* how far searches for the tags of unions have come */
+    VALUE passed_part;        /* the part of the message from `from` on, and its Index: the containers that those */
+    VALUE passed;             /* searches have passed are not walked through again; 0 until that pays */
     VALUE type;               /* the Type that owns the shapes */
     VALUE view;               /* of the whole message, which all Views in the object share; 0 until the first */
     VALUE origin;             /* the View that is loaded from; 0 if bytes are loaded */

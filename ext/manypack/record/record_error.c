@@ -13,6 +13,25 @@ enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000 };
 static VALUE eRecordError, mExcerpt;
 static ID id_path, id_record, id_field, id_errors, id_of;
 
+/* --- text ------------------------------------------------------------------------------------------- */
+
+/* Appends text. rb_sprintf would take several times as long, and an error consists of five such pieces. */
+static VALUE
+joined(VALUE text, const char *between, VALUE more)
+{
+    rb_str_cat_cstr(text, between);
+    return rb_str_append(text, more);
+}
+
+static void
+append_number(VALUE text, const char *before, size_t number)
+{
+    char digits[24];
+
+    rb_str_cat_cstr(text, before);
+    rb_str_cat(text, digits, snprintf(digits, sizeof(digits), "%" PRIuSIZE, number));
+}
+
 /* --- what is there ---------------------------------------------------------------------------------- */
 
 static VALUE
@@ -38,7 +57,7 @@ found_text(mp_loader *l, const uint8_t *at)
       case MP_NIL: return rb_str_new_cstr("nil");
       case MP_TRUE: return rb_str_new_cstr("true");
       case MP_FALSE: return rb_str_new_cstr("false");
-      case MP_STR: return rb_sprintf("str %" PRIsVALUE, shown_text(&head, l->d.end));
+      case MP_STR: return joined(rb_utf8_str_new_cstr("str"), " ", shown_text(&head, l->d.end));
       case MP_BIN: return rb_sprintf("bin of %" PRIu32 " bytes", head.n);
       case MP_EXT: return rb_sprintf("ext of type %d", head.ext_type);
       case MP_MAP: return rb_sprintf("map of %" PRIu32, head.n);
@@ -63,17 +82,17 @@ key_text(mp_loader *l, const uint8_t *at)
 
 /* --- raising ---------------------------------------------------------------------------------------- */
 
-/* " (User#name)", or " (User)" outside of a field; empty outside of a Record. */
-static VALUE
-blamed(const mp_record *record, uint32_t field)
+/* Appends " (User#name)", or " (User)" outside of a field; nothing outside of a Record. */
+static void
+append_blamed(VALUE text, const mp_record *record, uint32_t field)
 {
     VALUE klass;
 
-    if (!record) return rb_str_new_cstr("");
+    if (!record) return;
     klass = rb_class_name(record->klass);
-    if (NIL_P(klass)) klass = rb_inspect(record->klass);
-    if (field == MP_FIELD_NONE) return rb_sprintf(" (%" PRIsVALUE ")", klass);
-    return rb_sprintf(" (%" PRIsVALUE "#%" PRIsVALUE ")", klass, record->fields[field].name);
+    joined(text, " (", NIL_P(klass) ? rb_inspect(record->klass) : klass);
+    if (field != MP_FIELD_NONE) joined(text, "#", rb_sym2str(record->fields[field].name));
+    rb_str_cat_cstr(text, ")");
 }
 
 /* The path to the object that is being loaded, from the start of the message. */
@@ -93,8 +112,9 @@ error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
     VALUE path = whole_path(l), error;
     size_t offset = mp_decoder_offset(&l->d, at);
 
-    rb_str_catf(what, ", at %" PRIsVALUE ", byte %" PRIuSIZE "%" PRIsVALUE, mp_error_path_shown(path), offset,
-                blamed(l->record, field));
+    joined(what, ", at ", mp_error_path_shown(path));
+    append_number(what, ", byte ", offset);
+    append_blamed(what, l->record, field);
     if (!offset && l->d.source) rb_str_append(what, mp_likeness(l->d.source));
     error = mp_error_at(eRecordError, what, offset);
     rb_ivar_set(error, id_path, path);
@@ -129,7 +149,8 @@ void
 mp_record_wrong_type(mp_loader *l, VALUE words, const uint8_t *at)
 {
     refuse(l);
-    fail(l, rb_sprintf("expected %" PRIsVALUE ", got %" PRIsVALUE, words, found_text(l, at)), l->field, at);
+    words = joined(rb_utf8_str_new_cstr("expected"), " ", words);
+    fail(l, joined(words, ", got ", found_text(l, at)), l->field, at);
 }
 
 void

@@ -11,8 +11,11 @@
 typedef struct {
     VALUE codec; /* 0 until the shapes are compiled */
     VALUE nodes; /* what they are compiled from */
+    VALUE base;  /* the codec of DefaultFactory that the codec was made from, by which the Type is renewed; or nil */
     mp_shapes shapes;
 } mp_type_object;
+
+static ID id_renewed;
 
 static void
 type_mark(void *ptr)
@@ -21,6 +24,7 @@ type_mark(void *ptr)
 
     rb_gc_mark_movable(type->codec);
     rb_gc_mark_movable(type->nodes);
+    rb_gc_mark_movable(type->base);
     mp_shapes_mark(&type->shapes);
 }
 
@@ -31,6 +35,7 @@ type_compact(void *ptr)
 
     type->codec = rb_gc_location(type->codec);
     type->nodes = rb_gc_location(type->nodes);
+    type->base = rb_gc_location(type->base);
     mp_shapes_compact(&type->shapes);
 }
 
@@ -77,6 +82,54 @@ type_get(VALUE self)
     return type;
 }
 
+/*
+ * The Hash of this Ractor's renewed Types, and under nil the codec for which they were made: registering another type
+ * empties it. Ractors cannot share it, because a Type is not shareable if its codec is not. Few Ractors need one.
+ */
+static VALUE
+renewed_types(VALUE base)
+{
+    VALUE types = mp_ractor_seldom()->types;
+
+    if (types && rb_hash_lookup(types, Qnil) == base) return types;
+    types = rb_obj_hide(rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0));
+    rb_hash_aset(types, Qnil, base);
+    mp_ractor_seldom()->types = types;
+    return types;
+}
+
+static MP_NOINLINE VALUE
+renewed(VALUE self, VALUE base)
+{
+    VALUE types = renewed_types(base), type = rb_hash_lookup(types, self);
+
+    if (!NIL_P(type)) return type;
+    type = rb_funcall(self, id_renewed, 0);
+    type_get(type);
+    rb_hash_aset(types, self, type);
+    return type;
+}
+
+/*
+ * The Type that knows the ext types of the moment: another one if it got no Codec, and types were registered on
+ * DefaultFactory since. Runs user code then.
+ */
+static VALUE
+current(VALUE self)
+{
+    VALUE base = type_get(self)->base;
+
+    if (MP_LIKELY(NIL_P(base) || base == mp_default_codec()->object)) return self;
+    return renewed(self, mp_default_codec()->object);
+}
+
+/* call-seq: Internal.current_type(type) -> type: with the ext types of the moment */
+static VALUE
+rb_internal_current_type(VALUE self, VALUE type)
+{
+    return current(type);
+}
+
 static const mp_shapes *
 shapes_of(VALUE type)
 {
@@ -98,13 +151,13 @@ rb_internal_shared_shapes_p(VALUE self, VALUE type_object, VALUE codec)
 }
 
 /*
- * call-seq: type.compile(nodes, codec) -> nil: compiles the nodes that Type::Compiler made; can be called once
+ * call-seq: type.compile(nodes, codec, base) -> nil: compiles the nodes that Type::Compiler made; can be called once
  *
- * The Type keeps the nodes, which keep the objects of the shapes alive, until it is compiled; after a failure, for
- * good.
+ * base is the codec of DefaultFactory from which the codec was made, or nil. The Type keeps the nodes, which keep the
+ * objects of the shapes alive, until it is compiled; after a failure, for good.
  */
 static VALUE
-rb_type_compile(VALUE self, VALUE nodes, VALUE codec)
+rb_type_compile(VALUE self, VALUE nodes, VALUE codec, VALUE base)
 {
     mp_type_object *type;
 
@@ -112,7 +165,9 @@ rb_type_compile(VALUE self, VALUE nodes, VALUE codec)
     TypedData_Get_Struct(self, mp_type_object, &type_type, type);
     if (type->nodes || type->codec) rb_raise(rb_eArgError, "already initialized");
     mp_codec_get(codec);
+    if (!NIL_P(base)) mp_codec_get(base);
     Check_Type(nodes, T_ARRAY);
+    RB_OBJ_WRITE(self, &type->base, base);
     RB_OBJ_WRITE(self, &type->nodes, nodes);
     mp_shapes_compile(&type->shapes, nodes, self, shapes_of);
     RB_OBJ_WRITE(self, &type->codec, codec);
@@ -148,7 +203,7 @@ check_bytes(VALUE arg)
 static VALUE
 rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
 {
-    const mp_type_object *type = type_get(self);
+    const mp_type_object *type = type_get(self = current(self));
     mp_load_part part = {.message = mp_view_message(bytes), .start = NUM2SIZET(start)};
     size_t size = (size_t)RSTRING_LEN(part.message);
     VALUE object;
@@ -157,6 +212,7 @@ rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
     if (part.start > part.end || part.end > size) rb_raise(rb_eRangeError, "no such part of the bytes");
     mp_view_check_size(part.message, part.start, part.end, &mp_codec_get(type->codec)->options);
     object = mp_load_whole(part, self, &type->shapes, type->codec, RTEST(collect));
+    RB_GC_GUARD(self);
     RB_GC_GUARD(part.message);
     return object;
 }
@@ -183,7 +239,7 @@ load_quietly(VALUE tag, VALUE arg, int argc, const VALUE *argv, VALUE block)
 static VALUE
 rb_type_loads_p(VALUE self, VALUE bytes)
 {
-    packed_bytes packed = {.type = self, .bytes = bytes};
+    packed_bytes packed = {.type = current(self), .bytes = bytes};
 
     return rb_catch_obj(self, load_quietly, (VALUE)&packed);
 }
@@ -192,7 +248,7 @@ rb_type_loads_p(VALUE self, VALUE bytes)
 static VALUE
 rb_internal_read_view(VALUE self, VALUE type_object, VALUE view)
 {
-    const mp_type_object *type = type_get(type_object);
+    const mp_type_object *type = type_get(type_object = current(type_object));
     mp_slice slice = mp_view_slice(view);
     mp_load_part part = {.message = slice.source, .start = slice.offset, .end = slice.offset + slice.size,
                          .root = mp_view_root(view)};
@@ -212,7 +268,7 @@ rb_internal_read_view(VALUE self, VALUE type_object, VALUE view)
 static VALUE
 rb_type_write(VALUE self, VALUE object, VALUE check)
 {
-    const mp_type_object *type = type_get(self);
+    const mp_type_object *type = type_get(self = current(self));
     bool doubtful;
     packed_bytes packed = {.type = self, .bytes = mp_dump_whole(object, &type->shapes, type->codec, &doubtful)};
 
@@ -231,10 +287,12 @@ Init_manypack_type(void)
     cType = rb_define_class_under(mManypack, "Type", rb_cObject);
     rb_define_alloc_func(cType, type_alloc);
     rb_undef_method(cType, "initialize_copy");
-    rb_define_private_method(cType, "compile", rb_type_compile, 2);
+    id_renewed = rb_intern("renewed");
+    rb_define_private_method(cType, "compile", rb_type_compile, 3);
     rb_define_private_method(cType, "read", rb_type_read, 4);
     rb_define_private_method(cType, "loads?", rb_type_loads_p, 1);
     rb_define_private_method(cType, "write", rb_type_write, 2);
+    MP_DEFINE_INTERNAL("current_type", rb_internal_current_type, 1);
     MP_DEFINE_INTERNAL("read_view", rb_internal_read_view, 2);
     MP_DEFINE_INTERNAL("shared_shapes?", rb_internal_shared_shapes_p, 2);
 }

@@ -35,7 +35,7 @@ typedef struct {
     size_t places;      /* this many numbers */
     VALUE flags;        /* of the Ruby object when it got its first body */
     uint64_t bodies;    /* counts the bodies that it has begun */
-    uint32_t yields;    /* running blocks of each, also those that a Fiber has left */
+    uint32_t yields;    /* running calls of each, also those that a Fiber has left */
     uint32_t lease;     /* counts how often it was set aside as a spare */
 } mp_stream_more;
 

@@ -510,7 +510,8 @@ rb_unpacker_skip_nil(VALUE self)
  *
  * Reads the header of an array and returns the number of its elements, which come next. Raises UnexpectedTypeError for
  * any other object, which it does not consume, TruncatedError if the header is incomplete, and LimitError above
- * max_array_size or max_map_size: then every read raises that error until reset.
+ * max_array_size or max_map_size: then every read raises that error until reset. Where you need the whole array,
+ * Unpacker#read is faster: each further call costs more than a short element.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x92\x01\x02")
  *   unpacker.read_array_header #=> 2

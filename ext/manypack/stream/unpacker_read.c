@@ -30,7 +30,7 @@ typedef struct {
     uint32_t lease;       /* of the Unpacker when `each` began */
     bool at_work;
     bool decoding;
-    bool yielding;        /* the block of each is running */
+    bool yielding;        /* in each, which may be in its block */
     bool plain;           /* read_plain is at work */
     bool begun;           /* read_plain has begun the object */
     uint64_t need;        /* the decoder needs this many bytes from the front; 0 if it can continue now */
@@ -279,11 +279,9 @@ message_loaded(const mp_stream *u, VALUE bytes)
 
 /* --- methods ---------------------------------------------------------------------------------------- */
 
-/*
- * Called once for each block. Checks the lease: callcc may make a block return again after the Unpacker was set aside.
- */
+/* Called at the end of each. Checks the lease: callcc may make it end again after the Unpacker was set aside. */
 static void
-yield_ended(const run *r)
+each_ended(const run *r)
 {
     mp_stream_more *more = r->u->more;
 
@@ -384,7 +382,7 @@ run_ensure(VALUE arg)
     run *r = (run *)arg;
     mp_stream *u = r->u;
 
-    if (r->yielding) yield_ended(r);
+    if (r->yielding) each_ended(r);
     if (MP_UNLIKELY(r->plain)) {
         plain_read_failed(r);
         return Qnil;
@@ -604,12 +602,10 @@ each_body(VALUE arg)
     VALUE obj;
 
     r->lease = r->u->more->lease;
+    r->yielding = true;
+    r->u->more->yields++;
     while ((obj = next_for_each(r)) != Qundef) {
-        r->yielding = true;
-        r->u->more->yields++;
         rb_yield(MP_UNLIKELY(r->u->more->as != 0) ? message_loaded(r->u, obj) : obj);
-        yield_ended(r);
-        r->yielding = false;
         stream_for_read(r->self);
     }
     return Qnil;

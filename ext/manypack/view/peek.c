@@ -176,11 +176,8 @@ integer_key(VALUE integer, mp_key *key)
     return sign == 1 || (sign == -1 && absolute <= (uint64_t)INT64_MAX + 1);
 }
 
-/*
- * Makes a key of obj that the core can search for; it refers to the bytes of obj. False if objects have to be compared.
- */
-static bool
-simple_key(VALUE obj, mp_key *key)
+bool
+mp_simple_key(VALUE obj, mp_key *key)
 {
     if (RB_TYPE_P(obj, T_STRING)) return text_key(obj, key);
     if (RB_SYMBOL_P(obj)) return text_key(rb_sym2str(obj), key);
@@ -231,9 +228,8 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
     return value;
 }
 
-/* True if an ext may become a String, a number or another simple key. Timestamps and ExtensionValues never do. */
-static bool
-exts_p(const mp_codec *codec)
+bool
+mp_ext_keys_p(const mp_codec *codec)
 {
     return codec->types && codec->types->unpacker_count;
 }
@@ -291,16 +287,16 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 {
     mp_cursor start = *cursor;
     const mp_key_table *table = table_of(peek, cursor);
-    bool others = exts_p(peek->codec), last = others && stands_for_text_p(peek, obj);
+    bool others = mp_ext_keys_p(peek->codec), last = others && stands_for_text_p(peek, obj);
     mp_key key;
-    bool simple = simple_key(obj, &key);
+    bool simple = mp_simple_key(obj, &key);
     size_t value = 0;
 
     others = (others || !simple) && (!table || table->others);
     if (simple && !last) value = find_simple(peek, cursor, table, &key);
     if (others) value = find_other(peek, cursor, start, value, obj);
     if (simple && last && !value) {
-        simple_key(obj, &key); /* comparing the others may have moved the bytes of obj */
+        mp_simple_key(obj, &key); /* comparing the others may have moved the bytes of obj */
         value = find_simple(peek, cursor, table_of(peek, cursor), &key);
     }
     RB_GC_GUARD(obj);

@@ -106,6 +106,14 @@ mp_cursor mp_peek_open(mp_peek *peek, size_t offset);
  */
 bool mp_peek_find(mp_peek *peek, mp_cursor *cursor, VALUE key);
 
+/*
+ * Makes a key of obj that the core can search for; it refers to the bytes of obj. False if objects have to be compared.
+ */
+bool mp_simple_key(VALUE obj, mp_key *key);
+
+/* True if an ext may become a String, a number or another simple key. Timestamps and ExtensionValues never do. */
+bool mp_ext_keys_p(const mp_codec *codec);
+
 /* The offset after the object at an offset. */
 size_t mp_peek_over(mp_peek *peek, size_t offset);
 

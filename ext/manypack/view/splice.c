@@ -1,81 +1,648 @@
-/* For Manypack::View::Splice: finds places in the bytes and copies bytes. */
+/*
+ * View#splice: makes a message from another one by copying everything that does not change.
+ *
+ * One walk over the message finds the place of every change, and refuses those that are not possible. Then the blocks
+ * are called. At last the new message is written, from the start to the end. User code runs in the last two parts, and
+ * where an ext type that a key has is unpacked.
+ */
 #include "base/error.h"
 #include "base/user_code.h"
+#include "pack/canonical_form.h"
+#include "pack/encode.h"
+#include "pack/foreign.h"
+#include "view/changes.h"
 #include "view/view.h"
 
-/* The offset of the key whose value is at the offset `value`. The cursor has just opened the map. */
-static size_t
-key_before(mp_peek *peek, mp_cursor cursor, size_t value)
-{
-    size_t key;
+/* Lives on the C stack and keeps what it refers to alive. */
+typedef struct {
+    mp_changes changes;
+    mp_peek peek;
+    mp_encoder encoder;
+    VALUE view, removed;
+    bool ext_keys;
+    uint32_t depth;
+    uint32_t current; /* the node whose value is being packed, for errors */
+} splice;
 
-    do {
-        key = cursor.at;
-        mp_peek_check(peek, mp_cursor_next(&cursor));
-        if (cursor.at == value) return key;
-        mp_peek_check(peek, mp_cursor_next(&cursor));
-    } while (true);
+static mp_node *
+node_at(splice *s, uint32_t id)
+{
+    return &s->changes.nodes[id];
+}
+
+static void
+list_add(splice *s, mp_node_list *list, uint32_t id)
+{
+    if (list->last) node_at(s, list->last)->beside = id;
+    else list->first = id;
+    list->last = id;
+    node_at(s, id)->beside = 0;
+}
+
+static void
+level_open(splice *s)
+{
+    if (mp_stack_too_deep_p(++s->depth)) mp_raise_nesting(s->depth, rb_str_new_cstr("$"));
+}
+
+/* --- what is not in the message --------------------------------------------------------------------- */
+
+static bool created_p(splice *s, uint32_t id);
+
+/* KeyError: the parent of a node is neither a map nor an array. */
+NORETURN(static void refuse_parent(splice *s, uint32_t id));
+
+static void
+refuse_parent(splice *s, uint32_t id)
+{
+    VALUE path = mp_changes_path(&s->changes, id), arguments[2];
+
+    arguments[0] = rb_sprintf("no map or array to change at %" PRIsVALUE,
+                              mp_changes_path(&s->changes, node_at(s, id)->parent));
+    arguments[1] = rb_hash_new();
+    rb_hash_aset(arguments[1], ID2SYM(rb_intern("receiver")), s->view);
+    rb_hash_aset(arguments[1], ID2SYM(rb_intern("key")), path);
+    rb_exc_raise(rb_class_new_instance_kw(2, arguments, rb_eKeyError, RB_PASS_KEYWORDS));
+}
+
+/* KeyError unless the containers that a path leads through may be made. */
+static void
+check_creates(splice *s, uint32_t id)
+{
+    if (!node_at(s, id)->create) refuse_parent(s, id);
+}
+
+/* True for a node that is not in the message, and has something to be added. inside: its container is made, too. */
+static bool
+adds_p(splice *s, uint32_t id, bool inside)
+{
+    const mp_node *node = node_at(s, id);
+    bool own = node->change == MP_SET || node->inserted;
+
+    if (own && inside) check_creates(s, id);
+    return created_p(s, id) || own;
+}
+
+static void
+check_pair(splice *s, uint32_t id)
+{
+    if (node_at(s, id)->inserted) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no element of an array");
+}
+
+static void
+check_element(splice *s, uint32_t id)
+{
+    const mp_node *node = node_at(s, id);
+
+    if (node->new_key || node->renamer) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no key of a map");
+}
+
+static void
+add_pair(splice *s, uint32_t parent, uint32_t id)
+{
+    mp_node *node = node_at(s, id);
+
+    check_pair(s, id);
+    if (node->renamer && node_at(s, node->renamer)->presence == MP_PRESENT) {
+        mp_changes_refuse(&s->changes, rb_eArgError, id, "is both added and the new key of another pair");
+    }
+    node->presence = MP_ADDED;
+    list_add(s, &node_at(s, parent)->added, id);
+}
+
+/* Adds an element behind the last. *count is how many elements there are, with those that were added before. */
+static void
+add_element(splice *s, uint32_t parent, uint32_t id, int64_t index, int64_t *count)
+{
+    mp_node *node = node_at(s, id);
+
+    check_element(s, id);
+    if (index != *count) {
+        rb_raise(rb_eIndexError, "index %" PRIsVALUE " outside of the array's %" PRId64 " elements, at %" PRIsVALUE,
+                 rb_inspect(mp_changes_step(&s->changes, &node->step)), *count, mp_changes_path(&s->changes, id));
+    }
+    if (node->change == MP_SET || node->created) ++*count;
+    node->presence = MP_ADDED;
+    list_add(s, &node_at(s, parent)->added, id);
+}
+
+typedef struct {
+    int64_t index; /* -1 for a step that means no element */
+    uint32_t id;
+} element;
+
+enum { DIGIT = 11, DIGITS = 1 << DIGIT };
+
+/* Sorts by one digit of the index plus one. Elements with the same digit stay in their order. */
+static void
+sort_by_digit(const element *from, element *to, uint32_t count, unsigned shift)
+{
+    uint32_t starts[DIGITS + 1] = {0}, i;
+
+    for (i = 0; i < count; i++) starts[(((uint64_t)from[i].index + 1) >> shift & (DIGITS - 1)) + 1]++;
+    for (i = 1; i < DIGITS; i++) starts[i] += starts[i - 1];
+    for (i = 0; i < count; i++) to[starts[((uint64_t)from[i].index + 1) >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* Sorts by the index, in linear time. `spare` has as many places. Returns where the sorted elements are. */
+static element *
+sort_elements(element *elements, element *spare, uint32_t count, int64_t highest)
+{
+    unsigned shift;
+
+    for (shift = 0; shift < 64 && ((uint64_t)highest + 1) >> shift; shift += DIGIT) {
+        element *sorted = spare;
+
+        sort_by_digit(elements, sorted, count, shift);
+        spare = elements;
+        elements = sorted;
+    }
+    return elements;
+}
+
+/* The children of an array of n elements by their indices. Returns the memory of the elements. */
+static VALUE
+elements_of(splice *s, uint32_t parent, uint64_t n, element **elements)
+{
+    uint32_t count = node_at(s, parent)->children, i = 0, id;
+    size_t size = (count * (size_t)2 + 64) * sizeof(element); /* too long to be embedded, so that it is not moved */
+    VALUE memory = rb_obj_hide(rb_str_buf_new((long)size));
+    int64_t highest = -1;
+    bool sorted = true;
+
+    *elements = (element *)(void *)RSTRING_PTR(memory);
+    for (id = node_at(s, parent)->child; id; id = node_at(s, id)->next, i++) {
+        const mp_node *node = node_at(s, id);
+        int64_t index = (int64_t)node->step.bits;
+
+        if (node->step.kind == MP_INT) index += (int64_t)n;
+        if (!mp_node_index_p(node) || index < 0) index = -1;
+        if (index == INT64_MAX) index--; /* no array is as long */
+        (*elements)[i] = (element){.index = index, .id = id};
+        if (index < highest) sorted = false;
+        else highest = index;
+    }
+    if (!sorted) *elements = sort_elements(*elements, *elements + count, count, highest);
+    return memory;
+}
+
+/* Merges elements that turn out to be the same. Returns how many are left. */
+static uint32_t
+merge_elements(splice *s, element *elements, uint32_t count)
+{
+    uint32_t i, kept = 0;
+
+    for (i = 0; i < count; i++) {
+        if (kept && elements[i].index >= 0 && elements[kept - 1].index == elements[i].index) {
+            mp_changes_merge(&s->changes, elements[kept - 1].id, elements[i].id);
+        } else {
+            elements[kept++] = elements[i];
+        }
+    }
+    return kept;
+}
+
+/* Adds the elements from `first` on, which are behind the last of n. inside: the array itself is made. */
+static void
+add_elements(splice *s, uint32_t parent, const element *elements, uint32_t count, int64_t n, bool inside)
+{
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        if (adds_p(s, elements[i].id, inside)) add_element(s, parent, elements[i].id, elements[i].index, &n);
+    }
+}
+
+static void
+create_array(splice *s, uint32_t id)
+{
+    element *elements;
+    VALUE memory = elements_of(s, id, 0, &elements);
+
+    add_elements(s, id, elements, merge_elements(s, elements, node_at(s, id)->children), 0, true);
+    RB_GC_GUARD(memory);
+}
+
+static void
+create_map(splice *s, uint32_t id)
+{
+    uint32_t child;
+
+    for (child = node_at(s, id)->child; child; child = node_at(s, child)->next) {
+        if (adds_p(s, child, true)) add_pair(s, id, child);
+    }
+}
+
+/* The first child of a node that is not in the message which has something to be added. */
+static uint32_t
+first_to_add(splice *s, uint32_t id)
+{
+    uint32_t child;
+
+    for (child = node_at(s, id)->child; child; child = node_at(s, child)->next) {
+        if (adds_p(s, child, true)) return child;
+    }
+    return MP_NONE;
+}
+
+/* True if a container has to be made, in place of nil or of nothing. */
+static bool
+created_p(splice *s, uint32_t id)
+{
+    mp_node *node = node_at(s, id);
+    uint32_t first;
+
+    if (node->created) return true;
+    level_open(s);
+    first = first_to_add(s, id);
+    s->depth--;
+    if (!first && !node->appended) return false;
+    if (node->appended) check_creates(s, id);
+    node->array = node->appended || mp_node_index_p(node_at(s, first));
+    node->created = true;
+    if (node->array) create_array(s, id);
+    else create_map(s, id);
+    return true;
+}
+
+/* --- where everything is ---------------------------------------------------------------------------- */
+
+static size_t locate(splice *s, uint32_t id, size_t offset);
+
+/* The node of a key that is an ext, by what the ext is unpacked to. */
+static uint32_t
+ext_child(splice *s, uint32_t parent, size_t offset)
+{
+    uint32_t id = MP_NONE;
+    mp_key key;
+    VALUE object;
+
+    mp_peek_leave(&s->peek);
+    object = mp_peek_object(&s->peek, offset);
+    if (mp_simple_key(object, &key)) id = mp_changes_find(&s->changes, parent, &key);
+    RB_GC_GUARD(object);
+    return id;
+}
+
+static uint32_t
+child_at(splice *s, uint32_t parent, size_t from, size_t to)
+{
+    const uint8_t *bytes = s->peek.look.bytes;
+    mp_key key = mp_key_read(bytes + from, bytes + to);
+
+    if (key.kind == MP_EXT) return s->ext_keys ? ext_child(s, parent, from) : MP_NONE;
+    return mp_container_p(key.kind) ? MP_NONE : mp_changes_find(&s->changes, parent, &key);
+}
+
+/* Passes over the object at a cursor, which is the value of a node. */
+static void
+locate_at(splice *s, mp_cursor *cursor, uint32_t parent, uint32_t id, size_t at)
+{
+    mp_node *node = node_at(s, id);
+
+    node->at = at;
+    node->presence = MP_PRESENT;
+    list_add(s, &node_at(s, parent)->found, id);
+    node->value_at = cursor->at;
+    if (node->child || node->appended) {
+        cursor->at = locate(s, id, cursor->at);
+        cursor->left--;
+    } else {
+        mp_peek_check(&s->peek, mp_cursor_next(cursor));
+    }
+    node_at(s, id)->end = cursor->at;
+}
+
+/* A pair that keeps the key that another pair gets. */
+static void
+check_target(splice *s, uint32_t id)
+{
+    const mp_node *node = node_at(s, id);
+
+    if (!node->renamer || node_at(s, node->renamer)->presence != MP_PRESENT) return;
+    if (node->presence == MP_PRESENT && node->change != MP_REMOVE && !node->new_key) {
+        mp_changes_refuse(&s->changes, rb_eArgError, node->renamer, "gets a key that its map has");
+    }
+}
+
+static void
+locate_pairs(splice *s, uint32_t id, mp_cursor *cursor)
+{
+    uint32_t child;
+
+    while (cursor->left) {
+        size_t key = cursor->at;
+
+        mp_peek_check(&s->peek, mp_cursor_next(cursor));
+        child = child_at(s, id, key, cursor->at);
+        if (!child) {
+            mp_peek_check(&s->peek, mp_cursor_next(cursor));
+            continue;
+        }
+        s->peek.look.blame = key;
+        if (node_at(s, child)->presence == MP_PRESENT) mp_peek_raise(&s->peek, MP_E_DUPLICATE_KEY);
+        check_pair(s, child);
+        locate_at(s, cursor, id, child, key);
+    }
+    for (child = node_at(s, id)->child; child; child = node_at(s, child)->next) {
+        check_target(s, child);
+        if (node_at(s, child)->presence == MP_ABSENT && adds_p(s, child, false)) add_pair(s, id, child);
+    }
+}
+
+static void
+locate_elements(splice *s, uint32_t id, mp_cursor *cursor)
+{
+    uint64_t n = cursor->left;
+    element *elements;
+    VALUE memory = elements_of(s, id, n, &elements);
+    uint32_t count = merge_elements(s, elements, node_at(s, id)->children), i, first = 0;
+
+    for (i = 0; i < count && elements[i].index < (int64_t)n; i++) {
+        if (elements[i].index < 0) {
+            first++;
+            continue;
+        }
+        check_element(s, elements[i].id);
+        mp_peek_check(&s->peek, mp_cursor_pass(cursor, (uint64_t)elements[i].index - (n - cursor->left)));
+        locate_at(s, cursor, id, elements[i].id, cursor->at);
+    }
+    mp_peek_check(&s->peek, mp_cursor_pass(cursor, cursor->left));
+    add_elements(s, id, elements, first, (int64_t)n, false);
+    add_elements(s, id, elements + i, count - i, (int64_t)n, false);
+    RB_GC_GUARD(memory);
+}
+
+/* Finds the places of all changes in the object at an offset, and returns the offset after it. */
+static size_t
+locate(splice *s, uint32_t id, size_t offset)
+{
+    mp_cursor cursor;
+    mp_kind kind;
+
+    level_open(s);
+    if (offset >= s->peek.look.size) mp_peek_over(&s->peek, offset); /* raises */
+    kind = mp_peek_kind(&s->peek, offset);
+    if (!mp_container_p(kind)) {
+        size_t end = mp_peek_over(&s->peek, offset);
+
+        if (kind != MP_NIL && node_at(s, id)->child) refuse_parent(s, node_at(s, id)->child);
+        if (kind != MP_NIL && node_at(s, id)->appended) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no array");
+        created_p(s, id);
+        s->depth--;
+        return end;
+    }
+    cursor = mp_peek_open(&s->peek, offset);
+    if (node_at(s, id)->appended && kind == MP_MAP) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no array");
+    if (kind == MP_MAP) locate_pairs(s, id, &cursor);
+    else locate_elements(s, id, &cursor);
+    s->depth--;
+    return cursor.at;
+}
+
+/* --- blocks ----------------------------------------------------------------------------------------- */
+
+/* Replaces Procs by what they return, in the order of the message. */
+static void
+call_below(splice *s, uint32_t parent)
+{
+    uint32_t id;
+
+    for (id = node_at(s, parent)->found.first; id; id = node_at(s, id)->beside) {
+        mp_node *node = node_at(s, id);
+        VALUE value;
+
+        if (node->change == MP_LEAVE) call_below(s, id);
+        if (node->change != MP_CALL) continue;
+        value = mp_view_value_at(&s->peek, mp_view_root(s->view), node->value_at, node->end);
+        mp_peek_leave(&s->peek);
+        value = rb_funcallv(mp_changes_object(&s->changes, node->value), rb_intern("call"), 1, &value);
+        mp_peek_refresh(&s->peek);
+        node->value = mp_changes_keep(&s->changes, value);
+        node->change = value == s->removed ? MP_REMOVE : MP_SET;
+    }
+}
+
+/* --- the new message -------------------------------------------------------------------------------- */
+
+static void write_node(splice *s, uint32_t id);
+
+static void
+copy(splice *s, size_t from, size_t to)
+{
+    if (from == to) return;
+    mp_out_reserve(&s->encoder.out, to - from);
+    mp_peek_refresh(&s->peek);
+    mp_out_write(&s->encoder.out, s->peek.look.bytes + from, to - from);
+}
+
+static void
+write_object(splice *s, uint32_t id, VALUE value)
+{
+    s->current = id;
+    if (MP_UNLIKELY(s->encoder.codec->options.canonical)) {
+        value = mp_canonical_packed(mp_encode_whole(value, s->encoder.codec));
+        mp_out_write(&s->encoder.out, RSTRING_PTR(value), (size_t)RSTRING_LEN(value));
+    } else {
+        mp_encode(&s->encoder, value);
+    }
+    RB_GC_GUARD(value);
+}
+
+/* Writes each of the values of an Array, or nothing for MP_NONE. */
+static void
+write_objects(splice *s, uint32_t id, uint32_t array)
+{
+    VALUE values = mp_changes_object(&s->changes, array);
+    long i, n = array ? RARRAY_LEN(values) : 0;
+
+    for (i = 0; i < n; i++) write_object(s, id, RARRAY_AREF(values, i));
+    RB_GC_GUARD(values);
+}
+
+static int64_t
+values_count(const splice *s, uint32_t array)
+{
+    return array ? (int64_t)RARRAY_LEN(mp_changes_object(&s->changes, array)) : 0;
+}
+
+static void
+write_key(splice *s, uint32_t id)
+{
+    const mp_node *node = node_at(s, id);
+    mp_key key = mp_changes_key(&s->changes, &node->step);
+    uint8_t *p;
+
+    if (key.kind != MP_STR || key.n > UINT32_MAX) {
+        write_object(s, id, mp_changes_step(&s->changes, &node->step));
+        return;
+    }
+    p = mp_out_reserve(&s->encoder.out, MP_HEAD_MAX);
+    mp_out_commit(&s->encoder.out, mp_put_str_head(p, (uint32_t)key.n, s->encoder.codec->options.compatibility_mode));
+    key = mp_changes_key(&s->changes, &node->step);
+    mp_out_write(&s->encoder.out, key.bytes, key.n);
+}
+
+/* How many pairs or elements a container gains. */
+static int64_t
+growth(splice *s, const mp_node *container)
+{
+    int64_t n = values_count(s, container->appended);
+    uint32_t id;
+
+    for (id = container->found.first; id; id = node_at(s, id)->beside) {
+        const mp_node *node = node_at(s, id);
+
+        n += values_count(s, node->inserted) - (node->change == MP_REMOVE);
+    }
+    for (id = container->added.first; id; id = node_at(s, id)->beside) {
+        const mp_node *node = node_at(s, id);
+
+        n += values_count(s, node->inserted) + (node->change == MP_SET || node->created);
+    }
+    return n;
+}
+
+static void
+write_head(splice *s, uint32_t id, bool array, int64_t n)
+{
+    uint8_t *p;
+
+    if (n > UINT32_MAX) mp_changes_refuse(&s->changes, rb_eArgError, id, "is longer than MessagePack's limit");
+    p = mp_out_reserve(&s->encoder.out, MP_HEAD_MAX);
+    mp_out_commit(&s->encoder.out, array ? mp_put_array_head(p, (uint32_t)n) : mp_put_map_head(p, (uint32_t)n));
+}
+
+/* Writes what comes after the last pair or element. */
+static void
+write_added(splice *s, uint32_t container, bool array)
+{
+    uint32_t id;
+
+    for (id = node_at(s, container)->added.first; id; id = node_at(s, id)->beside) {
+        write_objects(s, id, node_at(s, id)->inserted);
+        if (!array) write_key(s, id);
+        if (node_at(s, id)->change == MP_SET || node_at(s, id)->created) write_node(s, id);
+    }
+    write_objects(s, container, node_at(s, container)->appended);
+}
+
+/* Writes a container that the message has, with its changes. */
+static void
+write_changed(splice *s, uint32_t container)
+{
+    const mp_node *node = node_at(s, container);
+    size_t at = node->value_at, end = node->end;
+    int64_t more = growth(s, node);
+    bool array;
+    mp_head head;
+    uint32_t id;
+
+    mp_peek_refresh(&s->peek);
+    mp_head_read(s->peek.look.bytes + at, s->peek.look.bytes + s->peek.look.size, &head); /* it was read before */
+    array = head.kind == MP_ARRAY;
+    if (more) {
+        at = (size_t)(head.payload - s->peek.look.bytes);
+        write_head(s, container, array, (int64_t)head.n + more);
+    }
+    for (id = node->found.first; id; id = node_at(s, id)->beside) {
+        copy(s, at, node_at(s, id)->at);
+        write_objects(s, id, node_at(s, id)->inserted);
+        at = node_at(s, id)->at;
+        if (node_at(s, id)->change != MP_REMOVE) {
+            if (node_at(s, id)->new_key) write_object(s, id, mp_changes_object(&s->changes, node_at(s, id)->new_key));
+            else copy(s, at, node_at(s, id)->value_at);
+            write_node(s, id);
+        }
+        at = node_at(s, id)->end;
+    }
+    copy(s, at, end);
+    write_added(s, container, array);
+}
+
+static void
+write_node(splice *s, uint32_t id)
+{
+    const mp_node *node = node_at(s, id);
+
+    if (node->change == MP_SET) {
+        write_object(s, id, mp_changes_object(&s->changes, node->value));
+    } else if (node->created) {
+        write_head(s, id, node->array, growth(s, node));
+        write_added(s, id, node->array);
+    } else if (node->found.first || node->added.first || node->appended) {
+        write_changed(s, id);
+    } else {
+        copy(s, node->value_at, node->end);
+    }
+}
+
+static VALUE
+write_message(VALUE arg)
+{
+    splice *s = (splice *)arg;
+
+    write_node(s, 0);
+    return Qnil;
+}
+
+static VALUE
+message_of(splice *s)
+{
+    int state;
+    VALUE message;
+
+    rb_protect(write_message, (VALUE)s, &state);
+    if (MP_UNLIKELY(state)) {
+        if (mp_pack_error_p(mp_user_error())) {
+            VALUE path = rb_obj_as_string(mp_changes_path(&s->changes, s->current));
+
+            mp_raise_pack_error_below(mp_user_error(), path);
+        }
+        rb_jump_tag(state);
+    }
+    message = mp_encoder_result(&s->encoder);
+    if (MP_UNLIKELY(s->encoder.packer != 0)) mp_foreign_end(&s->encoder);
+    return rb_obj_freeze(message);
 }
 
 /*
- * call-seq: Internal.span(view, key) -> [start, value, finish] or nil
+ * call-seq: Internal.splice(view, changes, removed) -> View
  *
- * Returns the offsets of a pair, of its value, and of its end. For an element of an array the first two are the same.
+ * Does what View#splice does. removed is View::REMOVED.
  */
 static VALUE
-rb_internal_span(VALUE self, VALUE view, VALUE key)
+rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
 {
-    VALUE offsets[3] = {Qnil, Qnil, Qnil};
-    mp_cursor opened, cursor;
-    mp_peek peek;
-    bool found;
-
-    opened = cursor = mp_peek_open(&peek, mp_view_peek(view, &peek));
-    peek.unique_keys = true; /* otherwise, after one pair is removed, another with the same key would remain */
-    found = (cursor.kind == MP_MAP || RB_FIXNUM_P(key)) && mp_peek_find(&peek, &cursor, key);
-    if (found) {
-        offsets[0] = SIZET2NUM(cursor.kind == MP_MAP ? key_before(&peek, opened, cursor.at) : cursor.at);
-        offsets[1] = SIZET2NUM(cursor.at);
-        offsets[2] = SIZET2NUM(mp_peek_over(&peek, cursor.at));
-    }
-    mp_peek_end(&peek);
-    return found ? rb_ary_new_from_values(3, offsets) : Qnil;
-}
-
-/* RangeError unless start and end delimit bytes of the message. */
-static void
-check_part(const mp_peek *peek, size_t start, size_t end)
-{
-    if (start >= end || end > peek->look.size) rb_raise(rb_eRangeError, "no such part of the bytes");
-}
-
-/* call-seq: Internal.part(view, start, finish) -> object: the value between two offsets that Internal.span returned */
-static VALUE
-rb_internal_part(VALUE self, VALUE view, VALUE start, VALUE finish)
-{
-    size_t from = NUM2SIZET(start), to = NUM2SIZET(finish);
-    VALUE value;
-    mp_peek peek;
-
-    mp_view_peek_once(view, &peek);
-    check_part(&peek, from, to);
-    value = mp_view_value_at(&peek, mp_view_root(view), from, to);
-    mp_peek_end(&peek);
-    return value;
-}
-
-/* call-seq: Internal.head_size(view) -> Integer: number of bytes in the head of a container */
-static VALUE
-rb_internal_head_size(VALUE self, VALUE view)
-{
-    mp_cursor cursor;
-    mp_peek peek;
+    uint8_t block[MP_ENCODER_BLOCK];
+    VALUE made;
     size_t offset;
+    splice s;
 
-    offset = mp_view_peek(view, &peek);
-    cursor = mp_peek_open(&peek, offset);
-    mp_peek_end(&peek);
-    return SIZET2NUM(cursor.at - offset);
+    offset = mp_view_peek_once(view, &s.peek);
+    Check_Type(changes, T_HASH);
+    s.view = view;
+    s.removed = removed;
+    s.depth = 0;
+    s.current = 0;
+    s.ext_keys = mp_ext_keys_p(s.peek.codec);
+    mp_changes_init(&s.changes, view, changes);
+    mp_changes_add_all(&s.changes, removed);
+    mp_peek_refresh(&s.peek);
+    s.changes.nodes[0].value_at = offset;
+    offset = locate(&s, 0, offset);
+    s.changes.nodes[0].end = offset;
+    mp_view_ended(view, offset);
+    call_below(&s, 0);
+    mp_encoder_init(&s.encoder, block, sizeof(block), s.peek.codec);
+    mp_out_reserve(&s.encoder.out, offset - s.changes.nodes[0].value_at);
+    made = mp_view_whole(message_of(&s), s.peek.codec_object);
+    if (!s.peek.left_once) mp_changes_end(&s.changes);
+    mp_peek_end(&s.peek);
+    RB_GC_GUARD(s.changes.objects);
+    RB_GC_GUARD(s.changes.memory);
+    RB_GC_GUARD(s.changes.table_memory);
+    return made;
 }
 
 /*
@@ -91,34 +658,15 @@ rb_internal_append_to(VALUE self, VALUE view, VALUE string, VALUE from, VALUE to
 
     Check_Type(string, T_STRING);
     mp_view_peek(view, &peek);
-    if (start != end) check_part(&peek, start, end);
+    if (start > end || end > peek.look.size) rb_raise(rb_eRangeError, "no such part of the bytes");
     rb_str_cat(string, (const char *)peek.look.bytes + start, (long)(end - start));
     mp_peek_end(&peek);
     return string;
 }
 
-/*
- * call-seq: Internal.placed(path) { ... } -> object
- *
- * Returns what the block returns. Prepends the path, a String, to the path of its packing errors.
- */
-static VALUE
-rb_internal_placed(VALUE self, VALUE path)
-{
-    int state;
-    VALUE result = rb_protect(rb_yield, Qundef, &state);
-
-    if (MP_LIKELY(!state)) return result;
-    if (mp_pack_error_p(mp_user_error())) mp_raise_pack_error_below(mp_user_error(), path);
-    rb_jump_tag(state);
-}
-
 void
 Init_manypack_splice(void)
 {
-    MP_DEFINE_INTERNAL("span", rb_internal_span, 2);
-    MP_DEFINE_INTERNAL("part", rb_internal_part, 3);
-    MP_DEFINE_INTERNAL("placed", rb_internal_placed, 1);
-    MP_DEFINE_INTERNAL("head_size", rb_internal_head_size, 1);
+    MP_DEFINE_INTERNAL("splice", rb_internal_splice, 3);
     MP_DEFINE_INTERNAL("append_to", rb_internal_append_to, 4);
 }

@@ -397,15 +397,21 @@ rb_internal_view_over(VALUE self, VALUE bytes, VALUE codec, VALUE checked)
     return message_view_new(bytes, codec, RTEST(checked));
 }
 
-/* call-seq: Internal.view_whole(bytes, codec) -> view: for bytes that are known to be exactly one object */
-static VALUE
-rb_internal_view_whole(VALUE self, VALUE bytes, VALUE codec)
+VALUE
+mp_view_whole(VALUE bytes, VALUE codec)
 {
     VALUE made = message_view_new(bytes, codec, false);
     mp_view *view = view_get(made);
 
     view->end = (size_t)RSTRING_LEN(view->source);
     return made;
+}
+
+/* call-seq: Internal.view_whole(bytes, codec) -> view: for bytes that are known to be exactly one object */
+static VALUE
+rb_internal_view_whole(VALUE self, VALUE bytes, VALUE codec)
+{
+    return mp_view_whole(bytes, codec);
 }
 
 /* The offset after the object of a View. Without an Index this costs a walk over it, once. */
@@ -708,6 +714,8 @@ rb_view_read_by(VALUE self, VALUE codec)
  * call-seq: view.bytes -> String
  *
  * Returns the packed bytes as they are in the message. Raises a DecodeError if the object is incomplete or malformed.
+ * They may share the memory of the message and then keep all of it alive: to keep a small part of a large message, call
+ * <code>view.detach.bytes</code>.
  *
  *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].bytes #=> "\x92\x01\x02"
  */

@@ -41,6 +41,9 @@ VALUE mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end);
  */
 VALUE mp_view_root_for(VALUE origin, VALUE message, VALUE codec);
 
+/* Makes a View of bytes that are known to be exactly one object. Raises what the options of the Codec refuse. */
+VALUE mp_view_whole(VALUE bytes, VALUE codec);
+
 /* Makes a View of the object from offset to end in the message of a root View. */
 VALUE mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec);
 

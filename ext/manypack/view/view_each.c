@@ -332,6 +332,7 @@ rb_view_include_p(VALUE self, VALUE object)
     cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
     if (cursor.kind == MP_MAP) found = mp_peek_find(&peek, &cursor, object);
     else found = element_p(&peek, &cursor, root, &w);
+    if (!found && cursor.kind == MP_ARRAY) mp_view_ended(self, cursor.at);
     mp_peek_end(&peek);
     RB_GC_GUARD(object);
     return found ? Qtrue : Qfalse;

@@ -107,7 +107,7 @@ module Manypack
         end
 
         # Raises an EncodeError, which is a TypeError, for a result that cannot be packed.
-        def <<(result)
+        def add(result, _batch)
           write(result)
         rescue StandardError, SystemStackError => e
           reason = e.message.lines.first&.chomp # Ruby 3.1 adds the line of code

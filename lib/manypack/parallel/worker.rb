@@ -19,15 +19,21 @@ module Manypack
         end
       end
 
-      # Collects results by packing them. nil is left out.
+      # Collects what is written for each message: true keeps the message, nil and false leave it out, and any other
+      # result is packed.
       class Packed
         def initialize(packer)
           @packer = packer
           @count = 0
         end
 
-        def <<(object)
-          write(object) unless object.nil?
+        # batch:: a Batch whose message the result is for
+        def add(result, batch)
+          if true.equal?(result)
+            keep(batch.message)
+          elsif result
+            write(result)
+          end
         end
 
         # Returns how many objects there are, and their bytes.
@@ -39,6 +45,11 @@ module Manypack
 
         def write(object)
           @packer.write(object)
+          @count += 1
+        end
+
+        def keep(bytes)
+          @packer.buffer << bytes
           @count += 1
         end
       end
@@ -56,6 +67,10 @@ module Manypack
         def write(object)
           @packer.buffer << @codec.pack(object)
           @count += 1
+        end
+
+        def keep(bytes)
+          super(Manypack.canonicalize(bytes))
         end
       end
 
@@ -91,7 +106,8 @@ module Manypack
       # malformed. +index+ and +offset+ are those of the first message in the whole input. Returns the results of all
       # messages, or of those before a Failure; the Failure or nil; and how many messages there were.
       #
-      # results:: an object with << and to_a. An error of << is a Failure with packs; otherwise it is raised here
+      # results:: a Packed, or an object with << and to_a. Its errors are Failures with packs; otherwise they are raised
+      #           here
       def run(bytes, start, size, index, offset, results = @packs ? collector : [])
         batch = batch_of(bytes, start, size, offset)
         stage = :unpack
@@ -99,7 +115,7 @@ module Manypack
           stage = :work
           result = @work.call(object)
           stage = :result unless @packs
-          results << result
+          results.is_a?(Packed) ? results.add(result, batch) : results << result
           stage = :unpack
         end
         [results.to_a, nil, batch.passed]
@@ -133,9 +149,10 @@ module Manypack
 
         def initialize(bytes, start, size, offset, codec, stop, as)
           as = Loader.new(as) unless as == :view
-          @unpacker = codec.unpacker(as: as).feed(bytes.byteslice(start, size))
+          @bytes = bytes.byteslice(start, size)
+          @unpacker = codec.unpacker(as: as).feed(@bytes)
           Internal.start_at(@unpacker, offset)
-          @offset = offset
+          @start = @offset = offset
           @passed = 0
           @stop = stop
         end
@@ -148,6 +165,11 @@ module Manypack
             @offset = @unpacker.position
             break if @stop.set?
           end
+        end
+
+        # Returns the bytes of the message that +each+ has yielded last.
+        def message
+          @bytes.byteslice(@offset - @start, @unpacker.position - @offset)
         end
       end
       private_constant :BatchLoader

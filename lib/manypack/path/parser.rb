@@ -211,7 +211,7 @@ module Manypack
         return slice(first, start) if skip(":")
 
         @at = before
-        first || expected("expected an index, * or a name in quotes")
+        first || expected("expected an index, * or a name in quotes#{": [*] is all of them" if next?("]")}")
       end
 
       def slice(first, start)

@@ -10,10 +10,10 @@ module Manypack
     # Writes steps, selectors and conditions so that the parser reads the same again.
     module Text # :nodoc:
       # A name that needs no quotes after the dot. The standard has fewer: letters, digits and _.
-      NAME = /[a-zA-Z_@\u0080-\u{10ffff}][^.\[\]\s]*/
+      NAME = /\A[a-zA-Z_@\u0080-\u{10ffff}][^.\[\]\s]*\z/
 
       # The same inside a condition, where operators end a name, as the standard has it.
-      STRICT_NAME = /[a-zA-Z_\u0080-\u{10ffff}][a-zA-Z0-9_\u0080-\u{10ffff}]*/
+      STRICT_NAME = /\A[a-zA-Z_\u0080-\u{10ffff}][a-zA-Z0-9_\u0080-\u{10ffff}]*\z/
 
       OPERATORS = {"==" => :==, "!=" => :!=, "<=" => :<=, ">=" => :>=, "<" => :<, ">" => :>}.freeze
 
@@ -39,6 +39,11 @@ module Manypack
           when String then quote(key)
           else raise ::TypeError, "a step of a path is a String, number, true, false, nil or ALL, got #{key.class}"
           end
+        end
+
+        # The name as the parser returns it: text in UTF-8, and bytes that are no text as they are. A new String.
+        def name(name)
+          text?(name) ? name.encode(Encoding::UTF_8) : name.b
         end
 
         # The place of a value as the standard writes it. Keys are objects; those that no path can name show their type.
@@ -123,7 +128,7 @@ module Manypack
         end
 
         def plain?(name, pattern)
-          text?(name) && name.match?(/\A#{pattern}\z/) && !name.match?(HIDDEN)
+          text?(name) && name.match?(pattern) && !name.match?(HIDDEN)
         end
 
         def text?(name)

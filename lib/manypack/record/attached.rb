@@ -19,8 +19,8 @@ module Manypack
         end
 
         # Loads an object from packed bytes, as Record#load does.
-        def load(bytes, collect: false)
-          record.load(bytes, collect: collect)
+        def load(bytes, options = nil)
+          record.load(bytes, options)
         end
 
         private

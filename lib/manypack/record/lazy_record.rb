@@ -19,7 +19,7 @@ module Manypack
     #
     #   user[:name] #=> "Ada"
     def [](member)
-      index = __record__.members.index(member.to_sym)
+      index = __indices__[member] || __indices__[member.to_sym]
       raise NameError, "no member '#{member}' in #{__record__.klass}" unless index
 
       __field__(index)
@@ -38,7 +38,10 @@ module Manypack
     def deconstruct_keys(names)
       return __fields__ unless names
 
-      (names & __record__.members).to_h { |name| [name, self[name]] }
+      names.each_with_object({}) do |name, found|
+        index = __indices__[name]
+        found[name] = __field__(index) if index
+      end
     end
 
     # Loads the object that it stands for.
@@ -130,7 +133,7 @@ module Manypack
     protected
 
     def __fields__
-      __record__.members.each_with_index.to_h { |member, index| [member, __field__(index)] }
+      __indices__.transform_values { |index| __field__(index) }
     end
   end
 
@@ -139,7 +142,10 @@ module Manypack
       # Returns a class of LazyRecords with a method for each member. A member may have the name of any method above, so
       # those call only methods that no member can replace.
       def self.of(members)
+        indices = Ractor.make_shareable(members.each_with_index.to_h)
         Class.new(LazyRecord).tap do |klass|
+          klass.define_method(:__indices__, &Ractor.make_shareable(proc { indices }))
+          klass.class_exec { private :__indices__ }
           members.each_with_index do |member, index|
             next unless member.match?(/\A(?!__|to_msgpack\z)[[:alpha:]_][[:alnum:]_]*[?!]?\z/)
 

@@ -44,7 +44,7 @@ module Manypack
 
       @spec = Spec.frozen(parts.spec)
       @check = parts.check ? true : false
-      finish(parts.codec)
+      finish(parts.codec, parts.base)
     end
 
     # Returns the Type of objects that are of this type or of another one.
@@ -66,39 +66,30 @@ module Manypack
     #
     #   Manypack::Type[[Integer]].with(untrusted: true)
     def with(codec: nil, check: @check, **options)
-      Spec.type(spec, changed_codec(codec, options, :check), check)
+      Spec.type(spec, changed_codec(codec, options, :check), codec ? nil : base, check)
     end
 
-    # What other libraries have methods for.
-    GUESSES = Ractor.make_shareable({
-      optional: "a type that has nil is Type[String].or(nil); with(defaults: {member: value}) lets a member be missing",
-      enum: 'an enum is ["a", "b"]', list: "a list is [String]", map: "a map is {String => Integer}",
-      union: "one of several types is Type[String, Integer]", any: "anything is Object"
-    })
-    OTHER_NAMES = { nullable: :optional, maybe: :optional, array: :list, array_of: :list, hash_of: :map,
-                    one_of: :enum, any_of: :union, literal: :enum }.freeze
-    private_constant :GUESSES, :OTHER_NAMES
+    include Guesses
+    extend Guesses
 
     # Says in the error how a type is written.
-    def self.method_missing(name, *, **)
-      guess = GUESSES[OTHER_NAMES.fetch(name, name)] or return super
-
-      raise NoMethodError.new("undefined method '#{name}' for #{self}: #{guess}", name, receiver: self)
+    def self.guess(name)
+      Guesses::TYPES[name]
     end
-    private_class_method :method_missing
+    private_class_method :guess
 
     # Loads the one object in a String of packed bytes.
     #
     # collect:: true to report all errors of the message in RecordError#errors, up to 1,000, instead of only the first
+    # options:: those of Type#with, for this call. The type is made anew for them: where they are always the same,
+    #           <code>type.with(options).load(bytes)</code> is much faster, with what Type#with returns in a constant
     #
     # Raises RecordError for an object of another type, and the other DecodeErrors as Manypack.unpack does. A
     # StandardError of a Record's class, or of a default that is called, becomes a RecordError with that +cause+.
     #
     #   Manypack::Type[{String => Integer}].load(Manypack.pack({"a" => 1})) #=> {"a" => 1}
-    def load(bytes, collect: false, all_errors: nil)
-      raise ArgumentError, "unknown option all_errors, did you mean collect?" unless all_errors.nil?
-
-      read(bytes, 0, nil, collect)
+    def load(bytes, options = nil) # not **options, which would make a Hash for each call
+      options ? load_by(bytes, **options) : read(bytes, 0, nil, false)
     end
 
     # Packs an object as its Type says and returns a binary String: a Record as a map or array of its fields, anything
@@ -107,6 +98,7 @@ module Manypack
     #
     # check:: true to load the result, which also checks scalars, the constructors of Records' classes, and the limits
     #         of the Codec (default: as set by Type#with, otherwise false)
+    # options:: those of Type#with, for this call, as in Type#load
     #
     # Raises TypeError for an object that is not of a Record's class; ArgumentError if a key in the Hash of
     # <code>unknown: {into: ...}</code> is that of a member, and for an object whose tag in a union is not known;
@@ -117,8 +109,8 @@ module Manypack
     #   IDS.dump([nil])              # raises RecordError: expected Integer, got nil, at $[0], byte 1
     #   IDS.dump(["1"])              #=> "\x91\xA11"
     #   IDS.dump(["1"], check: true) # raises RecordError: expected Integer, got str "1", at $[0], byte 1
-    def dump(object, check: @check)
-      write(object, check)
+    def dump(object, options = nil)
+      options ? dump_by(object, **options) : write(object, @check)
     end
 
     # Returns true if the bytes are one object of the type. It loads the object to find out, and makes no error of it if
@@ -138,11 +130,13 @@ module Manypack
       @spec || uninitialized
     end
 
-    # Returns the Codec, which has the type's options and ext types.
+    # Returns the Codec, which has the type's options and ext types. If the Type got no Codec, those are the types that
+    # are registered on DefaultFactory at that moment.
     #
     #   Manypack::Type[Time].with(timestamp: true).codec #=> #<Manypack::Codec timestamp: true>
     def codec
       @codec || uninitialized
+      Internal.current_type(self).own_codec
     end
 
     # Shows which objects are of the type, and the options that differ from the default.
@@ -191,7 +185,25 @@ module Manypack
       [spec, @check]
     end
 
+    def own_codec
+      @codec
+    end
+
     private
+
+    def guess(name)
+      Guesses::TYPE[name]
+    end
+
+    def load_by(bytes, collect: false, **options)
+      raise ArgumentError, "unknown option all_errors, did you mean collect?" if options.key?(:all_errors)
+
+      options.empty? ? read(bytes, 0, nil, collect) : with(**options).load(bytes, collect: collect)
+    end
+
+    def dump_by(object, check: @check, **options)
+      options.empty? ? write(object, check) : with(**options).dump(object, check: check)
+    end
 
     # Returns true for an object that is equal to nothing but itself.
     def identity?(object)
@@ -215,6 +227,21 @@ module Manypack
       raise ArgumentError, "uninitialized #{self.class}"
     end
 
+    # Returns the codec of DefaultFactory if the Type got no Codec of its own.
+    def base
+      @follows ? DefaultFactory.codec : nil
+    end
+
+    # Called by the extension if types were registered on DefaultFactory since the Type was made.
+    def renewed
+      Spec.type(@spec, *renewed_codec, @check)
+    end
+
+    # Returns a Codec with the options of the Type, and the codec of DefaultFactory whose types it has.
+    def renewed_codec
+      [@codec.options.empty? ? base : base.with(**@codec.options), base]
+    end
+
     # Returns the Codec of the type, changed by a Codec or nil, and then by options.
     def changed_codec(codec, options, *own)
       Arguments.check_codec(codec) if codec
@@ -223,11 +250,12 @@ module Manypack
 
     # Compiles the Type and freezes it. It is shareable if the codec and the Records in its parts are. The hash is
     # computed once: nested Records would otherwise compute the hash of an inner Record once for each way to it.
-    def finish(codec, parts = @spec)
+    def finish(codec, base, parts = @spec)
       @codec = codec
+      @follows = !base.nil?
       @check ||= Spec.checks?(parts)
-      @hash = [hashed_state, codec].hash
-      compile(Compiler.new(codec).nodes(@spec), codec)
+      @hash = [hashed_state, codec.options].hash # not of its types, because more may be registered
+      compile(Compiler.new(codec).nodes(@spec), codec, base)
       freeze
       Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts) && shareable_options?
     end

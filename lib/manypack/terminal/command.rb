@@ -38,10 +38,7 @@ module Manypack
         paths = parser.permute(arguments)
         check(paths) unless @helped
         paths.empty? ? ["-"] : paths
-      rescue OptionParser::ParseError => e
-        e.args.map! { |argument| Visible.line(argument) }
-        raise UsageError, "#{name}: #{e.message}"
-      rescue ArgumentError, LoadError => e
+      rescue ArgumentError, LoadError, UsageError => e
         raise UsageError, "#{name}: #{e.message}"
       end
 

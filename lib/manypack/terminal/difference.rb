@@ -20,7 +20,7 @@ module Manypack
         def value(bytes)
           return tree(View.new(bytes, **OPTIONS)) unless plain?(bytes)
 
-          Manypack.unpack(bytes, **OPTIONS)
+          Input::PLAIN.unpack(bytes)
         end
 
         # Returns the packed bytes of a value.
@@ -57,6 +57,9 @@ module Manypack
         end
       end
 
+      ABSENT = Object.new.freeze
+      private_constant :ABSENT
+
       # Calls the block with the steps to each difference, and an Array with the value on either side, empty if there is
       # none. The Array of steps changes afterwards.
       def initialize(&block)
@@ -68,15 +71,32 @@ module Manypack
       def compare(left, right)
         return @block.call(@steps, left, right) if left.empty? || right.empty?
 
-        one = left.first
-        two = right.first
-        if map?(one) && map?(two) then compare_maps(one, two)
-        elsif array?(one) && array?(two) then compare_arrays(elements(one), elements(two))
-        else @block.call(@steps, left, right) unless same?(one, two)
-        end
+        compare_values(left.first, right.first)
       end
 
       private
+
+      def compare_values(one, two)
+        case one
+        when Hash, Pairs then return compare_maps(one, two) if map?(two)
+        when Array, Elements then return compare_arrays(elements(one), elements(two)) if array?(two)
+        end
+        @block.call(@steps, [one], [two]) unless same?(one, two)
+      end
+
+      # Compares the values of a step. Scalars that are the same cost no more than that.
+      def compare_at(step, one, two)
+        return if one.equal?(two) || (one.is_a?(String) && same?(one, two))
+
+        @steps.push(step)
+        compare_values(one, two)
+        @steps.pop
+      end
+
+      # Reports what only one side has.
+      def report(step, left, right)
+        at(step) { @block.call(@steps, left, right) }
+      end
 
       def map?(value)
         value.is_a?(Hash) || value.is_a?(Pairs)
@@ -111,17 +131,25 @@ module Manypack
 
       # Returns true if the keys are the same in a Hash only if they are the same key.
       def simple_keys?(map)
-        map.is_a?(Hash) && map.each_key.all? do |key|
-          case key
-          when String then key.encoding == Encoding::UTF_8
-          when Integer, nil, true, false then true
-          end
+        return false unless map.is_a?(Hash)
+
+        map.each_key { |key| return false unless simple_key?(key) }
+        true
+      end
+
+      def simple_key?(key)
+        case key
+        when String then key.encoding == Encoding::UTF_8
+        when Integer, nil, true, false then true
         end
       end
 
       def compare_hashes(one, two)
-        one.each { |key, value| at(key) { compare([value], two.key?(key) ? [two[key]] : []) } }
-        two.each { |key, value| at(key) { compare([], [value]) } unless one.key?(key) }
+        one.each do |key, value|
+          other = two.fetch(key, ABSENT)
+          ABSENT.equal?(other) ? report(key, [value], []) : compare_at(key, value, other)
+        end
+        two.each { |key, value| report(key, [], [value]) unless one.key?(key) }
       end
 
       # Returns the pairs with each key, under its canonical form.
@@ -140,19 +168,15 @@ module Manypack
       end
 
       def compare_arrays(one, two)
-        [one.size, two.size].max.times do |i|
-          left = one[i]
-          right = two[i]
-          next if left.is_a?(Integer) && left.equal?(right) && i < one.size && i < two.size
-
-          at(i) { compare(i < one.size ? [left] : [], i < two.size ? [right] : []) }
-        end
+        both = [one.size, two.size].min
+        both.times { |i| compare_at(i, one[i], two[i]) }
+        (both...one.size).each { |i| report(i, [one[i]], []) }
+        (both...two.size).each { |i| report(i, [], [two[i]]) }
       end
 
       def at(step)
         @steps.push(step)
         yield
-      ensure
         @steps.pop
       end
 

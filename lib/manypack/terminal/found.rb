@@ -5,9 +5,11 @@ module Manypack
   module Terminal
     class Found
       # with_path:: true for pairs, maps of the value and the normalized path that leads to it
-      def initialize(path, with_path: false)
+      # grouped:: true for an array of the values of each message, or of each pair
+      def initialize(path, with_path: false, grouped: false)
         @path = path
         @with_path = with_path
+        @grouped = grouped
       end
 
       # Yields the packed values that are found in the messages of each read. Raises Fault as Input#each_read does.
@@ -25,13 +27,17 @@ module Manypack
       def in_many(messages)
         return with_paths(messages) if @with_path
 
-        Internal.search_bytes(messages.bytes, messages.start, messages.size, Input::PLAIN, @path.steps, @path.max_looks)
+        Internal.search_bytes(messages.bytes, messages.start, messages.size, Input::PLAIN, @path.steps, @path.max_looks,
+                              @grouped)
       end
 
       def with_paths(messages)
         found = "".b
         Manypack.split(messages.to_s, as: :view, **OPTIONS) do |view|
-          @path.each_with_path(view) { |value, path| found << Input::TIMES.pack({"path" => path, "value" => value}) }
+          @path.each_with_path(view) do |value, path|
+            pair = {"path" => path, "value" => value}
+            found << Input::TIMES.pack(@grouped ? [pair] : pair)
+          end
         end
         found
       end

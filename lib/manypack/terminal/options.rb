@@ -11,13 +11,50 @@ module Manypack
 
       def on(*definition, &block)
         name = definition.grep(/\A--/).first[/\A--[\w-]+/]
+        choices[name] = definition.grep(Array).first
+        letter = definition.grep(/\A-\w/).first
+        short_names[letter[1]] = name if letter
         super(*definition) do |value|
           once(name) unless MANY.include?(name)
           block.call(value)
         end
       end
 
+      # Parses, and says in an error what the user may have meant.
+      def permute(arguments)
+        super
+      rescue ParseError => e
+        typed, argument = e.args.map { |part| Visible.line(part) }
+        reason = "#{e.reason}: #{[typed, argument].compact.join(" ")}"
+        raise UsageError, "#{reason}#{hint_of(e, typed)}"
+      end
+
       private
+
+      def hint_of(error, typed)
+        hint = Hint.new(choices.compact, choices.keys)
+        case error
+        when AmbiguousOption then ""
+        when InvalidOption then hint.for_option(typed)
+        else hint.for_argument(long_name(typed))
+        end
+      end
+
+      # Returns the name of an option that was typed, perhaps short or cut.
+      def long_name(typed)
+        option = typed[/\A-+[\w-]+/].to_s
+        choices.keys.find { |name| name.start_with?(option) } || short_names[option[/\A-(\w)/, 1]]
+      end
+
+      # The words that each option takes; nil for one that takes others.
+      def choices
+        @choices ||= {}
+      end
+
+      # The option of each letter.
+      def short_names
+        @short_names ||= {}
+      end
 
       def once(name)
         given = (@given ||= {})

@@ -23,7 +23,7 @@ module Manypack
         when Integer then "[#{step}]"
         when String
           @texts.clear if @texts.size > MOST_KEPT
-          @texts[[step, step.encoding]] ||= Path.of(step).to_s.delete_prefix("$")
+          @texts[step] ||= Path.of(step).to_s.delete_prefix("$")
         else key_text(step)
         end
       end

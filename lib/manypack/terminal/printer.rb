@@ -22,28 +22,43 @@ module Manypack
 
       # Returns the text of all messages in a part of the bytes.
       def print(bytes, start = 0, size = bytes.bytesize)
+        return JSON_TEXT.generate(bytes, start, size, pretty?, *@forms) if pretty? || @format == "json"
+
+        text = +""
+        each_piece(bytes, start, size) { |piece| text << piece }
+        text
+      end
+
+      # Yields the text of all messages in a part of the bytes, some at a time: it can be many times as long.
+      def each_piece(bytes, start = 0, size = bytes.bytesize, &block)
         case @format
-        when "json" then JSON_TEXT.generate(bytes, start, size, false, *@forms)
-        when "pretty" then JSON_TEXT.generate(bytes, start, size, true, *@forms)
-        when "msgpack" then bytes.byteslice(start, size)
-        when "yaml" then yaml(bytes, start, size)
-        else ruby(bytes.byteslice(start, size))
+        when "json", "pretty" then JSON_TEXT.generate(bytes, start, size, pretty?, *@forms, &block)
+        when "msgpack" then yield bytes.byteslice(start, size)
+        when "yaml" then yaml(bytes, start, size, &block)
+        else ruby(bytes.byteslice(start, size), &block)
         end
       end
 
       private
 
-      # Goes through JSON, so that both formats write a value that neither can express in the same form.
-      def yaml(bytes, start, size)
-        JSON_TEXT.generate(bytes, start, size, false, *@forms).each_line.map do |line|
-          YAML.dump(::JSON.parse(line, max_nesting: false))
-        end.join
+      def pretty?
+        @format == "pretty"
       end
 
-      def ruby(bytes)
-        text = +""
-        @codec.unpacker.feed_each(bytes) { |object| text << Visible.lines(object.inspect) << "\n" }
-        text
+      # Goes through JSON, so that both formats write a value that neither can express in the same form.
+      def yaml(bytes, start, size, &block)
+        pieces = Pieces.new(&block)
+        JSON_TEXT.generate(bytes, start, size, false, *@forms).each_line do |line|
+          YAML.dump(::JSON.parse(line, max_nesting: false), pieces)
+        end
+        pieces.flush
+      end
+
+      def ruby(bytes, &block)
+        pieces = Pieces.new(&block)
+        @codec.unpacker.feed_each(bytes) { |object| pieces.write(Visible.lines(object.inspect) << "\n") }
+      ensure
+        pieces.flush
       end
     end
   end

@@ -7,37 +7,38 @@ module Manypack
     class Rows
       SEPARATORS = {"csv" => ",", "tsv" => "\t"}.freeze
 
+      # Reads the arrays around what was found.
+      GROUPS = Input::PLAIN.with(max_depth: OPTIONS[:max_depth] + 1)
+
       QUOTED = /[",\r\n]/
       ESCAPED = {"\t" => "\\t", "\n" => "\\n", "\r" => "\\r", "\\" => "\\\\"}.freeze
 
       def initialize(format)
-        @format = format
+        @csv = format == "csv"
+        @separator = SEPARATORS.fetch(format)
         @json = Printer.new("json")
       end
 
-      # Returns the rows of the values that were found in one message: each array is a row of its elements, each map a
-      # row of its values, and all others are one row together.
-      def print(packed)
-        fields = []
-        rows = +""
-        Input::PLAIN.unpacker.feed_each(packed) do |value|
-          case value
-          when Array then rows << row(value)
-          when Hash then rows << row(value.values)
-          else fields << value
-          end
-        end
-        fields.empty? ? rows : row(fields) << rows
+      # Yields rows, some at a time, of the values that were found: a packed array of those of each message.
+      def each_piece(packed, &block)
+        pieces = Pieces.new(&block)
+        GROUPS.unpacker.feed_each(packed) { |values| pieces.write(rows(values)) }
+        pieces.flush
       end
 
       private
 
+      # Each array is a row of its elements, each map a row of its values, and all other values are a row together.
+      def rows(values)
+        containers, others = values.partition { |value| value.is_a?(Array) || value.is_a?(Hash) }
+        rows = containers.map { |value| row(value.is_a?(Hash) ? value.values : value) }
+        rows.unshift(row(others)) unless others.empty?
+        rows.join
+      end
+
       def row(values)
-        fields = values.map do |value|
-          text = field(value)
-          @format == "csv" ? quoted(text) : escaped(text)
-        end
-        fields.join(SEPARATORS.fetch(@format)) << "\n"
+        fields = values.map { |value| @csv ? quoted(field(value)) : escaped(field(value)) }
+        fields.join(@separator) << "\n"
       end
 
       # Containers, exts and bytes that are no text as JSON.

@@ -17,6 +17,31 @@ module Manypack
       elements.to_set(*arguments)
     end
 
+    # Returns a Hash with the pairs of a map for which the block returns true, as Hash#select does; of an array the
+    # elements, as Enumerable#select does. Containers are Views in it. Raises LimitError as View#to_h does.
+    #
+    #   Manypack::View.new(Manypack.pack({"a" => 1, "b" => 2})).select { |_, n| n > 1 } #=> {"b" => 2}
+    def select(&block)
+      type == :map ? pairs.select(&block) : super
+    end
+    alias filter select
+
+    # Returns a Hash with the pairs of a map for which the block returns false, as Hash#reject does; of an array the
+    # elements, as Enumerable#reject does. Raises LimitError as View#to_h does.
+    #
+    #   Manypack::View.new(Manypack.pack({"a" => 1, "b" => 2})).reject { |_, n| n > 1 } #=> {"a" => 1}
+    def reject(&block)
+      type == :map ? pairs.reject(&block) : super
+    end
+
+    # Returns a Hash with the pairs of a map whose values are not nil, as Hash#compact does; of an array the elements
+    # that are not nil, as Array#compact does. Raises LimitError as View#to_h does.
+    #
+    #   Manypack::View.new(Manypack.pack({"a" => 1, "b" => nil})).compact #=> {"a" => 1}
+    def compact
+      type == :map ? pairs.compact : to_a.compact
+    end
+
     # Returns the elements without those that are equal to an earlier one, as Enumerable#uniq does. Raises LimitError as
     # View#to_h does.
     #

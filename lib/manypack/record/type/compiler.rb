@@ -148,6 +148,7 @@ module Manypack
 
       # A Record has one node for all places where the names in it mean the same Records.
       def record(record)
+        record = Internal.current_type(record) unless @nodes.empty?
         known = @known[record] ||= []
         index, names = known.find { |_, names| same_there?(names) }
         if index

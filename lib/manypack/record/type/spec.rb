@@ -20,12 +20,12 @@ module Manypack
       KEYS = %i[string symbol integer enum].freeze
       private_constant :SIMPLE, :LITERALS, :KEYS
 
-      # What Type.new makes a Type of.
-      Parts = Struct.new(:spec, :codec, :check)
+      # What Type.new makes a Type of. +base+ is the codec of DefaultFactory if the Type follows that, or nil.
+      Parts = Struct.new(:spec, :codec, :base, :check)
 
       class << self
-        def type(spec, codec = DefaultFactory.codec, check = false)
-          Type.new(Parts.new(spec, codec, check))
+        def type(spec, codec = nil, base = codec ? nil : DefaultFactory.codec, check = false)
+          Type.new(Parts.new(spec, codec || base, base, check))
         end
 
         def of(type)

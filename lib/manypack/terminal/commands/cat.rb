@@ -66,11 +66,11 @@ module Manypack
       end
 
       def print(packed)
-        output.write(@printer.print(packed)) unless packed.empty?
+        @printer.each_piece(packed) { |text| output.write(text) } unless packed.empty?
       end
 
       def write(messages)
-        output.write(@printer.print(messages.bytes, messages.start, messages.size))
+        @printer.each_piece(messages.bytes, messages.start, messages.size) { |text| output.write(text) }
       end
     end
   end

@@ -34,6 +34,7 @@ module Manypack
       end
 
       def compare(*inputs)
+        @lines = +""
         streams = inputs.map(&:each_message)
         (0..).each do |index|
           messages = inputs.zip(streams).map { |input, stream| stop_at_fault(input) { following(stream) } }
@@ -42,12 +43,15 @@ module Manypack
           compare_messages(index, inputs.zip(messages)) unless same_bytes?(messages)
           break if @quiet && @status != FINE
         end
+      ensure
+        flush
       end
 
       # Reports the fault by the name of the file that has it.
       def stop_at_fault(input)
         yield
       rescue Fault => e
+        flush
         report(input.name, e)
         throw :stop
       end
@@ -60,16 +64,15 @@ module Manypack
 
       def compare_messages(index, pairs)
         left, right = pairs.map { |input, message| values(input, message) }
-        @lines = +""
         @shown = false
         catch(:enough) do
-          Difference.new { |steps, *sides| found(index, steps, *sides) }.compare(left, right)
+          Difference.new { |steps, one, two| found(index, steps, one, two) }.compare(left, right)
         end
-        output.write(@lines) unless @lines.empty?
       end
 
       def same_bytes?(messages)
-        messages.all? && messages.map(&:to_s).uniq.size == 1
+        left, right = messages
+        left && right && left.size == right.size && left.to_s == right.to_s
       end
 
       # Returns an Array with the value of the message, or an empty one without a message.
@@ -93,12 +96,14 @@ module Manypack
 
       # There can be more lines than the messages have bytes.
       def flush
-        output.write(@lines)
+        output.write(@lines) unless @lines.empty?
         @lines.clear
       end
 
       def json(value)
-        value.is_a?(Integer) ? value : @printer.print(Difference.packed(value)).chomp
+        return value if value.is_a?(Integer) || (value.is_a?(Float) && value.finite?)
+
+        @printer.print(Difference.packed(value)).chomp
       end
     end
   end

@@ -6,11 +6,12 @@ module Manypack
     class Filter < Command
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
-        Runs Ruby code on each message and writes the object that it returns, unless that is nil, as MessagePack. In the
-        code, _1 or it is the message. With --path alone, it selects messages without decoding them.
+        Runs Ruby code on each message. If the code returns true, the message is written as it is; nil and false leave
+        it out; any other object is written in its place. In the code, _1 or it is the message. With --path alone,
+        filter selects messages without decoding them.
       TEXT
       EXAMPLES = <<~TEXT
-        manypack filter -e '_1 if _1["level"] > 3' events.msgpack > errors.msgpack
+        manypack filter -e '_1["level"] > 3' events.msgpack > errors.msgpack
         manypack filter -e 'it.merge("at" => nil)' -j 4 events.msgpack > cleaned.msgpack
         manypack filter --path '$.user.name=Ada' events.msgpack | manypack cat
       TEXT
@@ -22,7 +23,7 @@ module Manypack
       end
 
       def options(parser)
-        parser.on("-e", "--execute RUBY", "Code that returns the object to write, or nil") { |code| @code = code }
+        parser.on("-e", "--execute RUBY", "Code that returns true, false, or an object") { |code| @code = code }
         parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
         parser.on("-p", "--path PATH[=VALUE]", "Select messages in which the path finds the value") do |text|
           @selection = Selection.new(text)
@@ -114,7 +115,9 @@ module Manypack
 
       def result_of(message)
         result = @block.call(Manypack.unpack(message.to_s, timestamp: true, **OPTIONS))
-        result.nil? ? "" : Manypack.pack(result, timestamp: true)
+        return result ? message.to_s : "" if [nil, true, false].include?(result)
+
+        Manypack.pack(result, timestamp: true)
       rescue StandardError => e
         raise Fault.of_code(e, message.offset)
       end

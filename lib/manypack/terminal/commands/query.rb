@@ -48,41 +48,44 @@ module Manypack
       end
 
       def show(input)
-        @found = Found.new(@path, with_path: @with_path)
-        @kept = "".b
-        return show_one_by_one(input) if @most || @writer.is_a?(Rows)
+        @found = Found.new(@path, with_path: @with_path, grouped: @writer.is_a?(Rows))
+        return show_one_by_one(input) if @most
 
-        @found.each_batch(input) { |packed| output.write(text(packed)) }
+        @found.each_batch(input) { |packed| show_found(packed) }
       end
 
       # Keeps what is found until a whole read has been searched.
       def show_one_by_one(input)
         count = 0
-        input.each_message(pause: -> { write_kept }) do |message|
-          packed = @found.in_one(message)
-          @kept << text(packed) unless packed.empty?
-          write_kept if @kept.bytesize > Input::READ_BYTES
+        kept = "".b
+        input.each_message(pause: -> { show_kept(kept) }) do |message|
+          kept << @found.in_one(message)
+          show_kept(kept) if kept.bytesize > Input::READ_BYTES
           break if (count += 1) == @most
         end
       end
 
-      def write_kept
-        output.write(@kept) unless @kept.empty?
-        @kept.clear
+      def show_kept(kept)
+        show_found(kept) unless kept.empty?
+        kept.clear
       end
 
-      def text(packed)
-        @raw ? raw(packed) : @writer.print(packed)
+      def show_found(packed)
+        return show_raw(packed) if @raw
+
+        @writer.each_piece(packed) { |text| output.write(text) }
       end
 
       # Strings as they are, on a terminal without what it would obey; other values as JSON.
-      def raw(packed)
-        Manypack.split(packed).map do |bytes|
+      def show_raw(packed)
+        pieces = Pieces.new { |text| output.write(text) }
+        Manypack.split(packed, max_depth: OPTIONS[:max_depth]) do |bytes|
           text = Input::PLAIN.unpack(bytes)
-          next @writer.print(bytes) unless text.is_a?(String)
+          next pieces.write(@writer.print(bytes)) unless text.is_a?(String)
 
-          "#{output.tty? ? Visible.lines(text) : text}\n".b
-        end.join
+          pieces.write("#{output.tty? ? Visible.lines(text) : text}\n".b)
+        end
+        pieces.flush
       end
     end
   end

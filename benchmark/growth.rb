@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+# How the cost of what a program does once for each element, key, level or error grows, and what it costs beside the
+# plain way: unpacking the message and doing the same with Ruby's objects. Each row is measured at n, 4n and 16n. The
+# exponent is 1 where the cost grows as n does, and 2 where it is quadratic; the ratio is below 1 where Manypack's way
+# is the faster one.
+#
+#   ruby -Ilib benchmark/growth.rb [PART OF A NAME]
+#
+# A figure is the median of interleaved rounds in processor time. The suite tests that the costs are linear:
+# test/whole/growth_test.rb and linear_time_test.rb.
+require "manypack"
+
+module Growth
+  View = Manypack::View
+  Path = Manypack::Path
+  ROUNDS = 7
+  SECONDS = 0.01 # for one measurement, at least
+  Row = Struct.new(:name, :sizes, :prepare)
+  Item = Struct.new(:id, :t)
+  RECORD = Manypack::Record.new(Item, id: Integer, t: Integer)
+
+  ROWS_OF = ->(n, t = 1) { Manypack.pack(Array.new(n) { |i| { "id" => i, "t" => t } }) }
+  MAP_OF = ->(n) { Manypack.pack((0...n).to_h { |i| ["key #{i}", i] }.merge("type" => "x")) }
+  FAILING = lambda do |rows|
+    rows.each_with_index.map do |row, i|
+      raise ArgumentError, "expected Integer, got #{row["t"]}, at $[#{i}].t" unless row["t"].is_a?(Integer)
+    rescue ArgumentError => error
+      error.message
+    end
+  end
+
+  # A map in a map to a depth, with the tag of a union at the end or at the start of each.
+  NESTED = lambda do |depth, last|
+    map = (0...depth).reduce(7) { |inside, _| last ? { "c" => inside, "t" => "n" } : { "t" => "n", "c" => inside } }
+    Manypack.pack(map, max_depth: 1_000)
+  end
+  UNION = lambda do |depth|
+    type = (0...depth).reduce(Integer) do |inside, _|
+      Manypack::Record.union("t", "n" => Manypack::Record.new(Struct.new(:c), c: inside))
+    end
+    type.with(max_depth: 1_000)
+  end
+
+  # A name, n, and a block that takes a size and returns our way and the plain one.
+  ROWS = [
+    Row.new("pattern of a View, n keys", 8, lambda { |n|
+      bytes = MAP_OF.call(n)
+      [-> { View.new(bytes) => {type: String} }, -> { Manypack.unpack(bytes, symbolize_keys: true) => {type: String} }]
+    }),
+    Row.new("View#include?, n Integers", 40, lambda { |n|
+      bytes = Manypack.pack((0...n).to_a)
+      [-> { View.new(bytes).include?(-1) }, -> { Manypack.unpack(bytes).include?(-1) }]
+    }),
+    Row.new("View#to_a, n Integers", 40, lambda { |n|
+      bytes = Manypack.pack((0...n).to_a)
+      [-> { View.new(bytes).to_a }, -> { Manypack.unpack(bytes) }]
+    }),
+    Row.new("View#to_h of each of n maps", 40, lambda { |n|
+      bytes = ROWS_OF.call(n)
+      [-> { View.new(bytes).map(&:to_h) }, -> { Manypack.unpack(bytes) }]
+    }),
+    Row.new("Path.of n steps, beside its text", 4, lambda { |n|
+      steps = Array.new(n) { |i| "k#{i}" }
+      [-> { Path.of(*steps) }, -> { Path.new("$.#{steps.join(".")}") }]
+    }),
+    Row.new("an error in each of n Views", 500, lambda { |n|
+      bytes = ROWS_OF.call(n, "bad")
+      [-> { View.new(bytes).map { |row| row.as(RECORD) rescue $!.message } },
+       -> { FAILING.call(Manypack.unpack(bytes)) }]
+    }),
+    Row.new("an error in each of n lazy Records", 500, lambda { |n|
+      bytes = ROWS_OF.call(n, "bad")
+      type = Manypack::Type[[RECORD.lazy]]
+      [-> { type.load(bytes).map { |row| row.t rescue $!.message } }, -> { FAILING.call(Manypack.unpack(bytes)) }]
+    }),
+    Row.new("LazyRecord#[], n members", 5, lambda { |n|
+      members = (0...n).to_h { |i| [:"m#{i}", Integer] }
+      lazy = Manypack::Record.new(Struct.new(*members.keys), **members).lazy
+      object = lazy.load(Manypack.pack(members.keys.to_h { |name| [name, 1] }))
+      last = members.keys.last
+      [-> { object[last] }, -> { object.public_send(last) }]
+    }),
+    Row.new("unions to depth n, tags last and first", 8, lambda { |n|
+      type = UNION.call(n)
+      last = NESTED.call(n, true)
+      first = NESTED.call(n, false)
+      [-> { type.load(last) }, -> { type.load(first) }]
+    }),
+    Row.new("options of a View, n ext types", 6, lambda { |n|
+      factory = Manypack::Factory.new
+      n.times { |i| factory.register_type(i, Class.new, packer: :to_s, unpacker: :new) }
+      codec = factory.codec
+      bytes = Manypack.pack({ "id" => 1 })
+      [-> { View.new(bytes, codec: codec, untrusted: true)["id"] }, -> { codec.unpack(bytes)["id"] }]
+    }),
+    Row.new("type_registered? of n ext types", 6, lambda { |n|
+      factory = Manypack::Factory.new
+      n.times { |i| factory.register_type(i, Class.new, packer: :to_s, unpacker: :new) }
+      numbers = (0...n).to_h { |i| [i, true] }
+      [-> { n.times { |i| factory.type_registered?(i) } }, -> { n.times { |i| numbers.key?(i) } }]
+    })
+  ].freeze
+
+  module_function
+
+  def cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+
+  def seconds(work, times)
+    start = cpu
+    times.times { work.call }
+    (cpu - start) / times
+  end
+
+  def median(numbers) = numbers.sort[numbers.size / 2]
+
+  # The medians of the seconds of each way.
+  def measure(works)
+    works.each { |work| 20.times { work.call } }
+    times = works.map { |work| (SECONDS / [seconds(work, 1), 1e-7].max).ceil.clamp(1, 20_000) }
+    rounds = Array.new(ROUNDS) { works.zip(times).map { |work, count| seconds(work, count) } }
+    rounds.transpose.map { |figures| median(figures) }
+  end
+
+  def run(part)
+    puts format("%-40s %8s %10s %8s %8s %8s", "what", "exponent", "plain", "n", "4n", "16n")
+    ROWS.select { |row| row.name.include?(part.to_s) }.each do |row|
+      figures = [1, 4, 16].map { |factor| measure(row.prepare.call(row.sizes * factor)) }
+      exponents = [0, 1].map { |way| Math.log(figures[2][way] / figures[0][way]) / Math.log(16) }
+      ratios = figures.map { |ours, plain| ours / plain }
+      puts format("%-40s %8.2f %10.2f %8.2f %8.2f %8.2f", row.name, *exponents, *ratios)
+    end
+  end
+end
+
+Growth.run(ARGV[0]) if $PROGRAM_NAME == __FILE__

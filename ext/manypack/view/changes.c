@@ -1,0 +1,566 @@
+/* The changes that View#splice is given, as a tree. */
+#include "view/changes.h"
+
+#include "view/peek.h"
+
+/* From this many children on, a table finds the child of a key. */
+enum { MANY = 8 };
+
+static VALUE all;
+static ID id_change, id_kind, id_value, id_places, id_splice, id_of, id_path_class, id_view;
+
+static int
+add_pair(VALUE path, VALUE change, VALUE objects)
+{
+    rb_ary_push(objects, path);
+    rb_ary_push(objects, change);
+    return ST_CONTINUE;
+}
+
+static mp_node *
+allocate(VALUE *memory, uint32_t room)
+{
+    /* Longer than any String that is embedded in its slot: compaction does not move the bytes. */
+    *memory = rb_obj_hide(rb_str_buf_new((long)(room * sizeof(mp_node))));
+    return (mp_node *)(void *)RSTRING_PTR(*memory);
+}
+
+void
+mp_changes_init(mp_changes *changes, VALUE view, VALUE hash)
+{
+    size_t given = RHASH_SIZE(hash);
+
+    if (given > UINT32_MAX / 8) rb_raise(rb_eArgError, "too many changes");
+    changes->view = view;
+    changes->objects = rb_ary_new_capa((long)(1 + given * 2));
+    rb_obj_hide(changes->objects);
+    rb_ary_push(changes->objects, Qnil); /* none has the index MP_NONE */
+    rb_hash_foreach(hash, add_pair, changes->objects);
+    changes->memory = changes->table_memory = 0;
+    changes->nodes = changes->few;
+    changes->room = sizeof(changes->few) / sizeof(changes->few[0]);
+    if (given > changes->room) {
+        changes->room = (uint32_t)(given + given / 4);
+        changes->nodes = allocate(&changes->memory, changes->room);
+    }
+    changes->count = 1;
+    changes->table = NULL;
+    changes->mask = 0;
+    memset(&changes->nodes[0], 0, sizeof(mp_node));
+}
+
+void
+mp_changes_end(mp_changes *changes)
+{
+    if (changes->memory) rb_str_resize(changes->memory, 0);
+    if (changes->table_memory) rb_str_resize(changes->table_memory, 0);
+    RB_GC_GUARD(changes->objects);
+}
+
+uint32_t
+mp_changes_keep(mp_changes *changes, VALUE object)
+{
+    long n = RARRAY_LEN(changes->objects);
+
+    if ((uint64_t)n > UINT32_MAX) rb_raise(rb_eArgError, "too many changes");
+    rb_ary_push(changes->objects, object);
+    return (uint32_t)n;
+}
+
+/* --- keys and their nodes --------------------------------------------------------------------------- */
+
+mp_key
+mp_changes_key(const mp_changes *changes, const mp_step_key *step)
+{
+    mp_key key = {.kind = (mp_kind)step->kind};
+
+    if (step->kind == MP_STR || step->kind == MP_BIN) {
+        key.bytes = (const uint8_t *)RSTRING_PTR(mp_changes_object(changes, step->object)) + step->bits;
+        key.n = step->n;
+    } else {
+        key.bits = step->bits;
+    }
+    return key;
+}
+
+VALUE
+mp_changes_step(const mp_changes *changes, const mp_step_key *step)
+{
+    if (step->kind == MP_UINT) return ULL2NUM(step->bits);
+    if (step->kind == MP_INT) return LL2NUM((int64_t)step->bits);
+    if (step->kind != MP_STR && step->kind != MP_BIN) return mp_changes_object(changes, step->object);
+    return rb_str_subseq(mp_changes_object(changes, step->object), (long)step->bits, (long)step->n);
+}
+
+/* Ruby's own hash has a secret seed: nobody can choose keys that collide. */
+static uint32_t
+chain_of(const mp_changes *changes, uint32_t parent, const mp_key *key)
+{
+    bool text = key->kind == MP_STR || key->kind == MP_BIN; /* which may be equal */
+    uint64_t hash = text ? (uint64_t)rb_memhash(key->bytes, (long)key->n) : key->bits * (changes->secret | 1);
+
+    hash = (hash ^ hash >> 32 ^ parent) * (changes->secret | 1);
+    return (uint32_t)(hash >> 32) & changes->mask;
+}
+
+static void
+enter(mp_changes *changes, uint32_t id)
+{
+    mp_node *node = &changes->nodes[id];
+    mp_key key = mp_changes_key(changes, &node->step);
+    uint32_t *chain = &changes->table[chain_of(changes, node->parent, &key)];
+
+    node->same = *chain;
+    *chain = id;
+}
+
+/* Makes a table for twice as many nodes as there are. */
+static void
+make_table(mp_changes *changes)
+{
+    uint32_t size = 1024, id;
+    VALUE memory;
+
+    while (size < changes->count * 2) size *= 2;
+    memory = rb_obj_hide(rb_str_buf_new((long)(size * sizeof(uint32_t))));
+    changes->table_memory = memory;
+    changes->table = (uint32_t *)(void *)RSTRING_PTR(memory);
+    changes->mask = size - 1;
+    memset(changes->table, 0, size * sizeof(uint32_t));
+    changes->secret = (uint64_t)rb_memhash(&size, sizeof(size)) << 32 ^ (uint64_t)rb_hash_start(size);
+    for (id = 1; id < changes->count; id++) enter(changes, id);
+}
+
+static bool
+key_of_p(const mp_changes *changes, const mp_step_key *step, const mp_key *key)
+{
+    mp_key own;
+
+    if (step->kind == MP_NEVER) return false;
+    if (step->kind != key->kind && (step->kind != MP_STR || key->kind != MP_BIN)
+        && (step->kind != MP_BIN || key->kind != MP_STR)) return false;
+    if (step->n != key->n) return false;
+    own = mp_changes_key(changes, step);
+    return !mp_key_compare(&own, key);
+}
+
+uint32_t
+mp_changes_find(mp_changes *changes, uint32_t parent, const mp_key *key)
+{
+    uint32_t id;
+
+    if (changes->nodes[parent].children < MANY) {
+        for (id = changes->nodes[parent].child; id; id = changes->nodes[id].next) {
+            if (key_of_p(changes, &changes->nodes[id].step, key)) return id;
+        }
+        return MP_NONE;
+    }
+    if (!changes->table) make_table(changes);
+    for (id = changes->table[chain_of(changes, parent, key)]; id; id = changes->nodes[id].same) {
+        if (changes->nodes[id].parent == parent && key_of_p(changes, &changes->nodes[id].step, key)) return id;
+    }
+    return MP_NONE;
+}
+
+static void
+grow(mp_changes *changes)
+{
+    uint32_t room = changes->room * 2;
+    mp_node *nodes;
+    VALUE memory;
+
+    if (room > UINT32_MAX / 4) rb_raise(rb_eArgError, "too many changes");
+    nodes = allocate(&memory, room);
+    memcpy(nodes, changes->nodes, changes->count * sizeof(mp_node));
+    if (changes->memory) rb_str_resize(changes->memory, 0);
+    changes->memory = memory;
+    changes->nodes = nodes;
+    changes->room = room;
+}
+
+static void
+link_child(mp_changes *changes, uint32_t parent, uint32_t id)
+{
+    mp_node *node = &changes->nodes[id], *above = &changes->nodes[parent];
+
+    node->parent = parent;
+    node->next = 0;
+    if (above->last) changes->nodes[above->last].next = id;
+    else above->child = id;
+    above->last = id;
+    above->children++;
+}
+
+/* The child with the step of a new node, which is added if there is none. */
+static uint32_t
+child(mp_changes *changes, uint32_t parent, const mp_step_key *step)
+{
+    mp_key key = mp_changes_key(changes, step);
+    uint32_t id = step->kind == MP_NEVER ? MP_NONE : mp_changes_find(changes, parent, &key);
+
+    if (id) return id;
+    if (changes->count == changes->room) grow(changes);
+    if (changes->table && changes->count > changes->mask) make_table(changes);
+    id = changes->count++;
+    memset(&changes->nodes[id], 0, sizeof(mp_node));
+    changes->nodes[id].step = *step;
+    link_child(changes, parent, id);
+    if (changes->table) enter(changes, id);
+    return id;
+}
+
+/* --- paths ------------------------------------------------------------------------------------------ */
+
+static mp_step_key
+name_step(uint32_t object, size_t from, size_t n)
+{
+    return (mp_step_key){.kind = MP_STR, .object = object, .bits = from, .n = n};
+}
+
+/* The step of an object: a str, a number, nil, true or false. ArgumentError for other keys. */
+static mp_step_key
+object_step(mp_changes *changes, VALUE object)
+{
+    mp_key key;
+
+    if (RB_SYMBOL_P(object)) object = rb_sym2str(object);
+    if (RB_TYPE_P(object, T_STRING)) object = rb_str_new_frozen(object);
+    if (!mp_simple_key(object, &key) && !RB_INTEGER_TYPE_P(object)) {
+        rb_raise(rb_eArgError, "no change can name the key %" PRIsVALUE, rb_inspect(object));
+    }
+    if (key.kind == MP_UINT || key.kind == MP_INT) {
+        if (mp_simple_key(object, &key)) return (mp_step_key){.kind = (uint8_t)key.kind, .bits = key.bits};
+        key.kind = MP_NEVER; /* more than 64 bits */
+    }
+    return (mp_step_key){.kind = (uint8_t)key.kind, .bits = key.bits, .n = key.n,
+                     .object = mp_changes_keep(changes, object)};
+}
+
+static void
+follow_steps(mp_changes *changes, VALUE steps, uint32_t *id)
+{
+    long i;
+
+    for (*id = 0, i = 0; i < RARRAY_LEN(steps); i++) {
+        mp_step_key step = object_step(changes, RARRAY_AREF(steps, i));
+
+        *id = child(changes, *id, &step);
+    }
+}
+
+/* True for an Array of Strings, Symbols and Integers, which mean one place. */
+static bool
+plain_steps_p(VALUE steps)
+{
+    long i;
+
+    for (i = 0; i < RARRAY_LEN(steps); i++) {
+        VALUE step = RARRAY_AREF(steps, i);
+
+        if (!RB_FIXNUM_P(step) && !RB_TYPE_P(step, T_STRING) && (!RB_SYMBOL_P(step) || step == all)) return false;
+        if (RB_TYPE_P(step, T_STRING) && !mp_utf8_index_p(ENCODING_GET(step))) return false;
+    }
+    return true;
+}
+
+static bool
+letter_p(uint8_t c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool
+digit_p(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Reads an index after its bracket. Returns the place after it; NULL for anything else in brackets. */
+static const uint8_t *
+read_index(const uint8_t *p, const uint8_t *end, mp_step_key *step)
+{
+    const uint8_t *start = p;
+    int64_t n = 0;
+
+    for (; p < end && digit_p(*p) && p - start < 10; p++) n = n * 10 + (*p - '0');
+    if (p == start || p == end || *p != ']' || (*start == '0' && p - start > 1)) return NULL;
+    *step = (mp_step_key){.kind = MP_UINT, .bits = (uint64_t)n};
+    return p + 1;
+}
+
+/* Reads a name. Returns the place after it; NULL if only Path's own parser knows where it ends. */
+static const uint8_t *
+read_name(const uint8_t *p, const uint8_t *end)
+{
+    const uint8_t *start = p;
+
+    while (p < end && (letter_p(*p) || (p > start && digit_p(*p)))) p++;
+    return p > start && (p == end || *p == '.' || *p == '[') ? p : NULL;
+}
+
+/* Reads the next step. Returns the place after it, or NULL. */
+static const uint8_t *
+read_step(const uint8_t *start, const uint8_t *p, const uint8_t *end, uint32_t object, mp_step_key *step)
+{
+    const uint8_t *name;
+
+    if (*p == '[') return read_index(p + 1, end, step);
+    if (p > start && *p++ != '.') return NULL;
+    name = p;
+    p = read_name(name, end);
+    if (p) *step = name_step(object, (size_t)(name - start), (size_t)(p - name));
+    return p;
+}
+
+/* A text with more steps is left to the parser of Path. */
+enum { PLAIN_STEPS = 16 };
+
+/* Reads a text of nothing but plain names and indices, from an offset on. Returns how many; 0 for any other text. */
+static unsigned
+read_steps(VALUE text, size_t at, uint32_t object, mp_step_key *steps)
+{
+    const uint8_t *start = (const uint8_t *)RSTRING_PTR(text), *end = start + RSTRING_LEN(text), *p = start + at;
+    unsigned count = 0;
+
+    while (p && p < end && count < PLAIN_STEPS) p = read_step(start, p, end, object, &steps[count++]);
+    return p == end ? count : 0;
+}
+
+/*
+ * Follows a text such as "users[0].name", several times as fast as the parser of Path could. False for one that has
+ * anything but plain names and indices.
+ */
+static bool
+follow_text(mp_changes *changes, uint32_t object, uint32_t *id)
+{
+    VALUE text = mp_changes_object(changes, object);
+    size_t n = (size_t)RSTRING_LEN(text);
+    mp_step_key steps[PLAIN_STEPS];
+    unsigned count, i;
+
+    if (!n || !mp_utf8_index_p(ENCODING_GET(text))) return false;
+    if (!RB_OBJ_FROZEN(text)) rb_ary_store(changes->objects, (long)object, text = rb_str_new_frozen(text));
+    count = read_steps(text, n > 1 && RSTRING_PTR(text)[0] == '$', object, steps);
+    for (*id = 0, i = 0; i < count; i++) *id = child(changes, *id, &steps[i]);
+    RB_GC_GUARD(text);
+    return count > 0;
+}
+
+VALUE
+mp_changes_path(const mp_changes *changes, uint32_t id)
+{
+    VALUE steps = rb_ary_new();
+
+    for (; id; id = changes->nodes[id].parent) {
+        rb_ary_unshift(steps, mp_changes_step(changes, &changes->nodes[id].step));
+    }
+    return rb_apply(rb_const_get(mp_mManypack, id_path_class), id_of, steps);
+}
+
+void
+mp_changes_refuse(const mp_changes *changes, VALUE klass, uint32_t node, const char *format, ...)
+{
+    VALUE path = mp_changes_path(changes, node), words;
+    va_list arguments;
+
+    va_start(arguments, format);
+    words = rb_vsprintf(format, arguments);
+    va_end(arguments);
+    rb_raise(klass, "%" PRIsVALUE " %" PRIsVALUE, path, words);
+}
+
+/* --- changes ---------------------------------------------------------------------------------------- */
+
+/* ArgumentError if a value is replaced or removed as a whole, and also changed inside. */
+static void
+check_alone(const mp_changes *changes, uint32_t id)
+{
+    const mp_node *node = &changes->nodes[id];
+
+    if (node->change != MP_LEAVE && (node->child || node->appended)) {
+        mp_changes_refuse(changes, rb_eArgError, node->child ? node->child : id,
+                          "is inside a value that another change replaces");
+    }
+    if (node->change == MP_REMOVE && node->new_key) {
+        mp_changes_refuse(changes, rb_eArgError, id, "is both removed and renamed");
+    }
+}
+
+static void
+set(mp_changes *changes, uint32_t id, mp_change change, uint32_t value)
+{
+    mp_node *node = &changes->nodes[id];
+
+    if (node->change == change && node->value == value) return; /* a path has found it twice */
+    if (node->change != MP_LEAVE) mp_changes_refuse(changes, rb_eArgError, id, "is changed twice");
+    node->change = (uint8_t)change;
+    node->value = value;
+}
+
+static void
+set_once(const mp_changes *changes, uint32_t id, uint32_t *place, uint32_t value, const char *words)
+{
+    if (*place && *place != value) mp_changes_refuse(changes, rb_eArgError, id, "%s", words);
+    *place = value;
+}
+
+/* The key that a pair gets is a node beside it, so that the walk finds out if the map has it already. */
+static void
+rename_key(mp_changes *changes, uint32_t id, uint32_t value)
+{
+    mp_step_key step = object_step(changes, mp_changes_object(changes, value));
+    uint32_t parent = changes->nodes[id].parent, target;
+
+    set_once(changes, id, &changes->nodes[id].new_key, value, "is renamed twice");
+    target = child(changes, parent, &step);
+    if (target == id) changes->nodes[id].new_key = MP_NONE;
+    else if (changes->nodes[target].renamer && changes->nodes[target].renamer != id) {
+        mp_changes_refuse(changes, rb_eArgError, id, "gets a key that another pair gets");
+    } else changes->nodes[target].renamer = id;
+}
+
+/* A constant of View, which may be loaded on first use. */
+static VALUE
+view_const(ID name)
+{
+    return rb_const_get(rb_const_get(mp_mManypack, id_view), name);
+}
+
+/* A Change of lib/manypack/view/splice.rb, which is loaded when the first is made. */
+static bool
+change_p(VALUE object)
+{
+    return RB_TYPE_P(object, T_OBJECT) && rb_obj_class(object) == view_const(id_change);
+}
+
+/* What is kept of the value of a change, so that a node that is found twice can tell. */
+typedef struct {
+    VALUE kind;    /* a Symbol, or nil for a value */
+    mp_change change;
+    bool create;
+    uint32_t value;
+} given;
+
+static given
+read_change(mp_changes *changes, uint32_t index, VALUE removed)
+{
+    VALUE object = mp_changes_object(changes, index);
+    given change = {.kind = Qnil, .change = MP_SET, .value = index};
+
+    if (RB_SPECIAL_CONST_P(object)) return change;
+    while (change_p(object) && NIL_P(change.kind)) {
+        change.kind = rb_ivar_get(object, id_kind);
+        object = rb_ivar_get(object, id_value);
+        change.value = mp_changes_keep(changes, object);
+        if (change.kind != ID2SYM(rb_intern("parents"))) continue;
+        change.create = true;
+        change.kind = Qnil;
+    }
+    if (object == removed) change.change = MP_REMOVE;
+    else if (RB_TYPE_P(object, T_DATA) && (RTEST(rb_obj_is_proc(object)) || RTEST(rb_obj_is_method(object)))) {
+        change.change = MP_CALL;
+    }
+    return change;
+}
+
+static void
+put(mp_changes *changes, uint32_t id, const given *change)
+{
+    mp_node *node = &changes->nodes[id];
+
+    if (change->create) node->create = true;
+    if (change->kind == ID2SYM(rb_intern("appended"))) {
+        set_once(changes, id, &node->appended, change->value, "has values appended twice");
+    } else if (!id) {
+        rb_raise(rb_eArgError, "a change needs the path of a key or index, got $");
+    } else if (change->kind == ID2SYM(rb_intern("inserted"))) {
+        set_once(changes, id, &node->inserted, change->value, "has values inserted twice");
+    } else if (change->kind == ID2SYM(rb_intern("renamed"))) {
+        rename_key(changes, id, change->value);
+    } else {
+        set(changes, id, change->change, change->value);
+    }
+    check_alone(changes, id);
+    for (id = changes->nodes[id].parent; id; id = changes->nodes[id].parent) {
+        if (changes->nodes[id].change != MP_LEAVE) check_alone(changes, id);
+    }
+}
+
+/* The steps of each place that a path means, as the parser of Path reads it: an Array of Arrays. */
+static VALUE
+places(const mp_changes *changes, VALUE path)
+{
+    VALUE arguments[2] = {changes->view, path};
+
+    return rb_funcallv(view_const(id_splice), id_places, 2, arguments);
+}
+
+/* Adds the change at an index of `objects`, whose path is in front of it. */
+static void
+add(mp_changes *changes, uint32_t index, VALUE removed)
+{
+    given change = read_change(changes, index, removed);
+    VALUE path = mp_changes_object(changes, index - 1), found;
+    uint32_t id;
+    long i;
+
+    if (RB_TYPE_P(path, T_STRING) && follow_text(changes, index - 1, &id)) {
+        put(changes, id, &change);
+    } else if (RB_TYPE_P(path, T_ARRAY) && plain_steps_p(path)) {
+        follow_steps(changes, path, &id);
+        put(changes, id, &change);
+    } else {
+        found = places(changes, path);
+        for (i = 0; i < RARRAY_LEN(found); i++) {
+            follow_steps(changes, RARRAY_AREF(found, i), &id);
+            put(changes, id, &change);
+        }
+    }
+}
+
+void
+mp_changes_add_all(mp_changes *changes, VALUE removed)
+{
+    uint32_t index, end = (uint32_t)RARRAY_LEN(changes->objects);
+
+    for (index = 2; index < end; index += 2) add(changes, index, removed);
+}
+
+void
+mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
+{
+    mp_node *node = &changes->nodes[id], *target = &changes->nodes[into];
+    uint32_t below = node->child;
+
+    if (node->create) target->create = true;
+    if (node->change != MP_LEAVE) set(changes, into, (mp_change)node->change, node->value);
+    if (node->inserted) set_once(changes, into, &target->inserted, node->inserted, "has values inserted twice");
+    if (node->appended) set_once(changes, into, &target->appended, node->appended, "has values appended twice");
+    if (node->new_key) set_once(changes, into, &target->new_key, node->new_key, "is renamed twice");
+    while (below) {
+        uint32_t next = changes->nodes[below].next;
+        mp_step_key step = changes->nodes[below].step;
+        mp_key key = mp_changes_key(changes, &step);
+        uint32_t twin = step.kind == MP_NEVER ? MP_NONE : mp_changes_find(changes, into, &key);
+
+        if (twin) mp_changes_merge(changes, twin, below);
+        else link_child(changes, into, below);
+        below = next;
+    }
+    changes->table = NULL; /* made anew when it is needed: children have moved */
+    check_alone(changes, into);
+}
+
+void
+Init_manypack_changes(void)
+{
+    all = ID2SYM(rb_intern("*"));
+    id_change = rb_intern("Change");
+    id_kind = rb_intern("@kind");
+    id_value = rb_intern("@value");
+    id_places = rb_intern("places");
+    id_splice = rb_intern("Splice");
+    id_of = rb_intern("of");
+    id_path_class = rb_intern("Path");
+    id_view = rb_intern("View");
+}

@@ -1,0 +1,118 @@
+/*
+ * The changes that View#splice is given, as a tree: each node is a step of a path, below the node of the step before.
+ * It is made before anything looks at the
+ * message, except for paths that can find several values.
+ *
+ *   mp_changes_init(&changes, view, hash);
+ *   mp_changes_add_all(&changes, removed);
+ *   child = mp_changes_find(&changes, 0, &key);    // the node of a key below another; 0 is the root
+ */
+#ifndef MANYPACK_CHANGES_H
+#define MANYPACK_CHANGES_H
+
+#include "base/support.h"
+#include "core/key.h"
+
+/* Stands for no node, since the root is below none, and for no object. */
+#define MP_NONE 0
+
+typedef enum { MP_LEAVE, MP_SET, MP_REMOVE, MP_CALL } mp_change;
+
+/* What a splice finds out about a node. */
+typedef enum {
+    MP_ABSENT,  /* it is not in the message, and stays so */
+    MP_PRESENT,
+    MP_ADDED,   /* it comes after the last pair or element of its container */
+} mp_presence;
+
+/* A list of nodes, linked by their `beside`. */
+typedef struct {
+    uint32_t first, last;
+} mp_node_list;
+
+/* Objects are their indices in `objects`, because nothing here marks them. */
+typedef struct {
+    uint64_t bits;   /* of a number; where the name is in the text */
+    size_t n;        /* the size of a name */
+    uint32_t object; /* the text that has the name; the step if it is neither that nor an integer */
+    uint8_t kind;    /* an mp_kind: STR, UINT, INT, ...; NEVER if no message has such a key */
+} mp_step_key;
+
+typedef struct {
+    mp_step_key step;
+    uint32_t parent, child, last, next; /* children are linked in the order of arrival */
+    uint32_t children;
+    uint32_t same;                      /* the next node in the chain of the table */
+    uint32_t beside;
+    uint32_t renamer;                   /* the pair of that node gets the key of this one */
+    uint8_t change;                     /* an mp_change */
+    uint8_t presence;                   /* an mp_presence */
+    bool create : 1;                    /* containers that its path leads through may be made */
+    bool created : 1;                   /* it is a container that is made */
+    bool array : 1;                     /* that container is an array */
+    uint32_t value, inserted, appended, new_key;
+    size_t at, value_at, end;           /* in the message: the pair or element, its value, the offset after it */
+    mp_node_list found, added;          /* children by their places, children behind the last */
+} mp_node;
+
+typedef struct {
+    VALUE view;
+    VALUE objects;      /* a hidden Array: nil, and then each path and its change; more are added */
+    VALUE memory;       /* of nodes, if they are too many for `few`; else 0 */
+    VALUE table_memory; /* of the table; else 0 */
+    mp_node *nodes;
+    uint32_t count, room;
+    uint32_t *table;    /* first nodes of chains, for parents with many children; NULL until there is one */
+    uint32_t mask;
+    uint64_t secret;    /* makes the chains of numbers unpredictable */
+    mp_node few[8];
+} mp_changes;
+
+/* Reads a Hash of paths and changes. Runs no code of the user's. */
+void mp_changes_init(mp_changes *changes, VALUE view, VALUE hash);
+
+/*
+ * Makes the tree. removed is View::REMOVED. TypeError and ArgumentError for what is no path, and for changes that
+ * exclude one another.
+ */
+void mp_changes_add_all(mp_changes *changes, VALUE removed);
+
+/* Frees what the collector would free later. Nothing of the changes can be used any more. */
+void mp_changes_end(mp_changes *changes);
+
+/* Keeps an object alive, and returns its index. */
+uint32_t mp_changes_keep(mp_changes *changes, VALUE object);
+
+/* The child that has the key; MP_NONE without one. */
+uint32_t mp_changes_find(mp_changes *changes, uint32_t parent, const mp_key *key);
+
+/* Adds the changes of one child to those of another, because both turn out to be the same element. */
+void mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t node);
+
+/* A step as an object. */
+VALUE mp_changes_step(const mp_changes *changes, const mp_step_key *step);
+
+/* The same as a key. It refers to the bytes of an object, so it is valid until something allocates. */
+mp_key mp_changes_key(const mp_changes *changes, const mp_step_key *step);
+
+/* The Path of a node, for errors. */
+VALUE mp_changes_path(const mp_changes *changes, uint32_t node);
+
+MP_INLINE VALUE
+mp_changes_object(const mp_changes *changes, uint32_t object)
+{
+    return RARRAY_AREF(changes->objects, (long)object);
+}
+
+/* True for a step that means an element of an array. */
+MP_INLINE bool
+mp_node_index_p(const mp_node *node)
+{
+    return node->step.kind == MP_UINT || node->step.kind == MP_INT;
+}
+
+/* Raises an exception with the path of a node in front of the words. */
+PRINTF_ARGS(NORETURN(void mp_changes_refuse(const mp_changes *changes, VALUE klass, uint32_t node, const char *format,
+                                            ...)), 4, 5);
+
+#endif

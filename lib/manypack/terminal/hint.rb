@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+# What the user may have meant by an option that does not exist, or that takes other arguments.
+module Manypack
+  module Terminal
+    class Hint
+      # What other programs call it.
+      HABITS = {
+        "--lines" => %w[head limit count take max number first tail], "--skip" => %w[drop offset from],
+        "--at" => %w[offset byte position], "--path" => %w[where select query filter jq],
+        "--where" => %w[path select filter], "--raw" => %w[raw-output r], "--by" => %w[key group field],
+        "--to" => %w[format output-format T], "--from" => %w[format input-format],
+        "--untrusted" => %w[strict check limits], "--quiet" => %w[brief silent], "--execute" => %w[eval code ruby map],
+        "--jobs" => %w[parallel threads processes cores workers], "--name" => %w[class record struct],
+        "--follow" => %w[tail watch], "--skip-bytes" => %w[header seek offset]
+      }.freeze
+
+      REDIRECT = "write to a file by > FILE"
+      COMPACT = "JSON is compact unless --to pretty is given"
+
+      # What no option is for.
+      ADVICE = {
+        "output" => REDIRECT, "out" => REDIRECT, "o" => REDIRECT, "compact" => COMPACT, "compact-output" => COMPACT,
+        "c" => COMPACT, "color" => "colours are for terminals; NO_COLOR=1 turns them off"
+      }.freeze
+
+      # choices:: for each option that takes one of several words, such as --to, these words
+      # names:: all options
+      def initialize(choices, names)
+        @choices = choices
+        @names = names
+      end
+
+      # Returns the end of a message about an option, as it was typed.
+      def for_option(typed)
+        name = typed[/[\w-]+/].to_s.sub(/\A-+/, "")
+        meant = choice(name) || habit(name) || similar(name)
+        return ", did you mean #{meant}?" if meant
+
+        ADVICE.key?(name) ? "; #{ADVICE[name]}" : "; --help lists the options"
+      end
+
+      # Returns the end of a message about the argument of an option.
+      def for_argument(option)
+        words = @choices[option]
+        words ? "; #{option} takes #{words.join(", ")}" : ""
+      end
+
+      private
+
+      # The word alone, such as --pretty, or with the option, such as --as-json.
+      def choice(name)
+        option, = @choices.find { |_, words| words.include?(name) }
+        "#{option} #{name}" if option
+      end
+
+      def habit(name)
+        HABITS.find { |option, others| @names.include?(option) && others.include?(name) }&.first
+      end
+
+      def similar(name)
+        near = Hint.near(name, @names.map { |option| option.delete_prefix("--") })
+        "--#{near}" if near
+      end
+
+      # Returns the most similar of some words, or nil.
+      def self.near(word, words)
+        DidYouMean::SpellChecker.new(dictionary: words).correct(word).first if defined?(DidYouMean::SpellChecker)
+      end
+    end
+  end
+end

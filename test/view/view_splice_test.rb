@@ -1,0 +1,290 @@
+# frozen_string_literal: true
+
+# View#splice: every change that it makes, on random messages as a plain implementation on objects makes them, and what
+# it refuses.
+require "test_helper"
+require "view/views"
+
+class ViewSpliceTest < Minitest::Test
+  include CorePart
+  include Views
+
+  # Makes random objects, random changes of them, and the objects as they are afterwards.
+  class Plain
+    include Views
+
+    KEYS = ["a", "b", "long name of a key", "é", "x.y", "", 0, 7, -3, 2**40, 1.5, nil, true, "\xFF".b].freeze
+    LEAVES = [nil, true, 0, -1, 300, 2**63, 1.25, "", "text", "ü" * 40, "\xFE\xFF".b].freeze
+
+    attr_reader :changes
+
+    def initialize(seed)
+      @random = Random.new(seed)
+      @fresh = 0
+    end
+
+    def object(depth = 4)
+      case depth.zero? ? 9 : @random.rand(10)
+      when 0..3 then Array.new(size) { object(depth - 1) }
+      when 4..7 then KEYS.sample(size, random: @random).to_h { |key| [key, object(depth - 1)] }
+      else LEAVES.sample(random: @random)
+      end
+    end
+
+    # Returns the object after changes, which are in #changes.
+    def changed(object)
+      @changes = {}
+      object = inside(object, [])
+      @changes = @changes.to_a.shuffle(random: @random).to_h
+      object
+    end
+
+    private
+
+    def size
+      @random.rand(20).zero? ? 10 + @random.rand(20) : @random.rand(5)
+    end
+
+    # A Hash has a key once, so a second change of the same path has another form of it.
+    def change(steps, change)
+      path = Path.of(*steps)
+      @changes[([path, path.to_s, steps].shuffle(random: @random) - @changes.keys).first] = change
+    end
+
+    def fresh
+      "new #{@fresh += 1}"
+    end
+
+    def inside(object, steps)
+      case object
+      when Array then array(object, steps)
+      when Hash then map(object, steps)
+      else object
+      end
+    end
+
+    def array(object, steps)
+      made = object.each_with_index.flat_map do |element, index|
+        [*inserted(steps + [index]), *part(element, steps, [index, index - object.size].sample(random: @random))]
+      end
+      more = Array.new(@random.rand(8).zero? ? 1 + @random.rand(3) : 0) { |i| object(1).tap { |value| change(steps + [object.size + i], value) } }
+      last = @random.rand(8).zero? ? [object(1), fresh] : []
+      change(steps, View.appended(*last)) unless last.empty?
+      made + more + last
+    end
+
+    def inserted(steps)
+      return [] unless @random.rand(10).zero?
+
+      Array.new(@random.rand(3)) { object(1) }.tap { |values| change([*steps[0..-2], steps.last], View.inserted(*values)) }
+    end
+
+    def map(object, steps)
+      made = object.flat_map { |key, value| part(value, steps, key).map { |new| [renamed(steps, key), new] } }.to_h
+      made[fresh.tap { |key| change(steps + [key], View.with_parents(5)) }] = 5 if @random.rand(8).zero?
+      return made unless @random.rand(8).zero?
+
+      key = fresh
+      change([*steps, key, "p", 0], View.with_parents([1]))
+      change([*steps, key, "q"], View.with_parents(View.appended(2, 3)))
+      made.merge(key => { "p" => [[1]], "q" => [2, 3] })
+    end
+
+    def renamed(steps, key)
+      return key unless @random.rand(10).zero?
+
+      fresh.tap { |new| change(steps + [key], View.renamed(new)) }
+    end
+
+    # Returns the value in its new state, in an Array, which is empty if the value is removed.
+    def part(value, steps, step)
+      path = steps + [step]
+      case @random.rand(12)
+      when 0 then change(path, REMOVED) && []
+      when 1 then [object(2).tap { |new| change(path, new) }]
+      when 2 then change(path, ->(old) { [old] }) && [[value]]
+      when 3 then change(path, ->(_) { REMOVED }) && []
+      else [inside(value, path)]
+      end
+    end
+  end
+
+  # --- against a plain implementation -------------------------------------------------------------------
+
+  def each_plain(seeds)
+    seeds.each do |seed|
+      plain = Plain.new(seed)
+      before = [plain.object, plain.object]
+      after = plain.changed(before)
+      yield before, plain.changes, after, seed
+    end
+  end
+
+  def test_random_changes_are_what_they_are_on_objects
+    changed = 0
+    each_plain(1..250) do |before, changes, after, seed|
+      changed += changes.size
+      assert_equal after, view(before).splice(changes).value, "seed #{seed}"
+      assert_equal after, view([0, before, 0])[1].splice(changes).value, "seed #{seed}, a part"
+    end
+    assert_operator changed, :>, 1_000
+  end
+
+  def test_random_changes_while_everything_moves
+    each_plain(401..404) do |before, changes, after, seed|
+      moving = changes.transform_values { |change| change.is_a?(Proc) ? ->(old) { change.(old).tap { compact } } : change }
+      assert_equal after, view(before).splice(moving).value, "seed #{seed}"
+    end
+  end
+
+  def test_what_has_no_effect_changes_no_byte
+    binary = "\xDE\x00\x02\xDA\x00\x01a\xDD\x00\x00\x00\x01\xD2\x00\x00\x00\x05\xA1n\xC0".b
+    v = View.new(binary)
+    called = ->(_) { flunk }
+    assert_equal binary, v.splice("x" => REMOVED, "a[7]" => called, "n.x" => REMOVED, "a[-2].b" => called, "$..zz" => 1, "y" => View.renamed("z")).bytes
+    assert_equal binary, v.splice({}).bytes
+    assert_equal binary, v.splice("a" => View.appended, "a[0]" => View.inserted).bytes
+    assert_equal binary.sub("\xD2\x00\x00\x00\x05".b, "\x06"), v.splice("a[0]" => 6).bytes
+  end
+
+  # --- what each change does ----------------------------------------------------------------------------
+
+  def test_a_path_of_many_values_changes_each_and_adds_none
+    v = view({ "users" => [{ "name" => "ada" }, { "id" => 1 }, { "name" => "matz", "x" => { "name" => "deep" } }] })
+    assert_equal [{ "name" => 1 }, { "id" => 1 }, { "name" => 1, "x" => { "name" => "deep" } }], v.splice("$.users[*].name" => 1)["users"].value
+    assert_equal %w[ADA MATZ DEEP], v.splice("$..name" => :upcase.to_proc).query("$..name")
+    assert_equal [{ "name" => "matz", "x" => { "name" => "deep" } }], v.splice("$.users[:2]" => REMOVED)["users"].value
+    assert_equal [{ "id" => 1 }], v.splice("users[?@.name]" => REMOVED)["users"].value
+    assert_equal %w[n n], v.splice("$.users[*].name" => View.renamed("n"), "$.users[*].x" => REMOVED)["users"].flat_map(&:keys) - ["id"]
+    assert_equal [0, 9, 5, 0, 9, 6, 7], view([5, 6, 7]).splice("$[0,0,1]" => View.inserted(0, 9)).value # what is found twice changes once
+  end
+
+  def test_procs_and_methods_receive_the_value_as_a_look_returns_it
+    v = view({ "a" => [1, { "b" => 2 }], "n" => nil })
+    seen = []
+    v.splice("n" => ->(x) { seen << x }, "a[1]" => ->(x) { seen << x }, "a[0]" => seen.method(:push)).value
+    assert_equal [1, v["a"][1], nil], seen.map { |x| x.is_a?(Array) ? x[0] : x }
+    assert_equal({ "b" => 2 }, v.splice("a" => ->(a) { a[1] })["a"].value)
+    assert_equal({ b: 2 }, View.new(pack({ a: { b: 2 } }), symbolize_keys: true).splice("a" => ->(a) { a.value })[:a].value)
+    assert_raises(RuntimeError) { v.splice("n" => ->(_) { raise "mine" }) }
+    assert_equal 5, catch(:out) { v.splice("n" => ->(_) { throw :out, 5 }) }
+  end
+
+  def test_renaming_keeps_the_place_and_the_value_and_swaps_keys
+    v = view({ "a" => 1, "b" => [2], 3 => nil })
+    assert_equal [["z", 1], ["b", [2]], [3, nil]], v.splice("a" => View.renamed("z")).value.to_a
+    assert_equal [["b", 1], ["a", [2]], [3, nil]], v.splice("a" => View.renamed("b"), "b" => View.renamed("a")).value.to_a
+    assert_equal [["b", 1], [3, nil]], v.splice("a" => View.renamed(:b), "b" => REMOVED).value.to_a
+    assert_equal [["a", 1], ["c", [9, 5]], [nil, nil]], v.splice("b" => View.renamed("c"), "b[0]" => 9, "$.b" => View.appended(5), [3] => View.renamed(nil)).value.to_a
+    assert_equal v.bytes, v.splice("a" => View.renamed("a"), "zz" => View.renamed("b")).bytes
+    [{ "a" => View.renamed("b") }, { "a" => View.renamed("z"), "z" => 1 }, { "a" => View.renamed("z"), "b" => View.renamed("z") },
+     { "a" => View.renamed("z"), "$.a" => REMOVED }, { "b[0]" => View.renamed("z") }, { "a" => View.renamed([1]) }].each do |changes|
+      assert_raises(ArgumentError, changes.inspect) { v.splice(changes) }
+    end
+  end
+
+  def test_arrays_grow_where_they_are_told
+    v = view({ "a" => [1, 2] })
+    assert_equal [0, 1, 9, 8, 2, 3, 4, 5], v.splice("a" => View.appended(4, 5), "a[0]" => View.inserted(0), "a[-1]" => View.inserted(9, 8), "a[2]" => 3)["a"].value
+    assert_equal [1, 2, 7], v.splice("a[2]" => View.inserted(7))["a"].value
+    assert_equal [1, 2, 3], view([1]).splice("$" => View.appended(2, 3)).value
+    assert_equal [7, 8], view([]).splice([1] => 8, [0] => 7).value
+    { "a" => View.inserted(1), "b" => View.inserted(1), "$" => View.appended(1), "a[0]" => View.appended(1) }.each { |path, change| assert_raises(ArgumentError) { v.splice(path => change) } }
+    assert_raises(KeyError) { v.splice("b" => View.appended(1)) }
+    assert_raises(IndexError) { v.splice("a[3]" => View.inserted(1)) }
+  end
+
+  def test_parents_are_made_where_asked_for
+    parents = View.method(:with_parents)
+    assert_equal({ "a" => { "b" => [1, { "c" => 2 }] } }, view({}).splice("a.b[0]" => parents.(1), "a.b[1].c" => parents.(2)).value)
+    assert_equal({ "n" => { "b" => 1 } }, view({ "n" => nil }).splice("n.b" => parents.(1)).value)
+    assert_equal({ "a" => 1 }, view(nil).splice("a" => parents.(1)).value)
+    assert_equal({ "log" => [1, 2] }, view({}).splice("log" => parents.(View.appended(1, 2))).value)
+    assert_equal({ "log" => [1] }, view({}).splice("log[0]" => parents.(View.inserted(1))).value)
+    assert_equal [0, [[5]]], view([0]).splice("[1][0][0]" => parents.(5)).value
+    assert_equal({}, view({}).splice("a.b" => parents.(REMOVED), "a.c" => parents.(->(_) { 1 })).value)
+    assert_raises(KeyError) { view({ "a" => 1 }).splice("a.b" => parents.(1)) }
+    assert_raises(KeyError) { view({}).splice("a.b" => parents.(1), "a.c" => 1) }
+    assert_raises(IndexError) { view({}).splice("a[1]" => parents.(1)) }
+    assert_raises(IndexError) { view({}).splice("a[0]" => parents.(1), "a.b" => parents.(1)) }
+  end
+
+  def test_two_paths_of_one_element_are_one
+    v = view([[{ "a" => 1, "b" => 2 }]])
+    assert_equal [[{ "a" => 3, "b" => 4 }]], v.splice("[0][0].a" => 3, "[-1][-1].b" => 4).value
+    { "[0]" => 1, "[0][0]" => 1, "[0][0].a" => 1 }.each { |path, value| assert_raises(ArgumentError) { v.splice(path => value, "[-1][-1].a" => 2) } }
+  end
+
+  def test_a_refused_splice_has_called_nothing
+    v = view({ "a" => 1, "b" => [1] })
+    [{ "b[7]" => 1 }, { "c.d" => 1 }, { "b" => View.renamed("a") }, { "a.b" => 1 }].each do |refused|
+      assert_raises(ArgumentError, KeyError, IndexError) { v.splice({ "b[0]" => ->(_) { flunk } }.merge(refused)) }
+    end
+    assert_raises(Manypack::MalformedFormatError) { View.new("\x91\x01\x02").splice("[0]" => ->(_) { flunk }) }
+  end
+
+  # --- options, and code of the user's -------------------------------------------------------------------
+
+  def test_the_options_of_the_view_hold_for_the_new_message
+    assert_equal :text, View.new(pack({ "a" => 1 }), symbolize_keys: true).splice("a" => "b", "c" => 1).value.then { |h| h.keys == %i[a c] ? :text : h }
+    assert_predicate view([1], freeze: true).splice("[0]" => "x"), :frozen?
+    assert Ractor.shareable?(view([1], shareable: true).splice("[0]" => "x"))
+    assert_raises(Manypack::LimitError) { view([1], max_bytes: 4).splice("[0]" => "long text") }
+    assert_raises(Manypack::LimitError) { view([1], max_objects: 3).splice("[0]" => [1, 2, 3]) }
+    assert_raises(Manypack::NestingError) { view([1], max_depth: 2).splice("[0]" => [[[1]]]).value }
+    assert_equal Manypack.pack([{ "a" => 1, "b" => 2 }], canonical: true), Manypack::Codec.new(canonical: true).view(pack([0])).splice("[0]" => { "b" => 2, "a" => 1 }).bytes
+  end
+
+  class Reentering
+    def initialize(view) = @view = view
+
+    def to_msgpack(packer)
+      GC.respond_to?(:compact) ? GC.compact : GC.start
+      packer.write(@view.splice("[0]" => "x" * 5_000, "[1]" => Manypack::View::REMOVED).value)
+    end
+  end
+
+  def test_to_msgpack_and_blocks_may_splice_and_compact_and_change_what_was_given
+    v = view(["a", { "b" => 1 }, "z" * 700])
+    path = +"[0]"
+    changes = { path => Reentering.new(v), "[1].b" => ->(_) { v.splice("[1]" => 2, "[0]" => Reentering.new(v)) }, "[3]" => "end" }
+    changes["[2]"] = lambda do |_|
+      changes.clear
+      path.replace("x" * 100)
+      compact
+      nil
+    end
+    inner = ["x" * 5_000, "z" * 700]
+    assert_equal [inner, { "b" => [inner, 2, "z" * 700] }, nil, "end"], v.splice(changes).value
+  end
+
+  def test_ext_types_as_keys
+    codec = Manypack::Factory.new.tap { |f| f.register_type(7, Range, packer: :to_s, unpacker: ->(body) { compact && body }) }.codec
+    v = codec.view("\x82\xD4\x07x\x01\xA1a\x02".b)
+    assert_equal "\x82\xD4\x07x\x05\xA1a\x06".b, v.splice("x" => 5, "a" => 6).bytes
+    assert_equal "\x81\xA1a\x02".b, v.splice("x" => REMOVED).bytes
+  end
+
+  def test_what_cannot_be_packed_says_where
+    v = view({ "a" => [1], "b" => {} })
+    { { "a[0]" => Object.new } => "$.a[0]", { "b.c" => [Object.new] } => "$.b.c[0]", { "a" => View.appended(Object.new) } => "$.a",
+      { "b" => ->(_) { [BasicObject] } } => "$.b[0]", { "x.y" => View.with_parents([Object.new]) } => "$.x.y[0]" }.each do |changes, place|
+      error = assert_raises(NoMethodError) { v.splice(changes) }
+      assert_includes error.message, ", at #{place}"
+    end
+  end
+
+  def test_what_are_no_changes
+    v = view({ "a" => 1 })
+    [nil, 1, "a", [["a", 1]]].each { |no_hash| assert_raises(TypeError, no_hash.inspect) { v.splice(no_hash) } }
+    [{ 1.5 => 1 }, { nil => 1 }, { Object => 1 }].each { |changes| assert_raises(TypeError) { v.splice(changes) } }
+    [{ "$" => 1 }, { "$" => REMOVED }, { "" => 1 }, { "a..." => 1 }, { [] => 1 }].each { |changes| assert_raises(ArgumentError, changes.inspect) { v.splice(changes) } }
+    assert_raises(ArgumentError) { View.new("\x81\x91\x01\x02".b).splice("$[*]" => 1) } # no path has such a key
+  end
+
+  private
+
+  def compact
+    GC.respond_to?(:compact) ? GC.compact : GC.start
+  end
+end
