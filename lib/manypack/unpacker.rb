@@ -13,7 +13,8 @@ module Manypack
     # options:: those of Manypack.foreach
     #
     # Raises ArgumentError without a block and for unknown options, RangeError or TypeError for invalid ones, what
-    # File.open raises, and what Manypack.foreach raises for compressed files.
+    # File.open raises, and what Manypack.foreach raises for compressed files. Raises TruncatedError after the block if
+    # the file ends inside an object that the block has begun to read, as Unpacker#each does.
     #
     #   Manypack.dump_file([1, 2], "events.msgpack")
     #   Manypack::Unpacker.open("events.msgpack") { |unpacker| unpacker.read_array_header } #=> 2
@@ -21,7 +22,12 @@ module Manypack
       raise ArgumentError, "no block given: without one, use Unpacker.new(File.open(path, \"rb\"))" unless block_given?
 
       Files.unpacker(nil, **options) # raises for the options, before there is a file
-      Files.read(path) { |io| yield Files.unpacker(io, **options) }
+      Files.read(path) do |io|
+        unpacker = Files.unpacker(io, **options)
+        result = yield unpacker
+        unpacker.skip if unpacker.pending? # each has ended there in silence
+        result
+      end
     end
 
     # Appends bytes to the input and returns the Unpacker, as Unpacker#feed does.

@@ -34,6 +34,8 @@ class CutStreamsTest < Minitest::Test
     "Parallel.filter" => ->(bytes) { Manypack::Parallel.filter(bytes, StringIO.new("".b), ractors: 0) { true } },
     "foreach" => ->(bytes) { in_file(bytes) { |path| Manypack.foreach(path) { nil } } },
     "foreach as: :view" => ->(bytes) { in_file(bytes) { |path| Manypack.foreach(path, as: :view) { nil } } },
+    "Unpacker.open" => ->(bytes) { in_file(bytes) { |path| Manypack::Unpacker.open(path) { |unpacker| unpacker.each { nil } } } },
+    "Unpacker.open to_a" => ->(bytes) { in_file(bytes) { |path| Manypack::Unpacker.open(path, &:to_a) } },
     "Codec#foreach" => ->(bytes) { in_file(bytes) { |path| CODEC.foreach(path) { nil } } },
     "Packer.open to append" => ->(bytes) { in_file(bytes) { |path| Manypack::Packer.open(path, append: true) { nil } } }
   }.freeze

@@ -110,6 +110,7 @@ class GuessesTest < Minitest::Test
   INSTEAD = {
     -> { Manypack.repair("a.msgpack") } => "File.truncate(path, error.start)", -> { Manypack.tail("a.msgpack") } => "Manypack.foreach(path)",
     -> { Manypack.from_json("{}") } => "Manypack.pack(JSON.parse(text))", -> { Manypack.read("a.msgpack") } => "Manypack.load_file(path)",
+    -> { Manypack.append("a.msgpack", 1) } => "Packer.open(path, append: true)", -> { POINT.foreach("a.msgpack") } => "Manypack.foreach(path, as: record)",
     -> { Manypack.decode("\x01") } => "Manypack.unpack(bytes)", -> { Manypack.generate(1) } => "Manypack.pack(object)",
     -> { Manypack.valid?("\x01") } => "Manypack::Type[Object].valid?(bytes)", -> { Manypack.register_type(1, Range) } => "DefaultFactory.register_type",
     -> { Manypack::Parallel.each_slice("\x01", 2) } => "map, each and filter", -> { Manypack::Parallel.sum("\x01") } => "map, each and filter",
@@ -133,6 +134,14 @@ class GuessesTest < Minitest::Test
       assert_equal [:zork, true], [error.name, error.receiver.equal?(object)]
       assert_match(/\Aundefined (?:local variable or )?method .zork. for/, error.message)
     end
+  end
+
+  def test_a_class_that_is_not_there_is_named
+    { Pool: "Parallel", Schema: "Record", ParseError: "DecodeError", PackError: "EncodeError" }.each do |name, ours|
+      error = assert_raises(NameError) { Manypack.const_get(name) }
+      assert_match(/\Auninitialized constant Manypack::#{name}: #{ours}/, error.message)
+    end
+    assert_equal "uninitialized constant Manypack::Zork", assert_raises(NameError) { Manypack::Zork }.message.lines.first.chomp
   end
 
   def test_a_factory_takes_no_arguments

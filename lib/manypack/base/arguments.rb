@@ -155,6 +155,7 @@ module Manypack
     # What other libraries call an option of ours.
     OTHER_NAMES = { max_nesting: :max_depth, symbolize_names: :symbolize_keys, symbol_keys: :symbolize_keys,
                     max_size: :max_bytes, mode: :append, record: :as, type: :as, class: :as, into: :as,
+                    time: :timestamp, aliases: :keys,
                     optional: :defaults, default: :defaults, threads: :ractors, workers: :ractors,
                     jobs: :processes }.freeze
     private_constant :OTHER_NAMES

@@ -15,6 +15,8 @@ module Manypack
       %i[open file each stream each_message] =>
         "Manypack.foreach(path) and Unpacker.open(path) read a file, Packer.open(path) writes one, and " \
         "Manypack.split(bytes) reads bytes",
+      %i[append] => "Packer.open(path, append: true) { |packer| packer.write(object) }",
+      %i[diff] => "View.new(one) == View.new(other) compares, and `manypack diff` shows where two files differ",
       %i[head tail] => "Manypack.foreach(path) is Enumerable from the start of a file: foreach(path).first(10)",
       %i[repair truncate recover] =>
         "File.truncate(path, error.start) repairs a file, with the TruncatedError that reading it raises",
@@ -24,6 +26,14 @@ module Manypack
       %i[map parallel] => "Manypack::Parallel.map(bytes) { |object| ... }",
       %i[register register_type] => "Manypack::DefaultFactory.register_type(number, klass, ...)",
       %i[from_json] => "Manypack.pack(JSON.parse(text))", %i[to_json] => "Manypack::View.new(bytes).to_json"
+    }.flat_map { |names, hint| names.map { |name| [name, hint] } }.to_h)
+
+    CONSTANTS = Ractor.make_shareable({
+      %i[Pool ThreadPool Workers] => "Parallel.map(bytes, ractors: 4)", %i[Schema Struct Model] => "Record",
+      %i[Cache] => "a cache keeps packed Strings; for Rails there is manypack/active_support",
+      %i[Log Writer Encoder] => "Packer", %i[Reader Decoder Parser] => "Unpacker",
+      %i[EncodingError PackError] => "EncodeError", %i[DecodingError ParseError ParserError] => "DecodeError",
+      %i[ValidationError] => "RecordError"
     }.flat_map { |names, hint| names.map { |name| [name, hint] } }.to_h)
 
     FACTORY = Ractor.make_shareable({
@@ -49,7 +59,9 @@ module Manypack
       errors: "load(bytes, collect: true) raises a RecordError with all errors: rescue it, and ask it for errors",
       validate: "valid?(bytes) tells, and load(bytes) raises a RecordError",
       validate!: "load(bytes) raises a RecordError", load!: "load(bytes) raises a RecordError",
-      parse: "load(bytes)", unpack: "load(bytes)", pack: "dump(object)",
+      foreach: "Manypack.foreach(path, as: record)", each: "Manypack.split(bytes, as: record)",
+      load_file: "Manypack.load_file(path, as: record)", parse: "load(bytes)", unpack: "load(bytes)",
+      pack: "dump(object)",
       nullable: "or(nil)", optional: "or(nil), and with(defaults: {member: value}) for one that may be missing"
     })
 
@@ -70,6 +82,13 @@ module Manypack
   private_constant :Guesses
 
   extend Guesses
+
+  # Names in the error what there is in place of a class of another name.
+  def self.const_missing(name)
+    hint = Guesses::CONSTANTS[name.to_sym]
+    raise NameError.new("uninitialized constant #{self}::#{name}#{": #{hint}" if hint}", name, receiver: self)
+  end
+  private_class_method :const_missing
 
   # Returns what to call instead of a method that other libraries have, or nil.
   def self.guess(name)
