@@ -14,6 +14,8 @@ module Manypack
       end
     end
 
+    private_constant :Change # again: Ruby forgets it of an autoload whose file another constant has loaded
+
     # Finds the places of changes.
     module Splice # :nodoc:
       # Returns an Array of the steps of each place of a View that a path means.
