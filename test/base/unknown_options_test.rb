@@ -40,6 +40,8 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::View#value" => ['Manypack::View.new("\x90").value(**OPTIONS)'],
     "Manypack::View#to_h" => ['Manypack::View.new("\x80").to_h(**OPTIONS)'],
     "Manypack::View#to_a" => ['Manypack::View.new("\x90").to_a(**OPTIONS)'],
+    "Manypack::Type#load" => ['Manypack::Type[Integer].load("\x01", **OPTIONS)'],
+    "Manypack::Type#dump" => ["Manypack::Type[Integer].dump(1, **OPTIONS)"],
     "Manypack::Type#with" => ["Manypack::Type[Integer].with(**OPTIONS)"],
     "Manypack::Record#with" => ["Manypack::Record.new(Struct.new(:a), a: Integer).with(**OPTIONS)"],
     "Manypack::Path#each" => ['PATH.each("\x01", **OPTIONS) { nil }', 'PATH.each("\x01", **OPTIONS).to_a'],
@@ -257,7 +259,7 @@ class UnknownOptionsTest < Minitest::Test
 
   # By the signatures: those with options, or with keywords of any name.
   # Their keywords are members of a class, tags, or the types of a map.
-  RECORDS = %w[Manypack::Record.new Manypack::Record.ivars Manypack::Record.define Manypack::Record.union Manypack::Type.[]].freeze
+  RECORDS = %w[Manypack::Record.new Manypack::Record.ivars Manypack::Record.define Manypack::Record.union Manypack::Type.[] Manypack::_RecordClass#new].freeze
 
   def methods_that_take_options
     path = "sig/manypack.rbs"

@@ -18,14 +18,14 @@ module Manypack
 
       # Returns a Hash with Symbols in place of Strings. Raises ArgumentError for a member that comes twice.
       def self.by_name(hash)
-        named = hash.transform_keys { |key| name(key) }
+        named = hash.transform_keys { |key| symbol_of(key) }
         raise ArgumentError, "a member comes twice: #{hash.keys.inspect}" if named.size < hash.size
 
         named
       end
 
       # Returns a Symbol for a String, and anything else as it is.
-      def self.name(name)
+      def self.symbol_of(name)
         name.is_a?(String) ? name.to_sym : name
       end
 

@@ -130,7 +130,7 @@ module Manypack
           raise ArgumentError, "unknown must be :skip, :raise or {into: member}, got #{unknown.inspect}"
         end
 
-        unknown = { into: Members.name(unknown[:into]) }
+        unknown = { into: Members.symbol_of(unknown[:into]) }
         Members.check_names(klass, types.keys, unknown.values)
         unknown
       end
