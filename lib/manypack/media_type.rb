@@ -16,7 +16,7 @@ module Manypack
     # Returns true if the value of a header Content-Type, a String or nil, is one of the types. Without types, it
     # returns true for the three types of MessagePack and for types with the suffix.
     def self.of?(content_type, types = nil)
-      type = name(content_type)
+      type = without_parameters(content_type)
       types ? types.include?(type) : ALL.include?(type) || type.match?(SUFFIXED)
     end
 
@@ -29,14 +29,14 @@ module Manypack
       end
       raise ArgumentError, "content_types must not be empty" if types.empty?
 
-      types.map { |type| name(type).freeze }.freeze
+      types.map { |type| without_parameters(type).freeze }.freeze
     end
 
     # A media type without its parameters.
-    def self.name(content_type)
+    def self.without_parameters(content_type)
       content_type.to_s.b[/\A[^;]*/].strip.downcase
     end
-    private_class_method :name
+    private_class_method :without_parameters
   end
   private_constant :MediaType
 end

@@ -91,7 +91,7 @@ module Manypack
     def self.step_of(step)
       case step
       when ALL, Integer, true, false, nil then step
-      when Symbol, String then Text.name(step.is_a?(Symbol) ? step.name : step)
+      when Symbol, String then Text.text_of(step.is_a?(Symbol) ? step.name : step)
       when Float
         raise ArgumentError, "no key is equal to NaN" if step.nan?
 

@@ -42,7 +42,7 @@ module Manypack
         end
 
         # The name as the parser returns it: text in UTF-8, and bytes that are no text as they are. A new String.
-        def name(name)
+        def text_of(name)
           text?(name) ? name.encode(Encoding::UTF_8) : name.b
         end
 
