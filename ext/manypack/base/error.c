@@ -24,6 +24,16 @@ input_of(VALUE reader)
     return LONG2FIX((long)(rb_memhash(&reader, sizeof(reader)) >> 2));
 }
 
+/*
+ * Not rb_exc_new_str: with YJIT, Ruby 4.0 may push a frame of some other method there, which then is the running one, and
+ * whose receiver is not what reads the input.
+ */
+static VALUE
+new_exception(VALUE klass, VALUE words)
+{
+    return rb_class_new_instance(1, &words, klass);
+}
+
 /* --- where an error is -------------------------------------------------------------------------------- */
 
 /* How much of a block an error copies. Objects after that have no path. */
@@ -107,7 +117,7 @@ rb_decode_error_path(VALUE self)
 VALUE
 mp_error_at(VALUE klass, VALUE words, size_t offset)
 {
-    VALUE error = rb_exc_new_str(klass, words);
+    VALUE error = new_exception(klass, words);
 
     set_offset(error, offset);
     return error;
@@ -173,7 +183,7 @@ timestamp_message(mp_status status, size_t size)
 void
 mp_raise_timestamp(mp_status status, size_t size)
 {
-    rb_exc_raise(rb_exc_new_str(eMalformedFormatError, timestamp_message(status, size)));
+    rb_exc_raise(new_exception(eMalformedFormatError, timestamp_message(status, size)));
 }
 
 void
@@ -263,7 +273,7 @@ raise_limit(const char *limit, uint64_t allowed, uint64_t found, VALUE found_tex
 {
     VALUE words = rb_sprintf("%s is %" PRIu64 ", but the input has %" PRIsVALUE ", at byte %" PRIuSIZE,
                              limit, allowed, found_text, offset);
-    VALUE error = rb_exc_new_str(eLimitError, words);
+    VALUE error = new_exception(eLimitError, words);
 
     set_offset(error, offset);
     set_message(error, offset, message);
@@ -398,7 +408,7 @@ blaming(VALUE error, VALUE words, size_t offset, const mp_message *message)
     VALUE copy;
 
     if (RTEST(rb_obj_is_kind_of(error, eTruncatedError))) {
-        copy = rb_exc_new_str(eMalformedFormatError, words);
+        copy = new_exception(eMalformedFormatError, words);
     } else {
         copy = rb_funcall(unfrozen(error), id_exception, 1, words);
         rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
@@ -436,7 +446,7 @@ static VALUE
 record_error_anew(VALUE error, VALUE words)
 {
     const ID variables[] = {id_record_path, id_record, id_field, id_errors};
-    VALUE copy = rb_exc_new_str(rb_obj_class(error), words);
+    VALUE copy = new_exception(rb_obj_class(error), words);
     size_t i;
 
     for (i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
@@ -518,7 +528,7 @@ mp_raise_pack_error(VALUE error, VALUE words, VALUE path)
 void
 mp_raise_encode_error(VALUE klass, VALUE words, VALUE path)
 {
-    mp_raise_pack_error(rb_exc_new_str(mp_encode_error_class(klass), words), words, path);
+    mp_raise_pack_error(new_exception(mp_encode_error_class(klass), words), words, path);
 }
 
 /*
