@@ -25,8 +25,8 @@ input_of(VALUE reader)
 }
 
 /*
- * Not rb_exc_new_str: with YJIT, Ruby 4.0 may push a frame of some other method there, which then is the running one, and
- * whose receiver is not what reads the input.
+ * An exception with these words. Not by rb_exc_new_str: with YJIT, Ruby 4.0 may push a frame of some other method
+ * there, which then is the running one, and whose receiver is not what reads the input.
  */
 static VALUE
 new_exception(VALUE klass, VALUE words)
