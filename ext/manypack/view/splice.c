@@ -535,11 +535,11 @@ write_changed(splice *s, uint32_t container)
     size_t at = node->value_at, end = node->end;
     int64_t more = growth(s, node);
     bool array;
-    mp_head head;
+    mp_head head = {.kind = MP_NEVER};
     uint32_t id;
 
     mp_peek_refresh(&s->peek);
-    mp_head_read(s->peek.look.bytes + at, s->peek.look.bytes + s->peek.look.size, &head); /* it was read before */
+    mp_peek_check(&s->peek, mp_head_read(s->peek.look.bytes + at, s->peek.look.bytes + s->peek.look.size, &head));
     array = head.kind == MP_ARRAY;
     if (more) {
         at = (size_t)(head.payload - s->peek.look.bytes);
