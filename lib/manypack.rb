@@ -13,6 +13,7 @@ require_relative "manypack/version"
 require_relative "manypack/base/internal"
 require_relative "manypack/base/arguments"
 require_relative "manypack/base/errors"
+require_relative "manypack/base/unwritable"
 require_relative "manypack/base/value"
 require_relative "manypack/base/guesses"
 require_relative "manypack/codec/extension_value"
@@ -29,7 +30,6 @@ require_relative "manypack/codec"
 require_relative "manypack/packer"
 require_relative "manypack/unpacker"
 require_relative "manypack/factory"
-require_relative "manypack/base/unwritable"
 require_relative "manypack/codec/lenient"
 require_relative "manypack/codec/symbol"
 require_relative "manypack/codec/bigint"
@@ -50,6 +50,6 @@ module Manypack
   private_constant :CommonTypes, :Excerpt, :Likeness
   autoload :Path, File.join(__dir__, "manypack/path")
   unless defined?(Ractor::Port)
-    [Record, CommonTypes, Excerpt, Likeness, Path, Files::Compressed, View.const_get(:Splice)]
+    [Record, CommonTypes, Excerpt, Likeness, Hints, Path, Files::Compressed, View.const_get(:Splice)]
   end
 end

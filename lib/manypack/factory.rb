@@ -156,7 +156,7 @@ module Manypack
     private_constant :TYPE_OPTIONS
 
     def guess(name)
-      Guesses::FACTORY[name]
+      Hints::FACTORY[name]
     end
 
     # Returns true for a Factory of MessagePack's, which accepts what the msgpack gem accepts.

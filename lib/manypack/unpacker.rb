@@ -76,7 +76,7 @@ module Manypack
     private
 
     def guess(name)
-      Guesses::UNPACKER[name]
+      Hints::UNPACKER[name]
     end
   end
 end

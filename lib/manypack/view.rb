@@ -38,8 +38,8 @@ module Manypack
 
     # Names REMOVED in the error for constants of that meaning. Ruby passes a String for a Symbol of that moment.
     def self.const_missing(name)
-      hint = ": what View#splice removes is REMOVED" if %i[DELETE DELETED REMOVE].include?(name.to_sym)
-      raise NameError.new("uninitialized constant #{self}::#{name}#{hint}", name, receiver: self)
+      hint = "what View#splice removes is REMOVED" if %i[DELETE DELETED REMOVE].include?(name.to_sym)
+      raise Guesses.no_constant(self, name, hint)
     end
     private_class_method :const_missing
 

@@ -20,10 +20,12 @@ module Manypack
     end
 
     def unwritable(format)
-      "#{format} cannot write a #{self.class}: create another one where you need it"
+      "#{format} cannot write a #{self.class}: #{advice}"
+    end
+
+    def advice
+      "create another one where you need it"
     end
   end
   private_constant :Unwritable
-
-  [Buffer, Factory, Packer, Unpacker].each { |klass| klass.include(Unwritable) }
 end

@@ -4,9 +4,10 @@
 # What immutable objects have in common, as Ruby's Integers and Symbols do.
 #++
 module Manypack
-  # Included in classes whose objects never change: a copy would be the same, and what they hold, such as the handlers
-  # of ext types, cannot be written down.
+  # Included in classes whose objects never change: a copy would be the same.
   module Value # :nodoc:
+    include Unwritable
+
     # Returns the object itself.
     def dup = self
 
@@ -17,20 +18,10 @@ module Manypack
       self
     end
 
-    # Called by YAML. Raises TypeError.
-    def encode_with(_coder)
-      raise ::TypeError, unwritable("YAML")
-    end
-
     private
 
-    # Called by Marshal.
-    def marshal_dump
-      raise ::TypeError, unwritable("Marshal")
-    end
-
-    def unwritable(format)
-      "#{format} cannot write a #{self.class}: keep it in a constant, and write what it was made from"
+    def advice
+      "keep it in a constant, and write what it was made from"
     end
   end
   private_constant :Value

@@ -14,7 +14,7 @@ module Manypack
   private_constant :Lenient
 
   Lenient::NAMES.each do |name|
-    lenient = Lenient.const_set(name, remove_const(name))
+    lenient = Lenient.const_set(name, remove_const(name)).include(Unwritable)
     const_set(name, Internal.stand_in(lenient, Class.new(lenient)))
   end
 

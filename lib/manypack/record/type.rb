@@ -74,7 +74,7 @@ module Manypack
 
     # Says in the error how a type is written.
     def self.guess(name)
-      Guesses::TYPES[name]
+      Hints::TYPES[name]
     end
     private_class_method :guess
 
@@ -192,7 +192,7 @@ module Manypack
     private
 
     def guess(name)
-      Guesses::TYPE[name]
+      Hints::TYPE[name]
     end
 
     def load_by(bytes, collect: false, **options)
