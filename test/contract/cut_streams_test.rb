@@ -2,10 +2,12 @@
 
 # A stream that ends inside an object is an error at every front, which says where that object began.
 require "test_helper"
+require "support/in_file"
 require "stringio"
-require "tempfile"
 
 class CutStreamsTest < Minitest::Test
+  extend InFile
+
   WHOLE = Manypack.pack({ "k" => 1 }) * 3
   PATH = Manypack::Path.new("$.k")
   CODEC = Manypack::Codec.new
@@ -53,13 +55,5 @@ class CutStreamsTest < Minitest::Test
     end
 
     define_method("test_#{name}_of_a_whole_stream") { read.call(name == "Unpacker#read" ? WHOLE + WHOLE : WHOLE) }
-  end
-
-  def self.in_file(bytes)
-    Tempfile.create("cut", binmode: true) do |file|
-      file.write(bytes)
-      file.close
-      yield file.path
-    end
   end
 end

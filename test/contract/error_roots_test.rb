@@ -2,10 +2,12 @@
 
 # Errors have two roots, one for each direction, below Manypack::Error; the classes below them stay what they were.
 require "test_helper"
+require "support/in_file"
 require "stringio"
-require "tempfile"
 
 class ErrorRootsTest < Minitest::Test
+  extend InFile
+
   LOOP = [].tap { |list| list << list }
 
   # What cannot be packed, under "a", and the class of the error.
@@ -87,14 +89,6 @@ class ErrorRootsTest < Minitest::Test
 
         assert_equal path, error.path, name
       end
-    end
-  end
-
-  def self.in_file(bytes)
-    Tempfile.create("roots", binmode: true) do |file|
-      file.write(bytes)
-      file.close
-      yield file.path
     end
   end
 

@@ -3,12 +3,13 @@
 # Each option at each front: it has its effect there, or the front refuses it. The options come from the table of the
 # extension, so a new one fails here until it has a probe.
 require "test_helper"
+require "support/in_file"
 require "stringio"
-require "tempfile"
 require "support/program"
 require "support/public_methods"
 
 class MatrixTest < Minitest::Test
+  extend InFile
   include ProgramHelper
 
   ARGUMENTS = Manypack.module_eval("Arguments")
@@ -334,14 +335,6 @@ class MatrixTest < Minitest::Test
     seen = []
     sees = Manypack::Path::Function.new(:value, returns: :logical) { |part| seen << described(part) }
     [yield(Manypack::Path.new("$[?sees(@)]", functions: { sees: sees })), *seen]
-  end
-
-  def self.in_file(bytes)
-    Tempfile.create("matrix", binmode: true) do |file|
-      file.write(bytes)
-      file.close
-      yield file.path
-    end
   end
 
   # What an option may change about an object, as text.
