@@ -115,9 +115,11 @@ module Manypack
 
       def result_of(message)
         result = @block.call(Manypack.unpack(message.to_s, timestamp: true, **OPTIONS))
-        return result ? message.to_s : "" if [nil, true, false].include?(result)
-
-        Manypack.pack(result, timestamp: true)
+        case result
+        when true then message.to_s
+        when false, nil then ""
+        else Manypack.pack(result, timestamp: true)
+        end
       rescue StandardError => e
         raise Fault.of_code(e, message.offset)
       end
