@@ -135,4 +135,24 @@ class TerminalKindsTest < Minitest::Test
       end
     end
   end
+
+  # What has at most 16 digits is written without Ruby, so both ways meet here.
+  def test_floats_are_shown_as_ruby_shows_them
+    random = Random.new(3)
+    floats = [0.0, -0.0, 1.0, -1.0, 100.0, 0.1, 1 / 3.0, 2 / 3.0, 76.9, 0.001, 0.00099999, 0.0001, 99_999_999_999_999.98, 1e14, 1e15, 1e16, 2.0**53,
+              9_007_199_254_740_993.0, 5e-324, Float::MAX, Float::EPSILON, Float::NAN, Float::INFINITY, -Float::INFINITY]
+    floats += Array.new(20_000) do |i|
+      case i % 5
+      when 0 then random.rand(180.0) - 90
+      when 1 then random.rand.ceil(random.rand(1..16))
+      when 2 then random.rand(10**9) / 100.0
+      when 3 then random.rand * 10.0**random.rand(-6..18)
+      else random.bytes(8).unpack1("G")
+      end
+    end
+    floats += floats.last(20_000).flat_map { |float| [float.next_float, float.prev_float] }
+    shown = output_of("inspect", input: stream(*floats)).scan(/float64 (\S+)/).flatten
+    assert_equal floats.size, shown.size
+    floats.zip(shown) { |float, text| assert_equal float.to_s, text }
+  end
 end
