@@ -203,4 +203,12 @@ mp_copy(uint8_t *to, const void *from_, size_t n)
     }
 }
 
+/* True if each operation on doubles is rounded to a double, which the x87 unit does not do. */
+#include <float.h>
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
+#define MP_EXACT_DOUBLES true
+#else
+#define MP_EXACT_DOUBLES false
+#endif
+
 #endif

@@ -63,6 +63,7 @@ module Manypack
     autoload :Definition, File.join(__dir__, "terminal/definition")
     autoload :Difference, File.join(__dir__, "terminal/difference")
     autoload :Pushback, File.join(__dir__, "terminal/pushback")
+    autoload :Twins, File.join(__dir__, "terminal/twins")
     autoload :Visible, File.join(__dir__, "terminal/visible")
     autoload :HeadLine, File.join(__dir__, "terminal/head_line")
     autoload :HeadText, File.join(__dir__, "terminal/head_text")

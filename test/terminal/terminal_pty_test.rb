@@ -50,5 +50,13 @@ class TerminalPtyTest < Minitest::Test
       assert_match(/\revents.msgpack \|=+\| 100% \S+: \S+\r(.*\r)? {60}\r\z/, text)
       refute_match(/[\e\n]/, text) # no colours, and one line
     end
+
+    # A line feed would let a file forge a message of the program.
+    def test_a_raw_string_is_one_line_on_a_terminal_only
+      evil = "a\nmanypack: forged\e[31m\a\x7f\u0080\u009b\u202e"
+      line = "printf '#{Manypack.pack([evil, 1]).unpack1("H*")}' | manypack query --from hex --raw '$[*]'"
+      assert_equal "a\\nmanypack: forged\\u001b[31m\\u0007\\u007f\\u0080\\u009b\\u202e\r\n1\r\n", shown(line) { nil }.force_encoding("UTF-8")
+      assert_equal "#{evil}\n1\n", output_of("query", "--raw", "$[*]", input: Manypack.pack([evil, 1])).force_encoding("UTF-8")
+    end
   end
 end

@@ -99,6 +99,40 @@ class TerminalTextsTest < Minitest::Test
 
   # --- diff
 
+  # --- maps that no Hash can hold
+
+  TWINS = [["82a16101a16102", '{"a" => 1, "a" => 2}'], ["82a16101c4016102", '{"a" => 1, "a" => 2}'], ["82ca3f80000001cb3ff000000000000002", "{1.0 => 1, 1.0 => 2}"],
+           ["82cb7ff800000000000001cb7ff800000000000002", "{NaN => 1, NaN => 2}"], ["82cb000000000000000001cb800000000000000002", "{0.0 => 1, -0.0 => 2}"],
+           ["8282a16101a16202c0a16102", '{{"a" => 1, "b" => 2} => nil, "a" => 2}']].freeze
+
+  def test_ruby_and_rows_lose_no_pair
+    TWINS.each do |hex, ruby|
+      map = [hex].pack("H*")
+      values = hex.start_with?("8282") ? ",2" : "1,2"
+      { map => ruby, "\x92\xc0".b + map => "[nil, #{ruby}]", "\x81\xa1x\x92\x91".b + map + "\x07".b => "{\"x\" => [[#{ruby}], 7]}" }.each do |message, expected|
+        assert_equal "#{expected}\n1\n", output_of("cat", "--to", "ruby", input: message + "\x01".b).gsub(/ ?=> ?/, " => "), hex
+      end
+      assert_equal "#{values}\n#{values}\n1\n", output_of("query", "--to", "csv", "$", input: map * 2 + "\x01".b), hex
+      assert_equal "#{values.tr(",", "\t")}\n", output_of("query", "--to", "tsv", "$", input: map), hex
+      cell = output_of("query", "--to", "csv", "$", input: "\x92\x05".b + map)
+      assert_equal "5,\"#{output_of("cat", input: map).chomp.gsub('"', '""')}\"\n", cell, hex
+    end
+  end
+
+  def test_what_is_wrong_in_a_map_is_still_an_error_in_ruby
+    time = "\xc7\x0c\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0".b
+    out, err, status = manypack("cat", "--to", "ruby", input: "\x01\x82\xa1a".b + time + "\xa1a\x01".b)
+    assert_equal ["1\n", 1], [out, status]
+    assert_match(/\Amanypack: stdin:\d+: /, err)
+  end
+
+  def test_csv_in_another_encoding_without_a_mark_is_refused
+    %w[UTF-16LE UTF-16BE UTF-32LE UTF-32BE].product(["id,name\n1,Ada\n", "id\n", "id,name"]).each do |encoding, text|
+      values, err, status = packed(text.encode(encoding).b, from: "csv")
+      assert_equal [[], "manypack: stdin:1: a zero byte in the name of a column; is it UTF-16?\n", 1], [values, err, status], encoding
+    end
+  end
+
   def differences(one, two)
     files(one, two) { |*names| manypack("diff", *names) }
   end

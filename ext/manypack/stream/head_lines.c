@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "buffer/window.h"
 #include "core/wire.h"
+#include "stream/decimal.h"
 
 enum {
     PIECE = 256 * 1024, /* lines are yielded when they have this many bytes */
@@ -160,6 +161,17 @@ write_count(writer *w, uint32_t n, const char *thing)
     if (n != 1) WRITE(w, "s");
 }
 
+/* Writes a Float as Ruby does. */
+static void
+write_float(writer *w, double real)
+{
+    char text[MP_DECIMAL_MAX];
+    size_t n = mp_decimal(real, text);
+
+    if (n) write_bytes(w, text, n);
+    else write_returned(w, rb_obj_as_string(DBL2NUM(real)));
+}
+
 static void
 write_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
 {
@@ -198,7 +210,7 @@ write_value(writer *w, const uint8_t *at, const mp_head *head, bool key)
       case MP_FLOAT32:
       case MP_FLOAT64:
         WRITE(w, " ");
-        write_returned(w, rb_obj_as_string(DBL2NUM(mp_row_real(at, row))));
+        write_float(w, mp_row_real(at, row));
         break;
       default: break;
     }

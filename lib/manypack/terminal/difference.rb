@@ -5,11 +5,9 @@
 module Manypack
   module Terminal
     class Difference
-      # A map whose pairs a Hash cannot hold: an Array of pairs, and the bytes of the map.
-      Pairs = Struct.new(:pairs, :bytes)
-
-      # An array in such a message.
-      Elements = Struct.new(:elements, :bytes)
+      Pairs = Twins::Pairs
+      Elements = Twins::Elements
+      private_constant :Pairs, :Elements
 
       # A step: a bin key, where a str key of the same text is near.
       Bin = Struct.new(:bytes)
@@ -18,7 +16,7 @@ module Manypack
         # Returns the value of a message: Ruby's objects, or, if its maps have keys that are one key in a Hash, Pairs
         # and Elements.
         def value(bytes)
-          return tree(View.new(bytes, **OPTIONS)) unless plain?(bytes)
+          return Twins.tree(View.new(bytes, **OPTIONS)) unless plain?(bytes)
 
           Input::PLAIN.unpack(bytes)
         end
@@ -43,17 +41,6 @@ module Manypack
           Manypack.canonicalize(bytes)
         rescue DecodeError
           false
-        end
-
-        # Takes a View of a whole message, which may be a scalar, or a part of it.
-        def tree(value)
-          return value unless value.is_a?(View)
-
-          case value.type
-          when :map then Pairs.new(value.each_pair.map { |key, inner| [tree(key), tree(inner)] }, Manypack.pack(value))
-          when :array then Elements.new(value.each.map { |element| tree(element) }, Manypack.pack(value))
-          else value.value
-          end
         end
       end
 

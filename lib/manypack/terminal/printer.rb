@@ -16,7 +16,7 @@ module Manypack
         @format = format
         @forms = [hex, text, opening]
         require "json" if format == "yaml"
-        @codec = DefaultFactory.codec(**OPTIONS, timestamp: true) if format == "ruby"
+        @codec = DefaultFactory.codec(**OPTIONS, timestamp: true, duplicate_keys: :error) if format == "ruby"
       end
 
       # Returns the text of all messages in a part of the bytes.
@@ -55,7 +55,10 @@ module Manypack
 
       def ruby(bytes, &block)
         pieces = Pieces.new(&block)
-        @codec.unpacker.feed_each(bytes) { |object| pieces.write(Visible.lines(object.inspect) << "\n") }
+        Manypack.split(bytes, max_depth: OPTIONS[:max_depth]) do |message|
+          object = Twins.value(message, @codec, **OPTIONS, timestamp: true)
+          pieces.write(Visible.lines(object.inspect) << "\n")
+        end
       ensure
         pieces.flush
       end

@@ -8,7 +8,9 @@ module Manypack
       SEPARATORS = {"csv" => ",", "tsv" => "\t"}.freeze
 
       # Reads the arrays around what was found.
-      GROUPS = Input::PLAIN.with(max_depth: OPTIONS[:max_depth] + 1)
+      GROUPS = OPTIONS.merge(max_depth: OPTIONS[:max_depth] + 1).freeze
+      STRICT = Codec.new(**GROUPS, duplicate_keys: :error)
+      private_constant :GROUPS, :STRICT
 
       QUOTED = /[",\r\n]/
       ESCAPED = {"\t" => "\\t", "\n" => "\\n", "\r" => "\\r", "\\" => "\\\\"}.freeze
@@ -22,7 +24,10 @@ module Manypack
       # Yields rows, some at a time, of the values that were found: a packed array of those of each message.
       def each_piece(packed, &block)
         pieces = Pieces.new(&block)
-        GROUPS.unpacker.feed_each(packed) { |values| pieces.write(rows(values)) }
+        Manypack.split(packed, max_depth: GROUPS[:max_depth]) do |group|
+          values = Twins.value(group, STRICT, **GROUPS)
+          pieces.write(rows(values.is_a?(Array) ? values : values.elements))
+        end
         pieces.flush
       end
 
@@ -30,10 +35,20 @@ module Manypack
 
       # Each array is a row of its elements, each map a row of its values, and all other values are a row together.
       def rows(values)
-        containers, others = values.partition { |value| value.is_a?(Array) || value.is_a?(Hash) }
-        rows = containers.map { |value| row(value.is_a?(Hash) ? value.values : value) }
+        containers, others = values.partition { |value| cells(value) }
+        rows = containers.map { |value| row(cells(value)) }
         rows.unshift(row(others)) unless others.empty?
         rows.join
+      end
+
+      # Returns what is in a container, or nil.
+      def cells(value)
+        case value
+        when Array then value
+        when Hash then value.values
+        when Twins::Elements then value.elements
+        when Twins::Pairs then value.pairs.map(&:last)
+        end
       end
 
       def row(values)
@@ -56,7 +71,7 @@ module Manypack
       end
 
       def json(value)
-        @json.print(Manypack.pack(value)).chomp
+        @json.print(Difference.packed(value)).chomp
       end
 
       def quoted(text)

@@ -132,7 +132,7 @@ module Manypack
         names = nil
         rows.each do |row|
           at(line) { Manypack.pack(hash_of(row)) } unless row.header_row? || rows.line.match?(/\A[\r\n]*\z/n)
-          names = row.headers if row.header_row?
+          check_zeros(names = row.headers) if row.header_row?
           line += rows.line.scan(/\r\n?|\n/).size
         end
         check_names(names)
@@ -143,6 +143,11 @@ module Manypack
       # A table without rows has names, too.
       def check_names(names)
         at(1) { names.to_a.each { |name| text(name) } && "" }
+      end
+
+      # Every name in UTF-16 or UTF-32 without a byte order mark has zero bytes.
+      def check_zeros(names)
+        raise Fault.new(1, "a zero byte in the name of a column; is it UTF-16?") if names.join.include?("\0")
       end
 
       # A cell without a column, or one of two columns of the same name, would be lost in a Hash.

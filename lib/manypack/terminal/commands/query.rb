@@ -76,14 +76,15 @@ module Manypack
         @writer.each_piece(packed) { |text| output.write(text) }
       end
 
-      # Strings as they are, on a terminal without what it would obey; other values as JSON.
+      # Strings as they are, but each as one line without what a terminal would obey if one shows them; other values as
+      # JSON.
       def show_raw(packed)
         pieces = Pieces.new { |text| output.write(text) }
         Manypack.split(packed, max_depth: OPTIONS[:max_depth]) do |bytes|
           text = Input::PLAIN.unpack(bytes)
           next pieces.write(@writer.print(bytes)) unless text.is_a?(String)
 
-          pieces.write("#{output.tty? ? Visible.lines(text) : text}\n".b)
+          pieces.write("#{output.tty? ? Visible.line(text) : text}\n".b)
         end
         pieces.flush
       end

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+# The value of a message whose maps have keys that are one key in a Hash: a key twice, or "a" as str and as bin. Nothing
+# of it is lost, and it is shown as Ruby would write it.
+module Manypack
+  module Terminal
+    module Twins
+      # A map, as an Array of pairs, and its bytes.
+      Pairs = Struct.new(:pairs, :bytes) do
+        def inspect
+          "{#{pairs.map { |key, value| "#{key.inspect}#{ARROW}#{value.inspect}" }.join(", ")}}"
+        end
+      end
+
+      # An array in such a message.
+      Elements = Struct.new(:elements, :bytes) do
+        def inspect
+          elements.inspect
+        end
+      end
+
+      # What Ruby writes between a key and its value; it has spaces since Ruby 3.4.
+      ARROW = {0 => 0}.inspect[2..-3].freeze
+
+      module_function
+
+      # Returns the value of a packed message, with Pairs and Elements instead of Hashes and Arrays if it has twins.
+      # strict:: a Codec that refuses a key twice
+      # options:: of a View
+      def value(bytes, strict, **options)
+        strict.unpack(bytes)
+      rescue MalformedFormatError
+        strict.with(duplicate_keys: :last).unpack(bytes) # raises for all that is wrong otherwise
+        tree(View.new(bytes, **options))
+      end
+
+      # Takes a View of a whole message, which may be a scalar, or a part of it.
+      def tree(value)
+        return value unless value.is_a?(View)
+
+        case value.type
+        when :map then Pairs.new(value.each_pair.map { |key, inner| [tree(key), tree(inner)] }, Manypack.pack(value))
+        when :array then Elements.new(value.each.map { |element| tree(element) }, Manypack.pack(value))
+        else value.value
+        end
+      end
+    end
+  end
+end
