@@ -21,14 +21,9 @@ module Manypack
           Input::PLAIN.unpack(bytes)
         end
 
-        # Returns the packed bytes of a value.
-        def packed(value)
-          value.is_a?(Pairs) || value.is_a?(Elements) ? value.bytes : Manypack.pack(value)
-        end
-
         # Returns the bytes that equal values have.
         def normal(value)
-          bytes = packed(value)
+          bytes = Twins.packed(value)
           Manypack.canonicalize(bytes)
         rescue DecodeError
           bytes

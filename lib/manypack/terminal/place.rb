@@ -33,7 +33,7 @@ module Manypack
         return "[#{json(Manypack.pack(step.bytes))}]" if step.is_a?(Difference::Bin)
 
         path = [nil, true, false].include?(step) || (step.is_a?(Float) && !step.nan?)
-        path ? Path.of(step).to_s.delete_prefix("$") : "[#{json(Difference.packed(step))}]"
+        path ? Path.of(step).to_s.delete_prefix("$") : "[#{json(Twins.packed(step))}]"
       end
 
       def json(bytes)

@@ -71,7 +71,7 @@ module Manypack
       end
 
       def json(value)
-        @json.print(Difference.packed(value)).chomp
+        @json.print(Twins.packed(value)).chomp
       end
 
       def quoted(text)

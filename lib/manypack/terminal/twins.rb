@@ -34,6 +34,11 @@ module Manypack
         tree(View.new(bytes, **options))
       end
 
+      # Returns the packed bytes of a value, which may be Pairs or Elements.
+      def packed(value)
+        value.is_a?(Pairs) || value.is_a?(Elements) ? value.bytes : Manypack.pack(value)
+      end
+
       # Takes a View of a whole message, which may be a scalar, or a part of it.
       def tree(value)
         return value unless value.is_a?(View)

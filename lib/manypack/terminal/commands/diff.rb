@@ -103,7 +103,7 @@ module Manypack
       def json(value)
         return value if value.is_a?(Integer) || (value.is_a?(Float) && value.finite?)
 
-        @printer.print(Difference.packed(value)).chomp
+        @printer.print(Twins.packed(value)).chomp
       end
     end
   end

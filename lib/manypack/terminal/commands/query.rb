@@ -76,8 +76,7 @@ module Manypack
         @writer.each_piece(packed) { |text| output.write(text) }
       end
 
-      # Strings as they are, but each as one line without what a terminal would obey if one shows them; other values as
-      # JSON.
+      # Strings as they are; on a terminal each is one line, without what a terminal would obey. Other values as JSON.
       def show_raw(packed)
         pieces = Pieces.new { |text| output.write(text) }
         Manypack.split(packed, max_depth: OPTIONS[:max_depth]) do |bytes|
