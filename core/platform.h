@@ -2,6 +2,7 @@
 #ifndef MP_PLATFORM_H
 #define MP_PLATFORM_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -204,7 +205,6 @@ mp_copy(uint8_t *to, const void *from_, size_t n)
 }
 
 /* True if each operation on doubles is rounded to a double, which the x87 unit does not do. */
-#include <float.h>
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
 #define MP_EXACT_DOUBLES true
 #else
