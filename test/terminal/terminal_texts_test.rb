@@ -97,8 +97,6 @@ class TerminalTextsTest < Minitest::Test
     assert_equal stream(["a"]), output_of("pack", input: output_of("cat", "--text", input: stream(["a".b])))
   end
 
-  # --- diff
-
   # --- maps that no Hash can hold
 
   TWINS = [["82a16101a16102", '{"a" => 1, "a" => 2}'], ["82a16101c4016102", '{"a" => 1, "a" => 2}'], ["82ca3f80000001cb3ff000000000000002", "{1.0 => 1, 1.0 => 2}"],
@@ -132,6 +130,8 @@ class TerminalTextsTest < Minitest::Test
       assert_equal [[], "manypack: stdin:1: a zero byte in the name of a column; is it UTF-16?\n", 1], [values, err, status], encoding
     end
   end
+
+  # --- diff
 
   def differences(one, two)
     files(one, two) { |*names| manypack("diff", *names) }
