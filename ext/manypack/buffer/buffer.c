@@ -367,6 +367,7 @@ write_all(VALUE self, VALUE io, bool writable)
     before_removal(self, 0);
     while (mp_buffer_get(self)->bytes.size) {
         written += write_chunk(self, io, writable);
+        if (MP_LIKELY(!mp_buffer_get(self)->bytes.size)) break;
         for_removal(self); /* others may have used the Buffer while the io was writing */
     }
     return written;
@@ -381,9 +382,10 @@ mp_buffer_write_to(VALUE self, VALUE io)
 void
 mp_buffer_flush(VALUE self)
 {
-    const mp_buffer *buffer = mp_buffer_for_change(self);
+    const mp_buffer *buffer = mp_buffer_get(self);
 
-    if (!NIL_P(buffer->io)) write_all(self, buffer->io, buffer->writable);
+    if (NIL_P(buffer->io)) mp_buffer_for_change(self);
+    else write_all(self, buffer->io, buffer->writable);
 }
 
 void
