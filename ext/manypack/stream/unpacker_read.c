@@ -642,6 +642,10 @@ leaf_skipped(const uint8_t **p, const uint8_t *end)
     const uint8_t *next;
     mp_head head;
 
+    if (mp_fixint_p(**p)) {
+        ++*p;
+        return true;
+    }
     if (mp_head_over(*p, end, &head, &next) != MP_OK || mp_declared_objects(head.kind, head.n)) return false;
     *p = next;
     return true;
