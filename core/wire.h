@@ -239,6 +239,13 @@ mp_step_over_field(const uint8_t **p, const uint8_t *end, uint64_t *held)
     return *held ? MP_STEP_CONTAINER : MP_STEP_LEAF;
 }
 
+/* True if an object is its head byte: an integer in -32..127. */
+MP_INLINE bool
+mp_fixint_p(uint8_t byte)
+{
+    return (int8_t)byte >= -32;
+}
+
 /*
  * One step from *p. mp_ahead_p must be true. Sets *held to the number of objects in a container. Uses branches, the
  * most frequent first, instead of MP_WIRE: after a predicted branch the CPU continues at once, but with a row from the

@@ -154,28 +154,23 @@ size_of(size_t size)
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
-/* What an io can do. */
-typedef struct {
-    bool partial, writable;
-} connections;
-
-/* Asks an io, which may be nil, and may run user code. */
-static connections
-connections_of(VALUE io)
-{
-    if (NIL_P(io)) return (connections){.partial = true, .writable = false};
-    return (connections){.partial = mp_io_partial_p(io), .writable = mp_io_writable_p(io)};
-}
-
+/* partial is what mp_io_partial_p says of the io. */
 static void
-set_io(VALUE self, VALUE io, connections connections)
+set_io(VALUE self, VALUE io, bool partial)
 {
     mp_buffer *buffer = mp_buffer_get(self);
 
-    buffer->partial = connections.partial;
-    buffer->reads_exactly = !connections.partial;
-    buffer->writable = connections.writable;
+    buffer->partial = partial;
+    buffer->reads_exactly = !partial;
+    buffer->writable = false;
     RB_OBJ_WRITE(self, &buffer->io, io);
+}
+
+/* Asks an io, which may be nil, and may run user code. */
+static bool
+partial_p(VALUE io)
+{
+    return NIL_P(io) || mp_io_partial_p(io);
 }
 
 static void
@@ -183,14 +178,14 @@ buffer_init(VALUE self, VALUE io, VALUE options)
 {
     mp_buffer *buffer = mp_buffer_get(self);
     mp_buffer_options sizes = mp_buffer_options_of(options);
-    connections connections = connections_of(io);
+    bool partial = partial_p(io);
 
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Buffer. */
     if (buffer->io || buffer->owner != MP_OF_USER) rb_raise(rb_eRuntimeError, "Buffer is already initialized");
     buffer->io_buffer_size = size_of(sizes.io_buffer_size);
     buffer->read_reference_threshold = size_of(sizes.read_reference_threshold);
     buffer->write_reference_threshold = size_of(sizes.write_reference_threshold);
-    set_io(self, io, connections);
+    set_io(self, io, partial);
 }
 
 VALUE
@@ -367,6 +362,7 @@ write_all(VALUE self, VALUE io, bool writable)
     before_removal(self, 0);
     while (mp_buffer_get(self)->bytes.size) {
         written += write_chunk(self, io, writable);
+        if (MP_LIKELY(!mp_buffer_get(self)->bytes.size)) break;
         for_removal(self); /* others may have used the Buffer while the io was writing */
     }
     return written;
@@ -378,12 +374,27 @@ mp_buffer_write_to(VALUE self, VALUE io)
     return write_all(self, io, mp_need_sink(io));
 }
 
+/* True if the Buffer's own io has write. Asks at the first flush, because most Unpackers never flush. */
+static bool
+own_io_writable_p(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+    VALUE io = buffer->io;
+    bool writable;
+
+    if (MP_LIKELY(buffer->writable)) return true;
+    writable = mp_io_writable_p(io);
+    if (buffer->io == io) buffer->writable = writable; /* respond_to? is user code: it may have closed the Buffer */
+    return writable;
+}
+
 void
 mp_buffer_flush(VALUE self)
 {
     const mp_buffer *buffer = mp_buffer_for_change(self);
 
-    if (!NIL_P(buffer->io)) write_all(self, buffer->io, buffer->writable);
+    if (NIL_P(buffer->io)) return;
+    write_all(self, buffer->io, own_io_writable_p(self));
 }
 
 void
@@ -424,7 +435,7 @@ mp_buffer_set_aside(VALUE self)
 void
 mp_buffer_reopen(VALUE self, VALUE io)
 {
-    set_io(self, io, connections_of(io));
+    set_io(self, io, partial_p(io));
 }
 
 /* --- Manypack::Buffer ------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ typedef struct {
     VALUE unpacker;     /* the Unpacker that reads from the Buffer; 0 without one */
     bool reads_exactly; /* never ask the io for more than needed: it has no readpartial, or takes no bytes back */
     bool partial;       /* the io has readpartial */
-    bool writable;      /* the io has a write */
+    bool writable;      /* the io has write, as the first flush has found out */
     uint8_t owner;      /* an mp_owner, for errors that name the object whose method was called */
     uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* at most UINT32_MAX */
 } mp_buffer;

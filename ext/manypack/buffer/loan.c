@@ -80,6 +80,7 @@ call_and_return(VALUE arg)
     return result;
 }
 
+/* rb_ensure takes a tenth of a flush of a short message. Nothing cheaper tells an io that writes from one that raised. */
 VALUE
 mp_loan_call_taken(mp_taken_call *taken)
 {

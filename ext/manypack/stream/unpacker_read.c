@@ -556,7 +556,7 @@ read_short(mp_stream *u)
     if (!chunk_at_hand(u, &chunk)) return Qundef;
     source = chunk.str;
     start = p = mp_chunk_bytes(&chunk);
-    obj = mp_decode_short(&u->codec.options, &p, start + chunk.len);
+    obj = mp_fixint_p(*p) ? INT2FIX((int8_t)*p++) : mp_decode_short(&u->codec.options, &p, start + chunk.len);
     if (obj == Qundef) return Qundef;
     mp_stream_consume(u, (size_t)(p - start));
     RB_GC_GUARD(source);
@@ -577,6 +577,14 @@ mp_unpacker_read(VALUE self, mp_stream *u)
     return obj != Qundef ? obj : read_next(self, u);
 }
 
+/* True if there are no more bytes and no io to ask for some. */
+MP_INLINE bool
+at_end_p(const mp_stream *u)
+{
+    if (u->position != MP_AT_OBJECT || u->body || mp_stream_sticky_error(u) || mp_stream_size(u)) return false;
+    return !u->buffer || NIL_P(mp_buffer_get(u->buffer)->io);
+}
+
 /* Reads the next object or message of each. Qundef if the bytes end before or inside it. */
 static VALUE
 next_for_each(run *r)
@@ -587,6 +595,7 @@ next_for_each(run *r)
         obj = read_short(r->u);
         if (obj == Qundef) obj = read_plain_first(r);
         if (MP_LIKELY(obj != Qundef)) return obj;
+        if (!r->begun && at_end_p(r->u)) return Qundef;
     }
     run_enter(r);
     obj = MP_UNLIKELY(r->u->more->as != 0) ? slice_object(r) : read_body(r);
@@ -633,6 +642,10 @@ leaf_skipped(const uint8_t **p, const uint8_t *end)
     const uint8_t *next;
     mp_head head;
 
+    if (mp_fixint_p(**p)) {
+        ++*p;
+        return true;
+    }
     if (mp_head_over(*p, end, &head, &next) != MP_OK || mp_declared_objects(head.kind, head.n)) return false;
     *p = next;
     return true;

@@ -371,7 +371,8 @@ mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec)
  * that no map has a key twice.
  *
  * Of a message of a few hundred bytes that you read most of, Manypack.unpack costs less: a View pays where much stays
- * unread.
+ * unread. Options cost as much as a look at a small message: of many such messages, give each View the same
+ * <code>codec: Codec.new(**options)</code>.
  *
  * Raises TypeError for anything but a String, ArgumentError, RangeError or TypeError for invalid or unknown options,
  * TruncatedError for an empty String, and other DecodeErrors where everything is checked.
