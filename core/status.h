@@ -13,7 +13,7 @@
     X(MP_OK, "ok")                                                                     \
     X(MP_E_TRUNCATED, "the input ends inside an object")                               \
     X(MP_E_BAD_HEAD, "0xc1 is not a MessagePack head byte")                            \
-    X(MP_E_DEPTH, "containers are nested too deeply")                                  \
+    X(MP_E_DEPTH, "containers are nested too deeply for max_depth")                                  \
     X(MP_E_TIMESTAMP_SIZE, "a timestamp must have 4, 8 or 12 bytes")                   \
     X(MP_E_TIMESTAMP_NSEC, "a timestamp must have at most 999999999 nanoseconds")      \
     X(MP_E_TIMESTAMP_RANGE, "a timestamp is outside the years 1 to 9999")              \

@@ -142,6 +142,7 @@ rb_factory_initialize(int argc, VALUE *argv, VALUE self)
         rb_raise(rb_eArgError, "wrong number of arguments (given %d, expected 0); register_common(:symbol, :time) adds "
                  "ready-made types, register_type others, and codec(**options) makes a Codec with options", argc);
     }
+    mp_refuse_block(self);
     check_new(self);
     factory_set_codec(self, mp_plain_codec());
     return self;
@@ -229,6 +230,7 @@ rb_factory_load(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_packer(int argc, VALUE *argv, VALUE self)
 {
+    mp_refuse_block(self);
     return mp_packer_with_codec(factory_codec(self), argc, argv, mp_api_of_object(self, cFactory));
 }
 
@@ -242,6 +244,7 @@ rb_factory_packer(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
 {
+    mp_refuse_block(self);
     return mp_unpacker_with_codec(factory_codec(self), argc, argv, mp_api_of_object(self, cFactory));
 }
 

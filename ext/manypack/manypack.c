@@ -57,10 +57,10 @@ mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api)
     mp_codec codec;
 
     if (RB_TYPE_P(options, T_HASH) && rb_hash_lookup2(options, sym_as, Qundef) != Qundef) {
-        return rb_funcall(mp_const("Manypack::Arguments"), id_unpack_as, 3, source,
+        return rb_funcall(mp_mArguments, id_unpack_as, 3, source,
                           api & MP_WITH_CODEC ? Qnil : codec_object, options);
     }
-    mp_codec_override(&codec, codec_object, options, api | MP_UNPACKS);
+    mp_codec_override(&codec, codec_object, options, api | MP_UNPACKS | MP_WITH_AS);
     return mp_unpack(source, &codec, api);
 }
 
@@ -112,6 +112,7 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
 
     if (MP_LIKELY(argc == 1)) return mp_encode_whole(argv[0], mp_default_codec());
     rb_check_arity(argc, 1, 3);
+    mp_refuse_block(self);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
     mp_codec_override(&codec, mp_default_codec()->object, options, mp_api_of(self) | MP_PACKS | MP_WITH_CODEC);
     return mp_pack(argv[0], io, &codec, mp_api_of(self));
@@ -175,6 +176,7 @@ rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 {
     if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec(), mp_api_of(self));
     rb_check_arity(argc, 1, 2);
+    mp_refuse_block(self);
     return mp_unpack_with(argv[0], mp_default_codec()->object, argv[1], mp_api_of(self) | MP_WITH_CODEC);
 }
 
@@ -237,6 +239,7 @@ rb_codec_pack(int argc, VALUE *argv, VALUE self)
 
     if (MP_LIKELY(argc == 1)) return mp_pack(argv[0], Qnil, mp_codec_get(self), MP_OWN);
     rb_check_arity(argc, 1, 3);
+    mp_refuse_block(self);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
     mp_codec_override(&codec, self, options, MP_PACKS);
     return mp_pack(argv[0], io, &codec, MP_OWN);
@@ -257,6 +260,7 @@ rb_codec_unpack(int argc, VALUE *argv, VALUE self)
 {
     if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_codec_get(self), MP_OWN);
     rb_check_arity(argc, 1, 2);
+    mp_refuse_block(self);
     return mp_unpack_with(argv[0], self, argv[1], MP_OWN);
 }
 
@@ -270,6 +274,7 @@ rb_codec_unpack(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_codec_packer(int argc, VALUE *argv, VALUE self)
 {
+    mp_refuse_block(self);
     return mp_packer_with_codec(self, argc, argv, MP_OWN);
 }
 
@@ -283,6 +288,7 @@ rb_codec_packer(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_codec_unpacker(int argc, VALUE *argv, VALUE self)
 {
+    mp_refuse_block(self);
     return mp_unpacker_with_codec(self, argc, argv, MP_OWN);
 }
 

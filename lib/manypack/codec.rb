@@ -6,6 +6,7 @@
 module Manypack
   class Codec
     include Value
+    include Guesses
 
     # Shows the options that differ from the default, and the classes of the ext types.
     #
@@ -21,6 +22,8 @@ module Manypack
     #   codec = Manypack::Codec.new(symbolize_keys: true)
     #   codec.view(codec.pack({id: 1}))[:id] #=> 1
     def view(bytes, check: false)
+      Arguments.refuse_block(self, :view) if block_given?
+      Arguments.check_flag(check)
       Internal.view_over(bytes, self, check)
     end
 
@@ -29,9 +32,9 @@ module Manypack
     #
     #   codec = Manypack::Codec.new(symbolize_keys: true)
     #   codec.foreach("events.msgpack") { |event| puts event[:id] }
-    def foreach(path, **options, &block)
+    def foreach(path, *others, **options, &block)
       Arguments.check_options(options, [:as, *Arguments::CODEC_OPTIONS])
-      Manypack.foreach(path, codec: self, **options, &block)
+      Manypack.foreach(path, *others, codec: self, **options, &block)
     end
 
     # Returns true for a Codec with the same options and the same ext types, whose handlers are the same objects.
@@ -50,6 +53,12 @@ module Manypack
     end
 
     private
+
+    def guess(name)
+      return "Manypack.#{name}(..., codec: codec)" if %i[load_file dump_file split dig].include?(name)
+
+      Hints::CODEC[name]
+    end
 
     # Leaves out the classes: a program's own class may define a hash that does anything.
     def type_numbers

@@ -48,6 +48,7 @@ module Manypack
     #   factory.register_type(0, Symbol)   #=> nil
     #   factory.load(factory.dump(:ready)) #=> :ready
     def register_type(type, klass, options = { packer: :to_msgpack_ext, unpacker: :from_msgpack_ext })
+      Arguments.refuse_block(self, :register_type) if block_given?
       raise FrozenError.new("can't modify frozen #{self.class}", receiver: self) if frozen?
       raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
       if options[:oversized_integer_extension] && klass != Integer
@@ -79,6 +80,7 @@ module Manypack
     #   factory.register_common(:symbol, :date, :set)
     #   factory.load(factory.dump(Set[:a, Date.new(2026, 1, 31)])) #=> #<Set: {:a, #<Date: 2026-01-31>}>
     def register_common(*names)
+      Arguments.refuse_block(self, :register_common) if block_given?
       CommonTypes.check(names)
       names.each do |name|
         type, klass, options = CommonTypes.registration(name)
@@ -135,6 +137,7 @@ module Manypack
     #   pool = Manypack::Factory.new.pool(5, symbolize_keys: true)
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}
     def pool(_size = 1, **options)
+      Arguments.refuse_block(self, :pool) if block_given?
       options = options.slice(*Arguments::CODEC_OPTIONS) if lenient?
       Pool.new(codec(options))
     end

@@ -24,7 +24,8 @@ module Manypack
   #
   #   Manypack.split("\x01\x92\x02\x03").to_a #=> ["\x01", "\x92\x02\x03"]
   #   Manypack.split("\x91\x01\x91\x02", as: :view).map { |view| view[0] } #=> [1, 2]
-  def self.split(source, as: nil, **options, &block)
+  def self.split(source, *others, as: nil, **options, &block)
+    Arguments.check_alone(others)
     return enum_for(:split, source, as: as, **options) unless block
 
     string = source.respond_to?(:to_str)
@@ -51,9 +52,12 @@ module Manypack
   #
   #   File.binwrite("config.msgpack", Manypack.pack({"port" => 80}))
   #   Manypack.load_file("config.msgpack", symbolize_keys: true) #=> {port: 80}
-  def self.load_file(path, **options)
+  def self.load_file(path, *others, **options)
+    Arguments.refuse_block(self, :load_file) if block_given?
+    Arguments.check_alone(others)
     Files.unpacker(nil, **options) # raises for the options, before there is a file
-    Files.read(path) { |io| Files.unpacker(io, **options).full_unpack }
+    path = Arguments.path_of(path, "Manypack.unpack(io) reads one message of an io")
+    Files.read(path) { |io| Files.only_message(Files.unpacker(io, **options)) }
   end
 
   # Packs an object into a new file and returns nil. The name decides about compression, as for Packer.open.
@@ -66,6 +70,8 @@ module Manypack
   #   Manypack.dump_file({"port" => 80}, "config.msgpack")
   #   Manypack.load_file("config.msgpack") #=> {"port" => 80}
   def self.dump_file(object, path, **options)
+    Arguments.refuse_block(self, :dump_file) if block_given?
+    Arguments.check_place(object, path)
     bytes = pack(object, **options)
     Files.write(path, false) { |io| io.write(bytes) }
     nil
@@ -89,7 +95,9 @@ module Manypack
   #
   #   File.binwrite("events.msgpack", "\x01\x02\x03")
   #   Manypack.foreach("events.msgpack").sum #=> 6
-  def self.foreach(path, **options, &block)
+  def self.foreach(path, *others, **options, &block)
+    Arguments.check_alone(others)
+    Arguments.path_of(path, "Manypack.split(io) and Unpacker.new(io).each read an io")
     return enum_for(:foreach, path, **options) unless block
 
     Files.read(path) { |io| Files.unpacker(io, **options).each(strict: true, &block) }
@@ -114,6 +122,15 @@ module Manypack
       return changed.unpacker(io, as: as) if as.nil? || as == :view || codec
 
       Unpacker.new(io, as: as, codec: codec, **options)
+    end
+
+    # Returns the only message, which the Unpacker has not begun to read.
+    def self.only_message(unpacker)
+      unpacker.full_unpack
+    rescue MalformedFormatError => error
+      raise unless error.message.include?("extra bytes after")
+
+      raise error.exception("#{error.message}; Manypack.foreach(path) reads a file of many messages"), cause: nil
     end
 
     # Yields an io with the bytes of a file, decompressed.
@@ -161,8 +178,10 @@ module Manypack
       read(path) do |io|
         unpacker = Unpacker.new(io, max_depth: MAX_DEPTH)
         unpacker.skip while true
-      rescue TruncatedError
-        raise if unpacker.pending?
+      rescue TruncatedError => error
+        next unless unpacker.pending?
+
+        raise error.exception("#{error.message}; File.truncate(path, error.start) repairs the file"), cause: nil
       end
     end
   end

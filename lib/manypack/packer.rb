@@ -5,6 +5,8 @@
 #++
 module Manypack
   class Packer
+    include Guesses
+
     # Yields a Packer that writes to a file, and returns the result of the block. Then it flushes the Packer and closes
     # the file, even if the block raises. An error of the block is raised even if flushing or closing fails, too.
     #
@@ -25,9 +27,12 @@ module Manypack
     #   Manypack::Packer.open("events.msgpack", append: true) { |packer| packer.write({"id" => 2}) }
     #   Manypack.foreach("events.msgpack").to_a #=> [{"id" => 1}, {"id" => 2}]
     def self.open(path, mode = nil, append: false, codec: nil, **options)
-      raise ArgumentError, "no block given: without one, use Packer.new(File.open(path, \"wb\"))" unless block_given?
-
       append = mode_appends?(mode) unless mode.nil?
+      unless block_given?
+        file = "File.open(path, \"#{append ? "ab" : "wb"}\")"
+        raise ArgumentError, "no block given: without one, use Packer.new(#{file})"
+      end
+
       codec = Arguments.codec(codec, options, :append, unpacks: false)
       codec.packer # raises for some options, before the file is opened and emptied
       Files.check_whole(path) if append && File.file?(path) # reading a FIFO would wait forever for a writer
@@ -88,6 +93,12 @@ module Manypack
     #   packer.type_registered?(1) #=> true
     def type_registered?(klass_or_type)
       Internal.registers?(types, klass_or_type, true, false, false)
+    end
+
+    private
+
+    def guess(name)
+      Hints::PACKER[name]
     end
   end
 end

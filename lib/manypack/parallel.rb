@@ -65,6 +65,7 @@ module Manypack
 
     # Names what there is in place of other methods of Enumerable.
     def self.guess(name)
+      return "Parallel.map(bytes, ractors: 4) { |object| ... } needs no object" if %i[new pool run start].include?(name)
       return unless Enumerable.method_defined?(name)
 
       "Parallel has map, each and filter: call #{name} on the Array that map returns, or on each(source, map: ...)"
@@ -137,7 +138,8 @@ module Manypack
     #   output = StringIO.new("".b)
     #   Manypack::Parallel.filter("\x01\x02\x03", output) { |n| n * 2 if n.odd? } #=> 2
     #   output.string #=> "\x02\x06"
-    def self.filter(source, output, **options, &block)
+    def self.filter(source, output = (none = true), **options, &block)
+      raise ArgumentError, "no output given: Parallel.filter(source, io) { |object| ... } writes to an io" if none
       raise ArgumentError, "no block given" unless block
 
       Arguments.check_codec_options(options, *OPTIONS)

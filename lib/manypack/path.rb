@@ -30,6 +30,14 @@ module Manypack
   #   Manypack::Path.new("$.users[-1].name").first(bytes) #=> "Matz"
   class Path
     include Value
+    include Guesses
+    extend Guesses
+
+    # Says in the error what makes a Path.
+    def self.guess(name)
+      Hints::PATH_CLASS[name]
+    end
+    private_class_method :guess
 
     # Every element or value: the step <code>[*]</code>.
     #
@@ -70,6 +78,7 @@ module Manypack
     #
     #   Manypack::Path.new('$["first name"]').steps #=> ["first name"]
     def initialize(path, functions: {}, max_looks: MAX_LOOKS)
+      Arguments.refuse_block(self, :initialize) if block_given?
       unless max_looks.is_a?(Integer) && max_looks >= 0
         raise ArgumentError, "max_looks is an Integer from 0 on, got #{max_looks.inspect}"
       end
@@ -192,6 +201,7 @@ module Manypack
     #
     #   Manypack::Path.new("$[?@ > 1]").paths(Manypack.pack([1, 2, 3])) #=> ["$[1]", "$[2]"]
     def paths(source, **options)
+      Arguments.refuse_block(self, :paths) if block_given?
       found = []
       each_view(source, options) do |view|
         Internal.search_ways(view, steps, max_looks) { |keys| found << Text.normalized(keys) }
@@ -203,6 +213,7 @@ module Manypack
     #
     #   Manypack::Path.new("$[*].id").first(Manypack.pack([{}, {"id" => 2}])) #=> 2
     def first(source, **options)
+      Arguments.refuse_block(self, :first) if block_given?
       view = view_of(source, options)
       return Internal.search_first(view, steps, max_looks) if view
 
@@ -216,6 +227,7 @@ module Manypack
     #
     #   Manypack::Path.new("$..id").count(Manypack.pack([{"id" => 1}, {"id" => 2}])) #=> 2
     def count(source, **options)
+      Arguments.refuse_block(self, :count) if block_given?
       count = 0
       each_view(source, options) { |view| count += Internal.search_count(view, steps, max_looks) }
       count
@@ -225,6 +237,7 @@ module Manypack
     #
     #   Manypack::Path.new("$..id").any?(Manypack.pack([{"id" => 1}])) #=> true
     def any?(source, **options)
+      Arguments.refuse_block(self, :any?) if block_given?
       each_view(source, options) { |view| return true if Internal.search_any(view, steps, max_looks) }
       false
     end
@@ -234,6 +247,7 @@ module Manypack
     #
     #   Manypack::Path.new("$[*].id").to_a(Manypack.pack([{"id" => 1}, {"id" => 2}])) #=> [1, 2]
     def to_a(source = (whole = true), **options)
+      Arguments.refuse_block(self, :to_a) if block_given?
       return [self] if whole && options.empty?
       raise ArgumentError, "no source given" if whole
 
@@ -280,6 +294,10 @@ module Manypack
     end
 
     private
+
+    def guess(name)
+      Hints::PATH[name]
+    end
 
     # Called by Marshal, which refuses Functions.
     def marshal_dump

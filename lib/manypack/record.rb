@@ -45,6 +45,7 @@ module Manypack
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
     def self.new(klass, types = nil, **members)
+      Arguments.refuse_block(self, :new) if block_given?
       create(klass, Members.named(types, members), Build.of(klass))
     end
 
@@ -57,6 +58,7 @@ module Manypack
     #   ACCOUNT = Manypack::Record.ivars(Account, id: Integer)
     #   ACCOUNT.load(Manypack.pack({"id" => 1})).id #=> 1
     def self.ivars(klass, types = nil, **members)
+      Arguments.refuse_block(self, :ivars) if block_given?
       create(klass, Members.named(types, members), :ivars)
     end
 
@@ -102,7 +104,9 @@ module Manypack
     # <code>:a</code>; for anything that is no type; for a type that is no map, such as a Record as an array, because it
     # has no tag key; for another union, except in +else+, because an object has one tag; and for a class that has
     # several tags, or a tag and a place in +else+, but no member with the tag key.
-    def self.union(tag_key, types = nil, **options)
+    def self.union(tag_key = nil, types = nil, *others, **options)
+      Arguments.refuse_block(self, :union) if block_given?
+      check_union(tag_key, types, others)
       other = options.delete(:else)
       types = { **(types || {}), **options }
       raise ArgumentError, "expected a Hash of tags and types" if types.empty?
@@ -115,6 +119,15 @@ module Manypack
 
       Spec.type([:tagged, tag_key, specs, other && Spec.of(other)])
     end
+
+    def self.check_union(tag_key, types, others)
+      tagless = [NilClass, Hash, Module, Type].any? { |one| one === tag_key }
+      return if !tagless && others.empty? && (types.nil? || types.is_a?(Hash))
+
+      raise ArgumentError, "a union is Record.union(\"type\", \"circle\" => CIRCLE, \"square\" => SQUARE): the key " \
+                           "of the tag, and a Hash of tags and types"
+    end
+    private_class_method :check_union
 
     def self.tagged(type)
       spec = Spec.of(type)
@@ -234,10 +247,13 @@ module Manypack
     #           writes its pairs again
     # options:: those of Type#with
     #
-    # Raises ArgumentError for members that the class does not have, and for a key that two members have.
+    # Raises ArgumentError for members that the class does not have, for a key that two members have, and for a default
+    # value, unless it is nil or called, that the member's type refuses.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
     def with(keys: nil, defaults: nil, unknown: nil, codec: nil, check: @check, **options)
+      Arguments.refuse_block(self, :with) if block_given?
+      Arguments.check_flag(check)
       changed = changed_codec(codec, options, :keys, :defaults, :unknown, :check)
       copy(codec: changed, base: codec ? nil : base, check: check ? true : false,
            options: @options.with(klass, types, keys, defaults, unknown))

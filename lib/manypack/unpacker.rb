@@ -6,6 +6,13 @@
 module Manypack
   class Unpacker
     include Guesses
+    extend Guesses
+
+    # Says in the error what reads many messages.
+    def self.guess(name)
+      Hints::UNPACKER_CLASS[name]
+    end
+    private_class_method :guess
 
     # Yields an Unpacker that reads from a file, and returns the result of the block. Then it closes the file. A file
     # whose name ends in .gz or .zst is decompressed, as by Manypack.foreach.

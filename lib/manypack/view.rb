@@ -25,6 +25,13 @@ module Manypack
   # alive; View#detach copies the part.
   class View
     include Guesses
+    extend Guesses
+
+    # Says in the error what makes Views of many messages.
+    def self.guess(name)
+      Hints::VIEW_CLASS[name]
+    end
+    private_class_method :guess
 
     autoload :Splice, File.join(__dir__, "view/splice")
     autoload :Change, File.join(__dir__, "view/splice")
@@ -39,7 +46,7 @@ module Manypack
     # Names REMOVED in the error for constants of that meaning. Ruby passes a String for a Symbol of that moment.
     def self.const_missing(name)
       hint = "what View#splice removes is REMOVED" if %i[DELETE DELETED REMOVE].include?(name.to_sym)
-      raise Guesses.no_constant(self, name, hint)
+      Guesses.no_constant(self, name, hint)
     end
     private_class_method :const_missing
 
@@ -186,6 +193,7 @@ module Manypack
     #   view = Manypack::View.new(Manypack.pack({"id" => 1, "user" => {"name" => "Ada"}}))
     #   view.dig_many("$.id", ["user", "name"]) #=> [1, "Ada"]
     def dig_many(*paths)
+      Arguments.refuse_block(self, :dig_many) if block_given?
       paths.map do |path|
         next dig(*path) if path.is_a?(Array)
 
@@ -214,7 +222,11 @@ module Manypack
     #   view = Manypack::View.new(Manypack.pack({"at" => {"x" => 1.0, "y" => 2.0}}))
     #   view["at"].as(POINT) #=> #<struct Point x=1.0, y=2.0>
     def as(type)
-      Internal.read_view(Arguments.type_of(type) || raise(::TypeError, "expected a Type, got #{type.class}"), self)
+      Arguments.refuse_block(self, :as) if block_given?
+      known = Arguments.type_of(type)
+      raise ::TypeError, "expected a Type or a class that has a Record, got #{type.inspect}" unless known
+
+      Internal.read_view(known, self)
     end
 
     # Returns the elements of an array, for pattern matching. Other Views do not match array patterns.
@@ -253,6 +265,7 @@ module Manypack
     #   view.splice("user.name" => "Ada", "user.password" => Manypack::View::REMOVED, "hits" => :succ.to_proc).value
     #   #=> {"user" => {"id" => 1, "name" => "Ada"}, "hits" => 5}
     def splice(changes)
+      Arguments.refuse_block(self, :splice) if block_given?
       Internal.splice(self, changes, REMOVED)
     end
 
@@ -328,12 +341,15 @@ module Manypack
     def guess(name)
       owner, conversion = { map: [Hash, "to_h"], array: [Array, "to_a"] }[type]
       return "view[#{name.name.inspect}] finds the key" if owner == Hash && key?(name)
-      return unless owner&.method_defined?(name)
-      return "splice(path => View::REMOVED) returns a View without it" if name.start_with?("delete")
 
-      "a View has view.#{conversion}.#{name}; splice(path => value) returns a changed View"
+      hint = Hints::VIEW[name]
+      return hint if hint || !owner&.method_defined?(name)
+      return Hints::VIEW[:delete] if name.start_with?("delete")
+
+      object = owner == Hash ? "a Hash" : "an Array"
+      "view.#{conversion}.#{name} does it for #{object}; splice(path => value) returns a changed View"
     rescue DecodeError
-      nil
+      Hints::VIEW[name]
     end
 
     # Returns false for another type, and for an array of another size, without reading what is inside. A map may have a

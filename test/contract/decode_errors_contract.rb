@@ -83,9 +83,9 @@ module DecodeErrorsContract
   end
 
   def test_too_many_containers_inside_each_other_are_a_stack_error
-    assert_unpack_error Manypack::StackError, "containers are nested too deeply, at byte 128", "#{"91" * 129}c0"
-    assert_unpack_error Manypack::StackError, "containers are nested too deeply, at byte 3", "#{"91" * 4}c0", max_depth: 3
-    assert_unpack_error Manypack::StackError, "containers are nested too deeply, at byte 1", "81 91 01 02", max_depth: 1
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply for max_depth, at byte 128", "#{"91" * 129}c0"
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply for max_depth, at byte 3", "#{"91" * 4}c0", max_depth: 3
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply for max_depth, at byte 1", "81 91 01 02", max_depth: 1
   end
 
   def test_input_above_max_bytes_is_a_limit_error

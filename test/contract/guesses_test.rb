@@ -3,6 +3,7 @@
 # What a reader of the README tries first works, or its error names what does.
 require "test_helper"
 require "stringio"
+require "pathname"
 
 class GuessesTest < Minitest::Test
   Point = Struct.new(:x)
@@ -36,7 +37,8 @@ class GuessesTest < Minitest::Test
       assert_raises(ArgumentError) { Manypack.dump_file(1, "none.msgpack", symbolize_keys: true) }
       assert_raises(ArgumentError) { Manypack.dump_file(1, "none.msgpack.zst") }
       refute_path_exists "none.msgpack"
-      assert_match(/Packer.new\(File.open/, assert_raises(ArgumentError) { Manypack::Packer.open("none.msgpack") }.message)
+      assert_match(/Packer.new\(File.open\(path, "wb"/, assert_raises(ArgumentError) { Manypack::Packer.open("none.msgpack") }.message)
+      assert_match(/Packer.new\(File.open\(path, "ab"/, assert_raises(ArgumentError) { Manypack::Packer.open("none.msgpack", append: true) }.message)
       assert_match(/"wb" or "ab", got "r"/, assert_raises(ArgumentError) { Manypack::Packer.open("none.msgpack", "r") { nil } }.message)
       assert_match(/Unpacker.new\(File.open/, assert_raises(ArgumentError) { Manypack::Unpacker.open("none.msgpack") }.message)
       assert_raises(Errno::ENOENT) { Manypack::Unpacker.open("none.msgpack") { nil } }
@@ -121,7 +123,32 @@ class GuessesTest < Minitest::Test
     -> { VIEW["tags"].push(1) } => "view.to_a.push", -> { VIEW.id } => 'view["id"]'
   }.freeze
 
-  INSTEAD.each_with_index do |(call, words), number|
+  LATER = {
+    -> { Manypack.count("a.msgpack") } => "Manypack.foreach(path).count", -> { Manypack.each_file("a.msgpack") } => "Manypack.foreach(path)",
+    -> { Manypack.save_file(1, "a.msgpack") } => "Manypack.dump_file(object, path)", -> { Manypack.lazy_load("\x01") } => "View.new(bytes)",
+    -> { Manypack.safe_load("\x01") } => "untrusted: true", -> { Manypack.configure } => "Codec.new",
+    -> { POINT.each_file("a.msgpack") } => "Manypack.foreach(path, as: record)", -> { POINT.where(1) } => "1..10", -> { POINT | nil } => "or(nil)",
+    -> { Manypack::View.foreach("a.msgpack") } => "Unpacker.new(io, as: :view)", -> { Manypack::View.each("\x01") } => "as: :view",
+    -> { VIEW.diff(VIEW) } => "view == other", -> { VIEW.set("id", 1) } => "splice(path => value)", -> { VIEW.remove("id") } => "View::REMOVED",
+    -> { VIEW.merge_patch({}) } => "splice(path => value", -> { VIEW.paths } => "paths(bytes)", -> { VIEW.merge({}) } => "view.to_h.merge does it for a Hash",
+    -> { VIEW["tags"].push(1) } => "view.to_a.push does it for an Array", -> { Manypack::Unpacker.new.each_view } => "as: :view",
+    -> { Manypack::Unpacker.foreach("a.msgpack") } => "Manypack.foreach(path)", -> { Manypack::Packer.new.push(1) } => "write(object)",
+    -> { CODEC.load_file("a.msgpack") } => "Manypack.load_file(..., codec: codec)", -> { CODEC.register_type(1, Range) } => "factory.codec",
+    -> { Manypack::Record.attach(Point) } => "Record.new(User, id: Integer).attach", -> { Manypack::Record.lazy(Point) } => ".lazy",
+    -> { VIEW.append("tags", 1) } => "View.appended(value)", -> { VIEW["id"] = 1 } => "splice(path => value)", -> { POINT.fields } => "members",
+    -> { CODEC.pack_file(1, "a") } => "Manypack.dump_file", -> { Manypack::Path.parse("$.a") } => "Path.new", -> { Manypack::Path.new("$.a").find("\x01") } => "to_a(bytes)",
+    -> { Manypack.hexdump("\x01") } => "manypack inspect", -> { Manypack::Record.parse("\x01") } => "USER.load(bytes)",
+    -> { Manypack::Record.default(1) } => "with(defaults:", -> { Manypack::Parallel.new } => "Parallel.map(bytes, ractors: 4)",
+    -> { Manypack::Timestamp.at(1) } => "Timestamp.new(time.to_i, time.nsec)", -> { error_of { POINT.load("\x01") }.expected } => "message"
+  }.freeze
+
+  def self.error_of
+    yield
+  rescue Manypack::RecordError => error
+    error
+  end
+
+  INSTEAD.merge(LATER).each_with_index do |(call, words), number|
     define_method("test_the_error_of_a_method_that_is_not_there_names_another_#{number}_#{words}") do
       assert_includes assert_raises(NoMethodError, &call).message.lines.first, words
     end
@@ -142,6 +169,143 @@ class GuessesTest < Minitest::Test
       assert_match(/\Auninitialized constant Manypack::#{name}: #{ours}/, error.message)
     end
     assert_equal "uninitialized constant Manypack::Zork", assert_raises(NameError) { Manypack::Zork }.message.lines.first.chomp
+  end
+
+  def test_other_classes_that_are_not_there_are_named
+    { Log: "Packer.open(path, append: true)", Writer: "append: true", Types: "Record.new", Limits: "max_bytes:", TimeoutError: "LimitError",
+      Assertions: "Manypack.unpack", Testing: "valid?", DepthError: "StackError", EOFError: "TruncatedError" }.each do |name, ours|
+      assert_includes assert_raises(NameError) { Manypack.const_get(name, false) }.message, ours
+    end
+    assert_match(/: Manypack::Type$/, assert_raises(NameError) { Manypack::Record::Type }.message.lines.first)
+    assert_equal "uninitialized constant Manypack::Type::Likeness", assert_raises(NameError) { Manypack::Type::Likeness }.message.lines.first.chomp
+  end
+
+  # A name that another option or class has is a suggestion; these are sentences.
+  def test_options_that_no_method_has_say_what_there_is
+    { -> { POINT.with(checks: {}) } => "1..10", -> { POINT.with(timeout: 1) } => "untrusted: true", -> { Manypack::Codec.new(symbols: true) } => "symbolize_keys: true",
+      -> { Manypack::Codec.new(bigint: true) } => "register_common(:bigint)", -> { Manypack::Codec.new(types: []) } => "factory.codec",
+      -> { Manypack::Codec.new(factory: 1) } => "factory.codec", -> { Manypack.unpack("\x01", lazy: true) } => "as: :view",
+      -> { Manypack::Packer.open("a.msgpack", append: true, repair: true) { nil } } => "File.truncate(path, error.start)",
+      -> { Manypack::Packer.open("a.msgpack", as: POINT) { nil } } => "record.dump(object)",
+      -> { Manypack::Parallel.map("\x01", workers: 2) { 1 } } => "ractors: or processes:",
+      -> { Manypack.unpack("\x01", record: POINT) } => "did you mean as?", -> { Manypack::Unpacker.new(StringIO.new, record: POINT) } => "did you mean as?",
+      -> { Manypack::Parallel.map("\x01", factory: 1, codec: CODEC) { 1 } } => "codec or factory" }.each do |call, words|
+      assert_includes assert_raises(ArgumentError, &call).message, words
+    end
+  end
+
+  # Every front that takes check:, by its other callers.
+  def test_check_is_true_or_false
+    calls = [->(value) { POINT.with(check: value) }, ->(value) { Manypack::Type[Integer].with(check: value) }, ->(value) { POINT.dump(Point.new(1), check: value) },
+             ->(value) { Manypack::View.new("\x90", check: value) }, ->(value) { CODEC.view("\x90", check: value) }, ->(value) { POINT.array.with(check: value) }]
+    calls.each do |call|
+      [5, "yes", :strict, {}, [], -> { true }, { x: 1..2 }].each do |value|
+        error = assert_raises(ArgumentError) { call[value] }
+        assert_match(/\Acheck must be true or false, got #{value.class}: a Range/, error.message)
+      end
+      [true, false, nil].each { |value| call[value] }
+    end
+  end
+
+  def test_a_default_is_of_the_type_of_its_member
+    { Integer => "str", String => 1, [String] => [1], { String => Integer } => [], 1..3 => 4, %w[a b] => "c", POINT => 1 }.each do |type, default|
+      record = Manypack::Record.new(Point, x: type)
+      assert_match(/\Athe default of x is of another type: /, assert_raises(ArgumentError, type.inspect) { record.with(defaults: { x: default }) }.message)
+      assert_nil record.with(defaults: { x: nil }).load("\x80").x
+      assert_equal default, record.with(defaults: { x: -> { default } }).load("\x80").x
+    end
+    { Integer => 2**63, Float => 1, [String] => [], Object => Object, Time => Time.at(0), Manypack::Type[:self, nil] => nil, POINT => Point.new(1) }.each do |type, default|
+      next Manypack::Record.new(Point, x: type).with(defaults: { x: default }) unless default == Object
+
+      Manypack::Record.new(Point, x: type).with(defaults: { x: 1..2 })
+    end
+  end
+
+  def test_dump_file_takes_the_path_last
+    in_a_directory do
+      [{ "id" => 1 }, [1], nil, 5, StringIO.new].each do |object|
+        assert_match(/expected the path of a file, got #{object.class}: .*dump_file\(object, path\)/, assert_raises(TypeError) { Manypack.dump_file("a.msgpack", object) }.message)
+      end
+      ["hello", "two words", "a\nb", "a\0", Manypack.pack({ "id" => 1 }), Manypack.pack("\u00e9")].each do |bytes|
+        assert_match(/dump_file\(object, path\)/, assert_raises(ArgumentError) { Manypack.dump_file("a.msgpack", bytes) }.message)
+      end
+      assert_empty Dir.children(".")
+      { "hello" => "a.msgpack", "a.msgpack" => "./index", "text" => "index", "b.mp" => "list.msgpack", "\xff".b => "\u00e9.msgpack" }.each do |object, path|
+        Manypack.dump_file(object, path)
+        assert_equal object, Manypack.load_file(path)
+      end
+      Manypack.dump_file(1, Pathname("c.msgpack"))
+      assert_equal 1, Manypack.load_file(Pathname("c.msgpack"))
+    end
+  end
+
+  def test_files_have_paths_and_one_message_or_many
+    in_a_directory do
+      Manypack::Packer.open("a.msgpack") { |packer| packer << 1 << 2 }
+      error = assert_raises(Manypack::MalformedFormatError) { Manypack.load_file("a.msgpack") }
+      assert_equal "1 extra bytes after the deserialized object, at byte 1; Manypack.foreach(path) reads a file of many messages", error.message
+      assert_equal 1, error.offset
+      assert_match(/Manypack.split\(io\)/, assert_raises(TypeError) { Manypack.foreach(StringIO.new) }.message)
+      assert_match(/Manypack.unpack\(io\)/, assert_raises(TypeError) { Manypack.load_file(StringIO.new) }.message)
+      [-> { Manypack.foreach("a.msgpack", POINT) }, -> { Manypack.load_file("a.msgpack", POINT) }, -> { Manypack.split("\x01", POINT) }, -> { CODEC.foreach("a.msgpack", POINT) }]
+        .each { |call| assert_match(/given 2, expected 1\); options are keywords: as: USER/, assert_raises(ArgumentError, &call).message) }
+      File.binwrite("cut.msgpack", "\x01\x92\x01".b)
+      error = assert_raises(Manypack::TruncatedError) { Manypack::Packer.open("cut.msgpack", append: true) { nil } }
+      assert_match(/; File.truncate\(path, error.start\) repairs the file\z/, error.message)
+      assert_equal [1, 3], [error.start, error.offset]
+    end
+  end
+
+  def test_what_is_no_type_says_what_is
+    { "circle" => '["circle"] is an enum', 5 => "[5] is an enum", /a/ => "String is any text", -> { 1 } => "initialize", Kernel => "a class has" }.each do |type, words|
+      assert_includes assert_raises(ArgumentError) { Manypack::Type[type] }.message, words
+      assert_includes assert_raises(ArgumentError) { Manypack::Record.new(Point, x: type) }.message, words
+    end
+  end
+
+  def test_a_union_takes_a_tag_key_and_tags
+    [-> { Manypack::Record.union(POINT, POINT, by: "type") }, -> { Manypack::Record.union(POINT, by: "type") }, -> { Manypack::Record.union("type", POINT, POINT) },
+     -> { Manypack::Record.union(by: "type", p: POINT) }, -> { Manypack::Record.union({ "p" => POINT }) }, -> { Manypack::Record.union("type", [POINT]) }].each do |call|
+      assert_match(/\Aa union is Record.union\("type", "circle" => CIRCLE/, assert_raises(ArgumentError, &call).message)
+    end
+  end
+
+  def test_what_cannot_be_packed_or_is_missing_names_what_helps
+    require "date"
+    assert_match(/register_common\(:date\)/, assert_raises(Manypack::EncodeError) { Manypack.pack(Date.today) }.message)
+    assert_match(/register_common\(:datetime\)/, assert_raises(Manypack::EncodeError) { Manypack.pack(DateTime.now) }.message)
+    assert_match(/register_common\(:rational\)/, assert_raises(Manypack::EncodeError) { Manypack.pack([1r]) }.message)
+    assert_match(/register an ext type for it/, assert_raises(Manypack::EncodeError) { Manypack.pack(Object.new) }.message)
+    record = Manypack::Record.new(Point, x: Manypack::Type[String].or(nil))
+    assert_match(/\A"x" is missing \(with\(defaults: {x: nil}\) allows that\), at/, assert_raises(Manypack::RecordError) { record.load("\x80") }.message)
+    assert_match(/max_depth/, assert_raises(Manypack::StackError) { Manypack.unpack("\x91" * 200) }.message)
+  end
+
+  def test_a_path_without_an_ending_is_no_source_of_bytes_either
+    in_a_directory do
+      File.write("events", "x")
+      ["/tmp/mistyped", "./events", "~/logs/events", "../a", "log/J\u00e4nner.msgpack", "events", "two words.mp"].each do |name|
+        [-> { Manypack.split(name).to_a }, -> { Manypack::Parallel.map(name, ractors: 0, &:itself) }, -> { Manypack::Path.new("$").first(name) },
+         -> { Manypack::Path.new("$").count(name) }].each do |call|
+          assert_match(/is a file name, not packed bytes/, assert_raises(ArgumentError, name, &call).message)
+        end
+      end
+    end
+    assert_match(/a file name: use Manypack.load_file/, assert_raises(Manypack::MalformedFormatError) { Manypack.unpack("/etc/passwd") }.message)
+    ["a", "/", "ab", "0/1"].each { |bytes| assert_equal bytes.bytes, Manypack::Parallel.map(bytes, ractors: 0, &:itself) }
+  end
+
+  # The first line of the backtrace is what a program shows, and where a debugger stops.
+  def test_errors_about_a_call_begin_where_it_is
+    in_a_directory do
+      calls = INSTEAD.merge(LATER).keys + [-> { Manypack.zork }, -> { VIEW.zork }, -> { POINT.zork }, -> { Manypack::Log }, -> { Manypack::View::DELETE }, -> { Manypack::Record::Type }, -> { POINT.with(checks: 1) }, -> { POINT.with(check: 1) },
+                                           -> { Manypack.load_file("a", max_byte: 1) }, -> { Manypack.split("./a").to_a }, -> { Manypack.foreach("a", POINT) },
+                                           -> { Manypack.dump_file("a.mp", {}) }, -> { Manypack::Path.new("$") { 1 } }, -> { Manypack::Codec.new { 1 } }, -> { Manypack.unpack("\x01", codec: 1) }]
+      calls.each do |call|
+        error = assert_raises(StandardError, &call)
+        assert_match(/\A(#{Regexp.escape(__FILE__)}|.*\bin [`'].*Enumerator|<internal)/, error.backtrace.first, error.message)
+      end
+    end
   end
 
   def test_a_factory_takes_no_arguments

@@ -173,7 +173,7 @@ module LimitsContract
   def test_a_key_has_at_most_32_containers_inside_each_other
     assert_equal 1, unpack(bytes("81 #{"91" * 32} c0 c0"), max_depth: 1_000).size
     assert_unpack_error Manypack::StackError, "containers are nested too deeply in map keys, at byte 33", "81 #{"91" * 33} c0 c0"
-    assert_unpack_error Manypack::StackError, "containers are nested too deeply, at byte 21", "81 #{"91" * 33} c0 c0", max_depth: 21
+    assert_unpack_error Manypack::StackError, "containers are nested too deeply for max_depth, at byte 21", "81 #{"91" * 33} c0 c0", max_depth: 21
     assert_equal 2, unpack(bytes("82 91 01 #{"91" * 500} c0 c0 c0"), max_depth: 1_000).size
   end
 end

@@ -26,7 +26,7 @@ class HttpTest < Minitest::Test
 
   def test_errors_are_responses
     { "\x92\x01\xC1" => "400 0xc1 is not a MessagePack head byte, at byte 2\n",
-      "\x91" * 40 => "400 containers are nested too deeply, at byte 32\n",
+      "\x91" * 40 => "400 containers are nested too deeply for max_depth, at byte 32\n",
       "\xC0" * 1_048_577 => "413 max_bytes is 1048576, but the body has 1048577\n" }.each do |body, answer|
       response = Net::HTTP.post(URI(@url), body.b, "Content-Type" => TYPE)
       assert_equal answer, "#{response.code} #{response.body}"

@@ -137,7 +137,7 @@ class RackTest < Minitest::Test
       "\x92\x01" => "unexpected end of input, at byte 2\n",
       "\xA1\xFF" => /UTF-8.*, at byte 0\n\z/,
       "\x82\xA1a\x01\xA1a\x02" => "a map has the same key twice, at byte 0\n",
-      "\x91" * 40 => "containers are nested too deeply, at byte 32\n",
+      "\x91" * 40 => "containers are nested too deeply for max_depth, at byte 32\n",
       "\xD4\x01\x05" => /, at byte 0\n\z/ }.each do |body, message|
       response = post(body.b)
       assert_equal [400, "text/plain"], [response.status, response["content-type"]]

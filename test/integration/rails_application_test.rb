@@ -63,7 +63,7 @@ class RailsApplicationTest < Minitest::Test
   def test_a_malformed_body_is_a_bad_request_that_says_where
     { "\x92\x01\xC1" => [400, "0xc1 is not a MessagePack head byte, at byte 2", 2],
       "\x92\x01" => [400, "unexpected end of input, at byte 2", 2],
-      "\x91" * 40 => [400, "containers are nested too deeply, at byte 32", 32] }.each do |body, expected|
+      "\x91" * 40 => [400, "containers are nested too deeply for max_depth, at byte 32", 32] }.each do |body, expected|
       %w[/echo /page].each { |path| assert_equal expected, error_of(path, body) }
     end
   end

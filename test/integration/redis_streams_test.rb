@@ -11,7 +11,7 @@ class RedisStreamsTest < Minitest::Test
   COUNT = 1_000
   POISON = ["\xC1", "\x92\x01", "\x91" * 40].map(&:b).freeze
   ERRORS = ["0xc1 is not a MessagePack head byte, at byte 0", "unexpected end of input, at byte 2",
-            "containers are nested too deeply, at byte 32"].freeze
+            "containers are nested too deeply for max_depth, at byte 32"].freeze
 
   def test_nothing_is_lost_when_a_consumer_is_killed
     @url = start_redis

@@ -16,7 +16,7 @@ class ParallelSourcesTest < Minitest::Test
       File.binwrite(path, "\x01\x02")
       [-> { Parallel.map(path) { |n| n } }, -> { Parallel.each(path) { |n| n } }, -> { Parallel.filter(path, StringIO.new) { |n| n } }].each do |call|
         error = assert_raises(ArgumentError, &call)
-        assert_includes error.message, "#{path.inspect} names a file, and a String is taken as bytes: pass File.open(#{path.inspect}, \"rb\")"
+        assert_includes error.message, "#{path.inspect} is a file name, not packed bytes: pass File.open(#{path.inspect}, \"rb\")"
       end
       assert_equal [1, 2], File.open(path, "rb") { |file| Parallel.map(file, ractors: 0) { |n| n } }
       Dir.chdir(folder) do

@@ -66,7 +66,7 @@ class RecordLawTest < Minitest::Test
 
     def options(kinds, klass, tag)
       name = klass.members.first
-      { defaults: one_of({}, { name => "default" }, { name => -> { [] } }), keys: one_of({}, { name => [7] }, { name => %w[new old] }),
+      { defaults: one_of({}, { name => nil }, { name => -> { [] } }), keys: one_of({}, { name => [7] }, { name => %w[new old] }),
         unknown: tag ? :skip : one_of(:skip, :raise, { into: :rest }), timestamp: true }
     end
 

@@ -241,7 +241,7 @@ rb_arguments_s_check_sink(VALUE self, VALUE io)
 void
 Init_manypack_io(void)
 {
-    rb_define_singleton_method(mp_const("Manypack::Arguments"), "check_sink", rb_arguments_s_check_sink, 1);
+    rb_define_singleton_method(mp_mArguments, "check_sink", rb_arguments_s_check_sink, 1);
     id_readpartial = rb_intern("readpartial");
     id_read = rb_intern("read");
     id_write = rb_intern("write");

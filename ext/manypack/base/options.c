@@ -65,9 +65,8 @@ static VALUE names[ROWS], lax_names[ROWS], strict_names[ROWS];
 static mp_options defaults[2];
 static mp_buffer_options buffer_defaults;
 
-static VALUE mArguments;
 static ID id_unknown_options, id_misplaced_option;
-static VALUE sym_codec, sym_check;
+static VALUE sym_codec, sym_check, sym_as;
 
 /* --- fields ----------------------------------------------------------------------------------------- */
 
@@ -322,6 +321,7 @@ known_names(const reading *r, bool all)
     }
     if (r->api & MP_WITH_CODEC) rb_ary_push(known, sym_codec);
     if (r->api & MP_WITH_CHECK) rb_ary_push(known, sym_check);
+    if (r->api & MP_WITH_AS) rb_ary_push(known, sym_as);
     return known;
 }
 
@@ -331,7 +331,7 @@ static MP_NOINLINE void
 raise_unknown(const reading *r)
 {
     rb_exc_raise(rb_exc_new_str(rb_eArgError,
-                                rb_funcall(mArguments, id_unknown_options, 3, r->unknown, known_names(r, true),
+                                rb_funcall(mp_mArguments, id_unknown_options, 3, r->unknown, known_names(r, true),
                                            known_names(r, false))));
 }
 
@@ -341,7 +341,7 @@ static MP_NOINLINE void
 raise_misplaced(const reading *r)
 {
     rb_exc_raise(rb_exc_new_str(rb_eArgError,
-                                rb_funcall(mArguments, id_misplaced_option, 2, names[r->misplaced],
+                                rb_funcall(mp_mArguments, id_misplaced_option, 2, names[r->misplaced],
                                            r->api & MP_PACKS ? Qtrue : Qfalse)));
 }
 
@@ -491,19 +491,19 @@ Init_manypack_options(void)
 {
     size_t row;
 
-    mArguments = mp_const("Manypack::Arguments");
     id_unknown_options = rb_intern("unknown_options");
     id_misplaced_option = rb_intern("misplaced_option");
     sym_codec = ID2SYM(rb_intern("codec"));
     sym_check = ID2SYM(rb_intern("check"));
+    sym_as = ID2SYM(rb_intern("as"));
     for (row = 0; row < ROWS; row++) {
         names[row] = ID2SYM(rb_intern(rows[row].name));
         if (rows[row].lax) lax_names[row] = ID2SYM(rb_intern(rows[row].lax));
         if (rows[row].strict) strict_names[row] = ID2SYM(rb_intern(rows[row].strict));
     }
     set_all_defaults();
-    rb_define_const(mArguments, "CODEC_OPTIONS", codec_names(MP_CONFIGURES));
-    rb_define_const(mArguments, "OPTION_OF_CODECS", codec_names_hash());
-    rb_define_const(mArguments, "PACKING_OPTIONS", codec_names(MP_PACKS));
-    rb_define_const(mArguments, "UNPACKING_OPTIONS", codec_names(MP_UNPACKS));
+    rb_define_const(mp_mArguments, "CODEC_OPTIONS", codec_names(MP_CONFIGURES));
+    rb_define_const(mp_mArguments, "OPTION_OF_CODECS", codec_names_hash());
+    rb_define_const(mp_mArguments, "PACKING_OPTIONS", codec_names(MP_PACKS));
+    rb_define_const(mp_mArguments, "UNPACKING_OPTIONS", codec_names(MP_UNPACKS));
 }

@@ -1,7 +1,7 @@
 /* Classes, encodings and small helpers. */
 #include "base/support.h"
 
-VALUE mp_mManypack, mp_mInternal;
+VALUE mp_mManypack, mp_mInternal, mp_mArguments;
 VALUE mp_cExtensionValue, mp_cTimestamp;
 
 rb_encoding *mp_utf8;
@@ -14,6 +14,13 @@ mp_const(const char *name)
 
     rb_gc_register_mark_object(constant);
     return constant;
+}
+
+/* Arguments.refuse_block knows which classes are MessagePack's, and what takes a block instead. */
+MP_NOINLINE void
+mp_block_refused(VALUE self)
+{
+    rb_funcall(mp_mArguments, rb_intern("refuse_block"), 2, self, ID2SYM(rb_frame_this_func()));
 }
 
 const char *
@@ -62,6 +69,7 @@ Init_manypack_support(void)
 {
     mp_mManypack = mp_const("Manypack");
     mp_mInternal = mp_const("Manypack::Internal");
+    mp_mArguments = mp_const("Manypack::Arguments");
     mp_cExtensionValue = mp_const("Manypack::ExtensionValue");
     mp_cTimestamp = mp_const("Manypack::Timestamp");
     if (MP_CANARIES) rb_define_const(mp_mManypack, "CANARIES", Qtrue); /* for the tests of such a build */

@@ -6,7 +6,7 @@
 #include "core/platform.h"
 #include "core/wire_table.h"
 
-extern VALUE mp_mManypack, mp_mInternal;
+extern VALUE mp_mManypack, mp_mInternal, mp_mArguments;
 extern VALUE mp_cExtensionValue, mp_cTimestamp;
 
 extern rb_encoding *mp_utf8;
@@ -44,7 +44,16 @@ mp_int64_p(VALUE integer)
 /* The name of a kind in error messages: "map", "float64". */
 const char *mp_kind_name(mp_kind kind);
 
-/* A class or module that lib/manypack defined before it loaded the extension. Never freed. */
+void mp_block_refused(VALUE self);
+
+/* Raises ArgumentError for the block of a method that would never call it, but not in MessagePack's classes. */
+MP_INLINE void
+mp_refuse_block(VALUE self)
+{
+    if (MP_UNLIKELY(rb_block_given_p())) mp_block_refused(self);
+}
+
+/* A class or module that lib/manypack defined before it loaded the extension. Never freed: only Init may call it. */
 VALUE mp_const(const char *name);
 
 #endif

@@ -392,6 +392,7 @@ static VALUE
 rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
 {
     rb_check_arity(argc, 0, 1);
+    mp_refuse_block(klass);
     return mp_codec_with_options(default_codec_object(), argc ? argv[0] : Qnil, MP_CONFIGURES);
 }
 
@@ -412,6 +413,7 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
     VALUE options;
 
     rb_scan_args(argc, argv, ":", &options);
+    mp_refuse_block(self);
     return mp_codec_with_options(self, options, MP_CONFIGURES);
 }
 

@@ -7,7 +7,7 @@
 #include "core/wire.h"
 #include "pack/packer.h"
 
-static ID id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
+static ID id_common_type, id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 
 /* Set once, while the extension is loaded. */
 static const rb_data_type_t *slice_type;
@@ -156,6 +156,7 @@ struct_or_data_p(VALUE obj)
 static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
+    VALUE common = rb_funcall(mp_mArguments, id_common_type, 1, rb_obj_class(obj));
     const char *way = packable_as_timestamp_p(obj) ? "pack with timestamp: true, or register_common(:time) on a Factory"
         : struct_or_data_p(obj)
         ? "attach a Manypack::Record of its class, dump it by that Record, or register an ext type for it by "
@@ -166,7 +167,9 @@ raise_unpackable(mp_encoder *e, VALUE obj)
 
     rb_hash_aset(keywords, ID2SYM(rb_intern("receiver")), obj);
     message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE
-                             "; %s", rb_obj_class(obj), mp_error_path_shown(path), way);
+                             "; ", rb_obj_class(obj), mp_error_path_shown(path));
+    if (RTEST(common) && !packable_as_timestamp_p(obj)) rb_str_append(message, common);
+    else rb_str_cat_cstr(message, way);
     argv[0] = message;
     argv[1] = ID2SYM(id_to_msgpack);
     argv[2] = rb_ary_new();
@@ -423,6 +426,7 @@ mp_foreign_end(mp_encoder *e)
 void
 Init_manypack_foreign(void)
 {
+    id_common_type = rb_intern("common_type");
     id_to_msgpack = rb_intern("to_msgpack");
     id_sec = rb_intern("@sec");
     id_nsec = rb_intern("@nsec");

@@ -193,6 +193,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
     int api;
 
     rb_check_frozen(self);
+    if (argc) mp_refuse_block(self);
     rb_check_typeddata(self, &packer_type);
     api = mp_api_of_object(self, cPacker);
     packer_set_up(self, mp_codec_by_default(api), argc, argv, api | MP_WITH_CODEC);

@@ -156,8 +156,15 @@ mp_record_wrong_type(mp_loader *l, VALUE words, const uint8_t *at)
 void
 mp_record_missing(mp_loader *l, uint32_t field, const uint8_t *at)
 {
+    const mp_field *missing = &l->record->fields[field];
+    VALUE words;
+
     refuse(l);
-    fail(l, rb_sprintf("%" PRIsVALUE " is missing", rb_inspect(l->record->fields[field].key)), field, at);
+    words = rb_sprintf("%" PRIsVALUE " is missing", rb_inspect(missing->key));
+    if (missing->shape->kind == MP_SHAPE_ANY_OF && missing->shape->accepts & mp_kind_bit(MP_NIL)) {
+        rb_str_catf(words, " (with(defaults: {%" PRIsVALUE ": nil}) allows that)", rb_sym2str(missing->name));
+    }
+    fail(l, words, field, at);
 }
 
 void

@@ -56,7 +56,7 @@ static VALUE
 loader_with(VALUE as, VALUE codec_object, VALUE options, int api)
 {
     if (as == Qtrue) return as;
-    return rb_funcall(mp_const("Manypack::Arguments"), id_loader, 3, as, api & MP_WITH_CODEC ? Qnil : codec_object,
+    return rb_funcall(mp_mArguments, id_loader, 3, as, api & MP_WITH_CODEC ? Qnil : codec_object,
                       options);
 }
 
@@ -72,7 +72,7 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
     mp_scan_io_options(argc, argv, &a->io, &a->options);
     mp_check_source(a->io, api);
     a->as = take_as(&a->options);
-    api |= MP_UNPACKS | MP_WITH_BUFFER;
+    api |= MP_UNPACKS | MP_WITH_BUFFER | MP_WITH_AS;
     if (a->as) { /* Views need a Codec object with the options */
         a->codec = *mp_codec_get(mp_codec_with_options(codec_object, a->options, api));
         a->as = loader_with(a->as, codec_object, a->options, api);
@@ -246,6 +246,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     int api;
 
     rb_check_frozen(self);
+    if (argc) mp_refuse_block(self);
     u = mp_unpacker_checked(self);
     api = mp_api_of_object(self, mp_cUnpacker);
     scan_arguments(&a, argc, argv, mp_codec_by_default(api), api | MP_WITH_CODEC);
@@ -289,6 +290,20 @@ rb_unpacker_buffer(VALUE self)
     return u->body ? refusing_buffer(self, u->more) : mp_unpacker_buffer(self);
 }
 
+static VALUE
+feed(VALUE self, VALUE string)
+{
+    VALUE buffer;
+
+    StringValue(string);
+    unpacker_for_change(self);
+    if (mp_unpacker_take_first(self, string)) return self;
+    buffer = mp_unpacker_buffer(self);
+    mp_buffer_for_change(buffer);
+    mp_buffer_feed(buffer, string);
+    return self;
+}
+
 /*
  * call-seq:
  *   unpacker.feed(string) -> unpacker
@@ -302,15 +317,8 @@ rb_unpacker_buffer(VALUE self)
 static VALUE
 rb_unpacker_feed(VALUE self, VALUE string)
 {
-    VALUE buffer;
-
-    StringValue(string);
-    unpacker_for_change(self);
-    if (mp_unpacker_take_first(self, string)) return self;
-    buffer = mp_unpacker_buffer(self);
-    mp_buffer_for_change(buffer);
-    mp_buffer_feed(buffer, string);
-    return self;
+    mp_refuse_block(self);
+    return feed(self, string);
 }
 
 /*
@@ -353,6 +361,7 @@ rb_unpacker_full_unpack(VALUE self)
     VALUE obj;
     const mp_stream *u;
 
+    mp_refuse_block(self);
     obj = mp_unpacker_read(self, unpacker_for_change(self));
     keep_inner(self);
     if (mp_unpacker_end_p(self)) return obj;
@@ -418,7 +427,7 @@ static VALUE
 rb_unpacker_feed_each(VALUE self, VALUE string)
 {
     RETURN_ENUMERATOR(self, 1, &string);
-    rb_unpacker_feed(self, string);
+    feed(self, string);
     return each_object(self, false);
 }
 

@@ -113,5 +113,5 @@ rb_arguments_s_check_key_hashes(VALUE self, VALUE keys, VALUE offset)
 void
 Init_manypack_key_flood(void)
 {
-    rb_define_singleton_method(mp_const("Manypack::Arguments"), "check_key_hashes", rb_arguments_s_check_key_hashes, 2);
+    rb_define_singleton_method(mp_mArguments, "check_key_hashes", rb_arguments_s_check_key_hashes, 2);
 }

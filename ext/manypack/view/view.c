@@ -382,13 +382,16 @@ mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec)
 static VALUE
 rb_view_s_new(int argc, VALUE *argv, VALUE klass)
 {
-    VALUE codec = mp_default_codec()->object, options = Qnil;
+    VALUE codec = mp_default_codec()->object, options = Qnil, check;
 
     if (rb_keyword_given_p()) options = argv[--argc];
     rb_check_arity(argc, 1, 1);
+    mp_refuse_block(klass);
     if (NIL_P(options)) return message_view_new(argv[0], codec, false);
     codec = mp_codec_with_options(codec, options, MP_UNPACKS | MP_WITH_CODEC | MP_WITH_CHECK);
-    return message_view_new(argv[0], codec, RTEST(rb_hash_lookup(options, sym_check)));
+    check = rb_hash_lookup(options, sym_check);
+    rb_funcall(mp_mArguments, rb_intern("check_flag"), 1, check);
+    return message_view_new(argv[0], codec, RTEST(check));
 }
 
 /* call-seq: Internal.view_over(bytes, codec, check) -> view */

@@ -6,10 +6,20 @@
 module Manypack
   # Checks the arguments of Manypack's own methods, in Ruby and in the extension.
   module Arguments # :nodoc:
+    # Where the files of Manypack are, and what Ruby calls its own methods that are written in Ruby.
+    OURS = ["#{File.dirname(__dir__)}/".freeze, "<internal:"].freeze
+    private_constant :OURS
+
+    # Raises an error about a call, with a backtrace that begins where the program called Manypack.
+    def self.refuse(error)
+      error.set_backtrace(caller.drop_while { |line| line.start_with?(*OURS) })
+      raise error
+    end
+
     # Raises ArgumentError for options other than the known ones, an Array of Symbols.
     def self.check_options(options, known)
       unknown = options.keys - known
-      raise ArgumentError, unknown_options(unknown, known) unless unknown.empty?
+      refuse(ArgumentError.new(unknown_options(unknown, known))) unless unknown.empty?
     end
 
     # Returns the Codec that a method got as +codec+, or nil for that of DefaultFactory, changed by its other options.
@@ -88,22 +98,74 @@ module Manypack
     # Raises ArgumentError for options of what is built, where the messages stay bytes.
     def self.check_limits_only(options, what)
       name = OF_OBJECTS.find { |option| options.key?(option) } or return
-      raise ArgumentError, "#{name} has no effect on #{what}: it is an option of Manypack.unpack, and of as: :view"
+      refuse(ArgumentError.new("#{name} has no effect on #{what}: it is an option of Manypack.unpack, " \
+                               "and of as: :view"))
     end
 
     # Raises TypeError for anything but a Codec.
     def self.check_codec(codec)
-      raise ::TypeError, "wrong argument type #{codec.class} (expected #{Codec})" unless codec.is_a?(Codec)
+      return if codec.is_a?(Codec)
+
+      refuse(::TypeError.new("wrong argument type #{codec.class} (expected #{Codec})"))
     end
 
     # Raises ArgumentError for the name of a file in place of a source of bytes: its characters would be messages, of
     # small Integers. Packed bytes that might look like one are BINARY, as Manypack.pack and an io return them.
     def self.check_source(source)
-      return unless source.is_a?(String) && source.encoding != Encoding::BINARY && source.bytesize < Likeness::SIZE
-      return unless Likeness::FILE_NAME.match?(source.b)
+      source = String.try_convert(source)
+      return if source.nil? || source.encoding == Encoding::BINARY || !Likeness.file_name?(source)
 
-      raise ArgumentError, "#{source.inspect} is a file name, not packed bytes: pass File.open(#{source.inspect}, " \
-                           "\"rb\"), or use Manypack.foreach"
+      refuse(ArgumentError.new("#{source.inspect} is a file name, not packed bytes: pass File.open(" \
+                               "#{source.inspect}, \"rb\"), or use Manypack.foreach; a message is a String with .b"))
+    end
+
+    # Returns the path of a file as a String. Raises TypeError for anything else, with what takes it instead.
+    def self.path_of(path, instead)
+      return path.to_path if path.respond_to?(:to_path)
+
+      String.try_convert(path) || refuse(::TypeError.new("expected the path of a file, got #{path.class}: #{instead}"))
+    end
+
+    NAME_OF_OURS = /\A[[:print:]]+\.(?:msgpack|mpk?)(?:\.gz)?\z/
+    private_constant :NAME_OF_OURS
+
+    # Raises TypeError or ArgumentError if the arguments of Manypack.dump_file seem to have changed places.
+    def self.check_place(object, path)
+      order = "the path is the last argument of dump_file(object, path)"
+      text = path_of(path, order)
+      if text.b.match?(/[\0-\x1f]/n) || (text.encoding == Encoding::BINARY && !text.ascii_only?)
+        refuse(ArgumentError.new("bytes are no path of a file: #{order}"))
+      end
+      return unless object.is_a?(String) && object.ascii_only? && NAME_OF_OURS.match?(object)
+      return if text.include?("/") || text.include?(".")
+
+      refuse(ArgumentError.new("#{object.inspect} is the name of a file: #{order}, which may be \"./#{text}\""))
+    end
+
+    # Raises ArgumentError for anything but true, false and nil as an option of which programs may expect more.
+    def self.check_flag(value)
+      return if [true, false, nil].include?(value)
+
+      refuse(ArgumentError.new("check must be true or false, got #{value.class}: #{Hints::OPTIONS[:checks]}"))
+    end
+
+    # Raises ArgumentError for arguments after the first one, where a method takes only options.
+    def self.check_alone(others)
+      return if others.empty?
+
+      refuse(ArgumentError.new("wrong number of arguments (given #{others.size + 1}, expected 1); options are " \
+                               "keywords: as: USER loads messages as a Record, for example"))
+    end
+
+    # Raises ArgumentError for the block of a method that would never call it. MessagePack's methods ignore it, as the
+    # msgpack gem does, and the initialize of a subclass may pass on its own.
+    def self.refuse_block(receiver, name)
+      owner = receiver.is_a?(Module) ? receiver : receiver.class
+      return unless owner.name&.start_with?("Manypack") && Object.const_get(owner.name).equal?(owner)
+
+      short = owner.name.delete_prefix("Manypack::")
+      called = name == :initialize ? "#{short}.new" : "#{short}#{owner.equal?(receiver) ? "." : "#"}#{name}"
+      refuse(ArgumentError.new(["#{called} takes no block", Hints::BLOCKS[called]].compact.join(": ")))
     end
 
     # Core classes whose direct instances are packed before ext types are looked up. The text says how they are packed,
@@ -116,10 +178,17 @@ module Manypack
       ::Hash => "map; a subclass of it can be an ext type"
     })
 
+    # Returns how objects of a class are packed that has a ready-made ext type, for errors; nil for any other class.
+    def self.common_type(klass)
+      names = klass.ancestors.filter_map { |ancestor| Module.instance_method(:name).bind_call(ancestor) }
+      type, = CommonTypes::TABLE.find { |_, (_, class_name)| names.include?(class_name) }
+      "register_common(#{type.inspect}) on a Factory or on DefaultFactory packs it as an ext type" if type
+    end
+
     # Raises ArgumentError for a class whose instances are never packed as an ext type.
     def self.check_class(klass)
       kind = CORE_CLASSES[klass]
-      raise ArgumentError, "#{klass} is always packed as #{kind}" if kind
+      refuse(ArgumentError.new("#{klass} is always packed as #{kind}")) if kind
     end
 
     # Returns the warning for a type that is registered for another class than before, or nil. A class of the same name
@@ -145,6 +214,10 @@ module Manypack
     end
 
     def self.hint(unknown, known, taken)
+      renamed = unknown.any? { |key| known.include?(OTHER_NAMES[key]) }
+      told = Hints::OPTIONS.values_at(*unknown).compact.first unless renamed
+      return "; #{told}" if told
+
       meant = unknown.filter_map { |key| similar(key, known) }
       return "; known options are #{taken.join(", ")}" if meant.empty?
       return ", did you mean #{meant.join(", ")}?" unless unknown.any?(String)
@@ -152,12 +225,12 @@ module Manypack
       ", options are Symbols: #{meant.map { |name| "#{name}:" }.join(", ")}"
     end
 
-    # What other libraries call an option of ours.
+    # What other libraries call an option of ours. Hints::OPTIONS has those that are none.
     OTHER_NAMES = { max_nesting: :max_depth, symbolize_names: :symbolize_keys, symbol_keys: :symbolize_keys,
                     max_size: :max_bytes, mode: :append, record: :as, type: :as, class: :as, into: :as,
                     time: :timestamp, aliases: :keys,
-                    optional: :defaults, default: :defaults, threads: :ractors, workers: :ractors,
-                    jobs: :processes }.freeze
+                    schema: :as, frozen: :freeze, safe: :untrusted,
+                    optional: :defaults, default: :defaults, threads: :ractors, jobs: :processes }.freeze
     private_constant :OTHER_NAMES
 
     # Returns the known option that has the name of the key, another name of it, or resembles it; or nil.

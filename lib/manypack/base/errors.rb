@@ -167,6 +167,8 @@ module Manypack
   #   POINT.load(Manypack.pack({"x" => 1.5, "y" => "2"}))
   #   # raises RecordError: expected Float, got str "2", at $.y, byte 14 (Point#y)
   class RecordError < UnpackError
+    include Guesses
+
     # Where in the message the error is, a String. A key of more than 128 bytes is cut; the message shows a
     # long path without its middle.
     #
@@ -188,6 +190,12 @@ module Manypack
     #   error.errors.map(&:path) #=> ["$.y"]
     def errors
       @errors || [self]
+    end
+
+    private
+
+    def guess(name)
+      Hints::RECORD_ERROR[name]
     end
   end
 

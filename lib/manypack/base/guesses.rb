@@ -7,18 +7,23 @@ module Manypack
   # Included in a class, or extended by an object, that has a method guess: it takes the name of a method that is not
   # there, and returns what to do instead, or nil.
   module Guesses # :nodoc:
-    # Returns the NameError of a constant that is not there, with what to use instead, or nil.
+    # Raises the NameError of a constant that is not there, with what to use instead, or nil.
     def self.no_constant(owner, name, hint)
-      NameError.new("uninitialized constant #{owner}::#{name}#{": #{hint}" if hint}", name, receiver: owner)
+      text = "uninitialized constant #{owner}::#{name}#{": #{hint}" if hint}"
+      Arguments.refuse(NameError.new(text, name, receiver: owner))
     end
 
     private
 
     def method_missing(name, *, **)
-      hint = guess(name) or return super
-
+      hint = guess(name)
+      begin
+        return super unless hint
+      rescue ::NameError => error
+        Arguments.refuse(error)
+      end
       called = is_a?(Module) ? self : "an instance of #{self.class}"
-      raise NoMethodError.new("undefined method '#{name}' for #{called}: #{hint}", name, receiver: self)
+      Arguments.refuse(NoMethodError.new("undefined method '#{name}' for #{called}: #{hint}", name, receiver: self))
     end
 
     # So that Ruby asks no further when it looks for a conversion.
@@ -35,7 +40,7 @@ module Manypack
 
   # Names in the error what there is in place of a class of another name.
   def self.const_missing(name)
-    raise Guesses.no_constant(self, name, Hints::CONSTANTS[name.to_sym])
+    Guesses.no_constant(self, name, Hints::CONSTANTS[name.to_sym])
   end
   private_class_method :const_missing
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# What methods and classes are called here that other libraries have by another name.
+# What methods, classes and options are called here that other libraries have by another name, or not at all.
 #++
 module Manypack
   # The texts by which errors name ours; the first such error loads them.
@@ -12,62 +12,264 @@ module Manypack
     end
     private_class_method :table
 
+    # --- methods ---
+
     MODULE = table({
       %i[encode generate serialize marshal] => "Manypack.pack(object) returns bytes",
       %i[decode parse deserialize unmarshal] => "Manypack.unpack(bytes) returns the object",
-      %i[read read_file] => "Manypack.load_file(path) reads one message, and Manypack.foreach(path) many",
-      %i[write write_file save] => "Manypack.dump_file(object, path) writes one message, and Packer.open(path) many",
-      %i[open file each stream each_message] =>
+      %i[safe_load safe_unpack unpack_untrusted try_unpack] =>
+        "Manypack.unpack(bytes, untrusted: true) reads what strangers sent, and raises a DecodeError",
+      %i[read read_file unpack_file] => "Manypack.load_file(path) reads one message, and Manypack.foreach(path) many",
+      %i[write write_file save save_file pack_file] =>
+        "Manypack.dump_file(object, path) writes one message, and Packer.open(path) many",
+      %i[open file each stream each_message each_file each_line load_stream] =>
         "Manypack.foreach(path) and Unpacker.open(path) read a file, Packer.open(path) writes one, and " \
         "Manypack.split(bytes) reads bytes",
-      %i[append] => "Packer.open(path, append: true) { |packer| packer.write(object) }",
-      %i[diff] => "View.new(one) == View.new(other) compares, and `manypack diff` shows where two files differ",
+      %i[load_all unpack_all decode_all unpack_many load_many] =>
+        "Manypack.split(bytes, as: :view), Unpacker.new.feed(bytes).each and Manypack.foreach(path) read many messages",
+      %i[pack_all dump_all pack_many] => "Packer.new.write(one).write(other).to_s packs many messages",
+      %i[append log] => "Packer.open(path, append: true) { |packer| packer.write(object) }",
+      %i[diff compare] =>
+        "View.new(one) == View.new(other) compares, and `manypack diff` shows where two files differ",
+      %i[count size length] => "Manypack.foreach(path).count counts messages, as `manypack count` does",
+      %i[hexdump pretty pretty_print inspect_bytes show] => "`manypack inspect` and `manypack cat` show bytes",
+      version: "Manypack::VERSION",
+      %i[stat stats] => "`manypack stat` counts types, keys and bytes at the terminal",
       %i[head tail] => "Manypack.foreach(path) is Enumerable from the start of a file: foreach(path).first(10)",
       %i[repair truncate recover] =>
         "File.truncate(path, error.start) repairs a file, with the TruncatedError that reading it raises",
       %i[valid? validate] => "Manypack::Type[Object].valid?(bytes), or View.new(bytes, check: true)",
-      %i[query search select path] => "Manypack::Path.new(path).to_a(bytes), or View.new(bytes).query(path)",
-      %i[view lazy] => "Manypack::View.new(bytes)",
-      %i[map parallel] => "Manypack::Parallel.map(bytes) { |object| ... }",
-      %i[register register_type] => "Manypack::DefaultFactory.register_type(number, klass, ...)",
-      %i[from_json] => "Manypack.pack(JSON.parse(text))", %i[to_json] => "Manypack::View.new(bytes).to_json"
-    })
-
-    CONSTANTS = table({
-      %i[Pool ThreadPool Workers] => "Parallel.map(bytes, ractors: 4)", %i[Schema Struct Model] => "Record",
-      %i[Cache] => "a cache keeps packed Strings; for Rails there is manypack/active_support",
-      %i[Log Writer Encoder] => "Packer", %i[Reader Decoder Parser] => "Unpacker",
-      %i[EncodingError PackError] => "EncodeError", %i[DecodingError ParseError ParserError] => "DecodeError",
-      %i[ValidationError] => "RecordError"
+      %i[query search select path jsonpath] =>
+        "Manypack::Path.new(path).to_a(bytes), or View.new(bytes).query(path)",
+      %i[fetch get dig_many] => "Manypack.dig(bytes, key, index, ...), or View.new(bytes).dig_many(path, ...)",
+      %i[view lazy lazy_load lazy_unpack] =>
+        "Manypack::View.new(bytes) builds what you ask for, and so does what Record#lazy loads",
+      %i[splice patch merge update set] => "Manypack::View.new(bytes).splice(path => value).bytes",
+      %i[canonical sign digest checksum] =>
+        "Manypack.pack(object, canonical: true) writes the same bytes for the same value: sign or hash those",
+      %i[map parallel filter] => "Manypack::Parallel.map(bytes) { |object| ... }, each and filter",
+      %i[register register_type register_ext] => "Manypack::DefaultFactory.register_type(number, klass, ...)",
+      %i[register_common] => "Manypack::DefaultFactory.register_common(:date, ...)",
+      %i[packer] => "Manypack::Packer.new(io)", %i[unpacker] => "Manypack::Unpacker.new(io)",
+      %i[codec with] => "Manypack::Codec.new(option: value)", %i[factory] => "Manypack::Factory.new",
+      %i[default_factory] => "Manypack::DefaultFactory",
+      %i[configure config configuration setup options default_options] =>
+        "a Codec holds options: keep Manypack::Codec.new(option: value) in a constant",
+      %i[record define schema struct] => "Manypack::Record.new(User, id: Integer), or Record.define(id: Integer)",
+      %i[from_json] => "Manypack.pack(JSON.parse(text))",
+      %i[to_json] => "require \"json\", and Manypack::View.new(bytes).to_json"
     })
 
     FACTORY = table({
-      merge: "register the types of both on one Factory", register: "register_type(number, klass, ...)",
-      add_type: "register_type(number, klass, ...)", register_class: "register_type(number, klass, ...)"
+      merge: "register the types of both on one Factory",
+      %i[register add_type register_class register_ext register_types add] => "register_type(number, klass, ...)",
+      %i[register_record] => "register_type(number, klass, record: RECORD)",
+      types: "registered_types", %i[with options build to_codec] => "codec(option: value) makes a Codec with options",
+      %i[view foreach split] => "codec.view(bytes), and codec.foreach(path)"
     })
 
     UNPACKER = table({
       rewind: "rewind the io, then call reset", seek: "seek in the io, then call reset",
-      next: "read returns the next object", parse: "read returns the next object",
-      eof?: "read raises EOFError at the end, and each ends there", close: "close the io"
+      %i[next parse load decode shift read_object read_message] => "read returns the next object",
+      eof?: "read raises EOFError at the end, and each ends there", close: "close the io",
+      %i[each_view views] => "Unpacker.new(io, as: :view).each { |view| ... }",
+      %i[each_object each_message each_value] => "each { |object| ... }", %i[pos tell offset] => "position"
     })
 
+    UNPACKER_CLASS = table({
+      %i[foreach each read load] => "Manypack.foreach(path), or Unpacker.new(io).each",
+      %i[feed split parse] => "Unpacker.new.feed(bytes), or Manypack.split(bytes)"
+    })
+
+    PACKER = table({
+      %i[push append add emit write_all] => "write(object), or packer << object",
+      %i[write_str] => "write_string(string)", %i[write_integer] => "write_int(integer)",
+      %i[write_map write_object] => "write(object), or write_map_header(count) and each key and value",
+      %i[close finish] => "flush, and close the io; Packer.open(path) { |packer| ... } does both",
+      %i[string bytes result] => "to_s", %i[bytesize length] => "size"
+    })
+
+    CODEC = table({
+      %i[register register_type register_common] =>
+        "types are registered on a Factory, and factory.codec makes a Codec",
+      %i[pack_file save_file write_file] => "Manypack.dump_file(object, path, codec: codec)",
+      %i[read_file unpack_file] => "Manypack.load_file(path, codec: codec)",
+      %i[encode generate serialize] => "pack(object)", %i[decode parse deserialize] => "unpack(bytes)",
+      %i[merge update] => "with(option: value)", %i[each split] => "Manypack.split(bytes, as: :view, codec: codec)",
+      %i[open] => "Packer.open(path, codec: codec), and foreach(path)"
+    })
+
+    VIEW = table({
+      %i[set update store put add replace with change merge! transform []=] =>
+        "splice(path => value) returns a changed View",
+      %i[append push_to insert prepend] =>
+        "splice(path => View.appended(value)) returns a View with it, and View.inserted puts it before an index",
+      %i[get] => "dig(key, index, ...) or view[key]", %i[canonicalize] => "Manypack.canonicalize(view.bytes)",
+      %i[to_struct to_record] => "as(type)",
+      %i[remove delete except! unset] => "splice(path => View::REMOVED) returns a View without it",
+      %i[diff changes compare difference] =>
+        "view == other compares, and `manypack diff` shows where two files differ",
+      %i[merge_patch patch apply] => "splice(path => value, other => View::REMOVED) changes a View",
+      %i[paths each_path] => "Path.new(\"$..*\").paths(bytes) lists paths, and each_with_path yields values with them",
+      %i[unpack object decode to_object load] => "value builds the object", %i[path find_path search jsonpath at] =>
+        "query(path) finds all values, and dig(key, index, ...) one",
+      %i[raw data source to_bytes to_bin pack dump] => "bytes", %i[valid? validate] => "View.new(bytes, check: true)"
+    })
+
+    VIEW_CLASS = table({
+      %i[each foreach open stream load parse read from views] =>
+        "Manypack.foreach(path, as: :view), Manypack.split(bytes, as: :view) and Unpacker.new(io, as: :view).each " \
+        "yield a View of each message",
+      %i[remove deleted delete removed] => "REMOVED is what View#splice removes",
+      %i[insert] => "View.inserted(value, ...)", %i[append] => "View.appended(value, ...)",
+      %i[rename] => "View.renamed(key)"
+    })
+
+    READS_A_FILE = "Manypack.foreach(path, as: record), and Manypack.load_file(path, as: record) for one message"
+    CHECKS = "a Range such as 1..10 bounds numbers, an enum such as [\"a\", \"b\"] lists what may be there, and an " \
+             "initialize of the class can refuse others"
+    private_constant :READS_A_FILE, :CHECKS
+
     TYPES = table({
-      %i[optional nullable maybe] => "a type that has nil is Manypack::Type[String].or(nil); with(defaults: {member: " \
-                                     "value}) lets a member be missing",
+      %i[optional nullable nilable maybe] =>
+        "a type that has nil is Manypack::Type[String].or(nil); with(defaults: {member: value}) lets a member be " \
+        "missing",
       %i[enum one_of literal] => 'an enum is ["a", "b"]', %i[list array array_of] => "a list is [String]",
       %i[map hash_of] => "a map is {String => Integer}", %i[any anything] => "anything is Object",
-      %i[union any_of] => "one of several types is Manypack::Type[String, Integer]"
+      %i[any_of or] => "one of several types is Manypack::Type[String, Integer]",
+      %i[union tagged] => "Record.union(\"type\", \"a\" => A, \"b\" => B) tells Records apart by a tag, and " \
+                          "Manypack::Type[String, Integer] is one of several types",
+      %i[boolean bool] => "Manypack::Type[true, false]",
+      %i[string integer float] => "a type is a class: String, Integer",
+      %i[range min max between] => "a range is 1..10",
+      %i[attach] => "Record.new(User, id: Integer).attach", %i[lazy] => "Record.new(User, id: Integer).lazy",
+      %i[default defaults] => "Record.new(User, id: Integer).with(defaults: {id: 0})",
+      %i[strict] => "with(unknown: :raise) refuses unknown keys",
+      %i[of for from struct data create build schema] => "Record.new(User, id: Integer), or Record.define(id: Integer)",
+      %i[foreach each_file load_file open] => READS_A_FILE, %i[parse load decode unpack] =>
+        "load(bytes) of a Record: USER = Record.new(User, id: Integer), and USER.load(bytes)"
     })
 
     TYPE = table({
       errors: "load(bytes, collect: true) raises a RecordError with all errors: rescue it, and ask it for errors",
       validate: "valid?(bytes) tells, and load(bytes) raises a RecordError",
-      validate!: "load(bytes) raises a RecordError", load!: "load(bytes) raises a RecordError",
-      foreach: "Manypack.foreach(path, as: record)", each: "Manypack.split(bytes, as: record)",
-      load_file: "Manypack.load_file(path, as: record)", parse: "load(bytes)", unpack: "load(bytes)",
-      pack: "dump(object)",
-      nullable: "or(nil)", optional: "or(nil), and with(defaults: {member: value}) for one that may be missing"
+      %i[validate! load!] => "load(bytes) raises a RecordError",
+      %i[foreach each_file load_file read_file open] => READS_A_FILE,
+      %i[each split load_all load_many stream] => "Manypack.split(bytes, as: record)",
+      %i[dump_file save_file write] =>
+        "Manypack.dump_file(object, path) writes an object whose class has an attached Record",
+      %i[parse unpack decode from_bytes] => "load(bytes)", %i[pack encode serialize to_bytes] => "dump(object)",
+      %i[nullable optional nilable |] => "or(nil), and with(defaults: {member: value}) for one that may be missing",
+      %i[where check constraint refine matching in min max length format] => CHECKS,
+      %i[fields attributes] => "members and types", %i[new from_hash] => "klass.new makes an object",
+      %i[default] => "with(defaults: {member: value})", %i[strict] => "with(unknown: :raise) refuses unknown keys",
+      %i[list many array_of] => "Manypack::Type[[type]]", %i[view] => "view.as(type), or lazy",
+      %i[to_json_schema schema] => "json_schema", %i[rename] => "with(keys: {member: \"key\"})"
+    })
+
+    TIMESTAMP = table({
+      %i[at from_time from parse of] => "Timestamp.new(time.to_i, time.nsec); with timestamp: true a Time is packed"
+    })
+
+    PATH = table({
+      %i[find find_all match values call on evaluate query search select] =>
+        "to_a(bytes) finds all values, first(bytes) one, and each(bytes) { |value| ... } yields them"
+    })
+
+    PATH_CLASS = table({
+      %i[[] parse compile query] => "Path.new(\"$.a.b\"), and its to_a(bytes)"
+    })
+
+    RECORD_ERROR = table({
+      %i[expected actual got value] => "the message says what was expected and what is there; path and field, where",
+      %i[key member name] => "field"
+    })
+
+    # --- constants ---
+
+    CONSTANTS = table({
+      %i[Pool ThreadPool Workers Worker] => "Parallel.map(bytes, ractors: 4)",
+      %i[Schema Struct Model Base Serializer Attributes] => "Record",
+      %i[Cache] => "a cache keeps packed Strings; for Rails there is manypack/active_support",
+      %i[Store Storage Files] => "Manypack.dump_file(object, path) and Manypack.load_file(path)",
+      %i[Log Logger LogWriter Appender] => "Packer.open(path, append: true)",
+      %i[LogReader FileReader Stream Reader Decoder Parser StreamReader] =>
+        "Unpacker, or Manypack.foreach(path) for a file",
+      %i[Writer Encoder FileWriter] => "Packer, or Packer.open(path, append: true) to add to a file",
+      %i[Types Enum Optional Union List Any Maybe] =>
+        "types are classes and literals, as in Record.new(User, id: Integer, tags: [String]), and Manypack::Type[...]",
+      %i[Lazy LazyView Message Document] => "View, or what Record#lazy loads",
+      %i[Query JSONPath JsonPath Pointer] => "Path", %i[Patch Diff] => "View#splice changes bytes",
+      %i[Config Configuration Options Settings] => "Codec",
+      %i[Limits Limit Untrusted] => "limits are options, such as max_bytes: 1_000_000 and untrusted: true",
+      %i[Assertions Testing TestHelper TestHelpers Matchers Minitest RSpec Test] =>
+        "a test compares Manypack.unpack(bytes), or asks record.valid?(bytes)",
+      %i[Ext ExtType Extension ExtensionType Registry] => "Factory#register_type, and ExtensionValue",
+      %i[Canonical] => "Manypack.pack(object, canonical: true)",
+      %i[EncodingError PackError DumpError SerializationError] => "EncodeError",
+      %i[DecodingError ParseError ParserError LoadError FormatError InvalidError] => "DecodeError",
+      %i[ValidationError SchemaError TypeMismatchError] => "RecordError",
+      %i[EOFError IncompleteError UnexpectedEndError] => "TruncatedError",
+      %i[DepthError TooDeepError RecursionError] => "StackError for bytes and NestingError for objects",
+      %i[SizeError TooLargeError TooBigError LimitExceeded] => "LimitError",
+      %i[TimeoutError Timeout] =>
+        "untrusted: true and limits such as max_objects: bound the time, and raise a LimitError",
+      Rack: "require \"manypack/rack\"", Rails: "require \"manypack/rails\"", Karafka: "require \"manypack/karafka\"",
+      Faraday: "require \"manypack/faraday\"", Redis: "Redis stores the Strings that Manypack.pack returns"
+    })
+
+    # --- options ---
+
+    # What there is in place of options that no method has.
+    OPTIONS = table({
+      %i[checks validate validates validations where constraints rules] => CHECKS,
+      all_errors: "did you mean collect? It reports all errors",
+      %i[workers pool_size concurrency] => "ractors: or processes: of Parallel say how many workers there are",
+      repair: "File.truncate(path, error.start) repairs a file, with the TruncatedError that reading it raises",
+      %i[timeout deadline] => "untrusted: true and limits such as max_bytes: and max_objects: bound the time",
+      %i[symbols symbol] =>
+        "symbolize_keys: true makes keys Symbols, and register_common(:symbol) on a Factory keeps all",
+      %i[bigint bigints bignum] => "register_common(:bigint) on a Factory packs larger Integers",
+      %i[types type_map ext_types extensions factory] =>
+        "types are registered on a Factory, and factory.codec makes a Codec",
+      %i[lazy] => "as: :view reads a View, and record.lazy makes a Record of LazyRecords",
+      %i[as record] =>
+        "as: is for reading; record.dump(object) packs by a Record, and after record.attach all packing does",
+      %i[strict] =>
+        "unknown: :raise refuses unknown keys of a Record; bytes have utf8: :strict and duplicate_keys: :error",
+      %i[limit limits safe] => "untrusted: true sets all limits, and max_bytes: and others one",
+      %i[encoding] => "a str is UTF-8; utf8: :strict refuses a str that is not",
+      %i[sort_keys sorted] => "canonical: true sorts keys", %i[io path file] => "it is an argument, and no option",
+      %i[required] => "every member without a default value is required",
+      %i[batch_size chunk_size slice] => "batches grow to as many messages as take five milliseconds",
+      %i[compress gzip zstd] => "the name of a file decides: one that ends in .gz is compressed"
+    })
+
+    # --- blocks ---
+
+    # What to call with a block instead of a method that takes none.
+    BLOCKS = table({
+      %w[Manypack.unpack Manypack.load Codec#unpack Codec#load] =>
+        "Manypack.split(bytes) { |bytes| ... } yields each message, with as: :view or a Record",
+      %w[Manypack.load_file] => "Manypack.foreach(path) { |object| ... } yields each message",
+      %w[Manypack.dump_file] => "Packer.open(path) { |packer| ... } writes many messages",
+      %w[Codec.new Codec#with] => "types are registered on a Factory, and factory.codec makes a Codec with them",
+      %w[Factory.new] => "call register_type(number, klass, packer: ..., unpacker: ...) on the new Factory",
+      %w[Factory#register_type] => "the options packer: and unpacker: take Procs",
+      %w[Factory#pool] => "packer { |packer| ... } and unpacker { |unpacker| ... } of the Pool take one",
+      %w[Packer.new Codec#packer Factory#packer] => "Packer.open(path) { |packer| ... }, or write to the new Packer",
+      %w[Unpacker.new Codec#unpacker Factory#unpacker] => "Unpacker.new(io).each { |object| ... }",
+      %w[Unpacker#feed Unpacker#feed_reference] => "feed_each(bytes) { |object| ... } yields each object",
+      %w[Unpacker#full_unpack] => "each { |object| ... } yields every object",
+      %w[View.new Codec#view] => "each { |element| ... } of the View yields its elements, and " \
+                                 "Manypack.split(bytes, as: :view) { |view| ... } every message",
+      %w[View#splice] => "a Proc is a value of the Hash, as in splice(path => ->(value) { ... })",
+      %w[View#dig_many View#as] => "query(path) { |value| ... } yields all that it finds",
+      %w[Record.new Record.ivars Record.union] => "Record.define(id: Integer) { ... } defines a class with methods",
+      %w[Type.[] Type#or Type#with Record#with Record#or] => CHECKS,
+      %w[Type#load Record#load] => "Manypack.split(bytes, as: type) { |object| ... } yields each message",
+      %w[Path.new Path#first Path#count Path#any? Path#paths Path#to_a] =>
+        "each(bytes) { |value| ... } of the Path yields what it finds, and each(bytes) without a block is Enumerable"
     })
   end
   private_constant :Hints

@@ -12,6 +12,10 @@ module Manypack
     JSON = /\A\s*(?:\{\s*(?:"|\}\s*\z)|\[[\s"\[{\d\]tfn-].*[\]},]|"[^"]*"\s*\z)/mn
     MARKUP = /\A\s*<[!?a-zA-Z][^<]*>/n
     FILE_NAME = %r{\A(?:\.{0,2}/|[A-Za-z]:[\\/])?[\w .~/\\-]{1,1024}\.[A-Za-z]\w{1,9}\z}n
+    # Of an absolute path each part begins with a lower-case letter, because a "/" may also begin Base64.
+    ABSOLUTE = %r{\A(?:~|\.{1,2})?(?:/[a-z][\w.-]*)+/?\z}n
+    # Text that says of itself that it is a path: as a message, it would be a row of small Integers.
+    PATH = %r{\A(?:~|\.{1,2})/[[:print:]]+\z|\A/[[:print:]]{2,}\z|\A[[:print:]]+\.(?:msgpack|mpk?|gz|zst)\z}
     HEXADECIMAL = /\A(?:(?:[0-9a-f]{2}){4,}|(?:[0-9A-F]{2}){4,})\s*\z/n
     BASE64 = %r{\A(?:(?:[A-Za-z0-9+/]{4}\s?){2,}(?:[A-Za-z0-9+/]{2,3})?|
                     (?:[A-Za-z0-9+/]{4}\s?)+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=))\s*\z}nx
@@ -24,10 +28,22 @@ module Manypack
       JSON => "JSON: use JSON.parse",
       MARKUP => "HTML or XML, as an error page is",
       FILE_NAME => "a file name: use Manypack.load_file",
+      ABSOLUTE => "a file name: use Manypack.load_file",
       HEXADECIMAL => "hexadecimal digits: use [text].pack(\"H*\")",
       BASE64 => "Base64: use text.unpack1(\"m\")",
       URL_SAFE => "Base64: use text.tr(\"-_\", \"+/\").unpack1(\"m\")"
     }.freeze
+
+    # Returns true for a String that is the name of a file, by its form or because there is such a file.
+    def self.file_name?(string)
+      return false if string.bytesize > SIZE || !string.valid_encoding?
+      return true if FILE_NAME.match?(string.b)
+
+      string = string.encode(Encoding::UTF_8)
+      PATH.match?(string) || (string.match?(/\A[[:print:]]+\z/) && File.file?(string))
+    rescue EncodingError
+      false
+    end
 
     # Returns the end of an error message, which names what the bytes look like, or an empty String.
     def self.of(bytes)

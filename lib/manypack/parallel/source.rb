@@ -114,30 +114,13 @@ module Manypack
       end
 
       # Returns the Whole, Stream or List for an object. Raises TypeError for anything but a String, an object with
-      # readpartial or read, or one with each; ArgumentError for the name of a file.
+      # readpartial or read, or one with each.
       def self.of(object)
-        if object.respond_to?(:to_str) then Whole.new(check_bytes(object.to_str))
+        if object.respond_to?(:to_str) then Whole.new(object.to_str)
         elsif io?(object) then regular_file?(object) ? RegularFile.new(object) : Stream.new(object)
         elsif object.respond_to?(:each) then List.new(object)
         else raise ::TypeError, "expected a String, an IO or an Enumerable of Strings, got #{object.class}"
         end
-      end
-
-      # The most bytes of a path: PATH_MAX of Linux.
-      LONGEST_PATH = 4096
-      private_constant :LONGEST_PATH
-
-      # Returns the String, unless it is text that names a file. As bytes, such text would be a series of small
-      # Integers, and packed bytes are binary.
-      def self.check_bytes(string)
-        return string if string.bytesize > LONGEST_PATH || string.encoding == Encoding::BINARY || !path?(string)
-
-        raise ArgumentError, "#{string.inspect} names a file, and a String is taken as bytes: pass " \
-                             "File.open(#{string.inspect}, \"rb\"), or the String with .b if it is a message"
-      end
-
-      def self.path?(string)
-        string.valid_encoding? && string.match?(/\A[[:print:]]+\z/) && ::File.file?(string)
       end
 
       def self.io?(object)
@@ -150,7 +133,7 @@ module Manypack
       def self.regular_file?(io)
         io.instance_of?(::File) && io.stat.file?
       end
-      private_class_method :check_bytes, :path?, :io?, :regular_file?
+      private_class_method :io?, :regular_file?
     end
 
     # Reads from a Source::Stream in a Thread of its own, one piece for each request.

@@ -20,6 +20,7 @@ module Manypack
 
         # Loads an object from packed bytes, as Record#load does.
         def load(bytes, options = nil)
+          Arguments.refuse_block(record, :load) if defined?(yield)
           record.load(bytes, options)
         end
 

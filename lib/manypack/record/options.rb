@@ -80,6 +80,7 @@ module Manypack
         [keys, defaults].compact.each { |hash| Members.check_names(klass, types.keys, hash.keys) }
         keys = keys.to_h.transform_values { |list| Options.checked_keys(list) }
         copied = (@copied - defaults.to_h.keys) | defaults.to_h.select { |_, value| Options.mutable?(value) }.keys
+        defaults.to_h.each { |member, value| check_type(member, types[member], value) }
         defaults = defaults.to_h.transform_values { |value| checked_default(value) }
         Options.new(@keys.merge(keys), @defaults.merge(defaults),
                     unknown ? checked_unknown(klass, types, unknown) : @unknown, copied.sort)
@@ -113,6 +114,16 @@ module Manypack
       private_class_method :key?
 
       private
+
+      # Raises ArgumentError for a default value that a message could not have in that place. nil says that nothing was
+      # there, and what cannot be packed alone, without the Codec of the Record, is not known.
+      def check_type(member, type, value)
+        type.load(type.dump(value)) unless value.nil? || Options.called?(value)
+      rescue RecordError, EncodeError::TypeError => error
+        raise ArgumentError, "the default of #{member} is of another type: #{error.message}", cause: nil
+      rescue Error, ArgumentError
+        nil
+      end
 
       # Returns a frozen copy. An object with +call+ that Ractors cannot share is returned as it is: then the Record is
       # not shareable either.

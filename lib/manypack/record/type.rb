@@ -27,6 +27,7 @@ module Manypack
     #
     #   Manypack::Type[Integer, nil].load("\xC0") #=> nil
     def self.[](*types, **options)
+      Arguments.refuse_block(self, :[]) if block_given?
       types += Spec.braceless(options) unless options.empty?
       raise ArgumentError, "expected at least one type" if types.empty?
 
@@ -52,6 +53,7 @@ module Manypack
     #   NAME = Manypack::Type[String].or(nil)
     #   NAME.load("\xC0") #=> nil
     def or(other)
+      Arguments.refuse_block(self, :or) if block_given?
       Type[self, other]
     end
 
@@ -66,6 +68,8 @@ module Manypack
     #
     #   Manypack::Type[[Integer]].with(untrusted: true)
     def with(codec: nil, check: @check, **options)
+      Arguments.refuse_block(self, :with) if block_given?
+      Arguments.check_flag(check)
       Spec.type(spec, changed_codec(codec, options, :check), codec ? nil : base, check)
     end
 
@@ -78,6 +82,13 @@ module Manypack
     end
     private_class_method :guess
 
+    # Names in the error the constants of Manypack, which are not in a Type nor in a Record.
+    def self.const_missing(name)
+      ours = Manypack.constants.include?(name.to_sym)
+      Guesses.no_constant(self, name, ours ? "Manypack::#{name}" : Hints::CONSTANTS[name.to_sym])
+    end
+    private_class_method :const_missing
+
     # Loads the one object in a String of packed bytes.
     #
     # collect:: true to report all errors of the message in RecordError#errors, up to 1,000, instead of only the first
@@ -89,6 +100,7 @@ module Manypack
     #
     #   Manypack::Type[{String => Integer}].load(Manypack.pack({"a" => 1})) #=> {"a" => 1}
     def load(bytes, options = nil) # not **options, which would make a Hash for each call
+      Arguments.refuse_block(self, :load) if defined?(yield)
       options ? load_by(bytes, **options) : read(bytes, 0, nil, false)
     end
 
@@ -110,6 +122,7 @@ module Manypack
     #   IDS.dump(["1"])              #=> "\x91\xA11"
     #   IDS.dump(["1"], check: true) # raises RecordError: expected Integer, got str "1", at $[0], byte 1
     def dump(object, options = nil)
+      Arguments.refuse_block(self, :dump) if defined?(yield)
       options ? dump_by(object, **options) : write(object, @check)
     end
 
@@ -118,6 +131,7 @@ module Manypack
     #
     #   Manypack::Type[1..10].valid?("\x0B") #=> false
     def valid?(bytes)
+      Arguments.refuse_block(self, :valid?) if block_given?
       loads?(bytes)
     rescue DecodeError
       false
@@ -196,12 +210,11 @@ module Manypack
     end
 
     def load_by(bytes, collect: false, **options)
-      raise ArgumentError, "unknown option all_errors, did you mean collect?" if options.key?(:all_errors)
-
       options.empty? ? read(bytes, 0, nil, collect) : with(**options).load(bytes, collect: collect)
     end
 
     def dump_by(object, check: @check, **options)
+      Arguments.check_flag(check)
       options.empty? ? write(object, check) : with(**options).dump(object, check: check)
     end
 

@@ -38,7 +38,7 @@ module Manypack
           when Hash then map(type)
           when ::Symbol then named(type)
           when Class then of_class(type)
-          else raise ArgumentError, "#{type.inspect} is no type"
+          else raise ArgumentError, "#{type.inspect} is no type#{meant(type)}"
           end
         end
 
@@ -137,6 +137,17 @@ module Manypack
         end
 
         private
+
+        def meant(type)
+          case type
+          when String then ": [#{type.inspect}] is an enum of one literal, and String any text"
+          when Integer, Float then ": [#{type.inspect}] is an enum of one literal, and #{type.class} any number"
+          when Regexp, Proc, Method
+            ": String is any text, an enum such as [\"a\", \"b\"] lists what may be there, and an initialize of the " \
+            "class can refuse others"
+          when Module then ": a module has no objects of its own that could be loaded; a class has"
+          end
+        end
 
         def alternatives(spec)
           spec[0] == :union ? spec[1] : [spec]
