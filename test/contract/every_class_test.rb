@@ -113,17 +113,20 @@ class EveryClassTest < Minitest::Test
       error = assert_raises(Manypack::Error, Manypack::Parallel::DeadWorker, &cause)
       assert_equal name, error.class.name
       [error.dup, error.clone, error.freeze].each { |copy| assert_equal said(error), said(copy) }
-      next assert_raises(TypeError) { Marshal.dump(error) } if name == "Manypack::RecordError"
-
-      copy = Marshal.load(Marshal.dump(error))
-      assert_equal [error.class, *said(error).drop(1)], [copy.class, *said(copy).drop(1)]
-      assert_includes error.message, copy.message
-      assert_includes Psych.unsafe_load(YAML.dump(error)).message, copy.message
+      assert_copy_says_the_same(error, Marshal.load(Marshal.dump(error)))
+      assert_copy_says_the_same(error, Psych.unsafe_load(YAML.dump(error)))
     end
   end
 
-  def said(error)
-    SAID.map { |method| error.respond_to?(method) ? error.public_send(method) : nil }
+  # Marshal and YAML write no Record, and Ruby adds to the message of a NoMethodError.
+  def assert_copy_says_the_same(error, copy)
+    kept = SAID - %i[message record]
+    assert_equal [error.class, kept.zip(said(error, kept))], [copy.class, kept.zip(said(copy, kept))]
+    assert_equal error.message.lines(chomp: true).first, copy.message.lines(chomp: true).first
+  end
+
+  def said(error, methods = SAID)
+    methods.map { |method| error.respond_to?(method) ? error.public_send(method) : nil }
   end
 
   # --- every method, on a frozen object ---

@@ -34,6 +34,17 @@ class ParallelErrorsTest < Minitest::Test
     end
   end
 
+  # A Record is loaded where the block runs, also in a process of its own.
+  def test_an_error_of_a_record_comes_back_with_its_place
+    record = Manypack::Record.new(Struct.new(:x), x: [Float])
+    stream = [{ "x" => [1.5] }, { "x" => [1.5, "2"] }].sum("".b) { |message| Manypack.pack(message) }
+    each_way do |workers|
+      error, = outcome { Parallel.map(stream, **workers, as: record) { |point| point.x } }
+      assert_instance_of Manypack::RecordError, error
+      assert_equal ["$.x[1]", :x, 1], [error.path, error.field, error.index]
+    end
+  end
+
   def test_offsets_of_a_long_stream
     stream = NUMBERS + "\x92\x01".b
     each_way do |workers|

@@ -104,7 +104,10 @@ rb_decode_error_path(VALUE self)
 {
     VALUE source = rb_attr_get(self, id_source), path;
 
-    if (NIL_P(source)) return rb_attr_get(self, id_path);
+    if (NIL_P(source)) {
+        path = rb_attr_get(self, id_path);
+        return NIL_P(path) ? rb_attr_get(self, id_record_path) : path; /* set here, or by YAML */
+    }
     path = mp_error_path_of(source, NUM2SIZET(rb_attr_get(self, id_from)), NUM2SIZET(rb_attr_get(self, id_at)));
     if (OBJ_FROZEN(self)) return path;
     rb_ivar_set(self, id_path, path);

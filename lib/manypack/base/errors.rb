@@ -13,6 +13,14 @@ module Manypack
   #     warn "bad message: #{error.message}"
   #   end
   module Error
+    # Called by YAML. Writes what it writes of every exception, and the path, but no Record.
+    def encode_with(coder)
+      coder.tag = "!ruby/exception:#{self.class}"
+      (instance_variables - %i[@record]).each { |name| coder[name[1..]] = instance_variable_get(name) }
+      coder["message"] = message
+      coder["backtrace"] = backtrace
+      coder["path"] = path
+    end
   end
 
   # Included in every error that an object causes that cannot be packed, so that one rescue catches them all. Each is
@@ -192,7 +200,23 @@ module Manypack
       @errors || [self]
     end
 
+    # Called by Marshal, which has no marshal_load of exceptions.
+    def self._load(bytes)
+      message, backtrace, variables = Marshal.load(bytes)
+      error = exception(message)
+      error.set_backtrace(backtrace)
+      variables.each { |name, value| error.instance_variable_set(name, value) }
+      error
+    end
+    private_class_method :_load
+
     private
+
+    # Called by Marshal, which cannot write a Record: #record of the copy is nil.
+    def _dump(_depth)
+      variables = instance_variables - %i[@record]
+      Marshal.dump([message, backtrace, variables.to_h { |name| [name, instance_variable_get(name)] }])
+    end
 
     def guess(name)
       Hints::RECORD_ERROR[name]
