@@ -2,6 +2,7 @@
 
 # What a reader of the README tries first works, or its error names what does.
 require "test_helper"
+require "socket"
 require "stringio"
 require "pathname"
 
@@ -99,7 +100,7 @@ class GuessesTest < Minitest::Test
       map: "String => Integer", one_of: '\["a", "b"\]', any: "Object" }.each do |name, words|
       [Manypack::Type, Manypack::Record].each do |klass|
         error = assert_raises(NoMethodError) { klass.public_send(name, String) }
-        assert_match(/undefined method '#{name}' for #{klass}: .*#{words}/, error.message)
+        assert_match(/undefined method '#{name}' for #{klass}; .*#{words}/, error.message)
         assert_equal [name, klass], [error.name, error.receiver]
       end
     end
@@ -166,7 +167,7 @@ class GuessesTest < Minitest::Test
   def test_a_class_that_is_not_there_is_named
     { Pool: "Parallel", Schema: "Record", ParseError: "DecodeError", PackError: "EncodeError" }.each do |name, ours|
       error = assert_raises(NameError) { Manypack.const_get(name) }
-      assert_match(/\Auninitialized constant Manypack::#{name}: #{ours}/, error.message)
+      assert_match(/\Auninitialized constant Manypack::#{name}; (?:use )?#{ours}/, error.message)
     end
     assert_equal "uninitialized constant Manypack::Zork", assert_raises(NameError) { Manypack::Zork }.message.lines.first.chomp
   end
@@ -176,7 +177,7 @@ class GuessesTest < Minitest::Test
       Assertions: "Manypack.unpack", Testing: "valid?", DepthError: "StackError", EOFError: "TruncatedError" }.each do |name, ours|
       assert_includes assert_raises(NameError) { Manypack.const_get(name, false) }.message, ours
     end
-    assert_match(/: Manypack::Type$/, assert_raises(NameError) { Manypack::Record::Type }.message.lines.first)
+    assert_match(/; Manypack::Type$/, assert_raises(NameError) { Manypack::Record::Type }.message.lines.first)
     assert_equal "uninitialized constant Manypack::Type::Likeness", assert_raises(NameError) { Manypack::Type::Likeness }.message.lines.first.chomp
   end
 
@@ -308,13 +309,42 @@ class GuessesTest < Minitest::Test
     end
   end
 
+  def test_a_factory_for_a_codec_is_told_what_makes_one
+    factory = Manypack::Factory.new
+    [-> { Manypack.unpack("\x01", codec: factory) }, -> { Manypack::Unpacker.new(codec: factory) }, -> { POINT.with(codec: factory) },
+     -> { Manypack::View.new("\x01", codec: factory) }, -> { Manypack.load_file("x", codec: factory) }].each do |call|
+      assert_match(/Factory \(expected Manypack::Codec\); its codec method makes one/, assert_raises(TypeError, &call).message)
+    end
+  end
+
+  # json gives every object a to_json, which would write the name of the module.
+  def test_to_json_names_a_view_even_after_json_is_loaded
+    require "json"
+    assert_match(/View.new\(bytes\).to_json/, assert_raises(NoMethodError) { Manypack.to_json("\x01") }.message)
+    assert_equal '["Manypack"]', JSON.generate([Manypack])
+  end
+
+  def test_ruby_suggests_no_other_name_beside_a_hint
+    errors = [-> { Manypack.splice(1) }, -> { Manypack::Reader }, -> { Manypack.from_json("{}") }].map { |call| assert_raises(NameError, &call) }
+    errors.each { |error| refute_match(/Did you mean/, error.respond_to?(:detailed_message) ? error.detailed_message : error.message) }
+  end
+
+  def test_an_io_for_a_path_is_told_what_reads_it
+    [IO.pipe, UNIXSocket.pair].each do |reader, writer|
+      assert_match(/got #{reader.class}: Manypack.split\(io\) and Unpacker.new\(io\)/, assert_raises(TypeError) { Manypack.foreach(reader) { nil } }.message)
+      assert_match(/got #{reader.class}: Manypack.unpack\(io\)/, assert_raises(TypeError) { Manypack.load_file(reader) }.message)
+    ensure
+      [reader, writer].each(&:close)
+    end
+  end
+
   def test_a_factory_takes_no_arguments
     assert_match(/\Awrong number of arguments \(given 1, expected 0\); register_common/, assert_raises(ArgumentError) { Manypack::Factory.new(symbols: true) }.message)
   end
 
   def test_a_record_for_bytes_and_as_many_workers
     assert_match(/did you mean ractors\?/, assert_raises(ArgumentError) { Manypack::Parallel.map("\x01", threads: 2) { 1 } }.message)
-    assert_match(/did you mean defaults\?/, assert_raises(ArgumentError) { POINT.with(optional: [:x]) }.message)
+    assert_match(/\.or\(nil\).*with\(defaults:/, assert_raises(ArgumentError) { POINT.with(optional: [:x]) }.message)
   end
 
   def test_a_map_is_filtered_into_a_hash_as_ruby_does

@@ -80,7 +80,10 @@ call_and_return(VALUE arg)
     return result;
 }
 
-/* rb_ensure takes a tenth of a flush of a short message. Nothing cheaper tells an io that writes from one that raised. */
+/*
+ * rb_ensure takes a tenth of a flush of a short message, but nothing else tells an io that has raised from one that is
+ * writing.
+ */
 VALUE
 mp_loan_call_taken(mp_taken_call *taken)
 {

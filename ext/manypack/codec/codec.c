@@ -136,6 +136,14 @@ mp_default_codec_set(VALUE codec)
     if (only_ractor_p()) rb_ary_clear(former_codecs);
 }
 
+/* TypeError for anything but a Codec, with what makes one of it. */
+static void
+check_codec(VALUE given)
+{
+    if (rb_typeddata_is_kind_of(given, &codec_type)) return;
+    rb_funcall(mp_mArguments, rb_intern("check_codec"), 1, given);
+}
+
 void
 mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
 {
@@ -145,6 +153,7 @@ mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
     if (NIL_P(options)) return;
     given = mp_options_read(&codec->options, options, api);
     if (MP_LIKELY(NIL_P(given))) return;
+    check_codec(given);
     *codec = *mp_codec_get(given);
     mp_options_read(&codec->options, options, api);
 }

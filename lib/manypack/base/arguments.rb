@@ -106,7 +106,8 @@ module Manypack
     def self.check_codec(codec)
       return if codec.is_a?(Codec)
 
-      refuse(::TypeError.new("wrong argument type #{codec.class} (expected #{Codec})"))
+      made = "; its codec method makes one" if codec.respond_to?(:codec)
+      refuse(::TypeError.new("wrong argument type #{codec.class} (expected #{Codec})#{made}"))
     end
 
     # Raises ArgumentError for the name of a file in place of a source of bytes: its characters would be messages, of
@@ -115,15 +116,16 @@ module Manypack
       source = String.try_convert(source)
       return if source.nil? || source.encoding == Encoding::BINARY || !Likeness.file_name?(source)
 
-      refuse(ArgumentError.new("#{source.inspect} is a file name, not packed bytes: pass File.open(" \
-                               "#{source.inspect}, \"rb\"), or use Manypack.foreach; a message is a String with .b"))
+      name = source.inspect
+      refuse(ArgumentError.new("#{name} is a file name, not packed bytes: pass File.open(#{name}, \"rb\"), or use " \
+                               "Manypack.foreach; if these are packed bytes, pass them with .b"))
     end
 
     # Returns the path of a file as a String. Raises TypeError for anything else, with what takes it instead.
     def self.path_of(path, instead)
-      return path.to_path if path.respond_to?(:to_path)
-
-      String.try_convert(path) || refuse(::TypeError.new("expected the path of a file, got #{path.class}: #{instead}"))
+      name = path.to_path if path.respond_to?(:to_path) # nil of a pipe or a socket
+      name || String.try_convert(path) ||
+        refuse(::TypeError.new("expected the path of a file, got #{path.class}: #{instead}"))
     end
 
     NAME_OF_OURS = /\A[[:print:]]+\.(?:msgpack|mpk?)(?:\.gz)?\z/
@@ -228,9 +230,9 @@ module Manypack
     # What other libraries call an option of ours. Hints::OPTIONS has those that are none.
     OTHER_NAMES = { max_nesting: :max_depth, symbolize_names: :symbolize_keys, symbol_keys: :symbolize_keys,
                     max_size: :max_bytes, mode: :append, record: :as, type: :as, class: :as, into: :as,
-                    time: :timestamp, aliases: :keys,
-                    schema: :as, frozen: :freeze, safe: :untrusted,
-                    optional: :defaults, default: :defaults, threads: :ractors, jobs: :processes }.freeze
+                    time: :timestamp, aliases: :keys, rename: :keys, names: :keys,
+                    schema: :as, frozen: :freeze, safe: :untrusted, default: :defaults,
+                    threads: :ractors, jobs: :processes }.freeze
     private_constant :OTHER_NAMES
 
     # Returns the known option that has the name of the key, another name of it, or resembles it; or nil.

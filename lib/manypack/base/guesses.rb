@@ -7,10 +7,15 @@ module Manypack
   # Included in a class, or extended by an object, that has a method guess: it takes the name of a method that is not
   # there, and returns what to do instead, or nil.
   module Guesses # :nodoc:
+    # Extends an error that has a hint, to which Ruby would add a name that resembles the wrong one.
+    module Certain
+      def corrections = []
+    end
+
     # Raises the NameError of a constant that is not there, with what to use instead, or nil.
     def self.no_constant(owner, name, hint)
-      text = "uninitialized constant #{owner}::#{name}#{": #{hint}" if hint}"
-      Arguments.refuse(NameError.new(text, name, receiver: owner))
+      error = NameError.new("uninitialized constant #{owner}::#{name}#{"; #{hint}" if hint}", name, receiver: owner)
+      Arguments.refuse(hint ? error.extend(Certain) : error)
     end
 
     private
@@ -23,7 +28,8 @@ module Manypack
         Arguments.refuse(error)
       end
       called = is_a?(Module) ? self : "an instance of #{self.class}"
-      Arguments.refuse(NoMethodError.new("undefined method '#{name}' for #{called}: #{hint}", name, receiver: self))
+      error = NoMethodError.new("undefined method '#{name}' for #{called}; #{hint}", name, receiver: self)
+      Arguments.refuse(error.extend(Certain))
     end
 
     # So that Ruby asks no further when it looks for a conversion.
@@ -37,6 +43,11 @@ module Manypack
   private_constant :Hints
 
   extend Guesses
+
+  class << self
+    def to_json = nil
+    undef_method :to_json # that of every object, which json defines, would be taken for one that converts bytes
+  end
 
   # Names in the error what there is in place of a class of another name.
   def self.const_missing(name)

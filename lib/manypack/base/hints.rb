@@ -23,8 +23,8 @@ module Manypack
       %i[write write_file save save_file pack_file] =>
         "Manypack.dump_file(object, path) writes one message, and Packer.open(path) many",
       %i[open file each stream each_message each_file each_line load_stream] =>
-        "Manypack.foreach(path) and Unpacker.open(path) read a file, Packer.open(path) writes one, and " \
-        "Manypack.split(bytes) reads bytes",
+        "Manypack.foreach(path) { |object| ... } reads a file, Unpacker.new(io).each any io, " \
+        "Unpacker.new.feed(bytes).each bytes, and Packer.open(path) writes a file",
       %i[load_all unpack_all decode_all unpack_many load_many] =>
         "Manypack.split(bytes, as: :view), Unpacker.new.feed(bytes).each and Manypack.foreach(path) read many messages",
       %i[pack_all dump_all pack_many] => "Packer.new.write(one).write(other).to_s packs many messages",
@@ -33,7 +33,8 @@ module Manypack
         "View.new(one) == View.new(other) compares, and `manypack diff` shows where two files differ",
       %i[count size length] => "Manypack.foreach(path).count counts messages, as `manypack count` does",
       %i[hexdump pretty pretty_print inspect_bytes show] => "`manypack inspect` and `manypack cat` show bytes",
-      version: "Manypack::VERSION",
+      version: "Manypack::VERSION", to_msgpack: "Manypack.pack(object); require \"manypack/core_ext\" gives " \
+                                                "every core class to_msgpack",
       %i[stat stats] => "`manypack stat` counts types, keys and bytes at the terminal",
       %i[head tail] => "Manypack.foreach(path) is Enumerable from the start of a file: foreach(path).first(10)",
       %i[repair truncate recover] =>
@@ -47,7 +48,7 @@ module Manypack
       %i[splice patch merge update set] => "Manypack::View.new(bytes).splice(path => value).bytes",
       %i[canonical sign digest checksum] =>
         "Manypack.pack(object, canonical: true) writes the same bytes for the same value: sign or hash those",
-      %i[map parallel filter] => "Manypack::Parallel.map(bytes) { |object| ... }, each and filter",
+      %i[map parallel parallel_map pmap filter] => "Manypack::Parallel.map(bytes) { |object| ... }, each and filter",
       %i[register register_type register_ext] => "Manypack::DefaultFactory.register_type(number, klass, ...)",
       %i[register_common] => "Manypack::DefaultFactory.register_common(:date, ...)",
       %i[packer] => "Manypack::Packer.new(io)", %i[unpacker] => "Manypack::Unpacker.new(io)",
@@ -71,7 +72,8 @@ module Manypack
     UNPACKER = table({
       rewind: "rewind the io, then call reset", seek: "seek in the io, then call reset",
       %i[next parse load decode shift read_object read_message] => "read returns the next object",
-      eof?: "read raises EOFError at the end, and each ends there", close: "close the io",
+      eof?: "read raises a TruncatedError at the end, and pending? tells whether an object had begun",
+      close: "close the io",
       %i[each_view views] => "Unpacker.new(io, as: :view).each { |view| ... }",
       %i[each_object each_message each_value] => "each { |object| ... }", %i[pos tell offset] => "position"
     })
@@ -128,13 +130,14 @@ module Manypack
     READS_A_FILE = "Manypack.foreach(path, as: record), and Manypack.load_file(path, as: record) for one message"
     CHECKS = "a Range such as 1..10 bounds numbers, an enum such as [\"a\", \"b\"] lists what may be there, and an " \
              "initialize of the class can refuse others"
-    private_constant :READS_A_FILE, :CHECKS
+    NIL_OR_MISSING = "Manypack::Type[String].or(nil) is a type that may be nil, and with(defaults: {member: value}) " \
+                     "lets a member be missing"
+    private_constant :READS_A_FILE, :CHECKS, :NIL_OR_MISSING
 
     TYPES = table({
-      %i[optional nullable nilable maybe] =>
-        "a type that has nil is Manypack::Type[String].or(nil); with(defaults: {member: value}) lets a member be " \
-        "missing",
-      %i[enum one_of literal] => 'an enum is ["a", "b"]', %i[list array array_of] => "a list is [String]",
+      %i[optional nullable nilable maybe] => NIL_OR_MISSING,
+      %i[enum one_of literal] => 'an enum is an Array of literals, such as ["a", "b"]',
+      %i[list array array_of] => "a list is [String]",
       %i[map hash_of] => "a map is {String => Integer}", %i[any anything] => "anything is Object",
       %i[any_of or] => "one of several types is Manypack::Type[String, Integer]",
       %i[union tagged] => "Record.union(\"type\", \"a\" => A, \"b\" => B) tells Records apart by a tag, and " \
@@ -155,7 +158,8 @@ module Manypack
       validate: "valid?(bytes) tells, and load(bytes) raises a RecordError",
       %i[validate! load!] => "load(bytes) raises a RecordError",
       %i[foreach each_file load_file read_file open] => READS_A_FILE,
-      %i[each split load_all load_many stream] => "Manypack.split(bytes, as: record)",
+      %i[each split load_all load_many stream] =>
+        "Manypack.foreach(path, as: record), Unpacker.new(io, as: record).each and Manypack.split(bytes, as: record)",
       %i[dump_file save_file write] =>
         "Manypack.dump_file(object, path) writes an object whose class has an attached Record",
       %i[parse unpack decode from_bytes] => "load(bytes)", %i[pack encode serialize to_bytes] => "dump(object)",
@@ -189,29 +193,31 @@ module Manypack
 
     CONSTANTS = table({
       %i[Pool ThreadPool Workers Worker] => "Parallel.map(bytes, ractors: 4)",
-      %i[Schema Struct Model Base Serializer Attributes] => "Record",
+      %i[Schema Struct Model Base Serializer Attributes] => "use Record",
       %i[Cache] => "a cache keeps packed Strings; for Rails there is manypack/active_support",
       %i[Store Storage Files] => "Manypack.dump_file(object, path) and Manypack.load_file(path)",
-      %i[Log Logger LogWriter Appender] => "Packer.open(path, append: true)",
+      %i[Log Logger LogWriter Appender] => "use Packer.open(path, append: true)",
       %i[LogReader FileReader Stream Reader Decoder Parser StreamReader] =>
-        "Unpacker, or Manypack.foreach(path) for a file",
-      %i[Writer Encoder FileWriter] => "Packer, or Packer.open(path, append: true) to add to a file",
+        "use Unpacker, or Manypack.foreach(path) for a file; File.truncate(path, error.start) repairs one that " \
+        "raises a TruncatedError",
+      %i[Writer Encoder FileWriter] => "use Packer, or Packer.open(path, append: true) to add to a file",
       %i[Types Enum Optional Union List Any Maybe] =>
         "types are classes and literals, as in Record.new(User, id: Integer, tags: [String]), and Manypack::Type[...]",
       %i[Lazy LazyView Message Document] => "View, or what Record#lazy loads",
-      %i[Query JSONPath JsonPath Pointer] => "Path", %i[Patch Diff] => "View#splice changes bytes",
-      %i[Config Configuration Options Settings] => "Codec",
+      %i[Query JSONPath JsonPath Pointer] => "use Path", %i[Patch Diff] => "View#splice changes bytes",
+      %i[Config Configuration Options Settings] => "use Codec",
       %i[Limits Limit Untrusted] => "limits are options, such as max_bytes: 1_000_000 and untrusted: true",
       %i[Assertions Testing TestHelper TestHelpers Matchers Minitest RSpec Test] =>
         "a test compares Manypack.unpack(bytes), or asks record.valid?(bytes)",
       %i[Ext ExtType Extension ExtensionType Registry] => "Factory#register_type, and ExtensionValue",
       %i[Canonical] => "Manypack.pack(object, canonical: true)",
-      %i[EncodingError PackError DumpError SerializationError] => "EncodeError",
-      %i[DecodingError ParseError ParserError LoadError FormatError InvalidError] => "DecodeError",
-      %i[ValidationError SchemaError TypeMismatchError] => "RecordError",
-      %i[EOFError IncompleteError UnexpectedEndError] => "TruncatedError",
-      %i[DepthError TooDeepError RecursionError] => "StackError for bytes and NestingError for objects",
-      %i[SizeError TooLargeError TooBigError LimitExceeded] => "LimitError",
+      %i[EncodingError PackError DumpError SerializationError] => "use EncodeError",
+      %i[DecodingError ParseError ParserError LoadError FormatError InvalidError] => "use DecodeError",
+      %i[ValidationError SchemaError TypeMismatchError] => "use RecordError",
+      %i[EOFError IncompleteError UnexpectedEndError] =>
+        "use TruncatedError; read raises it at the end of a stream, too, and pending? of the Unpacker is then false",
+      %i[DepthError TooDeepError RecursionError] => "use StackError for bytes and NestingError for objects",
+      %i[SizeError TooLargeError TooBigError LimitExceeded] => "use LimitError",
       %i[TimeoutError Timeout] =>
         "untrusted: true and limits such as max_objects: bound the time, and raise a LimitError",
       Rack: "require \"manypack/rack\"", Rails: "require \"manypack/rails\"", Karafka: "require \"manypack/karafka\"",
@@ -236,7 +242,9 @@ module Manypack
       %i[as record] =>
         "as: is for reading; record.dump(object) packs by a Record, and after record.attach all packing does",
       %i[strict] =>
-        "unknown: :raise refuses unknown keys of a Record; bytes have utf8: :strict and duplicate_keys: :error",
+        "unknown: :raise refuses unknown keys of a Record; utf8: :strict and duplicate_keys: :error are strict " \
+        "about bytes",
+      %i[optional nullable nilable] => NIL_OR_MISSING,
       %i[limit limits safe] => "untrusted: true sets all limits, and max_bytes: and others one",
       %i[encoding] => "a str is UTF-8; utf8: :strict refuses a str that is not",
       %i[sort_keys sorted] => "canonical: true sorts keys", %i[io path file] => "it is an argument, and no option",

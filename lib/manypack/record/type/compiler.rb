@@ -116,10 +116,13 @@ module Manypack
       end
 
       def advice(klass)
-        return "it needs timestamp: true, or an ext type" if klass == ::Time
+        return "with(timestamp: true) makes it one, and so does an ext type" if klass == ::Time
         return "use a Record of it" if klass < Struct || (defined?(Data) && klass < Data)
 
-        "it has no ext type in the codec; use a Record of it, or register an ext type"
+        common = Arguments.common_type(klass) or
+          return "it has no ext type in the codec: use a Record of it, or register an ext type"
+
+        "#{common}; with(codec: factory.codec) gives a Record the types of a Factory"
       end
 
       # --- Records ---

@@ -181,7 +181,8 @@ module Manypack
         def enum(literals)
           unless literals.all? { |literal| literal?(literal) }
             raise ArgumentError, "#{literals.inspect} is no type: an Array has one type or several literals; " \
-                                 "Type[...] is any of several types"
+                                 "Manypack::Type[String, Integer] is any of several types, and " \
+                                 "Manypack::Type[String].or(nil) may be nil"
           end
 
           [:enum, literals.map { |literal| literal(literal) }.uniq]

@@ -34,6 +34,12 @@ module Manypack
         parser.on("-n", "--lines N", Integer, "Search only the first N messages of each file") { |n| @most = n }
       end
 
+      def load_library(lib)
+        super
+      rescue LoadError => e
+        raise e, "-r loads a Ruby library, and -R writes strings without quotes: #{e.message}"
+      end
+
       def check(arguments)
         raise ArgumentError, "needs a path" if arguments.empty?
         raise ArgumentError, "--lines must be 0 or more" if @most&.negative?
