@@ -84,17 +84,12 @@ static size_t
 find_last(mp_peek *peek, size_t at, const state *states, int n, size_t *values)
 {
     mp_cursor cursor = mp_peek_open(peek, at);
+    mp_wanted_key keys[MP_SEVERAL_MAX];
+    mp_wanted wanted = {.keys = keys};
     int i;
 
-    for (i = 0; i < n; i++) values[i] = 0;
-    while (cursor.left) {
-        mp_key key = key_at(peek, &cursor);
-
-        for (i = 0; i < n; i++) {
-            if (selected_p(selector_of(states + i), &key, 0, 0)) values[i] = cursor.at;
-        }
-        mp_peek_check(peek, mp_cursor_next(&cursor));
-    }
+    for (i = 0; i < n; i++) mp_wanted_add(&wanted, &selector_of(states + i)->key);
+    mp_peek_check(peek, mp_find_wanted(&cursor, &wanted, true, values));
     return cursor.at;
 }
 
