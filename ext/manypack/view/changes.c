@@ -61,7 +61,7 @@ void
 mp_changes_init(mp_changes *changes, VALUE view, VALUE hash)
 {
     size_t given = RHASH_SIZE(hash);
-    batch batch = {.changes = changes};
+    batch batch;
 
     if (given > UINT32_MAX / 8) rb_raise(rb_eArgError, "too many changes");
     changes->view = view;
@@ -69,6 +69,8 @@ mp_changes_init(mp_changes *changes, VALUE view, VALUE hash)
     changes->few_objects[0] = Qnil; /* none has the index MP_NONE */
     changes->object_count = 1;
     if (1 + given * 2 > FEW_OBJECTS) make_array(changes, (uint32_t)(1 + given * 2));
+    batch.changes = changes;
+    batch.count = 0;
     rb_hash_foreach(hash, add_pair, (VALUE)&batch);
     add_batch(&batch);
     changes->calls = changes->resizes = false;
