@@ -241,8 +241,9 @@ visit(mp_peek *peek, size_t at, const plan *plan, bool wanted, uint32_t depth)
         count += plan->key_count;
     }
     if (!count) return !end && wanted ? mp_peek_over(peek, at) : end;
-    if (kind == MP_ARRAY && all_wanted_p(parts, count)) return visit_elements(peek, at, parts, count, wanted, depth + LEVEL);
-    return visit_parts(peek, at, parts, count, wanted, depth + LEVEL);
+    depth += LEVEL;
+    if (kind == MP_ARRAY && all_wanted_p(parts, count)) return visit_elements(peek, at, parts, count, wanted, depth);
+    return visit_parts(peek, at, parts, count, wanted, depth);
 }
 
 /* True if the walk for a state ends where the object does. */
