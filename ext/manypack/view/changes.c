@@ -148,15 +148,32 @@ chain_of(const mp_changes *changes, uint32_t parent, const mp_key *key)
     return (uint32_t)(hash >> 32) & changes->mask;
 }
 
+/* Where the chain starts that a node belongs to. There must be a table. */
+static uint32_t *
+chain_start(const mp_changes *changes, uint32_t id)
+{
+    const mp_node *node = &changes->nodes[id];
+    mp_key key = mp_changes_key(changes, &node->step);
+
+    return &changes->table[chain_of(changes, node->parent, &key)];
+}
+
 static void
 enter(mp_changes *changes, uint32_t id)
 {
-    mp_node *node = &changes->nodes[id];
-    mp_key key = mp_changes_key(changes, &node->step);
-    uint32_t *chain = &changes->table[chain_of(changes, node->parent, &key)];
+    uint32_t *chain = chain_start(changes, id);
 
-    node->same = *chain;
+    changes->nodes[id].same = *chain;
     *chain = id;
+}
+
+static void
+leave(mp_changes *changes, uint32_t id)
+{
+    uint32_t *place = chain_start(changes, id);
+
+    while (*place != id) place = &changes->nodes[*place].same;
+    *place = changes->nodes[id].same;
 }
 
 /* Makes a table for twice as many nodes as there are. */
@@ -235,6 +252,14 @@ link_child(mp_changes *changes, uint32_t parent, uint32_t id)
     else above->child = id;
     above->last = id;
     above->children++;
+}
+
+static void
+move_child(mp_changes *changes, uint32_t parent, uint32_t id)
+{
+    if (changes->table) leave(changes, id);
+    link_child(changes, parent, id);
+    if (changes->table) enter(changes, id);
 }
 
 /* The child with a step; MP_NONE if there is none. Indices that rise, as most do, need no search. */
@@ -612,10 +637,9 @@ mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
         uint32_t twin = step.kind == MP_NEVER ? MP_NONE : mp_changes_find(changes, into, MP_NONE, &key);
 
         if (twin) mp_changes_merge(changes, twin, below);
-        else link_child(changes, into, below);
+        else move_child(changes, into, below);
         below = next;
     }
-    changes->table = NULL; /* made anew when it is needed: children have moved */
     check_alone(changes, into);
 }
 
