@@ -105,8 +105,8 @@ finds_several_at_once(bool with_tape)
 {
     static const uint8_t long_names[] = "\x82\xaa" "long names\x81\xc0\x91\x01\xaa" "long name!\x02\0\0\0\0\0\0\0\0\0\0"
                                         "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
-    mp_key all[] = {mp_key_str("a", 1), mp_key_str("none", 4), mp_key_sint(1), mp_key_special(MP_NIL), mp_key_str("", 0),
-                    mp_key_str("e", 1), mp_key_str("\xc3\xa9", 2), mp_key_real(1.5)};
+    mp_key all[] = {mp_key_str("a", 1), mp_key_str("none", 4), mp_key_sint(1), mp_key_special(MP_NIL),
+                    mp_key_str("", 0), mp_key_str("e", 1), mp_key_str("\xc3\xa9", 2), mp_key_real(1.5)};
     mp_key names[] = {mp_key_str("long name!", 10), mp_key_str("long names", 10), mp_key_str("long nam", 8)};
     mp_wanted_key keys[8];
     mp_wanted wanted = {.keys = keys};

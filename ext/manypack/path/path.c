@@ -18,8 +18,8 @@ typedef struct {
 enum { FEW_STEPS = 4 };
 
 /*
- * Starts to look for something. descends: there may be as many walks as the message is deep. steps: those of the longest
- * path. Returns the offset of the value that the View shows.
+ * Starts to look for something. descends: there may be as many walks as the message is deep. steps: how many the
+ * longest path has. Returns the offset of the value that the View shows.
  */
 static size_t
 start_peek(mp_peek *peek, VALUE view, bool descends, long steps)

@@ -574,15 +574,17 @@ write_changed(splice *s, uint32_t container)
         write_head(s, container, array, (int64_t)head.n + more);
     }
     for (id = node->found.first; id; id = node_at(s, id)->beside) {
-        copy(s, at, node_at(s, id)->at);
-        write_objects(s, id, node_at(s, id)->inserted);
-        at = node_at(s, id)->at;
-        if (node_at(s, id)->change != MP_REMOVE) {
-            if (node_at(s, id)->new_key) write_object(s, id, mp_changes_object(&s->changes, node_at(s, id)->new_key));
-            else copy(s, at, node_at(s, id)->value_at);
-            write_node(s, id);
+        node = node_at(s, id);
+        if (node->inserted || node->new_key || node->change == MP_REMOVE) {
+            copy(s, at, node->at);
+            write_objects(s, id, node->inserted);
+            if (node->new_key) write_object(s, id, mp_changes_object(&s->changes, node->new_key));
+            else if (node->change != MP_REMOVE) copy(s, node->at, node->value_at);
+        } else {
+            copy(s, at, node->value_at);
         }
-        at = node_at(s, id)->end;
+        if (node->change != MP_REMOVE) write_node(s, id);
+        at = node->end;
     }
     copy(s, at, end);
     write_added(s, container, array);
