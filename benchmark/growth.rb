@@ -42,6 +42,33 @@ module Growth
     type.with(max_depth: 1_000)
   end
 
+  USERS_OF = lambda do |n|
+    Manypack.pack(Array.new(n) do |i|
+      { "id" => i, "name" => "user #{i}", "age" => i * 7 % 90, "city" => %w[Rome Oslo Bern Riga][i % 4],
+        "active" => i.odd?, "address" => { "street" => "Street #{i}", "zip" => 10_000 + i }, "score" => i * 0.5 }
+    end)
+  end
+
+  # What a path finds, and the same with Ruby's objects.
+  QUERY = lambda do |text, plain|
+    path = Path.new(text)
+    lambda do |n|
+      bytes = USERS_OF.call(n)
+      [-> { path.to_a(bytes) }, -> { plain.call(Manypack.unpack(bytes)) }]
+    end
+  end
+
+  # A splice, and the same change of an object that is unpacked. Changes has the paths, the plain way what each means.
+  SPLICE = lambda do |object, changes, plain|
+    bytes = Manypack.pack(object)
+    [-> { View.new(bytes).splice(changes).bytes }, lambda do
+      whole = Manypack.unpack(bytes)
+      plain.each { |key, value| whole[key] = value }
+      Manypack.pack(whole)
+    end]
+  end
+  ORDERS = { "in order" => :to_a, "shuffled" => ->(list) { list.to_a.shuffle(random: Random.new(1)) } }.freeze
+
   # A name, n, and a block that takes a size and returns our way and the plain one.
   ROWS = [
     Row.new("pattern of a View, n keys", 8, lambda { |n|
@@ -99,6 +126,48 @@ module Growth
       n.times { |i| factory.register_type(i, Class.new, packer: :to_s, unpacker: :new) }
       numbers = (0...n).to_h { |i| [i, true] }
       [-> { n.times { |i| factory.type_registered?(i) } }, -> { n.times { |i| numbers.key?(i) } }]
+    }),
+    Row.new("Path with a number, n rows of 105 bytes", 250, QUERY.call("$[?@.age > 30]", lambda { |rows|
+      rows.select { |row| row["age"] > 30 }
+    })),
+    Row.new("Path with a text, n rows", 250, QUERY.call("$[?@.city == 'Rome'].name", lambda { |rows|
+      rows.filter_map { |row| row["name"] if row["city"] == "Rome" }
+    })),
+    Row.new("Path with &&, n rows", 250, QUERY.call("$[?@.age > 30 && @.active == true].name", lambda { |rows|
+      rows.filter_map { |row| row["name"] if row["age"] > 30 && row["active"] }
+    })),
+    Row.new("Path with a nested field, n rows", 250, QUERY.call("$[?@.address.zip < 10100].name", lambda { |rows|
+      rows.filter_map { |row| row["name"] if row["address"]["zip"] < 10_100 }
+    })),
+    Row.new("Path with a number, n rows of 25 bytes", 250, lambda { |n|
+      bytes = Manypack.pack(Array.new(n) { |i| { "id" => i, "name" => "user #{i}", "age" => i * 7 % 90 } })
+      path = Path.new("$[?@.age > 60].name")
+      [-> { path.to_a(bytes) },
+       -> { Manypack.unpack(bytes).filter_map { |row| row["name"] if row["age"] > 60 } }]
+    }),
+    Row.new("Path.all of three beside each, n rows", 250, lambda { |n|
+      bytes = USERS_OF.call(n)
+      paths = %w[$[*].id $[*].name $[*].age].map { |text| Path.new(text) }
+      all = Path.all(paths.to_h { |path| [path.to_s, path] })
+      [-> { all.read(bytes) }, -> { paths.map { |path| path.to_a(bytes) } }]
+    }),
+    Row.new("View#splice of n String keys", 100, lambda { |n|
+      SPLICE.call((0...n).to_h { |i| ["key#{i}", i] }, *[(0...n).to_h { |i| ["key#{i}", i + 1] }] * 2)
+    }),
+    Row.new("View#splice of n Integer keys", 100, lambda { |n|
+      SPLICE.call((0...n).to_h { |i| [i, i] }, (0...n).to_h { |i| ["[#{i}]", i + 1] }, (0...n).to_h { |i| [i, i + 1] })
+    }),
+    *ORDERS.map do |name, order|
+      Row.new("View#splice of n elements, #{name}", 100, lambda { |n|
+        indices = order.to_proc.call(0...n)
+        SPLICE.call([*0...n], indices.to_h { |i| ["[#{i}]", i + 1] }, indices.to_h { |i| [i, i + 1] })
+      })
+    end,
+    Row.new("View#splice of one of n fields", 3, lambda { |n|
+      SPLICE.call((1..n).to_h { |i| ["field#{i}", i] }, *[{ "field2" => 300 }] * 2)
+    }),
+    Row.new("View#splice of one field in n rows", 12, lambda { |n|
+      SPLICE.call({ "users" => Manypack.unpack(USERS_OF.call(n)), "hits" => 4 }, *[{ "hits" => 5 }] * 2)
     })
   ].freeze
 

@@ -215,3 +215,102 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
     }
     return MP_OK;
 }
+
+/* --- several keys at once --------------------------------------------------------------------------- */
+
+void
+mp_wanted_add(mp_wanted *wanted, const mp_key *key)
+{
+    mp_wanted_key *added = &wanted->keys[wanted->count++];
+    size_t n = key->n < sizeof(added->start) ? key->n : sizeof(added->start);
+
+    *added = (mp_wanted_key){.key = *key, .n = UINT32_MAX};
+    if (key->kind != MP_STR || key->n > UINT32_MAX - 1) return;
+    added->n = (uint32_t)key->n;
+    if (n) memcpy(&added->start, key->bytes, n);
+    memset(&added->mask, 0xff, n);
+    if (key->n <= MP_FIXSTR_MAX) wanted->lengths |= UINT32_C(1) << key->n;
+}
+
+MP_INLINE void
+note_value(size_t *place, bool last, size_t value)
+{
+    if (last || !*place) *place = value;
+}
+
+/* Notes the value of a fixstr of n bytes at p, where at least MP_AHEAD - 1 bytes are ahead. */
+MP_INLINE void
+note_fixstr(const mp_wanted *wanted, const uint8_t *p, uint32_t n, bool last, size_t value, size_t *values)
+{
+    const mp_wanted_key *key = wanted->keys, *end = key + wanted->count;
+
+    for (; key < end; key++) {
+        if (key->n != n || (mp_word64(p) ^ key->start) & key->mask) continue;
+        if (n <= sizeof(key->start) || !memcmp(p + sizeof(key->start), key->key.bytes + sizeof(key->start),
+                                               n - sizeof(key->start))) {
+            note_value(&values[key - wanted->keys], last, value);
+        }
+    }
+}
+
+/* Skips any key, and notes where its value is. */
+static mp_status
+other_key_over(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *values)
+{
+    const uint8_t *p = cursor->look->bytes + cursor->at;
+    mp_status status = mp_cursor_next(cursor);
+    mp_key found;
+    uint32_t i;
+
+    if (MP_UNLIKELY(status != MP_OK)) return status;
+    found = mp_key_read(p, cursor->look->bytes + cursor->at);
+    for (i = 0; i < wanted->count; i++) {
+        if (!mp_key_compare(&found, &wanted->keys[i].key)) note_value(&values[i], last, cursor->at);
+    }
+    return MP_OK;
+}
+
+/* Skips an object. One that holds nothing but leaves costs no walk. */
+MP_INLINE mp_status
+value_over(mp_cursor *cursor)
+{
+    const mp_look *look = cursor->look;
+    const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
+    mp_step step = MP_STEP_NONE;
+    uint64_t held = 0, ignored;
+
+    if (mp_ahead_p(p, end)) step = mp_step_over(&p, end, &held);
+    if (step == MP_STEP_NONE) return mp_cursor_next(cursor);
+    if (step == MP_STEP_CONTAINER) {
+        if (look->tape || look->walk.max_depth < 2) return mp_cursor_next(cursor);
+        while (held && mp_ahead_p(p, end) && mp_step_over(&p, end, &ignored) == MP_STEP_LEAF) held--;
+        if (held) return mp_cursor_next(cursor);
+    }
+    cursor->at = (size_t)(p - look->bytes);
+    cursor->left--;
+    return MP_OK;
+}
+
+mp_status
+mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *values)
+{
+    const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
+    mp_status status = MP_OK;
+    uint32_t n;
+
+    memset(values, 0, wanted->count * sizeof(*values));
+    while (cursor->left && status == MP_OK) {
+        const uint8_t *p = bytes + cursor->at;
+
+        if (mp_ahead_p(p, end) && mp_fixstr_ahead_p(p, &n)) {
+            cursor->at += 1 + n;
+            cursor->left--;
+            if (wanted->lengths >> n & 1) note_fixstr(wanted, p + 1, n, last, cursor->at, values);
+        } else {
+            status = other_key_over(cursor, wanted, last, values);
+            if (MP_UNLIKELY(status != MP_OK)) break;
+        }
+        status = value_over(cursor);
+    }
+    return status;
+}

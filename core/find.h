@@ -74,4 +74,37 @@ typedef enum {
  */
 mp_status mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value);
 
+/* A key, and of a str up to 8 bytes as a word that is compared under a mask. */
+typedef struct {
+    mp_key key;
+    uint32_t n; /* the size of a str; UINT32_MAX of any other key */
+    uint64_t start, mask;
+} mp_wanted_key;
+
+/*
+ * Keys that one walk searches for.
+ *
+ *   mp_wanted_key keys[2];
+ *   mp_wanted wanted = {.keys = keys};
+ *   size_t values[2];
+ *
+ *   mp_wanted_add(&wanted, &id);
+ *   mp_wanted_add(&wanted, &name);
+ *   status = mp_find_wanted(&cursor, &wanted, true, values); // the offsets of their values
+ */
+typedef struct {
+    mp_wanted_key *keys; /* the caller's memory */
+    uint32_t count;
+    uint32_t lengths;    /* bit n: one of the keys is a str of n bytes */
+} mp_wanted;
+
+/* Adds a key, which is not a bin. The caller's memory must have a place for it. */
+void mp_wanted_add(mp_wanted *wanted, const mp_key *key);
+
+/*
+ * Searches a map for several keys, from the cursor to the end. Sets the place of each in values to the offset of its
+ * value, or to 0; of equal keys to that of the first, or of the last.
+ */
+mp_status mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *values);
+
 #endif

@@ -75,6 +75,25 @@ finds_in_table(mp_look *look, size_t map, const mp_key *key, size_t expected, mp
     else if (!mp_key_nan_p(key)) ENSURE(mp_key_table_find(&table, look, key) == expected, "%zu", expected);
 }
 
+/* One walk for the key and for another one finds what a walk for each does. */
+static void
+finds_together(mp_look *look, size_t map, const mp_key *key, size_t expected, bool last)
+{
+    mp_key other = mp_key_str("a", 1);
+    mp_wanted_key keys[2];
+    mp_wanted wanted = {.keys = keys};
+    mp_cursor cursor = opened(look, map);
+    size_t values[2], value;
+
+    if (key->kind == MP_BIN) return;
+    mp_find(&cursor, &other, last ? MP_FIND_LAST : MP_FIND_FIRST, &value);
+    mp_wanted_add(&wanted, &other);
+    mp_wanted_add(&wanted, key);
+    cursor = opened(look, map);
+    ENSURE(mp_find_wanted(&cursor, &wanted, last, values) == MP_OK && cursor.at == end_of(look, map), "%zu", cursor.at);
+    ENSURE(values[0] == value && values[1] == expected && !cursor.left, "%zu", values[1]);
+}
+
 /* Searches for the key at a place by comparing it with all keys of the map. */
 static void
 finds_key(mp_look *look, size_t map, size_t at)
@@ -102,6 +121,8 @@ finds_key(mp_look *look, size_t map, size_t at)
     ENSURE(mp_find(&cursor, &key, MP_FIND_LAST, &value) == MP_OK && value == last, "%zu", value);
     cursor = opened(look, map);
     ENSURE(mp_find(&cursor, &key, MP_FIND_ONLY, &value) == (count > 1 ? MP_E_DUPLICATE_KEY : MP_OK), "%zu", count);
+    finds_together(look, map, &key, first, false);
+    finds_together(look, map, &key, last, true);
     finds_in_table(look, map, &key, first, MP_FIND_FIRST, 0);
     finds_in_table(look, map, &key, last, MP_FIND_LAST, UINT64_C(0x9e3779b97f4a7c15));
 }
@@ -132,6 +153,20 @@ looks_everywhere(mp_look *look, size_t end)
     }
 }
 
+/* A walk for several keys ends as a walk for one does. */
+static void
+stumbles_together(mp_look *look, const mp_key *key, mp_status status)
+{
+    mp_wanted_key keys[1];
+    mp_wanted wanted = {.keys = keys};
+    size_t blame = look->blame, values[1];
+    mp_cursor cursor = opened(look, 0);
+
+    mp_wanted_add(&wanted, key);
+    ENSURE(mp_find_wanted(&cursor, &wanted, true, values) == status, "%d", (int)status);
+    ENSURE(status == MP_OK || look->blame == blame, "%zu", look->blame);
+}
+
 /* A malformed message: the cursor ends with some status. */
 static void
 stumbles(mp_look *look)
@@ -141,7 +176,7 @@ stumbles(mp_look *look)
     size_t value;
 
     if (mp_cursor_open(&cursor, look, 0) != MP_OK || !cursor.left) return;
-    if (cursor.kind == MP_MAP) mp_find(&cursor, &key, MP_FIND_LAST, &value);
+    if (cursor.kind == MP_MAP) stumbles_together(look, &key, mp_find(&cursor, &key, MP_FIND_LAST, &value));
     else mp_cursor_pass(&cursor, UINT64_MAX);
     ENSURE(look->blame <= look->size && cursor.at <= look->size, "%zu", look->blame);
 }

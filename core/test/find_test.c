@@ -101,6 +101,42 @@ takes_the_first_or_the_last(void)
 }
 
 static void
+finds_several_at_once(bool with_tape)
+{
+    static const uint8_t long_names[] = "\x82\xaa" "long names\x81\xc0\x91\x01\xaa" "long name!\x02\0\0\0\0\0\0\0\0\0\0"
+                                        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    mp_key all[] = {mp_key_str("a", 1), mp_key_str("none", 4), mp_key_sint(1), mp_key_special(MP_NIL),
+                    mp_key_str("", 0), mp_key_str("e", 1), mp_key_str("\xc3\xa9", 2), mp_key_real(1.5)};
+    mp_key names[] = {mp_key_str("long name!", 10), mp_key_str("long names", 10), mp_key_str("long nam", 8)};
+    mp_wanted_key keys[8];
+    mp_wanted wanted = {.keys = keys};
+    uint8_t message[256];
+    size_t n = sample(message), values[8], i;
+    mp_tape tape;
+    mp_look look = look_at(message, n, with_tape ? &tape : NULL);
+    mp_cursor cursor;
+
+    for (i = 0; i < 8; i++) mp_wanted_add(&wanted, &all[i]);
+    mp_cursor_open(&cursor, &look, 0);
+    CHECK(mp_find_wanted(&cursor, &wanted, true, values) == MP_OK && cursor.at == n && !cursor.left, "%zu", cursor.at);
+    CHECK(message[values[0]] == 0x01 && !values[1] && message[values[2] + 1] == 'u', "a, none, 1");
+    CHECK(message[values[3]] == 0xdc && !values[4] && message[values[5]] == 0x81, "nil, empty, e");
+    CHECK(message[values[6]] == 0xa3 && message[values[7]] == 0xff, "more");
+    mp_cursor_open(&cursor, &look, 0);
+    CHECK(mp_find_wanted(&cursor, &wanted, false, values) == MP_OK && message[values[2] + 1] == 'o', "the first");
+    look = look_at(long_names, sizeof(long_names), with_tape ? &tape : NULL);
+    wanted = (mp_wanted){.keys = keys};
+    for (i = 0; i < 3; i++) mp_wanted_add(&wanted, &names[i]);
+    mp_cursor_open(&cursor, &look, 0);
+    CHECK(mp_find_wanted(&cursor, &wanted, true, values) == MP_OK && long_names[values[0]] == 0x02, "the second");
+    CHECK(long_names[values[1]] == 0x81 && !values[2], "the first of two that start alike");
+    if (with_tape) return;
+    look.walk.max_depth = 2;
+    mp_cursor_open(&cursor, &look, 0);
+    CHECK(mp_find_wanted(&cursor, &wanted, true, values) == MP_E_DEPTH, "an array in a map in the map");
+}
+
+static void
 counts_elements(bool with_tape)
 {
     uint8_t message[256];
@@ -229,6 +265,7 @@ mp_test_find(void)
 
     for (with_tape = 0; with_tape < 2; with_tape++) {
         finds_keys_of_every_kind(with_tape);
+        finds_several_at_once(with_tape);
         counts_elements(with_tape);
         descends(with_tape);
         refuses_what_is_not_well_formed(with_tape);

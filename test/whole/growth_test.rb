@@ -46,6 +46,21 @@ class GrowthTest < Minitest::Test
     end
   end
 
+  # --- changes of each element ------------------------------------------------------------------------------
+
+  # Changes of n rows, of each ten fields by its index and ten by its index from the end.
+  def changes_from_both_ends(size)
+    size.times.flat_map { |i| [i, i - size].flat_map { |index| Array.new(10) { |k| [[index, "k#{index.negative? ? k + 10 : k}"], 1] } } }.to_h
+  end
+
+  def test_changes_of_rows_by_indices_from_both_ends_take_linear_time
+    assert_linear(100) do |size|
+      changes = changes_from_both_ends(size)
+      bytes = Manypack.pack(Array.new(size) { (0...20).to_h { |k| ["k#{k}", 0] } })
+      -> { View.new(bytes).splice(changes) }
+    end
+  end
+
   # --- unions in unions -----------------------------------------------------------------------------------------
 
   # A map of a union in a map of a union, to a depth, with the tag first, last or missing, and a long value at the bottom.

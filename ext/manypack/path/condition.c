@@ -26,34 +26,52 @@ inner_search(const mp_search *s, const mp_query *query, mp_sink sink)
     inner.found = sink == MP_SINK_ARRAY ? rb_ary_new() : 0;
     inner.count = 0;
     inner.stopped = false;
-    inner.row_known = false;
+    inner.row = NULL;
     inner.covered = 0;
     return inner;
 }
 
+/*
+ * Where a query goes on, and by *step with which of its segments: the first may have been followed already. SIZE_MAX if
+ * it finds nothing.
+ */
 static size_t
-start_of(const mp_search *s, const mp_query *query, size_t at)
+start_of(const mp_search *s, const mp_query *query, size_t at, long *step)
 {
-    return query->absolute ? s->start : at;
+    size_t value;
+
+    *step = 0;
+    if (query->absolute) return s->start;
+    if (!s->row || query->slot == MP_NO_SLOT) return at;
+    *step = 1;
+    value = s->row->values[query->slot];
+    return value ? value : SIZE_MAX;
+}
+
+/* Runs a search by a query of a condition about the value at an offset. */
+static void
+run_inner(mp_search *inner, const mp_search *s, size_t at)
+{
+    long step;
+
+    at = start_of(s, inner->query, at, &step);
+    if (at == SIZE_MAX) return;
+    if (step) mp_search_look(inner, at);
+    inner->run(inner, at, step);
 }
 
 /* Follows a query that finds one value at most. Returns its offset; SIZE_MAX for none. */
 static size_t
 follow(mp_search *s, const mp_query *query, size_t at)
 {
-    bool known = s->row_known;
     long i;
 
-    for (i = 0; i < query->count; i++) {
+    for (at = start_of(s, query, at, &i); i < query->count; i++) {
         mp_cursor cursor;
-        bool found;
 
-        if (!mp_container_p(mp_peek_kind(s->peek, at))) return SIZE_MAX;
+        if (at == SIZE_MAX || !mp_container_p(mp_peek_kind(s->peek, at))) return SIZE_MAX;
         cursor = mp_peek_open(s->peek, at);
-        s->row_known = known && !i && at == s->row;
-        found = mp_search_find(s, &cursor, query->segments[i].selectors);
-        s->row_known = known;
-        if (!found) return SIZE_MAX;
+        if (!mp_search_find(s, &cursor, query->segments[i].selectors)) return SIZE_MAX;
         at = cursor.at;
     }
     return at;
@@ -69,13 +87,12 @@ query_count(mp_search *s, mp_query *query, size_t at, mp_sink sink, size_t *firs
         *first = query->first;
         return query->found;
     }
-    at = start_of(s, query, at);
     if (query->singular) {
         *first = follow(s, query, at);
         query->found = *first != SIZE_MAX;
     } else {
         inner = inner_search(s, query, query->absolute ? MP_SINK_COUNT : sink);
-        inner.run(&inner, at);
+        run_inner(&inner, s, at);
         *first = inner.first;
         query->found = inner.count;
     }
@@ -186,7 +203,7 @@ argument(mp_search *s, const mp_condition *condition, uint32_t i, size_t at, VAL
         return mp_condition_true_p(s, part, at) ? Qtrue : Qfalse;
       case MP_TAKES_NODES:
         inner = inner_search(s, part->query, MP_SINK_ARRAY);
-        inner.run(&inner, start_of(s, part->query, at));
+        run_inner(&inner, s, at);
         return inner.found;
       default:
         value = operand(s, part, at);
@@ -247,10 +264,63 @@ look_into(mp_search *s, const mp_value *value)
 }
 
 static bool
+holds_p(mp_operator operator, int order)
+{
+    switch (operator) {
+      case MP_EQUAL: return !order;
+      case MP_UNEQUAL: return order != 0;
+      case MP_LESS: return order < 0;
+      case MP_GREATER: return order > 0;
+      case MP_LESS_EQUAL: return order <= 0;
+      default: return order >= 0;
+    }
+}
+
+/* Compares a value of the message with a literal: an integer, or a short str. False for any others. */
+static bool
+quick_order(const mp_peek *peek, size_t at, const mp_value *literal, int *order)
+{
+    const uint8_t *p = peek->look.bytes + at;
+    mp_wire_row row;
+    uint32_t n;
+
+    if (!mp_ahead_p(p, peek->look.bytes + peek->look.size)) return false;
+    if (literal->kind == MP_VALUE_STR) {
+        if (!mp_fixstr_ahead_p(p, &n)) return false;
+        *order = memcmp(p + 1, literal->bytes, n < literal->n ? n : literal->n);
+        if (!*order) *order = n < literal->n ? -1 : n > literal->n;
+        return true;
+    }
+    row = mp_row_ahead(p);
+    if (row.kind != MP_FIXINT && row.kind != MP_INT && (row.kind != MP_UINT || row.head == MP_HEAD_MAX)) return false;
+    if (literal->kind != MP_VALUE_INT && (literal->kind != MP_VALUE_UINT || literal->bits > INT64_MAX)) return false;
+    *order = mp_int_ahead(p, row) < (int64_t)literal->bits ? -1 : mp_int_ahead(p, row) > (int64_t)literal->bits;
+    return true;
+}
+
+/* Compares the value of a key of the row with a literal, if that needs no structs. */
+static bool
+compare_quickly(const mp_search *s, const mp_condition *condition, bool *result)
+{
+    size_t value = s->row->values[condition->parts[0]->query->slot];
+    int order;
+
+    if (!value) *result = condition->operator == MP_UNEQUAL;
+    else if (quick_order(s->peek, value, &condition->parts[1]->literal, &order)) {
+        *result = holds_p(condition->operator, order);
+    } else return false;
+    return true;
+}
+
+static bool
 compare(mp_search *s, const mp_condition *condition, size_t at)
 {
-    mp_value a = operand(s, condition->parts[0], at), b = operand(s, condition->parts[1], at);
+    bool result;
+    mp_value a, b;
 
+    if (condition->quick && s->row && compare_quickly(s, condition, &result)) return result;
+    a = operand(s, condition->parts[0], at);
+    b = operand(s, condition->parts[1], at);
     if (a.kind == MP_VALUE_CONTAINER && b.kind == MP_VALUE_CONTAINER) {
         look_into(s, &a);
         look_into(s, &b);
@@ -298,34 +368,32 @@ mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at)
     }
 }
 
-/* The end of the container that a cursor is in. */
-static size_t
-rest_over(mp_peek *peek, mp_cursor *cursor)
+/* Reads the keys that a filter wants of the map at an offset. False for another object, which is only passed over. */
+static bool
+read_row(mp_search *s, const mp_wanted *wanted, size_t at, mp_row *row)
 {
-    if (cursor->left == 1) mp_peek_check(peek, mp_cursor_next(cursor)); /* costs less than starting a walk */
-    else mp_peek_check(peek, mp_cursor_pass(cursor, cursor->left));
-    return cursor->at;
+    mp_cursor cursor;
+    bool last = mp_search_which(s) == MP_FIND_LAST;
+
+    if (!wanted->count || !s->bytes_only || mp_peek_kind(s->peek, at) != MP_MAP) {
+        row->end = mp_peek_over(s->peek, at);
+        return false;
+    }
+    cursor = mp_peek_open(s->peek, at);
+    mp_peek_check(s->peek, mp_find_wanted(&cursor, wanted, last, row->values));
+    row->end = cursor.at;
+    return true;
 }
 
 bool
-mp_condition_true_over_p(mp_search *s, const mp_condition *condition, size_t at, size_t *end)
+mp_condition_true_over_p(mp_search *s, const mp_selector *filter, size_t at, mp_row *row, bool *read)
 {
-    bool container = mp_container_p(mp_peek_kind(s->peek, at)), result;
-    bool outer_known = s->row_known;
-    mp_cursor outer = s->row_cursor;
-    size_t outer_row = s->row;
+    const mp_row *outer = s->row;
+    bool result;
 
-    s->row = at;
-    s->row_known = s->bytes_only && container;
-    if (s->row_known) s->row_cursor = mp_peek_open(s->peek, at);
-    result = mp_condition_true_p(s, condition, at);
-    if (s->row_known) {
-        *end = rest_over(s->peek, &s->row_cursor);
-    } else {
-        *end = mp_peek_over(s->peek, at);
-    }
-    s->row = outer_row;
-    s->row_cursor = outer;
-    s->row_known = outer_known;
+    *read = read_row(s, filter->wanted, at, row);
+    s->row = *read ? row : NULL;
+    result = mp_condition_true_p(s, filter->condition, at);
+    s->row = outer;
     return result;
 }

@@ -8,9 +8,9 @@
 bool mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at);
 
 /*
- * The same for an object in a container, and sets *end to the offset after the object: the condition has already read a
- * part of it, so this costs less than walking over it again.
+ * The same for the condition of a filter. Sets row->end to the offset after the object. *read tells if the object is a
+ * map that was read: then the row has the values of all keys that the filter wants.
  */
-bool mp_condition_true_over_p(mp_search *s, const mp_condition *condition, size_t at, size_t *end);
+bool mp_condition_true_over_p(mp_search *s, const mp_selector *filter, size_t at, mp_row *row, bool *read);
 
 #endif

@@ -11,12 +11,24 @@ typedef struct {
     mp_search search;
 } whole_search;
 
-/* Starts to look, as for so many steps; without an Index for 0. Returns the offset of the value that the View shows. */
-static size_t
-start_peek(mp_peek *peek, VALUE view, long steps)
-{
-    size_t at = steps ? mp_view_peek_steps(view, peek, steps) : mp_view_peek_once(view, peek);
+/*
+ * If the last of equal keys counts, each step of a path reads its map to the end. For so many steps, walking over the
+ * inner maps again costs less than an Index.
+ */
+enum { FEW_STEPS = 4 };
 
+/*
+ * Starts to look for something. descends: there may be as many walks as the message is deep. steps: how many the
+ * longest path has. Returns the offset of the value that the View shows.
+ */
+static size_t
+start_peek(mp_peek *peek, VALUE view, bool descends, long steps)
+{
+    size_t at;
+
+    if (descends || (steps > FEW_STEPS && mp_view_last_key_p(view))) at = mp_view_peek_steps(view, peek, 2);
+    else if (steps && mp_view_last_key_p(view)) at = mp_view_peek_walk(view, peek);
+    else at = mp_view_peek_once(view, peek);
     peek->in_turn = true;
     mp_peek_refresh(peek);
     return at;
@@ -33,7 +45,7 @@ start_search(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_s
 
     mp_program_init(program, steps);
     whole->shared = (mp_search_shared){.looks = looks, .max_looks = looks};
-    at = start_peek(&whole->peek, view, program->descends ? 2 : mp_view_last_key_p(view) ? program->query.count : 0);
+    at = start_peek(&whole->peek, view, program->descends, program->query.count);
     *s = mp_search_new(&whole->peek, mp_view_root(view), at, program, &whole->shared);
     s->sink = sink;
     if (sink == MP_SINK_ARRAY) s->found = rb_ary_new();
@@ -137,16 +149,19 @@ typedef struct {
     mp_search searches[MP_SEVERAL_MAX];
 } whole_searches;
 
-/* Whether an Index pays for the searches together. */
-static bool
-index_wanted_p(const whole_searches *whole, VALUE view, int n)
+/* Starts to look for what n programs find. */
+static size_t
+start_peek_for_all(whole_searches *whole, VALUE view, int n)
 {
+    bool descends = false;
+    long steps = 0;
     int i;
 
     for (i = 0; i < n; i++) {
-        if (whole->programs[i].descends) return true;
+        descends = descends || whole->programs[i].descends;
+        if (steps < whole->programs[i].query.count) steps = whole->programs[i].query.count;
     }
-    return mp_view_last_key_p(view);
+    return start_peek(&whole->peek, view, descends, steps);
 }
 
 /*
@@ -175,7 +190,7 @@ rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
         whole.shared[i] = (mp_search_shared){.looks = looks, .max_looks = looks};
         rb_ary_push(results, rb_ary_new());
     }
-    at = start_peek(&whole.peek, view, index_wanted_p(&whole, view, n) ? 2 : 0);
+    at = start_peek_for_all(&whole, view, n);
     for (i = 0; i < n; i++) {
         whole.searches[i] = mp_search_new(&whole.peek, root, at, &whole.programs[i], &whole.shared[i]);
         whole.searches[i].sink = MP_SINK_ARRAY;

@@ -122,6 +122,36 @@ slice_read(mp_selector *selector, VALUE node)
     selector->step = NUM2LL(part(node, 3));
 }
 
+/* The place of a key among those of the filter that is being read; MP_NO_SLOT if it has none. */
+static int
+slot_of(mp_wanted *wanted, const mp_segment *segment)
+{
+    const mp_selector *selector = segment->selectors;
+    uint32_t i;
+
+    if (segment->descendant || segment->count > 1 || selector->kind > MP_SELECT_INDEX) return MP_NO_SLOT;
+    if (!wanted || selector->key.kind == MP_BIN) return MP_NO_SLOT;
+    for (i = 0; i < wanted->count; i++) {
+        if (!mp_key_compare(&wanted->keys[i].key, &selector->key)) return (int)i;
+    }
+    if (i == MP_ROW_KEYS) return MP_NO_SLOT;
+    mp_wanted_add(wanted, &selector->key);
+    return (int)i;
+}
+
+static void
+filter_read(mp_program *program, mp_selector *selector, VALUE condition)
+{
+    mp_wanted *outer = program->wanted;
+
+    selector->kind = MP_SELECT_FILTER;
+    selector->next = MP_NO_SLOT;
+    selector->wanted = program->wanted = arena_take(program, sizeof(mp_wanted));
+    program->wanted->keys = arena_take(program, MP_ROW_KEYS * sizeof(mp_wanted_key));
+    selector->condition = condition_read(program, condition);
+    program->wanted = outer;
+}
+
 static void
 selector_read(mp_program *program, mp_selector *selector, VALUE node)
 {
@@ -135,8 +165,7 @@ selector_read(mp_program *program, mp_selector *selector, VALUE node)
     } else if (named_p(part(node, 0), "slice")) {
         slice_read(selector, node);
     } else if (named_p(part(node, 0), "filter")) {
-        selector->kind = MP_SELECT_FILTER;
-        selector->condition = condition_read(program, part(node, 1));
+        filter_read(program, selector, part(node, 1));
     } else {
         not_a_path();
     }
@@ -199,6 +228,7 @@ inner_query_read(mp_program *program, VALUE node)
     query->absolute = named_p(part(node, 1), "root");
     program->remembers |= query->absolute;
     query_read(program, query, part(node, 2));
+    query->slot = query->absolute || !query->count ? MP_NO_SLOT : slot_of(program->wanted, query->segments);
     return query;
 }
 
@@ -254,6 +284,13 @@ call_read(mp_program *program, mp_condition *condition, VALUE node)
     user_call_read(program, condition, object);
 }
 
+static bool
+quick_p(const mp_condition *left, const mp_condition *right)
+{
+    return left->kind == MP_QUERY && left->query->slot != MP_NO_SLOT && left->query->count == 1
+        && right->kind == MP_LITERAL;
+}
+
 static mp_condition *
 condition_read(mp_program *program, VALUE node)
 {
@@ -267,6 +304,7 @@ condition_read(mp_program *program, VALUE node)
         condition->operator = operator_read(part(node, 1));
         parts_read(program, condition, node, 2);
         if (condition->count != 2) not_a_path();
+        condition->quick = quick_p(condition->parts[0], condition->parts[1]);
     } else if (named_p(name, "exists")) {
         condition->kind = MP_EXISTS;
         condition->query = inner_query_read(program, part(node, 1));
@@ -302,6 +340,16 @@ singular_p(const mp_query *query)
     return true;
 }
 
+/* Lets the walk over the value that a filter looks at find the key of the next segment, too. */
+static void
+read_ahead(const mp_segment *segment)
+{
+    mp_selector *selector = segment->selectors;
+
+    if (segment->descendant || segment->count > 1 || selector->kind != MP_SELECT_FILTER) return;
+    selector->next = slot_of(selector->wanted, segment + 1);
+}
+
 static void
 query_read(mp_program *program, mp_query *query, VALUE steps)
 {
@@ -319,6 +367,7 @@ query_read(mp_program *program, mp_query *query, VALUE steps)
 
             program->descends |= !simple || i + 1 < query->count || program->nesting > 1;
         }
+        if (i) read_ahead(segments + i - 1);
     }
     query->singular = singular_p(query);
     program->nesting--;
@@ -331,6 +380,7 @@ mp_program_init(mp_program *program, VALUE steps)
     program->objects = rb_obj_hide(rb_ary_new());
     program->descends = program->remembers = false;
     program->nesting = 0;
+    program->wanted = NULL;
     program->arena.blocks = 0;
     program->arena.at = (char *)program->arena.first;
     program->arena.end = program->arena.at + sizeof(program->arena.first);

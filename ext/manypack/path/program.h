@@ -12,7 +12,7 @@
 #define MANYPACK_PROGRAM_H
 
 #include "base/support.h"
-#include "core/key.h"
+#include "core/find.h"
 
 typedef struct mp_condition mp_condition;
 
@@ -31,7 +31,14 @@ typedef struct {
     int64_t first, last, step;     /* SLICE; INDEX: first */
     bool from_end, to_end;         /* SLICE: without a first, without a last */
     const mp_condition *condition; /* FILTER */
+    mp_wanted *wanted;             /* FILTER: the keys of the value that the condition and the next segment look at */
+    int next;                      /* FILTER: the next segment's key among them; MP_NO_SLOT if it is none */
 } mp_selector;
+
+#define MP_NO_SLOT (-1)
+
+/* A filter finds so many keys of a value in one walk. */
+enum { MP_ROW_KEYS = 8 };
 
 /* The index that an INDEX means in an array of n; below 0 or from n on if it has no such element. */
 MP_INLINE int64_t
@@ -43,12 +50,13 @@ mp_selector_index(const mp_selector *selector, uint64_t n)
 typedef struct {
     bool descendant;
     uint32_t count;
-    const mp_selector *selectors;
+    mp_selector *selectors;
 } mp_segment;
 
 typedef struct {
     bool absolute;   /* starts at the message, not at the current value */
     bool singular;   /* finds one value at most */
+    int slot;        /* in a condition: the key of the first segment among the `wanted` of the filter; or MP_NO_SLOT */
     long count;
     const mp_segment *segments;
     /* What an absolute query in a condition has found: it is the same for each value. */
@@ -85,6 +93,7 @@ struct mp_condition {
     mp_condition_kind kind;
     mp_operator operator;
     bool logical;           /* MP_CALL_USER: the result is a condition */
+    bool quick;             /* COMPARE: of a key that is among the `wanted`, with a literal */
     uint32_t count;
     mp_condition **parts;   /* of conditions: what they consist of; of a comparison and a call: the operands */
     mp_query *query;        /* EXISTS, QUERY */
@@ -99,7 +108,7 @@ typedef enum { MP_TAKES_VALUE, MP_TAKES_LOGICAL, MP_TAKES_NODES } mp_argument;
 typedef struct {
     char *at, *end;
     VALUE blocks; /* a hidden Array; 0 for none */
-    uint64_t first[192];
+    uint64_t first[320];
 } mp_arena;
 
 typedef struct {
@@ -108,6 +117,7 @@ typedef struct {
     bool remembers;       /* a condition has an absolute query, which keeps what it found in one message */
     bool descends;        /* a segment `..` is followed by other segments, has several selectors or a condition */
     int nesting;
+    mp_wanted *wanted;    /* while a filter is read: its keys */
     mp_arena arena;
 } mp_program;
 

@@ -107,17 +107,27 @@ search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
     if (wanted && !s->stopped) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
 }
 
+/* Searches the value of a key. step is that of the segment after the key's. */
+static void
+search_value(mp_search *s, size_t at, long step, const mp_way *way)
+{
+    mp_search_look(s, at);
+    search_from(s, at, step, false, way);
+}
+
 /* Searches the value at the cursor if a condition is true of it. Moves the cursor past the value. */
 static void
 search_if(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long step, const mp_way *way)
 {
-    size_t at = cursor->at, end;
-    bool wanted = mp_condition_true_over_p(s, selector->condition, at, &end);
+    size_t at = cursor->at;
+    mp_row row;
+    bool read, wanted = mp_condition_true_over_p(s, selector, at, &row, &read);
 
-    cursor->at = end;
+    cursor->at = row.end;
     if (!wanted) return;
-    if (step == s->query->count) found(s, at, end, way);
-    else search_from(s, at, step, false, way);
+    if (step == s->query->count) found(s, at, row.end, way);
+    else if (!read || selector->next == MP_NO_SLOT || mp_search_ways_p(s)) search_from(s, at, step, false, way);
+    else if (row.values[selector->next]) search_value(s, row.values[selector->next], step + 1, way);
 }
 
 /* Searches each value for which a condition is true, or simply each. If wanted, the cursor is at the end afterwards. */
@@ -458,5 +468,5 @@ mp_search
 mp_search_new(mp_peek *peek, VALUE root, size_t start, mp_program *program, mp_search_shared *shared)
 {
     return (mp_search){.peek = peek, .root = root, .program = program, .query = &program->query, .shared = shared,
-                       .run = mp_search_run, .start = start, .bytes_only = bytes_only_p(peek->codec)};
+                       .run = mp_search_step, .start = start, .bytes_only = bytes_only_p(peek->codec)};
 }

@@ -39,7 +39,6 @@ mp_search_find(mp_search *s, mp_cursor *cursor, const mp_selector *selector)
     if (!s->bytes_only || selector->key.kind == MP_BIN) return find_object(s, cursor, selector);
     mp_peek_check(s->peek, mp_find(cursor, &selector->key, mp_search_which(s), &value));
     if (outermost && !cursor->left) mp_peek_ended(s->peek, cursor->at);
-    if (s->row_known && cursor->at > s->row_cursor.at) s->row_cursor = *cursor;
     if (!value) return false;
     mp_search_inside(s, value);
     cursor->at = value;

@@ -27,6 +27,12 @@ typedef struct {
 
 typedef struct mp_search mp_search;
 
+/* A map that a condition is about, and where the values of the keys are that the filter wants. */
+typedef struct {
+    size_t end;                  /* the offset after it */
+    size_t values[MP_ROW_KEYS];  /* 0 for none */
+} mp_row;
+
 struct mp_search {
     mp_peek *peek;
     VALUE root;
@@ -45,18 +51,12 @@ struct mp_search {
     const mp_key *scalar; /* WANTED: the scalar; or NULL */
     bool stopped;     /* ANY, FIRST, WANTED: found one */
 
-    /*
-     * The value that a condition is about, and how far it has been read: in a map, up to the last key that the
-     * condition needed. The search goes on from there.
-     */
-    size_t row;
-    mp_cursor row_cursor;
-    bool row_known;
+    const mp_row *row; /* what the condition that is being looked at is about; NULL unless it was read */
 
     VALUE covered;    /* an Array: for each segment `..` after another one, what it has searched; 0 for none */
 
-    /* Searches the object at an offset. A pointer, because conditions are below the file that searches. */
-    void (*run)(mp_search *s, size_t at);
+    /* Is mp_search_step. A pointer, because conditions are below the file that searches. */
+    void (*run)(mp_search *s, size_t at, long step);
 };
 
 /* One step on the way to a value. Lives on the C stack. */

@@ -4,6 +4,9 @@
 #include "base/stack.h"
 #include "path/search.h"
 
+/* A level of this walk takes as much of the C stack as so many of other walks. */
+enum { LEVEL = 4 };
+
 /* A search, and the step that it is at. */
 typedef struct {
     mp_search *search;
@@ -11,7 +14,17 @@ typedef struct {
     bool done; /* has found its key or index in this container */
 } state;
 
-static size_t visit(mp_peek *peek, size_t at, const state *states, int n, bool wanted, uint32_t depth);
+/* What to do with states in any object: the same for all elements of an array that they all go through. */
+typedef struct {
+    state alone[MP_SEVERAL_MAX];  /* search on their own */
+    state shared[MP_SEVERAL_MAX];
+    state keys[MP_SEVERAL_MAX];   /* of a map of which the last of equal keys counts */
+    int alone_count, shared_count, key_count;
+    mp_wanted wanted;             /* the keys of `keys` */
+    mp_wanted_key wanted_keys[MP_SEVERAL_MAX];
+} plan;
+
+static size_t visit(mp_peek *peek, size_t at, const plan *plan, bool wanted, uint32_t depth);
 
 static const mp_selector *
 selector_of(const state *state)
@@ -79,23 +92,39 @@ go_on(state *states, int n, const mp_key *key, int64_t index, int64_t size, stat
     return count;
 }
 
-/* Where the values of the states' keys are, the last of equal keys; 0 for none. Returns the offset after the map. */
-static size_t
-find_last(mp_peek *peek, size_t at, const state *states, int n, size_t *values)
+static void
+plan_make(plan *plan, const state *states, int n)
 {
-    mp_cursor cursor = mp_peek_open(peek, at);
     int i;
 
-    for (i = 0; i < n; i++) values[i] = 0;
-    while (cursor.left) {
-        mp_key key = key_at(peek, &cursor);
+    plan->alone_count = plan->shared_count = plan->key_count = 0;
+    plan->wanted = (mp_wanted){.keys = plan->wanted_keys};
+    for (i = 0; i < n; i++) {
+        const mp_search *s = states[i].search;
 
-        for (i = 0; i < n; i++) {
-            if (selected_p(selector_of(states + i), &key, 0, 0)) values[i] = cursor.at;
+        if (states[i].step >= s->query->count || !shared_p(states + i)) {
+            plan->alone[plan->alone_count++] = states[i];
+        } else if (selector_of(states + i)->kind == MP_SELECT_ALL || mp_search_which(s) == MP_FIND_FIRST) {
+            plan->shared[plan->shared_count++] = states[i];
+        } else {
+            plan->keys[plan->key_count++] = states[i];
+            mp_wanted_add(&plan->wanted, &selector_of(states + i)->key);
         }
-        mp_peek_check(peek, mp_cursor_next(&cursor));
     }
-    return cursor.at;
+}
+
+/* Visits the object at an offset with states that all go on there. */
+static size_t
+visit_with(mp_peek *peek, size_t at, const state *states, int n, bool wanted, uint32_t depth)
+{
+    plan plan;
+
+    if (n == 1 && !wanted) { /* it finds the same alone */
+        mp_search_step(states->search, at, states->step);
+        return 0;
+    }
+    plan_make(&plan, states, n);
+    return visit(peek, at, &plan, wanted, depth);
 }
 
 /* The states that go on into the value of the state i; they have no value afterwards. */
@@ -115,18 +144,48 @@ go_on_together(const state *states, int i, int n, size_t *values, state *next)
 
 /* A map of which the last of equal keys counts, for states that select one key. Returns the offset after it. */
 static size_t
-visit_last(mp_peek *peek, size_t at, const state *states, int n, uint32_t depth)
+visit_last(mp_peek *peek, size_t at, const plan *plan, uint32_t depth)
 {
-    size_t values[MP_SEVERAL_MAX], end = find_last(peek, at, states, n, values);
+    mp_cursor cursor = mp_peek_open(peek, at);
+    size_t values[MP_SEVERAL_MAX];
     int i;
 
-    for (i = 0; i < n; i++) {
+    mp_peek_check(peek, mp_find_wanted(&cursor, &plan->wanted, true, values));
+    for (i = 0; i < plan->key_count; i++) {
         state next[MP_SEVERAL_MAX];
         size_t value = values[i];
+        int count;
 
-        if (value) visit(peek, value, next, go_on_together(states, i, n, values, next), false, depth);
+        if (!value) continue;
+        count = go_on_together(plan->keys, i, plan->key_count, values, next);
+        visit_with(peek, value, next, count, false, depth);
     }
-    return end;
+    return cursor.at;
+}
+
+/* True if all elements of an array are visited with the same states. */
+static bool
+all_wanted_p(const state *states, int n)
+{
+    while (n && selector_of(states + n - 1)->kind == MP_SELECT_ALL) n--;
+    return !n;
+}
+
+/* An array of which all states want each element. If wanted, returns the offset after it. */
+static size_t
+visit_elements(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_t depth)
+{
+    mp_cursor cursor = mp_peek_open(peek, at);
+    state next[MP_SEVERAL_MAX];
+    plan plan;
+    int waiting = n;
+
+    plan_make(&plan, next, go_on(states, n, NULL, 0, 0, next, &waiting));
+    for (; cursor.left; cursor.left--) {
+        if (cursor.at >= peek->look.size) mp_peek_over(peek, cursor.at);
+        cursor.at = visit(peek, cursor.at, &plan, wanted || cursor.left > 1, depth);
+    }
+    return cursor.at;
 }
 
 /* An array, or a map of which the first of equal keys counts. If wanted, returns the offset after it. */
@@ -150,7 +209,7 @@ visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_
             mp_peek_check(peek, mp_cursor_next(&cursor));
             continue;
         }
-        cursor.at = visit(peek, cursor.at, next, count, wanted || (waiting && cursor.left > 1), depth);
+        cursor.at = visit_with(peek, cursor.at, next, count, wanted || (waiting && cursor.left > 1), depth);
         cursor.left--;
     }
     if (wanted) mp_peek_check(peek, mp_cursor_pass(&cursor, cursor.left));
@@ -165,25 +224,26 @@ search_alone(mp_search *s, size_t at, long step)
 }
 
 static size_t
-visit(mp_peek *peek, size_t at, const state *states, int n, bool wanted, uint32_t depth)
+visit(mp_peek *peek, size_t at, const plan *plan, bool wanted, uint32_t depth)
 {
     mp_kind kind = mp_peek_kind(peek, at);
-    bool last = kind == MP_MAP && mp_search_which(states->search) == MP_FIND_LAST;
-    state shared[MP_SEVERAL_MAX], keys[MP_SEVERAL_MAX];
-    int i, count = 0, key_count = 0;
+    state parts[MP_SEVERAL_MAX];
+    int i, count = plan->shared_count;
     size_t end = 0;
 
-    if (mp_stack_too_deep_p(depth + 1)) mp_peek_raise(peek, MP_E_DEPTH);
-    for (i = 0; i < n; i++) {
-        mp_search *s = states[i].search;
-
-        if (states[i].step >= s->query->count || !shared_p(states + i)) search_alone(s, at, states[i].step);
-        else if (last && selector_of(states + i)->kind != MP_SELECT_ALL) keys[key_count++] = states[i];
-        else shared[count++] = states[i];
+    if (mp_stack_too_deep_p(depth + LEVEL)) mp_peek_raise(peek, MP_E_DEPTH);
+    for (i = 0; i < plan->alone_count; i++) search_alone(plan->alone[i].search, at, plan->alone[i].step);
+    if (kind == MP_MAP && plan->key_count) end = visit_last(peek, at, plan, depth + LEVEL);
+    if (!mp_container_p(kind)) count = 0;
+    memcpy(parts, plan->shared, (size_t)count * sizeof(state));
+    if (kind == MP_ARRAY) {
+        memcpy(parts + count, plan->keys, (size_t)plan->key_count * sizeof(state));
+        count += plan->key_count;
     }
-    if (key_count) end = visit_last(peek, at, keys, key_count, depth + 1);
-    if (count && mp_container_p(kind)) return visit_parts(peek, at, shared, count, wanted, depth + 1);
-    return !end && wanted ? mp_peek_over(peek, at) : end;
+    if (!count) return !end && wanted ? mp_peek_over(peek, at) : end;
+    depth += LEVEL;
+    if (kind == MP_ARRAY && all_wanted_p(parts, count)) return visit_elements(peek, at, parts, count, wanted, depth);
+    return visit_parts(peek, at, parts, count, wanted, depth);
 }
 
 /* True if the walk for a state ends where the object does. */
@@ -202,6 +262,7 @@ mp_search_several(mp_search *searches, int n, size_t at)
     mp_peek *peek = searches->peek;
     state states[MP_SEVERAL_MAX];
     bool whole = false;
+    plan plan;
     size_t end;
     int i;
 
@@ -209,6 +270,7 @@ mp_search_several(mp_search *searches, int n, size_t at)
         states[i] = (state){.search = searches + i};
         whole = whole || (searches[i].query->count && shared_p(states + i) && to_the_end_p(peek, at, states + i));
     }
-    end = visit(peek, at, states, n, whole && peek->alone, 0);
+    plan_make(&plan, states, n);
+    end = visit(peek, at, &plan, whole && peek->alone, 0);
     if (whole && peek->alone) mp_peek_ended(peek, end);
 }

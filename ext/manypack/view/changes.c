@@ -9,11 +9,43 @@ enum { MANY = 8 };
 static VALUE all;
 static ID id_change, id_kind, id_value, id_places, id_splice, id_of, id_path_class, id_view;
 
-static int
-add_pair(VALUE path, VALUE change, VALUE objects)
+enum { FEW_OBJECTS = sizeof(((mp_changes *)NULL)->few_objects) / sizeof(VALUE) };
+
+/* Moves objects from the C stack to an Array with room for more. */
+static void
+make_array(mp_changes *changes, uint32_t room)
 {
-    rb_ary_push(objects, path);
-    rb_ary_push(objects, change);
+    VALUE objects = rb_obj_hide(rb_ary_new_capa((long)room));
+
+    changes->objects = rb_ary_cat(objects, changes->few_objects, (long)changes->object_count);
+}
+
+/* Pairs on their way to the Array: to add one at a time would take longer. */
+typedef struct {
+    mp_changes *changes;
+    long count;
+    VALUE objects[64];
+} batch;
+
+static void
+add_batch(batch *batch)
+{
+    mp_changes *changes = batch->changes;
+
+    if (changes->objects) rb_ary_cat(changes->objects, batch->objects, batch->count);
+    else memcpy(changes->few_objects + changes->object_count, batch->objects, (size_t)batch->count * sizeof(VALUE));
+    changes->object_count += (uint32_t)batch->count;
+    batch->count = 0;
+}
+
+static int
+add_pair(VALUE path, VALUE change, VALUE arg)
+{
+    batch *batch = (void *)arg;
+
+    batch->objects[batch->count++] = path;
+    batch->objects[batch->count++] = change;
+    if (batch->count == sizeof(batch->objects) / sizeof(VALUE)) add_batch(batch);
     return ST_CONTINUE;
 }
 
@@ -29,13 +61,19 @@ void
 mp_changes_init(mp_changes *changes, VALUE view, VALUE hash)
 {
     size_t given = RHASH_SIZE(hash);
+    batch batch;
 
     if (given > UINT32_MAX / 8) rb_raise(rb_eArgError, "too many changes");
     changes->view = view;
-    changes->objects = rb_ary_new_capa((long)(1 + given * 2));
-    rb_obj_hide(changes->objects);
-    rb_ary_push(changes->objects, Qnil); /* none has the index MP_NONE */
-    rb_hash_foreach(hash, add_pair, changes->objects);
+    changes->objects = 0;
+    changes->few_objects[0] = Qnil; /* none has the index MP_NONE */
+    changes->object_count = 1;
+    if (1 + given * 2 > FEW_OBJECTS) make_array(changes, (uint32_t)(1 + given * 2));
+    batch.changes = changes;
+    batch.count = 0;
+    rb_hash_foreach(hash, add_pair, (VALUE)&batch);
+    add_batch(&batch);
+    changes->calls = changes->resizes = false;
     changes->memory = changes->table_memory = 0;
     changes->nodes = changes->few;
     changes->room = sizeof(changes->few) / sizeof(changes->few[0]);
@@ -60,11 +98,18 @@ mp_changes_end(mp_changes *changes)
 uint32_t
 mp_changes_keep(mp_changes *changes, VALUE object)
 {
-    long n = RARRAY_LEN(changes->objects);
+    if (changes->object_count == UINT32_MAX) rb_raise(rb_eArgError, "too many changes");
+    if (!changes->objects && changes->object_count == FEW_OBJECTS) make_array(changes, FEW_OBJECTS * 2);
+    if (changes->objects) rb_ary_push(changes->objects, object);
+    else changes->few_objects[changes->object_count] = object;
+    return changes->object_count++;
+}
 
-    if ((uint64_t)n > UINT32_MAX) rb_raise(rb_eArgError, "too many changes");
-    rb_ary_push(changes->objects, object);
-    return (uint32_t)n;
+static void
+object_replace(mp_changes *changes, uint32_t i, VALUE object)
+{
+    if (changes->objects) rb_ary_store(changes->objects, (long)i, object);
+    else changes->few_objects[i] = object;
 }
 
 /* --- keys and their nodes --------------------------------------------------------------------------- */
@@ -103,15 +148,32 @@ chain_of(const mp_changes *changes, uint32_t parent, const mp_key *key)
     return (uint32_t)(hash >> 32) & changes->mask;
 }
 
+/* Where the chain starts that a node belongs to. There must be a table. */
+static uint32_t *
+chain_start(const mp_changes *changes, uint32_t id)
+{
+    const mp_node *node = &changes->nodes[id];
+    mp_key key = mp_changes_key(changes, &node->step);
+
+    return &changes->table[chain_of(changes, node->parent, &key)];
+}
+
 static void
 enter(mp_changes *changes, uint32_t id)
 {
-    mp_node *node = &changes->nodes[id];
-    mp_key key = mp_changes_key(changes, &node->step);
-    uint32_t *chain = &changes->table[chain_of(changes, node->parent, &key)];
+    uint32_t *chain = chain_start(changes, id);
 
-    node->same = *chain;
+    changes->nodes[id].same = *chain;
     *chain = id;
+}
+
+static void
+leave(mp_changes *changes, uint32_t id)
+{
+    uint32_t *place = chain_start(changes, id);
+
+    while (*place != id) place = &changes->nodes[*place].same;
+    *place = changes->nodes[id].same;
 }
 
 /* Makes a table for twice as many nodes as there are. */
@@ -145,10 +207,11 @@ key_of_p(const mp_changes *changes, const mp_step_key *step, const mp_key *key)
 }
 
 uint32_t
-mp_changes_find(mp_changes *changes, uint32_t parent, const mp_key *key)
+mp_changes_find(mp_changes *changes, uint32_t parent, uint32_t likely, const mp_key *key)
 {
     uint32_t id;
 
+    if (likely && key_of_p(changes, &changes->nodes[likely].step, key)) return likely;
     if (changes->nodes[parent].children < MANY) {
         for (id = changes->nodes[parent].child; id; id = changes->nodes[id].next) {
             if (key_of_p(changes, &changes->nodes[id].step, key)) return id;
@@ -191,12 +254,38 @@ link_child(mp_changes *changes, uint32_t parent, uint32_t id)
     above->children++;
 }
 
-/* The child with the step of a new node, which is added if there is none. */
+static void
+move_child(mp_changes *changes, uint32_t parent, uint32_t id)
+{
+    if (changes->table) leave(changes, id);
+    link_child(changes, parent, id);
+    if (changes->table) enter(changes, id);
+}
+
+/* The child with a step; MP_NONE if there is none. Indices that rise, as most do, need no search. */
+static uint32_t
+child_with(mp_changes *changes, uint32_t parent, const mp_step_key *step)
+{
+    mp_node *above = &changes->nodes[parent];
+    mp_key key;
+
+    if (step->kind == MP_UINT && !above->mixed) {
+        uint64_t last = changes->nodes[above->last].step.bits;
+
+        if (!above->last || step->bits > last) return MP_NONE;
+        if (step->bits == last) return above->last;
+    }
+    above->mixed = true;
+    if (step->kind == MP_NEVER) return MP_NONE;
+    key = mp_changes_key(changes, step);
+    return mp_changes_find(changes, parent, above->last, &key);
+}
+
+/* The child with a step, which is added if there is none. */
 static uint32_t
 child(mp_changes *changes, uint32_t parent, const mp_step_key *step)
 {
-    mp_key key = mp_changes_key(changes, step);
-    uint32_t id = step->kind == MP_NEVER ? MP_NONE : mp_changes_find(changes, parent, &key);
+    uint32_t id = child_with(changes, parent, step);
 
     if (id) return id;
     if (changes->count == changes->room) grow(changes);
@@ -339,7 +428,7 @@ follow_text(mp_changes *changes, uint32_t object, uint32_t *id)
     unsigned count, i;
 
     if (!n || !mp_utf8_index_p(ENCODING_GET(text))) return false;
-    if (!RB_OBJ_FROZEN(text)) rb_ary_store(changes->objects, (long)object, text = rb_str_new_frozen(text));
+    if (!RB_OBJ_FROZEN(text)) object_replace(changes, object, text = rb_str_new_frozen(text));
     count = read_steps(text, n > 1 && RSTRING_PTR(text)[0] == '$', object, steps);
     for (*id = 0, i = 0; i < count; i++) *id = child(changes, *id, &steps[i]);
     RB_GC_GUARD(text);
@@ -395,6 +484,9 @@ set(mp_changes *changes, uint32_t id, mp_change change, uint32_t value)
     if (node->change != MP_LEAVE) mp_changes_refuse(changes, rb_eArgError, id, "is changed twice");
     node->change = (uint8_t)change;
     node->value = value;
+    if (change == MP_SET) return;
+    changes->resizes = true;
+    if (change == MP_CALL) changes->calls = true;
 }
 
 static void
@@ -469,16 +561,17 @@ put(mp_changes *changes, uint32_t id, const given *change)
     mp_node *node = &changes->nodes[id];
 
     if (change->create) node->create = true;
-    if (change->kind == ID2SYM(rb_intern("appended"))) {
+    if (NIL_P(change->kind) && id) {
+        set(changes, id, change->change, change->value);
+    } else if (change->kind == ID2SYM(rb_intern("appended"))) {
         set_once(changes, id, &node->appended, change->value, "has values appended twice");
     } else if (!id) {
         rb_raise(rb_eArgError, "a change needs the path of a key or index, got $");
     } else if (change->kind == ID2SYM(rb_intern("inserted"))) {
         set_once(changes, id, &node->inserted, change->value, "has values inserted twice");
-    } else if (change->kind == ID2SYM(rb_intern("renamed"))) {
-        rename_key(changes, id, change->value);
+        changes->resizes = true;
     } else {
-        set(changes, id, change->change, change->value);
+        rename_key(changes, id, change->value);
     }
     check_alone(changes, id);
     for (id = changes->nodes[id].parent; id; id = changes->nodes[id].parent) {
@@ -521,7 +614,7 @@ add(mp_changes *changes, uint32_t index, VALUE removed)
 void
 mp_changes_add_all(mp_changes *changes, VALUE removed)
 {
-    uint32_t index, end = (uint32_t)RARRAY_LEN(changes->objects);
+    uint32_t index, end = changes->object_count;
 
     for (index = 2; index < end; index += 2) add(changes, index, removed);
 }
@@ -541,13 +634,12 @@ mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
         uint32_t next = changes->nodes[below].next;
         mp_step_key step = changes->nodes[below].step;
         mp_key key = mp_changes_key(changes, &step);
-        uint32_t twin = step.kind == MP_NEVER ? MP_NONE : mp_changes_find(changes, into, &key);
+        uint32_t twin = step.kind == MP_NEVER ? MP_NONE : mp_changes_find(changes, into, MP_NONE, &key);
 
         if (twin) mp_changes_merge(changes, twin, below);
-        else link_child(changes, into, below);
+        else move_child(changes, into, below);
         below = next;
     }
-    changes->table = NULL; /* made anew when it is needed: children have moved */
     check_alone(changes, into);
 }
 

@@ -5,7 +5,7 @@
  *
  *   mp_changes_init(&changes, view, hash);
  *   mp_changes_add_all(&changes, removed);
- *   child = mp_changes_find(&changes, 0, &key);    // the node of a key below another; 0 is the root
+ *   child = mp_changes_find(&changes, 0, MP_NONE, &key); // the node of a key below another; 0 is the root
  */
 #ifndef MANYPACK_CHANGES_H
 #define MANYPACK_CHANGES_H
@@ -47,6 +47,7 @@ typedef struct {
     uint32_t renamer;                   /* the pair of that node gets the key of this one */
     uint8_t change;                     /* an mp_change */
     uint8_t presence;                   /* an mp_presence */
+    bool mixed : 1;                     /* its children are not only indices that rise */
     bool create : 1;                    /* containers that its path leads through may be made */
     bool created : 1;                   /* it is a container that is made */
     bool array : 1;                     /* that container is an array */
@@ -57,7 +58,7 @@ typedef struct {
 
 typedef struct {
     VALUE view;
-    VALUE objects;      /* a hidden Array: nil, and then each path and its change; more are added */
+    VALUE objects;      /* a hidden Array, if they are too many for `few_objects`; else 0 */
     VALUE memory;       /* of nodes, if they are too many for `few`; else 0 */
     VALUE table_memory; /* of the table; else 0 */
     mp_node *nodes;
@@ -65,6 +66,10 @@ typedef struct {
     uint32_t *table;    /* first nodes of chains, for parents with many children; NULL until there is one */
     uint32_t mask;
     uint64_t secret;    /* makes the chains of numbers unpredictable */
+    bool calls;         /* one of them is a Proc or Method */
+    bool resizes;       /* one of them may remove or insert something */
+    uint32_t object_count;
+    VALUE few_objects[16]; /* nil, and then each path and its change; more are added */
     mp_node few[8];
 } mp_changes;
 
@@ -83,8 +88,8 @@ void mp_changes_end(mp_changes *changes);
 /* Keeps an object alive, and returns its index. */
 uint32_t mp_changes_keep(mp_changes *changes, VALUE object);
 
-/* The child that has the key; MP_NONE without one. */
-uint32_t mp_changes_find(mp_changes *changes, uint32_t parent, const mp_key *key);
+/* The child that has the key; MP_NONE without one. `likely` is the child to try first, or MP_NONE. */
+uint32_t mp_changes_find(mp_changes *changes, uint32_t parent, uint32_t likely, const mp_key *key);
 
 /* Adds the changes of one child to those of another, because both turn out to be the same element. */
 void mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t node);
@@ -101,7 +106,7 @@ VALUE mp_changes_path(const mp_changes *changes, uint32_t node);
 MP_INLINE VALUE
 mp_changes_object(const mp_changes *changes, uint32_t object)
 {
-    return RARRAY_AREF(changes->objects, (long)object);
+    return changes->objects ? RARRAY_AREF(changes->objects, (long)object) : changes->few_objects[object];
 }
 
 /* True for a step that means an element of an array. */

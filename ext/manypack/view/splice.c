@@ -279,19 +279,20 @@ ext_child(splice *s, uint32_t parent, size_t offset)
 
     mp_peek_leave(&s->peek);
     object = mp_peek_object(&s->peek, offset);
-    if (mp_simple_key(object, &key)) id = mp_changes_find(&s->changes, parent, &key);
+    if (mp_simple_key(object, &key)) id = mp_changes_find(&s->changes, parent, MP_NONE, &key);
     RB_GC_GUARD(object);
     return id;
 }
 
+/* The node of a key. `likely` is the one to try first, or MP_NONE. */
 static uint32_t
-child_at(splice *s, uint32_t parent, size_t from, size_t to)
+child_at(splice *s, uint32_t parent, uint32_t likely, size_t from, size_t to)
 {
     const uint8_t *bytes = s->peek.look.bytes;
     mp_key key = mp_key_read(bytes + from, bytes + to);
 
     if (key.kind == MP_EXT) return s->ext_keys ? ext_child(s, parent, from) : MP_NONE;
-    return mp_container_p(key.kind) ? MP_NONE : mp_changes_find(&s->changes, parent, &key);
+    return mp_container_p(key.kind) ? MP_NONE : mp_changes_find(&s->changes, parent, likely, &key);
 }
 
 /* Passes over the object at a cursor, which is the value of a node. */
@@ -325,20 +326,44 @@ check_target(splice *s, uint32_t id)
     }
 }
 
+/* The sizes of the children's names up to that of a fixstr, each a bit. */
+static uint32_t
+lengths_of(splice *s, uint32_t id)
+{
+    uint32_t lengths = 0, child;
+
+    for (child = node_at(s, id)->child; child; child = node_at(s, child)->next) {
+        const mp_step_key *step = &node_at(s, child)->step;
+
+        if (step->n <= MP_FIXSTR_MAX) lengths |= UINT32_C(1) << step->n;
+    }
+    return lengths;
+}
+
+/* True if the object at an offset is a fixstr of a size that is not among the lengths. */
+static bool
+other_length_p(const splice *s, size_t at, uint32_t lengths)
+{
+    uint32_t n = s->peek.look.bytes[at] - 0xa0u;
+
+    return n <= MP_FIXSTR_MAX && !(lengths >> n & 1);
+}
+
 static void
 locate_pairs(splice *s, uint32_t id, mp_cursor *cursor)
 {
-    uint32_t child;
+    uint32_t lengths = lengths_of(s, id), likely = node_at(s, id)->child, child;
 
     while (cursor->left) {
         size_t key = cursor->at;
 
         mp_peek_check(&s->peek, mp_cursor_next(cursor));
-        child = child_at(s, id, key, cursor->at);
+        child = other_length_p(s, key, lengths) ? MP_NONE : child_at(s, id, likely, key, cursor->at);
         if (!child) {
             mp_peek_check(&s->peek, mp_cursor_next(cursor));
             continue;
         }
+        likely = node_at(s, child)->next;
         s->peek.look.blame = key;
         if (node_at(s, child)->presence == MP_PRESENT) mp_peek_raise(&s->peek, MP_E_DUPLICATE_KEY);
         check_pair(s, child);
@@ -364,7 +389,9 @@ locate_elements(splice *s, uint32_t id, mp_cursor *cursor)
             continue;
         }
         check_element(s, elements[i].id);
-        mp_peek_check(&s->peek, mp_cursor_pass(cursor, (uint64_t)elements[i].index - (n - cursor->left)));
+        if ((uint64_t)elements[i].index > n - cursor->left) {
+            mp_peek_check(&s->peek, mp_cursor_pass(cursor, (uint64_t)elements[i].index - (n - cursor->left)));
+        }
         locate_at(s, cursor, id, elements[i].id, cursor->at);
     }
     mp_peek_check(&s->peek, mp_cursor_pass(cursor, cursor->left));
@@ -454,9 +481,10 @@ static void
 write_objects(splice *s, uint32_t id, uint32_t array)
 {
     VALUE values = mp_changes_object(&s->changes, array);
-    long i, n = array ? RARRAY_LEN(values) : 0;
+    long i;
 
-    for (i = 0; i < n; i++) write_object(s, id, RARRAY_AREF(values, i));
+    if (!array) return;
+    for (i = 0; i < RARRAY_LEN(values); i++) write_object(s, id, RARRAY_AREF(values, i));
     RB_GC_GUARD(values);
 }
 
@@ -490,7 +518,7 @@ growth(splice *s, const mp_node *container)
     int64_t n = values_count(s, container->appended);
     uint32_t id;
 
-    for (id = container->found.first; id; id = node_at(s, id)->beside) {
+    for (id = s->changes.resizes ? container->found.first : MP_NONE; id; id = node_at(s, id)->beside) {
         const mp_node *node = node_at(s, id);
 
         n += values_count(s, node->inserted) - (node->change == MP_REMOVE);
@@ -546,15 +574,17 @@ write_changed(splice *s, uint32_t container)
         write_head(s, container, array, (int64_t)head.n + more);
     }
     for (id = node->found.first; id; id = node_at(s, id)->beside) {
-        copy(s, at, node_at(s, id)->at);
-        write_objects(s, id, node_at(s, id)->inserted);
-        at = node_at(s, id)->at;
-        if (node_at(s, id)->change != MP_REMOVE) {
-            if (node_at(s, id)->new_key) write_object(s, id, mp_changes_object(&s->changes, node_at(s, id)->new_key));
-            else copy(s, at, node_at(s, id)->value_at);
-            write_node(s, id);
+        node = node_at(s, id);
+        if (node->inserted || node->new_key || node->change == MP_REMOVE) {
+            copy(s, at, node->at);
+            write_objects(s, id, node->inserted);
+            if (node->new_key) write_object(s, id, mp_changes_object(&s->changes, node->new_key));
+            else if (node->change != MP_REMOVE) copy(s, node->at, node->value_at);
+        } else {
+            copy(s, at, node->value_at);
         }
-        at = node_at(s, id)->end;
+        if (node->change != MP_REMOVE) write_node(s, id);
+        at = node->end;
     }
     copy(s, at, end);
     write_added(s, container, array);
@@ -633,7 +663,7 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
     offset = locate(&s, 0, offset);
     s.changes.nodes[0].end = offset;
     mp_view_ended(view, offset);
-    call_below(&s, 0);
+    if (s.changes.calls) call_below(&s, 0);
     mp_encoder_init(&s.encoder, block, sizeof(block), s.peek.codec);
     mp_out_reserve(&s.encoder.out, offset - s.changes.nodes[0].value_at);
     made = mp_view_whole(message_of(&s), s.peek.codec_object);

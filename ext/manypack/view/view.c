@@ -132,6 +132,16 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
 }
 
 size_t
+mp_view_peek_walk(VALUE self, mp_peek *peek)
+{
+    VALUE root = mp_view_root(self);
+
+    if (view_get(root)->index || RB_OBJ_FROZEN(root)) return mp_view_peek(self, peek);
+    view_get(root)->index = Qtrue;
+    return mp_view_peek_once(self, peek);
+}
+
+size_t
 mp_view_peek_steps(VALUE self, mp_peek *peek, long steps)
 {
     VALUE root = mp_view_root(self);

@@ -24,6 +24,12 @@ size_t mp_view_peek(VALUE view, mp_peek *peek);
 size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
 /*
+ * The same for a walk that passes a few times over the bytes: the first one needs no Index, whatever the size of the
+ * message.
+ */
+size_t mp_view_peek_walk(VALUE view, mp_peek *peek);
+
+/*
  * The same for several nested looks. If the last of equal keys counts, each look reads its map to the end, so this
  * builds an Index at once: otherwise an inner map would be read again for each map around it.
  */
