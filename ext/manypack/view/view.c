@@ -15,7 +15,8 @@ typedef struct {
     VALUE source;
     VALUE codec;   /* the Codec by which values are decoded */
     VALUE root;    /* the View of the message; 0 in that View itself */
-    VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none */
+    VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none;
+                    * of a part: the root's Index, or 0 if the part does not know it yet */
     size_t offset; /* of the head */
     size_t end;    /* after the object; until it is known 0, or END_OF_SOURCE */
 } mp_view;
@@ -60,14 +61,13 @@ static const rb_data_type_t view_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
-/* The pointer is valid while the caller has the object on its stack. */
+/* The pointer is valid while the caller has the object on its stack. TypeError for an object of another class. */
 static mp_view *
 view_get(VALUE self)
 {
-    mp_view *view;
+    bool ours = RB_TYPE_P(self, T_DATA) && RTYPEDDATA_P(self) && RTYPEDDATA_TYPE(self) == &view_type;
 
-    TypedData_Get_Struct(self, mp_view, &view_type, view);
-    return view;
+    return MP_LIKELY(ours) ? mp_typed_data(self) : rb_check_typeddata(self, &view_type);
 }
 
 /* --- peeking ---------------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ index_set(VALUE root, VALUE index)
  * because walking them twice costs more.
  */
 static VALUE
-index_of(VALUE root)
+index_of_root(VALUE root)
 {
     mp_view *view = view_get(root);
 
@@ -109,12 +109,26 @@ index_of(VALUE root)
     return RB_SPECIAL_CONST_P(view->index) ? 0 : view->index;
 }
 
+/* The same for any View. Part of a part: the Index is found without its root. */
+static VALUE
+index_of(VALUE self)
+{
+    mp_view *view = view_get(self);
+    VALUE index;
+
+    if (!RB_SPECIAL_CONST_P(view->index)) return view->index;
+    if (!view->root) return index_of_root(self);
+    index = index_of_root(view->root);
+    if (index && !RB_OBJ_FROZEN(self)) RB_OBJ_WRITE(self, &view->index, index);
+    return index;
+}
+
 size_t
 mp_view_peek(VALUE self, mp_peek *peek)
 {
     const mp_view *view = view_get(self);
 
-    mp_peek_init(peek, view->source, view->codec, index_of(mp_view_root(self)));
+    mp_peek_init(peek, view->source, view->codec, index_of(self));
     peek->alone = view->end == END_OF_SOURCE;
     return view->offset;
 }
@@ -162,36 +176,87 @@ seal(VALUE self, const mp_options *options, bool frozen)
     return options->shareable ? mp_obj_set_shareable(self) : self;
 }
 
+/* A new object needs no write barrier for what it is born with. */
 static VALUE
 view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
 {
     mp_view *view;
     VALUE self = TypedData_Make_Struct(cView, mp_view, &view_type, view);
 
-    RB_OBJ_WRITE(self, &view->source, source);
-    RB_OBJ_WRITE(self, &view->codec, codec);
-    RB_OBJ_WRITE(self, &view->root, root);
-    view->offset = offset;
-    view->end = end;
+    *view = (mp_view){.source = source, .codec = codec, .root = root, .offset = offset, .end = end};
+    if (root && !RB_SPECIAL_CONST_P(view_get(root)->index)) view->index = view_get(root)->index;
     return self;
 }
 
 static VALUE
-part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
+part_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
 {
     VALUE self;
 
-    if (!root) root = view_new(peek->message, peek->codec_object, 0, 0, 0);
+    if (!root) root = view_new(source, codec, 0, 0, 0);
     if (!offset && !end) end = view_get(root)->end;
-    self = view_new(peek->message, peek->codec_object, root, offset, end);
-    return seal(self, &peek->codec->options, RB_OBJ_FROZEN(root));
+    self = view_new(source, codec, root, offset, end);
+    return seal(self, &mp_codec_get(codec)->options, RB_OBJ_FROZEN(root));
 }
 
 VALUE
 mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end)
 {
-    if (mp_container_p(mp_peek_kind(peek, offset))) return part_new(peek, root, offset, end);
-    return mp_peek_object(peek, offset);
+    if (!mp_container_p(mp_peek_kind(peek, offset))) return mp_peek_object(peek, offset);
+    return part_new(peek->message, peek->codec_object, root, offset, end);
+}
+
+/* --- fast paths -------------------------------------------------------------------------------------- */
+
+/*
+ * Where the Index knows the way, a look needs no peek. Finds an element, or a key by a table, of the container at an
+ * offset. Sets *found to the offset of the value, 0 if there is none. False: only a peek can tell. Allocates nothing.
+ */
+static bool
+find_fast(const mp_view *view, size_t offset, VALUE obj, size_t *found)
+{
+    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source);
+    size_t size = (size_t)RSTRING_LEN(view->source);
+    const mp_codec *codec;
+    const mp_key_table *table;
+    mp_wire_row row;
+    mp_key key;
+
+    if (RB_SPECIAL_CONST_P(view->index) || !mp_ahead_p(bytes + offset, bytes + size)) return false;
+    row = mp_row_ahead(bytes + offset);
+    if (row.kind == MP_ARRAY && RB_FIXNUM_P(obj)) {
+        *found = mp_view_index_element(view->index, bytes, size, offset, FIX2LONG(obj));
+        return *found != 0;
+    }
+    if (row.kind != MP_MAP) return false;
+    codec = mp_codec_get(view->codec);
+    table = mp_view_index_keys(view->index, offset + row.head, mp_row_count(bytes + offset, row),
+                               mp_peek_which(&codec->options));
+    if (!table || mp_ext_keys_p(codec) || !mp_simple_key(obj, &key)) return false;
+    *found = mp_key_table_find(table, bytes, size, &key);
+    return true;
+}
+
+/* The value at an offset, which must be inside the message; Qundef if only a peek can build it. */
+static VALUE
+value_fast(VALUE self, size_t offset)
+{
+    const mp_view *view = view_get(self);
+    VALUE source = view->source, value;
+    const uint8_t *p = (const uint8_t *)RSTRING_PTR(source) + offset;
+    const uint8_t *end = (const uint8_t *)RSTRING_PTR(source) + RSTRING_LEN(source);
+    const mp_options *options;
+
+    if (!mp_ahead_p(p, end)) return Qundef;
+    value = mp_fixnum_ahead(p);
+    if (value != Qundef) return value;
+    if (mp_container_p((mp_kind)mp_row_ahead(p).kind)) {
+        return part_new(source, view->codec, mp_view_root(self), offset, 0);
+    }
+    options = &mp_codec_get(view->codec)->options;
+    value = options->limited ? Qundef : mp_decode_short(options, &p, end);
+    RB_GC_GUARD(source);
+    return value;
 }
 
 /* Digs for the remaining keys in an object that is no container, as Hash#dig does. */
@@ -451,9 +516,9 @@ mp_view_kind(VALUE self)
 
 /* --- finding ---------------------------------------------------------------------------------------- */
 
-/* The value of a key or at an index; nil if there is none. */
-static VALUE
-find(VALUE self, VALUE key)
+/* Searches for a key or an index by a peek. */
+static MP_NOINLINE VALUE
+find_slow(VALUE self, VALUE key)
 {
     VALUE found = Qnil;
     mp_cursor cursor;
@@ -463,6 +528,19 @@ find(VALUE self, VALUE key)
     if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
     mp_peek_end(&peek);
     return found;
+}
+
+/* The value of a key or at an index; nil if there is none. */
+static VALUE
+find(VALUE self, VALUE key)
+{
+    const mp_view *view = view_get(self);
+    VALUE found;
+    size_t at;
+
+    if (!find_fast(view, view->offset, key, &at)) return find_slow(self, key);
+    found = at ? value_fast(self, at) : Qnil;
+    return found == Qundef ? find_slow(self, key) : found;
 }
 
 /* call-seq: view.find_key(key) -> object or nil: what view[key] finds, where no key is a Range or a Path */
@@ -502,6 +580,21 @@ rb_view_aref(VALUE self, VALUE key)
     return find(self, key);
 }
 
+/* Digs where the Index knows the way. Qundef: only a peek can tell. */
+static VALUE
+dig_fast(VALUE self, int argc, const VALUE *argv)
+{
+    const mp_view *view = view_get(self);
+    size_t at = view->offset;
+    int i;
+
+    for (i = 0; i < argc; i++) {
+        if (!find_fast(view, at, argv[i], &at)) return Qundef;
+        if (!at) return Qnil;
+    }
+    return value_fast(self, at);
+}
+
 /* Digs in a View. */
 static VALUE
 dig_in(VALUE self, int argc, const VALUE *argv)
@@ -511,6 +604,8 @@ dig_in(VALUE self, int argc, const VALUE *argv)
     size_t offset;
 
     rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
+    found = dig_fast(self, argc, argv);
+    if (found != Qundef) return found;
     offset = mp_view_last_key_p(self) ? mp_view_peek_steps(self, &peek, argc) : mp_view_peek(self, &peek);
     found = dig(&peek, mp_view_root(self), offset, argc, argv);
     mp_peek_end(&peek);
@@ -544,10 +639,13 @@ rb_view_dig(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_view_key_p(VALUE self, VALUE key)
 {
+    const mp_view *view = view_get(self);
     mp_cursor cursor;
     mp_peek peek;
     bool found;
+    size_t at;
 
+    if (find_fast(view, view->offset, key, &at)) return at ? Qtrue : Qfalse;
     cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
     found = mp_peek_find(&peek, &cursor, key);
     mp_peek_end(&peek);

@@ -8,7 +8,7 @@
 #include "unpack/decode.h"
 #include "view/directories.h"
 
-#define FIRST_ENTRIES 64
+#define FIRST_ENTRIES 16
 
 /*
  * The number of arrays whose last place is remembered. Looks that alternate among more arrays, as in nested loops, soon
@@ -22,8 +22,8 @@
 /* A search passes so few pairs in no more time than it takes to find a key in a table. */
 #define FEW_PAIRS 16
 
-/* Making a table takes as long as passing each pair of the map this many times. */
-#define TABLE_COST 4
+/* A table is made when searches have passed each pair of the map this many times. */
+#define TABLE_COST 2
 
 /* A frozen Index has tables of maps with this many pairs: of smaller ones they would cost more than they save. */
 #define FROZEN_PAIRS 64
@@ -71,13 +71,11 @@ static const rb_data_type_t index_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
+/* Programs cannot get hold of an Index, so every caller has one. */
 static view_index *
 index_get(VALUE self)
 {
-    view_index *index;
-
-    TypedData_Get_Struct(self, view_index, &index_type, index);
-    return index;
+    return mp_typed_data(self);
 }
 
 static bool
@@ -180,8 +178,13 @@ mp_view_index_prepare(VALUE self, const mp_cursor *cursor, uint32_t n)
     last = last_place(index, array);
     if (last.n && last.n <= n) return;
     directory = mp_directory_find(&index->directories, array);
-    if (directory) mp_directory_give_marks(directories_of(index), directory, (uint32_t)cursor->left);
-    else mp_directory_add(directories_of(index), array);
+    if (!directory) {
+        mp_directory_add(directories_of(index), array);
+    } else if (!directory->marks.at) {
+        size_t mean = last.n ? (last.at - array) / last.n : 0;
+
+        mp_directory_give_marks(directories_of(index), directory, (uint32_t)cursor->left, mean);
+    }
 }
 
 mp_status
@@ -208,9 +211,42 @@ mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
     return status;
 }
 
+size_t
+mp_view_index_element(VALUE self, const uint8_t *bytes, size_t size, size_t head, int64_t n)
+{
+    view_index *index = index_get(self);
+    place *last = &index->places[0];
+    const mp_directory *directory;
+    const uint8_t *p = bytes + head;
+    uint32_t array;
+    mp_wire_row row;
+    int64_t count;
+
+    if (!mp_ahead_p(p, bytes + size)) return 0;
+    row = mp_row_ahead(p);
+    if (row.kind != MP_ARRAY) return 0;
+    count = mp_row_count(p, row);
+    if (n < 0) n += count;
+    if (n < 0 || n >= count) return 0;
+    array = (uint32_t)head + row.head;
+    if (last->array == array && n >= last->n && n - last->n < NEAR_ENOUGH && !RB_OBJ_FROZEN(self)) {
+        p = bytes + last->at;
+        if (mp_leaves_over(&p, bytes + size, (uint64_t)n - last->n)) return 0;
+        last->n = (uint32_t)n;
+        last->at = (uint32_t)(p - bytes);
+        return last->at;
+    }
+    if (n < NEAR_ENOUGH) {
+        p += row.head;
+        return mp_leaves_over(&p, bytes + size, (uint64_t)n) ? 0 : (size_t)(p - bytes);
+    }
+    directory = mp_directory_find(&index->directories, array);
+    return directory && directory->marks.at ? mp_marks_find(&directory->marks, bytes, size, (uint32_t)n) : 0;
+}
+
 /* Makes all marks of an array, which the cursor has just opened. The tape is complete. */
 static void
-marks_make(VALUE self, VALUE message, mp_cursor cursor)
+marks_make(VALUE self, VALUE message, mp_cursor cursor, uint32_t end)
 {
     view_index *index = index_get(self);
     uint32_t array = (uint32_t)cursor.at, n = (uint32_t)cursor.left;
@@ -219,7 +255,7 @@ marks_make(VALUE self, VALUE message, mp_cursor cursor)
     if (n <= NEAR_ENOUGH) return;
     directory = mp_directory_find(&index->directories, array);
     if (!directory) directory = mp_directory_add(directories_of(index), array);
-    if (!directory || !mp_directory_give_marks(directories_of(index), directory, n)) return;
+    if (!directory || !mp_directory_give_marks(directories_of(index), directory, n, (end - array) / n)) return;
     cursor.look->bytes = mp_view_index_tape(self, message)->bytes;
     mp_marks_go(&directory->marks, &cursor, n - 1);
 }
@@ -227,13 +263,13 @@ marks_make(VALUE self, VALUE message, mp_cursor cursor)
 /* --- keys of maps ------------------------------------------------------------------------------------- */
 
 const mp_key_table *
-mp_view_index_keys(VALUE self, const mp_cursor *cursor, mp_find_which which)
+mp_view_index_keys(VALUE self, size_t map, uint64_t pairs, mp_find_which which)
 {
     const view_index *index = index_get(self);
     const mp_directory *directory;
 
-    if (cursor->left < 2 * FEW_PAIRS) return NULL;
-    directory = mp_directory_find(&index->directories, (uint32_t)cursor->at);
+    if (pairs < FEW_PAIRS) return NULL;
+    directory = mp_directory_find(&index->directories, (uint32_t)map);
     if (!directory || !directory->ready) return NULL;
     return directory->keys->twice && directory->keys->which != which ? NULL : directory->keys;
 }
@@ -297,7 +333,7 @@ mp_view_index_freeze(VALUE self, VALUE message, mp_find_which which)
         mp_cursor_open(&cursor, &look, tape->entries[entry].offset);
         cursor.near = entry + 1;
         if (cursor.kind == MP_MAP) keys_make_frozen(self, message, &cursor, which);
-        else marks_make(self, message, cursor);
+        else marks_make(self, message, cursor, tape->entries[entry].end);
     }
     RB_OBJ_FREEZE(self);
     mp_obj_set_shareable(self); /* it refers to no object */
@@ -385,6 +421,9 @@ accepted_index(VALUE message, const mp_codec *codec)
     return accepted ? self : 0;
 }
 
+/* Containers of a message that is checked without an Index. */
+#define SHORT_ENTRIES 64
+
 static bool
 no_more(mp_tape *tape)
 {
@@ -395,7 +434,7 @@ no_more(mp_tape *tape)
 static bool
 short_accepted_p(VALUE message, size_t start, size_t end, const mp_codec *codec)
 {
-    mp_tape_entry entries[FIRST_ENTRIES];
+    mp_tape_entry entries[SHORT_ENTRIES];
     uint32_t max_depth = mp_unpack_max_depth(&codec->options);
     bool accepted;
     mp_tape tape;
@@ -403,7 +442,7 @@ short_accepted_p(VALUE message, size_t start, size_t end, const mp_codec *codec)
     if (end - start >= MP_VIEW_INDEX_MIN) return false;
     mp_tape_init(&tape, (const uint8_t *)RSTRING_PTR(message) + start, end - start, max_depth, MP_TAPE_KEEP);
     tape.entries = entries;
-    tape.capacity = FIRST_ENTRIES;
+    tape.capacity = SHORT_ENTRIES;
     tape.grow = no_more;
     accepted = accepted_p(&tape, codec);
     RB_GC_GUARD(message);

@@ -59,10 +59,16 @@ void mp_view_index_prepare(VALUE index, const mp_cursor *cursor, uint32_t n);
 mp_status mp_view_index_go(VALUE index, mp_cursor *cursor, uint32_t n);
 
 /*
- * The table of the keys of a map, which the cursor has just opened; NULL if there is none, or if it has a key twice and
- * keeps another of the two than `which` says.
+ * Fast path: the offset of element n, which may be negative, of the array whose head is at an offset of the message. 0
+ * if there is none, or if only mp_view_index_go can tell. Allocates nothing.
  */
-const mp_key_table *mp_view_index_keys(VALUE index, const mp_cursor *cursor, mp_find_which which);
+size_t mp_view_index_element(VALUE index, const uint8_t *bytes, size_t size, size_t head, int64_t n);
+
+/*
+ * The table of the keys of a map, whose first key is at an offset of the message; NULL if there is none, or if it has a
+ * key twice and keeps another of the two than `which` says.
+ */
+const mp_key_table *mp_view_index_keys(VALUE index, size_t map, uint64_t pairs, mp_find_which which);
 
 /*
  * Counts the pairs of a map that a search has passed. Makes a table of its keys when all searches together have passed
