@@ -7,7 +7,7 @@
  *   marks.at = memory;                             // for mp_marks_needed(n, marks.shift) marks
  *   mp_cursor_open(&cursor, &look, offset);        // an array of n elements
  *   status = mp_marks_go(&marks, &cursor, 500);    // MP_OK: the cursor is at element 500
- *   at = mp_marks_find(&marks, bytes, size, 500);  // so is this offset; 0: only mp_marks_go can tell
+ *   p = mp_marks_find(&marks, bytes, end, 500);    // so is p; NULL: only mp_marks_go can tell
  */
 #ifndef MP_MARKS_H
 #define MP_MARKS_H
@@ -49,16 +49,16 @@ mp_marks_needed(uint32_t n, uint32_t shift)
  */
 mp_status mp_marks_go(mp_marks *marks, mp_cursor *cursor, uint32_t n);
 
-/* The offset of the nth element; 0 if there is no mark near it, or a container in between, or few bytes are ahead. */
-MP_INLINE size_t
-mp_marks_find(const mp_marks *marks, const uint8_t *bytes, size_t size, uint32_t n)
+/* The nth element; NULL if there is no mark near it, or a container in between, or few bytes are ahead. */
+MP_INLINE const uint8_t *
+mp_marks_find(const mp_marks *marks, const uint8_t *bytes, const uint8_t *end, uint32_t n)
 {
     uint32_t mark = n >> marks->shift;
     const uint8_t *p;
 
-    if (mark >= marks->count) return 0;
+    if (mark >= marks->count) return NULL;
     p = bytes + marks->at[mark].at;
-    return mp_leaves_over(&p, bytes + size, n & ((1u << marks->shift) - 1)) ? 0 : (size_t)(p - bytes);
+    return mp_leaves_over(&p, end, n & ((1u << marks->shift) - 1)) ? NULL : p;
 }
 
 #endif

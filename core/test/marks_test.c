@@ -76,9 +76,9 @@ finds_each_element(const uint8_t *bytes, size_t size, uint32_t step, uint32_t sh
     }
     CHECK(marks.count == mp_marks_needed(ELEMENTS, shift), "%u", marks.count);
     for (n = 0; n < ELEMENTS; n++) {
-        size_t at = mp_marks_find(&marks, bytes, size, n);
+        const uint8_t *at = mp_marks_find(&marks, bytes, bytes + size, n);
 
-        CHECK(!at || at == offsets[n], "%u", n);
+        CHECK(!at || at == bytes + offsets[n], "%u", n);
         if (at) found++;
     }
     CHECK(found >= (uint32_t)ELEMENTS >> shift, "%u", found);
@@ -101,7 +101,7 @@ ends_in_a_short_array(const uint8_t *bytes, size_t size)
 
         if (offsets[n] <= size) CHECK(status == MP_OK && cursor.at == offsets[n], "%u", n);
         else CHECK(status == MP_E_TRUNCATED, "%u", n);
-        if (offsets[n] > size) CHECK(!mp_marks_find(&marks, bytes, size, n), "%u", n);
+        if (offsets[n] > size) CHECK(!mp_marks_find(&marks, bytes, bytes + size, n), "%u", n);
     }
 }
 

@@ -184,7 +184,7 @@ class ViewOrderTest < Minitest::Test
     looks = [->(view) { view[0][-1] }, ->(view) { view[0][49_000] && view[1][49_000] },
              ->(view) { 50_000.times { |i| view[1][i] } }, ->(view) { (0...50_000).step(100) { |i| view[0][i] } }]
     looks.each do |look|
-      view = View.new(bytes)
+      view = View.new(bytes + "") # Views of the same bytes share an Index
       look.call(view)
       assert_operator index_size(view), :<, 2_000
     end

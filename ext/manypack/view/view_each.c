@@ -26,12 +26,7 @@ next_key(mp_peek *peek, mp_cursor *cursor)
 static VALUE
 view_size(VALUE self, VALUE args, VALUE enumerator)
 {
-    mp_cursor cursor;
-    mp_peek peek;
-
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    mp_peek_end(&peek);
-    return ULL2NUM(cursor.kind == MP_MAP ? cursor.left / 2 : cursor.left);
+    return UINT2NUM(mp_view_head(self).n);
 }
 
 /*

@@ -211,37 +211,29 @@ mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
     return status;
 }
 
-size_t
-mp_view_index_element(VALUE self, const uint8_t *bytes, size_t size, size_t head, int64_t n)
+const uint8_t *
+mp_view_index_element(VALUE self, const uint8_t *bytes, const uint8_t *end, size_t array, uint32_t size, long n)
 {
     view_index *index = index_get(self);
     place *last = &index->places[0];
     const mp_directory *directory;
-    const uint8_t *p = bytes + head;
-    uint32_t array;
-    mp_wire_row row;
-    int64_t count;
+    const uint8_t *p;
+    uint64_t i = (uint64_t)(n < 0 ? n + (long)size : n); /* beyond the size if n is too far in front */
 
-    if (!mp_ahead_p(p, bytes + size)) return 0;
-    row = mp_row_ahead(p);
-    if (row.kind != MP_ARRAY) return 0;
-    count = mp_row_count(p, row);
-    if (n < 0) n += count;
-    if (n < 0 || n >= count) return 0;
-    array = (uint32_t)head + row.head;
-    if (last->array == array && n >= last->n && n - last->n < NEAR_ENOUGH && !RB_OBJ_FROZEN(self)) {
+    if (i >= size) return NULL;
+    if (last->array == array && i - last->n < NEAR_ENOUGH && !RB_OBJ_FROZEN_RAW(self)) {
         p = bytes + last->at;
-        if (mp_leaves_over(&p, bytes + size, (uint64_t)n - last->n)) return 0;
-        last->n = (uint32_t)n;
+        if (mp_leaves_over(&p, end, i - last->n)) return NULL;
+        last->n = (uint32_t)i;
         last->at = (uint32_t)(p - bytes);
-        return last->at;
+        return p;
     }
-    if (n < NEAR_ENOUGH) {
-        p += row.head;
-        return mp_leaves_over(&p, bytes + size, (uint64_t)n) ? 0 : (size_t)(p - bytes);
+    if (i < NEAR_ENOUGH) {
+        p = bytes + array;
+        return mp_leaves_over(&p, end, i) ? NULL : p;
     }
-    directory = mp_directory_find(&index->directories, array);
-    return directory && directory->marks.at ? mp_marks_find(&directory->marks, bytes, size, (uint32_t)n) : 0;
+    directory = mp_directory_find(&index->directories, (uint32_t)array);
+    return directory && directory->marks.at ? mp_marks_find(&directory->marks, bytes, end, (uint32_t)i) : NULL;
 }
 
 /* Makes all marks of an array, which the cursor has just opened. The tape is complete. */
@@ -272,6 +264,23 @@ mp_view_index_keys(VALUE self, size_t map, uint64_t pairs, mp_find_which which)
     directory = mp_directory_find(&index->directories, (uint32_t)map);
     if (!directory || !directory->ready) return NULL;
     return directory->keys->twice && directory->keys->which != which ? NULL : directory->keys;
+}
+
+bool
+mp_view_index_key(VALUE self, VALUE message, size_t head, uint32_t pairs, const mp_key *key, mp_find_which which,
+                  size_t *value)
+{
+    mp_tape *tape = mp_view_index_tape(self, message);
+    const mp_key_table *table = mp_view_index_keys(self, head + MP_WIRE[tape->bytes[head]].head, pairs, which);
+    mp_cursor cursor;
+    mp_look look;
+
+    if (table) *value = mp_key_table_find(table, tape->bytes, tape->size, key);
+    if (table || pairs >= FEW_PAIRS || !mp_tape_complete_p(tape) || tape->at < tape->size) return table != NULL;
+    look.bytes = tape->bytes;
+    look.size = tape->size;
+    look.tape = tape;
+    return mp_cursor_open(&cursor, &look, head) == MP_OK && mp_find(&cursor, key, which, value) == MP_OK;
 }
 
 /* Makes the table of a map's keys, for its directory. Whether that succeeds or not, it is not tried again. */
