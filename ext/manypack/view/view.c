@@ -307,14 +307,18 @@ key_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t o
     return true;
 }
 
-/* The element n of a View if it is a Fixnum; else Qundef. */
+/* The element n of a View; Qundef if only a peek can tell. */
 MP_INLINE VALUE
-fixnum_fast(const mp_view *view, long n)
+look_fast(VALUE self, long n)
 {
+    const mp_view *view = view_get(self);
     const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source), *end = bytes + RSTRING_LEN(view->source);
     const uint8_t *at = element_fast(view, bytes, end, view->offset, n);
+    VALUE number;
 
-    return at && mp_ahead_p(at, end) ? mp_fixnum_ahead(at) : Qundef;
+    if (!at) return Qundef;
+    number = mp_ahead_p(at, end) ? mp_fixnum_ahead(at) : Qundef;
+    return number == Qundef ? value_fast(self, at) : number;
 }
 
 /* An element or a key, by one of the two. */
@@ -611,8 +615,8 @@ find_slow(VALUE self, VALUE key, VALUE index)
     return found;
 }
 
-/* The value of a key or at an index; nil if there is none. */
-static VALUE
+/* The value of a key or at an index; nil if there is none. Not inline, which would slow the fast path down. */
+static MP_NOINLINE VALUE
 find(VALUE self, VALUE key)
 {
     VALUE index = index_of(self), found;
@@ -656,7 +660,7 @@ static VALUE
 rb_view_aref(VALUE self, VALUE key)
 {
     if (RB_FIXNUM_P(key)) {
-        VALUE found = fixnum_fast(view_get(self), FIX2LONG(key));
+        VALUE found = look_fast(self, FIX2LONG(key));
 
         if (found != Qundef) return found;
     } else if (MP_UNLIKELY(!RB_SPECIAL_CONST_P(key) && !RB_TYPE_P(key, T_STRING))) {
