@@ -121,14 +121,18 @@ mp_view_index_tape(VALUE self, VALUE message)
 
 /* --- elements of arrays ----------------------------------------------------------------------------- */
 
+/* Of an Index, beside 1.25 times the bytes of its message: small numbers as keys and values have two bytes a pair. */
+#define MEMORY_FOR_SMALL_KEYS 1000
+
 /*
  * The directories, to be added to. An Index takes at most 1.25 times the bytes of its message, tape included. That
- * suffices for a map of the smallest different keys: two bytes of number, one of head, and one of value.
+ * suffices for a map of the smallest different keys: two bytes of number, one of head, and one of value. Keys without
+ * a head, or with one byte of number, are 384 at most.
  */
 static mp_directories *
 directories_of(view_index *index)
 {
-    size_t size = index->tape.size, most = size + size / 4, used = index->tape.capacity * sizeof(mp_tape_entry);
+    size_t size = index->tape.size, most = size + size / 4 + MEMORY_FOR_SMALL_KEYS, used = index->tape.capacity * sizeof(mp_tape_entry);
 
     index->directories.budget = used < most ? most - used : 0;
     return &index->directories;
