@@ -193,6 +193,40 @@ class ViewLooksTest < Minitest::Test
     RUBY
   end
 
+  # --- Views of inner containers ------------------------------------------------------------------------------------
+
+  NESTED = { "a" => { "b" => (0...900).to_a, "c" => [{ "d" => 1 }] } }.freeze
+
+  def test_nested_looks_soon_make_no_views
+    view = View.new(pack(NESTED))
+    look = -> { 100.times { |i| view["a"]["b"][i] } }
+    3.times { look.call }
+    before = GC.stat(:total_allocated_objects)
+    look.call
+    assert_operator GC.stat(:total_allocated_objects) - before, :<, 100
+    assert_equal [899, 1], [view["a"]["b"][-1], view["a"]["c"][0]["d"]]
+  end
+
+  # Views of other roots and Codecs share the Index, and so do frozen ones.
+  def test_views_that_come_again_are_of_the_same_options_and_frozen_as_their_root
+    bytes = pack(NESTED).freeze
+    views = [View.new(bytes), View.new(bytes, symbolize_keys: true), View.new(bytes)]
+    5.times { views.each { |view| 2.times { assert_equal [view.codec, false], [view["a"], view["a"]["c"]].flat_map { |part| [part.codec, part.frozen?] }.uniq } } }
+    assert_equal [%w[b c], %i[b c], %w[b c]], (views.map { |view| view["a"].keys })
+    Kernel.instance_method(:freeze).bind_call(views[0]["a"])
+    3.times { refute_predicate views[0]["a"], :frozen? }
+    shared = Ractor.make_shareable(views[2])
+    3.times { assert [shared["a"], shared["a"]["c"][0]].all? { |part| Ractor.shareable?(part) } }
+    3.times { assert_equal [1, false], [views[0]["a"]["c"][0]["d"], views[0]["a"].frozen?] }
+  end
+
+  def test_views_that_come_again_under_a_collection_at_every_allocation
+    view = View.new(pack(NESTED))
+    exercise { 4.times { |i| assert_equal [i, 1], [view["a"]["b"][i], view["a"]["c"][0]["d"]] } }
+    GC.compact if GC.respond_to?(:compact)
+    assert_equal [7, 1], [view["a"]["b"][7], view["a"]["c"][0]["d"]]
+  end
+
   # --- memory ---------------------------------------------------------------------------------------------------
 
   def test_indexes_of_small_messages_fit_them

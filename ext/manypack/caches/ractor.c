@@ -70,9 +70,9 @@ ractor_memsize(const void *ptr)
 /*
  * No write barrier, so that every collection marks the whole object, including minor ones and the end of an
  * incremental one: each must forget the templates, the recent Codec and recent messages. A cache miss stores a young
- * object in this old one. A barrier, too, would have the whole object marked at the next minor collection, and would lock all Ractors
- * during an incremental one. It would pay only without misses: marking both tables at their largest takes 70 to 90
- * microseconds of a minor collection, as it did when they were roots.
+ * object in this old one. A barrier, too, would have the whole object marked at the next minor collection, and would
+ * lock all Ractors during an incremental one. It would pay only without misses: marking both tables at their largest
+ * takes 70 to 90 microseconds of a minor collection, as it did when they were roots.
  *
  * Never shareable: it belongs to one Ractor alone.
  */

@@ -246,6 +246,21 @@ mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end)
 
 /* --- fast paths -------------------------------------------------------------------------------------- */
 
+/* The View of the container at an offset: the same one as before if looks return it again and again. */
+static VALUE
+part_again(VALUE self, size_t offset)
+{
+    const mp_view *view = view_get(self);
+    VALUE index = RB_SPECIAL_CONST_P(view->index) ? 0 : view->index;
+    VALUE root = mp_view_root(self), part = index ? mp_view_index_part(index, offset) : 0;
+    VALUE source = view->source, codec = view->codec;
+
+    if (part && !RB_OBJ_FROZEN(part) && view_get(part)->root == root && view_get(part)->codec == codec) return part;
+    part = part_new(source, codec, root, offset, 0);
+    if (index) mp_view_index_keep_part(index, offset, part);
+    return part;
+}
+
 /* The value at p, which must be inside the message; Qundef if only a peek can build it. */
 static MP_NOINLINE VALUE
 value_fast(VALUE self, const uint8_t *p)
@@ -258,9 +273,7 @@ value_fast(VALUE self, const uint8_t *p)
 
     value = mp_ahead_p(p, end) ? mp_fixnum_ahead(p) : Qundef;
     if (value != Qundef) return value;
-    if (mp_container_p((mp_kind)MP_WIRE[*p].kind)) {
-        return part_new(source, view->codec, mp_view_root(self), (size_t)(p - start), 0);
-    }
+    if (mp_container_p((mp_kind)MP_WIRE[*p].kind)) return part_again(self, (size_t)(p - start));
     options = &mp_codec_get(view->codec)->options;
     value = options->limited ? Qundef : mp_decode_short(options, &p, end);
     RB_GC_GUARD(source);

@@ -14,7 +14,7 @@
  * The number of arrays whose last place is remembered. Looks that alternate among more arrays, as in nested loops, soon
  * give them marks.
  */
-#define PLACES 8
+#define PLACES 6
 
 /* From a place so near in front of an element, a walk costs no more than finding a mark. */
 #define NEAR_ENOUGH 32
@@ -39,11 +39,41 @@ typedef struct {
     uint32_t near; /* for the tape */
 } place;
 
+/* The Views that are kept: for nested looks such as view["a"]["b"][i], which would make two Views each time. */
+#define PARTS_BITS 2
+
+typedef struct {
+    VALUE view; /* 0 until a second View of the same container is made */
+    uint32_t offset;
+} part;
+
 typedef struct {
     mp_tape tape;
     place places[PLACES]; /* most recently used first; not used if the Index is frozen */
     mp_directories directories;
+    part parts[1 << PARTS_BITS]; /* none if the Index is frozen */
 } view_index;
+
+/* Since 3.3 it fits a slot of 320 bytes. */
+MP_STATIC_ASSERT(index_fits_a_slot, sizeof(view_index) <= 288);
+
+static void
+index_mark(void *ptr)
+{
+    const view_index *index = ptr;
+    size_t i;
+
+    for (i = 0; i < 1 << PARTS_BITS; i++) rb_gc_mark_movable(index->parts[i].view);
+}
+
+static void
+index_compact(void *ptr)
+{
+    view_index *index = ptr;
+    size_t i;
+
+    for (i = 0; i < 1 << PARTS_BITS; i++) index->parts[i].view = rb_gc_location(index->parts[i].view);
+}
 
 static void
 index_free(void *ptr)
@@ -64,10 +94,9 @@ index_memsize(const void *ptr)
            index->directories.bytes;
 }
 
-/* Without a mark function, because it refers to no object. */
 static const rb_data_type_t index_type = {
     .wrap_struct_name = "Manypack::View::Index",
-    .function = {.dfree = index_free, .dsize = index_memsize},
+    .function = {.dmark = index_mark, .dfree = index_free, .dsize = index_memsize, .dcompact = index_compact},
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
@@ -132,7 +161,8 @@ mp_view_index_tape(VALUE self, VALUE message)
 static mp_directories *
 directories_of(view_index *index)
 {
-    size_t size = index->tape.size, most = size + size / 4 + MEMORY_FOR_SMALL_KEYS, used = index->tape.capacity * sizeof(mp_tape_entry);
+    size_t size = index->tape.size, most = size + size / 4 + MEMORY_FOR_SMALL_KEYS;
+    size_t used = index->tape.capacity * sizeof(mp_tape_entry);
 
     index->directories.budget = used < most ? most - used : 0;
     return &index->directories;
@@ -348,9 +378,36 @@ mp_view_index_freeze(VALUE self, VALUE message, mp_find_which which)
         if (cursor.kind == MP_MAP) keys_make_frozen(self, message, &cursor, which);
         else marks_make(self, message, cursor, tape->entries[entry].end);
     }
+    MEMZERO(index->parts, part, 1 << PARTS_BITS);
     RB_OBJ_FREEZE(self);
     mp_obj_set_shareable(self); /* it refers to no object */
     RB_GC_GUARD(message);
+}
+
+/* --- Views --------------------------------------------------------------------------------------------- */
+
+static part *
+part_of(VALUE self, size_t offset)
+{
+    return &index_get(self)->parts[(uint32_t)offset * UINT32_C(0x9e3779b1) >> (32 - PARTS_BITS)];
+}
+
+VALUE
+mp_view_index_part(VALUE self, size_t offset)
+{
+    const part *kept = part_of(self, offset);
+
+    return kept->offset == offset ? kept->view : 0;
+}
+
+void
+mp_view_index_keep_part(VALUE self, size_t offset, VALUE view)
+{
+    part *kept = part_of(self, offset);
+
+    if (RB_OBJ_FROZEN(self)) return;
+    if (kept->offset == offset) RB_OBJ_WRITE(self, &kept->view, view);
+    else *kept = (part){.offset = (uint32_t)offset};
 }
 
 /* --- all of it -------------------------------------------------------------------------------------- */
