@@ -1,8 +1,6 @@
 /* The messages that Views of a Ractor looked into last. */
 #include "caches/recent_messages.h"
 
-#include "caches/ractor.h"
-
 #define MESSAGES 8
 
 struct mp_recents {
@@ -11,20 +9,19 @@ struct mp_recents {
 };
 
 mp_recent *
-mp_recent_message(VALUE message, uint32_t max_depth)
+mp_recents_find(mp_recents **recents, VALUE message, uint32_t max_depth)
 {
-    mp_seldom *seldom = mp_ractor_seldom();
     const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(message);
     size_t size = (size_t)RSTRING_LEN(message);
     mp_recent *entry;
     uint32_t i;
 
-    if (!seldom->recents) seldom->recents = ZALLOC(mp_recents);
+    if (!*recents) *recents = ZALLOC(mp_recents);
     for (i = 0; i < MESSAGES; i++) {
-        entry = &seldom->recents->entries[i];
+        entry = &(*recents)->entries[i];
         if (entry->bytes == bytes && entry->size == size && entry->max_depth == max_depth) return entry;
     }
-    entry = &seldom->recents->entries[seldom->recents->next++ % MESSAGES];
+    entry = &(*recents)->entries[(*recents)->next++ % MESSAGES];
     *entry = (mp_recent){.bytes = bytes, .size = size, .message = message, .max_depth = max_depth};
     return entry;
 }

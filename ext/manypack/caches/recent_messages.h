@@ -2,11 +2,11 @@
  * The messages that Views of a Ractor looked into last, each with its Index once it has one: a new View of the same
  * bytes finds the Index that an older one has made.
  *
- *   recent = mp_recent_message(message, 128);
+ *   recent = mp_recents_find(&recents, message, 128);
  *   recent->views++;                                  // a View looks for the first time
  *   index = recent->index;                            // 0: nobody has made it
  *   index = mp_view_index_new(message, 128);          // allocates, so recent is not valid any more
- *   mp_recent_message(message, 128)->index = index;
+ *   mp_recents_find(&recents, message, 128)->index = index;
  *
  * A message is known by where its bytes are, because String objects that share them are many. Nothing of it is kept
  * alive, unless several Views have used the Index since the last collection: then message and Index live until the
@@ -29,8 +29,8 @@ typedef struct {
 
 typedef struct mp_recents mp_recents; /* NULL until the first message */
 
-/* What the current Ractor knows about a message: an empty entry if it knows nothing. Valid until a collection runs. */
-mp_recent *mp_recent_message(VALUE message, uint32_t max_depth);
+/* What is known about a message: an empty entry if it is nothing. Valid until a collection runs. NoMemoryError. */
+mp_recent *mp_recents_find(mp_recents **recents, VALUE message, uint32_t max_depth);
 
 void mp_recents_mark(mp_recents *recents);
 size_t mp_recents_memsize(const mp_recents *recents);

@@ -92,7 +92,9 @@ index_set(VALUE root, VALUE index)
 static mp_recent *
 recent_of(const mp_view *view)
 {
-    return mp_recent_message(view->source, mp_unpack_max_depth(&mp_codec_get(view->codec)->options));
+    uint32_t max_depth = mp_unpack_max_depth(&mp_codec_get(view->codec)->options);
+
+    return mp_recents_find(&mp_ractor_seldom()->recents, view->source, max_depth);
 }
 
 /* Finds the Index that another View of the same bytes has made, or makes it. */
