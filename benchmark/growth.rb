@@ -69,11 +69,76 @@ module Growth
   end
   ORDERS = { "in order" => :to_a, "shuffled" => ->(list) { list.to_a.shuffle(random: Random.new(1)) } }.freeze
 
+  # The same looks into a View and into the tree. Each time from a copy of the bytes: a View of the same bytes would
+  # find the index of the View before.
+  LOOKS = lambda do |object, keys, &look|
+    bytes = Manypack.pack(object)
+    look ||= ->(read, key) { read[key] }
+    [View.method(:new), Manypack.method(:unpack)].map do |reader|
+      -> { reader.call(bytes + "").then { |read| keys.each { |key| look.call(read, key) } } }
+    end
+  end
+  SHUFFLED = ->(keys) { keys.to_a.shuffle(random: Random.new(1)) }
+  KEYS = ->(n) { (0...n).to_h { |i| ["key #{i}", i] } }
+  FIELDS = ->(n) { Array.new(n) { |i| { "id" => i, "name" => "name #{i}", "t" => [1, 2] } } }
+
   # A name, n, and a block that takes a size and returns our way and the plain one.
   ROWS = [
     Row.new("pattern of a View, n keys", 8, lambda { |n|
       bytes = MAP_OF.call(n)
       [-> { View.new(bytes) => {type: String} }, -> { Manypack.unpack(bytes, symbolize_keys: true) => {type: String} }]
+    }),
+    Row.new("looks at n Integers, in their order", 1_250, ->(n) { LOOKS.call((0...n).to_a, (0...n).to_a) }),
+    Row.new("looks at n Integers, backwards", 1_250, ->(n) { LOOKS.call((0...n).to_a, (0...n).to_a.reverse) }),
+    Row.new("looks at n Integers, shuffled", 1_250, ->(n) { LOOKS.call((0...n).to_a, SHUFFLED.call(0...n)) }),
+    Row.new("looks at n Integers, negative indices", 1_250, ->(n) { LOOKS.call((0...n).to_a, SHUFFLED.call(-n..-1)) }),
+    Row.new("looks at n fixints, shuffled", 1_250, ->(n) { LOOKS.call([1] * n, SHUFFLED.call(0...n)) }),
+    Row.new("looks at n Floats, shuffled", 1_250, lambda { |n|
+      LOOKS.call(Array.new(n) { |i| i / 3.0 }, SHUFFLED.call(0...n))
+    }),
+    Row.new("looks at n texts, shuffled", 1_250, lambda { |n|
+      LOOKS.call(Array.new(n) { |i| "text #{i}" }, SHUFFLED.call(0...n))
+    }),
+    Row.new("looks at n Integer keys, shuffled", 250, lambda { |n|
+      LOOKS.call((0...n).to_h { |i| [i, i] }, SHUFFLED.call(0...n))
+    }),
+    Row.new("looks at n String keys, shuffled", 250, lambda { |n|
+      LOOKS.call(KEYS.call(n), SHUFFLED.call(KEYS.call(n).keys))
+    }),
+    Row.new("looks at n rows, shuffled, a field", 125, lambda { |n|
+      LOOKS.call(FIELDS.call(n), SHUFFLED.call(0...n)) { |read, i| read[i]["id"] }
+    }),
+    Row.new("looks at n rows, shuffled, three fields", 125, lambda { |n|
+      LOOKS.call(FIELDS.call(n), SHUFFLED.call(0...n)) do |read, i|
+        row = read[i]
+        [row["id"], row["name"], row["t"][1]]
+      end
+    }),
+    Row.new("looks keys.each { view[_1] }, n keys", 250, lambda { |n|
+      LOOKS.call(KEYS.call(n), [0]) { |read, _| read.keys.each { |key| read[key] } }
+    }),
+    Row.new("looks by values_at, n Integers", 1_250, lambda { |n|
+      indices = SHUFFLED.call(0...n)
+      LOOKS.call((0...n).to_a, [0]) { |read, _| read.values_at(*indices) }
+    }),
+    Row.new("looks by fetch, n Integers", 1_250, ->(n) { LOOKS.call((0...n).to_a, SHUFFLED.call(0...n), &:fetch) }),
+    Row.new("looks by dig, n Integers in two maps", 1_250, lambda { |n|
+      LOOKS.call({ "a" => { "b" => (0...n).to_a } }, SHUFFLED.call(0...n)) { |read, i| read.dig("a", "b", i) }
+    }),
+    Row.new("looks by [], n Integers in two maps", 1_250, lambda { |n|
+      LOOKS.call({ "a" => { "b" => (0...n).to_a } }, SHUFFLED.call(0...n)) { |read, i| read["a"]["b"][i] }
+    }),
+    Row.new("looks at 2,000 of 10n Integers, new Views", 125, lambda { |n|
+      bytes = Manypack.pack((0...10 * n).to_a).freeze
+      indices = SHUFFLED.call(0...10 * n).cycle.first(2_000)
+      [-> { (bytes + "").freeze.then { |copy| indices.each { |i| View.new(copy)[i] } } },
+       -> { Manypack.unpack(bytes + "").then { |array| indices.each { |i| array[i] } } }]
+    }),
+    Row.new("looks at 2,000 of 4n keys, new Views", 125, lambda { |n|
+      bytes = Manypack.pack(KEYS.call(4 * n)).freeze
+      keys = SHUFFLED.call(KEYS.call(4 * n).keys).cycle.first(2_000)
+      [-> { (bytes + "").freeze.then { |copy| keys.each { |key| View.new(copy)[key] } } },
+       -> { Manypack.unpack(bytes + "").then { |map| keys.each { |key| map[key] } } }]
     }),
     Row.new("View#include?, n Integers", 40, lambda { |n|
       bytes = Manypack.pack((0...n).to_a)
@@ -120,12 +185,6 @@ module Growth
       codec = factory.codec
       bytes = Manypack.pack({ "id" => 1 })
       [-> { View.new(bytes, codec: codec, untrusted: true)["id"] }, -> { codec.unpack(bytes, untrusted: true)["id"] }]
-    }),
-    Row.new("type_registered? of n ext types", 6, lambda { |n|
-      factory = Manypack::Factory.new
-      n.times { |i| factory.register_type(i, Class.new, packer: :to_s, unpacker: :new) }
-      numbers = (0...n).to_h { |i| [i, true] }
-      [-> { n.times { |i| factory.type_registered?(i) } }, -> { n.times { |i| numbers.key?(i) } }]
     }),
     Row.new("Path with a number, n rows of 105 bytes", 250, QUERY.call("$[?@.age > 30]", lambda { |rows|
       rows.select { |row| row["age"] > 30 }

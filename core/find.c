@@ -104,14 +104,10 @@ mp_cursor_next(mp_cursor *cursor)
 MP_INLINE uint64_t
 leaves_over(mp_cursor *cursor, uint64_t n)
 {
-    const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
-    const uint8_t *p = bytes + cursor->at, *leaf = p;
-    uint64_t left = n, held;
+    const uint8_t *const bytes = cursor->look->bytes;
+    const uint8_t *p = bytes + cursor->at;
+    uint64_t left = mp_leaves_over(&p, bytes + cursor->look->size, n);
 
-    while (left && mp_ahead_p(leaf, end) && mp_step_over(&leaf, end, &held) == MP_STEP_LEAF) {
-        p = leaf;
-        left--;
-    }
     cursor->at = (size_t)(p - bytes);
     cursor->left -= n - left;
     return left;

@@ -61,6 +61,20 @@ mp_status mp_cursor_next(mp_cursor *cursor);
 /* Skips n objects, or all objects that are left. */
 mp_status mp_cursor_pass(mp_cursor *cursor, uint64_t n);
 
+/* Moves *p over at most n leaves, up to a container, or to where few bytes are ahead. Returns how many are left. */
+MP_INLINE uint64_t
+mp_leaves_over(const uint8_t **p, const uint8_t *end, uint64_t n)
+{
+    const uint8_t *leaf = *p;
+    uint64_t held;
+
+    while (n && mp_ahead_p(leaf, end) && mp_step_over(&leaf, end, &held) == MP_STEP_LEAF) {
+        *p = leaf;
+        n--;
+    }
+    return n;
+}
+
 /* What to do if a map has the key more than once. */
 typedef enum {
     MP_FIND_FIRST, /* stop at the first, without skipping its value */

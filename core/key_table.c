@@ -67,32 +67,47 @@ first_slot(const mp_key_table *table, const mp_key *key)
     return (uint32_t)((hash >> 32) * table->capacity >> 32);
 }
 
-/* The end of a key that is in the table. */
+/* True if the object at p is the Integer of the key. mp_ahead_p must be true. */
+MP_INLINE bool
+same_integer_p(const uint8_t *p, const mp_key *key)
+{
+    mp_wire_row row = mp_row_ahead(p);
+    int64_t n = mp_int_ahead(p, row);
+    bool integer = row.kind >= MP_FIXINT && row.kind <= MP_INT;
+
+    return integer && (uint64_t)n == key->bits && (n >= 0 || row.kind == MP_UINT) == (key->kind == MP_UINT);
+}
+
+/* The offset after the key at an offset, which is in the table, if it is the wanted one; else 0. */
 static size_t
-key_end(const mp_look *look, uint32_t key)
+end_if_same(const uint8_t *bytes, size_t size, uint32_t at, const mp_key *key)
 {
-    const uint8_t *next = look->bytes;
+    const uint8_t *p = bytes + at, *end = p;
+    mp_key found;
     mp_head head;
+    uint32_t n;
 
-    mp_head_over(look->bytes + key, look->bytes + look->size, &head, &next);
-    return (size_t)(next - look->bytes);
+    if (mp_ahead_p(p, bytes + size)) {
+        if (key->kind == MP_STR && mp_fixstr_ahead_p(p, &n)) {
+            return n == key->n && !memcmp(p + 1, key->bytes, n) ? at + 1 + n : 0;
+        }
+        if (key->kind == MP_UINT || key->kind == MP_INT) {
+            return same_integer_p(p, key) ? at + mp_row_ahead(p).head : 0;
+        }
+    }
+    mp_head_over(p, bytes + size, &head, &end);
+    found = mp_key_read(p, end);
+    return mp_key_compare(&found, key) ? 0 : (size_t)(end - bytes);
 }
 
-static bool
-same_p(const mp_look *look, uint32_t at, const mp_key *key)
-{
-    mp_key found = mp_key_read(look->bytes + at, look->bytes + key_end(look, at));
-
-    return !mp_key_compare(&found, key);
-}
-
-/* The slot of a key, or the unused slot where it belongs. */
-static uint32_t
-slot_of(const mp_key_table *table, const mp_look *look, const mp_key *key)
+/* The slot of a key, or the unused slot where it belongs. Sets *end to the offset after the key; 0 if it is unused. */
+MP_INLINE uint32_t
+slot_of(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_key *key, size_t *end)
 {
     uint32_t slot = first_slot(table, key);
 
-    while (table->slots[slot] && !same_p(look, table->slots[slot], key)) {
+    *end = 0;
+    while (table->slots[slot] && !(*end = end_if_same(bytes, size, table->slots[slot], key))) {
         if (++slot == table->capacity) slot = 0;
     }
     return slot;
@@ -103,13 +118,14 @@ add(mp_key_table *table, const mp_look *look, size_t from, size_t to)
 {
     mp_key key = mp_key_read(look->bytes + from, look->bytes + to);
     uint32_t slot;
+    size_t end;
 
     if (key.kind == MP_EXT || key.kind == MP_ARRAY || key.kind == MP_MAP) {
         table->others = true;
         return;
     }
     if (mp_key_nan_p(&key)) return;
-    slot = slot_of(table, look, &key);
+    slot = slot_of(table, look->bytes, look->size, &key, &end);
     if (table->slots[slot]) table->twice = true;
     if (!table->slots[slot] || table->which == MP_FIND_LAST) table->slots[slot] = (uint32_t)from;
 }
@@ -131,9 +147,10 @@ mp_key_table_fill(mp_key_table *table, mp_cursor *cursor)
 }
 
 size_t
-mp_key_table_find(const mp_key_table *table, const mp_look *look, const mp_key *key)
+mp_key_table_find(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_key *key)
 {
-    uint32_t slot = slot_of(table, look, key);
+    size_t end;
 
-    return table->slots[slot] ? key_end(look, table->slots[slot]) : 0;
+    slot_of(table, bytes, size, key, &end);
+    return end;
 }

@@ -4,9 +4,9 @@
  *   mp_key_table table = {.slots = zeros, .capacity = mp_key_table_slots(n), .seed = {random, random},
  *                         .which = MP_FIND_FIRST};
  *
- *   mp_cursor_open(&cursor, &look, offset);          // a map of n pairs
- *   status = mp_key_table_fill(&table, &cursor);     // anything but MP_OK: the map is malformed, the table of no use
- *   value = mp_key_table_find(&table, &look, &key);  // the value's offset; 0 without such a key
+ *   mp_cursor_open(&cursor, &look, offset);               // a map of n pairs
+ *   status = mp_key_table_fill(&table, &cursor);          // if not MP_OK the map is malformed, the table of no use
+ *   value = mp_key_table_find(&table, bytes, size, &key); // the value's offset; 0 without such a key
  *
  * Keys that are arrays, maps or exts are not in the table, and NaN is not, because no search finds it. Nobody who does
  * not know the seed can make a map whose keys collide.
@@ -36,6 +36,6 @@ mp_key_table_slots(uint32_t n)
 mp_status mp_key_table_fill(mp_key_table *table, mp_cursor *cursor);
 
 /* Finds the offset of a key's value; 0 without such a key. Keys are compared by mp_key_compare. */
-size_t mp_key_table_find(const mp_key_table *table, const mp_look *look, const mp_key *key);
+size_t mp_key_table_find(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_key *key);
 
 #endif

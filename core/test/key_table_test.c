@@ -51,7 +51,7 @@ table_of(mp_look *look, const uint8_t *bytes, size_t n, mp_find_which which, mp_
 static uint8_t
 value_of(const mp_key_table *table, const mp_look *look, mp_key key)
 {
-    size_t value = mp_key_table_find(table, look, &key);
+    size_t value = mp_key_table_find(table, look->bytes, look->size, &key);
 
     return value ? look->bytes[value] : 0xc1;
 }
@@ -67,7 +67,7 @@ finds_each_key(const uint8_t *bytes, size_t size)
     CHECK(!table.twice && !table.others, "flags");
     for (i = 0; i < 2 * PAIRS; i++) {
         mp_key key = mp_key_read(packed, put_key(packed, i));
-        size_t value = mp_key_table_find(&table, &look, &key);
+        size_t value = mp_key_table_find(&table, look.bytes, look.size, &key);
         size_t n = (size_t)(mp_put_uint(number, i) - number);
 
         CHECK(i < PAIRS ? value && !memcmp(bytes + value, number, n) : !value, "key %u at %zu", i, value);

@@ -57,13 +57,13 @@ go(mp_look *look, mp_marks *marks, uint32_t n, mp_cursor *cursor)
 }
 
 static void
-finds_each_element(const uint8_t *bytes, size_t size, uint32_t step)
+finds_each_element(const uint8_t *bytes, size_t size, uint32_t step, uint32_t shift)
 {
-    mp_mark memory[ELEMENTS / MP_MARK_DISTANCE];
-    mp_marks marks = {.at = memory};
+    mp_mark memory[ELEMENTS];
+    mp_marks marks = {.at = memory, .shift = shift};
     mp_tape tape;
     mp_look look = look_at(bytes, size, &tape);
-    uint32_t i, n, most = 0;
+    uint32_t i, n, most = 0, found = 0;
 
     for (i = 0, n = step / 2; i < ELEMENTS; i++, n = (n + step) % ELEMENTS) {
         mp_cursor cursor;
@@ -72,17 +72,24 @@ finds_each_element(const uint8_t *bytes, size_t size, uint32_t step)
         CHECK(cursor.left == ELEMENTS - n, "%u", n);
         CHECK(mp_cursor_next(&cursor) == MP_OK && cursor.at == offsets[n + 1], "%u", n);
         if (n > most) most = n;
-        CHECK(marks.count == most / MP_MARK_DISTANCE, "marks as far as %u: %u", most, marks.count);
+        CHECK(marks.count == (most >> shift) + 1, "marks as far as %u: %u", most, marks.count);
     }
-    CHECK(marks.count <= mp_marks_needed(ELEMENTS), "%u", marks.count);
+    CHECK(marks.count == mp_marks_needed(ELEMENTS, shift), "%u", marks.count);
+    for (n = 0; n < ELEMENTS; n++) {
+        const uint8_t *at = mp_marks_find(&marks, bytes, bytes + size, n);
+
+        CHECK(!at || at == bytes + offsets[n], "%u", n);
+        if (at) found++;
+    }
+    CHECK(found >= (uint32_t)ELEMENTS >> shift, "%u", found);
 }
 
 /* An array that ends early: each element that is there is found, and each other is an error, now and the next time. */
 static void
 ends_in_a_short_array(const uint8_t *bytes, size_t size)
 {
-    mp_mark memory[ELEMENTS / MP_MARK_DISTANCE];
-    mp_marks marks = {.at = memory};
+    mp_mark memory[ELEMENTS];
+    mp_marks marks = {.at = memory, .shift = (uint32_t)size % 4};
     mp_tape tape;
     mp_look look = look_at(bytes, size, &tape);
     uint32_t i;
@@ -94,6 +101,7 @@ ends_in_a_short_array(const uint8_t *bytes, size_t size)
 
         if (offsets[n] <= size) CHECK(status == MP_OK && cursor.at == offsets[n], "%u", n);
         else CHECK(status == MP_E_TRUNCATED, "%u", n);
+        if (offsets[n] > size) CHECK(!mp_marks_find(&marks, bytes, bytes + size, n), "%u", n);
     }
 }
 
@@ -106,16 +114,19 @@ mp_test_marks(void)
     if (!message) abort();
     size = write_array(message);
     bytes = mp_exact(message, size);
-    finds_each_element(bytes, size, 1);
-    finds_each_element(bytes, size, ELEMENTS - 1);
-    finds_each_element(bytes, size, 389);
+    for (n = 0; n < 4; n++) {
+        finds_each_element(bytes, size, 1, (uint32_t)n);
+        finds_each_element(bytes, size, ELEMENTS - 1, (uint32_t)n);
+        finds_each_element(bytes, size, 389, (uint32_t)n);
+    }
     free(bytes);
     for (n = size - 1; n > 3; n = n * 2 / 3) {
         bytes = mp_exact(message, n);
         ends_in_a_short_array(bytes, n);
         free(bytes);
     }
-    CHECK(!mp_marks_needed(0) && !mp_marks_needed(16) && mp_marks_needed(17) == 1, "needed");
-    CHECK(mp_marks_needed(UINT32_MAX) == UINT32_MAX / MP_MARK_DISTANCE, "needed");
+    CHECK(!mp_marks_needed(0, 3) && mp_marks_needed(8, 3) == 1 && mp_marks_needed(9, 3) == 2, "needed");
+    CHECK(mp_marks_needed(UINT32_MAX, 0) == UINT32_MAX && mp_marks_needed(1, 3) == 1, "needed");
+    for (n = 1; n < 12; n++) CHECK(sizeof(mp_mark) >> mp_marks_shift(n) <= n, "memory for elements of %zu", n);
     free(message);
 }

@@ -133,7 +133,7 @@ module Manypack
     def command(name)
       name = ALIASES.fetch(name, name)
       constant, = COMMANDS.fetch(name) do
-        near = Hint.near(name, [*COMMANDS.keys, *ALIASES.keys])
+        near = Hint::COMMANDS[name] || Hint.near(name, [*COMMANDS.keys, *ALIASES.keys])
         meant = near ? ", did you mean #{near}?" : "; manypack --help lists them"
         raise UsageError, "unknown command #{Visible.line(name)}#{meant}"
       end

@@ -73,13 +73,11 @@ module Manypack
     #   view.fetch("id")          #=> 1
     #   view.fetch("name", "?")   #=> "?"
     #   view.fetch("name") { |key| key.upcase } #=> "NAME"
-    def fetch(key, *default)
-      raise ArgumentError, "wrong number of arguments (given #{default.size + 1}, expected 1..2)" if default.size > 1
-
+    def fetch(key, default = (no_default = true))
       value = self[key]
       return value unless value.nil? && !key?(key)
       return yield(key) if block_given?
-      return default.first unless default.empty?
+      return default unless no_default
       raise IndexError, "index #{key} outside of the array's #{size} elements" if type == :array
 
       raise KeyError.new("key not found: #{key.inspect}", receiver: self, key: key)
@@ -113,14 +111,6 @@ module Manypack
       raise ::TypeError, "expected a map, got #{type}" unless type == :map
 
       each(&block)
-    end
-
-    # Returns what View#[] finds under each of the keys, or at each index, an Array. Raises what View#[] raises.
-    #
-    #   view = Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"}))
-    #   view.values_at("name", "id", "x") #=> ["Ada", 1, nil]
-    def values_at(*keys)
-      keys.map { |key| self[key] }
     end
 
     # Returns the last element of an array, or nil if it is empty; with a count, an Array of that many last elements.

@@ -184,7 +184,7 @@ class ViewOrderTest < Minitest::Test
     looks = [->(view) { view[0][-1] }, ->(view) { view[0][49_000] && view[1][49_000] },
              ->(view) { 50_000.times { |i| view[1][i] } }, ->(view) { (0...50_000).step(100) { |i| view[0][i] } }]
     looks.each do |look|
-      view = View.new(bytes)
+      view = View.new(bytes + "") # Views of the same bytes share an Index
       look.call(view)
       assert_operator index_size(view), :<, 2_000
     end
@@ -197,9 +197,9 @@ class ViewOrderTest < Minitest::Test
       view = View.new(pack(message))
       size = view.bytesize
       2.times { (1..[message.size, 9_000].min).each { |i| view[-i].then { |part| part.is_a?(View) && part.size.times { |j| part[-1 - j] } } } }
-      assert_operator index_size(view), :<, (size * 1.25) + 1_000
+      assert_operator index_size(view), :<, (size * 1.25) + 1_400
       view.freeze
-      assert_operator index_size(view), :<, (size * 1.25) + 1_000
+      assert_operator index_size(view), :<, (size * 1.25) + 1_400
     end
     view = View.new(pack(messages[0]))
     3.times { |i| view[-1 - i] }

@@ -14,6 +14,7 @@ ractor_mark(void *ptr)
     mp_hash_templates_forget(&ractor->rows);
     if (ractor->seldom) {
         ractor->seldom->recent_codec = 0;
+        mp_recents_mark(ractor->seldom->recents);
         if (ractor->seldom->types) rb_gc_mark_movable(ractor->seldom->types);
         if (ractor->seldom->paths) rb_gc_mark_movable(ractor->seldom->paths);
     }
@@ -46,7 +47,10 @@ ractor_free(void *ptr)
     mp_cache_table_free(&ractor->values.table);
     mp_cache_table_free(&ractor->symbols.table);
     xfree(ractor->rows.rings);
-    if (ractor->seldom) mp_trails_free(ractor->seldom->trails);
+    if (ractor->seldom) {
+        mp_trails_free(ractor->seldom->trails);
+        xfree(ractor->seldom->recents);
+    }
     xfree(ractor->seldom);
     mp_typed_free(ptr);
 }
@@ -59,15 +63,16 @@ ractor_memsize(const void *ptr)
     return mp_typed_memsize(sizeof(mp_ractor)) + mp_string_table_memsize(&ractor->keys.table) +
            mp_string_table_memsize(&ractor->values.table) + mp_symbol_cache_memsize(&ractor->symbols) +
            mp_hash_templates_memsize(&ractor->rows) +
-           (ractor->seldom ? sizeof(mp_seldom) + mp_trails_memsize(ractor->seldom->trails) : 0);
+           (ractor->seldom ? sizeof(mp_seldom) + mp_trails_memsize(ractor->seldom->trails) +
+                             mp_recents_memsize(ractor->seldom->recents) : 0);
 }
 
 /*
  * No write barrier, so that every collection marks the whole object, including minor ones and the end of an
- * incremental one: each must forget the templates and the recent Codec. A cache miss stores a young object in this old
- * one. A barrier, too, would have the whole object marked at the next minor collection, and would lock all Ractors
- * during an incremental one. It would pay only without misses: marking both tables at their largest takes 70 to 90
- * microseconds of a minor collection, as it did when they were roots.
+ * incremental one: each must forget the templates, the recent Codec and recent messages. A cache miss stores a young
+ * object in this old one. A barrier, too, would have the whole object marked at the next minor collection, and would
+ * lock all Ractors during an incremental one. It would pay only without misses: marking both tables at their largest
+ * takes 70 to 90 microseconds of a minor collection, as it did when they were roots.
  *
  * Never shareable: it belongs to one Ractor alone.
  */

@@ -10,6 +10,7 @@
 
 #include "caches/hash_template.h"
 #include "caches/key_cache.h"
+#include "caches/recent_messages.h"
 #include "caches/result_size.h"
 #include "caches/spare.h"
 #include "caches/symbol_cache.h"
@@ -19,6 +20,7 @@
 /* What few Ractors need. */
 typedef struct {
     mp_trails *trails;
+    mp_recents *recents;
     VALUE types;        /* a Hash of Types and the same Types with the ext types of the moment (record/type.c); or 0 */
     VALUE paths;        /* a hidden Hash of Strings and Paths; 0 before the first */
     VALUE recent_codec; /* made for the options of a call since the last collection, which forgets it; or 0 */

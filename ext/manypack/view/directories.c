@@ -4,7 +4,7 @@
  */
 #include "view/directories.h"
 
-#define FIRST_SLOTS 8
+#define FIRST_SLOTS 2
 
 void
 mp_directories_free(mp_directories *directories)
@@ -88,14 +88,23 @@ mp_directory_add(mp_directories *directories, uint32_t container)
     return slot;
 }
 
-bool
-mp_directory_give_marks(mp_directories *directories, mp_directory *directory, uint32_t n)
+static size_t
+marks_size(uint32_t n, uint32_t shift)
 {
-    size_t bytes = mp_marks_needed(n) * sizeof(mp_mark);
+    return (size_t)mp_marks_needed(n, shift) * sizeof(mp_mark);
+}
+
+bool
+mp_directory_give_marks(mp_directories *directories, mp_directory *directory, uint32_t n, size_t mean)
+{
+    uint32_t shift = mp_marks_shift(mean);
+    size_t bytes = marks_size(n, shift);
 
     if (directory->marks.at) return true;
+    while (!affordable_p(directories, bytes) && shift < MP_MARKS_SHIFT_MAX) bytes = marks_size(n, ++shift);
     if (!affordable_p(directories, bytes)) return false;
     directory->marks.at = xmalloc(bytes);
+    directory->marks.shift = shift;
     directories->bytes += bytes;
     return true;
 }

@@ -4,7 +4,7 @@
  *
  *   directory = mp_directory_find(&directories, container);       // NULL if no look has walked far in it
  *   directory = mp_directory_add(&directories, container);        // moves all directories
- *   if (mp_directory_give_marks(&directories, directory, size)) status = mp_marks_go(&directory->marks, &cursor, n);
+ *   if (mp_directory_give_marks(&directories, directory, size, 3)) status = mp_marks_go(&directory->marks, &cursor, n);
  *
  * A container is known by the offset of the first object inside it.
  */
@@ -40,8 +40,11 @@ mp_directory *mp_directory_find(const mp_directories *directories, uint32_t cont
 /* Adds the directory of a container that has none. NULL if the budget is spent. */
 mp_directory *mp_directory_add(mp_directories *directories, uint32_t container);
 
-/* Gives a directory memory for the marks of an array of n elements, unless it has it. False if the budget is spent. */
-bool mp_directory_give_marks(mp_directories *directories, mp_directory *directory, uint32_t n);
+/*
+ * Gives a directory memory for the marks of an array of n elements, unless it has it. mean is the mean size of the
+ * elements: there are as many marks as that and the budget allow. False if the budget is spent.
+ */
+bool mp_directory_give_marks(mp_directories *directories, mp_directory *directory, uint32_t n, size_t mean);
 
 /* Gives a directory, which has none, an empty table for n keys. False if the budget is spent. */
 bool mp_directory_give_keys(mp_directories *directories, mp_directory *directory, uint32_t n, mp_find_which which);

@@ -257,7 +257,8 @@ find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALU
 static const mp_key_table *
 table_of(const mp_peek *peek, const mp_cursor *opened)
 {
-    return peek->index && !peek->in_turn ? mp_view_index_keys(peek->index, opened, which_of(peek)) : NULL;
+    if (!peek->index || peek->in_turn) return NULL;
+    return mp_view_index_keys(peek->index, opened->at, opened->left / 2, which_of(peek));
 }
 
 /* Searches for a key by passing all keys in front of it. Returns the offset of its value, or 0. */
@@ -279,7 +280,7 @@ search(mp_peek *peek, mp_cursor *cursor, const mp_key *key)
 static size_t
 find_simple(mp_peek *peek, mp_cursor *cursor, const mp_key_table *table, const mp_key *key)
 {
-    return table ? mp_key_table_find(table, &peek->look, key) : search(peek, cursor, key);
+    return table ? mp_key_table_find(table, peek->look.bytes, peek->look.size, key) : search(peek, cursor, key);
 }
 
 static bool

@@ -91,6 +91,18 @@ mp_container_p(mp_kind kind)
     return kind == MP_ARRAY || kind == MP_MAP;
 }
 
+/* The Fixnum at p; Qundef if something else is there. mp_ahead_p must be true. */
+MP_INLINE VALUE
+mp_fixnum_ahead(const uint8_t *p)
+{
+    mp_wire_row row = mp_row_ahead(p);
+    int64_t n;
+
+    if (row.kind < MP_FIXINT || row.kind > MP_INT) return Qundef;
+    n = mp_int_ahead(p, row);
+    return (row.kind == MP_UINT && n < 0) || !RB_FIXABLE(n) ? Qundef : LONG2FIX((long)n);
+}
+
 /* A Symbol for a kind, in the words of the specification: :map, :str, :integer. */
 VALUE mp_kind_symbol(mp_kind kind);
 

@@ -2,6 +2,7 @@
 #include "view/view.h"
 
 #include "base/error.h"
+#include "caches/ractor.h"
 #include "pack/canonical_form.h"
 #include "unpack/decode.h"
 #include "view/peek.h"
@@ -15,7 +16,8 @@ typedef struct {
     VALUE source;
     VALUE codec;   /* the Codec by which values are decoded */
     VALUE root;    /* the View of the message; 0 in that View itself */
-    VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none */
+    VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none;
+                    * of a part: the root's Index, or 0 if the part does not know it yet */
     size_t offset; /* of the head */
     size_t end;    /* after the object; until it is known 0, or END_OF_SOURCE */
 } mp_view;
@@ -60,14 +62,13 @@ static const rb_data_type_t view_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
-/* The pointer is valid while the caller has the object on its stack. */
+/* The pointer is valid while the caller has the object on its stack. TypeError for an object of another class. */
 static mp_view *
 view_get(VALUE self)
 {
-    mp_view *view;
+    bool ours = RB_TYPE_P(self, T_DATA) && RTYPEDDATA_P(self) && RTYPEDDATA_TYPE(self) == &view_type;
 
-    TypedData_Get_Struct(self, mp_view, &view_type, view);
-    return view;
+    return MP_LIKELY(ours) ? mp_typed_data(self) : rb_check_typeddata(self, &view_type);
 }
 
 /* --- peeking ---------------------------------------------------------------------------------------- */
@@ -87,48 +88,101 @@ index_set(VALUE root, VALUE index)
     RB_OBJ_WRITE(root, &view_get(root)->index, index ? index : Qnil);
 }
 
+/* What the Ractor knows of the message of a View, which is long enough for an Index. */
+static mp_recent *
+recent_of(const mp_view *view)
+{
+    uint32_t max_depth = mp_unpack_max_depth(&mp_codec_get(view->codec)->options);
+
+    return mp_recents_find(&mp_ractor_seldom()->recents, view->source, max_depth);
+}
+
+/* Finds the Index that another View of the same bytes has made, or makes it. */
+static VALUE
+index_shared(const mp_view *view)
+{
+    VALUE index = recent_of(view)->index;
+
+    if (index) return index;
+    index = mp_view_index_new(view->source, mp_unpack_max_depth(&mp_codec_get(view->codec)->options));
+
+    recent_of(view)->index = index;
+    return index;
+}
+
 /*
- * The Index that all Views of a message share; 0 if there is none yet. It is built on the second look: many programs
- * look once, near the start, where an Index costs more than it saves. Long messages get theirs on the first look,
- * because walking them twice costs more.
+ * The Index that a View has after its first look; 0 if it needs none, Qtrue if the second look makes it. Many programs
+ * look once, near the start, where an Index costs more than it saves. Long messages get theirs at once, because walking
+ * them twice costs more.
  */
 static VALUE
-index_of(VALUE root)
+index_at_first_look(const mp_view *view)
+{
+    mp_recent *recent;
+    bool first;
+
+    if (RSTRING_LEN(view->source) < MP_VIEW_INDEX_MIN) return 0;
+    recent = recent_of(view);
+    first = !recent->views++;
+    if (recent->index) return recent->index;
+    return first && RSTRING_LEN(view->source) < INDEX_AT_ONCE ? Qtrue : index_shared(view);
+}
+
+/*
+ * The Index that all Views of a message share, also those that View.new makes of the same bytes; 0 if there is none
+ * yet.
+ */
+static VALUE
+index_of_root(VALUE root)
 {
     mp_view *view = view_get(root);
 
-    if (!view->index && !RB_OBJ_FROZEN(root)) {
-        view->index = Qtrue;
-        if (RSTRING_LEN(view->source) < INDEX_AT_ONCE) return 0;
-    }
     if (view->index == Qtrue) {
-        uint32_t max_depth = mp_unpack_max_depth(&mp_codec_get(view->codec)->options);
-
-        index_set(root, mp_view_index_new(view->source, max_depth));
+        index_set(root, RSTRING_LEN(view->source) < MP_VIEW_INDEX_MIN ? 0 : index_shared(view));
+    } else if (!view->index && !RB_OBJ_FROZEN(root)) {
+        index_set(root, index_at_first_look(view));
     }
     return RB_SPECIAL_CONST_P(view->index) ? 0 : view->index;
+}
+
+/* The same for any View. Part of a part: the Index is found without its root. */
+static VALUE
+index_of(VALUE self)
+{
+    mp_view *view = view_get(self);
+    VALUE index;
+
+    if (!RB_SPECIAL_CONST_P(view->index)) return view->index;
+    if (!view->root) return index_of_root(self);
+    index = index_of_root(view->root);
+    if (index && !RB_OBJ_FROZEN(self)) RB_OBJ_WRITE(self, &view->index, index);
+    return index;
+}
+
+/* index may be 0. */
+static size_t
+peek_start(VALUE self, mp_peek *peek, VALUE index)
+{
+    const mp_view *view = view_get(self);
+
+    mp_peek_init(peek, view->source, view->codec, index);
+    peek->alone = view->end == END_OF_SOURCE;
+    return view->offset;
 }
 
 size_t
 mp_view_peek(VALUE self, mp_peek *peek)
 {
-    const mp_view *view = view_get(self);
-
-    mp_peek_init(peek, view->source, view->codec, index_of(mp_view_root(self)));
-    peek->alone = view->end == END_OF_SOURCE;
-    return view->offset;
+    return peek_start(self, peek, index_of(self));
 }
 
 size_t
 mp_view_peek_once(VALUE self, mp_peek *peek)
 {
-    const mp_view *view = view_get(self);
     VALUE index = view_get(mp_view_root(self))->index;
 
     if (RB_SPECIAL_CONST_P(index) || !mp_view_index_complete_p(index)) index = 0;
-    mp_peek_init(peek, view->source, view->codec, index);
-    peek->alone = view->end == END_OF_SOURCE;
-    return view->offset;
+    return peek_start(self, peek, index);
 }
 
 size_t
@@ -172,36 +226,134 @@ seal(VALUE self, const mp_options *options, bool frozen)
     return options->shareable ? mp_obj_set_shareable(self) : self;
 }
 
+/* A new object needs no write barrier for what it is born with. */
 static VALUE
 view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
 {
     mp_view *view;
     VALUE self = TypedData_Make_Struct(cView, mp_view, &view_type, view);
 
-    RB_OBJ_WRITE(self, &view->source, source);
-    RB_OBJ_WRITE(self, &view->codec, codec);
-    RB_OBJ_WRITE(self, &view->root, root);
-    view->offset = offset;
-    view->end = end;
+    *view = (mp_view){.source = source, .codec = codec, .root = root, .offset = offset, .end = end};
+    if (root && !RB_SPECIAL_CONST_P(view_get(root)->index)) view->index = view_get(root)->index;
     return self;
 }
 
 static VALUE
-part_new(const mp_peek *peek, VALUE root, size_t offset, size_t end)
+part_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
 {
     VALUE self;
 
-    if (!root) root = view_new(peek->message, peek->codec_object, 0, 0, 0);
+    if (!root) root = view_new(source, codec, 0, 0, 0);
     if (!offset && !end) end = view_get(root)->end;
-    self = view_new(peek->message, peek->codec_object, root, offset, end);
-    return seal(self, &peek->codec->options, RB_OBJ_FROZEN(root));
+    self = view_new(source, codec, root, offset, end);
+    return seal(self, &mp_codec_get(codec)->options, RB_OBJ_FROZEN(root));
 }
 
 VALUE
 mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end)
 {
-    if (mp_container_p(mp_peek_kind(peek, offset))) return part_new(peek, root, offset, end);
-    return mp_peek_object(peek, offset);
+    if (!mp_container_p(mp_peek_kind(peek, offset))) return mp_peek_object(peek, offset);
+    return part_new(peek->message, peek->codec_object, root, offset, end);
+}
+
+/* --- fast paths -------------------------------------------------------------------------------------- */
+
+/* The View of the container at an offset: the same one as before if looks return it again and again. */
+static VALUE
+part_again(VALUE self, size_t offset)
+{
+    const mp_view *view = view_get(self);
+    VALUE index = RB_SPECIAL_CONST_P(view->index) ? 0 : view->index;
+    VALUE root = mp_view_root(self), part = index ? mp_view_index_part(index, offset) : 0;
+    VALUE source = view->source, codec = view->codec;
+
+    if (part && !RB_OBJ_FROZEN(part) && view_get(part)->root == root && view_get(part)->codec == codec) return part;
+    part = part_new(source, codec, root, offset, 0);
+    if (index) mp_view_index_keep_part(index, offset, part);
+    return part;
+}
+
+/* The value at p, which must be inside the message; Qundef if only a peek can build it. */
+static MP_NOINLINE VALUE
+value_fast(VALUE self, const uint8_t *p)
+{
+    const mp_view *view = view_get(self);
+    VALUE source = view->source, value;
+    const uint8_t *start = (const uint8_t *)RSTRING_PTR(source);
+    const uint8_t *end = start + RSTRING_LEN(source);
+    const mp_options *options;
+
+    value = mp_ahead_p(p, end) ? mp_fixnum_ahead(p) : Qundef;
+    if (value != Qundef) return value;
+    if (mp_container_p((mp_kind)MP_WIRE[*p].kind)) return part_again(self, (size_t)(p - start));
+    options = &mp_codec_get(view->codec)->options;
+    value = options->limited ? Qundef : mp_decode_short(options, &p, end);
+    RB_GC_GUARD(source);
+    return value;
+}
+
+/*
+ * Where the Index knows the way to an element, a look needs no peek. Finds it in the array at an offset, or returns 0.
+ * Allocates nothing.
+ */
+MP_INLINE const uint8_t *
+element_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t offset, long n)
+{
+    const uint8_t *head = bytes + offset;
+    mp_wire_row row;
+
+    if (RB_SPECIAL_CONST_P(view->index) || !mp_ahead_p(head, end)) return NULL;
+    row = mp_row_ahead(head);
+    if (row.kind != MP_ARRAY) return NULL;
+    return mp_view_index_element(view->index, bytes, end, offset + row.head, mp_row_count(head, row), n);
+}
+
+/*
+ * The same for a key of a map that has a table. Sets *found to the value, NULL without such a key. False: only a peek
+ * can tell.
+ */
+static bool
+key_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t offset, VALUE obj, const uint8_t **found)
+{
+    const uint8_t *head = bytes + offset;
+    const mp_codec *codec;
+    mp_wire_row row;
+    mp_key key;
+    size_t at;
+
+    if (RB_SPECIAL_CONST_P(view->index) || !mp_ahead_p(head, end)) return false;
+    row = mp_row_ahead(head);
+    if (row.kind != MP_MAP) return false;
+    codec = mp_codec_get(view->codec);
+    if (mp_ext_keys_p(codec) || !mp_simple_key(obj, &key)) return false;
+    if (!mp_view_index_key(view->index, view->source, offset, mp_row_count(head, row), &key,
+                           mp_peek_which(&codec->options), &at)) return false;
+    *found = at ? bytes + at : NULL;
+    return true;
+}
+
+/* The element n of a View; Qundef if only a peek can tell. */
+MP_INLINE VALUE
+look_fast(VALUE self, long n)
+{
+    const mp_view *view = view_get(self);
+    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source), *end = bytes + RSTRING_LEN(view->source);
+    const uint8_t *at = element_fast(view, bytes, end, view->offset, n);
+    VALUE number;
+
+    if (!at) return Qundef;
+    number = mp_ahead_p(at, end) ? mp_fixnum_ahead(at) : Qundef;
+    return number == Qundef ? value_fast(self, at) : number;
+}
+
+/* An element or a key, by one of the two. */
+static bool
+find_fast(const mp_view *view, size_t offset, VALUE obj, const uint8_t **found)
+{
+    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source), *end = bytes + RSTRING_LEN(view->source);
+
+    *found = RB_FIXNUM_P(obj) ? element_fast(view, bytes, end, offset, FIX2LONG(obj)) : NULL;
+    return *found || key_fast(view, bytes, end, offset, obj, found);
 }
 
 /* Digs for the remaining keys in an object that is no container, as Hash#dig does. */
@@ -463,20 +615,46 @@ mp_view_kind(VALUE self)
     return kind;
 }
 
+mp_head
+mp_view_head(VALUE self)
+{
+    const mp_view *view = view_get(self);
+    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source);
+    mp_head head;
+    mp_peek peek;
+
+    if (mp_head_read(bytes + view->offset, bytes + RSTRING_LEN(view->source), &head) != MP_OK ||
+        !mp_container_p(head.kind)) mp_peek_open(&peek, mp_view_peek_once(self, &peek)); /* raises */
+    return head;
+}
+
 /* --- finding ---------------------------------------------------------------------------------------- */
 
-/* The value of a key or at an index; nil if there is none. */
-static VALUE
-find(VALUE self, VALUE key)
+/* Searches for a key or an index by a peek. index is the Index or 0. */
+static MP_NOINLINE VALUE
+find_slow(VALUE self, VALUE key, VALUE index)
 {
     VALUE found = Qnil;
     mp_cursor cursor;
     mp_peek peek;
 
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    cursor = mp_peek_open(&peek, peek_start(self, &peek, index));
     if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
     mp_peek_end(&peek);
     return found;
+}
+
+/* The value of a key or at an index; nil if there is none. Not inline, which would slow the fast path down. */
+static MP_NOINLINE VALUE
+find(VALUE self, VALUE key)
+{
+    VALUE index = index_of(self), found;
+    const mp_view *view = view_get(self);
+    const uint8_t *at;
+
+    if (!find_fast(view, view->offset, key, &at)) return find_slow(self, key, index);
+    found = at ? value_fast(self, at) : Qnil;
+    return found == Qundef ? find_slow(self, key, index) : found;
 }
 
 /* call-seq: view.find_key(key) -> object or nil: what view[key] finds, where no key is a Range or a Path */
@@ -510,10 +688,47 @@ rb_view_find_key(VALUE self, VALUE key)
 static VALUE
 rb_view_aref(VALUE self, VALUE key)
 {
-    if (MP_UNLIKELY(!RB_SPECIAL_CONST_P(key) && !RB_TYPE_P(key, T_STRING))) {
+    if (RB_FIXNUM_P(key)) {
+        VALUE found = look_fast(self, FIX2LONG(key));
+
+        if (found != Qundef) return found;
+    } else if (MP_UNLIKELY(!RB_SPECIAL_CONST_P(key) && !RB_TYPE_P(key, T_STRING))) {
         return rb_funcallv(self, id_select, 1, &key); /* which may call anything: nothing of the View is read yet */
     }
     return find(self, key);
+}
+
+/*
+ * call-seq: view.values_at(*keys) -> Array
+ *
+ * Returns what View#[] finds under each of the keys, or at each index, an Array. Raises what View#[] raises.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"}))
+ *   view.values_at("name", "id", "x") #=> ["Ada", 1, nil]
+ */
+static VALUE
+rb_view_values_at(int argc, VALUE *argv, VALUE self)
+{
+    VALUE values = rb_ary_new_capa(argc);
+    int i;
+
+    for (i = 0; i < argc; i++) rb_ary_push(values, rb_view_aref(self, argv[i]));
+    return values;
+}
+
+/* Digs where the Index knows the way. Qundef: only a peek can tell. */
+static VALUE
+dig_fast(VALUE self, int argc, const VALUE *argv)
+{
+    const mp_view *view = view_get(self);
+    const uint8_t *at = (const uint8_t *)RSTRING_PTR(view->source) + view->offset;
+    int i;
+
+    for (i = 0; i < argc; i++) {
+        if (!find_fast(view, (size_t)(at - (const uint8_t *)RSTRING_PTR(view->source)), argv[i], &at)) return Qundef;
+        if (!at) return Qnil;
+    }
+    return value_fast(self, at);
 }
 
 /* Digs in a View. */
@@ -525,6 +740,8 @@ dig_in(VALUE self, int argc, const VALUE *argv)
     size_t offset;
 
     rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
+    found = dig_fast(self, argc, argv);
+    if (found != Qundef) return found;
     offset = mp_view_last_key_p(self) ? mp_view_peek_steps(self, &peek, argc) : mp_view_peek(self, &peek);
     found = dig(&peek, mp_view_root(self), offset, argc, argv);
     mp_peek_end(&peek);
@@ -558,10 +775,13 @@ rb_view_dig(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_view_key_p(VALUE self, VALUE key)
 {
+    const mp_view *view = view_get(self);
     mp_cursor cursor;
     mp_peek peek;
+    const uint8_t *at;
     bool found;
 
+    if (find_fast(view, view->offset, key, &at)) return at ? Qtrue : Qfalse;
     cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
     found = mp_peek_find(&peek, &cursor, key);
     mp_peek_end(&peek);
@@ -948,6 +1168,7 @@ Init_manypack_view(void)
     rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
     rb_define_singleton_method(cView, "new", rb_view_s_new, -1);
     rb_define_method(cView, "[]", rb_view_aref, 1);
+    rb_define_method(cView, "values_at", rb_view_values_at, -1);
     rb_define_method(cView, "dig", rb_view_dig, -1);
     rb_define_method(cView, "key?", rb_view_key_p, 1);
     rb_define_method(cView, "type", rb_view_type, 0);

@@ -26,12 +26,7 @@ next_key(mp_peek *peek, mp_cursor *cursor)
 static VALUE
 view_size(VALUE self, VALUE args, VALUE enumerator)
 {
-    mp_cursor cursor;
-    mp_peek peek;
-
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
-    mp_peek_end(&peek);
-    return ULL2NUM(cursor.kind == MP_MAP ? cursor.left / 2 : cursor.left);
+    return UINT2NUM(mp_view_head(self).n);
 }
 
 /*
@@ -270,17 +265,12 @@ static VALUE
 next_fixnum(const mp_peek *peek, mp_cursor *cursor)
 {
     const uint8_t *p = peek->look.bytes + cursor->at, *end = peek->look.bytes + peek->look.size;
-    mp_wire_row row;
-    int64_t n;
+    VALUE number = mp_ahead_p(p, end) ? mp_fixnum_ahead(p) : Qundef;
 
-    if (!mp_ahead_p(p, end)) return Qundef;
-    row = mp_row_ahead(p);
-    if (row.kind < MP_FIXINT || row.kind > MP_INT) return Qundef;
-    n = mp_int_ahead(p, row);
-    if ((row.kind == MP_UINT && n < 0) || !RB_FIXABLE(n)) return Qundef;
-    cursor->at += row.head;
+    if (number == Qundef) return Qundef;
+    cursor->at += mp_row_ahead(p).head;
     cursor->left--;
-    return LONG2FIX((long)n);
+    return number;
 }
 
 /* The element at `at`, up to `end`: for a Hash or an Array it is built, because a View would only be built then. */

@@ -8,13 +8,13 @@
 #include "unpack/decode.h"
 #include "view/directories.h"
 
-#define FIRST_ENTRIES 64
+#define FIRST_ENTRIES 16
 
 /*
  * The number of arrays whose last place is remembered. Looks that alternate among more arrays, as in nested loops, soon
  * give them marks.
  */
-#define PLACES 8
+#define PLACES 6
 
 /* From a place so near in front of an element, a walk costs no more than finding a mark. */
 #define NEAR_ENOUGH 32
@@ -22,8 +22,8 @@
 /* A search passes so few pairs in no more time than it takes to find a key in a table. */
 #define FEW_PAIRS 16
 
-/* Making a table takes as long as passing each pair of the map this many times. */
-#define TABLE_COST 4
+/* A table is made when searches have passed each pair of the map this many times. */
+#define TABLE_COST 2
 
 /* A frozen Index has tables of maps with this many pairs: of smaller ones they would cost more than they save. */
 #define FROZEN_PAIRS 64
@@ -39,11 +39,41 @@ typedef struct {
     uint32_t near; /* for the tape */
 } place;
 
+/* The Views that are kept: for nested looks such as view["a"]["b"][i], which would make two Views each time. */
+#define PARTS_BITS 2
+
+typedef struct {
+    VALUE view; /* 0 until a second View of the same container is made */
+    uint32_t offset;
+} part;
+
 typedef struct {
     mp_tape tape;
     place places[PLACES]; /* most recently used first; not used if the Index is frozen */
     mp_directories directories;
+    part parts[1 << PARTS_BITS]; /* none if the Index is frozen */
 } view_index;
+
+/* Since 3.3 it fits a slot of 320 bytes. */
+MP_STATIC_ASSERT(index_fits_a_slot, sizeof(view_index) <= 288);
+
+static void
+index_mark(void *ptr)
+{
+    const view_index *index = ptr;
+    size_t i;
+
+    for (i = 0; i < 1 << PARTS_BITS; i++) rb_gc_mark_movable(index->parts[i].view);
+}
+
+static void
+index_compact(void *ptr)
+{
+    view_index *index = ptr;
+    size_t i;
+
+    for (i = 0; i < 1 << PARTS_BITS; i++) index->parts[i].view = rb_gc_location(index->parts[i].view);
+}
 
 static void
 index_free(void *ptr)
@@ -64,20 +94,17 @@ index_memsize(const void *ptr)
            index->directories.bytes;
 }
 
-/* Without a mark function, because it refers to no object. */
 static const rb_data_type_t index_type = {
     .wrap_struct_name = "Manypack::View::Index",
-    .function = {.dfree = index_free, .dsize = index_memsize},
+    .function = {.dmark = index_mark, .dfree = index_free, .dsize = index_memsize, .dcompact = index_compact},
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
+/* Programs cannot get hold of an Index, so every caller has one. */
 static view_index *
 index_get(VALUE self)
 {
-    view_index *index;
-
-    TypedData_Get_Struct(self, view_index, &index_type, index);
-    return index;
+    return mp_typed_data(self);
 }
 
 static bool
@@ -123,14 +150,19 @@ mp_view_index_tape(VALUE self, VALUE message)
 
 /* --- elements of arrays ----------------------------------------------------------------------------- */
 
+/* Of an Index, beside 1.25 times the bytes of its message: small numbers as keys and values have two bytes a pair. */
+#define MEMORY_FOR_SMALL_KEYS 1000
+
 /*
  * The directories, to be added to. An Index takes at most 1.25 times the bytes of its message, tape included. That
- * suffices for a map of the smallest different keys: two bytes of number, one of head, and one of value.
+ * suffices for a map of the smallest different keys: two bytes of number, one of head, and one of value. Keys without
+ * a head, or with one byte of number, are 384 at most.
  */
 static mp_directories *
 directories_of(view_index *index)
 {
-    size_t size = index->tape.size, most = size + size / 4, used = index->tape.capacity * sizeof(mp_tape_entry);
+    size_t size = index->tape.size, most = size + size / 4 + MEMORY_FOR_SMALL_KEYS;
+    size_t used = index->tape.capacity * sizeof(mp_tape_entry);
 
     index->directories.budget = used < most ? most - used : 0;
     return &index->directories;
@@ -180,8 +212,13 @@ mp_view_index_prepare(VALUE self, const mp_cursor *cursor, uint32_t n)
     last = last_place(index, array);
     if (last.n && last.n <= n) return;
     directory = mp_directory_find(&index->directories, array);
-    if (directory) mp_directory_give_marks(directories_of(index), directory, (uint32_t)cursor->left);
-    else mp_directory_add(directories_of(index), array);
+    if (!directory) {
+        mp_directory_add(directories_of(index), array);
+    } else if (!directory->marks.at) {
+        size_t mean = last.n ? (last.at - array) / last.n : 0;
+
+        mp_directory_give_marks(directories_of(index), directory, (uint32_t)cursor->left, mean);
+    }
 }
 
 mp_status
@@ -208,9 +245,34 @@ mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
     return status;
 }
 
+const uint8_t *
+mp_view_index_element(VALUE self, const uint8_t *bytes, const uint8_t *end, size_t array, uint32_t size, long n)
+{
+    view_index *index = index_get(self);
+    place *last = &index->places[0];
+    const mp_directory *directory;
+    const uint8_t *p;
+    uint64_t i = (uint64_t)(n < 0 ? n + (long)size : n); /* beyond the size if n is too far in front */
+
+    if (i >= size) return NULL;
+    if (last->array == array && i - last->n < NEAR_ENOUGH && !RB_OBJ_FROZEN_RAW(self)) {
+        p = bytes + last->at;
+        if (mp_leaves_over(&p, end, i - last->n)) return NULL;
+        last->n = (uint32_t)i;
+        last->at = (uint32_t)(p - bytes);
+        return p;
+    }
+    if (i < NEAR_ENOUGH) {
+        p = bytes + array;
+        return mp_leaves_over(&p, end, i) ? NULL : p;
+    }
+    directory = mp_directory_find(&index->directories, (uint32_t)array);
+    return directory && directory->marks.at ? mp_marks_find(&directory->marks, bytes, end, (uint32_t)i) : NULL;
+}
+
 /* Makes all marks of an array, which the cursor has just opened. The tape is complete. */
 static void
-marks_make(VALUE self, VALUE message, mp_cursor cursor)
+marks_make(VALUE self, VALUE message, mp_cursor cursor, uint32_t end)
 {
     view_index *index = index_get(self);
     uint32_t array = (uint32_t)cursor.at, n = (uint32_t)cursor.left;
@@ -219,7 +281,7 @@ marks_make(VALUE self, VALUE message, mp_cursor cursor)
     if (n <= NEAR_ENOUGH) return;
     directory = mp_directory_find(&index->directories, array);
     if (!directory) directory = mp_directory_add(directories_of(index), array);
-    if (!directory || !mp_directory_give_marks(directories_of(index), directory, n)) return;
+    if (!directory || !mp_directory_give_marks(directories_of(index), directory, n, (end - array) / n)) return;
     cursor.look->bytes = mp_view_index_tape(self, message)->bytes;
     mp_marks_go(&directory->marks, &cursor, n - 1);
 }
@@ -227,15 +289,32 @@ marks_make(VALUE self, VALUE message, mp_cursor cursor)
 /* --- keys of maps ------------------------------------------------------------------------------------- */
 
 const mp_key_table *
-mp_view_index_keys(VALUE self, const mp_cursor *cursor, mp_find_which which)
+mp_view_index_keys(VALUE self, size_t map, uint64_t pairs, mp_find_which which)
 {
     const view_index *index = index_get(self);
     const mp_directory *directory;
 
-    if (cursor->left < 2 * FEW_PAIRS) return NULL;
-    directory = mp_directory_find(&index->directories, (uint32_t)cursor->at);
+    if (pairs < FEW_PAIRS) return NULL;
+    directory = mp_directory_find(&index->directories, (uint32_t)map);
     if (!directory || !directory->ready) return NULL;
     return directory->keys->twice && directory->keys->which != which ? NULL : directory->keys;
+}
+
+bool
+mp_view_index_key(VALUE self, VALUE message, size_t head, uint32_t pairs, const mp_key *key, mp_find_which which,
+                  size_t *value)
+{
+    mp_tape *tape = mp_view_index_tape(self, message);
+    const mp_key_table *table = mp_view_index_keys(self, head + MP_WIRE[tape->bytes[head]].head, pairs, which);
+    mp_cursor cursor;
+    mp_look look;
+
+    if (table) *value = mp_key_table_find(table, tape->bytes, tape->size, key);
+    if (table || pairs >= FEW_PAIRS || !mp_tape_complete_p(tape) || tape->at < tape->size) return table != NULL;
+    look.bytes = tape->bytes;
+    look.size = tape->size;
+    look.tape = tape;
+    return mp_cursor_open(&cursor, &look, head) == MP_OK && mp_find(&cursor, key, which, value) == MP_OK;
 }
 
 /* Makes the table of a map's keys, for its directory. Whether that succeeds or not, it is not tried again. */
@@ -297,11 +376,38 @@ mp_view_index_freeze(VALUE self, VALUE message, mp_find_which which)
         mp_cursor_open(&cursor, &look, tape->entries[entry].offset);
         cursor.near = entry + 1;
         if (cursor.kind == MP_MAP) keys_make_frozen(self, message, &cursor, which);
-        else marks_make(self, message, cursor);
+        else marks_make(self, message, cursor, tape->entries[entry].end);
     }
+    MEMZERO(index->parts, part, 1 << PARTS_BITS);
     RB_OBJ_FREEZE(self);
     mp_obj_set_shareable(self); /* it refers to no object */
     RB_GC_GUARD(message);
+}
+
+/* --- Views --------------------------------------------------------------------------------------------- */
+
+static part *
+part_of(VALUE self, size_t offset)
+{
+    return &index_get(self)->parts[(uint32_t)offset * UINT32_C(0x9e3779b1) >> (32 - PARTS_BITS)];
+}
+
+VALUE
+mp_view_index_part(VALUE self, size_t offset)
+{
+    const part *kept = part_of(self, offset);
+
+    return kept->offset == offset ? kept->view : 0;
+}
+
+void
+mp_view_index_keep_part(VALUE self, size_t offset, VALUE view)
+{
+    part *kept = part_of(self, offset);
+
+    if (RB_OBJ_FROZEN(self)) return;
+    if (kept->offset == offset) RB_OBJ_WRITE(self, &kept->view, view);
+    else *kept = (part){.offset = (uint32_t)offset};
 }
 
 /* --- all of it -------------------------------------------------------------------------------------- */
@@ -385,6 +491,9 @@ accepted_index(VALUE message, const mp_codec *codec)
     return accepted ? self : 0;
 }
 
+/* Containers of a message that is checked without an Index. */
+#define SHORT_ENTRIES 64
+
 static bool
 no_more(mp_tape *tape)
 {
@@ -395,7 +504,7 @@ no_more(mp_tape *tape)
 static bool
 short_accepted_p(VALUE message, size_t start, size_t end, const mp_codec *codec)
 {
-    mp_tape_entry entries[FIRST_ENTRIES];
+    mp_tape_entry entries[SHORT_ENTRIES];
     uint32_t max_depth = mp_unpack_max_depth(&codec->options);
     bool accepted;
     mp_tape tape;
@@ -403,7 +512,7 @@ short_accepted_p(VALUE message, size_t start, size_t end, const mp_codec *codec)
     if (end - start >= MP_VIEW_INDEX_MIN) return false;
     mp_tape_init(&tape, (const uint8_t *)RSTRING_PTR(message) + start, end - start, max_depth, MP_TAPE_KEEP);
     tape.entries = entries;
-    tape.capacity = FIRST_ENTRIES;
+    tape.capacity = SHORT_ENTRIES;
     tape.grow = no_more;
     accepted = accepted_p(&tape, codec);
     RB_GC_GUARD(message);

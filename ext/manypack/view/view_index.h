@@ -59,16 +59,39 @@ void mp_view_index_prepare(VALUE index, const mp_cursor *cursor, uint32_t n);
 mp_status mp_view_index_go(VALUE index, mp_cursor *cursor, uint32_t n);
 
 /*
- * The table of the keys of a map, which the cursor has just opened; NULL if there is none, or if it has a key twice and
- * keeps another of the two than `which` says.
+ * Fast path: the element n, which may be negative, of an array that has its first element at an offset of the message,
+ * and `size` elements. NULL if there is none, or if only mp_view_index_go can tell. Allocates nothing.
  */
-const mp_key_table *mp_view_index_keys(VALUE index, const mp_cursor *cursor, mp_find_which which);
+const uint8_t *mp_view_index_element(VALUE index, const uint8_t *bytes, const uint8_t *end, size_t array, uint32_t size,
+                                     long n);
+
+/*
+ * Fast path: sets *value to the offset of a key's value, 0 without such a key, in a map whose head is at an offset.
+ * False if the map has many pairs and no table, or the Index is not complete. Allocates nothing.
+ */
+bool mp_view_index_key(VALUE index, VALUE message, size_t head, uint32_t pairs, const mp_key *key, mp_find_which which,
+                       size_t *value);
+
+/*
+ * The table of the keys of a map, whose first key is at an offset of the message; NULL if there is none, or if it has a
+ * key twice and keeps another of the two than `which` says.
+ */
+const mp_key_table *mp_view_index_keys(VALUE index, size_t map, uint64_t pairs, mp_find_which which);
 
 /*
  * Counts the pairs of a map that a search has passed. Makes a table of its keys when all searches together have passed
  * so many that it would have cost less. May allocate.
  */
 void mp_view_index_passed(VALUE index, VALUE message, const mp_cursor *opened, uint64_t pairs, mp_find_which which);
+
+/*
+ * The View of the container at an offset, if looks have returned Views of it before; else 0. It may be of another root
+ * or Codec.
+ */
+VALUE mp_view_index_part(VALUE index, size_t offset);
+
+/* Lets the next look return a View of the container at an offset again, if it is the second View of it. */
+void mp_view_index_keep_part(VALUE index, size_t offset, VALUE part);
 
 /* The tape of an Index, over the bytes of the message. Valid while the caller has both objects on its stack. */
 mp_tape *mp_view_index_tape(VALUE index, VALUE message);

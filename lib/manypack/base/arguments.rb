@@ -215,9 +215,14 @@ module Manypack
       "unknown option#{"s" if unknown.size > 1} #{names.join(", ")}#{hint(unknown, known, taken)}"
     end
 
+    # What there is in place of an option with the name of a ready-made ext type, such as :date; nil for any other.
+    def self.common_option(key)
+      "register_common(#{key.inspect}) on a Factory packs it, by factory.dump(object)" if CommonTypes::TABLE.key?(key)
+    end
+
     def self.hint(unknown, known, taken)
       renamed = unknown.any? { |key| known.include?(OTHER_NAMES[key]) }
-      told = Hints::OPTIONS.values_at(*unknown).compact.first unless renamed
+      told = unknown.filter_map { |key| Hints::OPTIONS[key] || common_option(key) }.first unless renamed
       return "; #{told}" if told
 
       meant = unknown.filter_map { |key| similar(key, known) }
@@ -246,7 +251,7 @@ module Manypack
 
       DidYouMean::SpellChecker.new(dictionary: known).correct(key).first
     end
-    private_class_method :hint, :similar
+    private_class_method :common_option, :hint, :similar
   end
   private_constant :Arguments
 end

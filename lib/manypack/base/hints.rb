@@ -14,6 +14,9 @@ module Manypack
 
     # --- methods ---
 
+    REPAIR = "rescue the TruncatedError of Manypack.foreach(path), then File.truncate(path, error.start)"
+    private_constant :REPAIR
+
     MODULE = table({
       %i[encode generate serialize marshal] => "Manypack.pack(object) returns bytes",
       %i[decode parse deserialize unmarshal] => "Manypack.unpack(bytes) returns the object",
@@ -38,7 +41,7 @@ module Manypack
       %i[stat stats] => "`manypack stat` counts types, keys and bytes at the terminal",
       %i[head tail] => "Manypack.foreach(path) is Enumerable from the start of a file: foreach(path).first(10)",
       %i[repair truncate recover] =>
-        "File.truncate(path, error.start) repairs a file, with the TruncatedError that reading it raises",
+        REPAIR,
       %i[valid? validate] => "Manypack::Type[Object].valid?(bytes), or View.new(bytes, check: true)",
       %i[query search select path jsonpath] =>
         "Manypack::Path.new(path).to_a(bytes), or View.new(bytes).query(path)",
@@ -72,7 +75,8 @@ module Manypack
     UNPACKER = table({
       rewind: "rewind the io, then call reset", seek: "seek in the io, then call reset",
       %i[next parse load decode shift read_object read_message] => "read returns the next object",
-      eof?: "read raises a TruncatedError at the end, and pending? tells whether an object had begun",
+      eof?: "each(strict: true) ends at the end; read raises an EOFError there, and pending? tells whether an object " \
+            "had begun",
       close: "close the io",
       %i[each_view views] => "Unpacker.new(io, as: :view).each { |view| ... }",
       %i[each_object each_message each_value] => "each { |object| ... }", %i[pos tell offset] => "position"
@@ -154,6 +158,8 @@ module Manypack
     })
 
     TYPE = table({
+      %i[enum one_of literal] => 'an enum is an Array of literals, such as ["a", "b"]',
+      %i[| union any_of] => "or(other) is one of two types, and or(nil) may be nil",
       errors: "load(bytes, collect: true) raises a RecordError with all errors: rescue it, and ask it for errors",
       validate: "valid?(bytes) tells, and load(bytes) raises a RecordError",
       %i[validate! load!] => "load(bytes) raises a RecordError",
@@ -163,16 +169,19 @@ module Manypack
       %i[dump_file save_file write] =>
         "Manypack.dump_file(object, path) writes an object whose class has an attached Record",
       %i[parse unpack decode from_bytes] => "load(bytes)", %i[pack encode serialize to_bytes] => "dump(object)",
-      %i[nullable optional nilable |] => "or(nil), and with(defaults: {member: value}) for one that may be missing",
-      %i[where check constraint refine matching in min max length format] => CHECKS,
+      %i[nullable optional nilable] => NIL_OR_MISSING,
+      %i[where check constraint constrained refine matching in min max size min_size max_size length format gt gteq lt
+         lteq filled] => CHECKS,
       %i[fields attributes] => "members and types", %i[new from_hash] => "klass.new makes an object",
-      %i[default] => "with(defaults: {member: value})", %i[strict] => "with(unknown: :raise) refuses unknown keys",
+      %i[default] => "with(defaults: {member: value}) of the Record",
+      %i[strict] => "with(unknown: :raise) refuses unknown keys",
       %i[list many array_of] => "Manypack::Type[[type]]", %i[view] => "view.as(type), or lazy",
       %i[to_json_schema schema] => "json_schema", %i[rename] => "with(keys: {member: \"key\"})"
     })
 
     TIMESTAMP = table({
-      %i[at from_time from parse of] => "Timestamp.new(time.to_i, time.nsec); with timestamp: true a Time is packed"
+      %i[at from_time from parse of] =>
+        "Timestamp.new(time.to_i, time.nsec), or pack the Time itself; both need timestamp: true"
     })
 
     PATH = table({
@@ -198,8 +207,7 @@ module Manypack
       %i[Store Storage Files] => "Manypack.dump_file(object, path) and Manypack.load_file(path)",
       %i[Log Logger LogWriter Appender] => "use Packer.open(path, append: true)",
       %i[LogReader FileReader Stream Reader Decoder Parser StreamReader] =>
-        "use Unpacker, or Manypack.foreach(path) for a file; File.truncate(path, error.start) repairs one that " \
-        "raises a TruncatedError",
+        "use Unpacker, or Manypack.foreach(path) for a file; to repair one, #{REPAIR}",
       %i[Writer Encoder FileWriter] => "use Packer, or Packer.open(path, append: true) to add to a file",
       %i[Types Enum Optional Union List Any Maybe] =>
         "types are classes and literals, as in Record.new(User, id: Integer, tags: [String]), and Manypack::Type[...]",
@@ -230,12 +238,16 @@ module Manypack
     OPTIONS = table({
       %i[checks validate validates validations where constraints rules] => CHECKS,
       all_errors: "did you mean collect? It reports all errors",
+      %i[sync fsync autoflush buffer] => "packer.flush writes what has been packed",
+      %i[processes ractors threads jobs] =>
+        "Manypack::Parallel.each(File.open(path, \"rb\"), processes: 4) { |object| ... } works on many cores",
       %i[workers pool_size concurrency] => "ractors: or processes: of Parallel say how many workers there are",
-      repair: "File.truncate(path, error.start) repairs a file, with the TruncatedError that reading it raises",
+      repair: REPAIR,
       %i[timeout deadline] => "untrusted: true and limits such as max_bytes: and max_objects: bound the time",
       %i[symbols symbol] =>
         "symbolize_keys: true makes keys Symbols, and register_common(:symbol) on a Factory keeps all",
-      %i[bigint bigints bignum] => "register_common(:bigint) on a Factory packs larger Integers",
+      %i[bigint bigints bignum] =>
+        "register_common(:bigint) on a Factory packs larger Integers, by factory.dump(object)",
       %i[types type_map ext_types extensions factory] =>
         "types are registered on a Factory, and factory.codec makes a Codec",
       %i[lazy] => "as: :view reads a View, and record.lazy makes a Record of LazyRecords",

@@ -15,6 +15,13 @@ module Manypack
         "--follow" => %w[tail watch], "--skip-bytes" => %w[header seek offset]
       }.freeze
 
+      # What other programs call a command.
+      COMMANDS = {
+        "head" => "slice -n N", "tail" => "cat --follow or slice --skip N", "wc" => "count", "grep" => "filter",
+        "select" => "filter", "jq" => "query", "get" => "query", "json" => "cat", "dump" => "cat", "decode" => "cat",
+        "encode" => "pack", "check" => "validate", "verify" => "validate", "hexdump" => "inspect", "merge" => "concat"
+      }.freeze
+
       REDIRECT = "write to a file by > FILE"
       COMPACT = "JSON is compact unless --to pretty is given"
 

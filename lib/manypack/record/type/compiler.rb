@@ -117,7 +117,7 @@ module Manypack
 
       def advice(klass)
         return "with(timestamp: true) makes it one, and so does an ext type" if klass == ::Time
-        return "use a Record of it" if klass < Struct || (defined?(Data) && klass < Data)
+        return "use a Record of it, as Record.new returns one" if klass < Struct || (defined?(Data) && klass < Data)
 
         common = Arguments.common_type(klass) or
           return "it has no ext type in the codec: use a Record of it, or register an ext type"
