@@ -9,6 +9,7 @@
  * are any, a second walk writes the object again. So does it if the text is much longer than the bytes, as that of deep
  * objects with line ends is: only the second walk knows enough to yield pieces of an object.
  */
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "buffer/window.h"
@@ -300,17 +301,26 @@ write_ext(writer *w, int type, const uint8_t *p, size_t n)
 
 /* --- numbers ---------------------------------------------------------------------------------------- */
 
+/* Writes what Ruby's Float#to_s returns; it may be redefined. */
+static void
+write_float_of_ruby(writer *w, double value)
+{
+    VALUE text = rb_obj_as_string(DBL2NUM(value));
+
+    if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
+    mp_out_write(&w->window.out, RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
+    RB_GC_GUARD(text);
+}
+
 /* Writes a Float as Ruby does: the shortest text that reads back as the same Float. */
 static void
 write_float(writer *w, double value, bool key)
 {
-    VALUE text;
-
     if (value == value && value - value == 0) {
-        text = rb_obj_as_string(DBL2NUM(value)); /* to_s may be redefined */
-        if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
-        mp_out_write(&w->window.out, RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
-        RB_GC_GUARD(text);
+        size_t n = mp_decimal(value, (char *)mp_out_reserve(&w->window.out, MP_DECIMAL_MAX));
+
+        if (n) mp_out_commit(&w->window.out, w->window.out.pos + n);
+        else write_float_of_ruby(w, value);
         return;
     }
     if (!key) write_text(w, "{\"$float\":\"");
@@ -715,7 +725,7 @@ rb_generate(int argc, VALUE *argv, VALUE self)
     w.most = most_kept(length);
     mp_window_init(&w.keys);
     mp_window_init(&w.alike);
-    mp_window_init_result(&w.window, w.pieces ? PIECE : length + length / 2);
+    mp_window_init_result(&w.window, w.pieces && length > PIECE / 2 ? PIECE : length + length / 2);
     while (p < w.end) {
         mp_status status = write_line(&w, &p);
         if (status != MP_OK) mp_raise_status(status, mp_blame_of(base, p, w.end, 0));
