@@ -203,12 +203,13 @@ mp_copy(uint8_t *to, const void *from_, size_t n)
     }
 }
 
-/* Integers of 128 bits, where the compiler has them. */
+/* Integers of 128 bits; without MP_HAS_UINT128 they only stand in for them. */
 #if defined(__SIZEOF_INT128__) && !defined(MP_PLAIN_C)
-#define MP_HAS_UINT128 1
+#define MP_HAS_UINT128 true
 __extension__ typedef unsigned __int128 mp_uint128;
 #else
-#define MP_HAS_UINT128 0
+#define MP_HAS_UINT128 false
+typedef uint64_t mp_uint128;
 #endif
 
 #endif

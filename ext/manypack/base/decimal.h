@@ -9,8 +9,6 @@
 
 enum { MP_DECIMAL_MAX = 32 }; /* bytes of a text, at most */
 
-#if MP_HAS_UINT128
-
 /* A double times 10^places, which makes 17 digits before the point, as an exact fraction: scaled / 2^shift. */
 typedef struct {
     mp_uint128 scaled, gap; /* what is nearer than half of the gap reads back as the same double */
@@ -89,7 +87,7 @@ mp_decimal(double real, char to[MP_DECIMAL_MAX])
 
     memcpy(&bits, &real, sizeof(bits));
     if (size == 0) return mp_decimal_write(0, 1, bits >> 63, to);
-    if (!(size >= 1e-3 && size < 1e15)) return 0;
+    if (!MP_HAS_UINT128 || !(size >= 1e-3 && size < 1e15)) return 0;
     while (places > LEAST_PLACES && size >= bounds[MOST_PLACES - places]) places--;
     mantissa = bits & (((uint64_t)1 << MANTISSA_BITS) - 1);
     f.edge = !mantissa;
@@ -99,16 +97,5 @@ mp_decimal(double real, char to[MP_DECIMAL_MAX])
     if (!mp_decimal_digits(&f, &digits)) return 0;
     return mp_decimal_write(digits, places, bits >> 63, to);
 }
-
-#else
-
-static inline size_t
-mp_decimal(double real, char to[MP_DECIMAL_MAX])
-{
-    (void)real, (void)to;
-    return 0;
-}
-
-#endif
 
 #endif

@@ -175,8 +175,8 @@ end_of_error(const mp_splitter *splitter, mp_status status)
 }
 
 /*
- * Makes the batch of the bytes from start to end, a shareable Array; see take. Copies the bytes only if pending cannot be
- * shared: a String that was fed, and is shared with one that can be changed.
+ * Makes the batch of the bytes from start to end, a shareable Array; see take. Copies the bytes only if pending cannot
+ * be shared: a String that was fed, and shares its bytes with one that can be changed.
  */
 static VALUE
 batch_new(VALUE self, size_t end)

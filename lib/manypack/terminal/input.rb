@@ -153,8 +153,8 @@ module Manypack
         split(ALL, READ_BYTES, true, &block)
       end
 
-      # Calls +many+ with the Messages of one read after another, or yields them one by one: see Messages#at_once. Raises
-      # Fault as each_read does.
+      # Calls +many+ with the Messages of one read after another, or yields them one by one: see Messages#at_once.
+      # Raises Fault as each_read does.
       def each_batch(many, &one)
         each_read { |messages| messages.at_once(many, &one) }
       end

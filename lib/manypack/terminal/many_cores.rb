@@ -19,7 +19,8 @@ module Manypack
       # Yields text. Raises Fault as Input#each_read does, after the text of all messages before it.
       def each_piece(input, &block)
         places = Places.new(input)
-        Parallel.each(places, map: ->(place) { work(places.messages(place)) }, processes: @jobs) do |text, packed, fault|
+        work = ->(place) { work(places.messages(place)) }
+        Parallel.each(places, map: work, processes: @jobs) do |text, packed, fault|
           yield text if text
           packed.each { |bytes| @text.call(bytes, &block) }
           raise Fault.new(*fault) if fault

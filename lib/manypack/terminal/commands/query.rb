@@ -47,7 +47,8 @@ module Manypack
       end
 
       def work
-        @writer = Rows::SEPARATORS.key?(@format) ? Rows.new(@format) : Printer.new(@format || "json")
+        rows = Rows::SEPARATORS.key?(@format)
+        @writer = rows ? Rows.new(@format, visible: output.tty?) : Printer.new(@format || "json")
         each_input { |input| show(input) unless @most&.zero? }
       end
 
