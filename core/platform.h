@@ -2,7 +2,6 @@
 #ifndef MP_PLATFORM_H
 #define MP_PLATFORM_H
 
-#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -204,11 +203,13 @@ mp_copy(uint8_t *to, const void *from_, size_t n)
     }
 }
 
-/* True if each operation on doubles is rounded to a double, which the x87 unit does not do. */
-#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
-#define MP_EXACT_DOUBLES true
+/* Integers of 128 bits; without MP_HAS_UINT128 they only stand in for them. */
+#if defined(__SIZEOF_INT128__) && !defined(MP_PLAIN_C)
+#define MP_HAS_UINT128 true
+__extension__ typedef unsigned __int128 mp_uint128;
 #else
-#define MP_EXACT_DOUBLES false
+#define MP_HAS_UINT128 false
+typedef uint64_t mp_uint128;
 #endif
 
 #endif

@@ -59,6 +59,7 @@ module Manypack
     autoload :Options, File.join(__dir__, "terminal/options")
     autoload :PathText, File.join(__dir__, "terminal/path_text")
     autoload :Pieces, File.join(__dir__, "terminal/pieces")
+    autoload :ManyCores, File.join(__dir__, "terminal/many_cores")
     autoload :Place, File.join(__dir__, "terminal/place")
     autoload :Definition, File.join(__dir__, "terminal/definition")
     autoload :Difference, File.join(__dir__, "terminal/difference")

@@ -47,8 +47,37 @@ class TerminalCommandsTest < Minitest::Test
     assert_equal ["1\n", 0], manypack("query", "..name", input: invalid).values_at(0, 2)
   end
 
+  # Many reads, the last of them cut, and a message whose text is long.
+  def test_many_cores_write_the_same
+    message = ORDER.merge("text" => "é\n,\t" * 50, "bytes" => "\xff".b * 9)
+    deep = Array.new(3000) { |i| {"name" => i} }
+    5.times { deep = [deep] }
+    files(stream(*Array.new(2000) { |i| message.merge("id" => i) }, {"user" => deep}, message), stream(message) * 500 + cut) do |one, two|
+      [%w[.user], %w[--to csv $["id","text"]], %w[--to tsv $.*], %w[--to msgpack $..*], %w[--with-path $..name], %w[--raw .text], %w[--to pretty $..user]].each do |arguments|
+        [[one], [two], [two, one]].each do |names|
+          assert_equal manypack("query", *arguments, *names), manypack("query", "-j", "2", *arguments, *names), [arguments, names].inspect
+        end
+        assert_equal manypack("query", *arguments, input: File.binread(two)), manypack("query", "-j2", *arguments, input: File.binread(two))
+        header = ["--skip-bytes", stream(message).bytesize.to_s]
+        assert_equal manypack("query", *header, *arguments, two), manypack("query", "-j2", *header, *arguments, two)
+      end
+      assert_equal shell("(head -c0; ruby -e 'STDIN.sysread(#{stream(message).bytesize})'; manypack query .id) < #{two}"),
+                   shell("(head -c0; ruby -e 'STDIN.sysread(#{stream(message).bytesize})'; manypack query -j2 .id) < #{two}")
+      assert_equal ["0\n", "", 0], shell("manypack query -j 2 .id #{one} | head -n 1")
+    end
+  end
+
+  # An invalid timestamp is found by the search only.
+  def test_a_fault_in_one_of_many_cores_comes_after_what_is_before_it
+    late = "\x81\xa1t\xc7\x0c\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0".b
+    files(stream(*Array.new(9000) { |i| {"t" => i} }) + late + stream(*Array.new(9000) { |i| {"t" => i} })) do |name|
+      one, many = [[], %w[-j 2]].map { |jobs| manypack("query", *jobs, "--to", "csv", "$[?@ >= 0]", name) }
+      assert_equal one, many
+    end
+  end
+
   def test_wrong_use_of_query
-    [["query"], ["query", "$["], ["query", ".a==1"], %w[query --raw --to csv .a], %w[query -n -1 .a]].each { |arguments| assert_equal 2, manypack(*arguments).last, arguments.join(" ") }
+    [["query"], ["query", "$["], ["query", ".a==1"], %w[query --raw --to csv .a], %w[query -n -1 .a], %w[query -j 0 .a], %w[query -j 2 -n 1 .a]].each { |arguments| assert_equal 2, manypack(*arguments).last, arguments.join(" ") }
   end
 
   # A path with an absolute part in a condition keeps nothing of the message before.

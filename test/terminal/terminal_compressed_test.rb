@@ -21,7 +21,7 @@ class TerminalCompressedTest < Minitest::Test
     files(bytes) do |plain|
       files(gzipped, suffix: "msgpack.gz") do |name|
         [%w[cat], %w[cat -n1 --to ruby], %w[validate], %w[validate -u], %w[count], %w[stat], %w[inspect --at 8], %w[slice -s1], %w[concat],
-         %w[filter -e it], %w[filter -e it -j2], %w[filter --path $.id=2], %w[query .id], %w[canon], %w[schema]].each do |arguments|
+         %w[filter -e it], %w[filter -e it -j2], %w[filter --path $.id=2], %w[query .id], %w[query -j2 .id], %w[canon], %w[schema]].each do |arguments|
           assert_equal output_of(*arguments, plain).gsub(plain, name), output_of(*arguments, name), arguments.inspect
         end
         assert_equal "", output_of("diff", plain, name)
@@ -47,10 +47,10 @@ class TerminalCompressedTest < Minitest::Test
   def test_a_cut_file_is_a_fault_after_what_came_before_it
     files(Zlib.gzip(stream(EVENTS[0])) + Zlib.gzip(stream(EVENTS[1]))[0...10], suffix: "msgpack.gz") do |name|
       fault = "manypack: #{name}:#{stream(EVENTS[0]).bytesize}: cannot be decompressed after this byte: unexpected end of file\n"
-      [["cat"], ["validate"], ["count"], %w[filter -e it], %w[filter -e it -j2]].each do |arguments|
+      [["cat"], ["validate"], ["count"], %w[filter -e it], %w[filter -e it -j2], %w[query -j2 .]].each do |arguments|
         out, err, status = manypack(*arguments, name)
         assert_equal [fault, 1], [err, status], arguments.inspect
-        assert_equal({"cat" => "{\"id\":1,\"name\":\"Ada\"}\n", "count" => "1\n", "filter" => stream(EVENTS[0])}.fetch(arguments[0], ""), out)
+        assert_equal({"cat" => "{\"id\":1,\"name\":\"Ada\"}\n", "query" => "{\"id\":1,\"name\":\"Ada\"}\n", "count" => "1\n", "filter" => stream(EVENTS[0])}.fetch(arguments[0], ""), out)
       end
     end
   end

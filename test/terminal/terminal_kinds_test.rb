@@ -136,7 +136,7 @@ class TerminalKindsTest < Minitest::Test
     end
   end
 
-  # What has at most 16 digits is written without Ruby, so both ways meet here.
+  # Most are written without Ruby, so both ways meet here.
   def test_floats_are_shown_as_ruby_shows_them
     random = Random.new(3)
     floats = [0.0, -0.0, 1.0, -1.0, 100.0, 0.1, 1 / 3.0, 2 / 3.0, 76.9, 0.001, 0.00099999, 0.0001, 99_999_999_999_999.98, 1e14, 1e15, 1e16, 2.0**53,
@@ -150,9 +150,12 @@ class TerminalKindsTest < Minitest::Test
       else random.bytes(8).unpack1("G")
       end
     end
+    floats += Array.new(80) { |i| 2.0**(i - 20) } + (-4..17).map { |i| 10.0**i }
     floats += floats.last(20_000).flat_map { |float| [float.next_float, float.prev_float] }
     shown = output_of("inspect", input: stream(*floats)).scan(/float64 (\S+)/).flatten
     assert_equal floats.size, shown.size
     floats.zip(shown) { |float, text| assert_equal float.to_s, text }
+    finite = floats.select(&:finite?)
+    assert_equal finite.map { |float| "#{float}\n" }.join, output_of("cat", input: stream(*finite))
   end
 end

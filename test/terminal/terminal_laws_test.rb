@@ -48,7 +48,8 @@ class TerminalLawsTest < Minitest::Test
     each_message(LAWS / 3) do |message|
       text = printer.print(message.bytes)
       assert_equal message.normal, Terminal::FromJSON.pack(YAML.safe_load(text, permitted_classes: [Date, Time])), text
-      assert_equal YAML.dump(YAML.safe_load(text, permitted_classes: [Date, Time])), text.force_encoding("UTF-8")
+      Terminal::FromYAML.each(text.force_encoding("UTF-8")) { |value, _| assert_equal message.normal, Terminal::FromJSON.pack(value), text }
+      assert_equal YAML.dump(YAML.safe_load(text, permitted_classes: [Date, Time])), text.gsub(/'(-?\d+(?:\.\d+)?[eE][-+]?\d+)'/, '\1')
     end
   end
 

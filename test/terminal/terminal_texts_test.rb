@@ -69,6 +69,34 @@ class TerminalTextsTest < Minitest::Test
     end
   end
 
+  # Ruby's YAML takes numbers without a point or a sign in the exponent for text.
+  def test_numbers_are_the_same_in_json_and_yaml
+    %w[1e5 1E5 -2e-3 1.5e3 1.5E+3 0e0 12e03].each do |number|
+      assert_equal packed("{\"a\": [#{number}]}", from: "json"), packed("{\"a\": [#{number}]}", from: "yaml"), number
+      assert_equal packed("{\"a\": [#{number}]}", from: "json"), packed("a:\n- #{number}\n", from: "yaml"), number
+      assert_equal [["#{number}"], "", 0], packed("'#{number}'", from: "yaml")
+    end
+    %w[1E400 -1e400 1.0e400 1.0e+400].each do |number|
+      %w[json yaml].each { |from| assert_match(/too large for a Float, at column 2\n\z/, packed("[#{number}]", from: from)[1], [number, from].inspect) }
+    end
+    texts = stream(%w[1e5 1E400 -1.0e400 1.5e3 x], {"1e5" => "2e5"})
+    assert_equal texts, output_of("pack", "--from", "yaml", input: output_of("cat", "--to", "yaml", input: texts))
+  end
+
+  # Marks of the writing direction and line separators, which JSON and YAML allow.
+  def test_no_format_shows_hidden_characters
+    hidden = (0..0xffff).reject { |c| c.between?(0xd800, 0xdfff) }.map { |c| [c].pack("U") }.grep(Manypack.const_get(:HIDDEN))
+    messages = stream(*hidden.map { |char| {"a#{char}b" => ["#{char}1e5", "“é”#{char}"]} })
+    [[], %w[--to pretty], %w[--to yaml], %w[--to ruby]].each do |arguments|
+      text = output_of("cat", *arguments, input: messages).force_encoding("UTF-8")
+      refute_match(/[#{(hidden - ["\n"]).join}]/, text)
+      next if arguments.last == "ruby"
+
+      from = arguments.last == "yaml" ? "yaml" : "json"
+      assert_equal messages, output_of("pack", "--from", from, input: text)
+    end
+  end
+
   def test_yaml_is_refused_in_words
     { "a: &x 1\nb: *x\n" => "2: *x repeats a value by its anchor, which pack does not; write the value again, at column 4",
       "a: :b\n" => "1: :b is a Symbol of Ruby, which MessagePack has not; in quotes it is a str, at column 4",

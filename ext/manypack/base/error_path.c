@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/hidden.h"
 #include "core/key.h"
 #include "core/utf8.h"
 
@@ -21,28 +22,6 @@ whole_characters(const uint8_t *p, size_t n)
     return cut;
 }
 
-/*
- * The character at p if it is invisible or changes how the rest is shown: a control character, a mark or an embedding
- * of a writing direction, a line separator, or a byte order mark. Otherwise 0. Sets *bytes to its length.
- */
-static unsigned
-hidden_character(const uint8_t *p, const uint8_t *end, int *bytes)
-{
-    unsigned c;
-
-    *bytes = 1;
-    if (*p < ' ' || *p == 0x7f) return *p ? *p : 0;
-    if (*p == 0xc2 && end - p > 1 && p[1] < 0xa0) {
-        *bytes = 2;
-        return p[1];
-    }
-    if ((*p != 0xe2 && *p != 0xef) || end - p < 3) return 0;
-    *bytes = 3;
-    c = (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
-    return c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff
-        ? c : 0;
-}
-
 /* True if a name needs no quotes after a dot, as in path.rb, and no escapes. */
 static bool
 plain_name_p(const uint8_t *p, size_t n)
@@ -52,7 +31,7 @@ plain_name_p(const uint8_t *p, size_t n)
 
     for (i = 0; i < n; i++) {
         if (p[i] <= ' ' || p[i] == '.' || p[i] == '[' || p[i] == ']') return false;
-        if (hidden_character(p + i, p + n, &bytes)) return false;
+        if (mp_hidden_character(p + i, p + n, &bytes)) return false;
     }
     return n && p[0] != '*' && p[0] != '"' && p[0] != '\'' && p[0] != '$';
 }
@@ -67,7 +46,7 @@ append_quoted(VALUE path, const uint8_t *p, size_t n, bool text)
     int bytes, size;
 
     for (; p < end; p += bytes) {
-        c = hidden_character(p, end, &bytes);
+        c = mp_hidden_character(p, end, &bytes);
         if (!text || (!c && *p)) bytes = 1;
         if (!text && *p >= 0x7f) size = sprintf(escape, "\\x%02X", *p);
         else if (*p == '"' || *p == '\\') size = sprintf(escape, "\\%c", *p);

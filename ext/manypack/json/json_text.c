@@ -9,7 +9,9 @@
  * are any, a second walk writes the object again. So does it if the text is much longer than the bytes, as that of deep
  * objects with line ends is: only the second walk knows enough to yield pieces of an object.
  */
+#include "base/decimal.h"
 #include "base/error.h"
+#include "base/hidden.h"
 #include "base/options.h"
 #include "buffer/window.h"
 #include "core/skip.h"
@@ -98,31 +100,27 @@ escape_of(uint8_t byte)
     }
 }
 
-/* The first byte of the two-byte characters U+0080 to U+00BF: the first half of them are control characters. */
-enum { C1_LEAD = 0xc2, C1_END = 0xa0 };
-
+/* True for a byte that needs no escape, and begins no character that may need one: see hidden.h. */
 MP_INLINE bool
 plain_p(uint8_t byte)
 {
-    return byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f && byte != C1_LEAD;
+    if (byte < 0x7f) return byte >= 0x20 && byte != '"' && byte != '\\';
+    return byte != 0x7f && byte != 0xc2 && byte != 0xe2 && byte != 0xef;
 }
 
 /* The longest escape: \u001f. */
 enum { ESCAPE_MAX = 6 };
 
 static uint8_t *
-put_escaped(uint8_t *to, uint8_t byte)
+put_escaped(uint8_t *to, unsigned character)
 {
     static const char digits[] = "0123456789abcdef";
-    char letter = escape_of(byte);
+    char letter = character < 0x80 ? escape_of((uint8_t)character) : 'u';
 
     *to++ = '\\';
     *to++ = (uint8_t)letter;
     if (letter != 'u') return to;
-    *to++ = '0';
-    *to++ = '0';
-    *to++ = (uint8_t)digits[byte >> 4];
-    *to++ = (uint8_t)digits[byte & 15];
+    for (int shift = 12; shift >= 0; shift -= 4) *to++ = (uint8_t)digits[character >> shift & 15];
     return to;
 }
 
@@ -130,16 +128,18 @@ put_escaped(uint8_t *to, uint8_t byte)
 static const uint8_t *
 pass_plain(const uint8_t *p, const uint8_t *end)
 {
+    int bytes;
+
     for (;;) {
         while (p < end && plain_p(*p)) p++;
-        if (p == end || *p != C1_LEAD || p[1] < C1_END) return p;
-        p += 2;
+        if (p == end || *p < 0x80 || mp_hidden_character(p, end, &bytes)) return p;
+        p += bytes;
     }
 }
 
 /*
- * Writes UTF-8 text, escaped, without the quotes. All control characters are escaped, also DEL and U+0080 to U+009F,
- * which JSON allows: a terminal would obey them.
+ * Writes UTF-8 text, escaped, without the quotes. All hidden characters are escaped, also those that JSON allows: a
+ * terminal would obey them.
  */
 static void
 write_escaped(writer *w, const uint8_t *p, size_t n)
@@ -148,11 +148,16 @@ write_escaped(writer *w, const uint8_t *p, size_t n)
 
     while (p < end) {
         const uint8_t *from = p;
+        unsigned hidden;
+        int bytes;
+
         p = pass_plain(p, end);
         mp_out_write(&w->window.out, from, (size_t)(p - from));
         if (p == end) break;
-        if (*p == C1_LEAD) p++; /* U+0080 to U+009F have the value of their second byte */
-        mp_out_commit(&w->window.out, put_escaped(mp_out_reserve(&w->window.out, ESCAPE_MAX), *p++));
+        hidden = mp_hidden_character(p, end, &bytes);
+        mp_out_commit(&w->window.out,
+                      put_escaped(mp_out_reserve(&w->window.out, ESCAPE_MAX), hidden ? hidden : *p));
+        p += bytes;
     }
 }
 
@@ -300,17 +305,26 @@ write_ext(writer *w, int type, const uint8_t *p, size_t n)
 
 /* --- numbers ---------------------------------------------------------------------------------------- */
 
+/* Writes what Ruby's Float#to_s returns; it may be redefined. */
+static void
+write_float_of_ruby(writer *w, double value)
+{
+    VALUE text = rb_obj_as_string(DBL2NUM(value));
+
+    if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
+    mp_out_write(&w->window.out, RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
+    RB_GC_GUARD(text);
+}
+
 /* Writes a Float as Ruby does: the shortest text that reads back as the same Float. */
 static void
 write_float(writer *w, double value, bool key)
 {
-    VALUE text;
-
     if (value == value && value - value == 0) {
-        text = rb_obj_as_string(DBL2NUM(value)); /* to_s may be redefined */
-        if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
-        mp_out_write(&w->window.out, RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
-        RB_GC_GUARD(text);
+        size_t n = mp_decimal(value, (char *)mp_out_reserve(&w->window.out, MP_DECIMAL_MAX));
+
+        if (n) mp_out_commit(&w->window.out, w->window.out.pos + n);
+        else write_float_of_ruby(w, value);
         return;
     }
     if (!key) write_text(w, "{\"$float\":\"");
@@ -715,7 +729,7 @@ rb_generate(int argc, VALUE *argv, VALUE self)
     w.most = most_kept(length);
     mp_window_init(&w.keys);
     mp_window_init(&w.alike);
-    mp_window_init_result(&w.window, w.pieces ? PIECE : length + length / 2);
+    mp_window_init_result(&w.window, w.pieces && length > PIECE / 2 ? PIECE : length + length / 2);
     while (p < w.end) {
         mp_status status = write_line(&w, &p);
         if (status != MP_OK) mp_raise_status(status, mp_blame_of(base, p, w.end, 0));

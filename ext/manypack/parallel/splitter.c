@@ -12,7 +12,7 @@
 
 typedef struct {
     VALUE pending;    /* the String with the bytes that are not in a batch yet */
-    bool own;         /* pending was made here and can be appended to; otherwise the user fed it */
+    bool own;         /* pending was made here, and no batch has it yet: it can be appended to */
     bool ended;       /* no more batches: the rest was taken, or nobody knows where the next message starts */
     size_t start;     /* first byte of pending that is not in a batch */
     size_t cut;       /* where the last complete message after start ends */
@@ -174,7 +174,10 @@ end_of_error(const mp_splitter *splitter, mp_status status)
     return end < (size_t)RSTRING_LEN(splitter->pending) ? end : (size_t)RSTRING_LEN(splitter->pending);
 }
 
-/* Makes the batch of the bytes from start to end, a shareable Array; see take. A String that was fed is not copied. */
+/*
+ * Makes the batch of the bytes from start to end, a shareable Array; see take. Copies the bytes only if pending cannot
+ * be shared: a String that was fed, and shares its bytes with one that can be changed.
+ */
 static VALUE
 batch_new(VALUE self, size_t end)
 {
@@ -183,7 +186,10 @@ batch_new(VALUE self, size_t end)
     size_t start = splitter->start;
 
     values[0] = pending;
-    if (splitter->own || !rb_ractor_shareable_p(pending)) {
+    if (splitter->own) {
+        mp_obj_set_shareable(rb_obj_freeze(pending));
+        splitter->own = false;
+    } else if (!rb_ractor_shareable_p(pending)) {
         VALUE copy = rb_str_new(RSTRING_PTR(pending) + start, (long)(end - start));
         values[0] = mp_obj_set_shareable(rb_obj_freeze(copy));
         start = 0;

@@ -14,12 +14,13 @@ static size_t search_from(mp_search *s, size_t at, long step, bool wanted, const
 
 /* --- what is found ---------------------------------------------------------------------------------- */
 
-static void
+static size_t
 append_found(mp_search *s, size_t at, size_t end)
 {
     if (!end) end = mp_peek_over(s->peek, at);
     rb_str_cat(s->found, (const char *)s->peek->look.bytes + at, (long)(end - at));
     mp_peek_refresh(s->peek);
+    return end;
 }
 
 static bool
@@ -49,15 +50,17 @@ yield_found(mp_search *s, size_t at, size_t end, const mp_way *up)
     mp_peek_refresh(s->peek);
 }
 
-static void
+/* Returns the offset after the value, or 0 if it is not known. */
+static size_t
 found(mp_search *s, size_t at, size_t end, const mp_way *up)
 {
     mp_search_inside(s, at);
     if (!s->count++) s->first = at;
     if (s->sink == MP_SINK_ANY || s->sink == MP_SINK_FIRST) s->stopped = true;
-    else if (s->sink == MP_SINK_BYTES) append_found(s, at, end);
+    else if (s->sink == MP_SINK_BYTES) return append_found(s, at, end);
     else if (s->sink == MP_SINK_WANTED) s->stopped = wanted_p(s, at, end);
     else if (s->sink < MP_SINK_COUNT) yield_found(s, at, end, up);
+    return end;
 }
 
 /* --- one selector ----------------------------------------------------------------------------------- */
@@ -85,12 +88,16 @@ key_before(mp_search *s, mp_cursor cursor, size_t value)
     } while (true);
 }
 
-/* Searches the value that a container has under a key or index. If wanted, the cursor is at the end afterwards. */
-static void
+/*
+ * Searches the value that a container has under a key or index. If wanted, returns the offset after the container. A
+ * search for the last of equal keys has come there before it enters the value.
+ */
+static size_t
 search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long step, bool wanted, const mp_way *up)
 {
     mp_cursor opened = *cursor;
     uint64_t n = cursor->left;
+    size_t passed;
 
     if (mp_search_find(s, cursor, selector)) {
         mp_way way = {.up = up};
@@ -101,10 +108,14 @@ search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
             way = way_to(up, &opened, key, (uint64_t)mp_selector_index(selector, n));
         }
         mp_search_look(s, cursor->at);
-        cursor->at = search_from(s, cursor->at, step, wanted, &way);
-        if (cursor->left) cursor->left--; /* it is 0 after a search for the last of equal keys */
+        passed = s->passed;
+        cursor->at = search_from(s, cursor->at, step, wanted && !passed, &way);
+        if (passed) return passed;
+        if (s->peek->codec->options.last_key && opened.kind == MP_MAP) *cursor = opened; /* a key that is an object */
+        else cursor->left--;
     }
     if (wanted && !s->stopped) mp_peek_check(s->peek, mp_cursor_pass(cursor, cursor->left));
+    return cursor->at;
 }
 
 /* Searches the value of a key. step is that of the segment after the key's. */
@@ -402,12 +413,14 @@ search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up)
 {
     bool end = step == s->query->count;
     const mp_segment *segment = s->query->segments + step;
+    size_t after = 0;
     mp_cursor cursor;
 
     if (step % STACK_CHECK_STEPS == STACK_CHECK_STEPS - 1 && mp_stack_used_up_p()) mp_peek_raise(s->peek, MP_E_DEPTH);
-    if (end) found(s, at, 0, up);
+    if (end) after = found(s, at, 0, up);
     if (end || !mp_container_p(mp_peek_kind(s->peek, at))) {
-        return wanted && !s->stopped ? mp_peek_over(s->peek, at) : 0;
+        if (!wanted || s->stopped) return 0;
+        return after ? after : mp_peek_over(s->peek, at);
     }
     if (segment->descendant) return search_descendants(s, at, step, wanted, up);
     cursor = mp_peek_open(s->peek, at);
@@ -419,15 +432,21 @@ search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up)
         search_all(s, &cursor, segment->selectors, step + 1, wanted, up);
         return cursor.at;
     }
-    search_one(s, &cursor, segment->selectors, step + 1, wanted, up);
-    /* A search for the last of equal keys reaches the end of the map before it enters the value. */
-    return wanted && !s->stopped && s->peek->codec->options.last_key ? mp_peek_over(s->peek, at) : cursor.at;
+    return search_one(s, &cursor, segment->selectors, step + 1, wanted, up);
 }
 
 void
 mp_search_run(mp_search *s, size_t at)
 {
     search_from(s, at, 0, false, NULL);
+}
+
+size_t
+mp_search_over(mp_search *s, size_t at)
+{
+    size_t end = search_from(s, at, 0, true, NULL);
+
+    return s->stopped ? 0 : end;
 }
 
 /* True if the walk for a segment ends where the container does. */

@@ -13,6 +13,9 @@ mp_search mp_search_new(mp_peek *peek, VALUE root, size_t start, mp_program *pro
 /* Searches the object at an offset, by the query of the search. */
 void mp_search_run(mp_search *s, size_t at);
 
+/* The same, and returns the offset after the object, with which the walk of the search ends; 0 if it was stopped. */
+size_t mp_search_over(mp_search *s, size_t at);
+
 /*
  * The same for the object at the start, which is to be all of the message: MalformedFormatError if the search comes to
  * its end, and other bytes follow.

@@ -32,6 +32,7 @@ mp_search_find(mp_search *s, mp_cursor *cursor, const mp_selector *selector)
     bool outermost = cursor->at == s->outermost;
     size_t value;
 
+    s->passed = 0;
     if (cursor->kind != MP_MAP) {
         if (selector->kind != MP_SELECT_INDEX) return false;
         return mp_peek_find(s->peek, cursor, mp_program_object(s->program, selector->object));
@@ -41,6 +42,7 @@ mp_search_find(mp_search *s, mp_cursor *cursor, const mp_selector *selector)
     if (outermost && !cursor->left) mp_peek_ended(s->peek, cursor->at);
     if (!value) return false;
     mp_search_inside(s, value);
+    if (!cursor->left) s->passed = cursor->at;
     cursor->at = value;
     return true;
 }

@@ -50,6 +50,7 @@ struct mp_search {
     size_t first;     /* the offset of the first value that was found */
     const mp_key *scalar; /* WANTED: the scalar; or NULL */
     bool stopped;     /* ANY, FIRST, WANTED: found one */
+    size_t passed;    /* after mp_search_find: the offset after the map, if the search has come to it; else 0 */
 
     const mp_row *row; /* what the condition that is being looked at is about; NULL unless it was read */
 

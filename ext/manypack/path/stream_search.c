@@ -44,11 +44,14 @@ search_end(stream_search *s)
     RB_GC_GUARD(s->steps);
 }
 
-/* Starts the search of the next message. sink, found and scalar: see mp_search. */
-static mp_search
+/*
+ * Searches the next message. sink, found and scalar: see mp_search. Returns true if the search was stopped: it did not
+ * come to the end of the message.
+ */
+static bool
 search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
 {
-    size_t start = s->at;
+    size_t start = s->at, end;
     mp_search search;
 
     if (s->program.remembers) {
@@ -56,13 +59,14 @@ search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
         mp_program_init(&s->program, s->steps);
     }
     mp_peek_refresh(&s->peek);
-    s->at = mp_peek_over(&s->peek, start);
     s->shared = (mp_search_shared){.looks = s->max_looks, .max_looks = s->max_looks};
     search = mp_search_new(&s->peek, 0, start, &s->program, &s->shared);
     search.sink = sink;
     search.found = found;
     search.scalar = scalar;
-    return search;
+    end = mp_search_over(&search, start);
+    s->at = end ? end : mp_peek_over(&s->peek, start);
+    return !end;
 }
 
 /* Of an array with a 32-bit count. */
@@ -105,10 +109,9 @@ rb_internal_search_bytes(int argc, VALUE *argv, VALUE self)
     search_init(&s, argv);
     while (s.at < s.end) {
         long start = RSTRING_LEN(found);
-        mp_search search = search_next(&s, MP_SINK_BYTES, found, NULL);
 
         if (grouped) rb_str_cat(found, head, GROUP_HEAD_SIZE);
-        mp_search_run(&search, search.start);
+        search_next(&s, MP_SINK_BYTES, found, NULL);
         if (grouped) close_group(found, start);
     }
     search_end(&s);
@@ -144,10 +147,11 @@ rb_internal_search_messages(int argc, VALUE *argv, VALUE self)
     if (!NIL_P(scalar)) key = scalar_key(scalar = rb_str_new_frozen(StringValue(scalar)));
     search_init(&s, argv);
     while (s.at < s.end) {
-        mp_search search = search_next(&s, MP_SINK_WANTED, 0, NIL_P(scalar) ? NULL : &key);
+        size_t start = s.at;
 
-        mp_search_run(&search, search.start);
-        if (search.stopped) rb_str_cat(found, RSTRING_PTR(s.bytes) + search.start, (long)(s.at - search.start));
+        if (search_next(&s, MP_SINK_WANTED, 0, NIL_P(scalar) ? NULL : &key)) {
+            rb_str_cat(found, RSTRING_PTR(s.bytes) + start, (long)(s.at - start));
+        }
     }
     search_end(&s);
     RB_GC_GUARD(scalar);

@@ -3,11 +3,11 @@
  * the type and the value, indented as deep as it is. lib/manypack/terminal/head_line.rb has the words, and makes the
  * lines of messages that are broken; this file makes the same lines of whole ones.
  */
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "buffer/window.h"
 #include "core/wire.h"
-#include "stream/decimal.h"
 
 enum {
     PIECE = 256 * 1024, /* lines are yielded when they have this many bytes */

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# Characters that a reader would not see, or that change how the rest is shown. error_path.c has the same list.
+# Characters that a reader would not see, or that change how the rest is shown. base/hidden.h has the same list.
 #++
 module Manypack
   # Control characters, marks of the writing direction, line separators and a byte order mark.

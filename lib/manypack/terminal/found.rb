@@ -14,7 +14,13 @@ module Manypack
 
       # Yields the packed values that are found in the messages of each read. Raises Fault as Input#each_read does.
       def each_batch(input, &block)
-        input.each_batch(->(messages) { give(in_many(messages), &block) }) { |message| give(in_one(message), &block) }
+        input.each_read { |messages| in_batch(messages, &block) }
+      end
+
+      # Yields the packed values that are found in messages: of all at once or, if one is not right, of each before it.
+      # Raises Fault.
+      def in_batch(messages, &block)
+        messages.at_once(->(all) { give(in_many(all), &block) }) { |message| give(in_one(message), &block) }
       end
 
       # Returns the packed values that are found in one message.

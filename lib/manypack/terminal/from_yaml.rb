@@ -29,6 +29,9 @@ module Manypack
       # Tags of lists and maps that change nothing.
       CONTAINER_TAGS = ["!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"].freeze
 
+      # Numbers of JSON that Ruby's YAML takes for text, such as 1e5. A str that looks so is in quotes: see YAMLStream.
+      EXPONENT = /\A-?(?:0|[1-9]\d*)(?:\.\d+)?[eE][-+]?\d+\z/
+
       FLOAT = /\A[-+]?(?:\d[\d_]*)?\.?\d[\d_]*(?:e[-+]?\d+)?\z/i
 
       module_function
@@ -78,7 +81,7 @@ module Manypack
         return TAGS.fetch(node.tag) { refuse_tag(node) }.call(node.value) if node.tag
         return node.value if node.quoted
 
-        plain(node, Terminal.quietly { SCANNER.tokenize(node.value) })
+        plain(node, Terminal.quietly { EXPONENT.match?(node.value) ? Float(node.value) : SCANNER.tokenize(node.value) })
       rescue ArgumentError, Psych::DisallowedClass
         node.value # such as 2026-13-45
       end

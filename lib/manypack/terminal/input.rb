@@ -36,7 +36,7 @@ module Manypack
     class Refused < StandardError; end
 
     class Input
-      READ_BYTES = 1 << 20
+      READ_BYTES = 1 << 16
       ALL = (1 << 64) - 1
 
       # The longest head of a message, in bytes.
@@ -58,6 +58,14 @@ module Manypack
             bytes, from, bytesize, first, at = part
             Messages.new(bytes, from, bytesize, index + first, offset + at, 1).guard(&block)
           end
+        end
+
+        # Calls +many+ with itself. If that raises a DecodeError, yields each message instead, so that those before the
+        # fault count.
+        def at_once(many, &one)
+          many.call(self)
+        rescue DecodeError
+          each(&one)
         end
 
         # Yields itself, and raises a Fault for a DecodeError. Heads and lengths are right already, but some errors,
@@ -124,6 +132,7 @@ module Manypack
         @follow = follow
         @codec = codec
         @origin = skip
+        @start = @io.pos if regular? # of standard input, some may have been read
         pass(skip)
         refuse_others unless force
       end
@@ -144,14 +153,10 @@ module Manypack
         split(ALL, READ_BYTES, true, &block)
       end
 
-      # Calls +many+ with the Messages of one read after another. Where that raises a DecodeError, yields these messages
-      # one by one instead, so that those before the fault count. Raises Fault as each_read does.
+      # Calls +many+ with the Messages of one read after another, or yields them one by one: see Messages#at_once.
+      # Raises Fault as each_read does.
       def each_batch(many, &one)
-        each_read do |messages|
-          many.call(messages)
-        rescue DecodeError
-          messages.each(&one)
-        end
+        each_read { |messages| messages.at_once(many, &one) }
       end
 
       # Yields Messages with one message after another. Raises Fault as each_read does.
@@ -181,6 +186,16 @@ module Manypack
         [check.messages, check.whole]
       end
 
+      # Returns true if any process can read the input at any place, by bytes_at.
+      def regular?
+        @io.is_a?(IO) && @io.stat.file?
+      end
+
+      # Returns bytes of a regular file.
+      def bytes_at(offset, size)
+        @io.pread(size, @start + offset)
+      end
+
       private
 
       # Goes on after the first bytes of the input.
@@ -197,10 +212,6 @@ module Manypack
         raise EOFError if @io.pos + bytes > @io.stat.size
 
         @io.seek(bytes, IO::SEEK_CUR)
-      end
-
-      def regular?
-        @io.is_a?(IO) && @io.stat.file?
       end
 
       def refuse_others
@@ -240,7 +251,8 @@ module Manypack
       def split(objects, bytes, all, &block)
         splitter = SPLITTER.new(@codec)
         while (chunk = read)
-          splitter.feed(chunk.freeze)
+          splitter.feed(chunk)
+          chunk.clear # its memory is used for the next read, without a garbage collection
           while (part = taken(splitter.take(objects, bytes, all)))
             return broken(part, &block) if splitter.ended?
 

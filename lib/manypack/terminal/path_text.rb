@@ -9,12 +9,12 @@ module Manypack
 
       module_function
 
-      # Returns the Path; a dot alone is the whole message, as in jq. Raises ArgumentError for a comparison, and for
-      # anything else that is no path.
+      # Returns the Path. As in jq, a dot alone is the whole message, and may be in front of brackets. Raises
+      # ArgumentError for a comparison, and for anything else that is no path.
       def path(text, typed = text)
         raise ArgumentError, comparison(typed) if each_outside(text).any? { |char, _| COMPARING.include?(char) }
 
-        Path.from(text == "." ? "$" : text)
+        Path.from(text.sub(/\A\.(?=\[|\z)/, "$"))
       end
 
       def comparison(text)

@@ -15,7 +15,9 @@ module Manypack
       QUOTED = /[",\r\n]/
       ESCAPED = {"\t" => "\\t", "\n" => "\\n", "\r" => "\\r", "\\" => "\\\\"}.freeze
 
-      def initialize(format)
+      # visible:: true for a terminal, which would obey what is in a text
+      def initialize(format, visible: false)
+        @visible = visible
         @csv = format == "csv"
         @separator = SEPARATORS.fetch(format)
         @json = Printer.new("json")
@@ -60,7 +62,7 @@ module Manypack
       def field(value)
         case value
         when nil then ""
-        when String then text?(value) ? value : json(value)
+        when String then text?(value) ? shown(value) : json(value)
         when Integer, Float, true, false then value.to_s
         else json(value)
         end
@@ -68,6 +70,10 @@ module Manypack
 
       def text?(string)
         string.encoding == Encoding::UTF_8 && string.valid_encoding?
+      end
+
+      def shown(text)
+        @visible ? Visible.line(text) : text
       end
 
       def json(value)

@@ -17,12 +17,32 @@ module Manypack
         end
       end
 
+      # What YAML allows although a terminal would obey it.
+      MARKS = /[\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
+
+      # Writes marks as escapes. They are in double quotes.
+      Escaping = Struct.new(:io) do
+        def write(text)
+          io.write(text.dup.force_encoding(Encoding::UTF_8).gsub(MARKS) { |mark| Visible.escape(mark) })
+        end
+      end
+      private_constant :Escaping
+
       # Writes an object to an io.
       def self.dump(object, io)
-        stream = new(io)
+        stream = new(Escaping.new(io))
         stream.start
         stream.push(object)
         stream.finish
+      end
+
+      # Puts a str in quotes that other readers of YAML, and FromYAML, take for a number, and one with marks.
+      def visit_String(text) # rubocop:disable Naming/MethodName -- the name is of Psych
+        exponent = FromYAML::EXPONENT.match?(text)
+        return super unless exponent || text.match?(MARKS)
+
+        style = exponent ? Psych::Nodes::Scalar::SINGLE_QUOTED : Psych::Nodes::Scalar::DOUBLE_QUOTED
+        register(text, @emitter.scalar(text, nil, nil, false, true, style))
       end
     end
   end

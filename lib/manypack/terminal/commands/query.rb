@@ -17,6 +17,7 @@ module Manypack
         manypack query --to csv '$["id", "type"]' events.msgpack > types.csv
         manypack query --with-path '$..id' events.msgpack
         manypack query --to msgpack '$.items[*]' events.msgpack > items.msgpack
+        manypack query -j 4 '$..url' events.msgpack.gz > urls.jsonl
       TEXT
 
       FORMATS = [*Printer::FORMATS, *Rows::SEPARATORS.keys].freeze
@@ -31,6 +32,7 @@ module Manypack
         parser.on("-t", "--to FORMAT", FORMATS, "Write #{FORMATS.join(", ")}") { |to| @format = to }
         parser.on("-w", "--with-path", "Write each value with the path that leads to it") { @with_path = true }
         parser.on("-R", "--raw", "Write strings without quotes, as jq -r does") { @raw = true }
+        parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
         parser.on("-n", "--lines N", Integer, "Search only the first N messages of each file") { |n| @most = n }
       end
 
@@ -43,19 +45,23 @@ module Manypack
       def check(arguments)
         raise ArgumentError, "needs a path" if arguments.empty?
         raise ArgumentError, "--lines must be 0 or more" if @most&.negative?
+        raise ArgumentError, "--jobs must be 1 or more" unless (@jobs || 1).positive?
+        raise ArgumentError, "--jobs works without --lines" if @jobs && @most
         raise ArgumentError, "--raw is for --to json" if @raw && (@format || "json") != "json"
 
         @path = PathText.path(arguments.shift)
       end
 
       def work
-        @writer = Rows::SEPARATORS.key?(@format) ? Rows.new(@format) : Printer.new(@format || "json")
+        rows = Rows::SEPARATORS.key?(@format)
+        @writer = rows ? Rows.new(@format, visible: output.tty?) : Printer.new(@format || "json")
         each_input { |input| show(input) unless @most&.zero? }
       end
 
       def show(input)
         @found = Found.new(@path, with_path: @with_path, grouped: @writer.is_a?(Rows))
         return show_one_by_one(input) if @most
+        return show_of_many_cores(input) if @jobs && @jobs > 1 && Process.respond_to?(:fork)
 
         @found.each_batch(input) { |packed| show_found(packed) }
       end
@@ -76,15 +82,23 @@ module Manypack
         kept.clear
       end
 
-      def show_found(packed)
-        return show_raw(packed) if @raw
+      def show_of_many_cores(input)
+        ManyCores.new(@found, @jobs) { |packed, &block| each_text(packed, &block) }.each_piece(input) do |text|
+          output.write(text)
+        end
+      end
 
-        @writer.each_piece(packed) { |text| output.write(text) }
+      def show_found(packed)
+        each_text(packed) { |text| output.write(text) }
+      end
+
+      def each_text(packed, &block)
+        @raw ? raw(packed, &block) : @writer.each_piece(packed, &block)
       end
 
       # Strings as they are; on a terminal each is one line, without what a terminal would obey. Other values as JSON.
-      def show_raw(packed)
-        pieces = Pieces.new { |text| output.write(text) }
+      def raw(packed, &block)
+        pieces = Pieces.new(&block)
         Manypack.split(packed, max_depth: OPTIONS[:max_depth]) do |bytes|
           text = Input::PLAIN.unpack(bytes)
           next pieces.write(@writer.print(bytes)) unless text.is_a?(String)

@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+# What a path finds in the messages of an input, as text, made by several processes. It comes in the order of the
+# messages.
+module Manypack
+  module Terminal
+    class ManyCores
+      # The longest text, in bytes, that a process makes of the messages of one read. The text of what was found can be
+      # many times as long: then the caller makes it, piece by piece.
+      MOST_TEXT = 1 << 22
+
+      # text:: yields the text of packed values, some at a time
+      def initialize(found, jobs, &text)
+        @found = found
+        @jobs = jobs
+        @text = text
+      end
+
+      # Yields text. Raises Fault as Input#each_read does, after the text of all messages before it.
+      def each_piece(input, &block)
+        places = Places.new(input)
+        work = ->(place) { work(places.messages(place)) }
+        Parallel.each(places, map: work, processes: @jobs) do |text, packed, fault|
+          yield text if text
+          packed.each { |bytes| @text.call(bytes, &block) }
+          raise Fault.new(*fault) if fault
+        end
+      end
+
+      # The messages of each read, packed for a process: their place in the input, which is a file that each process can
+      # read, or their place and bytes.
+      class Places
+        def initialize(input)
+          @input = input
+        end
+
+        def each
+          @input.each_read do |messages|
+            bytes = messages.to_s.b unless @input.regular?
+            yield Manypack.pack([messages.size, messages.index, messages.offset, messages.count, bytes])
+          end
+        end
+
+        # Returns the Messages of an unpacked place.
+        def messages((size, index, offset, count, bytes))
+          bytes ||= @input.bytes_at(offset, size)
+          Input::Messages.new(bytes.freeze, 0, size, index, offset, count)
+        end
+      end
+
+      private
+
+      # Returns the text, an Array of what is too long for it, packed, and the arguments of a Fault or nil.
+      def work(messages)
+        found = []
+        fault = fault_of { @found.in_batch(messages) { |packed| found << packed } }
+        text = text_of(found)
+        text ? [text, [], fault] : [nil, found.map(&:b), fault]
+      end
+
+      def fault_of
+        yield
+        nil
+      rescue Fault => e
+        [e.offset, e.message]
+      end
+
+      # Returns nil for a text that is too long.
+      def text_of(found)
+        text = "".b
+        found.each do |packed|
+          @text.call(packed) do |piece|
+            text << piece.b
+            return if text.bytesize > MOST_TEXT
+          end
+        end
+        text
+      end
+    end
+  end
+end
