@@ -82,52 +82,44 @@ module Growth
   KEYS = ->(n) { (0...n).to_h { |i| ["key #{i}", i] } }
   FIELDS = ->(n) { Array.new(n) { |i| { "id" => i, "name" => "name #{i}", "t" => [1, 2] } } }
 
+  INTEGERS = ->(n) { [(0...n).to_a, SHUFFLED.call(0...n)] }
+  IN_MAPS = ->(n) { [{ "a" => { "b" => (0...n).to_a } }, SHUFFLED.call(0...n)] }
+  ROWS_BY = ->(n) { [FIELDS.call(n), SHUFFLED.call(0...n)] }
+
+  # A name, n, what is looked into and the keys of the looks, and a look, if it is not [].
+  LOOKED = {
+    "at n Integers, in their order" => [1_250, ->(n) { [[*0...n], [*0...n]] }],
+    "at n Integers, backwards" => [1_250, ->(n) { [[*0...n], [*0...n].reverse] }],
+    "at n Integers, shuffled" => [1_250, INTEGERS],
+    "at n Integers, negative indices" => [1_250, ->(n) { [[*0...n], SHUFFLED.call(-n..-1)] }],
+    "at n fixints, shuffled" => [1_250, ->(n) { [[1] * n, SHUFFLED.call(0...n)] }],
+    "at n Floats, shuffled" => [1_250, ->(n) { [Array.new(n) { |i| i / 3.0 }, SHUFFLED.call(0...n)] }],
+    "at n texts, shuffled" => [1_250, ->(n) { [Array.new(n) { |i| "text #{i}" }, SHUFFLED.call(0...n)] }],
+    "at n Integer keys, shuffled" => [250, ->(n) { [(0...n).to_h { |i| [i, i] }, SHUFFLED.call(0...n)] }],
+    "at n String keys, shuffled" => [250, ->(n) { [KEYS.call(n), SHUFFLED.call(KEYS.call(n).keys)] }],
+    "at n rows, shuffled, a field" => [125, ROWS_BY, ->(read, i) { read[i]["id"] }],
+    "at n rows, shuffled, three fields" => [125, ROWS_BY, lambda { |read, i|
+      row = read[i]
+      [row["id"], row["name"], row["t"][1]]
+    }],
+    "keys.each { view[_1] }, n keys" => [250, ->(n) { [KEYS.call(n), [0]] }, lambda { |read, _|
+      read.keys.each { |key| read[key] }
+    }],
+    "by values_at, n Integers" => [1_250, ->(n) { [[*0...n], [SHUFFLED.call(0...n)]] }, lambda { |read, indices|
+      read.values_at(*indices)
+    }],
+    "by fetch, n Integers" => [1_250, INTEGERS, ->(read, i) { read.fetch(i) }],
+    "by dig, n Integers in two maps" => [1_250, IN_MAPS, ->(read, i) { read.dig("a", "b", i) }],
+    "by [], n Integers in two maps" => [1_250, IN_MAPS, ->(read, i) { read["a"]["b"][i] }]
+  }.freeze
+
   # A name, n, and a block that takes a size and returns our way and the plain one.
   ROWS = [
     Row.new("pattern of a View, n keys", 8, lambda { |n|
       bytes = MAP_OF.call(n)
       [-> { View.new(bytes) => {type: String} }, -> { Manypack.unpack(bytes, symbolize_keys: true) => {type: String} }]
     }),
-    Row.new("looks at n Integers, in their order", 1_250, ->(n) { LOOKS.call((0...n).to_a, (0...n).to_a) }),
-    Row.new("looks at n Integers, backwards", 1_250, ->(n) { LOOKS.call((0...n).to_a, (0...n).to_a.reverse) }),
-    Row.new("looks at n Integers, shuffled", 1_250, ->(n) { LOOKS.call((0...n).to_a, SHUFFLED.call(0...n)) }),
-    Row.new("looks at n Integers, negative indices", 1_250, ->(n) { LOOKS.call((0...n).to_a, SHUFFLED.call(-n..-1)) }),
-    Row.new("looks at n fixints, shuffled", 1_250, ->(n) { LOOKS.call([1] * n, SHUFFLED.call(0...n)) }),
-    Row.new("looks at n Floats, shuffled", 1_250, lambda { |n|
-      LOOKS.call(Array.new(n) { |i| i / 3.0 }, SHUFFLED.call(0...n))
-    }),
-    Row.new("looks at n texts, shuffled", 1_250, lambda { |n|
-      LOOKS.call(Array.new(n) { |i| "text #{i}" }, SHUFFLED.call(0...n))
-    }),
-    Row.new("looks at n Integer keys, shuffled", 250, lambda { |n|
-      LOOKS.call((0...n).to_h { |i| [i, i] }, SHUFFLED.call(0...n))
-    }),
-    Row.new("looks at n String keys, shuffled", 250, lambda { |n|
-      LOOKS.call(KEYS.call(n), SHUFFLED.call(KEYS.call(n).keys))
-    }),
-    Row.new("looks at n rows, shuffled, a field", 125, lambda { |n|
-      LOOKS.call(FIELDS.call(n), SHUFFLED.call(0...n)) { |read, i| read[i]["id"] }
-    }),
-    Row.new("looks at n rows, shuffled, three fields", 125, lambda { |n|
-      LOOKS.call(FIELDS.call(n), SHUFFLED.call(0...n)) do |read, i|
-        row = read[i]
-        [row["id"], row["name"], row["t"][1]]
-      end
-    }),
-    Row.new("looks keys.each { view[_1] }, n keys", 250, lambda { |n|
-      LOOKS.call(KEYS.call(n), [0]) { |read, _| read.keys.each { |key| read[key] } }
-    }),
-    Row.new("looks by values_at, n Integers", 1_250, lambda { |n|
-      indices = SHUFFLED.call(0...n)
-      LOOKS.call((0...n).to_a, [0]) { |read, _| read.values_at(*indices) }
-    }),
-    Row.new("looks by fetch, n Integers", 1_250, ->(n) { LOOKS.call((0...n).to_a, SHUFFLED.call(0...n), &:fetch) }),
-    Row.new("looks by dig, n Integers in two maps", 1_250, lambda { |n|
-      LOOKS.call({ "a" => { "b" => (0...n).to_a } }, SHUFFLED.call(0...n)) { |read, i| read.dig("a", "b", i) }
-    }),
-    Row.new("looks by [], n Integers in two maps", 1_250, lambda { |n|
-      LOOKS.call({ "a" => { "b" => (0...n).to_a } }, SHUFFLED.call(0...n)) { |read, i| read["a"]["b"][i] }
-    }),
+    *LOOKED.map { |name, (size, of, look)| Row.new("looks #{name}", size, ->(n) { LOOKS.call(*of.call(n), &look) }) },
     Row.new("looks at 2,000 of 10n Integers, new Views", 125, lambda { |n|
       bytes = Manypack.pack((0...10 * n).to_a).freeze
       indices = SHUFFLED.call(0...10 * n).cycle.first(2_000)
@@ -198,12 +190,6 @@ module Growth
     Row.new("Path with a nested field, n rows", 250, QUERY.call("$[?@.address.zip < 10100].name", lambda { |rows|
       rows.filter_map { |row| row["name"] if row["address"]["zip"] < 10_100 }
     })),
-    Row.new("Path with a number, n rows of 25 bytes", 250, lambda { |n|
-      bytes = Manypack.pack(Array.new(n) { |i| { "id" => i, "name" => "user #{i}", "age" => i * 7 % 90 } })
-      path = Path.new("$[?@.age > 60].name")
-      [-> { path.to_a(bytes) },
-       -> { Manypack.unpack(bytes).filter_map { |row| row["name"] if row["age"] > 60 } }]
-    }),
     Row.new("Path.all of three beside each, n rows", 250, lambda { |n|
       bytes = USERS_OF.call(n)
       paths = %w[$[*].id $[*].name $[*].age].map { |text| Path.new(text) }

@@ -58,7 +58,7 @@ mp_marks_find(const mp_marks *marks, const uint8_t *bytes, const uint8_t *end, u
 
     if (mark >= marks->count) return NULL;
     p = bytes + marks->at[mark].at;
-    return mp_leaves_over(&p, end, n & ((1u << marks->shift) - 1)) ? NULL : p;
+    return mp_leaves_over(&p, end, n & ((1u << marks->shift) - 1)) || p >= end ? NULL : p;
 }
 
 #endif

@@ -130,7 +130,7 @@ class ViewMemoryTest < Minitest::Test
 
   def test_growing_indexes_follow_what_moves
     before = GC.auto_compact
-    GC.auto_compact = true
+    GC.auto_compact = CompactAfterEveryTest::AUTOMATIC # Ruby 3.1 moves modules that it keeps by their addresses, too
     view = View.new(pack(Array.new(8) { |i| [i, ["x" * 60]] }))
     GC.stress = true
     view.freeze

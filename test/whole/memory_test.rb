@@ -35,7 +35,7 @@ class MemoryTest < Minitest::Test
     "Codec" => [-> { Manypack::Factory.new.tap { |f| f.register_type(3, Rational, packer: :to_s, unpacker: ->(s) { s.to_r }) }.codec },
                 ->(codec) { codec.dump(1) }, ->(codec) { codec.load(codec.dump(2/3r)) == 2/3r }],
     "Splitter" => [-> { OURS[5].new(Manypack::Codec.new) }, ->(splitter) { splitter.feed("\x92\x01".b).feed("\x02\x93".b) },
-                   ->(splitter) { splitter.take(1, 1, false).first == "\x92\x01\x02".b }],
+                   ->(splitter) { splitter.take(1, 1, false).then { |bytes, from, to| bytes.byteslice(from...to) } == "\x92\x01\x02".b }],
     "StreamCheck" => [-> { OURS.last.new(Manypack::Codec.new) }, ->(check) { check.pass("\x92\x01".b) },
                       ->(check) { check.pass("\x02".b) && check.messages == 1 }],
     "Tally" => [-> { OURS[-2].new }, ->(tally) { tally.add("\x81\xA1a\x01".b, 0, 4) }, ->(tally) { tally.heads[0x81] >= 1 }],

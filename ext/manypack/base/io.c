@@ -142,7 +142,7 @@ mp_need_sink(VALUE io)
 {
     bool writable = mp_io_writable_p(io);
 
-    if (RB_TYPE_P(io, T_FILE) || (writable && answers_p(io, id_close))) return true; /* no Packer or path has close */
+    if (RB_TYPE_P(io, T_FILE)) return true;
     check_no_packer(io);
     if (writable && !path_p(io)) return true;
     if (!sink_p(io)) raise_no_io(io, "write or <<", "pass File.open(path, \"wb\") or a StringIO");

@@ -391,10 +391,12 @@ own_io_writable_p(VALUE self)
 void
 mp_buffer_flush(VALUE self)
 {
-    const mp_buffer *buffer = mp_buffer_for_change(self);
+    VALUE io = mp_buffer_for_change(self)->io;
+    bool writable;
 
-    if (NIL_P(buffer->io)) return;
-    write_all(self, buffer->io, own_io_writable_p(self));
+    if (NIL_P(io)) return;
+    writable = own_io_writable_p(self); /* user code, which may close the Buffer: write_all refuses it then */
+    write_all(self, io, writable);
 }
 
 void

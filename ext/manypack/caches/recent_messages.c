@@ -26,20 +26,25 @@ mp_recents_find(mp_recents **recents, VALUE message, uint32_t max_depth)
     return entry;
 }
 
-/* Runs at every collection, because what belongs to a Ractor has no write barrier. Marked objects do not move. */
+/*
+ * Runs at every collection, because what belongs to a Ractor has no write barrier; at an incremental one twice, at its
+ * start and its end. Marked objects do not move.
+ */
 void
 mp_recents_mark(mp_recents *recents)
 {
+    size_t collection = rb_gc_count();
     uint32_t i;
 
     if (!recents) return;
     for (i = 0; i < MESSAGES; i++) {
         mp_recent *entry = &recents->entries[i];
 
-        if (entry->index && entry->views > 1) {
+        if (entry->index && (entry->views > 1 || entry->kept == collection)) {
             rb_gc_mark(entry->message);
             rb_gc_mark(entry->index);
             entry->views = 1;
+            entry->kept = collection;
         } else {
             *entry = (mp_recent){.bytes = NULL};
         }

@@ -24,12 +24,13 @@ typedef struct {
     VALUE message;        /* immutable; its bytes stay where they are while the entry is used */
     VALUE index;
     uint32_t max_depth;   /* an Index holds for one */
-    uint32_t views;       /* that looked for the first time since the last collection; and 1 for those before */
+    uint32_t views;       /* that looked for the first time since the last collection; those before count as 1 */
+    size_t kept;          /* the last collection that kept it */
 } mp_recent;
 
 typedef struct mp_recents mp_recents; /* NULL until the first message */
 
-/* What is known about a message: an empty entry if it is nothing. Valid until a collection runs. NoMemoryError. */
+/* What is known about a message; a new entry if that is nothing. Valid until a collection runs. NoMemoryError. */
 mp_recent *mp_recents_find(mp_recents **recents, VALUE message, uint32_t max_depth);
 
 void mp_recents_mark(mp_recents *recents);

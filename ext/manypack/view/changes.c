@@ -206,6 +206,13 @@ key_of_p(const mp_changes *changes, const mp_step_key *step, const mp_key *key)
     return !mp_key_compare(&own, key);
 }
 
+/* Makes the table that a search below a node will use. Before the key is taken, whose bytes an allocation may move. */
+static void
+need_table(mp_changes *changes, uint32_t parent)
+{
+    if (changes->nodes[parent].children >= MANY && !changes->table) make_table(changes);
+}
+
 uint32_t
 mp_changes_find(mp_changes *changes, uint32_t parent, uint32_t likely, const mp_key *key)
 {
@@ -277,6 +284,7 @@ child_with(mp_changes *changes, uint32_t parent, const mp_step_key *step)
     }
     above->mixed = true;
     if (step->kind == MP_NEVER) return MP_NONE;
+    need_table(changes, parent);
     key = mp_changes_key(changes, step);
     return mp_changes_find(changes, parent, above->last, &key);
 }
@@ -633,9 +641,13 @@ mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
     while (below) {
         uint32_t next = changes->nodes[below].next;
         mp_step_key step = changes->nodes[below].step;
-        mp_key key = mp_changes_key(changes, &step);
-        uint32_t twin = step.kind == MP_NEVER ? MP_NONE : mp_changes_find(changes, into, MP_NONE, &key);
+        uint32_t twin = MP_NONE;
 
+        need_table(changes, into);
+        if (step.kind != MP_NEVER) {
+            mp_key key = mp_changes_key(changes, &step);
+            twin = mp_changes_find(changes, into, MP_NONE, &key);
+        }
         if (twin) mp_changes_merge(changes, twin, below);
         else move_child(changes, into, below);
         below = next;

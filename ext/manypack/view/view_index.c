@@ -252,19 +252,19 @@ mp_view_index_element(VALUE self, const uint8_t *bytes, const uint8_t *end, size
     place *last = &index->places[0];
     const mp_directory *directory;
     const uint8_t *p;
-    uint64_t i = (uint64_t)(n < 0 ? n + (long)size : n); /* beyond the size if n is too far in front */
+    uint64_t i = (uint64_t)(n < 0 ? (int64_t)n + size : n); /* beyond the size if n is too far in front */
 
     if (i >= size) return NULL;
     if (last->array == array && i - last->n < NEAR_ENOUGH && !RB_OBJ_FROZEN_RAW(self)) {
         p = bytes + last->at;
-        if (mp_leaves_over(&p, end, i - last->n)) return NULL;
+        if (mp_leaves_over(&p, end, i - last->n) || p >= end) return NULL;
         last->n = (uint32_t)i;
         last->at = (uint32_t)(p - bytes);
         return p;
     }
     if (i < NEAR_ENOUGH) {
         p = bytes + array;
-        return mp_leaves_over(&p, end, i) ? NULL : p;
+        return mp_leaves_over(&p, end, i) || p >= end ? NULL : p;
     }
     directory = mp_directory_find(&index->directories, (uint32_t)array);
     return directory && directory->marks.at ? mp_marks_find(&directory->marks, bytes, end, (uint32_t)i) : NULL;
