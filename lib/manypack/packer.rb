@@ -27,10 +27,11 @@ module Manypack
     #   Manypack::Packer.open("events.msgpack", append: true) { |packer| packer.write({"id" => 2}) }
     #   Manypack.foreach("events.msgpack").to_a #=> [{"id" => 1}, {"id" => 2}]
     def self.open(path, mode = nil, append: false, codec: nil, **options)
+      path = Arguments.path_of(path, "Manypack::Packer.new(io) writes to an io")
       append = mode_appends?(mode) unless mode.nil?
       unless block_given?
         file = "File.open(path, \"#{append ? "ab" : "wb"}\")"
-        raise ArgumentError, "no block given: without one, use Packer.new(#{file})"
+        Arguments.refuse(ArgumentError.new("no block given: without one, use Manypack::Packer.new(#{file})"))
       end
 
       codec = Arguments.codec(codec, options, :append, unpacks: false)
@@ -45,7 +46,7 @@ module Manypack
     def self.mode_appends?(mode)
       return mode.start_with?("a") if %w[w wb a ab].include?(mode)
 
-      raise ArgumentError, "a mode is \"wb\" or \"ab\", got #{mode.inspect}"
+      Arguments.refuse(ArgumentError.new("a mode is \"wb\" or \"ab\", got #{mode.inspect}"))
     end
     private_class_method :mode_appends?
 

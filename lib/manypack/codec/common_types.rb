@@ -43,6 +43,7 @@ module Manypack
       return if unknown.empty? && names.any?
 
       problem = unknown.empty? ? "no type given" : "unknown type #{unknown.map(&:inspect).join(", ")}"
+      problem += "; timestamp: true is an option of packing and unpacking, and :time a type" if unknown == [:timestamp]
       raise ArgumentError, "#{problem}; known types are #{TABLE.keys.map(&:inspect).join(", ")}"
     end
 
