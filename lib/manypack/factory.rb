@@ -139,7 +139,7 @@ module Manypack
     def pool(_size = 1, **options)
       Arguments.refuse_block(self, :pool) if block_given?
       options = options.slice(*Arguments::CODEC_OPTIONS) if lenient?
-      Pool.new(codec(options))
+      Pool.new(Arguments.at_the_call { codec(options) })
     end
 
     # Shows the classes of the ext types.

@@ -364,7 +364,8 @@ class GuessesTest < Minitest::Test
                                            -> { Manypack::Packer.open("x") }, -> { Manypack::Unpacker.open("x") }, -> { Manypack::Packer.open($stdout) { 1 } }, -> { Manypack::Packer.open("x", "r") { 1 } },
                                            -> { Manypack::Path.new("$").to_a("\x80", zzz: 1) }, -> { Manypack::Type[/a/] }, -> { Manypack::Record.new(Point, x: /a/) }, -> { POINT.with(defaults: { x: "1" }) },
                                            -> { Manypack::Record.union(a: POINT) }, -> { Manypack::Record.union("t", a: Integer) }, -> { Manypack::Parallel.filter("x") { 1 } }, -> { Manypack::Parallel.map("x") },
-                                           -> { Manypack::Factory.new.register_type(1, Point, record: 1) }, -> { Manypack.foreach("x", bogus: true) }, -> { Manypack::Parallel.map("\x01", factory: 1) { 1 } }]
+                                           -> { Manypack::Factory.new.register_type(1, Point, record: 1) }, -> { Manypack.foreach("x", bogus: true) }, -> { Manypack::Factory.new.pool(1, zzz: 1) }, -> { Manypack::Factory.new.register_common(:zzz) },
+                                           -> { Manypack::Path.all(a: "$").read("\x80", zzz: 1) }, -> { Manypack::Parallel.map("\x01", factory: 1) { 1 } }]
       calls.each do |call|
         error = assert_raises(StandardError, &call)
         assert_match(/\A(#{Regexp.escape(__FILE__)}|.*\bin [`'].*Enumerator|<internal)/, error.backtrace.first, error.message)

@@ -20,9 +20,14 @@ module Manypack
     def self.at_the_call
       yield
     rescue ArgumentError, ::TypeError, RangeError => error
-      error.set_backtrace(error.backtrace.drop_while { |line| line.start_with?(*OURS) })
-      raise
+      raise_at_the_call(error)
     end
+
+    def self.raise_at_the_call(error)
+      error.set_backtrace(error.backtrace.drop_while { |line| line.start_with?(*OURS) })
+      raise error
+    end
+    private_class_method :raise_at_the_call
 
     # Raises ArgumentError for options other than the known ones, an Array of Symbols. The error suggests any of these,
     # or lists those that the method takes.
@@ -47,7 +52,9 @@ module Manypack
       codec = DefaultFactory.codec if codec.nil?
       check_codec(codec)
       codec = Internal.codec_overlaid(DefaultFactory.codec(**defaults), codec) if defaults
-      at_the_call { Internal.codec_for(codec, options, packs, unpacks) }
+      Internal.codec_for(codec, options, packs, unpacks)
+    rescue ArgumentError, ::TypeError, RangeError => error # a block for at_the_call would cost each call something
+      raise_at_the_call(error)
     end
 
     # Returns true if all options are those of a Codec, which options.c lists in a Hash, too.
