@@ -20,8 +20,8 @@ module Manypack
     # system, unless the file is compressed.
     #
     # Raises ArgumentError without a block, for another mode, for a name that ends in .zst, and for unknown options;
-    # RangeError or TypeError for invalid ones; what File.open raises; LoadError if there is no zlib; and with +append+
-    # a DecodeError if the file is not a stream of whole objects.
+    # RangeError or TypeError for invalid ones; TypeError for an io; what File.open raises; LoadError if there is no
+    # zlib; and with +append+ a DecodeError if the file is not a stream of whole objects.
     #
     #   Manypack::Packer.open("events.msgpack") { |packer| packer.write({"id" => 1}) }
     #   Manypack::Packer.open("events.msgpack", append: true) { |packer| packer.write({"id" => 2}) }
@@ -34,8 +34,11 @@ module Manypack
         Arguments.refuse(ArgumentError.new("no block given: without one, use Manypack::Packer.new(#{file})"))
       end
 
-      codec = Arguments.codec(codec, options, :append, unpacks: false)
-      codec.packer # raises for some options, before the file is opened and emptied
+      own = %i[append codec]
+      taken = own + Arguments::PACKING_OPTIONS - [:canonical] # which codec.packer refuses
+      Arguments.check_options(options, own + Arguments::CODEC_OPTIONS, taken)
+      codec = Arguments.codec(codec, options, unpacks: false)
+      Arguments.at_the_call { codec.packer } # raises for some options, before the file is opened and emptied
       Files.check_whole(path) if append && File.file?(path) # reading a FIFO would wait forever for a writer
       Files.write(path, append) do |io|
         packer = codec.packer(io)

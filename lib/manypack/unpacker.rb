@@ -19,9 +19,9 @@ module Manypack
     #
     # options:: those of Manypack.foreach
     #
-    # Raises ArgumentError without a block and for unknown options, RangeError or TypeError for invalid ones, what
-    # File.open raises, and what Manypack.foreach raises for compressed files. Raises TruncatedError after the block if
-    # the file ends inside an object that the block has begun to read, as Unpacker#each does.
+    # Raises ArgumentError without a block and for unknown options, RangeError or TypeError for invalid ones, TypeError
+    # for an io, what File.open raises, and what Manypack.foreach raises for compressed files. Raises TruncatedError
+    # after the block if the file ends inside an object that the block has begun to read, as Unpacker#each does.
     #
     #   Manypack.dump_file([1, 2], "events.msgpack")
     #   Manypack::Unpacker.open("events.msgpack") { |unpacker| unpacker.read_array_header } #=> 2

@@ -364,7 +364,7 @@ class GuessesTest < Minitest::Test
                                            -> { Manypack::Packer.open("x") }, -> { Manypack::Unpacker.open("x") }, -> { Manypack::Packer.open($stdout) { 1 } }, -> { Manypack::Packer.open("x", "r") { 1 } },
                                            -> { Manypack::Path.new("$").to_a("\x80", zzz: 1) }, -> { Manypack::Type[/a/] }, -> { Manypack::Record.new(Point, x: /a/) }, -> { POINT.with(defaults: { x: "1" }) },
                                            -> { Manypack::Record.union(a: POINT) }, -> { Manypack::Record.union("t", a: Integer) }, -> { Manypack::Parallel.filter("x") { 1 } }, -> { Manypack::Parallel.map("x") },
-                                           -> { Manypack::Factory.new.register_type(1, Point, record: 1) }, -> { Manypack.foreach("x", bogus: true) }, -> { Manypack::Factory.new.pool(1, zzz: 1) }, -> { Manypack::Factory.new.register_common(:zzz) },
+                                           -> { Manypack::Factory.new.register_type(1, Point, record: 1) }, -> { Manypack.foreach("x", bogus: true) }, -> { Manypack::Packer.open("x", canonical: true) { 1 } }, -> { Manypack::Factory.new.pool(1, zzz: 1) }, -> { Manypack::Factory.new.register_common(:zzz) },
                                            -> { Manypack::Path.all(a: "$").read("\x80", zzz: 1) }, -> { Manypack::Parallel.map("\x01", factory: 1) { 1 } }]
       calls.each do |call|
         error = assert_raises(StandardError, &call)
@@ -377,13 +377,23 @@ class GuessesTest < Minitest::Test
     fronts = { packing: [->(options) { Manypack::Packer.open("x", **options) { 1 } }, ->(options) { Manypack.dump_file(1, "x", **options) }],
                unpacking: [->(options) { Manypack::Unpacker.open("x", **options) { 1 } }, ->(options) { Manypack.foreach("x", **options) },
                            ->(options) { Manypack::Parallel.map("\x01", **options) { 1 } }] }
-    fronts.each do |kind, calls|
-      calls.each do |call|
-        listed = assert_raises(ArgumentError) { call[{ zork: 1 }] }.message[/known options are (.*)/, 1].split(", ").map(&:to_sym)
-        assert_includes listed, :max_depth
-        assert_equal [kind == :packing, kind == :unpacking], [listed.include?(:canonical), listed.include?(:freeze)]
+    in_a_directory do
+      fronts.each do |kind, calls|
+        calls.each do |call|
+          listed = assert_raises(ArgumentError) { call[{ zork: 1 }] }.message[/known options are (.*)/, 1].split(", ").map(&:to_sym)
+          assert_equal %i[timestamp max_depth], listed & %i[timestamp max_depth]
+          assert_equal [kind == :packing && call != calls.first, kind == :unpacking], [listed.include?(:canonical), listed.include?(:freeze)]
+          assert_empty(listed.select { |name| refused(call, name).match?(/has no effect|unknown option/) })
+        end
       end
     end
+  end
+
+  def refused(call, option)
+    call[{ option => nil }]
+    ""
+  rescue StandardError => error
+    error.message
   end
 
   # A copy of the hint has to find the constant.
