@@ -139,7 +139,7 @@ module Manypack
     def pool(_size = 1, **options)
       Arguments.refuse_block(self, :pool) if block_given?
       options = options.slice(*Arguments::CODEC_OPTIONS) if lenient?
-      Pool.new(codec(options))
+      Pool.new(Arguments.at_the_call { codec(options) })
     end
 
     # Shows the classes of the ext types.
@@ -178,7 +178,8 @@ module Manypack
     def with_record(klass, options)
       record = options[:record]
       unless record.is_a?(Record) && record.klass == klass && !options.key?(:packer) && !options.key?(:unpacker)
-        raise ArgumentError, "record must be a Record of #{klass}, without a packer and an unpacker"
+        message = "record must be a Record of #{klass}, without a packer and an unpacker"
+        Arguments.refuse(ArgumentError.new(message))
       end
 
       { **options.except(:record), packer: record.method(:dump), unpacker: record.method(:load) }

@@ -69,10 +69,10 @@ module Manypack
   #
   #   Manypack.dump_file({"port" => 80}, "config.msgpack")
   #   Manypack.load_file("config.msgpack") #=> {"port" => 80}
-  def self.dump_file(object, path, **options)
+  def self.dump_file(object, path, codec: nil, **options)
     Arguments.refuse_block(self, :dump_file) if block_given?
-    Arguments.check_place(object, path)
-    bytes = pack(object, **options)
+    path = Arguments.check_place(object, path)
+    bytes = Arguments.codec(codec, options, unpacks: false).pack(object)
     Files.write(path, false) { |io| io.write(bytes) }
     nil
   end
@@ -97,7 +97,8 @@ module Manypack
   #   Manypack.foreach("events.msgpack").sum #=> 6
   def self.foreach(path, *others, **options, &block)
     Arguments.check_alone(others)
-    Arguments.path_of(path, "Manypack.split(io) and Unpacker.new(io).each read an io")
+    path = Arguments.path_of(path, "Manypack.split(io) and Manypack::Unpacker.new(io).each read an io")
+    Files.unpacker(nil, **options) # raises for the options, before there is a file or an Enumerator
     return enum_for(:foreach, path, **options) unless block
 
     Files.read(path) { |io| Files.unpacker(io, **options).each(strict: true, &block) }

@@ -20,21 +20,25 @@ module Manypack
     # system, unless the file is compressed.
     #
     # Raises ArgumentError without a block, for another mode, for a name that ends in .zst, and for unknown options;
-    # RangeError or TypeError for invalid ones; what File.open raises; LoadError if there is no zlib; and with +append+
-    # a DecodeError if the file is not a stream of whole objects.
+    # RangeError or TypeError for invalid ones; TypeError for an io; what File.open raises; LoadError if there is no
+    # zlib; and with +append+ a DecodeError if the file is not a stream of whole objects.
     #
     #   Manypack::Packer.open("events.msgpack") { |packer| packer.write({"id" => 1}) }
     #   Manypack::Packer.open("events.msgpack", append: true) { |packer| packer.write({"id" => 2}) }
     #   Manypack.foreach("events.msgpack").to_a #=> [{"id" => 1}, {"id" => 2}]
     def self.open(path, mode = nil, append: false, codec: nil, **options)
+      path = Arguments.path_of(path, "Manypack::Packer.new(io) writes to an io")
       append = mode_appends?(mode) unless mode.nil?
       unless block_given?
         file = "File.open(path, \"#{append ? "ab" : "wb"}\")"
-        raise ArgumentError, "no block given: without one, use Packer.new(#{file})"
+        Arguments.refuse(ArgumentError.new("no block given: without one, use Manypack::Packer.new(#{file})"))
       end
 
-      codec = Arguments.codec(codec, options, :append, unpacks: false)
-      codec.packer # raises for some options, before the file is opened and emptied
+      own = %i[append codec]
+      taken = own + Arguments::PACKING_OPTIONS - [:canonical] # which codec.packer refuses
+      Arguments.check_options(options, own + Arguments::CODEC_OPTIONS, taken)
+      codec = Arguments.codec(codec, options, unpacks: false)
+      Arguments.at_the_call { codec.packer } # raises for some options, before the file is opened and emptied
       Files.check_whole(path) if append && File.file?(path) # reading a FIFO would wait forever for a writer
       Files.write(path, append) do |io|
         packer = codec.packer(io)
@@ -45,7 +49,7 @@ module Manypack
     def self.mode_appends?(mode)
       return mode.start_with?("a") if %w[w wb a ab].include?(mode)
 
-      raise ArgumentError, "a mode is \"wb\" or \"ab\", got #{mode.inspect}"
+      Arguments.refuse(ArgumentError.new("a mode is \"wb\" or \"ab\", got #{mode.inspect}"))
     end
     private_class_method :mode_appends?
 

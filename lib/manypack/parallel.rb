@@ -65,7 +65,9 @@ module Manypack
 
     # Names what there is in place of other methods of Enumerable.
     def self.guess(name)
-      return "Parallel.map(bytes, ractors: 4) { |object| ... } needs no object" if %i[new pool run start].include?(name)
+      if %i[new pool run start].include?(name)
+        return "Manypack::Parallel.map(bytes, ractors: 4) { |object| ... } needs no object"
+      end
       return unless Enumerable.method_defined?(name)
 
       "Parallel has map, each and filter: call #{name} on the Array that map returns, or on each(source, map: ...)"
@@ -73,7 +75,8 @@ module Manypack
     private_class_method :guess
 
     OPTIONS = %i[ractors processes ordered on_worker_start codec factory as].freeze
-    private_constant :OPTIONS
+    NO_OUTPUT = "no output given: Manypack::Parallel.filter(source, io) { |object| ... } writes to an io"
+    private_constant :OPTIONS, :NO_OUTPUT
 
     # Runs the block in a worker for each message, and returns an Array of its results. The source and the options are
     # described at Parallel. +break+ in the block ends the call with its value, after the results of earlier messages.
@@ -87,7 +90,7 @@ module Manypack
     #   bytes = Manypack.pack("a") + Manypack.pack("b")
     #   Manypack::Parallel.map(bytes, ractors: 2) { |object| object.upcase } #=> ["A", "B"]
     def self.map(source, **options, &block)
-      raise ArgumentError, "no block given" unless block
+      Arguments.refuse(ArgumentError.new("no block given")) unless block
 
       Arguments.check_codec_options(options, *OPTIONS, packs: false)
       results = []
@@ -139,8 +142,8 @@ module Manypack
     #   Manypack::Parallel.filter("\x01\x02\x03", output) { |n| n * 2 if n.odd? } #=> 2
     #   output.string #=> "\x02\x06"
     def self.filter(source, output = (none = true), **options, &block)
-      raise ArgumentError, "no output given: Parallel.filter(source, io) { |object| ... } writes to an io" if none
-      raise ArgumentError, "no block given" unless block
+      problem = none ? NO_OUTPUT : ("no block given" unless block)
+      Arguments.refuse(ArgumentError.new(problem)) if problem
 
       Arguments.check_codec_options(options, *OPTIONS)
       Arguments.check_sink(output)

@@ -338,7 +338,7 @@ module Manypack
       when View then source if options.empty?
       when String
         Arguments.check_source(source)
-        options.empty? ? View.new(source) : View.new(source, **options)
+        options.empty? ? View.new(source) : Arguments.at_the_call { View.new(source, **options) }
       end
     end
 
@@ -352,7 +352,7 @@ module Manypack
         return Manypack.split(source, as: :view, **options, &block) unless source.respond_to?(:to_str)
 
         Arguments.check_source(source)
-        yield View.new(source, **options)
+        yield Arguments.at_the_call { View.new(source, **options) }
       end
     end
 

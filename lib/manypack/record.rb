@@ -46,7 +46,7 @@ module Manypack
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
     def self.new(klass, types = nil, **members)
       Arguments.refuse_block(self, :new) if block_given?
-      create(klass, Members.named(types, members), Build.of(klass))
+      Arguments.at_the_call { create(klass, Members.named(types, members), Build.of(klass)) }
     end
 
     # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+. The members
@@ -59,7 +59,7 @@ module Manypack
     #   ACCOUNT.load(Manypack.pack({"id" => 1})).id #=> 1
     def self.ivars(klass, types = nil, **members)
       Arguments.refuse_block(self, :ivars) if block_given?
-      create(klass, Members.named(types, members), :ivars)
+      Arguments.at_the_call { create(klass, Members.named(types, members), :ivars) }
     end
 
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or
@@ -108,7 +108,10 @@ module Manypack
       Arguments.refuse_block(self, :union) if block_given?
       check_union(tag_key, types, others)
       other = options.delete(:else)
-      types = { **(types || {}), **options }
+      Arguments.at_the_call { tagged_union(tag_key, { **(types || {}), **options }, other) }
+    end
+
+    def self.tagged_union(tag_key, types, other)
       raise ArgumentError, "expected a Hash of tags and types" if types.empty?
 
       raise ArgumentError, "expected one tag key, got #{tag_key.inspect}" if tag_key.is_a?(Array)
@@ -124,10 +127,11 @@ module Manypack
       tagless = [NilClass, Hash, Module, Type].any? { |one| one === tag_key }
       return if !tagless && others.empty? && (types.nil? || types.is_a?(Hash))
 
-      raise ArgumentError, "a union is Record.union(\"type\", \"circle\" => CIRCLE, \"square\" => SQUARE): the key " \
-                           "of the tag, and a Hash of tags and types"
+      message = "a union is Record.union(\"type\", \"circle\" => CIRCLE, \"square\" => SQUARE): the key of the tag, " \
+                "and a Hash of tags and types"
+      Arguments.refuse(ArgumentError.new(message))
     end
-    private_class_method :check_union
+    private_class_method :check_union, :tagged_union
 
     def self.tagged(type)
       spec = Spec.of(type)
@@ -253,10 +257,10 @@ module Manypack
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
     def with(keys: nil, defaults: nil, unknown: nil, codec: nil, check: @check, **options)
       Arguments.refuse_block(self, :with) if block_given?
-      Arguments.check_flag(check)
+      Arguments.check_flag(check, :checks)
       changed = changed_codec(codec, options, :keys, :defaults, :unknown, :check)
-      copy(codec: changed, base: codec ? nil : base, check: check ? true : false,
-           options: @options.with(klass, types, keys, defaults, unknown))
+      options = Arguments.at_the_call { @options.with(klass, types, keys, defaults, unknown) }
+      copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options)
     end
 
     # Returns the Record of the same class as an array: the members in their order, without keys. A loaded array may be
@@ -364,6 +368,10 @@ module Manypack
     end
 
     private
+
+    def guess(name)
+      Hints::RECORD[name] || super
+    end
 
     def options
       @options || uninitialized

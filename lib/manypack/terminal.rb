@@ -134,9 +134,8 @@ module Manypack
     def command(name)
       name = ALIASES.fetch(name, name)
       constant, = COMMANDS.fetch(name) do
-        near = Hint::COMMANDS[name] || Hint.near(name, [*COMMANDS.keys, *ALIASES.keys])
-        meant = near ? ", did you mean #{near}?" : "; manypack --help lists them"
-        raise UsageError, "unknown command #{Visible.line(name)}#{meant}"
+        hint = Hint.for_command(name, [*COMMANDS.keys, *ALIASES.keys])
+        raise UsageError, "unknown command #{Visible.line(name)}#{hint}"
       end
       require_relative "terminal/commands/#{name}"
       const_get(constant)

@@ -19,14 +19,18 @@ module Manypack
     #
     # options:: those of Manypack.foreach
     #
-    # Raises ArgumentError without a block and for unknown options, RangeError or TypeError for invalid ones, what
-    # File.open raises, and what Manypack.foreach raises for compressed files. Raises TruncatedError after the block if
-    # the file ends inside an object that the block has begun to read, as Unpacker#each does.
+    # Raises ArgumentError without a block and for unknown options, RangeError or TypeError for invalid ones, TypeError
+    # for an io, what File.open raises, and what Manypack.foreach raises for compressed files. Raises TruncatedError
+    # after the block if the file ends inside an object that the block has begun to read, as Unpacker#each does.
     #
     #   Manypack.dump_file([1, 2], "events.msgpack")
     #   Manypack::Unpacker.open("events.msgpack") { |unpacker| unpacker.read_array_header } #=> 2
     def self.open(path, **options)
-      raise ArgumentError, "no block given: without one, use Unpacker.new(File.open(path, \"rb\"))" unless block_given?
+      path = Arguments.path_of(path, "Manypack::Unpacker.new(io) reads an io")
+      unless block_given?
+        file = "File.open(path, \"rb\")"
+        Arguments.refuse(ArgumentError.new("no block given: without one, use Manypack::Unpacker.new(#{file})"))
+      end
 
       Files.unpacker(nil, **options) # raises for the options, before there is a file
       Files.read(path) do |io|

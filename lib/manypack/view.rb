@@ -336,8 +336,10 @@ module Manypack
       return hint if hint || !owner&.method_defined?(name)
       return Hints::VIEW[:delete] if name.start_with?("delete")
 
-      object = owner == Hash ? "a Hash" : "an Array"
-      "view.#{conversion}.#{name} does it for #{object}; splice(path => value) returns a changed View"
+      done = "view.#{conversion}.#{name} does it for #{owner == Hash ? "a Hash" : "an Array"}"
+      done << ", and Manypack.pack(view.#{conversion}.#{name}(...)) packs that" if %i[slice except].include?(name)
+      changed = "splice(path => value) returns a changed View"
+      (name == :merge ? [changed, done] : [done, changed]).join("; ")
     rescue DecodeError
       Hints::VIEW[name]
     end

@@ -11,6 +11,13 @@ class ErrorPathTest < Minitest::Test
 
   # {"users" => [1, {"first name" => 0xc1}]}
   BROKEN = "\x81\xA5users\x92\x01\x81\xAAfirst name\xC1".b.freeze
+  class OwnError < Manypack::RecordError
+    def initialize(one, other)
+      super("#{one} and #{other}")
+      @path = "$.own"
+    end
+  end
+
   PLACE = '$.users[1]["first name"]'
   OFFSET = BROKEN.bytesize - 1
 
@@ -359,6 +366,8 @@ class ErrorPathTest < Minitest::Test
   def test_it_crosses_by_marshal_and_to_ractors
     error = failure { Manypack.unpack(BROKEN) }
     assert_equal PLACE, Marshal.load(Marshal.dump(error)).path
+    own = OwnError.new(1, 2)
+    assert_equal [OwnError, own.message, "$.own"], Marshal.load(Marshal.dump(own)).then { |copy| [copy.class, copy.message, copy.path] }
     assert_equal PLACE, in_ractor(error, &:path)
     error.path
     assert_equal [PLACE, PLACE], [Marshal.load(Marshal.dump(error)).path, in_ractor(error, &:path)]

@@ -127,6 +127,18 @@ class BlocksTest < Minitest::Test
     assert_equal 1, Reader.new(StringIO.new("\x01")) { flunk }.read
   end
 
+  # A library may be named after ours, and a class may have a name of its own.
+  def test_classes_of_others_take_the_blocks_that_they_pass_on
+    extra = Class.new(Manypack::Factory) { def initialize(&block) = super }
+    Object.const_set(:ManypackExtra, Module.new).const_set(:Factory, extra)
+    assert_kind_of Manypack::Factory, extra.new { flunk }
+    named = Class.new(Manypack::Factory) { def self.name = "Manypack::Factory" }
+    assert_kind_of Manypack::Factory, named.new { flunk }
+    assert_kind_of Manypack::Factory, Class.new(Manypack::Factory) { def self.name(_) = nil }.new { flunk }
+  ensure
+    Object.send(:remove_const, :ManypackExtra)
+  end
+
   def test_messagepack_ignores_a_block_as_the_msgpack_gem_does
     program = 'require "manypack/drop_in"; MessagePack.unpack("\x01", freeze: true) { 1 }; MessagePack::Unpacker.new.feed("\x01") { 1 }.full_unpack { 1 }; ' \
               'MessagePack::Packer.new(StringIO.new) { 1 }; MessagePack::Factory.new { 1 }.packer { 1 }; MessagePack::Factory.new.register_type(1, Range, packer: :to_s) { 1 }; print "ok"'

@@ -120,7 +120,7 @@ class GuessesTest < Minitest::Test
     -> { Manypack::Factory.new.merge(Manypack::Factory.new) } => "one Factory", -> { Manypack::Unpacker.new.rewind } => "reset",
     -> { Manypack::Unpacker.new.next } => "read", -> { POINT.errors("\x01") } => "load(bytes, collect: true)",
     -> { POINT.load!("\x01") } => "load(bytes)", -> { Manypack::Type[Integer].validate(1) } => "valid?(bytes)",
-    -> { VIEW.slice("id") } => "view.to_h.slice", -> { VIEW.merge({}) } => "splice(path => value)", -> { VIEW.delete("id") } => "View::REMOVED",
+    -> { VIEW.slice("id") } => "Manypack.pack(view.to_h.slice(", -> { VIEW.merge({}) } => "; splice(path => value)", -> { VIEW.delete("id") } => "View::REMOVED",
     -> { VIEW["tags"].push(1) } => "view.to_a.push", -> { VIEW.id } => 'view["id"]'
   }.freeze
 
@@ -167,13 +167,13 @@ class GuessesTest < Minitest::Test
   def test_a_class_that_is_not_there_is_named
     { Pool: "Parallel", Schema: "Record", ParseError: "DecodeError", PackError: "EncodeError" }.each do |name, ours|
       error = assert_raises(NameError) { Manypack.const_get(name) }
-      assert_match(/\Auninitialized constant Manypack::#{name}; (?:use )?#{ours}/, error.message)
+      assert_match(/\Auninitialized constant Manypack::#{name}; (?:use )?Manypack::#{ours}/, error.message)
     end
     assert_equal "uninitialized constant Manypack::Zork", assert_raises(NameError) { Manypack::Zork }.message.lines.first.chomp
   end
 
   def test_other_classes_that_are_not_there_are_named
-    { Log: "Packer.open(path, append: true)", Writer: "append: true", Types: "Record.new", Limits: "max_bytes:", TimeoutError: "LimitError",
+    { Raw: '{"user" => Manypack::View.new(bytes)}', Log: "Packer.open(path, append: true)", Writer: "append: true", Types: "Record.new", Limits: "max_bytes:", TimeoutError: "LimitError",
       Assertions: "Manypack.unpack", Testing: "valid?", DepthError: "StackError", EOFError: "TruncatedError" }.each do |name, ours|
       assert_includes assert_raises(NameError) { Manypack.const_get(name, false) }.message, ours
     end
@@ -188,7 +188,10 @@ class GuessesTest < Minitest::Test
       -> { Manypack::Codec.new(factory: 1) } => "factory.codec", -> { Manypack.unpack("\x01", lazy: true) } => "as: :view",
       -> { Manypack::Packer.open("a.msgpack", append: true, repair: true) { nil } } => "File.truncate(path, error.start)",
       -> { Manypack::Packer.open("a.msgpack", as: POINT) { nil } } => "record.dump(object)",
-      -> { Manypack::Parallel.map("\x01", workers: 2) { 1 } } => "ractors: or processes:",
+      -> { Manypack::Parallel.map("\x01", workers: 2) { 1 } } => "ractors: or processes:", -> { Manypack.foreach("x", on_error: 1) } => "TruncatedError",
+      -> { Manypack.foreach("x", jobs: 4) } => "runs its block in the workers", -> { Manypack.unpack("\x01", io: 1) } => "pass it as an argument",
+      -> { Manypack.pack(1, date: true) } => "factory.load(bytes) reads", -> { Manypack.pack(1, bigint: true) } => "factory.load(bytes) reads",
+      -> { Manypack::Factory.new.register_common(:timestamp) } => ":time a type",
       -> { Manypack.unpack("\x01", record: POINT) } => "did you mean as?", -> { Manypack::Unpacker.new(StringIO.new, record: POINT) } => "did you mean as?",
       -> { Manypack::Parallel.map("\x01", factory: 1, codec: CODEC) { 1 } } => "codec or factory" }.each do |call, words|
       assert_includes assert_raises(ArgumentError, &call).message, words
@@ -202,7 +205,8 @@ class GuessesTest < Minitest::Test
     calls.each do |call|
       [5, "yes", :strict, {}, [], -> { true }, { x: 1..2 }].each do |value|
         error = assert_raises(ArgumentError) { call[value] }
-        assert_match(/\Acheck must be true or false, got #{value.class}: a Range/, error.message)
+        assert_match(/\Acheck must be true or false, got #{value.class}(: a Range|$)/, error.message)
+        assert_equal error.message.include?("a Range"), calls.index(call) != 3 && calls.index(call) != 4, "a View has no ranges"
       end
       [true, false, nil].each { |value| call[value] }
     end
@@ -235,8 +239,62 @@ class GuessesTest < Minitest::Test
         Manypack.dump_file(object, path)
         assert_equal object, Manypack.load_file(path)
       end
-      Manypack.dump_file(1, Pathname("c.msgpack"))
-      assert_equal 1, Manypack.load_file(Pathname("c.msgpack"))
+      nested = Struct.new(:to_path).new(Pathname("d.msgpack"))
+      [Pathname("c.msgpack"), Pathname("current"), nested, "caf\u00e9".b, "a\nb.mp", "a\nb", "\u00e9\t".b].each do |path|
+        Manypack.dump_file("a.msgpack", path) unless path.is_a?(String)
+        Manypack.dump_file(1, path)
+        assert_equal 1, Manypack.load_file(path)
+        assert_equal [1], Manypack.foreach(path).to_a
+      end
+      ["\x05".b, "\x81\xA1a\x01", "\x81\xA1a\xFF".b, "a\0b", "\x01\x02"].each do |bytes|
+        assert_match(/bytes are no path/, assert_raises(ArgumentError) { Manypack.dump_file(1, bytes) }.message)
+      end
+    end
+  end
+
+  class Counted
+    attr_reader :id
+
+    @built = 0
+    class << self
+      attr_accessor :built
+    end
+
+    def initialize(id:)
+      self.class.built += 1
+      raise ArgumentError, "no id" if id == 2
+
+      @id = id
+    end
+
+    def self.with_id(id) = allocate.tap { |one| one.instance_variable_set(:@id, id) }
+  end
+
+  # Checking a default must have no effect, and an error of the class is not about the type.
+  def test_the_check_of_a_default_builds_nothing
+    counted = Manypack::Record.ivars(Counted, id: Integer)
+    loud = Manypack::Record.new(LoudPoint, x: Integer)
+    { counted => Counted.with_id(2), loud => LoudPoint.allocate.tap { |one| one.x = 2 } }.each do |record, object|
+      { record => object, [record] => [object], { String => record } => { "a" => object }, record.or(nil) => object,
+        Manypack::Type[record, Integer] => object }.each do |type, default|
+        with = Manypack::Record.new(Point, x: type).with(defaults: { x: default }).load("\x80")
+        refute_nil with.x
+        other = type.is_a?(Array) ? [1] : "1"
+        assert_raises(ArgumentError) { Manypack::Record.new(Point, x: type).with(defaults: { x: other }) }
+      end
+    end
+    assert_equal [0, 0], [Counted.built, LoudPoint.built]
+  end
+
+  class LoudPoint < Struct.new(:x)
+    @built = 0
+    class << self
+      attr_accessor :built
+    end
+
+    def initialize(*)
+      self.class.built += 1
+      raise ArgumentError, "no point"
     end
   end
 
@@ -301,12 +359,51 @@ class GuessesTest < Minitest::Test
     in_a_directory do
       calls = INSTEAD.merge(LATER).keys + [-> { Manypack.zork }, -> { VIEW.zork }, -> { POINT.zork }, -> { Manypack::Log }, -> { Manypack::View::DELETE }, -> { Manypack::Record::Type }, -> { POINT.with(checks: 1) }, -> { POINT.with(check: 1) },
                                            -> { Manypack.load_file("a", max_byte: 1) }, -> { Manypack.split("./a").to_a }, -> { Manypack.foreach("a", POINT) },
-                                           -> { Manypack.dump_file("a.mp", {}) }, -> { Manypack::Path.new("$") { 1 } }, -> { Manypack::Codec.new { 1 } }, -> { Manypack.unpack("\x01", codec: 1) }]
+                                           -> { Manypack.dump_file("a.mp", {}) }, -> { Manypack::Path.new("$") { 1 } }, -> { Manypack::Codec.new { 1 } }, -> { Manypack.unpack("\x01", codec: 1) },
+                                           -> { Manypack.dump_file(1, "x.mp", foo: 1) }, -> { POINT.with(freeze: 1) }, -> { POINT.load("\x80", freeze: 1) }, -> { Manypack::Packer.open("x", freeze: true) { 1 } },
+                                           -> { Manypack::Packer.open("x") }, -> { Manypack::Unpacker.open("x") }, -> { Manypack::Packer.open($stdout) { 1 } }, -> { Manypack::Packer.open("x", "r") { 1 } },
+                                           -> { Manypack::Path.new("$").to_a("\x80", zzz: 1) }, -> { Manypack::Type[/a/] }, -> { Manypack::Record.new(Point, x: /a/) }, -> { POINT.with(defaults: { x: "1" }) },
+                                           -> { Manypack::Record.union(a: POINT) }, -> { Manypack::Record.union("t", a: Integer) }, -> { Manypack::Parallel.filter("x") { 1 } }, -> { Manypack::Parallel.map("x") },
+                                           -> { Manypack::Factory.new.register_type(1, Point, record: 1) }, -> { Manypack.foreach("x", bogus: true) }, -> { Manypack::Packer.open("x", canonical: true) { 1 } }, -> { Manypack::Factory.new.pool(1, zzz: 1) }, -> { Manypack::Factory.new.register_common(:zzz) },
+                                           -> { Manypack::Path.all(a: "$").read("\x80", zzz: 1) }, -> { Manypack::Parallel.map("\x01", factory: 1) { 1 } }]
       calls.each do |call|
         error = assert_raises(StandardError, &call)
         assert_match(/\A(#{Regexp.escape(__FILE__)}|.*\bin [`'].*Enumerator|<internal)/, error.backtrace.first, error.message)
       end
     end
+  end
+
+  def test_options_that_are_listed_are_those_that_are_taken
+    fronts = { packing: [->(options) { Manypack::Packer.open("x", **options) { 1 } }, ->(options) { Manypack.dump_file(1, "x", **options) }],
+               unpacking: [->(options) { Manypack::Unpacker.open("x", **options) { 1 } }, ->(options) { Manypack.foreach("x", **options) },
+                           ->(options) { Manypack::Parallel.map("\x01", **options) { 1 } }] }
+    in_a_directory do
+      fronts.each do |kind, calls|
+        calls.each do |call|
+          listed = assert_raises(ArgumentError) { call[{ zork: 1 }] }.message[/known options are (.*)/, 1].split(", ").map(&:to_sym)
+          assert_equal %i[timestamp max_depth], listed & %i[timestamp max_depth]
+          assert_equal [kind == :packing && call != calls.first, kind == :unpacking], [listed.include?(:canonical), listed.include?(:freeze)]
+          assert_empty(listed.select { |name| refused(call, name).match?(/has no effect|unknown option/) })
+        end
+      end
+    end
+  end
+
+  def refused(call, option)
+    call[{ option => nil }]
+    ""
+  rescue StandardError => error
+    error.message
+  end
+
+  # A copy of the hint has to find the constant.
+  def test_hints_name_constants_in_full
+    hints = Manypack.module_eval("Hints")
+    texts = hints.constants.flat_map { |name| hints.const_get(name).then { |table| table.is_a?(Hash) ? table.values : [] } }
+    ours = Manypack.constants.grep(/\A[A-Z][a-z]/).join("|")
+    assert_operator texts.size, :>, 100
+    assert_empty(texts.select { |text| text.match?(/(?<![:\w])(?:#{ours})(?:\.\w|::|\[)/) })
+    refute_match(/members|lazy|keys:|klass/, %i[fields rename view new default nullable].map { |name| hints::TYPE[name] }.join)
   end
 
   def test_a_factory_for_a_codec_is_told_what_makes_one
@@ -330,8 +427,12 @@ class GuessesTest < Minitest::Test
   end
 
   def test_an_io_for_a_path_is_told_what_reads_it
+    [$stdout, $stdin, StringIO.new, 5, nil].each do |io|
+      assert_match(/got #{io.class}: Manypack::Packer.new\(io\)/, assert_raises(TypeError) { Manypack::Packer.open(io) { flunk } }.message)
+      assert_match(/got #{io.class}: Manypack::Unpacker.new\(io\)/, assert_raises(TypeError) { Manypack::Unpacker.open(io) { flunk } }.message)
+    end
     [IO.pipe, UNIXSocket.pair].each do |reader, writer|
-      assert_match(/got #{reader.class}: Manypack.split\(io\) and Unpacker.new\(io\)/, assert_raises(TypeError) { Manypack.foreach(reader) { nil } }.message)
+      assert_match(/got #{reader.class}: Manypack.split\(io\) and Manypack::Unpacker.new\(io\)/, assert_raises(TypeError) { Manypack.foreach(reader) { nil } }.message)
       assert_match(/got #{reader.class}: Manypack.unpack\(io\)/, assert_raises(TypeError) { Manypack.load_file(reader) }.message)
     ensure
       [reader, writer].each(&:close)

@@ -116,6 +116,8 @@ class TerminalInputTest < Minitest::Test
       assert_equal ["", "manypack: #{arguments.first}: #{message}\n", 2], manypack(*arguments), arguments
     end
     assert_equal ["", "manypack: unknown command filtr, did you mean filter?\n", 2], manypack("filtr")
+    assert_equal ["", "manypack: unknown command head; use cat -n N or slice -n N\n", 2], manypack("head", "-n", "3")
+    %w[--limit --head -n].each { |option| assert_match(/invalid option: #{option}; .*\| manypack slice -n N$/, manypack("filter", option, "3")[1]) }
     assert_equal ["", "manypack: unknown command zzz; manypack --help lists them\n", 2], manypack("zzz")
   end
 

@@ -16,10 +16,24 @@ module Manypack
       raise error
     end
 
-    # Raises ArgumentError for options other than the known ones, an Array of Symbols.
-    def self.check_options(options, known)
+    # Calls the block, whose errors about a call then begin there, too.
+    def self.at_the_call
+      yield
+    rescue ArgumentError, ::TypeError, RangeError => error
+      raise_at_the_call(error)
+    end
+
+    def self.raise_at_the_call(error)
+      error.set_backtrace(error.backtrace.drop_while { |line| line.start_with?(*OURS) })
+      raise error
+    end
+    private_class_method :raise_at_the_call
+
+    # Raises ArgumentError for options other than the known ones, an Array of Symbols. The error suggests any of these,
+    # or lists those that the method takes.
+    def self.check_options(options, known, taken = known)
       unknown = options.keys - known
-      refuse(ArgumentError.new(unknown_options(unknown, known))) unless unknown.empty?
+      refuse(ArgumentError.new(unknown_options(unknown, known, taken))) unless unknown.empty?
     end
 
     # Returns the Codec that a method got as +codec+, or nil for that of DefaultFactory, changed by its other options.
@@ -31,11 +45,16 @@ module Manypack
     # unpacks:: false for a method that only packs
     # defaults:: options for which neither the Codec nor +options+ say anything
     def self.codec(codec, options, *own, packs: true, unpacks: true, defaults: nil)
-      check_options(options, [:codec, *own, *CODEC_OPTIONS]) unless options_of_codecs?(options)
+      unless options_of_codecs?(options)
+        own = [:codec, *own]
+        check_options(options, own + CODEC_OPTIONS, own + options_that(packs, unpacks))
+      end
       codec = DefaultFactory.codec if codec.nil?
       check_codec(codec)
       codec = Internal.codec_overlaid(DefaultFactory.codec(**defaults), codec) if defaults
       Internal.codec_for(codec, options, packs, unpacks)
+    rescue ArgumentError, ::TypeError, RangeError => error # a block for at_the_call would cost each call something
+      raise_at_the_call(error)
     end
 
     # Returns true if all options are those of a Codec, which options.c lists in a Hash, too.
@@ -43,11 +62,17 @@ module Manypack
       options.each_key { |name| return false unless OPTION_OF_CODECS[name] }
       true
     end
-    private_class_method :options_of_codecs?
+
+    def self.options_that(packs, unpacks)
+      return CODEC_OPTIONS if packs == unpacks
+
+      packs ? PACKING_OPTIONS : UNPACKING_OPTIONS
+    end
+    private_class_method :options_of_codecs?, :options_that
 
     # Raises the errors of Arguments.codec for the options of a method that makes its Codec later.
     def self.check_codec_options(options, *own, packs: true, unpacks: true)
-      check_options(options, [*own, *CODEC_OPTIONS])
+      check_options(options, own + CODEC_OPTIONS, own + options_that(packs, unpacks))
       codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks)
     end
 
@@ -110,6 +135,13 @@ module Manypack
       refuse(::TypeError.new("wrong argument type #{codec.class} (expected #{Codec})#{made}"))
     end
 
+    # Raises TypeError for anything that makes no Codec as a Factory does.
+    def self.check_factory(factory)
+      return if factory.respond_to?(:codec)
+
+      refuse(::TypeError.new("wrong argument type #{factory.class} (expected #{Factory})"))
+    end
+
     # Raises ArgumentError for the name of a file in place of a source of bytes: its characters would be messages, of
     # small Integers. Packed bytes that might look like one are BINARY, as Manypack.pack and an io return them.
     def self.check_source(source)
@@ -123,32 +155,49 @@ module Manypack
 
     # Returns the path of a file as a String. Raises TypeError for anything else, with what takes it instead.
     def self.path_of(path, instead)
-      name = path.to_path if path.respond_to?(:to_path) # nil of a pipe or a socket
-      name || String.try_convert(path) ||
-        refuse(::TypeError.new("expected the path of a file, got #{path.class}: #{instead}"))
+      stream = path.is_a?(IO) && !path.is_a?(File) # its to_path, if it has one, may return "<STDOUT>"
+      name = path.respond_to?(:to_path) ? path.to_path : String.try_convert(path) unless stream
+      return name if name.is_a?(String)
+      return File.path(name) if name
+
+      refuse(::TypeError.new("expected the path of a file, got #{path.class}: #{instead}"))
     end
 
     NAME_OF_OURS = /\A[[:print:]]+\.(?:msgpack|mpk?)(?:\.gz)?\z/
     private_constant :NAME_OF_OURS
 
-    # Raises TypeError or ArgumentError if the arguments of Manypack.dump_file seem to have changed places.
+    # Returns the path of a file as a String. Raises TypeError or ArgumentError if the arguments of Manypack.dump_file
+    # seem to have changed places.
     def self.check_place(object, path)
       order = "the path is the last argument of dump_file(object, path)"
       text = path_of(path, order)
-      if text.b.match?(/[\0-\x1f]/n) || (text.encoding == Encoding::BINARY && !text.ascii_only?)
-        refuse(ArgumentError.new("bytes are no path of a file: #{order}"))
-      end
-      return unless object.is_a?(String) && object.ascii_only? && NAME_OF_OURS.match?(object)
-      return if text.include?("/") || text.include?(".")
+      return text unless String.try_convert(path) # a Pathname or a File can only be the path
+
+      refuse(ArgumentError.new("bytes are no path of a file: #{order}")) if packed?(text)
+      return text unless object.is_a?(String) && object.ascii_only? && NAME_OF_OURS.match?(object)
+      return text if text.include?("/") || text.include?(".")
 
       refuse(ArgumentError.new("#{object.inspect} is the name of a file: #{order}, which may be \"./#{text}\""))
     end
 
-    # Raises ArgumentError for anything but true, false and nil as an option of which programs may expect more.
-    def self.check_flag(value)
+    # Returns true for a String that names no file that a program would write, but may be a message. A name may be
+    # BINARY, as those of ENV are under LC_ALL=C, and have control characters.
+    def self.packed?(text)
+      bytes = text.b
+      return true if bytes.include?("\0") || bytes.match?(/\A[\x01-\x1f]+\z/n)
+      return false if bytes.force_encoding(Encoding::UTF_8).valid_encoding?
+
+      text.encoding == Encoding::BINARY || text.b.match?(/[\x01-\x1f]/n)
+    end
+    private_class_method :packed?
+
+    # Raises ArgumentError for anything but true, false and nil as an option of which programs may expect more: then
+    # +hint+ says what there is.
+    def self.check_flag(value, hint = nil)
       return if [true, false, nil].include?(value)
 
-      refuse(ArgumentError.new("check must be true or false, got #{value.class}: #{Hints::OPTIONS[:checks]}"))
+      hint &&= ": #{Hints::OPTIONS[hint]}"
+      refuse(ArgumentError.new("check must be true or false, got #{value.class}#{hint}"))
     end
 
     # Raises ArgumentError for arguments after the first one, where a method takes only options.
@@ -163,9 +212,10 @@ module Manypack
     # msgpack gem does, and the initialize of a subclass may pass on its own.
     def self.refuse_block(receiver, name)
       owner = receiver.is_a?(Module) ? receiver : receiver.class
-      return unless owner.name&.start_with?("Manypack") && Object.const_get(owner.name).equal?(owner)
+      full = Module.instance_method(:name).bind_call(owner) # a class may define a name of its own
+      return unless full&.match?(/\AManypack(?:::|\z)/) && Object.const_get(full).equal?(owner)
 
-      short = owner.name.delete_prefix("Manypack::")
+      short = full.delete_prefix("Manypack::")
       called = name == :initialize ? "#{short}.new" : "#{short}#{owner.equal?(receiver) ? "." : "#"}#{name}"
       refuse(ArgumentError.new(["#{called} takes no block", Hints::BLOCKS[called]].compact.join(": ")))
     end
@@ -217,7 +267,9 @@ module Manypack
 
     # What there is in place of an option with the name of a ready-made ext type, such as :date; nil for any other.
     def self.common_option(key)
-      "register_common(#{key.inspect}) on a Factory packs it, by factory.dump(object)" if CommonTypes::TABLE.key?(key)
+      return unless CommonTypes::TABLE.key?(key)
+
+      "register_common(#{key.inspect}) on a Factory packs it by factory.dump(object), and factory.load(bytes) reads it"
     end
 
     def self.hint(unknown, known, taken)

@@ -203,7 +203,8 @@ module Manypack
     # Called by Marshal, which has no marshal_load of exceptions.
     def self._load(bytes)
       message, backtrace, variables = Marshal.load(bytes)
-      error = exception(message)
+      error = allocate # because a subclass may have an initialize of its own
+      Exception.instance_method(:initialize).bind_call(error, message)
       error.set_backtrace(backtrace)
       variables.each { |name, value| error.instance_variable_set(name, value) }
       error

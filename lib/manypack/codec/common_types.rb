@@ -43,7 +43,9 @@ module Manypack
       return if unknown.empty? && names.any?
 
       problem = unknown.empty? ? "no type given" : "unknown type #{unknown.map(&:inspect).join(", ")}"
-      raise ArgumentError, "#{problem}; known types are #{TABLE.keys.map(&:inspect).join(", ")}"
+      problem += "; timestamp: true is an option of packing and unpacking, and :time a type" if unknown == [:timestamp]
+      known = TABLE.keys.map(&:inspect).join(", ")
+      Arguments.refuse(ArgumentError.new("#{problem}; known types are #{known}"))
     end
 
     # BigDecimal#_dump writes a count of digits that depends on how the number was computed. Reading the number from its

@@ -42,6 +42,7 @@ module Manypack
 
         Unpacker.new(as: as) # raises TypeError here and not in a worker
         Arguments.check_codec(codec) if codec
+        Arguments.check_factory(factory) if factory
         codec ||= factory.codec if factory
         as = Arguments.loader(as, codec, options)
         # Without a block the results are the messages themselves. A process would have to send them back packed:

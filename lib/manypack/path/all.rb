@@ -36,7 +36,7 @@ module Manypack
       def read(source, **options)
         raise ArgumentError, "a View has its own options" if source.is_a?(View) && !options.empty?
 
-        view = source.is_a?(View) ? source : View.new(source, **options)
+        view = source.is_a?(View) ? source : Arguments.at_the_call { View.new(source, **options) }
         found = to_h.values.each_slice(Internal.several_max).flat_map do |paths|
           Internal.search_several(view, paths.map { |path| [path.steps, path.max_looks] })
         end

@@ -116,10 +116,17 @@ module Manypack
       private
 
       # Raises ArgumentError for a default value that a message could not have in that place. nil says that nothing was
-      # there, and what cannot be packed alone, without the Codec of the Record, is not known.
+      # there, and what cannot be packed alone, without the Codec of the Record, is not known. Of objects with Records
+      # in them only the classes are checked, because loading would call initialize, which may do more than build.
       def check_type(member, type, value)
-        type.load(type.dump(value)) unless value.nil? || Options.called?(value)
+        return if value.nil? || Options.called?(value)
+
+        bytes = type.dump(value, check: false)
+        container = %i[map array].include?(View.new(bytes).type)
+        type.load(bytes) unless container && Type.const_get(:Spec).records?(type.spec)
       rescue RecordError, EncodeError::TypeError => error
+        return if error.cause # code of the class raised it
+
         raise ArgumentError, "the default of #{member} is of another type: #{error.message}", cause: nil
       rescue Error, ArgumentError
         nil

@@ -28,10 +28,12 @@ module Manypack
     #   Manypack::Type[Integer, nil].load("\xC0") #=> nil
     def self.[](*types, **options)
       Arguments.refuse_block(self, :[]) if block_given?
-      types += Spec.braceless(options) unless options.empty?
-      raise ArgumentError, "expected at least one type" if types.empty?
+      Arguments.at_the_call do
+        types += Spec.braceless(options) unless options.empty?
+        raise ArgumentError, "expected at least one type" if types.empty?
 
-      Spec.type(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types))
+        Spec.type(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types))
+      end
     end
 
     # Raises ArgumentError, unless Manypack itself calls it: <code>Type[...]</code> makes a Type.
@@ -69,7 +71,7 @@ module Manypack
     #   Manypack::Type[[Integer]].with(untrusted: true)
     def with(codec: nil, check: @check, **options)
       Arguments.refuse_block(self, :with) if block_given?
-      Arguments.check_flag(check)
+      Arguments.check_flag(check, :checks)
       Spec.type(spec, changed_codec(codec, options, :check), codec ? nil : base, check)
     end
 
@@ -214,7 +216,7 @@ module Manypack
     end
 
     def dump_by(object, check: @check, **options)
-      Arguments.check_flag(check)
+      Arguments.check_flag(check, :checks)
       options.empty? ? write(object, check) : with(**options).dump(object, check: check)
     end
 

@@ -17,18 +17,21 @@ module Manypack
 
       # What other programs call a command.
       COMMANDS = {
-        "head" => "slice -n N", "tail" => "cat --follow or slice --skip N", "wc" => "count", "grep" => "filter",
+        "head" => "cat -n N or slice -n N", "tail" => "cat --follow or slice --skip N", "wc" => "count",
+        "grep" => "filter",
         "select" => "filter", "jq" => "query", "get" => "query", "json" => "cat", "dump" => "cat", "decode" => "cat",
         "encode" => "pack", "check" => "validate", "verify" => "validate", "hexdump" => "inspect", "merge" => "concat"
       }.freeze
 
       REDIRECT = "write to a file by > FILE"
       COMPACT = "JSON is compact unless --to pretty is given"
+      FIRST = "manypack slice -n N takes N messages, as in manypack filter EXPRESSION | manypack slice -n N"
 
       # What no option is for.
       ADVICE = {
         "output" => REDIRECT, "out" => REDIRECT, "o" => REDIRECT, "compact" => COMPACT, "compact-output" => COMPACT,
-        "c" => COMPACT, "color" => "colours are for terminals; NO_COLOR=1 turns them off"
+        "c" => COMPACT, **["n", "lines", *HABITS["--lines"]].to_h { |name| [name, FIRST] },
+        "color" => "colours are for terminals; NO_COLOR=1 turns them off"
       }.freeze
 
       # choices:: for each option that takes one of several words, such as --to, these words
@@ -36,6 +39,14 @@ module Manypack
       def initialize(choices, names)
         @choices = choices
         @names = names
+      end
+
+      # Returns the end of a message about a command that is none of the names.
+      def self.for_command(name, names)
+        return "; use #{COMMANDS[name]}" if COMMANDS.key?(name)
+
+        meant = near(name, names)
+        meant ? ", did you mean #{meant}?" : "; manypack --help lists them"
       end
 
       # Returns the end of a message about an option, as it was typed.

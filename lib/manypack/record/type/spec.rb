@@ -126,6 +126,15 @@ module Manypack
           end
         end
 
+        # Returns true if the spec has a Record or names one.
+        def records?(part)
+          case part
+          when Array then part[0] != :enum && (%i[record name].include?(part[0]) || part.any? { |one| records?(one) })
+          when Hash then records?(part.values)
+          else false
+          end
+        end
+
         # Returns true if a Record in the spec checks what it dumps.
         def checks?(part)
           case part
