@@ -63,6 +63,7 @@ module Manypack
       def map(node)
         refuse_tag(node)
         node.children.each_slice(2).each_with_object({}) do |(key, child), hash|
+          refuse_merge(key)
           name = value(key)
           wrong("a list or a map is no key; cat writes it as $msgpack:...", key) if [Array, Hash].include?(name.class)
           wrong("the key #{name.inspect} is there twice", key) if hash.key?(name)
@@ -71,10 +72,17 @@ module Manypack
         end
       end
 
+      # Others would put the pairs of the value into the map.
+      def refuse_merge(key)
+        return unless key.is_a?(Psych::Nodes::Scalar) && key.value == "<<" && !key.quoted && key.tag.nil?
+
+        wrong("<< merges another map, which pack does not; write its pairs here, or \"<<\" for a key", key)
+      end
+
       def refuse_tag(node)
         return if node.tag.nil? || CONTAINER_TAGS.include?(node.tag)
 
-        wrong("the tag #{node.tag} asks for an unspecified class, which pack does not build", node)
+        wrong("the tag #{node.tag} is not supported", node)
       end
 
       def scalar(node)

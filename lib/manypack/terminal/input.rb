@@ -20,8 +20,8 @@ module Manypack
       end
 
       # Returns the Fault for an error that the user's code or its result caused, for the message at +offset+.
-      def self.of_code(error, offset)
-        new(offset, "#{error.message.lines.first.to_s.chomp.sub(/, at byte \d+\z/, "")} (#{error.class})")
+      def self.of_code(error, offset, message = error.message)
+        new(offset, "#{message.lines.first.to_s.chomp.sub(/, at byte \d+\z/, "")} (#{error.class})")
       end
 
       def initialize(offset, message, bytes = "", origin = offset)

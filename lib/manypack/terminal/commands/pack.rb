@@ -127,27 +127,39 @@ module Manypack
 
       # Reads bytes, not text: for invalid text CSV reports a wrong line, and loses the rows before it.
       def csv_rows(io)
-        rows = CSV.new(without_bom(io), headers: true, return_headers: true)
-        line = 1
+        io = without_bom(io)
+        line = first = 1 + skip_blank_lines(io)
+        rows = CSV.new(io, headers: true, return_headers: true)
         names = nil
         rows.each do |row|
           at(line) { Manypack.pack(hash_of(row)) } unless row.header_row? || rows.line.match?(/\A[\r\n]*\z/n)
-          check_zeros(names = row.headers) if row.header_row?
+          check_header(names = row.headers, line) if row.header_row?
           line += rows.line.scan(/\r\n?|\n/).size
         end
-        check_names(names)
+        check_names(names, first)
       rescue CSV::MalformedCSVError => e
         raise Fault.new(line, e.message.sub(/ in line \d+\.\z/, ""))
       end
 
       # A table without rows has names, too.
-      def check_names(names)
-        at(1) { names.to_a.each { |name| text(name) } && "" }
+      def check_names(names, line)
+        at(line) { names.to_a.each { |name| text(name) } && "" }
+      end
+
+      # Passes over blank lines in front of the header, and returns their number.
+      def skip_blank_lines(io)
+        ends = +""
+        char = nil
+        ends << char while (char = io.read(1)) && "\r\n".include?(char)
+        io.ungetbyte(char) if char
+        ends.scan(/\r\n?|\n/).size
       end
 
       # Every name in UTF-16 or UTF-32 without a byte order mark has zero bytes.
-      def check_zeros(names)
-        raise Fault.new(1, "a zero byte in the name of a column; is it UTF-16?") if names.join.include?("\0")
+      def check_header(names, line)
+        raise Fault.new(line, "a zero byte in the name of a column; is it UTF-16?") if names.join.include?("\0")
+
+        unnamed = names.index(nil) and raise Fault.new(line, "column #{unnamed + 1} has no name")
       end
 
       # A cell without a column, or one of two columns of the same name, would be lost in a Hash.
