@@ -217,7 +217,7 @@ class TerminalTest < Minitest::Test
   def test_pack_does_not_build_objects_that_yaml_asks_for
     out, err, status = manypack("pack", "--from", "yaml", input: "--- !ruby/object:OpenStruct {}\n")
     assert_equal ["", 1], [out, status]
-    assert_match(/\Amanypack: stdin:1: .*unspecified class/, err)
+    assert_match(/\Amanypack: stdin:1: .*is not supported/, err)
   end
 
   # --- validate
