@@ -201,7 +201,8 @@ module Manypack
       rescue SystemStackError
         raise Fault.new(number, "nested too deep")
       rescue StandardError => e
-        raise Fault.new(number, e.message.lines.first.to_s.chomp.sub(/\A\d+: /, ""))
+        # Advice to register a type is for programs.
+        raise Fault.new(number, e.message.lines.first.to_s.chomp.sub(/\A\d+: /, "").sub(/; register_common.*?(?=, at |\z)/, ""))
       else
         flush if @packed.bytesize > PIECE_BYTES
       end
