@@ -102,12 +102,14 @@ class TerminalTextsTest < Minitest::Test
       "a: :b\n" => "1: :b is a Symbol of Ruby, which MessagePack has not; in quotes it is a str, at column 4",
       "a: 1\na: 2\n" => "2: the key \"a\" is there twice, at column 1", "---\n- 1\n- !ruby/object:A {}\n" => "3: the tag !ruby/object:A is not supported, at column 3",
       "a: &x {b: 1}\n<<: {c: 1}\n" => "2: << merges another map, which pack does not; write its pairs here, or \"<<\" for a key, at column 1",
-      "a: [1\n" => "1: did not find expected ',' or ']'" }.each do |text, message|
+      "a: [1\n" => "1: did not find expected ',' or ']'",
+      "a: !!binary '!'\n" => "1: !!binary is not followed by base64, at column 4" }.each do |text, message|
       _, err, status = packed(text, from: "yaml")
       assert_equal [true, 1], [err.start_with?("manypack: stdin:#{message}"), status], err
     end
     assert_equal [[{"a" => ":b", "<<" => {"c" => "<<"}, "d" => Float::INFINITY}], "", 0], packed("a: ':b'\n'<<': {c: <<}\nd: .inf\n", from: "yaml")
     assert_equal [[1, {"b" => 2}], "", 0], packed("1\n--- \nb: 2\n", from: "yaml")
+    assert_equal [["ab".b, "2026-01-01 00:00:00.0123456789 Z"], "", 0], packed("--- !!binary |\n  YW\n  I=\n--- 2026-01-01 00:00:00.0123456789 Z\n", from: "yaml")
   end
 
   def test_a_blank_line_of_csv_is_no_row
@@ -119,6 +121,7 @@ class TerminalTextsTest < Minitest::Test
 
   def test_wrong_headers_of_csv
     { "a,,b\n1,2,3\n" => "1: column 2 has no name", "\n\na,\n" => "3: column 2 has no name", "\na,b\n1,2,3\n" => "3: 3 cells, but 2 column names",
+      "a,b,a\n" => "1: two columns are called a",
       "\na\xff\n".b => "2: invalid byte sequence in UTF-8", "\na\0\n1\n" => "2: a zero byte in the name of a column; is it UTF-16?" }.each do |text, message|
       assert_equal [[], "manypack: stdin:#{message}\n", 1], packed(text, from: "csv")
     end

@@ -23,8 +23,8 @@ module Manypack
       private_constant :SCANNER
 
       # The tags that say what a plain value is anyway.
-      TAGS = {"tag:yaml.org,2002:str" => ->(text) { text }, "!" => ->(text) { text },
-              "tag:yaml.org,2002:binary" => ->(text) { text.unpack1("m") }}.freeze
+      TEXT_TAGS = ["tag:yaml.org,2002:str", "!"].freeze
+      BINARY_TAG = "tag:yaml.org,2002:binary"
 
       # Tags of lists and maps that change nothing.
       CONTAINER_TAGS = ["!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"].freeze
@@ -86,12 +86,21 @@ module Manypack
       end
 
       def scalar(node)
-        return TAGS.fetch(node.tag) { refuse_tag(node) }.call(node.value) if node.tag
+        return tagged(node) if node.tag
         return node.value if node.quoted
 
         plain(node, Terminal.quietly { EXPONENT.match?(node.value) ? Float(node.value) : SCANNER.tokenize(node.value) })
       rescue ArgumentError, Psych::DisallowedClass
         node.value # such as 2026-13-45
+      end
+
+      def tagged(node)
+        return node.value if TEXT_TAGS.include?(node.tag)
+
+        refuse_tag(node) unless node.tag == BINARY_TAG
+        node.value.gsub(/\s/, "").unpack1("m0")
+      rescue ArgumentError
+        wrong("!!binary is not followed by base64", node)
       end
 
       def plain(node, value)
@@ -101,7 +110,8 @@ module Manypack
         when Float
           finite = value.finite? || !node.value.match?(FLOAT)
           finite ? value : wrong("#{node.value} is too large for a Float", node)
-        when Integer, String, ::Time, nil, true, false then value
+        when ::Time then (value.subsec * 1_000_000_000).to_r.denominator == 1 ? value : node.value
+        when Integer, String, nil, true, false then value
         else value.to_s
         end
       end

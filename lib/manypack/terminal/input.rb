@@ -24,6 +24,12 @@ module Manypack
         new(offset, "#{message.lines.first.to_s.chomp.sub(/, at byte \d+\z/, "")} (#{error.class})")
       end
 
+      # Returns the Fault for an error in a line of text. What a program could do is left out: to register a type.
+      def self.of_line(error, line)
+        message = error.message.lines.first.to_s.chomp
+        new(line, message.sub(/\A\d+: /, "").sub(/; register_common.*?(?=, at |\z)/, ""))
+      end
+
       def initialize(offset, message, bytes = "", origin = offset)
         @offset = offset
         @bytes = bytes

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A path as it is typed. Path.from reads $.status>=500 and $.a+1 as names. A shell's user means an operator, which a path
-# has in brackets only.
+# A path as it is typed. Path.from reads $.status>=500 and $.a+1 as names. Whoever types them at a terminal means an
+# operator, which a path has in brackets only.
 module Manypack
   module Terminal
     module PathText
