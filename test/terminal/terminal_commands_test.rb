@@ -117,6 +117,17 @@ class TerminalCommandsTest < Minitest::Test
     assert_equal "MESSAGE = Manypack::Type[Object]\n", output_of("schema")
   end
 
+  def test_schema_reads_deep_messages
+    [128, 129, 500].each do |depth|
+      message = "\x81\xa1a".b * (depth - 1) + "\x91\x05".b
+      ruby = output_of("schema", input: message)
+      assert_equal depth > 128, ruby.include?("max_depth: #{depth}")
+      object = Module.new.module_eval("#{ruby}\nMESSAGE").load(message)
+      (depth - 1).times { object = object.a }
+      assert_equal [5], object
+    end
+  end
+
   def test_one_byte_is_no_bytes
     [%w[stat], %w[validate], %w[validate -u], %w[validate -u --skip-bytes 1]].each do |arguments|
       assert_match(/\Astdin: 1 message, 1 byte$/, output_of(*arguments, input: "\x01" * (arguments.size > 2 ? 2 : 1)), arguments.inspect)
