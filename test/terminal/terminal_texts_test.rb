@@ -3,6 +3,7 @@
 # What `manypack pack` takes and refuses, of all formats alike; and what `manypack diff` says.
 require "test_helper"
 require "support/terminal"
+require "manypack/base/hidden"
 
 class TerminalTextsTest < Minitest::Test
   include TerminalHelper
