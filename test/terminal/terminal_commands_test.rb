@@ -3,6 +3,7 @@
 # The commands of the program `manypack` that choose, count and compare messages.
 require "test_helper"
 require "support/terminal"
+require "timeout"
 
 class TerminalCommandsTest < Minitest::Test
   include TerminalHelper
@@ -73,6 +74,64 @@ class TerminalCommandsTest < Minitest::Test
     files(stream(*Array.new(9000) { |i| {"t" => i} }) + late + stream(*Array.new(9000) { |i| {"t" => i} })) do |name|
       one, many = [[], %w[-j 2]].map { |jobs| manypack("query", *jobs, "--to", "csv", "$[?@ >= 0]", name) }
       assert_equal one, many
+    end
+  end
+
+  # What is found comes out while the input is silent.
+  def test_many_cores_hold_nothing_back
+    [%w[query -j3 .id], %w[query .id], %w[filter -j3 -e it["id"]]].each do |arguments|
+      IO.popen([ENVIRONMENT, *PROGRAM, *arguments], "r+b") do |program|
+        program.sync = true
+        12.times do |id|
+          program.write(stream({"id" => id}))
+          expected = arguments[0] == "query" ? "#{id}\n" : stream(id)
+          assert_equal expected, Timeout.timeout(60) { program.read(expected.bytesize) }, arguments.inspect
+        end
+      end
+    end
+  end
+
+  def test_a_worker_that_is_killed_is_no_bug_of_the_program
+    die = "Manypack::Terminal::ManyCores.prepend(Module.new { def text_of(found) = found.join.include?('stop') ? Process.kill(:KILL, Process.pid) : super })"
+    message = stream({"id" => "go"})
+    files(message * 40_000 + stream({"id" => "stop"}) + message * 40_000, die, suffix: "rb") do |name, lib|
+      [["query", "-j2", "-r", lib, ".id"], ["filter", "-j2", "-e", "it['id'] == 'go' || Process.kill(:KILL, Process.pid)"]].each do |arguments|
+        out, err, status = manypack(*arguments, name)
+        assert_equal 1, status, err
+        assert_match(/\Amanypack: #{name}:\d+: worker process \d+ was killed by SIGKILL/, err)
+        offset = err[/:(\d+):/, 1].to_i
+        assert_includes (message.bytesize..message.bytesize * 40_000), offset
+        assert_equal offset / message.bytesize, out.bytesize / (arguments[0] == "query" ? 5 : message.bytesize)
+        refute_match(/messages \d/, err) if arguments[0] == "query"
+      end
+    end
+  end
+
+  def test_schema_of_nothing_that_was_read_is_nothing
+    ["{\"a\": 1}", "\xc1".b, "\x92\x01".b].each do |bytes|
+      out, err, status = manypack("schema", input: bytes)
+      assert_equal ["", 1, 1], [out, err.lines.size, status], bytes.inspect
+    end
+    out, _, status = manypack("schema", input: stream({"id" => 1}) + "\xc1".b)
+    assert_equal [true, 1], [out.include?("id: Integer"), status]
+    assert_equal "MESSAGE = Manypack::Type[Object]\n", output_of("schema")
+  end
+
+  def test_schema_reads_deep_messages
+    [128, 129, 500].each do |depth|
+      message = "\x81\xa1a".b * (depth - 1) + "\x91\x05".b
+      ruby = output_of("schema", input: message)
+      assert_equal depth > 128, ruby.include?("max_depth: #{depth}")
+      object = Module.new.module_eval("#{ruby}\nMESSAGE").load(message)
+      (depth - 1).times { object = object.a }
+      assert_equal [5], object
+    end
+  end
+
+  def test_one_byte_is_no_bytes
+    [%w[stat], %w[validate], %w[validate -u], %w[validate -u --skip-bytes 1]].each do |arguments|
+      assert_match(/\Astdin: 1 message, 1 byte$/, output_of(*arguments, input: "\x01" * (arguments.size > 2 ? 2 : 1)), arguments.inspect)
+      assert_match(/\Astdin: 2 messages, 2 bytes$/, output_of(*arguments.first(2), input: "\x01\x02"), arguments.inspect)
     end
   end
 

@@ -55,6 +55,22 @@ class TerminalCompressedTest < Minitest::Test
     end
   end
 
+  # Junk follows the data, or is in the middle of it.
+  def test_what_was_decompressed_comes_before_the_fault
+    longer = Random.new(1).bytes(4000).bytes.map { |byte| Manypack.pack(byte) }.join
+    broken = Zlib.gzip(longer).tap { |gzip| gzip.setbyte(3000, gzip.getbyte(3000) ^ 0x55) }
+    [[bytes, gzipped + "junk", bytes.bytesize..bytes.bytesize], [longer, Zlib.gzip(longer) + "\0\0\0", longer.bytesize..longer.bytesize], [longer, broken, 2000..longer.bytesize]].each do |whole, gzip, fault|
+      files(gzip, suffix: "gz") do |name|
+        [%w[concat], %w[filter -j2 -e true], %w[query -j2 --to msgpack $]].each do |arguments|
+          out, err, status = manypack(*arguments, name)
+          assert_equal 1, status
+          assert_includes fault, err[/\Amanypack: #{name}:(\d+): cannot be decompressed after this byte: incorrect/, 1].to_i
+          assert_equal whole.byteslice(0, 2000), out.byteslice(0, 2000), arguments.inspect
+        end
+      end
+    end
+  end
+
   def test_a_line_that_was_cut_with_its_file_is_not_to_blame
     lines = "{\"id\":1,\"name\":\"Ada\"}\n{\"id\":"
     files(Zlib.gzip(lines) + Zlib.gzip("2}")[0...10], suffix: "jsonl.gz") do |name|

@@ -136,6 +136,20 @@ class TerminalInputTest < Minitest::Test
     assert_equal odd, output_of("filter", "--path", "$['a>=b']=\"=c<\"", input: odd)
   end
 
+  def test_an_operator_is_no_path_and_what_is_shown_is_one
+    { "$.a+1" => '$["a+1"]', ".a-b" => '$["a-b"]', "a*2" => '$["a*2"]', "$.a.b/c" => '$.a["b/c"]', "$.a|b" => '$["a|b"]', "$.a&&b" => '$["a&&b"]' }.each do |text, path|
+      [%w[query], %w[cat --path], %w[filter --path], %w[slice --where], %w[split --by]].each do |command|
+        assert_equal ["", 2, path], manypack(*command, text).then { |out, err, status| [out, status, err.chomp[/(?<=in quotes: ).*/]] }, [command, text].inspect
+      end
+    end
+    names = [*"!".."~", "\u2028", " ", "\n"].grep(/\W/).map { |char| "a#{char}b" } + ["é", "", "1", "*", "$"]
+    message = stream(names.to_h { |name| [name, name] })
+    shown = output_of("stat", "--paths", "1000", input: message).force_encoding("UTF-8")[/bytes by path\n.*?\n\n/m].lines.filter_map { |line| line[/(?<=\A  )\$\S.*?(?=  )/] }
+    assert_equal names.size, shown.size
+    shown.each { |path| assert_equal names.find { |name| Manypack::Path.of(name).to_s == path }, Manypack.unpack(output_of("query", "--to", "msgpack", path, input: message)), path }
+    [".*", "*", "..*", "$.*", "$..*", "$.a.*", "$[?@['a-b'] != 1]"].each { |path| assert_equal 0, manypack("query", path, input: stream({"a" => {"b" => 1}})).last, path }
+  end
+
   # --- what a file says
 
   HOSTILE = "\e[2J\a\nmanypack: fine\r\u007f\u0085\u009b31m"

@@ -3,6 +3,7 @@
 # What `manypack pack` takes and refuses, of all formats alike; and what `manypack diff` says.
 require "test_helper"
 require "support/terminal"
+require "manypack/base/hidden"
 
 class TerminalTextsTest < Minitest::Test
   include TerminalHelper
@@ -100,18 +101,31 @@ class TerminalTextsTest < Minitest::Test
   def test_yaml_is_refused_in_words
     { "a: &x 1\nb: *x\n" => "2: *x repeats a value by its anchor, which pack does not; write the value again, at column 4",
       "a: :b\n" => "1: :b is a Symbol of Ruby, which MessagePack has not; in quotes it is a str, at column 4",
-      "a: 1\na: 2\n" => "2: the key \"a\" is there twice, at column 1", "---\n- 1\n- !ruby/object:A {}\n" => "3: the tag !ruby/object:A asks for an unspecified class",
-      "a: [1\n" => "1: did not find expected ',' or ']'" }.each do |text, message|
+      "a: 1\na: 2\n" => "2: the key \"a\" is there twice, at column 1", "---\n- 1\n- !ruby/object:A {}\n" => "3: the tag !ruby/object:A is not supported, at column 3",
+      "a: &x {b: 1}\n<<: {c: 1}\n" => "2: << merges another map, which pack does not; write its pairs here, or \"<<\" for a key, at column 1",
+      "a: [1\n" => "1: did not find expected ',' or ']'",
+      "a: !!binary '!'\n" => "1: !!binary is not followed by base64, at column 4" }.each do |text, message|
       _, err, status = packed(text, from: "yaml")
       assert_equal [true, 1], [err.start_with?("manypack: stdin:#{message}"), status], err
     end
-    assert_equal [[{"a" => ":b", "<<" => {"c" => 1}, "d" => Float::INFINITY}], "", 0], packed("a: ':b'\n<<: {c: 1}\nd: .inf\n", from: "yaml")
+    assert_equal [[{"a" => ":b", "<<" => {"c" => "<<"}, "d" => Float::INFINITY}], "", 0], packed("a: ':b'\n'<<': {c: <<}\nd: .inf\n", from: "yaml")
     assert_equal [[1, {"b" => 2}], "", 0], packed("1\n--- \nb: 2\n", from: "yaml")
+    assert_equal [["ab".b, "2026-01-01 00:00:00.0123456789 Z"], "", 0], packed("--- !!binary |\n  YW\n  I=\n--- 2026-01-01 00:00:00.0123456789 Z\n", from: "yaml")
   end
 
   def test_a_blank_line_of_csv_is_no_row
     assert_equal [[{"a" => "1", "b" => nil}, {"a" => "2", "b" => "3"}], "", 0], packed("a,b\n1,\n\n\r\n2,3\n\n", from: "csv")
     assert_equal [[{"a" => "1"}, {"a" => ""}], "", 0], packed("a\n\n1\n\"\"\n", from: "csv")
+    ["\n", "\r\n\n", "\u{feff}\n"].each { |blank| assert_equal [[{"a" => "1"}], "", 0], packed("#{blank}a\n1\n", from: "csv"), blank.inspect }
+    assert_equal [[], "", 0], packed("\n\n", from: "csv")
+  end
+
+  def test_wrong_headers_of_csv
+    { "a,,b\n1,2,3\n" => "1: column 2 has no name", "\n\na,\n" => "3: column 2 has no name", "\na,b\n1,2,3\n" => "3: 3 cells, but 2 column names",
+      "a,b,a\n" => "1: two columns are called a",
+      "\na\xff\n".b => "2: invalid byte sequence in UTF-8", "\na\0\n1\n" => "2: a zero byte in the name of a column; is it UTF-16?" }.each do |text, message|
+      assert_equal [[], "manypack: stdin:#{message}\n", 1], packed(text, from: "csv")
+    end
   end
 
   # --- cat

@@ -1,6 +1,7 @@
 /* Writes the path of a value, such as "$.users[3].avatar". */
 #include "base/error_path.h"
 
+#include <ctype.h>
 #include <math.h>
 
 #include "base/hidden.h"
@@ -22,7 +23,7 @@ whole_characters(const uint8_t *p, size_t n)
     return cut;
 }
 
-/* True if a name needs no quotes after a dot, as in path.rb, and no escapes. */
+/* True if a name needs no quotes after a dot, as in path/text.rb, and no escapes. */
 static bool
 plain_name_p(const uint8_t *p, size_t n)
 {
@@ -30,10 +31,10 @@ plain_name_p(const uint8_t *p, size_t n)
     int bytes;
 
     for (i = 0; i < n; i++) {
-        if (p[i] <= ' ' || p[i] == '.' || p[i] == '[' || p[i] == ']') return false;
+        if (p[i] < 0x80 && !isalnum(p[i]) && p[i] != '_') return false;
         if (mp_hidden_character(p + i, p + n, &bytes)) return false;
     }
-    return n && p[0] != '*' && p[0] != '"' && p[0] != '\'' && p[0] != '$';
+    return n && !isdigit(p[0]);
 }
 
 /* Appends a name in quotes, with the escapes of a JSON string. A name that is no text has escapes such as \xFF. */

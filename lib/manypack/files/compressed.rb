@@ -38,11 +38,14 @@ module Manypack
 
       def initialize(file)
         @file = file
+        @error = nil
         @inflate = ::Zlib::Inflate.new(::Zlib::MAX_WBITS + GZIP)
       end
 
-      # Returns all bytes that one piece decompresses to, whatever the size.
+      # Returns all bytes that one piece decompresses to, whatever the size. An error comes after the bytes before it.
       def readpartial(_size)
+        raise @error if @error
+
         bytes = +""
         decompress(@file.readpartial(PIECE), bytes) while bytes.empty?
         bytes
@@ -69,6 +72,11 @@ module Manypack
           piece = piece.byteslice(@inflate.total_in - before..)
           @inflate.reset
         end
+      rescue ::Zlib::Error => e
+        into << @inflate.flush_next_out
+        raise if into.empty?
+
+        @error = e
       end
     end
 

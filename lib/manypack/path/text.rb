@@ -9,11 +9,8 @@ module Manypack
   class Path
     # Writes steps, selectors and conditions so that the parser reads the same again.
     module Text # :nodoc:
-      # A name that needs no quotes after the dot. The standard has fewer: letters, digits and _.
-      NAME = /\A[a-zA-Z_@\u0080-\u{10ffff}][^.\[\]\s]*\z/
-
-      # The same inside a condition, where operators end a name, as the standard has it.
-      STRICT_NAME = /\A[a-zA-Z_\u0080-\u{10ffff}][a-zA-Z0-9_\u0080-\u{10ffff}]*\z/
+      # A name that needs no quotes after the dot, as the standard has it. The parser reads more.
+      NAME = /\A[a-zA-Z_\u0080-\u{10ffff}][a-zA-Z0-9_\u0080-\u{10ffff}]*\z/
 
       OPERATORS = {"==" => :==, "!=" => :!=, "<=" => :<=, ">=" => :>=, "<" => :<, ">" => :>}.freeze
 
@@ -26,7 +23,7 @@ module Manypack
           case step
           when Array then segment(step)
           when Symbol then step == ALL ? "[*]" : step(step.name)
-          when String then plain?(step, NAME) ? ".#{step}" : "[#{quote(step)}]"
+          when String then plain?(step) ? ".#{step}" : "[#{quote(step)}]"
           else "[#{key(step)}]"
           end
         end
@@ -92,14 +89,10 @@ module Manypack
         def operand(node)
           case node[0]
           when :value then literal(node[1])
-          when :query then "#{node[1] == :root ? "$" : "@"}#{node[2].map { |step| inner_step(step) }.join}"
+          when :query then "#{node[1] == :root ? "$" : "@"}#{node[2].map { |step| step(step) }.join}"
           when :call then "#{node[1]}(#{node[2].map { |part| operand(part) }.join(", ")})"
           else condition(node)
           end
-        end
-
-        def inner_step(step)
-          step.is_a?(String) && !plain?(step, STRICT_NAME) ? "[#{quote(step)}]" : step(step)
         end
 
         def literal(value)
@@ -127,8 +120,8 @@ module Manypack
           "'#{name.encode(Encoding::UTF_8).gsub(/['\\\u0000-\u001f]/) { |char| escape(char) }}'"
         end
 
-        def plain?(name, pattern)
-          text?(name) && name.match?(pattern) && !name.match?(HIDDEN)
+        def plain?(name)
+          text?(name) && name.match?(NAME) && !name.match?(HIDDEN)
         end
 
         def text?(name)

@@ -117,6 +117,10 @@ module Manypack
         input.endless? || (streams? && !output.file?) ? yield : Progress.of(input.file, input.name, &block)
       end
 
+      def counted(count, noun)
+        "#{count} #{noun}#{"s" if count != 1}"
+      end
+
       # Returns false for a command that writes nothing before it has read a file.
       def streams?
         true

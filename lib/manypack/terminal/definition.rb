@@ -8,6 +8,7 @@ module Manypack
       def initialize(root)
         @root = root
         @exts = Exts.new
+        @empty = true
         @shape = Shape.new(@exts)
       end
 
@@ -15,8 +16,14 @@ module Manypack
       # Raises a DecodeError for a Timestamp that is none.
       def add(bytes)
         view = View.new(bytes, **OPTIONS, timestamp: true)
+        @empty = false
         @exts.count(bytes)
         @shape.add(%i[map array].include?(view.type) ? view : view.value)
+      end
+
+      # Returns true if it knows no message.
+      def empty?
+        @empty
       end
 
       def to_s

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The exts of all messages of a stream, for the options that reading them takes.
+# The exts and the depth of all messages of a stream, for the options that reading them takes.
 module Manypack
   module Terminal
     class Exts
@@ -9,6 +9,9 @@ module Manypack
 
       TALLY = Manypack.const_get(:Tally)
       private_constant :TALLY
+
+      # How deep messages may be without an option.
+      USUAL_DEPTH = 128
 
       def initialize
         @tally = TALLY.new
@@ -35,7 +38,8 @@ module Manypack
 
       # Returns the options that reading all messages takes, as Ruby code.
       def options
-        options = []
+        depth = @tally.depths.rindex(&:positive?).to_i
+        options = depth > USUAL_DEPTH ? ["max_depth: #{depth}"] : []
         options << "timestamp: true" if times?
         options << "allow_unknown_ext: true" if @others.positive? || hidden.positive? || (@times.positive? && !times?)
         options

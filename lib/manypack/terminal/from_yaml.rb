@@ -23,8 +23,8 @@ module Manypack
       private_constant :SCANNER
 
       # The tags that say what a plain value is anyway.
-      TAGS = {"tag:yaml.org,2002:str" => ->(text) { text }, "!" => ->(text) { text },
-              "tag:yaml.org,2002:binary" => ->(text) { text.unpack1("m") }}.freeze
+      TEXT_TAGS = ["tag:yaml.org,2002:str", "!"].freeze
+      BINARY_TAG = "tag:yaml.org,2002:binary"
 
       # Tags of lists and maps that change nothing.
       CONTAINER_TAGS = ["!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"].freeze
@@ -63,6 +63,7 @@ module Manypack
       def map(node)
         refuse_tag(node)
         node.children.each_slice(2).each_with_object({}) do |(key, child), hash|
+          refuse_merge(key)
           name = value(key)
           wrong("a list or a map is no key; cat writes it as $msgpack:...", key) if [Array, Hash].include?(name.class)
           wrong("the key #{name.inspect} is there twice", key) if hash.key?(name)
@@ -71,19 +72,35 @@ module Manypack
         end
       end
 
+      # Others would put the pairs of the value into the map.
+      def refuse_merge(key)
+        return unless key.is_a?(Psych::Nodes::Scalar) && key.value == "<<" && !key.quoted && key.tag.nil?
+
+        wrong("<< merges another map, which pack does not; write its pairs here, or \"<<\" for a key", key)
+      end
+
       def refuse_tag(node)
         return if node.tag.nil? || CONTAINER_TAGS.include?(node.tag)
 
-        wrong("the tag #{node.tag} asks for an unspecified class, which pack does not build", node)
+        wrong("the tag #{node.tag} is not supported", node)
       end
 
       def scalar(node)
-        return TAGS.fetch(node.tag) { refuse_tag(node) }.call(node.value) if node.tag
+        return tagged(node) if node.tag
         return node.value if node.quoted
 
         plain(node, Terminal.quietly { EXPONENT.match?(node.value) ? Float(node.value) : SCANNER.tokenize(node.value) })
       rescue ArgumentError, Psych::DisallowedClass
         node.value # such as 2026-13-45
+      end
+
+      def tagged(node)
+        return node.value if TEXT_TAGS.include?(node.tag)
+
+        refuse_tag(node) unless node.tag == BINARY_TAG
+        node.value.gsub(/\s/, "").unpack1("m0")
+      rescue ArgumentError
+        wrong("!!binary is not followed by base64", node)
       end
 
       def plain(node, value)
@@ -93,7 +110,8 @@ module Manypack
         when Float
           finite = value.finite? || !node.value.match?(FLOAT)
           finite ? value : wrong("#{node.value} is too large for a Float", node)
-        when Integer, String, ::Time, nil, true, false then value
+        when ::Time then (value.subsec * 1_000_000_000).to_r.denominator == 1 ? value : node.value
+        when Integer, String, nil, true, false then value
         else value.to_s
         end
       end

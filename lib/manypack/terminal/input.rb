@@ -20,8 +20,14 @@ module Manypack
       end
 
       # Returns the Fault for an error that the user's code or its result caused, for the message at +offset+.
-      def self.of_code(error, offset)
-        new(offset, "#{error.message.lines.first.to_s.chomp.sub(/, at byte \d+\z/, "")} (#{error.class})")
+      def self.of_code(error, offset, message = error.message)
+        new(offset, "#{message.lines.first.to_s.chomp.sub(/, at byte \d+\z/, "")} (#{error.class})")
+      end
+
+      # Returns the Fault for an error in a line of text. What a program could do is left out: to register a type.
+      def self.of_line(error, line)
+        message = error.message.lines.first.to_s.chomp
+        new(line, message.sub(/\A\d+: /, "").sub(/; register_common.*?(?=, at |\z)/, ""))
       end
 
       def initialize(offset, message, bytes = "", origin = offset)

@@ -112,7 +112,7 @@ module Manypack
         line, column = position(e.offset)
         raise Fault.new(line, "#{e.message}, at column #{column}")
       rescue StandardError => e
-        raise Fault.new(position(text[/\A\s*/n].bytesize).first, e.message.lines.first.to_s.chomp)
+        raise Fault.of_line(e, position(text[/\A\s*/n].bytesize).first)
       end
 
       # Cuts white space at the end, so that what is missing is missing in the last line.

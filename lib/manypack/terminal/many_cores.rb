@@ -16,29 +16,39 @@ module Manypack
         @text = text
       end
 
-      # Yields text. Raises Fault as Input#each_read does, after the text of all messages before it.
+      # Yields text. Raises Fault as Input#each_read does, after the text of all messages before it, and for a process
+      # that was killed.
       def each_piece(input, &block)
         places = Places.new(input)
         work = ->(place) { work(places.messages(place)) }
-        Parallel.each(places, map: work, processes: @jobs) do |text, packed, fault|
+        done = input.origin
+        Parallel.each(places, map: work, processes: @jobs) do |text, packed, fault, last|
           yield text if text
           packed.each { |bytes| @text.call(bytes, &block) }
           raise Fault.new(*fault) if fault
+
+          done = last
         end
+      rescue Parallel::DeadWorker => e
+        raise Fault.of_code(e, done, e.message[/\A[^;]*/]) # the rest numbers the places
       end
 
-      # The messages of each read, packed for a process: their place in the input, which is a file that each process can
-      # read, or their place and bytes.
+      # An io with the messages of each read, packed for a process: their place in the input, which is a file that each
+      # process can read, or their place and bytes. Parallel waits for an io in the background, so that what was found
+      # comes out while the input is silent.
       class Places
         def initialize(input)
           @input = input
+          @reads = input.enum_for(:each_read)
         end
 
-        def each
-          @input.each_read do |messages|
-            bytes = messages.to_s.b unless @input.regular?
-            yield Manypack.pack([messages.size, messages.index, messages.offset, messages.count, bytes])
-          end
+        # Returns one place, whatever the size.
+        def readpartial(_size)
+          messages = @reads.next
+          bytes = messages.to_s.b unless @input.regular?
+          Manypack.pack([messages.size, messages.index, messages.offset, messages.count, bytes])
+        rescue StopIteration
+          raise EOFError
         end
 
         # Returns the Messages of an unpacked place.
@@ -50,12 +60,13 @@ module Manypack
 
       private
 
-      # Returns the text, an Array of what is too long for it, packed, and the arguments of a Fault or nil.
+      # Returns the text, an Array of what is too long for it, packed, the arguments of a Fault or nil, and the end of
+      # the messages in the input.
       def work(messages)
         found = []
         fault = fault_of { @found.in_batch(messages) { |packed| found << packed } }
         text = text_of(found)
-        text ? [text, [], fault] : [nil, found.map(&:b), fault]
+        [text, text ? [] : found.map(&:b), fault, messages.offset + messages.size]
       end
 
       def fault_of

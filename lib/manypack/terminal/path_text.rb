@@ -1,20 +1,35 @@
 # frozen_string_literal: true
 
-# A path as it is typed. Who types $.status>=500 means a comparison, which a path has in brackets only.
+# A path as it is typed. Path.from reads $.status>=500 and $.a+1 as names. Whoever types them at a terminal means an
+# operator, which a path has in brackets only.
 module Manypack
   module Terminal
     module PathText
       # Characters of a comparison.
       COMPARING = "<>=!~"
 
+      # Characters of other operators. After a dot, or in front of everything, * is a step.
+      OPERATING = "+-*/%^&|"
+
       module_function
 
       # Returns the Path. As in jq, a dot alone is the whole message, and may be in front of brackets. Raises
-      # ArgumentError for a comparison, and for anything else that is no path.
+      # ArgumentError for an operator, and for anything else that is no path.
       def path(text, typed = text)
         raise ArgumentError, comparison(typed) if each_outside(text).any? { |char, _| COMPARING.include?(char) }
 
-        Path.from(text.sub(/\A\.(?=\[|\z)/, "$"))
+        path = Path.from(text.sub(/\A\.(?=\[|\z)/, "$"))
+        sign = operator(text) or return path
+        raise ArgumentError, "a path has no #{sign}, as in #{typed}; as a part of the key it is in quotes: #{path}"
+      end
+
+      def operator(text)
+        each_outside(text).find { |char, at| OPERATING.include?(char) && !(char == "*" && step?(text, at)) }&.first
+      end
+
+      # Returns true if a step starts there.
+      def step?(text, at)
+        at.zero? || text[at - 1] == "."
       end
 
       def comparison(text)

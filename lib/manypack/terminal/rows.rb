@@ -54,7 +54,7 @@ module Manypack
       end
 
       def row(values)
-        fields = values.map { |value| @csv ? quoted(field(value)) : escaped(field(value)) }
+        fields = values.map { |value| @csv ? quoted(shown(field(value))) : shown(escaped(field(value))) }
         fields.join(@separator) << "\n"
       end
 
@@ -62,7 +62,7 @@ module Manypack
       def field(value)
         case value
         when nil then ""
-        when String then text?(value) ? shown(value) : json(value)
+        when String then text?(value) ? value : json(value)
         when Integer, Float, true, false then value.to_s
         else json(value)
         end

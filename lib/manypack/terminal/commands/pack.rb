@@ -127,35 +127,43 @@ module Manypack
 
       # Reads bytes, not text: for invalid text CSV reports a wrong line, and loses the rows before it.
       def csv_rows(io)
-        rows = CSV.new(without_bom(io), headers: true, return_headers: true)
-        line = 1
-        names = nil
+        io = without_bom(io)
+        line = 1 + skip_blank_lines(io)
+        rows = CSV.new(io, headers: true, return_headers: true)
         rows.each do |row|
           at(line) { Manypack.pack(hash_of(row)) } unless row.header_row? || rows.line.match?(/\A[\r\n]*\z/n)
-          check_zeros(names = row.headers) if row.header_row?
+          at(line) { check_header(row.headers) } if row.header_row?
           line += rows.line.scan(/\r\n?|\n/).size
         end
-        check_names(names)
       rescue CSV::MalformedCSVError => e
         raise Fault.new(line, e.message.sub(/ in line \d+\.\z/, ""))
       end
 
-      # A table without rows has names, too.
-      def check_names(names)
-        at(1) { names.to_a.each { |name| text(name) } && "" }
+      # Passes over blank lines in front of the header, and returns their number.
+      def skip_blank_lines(io)
+        ends = +""
+        char = nil
+        ends << char while (char = io.read(1)) && "\r\n".include?(char)
+        io.ungetbyte(char) if char
+        ends.scan(/\r\n?|\n/).size
       end
 
-      # Every name in UTF-16 or UTF-32 without a byte order mark has zero bytes.
-      def check_zeros(names)
-        raise Fault.new(1, "a zero byte in the name of a column; is it UTF-16?") if names.join.include?("\0")
+      # Every name in UTF-16 or UTF-32 without a byte order mark has zero bytes. A cell without a column, or one of two
+      # columns of the same name, would be lost in a Hash. Packs nothing.
+      def check_header(names)
+        raise ArgumentError, "a zero byte in the name of a column; is it UTF-16?" if names.join.include?("\0")
+
+        unnamed = names.index(nil) and raise ArgumentError, "column #{unnamed + 1} has no name"
+        names.each { |name| text(name) }
+        twice = names.tally.find { |_, count| count > 1 }&.first
+        raise ArgumentError, "two columns are called #{twice}" if twice
+
+        ""
       end
 
-      # A cell without a column, or one of two columns of the same name, would be lost in a Hash.
       def hash_of(row)
         columns = row.headers.map { |name| text(name) }
-        twice = columns.tally.find { |_, count| count > 1 }&.first
         raise ArgumentError, "#{columns.size} cells, but #{columns.compact.size} column names" if columns.include?(nil)
-        raise ArgumentError, "two columns are called #{twice}" if twice
 
         columns.zip(row.fields.map { |cell| text(cell) }).to_h
       end
@@ -189,7 +197,7 @@ module Manypack
       rescue SystemStackError
         raise Fault.new(number, "nested too deep")
       rescue StandardError => e
-        raise Fault.new(number, e.message.lines.first.to_s.chomp.sub(/\A\d+: /, ""))
+        raise Fault.of_line(e, number)
       else
         flush if @packed.bytesize > PIECE_BYTES
       end

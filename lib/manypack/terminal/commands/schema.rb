@@ -40,7 +40,7 @@ module Manypack
             message.guard { definition.add(message.to_s) }
           end
         end
-        output.write(definition.to_s)
+        output.write(definition.to_s) unless definition.empty? && @status != FINE
       end
     end
   end

@@ -41,8 +41,7 @@ module Manypack
       end
 
       def text(name)
-        count = @tally.messages
-        "#{name}: #{count} message#{"s" if count != 1}, #{@tally.bytes} bytes\n" +
+        "#{name}: #{counted(@tally.messages, "message")}, #{counted(@tally.bytes, "byte")}\n" +
           table("types", types) + table("bytes by path", paths) +
           table("depth", depths) + table("size", sizes)
       end

@@ -66,7 +66,7 @@ module Manypack
       def check_messages(input)
         fine = refused = bytes = 0
         input.each_message do |message|
-          bytes = message.offset + message.size
+          bytes = message.offset + message.size - input.origin
           fine?(input, message) ? fine += 1 : refused += 1
           return if refused.positive? && !@keep_going
         end
@@ -86,7 +86,7 @@ module Manypack
         return if @quiet
 
         also = ", #{refused} refused" if refused.positive?
-        output.write("#{input.name}: #{messages} message#{"s" if messages != 1}, #{bytes} bytes#{also}\n")
+        output.write("#{input.name}: #{counted(messages, "message")}, #{counted(bytes, "byte")}#{also}\n")
       end
     end
   end
