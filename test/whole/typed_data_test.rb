@@ -12,7 +12,7 @@ class TypedDataTest < Minitest::Test
   TABLES = SOURCE.flat_map { |file, text| text.scan(TABLE).map { |comment, name, body| [file, comment, name, body] } }.freeze
 
   # What may be called, or be itself the function, during a collection, on any thread.
-  PURE = /\A(?:NULL|rb_gc_mark\w*|rb_gc_location|xfree|ruby_xfree|RUBY_TYPED_DEFAULT_FREE|sizeof|if|for|while|switch|return|MP_(?:UN)?LIKELY|mp_poison|RUBY_ATOMIC_FETCH_SUB|visit)\z/
+  PURE = /\A(?:NULL|rb_gc_mark\w*|rb_gc_location|rb_gc_count|xfree|ruby_xfree|RUBY_TYPED_DEFAULT_FREE|sizeof|if|for|while|switch|return|MP_(?:UN)?LIKELY|mp_poison|RUBY_ATOMIC_FETCH_SUB|visit)\z/
 
   FUNCTIONS = %i[dmark dfree dsize dcompact].freeze
   FLAGS = [:free_immediately, :wb_protected, :shareable, *(:embeddable if RUBY_VERSION >= "3.3")].freeze
