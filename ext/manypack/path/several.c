@@ -260,7 +260,7 @@ void
 mp_search_several(mp_search *searches, int n, size_t at)
 {
     mp_peek *peek = searches->peek;
-    state states[MP_SEVERAL_MAX];
+    state states[MP_SEVERAL_MAX] = {{.search = NULL}}; /* n is never 0, but a compiler cannot know */
     bool whole = false;
     plan plan;
     size_t end;
