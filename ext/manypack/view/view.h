@@ -5,6 +5,27 @@
 #include "pack/foreign.h"
 #include "view/peek.h"
 
+/* Offsets count from the start of `source`, an immutable String that holds one message. */
+typedef struct {
+    VALUE source;
+    VALUE codec;   /* the Codec by which values are decoded */
+    VALUE root;    /* the View of the message; 0 in that View itself */
+    VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none;
+                    * of a part: the root's Index, or 0 if the part does not know it yet */
+    size_t offset; /* of the head */
+    size_t end;    /* after the object; until it is known 0, or MP_VIEW_END_OF_SOURCE */
+} mp_view;
+
+/* As the end of a View: not known yet, but nothing may follow the object, because the source is one message. */
+#define MP_VIEW_END_OF_SOURCE SIZE_MAX
+
+/* The struct of a View, valid while the caller has it on its stack. For methods of the class: it checks nothing. */
+MP_INLINE mp_view *
+mp_view_data(VALUE self)
+{
+    return mp_typed_data(self);
+}
+
 /* The View of the whole message that a View is a part of. */
 VALUE mp_view_root(VALUE view);
 
@@ -70,5 +91,22 @@ VALUE mp_view_message(VALUE bytes);
 
 /* TruncatedError if a part of a message is empty, LimitError if it is longer than max_bytes. */
 void mp_view_check_size(VALUE message, size_t start, size_t end, const mp_options *options);
+
+/*
+ * The Index that all Views of a message share, also those that View.new makes of the same bytes; 0 if there is none
+ * yet. A part keeps it, so that parts of a part find it without their root.
+ */
+VALUE mp_view_index_of(VALUE view);
+
+/* Starts a peek with an Index or 0, and returns the View's offset. */
+size_t mp_view_peek_by(VALUE view, mp_peek *peek, VALUE index);
+
+/* Makes a View of the container at an offset. root may be 0; end is 0 if it is not known. */
+VALUE mp_view_part_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end);
+
+/*
+ * Makes a View of the single object in a String. Checks the whole message if `checked` or if an option may refuse it.
+ */
+VALUE mp_view_of_message(VALUE bytes, VALUE codec, bool checked);
 
 #endif

@@ -1,0 +1,392 @@
+/* The methods of a View that find the value of a key or at an index. */
+#include "unpack/decode.h"
+#include "view/view.h"
+#include "view/view_index.h"
+
+static ID id_dig, id_select, id_all_pairs;
+
+/* --- fast paths -------------------------------------------------------------------------------------- */
+
+/* The View of the container at an offset: the same one as before if looks return it again and again. */
+static VALUE
+part_again(VALUE self, size_t offset)
+{
+    const mp_view *view = mp_view_data(self);
+    VALUE index = RB_SPECIAL_CONST_P(view->index) ? 0 : view->index;
+    VALUE root = mp_view_root(self), part = index ? mp_view_index_part(index, offset) : 0;
+    VALUE source = view->source, codec = view->codec;
+
+    if (part && !RB_OBJ_FROZEN(part) && mp_view_data(part)->root == root && mp_view_data(part)->codec == codec) {
+        return part;
+    }
+    part = mp_view_part_new(source, codec, root, offset, 0);
+    if (index) mp_view_index_keep_part(index, offset, part);
+    return part;
+}
+
+/* The value at p, which must be inside the message; Qundef if only a peek can build it. */
+static MP_NOINLINE VALUE
+value_fast(VALUE self, const uint8_t *p)
+{
+    const mp_view *view = mp_view_data(self);
+    VALUE source = view->source, value;
+    const uint8_t *start = (const uint8_t *)RSTRING_PTR(source);
+    const uint8_t *end = start + RSTRING_LEN(source);
+    const mp_options *options;
+
+    value = mp_ahead_p(p, end) ? mp_fixnum_ahead(p) : Qundef;
+    if (value != Qundef) return value;
+    if (mp_container_p((mp_kind)MP_WIRE[*p].kind)) return part_again(self, (size_t)(p - start));
+    options = &mp_codec_get(view->codec)->options;
+    value = options->limited ? Qundef : mp_decode_short(options, &p, end);
+    RB_GC_GUARD(source);
+    return value;
+}
+
+/*
+ * Where the Index knows the way to an element, a look needs no peek. Finds it in the array at an offset, or returns 0.
+ * Allocates nothing.
+ */
+MP_INLINE const uint8_t *
+element_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t offset, long n)
+{
+    const uint8_t *head = bytes + offset;
+    mp_wire_row row;
+
+    if (RB_SPECIAL_CONST_P(view->index) || !mp_ahead_p(head, end)) return NULL;
+    row = mp_row_ahead(head);
+    if (row.kind != MP_ARRAY) return NULL;
+    return mp_view_index_element(view->index, bytes, end, offset + row.head, mp_row_count(head, row), n);
+}
+
+/*
+ * The same for a key of a map that has a table. Sets *found to the value, NULL without such a key. False: only a peek
+ * can tell.
+ */
+static bool
+key_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t offset, VALUE obj, const uint8_t **found)
+{
+    const uint8_t *head = bytes + offset;
+    const mp_codec *codec;
+    mp_wire_row row;
+    mp_key key;
+    size_t at;
+
+    if (RB_SPECIAL_CONST_P(view->index) || !mp_ahead_p(head, end)) return false;
+    row = mp_row_ahead(head);
+    if (row.kind != MP_MAP) return false;
+    codec = mp_codec_get(view->codec);
+    if (mp_ext_keys_p(codec) || !mp_simple_key(obj, &key)) return false;
+    if (!mp_view_index_key(view->index, view->source, offset, mp_row_count(head, row), &key,
+                           mp_peek_which(&codec->options), &at)) return false;
+    *found = at ? bytes + at : NULL;
+    return true;
+}
+
+/* The element n of a View; Qundef if only a peek can tell. */
+MP_INLINE VALUE
+look_fast(VALUE self, long n)
+{
+    const mp_view *view = mp_view_data(self);
+    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source), *end = bytes + RSTRING_LEN(view->source);
+    const uint8_t *at = element_fast(view, bytes, end, view->offset, n);
+    VALUE number;
+
+    if (!at) return Qundef;
+    number = mp_ahead_p(at, end) ? mp_fixnum_ahead(at) : Qundef;
+    return number == Qundef ? value_fast(self, at) : number;
+}
+
+/* An element or a key, by one of the two. */
+static bool
+find_fast(const mp_view *view, size_t offset, VALUE obj, const uint8_t **found)
+{
+    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source), *end = bytes + RSTRING_LEN(view->source);
+
+    *found = RB_FIXNUM_P(obj) ? element_fast(view, bytes, end, offset, FIX2LONG(obj)) : NULL;
+    return *found || key_fast(view, bytes, end, offset, obj, found);
+}
+
+/* --- finding ---------------------------------------------------------------------------------------- */
+
+/* Searches for a key or an index by a peek. index is the Index or 0. */
+static MP_NOINLINE VALUE
+find_slow(VALUE self, VALUE key, VALUE index)
+{
+    VALUE found = Qnil;
+    mp_cursor cursor;
+    mp_peek peek;
+
+    cursor = mp_peek_open(&peek, mp_view_peek_by(self, &peek, index));
+    if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
+    mp_peek_end(&peek);
+    return found;
+}
+
+/* The value of a key or at an index; nil if there is none. Not inline, which would slow the fast path down. */
+static MP_NOINLINE VALUE
+find(VALUE self, VALUE key)
+{
+    VALUE index = mp_view_index_of(self), found;
+    const mp_view *view = mp_view_data(self);
+    const uint8_t *at;
+
+    if (!find_fast(view, view->offset, key, &at)) return find_slow(self, key, index);
+    found = at ? value_fast(self, at) : Qnil;
+    return found == Qundef ? find_slow(self, key, index) : found;
+}
+
+/* call-seq: view.find_key(key) -> object or nil: what view[key] finds, where no key is a Range or a Path */
+static VALUE
+rb_view_find_key(VALUE self, VALUE key)
+{
+    return find(self, key);
+}
+
+/*
+ * call-seq:
+ *   view[key] -> object or nil
+ *   view[range] -> Array or nil
+ *   view[path] -> object, Array or nil
+ *
+ * Returns the value of a key in a map, or the element at an index of an array. A container is returned as a View, any
+ * other value is unpacked. Returns nil if there is none. An index may be negative. A Symbol and a String of the same
+ * text find the same key. If a map has a key twice, the last counts.
+ *
+ * For a Range of indices it returns an Array of these elements, as Array#[] does. For a Path it returns the value that
+ * the Path finds; if it can find several (Path#all?), an Array of all.
+ *
+ * Raises TypeError unless the View is of a map or an array, and a DecodeError where the bytes are invalid.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"ids" => [1, 2, 3]}))
+ *   view["ids"][-1]    #=> 3
+ *   view[:ids][1..]    #=> [2, 3]
+ *   view["name"]       #=> nil
+ *   view[Manypack::Path.new("$.ids[0]")] #=> 1
+ */
+static VALUE
+rb_view_aref(VALUE self, VALUE key)
+{
+    if (RB_FIXNUM_P(key)) {
+        VALUE found = look_fast(self, FIX2LONG(key));
+
+        if (found != Qundef) return found;
+    } else if (MP_UNLIKELY(!RB_SPECIAL_CONST_P(key) && !RB_TYPE_P(key, T_STRING))) {
+        return rb_funcallv(self, id_select, 1, &key); /* which may call anything: nothing of the View is read yet */
+    }
+    return find(self, key);
+}
+
+/*
+ * call-seq: view.values_at(*keys) -> Array
+ *
+ * Returns what View#[] finds under each of the keys, or at each index, an Array. Raises what View#[] raises.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"}))
+ *   view.values_at("name", "id", "x") #=> ["Ada", 1, nil]
+ */
+static VALUE
+rb_view_values_at(int argc, VALUE *argv, VALUE self)
+{
+    VALUE values = rb_ary_new_capa(argc);
+    int i;
+
+    for (i = 0; i < argc; i++) rb_ary_push(values, rb_view_aref(self, argv[i]));
+    return values;
+}
+
+/* Digs for the remaining keys in an object that is no container, as Hash#dig does. */
+static VALUE
+dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
+{
+    VALUE obj = mp_peek_object(peek, offset);
+
+    if (NIL_P(obj)) return Qnil;
+    if (rb_respond_to(obj, id_dig)) return rb_funcallv(obj, id_dig, argc, argv);
+    rb_raise(rb_eTypeError, "%" PRIsVALUE " does not have #dig method", rb_obj_class(obj));
+}
+
+/* Digs for keys, one inside the other, from the object at an offset on. */
+static VALUE
+dig(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
+{
+    int i;
+
+    for (i = 0; i < argc; i++) {
+        mp_cursor cursor;
+
+        if (!mp_container_p(mp_peek_kind(peek, offset))) return dig_object(peek, offset, argc - i, argv + i);
+        cursor = mp_peek_open(peek, offset);
+        if (!mp_peek_find(peek, &cursor, argv[i])) return Qnil;
+        offset = cursor.at;
+    }
+    return mp_view_value_at(peek, root, offset, 0);
+}
+
+/* Digs where the Index knows the way. Qundef: only a peek can tell. */
+static VALUE
+dig_fast(VALUE self, int argc, const VALUE *argv)
+{
+    const mp_view *view = mp_view_data(self);
+    const uint8_t *at = (const uint8_t *)RSTRING_PTR(view->source) + view->offset;
+    int i;
+
+    for (i = 0; i < argc; i++) {
+        if (!find_fast(view, (size_t)(at - (const uint8_t *)RSTRING_PTR(view->source)), argv[i], &at)) return Qundef;
+        if (!at) return Qnil;
+    }
+    return value_fast(self, at);
+}
+
+/* Digs in a View. */
+static VALUE
+dig_in(VALUE self, int argc, const VALUE *argv)
+{
+    VALUE found;
+    mp_peek peek;
+    size_t offset;
+
+    rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
+    found = dig_fast(self, argc, argv);
+    if (found != Qundef) return found;
+    offset = mp_view_last_key_p(self) ? mp_view_peek_steps(self, &peek, argc) : mp_view_peek(self, &peek);
+    found = dig(&peek, mp_view_root(self), offset, argc, argv);
+    mp_peek_end(&peek);
+    return found;
+}
+
+/*
+ * call-seq: view.dig(key, *keys) -> object or nil
+ *
+ * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
+ * Raises TypeError if a step leads into a value that has no +dig+, ArgumentError for options, because a View has its
+ * own, and a DecodeError where the bytes are invalid.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
+ *   view.dig("users", 0, "name") #=> "Ada"
+ */
+static VALUE
+rb_view_dig(int argc, VALUE *argv, VALUE self)
+{
+    if (MP_UNLIKELY(rb_keyword_given_p())) rb_raise(rb_eArgError, "a View has its own options; dig takes keys");
+    return dig_in(self, argc, argv);
+}
+
+/*
+ * call-seq: view.key?(key) -> true or false
+ *
+ * Returns true if a map has the key, or an array has the index. Raises what View#[] raises.
+ *
+ *   Manypack::View.new(Manypack.pack({"id" => nil})).key?("id") #=> true
+ */
+static VALUE
+rb_view_key_p(VALUE self, VALUE key)
+{
+    const mp_view *view = mp_view_data(self);
+    mp_cursor cursor;
+    mp_peek peek;
+    const uint8_t *at;
+    bool found;
+
+    if (find_fast(view, view->offset, key, &at)) return at ? Qtrue : Qfalse;
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    found = mp_peek_find(&peek, &cursor, key);
+    mp_peek_end(&peek);
+    return found ? Qtrue : Qfalse;
+}
+
+/* The pairs that a pattern names. */
+static VALUE
+find_names(VALUE self, VALUE names)
+{
+    VALUE pairs = rb_hash_new(), root = mp_view_root(self);
+    mp_cursor opened;
+    mp_peek peek;
+    long i;
+
+    opened = mp_peek_open(&peek, mp_view_peek_steps(self, &peek, RARRAY_LEN(names)));
+    for (i = 0; i < RARRAY_LEN(names); i++) { /* anew each time: user code may change the Array */
+        VALUE name = RARRAY_AREF(names, i);
+        mp_cursor cursor = opened;
+
+        if (!mp_peek_find(&peek, &cursor, name)) continue;
+        rb_hash_aset(pairs, name, mp_view_value_at(&peek, root, cursor.at, 0));
+        mp_peek_refresh(&peek);
+    }
+    mp_peek_end(&peek);
+    RB_GC_GUARD(names);
+    return pairs;
+}
+
+/*
+ * call-seq: view.deconstruct_keys(names) -> Hash
+ *
+ * Returns the pairs that a pattern names, for pattern matching. The names are an Array of Symbols, which also match
+ * keys that are Strings, or +nil+ for all pairs (<code>**rest</code>). Other Views do not match hash patterns.
+ *
+ * Each branch of a <code>case</code> looks for its names anew. Where several branches differ by one value, such as a
+ * type, <code>case view["type"]</code> with <code>when</code> is faster.
+ *
+ *   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})) => {id:}
+ *   id #=> 1
+ */
+static VALUE
+rb_view_deconstruct_keys(VALUE self, VALUE names)
+{
+    if (NIL_P(names)) return rb_funcallv(self, id_all_pairs, 0, NULL);
+    Check_Type(names, T_ARRAY);
+    return RARRAY_LEN(names) ? find_names(self, names) : rb_hash_new();
+}
+
+/* Digs in a message with a Codec that may have options: those that refuse messages check all of it first. */
+static VALUE
+dig_with(VALUE bytes, VALUE options, int argc, VALUE *argv)
+{
+    VALUE codec = mp_codec_with_options(mp_default_codec()->object, options, MP_UNPACKS | MP_WITH_CODEC);
+
+    return dig_in(mp_view_of_message(bytes, codec, false), argc, argv);
+}
+
+/*
+ * call-seq: Manypack.dig(bytes, key, *keys, **options) -> object or nil
+ *
+ * Returns the value that is found in packed bytes by keys and indices, one inside the other, or nil. Use it for a
+ * single look instead of View#dig. The options are those of View.new, except +check+.
+ *
+ *   Manypack.dig(Manypack.pack({"users" => [{"name" => "Ada"}]}), "users", 0, "name") #=> "Ada"
+ */
+static VALUE
+rb_manypack_dig(int argc, VALUE *argv, VALUE self)
+{
+    VALUE codec = mp_default_codec()->object, message, found;
+    mp_peek peek;
+
+    rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
+    if (rb_keyword_given_p()) return dig_with(argv[0], argv[argc - 1], argc - 2, argv + 1);
+    message = mp_view_message(argv[0]);
+    mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), &mp_codec_get(codec)->options);
+    mp_peek_init(&peek, message, codec, 0);
+    peek.alone = true;
+    found = dig(&peek, 0, 0, argc - 1, argv + 1);
+    mp_peek_end(&peek);
+    return found;
+}
+
+void
+Init_manypack_view_find(void)
+{
+    VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE cView;
+
+    id_dig = rb_intern("dig");
+    id_select = rb_intern("select_by");
+    id_all_pairs = rb_intern("all_pairs");
+    cView = rb_define_class_under(mManypack, "View", rb_cObject);
+    rb_define_module_function(mManypack, "dig", rb_manypack_dig, -1);
+    rb_define_method(cView, "[]", rb_view_aref, 1);
+    rb_define_method(cView, "values_at", rb_view_values_at, -1);
+    rb_define_method(cView, "dig", rb_view_dig, -1);
+    rb_define_method(cView, "key?", rb_view_key_p, 1);
+    rb_define_method(cView, "deconstruct_keys", rb_view_deconstruct_keys, 1);
+    rb_define_private_method(cView, "find_key", rb_view_find_key, 1);
+}
