@@ -206,15 +206,14 @@ key_of_p(const mp_changes *changes, const mp_step_key *step, const mp_key *key)
     return !mp_key_compare(&own, key);
 }
 
-/* Makes the table that a search below a node will use. Before the key is taken, whose bytes an allocation may move. */
-static void
-need_table(mp_changes *changes, uint32_t parent)
+void
+mp_changes_prepare(mp_changes *changes, uint32_t parent)
 {
     if (changes->nodes[parent].children >= MANY && !changes->table) make_table(changes);
 }
 
 uint32_t
-mp_changes_find(mp_changes *changes, uint32_t parent, uint32_t likely, const mp_key *key)
+mp_changes_find(const mp_changes *changes, uint32_t parent, uint32_t likely, const mp_key *key)
 {
     uint32_t id;
 
@@ -225,7 +224,6 @@ mp_changes_find(mp_changes *changes, uint32_t parent, uint32_t likely, const mp_
         }
         return MP_NONE;
     }
-    if (!changes->table) make_table(changes);
     for (id = changes->table[chain_of(changes, parent, key)]; id; id = changes->nodes[id].same) {
         if (changes->nodes[id].parent == parent && key_of_p(changes, &changes->nodes[id].step, key)) return id;
     }
@@ -284,7 +282,7 @@ child_with(mp_changes *changes, uint32_t parent, const mp_step_key *step)
     }
     above->mixed = true;
     if (step->kind == MP_NEVER) return MP_NONE;
-    need_table(changes, parent);
+    mp_changes_prepare(changes, parent);
     key = mp_changes_key(changes, step);
     return mp_changes_find(changes, parent, above->last, &key);
 }
@@ -643,7 +641,7 @@ mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
         mp_step_key step = changes->nodes[below].step;
         uint32_t twin = MP_NONE;
 
-        need_table(changes, into);
+        mp_changes_prepare(changes, into);
         if (step.kind != MP_NEVER) {
             mp_key key = mp_changes_key(changes, &step);
             twin = mp_changes_find(changes, into, MP_NONE, &key);

@@ -1,10 +1,10 @@
 /*
  * The changes that View#splice is given, as a tree: each node is a step of a path, below the node of the step before.
- * It is made before anything looks at the
- * message, except for paths that can find several values.
+ * It is made before anything looks at the message, except for paths that can find several values.
  *
  *   mp_changes_init(&changes, view, hash);
  *   mp_changes_add_all(&changes, removed);
+ *   mp_changes_prepare(&changes, 0);                     // before a key is taken: this may move its bytes
  *   child = mp_changes_find(&changes, 0, MP_NONE, &key); // the node of a key below another; 0 is the root
  */
 #ifndef MANYPACK_CHANGES_H
@@ -88,8 +88,14 @@ void mp_changes_end(mp_changes *changes);
 /* Keeps an object alive, and returns its index. */
 uint32_t mp_changes_keep(mp_changes *changes, VALUE object);
 
-/* The child that has the key; MP_NONE without one. `likely` is the child to try first, or MP_NONE. */
-uint32_t mp_changes_find(mp_changes *changes, uint32_t parent, uint32_t likely, const mp_key *key);
+/* Gets ready to find children of a node, until it gets more of them. Allocates. */
+void mp_changes_prepare(mp_changes *changes, uint32_t parent);
+
+/*
+ * The child that has the key; MP_NONE without one. `likely` is the child to try first, or MP_NONE. The parent must be
+ * prepared. Allocates nothing.
+ */
+uint32_t mp_changes_find(const mp_changes *changes, uint32_t parent, uint32_t likely, const mp_key *key);
 
 /* Adds the changes of one child to those of another, because both turn out to be the same element. */
 void mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t node);

@@ -354,6 +354,8 @@ locate_pairs(splice *s, uint32_t id, mp_cursor *cursor)
 {
     uint32_t lengths = lengths_of(s, id), likely = node_at(s, id)->child, child;
 
+    mp_changes_prepare(&s->changes, id);
+    mp_peek_refresh(&s->peek);
     while (cursor->left) {
         size_t key = cursor->at;
 
