@@ -273,14 +273,13 @@ value_over(mp_cursor *cursor)
     const mp_look *look = cursor->look;
     const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
     mp_step step = MP_STEP_NONE;
-    uint64_t held = 0, ignored;
+    uint64_t held = 0;
 
     if (mp_ahead_p(p, end)) step = mp_step_over(&p, end, &held);
     if (step == MP_STEP_NONE) return mp_cursor_next(cursor);
     if (step == MP_STEP_CONTAINER) {
         if (look->tape || look->walk.max_depth < 2) return mp_cursor_next(cursor);
-        while (held && mp_ahead_p(p, end) && mp_step_over(&p, end, &ignored) == MP_STEP_LEAF) held--;
-        if (held) return mp_cursor_next(cursor);
+        if (mp_leaves_over(&p, end, held)) return mp_cursor_next(cursor);
     }
     cursor->at = (size_t)(p - look->bytes);
     cursor->left--;
