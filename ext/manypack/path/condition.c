@@ -368,31 +368,31 @@ mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at)
     }
 }
 
-/* Reads the keys that a filter wants of the map at an offset. False for another object, which is only passed over. */
-static bool
+/* Reads the keys that a filter wants of the map at an offset. Another object is only passed over. */
+static void
 read_row(mp_search *s, const mp_wanted *wanted, size_t at, mp_row *row)
 {
     mp_cursor cursor;
     bool last = mp_search_which(s) == MP_FIND_LAST;
 
-    if (!wanted->count || !s->bytes_only || mp_peek_kind(s->peek, at) != MP_MAP) {
+    row->read = wanted->count && s->bytes_only && mp_peek_kind(s->peek, at) == MP_MAP;
+    if (!row->read) {
         row->end = mp_peek_over(s->peek, at);
-        return false;
+        return;
     }
     cursor = mp_peek_open(s->peek, at);
     mp_peek_check(s->peek, mp_find_wanted(&cursor, wanted, last, row->values));
     row->end = cursor.at;
-    return true;
 }
 
 bool
-mp_condition_true_over_p(mp_search *s, const mp_selector *filter, size_t at, mp_row *row, bool *read)
+mp_condition_true_over_p(mp_search *s, const mp_selector *filter, size_t at, mp_row *row)
 {
     const mp_row *outer = s->row;
     bool result;
 
-    *read = read_row(s, filter->wanted, at, row);
-    s->row = *read ? row : NULL;
+    read_row(s, filter->wanted, at, row);
+    s->row = row->read ? row : NULL;
     result = mp_condition_true_p(s, filter->condition, at);
     s->row = outer;
     return result;

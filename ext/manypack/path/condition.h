@@ -8,9 +8,8 @@
 bool mp_condition_true_p(mp_search *s, const mp_condition *condition, size_t at);
 
 /*
- * The same for the condition of a filter. Sets row->end to the offset after the object. *read tells if the object is a
- * map that was read: then the row has the values of all keys that the filter wants.
+ * The same for the condition of a filter, and reads the object as its row.
  */
-bool mp_condition_true_over_p(mp_search *s, const mp_selector *filter, size_t at, mp_row *row, bool *read);
+bool mp_condition_true_over_p(mp_search *s, const mp_selector *filter, size_t at, mp_row *row);
 
 #endif

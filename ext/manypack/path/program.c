@@ -145,7 +145,7 @@ filter_read(mp_program *program, mp_selector *selector, VALUE condition)
     mp_wanted *outer = program->wanted;
 
     selector->kind = MP_SELECT_FILTER;
-    selector->next = MP_NO_SLOT;
+    selector->next_slot = MP_NO_SLOT;
     selector->wanted = program->wanted = arena_take(program, sizeof(mp_wanted));
     program->wanted->keys = arena_take(program, MP_ROW_KEYS * sizeof(mp_wanted_key));
     selector->condition = condition_read(program, condition);
@@ -347,7 +347,7 @@ read_ahead(const mp_segment *segment)
     mp_selector *selector = segment->selectors;
 
     if (segment->descendant || segment->count > 1 || selector->kind != MP_SELECT_FILTER) return;
-    selector->next = slot_of(selector->wanted, segment + 1);
+    selector->next_slot = slot_of(selector->wanted, segment + 1);
 }
 
 static void

@@ -32,12 +32,12 @@ typedef struct {
     bool from_end, to_end;         /* SLICE: without a first, without a last */
     const mp_condition *condition; /* FILTER */
     mp_wanted *wanted;             /* FILTER: the keys of the value that the condition and the next segment look at */
-    int next;                      /* FILTER: the next segment's key among them; MP_NO_SLOT if it is none */
+    int next_slot;                 /* FILTER: the next segment's key among them; MP_NO_SLOT if it is none */
 } mp_selector;
 
 #define MP_NO_SLOT (-1)
 
-/* A filter finds so many keys of a value in one walk. */
+/* A filter finds at most this many keys of a value in one walk. */
 enum { MP_ROW_KEYS = 8 };
 
 /* The index that an INDEX means in an array of n; below 0 or from n on if it has no such element. */

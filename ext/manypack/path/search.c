@@ -132,13 +132,15 @@ search_if(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long ste
 {
     size_t at = cursor->at;
     mp_row row;
-    bool read, wanted = mp_condition_true_over_p(s, selector, at, &row, &read);
+    bool wanted = mp_condition_true_over_p(s, selector, at, &row);
+    int slot;
 
     cursor->at = row.end;
     if (!wanted) return;
+    slot = row.read && !mp_search_ways_p(s) ? selector->next_slot : MP_NO_SLOT;
     if (step == s->query->count) found(s, at, row.end, way);
-    else if (!read || selector->next == MP_NO_SLOT || mp_search_ways_p(s)) search_from(s, at, step, false, way);
-    else if (row.values[selector->next]) search_value(s, row.values[selector->next], step + 1, way);
+    else if (slot == MP_NO_SLOT) search_from(s, at, step, false, way);
+    else if (row.values[slot]) search_value(s, row.values[slot], step + 1, way);
 }
 
 /* Searches each value for which a condition is true, or simply each. If wanted, the cursor is at the end afterwards. */

@@ -27,9 +27,10 @@ typedef struct {
 
 typedef struct mp_search mp_search;
 
-/* A map that a condition is about, and where the values of the keys are that the filter wants. */
+/* What a condition is about: of a map, where the values of the keys are that the filter wants. */
 typedef struct {
     size_t end;                  /* the offset after it */
+    bool read;                   /* false for another object, which has no values */
     size_t values[MP_ROW_KEYS];  /* 0 for none */
 } mp_row;
 
@@ -56,7 +57,7 @@ struct mp_search {
 
     VALUE covered;    /* an Array: for each segment `..` after another one, what it has searched; 0 for none */
 
-    /* Is mp_search_step. A pointer, because conditions are below the file that searches. */
+    /* Searches the object at an offset, from a step on. A pointer, because conditions are below the file that does. */
     void (*run)(mp_search *s, size_t at, long step);
 };
 

@@ -4,7 +4,7 @@
 #include "base/stack.h"
 #include "path/search.h"
 
-/* A level of this walk takes as much of the C stack as so many of other walks. */
+/* A level of this walk takes as much of the C stack as this many levels of other walks. */
 enum { LEVEL = 4 };
 
 /* A search, and the step that it is at. */
