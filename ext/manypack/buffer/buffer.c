@@ -362,8 +362,8 @@ write_all(VALUE self, VALUE io, bool writable)
     before_removal(self, 0);
     while (mp_buffer_get(self)->bytes.size) {
         written += write_chunk(self, io, writable);
-        if (MP_LIKELY(!mp_buffer_get(self)->bytes.size)) break;
-        for_removal(self); /* others may have used the Buffer while the io was writing */
+        /* If some are left, others may have used the Buffer while the io was writing. */
+        if (MP_UNLIKELY(mp_buffer_get(self)->bytes.size)) for_removal(self);
     }
     return written;
 }

@@ -56,8 +56,7 @@ static VALUE
 loader_with(VALUE as, VALUE codec_object, VALUE options, int api)
 {
     if (as == Qtrue) return as;
-    return rb_funcall(mp_mArguments, id_loader, 3, as, api & MP_WITH_CODEC ? Qnil : codec_object,
-                      options);
+    return rb_funcall(mp_mArguments, id_loader, 3, as, api & MP_WITH_CODEC ? Qnil : codec_object, options);
 }
 
 /* The arguments (io = nil, options = nil) of a new Unpacker. */

@@ -11,8 +11,8 @@ module Manypack
     private_constant :OURS
 
     # Raises an error about a call, with a backtrace that begins where the program called Manypack.
-    def self.refuse(error)
-      error.set_backtrace(caller.drop_while { |line| line.start_with?(*OURS) })
+    def self.refuse(error, backtrace = caller)
+      error.set_backtrace(backtrace.drop_while { |line| line.start_with?(*OURS) })
       raise error
     end
 
@@ -20,14 +20,8 @@ module Manypack
     def self.at_the_call
       yield
     rescue ArgumentError, ::TypeError, RangeError => error
-      raise_at_the_call(error)
+      refuse(error, error.backtrace)
     end
-
-    def self.raise_at_the_call(error)
-      error.set_backtrace(error.backtrace.drop_while { |line| line.start_with?(*OURS) })
-      raise error
-    end
-    private_class_method :raise_at_the_call
 
     # Raises ArgumentError for options other than the known ones, an Array of Symbols. The error suggests any of these,
     # or lists those that the method takes.
@@ -54,7 +48,7 @@ module Manypack
       codec = Internal.codec_overlaid(DefaultFactory.codec(**defaults), codec) if defaults
       Internal.codec_for(codec, options, packs, unpacks)
     rescue ArgumentError, ::TypeError, RangeError => error # a block for at_the_call would cost each call something
-      raise_at_the_call(error)
+      refuse(error, error.backtrace)
     end
 
     # Returns true if all options are those of a Codec, which options.c lists in a Hash, too.

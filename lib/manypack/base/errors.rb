@@ -16,10 +16,17 @@ module Manypack
     # Called by YAML. Writes what it writes of every exception, and the path, but no Record.
     def encode_with(coder)
       coder.tag = "!ruby/exception:#{self.class}"
-      (instance_variables - %i[@record]).each { |name| coder[name[1..]] = instance_variable_get(name) }
+      written_variables.each { |name, value| coder[name[1..]] = value }
       coder["message"] = message
       coder["backtrace"] = backtrace
       coder["path"] = path
+    end
+
+    private
+
+    # Without the Record, which neither YAML nor Marshal can write.
+    def written_variables
+      (instance_variables - %i[@record]).to_h { |name| [name, instance_variable_get(name)] }
     end
   end
 
@@ -215,8 +222,7 @@ module Manypack
 
     # Called by Marshal, which cannot write a Record: #record of the copy is nil.
     def _dump(_depth)
-      variables = instance_variables - %i[@record]
-      Marshal.dump([message, backtrace, variables.to_h { |name| [name, instance_variable_get(name)] }])
+      Marshal.dump([message, backtrace, written_variables])
     end
 
     def guess(name)
