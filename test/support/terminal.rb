@@ -66,7 +66,7 @@ module TerminalHelper
   # A line of a shell, in which manypack is the program.
   def shell(line)
     out, err, status = Open3.capture3(ENVIRONMENT, "bash", "-c", "manypack() { #{SHELL} \"$@\"; }\n#{line}", binmode: true)
-    [out, err, status.exitstatus]
+    [out, err.gsub(SANITIZERS_NOTE, ""), status.exitstatus]
   end
 
   # The names of files with such bytes.
