@@ -1,15 +1,17 @@
 # frozen_string_literal: true
 
-# The program `manypack` beside programs of one line that do the same by json and the msgpack gem. Whole processes are
-# timed, in turns, and what they write is compared where it has one spelling.
+# The program `manypack` beside programs of one line that do the same by json and the msgpack gem, beside jq, and one
+# command beside another. Whole processes are timed, in turns, and what they write is compared where it has one
+# spelling.
 
 require "digest"
 require "json"
+require "open3"
 require "optparse"
 require "rbconfig"
 require "terminal-table"
 require "tmpdir"
-require "manypack"
+require "manypack/terminal" # which makes StreamCheck
 require_relative "support/results"
 require_relative "support/workload"
 
@@ -31,6 +33,9 @@ class TerminalBenchmark
   # Without Bundler, which takes longer to start than what is measured.
   ENVIRONMENT = { "RUBYOPT" => nil, "RUBYLIB" => nil, "BUNDLER_SETUP" => nil, "GEM_PATH" => Gem.path.join(":") }.freeze
 
+  # Runs the program, and says at its end how many kB it held at most.
+  PEAK = 'at_exit { warn File.read("/proc/self/status")[/VmHWM:\s+(\d+)/, 1] }; load ARGV.shift'
+
   WORK = 'it["id"] if Array.new(3) { |_| JSON.generate(it) }.last.bytesize > 4_000'
 
   def initialize(options)
@@ -43,6 +48,7 @@ class TerminalBenchmark
     Dir.mktmpdir do |folder|
       files(folder)
       tasks.each { |task| puts table(task) if task.title.match?(@options[:only]) }
+      puts peaks(folder) if "peak".match?(@options[:only])
     end
   end
 
@@ -63,7 +69,7 @@ class TerminalBenchmark
   end
 
   def tasks
-    [start, validate, cat, pack, filter]
+    [start, cat, pack, commands, question, field, any_depth, filter]
   end
 
   def start
@@ -80,12 +86,6 @@ class TerminalBenchmark
     bytes.bytesize / (Process.clock_gettime(Process::CLOCK_MONOTONIC) - start) / 1e9
   end
 
-  def validate
-    Task.new(format("validate (a bare skip in memory: %.1f GB/s)", bare_skip), File.size(@messages), false,
-             [Contender.new("manypack validate", [*MANYPACK, "validate", @messages]),
-              Contender.new("cat > /dev/null", ["cat", @messages])])
-  end
-
   def cat
     Task.new("messages to JSON Lines", File.size(@messages), false,
              [Contender.new("manypack cat", [*MANYPACK, "cat", @messages]),
@@ -96,6 +96,40 @@ class TerminalBenchmark
     Task.new("JSON Lines to messages", File.size(@lines), true,
              [Contender.new("manypack pack", [*MANYPACK, "pack", @lines]),
               Contender.new("msgpack + json", shell([*RUBY, "-r", "msgpack", "-r", "json", "-e", FROM_JSON], @lines))])
+  end
+
+  def commands
+    all = [%w[cat], %w[validate], %w[count], %w[stat], %w[cat --path .user.name], %w[inspect]]
+    title = format("commands (a bare skip in memory: %.1f GB/s)", bare_skip)
+    Task.new(title, File.size(@messages), false,
+             [*all.map { |words| command(words) }, Contender.new("cat > /dev/null", ["cat", @messages])])
+  end
+
+  def command(words, file = @messages) = Contender.new("manypack #{words.join(" ")}", [*MANYPACK, *words, file])
+
+  # Which tweets are by someone with many followers?
+  def question
+    Task.new("one question", File.size(@messages), true,
+             [command(["filter", "-e", 'it["user"]["followers_count"] > 1000']),
+              command(["filter", "--path", "$[?@.followers_count > 1000]"])])
+  end
+
+  def field
+    beside_jq("one field", ".user.name", ".user.name", true)
+  end
+
+  def any_depth
+    beside_jq("a field at any depth", "$..name", ".. | .name? | select(.)", false)
+  end
+
+  # jq reads the same messages as JSON.
+  def beside_jq(title, path, filter, alike)
+    jq = ["jq", "-c", filter]
+    piped = "#{quoted([*MANYPACK, "cat", @messages])} | #{quoted(jq)}"
+    peers = [Contender.new(jq.join(" "), [*jq, @lines]),
+             Contender.new("manypack cat | #{jq.join(" ")}", ["sh", "-c", piped])]
+    peers.clear unless system("jq", "--version", out: File::NULL)
+    Task.new(title, File.size(@messages), alike, [command(["query", path]), *peers])
   end
 
   def filter
@@ -109,30 +143,57 @@ class TerminalBenchmark
 
   # The command with a file as its input.
   def shell(command, input)
-    ["sh", "-c", "#{command.map { |word| "'#{word}'" }.join(" ")} < '#{input}'"]
+    ["sh", "-c", "#{quoted(command)} < '#{input}'"]
   end
 
-  # Seconds, and how often the first contender's time goes into them.
+  def quoted(command) = command.map { |word| "'#{word}'" }.join(" ")
+
+  # Seconds, those of all processors together, and how often the first contender's time goes into the seconds.
   def table(task)
     check(task)
-    seconds = Hash.new { |hash, name| hash[name] = [] }
+    measured = Hash.new { |hash, name| hash[name] = [] }
     @options[:rounds].times do |round|
-      task.contenders.rotate(round).each { |contender| seconds[contender.name] << time(contender.command) }
+      task.contenders.rotate(round).each { |contender| measured[contender.name] << time(contender.command) }
     end
-    first = seconds.fetch(task.contenders.first.name)
+    first = measured.fetch(task.contenders.first.name)
     rows = task.contenders.map do |contender|
-      own = seconds.fetch(contender.name)
-      ratio = Statistics.median(own.zip(first).map { |its, mine| its / mine })
-      own = Statistics.median(own)
-      [contender.name, format("%.3f", own), format("%.0f", task.bytes / own / 1e6), format("%.2f", ratio)]
+      own = measured.fetch(contender.name)
+      ratio = Statistics.median(own.zip(first).map { |its, mine| its[0] / mine[0] })
+      seconds, processors = own.transpose.map { |values| Statistics.median(values) }
+      [contender.name, format("%.3f", seconds), format("%.3f", processors), format("%.0f", task.bytes / seconds / 1e6),
+       format("%.2f", ratio)]
     end
-    Terminal::Table.new(title: task.title, rows: rows, headings: ["", "s", "MB/s", "times the first"])
+    Terminal::Table.new(title: task.title, rows: rows, headings: ["", "s", "processor s", "MB/s", "times the first"])
   end
 
   def time(command)
-    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    start = times
     system(ENVIRONMENT, *command, out: File::NULL, err: File::NULL) || raise("#{command.join(" ")} failed")
-    Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+    times.zip(start).map { |after, before| after - before }
+  end
+
+  # Of the clock, and of all processes that have ended.
+  def times
+    [Process.clock_gettime(Process::CLOCK_MONOTONIC), Process.times.then { |spent| spent.cutime + spent.cstime }]
+  end
+
+  # What the commands hold of one message of 20 MB at most.
+  def peaks(folder)
+    one = "#{folder}/one.msgpack"
+    list = Array.new(400_000) { |i| {"id" => i, "name" => "user #{i}", "tags" => %w[a b], "ok" => true, "x" => 1.5} }
+    File.binwrite(one, Manypack.pack(list))
+    File.binwrite("#{folder}/other.msgpack", Manypack.pack(list.each { |map| map["x"] = 2.5 if map["id"] == 7 }))
+    commands = [%w[validate], %w[stat], %w[schema], ["query", "$[*].id"], %w[cat], %w[inspect], %w[canon],
+                %w[filter -e true], %w[cat --to yaml], %w[cat --to ruby], ["diff", "#{folder}/other.msgpack"]]
+    rows = commands.map { |words| [words.grep_v(/other/).join(" "), format("%.0f", peak([*words, one]) / 1e3)] }
+    title = format("peak, with one message of %.0f MB", File.size(one) / 1e6)
+    Terminal::Table.new(title: title, rows: rows, headings: ["", "MB"])
+  end
+
+  # In kB.
+  def peak(arguments)
+    _, messages, = Open3.capture3(ENVIRONMENT, *RUBY, "-e", PEAK, MANYPACK.last, *arguments)
+    Integer(messages.lines.last)
   end
 
   # Those of MessagePack byte by byte; JSON has more than one spelling of a float or of a character.
@@ -152,11 +213,13 @@ class TerminalBenchmark
   end
 end
 
-options = { rounds: 5, megabytes: 300, only: //, data: Workload::REAL }
+options = { rounds: 5, megabytes: 240, only: //, data: Workload::REAL }
 OptionParser.new do |parser|
   parser.banner = "Usage: bundle exec ruby -Ilib benchmark/terminal.rb [options]"
   parser.on("--data DIR", "a folder with twitter.json") { |dir| options[:data] = dir }
-  parser.on("--only REGEXP", Regexp, "start, validate, JSON, filter") { |only| options[:only] = only }
+  parser.on("--only REGEXP", Regexp, "start, JSON, commands, question, field, filter, peak") do |only|
+    options[:only] = only
+  end
   parser.on("--megabytes N", Integer, "of the stream (#{options[:megabytes]})") { |n| options[:megabytes] = n }
   parser.on("--rounds N", Integer, "rounds (#{options[:rounds]})") { |rounds| options[:rounds] = rounds }
 end.parse!

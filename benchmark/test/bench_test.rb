@@ -12,6 +12,7 @@ require_relative "../support/race"
 class BenchTest < Minitest::Test
   BENCH = File.expand_path("../bench.rb", __dir__)
   PARALLEL = File.expand_path("../parallel.rb", __dir__)
+  TERMINAL = File.expand_path("../terminal.rb", __dir__)
   MANYPACK = Contenders::WithManypack.tap(&:load)
 
   def test_every_program_requires_what_it_uses
@@ -50,6 +51,14 @@ class BenchTest < Minitest::Test
     Payloads::Calls::WAYS.each_value do |way|
       Workload::CALLING.each { |call| assert call.check(MANYPACK, way) }
     end
+  end
+
+  def test_the_program_is_measured_beside_others
+    output, status = Open3.capture2e(RbConfig.ruby, "-W0", TERMINAL, "--megabytes", "1", "--rounds", "1",
+                                     "--only", "commands|question")
+    assert_predicate status, :success?, output
+    assert_match(/commands \(a bare skip in memory/, output)
+    assert_match(/manypack filter --path .*\d\.\d\d/, output)
   end
 
   def test_looks_are_measured_beside_unpacking

@@ -2,7 +2,6 @@
 
 # Runs the program `manypack` as a user does: in a process of its own, with files and pipes. What a shell starts is the
 # program itself; the others are forks, which need not start Ruby anew.
-require "open3"
 require "rbconfig"
 require "tmpdir"
 
@@ -23,17 +22,44 @@ module TerminalHelper
 
   # Runs the program, and returns its output, its messages and its exit code.
   def manypack(*arguments, input: "")
+    with_pipes(input) { |*ends, others| fork { run_program(arguments, *ends, others) } }
+  end
+
+  # Yields the ends of a program that the block starts, and the other ends. There is no Thread: AddressSanitizer may hold
+  # the lock of its allocator for one that ends, and what is forked then waits for it forever.
+  def with_pipes(input)
     pipes = Array.new(3) { IO.pipe(binmode: true) }
     (reader, writer), (out, to_out), (err, to_err) = pipes
-    pid = fork { run_program(arguments, reader, to_out, to_err, [writer, out, err]) }
+    pid = yield reader, to_out, to_err, [writer, out, err]
     [reader, to_out, to_err].each(&:close)
-    feeder = Thread.new { feed(writer, input) }
-    outputs = [out, err].map { |io| Thread.new { io.read } }.map(&:value)
-    feeder.join
+    output, messages = exchange(writer, input, out, err)
     Process.wait(pid)
-    [outputs[0], outputs[1].gsub(SANITIZERS_NOTE, ""), $?.exitstatus]
+    [output, messages.gsub(SANITIZERS_NOTE, ""), $?.exitstatus]
   ensure
     pipes.flatten.each(&:close)
+  end
+
+  # Writes the input for as long as the program takes it, and returns all that it writes.
+  def exchange(writer, input, *outputs)
+    texts = outputs.to_h { |io| [io, "".b] }
+    until outputs.empty?
+      readable, writable = IO.select(outputs, writer.closed? ? nil : [writer])
+      input = feed(writer, input) unless writable.empty?
+      readable.each do |io|
+        piece = io.read_nonblock(1 << 16, exception: false)
+        piece ? texts[io] << piece : outputs.delete(io)
+      end
+    end
+    texts.values
+  end
+
+  # Returns what is left.
+  def feed(writer, input)
+    rest = input.byteslice(writer.write_nonblock(input)..)
+    writer.close if rest.empty?
+    rest
+  rescue Errno::EPIPE # the program does not want it
+    writer.close
   end
 
   def run_program(arguments, input, output, messages, others)
@@ -48,14 +74,6 @@ module TerminalHelper
     exit!(70)
   end
 
-  def feed(writer, input)
-    writer.write(input)
-  rescue Errno::EPIPE
-    nil
-  ensure
-    writer.close
-  end
-
   # The output of a call that has no complaints.
   def output_of(*arguments, input: "")
     out, err, status = manypack(*arguments, input: input)
@@ -65,8 +83,9 @@ module TerminalHelper
 
   # A line of a shell, in which manypack is the program.
   def shell(line)
-    out, err, status = Open3.capture3(ENVIRONMENT, "bash", "-c", "manypack() { #{SHELL} \"$@\"; }\n#{line}", binmode: true)
-    [out, err.gsub(SANITIZERS_NOTE, ""), status.exitstatus]
+    with_pipes("") do |reader, to_out, to_err, _|
+      spawn(ENVIRONMENT, "bash", "-c", "manypack() { #{SHELL} \"$@\"; }\n#{line}", in: reader, out: to_out, err: to_err)
+    end
   end
 
   # The names of files with such bytes.

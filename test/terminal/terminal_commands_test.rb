@@ -2,6 +2,7 @@
 
 # The commands of the program `manypack` that choose, count and compare messages.
 require "test_helper"
+require "open3"
 require "support/terminal"
 require "timeout"
 

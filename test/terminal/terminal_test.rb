@@ -4,6 +4,7 @@
 require "test_helper"
 require "interop/random_graph"
 require "json"
+require "open3"
 require "support/terminal"
 require "timeout"
 
