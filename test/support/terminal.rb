@@ -4,6 +4,7 @@
 # program itself; the others are forks, which need not start Ruby anew.
 require "open3"
 require "rbconfig"
+require "socket"
 require "tmpdir"
 
 module TerminalHelper
@@ -21,31 +22,29 @@ module TerminalHelper
   # What AddressSanitizer may say of an exception that unwinds another stack.
   SANITIZERS_NOTE = /^==\d+==WARNING: ASan is ignoring requested.*?^For details[^\n]*\n/mn
 
+  # The socket of a process that forks for each call. A shell starts it and ends, so that it is no child of this process:
+  # tests wait for all children.
+  def self.server
+    @server ||= UNIXSocket.pair.then do |ours, theirs|
+      start = ["sh", "-c", 'exec 3<&0; "$@" <&3 3<&- &', "sh", RbConfig.ruby, "-w", "-W:no-experimental", *CSV_PATHS]
+      Process.wait(spawn(*start, "-I", "#{ROOT}/lib", "#{__dir__}/terminal_server.rb", in: theirs))
+      theirs.close
+      ours
+    end
+  end
+
   # Runs the program, and returns its output, its messages and its exit code.
   def manypack(*arguments, input: "")
     pipes = Array.new(3) { IO.pipe(binmode: true) }
     (reader, writer), (out, to_out), (err, to_err) = pipes
-    pid = fork { run_program(arguments, reader, to_out, to_err, [writer, out, err]) }
-    [reader, to_out, to_err].each(&:close)
+    [reader, to_out, to_err].each { |io| TerminalHelper.server.send_io(io) }.each(&:close)
+    Marshal.dump(arguments, TerminalHelper.server)
     feeder = Thread.new { feed(writer, input) }
     outputs = [out, err].map { |io| Thread.new { io.read } }.map(&:value)
     feeder.join
-    Process.wait(pid)
-    [outputs[0], outputs[1].gsub(SANITIZERS_NOTE, ""), $?.exitstatus]
+    [outputs[0], outputs[1].gsub(SANITIZERS_NOTE, ""), Marshal.load(TerminalHelper.server)] # rubocop:disable Security/MarshalLoad
   ensure
     pipes.flatten.each(&:close)
-  end
-
-  def run_program(arguments, input, output, messages, others)
-    others.each(&:close)
-    $stdin.reopen(input)
-    $stdout.reopen(output)
-    $stderr.reopen(messages)
-    require "manypack/terminal"
-    exit!(Manypack::Terminal.run(arguments))
-  rescue Exception => e
-    $stderr.print(e.full_message)
-    exit!(70)
   end
 
   def feed(writer, input)
