@@ -39,22 +39,19 @@ suite() {
   return 1
 }
 
-# Starts a suite in a copy of the repository as it stands, in the background and in a process group of its own. It shares
-# the processors with other steps, so it may take longer than they.
-start_suite_in_copy() {
-  rm -rf "$scratch/copy"
+# Starts .ci/in_a_copy.sh in a copy of the repository as it stands, in the background and in a process group of its own.
+# $1 are the tests that are left out while objects move, $2 those that are where spare memory is filled. The steps of
+# .ci/run have the processors first.
+start_copy() {
   cp -a . "$scratch/copy"
-  (cd "$scratch/copy" && TESTOPTS=-v exec setsid timeout 70m "$@") </dev/null >"$scratch/copy.log" 2>&1 &
+  not_moved="$1" not_filled="$2" setsid nice -n 3 "$scratch/copy/.ci/in_a_copy.sh" </dev/null >"$scratch/copy.log" 2>&1 &
   copy_job=$!
 }
 
-# Waits for that suite and shows what it printed.
-end_suite_in_copy() {
-  local status=0
-  wait "$copy_job" || status=$?
+end_copy() {
+  local job="$copy_job"
   copy_job=""
-  suite cat "$scratch/copy.log"
-  return "$status"
+  join "$job" "$scratch/copy.log"
 }
 
 # Makes a bare Debian for the other Rubies in the background, in a process group of its own so that it can be stopped
@@ -64,7 +61,7 @@ start_base() {
   base_job=$!
 }
 
-# Starts the suite on the other Rubies, in the background like that.
+# Starts the suite on the other Rubies, in the background like that: $1 are the tests that cannot run while objects move.
 start_other_rubies() {
   local status=0
   wait "$base_job" || status=$?
@@ -78,14 +75,18 @@ start_other_rubies() {
   fi
 }
 
-# Waits for it and shows what it printed.
 end_other_rubies() {
-  local status=0 line
-  [ -n "$others_job" ] || return 0
-  wait "$others_job" || status=$?
+  local job="$others_job"
   others_job=""
-  cat "$scratch/others.log"
-  while read -r line; do not_run+=("${line#NOT RUN: }"); done < <(grep '^NOT RUN: ' "$scratch/others.log")
+  [ -z "$job" ] || join "$job" "$scratch/others.log"
+}
+
+# Waits for a job of the background and shows what it printed.
+join() {
+  local status=0 line
+  wait "$1" || status=$?
+  cat "$2"
+  while read -r line; do not_run+=("${line#NOT RUN: }"); done < <(grep '^NOT RUN: ' "$2")
   return "$status"
 }
 

@@ -431,7 +431,7 @@ class ExtTypesTest < Minitest::Test
 
   def test_a_hundred_and_twenty_eight_levels_of_ext_and_no_more_by_default
     register_box
-    wrap = ->(levels) { levels.times.inject("\xC0".b) { |inner, _| pack(Manypack::ExtensionValue.new(1, inner)) } }
+    wrap = ->(levels) { Array.new(levels) { |inner| "\xC9".b + [1 + 6 * inner, 1].pack("NC") }.reverse.join + "\xC0".b }
     assert_instance_of Box, @factory.load(wrap[128])
     assert_raises(Manypack::StackError) { @factory.load(wrap[129]) }
     assert_raises(Manypack::StackError) { @factory.load(wrap[20_000]) }

@@ -2,7 +2,9 @@
 
 # Runs the program `manypack` as a user does: in a process of its own, with files and pipes. What a shell starts is the
 # program itself; the others are forks, which need not start Ruby anew.
+require "open3"
 require "rbconfig"
+require "socket"
 require "tmpdir"
 
 module TerminalHelper
@@ -20,58 +22,37 @@ module TerminalHelper
   # What AddressSanitizer may say of an exception that unwinds another stack.
   SANITIZERS_NOTE = /^==\d+==WARNING: ASan is ignoring requested.*?^For details[^\n]*\n/mn
 
-  # Runs the program, and returns its output, its messages and its exit code.
-  def manypack(*arguments, input: "")
-    with_pipes(input) { |*ends, others| fork { run_program(arguments, *ends, others) } }
+  # The socket of a process that forks for each call. A shell starts it and ends, so that it is no child of this process:
+  # tests wait for all children.
+  def self.server
+    @server ||= UNIXSocket.pair.then do |ours, theirs|
+      start = ["sh", "-c", 'exec 3<&0; "$@" <&3 3<&- &', "sh", RbConfig.ruby, "-w", "-W:no-experimental", *CSV_PATHS]
+      Process.wait(spawn(*start, "-I", "#{ROOT}/lib", "#{__dir__}/terminal_server.rb", in: theirs))
+      theirs.close
+      ours
+    end
   end
 
-  # Yields the ends of a program that the block starts, and the other ends. There is no Thread: AddressSanitizer may hold
-  # the lock of its allocator for one that ends, and what is forked then waits for it forever.
-  def with_pipes(input)
+  # Runs the program, and returns its output, its messages and its exit code.
+  def manypack(*arguments, input: "")
     pipes = Array.new(3) { IO.pipe(binmode: true) }
     (reader, writer), (out, to_out), (err, to_err) = pipes
-    pid = yield reader, to_out, to_err, [writer, out, err]
-    [reader, to_out, to_err].each(&:close)
-    output, messages = exchange(writer, input, out, err)
-    Process.wait(pid)
-    [output, messages.gsub(SANITIZERS_NOTE, ""), $?.exitstatus]
+    [reader, to_out, to_err].each { |io| TerminalHelper.server.send_io(io) }.each(&:close)
+    Marshal.dump(arguments, TerminalHelper.server)
+    feeder = Thread.new { feed(writer, input) }
+    outputs = [out, err].map { |io| Thread.new { io.read } }.map(&:value)
+    feeder.join
+    [outputs[0], outputs[1].gsub(SANITIZERS_NOTE, ""), Marshal.load(TerminalHelper.server)] # rubocop:disable Security/MarshalLoad
   ensure
     pipes.flatten.each(&:close)
   end
 
-  # Writes the input for as long as the program takes it, and returns all that it writes.
-  def exchange(writer, input, *outputs)
-    texts = outputs.to_h { |io| [io, "".b] }
-    until outputs.empty?
-      readable, writable = IO.select(outputs, writer.closed? ? nil : [writer])
-      input = feed(writer, input) unless writable.empty?
-      readable.each do |io|
-        piece = io.read_nonblock(1 << 16, exception: false)
-        piece ? texts[io] << piece : outputs.delete(io)
-      end
-    end
-    texts.values
-  end
-
-  # Returns what is left.
   def feed(writer, input)
-    rest = input.byteslice(writer.write_nonblock(input)..)
-    writer.close if rest.empty?
-    rest
-  rescue Errno::EPIPE # the program does not want it
+    writer.write(input)
+  rescue Errno::EPIPE
+    nil
+  ensure
     writer.close
-  end
-
-  def run_program(arguments, input, output, messages, others)
-    others.each(&:close)
-    $stdin.reopen(input)
-    $stdout.reopen(output)
-    $stderr.reopen(messages)
-    require "manypack/terminal"
-    exit!(Manypack::Terminal.run(arguments))
-  rescue Exception => e
-    $stderr.print(e.full_message)
-    exit!(70)
   end
 
   # The output of a call that has no complaints.
@@ -83,9 +64,8 @@ module TerminalHelper
 
   # A line of a shell, in which manypack is the program.
   def shell(line)
-    with_pipes("") do |reader, to_out, to_err, _|
-      spawn(ENVIRONMENT, "bash", "-c", "manypack() { #{SHELL} \"$@\"; }\n#{line}", in: reader, out: to_out, err: to_err)
-    end
+    out, err, status = Open3.capture3(ENVIRONMENT, "bash", "-c", "manypack() { #{SHELL} \"$@\"; }\n#{line}", binmode: true)
+    [out, err.gsub(SANITIZERS_NOTE, ""), status.exitstatus]
   end
 
   # The names of files with such bytes.
