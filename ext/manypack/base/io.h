@@ -12,7 +12,7 @@ enum {
     MP_BY_READPARTIAL, /* which returns the bytes that are there instead of waiting for all */
     MP_BY_READ,        /* which waits for all bytes, so it is never asked for more than needed */
     MP_BY_STRING_IO,   /* by read, which does not wait in a StringIO: its readpartial makes an EOFError at the end */
-    MP_BY_FILE,        /* by readpartial of a File: after fewer bytes than asked for, ask eof? first, for the same end */
+    MP_BY_FILE,        /* by readpartial of a File, after eof? if it gave fewer bytes than asked for before */
 };
 typedef uint8_t mp_io_way;
 
