@@ -110,6 +110,18 @@ class InterruptedWriteTest < Minitest::Test
     assert_equal STREAM, io.bytes
   end
 
+  def test_a_string_io_that_raises_gets_nothing_again
+    WAYS.each_value do |way|
+      io = StringIO.new("".b)
+      packer = packer_of(io)
+      io.close_write
+      assert_raises(IOError) { way.call(packer, io) }
+      assert_refuses packer, io, packer.size
+      packer.reset
+      assert_equal "\x01".b, packer.write(1).to_s
+    end
+  end
+
   # The error does not tell how many bytes were taken: it may come before them, in the middle, or after them.
   def test_an_io_that_raises_gets_nothing_again
     WAYS.each_value do |way|

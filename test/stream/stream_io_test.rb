@@ -182,6 +182,47 @@ class StreamIoTest < Minitest::Test
     end
   end
 
+  def test_a_file_that_grows_after_its_end
+    file = Tempfile.new("messages", binmode: true)
+    writer = File.open(file.path, "ab")
+    unpacker = Manypack::Unpacker.new(File.open(file.path, "rb"))
+    ["\x01\x02", "", "\x03", "a".b * 40_000, "\x04"].each do |bytes|
+      writer.write(bytes)
+      writer.flush
+      assert_equal bytes.bytes, unpacker.each.to_a
+    end
+    assert_raises(Manypack::TruncatedError) { unpacker.read }
+  end
+
+  def test_a_string_io_that_grows_after_its_end
+    io = StringIO.new("\x01".b)
+    unpacker = Manypack::Unpacker.new(io)
+    [1, 2, 3].each do |n|
+      assert_equal n, unpacker.read
+      assert_raises(Manypack::TruncatedError) { unpacker.read }
+      assert_empty unpacker.each.to_a
+      io.string << [n + 1].pack("C")
+    end
+    assert_nil unpacker.skip
+    assert_raises(Manypack::TruncatedError) { unpacker.skip }
+  end
+
+  def test_a_string_io_that_cannot_be_read_leaves_the_unpacker_usable
+    io = StringIO.new("\x01".b)
+    unpacker = Manypack::Unpacker.new(io)
+    io.close_read
+    %i[read skip skip_nil read_array_header].each { |name| assert_raises(IOError) { unpacker.public_send(name) } }
+    assert_raises(IOError) { unpacker.each { flunk } }
+    assert_equal 2, unpacker.feed("\x02").read
+  end
+
+  def test_a_string_io_with_a_readpartial_of_its_own_is_asked_for_that
+    io = StringIO.new("".b)
+    def io.readpartial(_size) = "\x07"
+    assert_equal 7, Manypack::Unpacker.new(io).read
+    assert_equal 7, Manypack.load(io)
+  end
+
   def test_an_io_that_goes_on_after_its_end
     io = Script.new("\x92\x01", EOFError, nil, "", "\x02")
     unpacker = Manypack::Unpacker.new(io)

@@ -1,14 +1,20 @@
 /* Reads and writes only through Ruby's methods, so that other Threads, Ractors and scheduled Fibers run meanwhile. */
 #include "base/io.h"
 
-static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close, id_pos, id_set_pos, id_string_io,
-    id_write_map_header;
+static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close, id_seek, id_write_map_header;
 
 /* Like respond_to?, but fast if the class has the method. respond_to? takes as long as packing a small message. */
 static bool
 answers_p(VALUE obj, ID method)
 {
     return rb_method_boundp(CLASS_OF(obj), method, 1) || rb_respond_to(obj, method);
+}
+
+/* True for the ios that need not be asked what they respond to. */
+static bool
+ruby_io_p(VALUE obj)
+{
+    return RB_TYPE_P(obj, T_FILE) || mp_string_io_p(obj);
 }
 
 /* True for a Pathname and the like, whose read and write open the file again each time. */
@@ -21,13 +27,19 @@ path_p(VALUE obj)
 bool
 mp_io_p(VALUE obj)
 {
-    return (mp_io_partial_p(obj) || rb_respond_to(obj, id_read)) && !path_p(obj);
+    if (ruby_io_p(obj)) return true;
+    return (rb_respond_to(obj, id_readpartial) || rb_respond_to(obj, id_read)) && !path_p(obj);
 }
 
-bool
-mp_io_partial_p(VALUE obj)
+mp_io_way
+mp_io_way_of(VALUE io)
 {
-    return rb_respond_to(obj, id_readpartial);
+    if (mp_string_io_p(io)) return MP_BY_STRING_IO;
+    if (RB_TYPE_P(io, T_FILE) && RBASIC_CLASS(io) == rb_cFile &&
+        rb_method_basic_definition_p(rb_cFile, id_readpartial)) {
+        return MP_BY_FILE;
+    }
+    return rb_respond_to(io, id_readpartial) ? MP_BY_READPARTIAL : MP_BY_READ;
 }
 
 /* One call of readpartial or read. */
@@ -63,61 +75,46 @@ string_of(const io_read *read, VALUE answer)
 }
 
 VALUE
-mp_io_read(VALUE io, bool partial, size_t size, uint64_t needed)
+mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed)
 {
     io_read read = {.io = io, .method = id_readpartial, .size = size};
     VALUE bytes;
 
-    if (!partial) {
-        read.method = id_read;
-        if (needed < size) read.size = (size_t)needed;
-    }
-    bytes = rb_rescue2(call_read, (VALUE)&read, at_end, Qnil, rb_eEOFError, (VALUE)0);
+    if (way == MP_BY_READ || way == MP_BY_STRING_IO) read.method = id_read;
+    if (way == MP_BY_READ && needed < size) read.size = (size_t)needed;
+    if (way == MP_BY_STRING_IO) bytes = call_read((VALUE)&read);
+    else bytes = rb_rescue2(call_read, (VALUE)&read, at_end, Qnil, rb_eEOFError, (VALUE)0);
     if (NIL_P(bytes)) return Qnil;
     bytes = string_of(&read, bytes);
     return RSTRING_LEN(bytes) ? bytes : Qnil;
 }
 
-static bool
-string_io_p(VALUE obj)
-{
-    return rb_const_defined(rb_cObject, id_string_io) && rb_obj_class(obj) == rb_const_get(rb_cObject, id_string_io);
-}
-
 bool
 mp_io_takes_back_p(VALUE io)
 {
-    if (!RB_TYPE_P(io, T_FILE)) return string_io_p(io);
+    if (!RB_TYPE_P(io, T_FILE)) return mp_string_io_p(io);
     return rb_method_basic_definition_p(CLASS_OF(io), id_readpartial);
 }
 
 void
 mp_io_take_back(VALUE io, VALUE bytes)
 {
-    VALUE size = LONG2NUM(RSTRING_LEN(bytes));
-
     if (RB_TYPE_P(io, T_FILE)) rb_io_ungetbyte(io, bytes);
-    else rb_funcall(io, id_set_pos, 1, rb_funcall(rb_funcall(io, id_pos, 0), '-', 1, size));
+    else rb_funcall(io, id_seek, 2, LONG2NUM(-RSTRING_LEN(bytes)), INT2FIX(SEEK_CUR));
 }
 
 /* A String has <<, but a caller who passes a String means a path, or has confused the arguments. */
 static bool
 sink_p(VALUE obj)
 {
-    if (RB_TYPE_P(obj, T_FILE) || (answers_p(obj, id_write) && !path_p(obj))) return true;
+    if (ruby_io_p(obj) || (answers_p(obj, id_write) && !path_p(obj))) return true;
     return !RB_TYPE_P(obj, T_STRING) && answers_p(obj, id_append);
 }
 
 bool
 mp_io_writable_p(VALUE obj)
 {
-    return RB_TYPE_P(obj, T_FILE) || answers_p(obj, id_write);
-}
-
-static bool
-source_p(VALUE obj)
-{
-    return RB_TYPE_P(obj, T_FILE) || mp_io_p(obj);
+    return ruby_io_p(obj) || answers_p(obj, id_write);
 }
 
 NORETURN(static void raise_no_io(VALUE obj, const char *methods, const char *instead));
@@ -133,17 +130,18 @@ raise_no_io(VALUE obj, const char *methods, const char *instead)
 static void
 check_no_packer(VALUE io)
 {
-    if (RB_TYPE_P(io, T_FILE) || !rb_method_boundp(CLASS_OF(io), id_write_map_header, 1)) return;
+    if (ruby_io_p(io) || !rb_method_boundp(CLASS_OF(io), id_write_map_header, 1)) return;
     rb_raise(rb_eTypeError, "expected an IO, got %" PRIsVALUE ": call packer.write(object)", rb_obj_class(io));
 }
 
 bool
 mp_need_sink(VALUE io)
 {
-    bool writable = mp_io_writable_p(io);
+    bool writable;
 
-    if (RB_TYPE_P(io, T_FILE)) return true;
+    if (ruby_io_p(io)) return true;
     check_no_packer(io);
+    writable = answers_p(io, id_write);
     if (writable && !path_p(io)) return true;
     if (!sink_p(io)) raise_no_io(io, "write or <<", "pass File.open(path, \"wb\") or a StringIO");
     return writable;
@@ -160,14 +158,14 @@ mp_check_sink(VALUE io, int api)
 void
 mp_check_source(VALUE io, int api)
 {
-    if (MP_LIKELY(NIL_P(io) || source_p(io)) || (mp_lenient_p(api) && !path_p(io))) return;
+    if (MP_LIKELY(NIL_P(io) || mp_io_p(io)) || (mp_lenient_p(api) && !path_p(io))) return;
     raise_no_io(io, "readpartial or read", "unpack bytes by Unpacker.new.feed(bytes), or pass File.open(path, \"rb\")");
 }
 
 void
 mp_check_io(VALUE io, int api)
 {
-    if (MP_LIKELY(NIL_P(io) || source_p(io) || sink_p(io)) || mp_lenient_p(api)) return;
+    if (MP_LIKELY(NIL_P(io) || mp_io_p(io) || sink_p(io)) || mp_lenient_p(api)) return;
     raise_no_io(io, "readpartial, read, write or <<",
                 "append bytes by Buffer.new << bytes, or pass File.open(path, \"rb\")");
 }
@@ -248,8 +246,6 @@ Init_manypack_io(void)
     id_append = rb_intern("<<");
     id_to_path = rb_intern("to_path");
     id_close = rb_intern("close");
-    id_pos = rb_intern("pos");
-    id_set_pos = rb_intern("pos=");
-    id_string_io = rb_intern("StringIO");
+    id_seek = rb_intern("seek");
     id_write_map_header = rb_intern("write_map_header");
 }

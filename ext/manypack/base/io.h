@@ -7,15 +7,35 @@
 /* True if obj can be read from. */
 bool mp_io_p(VALUE obj);
 
-/* True if it has readpartial, which returns the bytes that are there instead of waiting for all. */
-bool mp_io_partial_p(VALUE obj);
+/* How an io is read. */
+enum {
+    MP_BY_READPARTIAL, /* which returns the bytes that are there instead of waiting for all */
+    MP_BY_READ,        /* which waits for all bytes, so it is never asked for more than needed */
+    MP_BY_STRING_IO,   /* by read, which does not wait in a StringIO: its readpartial makes an EOFError at the end */
+    MP_BY_FILE,        /* by readpartial of a File, after eof? if it gave fewer bytes than asked for before */
+};
+typedef uint8_t mp_io_way;
+
+/* Asks an io, and may run user code. */
+mp_io_way mp_io_way_of(VALUE io);
 
 /*
- * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. partial is
- * what mp_io_partial_p said: if true, asks readpartial for size bytes, otherwise read for at most `needed`, because
- * read waits for all of them. TypeError unless the io returns a String or an object that converts to a String.
+ * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. `way` is
+ * what mp_io_way_of said: asks for size bytes, and by MP_BY_READ for at most `needed`. TypeError unless the io returns
+ * a String or an object that converts to a String.
  */
-VALUE mp_io_read(VALUE io, bool partial, size_t size, uint64_t needed);
+VALUE mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed);
+
+/*
+ * True for a StringIO, but not for one of a subclass or with methods of its own. Ruby's read and write of a StringIO
+ * run no user code and let no other Thread run. Tells it by the name of its data, so that no constant is looked up.
+ */
+MP_INLINE bool
+mp_string_io_p(VALUE obj)
+{
+    return RB_TYPE_P(obj, T_DATA) && RTYPEDDATA_P(obj) && !strcmp(RTYPEDDATA_TYPE(obj)->wrap_struct_name, "strio") &&
+           rb_class_superclass(RBASIC_CLASS(obj)) == rb_cObject;
+}
 
 /*
  * True for an io that takes back bytes: a StringIO, or an IO whose class has no readpartial of its own. From any other

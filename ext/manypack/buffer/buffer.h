@@ -2,17 +2,19 @@
 #ifndef MANYPACK_BUFFER_H
 #define MANYPACK_BUFFER_H
 
+#include "base/io.h"
 #include "buffer/loan.h"
 
 typedef struct {
     mp_bytes bytes;
     mp_loan loan;
-    VALUE io;           /* nil without one; 0 before initialize and after close */
-    VALUE unpacker;     /* the Unpacker that reads from the Buffer; 0 without one */
-    bool reads_exactly; /* never ask the io for more than needed: it has no readpartial, or takes no bytes back */
-    bool partial;       /* the io has readpartial */
-    bool writable;      /* the io has write, as the first flush has found out */
-    uint8_t owner;      /* an mp_owner, for errors that name the object whose method was called */
+    VALUE io;               /* nil without one; 0 before initialize and after close */
+    VALUE unpacker;         /* the Unpacker that reads from the Buffer; 0 without one */
+    mp_io_way way;          /* how the io is read */
+    bool reads_exactly : 1; /* ask the io for no more than needed: it has no readpartial, or takes no bytes back */
+    bool end_near : 1;      /* a File gave fewer bytes than it was asked for */
+    bool writable : 1;      /* the io has write, as the first flush has found out */
+    uint8_t owner;          /* an mp_owner, for errors that name the object whose method was called */
     uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* at most UINT32_MAX */
 } mp_buffer;
 

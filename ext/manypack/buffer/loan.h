@@ -24,8 +24,9 @@
  *   lend, return    the encoder, around user code that writes to the Packer
  *   take, release   the encoder, around user code that does not write; an Unpacker that decodes; a Buffer and its io.
  *                   The Buffer of an Unpacker for the body of an ext is taken from the start and never released
- *   tear            an io whose write ends by an exception; NoMemoryError for bytes that an io gave
- *   mend            clear, which drops all bytes
+ *   tear            an io whose write ends by an exception; NoMemoryError for bytes that an io gave. A StringIO tears
+ *                   the Buffer before it writes
+ *   mend            clear, which drops all bytes; the end of what tore the Buffer beforehand
  *   break           a return that finds an unfinished write inside the loan
  *   close           a Packer, or an Unpacker for a body, whose block or handler ends. The state stays, but the epoch
  *                   changes, so that no earlier loan or call can return
@@ -167,6 +168,27 @@ MP_INLINE void
 mp_loan_tear(mp_loan *loan)
 {
     loan->state = MP_TORN;
+}
+
+/*
+ * mp_loan_tear_for_write tears a Buffer before an io writes that lets nobody use the Buffer meanwhile. If the io
+ * raises, the Buffer stays TORN, as after mp_loan_call_taken, but without rb_ensure. mp_loan_written ends the write
+ * with the epoch from the start. False if the Buffer belongs to others: somebody has redefined the io's method, or
+ * callcc made it return again.
+ */
+MP_INLINE uint32_t
+mp_loan_tear_for_write(mp_loan *loan)
+{
+    mp_loan_tear(loan);
+    return ++loan->epoch;
+}
+
+MP_INLINE bool
+mp_loan_written(mp_loan *loan, uint32_t epoch)
+{
+    if (MP_UNLIKELY(!mp_loan_torn_p(loan) || loan->epoch != epoch)) return false;
+    loan->state = MP_IDLE;
+    return true;
 }
 
 /* From TORN to IDLE. The caller drops all bytes. */

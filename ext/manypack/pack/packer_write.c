@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "buffer/buffer.h"
+#include "caches/ractor.h"
 #include "core/wire.h"
 #include "pack/encode.h"
 #include "pack/foreign.h"
@@ -181,6 +182,22 @@ write_short_bin(VALUE self, VALUE string)
     return payload_commit(&w, compatible ? mp_put_str_head(w.start, n, true) : mp_put_bin_head(w.start, n), string, n);
 }
 
+/* Appends a Symbol of the symbol cache. Qundef for any other, and if Symbols have an ext type. */
+static VALUE
+write_short_symbol(VALUE self, VALUE symbol)
+{
+    const mp_types *types = mp_packer_get(self)->codec.types;
+    const mp_packed_symbol *packed;
+    short_write w;
+    VALUE name;
+
+    if (!RB_STATIC_SYM_P(symbol) || (types && types->symbol)) return Qundef;
+    packed = mp_symbol_cache_find(&mp_ractor_current()->symbols, symbol, &name);
+    if (!packed) return Qundef;
+    w = short_reserve(self, MP_PACKED_SYMBOL_MAX);
+    return short_commit(&w, mp_put_packed_symbol(w.start, packed));
+}
+
 /*
  * Appends an object, which is no Fixnum, that mp_encode would write in the same way, whatever the options. Qundef for
  * any other.
@@ -191,6 +208,7 @@ write_short(VALUE self, VALUE obj)
     if (RB_FLONUM_P(obj)) return write_float64(self, rb_float_value(obj));
     if (NIL_P(obj)) return write_nil(self);
     if (obj == Qtrue || obj == Qfalse) return write_bool(self, obj == Qtrue);
+    if (RB_STATIC_SYM_P(obj)) return write_short_symbol(self, obj);
     return !RB_SPECIAL_CONST_P(obj) && RBASIC_CLASS(obj) == rb_cString ? write_short_str(self, obj) : Qundef;
 }
 
@@ -533,8 +551,11 @@ rb_packer_write_hash(VALUE self, VALUE obj)
 static VALUE
 rb_packer_write_symbol(VALUE self, VALUE obj)
 {
+    VALUE written;
+
     if (!RB_SYMBOL_P(obj)) raise_expected("a Symbol", obj);
-    return packer_write_with(self, mp_encode, obj);
+    written = write_short_symbol(self, obj);
+    return written != Qundef ? written : packer_write_with(self, mp_encode, obj);
 }
 
 /* Converts a length or count to 32 bits. RangeError, TypeError. */

@@ -545,6 +545,34 @@ stream_for_read(VALUE self)
     return mp_stream_for_read(self);
 }
 
+/*
+ * Reads from a StringIO, for the fast paths below. No method has to be marked as running: a StringIO runs no user code,
+ * and if it raises, nothing has changed. Somebody may have redefined its read, though.
+ */
+static MP_NOINLINE void
+read_string_io(VALUE self, mp_stream *u)
+{
+    VALUE bytes;
+
+    if (!u->buffer || mp_buffer_get(u->buffer)->way != MP_BY_STRING_IO) return;
+    if (u->position != MP_AT_OBJECT || mp_stream_sticky_error(u)) return;
+    bytes = mp_buffer_read_io(u->buffer, 1);
+    if (NIL_P(bytes)) return;
+    stream_for_read(self);
+    mp_buffer_for_change(u->buffer);
+    mp_buffer_feed_read(u->buffer, bytes);
+}
+
+/* The stream for a method that reads, with bytes in its Buffer if a StringIO has some. */
+MP_INLINE mp_stream *
+stream_with_bytes(VALUE self)
+{
+    mp_stream *u = stream_for_read(self);
+
+    if (MP_UNLIKELY(!mp_stream_size(u))) read_string_io(self, u);
+    return u;
+}
+
 /* Reads a short, complete object, of which handlers read many. Qundef: take the slow path. */
 static VALUE
 read_short(mp_stream *u)
@@ -573,16 +601,17 @@ mp_unpacker_read(VALUE self, mp_stream *u)
         RB_GC_GUARD(self);
         return obj;
     }
+    if (MP_UNLIKELY(!mp_stream_size(u))) read_string_io(self, u);
     obj = read_short(u);
     return obj != Qundef ? obj : read_next(self, u);
 }
 
-/* True if there are no more bytes and no io to ask for some. */
+/* True if there are no more bytes and no io that may have some: a StringIO has just been asked. */
 MP_INLINE bool
 at_end_p(const mp_stream *u)
 {
     if (u->position != MP_AT_OBJECT || u->body || mp_stream_sticky_error(u) || mp_stream_size(u)) return false;
-    return !u->buffer || NIL_P(mp_buffer_get(u->buffer)->io);
+    return !u->buffer || NIL_P(mp_buffer_get(u->buffer)->io) || mp_buffer_get(u->buffer)->way == MP_BY_STRING_IO;
 }
 
 /* Reads the next object or message of each. Qundef if the bytes end before or inside it. */
@@ -592,6 +621,7 @@ next_for_each(run *r)
     VALUE obj;
 
     if (MP_LIKELY(!r->u->more->as)) {
+        if (MP_UNLIKELY(!mp_stream_size(r->u))) read_string_io(r->self, r->u);
         obj = read_short(r->u);
         if (obj == Qundef) obj = read_plain_first(r);
         if (MP_LIKELY(obj != Qundef)) return obj;
@@ -680,7 +710,7 @@ skip_in_chunk(mp_stream *u)
 void
 mp_unpacker_skip(VALUE self)
 {
-    if (!skip_in_chunk(stream_for_read(self))) run_whole(self, skip_body);
+    if (!skip_in_chunk(stream_with_bytes(self))) run_whole(self, skip_body);
     RB_GC_GUARD(self);
 }
 
@@ -757,7 +787,7 @@ read_short_header(mp_stream *u, mp_kind kind)
 VALUE
 mp_unpacker_read_header(VALUE self, mp_kind kind)
 {
-    VALUE count = read_short_header(stream_for_read(self), kind);
+    VALUE count = read_short_header(stream_with_bytes(self), kind);
 
     RB_GC_GUARD(self);
     return count != Qundef ? count : run_whole(self, kind == MP_MAP ? map_header_body : array_header_body);
@@ -793,7 +823,7 @@ skip_nil_in_chunk(mp_stream *u)
 VALUE
 mp_unpacker_skip_nil(VALUE self)
 {
-    VALUE found = skip_nil_in_chunk(stream_for_read(self));
+    VALUE found = skip_nil_in_chunk(stream_with_bytes(self));
 
     RB_GC_GUARD(self);
     return found != Qundef ? found : run_whole(self, skip_nil_body);
