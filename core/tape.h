@@ -74,6 +74,14 @@ mp_tape_complete_p(const mp_tape *tape)
     return tape->at && !tape->depth && tape->status == MP_OK;
 }
 
+/* True if the walk has come to the end of the container at an offset. False if that cannot be told at once. */
+MP_INLINE bool
+mp_tape_passed_p(const mp_tape *tape, size_t offset)
+{
+    if (!tape->depth || tape->status != MP_OK) return mp_tape_complete_p(tape) && offset < tape->at;
+    return offset < tape->at && offset > tape->entries[tape->innermost].offset;
+}
+
 /* After an error: the offset of the head to blame. */
 MP_INLINE size_t
 mp_tape_blame(const mp_tape *tape)

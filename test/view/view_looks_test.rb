@@ -14,6 +14,62 @@ class ViewLooksTest < Minitest::Test
 
   View = Manypack::View
 
+  # --- Views that looks return again ------------------------------------------------------------------------
+
+  PARTS = { "a" => { "b" => [*0...400] }, "c" => [[1], [2]], "d" => { "e" => 5 }, "f" => { "g" => [6] }, false => [7], 1 => [8], nil => [9] }.freeze
+
+  def test_looks_for_a_key_in_turn_find_what_is_there
+    object = { "in" => PARTS, "rows" => Array.new(50) { |i| { "a" => [i], "c" => { "b" => i } } } }
+    view = View.new(pack(object))
+    keys = [["in", "a", "b"], ["in", "c"], ["in", "d"], ["in", "f", "g"], ["in", false], ["in", 1], ["in", nil], ["in", :a, :b]]
+    look = lambda do |steps|
+      expected = object.dig(*steps.map { |step| step.is_a?(Symbol) ? step.name : step })
+      assert_equal expected, steps.reduce(view) { |part, step| part[step] }.value
+    end
+    3.times do |time|
+      keys.each { |steps| 3.times { look.call(steps) } }
+      time.step(49, 10) { |i| assert_equal [[i], i], [view["rows"][i]["a"].value, view["rows"][i]["c"]["b"]] }
+    end
+    exercise { keys.each { |steps| look.call(steps) } }
+  end
+
+  def test_a_key_that_changes_between_looks_is_looked_for_again
+    view = View.new(pack(PARTS))
+    key = +"a"
+    4.times { assert_equal ["b"], view[key].keys }
+    key.replace("d")
+    4.times { assert_equal ["e"], view[key].keys }
+    assert_equal [[7], [9], nil], [view[false].value, view[nil].value, view[true]]
+  end
+
+  def test_a_look_for_a_key_returns_a_view_of_its_own_root_and_codec
+    bytes = pack(PARTS).freeze
+    views = [View.new(bytes), View.new(bytes), View.new(bytes, symbolize_keys: true)]
+    4.times { views.each { |view| assert_equal view.codec, view["a"]["b"].codec } }
+    assert_equal [{ "e" => 5 }, { e: 5 }], [views[0], views[2]].map { |view| 3.times { view["d"] }.then { view["d"].value } }
+    views[0]["d"].freeze
+    4.times { refute_predicate views[1]["d"], :frozen? }
+    4.times { assert_equal({ "e" => 5 }, views[0]["d"].value) }
+  end
+
+  def test_keys_of_looks_follow_what_moves
+    assert_program <<~'RUBY', "true"
+      view = Manypack::View.new(Manypack.pack({"a" => {"b" => [*0...400]}, "x" => "y" * 600}))
+      keys = %w[a b].map { |key| (key + "").freeze }
+      p(Array.new(8) { |i| GC.compact if i.odd?; view[keys[0]][keys[1]][i] } == [*0...8])
+    RUBY
+  end
+
+  def test_a_new_view_of_known_bytes_sees_the_index_from_the_start
+    bytes = pack([*0...2_000]).freeze
+    exercise { 4.times { |i| assert_equal [i * 300, 1_999 - i], View.new(bytes).then { |view| [view[i * 300], view[-1 - i]] } } }
+    assert_equal 2_000, View.new(bytes).size
+    assert_equal [1_500] * 3, Array.new(3) { View.new(bytes, check: true)[1_500] }
+    assert_equal [1_500] * 3, Array.new(3) { View.new(bytes, shareable: true)[1_500] }
+    assert_raises(Manypack::LimitError) { View.new(bytes, max_objects: 5) }
+    assert_equal 1_500, View.new(bytes)[1_500]
+  end
+
   # --- beside a plain implementation ------------------------------------------------------------------------
 
   # A random object as bytes. Some maps have keys twice, and keys of every kind.

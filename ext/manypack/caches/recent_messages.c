@@ -9,20 +9,30 @@ struct mp_recents {
 };
 
 mp_recent *
-mp_recents_find(mp_recents **recents, VALUE message, uint32_t max_depth)
+mp_recents_known(mp_recents *recents, VALUE message, uint32_t max_depth)
 {
     const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(message);
     size_t size = (size_t)RSTRING_LEN(message);
-    mp_recent *entry;
     uint32_t i;
 
-    if (!*recents) *recents = ZALLOC(mp_recents);
-    for (i = 0; i < MESSAGES; i++) {
-        entry = &(*recents)->entries[i];
+    for (i = 0; recents && i < MESSAGES; i++) {
+        mp_recent *entry = &recents->entries[i];
+
         if (entry->bytes == bytes && entry->size == size && entry->max_depth == max_depth) return entry;
     }
+    return NULL;
+}
+
+mp_recent *
+mp_recents_find(mp_recents **recents, VALUE message, uint32_t max_depth)
+{
+    mp_recent *entry = mp_recents_known(*recents, message, max_depth);
+
+    if (entry) return entry;
+    if (!*recents) *recents = ZALLOC(mp_recents);
     entry = &(*recents)->entries[(*recents)->next++ % MESSAGES];
-    *entry = (mp_recent){.bytes = bytes, .size = size, .message = message, .max_depth = max_depth};
+    *entry = (mp_recent){.bytes = (const uint8_t *)RSTRING_PTR(message), .size = (size_t)RSTRING_LEN(message),
+                         .message = message, .max_depth = max_depth};
     return entry;
 }
 

@@ -30,6 +30,9 @@ typedef struct {
 
 typedef struct mp_recents mp_recents; /* NULL until the first message */
 
+/* What is known about a message, or NULL. Valid until a collection runs. Allocates nothing. */
+mp_recent *mp_recents_known(mp_recents *recents, VALUE message, uint32_t max_depth);
+
 /* What is known about a message; a new entry if that is nothing. Valid until a collection runs. NoMemoryError. */
 mp_recent *mp_recents_find(mp_recents **recents, VALUE message, uint32_t max_depth);
 

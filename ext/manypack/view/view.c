@@ -240,16 +240,23 @@ mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end)
 
 /* --- making Views ----------------------------------------------------------------------------------- */
 
+/* True for a frozen binary String of no other class, and without instance variables. */
+static bool
+message_already_p(VALUE bytes)
+{
+    return RB_TYPE_P(bytes, T_STRING) && RB_OBJ_FROZEN_RAW(bytes) && ENCODING_GET(bytes) == mp_binary_index &&
+           RBASIC_CLASS(bytes) == rb_cString && !rb_ivar_count(bytes);
+}
+
 VALUE
 mp_view_message(VALUE bytes)
 {
     VALUE message;
 
+    if (message_already_p(bytes)) return bytes;
     StringValue(bytes);
     message = rb_str_new_frozen(bytes);
-    if (ENCODING_GET(message) == mp_binary_index && rb_obj_class(message) == rb_cString && !rb_ivar_count(message)) {
-        return message;
-    }
+    if (message_already_p(message)) return message;
     message = rb_str_subseq(message, 0, RSTRING_LEN(message));
     rb_enc_associate_index(message, mp_binary_index);
     return rb_obj_freeze(message);
@@ -320,6 +327,28 @@ index_checked(VALUE message, VALUE codec, bool checked)
     return index;
 }
 
+/*
+ * A new View of a whole message. It knows the Index from the start if another View of the message has made it, so that
+ * a look into each of many Views costs no more than a look into one.
+ */
+static VALUE
+root_new(VALUE message, VALUE codec, const mp_options *options)
+{
+    bool indexed = RSTRING_LEN(message) >= MP_VIEW_INDEX_MIN;
+    const mp_ractor *ractor = indexed ? mp_ractor_current() : NULL; /* which may allocate, before a View is there */
+    VALUE self = view_new(message, codec, 0, 0, MP_VIEW_END_OF_SOURCE);
+    mp_recent *recent = NULL;
+
+    if (indexed && ractor->seldom) {
+        recent = mp_recents_known(ractor->seldom->recents, message, mp_unpack_max_depth(options));
+    }
+    if (recent && recent->index) {
+        recent->views++;
+        view_get(self)->index = recent->index;
+    }
+    return self;
+}
+
 VALUE
 mp_view_of_message(VALUE bytes, VALUE codec, bool checked)
 {
@@ -331,7 +360,7 @@ mp_view_of_message(VALUE bytes, VALUE codec, bool checked)
         mp_types_check_shareable(mp_codec_types(codec));
         message = rb_ractor_make_shareable(message);
     }
-    self = view_new(message, codec, 0, 0, MP_VIEW_END_OF_SOURCE);
+    self = root_new(message, codec, options);
     if (checked || options->limited || options->shareable) {
         index_set(self, index_checked(message, codec, checked));
         view_get(self)->end = (size_t)RSTRING_LEN(message);
@@ -396,8 +425,9 @@ static VALUE
 rb_view_s_new(int argc, VALUE *argv, VALUE klass)
 {
     VALUE codec = mp_default_codec()->object, options = Qnil, check;
+    bool plain = argc == 1 && RB_TYPE_P(argv[0], T_STRING);
 
-    if (rb_keyword_given_p()) options = argv[--argc];
+    if (MP_UNLIKELY(!plain) && rb_keyword_given_p()) options = argv[--argc];
     rb_check_arity(argc, 1, 1);
     mp_refuse_block(klass);
     if (NIL_P(options)) return mp_view_of_message(argv[0], codec, false);

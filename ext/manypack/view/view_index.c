@@ -40,18 +40,20 @@ typedef struct {
 } place;
 
 /* The Views that are kept: for nested looks such as view["a"]["b"][i], which would make two Views each time. */
-#define PARTS_BITS 2
+#define PARTS 3
 
 typedef struct {
-    VALUE view; /* 0 until a second View of the same container is made */
-    uint32_t offset;
+    VALUE view;      /* 0 until a second View of the same container is made */
+    VALUE key;       /* by which a look found it in the map at the next offset; or Qundef */
+    uint32_t map;
+    uint32_t offset; /* of the container */
 } part;
 
 typedef struct {
     mp_tape tape;
     place places[PLACES]; /* most recently used first; not used if the Index is frozen */
     mp_directories directories;
-    part parts[1 << PARTS_BITS]; /* none if the Index is frozen */
+    part parts[PARTS]; /* newest first; none if the Index is frozen */
 } view_index;
 
 /* Since 3.3 it fits a slot of 320 bytes. */
@@ -63,7 +65,10 @@ index_mark(void *ptr)
     const view_index *index = ptr;
     size_t i;
 
-    for (i = 0; i < 1 << PARTS_BITS; i++) rb_gc_mark_movable(index->parts[i].view);
+    for (i = 0; i < PARTS; i++) {
+        rb_gc_mark_movable(index->parts[i].view);
+        rb_gc_mark_movable(index->parts[i].key);
+    }
 }
 
 static void
@@ -72,7 +77,10 @@ index_compact(void *ptr)
     view_index *index = ptr;
     size_t i;
 
-    for (i = 0; i < 1 << PARTS_BITS; i++) index->parts[i].view = rb_gc_location(index->parts[i].view);
+    for (i = 0; i < PARTS; i++) {
+        index->parts[i].view = rb_gc_location(index->parts[i].view);
+        index->parts[i].key = rb_gc_location(index->parts[i].key);
+    }
 }
 
 static void
@@ -310,7 +318,8 @@ mp_view_index_key(VALUE self, VALUE message, size_t head, uint32_t pairs, const 
     mp_look look;
 
     if (table) *value = mp_key_table_find(table, tape->bytes, tape->size, key);
-    if (table || pairs >= FEW_PAIRS || !mp_tape_complete_p(tape) || tape->at < tape->size) return table != NULL;
+    if (table || pairs >= FEW_PAIRS || !mp_tape_passed_p(tape, head)) return table != NULL;
+    if (!tape->depth && tape->at < tape->size) return false; /* a fault that some looks have to find */
     look.bytes = tape->bytes;
     look.size = tape->size;
     look.tape = tape;
@@ -378,7 +387,7 @@ mp_view_index_freeze(VALUE self, VALUE message, mp_find_which which)
         if (cursor.kind == MP_MAP) keys_make_frozen(self, message, &cursor, which);
         else marks_make(self, message, cursor, tape->entries[entry].end);
     }
-    MEMZERO(index->parts, part, 1 << PARTS_BITS);
+    MEMZERO(index->parts, part, PARTS);
     RB_OBJ_FREEZE(self);
     mp_obj_set_shareable(self); /* it refers to no object */
     RB_GC_GUARD(message);
@@ -386,28 +395,74 @@ mp_view_index_freeze(VALUE self, VALUE message, mp_find_which which)
 
 /* --- Views --------------------------------------------------------------------------------------------- */
 
+/* What is kept of the container at an offset; NULL if that is nothing. */
 static part *
 part_of(VALUE self, size_t offset)
 {
-    return &index_get(self)->parts[(uint32_t)offset * UINT32_C(0x9e3779b1) >> (32 - PARTS_BITS)];
+    part *kept = index_get(self)->parts, *end = kept + PARTS;
+
+    for (; kept < end; kept++) {
+        if (kept->offset == offset) return kept;
+    }
+    return NULL;
+}
+
+/* Remembers a container in place of the oldest that was seen once; so the many that are leave Views alone. */
+static void
+remember_part(VALUE self, size_t offset)
+{
+    part *parts = index_get(self)->parts;
+    size_t oldest = PARTS - 1;
+
+    while (oldest && parts[oldest].view) oldest--;
+    if (parts[oldest].view) oldest = PARTS - 1;
+    memmove(parts + 1, parts, oldest * sizeof(part));
+    parts[0] = (part){.offset = (uint32_t)offset, .key = Qundef};
+}
+
+/* Only a key that nobody can change stands for the same container forever. */
+static void
+name_part(VALUE self, part *kept, size_t map, VALUE key)
+{
+    if (kept->key == key && kept->map == map) return;
+    kept->map = (uint32_t)map;
+    if (RB_OBJ_FROZEN(key)) RB_OBJ_WRITE(self, &kept->key, key);
+    else kept->key = Qundef;
 }
 
 VALUE
-mp_view_index_part(VALUE self, size_t offset)
+mp_view_index_part(VALUE self, size_t offset, size_t map, VALUE key)
 {
-    const part *kept = part_of(self, offset);
+    part *kept = part_of(self, offset);
 
-    return kept->offset == offset ? kept->view : 0;
+    if (!kept || !kept->view) return 0;
+    name_part(self, kept, map, key);
+    return kept->view;
+}
+
+VALUE
+mp_view_index_part_of_key(VALUE self, size_t map, VALUE key)
+{
+    const part *kept = index_get(self)->parts, *end = kept + PARTS;
+
+    for (; kept < end; kept++) {
+        if (kept->key == key && kept->map == map && kept->view) return kept->view;
+    }
+    return 0;
 }
 
 void
-mp_view_index_keep_part(VALUE self, size_t offset, VALUE view)
+mp_view_index_keep_part(VALUE self, size_t offset, VALUE view, size_t map, VALUE key)
 {
     part *kept = part_of(self, offset);
 
     if (RB_OBJ_FROZEN(self)) return;
-    if (kept->offset == offset) RB_OBJ_WRITE(self, &kept->view, view);
-    else *kept = (part){.offset = (uint32_t)offset};
+    if (kept) {
+        RB_OBJ_WRITE(self, &kept->view, view);
+        name_part(self, kept, map, key);
+    } else {
+        remember_part(self, offset);
+    }
 }
 
 /* --- all of it -------------------------------------------------------------------------------------- */
