@@ -130,7 +130,7 @@ module Manypack
       # handle TERM with the parent's handler.
       def interrupt
         each_outcome { nil } # reads whether it has become ready
-        Process.kill(@ready ? :TERM : :KILL, @pid) unless gone?
+        signal(@ready ? :TERM : :KILL) unless gone?
       end
 
       # Waits for the process to end, but no longer than +seconds+.
@@ -142,10 +142,11 @@ module Manypack
         end
       end
 
-      # Kills the process if it has not ended yet.
+      # Kills the process if it has not ended yet. The Thread that sends may still be there: close was interrupted.
       def kill
+        @sender&.kill&.join
         unless gone?
-          Process.kill(:KILL, @pid)
+          signal(:KILL)
           reap
         end
         pipes.each(&:close)
@@ -179,6 +180,12 @@ module Manypack
         Frame.write(@jobs, values, [bytes])
       rescue Errno::EPIPE
         nil # it ended, and the listener will notice
+      end
+
+      def signal(name)
+        Process.kill(name, @pid)
+      rescue Errno::ESRCH
+        nil # it has just ended, and somebody else has waited for it
       end
 
       def gone?
