@@ -134,7 +134,7 @@ finds_a_container_from_anywhere(void)
     for (at = 0; at < DEPTH; at++) {
         for (from = 0; from <= tape.count + 1; from++) {
             near = from;
-            CHECK(mp_tape_over(&tape, at, &near, &end) == MP_OK && end == sizeof(message), "%zu from %" PRIu32, at, from);
+            CHECK(mp_tape_over(&tape, at, &near, &end) == MP_OK && end == sizeof(message), "%zu, %" PRIu32, at, from);
         }
     }
     free(tape.entries);
@@ -374,12 +374,19 @@ checks_what_decoding_does(void)
         {{.limits = {11, 4, 2, 2, 2}}, MP_E_MAX_STRING, 8},
         {{.limits = {11, 4, 2, 3, 1}}, MP_E_MAX_EXT, 14},
     };
+    enum { BEHIND = 2 * MP_AHEAD, LIMITED = 7 };
+    uint8_t longer[3 + sizeof(message) + BEHIND] = {0xdc, 0, 1 + BEHIND}; /* in an array with zeros behind it */
     size_t i, blame;
 
+    memcpy(longer + 3, message, sizeof(message) - 1);
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         mp_status status = status_of(BYTES(message), &cases[i].checks, &blame);
         CHECK(status == cases[i].expected, "case %zu: %d", i, (int)status);
         if (status != MP_OK) CHECK(blame == cases[i].at, "case %zu: at %zu", i, blame);
+        if (i >= LIMITED) continue; /* the array would be beyond the limits */
+        status = status_of(longer, sizeof(longer) - 1, &cases[i].checks, &blame);
+        CHECK(status == cases[i].expected, "case %zu: %d", i, (int)status);
+        if (status != MP_OK) CHECK(blame == 3 + cases[i].at, "case %zu: at %zu", i, blame);
     }
 }
 
