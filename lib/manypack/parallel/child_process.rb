@@ -138,7 +138,7 @@ module Manypack
         deadline = now + seconds
         until gone? || (left = deadline - now) <= 0
           readable = IO.select([@outcomes], nil, nil, [left, POLL].min)
-          sleep(POLL / 10) if readable && @outcomes.read_nonblock(PIPE_BYTES, exception: false).nil?
+          sleep(POLL / 10) if readable && FrameReader.arrived(@outcomes, PIPE_BYTES).nil?
         end
       end
 
