@@ -66,7 +66,7 @@ end
 class CoreTrials < Trials
   PROCESSOR = 10 # seconds; the tests need one or two
   # A function that returns what happens to be in a register is no change that a test can notice.
-  FLAGS = %w[-std=c99 -O1 -w -Werror=return-type -I. -DMP_VECTORS="../test/vectors"].freeze
+  FLAGS = %w[-std=c99 -O1 -Werror=return-type -I. -DMP_VECTORS="../test/vectors"].freeze
 
   def prepare
     @core = File.join(@folder, "core")
