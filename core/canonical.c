@@ -42,12 +42,6 @@ object_read(const uint8_t *p, const uint8_t *end, object *o)
 }
 
 MP_INLINE bool
-integer_p(const object *o)
-{
-    return o->head.kind >= MP_FIXINT && o->head.kind <= MP_INT;
-}
-
-MP_INLINE bool
 real_p(const object *o)
 {
     return o->head.kind == MP_FLOAT32 || o->head.kind == MP_FLOAT64;

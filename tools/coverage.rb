@@ -5,6 +5,7 @@
 # Of C, gcov counts lines and branches, in all processes that end by themselves; of Ruby, its own Coverage does. What no
 # test reaches goes to tmp/coverage/missed.txt, the table into docs/trust.md if that has a place for it, between the
 # comments "coverage" and "end of coverage". `rake coverage` runs this.
+require "etc"
 require "fileutils"
 require "json"
 require "open3"
@@ -26,7 +27,7 @@ class CoverageTable
     FileUtils.rm_rf(FOLDER)
     FileUtils.mkdir_p("#{FOLDER}/ruby")
     passed = run_tests(tests) & run_core
-    read_gcov("#{ROOT}/core/build", File.join(ROOT, "core"))
+    read_gcov("#{ROOT}/core/build/covered", File.join(ROOT, "core"))
     read_gcov(*Dir["#{ROOT}/tmp/*/manypack/*/"].max_by { |folder| File.mtime(folder) }.then { |folder| [folder, folder] })
     read_ruby
     report
@@ -35,30 +36,31 @@ class CoverageTable
 
   private
 
-  # Each in a process of its own: what one reaches counts even if another does not come to its end.
+  # Each in a process of its own, one for each processor at a time: what one reaches counts even if another does not come
+  # to its end.
   def run_tests(tests)
-    counted = { "RUBYOPT" => "-r#{__dir__}/coverage/count", "MANYPACK_COVERAGE" => "#{FOLDER}/ruby" }
-    failed = tests.reject { |test| system(counted, RbConfig.ruby, "-Ilib", "-Itest", test, chdir: ROOT) }
+    left = Queue.new(tests).tap(&:close)
+    threads = Array.new(Etc.nprocessors) { Thread.new { Array.new(tests.size) { left.pop&.then { |test| [test, passes?(test)] } } } }
+    failed = threads.flat_map(&:value).compact.reject(&:last).map(&:first)
     puts "failed: #{failed.join(" ")}" if failed.any?
     failed.empty?
   end
 
-  # The core has tests of its own, which `make -C core test` runs too: here in a build with counters. Plain C inlines
-  # nothing, so that a branch counts once and not in each of its copies.
+  def passes?(test)
+    counted = { "RUBYOPT" => "-r#{__dir__}/coverage/count", "MANYPACK_COVERAGE" => "#{FOLDER}/ruby" }
+    output, status = Open3.capture2e(counted, RbConfig.ruby, "-Ilib", "-Itest", test, chdir: ROOT)
+    puts "#{test}: #{output.lines.grep(/ runs, /).first || status}", (output unless status.success?)
+    status.success?
+  end
+
+  # The core has tests of its own, which `make -C core test` runs too: here in a build with counters.
   def run_core
-    core = "#{ROOT}/core"
-    FileUtils.mkdir_p("#{FOLDER}/core")
-    FileUtils.rm_f(Dir["#{core}/build/*_coverage*"])
-    programs = %w[core replay every].map { |name| "build/#{name}_coverage" }
-    system("make", "-s", "-C", core, *programs, "CFLAGS=--coverage -O0 -DMP_PLAIN_C -fprofile-update=atomic") &&
-      system("./build/core_coverage", "#{FOLDER}/core", chdir: core, out: File::NULL) &&
-      system("./build/replay_coverage", *Dir["{#{FOLDER}/core,#{core}/fuzz/crashes/*}/*"], chdir: core, out: File::NULL) &&
-      system("./build/every_coverage", "kinds", "2", chdir: core, out: File::NULL)
+    system("make", "-s", "-C", "#{ROOT}/core", "coverage", out: File::NULL)
   end
 
   # An inline function of a header counts in each object: what one of them reaches is reached.
   def read_gcov(objects, directory)
-    Dir["#{objects}/*.gcda"].each do |path|
+    Dir["#{objects}/**/*.gcda"].each do |path|
       output, = Open3.capture2("gcov", "--json-format", "--stdout", "--branch-probabilities", path, err: File::NULL, chdir: directory)
       output.each_line.flat_map { |text| JSON.parse(text)["files"] }.each do |file|
         source = File.expand_path(file["file"], directory).delete_prefix("#{ROOT}/")

@@ -34,7 +34,7 @@ class Mutate
         next if outcome == :impossible
 
         tried << outcome
-        puts "survives: #{place}" if outcome == :survives
+        puts "#{tried.size}: survives: #{place}" if outcome == :survives
         $stdout.flush
       end
     end

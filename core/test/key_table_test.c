@@ -98,6 +98,41 @@ keeps_the_first_or_the_last_of_equal_keys(void)
     free(bytes);
 }
 
+/* The slot in a table of 2^16 is the first 16 bits of the hash: that of SipHash-1-3, as published, or of a number. */
+static void
+hashes_by_siphash_and_by_multiplication(void)
+{
+    static const struct {
+        const char *text;
+        uint32_t slot;
+    } rows[] = {{"", 0xabac}, {"a", 0x1c26}, {"id", 0x8006}, {"seven77", 0x2818}, {"eight888", 0x7375},
+                {"a key of sixteen", 0x51dd}, {"a key of more than twenty bytes", 0xb3c8}, {NULL, 0x6935}};
+    const uint64_t seed[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
+    uint32_t *wide = calloc(1 << 16, sizeof(*wide));
+    bool little = mp_word64((const uint8_t *)"\1\0\0\0\0\0\0") == 1; /* the 8th byte is the 0 at the end */
+    size_t i;
+
+    if (!wide) abort();
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *text = rows[i].text;
+        size_t n = text ? strlen(text) : 0;
+        uint8_t message[64] = {0x81}, *end = message + 1;
+        mp_key_table table = {.slots = wide, .capacity = 1 << 16, .seed = {seed[0], seed[1]}};
+        mp_look look;
+        mp_cursor cursor;
+
+        if (n >= 8 && !little) continue; /* words are read in the order of the machine */
+        end = text ? mp_put_str_head(end, (uint32_t)n, true) : mp_put_uint(end, 12345);
+        memcpy(end, text ? text : "", n);
+        end[n] = 0;
+        mp_look_init(&look, message, sizeof(message), left, PLACES);
+        mp_cursor_open(&cursor, &look, 0);
+        CHECK(mp_key_table_fill(&table, &cursor) == MP_OK && wide[rows[i].slot] == 1, "row %zu", i);
+        wide[rows[i].slot] = 0;
+    }
+    free(wide);
+}
+
 void
 mp_test_key_table(void)
 {
@@ -116,6 +151,7 @@ mp_test_key_table(void)
         free(bytes);
     }
     keeps_the_first_or_the_last_of_equal_keys();
+    hashes_by_siphash_and_by_multiplication();
     CHECK(mp_key_table_slots(0) == 1 && mp_key_table_slots(UINT32_MAX) == UINT32_MAX, "slots");
     free(message);
 }

@@ -102,6 +102,25 @@ may_be_no_number(void)
     }
 }
 
+/* All bytes of a key of up to eight count, so that keys like "id1" and "id2" are told apart by their signatures. */
+static void
+have_a_signature_of_all_bytes(void)
+{
+    size_t n, i;
+
+    for (n = 1; n <= 8; n++) {
+        for (i = 0; i < n; i++) {
+            char a[8] = "aaaaaaaa", b[8] = "aaaaaaaa";
+            mp_key one, other;
+
+            b[i] = 'b';
+            one = mp_key_str(a, (uint32_t)n);
+            other = mp_key_str(b, (uint32_t)n);
+            CHECK(mp_key_signature(&one) != mp_key_signature(&other), "%zu of %zu", i, n);
+        }
+    }
+}
+
 void
 mp_test_key(void)
 {
@@ -109,4 +128,5 @@ mp_test_key(void)
     have_one_order();
     are_made_of_values();
     may_be_no_number();
+    have_a_signature_of_all_bytes();
 }

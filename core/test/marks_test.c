@@ -127,6 +127,11 @@ mp_test_marks(void)
     }
     CHECK(!mp_marks_needed(0, 3) && mp_marks_needed(8, 3) == 1 && mp_marks_needed(9, 3) == 2, "needed");
     CHECK(mp_marks_needed(UINT32_MAX, 0) == UINT32_MAX && mp_marks_needed(1, 3) == 1, "needed");
-    for (n = 1; n < 12; n++) CHECK(sizeof(mp_mark) >> mp_marks_shift(n) <= n, "memory for elements of %zu", n);
+    for (n = 1; n < 12; n++) {
+        uint32_t shift = mp_marks_shift(n);
+
+        CHECK(sizeof(mp_mark) >> shift <= n, "memory for elements of %zu", n);
+        CHECK(!shift || sizeof(mp_mark) >> (shift - 1) > n, "more marks for elements of %zu", n);
+    }
     free(message);
 }

@@ -117,6 +117,29 @@ goes_as_far_as_it_is_asked(void)
     free(tape.entries);
 }
 
+/* Whatever entry the caller thinks is near, in containers that are nested more deeply than small ones can be. */
+static void
+finds_a_container_from_anywhere(void)
+{
+    enum { DEPTH = 2 * MP_TAPE_KEEP };
+    uint8_t message[DEPTH + 1];
+    size_t end = 0, at;
+    uint32_t near, from;
+    mp_tape tape;
+
+    memset(message, 0x91, DEPTH);
+    message[DEPTH] = 0xc0;
+    tape = fresh(message, sizeof(message), DEPTH, MP_TAPE_KEEP);
+    CHECK(mp_tape_finish(&tape) == MP_OK, "%" PRIu32, tape.at);
+    for (at = 0; at < DEPTH; at++) {
+        for (from = 0; from <= tape.count + 1; from++) {
+            near = from;
+            CHECK(mp_tape_over(&tape, at, &near, &end) == MP_OK && end == sizeof(message), "%zu, %" PRIu32, at, from);
+        }
+    }
+    free(tape.entries);
+}
+
 /* Over a copy of the bytes that ends where a heap block ends. */
 static mp_status
 status_with_room(const uint8_t *bytes, size_t n, const mp_check *checks, bool room, size_t *blame)
@@ -178,6 +201,26 @@ refuses_what_is_not_well_formed(void)
         message[i] = 0xc1;
         ends_as_skip(message, n);
         message[i] = was;
+    }
+}
+
+/* Pairs with 0xcb where two float64 would have their heads, but only one of them or none at the start. */
+static void
+knows_two_floats_from_what_looks_like_them(void)
+{
+    static const char *const pairs[] = {"\xcc\xcb\xa9xxxxxx\xcbxx", "\xa8xxxxxxxx\xcb\0\0\0\0\0\0\0\0",
+                                        "\xcb\0\0\0\0\0\0\0\0\x01"};
+    static const size_t sizes[] = {12, 18, 10};
+    size_t i, blame;
+
+    for (i = 0; i < 3; i++) {
+        uint8_t message[80] = {0xdc, 0, 0, 0x92};
+        size_t n = 4 + sizes[i];
+
+        memcpy(message + 4, pairs[i], sizes[i]);
+        mp_store16(message + 1, (uint16_t)(1 + sizeof(message) - n)); /* the rest is zeros */
+        ends_as_skip(message, sizeof(message));
+        CHECK(status_of(message, sizeof(message), NULL, &blame) == MP_OK, "pair %zu", i);
     }
 }
 
@@ -331,12 +374,19 @@ checks_what_decoding_does(void)
         {{.limits = {11, 4, 2, 2, 2}}, MP_E_MAX_STRING, 8},
         {{.limits = {11, 4, 2, 3, 1}}, MP_E_MAX_EXT, 14},
     };
+    enum { BEHIND = 2 * MP_AHEAD, LIMITED = 7 };
+    uint8_t longer[3 + sizeof(message) + BEHIND] = {0xdc, 0, 1 + BEHIND}; /* in an array with zeros behind it */
     size_t i, blame;
 
+    memcpy(longer + 3, message, sizeof(message) - 1);
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         mp_status status = status_of(BYTES(message), &cases[i].checks, &blame);
         CHECK(status == cases[i].expected, "case %zu: %d", i, (int)status);
         if (status != MP_OK) CHECK(blame == cases[i].at, "case %zu: at %zu", i, blame);
+        if (i >= LIMITED) continue; /* the array would be beyond the limits */
+        status = status_of(longer, sizeof(longer) - 1, &cases[i].checks, &blame);
+        CHECK(status == cases[i].expected, "case %zu: %d", i, (int)status);
+        if (status != MP_OK) CHECK(blame == 3 + cases[i].at, "case %zu: at %zu", i, blame);
     }
 }
 
@@ -606,6 +656,8 @@ mp_test_tape(void)
     has_an_entry_for_each_large_container();
     keeps_containers_from_a_size_on();
     goes_as_far_as_it_is_asked();
+    finds_a_container_from_anywhere();
+    knows_two_floats_from_what_looks_like_them();
     refuses_what_is_not_well_formed();
     declared_sizes_do_not_wrap();
     depth_is_no_matter();

@@ -54,7 +54,7 @@ if enable_config("sanitizers", false)
   $LDFLAGS << " #{flags}"
 end
 if enable_config("coverage", false)
-  $CFLAGS << " --coverage -O0"
+  $CFLAGS << " --coverage -O0 -DMP_PLAIN_C" # plain C inlines nothing: a branch counts once
   $LDFLAGS << " --coverage -Wl,-u,__gcov_dump" # for processes that end by exit!: see tools/coverage/count.rb
 end
 $CFLAGS << " -DMP_CANARIES=1" if enable_config("canaries", false)

@@ -4,6 +4,7 @@
 # test/support/malloc_count.c, which knows what the extension holds, and failing_malloc.c behind it:
 #   LD_PRELOAD="malloc_count.so failing_malloc.so" ruby -Ilib test/hostile/every_malloc.rb STEP [OPERATION...]
 # STEP is 1 for each allocation, 10 for each tenth of them.
+require "timeout"
 require_relative "operations"
 
 module EveryMalloc
@@ -13,6 +14,8 @@ module EveryMalloc
 
   # Failures in one process until nothing is new in it, and then as many to compare.
   LEAK_ROUNDS = 3
+
+  SECONDS = 120 # a point takes less
 
   module_function
 
@@ -45,9 +48,13 @@ module EveryMalloc
       exit!(true)
     end
     writer.close
-    output = reader.read
+    output = Timeout.timeout(SECONDS) { reader.read }
     _, status = Process.wait2(pid)
     status.success? ? output.rpartition("\0").last : "#{status}, #{output}"
+  rescue Timeout::Error
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
+    "does not end"
   end
 
   # Returns PAST if there are fewer allocations, FINE, or what is wrong.

@@ -90,6 +90,48 @@ class SearchTest < Minitest::Test
     assert_equal [1], found("$[?@ == 1]", { nil => 1, 1.5 => 2 })
   end
 
+  # What a function returns is compared as Ruby compares it with the value in the message.
+  RETURNED = [nil, true, false, 0, 1, -1, 2**64 - 1, 2**70, 1.0, 1.5, -1.5, 1e300, Float::NAN, "", "a", "é", "é".b, "a".b, [1], [1, 2], { "a" => 1 }, {}].freeze
+  PACKED = (RETURNED - [2**70]).freeze
+
+  def test_functions_return_any_value
+    bytes = pack(PACKED)
+    RETURNED.each do |value|
+      path = Path.new("$[?same(@)==@]", functions: { same: Function.new(:value) { value } })
+      expected = PACKED.each_index.select { |i| PACKED[i] == value }
+      assert_equal expected, path.paths(bytes).map { |place| place[/\d+/].to_i }, value.inspect
+    end
+  end
+
+  def test_functions_are_given_any_literal
+    given = []
+    function = Function.new(:value) { |value| given << value && true }
+    literals = { "null" => nil, "true" => true, "false" => false, "5" => 5, "-5" => -5, "1.5" => 1.5, "'é'" => "é", "18446744073709551615" => (2**64) - 1 }
+    literals.each_key { |text| Path.new("$[?see(#{text})==true]", functions: { see: function }).to_a(pack([0])) }
+    assert_equal literals.values, given
+  end
+
+  def test_integers_and_floats_are_in_one_order
+    numbers = [-2**63, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2**53, 2**53 + 1, 2.0**63, 2**64 - 1, 1e300, -1e300]
+    bytes = pack(numbers)
+    numbers.each_index do |i|
+      { "<" => :<, "==" => :==, ">=" => :>= }.each do |text, operator|
+        expected = numbers.each_index.select { |j| numbers[j].public_send(operator, numbers[i]) }
+        assert_equal expected, Path.new("$[?@#{text}$[#{i}]]").paths(bytes).map { |place| place[/\d+/].to_i }, "#{text} #{numbers[i]}"
+      end
+    end
+  end
+
+  def test_exts_are_equal_by_type_and_payload
+    exts = ["\xd4\x05a", "\xd4\x05b", "\xd4\x06a", "\xd5\x05ab", "\xd5\xffab", "\xd5\xffab", "\xd4\x05a"].map(&:b)
+    bytes = ([0x90 + exts.size].pack("C") + exts.join).b
+    paths = exts.each_index.map { |i| Path.new("$[?@==$[#{i}]]").paths(bytes).map { |place| place[/\d+/].to_i } }
+    assert_equal exts.map { |ext| exts.each_index.select { |i| exts[i] == ext } }, paths
+    moments = [[1, 5], [1, 6], [2, 0], [0, 999_999_999]].map { |sec, nsec| Time.at(sec, nsec, :nsec) }
+    later = moments.each_index.map { |i| Path.new("$[?@>$[#{i}]]").paths(pack(moments, timestamp: true)).size }
+    assert_equal moments.map { |moment| moments.count { |other| other > moment } }, later
+  end
+
   # --- against a plain implementation ---------------------------------------------------------------------
 
   NAMES = ["a", "b", "c", "d e"].freeze

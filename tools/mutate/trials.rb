@@ -7,7 +7,7 @@ require "tmpdir"
 
 class Trials
   ROOT = File.expand_path("../..", __dir__)
-  SECONDS = 120 # a change that makes a test run for ever is noticed, too
+  SECONDS = 240 # a change that makes a test run for ever, or wait, is noticed, too
   MEMORY = 8 << 30
 
   # Yields the trials in a copy, in which the tests have passed without a change.
@@ -40,7 +40,7 @@ class Trials
 
   def quietly(*command, **options)
     pid = Process.spawn(*command, chdir: @folder, in: File::NULL, %i[out err] => [LOG, "w"], pgroup: true,
-                        rlimit_as: MEMORY, rlimit_core: 0, **options)
+                        rlimit_as: MEMORY, rlimit_core: 0, rlimit_cpu: self.class::PROCESSOR, **options)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + SECONDS
     until (ended = Process.wait2(pid, Process::WNOHANG))
       break if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
@@ -62,50 +62,61 @@ class Trials
   def restore(_place); end
 end
 
-# By the unit tests of the core, and the replay of the fuzzers' inputs. Only what was changed is compiled anew.
+# By the unit tests of the core, and then the replay of the fuzzers' inputs. Only what was changed is compiled anew.
 class CoreTrials < Trials
-  FLAGS = %w[-std=c99 -O1 -w -I. -DMP_VECTORS="../test/vectors"].freeze
+  PROCESSOR = 10 # seconds; the tests need one or two
+  # A function that returns what happens to be in a register is no change that a test can notice.
+  FLAGS = %w[-std=c99 -O1 -Werror=return-type -I. -DMP_VECTORS="../test/vectors"].freeze
 
   def prepare
     @core = File.join(@folder, "core")
-    @tests = Dir.glob("test/{main,*_test}.c", base: @core)
     makefile = File.read(File.join(@core, "Makefile"))
     @sources = makefile[/^SOURCES = ((?:.*\\\n)*.*)$/, 1].scan(/\w+\.c/)
-    @fuzz = [*makefile[/^FUZZ = ((?:.*\\\n)*.*)$/, 1].scan(%r{fuzz/\w+\.c}), "fuzz/replay.c"]
+    @parts = { "core" => Dir.glob("test/{main,*_test}.c", base: @core),
+               "replay" => [*makefile[/^FUZZ = ((?:.*\\\n)*.*)$/, 1].scan(%r{fuzz/\w+\.c}), "fuzz/replay.c"] }
+    @including = Hash.new { |known, header| known[header] = all.select { |source| includes?(source, header) } }
     FileUtils.mkdir_p([*%w[test fuzz].map { |part| "#{@core}/build/mutated/#{part}" }, "#{@core}/build/seeds/mutated"])
-    compile(@sources + @tests + @fuzz)
+    compile(all) && FileUtils.cp_r("#{@core}/build/mutated", "#{@core}/build/unchanged").nil?
   end
 
   def compiles?(place)
-    compile(changed(place)) && link
+    compile(changed(place) & (@sources + @parts["core"]))
   end
 
   def passes?(place)
-    link unless place
-    quietly("./build/mutated/core", "build/seeds/mutated", chdir: @core) &&
-      quietly("./build/mutated/replay", *inputs, chdir: @core)
+    seeds = place ? [] : ["build/seeds/mutated"] # the inputs stay those of the source as it is
+    link("core") && quietly("./build/mutated/core", *seeds, chdir: @core) &&
+      compile(changed(place) & @parts["replay"]) && link("replay") && quietly("./build/mutated/replay", *inputs, chdir: @core)
   end
 
   private
 
   def restore(place)
-    compile(changed(place))
+    objects = changed(place).map { |source| File.join(@core, object(source)) }
+    objects.each { |object| FileUtils.cp(object.sub("/mutated/", "/unchanged/"), object) }
   end
 
-  # A header is in all of them.
+  def all = @sources + @parts.values.flatten
+
+  # The file itself; of a header, those that include it.
   def changed(place)
+    return [] unless place
+
     name = File.basename(place.path)
-    name.end_with?(".h") ? @sources + @tests + @fuzz : [name]
+    name.end_with?(".h") ? @including[name] : [name]
+  end
+
+  def includes?(source, header)
+    `cc -MM -I#{@core} #{@core}/#{source}`.split.any? { |path| File.basename(path) == header }
   end
 
   def compile(sources)
     sources.all? { |source| quietly("cc", *FLAGS, "-c", source, "-o", object(source), chdir: @core) }
   end
 
-  def link
-    { "core" => @tests, "replay" => @fuzz }.all? do |program, parts|
-      quietly("cc", "-o", "build/mutated/#{program}", *(@sources + parts).map { |source| object(source) }, chdir: @core)
-    end
+  def link(program)
+    objects = (@sources + @parts[program]).map { |source| object(source) }
+    quietly("cc", "-o", "build/mutated/#{program}", *objects, chdir: @core)
   end
 
   def object(source) = "build/mutated/#{source.delete_suffix(".c")}.o"
@@ -118,6 +129,7 @@ end
 
 # By Ruby tests: first those of the folder that was changed, then all that need nothing but this process.
 class RubyTrials < Trials
+  PROCESSOR = 120
   ALONE = %r{^require(_relative)? "(support/(program|terminal|costs)|parallel/worker|open3|pty|.*hostile|(\.\./)+)}
 
   def passes?(place)

@@ -130,7 +130,7 @@ module Manypack
       # handle TERM with the parent's handler.
       def interrupt
         each_outcome { nil } # reads whether it has become ready
-        Process.kill(@ready ? :TERM : :KILL, @pid) unless gone?
+        signal(@ready ? :TERM : :KILL) unless gone?
       end
 
       # Waits for the process to end, but no longer than +seconds+.
@@ -138,14 +138,15 @@ module Manypack
         deadline = now + seconds
         until gone? || (left = deadline - now) <= 0
           readable = IO.select([@outcomes], nil, nil, [left, POLL].min)
-          sleep(POLL / 10) if readable && @outcomes.read_nonblock(PIPE_BYTES, exception: false).nil?
+          sleep(POLL / 10) if readable && FrameReader.arrived(@outcomes, PIPE_BYTES).nil?
         end
       end
 
-      # Kills the process if it has not ended yet.
+      # Kills the process if it has not ended yet. The Thread that sends may still be there: close was interrupted.
       def kill
+        @sender&.kill&.join
         unless gone?
-          Process.kill(:KILL, @pid)
+          signal(:KILL)
           reap
         end
         pipes.each(&:close)
@@ -179,6 +180,12 @@ module Manypack
         Frame.write(@jobs, values, [bytes])
       rescue Errno::EPIPE
         nil # it ended, and the listener will notice
+      end
+
+      def signal(name)
+        Process.kill(name, @pid)
+      rescue Errno::ESRCH
+        nil # it has just ended, and somebody else has waited for it
       end
 
       def gone?

@@ -43,6 +43,14 @@ module Manypack
     # Reads Frames from a pipe without waiting. It asks for the bytes of one Frame at a time, and keeps them as they
     # come: so the kernel makes the only copy.
     class FrameReader
+      # Returns at most that many bytes that have arrived; :wait_readable if there are none, nil at the end. Ruby raises
+      # an error after a signal here, where its other reads go on.
+      def self.arrived(io, most)
+        io.read_nonblock(most, exception: false)
+      rescue Errno::EINTR
+        retry
+      end
+
       # io:: the reading end of a pipe
       # most:: how many bytes to read at once
       def initialize(io, most)
@@ -57,7 +65,7 @@ module Manypack
       # call goes on where this one stopped.
       def read
         while @missing > 0
-          piece = @io.read_nonblock([@missing, @most].min, exception: false)
+          piece = FrameReader.arrived(@io, [@missing, @most].min)
           return piece unless piece.is_a?(String)
 
           take(piece)
