@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # How .ci/run tells where it is, runs a suite, and ends.
 
-limit=30m # a deadlock must not take all of CI's time
+limit=45m # a deadlock must not take all of CI's time
 step_name="start"
 summary=""
 not_run=()
