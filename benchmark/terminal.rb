@@ -88,7 +88,7 @@ class TerminalBenchmark
 
   def cat
     Task.new("messages to JSON Lines", File.size(@messages), false,
-             [Contender.new("manypack cat", [*MANYPACK, "cat", @messages]),
+             [command(%w[cat]),
               Contender.new("msgpack + json", shell([*RUBY, "-r", "msgpack", "-r", "json", "-e", TO_JSON], @messages))])
   end
 
@@ -105,7 +105,7 @@ class TerminalBenchmark
              [*all.map { |words| command(words) }, Contender.new("cat > /dev/null", ["cat", @messages])])
   end
 
-  def command(words, file = @messages) = Contender.new("manypack #{words.join(" ")}", [*MANYPACK, *words, file])
+  def command(words) = Contender.new("manypack #{words.join(" ")}", [*MANYPACK, *words, @messages])
 
   # Which tweets are by someone with many followers?
   def question

@@ -39,9 +39,16 @@ class CoverageTable
   # Each in a process of its own, one for each processor at a time: what one reaches counts even if another does not come
   # to its end.
   def run_tests(tests)
-    left = Queue.new(tests).tap(&:close)
-    threads = Array.new(Etc.nprocessors) { Thread.new { Array.new(tests.size) { left.pop&.then { |test| [test, passes?(test)] } } } }
-    failed = threads.flat_map(&:value).compact.reject(&:last).map(&:first)
+    left = Queue.new(tests).close
+    failed = []
+    threads = Array.new(Etc.nprocessors) do
+      Thread.new do
+        while (test = left.pop)
+          failed << test unless passes?(test)
+        end
+      end
+    end
+    threads.each(&:join)
     puts "failed: #{failed.join(" ")}" if failed.any?
     failed.empty?
   end

@@ -3,7 +3,7 @@
 # Has each system call of a run of Parallel in processes fail once, in the parent and in the workers, and a signal kill
 # either of them before and after each call; prints what is wrong afterwards. It runs under failing_system.c:
 #   LD_PRELOAD=failing_system.so ruby -Ilib test/hostile/every_system_call.rb STEP [SOURCE...]
-# STEP is 1 for each call, 10 for each tenth of them and for some of the faults.
+# STEP is 1 for each call, 10 for each tenth of them and for some of the faults: the same ones each time.
 require "io/wait"
 require "tempfile"
 require "manypack"
@@ -157,5 +157,6 @@ end
 require ENV.fetch("LD_PRELOAD")
 step, *names = ARGV
 $stdout.sync = true
+srand(22)
 EverySystemCall::SOURCES.each_key { |name| EverySystemCall.run_once(name, EverySystemCall::NONE) } # what is made once is there
 (names.empty? ? EverySystemCall::SOURCES.keys : names).each { |name| EverySystemCall.run(name, Integer(step)) }

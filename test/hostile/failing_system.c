@@ -61,7 +61,7 @@ is_new_pipe(int file)
     return !fstat(file, &stat) && S_ISFIFO(stat.st_mode);
 }
 
-/* The value of the call, unless it fails: then nothing of it happens. */
+/* The value of the call, unless it fails: then nothing of it happens. The arguments may depend on the error. */
 #define CALL(name, is_ours, arguments) do { \
         int error = (is_ours) ? turn(#name) : 0; \
         if (error > 0) { errno = error; return -1; } \
@@ -91,42 +91,26 @@ select(int n, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *tim
     CALL(select, file < n, (n, reads, writes, others, time));
 }
 
+/* Only these can have HALF as their fault. */
 ssize_t
 read(int file, void *p, size_t n)
 {
-    int error = is_new_pipe(file) ? turn("read") : 0;
-
-    if (error == HALF) return REAL(read)(file, p, (n + 1) / 2);
-    if (error > 0) { errno = error; return -1; }
-    n = (size_t)REAL(read)(file, p, n);
-    if (error == KILL_AFTER) kill(getpid(), SIGKILL);
-    return (ssize_t)n;
+    CALL(read, is_new_pipe(file), (file, p, error == HALF ? (n + 1) / 2 : n));
 }
 
 ssize_t
 write(int file, const void *p, size_t n)
 {
-    int error = is_new_pipe(file) ? turn("write") : 0;
-
-    if (error == HALF) return REAL(write)(file, p, (n + 1) / 2);
-    if (error > 0) { errno = error; return -1; }
-    n = (size_t)REAL(write)(file, p, n);
-    if (error == KILL_AFTER) kill(getpid(), SIGKILL);
-    return (ssize_t)n;
+    CALL(write, is_new_pipe(file), (file, p, error == HALF ? (n + 1) / 2 : n));
 }
 
 /* The half of many parts is half of the first one. */
 ssize_t
 writev(int file, const struct iovec *parts, int count)
 {
-    int error = is_new_pipe(file) ? turn("writev") : 0;
-    ssize_t n;
+    struct iovec half = {parts[0].iov_base, (parts[0].iov_len + 1) / 2};
 
-    if (error == HALF) return REAL(write)(file, parts[0].iov_base, (parts[0].iov_len + 1) / 2);
-    if (error > 0) { errno = error; return -1; }
-    n = REAL(writev)(file, parts, count);
-    if (error == KILL_AFTER) kill(getpid(), SIGKILL);
-    return n;
+    CALL(writev, is_new_pipe(file), (file, error == HALF ? &half : parts, error == HALF ? 1 : count));
 }
 
 /* Of its commands only the one that makes a pipe larger can fail on a file that is open. */

@@ -344,7 +344,7 @@ root_new(VALUE message, VALUE codec, const mp_options *options)
     }
     if (recent && recent->index) {
         recent->views++;
-        view_get(self)->index = recent->index;
+        view_get(self)->index = recent->index; /* without a write barrier: nothing was allocated after self */
     }
     return self;
 }
