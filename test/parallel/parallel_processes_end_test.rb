@@ -58,14 +58,14 @@ class ParallelProcessesEndTest < Minitest::Test
   # Each run ends, with all results or with the error.
   def test_workers_that_are_killed_at_any_moment
     random = Random.new(22)
-    40.times do |i|
+    100.times do |i|
       seen = []
       killer = nil
       begin
         Timeout.timeout(20) do
           Parallel.each(piped(NUMBERS), map: ->(n) { [Process.pid, n] }, processes: 2) do |pid, n|
             seen << n
-            Process.kill(:KILL, pid) if killer.nil? && random.rand(1 + 3 * i).zero? && (killer = pid)
+            Process.kill(:KILL, pid) if killer.nil? && random.rand(1 + i).zero? && (killer = pid)
           rescue Errno::ESRCH
             nil
           end

@@ -159,10 +159,10 @@ class ParallelProcessesTest < Minitest::Test
   def test_an_error_that_has_many_causes
     error = assert_raises(IOError) do
       Parallel.map("\x01", processes: 1) do
-        200.times.inject(nil) { |cause, i| raise IOError, "no. #{i}", cause: cause rescue $! }.then { |last| raise last } # rubocop:disable Style/RescueModifier
+        600.times.inject(nil) { |cause, i| raise IOError, "no. #{i}", cause: cause rescue $! }.then { |last| raise last } # rubocop:disable Style/RescueModifier
       end
     end
-    assert_equal ["no. 199", "no. 198"], [error.message, error.cause.message]
+    assert_equal ["no. 599", "no. 598"], [error.message, error.cause.message]
   end
 
   # --- the parent's own
