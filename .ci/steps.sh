@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # How .ci/run tells where it is, runs a suite, and ends.
 
-limit=45m # a deadlock must not take all of CI's time
+limit=35m # a deadlock must not take all of CI's time, and is named by the suite that it stops
 step_name="start"
 summary=""
 not_run=()
@@ -40,11 +40,10 @@ suite() {
 }
 
 # Starts .ci/in_a_copy.sh in a copy of the repository as it stands, in the background and in a process group of its own.
-# $1 are the tests that are left out while objects move, $2 those that are where spare memory is filled. The steps of
-# .ci/run have the processors first.
+# $1 are the tests that are left out where spare memory is filled.
 start_copy() {
   cp -a . "$scratch/copy"
-  not_moved="$1" not_filled="$2" setsid nice -n 3 "$scratch/copy/.ci/in_a_copy.sh" </dev/null >"$scratch/copy.log" 2>&1 &
+  setsid "$scratch/copy/.ci/in_a_copy.sh" "$1" </dev/null >"$scratch/copy.log" 2>&1 &
   copy_job=$!
 }
 

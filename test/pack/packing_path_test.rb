@@ -51,6 +51,8 @@ class PackingPathTest < Minitest::Test
 
   FAILING.each do |name, (value, kind)|
     AROUND.each do |path, around|
+      next if GC_MODE == "stress" && name != :recursive && !%w[$ $.s.t.u[0]].include?(path) # the frames around are the same
+
       define_method("test_#{name}_at_#{path}") do
         object = around.call(value)
         [-> { FACTORY.dump(object) }, -> { FACTORY.packer.write(object) }].each do |packing|
