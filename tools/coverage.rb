@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 # Runs test files and the core's tests, and says what they reach, by folder:
-#   EXT_OPTIONS=--enable-coverage bin/setup && ruby tools/coverage.rb TEST...
+#   EXT_OPTIONS=--enable-coverage bin/setup && ruby tools/coverage.rb [--page] TEST...
 # Of C, gcov counts lines and branches, in all processes that end by themselves; of Ruby, its own Coverage does. What no
-# test reaches goes to tmp/coverage/missed.txt, the table into docs/trust.md if that has a place for it, between the
-# comments "coverage" and "end of coverage". `rake coverage` runs this.
+# test reaches goes to tmp/coverage/missed.txt; with --page, the table goes into docs/trust.md, between the comments
+# "coverage" and "end of coverage". `rake coverage` runs this.
 require "etc"
 require "fileutils"
 require "json"
@@ -22,8 +22,8 @@ class CoverageTable
     @branches = Hash.new { |files, path| files[path] = Hash.new(0) }
   end
 
-  # Returns whether all tests passed.
-  def run(tests)
+  # Writes the table into the page, too, if asked. Returns whether all tests passed.
+  def run(tests, page:)
     FileUtils.rm_rf(FOLDER)
     FileUtils.mkdir_p("#{FOLDER}/ruby")
     passed = run_tests(tests) & run_core
@@ -31,6 +31,7 @@ class CoverageTable
     read_gcov(*Dir["#{ROOT}/tmp/*/manypack/*/"].max_by { |folder| File.mtime(folder) }.then { |folder| [folder, folder] })
     read_ruby
     report
+    File.write(PAGE, File.read(PAGE, encoding: "UTF-8").sub(TABLE) { table }) if page
     passed
   end
 
@@ -97,7 +98,6 @@ class CoverageTable
   def report
     File.write("#{FOLDER}/missed.txt", missed.join("\n"))
     puts table
-    File.write(PAGE, File.read(PAGE, encoding: "UTF-8").sub(TABLE) { table }) if File.exist?(PAGE)
   end
 
   # Places that no test reaches: a line, or a way out of a line that is reached.
@@ -129,4 +129,4 @@ class CoverageTable
   end
 end
 
-exit CoverageTable.new.run(ARGV) if $PROGRAM_NAME == __FILE__
+exit CoverageTable.new.run(ARGV - ["--page"], page: ARGV.include?("--page")) if $PROGRAM_NAME == __FILE__
