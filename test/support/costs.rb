@@ -11,7 +11,16 @@ module Costs
   # returns it as a Proc.
   def assert_linear(size, &prepare)
     works = [size, size * 8].map(&prepare)
-    assert_linear_seconds("of #{size} and of eight times as much") { works.map { |work| cpu_seconds(&work) } }
+    assert_linear_seconds("of #{size} and of eight times as much") { works.map { |work| without_collection { cpu_seconds(&work) } } }
+  end
+
+  # What a collection costs depends on all else that the process holds, and one would come to the larger work only.
+  def without_collection
+    GC.start
+    GC.disable
+    yield
+  ensure
+    GC.enable
   end
 
   # The block does some work and eight times as much, and returns the CPU seconds of each. The least of some runs counts,
