@@ -37,6 +37,7 @@ void Init_manypack_codec(void);
 void Init_manypack_foreign(void);
 void Init_manypack_buffer(void);
 void Init_manypack_key_flood(void);
+void Init_manypack_objects(void);
 void Init_manypack_stream(void);
 void Init_manypack_unpacker_read(void);
 void Init_manypack_packer(void);
@@ -114,6 +115,7 @@ Init_manypack(void)
     Init_manypack_foreign();
     Init_manypack_buffer();
     Init_manypack_key_flood();
+    Init_manypack_objects();
     Init_manypack_stream();
     Init_manypack_unpacker_read();
     Init_manypack_packer();

@@ -2,6 +2,8 @@
 
 # An Unpacker and a Packer with an io: what they wait for, what an io may be, and what its errors leave.
 require "test_helper"
+require "open3"
+require "rbconfig"
 require "socket"
 require "stringio"
 require "tempfile"
@@ -214,6 +216,62 @@ class StreamIoTest < Minitest::Test
     %i[read skip skip_nil read_array_header].each { |name| assert_raises(IOError) { unpacker.public_send(name) } }
     assert_raises(IOError) { unpacker.each { flunk } }
     assert_equal 2, unpacker.feed("\x02").read
+  end
+
+  # Unpackers read into one String, of which long pieces are given away.
+  def test_what_was_read_before_stays_as_it_was
+    objects = [1, "s" * 40, "m" * 700, ["x" * 20_000], { "k" => "y" * 70_000 }, 2, "z" * 33_000, nil] * 3
+    bytes = objects.map { |object| Manypack.pack(object) }.join
+    Tempfile.create("ways", binmode: true) do |file|
+      file.write(bytes)
+      [{}, { freeze: true }, { as: :view }, { io_buffer_size: 1024 }, { io_buffer_size: 100_000 }].each do |options|
+        [file.tap(&:rewind), StringIO.new(bytes), piped(bytes)].each do |io|
+          got = Manypack::Unpacker.new(io, options).each.to_a
+          got.map!(&:value) if options[:as]
+
+          assert_equal objects, got
+        end
+      end
+    end
+  end
+
+  def piped(bytes)
+    reader, writer = IO.pipe(binmode: true)
+    Thread.new { writer.write(bytes) && writer.close }
+    reader
+  end
+
+  def test_unpackers_that_take_turns_each_have_their_own_bytes
+    streams = Array.new(3) { |i| Array.new(50) { |j| [i, j, "a" * (i * j)] } }
+    ios = streams.map { |objects| StringIO.new(objects.map { |object| Manypack.pack(object) }.join) }
+    unpackers = ios.map { |io| Manypack::Unpacker.new(io, io_buffer_size: 1024) }
+
+    assert_equal streams.transpose, Array.new(50) { unpackers.map(&:read) }
+  end
+
+  def test_an_ext_type_that_reads_a_file_while_a_file_is_read
+    Tempfile.create("ways", binmode: true) do |file|
+      file.write(Manypack.pack(["inner"] * 30))
+      factory = Manypack::Factory.new
+      factory.register_type(1, Struct.new(:a), unpacker: ->(_) { file.rewind && Manypack.unpack(file) }, packer: ->(_) { "" })
+      bytes = [7, 0xD4, 1, 0, 0xD4, 1, 0, "s" * 9].map { |part| part.is_a?(String) ? Manypack.pack(part) : [part].pack("C") }.join
+
+      assert_equal [7, ["inner"] * 30, ["inner"] * 30, "s" * 9], factory.unpacker(StringIO.new(bytes)).each.to_a
+    end
+  end
+
+  # In a process of its own, because it changes StringIO.
+  def test_a_redefined_read_of_every_string_io
+    script = <<~RUBY
+      StringIO.prepend(Module.new { def read(*) = super&.freeze })
+      io = StringIO.new(Manypack.pack(1) + Manypack.pack("abc"))
+      unpacker = Manypack::Unpacker.new(io)
+      2.times { io.rewind; p unpacker.read, unpacker.read }
+    RUBY
+    output, status = Open3.capture2e(RbConfig.ruby, *$LOAD_PATH.flat_map { ["-I", _1] }, "-rmanypack", "-rstringio", "-e", script)
+
+    assert_predicate status, :success?, output
+    assert_equal %(1\n"abc"\n) * 2, output
   end
 
   def test_a_string_io_with_a_readpartial_of_its_own_is_asked_for_that

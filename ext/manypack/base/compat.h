@@ -4,6 +4,7 @@
 
 #include <ruby.h>
 #include <ruby/encoding.h>
+#include <ruby/io.h>
 #include <ruby/ractor.h>
 #include <ruby/version.h>
 
@@ -136,6 +137,48 @@ mp_flags(VALUE obj)
 {
     return RBASIC(obj)->flags & ~(VALUE)RUBY_FL_PROMOTED;
 }
+
+/*
+ * True if IO#write gives the io's buffer the bytes of a binary String as they are, with nothing else to do: no
+ * conversion, no other IO to write to, and no signal for the EPIPE of stdout. False where that cannot be told: 3.3
+ * deprecates the struct of an IO, which has no other way to tell this without a call of a method.
+ */
+#if defined(HAVE_RB_IO_T_ENCS)
+RBIMPL_WARNING_PUSH()
+RBIMPL_WARNING_IGNORED(-Wdeprecated-declarations)
+static inline bool
+mp_io_plain_p(VALUE io)
+{
+    const int signal_on_epipe = 0x00020000; /* io.h has FMODE_SIGNAL_ON_EPIPE in a comment */
+    const rb_io_t *fptr = RFILE(io)->fptr;
+
+    if (!fptr || fptr->tied_io_for_writing || fptr->mode & (FMODE_TEXTMODE | signal_on_epipe)) return false;
+    if (fptr->encs.ecflags & (ECONV_DECORATOR_MASK | ECONV_STATEFUL_DECORATOR_MASK)) return false;
+    return !fptr->encs.enc || fptr->encs.enc == rb_ascii8bit_encoding();
+}
+
+/* The path of such an IO, for errors; nil without one. */
+static inline VALUE
+mp_io_path(VALUE io)
+{
+    return RFILE(io)->fptr->pathv;
+}
+RBIMPL_WARNING_POP()
+#else
+static inline bool
+mp_io_plain_p(VALUE io)
+{
+    (void)io;
+    return false;
+}
+
+static inline VALUE
+mp_io_path(VALUE io)
+{
+    (void)io;
+    return Qnil;
+}
+#endif
 
 /* 4.1. The object may be freed on any native thread while Ruby code runs. */
 #ifdef HAVE_CONST_RUBY_TYPED_THREAD_SAFE_FREE

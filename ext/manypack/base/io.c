@@ -3,6 +3,21 @@
 
 static ID id_readpartial, id_read, id_write, id_append, id_to_path, id_close, id_seek, id_write_map_header;
 
+VALUE mp_cStringIO;
+
+bool
+mp_new_string_io_p(VALUE obj)
+{
+    VALUE klass = RBASIC_CLASS(obj);
+
+    if (!RTYPEDDATA_P(obj) || strcmp(RTYPEDDATA_TYPE(obj)->wrap_struct_name, "strio")) return false;
+    if (rb_class_superclass(klass) != rb_cObject) return false;
+    if (mp_cStringIO) return true;
+    rb_gc_register_mark_object(klass);
+    mp_cStringIO = klass;
+    return true;
+}
+
 /* Like respond_to?, but fast if the class has the method. respond_to? takes as long as packing a small message. */
 static bool
 answers_p(VALUE obj, ID method)
@@ -47,6 +62,7 @@ typedef struct {
     VALUE io;
     ID method;
     size_t size;
+    VALUE into; /* 0 without one */
 } io_read;
 
 static VALUE
@@ -54,7 +70,9 @@ call_read(VALUE arg)
 {
     const io_read *read = (const io_read *)arg;
 
-    return rb_funcall(read->io, read->method, 1, SIZET2NUM(read->size));
+    VALUE arguments[] = {SIZET2NUM(read->size), read->into};
+
+    return rb_funcallv(read->io, read->method, read->into ? 2 : 1, arguments);
 }
 
 static VALUE
@@ -67,17 +85,19 @@ at_end(VALUE arg, VALUE error)
 static VALUE
 string_of(const io_read *read, VALUE answer)
 {
-    VALUE bytes = rb_check_string_type(answer);
+    VALUE bytes;
 
+    if (MP_LIKELY(RB_TYPE_P(answer, T_STRING))) return answer;
+    bytes = rb_check_string_type(answer);
     if (!NIL_P(bytes)) return bytes;
     rb_raise(rb_eTypeError, "%" PRIsVALUE " of %" PRIsVALUE " must return a String, got %" PRIsVALUE,
              rb_id2str(read->method), rb_obj_class(read->io), rb_obj_class(answer));
 }
 
 VALUE
-mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed)
+mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed, VALUE into)
 {
-    io_read read = {.io = io, .method = id_readpartial, .size = size};
+    io_read read = {.io = io, .method = id_readpartial, .size = size, .into = into};
     VALUE bytes;
 
     if (way == MP_BY_READ || way == MP_BY_STRING_IO) read.method = id_read;
@@ -89,11 +109,23 @@ mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed)
     return RSTRING_LEN(bytes) ? bytes : Qnil;
 }
 
+/* True for an IO whose readpartial is Ruby's own. */
+static bool
+reads_plainly_p(VALUE io)
+{
+    return RB_TYPE_P(io, T_FILE) && rb_method_basic_definition_p(CLASS_OF(io), id_readpartial);
+}
+
+bool
+mp_io_reads_into_p(VALUE io, mp_io_way way)
+{
+    return way == MP_BY_STRING_IO || (way != MP_BY_READ && reads_plainly_p(io));
+}
+
 bool
 mp_io_takes_back_p(VALUE io)
 {
-    if (!RB_TYPE_P(io, T_FILE)) return mp_string_io_p(io);
-    return rb_method_basic_definition_p(CLASS_OF(io), id_readpartial);
+    return reads_plainly_p(io) || mp_string_io_p(io);
 }
 
 void
@@ -188,6 +220,15 @@ mp_io_write(VALUE io, VALUE bytes, int api)
     mp_check_sink(io, api);
     rb_funcallv(io, id_append, 1, &bytes);
     return Qnil;
+}
+
+bool
+mp_io_write_plain(VALUE io, const void *bytes, size_t n)
+{
+    if (!RB_TYPE_P(io, T_FILE) || !rb_method_basic_definition_p(CLASS_OF(io), id_write)) return false;
+    if (!mp_io_plain_p(io)) return false;
+    if (rb_io_bufwrite(io, bytes, n) < 0) rb_syserr_fail_str(errno, mp_io_path(io));
+    return true;
 }
 
 size_t

@@ -21,20 +21,29 @@ mp_io_way mp_io_way_of(VALUE io);
 
 /*
  * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. `way` is
- * what mp_io_way_of said: asks for size bytes, and by MP_BY_READ for at most `needed`. TypeError unless the io returns
- * a String or an object that converts to a String.
+ * what mp_io_way_of said: asks for size bytes, and by MP_BY_READ for at most `needed`. `into` is 0, or a String for an
+ * io of which mp_io_reads_into_p is true; then the bytes replace its content, and it is returned. TypeError unless the
+ * io returns a String or an object that converts to a String.
  */
-VALUE mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed);
+VALUE mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed, VALUE into);
+
+/* True if the io's method is Ruby's own and also takes a String for the bytes, so that it need not make one. */
+bool mp_io_reads_into_p(VALUE io, mp_io_way way);
+
+/* The class StringIO, once an object of it has been seen; otherwise 0. */
+extern VALUE mp_cStringIO;
+
+/* Tells a StringIO by the name of its data, so that no constant is looked up. obj is a T_DATA. */
+bool mp_new_string_io_p(VALUE obj);
 
 /*
  * True for a StringIO, but not for one of a subclass or with methods of its own. Ruby's read and write of a StringIO
- * run no user code and let no other Thread run. Tells it by the name of its data, so that no constant is looked up.
+ * run no user code and let no other Thread run.
  */
 MP_INLINE bool
 mp_string_io_p(VALUE obj)
 {
-    return RB_TYPE_P(obj, T_DATA) && RTYPEDDATA_P(obj) && !strcmp(RTYPEDDATA_TYPE(obj)->wrap_struct_name, "strio") &&
-           rb_class_superclass(RBASIC_CLASS(obj)) == rb_cObject;
+    return RB_TYPE_P(obj, T_DATA) && (MP_LIKELY(RBASIC_CLASS(obj) == mp_cStringIO) || mp_new_string_io_p(obj));
 }
 
 /*
@@ -57,6 +66,13 @@ void mp_io_write_all(VALUE io, VALUE bytes, int api);
 /* For an io that is known to have write: faster than mp_io_write, which finds out each time. */
 bool mp_io_writable_p(VALUE obj);
 VALUE mp_io_call_write(VALUE io, VALUE bytes);
+
+/*
+ * Writes the n bytes as IO#write does, but without a String, which takes longer than writing a short message. False if
+ * it has written nothing, because write may do something else: it is not Ruby's own, or converts bytes. The bytes must
+ * stay where they are, even if this call never returns.
+ */
+bool mp_io_write_plain(VALUE io, const void *bytes, size_t n);
 
 /*
  * How many of len bytes the io took, according to the answer of its write: all, unless the answer is a smaller Integer.

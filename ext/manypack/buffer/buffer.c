@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/lenient.h"
-#include "caches/spare.h"
+#include "caches/ractor.h"
 
 static ID id_close;
 static VALUE cBuffer;
@@ -260,43 +260,99 @@ mp_buffer_take_all(VALUE self)
 
 /* --- io --------------------------------------------------------------------------------------------- */
 
-/* eof? takes a tenth of the time that an EOFError of readpartial takes. */
-static VALUE
-read_file(VALUE self, VALUE io, size_t size)
-{
-    VALUE bytes;
+/* A Ractor keeps no larger String for ios. */
+enum { SPARE_MAX = 65536 };
 
-    if (mp_buffer_get(self)->end_near && RTEST(rb_io_eof(io))) return Qnil;
-    bytes = mp_io_read(io, MP_BY_FILE, size, size);
-    mp_buffer_get(self)->end_near = !NIL_P(bytes) && (size_t)RSTRING_LEN(bytes) < size;
-    return bytes;
+/* Somebody may have redefined the read of StringIO, and have frozen its String. */
+static void
+give_back_spare(VALUE string)
+{
+    if (OBJ_FROZEN(string) || rb_str_capacity(string) > SPARE_MAX) return;
+    mp_ractor_seldom()->bytes = string;
 }
 
-VALUE
+/*
+ * Reads into the spare String of the Ractor. Otherwise readpartial would fill a new String of io_buffer_size with zeros
+ * and shrink it, and the read of a StringIO would make its own String share the bytes: both take longer than decoding a
+ * short message.
+ */
+static mp_io_bytes
+read_into_spare(const mp_buffer *buffer, size_t size, uint64_t needed)
+{
+    VALUE string = mp_spare_take(&mp_ractor_seldom()->bytes), bytes;
+
+    if (MP_UNLIKELY(!string)) string = rb_str_buf_new(0);
+    bytes = mp_io_read(buffer->io, buffer->way, size, needed, string);
+    if (NIL_P(bytes)) give_back_spare(string);
+    return (mp_io_bytes){.bytes = bytes, .spare = bytes == string};
+}
+
+static mp_io_bytes
+read_once(const mp_buffer *buffer, size_t size, uint64_t needed)
+{
+    if (mp_io_reads_into_p(buffer->io, buffer->way)) return read_into_spare(buffer, size, needed);
+    return (mp_io_bytes){.bytes = mp_io_read(buffer->io, buffer->way, size, needed, 0)};
+}
+
+/*
+ * eof? takes a tenth of the time that an EOFError of readpartial takes. It is asked in vain if a program rewinds a File
+ * to read one message again: a few hundred instructions and a copy of the bytes, beside two system calls.
+ */
+static mp_io_bytes
+read_file(mp_buffer *buffer, size_t size)
+{
+    mp_io_bytes read;
+
+    if (buffer->end_near && RTEST(rb_io_eof(buffer->io))) return (mp_io_bytes){.bytes = Qnil};
+    read = read_once(buffer, size, size);
+    buffer->end_near = !NIL_P(read.bytes) && (size_t)RSTRING_LEN(read.bytes) < size;
+    return read;
+}
+
+mp_io_bytes
 mp_buffer_read_io(VALUE self, uint64_t needed)
 {
-    const mp_buffer *buffer = mp_buffer_get(self);
+    mp_buffer *buffer = mp_buffer_get(self);
     size_t size = buffer->io_buffer_size;
+    mp_io_bytes read;
 
-    if (NIL_P(buffer->io)) return Qnil;
+    if (NIL_P(buffer->io)) return (mp_io_bytes){.bytes = Qnil};
     if (buffer->reads_exactly && needed < size) size = (size_t)needed;
-    if (buffer->way == MP_BY_FILE) return read_file(self, buffer->io, size);
-    return mp_io_read(buffer->io, buffer->way, size, needed);
+    read = buffer->way == MP_BY_FILE ? read_file(buffer, size) : read_once(buffer, size, needed);
+    RB_GC_GUARD(self);
+    return read;
+}
+
+/* Copies bytes that fill less than half of the spare String; otherwise the Buffer keeps that String. */
+static void
+feed_spare(VALUE self, VALUE string)
+{
+    size_t len = (size_t)RSTRING_LEN(string);
+
+    if (len < mp_buffer_get(self)->read_reference_threshold || len < rb_str_capacity(string) / 2) {
+        append(self, string, SIZE_MAX);
+        give_back_spare(string);
+    } else {
+        mp_buffer_feed(self, rb_obj_freeze(string));
+    }
 }
 
 void
-mp_buffer_feed_read(VALUE self, VALUE bytes)
+mp_buffer_feed_read(VALUE self, mp_io_bytes read)
 {
     mp_loan *loan = &mp_buffer_get(self)->loan;
 
     mp_loan_tear(loan);
-    mp_buffer_feed(self, bytes);
+    if (read.spare) feed_spare(self, read.bytes);
+    else mp_buffer_feed(self, read.bytes);
     mp_loan_mend(loan);
 }
 
 /* A call of an io's write. */
 typedef struct {
     VALUE io, bytes;
+    const uint8_t *copy; /* the bytes on the C stack, as long as there is no String; or NULL */
+    size_t len;
     bool writable, string_io;
     int api;
 } io_write;
@@ -304,8 +360,12 @@ typedef struct {
 static VALUE
 call_write(VALUE arg)
 {
-    const io_write *write = (const io_write *)arg;
+    io_write *write = (io_write *)arg;
 
+    if (write->copy) {
+        if (MP_LIKELY(mp_io_write_plain(write->io, write->copy, write->len))) return SIZET2NUM(write->len);
+        write->bytes = rb_str_new((const char *)write->copy, (long)write->len);
+    }
     if (write->writable) return mp_io_call_write(write->io, write->bytes);
     return mp_io_write(write->io, write->bytes, write->api);
 }
@@ -335,12 +395,12 @@ static size_t
 write_once(VALUE self, io_write *write)
 {
     mp_buffer *buffer = mp_buffer_get(self);
-    size_t len = (size_t)RSTRING_LEN(write->bytes), n;
+    size_t n;
     VALUE answer = write->string_io ? write_to_string_io(&buffer->loan, write)
                                     : write_to_other(&buffer->loan, write);
 
     if (MP_UNLIKELY(answer == Qundef)) mp_raise_in_use(name_of_owner(buffer));
-    n = mp_io_bytes_taken(write->io, answer, len);
+    n = mp_io_bytes_taken(write->io, answer, write->len);
     before_removal(self, n);
     mp_bytes_consume(&buffer->bytes, n);
     return n;
@@ -358,6 +418,7 @@ write_rest(VALUE self, io_write *write)
 
     while (at < len) {
         write->bytes = rb_str_subseq(rest, at, len - at);
+        write->len = (size_t)(len - at);
         mp_buffer_for_change(self);
         at += (long)write_once(self, write);
     }
@@ -370,15 +431,36 @@ api_of(VALUE self)
     return mp_buffer_get(self)->owner == MP_OF_USER ? mp_api_of_object(self, cBuffer) : MP_LENIENT;
 }
 
+/* An IO gets no String for fewer bytes, but a copy of them, because the Buffer may be closed while the IO waits. */
+enum { COPIED_MAX = 1024 };
+
+static MP_NOINLINE size_t
+write_copied(VALUE self, io_write *write, const mp_chunk *chunk)
+{
+    uint8_t copy[COPIED_MAX];
+    size_t n;
+
+    memcpy(copy, mp_chunk_bytes(chunk), chunk->len);
+    write->copy = copy;
+    n = write_once(self, write);
+    write->copy = NULL;
+    return n;
+}
+
 static size_t
 write_chunk(VALUE self, io_write *write)
 {
-    mp_buffer *buffer = mp_buffer_get(self);
-    const mp_chunk *chunk = mp_bytes_first(&buffer->bytes);
-    size_t len = chunk->len;
+    const mp_chunk *chunk = mp_bytes_first(&mp_buffer_get(self)->bytes);
+    size_t len = chunk->len, taken;
 
-    write->bytes = mp_chunk_to_s(chunk);
-    if (MP_UNLIKELY(write_once(self, write) < len)) write_rest(self, write);
+    write->len = len;
+    if (RB_TYPE_P(write->io, T_FILE) && len <= COPIED_MAX) {
+        taken = write_copied(self, write, chunk);
+    } else {
+        write->bytes = mp_chunk_to_s(chunk);
+        taken = write_once(self, write);
+    }
+    if (MP_UNLIKELY(taken < len)) write_rest(self, write);
     return len;
 }
 
@@ -399,13 +481,47 @@ write_all(VALUE self, io_write *write)
     return written;
 }
 
+/* True if a StringIO can have the bytes with nothing to check and nobody to tell, because they are in one block. */
+static bool
+one_block_p(VALUE self, const mp_buffer *buffer)
+{
+    return mp_buffer_ready_p(self, buffer) && !buffer->unpacker && buffer->bytes.count == 1 &&
+           !buffer->bytes.capacity && buffer->bytes.block_size;
+}
+
+/*
+ * The short way of write_all to a StringIO, for the bytes of one block. Returns how many it took: all, unless somebody
+ * has redefined its write. 0 if write_all has to do it.
+ */
+static size_t
+write_block(VALUE self, VALUE io)
+{
+    mp_buffer *buffer = mp_buffer_get(self);
+    size_t len = buffer->bytes.size, n;
+    uint32_t epoch;
+    VALUE answer;
+
+    if (!one_block_p(self, buffer) || !len) return 0;
+    answer = mp_chunk_to_s(&buffer->bytes.chunks.one);
+    epoch = mp_loan_tear_for_write(&buffer->loan);
+    answer = mp_io_call_write(io, answer);
+    if (MP_UNLIKELY(!mp_loan_written(&buffer->loan, epoch))) mp_raise_in_use(name_of_owner(buffer));
+    n = MP_LIKELY(answer == SIZET2NUM(len)) ? len : mp_io_bytes_taken(io, answer, len);
+    if (MP_LIKELY(n == len)) mp_bytes_clear(&buffer->bytes);
+    else mp_bytes_consume(&buffer->bytes, n);
+    RB_GC_GUARD(self);
+    return n;
+}
+
 size_t
 mp_buffer_write_to(VALUE self, VALUE io)
 {
     io_write write = {.io = io, .string_io = mp_string_io_p(io)};
+    size_t n = write.string_io ? write_block(self, io) : 0;
 
+    if (MP_LIKELY(n && !mp_buffer_get(self)->bytes.size)) return n;
     write.writable = write.string_io || mp_need_sink(io);
-    return write_all(self, &write);
+    return n + write_all(self, &write);
 }
 
 /* True if the Buffer's own io has write. Asks at the first flush, because most Unpackers never flush. */
@@ -425,10 +541,12 @@ own_io_writable_p(VALUE self)
 void
 mp_buffer_flush(VALUE self)
 {
-    io_write write = {.io = mp_buffer_for_change(self)->io};
+    io_write write = {.io = mp_buffer_get(self)->io};
 
-    if (NIL_P(write.io)) return;
     write.string_io = mp_string_io_p(write.io);
+    if (write.string_io && write_block(self, write.io) && MP_LIKELY(!mp_buffer_get(self)->bytes.size)) return;
+    write.io = mp_buffer_for_change(self)->io;
+    if (NIL_P(write.io)) return;
     write.writable = own_io_writable_p(self); /* user code, which may close the Buffer: write_all refuses it then */
     write_all(self, &write);
 }
@@ -591,11 +709,11 @@ fill(VALUE self, size_t n)
     size_t size;
 
     while ((size = for_removal(self)->bytes.size) < n) {
-        VALUE bytes = mp_buffer_read_io(self, n - size);
+        mp_io_bytes read = mp_buffer_read_io(self, n - size);
 
-        if (NIL_P(bytes)) break;
+        if (NIL_P(read.bytes)) break;
         for_removal(self); /* others may have used the Buffer while the io was waiting */
-        mp_buffer_feed_read(self, bytes);
+        mp_buffer_feed_read(self, read);
     }
     size = for_removal(self)->bytes.size; /* again: the io's read may use the Buffer, too */
     return size < n ? size : n;

@@ -37,14 +37,20 @@ mp_buffer_get(VALUE self)
 /* Appends the current bytes of a String: long ones by reference, short ones as a copy. */
 void mp_buffer_feed(VALUE self, VALUE str);
 
-/*
- * Reads at least one byte from the io, and waits for no more than `needed`. Returns a String, which the caller has to
- * feed after it has checked that the Buffer is still its own. Returns nil at the end or without an io.
- */
-VALUE mp_buffer_read_io(VALUE self, uint64_t needed);
+/* What an io gave. */
+typedef struct {
+    VALUE bytes; /* a String; nil at the end or without an io */
+    bool spare;  /* it is the spare String of the Ractor, to give back */
+} mp_io_bytes;
 
-/* Appends the String from mp_buffer_read_io. NoMemoryError loses the bytes and leaves the Buffer TORN. */
-void mp_buffer_feed_read(VALUE self, VALUE bytes);
+/*
+ * Reads at least one byte from the io, and waits for no more than `needed`. The caller has to feed the bytes after it
+ * has checked that the Buffer is still its own.
+ */
+mp_io_bytes mp_buffer_read_io(VALUE self, uint64_t needed);
+
+/* Appends the bytes from mp_buffer_read_io. NoMemoryError loses them and leaves the Buffer TORN. */
+void mp_buffer_feed_read(VALUE self, mp_io_bytes read);
 
 /* Shorter Strings are always copied, even if the threshold is smaller. */
 #define MP_WRITE_REFERENCE_MIN 256

@@ -14,6 +14,7 @@ ractor_mark(void *ptr)
     mp_hash_templates_forget(&ractor->rows);
     if (ractor->seldom) {
         ractor->seldom->recent_codec = 0;
+        ractor->seldom->bytes = 0; /* which may be long: a Ractor that no longer reads shall not keep it */
         mp_recents_mark(ractor->seldom->recents);
         if (ractor->seldom->types) rb_gc_mark_movable(ractor->seldom->types);
         if (ractor->seldom->paths) rb_gc_mark_movable(ractor->seldom->paths);
@@ -69,10 +70,10 @@ ractor_memsize(const void *ptr)
 
 /*
  * No write barrier, so that every collection marks the whole object, including minor ones and the end of an
- * incremental one: each must forget the templates, the recent Codec and recent messages. A cache miss stores a young
- * object in this old one. A barrier, too, would have the whole object marked at the next minor collection, and would
- * lock all Ractors during an incremental one. It would pay only without misses: marking both tables at their largest
- * takes 70 to 90 microseconds of a minor collection, as it did when they were roots.
+ * incremental one: each must forget the templates, the recent Codec, the String for ios and recent messages. A cache
+ * miss stores a young object in this old one. A barrier, too, would have the whole object marked at the next minor
+ * collection, and would lock all Ractors during an incremental one. It would pay only without misses: marking both
+ * tables at their largest takes 70 to 90 microseconds of a minor collection, as it did when they were roots.
  *
  * Never shareable: it belongs to one Ractor alone.
  */

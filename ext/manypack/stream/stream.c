@@ -257,15 +257,15 @@ mp_stream_read_more(mp_stream *u, uint64_t needed)
 {
     mp_decoder *d = &mp_stream_grown(u)->d;
     mp_decoder_call call;
-    VALUE bytes;
+    mp_io_bytes read;
 
     if (!u->buffer) return false;
     call = mp_decoder_leave_holder(d);
-    bytes = mp_buffer_read_io(u->buffer, needed);
+    read = mp_buffer_read_io(u->buffer, needed);
     if (!mp_decoder_held_p(d, call)) mp_raise_in_use("Unpacker");
-    if (NIL_P(bytes)) return false;
+    if (NIL_P(read.bytes)) return false;
     mp_buffer_checked(u->buffer); /* others may have used the Buffer while the io was waiting */
-    mp_buffer_feed_read(u->buffer, bytes);
+    mp_buffer_feed_read(u->buffer, read);
     return true;
 }
 

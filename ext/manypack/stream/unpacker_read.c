@@ -552,15 +552,15 @@ stream_for_read(VALUE self)
 static MP_NOINLINE void
 read_string_io(VALUE self, mp_stream *u)
 {
-    VALUE bytes;
+    mp_io_bytes read;
 
     if (!u->buffer || mp_buffer_get(u->buffer)->way != MP_BY_STRING_IO) return;
     if (u->position != MP_AT_OBJECT || mp_stream_sticky_error(u)) return;
-    bytes = mp_buffer_read_io(u->buffer, 1);
-    if (NIL_P(bytes)) return;
+    read = mp_buffer_read_io(u->buffer, 1);
+    if (NIL_P(read.bytes)) return;
     stream_for_read(self);
     mp_buffer_for_change(u->buffer);
-    mp_buffer_feed_read(u->buffer, bytes);
+    mp_buffer_feed_read(u->buffer, read);
 }
 
 /* The stream for a method that reads, with bytes in its Buffer if a StringIO has some. */

@@ -1,6 +1,8 @@
 /* Makes the objects that cost more than a call; objects.h has the cheap ones. */
 #include "unpack/objects.h"
 
+VALUE mp_array_frozen_flags;
+
 VALUE
 mp_seal_foreign(const mp_options *options, VALUE obj)
 {
@@ -61,7 +63,7 @@ mp_payload_shared(const mp_decoder *d, const uint8_t *p, uint32_t n, rb_encoding
 VALUE
 mp_array_new(const mp_options *options, size_t n, const VALUE *values)
 {
-    return mp_seal(options, rb_ary_new_from_values((long)n, values));
+    return mp_seal_array(options, rb_ary_new_from_values((long)n, values));
 }
 
 static MP_NOINLINE VALUE
@@ -83,4 +85,35 @@ mp_hash_new(mp_decoder *d, size_t n, const VALUE *values)
         hash = large_hash_new(d, n, values);
     }
     return mp_seal(&d->codec->options, hash);
+}
+
+/* The flags that freezing gives a new Array of n elements; 0 if it changes more than that. */
+static VALUE
+frozen_flags(long n)
+{
+    VALUE array = rb_ary_new_capa(n), added;
+    struct RBasic before, after;
+
+    while (RARRAY_LEN(array) < n) rb_ary_push(array, Qnil);
+    memcpy(&before, RBASIC(array), sizeof(before));
+    RB_OBJ_FREEZE(array);
+    memcpy(&after, RBASIC(array), sizeof(after));
+    added = after.flags & ~before.flags;
+    before.flags |= added;
+    return memcmp(&before, &after, sizeof(before)) ? 0 : added;
+}
+
+/* Arrays of all sizes: some have their elements in their slot, of different sizes, some elsewhere. */
+void
+Init_manypack_objects(void)
+{
+    const long lengths[] = {0, 1, 3, 4, 8, 10, 18, 38, 78, 100, 1000};
+    VALUE flags = frozen_flags(2);
+    size_t i;
+
+    if (sizeof(VALUE) < sizeof(uint64_t)) return; /* the shape has no room in the flags */
+    for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        if (frozen_flags(lengths[i]) != flags) return;
+    }
+    mp_array_frozen_flags = flags;
 }

@@ -16,6 +16,22 @@ mp_seal(const mp_options *options, VALUE obj)
     return obj;
 }
 
+/*
+ * The flags that freezing gives a new Array; 0 if freezing also does something else. With them, freezing takes one
+ * instruction instead of a hundred: since 3.2 a frozen object has a shape of its own, which is in its flags.
+ */
+extern VALUE mp_array_frozen_flags;
+
+/* mp_seal for a new Array, which no other code has seen. */
+MP_INLINE VALUE
+mp_seal_array(const mp_options *options, VALUE array)
+{
+    if (MP_LIKELY(!options->freeze && !options->shareable)) return array;
+    if (MP_UNLIKELY(!mp_array_frozen_flags)) return mp_seal(options, array);
+    RB_FL_SET_RAW(array, mp_array_frozen_flags);
+    return options->shareable ? mp_obj_set_shareable(array) : array;
+}
+
 /* The same for an object of any class that user code or Ruby made. */
 VALUE mp_seal_foreign(const mp_options *options, VALUE obj);
 
