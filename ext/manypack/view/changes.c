@@ -375,11 +375,11 @@ static const uint8_t *
 read_index(const uint8_t *p, const uint8_t *end, mp_step_key *step)
 {
     const uint8_t *start = p;
-    int64_t n = 0;
+    uint64_t n = 0;
 
-    for (; p < end && digit_p(*p) && p - start < 10; p++) n = n * 10 + (*p - '0');
-    if (p == start || p == end || *p != ']' || (*start == '0' && p - start > 1)) return NULL;
-    *step = (mp_step_key){.kind = MP_UINT, .bits = (uint64_t)n};
+    while (p < end && digit_p(*p)) n = n * 10 + (uint64_t)(*p++ - '0');
+    if (p == start || p - start > 10 || p == end || *p != ']' || (*start == '0' && p - start > 1)) return NULL;
+    *step = (mp_step_key){.kind = MP_UINT, .bits = n};
     return p + 1;
 }
 
@@ -439,6 +439,20 @@ follow_text(mp_changes *changes, uint32_t object, uint32_t *id)
     for (*id = 0, i = 0; i < count; i++) *id = child(changes, *id, &steps[i]);
     RB_GC_GUARD(text);
     return count > 0;
+}
+
+/* Follows a Symbol, which is the name of a key. False for one that means all values, or is not text. */
+static bool
+follow_symbol(mp_changes *changes, uint32_t object, uint32_t *id)
+{
+    VALUE symbol = mp_changes_object(changes, object), name = rb_sym2str(symbol);
+    mp_step_key step = name_step(object, 0, (size_t)RSTRING_LEN(name));
+    mp_key key;
+
+    if (symbol == all || !mp_simple_key(name, &key) || key.kind != MP_STR) return false;
+    object_replace(changes, object, name);
+    *id = child(changes, 0, &step);
+    return true;
 }
 
 VALUE
@@ -604,6 +618,8 @@ add(mp_changes *changes, uint32_t index, VALUE removed)
     long i;
 
     if (RB_TYPE_P(path, T_STRING) && follow_text(changes, index - 1, &id)) {
+        put(changes, id, &change);
+    } else if (RB_SYMBOL_P(path) && follow_symbol(changes, index - 1, &id)) {
         put(changes, id, &change);
     } else if (RB_TYPE_P(path, T_ARRAY) && plain_steps_p(path)) {
         follow_steps(changes, path, &id);
