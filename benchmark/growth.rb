@@ -199,6 +199,10 @@ module Growth
     Row.new("View#splice of n String keys", 100, lambda { |n|
       SPLICE.call((0...n).to_h { |i| ["key#{i}", i] }, *[(0...n).to_h { |i| ["key#{i}", i + 1] }] * 2)
     }),
+    Row.new("View#splice of n Symbols", 100, lambda { |n|
+      keys = (0...n).map { |i| "key#{i}" }
+      SPLICE.call(keys.to_h { |key| [key, 0] }, keys.to_h { |key| [key.to_sym, 1] }, keys.to_h { |key| [key, 1] })
+    }),
     Row.new("View#splice of n Integer keys", 100, lambda { |n|
       SPLICE.call((0...n).to_h { |i| [i, i] }, (0...n).to_h { |i| ["[#{i}]", i + 1] }, (0...n).to_h { |i| [i, i + 1] })
     }),

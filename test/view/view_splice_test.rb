@@ -261,6 +261,21 @@ class ViewSpliceTest < Minitest::Test
     assert_raises(IndexError) { view({}).splice("a[0]" => parents.(1), "a.b" => parents.(1)) }
   end
 
+  def test_a_symbol_is_the_name_of_a_key
+    assert_equal({ "a.b" => 2, "[0]" => 3, "é" => 4, "*" => 1 }, view({ "a.b" => 1, "*" => 1 }).splice("a.b": 2, "[0]": 3, é: 4).value)
+    assert_equal({ "a" => 2, "b" => 2 }, view({ "a" => 1, "b" => 1 }).splice("*": 2).value)
+    assert_equal({ "b" => 2 }, view({ "a" => 2 }).splice(a: View.renamed(:b)).value)
+    assert_raises(ArgumentError) { view({ "a" => 1 }).splice("a" => 2, a: 3) }
+  end
+
+  def test_indices_that_no_array_has_are_beyond_its_end
+    v = view([1, 2])
+    [2**32 - 1, 2**32, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, -2**63].each do |index|
+      assert_raises(IndexError) { v.splice([index] => 1, [-1] => 1) }
+      assert_equal [3, 2], v.splice([0] => 3, [index] => REMOVED, [index - 1] => REMOVED).value
+    end
+  end
+
   def test_two_paths_of_one_element_are_one
     v = view([[{ "a" => 1, "b" => 2 }]])
     assert_equal [[{ "a" => 3, "b" => 4 }]], v.splice("[0][0].a" => 3, "[-1][-1].b" => 4).value

@@ -49,12 +49,20 @@ add_pair(VALUE path, VALUE change, VALUE arg)
     return ST_CONTINUE;
 }
 
-static mp_node *
-allocate(VALUE *memory, uint32_t room)
+/* Longer than any String that is embedded in its slot: compaction does not move the bytes. */
+enum { NOT_EMBEDDED = 1024 };
+
+static void *
+allocate(VALUE *memory, size_t size)
 {
-    /* Longer than any String that is embedded in its slot: compaction does not move the bytes. */
-    *memory = rb_obj_hide(rb_str_buf_new((long)(room * sizeof(mp_node))));
-    return (mp_node *)(void *)RSTRING_PTR(*memory);
+    *memory = rb_obj_hide(rb_str_buf_new((long)(size < NOT_EMBEDDED ? NOT_EMBEDDED : size)));
+    return RSTRING_PTR(*memory);
+}
+
+static void
+release(VALUE memory)
+{
+    if (memory) rb_str_resize(memory, 0);
 }
 
 void
@@ -74,24 +82,29 @@ mp_changes_init(mp_changes *changes, VALUE view, VALUE hash)
     rb_hash_foreach(hash, add_pair, (VALUE)&batch);
     add_batch(&batch);
     changes->calls = changes->resizes = false;
-    changes->memory = changes->table_memory = 0;
+    changes->memory = changes->more_memory = changes->table_memory = 0;
     changes->nodes = changes->few;
     changes->room = sizeof(changes->few) / sizeof(changes->few[0]);
     if (given > changes->room) {
         changes->room = (uint32_t)(given + given / 4);
-        changes->nodes = allocate(&changes->memory, changes->room);
+        changes->nodes = allocate(&changes->memory, changes->room * sizeof(mp_node));
     }
-    changes->count = 1;
+    changes->mores = changes->few_more;
+    changes->more_room = sizeof(changes->few_more) / sizeof(changes->few_more[0]);
     changes->table = NULL;
     changes->mask = 0;
-    memset(&changes->nodes[0], 0, sizeof(mp_node));
+    changes->nodes[0] = (mp_node){.more = 1};
+    changes->count = 1;
+    memset(changes->mores, 0, 2 * sizeof(mp_more)); /* the empty one, and the root's */
+    changes->more_count = 2;
 }
 
 void
 mp_changes_end(mp_changes *changes)
 {
-    if (changes->memory) rb_str_resize(changes->memory, 0);
-    if (changes->table_memory) rb_str_resize(changes->table_memory, 0);
+    release(changes->memory);
+    release(changes->more_memory);
+    release(changes->table_memory);
     RB_GC_GUARD(changes->objects);
 }
 
@@ -119,9 +132,9 @@ mp_changes_key(const mp_changes *changes, const mp_step_key *step)
 {
     mp_key key = {.kind = (mp_kind)step->kind};
 
-    if (step->kind == MP_STR || step->kind == MP_BIN) {
-        key.bytes = (const uint8_t *)RSTRING_PTR(mp_changes_object(changes, step->object)) + step->bits;
-        key.n = step->n;
+    if (mp_step_name_p(step)) {
+        key.bytes = (const uint8_t *)RSTRING_PTR(mp_changes_object(changes, step->object)) + (uint32_t)step->bits;
+        key.n = mp_step_size(step);
     } else {
         key.bits = step->bits;
     }
@@ -133,8 +146,22 @@ mp_changes_step(const mp_changes *changes, const mp_step_key *step)
 {
     if (step->kind == MP_UINT) return ULL2NUM(step->bits);
     if (step->kind == MP_INT) return LL2NUM((int64_t)step->bits);
-    if (step->kind != MP_STR && step->kind != MP_BIN) return mp_changes_object(changes, step->object);
-    return rb_str_subseq(mp_changes_object(changes, step->object), (long)step->bits, (long)step->n);
+    if (!mp_step_name_p(step)) return mp_changes_object(changes, step->object);
+    return rb_str_subseq(mp_changes_object(changes, step->object), (long)(uint32_t)step->bits,
+                         (long)mp_step_size(step));
+}
+
+static uint64_t
+hash_of_number(const mp_changes *changes, uint64_t bits)
+{
+    return bits * (changes->secret | 1);
+}
+
+/* The place in the table of a child whose key has a hash. */
+static uint32_t
+chain_of_hash(const mp_changes *changes, uint32_t parent, uint64_t hash)
+{
+    return (uint32_t)((hash ^ hash >> 32 ^ parent) * (changes->secret | 1) >> 32) & changes->mask;
 }
 
 /* Ruby's own hash has a secret seed: nobody can choose keys that collide. */
@@ -142,10 +169,9 @@ static uint32_t
 chain_of(const mp_changes *changes, uint32_t parent, const mp_key *key)
 {
     bool text = key->kind == MP_STR || key->kind == MP_BIN; /* which may be equal */
-    uint64_t hash = text ? (uint64_t)rb_memhash(key->bytes, (long)key->n) : key->bits * (changes->secret | 1);
 
-    hash = (hash ^ hash >> 32 ^ parent) * (changes->secret | 1);
-    return (uint32_t)(hash >> 32) & changes->mask;
+    return chain_of_hash(changes, parent, text ? (uint64_t)rb_memhash(key->bytes, (long)key->n)
+                                               : hash_of_number(changes, key->bits));
 }
 
 /* Where the chain starts that a node belongs to. There must be a table. */
@@ -176,17 +202,16 @@ leave(mp_changes *changes, uint32_t id)
     *place = changes->nodes[id].same;
 }
 
-/* Makes a table for twice as many nodes as there are. */
+/* Makes a table with at least two places for each node that there is room for. */
 static void
 make_table(mp_changes *changes)
 {
-    uint32_t size = 1024, id;
+    uint32_t size = 256, id;
     VALUE memory;
 
-    while (size < changes->count * 2) size *= 2;
-    memory = rb_obj_hide(rb_str_buf_new((long)(size * sizeof(uint32_t))));
+    while (size < changes->room * 2) size *= 2;
+    changes->table = allocate(&memory, size * sizeof(uint32_t));
     changes->table_memory = memory;
-    changes->table = (uint32_t *)(void *)RSTRING_PTR(memory);
     changes->mask = size - 1;
     memset(changes->table, 0, size * sizeof(uint32_t));
     changes->secret = (uint64_t)rb_memhash(&size, sizeof(size)) << 32 ^ (uint64_t)rb_hash_start(size);
@@ -198,10 +223,8 @@ key_of_p(const mp_changes *changes, const mp_step_key *step, const mp_key *key)
 {
     mp_key own;
 
-    if (step->kind == MP_NEVER) return false;
-    if (step->kind != key->kind && (step->kind != MP_STR || key->kind != MP_BIN)
-        && (step->kind != MP_BIN || key->kind != MP_STR)) return false;
-    if (step->n != key->n) return false;
+    if (!mp_step_name_p(step)) return step->bits == key->bits && step->kind == key->kind && step->kind != MP_NEVER;
+    if (mp_step_size(step) != key->n || (key->kind != MP_STR && key->kind != MP_BIN)) return false;
     own = mp_changes_key(changes, step);
     return !mp_key_compare(&own, key);
 }
@@ -209,17 +232,18 @@ key_of_p(const mp_changes *changes, const mp_step_key *step, const mp_key *key)
 void
 mp_changes_prepare(mp_changes *changes, uint32_t parent)
 {
-    if (changes->nodes[parent].children >= MANY && !changes->table) make_table(changes);
+    if (mp_node_more(changes, parent)->children >= MANY && !changes->table) make_table(changes);
 }
 
 uint32_t
 mp_changes_find(const mp_changes *changes, uint32_t parent, uint32_t likely, const mp_key *key)
 {
+    const mp_more *more = mp_node_more(changes, parent);
     uint32_t id;
 
     if (likely && key_of_p(changes, &changes->nodes[likely].step, key)) return likely;
-    if (changes->nodes[parent].children < MANY) {
-        for (id = changes->nodes[parent].child; id; id = changes->nodes[id].next) {
+    if (more->children < MANY) {
+        for (id = more->child; id; id = changes->nodes[id].next) {
             if (key_of_p(changes, &changes->nodes[id].step, key)) return id;
         }
         return MP_NONE;
@@ -230,33 +254,57 @@ mp_changes_find(const mp_changes *changes, uint32_t parent, uint32_t likely, con
     return MP_NONE;
 }
 
-static void
-grow(mp_changes *changes)
+/*
+ * Makes room for twice as many nodes or mores, and returns where they are. The collector frees the old memory: user
+ * code that ran before may return again, by callcc.
+ */
+static void *
+grow(VALUE *memory, const void *old, uint32_t *room, size_t size)
 {
-    uint32_t room = changes->room * 2;
-    mp_node *nodes;
-    VALUE memory;
+    VALUE grown;
+    void *place;
 
-    if (room > UINT32_MAX / 4) rb_raise(rb_eArgError, "too many changes");
-    nodes = allocate(&memory, room);
-    memcpy(nodes, changes->nodes, changes->count * sizeof(mp_node));
-    if (changes->memory) rb_str_resize(changes->memory, 0);
-    changes->memory = memory;
-    changes->nodes = nodes;
-    changes->room = room;
+    if (*room > UINT32_MAX / 8) rb_raise(rb_eArgError, "too many changes");
+    place = allocate(&grown, *room * 2 * size);
+    memcpy(place, old, *room * size);
+    *memory = grown;
+    *room *= 2;
+    return place;
+}
+
+static MP_NOINLINE mp_more *
+add_more(mp_changes *changes, uint32_t id)
+{
+    uint32_t i = changes->more_count;
+
+    if (i == changes->more_room) {
+        changes->mores = grow(&changes->more_memory, changes->mores, &changes->more_room, sizeof(mp_more));
+    }
+    changes->more_count++;
+    changes->nodes[id].more = i;
+    return memset(&changes->mores[i], 0, sizeof(mp_more));
+}
+
+/* What few nodes have, to be changed. The pointer is valid until another node gets its own. */
+static mp_more *
+more_of(mp_changes *changes, uint32_t id)
+{
+    uint32_t i = changes->nodes[id].more;
+
+    return MP_LIKELY(i != 0) ? &changes->mores[i] : add_more(changes, id);
 }
 
 static void
 link_child(mp_changes *changes, uint32_t parent, uint32_t id)
 {
-    mp_node *node = &changes->nodes[id], *above = &changes->nodes[parent];
+    mp_more *more = more_of(changes, parent);
 
-    node->parent = parent;
-    node->next = 0;
-    if (above->last) changes->nodes[above->last].next = id;
-    else above->child = id;
-    above->last = id;
-    above->children++;
+    changes->nodes[id].parent = parent;
+    changes->nodes[id].next = 0;
+    if (more->last) changes->nodes[more->last].next = id;
+    else more->child = id;
+    more->last = id;
+    more->children++;
 }
 
 static void
@@ -264,27 +312,59 @@ move_child(mp_changes *changes, uint32_t parent, uint32_t id)
 {
     if (changes->table) leave(changes, id);
     link_child(changes, parent, id);
+    more_of(changes, parent)->mixed = true;
     if (changes->table) enter(changes, id);
+}
+
+/* The child with an index, or MP_NONE. The parent must be prepared. */
+static uint32_t
+find_index(const mp_changes *changes, uint32_t parent, uint64_t index)
+{
+    const mp_node *nodes = changes->nodes;
+    uint32_t id = changes->table ? changes->table[chain_of_hash(changes, parent, hash_of_number(changes, index))]
+                                 : mp_node_more(changes, parent)->child;
+
+    while (id && (nodes[id].step.bits != index || nodes[id].step.kind != MP_UINT || nodes[id].parent != parent)) {
+        id = changes->table ? nodes[id].same : nodes[id].next;
+    }
+    return id;
 }
 
 /* The child with a step; MP_NONE if there is none. Indices that rise, as most do, need no search. */
 static uint32_t
 child_with(mp_changes *changes, uint32_t parent, const mp_step_key *step)
 {
-    mp_node *above = &changes->nodes[parent];
+    mp_more *more = more_of(changes, parent);
     mp_key key;
 
-    if (step->kind == MP_UINT && !above->mixed) {
-        uint64_t last = changes->nodes[above->last].step.bits;
+    if (step->kind == MP_UINT && !more->mixed) {
+        const mp_node *last = &changes->nodes[more->last];
 
-        if (!above->last || step->bits > last) return MP_NONE;
-        if (step->bits == last) return above->last;
+        if (!more->last || step->bits > last->step.bits) return MP_NONE;
+        if (step->bits == last->step.bits) return more->last;
     }
-    above->mixed = true;
+    more->mixed = true;
     if (step->kind == MP_NEVER) return MP_NONE;
     mp_changes_prepare(changes, parent);
+    if (step->kind == MP_UINT) return find_index(changes, parent, step->bits);
     key = mp_changes_key(changes, step);
-    return mp_changes_find(changes, parent, above->last, &key);
+    return mp_changes_find(changes, parent, more->last, &key);
+}
+
+static uint32_t
+add_child(mp_changes *changes, uint32_t parent, const mp_step_key *step)
+{
+    uint32_t id;
+
+    if (MP_UNLIKELY(changes->count == changes->room)) {
+        changes->nodes = grow(&changes->memory, changes->nodes, &changes->room, sizeof(mp_node));
+        if (changes->table) make_table(changes);
+    }
+    id = changes->count++;
+    changes->nodes[id] = (mp_node){.step = *step};
+    link_child(changes, parent, id);
+    if (changes->table) enter(changes, id);
+    return id;
 }
 
 /* The child with a step, which is added if there is none. */
@@ -293,42 +373,41 @@ child(mp_changes *changes, uint32_t parent, const mp_step_key *step)
 {
     uint32_t id = child_with(changes, parent, step);
 
-    if (id) return id;
-    if (changes->count == changes->room) grow(changes);
-    if (changes->table && changes->count > changes->mask) make_table(changes);
-    id = changes->count++;
-    memset(&changes->nodes[id], 0, sizeof(mp_node));
-    changes->nodes[id].step = *step;
-    link_child(changes, parent, id);
-    if (changes->table) enter(changes, id);
-    return id;
+    return id ? id : add_child(changes, parent, step);
 }
 
 /* --- paths ------------------------------------------------------------------------------------------ */
 
+/* A name of at most UINT32_MAX bytes. */
 static mp_step_key
 name_step(uint32_t object, size_t from, size_t n)
 {
-    return (mp_step_key){.kind = MP_STR, .object = object, .bits = from, .n = n};
+    return (mp_step_key){.kind = MP_STR, .object = object, .bits = (uint64_t)n << 32 | from};
 }
 
 /* The step of an object: a str, a number, nil, true or false. ArgumentError for other keys. */
 static mp_step_key
 object_step(mp_changes *changes, VALUE object)
 {
+    mp_step_key step;
     mp_key key;
 
     if (RB_SYMBOL_P(object)) object = rb_sym2str(object);
     if (RB_TYPE_P(object, T_STRING)) object = rb_str_new_frozen(object);
-    if (!mp_simple_key(object, &key) && !RB_INTEGER_TYPE_P(object)) {
-        rb_raise(rb_eArgError, "no change can name the key %" PRIsVALUE, rb_inspect(object));
-    }
-    if (key.kind == MP_UINT || key.kind == MP_INT) {
-        if (mp_simple_key(object, &key)) return (mp_step_key){.kind = (uint8_t)key.kind, .bits = key.bits};
+    if (!mp_simple_key(object, &key)) {
+        if (!RB_INTEGER_TYPE_P(object)) {
+            rb_raise(rb_eArgError, "no change can name the key %" PRIsVALUE, rb_inspect(object));
+        }
         key.kind = MP_NEVER; /* more than 64 bits */
     }
-    return (mp_step_key){.kind = (uint8_t)key.kind, .bits = key.bits, .n = key.n,
-                     .object = mp_changes_keep(changes, object)};
+    step = (mp_step_key){.kind = (uint8_t)key.kind, .bits = key.bits};
+    if (mp_step_index_p(&step)) return step;
+    if (mp_step_name_p(&step)) {
+        step.bits = (uint64_t)key.n << 32;
+        if (key.n > UINT32_MAX) step.kind = MP_NEVER;
+    }
+    step.object = mp_changes_keep(changes, object);
+    return step;
 }
 
 static void
@@ -375,11 +454,11 @@ static const uint8_t *
 read_index(const uint8_t *p, const uint8_t *end, mp_step_key *step)
 {
     const uint8_t *start = p;
-    int64_t n = 0;
+    uint64_t n = 0;
 
-    for (; p < end && digit_p(*p) && p - start < 10; p++) n = n * 10 + (*p - '0');
-    if (p == start || p == end || *p != ']' || (*start == '0' && p - start > 1)) return NULL;
-    *step = (mp_step_key){.kind = MP_UINT, .bits = (uint64_t)n};
+    while (p < end && digit_p(*p)) n = n * 10 + (uint64_t)(*p++ - '0');
+    if (p == start || p - start > 10 || p == end || *p != ']' || (*start == '0' && p - start > 1)) return NULL;
+    *step = (mp_step_key){.kind = MP_UINT, .bits = n};
     return p + 1;
 }
 
@@ -433,12 +512,26 @@ follow_text(mp_changes *changes, uint32_t object, uint32_t *id)
     mp_step_key steps[PLAIN_STEPS];
     unsigned count, i;
 
-    if (!n || !mp_utf8_index_p(ENCODING_GET(text))) return false;
+    if (!n || n > UINT32_MAX || !mp_utf8_index_p(ENCODING_GET(text))) return false;
     if (!RB_OBJ_FROZEN(text)) object_replace(changes, object, text = rb_str_new_frozen(text));
     count = read_steps(text, n > 1 && RSTRING_PTR(text)[0] == '$', object, steps);
     for (*id = 0, i = 0; i < count; i++) *id = child(changes, *id, &steps[i]);
     RB_GC_GUARD(text);
     return count > 0;
+}
+
+/* Follows a Symbol, which is the name of a key. False for one that means all values, or is not text. */
+static bool
+follow_symbol(mp_changes *changes, uint32_t object, uint32_t *id)
+{
+    VALUE symbol = mp_changes_object(changes, object), name = rb_sym2str(symbol);
+    mp_step_key step = name_step(object, 0, (size_t)RSTRING_LEN(name));
+    mp_key key;
+
+    if (symbol == all || !mp_simple_key(name, &key) || key.kind != MP_STR) return false;
+    object_replace(changes, object, name);
+    *id = child(changes, 0, &step);
+    return true;
 }
 
 VALUE
@@ -467,16 +560,17 @@ mp_changes_refuse(const mp_changes *changes, VALUE klass, uint32_t node, const c
 /* --- changes ---------------------------------------------------------------------------------------- */
 
 /* ArgumentError if a value is replaced or removed as a whole, and also changed inside. */
-static void
+static MP_NOINLINE void
 check_alone(const mp_changes *changes, uint32_t id)
 {
     const mp_node *node = &changes->nodes[id];
+    const mp_more *more = mp_node_more(changes, id);
 
-    if (node->change != MP_LEAVE && (node->child || node->appended)) {
-        mp_changes_refuse(changes, rb_eArgError, node->child ? node->child : id,
+    if (node->change != MP_LEAVE && (more->child || more->appended)) {
+        mp_changes_refuse(changes, rb_eArgError, more->child ? more->child : id,
                           "is inside a value that another change replaces");
     }
-    if (node->change == MP_REMOVE && node->new_key) {
+    if (node->change == MP_REMOVE && more->new_key) {
         mp_changes_refuse(changes, rb_eArgError, id, "is both removed and renamed");
     }
 }
@@ -491,6 +585,7 @@ set(mp_changes *changes, uint32_t id, mp_change change, uint32_t value)
     node->change = (uint8_t)change;
     node->value = value;
     if (change == MP_SET) return;
+    more_of(changes, id);
     changes->resizes = true;
     if (change == MP_CALL) changes->calls = true;
 }
@@ -507,14 +602,15 @@ static void
 rename_key(mp_changes *changes, uint32_t id, uint32_t value)
 {
     mp_step_key step = object_step(changes, mp_changes_object(changes, value));
-    uint32_t parent = changes->nodes[id].parent, target;
+    uint32_t parent = changes->nodes[id].parent, target, renamer;
 
-    set_once(changes, id, &changes->nodes[id].new_key, value, "is renamed twice");
+    set_once(changes, id, &more_of(changes, id)->new_key, value, "is renamed twice");
     target = child(changes, parent, &step);
-    if (target == id) changes->nodes[id].new_key = MP_NONE;
-    else if (changes->nodes[target].renamer && changes->nodes[target].renamer != id) {
+    renamer = mp_node_more(changes, target)->renamer;
+    if (target == id) more_of(changes, id)->new_key = MP_NONE;
+    else if (renamer && renamer != id) {
         mp_changes_refuse(changes, rb_eArgError, id, "gets a key that another pair gets");
-    } else changes->nodes[target].renamer = id;
+    } else more_of(changes, target)->renamer = id;
 }
 
 /* A constant of View, which may be loaded on first use. */
@@ -561,25 +657,29 @@ read_change(mp_changes *changes, uint32_t index, VALUE removed)
     return change;
 }
 
-static void
-put(mp_changes *changes, uint32_t id, const given *change)
+/* Puts what is no value to be set, or is a change of the root. */
+static MP_NOINLINE void
+put_other(mp_changes *changes, uint32_t id, const given *change)
 {
-    mp_node *node = &changes->nodes[id];
-
-    if (change->create) node->create = true;
-    if (NIL_P(change->kind) && id) {
-        set(changes, id, change->change, change->value);
-    } else if (change->kind == ID2SYM(rb_intern("appended"))) {
-        set_once(changes, id, &node->appended, change->value, "has values appended twice");
+    if (change->kind == ID2SYM(rb_intern("appended"))) {
+        set_once(changes, id, &more_of(changes, id)->appended, change->value, "has values appended twice");
     } else if (!id) {
         rb_raise(rb_eArgError, "a change needs the path of a key or index, got $");
     } else if (change->kind == ID2SYM(rb_intern("inserted"))) {
-        set_once(changes, id, &node->inserted, change->value, "has values inserted twice");
+        set_once(changes, id, &more_of(changes, id)->inserted, change->value, "has values inserted twice");
         changes->resizes = true;
     } else {
         rename_key(changes, id, change->value);
     }
-    check_alone(changes, id);
+}
+
+static void
+put(mp_changes *changes, uint32_t id, const given *change)
+{
+    if (change->create) changes->nodes[id].create = true;
+    if (NIL_P(change->kind) && id) set(changes, id, change->change, change->value);
+    else put_other(changes, id, change);
+    if (changes->nodes[id].more) check_alone(changes, id);
     for (id = changes->nodes[id].parent; id; id = changes->nodes[id].parent) {
         if (changes->nodes[id].change != MP_LEAVE) check_alone(changes, id);
     }
@@ -594,27 +694,42 @@ places(const mp_changes *changes, VALUE path)
     return rb_funcallv(view_const(id_splice), id_places, 2, arguments);
 }
 
+/* Follows the path at an index of `objects`. False for one that Ruby has to read. */
+static bool
+follow(mp_changes *changes, uint32_t index, uint32_t *id)
+{
+    VALUE path = mp_changes_object(changes, index);
+
+    if (RB_TYPE_P(path, T_STRING)) return follow_text(changes, index, id);
+    if (RB_SYMBOL_P(path)) return follow_symbol(changes, index, id);
+    if (!RB_TYPE_P(path, T_ARRAY) || !plain_steps_p(path)) return false;
+    follow_steps(changes, path, id);
+    return true;
+}
+
+/* Adds a change at each place that a path means. */
+static void
+add_at_places(mp_changes *changes, VALUE path, const given *change)
+{
+    VALUE found = places(changes, path);
+    uint32_t id;
+    long i;
+
+    for (i = 0; i < RARRAY_LEN(found); i++) {
+        follow_steps(changes, RARRAY_AREF(found, i), &id);
+        put(changes, id, change);
+    }
+}
+
 /* Adds the change at an index of `objects`, whose path is in front of it. */
 static void
 add(mp_changes *changes, uint32_t index, VALUE removed)
 {
     given change = read_change(changes, index, removed);
-    VALUE path = mp_changes_object(changes, index - 1), found;
     uint32_t id;
-    long i;
 
-    if (RB_TYPE_P(path, T_STRING) && follow_text(changes, index - 1, &id)) {
-        put(changes, id, &change);
-    } else if (RB_TYPE_P(path, T_ARRAY) && plain_steps_p(path)) {
-        follow_steps(changes, path, &id);
-        put(changes, id, &change);
-    } else {
-        found = places(changes, path);
-        for (i = 0; i < RARRAY_LEN(found); i++) {
-            follow_steps(changes, RARRAY_AREF(found, i), &id);
-            put(changes, id, &change);
-        }
-    }
+    if (follow(changes, index - 1, &id)) put(changes, id, &change);
+    else add_at_places(changes, mp_changes_object(changes, index - 1), &change);
 }
 
 void
@@ -628,14 +743,16 @@ mp_changes_add_all(mp_changes *changes, VALUE removed)
 void
 mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
 {
-    mp_node *node = &changes->nodes[id], *target = &changes->nodes[into];
-    uint32_t below = node->child;
+    const mp_node *node = &changes->nodes[id];
+    mp_more *target = more_of(changes, into);
+    const mp_more *more = mp_node_more(changes, id);
+    uint32_t below = more->child;
 
-    if (node->create) target->create = true;
+    if (node->create) changes->nodes[into].create = true;
     if (node->change != MP_LEAVE) set(changes, into, (mp_change)node->change, node->value);
-    if (node->inserted) set_once(changes, into, &target->inserted, node->inserted, "has values inserted twice");
-    if (node->appended) set_once(changes, into, &target->appended, node->appended, "has values appended twice");
-    if (node->new_key) set_once(changes, into, &target->new_key, node->new_key, "is renamed twice");
+    if (more->inserted) set_once(changes, into, &target->inserted, more->inserted, "has values inserted twice");
+    if (more->appended) set_once(changes, into, &target->appended, more->appended, "has values appended twice");
+    if (more->new_key) set_once(changes, into, &target->new_key, more->new_key, "is renamed twice");
     while (below) {
         uint32_t next = changes->nodes[below].next;
         mp_step_key step = changes->nodes[below].step;

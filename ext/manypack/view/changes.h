@@ -13,6 +13,9 @@
 #include "base/support.h"
 #include "core/key.h"
 
+/* The bits of a node's number. */
+#define MP_NODE_BITS 31
+
 /* Stands for no node, since the root is below none, and for no object. */
 #define MP_NONE 0
 
@@ -32,37 +35,47 @@ typedef struct {
 
 /* Objects are their indices in `objects`, because nothing here marks them. */
 typedef struct {
-    uint64_t bits;   /* of a number; where the name is in the text */
-    size_t n;        /* the size of a name */
+    uint64_t bits;   /* of a number; of a name its offset in the text, and from bit 32 on its size */
     uint32_t object; /* the text that has the name; the step if it is neither that nor an integer */
     uint8_t kind;    /* an mp_kind: STR, UINT, INT, ...; NEVER if no message has such a key */
 } mp_step_key;
 
+/* There are as many of them as changes, so they are small: what few of them need is in an mp_more. */
 typedef struct {
     mp_step_key step;
-    uint32_t parent, child, last, next; /* children are linked in the order of arrival */
-    uint32_t children;
-    uint32_t same;                      /* the next node in the chain of the table */
+    uint8_t change;           /* an mp_change */
+    uint8_t presence;         /* an mp_presence */
+    bool create : 1;          /* containers that its path leads through may be made */
+    bool created : 1;         /* it is a container that is made */
+    uint32_t parent, next;    /* children are linked as they arrive, those of an array that is walked by index */
+    uint32_t same;            /* the next node in the chain of the table */
     uint32_t beside;
-    uint32_t renamer;                   /* the pair of that node gets the key of this one */
-    uint8_t change;                     /* an mp_change */
-    uint8_t presence;                   /* an mp_presence */
-    bool mixed : 1;                     /* its children are not only indices that rise */
-    bool create : 1;                    /* containers that its path leads through may be made */
-    bool created : 1;                   /* it is a container that is made */
-    bool array : 1;                     /* that container is an array */
-    uint32_t value, inserted, appended, new_key;
-    size_t at, value_at, end;           /* in the message: the pair or element, its value, the offset after it */
-    mp_node_list found, added;          /* children by their places, children behind the last */
+    uint32_t value;
+    uint32_t more;            /* the place of its mp_more; 0 for an empty one, which nobody changes */
+    size_t value_at, end;     /* in the message: the value, the offset after it */
 } mp_node;
+
+/* What a node has that has children or another change than a new value. */
+typedef struct {
+    size_t at;                 /* in the message: the pair or element */
+    uint32_t child, last, children;
+    uint32_t renamer;          /* the pair of that node gets the key of this one */
+    uint32_t inserted, appended, new_key;
+    mp_node_list found, added; /* children by their places, children behind the last */
+    bool mixed;                /* its children are not only indices that rise */
+    bool array;                /* it is an array that is made */
+} mp_more;
 
 typedef struct {
     VALUE view;
     VALUE objects;      /* a hidden Array, if they are too many for `few_objects`; else 0 */
     VALUE memory;       /* of nodes, if they are too many for `few`; else 0 */
+    VALUE more_memory;  /* the same of `mores` */
     VALUE table_memory; /* of the table; else 0 */
     mp_node *nodes;
+    mp_more *mores;
     uint32_t count, room;
+    uint32_t more_count, more_room;
     uint32_t *table;    /* first nodes of chains, for parents with many children; NULL until there is one */
     uint32_t mask;
     uint64_t secret;    /* makes the chains of numbers unpredictable */
@@ -71,6 +84,7 @@ typedef struct {
     uint32_t object_count;
     VALUE few_objects[16]; /* nil, and then each path and its change; more are added */
     mp_node few[8];
+    mp_more few_more[4];
 } mp_changes;
 
 /* Reads a Hash of paths and changes. Runs no code of the user's. */
@@ -115,11 +129,31 @@ mp_changes_object(const mp_changes *changes, uint32_t object)
     return changes->objects ? RARRAY_AREF(changes->objects, (long)object) : changes->few_objects[object];
 }
 
+MP_INLINE const mp_more *
+mp_node_more(const mp_changes *changes, uint32_t id)
+{
+    return &changes->mores[changes->nodes[id].more];
+}
+
 /* True for a step that means an element of an array. */
 MP_INLINE bool
-mp_node_index_p(const mp_node *node)
+mp_step_index_p(const mp_step_key *step)
 {
-    return node->step.kind == MP_UINT || node->step.kind == MP_INT;
+    return step->kind == MP_UINT || step->kind == MP_INT;
+}
+
+/* True for a step that is a name: a str, or a bin of the same bytes. */
+MP_INLINE bool
+mp_step_name_p(const mp_step_key *step)
+{
+    return step->kind == MP_STR || step->kind == MP_BIN;
+}
+
+/* The size of a name. */
+MP_INLINE uint32_t
+mp_step_size(const mp_step_key *step)
+{
+    return (uint32_t)(step->bits >> 32);
 }
 
 /* Raises an exception with the path of a node in front of the words. */

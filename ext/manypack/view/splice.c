@@ -30,6 +30,12 @@ node_at(splice *s, uint32_t id)
     return &s->changes.nodes[id];
 }
 
+static mp_more *
+more_at(splice *s, uint32_t id)
+{
+    return &s->changes.mores[node_at(s, id)->more];
+}
+
 static void
 list_add(splice *s, mp_node_list *list, uint32_t id)
 {
@@ -77,7 +83,7 @@ static bool
 adds_p(splice *s, uint32_t id, bool inside)
 {
     const mp_node *node = node_at(s, id);
-    bool own = node->change == MP_SET || node->inserted;
+    bool own = node->change == MP_SET || more_at(s, id)->inserted;
 
     if (own && inside) check_creates(s, id);
     return created_p(s, id) || own;
@@ -86,28 +92,39 @@ adds_p(splice *s, uint32_t id, bool inside)
 static void
 check_pair(splice *s, uint32_t id)
 {
-    if (node_at(s, id)->inserted) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no element of an array");
+    if (more_at(s, id)->inserted) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no element of an array");
 }
 
 static void
 check_element(splice *s, uint32_t id)
 {
-    const mp_node *node = node_at(s, id);
+    const mp_more *more = more_at(s, id);
 
-    if (node->new_key || node->renamer) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no key of a map");
+    if (more->new_key || more->renamer) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no key of a map");
 }
 
 static void
 add_pair(splice *s, uint32_t parent, uint32_t id)
 {
-    mp_node *node = node_at(s, id);
+    uint32_t renamer = more_at(s, id)->renamer;
 
     check_pair(s, id);
-    if (node->renamer && node_at(s, node->renamer)->presence == MP_PRESENT) {
+    if (renamer && node_at(s, renamer)->presence == MP_PRESENT) {
         mp_changes_refuse(&s->changes, rb_eArgError, id, "is both added and the new key of another pair");
     }
-    node->presence = MP_ADDED;
-    list_add(s, &node_at(s, parent)->added, id);
+    node_at(s, id)->presence = MP_ADDED;
+    list_add(s, &more_at(s, parent)->added, id);
+}
+
+/* The index that a node means in an array of n elements; -1 if it means none. No array has more than UINT32_MAX. */
+static int64_t
+index_of(const splice *s, uint32_t id, uint64_t n)
+{
+    const mp_step_key *step = &s->changes.nodes[id].step;
+
+    if (step->kind == MP_UINT) return step->bits < UINT32_MAX ? (int64_t)step->bits : UINT32_MAX;
+    if (step->kind != MP_INT || (int64_t)step->bits + (int64_t)n < 0) return -1;
+    return (int64_t)step->bits + (int64_t)n;
 }
 
 /* Adds an element behind the last. *count is how many elements there are, with those that were added before. */
@@ -123,34 +140,44 @@ add_element(splice *s, uint32_t parent, uint32_t id, int64_t index, int64_t *cou
     }
     if (node->change == MP_SET || node->created) ++*count;
     node->presence = MP_ADDED;
-    list_add(s, &node_at(s, parent)->added, id);
+    list_add(s, &more_at(s, parent)->added, id);
 }
 
-typedef struct {
-    int64_t index; /* -1 for a step that means no element */
-    uint32_t id;
-} element;
+/* A node and the index that it means, as one number to sort by: the index plus one, and MP_NODE_BITS of the node. */
+typedef uint64_t element;
 
-enum { DIGIT = 11, DIGITS = 1 << DIGIT };
+static int64_t
+element_index(element element)
+{
+    return (int64_t)(element >> MP_NODE_BITS) - 1;
+}
 
-/* Sorts by one digit of the index plus one. Elements with the same digit stay in their order. */
+static uint32_t
+element_node(element element)
+{
+    return (uint32_t)element & ((UINT32_C(1) << MP_NODE_BITS) - 1);
+}
+
+enum { DIGIT = 8, DIGITS = 1 << DIGIT };
+
+/* Sorts by one digit. Elements with the same digit stay in their order. */
 static void
 sort_by_digit(const element *from, element *to, uint32_t count, unsigned shift)
 {
     uint32_t starts[DIGITS + 1] = {0}, i;
 
-    for (i = 0; i < count; i++) starts[(((uint64_t)from[i].index + 1) >> shift & (DIGITS - 1)) + 1]++;
+    for (i = 0; i < count; i++) starts[(from[i] >> shift & (DIGITS - 1)) + 1]++;
     for (i = 1; i < DIGITS; i++) starts[i] += starts[i - 1];
-    for (i = 0; i < count; i++) to[starts[((uint64_t)from[i].index + 1) >> shift & (DIGITS - 1)]++] = from[i];
+    for (i = 0; i < count; i++) to[starts[from[i] >> shift & (DIGITS - 1)]++] = from[i];
 }
 
 /* Sorts by the index, in linear time. `spare` has as many places. Returns where the sorted elements are. */
 static element *
-sort_elements(element *elements, element *spare, uint32_t count, int64_t highest)
+sort_elements(element *elements, element *spare, uint32_t count, element highest)
 {
     unsigned shift;
 
-    for (shift = 0; shift < 64 && ((uint64_t)highest + 1) >> shift; shift += DIGIT) {
+    for (shift = MP_NODE_BITS; shift < 64 && highest >> shift; shift += DIGIT) {
         element *sorted = spare;
 
         sort_by_digit(elements, sorted, count, shift);
@@ -160,67 +187,67 @@ sort_elements(element *elements, element *spare, uint32_t count, int64_t highest
     return elements;
 }
 
-/* The children of an array of n elements by their indices. Returns the memory of the elements. */
-static VALUE
-elements_of(splice *s, uint32_t parent, uint64_t n, element **elements)
+/* Links the children of an array of n anew, in another order. Merges those that turn out to be the same element. */
+static void
+link_elements(splice *s, uint32_t parent, uint64_t n, const element *elements, uint32_t count)
 {
-    uint32_t count = node_at(s, parent)->children, i = 0, id;
-    size_t size = (count * (size_t)2 + 64) * sizeof(element); /* too long to be embedded, so that it is not moved */
-    VALUE memory = rb_obj_hide(rb_str_buf_new((long)size));
-    int64_t highest = -1;
-    bool sorted = true;
+    uint32_t i, last = element_node(elements[0]);
 
-    *elements = (element *)(void *)RSTRING_PTR(memory);
-    for (id = node_at(s, parent)->child; id; id = node_at(s, id)->next, i++) {
-        const mp_node *node = node_at(s, id);
-        int64_t index = (int64_t)node->step.bits;
+    more_at(s, parent)->child = last;
+    for (i = 1; i < count; i++) {
+        int64_t index = element_index(elements[i]);
+        uint32_t id = element_node(elements[i]);
 
-        if (node->step.kind == MP_INT) index += (int64_t)n;
-        if (!mp_node_index_p(node) || index < 0) index = -1;
-        if (index == INT64_MAX) index--; /* no array is as long */
-        (*elements)[i] = (element){.index = index, .id = id};
-        if (index < highest) sorted = false;
-        else highest = index;
-    }
-    if (!sorted) *elements = sort_elements(*elements, *elements + count, count, highest);
-    return memory;
-}
-
-/* Merges elements that turn out to be the same. Returns how many are left. */
-static uint32_t
-merge_elements(splice *s, element *elements, uint32_t count)
-{
-    uint32_t i, kept = 0;
-
-    for (i = 0; i < count; i++) {
-        if (kept && elements[i].index >= 0 && elements[kept - 1].index == elements[i].index) {
-            mp_changes_merge(&s->changes, elements[kept - 1].id, elements[i].id);
+        if ((uint64_t)index < n && index == element_index(elements[i - 1])) {
+            mp_changes_merge(&s->changes, last, id);
         } else {
-            elements[kept++] = elements[i];
+            node_at(s, last)->next = id;
+            last = id;
         }
     }
-    return kept;
+    node_at(s, last)->next = MP_NONE;
 }
 
-/* Adds the elements from `first` on, which are behind the last of n. inside: the array itself is made. */
+/* Brings the children of an array of n into the order of the elements that they mean. */
 static void
-add_elements(splice *s, uint32_t parent, const element *elements, uint32_t count, int64_t n, bool inside)
+sort_children(splice *s, uint32_t parent, uint64_t n)
 {
-    uint32_t i;
+    uint32_t count = more_at(s, parent)->children, i = 0, id;
+    size_t size = (count * (size_t)2 + 128) * sizeof(element); /* too long to be embedded, so that it is not moved */
+    element *elements, highest = 0;
+    bool sorted = true;
+    VALUE memory;
 
-    for (i = 0; i < count; i++) {
-        if (adds_p(s, elements[i].id, inside)) add_element(s, parent, elements[i].id, elements[i].index, &n);
+    if (!more_at(s, parent)->mixed) return;
+    memory = rb_obj_hide(rb_str_buf_new((long)size));
+    elements = (element *)(void *)RSTRING_PTR(memory);
+    for (id = more_at(s, parent)->child; id; id = node_at(s, id)->next, i++) {
+        elements[i] = (element)(index_of(s, id, n) + 1) << MP_NODE_BITS | id;
+        if (elements[i] < highest) sorted = false;
+        else highest = elements[i];
+    }
+    if (!sorted) elements = sort_elements(elements, elements + count, count, highest);
+    link_elements(s, parent, n, elements, count);
+    rb_str_resize(memory, 0);
+}
+
+/* Adds elements behind the last of n: the children from one of them on, up to another. inside: the array is made. */
+static void
+add_elements(splice *s, uint32_t parent, uint32_t from, uint32_t to, uint64_t n, bool inside)
+{
+    int64_t count = (int64_t)n;
+    uint32_t id;
+
+    for (id = from; id != to; id = node_at(s, id)->next) {
+        if (adds_p(s, id, inside)) add_element(s, parent, id, index_of(s, id, n), &count);
     }
 }
 
 static void
 create_array(splice *s, uint32_t id)
 {
-    element *elements;
-    VALUE memory = elements_of(s, id, 0, &elements);
-
-    add_elements(s, id, elements, merge_elements(s, elements, node_at(s, id)->children), 0, true);
-    RB_GC_GUARD(memory);
+    sort_children(s, id, 0);
+    add_elements(s, id, more_at(s, id)->child, MP_NONE, 0, true);
 }
 
 static void
@@ -228,7 +255,7 @@ create_map(splice *s, uint32_t id)
 {
     uint32_t child;
 
-    for (child = node_at(s, id)->child; child; child = node_at(s, child)->next) {
+    for (child = more_at(s, id)->child; child; child = node_at(s, child)->next) {
         if (adds_p(s, child, true)) add_pair(s, id, child);
     }
 }
@@ -239,7 +266,7 @@ first_to_add(splice *s, uint32_t id)
 {
     uint32_t child;
 
-    for (child = node_at(s, id)->child; child; child = node_at(s, child)->next) {
+    for (child = more_at(s, id)->child; child; child = node_at(s, child)->next) {
         if (adds_p(s, child, true)) return child;
     }
     return MP_NONE;
@@ -256,11 +283,11 @@ created_p(splice *s, uint32_t id)
     level_open(s);
     first = first_to_add(s, id);
     s->depth--;
-    if (!first && !node->appended) return false;
-    if (node->appended) check_creates(s, id);
-    node->array = node->appended || mp_node_index_p(node_at(s, first));
+    if (!first && !more_at(s, id)->appended) return false;
+    if (more_at(s, id)->appended) check_creates(s, id);
+    more_at(s, id)->array = more_at(s, id)->appended || mp_step_index_p(&node_at(s, first)->step);
     node->created = true;
-    if (node->array) create_array(s, id);
+    if (more_at(s, id)->array) create_array(s, id);
     else create_map(s, id);
     return true;
 }
@@ -301,11 +328,11 @@ locate_at(splice *s, mp_cursor *cursor, uint32_t parent, uint32_t id, size_t at)
 {
     mp_node *node = node_at(s, id);
 
-    node->at = at;
     node->presence = MP_PRESENT;
-    list_add(s, &node_at(s, parent)->found, id);
+    if (node->more) more_at(s, id)->at = at;
+    list_add(s, &more_at(s, parent)->found, id);
     node->value_at = cursor->at;
-    if (node->child || node->appended) {
+    if (more_at(s, id)->child || more_at(s, id)->appended) {
         cursor->at = locate(s, id, cursor->at);
         cursor->left--;
     } else {
@@ -319,10 +346,11 @@ static void
 check_target(splice *s, uint32_t id)
 {
     const mp_node *node = node_at(s, id);
+    const mp_more *more = more_at(s, id);
 
-    if (!node->renamer || node_at(s, node->renamer)->presence != MP_PRESENT) return;
-    if (node->presence == MP_PRESENT && node->change != MP_REMOVE && !node->new_key) {
-        mp_changes_refuse(&s->changes, rb_eArgError, node->renamer, "gets a key that its map has");
+    if (!more->renamer || node_at(s, more->renamer)->presence != MP_PRESENT) return;
+    if (node->presence == MP_PRESENT && node->change != MP_REMOVE && !more->new_key) {
+        mp_changes_refuse(&s->changes, rb_eArgError, more->renamer, "gets a key that its map has");
     }
 }
 
@@ -332,10 +360,10 @@ lengths_of(splice *s, uint32_t id)
 {
     uint32_t lengths = 0, child;
 
-    for (child = node_at(s, id)->child; child; child = node_at(s, child)->next) {
+    for (child = more_at(s, id)->child; child; child = node_at(s, child)->next) {
         const mp_step_key *step = &node_at(s, child)->step;
 
-        if (step->n <= MP_FIXSTR_MAX) lengths |= UINT32_C(1) << step->n;
+        if (mp_step_name_p(step) && mp_step_size(step) <= MP_FIXSTR_MAX) lengths |= UINT32_C(1) << mp_step_size(step);
     }
     return lengths;
 }
@@ -352,7 +380,7 @@ other_length_p(const splice *s, size_t at, uint32_t lengths)
 static void
 locate_pairs(splice *s, uint32_t id, mp_cursor *cursor)
 {
-    uint32_t lengths = lengths_of(s, id), likely = node_at(s, id)->child, child;
+    uint32_t lengths = lengths_of(s, id), likely = more_at(s, id)->child, child;
 
     mp_changes_prepare(&s->changes, id);
     mp_peek_refresh(&s->peek);
@@ -371,7 +399,7 @@ locate_pairs(splice *s, uint32_t id, mp_cursor *cursor)
         check_pair(s, child);
         locate_at(s, cursor, id, child, key);
     }
-    for (child = node_at(s, id)->child; child; child = node_at(s, child)->next) {
+    for (child = more_at(s, id)->child; child; child = node_at(s, child)->next) {
         check_target(s, child);
         if (node_at(s, child)->presence == MP_ABSENT && adds_p(s, child, false)) add_pair(s, id, child);
     }
@@ -381,25 +409,22 @@ static void
 locate_elements(splice *s, uint32_t id, mp_cursor *cursor)
 {
     uint64_t n = cursor->left;
-    element *elements;
-    VALUE memory = elements_of(s, id, n, &elements);
-    uint32_t count = merge_elements(s, elements, node_at(s, id)->children), i, first = 0;
+    uint32_t start, first, beyond;
+    int64_t index;
 
-    for (i = 0; i < count && elements[i].index < (int64_t)n; i++) {
-        if (elements[i].index < 0) {
-            first++;
-            continue;
-        }
-        check_element(s, elements[i].id);
-        if ((uint64_t)elements[i].index > n - cursor->left) {
-            mp_peek_check(&s->peek, mp_cursor_pass(cursor, (uint64_t)elements[i].index - (n - cursor->left)));
-        }
-        locate_at(s, cursor, id, elements[i].id, cursor->at);
+    sort_children(s, id, n);
+    start = first = more_at(s, id)->child;
+    while (first && index_of(s, first, n) < 0) first = node_at(s, first)->next;
+    for (beyond = first; beyond && (index = index_of(s, beyond, n)) < (int64_t)n; beyond = node_at(s, beyond)->next) {
+        uint64_t passed = (uint64_t)index - (n - cursor->left);
+
+        check_element(s, beyond);
+        if (passed) mp_peek_check(&s->peek, mp_cursor_pass(cursor, passed));
+        locate_at(s, cursor, id, beyond, cursor->at);
     }
     mp_peek_check(&s->peek, mp_cursor_pass(cursor, cursor->left));
-    add_elements(s, id, elements, first, (int64_t)n, false);
-    add_elements(s, id, elements + i, count - i, (int64_t)n, false);
-    RB_GC_GUARD(memory);
+    add_elements(s, id, start, first, n, false);
+    add_elements(s, id, beyond, MP_NONE, n, false);
 }
 
 /* Finds the places of all changes in the object at an offset, and returns the offset after it. */
@@ -415,14 +440,14 @@ locate(splice *s, uint32_t id, size_t offset)
     if (!mp_container_p(kind)) {
         size_t end = mp_peek_over(&s->peek, offset);
 
-        if (kind != MP_NIL && node_at(s, id)->child) refuse_parent(s, node_at(s, id)->child);
-        if (kind != MP_NIL && node_at(s, id)->appended) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no array");
+        if (kind != MP_NIL && more_at(s, id)->child) refuse_parent(s, more_at(s, id)->child);
+        if (kind != MP_NIL && more_at(s, id)->appended) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no array");
         created_p(s, id);
         s->depth--;
         return end;
     }
     cursor = mp_peek_open(&s->peek, offset);
-    if (node_at(s, id)->appended && kind == MP_MAP) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no array");
+    if (more_at(s, id)->appended && kind == MP_MAP) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no array");
     if (kind == MP_MAP) locate_pairs(s, id, &cursor);
     else locate_elements(s, id, &cursor);
     s->depth--;
@@ -437,7 +462,7 @@ call_below(splice *s, uint32_t parent)
 {
     uint32_t id;
 
-    for (id = node_at(s, parent)->found.first; id; id = node_at(s, id)->beside) {
+    for (id = more_at(s, parent)->found.first; id; id = node_at(s, id)->beside) {
         mp_node *node = node_at(s, id);
         VALUE value;
 
@@ -515,20 +540,21 @@ write_key(splice *s, uint32_t id)
 
 /* How many pairs or elements a container gains. */
 static int64_t
-growth(splice *s, const mp_node *container)
+growth(splice *s, uint32_t container)
 {
-    int64_t n = values_count(s, container->appended);
+    const mp_more *more = more_at(s, container);
+    int64_t n = values_count(s, more->appended);
     uint32_t id;
 
-    for (id = s->changes.resizes ? container->found.first : MP_NONE; id; id = node_at(s, id)->beside) {
+    for (id = s->changes.resizes ? more->found.first : MP_NONE; id; id = node_at(s, id)->beside) {
         const mp_node *node = node_at(s, id);
 
-        n += values_count(s, node->inserted) - (node->change == MP_REMOVE);
+        n += values_count(s, more_at(s, id)->inserted) - (node->change == MP_REMOVE);
     }
-    for (id = container->added.first; id; id = node_at(s, id)->beside) {
+    for (id = more->added.first; id; id = node_at(s, id)->beside) {
         const mp_node *node = node_at(s, id);
 
-        n += values_count(s, node->inserted) + (node->change == MP_SET || node->created);
+        n += values_count(s, more_at(s, id)->inserted) + (node->change == MP_SET || node->created);
     }
     return n;
 }
@@ -549,21 +575,38 @@ write_added(splice *s, uint32_t container, bool array)
 {
     uint32_t id;
 
-    for (id = node_at(s, container)->added.first; id; id = node_at(s, id)->beside) {
-        write_objects(s, id, node_at(s, id)->inserted);
+    for (id = more_at(s, container)->added.first; id; id = node_at(s, id)->beside) {
+        write_objects(s, id, more_at(s, id)->inserted);
         if (!array) write_key(s, id);
         if (node_at(s, id)->change == MP_SET || node_at(s, id)->created) write_node(s, id);
     }
-    write_objects(s, container, node_at(s, container)->appended);
+    write_objects(s, container, more_at(s, container)->appended);
+}
+
+/* Writes a pair or an element that the message has, after everything between `from` and it. */
+static void
+write_found(splice *s, uint32_t id, size_t from)
+{
+    const mp_node *node = node_at(s, id);
+    const mp_more *more = more_at(s, id);
+
+    if (more->inserted || more->new_key || node->change == MP_REMOVE) {
+        copy(s, from, more->at);
+        write_objects(s, id, more->inserted);
+        if (more->new_key) write_object(s, id, mp_changes_object(&s->changes, more->new_key));
+        else if (node->change != MP_REMOVE) copy(s, more->at, node->value_at);
+    } else {
+        copy(s, from, node->value_at);
+    }
+    if (node->change != MP_REMOVE) write_node(s, id);
 }
 
 /* Writes a container that the message has, with its changes. */
 static void
 write_changed(splice *s, uint32_t container)
 {
-    const mp_node *node = node_at(s, container);
-    size_t at = node->value_at, end = node->end;
-    int64_t more = growth(s, node);
+    size_t at = node_at(s, container)->value_at;
+    int64_t more = growth(s, container);
     bool array;
     mp_head head = {.kind = MP_NEVER};
     uint32_t id;
@@ -575,20 +618,11 @@ write_changed(splice *s, uint32_t container)
         at = (size_t)(head.payload - s->peek.look.bytes);
         write_head(s, container, array, (int64_t)head.n + more);
     }
-    for (id = node->found.first; id; id = node_at(s, id)->beside) {
-        node = node_at(s, id);
-        if (node->inserted || node->new_key || node->change == MP_REMOVE) {
-            copy(s, at, node->at);
-            write_objects(s, id, node->inserted);
-            if (node->new_key) write_object(s, id, mp_changes_object(&s->changes, node->new_key));
-            else if (node->change != MP_REMOVE) copy(s, node->at, node->value_at);
-        } else {
-            copy(s, at, node->value_at);
-        }
-        if (node->change != MP_REMOVE) write_node(s, id);
-        at = node->end;
+    for (id = more_at(s, container)->found.first; id; id = node_at(s, id)->beside) {
+        write_found(s, id, at);
+        at = node_at(s, id)->end;
     }
-    copy(s, at, end);
+    copy(s, at, node_at(s, container)->end);
     write_added(s, container, array);
 }
 
@@ -596,13 +630,14 @@ static void
 write_node(splice *s, uint32_t id)
 {
     const mp_node *node = node_at(s, id);
+    const mp_more *more = more_at(s, id);
 
     if (node->change == MP_SET) {
         write_object(s, id, mp_changes_object(&s->changes, node->value));
     } else if (node->created) {
-        write_head(s, id, node->array, growth(s, node));
-        write_added(s, id, node->array);
-    } else if (node->found.first || node->added.first || node->appended) {
+        write_head(s, id, more->array, growth(s, id));
+        write_added(s, id, more->array);
+    } else if (more->found.first || more->added.first || more->appended) {
         write_changed(s, id);
     } else {
         copy(s, node->value_at, node->end);
@@ -673,6 +708,7 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
     mp_peek_end(&s.peek);
     RB_GC_GUARD(s.changes.objects);
     RB_GC_GUARD(s.changes.memory);
+    RB_GC_GUARD(s.changes.more_memory);
     RB_GC_GUARD(s.changes.table_memory);
     return made;
 }
