@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # How .ci/run tells where it is, runs a suite, and ends.
 
-limit=35m # a deadlock must not take all of CI's time, and is named by the suite that it stops
+limit=45m # a deadlock must not take all of CI's time; three suites share two processors
 step_name="start"
 summary=""
 not_run=()
