@@ -94,7 +94,7 @@ class PlainWriteTest < Minitest::Test
   end
 
   def test_an_io_of_two_ends_gets_the_bytes_at_the_right_one
-    skip_without_fork
+    skip "needs cat" unless Process.respond_to?(:fork)
     WAYS.each_value do |way|
       IO.popen("cat", "r+b") do |io|
         way.call(io, [1, "ab", nil])
@@ -103,10 +103,6 @@ class PlainWriteTest < Minitest::Test
         assert_equal "\x01\xA2ab\xC0".b, io.read
       end
     end
-  end
-
-  def skip_without_fork
-    skip "needs cat" unless Process.respond_to?(:fork)
   end
 
   # The error of a closed IO, of one that cannot be written to, and of a frozen one.

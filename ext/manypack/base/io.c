@@ -69,7 +69,6 @@ static VALUE
 call_read(VALUE arg)
 {
     const io_read *read = (const io_read *)arg;
-
     VALUE arguments[] = {SIZET2NUM(read->size), read->into};
 
     return rb_funcallv(read->io, read->method, read->into ? 2 : 1, arguments);

@@ -27,7 +27,7 @@ mp_io_way mp_io_way_of(VALUE io);
  */
 VALUE mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed, VALUE into);
 
-/* True if the io's method is Ruby's own and also takes a String for the bytes, so that it need not make one. */
+/* True if Ruby's own method reads the io, which also takes a String for the bytes, so that it need not make one. */
 bool mp_io_reads_into_p(VALUE io, mp_io_way way);
 
 /* The class StringIO, once an object of it has been seen; otherwise 0. */
