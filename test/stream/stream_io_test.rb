@@ -196,6 +196,21 @@ class StreamIoTest < Minitest::Test
     assert_raises(Manypack::TruncatedError) { unpacker.read }
   end
 
+  def test_a_file_that_is_rewound_is_read_again_and_again
+    file = Tempfile.new("messages", binmode: true)
+    file.write("\x01\x02")
+    file.flush
+    io = File.open(file.path, "rb")
+    unpacker = Manypack::Unpacker.new(io)
+    5.times do
+      assert_equal [1, 2], [unpacker.read, unpacker.read]
+      2.times { assert_raises(Manypack::TruncatedError) { unpacker.read } }
+      io.rewind
+      assert_equal [1, 2], unpacker.each.to_a
+      io.rewind
+    end
+  end
+
   def test_a_string_io_that_grows_after_its_end
     io = StringIO.new("\x01".b)
     unpacker = Manypack::Unpacker.new(io)

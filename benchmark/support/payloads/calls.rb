@@ -50,13 +50,16 @@ module Payloads
       end)
     end
 
-    # A file with many messages, which is deleted with the Proc that reads it.
-    FILE = Way.new(MANY, lambda do |library, message|
-      file = Tempfile.new("messages", binmode: true)
-      file.write(library.pack(message) * MANY)
-      file.flush
-      -> { File.open(file.path, "rb") { |open| library::Unpacker.new(open).each { |object| object } } }
-    end)
+    # A file with so many messages; the block returns what is to be done, for a library and that file. The file is
+    # deleted with the Proc that reads it.
+    def self.from_file(times)
+      Way.new(times, lambda do |library, message|
+        file = Tempfile.new("messages", binmode: true)
+        file.write(library.pack(message) * times)
+        file.flush
+        yield library, file
+      end)
+    end
 
     WAYS = {
       "skip" => fed { |unpacker, bytes| unpacker.feed(bytes) && MANY.times { unpacker.skip } },
@@ -71,7 +74,14 @@ module Payloads
       "load of an io" => unpacking { |library, bytes| library.load(StringIO.new(bytes)) },
       "each of a StringIO" =>
         unpacking(MANY) { |library, bytes| library::Unpacker.new(StringIO.new(bytes)).each { |object| object } },
-      "each of a File" => FILE,
+      "each of a File" => from_file(MANY) do |library, file|
+        -> { File.open(file.path, "rb") { |open| library::Unpacker.new(open).each { |object| object } } }
+      end,
+      "read of a rewound File" => from_file(1) do |library, file|
+        open = File.open(file.path, "rb")
+        unpacker = library::Unpacker.new(open)
+        -> { file && open.rewind && unpacker.read }
+      end,
       "Unpacker.new, feed, read" => unpacking { |library, bytes| library::Unpacker.new.feed(bytes).read },
       "pool.unpacker" => pooled { |pool, _, bytes| pool.unpacker { |unpacker| unpacker.feed(bytes).read } },
       "pool.packer" => pooled { |pool, message, _| pool.packer { |packer| packer.write(message).to_s } },

@@ -4,7 +4,7 @@
 
 #include "base/error_path.h"
 #include "base/stack.h"
-#include "buffer/buffer.h"
+#include "buffer/buffer_object.h"
 #include "caches/ractor.h"
 #include "codec/codec.h"
 #include "core/out.h"

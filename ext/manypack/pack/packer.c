@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "base/lenient.h"
-#include "buffer/buffer.h"
+#include "buffer/buffer_io.h"
 #include "caches/ractor.h"
 #include "pack/canonical_form.h"
 #include "pack/encode.h"

@@ -4,7 +4,7 @@
 #include <ruby/debug.h>
 
 #include "base/error.h"
-#include "buffer/buffer.h"
+#include "buffer/buffer_io.h"
 #include "caches/ractor.h"
 #include "core/wire.h"
 #include "pack/encode.h"

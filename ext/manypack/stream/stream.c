@@ -1,6 +1,7 @@
 /* The stream of an Unpacker: its place in the bytes, how it gets more of them, and how it skips objects. */
 #include "stream/stream.h"
 
+#include "buffer/buffer_io.h"
 #include "core/wire.h"
 
 /* The first memory of a walk has room for this many open containers. */

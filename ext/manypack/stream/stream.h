@@ -5,7 +5,7 @@
 #ifndef MANYPACK_STREAM_H
 #define MANYPACK_STREAM_H
 
-#include "buffer/buffer.h"
+#include "buffer/buffer_object.h"
 #include "codec/codec.h"
 #include "core/skip.h"
 #include "unpack/decoder.h"

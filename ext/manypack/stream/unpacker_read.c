@@ -1,6 +1,7 @@
 /* How a method reads objects from a stream. It leaves the Unpacker and its Buffer usable, no matter how it ends. */
 #include "stream/unpacker_read.h"
 
+#include "buffer/buffer_io.h"
 #include "core/wire.h"
 #include "unpack/decode.h"
 

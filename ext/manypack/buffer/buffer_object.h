@@ -1,6 +1,6 @@
-/* Manypack::Buffer: bytes on their way to an Unpacker or from a Packer, optionally through an io. */
-#ifndef MANYPACK_BUFFER_H
-#define MANYPACK_BUFFER_H
+/* The Ruby object of a Buffer: bytes on their way to an Unpacker or from a Packer, optionally through an io. */
+#ifndef MANYPACK_BUFFER_OBJECT_H
+#define MANYPACK_BUFFER_OBJECT_H
 
 #include "base/io.h"
 #include "buffer/loan.h"
@@ -24,7 +24,14 @@ typedef enum {
     MP_OF_UNPACKER
 } mp_owner;
 
-/* Makes a Buffer for a Packer or an Unpacker. io may be nil, options is a Hash or nil. */
+extern VALUE mp_cBuffer;
+
+VALUE mp_buffer_allocate(VALUE klass);
+
+/* Sets the io, which may be nil, and the sizes of a Hash of options or of nil. RuntimeError the second time. */
+void mp_buffer_init(VALUE self, VALUE io, VALUE options);
+
+/* Makes a Buffer for a Packer or an Unpacker, with the arguments of mp_buffer_init. */
 VALUE mp_buffer_new(VALUE io, VALUE options);
 
 /* The struct of a Buffer. It is embedded in the object, so it is valid while the caller has the object on its stack. */
@@ -34,34 +41,20 @@ mp_buffer_get(VALUE self)
     return mp_typed_data(self);
 }
 
-/* Appends the current bytes of a String: long ones by reference, short ones as a copy. */
+/* The name of the class whose method was called, for errors. */
+const char *mp_buffer_name(const mp_buffer *buffer);
+
+/* Whether an io is checked as the Buffer's class does: see mp_api_of_object. A Packer has checked its own. */
+int mp_buffer_api(VALUE self);
+
+/* Appends the current bytes of a String: by reference if there are reference_threshold of them, otherwise as a copy. */
+void mp_buffer_append(VALUE self, VALUE string, size_t reference_threshold);
+
+/* The same by the Buffer's own read_reference_threshold. */
 void mp_buffer_feed(VALUE self, VALUE str);
-
-/* What an io gave. */
-typedef struct {
-    VALUE bytes; /* a String; nil at the end or without an io */
-    bool spare;  /* it is the spare String of the Ractor, to give back */
-} mp_io_bytes;
-
-/*
- * Reads at least one byte from the io, and waits for no more than `needed`. The caller has to feed the bytes after it
- * has checked that the Buffer is still its own.
- */
-mp_io_bytes mp_buffer_read_io(VALUE self, uint64_t needed);
-
-/* Appends the bytes from mp_buffer_read_io. NoMemoryError loses them and leaves the Buffer TORN. */
-void mp_buffer_feed_read(VALUE self, mp_io_bytes read);
 
 /* Shorter Strings are always copied, even if the threshold is smaller. */
 #define MP_WRITE_REFERENCE_MIN 256
-
-/*
- * A Packer with an io flushes after the object that reaches this many bytes (packer_write.c). A larger size would save
- * little, because a call of IO#write costs only as much as packing a few hundred bytes, and a larger block would not be
- * kept for the next bytes.
- */
-#define MP_FLUSH_SIZE 12288
-void mp_buffer_flush_if_idle(VALUE self);
 
 /* Settles a failed write. RuntimeError unless the Buffer may be looked at and appended to. */
 void mp_buffer_check(VALUE self);
@@ -90,6 +83,13 @@ mp_buffer_ready_p(VALUE self, const mp_buffer *buffer)
 
 mp_buffer *mp_buffer_for_change(VALUE self);
 
+/*
+ * mp_buffer_for_change for anybody except the Buffer's Unpacker. Before it removes n bytes, mp_buffer_before_removal
+ * must be called.
+ */
+mp_buffer *mp_buffer_for_removal(VALUE self);
+void mp_buffer_before_removal(VALUE self, size_t n);
+
 /* The struct of a Buffer, to look at only; it may be TORN. */
 mp_buffer *mp_buffer_to_look_at(VALUE self);
 
@@ -113,12 +113,6 @@ void mp_buffer_clear(VALUE self);
 
 /* Removes all bytes and returns them as one binary String. */
 VALUE mp_buffer_take_all(VALUE self);
-
-/* Writes all bytes to io, chunk by chunk, and drops them. TypeError for an io that cannot be written to. */
-size_t mp_buffer_write_to(VALUE self, VALUE io);
-
-/* Writes all bytes to the Buffer's own io, if it has one. */
-void mp_buffer_flush(VALUE self);
 
 /* True if the Buffer is idle, and user code has left no trace on the object. */
 bool mp_buffer_reusable_p(VALUE self);
