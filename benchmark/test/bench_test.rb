@@ -55,7 +55,7 @@ class BenchTest < Minitest::Test
 
   def test_the_program_is_measured_beside_others
     output, status = Open3.capture2e(RbConfig.ruby, "-W0", TERMINAL, "--megabytes", "1", "--rounds", "1",
-                                     "--only", "commands|question")
+                                     "--only", "commands|question|filter")
     assert_predicate status, :success?, output
     assert_match(/commands \(a bare skip in memory/, output)
     assert_match(/manypack filter --path .*\d\.\d\d/, output)

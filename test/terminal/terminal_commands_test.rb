@@ -344,7 +344,14 @@ class TerminalCommandsTest < Minitest::Test
     end
     assert_equal stream([1, 2]), output_of("filter", "-e", 'it["a"].map { it }', input: stream({"a" => [1, 2]})) if RUBY_VERSION >= "3.4"
     assert_equal stream(7, 7), output_of("filter", "-e", "7", input: stream(1, 2))
-    assert_equal 2, manypack("filter", "-e", "it +").last
+  end
+
+  def test_filter_says_what_is_wrong_with_the_code
+    ["it +", "[1", "1)", "1\n(2"].each do |code|
+      out, err, status = manypack("filter", "-e", code)
+      assert_equal ["", 2], [out, status], code
+      assert_match(/\Amanypack: filter: code:[123]: .*expect.*$/, err, code)
+    end
   end
 
   # --- schema

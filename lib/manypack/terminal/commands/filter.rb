@@ -49,7 +49,13 @@ module Manypack
         block = KNOWS_IT ? compiled("", code) : compiled_with_it(code)
         block.arity.zero? ? ->(_message) { block.call } : block
       rescue SyntaxError => e
-        raise UsageError, "filter: #{e.message.lines.first.chomp}"
+        raise UsageError, "filter: #{first_fault(e.message)}"
+      end
+
+      # Ruby >= 3.4 says what is wrong under each line of the code, after a mark such as ^~~; earlier ones in line 1.
+      def first_fault(message)
+        fault = message[/^ +\| +\^~* (.+)/, 1]
+        fault ? "code:#{message[/^> *(\d+)/, 1]}: #{fault}" : message.lines.first.chomp
       end
 
       # Makes `it` a parameter, unless the code uses _1 outside of a block: then the lambda can have no other parameter.
