@@ -155,7 +155,7 @@ mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
     if (MP_LIKELY(NIL_P(given))) return;
     check_codec(given);
     *codec = *mp_codec_get(given);
-    mp_options_read(&codec->options, options, api);
+    if (RHASH_SIZE(options) > 1) mp_options_read(&codec->options, options, api); /* again, over those of the Codec */
 }
 
 static void
