@@ -102,11 +102,15 @@ mp_hash_table_p(void)
 #define MP_TYPED_EMBEDDABLE 0
 #endif
 
-/* The struct of an object whose type the caller has checked. */
+/*
+ * The struct of an object whose type is embeddable and was checked by the caller. Since 3.3 it is in the slot, as ours
+ * are far below the 600 bytes that fit there. Ruby would ask where it is, several times for each short object.
+ */
 static inline void *
 mp_typed_data(VALUE obj)
 {
 #ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
+    if (!RTYPEDDATA_EMBEDDED_P(obj)) UNREACHABLE;
     return RTYPEDDATA_GET_DATA(obj);
 #else
     return RTYPEDDATA_DATA(obj);

@@ -631,7 +631,7 @@ next_for_each(run *r)
     run_enter(r);
     obj = MP_UNLIKELY(r->u->more->as != 0) ? slice_object(r) : read_body(r);
     run_leave(r);
-    return obj;
+    return obj != Qundef && MP_UNLIKELY(r->u->more->as != 0) ? message_loaded(r->u, obj) : obj;
 }
 
 /* While the block runs, the Unpacker is not in use: the block may call its methods, and break. */
@@ -645,7 +645,7 @@ each_body(VALUE arg)
     r->yielding = true;
     r->u->more->yields++;
     while ((obj = next_for_each(r)) != Qundef) {
-        rb_yield(MP_UNLIKELY(r->u->more->as != 0) ? message_loaded(r->u, obj) : obj);
+        rb_yield(obj);
         stream_for_read(r->self);
     }
     return Qnil;
