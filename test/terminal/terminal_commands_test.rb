@@ -347,7 +347,7 @@ class TerminalCommandsTest < Minitest::Test
   end
 
   def test_filter_says_what_is_wrong_with_the_code
-    ["it +", "[1", "1)", "1\n(2"].each do |code|
+    ["it +", "[1", "it)", "it\n(it"].each do |code|
       out, err, status = manypack("filter", "-e", code)
       assert_equal ["", 2], [out, status], code
       assert_match(/\Amanypack: filter: code:[123]: .*expect.*$/, err, code)

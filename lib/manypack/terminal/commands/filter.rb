@@ -52,9 +52,11 @@ module Manypack
         raise UsageError, "filter: #{first_fault(e.message)}"
       end
 
-      # Ruby >= 3.4 says what is wrong under each line of the code, after a mark such as ^~~; earlier ones in line 1.
+      # Ruby >= 3.4 says what is wrong below each line of the code, after a mark such as ^~~; earlier ones say it in the
+      # first line. What it assumes about the braces of `compiled` would puzzle.
       def first_fault(message)
-        fault = message[/^ +\| +\^~* (.+)/, 1]
+        faults = message.scan(/^ +\| +\^~* (.+)/).flatten
+        fault = faults.find { |text| !text.include?("assuming") } || faults.first
         fault ? "code:#{message[/^> *(\d+)/, 1]}: #{fault}" : message.lines.first.chomp
       end
 
