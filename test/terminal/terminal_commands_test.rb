@@ -93,7 +93,7 @@ class TerminalCommandsTest < Minitest::Test
   end
 
   def test_a_worker_that_is_killed_is_no_bug_of_the_program
-    die = "Manypack::Terminal::ManyCores.prepend(Module.new { def text_of(found) = found.join.include?('stop') ? Process.kill(:KILL, Process.pid) : super })"
+    die = "Manypack::Terminal::ManyCores.prepend(Module.new { def text_of(messages) = messages.to_s.include?('stop') ? Process.kill(:KILL, Process.pid) : super })"
     message = stream({"id" => "go"})
     files(message * 40_000 + stream({"id" => "stop"}) + message * 40_000, die, suffix: "rb") do |name, lib|
       [["query", "-j2", "-r", lib, ".id"], ["filter", "-j2", "-e", "it['id'] == 'go' || Process.kill(:KILL, Process.pid)"]].each do |arguments|
@@ -315,6 +315,32 @@ class TerminalCommandsTest < Minitest::Test
     assert_equal ["\x01", 1], manypack("canon", input: "\x01\x82\xa1a\x01\xa1a\x02".b).values_at(0, 2)
   end
 
+  # What only unpacking finds, in the last of the messages; the first two are shown once.
+  def test_what_was_found_before_a_fault_is_shown_once
+    late = "\x81\xa1x\xd7\xff\xff\xff\xff\xff\x00\x00\x00\x00".b # a timestamp with too many nanoseconds
+    input = stream({"x" => "a"}, {"x" => "b"})
+    [[], %w[-j2], %w[-n4]].each do |options|
+      out, err, status = manypack("query", "--to", "ruby", *options, "$.x", input: input + late)
+      assert_equal ["\"a\"\n\"b\"\n", 1], [out, status], options
+      assert_match(/\Amanypack: stdin:#{input.bytesize}: .*timestamp/, err, options)
+    end
+    nan = stream((1..300).to_h { |i| [[Float::NAN] * i, i] })
+    [%w[csv], %w[tsv -j2], %w[csv -n5], %w[ruby -j2]].each do |options|
+      out, err, status = manypack("query", "--to", *options, "$", input: stream("a") + nan)
+      assert_includes ["", "manypack: stdin:2: "], err[0, 18], options
+      assert_equal "a", out.delete("\"")[0], options
+      assert_operator status, :<=, 1, options
+    end
+  end
+
+  def test_a_value_that_no_message_can_have_is_refused
+    [["slice", "--where"], ["filter", "--path"]].each do |command|
+      assert_equal ["", "manypack: #{command[0]}: $.id=18446744073709551616: the value has more than the 64 bits of an Integer\n", 2],
+                   manypack(*command, "$.id=18446744073709551616", input: events)
+    end
+    assert_equal 2, manypack("stat", "--paths", "-1", input: events).last
+  end
+
   # --- filter
 
   def test_filter_writes_what_the_code_returns
@@ -344,6 +370,28 @@ class TerminalCommandsTest < Minitest::Test
     end
     assert_equal stream([1, 2]), output_of("filter", "-e", 'it["a"].map { it }', input: stream({"a" => [1, 2]})) if RUBY_VERSION >= "3.4"
     assert_equal stream(7, 7), output_of("filter", "-e", "7", input: stream(1, 2))
+  end
+
+  def test_filter_names_the_message_whatever_the_code_raises
+    ["raise NotImplementedError", 'eval("1+")', 'require "no/such/library"', "def f(x) = f(x); f(1)"].each do |code|
+      [[], %w[-j2], %w[--path $]].each do |options|
+        next if options == %w[-j2] && !Process.respond_to?(:fork)
+
+        out, err, status = manypack("filter", "-e", "it['id'] == 1 || (#{code})", *options, input: stream({"id" => 1}, {"id" => 2}))
+        assert_equal [stream({"id" => 1}), 1], [out, status], [code, options]
+        assert_match(/\Amanypack: stdin:5: .*Error\)\n\z/, err, [code, options])
+      end
+    end
+  end
+
+  def test_a_library_that_cannot_be_loaded_is_named
+    ["def (", "no_such_method", "raise 'no'"].each do |code|
+      files(code, suffix: "rb") do |name|
+        out, err, status = manypack("cat", "-r", name, input: stream(1))
+        assert_equal ["", 2], [out, status], code
+        assert_match(/\Amanypack: cat: -r #{name}: .*Error\)\n\z/, err, code)
+      end
+    end
   end
 
   def test_filter_says_what_is_wrong_with_the_code

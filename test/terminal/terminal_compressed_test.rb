@@ -55,11 +55,20 @@ class TerminalCompressedTest < Minitest::Test
     end
   end
 
+  # As gzip itself reads it: tapes and some programs fill blocks.
+  def test_zeros_after_a_member_are_padding
+    [1, 511, 5000].each do |zeros|
+      files(gzipped + "\0" * zeros, gzipped + "\0" * zeros + gzipped, suffix: "gz") do |padded, two|
+        assert_equal [bytes, bytes * 2], [output_of("concat", padded), output_of("concat", two)], zeros
+      end
+    end
+  end
+
   # Junk follows the data, or is in the middle of it.
   def test_what_was_decompressed_comes_before_the_fault
     longer = Random.new(1).bytes(4000).bytes.map { |byte| Manypack.pack(byte) }.join
     broken = Zlib.gzip(longer).tap { |gzip| gzip.setbyte(3000, gzip.getbyte(3000) ^ 0x55) }
-    [[bytes, gzipped + "junk", bytes.bytesize..bytes.bytesize], [longer, Zlib.gzip(longer) + "\0\0\0", longer.bytesize..longer.bytesize], [longer, broken, 2000..longer.bytesize]].each do |whole, gzip, fault|
+    [[bytes, gzipped + "junk", bytes.bytesize..bytes.bytesize], [longer, Zlib.gzip(longer) + "\0\0\0junk", longer.bytesize..longer.bytesize], [longer, broken, 2000..longer.bytesize]].each do |whole, gzip, fault|
       files(gzip, suffix: "gz") do |name|
         [%w[concat], %w[filter -j2 -e true], %w[query -j2 --to msgpack $]].each do |arguments|
           out, err, status = manypack(*arguments, name)

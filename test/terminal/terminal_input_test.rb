@@ -97,6 +97,44 @@ class TerminalInputTest < Minitest::Test
 
   # --- what the user typed
 
+  def test_so_many_bytes_are_skipped_whatever_the_bytes_are_written_in
+    bytes = (0..60).map(&:chr).join.b
+    [0, 1, 2, 3, 46, 60].each do |n|
+      expected = (n..60).map { |number| "#{number}\n" }.join
+      files(bytes, Zlib.gzip(bytes), suffix: "msgpack.gz") do |_, zipped|
+        assert_equal expected, output_of("cat", "--force", "--skip-bytes", n.to_s, zipped), n
+      end
+      assert_equal expected, output_of("cat", "--force", "--skip-bytes", n.to_s, input: bytes), n
+      {"base64" => [bytes].pack("m"), "hex" => bytes.unpack1("H*")}.each do |from, text|
+        assert_equal expected, output_of("cat", "--force", "--from", from, "--skip-bytes", n.to_s, input: text), [n, from]
+      end
+    end
+  end
+
+  def test_what_was_decoded_before_a_wrong_digit_is_shown
+    bytes = stream(*0..200)
+    many = stream(*[1] * 30_000)
+    {"hex" => [["zz", "8", "0"], ->(all) { all.unpack1("H*") }], "base64" => [["?", "\n%%%%"], ->(all) { [all].pack("m0") }]}.each do |from, (wrong, encoded)|
+      [bytes, many].product(wrong) do |all, rest|
+        out, err, status = manypack("count", "--from", from, input: encoded.call(all) + rest)
+        assert_equal [Manypack.split(all).count, "manypack: stdin:#{all.bytesize}: what follows this byte is no #{from}\n", 1], [out.to_i, err, status], [from, rest]
+      end
+    end
+    assert_equal "1\n2\n1\n2\n", output_of("cat", "--from", "base64", input: "AQI=\nAQI=\n") # as two programs write it
+  end
+
+  def test_text_is_refused_wherever_its_first_piece_ends
+    text = "{\"a\":\"#{"größe" * 1000}\"}\n"
+    files(Zlib.gzip(text), Zlib.gzip(Random.new(1).bytes(3000).unpack1("H*").gsub("a", "ä")), suffix: "msgpack.gz") do |*zipped|
+      zipped.each { |name| assert_includes manypack("count", name)[1], "it looks like" }
+    end
+    files(text) do |name|
+      (100..102).each do |size|
+        assert_includes shell("(head -c #{size} #{name}; sleep 0.3; tail -c +#{size + 1} #{name}) | manypack count")[1], "it looks like JSON", size
+      end
+    end
+  end
+
   def test_an_option_given_twice_is_refused
     { %w[cat --path $.a --path $.b] => "--path", %w[cat -n 1 --lines 2] => "--lines", %w[filter -e 1 -e 2] => "--execute", %w[count --force --force] => "--force",
       %w[pack --from json --from csv] => "--from", %w[split -n 1 -n 2] => "--lines", %w[schema --name A1b --name A2b] => "--name" }.each do |arguments, option|

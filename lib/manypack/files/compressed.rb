@@ -39,6 +39,7 @@ module Manypack
       def initialize(file)
         @file = file
         @error = nil
+        @between = false # members, where some programs write zeros
         @inflate = ::Zlib::Inflate.new(::Zlib::MAX_WBITS + GZIP)
       end
 
@@ -64,10 +65,11 @@ module Manypack
       private
 
       def decompress(piece, into)
-        until piece.empty?
+        until (piece = @between ? piece.sub(/\A\0+/n, "") : piece).empty?
           before = @inflate.total_in
           into << @inflate.inflate(piece)
-          break unless @inflate.finished?
+          @between = @inflate.finished?
+          break unless @between
 
           piece = piece.byteslice(@inflate.total_in - before..)
           @inflate.reset

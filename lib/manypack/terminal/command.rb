@@ -93,6 +93,8 @@ module Manypack
 
       def load_library(lib)
         require(lib.match?(%r{\A\.{0,2}/}) ? File.expand_path(lib) : lib)
+      rescue StandardError, SyntaxError => e
+        raise UsageError, "-r #{lib}: #{e.message.lines.first.to_s.chomp} (#{e.class})"
       end
 
       def output

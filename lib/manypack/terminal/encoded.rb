@@ -6,14 +6,14 @@ module Manypack
     class Encoded
       include Pushback
 
-      # What is left out, such as white space and the marks of a dump; what digits have to look like; how many of them
-      # are decoded together; and how.
+      # What is left out, such as white space and the marks of a dump; what digits look like, up to the first that is
+      # none; how many of them are decoded together; and how.
       Form = Struct.new(:noise, :digits, :group, :decode)
 
       FORMS = {
-        "hex" => Form.new(/\\x|0x|[\s,:"']/in, /\A(?:\h\h)*\z/n, 2, ->(text) { [text].pack("H*") }),
-        "base64" => Form.new(/\s/n, %r{\A(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2,3}={0,2})?\z}n, 4,
-                             ->(text) { text.tr("-_", "+/").unpack1("m") })
+        "hex" => Form.new(/\\x|0x|[\s,:"']/in, /\A(?:\h\h)*/n, 2, ->(text) { [text].pack("H*") }),
+        "base64" => Form.new(/\s/n, %r{\A(?:[\w+/-]{4}|[\w+/-]{2}==|[\w+/-]{3}=)*(?:[\w+/-]{2,3}=?\z)?}n, 4,
+                             ->(text) { text.tr("-_", "+/").scan(/[^=]+=*/n).map { |part| part.unpack1("m") }.join })
       }.freeze
 
       def initialize(io, name)
@@ -22,18 +22,17 @@ module Manypack
         @form = FORMS.fetch(name)
         @text = "".b
         @decoded = 0
+        @fault = nil
       end
 
-      # Raises Fault; its offset is the number of bytes that could be decoded.
+      # Raises Fault after all bytes that could be decoded; its offset is their number. After EOFError there may be
+      # more, in a file that is followed.
       def next_bytes(size)
+        @ended = false
         bytes = "".b
-        until @ended || !bytes.empty?
-          complete = read(size)
-          bytes = decode(complete)
-        end
-        raise EOFError if bytes.empty?
+        bytes = decode(read(size)) until @ended || @fault || !bytes.empty?
+        raise @fault || EOFError if bytes.empty?
 
-        @decoded += bytes.bytesize
         bytes
       end
 
@@ -56,9 +55,11 @@ module Manypack
       end
 
       def decoded(digits)
-        raise Fault.new(@decoded, "what follows this byte is no #{@name}") unless digits.match?(@form.digits)
-
-        @form.decode.call(digits)
+        right = digits[@form.digits]
+        bytes = @form.decode.call(right)
+        @decoded += bytes.bytesize
+        @fault = Fault.new(@decoded, "what follows this byte is no #{@name}") if right.bytesize < digits.bytesize
+        bytes
       end
     end
   end

@@ -28,10 +28,14 @@ module Manypack
       # Fewer bytes of text may well be small Integers.
       LEAST_TEXT = 4
 
+      # So many may end inside a character, because more follow. Fewer are a whole input.
+      LEAST_PIECE = 64
+
       module_function
 
       # Returns the name of the format, or nil for what may be MessagePack.
       def of(bytes)
+        bytes = bytes.byteslice(0, BYTES)
         name, = MAGIC.find { |_, pattern| bytes.match?(pattern) }
         name || (text_format(bytes) if text?(bytes))
       end
@@ -46,7 +50,7 @@ module Manypack
       # may be cut off.
       def text?(bytes)
         text = bytes.dup.force_encoding(Encoding::UTF_8)
-        text = cut(text) if bytes.bytesize == BYTES
+        text = cut(text) if bytes.bytesize >= LEAST_PIECE
         text.valid_encoding? && !text.match?(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f-\u009f]/)
       end
 

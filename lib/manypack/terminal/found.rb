@@ -12,15 +12,18 @@ module Manypack
         @grouped = grouped
       end
 
-      # Yields the packed values that are found in the messages of each read. Raises Fault as Input#each_read does.
+      # Yields the packed values that are found in the messages of each read, and these messages. Raises Fault as
+      # Input#each_read does.
       def each_batch(input, &block)
         input.each_read { |messages| in_batch(messages, &block) }
       end
 
-      # Yields the packed values that are found in messages: of all at once or, if one is not right, of each before it.
-      # Raises Fault.
+      # Yields the packed values that are found in messages, and the messages: all at once or, if one is not right, each
+      # before it. Raises Fault.
       def in_batch(messages, &block)
-        messages.at_once(->(all) { give(in_many(all), &block) }) { |message| give(in_one(message), &block) }
+        packed = nil
+        messages.at_once(->(all) { packed = in_many(all) }) { |message| give(in_one(message), message, &block) }
+        give(packed, messages, &block) if packed
       end
 
       # Returns the packed values that are found in one message.
@@ -48,8 +51,8 @@ module Manypack
         found
       end
 
-      def give(packed)
-        yield packed unless packed.empty?
+      def give(packed, messages)
+        yield packed, messages unless packed.empty?
       end
     end
   end

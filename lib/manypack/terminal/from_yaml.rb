@@ -111,7 +111,10 @@ module Manypack
           finite = value.finite? || !node.value.match?(FLOAT)
           finite ? value : wrong("#{node.value} is too large for a Float", node)
         when ::Time then (value.subsec * 1_000_000_000).to_r.denominator == 1 ? value : node.value
-        when Integer, String, nil, true, false then value
+        when Integer
+          fits = FromJSON::INTEGERS.cover?(value)
+          fits ? value : wrong("#{node.value} has more than the 64 bits of an Integer", node)
+        when String, nil, true, false then value
         else value.to_s
         end
       end

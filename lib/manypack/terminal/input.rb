@@ -19,6 +19,11 @@ module Manypack
         new(origin + error.offset, "#{[message, error.path].compact.join(", at ")}#{around}", bytes, origin)
       end
 
+      # Returns the Fault for a DecodeError in what a path has found in the message at +offset+.
+      def self.of_found(error, offset)
+        new(offset, "what the path finds in this message: #{error.message.sub(/, at byte \d+\z/, "")}")
+      end
+
       # Returns the Fault for an error that the user's code or its result caused, for the message at +offset+.
       def self.of_code(error, offset, message = error.message)
         new(offset, "#{message.lines.first.to_s.chomp.sub(/, at byte \d+\z/, "")} (#{error.class})")
@@ -27,7 +32,7 @@ module Manypack
       # Returns the Fault for an error in a line of text. What a program could do is left out: to register a type.
       def self.of_line(error, line)
         message = error.message.lines.first.to_s.chomp
-        new(line, message.sub(/\A\d+: /, "").sub(/; register_common.*?(?=, at |\z)/, ""))
+        new(line, message.sub(/\A\d+: /, "").sub(/; register_common.*?(?=, at |\z)/, "").delete_suffix(", at $"))
       end
 
       def initialize(offset, message, bytes = "", origin = offset)

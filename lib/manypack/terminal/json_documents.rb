@@ -40,6 +40,7 @@ module Manypack
           start = false
           work unless @lines && !piece.include?("\n")
         end
+        @rest.delete_prefix!(BOM) if start
         work
         finish
       end

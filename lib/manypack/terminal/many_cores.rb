@@ -9,7 +9,7 @@ module Manypack
       # many times as long: then the caller makes it, piece by piece.
       MOST_TEXT = 1 << 22
 
-      # text:: yields the text of packed values, some at a time
+      # text:: yields the text of packed values that were found in some Messages, some at a time; raises Fault
       def initialize(found, jobs, &text)
         @found = found
         @jobs = jobs
@@ -22,9 +22,9 @@ module Manypack
         places = Places.new(input)
         work = ->(place) { work(places.messages(place)) }
         done = input.origin
-        Parallel.each(places, map: work, processes: @jobs) do |text, packed, fault, last|
+        Parallel.each(places, map: work, processes: @jobs) do |text, found, fault, last|
           yield text if text
-          packed.each { |bytes| @text.call(bytes, &block) }
+          found.each { |packed, offset| @text.call(packed, Input::Messages.new("", 0, 0, 0, offset, 1), &block) }
           raise Fault.new(*fault) if fault
 
           done = last
@@ -60,13 +60,27 @@ module Manypack
 
       private
 
-      # Returns the text, an Array of what is too long for it, packed, the arguments of a Fault or nil, and the end of
-      # the messages in the input.
+      # Returns the text, or else an Array of what was found and the offset of its messages; the arguments of a Fault or
+      # nil; and the end of the messages in the input.
       def work(messages)
+        text, fault = text_of(messages)
         found = []
-        fault = fault_of { @found.in_batch(messages) { |packed| found << packed } }
-        text = text_of(found)
-        [text, text ? [] : found.map(&:b), fault, messages.offset + messages.size]
+        fault = fault_of { @found.in_batch(messages) { |packed, from| found << [packed.b, from.offset] } } unless text
+        [text, found, fault, messages.offset + messages.size]
+      end
+
+      # Returns the text and the arguments of a Fault or nil; nil for a text that is too long.
+      def text_of(messages)
+        text = "".b
+        fault = fault_of do
+          @found.in_batch(messages) do |packed, from|
+            @text.call(packed, from) do |piece|
+              text << piece.b
+              return if text.bytesize > MOST_TEXT
+            end
+          end
+        end
+        [text, fault]
       end
 
       def fault_of
@@ -74,18 +88,6 @@ module Manypack
         nil
       rescue Fault => e
         [e.offset, e.message]
-      end
-
-      # Returns nil for a text that is too long.
-      def text_of(found)
-        text = "".b
-        found.each do |packed|
-          @text.call(packed) do |piece|
-            text << piece.b
-            return if text.bytesize > MOST_TEXT
-          end
-        end
-        text
       end
     end
   end

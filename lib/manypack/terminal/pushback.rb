@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# For readers that are no IO: the bytes that were read too early come again. The class has +next_bytes+.
+# For readers that are no IO: the bytes that were read too early come again. The class has +next_bytes+, which may
+# return more than it was asked for.
 module Manypack
   module Terminal
     module Pushback
@@ -11,11 +12,9 @@ module Manypack
 
       # Returns the next bytes, +size+ at most. Raises EOFError at the end.
       def readpartial(size)
-        return next_bytes(size) unless @ahead
-
-        bytes = @ahead.byteslice(0, size)
-        @ahead = bytes.bytesize < @ahead.bytesize ? @ahead.byteslice(size..) : nil
-        bytes
+        bytes = @ahead || next_bytes(size)
+        @ahead = bytes.bytesize > size ? bytes.byteslice(size..) : nil
+        @ahead ? bytes.byteslice(0, size) : bytes
       end
     end
   end

@@ -7,8 +7,8 @@ module Manypack
     class Rows
       SEPARATORS = {"csv" => ",", "tsv" => "\t"}.freeze
 
-      # Reads the arrays around what was found.
-      GROUPS = OPTIONS.merge(max_depth: OPTIONS[:max_depth] + 1).freeze
+      # Reads the arrays around what was found, and the maps with paths.
+      GROUPS = OPTIONS.merge(max_depth: OPTIONS[:max_depth] + 2).freeze
       STRICT = Codec.new(**GROUPS, duplicate_keys: :error)
       private_constant :GROUPS, :STRICT
 
@@ -54,7 +54,7 @@ module Manypack
       end
 
       def row(values)
-        fields = values.map { |value| @csv ? quoted(shown(field(value))) : shown(escaped(field(value))) }
+        fields = values.map { |value| @csv ? quoted(value, shown(field(value))) : shown(escaped(field(value))) }
         fields.join(@separator) << "\n"
       end
 
@@ -80,8 +80,9 @@ module Manypack
         @json.print(Twins.packed(value)).chomp
       end
 
-      def quoted(text)
-        text.match?(QUOTED) ? %("#{text.gsub('"', '""')}") : text
+      # An empty text is in quotes: an empty field is nil.
+      def quoted(value, text)
+        value == "" || text.match?(QUOTED) ? %("#{text.gsub('"', '""')}") : text
       end
 
       def escaped(text)

@@ -9,6 +9,8 @@ module Manypack
       def initialize(text)
         @path, value = parse(text)
         @packed = value && FromJSON.pack(json(value))
+      rescue ::RangeError
+        raise ArgumentError, "#{text}: the value has more than the 64 bits of an Integer"
       end
 
       # Returns true if the path finds the value; without a value, if it finds anything but nil and false.

@@ -75,7 +75,7 @@ module Manypack
         Parallel.filter(input.io, output, **workers, timestamp: true, **OPTIONS, &@block)
       rescue ClosedPipe, UsageError
         raise
-      rescue StandardError => e
+      rescue StandardError, ScriptError, SystemStackError => e
         raise e unless e.is_a?(Parallel::Error)
 
         raise Fault.of_code(e, input.origin + e.offset)
@@ -128,7 +128,7 @@ module Manypack
         when false, nil then ""
         else Manypack.pack(result, timestamp: true)
         end
-      rescue StandardError => e
+      rescue StandardError, ScriptError, SystemStackError => e
         raise Fault.of_code(e, message.offset)
       end
     end

@@ -63,36 +63,54 @@ module Manypack
         return show_one_by_one(input) if @most
         return show_of_many_cores(input) if @jobs && @jobs > 1 && Process.respond_to?(:fork)
 
-        @found.each_batch(input) { |packed| show_found(packed) }
+        @found.each_batch(input) { |packed, messages| each_text(packed, messages) { |text| output.write(text) } }
       end
 
-      # Keeps what is found until a whole read has been searched.
+      # Keeps text until a whole read has been searched.
       def show_one_by_one(input)
         count = 0
         kept = "".b
-        input.each_message(pause: -> { show_kept(kept) }) do |message|
-          kept << @found.in_one(message)
-          show_kept(kept) if kept.bytesize > Input::READ_BYTES
+        input.each_message(pause: -> { write_kept(kept) }) do |message|
+          @found.in_batch(message) { |packed, one| each_text(packed, one) { |text| keep(text, kept) } }
           break if (count += 1) == @most
         end
       end
 
-      def show_kept(kept)
-        show_found(kept) unless kept.empty?
+      def keep(text, kept)
+        kept << text.b
+        write_kept(kept) if kept.bytesize > Input::READ_BYTES
+      end
+
+      def write_kept(kept)
+        output.write(kept) unless kept.empty?
         kept.clear
       end
 
       def show_of_many_cores(input)
-        ManyCores.new(@found, @jobs) { |packed, &block| each_text(packed, &block) }.each_piece(input) do |text|
-          output.write(text)
-        end
+        text = ->(packed, messages, &block) { each_text(packed, messages, &block) }
+        ManyCores.new(@found, @jobs, &text).each_piece(input) { |piece| output.write(piece) }
       end
 
-      def show_found(packed)
-        each_text(packed) { |text| output.write(text) }
+      # Yields the text of what was found in messages. Some errors, such as an invalid timestamp, are found only here:
+      # raises Fault after the text of the messages before.
+      def each_text(packed, messages, &block)
+        return text(packed, &block) if streamed? || messages.count == 1
+
+        pieces = []
+        text(packed) { |piece| pieces << piece }
+        pieces.each(&block)
+      rescue DecodeError => e
+        raise Fault.of_found(e, messages.offset) if streamed? || messages.count == 1
+
+        messages.each { |message| @found.in_batch(message) { |found, one| each_text(found, one, &block) } }
       end
 
-      def each_text(packed, &block)
+      # True for text that can be a thousand times as long as what was found. It is not kept.
+      def streamed?
+        %w[pretty yaml].include?(@format)
+      end
+
+      def text(packed, &block)
         @raw ? raw(packed, &block) : @writer.each_piece(packed, &block)
       end
 

@@ -24,6 +24,10 @@ module Manypack
         parser.on("--paths N", Integer, "Show the N paths with the most bytes (default: 20)") { |n| @shown = n }
       end
 
+      def check(_paths)
+        raise ArgumentError, "--paths must be 0 or more" if @shown&.negative?
+      end
+
       def streams?
         false
       end

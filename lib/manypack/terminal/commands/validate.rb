@@ -51,7 +51,8 @@ module Manypack
       end
 
       def work
-        each_input(codec: codec) { |input| @untrusted ? check_messages(input) : check_structure(input) }
+        limits = @keep_going ? Input::PLAIN : codec # with those of codec, a message would end the input
+        each_input(codec: limits) { |input| @untrusted ? check_messages(input) : check_structure(input) }
       end
 
       def codec
