@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/lenient.h"
+#include "base/user_code.h"
 #include "caches/ractor.h"
 #include "stream/body_unpacker.h"
 #include "stream/unpacker_object.h"
@@ -179,19 +180,79 @@ raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj)
     mp_raise_extra_bytes(size, offset, input);
 }
 
+/* One call of read_one. */
+typedef struct {
+    VALUE self, io;
+    uint32_t lease; /* of the Unpacker: callcc may make the call fail again after the Unpacker was set aside */
+    bool takes_back;
+    bool done;
+} one_read;
+
+static VALUE
+read_the_one(VALUE arg)
+{
+    one_read *one = (one_read *)arg;
+    VALUE obj = mp_unpacker_read(one->self, mp_stream_get(one->self));
+
+    one->done = true;
+    return obj;
+}
+
+/* Gives the bytes after the object back to the io. */
+static void
+give_back_rest(const one_read *one)
+{
+    VALUE buffer = mp_unpacker_buffer(one->self);
+
+    if (!one->takes_back || !mp_buffer_get(buffer)->bytes.size) return;
+    mp_io_take_back(one->io, mp_buffer_take_all(buffer));
+}
+
+/* Leaves the io at the object after the one that failed, if it can be found. */
+static VALUE
+pass_over_failed(VALUE arg)
+{
+    const one_read *one = (const one_read *)arg;
+    const mp_stream *u = mp_stream_get(one->self);
+
+    if (mp_stream_sticky_error(u)) return Qnil;
+    mp_unpacker_pass_over_failed(one->self);
+    if (u->position == MP_AT_OBJECT && !mp_stream_pending_p(u)) give_back_rest(one);
+    return Qnil;
+}
+
+/*
+ * Called when the read has ended. The first error is the one to raise, unless an interrupt comes while the rest of the
+ * object is read. After an interrupt nobody wants to wait for the io again: only bytes that are there are passed over.
+ */
+static VALUE
+read_the_one_ended(VALUE arg)
+{
+    const one_read *one = (const one_read *)arg;
+    const mp_stream *u = mp_typed_data(one->self);
+    int state;
+
+    if (MP_LIKELY(one->done) || u->running || u->more->lease != one->lease) return Qnil;
+    if (!rb_obj_is_kind_of(mp_user_error(), rb_eStandardError)) mp_buffer_get(u->buffer)->io = Qnil;
+    rb_protect(pass_over_failed, arg, &state);
+    if (state && !rb_obj_is_kind_of(mp_user_error(), rb_eStandardError)) rb_jump_tag(state);
+    return Qnil; /* rb_ensure restores the first error */
+}
+
 /* Reads the next object with a new Unpacker over an io, and leaves the bytes after it in the io. */
 static VALUE
 read_one(VALUE self, VALUE io)
 {
-    bool takes_back = mp_io_takes_back_p(io);
+    one_read one = {.self = self, .io = io, .takes_back = mp_io_takes_back_p(io)};
     mp_stream *u = mp_stream_get(self);
     VALUE buffer = mp_unpacker_buffer(self), obj;
 
-    if (!takes_back) mp_buffer_get(buffer)->reads_exactly = true;
+    if (!one.takes_back) mp_buffer_get(buffer)->reads_exactly = true;
     if (!mp_stream_read_more(u, 1)) mp_stream_raise_truncated(u);
-    obj = mp_unpacker_read(self, u);
+    one.lease = u->more->lease;
+    obj = rb_ensure(read_the_one, (VALUE)&one, read_the_one_ended, (VALUE)&one);
     keep_inner(self);
-    if (takes_back && mp_buffer_get(buffer)->bytes.size) mp_io_take_back(io, mp_buffer_take_all(buffer));
+    give_back_rest(&one);
     return obj;
 }
 

@@ -715,6 +715,21 @@ mp_unpacker_skip(VALUE self)
     RB_GC_GUARD(self);
 }
 
+static VALUE
+pass_over_failed_body(void *arg)
+{
+    mp_stream *u = ((run *)arg)->u;
+
+    if (u->position == MP_IN_FAILED) mp_stream_pass_over(u);
+    return Qnil;
+}
+
+void
+mp_unpacker_pass_over_failed(VALUE self)
+{
+    run_with(self, pass_over_failed_body);
+}
+
 /* --- headers ---------------------------------------------------------------------------------------- */
 
 /* Brings the complete head of the next object to the front of the Buffer. False if the input ends first. */
