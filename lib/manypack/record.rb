@@ -393,6 +393,10 @@ module Manypack
       copy(codec: codec, base: base, lazy_class: @lazy_class)
     end
 
+    def laid_over(codec)
+      copy(codec: codec, base: nil, lazy_class: @lazy_class)
+    end
+
     def shareable_options?
       Ractor.shareable?(@options)
     end

@@ -272,6 +272,12 @@ mp_codec_with_options(VALUE from, VALUE options, int api)
 }
 
 VALUE
+mp_codec_made_of(const mp_codec *codec)
+{
+    return codec_of_options(codec->object, &codec->options);
+}
+
+VALUE
 mp_codec_overlaid(VALUE codec, VALUE over)
 {
     const mp_options options = mp_codec_get(over)->options; /* before codec: TypeError for anything else */

@@ -48,6 +48,9 @@ void mp_default_codec_set(VALUE codec);
  */
 VALUE mp_codec_with_options(VALUE codec, VALUE options, int api);
 
+/* A Codec with the types and the options of a struct. */
+VALUE mp_codec_made_of(const mp_codec *codec);
+
 /* A Codec with the types of `over` and the options of both: where both set an option, `over` decides. */
 VALUE mp_codec_overlaid(VALUE codec, VALUE over);
 

@@ -51,6 +51,12 @@ static const rb_data_type_t packer_type = {
 
 static VALUE cPacker;
 
+bool
+mp_packer_p(VALUE obj)
+{
+    return rb_typeddata_is_kind_of(obj, &packer_type);
+}
+
 static VALUE
 packer_allocate(VALUE klass)
 {

@@ -26,6 +26,9 @@ mp_packer_get(VALUE self)
     return packer;
 }
 
+/* True for a Packer, of any class. */
+bool mp_packer_p(VALUE obj);
+
 /* Makes a Packer for the user code of one pack call, and its Buffer. */
 VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
 

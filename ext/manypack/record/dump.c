@@ -698,20 +698,21 @@ dump_value(mp_encoder *e, const mp_shape *shape, VALUE object)
 }
 
 VALUE
-mp_dump_whole(VALUE object, const mp_shapes *shapes, VALUE codec, bool *doubtful)
+mp_dump_whole(VALUE object, const mp_shapes *shapes, const mp_codec *codec, uint32_t depth, bool *doubtful)
 {
     uint8_t block[MP_ENCODER_BLOCK];
     typed_dump dump;
     mp_encoder *e = &dump.e;
-    VALUE result;
+    VALUE codec_object = codec->object, result;
 
-    mp_encoder_init(e, block, sizeof(block), mp_codec_get(codec));
+    mp_encoder_init(e, block, sizeof(block), codec);
+    e->depth = depth;
     dump.doubtful = false;
     dump_value(e, &shapes->shapes[0], object);
     result = mp_encoder_result(e);
     if (MP_UNLIKELY(e->packer != 0)) mp_foreign_end(e);
     *doubtful = dump.doubtful;
     RB_GC_GUARD(object);
-    RB_GC_GUARD(codec);
+    RB_GC_GUARD(codec_object);
     return result;
 }

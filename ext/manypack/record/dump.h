@@ -6,11 +6,11 @@
 #include "record/shape.h"
 
 /*
- * Packs an object as shapes[0]: Records as maps or arrays of their fields, everything else as mp_encode_whole does.
- * Sets doubtful if loading may refuse the result, apart from the values of scalars, which are not checked. Raises
- * TypeError for an object that is not of the Record's class, ArgumentError if nothing tells the tag of an object, and
- * the errors of mp_encode.
+ * Packs an object as shapes[0], inside of `depth` levels: Records as maps or arrays of their fields, everything else
+ * as mp_encode_whole does. Sets doubtful if loading may refuse the result, apart from the values of scalars, which are
+ * not checked. Raises TypeError for an object that is not of the Record's class, ArgumentError if nothing tells the tag
+ * of an object, and the errors of mp_encode.
  */
-VALUE mp_dump_whole(VALUE object, const mp_shapes *shapes, VALUE codec, bool *doubtful);
+VALUE mp_dump_whole(VALUE object, const mp_shapes *shapes, const mp_codec *codec, uint32_t depth, bool *doubtful);
 
 #endif

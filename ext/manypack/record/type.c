@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "pack/canonical_form.h"
+#include "pack/packer.h"
 #include "record/dump.h"
 #include "record/load.h"
 #include "view/view.h"
@@ -15,7 +16,7 @@ typedef struct {
     mp_shapes shapes;
 } mp_type_object;
 
-static ID id_renewed;
+static ID id_renewed, id_laid_over, id_check;
 
 static void
 type_mark(void *ptr)
@@ -82,9 +83,16 @@ type_get(VALUE self)
     return type;
 }
 
+static VALUE
+identity_hash(void)
+{
+    return rb_obj_hide(rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0));
+}
+
 /*
- * The Hash of this Ractor's renewed Types, and under nil the codec for which they were made: registering another type
- * empties it. Ractors cannot share it, because a Type is not shareable if its codec is not. Few Ractors need one.
+ * The Hash of this Ractor's renewed Types, under nil the codec for which they were made, and under false the Hash of
+ * laid_over_types: registering another type empties it. Ractors cannot share it, because a Type is not shareable if
+ * its codec is not. Few Ractors need one.
  */
 static VALUE
 renewed_types(VALUE base)
@@ -92,7 +100,7 @@ renewed_types(VALUE base)
     VALUE types = mp_ractor_seldom()->types;
 
     if (types && rb_hash_lookup(types, Qnil) == base) return types;
-    types = rb_obj_hide(rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0));
+    types = identity_hash();
     rb_hash_aset(types, Qnil, base);
     mp_ractor_seldom()->types = types;
     return types;
@@ -121,6 +129,75 @@ current(VALUE self)
 
     if (MP_LIKELY(NIL_P(base) || base == mp_default_codec()->object)) return self;
     return renewed(self, mp_default_codec()->object);
+}
+
+/* How many Types are kept that have the codecs of fronts: of each Type, and how many Types have any. */
+enum { FRONTS_MAX = 4, TYPES_MAX = 256 };
+
+/* The Hash of this Ractor's Types and an Array for each: the same Types with the codecs of fronts laid over theirs. */
+static VALUE
+laid_over_types(void)
+{
+    VALUE types = renewed_types(mp_default_codec()->object), laid = rb_hash_lookup(types, Qfalse);
+
+    if (!NIL_P(laid)) return laid;
+    laid = identity_hash();
+    rb_hash_aset(types, Qfalse, laid);
+    return laid;
+}
+
+static bool
+same_codec_p(const mp_codec *one, const mp_codec *other)
+{
+    return one->types == other->types && !memcmp(&one->options, &other->options, sizeof(mp_options));
+}
+
+static MP_NOINLINE VALUE
+with_codec(VALUE self, const mp_codec *codec)
+{
+    VALUE all = laid_over_types(), own = rb_hash_lookup(all, self), type;
+    long i;
+
+    if (NIL_P(own)) {
+        if (RHASH_SIZE(all) >= TYPES_MAX) rb_hash_clear(all);
+        rb_hash_aset(all, self, own = rb_ary_new());
+    }
+    for (i = 0; i < RARRAY_LEN(own); i++) {
+        type = RARRAY_AREF(own, i);
+        if (same_codec_p(mp_codec_get(type_get(type)->codec), codec)) return type;
+    }
+    type = rb_funcall(self, id_laid_over, 1, mp_codec_made_of(codec));
+    type_get(type);
+    if (RARRAY_LEN(own) >= FRONTS_MAX) rb_ary_shift(own);
+    rb_ary_push(own, type);
+    return type;
+}
+
+/* True if the codec of a front is no more than a default: the ext types of DefaultFactory or none, and no options. */
+static bool
+default_p(const mp_codec *front)
+{
+    return !front->options.explicit && (!front->types || front->types == mp_default_codec()->types);
+}
+
+/*
+ * The Type with the codec of a front laid over its own, as Arguments.loader has it: the types of DefaultFactory change
+ * nothing. Its max_depth stays, because that of the front counts from another level. Runs user code.
+ */
+static VALUE
+laid_over(VALUE self, const mp_codec *front)
+{
+    const mp_codec *own = mp_codec_get(type_get(self)->codec);
+    mp_codec codec = *own;
+
+    if (MP_LIKELY(default_p(front))) return self;
+    if (front->types && front->types != mp_default_codec()->types) {
+        codec.types = front->types;
+        codec.object = front->object;
+    }
+    mp_options_overlay(&codec.options, &front->options);
+    codec.options.max_depth = own->options.max_depth;
+    return same_codec_p(own, &codec) ? self : with_codec(self, &codec);
 }
 
 /* call-seq: Internal.current_type(type) -> type: with the ext types of the moment */
@@ -261,6 +338,59 @@ rb_internal_read_view(VALUE self, VALUE type_object, VALUE view)
     return object;
 }
 
+/* Packs an object inside of `depth` levels, and loads the bytes if `check` or if the object looks doubtful. */
+static VALUE
+dumped(VALUE self, VALUE object, const mp_codec *codec, uint32_t depth, bool check)
+{
+    bool doubtful;
+    packed_bytes packed = {.type = self, .bytes = mp_dump_whole(object, shapes_of(self), codec, depth, &doubtful)};
+
+    if (codec->options.canonical) packed.bytes = mp_canonical_packed(packed.bytes);
+    if (doubtful || check) mp_pack_check(check_bytes, (VALUE)&packed);
+    RB_GC_GUARD(self);
+    return packed.bytes;
+}
+
+/*
+ * The most levels of a dump that begins inside of `depth` levels: what the front allows, and no more than the Type says
+ * of its own part, unless the front has said something itself.
+ */
+static uint32_t
+max_depth_within(const mp_options *own, const mp_options *front, uint32_t depth)
+{
+    uint32_t most = front->max_depth ? front->max_depth : MP_PACK_MAX_DEPTH;
+
+    if (!own->max_depth || mp_options_set_p(front, offsetof(mp_options, max_depth))) return most;
+    return own->max_depth + depth < most ? own->max_depth + depth : most;
+}
+
+/*
+ * call-seq: Internal.dump_within(type, object, packer) -> bytes or nil
+ *
+ * Packs an object for a Packer, by its codec and at its depth, as to_msgpack is asked to. nil if it is a Packer of
+ * another library.
+ */
+static VALUE
+rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer)
+{
+    VALUE check = rb_attr_get(type, id_check), owner, bytes;
+    uint32_t depth;
+    mp_codec front, codec;
+
+    if (!mp_packer_p(packer)) return Qnil;
+    front = mp_packer_get(packer)->codec;
+    owner = front.object;
+    depth = mp_buffer_get(mp_packer_get(packer)->buffer)->loan.depth;
+    if (depth) depth--; /* the call of to_msgpack counts as one, which the object itself has not opened */
+    type = laid_over(current(type), &front);
+    codec = *mp_codec_get(type_get(type)->codec);
+    codec.options.max_depth = max_depth_within(&codec.options, &front.options, depth);
+    codec.options.canonical = codec.options.canonical && !front.options.canonical; /* the front brings all in order */
+    bytes = dumped(type, object, &codec, depth, RTEST(check));
+    RB_GC_GUARD(owner);
+    return bytes;
+}
+
 /*
  * call-seq: type.write(object, check) -> bytes: loads the bytes as a check if check is true or the object looks
  * doubtful
@@ -268,14 +398,8 @@ rb_internal_read_view(VALUE self, VALUE type_object, VALUE view)
 static VALUE
 rb_type_write(VALUE self, VALUE object, VALUE check)
 {
-    const mp_type_object *type = type_get(self = current(self));
-    bool doubtful;
-    packed_bytes packed = {.type = self, .bytes = mp_dump_whole(object, &type->shapes, type->codec, &doubtful)};
-
-    if (mp_codec_get(type->codec)->options.canonical) packed.bytes = mp_canonical_packed(packed.bytes);
-    if (doubtful || RTEST(check)) mp_pack_check(check_bytes, (VALUE)&packed);
-    RB_GC_GUARD(self);
-    return packed.bytes;
+    self = current(self);
+    return dumped(self, object, mp_codec_get(type_get(self)->codec), 0, RTEST(check));
 }
 
 void
@@ -288,11 +412,14 @@ Init_manypack_type(void)
     rb_define_alloc_func(cType, type_alloc);
     rb_undef_method(cType, "initialize_copy");
     id_renewed = rb_intern("renewed");
+    id_laid_over = rb_intern("laid_over");
+    id_check = rb_intern("@check");
     rb_define_private_method(cType, "compile", rb_type_compile, 3);
     rb_define_private_method(cType, "read", rb_type_read, 4);
     rb_define_private_method(cType, "loads?", rb_type_loads_p, 1);
     rb_define_private_method(cType, "write", rb_type_write, 2);
     MP_DEFINE_INTERNAL("current_type", rb_internal_current_type, 1);
+    MP_DEFINE_INTERNAL("dump_within", rb_internal_dump_within, 3);
     MP_DEFINE_INTERNAL("read_view", rb_internal_read_view, 2);
     MP_DEFINE_INTERNAL("shared_shapes?", rb_internal_shared_shapes_p, 2);
 }

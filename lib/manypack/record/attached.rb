@@ -40,12 +40,13 @@ module Manypack
           __manypack_record__.dump(self, **options)
         end
 
-        # Writes the object to a Packer, for Manypack.pack. Without a Packer it returns the bytes.
+        # Writes the object to a Packer, for Manypack.pack, with the options and the ext types of the Packer laid over
+        # those of the Record. Without a Packer it returns the bytes.
         def to_msgpack(packer = nil)
-          bytes = __manypack_record__.dump(self)
-          return bytes unless packer
+          record = __manypack_record__
+          return record.dump(self) unless packer
 
-          packer.buffer.write(bytes)
+          packer.buffer.write(Internal.dump_within(record, self, packer) || record.dump(self))
           packer
         end
       end

@@ -252,6 +252,12 @@ module Manypack
       Spec.type(@spec, *renewed_codec, @check)
     end
 
+    # Called by the extension to pack for a front that has a Codec or options. Returns the same Type with that Codec,
+    # which knows its own options already.
+    def laid_over(codec)
+      Spec.type(@spec, codec, nil, @check)
+    end
+
     # Returns a Codec with the options of the Type, and the codec of DefaultFactory whose types it has.
     def renewed_codec
       [@codec.options.empty? ? base : base.with(**@codec.options), base]
