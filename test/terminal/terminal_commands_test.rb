@@ -373,7 +373,7 @@ class TerminalCommandsTest < Minitest::Test
   end
 
   def test_filter_names_the_message_whatever_the_code_raises
-    ["raise NotImplementedError", 'eval("1+")', 'require "no/such/library"', "def f(x) = f(x); f(1)"].each do |code|
+    ["raise NotImplementedError", 'eval("1+")', "load '/no/such/library'", "def f(x) = f(x); f(1)"].each do |code|
       [[], %w[-j2], %w[--path $]].each do |options|
         next if options == %w[-j2] && !Process.respond_to?(:fork)
 

@@ -57,7 +57,7 @@ class TerminalTextsTest < Minitest::Test
     end
     %w[json yaml].each do |from|
       assert_match(/\Amanypack: stdin:2: 1\.0E\+400 is too large for a Float, at column 2/, packed("[\n 1.0E+400]", from: from)[1])
-      assert_match(/\Amanypack: stdin:1: bignum too big/, packed("[18446744073709551616]", from: from)[1])
+      assert_match(/\Amanypack: stdin:1: .*Integer/, packed("[18446744073709551616]", from: from)[1])
     end
     { "json" => "\u{feff}{\"a\":\"1\"}", "yaml" => "\u{feff}a: '1'\n", "csv" => "\u{feff}a\n1\n" }.each do |from, text|
       assert_equal [[{"a" => "1"}], "", 0], packed(text, from: from)

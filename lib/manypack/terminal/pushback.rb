@@ -7,7 +7,7 @@ module Manypack
     module Pushback
       # Takes bytes back, under the name that IO has for it.
       def ungetbyte(bytes)
-        @ahead = bytes
+        @ahead = @ahead ? bytes + @ahead : bytes
       end
 
       # Returns the next bytes, +size+ at most. Raises EOFError at the end.
