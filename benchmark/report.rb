@@ -5,8 +5,8 @@
 require "erb"
 require "fileutils"
 require_relative "support/plot"
-require_relative "support/recorded_instructions"
 require_relative "support/race"
+require_relative "support/recorded_instructions"
 require_relative "support/results"
 require_relative "support/workload"
 

@@ -93,7 +93,7 @@ class TerminalCommandsTest < Minitest::Test
   end
 
   def test_a_worker_that_is_killed_is_no_bug_of_the_program
-    die = "Manypack::Terminal::ManyCores.prepend(Module.new { def text_of(messages) = messages.to_s.include?('stop') ? Process.kill(:KILL, Process.pid) : super })"
+    die = "Manypack::Terminal::ManyCores.prepend(Module.new { def longer(_, packed, _) = packed.include?('stop') ? Process.kill(:KILL, Process.pid) : super })"
     message = stream({"id" => "go"})
     files(message * 40_000 + stream({"id" => "stop"}) + message * 40_000, die, suffix: "rb") do |name, lib|
       [["query", "-j2", "-r", lib, ".id"], ["filter", "-j2", "-e", "it['id'] == 'go' || Process.kill(:KILL, Process.pid)"]].each do |arguments|

@@ -6,6 +6,10 @@ module Manypack
   module Terminal
     # An error in an input, and its offset.
     class Fault < StandardError
+      # The end of an error's message: an offset in other bytes than those of the input.
+      AT_BYTE = /, at byte \d+\z/
+      private_constant :AT_BYTE
+
       # The offset of the wrong byte in the input.
       attr_reader :offset
 
@@ -14,19 +18,19 @@ module Manypack
 
       # Returns the Fault for a DecodeError in a message that starts at +origin+.
       def self.of(error, bytes, origin)
-        message = error.message.sub(/, at byte \d+\z/, "")
+        message = error.message.sub(AT_BYTE, "")
         around = ", in the message at byte #{origin}" unless error.offset.zero?
         new(origin + error.offset, "#{[message, error.path].compact.join(", at ")}#{around}", bytes, origin)
       end
 
       # Returns the Fault for a DecodeError in what a path has found in the message at +offset+.
       def self.of_found(error, offset)
-        new(offset, "what the path finds in this message: #{error.message.sub(/, at byte \d+\z/, "")}")
+        new(offset, "what the path finds in this message: #{error.message.sub(AT_BYTE, "")}")
       end
 
       # Returns the Fault for an error that the user's code or its result caused, for the message at +offset+.
       def self.of_code(error, offset, message = error.message)
-        new(offset, "#{message.lines.first.to_s.chomp.sub(/, at byte \d+\z/, "")} (#{error.class})")
+        new(offset, "#{message.lines.first.to_s.chomp.sub(AT_BYTE, "")} (#{error.class})")
       end
 
       # Returns the Fault for an error in a line of text. What a program could do is left out: to register a type.

@@ -63,24 +63,24 @@ module Manypack
       # Returns the text, or else an Array of what was found and the offset of its messages; the arguments of a Fault or
       # nil; and the end of the messages in the input.
       def work(messages)
-        text, fault = text_of(messages)
-        found = []
-        fault = fault_of { @found.in_batch(messages) { |packed, from| found << [packed.b, from.offset] } } unless text
-        [text, found, fault, messages.offset + messages.size]
-      end
-
-      # Returns the text and the arguments of a Fault or nil; nil for a text that is too long.
-      def text_of(messages)
         text = "".b
+        found = []
         fault = fault_of do
           @found.in_batch(messages) do |packed, from|
-            @text.call(packed, from) do |piece|
-              text << piece.b
-              return if text.bytesize > MOST_TEXT
-            end
+            found << [packed.b, from.offset]
+            text &&= longer(text, packed, from)
           end
         end
-        [text, fault]
+        [text, text ? [] : found, fault, messages.offset + messages.size]
+      end
+
+      # Returns the text with that of what was found, or nil if it is too long.
+      def longer(text, packed, messages)
+        @text.call(packed, messages) do |piece|
+          text << piece.b
+          return if text.bytesize > MOST_TEXT
+        end
+        text
       end
 
       def fault_of

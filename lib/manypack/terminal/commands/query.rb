@@ -87,27 +87,26 @@ module Manypack
       end
 
       def show_of_many_cores(input)
-        text = ->(packed, messages, &block) { each_text(packed, messages, &block) }
-        ManyCores.new(@found, @jobs, &text).each_piece(input) { |piece| output.write(piece) }
+        ManyCores.new(@found, @jobs, &method(:each_text)).each_piece(input) { |text| output.write(text) }
       end
 
       # Yields the text of what was found in messages. Some errors, such as an invalid timestamp, are found only here:
       # raises Fault after the text of the messages before.
       def each_text(packed, messages, &block)
-        return text(packed, &block) if streamed? || messages.count == 1
+        return text(packed, &block) if at_once?(messages)
 
         pieces = []
         text(packed) { |piece| pieces << piece }
         pieces.each(&block)
       rescue DecodeError => e
-        raise Fault.of_found(e, messages.offset) if streamed? || messages.count == 1
+        raise Fault.of_found(e, messages.offset) if at_once?(messages)
 
         messages.each { |message| @found.in_batch(message) { |found, one| each_text(found, one, &block) } }
       end
 
-      # True for text that can be a thousand times as long as what was found. It is not kept.
-      def streamed?
-        %w[pretty yaml].include?(@format)
+      # True if text is written as it is made: of one message, and text that can be a thousand times as long.
+      def at_once?(messages)
+        messages.count == 1 || %w[pretty yaml].include?(@format)
       end
 
       def text(packed, &block)
