@@ -88,6 +88,23 @@ module Manypack
       codec || !options.empty? ? type.with(codec: codec, **options) : type
     end
 
+    # Returns the Codec whose limits hold for the bytes of a message that is loaded later: that of a Type, which
+    # Arguments.loader has made, and otherwise that of the front.
+    def self.codec_of_loader(loader, front)
+      type = type_of(loader)
+      type ? type.codec : front
+    end
+
+    # Returns the Type that Arguments.loader has made with a Codec that knows one ext type more. Raises ArgumentError
+    # for what is no Type and has no Codec.
+    def self.loader_knowing(loader, codec)
+      type = type_of(loader)
+      return type.with(codec: codec) if type
+
+      refuse(ArgumentError.new("register_type has no effect on what #{loader.inspect} loads: its method load has to " \
+                               "know the ext type"))
+    end
+
     # Returns the one object of a source, as the option +as+ says: what Manypack.unpack does with it.
     #
     # codec:: the Codec of the front; nil if it has only a default, which the option +codec+ replaces
