@@ -70,6 +70,17 @@ module Manypack
       codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks)
     end
 
+    # Raises ArgumentError for options that have no effect on packing, or on unpacking: those of Codecs that belong to
+    # the other direction, and, for what Type#load unpacks, +check+.
+    def self.check_direction(options, packing:)
+      here = packing ? PACKING_OPTIONS : UNPACKING_OPTIONS
+      name = options.keys.find { |key| OPTION_OF_CODECS[key] && !here.include?(key) }
+      refuse(ArgumentError.new(misplaced_option(name, packing))) if name
+      return if packing || !options.key?(:check)
+
+      refuse(ArgumentError.new("check has no effect on unpacking: it is an option of Type#dump and Type#with"))
+    end
+
     # Options of what is built of a message, and of checks that need that.
     OF_OBJECTS = %i[symbolize_keys freeze shareable allow_unknown_ext timestamp utf8 duplicate_keys].freeze
     private_constant :OF_OBJECTS
