@@ -58,6 +58,12 @@ class OptionsOfTypesTest < Minitest::Test
       end
     end
 
+    define_method("test_#{name}_keeps_a_type_with_options_alive") do
+      type = ANY.with(freeze: true, max_bytes: 20)
+      assert_match(/\A\{"k" ?=> ?"a"\} true/, exercise { outcome(front, "\x81\xA1k\xA1a".b, as: type) })
+      assert_match(/\AManypack::LimitError/, exercise { outcome(front, "\xBF".b + "a" * 31, as: type) })
+    end
+
     define_method("test_#{name}_reads_as_deep_as_a_type_allows") do
       deep = "\x81\xA1k".b + "\x91".b * 200 + "\xC0".b
       assert_match(/\AManypack::StackError/, outcome(front, deep, as: ANY))
@@ -166,10 +172,6 @@ class OptionsOfTypesTest < Minitest::Test
   def assert_loads(expected, front, bytes, message, type, **options)
     alone = outcome(->(packed) { expected.load(packed) }, bytes)
     assert_equal comparable(alone), comparable(outcome(front, bytes, as: type, **options)), message
-  end
-
-  def outcome(front, *arguments, **options)
-    exercise { super }
   end
 
   # Without the name of the class, which may have none.
