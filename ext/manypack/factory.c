@@ -178,8 +178,10 @@ rb_factory_initialize_copy(VALUE self, VALUE other)
 static VALUE
 rb_factory_codec(int argc, VALUE *argv, VALUE self)
 {
+    int api = mp_api_of_object(self, cFactory);
+
     rb_check_arity(argc, 0, 1);
-    return mp_codec_with_options(factory_codec(self), argc ? argv[0] : Qnil, MP_CONFIGURES);
+    return mp_codec_with_options(factory_codec(self), argc ? argv[0] : Qnil, MP_CONFIGURES | api);
 }
 
 /*

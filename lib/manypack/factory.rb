@@ -139,7 +139,6 @@ module Manypack
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}
     def pool(_size = 1, **options)
       Arguments.refuse_block(self, :pool) if block_given?
-      options = options.slice(*Arguments::CODEC_OPTIONS) if lenient?
       Pool.new(Arguments.at_the_call { codec(options) })
     end
 

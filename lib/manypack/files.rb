@@ -120,6 +120,7 @@ module Manypack
     # TypeError for anything but a Codec.
     def self.unpacker(io, as: nil, codec: nil, **options)
       changed = Arguments.codec(codec, options, :as, packs: false) # refuses the options of a Buffer, for example
+      Arguments.check_loader(as, options)
       return changed.unpacker(io, as: as) if as.nil? || as == :view || codec
 
       Unpacker.new(io, as: as, codec: codec, **options)

@@ -155,7 +155,7 @@ module Manypack
       TEXT
     end
 
-    # Calls the block without Ruby's warning that a Float is out of range.
+    # Calls the block without Ruby's warnings: that a Float is out of range, what the code of a user may mean.
     def quietly
       verbose, $VERBOSE = $VERBOSE, nil
       yield

@@ -163,6 +163,39 @@ class MatrixTest < Minitest::Test
     end
   end
 
+  # Loads a message as its bytes.
+  Bytes = Module.new { def self.load(bytes) = bytes }
+
+  # Fronts that take an object with `load`, which the options of what is built cannot reach, and all that takes a Codec.
+  LOADING = {
+    "unpack" => ->(bytes, **o) { Manypack.unpack(bytes, **o) },
+    "unpack of an io" => ->(bytes, **o) { Manypack.unpack(StringIO.new(bytes), **o) },
+    "Unpacker.new" => ->(bytes, **o) { Manypack::Unpacker.new(**o).feed(bytes).read },
+    "Unpacker.open" => ->(bytes, **o) { in_file(bytes) { |path| Manypack::Unpacker.open(path, **o, &:read) } },
+    "split" => ->(bytes, **o) { Manypack.split(bytes, **o).first },
+    "foreach" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.foreach(path, **o).first } },
+    "load_file" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.load_file(path, **o) } },
+    "Parallel.map" => ->(bytes, **o) { Manypack::Parallel.map(bytes, ractors: 0, **o, &:itself).first },
+    "Parallel.each" => ->(bytes, **o) { Manypack::Parallel.each(bytes, **o, ractors: 0).first },
+    "Codec#unpack" => ->(bytes, codec: CODEC, **o) { codec.unpack(bytes, **o) },
+    "Codec#unpacker" => ->(bytes, codec: CODEC, **o) { codec.unpacker(o).feed(bytes).read },
+    "Codec#foreach" => ->(bytes, codec: CODEC, **o) { in_file(bytes) { |path| codec.foreach(path, **o).first } }
+  }.freeze
+
+  LOADING.each do |name, front|
+    define_method("test_options_reach_the_bytes_that_something_else_loads_or_are_refused_by_#{name}") do
+      PROBES.each do |option, (value, bytes)|
+        [{}, { codec: CODEC }].each do |codec|
+          assert_equal bytes, front.call(bytes, as: Bytes, **codec)
+          error = assert_raises(ArgumentError, Manypack::DecodeError, option.to_s) { front.call(bytes, as: Bytes, **codec, option => value) }
+          next unless error.is_a?(ArgumentError)
+
+          assert_equal "#{option} has no effect on what #{Bytes.inspect} loads: it is an option of Manypack.unpack, and of as: :view", error.message
+        end
+      end
+    end
+  end
+
   DECODING.each do |name, front|
     define_method("test_every_option_of_unpacking_has_its_effect_on_#{name}") do
       PROBES.each do |option, (value, bytes)|

@@ -385,6 +385,21 @@ class DropInTest < Minitest::Test
     RUBY
   end
 
+  def test_every_door_of_its_own_takes_what_is_true_for_an_option
+    assert_drop_in <<~RUBY
+      doors = [->(bytes, **o) { MessagePack.unpack(bytes, o) }, ->(bytes, **o) { MessagePack::Unpacker.new(o).feed(bytes).read },
+               ->(bytes, **o) { MessagePack::Factory.new.load(bytes, o) }, ->(bytes, **o) { MessagePack::Factory.new.pool(1, **o).load(bytes) },
+               ->(bytes, **o) { MessagePack::Factory.new.unpacker(o).feed(bytes).read }]
+      doors.each_with_index { |door, i| raise i.to_s unless door.call(Manypack.pack({ "a" => 1 }), symbolize_keys: 1, none: 2) == { a: 1 } }
+      begin
+        Manypack::Factory.new.pool(1, symbolize_keys: 1)
+        raise "taken"
+      rescue ArgumentError
+        raise unless $!.message == "symbolize_keys must be true or false, got 1"
+      end
+    RUBY
+  end
+
   # As to_msgpack of many gems asks, and a handler of a recursive ext type may.
   def test_every_packer_and_unpacker_is_one_of_message_pack
     assert_drop_in <<~RUBY

@@ -2,6 +2,8 @@
 
 # What a front says, such as Manypack.pack or a Packer, holds inside of the objects of attached Records, too.
 require "test_helper"
+require "stringio"
+require "tmpdir"
 
 class AttachedFrontTest < Minitest::Test
   include CorePart
@@ -29,7 +31,22 @@ class AttachedFrontTest < Minitest::Test
     io = StringIO.new("".b)
     Manypack::Packer.new(io, options).write(object).flush
     [Manypack.pack(object, **options), Manypack::Codec.new(**options).pack(object), Manypack::Factory.new.dump(object, nil, options),
-     Manypack::Packer.new(options).write(object).to_s, io.string, object.to_msgpack(Manypack::Packer.new(options)).to_s]
+     Manypack::Packer.new(options).write(object).to_s, io.string, object.to_msgpack(Manypack::Packer.new(options)).to_s,
+     *files(object, **options), filtered(object, **options)]
+  end
+
+  def files(object, **options)
+    Dir.mktmpdir do |folder|
+      %w[dumped opened].map { |name| File.join(folder, name) }.each_with_index.map do |path, i|
+        i.zero? ? Manypack.dump_file(object, path, **options) : Manypack::Packer.open(path, **options) { |packer| packer.write(object) }
+        File.binread(path)
+      end
+    end
+  end
+
+  def filtered(object, **options)
+    Manypack::Parallel.filter("\x01".b, io = StringIO.new("".b), ractors: 0, codec: Manypack::Codec.new(**options)) { object }
+    io.string
   end
 
   def test_options_of_the_front_hold_in_attached_records
@@ -39,6 +56,19 @@ class AttachedFrontTest < Minitest::Test
     end
     fronts(Moment.new(Time.at(0)), timestamp: true).each { |bytes| assert_equal pack({ "at" => Time.at(0) }, timestamp: true), bytes }
     assert_raises(ArgumentError) { pack(Moment.new(Time.at(0))) }
+  end
+
+  def test_keys_of_every_length_are_packed_as_those_of_a_hash
+    [1, 31, 32, 255, 256, 65_536].each do |size|
+      record = Manypack::Record.new(Struct.new(:at, :end), at: Integer, end: Integer).with(keys: { at: "k" * size }).attach
+      object = record.klass.new(1, 2)
+      [false, true].each do |mode|
+        expected = pack({ "k" * size => 1, "end" => 2 }, compatibility_mode: mode)
+        [*fronts(object, compatibility_mode: mode), record.dump(object, compatibility_mode: mode),
+         record.with(compatibility_mode: mode).dump(object)].each { |bytes| assert_equal expected, bytes }
+        assert_equal object, record.load(expected)
+      end
+    end
   end
 
   def test_canonical_holds_in_attached_records

@@ -96,6 +96,16 @@ class ViewValueTest < Minitest::Test
     end
   end
 
+  # The value has no handlers; a View that other Ractors may get has those of its Codec.
+  def test_a_shareable_value_by_a_handler_that_is_not_shareable
+    seen = []
+    factory = Manypack::Factory.new.tap { |made| made.register_type(5, Range, unpacker: ->(body) { seen << body && body..body }) }
+    view = Manypack::View.new("\x81\xA1a\xD4\x05x".b, codec: factory.codec)
+    %i[value to_h].each { |name| assert Ractor.shareable?(exercise { view.public_send(name, shareable: true) }) }
+    assert_equal({ "a" => "x".."x" }, view.value(shareable: true))
+    assert_raises(Ractor::IsolationError) { view.to_a(shareable: true) }
+  end
+
   def test_options_of_the_value_hold_for_the_message_or_are_refused
     part = raw("92 01 82 a1 61 01 a1 61 02")[1]
     assert_equal 3, assert_raises(Manypack::LimitError) { part.value(max_bytes: 3) }.offset

@@ -245,11 +245,23 @@ doubt_plain(mp_encoder *e, const mp_shape *shape)
     doubt(e);
 }
 
+/* The packed key may have a head that compatibility_mode does not know. */
+static MP_NOINLINE void
+dump_compatible_pair(mp_encoder *e, const mp_field *field, VALUE value)
+{
+    mp_encode(e, field->key);
+    dump_value(e, field->shape, value);
+}
+
 static void
 dump_pair_of(mp_encoder *e, const mp_record *record, const mp_field *field, VALUE value)
 {
     const mp_field_key *key = &record->keys.keys[field->packed_key];
 
+    if (MP_UNLIKELY(e->codec->options.compatibility_mode)) {
+        dump_compatible_pair(e, field, value);
+        return;
+    }
     if (MP_LIKELY(plain_p(field->shape))) {
         if (MP_UNLIKELY(!fits_p(field->shape, value))) doubt_plain(e, field->shape);
         mp_encode_pair(e, key->packed, key->size, value);

@@ -547,14 +547,14 @@ rb_view_respond_to_p(int argc, VALUE *argv, VALUE self)
     return rb_call_super(argc, argv);
 }
 
-/* A View of the same object that a Codec decodes, whose options hold for the whole message. */
-static VALUE
-read_by(VALUE self, VALUE codec)
+/* Raises what a Codec's limits say against a whole message. */
+static void
+check_message(VALUE message, const mp_codec *codec)
 {
-    const mp_view *view = view_get(self);
-    size_t offset = view->offset, end = view->end;
+    size_t size = (size_t)RSTRING_LEN(message);
 
-    return mp_view_part(mp_view_of_message(view->source, codec, false), offset, end, codec);
+    mp_view_check_size(message, 0, size, &codec->options);
+    if (codec->options.limited) mp_view_check_part(message, 0, size, codec);
 }
 
 /*
@@ -575,10 +575,12 @@ rb_view_value(int argc, VALUE *argv, VALUE self)
     size_t end;
 
     rb_check_arity(argc, 0, rb_keyword_given_p());
-    codec = view_get(self)->codec;
-    if (argc) self = read_by(self, mp_codec_with_options(codec, argv[0], MP_UNPACKS | MP_WITH_CODEC));
     source = view_get(self)->source;
     codec = view_get(self)->codec;
+    if (argc) {
+        codec = mp_codec_with_options(codec, argv[0], MP_UNPACKS | MP_WITH_CODEC);
+        check_message(source, mp_codec_get(codec));
+    }
     end = view_get(self)->offset;
     value = mp_decode_part(source, &end, mp_codec_get(codec));
     mp_view_ended(self, end);
@@ -616,11 +618,18 @@ rb_view_to_h(int argc, VALUE *argv, VALUE self)
     rb_raise(rb_eTypeError, "expected a map, got %" PRIsVALUE, rb_view_type(self));
 }
 
-/* call-seq: view.read_by(codec) -> view: of the same object, by another Codec, which may refuse the message */
+/*
+ * call-seq: view.read_by(codec) -> view
+ *
+ * A View of the same object that another Codec decodes, whose options hold for the whole message.
+ */
 static VALUE
 rb_view_read_by(VALUE self, VALUE codec)
 {
-    return read_by(self, codec);
+    const mp_view *view = view_get(self);
+    size_t offset = view->offset, end = view->end;
+
+    return mp_view_part(mp_view_of_message(view->source, codec, false), offset, end, codec);
 }
 
 /*

@@ -80,7 +80,7 @@ module Manypack
     def self.loader(as, codec, options)
       type = type_of(as)
       unless type
-        check_limits_only(options.to_h, "what #{as.inspect} loads") unless as.nil? || as == :view
+        check_loader(as, options.to_h)
         return as
       end
       options = options.to_h.slice(:codec, *CODEC_OPTIONS)
@@ -112,6 +112,11 @@ module Manypack
       return object if object.is_a?(Type)
 
       object.record if object.is_a?(Class) && object.const_defined?(:MANYPACK_RECORD)
+    end
+
+    # Raises ArgumentError for options of what is built, where +as+ says that something else loads the bytes.
+    def self.check_loader(as, options)
+      check_limits_only(options, "what #{as.inspect} loads") unless as.nil? || as == :view || type_of(as)
     end
 
     # Raises ArgumentError for options of what is built, where the messages stay bytes.

@@ -67,8 +67,9 @@ module Manypack
         compiled("", code)
       end
 
+      # Ruby 3.3 would warn that `it` will get the meaning which it has here.
       def compiled(parameters, code)
-        TOPLEVEL_BINDING.eval("lambda { #{parameters} #{code}\n}", "code", 1)
+        Terminal.quietly { TOPLEVEL_BINDING.eval("lambda { #{parameters} #{code}\n}", "code", 1) }
       end
 
       def filter(input)
