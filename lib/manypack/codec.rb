@@ -8,7 +8,7 @@ module Manypack
     include Value
     include Guesses
 
-    # Shows the options that differ from the default, and the classes of the ext types.
+    # Shows the options that were set, and the classes of the ext types.
     #
     #   Manypack::Codec.new(symbolize_keys: true, max_bytes: 1_000).inspect
     #   #=> "#<Manypack::Codec symbolize_keys: true, max_bytes: 1000>"
@@ -37,7 +37,8 @@ module Manypack
       Manypack.foreach(path, *others, codec: self, **options, &block)
     end
 
-    # Returns true for a Codec with the same options and the same ext types, whose handlers are the same objects.
+    # Returns true for a Codec in which the same options were set, and that has the same ext types, whose handlers are
+    # the same objects.
     #
     #   Manypack::Codec.new(freeze: true) == Manypack::Codec.new(freeze: true) #=> true
     def ==(other)

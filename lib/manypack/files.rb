@@ -10,10 +10,11 @@ module Manypack
   #
   # source:: a String of packed messages, or anything with <code>readpartial</code> or <code>read</code>, such as a File
   # as:: :view to yield Views, or anything with <code>load(bytes)</code>, to yield what that returns
-  # codec:: a Codec for its options, and for the ext types of Views (default: that of DefaultFactory)
+  # codec:: a Codec for its options, and for the ext types of Views and Types (default: that of DefaultFactory)
   #
-  # The other options are those of Manypack.unpack. Limits apply to each message. Options of what is built, such as
-  # +symbolize_keys+, raise ArgumentError without +as+, because nothing is.
+  # The other options are those of Manypack.unpack; they and the codec go before what a Type in +as+ says itself. Limits
+  # apply to each message. Options of what is built, such as +symbolize_keys+, raise ArgumentError without +as+, because
+  # nothing is.
   #
   # It starts an Unpacker, which takes several times as long as unpacking one small message. For a String with one,
   # View.new has its bytes, and Manypack.unpack with <code>as:</code> loads it.

@@ -319,7 +319,7 @@ module Manypack
       self
     end
 
-    # Shows the class, the members and their types, and the options that differ from the default.
+    # Shows the class, the members and their types, and the options that were set.
     #
     #   POINT.inspect #=> "#<Manypack::Record Point x: Float, y: Float>"
     #   POINT.with(defaults: {y: 0.0}).inspect

@@ -56,7 +56,8 @@ module Manypack
     # klass:: the Class or Module that has the method, or nil
     # method_name:: instead of a block: the name of a method, a Proc, a Method, or any object with +call+
     #
-    # The block receives the body, a binary String, and returns the object. Raises the errors of Factory#register_type.
+    # The block receives the body, a binary String, and returns the object. With <code>as:</code>, a Type and Views know
+    # the ext type, too. Raises the errors of Factory#register_type, and ArgumentError for any other object with load.
     #
     #   unpacker = Manypack::Unpacker.new
     #   unpacker.register_type(1) { |body| body.reverse }

@@ -205,7 +205,8 @@ module Manypack
     end
 
     # Loads the object as a Type, such as a Record. Raises what Type#load raises, with offsets and paths in the whole
-    # message, and TypeError for anything but a Type or a class that has a Record.
+    # message, and TypeError for anything but a Type or a class that has a Record. The options of the Type hold, as in
+    # Manypack.unpack with <code>as:</code>, unless the options or the codec of the View say otherwise.
     #
     #   Point = Struct.new(:x, :y)
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)

@@ -3,37 +3,24 @@
 # Each option at each front: it has its effect there, or the front refuses it. The options come from the table of the
 # extension, so a new one fails here until it has a probe.
 require "test_helper"
-require "support/in_file"
-require "stringio"
 require "support/program"
 require "support/public_methods"
+require_relative "option_probes"
 
 class MatrixTest < Minitest::Test
-  extend InFile
+  include OptionProbes
+  extend OptionProbes
   include ProgramHelper
 
   ARGUMENTS = Manypack.module_eval("Arguments")
   UNPACKING = ARGUMENTS::UNPACKING_OPTIONS
   PACKING = ARGUMENTS::PACKING_OPTIONS
 
-  # For each option of unpacking a value, and the value under "k" of a message to which it makes a difference.
-  PROBES = {
-    symbolize_keys: [true, "\x81\xA1a\x01"], freeze: [true, "\xA1a"], shareable: [true, "\x91\xA1a"],
-    allow_unknown_ext: [true, "\xD4\x07a"], timestamp: [true, "\xD6\xFF\0\0\0\1"], max_depth: [1, "\x91\x91\x01"],
-    max_bytes: [3, "\x92\x01\x02"], max_objects: [3, "\x93\x01\x02\x03"], max_map_size: [1, "\x82\x01\x02\x03\x04"],
-    max_array_size: [1, "\x92\x01\x02"], max_string_bytes: [2, "\xA3abc"], max_ext_bytes: [1, "\xD5\x07ab"],
-    utf8: [:strict, "\xA1\xFF"], duplicate_keys: [:error, "\x82\xA1a\x01\xA1a\x02"], untrusted: [true, "\x91" * 40 + "\x01"]
-  }.to_h { |option, (value, inner)| [option, [value, "\x81\xA1k".b + inner.b]] }.freeze
-
   # For each option of packing a value, and an object to which it makes a difference.
   PACKED = { timestamp: [true, Time.at(1)], max_depth: [1, [[1]]], compatibility_mode: [true, "a" * 40],
              canonical: [true, { "b" => 1, "a" => 2 }] }.freeze
 
   PATH = Manypack::Path.new("$.k")
-  Held = Struct.new(:k)
-  HELD = Manypack::Record.new(Held, k: Object)
-  ANY = Manypack::Type[Object]
-  CODEC = Manypack::Codec.new
 
   # Calls that decode a message. The last argument is options.
   DECODING = {
@@ -82,7 +69,7 @@ class MatrixTest < Minitest::Test
   }.freeze
 
   # Fronts of decoding that also pack, or make something that does.
-  BOTH = ["Codec.new", "Codec#with", "Codec#view", "Factory#codec", "Factory#pool", "Type#with", "Type#load", "Type#load of a Record", "Type#dump", "Type#dump of a Record", "Record#with", "Parallel.filter"].freeze
+  BOTH = ["Codec.new", "Codec#with", "Codec#view", "Factory#codec", "Factory#pool", "Type#with", "Record#with", "Parallel.filter"].freeze
 
   ENCODING = {
     "pack" => ->(object, **o) { Manypack.pack(object, **o) },
@@ -251,31 +238,6 @@ class MatrixTest < Minitest::Test
     end
   end
 
-  Event = Manypack::Record.define(k: Object)
-
-  # What loads the messages of a stream, and the ways to say so.
-  LOADERS = { "a Type" => ANY, "a Record" => HELD, "a class that has a Record" => Event }.freeze
-  STREAMS = {
-    "split" => ->(bytes, **o) { Manypack.split(bytes, **o).first },
-    "split of an io" => ->(bytes, **o) { Manypack.split(StringIO.new(bytes), **o).first },
-    "foreach" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.foreach(path, **o).first } },
-    "Unpacker.new" => ->(bytes, **o) { Manypack::Unpacker.new(**o).feed(bytes).read },
-    "Codec#unpacker" => ->(bytes, as:, **o) { Manypack::Codec.new(**o).unpacker(nil, as: as).feed(bytes).read },
-    "Parallel.map" => ->(bytes, **o) { Manypack::Parallel.map(bytes, ractors: 0, **o, &:itself).first },
-    "Parallel.each" => ->(bytes, **o) { Manypack::Parallel.each(bytes, ractors: 0, **o).first }
-  }.freeze
-
-  # Fronts that read one object.
-  SINGLE = {
-    "unpack" => ->(bytes, **o) { Manypack.unpack(bytes, **o) },
-    "load" => ->(bytes, **o) { Manypack.load(bytes, **o) },
-    "unpack of an io" => ->(bytes, **o) { Manypack.unpack(StringIO.new(bytes), **o) },
-    "load_file" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.load_file(path, **o) } },
-    "Codec#unpack" => ->(bytes, as:, codec: CODEC, **o) { codec.unpack(bytes, as: as, **o) },
-    "Codec#load of an io" => ->(bytes, as:, codec: CODEC, **o) { codec.load(StringIO.new(bytes), as: as, **o) },
-    "Factory#load" => ->(bytes, as:, codec: Manypack::Codec.new, **o) { Manypack::Factory.new.load(bytes, as: as, **codec.options, **o) }
-  }.freeze
-
   STREAMS.merge(SINGLE).each do |name, front|
     LOADERS.each do |loader, as|
       define_method("test_every_option_holds_for_#{loader}_that_#{name}_loads") do
@@ -316,6 +278,14 @@ class MatrixTest < Minitest::Test
     end
   end
 
+  def test_what_checks_what_it_dumps_takes_options_of_unpacking
+    assert_raises(Manypack::LimitError) { ANY.dump([1], check: true, max_bytes: 1) }
+    assert_raises(Manypack::LimitError) { HELD.with(check: true).dump(Held.new([1]), max_bytes: 1) }
+    assert_raises(ArgumentError) { HELD.with(check: true).dump(Held.new([1]), check: false, max_bytes: 1) }
+    error = assert_raises(ArgumentError) { ANY.load("\x01", check: true) }
+    assert_equal "check has no effect on unpacking: it is an option of Type#dump and Type#with", error.message
+  end
+
   # A flag that is neither true nor false is a mistake: it would mean true.
   def test_flags_are_true_or_false
     ARGUMENTS::CODEC_OPTIONS.each do |option|
@@ -333,7 +303,7 @@ class MatrixTest < Minitest::Test
   def test_a_record_keeps_its_options_when_it_gets_a_codec
     [HELD, ANY].each do |type|
       codec = type.with(untrusted: true, freeze: true).with(codec: Manypack::Codec.new(max_bytes: 5, freeze: false)).codec
-      assert_equal({ untrusted: true, max_bytes: 5 }, codec.options)
+      assert_equal({ untrusted: true, max_bytes: 5, freeze: false }, codec.options)
       assert_equal({ max_bytes: 7 }, type.with(codec: Manypack::Codec.new(max_bytes: 5), max_bytes: 7).codec.options)
     end
   end
@@ -370,25 +340,7 @@ class MatrixTest < Minitest::Test
     [yield(Manypack::Path.new("$[?sees(@)]", functions: { sees: sees })), *seen]
   end
 
-  # What an option may change about an object, as text.
-  def self.described(object)
-    object = object.value if object.is_a?(Manypack::View)
-    inner = object.is_a?(Hash) ? object.values.first : object
-    "#{object.inspect} #{object.frozen?} #{Ractor.shareable?(object)} #{inner.frozen?}"
-  end
-
   private
-
-  # A stream adds where the message begins, and finds some faults before it loads the message.
-  def without_place(outcome)
-    outcome.sub(/,? in the message at byte 0/, "").sub(/,? at \$[^,]*(?=,|\z)/, "").sub(/, at byte \d+.*/m, "").sub(/\(.*/m, "").sub(/at least \d+ bytes/, "more")
-  end
-
-  def outcome(front, argument, **options)
-    self.class.described(front.call(argument, **options))
-  rescue StandardError => e
-    "#{e.class} #{e.message}"
-  end
 
   def assert_same_outcomes(probes, front)
     probes.each do |option, (value, argument)|

@@ -419,25 +419,17 @@ shown(const mp_options *options, size_t row)
     }
 }
 
-/* True if an option has its default for this value of untrusted. */
-static bool
-default_p(const mp_options *options, size_t row)
-{
-    if (rows[row].kind == TRUST) return !options->untrusted;
-    return field_get(options, &rows[row]) == field_get(&defaults[options->untrusted], &rows[row]);
-}
-
 VALUE
-mp_options_changed(const mp_options *options)
+mp_options_said(const mp_options *options)
 {
     const mp_options copy = *options; /* compaction may move the original */
-    VALUE changed = rb_hash_new();
+    VALUE said = rb_hash_new();
     size_t row;
 
     for (row = 0; row < CODEC_ROWS; row++) {
-        if (!default_p(&copy, row)) rb_hash_aset(changed, names[row], shown(&copy, row));
+        if (copy.explicit >> row & 1) rb_hash_aset(said, names[row], shown(&copy, row));
     }
-    return changed;
+    return said;
 }
 
 const char *

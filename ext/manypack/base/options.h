@@ -99,7 +99,7 @@ void mp_buffer_options_check(VALUE hash, int api);
 #define MP_OPTION_NAME(field) mp_option_name(offsetof(mp_options, field))
 const char *mp_option_name(size_t field);
 
-/* A Hash of the options that differ from their defaults, including untrusted if that is set. */
-VALUE mp_options_changed(const mp_options *options);
+/* A Hash of the options that the user set, also of those that are as they would be without. */
+VALUE mp_options_said(const mp_options *options);
 
 #endif

@@ -435,7 +435,8 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq: codec.options -> Hash
  *
- * Returns the options that differ from their defaults, which Codec.new takes.
+ * Returns the options that were set, which Codec.new takes. One that was set to its default is there, too: it still
+ * counts where the Codec or its options are laid over others.
  *
  *   Manypack::Codec.new(symbolize_keys: true, max_bytes: 1_000).options
  *   #=> {symbolize_keys: true, max_bytes: 1000}
@@ -443,7 +444,7 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_codec_options(VALUE self)
 {
-    return mp_options_changed(&mp_codec_get(self)->options);
+    return mp_options_said(&mp_codec_get(self)->options);
 }
 
 /*

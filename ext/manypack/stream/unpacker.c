@@ -11,7 +11,7 @@
 #include "stream/unpacker_read.h"
 
 static VALUE sym_as, sym_view;
-static ID id_load, id_loader, id_strict;
+static ID id_load, id_loader, id_codec_of_loader, id_loader_knowing, id_strict;
 
 /* The stream for methods that do more than read, which an Unpacker for the body of an ext refuses. */
 static mp_stream *
@@ -60,6 +60,13 @@ loader_with(VALUE as, VALUE codec_object, VALUE options, int api)
     return rb_funcall(mp_mArguments, id_loader, 3, as, api & MP_WITH_CODEC ? Qnil : codec_object, options);
 }
 
+/* The Codec whose limits hold for the stream: that of a Type, which has the options of the front already. */
+static VALUE
+codec_of_loader(VALUE as, VALUE front)
+{
+    return as == Qtrue ? front : rb_funcall(mp_mArguments, id_codec_of_loader, 2, as, front);
+}
+
 /* The arguments (io = nil, options = nil) of a new Unpacker. */
 typedef struct {
     VALUE io, options, as;
@@ -74,8 +81,9 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
     a->as = take_as(&a->options);
     api |= MP_UNPACKS | MP_WITH_BUFFER | MP_WITH_AS;
     if (a->as) { /* Views need a Codec object with the options */
-        a->codec = *mp_codec_get(mp_codec_with_options(codec_object, a->options, api));
+        VALUE front = mp_codec_with_options(codec_object, a->options, api);
         a->as = loader_with(a->as, codec_object, a->options, api);
+        a->codec = *mp_codec_get(codec_of_loader(a->as, front));
     } else {
         mp_codec_override(&a->codec, codec_object, a->options, api);
     }
@@ -284,9 +292,9 @@ rb_internal_read_one(VALUE self, VALUE unpacker, VALUE io)
  * return for an object:
  *
  * as:: :view returns a View of each object, with the same options. Anything with <code>load(bytes)</code> gets the
- *      bytes of each object, a frozen String, and its result is returned. Only heads and lengths are checked before.
- *      If load raises a DecodeError, its offset becomes that in the stream, and the next read continues with the next
- *      object
+ *      bytes of each object, a frozen String, and its result is returned. Only heads and lengths are checked before,
+ *      with the limits of a Type unless options or codec say otherwise. If load raises a DecodeError, its offset
+ *      becomes that in the stream, and the next read continues with the next object
  *
  * Raises TypeError for an io that cannot be read from, and TypeError, RangeError or ArgumentError for invalid or
  * unknown options.
@@ -677,12 +685,16 @@ unpacker_set_types(VALUE self, mp_stream *u, VALUE codec)
 static VALUE
 rb_unpacker_register_type_internal(VALUE self, VALUE type, VALUE klass, VALUE handler)
 {
-    const mp_stream *u = unpacker_for_change(self);
-    VALUE codec;
+    mp_stream *u = unpacker_for_change(self);
+    VALUE as = mp_stream_as(u), codec;
 
     rb_check_frozen(self);
-    codec = mp_codec_with_type(u->codec.object, type, klass, Qnil, handler, Qnil);
-    unpacker_set_types(self, unpacker_for_change(self), codec);
+    codec = as ? codec_of_loader(as, u->codec.object) : u->codec.object; /* a Type may know more types by now */
+    codec = mp_codec_with_type(codec, type, klass, Qnil, handler, Qnil);
+    if (as && as != Qtrue) as = rb_funcall(mp_mArguments, id_loader_knowing, 2, as, codec);
+    u = unpacker_for_change(self);
+    unpacker_set_types(self, u, codec);
+    if (as) RB_OBJ_WRITE(self, &u->more->as, as);
     return Qnil;
 }
 
@@ -730,6 +742,8 @@ Init_manypack_unpacker(void)
     sym_view = ID2SYM(rb_intern("view"));
     id_load = rb_intern("load");
     id_loader = rb_intern("loader");
+    id_codec_of_loader = rb_intern("codec_of_loader");
+    id_loader_knowing = rb_intern("loader_knowing");
     id_strict = rb_intern("strict");
 
     rb_define_method(cUnpacker, "initialize", rb_unpacker_initialize, -1);

@@ -70,6 +70,17 @@ module Manypack
       codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks)
     end
 
+    # Raises ArgumentError for options that have no effect on packing, or on unpacking: those of Codecs that belong to
+    # the other direction, and, for what Type#load unpacks, +check+.
+    def self.check_direction(options, packing:)
+      here = packing ? PACKING_OPTIONS : UNPACKING_OPTIONS
+      name = options.keys.find { |key| OPTION_OF_CODECS[key] && !here.include?(key) }
+      refuse(ArgumentError.new(misplaced_option(name, packing))) if name
+      return if packing || !options.key?(:check)
+
+      refuse(ArgumentError.new("check has no effect on unpacking: it is an option of Type#dump and Type#with"))
+    end
+
     # Options of what is built of a message, and of checks that need that.
     OF_OBJECTS = %i[symbolize_keys freeze shareable allow_unknown_ext timestamp utf8 duplicate_keys].freeze
     private_constant :OF_OBJECTS
@@ -86,6 +97,23 @@ module Manypack
       options = options.to_h.slice(:codec, *CODEC_OPTIONS)
       codec = options.delete(:codec) || codec
       codec || !options.empty? ? type.with(codec: codec, **options) : type
+    end
+
+    # Returns the Codec whose limits hold for the bytes of a message that is loaded later: that of a Type, which
+    # Arguments.loader has made, and otherwise that of the front.
+    def self.codec_of_loader(loader, front)
+      type = type_of(loader)
+      type ? type.codec : front
+    end
+
+    # Returns the Type that Arguments.loader has made with a Codec that knows one ext type more. Raises ArgumentError
+    # for what is no Type and has no Codec.
+    def self.loader_knowing(loader, codec)
+      type = type_of(loader)
+      return type.with(codec: codec) if type
+
+      refuse(ArgumentError.new("register_type has no effect on what #{loader.inspect} loads: its method load has to " \
+                               "know the ext type"))
     end
 
     # Returns the one object of a source, as the option +as+ says: what Manypack.unpack does with it.

@@ -19,7 +19,7 @@ module Manypack
       base = DefaultFactory.codec
       return @codec if @base.nil? || @base.equal?(base)
 
-      base.with(**@codec.options)
+      Internal.codec_overlaid(@codec, base)
     end
   end
   private_constant :FrontCodec

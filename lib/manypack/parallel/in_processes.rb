@@ -19,7 +19,7 @@ module Manypack
         end
 
         codec = codec ? codec.with(**options) : Codec.new(options)
-        super(source, codec, size, ordered)
+        super(source, codec, as, size, ordered)
         @codec = codec
         @work = work
         @on_start = on_start
@@ -70,7 +70,7 @@ module Manypack
 
       # Counts whole messages, and one more if the last one is incomplete.
       def count(bytes)
-        splitter = Splitter.new(@codec).feed(bytes)
+        splitter = Splitter.new(@limits).feed(bytes)
         whole = (0..).find { splitter.take(1, bytes.bytesize, false).nil? }
         whole + (splitter.rest ? 1 : 0)
       end

@@ -38,7 +38,7 @@ module Manypack
         Isolation.check_codec(codec) if codec
         Callable.check_shareable(as)
         codec = codec ? codec.with(**options) : Codec.new(options)
-        super(source, codec, size, ordered)
+        super(source, codec, as, size, ordered)
         # DefaultFactory may have handlers that only the main Ractor can call. Then each Ractor makes a codec of its own
         # from the options: it refuses only messages that need those handlers.
         codec = options unless Ractor.shareable?(codec)

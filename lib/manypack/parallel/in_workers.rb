@@ -27,8 +27,8 @@ module Manypack
       # full of slow ones.
       MAX_MESSAGES = 10_000
 
-      def initialize(source, codec, size, ordered)
-        super(source, codec)
+      def initialize(source, codec, as, size, ordered)
+        super(source, codec, as)
         @size = size
         @ordered = ordered
         @messages = 1

@@ -23,7 +23,7 @@ module Manypack
 
       def initialize(source, work, codec, options, as, packs, on_start)
         codec = codec ? codec.with(**options) : Codec.new(options)
-        super(source, codec)
+        super(source, codec, as)
         @worker = Worker.new(work, codec, Stop.new, as, packs, on_start)
         @packs = packs
       end

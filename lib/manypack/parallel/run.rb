@@ -68,9 +68,10 @@ module Manypack
       end
       private_class_method :take_workers
 
-      # The Splitter applies the limits of the codec.
-      def initialize(source, codec)
-        @splitter = Splitter.new(codec)
+      # The Splitter applies the limits of a Type that loads the messages, or else of the codec.
+      def initialize(source, codec, as)
+        @limits = Arguments.codec_of_loader(as, codec)
+        @splitter = Splitter.new(@limits)
         @source = Source.of(source)
       end
 

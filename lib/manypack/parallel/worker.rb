@@ -142,15 +142,11 @@ module Manypack
       class BatchLoader
         attr_reader :offset, :passed
 
-        # Has load: an Unpacker takes it as it is, and does not change its options, which Run has set.
-        Loader = Struct.new(:type) do
-          def load(bytes) = type.load(bytes)
-        end
-
         def initialize(bytes, start, size, offset, codec, stop, as)
-          as = Loader.new(as) unless as == :view
           @bytes = bytes.byteslice(start, size)
-          @unpacker = codec.unpacker(as: as).feed(@bytes)
+          # Run has given a Type the options of the front: the codec of the front is not to change it again.
+          unpacker = Arguments.type_of(as) ? Unpacker.new(as: as) : codec.unpacker(as: as)
+          @unpacker = unpacker.feed(@bytes)
           Internal.start_at(@unpacker, offset)
           @start = @offset = offset
           @passed = 0
@@ -182,7 +178,8 @@ module Manypack
 
       # Returns the index and offset of the message with that number in a batch.
       def place(number, bytes, start, size, index, offset)
-        before = number > 0 ? Splitter.new(@codec).feed(bytes.byteslice(start, size)).take(number, size, true)[2] : 0
+        limits = Arguments.codec_of_loader(@as, @codec)
+        before = number > 0 ? Splitter.new(limits).feed(bytes.byteslice(start, size)).take(number, size, true)[2] : 0
         [index + number, offset + before]
       end
 

@@ -94,9 +94,11 @@ module Manypack
     # Loads the one object in a String of packed bytes.
     #
     # collect:: true to report all errors of the message in RecordError#errors, up to 1,000, instead of only the first
-    # options:: those of Type#with, for this call. The type is made anew for them: where they are always the same,
-    #           <code>type.with(options).load(bytes)</code> is much faster, with what Type#with returns in a constant
+    # options:: those of Type#with that have an effect on loading, for this call. The type is made anew for them: where
+    #           they are always the same, <code>type.with(options).load(bytes)</code> is much faster, with what
+    #           Type#with returns in a constant
     #
+    # Raises ArgumentError, TypeError or RangeError for invalid or unknown options and for those of dumping alone.
     # Raises RecordError for an object of another type, and the other DecodeErrors as Manypack.unpack does. A
     # StandardError of a Record's class, or of a default that is called, becomes a RecordError with that +cause+.
     #
@@ -112,7 +114,8 @@ module Manypack
     #
     # check:: true to load the result, which also checks scalars, the constructors of Records' classes, and the limits
     #         of the Codec (default: as set by Type#with, otherwise false)
-    # options:: those of Type#with, for this call, as in Type#load
+    # options:: those of Type#with that have an effect on dumping, for this call, as in Type#load; if it checks, those
+    #           of loading have one, too
     #
     # Raises TypeError for an object that is not of a Record's class; ArgumentError if a key in the Hash of
     # <code>unknown: {into: ...}</code> is that of a member, and for an object whose tag in a union is not known;
@@ -155,7 +158,7 @@ module Manypack
       Internal.current_type(self).own_codec
     end
 
-    # Shows which objects are of the type, and the options that differ from the default.
+    # Shows which objects are of the type, and the options that were set.
     #
     #   Manypack::Type[[Integer], nil].inspect #=> "#<Manypack::Type [Integer] or nil>"
     def inspect
@@ -212,11 +215,13 @@ module Manypack
     end
 
     def load_by(bytes, collect: false, **options)
+      Arguments.check_direction(options, packing: false)
       options.empty? ? read(bytes, 0, nil, collect) : with(**options).load(bytes, collect: collect)
     end
 
     def dump_by(object, check: @check, **options)
       Arguments.check_flag(check, :checks)
+      Arguments.check_direction(options, packing: true) unless check
       options.empty? ? write(object, check) : with(**options).dump(object, check: check)
     end
 
@@ -225,7 +230,7 @@ module Manypack
       object.class.instance_method(:==).owner == BasicObject
     end
 
-    # The options that differ from the default, as Type#with takes them.
+    # The options that were set, as Type#with takes them.
     def changes(**own)
       own[:check] = true if @check
       all = { **own, **codec.options }.map { |name, value| "#{name}: #{value.inspect}" }
@@ -260,7 +265,7 @@ module Manypack
 
     # Returns a Codec with the options of the Type, and the codec of DefaultFactory whose types it has.
     def renewed_codec
-      [@codec.options.empty? ? base : base.with(**@codec.options), base]
+      [@codec.options.empty? ? base : Internal.codec_overlaid(@codec, base), base]
     end
 
     # Returns the Codec of the type, changed by a Codec or nil, and then by options.
