@@ -202,12 +202,14 @@ class RecordBodiesTest < Minitest::Test
   # Options of the Record itself hold where the front says nothing, and count from the body.
   def test_options_of_the_record_hold_where_the_front_says_nothing
     bytes = HAND.dump([1, 2, 3, Held.new([["a"], { "b" => 1 }])])
-    { symbolize_keys: true, max_objects: 5, max_bytes: 10, max_depth: 2, freeze: true, compatibility_mode: true }.each do |option, value|
+    { symbolize_keys: true, max_objects: 5, max_bytes: 10, max_depth: 2, freeze: true }.each do |option, value|
       factory = RecordBodiesTest.factory(record: HELD.with(option => value))
       alone = outcome(->(_, body) { HELD.load(body, option => value) }, nil, HELD.dump(Held.new([["a"], { "b" => 1 }])))
       found = outcome(->(f, message) { f.load(message).last }, factory, bytes)
       assert_equal alone.first(2).map { |part| part.is_a?(Array) ? part[1] : part }, found.first(2).map { |part| part.is_a?(Array) ? part[1] : part }, option
     end
+    factory = RecordBodiesTest.factory(record: HELD.with(compatibility_mode: true))
+    assert_equal HAND.dump(Held.new("a" * 40), compatibility_mode: true), factory.dump(Held.new("a" * 40))
     factory = RecordBodiesTest.factory(record: HELD.with(max_objects: 5, max_depth: 2, max_bytes: 10))
     assert_equal [[1] * 9, Held.new([1])], factory.load(factory.dump([[1] * 9, Held.new([1])]), max_map_size: 9)
     assert_equal Held.new([[1, 2, 3, 4]] * 9), factory.load(HAND.dump(Held.new([[1, 2, 3, 4]] * 9)), max_objects: 99, max_depth: 9, max_bytes: 99)
