@@ -135,7 +135,8 @@ class RubyTrials < Trials
   def passes?(place)
     near, far = tests.partition { |path| place && path.start_with?("test/#{folder_of(place)}/") }
     [near, far].reject(&:empty?).all? do |files|
-      quietly(RbConfig.ruby, "-W0", "-Ilib", "-Itest", "-e", "ARGV.each { |path| require File.expand_path(path) }", *files)
+      quietly({ "BUNDLE_GEMFILE" => "#{@folder}/Gemfile" }, RbConfig.ruby, "-Ilib", "-Itest", "-rbundler/setup",
+              "-e", "ARGV.each { |path| require File.expand_path(path) }", *files)
     end
   end
 
