@@ -14,7 +14,7 @@
  *   path      queries for values in bytes: Path                                base codec view core
  *   json      bytes to JSON and back                                           base buffer core
  *   parallel  streams in batches, and what Ractors exchange                    base codec unpack core
- *   record    bytes to objects of the user's classes and back: Type, Record    base codec pack unpack view core
+ *   record    bytes to objects of the user's classes and back: Type, Record    base codec pack unpack stream view core
  *
  * On top, manypack.c has Manypack.pack, Manypack.unpack and the methods of a Codec, and factory.c has Factory.
  *

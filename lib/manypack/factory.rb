@@ -26,7 +26,8 @@ module Manypack
     #             of a String, and has to read the whole body from it; the same Unpacker may be used again for the next
     #             body
     # oversized_integer_extension:: for Integer: only Integers that do not fit 64 bits are packed as that type
-    # record:: the Record of klass, which packs and unpacks the body in place of a packer and an unpacker
+    # record:: the Record of klass, which packs and unpacks the body in place of a packer and an unpacker; the options
+    #          and ext types of the call are laid over its own
     # optimized_symbols_parsing:: for Symbol: the body is the name, and no unpacker is called
     #
     # A packer or unpacker is a Proc, a Method, any object with +call+, or the name of a method: of the object for a
@@ -181,7 +182,8 @@ module Manypack
         Arguments.refuse(ArgumentError.new(message))
       end
 
-      { **options.except(:record), packer: record.method(:dump), unpacker: record.method(:load) }
+      body = Record.const_get(:Body).new(record)
+      { **options.except(:record), packer: body.method(:dump), unpacker: body.method(:load), recursive: true }
     end
 
     # An unpacker belongs to the class that it was registered for, even if several classes are packed as its type.

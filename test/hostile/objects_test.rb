@@ -63,7 +63,7 @@ module Hostile
     # For each function that works on an object of ours: the class, and further arguments.
     ON_OBJECTS = {
       append_to: ["Manypack::View", "".b, 0, 0], canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true], codec_overlaid: ["Manypack::Codec", 1], current_type: ["Manypack::Type"], default_factory: ["a class"],
-      dump_within: ["Manypack::Type", 1, Manypack::Packer.new],
+      dump_within: ["Manypack::Type", 1, Manypack::Packer.new, false], load_body: ["Manypack::Type", Manypack::Unpacker.new],
       head_lines: ["String", 0, 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], registers?: ["Manypack::Codec", 1, true, true, true], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1],
       search_any: ["Manypack::View", [], 1], search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], search_count: ["Manypack::View", [], 1], search_first: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_several: ["Manypack::View", [[[], 1]]], search_ways: ["Manypack::View", [], 1],
       shared_shapes?: ["Manypack::Type", 1], splice: ["Manypack::View", { "a" => 1 }, Manypack::View::REMOVED], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"]
@@ -100,6 +100,8 @@ module Hostile
       assert_match(/\Auninitialized /, assert_raises(ArgumentError) { Internal.read_view(Manypack::Type.allocate, Manypack::View.new("\x90")) }.message)
       assert_raises(TypeError) { Internal.read_view(Manypack::Type[[Integer]], "\x90") }
       assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.canonical_bytes(Manypack::Packer.allocate, 1) }.message)
+      assert_raises(TypeError) { Internal.load_body(Manypack::Type[Integer], "\x01") }
+      assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.load_body(Manypack::Type[Integer], Manypack::Unpacker.allocate) }.message)
       assert_match(/not initialized/, assert_raises(RuntimeError) { Internal.start_at(Manypack::Unpacker.allocate, 5) }.message)
     end
 

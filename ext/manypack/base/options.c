@@ -163,6 +163,7 @@ mp_options_overlay(mp_options *options, const mp_options *over)
     bool untrusted = options->untrusted;
     size_t row;
 
+    if (!over->explicit) return;
     for (row = 0; row < CODEC_ROWS; row++) {
         if (over->explicit >> row & 1) field_set(options, &rows[row], field_get(over, &rows[row]));
     }

@@ -526,6 +526,23 @@ load_any_kind(mp_loader *l, const mp_shape *shape)
 
 /* --- starting --------------------------------------------------------------------------------------- */
 
+/*
+ * Raises the errors of strictness and of the limits. In the body of an ext, exts are not built for that: each would
+ * check its own body first, so bodies nested n deep would be checked 2**n times.
+ */
+static void
+check_part(const mp_load_part *part, const mp_codec *codec)
+{
+    mp_codec inside = *codec;
+
+    if (part->outer) {
+        inside.options.max_depth = mp_outer_room(part->outer);
+        inside.options.allow_unknown_ext = true;
+        inside.types = NULL;
+    }
+    mp_view_check_part(part->message, part->start, part->end, &inside);
+}
+
 VALUE
 mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE codec, bool collect)
 {
@@ -535,9 +552,10 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
     VALUE object;
 
     if (options->limited || (options->shareable && shapes->views)) {
-        mp_view_check_part(part.message, part.start, part.end, mp_codec_get(codec));
+        check_part(&part, mp_codec_get(codec));
     }
     mp_loader_init(&l, &words, part.message, part.start, type, codec);
+    if (part.outer) mp_loader_enclose(&l, *part.outer);
     l.d.end = l.d.start + part.end;
     l.origin = part.root;
     l.eager = part.eager;
@@ -549,6 +567,7 @@ mp_load_whole(mp_load_part part, VALUE type, const mp_shapes *shapes, VALUE code
                              part.start ? 0 : part.message);
     }
     mp_record_raise_kept(&l);
+    if (part.outer) part.outer->objects = l.d.others;
     mp_loader_end(&l);
     RB_GC_GUARD(codec);
     return object;

@@ -4,6 +4,13 @@
 #include "core/find.h"
 #include "unpack/ext.h"
 
+static void
+make_places(mp_loader *l)
+{
+    l->left = l->places;
+    if (l->d.max_depth >= MP_LOADER_PLACES) l->left = ALLOCV_N(uint64_t, l->memory, l->d.max_depth + 1);
+}
+
 void
 mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec)
 {
@@ -22,8 +29,17 @@ mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset
     l->tags_passed = 0;
     l->passed = l->passed_part = 0;
     l->view = l->origin = l->refusal = l->errors = l->memory = 0;
-    l->left = l->places;
-    if (l->d.max_depth >= MP_LOADER_PLACES) l->left = ALLOCV_N(uint64_t, l->memory, l->d.max_depth + 1);
+    make_places(l);
+}
+
+void
+mp_loader_enclose(mp_loader *l, mp_outer outer)
+{
+    l->depth = outer.depth;
+    l->d.max_depth = outer.max_depth;
+    l->d.outer_keys = outer.keys;
+    l->d.others = outer.objects;
+    make_places(l);
 }
 
 void

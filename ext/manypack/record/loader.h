@@ -87,6 +87,9 @@ mp_loader_push(mp_loader *l, VALUE object)
 /* Starts at the object at an offset of a frozen message. words and codec must outlive the loader. */
 void mp_loader_init(mp_loader *l, mp_value_words *words, VALUE message, size_t offset, VALUE type, VALUE codec);
 
+/* Continues inside of what encloses the body of an ext, before anything is loaded. */
+void mp_loader_enclose(mp_loader *l, mp_outer outer);
+
 /* Frees now what the collector would free later. */
 void mp_loader_end(mp_loader *l);
 

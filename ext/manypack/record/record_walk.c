@@ -46,13 +46,13 @@ mp_record_search_key(mp_loader *l, const mp_field_table *keys)
 static VALUE
 load_other_key(mp_loader *l, mp_record_walk *walk)
 {
-    uint32_t limit = l->d.max_depth, in_key = l->depth + MP_KEY_DEPTH_MAX;
+    uint32_t limit = l->d.max_depth, in_key = l->depth + MP_KEY_DEPTH_MAX, outer_keys = l->d.outer_keys;
     VALUE key;
 
-    l->d.outer_keys = 1;
+    l->d.outer_keys++;
     if (in_key < limit) l->d.max_depth = in_key;
     key = mp_load_any(l);
-    l->d.outer_keys = 0;
+    l->d.outer_keys = outer_keys;
     l->d.max_depth = limit;
     if (!RB_INTEGER_TYPE_P(key)) walk->keys_may_collide = true;
     return key;

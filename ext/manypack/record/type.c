@@ -7,6 +7,7 @@
 #include "pack/packer.h"
 #include "record/dump.h"
 #include "record/load.h"
+#include "stream/body_unpacker.h"
 #include "view/view.h"
 
 typedef struct {
@@ -322,6 +323,51 @@ rb_type_loads_p(VALUE self, VALUE bytes)
 }
 
 /*
+ * The most levels in the body of an ext: what the front allows, and no more than the Type says of its own part, unless
+ * the front has said something itself.
+ */
+static uint32_t
+max_depth_of_body(const mp_options *own, const mp_options *front, const mp_outer *outer)
+{
+    uint32_t most = outer->max_depth;
+
+    if (!own->max_depth || mp_options_set_p(front, offsetof(mp_options, max_depth))) return most;
+    return own->max_depth + outer->depth < most ? own->max_depth + outer->depth : most;
+}
+
+/*
+ * call-seq: Internal.load_body(type, unpacker) -> object
+ *
+ * Loads the body of an ext by the codec of its Unpacker, whose limits count what encloses the body. RuntimeError after
+ * the end of the body, ArgumentError for an Unpacker of anything else.
+ */
+static VALUE
+rb_internal_load_body(VALUE self, VALUE type_object, VALUE unpacker)
+{
+    VALUE owner, object, own = current(type_object);
+    mp_body body = mp_unpacker_take_body(unpacker);
+    mp_load_part part = {.message = body.bytes, .end = (size_t)RSTRING_LEN(body.bytes), .outer = &body.outer};
+    const mp_type_object *type;
+    const mp_options *options;
+    uint64_t before;
+
+    owner = body.codec.object;
+    type = type_get(type_object = laid_over(own, &body.codec, false));
+    options = &mp_codec_get(type->codec)->options;
+    body.outer.max_depth = max_depth_of_body(options, &body.codec.options, &body.outer);
+    /* a limit that the Type has by itself counts only the objects in the body */
+    if (options->limits.objects != body.codec.options.limits.objects) body.outer.objects = 0;
+    before = body.outer.objects;
+    mp_view_check_size(part.message, 0, part.end, options);
+    object = mp_load_whole(part, type_object, &type->shapes, type->codec, false);
+    mp_unpacker_count_in_body(unpacker, body.number, body.outer.objects - before);
+    RB_GC_GUARD(owner);
+    RB_GC_GUARD(type_object);
+    RB_GC_GUARD(part.message);
+    return object;
+}
+
+/*
  * call-seq: Internal.read_view(type, view) -> object
  *
  * Loads the part of the message that a View shows, with what the codec of the View says laid over that of the Type.
@@ -371,13 +417,13 @@ max_depth_within(const mp_options *own, const mp_options *front, uint32_t depth)
 }
 
 /*
- * call-seq: Internal.dump_within(type, object, packer) -> bytes or nil
+ * call-seq: Internal.dump_within(type, object, packer, body) -> bytes or nil
  *
- * Packs an object for a Packer, by its codec and at its depth, as to_msgpack is asked to. nil if it is a Packer of
- * another library.
+ * Packs an object for a Packer, by its codec and at its depth: as to_msgpack is asked to, or as the body of an ext. nil
+ * if it is a Packer of another library.
  */
 static VALUE
-rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer)
+rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALUE body)
 {
     VALUE check = rb_attr_get(type, id_check), owner, bytes;
     uint32_t depth;
@@ -387,11 +433,12 @@ rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer)
     front = mp_packer_get(packer)->codec;
     owner = front.object;
     depth = mp_buffer_get(mp_packer_get(packer)->buffer)->loan.depth;
-    if (depth) depth--; /* the call of to_msgpack counts as one, which the object itself has not opened */
+    if (depth && !RTEST(body)) depth--; /* the call of to_msgpack is a level, but the object has none of its own yet */
     type = laid_over(current(type), &front, false);
     codec = *mp_codec_get(type_get(type)->codec);
     codec.options.max_depth = max_depth_within(&codec.options, &front.options, depth);
-    codec.options.canonical = codec.options.canonical && !front.options.canonical; /* the front brings all in order */
+    /* the front brings all in order, except the bodies of exts */
+    if (!RTEST(body) && front.options.canonical) codec.options.canonical = false;
     bytes = dumped(type, object, &codec, depth, RTEST(check));
     RB_GC_GUARD(owner);
     return bytes;
@@ -425,7 +472,8 @@ Init_manypack_type(void)
     rb_define_private_method(cType, "loads?", rb_type_loads_p, 1);
     rb_define_private_method(cType, "write", rb_type_write, 2);
     MP_DEFINE_INTERNAL("current_type", rb_internal_current_type, 1);
-    MP_DEFINE_INTERNAL("dump_within", rb_internal_dump_within, 3);
+    MP_DEFINE_INTERNAL("dump_within", rb_internal_dump_within, 4);
+    MP_DEFINE_INTERNAL("load_body", rb_internal_load_body, 2);
     MP_DEFINE_INTERNAL("read_view", rb_internal_read_view, 2);
     MP_DEFINE_INTERNAL("shared_shapes?", rb_internal_shared_shapes_p, 2);
 }

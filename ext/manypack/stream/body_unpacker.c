@@ -69,6 +69,32 @@ mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *outer)
     return more->outer.objects;
 }
 
+/* Not mp_unpacker_skip: the receiver of the running method tells whose offsets an error has. */
+mp_body
+mp_unpacker_take_body(VALUE self)
+{
+    const mp_stream *u = mp_unpacker_checked(self);
+    VALUE source;
+    mp_body body;
+
+    mp_stream_get(self);
+    if (!u->body) rb_raise(rb_eArgError, "expected an Unpacker of the body of an ext");
+    source = u->piece.str;
+    body = (mp_body){.codec = u->codec, .outer = u->more->outer, .number = u->more->bodies};
+    body.bytes = rb_obj_freeze(rb_str_new(RSTRING_PTR(source) + u->piece.at, (long)u->piece.len));
+    rb_funcall(self, rb_intern("skip"), 0);
+    RB_GC_GUARD(source);
+    return body;
+}
+
+void
+mp_unpacker_count_in_body(VALUE self, uint64_t number, uint64_t objects)
+{
+    mp_stream_more *more = mp_unpacker_checked(self)->more;
+
+    if (more->bodies == number) more->outer.objects += objects;
+}
+
 /* How many Unpackers for bodies nested in each other are kept. */
 enum { SPARE_BODIES = 8 };
 

@@ -22,6 +22,23 @@ uint64_t mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *out
 /* The number of this Unpacker's current body: a handler that returns a second time must not end a later body. */
 uint64_t mp_unpacker_body_number(VALUE self);
 
+/* The body of an ext, for a Record, which loads its bytes. */
+typedef struct {
+    VALUE bytes;     /* frozen */
+    mp_codec codec;  /* of the Unpacker */
+    mp_outer outer;  /* what encloses the body */
+    uint64_t number; /* of the body, as above */
+} mp_body;
+
+/*
+ * Takes the rest of a body, which must be one object, and skips that, with the errors of skipping. RuntimeError after
+ * the end of the body, ArgumentError for an Unpacker of anything else, TypeError for any other object.
+ */
+mp_body mp_unpacker_take_body(VALUE self);
+
+/* Counts objects in exts that are in the body of that number. */
+void mp_unpacker_count_in_body(VALUE self, uint64_t number, uint64_t objects);
+
 /* Makes an Unpacker whose body has ended the Ractor's spare, with some of the Unpackers for bodies nested in it. */
 void mp_unpacker_keep_for_bodies(VALUE self);
 

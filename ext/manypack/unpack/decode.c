@@ -689,7 +689,7 @@ VALUE
 mp_decode_inside(mp_decoder *d, size_t count, uint32_t depth)
 {
     d->tree = (mp_tree){.left = mp_left_of_array(1), .base = count, .count = count, .depth_limit = d->max_depth,
-                        .objects = 1};
+                        .objects = d->others + 1};
     d->outer_depth = depth;
     return d->codec->options.limited ? decode_whole_limited(d) : decode_loop(d, false, false);
 }

@@ -30,6 +30,7 @@ typedef struct {
     bool may_call;              /* an ext or a rare key came, so building objects may run user code */
     uint64_t turn;              /* with a holder: counts runs, calls of user code, and returns from them */
     uint64_t run;               /* the turn in which the current run of the holder began */
+    uint64_t others;            /* objects that tree does not count: around a part of a Record, and in its exts */
     mp_tree tree;
     mp_value_stack stack;
 } mp_decoder;
@@ -58,6 +59,7 @@ mp_decoder_init(mp_decoder *d, const mp_codec *codec, mp_value_words *words)
     d->stack_enough = false;
     d->committed = false;
     d->plain = d->stopped = d->may_call = false;
+    d->others = 0;
     mp_value_stack_lend(&d->stack, words);
     mp_decoder_restart(d, 0);
 }
@@ -133,6 +135,13 @@ typedef struct {
     uint32_t keys;      /* how many of the containers are map keys */
     uint64_t objects;   /* of the whole message so far */
 } mp_outer;
+
+/* How many levels may be opened in the body; 1 if only an empty container may be. */
+MP_INLINE uint32_t
+mp_outer_room(const mp_outer *outer)
+{
+    return outer->max_depth > outer->depth ? outer->max_depth - outer->depth : 1;
+}
 
 /* A call of user code. By callcc it may return again after the decoder has gone on, been reused, or ended. */
 typedef struct {

@@ -164,6 +164,7 @@ static VALUE
 typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, const uint8_t *at)
 {
     handler_call call = {.d = d, .type = type, .at = at};
+    uint64_t objects;
     VALUE obj;
 
     if (type->optimized_symbol) return symbol_new(d, p, n);
@@ -178,7 +179,9 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
         call.argument = body_unpacker(d, type, p, n, outer_of_body(d, at));
         call.body = mp_unpacker_body_number(call.argument);
         obj = call_handler_safely(&call);
+        objects = d->tree.objects;
         d->tree.objects = mp_unpacker_end_body(call.argument, call.body, d);
+        d->others += d->tree.objects - objects;
         d->inner = call.argument;
         if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->inner);
         if (d->tree.objects > d->codec->options.limits.objects) mp_decoder_raise_limit(d, MP_E_MAX_OBJECTS, at);

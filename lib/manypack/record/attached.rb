@@ -46,7 +46,7 @@ module Manypack
           record = __manypack_record__
           return record.dump(self) unless packer
 
-          packer.buffer.write(Internal.dump_within(record, self, packer) || record.dump(self))
+          packer.buffer.write(Internal.dump_within(record, self, packer, false) || record.dump(self))
           packer
         end
       end

@@ -1,0 +1,29 @@
+# frozen_string_literal: true
+
+#--
+# The handlers of an ext type that was registered with a Record.
+#++
+module Manypack
+  class Record < Type
+    # Packs and unpacks the body of an ext as a Record says, with the options, ext types and limits of the front. Who
+    # registers the methods again without <code>recursive: true</code> gets and gives Strings, by the Record alone.
+    class Body # :nodoc:
+      def initialize(record)
+        @record = record
+        freeze
+        Ractor.make_shareable(self) if Ractor.shareable?(record)
+      end
+
+      def dump(object, packer = nil)
+        return @record.dump(object) unless packer
+
+        packer.buffer.write(Internal.dump_within(@record, object, packer, true))
+      end
+
+      def load(source)
+        source.is_a?(String) ? @record.load(source) : Internal.load_body(@record, source)
+      end
+    end
+    private_constant :Body
+  end
+end
