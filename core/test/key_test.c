@@ -28,6 +28,7 @@ static const struct {
     ENCODING(13, "\x91\x01"), ENCODING(14, "\x81\x01\x02"), ENCODING(15, "\xd4\x05\x01"), ENCODING(16, "\xd4\x06\x01"),
     ENCODING(17, "\xa9" "123456789"), ENCODING(18, "\xa9" "123456780"), ENCODING(17, "\xc4\x09" "123456789"),
     ENCODING(19, "\xb2" "12345678ab12345678"), ENCODING(20, "\xb2" "12345678ba12345678"),
+    ENCODING(21, "\xa2" "b1"), ENCODING(22, "\xc4\x02" "a\xff"), ENCODING(23, "\xa2" "a\xff"),
 #undef ENCODING
 };
 enum { ENCODINGS = sizeof(encodings) / sizeof(encodings[0]) };
