@@ -145,7 +145,7 @@ class RecordBodiesTest < Minitest::Test
   end
 
   PACKING.each_key do |name|
-    define_method("test_every_option_of_#{name}_holds_in_a_body") do
+    define_method("test_every_option_of_packing_by_#{name}_holds_in_a_body") do
       PACKED.each { |option, (value, held)| assert_alike(PACKING, name, { "k" => Held.new(held) }, { option => value }) }
       assert_alike(PACKING, name, { "k" => Held.new(Own.new("a")) }, {}, effect: false)
       next if name.start_with?("Packer") # which has no canonical form
