@@ -182,7 +182,7 @@ module Manypack
         Arguments.refuse(ArgumentError.new(message))
       end
 
-      body = Record.const_get(:Body).new(record)
+      body = record.__send__(:body)
       { **options.except(:record), packer: body.method(:dump), unpacker: body.method(:load), recursive: true }
     end
 

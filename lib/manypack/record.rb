@@ -364,6 +364,7 @@ module Manypack
       @form = form
       @spec = [:record, self].freeze
       @lazy_class = form == :lazy ? lazy_class || LazyClass.of(types.keys) : nil
+      @body = Body.new(self)
       finish(codec, base, types.values)
     end
 
@@ -375,6 +376,11 @@ module Manypack
 
     def options
       @options || uninitialized
+    end
+
+    # For Factory#register_type.
+    def body
+      @body || uninitialized
     end
 
     # Leaves out the defaults: on Ruby 3.1 the hash of a Proc changes when the heap is compacted.
