@@ -174,6 +174,16 @@ class RecordBodiesTest < Minitest::Test
     end
   end
 
+  # The first types refuse what came of an ext; then it is built again for the next.
+  def test_limits_count_an_ext_once_that_several_types_are_tried_for
+    bytes = HAND.dump([Held.new([1] * 10)] * 20)
+    types = [[Own, Around, Held], [Own, Integer, Held]].map { |of| Manypack::Type[[Manypack::Type[*of]]].with(codec: RECORD.codec) }
+    types.each do |type|
+      assert_equal RECORD.load(bytes), type.load(bytes, max_objects: 281)
+      assert_raises(Manypack::LimitError) { type.load(bytes, max_objects: 280) }
+    end
+  end
+
   def test_levels_of_packing_count_across_bodies
     NESTED.each do |object|
       (1..12).each { |limit| assert_alike(PACKING, "Factory#dump", object, { max_depth: limit }, effect: false) }
