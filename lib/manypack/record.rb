@@ -378,11 +378,6 @@ module Manypack
       @options || uninitialized
     end
 
-    # For Factory#register_type.
-    def body
-      @body || uninitialized
-    end
-
     # Leaves out the defaults: on Ruby 3.1 the hash of a Proc changes when the heap is compacted.
     def hashed_state
       [@klass, @types.transform_values(&:spec), @form, @build, @check]

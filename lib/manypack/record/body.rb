@@ -9,6 +9,11 @@ module Manypack
     # registers the methods again without <code>recursive: true</code> gets and gives Strings, by the Record alone. A
     # Record has one, so that Codecs with the same Record have the same handlers.
     class Body # :nodoc:
+      # Returns that of a Record.
+      def self.of(record)
+        record.instance_variable_get(:@body)
+      end
+
       def initialize(record)
         @record = record
         freeze
