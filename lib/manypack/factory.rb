@@ -182,7 +182,7 @@ module Manypack
         Arguments.refuse(ArgumentError.new(message))
       end
 
-      body = Record.const_get(:Body).new(record)
+      body = Record.const_get(:Body).of(record)
       { **options.except(:record), packer: body.method(:dump), unpacker: body.method(:load), recursive: true }
     end
 

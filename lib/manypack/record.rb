@@ -364,6 +364,7 @@ module Manypack
       @form = form
       @spec = [:record, self].freeze
       @lazy_class = form == :lazy ? lazy_class || LazyClass.of(types.keys) : nil
+      @body = Body.new(self)
       finish(codec, base, types.values)
     end
 

@@ -174,6 +174,16 @@ class RecordBodiesTest < Minitest::Test
     end
   end
 
+  # The first types refuse what came of an ext; then it is built again for the next.
+  def test_limits_count_an_ext_once_that_several_types_are_tried_for
+    bytes = HAND.dump([Held.new([1] * 10)] * 20)
+    types = [[Own, Around, Held], [Own, Integer, Held]].map { |of| Manypack::Type[[Manypack::Type[*of]]].with(codec: RECORD.codec) }
+    types.each do |type|
+      assert_equal RECORD.load(bytes), type.load(bytes, max_objects: 281)
+      assert_raises(Manypack::LimitError) { type.load(bytes, max_objects: 280) }
+    end
+  end
+
   def test_levels_of_packing_count_across_bodies
     NESTED.each do |object|
       (1..12).each { |limit| assert_alike(PACKING, "Factory#dump", object, { max_depth: limit }, effect: false) }
@@ -213,6 +223,26 @@ class RecordBodiesTest < Minitest::Test
     factory = RecordBodiesTest.factory(record: HELD.with(max_objects: 5, max_depth: 2, max_bytes: 10))
     assert_equal [[1] * 9, Held.new([1])], factory.load(factory.dump([[1] * 9, Held.new([1])]), max_map_size: 9)
     assert_equal Held.new([[1, 2, 3, 4]] * 9), factory.load(HAND.dump(Held.new([[1, 2, 3, 4]] * 9)), max_objects: 99, max_depth: 9, max_bytes: 99)
+  end
+
+  def test_codecs_that_know_the_same_record_are_equal
+    codec = RecordBodiesTest.factory(record: HELD).codec
+    assert_equal [RECORD.codec, RECORD.codec.hash], [codec, codec.hash]
+    refute_equal codec, RecordBodiesTest.factory(record: HELD.with(freeze: true)).codec
+  end
+
+  # Their max_depth is that of the front, too, when they are read later.
+  def test_views_and_lazy_records_in_a_body_are_as_deep_as_the_front_allows
+    deep = "\x91".b * 300 + "\x01"
+    bytes = [0xC8, deep.bytesize + 3, 1].pack("CnC") + "\x81\xA1k".b + deep
+    [Manypack::Record.new(Held, k: Manypack::View), HELD.lazy].each do |record|
+      factory = RecordBodiesTest.factory(record: record)
+      [{}, { freeze: true }, { shareable: true }].each do |options|
+        held = exercise { factory.load(bytes, max_depth: 400, **options) }
+        assert_equal [1], (held.k.is_a?(Manypack::View) ? held.k.value : held.k).flatten
+      end
+      assert_raises(Manypack::StackError) { factory.load(bytes) }
+    end
   end
 
   def test_handlers_that_are_called_by_hand

@@ -71,6 +71,15 @@ class AttachedFrontTest < Minitest::Test
     end
   end
 
+  def test_a_record_that_checks_is_as_deep_as_the_front_allows
+    record = Manypack::Record.new(Struct.new(:k), k: Object).with(check: true).attach
+    deep = (1..300).inject(1) { |inner, _| [inner] }
+    assert_equal pack([{ "k" => deep }], max_depth: 400), pack([record.klass.new(deep)], max_depth: 400)
+    assert_raises(Manypack::StackError) { pack([record.klass.new(deep)]) }
+    factory = Manypack::Factory.new.tap { |made| made.register_type(1, record.klass, record: record) }
+    assert_equal record.dump(record.klass.new(deep), max_depth: 400), factory.dump(record.klass.new(deep), max_depth: 400).byteslice(4..)
+  end
+
   def test_canonical_holds_in_attached_records
     assert_equal pack({ "at" => { "a" => 1, "b" => 2 } }, canonical: true), pack(Box.new({ "b" => 2, "a" => 1 }), canonical: true)
   end

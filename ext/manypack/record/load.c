@@ -476,13 +476,14 @@ load_tagged(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     const mp_shape *part;
     mp_place place = {.up = l->place, .key = shape->tag_key};
     mp_tag_key tag_key = {.up = l->tag_keys, .key = shape->tag_key};
+    uint64_t others = l->d.others;
     VALUE object;
 
     /* Nested else unions recurse without increasing depth, so check the C stack here. */
     if (mp_stack_used_up_p()) mp_decoder_raise(&l->d, MP_E_DEPTH, at);
     if (found) value_at = l->d.at;
     part = tagged_part(shape, found ? mp_load_any(l) : Qundef);
-    l->d.at = at;
+    mp_loader_back(l, at, others);
     if (part) {
         if (found) l->tag_keys = &tag_key;
         object = load_value(l, part);

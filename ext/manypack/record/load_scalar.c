@@ -140,10 +140,11 @@ VALUE
 mp_load_of_class(mp_loader *l, const mp_shape *shape)
 {
     const uint8_t *at = l->d.at;
+    uint64_t others = l->d.others;
     VALUE object = mp_load_any(l);
 
     if (RTEST(rb_obj_is_kind_of(object, shape->klass))) return object;
-    l->d.at = at;
+    mp_loader_back(l, at, others);
     return Qundef;
 }
 
@@ -178,6 +179,7 @@ mp_load_ext(mp_loader *l, const mp_shape *shape)
 {
     const mp_types *types = l->d.codec->types;
     const uint8_t *at = l->d.at;
+    uint64_t others = l->d.others;
     VALUE object = Qundef;
     uint32_t i;
 
@@ -187,7 +189,7 @@ mp_load_ext(mp_loader *l, const mp_shape *shape)
     }
     if (!types || !packed_as_ext_p(types, shape->kind)) return Qundef;
     object = taken_by(shape, mp_load_any(l));
-    if (object == Qundef) l->d.at = at;
+    if (object == Qundef) mp_loader_back(l, at, others);
     return object;
 }
 

@@ -129,6 +129,14 @@ mp_loader_skip(mp_loader *l)
     else mp_loader_skip_container(l);
 }
 
+/* Goes back to an object that may have been built, to take it in another way: what is in its exts counts once. */
+MP_INLINE void
+mp_loader_back(mp_loader *l, const uint8_t *at, uint64_t others)
+{
+    l->d.at = at;
+    l->d.others = others;
+}
+
 /* Opens the container whose head is at `at`, and appends place to the path. StackError if it is too deep. */
 MP_INLINE void
 mp_loader_open(mp_loader *l, mp_place *place, const uint8_t *at)

@@ -183,10 +183,10 @@ default_p(const mp_codec *front)
 
 /*
  * The Type with the codec of a front laid over its own, as Arguments.loader has it: the types of DefaultFactory change
- * nothing. Its max_depth stays if that of the front counts from another level. Runs user code.
+ * nothing. Runs user code.
  */
 static VALUE
-laid_over(VALUE self, const mp_codec *front, bool same_level)
+laid_over(VALUE self, const mp_codec *front)
 {
     const mp_codec *own = mp_codec_get(type_get(self)->codec);
     mp_codec codec = *own;
@@ -197,7 +197,6 @@ laid_over(VALUE self, const mp_codec *front, bool same_level)
         codec.object = front->object;
     }
     mp_options_overlay(&codec.options, &front->options);
-    if (!same_level) codec.options.max_depth = own->options.max_depth;
     return same_codec_p(own, &codec) ? self : with_codec(self, &codec);
 }
 
@@ -352,7 +351,7 @@ rb_internal_load_body(VALUE self, VALUE type_object, VALUE unpacker)
     uint64_t before;
 
     owner = body.codec.object;
-    type = type_get(type_object = laid_over(own, &body.codec, false));
+    type = type_get(type_object = laid_over(own, &body.codec));
     options = &mp_codec_get(type->codec)->options;
     body.outer.max_depth = max_depth_of_body(options, &body.codec.options, &body.outer);
     /* a limit that the Type has by itself counts only the objects in the body */
@@ -381,7 +380,7 @@ rb_internal_read_view(VALUE self, VALUE type_object, VALUE view)
     const mp_type_object *type;
     VALUE object;
 
-    type_object = laid_over(current(type_object), mp_codec_get(mp_view_data(view)->codec), true);
+    type_object = laid_over(current(type_object), mp_codec_get(mp_view_data(view)->codec));
     type = type_get(type_object);
     mp_view_check_size(part.message, part.start, part.end, &mp_codec_get(type->codec)->options);
     object = mp_load_whole(part, type_object, &type->shapes, type->codec, false);
@@ -434,7 +433,7 @@ rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALU
     owner = front.object;
     depth = mp_buffer_get(mp_packer_get(packer)->buffer)->loan.depth;
     if (depth && !RTEST(body)) depth--; /* the call of to_msgpack is a level, but the object has none of its own yet */
-    type = laid_over(current(type), &front, false);
+    type = laid_over(current(type), &front);
     codec = *mp_codec_get(type_get(type)->codec);
     codec.options.max_depth = max_depth_within(&codec.options, &front.options, depth);
     /* the front brings all in order, except the bodies of exts */

@@ -6,12 +6,17 @@
 module Manypack
   class Record < Type
     # Packs and unpacks the body of an ext as a Record says, with the options, ext types and limits of the front. Who
-    # registers the methods again without <code>recursive: true</code> gets and gives Strings, by the Record alone.
+    # registers the methods again without <code>recursive: true</code> gets and gives Strings, by the Record alone. A
+    # Record has one, so that Codecs with the same Record have the same handlers.
     class Body # :nodoc:
+      # Returns that of a Record.
+      def self.of(record)
+        record.instance_variable_get(:@body)
+      end
+
       def initialize(record)
         @record = record
         freeze
-        Ractor.make_shareable(self) if Ractor.shareable?(record)
       end
 
       def dump(object, packer = nil)
