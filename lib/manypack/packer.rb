@@ -19,9 +19,10 @@ module Manypack
     # The other options are those of Manypack.pack except +canonical+. Packer#flush passes everything to the operating
     # system, unless the file is compressed.
     #
-    # Raises ArgumentError without a block, for another mode, for a mode that contradicts +append+, for a name that ends in .zst, and for unknown options;
-    # RangeError or TypeError for invalid ones; TypeError for an io; what File.open raises; LoadError if there is no
-    # zlib; and with +append+ a DecodeError if the file is not a stream of whole objects.
+    # Raises ArgumentError without a block, for another mode, for a mode that contradicts +append+, for a name that ends
+    # in .zst, and for unknown options; RangeError or TypeError for invalid ones; TypeError for an io; what File.open
+    # raises; LoadError if there is no zlib; and with +append+ a DecodeError if the file is not a stream of whole
+    # objects.
     #
     #   Manypack::Packer.open("events.msgpack") { |packer| packer.write({"id" => 1}) }
     #   Manypack::Packer.open("events.msgpack", append: true) { |packer| packer.write({"id" => 2}) }
