@@ -115,11 +115,11 @@ module Manypack
     #   Manypack::Parallel.each(bytes) { |list| p list.sum }                 # 3, 3
     #   Manypack::Parallel.each(bytes, map: :sum.to_proc) { |sum| p sum }    # 3, 3
     def self.each(source, map: nil, **options, &block)
+      Arguments.check_codec_options(options, :map, *OPTIONS, packs: false)
+      make = Run.maker(source, map, **(map ? options : without_work(options)))
       return enum_for(:each, source, map: map, **options) unless block
 
-      Arguments.check_codec_options(options, :map, *OPTIONS, packs: false)
-      options = without_work(options) unless map
-      Run.of(source, map, **options).each_result(&block)
+      make.call.each_result(&block)
       nil
     end
 
