@@ -273,11 +273,11 @@ module Manypack
       @steps ? "#<#{self.class} #{self}>" : super
     end
 
-    # Returns true for a Path with the same steps.
+    # Returns true for a Path with the same steps and the same max_looks.
     #
     #   Manypack::Path.new("$.a") == Manypack::Path.new("$['a']") #=> true
     def ==(other)
-      other.is_a?(Path) && steps == other.steps
+      other.is_a?(Path) && steps == other.steps && max_looks == other.max_looks
     end
     alias eql? ==
 
@@ -285,7 +285,7 @@ module Manypack
     #
     #   Manypack::Path.new("$.a").hash == Manypack::Path.new("$['a']").hash #=> true
     def hash
-      [Path, steps].hash
+      [Path, steps, max_looks].hash
     end
 
     # Writes the path to a YAML document as what Path#to_s returns.
