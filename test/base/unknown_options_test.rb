@@ -60,7 +60,7 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Factory#packer" => ["FACTORY.packer(OPTIONS)", "FACTORY.packer(StringIO.new, OPTIONS)"],
     "Manypack::Factory#unpacker" => ["FACTORY.unpacker(OPTIONS)", "FACTORY.unpacker(StringIO.new, OPTIONS)"],
     "Manypack::Factory#pool" => ["FACTORY.pool(1, **OPTIONS)"],
-    "Manypack::Factory#register_type" => ["FACTORY.register_type(1, Range, OPTIONS)", "FACTORY.register_type(1, Range, packer: :to_s, **OPTIONS)"],
+    "Manypack::Factory#register_type" => ["FACTORY.register_type(1, Range, { packer: :to_s }.merge(OPTIONS))", "FACTORY.register_type(1, Range, packer: :to_s, **OPTIONS)"],
     "Manypack::Parallel.map" => ['Manypack::Parallel.map("\x01", ractors: 0, **OPTIONS) { |n| n }', 'Manypack::Parallel.map("\x01", ractors: 0, codec: CODEC, **OPTIONS) { |n| n }'],
     "Manypack::Parallel.each" => ['Manypack::Parallel.each("\x01", ractors: 0, **OPTIONS) { |n| n }', 'Manypack::Parallel.each("\x01", ractors: 0, **OPTIONS).first'],
     "Manypack::Parallel.filter" => ['Manypack::Parallel.filter("\x01", StringIO.new("".b), ractors: 0, **OPTIONS) { |n| n }']
@@ -180,6 +180,17 @@ class UnknownOptionsTest < Minitest::Test
     assert_match(/known options are map, ractors, processes, ordered, on_worker_start, codec, factory, as, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
     assert_match(/known options are codec, check, symbolize_keys/, outcome("Manypack::Type[Integer].with(**OPTIONS)", { zzz: 1 }))
     assert_match(/unknown option packs;/, outcome('Manypack::Parallel.map("", **OPTIONS) {}', { packs: true }))
+  end
+
+  # Wherever as: is unknown, the error has what reads by a Record and what packs by it.
+  def test_as_is_told_where_it_belongs_in_both_directions
+    WAYS.each_value do |ways|
+      message = outcome(ways.first, { as: :view })
+      next unless message.start_with?("unknown option as")
+
+      ["Manypack.unpack", "record.load(bytes)", "view.as(record)", "record.dump(object)"].each { |words| assert_includes message, words, ways.first }
+    end
+    ['Manypack.dig("", 0, **OPTIONS)', 'Manypack::View.new("", **OPTIONS)', "Manypack.pack(1, OPTIONS)"].each { |way| assert_match(/\Aunknown option as; as: is an option of/, outcome(way, { as: :view })) }
   end
 
   def test_options_of_a_method_of_its_own_are_suggested_too
