@@ -106,8 +106,8 @@ module Manypack
     # map:: a Proc, a Method or any object with +call+, called by a worker with each object. Without it the objects
     #       themselves are yielded, unpacked in the caller, which is faster than in workers. Only with +ractors+ do
     #       Ractors unpack them; with +ractors+ or +processes+, whatever the number, they are unpacked with
-    #       <code>shareable: true</code> unless the options say otherwise. Nothing is forked, because the caller would have to unpack again what a
-    #       process sends
+    #       <code>shareable: true</code> unless the options say otherwise. Nothing is forked, because the caller would
+    #       have to unpack again what a process sends
     #
     # Raises the errors of Parallel.map.
     #
