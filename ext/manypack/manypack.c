@@ -80,7 +80,7 @@ mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api)
  * io:: anything with <code>write</code> or <code><<</code>, except a String; receives the bytes
  * codec:: a Codec with the ext types and options, which the other options change for this call (default: none, and the
  *         types of DefaultFactory)
- * timestamp:: pack Time and Timestamp as ext type -1 (default false)
+ * timestamp:: pack Time and Timestamp as ext type -1 (default false); a registered ext type for Time goes before it
  * max_depth:: maximum nesting of containers, 1 to 100000 (default 512)
  * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and the bytes of Strings of any
  *                      encoding unchanged (default false)

@@ -42,8 +42,8 @@ module Manypack
     #
     # Raises TypeError for a type that is not an Integer, and for a packer or unpacker that cannot be called; RangeError
     # for a type outside -128..127; ArgumentError for a klass that is not a Module, for a class that is never packed as
-    # an ext, such as String, and for an unknown or unsuitable option; FrozenError if the factory is frozen; and
-    # Ractor::IsolationError for DefaultFactory outside the main Ractor.
+    # an ext, such as String, for options without a packer, an unpacker and a record, and for an unknown or unsuitable
+    # one; FrozenError if the factory is frozen; and Ractor::IsolationError for DefaultFactory outside the main Ractor.
     #
     #   factory = Manypack::Factory.new
     #   factory.register_type(0, Symbol)   #=> nil
@@ -169,8 +169,17 @@ module Manypack
 
     # Raises ArgumentError for arguments that would be ignored. Returns a warning, or nil.
     def check_registration(type, klass, options)
+      if options[:optimized_symbols_parsing] && klass != Symbol
+        raise ArgumentError, "optimized_symbols_parsing: true is only for Symbol"
+      end
+
       misspelt = options.key?(:oversized_integer_extension_type) # there is a warning of its own for that
       Arguments.check_options(options.except(:oversized_integer_extension_type), TYPE_OPTIONS)
+      if options[:packer].nil? && options[:unpacker].nil?
+        raise ArgumentError, "nothing to register: give packer:, unpacker: or record:, or no options for the methods " \
+                             "to_msgpack_ext and from_msgpack_ext"
+      end
+
       Arguments.check_class(klass) if options[:packer] && !options[:oversized_integer_extension] && !misspelt
       Arguments.change_of_class(Internal.unpacker_classes(codec), type, klass) if options[:unpacker]
     end

@@ -27,15 +27,15 @@ module Manypack
   #   Manypack.split("\x91\x01\x91\x02", as: :view).map { |view| view[0] } #=> [1, 2]
   def self.split(source, *others, as: nil, **options, &block)
     Arguments.check_alone(others)
-    return enum_for(:split, source, as: as, **options) unless block
-
     string = source.respond_to?(:to_str)
     raise ::TypeError, "expected a String or an IO, got nil" if source.nil?
 
     Arguments.check_source(source)
 
     Arguments.check_limits_only(options, "bytes") unless as
-    unpacker = Files.unpacker(string ? nil : source, as: as || Files::Bytes, **options)
+    unpacker = Files.unpacker(string ? nil : source, as: as || Files::Bytes, **options) # raises for the options
+    return enum_for(:split, source, as: as, **options) unless block
+
     unpacker.feed(source) if string
     unpacker.each(strict: true, &block)
   end

@@ -19,16 +19,17 @@ module Manypack
     # The other options are those of Manypack.pack except +canonical+. Packer#flush passes everything to the operating
     # system, unless the file is compressed.
     #
-    # Raises ArgumentError without a block, for another mode, for a name that ends in .zst, and for unknown options;
-    # RangeError or TypeError for invalid ones; TypeError for an io; what File.open raises; LoadError if there is no
-    # zlib; and with +append+ a DecodeError if the file is not a stream of whole objects.
+    # Raises ArgumentError without a block, for another mode, for a mode that contradicts +append+, for a name that ends
+    # in .zst, and for unknown options; RangeError or TypeError for invalid ones; TypeError for an io; what File.open
+    # raises; LoadError if there is no zlib; and with +append+ a DecodeError if the file is not a stream of whole
+    # objects.
     #
     #   Manypack::Packer.open("events.msgpack") { |packer| packer.write({"id" => 1}) }
     #   Manypack::Packer.open("events.msgpack", append: true) { |packer| packer.write({"id" => 2}) }
     #   Manypack.foreach("events.msgpack").to_a #=> [{"id" => 1}, {"id" => 2}]
-    def self.open(path, mode = nil, append: false, codec: nil, **options)
+    def self.open(path, mode = nil, append: nil, codec: nil, **options)
       path = Arguments.path_of(path, "Manypack::Packer.new(io) writes to an io")
-      append = mode_appends?(mode) unless mode.nil?
+      append = appends?(mode, append)
       unless block_given?
         file = "File.open(path, \"#{append ? "ab" : "wb"}\")"
         Arguments.refuse(ArgumentError.new("no block given: without one, use Manypack::Packer.new(#{file})"))
@@ -46,12 +47,21 @@ module Manypack
       end
     end
 
-    def self.mode_appends?(mode)
-      return mode.start_with?("a") if %w[w wb a ab].include?(mode)
+    # Returns whether to add to the file. Raises ArgumentError for a mode that says otherwise than +append+: it might
+    # empty a file that was to be kept.
+    def self.appends?(mode, append)
+      return append if mode.nil?
 
-      Arguments.refuse(ArgumentError.new("a mode is \"wb\" or \"ab\", got #{mode.inspect}"))
+      unless %w[w wb a ab].include?(mode)
+        Arguments.refuse(ArgumentError.new("a mode is \"wb\" or \"ab\", got #{mode.inspect}"))
+      end
+      adds = mode.start_with?("a")
+      return adds if append.nil? || adds == (append ? true : false)
+
+      said = "the mode #{mode.inspect} contradicts append: #{append.inspect}"
+      Arguments.refuse(ArgumentError.new("#{said}: give one of them"))
     end
-    private_class_method :mode_appends?
+    private_class_method :appends?
 
     # Writes an object and returns the Packer, as Packer#write does.
     #

@@ -105,9 +105,9 @@ module Manypack
     #
     # map:: a Proc, a Method or any object with +call+, called by a worker with each object. Without it the objects
     #       themselves are yielded, unpacked in the caller, which is faster than in workers. Only with +ractors+ do
-    #       Ractors unpack them; with +ractors+ or +processes+ they are unpacked with <code>shareable: true</code>
-    #       unless the options say otherwise. Nothing is forked, because the caller would have to unpack again what a
-    #       process sends
+    #       Ractors unpack them; with +ractors+ or +processes+, whatever the number, they are unpacked with
+    #       <code>shareable: true</code> unless the options say otherwise. Nothing is forked, because the caller would
+    #       have to unpack again what a process sends
     #
     # Raises the errors of Parallel.map.
     #
@@ -115,11 +115,11 @@ module Manypack
     #   Manypack::Parallel.each(bytes) { |list| p list.sum }                 # 3, 3
     #   Manypack::Parallel.each(bytes, map: :sum.to_proc) { |sum| p sum }    # 3, 3
     def self.each(source, map: nil, **options, &block)
+      Arguments.check_codec_options(options, :map, *OPTIONS, packs: false)
+      make = Run.maker(source, map, **(map ? options : without_work(options)))
       return enum_for(:each, source, map: map, **options) unless block
 
-      Arguments.check_codec_options(options, :map, *OPTIONS, packs: false)
-      options = without_work(options) unless map
-      Run.of(source, map, **options).each_result(&block)
+      make.call.each_result(&block)
       nil
     end
 

@@ -173,7 +173,7 @@ module Manypack
     #   stream = StringIO.new(Manypack.pack({"id" => 1}) + Manypack.pack({"id" => 2}))
     #   Manypack::Path.new("$.id").each(stream).to_a #=> [1, 2]
     def each(source, **options, &block)
-      return enum_for(:each, source, **options) unless block
+      return enumerator(:each, source, options) unless block
 
       view = view_of(source, options)
       if view then Internal.search(view, steps, max_looks, &block)
@@ -188,7 +188,7 @@ module Manypack
     #   bytes = Manypack.pack({"users" => [{"name" => "Ada"}]})
     #   Manypack::Path.new("$..name").each_with_path(bytes).to_a #=> [["Ada", "$['users'][0]['name']"]]
     def each_with_path(source, **options)
-      return enum_for(:each_with_path, source, **options) unless block_given?
+      return enumerator(:each_with_path, source, options) unless block_given?
 
       each_view(source, options) do |view|
         Internal.search_places(view, steps, max_looks) { |value, keys| yield value, Text.normalized(keys) }
@@ -273,11 +273,11 @@ module Manypack
       @steps ? "#<#{self.class} #{self}>" : super
     end
 
-    # Returns true for a Path with the same steps.
+    # Returns true for a Path with the same steps and the same max_looks.
     #
     #   Manypack::Path.new("$.a") == Manypack::Path.new("$['a']") #=> true
     def ==(other)
-      other.is_a?(Path) && steps == other.steps
+      other.is_a?(Path) && steps == other.steps && max_looks == other.max_looks
     end
     alias eql? ==
 
@@ -285,7 +285,7 @@ module Manypack
     #
     #   Manypack::Path.new("$.a").hash == Manypack::Path.new("$['a']").hash #=> true
     def hash
-      [Path, steps].hash
+      [Path, steps, max_looks].hash
     end
 
     # Writes the path to a YAML document as what Path#to_s returns.
@@ -332,6 +332,20 @@ module Manypack
       end
     end
 
+    # Returns an Enumerator, after it has raised for arguments that the method would refuse.
+    def enumerator(method, source, options)
+      options_of_its_own(source, options) || view_of(source, options) || Manypack.split(source, as: :view, **options)
+      enum_for(method, source, **options)
+    end
+
+    # Returns true for a source that has its own options, and raises ArgumentError if it gets others.
+    def options_of_its_own(source, options)
+      return false unless source.is_a?(View) || source.is_a?(Lenient::Unpacker)
+      return true if options.empty?
+
+      raise ArgumentError, "a #{source.class} has its own options"
+    end
+
     # Returns the View of a source that is one message; nil for a stream, and for what each_view refuses.
     def view_of(source, options)
       case source
@@ -343,16 +357,13 @@ module Manypack
     end
 
     def each_view(source, options, &block)
-      case source
-      when View, Lenient::Unpacker
-        raise ArgumentError, "a #{source.class} has its own options" unless options.empty?
-
+      if options_of_its_own(source, options)
         source.is_a?(View) ? yield(source) : each_view_of(source, &block)
-      else
-        return Manypack.split(source, as: :view, **options, &block) unless source.respond_to?(:to_str)
-
+      elsif source.respond_to?(:to_str)
         Arguments.check_source(source)
         yield Arguments.at_the_call { View.new(source, **options) }
+      else
+        Manypack.split(source, as: :view, **options, &block)
       end
     end
 

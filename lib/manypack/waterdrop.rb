@@ -33,6 +33,10 @@ module Manypack
       #   Manypack::WaterDrop::Middleware.new(codec: factory.codec, content_type: "application/x-msgpack")
       def initialize(codec: nil, content_type: CONTENT_TYPE, **options)
         @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :content_type, unpacks: false))
+        unless content_type.nil? || content_type.is_a?(String)
+          raise ::TypeError, "content_type must be a String or nil, got #{content_type.inspect}"
+        end
+
         @headers = content_type ? { HEADER => content_type.dup.freeze }.freeze : {}.freeze
         freeze
       end

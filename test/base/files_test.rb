@@ -207,6 +207,19 @@ class FilesTest < Minitest::Test
     assert_equal "\x01\x02", File.binread(path("deep"))[-2..]
   end
 
+  def test_a_mode_that_contradicts_append_leaves_the_file_alone
+    log = write("log", STREAM)
+    [["wb", true], ["w", true], ["ab", false], ["a", false]].each do |mode, append|
+      error = assert_raises(ArgumentError) { Manypack::Packer.open(log, mode, append: append) { flunk } }
+      assert_equal "the mode #{mode.inspect} contradicts append: #{append}: give one of them", error.message
+      assert_equal STREAM, File.binread(log)
+    end
+    [["ab", true], ["a", true], ["ab", nil], [nil, true]].each { |mode, append| Manypack::Packer.open(log, mode, append: append) { |packer| packer << 1 } }
+    assert_equal STREAM + ("\x01" * 4), File.binread(log)
+    [["wb", false], ["w", false], ["wb", nil], [nil, false], [nil, nil]].each { |mode, append| Manypack::Packer.open(log, mode, append: append) { |packer| packer << 1 } }
+    assert_equal "\x01", File.binread(log)
+  end
+
   def test_an_invalid_option_leaves_the_file_alone
     log = write("log", STREAM)
     [{ max_depth: -1 }, { canonical: true }, { max_dept: 5 }, { io_buffer_size: 5 }].each do |options|

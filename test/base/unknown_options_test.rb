@@ -60,11 +60,13 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::Factory#packer" => ["FACTORY.packer(OPTIONS)", "FACTORY.packer(StringIO.new, OPTIONS)"],
     "Manypack::Factory#unpacker" => ["FACTORY.unpacker(OPTIONS)", "FACTORY.unpacker(StringIO.new, OPTIONS)"],
     "Manypack::Factory#pool" => ["FACTORY.pool(1, **OPTIONS)"],
-    "Manypack::Factory#register_type" => ["FACTORY.register_type(1, Range, OPTIONS)", "FACTORY.register_type(1, Range, packer: :to_s, **OPTIONS)"],
+    "Manypack::Factory#register_type" => ["FACTORY.register_type(1, Range, { packer: :to_s }.merge(OPTIONS))", "FACTORY.register_type(1, Range, packer: :to_s, **OPTIONS)"],
     "Manypack::Parallel.map" => ['Manypack::Parallel.map("\x01", ractors: 0, **OPTIONS) { |n| n }', 'Manypack::Parallel.map("\x01", ractors: 0, codec: CODEC, **OPTIONS) { |n| n }'],
     "Manypack::Parallel.each" => ['Manypack::Parallel.each("\x01", ractors: 0, **OPTIONS) { |n| n }', 'Manypack::Parallel.each("\x01", ractors: 0, **OPTIONS).first'],
     "Manypack::Parallel.filter" => ['Manypack::Parallel.filter("\x01", StringIO.new("".b), ractors: 0, **OPTIONS) { |n| n }']
   }.freeze
+  # The methods that return an Enumerator without a block, which is not there yet when they are called with OPTIONS.
+  ENUMERATORS = WAYS.filter_map { |method, ways| ways.filter_map { |way| [method, way[/\A(.+)\.(?:to_a|first)\z/, 1]] if way.match?(/OPTIONS\)\.(?:to_a|first)\z/) }.first }.to_h
   NAMES = { "FACTORY" => "Manypack::Factory.new", "CODEC" => "Manypack::Codec.new", "PATH" => 'Manypack::Path.new("$")' }.freeze
 
   # A known option, where max_depth is not.
@@ -106,6 +108,41 @@ class UnknownOptionsTest < Minitest::Test
     each_way { |_, way, known| assert_equal refusal(known), outcome(way, misspelt(known)), way }
   end
 
+  def test_an_enumerator_is_made_only_with_options_that_it_will_take
+    assert_equal methods_that_take_options { |type| type.include?("Enumerator[") }.sort, ENUMERATORS.keys.sort
+    ENUMERATORS.each_value do |way|
+      { { max_dept: 5 } => ArgumentError, { canonical: true } => ArgumentError, { max_depth: -1 } => RangeError, { freeze: 5 } => ArgumentError,
+        { codec: 5 } => TypeError, { codec: "Manypack::Codec.new", max_dept: 5 } => ArgumentError }.each do |options, error|
+        next if way.include?("CODEC") && options.key?(:codec)
+
+        called = code(way, options).sub('"Manypack::Codec.new"', "Manypack::Codec.new")
+        assert_raises(error, called) { eval(called) }
+      end
+      assert_kind_of Enumerator, eval(code(way, { max_depth: 5 }))
+    end
+    codes = ENUMERATORS.values.map { |way| code(way, { max_dept: 5 }) }
+    assert_equal [refusal({ max_depth: 5 })], in_ractor(codes) { |given| Outcomes.of(given) }.uniq
+  end
+
+  def test_other_arguments_are_refused_before_there_is_an_enumerator
+    view = Manypack::View.new("\x90")
+    [-> { Manypack.split("\x01", symbolize_keys: true) }, -> { Manypack.split("none.msgpack") }, -> { Manypack::Path.new("$").each(view, max_depth: 5) },
+     -> { Manypack::Path.new("$").each_with_path(Manypack::Unpacker.new, max_depth: 5) }, -> { Manypack::Path.new("$").each("none.msgpack") },
+     -> { Manypack::Path.new("$").each(StringIO.new, max_dept: 5) }, -> { Manypack::Parallel.each("", ractors: 1, processes: 1) },
+     -> { Manypack::Parallel.each("", ractors: -1) }, -> { Manypack::Parallel.each("none.msgpack") }].each { |call| assert_raises(ArgumentError, &call) }
+    [-> { Manypack.split(nil) }, -> { Manypack.split("", as: 5) }, -> { Manypack::Path.new("$").each(5) }, -> { Manypack::Parallel.each("", as: 5) },
+     -> { Manypack::Parallel.each("", map: 5) }].each { |call| assert_raises(TypeError, &call) }
+  end
+
+  # Nothing is read before the Enumerator is used, nor is anything kept from one use to the next.
+  def test_an_enumerator_reads_nothing_before_it_is_used
+    io = StringIO.new("\x01\x02")
+    made = [Manypack.split(io), Manypack::Path.new("$").each(io), Manypack::Path.new("$").each_with_path(io), Manypack::Parallel.each(io, map: :itself.to_proc, ractors: 0)]
+    assert_equal 0, io.pos
+    made.each { |enumerator| assert_equal 2, enumerator.count.tap { io.rewind } }
+    made.each { |enumerator| assert_equal 2, enumerator.count.tap { io.rewind } }
+  end
+
   def test_a_misspelt_option_is_refused_in_another_ractor
     ways = expected = nil
     each_way do |_, way, known|
@@ -143,6 +180,17 @@ class UnknownOptionsTest < Minitest::Test
     assert_match(/known options are map, ractors, processes, ordered, on_worker_start, codec, factory, as, symbolize_keys/, outcome('Manypack::Parallel.each("", **OPTIONS) {}', { zzz: 1 }))
     assert_match(/known options are codec, check, symbolize_keys/, outcome("Manypack::Type[Integer].with(**OPTIONS)", { zzz: 1 }))
     assert_match(/unknown option packs;/, outcome('Manypack::Parallel.map("", **OPTIONS) {}', { packs: true }))
+  end
+
+  # Wherever as: is unknown, the error has what reads by a Record and what packs by it.
+  def test_as_is_told_where_it_belongs_in_both_directions
+    WAYS.each_value do |ways|
+      message = outcome(ways.first, { as: :view })
+      next unless message.start_with?("unknown option as")
+
+      ["Manypack.unpack", "record.load(bytes)", "view.as(record)", "record.dump(object)"].each { |words| assert_includes message, words, ways.first }
+    end
+    ['Manypack.dig("", 0, **OPTIONS)', 'Manypack::View.new("", **OPTIONS)', "Manypack.pack(1, OPTIONS)"].each { |way| assert_match(/\Aunknown option as; as: is an option of/, outcome(way, { as: :view })) }
   end
 
   def test_options_of_a_method_of_its_own_are_suggested_too
@@ -261,20 +309,21 @@ class UnknownOptionsTest < Minitest::Test
   # Their keywords are members of a class, tags, or the types of a map.
   RECORDS = %w[Manypack::Record.new Manypack::Record.ivars Manypack::Record.define Manypack::Record.union Manypack::Type.[] Manypack::_RecordClass#new].freeze
 
-  def methods_that_take_options
+  def methods_that_take_options(&of_type)
     path = "sig/manypack.rbs"
     _, _, declarations = RBS::Parser.parse_signature(RBS::Buffer.new(name: path, content: File.read(File.join(ROOT, path), encoding: "UTF-8")))
-    declarations.flat_map { |declaration| taking(declaration, "") } - ["Manypack::Parallel::Error#detailed_message", "Manypack::Factory::Pool#initialize"] - RECORDS
+    declarations.flat_map { |declaration| taking(declaration, "", &of_type) } - ["Manypack::Parallel::Error#detailed_message", "Manypack::Factory::Pool#initialize"] - RECORDS
   end
 
-  def taking(declaration, outer)
+  def taking(declaration, outer, &of_type)
     return [] unless declaration.respond_to?(:members)
 
     name = "#{outer}#{declaration.name}"
     declaration.members.flat_map do |member|
-      next taking(member, "#{name}::") unless member.is_a?(RBS::AST::Members::MethodDefinition)
+      next taking(member, "#{name}::", &of_type) unless member.is_a?(RBS::AST::Members::MethodDefinition)
 
-      member.overloads.any? { |overload| overload.method_type.to_s.match?(/options\b|\*\*|max_depth|io_buffer_size|recursive/) } ? ["#{name}#{member.kind == :instance ? "#" : "."}#{member.name}"] : []
+      types = member.overloads.map { |overload| overload.method_type.to_s }.grep(/options\b|\*\*|max_depth|io_buffer_size|recursive/)
+      types.any?(&of_type || :itself) ? ["#{name}#{member.kind == :instance ? "#" : "."}#{member.name}"] : []
     end
   end
 end

@@ -55,12 +55,39 @@ class ExtTypesTest < Minitest::Test
   end
 
   def test_options_that_are_given_replace_the_defaults_as_a_whole
-    @factory.register_type(1, Point, recursive: false)
-    assert_raises(NoMethodError) { @factory.dump(Point.new(1, 2)) }
-    assert_raises(Manypack::UnknownExtTypeError) { @factory.load(bytes("d5 01 03 04")) }
     @factory.register_type(1, Point, { packer: :to_msgpack_ext })
     assert_dumps "d5 01 03 04", Point.new(3, 4)
     assert_raises(Manypack::UnknownExtTypeError) { @factory.load(bytes("d5 01 03 04")) }
+  end
+
+  def test_options_that_would_register_nothing_or_have_no_effect_are_refused
+    [{}, { recursive: true }, { recursive: false }, { packer: nil, unpacker: nil }, { packer: nil }].each do |options|
+      assert_match(/\Anothing to register/, assert_raises(ArgumentError, options.inspect) { @factory.register_type(1, Point, options) }.message)
+    end
+    { optimized_symbols_parsing: Symbol, oversized_integer_extension: Integer }.each do |option, only|
+      [Point, Class.new(only), Comparable].each do |klass|
+        error = assert_raises(ArgumentError) { @factory.register_type(1, klass, packer: ->(_) { "" }, unpacker: ->(_) {}, option => true) }
+        assert_equal "#{option}: true is only for #{only}", error.message
+      end
+      @factory.register_type(1, Point, packer: ->(_) { "" }, option => false)
+      @factory.register_type(1, only, packer: ->(_) { "" }, option => true)
+    end
+    lenient = Manypack::Factory.superclass.new
+    assert_nil lenient.register_type(1, Point, {})
+    assert_nil lenient.register_type(1, Point, { packer: ->(_) { "" }, optimized_symbols_parsing: true })
+  end
+
+  # It keeps what type -1 does not.
+  def test_a_registered_type_for_time_goes_before_timestamp
+    @factory.register_common(:time)
+    codec = @factory.codec(timestamp: true)
+    time = Time.at(1, in: "+02:00")
+    packed = { codec.pack(time) => 7, @factory.dump(time, timestamp: true) => 7, codec.packer.write(time).to_s => 7,
+               Manypack.pack(time, codec: codec) => 7, Manypack.pack(time, timestamp: true) => -1 }
+    packed.each do |bytes, type|
+      assert_equal type, Manypack.unpack(bytes, allow_unknown_ext: true).type
+      assert_equal [time, type == 7 ? 7200 : Time.at(1).utc_offset], [codec.unpack(bytes), codec.unpack(bytes).utc_offset]
+    end
   end
 
   def test_handlers_may_be_given_in_every_way
@@ -531,8 +558,6 @@ class ExtTypesTest < Minitest::Test
     assert_empty calls
     @factory.register_type(0, Point, unpacker: ->(_) { :type_zero })
     assert_equal :type_zero, @factory.load(bytes("d4 00 61"))
-    @factory.register_type(2, Point, unpacker: ->(_) { :point }, optimized_symbols_parsing: true)
-    assert_equal :point, @factory.load(bytes("d4 02 61"))
   end
 
   private

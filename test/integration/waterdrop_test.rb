@@ -53,6 +53,7 @@ class WaterDropTest < Minitest::Test
   def test_the_content_type_is_an_option
     assert_equal({ "content-type" => "x" }, sent({ topic: "t", payload: 1 }, content_type: "x")[:headers])
     assert_equal({}, sent({ topic: "t", payload: 1 }, content_type: nil)[:headers])
+    [5, :x, false, ["x"]].each { |type| assert_match(/content_type must be a String or nil, got/, assert_raises(TypeError) { Manypack::WaterDrop::Middleware.new(content_type: type) }.message) }
   end
 
   def test_options_are_those_of_pack_and_a_codec_brings_ext_types

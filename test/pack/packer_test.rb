@@ -203,6 +203,7 @@ class PackerTest < Minitest::Test
   def test_a_packer_is_not_copied
     assert_raises(NoMethodError) { @packer.dup }
     assert_raises(NoMethodError) { @packer.clone }
+    %i[dup clone].each { |method| assert_match(/; create another one, with the same options/, assert_raises(NoMethodError) { @packer.public_send(method) }.message) }
     assert_raises(TypeError) { Marshal.dump(@packer) }
   end
 

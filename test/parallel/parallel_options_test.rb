@@ -65,6 +65,18 @@ class ParallelOptionsTest < Minitest::Test
     assert_equal "give ractors or processes, not both", error.message
   end
 
+  # So a test with ractors: 0 gets the objects that the run with Ractors or processes does.
+  def test_objects_of_each_are_shareable_if_the_call_says_how_many_workers
+    message = pack([{ "a" => "b" }])
+    each_way do |workers|
+      assert_equal [true], Parallel.each(message, **workers).map { |object| Ractor.shareable?(object) }, workers.inspect
+      assert_equal [true], Parallel.each(message, **workers, codec: Manypack::Codec.new).map(&:frozen?), workers.inspect
+      assert_equal [false], Parallel.each(message, **workers, shareable: false).map(&:frozen?), workers.inspect
+    end
+    assert_equal [false], Parallel.each(message).map(&:frozen?)
+    assert_equal [true], Parallel.each(message, shareable: true).map(&:frozen?)
+  end
+
   def test_shareable_objects_are_not_copied
     shared = nil
     Parallel.each(pack({ "a" => ["b" * 100, 2**64 - 1] }), ractors: 1) { |object| shared = object }

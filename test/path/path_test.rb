@@ -109,6 +109,17 @@ class PathTest < Minitest::Test
     refute_equal Path.new("$.a"), "$.a"
   end
 
+  # One of them raises where the other does not.
+  def test_paths_that_may_look_at_fewer_objects_are_other_paths
+    few, more = [1, 2].map { |looks| Path.new("$..[?@..a]", max_looks: looks) }
+    [[few, more], [Path.all(a: few), Path.all(a: more)]].each do |one, other|
+      refute_equal one, other
+      assert_equal [one, other], [one, other, one.clone, Marshal.load(Marshal.dump(other))].uniq
+      refute_equal one.hash, other.hash
+    end
+    assert_equal Path.new("$.a"), Path.new("$.a", max_looks: Path.new("$").max_looks)
+  end
+
   def test_a_path_is_frozen_and_shareable
     assert Ractor.shareable?(Path.new("$.a[*][1]['b c']"))
   end

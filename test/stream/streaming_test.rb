@@ -335,6 +335,15 @@ class StreamingTest < Minitest::Test
     assert_equal 2, @unpacker.feed("\x02").read
   end
 
+  def test_freeze_is_true_of_an_unpacker_whose_objects_are_frozen
+    [{}, { freeze: true }, { shareable: true }, { freeze: true, shareable: true }, { freeze: false, shareable: true }, { shareable: false }].each do |options|
+      codec = Manypack::Codec.new(options)
+      [Manypack::Unpacker.new(options), codec.unpacker, Manypack::Factory.new.unpacker(options), Manypack::Unpacker.new(codec: codec)].each do |unpacker|
+        assert_equal unpacker.feed("\x91\xA1a".b).read.frozen?, unpacker.freeze?, options.inspect
+      end
+    end
+  end
+
   def test_options_and_their_predicates
     predicates = %i[symbolize_keys? freeze? allow_unknown_ext?]
     assert_equal([false] * 3, predicates.map { |predicate| @unpacker.public_send(predicate) })
@@ -351,6 +360,7 @@ class StreamingTest < Minitest::Test
   def test_an_unpacker_is_not_copied_and_is_initialized_once
     assert_raises(NoMethodError) { @unpacker.dup }
     assert_raises(NoMethodError) { @unpacker.clone }
+    %i[dup clone].each { |method| assert_match(/; create another one, with the same options/, assert_raises(NoMethodError) { @unpacker.public_send(method) }.message) }
     assert_raises(TypeError) { Marshal.dump(@unpacker) }
     assert_refused { @unpacker.send(:initialize) }
     %i[read skip each reset buffer].each do |method|

@@ -650,14 +650,16 @@ rb_unpacker_symbolize_keys_p(VALUE self)
 /*
  * call-seq: unpacker.freeze? -> true or false
  *
- * Returns true if the option freeze is set.
+ * Returns true if what the Unpacker reads is frozen: with the option freeze, and with shareable.
  *
  *   Manypack::Unpacker.new(freeze: true).freeze? #=> true
  */
 static VALUE
 rb_unpacker_freeze_p(VALUE self)
 {
-    return mp_stream_get(self)->codec.options.freeze ? Qtrue : Qfalse;
+    const mp_options *options = &mp_stream_get(self)->codec.options;
+
+    return options->freeze || options->shareable ? Qtrue : Qfalse;
 }
 
 /*

@@ -77,6 +77,7 @@ module Manypack
     })
 
     UNPACKER = table({
+      %i[dup clone] => "create another one, with the same options: an Unpacker has one input",
       rewind: "rewind the io, then call reset", seek: "seek in the io, then call reset",
       %i[next parse load decode shift read_object read_message] => "read returns the next object",
       eof?: "each(strict: true) ends at the end; read raises an EOFError there, and pending? tells whether an object " \
@@ -92,6 +93,7 @@ module Manypack
     })
 
     PACKER = table({
+      %i[dup clone] => "create another one, with the same options; to_s returns the bytes of this one",
       %i[push append add emit write_all] => "write(object), or packer << object",
       %i[write_str] => "write_string(string)", %i[write_integer] => "write_int(integer)",
       %i[write_map write_object] => "write(object), or write_map_header(count) and each key and value",
@@ -279,7 +281,9 @@ module Manypack
         "types are registered on a Factory, and factory.codec makes a Codec",
       %i[lazy] => "as: :view reads a View, and record.lazy makes a Record of LazyRecords",
       %i[as record] =>
-        "as: is for reading; record.dump(object) packs by a Record, and after record.attach all packing does",
+        "as: is an option of Manypack.unpack, load_file, foreach and split, of Manypack::Parallel and of " \
+        "Manypack::Unpacker.new; record.load(bytes) and view.as(record) read by a Record, record.dump(object) packs " \
+        "by it, and after record.attach all packing does",
       %i[strict] =>
         "unknown: :raise refuses unknown keys of a Record; utf8: :strict and duplicate_keys: :error are strict " \
         "about bytes",

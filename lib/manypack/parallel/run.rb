@@ -32,8 +32,13 @@ module Manypack
       end
 
       # Returns the Run for the arguments of a call.
-      def self.of(source, work, ordered: true, codec: nil, factory: nil, as: nil, packs: false, on_worker_start: nil,
-                  **options)
+      def self.of(source, work, **options)
+        maker(source, work, **options).call
+      end
+
+      # Returns a Proc that makes the Run, after it has raised for arguments of the call.
+      def self.maker(source, work, ordered: true, codec: nil, factory: nil, as: nil, packs: false, on_worker_start: nil,
+                     **options)
         Arguments.check_source(source)
         work = Callable.of(work)
         Callable.of(on_worker_start)
@@ -48,9 +53,9 @@ module Manypack
         # Without a block the results are the messages themselves. A process would have to send them back packed:
         # unpack them here at once.
         count = 0 if workers == :processes && work.is_a?(Callable::Identity)
-        return Inline.new(source, work, codec, options, as, packs, on_worker_start) if count.zero?
+        return -> { Inline.new(source, work, codec, options, as, packs, on_worker_start) } if count.zero?
 
-        WORKERS.fetch(workers).new(source, work, codec, options, as, packs, count, ordered, on_worker_start)
+        -> { WORKERS.fetch(workers).new(source, work, codec, options, as, packs, count, ordered, on_worker_start) }
       end
 
       # Removes the option ractors or processes from the others, and returns its name and the number of workers. Without
