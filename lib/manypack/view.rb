@@ -379,9 +379,11 @@ module Manypack
       (from..[to, count - 1].min).map { |index| find_key(index) }
     end
 
-    # Returns a View of the same object with options changed.
+    # Returns a View of the same object with options changed, as View#value changes them.
     def changed(options)
-      read_by(Arguments.codec(options[:codec] || codec, options.except(:codec), packs: false))
+      given = options[:codec]
+      changed = Arguments.codec(given.nil? ? codec : given, options.except(:codec), packs: false)
+      read_by(given.nil? ? changed : Internal.codec_overlaid(codec, changed))
     end
 
     # Called by Marshal.

@@ -66,6 +66,40 @@ class ViewLimitsTest < Minitest::Test
     end
   end
 
+  # Each method opens as many containers as there are keys, one inside the other.
+  STEPS = {
+    "Manypack.dig" => ->(bytes, keys, opts) { Manypack.dig(bytes, *keys, **opts) },
+    "View#dig" => ->(bytes, keys, opts) { View.new(bytes, **opts).dig(*keys) },
+    "View#dig, indexed" => ->(bytes, keys, opts) { View.new(bytes, **opts).then { |view| Array.new(3) { view.dig(*keys) }.last } },
+    "View#dig_many" => ->(bytes, keys, opts) { View.new(bytes, **opts).dig_many(keys)[0] },
+    "View#query" => ->(bytes, keys, opts) { View.new(bytes, **opts).query(keys)[0] },
+    "Path#first" => ->(bytes, keys, opts) { Manypack::Path.of(*keys).first(bytes, **opts) },
+    "Path#count" => ->(bytes, keys, opts) { Manypack::Path.of(*keys).count(bytes, **opts) },
+    "Path#first of a stream" => ->(bytes, keys, opts) { Manypack::Path.of(*keys).first(StringIO.new(bytes), **opts) },
+    "Path#to_a of all" => ->(bytes, keys, opts) { Manypack::Path.new("$#{"[*]" * keys.size}").to_a(bytes, **opts) },
+    "Path.all" => ->(bytes, keys, opts) { Manypack::Path.all(a: keys, b: "$.b").read(bytes, **opts) },
+    "Path.all, twice" => ->(bytes, keys, opts) { Manypack::Path.all(a: keys, b: keys).read(bytes, **opts) },
+    "Path.all of all" => ->(bytes, keys, opts) { Manypack::Path.all(a: "$#{"[*]" * keys.size}", b: "$#{"[*]" * keys.size}").read(bytes, **opts) },
+    "View#splice" => ->(bytes, keys, opts) { View.new(bytes, **opts).splice(keys => 2) }
+  }.freeze
+
+  [1, 2, 3, 128, nil].each do |limit|
+    define_method("test_steps_through_#{limit || "by_default_128"}_levels_and_no_more") do
+      depth = limit || 128
+      [depth - 1, depth, depth + 1].reject(&:zero?).product(DEEP.to_a.take(3), STEPS.to_a) do |deep, (kind, message), (front, look)|
+        keys = kind == "maps" ? ["a"] * deep : [kind == "arrays" ? 0 : 1] * (deep - 1) << 0
+        assert_equal deep <= depth, taken? { look.call(message.call(deep), keys, { max_depth: limit }.compact) }, "#{front}, #{kind}: #{deep}"
+      end
+    end
+  end
+
+  def test_an_empty_container_is_no_level_for_a_step
+    assert_nil Manypack.dig("\x91\x90".b, 0, 0, max_depth: 1)
+    assert_nil Manypack::Path.new("$[0][0]").first("\x91\x90".b, max_depth: 1)
+    assert_equal({ a: [], b: [] }, Manypack::Path.all(a: "$[0][0]", b: "$[0][0]").read("\x91\x90".b, max_depth: 1))
+    assert_raises(Manypack::StackError) { exercise { Manypack.dig("\x91\x91\x01".b, 0, 0, max_depth: 1) } }
+  end
+
   # --- keys -----------------------------------------------------------------------------------------------
 
   FACTORY = Manypack::Factory.new.tap { |factory| factory.register_common(:set) }

@@ -302,6 +302,59 @@ class ViewSpliceTest < Minitest::Test
     assert_equal Manypack.pack([{ "a" => 1, "b" => 2 }], canonical: true), Manypack::Codec.new(canonical: true).view(pack([0])).splice("[0]" => { "b" => 2, "a" => 1 }).bytes
   end
 
+  # Ways to put n nested arrays where a message has a value that is inside of n others.
+  NESTING = {
+    "a value" => ->(v, path, value, _) { v.splice(path => value) },
+    "a value that a Proc returns" => ->(v, path, value, _) { v.splice(path => ->(_) { value }) },
+    "a View" => ->(v, path, value, _) { v.splice(path => View.new(Manypack.pack(value))) },
+    "an object with a View in it" => ->(v, path, value, _) { v.splice(path => value.map { |part| part.is_a?(Array) ? View.new(Manypack.pack(part)) : part }) },
+    "to_msgpack" => ->(v, path, value, _) { v.splice(path => Written.new(value)) },
+    "an inserted value" => ->(v, path, value, _) { v.splice(path => View.inserted(1, value)) },
+    "an appended value" => ->(v, path, value, _) { v.splice(path[0..-4].then { |parent| parent.empty? ? "$" : parent } => View.appended(value)) },
+    "an added value" => ->(v, path, value, _) { v.splice("#{path[0..-4]}[1]" => value) },
+    "made parents" => lambda { |v, path, _, levels|
+      v.splice("#{path[0..-4]}[1]#{"[0]" * levels}" => View.with_parents(1))
+    }
+  }.freeze
+
+  Written = Struct.new(:value) do
+    def to_msgpack(packer) = packer.write(value)
+  end
+
+  def nested(levels, leaf = 1) = levels.zero? ? leaf : [nested(levels - 1, leaf)]
+
+  def test_a_message_that_splice_makes_is_no_deeper_than_unpack_takes
+    NESTING.each do |name, splice|
+      [1, 3, 40, 128, nil, 200].product([1, 2, 7], [0, 300]) do |limit, levels, text|
+        [-1, 0, 1].each { |off| assert_depth(splice, limit, (limit || 128) - levels + off, levels, "x" * text, "#{name}, #{limit}, #{levels}, #{off}, #{text}") }
+      end
+    end
+  end
+
+  def assert_depth(splice, limit, outer, levels, text, words)
+    return if outer < 1
+
+    v = View.new(pack(nested(outer)), **{ max_depth: limit }.compact)
+    value = nested(levels - 1, [1, text].reject { |leaf| leaf == "" })
+    spliced = -> { splice.call(v, "[0]" * outer, value, levels) }
+    if outer > (limit || 128) || outer + levels > (limit || 128)
+      assert_raises(Manypack::StackError, Manypack::NestingError, words, &spliced)
+    else
+      assert_equal outer + levels, depth_of(spliced.call.value), words
+    end
+  end
+
+  def depth_of(object) = object.is_a?(Array) ? 1 + (object.map { depth_of(_1) }.max || 0) : 0
+
+  def test_a_splice_refuses_a_message_that_is_too_deep_where_it_reads_it
+    deep = pack(nested(3))
+    ["[0]", "[0][0]", "[0][0][0]"].each { |path| assert_raises(Manypack::StackError, path) { View.new(deep, max_depth: 2).splice(path => 1) } }
+    assert_raises(Manypack::StackError) { View.new(pack([[1, [[]], [[2]]]]), max_depth: 3).splice("[0][0]" => 1) }
+    exercise { assert_raises(Manypack::StackError) { View.new(deep, max_depth: 3).splice("[0][0][0]" => [1] * 9) } }
+    assert_equal [[[]]], View.new(pack([[[]]]), max_depth: 2).splice("[0][1]" => View::REMOVED).value
+    assert_raises(Manypack::StackError) { View.new(pack([[[]]]), max_depth: 2).splice("[0][0][0]" => 1) }
+  end
+
   class Reentering
     def initialize(view) = @view = view
 

@@ -96,6 +96,36 @@ class ViewValueTest < Minitest::Test
     end
   end
 
+  VALUES = {
+    "value" => ->(view, options) { view.value(**options) },
+    "to_h" => ->(view, options) { view.to_h(**options) },
+    "to_h with a block" => ->(view, options) { view.to_h(**options) { |key, value| [key, value.is_a?(View) ? value.value : value] } },
+    "to_a" => ->(view, options) { view.to_a(**options).to_h { |key, value| [key, value.is_a?(View) ? value.value : value] } }
+  }.freeze
+
+  def test_a_codec_given_for_the_value_loses_no_option_of_the_view
+    codec = Manypack::Codec.new(freeze: true, max_depth: 9)
+    VALUES.each do |name, value|
+      exercise do
+        own = view({ "a" => [1] }, symbolize_keys: true, max_depth: 9)
+        made = value.call(own, codec: codec)
+        assert_equal [{ a: [1] }, true], [made, made[:a].frozen?], name
+        assert_equal [{ "a" => [1] }, true], value.call(own, codec: codec, symbolize_keys: false).then { |hash| [hash, hash["a"].frozen?] }, name
+        assert_equal({ "a" => [1] }, value.call(own, codec: Manypack::Codec.new(symbolize_keys: false)), name)
+        assert_equal({ a: [1] }, value.call(own, codec: nil), name)
+      end
+      [{ max_depth: 1 }, { max_bytes: 4 }, { untrusted: true }].each { |limits| assert_limits_stay(limits, value, name) }
+      assert_raises(TypeError, name) { value.call(view({ "a" => [1] }), codec: false) }
+    end
+  end
+
+  def assert_limits_stay(limits, value, name)
+    packed = bytes("82 a1 61 91 01 a1 61 91 01")
+    assert_raises(Manypack::DecodeError, name) do
+      value.call(View.new(packed, **limits), codec: Manypack::Codec.new(freeze: true))
+    end
+  end
+
   # The value has no handlers; a View that other Ractors may get has those of its Codec.
   def test_a_shareable_value_by_a_handler_that_is_not_shareable
     seen = []

@@ -426,6 +426,7 @@ search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up)
     }
     if (segment->descendant) return search_descendants(s, at, step, wanted, up);
     cursor = mp_peek_open(s->peek, at);
+    if (MP_UNLIKELY((size_t)step >= s->peek->look.walk.max_depth) && cursor.left) mp_peek_raise(s->peek, MP_E_DEPTH);
     if (segment->count > 1 || segment->selectors->kind == MP_SELECT_SLICE) {
         search_each(s, cursor, segment, step + 1, up);
         return wanted && !s->stopped ? mp_peek_over(s->peek, at) : 0;

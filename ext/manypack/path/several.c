@@ -142,11 +142,21 @@ go_on_together(const state *states, int i, int n, size_t *values, state *next)
     return count;
 }
 
+/* Opens a container, with which `depth` levels of the stack are in use. */
+static mp_cursor
+open_container(mp_peek *peek, size_t at, uint32_t depth)
+{
+    mp_cursor cursor = mp_peek_open(peek, at);
+
+    if (MP_UNLIKELY(depth / LEVEL > peek->look.walk.max_depth) && cursor.left) mp_peek_raise(peek, MP_E_DEPTH);
+    return cursor;
+}
+
 /* A map of which the last of equal keys counts, for states that select one key. Returns the offset after it. */
 static size_t
 visit_last(mp_peek *peek, size_t at, const plan *plan, uint32_t depth)
 {
-    mp_cursor cursor = mp_peek_open(peek, at);
+    mp_cursor cursor = open_container(peek, at, depth);
     size_t values[MP_SEVERAL_MAX];
     int i;
 
@@ -175,7 +185,7 @@ all_wanted_p(const state *states, int n)
 static size_t
 visit_elements(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_t depth)
 {
-    mp_cursor cursor = mp_peek_open(peek, at);
+    mp_cursor cursor = open_container(peek, at, depth);
     state next[MP_SEVERAL_MAX];
     plan plan;
     int waiting = n;
@@ -192,7 +202,7 @@ visit_elements(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint
 static size_t
 visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_t depth)
 {
-    mp_cursor cursor = mp_peek_open(peek, at);
+    mp_cursor cursor = open_container(peek, at, depth);
     int64_t size = (int64_t)cursor.left, index;
     bool map = cursor.kind == MP_MAP;
     int waiting = n;

@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/user_code.h"
+#include "core/skip.h"
 #include "pack/canonical_form.h"
 #include "pack/encode.h"
 #include "pack/foreign.h"
@@ -20,7 +21,9 @@ typedef struct {
     mp_encoder encoder;
     VALUE view, removed;
     bool ext_keys;
-    uint32_t depth;
+    bool maybe_too_deep; /* the new message may be deeper than max_depth: something that was written is nested */
+    uint32_t depth;      /* containers open around what is located or written */
+    uint32_t max_depth;  /* of the new message */
     uint32_t current; /* the node whose value is being packed, for errors */
 } splice;
 
@@ -447,9 +450,12 @@ locate(splice *s, uint32_t id, size_t offset)
         return end;
     }
     cursor = mp_peek_open(&s->peek, offset);
+    if (s->depth > s->max_depth && cursor.left) mp_peek_raise(&s->peek, MP_E_DEPTH);
+    if (s->depth > 1) s->peek.look.walk.max_depth--;
     if (more_at(s, id)->appended && kind == MP_MAP) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no array");
     if (kind == MP_MAP) locate_pairs(s, id, &cursor);
     else locate_elements(s, id, &cursor);
+    if (s->depth > 1) s->peek.look.walk.max_depth++;
     s->depth--;
     return cursor.at;
 }
@@ -490,9 +496,31 @@ copy(splice *s, size_t from, size_t to)
     mp_out_write(&s->encoder.out, s->peek.look.bytes + from, to - from);
 }
 
+/* The most levels of a new value that are counted at once. A longer value waits for the walk over the new message. */
+enum { LEVELS = 128 };
+
+/* True if the bytes that were written from an offset on are an object that may be nested too deeply at its place. */
+static bool
+maybe_too_deep_p(const splice *s, size_t from)
+{
+    const uint8_t *p, *end = s->encoder.out.pos;
+    size_t room = s->max_depth - s->depth;
+    uint64_t left[LEVELS];
+    mp_walk walk;
+
+    if (s->encoder.buffer) return true; /* the bytes may be there already */
+    p = s->encoder.out.start + from;
+    if (!mp_container_p((mp_kind)MP_WIRE[*p].kind) || (size_t)(end - p) <= room) return false;
+    if (room > LEVELS) return true;
+    mp_walk_init(&walk, left, room);
+    return mp_skip(&walk, &p, end) != MP_OK;
+}
+
 static void
 write_object(splice *s, uint32_t id, VALUE value)
 {
+    size_t from = mp_out_size(&s->encoder.out);
+
     s->current = id;
     if (MP_UNLIKELY(s->encoder.codec->options.canonical)) {
         value = mp_canonical_packed(mp_encode_whole(value, s->encoder.codec));
@@ -500,6 +528,7 @@ write_object(splice *s, uint32_t id, VALUE value)
     } else {
         mp_encode(&s->encoder, value);
     }
+    if (!s->maybe_too_deep) s->maybe_too_deep = maybe_too_deep_p(s, from);
     RB_GC_GUARD(value);
 }
 
@@ -634,7 +663,10 @@ write_node(splice *s, uint32_t id)
 
     if (node->change == MP_SET) {
         write_object(s, id, mp_changes_object(&s->changes, node->value));
-    } else if (node->created) {
+        return;
+    }
+    if (++s->depth > s->max_depth) s->maybe_too_deep = true;
+    if (node->created) {
         write_head(s, id, more->array, growth(s, id));
         write_added(s, id, more->array);
     } else if (more->found.first || more->added.first || more->appended) {
@@ -642,6 +674,7 @@ write_node(splice *s, uint32_t id)
     } else {
         copy(s, node->value_at, node->end);
     }
+    s->depth--;
 }
 
 static VALUE
@@ -673,6 +706,17 @@ message_of(splice *s)
     return rb_obj_freeze(message);
 }
 
+/* StackError if a new message is nested too deeply. */
+static MP_NOINLINE void
+check_depth(VALUE message, VALUE codec)
+{
+    mp_peek peek;
+
+    mp_peek_init(&peek, message, codec, 0);
+    mp_peek_over(&peek, 0);
+    mp_peek_end(&peek);
+}
+
 /*
  * call-seq: Internal.splice(view, changes, removed) -> View
  *
@@ -682,7 +726,7 @@ static VALUE
 rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
 {
     uint8_t block[MP_ENCODER_BLOCK];
-    VALUE made;
+    VALUE made, message;
     size_t offset;
     splice s;
 
@@ -690,7 +734,9 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
     Check_Type(changes, T_HASH);
     s.view = view;
     s.removed = removed;
+    s.maybe_too_deep = false;
     s.depth = 0;
+    s.max_depth = mp_unpack_max_depth(&s.peek.codec->options);
     s.current = 0;
     s.ext_keys = mp_ext_keys_p(s.peek.codec);
     mp_changes_init(&s.changes, view, changes);
@@ -703,7 +749,9 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
     if (s.changes.calls) call_below(&s, 0);
     mp_encoder_init(&s.encoder, block, sizeof(block), s.peek.codec);
     mp_out_reserve(&s.encoder.out, offset - s.changes.nodes[0].value_at);
-    made = mp_view_whole(message_of(&s), s.peek.codec_object);
+    message = message_of(&s);
+    if (MP_UNLIKELY(s.maybe_too_deep)) check_depth(message, s.peek.codec_object);
+    made = mp_view_whole(message, s.peek.codec_object);
     if (!s.peek.left_once) mp_changes_end(&s.changes);
     mp_peek_end(&s.peek);
     RB_GC_GUARD(s.changes.objects);

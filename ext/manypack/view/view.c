@@ -10,7 +10,7 @@
 /* Messages of at least this size get an Index on the first look: usually that costs less than walking twice. */
 #define INDEX_AT_ONCE (64 << 10)
 
-static VALUE cView, sym_check;
+static VALUE cView, sym_check, sym_codec;
 static ID id_to_ary, id_deconstruct, id_to_hash, id_deconstruct_keys, id_hash_by;
 
 static void
@@ -557,12 +557,21 @@ check_message(VALUE message, const mp_codec *codec)
     if (codec->options.limited) mp_view_check_part(message, 0, size, codec);
 }
 
+/* The Codec of a View, changed by options. A Codec among them loses nothing that the View has and it does not set. */
+static VALUE
+changed_codec(VALUE own, VALUE options)
+{
+    VALUE changed = mp_codec_with_options(own, options, MP_UNPACKS | MP_WITH_CODEC);
+
+    return NIL_P(rb_hash_lookup(options, sym_codec)) ? changed : mp_codec_overlaid(own, changed);
+}
+
 /*
  * call-seq: view.value(**options) -> object
  *
  * Unpacks the object. Returns and raises what Manypack.unpack does for its bytes, but a DecodeError has the offset in
- * the message. The options are those of View.new without +check+, and hold for the whole message; those that are not
- * given are the View's own.
+ * the message. The options are those of View.new without +check+, and hold for the whole message; those that neither
+ * they nor their +codec+ set are the View's own.
  *
  *   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
  *   view["user"].value                       #=> {"id" => 1}
@@ -578,7 +587,7 @@ rb_view_value(int argc, VALUE *argv, VALUE self)
     source = view_get(self)->source;
     codec = view_get(self)->codec;
     if (argc) {
-        codec = mp_codec_with_options(codec, argv[0], MP_UNPACKS | MP_WITH_CODEC);
+        codec = changed_codec(codec, argv[0]);
         check_message(source, mp_codec_get(codec));
     }
     end = view_get(self)->offset;
@@ -804,6 +813,7 @@ Init_manypack_view(void)
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
 
     sym_check = ID2SYM(rb_intern("check"));
+    sym_codec = ID2SYM(rb_intern("codec"));
     id_to_ary = rb_intern("to_ary");
     id_deconstruct = rb_intern("deconstruct");
     id_to_hash = rb_intern("to_hash");

@@ -232,6 +232,16 @@ dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
     rb_raise(rb_eTypeError, "%" PRIsVALUE " does not have #dig method", rb_obj_class(obj));
 }
 
+/* Opens the container at an offset, which is inside of the one that was opened last. */
+static mp_cursor
+open_inside(mp_peek *peek, size_t offset)
+{
+    mp_cursor cursor = mp_peek_open(peek, offset);
+
+    if (MP_UNLIKELY(!--peek->look.walk.max_depth) && cursor.left) mp_peek_raise(peek, MP_E_DEPTH);
+    return cursor;
+}
+
 /* Digs for keys, one inside the other, from the object at an offset on. */
 static VALUE
 dig(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
@@ -242,14 +252,14 @@ dig(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
         mp_cursor cursor;
 
         if (!mp_container_p(mp_peek_kind(peek, offset))) return dig_object(peek, offset, argc - i, argv + i);
-        cursor = mp_peek_open(peek, offset);
+        cursor = i ? open_inside(peek, offset) : mp_peek_open(peek, offset);
         if (!mp_peek_find(peek, &cursor, argv[i])) return Qnil;
         offset = cursor.at;
     }
     return mp_view_value_at(peek, root, offset, 0);
 }
 
-/* Digs where the Index knows the way. Qundef: only a peek can tell. */
+/* Digs where the Index knows the way. Qundef: only a peek can tell, which counts the levels, too. */
 static VALUE
 dig_fast(VALUE self, int argc, const VALUE *argv)
 {
@@ -257,6 +267,7 @@ dig_fast(VALUE self, int argc, const VALUE *argv)
     const uint8_t *at = (const uint8_t *)RSTRING_PTR(view->source) + view->offset;
     int i;
 
+    if ((uint32_t)argc > mp_unpack_max_depth(&mp_codec_get(view->codec)->options)) return Qundef;
     for (i = 0; i < argc; i++) {
         if (!find_fast(view, (size_t)(at - (const uint8_t *)RSTRING_PTR(view->source)), argv[i], &at)) return Qundef;
         if (!at) return Qnil;
