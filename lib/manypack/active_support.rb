@@ -51,6 +51,7 @@ module Manypack
       #
       #   Manypack::ActiveSupport::CacheCoder.new(codec: factory.codec, max_bytes: 10_000_000)
       def initialize(codec: nil, **options)
+        Arguments.refuse_as(options, "the entries of a cache, which have a form of their own")
         codec ||= Factory.new.tap { |factory| ActiveSupport.register_types(factory) }.codec
         @codec = Arguments.codec(codec, options)
         freeze

@@ -223,11 +223,12 @@ module Manypack
         freeze
       end
 
-      # Unpacks a String with one object. Raises the errors of Manypack.unpack.
+      # Unpacks a String with one object, or loads it as +as+ says. Raises the errors of Manypack.unpack.
       #
-      #   Manypack::Factory.new.pool.load("\x91\x01") #=> [1]
-      def load(data)
-        codec.load(data)
+      #   Manypack::Factory.new.pool.load("\x91\x01")                 #=> [1]
+      #   Manypack::Factory.new.pool.load("\x91\x01", as: :view).type #=> :array
+      def load(data, as: nil)
+        as.nil? ? codec.load(data) : codec.load(data, as: as)
       end
 
       # Packs an object and returns a binary String. Raises the errors of Manypack.pack.

@@ -77,7 +77,10 @@ module Manypack
     class Response < ::Faraday::Middleware
       # Creates the middleware; Faraday does.
       #
-      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # as:: what loads the bodies, as at Manypack.unpack: a Record or another Type, <code>:view</code> for Views, or an
+      #      object with <code>load(bytes)</code>; nil unpacks them (default)
+      # codec:: a Codec with ext types and options; by default, that of the Type, or one with the types that are
+      #         registered on DefaultFactory
       # content_types:: the media types to ask for and to unpack, an Array of Strings (default: the three of
       #                 MessagePack, and to unpack also those with the suffix +msgpack)
       # options:: any of those of Manypack.unpack; they replace those of the codec
@@ -86,9 +89,10 @@ module Manypack
       #
       #   connection.response :msgpack, untrusted: true, max_bytes: 10_000_000
       #   connection.response :msgpack, content_types: ["application/vnd.acme+msgpack"]
-      def initialize(app = nil, codec: nil, content_types: nil, **options)
+      #   connection.response :msgpack, as: EVENT, untrusted: true
+      def initialize(app = nil, as: nil, codec: nil, content_types: nil, **options)
         super(app)
-        @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :content_types, packs: false))
+        @loader = FrontLoader.new(as, codec, options, :content_types)
         @content_types = MediaType.list(content_types)
       end
 
@@ -105,7 +109,7 @@ module Manypack
         body = env[:body]
         return unless body.respond_to?(:to_str) && packed?(env[:response_headers])
 
-        env[:body] = body.empty? ? nil : @codec.now.unpack(body)
+        env[:body] = body.empty? ? nil : @loader.load(body)
       rescue DecodeError => error
         raise ParsingError.new(error, env[:response])
       end

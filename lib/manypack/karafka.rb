@@ -23,8 +23,8 @@ module Manypack
     class Deserializer
       # Creates a Deserializer.
       #
-      # as:: what loads the payloads: a Record or another Type, <code>:view</code> for Views, or an object with
-      #      <code>load(bytes)</code>, which takes neither codec nor options; nil unpacks them (default)
+      # as:: what loads the payloads, as at Manypack.unpack: a Record or another Type, <code>:view</code> for Views, or
+      #      an object with <code>load(bytes)</code>; nil unpacks them (default)
       # codec:: a Codec with ext types and options; by default, that of the Type, or one with the types that are
       #         registered on DefaultFactory
       # options:: any of those of Manypack.unpack; they replace those of the codec
@@ -34,10 +34,7 @@ module Manypack
       #   Manypack::Karafka::Deserializer.new(codec: factory.codec, symbolize_keys: true, max_bytes: 100_000)
       #   Manypack::Karafka::Deserializer.new(as: EVENT, untrusted: true)
       def initialize(as: nil, codec: nil, **options)
-        Unpacker.new(as: as) # raises TypeError for an object without load
-        given = { **options, **(codec ? { codec: codec } : {}) }
-        @codec = FrontCodec.new(codec, Arguments.codec(codec, options, :as, packs: false))
-        @as = configured(as, given)
+        @loader = FrontLoader.new(as, codec, options)
         freeze
       end
 
@@ -47,20 +44,7 @@ module Manypack
       #   deserializer.call(message) #=> {"id" => 1}
       def call(message)
         payload = message.raw_payload or return
-        case @as
-        when nil then @codec.now.unpack(payload)
-        when :view then @codec.now.view(payload)
-        else @as.load(payload)
-        end
-      end
-
-      private
-
-      def configured(as, given)
-        return as if as.nil? || as == :view || given.empty?
-        return Arguments.loader(as, nil, given) if Arguments.type_of(as)
-
-        raise ArgumentError, "as: #{as.inspect} takes no #{given.keys.join(" and no ")}"
+        @loader.load(payload)
       end
     end
 
@@ -74,6 +58,7 @@ module Manypack
       #
       #   Manypack::Karafka::ActiveJobDeserializer.new(max_bytes: 100_000)
       def initialize(codec: nil, **options)
+        Arguments.refuse_as(options, "jobs, which ActiveJob reads from a Hash")
         @codec = FrontCodec.new(codec, Arguments.codec(codec, options))
         freeze
       end
@@ -85,11 +70,13 @@ module Manypack
         @codec.now.pack(job.serialize)
       end
 
-      # Returns the Hash of the job in a message. Raises the errors of Manypack.unpack.
+      # Returns the Hash of the job in a message, or nil for a tombstone, which has no payload. Raises the errors of
+      # Manypack.unpack.
       #
       #   deserializer.deserialize(message) #=> {"job_class" => "MyJob", ...}
       def deserialize(message)
-        @codec.now.unpack(message.raw_payload)
+        payload = message.raw_payload or return
+        @codec.now.unpack(payload)
       end
     end
   end

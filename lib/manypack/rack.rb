@@ -28,24 +28,26 @@ module Manypack
       # Creates a Parser.
       #
       # app:: the next Rack application
-      # codec:: a Codec with ext types and options; by default, one with the types that are registered on DefaultFactory
+      # as:: what loads the bodies, as at Manypack.unpack: a Record or another Type, <code>:view</code> for Views, or an
+      #      object with <code>load(bytes)</code>; nil unpacks them (default)
+      # codec:: a Codec with ext types and options; by default, that of the Type, or one with the types that are
+      #         registered on DefaultFactory
       # content_types:: the media types to unpack, an Array of Strings (default: the three above, and those with the
       #                 suffix +msgpack)
       # options:: any of those of Manypack.unpack; they replace those of the codec
       #
-      # Unless the options or the codec say otherwise, <code>untrusted: true</code> and
-      # <code>max_bytes: 1_048_576</code>
-      # hold. No more than +max_bytes+ of a body are read.
+      # Unless the options, the codec or the Type say otherwise, <code>untrusted: true</code> and
+      # <code>max_bytes: 1_048_576</code> hold. No more than +max_bytes+ of a body are read.
       #
       # Raises ArgumentError for unknown options, and TypeError or RangeError for unsuitable values.
       #
       #   use Manypack::Rack::Parser, codec: factory.codec, max_array_size: 500
-      def initialize(app, codec: nil, content_types: nil, **options)
+      #   use Manypack::Rack::Parser, as: SIGNUP, max_bytes: 10_000
+      def initialize(app, as: nil, codec: nil, content_types: nil, **options)
         @app = app
         @content_types = MediaType.list(content_types)
-        made = Arguments.codec(codec, options, :content_types, packs: false, defaults: DEFAULTS)
-        @codec = FrontCodec.new(codec, made)
-        @max_bytes = made.options.fetch(:max_bytes, DEFAULTS[:max_bytes])
+        @loader = FrontLoader.new(as, codec, options, :content_types, defaults: DEFAULTS)
+        @max_bytes = @loader.max_bytes || DEFAULTS[:max_bytes]
       end
 
       # Unpacks the body, calls the application, and returns its response. The object is then in
@@ -53,7 +55,8 @@ module Manypack
       # Rack::Request#params. <code>env["rack.input"]</code> has the bytes, so the application can read them again.
       #
       # If the body is not valid or exceeds a limit, it does not call the application: it returns a response with the
-      # status 400 or 413 and the error as text.
+      # status 400 or 413 and the error as text. The status is 422 for a RecordError: the body is MessagePack, but not
+      # what +as+ loads.
       #
       #   parser.call(env) #=> [400, {"content-type" => "text/plain"}, ["unexpected end of input, at byte 2\n"]]
       def call(env)
@@ -71,9 +74,11 @@ module Manypack
         return if body.empty?
         return too_large("more") if body.bytesize > @max_bytes
 
-        hand_over(env, body, @codec.now.unpack(body))
+        hand_over(env, body, @loader.load(body))
       rescue LimitError => error
         refuse(413, Excerpt.of(error.message))
+      rescue RecordError => error
+        refuse(422, Excerpt.of(error.message))
       rescue DecodeError => error
         refuse(400, Excerpt.of(error.message))
       end

@@ -104,7 +104,7 @@ class MatrixTest < Minitest::Test
     "View#dig" => ->(**o) { Manypack::View.new("\x80").dig("a", **o) }, "Record.union" => ->(**o) { Manypack::Record.union("t", **o) },
     "Factory#register_type" => ->(**o) { Manypack::Factory.new.register_type(1, Held, packer: :to_s, unpacker: nil, **o) },
     "Record.new" => ->(**o) { Manypack::Record.new(Held, k: Object, **o) }, "Factory.new" => ->(**o) { Manypack::Factory.new(**o) },
-    "Factory::Pool.new" => ->(**o) { Manypack::Factory::Pool.new(CODEC, **o) }, "Timestamp.new" => ->(**o) { Manypack::Timestamp.new(1, 2, **o) },
+    "Factory::Pool.new" => ->(**o) { Manypack::Factory::Pool.new(CODEC, **o) }, "Factory::Pool#load" => ->(**o) { Manypack::Factory.new.pool.load("\x80", **o) }, "Timestamp.new" => ->(**o) { Manypack::Timestamp.new(1, 2, **o) },
     "Path.new" => ->(**o) { Manypack::Path.new("$", **o) }, "Path::All.new" => ->(**o) { Manypack::Path::All.new({}, **o) },
     "Path::Function.new" => ->(**o) { Manypack::Path::Function.new(**o) { nil } }
   }.freeze

@@ -49,7 +49,8 @@ module OptionProbes
     "load_file" => ->(bytes, **o) { in_file(bytes) { |path| Manypack.load_file(path, **o) } },
     "Codec#unpack" => ->(bytes, as:, codec: CODEC, **o) { codec.unpack(bytes, as: as, **o) },
     "Codec#load of an io" => ->(bytes, as:, codec: CODEC, **o) { codec.load(StringIO.new(bytes), as: as, **o) },
-    "Factory#load" => ->(bytes, as:, codec: Manypack::Codec.new, **o) { Manypack::Factory.new.load(bytes, as: as, **codec.options, **o) }
+    "Factory#load" => ->(bytes, as:, codec: Manypack::Codec.new, **o) { Manypack::Factory.new.load(bytes, as: as, **codec.options, **o) },
+    "Factory::Pool#load" => ->(bytes, as:, codec: Manypack::Codec.new, **o) { Manypack::Factory.new.pool(1, **codec.options, **o).load(bytes, as: as) }
   }.freeze
 
   # What an option may change about an object, as text.

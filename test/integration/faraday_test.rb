@@ -87,6 +87,17 @@ class FaradayTest < Minitest::Test
     assert_raises(TypeError) { get("\x01", content_types: "application/vnd.acme") }
   end
 
+  Event = Struct.new(:id)
+  EVENT = Manypack::Record.new(Event, id: Integer)
+
+  def test_bodies_become_objects_of_a_record_or_views
+    assert_equal Event.new(7), get("\x81\xA2id\x07".b, as: EVENT, untrusted: true)
+    assert_equal 7, get("\x81\xA2id\x07".b, as: :view)["id"]
+    assert_nil get("", as: EVENT)
+    error = assert_raises(Manypack::Faraday::ParsingError) { get("\x81\xA2id\xC0".b, as: EVENT) }
+    assert_equal ["$.id", 4, Manypack::RecordError], [error.path, error.offset, error.cause.class]
+  end
+
   def test_requests_of_types_with_the_suffix_are_packed
     ["application/vnd.acme+msgpack", "application/msgpack; a=b"].each { |type| assert_equal "\x91\x01".b, sent([1], type: type).body }
     assert_equal "\x91\x01".b, sent([1], type: "application/vnd.acme", content_type: "application/vnd.acme").body

@@ -30,6 +30,7 @@ class KarafkaTest < Minitest::Test
 
   def test_a_tombstone_is_nil
     assert_nil deserialize(nil)
+    assert_nil Manypack::Karafka::ActiveJobDeserializer.new.deserialize(Message.new(nil))
     assert_raises(EOFError) { deserialize("") }
   end
 
@@ -65,9 +66,12 @@ class KarafkaTest < Minitest::Test
     assert Ractor.shareable?(Manypack::Karafka::Deserializer.new(as: EVENT, untrusted: true))
   end
 
-  def test_an_object_with_load_takes_no_options
+  def test_an_object_with_load_takes_the_options_that_unpack_takes
     loader = Class.new { def self.load(bytes) = bytes }
-    assert_match(/takes no untrusted and no codec\z/, assert_raises(ArgumentError) { deserialize("", as: loader, untrusted: true, codec: Manypack::Codec.new) }.message)
+    assert_equal "\x01".b, deserialize("\x01", as: loader, untrusted: true, codec: Manypack::Codec.new)
+    assert_raises(Manypack::LimitError) { deserialize("\x92\x01\x02", as: loader, max_bytes: 2) }
+    assert_raises(Manypack::LimitError) { deserialize("\x92\x01\x02", as: loader, codec: Manypack::Codec.new(max_bytes: 2)) }
+    assert_match(/\Autf8 has no effect on what /, assert_raises(ArgumentError) { Manypack::Karafka::Deserializer.new(as: loader, utf8: :strict) }.message)
     assert_raises(TypeError) { deserialize("", as: 5) }
     assert_raises(TypeError) { deserialize("", as: EVENT, codec: 5) }
     assert_raises(ArgumentError) { deserialize("", as: EVENT, untrust: true) }

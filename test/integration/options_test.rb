@@ -24,7 +24,7 @@ class OptionsTest < Minitest::Test
 
   def self.parsed(bytes, **options)
     body = Manypack::Rack::Parser.new(NONE, **options).call("CONTENT_TYPE" => "application/msgpack", "rack.input" => StringIO.new(bytes))
-    body.is_a?(Array) && body[0].is_a?(Integer) ? raise(Refused, body.inspect) : body
+    body.is_a?(Array) && body.size == 3 ? raise(Refused, body.inspect) : body
   end
 
   def self.received(bytes, **options)
@@ -43,16 +43,23 @@ class OptionsTest < Minitest::Test
     Manypack::ActiveSupport::CacheCoder.new(**options).load("\x93\xC0\xC0".b + bytes).value
   end
 
-  DECODING = {
+  WHOLE = {
     "Rack::Parser" => ->(bytes, **o) { parsed(bytes, **o) },
     "Rails::ParameterParser" => ->(bytes, **o) { Manypack::Rails::ParameterParser.new(**o).call(bytes) },
     "Faraday::Response" => ->(bytes, **o) { received(bytes, **o) },
     "Karafka::Deserializer" => ->(bytes, **o) { Manypack::Karafka::Deserializer.new(**o).call(Payload.new(bytes)) },
-    "Karafka::Deserializer as: :view" => ->(bytes, **o) { Manypack::Karafka::Deserializer.new(as: :view, **o).call(Payload.new(bytes)).value },
-    "Karafka::Deserializer as: a Type" => ->(bytes, **o) { Manypack::Karafka::Deserializer.new(as: Manypack::Type[Object], **o).call(Payload.new(bytes)) },
     "Karafka::ActiveJobDeserializer" => ->(bytes, **o) { Manypack::Karafka::ActiveJobDeserializer.new(**o).deserialize(Payload.new(bytes)) },
     "ActiveSupport::CacheCoder" => ->(bytes, **o) { cached(bytes, **o) }
   }.freeze
+  LOADER = Class.new { def self.load(bytes) = [bytes] }
+
+  # The fronts that take `as:`. Each is tried with each kind of it, too.
+  LOADING = WHOLE.slice("Rack::Parser", "Faraday::Response", "Karafka::Deserializer").freeze
+  LOADED = LOADING.flat_map do |name, front|
+    [["#{name} as: :view", ->(bytes, **o) { front.call(bytes, as: :view, **o).value }], ["#{name} as: a Type", ->(bytes, **o) { front.call(bytes, as: Manypack::Type[Object], **o) }],
+     ["#{name} as: a loader", ->(bytes, **o) { front.call(bytes, as: LOADER, **o) }]]
+  end.to_h.freeze
+  DECODING = { **WHOLE, **LOADED }.freeze
   ENCODING = {
     "Rack::Responder" => ->(object, **o) { Manypack::Rack::Responder.new(**o).call({}, object)[2].join },
     "Faraday::Request" => ->(object, **o) { sent([object], **o) },
@@ -63,15 +70,17 @@ class OptionsTest < Minitest::Test
   BOTH = (DECODING.keys & ENCODING.keys).freeze
 
   # Where a default says the same, the option says the opposite.
-  STRICT = ["Rack::Parser", "Rails::ParameterParser"].freeze
+  STRICT = ["Rack::Parser", "Rack::Parser as: :view", "Rack::Parser as: a Type", "Rails::ParameterParser"].freeze
   OPPOSITE = { untrusted: false, utf8: :accept, duplicate_keys: :last }.freeze
+  OF_OBJECTS = %i[symbolize_keys freeze shareable allow_unknown_ext timestamp utf8 duplicate_keys].freeze
 
-  # Rails needs plain parameters.
-  REFUSED = { "Rails::ParameterParser" => %i[symbolize_keys freeze shareable] }.freeze
+  # Rails needs plain parameters, and a loader builds what it likes.
+  REFUSED = { "Rails::ParameterParser" => %i[symbolize_keys freeze shareable], **LOADED.keys.grep(/loader/).to_h { |name| [name, OF_OBJECTS] } }.freeze
 
   # In a cache the message is in an array, and several numbers of ext types are taken.
   OTHER_PROBES = { "ActiveSupport::CacheCoder" => { allow_unknown_ext: [true, "\x81\xA1k\xD4\x63a".b], max_depth: [2, "\x81\xA1k\x91\x91\x01".b], max_bytes: [7, "\x81\xA1k\x92\x01\x02".b], max_objects: [6, "\x81\xA1k\x93\x01\x02\x03".b],
-                                                    max_array_size: [3, "\x81\xA1k\x94\x01\x02\x03\x04".b] } }.freeze
+                                                    max_array_size: [3, "\x81\xA1k\x94\x01\x02\x03\x04".b] },
+                   "Rack::Parser as: a loader" => { untrusted: [false, "\x81\xA1k".b + ("\x91" * 40).b + "\x01".b] } }.freeze
 
   def test_every_constructor_of_an_integration_has_a_row
     fronts = [Manypack::Rack, Manypack::Rails, Manypack::Faraday, Manypack::Karafka, Manypack::WaterDrop, Manypack::ActiveSupport]
@@ -99,6 +108,29 @@ class OptionsTest < Minitest::Test
       next if BOTH.include?(name)
 
       %i[canonical compatibility_mode].each { |option| assert_match(/no effect on unpacking/, assert_raises(ArgumentError) { front.call("\x80", option => true) }.message) }
+    end
+  end
+
+  # Bytes that are cut, that go on after the object, and that are none.
+  WRONG = ["\x92\x01", "\x01\x02", "\x92\x01\xC1", "\xD9\x05a", "\x91" * 200].map(&:b).freeze
+
+  LOADING.each do |name, front|
+    define_method("test_#{name}_loads_as_unpack_does") do
+      [:view, Manypack::Type[Object], LOADER].each do |as|
+        assert_equal MatrixTest.described(Manypack.unpack("\x91\x01".b, as: as)), MatrixTest.described(front.call("\x91\x01".b, as: as))
+        WRONG.each do |bytes|
+          error = assert_raises(Manypack::DecodeError) { Manypack.unpack(bytes, as: as) }
+          mine = assert_raises(Manypack::DecodeError, Refused) { front.call(bytes, as: as, untrusted: false) }
+          assert_includes mine.message, error.message, "#{as} #{bytes.inspect}"
+        end
+      end
+      assert_raises(TypeError) { front.call("\x01", as: 5) }
+    end
+  end
+
+  (WHOLE.keys - LOADING.keys).each do |name|
+    define_method("test_#{name}_says_that_it_has_no_use_for_as") do
+      [:view, Manypack::Type[Object]].each { |as| assert_match(/\Aas has no effect on /, assert_raises(ArgumentError) { WHOLE[name].call("\x80", as: as) }.message) }
     end
   end
 

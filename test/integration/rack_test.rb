@@ -100,6 +100,33 @@ class RackTest < Minitest::Test
     assert_same env["rack.input"], env["rack.request.form_input"]
   end
 
+  Signup = Struct.new(:id)
+  SIGNUP = Manypack::Record.new(Signup, id: Integer)
+
+  def test_a_body_becomes_an_object_of_a_record_or_a_view
+    assert_equal Signup.new(7), parsed("\x81\xA2id\x07".b, as: SIGNUP)
+    assert_equal({ "q" => "1" }, params)
+    assert_equal 7, parsed("\x81\xA2id\x07".b, as: :view)["id"]
+    assert_equal({ "id" => 7 }, parsed("\x81\xA2id\x07".b, as: Manypack::Type[Hash]))
+    assert_equal({ "q" => "1", "id" => 7 }, params)
+  end
+
+  def test_a_body_that_is_not_what_a_record_loads_is_unprocessable
+    response = post("\x81\xA2id\xC0".b, as: SIGNUP)
+    assert_equal [422, "expected Integer, got nil, at $.id, byte 4 (RackTest::Signup#id)\n"], [response.status, response.body]
+    assert_equal 400, post("\x81\xC1".b, as: SIGNUP).status
+    assert_equal [413, 413], [post("\x81\xA2id\x07".b, as: SIGNUP, max_bytes: 4).status, post("\x81\xA2id\x07".b, as: SIGNUP.with(max_bytes: 4)).status]
+  end
+
+  def test_the_limits_of_a_parser_hold_unless_the_record_has_its_own
+    deep = ("\x91" * 40 + "\x01").b
+    any = Manypack::Type[Object]
+    assert_equal [400, 200, 200], [any, any.with(max_depth: 50), any.with(untrusted: false)].map { |as| post(deep, as: as).status }
+    large = Manypack.pack("x" * 1_048_576)
+    assert_equal [413, 413], [any, any.with(untrusted: false)].map { |as| post(large, as: as).status }
+    assert_equal 200, post(large, as: any.with(max_bytes: 2_000_000, max_string_bytes: 2_000_000)).status
+  end
+
   # They cannot be merged with those of the URL.
   def test_what_is_no_map_is_not
     [[1], nil, false, "text", 1].each do |object|

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 #--
-# The Codec of an object that packs or unpacks for as long as a program runs, such as a middleware.
+# What packs or unpacks for an object that does so for as long as a program runs, such as a middleware.
 #++
 module Manypack
   # Knows which Codec a front uses at a moment. A program may make the front before it registers its ext types.
@@ -23,4 +23,39 @@ module Manypack
     end
   end
   private_constant :FrontCodec
+
+  # Loads messages for a front as its option +as+ says: what Manypack.unpack does with it.
+  class FrontLoader # :nodoc:
+    # own:: further options of the front, which an error may suggest
+    # defaults:: options for which neither the Codec, nor a Type, nor +options+ say anything
+    def initialize(as, codec, options, *own, defaults: nil)
+      Unpacker.new(as: as) # raises TypeError for an object without load
+      made = Arguments.codec(codec, options, :as, *own, packs: false, defaults: defaults)
+      loader = Arguments.loader(as, nil, codec ? { codec: codec, **options } : options)
+      @type = completed(Arguments.type_of(loader), defaults)
+      @codec = FrontCodec.new(codec, made)
+      @as = as
+      freeze
+    end
+
+    # Returns the object of a message. Raises the errors of Manypack.unpack.
+    def load(bytes)
+      return @type.load(bytes) if @type
+
+      @as.nil? ? @codec.now.unpack(bytes) : @codec.now.unpack(bytes, as: @as)
+    end
+
+    # Returns the most bytes that a message may have, or nil.
+    def max_bytes
+      (@type ? @type.codec : @codec.now).options[:max_bytes]
+    end
+
+    private
+
+    def completed(type, defaults)
+      missing = defaults.to_h.except(*type&.codec&.options.to_h.keys)
+      type.nil? || missing.empty? ? type : type.with(**missing)
+    end
+  end
+  private_constant :FrontLoader
 end
