@@ -39,6 +39,8 @@ module Manypack
     # If a class has an +initialize+ or a +new+ of its own, that method makes the objects. It gets the members by
     # position or as keywords, depending on its parameters. A member may be missing if its parameter has a default.
     #
+    # The Record has the options of the Types of its members, as in Type[].
+    #
     # Raises ArgumentError for any other class, for members that the class does not have, for members without a type,
     # for a constructor that cannot take the members, and for anything that is no type.
     #
@@ -120,7 +122,7 @@ module Manypack
       specs = types.to_h { |value, type| [Options.text(value), tagged(type)] }
       raise ArgumentError, "two of the tags #{types.keys.inspect} are the same in a message" if specs.size < types.size
 
-      Spec.type([:tagged, tag_key, specs, other && Spec.of(other)])
+      Spec.made_of([:tagged, tag_key, specs, other && Spec.of(other)], [*types.values, other])
     end
 
     def self.check_union(tag_key, types, others)
@@ -148,9 +150,9 @@ module Manypack
     private_constant :NO_MAPS
 
     def initialize(klass, members, build) # :nodoc:
-      codec = DefaultFactory.codec
-      set(klass: klass, types: Members.check(klass, members, build), build: build, options: Options::NONE, codec: codec,
-          base: codec)
+      types = Members.check(klass, members, build)
+      codec, base = inherited(types.values)
+      set(klass: klass, types: types, build: build, options: Options::NONE, codec: codec, base: base)
     end
 
     # Returns the class of the objects.

@@ -5,6 +5,7 @@
 #++
 require_relative "type/spec"
 require_relative "type/compiler"
+require_relative "type/inherited"
 
 module Manypack
   init_records
@@ -21,9 +22,10 @@ module Manypack
     include Value
 
     # Returns the Type of objects that are of any of these types. At most one of them may be a map, and one an array:
-    # Record.union tells Records apart by a tag.
+    # Record.union tells Records apart by a tag. The options of Types and Records among them, or inside of them, are
+    # those of the Type, for the whole message.
     #
-    # Raises ArgumentError for anything that is no type.
+    # Raises ArgumentError for anything that is no type, and for Types with different values of one option.
     #
     #   Manypack::Type[Integer, nil].load("\xC0") #=> nil
     def self.[](*types, **options)
@@ -32,7 +34,7 @@ module Manypack
         types += Spec.braceless(options) unless options.empty?
         raise ArgumentError, "expected at least one type" if types.empty?
 
-        Spec.type(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types))
+        Spec.made_of(types.size == 1 ? Spec.of(types[0]) : Spec.any_of(types), types)
       end
     end
 
@@ -46,8 +48,8 @@ module Manypack
       end
 
       @spec = Spec.frozen(parts.spec)
-      @check = parts.check ? true : false
-      finish(parts.codec, parts.base)
+      @check = parts.check || parts.types.any?(&:check?)
+      finish(*(parts.codec ? [parts.codec, parts.base] : inherited(parts.types)))
     end
 
     # Returns the Type of objects that are of this type or of another one.
@@ -208,6 +210,11 @@ module Manypack
       @codec
     end
 
+    # Returns true if the Type got no Codec of its own.
+    def follows?
+      @follows
+    end
+
     private
 
     def guess(name)
@@ -250,6 +257,13 @@ module Manypack
     # Returns the codec of DefaultFactory if the Type got no Codec of its own.
     def base
       @follows ? DefaultFactory.codec : nil
+    end
+
+    # Returns the Codec for a type that is made of others, and the codec of DefaultFactory if it has that one's types.
+    def inherited(parts)
+      following, given = parts.partition { |part| part.follows? } # &:follows? would not get at what is protected
+      codec = Inherited.codec(following.map(&:codec), given.map(&:codec))
+      [codec, given.empty? ? DefaultFactory.codec : nil]
     end
 
     # Called by the extension if types were registered on DefaultFactory since the Type was made.

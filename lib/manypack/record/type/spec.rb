@@ -20,12 +20,18 @@ module Manypack
       KEYS = %i[string symbol integer enum].freeze
       private_constant :SIMPLE, :LITERALS, :KEYS
 
-      # What Type.new makes a Type of. +base+ is the codec of DefaultFactory if the Type follows that, or nil.
-      Parts = Struct.new(:spec, :codec, :base, :check)
+      # What Type.new makes a Type of. +base+ is the codec of DefaultFactory if the Type follows that, or nil. Without a
+      # codec, the Type has that of +types+, the Types in it.
+      Parts = Struct.new(:spec, :codec, :base, :check, :types)
 
       class << self
-        def type(spec, codec = nil, base = codec ? nil : DefaultFactory.codec, check = false)
-          Type.new(Parts.new(spec, codec || base, base, check))
+        def type(spec, codec, base, check)
+          Type.new(Parts.new(spec, codec, base, check, []))
+        end
+
+        # Returns the Type of a spec with the options of the types that a program made it of.
+        def made_of(spec, types)
+          Type.new(Parts.new(spec, nil, nil, false, Inherited.parts(types)))
         end
 
         def of(type)
