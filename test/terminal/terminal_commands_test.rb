@@ -402,6 +402,15 @@ class TerminalCommandsTest < Minitest::Test
     end
   end
 
+  def test_options_without_effect_are_refused
+    { %w[cat --to ruby --hex] => "cat: --hex is for text, not for --to ruby", %w[cat --to msgpack --open] => "cat: --open is for text, not for --to msgpack",
+      %w[query -R -w .] => "query: --raw writes values, and --with-path writes maps of both", %w[validate -k] => "validate: --keep-going needs --untrusted" }.each do |arguments, message|
+      out, err, status = manypack(*arguments, input: stream(1))
+      assert_equal ["", 2], [out, status], arguments
+      assert_includes err, "manypack: #{message}\n"
+    end
+  end
+
   # --- schema
 
   def test_schema_infers_a_record

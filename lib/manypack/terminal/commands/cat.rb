@@ -19,6 +19,9 @@ module Manypack
         manypack cat --text --open --skip-bytes 8 cache.bin
       TEXT
 
+      # The options for the form of bin.
+      FLAGS = {hex: "hex", text: "text", opening: "open"}.freeze
+
       private
 
       def writes_messages?
@@ -41,6 +44,14 @@ module Manypack
       def check(paths)
         raise ArgumentError, "--lines must be 0 or more" if @most&.negative?
         raise ArgumentError, "--follow takes only one file" if @follow && paths.size > 1
+        return unless whole? && @forms.any?
+
+        raise ArgumentError, "--#{FLAGS[@forms.keys.first]} is for text, not for --to #{@format}"
+      end
+
+      # True if bin is written as it is, in whatever form was asked for.
+      def whole?
+        %w[ruby msgpack].include?(@format)
       end
 
       def work

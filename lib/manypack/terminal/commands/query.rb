@@ -48,6 +48,7 @@ module Manypack
         raise ArgumentError, "--jobs must be 1 or more" unless (@jobs || 1).positive?
         raise ArgumentError, "--jobs works without --lines" if @jobs && @most
         raise ArgumentError, "--raw is for --to json" if @raw && (@format || "json") != "json"
+        raise ArgumentError, "--raw writes values, and --with-path writes maps of both" if @raw && @with_path
 
         @path = PathText.path(arguments.shift)
       end

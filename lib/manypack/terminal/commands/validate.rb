@@ -40,6 +40,7 @@ module Manypack
 
       def check(_paths)
         raise ArgumentError, "limits need --untrusted" unless @limits.empty? || @untrusted
+        raise ArgumentError, "--keep-going needs --untrusted" if @keep_going && !@untrusted
 
         codec # raises for a limit that cannot be
       rescue RangeError => e
