@@ -14,7 +14,7 @@ module Manypack
   #
   # The other options are those of Manypack.unpack; they and the codec go before what a Type in +as+ says itself. Limits
   # apply to each message. Options of what is built, such as +symbolize_keys+, raise ArgumentError without +as+, because
-  # nothing is.
+  # nothing is; of +untrusted+, only the limits hold then.
   #
   # It starts an Unpacker, which takes several times as long as unpacking one small message. For a String with one,
   # View.new has its bytes, and Manypack.unpack with <code>as:</code> loads it.

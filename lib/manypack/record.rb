@@ -261,8 +261,10 @@ module Manypack
       Arguments.refuse_block(self, :with) if block_given?
       Arguments.check_flag(check, :checks)
       changed = changed_codec(codec, options, :keys, :defaults, :unknown, :check)
+      same_members = [keys, defaults, unknown].all?(&:nil?)
       options = Arguments.at_the_call { @options.with(klass, types, keys, defaults, unknown) }
-      copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options)
+      copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options,
+           lazy_class: same_members ? @lazy_class : nil)
     end
 
     # Returns the Record of the same class as an array: the members in their order, without keys. A loaded array may be

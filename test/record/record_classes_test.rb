@@ -322,6 +322,20 @@ class RecordClassesTest < Minitest::Test
     assert_equal({ "\xE9\0" => 2 }, record.load(record.dump(List.new(1, { "é".encode("UTF-16LE") => 2 }))).items)
   end
 
+  def test_options_keep_the_lazy_objects_of_a_record
+    lazy = Record.new(List, id: Integer, items: Hash).lazy
+    bytes = pack({ "items" => { "b" => 1, "a" => 2 }, "id" => 3 })
+    { untrusted: true, canonical: true, max_depth: 9, timestamp: true, symbolize_keys: true, check: true, compatibility_mode: true }.each do |option, value|
+      changed = lazy.with(option => value)
+      expected = option == :canonical ? Manypack.canonicalize(bytes) : bytes
+      [[changed, lazy], [lazy, changed]].each do |type, other|
+        dumped = type.dump(other.load(bytes))
+        assert_equal type == changed ? expected : bytes, dumped, option
+      end
+    end
+    assert_raises(Manypack::EncodeError) { lazy.with(keys: { id: "key" }).dump(lazy.load(bytes)) }
+  end
+
   def test_a_class_that_has_a_record_dumps_by_it
     assert_equal Type[[Trusted.record]].dump([Trusted.new(1)]), Type[[Trusted]].dump([Trusted.new(1)])
   end
