@@ -3,6 +3,7 @@
 # A Type may have options of its own. Wherever it loads what a front decodes, they hold, unless the front itself says
 # otherwise: at every front as in Manypack.unpack(bytes, as: type).
 require "test_helper"
+require "support/forks"
 require "support/program"
 require_relative "option_probes"
 
@@ -83,13 +84,11 @@ class OptionsOfTypesTest < Minitest::Test
     refute_predicate unpacker, :freeze?
   end
 
-  %i[processes ractors].each do |workers|
-    define_method("test_the_options_of_a_type_hold_in_#{workers}") do
-      skip if workers == :processes && !Process.respond_to?(:fork)
-      skip if workers == :ractors && %w[4.0.4 4.0.5].include?(RUBY_VERSION)
+  Forks.without_impossible([{ processes: 1 }, { ractors: 1 }]).each do |workers|
+    define_method("test_the_options_of_a_type_hold_in_#{workers.keys.first}") do
       deep = "\x91".b * 200 + "\xC0".b
       count = lambda do |type, message|
-        Manypack::Parallel.map(message * 3, workers => 1, as: type) { |object| object.flatten.size }
+        Manypack::Parallel.map(message * 3, **workers, as: type) { |object| object.flatten.size }
       end
       assert_equal [1, 1, 1], count.call(ANY.with(max_depth: 300), deep)
       assert_raises(Manypack::LimitError) { count.call(ANY.with(max_bytes: 2), "\x92\x01\x02".b) }
@@ -98,7 +97,8 @@ class OptionsOfTypesTest < Minitest::Test
   end
 
   def test_a_process_that_ends_counts_messages_as_deep_as_a_type_allows
-    skip unless Process.respond_to?(:fork)
+    return unless Forks::POSSIBLE
+
     deep = "\x91".b * 200 + "\xC0".b
     error = assert_raises(Manypack::Parallel::DeadWorker) do
       Manypack::Parallel.map(deep * 2, processes: 1, as: ANY.with(max_depth: 300)) { Process.kill(:KILL, Process.pid) }
