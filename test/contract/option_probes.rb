@@ -8,14 +8,17 @@ module OptionProbes
   include InFile
   extend self
 
-  # For each option of unpacking a value, and the value under "k" of a message to which it makes a difference.
-  PROBES = {
+  # For each option of unpacking a value, and bytes under "k" of a message to which it makes a difference.
+  VALUES = {
     symbolize_keys: [true, "\x81\xA1a\x01"], freeze: [true, "\xA1a"], shareable: [true, "\x91\xA1a"],
     allow_unknown_ext: [true, "\xD4\x07a"], timestamp: [true, "\xD6\xFF\0\0\0\1"], max_depth: [1, "\x91\x91\x01"],
     max_bytes: [3, "\x92\x01\x02"], max_objects: [3, "\x93\x01\x02\x03"], max_map_size: [1, "\x82\x01\x02\x03\x04"],
     max_array_size: [1, "\x92\x01\x02"], max_string_bytes: [2, "\xA3abc"], max_ext_bytes: [1, "\xD5\x07ab"],
     utf8: [:strict, "\xA1\xFF"], duplicate_keys: [:error, "\x82\xA1a\x01\xA1a\x02"], untrusted: [true, "\x91" * 40 + "\x01"]
-  }.to_h { |option, (value, inner)| [option, [value, "\x81\xA1k".b + inner.b]] }.freeze
+  }.transform_values { |value, inner| [value, inner.b] }.freeze
+
+  # The same with the whole message.
+  PROBES = VALUES.transform_values { |value, inner| [value, "\x81\xA1k".b + inner] }.freeze
 
   Held = Struct.new(:k)
   HELD = Manypack::Record.new(Held, k: Object)

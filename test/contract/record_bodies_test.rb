@@ -11,6 +11,7 @@ verbose = $VERBOSE
 $VERBOSE = nil # it warns that callcc is obsolete
 require "continuation"
 $VERBOSE = verbose
+require_relative "option_probes"
 
 class RecordBodiesTest < Minitest::Test
   include CorePart
@@ -41,14 +42,12 @@ class RecordBodiesTest < Minitest::Test
   RECORD = factory(record: HELD)
   HAND = factory(packer: ByHand.method(:dump), unpacker: ByHand.method(:load), recursive: true)
 
-  # For each option a value, and the bytes of a value in the body to which it makes a difference.
-  PROBES = {
-    symbolize_keys: [true, "\x81\xA1a\x01"], freeze: [true, "\xA1a"], shareable: [true, "\x91\xA1a"],
-    allow_unknown_ext: [true, "\xD4\x07a"], timestamp: [true, "\xD6\xFF\0\0\0\1"], max_depth: [4, "\x91\x91\x91\x01"],
-    max_bytes: [8, "\x93\x01\x02\x03"], max_objects: [7, "\x93\x01\x02\x03"], max_map_size: [1, "\x82\x01\x02\x03\x04"],
-    max_array_size: [1, "\x92\x01\x02"], max_string_bytes: [2, "\xA3abc"], max_ext_bytes: [4, "\xD5\x02ab"],
-    utf8: [:strict, "\xA1\xFF"], duplicate_keys: [:error, "\x82\xA1a\x01\xA1a\x02"], untrusted: [true, "\x91" * 40 + "\x01"]
-  }.transform_values { |value, inner| [value, inner.b] }.freeze
+  # For each option a value, and the bytes of a value in the body to which it makes a difference. These limits count
+  # what is around the value, too.
+  PROBES = OptionProbes::VALUES.merge(
+    max_depth: [4, "\x91\x91\x91\x01".b], max_bytes: [8, "\x93\x01\x02\x03".b], max_objects: [7, "\x93\x01\x02\x03".b],
+    max_ext_bytes: [4, "\xD5\x02ab".b]
+  ).freeze
 
   # The same for packing: a value, and what the object in the body holds. canonical is left out: it does not hold
   # in what a packer writes.

@@ -47,7 +47,7 @@ module Manypack
 
     # Returns the most bytes that a message may have, or nil.
     def max_bytes
-      (@type ? @type.codec : @codec.now).options[:max_bytes]
+      Arguments.codec_of_loader(@type, @codec.now).options[:max_bytes]
     end
 
     private
