@@ -10,8 +10,10 @@ module Costs
   # Eight times as much takes about eight times as long, and not sixty-four times. The block prepares work of a size and
   # returns it as a Proc.
   def assert_linear(size, &prepare)
-    works = [size, size * 8].map(&prepare)
-    assert_linear_seconds("of #{size} and of eight times as much") { works.map { |work| without_collection { cpu_seconds(&work) } } }
+    small, large = [size, size * 8].map(&prepare)
+    assert_linear_seconds("of #{size} eight times, and of eight times as much",
+                          -> { without_collection { cpu_seconds { 8.times { small.call } } } },
+                          -> { without_collection { cpu_seconds(&large) } })
   end
 
   # What a collection costs depends on all else that the process holds, and one would come to the larger work only.
@@ -23,13 +25,14 @@ module Costs
     GC.enable
   end
 
-  # The block does some work and eight times as much, and returns the CPU seconds of each. The least of some runs counts,
-  # as a collection or a busy machine only ever adds. Less than `no_matter` is linear whatever came before.
-  def assert_linear_seconds(what, no_matter: 0)
+  # One large work takes about as long as many small ones that are together as large: with the same number of objects,
+  # both pay alike for new pages. Each Proc does its work and returns the CPU seconds. The least of some runs counts, as a
+  # busy machine only ever adds.
+  def assert_linear_seconds(what, small, large)
     least = [Float::INFINITY] * 2
     linear = RUNS.times.any? do
-      least = least.zip(yield).map(&:min)
-      least.last < no_matter || least.last < least.first * 24
+      least = least.zip([small.call, large.call]).map(&:min)
+      least.last < least.first * 3
     end
     assert linear, "CPU seconds #{what} are #{least}"
   end
