@@ -100,19 +100,6 @@ mp_cursor_next(mp_cursor *cursor)
     return status;
 }
 
-/* Fast path: skips leaves, with the place in registers, at most n of them. Returns how many of the n are left. */
-MP_INLINE uint64_t
-leaves_over(mp_cursor *cursor, uint64_t n)
-{
-    const uint8_t *const bytes = cursor->look->bytes;
-    const uint8_t *p = bytes + cursor->at;
-    uint64_t left = mp_leaves_over(&p, bytes + cursor->look->size, n);
-
-    cursor->at = (size_t)(p - bytes);
-    cursor->left -= n - left;
-    return left;
-}
-
 mp_status
 mp_cursor_pass(mp_cursor *cursor, uint64_t n)
 {
@@ -124,7 +111,7 @@ mp_cursor_pass(mp_cursor *cursor, uint64_t n)
         cursor->left -= n;
         return status;
     }
-    while (status == MP_OK && (n = leaves_over(cursor, n)) > 0) {
+    while (status == MP_OK && (n = mp_cursor_leaves_over(cursor, n)) > 0) {
         status = mp_cursor_next(cursor);
         n--;
     }
@@ -154,6 +141,16 @@ key_over(mp_cursor *cursor, const mp_key *key, bool *same)
         cursor->at += 1 + n;
         cursor->left--;
         return MP_OK;
+    }
+    if (mp_key_integer_p(key) && mp_ahead_p(p, cursor->look->bytes + cursor->look->size)) {
+        mp_wire_row row = mp_row_ahead(p);
+
+        if (mp_row_integer_p(row)) {
+            *same = mp_key_same_integer_p(key, p, row);
+            cursor->at += row.head;
+            cursor->left--;
+            return MP_OK;
+        }
     }
     status = mp_cursor_next(cursor);
     if (MP_UNLIKELY(status != MP_OK)) return status;
@@ -186,6 +183,26 @@ other_pairs_over(mp_cursor *cursor, const mp_key *key)
     cursor->left = left;
 }
 
+/* The same for pairs of an Integer and a leaf. */
+MP_INLINE void
+other_integers_over(mp_cursor *cursor, const mp_key *key)
+{
+    const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
+    const uint8_t *p = bytes + cursor->at;
+    uint64_t left = cursor->left;
+
+    while (left && mp_ahead_p(p, end)) {
+        mp_wire_row row = mp_row_ahead(p);
+        const uint8_t *value = p + row.head;
+
+        if (!mp_row_integer_p(row) || mp_key_same_integer_p(key, p, row) || mp_leaves_over(&value, end, 1)) break;
+        p = value;
+        left -= 2;
+    }
+    cursor->at = (size_t)(p - bytes);
+    cursor->left = left;
+}
+
 mp_status
 mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value)
 {
@@ -196,6 +213,7 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
         bool same;
 
         if (MP_LIKELY(key->kind == MP_STR)) other_pairs_over(cursor, key);
+        else if (mp_key_integer_p(key)) other_integers_over(cursor, key);
         if (!cursor->left) break;
         from = cursor->at;
         status = key_over(cursor, key, &same);

@@ -75,6 +75,19 @@ mp_leaves_over(const uint8_t **p, const uint8_t *end, uint64_t n)
     return n;
 }
 
+/* The same from a cursor on, in whose container at least n objects are left. */
+MP_INLINE uint64_t
+mp_cursor_leaves_over(mp_cursor *cursor, uint64_t n)
+{
+    const uint8_t *const bytes = cursor->look->bytes;
+    const uint8_t *p = bytes + cursor->at;
+    uint64_t left = mp_leaves_over(&p, bytes + cursor->look->size, n);
+
+    cursor->at = (size_t)(p - bytes);
+    cursor->left -= n - left;
+    return left;
+}
+
 /* What to do if a map has the key more than once. */
 typedef enum {
     MP_FIND_FIRST, /* stop at the first, without skipping its value */

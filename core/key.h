@@ -51,6 +51,23 @@ mp_key_special(mp_kind kind)
     return (mp_key){.kind = kind};
 }
 
+/* True for the key of an Integer. */
+MP_INLINE bool
+mp_key_integer_p(const mp_key *key)
+{
+    return key->kind == MP_UINT || key->kind == MP_INT;
+}
+
+/* True if the object at p, which has the row, is the same Integer as the key. mp_ahead_p must be true. */
+MP_INLINE bool
+mp_key_same_integer_p(const mp_key *key, const uint8_t *p, mp_wire_row row)
+{
+    int64_t n = mp_int_ahead(p, row);
+
+    return mp_row_integer_p(row) && (uint64_t)n == key->bits &&
+           (n >= 0 || row.kind == MP_UINT) == (key->kind == MP_UINT);
+}
+
 /* Reads the object from p to end, which must be complete, as a key. */
 mp_key mp_key_read(const uint8_t *p, const uint8_t *end);
 

@@ -58,7 +58,7 @@ number_hash(const uint64_t seed[2], uint64_t bits)
 }
 
 /* A str and a bin may be the same key, so both are hashed alike. */
-static uint32_t
+MP_INLINE uint32_t
 first_slot(const mp_key_table *table, const mp_key *key)
 {
     bool text = key->kind == MP_STR || key->kind == MP_BIN;
@@ -67,15 +67,10 @@ first_slot(const mp_key_table *table, const mp_key *key)
     return (uint32_t)((hash >> 32) * table->capacity >> 32);
 }
 
-/* True if the object at p is the Integer of the key. mp_ahead_p must be true. */
-MP_INLINE bool
-same_integer_p(const uint8_t *p, const mp_key *key)
+MP_INLINE uint32_t
+next_slot(const mp_key_table *table, uint32_t slot)
 {
-    mp_wire_row row = mp_row_ahead(p);
-    int64_t n = mp_int_ahead(p, row);
-    bool integer = row.kind >= MP_FIXINT && row.kind <= MP_INT;
-
-    return integer && (uint64_t)n == key->bits && (n >= 0 || row.kind == MP_UINT) == (key->kind == MP_UINT);
+    return slot + 1 == table->capacity ? 0 : slot + 1;
 }
 
 /* The offset after the key at an offset, which is in the table, if it is the wanted one; else 0. */
@@ -91,8 +86,10 @@ end_if_same(const uint8_t *bytes, size_t size, uint32_t at, const mp_key *key)
         if (key->kind == MP_STR && mp_fixstr_ahead_p(p, &n)) {
             return n == key->n && !memcmp(p + 1, key->bytes, n) ? at + 1 + n : 0;
         }
-        if (key->kind == MP_UINT || key->kind == MP_INT) {
-            return same_integer_p(p, key) ? at + mp_row_ahead(p).head : 0;
+        if (mp_key_integer_p(key)) {
+            mp_wire_row row = mp_row_ahead(p);
+
+            return mp_key_same_integer_p(key, p, row) ? at + row.head : 0;
         }
     }
     mp_head_over(p, bytes + size, &head, &end);
@@ -108,9 +105,30 @@ slot_of(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_k
 
     *end = 0;
     while (table->slots[slot] && !(*end = end_if_same(bytes, size, table->slots[slot], key))) {
-        if (++slot == table->capacity) slot = 0;
+        slot = next_slot(table, slot);
     }
     return slot;
+}
+
+/*
+ * Fast path: the offset after the key that is the wanted Integer in its shortest encoding; 0 if only slot_of can tell.
+ * Compares bytes, because the CPU would have to wait for each step of reading a number.
+ */
+static size_t
+end_of_integer(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_key *key)
+{
+    unsigned n;
+    uint64_t shortest = mp_uint_in_bytes(key->bits, &n);
+    uint32_t slot;
+
+    if (!n) return 0;
+    for (slot = first_slot(table, key); table->slots[slot]; slot = next_slot(table, slot)) {
+        const uint8_t *p = bytes + table->slots[slot];
+
+        if (!mp_ahead_p(p, bytes + size)) return 0;
+        if (mp_load64(p) >> (64 - 8 * n) == shortest) return table->slots[slot] + n;
+    }
+    return 0;
 }
 
 static void
@@ -138,10 +156,10 @@ mp_key_table_fill(mp_key_table *table, mp_cursor *cursor)
     while (cursor->left && status == MP_OK) {
         size_t from = cursor->at;
 
-        status = mp_cursor_next(cursor);
+        if (mp_cursor_leaves_over(cursor, 1)) status = mp_cursor_next(cursor);
         if (status != MP_OK) break;
         add(table, cursor->look, from, cursor->at);
-        status = mp_cursor_next(cursor);
+        if (mp_cursor_leaves_over(cursor, 1)) status = mp_cursor_next(cursor);
     }
     return status;
 }
@@ -149,8 +167,8 @@ mp_key_table_fill(mp_key_table *table, mp_cursor *cursor)
 size_t
 mp_key_table_find(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_key *key)
 {
-    size_t end;
+    size_t end = key->kind == MP_UINT ? end_of_integer(table, bytes, size, key) : 0;
 
-    slot_of(table, bytes, size, key, &end);
+    if (!end) slot_of(table, bytes, size, key, &end);
     return end;
 }

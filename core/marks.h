@@ -14,10 +14,14 @@
 
 #include "find.h"
 
+/* Entries of a tape fill the memory before there are so many. */
+#define MP_NEAR_BITS 31
+
 /* A place in an array. The tape limits offsets to 32 bits. */
 typedef struct {
     uint32_t at;
-    uint32_t near; /* as in a cursor */
+    uint32_t near : MP_NEAR_BITS; /* as in a cursor */
+    uint32_t even : 1;            /* all elements up to the next mark have one size, which the first head byte tells */
 } mp_mark;
 
 typedef struct {
@@ -53,12 +57,13 @@ mp_status mp_marks_go(mp_marks *marks, mp_cursor *cursor, uint32_t n);
 MP_INLINE const uint8_t *
 mp_marks_find(const mp_marks *marks, const uint8_t *bytes, const uint8_t *end, uint32_t n)
 {
-    uint32_t mark = n >> marks->shift;
+    uint32_t mark = n >> marks->shift, passed = n & ((1u << marks->shift) - 1);
     const uint8_t *p;
 
     if (mark >= marks->count) return NULL;
     p = bytes + marks->at[mark].at;
-    return mp_leaves_over(&p, end, n & ((1u << marks->shift) - 1)) || p >= end ? NULL : p;
+    if (marks->at[mark].even) return p + passed * mp_row_size(MP_WIRE[*p]);
+    return mp_leaves_over(&p, end, passed) || p >= end ? NULL : p;
 }
 
 #endif

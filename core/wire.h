@@ -26,6 +26,12 @@ mp_row_read(const uint8_t *p, const uint8_t *end, mp_wire_row *row)
     return MP_LIKELY(end - p >= row->head) ? MP_OK : MP_E_TRUNCATED;
 }
 
+MP_INLINE bool
+mp_row_integer_p(mp_wire_row row)
+{
+    return row.kind >= MP_FIXINT && row.kind <= MP_INT;
+}
+
 /* FIXINT, INT */
 MP_INLINE int64_t
 mp_row_sint(const uint8_t *p, mp_wire_row row)
@@ -68,6 +74,15 @@ mp_row_count(const uint8_t *p, mp_wire_row row)
       case 3: return mp_load16(p + 1);
       default: return mp_load32(p + 1);
     }
+}
+
+/* The size of an object whose head byte tells it; 0 for an array, a map, and where a length follows the head byte. */
+MP_INLINE uint32_t
+mp_row_size(mp_wire_row row)
+{
+    if (row.kind >= MP_NIL && row.kind <= MP_FLOAT64) return row.head;
+    if (row.kind == MP_STR && row.head == 1) return 1u + row.count;
+    return row.payload ? (uint32_t)row.head + row.payload : 0;
 }
 
 /* The declared number of bytes of an EXT, without its type. */
@@ -382,6 +397,19 @@ mp_put_uint(uint8_t *p, uint64_t n)
     if (n <= 0xffff) return mp_put_head16(p, 0xcd, (uint16_t)n);
     if (n <= 0xffffffff) return mp_put_head32(p, 0xce, (uint32_t)n);
     return mp_put_head64(p, 0xcf, n);
+}
+
+/* The shortest encoding of a number, read as one number of *n bytes; *n is 0 if it does not fit 8 bytes. */
+MP_INLINE uint64_t
+mp_uint_in_bytes(uint64_t number, unsigned *n)
+{
+    *n = number < 0x80 ? 1 : number <= 0xff ? 2 : number <= 0xffff ? 3 : number <= 0xffffffff ? 5 : 0;
+    switch (*n) {
+      case 2: return UINT64_C(0xcc00) | number;
+      case 3: return UINT64_C(0xcd0000) | number;
+      case 5: return UINT64_C(0xce00000000) | number;
+      default: return number;
+    }
 }
 
 MP_INLINE uint8_t *

@@ -84,6 +84,39 @@ finds_each_element(const uint8_t *bytes, size_t size, uint32_t step, uint32_t sh
     CHECK(found >= (uint32_t)ELEMENTS >> shift, "%u", found);
 }
 
+/* Writes an array of runs of objects, each run of one head byte, and sets offsets. Returns its size. */
+static size_t
+write_runs(uint8_t *p, uint32_t run)
+{
+    static const uint8_t heads[] = {0x07, 0xc0, 0xcc, 0xcd, 0xce, 0xcf, 0xd0, 0xd1, 0xd2, 0xd3, 0xca, 0xcb, 0xa0,
+                                    0xa9, 0xbf, 0x90, 0x80, 0xd4, 0xd8, 0xc4, 0xd9, 0xc7};
+    uint8_t *at = mp_put_array_head(p, ELEMENTS);
+    uint32_t i;
+
+    for (i = 0; i < ELEMENTS; i++) {
+        uint8_t head = heads[i / run % sizeof(heads)];
+        uint32_t size = mp_row_size(MP_WIRE[head]);
+
+        offsets[i] = (size_t)(at - p);
+        *at = head;
+        memset(at + 1, 0, MP_AHEAD);
+        at += size ? size : MP_WIRE[head].head;
+    }
+    offsets[ELEMENTS] = (size_t)(at - p);
+    return offsets[ELEMENTS];
+}
+
+static void
+finds_elements_of_one_size(uint8_t *message, uint32_t run)
+{
+    size_t size = write_runs(message, run);
+    uint8_t *bytes = mp_exact(message, size);
+    uint32_t shift;
+
+    for (shift = 0; shift <= MP_MARKS_SHIFT_MAX; shift++) finds_each_element(bytes, size, 389, shift);
+    free(bytes);
+}
+
 /* An array that ends early: each element that is there is found, and each other is an error, now and the next time. */
 static void
 ends_in_a_short_array(const uint8_t *bytes, size_t size)
@@ -120,6 +153,8 @@ mp_test_marks(void)
         finds_each_element(bytes, size, 389, (uint32_t)n);
     }
     free(bytes);
+    for (n = 1; n < 40; n += 3) finds_elements_of_one_size(message, (uint32_t)n);
+    size = write_array(message);
     for (n = size - 1; n > 3; n = n * 2 / 3) {
         bytes = mp_exact(message, n);
         ends_in_a_short_array(bytes, n);

@@ -40,13 +40,34 @@ class ViewOrderTest < Minitest::Test
     end
   end
 
+  # One object for each way in which a head tells its size, or does not.
+  SIZES = ["\x05", "\xFF", "\xC0", "\xC3", "\xCC\xFF", "\xCD\0\1", "\xCE\0\0\0\1", "\xCF\0\0\0\0\0\0\0\1", "\xD0\x80", "\xD1\xFF\0", "\xD2\xFF\0\0\0",
+           "\xD3\x80\0\0\0\0\0\0\0", "\xCA\x3F\x80\0\0", "\xCB\x3F\xF0\0\0\0\0\0\0", "\xA0", "\xA2ab", "\xBF#{"s" * 31}", "\xD9\3abc", "\xDA\0\1c", "\xC4\2ab", "\x90",
+           "\x80", "\x91\1", "\x81\1\2", "\xDC\0\1\1", "\xD4\1x", "\xD8\1#{"x" * 16}", "\xC7\3\1xyz"].map(&:b).freeze
+
+  def test_elements_are_found_in_runs_of_one_size_and_between_them
+    [1, 2, 7, 8, 9, 40].each do |run|
+      heads = SIZES.cycle.first(run > 9 ? 28 : 84).flat_map { |head| [head] * run }
+      bytes = "\xDC".b + [heads.size].pack("n") + heads.join
+      array = Manypack.unpack(bytes, allow_unknown_ext: true)
+      ORDERS.each_value do |indices|
+        looks = indices.call(heads.size)
+        [{}, { freeze: true }, { check: true }].each do |options|
+          view = View.new(bytes.dup, allow_unknown_ext: true, **options)
+          assert_equal(array.values_at(*looks), looks.map { |i| value(view[i]) })
+        end
+      end
+    end
+  end
+
+  # Each time from a copy of the bytes: a View of the same bytes would find the Index of the View before.
   def test_arrays_are_linear_in_any_order
     ORDERS.each_value do |indices|
       ELEMENTS.fetch_values(:integers, :rows).each do |element|
         assert_linear(1_000) do |size|
           bytes = pack(Array.new(size, &element))
           order = indices.call(size)
-          -> { View.new(bytes).then { |view| order.each { |i| view[i] } } }
+          -> { View.new(bytes + "").then { |view| order.each { |i| view[i] } } }
         end
       end
     end
@@ -56,7 +77,7 @@ class ViewOrderTest < Minitest::Test
   def test_columns_are_linear_in_the_order_of_rows
     assert_linear(200) do |size|
       bytes = pack(Array.new(20) { Array.new(size) { |i| i } })
-      -> { View.new(bytes).then { |view| size.times { |i| 20.times { |column| view[column][i] } } } }
+      -> { View.new(bytes + "").then { |view| size.times { |i| 20.times { |column| view[column][i] } } } }
     end
   end
 
@@ -134,7 +155,7 @@ class ViewOrderTest < Minitest::Test
         assert_linear(200) do |size|
           bytes = pack(Array.new(size) { |i| [key.call(i), i] }.to_h)
           keys = Array.new(size, &key).values_at(*indices.call(size))
-          -> { View.new(bytes).then { |view| keys.each { |k| view[k] } } }
+          -> { View.new(bytes + "").then { |view| keys.each { |k| view[k] } } }
         end
       end
     end
@@ -147,7 +168,7 @@ class ViewOrderTest < Minitest::Test
       assert_linear(500) do |size|
         keys = Array.new(size) { |i| "key #{i}" }
         bytes = pack({ "x" => keys.to_h { |key| [key, 1] } })
-        -> { looks.call(View.new(bytes), keys) }
+        -> { looks.call(View.new(bytes + ""), keys) }
       end
     end
   end
@@ -158,7 +179,7 @@ class ViewOrderTest < Minitest::Test
     assert_linear(500) do |size|
       keys = Array.new(size) { |i| i.even? ? ends[i % 8].sub("__", format("%012d", i)) : i << 40 }
       bytes = pack(keys.to_h { |key| [key, 1] })
-      -> { View.new(bytes).then { |view| keys.reverse_each { |key| view[key] } } }
+      -> { View.new(bytes + "").then { |view| keys.reverse_each { |key| view[key] } } }
     end
   end
 

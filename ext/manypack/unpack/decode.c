@@ -128,7 +128,7 @@ decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
             double value = mp_row_real(p, row);
             if (MP_UNLIKELY(value != value)) break;
             values[i] = mp_number(options, DBL2NUM(value));
-        } else if (row.kind >= MP_FIXINT && row.kind <= MP_INT) {
+        } else if (mp_row_integer_p(row)) {
             values[i] = integer_in_row(options, p, row);
         } else {
             break;

@@ -98,7 +98,7 @@ mp_fixnum_ahead(const uint8_t *p)
     mp_wire_row row = mp_row_ahead(p);
     int64_t n;
 
-    if (row.kind < MP_FIXINT || row.kind > MP_INT) return Qundef;
+    if (!mp_row_integer_p(row)) return Qundef;
     n = mp_int_ahead(p, row);
     return (row.kind == MP_UINT && n < 0) || !RB_FIXABLE(n) ? Qundef : LONG2FIX((long)n);
 }
@@ -124,7 +124,11 @@ bool mp_peek_find(mp_peek *peek, mp_cursor *cursor, VALUE key);
 bool mp_simple_key(VALUE obj, mp_key *key);
 
 /* True if an ext may become a String, a number or another simple key. Timestamps and ExtensionValues never do. */
-bool mp_ext_keys_p(const mp_codec *codec);
+MP_INLINE bool
+mp_ext_keys_p(const mp_codec *codec)
+{
+    return codec->types && codec->types->unpacker_count;
+}
 
 /* The offset after the object at an offset. */
 size_t mp_peek_over(mp_peek *peek, size_t offset);

@@ -1,11 +1,18 @@
 /* The methods of a View that find the value of a key or at an index. */
 #include "unpack/decode.h"
+#include "unpack/objects.h"
 #include "view/view.h"
 #include "view/view_index.h"
 
 static ID id_dig, id_select, id_all_pairs;
 
 /* --- fast paths -------------------------------------------------------------------------------------- */
+
+MP_INLINE mp_kind
+kind_at(const uint8_t *head)
+{
+    return (mp_kind)MP_WIRE[*head].kind;
+}
 
 /* True if looks into a View may return a part that other looks into the message have made. */
 static bool
@@ -46,6 +53,17 @@ part_again(VALUE self, size_t offset, VALUE key)
     return part;
 }
 
+/* The number at p; Qundef if something else is there, or a long one. mp_ahead_p must be true. */
+MP_INLINE VALUE
+number_ahead(const mp_view *view, const uint8_t *p)
+{
+    VALUE number;
+
+    if (kind_at(p) != MP_FLOAT64) return mp_fixnum_ahead(p);
+    number = DBL2NUM(mp_row_real(p, mp_row_ahead(p)));
+    return RB_SPECIAL_CONST_P(number) ? number : mp_number(&mp_codec_get(view->codec)->options, number);
+}
+
 /* The value at p, which a look has found by a key; an index is Qundef. Qundef if only a peek can build it. */
 static MP_NOINLINE VALUE
 value_fast(VALUE self, const uint8_t *p, VALUE key)
@@ -56,53 +74,13 @@ value_fast(VALUE self, const uint8_t *p, VALUE key)
     const uint8_t *end = start + RSTRING_LEN(source);
     const mp_options *options;
 
-    value = mp_ahead_p(p, end) ? mp_fixnum_ahead(p) : Qundef;
+    value = mp_ahead_p(p, end) ? number_ahead(view, p) : Qundef;
     if (value != Qundef) return value;
-    if (mp_container_p((mp_kind)MP_WIRE[*p].kind)) return part_again(self, (size_t)(p - start), key);
+    if (mp_container_p(kind_at(p))) return part_again(self, (size_t)(p - start), key);
     options = &mp_codec_get(view->codec)->options;
     value = options->limited ? Qundef : mp_decode_short(options, &p, end);
     RB_GC_GUARD(source);
     return value;
-}
-
-/*
- * Where the Index knows the way to an element, a look needs no peek. Finds it in the array at an offset, or returns 0.
- * Allocates nothing.
- */
-MP_INLINE const uint8_t *
-element_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t offset, long n)
-{
-    const uint8_t *head = bytes + offset;
-    mp_wire_row row;
-
-    if (RB_SPECIAL_CONST_P(view->index) || !mp_ahead_p(head, end)) return NULL;
-    row = mp_row_ahead(head);
-    if (row.kind != MP_ARRAY) return NULL;
-    return mp_view_index_element(view->index, bytes, end, offset + row.head, mp_row_count(head, row), n);
-}
-
-/*
- * The same for a key of a map that has a table. Sets *found to the value, NULL without such a key. False: only a peek
- * can tell.
- */
-static bool
-key_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t offset, VALUE obj, const uint8_t **found)
-{
-    const uint8_t *head = bytes + offset;
-    const mp_codec *codec;
-    mp_wire_row row;
-    mp_key key;
-    size_t at;
-
-    if (RB_SPECIAL_CONST_P(view->index) || !mp_ahead_p(head, end)) return false;
-    row = mp_row_ahead(head);
-    if (row.kind != MP_MAP) return false;
-    codec = mp_codec_get(view->codec);
-    if (mp_ext_keys_p(codec) || !mp_simple_key(obj, &key)) return false;
-    if (!mp_view_index_key(view->index, view->source, offset, mp_row_count(head, row), &key,
-                           mp_peek_which(&codec->options), &at)) return false;
-    *found = at ? bytes + at : NULL;
-    return true;
 }
 
 /* The element n of a View; Qundef if only a peek can tell. */
@@ -111,22 +89,46 @@ look_fast(VALUE self, long n)
 {
     const mp_view *view = mp_view_data(self);
     const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source), *end = bytes + RSTRING_LEN(view->source);
-    const uint8_t *at = element_fast(view, bytes, end, view->offset, n);
+    const uint8_t *at;
     VALUE number;
 
+    if (RB_SPECIAL_CONST_P(view->index) || kind_at(bytes + view->offset) != MP_ARRAY) return Qundef;
+    at = mp_view_index_element(view->index, bytes, end, view->offset, n);
     if (!at) return Qundef;
-    number = mp_ahead_p(at, end) ? mp_fixnum_ahead(at) : Qundef;
+    number = mp_ahead_p(at, end) ? number_ahead(view, at) : Qundef;
     return number == Qundef ? value_fast(self, at, Qundef) : number;
 }
 
-/* An element or a key, by one of the two. */
+/* Sets *found to the value of a key, NULL without such a key. False: only a peek can tell. */
+static bool
+key_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t offset, VALUE obj, const uint8_t **found)
+{
+    const uint8_t *head = bytes + offset;
+    const mp_codec *codec = mp_codec_get(view->codec);
+    mp_key key;
+    size_t at;
+
+    if (!mp_ahead_p(head, end) || mp_ext_keys_p(codec)) return false;
+    if (RB_FIXNUM_P(obj)) key = mp_key_sint(FIX2LONG(obj));
+    else if (!mp_simple_key(obj, &key)) return false;
+    if (!mp_view_index_key(view->index, view->source, offset, mp_row_count(head, mp_row_ahead(head)), &key,
+                           mp_peek_which(&codec->options), &at)) return false;
+    *found = at ? bytes + at : NULL;
+    return true;
+}
+
+/* Where the Index knows the way to an element or a key, a look needs no peek. */
 static bool
 find_fast(const mp_view *view, size_t offset, VALUE obj, const uint8_t **found)
 {
     const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source), *end = bytes + RSTRING_LEN(view->source);
+    mp_kind kind = kind_at(bytes + offset);
 
-    *found = RB_FIXNUM_P(obj) ? element_fast(view, bytes, end, offset, FIX2LONG(obj)) : NULL;
-    return *found || key_fast(view, bytes, end, offset, obj, found);
+    if (RB_SPECIAL_CONST_P(view->index)) return false;
+    if (kind == MP_MAP) return key_fast(view, bytes, end, offset, obj, found);
+    if (kind != MP_ARRAY || !RB_FIXNUM_P(obj)) return false;
+    *found = mp_view_index_element(view->index, bytes, end, offset, FIX2LONG(obj));
+    return *found != NULL;
 }
 
 /* --- finding ---------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
  * The number of arrays whose last place is remembered. Looks that alternate among more arrays, as in nested loops, soon
  * give them marks.
  */
-#define PLACES 6
+#define PLACES 5
 
 /* From a place so near in front of an element, a walk costs no more than finding a mark. */
 #define NEAR_ENOUGH 32
@@ -49,10 +49,18 @@ typedef struct {
     uint32_t offset; /* of the container */
 } part;
 
+/* The container whose directory was found last: the next look into it need not search for it. */
+typedef struct {
+    uint32_t head; /* its offset */
+    uint32_t size; /* elements of an array; 0 for a map */
+    const mp_directory *directory;
+} latest_container;
+
 typedef struct {
     mp_tape tape;
     place places[PLACES]; /* most recently used first; not used if the Index is frozen */
     mp_directories directories;
+    latest_container latest; /* none if the Index is frozen, or after a directory was added */
     part parts[PARTS]; /* newest first; none if the Index is frozen */
 } view_index;
 
@@ -173,6 +181,7 @@ directories_of(view_index *index)
     size_t used = index->tape.capacity * sizeof(mp_tape_entry);
 
     index->directories.budget = used < most ? most - used : 0;
+    index->latest = (latest_container){0};
     return &index->directories;
 }
 
@@ -205,8 +214,19 @@ go_to(mp_cursor *cursor, const place *place)
 }
 
 /*
+ * The mean size of the elements of an array, as far as it is known: from the last place, if that is not at the start,
+ * or from how far the tape has come.
+ */
+static size_t
+mean_size(const view_index *index, uint32_t array, const place *last, uint64_t n)
+{
+    if (last->n >= NEAR_ENOUGH) return (last->at - array) / last->n;
+    return index->tape.at > array ? (index->tape.at - array) / n : 0;
+}
+
+/*
  * A look that starts at the first element and walks far may be the only one in its array. A second one gives the array
- * marks.
+ * marks, and so does one that comes back from far to the start: the next may go there again.
  */
 void
 mp_view_index_prepare(VALUE self, const mp_cursor *cursor, uint32_t n)
@@ -216,14 +236,14 @@ mp_view_index_prepare(VALUE self, const mp_cursor *cursor, uint32_t n)
     mp_directory *directory;
     place last;
 
-    if (n < NEAR_ENOUGH || RB_OBJ_FROZEN(self)) return;
+    if (RB_OBJ_FROZEN(self)) return;
     last = last_place(index, array);
-    if (last.n && last.n <= n) return;
+    if ((n < NEAR_ENOUGH && last.n < NEAR_ENOUGH) || (last.n && last.n <= n)) return;
     directory = mp_directory_find(&index->directories, array);
     if (!directory) {
         mp_directory_add(directories_of(index), array);
     } else if (!directory->marks.at) {
-        size_t mean = last.n ? (last.at - array) / last.n : 0;
+        size_t mean = mean_size(index, array, &last, cursor->left);
 
         mp_directory_give_marks(directories_of(index), directory, (uint32_t)cursor->left, mean);
     }
@@ -253,29 +273,62 @@ mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
     return status;
 }
 
-const uint8_t *
-mp_view_index_element(VALUE self, const uint8_t *bytes, const uint8_t *end, size_t array, uint32_t size, long n)
+static void
+remember(view_index *index, size_t head, uint32_t size, const mp_directory *directory)
+{
+    index->latest = (latest_container){.head = (uint32_t)head, .size = size, .directory = directory};
+}
+
+/* The index that n, which may be negative, means: beyond the size if it is too far in front. */
+MP_INLINE uint64_t
+from_start(long n, uint32_t size)
+{
+    return (uint64_t)(n < 0 ? (int64_t)n + size : n);
+}
+
+/* An element of an array, from the last place or the start, if that is near, or from marks, which are remembered. */
+static MP_NOINLINE const uint8_t *
+element(VALUE self, const uint8_t *bytes, const uint8_t *end, size_t head, long n)
 {
     view_index *index = index_get(self);
     place *last = &index->places[0];
+    bool frozen = RB_OBJ_FROZEN_RAW(self);
+    const uint8_t *p = bytes + head;
     const mp_directory *directory;
-    const uint8_t *p;
-    uint64_t i = (uint64_t)(n < 0 ? (int64_t)n + size : n); /* beyond the size if n is too far in front */
+    mp_wire_row row;
+    uint32_t size;
+    uint64_t i;
 
+    if (!mp_ahead_p(p, end)) return NULL;
+    row = mp_row_ahead(p);
+    size = mp_row_count(p, row);
+    i = from_start(n, size);
     if (i >= size) return NULL;
-    if (last->array == array && i - last->n < NEAR_ENOUGH && !RB_OBJ_FROZEN_RAW(self)) {
+    p += row.head;
+    if (last->array == head + row.head && i - last->n < NEAR_ENOUGH && !frozen) {
         p = bytes + last->at;
         if (mp_leaves_over(&p, end, i - last->n) || p >= end) return NULL;
         last->n = (uint32_t)i;
         last->at = (uint32_t)(p - bytes);
         return p;
     }
-    if (i < NEAR_ENOUGH) {
-        p = bytes + array;
-        return mp_leaves_over(&p, end, i) || p >= end ? NULL : p;
-    }
-    directory = mp_directory_find(&index->directories, (uint32_t)array);
-    return directory && directory->marks.at ? mp_marks_find(&directory->marks, bytes, end, (uint32_t)i) : NULL;
+    if (i < NEAR_ENOUGH) return mp_leaves_over(&p, end, i) || p >= end ? NULL : p;
+    directory = mp_directory_find(&index->directories, (uint32_t)(head + row.head));
+    if (!directory || !directory->marks.at) return NULL;
+    if (!frozen) remember(index, head, size, directory);
+    return mp_marks_find(&directory->marks, bytes, end, (uint32_t)i);
+}
+
+const uint8_t *
+mp_view_index_element(VALUE self, const uint8_t *bytes, const uint8_t *end, size_t head, long n)
+{
+    const latest_container *latest = &index_get(self)->latest;
+    uint64_t i = from_start(n, latest->size);
+    const uint8_t *p;
+
+    if (latest->head != head || i >= latest->size) return element(self, bytes, end, head, n);
+    p = mp_marks_find(&latest->directory->marks, bytes, end, (uint32_t)i);
+    return p ? p : element(self, bytes, end, head, n);
 }
 
 /* Makes all marks of an array, which the cursor has just opened. The tape is complete. */
@@ -296,16 +349,35 @@ marks_make(VALUE self, VALUE message, mp_cursor cursor, uint32_t end)
 
 /* --- keys of maps ------------------------------------------------------------------------------------- */
 
+/* The table of a directory, unless it keeps another of two equal keys than `which` says. */
+static const mp_key_table *
+table_by(const mp_directory *directory, mp_find_which which)
+{
+    if (!directory || !directory->ready) return NULL;
+    return directory->keys->twice && directory->keys->which != which ? NULL : directory->keys;
+}
+
 const mp_key_table *
 mp_view_index_keys(VALUE self, size_t map, uint64_t pairs, mp_find_which which)
 {
-    const view_index *index = index_get(self);
-    const mp_directory *directory;
-
     if (pairs < FEW_PAIRS) return NULL;
-    directory = mp_directory_find(&index->directories, (uint32_t)map);
-    if (!directory || !directory->ready) return NULL;
-    return directory->keys->twice && directory->keys->which != which ? NULL : directory->keys;
+    return table_by(mp_directory_find(&index_get(self)->directories, (uint32_t)map), which);
+}
+
+/* The same, and remembers the map, whose head is at an offset. */
+static const mp_key_table *
+keys_again(VALUE self, size_t head, size_t map, uint32_t pairs, mp_find_which which)
+{
+    view_index *index = index_get(self);
+    const mp_directory *directory = index->latest.directory;
+
+    if (!directory || index->latest.head != head) {
+        if (pairs < FEW_PAIRS) return NULL;
+        directory = mp_directory_find(&index->directories, (uint32_t)map);
+        if (!directory || !directory->ready) return NULL;
+        if (!RB_OBJ_FROZEN_RAW(self)) remember(index, head, 0, directory);
+    }
+    return table_by(directory, which);
 }
 
 bool
@@ -313,7 +385,7 @@ mp_view_index_key(VALUE self, VALUE message, size_t head, uint32_t pairs, const 
                   size_t *value)
 {
     mp_tape *tape = mp_view_index_tape(self, message);
-    const mp_key_table *table = mp_view_index_keys(self, head + MP_WIRE[tape->bytes[head]].head, pairs, which);
+    const mp_key_table *table = keys_again(self, head, head + MP_WIRE[tape->bytes[head]].head, pairs, which);
     mp_cursor cursor;
     mp_look look;
 
@@ -388,6 +460,7 @@ mp_view_index_freeze(VALUE self, VALUE message, mp_find_which which)
         else marks_make(self, message, cursor, tape->entries[entry].end);
     }
     MEMZERO(index->parts, part, PARTS);
+    index->latest = (latest_container){0};
     RB_OBJ_FREEZE(self);
     mp_obj_set_shareable(self); /* it refers to no object */
     RB_GC_GUARD(message);

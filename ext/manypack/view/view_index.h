@@ -59,11 +59,10 @@ void mp_view_index_prepare(VALUE index, const mp_cursor *cursor, uint32_t n);
 mp_status mp_view_index_go(VALUE index, mp_cursor *cursor, uint32_t n);
 
 /*
- * Fast path: the element n, which may be negative, of an array that has its first element at an offset of the message,
- * and `size` elements. NULL if there is none, or if only mp_view_index_go can tell. Allocates nothing.
+ * Fast path: the element n, which may be negative, of the array whose head is at an offset of the message. NULL if
+ * there is no such element, or if only mp_view_index_go can tell. Allocates nothing.
  */
-const uint8_t *mp_view_index_element(VALUE index, const uint8_t *bytes, const uint8_t *end, size_t array, uint32_t size,
-                                     long n);
+const uint8_t *mp_view_index_element(VALUE index, const uint8_t *bytes, const uint8_t *end, size_t head, long n);
 
 /*
  * Fast path: sets *value to the offset of a key's value, 0 without such a key, in a map whose head is at an offset.
