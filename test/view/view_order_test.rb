@@ -60,6 +60,28 @@ class ViewOrderTest < Minitest::Test
     end
   end
 
+  # A short message is walked over, until looks have cost as much as an Index.
+  def test_a_short_message_gets_an_index_for_looks_among_many_objects
+    { numbers: [*0...100], keys: (0...30).to_h { |i| [i, -i] }, nested: { "a" => [*0...90] } }.each do |name, object|
+      view = View.new(pack(object))
+      part = name == :nested ? view["a"] : view
+      plain = name == :nested ? object["a"] : object
+      looks = [29, 3, 28, 0, 17, 29, 5, 99, 12]
+      assert_equal([false, false, false, true, true], looks.first(5).map { |i| part[i].then { index_size(view).positive? } }, name)
+      assert_equal(plain.values_at(*looks), looks.map { |i| part[i] })
+      assert Ractor.shareable?(Ractor.make_shareable(view))
+      assert_equal(plain.values_at(*looks), looks.map { |i| part[i] })
+    end
+  end
+
+  def test_a_short_message_gets_no_index_where_it_would_save_nothing
+    [[1] * 15, { "a" => 1, "b" => 2 }, Array.new(40) { |i| { "id" => i } }, ["s"] * 31].each do |object|
+      view = View.new(pack(object))
+      50.times { |i| view[i] }
+      assert_equal 0, index_size(view)
+    end
+  end
+
   # Each time from a copy of the bytes: a View of the same bytes would find the Index of the View before.
   def test_arrays_are_linear_in_any_order
     ORDERS.each_value do |indices|

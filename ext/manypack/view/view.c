@@ -10,6 +10,10 @@
 /* Messages of at least this size get an Index on the first look: usually that costs less than walking twice. */
 #define INDEX_AT_ONCE (64 << 10)
 
+/* A shorter message gets an Index when it has cost so many walks over so many objects: usually they cost as much. */
+#define WALKS 4
+#define MANY_OBJECTS 32
+
 static VALUE cView, sym_check, sym_codec;
 static ID id_to_ary, id_deconstruct, id_to_hash, id_deconstruct_keys, id_hash_by;
 
@@ -140,6 +144,40 @@ mp_view_index_of(VALUE self)
     index = index_of_root(view->root);
     if (index && !RB_OBJ_FROZEN(self)) RB_OBJ_WRITE(self, &view->index, index);
     return index;
+}
+
+/*
+ * True for an array or a map of so many objects that an Index would save walking over them. Small containers have no
+ * entry in it: walking over rows is faster without.
+ */
+static bool
+many_objects_p(const mp_view *view)
+{
+    const uint8_t *p = (const uint8_t *)RSTRING_PTR(view->source), *end = p + RSTRING_LEN(view->source);
+    mp_head head;
+
+    p += view->offset;
+    if (MP_WIRE[*p].head == 1 || mp_head_over(p, end, &head, &p) != MP_OK || p == end) return false;
+    return mp_container_p(head.kind) && mp_declared_objects(head.kind, head.n) >= MANY_OBJECTS &&
+           !mp_container_p((mp_kind)MP_WIRE[*p].kind);
+}
+
+VALUE
+mp_view_index_for_walks(VALUE self)
+{
+    VALUE root = mp_view_root(self);
+    mp_view *view = view_get(root);
+    long looks;
+
+    if (RSTRING_LEN(view->source) >= MP_VIEW_INDEX_MIN || RB_OBJ_FROZEN(root)) return 0;
+    if (!many_objects_p(view_get(self))) return 0;
+    looks = RB_FIXNUM_P(view->index) ? FIX2LONG(view->index) + 1 : 1;
+    if (looks < WALKS) {
+        view->index = LONG2FIX(looks);
+        return 0;
+    }
+    index_set(root, mp_view_index_of_short(view->source, mp_unpack_max_depth(&mp_codec_get(view->codec)->options)));
+    return view_get(root)->index;
 }
 
 size_t

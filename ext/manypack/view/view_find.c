@@ -155,6 +155,7 @@ find(VALUE self, VALUE key)
     const mp_view *view = mp_view_data(self);
     const uint8_t *at;
 
+    if (!index) index = mp_view_index_for_walks(self);
     if (!find_fast(view, view->offset, key, &at)) return find_slow(self, key, index);
     found = at ? value_fast(self, at, key) : Qnil;
     return found == Qundef ? find_slow(self, key, index) : found;

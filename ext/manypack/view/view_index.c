@@ -154,6 +154,12 @@ mp_view_index_new(VALUE message, uint32_t max_depth)
     return RSTRING_LEN(message) < MP_VIEW_INDEX_MIN ? 0 : index_new(message, max_depth);
 }
 
+VALUE
+mp_view_index_of_short(VALUE message, uint32_t max_depth)
+{
+    return index_new(message, max_depth);
+}
+
 mp_tape *
 mp_view_index_tape(VALUE self, VALUE message)
 {

@@ -29,6 +29,9 @@
  */
 VALUE mp_view_index_new(VALUE message, uint32_t max_depth);
 
+/* The same for a message of fewer than MP_VIEW_INDEX_MIN bytes, which needs one only for looks that walk far. */
+VALUE mp_view_index_of_short(VALUE message, uint32_t max_depth);
+
 /*
  * Makes the complete Index of a message; 0 if it needs none or can have none. Raises what unpacking the message by the
  * codec would raise.
