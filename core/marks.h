@@ -14,14 +14,15 @@
 
 #include "find.h"
 
-/* Entries of a tape fill the memory before there are so many. */
+/* The tape checks the entry that a cursor is near: one that was cut costs it a search. */
 #define MP_NEAR_BITS 31
 
 /* A place in an array. The tape limits offsets to 32 bits. */
 typedef struct {
     uint32_t at;
     uint32_t near : MP_NEAR_BITS; /* as in a cursor */
-    uint32_t even : 1;            /* all elements up to the next mark have one size, which the first head byte tells */
+    uint32_t even : 1;            /* up to the next mark, all have the size that the first head byte tells, and bytes
+                                   * are ahead of each */
 } mp_mark;
 
 typedef struct {

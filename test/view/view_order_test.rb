@@ -74,6 +74,24 @@ class ViewOrderTest < Minitest::Test
     end
   end
 
+  def test_a_look_into_a_short_message_finds_the_same_before_and_after_it_has_an_index
+    deep = [[*[1] * 32, [[1]], 7]]
+    part = View.new(pack(deep), max_depth: 3)[0]
+    assert_equal [7] * 6, Array.new(6) { part[33] }
+    cut = View.new(pack([*[1] * 40, [2], "text"]).byteslice(0..-2))
+    assert_equal([1, 2, Manypack::TruncatedError] * 3, Array.new(3) { [cut[3], cut[40][0], assert_raises(Manypack::TruncatedError) { cut[41] }.class] }.flatten)
+    more = View.new("#{pack([1] * 40)}more")
+    assert_equal [1] * 6, Array.new(6) { more[39] }
+  end
+
+  # More arrays than an Index remembers places of, each in turn.
+  def test_marks_take_no_more_memory_than_elements
+    view = View.new(pack([*Array.new(8) { [1] * 6_000 }, "x" * 10, [[0] * 70]]))
+    8.times { |a| view[a][5_999] }
+    8.times { |a| [4_000, 5_000, 4_500].each { |i| view[a][i] } }
+    assert_operator index_size(view), :<, 8 * 6_000 + 2_000
+  end
+
   def test_a_short_message_gets_no_index_where_it_would_save_nothing
     [[1] * 15, { "a" => 1, "b" => 2 }, Array.new(40) { |i| { "id" => i } }, ["s"] * 31].each do |object|
       view = View.new(pack(object))

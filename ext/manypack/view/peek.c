@@ -179,9 +179,9 @@ integer_key(VALUE integer, mp_key *key)
 bool
 mp_simple_key(VALUE obj, mp_key *key)
 {
-    if (RB_INTEGER_TYPE_P(obj)) return integer_key(obj, key);
     if (RB_TYPE_P(obj, T_STRING)) return text_key(obj, key);
     if (RB_SYMBOL_P(obj)) return text_key(rb_sym2str(obj), key);
+    if (RB_INTEGER_TYPE_P(obj)) return integer_key(obj, key);
     if (RB_FLOAT_TYPE_P(obj)) {
         *key = mp_key_real(RFLOAT_VALUE(obj));
         return !mp_key_nan_p(key);

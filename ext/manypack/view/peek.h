@@ -20,7 +20,7 @@ typedef struct {
     VALUE message;        /* a String that nobody can change */
     VALUE codec_object;
     const mp_codec *codec;
-    VALUE index;          /* made by mp_view_index_new; or 0 */
+    VALUE index;          /* of the message; or 0 */
     VALUE memory;         /* owns the memory of a walk that may be deep; else 0 */
     bool left_once;       /* user code ran: it may return again, by callcc, and needs the memory then */
     bool unique_keys;     /* finding a key that is in its map twice is an error */

@@ -10,8 +10,8 @@
 /* Messages of at least this size get an Index on the first look: usually that costs less than walking twice. */
 #define INDEX_AT_ONCE (64 << 10)
 
-/* A shorter message gets an Index when it has cost so many walks over so many objects: usually they cost as much. */
-#define WALKS 4
+/* A short message gets an Index for so many looks into containers of so many objects: usually they cost as much. */
+#define SHORT_LOOKS 4
 #define MANY_OBJECTS 32
 
 static VALUE cView, sym_check, sym_codec;
@@ -163,21 +163,21 @@ many_objects_p(const mp_view *view)
 }
 
 VALUE
-mp_view_index_for_walks(VALUE self)
+mp_view_index_for_looks(VALUE self)
 {
-    VALUE root = mp_view_root(self);
+    VALUE root = mp_view_root(self), index;
     mp_view *view = view_get(root);
     long looks;
 
     if (RSTRING_LEN(view->source) >= MP_VIEW_INDEX_MIN || RB_OBJ_FROZEN(root)) return 0;
     if (!many_objects_p(view_get(self))) return 0;
     looks = RB_FIXNUM_P(view->index) ? FIX2LONG(view->index) + 1 : 1;
-    if (looks < WALKS) {
-        view->index = LONG2FIX(looks);
-        return 0;
-    }
-    index_set(root, mp_view_index_of_short(view->source, mp_unpack_max_depth(&mp_codec_get(view->codec)->options)));
-    return view_get(root)->index;
+    if (looks > SHORT_LOOKS) return 0;
+    view->index = LONG2FIX(looks);
+    if (looks < SHORT_LOOKS) return 0;
+    index = mp_view_short_index(view->source, mp_unpack_max_depth(&mp_codec_get(view->codec)->options));
+    if (index) index_set(root, index);
+    return index;
 }
 
 size_t

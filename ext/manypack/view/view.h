@@ -10,8 +10,8 @@ typedef struct {
     VALUE source;
     VALUE codec;   /* the Codec by which values are decoded */
     VALUE root;    /* the View of the message; 0 in that View itself */
-    VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none; of a short
-                    * message, after looks that walked far, their number until they make an Index;
+    VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none;
+                    * of the root of a short message also the number of looks into containers of many objects;
                     * of a part: the root's Index, or 0 if the part does not know it yet */
     size_t offset; /* of the head */
     size_t end;    /* after the object; until it is known 0, or MP_VIEW_END_OF_SOURCE */
@@ -103,7 +103,7 @@ VALUE mp_view_index_of(VALUE view);
  * Called before a look into a View without an Index. If the message is short, the fourth look into arrays and maps of
  * 32 objects or more makes an Index, which is returned; else 0.
  */
-VALUE mp_view_index_for_walks(VALUE view);
+VALUE mp_view_index_for_looks(VALUE view);
 
 /* Starts a peek with an Index or 0, and returns the View's offset. */
 size_t mp_view_peek_by(VALUE view, mp_peek *peek, VALUE index);

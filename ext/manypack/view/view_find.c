@@ -53,15 +53,17 @@ part_again(VALUE self, size_t offset, VALUE key)
     return part;
 }
 
-/* The number at p; Qundef if something else is there, or a long one. mp_ahead_p must be true. */
+/* The Fixnum or the float64 at p; Qundef for anything else. mp_ahead_p must be true. */
 MP_INLINE VALUE
-number_ahead(const mp_view *view, const uint8_t *p)
+number_ahead(VALUE codec, const uint8_t *p)
 {
     VALUE number;
 
     if (kind_at(p) != MP_FLOAT64) return mp_fixnum_ahead(p);
     number = DBL2NUM(mp_row_real(p, mp_row_ahead(p)));
-    return RB_SPECIAL_CONST_P(number) ? number : mp_number(&mp_codec_get(view->codec)->options, number);
+    if (!RB_SPECIAL_CONST_P(number)) number = mp_number(&mp_codec_get(codec)->options, number);
+    RB_GC_GUARD(codec);
+    return number;
 }
 
 /* The value at p, which a look has found by a key; an index is Qundef. Qundef if only a peek can build it. */
@@ -74,7 +76,7 @@ value_fast(VALUE self, const uint8_t *p, VALUE key)
     const uint8_t *end = start + RSTRING_LEN(source);
     const mp_options *options;
 
-    value = mp_ahead_p(p, end) ? number_ahead(view, p) : Qundef;
+    value = mp_ahead_p(p, end) ? number_ahead(view->codec, p) : Qundef;
     if (value != Qundef) return value;
     if (mp_container_p(kind_at(p))) return part_again(self, (size_t)(p - start), key);
     options = &mp_codec_get(view->codec)->options;
@@ -95,7 +97,7 @@ look_fast(VALUE self, long n)
     if (RB_SPECIAL_CONST_P(view->index) || kind_at(bytes + view->offset) != MP_ARRAY) return Qundef;
     at = mp_view_index_element(view->index, bytes, end, view->offset, n);
     if (!at) return Qundef;
-    number = mp_ahead_p(at, end) ? number_ahead(view, at) : Qundef;
+    number = mp_ahead_p(at, end) ? number_ahead(view->codec, at) : Qundef;
     return number == Qundef ? value_fast(self, at, Qundef) : number;
 }
 
@@ -155,7 +157,7 @@ find(VALUE self, VALUE key)
     const mp_view *view = mp_view_data(self);
     const uint8_t *at;
 
-    if (!index) index = mp_view_index_for_walks(self);
+    if (!index) index = mp_view_index_for_looks(self);
     if (!find_fast(view, view->offset, key, &at)) return find_slow(self, key, index);
     found = at ? value_fast(self, at, key) : Qnil;
     return found == Qundef ? find_slow(self, key, index) : found;

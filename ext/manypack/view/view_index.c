@@ -49,7 +49,7 @@ typedef struct {
     uint32_t offset; /* of the container */
 } part;
 
-/* The container whose directory was found last: the next look into it need not search for it. */
+/* The array with marks, or map with a table, that was found last: the next look into it need not search for it. */
 typedef struct {
     uint32_t head; /* its offset */
     uint32_t size; /* elements of an array; 0 for a map */
@@ -60,7 +60,7 @@ typedef struct {
     mp_tape tape;
     place places[PLACES]; /* most recently used first; not used if the Index is frozen */
     mp_directories directories;
-    latest_container latest; /* none if the Index is frozen, or after a directory was added */
+    latest_container latest; /* none if the Index is frozen; adding a directory moves all */
     part parts[PARTS]; /* newest first; none if the Index is frozen */
 } view_index;
 
@@ -155,9 +155,15 @@ mp_view_index_new(VALUE message, uint32_t max_depth)
 }
 
 VALUE
-mp_view_index_of_short(VALUE message, uint32_t max_depth)
+mp_view_short_index(VALUE message, uint32_t max_depth)
 {
-    return index_new(message, max_depth);
+    VALUE self = index_new(message, max_depth);
+    mp_tape *tape = mp_view_index_tape(self, message);
+    bool whole = mp_tape_finish(tape) == MP_OK && tape->at == tape->size;
+
+    RB_GC_GUARD(self);
+    RB_GC_GUARD(message);
+    return whole ? self : 0;
 }
 
 mp_tape *
@@ -220,17 +226,6 @@ go_to(mp_cursor *cursor, const place *place)
 }
 
 /*
- * The mean size of the elements of an array, as far as it is known: from the last place, if that is not at the start,
- * or from how far the tape has come.
- */
-static size_t
-mean_size(const view_index *index, uint32_t array, const place *last, uint64_t n)
-{
-    if (last->n >= NEAR_ENOUGH) return (last->at - array) / last->n;
-    return index->tape.at > array ? (index->tape.at - array) / n : 0;
-}
-
-/*
  * A look that starts at the first element and walks far may be the only one in its array. A second one gives the array
  * marks, and so does one that comes back from far to the start: the next may go there again.
  */
@@ -249,7 +244,7 @@ mp_view_index_prepare(VALUE self, const mp_cursor *cursor, uint32_t n)
     if (!directory) {
         mp_directory_add(directories_of(index), array);
     } else if (!directory->marks.at) {
-        size_t mean = mean_size(index, array, &last, cursor->left);
+        size_t mean = last.n ? (last.at - array) / last.n : 0;
 
         mp_directory_give_marks(directories_of(index), directory, (uint32_t)cursor->left, mean);
     }

@@ -29,8 +29,11 @@
  */
 VALUE mp_view_index_new(VALUE message, uint32_t max_depth);
 
-/* The same for a message of fewer than MP_VIEW_INDEX_MIN bytes, which needs one only for looks that walk far. */
-VALUE mp_view_index_of_short(VALUE message, uint32_t max_depth);
+/*
+ * The complete Index of a message of fewer than MP_VIEW_INDEX_MIN bytes, which pays after some looks into a container
+ * of many objects. 0 if the message is malformed or too deep: then a look finds what it found without an Index.
+ */
+VALUE mp_view_short_index(VALUE message, uint32_t max_depth);
 
 /*
  * Makes the complete Index of a message; 0 if it needs none or can have none. Raises what unpacking the message by the
@@ -54,7 +57,8 @@ bool mp_view_index_complete_p(VALUE index);
 
 /*
  * Called before mp_view_index_go, with the same arguments, because it may allocate. Gives an array memory for marks at
- * the second look that would walk far from its start: a single look needs none, nor do looks in the array's order.
+ * the second look that would walk far from its start, or after one that did: a single look needs none, nor do looks in
+ * the array's order.
  */
 void mp_view_index_prepare(VALUE index, const mp_cursor *cursor, uint32_t n);
 
