@@ -142,16 +142,6 @@ key_over(mp_cursor *cursor, const mp_key *key, bool *same)
         cursor->left--;
         return MP_OK;
     }
-    if (mp_key_integer_p(key) && mp_ahead_p(p, cursor->look->bytes + cursor->look->size)) {
-        mp_wire_row row = mp_row_ahead(p);
-
-        if (mp_row_integer_p(row)) {
-            *same = mp_key_same_integer_p(key, p, row);
-            cursor->at += row.head;
-            cursor->left--;
-            return MP_OK;
-        }
-    }
     status = mp_cursor_next(cursor);
     if (MP_UNLIKELY(status != MP_OK)) return status;
     found = mp_key_read(p, cursor->look->bytes + cursor->at);
