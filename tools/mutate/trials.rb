@@ -39,8 +39,8 @@ class Trials
   private
 
   def quietly(*command, **options)
-    pid = Process.spawn(*command, chdir: @folder, in: File::NULL, %i[out err] => [LOG, "w"], pgroup: true,
-                        rlimit_as: MEMORY, rlimit_core: 0, rlimit_cpu: self.class::PROCESSOR, **options)
+    pid = Process.spawn(*command, chdir: @folder, in: File::NULL, %i[out err] => ["#{@folder}/tmp/mutate.log", "w"],
+                        pgroup: true, rlimit_as: MEMORY, rlimit_core: 0, rlimit_cpu: self.class::PROCESSOR, **options)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + SECONDS
     until (ended = Process.wait2(pid, Process::WNOHANG))
       break if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
@@ -56,8 +56,6 @@ class Trials
       nil # all of them have ended
     end
   end
-  LOG = File.join(Dir.tmpdir, "mutate.#{Process.pid}.log")
-  private_constant :LOG
 
   def restore(_place); end
 end
