@@ -154,8 +154,10 @@ class ViewSpliceTest < Minitest::Test
   CASES = GC_MODE == "stress" ? [[1, SHUFFLED], [8, SHUFFLED], [8, :reverse], [17, SHUFFLED]] : NUMBERS.product(ORDERS)
 
   def each_order
-    CASES.each { |n, order| exercise { yield n, order.to_proc.call([*0...n]), "#{n} in the order #{order}" } }
+    CASES.each { |n, order| yield n, order.to_proc.call([*0...n]), "#{n} in the order #{order}" }
   end
+
+  def spliced(object, changes) = exercise { view(object).splice(changes) }
 
   # One of the forms of a path, in turn.
   def form(turn, *steps) = [Path.of(*steps), Path.of(*steps).to_s, steps][turn % 3]
@@ -164,13 +166,13 @@ class ViewSpliceTest < Minitest::Test
     each_order do |n, order, message|
       changes = order.to_h { |i| [form(i, i), i + 1_000] }
       array = [*0...n, "end"]
-      assert_equal [*1_000...1_000 + n, "end"], view(array).splice(changes).value, message
-      assert_equal [*1_000...1_000 + n, "end"], view(array).splice(changes.to_h { |path, i| [i.odd? ? [i - 1_000 - array.size] : path, i] }).value, message
+      assert_equal [*1_000...1_000 + n, "end"], spliced(array, changes).value, message
+      assert_equal [*1_000...1_000 + n, "end"], spliced(array, changes.to_h { |path, i| [i.odd? ? [i - 1_000 - array.size] : path, i] }).value, message
       map = (0..n).to_h { |i| [i, [i]] }
-      assert_equal (0..n).to_h { |i| [i, i == n ? [n] : i + 1_000] }, view(map).splice(changes).value, message
-      assert_equal map.to_a.reverse.to_h { |i, value| [i, i == n ? value : i + 1_000] }.to_a, view(map.to_a.reverse.to_h).splice(changes).value.to_a, message
-      assert_equal [*1_000...1_000 + n], view([]).splice(changes).value, message
-      [array, map].each { |object| assert_raises(ArgumentError, message) { view(object).splice(changes.merge(form(order[0] + 1, order[0]) => 5)) } }
+      assert_equal (0..n).to_h { |i| [i, i == n ? [n] : i + 1_000] }, spliced(map, changes).value, message
+      assert_equal map.to_a.reverse.to_h { |i, value| [i, i == n ? value : i + 1_000] }.to_a, spliced(map.to_a.reverse.to_h, changes).value.to_a, message
+      assert_equal [*1_000...1_000 + n], spliced([], changes).value, message
+      [array, map].each { |object| assert_raises(ArgumentError, message) { spliced(object, changes.merge(form(order[0] + 1, order[0]) => 5)) } }
     end
   end
 
@@ -180,8 +182,8 @@ class ViewSpliceTest < Minitest::Test
       changed = Array.new(n) { |i| { "a" => -i, "b" => [i, "new"] } }
       [:itself, ->(list) { list.partition.with_index { |_, i| i.even? }.flatten(1) }].each do |turn|
         changes = turn.to_proc.call(order.flat_map { |i| [[form(i, i, "a"), -i], [form(i, i, "b"), View.appended("new")], [form(i, i, "c"), REMOVED]] }).to_h
-        assert_equal changed, view(rows).splice(changes).value, message
-        assert_equal changed.each_with_index.to_h { |row, i| [i, row] }, view(rows.each_with_index.to_h { |row, i| [i, row] }).splice(changes).value, message
+        assert_equal changed, spliced(rows, changes).value, message
+        assert_equal changed.each_with_index.to_h { |row, i| [i, row] }, spliced(rows.each_with_index.to_h { |row, i| [i, row] }, changes).value, message
       end
     end
   end
@@ -191,11 +193,11 @@ class ViewSpliceTest < Minitest::Test
       map = (0..n).to_h { |i| ["key#{i}#{"x" * (i % 40)}", i] }
       names = map.keys
       changes = order.to_h { |i| [form(i, names[i]), ->(old) { [old] }] }
-      assert_equal map.to_h { |key, i| [key, i == n ? n : [i]] }, view(map).splice(changes).value, message
-      assert_equal map.values, view(map).splice(order.to_h { |i| [form(i, names[i]), View.renamed("new#{i}")] }).values, message
-      assert_equal map.to_a.last(1), view(map).splice(changes.transform_values { REMOVED }).value.to_a, message
-      assert_equal map.size + n, view(map).splice(order.to_h { |i| [form(i, "other", i.to_s), View.with_parents(i)] }.merge(order.to_h { |i| ["new#{i}", i] })).size - 1, message
-      assert_raises(ArgumentError, message) { view(map).splice(changes.merge(form(order[0] + 1, names[order[0]]) => 5)) }
+      assert_equal map.to_h { |key, i| [key, i == n ? n : [i]] }, spliced(map, changes).value, message
+      assert_equal map.values, spliced(map, order.to_h { |i| [form(i, names[i]), View.renamed("new#{i}")] }).values, message
+      assert_equal map.to_a.last(1), spliced(map, changes.transform_values { REMOVED }).value.to_a, message
+      assert_equal map.size + n, spliced(map, order.to_h { |i| [form(i, "other", i.to_s), View.with_parents(i)] }.merge(order.to_h { |i| ["new#{i}", i] })).size - 1, message
+      assert_raises(ArgumentError, message) { spliced(map, changes.merge(form(order[0] + 1, names[order[0]]) => 5)) }
     end
   end
 
