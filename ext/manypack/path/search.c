@@ -36,7 +36,19 @@ wanted_p(mp_search *s, size_t at, size_t end)
     return !mp_key_compare(&key, s->scalar);
 }
 
-/* end is the offset after the value, or 0 if it is not known. */
+/* Appends the value to an Array. end is the offset after it, or 0 if that is not known. */
+static void
+push_found(mp_search *s, size_t at, size_t end)
+{
+    const mp_look *look = &s->peek->look;
+    VALUE value = mp_ahead_p(look->bytes + at, look->bytes + look->size) ? mp_fixnum_ahead(look->bytes + at) : Qundef;
+
+    if (value == Qundef) value = mp_view_value_at(s->peek, s->root, at, end);
+    rb_ary_push(s->found, value);
+    mp_peek_refresh(s->peek);
+}
+
+/* The same for a block. */
 static void
 yield_found(mp_search *s, size_t at, size_t end, const mp_way *up)
 {
@@ -44,8 +56,7 @@ yield_found(mp_search *s, size_t at, size_t end, const mp_way *up)
     VALUE keys = mp_search_ways_p(s) ? mp_way_keys(s, up) : Qundef;
 
     mp_peek_leave(s->peek);
-    if (s->sink == MP_SINK_ARRAY) rb_ary_push(s->found, value);
-    else if (s->sink == MP_SINK_PLACES) rb_yield_values(2, value, keys);
+    if (s->sink == MP_SINK_PLACES) rb_yield_values(2, value, keys);
     else rb_yield(keys == Qundef ? value : keys);
     mp_peek_refresh(s->peek);
 }
@@ -57,6 +68,7 @@ found(mp_search *s, size_t at, size_t end, const mp_way *up)
     mp_search_inside(s, at);
     if (!s->count++) s->first = at;
     if (s->sink == MP_SINK_ANY || s->sink == MP_SINK_FIRST) s->stopped = true;
+    else if (s->sink == MP_SINK_ARRAY) push_found(s, at, end);
     else if (s->sink == MP_SINK_BYTES) return append_found(s, at, end);
     else if (s->sink == MP_SINK_WANTED) s->stopped = wanted_p(s, at, end);
     else if (s->sink < MP_SINK_COUNT) yield_found(s, at, end, up);
