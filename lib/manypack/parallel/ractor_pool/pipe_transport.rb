@@ -14,6 +14,10 @@ module Manypack
         SIGNAL = "LL"
         SIGNAL_BYTES = [0, 0].pack(SIGNAL).bytesize
 
+        # A String with room for so many bytes has memory of its own. Where objects move, a system call fails with EFAULT
+        # if its bytes are in a slot of Ruby's heap, and the page is locked because a collection moves what is there.
+        OWN_MEMORY_BYTES = 1_024
+
         # Seconds between two checks of a Ractor that is about to end.
         PAUSE = 0.0001
 
@@ -42,6 +46,8 @@ module Manypack
           end
         end
 
+        def self.buffer = String.new(capacity: OWN_MEMORY_BYTES)
+
         def initialize
           @reader, @writer = IO.pipe
           @outboxes = []
@@ -56,12 +62,13 @@ module Manypack
           ractor = Ractor.new(index, writer.fileno, outbox, setup) do |own_index, number, results, worker_setup|
             pipe = IO.for_fd(number, "wb")
             receiver = Receiver.new
+            signal, last_signal = [0, 1].map { |last| [own_index, last].pack(SIGNAL, buffer: Transport.buffer) }
             RactorLoop.run(own_index, worker_setup, receiver) do |outcome|
               results.put(receiver.copy(outcome))
-              pipe.syswrite([own_index, 0].pack(SIGNAL))
+              pipe.syswrite(signal)
             end
           ensure
-            pipe.syswrite([own_index, 1].pack(SIGNAL))
+            pipe.syswrite(last_signal)
             pipe.close
           end
           writer.autoclose = false
@@ -70,8 +77,9 @@ module Manypack
         end
 
         def each_message
+          buffer = Transport.buffer
           while @running > 0
-            index, last = @reader.read(SIGNAL_BYTES).unpack(SIGNAL)
+            index, last = @reader.read(SIGNAL_BYTES, buffer).unpack(SIGNAL)
             while (outcome = @outboxes[index].take)
               yield index, outcome
             end
