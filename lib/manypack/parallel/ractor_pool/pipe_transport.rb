@@ -14,8 +14,8 @@ module Manypack
         SIGNAL = "LL"
         SIGNAL_BYTES = [0, 0].pack(SIGNAL).bytesize
 
-        # A String with room for so many bytes has memory of its own. Where objects move, a system call fails with EFAULT
-        # if its bytes are in a slot of Ruby's heap, and the page is locked because a collection moves what is there.
+        # A String that has had so many bytes keeps memory of its own. Where objects move, a read into a slot of Ruby's
+        # heap fails with EFAULT while a collection of another Thread has locked the page.
         OWN_MEMORY_BYTES = 1_024
 
         # Seconds between two checks of a Ractor that is about to end.
@@ -46,8 +46,6 @@ module Manypack
           end
         end
 
-        def self.buffer = String.new(capacity: OWN_MEMORY_BYTES)
-
         def initialize
           @reader, @writer = IO.pipe
           @outboxes = []
@@ -62,13 +60,12 @@ module Manypack
           ractor = Ractor.new(index, writer.fileno, outbox, setup) do |own_index, number, results, worker_setup|
             pipe = IO.for_fd(number, "wb")
             receiver = Receiver.new
-            signal, last_signal = [0, 1].map { |last| [own_index, last].pack(SIGNAL, buffer: Transport.buffer) }
             RactorLoop.run(own_index, worker_setup, receiver) do |outcome|
               results.put(receiver.copy(outcome))
-              pipe.syswrite(signal)
+              pipe.syswrite([own_index, 0].pack(SIGNAL))
             end
           ensure
-            pipe.syswrite(last_signal)
+            pipe.syswrite([own_index, 1].pack(SIGNAL))
             pipe.close
           end
           writer.autoclose = false
@@ -77,7 +74,7 @@ module Manypack
         end
 
         def each_message
-          buffer = Transport.buffer
+          buffer = "\0" * OWN_MEMORY_BYTES
           while @running > 0
             index, last = @reader.read(SIGNAL_BYTES, buffer).unpack(SIGNAL)
             while (outcome = @outboxes[index].take)
