@@ -294,16 +294,6 @@ module Manypack
       Change.new(:parents, change)
     end
 
-    # Returns a View of a copy of its bytes, which no longer keeps the whole message alive.
-    #
-    #   view = Manypack::View.new(Manypack.pack({"log" => "x" * 1_000_000, "user" => {"id" => 1}}))
-    #   user = view["user"].detach
-    #   user["id"] #=> 1
-    def detach
-      copy = Internal.append_to(self, String.new(capacity: bytesize), offset, offset + bytesize)
-      Internal.view_whole(copy, codec)
-    end
-
     # Writes its bytes to a Packer as they are, and returns the Packer: packing an object with a View in it copies the
     # bytes. Without a Packer it returns the bytes. Raises a DecodeError unless they are whole.
     #

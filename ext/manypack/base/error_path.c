@@ -154,6 +154,7 @@ mp_error_path_join(VALUE outer, VALUE path)
     VALUE joined = rb_str_dup(outer);
 
     rb_str_cat(joined, RSTRING_PTR(path) + 1, RSTRING_LEN(path) - 1); /* without "$" */
+    RB_GC_GUARD(path);
     return joined;
 }
 

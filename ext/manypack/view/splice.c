@@ -761,28 +761,8 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
     return made;
 }
 
-/*
- * call-seq: Internal.append_to(view, string, from, to) -> string
- *
- * Appends the bytes of the View's message between two offsets to the String.
- */
-static VALUE
-rb_internal_append_to(VALUE self, VALUE view, VALUE string, VALUE from, VALUE to)
-{
-    size_t start = NUM2SIZET(from), end = NUM2SIZET(to);
-    mp_peek peek;
-
-    Check_Type(string, T_STRING);
-    mp_view_peek(view, &peek);
-    if (start > end || end > peek.look.size) rb_raise(rb_eRangeError, "no such part of the bytes");
-    rb_str_cat(string, (const char *)peek.look.bytes + start, (long)(end - start));
-    mp_peek_end(&peek);
-    return string;
-}
-
 void
 Init_manypack_splice(void)
 {
     MP_DEFINE_INTERNAL("splice", rb_internal_splice, 3);
-    MP_DEFINE_INTERNAL("append_to", rb_internal_append_to, 4);
 }

@@ -492,13 +492,6 @@ mp_view_whole(VALUE bytes, VALUE codec)
     return made;
 }
 
-/* call-seq: Internal.view_whole(bytes, codec) -> view: for bytes that are known to be exactly one object */
-static VALUE
-rb_internal_view_whole(VALUE self, VALUE bytes, VALUE codec)
-{
-    return mp_view_whole(bytes, codec);
-}
-
 /* The offset after the object of a View. Without an Index this costs a walk over it, once. */
 static size_t
 end_of(VALUE self)
@@ -679,6 +672,17 @@ rb_view_read_by(VALUE self, VALUE codec)
     return mp_view_part(mp_view_of_message(view->source, codec, false), offset, end, codec);
 }
 
+/* A new String of the View's bytes. */
+static VALUE
+copied_bytes(VALUE self)
+{
+    mp_slice slice = mp_view_slice(self);
+    VALUE source = slice.source, copy = rb_str_new(RSTRING_PTR(source) + slice.offset, (long)slice.size);
+
+    RB_GC_GUARD(source); /* otherwise compaction may move it before its bytes are copied */
+    return copy;
+}
+
 /*
  * call-seq: view.bytes -> String
  *
@@ -691,12 +695,28 @@ rb_view_read_by(VALUE self, VALUE codec)
 static VALUE
 rb_view_bytes(VALUE self)
 {
-    size_t end = end_of(self);
-    const mp_view *view = view_get(self);
+    mp_slice slice;
 
-    /* A copy: sharing the bytes would mark the source, which another Ractor may do at the same time. */
-    if (RB_OBJ_FROZEN(self)) return rb_str_new(RSTRING_PTR(view->source) + view->offset, (long)(end - view->offset));
-    return rb_str_subseq(view->source, (long)view->offset, (long)(end - view->offset));
+    /* Sharing the bytes would mark the source, which another Ractor may do at the same time. */
+    if (RB_OBJ_FROZEN(self)) return copied_bytes(self);
+    slice = mp_view_slice(self);
+    return rb_str_subseq(slice.source, (long)slice.offset, (long)slice.size);
+}
+
+/*
+ * call-seq: view.detach -> view
+ *
+ * Returns a View of a copy of its bytes, which no longer keeps the whole message alive. Raises a DecodeError if the
+ * object is incomplete or malformed.
+ *
+ *   view = Manypack::View.new(Manypack.pack({"log" => "x" * 1_000_000, "user" => {"id" => 1}}))
+ *   user = view["user"].detach
+ *   user["id"] #=> 1
+ */
+static VALUE
+rb_view_detach(VALUE self)
+{
+    return mp_view_whole(copied_bytes(self), view_get(self)->codec);
 }
 
 /*
@@ -870,6 +890,7 @@ Init_manypack_view(void)
     rb_define_method(cView, "to_h", rb_view_to_h, -1);
     rb_define_method(cView, "bytes", rb_view_bytes, 0);
     rb_define_method(cView, "bytesize", rb_view_bytesize, 0);
+    rb_define_method(cView, "detach", rb_view_detach, 0);
     rb_define_method(cView, "canonical?", rb_view_canonical_p, 0);
     rb_define_method(cView, "offset", rb_view_offset, 0);
     rb_define_method(cView, "codec", rb_view_codec, 0);
@@ -881,5 +902,4 @@ Init_manypack_view(void)
     rb_define_private_method(cView, "copy", rb_view_copy, 0);
     rb_define_private_method(cView, "symbolize_keys?", rb_view_symbolize_keys_p, 0);
     MP_DEFINE_INTERNAL("view_over", rb_internal_view_over, 3);
-    MP_DEFINE_INTERNAL("view_whole", rb_internal_view_whole, 2);
 }
