@@ -4,6 +4,7 @@
 require "test_helper"
 require "json"
 require "stringio"
+require "set" # which only the main Ractor of Ruby 3.1 can load
 require "support/program"
 require "support/public_methods"
 
