@@ -16,6 +16,10 @@ Warning[:experimental] = false
 GC_MODE = ENV.fetch("MANYPACK_GC", "none")
 abort "MANYPACK_GC is none, stress or compact, not #{GC_MODE}" unless %w[none stress compact].include?(GC_MODE)
 
+# With a GC at every allocation, and under Valgrind, a test takes a hundred times as long: there it tries a few of its
+# cases. `rake test:memcheck` says so by MANYPACK_MEMCHECK.
+FEW_CASES = GC_MODE == "stress" || ENV.key?("MANYPACK_MEMCHECK")
+
 # Runs the block and returns its value; a core part has a version of it that disturbs the block with the GC.
 module Exercise
   def exercise

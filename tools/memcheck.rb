@@ -52,7 +52,7 @@ VALGRIND = %w[valgrind --undef-value-errors=no --leak-check=full --show-leak-kin
 
 if $PROGRAM_NAME == __FILE__
   Dir.mktmpdir do |dir|
-    ok = system(*VALGRIND, "--log-file=#{dir}/%p", RbConfig.ruby, "-Ilib", "-Itest",
+    ok = system({ "MANYPACK_MEMCHECK" => "yes" }, *VALGRIND, "--log-file=#{dir}/%p", RbConfig.ruby, "-Ilib", "-Itest",
                 "-e", "ARGV.each { |test| require File.expand_path(test) }.clear", *ARGV)
     logs = Dir["#{dir}/*"].map { |path| MemcheckLog.new(File.read(path)) }
     found = logs.flat_map(&:ours)

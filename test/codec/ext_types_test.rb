@@ -379,7 +379,7 @@ class ExtTypesTest < Minitest::Test
     { skip: ->(unpacker) { unpacker.skip }, rescue: ->(unpacker) { assert_raises(Manypack::UnknownExtTypeError) { unpacker.read } } }.each_value do |reader|
       factory = Manypack::Factory.new
       factory.register_type(7, Object, packer: nil, unpacker: ->(unpacker) { reader.call(unpacker) && nil }, recursive: true)
-      [[100, 1, 1, 120], [1, 120, 100, 1], [126, 0, 0, 126]].each do |around_first, in_first, around_second, in_second|
+      [[100, 1, 1, 120], [1, 120, 100, 1], [126, 0, 0, 126]].last(FEW_CASES ? 1 : 3).each do |around_first, in_first, around_second, in_second|
         message = "\x92".b + [[around_first - 1, in_first], [around_second - 1, in_second]].map do |around, inside|
           body = ("\x91".b * inside) + "\xD4\x09x".b
           ("\x91".b * [around, 0].max) + [0xc9, body.bytesize, 7].pack("CNc") + body

@@ -128,7 +128,7 @@ class ViewLooksTest < Minitest::Test
   end
 
   def test_any_mix_of_looks_finds_what_unpacking_finds
-    count = GC_MODE == "stress" ? 2 : 150
+    count = FEW_CASES ? 2 : 150
     count.times do |seed|
       random = Random.new(seed)
       bytes = pack([nil]).b + Bytes.new(random).then { |made| random.rand(2).zero? ? made.array(3) : made.map(3) }
