@@ -40,7 +40,7 @@ suite() {
 }
 
 # Starts .ci/in_a_copy.sh in a copy of the repository as it stands, in the background and in a process group of its own.
-# $1 are the tests that are left out where spare memory is filled.
+# $1 are the tests that are left out under sanitizers.
 start_copy() {
   cp -a . "$scratch/copy"
   setsid "$scratch/copy/.ci/in_a_copy.sh" "$1" </dev/null >"$scratch/copy.log" 2>&1 &
@@ -94,6 +94,15 @@ stop_job() {
   [ -n "$1" ] || return 0
   kill -- "-$1" 2>/dev/null || true
   wait "$1" 2>/dev/null || true
+}
+
+# What a fuzzer left behind, so that it can be replayed elsewhere.
+show_crashes() {
+  local file
+  git ls-files --others fuzz/crashes core/fuzz/crashes | while read -r file; do
+    echo "$file, in base64: $(base64 -w 0 "$file")"
+  done
+  return 1
 }
 
 say_what_did_not_run() {

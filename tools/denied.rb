@@ -2,7 +2,7 @@
 
 # Builds the extension as if a probe of extconf.rb had failed, for each probe that succeeds on this Ruby and for all of
 # them, and runs test files with it:
-#   ruby tools/denied.rb TEST...
+#   ruby tools/denied.rb [--together] TEST...   --together: only for all of them
 # A probe can fail on a system that has the function, and can find a function that Ruby hides from extensions: the last
 # build has none of the functions that compat.h refers to weakly. A warning is an error. `rake test:denied` runs this.
 require "etc"
@@ -18,12 +18,13 @@ class Denied
   WEAK_REFERENCES = "MP_WEAK_REFERENCES"
 
   # Prints what it builds and how the tests end, and exits at the first that fails.
-  def self.run(tests) = Dir.mktmpdir { |folder| new(folder, tests).run }
+  def self.run(tests, together:) = Dir.mktmpdir { |folder| new(folder, tests, together).run }
 
   # folder:: where the extension is built
-  def initialize(folder, tests)
+  def initialize(folder, tests, together)
     @folder = folder
     @tests = tests
+    @together = together
   end
 
   def run
@@ -39,13 +40,14 @@ class Denied
 
   def configure
     command(RbConfig.ruby, File.join(ROOT, "ext/manypack/extconf.rb"), "--enable-werror", chdir: @folder)
-    @probes = File.read(File.join(@folder, "Makefile"))[/^CPPFLAGS\s*=.*/].scan(/-D((?:HAVE|MP)_\w+)/).flatten
+    asked = File.read(File.join(@folder, "Makefile"))[/^CPPFLAGS\s*=.*/].scan(/-D((?:HAVE|MP)_\w+)/).flatten
+    @probes = asked.select { |name| COMPAT.include?(name) } # mkmf gives some probes another name, too
   end
 
   # The flags of each build, by a description of what it lacks. A weak reference does not depend on its own probe.
   def builds
     weak = @probes.include?(WEAK_REFERENCES) ? WEAK : []
-    asked = @probes - weak.map { |name| "HAVE_#{name.upcase}" }
+    asked = @together ? [] : @probes - weak.map { |name| "HAVE_#{name.upcase}" }
     denied = [*asked.map { |probe| [probe] }, @probes].uniq
     builds = denied.to_h { |probes| ["without #{probes.join(", ")}", probes.map { |probe| "-U#{probe}" }] }
     builds["where Ruby hides #{weak.join(", ")}"] = weak.map { |name| "-D#{name}=hidden_#{name}" } if weak.any?
@@ -73,4 +75,4 @@ class Denied
   end
 end
 
-Denied.run(ARGV) if $PROGRAM_NAME == __FILE__
+Denied.run(ARGV - ["--together"], together: ARGV.include?("--together")) if $PROGRAM_NAME == __FILE__
