@@ -32,10 +32,9 @@ class Mutate
   def run
     outcomes = Array.new(@places.size)
     places = Queue.new(@places.each_with_index.to_a).close
-    workers = Array.new(Etc.nprocessors) do
+    Array.new(Etc.nprocessors) do
       Thread.new { @trials.in_a_copy { |trials| try_all(trials, places, outcomes) } }
-    end
-    workers.each(&:join)
+    end.each(&:join)
     tried = possible(outcomes).first(@count)
     killed = tried.count(:killed)
     puts format("%d changes, of which tests notice %d: %.1f %%", tried.size, killed, 100.0 * killed / tried.size)

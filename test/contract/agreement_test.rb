@@ -150,7 +150,7 @@ class AgreementTest < Minitest::Test
   MAPS = {
     "to_h" => :to_h.to_proc, "keys" => :keys.to_proc, "values" => :values.to_proc, "a pattern of all" => ->(view) { view.deconstruct_keys(nil) },
     "[]" => ->(view) { view["a"] }, "[] of no key" => ->(view) { view["none"] }, "key?" => ->(view) { view.key?("a") }, "dig" => ->(view) { view.dig("a", 0) },
-    "fetch" => ->(view) { view.fetch("a", nil) }, "a pattern" => ->(view) { view in { a: } }, "$.a" => ->(view) { view.query("$.a") },
+    "fetch" => ->(view) { view.fetch("a", nil) }, "a pattern" => ->(view) { view in { a: _ } }, "$.a" => ->(view) { view.query("$.a") },
     "first" => ->(view) { Manypack::Path.new("$.a").first(view) }, "any?" => ->(view) { Manypack::Path.new("$.a").any?(view) },
     "several names" => ->(view) { Manypack::Path.all(a: "$.a", b: "$.a[0]").read(view) }, "splice" => ->(view) { view.splice("a" => 1) }
   }.freeze

@@ -7,7 +7,8 @@
 module Manypack
   class View
     # Returns a Set of the elements, or of what the block returns for each, as Enumerable#to_set does. Raises LimitError
-    # as View#to_h does. Only the main Ractor of Ruby 3.1 can load "set": require it there before other Ractors call this.
+    # as View#to_h does. Only the main Ractor of Ruby 3.1 can load "set": a program whose other Ractors call this has to
+    # require it first.
     #
     #   Manypack::View.new(Manypack.pack([1, 1])).to_set #=> #<Set: {1}>
     def to_set(*arguments, &block)
