@@ -31,9 +31,10 @@ read_exactly(const uint8_t *bytes, size_t size)
     uint8_t *block = mp_exact(bytes, size);
     read_head result = {.n = 0};
     mp_wire_row row;
-    mp_head head = {.n = 0};
+    mp_head head;
     size_t cut;
 
+    memset(&head, 0xff, sizeof(head)); /* parts that a kind does not have become zero all the same */
     for (cut = 0; cut < size; cut++) {
         uint8_t *piece = mp_exact(bytes, cut);
         CHECK(mp_head_read(piece, piece + cut, &head) == MP_E_TRUNCATED, "%02x cut at %zu", bytes[0], cut);
@@ -42,6 +43,8 @@ read_exactly(const uint8_t *bytes, size_t size)
     CHECK(mp_head_read(block, block + size, &head) == MP_OK, "%02x", bytes[0]);
     CHECK(head.payload == block + size, "%02x: payload at %td of %zu", bytes[0], head.payload - block, size);
     CHECK(mp_row_read(block, block + size, &row) == MP_OK, "%02x", bytes[0]);
+    CHECK(head.kind == MP_EXT || !head.ext_type, "%02x: type %d", bytes[0], head.ext_type);
+    CHECK(head.kind >= MP_STR || !head.n, "%02x: n=%" PRIu32, bytes[0], head.n);
     result.kind = head.kind;
     result.ext_type = head.ext_type;
     result.n = head.n;
@@ -164,6 +167,28 @@ steps_stay_within_the_bytes(void)
     }
 }
 
+/* Of every head byte, with zeros after it: what mp_row_size and mp_fixint_p tell from it alone. */
+static void
+head_bytes_tell_sizes(void)
+{
+    int i;
+
+    for (i = 0; i < 256; i++) {
+        uint8_t bytes[MP_AHEAD] = {(uint8_t)i};
+        mp_wire_row row = MP_WIRE[i];
+        const uint8_t *next = bytes;
+        uint32_t size;
+        mp_head head;
+        bool counted; /* a length or a count follows, or other objects do */
+
+        if (mp_head_over(bytes, bytes + MP_AHEAD, &head, &next) != MP_OK) continue;
+        counted = (head.kind >= MP_STR && row.head > 1 && !row.payload) || head.kind == MP_ARRAY || head.kind == MP_MAP;
+        size = counted ? 0 : (uint32_t)(next - bytes);
+        CHECK(mp_row_size(row) == size, "%02x: %" PRIu32 ", not %" PRIu32, i, mp_row_size(row), size);
+        CHECK(mp_fixint_p((uint8_t)i) == (row.kind == MP_FIXINT), "%02x", i);
+    }
+}
+
 /* An integer with exactly as many bytes after it as required. They are 0xff, and none may get into the number. */
 static int64_t
 read_ahead(const packed *out)
@@ -192,6 +217,8 @@ integers_are_shortest_and_come_back(void)
     };
     packed out;
     read_head head;
+    uint64_t number;
+    unsigned n;
     size_t i;
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -201,6 +228,10 @@ integers_are_shortest_and_come_back(void)
         if (head.kind == MP_UINT) CHECK(head.uint == (uint64_t)cases[i].n, "%" PRId64, cases[i].n);
         else CHECK(head.sint == cases[i].n, "%" PRId64, cases[i].n);
         CHECK(read_ahead(&out) == cases[i].n, "%" PRId64, cases[i].n);
+        if (cases[i].n < 0) continue;
+        number = mp_uint_in_bytes((uint64_t)cases[i].n, &n);
+        CHECK(n == (out.size < 9 ? out.size : 0), "%" PRId64 " in %u bytes", cases[i].n, n);
+        if (n) CHECK(mp_load64(out.bytes) >> (64 - 8 * n) == number, "%" PRId64 ": %" PRIx64, cases[i].n, number);
     }
     PACKED(mp_put_uint(out.bytes, UINT64_MAX));
     head = read_exactly(out.bytes, out.size);
@@ -280,6 +311,7 @@ mp_test_wire(void)
     reads_every_long_head();
     asks_for_the_payload();
     steps_stay_within_the_bytes();
+    head_bytes_tell_sizes();
     integers_are_shortest_and_come_back();
     lengths_are_shortest_and_come_back();
     floats_come_back_bit_for_bit();
