@@ -98,6 +98,88 @@ keeps_the_first_or_the_last_of_equal_keys(void)
     free(bytes);
 }
 
+/* {[] => 1, [] => 2, ext => 3, NaN => 4, NaN => 5}: none is in the table. */
+static void
+has_no_containers_exts_and_nans(void)
+{
+    static const uint8_t bytes[] = "\x85\x90\x01\x90\x02\xd4\x05\x00\x03\xca\x7f\xc0\x00\x00\x04"
+                                   "\xca\x7f\xc0\x00\x00\x05";
+    mp_look look;
+    mp_key_table table = table_of(&look, bytes, sizeof(bytes) - 1, MP_FIND_FIRST, MP_OK);
+
+    CHECK(table.others && !table.twice, "flags");
+    CHECK(value_of(&table, &look, mp_key_read(bytes + 1, bytes + 2)) == 0xc1, "an array");
+    CHECK(value_of(&table, &look, mp_key_read(bytes + 5, bytes + 8)) == 0xc1, "an ext");
+    CHECK(value_of(&table, &look, mp_key_read(bytes + 9, bytes + 14)) == 0xc1, "a NaN");
+}
+
+/* A table with as few slots as it may have, and with memory on both sides that it must not use. */
+static mp_key_table
+full_table_of(mp_look *look, const uint8_t *bytes, size_t n, uint32_t pairs, uint64_t seed)
+{
+    mp_key_table table = {.slots = slots + 1, .capacity = pairs + 1, .seed = {seed * 0x9e37, ~seed}};
+    mp_cursor cursor;
+    uint32_t i, used = 0;
+
+    memset(slots, 0, sizeof(slots));
+    mp_look_init(look, bytes, n, left, PLACES);
+    mp_cursor_open(&cursor, look, 0);
+    CHECK(mp_key_table_fill(&table, &cursor) == MP_OK, "%" PRIu32 " pairs", pairs);
+    for (i = 1; i <= pairs + 1; i++) used += slots[i] != 0;
+    CHECK(used == pairs && !slots[0] && !slots[pairs + 2] && !slots[pairs + 3], "%" PRIu32 " of %" PRIu32, used, pairs);
+    return table;
+}
+
+/* Every other key is looked at before some of these keys: at the last slot, searches go on at the first. */
+static void
+uses_every_slot_but_one(void)
+{
+    enum { MOST = 20 };
+    uint8_t message[MOST * 80 + MP_AHEAD], packed[80];
+    uint32_t pairs, seed, i;
+
+    for (pairs = 1; pairs <= MOST; pairs++) {
+        uint8_t *p = mp_put_map_head(message, pairs);
+
+        for (i = 0; i < pairs; i++) p = mp_put_uint(put_key(p, i), i);
+        memset(p, 0, MP_AHEAD);
+        for (seed = 1; seed <= 20; seed++) {
+            mp_look look;
+            mp_key_table table = full_table_of(&look, message, (size_t)(p - message) + MP_AHEAD, pairs, seed);
+
+            for (i = 0; i < 2 * pairs; i++) {
+                mp_key key = mp_key_read(packed, put_key(packed, i));
+                uint8_t value = value_of(&table, &look, key);
+
+                CHECK(value == (i < pairs ? i : 0xc1), "key %" PRIu32 " of %" PRIu32 ": %02x", i, pairs, value);
+            }
+        }
+    }
+}
+
+/* Keys of other kinds whose bits are those of the only key, or whose number is its bytes. They would follow it. */
+static void
+takes_no_other_key_for_an_integer(void)
+{
+    static const uint8_t zero[1 + 2 * MP_AHEAD] = {0x81, 0, 0, 0, 0, 0, 0, 5};
+    static const uint8_t text[1 + 2 * MP_AHEAD] = "\x81\xa7" "abcdefg";
+    uint32_t seed;
+
+    for (seed = 1; seed <= 20; seed++) {
+        mp_look look;
+        mp_key_table table = full_table_of(&look, zero, sizeof(zero), 1, seed);
+
+        CHECK(value_of(&table, &look, mp_key_uint(0)) == 0, "0");
+        CHECK(value_of(&table, &look, mp_key_uint(5)) == 0xc1, "5");
+        CHECK(value_of(&table, &look, mp_key_real(0)) == 0xc1, "0.0");
+        CHECK(value_of(&table, &look, mp_key_special(MP_NIL)) == 0xc1, "nil");
+        CHECK(value_of(&table, &look, mp_key_special(MP_FALSE)) == 0xc1, "false");
+        CHECK(value_of(&table, &look, mp_key_str("", 0)) == 0xc1, "an empty str");
+        table = full_table_of(&look, text, sizeof(text), 1, seed);
+        CHECK(value_of(&table, &look, mp_key_uint(mp_load64(text + 1))) == 0xc1, "the bytes of the str");
+    }
+}
+
 /* The slot in a table of 2^16 is the first 16 bits of the hash: that of SipHash-1-3, as published, or of a number. */
 static void
 hashes_by_siphash_and_by_multiplication(void)
@@ -151,7 +233,12 @@ mp_test_key_table(void)
         free(bytes);
     }
     keeps_the_first_or_the_last_of_equal_keys();
+    has_no_containers_exts_and_nans();
+    uses_every_slot_but_one();
+    takes_no_other_key_for_an_integer();
     hashes_by_siphash_and_by_multiplication();
-    CHECK(mp_key_table_slots(0) == 1 && mp_key_table_slots(UINT32_MAX) == UINT32_MAX, "slots");
+    CHECK(mp_key_table_slots(0) == 1 && mp_key_table_slots(5) == 11, "few slots");
+    CHECK(mp_key_table_slots(0x7ffffffe) == 0xfffffffd && mp_key_table_slots(0x7fffffff) == UINT32_MAX, "many slots");
+    CHECK(mp_key_table_slots(0x80000000) == UINT32_MAX && mp_key_table_slots(UINT32_MAX) == UINT32_MAX, "too many");
     free(message);
 }
