@@ -136,6 +136,115 @@ finds_several_at_once(bool with_tape)
     CHECK(mp_find_wanted(&cursor, &wanted, true, values) == MP_E_DEPTH, "an array in a map in the map");
 }
 
+/* {"" => 0, "k" => 1, "kk" => 2, ...}: fixstrs of every length, and longer strs. */
+static void
+finds_a_wanted_key_of_every_length(bool with_tape)
+{
+    enum { LENGTHS = 41 };
+    uint8_t message[LENGTHS * (LENGTHS + 3) + MP_AHEAD] = {0}, *p = mp_put_map_head(message, LENGTHS), text[LENGTHS];
+    uint32_t n;
+
+    memset(text, 'k', sizeof(text));
+    for (n = 0; n < LENGTHS; n++) {
+        p = mp_put_str_head(p, n, false);
+        memset(p, 'k', n);
+        p = mp_put_uint(p + n, n);
+    }
+    for (n = 0; n < LENGTHS; n++) {
+        mp_wanted_key place;
+        mp_wanted wanted = {.keys = &place};
+        mp_key key = mp_key_str(text, n);
+        mp_tape tape;
+        mp_look look = look_at(message, sizeof(message), with_tape ? &tape : NULL);
+        mp_cursor cursor;
+        size_t value;
+
+        mp_wanted_add(&wanted, &key);
+        mp_cursor_open(&cursor, &look, 0);
+        CHECK(mp_find_wanted(&cursor, &wanted, false, &value) == MP_OK && value, "%" PRIu32, n);
+        CHECK(message[value] == n, "%" PRIu32 ": %zu", n, value);
+    }
+}
+
+/* A container of leaves in the map is one too many. */
+static void
+holds_values_of_wanted_keys_against_depth(bool with_tape)
+{
+    uint8_t message[256];
+    mp_tape tape;
+    mp_look look = look_at(message, sample(message), with_tape ? &tape : NULL);
+    mp_key none = mp_key_str("none", 4);
+    mp_wanted_key place;
+    mp_wanted wanted = {.keys = &place};
+    mp_cursor cursor;
+    size_t value;
+
+    tape.max_depth = 1;
+    look.walk.max_depth = 1;
+    mp_wanted_add(&wanted, &none);
+    mp_cursor_open(&cursor, &look, 0);
+    CHECK(mp_find_wanted(&cursor, &wanted, false, &value) == MP_E_DEPTH, "%zu", cursor.at);
+    CHECK(message[look.blame] == 0xdc, "%zu", look.blame);
+}
+
+/* The memory behind the wanted keys may hold keys, too, and that behind the values is not written. */
+static void
+finds_only_keys_that_are_wanted(void)
+{
+    uint8_t message[256];
+    mp_look look = look_at(message, sample(message), NULL);
+    mp_key a = mp_key_str("a", 1), one = mp_key_uint(1);
+    mp_wanted_key keys[3];
+    mp_wanted wanted = {.keys = keys};
+    size_t values[] = {7, 7, 7};
+    mp_cursor cursor;
+
+    mp_wanted_add(&wanted, &a);
+    mp_wanted_add(&wanted, &a);
+    mp_wanted_add(&wanted, &one);
+    wanted.count = 1;
+    mp_cursor_open(&cursor, &look, 0);
+    CHECK(mp_find_wanted(&cursor, &wanted, true, values) == MP_OK && message[values[0]] == 0x01, "a");
+    CHECK(values[1] == 7 && values[2] == 7, "%zu, %zu", values[1], values[2]);
+}
+
+/* Near the end, too: the tape, which could not have an entry, is not asked. */
+static void
+passes_leaves_without_the_tape(void)
+{
+    static const uint8_t leaves[] = "\x99\x01\xa1\xff\xc4\x01" "b\xd4\x05\x01\xc0\x90\xd9\x00\xcd\x00\x00\x80";
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .utf8 = true};
+    mp_tape tape;
+    mp_look look = look_at(leaves, sizeof(leaves) - 1, &tape);
+    mp_cursor cursor;
+
+    tape.checks = &checks;
+    tape.capacity = 0;
+    mp_cursor_open(&cursor, &look, 0);
+    while (cursor.left && mp_cursor_next(&cursor) == MP_OK) continue;
+    CHECK(!cursor.left && cursor.at == sizeof(leaves) - 1 && !tape.at, "%zu", cursor.at);
+}
+
+/* {[1] => 2}, with room for its two containers, but none for more. */
+static void
+ends_at_a_key_for_want_of_room(void)
+{
+    static const uint8_t bytes[] = "\x81\x91\x01\x02";
+    mp_key key = mp_key_str("none", 4);
+    int which;
+
+    for (which = MP_FIND_FIRST; which <= MP_FIND_ONLY; which++) {
+        mp_tape tape;
+        mp_look look = look_at(bytes, sizeof(bytes) - 1, &tape);
+        mp_cursor cursor;
+        size_t value;
+
+        tape.capacity = 2;
+        mp_cursor_open(&cursor, &look, 0);
+        CHECK(mp_find(&cursor, &key, (mp_find_which)which, &value) == MP_E_NO_ROOM, "%d", which);
+    }
+}
+
 static void
 counts_elements(bool with_tape)
 {
@@ -266,11 +375,16 @@ mp_test_find(void)
     for (with_tape = 0; with_tape < 2; with_tape++) {
         finds_keys_of_every_kind(with_tape);
         finds_several_at_once(with_tape);
+        finds_a_wanted_key_of_every_length(with_tape);
+        holds_values_of_wanted_keys_against_depth(with_tape);
         counts_elements(with_tape);
         descends(with_tape);
         refuses_what_is_not_well_formed(with_tape);
         passes_every_head(with_tape);
     }
+    finds_only_keys_that_are_wanted();
+    passes_leaves_without_the_tape();
+    ends_at_a_key_for_want_of_room();
     takes_the_first_or_the_last();
     holds_depth_against_its_limit();
 }
