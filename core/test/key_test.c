@@ -29,6 +29,7 @@ static const struct {
     ENCODING(17, "\xa9" "123456789"), ENCODING(18, "\xa9" "123456780"), ENCODING(17, "\xc4\x09" "123456789"),
     ENCODING(19, "\xb2" "12345678ab12345678"), ENCODING(20, "\xb2" "12345678ba12345678"),
     ENCODING(21, "\xa2" "b1"), ENCODING(22, "\xc4\x02" "a\xff"), ENCODING(23, "\xa2" "a\xff"),
+    ENCODING(24, "\xa8" "12345678"), ENCODING(24, "\xd9\x08" "12345678"), ENCODING(24, "\xc4\x08" "12345678"),
 #undef ENCODING
 };
 enum { ENCODINGS = sizeof(encodings) / sizeof(encodings[0]) };
