@@ -134,7 +134,7 @@ ends_in_a_short_array(const uint8_t *bytes, size_t size)
 
         if (offsets[n] <= size) CHECK(status == MP_OK && cursor.at == offsets[n], "%u", n);
         else CHECK(status == MP_E_TRUNCATED, "%u", n);
-        if (offsets[n] > size) CHECK(!mp_marks_find(&marks, bytes, bytes + size, n), "%u", n);
+        if (offsets[n] >= size) CHECK(!mp_marks_find(&marks, bytes, bytes + size, n), "%u", n);
     }
 }
 
@@ -158,6 +158,11 @@ mp_test_marks(void)
     for (n = size - 1; n > 3; n = n * 2 / 3) {
         bytes = mp_exact(message, n);
         ends_in_a_short_array(bytes, n);
+        free(bytes);
+    }
+    for (n = 64; n < ELEMENTS; n += 331) { /* where an element begins that can have a mark */
+        bytes = mp_exact(message, offsets[n - n % 8]);
+        ends_in_a_short_array(bytes, offsets[n - n % 8]);
         free(bytes);
     }
     CHECK(!mp_marks_needed(0, 3) && mp_marks_needed(8, 3) == 1 && mp_marks_needed(9, 3) == 2, "needed");
