@@ -236,9 +236,45 @@ holds_heads_against_limits(void)
     CHECK(mp_limits_check(&exact, MP_BIN, 6) == MP_E_MAX_STRING, "bin");
 }
 
+/* After so many heads of arrays of two: a byte of the innermost array, and one of each that is looked at. */
+static void
+misses_a_byte_of_each_open_array(void)
+{
+    enum { DEEPEST = 2 * MP_MISSING_LEVELS };
+    uint8_t bytes[DEEPEST];
+    uint64_t left[DEEPEST];
+    size_t depth;
+
+    memset(bytes, 0x92, sizeof(bytes));
+    for (depth = 1; depth <= DEEPEST; depth++) {
+        const uint8_t *p = bytes, *end = bytes + depth;
+        uint64_t missing, expected = 1 + (depth < MP_MISSING_LEVELS ? depth : MP_MISSING_LEVELS);
+        mp_walk walk;
+
+        mp_walk_init(&walk, left, DEEPEST);
+        CHECK(mp_skip(&walk, &p, end) == MP_E_TRUNCATED && p == end, "%zu", depth);
+        missing = mp_walk_missing(&walk, p, end);
+        CHECK(missing == expected, "%zu deep: %" PRIu64, depth, missing);
+    }
+}
+
+static void
+knows_limits_from_other_statuses(void)
+{
+    int status;
+
+    for (status = MP_OK; status < MP_STATUS_COUNT; status++) {
+        bool limit = status >= MP_E_MAX_OBJECTS && status <= MP_E_MAX_EXT;
+
+        CHECK(mp_limit_p((mp_status)status) == limit, "%s", mp_status_text((mp_status)status));
+    }
+}
+
 void
 mp_test_skip(void)
 {
+    knows_limits_from_other_statuses();
+    misses_a_byte_of_each_open_array();
     holds_heads_against_limits();
     passes_over_exactly_one_object();
     resumes_at_every_byte();
