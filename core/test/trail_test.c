@@ -90,6 +90,7 @@ static void
 passes_deep_siblings(void)
 {
     uint8_t message[400] = {0xdc, 0, 3, 0x82, 0x01};
+    const uint8_t *map = message + 3;
     size_t n = 5;
 
     memset(message + n, 0x91, 150);
@@ -103,6 +104,7 @@ passes_deep_siblings(void)
     CHECK(!strcmp(trail_to(message, n), "[1]"), "%s", trail_to(message, n));
     CHECK(!strcmp(trail_to(message, n - 1), "[0]<156-157>"), "%s", trail_to(message, n - 1));
     CHECK(!strcmp(trail_to(message, 157), "[0]<156-157>"), "%s", trail_to(message, 157));
+    CHECK(!strcmp(trail_to(map, n - 4), "<153-154>"), "the map alone: %s", trail_to(map, n - 4));
 }
 
 static void
