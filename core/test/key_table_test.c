@@ -117,7 +117,8 @@ has_no_containers_exts_and_nans(void)
 static mp_key_table
 full_table_of(mp_look *look, const uint8_t *bytes, size_t n, uint32_t pairs, uint64_t seed)
 {
-    mp_key_table table = {.slots = slots + 1, .capacity = pairs + 1, .seed = {seed * 0x9e37, ~seed}};
+    mp_key_table table = {.slots = slots + 1, .capacity = pairs + 1,
+                          .seed = {seed * UINT64_C(0x9e3779b97f4a7c15), seed * UINT64_C(0xd6e8feb86659fd93)}};
     mp_cursor cursor;
     uint32_t i, used = 0;
 

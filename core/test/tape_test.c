@@ -113,28 +113,83 @@ goes_as_far_as_it_is_asked(void)
     CHECK(mp_tape_over(&tape, 78, &near, &end) == MP_OK && end == 148 && tape.at == 148, "%" PRIu32, tape.at);
     CHECK(mp_tape_over(&tape, 75, &near, &end) == MP_OK && end == 154 && tape.at == 154, "one that is open");
     CHECK(!mp_tape_complete_p(&tape), "not yet");
+    tape.at = tape.count = tape.depth = near = 0;
+    CHECK(mp_tape_over(&tape, 78, &near, &end) == MP_OK && tape.depth == 2, "%" PRIu32, tape.depth);
+    CHECK(mp_tape_over(&tape, 0, &near, &end) == MP_OK && end == n && tape.at == n, "one around another");
+    tape.at = tape.count = tape.depth = near = 0;
+    CHECK(mp_tape_over(&tape, 75, &near, &end) == MP_OK && end == 154 && tape.at == 154, "%" PRIu32, tape.at);
     CHECK(mp_tape_over(&tape, 0, &near, &end) == MP_OK && end == n && mp_tape_complete_p(&tape), "all");
     free(tape.entries);
 }
 
-/* Whatever entry the caller thinks is near, in containers that are nested more deeply than small ones can be. */
+/* An error in what comes before a container is that of the container. Cursors pass leaves without the tape. */
 static void
-finds_a_container_from_anywhere(void)
+reports_errors_on_the_way(void)
+{
+    static const char message[] = "\x93\xa1\xff\x91\x01\x91\x01";
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .utf8 = true};
+    uint32_t near = 0;
+    size_t end, at;
+
+    for (at = 3; at <= 5; at += 2) {
+        mp_tape tape = fresh(BYTES(message), 8, MP_TAPE_KEEP);
+
+        tape.checks = &checks;
+        CHECK(mp_tape_over(&tape, at, &near, &end) == MP_E_UTF8 && mp_tape_blame(&tape) == 1, "%d", (int)tape.status);
+        CHECK(mp_tape_over(&tape, at, &near, &end) == MP_E_UTF8 && mp_tape_blame(&tape) == 1, "%d", (int)tape.status);
+        free(tape.entries);
+    }
+}
+
+/* Of the containers in the sample. */
+static void
+tells_what_it_has_passed(void)
+{
+    uint8_t message[256];
+    size_t n = sample(message), end;
+    mp_tape tape = fresh(message, n, 8, MP_TAPE_KEEP);
+    uint32_t near = 0;
+
+    CHECK(!mp_tape_passed_p(&tape, 0), "nothing");
+    mp_tape_over(&tape, 2, &near, &end);
+    CHECK(mp_tape_passed_p(&tape, 1) && mp_tape_passed_p(&tape, 2), "two");
+    CHECK(!mp_tape_passed_p(&tape, 0) && !mp_tape_passed_p(&tape, 75), "one that is open, one that comes next");
+    mp_tape_over(&tape, 79, &near, &end);
+    CHECK(mp_tape_passed_p(&tape, 78) && mp_tape_passed_p(&tape, 79), "two more");
+    CHECK(!mp_tape_passed_p(&tape, 0) && !mp_tape_passed_p(&tape, 75), "two that are open");
+    mp_tape_finish(&tape);
+    CHECK(mp_tape_passed_p(&tape, 0) && mp_tape_passed_p(&tape, 75) && !mp_tape_passed_p(&tape, n), "all");
+    free(tape.entries);
+    tape = fresh(message, n - 2, 8, MP_TAPE_KEEP);
+    CHECK(mp_tape_finish(&tape) == MP_E_TRUNCATED, "cut");
+    CHECK(!mp_tape_passed_p(&tape, 0) && !mp_tape_passed_p(&tape, 75), "two that have no end");
+    free(tape.entries);
+}
+
+/*
+ * Whatever entry the caller thinks is near, in containers that are nested more deeply than small ones can be. Without a
+ * payload the innermost are small; with one all have entries, and the first unused entries were never used.
+ */
+static void
+finds_a_container_from_anywhere(uint8_t payload)
 {
     enum { DEPTH = 2 * MP_TAPE_KEEP };
-    uint8_t message[DEPTH + 1];
-    size_t end = 0, at;
+    uint8_t message[DEPTH + 2 + UINT8_MAX] = {0};
+    size_t n = DEPTH + 2u + payload, end = 0, at;
     uint32_t near, from;
     mp_tape tape;
 
     memset(message, 0x91, DEPTH);
-    message[DEPTH] = 0xc0;
-    tape = fresh(message, sizeof(message), DEPTH, MP_TAPE_KEEP);
+    message[DEPTH] = 0xc4;
+    message[DEPTH + 1] = payload;
+    tape = fresh(message, n, DEPTH, MP_TAPE_KEEP);
+    tape.entries = calloc(2 * DEPTH, sizeof(*tape.entries));
+    tape.capacity = payload ? 2 * DEPTH : 0;
     CHECK(mp_tape_finish(&tape) == MP_OK, "%" PRIu32, tape.at);
     for (at = 0; at < DEPTH; at++) {
         for (from = 0; from <= tape.count + 1; from++) {
             near = from;
-            CHECK(mp_tape_over(&tape, at, &near, &end) == MP_OK && end == sizeof(message), "%zu, %" PRIu32, at, from);
+            CHECK(mp_tape_over(&tape, at, &near, &end) == MP_OK && end == n, "%zu, %" PRIu32, at, from);
         }
     }
     free(tape.entries);
@@ -147,11 +202,13 @@ status_with_room(const uint8_t *bytes, size_t n, const mp_check *checks, bool ro
     uint8_t *block = mp_exact(bytes, n);
     mp_tape tape = fresh(block, n, 8, MP_TAPE_KEEP);
     mp_status status;
+    uint32_t at;
 
     if (room) tape.grow = grow_by_many;
     tape.checks = checks;
     status = mp_tape_finish(&tape);
-    CHECK(mp_tape_finish(&tape) == status, "it stays so");
+    at = tape.at;
+    CHECK(mp_tape_finish(&tape) == status && tape.at == at, "it stays so");
     *blame = mp_tape_blame(&tape);
     free(tape.entries);
     free(block);
@@ -204,16 +261,16 @@ refuses_what_is_not_well_formed(void)
     }
 }
 
-/* Pairs with 0xcb where two float64 would have their heads, but only one of them or none at the start. */
+/* Pairs with 0xcb where two float64 would have their heads, but only one of them or none at the start; and two. */
 static void
 knows_two_floats_from_what_looks_like_them(void)
 {
     static const char *const pairs[] = {"\xcc\xcb\xa9xxxxxx\xcbxx", "\xa8xxxxxxxx\xcb\0\0\0\0\0\0\0\0",
-                                        "\xcb\0\0\0\0\0\0\0\0\x01"};
-    static const size_t sizes[] = {12, 18, 10};
+                                        "\xcb\0\0\0\0\0\0\0\0\x01", "\xcb\0\0\0\0\0\0\0\0\xcb\0\0\0\0\0\0\0\0"};
+    static const size_t sizes[] = {12, 18, 10, 18};
     size_t i, blame;
 
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 4; i++) {
         uint8_t message[80] = {0xdc, 0, 0, 0x92};
         size_t n = 4 + sizes[i];
 
@@ -334,6 +391,37 @@ may_have_no_room(void)
     tape.grow = refuse;
     tape.checks = &checks;
     CHECK(mp_tape_finish(&tape) == MP_E_NO_ROOM, "for keys");
+}
+
+static uint32_t most_entries;
+
+static bool
+grow_to_the_most(mp_tape *tape)
+{
+    return tape->capacity < most_entries && grow_by_one(tape);
+}
+
+/* An entry for each container that is open, and one more. */
+static void
+needs_little_room(void)
+{
+    enum { DEPTH = 8 };
+    uint8_t message[DEPTH + 1 + MP_AHEAD] = {0};
+    uint32_t depth, behind;
+
+    for (depth = 0; depth <= DEPTH; depth++) {
+        memset(message, 0x91, depth);
+        message[depth] = 0xc0;
+        for (behind = 0; behind <= MP_AHEAD; behind += MP_AHEAD) {
+            mp_tape tape = fresh(message, depth + 1 + behind, DEPTH, MP_TAPE_KEEP);
+
+            most_entries = depth + 1;
+            tape.grow = grow_to_the_most;
+            CHECK(mp_tape_finish(&tape) == MP_OK, "%" PRIu32 ", %" PRIu32 " behind", depth, behind);
+            free(tape.entries);
+        }
+        message[depth] = 0;
+    }
 }
 
 static void
@@ -503,10 +591,12 @@ refuses_keys(void)
         CASE("\x92\x94\x01\x01\x01\x01\x94\x01\x01\x01\x01", MP_OK, MP_OK, 0),
 #undef CASE
     };
-    mp_check any = MP_CHECK_NONE, unique = any;
+    mp_check any = MP_CHECK_NONE, unique = any, limited;
     size_t i, blame;
 
     unique.unique_keys = true;
+    limited = unique;
+    limited.limits.string = 100; /* then it does not stride over strs without a look */
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint8_t bytes[64] = {0};
         size_t behind; /* bytes after the message, into which it could stride */
@@ -516,6 +606,8 @@ refuses_keys(void)
             size_t n = cases[i].n + behind;
             CHECK(status_of(bytes, n, &any, &blame) == cases[i].any, "case %zu", i);
             CHECK(status_of(bytes, n, &unique, &blame) == cases[i].unique, "case %zu", i);
+            if (cases[i].unique != MP_OK) CHECK(blame == cases[i].at, "case %zu: at %zu", i, blame);
+            CHECK(status_of(bytes, n, &limited, &blame) == cases[i].unique, "case %zu", i);
             if (cases[i].unique != MP_OK) CHECK(blame == cases[i].at, "case %zu: at %zu", i, blame);
         }
     }
@@ -633,21 +725,143 @@ notes_keys_while_it_walks(void)
     }
 }
 
-/* Keys that are read again would need room for entries. */
+/* Keys that are read again would need room for entries. The deepest maps in the map are at the last noted depth. */
 static void
 notes_keys_once(void)
 {
     static mp_noted_keys noted[MP_CHECK_NOTED];
     const mp_check checks = {.limits = MP_LIMITS_NONE, .unique_keys = true, .noted = noted};
-    mp_tape_entry entries[3];
-    uint8_t message[512] = {0};
-    mp_tape tape = fresh(message, map_of_names(message, 10, 8) + MP_AHEAD, 8, MP_TAPE_KEEP);
+    mp_tape_entry entries[MP_CHECK_NOTED + 1];
+    uint32_t depth;
 
-    tape.entries = entries;
-    tape.capacity = 3;
-    tape.grow = refuse;
-    tape.checks = &checks;
-    CHECK(mp_tape_finish(&tape) == MP_OK, "%d", (int)tape.status);
+    for (depth = 0; depth + 2 <= MP_CHECK_NOTED; depth++) {
+        uint8_t message[512] = {0};
+        size_t size = depth + map_of_names(message + depth, 10, 8);
+        mp_tape tape = fresh(message, size + MP_AHEAD, MP_CHECK_NOTED, MP_TAPE_KEEP);
+
+        memset(message, 0x91, depth);
+        tape.entries = entries;
+        tape.capacity = depth + 3;
+        tape.grow = refuse;
+        tape.checks = &checks;
+        CHECK(mp_tape_finish(&tape) == MP_OK, "%" PRIu32 ": %d", depth, (int)tape.status);
+    }
+}
+
+/* Maps at every depth with keys enough for all bits of their notes. */
+static void
+notes_keys_in_its_memory(void)
+{
+    enum { BEHIND = 2, MANY = 64 };
+    static mp_noted_keys noted[MP_CHECK_NOTED + BEHIND], behind[BEHIND];
+    static uint8_t message[MP_CHECK_NOTED + 5 + MANY * 16 + MP_AHEAD];
+    const mp_check checks = {.limits = MP_LIMITS_NONE, .unique_keys = true, .noted = noted};
+    uint32_t depth, n;
+
+    memset(noted, 0xee, sizeof(noted));
+    memset(behind, 0xee, sizeof(behind));
+    for (depth = 0; depth <= MP_CHECK_NOTED; depth++) {
+        for (n = 2; n <= MANY; n *= 2) {
+            size_t size = depth + map_of_names(message + depth, n, 8);
+            mp_tape tape = fresh(message, size, 32, MP_TAPE_KEEP);
+
+            memset(message, 0x91, depth);
+            tape.grow = grow_by_many;
+            tape.checks = &checks;
+            CHECK(mp_tape_finish(&tape) == MP_OK, "%" PRIu32 ": %d", depth, (int)tape.status);
+            free(tape.entries);
+        }
+    }
+    CHECK(!memcmp(noted + MP_CHECK_NOTED, behind, sizeof(behind)), "what is behind the notes");
+}
+
+/* A str in one of its forms: 0 for the shortest. Returns the place after it. */
+static uint8_t *
+put_str_in_form(uint8_t *p, uint32_t n, uint32_t form)
+{
+    if (form == 0) p = mp_put_str_head(p, n, false);
+    if (form == 1) p = mp_put_head8(p, 0xd9, (uint8_t)n);
+    if (form == 2) p = mp_put_head16(p, 0xda, (uint16_t)n);
+    if (form == 3) p = mp_put_head32(p, 0xdb, n);
+    memset(p, 'k', n);
+    return p + n;
+}
+
+/* The same key twice, in any two forms, with two values: neither they nor the heads make the keys differ. */
+static void
+notes_a_key_alike_in_all_its_forms(void)
+{
+    static mp_noted_keys noted[MP_CHECK_NOTED];
+    mp_check checks = {.limits = MP_LIMITS_NONE, .unique_keys = true, .noted = noted};
+    uint8_t message[256], *p;
+    uint32_t n, forms, round;
+
+    for (n = 0; n <= 40; n++) {
+        for (forms = 0; forms < 16; forms++) {
+            p = put_str_in_form(mp_put_map_head(message, 2), n, forms / 4);
+            p = mp_put_str_head(p, 8, false);
+            memset(p, 0, 8);
+            p = put_str_in_form(p + 8, n, forms % 4);
+            p = mp_put_str_head(p, 8, false);
+            memset(p, 0xff, 8);
+            memset(p + 8, 0, MP_AHEAD);
+            for (round = 0; round < 2; round++) {
+                mp_tape tape = fresh(message, (size_t)(p - message) + 8 + MP_AHEAD, 8, MP_TAPE_KEEP);
+
+                checks.limits.string = round ? 40 : UINT32_MAX; /* with the limit it looks at each str */
+                tape.grow = grow_by_many;
+                tape.checks = &checks;
+                CHECK(mp_tape_finish(&tape) == MP_E_DUPLICATE_KEY, "%" PRIu32 " bytes in forms %" PRIu32, n, forms);
+                free(tape.entries);
+            }
+        }
+    }
+}
+
+/* A byte in the middle of a longer key is read only if the key may be there twice. */
+static void
+notes_the_first_and_last_eight_bytes(void)
+{
+    enum { LONGEST = 20 };
+    uint32_t n, i;
+
+    for (n = 1; n <= LONGEST; n++) {
+        for (i = 0; i < n; i++) {
+            uint8_t key[LONGEST] = {0}, other[LONGEST] = {0};
+
+            other[i] = 1;
+            CHECK((mp_noted_key_hash(key, n) == mp_noted_key_hash(other, n)) == (i >= 8 && i + 8 < n),
+                  "%" PRIu32 " of %" PRIu32, i, n);
+        }
+    }
+}
+
+/* unique.h promises one in 32, whatever was noted before. */
+static void
+notes_give_an_answer_for_most_maps(void)
+{
+    enum { MAPS = 5000 };
+    mp_noted_keys noted;
+    uint64_t state = 1;
+    uint32_t n, i, map;
+
+    for (n = 1; n <= 22; n++) {
+        uint32_t unknown = 0;
+
+        for (map = 0; map < MAPS; map++) {
+            memset(noted.bits, 0xff, sizeof(noted.bits));
+            mp_noted_keys_start(&noted, n);
+            for (i = 0; i < n; i++) {
+                uint8_t key[8];
+
+                state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+                mp_store64(key, state);
+                mp_noted_keys_add(&noted, key, sizeof(key));
+            }
+            unknown += noted.left != 0;
+        }
+        CHECK(unknown <= MAPS / 32, "%" PRIu32 " of %d maps of %" PRIu32, unknown, MAPS, n);
+    }
 }
 
 void
@@ -656,13 +870,17 @@ mp_test_tape(void)
     has_an_entry_for_each_large_container();
     keeps_containers_from_a_size_on();
     goes_as_far_as_it_is_asked();
-    finds_a_container_from_anywhere();
+    reports_errors_on_the_way();
+    tells_what_it_has_passed();
+    finds_a_container_from_anywhere(0);
+    finds_a_container_from_anywhere(MP_TAPE_KEEP);
     knows_two_floats_from_what_looks_like_them();
     refuses_what_is_not_well_formed();
     declared_sizes_do_not_wrap();
     depth_is_no_matter();
     knows_the_way_to_an_offset();
     may_have_no_room();
+    needs_little_room();
     may_be_left_for_want_of_room();
     has_offsets_of_32_bits();
     checks_what_decoding_does();
@@ -675,4 +893,8 @@ mp_test_tape(void)
     sorts_keys_that_look_alike();
     notes_keys_while_it_walks();
     notes_keys_once();
+    notes_keys_in_its_memory();
+    notes_a_key_alike_in_all_its_forms();
+    notes_the_first_and_last_eight_bytes();
+    notes_give_an_answer_for_most_maps();
 }
