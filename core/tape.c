@@ -399,7 +399,6 @@ strider_keys_unique_p(strider *s, mp_tape *tape)
     strider_settle(s, tape);
     tape->status = check_unique_keys(tape);
     *s = strider_of(tape);
-    strider_look(s, tape);
     return tape->status == MP_OK;
 }
 
