@@ -135,7 +135,7 @@ asks_for_the_payload(void)
         memcpy(bytes, heads[i], sizes[i]);
         for (cut = 0; cut <= whole; cut++) {
             uint8_t *block = mp_exact(bytes, cut);
-            mp_head head;
+            mp_head head = {.n = 0};
             if (mp_head_read(block, block + cut, &head) == MP_OK) {
                 bool present = mp_payload_present_p(head.payload, head.n, block + cut);
                 CHECK(present == (cut == whole), "%02x cut at %zu", bytes[0], cut);
