@@ -52,7 +52,7 @@ first_look() {
 
 on_newer_ruby() {
   clone_into "$1" && bash .ci/rootfs.sh install_ruby "$1" "$newer_ruby" "$newer_release" &&
-    suite limited bash .ci/rootfs.sh run "$1" bin/test "TEST={$(xargs <<<"${not_moved?}" | tr ' ' ',')}" &&
+    suite limited bash .ci/rootfs.sh run "$1" bin/test "TEST=$(xargs <<<"${not_moved?}" | tr ' ' ',')" &&
     suite limited bash .ci/rootfs.sh run "$1" env WITHOUT="$not_moved" bundle exec rake test:compact && # by every collection
     limited bash .ci/rootfs.sh run "$1" bundle exec rake "test:denied[together]" # it has more to deny than the Ruby of this machine
 }
