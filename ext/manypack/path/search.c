@@ -40,8 +40,7 @@ wanted_p(mp_search *s, size_t at, size_t end)
 static void
 push_found(mp_search *s, size_t at, size_t end)
 {
-    const mp_look *look = &s->peek->look;
-    VALUE value = mp_ahead_p(look->bytes + at, look->bytes + look->size) ? mp_fixnum_ahead(look->bytes + at) : Qundef;
+    VALUE value = mp_peek_fixnum(s->peek, at);
 
     if (value == Qundef) value = mp_view_value_at(s->peek, s->root, at, end);
     rb_ary_push(s->found, value);

@@ -103,6 +103,15 @@ mp_fixnum_ahead(const uint8_t *p)
     return (row.kind == MP_UINT && n < 0) || !RB_FIXABLE(n) ? Qundef : LONG2FIX((long)n);
 }
 
+/* The Fixnum at an offset, which must be inside the message; Qundef if something else is there, or little after it. */
+MP_INLINE VALUE
+mp_peek_fixnum(const mp_peek *peek, size_t offset)
+{
+    const uint8_t *p = peek->look.bytes + offset;
+
+    return mp_ahead_p(p, peek->look.bytes + peek->look.size) ? mp_fixnum_ahead(p) : Qundef;
+}
+
 /* A Symbol for a kind, in the words of the specification: :map, :str, :integer. */
 VALUE mp_kind_symbol(mp_kind kind);
 

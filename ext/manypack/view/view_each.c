@@ -264,11 +264,10 @@ possible_p(const mp_peek *peek, const wanted *w, size_t at)
 static VALUE
 next_fixnum(const mp_peek *peek, mp_cursor *cursor)
 {
-    const uint8_t *p = peek->look.bytes + cursor->at, *end = peek->look.bytes + peek->look.size;
-    VALUE number = mp_ahead_p(p, end) ? mp_fixnum_ahead(p) : Qundef;
+    VALUE number = mp_peek_fixnum(peek, cursor->at);
 
     if (number == Qundef) return Qundef;
-    cursor->at += mp_row_ahead(p).head;
+    cursor->at += mp_row_ahead(peek->look.bytes + cursor->at).head;
     cursor->left--;
     return number;
 }
