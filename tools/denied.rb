@@ -40,8 +40,8 @@ class Denied
 
   def configure
     command(RbConfig.ruby, File.join(ROOT, "ext/manypack/extconf.rb"), "--enable-werror", chdir: @folder)
-    asked = File.read(File.join(@folder, "Makefile"))[/^CPPFLAGS\s*=.*/].scan(/-D((?:HAVE|MP)_\w+)/).flatten
-    @probes = asked.select { |name| COMPAT.include?(name) } # mkmf gives some probes another name, too
+    flags = File.read(File.join(@folder, "Makefile"))[/^CPPFLAGS\s*=.*/]
+    @probes = flags.scan(/-D((?:HAVE|MP)_\w+)/).flatten & COMPAT.scan(/\w+/) # mkmf gives some another name, too
   end
 
   # The flags of each build, by a description of what it lacks. A weak reference does not depend on its own probe.
@@ -75,4 +75,4 @@ class Denied
   end
 end
 
-Denied.run(ARGV - ["--together"], together: ARGV.include?("--together")) if $PROGRAM_NAME == __FILE__
+Denied.run(ARGV, together: ARGV.delete("--together")) if $PROGRAM_NAME == __FILE__
