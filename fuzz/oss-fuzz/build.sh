@@ -7,7 +7,7 @@ targets=("${targets[@]/fuzz\/replay.c/}")
 targets=("${targets[@]/fuzz\/every.c/}")
 mkdir -p "$OUT/seeds"
 ${HOST_CC:-cc} -std=c99 -I. -DMP_VECTORS='"../test/vectors"' -o "$OUT/seeds/core_test" \
-  "${sources[@]}" test/*_test.c test/main.c
+  "${sources[@]}" test/*_test.c test/main.c test/tapes.c
 mkdir -p "$OUT/seeds/bytes" && "$OUT/seeds/core_test" "$OUT/seeds/bytes" >/dev/null
 for target in $(sed -n 's/^TARGETS = //p' Makefile); do
   # shellcheck disable=SC2046,SC2086

@@ -70,7 +70,7 @@ class CoreTrials < Trials
     @core = File.join(@folder, "core")
     makefile = File.read(File.join(@core, "Makefile"))
     @sources = makefile[/^SOURCES = ((?:.*\\\n)*.*)$/, 1].scan(/\w+\.c/)
-    @parts = { "core" => Dir.glob("test/{main,*_test}.c", base: @core),
+    @parts = { "core" => Dir.glob("test/{main,tapes,*_test}.c", base: @core),
                "replay" => [*makefile[/^FUZZ = ((?:.*\\\n)*.*)$/, 1].scan(%r{fuzz/\w+\.c}), "fuzz/replay.c"] }
     @including = Hash.new { |known, header| known[header] = all.select { |source| includes?(source, header) } }
     FileUtils.mkdir_p([*%w[test fuzz].map { |part| "#{@core}/build/mutated/#{part}" }, "#{@core}/build/seeds/mutated"])
