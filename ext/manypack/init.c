@@ -46,6 +46,7 @@ void Init_manypack_unpacker(void);
 void Init_manypack_view(void);
 void Init_manypack_view_each(void);
 void Init_manypack_view_find(void);
+void Init_manypack_view_whole(void);
 void Init_manypack_path(void);
 void Init_manypack_changes(void);
 void Init_manypack_splice(void);
@@ -124,6 +125,7 @@ Init_manypack(void)
     Init_manypack_view();
     Init_manypack_view_each();
     Init_manypack_view_find();
+    Init_manypack_view_whole();
     Init_manypack_path();
     Init_manypack_changes();
     Init_manypack_splice();

@@ -3,8 +3,6 @@
 
 #include "base/error.h"
 #include "caches/ractor.h"
-#include "pack/canonical_form.h"
-#include "unpack/decode.h"
 #include "view/view_index.h"
 
 /* Messages of at least this size get an Index on the first look: usually that costs less than walking twice. */
@@ -14,8 +12,7 @@
 #define SHORT_LOOKS 4
 #define MANY_OBJECTS 32
 
-static VALUE cView, sym_check, sym_codec;
-static ID id_to_ary, id_deconstruct, id_to_hash, id_deconstruct_keys, id_hash_by;
+static VALUE cView, sym_check;
 
 static void
 view_mark(void *ptr)
@@ -492,6 +489,8 @@ mp_view_whole(VALUE bytes, VALUE codec)
     return made;
 }
 
+/* --- its object ------------------------------------------------------------------------------------- */
+
 /* The offset after the object of a View. Without an Index this costs a walk over it, once. */
 static size_t
 end_of(VALUE self)
@@ -540,124 +539,6 @@ mp_view_head(VALUE self)
     return head;
 }
 
-/* --- the whole -------------------------------------------------------------------------------------- */
-
-/*
- * call-seq: view.type -> Symbol
- *
- * Returns the type of the object, in the words of the MessagePack specification: +:map+, +:array+, +:str+, +:bin+,
- * +:integer+, +:float+, +:boolean+, +:nil+ or +:ext+. Only the View of a whole message can be of another type than
- * +:map+ and +:array+.
- *
- *   Manypack::View.new("\x90").type #=> :array
- */
-static VALUE
-rb_view_type(VALUE self)
-{
-    return mp_kind_symbol(mp_view_kind(self));
-}
-
-/*
- * call-seq: view.respond_to?(name, include_all = false) -> true or false
- *
- * Returns false for +:deconstruct+ and +:to_ary+ unless it is a View of an array, and for +:deconstruct_keys+ and
- * +:to_hash+ unless it is a View of a map; otherwise what Object#respond_to? returns. Pattern matching and conversions
- * ask this first, and an object has no other way to say that it is no Array or no Hash.
- *
- *   Manypack::View.new("\x90").respond_to?(:deconstruct_keys) #=> false
- */
-static VALUE
-rb_view_respond_to_p(int argc, VALUE *argv, VALUE self)
-{
-    ID name;
-
-    rb_check_arity(argc, 1, 2);
-    name = rb_check_id(&argv[0]);
-    if (name == id_to_ary || name == id_deconstruct) return mp_view_kind(self) == MP_ARRAY ? Qtrue : Qfalse;
-    if (name == id_to_hash || name == id_deconstruct_keys) return mp_view_kind(self) == MP_MAP ? Qtrue : Qfalse;
-    return rb_call_super(argc, argv);
-}
-
-/* Raises what a Codec's limits say against a whole message. */
-static void
-check_message(VALUE message, const mp_codec *codec)
-{
-    size_t size = (size_t)RSTRING_LEN(message);
-
-    mp_view_check_size(message, 0, size, &codec->options);
-    if (codec->options.limited) mp_view_check_part(message, 0, size, codec);
-}
-
-/* The Codec of a View, changed by options. A Codec among them loses nothing that the View has and it does not set. */
-static VALUE
-changed_codec(VALUE own, VALUE options)
-{
-    VALUE changed = mp_codec_with_options(own, options, MP_UNPACKS | MP_WITH_CODEC);
-
-    return NIL_P(rb_hash_lookup(options, sym_codec)) ? changed : mp_codec_overlaid(own, changed);
-}
-
-/*
- * call-seq: view.value(**options) -> object
- *
- * Unpacks the object. Returns and raises what Manypack.unpack does for its bytes, but a DecodeError has the offset in
- * the message. The options are those of View.new without +check+, and hold for the whole message; those that neither
- * they nor their +codec+ set are the View's own.
- *
- *   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
- *   view["user"].value                       #=> {"id" => 1}
- *   view["user"].value(symbolize_keys: true) #=> {id: 1}
- */
-static VALUE
-rb_view_value(int argc, VALUE *argv, VALUE self)
-{
-    VALUE source, codec, value;
-    size_t end;
-
-    rb_check_arity(argc, 0, rb_keyword_given_p());
-    source = view_get(self)->source;
-    codec = view_get(self)->codec;
-    if (argc) {
-        codec = changed_codec(codec, argv[0]);
-        check_message(source, mp_codec_get(codec));
-    }
-    end = view_get(self)->offset;
-    value = mp_decode_part(source, &end, mp_codec_get(codec));
-    mp_view_ended(self, end);
-    RB_GC_GUARD(codec);
-    return value;
-}
-
-/*
- * call-seq:
- *   view.to_h(**options) -> Hash
- *   view.to_h { |element| ... } -> Hash
- *   view.to_h { |key, value| ... } -> Hash
- *
- * Returns View#value of a map, a Hash with plain objects. With a block it is a Hash of the pairs that the block returns
- * for what View#each yields; a View of an array needs a block. The options are those of View#value. To make Hashes of
- * all maps of an array, call View#value of the array: that makes no View for each.
- *
- * Raises TypeError for a View of anything else, what View#value raises, and with a block LimitError for more different
- * keys with the same hash than Manypack.unpack allows.
- *
- *   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
- *   view.to_h                       #=> {"user" => {"id" => 1}}
- *   view.to_h(symbolize_keys: true) #=> {user: {id: 1}}
- */
-static VALUE
-rb_view_to_h(int argc, VALUE *argv, VALUE self)
-{
-    rb_check_arity(argc, 0, rb_keyword_given_p());
-    if (rb_block_given_p()) {
-        VALUE arguments[2] = {rb_block_proc(), argc ? argv[0] : Qnil};
-
-        return rb_funcallv(self, id_hash_by, 2, arguments);
-    }
-    if (mp_view_kind(self) == MP_MAP) return rb_view_value(argc, argv, self);
-    rb_raise(rb_eTypeError, "expected a map, got %" PRIsVALUE, rb_view_type(self));
-}
-
 /*
  * call-seq: view.read_by(codec) -> view
  *
@@ -670,136 +551,6 @@ rb_view_read_by(VALUE self, VALUE codec)
     size_t offset = view->offset, end = view->end;
 
     return mp_view_part(mp_view_of_message(view->source, codec, false), offset, end, codec);
-}
-
-/* A new String of the View's bytes. */
-static VALUE
-copied_bytes(VALUE self)
-{
-    mp_slice slice = mp_view_slice(self);
-    VALUE source = slice.source, copy = rb_str_new(RSTRING_PTR(source) + slice.offset, (long)slice.size);
-
-    RB_GC_GUARD(source); /* otherwise compaction may move it before its bytes are copied */
-    return copy;
-}
-
-/*
- * call-seq: view.bytes -> String
- *
- * Returns the packed bytes as they are in the message. Raises a DecodeError if the object is incomplete or malformed.
- * They may share the memory of the message and then keep all of it alive: to keep a small part of a large message, call
- * <code>view.detach.bytes</code>.
- *
- *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].bytes #=> "\x92\x01\x02"
- */
-static VALUE
-rb_view_bytes(VALUE self)
-{
-    mp_slice slice;
-
-    /* Sharing the bytes would mark the source, which another Ractor may do at the same time. */
-    if (RB_OBJ_FROZEN(self)) return copied_bytes(self);
-    slice = mp_view_slice(self);
-    return rb_str_subseq(slice.source, (long)slice.offset, (long)slice.size);
-}
-
-/*
- * call-seq: view.detach -> view
- *
- * Returns a View of a copy of its bytes, which no longer keeps the whole message alive. Raises a DecodeError if the
- * object is incomplete or malformed.
- *
- *   view = Manypack::View.new(Manypack.pack({"log" => "x" * 1_000_000, "user" => {"id" => 1}}))
- *   user = view["user"].detach
- *   user["id"] #=> 1
- */
-static VALUE
-rb_view_detach(VALUE self)
-{
-    return mp_view_whole(copied_bytes(self), view_get(self)->codec);
-}
-
-/*
- * call-seq: view.bytesize -> Integer
- *
- * Returns the number of packed bytes. Raises a DecodeError if the object is incomplete or malformed.
- *
- *   Manypack::View.new("\x92\x01\x02").bytesize #=> 3
- */
-static VALUE
-rb_view_bytesize(VALUE self)
-{
-    return SIZET2NUM(end_of(self) - view_get(self)->offset);
-}
-
-/*
- * call-seq: view.canonical? -> true or false
- *
- * Returns true if the bytes are in canonical form, which <code>Manypack.pack(object, canonical: true)</code> writes. A
- * value has only one such form. Raises a DecodeError if the object is incomplete or malformed.
- *
- *   Manypack::View.new("\x92\x01\x02").canonical?     #=> true
- *   Manypack::View.new("\x92\x01\xCC\x02").canonical? #=> false
- */
-static VALUE
-rb_view_canonical_p(VALUE self)
-{
-    size_t end = end_of(self);
-    const mp_view *view = view_get(self);
-
-    return mp_canonical_p(view->source, view->offset, end, mp_unpack_max_depth(&mp_codec_get(view->codec)->options))
-               ? Qtrue : Qfalse;
-}
-
-/*
- * call-seq: view.offset -> Integer
- *
- * Returns the offset of its first byte in the message.
- *
- *   Manypack::View.new(Manypack.pack({"ids" => [1, 2]}))["ids"].offset #=> 5
- */
-static VALUE
-rb_view_offset(VALUE self)
-{
-    return SIZET2NUM(view_get(self)->offset);
-}
-
-/*
- * call-seq: view.eql?(other) -> true or false
- *
- * Returns true for a View of the same bytes with an equal Codec. One value may have several encodings, whose bytes
- * differ: see View#== and View#canonical?.
- *
- *   Manypack::View.new("\x92\x01\x02").eql?(Manypack::View.new("\x92\x01\x02")) #=> true
- */
-static VALUE
-rb_view_eql_p(VALUE self, VALUE other)
-{
-    size_t size;
-
-    if (self == other) return Qtrue;
-    if (!rb_typeddata_is_kind_of(other, &view_type)) return Qfalse;
-    size = end_of(self) - view_get(self)->offset;
-    if (size != end_of(other) - view_get(other)->offset) return Qfalse;
-    if (memcmp(RSTRING_PTR(view_get(self)->source) + view_get(self)->offset,
-               RSTRING_PTR(view_get(other)->source) + view_get(other)->offset, size)) return Qfalse;
-    return rb_equal(view_get(self)->codec, view_get(other)->codec);
-}
-
-/*
- * call-seq: view.hash -> Integer
- *
- * Returns a hash of the bytes, the same for Views that are +eql?+.
- *
- *   Manypack::View.new("\x01").hash == Manypack::View.new("\x01").hash #=> true
- */
-static VALUE
-rb_view_hash(VALUE self)
-{
-    size_t end = end_of(self);
-    const mp_view *view = view_get(self);
-
-    return ST2FIX(rb_memhash(RSTRING_PTR(view->source) + view->offset, (long)(end - view->offset)));
 }
 
 /*
@@ -839,26 +590,6 @@ rb_view_copy(VALUE self)
     return view_new(view->source, view->codec, mp_view_root(self), view->offset, view->end);
 }
 
-/*
- * call-seq: view.codec -> Codec
- *
- * Returns the Codec, which has the options and ext types by which values are unpacked.
- *
- *   Manypack::View.new("\x90", symbolize_keys: true).codec #=> #<Manypack::Codec symbolize_keys: true>
- */
-static VALUE
-rb_view_codec(VALUE self)
-{
-    return view_get(self)->codec;
-}
-
-/* call-seq: view.symbolize_keys? -> true or false */
-static VALUE
-rb_view_symbolize_keys_p(VALUE self)
-{
-    return mp_codec_get(view_get(self)->codec)->options.symbolize_keys ? Qtrue : Qfalse;
-}
-
 bool
 mp_view_last_key_p(VALUE self)
 {
@@ -871,12 +602,6 @@ Init_manypack_view(void)
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
 
     sym_check = ID2SYM(rb_intern("check"));
-    sym_codec = ID2SYM(rb_intern("codec"));
-    id_to_ary = rb_intern("to_ary");
-    id_deconstruct = rb_intern("deconstruct");
-    id_to_hash = rb_intern("to_hash");
-    id_deconstruct_keys = rb_intern("deconstruct_keys");
-    id_hash_by = rb_intern("hash_by");
     cView = rb_define_class_under(mManypack, "View", rb_cObject);
     rb_gc_register_mark_object(cView);
     rb_undef_alloc_func(cView);
@@ -884,22 +609,9 @@ Init_manypack_view(void)
     mp_foreign_set_slices(&view_type, mp_view_slice);
 
     rb_define_singleton_method(cView, "new", rb_view_s_new, -1);
-    rb_define_method(cView, "type", rb_view_type, 0);
-    rb_define_method(cView, "respond_to?", rb_view_respond_to_p, -1);
-    rb_define_method(cView, "value", rb_view_value, -1);
-    rb_define_method(cView, "to_h", rb_view_to_h, -1);
-    rb_define_method(cView, "bytes", rb_view_bytes, 0);
-    rb_define_method(cView, "bytesize", rb_view_bytesize, 0);
-    rb_define_method(cView, "detach", rb_view_detach, 0);
-    rb_define_method(cView, "canonical?", rb_view_canonical_p, 0);
-    rb_define_method(cView, "offset", rb_view_offset, 0);
-    rb_define_method(cView, "codec", rb_view_codec, 0);
-    rb_define_method(cView, "eql?", rb_view_eql_p, 1);
-    rb_define_method(cView, "hash", rb_view_hash, 0);
     rb_define_method(cView, "freeze", rb_view_freeze, 0);
     rb_define_private_method(cView, "read_by", rb_view_read_by, 1);
     rb_define_private_method(cView, "message", rb_view_message, 0);
     rb_define_private_method(cView, "copy", rb_view_copy, 0);
-    rb_define_private_method(cView, "symbolize_keys?", rb_view_symbolize_keys_p, 0);
     MP_DEFINE_INTERNAL("view_over", rb_internal_view_over, 3);
 }
