@@ -125,26 +125,29 @@ class CoreTrials < Trials
   end
 end
 
-# By Ruby tests: first those of the folder that was changed, then all that need nothing but this process.
+# By Ruby tests, until one fails: first those of the folder that was changed, then all that need nothing but this
+# process, and last the slow ones of the folder and of contract/.
 class RubyTrials < Trials
   PROCESSOR = 120
-  ALONE = %r{^require(_relative)? "(support/(program|terminal|costs)|parallel/worker|open3|pty|.*hostile|(\.\./)+)}
+  RUN = "ARGV.each { |path| require File.expand_path(path) }\n" \
+        "Minitest::CompositeReporter.prepend(Module.new { def record(result) = result.passed? ? super : exit!(1) })"
+  SLOW = %r{^require(_relative)? "(support/(program|costs|hostile\w+)|parallel/worker|open3|pty|(\.\./)+)}
+
+  def initialize(folder)
+    super
+    files = Dir.glob("test/{base,caches,codec,contract,pack,parallel,path,record,stream,unpack,view,whole}/*_test.rb", base: folder)
+    @slow, @fast = files.partition { |path| File.read("#{folder}/#{path}", encoding: "UTF-8").match?(SLOW) }
+  end
 
   def passes?(place)
-    near, far = tests.partition { |path| place && path.start_with?("test/#{folder_of(place)}/") }
-    [near, far].reject(&:empty?).all? do |files|
-      quietly({ "BUNDLE_GEMFILE" => "#{@folder}/Gemfile" }, RbConfig.ruby, "-Ilib", "-Itest", "-rbundler/setup",
-              "-e", "ARGV.each { |path| require File.expand_path(path) }", *files)
+    near, far = @fast.partition { |path| place && path.start_with?("test/#{folder_of(place)}/") }
+    slow = @slow.grep(place ? %r{\Atest/(contract|#{folder_of(place)})/} : //).grep_v(%r{/whole/})
+    [near, far, *slow.group_by { |path| File.dirname(path) }.values].reject(&:empty?).all? do |files|
+      quietly({ "BUNDLE_GEMFILE" => "#{@folder}/Gemfile" }, RbConfig.ruby, "-Ilib", "-Itest", "-rbundler/setup", "-e", RUN, *files)
     end
   end
 
   private
-
-  def tests
-    @tests ||= Dir.glob("test/{[!rsi]*,record,stream,interop}/*_test.rb", base: @folder).reject do |path|
-      path.match?(%r{\Atest/(?:hostile|interop)/}) || File.read("#{@folder}/#{path}", encoding: "UTF-8").match?(ALONE)
-    end
-  end
 
   def folder_of(place)
     place.path.delete_prefix("ext/").delete_prefix("lib/").split("/")[1].delete_suffix(".rb")
