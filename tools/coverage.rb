@@ -86,7 +86,7 @@ class CoverageTable
   end
 
   def read_ruby
-    Dir["#{FOLDER}/ruby/*"].each do |dump|
+    Dir["#{FOLDER}/ruby/*[0-9]"].each do |dump|
       Marshal.load(File.binread(dump)).each do |path, counts| # rubocop:disable Security/MarshalLoad
         source = path.delete_prefix("#{ROOT}/")
         counts[:lines].each.with_index(1) { |count, number| @lines[source][number] += count if count }

@@ -19,9 +19,9 @@ module CountCoverage
   def self.write_ruby
     ours = Coverage.peek_result.select { |path, _| path.start_with?(LIB) }
     path = File.join(ENV.fetch("MANYPACK_COVERAGE"), "#{Process.pid}-#{Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)}")
-    File.binwrite(path, Marshal.dump(ours))
+    File.binwrite("#{path}.part", Marshal.dump(ours))
+    File.rename("#{path}.part", path) # a process that is killed while it writes leaves no counts
   rescue StandardError, NoMemoryError # a test has taken what this needs
-    nil
   end
 
   def exit!(status = false)
@@ -32,6 +32,6 @@ module CountCoverage
 end
 
 Coverage.start(lines: true, branches: true)
-Object.prepend(CountCoverage) # before Kernel#exit!
 Process.singleton_class.prepend(CountCoverage)
+Object.prepend(CountCoverage.dup.module_eval { private(:exit!).then { self } }) # before Kernel#exit!
 at_exit { CountCoverage.write_ruby }

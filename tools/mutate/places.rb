@@ -41,7 +41,6 @@ module Places
     other = text.match?(/\A\d+\z/) ? (Integer(text, 10) + 1).to_s : OTHERS[text]
     other && Place.new(path, at, at + text.bytesize, other)
   rescue ArgumentError # octal
-    nil
   end
 
   # Statements of one line that can be left out.

@@ -52,8 +52,7 @@ class Trials
     begin
       Process.kill(:KILL, -pid)
       Process.wait(pid) unless ended
-    rescue SystemCallError
-      nil # all of them have ended
+    rescue SystemCallError # all of them have ended
     end
   end
 
