@@ -19,5 +19,5 @@ end
 
 desc "Change the source of PART (core, ext or lib) COUNT times, and print the changes that no test notices"
 task :mutate, %i[part count] => :compile do |_, given|
-  ruby "tools/mutate.rb", given.part || "core", given.count || "200"
+  ruby "tools/mutate.rb", given[:part] || "core", given[:count] || "200"
 end
