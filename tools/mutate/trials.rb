@@ -15,7 +15,7 @@ class Trials
     Dir.mktmpdir do |folder|
       system("cp", "-a", "#{ROOT}/.", folder, exception: true)
       trials = new(folder)
-      abort "the tests fail without a change" unless trials.prepare && trials.passes?(nil)
+      abort "the tests fail without a change: #{File.read("#{folder}/tmp/mutate.log")}" unless trials.prepare && trials.passes?(nil)
       yield trials
     end
   end
