@@ -38,7 +38,7 @@ class RactorStateTest < Minitest::Test
 
   # Of what it is said to hold all is counted by MallocTest.
   def test_it_tells_the_collector_how_much_it_holds
-    assert_program <<~RUBY, "true true true"
+    assert_program <<~RUBY, "true true true true"
       require "objspace"
       #{FILL}
       size = -> { ObjectSpace.memsize_of(ObjectSpace.each_object(Manypack.const_get(:RactorState)).first) }
@@ -47,7 +47,12 @@ class RactorStateTest < Minitest::Test
       small = size.call
       fill(3_000)
       large = size.call
-      print [empty <= 240, small.between?(empty + 1_000, empty + 20_000), large.between?(empty + 60_000, empty + 90_000)].join(" ")
+      message = Manypack.pack([[1] * 100] * 1_000)
+      2.times { Manypack::View.new(message)[999] }
+      (Manypack.unpack(message.byteslice(0, 90_000)) rescue nil)
+      looked = size.call
+      print [empty <= 240, small.between?(empty + 1_000, empty + 20_000), large.between?(empty + 60_000, empty + 90_000),
+             looked.between?(large + 100, large + 50_000)].join(" ")
     RUBY
   end
 

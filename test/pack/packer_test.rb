@@ -58,6 +58,15 @@ class PackerTest < Minitest::Test
     [:a, nil, 1].each { |obj| assert_raises(TypeError) { @packer.write_string(obj) } }
   end
 
+  def test_write_bin_of_all_sizes
+    [0, 1, 31, 32, 255, 256, 65_535, 65_536, 600_000].each do |size|
+      text = "a" * size
+      [text, text.b, text.encode("ISO-8859-1")].each do |string|
+        assert_equal Manypack.pack(text.b), exercise { Manypack::Packer.new.write_bin(string).to_s }, size
+      end
+    end
+  end
+
   def test_write_bin
     exercise { @packer.write_bin("a").write_bin("\xFF".b).write_bin("") }
     assert_output "c4 01 61 c4 01 ff c4 00"

@@ -93,6 +93,19 @@ class PlainWriteTest < Minitest::Test
     [singleton, late].compact.each(&:close)
   end
 
+  # In a process of its own, because it changes StringIO.
+  def test_a_write_of_every_string_io_that_was_redefined_may_take_a_part
+    script = <<~RUBY
+      StringIO.prepend(Module.new { def write(string) = super(string[0, 700]) })
+      objects = [1, "a" * 600, "b" * 2_000]
+      written = PlainWriteTest::WAYS.map { |_, way| StringIO.new("".b).tap { |io| way.call(io, objects) }.string }
+      exit!(written.uniq == [objects.sum("".b) { |object| Manypack.pack(object) }] ? 0 : 1)
+    RUBY
+    output, status = Open3.capture2e(RbConfig.ruby, *$LOAD_PATH.flat_map { ["-I", _1] }, "-r", File.expand_path(__FILE__), "-e", script)
+
+    assert_predicate status, :success?, output
+  end
+
   def test_an_io_of_two_ends_gets_the_bytes_at_the_right_one
     skip "needs cat" unless Process.respond_to?(:fork)
     WAYS.each_value do |way|

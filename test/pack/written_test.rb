@@ -95,6 +95,18 @@ class WrittenTest < Minitest::Test
     assert_equal({ 1 => "ab", "ab" => ["z" * 100] * 2 }, Manypack.unpack(Manypack.pack(pieces)))
   end
 
+  def test_several_objects_that_were_checked_are_passed_one_after_the_other
+    long = %w[a b c].map { |text| Foreign.new { |packer| packer.write(text * 100) } }
+    { [0, 1, 2] => 3, [0, 1] => 3, [2, 1, 0, 0] => 3, [1] => 1, [] => 1 }.each do |written, declared|
+      object = Foreign.new { |packer| written.each_with_object(packer.write_array_header(declared)) { |i, to| to.write(long[i]) } }
+      if written.size == declared
+        assert_equal [written.map { |i| %w[a b c][i] * 100 }], Manypack.unpack(exercise { Manypack.pack([object]) })
+      else
+        assert_raises(ArgumentError, written.inspect) { exercise { Manypack.pack([object]) } }
+      end
+    end
+  end
+
   # The failed part had a long object in it, and other bytes are in its place now.
   def test_a_rescued_write_does_not_vouch_for_the_bytes_that_replace_it
     long = Foreign.new { |packer| packer.write("z" * 100) }

@@ -58,6 +58,8 @@ class PathTest < Minitest::Test
     assert_equal ["\u0001\"\\"], Path.of("\u0001\"\\").steps
     [["a"], {}, 1r].each { |step| assert_raises(TypeError) { Path.of(step) } }
     assert_equal ["0", 2**64 - 1, 1.0], Path.of("0", 2**64 - 1, 1.0).steps
+    { 2**63 => 2, 2**64 - 1 => 3, -2**63 => 4 }.then { |map| map.each { |key, value| assert_equal value, Path.of(key).first(pack(map)) } }
+    [2**64, -2**63 - 1, 2**200].each { |key| assert_empty Path.of(key).to_a(pack({ 1 => 2, 0 => 3, 2.0**64 => 4 })) }
     steps = [nil, true, false, 1.5, -1e300, Float::INFINITY, "\xFF".b, "\u0085\u202e\ufeff"]
     assert_equal '$[nil][true][false][1.5][-1.0e+300][Infinity]["\xFF"]["\u0085\u202e\ufeff"]', Path.of(*steps).to_s
     assert_equal steps, Path.of(*steps).steps

@@ -224,7 +224,7 @@ class SearchTest < Minitest::Test
       object = random_object(random, 4)
       paths = Array.new(random.rand(1..5)) { "$#{random.rand(2).zero? ? random_segments(random, 1, 4) : Array.new(3) { random_single(random) }.join}" }
       message = "seed #{seed}: #{paths} in #{object}"
-      [{}, { duplicate_keys: :last }, { check: true }].each do |options|
+      [{}, { duplicate_keys: :last }, { duplicate_keys: :error }, { check: true }].each do |options|
         bytes = pack(object)
         expected = paths.to_h { |path| [path, Path.new(path).to_a(bytes, **options).map { |value| plain(value) }] }
         assert_equal expected, Path.all(paths.to_h { |path| [path, path] }).read(bytes, **options).transform_values { |values| values.map { |value| plain(value) } }, message

@@ -160,6 +160,13 @@ class RecordClassesTest < Minitest::Test
     assert_equal [1, 8], integers(Keywords, defaults: { to: 8 }).load(pack({ "from" => 1 })).to_a
   end
 
+  def test_a_default_of_a_constructor_that_returns_something_else_cannot_be_read
+    klass = Class.new(Optional) { define_singleton_method(:new) { |_from, _to = 5, _by = 6| Object.new } }
+    lazy = integers(klass).lazy.load(pack({ "from" => 1 }))
+    assert_equal 1, lazy.from
+    assert_match(/\.new returned an instance of Object\z/, assert_raises(::TypeError) { lazy.to }.message)
+  end
+
   def test_a_constructor_that_cannot_take_the_members_is_refused
     [->(from) {}, ->(from, to, by) {}, ->(from:) {}, ->(from:, to:, by:) {}, ->(from, to, by:) {}].each do |body|
       klass = Class.new(Struct.new(:from, :to)) { define_method(:initialize, &body) }

@@ -33,6 +33,14 @@ class RecordRefusalTest < Minitest::Test
     assert_nil error.field
   end
 
+  def test_an_unknown_element_is_refused_behind_the_members
+    strict = POINT.array.with(unknown: :raise)
+    assert_equal Point.new(1.0, 2.0), strict.load(pack([1.0, 2.0]))
+    error = error_of(strict, [1.0, 2.0, 3.0, 4.0])
+    assert_equal ["expected 2 elements, got more, at $[2], byte 19 (Records::Point)", nil], [error.message, error.field]
+    assert_equal [false, Point.new(1.0, 2.0)], [strict.valid?(pack([1.0, 2.0, 3.0])), POINT.array.load(pack([1.0, 2.0, 3.0]))]
+  end
+
   def test_values_of_every_kind_are_told
     { 12 => "Integer 12", 1.5 => "Float 1.5", nil => "nil", true => "true", false => "false", [1] => "array of 1", { 1 => 2 } => "map of 1" }.each do |value, told|
       assert_match(/\Aexpected String, got #{Regexp.escape(told)}\b.*, at \$\.value, byte 7 \(Records::Box#value\)\z/, error_of(box(String), { "value" => value }).message)

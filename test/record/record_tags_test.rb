@@ -47,6 +47,20 @@ class RecordTagsTest < Minitest::Test
     assert_raises(RecordError) { record.load(pack({ "type" => "circle", "radius" => 1, "x" => 1 })) }
   end
 
+  def test_the_errors_of_all_objects_of_a_union_are_collected
+    objects = [{ "type" => "star" }, { "type" => "square", "side" => 2 }, { "side" => 2 }, 5, { "type" => "circle", "radius" => "x" }]
+    error = assert_raises(RecordError) { Type[[SHAPE]].load(pack(objects), collect: true) }
+    assert_equal ["$[0].type", "$[2]", "$[3]", "$[4].radius"], error.errors.map { |each| each.path.to_s }
+  end
+
+  def test_a_tag_that_is_a_container_is_compared_like_a_key_of_a_hash
+    lists = Record.union("type", [1] => CIRCLE, [2] => SQUARE)
+    assert_equal Square.new(1.0), lists.load(pack({ "type" => [2], "side" => 1 }))
+    assert_equal Square.new(1.0), lists.load(lists.dump(Square.new(1.0)))
+    [[3], [1.0], [[1]], { 1 => 2 }, 1].each { |tag| assert_equal "$.type", error_of(lists, { "type" => tag, "side" => 1 }).path.to_s }
+    assert_equal "$.type", error_of(SHAPE, { "type" => ["circle"], "radius" => 1 }).path.to_s
+  end
+
   def test_unions_of_other_tags
     symbols = Record.union(:type, circle: CIRCLE, square: SQUARE)
     assert_equal SHAPE, symbols

@@ -3,6 +3,7 @@
 # View#splice: every change that it makes, on random messages as a plain implementation on objects makes them, and what
 # it refuses.
 require "test_helper"
+require "support/writing"
 require "view/views"
 
 class ViewSpliceTest < Minitest::Test
@@ -211,6 +212,17 @@ class ViewSpliceTest < Minitest::Test
     assert_equal [{ "id" => 1 }], v.splice("users[?@.name]" => REMOVED)["users"].value
     assert_equal %w[n n], v.splice("$.users[*].name" => View.renamed("n"), "$.users[*].x" => REMOVED)["users"].flat_map(&:keys) - ["id"]
     assert_equal [0, 9, 5, 0, 9, 6, 7], view([5, 6, 7]).splice("$[0,0,1]" => View.inserted(0, 9)).value # what is found twice changes once
+  end
+
+  def test_an_error_of_a_new_value_that_packs_itself_is_its_own
+    mine = Class.new(StandardError)
+    v = view({ "a" => [1, 2] })
+    value = Writing.new { raise mine, "not today" }
+    [{ "a" => value }, { "a[0]" => [value] }, { "a[0]" => View.inserted(value) }].each do |changes|
+      assert_equal "not today", assert_raises(mine) { exercise { v.splice(changes) } }.message
+    end
+    assert_equal 7, catch(:out) { v.splice("a" => Writing.new { throw :out, 7 }) }
+    assert_equal [1, 2], v["a"].value
   end
 
   def test_procs_and_methods_receive_the_value_as_a_look_returns_it

@@ -297,6 +297,14 @@ class ViewTest < Minitest::Test
     end
   end
 
+  def test_include_of_an_array_with_exts
+    array = [1, Manypack::ExtensionValue.new(5, "a".b), "a"]
+    shown = View.new(pack(array), allow_unknown_ext: true)
+    [*array, 5, "b", nil, Manypack::ExtensionValue.new(5, "b".b), [1]].each do |object|
+      assert_equal array.include?(object), shown.include?(object), object.inspect
+    end
+  end
+
   def test_to_a_is_a_new_array_of_the_elements
     [[], [1, 2], (0..99).to_a, Array.new(50) { |i| "s#{i}" }, [nil, 1.5, "x".b, true] * 10, [[1], 2] * 10].each do |array|
       elements = view(array).to_a

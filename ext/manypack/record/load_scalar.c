@@ -149,8 +149,8 @@ mp_load_of_class(mp_loader *l, const mp_shape *shape)
 }
 
 /*
- * Checks an object that was packed as an ext of the codec against a shape whose heads include no ext. Qundef if it is
- * of the wrong type.
+ * Checks an object that was packed as an ext of the codec against a shape of Symbols, Integers or an enum. Qundef if it
+ * is of the wrong type.
  */
 static VALUE
 taken_by(const mp_shape *shape, VALUE object)
@@ -160,9 +160,8 @@ taken_by(const mp_shape *shape, VALUE object)
     switch (shape->kind) {
       case MP_SHAPE_SYMBOL: return RB_SYMBOL_P(object) ? object : Qundef;
       case MP_SHAPE_INTEGER: return RB_INTEGER_TYPE_P(object) && !bounded ? object : Qundef;
-      case MP_SHAPE_ENUM:
+      default: /* MP_SHAPE_ENUM */
         return RB_SYMBOL_P(object) ? mp_literals_same(&shape->literals, shape->objects, object) : Qundef;
-      default: return Qundef;
     }
 }
 

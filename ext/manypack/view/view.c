@@ -574,13 +574,6 @@ rb_view_freeze(VALUE self)
     return rb_obj_freeze(self);
 }
 
-/* call-seq: view.message -> String: the whole message, which must not be changed */
-static VALUE
-rb_view_message(VALUE self)
-{
-    return view_get(self)->source;
-}
-
 /* call-seq: view.copy -> view: not frozen, of the same object in the same message */
 static VALUE
 rb_view_copy(VALUE self)
@@ -611,7 +604,6 @@ Init_manypack_view(void)
     rb_define_singleton_method(cView, "new", rb_view_s_new, -1);
     rb_define_method(cView, "freeze", rb_view_freeze, 0);
     rb_define_private_method(cView, "read_by", rb_view_read_by, 1);
-    rb_define_private_method(cView, "message", rb_view_message, 0);
     rb_define_private_method(cView, "copy", rb_view_copy, 0);
     MP_DEFINE_INTERNAL("view_over", rb_internal_view_over, 3);
 }

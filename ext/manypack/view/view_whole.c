@@ -2,6 +2,7 @@
 #include "pack/canonical_form.h"
 #include "unpack/decode.h"
 #include "view/view.h"
+#include "view/view_index.h"
 
 static VALUE cView, sym_codec;
 static ID id_to_ary, id_deconstruct, id_to_hash, id_deconstruct_keys, id_hash_by;
@@ -265,13 +266,6 @@ rb_view_codec(VALUE self)
     return mp_view_data(self)->codec;
 }
 
-/* call-seq: view.symbolize_keys? -> true or false */
-static VALUE
-rb_view_symbolize_keys_p(VALUE self)
-{
-    return mp_codec_get(mp_view_data(self)->codec)->options.symbolize_keys ? Qtrue : Qfalse;
-}
-
 void
 Init_manypack_view_whole(void)
 {
@@ -296,5 +290,4 @@ Init_manypack_view_whole(void)
     rb_define_method(cView, "eql?", rb_view_eql_p, 1);
     rb_define_method(cView, "hash", rb_view_hash, 0);
     rb_define_method(cView, "codec", rb_view_codec, 0);
-    rb_define_private_method(cView, "symbolize_keys?", rb_view_symbolize_keys_p, 0);
 }
