@@ -17,7 +17,7 @@ main() {
   fi
 
   step "Extension under AddressSanitizer and UndefinedBehaviorSanitizer, with canaries in spare and freed memory"
-  EXT_OPTIONS="--enable-sanitizers --enable-canaries" bin/setup
+  EXT_OPTIONS="--enable-sanitizers --enable-canaries --enable-reached" bin/setup
   # AddressSanitizer of gcc 12 does not take the lock of its allocator around fork: a process that is forked while a Thread
   # ends may wait for it forever.
   forking="test/parallel/parallel_processes*_test.rb test/parallel/parallel_control_test.rb"

@@ -3,12 +3,13 @@
 # Compares all ways to read a message.
 require "json"
 require "stringio"
+require "zlib"
 require "manypack/terminal"
 
 module Fuzz
   # On any bytes all fronts agree whether they are taken or refused, and on the value; with the defaults, and untrusted.
   # A View refuses when it is read, so it is read whole. What a splice changes is what a change of the object would.
-  # The terminal's JSON is taken or refused alike, and comes back as the same value.
+  # The terminal's JSON is taken or refused alike, and comes back as the same value; and so is a changed text of it.
   class Fronts
     # Without ext types: others than these compare what handlers do.
     CODECS = [{}, { untrusted: true }, Manypack::Terminal::OPTIONS].map do |options|
@@ -70,10 +71,30 @@ module Fuzz
       return if expected[0] == :error # a stream of several, or keys that cannot be in one Hash
 
       raise Violation, "no JSON of what unpacks: #{text[1]}" unless text[0] == :object
+      4.times { |n| parsed(n.zero? ? text[2] : changed(text[2], n)) }
       return if Outcome.of { codec.with(duplicate_keys: :error).unpack(@bytes) }[0] == :error
 
       back = Manypack::Terminal::FromJSON.pack(::JSON.parse(text[2], max_nesting: false, allow_nan: false))
       agree(one_nan(expected), one_nan(Outcome.of { codec.unpack(back) }), "JSON")
+    end
+
+    # The bytes of the message decide on the change.
+    def changed(text, number)
+      random = Random.new(Zlib.crc32(@bytes) + number)
+      at = random.rand(text.bytesize)
+      new = ['"', "\\", "\\u00", ",", ":", "[", "}", "1", "e", "\n", "$", "\x80", "\xF4", ""].sample(random: random).b
+      (text.byteslice(0, at).b + new + text.byteslice(at + random.rand(3)..).to_s.b).force_encoding("UTF-8")
+    end
+
+    # What JSON is packed without building its objects must be what they are packed as.
+    def parsed(text)
+      packed, = JSON_TEXT.parse(text, 0, false)
+      return if packed.empty? # left to others, or refused
+
+      expected = Outcome.of { Manypack.pack(::JSON.parse(text, max_nesting: 512)) }
+      return if expected[2] == packed
+
+      raise Violation, "JSON #{text.inspect}:#{Outcome.contrast([:object, packed], expected, "packing")}"
     end
 
     # JSON has one NaN, floats have many.

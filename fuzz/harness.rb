@@ -33,9 +33,9 @@ module Fuzz
     end
 
     # Returns the message of a seed, a String.
-    def message(seed)
-      Messages.new(Random.new(seed), Types::ALL + [Messages::TIMESTAMP], Types::RECURSIVE).message
-    end
+    def message(seed) = messages(seed).message
+
+    def messages(seed) = Messages.new(Random.new(seed), Types::ALL + [Messages::TIMESTAMP], Types::RECURSIVE)
 
     # Raises Violation if these bytes break a promise. The bytes decide on everything random.
     def check(bytes)

@@ -42,6 +42,11 @@ module Fuzz
       bytes
     end
 
+    # Returns a change of the first message, which may have a part of the second.
+    def changed(first, second)
+      @random.rand(4).zero? ? both(first, second) : with_a_few_others(first.dup)
+    end
+
     private
 
     def one = object(@random.rand(1..5))
@@ -55,9 +60,10 @@ module Fuzz
       bytes.byteslice(0, @random.rand(bytes.bytesize + 1))
     end
 
+    def mutated = with_a_few_others(@random.rand(3).zero? ? several : one)
+
     # Changes, inserts or removes a few bytes; prefers head bytes.
-    def mutated
-      bytes = @random.rand(3).zero? ? several : one
+    def with_a_few_others(bytes)
       @random.rand(1..4).times do
         at = @random.rand(bytes.bytesize + 1)
         case @random.rand(4)
@@ -70,8 +76,10 @@ module Fuzz
       bytes
     end
 
-    def spliced
-      first, second = one, one
+    def spliced = both(one, one)
+
+    # The first with a part of the second.
+    def both(first, second)
       at = @random.rand(first.bytesize + 1)
       from = @random.rand(second.bytesize + 1)
       inserted = second.byteslice(from, @random.rand(1..40))

@@ -4,10 +4,12 @@
 #   ruby -Ilib fuzz/run.rb [--seconds 60] [--messages N] [--seed N]   new messages
 #   ruby -Ilib fuzz/run.rb FILE...                                    the messages in these files
 # A message that breaks a promise, ends the process or takes too long is left in fuzz/crashes; the test suite replays
-# these files. Run it with a sanitizer build: EXT_OPTIONS=--enable-sanitizers rake fuzz.
+# these files. Run it with a sanitizer build, which counts what messages reach and goes on from those that reach more:
+# EXT_OPTIONS="--enable-sanitizers --enable-reached" rake fuzz.
 require "optparse"
 require "tmpdir"
 require_relative "harness"
+require_relative "corpus"
 
 Warning[:experimental] = false
 
@@ -72,10 +74,12 @@ module Fuzz
 
     def work
       @harness = Harness.new
+      @corpus = Corpus.new(@harness.method(:messages))
       @start = @reported = now
       @violations = @done = 0
       until over?
-        check(@harness.message(@seed + @done))
+        check(bytes = @corpus.message(@seed + @done))
+        @corpus.tried(bytes)
         @done += 1
         report if now - @reported > REPORT
       end
@@ -101,6 +105,7 @@ module Fuzz
       @reported = now
       puts format("fuzz: %<done>d messages in %<seconds>d seconds, %<violations>d violations, %<memory>d MB resident",
                   done: @done, seconds: now - @start, violations: @violations, memory: resident)
+      puts "fuzz: #{@corpus}" if @corpus.guided?
       $stdout.flush
     end
 

@@ -5,6 +5,7 @@
 #   --enable-sanitizers   AddressSanitizer and UndefinedBehaviorSanitizer
 #   --enable-canaries     spare and freed memory is 0xc1, which test/hostile/canary_test.rb looks for in all output
 #   --enable-coverage     gcov's counters, of code as it is written, not optimized: `rake coverage` reads them
+#   --enable-reached      counts what each message reaches, so that fuzz/run.rb can go on from those that reach more
 #   --disable-hash-templates   does without RHASH_TBL: each key of each Hash is hashed
 #   --disable-shareable-flag   does without setting RUBY_FL_SHAREABLE: Ruby walks through what becomes shareable
 
@@ -60,7 +61,14 @@ if enable_config("coverage", false)
 end
 $CFLAGS << " -DMP_CANARIES=1" if enable_config("canaries", false)
 
+if (reached = enable_config("reached", false))
+  $CFLAGS << " -fsanitize-coverage=trace-pc"
+  $srcs << "reached.c"
+  $VPATH << "#{root}/fuzz"
+end
+
 create_makefile("manypack/manypack")
+File.write("Makefile", "reached.o: CFLAGS += -fno-sanitize-coverage=trace-pc\n", mode: "a") if reached
 # mkmf only knows the headers beside this file.
 headers = folders.flat_map { |folder| Dir["#{folder}/*.h"] }
 File.write("Makefile", "$(OBJS): #{headers.join(" ")}\n", mode: "a")

@@ -2,7 +2,9 @@
 
 # Every message that ever broke the fuzzer at the level of Ruby, once more, and some from fixed seeds.
 require "test_helper"
+require "tmpdir"
 require_relative "../../fuzz/harness"
+require_relative "../../fuzz/corpus"
 
 class FuzzTest < Minitest::Test
   FIRST_SEED = 0
@@ -49,6 +51,23 @@ class FuzzTest < Minitest::Test
     assert_empty violations
     errors = %w[Truncated MalformedFormat UnknownExtType Stack Limit].map { |name| "Manypack::#{name}Error" }
     ["object", "thrown", "Fuzz::Boom", *errors].each { |sort| assert_includes sorts, sort }
+  end
+
+  # Here instead of the counts of a build with --enable-reached.
+  def test_the_corpus_goes_on_from_what_reached_something_new
+    news = [2, 0, 1, 0, 3]
+    messages = Struct.new(:message) { def changed(*from) = "changed #{from.uniq.sort.join(" ")}" }
+    Dir.mktmpdir do |folder|
+      { "first" => "fst", "second" => "2nd!", "third" => "third" }.each { |name, bytes| File.write("#{folder}/#{name}", bytes) }
+      corpus = Fuzz::Corpus.new(->(_) { messages.new("new") }, folder: folder, news: -> { news.shift })
+      tried = Array.new(5) { |seed| corpus.message(seed).tap { |bytes| corpus.tried(bytes) } }
+      assert_equal %w[fst 2nd! third], tried.first(3)
+      assert_empty tried.last(2) - ["new", "changed fst", "changed third", "changed fst third"]
+      assert_equal ["fst", "third", tried.last].sort, Dir["#{folder}/*"].map { |path| File.binread(path) }.sort
+      assert_equal "3 messages are kept, which took 6 different ways in the extension", corpus.to_s
+    end
+    plain = Fuzz::Corpus.new(->(seed) { messages.new("new #{seed}") }, news: nil)
+    assert_equal ["new 7", nil, false], [plain.message(7), plain.tried("new 7"), plain.guided?]
   end
 
   def test_fronts_that_disagree_are_seen

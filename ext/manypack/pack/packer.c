@@ -30,12 +30,6 @@ packer_compact(void *ptr)
     if (packer->codec.object) packer->codec.object = rb_gc_location(packer->codec.object);
 }
 
-static void
-packer_free(void *ptr)
-{
-    mp_typed_free(ptr);
-}
-
 static size_t
 packer_memsize(const void *ptr)
 {
@@ -45,7 +39,8 @@ packer_memsize(const void *ptr)
 /* Never shareable: it changes with every call. */
 static const rb_data_type_t packer_type = {
     .wrap_struct_name = "Manypack::Packer",
-    .function = {.dmark = packer_mark, .dfree = packer_free, .dsize = packer_memsize, .dcompact = packer_compact},
+    .function =
+        {.dmark = packer_mark, .dfree = RUBY_TYPED_DEFAULT_FREE, .dsize = packer_memsize, .dcompact = packer_compact},
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
 };
 

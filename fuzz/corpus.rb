@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+# Messages to fuzz with.
+require "fileutils"
+
+module Fuzz
+  # Gives new messages, and in a build with EXT_OPTIONS=--enable-reached also messages that reached something new in the
+  # extension before, changed. Those are in tmp/fuzz: each run begins with them, and drops what no longer adds anything.
+  class Corpus
+    FOLDER = File.expand_path("../tmp/fuzz", __dir__)
+    SIZE_MAX = 4096 # bytes of a message that is changed again and again; longer ones grow slow
+
+    # messages:: a Proc that returns the Messages of a seed
+    # news:: a Proc that says how many ways in the extension were taken for the first time since its last call, or nil
+    def initialize(messages, folder: FOLDER, news: Corpus.news)
+      @messages = messages
+      @news = news
+      @folder = folder
+      @kept = []
+      @ways = 0
+      @old = news ? Dir["#{folder}/*"].sort_by { |path| [File.size(path), path] } : []
+    end
+
+    # nil if the extension was built without.
+    def self.news
+      require "fiddle"
+      library = $LOADED_FEATURES.grep(%r{manypack/manypack\.so\z}).first
+      function = Fiddle::Function.new(Fiddle.dlopen(library)["mp_news_reached"], [], Fiddle::TYPE_INT)
+      -> { function.call }
+    rescue LoadError, Fiddle::DLError
+      nil
+    end
+
+    # True if messages are kept and changed.
+    def guided? = !@news.nil?
+
+    def to_s = "#{@kept.size} messages are kept, which took #{@ways} different ways in the extension"
+
+    # The next message, a String. The seed decides on what is random.
+    def message(seed)
+      return File.binread(@path = @old.shift) if @old.any?
+
+      @path = nil
+      messages = @messages.call(seed)
+      random = Random.new(seed)
+      return messages.message if @kept.empty? || random.rand(3).zero?
+
+      messages.changed(@kept.sample(random: random), @kept.sample(random: random))
+    end
+
+    # Says that the message was tried: keeps it if it reached something new.
+    def tried(bytes)
+      return unless @news
+
+      @ways += (news = @news.call)
+      if news.positive? && bytes.bytesize <= SIZE_MAX
+        @kept << bytes
+        @path || write(bytes)
+      elsif @path
+        File.delete(@path)
+      end
+    end
+
+    private
+
+    def write(bytes)
+      FileUtils.mkdir_p(@folder)
+      File.binwrite(File.join(@folder, Digest::SHA256.hexdigest(bytes)[0, 16]), bytes)
+    end
+  end
+end
