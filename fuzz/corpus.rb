@@ -43,7 +43,7 @@ module Fuzz
       @path = nil
       messages = @messages.call(seed)
       random = Random.new(seed)
-      return messages.message if @kept.empty? || random.rand(3).zero?
+      return messages.message if @kept.empty? || random.rand(4).positive?
 
       messages.changed(@kept.sample(random: random), @kept.sample(random: random))
     end

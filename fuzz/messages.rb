@@ -44,7 +44,13 @@ module Fuzz
 
     # Returns a change of the first message, which may have a part of the second.
     def changed(first, second)
-      @random.rand(4).zero? ? both(first, second) : with_a_few_others(first.dup)
+      case @random.rand(6)
+      when 0, 1 then with_a_few_others(first.dup)
+      when 2 then both(first, second)
+      when 3 then container([0x90, 0xDC, 0xDD], 2) + first + second
+      when 4 then container([0x80, 0xDE, 0xDF], 1) + key(1) + first
+      else first.dup.tap { |bytes| bytes[@random.rand(bytes.bytesize + 1), @random.rand(3)] = object(2) }
+      end
     end
 
     private
