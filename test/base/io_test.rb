@@ -2,6 +2,7 @@
 
 # Messages from and to IOs and what passes for one.
 require "test_helper"
+require "delegate"
 require "socket"
 require "stringio"
 require "tempfile"
@@ -118,6 +119,16 @@ class IoTest < Minitest::Test
 
   def test_from_an_object_with_only_read
     assert_equal MESSAGE, unpack(ReadOnly.new(pack(MESSAGE)))
+  end
+
+  # Its class has no method of an io, but it responds to them.
+  def test_from_and_to_an_object_that_passes_calls_on
+    assert_equal MESSAGE, unpack(SimpleDelegator.new(StringIO.new(pack(MESSAGE))))
+    assert_equal MESSAGE, unpack(SimpleDelegator.new(ReadOnly.new(pack(MESSAGE))))
+    [StringIO.new("".b), AppendOnly.new].each do |io|
+      assert_nil Manypack.pack(MESSAGE, SimpleDelegator.new(io))
+      assert_equal pack(MESSAGE), io.is_a?(StringIO) ? io.string : io.got
+    end
   end
 
   def test_an_object_with_only_read_is_asked_for_no_byte_behind_the_message

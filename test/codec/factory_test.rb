@@ -477,6 +477,22 @@ class FactoryTest < Minitest::Test
     RUBY
   end
 
+  def test_a_type_is_made_anew_once_for_each_change_of_the_default_factory
+    assert_program <<~RUBY, "[true, false, true, false, true]"
+      Point = Struct.new(:x)
+      type = Manypack::Type[[Object]]
+      now = -> { Manypack.const_get(:Internal).current_type(type) }
+      unchanged = now.call.equal?(type)
+      changed = [1, 2].flat_map do |number|
+        before = now.call
+        Manypack::DefaultFactory.register_type(number, Class.new, unpacker: ->(_) { number }, packer: ->(_) { "" })
+        raise unless type.load([0x91, 0xD4, number, 0].pack("C*")) == [number]
+        [now.call.equal?(before), now.call.equal?(now.call)]
+      end
+      p [unchanged, *changed]
+    RUBY
+  end
+
   # As the msgpack gem has it; test/contract/matrix_test.rb has what holds for Manypack's own name.
   def test_packers_and_unpackers_of_message_pack_know_no_types_of_the_default_factory
     assert_program <<~RUBY, "ok"

@@ -154,6 +154,20 @@ class StreamErrorsTest < Minitest::Test
     end
   end
 
+  def test_after_reset_an_error_of_the_io_is_forgotten_as_before
+    LOST.each do |message, (error_class, options)|
+      { read: [[7], 8], skip: [nil, nil] }.each do |method, expected|
+        answers = [bytes(message), "\x91".b, IOError, "\x07\x08"]
+        io = Class.new { define_method(:readpartial) { |_| answers.shift.then { |answer| answer.is_a?(String) ? answer : raise(answer) } } }
+        unpacker = Manypack::Unpacker.new(io.new, **options)
+        2.times { assert_raises(error_class) { unpacker.public_send(method) } }
+        unpacker.reset
+        assert_raises(IOError) { unpacker.public_send(method) }
+        assert_equal expected, Array.new(2) { unpacker.public_send(method) }, "#{method} #{message}"
+      end
+    end
+  end
+
   def test_an_object_that_is_whole_and_above_the_limit_is_passed_over
     %i[read skip].each do |method|
       unpacker = Manypack::Unpacker.new(max_bytes: 3).feed(bytes("01 93 01 02 03 02"))
