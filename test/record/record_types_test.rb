@@ -48,6 +48,20 @@ class RecordTypesTest < Minitest::Test
     end
   end
 
+  # Where enough bytes follow, a short value is looked at and loaded at once.
+  def test_what_follows_a_value_does_not_change_whether_it_is_taken
+    values = [*TAKEN.values, *NOT.values, [7, 50, -100, 300, "a" * 40]].flatten(1).uniq
+    [*TAKEN.keys, *NOT.keys].uniq.each do |type|
+      alone = Type[type].with(timestamp: true)
+      followed = Record.new(Struct.new(:first, :rest), first: type, rest: String).array.with(timestamp: true)
+      values.each do |value|
+        expected = alone.load(pack(value, timestamp: true)).inspect rescue RecordError
+        actual = followed.load(pack([value, "x" * 40], timestamp: true)).first.inspect rescue RecordError
+        assert_equal expected, actual, "#{value.inspect} as #{type.inspect}"
+      end
+    end
+  end
+
   def test_a_float_takes_an_integer_that_it_holds_exactly
     assert_equal 2.0**53, taken([2.0**53, 0.5], 2**53)
     refused([2.0**53, 0.5], 2**53 + 1)
