@@ -159,6 +159,16 @@ class BufferTest < Minitest::Test
     assert_equal "#{"l" * 600_000}tail", @buffer.to_s
   end
 
+  def test_nil_is_all_there_is
+    %i[read read_all].each do |method|
+      assert_equal "abc", (Manypack::Buffer.new << "abc").public_send(method, nil)
+      into = +"old"
+      assert_same into, (Manypack::Buffer.new << "abc").public_send(method, nil, into)
+      assert_equal "abc", into
+      assert_equal "ab", (Manypack::Buffer.new << "abc").public_send(method, 2, nil)
+    end
+  end
+
   def test_write_to_and_flush_drain_into_an_io
     io = StringIO.new("".b)
     long = "l" * 600_000

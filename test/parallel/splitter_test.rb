@@ -49,9 +49,9 @@ class SplitterTest < Minitest::Test
   def test_batches_are_for_every_ractor
     [STREAM, STREAM.dup, Class.new(String).new(STREAM).freeze, with_an_instance_variable].each do |stream|
       splitter = exercise { splitter(stream) }
-      batches = [exercise { splitter.take(2, MANY, true) }, splitter.feed("\x01").take(MANY, MANY, true)]
+      batches = [exercise { splitter.take(2, MANY, true) }, splitter.take(1, MANY, true), splitter.feed("\x01").take(MANY, MANY, true)]
       batches.each do |batch|
-        assert Ractor.shareable?(batch)
+        assert [batch, *batch].all? { |object| Ractor.shareable?(object) }
         assert_equal batch.object_id, in_ractor(batch, &:object_id)
       end
       assert_equal STREAM + "\x01".b, batches.map { |batch| cut(batch).first }.join

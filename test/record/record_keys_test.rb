@@ -4,6 +4,7 @@
 # class.
 require "test_helper"
 require "record/records"
+require "support/writing"
 
 class RecordKeysTest < Minitest::Test
   include Records
@@ -180,6 +181,15 @@ class RecordKeysTest < Minitest::Test
       value.define_singleton_method(:to_msgpack) { |packer| change.call(rest) && packer.write(1) }
       record = Record.new(Point, x: Object, y: Object).with(unknown: { into: :y })
       assert_refused_while_packed(/Hash was modified during packing/) { record.dump(Point.new(value, rest)) }
+    end
+  end
+
+  def test_a_map_that_changes_while_it_is_dumped_is_refused
+    changes = [->(map) { map.delete("b") }, ->(map) { map.clear }]
+    changes.product([{ String => Object }, { String => Type[Integer, Object] }]).each do |change, type|
+      map = { "a" => nil, "b" => 2, "c" => 3 }
+      map["a"] = Writing.new { |packer| change.call(map) && packer.write(1) }
+      assert_refused_while_packed(/Hash was modified during packing/) { Type[type].dump(map) }
     end
   end
 
