@@ -48,6 +48,13 @@ mp_marks_needed(uint32_t n, uint32_t shift)
     return n ? ((n - 1) >> shift) + 1 : 0;
 }
 
+/* True if mp_marks_go makes no mark on its way to the nth element: then it writes nothing. */
+MP_INLINE bool
+mp_marks_made_p(const mp_marks *marks, uint32_t n)
+{
+    return n >> marks->shift < marks->count;
+}
+
 /*
  * Moves a cursor, which has just opened the array and has a tape, to its nth element. Makes the marks between the last
  * one and that element.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 # Messages to fuzz with.
+require "digest"
 require "fileutils"
 
 module Fuzz
@@ -21,14 +22,16 @@ module Fuzz
       @old = news ? Dir["#{folder}/*"].sort_by { |path| [File.size(path), path] } : []
     end
 
-    # nil if the extension was built without.
+    # nil where the extension does not tell.
     def self.news
       require "fiddle"
       library = $LOADED_FEATURES.grep(%r{manypack/manypack\.so\z}).first
       function = Fiddle::Function.new(Fiddle.dlopen(library)["mp_news_reached"], [], Fiddle::TYPE_INT)
       -> { function.call }
-    rescue LoadError, Fiddle::DLError
-      nil
+    rescue LoadError
+      warn "What messages reach is not asked for: gem install fiddle"
+    rescue Fiddle::DLError
+      nil # the extension was built without
     end
 
     # True if messages are kept and changed.

@@ -21,7 +21,7 @@ __sanitizer_cov_trace_pc(void)
     uint32_t block = (uint32_t)(place * UINT64_C(0x9e3779b97f4a7c15) >> 48);
 
     taken[(block ^ previous) % WAYS] = true;
-    previous = block >> 1; /* so that the way from one block to another is not that back */
+    previous = block >> 1; /* so that the way from one block to another differs from the way back */
 }
 
 /* Returns how many ways were taken for the first time since the last call. */

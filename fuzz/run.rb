@@ -4,8 +4,8 @@
 #   ruby -Ilib fuzz/run.rb [--seconds 60] [--messages N] [--seed N]   new messages
 #   ruby -Ilib fuzz/run.rb FILE...                                    the messages in these files
 # A message that breaks a promise, ends the process or takes too long is left in fuzz/crashes; the test suite replays
-# these files. Run it with a sanitizer build, which counts what messages reach and goes on from those that reach more:
-# EXT_OPTIONS="--enable-sanitizers --enable-reached" rake fuzz.
+# these files. A build with EXT_OPTIONS=--enable-reached tells which messages reach something new, and those are changed
+# further; one with --enable-sanitizers as well sees more mistakes: .ci/in_a_copy.sh says how it is started.
 require "optparse"
 require "tmpdir"
 require_relative "harness"

@@ -35,9 +35,10 @@ class Mutate
     Array.new(Etc.nprocessors) do
       Thread.new { @trials.in_a_copy { |trials| try_all(trials, places, outcomes) } }
     end.each(&:join)
-    tried = possible(outcomes).first(@count)
-    killed = tried.count(:killed)
-    puts format("%d changes, of which tests notice %d: %.1f %%", tried.size, killed, 100.0 * killed / tried.size)
+    tried = outcomes.each_with_index.reject { |outcome, _| [nil, :impossible].include?(outcome) }.first(@count)
+    killed = tried.count { |outcome, _| outcome == :killed }
+    puts format("%d changes, up to number %d, of which tests notice %d: %.1f %%",
+                tried.size, tried.last.last, killed, 100.0 * killed / tried.size)
   end
 
   private

@@ -59,7 +59,7 @@ go(mp_look *look, mp_marks *marks, uint32_t n, mp_cursor *cursor)
 static void
 finds_each_element(const uint8_t *bytes, size_t size, uint32_t step, uint32_t shift)
 {
-    mp_mark memory[ELEMENTS];
+    mp_mark memory[ELEMENTS], before[ELEMENTS];
     mp_marks marks = {.at = memory, .shift = shift};
     mp_tape tape;
     mp_look look = look_at(bytes, size, &tape);
@@ -67,8 +67,13 @@ finds_each_element(const uint8_t *bytes, size_t size, uint32_t step, uint32_t sh
 
     for (i = 0, n = step / 2; i < ELEMENTS; i++, n = (n + step) % ELEMENTS) {
         mp_cursor cursor;
+        uint32_t count = marks.count;
+        bool made = mp_marks_made_p(&marks, n);
 
+        memcpy(before, memory, count * sizeof(mp_mark));
         CHECK(go(&look, &marks, n, &cursor) == MP_OK && cursor.at == offsets[n], "%u", n);
+        CHECK((marks.count == count) == made, "%u: %u marks, then %u", n, count, marks.count);
+        if (made) CHECK(!memcmp(before, memory, count * sizeof(mp_mark)), "%u: a mark was written again", n);
         CHECK(cursor.left == ELEMENTS - n, "%u", n);
         CHECK(mp_cursor_next(&cursor) == MP_OK && cursor.at == offsets[n + 1], "%u", n);
         if (n > most) most = n;

@@ -19,6 +19,16 @@ class ParallelControlTest < Minitest::Test
     assert_raises(Errno::ECHILD) { Process.wait }
   end
 
+  unless Ractor.const_defined?(:Port) # with which a pool needs no pipe
+    def test_a_signal_is_written_again_while_the_collector_has_locked_its_bytes
+      answers = [Errno::EFAULT, Errno::EFAULT, 8]
+      pipe = Object.new
+      pipe.define_singleton_method(:syswrite) { |bytes| (answer = answers.shift).is_a?(Integer) ? (@written = bytes) : raise(answer) }
+      Parallel.const_get(:RactorPool).const_get(:Transport).signal(pipe, 3, 1)
+      assert_equal [[3, 1].pack("LL"), []], [pipe.instance_variable_get(:@written), answers]
+    end
+  end
+
   # --- break, next, return, throw
 
   def test_break_ends_map_with_its_value

@@ -33,6 +33,26 @@ class ViewShareableTest < Minitest::Test
     assert_equal 7, in_ractor(pack(LARGE)) { |binary| Manypack::View.new(binary)[7]["id"] }
   end
 
+  # Of the sizes below which a container has no entry in the Index, and of those above. That looks in any order came
+  # before makes the Index as different as it can be.
+  def test_looks_into_a_frozen_view_find_what_looks_before_found
+    random = Random.new(1)
+    [*30..70, 200].each do |n|
+      array = (0...n).to_a
+      map = array.to_h { |i| ["k#{i}", i] }
+      [[array, array], [[array, 1], array], [map, map]].each do |whole, inner|
+        v = view(whole)
+        shown = whole.equal?(inner) ? v : v[0]
+        20.times { (i = [0, n - 1, random.rand(n)].sample(random: random)) && shown[inner.is_a?(Hash) ? "k#{i}" : i] }
+        shown.freeze
+        looks = Array.new(20) { random.rand(n) } + [n - 1, 0]
+        found = in_ractor(shown, looks, inner.is_a?(Hash)) { |mine, all, keys| all.map { |i| mine[keys ? "k#{i}" : i] } }
+        assert_equal looks, found, n
+        assert_equal looks, looks.map { |i| shown[inner.is_a?(Hash) ? "k#{i}" : i] }, n
+      end
+    end
+  end
+
   def test_a_path_is_shared_by_ractors
     path = Path.new("$[*].id")
     assert Ractor.shareable?(path)

@@ -33,5 +33,5 @@ end
 
 Coverage.start(lines: true, branches: true)
 Process.singleton_class.prepend(CountCoverage)
-Object.prepend(CountCoverage.dup.module_eval { private(:exit!).then { self } }) # before Kernel#exit!
+Object.prepend(CountCoverage.dup.tap { |of_objects| of_objects.send(:private, :exit!) }) # before Kernel#exit!
 at_exit { CountCoverage.write_ruby }

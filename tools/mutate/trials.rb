@@ -15,7 +15,7 @@ class Trials
     Dir.mktmpdir do |folder|
       system("cp", "-a", "#{ROOT}/.", folder, exception: true)
       trials = new(folder)
-      abort "the tests fail without a change: #{File.read("#{folder}/tmp/mutate.log")}" unless trials.prepare && trials.passes?(nil)
+      abort "the tests fail without a change: #{File.read("#{folder}/mutate.log")}" unless trials.prepare && trials.passes?(nil)
       yield trials
     end
   end
@@ -39,7 +39,7 @@ class Trials
   private
 
   def quietly(*command, **options)
-    pid = Process.spawn(*command, chdir: @folder, in: File::NULL, %i[out err] => ["#{@folder}/tmp/mutate.log", "w"],
+    pid = Process.spawn(*command, chdir: @folder, in: File::NULL, %i[out err] => ["#{@folder}/mutate.log", "w"],
                         pgroup: true, rlimit_as: MEMORY, rlimit_core: 0, rlimit_cpu: self.class::PROCESSOR, **options)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + SECONDS
     until (ended = Process.wait2(pid, Process::WNOHANG))
@@ -129,7 +129,7 @@ end
 class RubyTrials < Trials
   PROCESSOR = 120
   RUN = "ARGV.each { |path| require File.expand_path(path) }\n" \
-        "Minitest::CompositeReporter.prepend(Module.new { def record(result) = result.passed? ? super : exit!(1) })"
+        "Minitest::CompositeReporter.prepend(Module.new { def record(result) = result.passed? || result.skipped? ? super : exit!(1) })"
   SLOW = %r{^require(_relative)? "(support/(program|costs|hostile\w+)|parallel/worker|open3|pty|(\.\./)+)}
 
   def initialize(folder)

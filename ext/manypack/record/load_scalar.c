@@ -157,12 +157,9 @@ taken_by(const mp_shape *shape, VALUE object)
 {
     bool bounded = shape->min != INT64_MIN || shape->max != INT64_MAX || shape->above_max != UINT64_MAX;
 
-    switch (shape->kind) {
-      case MP_SHAPE_SYMBOL: return RB_SYMBOL_P(object) ? object : Qundef;
-      case MP_SHAPE_INTEGER: return RB_INTEGER_TYPE_P(object) && !bounded ? object : Qundef;
-      default: /* MP_SHAPE_ENUM */
-        return RB_SYMBOL_P(object) ? mp_literals_same(&shape->literals, shape->objects, object) : Qundef;
-    }
+    if (shape->kind == MP_SHAPE_INTEGER) return RB_INTEGER_TYPE_P(object) && !bounded ? object : Qundef;
+    if (!RB_SYMBOL_P(object)) return Qundef;
+    return shape->kind == MP_SHAPE_SYMBOL ? object : mp_literals_same(&shape->literals, shape->objects, object);
 }
 
 /* True if the codec packs the objects of such a shape as an ext. */

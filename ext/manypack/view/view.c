@@ -144,8 +144,9 @@ mp_view_index_of(VALUE self)
 }
 
 /*
- * True for an array or a map of so many objects that an Index would save walking over them. Small containers have no
- * entry in it: walking over rows is faster without.
+ * True for an array or a map of so many objects that an Index would save walking over them. Not if the first one is a
+ * container, as in an array of rows: the others are likely, too, and of containers as small as these an Index has no
+ * entry, so that walking over them takes longer with it.
  */
 static bool
 many_objects_p(const mp_view *view)

@@ -100,8 +100,9 @@ void mp_view_check_size(VALUE message, size_t start, size_t end, const mp_option
 VALUE mp_view_index_of(VALUE view);
 
 /*
- * Called before a look into a View without an Index. If the message is short, the fourth look into arrays and maps of
- * 32 objects or more makes an Index, which is returned; else 0.
+ * Called before a look into a View without an Index, by View#[], fetch and values_at: key?, dig and Paths do not count.
+ * In a short message the fourth such look into any array or map of 32 objects or more makes an Index, which is
+ * returned; else 0.
  */
 VALUE mp_view_index_for_looks(VALUE view);
 

@@ -262,7 +262,8 @@ mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
 
     if (from.n > n) from = first_place(array);
     if (n - from.n >= NEAR_ENOUGH) directory = mp_directory_find(&index->directories, array);
-    if (directory && directory->marks.at) {
+    /* Marks of an array that has no entry in the tape may be missing: a frozen Index makes none. */
+    if (directory && directory->marks.at && (!frozen || mp_marks_made_p(&directory->marks, n))) {
         status = mp_marks_go(&directory->marks, cursor, n);
     } else {
         go_to(cursor, &from);

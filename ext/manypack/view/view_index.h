@@ -57,8 +57,8 @@ bool mp_view_index_complete_p(VALUE index);
 
 /*
  * Called before mp_view_index_go, with the same arguments, because it may allocate. Gives an array memory for marks at
- * the second look that would walk far from its start, or after one that did: a single look needs none, nor do looks in
- * the array's order.
+ * the second look that would walk far from its start, or at a look near the start after one that walked far: a single
+ * look needs none, nor do looks in the array's order.
  */
 void mp_view_index_prepare(VALUE index, const mp_cursor *cursor, uint32_t n);
 

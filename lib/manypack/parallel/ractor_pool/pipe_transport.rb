@@ -46,6 +46,15 @@ module Manypack
           end
         end
 
+        # Writes all of a signal or nothing of it: the pipe has room for thousands, and the pool lets a Ractor have few
+        # batches at a time. Where objects move, EFAULT means what it means for a read, and Ruby copies a short String
+        # into such a slot before it writes.
+        def self.signal(pipe, index, last)
+          pipe.syswrite([index, last].pack(SIGNAL))
+        rescue Errno::EFAULT
+          retry
+        end
+
         def initialize
           @reader, @writer = IO.pipe
           @outboxes = []
@@ -62,10 +71,10 @@ module Manypack
             receiver = Receiver.new
             RactorLoop.run(own_index, worker_setup, receiver) do |outcome|
               results.put(receiver.copy(outcome))
-              pipe.syswrite([own_index, 0].pack(SIGNAL))
+              Transport.signal(pipe, own_index, 0)
             end
           ensure
-            pipe.syswrite([own_index, 1].pack(SIGNAL))
+            Transport.signal(pipe, own_index, 1)
             pipe.close
           end
           writer.autoclose = false
