@@ -11,13 +11,13 @@ require_relative "mutate/places"
 require_relative "mutate/trials"
 
 class Mutate
-  # Tests of the program `manypack`, and of the drop-in, start programs: a change of these would wait for minutes.
-  PROGRAM = %r{/(?:terminal|json|drop_in)\b|/head_lines\b}
+  # Tests of the program `manypack` and of the drop-in start programs, for minutes; integrations need gems of their own.
+  ELSEWHERE = %r{/(?:terminal|json|drop_in|active_support|faraday|karafka|rack|rails|redis|waterdrop)\b|/head_lines\b}
 
   FILES = {
     "core" => Dir["core/*.{c,h}"] - %w[core/wire_table.h core/platform.h],
-    "ext" => Dir["ext/manypack/{,*/}*.{c,h}"].grep_v(PROGRAM) - %w[ext/manypack/base/compat.h],
-    "lib" => Dir["lib/manypack/**/*.rb"].grep_v(PROGRAM) - %w[lib/manypack/version.rb]
+    "ext" => Dir["ext/manypack/{,*/}*.{c,h}"].grep_v(ELSEWHERE) - %w[ext/manypack/base/compat.h],
+    "lib" => Dir["lib/manypack/**/*.rb"].grep_v(ELSEWHERE) - %w[lib/manypack/version.rb]
   }.freeze
   TRIALS = { "core" => CoreTrials, "ext" => ExtensionTrials, "lib" => LibraryTrials }.freeze
 
