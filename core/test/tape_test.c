@@ -431,6 +431,37 @@ holds_heads_against_limits(void)
     }
 }
 
+/* Small arrays and maps of every size, with bytes behind them, into which it could stride without a look. */
+static void
+holds_small_containers_against_limits(void)
+{
+    enum { MOST = 15, BEHIND = 2 * MP_AHEAD };
+    uint32_t n, limit, map;
+
+    for (map = 0; map < 2; map++) {
+        for (n = 0; n <= MOST; n++) {
+            uint8_t message[5 + 2 * MOST + BEHIND] = {0}, *p = message;
+            size_t size, blame;
+
+            /* {0 => [n integers], 0 => 0, ...} or [{n pairs}, 0, ...] */
+            p = map ? mp_put_array_head(p, 1 + BEHIND) : mp_put_map_head(p, 1 + BEHIND / 2);
+            if (!map) *p++ = 0;
+            p = map ? mp_put_map_head(p, n) : mp_put_array_head(p, n);
+            size = (size_t)(p - message) + (map ? 2 * n : n) + BEHIND;
+            for (limit = 0; limit <= MOST; limit++) {
+                mp_check checks = MP_CHECK_NONE;
+                mp_status status;
+
+                if (map) checks.limits.map = limit;
+                else checks.limits.array = limit;
+                status = mp_status_of_tape(message, size, &checks, &blame);
+                CHECK(status == (n <= limit ? MP_OK : map ? MP_E_MAX_MAP : MP_E_MAX_ARRAY),
+                      "%" PRIu32 " of %" PRIu32 ": %d", n, limit, (int)status);
+            }
+        }
+    }
+}
+
 /* After every head byte, with every size, in an array and as a key: the same with checks and without. */
 static void
 strides_over_every_head(void)
@@ -513,5 +544,6 @@ mp_test_tape(void)
     checks_timestamps();
     checks_keys_that_become_symbols();
     holds_heads_against_limits();
+    holds_small_containers_against_limits();
     strides_over_every_head();
 }
