@@ -158,6 +158,43 @@ uses_every_slot_but_one(void)
     }
 }
 
+/* Numbers at the edges of all formats, each in every format that holds it; alone in a map whose table is full. */
+static void
+finds_an_integer_in_all_its_formats(void)
+{
+    static const int64_t numbers[] = {0, 1, 5, 127, 128, 255, 256, 65535, 65536, -1, -5, -32, -33, -128, -129, -32768,
+                                      -32769, INT32_MAX, INT64_C(4294967296), INT32_MIN, INT64_MAX, INT64_MIN};
+    enum { MANY = sizeof(numbers) / sizeof(numbers[0]) };
+    uint32_t i, j, format;
+
+    for (i = 0; i < MANY; i++) {
+        uint64_t bits = (uint64_t)numbers[i];
+
+        for (format = 0xcc; format <= 0xd3; format++) {
+            uint8_t message[1 + 2 * MP_AHEAD] = {0x81}, *end = message + 1;
+            uint32_t size = 1u << format % 4; /* of the payload: 1, 2, 4 or 8 */
+            mp_key key = mp_key_sint(numbers[i]), read;
+            mp_key_table table;
+            mp_look look;
+
+            if (size == 1) end = mp_put_head8(end, (uint8_t)format, (uint8_t)bits);
+            if (size == 2) end = mp_put_head16(end, (uint8_t)format, (uint16_t)bits);
+            if (size == 4) end = mp_put_head32(end, (uint8_t)format, (uint32_t)bits);
+            if (size == 8) end = mp_put_head64(end, (uint8_t)format, bits);
+            read = mp_key_read(message + 1, end);
+            if (mp_key_compare(&read, &key)) continue; /* the format does not hold it */
+            *end = 7;
+            table = full_table_of(&look, message, sizeof(message), 1, i + 1);
+            for (j = 0; j < MANY; j++) {
+                uint8_t value = value_of(&table, &look, mp_key_sint(numbers[j]));
+
+                CHECK(value == (j == i ? 7 : 0xc1), "%" PRIu32 " for %" PRIu32 " as %02x", i, j, format);
+            }
+            CHECK(numbers[i] >= 0 || value_of(&table, &look, mp_key_uint(bits)) == 0xc1, "%" PRIu64, bits);
+        }
+    }
+}
+
 /* Keys of other kinds whose bits are those of the only key, or whose number is its bytes. They would follow it. */
 static void
 takes_no_other_key_for_an_integer(void)
@@ -236,6 +273,7 @@ mp_test_key_table(void)
     keeps_the_first_or_the_last_of_equal_keys();
     has_no_containers_exts_and_nans();
     uses_every_slot_but_one();
+    finds_an_integer_in_all_its_formats();
     takes_no_other_key_for_an_integer();
     hashes_by_siphash_and_by_multiplication();
     CHECK(mp_key_table_slots(0) == 1 && mp_key_table_slots(5) == 11, "few slots");
