@@ -12,7 +12,7 @@ class RequiredFeaturesTest < Minitest::Test
   ROOT, OUTSIDE = TerminalHelper::ROOT, TerminalHelper::OUTSIDE
 
   # Every Ruby from 3.1 on has these without a gem that can be missing.
-  STANDARD = %w[English bundler cgi/escape continuation coverage date digest erb etc fileutils io/console io/wait ipaddr json mkmf net/http
+  STANDARD = %w[English bundler cgi/escape continuation coverage date delegate digest erb etc fileutils io/console io/wait ipaddr json mkmf net/http
                 objspace open3 openssl optparse pathname pp pty rbconfig rbconfig/sizeof ripper rubygems/package set shellwords socket
                 stringio strscan tempfile time timeout tmpdir uri yaml zlib].freeze
 
@@ -26,7 +26,8 @@ class RequiredFeaturesTest < Minitest::Test
   # Files that work without a feature, and what they say if it is missing.
   RESCUED = {
     "csv" => { "lib/manypack/terminal/commands/pack.rb" => "gem install csv" },
-    "fiddle" => { "test/support/shareable_mark.rb" => "LoadError", "tools/coverage/count.rb" => "gem install fiddle" },
+    "fiddle" => { "fuzz/corpus.rb" => "gem install fiddle", "test/support/shareable_mark.rb" => "LoadError",
+                  "tools/coverage/count.rb" => "gem install fiddle" },
     "irb" => { "bin/console" => "gem install irb" },
     "ruby-progressbar" => { "lib/manypack/terminal/progress.rb" => "rescue LoadError" }
   }.freeze
