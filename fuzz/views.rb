@@ -112,8 +112,11 @@ module Fuzz
       e
     end
 
-    # The value that a path finds; nil for a path with a step that no Path can express.
+    # The value that a path finds; nil for a path with a step that no Path can express, or that stands for two keys: an
+    # invalid str and a bin of the same bytes.
     def walked(path, whole)
+      return nil if path.to_s.include?("\\x")
+
       path = Manypack::Path.from(path)
     rescue ArgumentError
       nil
