@@ -68,7 +68,7 @@ mp_marks_find(const mp_marks *marks, const uint8_t *bytes, const uint8_t *end, u
     uint32_t mark = n >> marks->shift, passed = n & ((1u << marks->shift) - 1);
     const uint8_t *p;
 
-    if (mark >= marks->count) return NULL;
+    if (!mp_marks_made_p(marks, n)) return NULL;
     p = bytes + marks->at[mark].at;
     if (marks->at[mark].even) return p + passed * mp_row_size(MP_WIRE[*p]);
     return mp_leaves_over(&p, end, passed) || p >= end ? NULL : p;

@@ -1,5 +1,5 @@
 /* Cursors: the objects that they find in a message, and how they end in malformed messages. */
-#include "test.h"
+#include "tapes.h"
 
 #include "find.h"
 
@@ -7,13 +7,6 @@ enum { PLACES = 64 };
 
 static uint64_t left[PLACES];
 static mp_tape_entry entries[PLACES];
-
-static bool
-refuse(mp_tape *tape)
-{
-    (void)tape;
-    return false;
-}
 
 /* With a tape, or without one. */
 static mp_look
@@ -27,7 +20,7 @@ look_at(const uint8_t *bytes, size_t n, mp_tape *tape)
     mp_tape_init(tape, bytes, n, PLACES, MP_TAPE_KEEP);
     tape->entries = entries;
     tape->capacity = PLACES;
-    tape->grow = refuse;
+    tape->grow = mp_refuse_to_grow;
     return look;
 }
 

@@ -1,20 +1,9 @@
 /* Trails: the steps to each place of a message, where trails end, and deep and long messages. */
-#include "test.h"
+#include "tapes.h"
 
 #include "trail.h"
 
 #define BYTES(s) (const uint8_t *)(s), sizeof(s) - 1
-
-static bool
-grow_by_one(mp_tape *tape)
-{
-    mp_tape_entry *entries = realloc(tape->entries, (tape->capacity + 1) * sizeof(mp_tape_entry));
-
-    if (!entries) abort();
-    tape->entries = entries;
-    tape->capacity++;
-    return true;
-}
 
 static bool
 grow_by_half(mp_tape *tape)
@@ -26,13 +15,6 @@ grow_by_half(mp_tape *tape)
     tape->entries = entries;
     tape->capacity = capacity;
     return true;
-}
-
-static bool
-refuse(mp_tape *tape)
-{
-    (void)tape;
-    return false;
 }
 
 /* The trail as text: "[3]" for an index, "<1-4>" for a key from 1 to 4; "?" without a trail. */
@@ -48,7 +30,7 @@ trail_to(const uint8_t *bytes, size_t offset)
 
     strcpy(text, "?");
     mp_trail_init(&trail, block, offset);
-    trail.tape.grow = grow_by_one;
+    trail.tape.grow = mp_grow_by_one;
     if (mp_trail_walk(&trail)) {
         left = malloc(mp_trail_places(&trail) * sizeof(*left));
         text[0] = 0;
@@ -143,7 +125,7 @@ grow_with_marks(mp_tape *tape)
 {
     mp_trail *trail = (mp_trail *)(void *)tape;
 
-    if (!grow_by_one(tape)) return false;
+    if (!mp_grow_by_one(tape)) return false;
     trail->marks = realloc(trail->marks, tape->capacity * sizeof(mp_trail_mark));
     if (!trail->marks) abort();
     memset(trail->marks + tape->capacity - 1, 0, sizeof(mp_trail_mark));
@@ -172,7 +154,7 @@ goes_on_to_later_places(void)
             CHECK(mp_trail_walk(&trail), "%zu", from);
             for (i = 0; i < trail.depth; i++) mp_trail_step_at(&trail, i, left);
             mp_trail_init(&fresh, (const uint8_t *)message, to);
-            fresh.tape.grow = grow_by_one;
+            fresh.tape.grow = mp_grow_by_one;
             CHECK(mp_trail_walk(&fresh) && mp_trail_go_on(&trail, to), "%zu to %zu", from, to);
             CHECK(trail.depth == fresh.depth, "%zu to %zu: %" PRIu32, from, to, trail.depth);
             for (i = 0; i < fresh.depth; i++) {
@@ -194,12 +176,12 @@ goes_on_from_no_fault_and_not_back(void)
     mp_trail trail;
 
     mp_trail_init(&trail, BYTES("\x93\x01\x02"));
-    trail.tape.grow = grow_by_one;
+    trail.tape.grow = mp_grow_by_one;
     CHECK(mp_trail_walk(&trail) && !mp_trail_go_on(&trail, 2), "back");
     CHECK(mp_trail_go_on(&trail, 3), "the same place");
     free(trail.tape.entries);
     mp_trail_init(&trail, BYTES("\x93\x01\xc1"));
-    trail.tape.grow = grow_by_one;
+    trail.tape.grow = mp_grow_by_one;
     CHECK(!mp_trail_walk(&trail) && !mp_trail_go_on(&trail, 3), "behind 0xc1");
     free(trail.tape.entries);
 }
@@ -210,7 +192,7 @@ may_have_no_room_and_no_range(void)
     mp_trail trail;
 
     mp_trail_init(&trail, BYTES("\x91"));
-    trail.tape.grow = refuse;
+    trail.tape.grow = mp_refuse_to_grow;
     CHECK(!mp_trail_walk(&trail), "no room");
     if (sizeof(size_t) < 8) return;
     mp_trail_init(&trail, NULL, (size_t)(UINT64_C(1) << 32));
