@@ -1,10 +1,19 @@
 # frozen_string_literal: true
 
-# Messages to fuzz with.
+# Messages to fuzz with, and where they are kept.
 require "digest"
 require "fileutils"
 
 module Fuzz
+  CRASHES = File.expand_path("crashes", __dir__)
+
+  # Writes a message to a file of the folder, named by its digest. Returns the path.
+  def self.keep(bytes, folder = CRASHES)
+    path_of(bytes, folder).tap { |path| File.binwrite(path, bytes) }
+  end
+
+  def self.path_of(bytes, folder) = File.join(folder, Digest::SHA256.hexdigest(bytes)[0, 16])
+
   # Gives new messages, and in a build with EXT_OPTIONS=--enable-reached also messages that reached something new in the
   # extension before, changed. Those are in tmp/fuzz: each run begins with them, and drops what no longer adds anything.
   class Corpus
@@ -41,9 +50,8 @@ module Fuzz
 
     # The next message, a String. The seed decides on what is random.
     def message(seed)
-      return File.binread(@path = @old.shift) if @old.any?
+      return File.binread(@old.shift) if @old.any?
 
-      @path = nil
       messages = @messages.call(seed)
       random = Random.new(seed)
       return messages.message if @kept.empty? || random.rand(4).positive?
@@ -58,17 +66,11 @@ module Fuzz
       @ways += (news = @news.call)
       if news.positive? && bytes.bytesize <= SIZE_MAX
         @kept << bytes
-        @path || write(bytes)
-      elsif @path
-        File.delete(@path)
+        FileUtils.mkdir_p(@folder)
+        Fuzz.keep(bytes, @folder)
+      else
+        FileUtils.rm_f(Fuzz.path_of(bytes, @folder))
       end
-    end
-
-    private
-
-    def write(bytes)
-      FileUtils.mkdir_p(@folder)
-      File.binwrite(File.join(@folder, Digest::SHA256.hexdigest(bytes)[0, 16]), bytes)
     end
   end
 end

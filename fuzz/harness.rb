@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 # All checks of the Ruby API, for one message at a time.
-require "digest"
 require "manypack"
 require_relative "../test/interop/msgpack_gem"
 require "msgpack/bigint"
@@ -18,8 +17,6 @@ require_relative "records"
 require_relative "fronts"
 
 module Fuzz
-  CRASHES = File.expand_path("crashes", __dir__)
-
   # Checks messages. Use only one in a process: it registers ext types on Manypack::DefaultFactory.
   class Harness
     def initialize

@@ -118,13 +118,6 @@ module Fuzz
     def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
-  # Writes bytes to a file in fuzz/crashes, named by their digest. Returns its path.
-  def self.keep(bytes)
-    path = File.join(CRASHES, Digest::SHA256.hexdigest(bytes)[0, 16])
-    File.binwrite(path, bytes)
-    path
-  end
-
   # Returns true if no promise was broken.
   def self.replay(paths)
     harness = Harness.new

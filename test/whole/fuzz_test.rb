@@ -58,7 +58,7 @@ class FuzzTest < Minitest::Test
     news = [2, 0, 1, 0, 3]
     messages = Struct.new(:message) { def changed(*from) = "changed #{from.uniq.sort.join(" ")}" }
     Dir.mktmpdir do |folder|
-      { "first" => "fst", "second" => "2nd!", "third" => "third" }.each { |name, bytes| File.write("#{folder}/#{name}", bytes) }
+      %w[fst 2nd! third].each { |bytes| Fuzz.keep(bytes, folder) }
       corpus = Fuzz::Corpus.new(->(_) { messages.new("new") }, folder: folder, news: -> { news.shift })
       tried = Array.new(5) { |seed| corpus.message(seed).tap { |bytes| corpus.tried(bytes) } }
       assert_equal %w[fst 2nd! third], tried.first(3)
