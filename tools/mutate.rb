@@ -2,7 +2,7 @@
 
 # Changes one thing in the source, asks whether any test notices, and does so again and again:
 #   ruby tools/mutate.rb core 200        200 changes of core/, tried by the core's own tests
-#   ruby tools/mutate.rb ext 100         of ext/manypack/, tried by the tests of the folder and then by all fast ones
+#   ruby tools/mutate.rb ext 100         of ext/manypack/, tried by the tests of the folder and by all fast ones
 #   ruby tools/mutate.rb lib 100         of lib/manypack/
 # SEED=1 says which changes; the same seed makes the same. It prints those that no test notices: each is a test that is
 # missing, code that nobody needs, or a change that makes no difference. `rake mutate` runs this.

@@ -9,6 +9,7 @@ class Trials
   ROOT = File.expand_path("../..", __dir__)
   SECONDS = 240 # a change that makes a test run for ever, or wait, is noticed, too
   MEMORY = 8 << 30
+  LIMITS = {}.freeze # with one of CPU seconds some kernels count these in ticks, too coarse for tests of linear time
 
   # Yields the trials in a copy, in which the tests have passed without a change.
   def self.in_a_copy
@@ -40,7 +41,7 @@ class Trials
 
   def quietly(*command, **options)
     pid = Process.spawn(*command, chdir: @folder, in: File::NULL, %i[out err] => ["#{@folder}/mutate.log", "w"],
-                        pgroup: true, rlimit_as: MEMORY, rlimit_core: 0, rlimit_cpu: self.class::PROCESSOR, **options)
+                        pgroup: true, rlimit_as: MEMORY, rlimit_core: 0, **self.class::LIMITS, **options)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + SECONDS
     until (ended = Process.wait2(pid, Process::WNOHANG))
       break if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
@@ -61,7 +62,7 @@ end
 
 # By the unit tests of the core, and then the replay of the fuzzers' inputs. Only what was changed is compiled anew.
 class CoreTrials < Trials
-  PROCESSOR = 10 # seconds; the tests need one or two
+  LIMITS = { rlimit_cpu: 10 }.freeze # seconds; the tests need one or two
   # A function that returns what happens to be in a register is no change that a test can notice.
   FLAGS = %w[-std=c99 -O1 -Werror=return-type -I. -DMP_VECTORS="../test/vectors"].freeze
 
@@ -127,7 +128,6 @@ end
 # By Ruby tests, until one fails: first those of the folder that was changed, then all that need nothing but this
 # process, and last the slow ones of the folder and of contract/.
 class RubyTrials < Trials
-  PROCESSOR = 120
   RUN = "ARGV.each { |path| require File.expand_path(path) }\n" \
         "Minitest::CompositeReporter.prepend(Module.new { def record(result) = result.passed? || result.skipped? ? super : exit!(1) })"
   SLOW = %r{^require(_relative)? "(support/(program|costs|hostile\w+)|parallel/worker|open3|pty|(\.\./)+)}
