@@ -39,16 +39,13 @@ class ViewShareableTest < Minitest::Test
     random = Random.new(1)
     [*30..70, 200].each do |n|
       array = (0...n).to_a
-      map = array.to_h { |i| ["k#{i}", i] }
-      [[array, array], [[array, 1], array], [map, map]].each do |whole, inner|
-        v = view(whole)
-        shown = whole.equal?(inner) ? v : v[0]
-        20.times { (i = [0, n - 1, random.rand(n)].sample(random: random)) && shown[inner.is_a?(Hash) ? "k#{i}" : i] }
+      names = array.map { |i| "k#{i}" }
+      [[view(array), array], [view([array, 1])[0], array], [view(names.zip(array).to_h), names]].each do |shown, keys|
+        20.times { shown[keys[[0, n - 1, random.rand(n)].sample(random: random)]] }
         shown.freeze
         looks = Array.new(20) { random.rand(n) } + [n - 1, 0]
-        found = in_ractor(shown, looks, inner.is_a?(Hash)) { |mine, all, keys| all.map { |i| mine[keys ? "k#{i}" : i] } }
-        assert_equal looks, found, n
-        assert_equal looks, looks.map { |i| shown[inner.is_a?(Hash) ? "k#{i}" : i] }, n
+        assert_equal looks, in_ractor(shown, keys.values_at(*looks)) { |mine, all| all.map { |key| mine[key] } }, n
+        assert_equal looks, keys.values_at(*looks).map { |key| shown[key] }, n
       end
     end
   end
