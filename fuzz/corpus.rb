@@ -15,9 +15,9 @@ module Fuzz
   def self.path_of(bytes, folder) = File.join(folder, Digest::SHA256.hexdigest(bytes)[0, 16])
 
   # Gives new messages, and in a build with EXT_OPTIONS=--enable-reached also messages that reached something new in the
-  # extension before, changed. Those are in tmp/fuzz: each run begins with them, and drops what no longer adds anything.
+  # extension before, changed. Those are in fuzz/corpus: each run begins with them, and drops what adds nothing.
   class Corpus
-    FOLDER = File.expand_path("../tmp/fuzz", __dir__)
+    FOLDER = File.expand_path("corpus", __dir__) # not in tmp/, which a build with other options empties
     SIZE_MAX = 4096 # bytes of a message that is changed again and again; longer ones grow slow
 
     # messages:: a Proc that returns the Messages of a seed
