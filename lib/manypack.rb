@@ -26,6 +26,9 @@ require_relative "manypack/base/library"
 native = "#{__dir__}/manypack/#{RUBY_VERSION[/\d+\.\d+/]}"
 require File.directory?(native) ? "#{native}/manypack" : "manypack/manypack"
 
+require_relative "manypack/base/excerpt"
+require_relative "manypack/base/hints"
+require_relative "manypack/base/likeness"
 require_relative "manypack/codec"
 require_relative "manypack/packer"
 require_relative "manypack/unpacker"
@@ -34,22 +37,34 @@ require_relative "manypack/codec/lenient"
 require_relative "manypack/codec/symbol"
 require_relative "manypack/codec/bigint"
 require_relative "manypack/codec/time"
+require_relative "manypack/codec/common_types"
 require_relative "manypack/files"
 require_relative "manypack/view"
+require_relative "manypack/path"
 require_relative "manypack/parallel"
 
 module Manypack
-  # Most programs use none of these, and they take longer to load than everything else. A comment in Parallel says why
-  # the paths are absolute, and why everything is loaded at once before Ruby 4.0.
+  # Whatever a message or an error needs is loaded above, because at that moment no file may be in reach. A program
+  # itself calls for the rest, which takes longer to load and is of no use to most. A comment in Parallel says why the
+  # paths are absolute, and why everything is loaded at once before Ruby 4.0.
   autoload :Type, File.join(__dir__, "manypack/record") # defines all three
   autoload :Record, File.join(__dir__, "manypack/record")
   autoload :LazyRecord, File.join(__dir__, "manypack/record")
-  autoload :CommonTypes, File.join(__dir__, "manypack/codec/common_types")
-  autoload :Excerpt, File.join(__dir__, "manypack/base/excerpt")
-  autoload :Likeness, File.join(__dir__, "manypack/base/likeness")
-  private_constant :CommonTypes, :Excerpt, :Likeness
-  autoload :Path, File.join(__dir__, "manypack/path")
-  unless defined?(Ractor::Port)
-    [Record, CommonTypes, Excerpt, Likeness, Hints, Path, Files::Compressed, View.const_get(:Splice)]
+
+  # Loads what is otherwise loaded on first use: Record, Type, Parallel, and zlib if this Ruby has it.
+  # A program calls it before it forks, calls Dir.chroot, or drops its privileges, and before handlers of signals that
+  # use any of these. Returns nil. Nothing that Manypack raises about a message needs it.
+  #
+  #   Manypack.eager_load!
+  def self.eager_load!
+    load_lazy_constants
+    Files::Compressed.load_zlib
+    nil
   end
+
+  def self.load_lazy_constants
+    [Record, Parallel.const_get(:Run)]
+  end
+  private_class_method :load_lazy_constants
+  load_lazy_constants unless defined?(Ractor::Port)
 end

@@ -107,8 +107,6 @@ module Manypack
 
   # Opens files by their names, and makes the Unpackers that read them.
   module Files # :nodoc:
-    autoload :Compressed, File.join(__dir__, "files/compressed")
-
     # Loads a message as its bytes.
     module Bytes # :nodoc:
       def self.load(bytes) = bytes
@@ -190,3 +188,5 @@ module Manypack
   end
   private_constant :Files
 end
+
+require_relative "files/compressed"

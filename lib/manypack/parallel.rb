@@ -51,13 +51,10 @@ module Manypack
   #   Manypack::Parallel.map(bytes, processes: 2) { |object| seen[object] = object["n"] } #=> [1, 2]
   module Parallel
     # Run and the files that it needs take longer to load than the rest of Manypack, and most programs never call
-    # Parallel. The paths are absolute because the load path may have changed by then. Before Ruby 4.0, Run is loaded at
+    # Parallel. The path is absolute because the load path may have changed by then. Before Ruby 4.0, Run is loaded at
     # once, because any Ractor may be the first to call Parallel: before 3.4 only the main Ractor can load a file, and
     # 3.4 sometimes crashes in constants that a file loaded by another Ractor looks up.
-    autoload :Error, File.join(__dir__, "parallel/error")
-    autoload :DeadWorker, File.join(__dir__, "parallel/error")
     autoload :Run, File.join(__dir__, "parallel/run")
-    require_relative "parallel/run" unless defined?(Ractor::Port)
 
     private_constant :Splitter, :Stop, :Batch, :Isolation, :Run
 
@@ -174,3 +171,5 @@ module Manypack
     private_class_method :without_work, :shared_by_default
   end
 end
+
+require_relative "parallel/error"

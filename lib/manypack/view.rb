@@ -33,10 +33,6 @@ module Manypack
     end
     private_class_method :guess
 
-    autoload :Splice, File.join(__dir__, "view/splice")
-    autoload :Change, File.join(__dir__, "view/splice")
-    private_constant :Splice, :Change
-
     # Tells View#splice to remove a value.
     #
     #   view.splice("password" => Manypack::View::REMOVED)
@@ -384,3 +380,4 @@ module Manypack
 end
 
 require_relative "view/hashes"
+require_relative "view/splice"

@@ -248,7 +248,7 @@ VALUE
 mp_likeness(VALUE input)
 {
     if (!input || !RSTRING_LEN(input) || RSTRING_PTR(input)[0] & 0x80) return rb_str_new(NULL, 0);
-    return rb_funcall(rb_const_get(mp_mManypack, id_likeness), id_of, 1, input); /* loaded on first use */
+    return rb_funcall(rb_const_get(mp_mManypack, id_likeness), id_of, 1, input);
 }
 
 void

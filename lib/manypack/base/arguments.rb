@@ -330,10 +330,7 @@ module Manypack
       return other if known.include?(other)
       return unless (key.is_a?(Symbol) || key.is_a?(String)) && key.to_s.ascii_only?
 
-      same = known.find { |name| name.name == key }
-      return same if same || !defined?(DidYouMean::SpellChecker)
-
-      DidYouMean::SpellChecker.new(dictionary: known).correct(key).first
+      known.find { |name| name.name == key } || Guesses.similar(key, known)
     end
     private_class_method :common_option, :hint, :similar
   end

@@ -18,6 +18,14 @@ module Manypack
       Arguments.refuse(hint ? error.extend(Certain) : error)
     end
 
+    # Returns the one of the known names that resembles a name, or nil. Some Rubies load DidYouMean on first use; where
+    # no file can be loaded, the error does without a suggestion.
+    def self.similar(name, known)
+      DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean::SpellChecker)
+    rescue LoadError, StandardError
+      nil
+    end
+
     private
 
     def method_missing(name, *, **)
@@ -38,9 +46,6 @@ module Manypack
     end
   end
   private_constant :Guesses
-
-  autoload :Hints, File.join(__dir__, "hints")
-  private_constant :Hints
 
   extend Guesses
 

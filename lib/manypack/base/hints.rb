@@ -4,7 +4,7 @@
 # What methods, classes and options are called here that other libraries have by another name, or not at all.
 #++
 module Manypack
-  # The texts by which errors name ours; the first such error loads them.
+  # The texts by which errors name ours.
   module Hints # :nodoc:
     # Returns a Hash of names and hints, from one of names, or lists of them, and hints.
     def self.table(hints)

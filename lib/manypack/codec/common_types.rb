@@ -280,4 +280,5 @@ module Manypack
       end
     end
   end
+  private_constant :CommonTypes
 end

@@ -22,6 +22,13 @@ module Manypack
         end
       end
 
+      # Loads zlib before there is a compressed file, unless this Ruby was built without it.
+      def self.load_zlib
+        load_library("zlib", "Zlib")
+      rescue LoadError
+        nil
+      end
+
       def self.load_library(name, constant)
         Library.load(name, user: "a compressed file", constant: constant)
       end

@@ -53,7 +53,7 @@ module Manypack
         names.each do |name|
           next if known.include?(name)
 
-          similar = DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean)
+          similar = Guesses.similar(name, known)
           raise ArgumentError, "#{klass.inspect} has no member #{name}#{", did you mean #{similar}?" if similar}"
         end
       end

@@ -14,7 +14,7 @@ module Manypack
       end
     end
 
-    private_constant :Change # again: Ruby forgets it of an autoload whose file another constant has loaded
+    private_constant :Change
 
     # Finds the places of changes.
     module Splice # :nodoc:
@@ -28,5 +28,6 @@ module Manypack
         found
       end
     end
+    private_constant :Splice
   end
 end

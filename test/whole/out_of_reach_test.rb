@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+# A message and an error need nothing but memory: no file of Manypack or of Ruby may be in reach at that moment.
+require "test_helper"
+require "fileutils"
+require "tmpdir"
+require "support/program"
+
+class OutOfReachTest < Minitest::Test
+  include ProgramHelper
+
+  # What may come first in a program that has required Manypack and has made its Records.
+  PRELUDE_OF_USES = <<~'RUBY'
+    User = Struct.new(:id)
+    USER = Manypack::Record.new(User, id: Integer)
+    MAP = Manypack.pack({"id" => "x" * 300}).freeze
+    FACTORY = Manypack::Factory.new
+    FACTORY.register_common(:rational, :symbol)
+    CODEC = FACTORY.codec
+  RUBY
+
+  USES = [
+    'Manypack.unpack("\x01\x02")', 'Manypack.unpack("{\"a\": 1}")', 'Manypack.unpack("")', 'Manypack.unpack("\xC1")',
+    'Manypack.unpack("\x93\x01")', 'Manypack.unpack("\xD4\x05a")', 'Manypack.unpack("\x91" * 200)', 'Manypack.unpack("\x01", max_bytes: 0)',
+    'Manypack.unpack("\x93\x01\x02\x03", max_array_size: 1)', "Manypack.unpack(1)", 'Manypack.unpack("\x01", max_byte: 3)',
+    'Manypack.unpack("\x01", date: true)', 'Manypack.unpack("\x01", timeout: 1)', 'CODEC.unpack("\xD4\x03a")',
+    "Manypack.pack(Object.new)", "Manypack.pack(1r)", "Manypack.pack(1 << 64)", "Manypack.pack(:a, canonicel: true)",
+    "Manypack.pack([[[1]]], max_depth: 2)", "Manypack.dig_many(MAP, '$.id')",
+    'Manypack.split("\x01\x02").to_a', 'Manypack.split("users.json").to_a', 'Manypack.split("\x01", as: :view).to_a',
+    'Manypack.dig(MAP, "id", 0)', 'Manypack.dig(MAP, "id")', "Manypack::View.new(MAP).keys", 'Manypack::View.new(MAP, check: true).query("$..id").to_a',
+    'Manypack::View.new(MAP).query("$[").to_a', 'Manypack::View.new(MAP).dig_many("$.id")', 'Manypack::View.new(MAP).splice("$.id" => 1).bytes',
+    'Manypack::View.new(MAP).splice("$.a.b" => 1).bytes', 'Manypack::Path.new("$[?@ > 1]").to_a("\x92\x01\x02")', "USER.load(MAP)",
+    "USER.lazy.load(MAP).id", 'USER.load("\x81\xA2id\x01")', "USER.load(MAP, collect: true)", "USER.dump(User.new(nil))", "USER.with(check: 1)",
+    'USER.valid?("\x80")', "Manypack::Unpacker.new.feed(MAP).each(strict: true).to_a", 'Manypack::Unpacker.new.feed("\x92").each(strict: true).to_a',
+    "Manypack::Unpacker.new.feed(MAP).read_array_header", "Manypack::Packer.new.write_ext(1, 1)", "Manypack.parse(MAP)", "Manypack::Schema", "Manypack::View::DELETE",
+    "Manypack::View.new(MAP).patch", "Manypack::Parallel.reduce", "Manypack::Parallel::Error",
+    'Manypack.canonicalize("\x81")', "Manypack::Factory.new.register_common(:dates)", 'Manypack.unpack("\x01") { 1 }'
+  ].freeze
+
+  # Defines what tells the outcome of each use, an Array of Strings.
+  OUTCOMES = <<~RUBY
+    def outcome
+      result = yield
+      result.inspect
+    rescue Exception => error
+      "\#{error.class}: \#{error.message.split.join(" ")}"
+    end
+    def outcomes
+      [#{USES.map { |use| "outcome { #{use} }" }.join(",\n")}]
+    end
+  RUBY
+
+  def usual
+    @usual ||= outcomes("puts outcomes")
+  end
+
+  def outcomes(program, lib = LIB)
+    output = output_of({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "-W0", "-I", lib, "-r", "manypack",
+                       stdin_data: "# encoding: UTF-8\n#{PRELUDE_OF_USES}#{OUTCOMES}#{program}")
+    output.gsub(/0x\h+/, "0x0").lines(chomp: true)
+  end
+
+  def assert_as_usual(found)
+    assert_equal USES.size, usual.size
+    assert_equal [], found - usual
+    assert_equal usual, found
+  end
+
+  def test_with_no_file_descriptor_left
+    assert_as_usual outcomes(<<~RUBY)
+      Process.setrlimit(:NOFILE, 40)
+      begin
+        kept = []
+        loop { kept << File.open(File::NULL) }
+      rescue Errno::EMFILE
+        found = outcomes
+      end
+      kept.each(&:close)
+      puts found
+    RUBY
+  end
+
+  def test_after_the_library_was_deleted
+    Dir.mktmpdir do |folder|
+      FileUtils.cp_r(LIB, "#{folder}/lib")
+      assert_as_usual outcomes("require 'fileutils'\nFileUtils.rm_rf('#{folder}/lib')\nputs outcomes", "#{folder}/lib")
+    end
+  end
+
+  def test_in_a_handler_of_a_signal
+    assert_as_usual outcomes(<<~RUBY)
+      found = nil
+      trap(:USR1) { found = outcomes }
+      Process.kill(:USR1, Process.pid)
+      sleep 0.001 until found
+      puts found
+    RUBY
+  end
+
+  def test_in_a_ractor
+    assert_as_usual outcomes(<<~RUBY)
+      ractor = Ractor.new { outcomes }
+      puts(ractor.respond_to?(:value) ? ractor.value : ractor.take)
+    RUBY
+  end
+
+  # As DidYouMean is on Rubies that load it on first use.
+  def test_a_suggestion_that_cannot_be_loaded_is_left_out
+    output = output_of({ "RUBYOPT" => nil, "RUBYLIB" => nil }, RbConfig.ruby, "--disable-did_you_mean", "-I", LIB, "-r", "manypack", stdin_data: <<~RUBY)
+      autoload :DidYouMean, "/nowhere/did_you_mean"
+      begin
+        Manypack.unpack("", max_byte: 1)
+      rescue ArgumentError => error
+        puts error.message[/\\A[^;]+/]
+      end
+    RUBY
+    assert_equal "unknown option max_byte\n", output
+  end
+end
