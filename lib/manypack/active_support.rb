@@ -54,7 +54,7 @@ module Manypack
         Arguments.refuse_as(options, "the entries of a cache, which have a form of their own")
         codec ||= Factory.new.tap { |factory| ActiveSupport.register_types(factory) }.codec
         @codec = Arguments.codec(codec, options)
-        DeserializationError # loads it: when bytes are wrong, its file may be out of reach
+        DeserializationError.name # loads it: when bytes are wrong, its file may be out of reach
         freeze
       end
 

@@ -51,7 +51,7 @@ class BlocksTest < Minitest::Test
   # Methods that ignore it: those that answer a question about an object, and those where a check would cost as much as
   # what they do. One of the four first lines of REFUSED without an option is among them.
   IGNORED = %w[
-    .canonical? .dig .canonicalize Factory#pack Factory#unpack Factory#load Factory#dump Factory#codec Factory#freeze Factory#inspect
+    .canonical? .dig .canonicalize .eager_load! Factory#pack Factory#unpack Factory#load Factory#dump Factory#codec Factory#freeze Factory#inspect
     Factory#registered_types Factory#type_registered? Factory::Pool.new Factory::Pool#load Factory::Pool#dump
     Codec#inspect Codec#== Codec#options Codec#eql? Codec#hash
     Packer#reset Packer#write_to Packer#full_pack Packer#compatibility_mode? Packer#to_str Packer#<< Packer#write_nil Packer#write_true
