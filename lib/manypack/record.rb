@@ -36,8 +36,9 @@ module Manypack
     # docs/records.md lists them. <code>Object</code> accepts anything. The members are keywords or a Hash, and their
     # names Symbols or Strings.
     #
-    # If a class has an +initialize+ or a +new+ of its own, that method makes the objects. It gets the members by
-    # position or as keywords, depending on its parameters. A member may be missing if its parameter has a default.
+    # If a class has an +initialize+ or a +new+ of its own, that method makes the objects, even if it is defined after
+    # the Record is made. It gets the members by position or as keywords, depending on its parameters. A member may be
+    # missing if its parameter has a default.
     #
     # The Record has the options of the Types of its members, as in Type[].
     #
@@ -48,7 +49,7 @@ module Manypack
     #   POINT = Manypack::Record.new(Point, x: Float, y: Float)
     def self.new(klass, types = nil, **members)
       Arguments.refuse_block(self, :new) if block_given?
-      Arguments.at_the_call { create(klass, Members.named(types, members), Build.of(klass)) }
+      Arguments.at_the_call { create(klass, Members.named(types, members), Build.filling(klass)) }
     end
 
     # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+. The members
@@ -169,13 +170,13 @@ module Manypack
       @form || uninitialized
     end
 
-    # Returns how load makes the objects: +:struct+ or +:data+ fills in the members, +:new+ calls the class's own
-    # constructor with the members by position, +:keywords+ calls it with keywords, and +:ivars+ sets instance
-    # variables.
+    # Returns how load makes the objects at the moment: +:struct+ or +:data+ fills in the members, +:new+ calls the
+    # class's own constructor with the members by position, +:keywords+ calls it with keywords, and +:ivars+ sets
+    # instance variables. Raises ArgumentError if the class has got a constructor that cannot take the members.
     #
     #   POINT.build #=> :struct
     def build
-      @build || uninitialized
+      constructor[0]
     end
 
     # Returns the class of the LazyRecords that a lazy Record loads; nil for any other Record.
@@ -220,9 +221,7 @@ module Manypack
     #   POINT.with(defaults: {y: 0.0}).optional?(:y) #=> true
     def optional?(member)
       member = member.to_sym
-      return true if defaults.key?(member)
-
-      %i[new keywords].include?(build) && Build.optional(klass, build).include?(member)
+      defaults.key?(member) || constructor[1].include?(member)
     end
 
     # Returns true if each object that lacks the member gets its own copy of the default value, because that is a
@@ -302,7 +301,7 @@ module Manypack
         raise ArgumentError, "#{subclass.inspect} is no subclass of #{klass.inspect}"
       end
 
-      copy(klass: subclass, inherited: @inherited || klass, build: build == :ivars ? :ivars : Build.of(subclass))
+      copy(klass: subclass, inherited: @inherited || klass, build: @build == :ivars ? :ivars : Build.filling(subclass))
     end
 
     # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
@@ -380,6 +379,13 @@ module Manypack
 
     def options
       @options || uninitialized
+    end
+
+    # Returns the result of +build+, and the members that may be missing because the class has defaults for them. Called
+    # by the extension, too.
+    def constructor
+      uninitialized unless @build
+      @build == :ivars ? [:ivars, []] : Build.constructor(@klass)
     end
 
     # Leaves out the defaults: on Ruby 3.1 the hash of a Proc changes when the heap is compacted.

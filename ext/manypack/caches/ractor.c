@@ -17,6 +17,7 @@ ractor_mark(void *ptr)
         ractor->seldom->bytes = 0; /* which may be long: a Ractor that no longer reads shall not keep it */
         mp_recents_mark(ractor->seldom->recents);
         if (ractor->seldom->types) rb_gc_mark_movable(ractor->seldom->types);
+        if (ractor->seldom->constructors) rb_gc_mark_movable(ractor->seldom->constructors);
         if (ractor->seldom->paths) rb_gc_mark_movable(ractor->seldom->paths);
     }
     if (ractor->spares.packer) rb_gc_mark_movable(ractor->spares.packer);
@@ -37,6 +38,9 @@ ractor_compact(void *ptr)
     if (ractor->spares.unpacker) ractor->spares.unpacker = rb_gc_location(ractor->spares.unpacker);
     if (ractor->spares.body) ractor->spares.body = rb_gc_location(ractor->spares.body);
     if (ractor->seldom && ractor->seldom->types) ractor->seldom->types = rb_gc_location(ractor->seldom->types);
+    if (ractor->seldom && ractor->seldom->constructors) {
+        ractor->seldom->constructors = rb_gc_location(ractor->seldom->constructors);
+    }
 }
 
 static void

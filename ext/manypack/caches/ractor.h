@@ -22,6 +22,7 @@ typedef struct {
     mp_trails *trails;
     mp_recents *recents;
     VALUE types;        /* a Hash of Types and the same Types with the ext types of the moment (record/type.c); or 0 */
+    VALUE constructors; /* a hidden Hash of classes and how Records make their objects (record/instance.c); or 0 */
     VALUE paths;        /* a hidden Hash of Strings and Paths; 0 before the first */
     VALUE bytes;        /* a String to read from an io into, since the last collection; or 0, also while in use */
     VALUE recent_codec; /* made for the options of a call since the last collection, which forgets it; or 0 */

@@ -1,7 +1,78 @@
 /* Makes objects of the classes of Records. initialize runs only if the class defines its own. */
 #include "record/instance.h"
 
-static ID id_new;
+#include "unpack/decoder.h"
+
+static ID id_new, id_initialize, id_constructor;
+
+/* --- how they are made ------------------------------------------------------------------------------ */
+
+/* The arity of Ruby's own new and initialize. */
+enum { ANY_ARGUMENTS = -1 };
+
+/*
+ * A class can get a constructor at any time. Whether initialize is Ruby's, the table of methods says. It does not say
+ * that of new, which is therefore looked at when the first object is made. Later only its arity is compared.
+ */
+bool
+mp_instance_filled_p(const mp_record *record)
+{
+    if (record->build == MP_BUILD_IVARS) return true;
+    return rb_method_basic_definition_p(record->klass, id_initialize) && record->new_seen &&
+           rb_obj_method_arity(record->klass, id_new) == ANY_ARGUMENTS;
+}
+
+/* How many classes with constructors of their own a Ractor remembers. */
+enum { CONSTRUCTORS_MAX = 256 };
+
+/* What is remembered of a class: an Array. */
+enum { BUILD, OPTIONAL, ARITY_OF_NEW, ARITY_OF_INITIALIZE };
+
+static VALUE
+constructors(void)
+{
+    VALUE all = mp_ractor_seldom()->constructors;
+
+    if (all) return all;
+    all = rb_obj_hide(rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0));
+    return mp_ractor_seldom()->constructors = all;
+}
+
+/* Asks Ruby code how to make an object of the class, and remembers it if the class has a constructor of its own. */
+static VALUE
+find_constructor(const mp_record *record, VALUE new_arity, VALUE initialize_arity)
+{
+    VALUE found = rb_funcall(record->object, id_constructor, 0), all = constructors();
+    mp_build build = mp_build_of(rb_ary_entry(found, BUILD));
+
+    found = rb_ary_new_from_args(4, INT2FIX(build), rb_ary_entry(found, OPTIONAL), new_arity, initialize_arity);
+    if (build == record->build) {
+        *(bool *)&record->new_seen = true;
+    } else {
+        if (RHASH_SIZE(all) >= CONSTRUCTORS_MAX) rb_hash_clear(all);
+        rb_hash_aset(all, record->klass, found);
+    }
+    return found;
+}
+
+mp_constructor
+mp_instance_constructor(const mp_record *record)
+{
+    VALUE found, new_arity, initialize_arity;
+
+    if (mp_instance_filled_p(record)) return (mp_constructor){.build = record->build};
+    new_arity = INT2NUM(rb_obj_method_arity(record->klass, id_new));
+    initialize_arity = INT2NUM(rb_mod_method_arity(record->klass, id_initialize));
+    found = rb_hash_lookup(constructors(), record->klass);
+    if (NIL_P(found) || RARRAY_AREF(found, ARITY_OF_NEW) != new_arity ||
+        RARRAY_AREF(found, ARITY_OF_INITIALIZE) != initialize_arity) {
+        found = find_constructor(record, new_arity, initialize_arity);
+    }
+    return (mp_constructor){.build = (mp_build)FIX2INT(RARRAY_AREF(found, BUILD)),
+                            .optional = RARRAY_AREF(found, OPTIONAL)};
+}
+
+/* --- making them ------------------------------------------------------------------------------------ */
 
 static VALUE
 struct_new(const mp_record *record, const VALUE *values)
@@ -49,9 +120,9 @@ call_new_with_keywords(const mp_record *record, const VALUE *values)
 }
 
 VALUE
-mp_instance_new(const mp_record *record, const VALUE *values)
+mp_instance_new(const mp_record *record, mp_build build, const VALUE *values)
 {
-    switch (record->build) {
+    switch (build) {
       case MP_BUILD_STRUCT: return struct_new(record, values);
       case MP_BUILD_DATA: return rb_obj_freeze(struct_new(record, values));
       case MP_BUILD_IVARS: return with_ivars(record, values);
@@ -64,4 +135,6 @@ void
 Init_manypack_instance(void)
 {
     id_new = rb_intern("new");
+    id_initialize = rb_intern("initialize");
+    id_constructor = rb_intern("constructor");
 }

@@ -198,9 +198,23 @@ load_elements(mp_loader *l, mp_record_walk *walk, uint32_t n)
     l->field = MP_FIELD_NONE;
 }
 
+/* How objects of the Record are made, looked up once for each message if the class has no constructor of its own. */
+MP_INLINE mp_build
+build_of(mp_loader *l, const mp_record *record)
+{
+    const mp_record **filled = &l->filled[(uintptr_t)record / sizeof(*record) % MP_LOADER_FILLED];
+    mp_build build;
+
+    if (MP_LIKELY(*filled == record)) return record->build;
+    build = mp_record_constructor(l, record).build;
+    if (build == record->build) *filled = record;
+    return build;
+}
+
 typedef struct {
     mp_loader *l;
     const mp_record_walk *walk;
+    mp_build build; /* for new_instance */
 } instance_call;
 
 static VALUE
@@ -208,7 +222,7 @@ new_instance(VALUE arg)
 {
     const instance_call *call = (const instance_call *)arg;
 
-    return mp_instance_new(call->walk->record, mp_record_values(call->l, call->walk));
+    return mp_instance_new(call->walk->record, call->build, mp_record_values(call->l, call->walk));
 }
 
 static VALUE
@@ -231,11 +245,10 @@ refused(VALUE arg, VALUE error)
 }
 
 static VALUE
-call_for_instance(mp_loader *l, const mp_record_walk *walk)
+call_for_instance(mp_loader *l, const mp_record_walk *walk, mp_build build)
 {
     const mp_options *options = mp_loader_options(l);
-    mp_build build = walk->record->build;
-    instance_call call = {l, walk};
+    instance_call call = {l, walk, build};
 
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil; /* keep wrong values from user code */
     if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return mp_seal(options, new_instance((VALUE)&call));
@@ -248,7 +261,7 @@ call_for_instance(mp_loader *l, const mp_record_walk *walk)
 static MP_NOINLINE void
 set_defaults(mp_loader *l, const mp_record_walk *walk)
 {
-    instance_call arg = {l, walk};
+    instance_call arg = {.l = l, .walk = walk};
     mp_decoder_call call;
 
     mp_record_set_defaults(l, walk);
@@ -261,13 +274,13 @@ set_defaults(mp_loader *l, const mp_record_walk *walk)
 static VALUE
 make_instance(mp_loader *l, const mp_record_walk *walk)
 {
-    mp_build build = walk->record->build;
+    mp_build build = build_of(l, walk->record);
     mp_decoder_call call;
     VALUE object;
 
-    if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return call_for_instance(l, walk);
+    if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return call_for_instance(l, walk, build);
     call = mp_decoder_leave(&l->d);
-    object = call_for_instance(l, walk);
+    object = call_for_instance(l, walk, build);
     mp_decoder_check_return(&l->d, call);
     return object;
 }

@@ -30,6 +30,9 @@
 /* The depth up to which containers are skipped without allocating memory, plus the level that the walk begins in. */
 #define MP_LOADER_PLACES 129
 
+/* How many Records a loader remembers whose objects need no constructor. */
+#define MP_LOADER_FILLED 8
+
 /*
  * The tag key of the union that chose a Record. No field of the Record needs to have this key. `up` is the tag key of a
  * union that has this one as its else.
@@ -57,6 +60,7 @@ typedef struct {
     VALUE origin;             /* the View that is loaded from; 0 if bytes are loaded */
     bool eager;               /* load LazyRecords as objects now, so that their errors come now */
     VALUE refusal;            /* thrown instead of a RecordError, which takes long to make; 0 to raise */
+    const mp_record *filled[MP_LOADER_FILLED]; /* Records that need no constructor: each has one place; or NULL */
     VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
     VALUE memory;             /* owns left, if places is too short; else 0 */
     uint64_t *left;           /* for skipping containers: places, or longer */

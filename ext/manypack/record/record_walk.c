@@ -150,18 +150,32 @@ mp_record_check_twice(mp_loader *l, const mp_record_walk *walk)
     if (mp_loader_options(l)->unique_keys) mp_decoder_raise(&l->d, MP_E_DUPLICATE_KEY, walk->at);
 }
 
+mp_constructor
+mp_record_constructor(mp_loader *l, const mp_record *record)
+{
+    mp_decoder_call call;
+    mp_constructor constructor = {.build = record->build};
+
+    if (MP_LIKELY(mp_instance_filled_p(record))) return constructor;
+    call = mp_decoder_leave(&l->d);
+    constructor = mp_instance_constructor(record);
+    mp_decoder_check_return(&l->d, call);
+    return constructor;
+}
+
 /*
- * True if the class's own initialize has a default for a missing field. A positional default counts only if all
- * arguments after it are missing, too.
+ * True if the class's own constructor has a default for a missing field, and the Record has none. A positional default
+ * counts only if all arguments after it are missing, too.
  */
 static bool
-own_default_p(const mp_record *record, const VALUE *values, uint32_t field)
+own_default_p(const mp_record *record, mp_constructor constructor, const VALUE *values, uint32_t field)
 {
     const mp_field *one = &record->fields[field], *other = record->fields;
     uint32_t i;
 
-    if (!one->optional || record->build != MP_BUILD_NEW) return one->optional;
-    for (i = 0; i < record->count; i++, other++) {
+    if (!constructor.optional || one->default_value != Qundef) return false;
+    if (!RTEST(rb_ary_includes(constructor.optional, one->name))) return false;
+    for (i = 0; constructor.build == MP_BUILD_NEW && i < record->count; i++, other++) {
         if (other->slot > one->slot && (values[i] != Qundef || other->default_value != Qundef)) return false;
     }
     return true;
@@ -171,16 +185,18 @@ void
 mp_record_set_defaults(mp_loader *l, const mp_record_walk *walk)
 {
     const mp_record *record = walk->record;
+    mp_constructor constructor = mp_record_constructor(l, record);
     VALUE *values = mp_record_values(l, walk);
     uint32_t i;
 
     for (i = 0; i < record->count; i++) {
-        if (values[i] != Qundef || record->fields[i].called || own_default_p(record, values, i)) continue;
+        if (values[i] != Qundef || record->fields[i].called || own_default_p(record, constructor, values, i)) continue;
         values[i] = record->fields[i].default_value;
         if (values[i] != Qundef) continue;
         mp_record_missing(l, i, walk->at);
         values[i] = Qnil;
     }
+    RB_GC_GUARD(constructor.optional);
 }
 
 void
@@ -261,19 +277,29 @@ seal_lazy(mp_loader *l, VALUE lazy)
     return lazy;
 }
 
+/* Reports missing fields without a default. */
+static MP_NOINLINE void
+check_missing(mp_loader *l, const mp_record_walk *walk)
+{
+    const mp_record *record = walk->record;
+    mp_constructor constructor = mp_record_constructor(l, record);
+    const VALUE *values = mp_record_values(l, walk);
+    uint32_t i;
+
+    for (i = 0; i < record->count; i++) {
+        if (values[i] != Qundef || record->fields[i].default_value != Qundef) continue;
+        if (!own_default_p(record, constructor, values, i)) mp_record_missing(l, i, walk->at);
+    }
+    RB_GC_GUARD(constructor.optional);
+}
+
 VALUE
 mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk)
 {
     mp_lazy_part part = {.message = l->d.source, .type = l->type, .codec = l->d.codec->object,
                          .start = (size_t)(walk->at - l->d.start), .end = (size_t)(l->d.at - l->d.start)};
-    uint32_t i;
 
-    for (i = 0; walk->missing && i < walk->record->count; i++) {
-        const VALUE *values = mp_record_values(l, walk);
-
-        if (values[i] != Qundef || walk->record->fields[i].default_value != Qundef) continue;
-        if (!own_default_p(walk->record, values, i)) mp_record_missing(l, i, walk->at);
-    }
+    if (MP_UNLIKELY(walk->missing)) check_missing(l, walk);
     if (MP_UNLIKELY(mp_loader_errors_kept(l) != walk->errors)) return Qnil;
     if (walk->record->views) part.view = mp_load_view_root(l);
     return seal_lazy(l, mp_lazy_record_new(walk->record, &part, mp_record_values(l, walk)));

@@ -2,6 +2,7 @@
 #ifndef MANYPACK_RECORD_WALK_H
 #define MANYPACK_RECORD_WALK_H
 
+#include "record/instance.h"
 #include "record/loader.h"
 
 /* Lives on the C stack. */
@@ -95,9 +96,12 @@ void mp_record_check_twice(mp_loader *l, const mp_record_walk *walk);
 /* Makes the Hash of unknown pairs, if a field takes it. */
 void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);
 
+/* Looks how the object is made, if it may be made by the class's own constructor. */
+mp_constructor mp_record_constructor(mp_loader *l, const mp_record *record);
+
 /*
  * Gives missing fields their defaults, except defaults that must be called. RecordError for a field without a default,
- * unless the class's own initialize has one.
+ * unless the class's own constructor has one.
  */
 void mp_record_set_defaults(mp_loader *l, const mp_record_walk *walk);
 

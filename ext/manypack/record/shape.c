@@ -186,8 +186,8 @@ set_floats(mp_shape *shape, VALUE node)
 
 /* --- Records ---------------------------------------------------------------------------------------- */
 
-static mp_build
-build_of(VALUE name)
+mp_build
+mp_build_of(VALUE name)
 {
     if (symbol_p(name, "struct")) return MP_BUILD_STRUCT;
     if (symbol_p(name, "data")) return MP_BUILD_DATA;
@@ -235,7 +235,6 @@ set_field(const mp_shapes *shapes, mp_record *record, uint32_t index, VALUE node
     field->name = get(node, "name");
     field->default_value = rb_hash_lookup2(node, ID2SYM(rb_intern("default")), Qundef);
     field->called = RTEST(get(node, "called"));
-    field->optional = RTEST(get(node, "optional"));
     if (field->called) record->calls = true;
     field->slot = NUM2INT(get(node, "slot"));
     if (record->build == MP_BUILD_IVARS) field->ivar = rb_sym2id(get(node, "ivar"));
@@ -257,7 +256,7 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
     record->object = get(node, "record");
     record->klass = get(node, "class");
     record->reader = get(node, "reader");
-    record->build = build_of(get(node, "build"));
+    record->build = mp_build_of(get(node, "build"));
     record->form = form_of(get(node, "form"));
     record->unknown = symbol_p(unknown, "skip") ? MP_UNKNOWN_SKIP
         : symbol_p(unknown, "raise") ? MP_UNKNOWN_RAISE : MP_UNKNOWN_INTO;

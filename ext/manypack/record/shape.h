@@ -41,13 +41,13 @@ typedef enum {
     MP_SHAPE_SHARED,  /* stands for the first shape of another Type, its only part; no other shape refers to it */
 } mp_shape_kind;
 
-/* How an object of a Record's class is made. */
+/* How an object of a Record's class is made. The class's own constructor may be defined after the Record is made. */
 typedef enum {
-    MP_BUILD_STRUCT,   /* its members are set */
-    MP_BUILD_DATA,     /* its members are set, then it is frozen */
+    MP_BUILD_STRUCT,   /* its members are set, unless the class has a constructor of its own */
+    MP_BUILD_DATA,     /* the same, and it is frozen */
     MP_BUILD_IVARS,    /* its instance variables are set */
-    MP_BUILD_NEW,      /* klass.new(*values) */
-    MP_BUILD_KEYWORDS, /* klass.new(**values) */
+    MP_BUILD_NEW,      /* klass.new(*values), never in an mp_record */
+    MP_BUILD_KEYWORDS, /* klass.new(**values), never in an mp_record */
 } mp_build;
 
 typedef enum {
@@ -70,7 +70,6 @@ typedef struct {
     VALUE key;           /* that dump writes; for paths */
     VALUE default_value; /* Qundef without one */
     bool called;         /* default_value is called for each object and returns its default */
-    bool optional;       /* it may be missing: the class's own initialize has a default */
     ID ivar;             /* MP_BUILD_IVARS */
     int slot;            /* the member's index in its class */
     uint32_t packed_key; /* the index of key in the table */
@@ -89,6 +88,7 @@ typedef struct {
     uint32_t into;  /* the field for MP_UNKNOWN_INTO; MP_FIELD_NONE without one */
     mp_field_table keys;
     bool views;     /* its objects may have Views inside */
+    bool new_seen;  /* klass.new was Ruby's when the first object was made; every Ractor writes nothing but true */
 } mp_record;
 
 struct mp_shape {
@@ -134,6 +134,9 @@ mp_kind_bit(mp_kind kind)
 /* Everything except nil, arrays and maps. */
 #define MP_KIND_BITS_SCALAR (MP_KIND_BITS_INTEGER | MP_KIND_BITS_FLOAT | MP_KIND_BITS_TEXT | mp_kind_bit(MP_EXT) | \
                              mp_kind_bit(MP_TRUE) | mp_kind_bit(MP_FALSE))
+
+/* The mp_build that Record#build calls by that name, a Symbol. */
+mp_build mp_build_of(VALUE name);
 
 /* The Record in a part of a TAGGED, which is a Record or an ANY_OF with one; NULL without one. */
 const mp_record *mp_shape_record(const mp_shape *shape);

@@ -179,22 +179,23 @@ module Manypack
       end
 
       def record_node(record)
-        fields = record.keys.each_with_index.map { |(member, keys), index| field(record, member, keys, index) }
+        build = record.instance_variable_get(:@build)
+        slots = build == :ivars ? record.members : record.klass.members
+        fields = record.keys.map { |member, keys| field(record, member, keys, slots.index(member)) }
         { kind: :record, words: record.klass.inspect, parts: [], fields: fields,
           key_count: fields.sum { |field| field[:keys].size }, record: record, class: record.klass,
-          reader: record.lazy_class, build: record.build, form: record.form,
+          reader: record.lazy_class, build: build, form: record.form,
           unknown: record.unknown.is_a?(Hash) ? :into : record.unknown }
       end
 
-      def field(record, member, keys, index)
+      def field(record, member, keys, slot)
         into = record.unknown.is_a?(Hash) && record.unknown[:into] == member
-        slot = record.build == :ivars ? index : record.klass.members.index(member)
         { name: member, slot: slot, ivar: :"@#{member}", into: into, keys: into ? [] : keys,
           **default(record, member), part: add(record.types[member].spec) }
       end
 
       def default(record, member)
-        default = record.defaults.fetch(member) { return { optional: record.optional?(member) } }
+        default = record.defaults.fetch(member) { return {} }
         options = Record.const_get(:Options)
         copied = record.copies?(member) && @codec.options.values_at(:freeze, :shareable).none?
         default = options::Copies.new(default) if copied
