@@ -193,6 +193,26 @@ other_integers_over(mp_cursor *cursor, const mp_key *key)
     cursor->left = left;
 }
 
+/* Skips an object. One that holds nothing but leaves costs no walk. */
+MP_INLINE mp_status
+value_over(mp_cursor *cursor)
+{
+    const mp_look *look = cursor->look;
+    const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
+    mp_step step = MP_STEP_NONE;
+    uint64_t held = 0;
+
+    if (mp_ahead_p(p, end)) step = mp_step_over(&p, end, &held);
+    if (step == MP_STEP_NONE) return mp_cursor_next(cursor);
+    if (step == MP_STEP_CONTAINER) {
+        if (look->tape || look->walk.max_depth < 2) return mp_cursor_next(cursor);
+        if (mp_leaves_over(&p, end, held)) return mp_cursor_next(cursor);
+    }
+    cursor->at = (size_t)(p - look->bytes);
+    cursor->left--;
+    return MP_OK;
+}
+
 mp_status
 mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value)
 {
@@ -214,7 +234,7 @@ mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value
             *value = cursor->at;
             if (which == MP_FIND_FIRST) return MP_OK;
         }
-        status = mp_cursor_next(cursor);
+        status = value_over(cursor);
         if (MP_UNLIKELY(status != MP_OK)) return status;
     }
     return MP_OK;
@@ -271,26 +291,6 @@ other_key_over(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *va
     for (i = 0; i < wanted->count; i++) {
         if (!mp_key_compare(&found, &wanted->keys[i].key)) note_value(&values[i], last, cursor->at);
     }
-    return MP_OK;
-}
-
-/* Skips an object. One that holds nothing but leaves costs no walk. */
-MP_INLINE mp_status
-value_over(mp_cursor *cursor)
-{
-    const mp_look *look = cursor->look;
-    const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
-    mp_step step = MP_STEP_NONE;
-    uint64_t held = 0;
-
-    if (mp_ahead_p(p, end)) step = mp_step_over(&p, end, &held);
-    if (step == MP_STEP_NONE) return mp_cursor_next(cursor);
-    if (step == MP_STEP_CONTAINER) {
-        if (look->tape || look->walk.max_depth < 2) return mp_cursor_next(cursor);
-        if (mp_leaves_over(&p, end, held)) return mp_cursor_next(cursor);
-    }
-    cursor->at = (size_t)(p - look->bytes);
-    cursor->left--;
     return MP_OK;
 }
 

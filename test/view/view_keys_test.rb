@@ -123,6 +123,31 @@ class ViewKeysTest < Minitest::Test
     assert_equal [5], Path.new("$[*].a[*]").to_a(binary, duplicate_keys: :last)
   end
 
+  # A walk that goes on in each of equal keys as it comes to them must forget what the first ones led to.
+  def test_dig_and_query_follow_only_the_last_of_equal_keys
+    [["82 a1 61 81 a1 62 01 a1 61 81 a1 62 02", 2], ["82 a1 61 07 a1 61 81 a1 62 02", 2], ["82 a1 61 81 a1 62 01 a1 61 80", nil],
+     ["82 a1 61 82 a1 62 05 a1 62 06 a1 63 01", 6], ["83 a1 61 81 a1 62 01 a1 61 81 a1 63 04 a1 64 90", nil],
+     ["81 a1 61 83 a1 62 01 a1 62 c0 a1 62 a1 78", "x"], ["82 a1 61 81 a1 62 01 a1 61 c0", nil]].each do |hex, value|
+      binary = bytes(hex)
+      found = [Manypack.dig(binary, "a", "b"), View.new(binary).dig("a", "b"), View.new(binary, freeze: true).dig("a", "b")]
+      assert_equal [value, value, value], found, hex
+      assert_equal [value].compact, Path.new("$.a.b").to_a(binary), hex
+      assert_equal value ? 1 : 0, Path.new("$.a.b").count(binary), hex
+    end
+    [->(b) { Manypack.dig(b, "a", "b") }, ->(b) { View.new(b).dig("a", "b") }].each do |dig|
+      assert_raises(TypeError) { dig.(bytes("82 a1 61 81 a1 62 01 a1 61 07")) }
+      assert_raises(Manypack::MalformedFormatError) { dig.(bytes("82 a1 61 81 a1 62 01 a1 63 c1")) }
+    end
+  end
+
+  def test_a_path_with_a_function_calls_it_only_for_the_last_of_equal_keys
+    seen = []
+    function = Path::Function.new(:value, returns: :logical) { |value| seen << value }
+    path = Path.new("$.a[?keep(@)]", functions: { keep: function })
+    assert_equal [3], path.to_a(bytes("82 a1 61 92 01 02 a1 61 91 03"))
+    assert_equal [3], seen
+  end
+
   def test_equal_keys_are_refused_when_asked_for_or_checked
     [{ duplicate_keys: :error }, { check: true }, { untrusted: true }].each do |options|
       assert_raises(Manypack::MalformedFormatError, options.inspect) { raw(TWICE, **options) }

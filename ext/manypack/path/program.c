@@ -251,6 +251,7 @@ user_call_read(mp_program *program, mp_condition *condition, VALUE function)
     uint8_t *types;
     uint32_t i;
 
+    program->calls = true;
     condition->kind = MP_CALL_USER;
     condition->logical = named_p(rb_funcallv(function, rb_intern("returns"), 0, NULL), "logical");
     condition->takes = types = arena_take(program, condition->count);
@@ -378,7 +379,7 @@ mp_program_init(mp_program *program, VALUE steps)
 {
     program->steps = steps;
     program->objects = rb_obj_hide(rb_ary_new());
-    program->descends = program->remembers = false;
+    program->descends = program->remembers = program->calls = false;
     program->nesting = 0;
     program->wanted = NULL;
     program->arena.blocks = 0;

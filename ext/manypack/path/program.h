@@ -116,6 +116,7 @@ typedef struct {
     VALUE steps, objects; /* Arrays; objects is hidden */
     bool remembers;       /* a condition has an absolute query, which keeps what it found in one message */
     bool descends;        /* a segment `..` is followed by other segments, has several selectors or a condition */
+    bool calls;           /* a condition calls a function of the user */
     int nesting;
     mp_wanted *wanted;    /* while a filter is read: its keys */
     mp_arena arena;

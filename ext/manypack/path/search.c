@@ -99,6 +99,57 @@ key_before(mp_search *s, mp_cursor cursor, size_t value)
     } while (true);
 }
 
+/* True if what was found can be forgotten again: nobody has seen it, and no function of the user was called. */
+static bool
+forgets_p(const mp_search *s)
+{
+    bool keeps = s->sink == MP_SINK_ARRAY || s->sink == MP_SINK_BYTES || s->sink == MP_SINK_COUNT;
+
+    return keeps && !s->program->calls;
+}
+
+/* How much a search has found. */
+static long
+found_length(const mp_search *s)
+{
+    if (s->sink == MP_SINK_COUNT) return 0;
+    return s->sink == MP_SINK_ARRAY ? RARRAY_LEN(s->found) : RSTRING_LEN(s->found);
+}
+
+static void
+forget(mp_search *s, uint64_t count, long length)
+{
+    if (s->count == count) return;
+    s->count = count;
+    if (s->sink == MP_SINK_ARRAY) rb_ary_resize(s->found, length);
+    else if (s->sink == MP_SINK_BYTES) rb_str_set_len(s->found, length);
+    mp_peek_refresh(s->peek);
+}
+
+/*
+ * Searches each value that a map has under a key, and forgets what it has found in all but the last. So it reads the
+ * map once, while a search that came to the end of the map first would read the value again. Returns the offset after
+ * the map.
+ */
+static size_t
+search_last(mp_search *s, mp_cursor *cursor, const mp_key *key, long step)
+{
+    bool outermost = cursor->at == s->outermost;
+    uint64_t count = s->count;
+    long length = found_length(s);
+    size_t value;
+
+    while (mp_peek_check(s->peek, mp_find(cursor, key, MP_FIND_FIRST, &value)), value) {
+        forget(s, count, length);
+        mp_search_inside(s, value);
+        mp_search_look(s, value);
+        cursor->at = search_from(s, value, step, true, NULL);
+        cursor->left--;
+    }
+    if (outermost) mp_peek_ended(s->peek, cursor->at);
+    return cursor->at;
+}
+
 /*
  * Searches the value that a container has under a key or index. If wanted, returns the offset after the container. A
  * search for the last of equal keys has come there before it enters the value.
@@ -110,6 +161,9 @@ search_one(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
     uint64_t n = cursor->left;
     size_t passed;
 
+    if (opened.kind == MP_MAP && forgets_p(s) && mp_search_last_p(s, selector)) {
+        return search_last(s, cursor, &selector->key, step);
+    }
     if (mp_search_find(s, cursor, selector)) {
         mp_way way = {.up = up};
 

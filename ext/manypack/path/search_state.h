@@ -75,6 +75,13 @@ mp_search_which(const mp_search *s)
     return s->peek->codec->options.last_key ? MP_FIND_LAST : MP_FIND_FIRST;
 }
 
+/* True if a map has to be searched to its end for the last of equal keys, and bytes tell which keys these are. */
+MP_INLINE bool
+mp_search_last_p(const mp_search *s, const mp_selector *selector)
+{
+    return s->peek->codec->options.last_key && s->bytes_only && selector->key.kind != MP_BIN;
+}
+
 /* True if the keys and indices that lead to a value are of interest. */
 MP_INLINE bool
 mp_search_ways_p(const mp_search *s)

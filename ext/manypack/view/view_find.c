@@ -247,9 +247,12 @@ open_inside(mp_peek *peek, size_t offset)
     return cursor;
 }
 
-/* Digs for keys, one inside the other, from the object at an offset on. */
+/*
+ * Digs for keys, one inside the other, from the object at an offset on. opened: how many containers around it the peek
+ * has opened.
+ */
 static VALUE
-dig(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
+dig(mp_peek *peek, VALUE root, size_t offset, int opened, int argc, const VALUE *argv)
 {
     int i;
 
@@ -257,11 +260,120 @@ dig(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
         mp_cursor cursor;
 
         if (!mp_container_p(mp_peek_kind(peek, offset))) return dig_object(peek, offset, argc - i, argv + i);
-        cursor = i ? open_inside(peek, offset) : mp_peek_open(peek, offset);
+        cursor = i + opened ? open_inside(peek, offset) : mp_peek_open(peek, offset);
         if (!mp_peek_find(peek, &cursor, argv[i])) return Qnil;
         offset = cursor.at;
     }
     return mp_view_value_at(peek, root, offset, 0);
+}
+
+/* --- digging in one pass ------------------------------------------------------------------------------ */
+
+/* A walk takes so many steps by itself, because it calls itself for each. The others are looked for afterwards. */
+#define STEPS_OF_A_WALK 16
+
+/* A walk over a message to where steps lead. */
+typedef struct {
+    mp_peek *peek;
+    int argc;
+    const VALUE *argv;
+    bool last;    /* of equal keys the last counts: walk on to the end of each map */
+    size_t found; /* the offset of the value that the steps so far have led to; SIZE_MAX: there is none */
+    int step;     /* how many those are: from there on another search has to go on, unless they are all */
+} dig_walk;
+
+static size_t dig_over(dig_walk *d, size_t at, int step, bool wanted);
+
+/* True if the walk itself can take a step from the object at an offset on. */
+static bool
+step_over_p(const dig_walk *d, size_t at, int step)
+{
+    mp_kind kind = mp_peek_kind(d->peek, at);
+
+    if (step == d->argc || step == STEPS_OF_A_WALK) return false;
+    if (kind == MP_ARRAY) return RB_FIXNUM_P(d->argv[step]);
+    return kind == MP_MAP && mp_simple_key(d->argv[step], &(mp_key){0});
+}
+
+/* Goes on inside the value at an offset, to which so many steps have led. If wanted, returns the offset after it. */
+static size_t
+dig_into(dig_walk *d, size_t at, int step, bool wanted)
+{
+    d->found = at;
+    d->step = step;
+    if (at < d->peek->look.size && step_over_p(d, at, step)) return dig_over(d, at, step, wanted);
+    return wanted || at == d->peek->look.size ? mp_peek_over(d->peek, at) : 0; /* it raises at the end of the bytes */
+}
+
+static bool
+next_value(const dig_walk *d, mp_cursor *cursor, const mp_key *key, size_t *value)
+{
+    mp_peek_check(d->peek, mp_find(cursor, key, MP_FIND_FIRST, value));
+    return *value != 0;
+}
+
+/* Goes on at each value of a key: of equal keys, what the last one leads to is kept. */
+static void
+dig_over_map(dig_walk *d, mp_cursor *cursor, int step)
+{
+    bool outermost = d->peek->outermost;
+    mp_key key;
+    size_t value, end;
+
+    mp_simple_key(d->argv[step], &key);
+    d->found = SIZE_MAX;
+    while (next_value(d, cursor, &key, &value)) {
+        end = dig_into(d, value, step + 1, d->last);
+        if (!d->last) return;
+        cursor->at = end;
+        cursor->left--;
+    }
+    if (outermost) mp_peek_ended(d->peek, cursor->at);
+}
+
+static void
+dig_over_array(dig_walk *d, mp_cursor *cursor, int step, bool wanted)
+{
+    int64_t size = (int64_t)cursor->left, n = FIX2LONG(d->argv[step]);
+
+    d->found = SIZE_MAX;
+    if (n < 0) n += size;
+    if (n >= 0 && n < size) {
+        mp_peek_check(d->peek, mp_cursor_pass(cursor, (uint64_t)n));
+        cursor->at = dig_into(d, cursor->at, step + 1, wanted);
+        cursor->left--;
+    }
+    if (wanted) mp_peek_check(d->peek, mp_cursor_pass(cursor, cursor->left));
+}
+
+/* Takes a step in the container at an offset. If wanted, returns the offset after the container. */
+static size_t
+dig_over(dig_walk *d, size_t at, int step, bool wanted)
+{
+    mp_peek *peek = d->peek;
+    size_t max_depth = peek->look.walk.max_depth;
+    mp_cursor cursor = step ? open_inside(peek, at) : mp_peek_open(peek, at);
+
+    if (cursor.kind == MP_MAP) dig_over_map(d, &cursor, step);
+    else dig_over_array(d, &cursor, step, wanted);
+    peek->look.walk.max_depth = max_depth;
+    return cursor.at;
+}
+
+/*
+ * Digs in one pass over the bytes, whichever of two equal keys counts: a search that came to the end of a map first
+ * would have to go back for its value, and read it once more for each map around it.
+ */
+static VALUE
+dig_once(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
+{
+    dig_walk d = {.peek = peek, .argc = argc, .argv = argv, .last = peek->codec->options.last_key, .found = offset};
+
+    if (mp_ext_keys_p(peek->codec)) return dig(peek, root, offset, 0, argc, argv);
+    if (step_over_p(&d, offset, 0)) dig_over(&d, offset, 0, false);
+    if (d.found == SIZE_MAX) return Qnil;
+    if (d.step) peek->look.walk.max_depth -= (size_t)d.step - 1;
+    return dig(peek, root, d.found, d.step, argc - d.step, argv + d.step);
 }
 
 /* Digs where the Index knows the way. Qundef: only a peek can tell, which counts the levels, too. */
@@ -284,15 +396,15 @@ dig_fast(VALUE self, int argc, const VALUE *argv)
 static VALUE
 dig_in(VALUE self, int argc, const VALUE *argv)
 {
-    VALUE found;
+    VALUE found, root = mp_view_root(self);
     mp_peek peek;
     size_t offset;
 
     rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
     found = dig_fast(self, argc, argv);
     if (found != Qundef) return found;
-    offset = mp_view_last_key_p(self) ? mp_view_peek_steps(self, &peek, argc) : mp_view_peek(self, &peek);
-    found = dig(&peek, mp_view_root(self), offset, argc, argv);
+    offset = argc > STEPS_OF_A_WALK ? mp_view_peek_steps(self, &peek, argc) : mp_view_peek(self, &peek);
+    found = peek.index ? dig(&peek, root, offset, 0, argc, argv) : dig_once(&peek, root, offset, argc, argv);
     mp_peek_end(&peek);
     return found;
 }
@@ -409,7 +521,7 @@ rb_manypack_dig(int argc, VALUE *argv, VALUE self)
     mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), &mp_codec_get(codec)->options);
     mp_peek_init(&peek, message, codec, 0);
     peek.alone = true;
-    found = dig(&peek, 0, 0, argc - 1, argv + 1);
+    found = dig_once(&peek, 0, 0, argc - 1, argv + 1);
     mp_peek_end(&peek);
     return found;
 }
