@@ -92,6 +92,25 @@ class ParallelProcessesEndTest < Minitest::Test
     RUBY
   end
 
+  def test_a_fork_that_raises_leaves_no_pipe_open
+    assert_program <<~'RUBY', "[0, 0, 0]"
+      ERRORS = [NotImplementedError, Interrupt, Errno::EAGAIN]
+      Process.singleton_class.prepend(Module.new { def fork = raise(ERRORS.first) })
+      Manypack::Parallel.map("\x01", processes: 0) { |n| n } # has loaded all that it needs
+      GC.disable
+      files = -> { Dir.children("/dev/fd").size }
+      before = files.call
+      left = ERRORS.map do
+        Manypack::Parallel.map("\x01", processes: 2) { |n| n }
+      rescue Exception => error
+        raise unless error.instance_of?(ERRORS.first)
+        ERRORS.rotate!
+        files.call - before
+      end
+      p left
+    RUBY
+  end
+
   def test_somebody_else_who_waits_for_children
     [-> { Process.wait(-1) }, -> { Process.detach(Process.wait) }].each do |wait|
       waiting = Thread.new { loop { wait.call rescue Thread.pass } } # rubocop:disable Style/RescueModifier
@@ -228,6 +247,16 @@ class ParallelProcessesEndTest < Minitest::Test
   ensure
     worker.kill
     reader.close
+  end
+
+  def test_a_thread_that_reads_a_frame_without_end_can_be_killed
+    head = [1, 1 << 60].pack(Parallel.const_get(:Frame)::HEAD)
+    started = Thread::Queue.new
+    io = Object.new
+    io.define_singleton_method(:read_nonblock) { |most, **| most == head.bytesize ? head : (started << true && ".") }
+    listener = Thread.new { Thread.handle_interrupt(Object => :never) { Parallel.const_get(:FrameReader).new(io, 16).read } }
+    started.pop
+    assert listener.kill.join(10)
   end
 
   def test_work_that_will_not_be_interrupted_is_killed

@@ -4,10 +4,12 @@
 require "test_helper"
 require "parallel/worker_processes"
 require "stringio"
+require "support/costs"
 require "support/program"
 require "tempfile"
 
 class ParallelProcessesTest < Minitest::Test
+  include Costs
   include ProgramHelper
   include WorkerProcesses
 
@@ -163,6 +165,20 @@ class ParallelProcessesTest < Minitest::Test
       end
     end
     assert_equal ["no. 599", "no. 598"], [error.message, error.cause.message]
+  end
+
+  # The pieces of a Frame are put together once, however many there are.
+  def test_a_long_message_of_an_error_takes_linear_time
+    frame, reader = %i[Frame FrameReader].map { |name| Parallel.const_get(name) }
+    assert_linear(100_000) do |size|
+      bytes = StringIO.new.tap { |io| frame.write(io, ["m" * size], ["r"]) }.string
+      lambda do
+        io = StringIO.new(bytes)
+        values, results = reader.new(io, 16).read
+        assert_equal [size, "r"], [values.first.size, results.join]
+      end
+    end
+    assert_equal 3_000_000, raised(IOError) { raise IOError, "m" * 3_000_000 }.message.size
   end
 
   # --- the parent's own

@@ -31,15 +31,13 @@ module Manypack
         parent = Process.pid
         inherited = [self, *others].flat_map(&:pipes)
         sources = Source.being_read
-        @pid = Process.fork { ChildProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
         @reader = FrameReader.new(@outcomes, PIPE_BYTES)
         @frames = Thread::Queue.new
         @ready = @gone = false
-      rescue SystemCallError # there are too many processes or pipes
-        pipes.each { |io| io&.close }
-        raise
+        @pid = Process.fork { ChildProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
       ensure
         [own_jobs, own_outcomes].each { |io| io&.close }
+        pipes.each { |io| io&.close } unless @pid # there are too many processes or pipes, or fork is replaced
       end
 
       # The body of the process. The work has a Thread of its own, so that it is outside the caller's catch blocks,
@@ -129,7 +127,7 @@ module Manypack
       # Interrupts the work, whose ensure clauses run. A process that is not ready yet is killed instead: it would
       # handle TERM with the parent's handler.
       def interrupt
-        each_outcome { nil } # reads whether it has become ready
+        each_outcome { nil } unless @ready # reads whether it has become ready
         signal(@ready ? :TERM : :KILL) unless gone?
       end
 

@@ -35,7 +35,7 @@ module Manypack
       # Returns the values, whose size is given, and the pieces of the bytes.
       def split(body, size)
         first, *pieces = body
-        first += pieces.shift while first.bytesize < size
+        first << pieces.shift while first.bytesize < size
         [Manypack.unpack(first.byteslice(0, size)), [first.byteslice(size..), *pieces]]
       end
     end
@@ -62,9 +62,11 @@ module Manypack
       end
 
       # Returns the values and bytes of the next Frame; :wait_readable if it has not arrived; nil at the end. A later
-      # call goes on where this one stopped.
+      # call goes on where this one stopped. The calling Thread may mask interrupts: between two pieces they can come,
+      # however long the Frame is.
       def read
         while @missing > 0
+          Thread.handle_interrupt(Object => :immediate) { nil }
           piece = FrameReader.arrived(@io, [@missing, @most].min)
           return piece unless piece.is_a?(String)
 
