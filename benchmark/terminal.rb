@@ -111,7 +111,7 @@ class TerminalBenchmark
   def question
     Task.new("one question", File.size(@messages), true,
              [command(["filter", "-e", 'it["user"]["followers_count"] > 1000']),
-              command(["filter", "--path", "$[?@.followers_count > 1000]"])])
+              command(["filter", "--where", "@.user.followers_count > 1000"])])
   end
 
   def field

@@ -10,6 +10,7 @@ module Manypack
     # Exit codes.
     FINE = 0
     INVALID = 1 # input that is invalid, or differs
+    NOTHING = 1 # nothing was found, as grep has it
     USAGE = 2
     BUG = 70
     IO_FAILED = 74
@@ -150,8 +151,8 @@ module Manypack
         #{COMMANDS.map { |name, (_, what)| format("  %-10s %s", name, what) }.join("\n")}
 
         unpack is another name for cat. manypack COMMAND --help shows options and examples.
-        Exit codes: 0 success, 1 input is invalid or differs, 2 wrong usage, 70 a bug of manypack,
-        74 reading or writing failed.
+        Exit codes: 0 success; 1 input is invalid or differs, or nothing was found; 2 wrong usage; 70 a bug of
+        manypack; 74 reading or writing failed.
       TEXT
     end
 

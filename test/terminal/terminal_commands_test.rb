@@ -218,7 +218,7 @@ class TerminalCommandsTest < Minitest::Test
     assert_equal stream(LAST), output_of("slice", "--where", "$.id=3", input: events)
     assert_equal stream(LAST), output_of("slice", "--where", '$.tags=["a","b"]', input: events)
     assert_equal stream(LOG), output_of("slice", "--where", "$.level", input: events)
-    assert_equal "", output_of("slice", "--where", '$.user["first visit"]', input: events)
+    assert_equal ["", "", 1], manypack("slice", "--where", '$.user["first visit"]', input: events)
     assert_equal stream(LOG), output_of("slice", "--where", '$.user["first visit"]=null', input: events)
   end
 

@@ -131,6 +131,16 @@ mp_program_object(const mp_program *program, long i)
     return RARRAY_AREF(program->objects, i);
 }
 
+/* The filter of a program that is one filter; else NULL. */
+MP_INLINE const mp_selector *
+mp_program_filter(const mp_program *program)
+{
+    const mp_segment *segment = program->query.segments;
+
+    if (program->query.count != 1 || segment->descendant || segment->count != 1) return NULL;
+    return segment->selectors->kind == MP_SELECT_FILTER ? segment->selectors : NULL;
+}
+
 MP_INLINE void
 mp_program_end(mp_program *program)
 {

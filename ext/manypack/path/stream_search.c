@@ -4,6 +4,7 @@
  */
 #include "base/options.h"
 #include "core/skip.h"
+#include "path/condition.h"
 #include "path/search.h"
 
 /* Lives on the C stack. */
@@ -44,6 +45,19 @@ search_end(stream_search *s)
     RB_GC_GUARD(s->steps);
 }
 
+/* A search in the next message. */
+static mp_search
+search_new(stream_search *s)
+{
+    if (s->program.remembers) {
+        mp_program_end(&s->program);
+        mp_program_init(&s->program, s->steps);
+    }
+    mp_peek_refresh(&s->peek);
+    s->shared = (mp_search_shared){.looks = s->max_looks, .max_looks = s->max_looks};
+    return mp_search_new(&s->peek, 0, s->at, &s->program, &s->shared);
+}
+
 /*
  * Searches the next message. sink, found and scalar: see mp_search. Returns true if the search was stopped: it did not
  * come to the end of the message.
@@ -52,21 +66,26 @@ static bool
 search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
 {
     size_t start = s->at, end;
-    mp_search search;
+    mp_search search = search_new(s);
 
-    if (s->program.remembers) {
-        mp_program_end(&s->program);
-        mp_program_init(&s->program, s->steps);
-    }
-    mp_peek_refresh(&s->peek);
-    s->shared = (mp_search_shared){.looks = s->max_looks, .max_looks = s->max_looks};
-    search = mp_search_new(&s->peek, 0, start, &s->program, &s->shared);
     search.sink = sink;
     search.found = found;
     search.scalar = scalar;
     end = mp_search_over(&search, start);
     s->at = end ? end : mp_peek_over(&s->peek, start);
     return !end;
+}
+
+/* True if a condition, that of a filter, is true of the next message. */
+static bool
+true_of_next_p(stream_search *s, const mp_selector *filter)
+{
+    mp_search search = search_new(s);
+    mp_row row;
+    bool result = mp_condition_true_over_p(&search, filter, s->at, &row);
+
+    s->at = row.end;
+    return result;
 }
 
 /* Of an array with a 32-bit count. */
@@ -158,9 +177,36 @@ rb_internal_search_messages(int argc, VALUE *argv, VALUE self)
     return found;
 }
 
+/*
+ * call-seq: Internal.select_messages(bytes, start, size, codec, steps, max_looks) -> String
+ *
+ * Returns the bytes of the messages of which a condition is true. The steps are those of a Path of one filter, whose @
+ * is the message. Raises a DecodeError for bytes that are no messages.
+ */
+static VALUE
+rb_internal_select_messages(int argc, VALUE *argv, VALUE self)
+{
+    VALUE chosen = rb_str_buf_new(0);
+    stream_search s;
+
+    rb_check_arity(argc, 6, 6);
+    search_init(&s, argv);
+    if (!mp_program_filter(&s.program)) rb_raise(rb_eTypeError, "these are not the steps of one filter");
+    while (s.at < s.end) {
+        size_t start = s.at;
+
+        if (true_of_next_p(&s, mp_program_filter(&s.program))) {
+            rb_str_cat(chosen, RSTRING_PTR(s.bytes) + start, (long)(s.at - start));
+        }
+    }
+    search_end(&s);
+    return chosen;
+}
+
 void
 Init_manypack_stream_search(void)
 {
+    MP_DEFINE_INTERNAL("select_messages", rb_internal_select_messages, -1);
     MP_DEFINE_INTERNAL("search_bytes", rb_internal_search_bytes, -1);
     MP_DEFINE_INTERNAL("search_messages", rb_internal_search_messages, -1);
 }

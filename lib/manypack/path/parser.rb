@@ -28,8 +28,8 @@ module Manypack
 
       # After a dot, in a condition as the standard has it. Elsewhere others cannot be mistaken.
       STANDARD_NAME = /\G[a-zA-Z_\x80-\xff][a-zA-Z0-9_\x80-\xff]*/n
-      NAME = /\G[a-zA-Z_@\x80-\xff][^.\[\]\s]*/n
-      LOOSE_NAME = /\G[^.\[\]\s*"'$][^.\[\]\s]*/n
+      NAME = /\G[a-zA-Z_@\x80-\xff][^.\[\]\s<>=!~&|,?(){}"'+*;]*/n
+      LOOSE_NAME = /\G[^.\[\]\s*"'$][^.\[\]\s<>=!~&|,?(){}"'+*;]*/n
 
       SPACE = /\G[ \t\n\r]+/n
       INTEGER = /\G(?:0|-?[1-9][0-9]*)/n
@@ -38,6 +38,8 @@ module Manypack
       OTHER_KEY = /\G(?:nil|true|false|-?Infinity)(?=\s*[,\]])/n
       WORD = /\G(?:null|true|false)(?![a-zA-Z0-9_(])/n
       FUNCTION = /\G[a-z][a-z0-9_]*(?=\()/n
+      SIGN = /\G\s*([<>=!~&|]+|[,?(){}"'+*;])/n
+      COMPARING = /[<>=!~&|]/n
       OPERATOR = /\G(?:==|!=|<=|>=|<|>)/n
 
       WORDS = {"nil" => nil, "null" => nil, "true" => true, "false" => false, "Infinity" => Float::INFINITY,
@@ -68,8 +70,18 @@ module Manypack
       def steps
         skip("$") or expected("a path starts with $")
         steps = segments
-        expected("expected . or [") if @at < @bytes.bytesize
+        expected(after_segments) if @at < @bytes.bytesize
         steps
+      end
+
+      # Returns the steps of a path whose filter has the condition that is the whole text: a reader of them can take a
+      # message for @.
+      def filter_steps
+        space
+        filter = filter()
+        space
+        expected("expected && or ||, or the end of the condition") if @at < @bytes.bytesize
+        [[:child, filter]]
       end
 
       private
@@ -102,6 +114,13 @@ module Manypack
       def expected(what, at = @at)
         column = @bytes.byteslice(0, at).force_encoding(Encoding::UTF_8).size
         raise ArgumentError, "#{what}\n  #{@path}\n  #{" " * column}^"
+      end
+
+      # What is wrong where no segment starts: most often an operator, or a character that a name has not.
+      def after_segments
+        sign = SIGN.match(@bytes, @at)&.[](1) or return "expected . or ["
+        condition = "only a condition compares, as in [?@.a >= 1], and " if COMPARING.match?(sign)
+        "expected . or [; #{condition}a key with #{sign} is in brackets and quotes"
       end
 
       # Yields one level deeper: conditions are read by methods that call one another.

@@ -12,6 +12,7 @@ module Manypack
 
         refuse_terminal if writes_messages?
         work
+        found_nothing if search && @status == FINE && !found?
         @status
       end
 
@@ -101,10 +102,30 @@ module Manypack
         Output.stdout
       end
 
+      # Commands that look for something return what: anything that may have a path.
+      def search; end
+
+      def found?
+        output.written?
+      end
+
+      def found_nothing
+        @status = NOTHING
+        path = search.path if search.respond_to?(:path)
+        condition = PathText.filter(path) if path && @maps
+        return unless condition
+
+        Terminal.say("nothing found: in #{path}, @ is each value of a message; " \
+                     "filter --where '#{condition}' tests the message")
+      end
+
       # Yields each file. Reports its faults and failures, and goes on with the next file.
       def each_input(paths = @paths, **options)
         paths.each do |path|
-          Input.open(path, **reading, **options) { |input| with_progress(input) { guard(input.name) { yield input } } }
+          Input.open(path, **reading, **options) do |input|
+            with_progress(input) { guard(input.name) { yield input } }
+            @maps ||= input.map?
+          end
         rescue Refused => e
           fail_with(INVALID, "#{shown(path)}: #{e.message}")
         rescue Fault => e

@@ -4,6 +4,9 @@
 module Manypack
   module Terminal
     class Found
+      # The Path.
+      attr_reader :path
+
       # with_path:: true for pairs, maps of the value and the normalized path that leads to it
       # grouped:: true for an array of the values of each message, or of each pair
       def initialize(path, with_path: false, grouped: false)

@@ -57,6 +57,9 @@ module Manypack
       # The longest head of a message, in bytes.
       MOST_HEAD = 9
 
+      # The head of a map.
+      MAP = /\A[\x80-\x8f\xde\xdf]/n
+
       # Seconds after which --follow reads again at the end.
       PAUSE = 0.1
 
@@ -150,6 +153,18 @@ module Manypack
         @start = @io.pos if regular? # of standard input, some may have been read
         pass(skip)
         refuse_others unless force
+      end
+
+      # Returns the number of messages in a String of whole messages.
+      def self.count(bytes)
+        splitter = SPLITTER.new(PLAIN).feed(bytes.freeze)
+        splitter.take(ALL, ALL, true)
+        splitter.index
+      end
+
+      # Returns true if the first message is a map, as far as it has been read.
+      def map?
+        @map
       end
 
       # Returns true if it waits for more at the end.
@@ -266,6 +281,7 @@ module Manypack
       def split(objects, bytes, all, &block)
         splitter = SPLITTER.new(@codec)
         while (chunk = read)
+          @map = chunk.match?(MAP) if @map.nil?
           splitter.feed(chunk)
           chunk.clear # its memory is used for the next read, without a garbage collection
           while (part = taken(splitter.take(objects, bytes, all)))

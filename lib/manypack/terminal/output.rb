@@ -17,9 +17,15 @@ module Manypack
 
       # Writes whole messages or lines. Raises ClosedPipe if nobody reads them any more.
       def write(text)
+        @written ||= !text.empty?
         Thread.handle_interrupt(Interrupt => :never) { Progress.aside(@io) { @io.write(text) } }
       rescue Errno::EPIPE
         raise ClosedPipe
+      end
+
+      # Returns true if anything was written.
+      def written?
+        @written
       end
 
       def tty?

@@ -1,9 +1,20 @@
 # frozen_string_literal: true
 
-# Selects messages by the value that a path finds in them, and builds nothing else of them.
+# Selects messages by a condition, or by the value that a path finds in them, and builds nothing else of them.
 module Manypack
   module Terminal
     class Selection
+      PARSER = Path.const_get(:Parser)
+      private_constant :PARSER
+
+      # Returns what --where means: a condition about a message, or PATH or PATH=VALUE.
+      def self.where(text)
+        PathText.condition?(text) ? Condition.new(text) : new(text)
+      end
+
+      # The path, or nil for a condition.
+      attr_reader :path
+
       # The text is PATH or PATH=VALUE. A value that is not JSON is a String. Raises ArgumentError for anything but a
       # path.
       def initialize(text)
@@ -27,6 +38,33 @@ module Manypack
       # Returns true if many messages can be searched at once: without a value, or for a scalar.
       def batched?
         !@packed&.match?(/\A[\x80-\x9f\xc7-\xc9\xd4-\xd8\xdc-\xdf]/n)
+      end
+
+      # A condition as it stands in a filter of a path, whose @ is the message. Answers as a Selection does.
+      class Condition
+        def initialize(text)
+          @steps = Ractor.make_shareable(PARSER.new(text).filter_steps)
+        end
+
+        def path; end
+
+        def match?(bytes)
+          !select(bytes, 0, bytes.bytesize).empty?
+        end
+
+        def chosen(messages)
+          select(messages.bytes, messages.start, messages.size)
+        end
+
+        def batched?
+          true
+        end
+
+        private
+
+        def select(bytes, start, size)
+          Internal.select_messages(bytes, start, size, Input::PLAIN, @steps, Path::MAX_LOOKS)
+        end
       end
 
       private

@@ -54,6 +54,10 @@ module Manypack
         %w[ruby msgpack].include?(@format)
       end
 
+      def search
+        @found
+      end
+
       def work
         @printer = Printer.new(@format || "json", **@forms)
         each_input(follow: @follow) { |input| show(input) }

@@ -5,34 +5,60 @@ module Manypack
   module Terminal
     class Count < Command
       ARGUMENTS = "[FILE]..."
-      ABOUT = "Counts messages without building them. For several files it shows each count, and the total."
+      ABOUT = <<~TEXT.chomp
+        Counts messages without building them. For several files it shows each count, and the total. In a condition, as
+        JSONPath has it, @ is the message. As grep -c does, count --where exits with 1 if it counts none.
+      TEXT
       EXAMPLES = <<~TEXT
         manypack count events.msgpack
+        manypack count --where '@.type == "order" && @.total > 99' events.msgpack
         zcat *.gz | manypack count
       TEXT
 
       private
+
+      def options(parser)
+        parser.on("-w", "--where CONDITION", "Count messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
+          @selection = Selection.where(text)
+        end
+      end
+
+      def search
+        @selection
+      end
+
+      def found?
+        @total.positive?
+      end
 
       def streams?
         false
       end
 
       def work
-        total = 0
-        each_input { |input| total += count(input) }
-        output.write("#{total} total\n") if @paths.size > 1
+        @total = 0
+        each_input { |input| @total += count(input) }
+        output.write("#{@total} total\n") if @paths.size > 1
       end
 
       # Counts whole messages, also those before a fault.
       def count(input)
         count = 0
         begin
-          input.each_read { |messages| count += messages.count }
+          @selection ? count_chosen(input) { |n| count += n } : input.each_read { |messages| count += messages.count }
         rescue Fault => e
           report(input.name, e)
         end
         output.write(@paths.size > 1 ? "#{count} #{input.name}\n" : "#{count}\n")
         count
+      end
+
+      # Yields numbers of messages.
+      def count_chosen(input)
+        one = ->(message) { yield 1 if @selection.match?(message.to_s) }
+        return input.each_message(&one) unless @selection.batched?
+
+        input.each_batch(->(messages) { yield Input.count(@selection.chosen(messages)) }, &one)
       end
     end
   end

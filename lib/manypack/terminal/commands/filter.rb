@@ -7,12 +7,14 @@ module Manypack
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Runs Ruby code on each message. If the code returns true, the message is written as it is; nil and false leave
-        it out; any other object is written in its place. In the code, _1 or it is the message. With --path alone,
-        filter selects messages without decoding them.
+        it out; any other object is written in its place. In the code, _1 or it is the message. With --where or --path
+        alone, filter selects messages without decoding them. In a condition, as JSONPath has it, @ is the message. As
+        grep does, filter exits with 1 if it writes nothing.
       TEXT
       EXAMPLES = <<~TEXT
         manypack filter -e '_1["level"] > 3' events.msgpack > errors.msgpack
         manypack filter -e 'it.merge("at" => nil)' -j 4 events.msgpack > cleaned.msgpack
+        manypack filter --where '@.type == "order" && @.total > 99' events.msgpack | manypack cat
         manypack filter --path '$.user.name=Ada' events.msgpack | manypack cat
       TEXT
 
@@ -25,15 +27,28 @@ module Manypack
       def options(parser)
         parser.on("-e", "--execute RUBY", "Code that returns true, false, or an object") { |code| @code = code }
         parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
+        parser.on("-w", "--where CONDITION", "Select messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
+          select_by(Selection.where(text))
+        end
         parser.on("-p", "--path PATH[=VALUE]", "Select messages in which the path finds the value") do |text|
-          @selection = Selection.new(text)
+          select_by(Selection.new(text))
         end
       end
 
       def check(_paths)
-        raise ArgumentError, "needs -e, --path, or both" unless @code || @selection
+        raise ArgumentError, "needs --where, --path or -e" unless @code || @selection
         raise ArgumentError, "--jobs must be 1 or more" unless (@jobs || 1).positive?
-        raise ArgumentError, "--jobs works with -e, but not with --path" if @jobs && @selection
+        raise ArgumentError, "--jobs works with -e, but not with --where and --path" if @jobs && @selection
+      end
+
+      def select_by(selection)
+        raise ArgumentError, "takes one of --where and --path" if @selection
+
+        @selection = selection
+      end
+
+      def search
+        @selection || @code
       end
 
       def work

@@ -9,7 +9,7 @@ module Manypack
         Writes what a path finds in each message, one value a line. A path is JSONPath, as RFC 9535 says; the $ may be
         missing, so .user.name and user.name are $.user.name. Nothing else of the messages is built. As csv and tsv,
         an array is a row of its elements, a map a row of its values, and all other values that are found in one
-        message are a row together.
+        message are a row together. As grep does, query exits with 1 if it finds nothing.
       TEXT
       EXAMPLES = <<~TEXT
         manypack query '$..user[?@.followers > 100].name' events.msgpack
@@ -44,6 +44,7 @@ module Manypack
 
       def check(arguments)
         raise ArgumentError, "needs a path" if arguments.empty?
+        raise ArgumentError, "needs a path first, and #{Visible.line(arguments[0])} is a file" if file?(arguments[0])
         raise ArgumentError, "--lines must be 0 or more" if @most&.negative?
         raise ArgumentError, "--jobs must be 1 or more" unless (@jobs || 1).positive?
         raise ArgumentError, "--jobs works without --lines" if @jobs && @most
@@ -51,6 +52,15 @@ module Manypack
         raise ArgumentError, "--raw writes values, and --with-path writes maps of both" if @raw && @with_path
 
         @path = PathText.path(arguments.shift)
+      end
+
+      # True for a file, and for what is called as one: most likely the path was forgotten.
+      def file?(argument)
+        argument.match?(/\w\.(?:msgpack|mpk)(?:\.gz|\.zst)?\z/) || (!argument.start_with?("$") && File.file?(argument))
+      end
+
+      def search
+        @search ||= Found.new(@path)
       end
 
       def work

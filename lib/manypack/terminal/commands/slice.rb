@@ -5,11 +5,14 @@ module Manypack
   module Terminal
     class Slice < Command
       ARGUMENTS = "[FILE]..."
-      ABOUT = "Writes the messages of each file that all options select, unchanged."
+      ABOUT = <<~TEXT.chomp
+        Writes the messages of each file that all options select, unchanged. In a condition, as JSONPath has it, @ is
+        the message. As grep does, slice --where exits with 1 if it writes nothing.
+      TEXT
       EXAMPLES = <<~TEXT
         manypack slice --skip 1000 -n 10 events.msgpack | manypack cat
         manypack slice --max-bytes 1000000 events.msgpack > sample.msgpack
-        manypack slice --where '$.type=order' events.msgpack > orders.msgpack
+        manypack slice --where '@.type == "order" && @.total > 99' events.msgpack > orders.msgpack
       TEXT
 
       private
@@ -22,13 +25,17 @@ module Manypack
         parser.on("-s", "--skip N", Integer, "Skip the first N messages") { |n| @skip = n }
         parser.on("-n", "--lines N", Integer, "Write at most N messages") { |n| @most = n }
         parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes of whole messages") { |n| @most_bytes = n }
-        parser.on("-w", "--where PATH[=VALUE]", "Select messages in which the path finds the value") do |text|
-          @selection = Selection.new(text)
+        parser.on("-w", "--where CONDITION", "Select messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
+          @selection = Selection.where(text)
         end
       end
 
       def check(_paths)
         raise ArgumentError, "numbers must be 0 or more" if [@skip, @most, @most_bytes].compact.any?(&:negative?)
+      end
+
+      def search
+        @selection
       end
 
       def work

@@ -7,16 +7,21 @@ module Manypack
       ARGUMENTS = "[FILE]..."
       ABOUT = <<~TEXT.chomp
         Writes messages into files: PREFIX0000.msgpack and so on with -n or -b, PREFIXvalue.msgpack with --by; a long
-        value is cut and ends with a digest of it. It shows the names of the files. It refuses to overwrite a file.
+        value is cut and ends with a digest of it. Messages without the value go to PREFIX~missing.msgpack; a condition,
+        whose @ is the message, is true or false. It shows the names of the files. It refuses to overwrite a file.
       TEXT
       EXAMPLES = <<~TEXT
         manypack split -n 1000 events.msgpack
         manypack split --max-bytes 100000000 --prefix part- events.msgpack
         manypack split --by '$.type' events.msgpack
+        manypack split --by '@.total > 99' events.msgpack
       TEXT
 
       # The longest name of a value, in bytes: file systems allow 255 with the prefix and the extension.
       MOST_NAME = 150
+
+      # The name where there is no value. Only the names of cut values have a ~, too, and these are longer.
+      MISSING = "~missing"
 
       # The most files that are open at the same time.
       MOST_OPEN = 64
@@ -28,8 +33,8 @@ module Manypack
         parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes to each file, or one message") do |n|
           @most_bytes = n
         end
-        parser.on("--by PATH", "Group messages by the first value that the path finds") do |path|
-          @by = PathText.path(path)
+        parser.on("--by PATH", "Group messages by the first value that the path finds, or by a condition") do |text|
+          @by = PathText.condition?(text) ? Selection.where(text) : PathText.path(text)
         end
         parser.on("--prefix PREFIX", "The start of the files' names (default: part-)") { |prefix| @prefix = prefix }
       end
@@ -71,7 +76,9 @@ module Manypack
 
       # Two values never have the same name: a String that looks like another one, such as "1", is in quotes.
       def value_of(message)
-        value = @by.first(message, **OPTIONS)
+        value = @by.is_a?(Path) ? @by.first(message, **OPTIONS) : @by.match?(message)
+        return MISSING if value.nil? && !@by.any?(message, **OPTIONS)
+
         text = plain?(value) ? value : json_of(value)
         shortened(text.b.gsub(/[^\w.-]/n) { |byte| format("%%%02X", byte.ord) })
       end
