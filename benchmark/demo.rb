@@ -112,7 +112,7 @@ class DemoLook
       ['Manypack.unpack("\x91".b * 1_000_000)', Manypack::StackError]
     ],
     "In place of the msgpack gem, in a process of its own" => [
-      [%q(ruby('require "manypack/drop_in"; p MessagePack::Packer')), "Manypack::Packer\n"],
+      [%q(ruby('require "manypack/drop_in"; p MessagePack::Packer > Manypack::Packer')), "true\n"],
       ["theirs = MessagePack.pack(document) # here it is the msgpack gem", String],
       [%(ours = ruby('require "manypack/drop_in"\nprint MessagePack.pack(MessagePack.load($stdin))', theirs)), String],
       ["ours == theirs", true]

@@ -51,7 +51,7 @@ static const rb_data_type_t factory_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
-static VALUE cFactory;
+static mp_classes factory_classes;
 
 static mp_factory *
 factory_get(VALUE self)
@@ -178,10 +178,13 @@ rb_factory_initialize_copy(VALUE self, VALUE other)
 static VALUE
 rb_factory_codec(int argc, VALUE *argv, VALUE self)
 {
-    int api = mp_api_of_object(self, cFactory);
+    int api = mp_api_of_object(self, &factory_classes);
+    VALUE options = Qnil;
 
     rb_check_arity(argc, 0, 1);
-    return mp_codec_with_options(factory_codec(self), argc ? argv[0] : Qnil, MP_CONFIGURES | api);
+    if (argc) options = argv[0];
+    else if (mp_lenient_p(api)) options = rb_hash_new(); /* for the Codec has to know by which name it was asked for */
+    return mp_codec_with_options(factory_codec(self), options, MP_CONFIGURES | api);
 }
 
 /*
@@ -198,7 +201,7 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
 {
     VALUE io, options;
     mp_codec codec;
-    int api = mp_api_of_object(self, cFactory);
+    int api = mp_api_of_object(self, &factory_classes);
 
     rb_check_arity(argc, 1, 3);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
@@ -219,7 +222,8 @@ static VALUE
 rb_factory_load(int argc, VALUE *argv, VALUE self)
 {
     rb_check_arity(argc, 1, 2);
-    return mp_unpack_with(argv[0], factory_codec(self), argc == 2 ? argv[1] : Qnil, mp_api_of_object(self, cFactory));
+    return mp_unpack_with(argv[0], factory_codec(self), argc == 2 ? argv[1] : Qnil,
+                          mp_api_of_object(self, &factory_classes));
 }
 
 /*
@@ -233,7 +237,7 @@ static VALUE
 rb_factory_packer(int argc, VALUE *argv, VALUE self)
 {
     mp_refuse_block(self);
-    return mp_packer_with_codec(factory_codec(self), argc, argv, mp_api_of_object(self, cFactory));
+    return mp_packer_with_codec(factory_codec(self), argc, argv, mp_api_of_object(self, &factory_classes));
 }
 
 /*
@@ -247,7 +251,7 @@ static VALUE
 rb_factory_unpacker(int argc, VALUE *argv, VALUE self)
 {
     mp_refuse_block(self);
-    return mp_unpacker_with_codec(factory_codec(self), argc, argv, mp_api_of_object(self, cFactory));
+    return mp_unpacker_with_codec(factory_codec(self), argc, argv, mp_api_of_object(self, &factory_classes));
 }
 
 /*
@@ -325,11 +329,9 @@ void
 Init_manypack_factory(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
-    VALUE cPool;
+    VALUE cFactory = rb_define_class_under(mManypack, "Factory", rb_cObject), cPool;
 
-    cFactory = rb_define_class_under(mManypack, "Factory", rb_cObject);
-    rb_gc_register_mark_object(cFactory);
-    mp_is_lenient(&cFactory);
+    mp_two_classes(&factory_classes, cFactory);
     rb_define_alloc_func(cFactory, factory_allocate);
     MP_DEFINE_INTERNAL("default_factory", rb_internal_default_factory, 1);
 

@@ -110,7 +110,7 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
     VALUE io, options;
     mp_codec codec;
 
-    if (MP_LIKELY(argc == 1)) return mp_encode_whole(argv[0], mp_default_codec());
+    if (MP_LIKELY(argc == 1)) return mp_encode_whole(argv[0], mp_default_codec_for(mp_api_of(self)));
     rb_check_arity(argc, 1, 3);
     mp_refuse_block(self);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
@@ -174,7 +174,7 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 {
-    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec(), mp_api_of(self));
+    if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec_for(mp_api_of(self)), mp_api_of(self));
     rb_check_arity(argc, 1, 2);
     mp_refuse_block(self);
     return mp_unpack_with(argv[0], mp_default_codec()->object, argv[1], mp_api_of(self) | MP_WITH_CODEC);

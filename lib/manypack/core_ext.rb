@@ -19,12 +19,15 @@ module Manypack
     #   1.to_msgpack(Manypack::Packer.new).to_s        #=> "\x01"
     #   "a".to_msgpack(StringIO.new)                   #=> nil
     def to_msgpack(packer_or_io = nil)
-      # The drop-in gives this module a DefaultFactory of its own, which accepts what the msgpack gem accepts.
-      return DefaultFactory.pack(self, packer_or_io) unless packer_or_io.is_a?(Lenient::Packer)
+      return Front.pack(self) unless packer_or_io
+      return Front.pack(self, packer_or_io) unless packer_or_io.is_a?(Lenient::Packer)
 
       to_msgpack_with_packer(packer_or_io)
       packer_or_io
     end
+
+    Front = Manypack # the drop-in puts MessagePack in its place
+    private_constant :Front
   end
 
   # The method of Packer for each class. It writes the core type, even if a subclass has an ext type.

@@ -20,34 +20,41 @@ require "manypack"
 require "manypack/core_ext"
 
 module Manypack
-  # MessagePack has the classes and errors of Manypack; its Packer, Unpacker, Buffer and Factory are those that accept
-  # what the msgpack gem accepts. It is a module of its own, so that wrapping MessagePack.dump does not wrap
-  # Manypack.dump, and its VERSION is one that the msgpack gem could have.
+  # MessagePack has what the msgpack gem has and no more, because programs define constants of their own there. Its
+  # Packer, Unpacker, Buffer and Factory are those that accept what the msgpack gem accepts. It is a module of its own,
+  # so that wrapping MessagePack.dump does not wrap Manypack.dump, and its VERSION is one that the msgpack gem could
+  # have.
   module DropIn # :nodoc:
-    OF_THE_GEM = %i[Bigint Buffer CoreExt DefaultFactory ExtensionValue Factory MalformedFormatError Packer StackError
-                    Time Timestamp TypeError UnexpectedTypeError UnknownExtTypeError UnpackError Unpacker].freeze
+    CONSTANTS = %i[Bigint Buffer CoreExt DefaultFactory ExtensionValue Factory MalformedFormatError Packer StackError
+                   Time Timestamp TypeError UnexpectedTypeError UnknownExtTypeError UnpackError Unpacker].freeze
 
     class << self
       def install(there)
         Object.const_set(:MessagePack, Module.new) unless there
+        name_classes
         fill(::MessagePack)
+        define_functions(::MessagePack)
         ::MessagePack.__send__(:remove_const, :VERSION) if ::MessagePack.const_defined?(:VERSION, false)
         ::MessagePack.const_set(:VERSION, "1.8.99")
-        CoreExt.const_set(:DefaultFactory, ::MessagePack::DefaultFactory)
-        CoreExt.private_constant(:DefaultFactory)
+        CoreExt.__send__(:remove_const, :Front)
+        CoreExt.const_set(:Front, ::MessagePack)
+        CoreExt.private_constant(:Front)
       end
 
       private
 
-      # Adds all constants that the target lacks, and replaces classes that have the name of one in the msgpack gem.
+      # What is of MessagePack's classes says so.
+      def name_classes
+        Lenient::NAMES.each { |name| Internal.rename(Lenient.const_get(name), ::MessagePack, name.name) }
+        Internal.rename(Lenient::Factory::Pool, Lenient::Factory, "Pool")
+      end
+
+      # Sets the constants, and replaces classes that have the name of one in the msgpack gem.
       def fill(target)
-        missing, there = constants_to_copy.partition { |name| !target.const_defined?(name, false) }
-        replaced = there & OF_THE_GEM
-        warn("manypack/drop_in replaces #{replaced.map { |name| "#{target}::#{name}" }.join(", ")}") if replaced.any?
-        replaced.each { |name| target.__send__(:remove_const, name) }
-        (missing + replaced).each { |name| target.const_set(name, of_the_gem(name)) }
-        target.include(Manypack) # for constants that are loaded when they are first used
-        define_functions(target)
+        there = CONSTANTS.select { |name| target.const_defined?(name, false) }
+        warn("manypack/drop_in replaces #{there.map { |name| "#{target}::#{name}" }.join(", ")}") if there.any?
+        there.each { |name| target.__send__(:remove_const, name) }
+        CONSTANTS.each { |name| target.const_set(name, of_the_gem(name)) }
       end
 
       # MessagePack's DefaultFactory is lenient, and has the types of Manypack's: there is one list of them.
@@ -57,16 +64,12 @@ module Manypack
         (Lenient::NAMES.include?(name) ? Lenient : Manypack).const_get(name)
       end
 
-      def constants_to_copy
-        Manypack.constants(false).reject { |name| name == :VERSION || Manypack.autoload?(name, false) }
-      end
-
       # The module functions accept whatever the msgpack gem accepts, unless they are called on Manypack. The msgpack
       # gem does not have the other methods, so those are delegated.
       def define_functions(target)
         functions = Manypack.private_instance_methods(false)
-        target.extend(Manypack)
-        target.singleton_class.__send__(:public, *functions)
+        functions.each { |name| target.define_method(name, Manypack.instance_method(name)) }
+        target.__send__(:module_function, *functions)
         (Manypack.singleton_methods(false) - functions).each do |name|
           target.module_eval("def self.#{name}(...) = Manypack.#{name}(...)", __FILE__, __LINE__)
         end

@@ -139,7 +139,8 @@ module Manypack
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}
     def pool(_size = 1, **options)
       Arguments.refuse_block(self, :pool) if block_given?
-      Pool.new(Arguments.at_the_call { codec(options) })
+      pool = lenient? ? Pool : Manypack::Factory::Pool
+      pool.new(Arguments.at_the_call { codec(options) })
     end
 
     # Shows the classes of the ext types.
@@ -215,11 +216,12 @@ module Manypack
     class Pool
       include Value
 
-      # Creates a Pool from a Codec.
+      # Creates a Pool from a Codec or, as in the msgpack gem, from a Factory, a size and a Hash of options. The size is
+      # ignored.
       #
       #   Manypack::Factory::Pool.new(Manypack::Codec.new).frozen? #=> true
-      def initialize(codec)
-        @codec = codec
+      def initialize(codec, _size = 1, options = nil)
+        @codec = codec.is_a?(Lenient::Factory) ? codec.codec(**options.to_h) : codec
         freeze
       end
 

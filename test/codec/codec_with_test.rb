@@ -171,10 +171,10 @@ class CodecWithTest < Minitest::Test
   end
 
   # Strict there, too, as all of Codec: the msgpack gem has none.
-  def test_by_the_name_of_the_drop_in
+  def test_of_a_factory_of_the_drop_in
     assert_program <<~'RUBY', "ok"
       require "manypack/drop_in"
-      codec = MessagePack::Codec.new(max_bytes: 5).with(symbolize_keys: true)
+      codec = MessagePack::DefaultFactory.codec(max_bytes: 5).with(symbolize_keys: true)
       raise codec.inspect unless codec.inspect == "#<Manypack::Codec symbolize_keys: true, max_bytes: 5>"
       raise unless codec.unpack("\x81\xA1a\x01".b) == { a: 1 }
       begin

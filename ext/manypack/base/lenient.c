@@ -1,33 +1,47 @@
-/* Puts the strict classes in the places of the lenient ones. */
+/* Keeps the two classes of each, and gives MessagePack's their name. */
 #include "base/lenient.h"
 
-static VALUE *classes[4];
+static mp_classes *pairs[4];
 static size_t count;
 
 void
-mp_is_lenient(VALUE *klass)
+mp_two_classes(mp_classes *classes, VALUE klass)
 {
-    classes[count++] = klass;
+    classes->own = classes->gem = klass;
+    rb_gc_register_mark_object(klass);
+    pairs[count++] = classes;
 }
 
-/* call-seq: Internal.stand_in(lenient, strict): the subclass `strict` is from now on the class of new objects */
+/* call-seq: Internal.stand_in(gem, own): the subclass `own` is from now on what Manypack makes */
 static VALUE
-rb_internal_stand_in(VALUE self, VALUE lenient, VALUE strict)
+rb_internal_stand_in(VALUE self, VALUE gem, VALUE own)
 {
     size_t i;
 
-    Check_Type(strict, T_CLASS);
+    Check_Type(own, T_CLASS);
     for (i = 0; i < count; i++) {
-        if (*classes[i] != lenient || rb_class_superclass(strict) != lenient) continue;
-        rb_gc_register_mark_object(strict);
-        *classes[i] = strict;
-        return strict;
+        if (pairs[i]->own != gem || rb_class_superclass(own) != gem) continue;
+        rb_gc_register_mark_object(own);
+        return pairs[i]->own = own;
     }
-    rb_raise(rb_eTypeError, "%+" PRIsVALUE " has no lenient class", strict);
+    rb_raise(rb_eTypeError, "%+" PRIsVALUE " has no lenient class", own);
+}
+
+/*
+ * call-seq: Internal.rename(klass, under, name): Ruby names a class when it is first assigned to a constant, and
+ * MessagePack's were Manypack's then
+ */
+static VALUE
+rb_internal_rename(VALUE self, VALUE klass, VALUE under, VALUE name)
+{
+    Check_Type(klass, T_CLASS);
+    rb_set_class_path(klass, under, StringValueCStr(name));
+    return klass;
 }
 
 void
 Init_manypack_lenient(void)
 {
     MP_DEFINE_INTERNAL("stand_in", rb_internal_stand_in, 2);
+    MP_DEFINE_INTERNAL("rename", rb_internal_rename, 3);
 }

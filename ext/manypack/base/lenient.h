@@ -7,15 +7,27 @@
 
 #include "base/options.h"
 
-/* Says that *klass is such a class. As soon as its methods are defined, its subclass takes its place in *klass. */
-void mp_is_lenient(VALUE *klass);
+typedef struct {
+    VALUE own; /* Manypack's */
+    VALUE gem; /* MessagePack's */
+} mp_classes;
 
-/* The flags of a method that was called on an object of such a class: `strict` is the one of Manypack. */
-MP_INLINE int
-mp_api_of_object(VALUE self, VALUE strict)
+/* Sets both to the class, which has all methods. Later its subclass becomes Manypack's. */
+void mp_two_classes(mp_classes *classes, VALUE klass);
+
+/* The class of what is made under one of the two names: see mp_options. */
+MP_INLINE VALUE
+mp_class_of(const mp_classes *classes, bool of_gem)
 {
-    if (MP_LIKELY(RBASIC_CLASS(self) == strict)) return MP_OWN;
-    return RTEST(rb_obj_is_kind_of(self, strict)) ? MP_OWN : MP_LENIENT;
+    return of_gem ? classes->gem : classes->own;
+}
+
+/* The flags of a method that was called on an object of one of the two classes, or of a subclass. */
+MP_INLINE int
+mp_api_of_object(VALUE self, const mp_classes *classes)
+{
+    if (MP_LIKELY(RBASIC_CLASS(self) == classes->own)) return MP_OWN;
+    return RTEST(rb_obj_is_kind_of(self, classes->own)) ? MP_OWN : MP_LENIENT;
 }
 
 #endif

@@ -27,6 +27,7 @@ typedef struct {
     bool timestamp;
     bool compatibility_mode;
     bool canonical;
+    bool of_gem;        /* no option: called by the name MessagePack, so user code gets MessagePack's classes */
     mp_limits limits; /* of unpacking; read only if limited */
 } mp_options;
 

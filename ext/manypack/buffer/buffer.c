@@ -1,5 +1,4 @@
 /* Manypack::Buffer: the Ruby class. */
-#include "base/lenient.h"
 #include "buffer/buffer_io.h"
 
 static ID id_close;
@@ -23,7 +22,7 @@ static VALUE
 rb_buffer_initialize(int argc, VALUE *argv, VALUE self)
 {
     VALUE io = Qnil, options = Qnil;
-    int api = mp_api_of_object(self, mp_cBuffer);
+    int api = mp_api_of_object(self, &mp_cBuffer);
 
     mp_scan_io_options(argc, argv, &io, &options);
     mp_check_io(io, api);
@@ -342,9 +341,7 @@ Init_manypack_buffer(void)
 
     id_close = rb_intern("close");
 
-    mp_cBuffer = cBuffer;
-    rb_gc_register_mark_object(cBuffer);
-    mp_is_lenient(&mp_cBuffer);
+    mp_two_classes(&mp_cBuffer, cBuffer);
     rb_define_alloc_func(cBuffer, mp_buffer_allocate);
     rb_undef_method(cBuffer, "initialize_copy");
     rb_undef_method(cBuffer, "dup");

@@ -4,7 +4,6 @@
 #include <ruby/io.h>
 
 #include "base/error.h"
-#include "base/lenient.h"
 #include "caches/ractor.h"
 
 /* --- reading ---------------------------------------------------------------------------------------- */

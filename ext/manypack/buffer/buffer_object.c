@@ -2,10 +2,8 @@
 #include "buffer/buffer_object.h"
 
 #include "base/error.h"
-#include "base/lenient.h"
-#include "caches/spare.h"
 
-VALUE mp_cBuffer;
+mp_classes mp_cBuffer;
 
 /* Set once, when the extension is loaded. */
 static void (*check_unpacker_idle)(VALUE unpacker);
@@ -186,13 +184,13 @@ mp_buffer_init(VALUE self, VALUE io, VALUE options)
 int
 mp_buffer_api(VALUE self)
 {
-    return mp_buffer_get(self)->owner == MP_OF_USER ? mp_api_of_object(self, mp_cBuffer) : MP_LENIENT;
+    return mp_buffer_get(self)->owner == MP_OF_USER ? mp_api_of_object(self, &mp_cBuffer) : MP_LENIENT;
 }
 
 VALUE
-mp_buffer_new(VALUE io, VALUE options)
+mp_buffer_new(VALUE io, VALUE options, bool of_gem)
 {
-    VALUE self = mp_buffer_allocate(mp_cBuffer);
+    VALUE self = mp_buffer_allocate(mp_class_of(&mp_cBuffer, of_gem));
 
     mp_buffer_init(self, io, options);
     return self;
@@ -273,7 +271,8 @@ mp_buffer_reusable_p(VALUE self)
 {
     const mp_buffer *buffer = mp_buffer_get(self);
 
-    return mp_loan_free_p(&buffer->loan) && mp_pristine_p(self, mp_cBuffer);
+    return mp_loan_free_p(&buffer->loan) && !OBJ_FROZEN(self) && !rb_ivar_count(self) &&
+           (RBASIC_CLASS(self) == mp_cBuffer.own || RBASIC_CLASS(self) == mp_cBuffer.gem);
 }
 
 void

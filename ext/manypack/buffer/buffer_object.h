@@ -3,6 +3,7 @@
 #define MANYPACK_BUFFER_OBJECT_H
 
 #include "base/io.h"
+#include "base/lenient.h"
 #include "buffer/loan.h"
 
 typedef struct {
@@ -24,15 +25,15 @@ typedef enum {
     MP_OF_UNPACKER
 } mp_owner;
 
-extern VALUE mp_cBuffer;
+extern mp_classes mp_cBuffer;
 
 VALUE mp_buffer_allocate(VALUE klass);
 
 /* Sets the io, which may be nil, and the sizes of a Hash of options or of nil. RuntimeError the second time. */
 void mp_buffer_init(VALUE self, VALUE io, VALUE options);
 
-/* Makes a Buffer for a Packer or an Unpacker, with the arguments of mp_buffer_init. */
-VALUE mp_buffer_new(VALUE io, VALUE options);
+/* Makes a Buffer for a Packer or an Unpacker, of MessagePack's class or Manypack's, as mp_buffer_init does. */
+VALUE mp_buffer_new(VALUE io, VALUE options, bool of_gem);
 
 /* The struct of a Buffer. It is embedded in the object, so it is valid while the caller has the object on its stack. */
 MP_INLINE mp_buffer *

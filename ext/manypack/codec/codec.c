@@ -63,7 +63,7 @@ static VALUE cCodec;
  * The Codec of DefaultFactory, and the Codec without options and types. The main Ractor replaces default_codec with a
  * single store, while other Ractors may load it.
  */
-static VALUE default_codec, plain_codec;
+static VALUE default_codec, default_codec_of_gem, plain_codec;
 
 /* Former default Codecs that belong to the main Ractor, kept while other Ractors may still use them. */
 static VALUE former_codecs;
@@ -104,6 +104,12 @@ mp_default_codec(void)
     return mp_codec_get(default_codec_object());
 }
 
+const mp_codec *
+mp_default_codec_for(int api)
+{
+    return mp_lenient_p(api) ? mp_codec_get(MP_LOAD_ACQUIRE(&default_codec_of_gem)) : mp_default_codec();
+}
+
 VALUE
 mp_plain_codec(void)
 {
@@ -114,26 +120,6 @@ VALUE
 mp_codec_by_default(int api)
 {
     return mp_lenient_p(api) ? plain_codec : default_codec_object();
-}
-
-static bool
-only_ractor_p(void)
-{
-    return rb_funcall(rb_cRactor, rb_intern("count"), 0) == INT2FIX(1);
-}
-
-/*
- * Other Ractors may still use the former Codec. If it is not shareable, it belongs to the main Ractor, whose collector,
- * since Ruby 4.1, does not ask the other Ractors. So it is kept as long as they live. A Ractor that starts later never
- * sees it.
- */
-void
-mp_default_codec_set(VALUE codec)
-{
-    mp_types_make_common(codec_get(codec)->types);
-    if (!RB_OBJ_SHAREABLE_P(default_codec)) rb_ary_push(former_codecs, default_codec);
-    MP_STORE_RELEASE(&default_codec, codec);
-    if (only_ractor_p()) rb_ary_clear(former_codecs);
 }
 
 /* TypeError for anything but a Codec, with what makes one of it. */
@@ -150,11 +136,13 @@ mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
     VALUE given;
 
     *codec = *mp_codec_get(self);
+    if (mp_lenient_p(api)) codec->options.of_gem = true;
     if (NIL_P(options)) return;
     given = mp_options_read(&codec->options, options, api);
     if (MP_LIKELY(NIL_P(given))) return;
     check_codec(given);
     *codec = *mp_codec_get(given);
+    codec->options.of_gem = mp_lenient_p(api);
     if (RHASH_SIZE(options) > 1) mp_options_read(&codec->options, options, api); /* again, over those of the Codec */
 }
 
@@ -251,6 +239,42 @@ codec_of_options(VALUE from, const mp_options *options)
 
     codec_get(self)->codec.options = *options;
     return codec_seal(self);
+}
+
+/* A Codec for calls by the name MessagePack, with the types and options of another. */
+static VALUE
+codec_of_gem(VALUE codec)
+{
+    mp_options options = codec_get(codec)->codec.options;
+
+    options.of_gem = true;
+    return codec_of_options(codec, &options);
+}
+
+static bool
+only_ractor_p(void)
+{
+    return rb_funcall(rb_cRactor, rb_intern("count"), 0) == INT2FIX(1);
+}
+
+/*
+ * Other Ractors may still use the former Codec. If it is not shareable, it belongs to the main Ractor, whose collector,
+ * since Ruby 4.1, does not ask the other Ractors. So it is kept as long as they live. A Ractor that starts later never
+ * sees it.
+ */
+void
+mp_default_codec_set(VALUE codec)
+{
+    VALUE of_gem = codec_of_gem(codec);
+
+    mp_types_make_common(codec_get(codec)->types);
+    if (!RB_OBJ_SHAREABLE_P(default_codec)) {
+        rb_ary_push(former_codecs, default_codec);
+        rb_ary_push(former_codecs, default_codec_of_gem);
+    }
+    MP_STORE_RELEASE(&default_codec, codec);
+    MP_STORE_RELEASE(&default_codec_of_gem, of_gem);
+    if (only_ractor_p()) rb_ary_clear(former_codecs);
 }
 
 VALUE
@@ -601,8 +625,10 @@ Init_manypack_codec(void)
     MP_DEFINE_INTERNAL("unpacker_classes", rb_internal_unpacker_classes, 1);
 
     rb_gc_register_address(&default_codec);
+    rb_gc_register_address(&default_codec_of_gem);
     rb_gc_register_address(&plain_codec);
     rb_gc_register_address(&former_codecs);
     former_codecs = rb_ary_new();
     plain_codec = default_codec = codec_seal(codec_new(0));
+    default_codec_of_gem = codec_of_gem(default_codec);
 }

@@ -30,6 +30,9 @@ void mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api);
  */
 const mp_codec *mp_default_codec(void);
 
+/* The same, or its twin for calls by the name MessagePack, as api says. */
+const mp_codec *mp_default_codec_for(int api);
+
 /* The Codec object without options and types. */
 VALUE mp_plain_codec(void);
 

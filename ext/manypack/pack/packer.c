@@ -44,7 +44,7 @@ static const rb_data_type_t packer_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
 };
 
-static VALUE cPacker;
+static mp_classes packer_classes;
 
 bool
 mp_packer_p(VALUE obj)
@@ -74,9 +74,9 @@ packer_init(VALUE self, const mp_codec *codec, VALUE buffer)
 VALUE
 mp_packer_new(const mp_codec *codec, VALUE *buffer)
 {
-    VALUE self = packer_allocate(cPacker);
+    VALUE self = packer_allocate(mp_class_of(&packer_classes, codec->options.of_gem));
 
-    *buffer = mp_buffer_new(Qnil, Qnil);
+    *buffer = mp_buffer_new(Qnil, Qnil, codec->options.of_gem);
     mp_buffer_get(*buffer)->write_reference_threshold = UINT32_MAX; /* the result is one String */
     packer_init(self, codec, *buffer);
     return self;
@@ -102,7 +102,7 @@ packer_set_up(VALUE self, VALUE codec_object, int argc, const VALUE *argv, int a
     mp_check_sink(io, api);
     mp_codec_override(&codec, codec_object, options, api | MP_PACKS | MP_WITH_BUFFER);
     check_not_canonical(&codec);
-    buffer = mp_buffer_new(io, options);
+    buffer = mp_buffer_new(io, options, codec.options.of_gem);
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Packer. */
     if (((mp_packer *)mp_typed_data(self))->buffer) rb_raise(rb_eRuntimeError, "Packer is already initialized");
     packer_init(self, &codec, buffer);
@@ -111,7 +111,8 @@ packer_set_up(VALUE self, VALUE codec_object, int argc, const VALUE *argv, int a
 VALUE
 mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api)
 {
-    VALUE self = packer_allocate(cPacker);
+    bool of_gem = mp_lenient_p(api) || mp_codec_get(codec)->options.of_gem;
+    VALUE self = packer_allocate(mp_class_of(&packer_classes, of_gem));
 
     packer_set_up(self, codec, argc, argv, api);
     return self;
@@ -120,14 +121,15 @@ mp_packer_with_codec(VALUE codec, int argc, const VALUE *argv, int api)
 VALUE
 mp_packer_borrow(VALUE codec)
 {
+    bool of_gem = mp_codec_get(codec)->options.of_gem;
+    VALUE klass = mp_class_of(&packer_classes, of_gem), self;
     mp_packer *packer;
-    VALUE self;
 
     check_not_canonical(mp_codec_get(codec));
     self = mp_spare_take(&mp_ractor_current()->spares.packer);
-    if (MP_UNLIKELY(!self)) {
-        self = packer_allocate(cPacker);
-        packer_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil));
+    if (MP_UNLIKELY(!self || RBASIC_CLASS(self) != klass)) {
+        self = packer_allocate(klass);
+        packer_init(self, mp_codec_get(codec), mp_buffer_new(Qnil, Qnil, of_gem));
         return rb_obj_freeze(self); /* it is for one block at a time: no types, no instance variables */
     }
     packer = mp_typed_data(self);
@@ -196,7 +198,7 @@ rb_packer_initialize(int argc, VALUE *argv, VALUE self)
     rb_check_frozen(self);
     if (argc) mp_refuse_block(self);
     rb_check_typeddata(self, &packer_type);
-    api = mp_api_of_object(self, cPacker);
+    api = mp_api_of_object(self, &packer_classes);
     packer_set_up(self, mp_codec_by_default(api), argc, argv, api | MP_WITH_CODEC);
     return self;
 }
@@ -425,10 +427,9 @@ void
 Init_manypack_packer(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
+    VALUE cPacker = rb_define_class_under(mManypack, "Packer", rb_cObject);
 
-    cPacker = rb_define_class_under(mManypack, "Packer", rb_cObject);
-    rb_gc_register_mark_object(cPacker);
-    mp_is_lenient(&cPacker);
+    mp_two_classes(&packer_classes, cPacker);
     rb_define_alloc_func(cPacker, packer_allocate);
     rb_undef_method(cPacker, "initialize_copy");
     rb_undef_method(cPacker, "dup");

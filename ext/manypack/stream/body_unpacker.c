@@ -7,17 +7,17 @@
 
 /* True if an Unpacker whose body has ended is idle, and user code has left no trace on the object. */
 static bool
-body_reusable_p(VALUE self)
+body_reusable_p(VALUE self, VALUE klass)
 {
     const mp_stream *u = mp_typed_data(self);
 
-    return !u->running && RBASIC_CLASS(self) == mp_cUnpacker && u->more->flags == mp_flags(self);
+    return !u->running && RBASIC_CLASS(self) == klass && u->more->flags == mp_flags(self);
 }
 
 static VALUE
-body_unpacker_new(void)
+body_unpacker_new(VALUE klass)
 {
-    VALUE self = mp_unpacker_allocate(mp_cUnpacker);
+    VALUE self = mp_unpacker_allocate(klass);
 
     mp_stream_grow(mp_typed_data(self))->flags = mp_flags(self);
     return self;
@@ -27,7 +27,8 @@ VALUE
 mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VALUE source, size_t at, size_t n,
                      size_t offset, mp_outer outer)
 {
-    VALUE self = used && body_reusable_p(used) ? used : body_unpacker_new();
+    VALUE klass = mp_class_of(&mp_cUnpacker, codec->options.of_gem);
+    VALUE self = used && body_reusable_p(used, klass) ? used : body_unpacker_new(klass);
     mp_stream *u = mp_typed_data(self);
 
     mp_unpacker_set_codec(self, codec);

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "base/lenient.h"
 #include "base/user_code.h"
 #include "caches/ractor.h"
 #include "stream/body_unpacker.h"
@@ -84,6 +83,7 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
         VALUE front = mp_codec_with_options(codec_object, a->options, api);
         a->as = loader_with(a->as, codec_object, a->options, api);
         a->codec = *mp_codec_get(codec_of_loader(a->as, front));
+        a->codec.options.of_gem = mp_codec_get(front)->options.of_gem || mp_lenient_p(api);
     } else {
         mp_codec_override(&a->codec, codec_object, a->options, api);
     }
@@ -93,7 +93,8 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
 static VALUE
 buffer_for(const arguments *a)
 {
-    return NIL_P(a->io) && mp_buffer_options_default_p(a->options) ? 0 : mp_buffer_new(a->io, a->options);
+    if (NIL_P(a->io) && mp_buffer_options_default_p(a->options)) return 0;
+    return mp_buffer_new(a->io, a->options, a->codec.options.of_gem);
 }
 
 static void
@@ -108,10 +109,11 @@ unpacker_init_with(VALUE self, const arguments *a, VALUE buffer)
 VALUE
 mp_unpacker_with_codec(VALUE codec_object, int argc, const VALUE *argv, int api)
 {
-    VALUE self = mp_unpacker_allocate(mp_cUnpacker);
     arguments a;
+    VALUE self;
 
     scan_arguments(&a, argc, argv, codec_object, api);
+    self = mp_unpacker_allocate(mp_class_of(&mp_cUnpacker, a.codec.options.of_gem));
     unpacker_init_with(self, &a, buffer_for(&a));
     return self;
 }
@@ -123,11 +125,12 @@ static VALUE
 borrow(const mp_codec *codec, VALUE io)
 {
     VALUE self = mp_spare_take(&mp_ractor_current()->spares.unpacker);
+    VALUE klass = mp_class_of(&mp_cUnpacker, codec->options.of_gem);
     const mp_stream *u;
 
-    if (MP_UNLIKELY(!self)) {
-        self = mp_unpacker_allocate(mp_cUnpacker);
-        unpacker_init(self, codec, mp_buffer_new(io, Qnil));
+    if (MP_UNLIKELY(!self || RBASIC_CLASS(self) != klass)) {
+        self = mp_unpacker_allocate(klass);
+        unpacker_init(self, codec, mp_buffer_new(io, Qnil, codec->options.of_gem));
         mp_stream_grow(mp_typed_data(self)); /* now: the first object that needs it would make the spare larger */
         return rb_obj_freeze(self); /* a block may not add ext types or instance variables */
     }
@@ -316,7 +319,7 @@ rb_unpacker_initialize(int argc, VALUE *argv, VALUE self)
     rb_check_frozen(self);
     if (argc) mp_refuse_block(self);
     u = mp_unpacker_checked(self);
-    api = mp_api_of_object(self, mp_cUnpacker);
+    api = mp_api_of_object(self, &mp_cUnpacker);
     scan_arguments(&a, argc, argv, mp_codec_by_default(api), api | MP_WITH_CODEC);
     buffer = buffer_for(&a);
     /* Check this last: asking the io what it responds to may run user code, which may initialize the Unpacker. */
@@ -332,7 +335,7 @@ refusing_buffer(VALUE self, mp_stream_more *more)
     VALUE buffer = more->refusing;
 
     if (buffer) return buffer;
-    buffer = mp_buffer_new(Qnil, Qnil);
+    buffer = mp_buffer_new(Qnil, Qnil, ((const mp_stream *)mp_typed_data(self))->codec.options.of_gem);
     mp_loan_take(&mp_buffer_get(buffer)->loan);
     mp_buffer_set_unpacker(buffer, self);
     RB_OBJ_WRITE(self, &more->refusing, buffer);
@@ -732,9 +735,7 @@ Init_manypack_unpacker(void)
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cUnpacker = rb_define_class_under(mManypack, "Unpacker", rb_cObject);
 
-    mp_cUnpacker = cUnpacker;
-    rb_gc_register_mark_object(cUnpacker);
-    mp_is_lenient(&mp_cUnpacker);
+    mp_two_classes(&mp_cUnpacker, cUnpacker);
     rb_define_alloc_func(cUnpacker, mp_unpacker_allocate);
     rb_undef_method(cUnpacker, "initialize_copy");
     rb_undef_method(cUnpacker, "dup");

@@ -83,7 +83,7 @@ static const rb_data_type_t unpacker_type = {
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | MP_TYPED_EMBEDDABLE,
 };
 
-VALUE mp_cUnpacker;
+mp_classes mp_cUnpacker;
 
 VALUE
 mp_unpacker_allocate(VALUE klass)
@@ -126,7 +126,7 @@ mp_unpacker_buffer(VALUE self)
     VALUE made;
 
     if (MP_LIKELY(u->buffer != 0)) return u->buffer;
-    made = mp_buffer_new(Qnil, Qnil);
+    made = mp_buffer_new(Qnil, Qnil, u->codec.options.of_gem);
     buffer = mp_buffer_get(made);
     mp_bytes_refer(made, &buffer->bytes, u->piece.str, u->piece.at, u->piece.len);
     if (u->running) mp_loan_take(&buffer->loan);

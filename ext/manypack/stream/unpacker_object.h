@@ -2,9 +2,10 @@
 #ifndef MANYPACK_UNPACKER_OBJECT_H
 #define MANYPACK_UNPACKER_OBJECT_H
 
+#include "base/lenient.h"
 #include "stream/stream.h"
 
-extern VALUE mp_cUnpacker;
+extern mp_classes mp_cUnpacker;
 
 VALUE mp_unpacker_allocate(VALUE klass);
 

@@ -17,6 +17,7 @@ module Manypack
     lenient = Lenient.const_set(name, remove_const(name)).include(Unwritable)
     const_set(name, Internal.stand_in(lenient, Class.new(lenient)))
   end
+  Factory.const_set(:Pool, Class.new(Lenient::Factory::Pool))
 
   # The Factory whose types Manypack.pack and Manypack.unpack use in every Ractor. Register types on it when the program
   # starts, in the main Ractor.

@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+# Whoever calls under the name MessagePack gets MessagePack's classes, and whoever calls under Manypack gets Manypack's.
+require "test_helper"
+require "support/program"
+
+class DropInIdentityTest < Minitest::Test
+  include ProgramHelper
+
+  # Each Asked notes the classes that it is handed; so does the ext type of Held.
+  ASKED = <<~RUBY
+    require "manypack/drop_in"
+    require "stringio"
+    SEEN = []
+    def note(*objects) = SEEN.concat(objects.flat_map { |object| [object.class, object.buffer.class] })
+    Asked = Class.new { def to_msgpack(packer) = note(packer) && packer.write(1) }
+    Held = Struct.new(:value)
+    PACK = ->(held, packer) { note(packer) && packer.write(held.value) }
+    UNPACK = ->(unpacker) { note(unpacker) && Held.new(unpacker.read) }
+    def knowing(target) = target.tap { target.register_type(1, Held, packer: PACK, unpacker: UNPACK, recursive: true) }
+    def seen(name)
+      SEEN.clear
+      yield
+      names = SEEN.map(&:name).uniq
+      names.delete("\#{name}::Factory::Pool")
+      names.all? { |one| one.start_with?("\#{name}::") } && names.any?
+    end
+    ITEM = [Asked.new, Held.new(Held.new(Asked.new))]
+  RUBY
+
+  def test_every_door_hands_out_the_classes_of_its_name
+    assert_program <<~RUBY, "ok"
+      #{ASKED}
+      knowing(Manypack::DefaultFactory)
+      bytes = Manypack.pack([Held.new(Held.new(1))])
+      [MessagePack, Manypack].each do |name|
+        factory = knowing(name::Factory.new)
+        pool = factory.pool(2, symbolize_keys: true)
+        doors = {
+          pack: -> { name.pack(ITEM) }, dump: -> { name.dump(ITEM, StringIO.new) }, options: -> { name.pack(ITEM, max_depth: 9) },
+          codec: -> { name.pack(ITEM, codec: knowing(Manypack::Factory.new).codec) },
+          other: -> { name.pack(ITEM, codec: knowing(MessagePack::Factory.new).codec) },
+          unpack: -> { name.unpack(bytes) }, io: -> { name.load(StringIO.new(bytes)) }, symbols: -> { name.unpack(bytes, symbolize_keys: true) },
+          default: -> { name::DefaultFactory.dump(ITEM) && note(name::DefaultFactory.packer, name::DefaultFactory.unpacker) },
+          factory: -> { factory.dump(ITEM) && factory.load(bytes) && factory.codec.pack(ITEM) && factory.codec.unpack(bytes) },
+          packer: -> { note(factory.packer.write(ITEM), factory.packer(StringIO.new).write(ITEM)) },
+          unpacker: -> { note(factory.unpacker, factory.unpacker(StringIO.new(bytes))) && factory.unpacker.feed(bytes).read },
+          pool: -> { pool.dump(ITEM) && pool.load(bytes) },
+          blocks: -> { pool.packer { |one| note(one.write(ITEM)) } && pool.unpacker { |one| note(one.feed(bytes)) && one.full_unpack } },
+          new: -> { note(name::Packer.new.write(Asked.new), name::Unpacker.new.feed(bytes)) },
+          each: -> { factory.unpacker.feed_each(bytes) { |one| one } }
+        }
+        doors.each { |door, use| seen(name, &use) or raise "\#{name} \#{door}: \#{SEEN.uniq}" }
+        raise unless pool.instance_of?(name::Factory::Pool)
+      end
+      raise SEEN.uniq.inspect unless seen(MessagePack) { ITEM.to_msgpack && ITEM.to_msgpack(StringIO.new) }
+      puts "ok"
+    RUBY
+  end
+
+  # As the documentation and the specs of the msgpack gem have it.
+  def test_a_to_msgpack_that_compares_the_class
+    assert_program <<~RUBY, "ok"
+      require "manypack/drop_in"
+      class Compared
+        def to_msgpack(packer = nil)
+          return MessagePack.pack(self, packer) unless packer.class == MessagePack::Packer
+
+          packer.write_array_header(1).write(5)
+        end
+      end
+      raise unless [MessagePack.pack(Compared.new), MessagePack::Factory.new.dump(Compared.new), Compared.new.to_msgpack].uniq == ["\\x91\\x05".b]
+      puts "ok"
+    RUBY
+  end
+
+  def test_names_in_texts
+    assert_program <<~RUBY, "ok"
+      require "manypack/drop_in"
+      [MessagePack, Manypack].each do |name|
+        factory = name::Factory.new
+        { Factory: factory, Packer: factory.packer, Unpacker: factory.unpacker, Buffer: factory.packer.buffer, "Factory::Pool": factory.pool }
+          .each { |one, object| raise object.inspect unless object.inspect.start_with?("#<\#{name}::\#{one}") }
+        begin
+          factory.freeze.register_type(1, Range)
+        rescue FrozenError => e
+          raise e.message unless e.message == "can't modify frozen \#{name}::Factory"
+        end
+      end
+      raise unless MessagePack::Packer.name == "MessagePack::Packer" && MessagePack::DefaultFactory.inspect == "#<MessagePack::Factory>"
+      puts "ok"
+    RUBY
+  end
+
+  # What a MessagePack::Factory makes is as lenient as what MessagePack::Packer.new makes.
+  def test_what_it_makes_is_lenient
+    assert_program <<~'RUBY', "ok"
+      require "manypack/drop_in"
+      factory = MessagePack::Factory.new.tap { |made| made.register_type(0, Symbol) }
+      raise unless factory.packer.class.new.write(:a).to_s == "\xA1a".b
+      factory.packer.register_type(1, String) { |text| text }
+      factory.packer(nil, unknown: 1)
+      raise unless MessagePack::Factory::Pool.new(factory, 2).load(factory.dump(:a)) == :a
+      raise unless MessagePack::Factory::Pool.new(MessagePack::Factory.new, 2, symbolize_keys: true).load("\x81\xA1a\x01") == { a: 1 }
+      puts "ok"
+    RUBY
+  end
+
+  # Programs define their own constants in MessagePack, and look up Ruby's.
+  def test_it_has_the_constants_of_the_gem_only
+    assert_program <<~RUBY, "ok"
+      require "manypack/drop_in"
+      module MessagePack
+        class Error < StandardError; end
+        class View; end
+        Record = Type = Codec = Path = 1
+      end
+      class << MessagePack
+        raise unless Time == ::Time
+      end
+      raise unless Manypack::Record.is_a?(Class) && Manypack::Error.instance_of?(Module)
+      puts "ok"
+    RUBY
+  end
+end
