@@ -164,7 +164,7 @@ class DropInTest < Minitest::Test
         end
         File.open(path, "wb") { |io| MessagePack.dump({ "a" => ["b", 1] }, io) }
         raise unless load_cache.call == { "a" => ["b", 1] } && load_cache.call.frozen?
-        { "" => Manypack::TruncatedError, "\\xC1" => MessagePack::MalformedFormatError, "\\xD4\\x05a" => MessagePack::UnknownExtTypeError }.each do |bytes, error|
+        { "" => EOFError, "\\xC1" => MessagePack::MalformedFormatError, "\\xD4\\x05a" => MessagePack::UnknownExtTypeError }.each do |bytes, error|
           File.binwrite(path, bytes)
           raise error.name unless load_cache.call == error
         end

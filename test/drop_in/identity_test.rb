@@ -106,6 +106,36 @@ class DropInIdentityTest < Minitest::Test
     RUBY
   end
 
+  # test-unit compares classes. Under Manypack each is a class of its own, which is an EncodeError or a DecodeError, too.
+  def test_errors_are_of_the_classes_that_the_gem_raises
+    assert_program <<~'RUBY', "ok"
+      require "manypack/drop_in"
+      require "stringio"
+      nested = Class.new { def to_msgpack(packer) = packer.write_array_header(1).write(Object.new) }.new
+      {
+        NoMethodError => [->(name) { name.pack([Object.new]) }, ->(name) { name::Packer.new.write(Object.new) }, ->(name) { name.pack([nested]) },
+                          ->(name) { name::Factory.new.dump({ 1 => Object.new }) }, ->(name) { name::Factory.new.pool.dump(Object.new) }],
+        RangeError => [->(name) { name.pack([2**70]) }, ->(name) { name::Packer.new.write_int(2**70) }, ->(name) { name::Packer.new.write_array_header(2**40) }],
+        ArgumentError => [->(name) { name::Packer.new.write_float32("a") }],
+        TypeError => [->(name) { name::Packer.new.write_string(1) }, ->(name) { name::Packer.new.write_array_header("1") }],
+        EOFError => [->(name) { name.unpack("\x92\x01") }, ->(name) { name.load(StringIO.new("\x92\x01")) }, ->(name) { name.load(StringIO.new("")) },
+                     ->(name) { name::Unpacker.new.feed("\x92").read }, ->(name) { name::Unpacker.new.skip }, ->(name) { name::Unpacker.new.read_array_header },
+                     ->(name) { name::Factory.new.load("\x92") }, ->(name) { name::Factory.new.pool.load("\x92") }]
+      }.each do |klass, calls|
+        calls.each_with_index do |call, index|
+          theirs, ours = [MessagePack, Manypack].map { |name| call.call(name) rescue $! }
+          raise "#{index}: #{theirs.class}" unless theirs.instance_of?(klass)
+          raise "#{index}: #{ours.class}" unless ours.is_a?(klass) && ours.is_a?(Manypack::Error) && !ours.instance_of?(klass)
+          raise theirs.message unless theirs.message == ours.message
+          Marshal.load(Marshal.dump(theirs)) unless klass == NoMethodError
+        end
+      end
+      e = MessagePack.pack([object = Object.new]) rescue $!
+      raise unless e.receiver.equal?(object) && e.name == :to_msgpack && e.args.map(&:class) == [MessagePack::Packer]
+      puts "ok"
+    RUBY
+  end
+
   # Programs define their own constants in MessagePack, and look up Ruby's.
   def test_it_has_the_constants_of_the_gem_only
     assert_program <<~RUBY, "ok"

@@ -106,11 +106,23 @@ class BufferTest < Minitest::Test
     assert_equal "abc", @buffer.read(2**60)
   end
 
+  # As IO#read does: what a caller gave does not keep bytes of an earlier read.
+  def test_read_at_the_end_empties_the_string_that_it_got
+    [3, nil].each do |count|
+      assert_nil @buffer.read(count, bytes = +"old")
+      assert_equal "", bytes
+    end
+    assert_same (into = +"old"), @buffer.read(0, into)
+    assert_equal "", into
+    assert_equal "", @buffer.read
+    assert_equal [[""], [""]], [@buffer.to_a, Manypack::Packer.new.to_a]
+  end
+
   def test_clear_drops_everything
     assert_nil (@buffer << "abc" << ("x" * 1_000_000)).clear
     assert_predicate @buffer, :empty?
     assert_equal "", @buffer.to_s
-    assert_equal [], @buffer.to_a
+    assert_equal [""], @buffer.to_a
     assert_equal "d", (@buffer << "d").read
   end
 

@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include "base/error_path.h"
+#include "base/lenient.h"
 #include "base/options.h"
 #include "base/user_code.h"
 #include "core/timestamp.h"
@@ -169,7 +170,8 @@ NORETURN(static void raise_truncated(mp_blame blame, size_t offset));
 static void
 raise_truncated(mp_blame blame, size_t offset)
 {
-    VALUE error = error_at(eTruncatedError, truncated_message(blame), offset);
+    VALUE klass = blame.of_gem ? rb_eEOFError : eTruncatedError;
+    VALUE error = error_at(klass, truncated_message(blame), offset);
 
     set_message(error, offset, blame.message);
     rb_ivar_set(error, id_start, SIZET2NUM(blame.begin));
@@ -350,7 +352,7 @@ mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset, mp_messag
 void
 mp_raise_no_data(void)
 {
-    raise_at(eTruncatedError, rb_str_new_cstr("expected a String or an IO, got nil"), 0, MP_NO_MESSAGE);
+    raise_at(rb_eEOFError, rb_str_new_cstr("expected a String or an IO, got nil"), 0, MP_NO_MESSAGE);
 }
 
 void
@@ -365,7 +367,8 @@ mp_raise_bigint_size(size_t size)
 bool
 mp_decode_error_p(VALUE error)
 {
-    return RTEST(rb_obj_is_kind_of(error, mDecodeError));
+    if (RTEST(rb_obj_is_kind_of(error, mDecodeError))) return true;
+    return rb_obj_class(error) == rb_eEOFError && !NIL_P(rb_attr_get(error, id_input)); /* under MessagePack */
 }
 
 static VALUE
@@ -410,7 +413,7 @@ blaming(VALUE error, VALUE words, size_t offset, const mp_message *message)
 {
     VALUE copy;
 
-    if (RTEST(rb_obj_is_kind_of(error, eTruncatedError))) {
+    if (RTEST(rb_obj_is_kind_of(error, rb_eEOFError))) {
         copy = new_exception(eMalformedFormatError, words);
     } else {
         copy = rb_funcall(unfrozen(error), id_exception, 1, words);
@@ -508,30 +511,30 @@ static struct {
 };
 
 VALUE
-mp_encode_error_class(VALUE klass)
+mp_encode_error_class(VALUE klass, bool of_gem)
 {
     size_t i;
 
-    for (i = 0; i < sizeof(encode_errors) / sizeof(*encode_errors); i++) {
+    for (i = 0; !of_gem && i < sizeof(encode_errors) / sizeof(*encode_errors); i++) {
         if (*encode_errors[i].ruby == klass) return encode_errors[i].own;
     }
     return klass;
 }
 
 void
-mp_raise_pack_error(VALUE error, VALUE words, VALUE path)
+mp_raise_pack_error(VALUE error, VALUE words, VALUE path, bool of_gem)
 {
     rb_ivar_set(error, id_words, words);
     rb_ivar_set(error, id_place, path);
     /* An exception of other code keeps its class. */
-    if (!RTEST(rb_obj_is_kind_of(error, mEncodeError))) rb_extend_object(error, mEncodeError);
+    if (!of_gem && !RTEST(rb_obj_is_kind_of(error, mEncodeError))) rb_extend_object(error, mEncodeError);
     rb_exc_raise(error);
 }
 
 void
-mp_raise_encode_error(VALUE klass, VALUE words, VALUE path)
+mp_raise_encode_error(VALUE klass, VALUE words, VALUE path, bool of_gem)
 {
-    mp_raise_pack_error(new_exception(mp_encode_error_class(klass), words), words, path);
+    mp_raise_pack_error(new_exception(mp_encode_error_class(klass, of_gem), words), words, path, of_gem);
 }
 
 /*
@@ -599,7 +602,7 @@ set_path(VALUE error, VALUE path)
 }
 
 void
-mp_raise_pack_error_below(VALUE error, VALUE place)
+mp_raise_pack_error_below(VALUE error, VALUE place, bool of_gem)
 {
     VALUE inner = rb_attr_get(error, id_place), path = mp_error_path_join(place, inner);
     VALUE words = words_with_path(rb_attr_get(error, id_words), inner, path);
@@ -607,13 +610,13 @@ mp_raise_pack_error_below(VALUE error, VALUE place)
 
     rb_set_errinfo(Qnil); /* otherwise Ruby makes the original the cause of its copy */
     if (mp_decode_error_p(copy)) set_path(copy, path);
-    mp_raise_pack_error(copy, words, path);
+    mp_raise_pack_error(copy, words, path, of_gem);
 }
 
 void
 mp_raise_unplaced(VALUE klass, VALUE words)
 {
-    mp_raise_encode_error(klass, words, rb_utf8_str_new_cstr("$"));
+    mp_raise_encode_error(klass, words, rb_utf8_str_new_cstr("$"), mp_receiver_of_gem_p());
 }
 
 /*
@@ -633,7 +636,8 @@ pack_call(VALUE (*call)(VALUE), VALUE arg, const bool checks_bytes)
         if (!mp_decode_error_p(error)) rb_jump_tag(state);
         path = rb_funcall(error, rb_intern("path"), 0);
     }
-    mp_raise_pack_error(error, message_of(error), NIL_P(path) ? rb_utf8_str_new_cstr("$") : path);
+    mp_raise_pack_error(error, message_of(error), NIL_P(path) ? rb_utf8_str_new_cstr("$") : path,
+                        mp_receiver_of_gem_p());
 }
 
 VALUE
@@ -667,7 +671,7 @@ mp_raise_nesting(unsigned long max_depth, VALUE path)
     VALUE words = rb_enc_sprintf(mp_utf8, "nested more than %lu containers deep, at %" PRIsVALUE, max_depth,
                                  mp_error_path_shown(path));
 
-    mp_raise_encode_error(eNestingError, words, path);
+    mp_raise_encode_error(eNestingError, words, path, false);
 }
 
 void

@@ -37,6 +37,7 @@ typedef struct {
     size_t bytes_after; /* bytes of the input that follow end */
     size_t begin;       /* offset in the whole input at which the message starts */
     mp_message message;
+    bool of_gem;        /* under the name MessagePack: the classes of the msgpack gem */
 } mp_blame;
 
 MP_INLINE mp_blame
@@ -108,18 +109,19 @@ NORETURN(void mp_raise_torn(const char *what));
 
 /*
  * Errors of packing remember their message and the path in it, so that an outer write can prepend its own path. An
- * error without a path has "$".
+ * error without a path has "$". With of_gem they keep their class, as in the msgpack gem; otherwise they are
+ * EncodeErrors, too.
  */
-NORETURN(void mp_raise_pack_error(VALUE error, VALUE words, VALUE path));
+NORETURN(void mp_raise_pack_error(VALUE error, VALUE words, VALUE path, bool of_gem));
 
-/* Raises a new error of packing: of klass, or of the subclass of it that is an EncodeError. */
-NORETURN(void mp_raise_encode_error(VALUE klass, VALUE words, VALUE path));
-VALUE mp_encode_error_class(VALUE klass);
+/* Raises a new error of packing: of klass or, unless of_gem, of the subclass of it that is an EncodeError. */
+NORETURN(void mp_raise_encode_error(VALUE klass, VALUE words, VALUE path, bool of_gem));
+VALUE mp_encode_error_class(VALUE klass, bool of_gem);
 
 bool mp_pack_error_p(VALUE error);
 
 /* Raises a copy of such an error, with the path of an outer place prepended to its own. */
-NORETURN(void mp_raise_pack_error_below(VALUE error, VALUE place));
+NORETURN(void mp_raise_pack_error_below(VALUE error, VALUE place, bool of_gem));
 
 /* Raises a new error of packing without a path of its own. */
 NORETURN(void mp_raise_unplaced(VALUE klass, VALUE words));

@@ -12,6 +12,19 @@ mp_two_classes(mp_classes *classes, VALUE klass)
     pairs[count++] = classes;
 }
 
+bool
+mp_receiver_of_gem_p(void)
+{
+    VALUE receiver = rb_current_receiver();
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (!RTEST(rb_obj_is_kind_of(receiver, pairs[i]->gem))) continue;
+        return !RTEST(rb_obj_is_kind_of(receiver, pairs[i]->own));
+    }
+    return false;
+}
+
 /* call-seq: Internal.stand_in(gem, own): the subclass `own` is from now on what Manypack makes */
 static VALUE
 rb_internal_stand_in(VALUE self, VALUE gem, VALUE own)

@@ -22,6 +22,9 @@ mp_class_of(const mp_classes *classes, bool of_gem)
     return of_gem ? classes->gem : classes->own;
 }
 
+/* True if the running method is one of an object of MessagePack's classes. */
+bool mp_receiver_of_gem_p(void);
+
 /* The flags of a method that was called on an object of one of the two classes, or of a subclass. */
 MP_INLINE int
 mp_api_of_object(VALUE self, const mp_classes *classes)

@@ -12,7 +12,7 @@ raise_moment(VALUE klass, VALUE words, const mp_place *const *place)
     VALUE path = mp_error_path(place ? *place : NULL);
 
     if (place) rb_str_catf(words, ", at %" PRIsVALUE, mp_error_path_shown(path));
-    mp_raise_encode_error(klass, words, path);
+    mp_raise_encode_error(klass, words, path, false);
 }
 
 static void

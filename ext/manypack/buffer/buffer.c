@@ -166,9 +166,10 @@ take(VALUE self, size_t n, const read_arguments *arguments)
 /*
  * call-seq: buffer.read(n = nil, string = nil) -> String or nil
  *
- * Removes and returns up to n bytes, or all bytes without n, reading from the io as needed. Returns nil if n is above 0
- * and no bytes are left. If a String is given, the bytes replace its content. Raises RangeError for a negative n,
- * TypeError for arguments of other classes, RuntimeError as clear does, and the errors of the io.
+ * Removes and returns up to n bytes, or all bytes without n, reading from the io as needed. If a String is given, the
+ * bytes replace its content. Returns nil if no bytes are left, unless n is 0 or there are no arguments. Raises
+ * RangeError for a negative n, TypeError for arguments of other classes, RuntimeError as clear does, and the errors of
+ * the io.
  *
  *   buffer = Manypack::Buffer.new(StringIO.new("abc"))
  *   buffer.read(2) #=> "ab"
@@ -181,7 +182,8 @@ rb_buffer_read(int argc, VALUE *argv, VALUE self)
     read_arguments arguments = scan_read(argc, argv);
     size_t n = fill(self, arguments.n);
 
-    if (n || !arguments.limited || !arguments.n) return take(self, n, &arguments);
+    if (n || !arguments.n || (!arguments.limited && NIL_P(arguments.into))) return take(self, n, &arguments);
+    if (!NIL_P(arguments.into)) rb_str_resize(arguments.into, 0);
     mp_buffer_before_removal(self, 0);
     return Qnil;
 }

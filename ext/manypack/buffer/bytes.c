@@ -277,6 +277,7 @@ mp_bytes_to_a(VALUE owner, mp_bytes *bytes)
         const mp_chunk *chunk = mp_bytes_chunk(bytes, i);
         if (chunk->len) rb_ary_push(strings, mp_chunk_to_s(chunk));
     }
+    if (!bytes->size) rb_ary_push(strings, rb_str_new(NULL, 0)); /* as the msgpack gem does */
     RB_GC_GUARD(owner);
     return strings;
 }

@@ -93,7 +93,7 @@ raise_packed(VALUE packed, size_t offset, VALUE klass, const char *reason)
 
     if (NIL_P(path)) path = rb_utf8_str_new_cstr("$");
     words = rb_enc_sprintf(mp_utf8, "not canonical: %s, at %" PRIsVALUE, reason, mp_error_path_shown(path));
-    mp_raise_encode_error(klass, words, path);
+    mp_raise_encode_error(klass, words, path, false);
 }
 
 NORETURN(static void raise_refused(VALUE packed, outcome found));

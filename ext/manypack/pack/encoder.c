@@ -131,8 +131,8 @@ mp_encoder_call_placed(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
     VALUE result = rb_protect(call_taken, (VALUE)&placed, &state);
 
     if (MP_LIKELY(!state)) return result;
-    if (mp_pack_error_p(mp_user_error())) mp_raise_pack_error_below(mp_user_error(), mp_error_path(e->place));
-    rb_jump_tag(state);
+    if (!mp_pack_error_p(mp_user_error())) rb_jump_tag(state);
+    mp_raise_pack_error_below(mp_user_error(), mp_error_path(e->place), e->codec->options.of_gem);
 }
 
 void
@@ -145,7 +145,7 @@ mp_encoder_raise(const mp_encoder *e, VALUE klass, const char *suffix, const cha
     words = rb_enc_vsprintf(mp_utf8, format, arguments);
     va_end(arguments);
     rb_str_catf(words, ", at %" PRIsVALUE "%s", mp_error_path_shown(path), suffix ? suffix : "");
-    mp_raise_encode_error(klass, words, path);
+    mp_raise_encode_error(klass, words, path, e->codec->options.of_gem);
 }
 
 void

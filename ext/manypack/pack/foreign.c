@@ -163,7 +163,8 @@ raise_unpackable(mp_encoder *e, VALUE obj)
           "Factory#register_type with record:"
         : "register an ext type for it by Factory#register_type";
     VALUE path = mp_error_path(e->place), message, keywords = rb_hash_new();
-    VALUE argv[4], klass = mp_encode_error_class(rb_eNoMethodError);
+    bool of_gem = e->codec->options.of_gem;
+    VALUE argv[4], klass = mp_encode_error_class(rb_eNoMethodError, of_gem);
 
     rb_hash_aset(keywords, ID2SYM(rb_intern("receiver")), obj);
     message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE
@@ -172,9 +173,9 @@ raise_unpackable(mp_encoder *e, VALUE obj)
     else rb_str_cat_cstr(message, way);
     argv[0] = message;
     argv[1] = ID2SYM(id_to_msgpack);
-    argv[2] = rb_ary_new();
+    argv[2] = e->packer ? rb_ary_new_from_args(1, e->packer) : rb_ary_new();
     argv[3] = keywords;
-    mp_raise_pack_error(rb_class_new_instance_kw(4, argv, klass, RB_PASS_KEYWORDS), message, path);
+    mp_raise_pack_error(rb_class_new_instance_kw(4, argv, klass, RB_PASS_KEYWORDS), message, path, of_gem);
 }
 
 /* A call of user code to pack an object. */
@@ -226,7 +227,8 @@ user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned
     if (mp_user_error_of_depth_p(error, e->depth)) mp_encoder_raise_too_deep(e);
     if (!mp_pack_error_p(error)) rb_jump_tag(state);
     e->place = e->place->up;
-    mp_raise_pack_error_below(error, returned ? path_after(e, call, start) : mp_error_path(e->place));
+    mp_raise_pack_error_below(error, returned ? path_after(e, call, start) : mp_error_path(e->place),
+                              e->codec->options.of_gem);
 }
 
 NORETURN(static void raise_written(const mp_encoder *e, const user_call *call, mp_written written, VALUE result));

@@ -240,6 +240,7 @@ mp_stream_raise_truncated(const mp_stream *u)
     if (u->body) mp_raise_past_body(u->body_type, u->origin, MP_NO_MESSAGE);
     blame.message = mp_stream_message(u);
     blame.begin = mp_stream_position(u);
+    blame.of_gem = u->codec.options.of_gem;
     mp_raise_status(MP_E_TRUNCATED, blame);
 }
 

@@ -62,6 +62,7 @@ mp_decoder_blame(const mp_decoder *d, const uint8_t *at)
     mp_blame blame = mp_blame_of(d->start, at, d->end, d->origin);
 
     blame.message = mp_decoder_message(d);
+    blame.of_gem = d->codec->options.of_gem;
     return blame;
 }
 

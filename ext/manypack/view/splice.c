@@ -697,7 +697,7 @@ message_of(splice *s)
         if (mp_pack_error_p(mp_user_error())) {
             VALUE path = rb_obj_as_string(mp_changes_path(&s->changes, s->current));
 
-            mp_raise_pack_error_below(mp_user_error(), path);
+            mp_raise_pack_error_below(mp_user_error(), path, false);
         }
         rb_jump_tag(state);
     }
