@@ -84,6 +84,7 @@ module Manypack
     #   packer.register_type(1, Range) { |range| range.to_s }
     #   packer.write(1..2).to_s #=> "\xD6\x011..2"
     def register_type(type, klass, method_name = nil, &block)
+      raise FrozenError.new("can't modify frozen #{self.class}", receiver: self) if frozen?
       raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
 
       Arguments.check_class(klass) if is_a?(Manypack::Packer) # MessagePack's is as lenient as the msgpack gem

@@ -63,6 +63,7 @@ module Manypack
     #   unpacker.register_type(1) { |body| body.reverse }
     #   unpacker.feed("\xD5\x01ab").read #=> "ba"
     def register_type(type, klass = nil, method_name = nil, &block)
+      raise FrozenError.new("can't modify frozen #{self.class}", receiver: self) if frozen?
       handler = block || method_name || raise(ArgumentError, "no block or method given")
       register_type_internal(type, klass, handler)
     end

@@ -173,7 +173,8 @@ raise_unpackable(mp_encoder *e, VALUE obj)
     else rb_str_cat_cstr(message, way);
     argv[0] = message;
     argv[1] = ID2SYM(id_to_msgpack);
-    argv[2] = e->packer ? rb_ary_new_from_args(1, e->packer) : rb_ary_new();
+    argv[2] = rb_ary_new();
+    if (of_gem && e->packer) rb_ary_push(argv[2], e->packer); /* Marshal cannot write it, so only as there */
     argv[3] = keywords;
     mp_raise_pack_error(rb_class_new_instance_kw(4, argv, klass, RB_PASS_KEYWORDS), message, path, of_gem);
 }
