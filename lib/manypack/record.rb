@@ -248,12 +248,13 @@ module Manypack
     #            frozen, and all loaded objects share them. A Proc, or anything with +call+, is called for each loaded
     #            object instead, and returns the default value
     # unknown:: what to do with keys that no member has: <code>:skip</code> skips them (default), <code>:raise</code>
-    #           refuses them, and <code>{into: :member}</code> loads their pairs into that member, a Hash; dumping
-    #           writes its pairs again
+    #           refuses them, and <code>{into: :member}</code> loads their pairs into that member, a Hash of its
+    #           type; dumping writes its pairs again
     # options:: those of Type#with
     #
-    # Raises ArgumentError for members that the class does not have, for a key that two members have, and for a default
-    # value, unless it is nil or called, that the member's type refuses.
+    # Raises ArgumentError for members that the class does not have, for a key that two members have, for a member that
+    # collects unknown keys and can be no Hash, and for a default value, unless it is nil or called, that the member's
+    # type refuses or that objects cannot share.
     #
     #   USER.with(keys: {name: ["name", "full_name"]}, defaults: {name: "?"}, unknown: :raise)
     def with(keys: nil, defaults: nil, unknown: nil, codec: nil, check: @check, **options)

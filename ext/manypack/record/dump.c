@@ -198,6 +198,7 @@ dump_rest_key(rest_walk *walk)
     }
     if (packed) mp_out_write(&walk->e->out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
     else mp_encode(walk->e, key);
+    if (walk->record->rest && !fits_p(walk->record->rest->parts[0], key)) doubt(walk->e);
     RB_GC_GUARD(packed);
 }
 
@@ -209,7 +210,8 @@ dump_rest_pair(VALUE key, VALUE value, VALUE arg)
     if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
     walk->place.key = key;
     dump_rest_key(walk);
-    mp_encode(walk->e, value);
+    if (walk->record->rest) dump_value(walk->e, walk->record->rest->parts[1], value);
+    else mp_encode(walk->e, value);
     return ST_CONTINUE;
 }
 

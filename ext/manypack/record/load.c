@@ -157,6 +157,20 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
 /* --- Records ---------------------------------------------------------------------------------------- */
 
+/* Loads an unknown pair by the type of the field that takes it. It stays on the stack until mp_record_take_rest. */
+static MP_NOINLINE void
+load_rest_pair(mp_loader *l, mp_record_walk *walk)
+{
+    const mp_shape *rest = walk->record->rest;
+
+    l->field = walk->record->into;
+    l->place = walk->place.up; /* the path of an error in a key is that of the map */
+    mp_loader_push(l, walk->place.key = load_key(l, rest->parts[0]));
+    l->place = &walk->place;
+    mp_loader_push(l, load_value(l, rest->parts[1]));
+    l->field = MP_FIELD_NONE;
+}
+
 /* Loads the values of a map into the places of their fields. */
 static void
 load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
@@ -167,7 +181,7 @@ load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
         const mp_field *field;
 
         if (MP_UNLIKELY(!key)) {
-            mp_record_unknown_pair(l, walk, key_at);
+            if (mp_record_unknown_pair(l, walk, key_at)) load_rest_pair(l, walk);
             continue;
         }
         if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) mp_record_check_twice(l, walk);
@@ -295,6 +309,21 @@ finish_record(mp_loader *l, mp_record_walk *walk)
     return make_instance(l, walk);
 }
 
+/* Checks a value that a second one with the same key replaces, as loading at once does. */
+static void
+check_replaced(mp_loader *l, mp_record_walk *walk, uint32_t field)
+{
+    const uint8_t *at = l->d.at;
+    uint64_t others = l->d.others;
+
+    l->d.at = l->d.start + FIX2LONG(mp_record_values(l, walk)[field]);
+    l->field = field;
+    walk->place.key = walk->record->fields[field].key;
+    load_value(l, walk->record->fields[field].shape);
+    l->field = MP_FIELD_NONE;
+    mp_loader_back(l, at, others);
+}
+
 static VALUE
 load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
@@ -309,7 +338,7 @@ load_record(mp_loader *l, const mp_shape *shape, mp_wire_row row)
       case MP_FORM_ARRAY: load_elements(l, &walk, n); break;
       case MP_FORM_LAZY:
         if (l->eager) load_pairs(l, &walk, n);
-        else mp_record_pass_over(l, &walk, n);
+        else mp_record_pass_over(l, &walk, n, check_replaced);
         break;
     }
     if (shape->record->form == MP_FORM_LAZY && !l->eager) {

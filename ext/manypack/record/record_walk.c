@@ -88,7 +88,7 @@ tag_key_p(const mp_record_walk *walk, VALUE key)
     return tag != NULL;
 }
 
-void
+bool
 mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at)
 {
     const mp_record *record = walk->record;
@@ -97,7 +97,7 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
 
     if (record->unknown == MP_UNKNOWN_SKIP) {
         mp_loader_skip(l);
-        return;
+        return false;
     }
     l->d.at = key_at;
     key = load_unknown_key(l, walk);
@@ -106,10 +106,15 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
         if (!tag_key_p(walk, key)) mp_record_unknown_key(l, key_at);
         l->d.at = value_at;
         mp_loader_skip(l);
-        return;
+        return false;
+    }
+    if (record->rest) {
+        l->d.at = key_at;
+        return true;
     }
     mp_loader_push(l, key);
     mp_loader_push(l, mp_load_any(l)); /* they stay above the fields' values until mp_record_take_rest */
+    return false;
 }
 
 /* Makes the Hash of n words, starting at `first`. Keys other than Strings, Symbols and Integers may run user code. */
@@ -247,7 +252,8 @@ pass_over_in_order(mp_loader *l, mp_record_walk *walk, uint32_t n)
 }
 
 void
-mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n)
+mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n,
+                    void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field))
 {
     while ((n = pass_over_in_order(l, walk, n)) > 0) {
         const uint8_t *key_at = l->d.at;
@@ -258,7 +264,10 @@ mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n)
             mp_record_unknown_pair(l, walk, key_at);
             continue;
         }
-        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) mp_record_check_twice(l, walk);
+        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) {
+            mp_record_check_twice(l, walk);
+            replaced(l, walk, key->field);
+        }
         mp_record_set(l, walk, key->field, LONG2FIX((long)(l->d.at - l->d.start)));
         mp_loader_skip(l);
     }

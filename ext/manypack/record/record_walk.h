@@ -87,8 +87,11 @@ mp_record_next_key(mp_loader *l, mp_record_walk *walk)
     return key;
 }
 
-/* Skips, keeps or refuses an unknown pair, as the Record says: its key is at key_at, its value next. RecordError. */
-void mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at);
+/*
+ * Skips, keeps or refuses an unknown pair, as the Record says: its key is at key_at, its value next. RecordError. True
+ * for a pair that the types of record->rest must load, from key_at on.
+ */
+bool mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at);
 
 /* Called for a field's second key. With unique_keys it can only be an alias: the same key twice was refused before. */
 void mp_record_check_twice(mp_loader *l, const mp_record_walk *walk);
@@ -108,8 +111,12 @@ void mp_record_set_defaults(mp_loader *l, const mp_record_walk *walk);
 /* Calls the remaining defaults. Raises what they raise. */
 void mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk);
 
-/* Skips n pairs. Instead of each value it keeps the value's offset, as a Fixnum. */
-void mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n);
+/*
+ * Skips n pairs. Instead of each value it keeps the value's offset, as a Fixnum. Calls `replaced` for a field whose key
+ * comes again, while its first offset is still there.
+ */
+void mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n,
+                         void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field));
 
 /* Makes the LazyRecord after mp_record_pass_over; nil if errors of it were kept. */
 VALUE mp_record_make_lazy(mp_loader *l, const mp_record_walk *walk);

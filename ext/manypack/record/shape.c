@@ -522,7 +522,21 @@ mp_shape_tag_key_at_p(const mp_shape *shape, const uint8_t *at, const uint8_t *e
     return mp_key_compare(&key, &tag) == 0;
 }
 
-/* Sets what is true of all shapes together, and `views` in all Records. */
+/* The MAP among the types of the field that takes unknown pairs; NULL without one. */
+static const mp_shape *
+rest_of(const mp_record *record)
+{
+    const mp_shape *shape = record->into == MP_FIELD_NONE ? NULL : record->fields[record->into].shape;
+    uint32_t i;
+
+    if (!shape || shape->kind == MP_SHAPE_MAP) return shape;
+    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) {
+        if (shape->parts[i]->kind == MP_SHAPE_MAP) return shape->parts[i];
+    }
+    return NULL;
+}
+
+/* Sets what is true of all shapes together, and in all Records what needs all shapes. */
 static void
 set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
 {
@@ -536,7 +550,11 @@ set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
         if (shape->kind == MP_SHAPE_SHARED && shapes_of(shape->objects)->views) shapes->views = true;
     }
     for (i = 0; i < shapes->count; i++) {
-        if (shapes->shapes[i].record) shapes->shapes[i].record->views = shapes->views;
+        mp_record *record = shapes->shapes[i].record;
+
+        if (!record) continue;
+        record->views = shapes->views;
+        record->rest = rest_of(record);
     }
 }
 

@@ -86,6 +86,7 @@ typedef struct {
     uint32_t count;
     bool calls;     /* a field has a default that is called */
     uint32_t into;  /* the field for MP_UNKNOWN_INTO; MP_FIELD_NONE without one */
+    const mp_shape *rest; /* the MAP that field is of; NULL if its type says nothing of the pairs */
     mp_field_table keys;
     bool views;     /* its objects may have Views inside */
     bool new_seen;  /* klass.new was Ruby's when the first object was made; every Ractor writes nothing but true */

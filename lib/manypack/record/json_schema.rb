@@ -141,14 +141,16 @@ module Manypack
       def additional(record, around)
         return { "additionalProperties" => false } if record.unknown == :raise
 
-        kind, _key, value = record.types[collector(record)]&.spec
-        kind == :map ? { "additionalProperties" => schema(value, around) } : {}
+        spec = record.types[collector(record)]&.spec or return {}
+        _, _key, value = (spec[0] == :union ? spec[1] : [spec]).find { |kind, _| kind == :map }
+        value ? { "additionalProperties" => schema(value, around) } : {}
       end
 
       def positional(record, around)
         least = record.members.rindex { |member| !record.optional?(member) }
         items = record.members.map { |member| member_schema(record, member, around) }
-        { "type" => "array", "prefixItems" => items, "minItems" => least ? least + 1 : 0 }
+        { "type" => "array", "prefixItems" => items, "minItems" => least ? least + 1 : 0,
+          **(record.unknown == :raise ? { "items" => false } : {}) }
       end
 
       def collector(record) = record.unknown.is_a?(::Hash) ? record.unknown.fetch(:into) : nil

@@ -81,7 +81,7 @@ module Manypack
         keys = keys.to_h.transform_values { |list| Options.checked_keys(list) }
         copied = (@copied - defaults.to_h.keys) | defaults.to_h.select { |_, value| Options.mutable?(value) }.keys
         defaults.to_h.each { |member, value| check_type(member, types[member], value) }
-        defaults = defaults.to_h.transform_values { |value| checked_default(value) }
+        defaults = defaults.to_h.to_h { |member, value| [member, checked_default(member, value)] }
         Options.new(@keys.merge(keys), @defaults.merge(defaults),
                     unknown ? checked_unknown(klass, types, unknown) : @unknown, copied.sort)
       end
@@ -134,12 +134,13 @@ module Manypack
 
       # Returns a frozen copy. An object with +call+ that Ractors cannot share is returned as it is: then the Record is
       # not shareable either.
-      def checked_default(value)
+      def checked_default(member, value)
         value.is_a?(Proc) ? Ractor.make_shareable(value.dup) : Ractor.make_shareable(value, copy: true)
-      rescue Ractor::Error, ArgumentError, ::TypeError
-        raise unless Options.called?(value)
+      rescue Ractor::Error, ArgumentError, ::TypeError => error
+        return value if Options.called?(value)
 
-        value
+        raise ArgumentError, "the default of #{member} cannot be shared by all objects (#{error.message}): give a " \
+                             "Proc that makes one for each, as in -> { Hash.new(0) }"
       end
 
       def checked_unknown(klass, types, unknown)
@@ -148,9 +149,12 @@ module Manypack
           raise ArgumentError, "unknown must be :skip, :raise or {into: member}, got #{unknown.inspect}"
         end
 
-        unknown = { into: Members.symbol_of(unknown[:into]) }
-        Members.check_names(klass, types.keys, unknown.values)
-        unknown
+        into = Members.symbol_of(unknown[:into])
+        Members.check_names(klass, types.keys, [into])
+        return { into: into } if Type.const_get(:Spec).hash?(types[into].spec)
+
+        raise ArgumentError, "#{into} takes unknown keys as a Hash: its type must be Hash, Object or one such as " \
+                             "{String => Integer}, not #{types[into].inspect}"
       end
     end
     private_constant :Options

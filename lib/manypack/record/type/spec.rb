@@ -141,6 +141,17 @@ module Manypack
           end
         end
 
+        # Returns true if any Hash, or some, are of the spec.
+        def hash?(spec)
+          kind, detail, = spec
+          case kind
+          when :any, :map then true
+          when :class then Hash <= detail
+          when :union then detail.any? { |one| hash?(one) }
+          else false
+          end
+        end
+
         # Returns true if a Record in the spec checks what it dumps.
         def checks?(part)
           case part
