@@ -81,7 +81,7 @@ module LimitsContract
       unpack(bytes(message), duplicate_keys: :last)
     end
     assert_unpacks({ "a" => 1, "b" => { "a" => 1 } }, "82 a1 61 01 a1 62 81 a1 61 01", duplicate_keys: :error)
-    assert_raises(ArgumentError) { unpack(bytes("c0"), duplicate_keys: :first) }
+    assert_raises(ArgumentError) { unpack(bytes("c0"), duplicate_keys: :one) }
   end
 
   def test_keys_that_become_the_same_symbol_are_duplicates

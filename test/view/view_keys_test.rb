@@ -123,6 +123,39 @@ class ViewKeysTest < Minitest::Test
     assert_equal [5], Path.new("$[*].a[*]").to_a(binary, duplicate_keys: :last)
   end
 
+  def test_duplicate_keys_first_stops_every_look_at_the_first
+    broken = bytes("82 a1 61 81 a1 62 01 a1 c1") # a look for the last key would come to the fault
+    looks = { duplicate_keys: :first }
+    codec = Manypack::Codec.new(**looks)
+    [View.new(broken, **looks), View.new(broken, codec: codec), codec.view(broken)].each do |v|
+      assert_equal [1, 1, [1]], [v["a"]["b"], v.dig("a", "b"), v.query("$.a.b")]
+      assert_equal [[1], 1], [Path.new("$.a.b").to_a(v), v.fetch("a")["b"]]
+    end
+    [looks, { codec: codec }].each do |options|
+      assert_equal 1, Manypack.dig(broken, "a", "b", **options)
+      assert_equal 1, Path.new("$.a.b").first(broken, **options)
+    end
+    v = raw(TWICE, freeze: true, **looks)
+    assert_equal [1, [1], { a: 1 }, [1]], [v["a"], v.values_at("a"), v.deconstruct_keys([:a]), Path.new("$.a").to_a(v)]
+    large = Array.new(200) { |i| [i.to_s, i] }.flatten
+    doubled = bytes("de 01 90") + (large + large.map { |obj| obj.is_a?(Integer) ? -obj : obj }).map { |obj| pack(obj) }.join
+    [{}, { freeze: true }, { check: true }].each do |options|
+      v = View.new(doubled, **looks, **options)
+      assert_equal [7, 199, nil] * 3, Array.new(3) { [v["7"], v["199"], v["200"]] }.flatten, options
+    end
+  end
+
+  def test_duplicate_keys_first_is_refused_where_nothing_looks
+    options = { duplicate_keys: :first }
+    [-> { Manypack.unpack(bytes(TWICE), **options) }, -> { Manypack::Unpacker.new(**options) }, -> { raw(TWICE).value(**options) },
+     -> { Manypack.foreach("x", **options) { nil } }, -> { Manypack.pack(1, **options) }].each do |call|
+      assert_match(/duplicate_keys.* has no effect/, assert_raises(ArgumentError, &call).message)
+    end
+    codec = Manypack::Codec.new(**options)
+    assert_equal [options, unpack(bytes(TWICE)), 1], [codec.options, codec.unpack(bytes(TWICE)), codec.with(freeze: true).view(bytes(TWICE))["a"]]
+    assert_equal "duplicate_keys must be :last, :first or :error, got :one", assert_raises(ArgumentError) { codec.with(duplicate_keys: :one) }.message
+  end
+
   # A walk that goes on in each of equal keys as it comes to them must forget what the first ones led to.
   def test_dig_and_query_follow_only_the_last_of_equal_keys
     [["82 a1 61 81 a1 62 01 a1 61 81 a1 62 02", 2], ["82 a1 61 07 a1 61 81 a1 62 02", 2], ["82 a1 61 81 a1 62 01 a1 61 80", nil],

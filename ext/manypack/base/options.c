@@ -9,6 +9,7 @@ typedef enum {
     LARGE,       /* a uint64_t */
     COUNT,       /* a uint32_t; larger values become UINT32_MAX */
     STRICTNESS,  /* a bool; the user writes the name of the lax or the strict value */
+    KEYS,        /* the same with a third value, which has a field of its own: see KEYS_FIRST */
     BUFFER_SIZE, /* a size_t of mp_buffer_options */
 } option_kind;
 
@@ -23,6 +24,9 @@ typedef struct {
     uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become the minimum */
     const char *lax, *strict; /* the values of a STRICTNESS */
 } option_row;
+
+/* Values of KEYS: the last of equal keys counts, they are an error, or the first counts. */
+enum { KEYS_LAST, KEYS_ERROR, KEYS_FIRST };
 
 #define OF(field) offsetof(mp_options, field)
 #define OF_BUFFER(field) offsetof(mp_buffer_options, field)
@@ -44,7 +48,7 @@ static const option_row rows[] = {
     {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, MP_UNPACKS, 0, NULL, NULL},
     MP_LIMITS_EACH(LIMIT_ROW, )
     {"utf8", STRICTNESS, OF(strict_utf8), false, true, MP_UNPACKS, 0, "accept", "strict"},
-    {"duplicate_keys", STRICTNESS, OF(unique_keys), false, true, MP_UNPACKS, 0, "last", "error"},
+    {"duplicate_keys", KEYS, OF(unique_keys), false, true, MP_UNPACKS, 0, "last", "error"},
     {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 32768, MP_CONFIGURES, 1024, NULL, NULL},
     {"read_reference_threshold", BUFFER_SIZE, OF_BUFFER(read_reference_threshold), 256, 256, MP_CONFIGURES, 256,
      NULL, NULL},
@@ -66,7 +70,7 @@ static mp_options defaults[2];
 static mp_buffer_options buffer_defaults;
 
 static ID id_unknown_options, id_misplaced_option;
-static VALUE sym_codec, sym_check, sym_as;
+static VALUE sym_codec, sym_check, sym_as, sym_first;
 
 /* --- fields ----------------------------------------------------------------------------------------- */
 
@@ -80,6 +84,10 @@ field_set(mp_options *options, const option_row *row, uint64_t value)
       case COUNT: *(uint32_t *)field = (uint32_t)value; break;
       case SIZE: *(size_t *)field = (size_t)value; break;
       case LARGE: *(uint64_t *)field = value; break;
+      case KEYS:
+        options->unique_keys = value == KEYS_ERROR;
+        options->first_key = value == KEYS_FIRST;
+        break;
       default: *(bool *)field = value != 0; break;
     }
 }
@@ -100,6 +108,7 @@ field_get(const mp_options *options, const option_row *row)
       case COUNT: return *(const uint32_t *)field;
       case SIZE: return *(const size_t *)field;
       case LARGE: return *(const uint64_t *)field;
+      case KEYS: return options->first_key ? KEYS_FIRST : options->unique_keys ? KEYS_ERROR : KEYS_LAST;
       default: return *(const bool *)field;
     }
 }
@@ -129,8 +138,8 @@ derive(mp_options *options)
 {
     size_t row;
 
-    options->last_key = !options->unique_keys;
-    options->limited = false;
+    options->last_key = !options->unique_keys && !options->first_key;
+    options->limited = options->unique_keys;
     for (row = 0; row < CODEC_ROWS; row++) {
         if (!checked_p(rows[row].kind)) continue;
         if (field_get(options, &rows[row]) != rows[row].default_value) options->limited = true;
@@ -204,10 +213,20 @@ strict_of(VALUE value, size_t row)
     VALUE lax = lax_names[row], strict = strict_names[row];
 
     if (value != strict && value != lax) {
-        rb_raise(rb_eArgError, "%s must be %+" PRIsVALUE " or %+" PRIsVALUE ", got %+" PRIsVALUE,
-                 rows[row].name, lax, strict, value);
+        rb_raise(rb_eArgError, "%s must be %+" PRIsVALUE "%s or %+" PRIsVALUE ", got %+" PRIsVALUE, rows[row].name,
+                 lax, rows[row].kind == KEYS ? ", :first" : "", strict, value);
     }
     return value == strict;
+}
+
+/* The same with the third value, which only looks and Codecs take: unpacking builds the last of equal keys anyway. */
+static uint64_t
+keys_of(VALUE value, size_t row, int api)
+{
+    if (value != sym_first) return strict_of(value, row) ? KEYS_ERROR : KEYS_LAST;
+    if (api & MP_LOOKS || (api & MP_CONFIGURES) == MP_CONFIGURES) return KEYS_FIRST;
+    rb_raise(rb_eArgError, "duplicate_keys: :first has no effect on unpacking, which keeps the last of equal keys: it "
+                           "is an option of Manypack.dig, View.new, the methods of Path, and of a Codec");
 }
 
 static MP_NOINLINE bool
@@ -236,6 +255,7 @@ value_of(VALUE value, size_t row, int api)
       case SIZE: return mp_size(value, rows[row].name);
       case LARGE: return mp_large(value, rows[row].name);
       case STRICTNESS: return strict_of(value, row);
+      case KEYS: return keys_of(value, row, api);
       default: return flag_of(value, row, api);
     }
 }
@@ -415,6 +435,7 @@ shown(const mp_options *options, size_t row)
       case FLAG:
       case TRUST: return value ? Qtrue : Qfalse;
       case STRICTNESS: return value ? strict_names[row] : lax_names[row];
+      case KEYS: return value == KEYS_FIRST ? sym_first : value ? strict_names[row] : lax_names[row];
       default: return ULL2NUM(value);
     }
 }
@@ -489,6 +510,7 @@ Init_manypack_options(void)
     sym_codec = ID2SYM(rb_intern("codec"));
     sym_check = ID2SYM(rb_intern("check"));
     sym_as = ID2SYM(rb_intern("as"));
+    sym_first = ID2SYM(rb_intern("first"));
     for (row = 0; row < ROWS; row++) {
         names[row] = ID2SYM(rb_intern(rows[row].name));
         if (rows[row].lax) lax_names[row] = ID2SYM(rb_intern(rows[row].lax));

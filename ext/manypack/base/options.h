@@ -18,6 +18,7 @@ typedef struct {
     bool untrusted;
     bool strict_utf8;
     bool unique_keys;
+    bool first_key;     /* the first of equal keys counts where a View or a Path looks; unpacking keeps the last */
     bool last_key;      /* the last of equal keys counts, so a View must look for it; derived */
     bool limited;       /* more than max_bytes and max_depth must be checked; derived */
     bool symbolize_keys;
@@ -46,6 +47,7 @@ enum {
     MP_WITH_CODEC = 16,  /* of a method that also takes `codec` */
     MP_WITH_CHECK = 32,  /* of a method that also takes `check`, which is none of the options that are set */
     MP_WITH_AS = 64,     /* of a method that has removed `as`, and takes it: errors may suggest it */
+    MP_LOOKS = 128,      /* of a method that looks into bytes: it takes duplicate_keys: :first */
     MP_CONFIGURES = MP_PACKS | MP_UNPACKS, /* of a method that makes a Codec */
 };
 

@@ -98,7 +98,7 @@ index_shared(const mp_view *view)
 /*
  * The Index that a View has after its first look; 0 if it needs none, Qtrue if the second look makes it. Many programs
  * look once, near the start, where an Index costs more than it saves. Long messages get theirs at once, because walking
- * them twice costs more.
+ * them twice costs more; but not where a look stops at the first of equal keys.
  */
 static VALUE
 index_at_first_look(const mp_view *view)
@@ -110,6 +110,7 @@ index_at_first_look(const mp_view *view)
     recent = recent_of(view);
     first = !recent->views++;
     if (recent->index) return recent->index;
+    if (!mp_codec_get(view->codec)->options.last_key) return first ? Qtrue : index_shared(view);
     return first && RSTRING_LEN(view->source) < INDEX_AT_ONCE ? Qtrue : index_shared(view);
 }
 
@@ -446,7 +447,7 @@ mp_view_part(VALUE root, size_t offset, size_t end, VALUE codec)
  *
  * Of two equal keys the last one counts, as in unpacking, so that all readers of a message see the same value. A
  * search therefore reads its map to the end, unless <code>duplicate_keys: :error</code> or +untrusted+ has made sure
- * that no map has a key twice.
+ * that no map has a key twice, or <code>duplicate_keys: :first</code> says that the first one counts.
  *
  * Of a message of a few hundred bytes that you read most of, Manypack.unpack costs less: a View pays where much stays
  * unread. Options cost as much as a look at a small message: of many such messages, give each View the same
@@ -467,7 +468,7 @@ rb_view_s_new(int argc, VALUE *argv, VALUE klass)
     rb_check_arity(argc, 1, 1);
     mp_refuse_block(klass);
     if (NIL_P(options)) return mp_view_of_message(argv[0], codec, false);
-    codec = mp_codec_with_options(codec, options, MP_UNPACKS | MP_WITH_CODEC | MP_WITH_CHECK);
+    codec = mp_codec_with_options(codec, options, MP_UNPACKS | MP_LOOKS | MP_WITH_CODEC | MP_WITH_CHECK);
     check = rb_hash_lookup(options, sym_check);
     if (RTEST(check) && check != Qtrue) rb_funcall(mp_mArguments, rb_intern("check_flag"), 1, check); /* raises */
     return mp_view_of_message(argv[0], codec, RTEST(check));

@@ -492,12 +492,30 @@ rb_view_deconstruct_keys(VALUE self, VALUE names)
     return RARRAY_LEN(names) ? find_names(self, names) : rb_hash_new();
 }
 
-/* Digs in a message with a Codec that may have options: those that refuse messages check all of it first. */
+/* Digs in a message of which nothing is checked first: makes no View. */
 static VALUE
-dig_with(VALUE bytes, VALUE options, int argc, VALUE *argv)
+dig_message(VALUE bytes, VALUE codec, int argc, const VALUE *argv)
 {
-    VALUE codec = mp_codec_with_options(mp_default_codec()->object, options, MP_UNPACKS | MP_WITH_CODEC);
+    VALUE message = mp_view_message(bytes), found;
+    mp_peek peek;
 
+    mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), &mp_codec_get(codec)->options);
+    mp_peek_init(&peek, message, codec, 0);
+    peek.alone = true;
+    found = dig_once(&peek, 0, 0, argc, argv);
+    mp_peek_end(&peek);
+    return found;
+}
+
+/* Digs in a message with options: those that refuse messages check all of it first. */
+static VALUE
+dig_with(VALUE bytes, VALUE hash, int argc, const VALUE *argv)
+{
+    VALUE codec = mp_codec_with_options(mp_default_codec()->object, hash, MP_UNPACKS | MP_LOOKS | MP_WITH_CODEC);
+    const mp_options *options = &mp_codec_get(codec)->options;
+
+    rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
+    if (!options->limited && !options->freeze && !options->shareable) return dig_message(bytes, codec, argc, argv);
     return dig_in(mp_view_of_message(bytes, codec, false), argc, argv);
 }
 
@@ -512,18 +530,9 @@ dig_with(VALUE bytes, VALUE options, int argc, VALUE *argv)
 static VALUE
 rb_manypack_dig(int argc, VALUE *argv, VALUE self)
 {
-    VALUE codec = mp_default_codec()->object, message, found;
-    mp_peek peek;
-
     rb_check_arity(argc, 2, UNLIMITED_ARGUMENTS);
     if (rb_keyword_given_p()) return dig_with(argv[0], argv[argc - 1], argc - 2, argv + 1);
-    message = mp_view_message(argv[0]);
-    mp_view_check_size(message, 0, (size_t)RSTRING_LEN(message), &mp_codec_get(codec)->options);
-    mp_peek_init(&peek, message, codec, 0);
-    peek.alone = true;
-    found = dig_once(&peek, 0, 0, argc - 1, argv + 1);
-    mp_peek_end(&peek);
-    return found;
+    return dig_message(argv[0], mp_default_codec()->object, argc - 1, argv + 1);
 }
 
 void
