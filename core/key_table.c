@@ -131,7 +131,7 @@ end_of_integer(const mp_key_table *table, const uint8_t *bytes, size_t size, con
     return 0;
 }
 
-static void
+static mp_status
 add(mp_key_table *table, const mp_look *look, size_t from, size_t to)
 {
     mp_key key = mp_key_read(look->bytes + from, look->bytes + to);
@@ -140,12 +140,14 @@ add(mp_key_table *table, const mp_look *look, size_t from, size_t to)
 
     if (key.kind == MP_EXT || key.kind == MP_ARRAY || key.kind == MP_MAP) {
         table->others = true;
-        return;
+        return MP_OK;
     }
-    if (mp_key_nan_p(&key)) return;
+    if (mp_key_nan_p(&key)) return MP_OK;
     slot = slot_of(table, look->bytes, look->size, &key, &end);
     if (table->slots[slot]) table->twice = true;
+    else if (table->used++ == table->most) return MP_E_NO_ROOM;
     if (!table->slots[slot] || table->which == MP_FIND_LAST) table->slots[slot] = (uint32_t)from;
+    return MP_OK;
 }
 
 mp_status
@@ -158,8 +160,8 @@ mp_key_table_fill(mp_key_table *table, mp_cursor *cursor)
 
         if (mp_cursor_leaves_over(cursor, 1)) status = mp_cursor_next(cursor);
         if (status != MP_OK) break;
-        add(table, cursor->look, from, cursor->at);
-        if (mp_cursor_leaves_over(cursor, 1)) status = mp_cursor_next(cursor);
+        status = add(table, cursor->look, from, cursor->at);
+        if (status == MP_OK && mp_cursor_leaves_over(cursor, 1)) status = mp_cursor_next(cursor);
     }
     return status;
 }

@@ -1,8 +1,8 @@
 /*
  * A hash table of the keys of a map, in which a search takes the same time wherever the key is, and if it is missing.
  *
- *   mp_key_table table = {.slots = zeros, .capacity = mp_key_table_slots(n), .seed = {random, random},
- *                         .which = MP_FIND_FIRST};
+ *   mp_key_table table = {.slots = zeros, .capacity = mp_key_table_slots(n), .most = n,
+ *                         .seed = {random, random}, .which = MP_FIND_FIRST};
  *
  *   mp_cursor_open(&cursor, &look, offset);               // a map of n pairs
  *   status = mp_key_table_fill(&table, &cursor);          // if not MP_OK the map is malformed, the table of no use
@@ -18,7 +18,8 @@
 
 typedef struct {
     uint32_t *slots;     /* in the caller's memory: offsets of keys, 0 in an unused slot */
-    uint32_t capacity;   /* more than the map has pairs */
+    uint32_t capacity;   /* how many those are */
+    uint32_t most, used; /* how many different keys it may have, fewer than slots; and has */
     uint64_t seed[2];
     mp_find_which which; /* MP_FIND_FIRST or MP_FIND_LAST */
     bool twice;          /* a key is in the map twice: only a search by the same `which` may use the table */
@@ -32,7 +33,10 @@ mp_key_table_slots(uint32_t n)
     return n < UINT32_MAX / 2 ? n * 2 + 1 : UINT32_MAX;
 }
 
-/* Fills an empty table. The cursor has just opened the map; offsets must fit 32 bits. */
+/*
+ * Fills an empty table. The cursor has just opened the map; offsets must fit 32 bits. MP_E_NO_ROOM if the map has more
+ * different keys than the table may have.
+ */
 mp_status mp_key_table_fill(mp_key_table *table, mp_cursor *cursor);
 
 /* Finds the offset of a key's value; 0 without such a key. Keys are compared by mp_key_compare. */

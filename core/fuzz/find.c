@@ -70,6 +70,7 @@ finds_in_table(mp_look *look, size_t map, const mp_key *key, size_t expected, mp
     mp_key_table table = {.slots = slots, .seed = {seed, seed}, .which = which};
 
     table.capacity = (uint32_t)(cursor.left / 2 + 1 + seed % 3);
+    table.most = (uint32_t)(cursor.left / 2);
     ENSURE(mp_key_table_fill(&table, &cursor) == MP_OK && cursor.at == end_of(look, map), "%zu", cursor.at);
     if (key->kind == MP_EXT || key->kind == MP_ARRAY || key->kind == MP_MAP) ENSURE(table.others, "%d", (int)key->kind);
     else if (!mp_key_nan_p(key)) {

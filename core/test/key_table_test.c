@@ -37,7 +37,7 @@ write_map(uint8_t *p)
 static mp_key_table
 table_of(mp_look *look, const uint8_t *bytes, size_t n, mp_find_which which, mp_status expected)
 {
-    mp_key_table table = {.slots = slots, .capacity = 2 * PAIRS + 1, .seed = {1, 2}, .which = which};
+    mp_key_table table = {.slots = slots, .capacity = 2 * PAIRS + 1, .most = PAIRS, .seed = {1, 2}, .which = which};
     mp_cursor cursor;
 
     memset(slots, 0, sizeof(slots));
@@ -117,7 +117,7 @@ has_no_containers_exts_and_nans(void)
 static mp_key_table
 full_table_of(mp_look *look, const uint8_t *bytes, size_t n, uint32_t pairs, uint64_t seed)
 {
-    mp_key_table table = {.slots = slots + 1, .capacity = pairs + 1,
+    mp_key_table table = {.slots = slots + 1, .capacity = pairs + 1, .most = pairs,
                           .seed = {seed * UINT64_C(0x9e3779b97f4a7c15), seed * UINT64_C(0xd6e8feb86659fd93)}};
     mp_cursor cursor;
     uint32_t i, used = 0;
@@ -237,7 +237,7 @@ hashes_by_siphash_and_by_multiplication(void)
         const char *text = rows[i].text;
         size_t n = text ? strlen(text) : 0;
         uint8_t message[64] = {0x81}, *end = message + 1;
-        mp_key_table table = {.slots = wide, .capacity = 1 << 16, .seed = {seed[0], seed[1]}};
+        mp_key_table table = {.slots = wide, .capacity = 1 << 16, .most = (1 << 16) - 1, .seed = {seed[0], seed[1]}};
         mp_look look;
         mp_cursor cursor;
 

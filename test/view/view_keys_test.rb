@@ -98,6 +98,22 @@ class ViewKeysTest < Minitest::Test
     end
   end
 
+  def test_values_at_finds_many_container_keys_as_looks_do
+    object = { [1] => 1, { 2 => [3] } => 2, "a" => { "b" => 3 }, [1.0] => 4, 5 => 5 }
+    keys = [[1], "a", { 2 => [3] }, [1.0], [9], :a, 5, Float::NAN, [1]]
+    [{}, { freeze: true }].each do |options|
+      v = view(object, **options)
+      assert_equal [1, { "b" => 3 }, 2, 4, nil, { "b" => 3 }, 5, nil, 1], v.values_at(*keys).map { |found| found.is_a?(View) ? found.value : found }
+      assert_equal keys.map { |key| v[key].inspect }, v.values_at(*keys).map(&:inspect)
+    end
+    twice = raw("83 91 01 01 91 01 02 91 02 03")
+    assert_equal [2, 3], twice.values_at([1], [2])
+    assert_equal [1, 3], View.new(twice.bytes, duplicate_keys: :first).values_at([1], [2])
+    ext = raw("82 d4 07 61 01 d4 07 62 02", allow_unknown_ext: true)
+    assert_equal [1, 2], ext.values_at(*ext.keys)
+    assert_raises(Manypack::DecodeError) { raw("82 91 01 01 91 c1 02").values_at([1], [2]) }
+  end
+
   # --- equal keys ---------------------------------------------------------------------------------------
 
   # Otherwise a gateway that looks and a service that unpacks would see two messages.

@@ -115,16 +115,19 @@ keys_size(uint32_t slots)
     return sizeof(mp_key_table) + (size_t)slots * sizeof(uint32_t);
 }
 
-/* How many slots the budget allows for n keys: as many as a search would like, or a fifth more than keys; else 0. */
+/*
+ * How many slots n keys get: as many as a search would like, or a fifth more than keys, or what the budget allows. That
+ * may be fewer than keys, which suffices if many of them are equal.
+ */
 static uint32_t
 slots_for(const mp_directories *directories, uint32_t n)
 {
-    uint32_t slots = mp_key_table_slots(n);
+    uint32_t slots = mp_key_table_slots(n), fewer = n + n / 5 + 1;
+    size_t left = directories->budget > directories->bytes ? directories->budget - directories->bytes : 0;
 
-    if (n >= directories->budget / sizeof(uint32_t)) return 0;
     if (affordable_p(directories, keys_size(slots))) return slots;
-    slots = n + n / 5 + 1;
-    return affordable_p(directories, keys_size(slots)) ? slots : 0;
+    left = left > keys_size(0) ? (left - keys_size(0)) / sizeof(uint32_t) : 0;
+    return left < fewer ? (uint32_t)left : fewer;
 }
 
 bool
@@ -138,6 +141,7 @@ mp_directory_give_keys(mp_directories *directories, mp_directory *directory, uin
     directories->bytes += keys_size(slots);
     table->slots = (uint32_t *)(void *)(table + 1);
     table->capacity = slots;
+    table->most = slots - slots / 6 - 1; /* fuller, and searches would take long */
     table->seed[0] = secret("numbers");
     table->seed[1] = secret("texts");
     table->which = which;

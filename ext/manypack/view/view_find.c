@@ -1,5 +1,6 @@
 /* The methods of a View that find the value of a key or at an index. */
 #include "unpack/decode.h"
+#include "unpack/key_flood.h"
 #include "unpack/objects.h"
 #include "view/view.h"
 #include "view/view_index.h"
@@ -208,6 +209,75 @@ rb_view_aref(VALUE self, VALUE key)
     return find(self, key);
 }
 
+/* --- several at once ---------------------------------------------------------------------------------- */
+
+/* A hidden Array of the keys that only comparing objects finds, each with the offset of its value. */
+static VALUE
+object_keys(VALUE self)
+{
+    VALUE keys = rb_obj_hide(rb_ary_new());
+    mp_cursor cursor;
+    mp_peek peek;
+
+    cursor = mp_peek_open(&peek, mp_view_peek_once(self, &peek));
+    while (cursor.left) {
+        size_t at = cursor.at;
+        mp_kind kind = mp_peek_kind(&peek, at);
+
+        mp_peek_check(&peek, mp_cursor_next(&cursor));
+        if (kind == MP_EXT || mp_container_p(kind)) {
+            mp_peek_leave(&peek);
+            rb_ary_push(keys, mp_peek_key(&peek, at));
+            rb_ary_push(keys, SIZET2NUM(cursor.at));
+            mp_peek_refresh(&peek);
+        }
+        mp_peek_check(&peek, mp_cursor_next(&cursor));
+    }
+    if (peek.outermost) mp_peek_ended(&peek, cursor.at);
+    mp_same_hash_check(keys, cursor.at);
+    mp_peek_end(&peek);
+    return keys;
+}
+
+/* A Hash of the same. A look for each of many such keys would build all keys of the map again. */
+static VALUE
+offsets_of_object_keys(VALUE self)
+{
+    VALUE keys = object_keys(self), offsets = rb_hash_new();
+    bool last = mp_view_last_key_p(self);
+    long i;
+
+    for (i = 0; i < RARRAY_LEN(keys); i += 2) {
+        VALUE key = RARRAY_AREF(keys, i);
+
+        if (!last && rb_hash_lookup2(offsets, key, Qundef) != Qundef) continue;
+        rb_hash_aset(offsets, key, RARRAY_AREF(keys, i + 1));
+    }
+    return offsets;
+}
+
+/* True for an object that only a key which is an array, a map or an ext type can be, and for NaN, which none is. */
+static bool
+object_key_p(VALUE obj)
+{
+    if (RB_FLOAT_TYPE_P(obj)) return RFLOAT_VALUE(obj) != RFLOAT_VALUE(obj);
+    return RB_TYPE_P(obj, T_ARRAY) || RB_TYPE_P(obj, T_HASH) ||
+           (!RB_SPECIAL_CONST_P(obj) && RBASIC_CLASS(obj) == mp_cExtensionValue);
+}
+
+static VALUE
+value_of(VALUE self, VALUE offsets, VALUE key)
+{
+    VALUE offset = rb_hash_lookup(offsets, key), value;
+    mp_peek peek;
+
+    if (NIL_P(offset)) return Qnil;
+    mp_view_peek_once(self, &peek);
+    value = mp_view_value_at(&peek, mp_view_root(self), NUM2SIZET(offset), 0);
+    mp_peek_end(&peek);
+    return value;
+}
+
 /*
  * call-seq: view.values_at(*keys) -> Array
  *
@@ -219,10 +289,17 @@ rb_view_aref(VALUE self, VALUE key)
 static VALUE
 rb_view_values_at(int argc, VALUE *argv, VALUE self)
 {
-    VALUE values = rb_ary_new_capa(argc);
+    VALUE values = rb_ary_new_capa(argc), offsets = 0;
+    bool several = argc > 1 && mp_view_kind(self) == MP_MAP;
     int i;
 
-    for (i = 0; i < argc; i++) rb_ary_push(values, rb_view_aref(self, argv[i]));
+    for (i = 0; i < argc; i++) {
+        bool object = several && object_key_p(argv[i]);
+
+        if (object && !offsets) offsets = offsets_of_object_keys(self);
+        rb_ary_push(values, object ? value_of(self, offsets, argv[i]) : rb_view_aref(self, argv[i]));
+    }
+    RB_GC_GUARD(offsets);
     return values;
 }
 
