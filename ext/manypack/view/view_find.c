@@ -15,45 +15,6 @@ kind_at(const uint8_t *head)
     return (mp_kind)MP_WIRE[*head].kind;
 }
 
-/* True if looks into a View may return a part that other looks into the message have made. */
-static bool
-fits_p(const mp_view *view, VALUE root, VALUE part)
-{
-    const mp_view *other = mp_view_data(part);
-
-    return other->root == root && other->codec == view->codec && !RB_OBJ_FROZEN(part);
-}
-
-/* The View that looks for the same key have returned again and again; or 0. */
-static VALUE
-part_of_key(VALUE self, VALUE key)
-{
-    const mp_view *view = mp_view_data(self);
-    VALUE part;
-
-    if (RB_SPECIAL_CONST_P(view->index)) return 0;
-    part = mp_view_index_part_of_key(view->index, view->offset, key);
-    return part && fits_p(view, view->root ? view->root : self, part) ? part : 0;
-}
-
-/*
- * The View of the container at an offset: the same one as before if looks return it again and again. key is what a look
- * has found it by; Qundef for an index.
- */
-static VALUE
-part_again(VALUE self, size_t offset, VALUE key)
-{
-    const mp_view *view = mp_view_data(self);
-    VALUE index = RB_SPECIAL_CONST_P(view->index) ? 0 : view->index;
-    size_t map = view->offset;
-    VALUE root = mp_view_root(self), part = index ? mp_view_index_part(index, offset, map, key) : 0;
-
-    if (part && fits_p(view, root, part)) return part;
-    part = mp_view_part_new(view->source, view->codec, root, offset, 0);
-    if (index) mp_view_index_keep_part(index, offset, part, map, key);
-    return part;
-}
-
 /* The Fixnum or the float64 at p; Qundef for anything else. mp_ahead_p must be true. */
 MP_INLINE VALUE
 number_ahead(VALUE codec, const uint8_t *p)
@@ -67,9 +28,9 @@ number_ahead(VALUE codec, const uint8_t *p)
     return number;
 }
 
-/* The value at p, which a look has found by a key; an index is Qundef. Qundef if only a peek can build it. */
+/* The value at p, which a look has found. Qundef if only a peek can build it. */
 static MP_NOINLINE VALUE
-value_fast(VALUE self, const uint8_t *p, VALUE key)
+value_fast(VALUE self, const uint8_t *p)
 {
     const mp_view *view = mp_view_data(self);
     VALUE source = view->source, value;
@@ -79,7 +40,9 @@ value_fast(VALUE self, const uint8_t *p, VALUE key)
 
     value = mp_ahead_p(p, end) ? number_ahead(view->codec, p) : Qundef;
     if (value != Qundef) return value;
-    if (mp_container_p(kind_at(p))) return part_again(self, (size_t)(p - start), key);
+    if (mp_container_p(kind_at(p))) {
+        return mp_view_part_new(source, view->codec, mp_view_root(self), (size_t)(p - start), 0);
+    }
     options = &mp_codec_get(view->codec)->options;
     value = options->limited ? Qundef : mp_decode_short(options, &p, end);
     RB_GC_GUARD(source);
@@ -99,7 +62,7 @@ look_fast(VALUE self, long n)
     at = mp_view_index_element(view->index, bytes, end, view->offset, n);
     if (!at) return Qundef;
     number = mp_ahead_p(at, end) ? number_ahead(view->codec, at) : Qundef;
-    return number == Qundef ? value_fast(self, at, Qundef) : number;
+    return number == Qundef ? value_fast(self, at) : number;
 }
 
 /* Sets *found to the value of a key, NULL without such a key. False: only a peek can tell. */
@@ -160,7 +123,7 @@ find(VALUE self, VALUE key)
 
     if (!index) index = mp_view_index_for_looks(self);
     if (!find_fast(view, view->offset, key, &at)) return find_slow(self, key, index);
-    found = at ? value_fast(self, at, key) : Qnil;
+    found = at ? value_fast(self, at) : Qnil;
     return found == Qundef ? find_slow(self, key, index) : found;
 }
 
@@ -201,10 +164,6 @@ rb_view_aref(VALUE self, VALUE key)
         if (found != Qundef) return found;
     } else if (MP_UNLIKELY(!RB_SPECIAL_CONST_P(key) && !RB_TYPE_P(key, T_STRING))) {
         return rb_funcallv(self, id_select, 1, &key); /* which may call anything: nothing of the View is read yet */
-    } else {
-        VALUE part = part_of_key(self, key);
-
-        if (part) return part;
     }
     return find(self, key);
 }
@@ -466,7 +425,7 @@ dig_fast(VALUE self, int argc, const VALUE *argv)
         if (!find_fast(view, (size_t)(at - (const uint8_t *)RSTRING_PTR(view->source)), argv[i], &at)) return Qundef;
         if (!at) return Qnil;
     }
-    return value_fast(self, at, Qundef);
+    return value_fast(self, at);
 }
 
 /* Digs in a View. */

@@ -39,16 +39,6 @@ typedef struct {
     uint32_t near; /* for the tape */
 } place;
 
-/* The Views that are kept: for nested looks such as view["a"]["b"][i], which would make two Views each time. */
-#define PARTS 3
-
-typedef struct {
-    VALUE view;      /* 0 until a second View of the same container is made */
-    VALUE key;       /* by which a look found it in the map at the next offset; or Qundef */
-    uint32_t map;
-    uint32_t offset; /* of the container */
-} part;
-
 /* The array with marks, or map with a table, that was found last: the next look into it need not search for it. */
 typedef struct {
     uint32_t head; /* its offset */
@@ -61,35 +51,10 @@ typedef struct {
     place places[PLACES]; /* most recently used first; not used if the Index is frozen */
     mp_directories directories;
     latest_container latest; /* none if the Index is frozen; adding a directory moves all */
-    part parts[PARTS]; /* newest first; none if the Index is frozen */
 } view_index;
 
 /* Since 3.3 it fits a slot of 320 bytes. */
 MP_STATIC_ASSERT(index_fits_a_slot, sizeof(view_index) <= 288);
-
-static void
-index_mark(void *ptr)
-{
-    const view_index *index = ptr;
-    size_t i;
-
-    for (i = 0; i < PARTS; i++) {
-        rb_gc_mark_movable(index->parts[i].view);
-        rb_gc_mark_movable(index->parts[i].key);
-    }
-}
-
-static void
-index_compact(void *ptr)
-{
-    view_index *index = ptr;
-    size_t i;
-
-    for (i = 0; i < PARTS; i++) {
-        index->parts[i].view = rb_gc_location(index->parts[i].view);
-        index->parts[i].key = rb_gc_location(index->parts[i].key);
-    }
-}
 
 static void
 index_free(void *ptr)
@@ -110,9 +75,10 @@ index_memsize(const void *ptr)
            index->directories.bytes;
 }
 
+/* It refers to no object, so there is nothing to mark. */
 static const rb_data_type_t index_type = {
     .wrap_struct_name = "Manypack::View::Index",
-    .function = {.dmark = index_mark, .dfree = index_free, .dsize = index_memsize, .dcompact = index_compact},
+    .function = {.dfree = index_free, .dsize = index_memsize},
     .flags = MP_TYPED_FREE | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE | MP_TYPED_EMBEDDABLE,
 };
 
@@ -461,83 +427,10 @@ mp_view_index_freeze(VALUE self, VALUE message, mp_find_which which)
         if (cursor.kind == MP_MAP) keys_make_frozen(self, message, &cursor, which);
         else marks_make(self, message, cursor, tape->entries[entry].end);
     }
-    MEMZERO(index->parts, part, PARTS);
     index->latest = (latest_container){0};
     RB_OBJ_FREEZE(self);
     mp_obj_set_shareable(self); /* it refers to no object */
     RB_GC_GUARD(message);
-}
-
-/* --- Views --------------------------------------------------------------------------------------------- */
-
-/* What is kept of the container at an offset; NULL if that is nothing. */
-static part *
-part_of(VALUE self, size_t offset)
-{
-    part *kept = index_get(self)->parts, *end = kept + PARTS;
-
-    for (; kept < end; kept++) {
-        if (kept->offset == offset) return kept;
-    }
-    return NULL;
-}
-
-/* Remembers a container in place of the oldest that was seen once; so the many that are leave Views alone. */
-static void
-remember_part(VALUE self, size_t offset)
-{
-    part *parts = index_get(self)->parts;
-    size_t oldest = PARTS - 1;
-
-    while (oldest && parts[oldest].view) oldest--;
-    if (parts[oldest].view) oldest = PARTS - 1;
-    memmove(parts + 1, parts, oldest * sizeof(part));
-    parts[0] = (part){.offset = (uint32_t)offset, .key = Qundef};
-}
-
-/* Only a key that nobody can change stands for the same container forever. */
-static void
-name_part(VALUE self, part *kept, size_t map, VALUE key)
-{
-    if (kept->key == key && kept->map == map) return;
-    kept->map = (uint32_t)map;
-    if (RB_OBJ_FROZEN(key)) RB_OBJ_WRITE(self, &kept->key, key);
-    else kept->key = Qundef;
-}
-
-VALUE
-mp_view_index_part(VALUE self, size_t offset, size_t map, VALUE key)
-{
-    part *kept = part_of(self, offset);
-
-    if (!kept || !kept->view) return 0;
-    name_part(self, kept, map, key);
-    return kept->view;
-}
-
-VALUE
-mp_view_index_part_of_key(VALUE self, size_t map, VALUE key)
-{
-    const part *kept = index_get(self)->parts, *end = kept + PARTS;
-
-    for (; kept < end; kept++) {
-        if (kept->key == key && kept->map == map && kept->view) return kept->view;
-    }
-    return 0;
-}
-
-void
-mp_view_index_keep_part(VALUE self, size_t offset, VALUE view, size_t map, VALUE key)
-{
-    part *kept = part_of(self, offset);
-
-    if (RB_OBJ_FROZEN(self)) return;
-    if (kept) {
-        RB_OBJ_WRITE(self, &kept->view, view);
-        name_part(self, kept, map, key);
-    } else {
-        remember_part(self, offset);
-    }
 }
 
 /* --- all of it -------------------------------------------------------------------------------------- */

@@ -90,18 +90,6 @@ const mp_key_table *mp_view_index_keys(VALUE index, size_t map, uint64_t pairs, 
  */
 void mp_view_index_passed(VALUE index, VALUE message, const mp_cursor *opened, uint64_t pairs, mp_find_which which);
 
-/*
- * The View of the container at an offset, if looks have returned Views of it before; else 0. It may be of another root
- * or Codec. key is what a look has found it by in the map at an offset; Qundef in an array.
- */
-VALUE mp_view_index_part(VALUE index, size_t offset, size_t map, VALUE key);
-
-/* The same where the key that a look has found it by is the same object, and is frozen. Allocates nothing. */
-VALUE mp_view_index_part_of_key(VALUE index, size_t map, VALUE key);
-
-/* Lets the next look return a View of the container at an offset again, if it is the second View of it. */
-void mp_view_index_keep_part(VALUE index, size_t offset, VALUE part, size_t map, VALUE key);
-
 /* The tape of an Index, over the bytes of the message. Valid while the caller has both objects on its stack. */
 mp_tape *mp_view_index_tape(VALUE index, VALUE message);
 
