@@ -458,6 +458,13 @@ class TerminalCommandsTest < Minitest::Test
     end
   end
 
+  def test_schema_names_no_two_members_alike
+    bytes = stream({"é" => 1, "ü" => 2, "" => 3, "a b" => 4, "a_b" => 5, "field_" => 6})
+    members = output_of("schema", input: bytes)[/Struct.new\((.*)\)/, 1].split(", ")
+    assert_equal members.uniq, members
+    assert_equal 6, members.size
+  end
+
   def test_schema_reads_a_message_that_has_a_key_twice
     ["\x82\xa1a\x01\xa1a\xa1b", "\x82\xa1a\x01\xc4\x01a\xa1b"].map(&:b).each do |bytes|
       type = Module.new.tap { |folder| folder.module_eval(output_of("schema", input: bytes)) }.const_get(:MESSAGE)

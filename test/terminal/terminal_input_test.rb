@@ -123,6 +123,36 @@ class TerminalInputTest < Minitest::Test
     assert_equal "1\n2\n1\n2\n", output_of("cat", "--from", "base64", input: "AQI=\nAQI=\n") # as two programs write it
   end
 
+  # As od, xxd and hexdump write it; their offsets are no data.
+  DUMPS = ["00000000: 81a2 6964 01                             ..id.\n", "00000000: 81 a2 69 64 01  ..id.\n", "0000000 121201 062151 000001\n0000005\n",
+           "0000000 81 a2 69 64 01\n0000005\n", "000000 81 a2 69 64 01\n000005\n", "00000000  81 a2 69 64 01  |..id.|\n00000005\n", "00000010  81 a2 69 64 01",
+           "0000020 81 a2 69 64 01\n", "0000000 a281 6469 0001\n0000005\n", "0x7ffe0: 0x81\n"].freeze
+
+  def test_a_dump_with_offsets_is_refused
+    DUMPS.each do |dump|
+      out, err, status = manypack("cat", "--from", "hex", input: dump)
+      assert_equal ["", "manypack: stdin: it has offsets, as of od, xxd or hexdump; xxd -p writes digits alone\n", 1], [out, err, status], dump
+      assert_equal ["", 1], manypack("cat", "--force", "--from", "hex", input: dump).values_at(0, 2), dump
+    end
+    ["81a2696401", "81 a2 69 64 01", " 81 a2 69 64 01\n", "81:a2:69:64:01", "0x81 0xa2 0x69 0x64 0x01", "81a26964 01", "{0x81, 0xa2,\n 0x69, 0x64, 0x01".delete("{")].each do |digits|
+      assert_equal "{\"id\":1}\n", output_of("cat", "--from", "hex", input: digits), digits
+    end
+  end
+
+  def test_an_option_that_nobody_declared_is_none
+    %w[cat query filter stat].product(%w[-o -x -z -u]).each do |command, option|
+      out, err, status = manypack(command, option, ".a")
+      assert_equal ["", true, 2], [out, err.start_with?("manypack: #{command}: invalid option: #{option}"), status]
+    end
+    assert_equal "manypack #{Manypack::VERSION}\n", output_of("cat", "--version")
+  end
+
+  def test_a_full_disk_is_said_in_a_line
+    [%w[--version], %w[cat --version], %w[cat --help], %w[help]].each do |arguments|
+      assert_equal ["", "manypack: No space left on device @ io_write - <STDOUT>\n", 74], shell("manypack #{arguments.join(" ")} > /dev/full")
+    end
+  end
+
   def test_text_is_refused_wherever_its_first_piece_ends
     text = "{\"a\":\"#{"größe" * 1000}\"}\n"
     files(Zlib.gzip(text), Zlib.gzip(Random.new(1).bytes(3000).unpack1("H*").gsub("a", "ä")), suffix: "msgpack.gz") do |*zipped|

@@ -198,7 +198,7 @@ class TerminalTest < Minitest::Test
   # Most are packed without building anything, in pieces that end anywhere.
   def test_lines_stay_in_order_and_keep_their_numbers
     lines = Array.new(500) do |i|
-      ["{\"id\":#{i},\"text\":\"#{"é" * i}\"}", "{\"$bin\":\"#{[i.to_s].pack("m0")}\"}", "", "{\"a\":1,\"a\":#{i}}", " #{i}.5 "][i % 5]
+      ["{\"id\":#{i},\"text\":\"#{"é" * i}\"}", "{\"$bin\":\"#{[i.to_s].pack("m0")}\"}", "", "{\"$ref\":1,\"a\":#{i}}", " #{i}.5 "][i % 5]
     end
     objects = lines.each_with_index.map { |line, i| i % 5 == 1 ? i.to_s.b : JSON.parse(line, allow_duplicate_key: true) unless line.empty? }
     assert_equal stream(*objects.compact), output_of("pack", input: "#{lines.join("\r\n")}\n")

@@ -113,6 +113,25 @@ class TerminalTextsTest < Minitest::Test
     assert_equal [["ab".b, "2026-01-01 00:00:00.0123456789 Z"], "", 0], packed("--- !!binary |\n  YW\n  I=\n--- 2026-01-01 00:00:00.0123456789 Z\n", from: "yaml")
   end
 
+  def test_a_key_twice_is_refused_in_json
+    { '{"a":1,"a":2}' => "1: the key \"a\" is there twice, at column 8", "[{\"b\":{}},\n{\"a\":{\"b\":1},\"b\":2,\"\\u0062\":[]}]" => "2: the key \"b\" is there twice, at column 20",
+      '{"$5":1,"$5":2}' => "1: the key \"$5\" is there twice, at column 9" }.each do |text, message|
+      %w[json jsonl].each { |from| assert_equal [[], "manypack: stdin:#{message}\n", 1], packed(text, from: from), text if from == "json" || text.count("\n").zero? }
+    end
+    assert_equal [[[{ "a" => 1 }, { "a" => 2, "b" => { "a" => "$" } }]], "", 0], packed('[{"a":1},{"a":2,"b":{"a":"$"}}]', from: "json")
+  end
+
+  # By the resolvers of YAML 1.1 and 1.2, which Ruby's does not follow.
+  def test_yaml_quotes_what_others_take_for_a_number_or_a_time
+    ["52:54:00:44:49:56", "0o17", "190:20:30", "190:20:30.15", "1_000", "0b1010", "0x1F", "017", "1e5", ".5", "1.", "+12", "-0o7", "2026-13-45", "2026-1-1",
+     "2001-12-14t21:59:43.10-05:00", "2001-12-14 21:59:43.10 -5", "6:30", "1,000"].each do |text|
+      yaml = output_of("cat", "--to", "yaml", input: stream([text]))
+      assert_match(/\A---\n- ["']#{Regexp.escape(text)}["']\n\z/, yaml)
+      assert_equal stream([text]), output_of("pack", "--from", "yaml", input: yaml)
+    end
+    ["7aCA", "abc", "v1.2", "a:1"].each { |text| assert_equal "---\n- #{text}\n", output_of("cat", "--to", "yaml", input: stream([text])) }
+  end
+
   def test_a_blank_line_of_csv_is_no_row
     assert_equal [[{"a" => "1", "b" => nil}, {"a" => "2", "b" => "3"}], "", 0], packed("a,b\n1,\n\n\r\n2,3\n\n", from: "csv")
     assert_equal [[{"a" => "1"}, {"a" => ""}], "", 0], packed("a\n\n1\n\"\"\n", from: "csv")

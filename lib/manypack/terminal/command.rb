@@ -20,7 +20,6 @@ module Manypack
       def parser
         Options.new do |parser|
           parser.program_name = "manypack"
-          parser.version = VERSION
           parser.banner = "Usage: manypack #{name} [OPTION]... #{self.class::ARGUMENTS}"
           parser.separator("\n#{self.class::ABOUT}\n\n")
           options(parser)
@@ -28,7 +27,8 @@ module Manypack
           parser.on("-r", "--require LIB", "Load a Ruby library, for example one with ext types") do |lib|
             load_library(lib)
           end
-          parser.on("-h", "--help", "Show this text") { help(parser) }
+          parser.on("-h", "--help", "Show this text") { tell(parser.help) }
+          parser.on("-V", "--version", "Show the version") { tell("manypack #{VERSION}\n") }
           parser.separator("\nExamples:\n#{self.class::EXAMPLES.gsub(/^(?=.)/, "  ")}")
         end
       end
@@ -87,9 +87,10 @@ module Manypack
         @reading ||= reads_messages? ? {} : {force: true}
       end
 
-      def help(parser)
+      # Writes text, instead of what the command does.
+      def tell(text)
+        output.write(text) unless @helped
         @helped = true
-        Output.stdout.write(parser.help)
       end
 
       def load_library(lib)

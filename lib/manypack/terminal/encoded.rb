@@ -16,6 +16,12 @@ module Manypack
                              ->(text) { text.tr("-_", "+/").scan(/[^=]+=*/n).map { |part| part.unpack1("m") }.join })
       }.freeze
 
+      # How a line of od, xxd or hexdump starts: an offset, and then digits. Digits alone seldom start with two zero bytes.
+      DUMP = /\A\s*(?:(?:0x)?\h{4,16}:[ \t]|(?:0x)?(?:0000\h{2,12}|0\h{6})[ \t]+\S)/n
+
+      # So much of a line shows whether it has an offset.
+      LINE_START = 24
+
       def initialize(io, name)
         @io = io
         @name = name
@@ -29,7 +35,8 @@ module Manypack
       # more, in a file that is followed.
       def next_bytes(size)
         @ended = false
-        bytes = "".b
+        refuse_dump(size) unless @checked
+        bytes = decode(complete)
         bytes = decode(read(size)) until @ended || @fault || !bytes.empty?
         raise @fault || EOFError if bytes.empty?
 
@@ -38,13 +45,26 @@ module Manypack
 
       private
 
+      # Raises Refused.
+      def refuse_dump(size)
+        @checked = true
+        return unless @name == "hex"
+
+        read(size) until @ended || @text.bytesize >= LINE_START || @text.match?(/\S[ \t]*\r?\n/n)
+        raise Refused, "it has offsets, as of od, xxd or hexdump; xxd -p writes digits alone" if @text.match?(DUMP)
+      end
+
       # Appends a chunk, and returns how many bytes of the text are complete: 0 or a backslash may begin a mark.
       def read(size)
         @text << @io.readpartial(size)
-        @text.match?(/[\\0]\z/n) ? @text.bytesize - 1 : @text.bytesize
+        complete
       rescue EOFError
         @ended = true
-        @text.bytesize
+        complete
+      end
+
+      def complete
+        @text.match?(/[\\0]\z/n) && !@ended ? @text.bytesize - 1 : @text.bytesize
       end
 
       def decode(complete)

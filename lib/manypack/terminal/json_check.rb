@@ -2,6 +2,7 @@
 
 # Finds what is wrong with a JSON text, and where, by the rules of RFC 8259 alone. Libraries differ: some take comments,
 # NaN or Latin-1, or read 1E400 as Infinity.
+require "json"
 require "strscan"
 
 module Manypack
@@ -35,6 +36,7 @@ module Manypack
         @text = text.b
         @scanner = StringScanner.new(@text)
         @open = []
+        @keys = [] # of each open map; nil for an array
       end
 
       def check
@@ -72,6 +74,7 @@ module Manypack
       # The first element comes without a comma.
       def open_container
         @open << @scanner.getch
+        @keys << (@open.last == "{" ? {} : nil)
         @fresh = true
       end
 
@@ -80,18 +83,33 @@ module Manypack
         space
         map = @open.last == "{"
         fresh, @fresh = @fresh, false
-        return @open.pop if @scanner.skip(map ? /\}/n : /\]/n)
+        return close if @scanner.skip(map ? /\}/n : /\]/n)
 
         fresh || @scanner.skip(/,/n) || wrong("expected a comma or #{map ? "}" : "]"}")
         key if map
         value
       end
 
+      def close
+        @keys.pop
+        @open.pop
+      end
+
       def key
         space
+        from = @scanner.pos
         @scanner.peek(1) == '"' ? string : wrong("expected a key in quotes")
+        once(@text.byteslice(from, @scanner.pos - from), from)
         space
         @scanner.skip(/:/n) or wrong("expected a colon")
+      end
+
+      # Refuses a key that the map has, perhaps with other escapes.
+      def once(quoted, from)
+        quoted = ::JSON.generate(::JSON.parse("[#{quoted}]").first).b if quoted.include?("\\")
+        return @keys.last[quoted] = true unless @keys.last.key?(quoted)
+
+        raise Invalid.new("the key #{quoted.force_encoding(Encoding::UTF_8)} is there twice", from)
       end
 
       def string

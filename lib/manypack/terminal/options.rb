@@ -7,7 +7,7 @@ module Manypack
   module Terminal
     class Options < OptionParser
       # Options that may be given again.
-      MANY = ["--require", "--help"].freeze
+      MANY = ["--require", "--help", "--version"].freeze
 
       def on(*definition, &block)
         name = definition.grep(/\A--/).first[/\A--[\w-]+/]
@@ -30,6 +30,14 @@ module Manypack
       end
 
       private
+
+      # A letter after one dash is no beginning of a long option: -o would be --open. OptionParser tries that without
+      # any further argument.
+      def complete(type, option, *others)
+        raise InvalidOption, option if type == :long && others.empty?
+
+        super
+      end
 
       def hint_of(error, typed)
         hint = Hint.new(choices.compact, choices.keys)

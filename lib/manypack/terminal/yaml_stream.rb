@@ -20,6 +20,9 @@ module Manypack
       # What YAML allows although a terminal would obey it.
       MARKS = /[\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/
 
+      # What some reader of YAML takes for a number or a time: 52:54:00, 0o17, 1_000, 2026-13-45.
+      NUMBER = /\A[-+]?\.?\d[\d_.:,+ tz-]*(?:e[-+]?\d+)?\z|\A[-+]?0[xob][\h_]+\z/i
+
       # Writes marks as escapes. They are in double quotes.
       Escaping = Struct.new(:io) do
         def write(text)
@@ -38,10 +41,10 @@ module Manypack
 
       # Puts a str in quotes that other readers of YAML, and FromYAML, take for a number, and one with marks.
       def visit_String(text) # rubocop:disable Naming/MethodName -- the name is of Psych
-        exponent = FromYAML::EXPONENT.match?(text)
-        return super unless exponent || text.match?(MARKS)
+        number = text.match?(NUMBER)
+        return super unless number || text.match?(MARKS)
 
-        style = exponent ? Psych::Nodes::Scalar::SINGLE_QUOTED : Psych::Nodes::Scalar::DOUBLE_QUOTED
+        style = number ? Psych::Nodes::Scalar::SINGLE_QUOTED : Psych::Nodes::Scalar::DOUBLE_QUOTED
         register(text, @emitter.scalar(text, nil, nil, false, true, style))
       end
     end
