@@ -44,7 +44,7 @@ class TerminalKindsTest < Minitest::Test
   }.freeze
 
   SHOWING = [%w[cat], %w[cat --to pretty], %w[cat --to yaml], %w[cat --to ruby], %w[cat --text], %w[cat --open], %w[cat --hex], %w[inspect], %w[stat], %w[schema],
-             ["query", "$..*"], ["query", "--raw", "$..*"], ["query", "--with-path", "$..*"], ["query", "--to", "csv", "$..*"], ["query", "--to", "tsv", "$"],
+             ["query", "$..*"], ["query", "--raw", "$..*"], ["query", "--with-path", "$..*"], ["query", "--to", "csv", "$..*"], ["query", "--to", "tsv", "$.*"],
              ["cat", "--path", "$..*"], %w[validate], %w[count]].freeze
 
   # Each with the way back.

@@ -103,9 +103,10 @@ key_before(mp_search *s, mp_cursor cursor, size_t value)
 static bool
 forgets_p(const mp_search *s)
 {
-    bool keeps = s->sink == MP_SINK_ARRAY || s->sink == MP_SINK_BYTES || s->sink == MP_SINK_COUNT;
+    mp_sink sink = s->sink;
+    bool bytes = sink == MP_SINK_BYTES || sink == MP_SINK_ROWS;
 
-    return keeps && !s->program->calls;
+    return (bytes || sink == MP_SINK_ARRAY || sink == MP_SINK_COUNT) && !s->program->calls;
 }
 
 /* How much a search has found. */
@@ -122,7 +123,7 @@ forget(mp_search *s, uint64_t count, long length)
     if (s->count == count) return;
     s->count = count;
     if (s->sink == MP_SINK_ARRAY) rb_ary_resize(s->found, length);
-    else if (s->sink == MP_SINK_BYTES) rb_str_set_len(s->found, length);
+    else if (s->sink == MP_SINK_BYTES || s->sink == MP_SINK_ROWS) rb_str_set_len(s->found, length);
     mp_peek_refresh(s->peek);
 }
 
@@ -225,6 +226,28 @@ search_all(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
         if (selector->kind == MP_SELECT_FILTER) search_if(s, cursor, selector, step, &way);
         else cursor->at = search_from(s, cursor->at, step, wanted || cursor->left > 1, &way);
         cursor->left--;
+    }
+}
+
+/* --- rows ------------------------------------------------------------------------------------------- */
+
+/* Appends an array of what each selector finds in the container that was just opened, or nil: see MP_SINK_ROWS. */
+static void
+append_row(mp_search *s, const mp_cursor *opened, const mp_segment *segment)
+{
+    uint8_t head[5];
+    uint32_t i;
+
+    s->count++; /* forget looks at it */
+    mp_put_head32(head, 0xdd, segment->count);
+    rb_str_cat(s->found, (const char *)head, sizeof(head));
+    mp_peek_refresh(s->peek);
+    for (i = 0; i < segment->count; i++) {
+        mp_cursor cursor = *opened;
+
+        if (mp_search_find(s, &cursor, segment->selectors + i)) append_found(s, cursor.at, 0);
+        else rb_str_cat(s->found, "\xc0", 1);
+        mp_peek_refresh(s->peek);
     }
 }
 
@@ -492,8 +515,9 @@ search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up)
     if (segment->descendant) return search_descendants(s, at, step, wanted, up);
     cursor = mp_peek_open(s->peek, at);
     if (MP_UNLIKELY((size_t)step >= s->peek->look.walk.max_depth) && cursor.left) mp_peek_raise(s->peek, MP_E_DEPTH);
-    if (segment->count > 1 || segment->selectors->kind == MP_SELECT_SLICE) {
-        search_each(s, cursor, segment, step + 1, up);
+    if (segment->count > 1 || segment->selectors->kind == MP_SELECT_SLICE || s->sink == MP_SINK_ROWS) {
+        if (s->sink == MP_SINK_ROWS && step + 1 == s->query->count) append_row(s, &cursor, segment);
+        else search_each(s, cursor, segment, step + 1, up);
         return wanted && !s->stopped ? mp_peek_over(s->peek, at) : 0;
     }
     if (segment->selectors->kind > MP_SELECT_INDEX) {

@@ -10,6 +10,7 @@ typedef enum {
     MP_SINK_YIELD,
     MP_SINK_ARRAY,
     MP_SINK_BYTES,  /* append the bytes of each to a String */
+    MP_SINK_ROWS,   /* the same, as an array of what each selector of the last segment finds, or nil for nothing */
     MP_SINK_WANTED, /* stop at the first that is equal to a scalar or, without one, neither nil nor false */
     MP_SINK_FIRST,  /* stop at the first that would be yielded */
     MP_SINK_PLACES, /* yield each with the keys and indices that lead to it */

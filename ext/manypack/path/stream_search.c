@@ -109,11 +109,26 @@ close_group(VALUE found, long start)
     else rb_str_set_len(found, start);
 }
 
+/* True if a query ends in names and indices, so that its values are rows. */
+static bool
+rows_p(const mp_query *query)
+{
+    const mp_segment *last = query->segments + query->count - 1;
+    uint32_t i;
+
+    if (!query->count || last->descendant) return false;
+    for (i = 0; i < last->count; i++) {
+        if (last->selectors[i].kind > MP_SELECT_INDEX) return false;
+    }
+    return true;
+}
+
 /*
  * call-seq: Internal.search_bytes(bytes, start, size, codec, steps, max_looks, grouped = false) -> String
  *
  * Returns the bytes of all values that the steps of a Path find in the messages, one after the other; grouped, an array
- * of them for each message that has some. Raises a DecodeError for bytes that are no messages.
+ * of them for each message that has some; as :rows, an array of what each name and index of the last segment finds in
+ * each container, or nil. Raises a DecodeError for bytes that are no messages.
  */
 static VALUE
 rb_internal_search_bytes(int argc, VALUE *argv, VALUE self)
@@ -121,16 +136,18 @@ rb_internal_search_bytes(int argc, VALUE *argv, VALUE self)
     static const char head[GROUP_HEAD_SIZE]; /* close_group fills it in */
     VALUE found = rb_str_buf_new(0);
     stream_search s;
-    bool grouped;
+    bool grouped, rows;
 
     rb_check_arity(argc, 6, 7);
-    grouped = argc > 6 && RTEST(argv[6]);
+    rows = argc > 6 && RB_SYMBOL_P(argv[6]);
+    grouped = argc > 6 && RTEST(argv[6]) && !rows;
     search_init(&s, argv);
+    if (rows && !rows_p(&s.program.query)) rb_raise(rb_eArgError, "the path ends in no names");
     while (s.at < s.end) {
         long start = RSTRING_LEN(found);
 
         if (grouped) rb_str_cat(found, head, GROUP_HEAD_SIZE);
-        search_next(&s, MP_SINK_BYTES, found, NULL);
+        search_next(&s, rows ? MP_SINK_ROWS : MP_SINK_BYTES, found, NULL);
         if (grouped) close_group(found, start);
     }
     search_end(&s);

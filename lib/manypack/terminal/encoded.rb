@@ -16,7 +16,7 @@ module Manypack
                              ->(text) { text.tr("-_", "+/").scan(/[^=]+=*/n).map { |part| part.unpack1("m") }.join })
       }.freeze
 
-      # How a line of od, xxd or hexdump starts: an offset, and then digits. Digits alone seldom start with two zero bytes.
+      # How a line of od, xxd or hexdump starts: an offset, and then digits. Digits alone seldom start with zero bytes.
       DUMP = /\A\s*(?:(?:0x)?\h{4,16}:[ \t]|(?:0x)?(?:0000\h{2,12}|0\h{6})[ \t]+\S)/n
 
       # So much of a line shows whether it has an offset.

@@ -8,7 +8,8 @@ module Manypack
       attr_reader :path
 
       # with_path:: true for pairs, maps of the value and the normalized path that leads to it
-      # grouped:: true for an array of the values of each message, or of each pair
+      # grouped:: true for an array of the values of each message, or of each pair; :rows for an array of what each name
+      #           at the end of the path finds in each container
       def initialize(path, with_path: false, grouped: false)
         @path = path
         @with_path = with_path

@@ -12,49 +12,91 @@ module Manypack
       STRICT = Codec.new(**GROUPS, duplicate_keys: :error)
       private_constant :GROUPS, :STRICT
 
+      # The text of a Timestamp.
+      TIME = /(?<=\A\{"\$timestamp":")[^"]+(?="\}\z)/
+
       QUOTED = /[",\r\n]/
       ESCAPED = {"\t" => "\\t", "\n" => "\\n", "\r" => "\\r", "\\" => "\\\\"}.freeze
 
+      # A value that has no place in the table.
+      class Misfit < StandardError; end
+
+      # Returns the names at the end of a path, one for each column; nil if it ends otherwise. A single name is a column
+      # only if +header+ is true: otherwise an array that it finds is a row.
+      def self.columns(path, header)
+        last = path.steps.last
+        kind, *names = last.is_a?(Array) ? last : (:child if header && last && last != Path::ALL) && [:child, last]
+        names if kind == :child && names.none? { |name| name.is_a?(Array) || name == Path::ALL }
+      end
+
+      # titles:: the names of the columns, if they are known
+      # header:: true to write them first
       # visible:: true for a terminal, which would obey what is in a text
-      def initialize(format, visible: false)
+      def initialize(format, titles: nil, header: false, visible: false)
+        @titles = titles
+        @named = !titles.nil?
+        @header = header
         @visible = visible
         @csv = format == "csv"
         @separator = SEPARATORS.fetch(format)
         @json = Printer.new("json")
       end
 
-      # Yields rows, some at a time, of the values that were found: a packed array of those of each message.
+      # Yields rows, some at a time, of the values that were found: packed arrays of those of each message, or of each
+      # row if the columns are known. Raises Misfit.
       def each_piece(packed, &block)
         pieces = Pieces.new(&block)
         Manypack.split(packed, max_depth: GROUPS[:max_depth]) do |group|
           values = Twins.value(group, STRICT, **GROUPS)
-          pieces.write(rows(values.is_a?(Array) ? values : values.elements))
+          values = values.elements unless values.is_a?(Array)
+          pieces.write(@named ? row(values) : rows(values))
         end
         pieces.flush
       end
 
-      private
-
-      # Each array is a row of its elements, each map a row of its values, and all other values are a row together.
-      def rows(values)
-        containers, others = values.partition { |value| cells(value) }
-        rows = containers.map { |value| row(cells(value)) }
-        rows.unshift(row(others)) unless others.empty?
-        rows.join
+      # Returns the first line, if it is wanted and was not returned before.
+      def header
+        wanted, @header = @header, false
+        wanted ? row(@titles) : ""
       end
 
-      # Returns what is in a container, or nil.
+      private
+
+      # Of one message: each array is a row of its elements, each map a row of its values. Any other value is a cell of
+      # one row, and so are containers beside it.
+      def rows(values)
+        rows = values.all? { |value| container?(value) } ? values.map { |value| cells(value) } : [values]
+        raise Misfit, "no names for the header; name the columns: $[\"a\", \"b\"]" if @header && !@titles
+
+        rows.map { |cells| row(cells) }.join
+      end
+
+      def container?(value)
+        [Array, Hash, Twins::Elements, Twins::Pairs].include?(value.class)
+      end
+
+      # Returns what is in a container.
       def cells(value)
         case value
         when Array then value
-        when Hash then value.values
+        when Hash then in_columns(value)
         when Twins::Elements then value.elements
         when Twins::Pairs then value.pairs.map(&:last)
         end
       end
 
+      # The first map names the columns.
+      def in_columns(map)
+        @titles ||= map.keys
+        more = map.keys.find { |key| !@titles.include?(key) } unless map.size <= @titles.size && map.keys == @titles
+        return @titles.map { |key| map[key] } if more.nil?
+
+        raise Misfit, "the first row has no column #{field(more)}; name the columns: $[\"a\", \"b\"]"
+      end
+
       def row(values)
         fields = values.map { |value| @csv ? quoted(value, shown(field(value))) : shown(escaped(field(value))) }
+        fields[0] = '""' if fields == [""] # a blank line would be no row
         fields.join(@separator) << "\n"
       end
 
@@ -64,7 +106,7 @@ module Manypack
         when nil then ""
         when String then text?(value) ? value : json(value)
         when Integer, Float, true, false then value.to_s
-        else json(value)
+        else json(value)[TIME] || json(value)
         end
       end
 

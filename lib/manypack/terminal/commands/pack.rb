@@ -199,7 +199,7 @@ module Manypack
       rescue StandardError => e
         raise Fault.of_line(e, number)
       else
-        flush if @packed.bytesize > PIECE_BYTES
+        flush # a reader may wait for it
       end
     end
   end

@@ -8,13 +8,14 @@ module Manypack
       ABOUT = <<~TEXT.chomp
         Writes what a path finds in each message, one value a line. A path is JSONPath, as RFC 9535 says; the $ may be
         missing, so .user.name and user.name are $.user.name. Nothing else of the messages is built. As csv and tsv,
-        an array is a row of its elements, a map a row of its values, and all other values that are found in one
-        message are a row together. As grep does, query exits with 1 if it finds nothing.
+        names in brackets are columns; other arrays and maps are rows, whose columns the first map names; and all
+        other values that are found in one message are a row together. A missing value is an empty cell. As grep does,
+        query exits with 1 if it finds nothing.
       TEXT
       EXAMPLES = <<~TEXT
         manypack query '$..user[?@.followers > 100].name' events.msgpack
         manypack query --raw .user.name events.msgpack | sort | uniq -c
-        manypack query --to csv '$["id", "type"]' events.msgpack > types.csv
+        manypack query --to csv --header '$["id", "type"]' events.msgpack > types.csv
         manypack query --with-path '$..id' events.msgpack
         manypack query --to msgpack '$.items[*]' events.msgpack > items.msgpack
         manypack query -j 4 '$..url' events.msgpack.gz > urls.jsonl
@@ -30,6 +31,7 @@ module Manypack
 
       def options(parser)
         parser.on("-t", "--to FORMAT", FORMATS, "Write #{FORMATS.join(", ")}") { |to| @format = to }
+        parser.on("-H", "--header", "Write the names of the columns first, as csv and tsv") { @header = true }
         parser.on("-w", "--with-path", "Write each value with the path that leads to it") { @with_path = true }
         parser.on("-R", "--raw", "Write strings without quotes, as jq -r does") { @raw = true }
         parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
@@ -49,6 +51,7 @@ module Manypack
         raise ArgumentError, "--jobs must be 1 or more" unless (@jobs || 1).positive?
         raise ArgumentError, "--jobs works without --lines" if @jobs && @most
         raise ArgumentError, "--raw is for --to json" if @raw && (@format || "json") != "json"
+        raise ArgumentError, "--header is for --to csv and tsv" if @header && !rows?
         raise ArgumentError, "--raw writes values, and --with-path writes maps of both" if @raw && @with_path
 
         @path = PathText.path(arguments.shift)
@@ -64,17 +67,37 @@ module Manypack
       end
 
       def work
-        rows = Rows::SEPARATORS.key?(@format)
-        @writer = rows ? Rows.new(@format, visible: output.tty?) : Printer.new(@format || "json")
+        @columns = Rows.columns(@path, @header) if rows? && !@with_path
+        @writer = rows? ? rows : Printer.new(@format || "json")
         each_input { |input| show(input) unless @most&.zero? }
       end
 
-      def show(input)
-        @found = Found.new(@path, with_path: @with_path, grouped: @writer.is_a?(Rows))
-        return show_one_by_one(input) if @most
-        return show_of_many_cores(input) if @jobs && @jobs > 1 && Process.respond_to?(:fork)
+      def rows?
+        Rows::SEPARATORS.key?(@format)
+      end
 
-        @found.each_batch(input) { |packed, messages| each_text(packed, messages) { |text| output.write(text) } }
+      def rows
+        Rows.new(@format, titles: @columns, header: @header, visible: output.tty?)
+      end
+
+      def emit(text)
+        return if text.empty?
+
+        output.write(@writer.header) if @header
+        output.write(text)
+      end
+
+      def show(input)
+        @found = Found.new(@path, with_path: @with_path, grouped: @columns ? :rows : rows?)
+        return show_one_by_one(input) if @most
+        return show_of_many_cores(input) if many_cores?
+
+        @found.each_batch(input) { |packed, messages| each_text(packed, messages) { |text| emit(text) } }
+      end
+
+      # Rows whose columns the first map names are made in one process.
+      def many_cores?
+        @jobs && @jobs > 1 && Process.respond_to?(:fork) && (!rows? || !@columns.nil?)
       end
 
       # Keeps text until a whole read has been searched.
@@ -93,12 +116,12 @@ module Manypack
       end
 
       def write_kept(kept)
-        output.write(kept) unless kept.empty?
+        emit(kept)
         kept.clear
       end
 
       def show_of_many_cores(input)
-        ManyCores.new(@found, @jobs, &method(:each_text)).each_piece(input) { |text| output.write(text) }
+        ManyCores.new(@found, @jobs, &method(:each_text)).each_piece(input) { |text| emit(text) }
       end
 
       # Yields the text of what was found in messages. Some errors, such as an invalid timestamp, are found only here:
@@ -109,7 +132,7 @@ module Manypack
         pieces = []
         text(packed) { |piece| pieces << piece }
         pieces.each(&block)
-      rescue DecodeError => e
+      rescue DecodeError, Rows::Misfit => e
         raise Fault.of_found(e, messages.offset) if at_once?(messages)
 
         messages.each { |message| @found.in_batch(message) { |found, one| each_text(found, one, &block) } }
