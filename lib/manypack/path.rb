@@ -72,18 +72,21 @@ module Manypack
     # max_looks:: how many objects conditions may look at in one message: a condition inside <code>..</code> that looks
     #             down, such as <code>$..[?@..id]</code>, looks at an object again for each container around it. A
     #             search that needs more raises LimitError
+    # dynamic_patterns:: true to let +match+ and +search+ take a pattern from the message, as in
+    #                    <code>$[?search(@.name, $.pattern)]</code>, which is refused otherwise. It counts as looks: the
+    #                    bytes of the text, times the size of the pattern with all its counts written out
     #
     # Raises ArgumentError for a String that is not a path, with a mark at the place, and TypeError for anything but a
     # String.
     #
     #   Manypack::Path.new('$["first name"]').steps #=> ["first name"]
-    def initialize(path, functions: {}, max_looks: MAX_LOOKS)
+    def initialize(path, functions: {}, max_looks: MAX_LOOKS, dynamic_patterns: false)
       Arguments.refuse_block(self, :initialize) if block_given?
       unless max_looks.is_a?(Integer) && max_looks >= 0
         raise ArgumentError, "max_looks is an Integer from 0 on, got #{max_looks.inspect}"
       end
 
-      @steps = frozen(path.is_a?(Steps) ? path.steps : Parser.new(path, functions: checked(functions)).steps)
+      @steps = frozen(path.is_a?(Steps) ? path.steps : parsed(path, checked(functions), dynamic_patterns))
       @max_looks = max_looks
       freeze
     end
@@ -294,6 +297,10 @@ module Manypack
     end
 
     private
+
+    def parsed(path, functions, dynamic_patterns)
+      Parser.new(path, functions: functions, dynamic_patterns: dynamic_patterns).steps
+    end
 
     def guess(name)
       Hints::PATH[name]

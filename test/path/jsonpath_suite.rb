@@ -13,7 +13,7 @@ class Case
 
   # Returns nil if the case is right, else what is wrong.
   def fault
-    path = Manypack::Path.new(@selector)
+    path = Manypack::Path.new(@selector, dynamic_patterns: true)
     return "is taken, but invalid" if @description["invalid_selector"]
 
     bytes = Manypack.pack(@description["document"])

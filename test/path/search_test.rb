@@ -12,7 +12,9 @@ class SearchTest < Minitest::Test
 
   def plain(value) = value.is_a?(View) ? value.value : value
 
-  def found(text, object, **options) = Path.new(text, **options).to_a(pack(object)).map { |value| plain(value) }
+  def path(text, **options) = Path.new(text, dynamic_patterns: true, **options)
+
+  def found(text, object, **options) = path(text, **options).to_a(pack(object)).map { |value| plain(value) }
 
   # --- the standard ---------------------------------------------------------------------------------------
 
@@ -37,7 +39,7 @@ class SearchTest < Minitest::Test
   FOUND.each do |text, values|
     define_method("test_#{text}") do
       assert_equal values, found(text, STORE)
-      path = Path.new(text)
+      path = path(text)
       assert_equal [values.size, values.any?, values.first], [path.count(pack(STORE)), path.any?(pack(STORE)), plain(path.first(pack(STORE)))]
       assert_equal values, path.each_with_path(pack(STORE)).map { |_, place| plain(Path.new(place).first(pack(STORE))) }
     end
@@ -268,7 +270,7 @@ class SearchTest < Minitest::Test
     assert_raises(ArgumentError) { all.read(View.new("\x90"), freeze: true) }
     assert_raises(TypeError) { all.read(nil) }
     (1...pack(STORE).bytesize).step(5) do |n|
-      Path.all(FOUND.keys.to_h { |text| [text, text] }).read(pack(STORE).byteslice(0, n))
+      Path.all(FOUND.keys.to_h { |text| [text, path(text)] }).read(pack(STORE).byteslice(0, n))
     rescue Manypack::DecodeError
       nil
     end
@@ -348,6 +350,65 @@ class SearchTest < Minitest::Test
     end
   end
 
+  def test_a_pattern_from_the_message_is_refused_unless_the_caller_asks_for_it
+    ["$[?search(@.a, $.b)]", "$[?match(@.a, @.b)]", "$[?!search(@.a, value($..b))]", "$..[?@.c[?match(@, $.b)]]"].each do |text|
+      error = assert_raises(ArgumentError, text) { Path.new(text) }
+      assert_match(/dynamic_patterns: true.*\^/m, error.message)
+      assert_raises(ArgumentError, text) { View.new(pack([])).query(text) }
+      assert_empty Path.new(text, dynamic_patterns: true).to_a(pack([]))
+    end
+  end
+
+  SLOW = { "many counts" => "[ab]{20000}[^a]{2}", "nested counts" => "([ab]{200}){100}[^a]{2}", "not ASCII" => "\u00e9" * 16_000, "long" => "a" * 12_000, "many parts" => "a?" * 4000 }.freeze
+
+  SLOW.each do |name, pattern|
+    define_method("test_a_pattern_from_the_message_has_a_budget_#{name}") do
+      path = Path.new("$.texts[?search(@, $.p)]", dynamic_patterns: true, max_looks: 3_000_000)
+      assert_raises(Manypack::LimitError) { path.to_a(pack({ "p" => pattern, "texts" => ["ab" * 30_000] })) }
+    end
+  end
+
+  def test_patterns_that_alternate_are_made_once
+    path = Path.new("$.rows[?search(@, $.a) || search(@, $.b)]", dynamic_patterns: true, max_looks: 1_000_000)
+    assert_equal ["b" * 40], path.to_a(pack({ "rows" => (["x"] * 50) + ["b" * 40], "a" => "a" * 4000, "b" => "b{40}" }))
+    assert_raises(Manypack::LimitError) { path.to_a(pack({ "rows" => ["x"], "a" => "a" * 4000, "b" => "b" * 13_000 })) }
+  end
+
+  # --- functions that change what others have returned --------------------------------------------------------
+
+  LONG = ("a" * 100_000).freeze
+
+  SHORTENED = {
+    "compared" => ["$[?f(@) == g(@)]", LONG], "ordered" => ["$[?f(@) < g(@)]", "#{LONG}a"], "matched" => ["$[?match(f(@), g(@))]", "a*"],
+    "measured" => ["$[?length(f(@)) == length(g(@))]", LONG]
+  }.freeze
+
+  SHORTENED.each do |name, (text, other)|
+    define_method("test_a_function_may_change_what_another_has_returned_#{name}") do
+      kept = nil
+      f = Function.new(:value) { kept = LONG.dup }
+      g = Function.new(:value) { kept.replace("b") && other }
+      assert Path.new(text, functions: { f: f, g: g }).any?(pack([1]))
+    end
+  end
+
+  def test_a_function_may_return_one_string_for_several_patterns
+    buffer = +""
+    f = Function.new(:value) { |text| buffer.replace(text) }
+    rows = [%w[x x], %w[y y], %w[y x]]
+    assert_equal rows.first(2), found("$[?match(@[0], f(@[1]))]", rows, functions: { f: f })
+  end
+
+  def test_paths_take_no_more_bytes_than_max_bytes_allows
+    wide = pack({ "k" * 100_000 => [nil] * 4_000 })
+    ["$[*][*]", "$..*", "$[*][?@ == null]"].each do |text|
+      [->(path, options) { path.paths(wide, **options) }, ->(path, options) { path.each_with_path(wide, **options) { nil } }].each do |asked|
+        assert_equal :max_bytes, assert_raises(Manypack::LimitError, text) { asked.call(Path.new(text), { untrusted: true }) }.limit
+      end
+    end
+    assert_equal 90_000, Path.new("$[*][*]").paths(pack([[1] * 9_000] * 10), untrusted: true).size
+  end
+
   # --- limits -----------------------------------------------------------------------------------------------
 
   def test_conditions_that_look_down_have_a_budget
@@ -369,7 +430,7 @@ class SearchTest < Minitest::Test
 
   def test_messages_that_end_early_are_refused_or_answered
     bytes = pack(STORE)
-    paths = FOUND.keys.map { |text| Path.new(text) }
+    paths = FOUND.keys.map { |text| path(text) }
     (1...bytes.bytesize).step(7) do |n|
       paths.each do |path|
         path.to_a(bytes.byteslice(0, n)).each { |value| plain(value) }
@@ -384,14 +445,14 @@ class SearchTest < Minitest::Test
   def test_a_head_that_declares_too_much_takes_no_memory
     ["$[::-1]", "$[:]", "$..[::-2]", "$..*", "$[-1]", "$[?@]"].each do |text|
       ["\xDD\xFF\xFF\xFF\xFF\xC0".b, "\xDF\xFF\xFF\xFF\xFF\xC0".b].each do |bytes|
-        assert_raises(Manypack::TruncatedError) { Path.new(text).count(bytes) } unless bytes[0] == "\xDF".b && text.match?(/\[-?[:\d]/)
+        assert_raises(Manypack::TruncatedError) { path(text).count(bytes) } unless bytes[0] == "\xDF".b && text.match?(/\[-?[:\d]/)
       end
     end
   end
 
   def test_any_bytes_are_refused_or_answered
     random = Random.new(3)
-    paths = FOUND.keys.map { |text| Path.new(text) }
+    paths = FOUND.keys.map { |text| path(text) }
     300.times do
       bytes = pack(STORE)
       random.rand(1..3).times { bytes.setbyte(random.rand(bytes.bytesize), [0xc1, 0xdf, 0xdd, 0xc7, random.rand(256)].sample(random: random)) }
@@ -407,7 +468,7 @@ class SearchTest < Minitest::Test
   def test_deep_messages
     deep = "\x91".b * 99_999 + "\x05".b
     ["$..[0]", "$..[0,1]", "$..[?@==5]", "$..*..*"].each do |text|
-      assert_equal 99_999, Path.new(text).count(deep, max_depth: 100_000), text unless text.include?("?")
+      assert_equal 99_999, path(text).count(deep, max_depth: 100_000), text unless text.include?("?")
     rescue Manypack::StackError => e
       assert_includes 0...100_000, e.offset
     end
@@ -420,7 +481,7 @@ class SearchTest < Minitest::Test
     bytes = pack(STORE)
     exercise do
       FOUND.keys.values_at(1, 9, 14, 16).each do |text|
-        path = Path.new(text)
+        path = path(text)
         assert_equal FOUND[text], path.to_a(bytes)
         path.paths(bytes)
       end

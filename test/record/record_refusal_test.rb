@@ -93,6 +93,14 @@ class RecordRefusalTest < Minitest::Test
     assert_raises(Manypack::TruncatedError) { POINT.load("\x83\xA1x\x01\xA1y\x02\xA1z\xDD\xFF\xFF\xFF\xFF".b) }
   end
 
+  def test_all_errors_of_hostile_bytes_take_little_memory
+    type = 10.times.reduce([Integer]) { |inner, _| { String => inner } }
+    deep = 10.times.reduce([nil] * 900) { |inner, _| { ("\u0001" * 128) => inner } }
+    errors = assert_raises(RecordError) { Type[type].load(pack(deep), collect: true) }.errors
+    assert_operator errors.sum { |error| error.path.bytesize }, :<, 300_000
+    assert_operator errors.size, :>, 20
+  end
+
   def test_all_errors_at_once
     binary = pack({ "id" => "1", "nmae" => 2, "tags" => [1, "a", nil], "home" => { "x" => "?" }, "raw" => 1 })
     error = assert_raises(RecordError) { USER.load(binary, collect: true) }

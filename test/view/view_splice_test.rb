@@ -313,6 +313,8 @@ class ViewSpliceTest < Minitest::Test
     assert_raises(Manypack::LimitError) { view([1], max_bytes: 4).splice("[0]" => "long text") }
     assert_raises(Manypack::LimitError) { view([1], max_objects: 3).splice("[0]" => [1, 2, 3]) }
     assert_raises(Manypack::NestingError) { view([1], max_depth: 2).splice("[0]" => [[[1]]]).value }
+    deep = ["a"] * 300_000
+    assert_raises(Manypack::NestingError) { view([0]).splice([0, *deep] => 1, [-1, *deep] => 2) }
     assert_equal Manypack.pack([{ "a" => 1, "b" => 2 }], canonical: true), Manypack::Codec.new(canonical: true).view(pack([0])).splice("[0]" => { "b" => 2, "a" => 1 }).bytes
   end
 

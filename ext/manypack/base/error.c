@@ -308,6 +308,15 @@ mp_raise_max_looks(uint64_t allowed, const char *found, size_t offset, mp_messag
     raise_limit("max_looks", allowed, allowed + 1, rb_str_new_cstr(found), offset, message);
 }
 
+void
+mp_raise_max_path_bytes(size_t allowed, uint64_t found, mp_message message)
+{
+    VALUE text = rb_sprintf("paths of at least %" PRIu64 " bytes, more than %d times as many", found,
+                            MP_PATHS_PER_BYTE);
+
+    raise_limit(MP_OPTION_NAME(max_bytes), allowed, found, text, 0, message);
+}
+
 typedef struct {
     const char *option, *unit;
 } limit_words;

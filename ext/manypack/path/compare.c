@@ -52,11 +52,13 @@ mp_value_read(mp_peek *peek, size_t at)
     }
 }
 
+/* A frozen copy, which shares the bytes: another function may change the String before it is compared. */
 static mp_value
 string_value(VALUE obj)
 {
     mp_value_kind kind = ENCODING_GET(obj) == mp_binary_index ? MP_VALUE_BIN : MP_VALUE_STR;
 
+    obj = rb_str_new_frozen(obj);
     return (mp_value){.kind = kind, .object = obj, .n = (size_t)RSTRING_LEN(obj)};
 }
 

@@ -11,7 +11,7 @@
 /* Reads the object at an offset, which must be inside the message. DecodeError if it is incomplete. */
 mp_value mp_value_read(mp_peek *peek, size_t at);
 
-/* The value of an object that a function returned. The object must stay on the caller's stack. */
+/* The value of an object that a function returned. The value must stay on the caller's stack. */
 mp_value mp_value_of(VALUE obj, VALUE nothing);
 
 /* The object, as View#[] returns it; nothing for no value. Refreshes the peek. root is the View of the message. */

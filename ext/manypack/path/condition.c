@@ -147,46 +147,71 @@ length_of(mp_search *s, const mp_value *value)
     }
 }
 
-/* The Pattern of a value; nil if it is none. The last one is kept: often it is the same for each value. */
-static VALUE
-pattern_of(mp_search *s, VALUE text, bool whole)
-{
-    mp_search_shared *shared = s->shared;
+/* What it takes to make a Pattern, in looks for each of its bytes, and how many are kept. */
+enum { PATTERN_LOOKS = 64, PATTERN_BYTES = 8, PATTERNS_KEPT = 64 };
 
-    if (shared->pattern_text && shared->pattern_whole == whole && rb_equal(shared->pattern_text, text)) {
-        return shared->pattern;
-    }
-    shared->pattern_text = 0;
-    shared->pattern = rb_funcall(path_const("Pattern"), rb_intern("of"), 2, text, whole ? Qtrue : Qfalse);
-    shared->pattern_text = text;
-    shared->pattern_whole = whole;
-    return shared->pattern;
+static void
+spend(mp_search *s, size_t at, uint64_t looks)
+{
+    if (s->shared->looks < looks) mp_search_slow(s, at);
+    s->shared->looks -= looks;
+}
+
+/* The Pattern of a text that the path does not have; nil if it is none. */
+static VALUE
+pattern_of(mp_search *s, VALUE text, size_t at, bool whole)
+{
+    VALUE *patterns = &s->shared->patterns[whole], pattern;
+
+    if (!*patterns) *patterns = rb_obj_hide(rb_hash_new());
+    pattern = rb_hash_lookup2(*patterns, text, Qundef);
+    if (pattern != Qundef) return pattern;
+    spend(s, at, ((uint64_t)RSTRING_LEN(text) + PATTERN_BYTES) * PATTERN_LOOKS);
+    pattern = rb_funcall(path_const("Pattern"), rb_intern("of"), 2, text, whole ? Qtrue : Qfalse);
+    if (RHASH_SIZE(*patterns) >= PATTERNS_KEPT) rb_hash_clear(*patterns);
+    rb_hash_aset(*patterns, text, pattern);
+    return pattern;
+}
+
+/* The same of an operand. What matching a text of `size` bytes takes is counted beforehand. */
+static VALUE
+pattern_of_operand(mp_search *s, const mp_condition *condition, size_t at, size_t size)
+{
+    mp_value operand_value = operand(s, condition->parts[1], at);
+    VALUE pattern, looks;
+
+    if (operand_value.kind != MP_VALUE_STR) return Qnil;
+    mp_peek_leave(s->peek);
+    pattern = pattern_of(s, mp_value_object(s->peek, s->root, &operand_value, Qnil), at,
+                         condition->kind == MP_CALL_MATCH);
+    if (NIL_P(pattern) || RB_SYMBOL_P(pattern)) return pattern;
+    looks = rb_funcall(pattern, rb_intern("looks"), 1, SIZET2NUM(size));
+    spend(s, at, NUM2ULL(looks));
+    return pattern;
 }
 
 static bool
 match_p(mp_search *s, const mp_condition *condition, size_t at)
 {
-    mp_value value = operand(s, condition->parts[0], at), pattern;
-    VALUE text, compiled, result;
+    mp_value value = operand(s, condition->parts[0], at);
+    bool given = condition->object >= 0;
+    VALUE text, pattern, result;
 
-    if (condition->object < 0 && condition->parts[1]->kind == MP_LITERAL) return false;
-    if (condition->object < 0) pattern = operand(s, condition->parts[1], at);
-    if (value.kind != MP_VALUE_STR || (condition->object < 0 && pattern.kind != MP_VALUE_STR)) return false;
+    if (!given && condition->parts[1]->kind == MP_LITERAL) return false;
+    if (value.kind != MP_VALUE_STR) return false;
     mp_search_look_through(s, at, value.n);
+    pattern = given ? mp_program_object(s->program, condition->object)
+                    : pattern_of_operand(s, condition, at, value.n);
     mp_peek_leave(s->peek);
-    compiled = condition->object >= 0
-        ? mp_program_object(s->program, condition->object)
-        : pattern_of(s, mp_value_object(s->peek, s->root, &pattern, Qnil), condition->kind == MP_CALL_MATCH);
-    if (NIL_P(compiled)) {
+    if (NIL_P(pattern)) {
         mp_peek_refresh(s->peek);
         return false;
     }
     text = mp_value_object(s->peek, s->root, &value, Qnil);
-    result = RB_SYMBOL_P(compiled) ? Qnil : rb_funcall(compiled, rb_intern("match?"), 1, text);
+    result = RB_SYMBOL_P(pattern) ? Qnil : rb_funcall(pattern, rb_intern("match?"), 1, text);
     mp_peek_refresh(s->peek);
-    if (!NIL_P(result)) return RTEST(result);
-    mp_raise_max_looks(s->shared->max_looks, "a text that takes longer to match", at,
-                       mp_message_whole(s->peek->message));
+    if (NIL_P(result)) mp_search_slow(s, at);
+    return RTEST(result);
 }
 
 /* --- functions of users ----------------------------------------------------------------------------- */

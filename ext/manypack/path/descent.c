@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/stack.h"
 #include "path/condition.h"
 
@@ -11,6 +12,30 @@ enum { FIRST_MATCHES = 64 };
 static size_t walk_container(mp_descent *d, size_t at, const mp_way *up, uint32_t depth);
 
 /* --- matches ---------------------------------------------------------------------------------------- */
+
+/* What a step other than a str takes in a normalized path, and a str besides its bytes. */
+enum { STEP_BYTES = 8 };
+
+/*
+ * Counts the bytes of a path. LimitError if max_bytes is set and the paths of a message take far more: the path of each
+ * of many small values has all the long keys above it.
+ */
+static void
+count_path(mp_search *s, VALUE keys)
+{
+    size_t most = s->peek->codec->options.max_bytes;
+    long i;
+
+    if (most == SIZE_MAX) return;
+    for (i = 0; i < RARRAY_LEN(keys); i++) {
+        VALUE key = RARRAY_AREF(keys, i);
+
+        s->shared->path_bytes += STEP_BYTES + (RB_TYPE_P(key, T_STRING) ? (uint64_t)RSTRING_LEN(key) : 0);
+    }
+    if (s->shared->path_bytes / MP_PATHS_PER_BYTE > most) {
+        mp_raise_max_path_bytes(most, s->shared->path_bytes, mp_message_whole(s->peek->message));
+    }
+}
 
 VALUE
 mp_way_keys(mp_search *s, const mp_way *way)
@@ -22,7 +47,9 @@ mp_way_keys(mp_search *s, const mp_way *way)
     }
     if (way) before = way->before;
     keys = rb_ary_reverse(keys);
-    return before ? rb_ary_plus(before, keys) : keys;
+    if (before) keys = rb_ary_plus(before, keys);
+    count_path(s, keys);
+    return keys;
 }
 
 static mp_match *

@@ -10,6 +10,13 @@ mp_search_spent(const mp_search *s, size_t at)
                        mp_message_whole(s->peek->message));
 }
 
+void
+mp_search_slow(const mp_search *s, size_t at)
+{
+    mp_raise_max_looks(s->shared->max_looks, "a text that takes longer to match", at,
+                       mp_message_whole(s->peek->message));
+}
+
 /*
  * A key that is compared as an object. A binary key is looked up as a bin, then as a str with invalid UTF-8: error
  * paths show both alike.

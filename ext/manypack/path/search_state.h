@@ -21,9 +21,9 @@ typedef enum {
 
 /* What all searches in one message share. */
 typedef struct {
-    uint64_t looks, max_looks;   /* left to conditions, and allowed */
-    VALUE pattern_text, pattern; /* the last Pattern that was made of a value of the message; 0 for none */
-    bool pattern_whole;
+    uint64_t looks, max_looks; /* left to conditions, and allowed */
+    uint64_t path_bytes;       /* of the keys and indices that led to values so far */
+    VALUE patterns[2]; /* Hashes of texts and the Patterns made of them: for search, for match; 0 for none */
 } mp_search_shared;
 
 typedef struct mp_search mp_search;
@@ -94,6 +94,9 @@ mp_search_ways_p(const mp_search *s)
 enum { MP_LOOK_BYTES = 16 };
 
 NORETURN(void mp_search_spent(const mp_search *s, size_t at));
+
+/* Raises LimitError for a text that takes too long to match. */
+NORETURN(void mp_search_slow(const mp_search *s, size_t at));
 
 /* Counts a look at the object at an offset. LimitError after the last that is allowed. */
 MP_INLINE void

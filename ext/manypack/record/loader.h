@@ -62,6 +62,7 @@ typedef struct {
     VALUE refusal;            /* thrown instead of a RecordError, which takes long to make; 0 to raise */
     const mp_record *filled[MP_LOADER_FILLED]; /* Records that need no constructor: each has one place; or NULL */
     VALUE errors;             /* an Array of RecordErrors, if all errors are wanted; else 0 */
+    size_t path_bytes;        /* of the paths of these errors */
     VALUE memory;             /* owns left, if places is too short; else 0 */
     uint64_t *left;           /* for skipping containers: places, or longer */
     uint64_t places[MP_LOADER_PLACES];

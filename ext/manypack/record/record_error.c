@@ -5,10 +5,11 @@
 #include "unpack/decode.h"
 
 /*
- * How many bytes of a str an error shows, how many errors a summary quotes, and how many errors are kept. An error
- * takes hundreds of bytes, or thousands if its path has long keys, and a hostile message has an error in each byte.
+ * How many bytes of a str an error shows, how many errors a summary quotes, and how many errors are kept, with paths of
+ * how many bytes. An error takes hundreds of bytes, or thousands if its path has long keys, and a hostile message has an
+ * error in each byte.
  */
-enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000 };
+enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000, PATH_BYTES_KEPT = 256 * 1024 };
 
 static VALUE eRecordError, mExcerpt;
 static ID id_path, id_record, id_field, id_errors, id_of;
@@ -129,7 +130,8 @@ keep_or_raise(mp_loader *l, VALUE error)
 {
     if (!l->errors) rb_exc_raise(error);
     l->errors = rb_ary_plus(l->errors, rb_ary_new_from_args(1, error));
-    if (RARRAY_LEN(l->errors) == ERRORS_KEPT) mp_record_raise_kept(l);
+    l->path_bytes += (size_t)RSTRING_LEN(rb_attr_get(error, id_path));
+    if (RARRAY_LEN(l->errors) == ERRORS_KEPT || l->path_bytes > PATH_BYTES_KEPT) mp_record_raise_kept(l);
 }
 
 static void

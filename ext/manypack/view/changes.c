@@ -1,6 +1,8 @@
 /* The changes that View#splice is given, as a tree. */
 #include "view/changes.h"
 
+#include "base/error.h"
+#include "base/stack.h"
 #include "view/peek.h"
 
 /* From this many children on, a table finds the child of a key. */
@@ -740,14 +742,15 @@ mp_changes_add_all(mp_changes *changes, VALUE removed)
     for (index = 2; index < end; index += 2) add(changes, index, removed);
 }
 
-void
-mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
+static void
+merge(mp_changes *changes, uint32_t into, uint32_t id, uint32_t depth)
 {
     const mp_node *node = &changes->nodes[id];
     mp_more *target = more_of(changes, into);
     const mp_more *more = mp_node_more(changes, id);
     uint32_t below = more->child;
 
+    if (mp_stack_too_deep_p(depth)) mp_raise_nesting(depth, rb_str_new_cstr("$"));
     if (node->create) changes->nodes[into].create = true;
     if (node->change != MP_LEAVE) set(changes, into, (mp_change)node->change, node->value);
     if (more->inserted) set_once(changes, into, &target->inserted, more->inserted, "has values inserted twice");
@@ -763,11 +766,17 @@ mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
             mp_key key = mp_changes_key(changes, &step);
             twin = mp_changes_find(changes, into, MP_NONE, &key);
         }
-        if (twin) mp_changes_merge(changes, twin, below);
+        if (twin) merge(changes, twin, below, depth + 1);
         else move_child(changes, into, below);
         below = next;
     }
     check_alone(changes, into);
+}
+
+void
+mp_changes_merge(mp_changes *changes, uint32_t into, uint32_t id)
+{
+    merge(changes, into, id, 1);
 }
 
 void

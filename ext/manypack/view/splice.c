@@ -665,7 +665,8 @@ write_node(splice *s, uint32_t id)
         write_object(s, id, mp_changes_object(&s->changes, node->value));
         return;
     }
-    if (++s->depth > s->max_depth) s->maybe_too_deep = true;
+    level_open(s);
+    if (s->depth > s->max_depth) s->maybe_too_deep = true;
     if (node->created) {
         write_head(s, id, more->array, growth(s, id));
         write_added(s, id, more->array);

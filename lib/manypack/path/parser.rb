@@ -53,7 +53,8 @@ module Manypack
 
       # loose:: true to read also what the standard refuses although a Path has a meaning for it: names that start with
       #         any character, Integer keys beyond 2**53, Float keys without a fraction, and any escape in any quotes
-      def initialize(path, functions: {}, loose: false)
+      # dynamic_patterns:: as for Path.new
+      def initialize(path, functions: {}, loose: false, dynamic_patterns: false)
         raise ::TypeError, "a path is a String, got #{path.class}" unless path.is_a?(String)
 
         @path = path.encode(Encoding::UTF_8)
@@ -63,6 +64,7 @@ module Manypack
         @at = @nesting = 0
         @functions = STANDARD.merge(functions)
         @loose = loose
+        @dynamic_patterns = dynamic_patterns
       rescue EncodingError
         raise ArgumentError, "a path is UTF-8, got #{path.inspect}"
       end
@@ -425,11 +427,20 @@ module Manypack
 
       # The Pattern of a call of match or search, if it is in the path.
       def pattern(name, arguments, start)
-        return unless %w[match search].include?(name) && arguments[1][0] == :value
+        return unless %w[match search].include?(name)
+        return check_pattern(arguments[1], start) unless arguments[1][0] == :value
 
         pattern = Pattern.of(arguments[1][1], name == "match")
         expected("the pattern could take time that is not linear in the length of the text", start) if pattern == :slow
         pattern
+      end
+
+      # Refuses a pattern that the message would bring, unless the caller asks for it. A Function is the program's.
+      def check_pattern(operand, start)
+        return if @dynamic_patterns || (operand[0] == :call && operand[1] != :value)
+
+        expected("the message would bring this pattern, and whoever wrote it could make it slow: write it into the " \
+                 "path, or pass dynamic_patterns: true to Path.new", start)
       end
 
       def arguments(function)

@@ -7,8 +7,9 @@ module Manypack
   class Path
     # A Regexp that matches what an I-Regexp does, and what it may cost. Ruby 3.2 and later match most Regexps in linear
     # time. Where Ruby cannot, the number of ways in which it may try to match bounds the time: +ways+ for
-    # <code>degree</code> 0, and for each degree as many times more as the text has bytes.
-    Pattern = Struct.new(:regexp, :degree, :ways) do # :nodoc:
+    # <code>degree</code> 0, and for each degree as many times more as the text has bytes. +size+ is how many characters
+    # and classes it has once its counts are written out.
+    Pattern = Struct.new(:regexp, :degree, :ways, :size) do # :nodoc:
       # More ways to match are not tried: this takes a fraction of a second.
       const_set(:MOST_WAYS, 10_000_000)
 
@@ -16,19 +17,18 @@ module Manypack
       def self.of(text, whole)
         return unless text.is_a?(String)
 
-        source, degree, ways = Translation.new(text).regexp
+        source, degree, ways, size = Translation.new(text).regexp
         return :slow if ways > self::MOST_WAYS
 
         regexp = Regexp.new(whole ? "\\A(?:#{source})\\z" : source)
         linear = Regexp.respond_to?(:linear_time?) && Regexp.linear_time?(regexp)
-        linear ? new(regexp, 0, 1).freeze : slow(regexp, degree + (whole ? 0 : 1), ways)
+        linear ? new(regexp, 0, 1, size).freeze : slow(regexp, degree + (whole ? 0 : 1), ways, size)
       rescue Translation::Invalid, RegexpError
         nil
       end
 
-
-      def self.slow(regexp, degree, ways)
-        degree > 4 ? :slow : new(regexp, degree, ways.to_i).freeze
+      def self.slow(regexp, degree, ways, size)
+        degree > 4 ? :slow : new(regexp, degree, ways.to_i, size).freeze
       end
       private_class_method :slow
 
@@ -39,47 +39,56 @@ module Manypack
 
         regexp.match?(text)
       end
+
+      # How many looks it counts as to match a text of so many bytes, if the Pattern is not the program's own.
+      def looks(bytesize)
+        [(bytesize**[degree, 1].max) * ways * size, 2**63].min
+      end
     end
 
     # Translates an I-Regexp into the source of a Regexp. As in the suite of the standard, ^ and $ are the start and the
-    # end of the text.
+    # end of the text. Everything is bytes, as in Parser.
     class Translation # :nodoc:
       class Invalid < StandardError
       end
 
-      CATEGORY = /\G\\([pP])\{(L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|Z[lps]?|S[ckmo]?|C[cfno]?)\}/
-      ESCAPE = /\G\\([()*+\-.?\[\\\]^nrt{|}])/
-      LITERAL = /\G[^()*+.?\[\\\]{|}]/
-      IN_CLASS = /\G[^\-\[\\\]]/
-      QUANTIFIER = /\G(?:([*+?])|\{([0-9]{1,6})(,?)([0-9]{1,6})?\})/
+      CATEGORY = /\G\\([pP])\{(L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|Z[lps]?|S[ckmo]?|C[cfno]?)\}/n
+      ESCAPE = /\G\\([()*+\-.?\[\\\]^nrt{|}])/n
+      LITERAL = /\G(?:[\x80-\xff][\x80-\xbf]*|[^()*+.?\[\\\]{|}])/n
+      IN_CLASS = /\G(?:[\x80-\xff][\x80-\xbf]*|[^\-\[\\\]])/n
+      QUANTIFIER = /\G(?:([*+?])|\{([0-9]{1,6})(,?)([0-9]{1,6})?\})/n
       LETTERS = {"n" => "\n", "r" => "\r", "t" => "\t"}.freeze
       MAX_NESTING = 64
 
       def initialize(text)
         raise Invalid unless text.valid_encoding?
 
-        @text = text
+        @bytes = text.b
         @at = @nesting = 0
       end
 
-      # Returns the source, and the degree and the ways of a Pattern.
+      # Returns the source, and the degree, the ways and the size of a Pattern.
       def regexp
-        source, degree, ways = alternatives
-        raise Invalid if @at < @text.size
+        found = alternatives
+        raise Invalid if @at < @bytes.bytesize
 
-        [source, degree, ways]
+        found
       end
 
       private
 
       def take(pattern)
-        match = pattern.match(@text, @at) or return
+        match = pattern.match(@bytes, @at) or return
         @at = match.end(0)
         match
       end
 
+      def text_of(bytes)
+        bytes.force_encoding(Encoding::UTF_8)
+      end
+
       def skip(char)
-        @at += 1 if @text[@at] == char
+        @at += 1 if @bytes[@at] == char
       end
 
       def alternatives
@@ -88,20 +97,22 @@ module Manypack
         branches = [branch]
         branches << branch while skip("|")
         @nesting -= 1
-        [branches.map(&:first).join("|"), branches.map { |one| one[1] }.max, branches.sum { |one| one[2] }]
+        sources, degrees, ways, sizes = branches.transpose
+        [sources.join("|"), degrees.max, ways.sum, sizes.sum]
       end
 
       def branch
         source = +""
         degree = 0
-        ways = 1
+        ways = size = 1
         while (piece = piece())
           source << piece[0]
           degree += piece[1]
           ways *= piece[2]
           ways = Float::INFINITY if ways > Pattern::MOST_WAYS
+          size += piece[3]
         end
-        [source, degree, ways]
+        [source, degree, ways, size]
       end
 
       def piece
@@ -125,11 +136,13 @@ module Manypack
       end
 
       # What can be matched in several ways, again and again, can be matched in exponentially many.
-      def repeated((source, degree, ways), quantifier, least, most)
+      def repeated((source, degree, ways, size), quantifier, least, most)
         single = degree.zero? && ways == 1
-        if most.nil? then [source + quantifier, degree + 1, single ? 1 : Float::INFINITY]
-        elsif most > 1 && !single then [source + quantifier, degree * most, power(ways + 1, most)]
-        else [source + quantifier, degree, ways * (most - least + 1)]
+        source += quantifier
+        size *= [most || least, 1].max
+        if most.nil? then [source, degree + 1, single ? 1 : Float::INFINITY, size]
+        elsif most > 1 && !single then [source, degree * most, power(ways + 1, most), size]
+        else [source, degree, ways * (most - least + 1), size]
         end
       end
 
@@ -139,20 +152,26 @@ module Manypack
 
       def atom
         if skip("(") then group
-        elsif skip(".") then ["[^\\n\\r]", 0, 1]
-        elsif skip("[") then [char_class, 0, 1]
-        elsif skip("^") then ["\\A", 0, 1]
-        elsif skip("$") then ["\\z", 0, 1]
-        elsif (category = take(CATEGORY)) then [category[0], 0, 1]
-        elsif (escape = take(ESCAPE)) then [Regexp.escape(LETTERS.fetch(escape[1], escape[1])), 0, 1]
-        elsif (literal = take(LITERAL)) then [Regexp.escape(literal[0]), 0, 1]
+        elsif (source = single) then [source, 0, 1, 1]
+        end
+      end
+
+      # The source of what matches one character, or a place.
+      def single
+        if skip(".") then "[^\\n\\r]"
+        elsif skip("[") then char_class
+        elsif skip("^") then "\\A"
+        elsif skip("$") then "\\z"
+        elsif (category = take(CATEGORY)) then category[0]
+        elsif (escape = take(ESCAPE)) then Regexp.escape(LETTERS.fetch(escape[1], escape[1]))
+        elsif (literal = take(LITERAL)) then Regexp.escape(text_of(literal[0]))
         end
       end
 
       def group
-        source, degree, ways = alternatives
+        source, *figures = alternatives
         skip(")") or raise Invalid
-        ["(?:#{source})", degree, ways]
+        ["(?:#{source})", *figures]
       end
 
       def char_class
@@ -161,11 +180,15 @@ module Manypack
         empty = !dash
         parts = []
         until skip("]")
-          parts << (@text[@at] == "-" && @text[@at + 1] == "]" && !(empty && parts.empty?) ? last_dash : class_part)
+          parts << (dash? && @bytes[@at + 1] == "]" && !(empty && parts.empty?) ? last_dash : class_part)
         end
         raise Invalid if empty && parts.empty?
 
         source << parts.uniq.join << "]" # Ruby warns of a character that comes twice
+      end
+
+      def dash?
+        @bytes[@at] == "-"
       end
 
       def last_dash
@@ -176,7 +199,7 @@ module Manypack
       def class_part
         category = take(CATEGORY) and return category[0]
         first = class_char
-        return quoted(first) unless @text[@at] == "-" && @text[@at + 1] != "]"
+        return quoted(first) unless dash? && @bytes[@at + 1] != "]"
 
         @at += 1
         last = class_char
@@ -187,7 +210,7 @@ module Manypack
 
       def class_char
         escape = take(ESCAPE) and return LETTERS.fetch(escape[1], escape[1])
-        (take(IN_CLASS) || raise(Invalid))[0]
+        text_of((take(IN_CLASS) || raise(Invalid))[0])
       end
 
       def quoted(char)
