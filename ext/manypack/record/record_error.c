@@ -5,9 +5,9 @@
 #include "unpack/decode.h"
 
 /*
- * How many bytes of a str an error shows, how many errors a summary quotes, and how many errors are kept, with how many
- * bytes of paths. An error takes hundreds of bytes, or thousands if its path has long keys, and a hostile message has an
- * error in each byte.
+ * How many bytes of a str an error shows, how many errors a summary quotes, and how many errors are kept, with how
+ * many bytes of paths. An error takes hundreds of bytes, or thousands if its path has long keys, and a hostile message
+ * has an error in each byte.
  */
 enum { TEXT_SHOWN = 40, ERRORS_SHOWN = 3, ERRORS_KEPT = 1000, PATH_BYTES_KEPT = 256 * 1024 };
 
