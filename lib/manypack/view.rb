@@ -100,24 +100,24 @@ module Manypack
       size.zero?
     end
 
-    # Yields the pairs of a map, like View#each. Raises TypeError for a View of anything else.
+    # Yields the pairs of a map, like View#each. Raises ShapeError for a View of anything else.
     #
     #   Manypack::View.new(Manypack.pack({"id" => 1})).each_pair { |key, value| p key, value }
     def each_pair(&block)
-      raise ::TypeError, "expected a map, got #{type}" unless type == :map
+      Internal.expect_map(self)
 
       each(&block)
     end
 
     # Returns the last element of an array, or nil if it is empty; with a count, an Array of that many last elements.
-    # Raises TypeError for a View of anything else, and ArgumentError for a negative count.
+    # Raises ShapeError for a View of anything else, and ArgumentError for a negative count.
     #
     #   view = Manypack::View.new(Manypack.pack([1, 2, 3]))
     #   view.last    #=> 3
     #   view.last(2) #=> [2, 3]
     def last(*count)
       raise ArgumentError, "wrong number of arguments (given #{count.size}, expected 0..1)" if count.size > 1
-      raise ::TypeError, "expected an array, got #{type}" unless type == :array
+      Internal.expect_array(self)
       return self[-1] if count.empty?
       raise ArgumentError, "negative array size" if count[0].negative?
 

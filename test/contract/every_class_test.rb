@@ -95,7 +95,7 @@ class EveryClassTest < Minitest::Test
 
   CAUSES = {
     "UnpackError" => -> { raise Manypack::UnpackError, "by a program" }, "MalformedFormatError" => -> { Manypack.unpack("\x91\xC1".b) },
-    "StackError" => -> { Manypack.unpack("\x91" * 200) }, "UnexpectedTypeError" => -> { Manypack::Unpacker.new.feed("\x01").read_array_header },
+    "ShapeError" => -> { Manypack.dig("\x91\x01", "a") }, "StackError" => -> { Manypack.unpack("\x91" * 200) }, "UnexpectedTypeError" => -> { Manypack::Unpacker.new.feed("\x01").read_array_header },
     "UnknownExtTypeError" => -> { Manypack.unpack("\xD4\x05a".b) }, "LimitError" => -> { Manypack.unpack("\x91\x01", max_bytes: 1) },
     "TruncatedError" => -> { Manypack::Unpacker.new.feed("\x01\x92".b).each(strict: true) { nil } }, "NestingError" => -> { [].then { |list| Manypack.pack(list << list) } },
     "RecordError" => -> { RactorTest::NAMES["RECORD"].then { |record| eval(record).load("\x81\xA1a\xC0".b) } },

@@ -38,7 +38,7 @@ class ViewTest < Minitest::Test
       v = raw(hex, allow_unknown_ext: true)
       %i[keys size to_a to_h each_pair empty?].each { |name| assert_raises(TypeError, name.to_s) { v.public_send(name) { nil } } }
       error = assert_raises(TypeError) { v[0] }
-      assert_equal "expected a map or an array, got #{v.type}", error.message
+      assert_equal "expected a map or an array, got #{v.type}, at $, byte 0", error.message
       assert_raises(TypeError) { v.key?(0) }
       assert_raises(TypeError) { v.each { nil } }
     end

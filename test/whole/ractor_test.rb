@@ -31,6 +31,7 @@ class RactorTest < Minitest::Test
     "Manypack::View#to_s" => 'VIEW["a"].to_s == "[5, 6]"',
     "Manypack::Error#encode_with" => "RECORD_ERROR.respond_to?(:encode_with)",
     "Manypack::View#encode_with" => "VIEW.respond_to?(:encode_with)",
+    "Manypack.eager_load!" => "Manypack.eager_load!.nil?",
     "Manypack.dump_file" => "Manypack.dump_file([5], File::NULL).nil?",
     "Manypack::Codec#foreach" => "Manypack::Codec.new.foreach(File::NULL).to_a == []",
     "Manypack::Unpacker#<<" => '(UNPACKER << "\x05".b).read == 5',

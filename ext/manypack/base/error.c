@@ -9,7 +9,7 @@
 
 static VALUE mDecodeError, mEncodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
-static VALUE eTruncatedError, eLimitError, eNestingError;
+static VALUE eTruncatedError, eLimitError, eNestingError, eShapeError;
 static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
 static ID id_words, id_place, id_of, id_likeness, id_record_path;
 static ID id_record, id_field, id_cause, id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
@@ -225,6 +225,19 @@ mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset, mp_message m
 {
     raise_at(eUnexpectedTypeError,
              rb_sprintf("expected %s, got %s", mp_kind_name(expected), mp_kind_name(found)), offset, message);
+}
+
+void
+mp_raise_shape(const char *expected, VALUE found, size_t offset, mp_message message)
+{
+    VALUE path = mp_error_path_of(message.source, message.start, message.start + (offset - message.origin)), error;
+    VALUE words = rb_enc_sprintf(mp_utf8, "expected %s, got %" PRIsVALUE, expected, found);
+
+    if (!NIL_P(path)) rb_str_catf(words, ", at %" PRIsVALUE, mp_error_path_shown(path));
+    rb_str_catf(words, NIL_P(path) ? ", at byte %" PRIuSIZE : ", byte %" PRIuSIZE, offset);
+    error = mp_error_at(eShapeError, words, offset);
+    set_message(error, offset, message);
+    rb_exc_raise(error);
 }
 
 void
@@ -701,6 +714,7 @@ Init_manypack_error(void)
     eMalformedFormatError = mp_const("Manypack::MalformedFormatError");
     eStackError = mp_const("Manypack::StackError");
     eUnexpectedTypeError = mp_const("Manypack::UnexpectedTypeError");
+    eShapeError = mp_const("Manypack::ShapeError");
     eUnknownExtTypeError = mp_const("Manypack::UnknownExtTypeError");
     eTruncatedError = mp_const("Manypack::TruncatedError");
     eLimitError = mp_const("Manypack::LimitError");

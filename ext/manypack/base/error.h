@@ -78,6 +78,10 @@ NORETURN(void mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t off
 NORETURN(void mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset, mp_message message));
 NORETURN(void mp_raise_past_body(int type, size_t offset, mp_message message));
 NORETURN(void mp_raise_unread_body(int type, size_t left, size_t offset, mp_message message));
+
+/* ShapeError for the object at an offset of a message. expected is a text such as "a map". */
+NORETURN(void mp_raise_shape(const char *expected, VALUE found, size_t offset, mp_message message));
+
 NORETURN(void mp_raise_no_data(void));
 NORETURN(void mp_raise_bigint_size(size_t size));
 

@@ -62,6 +62,14 @@ mp_kind_symbol(mp_kind kind)
     return ID2SYM(rb_intern(names[kind]));
 }
 
+void
+mp_peek_raise_shape(const mp_peek *peek, const char *expected, size_t offset)
+{
+    VALUE found = mp_kind_symbol(mp_peek_kind(peek, offset));
+
+    mp_raise_shape(expected, found, offset, mp_message_whole(peek->message));
+}
+
 mp_cursor
 mp_peek_open(mp_peek *peek, size_t offset)
 {
@@ -69,8 +77,9 @@ mp_peek_open(mp_peek *peek, size_t offset)
 
     mp_peek_check(peek, mp_cursor_open(&cursor, &peek->look, offset));
     peek->outermost = peek->alone && !offset;
+    peek->opened = offset;
     if (MP_LIKELY(mp_container_p(cursor.kind))) return cursor;
-    rb_raise(rb_eTypeError, "expected a map or an array, got %" PRIsVALUE, mp_kind_symbol(cursor.kind));
+    mp_peek_raise_shape(peek, "a map or an array", offset);
 }
 
 size_t
@@ -300,10 +309,14 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 }
 
 static bool
-find_element(mp_peek *peek, mp_cursor *cursor, VALUE index)
+find_element(mp_peek *peek, mp_cursor *cursor, VALUE key)
 {
-    int64_t size = (int64_t)cursor->left, n = NUM2LL(index);
+    VALUE index = rb_check_to_integer(key, "to_int");
+    int64_t size = (int64_t)cursor->left, n;
 
+    mp_peek_refresh(peek);
+    if (NIL_P(index)) mp_peek_raise_shape(peek, "a map", peek->opened);
+    n = NUM2LL(index);
     if (n < 0) n += size;
     if (n < 0 || n >= size) return false;
     if (peek->index) mp_view_index_prepare(peek->index, cursor, (uint32_t)n);

@@ -25,6 +25,7 @@ typedef struct {
     bool left_once;       /* user code ran: it may return again, by callcc, and needs the memory then */
     bool unique_keys;     /* finding a key that is in its map twice is an error */
     bool alone;           /* the message must end where its first object does, at offset 0; not looked at yet */
+    size_t opened;        /* the offset of the container that was opened last */
     bool outermost;       /* the container that was opened last is that object */
     bool in_turn;         /* after a search the cursor goes on from the value, so maps are searched in their order */
     uint64_t places[MP_PEEK_PLACES];
@@ -58,6 +59,9 @@ mp_peek_end(mp_peek *peek)
 
 /* Raises the DecodeError for a status, at look.blame. */
 NORETURN(void mp_peek_raise(const mp_peek *peek, mp_status status));
+
+/* Raises ShapeError for the object at an offset, which must be inside the message. */
+NORETURN(void mp_peek_raise_shape(const mp_peek *peek, const char *expected, size_t offset));
 
 /* MalformedFormatError unless the message ends at an offset. */
 void mp_peek_ended(const mp_peek *peek, size_t end);
@@ -115,12 +119,13 @@ mp_peek_fixnum(const mp_peek *peek, size_t offset)
 /* A Symbol for a kind, in the words of the specification: :map, :str, :integer. */
 VALUE mp_kind_symbol(mp_kind kind);
 
-/* Opens the container at an offset: the cursor is at its first object. TypeError if it is no container. */
+/* Opens the container at an offset: the cursor is at its first object. ShapeError if it is no container. */
 mp_cursor mp_peek_open(mp_peek *peek, size_t offset);
 
 /*
  * Finds a key in a map or an index in an array: this is how View#[] works. The cursor must have just opened the
- * container; it moves to the value or element. A negative index counts from the end. False if there is none. In a map,
+ * container; it moves to the value or element. A negative index counts from the end. False if there is none. ShapeError
+ * for anything but an index in an array. In a map,
  * if in_turn is set, the cursor is at the end then; otherwise only cursor->at holds, and only if the key is found. The
  * options decide which of two equal keys counts. A Symbol and a String of the same text find the same str. Runs user
  * code unless the key is nil, a boolean, a number, a String or a Symbol.

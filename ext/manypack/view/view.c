@@ -528,6 +528,34 @@ mp_view_kind(VALUE self)
     return kind;
 }
 
+void
+mp_view_expect(VALUE self, mp_kind kind)
+{
+    const mp_view *view;
+    mp_kind found = mp_view_kind(self);
+
+    if (found == kind) return;
+    view = view_get(self);
+    mp_raise_shape(kind == MP_MAP ? "a map" : "an array", mp_kind_symbol(found), view->offset,
+                   mp_message_whole(view->source));
+}
+
+/* call-seq: expect_map(view) -> nil: raises ShapeError for a View of anything but a map */
+static VALUE
+rb_internal_expect_map(VALUE internal, VALUE view)
+{
+    mp_view_expect(view, MP_MAP);
+    return Qnil;
+}
+
+/* call-seq: expect_array(view) -> nil: the same for an array */
+static VALUE
+rb_internal_expect_array(VALUE internal, VALUE view)
+{
+    mp_view_expect(view, MP_ARRAY);
+    return Qnil;
+}
+
 mp_head
 mp_view_head(VALUE self)
 {
@@ -607,5 +635,7 @@ Init_manypack_view(void)
     rb_define_method(cView, "freeze", rb_view_freeze, 0);
     rb_define_private_method(cView, "read_by", rb_view_read_by, 1);
     rb_define_private_method(cView, "copy", rb_view_copy, 0);
+    MP_DEFINE_INTERNAL("expect_map", rb_internal_expect_map, 1);
+    MP_DEFINE_INTERNAL("expect_array", rb_internal_expect_array, 1);
     MP_DEFINE_INTERNAL("view_over", rb_internal_view_over, 3);
 }

@@ -36,7 +36,10 @@ bool mp_view_last_key_p(VALUE view);
 /* The kind of the object that a View shows. DecodeError for 0xc1. */
 mp_kind mp_view_kind(VALUE view);
 
-/* The head of the map or array that a View shows. TypeError for any other object, DecodeError if it is incomplete. */
+/* ShapeError unless the View is of this kind, MP_MAP or MP_ARRAY. */
+void mp_view_expect(VALUE view, mp_kind kind);
+
+/* The head of the map or array that a View shows. ShapeError for any other object, DecodeError if it is incomplete. */
 mp_head mp_view_head(VALUE view);
 
 /* Starts a peek into the message of a View, and returns the View's offset. The second look builds an Index. */

@@ -32,8 +32,8 @@ view_size(VALUE self, VALUE args, VALUE enumerator)
 /*
  * call-seq: view.size -> Integer
  *
- * Returns the number of pairs of a map, or of elements of an array, that its head declares. Raises TypeError for a View
- * of anything else.
+ * Returns the number of pairs of a map, or of elements of an array, that its head declares. Raises ShapeError for a
+ * View of anything else.
  *
  *   Manypack::View.new(Manypack.pack([1, 2, 3])).size #=> 3
  */
@@ -77,20 +77,20 @@ rb_view_each(VALUE self)
     return self;
 }
 
-/* Opens a map. TypeError for a View of anything else. */
+/* Opens a map. ShapeError for a View of anything else. */
 static mp_cursor
 open_map(mp_peek *peek, VALUE self)
 {
     mp_cursor cursor = mp_peek_open(peek, mp_view_peek(self, peek));
 
-    if (cursor.kind != MP_MAP) rb_raise(rb_eTypeError, "expected a map, got array");
+    if (cursor.kind != MP_MAP) mp_peek_raise_shape(peek, "a map", peek->opened);
     return cursor;
 }
 
 /*
  * call-seq: view.keys -> Array
  *
- * Returns the keys of a map, in its order. Raises TypeError for a View of anything else.
+ * Returns the keys of a map, in its order. Raises ShapeError for a View of anything else.
  *
  *   Manypack::View.new(Manypack.pack({"id" => 1, "tags" => []})).keys #=> ["id", "tags"]
  */
@@ -114,8 +114,8 @@ rb_view_keys(VALUE self)
 /*
  * call-seq: view.values -> Array
  *
- * Returns the values of a map, in its order: containers as Views, other values unpacked. Raises TypeError for a View of
- * anything else.
+ * Returns the values of a map, in its order: containers as Views, other values unpacked. Raises ShapeError for a View
+ * of anything else.
  *
  *   Manypack::View.new(Manypack.pack({"id" => 1, "name" => "Ada"})).values #=> [1, "Ada"]
  */

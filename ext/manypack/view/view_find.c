@@ -147,7 +147,8 @@ rb_view_find_key(VALUE self, VALUE key)
  * For a Range of indices it returns an Array of these elements, as Array#[] does. For a Path it returns the value that
  * the Path finds; if it can find several (Path#all?), an Array of all.
  *
- * Raises TypeError unless the View is of a map or an array, and a DecodeError where the bytes are invalid.
+ * Raises ShapeError unless the View is of a map or, for an index, of an array, and a DecodeError where the bytes are
+ * invalid.
  *
  *   view = Manypack::View.new(Manypack.pack({"ids" => [1, 2, 3]}))
  *   view["ids"][-1]    #=> 3
@@ -270,7 +271,7 @@ dig_object(mp_peek *peek, size_t offset, int argc, const VALUE *argv)
 
     if (NIL_P(obj)) return Qnil;
     if (rb_respond_to(obj, id_dig)) return rb_funcallv(obj, id_dig, argc, argv);
-    rb_raise(rb_eTypeError, "%" PRIsVALUE " does not have #dig method", rb_obj_class(obj));
+    mp_peek_raise_shape(peek, "a map or an array", offset);
 }
 
 /* Opens the container at an offset, which is inside of the one that was opened last. */
@@ -449,7 +450,7 @@ dig_in(VALUE self, int argc, const VALUE *argv)
  * call-seq: view.dig(key, *keys) -> object or nil
  *
  * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
- * Raises TypeError if a step leads into a value that has no +dig+, ArgumentError for options, because a View has its
+ * Raises ShapeError if a step leads into a value of another shape, ArgumentError for options, because a View has its
  * own, and a DecodeError where the bytes are invalid.
  *
  *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))

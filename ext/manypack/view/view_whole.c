@@ -103,7 +103,7 @@ rb_view_value(int argc, VALUE *argv, VALUE self)
  * for what View#each yields; a View of an array needs a block. The options are those of View#value. To make Hashes of
  * all maps of an array, call View#value of the array: that makes no View for each.
  *
- * Raises TypeError for a View of anything else, what View#value raises, and with a block LimitError for more different
+ * Raises ShapeError for a View of anything else, what View#value raises, and with a block LimitError for more different
  * keys with the same hash than Manypack.unpack allows.
  *
  *   view = Manypack::View.new(Manypack.pack({"user" => {"id" => 1}}))
@@ -119,8 +119,8 @@ rb_view_to_h(int argc, VALUE *argv, VALUE self)
 
         return rb_funcallv(self, id_hash_by, 2, arguments);
     }
-    if (mp_view_kind(self) == MP_MAP) return rb_view_value(argc, argv, self);
-    rb_raise(rb_eTypeError, "expected a map, got %" PRIsVALUE, rb_view_type(self));
+    mp_view_expect(self, MP_MAP);
+    return rb_view_value(argc, argv, self);
 }
 
 /* A new String of the View's bytes. */

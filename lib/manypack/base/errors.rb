@@ -131,6 +131,19 @@ module Manypack
     include TypeError
   end
 
+  # A look into bytes, such as View#[] or Manypack.dig, expects a map or an array where there is something else. It is a
+  # TypeError, too. The message has both kinds, the path and the offset.
+  #
+  #   begin
+  #     Manypack.dig(Manypack.pack({"users" => [1]}), "users", "name")
+  #   rescue Manypack::DecodeError => error
+  #     error.message #=> "expected a map, got array, at $.users, byte 7"
+  #   end
+  class ShapeError < ::TypeError
+    include DecodeError
+    include TypeError
+  end
+
   # The input has an ext type that is not registered.
   class UnknownExtTypeError < UnpackError
     include TypeError

@@ -22,10 +22,11 @@ module Manypack
         end
       end
 
-      # Loads zlib before there is a compressed file, unless this Ruby was built without it.
+      # Loads zlib before there is a compressed file, unless this Ruby was built without it. Before Ruby 3.4 only the
+      # main Ractor can load it.
       def self.load_zlib
         load_library("zlib", "Zlib")
-      rescue LoadError
+      rescue LoadError, Ractor::Error
         nil
       end
 
