@@ -23,8 +23,8 @@ module Manypack
           @indices = {}.compare_by_identity # of the Ractors that have not ended, by their ports
         end
 
-        # The port gets outcomes and, when the Ractor has ended, a Symbol from Ruby. An ensure clause of the Ractor
-        # could not say so in every case: Ruby 4.1 may skip it if the stack overflows while an outcome is copied.
+        # The port gets outcomes, and Ruby tells it when the Ractor has ended. An ensure clause of the Ractor could not
+        # say so in every case: Ruby 4.1 may skip it if the stack overflows while an outcome is copied.
         def start_ractor(index, setup)
           port = Ractor::Port.new
           ractor = Ractor.new(index, port, setup) do |own_index, outcomes, worker_setup|
@@ -37,12 +37,15 @@ module Manypack
 
         def each_message
           until @indices.empty?
-            port, outcome = Ractor.select(*@indices.keys)
-            if outcome.is_a?(Symbol)
+            port, message = Ractor.select(*@indices.keys)
+            case message
+            in [Integer, Array, *] # what RactorLoop yields
+              yield @indices[port], message
+            in :exited | :aborted | [Ractor, :exited | :aborted] # of Ractor#monitor in Ruby 4.0, and since 4.1
               port.close
               yield @indices.delete(port), nil
             else
-              yield @indices[port], outcome
+              raise Ractor::Error, "a Ractor sent what Manypack::Parallel does not know: #{message.inspect}"
             end
           end
         end
