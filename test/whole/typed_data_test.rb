@@ -55,6 +55,13 @@ class TypedDataTest < Minitest::Test
     end
   end
 
+  # Of an embeddable type, Ruby 4.1 embeds only objects that any native thread may free.
+  def test_every_embeddable_type_may_be_freed_by_any_thread
+    embeddable = TABLES.select { |_, _, _, body| body.include?("EMBEDDABLE") }
+    assert_equal TABLES.size - LACKING.values.count { |lacking| lacking.include?(:embeddable) }, embeddable.size
+    embeddable.each { |file, _, name, body| assert_match(/\.flags = MP_TYPED_FREE \|/, body, "#{name} in #{file}") }
+  end
+
   def test_what_runs_during_a_collection_is_pure
     TABLES.each do |file, _, name, body|
       body.scan(/\.d(?:mark|free|size|compact) = (\w+)/).flatten.grep_v("NULL").each { |function| assert_empty impure(function), "#{function}, of #{name} in #{file}" }

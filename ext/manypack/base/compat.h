@@ -110,8 +110,10 @@ static inline void *
 mp_typed_data(VALUE obj)
 {
 #ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
-    if (!RTYPEDDATA_EMBEDDED_P(obj)) UNREACHABLE;
-    return RTYPEDDATA_GET_DATA(obj);
+    void *data = (void *)&RTYPEDDATA(obj)->data;
+
+    RUBY_ASSERT(data == RTYPEDDATA_GET_DATA(obj));
+    return data;
 #else
     return RTYPEDDATA_DATA(obj);
 #endif
