@@ -308,7 +308,8 @@ module Manypack
     # Gives the class methods that use this Record, and returns the Record: <code>klass.record</code>,
     # <code>klass.load(bytes)</code>, <code>object.dump</code>, and <code>object.to_msgpack</code>, by which
     # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own
-    # or from a superclass or a module, or as a member.
+    # or from a superclass or a module, or as a member. Raises Ractor::IsolationError for a class of another Ractor,
+    # which Ruby 4.1 does not let this one change.
     #
     # A subclass gets a Record of its own, made from this one on first use, unless another one is attached to it.
     #

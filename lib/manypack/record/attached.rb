@@ -7,6 +7,9 @@ module Manypack
   class Record < Type
     # What a class gets from Record#attach.
     module Attached # :nodoc:
+      # How many Records a Ractor keeps for classes that cannot keep them.
+      MOST_KEPT = 1_000
+
       # The methods of the class.
       module Loading # :nodoc:
         # The Record of the class. A subclass gets its own on first use, made from the Record of its superclass: only
@@ -15,7 +18,7 @@ module Manypack
           return self::MANYPACK_RECORD if const_defined?(:MANYPACK_RECORD, false)
           return self::MANYPACK_INHERITED if const_defined?(:MANYPACK_INHERITED, false)
 
-          Attached.inherit(self, superclass.record)
+          Attached.kept[self] || Attached.inherit(self, superclass.record)
         end
 
         # Loads an object from packed bytes, as Record#load does.
@@ -54,7 +57,7 @@ module Manypack
       class << self
         # Gives a class its Record.
         def install(klass, record)
-          klass.const_set(:MANYPACK_RECORD, record)
+          give(klass, record)
           klass.remove_method(:__manypack_record__) if klass.private_method_defined?(:__manypack_record__, false)
           define_record(klass) { klass::MANYPACK_RECORD }
           klass.extend(Loading)
@@ -68,14 +71,21 @@ module Manypack
           klass.class_eval { private :__manypack_record__ }
         end
 
-        # Makes the Record of a subclass, and keeps it in the class if possible.
+        # Makes the Record of a subclass, which keeps it. Only the Ractor that made a class can change it (Ruby 4.1), so
+        # of other classes, and of frozen ones, the Ractor keeps it.
         def inherit(klass, record)
           own = record.inherited_by(klass)
-          kept = klass.frozen? || klass.const_defined?(:MANYPACK_INHERITED, false)
-          klass.const_set(:MANYPACK_INHERITED, own) unless kept
+          return keep(klass, own) if klass.frozen?
+
+          klass.const_set(:MANYPACK_INHERITED, own) unless klass.const_defined?(:MANYPACK_INHERITED, false)
           own
         rescue Ractor::IsolationError
-          own
+          keep(klass, own)
+        end
+
+        # The Records that the Ractor keeps, by their classes.
+        def kept
+          Ractor.current[:__manypack_records__] ||= {}.compare_by_identity
         end
 
         # Returns a class and its superclasses, up to the class whose Record it inherits.
@@ -91,6 +101,19 @@ module Manypack
         end
 
         private
+
+        def keep(klass, record)
+          kept.clear if kept.size >= MOST_KEPT
+          kept[klass] = record
+        end
+
+        def give(klass, record)
+          klass.const_set(:MANYPACK_RECORD, record)
+        rescue Ractor::IsolationError
+          raise Ractor::IsolationError,
+                "#{klass} belongs to another Ractor, and only that one can attach a Record to it: attach it there, " \
+                "or call load and dump of the Record itself"
+        end
 
         def own(klass, base, methods)
           methods.instance_methods.select do |name|
