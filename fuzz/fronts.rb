@@ -91,7 +91,7 @@ module Fuzz
       packed, = JSON_TEXT.parse(text, 0, false)
       return if packed.empty? # left to others, or refused
 
-      expected = Outcome.of { Manypack.pack(::JSON.parse(text, max_nesting: 512)) }
+      expected = Outcome.of { Manypack.pack(::JSON.parse(text, max_nesting: 512), max_depth: 512) }
       return if expected[2] == packed
 
       raise Violation, "JSON #{text.inspect}:#{Outcome.contrast([:object, packed], expected, "packing")}"

@@ -81,7 +81,7 @@ mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api)
  * codec:: a Codec with the ext types and options, which the other options change for this call (default: none, and the
  *         types of DefaultFactory)
  * timestamp:: pack Time and Timestamp as ext type -1 (default false); a registered ext type for Time goes before it
- * max_depth:: maximum nesting of containers, 1 to 100000 (default 512)
+ * max_depth:: maximum nesting of containers, 1 to 100000 (default 128, as in unpack)
  * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and the bytes of Strings of any
  *                      encoding unchanged (default false)
  * canonical:: write the same bytes for the same value, to sign, hash and compare: Hashes in the order of their keys,

@@ -37,8 +37,8 @@ module Manypack
     # Other names of commands.
     ALIASES = {"unpack" => "cat"}.freeze
 
-    # How messages are read: exts become ExtensionValues, so that no code of the user runs, and messages may be as deep
-    # as `manypack pack` and any Packer write them.
+    # How messages are read: exts become ExtensionValues, so that no code of the user runs, and messages may be
+    # deeper than Manypack.unpack reads them.
     OPTIONS = {allow_unknown_ext: true, max_depth: 512}.freeze
 
     # The command cannot do what the user typed.

@@ -103,10 +103,12 @@ module OptionsContract
     assert_equal bytes("91 91 c0"), pack([[nil]], max_depth: 2)
     assert_raises(Manypack::NestingError) { pack([[nil]], max_depth: 1) }
     assert_raises(Manypack::NestingError) { pack({ "a" => {} }, max_depth: 1) }
-    nested = 512.times.inject(nil) { |inner, _| [inner] }
-    assert_equal "#{"91" * 512}c0", pack(nested).unpack1("H*")
+    nested = 128.times.inject(nil) { |inner, _| [inner] }
+    assert_equal "#{"91" * 128}c0", pack(nested).unpack1("H*")
     assert_raises(Manypack::NestingError) { pack([nested]) }
-    assert_equal "#{"91" * 513}c0", pack([nested], max_depth: 513).unpack1("H*")
+    assert_equal nested, unpack(pack(nested))
+    assert_raises(Manypack::StackError) { unpack(pack([nested], max_depth: 129)) }
+    assert_equal "#{"91" * 129}c0", pack([nested], max_depth: 129).unpack1("H*")
   end
 
   def test_max_depth_outside_its_range_is_a_range_error

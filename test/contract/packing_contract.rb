@@ -211,7 +211,7 @@ module PackingContract
     array = []
     array << [array]
     error = assert_raises(Manypack::NestingError) { exercise { pack(array) } }
-    assert_equal "nested more than 512 containers deep, at $#{"[0]" * 8}...#{"[0]" * 8}", error.message
+    assert_equal "nested more than 128 containers deep, at $#{"[0]" * 8}...#{"[0]" * 8}", error.message
     hash = {}
     hash["self"] = hash
     assert_raises(Manypack::NestingError) { pack(hash) }

@@ -74,14 +74,14 @@ module Hostile
           "key" => "{}.compare_by_identity.tap { |hash| hash[hash] = 1 }", "recursive type" => "Wrapped.new.tap { |w| w.content = [w] }"
         }
         CYCLES.each_value do |cycle|
-          [512, 100_000].each do |depth|
+          [128, 100_000].each do |depth|
             everywhere(Manypack::NestingError, "outcome { recursive_factory.dump(#{cycle}, max_depth: #{depth}) }")
             everywhere(Manypack::NestingError, "outcome { recursive_factory.packer(max_depth: #{depth}).write(#{cycle}) }")
           end
         end
         tiny = ENV.key?("RUBY_FIBER_VM_STACK_SIZE") ? [Manypack::NestingError] : []
         everywhere(513, *tiny, 'outcome { Manypack.pack(512.times.inject(1) { |inner, _| [inner] }).bytesize }')
-        everywhere(Manypack::NestingError, 'outcome { Manypack.pack(513.times.inject(1) { |inner, _| [inner] }) }')
+        everywhere(Manypack::NestingError, 'outcome { Manypack.pack(129.times.inject(1) { |inner, _| [inner] }) }')
         everywhere(Manypack::NestingError, 'outcome { Manypack.pack(1_000_000.times.inject(1) { |inner, _| [inner] }, max_depth: 100_000) }')
       RUBY
     end

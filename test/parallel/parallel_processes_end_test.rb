@@ -115,7 +115,8 @@ class ParallelProcessesEndTest < Minitest::Test
     [-> { Process.wait(-1) }, -> { Process.detach(Process.wait) }].each do |wait|
       waiting = Thread.new { loop { wait.call rescue Thread.pass } } # rubocop:disable Style/RescueModifier
       assert_equal [*0...200], Parallel.map(NUMBERS, processes: 2) { |n| n }
-      assert_raises(Parallel::DeadWorker) { Parallel.map(NUMBERS, processes: 2) { |n| n == 9 ? exit!(3) : n } }
+      error = assert_raises(Parallel::DeadWorker) { Parallel.map(NUMBERS, processes: 2) { |n| n == 9 ? exit!(3) : n } }
+      assert_kind_of Manypack::Error, error
     ensure
       waiting.kill.join
       (Thread.list - @threads).grep(Process::Waiter).each(&:join) # of detach, above

@@ -86,7 +86,7 @@ class JSONParseTest < Minitest::Test
 
   def stream(*objects) = objects.map { |object| Manypack.pack(object) }.join
 
-  def packed(text) = Manypack.pack(JSON.parse(text, max_nesting: 512))
+  def packed(text) = Manypack.pack(JSON.parse(text, max_nesting: 512), max_depth: 512)
 
   def assert_same_or_left(text)
     bytes, stop = parse(text)

@@ -5,8 +5,9 @@
 #include "base/support.h"
 #include "core/limit.h"
 
-#define MP_UNPACK_MAX_DEPTH 128
-#define MP_PACK_MAX_DEPTH 512
+/* Of packing and unpacking alike, so that what is packed can be unpacked. */
+#define MP_DEFAULT_MAX_DEPTH 128
+#define MP_TERMINAL_MAX_DEPTH 512 /* of the program manypack, which shows and converts what others have packed */
 #define MP_UNTRUSTED_DEPTH 32
 #define MP_MAX_MAX_DEPTH 100000
 
@@ -56,7 +57,7 @@ MP_INLINE uint32_t
 mp_unpack_max_depth(const mp_options *options)
 {
     if (options->max_depth) return options->max_depth;
-    return options->untrusted ? MP_UNTRUSTED_DEPTH : MP_UNPACK_MAX_DEPTH;
+    return options->untrusted ? MP_UNTRUSTED_DEPTH : MP_DEFAULT_MAX_DEPTH;
 }
 
 /* The flags of a module function: MP_OWN if it is called on Manypack, MP_LENIENT if on MessagePack. */

@@ -26,7 +26,7 @@ typedef struct {
     size_t line;    /* offset where the output of the line starts */
     mp_window keys; /* an mp_tape_entry for each key of the open maps */
     size_t depth;
-    frame frames[MP_PACK_MAX_DEPTH];
+    frame frames[MP_TERMINAL_MAX_DEPTH];
 } parser;
 
 /* All functions below that return a bool return false for text that goes to the slow path. */
@@ -325,7 +325,7 @@ parse_number(parser *s)
 static bool
 open_container(parser *s, bool map)
 {
-    if (s->depth == MP_PACK_MAX_DEPTH) return false;
+    if (s->depth == MP_TERMINAL_MAX_DEPTH) return false;
     s->frames[s->depth++] = (frame){
         .head = line_size(s), .keys = mp_out_size(&s->keys.out) / sizeof(mp_tape_entry), .map = map,
     };

@@ -36,7 +36,7 @@ typedef struct {
 } frame;
 
 /* A map as a list of pairs opens two containers, and a bin that is opened one more than it holds. */
-enum { FRAMES_MAX = 2 * MP_PACK_MAX_DEPTH + 2 };
+enum { FRAMES_MAX = 2 * MP_TERMINAL_MAX_DEPTH + 2 };
 
 enum { PIECE = 256 * 1024 }; /* text is yielded when it has this many bytes */
 
@@ -376,10 +376,10 @@ write_simple(writer *w, const uint8_t *p, mp_kind kind, bool key)
 static mp_status
 pass(const writer *w, const uint8_t **p)
 {
-    uint64_t left[MP_PACK_MAX_DEPTH];
+    uint64_t left[MP_TERMINAL_MAX_DEPTH];
     mp_walk walk;
 
-    mp_walk_init(&walk, left, MP_PACK_MAX_DEPTH);
+    mp_walk_init(&walk, left, MP_TERMINAL_MAX_DEPTH);
     return mp_skip(&walk, p, w->end);
 }
 
@@ -474,7 +474,7 @@ open_container(writer *w, const mp_head *head)
         write_text(w, map ? "{}" : "[]");
         return MP_OK;
     }
-    if (w->open == MP_PACK_MAX_DEPTH) return MP_E_DEPTH;
+    if (w->open == MP_TERMINAL_MAX_DEPTH) return MP_E_DEPTH;
     w->open++;
     if (map) inner.number = w->maps++;
     inner.keys = mp_out_size(&w->keys.out) / sizeof(mp_tape_entry);
@@ -499,11 +499,11 @@ static bool
 holds_object_p(const writer *w, const mp_head *head)
 {
     const uint8_t *p = head->payload, *end = p + head->n;
-    uint64_t left[MP_PACK_MAX_DEPTH];
+    uint64_t left[MP_TERMINAL_MAX_DEPTH];
     mp_walk walk;
 
     if (!w->opening || !container_p(p, end)) return false;
-    mp_walk_init(&walk, left, MP_PACK_MAX_DEPTH);
+    mp_walk_init(&walk, left, MP_TERMINAL_MAX_DEPTH);
     return mp_skip(&walk, &p, end) == MP_OK && p == end;
 }
 
@@ -511,7 +511,7 @@ holds_object_p(const writer *w, const mp_head *head)
 static mp_status
 open_bin(writer *w)
 {
-    if (w->open == MP_PACK_MAX_DEPTH) return MP_E_DEPTH;
+    if (w->open == MP_TERMINAL_MAX_DEPTH) return MP_E_DEPTH;
     w->open++;
     write_text(w, w->pretty ? "{\"$packed\": " : "{\"$packed\":");
     push_frame(w, (frame){.left = 1, .place = OPENED});

@@ -53,7 +53,7 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     e->last_class = 0;
     e->notes = 0;
     e->depth = 0;
-    e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_PACK_MAX_DEPTH;
+    e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_DEFAULT_MAX_DEPTH;
 }
 
 /* Moves the window to the Buffer, which has size uncommitted bytes already, and makes room for n more. */

@@ -97,12 +97,12 @@ close_group(VALUE found, long start)
 {
     uint8_t *p = (uint8_t *)RSTRING_PTR(found) + start;
     const uint8_t *at = p + GROUP_HEAD_SIZE, *end = (const uint8_t *)RSTRING_END(found);
-    uint64_t left[MP_PACK_MAX_DEPTH];
+    uint64_t left[MP_TERMINAL_MAX_DEPTH];
     uint32_t n = 0;
     mp_walk walk;
 
     for (; at < end; n++) {
-        mp_walk_init(&walk, left, MP_PACK_MAX_DEPTH);
+        mp_walk_init(&walk, left, MP_TERMINAL_MAX_DEPTH);
         if (mp_skip(&walk, &at, end) != MP_OK) rb_bug("manypack: a Path has found what is no message");
     }
     if (n) mp_put_head32(p, GROUP_HEAD, n);

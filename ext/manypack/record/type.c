@@ -409,7 +409,7 @@ dumped(VALUE self, VALUE object, const mp_codec *codec, uint32_t depth, bool che
 static uint32_t
 max_depth_within(const mp_options *own, const mp_options *front, uint32_t depth)
 {
-    uint32_t most = front->max_depth ? front->max_depth : MP_PACK_MAX_DEPTH;
+    uint32_t most = front->max_depth ? front->max_depth : MP_DEFAULT_MAX_DEPTH;
 
     if (!own->max_depth || mp_options_set_p(front, offsetof(mp_options, max_depth))) return most;
     return own->max_depth + depth < most ? own->max_depth + depth : most;

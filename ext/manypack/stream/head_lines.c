@@ -30,7 +30,7 @@ typedef struct {
     uint64_t origin;         /* offset of the start in the input */
     const uint8_t *start, *end;
     size_t depth;
-    frame frames[MP_PACK_MAX_DEPTH];
+    frame frames[MP_TERMINAL_MAX_DEPTH];
 } writer;
 
 static void
@@ -257,7 +257,7 @@ write_message(writer *w, const uint8_t **p)
         if (inner) inner->left--;
         *p = next;
         if (mp_declared_objects(head.kind, head.n)) {
-            if (w->depth == MP_PACK_MAX_DEPTH) return MP_E_DEPTH;
+            if (w->depth == MP_TERMINAL_MAX_DEPTH) return MP_E_DEPTH;
             w->frames[w->depth++] = (frame){mp_declared_objects(head.kind, head.n), head.kind == MP_MAP};
         }
         while (w->depth && !w->frames[w->depth - 1].left) w->depth--;

@@ -17,7 +17,7 @@ enum {
     NODES_MAX = 1000,   /* paths; all others are counted as [*] */
     TABLE_SIZE = 4096,  /* a power of two, several times as many */
     KEY_MAX = 256,      /* bytes of a key; a longer one is counted as [*] */
-    DEPTH_MAX = MP_PACK_MAX_DEPTH + 1
+    DEPTH_MAX = MP_TERMINAL_MAX_DEPTH + 1
 };
 
 /* What a node is named by. ANY: an index, an Integer, or a key that a Path cannot name. */

@@ -5,7 +5,7 @@
 #++
 module Manypack
   # Included in every error that packing or unpacking raises about an object or about bytes: in each DecodeError and
-  # each EncodeError. Not in errors about arguments, such as an unknown option.
+  # each EncodeError, and in Parallel::DeadWorker. Not in errors about arguments, such as an unknown option.
   #
   #   begin
   #     Manypack.unpack(bytes)
@@ -19,7 +19,7 @@ module Manypack
       written_variables.each { |name, value| coder[name[1..]] = value }
       coder["message"] = message
       coder["backtrace"] = backtrace
-      coder["path"] = path
+      coder["path"] = path if respond_to?(:path) # not an error of Parallel
     end
 
     private

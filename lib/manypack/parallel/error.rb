@@ -61,6 +61,7 @@ module Manypack
     #     error.message #=> "worker process 4711 exited with status 3; it had message 1 (byte 1)"
     #   end
     class DeadWorker < StandardError
+      include Manypack::Error
     end
   end
 end

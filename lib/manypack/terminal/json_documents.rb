@@ -108,7 +108,9 @@ module Manypack
         require "json"
         text = text.dup.force_encoding(Encoding::UTF_8)
         object = ::JSON.parse(text, max_nesting: FromJSON::MAX_NESTING, allow_duplicate_key: true)
-        text.include?('"$') || text.include?("\\u0024") ? FromJSON.pack(object) : Manypack.pack(object)
+        return FromJSON.pack(object) if text.include?('"$') || text.include?("\\u0024")
+
+        Manypack.pack(object, max_depth: OPTIONS[:max_depth])
       rescue JSONCheck::Invalid => e
         line, column = position(e.offset)
         raise Fault.new(line, "#{e.message}, at column #{column}")

@@ -36,7 +36,7 @@ module Manypack
 
       # Returns the packed bytes of a value, which may be Pairs or Elements.
       def packed(value)
-        value.is_a?(Pairs) || value.is_a?(Elements) ? value.bytes : Manypack.pack(value)
+        value.is_a?(Pairs) || value.is_a?(Elements) ? value.bytes : Manypack.pack(value, max_depth: OPTIONS[:max_depth])
       end
 
       # Takes a View of a whole message, which may be a scalar, or a part of it.

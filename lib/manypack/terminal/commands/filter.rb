@@ -142,7 +142,7 @@ module Manypack
         case result
         when true then message.to_s
         when false, nil then ""
-        else Manypack.pack(result, timestamp: true)
+        else Manypack.pack(result, timestamp: true, max_depth: OPTIONS[:max_depth])
         end
       rescue StandardError, ScriptError, SystemStackError => e
         raise Fault.of_code(e, message.offset)

@@ -97,7 +97,8 @@ module Manypack
       end
 
       def json_of(value)
-        (@printer ||= Printer.new("json")).print(Manypack.pack(value, timestamp: true)).chomp
+        bytes = Manypack.pack(value, timestamp: true, max_depth: OPTIONS[:max_depth])
+        (@printer ||= Printer.new("json")).print(bytes).chomp
       end
 
       def file(name)
