@@ -75,7 +75,7 @@ class AttachedFrontTest < Minitest::Test
     record = Manypack::Record.new(Struct.new(:k), k: Object).with(check: true).attach
     deep = (1..300).inject(1) { |inner, _| [inner] }
     assert_equal pack([{ "k" => deep }], max_depth: 400), pack([record.klass.new(deep)], max_depth: 400)
-    assert_raises(Manypack::StackError) { pack([record.klass.new(deep)]) }
+    assert_raises(Manypack::NestingError) { pack([record.klass.new(deep)]) }
     factory = Manypack::Factory.new.tap { |made| made.register_type(1, record.klass, record: record) }
     assert_equal record.dump(record.klass.new(deep), max_depth: 400), factory.dump(record.klass.new(deep), max_depth: 400).byteslice(4..)
   end
@@ -93,8 +93,8 @@ class AttachedFrontTest < Minitest::Test
       end
       assert_equal hashes, boxes
     end
-    assert_equal pack((1..255).inject({ "at" => 1 }) { |inner, _| { "at" => [inner] } }), pack(nested(255))
-    assert_raises(Manypack::NestingError) { pack(nested(256)) }
+    assert_equal pack((1..63).inject({ "at" => 1 }) { |inner, _| { "at" => [inner] } }), pack(nested(63))
+    assert_raises(Manypack::NestingError) { pack(nested(64)) }
   end
 
   def nested(times)

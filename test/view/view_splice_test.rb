@@ -350,7 +350,7 @@ class ViewSpliceTest < Minitest::Test
   def assert_depth(splice, limit, outer, levels, text, words)
     return if outer < 1
 
-    v = View.new(pack(nested(outer)), **{ max_depth: limit }.compact)
+    v = View.new(pack(nested(outer), max_depth: 500), **{ max_depth: limit }.compact)
     value = nested(levels - 1, [1, text].reject { |leaf| leaf == "" })
     spliced = -> { splice.call(v, "[0]" * outer, value, levels) }
     if outer > (limit || 128) || outer + levels > (limit || 128)
