@@ -34,7 +34,7 @@ module Manypack
 
     Arguments.check_limits_only(options, "bytes") unless as
     unpacker = Files.unpacker(string ? nil : source, as: as || Files::Bytes, **options) # raises for the options
-    return enum_for(:split, source, as: as, **options) unless block
+    return enum_for(:split, source, **(as.nil? ? {} : {as: as}), **options) unless block
 
     unpacker.feed(source) if string
     unpacker.each(strict: true, &block)

@@ -58,6 +58,21 @@ class CommonTypesTest < Minitest::Test
     assert_equal [32_400, 500], [time.utc_offset, time.nsec]
   end
 
+  def test_bodies_that_no_object_would_write_are_refused
+    array = ->(*values) { values.map { |value| FACTORY.dump(value) }.join }
+    [[Time, [1, 1_000_000_000, 0]], [Time, [1, -1, 0]], [Range, [1, 2, 3]], [Range, [1, 2, nil]]].each do |klass, values|
+      type = FACTORY.registered_types.find { |row| row[:class] == klass }[:type]
+      ext = Manypack.pack(Manypack::ExtensionValue.new(type, array.call(*values)))
+      assert_raises(Manypack::MalformedFormatError, values.inspect) { FACTORY.load(ext) }
+    end
+  end
+
+  def test_a_regexp_that_would_lose_its_timeout_is_refused
+    return refute_respond_to(Regexp, :timeout) unless Regexp.respond_to?(:timeout)
+
+    assert_raises(ArgumentError) { FACTORY.dump(Regexp.new("a", timeout: 1)) }
+  end
+
   def test_a_regexp_matches_what_it_matched
     packed = FACTORY.dump(/É\n/i)
     assert_equal "c7 0c 10 28 3f 69 2d 6d 78 3a c3 89 5c 6e 29", hex(packed)

@@ -83,15 +83,20 @@ key_text(mp_loader *l, const uint8_t *at)
 
 /* --- raising ---------------------------------------------------------------------------------------- */
 
-/* Appends " (User#name)", or " (User)" outside of a field; nothing outside of a Record. */
+/*
+ * Appends " (User#name)", or " (User)" outside of a field; nothing outside of a Record. A class without a name is left
+ * out: nobody recognises its address.
+ */
 static void
 append_blamed(VALUE text, const mp_record *record, uint32_t field)
 {
     VALUE klass;
 
     if (!record) return;
-    klass = rb_class_name(record->klass);
-    joined(text, " (", NIL_P(klass) ? rb_inspect(record->klass) : klass);
+    klass = rb_mod_name(record->klass);
+    if (NIL_P(klass) && field == MP_FIELD_NONE) return;
+    rb_str_cat_cstr(text, " (");
+    if (!NIL_P(klass)) rb_str_append(text, klass);
     if (field != MP_FIELD_NONE) joined(text, "#", rb_sym2str(record->fields[field].name));
     rb_str_cat_cstr(text, ")");
 }

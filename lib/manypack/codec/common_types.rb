@@ -117,6 +117,8 @@ module Manypack
 
     def read_time(unpacker)
       sec, nsec, offset = Array.new(3) { read_integer(unpacker, "Time") }
+      raise MalformedFormatError, "not the body of a Time: #{nsec} nanoseconds" unless (0...1_000_000_000).cover?(nsec)
+
       build("Time") { ::Time.at(sec, nsec, :nanosecond, in: offset) }
     end
 
@@ -130,6 +132,10 @@ module Manypack
       first = unpacker.read
       last = unpacker.read
       exclude_end = unpacker.read
+      unless [true, false].include?(exclude_end)
+        raise MalformedFormatError, "not the body of a Range: #{exclude_end.class} instead of true or false"
+      end
+
       build("Range") { Range.new(first, last, exclude_end) }
     end
 
@@ -186,7 +192,10 @@ module Manypack
       build("Pathname") { Pathname.new(utf8(body)) }
     end
 
+    # Refuses a Regexp with a timeout, which would come back without it.
     def write_regexp(regexp)
+      raise ArgumentError, "a Regexp with a timeout cannot be packed" if regexp.respond_to?(:timeout) && regexp.timeout
+
       refuse("Regexp", regexp.encoding) unless same_regexp_again?(regexp)
 
       regexp.to_s
