@@ -217,11 +217,17 @@ module Manypack
       include Value
 
       # Creates a Pool from a Codec or, as in the msgpack gem, from a Factory, a size and a Hash of options. The size is
-      # ignored.
+      # ignored. Raises ArgumentError for options beside a Codec, which has its own.
       #
       #   Manypack::Factory::Pool.new(Manypack::Codec.new).frozen? #=> true
-      def initialize(codec, _size = 1, options = nil)
-        @codec = codec.is_a?(Lenient::Factory) ? codec.codec(**options.to_h) : codec
+      def initialize(codec, _size = 1, positional = nil, **options)
+        options = positional.to_h.merge(options)
+        if codec.is_a?(Lenient::Factory)
+          codec = codec.codec(**options)
+        elsif !options.empty?
+          raise ArgumentError, "a Pool of a Codec takes no options: give them to the Codec"
+        end
+        @codec = codec
         freeze
       end
 

@@ -95,7 +95,7 @@ class ParallelProcessesEndTest < Minitest::Test
   def test_a_fork_that_raises_leaves_no_pipe_open
     assert_program <<~'RUBY', "[0, 0, 0]"
       ERRORS = [NotImplementedError, Interrupt, Errno::EAGAIN]
-      Process.singleton_class.prepend(Module.new { def fork = raise(ERRORS.first) })
+      Process.singleton_class.prepend(Module.new { def fork(&) = raise(ERRORS.first) })
       Manypack::Parallel.map("\x01", processes: 0) { |n| n } # has loaded all that it needs
       GC.disable
       files = -> { Dir.children("/dev/fd").size }

@@ -66,7 +66,7 @@ module PublicMethods
   end
 
   def modules_in(mod)
-    definers(mod).flat_map { |definer| definer.constants(false) }.map { |name| mod.const_get(name) }.grep(Module)
+    definers(mod).flat_map { |definer| definer.constants(false) }.uniq.map { |name| mod.const_get(name) }.grep(Module)
   end
 
   # The module itself, and the lenient class of the same name (lib/manypack/codec/lenient.rb) that has its methods.

@@ -48,6 +48,9 @@ static VALUE
 rb_internal_rename(VALUE self, VALUE klass, VALUE under, VALUE name)
 {
     Check_Type(klass, T_CLASS);
+    if (strncmp(rb_class2name(klass), "Manypack::", 10) != 0) {
+        rb_raise(rb_eTypeError, "%+" PRIsVALUE " is no class of Manypack", klass);
+    }
     rb_set_class_path(klass, under, StringValueCStr(name));
     return klass;
 }
