@@ -309,7 +309,8 @@ module Manypack
     # <code>klass.load(bytes)</code>, <code>object.dump</code>, and <code>object.to_msgpack</code>, by which
     # Manypack.pack packs it anywhere. Raises ArgumentError if the class has one of these methods already, of its own
     # or from a superclass or a module, or as a member. Raises Ractor::IsolationError for a class of another Ractor,
-    # which Ruby 4.1 does not let this one change.
+    # which Ruby 4.1 does not let this one change. Unless the class has +to_json+ or +as_json+, its objects get both:
+    # their JSON is that of their bytes.
     #
     # A subclass gets a Record of its own, made from this one on first use, unless another one is attached to it.
     #

@@ -66,7 +66,7 @@ class BlocksTest < Minitest::Test
     RecordError#path RecordError#errors RecordError#record RecordError#field Parallel::Error#offset Parallel::Error#index
     Parallel::Error#detailed_message ExtensionValue#payload ExtensionValue#type= ExtensionValue#payload= ExtensionValue#type
     Bigint.to_msgpack_ext Bigint.from_msgpack_ext Timestamp.new Timestamp#nsec Timestamp#<=> Timestamp#== Timestamp#inspect Timestamp#sec
-    Error#encode_with Timestamp#init_with Timestamp#to_msgpack_ext Timestamp#to_time Timestamp#eql? Timestamp#encode_with Timestamp#hash Timestamp.now
+    Error#encode_with Timestamp#init_with Timestamp#to_msgpack_ext Timestamp#to_json Timestamp#as_json Timestamp#to_time Timestamp#eql? Timestamp#encode_with Timestamp#hash Timestamp.now
     Timestamp.from_msgpack_ext Timestamp.to_msgpack_ext
     Buffer.new Buffer#read_all Buffer#skip_all Buffer#clear Buffer#<< Buffer#to_str Buffer#read Buffer#to_a Buffer#write Buffer#io Buffer#to_s
     Buffer#write_to Buffer#size Buffer#empty? Buffer#skip Buffer#close Buffer#flush

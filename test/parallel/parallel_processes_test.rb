@@ -167,6 +167,23 @@ class ParallelProcessesTest < Minitest::Test
     assert_equal ["no. 599", "no. 598"], [error.message, error.cause.message]
   end
 
+  Text = Class.new(String)
+  Item = Struct.new(:id)
+  ITEM = Manypack::Record.new(Item, id: Integer).attach
+
+  def test_results_keep_their_class_or_are_refused
+    results = [Item.new(1), [{ at: Item.new(2) }], Manypack::Timestamp.new(1, 2), Text.new("a"), Manypack::ExtensionValue.new(1, "a")]
+    Parallel.map("\x01", processes: 1) { results }.first.zip(results) { |actual, expected| assert_equal [expected.class, expected], [actual.class, actual] }
+    view, = Parallel.map("\x81\xA2id\x03".b, processes: 1, as: :view) { |message| message }
+    assert_equal [Manypack::View, { "id" => 3 }], [view.class, view.value]
+    { "LazyRecord" => ITEM.lazy, "anonymous" => ITEM }.each do |reason, type|
+      error = assert_raises(TypeError) do
+        Parallel.map("\x81\xA2id\x03".b, processes: 1, as: type) { |item| reason == "anonymous" ? Class.new(Item).new(1) : item }
+      end
+      assert_includes error.message, reason
+    end
+  end
+
   # The pieces of a Frame are put together once, however many there are.
   def test_a_long_message_of_an_error_takes_linear_time
     frame, reader = %i[Frame FrameReader].map { |name| Parallel.const_get(name) }

@@ -185,7 +185,7 @@ class RecordClassesTest < Minitest::Test
       [Class.new(Pair) { define_method(:initialize) { |_one, _two| raise error, "no" } },
        Class.new(Pair) { define_singleton_method(:new) { |*| raise error, "no" } }].each do |klass|
         raised = error_of(klass.record, { "one" => 1, "two" => nil })
-        assert_equal "no, at $, byte 0 (#{klass.inspect})", raised.message
+        assert_equal "no, at $, byte 0", raised.message
       end
       raised = assert_raises(RecordError) { integers(Span, defaults: { to: -> { raise error, "no" } }).load(pack({ "from" => 1 })) }
       assert_equal [error, "no, at $, byte 0 (RecordClassesTest::Span)"], [raised.cause.class, raised.message]

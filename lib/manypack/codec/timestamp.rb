@@ -95,6 +95,20 @@ module Manypack
       "#<#{self.class} sec: #{sec.inspect}, nsec: #{nsec.inspect}>"
     end
 
+    # Returns the moment as RFC 3339 has it, in UTC and with nanoseconds unless they are 0, as a JSON string.
+    #
+    #   JSON.generate([Manypack::Timestamp.new(5, 7)]) #=> "[\"1970-01-01T00:00:05.000000007Z\"]"
+    def to_json(*)
+      "\"#{as_json}\""
+    end
+
+    # Returns the moment as RFC 3339 has it, a String, for ActiveSupport, as in <code>render json: stamp</code>.
+    #
+    #   Manypack::Timestamp.new(5, 0).as_json #=> "1970-01-01T00:00:05Z"
+    def as_json(*)
+      to_time.utc.strftime(nsec.zero? ? "%FT%TZ" : "%FT%T.%NZ")
+    end
+
     # Equal Timestamps have the same hash.
     #
     #   Manypack::Timestamp.new(5, 0).hash == Manypack::Timestamp.new(5, 0).hash #=> true

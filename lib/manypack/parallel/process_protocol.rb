@@ -97,7 +97,8 @@ module Manypack
     end
 
     # Packs results in a worker process with the ext types of the run's codec, and unpacks them in its parent. Symbols
-    # are one of these ext types, so that they do not become Strings.
+    # are one of these ext types, so that they do not become Strings. So are all objects that Manypack.pack would make
+    # something else of, such as a Hash of an object with a Record: they go through Marshal.
     class Results
       # Options for results. The options of the run are for its messages.
       NO_LIMIT = (1 << 32) - 1
@@ -108,6 +109,12 @@ module Manypack
 
       # The head byte of an array whose size has four bytes. All results of a batch are unpacked as one array.
       ARRAY_32 = 0xdd
+
+      # A View on its way to the parent, which makes a View of the run's codec of it.
+      ViewBytes = Struct.new(:bytes)
+
+      # What can be packed although it has no to_msgpack: subclasses of Ruby's classes, and Manypack's own.
+      PACKABLE = [String, Array, Hash, Timestamp, ExtensionValue].freeze
 
       # Collects the results of a batch, nil included.
       class Collector < Worker::Packed
@@ -128,18 +135,23 @@ module Manypack
       end
 
       def initialize(codec)
+        @view_codec = codec
         @codec = codec.with(**OPTIONS)
         types = [*@codec.packer.registered_types, *@codec.unpacker.registered_types]
-        return if types.any? { |type| type[:class] == Symbol }
-
-        taken = types.map { |type| type[:type] }
-        @symbol_type = 127.downto(0).find { |type| !taken.include?(type) }
+        free = 127.downto(0).to_a - types.map { |type| type[:type] }
+        taken = types.any? { |type| type[:type] == Timestamp::TYPE || type[:class] == ::Time }
+        @time_type = Timestamp::TYPE unless taken
+        @symbol_type, @object_type = [Symbol, Object].map do |klass|
+          free.shift unless types.any? { |type| type[:class] == klass }
+        end
       end
 
       # Returns a Collector for one batch.
       def collector
         packer = @codec.with(max_depth: OPTIONS[:max_depth] - 1).packer # the array around them is one level
         packer.register_type(@symbol_type, Symbol, :to_msgpack_ext) if @symbol_type
+        packer.register_type(@time_type, ::Time, Time::Packer) if @time_type
+        packer.register_type(@object_type, Object) { |object| marshalled(object) } if @object_type
         Collector.new(packer)
       end
 
@@ -155,7 +167,21 @@ module Manypack
       def unpacker
         @unpacker ||= @codec.unpacker.tap do |unpacker|
           unpacker.register_type(@symbol_type, Symbol, :from_msgpack_ext) if @symbol_type
+          unpacker.register_type(@object_type) { |bytes| restored(bytes) } if @object_type
         end
+      end
+
+      # Raises TypeError for an object that Marshal cannot write, and NoMethodError for one that Manypack.pack cannot.
+      def marshalled(object)
+        return Marshal.dump(ViewBytes.new(object.to_msgpack)) if View === object
+
+        Manypack.pack(object) unless PACKABLE.any? { |klass| klass === object } || object.respond_to?(:to_msgpack)
+        Marshal.dump(object)
+      end
+
+      def restored(bytes)
+        object = Marshal.load(bytes) # rubocop:disable Security/MarshalLoad -- from a process of our own
+        object.is_a?(ViewBytes) ? @view_codec.view(object.bytes) : object
       end
     end
 

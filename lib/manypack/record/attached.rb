@@ -54,6 +54,25 @@ module Manypack
         end
       end
 
+      # The JSON form of the objects: what a reader finds in their bytes.
+      module Json # :nodoc:
+        # Returns the object as JSON, for JSON.generate.
+        def to_json(*state)
+          __manypack_value__.to_json(*state)
+        end
+
+        # Returns what ActiveSupport makes JSON of, as in <code>render json: object</code>.
+        def as_json(*arguments)
+          __manypack_value__.as_json(*arguments)
+        end
+
+        private
+
+        def __manypack_value__
+          __manypack_record__.codec.view(to_msgpack).value
+        end
+      end
+
       class << self
         # Gives a class its Record.
         def install(klass, record)
@@ -62,6 +81,7 @@ module Manypack
           define_record(klass) { klass::MANYPACK_RECORD }
           klass.extend(Loading)
           klass.include(Dumping)
+          klass.include(Json) unless own_json?(klass)
         end
 
         # Makes the block the method that returns the Record of an object. Every Ractor may call it, as the block is
@@ -113,6 +133,15 @@ module Manypack
           raise Ractor::IsolationError,
                 "#{klass} belongs to another Ractor, and only that one can attach a Record to it: attach it there, " \
                 "or call load and dump of the Record itself"
+        end
+
+        # Returns true if the class, or one of the program's that it inherits from, has methods for JSON. ActiveSupport
+        # gives Struct and Data some, too.
+        def own_json?(klass)
+          general = [Struct, *(Data if defined?(Data)), Object].flat_map(&:ancestors)
+          Json.instance_methods.any? do |name|
+            klass.method_defined?(name) && ![*general, Json].include?(klass.instance_method(name).owner)
+          end
         end
 
         def own(klass, base, methods)
