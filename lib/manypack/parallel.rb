@@ -37,8 +37,8 @@ module Manypack
   #
   # The code that runs in a process may use everything, as it was when the call began. Its results come back packed,
   # with the ext types of the codec or factory. Symbols stay Symbols, and a Time comes back as the same moment in the
-  # local zone. An object with +to_msgpack+ goes through Marshal and keeps its class; if Marshal cannot write it, that is
-  # a TypeError. Raises NotImplementedError where Ruby cannot fork.
+  # local zone. An object with +to_msgpack+ goes through Marshal and keeps its class; if Marshal cannot write it, that
+  # is a TypeError. Raises NotImplementedError where Ruby cannot fork.
   #
   # If a message causes an error, the caller gets the same object that was raised in the Ractor, or a copy of the one
   # that was raised in the process. It includes Error, which has the index and offset of the message. If results are
