@@ -58,7 +58,7 @@ class BenchTest < Minitest::Test
                                      "--only", "commands|question|filter")
     assert_predicate status, :success?, output
     assert_match(/commands \(a bare skip in memory/, output)
-    assert_match(/manypack filter --path .*\d\.\d\d/, output)
+    assert_match(/manypack filter --where .*\d\.\d\d/, output)
   end
 
   def test_looks_are_measured_beside_unpacking

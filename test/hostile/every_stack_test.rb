@@ -80,7 +80,7 @@ module Hostile
           end
         end
         tiny = ENV.key?("RUBY_FIBER_VM_STACK_SIZE") ? [Manypack::NestingError] : []
-        everywhere(513, *tiny, 'outcome { Manypack.pack(512.times.inject(1) { |inner, _| [inner] }).bytesize }')
+        everywhere(129, *tiny, 'outcome { Manypack.pack(128.times.inject(1) { |inner, _| [inner] }).bytesize }')
         everywhere(Manypack::NestingError, 'outcome { Manypack.pack(129.times.inject(1) { |inner, _| [inner] }) }')
         everywhere(Manypack::NestingError, 'outcome { Manypack.pack(1_000_000.times.inject(1) { |inner, _| [inner] }, max_depth: 100_000) }')
       RUBY

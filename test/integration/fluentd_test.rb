@@ -93,7 +93,7 @@ class FluentdTest < Minitest::Test
 
   # The configuration is in the log.
   def announcing
-    "<system>\n  process_name \"\#{MessagePack::Factory.name}\"\n</system>"
+    "<system>\n  process_name \"\#{defined?(Manypack) ? Manypack::Factory : MessagePack::Factory}\"\n</system>"
   end
 
   def free_port

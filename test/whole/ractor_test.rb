@@ -53,6 +53,8 @@ class RactorTest < Minitest::Test
     "Manypack::Timestamp#inspect" => "Manypack::Timestamp.new(5, 6).inspect.is_a?(String)",
     "Manypack::Timestamp#init_with" => "Manypack::Timestamp.new(5, 6).respond_to?(:init_with)",
     "Manypack::Timestamp#encode_with" => "Manypack::Timestamp.new(5, 6).respond_to?(:encode_with)",
+    "Manypack::Timestamp#to_json" => "Manypack::Timestamp.new(5, 0).to_json == '\"1970-01-01T00:00:05Z\"'",
+    "Manypack::Timestamp#as_json" => "Manypack::Timestamp.new(5, 0).as_json == '1970-01-01T00:00:05Z'",
     "Manypack::Timestamp#to_time" => "Manypack::Timestamp.new(5, 6).to_time == Time.at(5, 6, :nsec)",
     "Manypack::Timestamp.now" => "Manypack::Timestamp.now.sec > 1_700_000_000",
     "Manypack::View#[]" => 'VIEW["a"][-1] == 6',

@@ -98,4 +98,4 @@ class Browser
 end
 
 Browser.new.public_send(COMMAND)
-puts MessagePack::Factory
+puts defined?(Manypack) ? "Manypack::Factory" : "MessagePack::Factory"

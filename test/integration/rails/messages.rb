@@ -73,4 +73,4 @@ def check(name, actual, expected = VALUE)
 end
 
 send(COMMAND)
-puts MessagePack::Factory
+puts defined?(Manypack) ? "Manypack::Factory" : "MessagePack::Factory"
