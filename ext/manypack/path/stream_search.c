@@ -76,13 +76,13 @@ search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
     return !end;
 }
 
-/* True if a condition, that of a filter, is true of the next message. */
+/* True if the condition of the program's filter is true of the next message. */
 static bool
-true_of_next_p(stream_search *s, const mp_selector *filter)
+true_of_next_p(stream_search *s)
 {
-    mp_search search = search_new(s);
+    mp_search search = search_new(s); /* which may make the program again, and the filter with it */
     mp_row row;
-    bool result = mp_condition_true_over_p(&search, filter, s->at, &row);
+    bool result = mp_condition_true_over_p(&search, mp_program_filter(&s->program), s->at, &row);
 
     s->at = row.end;
     return result;
@@ -212,7 +212,7 @@ rb_internal_select_messages(int argc, VALUE *argv, VALUE self)
     while (s.at < s.end) {
         size_t start = s.at;
 
-        if (true_of_next_p(&s, mp_program_filter(&s.program))) {
+        if (true_of_next_p(&s)) {
             rb_str_cat(chosen, RSTRING_PTR(s.bytes) + start, (long)(s.at - start));
         }
     }
