@@ -11,7 +11,7 @@ module Manypack
 
     JSON = /\A\s*(?:\{\s*(?:"|\}\s*\z)|\[[\s"\[{\d\]tfn-].*[\]},]|"[^"]*"\s*\z)/mn
     MARKUP = /\A\s*<[!?a-zA-Z][^<]*>/n
-    FILE_NAME = %r{\A(?:\.{0,2}/|[A-Za-z]:[\\/])?[\w .~/\\-]+\.[A-Za-z]\w{1,9}\z}n
+    FILE_NAME = %r{\A(?:\.{0,2}/|[A-Za-z]:[\\/])?[\w .~/\\-]{1,1024}\.[A-Za-z]\w{1,9}\z}n
     # Of an absolute path each part begins with a lower-case letter, because a "/" may also begin Base64.
     ABSOLUTE = %r{\A(?:~|\.{1,2})?(?:/[a-z][\w.-]*)+/?\z}n
     # Text that says of itself that it is a path: as a message, it would be a row of small Integers.
