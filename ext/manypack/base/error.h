@@ -68,11 +68,12 @@ NORETURN(void mp_raise_max_bytes(size_t allowed, size_t found, size_t offset, mp
 NORETURN(void mp_raise_same_hash(size_t allowed, size_t offset));
 
 /* found says what takes more looks than the conditions of a Path may take. */
+NORETURN(void mp_raise_max_looks(uint64_t allowed, const char *found, size_t offset, mp_message message));
+
 /* The paths to the values of a message may take this many times as many bytes as max_bytes allows the message. */
 enum { MP_PATHS_PER_BYTE = 16 };
 
 NORETURN(void mp_raise_max_path_bytes(size_t allowed, uint64_t found, mp_message message));
-NORETURN(void mp_raise_max_looks(uint64_t allowed, const char *found, size_t offset, mp_message message));
 
 NORETURN(void mp_raise_malformed_symbol(const uint8_t *p, size_t len, size_t offset, mp_message message));
 NORETURN(void mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset, mp_message message));

@@ -2,6 +2,7 @@
 #include "buffer/buffer_object.h"
 
 #include "base/error.h"
+#include "caches/spare.h"
 
 mp_classes mp_cBuffer;
 
@@ -271,8 +272,8 @@ mp_buffer_reusable_p(VALUE self)
 {
     const mp_buffer *buffer = mp_buffer_get(self);
 
-    return mp_loan_free_p(&buffer->loan) && !OBJ_FROZEN(self) && !rb_ivar_count(self) &&
-           (RBASIC_CLASS(self) == mp_cBuffer.own || RBASIC_CLASS(self) == mp_cBuffer.gem);
+    return mp_loan_free_p(&buffer->loan) &&
+           (mp_pristine_p(self, mp_cBuffer.own) || mp_pristine_p(self, mp_cBuffer.gem));
 }
 
 void

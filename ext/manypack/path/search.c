@@ -104,12 +104,12 @@ static bool
 forgets_p(const mp_search *s)
 {
     mp_sink sink = s->sink;
-    bool bytes = sink == MP_SINK_BYTES || sink == MP_SINK_ROWS;
 
-    return (bytes || sink == MP_SINK_ARRAY || sink == MP_SINK_COUNT) && !s->program->calls;
+    return (sink == MP_SINK_ARRAY || sink == MP_SINK_BYTES || sink == MP_SINK_ROWS || sink == MP_SINK_COUNT) &&
+           !s->program->calls;
 }
 
-/* How much a search has found. */
+/* How long the Array or String of what a search has found is. */
 static long
 found_length(const mp_search *s)
 {
@@ -123,7 +123,7 @@ forget(mp_search *s, uint64_t count, long length)
     if (s->count == count) return;
     s->count = count;
     if (s->sink == MP_SINK_ARRAY) rb_ary_resize(s->found, length);
-    else if (s->sink == MP_SINK_BYTES || s->sink == MP_SINK_ROWS) rb_str_set_len(s->found, length);
+    else if (s->sink != MP_SINK_COUNT) rb_str_set_len(s->found, length);
     mp_peek_refresh(s->peek);
 }
 
@@ -140,7 +140,7 @@ search_last(mp_search *s, mp_cursor *cursor, const mp_key *key, long step)
     long length = found_length(s);
     size_t value;
 
-    while (mp_peek_check(s->peek, mp_find(cursor, key, MP_FIND_FIRST, &value)), value) {
+    while (mp_peek_next_value(s->peek, cursor, key, &value)) {
         forget(s, count, length);
         mp_search_inside(s, value);
         mp_search_look(s, value);
@@ -235,12 +235,11 @@ search_all(mp_search *s, mp_cursor *cursor, const mp_selector *selector, long st
 static void
 append_row(mp_search *s, const mp_cursor *opened, const mp_segment *segment)
 {
-    uint8_t head[5];
+    uint8_t head[MP_HEAD_MAX], *end = mp_put_array_head(head, segment->count);
     uint32_t i;
 
     s->count++; /* forget looks at it */
-    mp_put_head32(head, 0xdd, segment->count);
-    rb_str_cat(s->found, (const char *)head, sizeof(head));
+    rb_str_cat(s->found, (const char *)head, (long)(end - head));
     mp_peek_refresh(s->peek);
     for (i = 0; i < segment->count; i++) {
         mp_cursor cursor = *opened;

@@ -311,12 +311,14 @@ find_key(mp_peek *peek, mp_cursor *cursor, VALUE obj)
 static bool
 find_element(mp_peek *peek, mp_cursor *cursor, VALUE key)
 {
-    VALUE index = rb_check_to_integer(key, "to_int");
     int64_t size = (int64_t)cursor->left, n;
 
-    mp_peek_refresh(peek);
-    if (NIL_P(index)) mp_peek_raise_shape(peek, "a map", peek->opened);
-    n = NUM2LL(index);
+    if (MP_UNLIKELY(!RB_FIXNUM_P(key))) {
+        key = rb_check_to_integer(key, "to_int");
+        mp_peek_refresh(peek);
+        if (NIL_P(key)) mp_peek_raise_shape(peek, "a map", peek->opened);
+    }
+    n = NUM2LL(key);
     if (n < 0) n += size;
     if (n < 0 || n >= size) return false;
     if (peek->index) mp_view_index_prepare(peek->index, cursor, (uint32_t)n);

@@ -72,6 +72,14 @@ mp_peek_check(const mp_peek *peek, mp_status status)
     if (MP_UNLIKELY(status != MP_OK)) mp_peek_raise(peek, status);
 }
 
+/* Finds the next value that a map has under a key, from the cursor on, which moves to it. False if none is left. */
+MP_INLINE bool
+mp_peek_next_value(const mp_peek *peek, mp_cursor *cursor, const mp_key *key, size_t *value)
+{
+    mp_peek_check(peek, mp_find(cursor, key, MP_FIND_FIRST, value));
+    return *value != 0;
+}
+
 /*
  * Which of two equal keys counts: the first, because a search can end there, unless the options say otherwise. If they
  * forbid equal keys, the message was checked before.

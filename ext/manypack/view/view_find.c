@@ -342,13 +342,6 @@ dig_into(dig_walk *d, size_t at, int step, bool wanted)
     return wanted || at == d->peek->look.size ? mp_peek_over(d->peek, at) : 0; /* it raises at the end of the bytes */
 }
 
-static bool
-next_value(const dig_walk *d, mp_cursor *cursor, const mp_key *key, size_t *value)
-{
-    mp_peek_check(d->peek, mp_find(cursor, key, MP_FIND_FIRST, value));
-    return *value != 0;
-}
-
 /* Goes on at each value of a key: of equal keys, what the last one leads to is kept. */
 static void
 dig_over_map(dig_walk *d, mp_cursor *cursor, int step)
@@ -359,7 +352,7 @@ dig_over_map(dig_walk *d, mp_cursor *cursor, int step)
 
     mp_simple_key(d->argv[step], &key);
     d->found = SIZE_MAX;
-    while (next_value(d, cursor, &key, &value)) {
+    while (mp_peek_next_value(d->peek, cursor, &key, &value)) {
         end = dig_into(d, value, step + 1, d->last);
         if (!d->last) return;
         cursor->at = end;
