@@ -101,7 +101,6 @@ class Instructions
   # What the process of a contender answers. It runs under callgrind, which writes a file of counts for each operation
   # of each case, described by both names and by how often it was done.
   class Work
-    WARM_UP = 20 # so that inline caches and the key cache are filled
     BYTES = 1_000_000 # to go through: a few repetitions of small things would count what malloc does once in a while
 
     # workload:: the arguments of Workload.new
@@ -132,8 +131,10 @@ class Instructions
       end
     end
 
+    # Does as much once before, so that caches are filled, and so that objects find slots and memory that were used.
+    # Luck decides how many new pages of the heap they would need otherwise: up to 3 % for small objects.
     def run(operation, argument, times, description)
-      operation.repeat(@contender, argument, WARM_UP)
+      operation.repeat(@contender, argument, times)
       GC.start
       GC.disable
       Callgrind.zero
