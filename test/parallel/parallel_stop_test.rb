@@ -61,6 +61,20 @@ class ParallelStopTest < Minitest::Test
     end
   end
 
+  # Ruby 3.1's fork drops what waits to be raised in the Thread that calls it.
+  def test_what_is_raised_in_the_caller_while_it_forks_ends_the_run
+    Forks.without_impossible([{ processes: 2 }]).each do |workers|
+      caller = Thread.current
+      fork = Process.method(:fork)
+      raising = ->(*, &body) { caller.raise(Timeout::Error, "while it forks").then { fork.call(&body) } }
+      reader, writer = IO.pipe
+      Process.stub(:fork, raising) do
+        assert_raises(Timeout::Error) { Parallel.map(reader, **workers) { |n| n } }
+      end
+      [reader, writer].each(&:close)
+    end
+  end
+
   def test_calls_inside_each_other_and_in_several_threads
     each_kind(2) do |outer|
       inner = outer.transform_values { 1 }

@@ -34,10 +34,19 @@ module Manypack
         @reader = FrameReader.new(@outcomes, PIPE_BYTES)
         @frames = Thread::Queue.new
         @ready = @gone = false
-        @pid = Process.fork { ChildProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
+        @pid = ChildProcess.fork { ChildProcess.run(parent, inherited, sources, own_jobs, own_outcomes, &work) }
       ensure
         [own_jobs, own_outcomes].each { |io| io&.close }
         pipes.each { |io| io&.close } unless @pid # there are too many processes or pipes, or fork is replaced
+      end
+
+      # Forks from a Thread of its own, and returns the pid. Up to Ruby 3.2, fork drops what waits to be raised in the
+      # Thread that calls it: a Timeout that expires while the caller forks would never end the run.
+      def self.fork(&body)
+        Thread.new do
+          Thread.current.report_on_exception = false # the caller gets it
+          Process.fork(&body)
+        end.value
       end
 
       # The body of the process. The work has a Thread of its own, so that it is outside the caller's catch blocks,
