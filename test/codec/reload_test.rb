@@ -55,7 +55,7 @@ class ReloadTest < Minitest::Test
       20.times { Thread.new { reload }.join }
       ractor.send(nil)
       value(ractor)
-      Thread.pass until Ractor.count == 1
+      sleep(0.001) until Ractor.count == 1
       Thread.new { reload }.join
       GC.start
       count = ObjectSpace.each_object(Class).count { |klass| klass.name == "Point" }
