@@ -21,6 +21,7 @@ mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset)
     look->blame = offset;
     if (status != MP_OK) return status;
     cursor->look = look;
+    cursor->head = offset;
     cursor->at = (size_t)(head.payload - look->bytes);
     cursor->left = mp_declared_objects(head.kind, head.n);
     cursor->near = 0;

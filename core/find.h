@@ -46,6 +46,7 @@ void mp_look_init(mp_look *look, const uint8_t *bytes, size_t size, uint64_t *le
 
 typedef struct {
     mp_look *look;
+    size_t head;   /* of the container */
     size_t at;     /* the next object */
     uint64_t left; /* objects from there on; in a map keys and values count separately */
     uint32_t near; /* for the tape */

@@ -28,12 +28,6 @@ held_objects(uint64_t held)
     return held < ENDLESS ? (uint32_t)held : ENDLESS;
 }
 
-MP_INLINE bool
-open_p(const mp_tape_entry *entry)
-{
-    return entry->end <= entry->offset;
-}
-
 /* Closes the innermost container at the offset where the walk is. Its entry stays if it is large enough. */
 static void
 container_close(mp_tape *tape)
@@ -524,12 +518,17 @@ mp_tape_finish(mp_tape *tape)
     return tape->status;
 }
 
-/* The first entry at or after an offset. */
+/* The first entry at or after an offset. Steps from the start that double find the outermost ones quickly. */
 static uint32_t
 entry_from(const mp_tape *tape, uint32_t offset)
 {
-    uint32_t from = 0, to = tape->count;
+    uint32_t from = 0, to = 1;
 
+    while (to < tape->count && tape->entries[to - 1].offset < offset) {
+        from = to;
+        to = to < tape->count / 2 ? to * 2 : tape->count;
+    }
+    if (to > tape->count) to = tape->count;
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
         if (tape->entries[middle].offset < offset) from = middle + 1;
@@ -604,7 +603,7 @@ mp_tape_over(mp_tape *tape, size_t offset_, uint32_t *near, size_t *end)
     if (!entry_from_p(tape, *near, offset)) *near = entry_from(tape, offset);
     entry = tape->entries + *near;
     if (*near == tape->count || entry->offset != offset) return small_over(tape, offset, end);
-    if (open_p(entry)) {
+    if (mp_tape_open_p(tape, *near)) {
         finish_open(tape, *near);
         *near = tape->count;
         *end = tape->at;
@@ -623,4 +622,12 @@ mp_tape_place(const mp_tape *tape, uint32_t entry)
 
     mp_head_read(tape->bytes + open->offset, tape->bytes + tape->size, &head);
     return held_objects(mp_declared_objects(head.kind, head.n)) - open->next;
+}
+
+uint32_t
+mp_tape_entry_of(const mp_tape *tape, size_t offset)
+{
+    uint32_t entry = entry_from(tape, (uint32_t)offset);
+
+    return entry < tape->count && tape->entries[entry].offset == offset ? entry : tape->count;
 }

@@ -67,19 +67,21 @@ mp_status mp_tape_finish(mp_tape *tape);
  */
 mp_status mp_tape_over(mp_tape *tape, size_t offset, uint32_t *near, size_t *end);
 
+/* The entry of the container whose head is at an offset; tape->count if it is too small for one, or was not reached. */
+uint32_t mp_tape_entry_of(const mp_tape *tape, size_t offset);
+
+/* True if the walk has not come to the end of the container of an entry. */
+MP_INLINE bool
+mp_tape_open_p(const mp_tape *tape, uint32_t entry)
+{
+    return tape->entries[entry].end <= tape->entries[entry].offset;
+}
+
 /* True if the whole message is indexed. */
 MP_INLINE bool
 mp_tape_complete_p(const mp_tape *tape)
 {
     return tape->at && !tape->depth && tape->status == MP_OK;
-}
-
-/* True if the walk has come to the end of the container at an offset. False if that cannot be told at once. */
-MP_INLINE bool
-mp_tape_passed_p(const mp_tape *tape, size_t offset)
-{
-    if (!tape->depth || tape->status != MP_OK) return mp_tape_complete_p(tape) && offset < tape->at;
-    return offset < tape->at && offset > tape->entries[tape->innermost].offset;
 }
 
 /* After an error: the offset of the head to blame. */

@@ -15,7 +15,7 @@ ractor_mark(void *ptr)
     if (ractor->seldom) {
         ractor->seldom->recent_codec = 0;
         ractor->seldom->bytes = 0; /* which may be long: a Ractor that no longer reads shall not keep it */
-        mp_recents_mark(ractor->seldom->recents);
+        mp_latest_mark(&ractor->seldom->latest);
         if (ractor->seldom->types) rb_gc_mark_movable(ractor->seldom->types);
         if (ractor->seldom->constructors) rb_gc_mark_movable(ractor->seldom->constructors);
         if (ractor->seldom->paths) rb_gc_mark_movable(ractor->seldom->paths);
@@ -52,10 +52,7 @@ ractor_free(void *ptr)
     mp_cache_table_free(&ractor->values.table);
     mp_cache_table_free(&ractor->symbols.table);
     xfree(ractor->rows.rings);
-    if (ractor->seldom) {
-        mp_trails_free(ractor->seldom->trails);
-        xfree(ractor->seldom->recents);
-    }
+    if (ractor->seldom) mp_trails_free(ractor->seldom->trails);
     xfree(ractor->seldom);
     mp_typed_free(ptr);
 }
@@ -68,8 +65,7 @@ ractor_memsize(const void *ptr)
     return mp_typed_memsize(sizeof(mp_ractor)) + mp_string_table_memsize(&ractor->keys.table) +
            mp_string_table_memsize(&ractor->values.table) + mp_symbol_cache_memsize(&ractor->symbols) +
            mp_hash_templates_memsize(&ractor->rows) +
-           (ractor->seldom ? sizeof(mp_seldom) + mp_trails_memsize(ractor->seldom->trails) +
-                             mp_recents_memsize(ractor->seldom->recents) : 0);
+           (ractor->seldom ? sizeof(mp_seldom) + mp_trails_memsize(ractor->seldom->trails) : 0);
 }
 
 /*

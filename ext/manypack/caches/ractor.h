@@ -10,7 +10,7 @@
 
 #include "caches/hash_template.h"
 #include "caches/key_cache.h"
-#include "caches/recent_messages.h"
+#include "caches/latest_index.h"
 #include "caches/result_size.h"
 #include "caches/spare.h"
 #include "caches/symbol_cache.h"
@@ -20,7 +20,7 @@
 /* What few Ractors need. */
 typedef struct {
     mp_trails *trails;
-    mp_recents *recents;
+    mp_latest latest;   /* the message that Views looked into last */
     VALUE types;        /* a Hash of Types and the same Types with the ext types of the moment (record/type.c); or 0 */
     VALUE constructors; /* a hidden Hash of classes and how Records make their objects (record/instance.c); or 0 */
     VALUE paths;        /* a hidden Hash of Strings and Paths; 0 before the first */

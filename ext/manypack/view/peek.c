@@ -77,7 +77,6 @@ mp_peek_open(mp_peek *peek, size_t offset)
 
     mp_peek_check(peek, mp_cursor_open(&cursor, &peek->look, offset));
     peek->outermost = peek->alone && !offset;
-    peek->opened = offset;
     if (MP_LIKELY(mp_container_p(cursor.kind))) return cursor;
     mp_peek_raise_shape(peek, "a map or an array", offset);
 }
@@ -256,27 +255,26 @@ find_other(mp_peek *peek, mp_cursor *cursor, mp_cursor start, size_t value, VALU
     return value;
 }
 
-/* The table of a map's keys, or NULL. */
+/* The table of a map's keys, or NULL. Refreshes the peek. */
 static const mp_key_table *
-table_of(const mp_peek *peek, const mp_cursor *opened)
+table_of(mp_peek *peek, const mp_cursor *opened)
 {
-    if (!peek->index || peek->in_turn) return NULL;
-    return mp_view_index_keys(peek->index, opened->at, opened->left / 2, which_of(peek));
+    const mp_key_table *table;
+
+    if (!peek->index || peek->in_turn || peek->unique_keys) return NULL;
+    table = mp_view_index_keys(peek->index, peek->message, opened->head, opened->left / 2, which_of(peek));
+    mp_peek_refresh(peek);
+    return table;
 }
 
 /* Searches for a key by passing all keys in front of it. Returns the offset of its value, or 0. */
 static size_t
 search(mp_peek *peek, mp_cursor *cursor, const mp_key *key)
 {
-    mp_cursor opened = *cursor;
     size_t value;
 
     mp_peek_check(peek, mp_find(cursor, key, which_of(peek), &value));
     if (peek->outermost && !cursor->left) mp_peek_ended(peek, cursor->at);
-    if (peek->index && !peek->in_turn && !peek->unique_keys) {
-        mp_view_index_passed(peek->index, peek->message, &opened, (opened.left - cursor->left) / 2, which_of(peek));
-        mp_peek_refresh(peek);
-    }
     return value;
 }
 
@@ -316,13 +314,11 @@ find_element(mp_peek *peek, mp_cursor *cursor, VALUE key)
     if (MP_UNLIKELY(!RB_FIXNUM_P(key))) {
         key = rb_check_to_integer(key, "to_int");
         mp_peek_refresh(peek);
-        if (NIL_P(key)) mp_peek_raise_shape(peek, "a map", peek->opened);
+        if (NIL_P(key)) mp_peek_raise_shape(peek, "a map", cursor->head);
     }
     n = NUM2LL(key);
     if (n < 0) n += size;
     if (n < 0 || n >= size) return false;
-    if (peek->index) mp_view_index_prepare(peek->index, cursor, (uint32_t)n);
-    mp_peek_refresh(peek);
     mp_peek_check(peek, peek->index ? mp_view_index_go(peek->index, cursor, (uint32_t)n)
                                     : mp_cursor_pass(cursor, (uint64_t)n));
     return true;

@@ -25,7 +25,6 @@ typedef struct {
     bool left_once;       /* user code ran: it may return again, by callcc, and needs the memory then */
     bool unique_keys;     /* finding a key that is in its map twice is an error */
     bool alone;           /* the message must end where its first object does, at offset 0; not looked at yet */
-    size_t opened;        /* the offset of the container that was opened last */
     bool outermost;       /* the container that was opened last is that object */
     bool in_turn;         /* after a search the cursor goes on from the value, so maps are searched in their order */
     uint64_t places[MP_PEEK_PLACES];

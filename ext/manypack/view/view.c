@@ -8,10 +8,6 @@
 /* Messages of at least this size get an Index on the first look: usually that costs less than walking twice. */
 #define INDEX_AT_ONCE (64 << 10)
 
-/* A short message gets an Index for so many looks into containers of so many objects: usually they cost as much. */
-#define SHORT_LOOKS 4
-#define MANY_OBJECTS 32
-
 static VALUE cView, sym_check;
 
 static void
@@ -74,65 +70,51 @@ index_set(VALUE root, VALUE index)
     RB_OBJ_WRITE(root, &view_get(root)->index, index ? index : Qnil);
 }
 
-/* What the Ractor knows of the message of a View, which is long enough for an Index. */
-static mp_recent *
-recent_of(const mp_view *view)
+/*
+ * True if a View gets its Index at the first look. Many programs look once, near the start, where an Index costs more
+ * than it saves. A look into a long message costs so much that the second would; but not if it ends at the first of
+ * equal keys.
+ */
+static bool
+index_at_once_p(const mp_view *view)
 {
-    uint32_t max_depth = mp_unpack_max_depth(&mp_codec_get(view->codec)->options);
-
-    return mp_recents_find(&mp_ractor_seldom()->recents, view->source, max_depth);
+    return RSTRING_LEN(view->source) >= INDEX_AT_ONCE && mp_codec_get(view->codec)->options.last_key;
 }
 
-/* Finds the Index that another View of the same bytes has made, or makes it. */
+/*
+ * Called before a look into a message of which the View knows no Index yet. Returns that of another View of the same
+ * bytes; makes it at the second look, even if another View had the first; or returns Qtrue: the next look will.
+ */
 static VALUE
-index_shared(const mp_view *view)
+index_for_look(const mp_view *view)
 {
-    VALUE index = recent_of(view)->index;
+    uint32_t max_depth = mp_unpack_max_depth(&mp_codec_get(view->codec)->options);
+    VALUE index = mp_latest_index(&mp_ractor_seldom()->latest, view->source, max_depth);
 
-    if (index) return index;
-    index = mp_view_index_new(view->source, mp_unpack_max_depth(&mp_codec_get(view->codec)->options));
-    recent_of(view)->index = index;
+    if (!RB_SPECIAL_CONST_P(index)) return index;
+    if (index == Qtrue || view->index == Qtrue || index_at_once_p(view)) {
+        index = mp_view_index_new(view->source, max_depth);
+    } else {
+        index = Qtrue;
+    }
+    mp_latest_remember(&mp_ractor_seldom()->latest, view->source, max_depth, index);
     return index;
 }
 
-/*
- * The Index that a View has after its first look; 0 if it needs none, Qtrue if the second look makes it. Many programs
- * look once, near the start, where an Index costs more than it saves. Long messages get theirs at once, because walking
- * them twice costs more; but not where a look stops at the first of equal keys.
- */
-static VALUE
-index_at_first_look(const mp_view *view)
-{
-    mp_recent *recent;
-    bool first;
-
-    if (RSTRING_LEN(view->source) < MP_VIEW_INDEX_MIN) return 0;
-    recent = recent_of(view);
-    first = !recent->views++;
-    if (recent->index) return recent->index;
-    if (!mp_codec_get(view->codec)->options.last_key) return first ? Qtrue : index_shared(view);
-    return first && RSTRING_LEN(view->source) < INDEX_AT_ONCE ? Qtrue : index_shared(view);
-}
-
-/*
- * The Index that all Views of a message share, also those that View.new makes of the same bytes; 0 if there is none
- * yet.
- */
+/* The Index of a root; 0 if it needs none, or none yet. */
 static VALUE
 index_of_root(VALUE root)
 {
-    mp_view *view = view_get(root);
+    const mp_view *view = view_get(root);
 
-    if (view->index == Qtrue) {
-        index_set(root, RSTRING_LEN(view->source) < MP_VIEW_INDEX_MIN ? 0 : index_shared(view));
-    } else if (!view->index && !RB_OBJ_FROZEN(root)) {
-        index_set(root, index_at_first_look(view));
-    }
+    if (RSTRING_LEN(view->source) < MP_VIEW_INDEX_MIN) return 0;
+    if ((!view->index || view->index == Qtrue) && !RB_OBJ_FROZEN(root)) index_set(root, index_for_look(view));
     return RB_SPECIAL_CONST_P(view->index) ? 0 : view->index;
 }
 
-VALUE
-mp_view_index_of(VALUE self)
+/* The Index that all Views of a message share; 0 if there is none yet. A part keeps it, so that its parts find it. */
+static VALUE
+index_of(VALUE self)
 {
     mp_view *view = view_get(self);
     VALUE index;
@@ -144,43 +126,8 @@ mp_view_index_of(VALUE self)
     return index;
 }
 
-/*
- * True for an array or a map of so many objects that an Index would save walking over them. Not if the first one is a
- * container, as in an array of rows: the others are likely, too, and of containers as small as these an Index has no
- * entry, so that walking over them takes longer with it.
- */
-static bool
-many_objects_p(const mp_view *view)
-{
-    const uint8_t *p = (const uint8_t *)RSTRING_PTR(view->source), *end = p + RSTRING_LEN(view->source);
-    mp_head head;
-
-    p += view->offset;
-    if (MP_WIRE[*p].head == 1 || mp_head_over(p, end, &head, &p) != MP_OK || p == end) return false;
-    return mp_container_p(head.kind) && mp_declared_objects(head.kind, head.n) >= MANY_OBJECTS &&
-           !mp_container_p((mp_kind)MP_WIRE[*p].kind);
-}
-
-VALUE
-mp_view_index_for_looks(VALUE self)
-{
-    VALUE root = mp_view_root(self), index;
-    mp_view *view = view_get(root);
-    long looks;
-
-    if (RSTRING_LEN(view->source) >= MP_VIEW_INDEX_MIN || RB_OBJ_FROZEN(root)) return 0;
-    if (!many_objects_p(view_get(self))) return 0;
-    looks = RB_FIXNUM_P(view->index) ? FIX2LONG(view->index) + 1 : 1;
-    if (looks > SHORT_LOOKS) return 0;
-    view->index = LONG2FIX(looks);
-    if (looks < SHORT_LOOKS) return 0;
-    index = mp_view_short_index(view->source, mp_unpack_max_depth(&mp_codec_get(view->codec)->options));
-    if (index) index_set(root, index);
-    return index;
-}
-
-size_t
-mp_view_peek_by(VALUE self, mp_peek *peek, VALUE index)
+static size_t
+peek_by(VALUE self, mp_peek *peek, VALUE index)
 {
     const mp_view *view = view_get(self);
 
@@ -192,7 +139,7 @@ mp_view_peek_by(VALUE self, mp_peek *peek, VALUE index)
 size_t
 mp_view_peek(VALUE self, mp_peek *peek)
 {
-    return mp_view_peek_by(self, peek, mp_view_index_of(self));
+    return peek_by(self, peek, index_of(self));
 }
 
 size_t
@@ -200,26 +147,15 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
 {
     VALUE index = view_get(mp_view_root(self))->index;
 
-    if (RB_SPECIAL_CONST_P(index) || !mp_view_index_complete_p(index)) index = 0;
-    return mp_view_peek_by(self, peek, index);
+    return peek_by(self, peek, RB_SPECIAL_CONST_P(index) ? 0 : index);
 }
 
 size_t
-mp_view_peek_walk(VALUE self, mp_peek *peek)
+mp_view_peek_often(VALUE self, mp_peek *peek)
 {
     VALUE root = mp_view_root(self);
 
-    if (view_get(root)->index || RB_OBJ_FROZEN(root)) return mp_view_peek(self, peek);
-    view_get(root)->index = Qtrue;
-    return mp_view_peek_once(self, peek);
-}
-
-size_t
-mp_view_peek_steps(VALUE self, mp_peek *peek, long steps)
-{
-    VALUE root = mp_view_root(self);
-
-    if (steps > 1 && !view_get(root)->index && !RB_OBJ_FROZEN(root)) view_get(root)->index = Qtrue;
+    if (!view_get(root)->index && !RB_OBJ_FROZEN(root)) view_get(root)->index = Qtrue;
     return mp_view_peek(self, peek);
 }
 
@@ -315,7 +251,7 @@ mp_view_check_size(VALUE message, size_t start, size_t end, const mp_options *op
     }
 }
 
-/* Completes the Index of the message. DecodeError unless the message is well formed. */
+/* Makes the Index of the message. DecodeError unless the message is well formed. */
 static void
 index_finish(VALUE root)
 {
@@ -325,9 +261,9 @@ index_finish(VALUE root)
     size_t end;
 
     if (!view->index) view->index = Qtrue;
-    index = mp_view_index_of(root);
+    index = index_of(root);
     if (index) {
-        end = mp_view_index_finish(index, view->source);
+        end = mp_view_index_end(index, view->source);
     } else {
         mp_peek_init(&peek, view->source, view->codec, 0);
         end = mp_peek_over(&peek, 0);
@@ -364,28 +300,6 @@ index_checked(VALUE message, VALUE codec, bool checked)
     return index;
 }
 
-/*
- * A new View of a whole message. It knows the Index from the start if another View of the message has made it, so that
- * a look into each of many Views costs no more than a look into one.
- */
-static VALUE
-root_new(VALUE message, VALUE codec, const mp_options *options)
-{
-    bool indexed = RSTRING_LEN(message) >= MP_VIEW_INDEX_MIN;
-    const mp_ractor *ractor = indexed ? mp_ractor_current() : NULL; /* which may allocate, before a View is there */
-    VALUE self = view_new(message, codec, 0, 0, MP_VIEW_END_OF_SOURCE);
-    mp_recent *recent = NULL;
-
-    if (indexed && ractor->seldom) {
-        recent = mp_recents_known(ractor->seldom->recents, message, mp_unpack_max_depth(options));
-    }
-    if (recent && recent->index) {
-        recent->views++;
-        view_get(self)->index = recent->index; /* without a write barrier: nothing was allocated after self */
-    }
-    return self;
-}
-
 VALUE
 mp_view_of_message(VALUE bytes, VALUE codec, bool checked)
 {
@@ -397,7 +311,7 @@ mp_view_of_message(VALUE bytes, VALUE codec, bool checked)
         mp_types_check_shareable(mp_codec_types(codec));
         message = rb_ractor_make_shareable(message);
     }
-    self = root_new(message, codec, options);
+    self = view_new(message, codec, 0, 0, MP_VIEW_END_OF_SOURCE);
     if (checked || options->limited || options->shareable) {
         index_set(self, index_checked(message, codec, checked));
         view_get(self)->end = (size_t)RSTRING_LEN(message);
@@ -586,7 +500,7 @@ rb_view_read_by(VALUE self, VALUE codec)
 /*
  * call-seq: view.freeze -> view
  *
- * Freezes the View, and the View of the whole message, whose index it completes. A frozen View is shareable between
+ * Freezes the View, and the View of the whole message, whose index it makes. A frozen View is shareable between
  * Ractors if its Codec is. Raises a DecodeError if the message is not well formed.
  *
  *   Ractor.shareable?(Manypack::View.new("\x92\x01\x02").freeze) #=> true

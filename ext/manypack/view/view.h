@@ -11,7 +11,6 @@ typedef struct {
     VALUE codec;   /* the Codec by which values are decoded */
     VALUE root;    /* the View of the message; 0 in that View itself */
     VALUE index;   /* of a root: 0, Qtrue after the first look, then the Index, or Qnil if it needs none;
-                    * of the root of a short message also the number of looks into containers of many objects;
                     * of a part: the root's Index, or 0 if the part does not know it yet */
     size_t offset; /* of the head */
     size_t end;    /* after the object; until it is known 0, or MP_VIEW_END_OF_SOURCE */
@@ -42,26 +41,14 @@ void mp_view_expect(VALUE view, mp_kind kind);
 /* The head of the map or array that a View shows. ShapeError for any other object, DecodeError if it is incomplete. */
 mp_head mp_view_head(VALUE view);
 
-/* Starts a peek into the message of a View, and returns the View's offset. The second look builds an Index. */
+/* Starts a look into the message of a View, and returns the View's offset. The second look makes the Index. */
 size_t mp_view_peek(VALUE view, mp_peek *peek);
 
-/*
- * The same for a single pass over the bytes. It uses an Index only if that is complete: otherwise the Index would be
- * built up to each place that the pass reaches.
- */
+/* The same for a walk that needs no Index, because it passes once over the bytes, but uses the one that is there. */
 size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
-/*
- * The same for a walk that passes a few times over the bytes: the first one needs no Index, whatever the size of the
- * message.
- */
-size_t mp_view_peek_walk(VALUE view, mp_peek *peek);
-
-/*
- * The same for several nested looks. If the last of equal keys counts, each look reads its map to the end, so this
- * builds an Index at once: otherwise an inner map would be read again for each map around it.
- */
-size_t mp_view_peek_steps(VALUE view, mp_peek *peek, long steps);
+/* The same for several looks, which make the Index at once. */
+size_t mp_view_peek_often(VALUE view, mp_peek *peek);
 
 /*
  * The value at an offset, which must be inside the message: a container as a View, any other object built. end is the
@@ -95,22 +82,6 @@ VALUE mp_view_message(VALUE bytes);
 
 /* TruncatedError if a part of a message is empty, LimitError if it is longer than max_bytes. */
 void mp_view_check_size(VALUE message, size_t start, size_t end, const mp_options *options);
-
-/*
- * The Index that all Views of a message share, also those that View.new makes of the same bytes; 0 if there is none
- * yet. A part keeps it, so that parts of a part find it without their root.
- */
-VALUE mp_view_index_of(VALUE view);
-
-/*
- * Called before a look into a View without an Index, by View#[], fetch and values_at: key?, dig and Paths do not count.
- * In a short message the fourth such look into any array or map of 32 objects or more makes an Index, which is
- * returned; else 0.
- */
-VALUE mp_view_index_for_looks(VALUE view);
-
-/* Starts a peek with an Index or 0, and returns the View's offset. */
-size_t mp_view_peek_by(VALUE view, mp_peek *peek, VALUE index);
 
 /* Makes a View of the container at an offset. root may be 0; end is 0 if it is not known. */
 VALUE mp_view_part_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end);

@@ -83,7 +83,7 @@ open_map(mp_peek *peek, VALUE self)
 {
     mp_cursor cursor = mp_peek_open(peek, mp_view_peek(self, peek));
 
-    if (cursor.kind != MP_MAP) mp_peek_raise_shape(peek, "a map", peek->opened);
+    if (cursor.kind != MP_MAP) mp_peek_raise_shape(peek, "a map", cursor.head);
     return cursor;
 }
 

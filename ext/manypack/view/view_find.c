@@ -99,15 +99,15 @@ find_fast(const mp_view *view, size_t offset, VALUE obj, const uint8_t **found)
 
 /* --- finding ---------------------------------------------------------------------------------------- */
 
-/* Searches for a key or an index by a peek. index is the Index or 0. */
+/* Searches for a key or an index by a peek. */
 static MP_NOINLINE VALUE
-find_slow(VALUE self, VALUE key, VALUE index)
+find_slow(VALUE self, VALUE key)
 {
     VALUE found = Qnil;
     mp_cursor cursor;
     mp_peek peek;
 
-    cursor = mp_peek_open(&peek, mp_view_peek_by(self, &peek, index));
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
     if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
     mp_peek_end(&peek);
     return found;
@@ -117,14 +117,13 @@ find_slow(VALUE self, VALUE key, VALUE index)
 static MP_NOINLINE VALUE
 find(VALUE self, VALUE key)
 {
-    VALUE index = mp_view_index_of(self), found;
     const mp_view *view = mp_view_data(self);
     const uint8_t *at;
+    VALUE found;
 
-    if (!index) index = mp_view_index_for_looks(self);
-    if (!find_fast(view, view->offset, key, &at)) return find_slow(self, key, index);
+    if (!find_fast(view, view->offset, key, &at)) return find_slow(self, key);
     found = at ? value_fast(self, at) : Qnil;
-    return found == Qundef ? find_slow(self, key, index) : found;
+    return found == Qundef ? find_slow(self, key) : found;
 }
 
 /* call-seq: view.find_key(key) -> object or nil: what view[key] finds, where no key is a Range or a Path */
@@ -433,7 +432,7 @@ dig_in(VALUE self, int argc, const VALUE *argv)
     rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
     found = dig_fast(self, argc, argv);
     if (found != Qundef) return found;
-    offset = argc > STEPS_OF_A_WALK ? mp_view_peek_steps(self, &peek, argc) : mp_view_peek(self, &peek);
+    offset = argc > STEPS_OF_A_WALK ? mp_view_peek_often(self, &peek) : mp_view_peek(self, &peek);
     found = peek.index ? dig(&peek, root, offset, 0, argc, argv) : dig_once(&peek, root, offset, argc, argv);
     mp_peek_end(&peek);
     return found;
@@ -488,7 +487,7 @@ find_names(VALUE self, VALUE names)
     mp_peek peek;
     long i;
 
-    opened = mp_peek_open(&peek, mp_view_peek_steps(self, &peek, RARRAY_LEN(names)));
+    opened = mp_peek_open(&peek, RARRAY_LEN(names) > 1 ? mp_view_peek_often(self, &peek) : mp_view_peek(self, &peek));
     for (i = 0; i < RARRAY_LEN(names); i++) { /* anew each time: user code may change the Array */
         VALUE name = RARRAY_AREF(names, i);
         mp_cursor cursor = opened;

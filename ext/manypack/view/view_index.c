@@ -1,68 +1,39 @@
 /*
- * The Index of a message, which all of its Views share. The tape (core/tape.h) does the walking; this file gives it
- * memory, remembers places in arrays, and checks messages.
+ * The Index of a message, which all of its Views share. The core does the walking, and remembers where elements are
+ * (core/tape.h, core/places.h, core/key_table.h); this file gives it memory, and checks messages.
  */
 #include "view/view_index.h"
 
 #include "base/error.h"
+#include "core/places.h"
 #include "unpack/decode.h"
-#include "view/directories.h"
 
 #define FIRST_ENTRIES 16
 
-/*
- * The number of arrays whose last place is remembered. Looks that alternate among more arrays, as in nested loops, soon
- * give them marks.
- */
-#define PLACES 5
-
-/* From a place so near in front of an element, a walk costs no more than finding a mark. */
-#define NEAR_ENOUGH 32
-
-/* A search passes so few pairs in no more time than it takes to find a key in a table. */
-#define FEW_PAIRS 16
-
-/* A table is made when searches have passed each pair of the map this many times. */
-#define TABLE_COST 2
-
-/* A frozen Index has tables of maps with this many pairs: of smaller ones they would cost more than they save. */
-#define FROZEN_PAIRS 64
-
-/* As mp_directory.passed: the map gets no table, because it is malformed or the memory is used up. */
-#define NEVER UINT32_MAX
-
-/* An element of an array. Looks for later elements start there. */
-typedef struct {
-    uint32_t array; /* offset of the first element */
-    uint32_t n;
-    uint32_t at;
-    uint32_t near; /* for the tape */
-} place;
-
-/* The array with marks, or map with a table, that was found last: the next look into it need not search for it. */
-typedef struct {
-    uint32_t head; /* its offset */
-    uint32_t size; /* elements of an array; 0 for a map */
-    const mp_directory *directory;
-} latest_container;
+/* A search through fewer pairs takes no longer than some looks into a table, which has to be made first. */
+#define MANY_PAIRS 64
 
 typedef struct {
-    mp_tape tape;
-    place places[PLACES]; /* most recently used first; not used if the Index is frozen */
-    mp_directories directories;
-    latest_container latest; /* none if the Index is frozen; adding a directory moves all */
+    mp_tape tape; /* of the whole message, or as far as it is well formed */
+    mp_places places;
+    mp_key_table **tables; /* by entry of the tape, NULL for most; NULL itself until a look needs the first one */
+    size_t bytes;          /* of places and tables */
 } view_index;
 
-/* Since 3.3 it fits a slot of 320 bytes. */
-MP_STATIC_ASSERT(index_fits_a_slot, sizeof(view_index) <= 288);
+/* Since 3.3 it fits a slot of 160 bytes. */
+MP_STATIC_ASSERT(index_fits_a_slot, sizeof(view_index) <= 128);
 
 static void
 index_free(void *ptr)
 {
     view_index *index = ptr;
+    uint32_t entry;
 
+    for (entry = 0; index->tables && entry < index->tape.count; entry++) xfree(index->tables[entry]);
+    xfree(index->tables);
+    xfree(index->places.first);
+    xfree(index->places.at);
     xfree(index->tape.entries);
-    mp_directories_free(&index->directories);
     mp_typed_free(ptr);
 }
 
@@ -71,8 +42,7 @@ index_memsize(const void *ptr)
 {
     const view_index *index = ptr;
 
-    return mp_typed_memsize(sizeof(view_index)) + index->tape.capacity * sizeof(mp_tape_entry) +
-           index->directories.bytes;
+    return mp_typed_memsize(sizeof(view_index)) + index->tape.capacity * sizeof(mp_tape_entry) + index->bytes;
 }
 
 /* It refers to no object, so there is nothing to mark. */
@@ -88,6 +58,17 @@ index_get(VALUE self)
 {
     return mp_typed_data(self);
 }
+
+mp_tape *
+mp_view_index_tape(VALUE self, VALUE message)
+{
+    mp_tape *tape = &index_get(self)->tape;
+
+    if (tape->bytes != (const uint8_t *)RSTRING_PTR(message)) tape->bytes = (const uint8_t *)RSTRING_PTR(message);
+    return tape;
+}
+
+/* --- making it -------------------------------------------------------------------------------------- */
 
 static bool
 grow(mp_tape *tape)
@@ -114,346 +95,239 @@ index_new(VALUE message, uint32_t max_depth)
     return self;
 }
 
+static mp_look
+look_of(VALUE self, VALUE message)
+{
+    mp_tape *tape = mp_view_index_tape(self, message);
+
+    return (mp_look){.bytes = tape->bytes, .size = tape->size, .tape = tape};
+}
+
+/* Notes where elements are, when the tape has come to its end, and gives back memory that the tape does not need. */
+static void
+complete(VALUE self, VALUE message)
+{
+    view_index *index = index_get(self);
+    uint32_t entries = index->tape.count, count;
+    mp_look look;
+
+    if (entries < index->tape.capacity) REALLOC_N(index->tape.entries, mp_tape_entry, entries + 1);
+    index->tape.capacity = entries + 1;
+    index->places.first = ALLOC_N(uint32_t, entries + 1);
+    mp_view_index_tape(self, message);
+    count = mp_places_count(&index->places, &index->tape);
+    index->places.at = ALLOC_N(uint32_t, count);
+    index->bytes = (entries + 1 + count) * sizeof(uint32_t);
+    look = look_of(self, message);
+    mp_places_fill(&index->places, &look);
+}
+
 VALUE
 mp_view_index_new(VALUE message, uint32_t max_depth)
 {
-    return RSTRING_LEN(message) < MP_VIEW_INDEX_MIN ? 0 : index_new(message, max_depth);
-}
+    VALUE self = RSTRING_LEN(message) < MP_VIEW_INDEX_MIN ? 0 : index_new(message, max_depth);
 
-VALUE
-mp_view_short_index(VALUE message, uint32_t max_depth)
-{
-    VALUE self = index_new(message, max_depth);
-    mp_tape *tape = mp_view_index_tape(self, message);
-    bool whole = mp_tape_finish(tape) == MP_OK && tape->at == tape->size;
-
+    if (!self) return 0;
+    mp_tape_finish(mp_view_index_tape(self, message)); /* a fault is for the look that comes to it */
+    complete(self, message);
     RB_GC_GUARD(self);
     RB_GC_GUARD(message);
-    return whole ? self : 0;
+    return self;
 }
 
-mp_tape *
-mp_view_index_tape(VALUE self, VALUE message)
+size_t
+mp_view_index_end(VALUE self, VALUE message)
 {
-    mp_tape *tape = &index_get(self)->tape;
+    const mp_tape *tape = mp_view_index_tape(self, message);
 
-    if (tape->bytes != (const uint8_t *)RSTRING_PTR(message)) tape->bytes = (const uint8_t *)RSTRING_PTR(message);
-    if (tape->status == MP_E_NO_ROOM) tape->status = MP_OK;
-    return tape;
+    if (tape->status != MP_OK) {
+        mp_raise_status(tape->status, (mp_blame){.start = tape->bytes, .at = tape->bytes + mp_tape_blame(tape),
+                                                 .end = tape->bytes + tape->size,
+                                                 .message = mp_message_whole(message)});
+    }
+    RB_GC_GUARD(message);
+    return tape->at;
 }
 
 /* --- elements of arrays ----------------------------------------------------------------------------- */
 
-/* Of an Index, beside 1.25 times the bytes of its message: small numbers as keys and values have two bytes a pair. */
-#define MEMORY_FOR_SMALL_KEYS 1000
-
-/*
- * The directories, to be added to. An Index takes at most 1.25 times the bytes of its message, tape included. That
- * suffices for a map of the smallest different keys: two bytes of number, one of head, and one of value. Keys without
- * a head, or with one byte of number, are 384 at most.
- */
-static mp_directories *
-directories_of(view_index *index)
-{
-    size_t size = index->tape.size, most = size + size / 4 + MEMORY_FOR_SMALL_KEYS;
-    size_t used = index->tape.capacity * sizeof(mp_tape_entry);
-
-    index->directories.budget = used < most ? most - used : 0;
-    index->latest = (latest_container){0};
-    return &index->directories;
-}
-
-static place
-first_place(uint32_t array)
-{
-    return (place){.array = array, .at = array};
-}
-
-/* The remembered place in an array, which becomes the most recently used; the start of the array if there is none. */
-static place
-last_place(view_index *index, uint32_t array)
-{
-    place *places = index->places, found;
-    size_t i;
-
-    for (i = 0; i < PLACES - 1 && places[i].array != array; i++) continue;
-    found = places[i].array == array ? places[i] : first_place(array);
-    memmove(places + 1, places, i * sizeof(place));
-    places[0] = found;
-    return found;
-}
-
-static void
-go_to(mp_cursor *cursor, const place *place)
-{
-    cursor->at = place->at;
-    cursor->left -= place->n;
-    cursor->near = place->near;
-}
-
-/*
- * A look that starts at the first element and walks far may be the only one in its array. A second one gives the array
- * marks, and so does one that comes back from far to the start: the next may go there again.
- */
-void
-mp_view_index_prepare(VALUE self, const mp_cursor *cursor, uint32_t n)
-{
-    view_index *index = index_get(self);
-    uint32_t array = (uint32_t)cursor->at;
-    mp_directory *directory;
-    place last;
-
-    if (RB_OBJ_FROZEN(self)) return;
-    last = last_place(index, array);
-    if ((n < NEAR_ENOUGH && last.n < NEAR_ENOUGH) || (last.n && last.n <= n)) return;
-    directory = mp_directory_find(&index->directories, array);
-    if (!directory) {
-        mp_directory_add(directories_of(index), array);
-    } else if (!directory->marks.at) {
-        size_t mean = last.n ? (last.at - array) / last.n : 0;
-
-        mp_directory_give_marks(directories_of(index), directory, (uint32_t)cursor->left, mean);
-    }
-}
-
 mp_status
 mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
 {
-    view_index *index = index_get(self);
-    uint32_t array = (uint32_t)cursor->at;
-    bool frozen = RB_OBJ_FROZEN(self);
-    place from = frozen ? first_place(array) : last_place(index, array);
-    mp_directory *directory = NULL;
-    mp_status status;
+    const view_index *index = index_get(self);
+    uint32_t entry = n < MP_PLACES_MIN ? index->tape.count : mp_tape_entry_of(&index->tape, cursor->head);
 
-    if (from.n > n) from = first_place(array);
-    if (n - from.n >= NEAR_ENOUGH) directory = mp_directory_find(&index->directories, array);
-    /* Marks of an array that has no entry in the tape may be missing: a frozen Index makes none. */
-    if (directory && directory->marks.at && (!frozen || mp_marks_made_p(&directory->marks, n))) {
-        status = mp_marks_go(&directory->marks, cursor, n);
-    } else {
-        go_to(cursor, &from);
-        status = mp_cursor_pass(cursor, n - from.n);
-    }
-    if (!frozen && status == MP_OK) {
-        index->places[0] = (place){.array = array, .n = n, .at = (uint32_t)cursor->at, .near = cursor->near};
-    }
-    return status;
-}
-
-static void
-remember(view_index *index, size_t head, uint32_t size, const mp_directory *directory)
-{
-    index->latest = (latest_container){.head = (uint32_t)head, .size = size, .directory = directory};
-}
-
-/* The index that n, which may be negative, means: beyond the size if it is too far in front. */
-MP_INLINE uint64_t
-from_start(long n, uint32_t size)
-{
-    return (uint64_t)(n < 0 ? (int64_t)n + size : n);
-}
-
-/* An element of an array, from the last place or the start, if that is near, or from marks, which are remembered. */
-static MP_NOINLINE const uint8_t *
-element(VALUE self, const uint8_t *bytes, const uint8_t *end, size_t head, long n)
-{
-    view_index *index = index_get(self);
-    place *last = &index->places[0];
-    bool frozen = RB_OBJ_FROZEN_RAW(self);
-    const uint8_t *p = bytes + head;
-    const mp_directory *directory;
-    mp_wire_row row;
-    uint32_t size;
-    uint64_t i;
-
-    if (!mp_ahead_p(p, end)) return NULL;
-    row = mp_row_ahead(p);
-    size = mp_row_count(p, row);
-    i = from_start(n, size);
-    if (i >= size) return NULL;
-    p += row.head;
-    if (last->array == head + row.head && i - last->n < NEAR_ENOUGH && !frozen) {
-        p = bytes + last->at;
-        if (mp_leaves_over(&p, end, i - last->n) || p >= end) return NULL;
-        last->n = (uint32_t)i;
-        last->at = (uint32_t)(p - bytes);
-        return p;
-    }
-    if (i < NEAR_ENOUGH) return mp_leaves_over(&p, end, i) || p >= end ? NULL : p;
-    directory = mp_directory_find(&index->directories, (uint32_t)(head + row.head));
-    if (!directory || !directory->marks.at) return NULL;
-    if (!frozen) remember(index, head, size, directory);
-    return mp_marks_find(&directory->marks, bytes, end, (uint32_t)i);
+    return entry < index->tape.count ? mp_places_go(&index->places, entry, cursor, n) : mp_cursor_pass(cursor, n);
 }
 
 const uint8_t *
 mp_view_index_element(VALUE self, const uint8_t *bytes, const uint8_t *end, size_t head, long n)
 {
-    const latest_container *latest = &index_get(self)->latest;
-    uint64_t i = from_start(n, latest->size);
-    const uint8_t *p;
+    const view_index *index = index_get(self);
+    const uint8_t *p = bytes + head;
+    mp_wire_row row;
+    uint32_t size, entry;
+    uint64_t i;
 
-    if (latest->head != head || i >= latest->size) return element(self, bytes, end, head, n);
-    p = mp_marks_find(&latest->directory->marks, bytes, end, (uint32_t)i);
-    return p ? p : element(self, bytes, end, head, n);
-}
-
-/* Makes all marks of an array, which the cursor has just opened. The tape is complete. */
-static void
-marks_make(VALUE self, VALUE message, mp_cursor cursor, uint32_t end)
-{
-    view_index *index = index_get(self);
-    uint32_t array = (uint32_t)cursor.at, n = (uint32_t)cursor.left;
-    mp_directory *directory;
-
-    if (n <= NEAR_ENOUGH) return;
-    directory = mp_directory_find(&index->directories, array);
-    if (!directory) directory = mp_directory_add(directories_of(index), array);
-    if (!directory || !mp_directory_give_marks(directories_of(index), directory, n, (end - array) / n)) return;
-    cursor.look->bytes = mp_view_index_tape(self, message)->bytes;
-    mp_marks_go(&directory->marks, &cursor, n - 1);
+    if (!mp_ahead_p(p, end)) return NULL;
+    row = mp_row_ahead(p);
+    size = mp_row_count(p, row);
+    i = (uint64_t)(n < 0 ? (int64_t)n + size : n);
+    if (i >= size) return NULL;
+    if (i >= MP_PLACES_MIN) {
+        entry = mp_tape_entry_of(&index->tape, head);
+        if (entry < index->tape.count) return mp_places_find(&index->places, entry, bytes, end, (uint32_t)i);
+    }
+    p += row.head;
+    return mp_leaves_over(&p, end, i) || p >= end ? NULL : p;
 }
 
 /* --- keys of maps ------------------------------------------------------------------------------------- */
 
-/* The table of a directory, unless it keeps another of two equal keys than `which` says. */
-static const mp_key_table *
-table_by(const mp_directory *directory, mp_find_which which)
+/* A number that differs from process to process, by Ruby's own secret. */
+static uint64_t
+secret(const char *name)
 {
-    if (!directory || !directory->ready) return NULL;
-    return directory->keys->twice && directory->keys->which != which ? NULL : directory->keys;
+    return (uint64_t)rb_memhash(name, (long)strlen(name)) << 32 ^ rb_memhash(name, (long)strlen(name) - 1);
+}
+
+/* The bytes of a map, except for what is inside of the containers in it. */
+static size_t
+own_bytes(mp_cursor cursor)
+{
+    size_t bytes = 0;
+
+    while (cursor.left) {
+        size_t from = cursor.at;
+        mp_kind kind = (mp_kind)MP_WIRE[cursor.look->bytes[from]].kind;
+
+        if (mp_cursor_next(&cursor) != MP_OK) break;
+        bytes += kind == MP_ARRAY || kind == MP_MAP ? 1 : cursor.at - from;
+    }
+    return bytes;
+}
+
+/* Different keys of which a pair has fewer than four bytes: those without a head, or with one byte of number. */
+#define SMALL_KEYS 384
+
+/* The memory for tables of short maps with the smallest keys. */
+static size_t
+memory_left(const view_index *index)
+{
+    size_t most = index->tape.size / 2 + 1000;
+
+    return index->bytes < most ? most - index->bytes : 0;
+}
+
+/*
+ * How many slots the table of a map's keys gets: half of them unused, but no more memory than 1.25 times the bytes of
+ * the map. That suffices for any map but a short one of the smallest keys, which gets what is left for those; or 0,
+ * because without a table it takes no long walk.
+ */
+static uint32_t
+slots_for(const view_index *index, size_t bytes, uint32_t pairs)
+{
+    size_t slots = mp_key_table_slots(pairs), most = bytes / 16 * 5, least = SMALL_KEYS + SMALL_KEYS / 4;
+
+    if (most < least && bytes >= least * sizeof(uint32_t)) most = least;
+    if (most < pairs + pairs / 4 + 1 && most < least) most = memory_left(index) / sizeof(uint32_t);
+    if (most > slots) most = slots;
+    return most < least && most < pairs + pairs / 4 + 1 ? 0 : (uint32_t)most;
+}
+
+static mp_key_table *
+table_new(uint32_t slots, mp_find_which which)
+{
+    mp_key_table *table = xcalloc(1, sizeof(mp_key_table) + (size_t)slots * sizeof(uint32_t));
+
+    table->slots = (uint32_t *)(void *)(table + 1);
+    table->capacity = slots;
+    table->most = slots - slots / 6 - 1; /* fuller, and searches would take long */
+    table->seed[0] = secret("numbers");
+    table->seed[1] = secret("texts");
+    table->which = which == MP_FIND_FIRST ? MP_FIND_FIRST : MP_FIND_LAST;
+    return table;
+}
+
+/* Makes the table of the keys of a map, which is complete and has an entry, if it is large and has none. */
+static void
+table_make(VALUE self, VALUE message, uint32_t entry, mp_find_which which)
+{
+    view_index *index = index_get(self);
+    mp_look look = look_of(self, message);
+    mp_cursor cursor;
+    uint32_t slots;
+
+    mp_cursor_open(&cursor, &look, index->tape.entries[entry].offset);
+    cursor.near = entry + 1;
+    if (cursor.left < 2 * MANY_PAIRS) return;
+    slots = slots_for(index, own_bytes(cursor), (uint32_t)(cursor.left / 2));
+    if (!slots) return;
+    if (!index->tables) index->tables = ZALLOC_N(mp_key_table *, index->tape.count);
+    index->tables[entry] = table_new(slots, which);
+    index->bytes += sizeof(mp_key_table) + slots * sizeof(uint32_t);
+    look.bytes = mp_view_index_tape(self, message)->bytes;
+    mp_key_table_fill(index->tables[entry], &cursor); /* there is room for all, and the map is well formed */
+}
+
+/* The table of an entry, unless it keeps another of two equal keys than `which` says; NULL if there is none. */
+static const mp_key_table *
+table_by(const view_index *index, uint32_t entry, mp_find_which which)
+{
+    const mp_key_table *table = index->tables ? index->tables[entry] : NULL;
+
+    return table && table->twice && table->which != which ? NULL : table;
 }
 
 const mp_key_table *
-mp_view_index_keys(VALUE self, size_t map, uint64_t pairs, mp_find_which which)
-{
-    if (pairs < FEW_PAIRS) return NULL;
-    return table_by(mp_directory_find(&index_get(self)->directories, (uint32_t)map), which);
-}
-
-/* The same, and remembers the map, whose head is at an offset. */
-static const mp_key_table *
-keys_again(VALUE self, size_t head, size_t map, uint32_t pairs, mp_find_which which)
+mp_view_index_keys(VALUE self, VALUE message, size_t head, uint64_t pairs, mp_find_which which)
 {
     view_index *index = index_get(self);
-    const mp_directory *directory = index->latest.directory;
+    uint32_t entry = pairs < MANY_PAIRS ? index->tape.count : mp_tape_entry_of(&index->tape, head);
 
-    if (!directory || index->latest.head != head) {
-        if (pairs < FEW_PAIRS) return NULL;
-        directory = mp_directory_find(&index->directories, (uint32_t)map);
-        if (!directory || !directory->ready) return NULL;
-        if (!RB_OBJ_FROZEN_RAW(self)) remember(index, head, 0, directory);
+    if (entry == index->tape.count || mp_tape_open_p(&index->tape, entry)) return NULL;
+    if (!RB_OBJ_FROZEN_RAW(self) && !(index->tables && index->tables[entry])) {
+        table_make(self, message, entry, which);
     }
-    return table_by(directory, which);
+    return table_by(index, entry, which);
 }
 
 bool
 mp_view_index_key(VALUE self, VALUE message, size_t head, uint32_t pairs, const mp_key *key, mp_find_which which,
                   size_t *value)
 {
-    mp_tape *tape = mp_view_index_tape(self, message);
-    const mp_key_table *table = keys_again(self, head, head + MP_WIRE[tape->bytes[head]].head, pairs, which);
+    view_index *index = index_get(self);
+    mp_look look = look_of(self, message);
+    const mp_key_table *table = NULL;
     mp_cursor cursor;
-    mp_look look;
 
-    if (table) *value = mp_key_table_find(table, tape->bytes, tape->size, key);
-    if (table || pairs >= FEW_PAIRS || !mp_tape_passed_p(tape, head)) return table != NULL;
-    if (!tape->depth && tape->at < tape->size) return false; /* a fault that some looks have to find */
-    look.bytes = tape->bytes;
-    look.size = tape->size;
-    look.tape = tape;
+    if (pairs >= MANY_PAIRS && index->tables) {
+        uint32_t entry = mp_tape_entry_of(&index->tape, head);
+
+        if (entry < index->tape.count) table = table_by(index, entry, which);
+    }
+    if (table) *value = mp_key_table_find(table, look.bytes, look.size, key);
+    if (table || pairs >= MANY_PAIRS || !mp_tape_complete_p(&index->tape)) return table != NULL;
+    if (index->tape.at < look.size) return false; /* a fault that some looks have to find */
     return mp_cursor_open(&cursor, &look, head) == MP_OK && mp_find(&cursor, key, which, value) == MP_OK;
-}
-
-/* Makes the table of a map's keys, for its directory. Whether that succeeds or not, it is not tried again. */
-static void
-keys_make(VALUE self, VALUE message, mp_directory *directory, mp_cursor cursor, mp_find_which which)
-{
-    view_index *index = index_get(self);
-    mp_look look = {.size = index->tape.size, .tape = &index->tape};
-
-    directory->passed = NEVER;
-    if (cursor.left / 2 >= UINT32_MAX) return;
-    if (!mp_directory_give_keys(directories_of(index), directory, (uint32_t)(cursor.left / 2), which)) return;
-    look.bytes = mp_view_index_tape(self, message)->bytes;
-    cursor.look = &look;
-    directory->ready = mp_key_table_fill(directory->keys, &cursor) == MP_OK;
-    if (!directory->ready) mp_directory_take_keys(&index->directories, directory);
-}
-
-void
-mp_view_index_passed(VALUE self, VALUE message, const mp_cursor *opened, uint64_t pairs, mp_find_which which)
-{
-    view_index *index = index_get(self);
-    uint32_t map = (uint32_t)opened->at;
-    mp_directory *directory;
-
-    if (opened->left < 2 * FEW_PAIRS || pairs < FEW_PAIRS || RB_OBJ_FROZEN(self)) return;
-    directory = mp_directory_find(&index->directories, map);
-    if (!directory) directory = mp_directory_add(directories_of(index), map);
-    if (!directory || directory->passed == NEVER) return;
-    directory->passed = pairs < NEVER - 1 - directory->passed ? directory->passed + (uint32_t)pairs : NEVER - 1;
-    if (directory->passed / TABLE_COST >= opened->left / 2) keys_make(self, message, directory, *opened, which);
-}
-
-/* Makes the table of a map that has many pairs, and none yet. */
-static void
-keys_make_frozen(VALUE self, VALUE message, const mp_cursor *opened, mp_find_which which)
-{
-    view_index *index = index_get(self);
-    mp_directory *directory;
-
-    if (opened->left < 2 * FROZEN_PAIRS) return;
-    directory = mp_directory_find(&index->directories, (uint32_t)opened->at);
-    if (!directory) directory = mp_directory_add(directories_of(index), (uint32_t)opened->at);
-    if (directory && directory->passed != NEVER) keys_make(self, message, directory, *opened, which);
 }
 
 void
 mp_view_index_freeze(VALUE self, VALUE message, mp_find_which which)
 {
-    view_index *index = index_get(self);
+    const view_index *index = index_get(self);
     uint32_t entry;
 
     if (RB_OBJ_FROZEN(self)) return;
     for (entry = 0; entry < index->tape.count; entry++) {
-        mp_tape *tape = mp_view_index_tape(self, message);
-        mp_look look = {.bytes = tape->bytes, .size = tape->size, .tape = tape};
-        mp_cursor cursor;
+        const uint8_t *bytes = mp_view_index_tape(self, message)->bytes;
 
-        mp_cursor_open(&cursor, &look, tape->entries[entry].offset);
-        cursor.near = entry + 1;
-        if (cursor.kind == MP_MAP) keys_make_frozen(self, message, &cursor, which);
-        else marks_make(self, message, cursor, tape->entries[entry].end);
+        if (MP_WIRE[bytes[index->tape.entries[entry].offset]].kind != MP_MAP) continue;
+        if (!index->tables || !index->tables[entry]) table_make(self, message, entry, which);
     }
-    index->latest = (latest_container){0};
     RB_OBJ_FREEZE(self);
     mp_obj_set_shareable(self); /* it refers to no object */
     RB_GC_GUARD(message);
-}
-
-/* --- all of it -------------------------------------------------------------------------------------- */
-
-bool
-mp_view_index_complete_p(VALUE self)
-{
-    return mp_tape_complete_p(&index_get(self)->tape);
-}
-
-size_t
-mp_view_index_finish(VALUE self, VALUE message)
-{
-    mp_tape *tape = mp_view_index_tape(self, message);
-
-    if (mp_tape_finish(tape) != MP_OK) {
-        mp_raise_status(tape->status, (mp_blame){.start = tape->bytes, .at = tape->bytes + mp_tape_blame(tape),
-                                                 .end = tape->bytes + tape->size,
-                                                 .message = mp_message_whole(message)});
-    }
-    RB_GC_GUARD(self); /* the tape is inside it, and growing it may run compaction */
-    RB_GC_GUARD(message);
-    return tape->at;
 }
 
 /* --- checking --------------------------------------------------------------------------------------- */
@@ -498,8 +372,8 @@ accepted_p(mp_tape *tape, const mp_codec *codec)
 }
 
 /*
- * The Index of a message that unpacking is certain to accept. 0 if a tape cannot tell: the caller has to unpack the
- * message.
+ * An Index of a message that unpacking is certain to accept, which has to be completed. 0 if a tape cannot tell: the
+ * caller has to unpack the message.
  */
 static VALUE
 accepted_index(VALUE message, const mp_codec *codec)
@@ -553,10 +427,11 @@ mp_view_index_checked(VALUE message, const mp_codec *codec)
 
     if (short_accepted_p(message, 0, (size_t)RSTRING_LEN(message), codec)) return 0;
     self = accepted_index(message, codec);
+    if (self) complete(self, message);
     if (self) return self;
     mp_decode_whole(message, codec);
     self = mp_view_index_new(message, mp_unpack_max_depth(&codec->options));
-    if (self) mp_view_index_finish(self, message);
+    if (self) mp_view_index_end(self, message);
     return self;
 }
 

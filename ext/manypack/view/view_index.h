@@ -1,16 +1,16 @@
 /*
- * The Index of the containers in a message, which all Views of the message share: a tape (core/tape.h) that the
- * collector owns.
+ * The Index of a message, which all Views of the message share: where its containers end (core/tape.h), where elements
+ * of its long arrays are (core/places.h), and tables of the keys of its large maps (core/key_table.h). It is made whole
+ * and never written again, except that the first look for a key in a large map makes the map's table.
  *
- *   index = mp_view_index_new(message, 128);              // empty; 0 for a short message, which needs none
- *   look.tape = mp_view_index_tape(index, message);       // grows as a search with it walks on (core/find.h)
- *   status = mp_cursor_next(&cursor);                     // skips a container by its entry
+ *   index = mp_view_index_new(message, 128);              // 0 for a short message, which needs none
+ *   look.tape = mp_view_index_tape(index, message);       // a search skips containers by their entries (core/find.h)
+ *   status = mp_view_index_go(index, &cursor, 500); // the cursor, which has just opened an array, is at element 500
  *
- *   mp_view_index_prepare(index, &cursor, 500);           // before the cursor goes to element 500 of its array
- *   status = mp_view_index_go(index, &cursor, 500);
- *
- *   mp_view_index_finish(index, message);                 // walks to the end; raises if the message is malformed
+ *   mp_view_index_end(index, message);                    // raises if the message is malformed
  *   mp_view_index_freeze(index, message, MP_FIND_FIRST);  // from now on Ractors may share it
+ *
+ * Of a malformed message it has what comes before the fault, which a look finds when it comes there.
  */
 #ifndef MANYPACK_VIEW_INDEX_H
 #define MANYPACK_VIEW_INDEX_H
@@ -24,45 +24,30 @@
 #define MP_VIEW_INDEX_MIN 512
 
 /*
- * Makes an empty Index for a message whose containers may be max_depth deep. 0 if the message needs no Index, or can
- * have none.
+ * Makes the Index of a message whose containers may be max_depth deep. 0 if the message needs no Index, or can have
+ * none.
  */
 VALUE mp_view_index_new(VALUE message, uint32_t max_depth);
 
 /*
- * The complete Index of a message of fewer than MP_VIEW_INDEX_MIN bytes, which pays after some looks into a container
- * of many objects. 0 if the message is malformed or too deep: then a look finds what it found without an Index.
- */
-VALUE mp_view_short_index(VALUE message, uint32_t max_depth);
-
-/*
- * Makes the complete Index of a message; 0 if it needs none or can have none. Raises what unpacking the message by the
- * codec would raise.
+ * Makes the Index of a message that is checked; 0 if it needs none or can have none. Raises what unpacking the message
+ * by the codec would raise.
  */
 VALUE mp_view_index_checked(VALUE message, const mp_codec *codec);
 
 /* Raises what unpacking the single object from start to end of a message would raise. */
 void mp_view_check_part(VALUE message, size_t start, size_t end, const mp_codec *codec);
 
-/* Indexes the rest of the message, and returns the offset after it. Raises a DecodeError if it is malformed. */
-size_t mp_view_index_finish(VALUE index, VALUE message);
+/* The offset after the object. Raises a DecodeError if the message is malformed. */
+size_t mp_view_index_end(VALUE index, VALUE message);
 
 /*
- * Freezes a complete Index. Then Ractors may share it, because using it changes nothing. `which` of two equal keys
- * counts.
+ * Makes the tables of all large maps, and freezes the Index. Then Ractors may share it, because using it changes
+ * nothing. `which` of two equal keys counts.
  */
 void mp_view_index_freeze(VALUE index, VALUE message, mp_find_which which);
 
-bool mp_view_index_complete_p(VALUE index);
-
-/*
- * Called before mp_view_index_go, with the same arguments, because it may allocate. Gives an array memory for marks at
- * the second look that would walk far from its start, or at a look near the start after one that walked far: a single
- * look needs none, nor do looks in the array's order.
- */
-void mp_view_index_prepare(VALUE index, const mp_cursor *cursor, uint32_t n);
-
-/* Moves a cursor, which has just opened an array, to its nth element, by the shortest way that the Index knows. */
+/* Moves a cursor, which has just opened an array, to its nth element. Allocates nothing. */
 mp_status mp_view_index_go(VALUE index, mp_cursor *cursor, uint32_t n);
 
 /*
@@ -73,22 +58,16 @@ const uint8_t *mp_view_index_element(VALUE index, const uint8_t *bytes, const ui
 
 /*
  * Fast path: sets *value to the offset of a key's value, 0 without such a key, in a map whose head is at an offset.
- * False if the map has many pairs and no table, or the Index is not complete. Allocates nothing.
+ * False if the map is large and has no table, or the message is malformed. Allocates nothing.
  */
 bool mp_view_index_key(VALUE index, VALUE message, size_t head, uint32_t pairs, const mp_key *key, mp_find_which which,
                        size_t *value);
 
 /*
- * The table of the keys of a map, whose first key is at an offset of the message; NULL if there is none, or if it has a
- * key twice and keeps another of the two than `which` says.
+ * The table of the keys of a map, whose head is at an offset of the message; NULL if the map is not large, or if it has
+ * a key twice and the table keeps another of the two than `which` says. May allocate: the first look makes the table.
  */
-const mp_key_table *mp_view_index_keys(VALUE index, size_t map, uint64_t pairs, mp_find_which which);
-
-/*
- * Counts the pairs of a map that a search has passed. Makes a table of its keys when all searches together have passed
- * so many that it would have cost less. May allocate.
- */
-void mp_view_index_passed(VALUE index, VALUE message, const mp_cursor *opened, uint64_t pairs, mp_find_which which);
+const mp_key_table *mp_view_index_keys(VALUE index, VALUE message, size_t head, uint64_t pairs, mp_find_which which);
 
 /* The tape of an Index, over the bytes of the message. Valid while the caller has both objects on its stack. */
 mp_tape *mp_view_index_tape(VALUE index, VALUE message);

@@ -1,0 +1,54 @@
+/*
+ * Where every 8th element of the long arrays in a message is: moving to one takes at most 7 steps. Made once, for a
+ * tape that has come to its end, and never written again.
+ *
+ *   mp_places places = {.first = memory};          // for tape.count + 1 numbers
+ *
+ *   places.at = more_memory;                       // for mp_places_count(&places, &tape) offsets
+ *   mp_places_fill(&places, &look);                // look.tape is the tape
+ *   mp_cursor_open(&cursor, &look, offset);        // an array
+ *   status = mp_places_go(&places, mp_tape_entry_of(&tape, offset), &cursor, 500);
+ *   p = mp_places_find(&places, entry, bytes, end, 500); // the same place; NULL: only mp_places_go can tell
+ *
+ * All places together take at most half as many bytes as the message.
+ */
+#ifndef MP_PLACES_H
+#define MP_PLACES_H
+
+#include "find.h"
+
+/* An array of so many elements is walked through: that takes no longer than finding a place. */
+#define MP_PLACES_MIN 32
+
+#define MP_PLACES_STEP 8
+
+typedef struct {
+    uint32_t *first; /* by entry of the tape: which place is the first of the array; then how many there are */
+    uint32_t *at;    /* the offsets of elements 8, 16 and so on of one array after the other */
+} mp_places;
+
+/* Fills in `first`, and returns how many places there are. */
+uint32_t mp_places_count(mp_places *places, const mp_tape *tape);
+
+/* Fills in `at`. */
+void mp_places_fill(const mp_places *places, mp_look *look);
+
+/* Moves a cursor, which has just opened the array of an entry, to its nth element. */
+mp_status mp_places_go(const mp_places *places, uint32_t entry, mp_cursor *cursor, uint32_t n);
+
+/*
+ * The nth element of the array of an entry. NULL if it has no place near it, if a container stands in between, or if
+ * few bytes are ahead.
+ */
+MP_INLINE const uint8_t *
+mp_places_find(const mp_places *places, uint32_t entry, const uint8_t *bytes, const uint8_t *end, uint32_t n)
+{
+    uint32_t place = n / MP_PLACES_STEP, first = places->first[entry];
+    const uint8_t *p;
+
+    if (!place || place > places->first[entry + 1] - first) return NULL;
+    p = bytes + places->at[first + place - 1];
+    return mp_leaves_over(&p, end, n % MP_PLACES_STEP) || p >= end ? NULL : p;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * The message that Views of a Ractor looked into last, and its Index: a new View of the same bytes finds it, as when a
+ * loop makes a View of one message for each look.
+ *
+ *   index = mp_latest_index(&latest, message, 128);     // 0: another message was the last, or another limit
+ *   mp_latest_remember(&latest, message, 128, Qtrue);   // looked into once, without an Index
+ *   mp_latest_remember(&latest, message, 128, index);
+ *
+ * A message is known by where its bytes are, because String objects that share them are many. A collection forgets the
+ * message unless a View has found it since the collection before: then both live until the next one.
+ */
+#ifndef MANYPACK_LATEST_INDEX_H
+#define MANYPACK_LATEST_INDEX_H
+
+#include "base/support.h"
+
+/* All zero at first. */
+typedef struct {
+    const uint8_t *bytes; /* of the message */
+    size_t size;
+    VALUE message;        /* immutable; its bytes stay where they are */
+    VALUE index;          /* Qtrue before it is made; 0 if nothing is remembered */
+    uint32_t max_depth;   /* an Index holds for one */
+    bool found;           /* since the last collection */
+    size_t kept;          /* the last collection that kept it */
+} mp_latest;
+
+/* The Index of a message, Qtrue, or 0. Allocates nothing. */
+VALUE mp_latest_index(mp_latest *latest, VALUE message, uint32_t max_depth);
+
+void mp_latest_remember(mp_latest *latest, VALUE message, uint32_t max_depth, VALUE index);
+
+void mp_latest_mark(mp_latest *latest);
+
+#endif
