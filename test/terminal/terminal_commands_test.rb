@@ -31,6 +31,18 @@ class TerminalCommandsTest < Minitest::Test
     assert_equal "1.5\n[\"a\",\"b\"]\n", output_of("query", "--raw", "$['level','tags']", input: events)
   end
 
+  # The path of each value has the long key.
+  def test_query_with_path_limits_the_bytes_of_paths
+    input = stream({"k" * 100_000 => [nil] * 200})
+    out, err, status = manypack("query", "--with-path", "$.*[*]", input: input)
+    assert_equal ["", 1], [out, status]
+    assert_match(/\Amanypack: stdin:0: max_bytes is 1048576, but the input has paths of at least 168\d+ bytes, more than 16 times as many/, err)
+    assert_equal 200, output_of("query", "--with-path", "--max-bytes", "1500000", "$.*[*]", input: input).lines.size
+    assert_match "max_bytes is 7, but the input has at least", manypack("query", "--with-path", "--max-bytes", "7", "$.*[*]", input: input)[1]
+    large = stream([1] * 70_000)
+    assert_equal 70_000, output_of("query", "--with-path", "$[*]", input: large).lines.size
+  end
+
   def test_query_writes_rows
     assert_equal "1,order\n2,log/x\n3,order\n", output_of("query", "--to", "csv", "$['id','type']", input: events)
     odd = stream({"a" => ["x,y", 'say "hi"', "two\nlines", nil, true, 1.5, [1], "b".b], "b" => {"c" => "t\tab", "d" => "back\\slash"}})
@@ -404,6 +416,7 @@ class TerminalCommandsTest < Minitest::Test
 
   def test_options_without_effect_are_refused
     { %w[cat --to ruby --hex] => "cat: --hex is for text, not for --to ruby", %w[cat --to msgpack --open] => "cat: --open is for text, not for --to msgpack",
+      %w[query --max-bytes 9 .] => "query: --max-bytes is for --with-path", %w[query -w --max-bytes 0 .] => "query: --max-bytes must be 1 or more",
       %w[query -R -w .] => "query: --raw writes values, and --with-path writes maps of both", %w[validate -k] => "validate: --keep-going needs --untrusted" }.each do |arguments, message|
       out, err, status = manypack(*arguments, input: stream(1))
       assert_equal ["", 2], [out, status], arguments

@@ -647,6 +647,7 @@ read_change(mp_changes *changes, uint32_t index, VALUE removed)
     while (change_p(object) && NIL_P(change.kind)) {
         change.kind = rb_ivar_get(object, id_kind);
         object = rb_ivar_get(object, id_value);
+        if (RB_TYPE_P(object, T_STRING)) object = rb_str_new_frozen(object); /* user code may change it meanwhile */
         change.value = mp_changes_keep(changes, object);
         if (change.kind != ID2SYM(rb_intern("parents"))) continue;
         change.create = true;

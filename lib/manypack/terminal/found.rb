@@ -4,15 +4,21 @@
 module Manypack
   module Terminal
     class Found
+      # The paths of a message may have 16 times as many bytes, as those of untrusted input, or 16 times as many as the
+      # message.
+      MAX_BYTES = 1 << 20
+
       # The Path.
       attr_reader :path
 
       # with_path:: true for pairs, maps of the value and the normalized path that leads to it
       # grouped:: true for an array of the values of each message, or of each pair; :rows for an array of what each name
       #           at the end of the path finds in each container
-      def initialize(path, with_path: false, grouped: false)
+      # max_bytes:: with paths: the most bytes of a message, which limit its paths as in Path#each_with_path
+      def initialize(path, with_path: false, grouped: false, max_bytes: nil)
         @path = path
         @with_path = with_path
+        @max_bytes = max_bytes
         @grouped = grouped
       end
 
@@ -47,7 +53,8 @@ module Manypack
       def with_paths(messages)
         found = "".b
         Manypack.split(messages.to_s, as: :view, **OPTIONS) do |view|
-          @path.each_with_path(view) do |value, path|
+          most = @max_bytes || [view.bytesize, MAX_BYTES].max
+          @path.each_with_path(view.bytes, **OPTIONS, max_bytes: most) do |value, path|
             pair = {"path" => path, "value" => value}
             found << Input::TIMES.pack(@grouped ? [pair] : pair)
           end

@@ -33,6 +33,7 @@ module Manypack
         parser.on("-t", "--to FORMAT", FORMATS, "Write #{FORMATS.join(", ")}") { |to| @format = to }
         parser.on("-H", "--header", "Write the names of the columns first, as csv and tsv") { @header = true }
         parser.on("-w", "--with-path", "Write each value with the path that leads to it") { @with_path = true }
+        parser.on("--max-bytes N", Integer, "With --with-path: the most bytes of a message") { |n| @max_bytes = n }
         parser.on("-R", "--raw", "Write strings without quotes, as jq -r does") { @raw = true }
         parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
         parser.on("-n", "--lines N", Integer, "Search only the first N messages of each file") { |n| @most = n }
@@ -50,6 +51,8 @@ module Manypack
         raise ArgumentError, "--lines must be 0 or more" if @most&.negative?
         raise ArgumentError, "--jobs must be 1 or more" unless (@jobs || 1).positive?
         raise ArgumentError, "--jobs works without --lines" if @jobs && @most
+        raise ArgumentError, "--max-bytes is for --with-path" if @max_bytes && !@with_path
+        raise ArgumentError, "--max-bytes must be 1 or more" unless (@max_bytes || 1).positive?
         raise ArgumentError, "--raw is for --to json" if @raw && (@format || "json") != "json"
         raise ArgumentError, "--header is for --to csv and tsv" if @header && !rows?
         raise ArgumentError, "--raw writes values, and --with-path writes maps of both" if @raw && @with_path
@@ -88,7 +91,7 @@ module Manypack
       end
 
       def show(input)
-        @found = Found.new(@path, with_path: @with_path, grouped: @columns ? :rows : rows?)
+        @found = Found.new(@path, with_path: @with_path, grouped: @columns ? :rows : rows?, max_bytes: @max_bytes)
         return show_one_by_one(input) if @most
         return show_of_many_cores(input) if many_cores?
 

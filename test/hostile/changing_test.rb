@@ -1,0 +1,194 @@
+# frozen_string_literal: true
+
+# What user code changes while Manypack works on it: an Array, Hash or String whose length was read before.
+require_relative "attacks"
+require "stringio"
+
+module Hostile
+  class ChangingTest < Minitest::Test
+    Rational2 = Struct.new(:text)
+    Nested = Struct.new(:list)
+    Key = Struct.new(:text)
+    Row = Struct.new(:list, :map, :rest)
+    ROW = Manypack::Record.new(Row, list: [Object], map: {String => Object}, rest: Hash).with(unknown: {into: :rest})
+    ANY = Manypack::Record.new(Row, list: Object, map: Object, rest: Object)
+
+    # Packs itself, and calls a block before.
+    class Foreign
+      def initialize(&block)
+        @block = block
+      end
+
+      def to_msgpack(packer)
+        @block.call
+        packer.write(7)
+      end
+    end
+
+    # An io that changes the String that it gets or has given.
+    class ChangingIO
+      def initialize(bytes, change)
+        @parts = bytes.scan(/.{1,6}/mn).map { |part| +part }
+        @change = change
+        @given = []
+      end
+
+      def read(*)
+        @change.call(@given.last) if @given.last
+        @given << @parts.shift
+        @given.last
+      end
+
+      def write(bytes)
+        @change.call(bytes) if (@written = (@written || 0) + 1) < 4
+        40
+      end
+    end
+
+    # What is done to an object while it is at work.
+    CHANGES = {
+      clear: ->(object) { object.clear }, "<<": ->(object) { object.is_a?(Hash) ? object["new"] = 1 : object << "n" },
+      replace: ->(object) { object.is_a?(Hash) ? object.transform_values! { "other" * 40 } : object.replace(object.class.new) },
+      concat: lambda do |object|
+        object.is_a?(String) ? object.concat("long" * 3_000) : Array.new(3_000) { |i| object.is_a?(Hash) ? object.delete(i) : object.concat([i]) }
+      end,
+      shorten: ->(object) { object.is_a?(Hash) ? object.shift : object.slice!(1..) },
+      freeze: ->(object) { object.freeze }, compact: ->(_) { GC.compact }
+    }.freeze
+
+    def self.changer(object, change)
+      Foreign.new { change.call(object) }
+    end
+
+    # Each returns packed bytes. The block that they get changes an object.
+    PACKING = {
+      "an Array by to_msgpack" => ->(change) { [1].tap { |list| list << changer(list, change) << 2 << 3 }.then { |list| Manypack.pack(list) } },
+      "a long Array by to_msgpack" => ->(change) { (1..40).to_a.tap { |list| list << changer(list, change) << "x" }.then { |list| Manypack.pack([list]) } },
+      "a Hash by a value" => ->(change) { {"a" => 1}.tap { |map| map.update("b" => changer(map, change), "c" => 3) }.then { |map| Manypack.pack(map) } },
+      "a Hash by a key" => ->(change) { {"a" => 1}.tap { |map| map.update(changer(map, change) => 2, "c" => 3) }.then { |map| Manypack.pack([map]) } },
+      "a Hash of many pairs" => ->(change) { (1..30).to_h { |i| [i, i] }.tap { |map| map[0] = changer(map, change) }.then { |map| Manypack.pack(map) } },
+      "an Array around the one that changes it" => ->(change) { [1, [2]].tap { |list| list[1] << changer(list, change) << 3 }.then { |list| Manypack.pack(list) } },
+      "an Array in canonical form" => ->(change) { [1].tap { |list| list << changer(list, change) << 2 }.then { |list| Manypack.pack(list, canonical: true) } },
+      "an Array in a Packer" => ->(change) { [1].tap { |list| list << changer(list, change) << 2 }.then { |list| Manypack::Packer.new.write(list).to_s } },
+      "an Array to an io" => lambda do |change|
+        list = [1].tap { |array| array << changer(array, change) << 2 }
+        StringIO.new(+"".b).tap { |io| Manypack.pack(list, io) }.string
+      end,
+      "the String of an ext packer by another" => lambda do |change|
+        text = +"ab" * 40
+        factory(change, text).dump([Rational2.new(text), Rational2.new(text), text, changer(text, change), text])
+      end,
+      "an Array in a recursive ext" => ->(change) { [1, 2].then { |list| factory(change, list).dump([Nested.new(list), list, Nested.new(list)]) } },
+      "the payload of an ExtensionValue" => ->(change) { (+"ab" * 30).then { |text| Manypack.pack([text, changer(text, change), Manypack::ExtensionValue.new(5, text)]) } },
+      "a list of a Record" => ->(change) { [1].tap { |list| list << changer(list, change) << 2 }.then { |list| ROW.dump(Row.new(list, {}, {})) } },
+      "a map of a Record" => ->(change) { {"a" => 1}.tap { |map| map.update("b" => changer(map, change), "c" => 1) }.then { |map| ROW.dump(Row.new([], map, {})) } },
+      "the unknown pairs of a Record by a member" => ->(change) { {"x" => 1, "y" => 2}.then { |rest| ROW.dump(Row.new([changer(rest, change)], {}, rest)) } },
+      "the unknown pairs by one of them" => ->(change) { {"x" => 1}.tap { |rest| rest.update("y" => changer(rest, change), "z" => 1) }.then { |rest| ROW.dump(Row.new([], {}, rest)) } },
+      "a member of a Struct" => ->(change) { [1, 2].then { |list| ANY.dump(Row.new(changer(list, change), list, list)) } },
+      "a value of a splice" => ->(change) { [1].tap { |list| list << changer(list, change) << 2 }.then { |list| splice("a" => list) } },
+      "a value of a splice by a Proc" => ->(change) { [1, 2].then { |list| splice("list" => list, "a" => ->(_) { change.call(list) && 1 }) } },
+      "appended values" => ->(change) { [1, 2].tap { |list| list << changer(list, change) << 3 }.then { |list| splice("list" => Manypack::View.appended(*list)) } },
+      "inserted values" => ->(change) { [1, 2].tap { |list| list << changer(list, change) << 3 }.then { |list| splice("list[1]" => Manypack::View.inserted(*list), "list[2]" => list) } },
+      "a new key" => ->(change) { (+"c").then { |key| splice("b" => Manypack::View.renamed(key), "a" => ->(_) { change.call(key) && 1 }) } },
+      "a path" => ->(change) { (+"list[0]").then { |path| splice(["a"] => ->(_) { change.call(path) && 1 }, path => 5) } },
+      "the steps of a path" => ->(change) { ["list", 0].then { |path| splice("a" => ->(_) { change.call(path) && 1 }, path => 5) } },
+      "the Hash of changes" => ->(change) { {}.tap { |changes| changes.update("a" => ->(_) { change.call(changes) && 1 }, "b" => 2, "c" => 3) }.then { |changes| splice(changes) } }
+    }.freeze
+
+    # Each returns what it has read, which no change may affect.
+    READING = {
+      "unpack" => ->(change) { MESSAGE.dup.then { |bytes| codec(change, bytes).unpack(bytes) } },
+      "unpack untrusted" => ->(change) { MESSAGE.dup.then { |bytes| codec(change, bytes).unpack(bytes, untrusted: true) } },
+      "a View" => ->(change) { MESSAGE.dup.then { |bytes| codec(change, bytes).view(bytes).to_a.map { |part| part.respond_to?(:value) ? part.value : part } } },
+      "a View's pattern" => ->(change) { %w[a b].then { |names| codec(change, names).view(MAP.dup).deconstruct_keys(names).fetch("a") } },
+      "a fed String" => ->(change) { MESSAGE.dup.then { |bytes| codec(change, bytes).unpacker.feed(bytes).read } },
+      "a long fed String" => ->(change) { (MESSAGE + Manypack.pack("z" * 900)).then { |bytes| codec(change, bytes).unpacker.feed(bytes).each.to_a.first } },
+      "Parallel" => ->(change) { MESSAGE.dup.then { |bytes| Manypack::Parallel.map(bytes, ractors: 0, codec: codec(change, bytes)) { |list| change.call(bytes) && list } } },
+      "a String that an io keeps" => ->(change) { Manypack::Unpacker.new(ChangingIO.new(MESSAGE, change), allow_unknown_ext: true).each.to_a },
+      "a String that an io keeps, for a Buffer" => ->(change) { Manypack::Buffer.new(ChangingIO.new(MESSAGE, change)).read },
+      "a String in a Buffer" => ->(change) { ("x" * 1_000).then { |text| (Manypack::Buffer.new << text).then { |buffer| change.call(text) && buffer.to_s } } },
+      "what two Functions return" => lambda do |change|
+        text = +"abc" * 20
+        functions = {f: Manypack::Path::Function.new(:value) { text }, g: Manypack::Path::Function.new(:value) { (change.call(text) && "abc" * 20).to_s } }
+        Manypack::Path.new("$[?f(@) == g(@)]", functions: functions).first(Manypack.pack([1]))
+      end,
+      "the nodes of a Function" => lambda do |change|
+        Manypack::Path.new("$[?n(@.*)]", functions: {n: Manypack::Path::Function.new(:nodes, returns: :logical) { |nodes| change.call(nodes) || true } }).count(Manypack.pack([[1, 2], [3]]))
+      end,
+      "a key that is compared" => ->(change) { (+"zz").then { |key| Manypack.dig(KEYED.dup, key, codec: codec(change, key)).inspect } },
+      "keys that are compared" => ->(change) { %w[zz a].map(&:+@).then { |keys| codec(change, keys).view(KEYED.dup).values_at(*keys, 5) } },
+      "a default" => lambda do |change|
+        kept = [1, 2]
+        row = ANY.with(defaults: {list: -> { kept }, map: -> { change.call(kept) && 5 }, rest: nil})
+        row.load("\x80").map
+      end
+    }.freeze
+
+    MESSAGE = "\x94\x01\xD4\x01a\xA3abc\x91\xD4\x01b".b.freeze
+    MAP = "\x83\xA1b\xD4\x01x\xA1a\x01\xA1c\x02".b.freeze
+    KEYED = "\x83\xD4\x03k\x01\xA1a\x02\x05\x06".b.freeze
+
+    class << self
+      def splice(changes)
+        Manypack::View.new(Manypack.pack({"a" => 1, "b" => 2, "list" => [1, 2, 3]})).splice(changes).bytes
+      end
+
+      def factory(change, object)
+        Manypack::Factory.new.tap do |made|
+          made.register_type(1, Rational2, packer: ->(it) { change.call(object) && it.text }, unpacker: ->(body) { change.call(object) && body })
+          made.register_type(2, Nested, packer: ->(it, packer) { packer.write(it.list).tap { change.call(object) } }, unpacker: ->(body) { body.read }, recursive: true)
+          made.register_type(3, Key, packer: ->(it) { it.text }, unpacker: ->(body) { Key.new(change.call(object) && body) })
+        end
+      end
+
+      def codec(change, object)
+        factory(change, object).codec
+      end
+    end
+
+    def test_packed_bytes_are_a_message_or_an_error_whatever_changes_what_meanwhile
+      PACKING.each do |what, front|
+        CHANGES.each do |name, change|
+          bytes = assert_changed(what, name, change, front) or next
+          assert Manypack.unpack(bytes, allow_unknown_ext: true, duplicate_keys: :error), "#{what}: #{name}"
+        end
+      end
+    end
+
+    def test_what_is_read_is_what_the_bytes_said_whatever_changes_them_meanwhile
+      READING.each do |what, front|
+        expected = front.call(->(_) { true })
+        CHANGES.each do |name, change|
+          found = assert_changed(what, name, change, front)
+          assert_equal expected, found, "#{what}: #{name}" unless found.nil?
+        end
+      end
+    end
+
+    def test_an_io_that_changes_what_it_writes_gets_no_bytes_of_others
+      CHANGES.each do |name, change|
+        [->(io) { Manypack.pack([1] * 40, io) }, ->(io) { Manypack::Packer.new(io).write([1] * 40).flush }, ->(io) { (Manypack::Buffer.new(io) << "x" * 2_000).flush }].each do |write|
+          assert_changed("an io's write", name, change, ->(changing) { write.call(ChangingIO.new("", changing)) })
+        end
+      end
+    end
+
+    def test_a_new_key_is_written_as_the_splice_was_given_it
+      key = +"c"
+      bytes = ChangingTest.splice("b" => Manypack::View.renamed(key), "a" => ->(_) { key.replace("list") && 1 })
+      assert_equal %w[a c list], Manypack.unpack(bytes).keys
+    end
+
+    private
+
+    # Returns what the front returns; nil after a RuntimeError. Fails if nothing was changed.
+    def assert_changed(what, name, change, front)
+      changed = 0
+      front.call(->(object) { (changed += 1) && change.call(object) || true })
+    rescue RuntimeError
+      nil
+    ensure
+      assert_operator changed, :>, 0, "#{what}: #{name}"
+    end
+  end
+end
