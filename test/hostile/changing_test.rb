@@ -53,7 +53,7 @@ module Hostile
         object.is_a?(String) ? object.concat("long" * 3_000) : Array.new(3_000) { |i| object.is_a?(Hash) ? object.delete(i) : object.concat([i]) }
       end,
       shorten: ->(object) { object.is_a?(Hash) ? object.shift : object.slice!(1..) },
-      freeze: ->(object) { object.freeze }, compact: ->(_) { GC.compact }
+      freeze: ->(object) { object.freeze }, collect: ->(_) { GC.start }
     }.freeze
 
     def self.changer(object, change)
