@@ -316,7 +316,7 @@ class GuessesTest < Minitest::Test
   end
 
   def test_what_is_no_type_says_what_is
-    { "circle" => '["circle"] is an enum', 5 => "[5] is an enum", /a/ => "String is any text", -> { 1 } => "initialize", Kernel => "a class has" }.each do |type, words|
+    { "circle" => '["circle"] is an enum', 5 => "[5] is an enum", /a/ => "String is any text", -> { 1 } => "initialize" }.each do |type, words|
       assert_includes assert_raises(ArgumentError) { Manypack::Type[type] }.message, words
       assert_includes assert_raises(ArgumentError) { Manypack::Record.new(Point, x: type) }.message, words
     end

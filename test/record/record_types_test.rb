@@ -228,7 +228,7 @@ class RecordTypesTest < Minitest::Test
   end
 
   def test_what_is_no_type_is_refused_when_it_is_made
-    [5, "text", [], {}, [Integer, String], { Float => Integer }, { String => Integer, Symbol => String }, Object.new, Enumerable].each do |type|
+    [5, "text", [], {}, [Integer, String], { Float => Integer }, { String => Integer, Symbol => String }, Object.new].each do |type|
       assert_raises(ArgumentError, TypeError, type.inspect) { Type[type] }
       assert_raises(ArgumentError, TypeError, type.inspect) { box(type) }
     end

@@ -41,12 +41,23 @@ heads_of(VALUE object)
     }
 }
 
+/*
+ * True if a CLASS loads the object as mp_encode packs it. Of those that take more than exts, such as Numeric, an object
+ * without a head of its own may be packed as anything, by its to_msgpack.
+ */
+static bool
+fits_class_p(const mp_shape *shape, VALUE object)
+{
+    if (!RTEST(rb_obj_is_kind_of(object, shape->klass))) return false;
+    return shape->accepts == mp_kind_bit(MP_EXT) || heads_of(object);
+}
+
 /* True if the shape loads the object as mp_encode packs it. The values of scalars are not checked. */
 MP_INLINE bool
 fits_p(const mp_shape *shape, VALUE object)
 {
     if (shape->kind <= MP_SHAPE_VIEW) return true;
-    if (MP_UNLIKELY(shape->kind == MP_SHAPE_CLASS)) return RTEST(rb_obj_is_kind_of(object, shape->klass));
+    if (MP_UNLIKELY(shape->kind == MP_SHAPE_CLASS)) return fits_class_p(shape, object);
     return shape->kind < MP_SHAPE_LIST && shape->dumps & heads_of(object);
 }
 

@@ -60,17 +60,29 @@ wrong_type(mp_loader *l, const mp_shape *shape, const uint8_t *at)
     return Qnil;
 }
 
+/* ArgumentError for an UNNAMED, also among the types of an ANY_OF. */
+static void
+refuse_unnamed(const mp_shape *shape)
+{
+    uint32_t i;
+
+    if (shape->kind == MP_SHAPE_UNNAMED) rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
+    for (i = 0; shape->kind == MP_SHAPE_ANY_OF && i < shape->count; i++) refuse_unnamed(shape->parts[i]);
+}
+
 /*
- * Like wrong_type, for an object whose head the shape does not accept, unless it is an ext of the codec that the shape
- * takes.
+ * Like wrong_type, for an object whose head the shape does not accept, unless it is an ext of which the codec makes an
+ * object that the shape takes.
  */
 static MP_NOINLINE VALUE
 load_wrong_head(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
     const uint8_t *at = l->d.at;
-    VALUE object = row.kind == MP_EXT ? mp_load_ext(l, shape) : Qundef;
+    VALUE object = row.kind == MP_EXT ? mp_load_ext(l, shape, row) : Qundef;
 
-    return object == Qundef ? wrong_type(l, shape, at) : object;
+    if (object != Qundef) return object;
+    refuse_unnamed(shape);
+    return wrong_type(l, shape, at);
 }
 
 /* --- containers ------------------------------------------------------------------------------------- */
@@ -111,17 +123,17 @@ load_other_key(mp_loader *l, const mp_shape *shape)
 static VALUE
 load_key(mp_loader *l, const mp_shape *shape)
 {
-    const uint8_t *at = l->d.at;
     mp_wire_row row = mp_loader_row(l);
 
     if (shape->kind != MP_SHAPE_STRING) return load_other_key(l, shape);
     if (row.kind == MP_STR) return mp_load_cached(l, row, MP_KEY_STRING);
     if (row.kind == MP_BIN) {
-        uint32_t n = mp_row_count(at, row);
+        uint32_t n = mp_row_count(l->d.at, row);
 
         return mp_seal(mp_loader_options(l), rb_obj_freeze(rb_str_new((const char *)mp_loader_payload(l, row, n), n)));
     }
-    return wrong_type(l, shape, at);
+    l->d.may_call = true; /* the String's class may have a hash of its own */
+    return load_wrong_head(l, shape, row);
 }
 
 static VALUE
@@ -367,34 +379,16 @@ load_exact(mp_loader *l, const mp_shape *shape, mp_wire_row row)
           case MP_SHAPE_VIEW: object = mp_load_view(l); break;
           case MP_SHAPE_INTEGER: object = mp_load_integer(l, shape->parts[i], row); break;
           case MP_SHAPE_ENUM: object = mp_load_literal(l, shape->parts[i], row, true); break;
+          case MP_SHAPE_CLASS: object = mp_load_of_class(l, shape->parts[i]); break;
           default: break;
         }
     }
     return object;
 }
 
-NORETURN(static void raise_unnamed(const mp_shape *shape));
-
-static void
-raise_unnamed(const mp_shape *shape)
-{
-    rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
-}
-
-/* Raises what is wrong with the first UNNAMED among the types, if there is one. */
-static void
-refuse_unnamed(const mp_shape *shape)
-{
-    uint32_t i;
-
-    for (i = 0; i < shape->count; i++) {
-        if (shape->parts[i]->kind == MP_SHAPE_UNNAMED) raise_unnamed(shape->parts[i]);
-    }
-}
-
 /*
  * Loads the object by the first type that accepts it, except that an integer becomes a Float only if no type keeps it
- * an Integer, and that an UNNAMED comes last. At most one type accepts maps, and at most one arrays.
+ * an Integer. At most one type accepts maps, and at most one arrays.
  */
 static VALUE
 load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
@@ -412,7 +406,6 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 
         if (!(part->accepts & mp_kind_bit((mp_kind)row.kind))) continue;
         switch (part->kind) {
-          case MP_SHAPE_UNNAMED: continue;
           case MP_SHAPE_SYMBOL: object = mp_load_symbol(l, row); break;
           case MP_SHAPE_INTEGER: object = mp_load_integer(l, part, row); break;
           case MP_SHAPE_FLOAT: object = mp_load_float(l, part, row); break;
@@ -423,7 +416,6 @@ load_any_of(mp_loader *l, const mp_shape *shape, mp_wire_row row)
         }
         if (object != Qundef) return object;
     }
-    refuse_unnamed(shape);
     return load_wrong_head(l, shape, row);
 }
 
@@ -557,7 +549,6 @@ load_any_kind(mp_loader *l, const mp_shape *shape)
       case MP_SHAPE_RECORD: return load_record(l, shape, row);
       case MP_SHAPE_ANY_OF: return load_any_of(l, shape, row);
       case MP_SHAPE_TAGGED: return load_tagged(l, shape, row);
-      case MP_SHAPE_UNNAMED: raise_unnamed(shape);
       case MP_SHAPE_SYMBOL: object = mp_load_symbol(l, row); break;
       case MP_SHAPE_INTEGER: object = mp_load_integer(l, shape, row); break;
       case MP_SHAPE_FLOAT: object = mp_load_float(l, shape, row); break;

@@ -1,6 +1,7 @@
 /* Loads and checks scalars; loads Views and objects that may be of any type, which need no check. */
 #include "record/load_scalar.h"
 
+#include "core/timestamp.h"
 #include "unpack/decode.h"
 #include "unpack/objects.h"
 #include "view/view.h"
@@ -148,45 +149,60 @@ mp_load_of_class(mp_loader *l, const mp_shape *shape)
     return Qundef;
 }
 
-/*
- * Checks an object that was packed as an ext of the codec against a shape of Symbols, Integers or an enum. Qundef if it
- * is of the wrong type.
- */
-static VALUE
-taken_by(const mp_shape *shape, VALUE object)
+/* True if unpacking makes an object of the ext whose head is row, and does not refuse it. */
+static bool
+ext_known_p(const mp_loader *l, mp_wire_row row)
 {
-    bool bounded = shape->min != INT64_MIN || shape->max != INT64_MAX || shape->above_max != UINT64_MAX;
+    const mp_types *types = l->d.codec->types;
+    int id = mp_row_ext_type(l->d.at, row);
 
-    if (shape->kind == MP_SHAPE_INTEGER) return RB_INTEGER_TYPE_P(object) && !bounded ? object : Qundef;
-    if (!RB_SYMBOL_P(object)) return Qundef;
-    return shape->kind == MP_SHAPE_SYMBOL ? object : mp_literals_same(&shape->literals, shape->objects, object);
+    if (mp_loader_options(l)->allow_unknown_ext || (types && mp_types_for_ext(types, id))) return true;
+    return mp_loader_options(l)->timestamp && id == MP_TIMESTAMP_TYPE;
 }
 
-/* True if the codec packs the objects of such a shape as an ext. */
+/* True if an object that an ext was made into is of the class that a shape stands for. Ranges have no such objects. */
 static bool
-packed_as_ext_p(const mp_types *types, mp_shape_kind kind)
+of_class_p(const mp_shape *shape, VALUE object)
 {
-    if (kind == MP_SHAPE_INTEGER) return types->integer != NULL;
-    return (kind == MP_SHAPE_SYMBOL || kind == MP_SHAPE_ENUM) && types->symbol;
+    switch (shape->kind) {
+      case MP_SHAPE_STRING: return RB_TYPE_P(object, T_STRING);
+      case MP_SHAPE_SYMBOL: return RB_SYMBOL_P(object);
+      case MP_SHAPE_FLOAT: return RB_FLOAT_TYPE_P(object) && !shape->ranged;
+      case MP_SHAPE_INTEGER:
+        return RB_INTEGER_TYPE_P(object) && shape->min == INT64_MIN && shape->above_max == UINT64_MAX;
+      case MP_SHAPE_SPECIAL: return object == RARRAY_AREF(shape->objects, 0);
+      case MP_SHAPE_ENUM:
+        return RB_SYMBOL_P(object) && mp_literals_same(&shape->literals, shape->objects, object) != Qundef;
+      case MP_SHAPE_RECORD:
+        return shape->record->form != MP_FORM_LAZY && RTEST(rb_obj_is_kind_of(object, shape->record->klass));
+      case MP_SHAPE_CLASS:
+      case MP_SHAPE_UNNAMED: return !NIL_P(shape->klass) && RTEST(rb_obj_is_kind_of(object, shape->klass));
+      default: return false;
+    }
+}
+
+static bool
+of_a_class_p(const mp_shape *shape, VALUE object)
+{
+    uint32_t i;
+
+    if (shape->kind != MP_SHAPE_ANY_OF) return of_class_p(shape, object);
+    for (i = 0; i < shape->count && !of_class_p(shape->parts[i], object); i++);
+    return i < shape->count;
 }
 
 VALUE
-mp_load_ext(mp_loader *l, const mp_shape *shape)
+mp_load_ext(mp_loader *l, const mp_shape *shape, mp_wire_row row)
 {
-    const mp_types *types = l->d.codec->types;
     const uint8_t *at = l->d.at;
     uint64_t others = l->d.others;
-    VALUE object = Qundef;
-    uint32_t i;
+    VALUE object;
 
-    if (shape->kind == MP_SHAPE_ANY_OF) {
-        for (i = 0; i < shape->count && object == Qundef; i++) object = mp_load_ext(l, shape->parts[i]);
-        return object;
-    }
-    if (!types || !packed_as_ext_p(types, shape->kind)) return Qundef;
-    object = taken_by(shape, mp_load_any(l));
-    if (object == Qundef) mp_loader_back(l, at, others);
-    return object;
+    if (!ext_known_p(l, row)) return Qundef;
+    object = mp_load_any(l);
+    if (of_a_class_p(shape, object)) return object;
+    mp_loader_back(l, at, others);
+    return Qundef;
 }
 
 VALUE

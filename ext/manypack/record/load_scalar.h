@@ -28,8 +28,11 @@ VALUE mp_load_any(mp_loader *l);
 /* The same; Qundef if the object is not of the shape's class. */
 VALUE mp_load_of_class(mp_loader *l, const mp_shape *shape);
 
-/* A Symbol or an Integer that the codec packs as an ext, for a shape or one of its alternatives. */
-VALUE mp_load_ext(mp_loader *l, const mp_shape *shape);
+/*
+ * An ext whose head the shape does not accept, if the codec makes of it an object that is of the shape's class, or of
+ * that of one of its alternatives.
+ */
+VALUE mp_load_ext(mp_loader *l, const mp_shape *shape, mp_wire_row row);
 
 /* The View of the whole message, made on first use. All Views in the loaded object share its Index. */
 VALUE mp_load_view_root(mp_loader *l);

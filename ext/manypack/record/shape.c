@@ -154,12 +154,26 @@ heads_of_all(VALUE literals)
     return heads;
 }
 
+/*
+ * The heads of MessagePack's own types whose objects are of a class or a module. MP_EXT if there are none; otherwise an
+ * ext is looked at last, by mp_load_ext.
+ */
 static uint32_t
 heads_of_class(VALUE klass)
 {
-    if (klass == rb_cHash) return mp_kind_bit(MP_MAP);
-    if (klass == rb_cArray) return mp_kind_bit(MP_ARRAY);
-    return mp_kind_bit(MP_EXT);
+    const struct { VALUE klass; uint32_t heads; } types[] = {
+        {rb_cNilClass, mp_kind_bit(MP_NIL)}, {rb_cTrueClass, mp_kind_bit(MP_TRUE)},
+        {rb_cFalseClass, mp_kind_bit(MP_FALSE)}, {rb_cInteger, MP_KIND_BITS_INTEGER},
+        {rb_cFloat, MP_KIND_BITS_FLOAT}, {rb_cString, MP_KIND_BITS_TEXT}, {rb_cArray, mp_kind_bit(MP_ARRAY)},
+        {rb_cHash, mp_kind_bit(MP_MAP)},
+    };
+    uint32_t heads = 0;
+    size_t i;
+
+    for (i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        if (RTEST(rb_class_inherited_p(types[i].klass, klass))) heads |= types[i].heads;
+    }
+    return heads ? heads : mp_kind_bit(MP_EXT);
 }
 
 static void
@@ -280,8 +294,10 @@ set_shape(const mp_shapes *shapes, mp_shape *shape, VALUE node)
     switch (shape->kind) {
       case MP_SHAPE_ANY:
       case MP_SHAPE_VIEW:
-      case MP_SHAPE_UNNAMED:
       case MP_SHAPE_SHARED:
+        break;
+      case MP_SHAPE_UNNAMED:
+        shape->accepts = 0;
         break;
       case MP_SHAPE_SPECIAL:
       case MP_SHAPE_ENUM:
@@ -352,8 +368,7 @@ makes_floats_p(const mp_shape *shape)
 
 /*
  * An ANY_OF accepts what its parts accept. ArgumentError if two parts accept maps, or arrays: loading would have to try
- * both, and again in each container inside them. What an UNNAMED stands for is not known, so it is no second one,
- * whichever comes first.
+ * both, and again in each container inside them.
  */
 static void
 set_any_of(mp_shape *shape)
@@ -366,7 +381,6 @@ set_any_of(mp_shape *shape)
         const mp_shape *part = shape->parts[i];
 
         shape->accepts |= part->accepts;
-        if (part->kind == MP_SHAPE_UNNAMED) continue;
         if (named & part->accepts & containers) {
             rb_raise(rb_eArgError, "two of the types in %" PRIsVALUE " may be a map or an array: Record.union tells "
                      "Records apart by a tag", shape->words);

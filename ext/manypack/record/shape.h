@@ -30,14 +30,14 @@ typedef enum {
     MP_SHAPE_FLOAT,
     MP_SHAPE_STRING,
     MP_SHAPE_SYMBOL,
-    MP_SHAPE_CLASS,   /* any object of klass */
+    MP_SHAPE_CLASS,   /* any object of klass, a class or a module */
     MP_SHAPE_ENUM,
     MP_SHAPE_LIST,
     MP_SHAPE_MAP,
     MP_SHAPE_ANY_OF,
     MP_SHAPE_RECORD,
     MP_SHAPE_TAGGED,
-    MP_SHAPE_UNNAMED, /* a name that no Record has: using it is an error */
+    MP_SHAPE_UNNAMED, /* a name that no Record has, or a class of which the codec makes no objects: it is an error */
     MP_SHAPE_SHARED,  /* stands for the first shape of another Type, its only part; no other shape refers to it */
 } mp_shape_kind;
 
@@ -99,7 +99,7 @@ struct mp_shape {
     const mp_shape **parts; /* LIST: elements; MAP: keys, values; ANY_OF; TAGGED: one for each tag, and else if any */
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
-    VALUE klass;            /* CLASS */
+    VALUE klass;            /* CLASS; UNNAMED: nil for a name */
     VALUE objects;          /* an Array. ENUM: the literals; TAGGED: the tags; SPECIAL: the object; SHARED: the Type */
     mp_literals literals;   /* ENUM */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag; else 0 */

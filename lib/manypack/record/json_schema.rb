@@ -12,7 +12,7 @@ module Manypack
     #   Point = Data.define(:x, :y)
     #   Manypack::Record.new(Point, x: Float, y: Float).json_schema["$defs"]["Point"]["required"] #=> ["x", "y"]
     def json_schema
-      Record.const_get(:JsonSchema).new.document(spec)
+      Record.const_get(:JsonSchema).new(codec).document(spec)
     end
   end
 
@@ -30,7 +30,8 @@ module Manypack
         ::Array => { "type" => "array" }, ::Hash => { "type" => "object" }
       })
 
-      def initialize
+      def initialize(codec)
+        @codec = codec
         @definitions = {}
         @open = []
         @names = {}.compare_by_identity
@@ -53,7 +54,16 @@ module Manypack
       def of_integer(range, _around) = { "type" => "integer", **bounds(range) }
       def of_float(range, _around) = { "type" => "number", **bounds(range) }
 
-      def of_class(klass, _around) = CLASSES.fetch(klass) { { "title" => klass.inspect } }
+      def of_class(klass, _around)
+        return { "type" => "number" } if klass == ::Numeric && !other_numbers?
+
+        CLASSES.fetch(klass) { { "title" => klass.inspect } }
+      end
+
+      # Returns true if the codec makes Rationals or other numbers that are none in JSON.
+      def other_numbers?
+        Internal.unpacker_classes(@codec).any? { |_, klass| klass && klass <= ::Numeric && klass != ::Integer }
+      end
 
       def of_enum(literals, _around) = { "enum" => literals.map { |literal| plain(literal) } }
       def of_list(spec, around) = { "type" => "array", "items" => schema(spec, around) }

@@ -26,7 +26,8 @@ module Manypack
     module Rbs # :nodoc:
       NAME = /\A[a-z_]\w*\z/
       CLASS_NAME = /\A[A-Z]\w*(::[A-Z]\w*)*\z/
-      ELEMENTS = { ::Array => "Array[untyped]", ::Hash => "Hash[untyped, untyped]" }.freeze
+      ELEMENTS = { ::Array => "Array[untyped]", ::Hash => "Hash[untyped, untyped]", ::Range => "Range[untyped]",
+                   ::Struct => "Struct[untyped]", ::Enumerable => "Enumerable[untyped]" }.freeze
       FIXED = { any: "untyped", view: "Manypack::View", nil: "nil", true: "true", false: "false", integer: "Integer",
                 float: "Float", string: "String", symbol: "Symbol" }.freeze
 

@@ -102,22 +102,27 @@ module Manypack
       end
 
       def of_class(klass)
-        return { class: klass } if [Hash, Array].include?(klass) || ext?(klass)
+        return { class: klass } if Spec.core?(klass) || ext?(klass)
 
-        { kind: :unnamed, words: "#{klass.inspect} is no type here: #{advice(klass)}" }
+        { kind: :unnamed, class: klass, words: "#{klass.inspect} is no type here: #{advice(klass)}" }
       end
 
-      # Returns true if an ext can become an object of the class.
+      # Returns true if an ext is likely to become an object of the class or module. A subclass of a registered class
+      # may include any module.
       def ext?(klass)
-        return true if klass == ExtensionValue || klass == Timestamp
-        return true if klass == ::Time && @codec.options[:timestamp]
+        return true if ExtensionValue <= klass || Timestamp <= klass
+        return true if ::Time <= klass && @codec.options[:timestamp]
 
-        Internal.unpacker_classes(@codec).any? { |_, known| known && known <= klass }
+        classes = Internal.unpacker_classes(@codec)
+        return !classes.empty? unless klass.is_a?(Class)
+
+        classes.any? { |_, known| known && (known <= klass || klass <= known) }
       end
 
       def advice(klass)
         return "with(timestamp: true) makes it one, and so does an ext type" if klass == ::Time
         return "use a Record of it, as Record.new returns one" if klass < Struct || (defined?(Data) && klass < Data)
+        return "no object that the codec unpacks has this module" unless klass.is_a?(Class)
 
         common = Arguments.common_type(klass) or
           return "it has no ext type in the codec: use a Record of it, or register an ext type"

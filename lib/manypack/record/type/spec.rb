@@ -12,13 +12,13 @@ module Manypack
     module Spec # :nodoc:
       SIMPLE = Ractor.make_shareable({
         Object => [:any], BasicObject => [:any], Integer => [:integer, nil], Float => [:float, nil],
-        Numeric => [:union, [[:integer, nil], [:float, nil]]], String => [:string], ::Symbol => [:symbol],
-        NilClass => [:nil], TrueClass => [:true], FalseClass => [:false],
+        String => [:string], ::Symbol => [:symbol], NilClass => [:nil], TrueClass => [:true], FalseClass => [:false],
         nil => [:nil], true => [:true], false => [:false]
       })
+      CORE = [NilClass, TrueClass, FalseClass, Integer, Float, String, Array, Hash].freeze
       LITERALS = [String, ::Symbol, Integer, Float, NilClass, TrueClass, FalseClass].freeze
       KEYS = %i[string symbol integer enum].freeze
-      private_constant :SIMPLE, :LITERALS, :KEYS
+      private_constant :SIMPLE, :CORE, :LITERALS, :KEYS
 
       # What Type.new makes a Type of. +base+ is the codec of DefaultFactory if the Type follows that, or nil. Without a
       # codec, the Type has that of +types+, the Types in it.
@@ -43,7 +43,7 @@ module Manypack
           when Array then array(type)
           when Hash then map(type)
           when ::Symbol then named(type)
-          when Class then of_class(type)
+          when Module then of_class(type)
           else raise ArgumentError, "#{type.inspect} is no type#{meant(type)}"
           end
         end
@@ -141,6 +141,11 @@ module Manypack
           end
         end
 
+        # Returns true if objects of MessagePack's own types are of the class or module.
+        def core?(klass)
+          CORE.any? { |core| core <= klass }
+        end
+
         # Returns true if any Hash, or some, are of the spec.
         def hash?(spec)
           kind, detail, = spec
@@ -171,7 +176,6 @@ module Manypack
           when Regexp, Proc, Method
             ": String is any text, an enum such as [\"a\", \"b\"] lists what may be there, and an initialize of the " \
             "class can refuse others"
-          when Module then ": a module has no objects of its own that could be loaded; a class has"
           end
         end
 
