@@ -28,6 +28,32 @@ class RecordRecursionTest < Minitest::Test
     assert_raises(ArgumentError) { pet.load(pack({ "name" => "Cat", "owner" => { "name" => "Bob", "pets" => [] } })) }
   end
 
+  def used(record)
+    bytes = pack({ "name" => "Cat", "owner" => nil })
+    pet = Pet.new("Cat", nil)
+    [-> { record.load(bytes) }, -> { record.dump(pet) }, -> { record.valid?(bytes) }, -> { Type[[record]].load("\x90") }, -> { Type[record, nil].dump(nil) },
+     -> { record.lazy.load(bytes) }, -> { unpack(bytes, as: record) }, -> { Manypack.split(bytes, as: record).to_a }, -> { View.new(bytes).as(record) },
+     -> { record.with(untrusted: true).load(bytes) }, -> { Record.new(Person, name: String, pets: [record]).load(pack({ "name" => "", "pets" => [] })) }]
+  end
+
+  def test_a_name_that_no_class_has_is_an_error_at_the_first_use
+    used(Record.new(Pet, name: String, owner: Type[:Persom, nil])).each do |use|
+      message = assert_raises(ArgumentError, &use).message
+      assert_match(/\A#{Pet.name}#owner has the type :Persom, which is the name of no class, did you mean :Person\? \(a Symbol/, message)
+    end
+    assert_match(/:Qwxyz, which is the name of no class \(/, assert_raises(ArgumentError) { Record.new(Pet, name: :Qwxyz, owner: nil).load("\x80") }.message)
+    used(Record.new(Pet, name: String, owner: Type[:Person, nil])).each { |use| assert use.call }
+  end
+
+  def test_a_class_that_got_its_name_later_is_self
+    klass = Record.define(name: String, friends: [:Friend])
+    self.class.const_set(:Friend, klass)
+    message = assert_raises(ArgumentError) { klass.load(pack({ "name" => "Ada", "friends" => [] })) }.message
+    assert_match(/Friend#friends has the type :Friend, and its class got that name after the Record was made: write :self\z/, message)
+  ensure
+    self.class.send(:remove_const, :Friend)
+  end
+
   def test_recursion_ends_at_the_limit_of_depth
     deep = ->(levels) { levels.times.inject({ "value" => 0, "children" => [] }) { |inner, _| { "value" => 0, "children" => [inner] } } }
     assert_instance_of Node, NODE.load(pack(deep.(50)))

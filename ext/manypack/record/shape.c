@@ -561,6 +561,7 @@ set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
 
         if (shape->kind == MP_SHAPE_VIEW) shapes->views = true;
         if (shape->kind == MP_SHAPE_UNNAMED) shapes->unnamed = true;
+        if (shape->kind == MP_SHAPE_UNNAMED && NIL_P(shape->klass)) shapes->named = true;
         if (shape->kind == MP_SHAPE_SHARED && shapes_of(shape->objects)->views) shapes->views = true;
     }
     for (i = 0; i < shapes->count; i++) {

@@ -119,6 +119,7 @@ typedef struct {
     uint32_t count;
     bool views;   /* one of them is a VIEW, or in a Type that is shared */
     bool unnamed; /* one of them is an UNNAMED: in another place it may be something else */
+    bool named;   /* one of them is an UNNAMED for a name, and nobody has looked yet whether a class has that name */
 } mp_shapes;
 
 /* The bit of a head's kind in accepts. */

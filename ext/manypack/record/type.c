@@ -17,7 +17,7 @@ typedef struct {
     mp_shapes shapes;
 } mp_type_object;
 
-static ID id_renewed, id_laid_over, id_check;
+static ID id_renewed, id_laid_over, id_check, id_check_names;
 
 static void
 type_mark(void *ptr)
@@ -124,12 +124,31 @@ renewed(VALUE self, VALUE base)
  * DefaultFactory since. Runs user code then.
  */
 static VALUE
-current(VALUE self)
+up_to_date(VALUE self)
 {
     VALUE base = type_get(self)->base;
 
     if (MP_LIKELY(NIL_P(base) || base == mp_default_codec()->object)) return self;
     return renewed(self, mp_default_codec()->object);
+}
+
+/* ArgumentError for a name in it that no class has. Each Ractor writes nothing but false. */
+static MP_NOINLINE void
+check_names(VALUE self)
+{
+    mp_type_object *type;
+
+    rb_funcall(self, id_check_names, 0);
+    TypedData_Get_Struct(self, mp_type_object, &type_type, type);
+    type->shapes.named = false;
+}
+
+/* The same, to load or dump by it. */
+static VALUE
+current(VALUE self)
+{
+    if (MP_UNLIKELY(type_get(self)->shapes.named)) check_names(self);
+    return up_to_date(self);
 }
 
 /* How many Types are kept that have the codecs of fronts: of each Type, and how many Types have any. */
@@ -204,7 +223,7 @@ laid_over(VALUE self, const mp_codec *front)
 static VALUE
 rb_internal_current_type(VALUE self, VALUE type)
 {
-    return current(type);
+    return up_to_date(type);
 }
 
 static const mp_shapes *
@@ -466,6 +485,7 @@ Init_manypack_type(void)
     id_renewed = rb_intern("renewed");
     id_laid_over = rb_intern("laid_over");
     id_check = rb_intern("@check");
+    id_check_names = rb_intern("check_names");
     rb_define_private_method(cType, "compile", rb_type_compile, 3);
     rb_define_private_method(cType, "read", rb_type_read, 4);
     rb_define_private_method(cType, "loads?", rb_type_loads_p, 1);

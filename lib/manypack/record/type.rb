@@ -5,6 +5,7 @@
 #++
 require_relative "type/spec"
 require_relative "type/compiler"
+require_relative "type/names"
 require_relative "type/inherited"
 
 module Manypack
@@ -295,9 +296,17 @@ module Manypack
       @follows = !base.nil?
       @check ||= Spec.checks?(parts)
       @hash = [hashed_state, codec.options].hash # not of its types, because more may be registered
-      compile(Compiler.new(codec).nodes(@spec), codec, base)
+      compiler = Compiler.new(codec)
+      compile(compiler.nodes(@spec), codec, base)
+      @strangers = compiler.strangers.freeze
       freeze
       Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts) && shareable_options?
+    end
+
+    # Called by the extension at the first use of a Type with names that no Record around them has. The name of a class
+    # may mean a Record around the whole Type in another place.
+    def check_names
+      @strangers.each { |name, record, member| Names.check(name, record, member) }
     end
 
     def shareable_options?

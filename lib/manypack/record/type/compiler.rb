@@ -13,7 +13,11 @@ module Manypack
         @nodes = []
         @around = [] # the Records around a type: each with the index of its node, and what names in it mean outside
         @known = {}.compare_by_identity # for each Record its nodes: their indices, and what the names in them mean
+        @strangers = []
       end
+
+      # The names in members that no Record around them has: Arrays of the name, the Record and its member.
+      attr_reader :strangers
 
       # Returns an Array of Hashes. The first is the node of the spec itself.
       def nodes(spec)
@@ -134,6 +138,7 @@ module Manypack
 
       def named(name)
         meant(name) || place do
+          @strangers << [name, @around.last[0], @member].freeze if @around.any?
           words = "no Record that encloses it has the name #{name.inspect} (the literal alone is the type " \
                   "[#{name.inspect}, #{name.inspect}])"
           { kind: :unnamed, words: words, parts: [] }
@@ -195,6 +200,7 @@ module Manypack
 
       def field(record, member, keys, slot)
         into = record.unknown.is_a?(Hash) && record.unknown[:into] == member
+        @member = member
         { name: member, slot: slot, ivar: :"@#{member}", into: into, keys: into ? [] : keys,
           **default(record, member), part: add(record.types[member].spec) }
       end

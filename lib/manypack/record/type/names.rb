@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+#--
+# Symbols as types: each is the name of a Record around it.
+#++
+module Manypack
+  class Type
+    # Looks at the names that no Record around them has, when their Type is used: only then are all classes there.
+    module Names # :nodoc:
+      class << self
+        # Raises ArgumentError for a name in a member of a Record if no class has it, or if the Record's own class got it
+        # after the Record was made. The name of another class may mean the Record of that class in another place.
+        def check(name, record, member)
+          late = record.named?(name)
+          return if !late && places(record.klass).any? { |place| there?(place, name) }
+
+          advice = late ? ", and its class got that name after the Record was made: write :self" : misspelt(name)
+          klass = record.klass.name || record.klass.inspect
+          Arguments.refuse(ArgumentError.new("#{klass}##{member} has the type #{name.inspect}#{advice}"))
+        end
+
+        private
+
+        # Returns the modules around a class.
+        def places(klass)
+          names = klass.name.to_s.split("::")[0...-1]
+          [Object, *names.each_index.map { |last| Object.const_get(names[0..last].join("::")) }]
+        rescue NameError
+          [Object]
+        end
+
+        def there?(place, name)
+          place.const_defined?(name)
+        rescue NameError
+          false
+        end
+
+        def misspelt(name)
+          classes = [Struct, *(Data if defined?(Data))].flat_map { |klass| below(klass) }
+          similar = Guesses.similar(name, classes.filter_map { |klass| klass.name&.split("::")&.last }.uniq)
+          ", which is the name of no class#{", did you mean #{similar.to_sym.inspect}?" if similar} (a Symbol means the " \
+            "Record around it whose class has that name; the literal alone is the type [#{name.inspect}, #{name.inspect}])"
+        end
+
+        def below(klass)
+          klass.subclasses.flat_map { |one| [one, *below(one)] }
+        end
+      end
+    end
+    private_constant :Names
+  end
+end
