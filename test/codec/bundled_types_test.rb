@@ -89,7 +89,17 @@ class BundledTypesTest < Minitest::Test
         assert_equal [stamp, true, stamp.hash], [copy, copy.frozen?, copy.hash]
       end
     end
-    assert_equal [5, 0], Manypack::Timestamp.new(5.9, 0.0).then { |stamp| [stamp.sec, stamp.nsec] }
+  end
+
+  def test_a_timestamp_of_a_fraction_is_the_moment_that_time_at_says
+    like_an_integer = Class.new { def to_int = 5 }.new
+    [[5.9, 0.0], [1.9, 0], [-1.5, 0], [Rational(1, 3), 1], [1, 1.5], [5.0, 7], [Rational(1, 4), 3], [0.5, 999_999_999]].each do |pair|
+      time = Time.at(*pair, :nsec)
+      assert_equal [time.to_i, time.nsec], Manypack::Timestamp.new(*pair).then { |stamp| [stamp.sec, stamp.nsec] }, pair.inspect
+    end
+    assert_equal Manypack::Timestamp.new(5, 0), Manypack::Timestamp.new(like_an_integer, 0)
+    [Float::INFINITY, Float::NAN].each { |sec| assert_raises(FloatDomainError) { Manypack::Timestamp.new(sec, 0) } }
+    assert_raises(RangeError) { Manypack::Timestamp.new(1.5, 10**9) }
   end
 
   def test_a_timestamp_is_a_time_and_now

@@ -40,14 +40,16 @@ module Manypack
     #   Manypack::Timestamp.new(1, 500).nsec #=> 500
     attr_reader :nsec
 
-    # Creates a Timestamp from seconds and nanoseconds, both Integers. Raises TypeError for anything else, and
-    # RangeError for seconds outside int64 and for nanoseconds outside 0..999_999_999.
+    # Creates a Timestamp from seconds and nanoseconds. A fraction of a second counts, and one of a nanosecond does not,
+    # as in <code>Time.at</code>. Raises TypeError for what is no number, and RangeError for seconds outside int64 and
+    # for nanoseconds outside 0..999_999_999.
     #
     #   Manypack::Timestamp.new(1, 500) == Manypack::Timestamp.new(1, 500) #=> true
+    #   Manypack::Timestamp.new(1.5, 0).nsec                               #=> 500000000
     def initialize(sec, nsec)
-      Timestamp.to_msgpack_ext(sec, nsec) unless valid?(sec, nsec) # which raises, or rounds Floats down
-      @sec = sec.to_i
-      @nsec = nsec.to_i
+      sec, nsec = whole(sec, nsec) unless valid?(sec, nsec)
+      @sec = sec
+      @nsec = nsec
       freeze
     end
 
@@ -130,6 +132,13 @@ module Manypack
 
     def valid?(sec, nsec)
       sec.is_a?(Integer) && nsec.is_a?(Integer) && sec.bit_length < 64 && nsec >= 0 && nsec < 1_000_000_000
+    end
+
+    # Returns Integers for other numbers.
+    def whole(sec, nsec)
+      Timestamp.to_msgpack_ext(sec, nsec) # which raises
+      sec, nsec = [sec, nsec].map { |number| number.is_a?(Numeric) ? number.to_r : number.to_int }
+      ((sec * 1_000_000_000) + nsec).floor.divmod(1_000_000_000)
     end
 
     # Called by Marshal.

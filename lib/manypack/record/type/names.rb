@@ -8,8 +8,8 @@ module Manypack
     # Looks at the names that no Record around them has, when their Type is used: only then are all classes there.
     module Names # :nodoc:
       class << self
-        # Raises ArgumentError for a name in a member of a Record if no class has it, or if the Record's own class got it
-        # after the Record was made. The name of another class may mean the Record of that class in another place.
+        # Raises ArgumentError for a name in a member if no class has it, or if the Record's own class got it after the
+        # Record was made. The name of another class may mean the Record of that class in another place.
         def check(name, record, member)
           late = record.named?(name)
           return if !late && places(record.klass).any? { |place| there?(place, name) }
@@ -38,8 +38,9 @@ module Manypack
         def misspelt(name)
           classes = [Struct, *(Data if defined?(Data))].flat_map { |klass| below(klass) }
           similar = Guesses.similar(name, classes.filter_map { |klass| klass.name&.split("::")&.last }.uniq)
-          ", which is the name of no class#{", did you mean #{similar.to_sym.inspect}?" if similar} (a Symbol means the " \
-            "Record around it whose class has that name; the literal alone is the type [#{name.inspect}, #{name.inspect}])"
+          guess = ", did you mean #{similar.to_sym.inspect}?" if similar
+          ", which is the name of no class#{guess} (a Symbol means the Record around it whose class has that name; " \
+            "the literal alone is the type [#{name.inspect}, #{name.inspect}])"
         end
 
         def below(klass)
