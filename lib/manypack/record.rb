@@ -53,7 +53,8 @@ module Manypack
     end
 
     # Returns the Record of any class. Loading sets the instance variables and does not call +initialize+. The members
-    # are those of Record.new.
+    # are those of Record.new. Raises ArgumentError for what is no class, and for a class such as Integer or Proc, of
+    # which Ruby makes no empty objects.
     #
     #   class Account
     #     attr_reader :id
@@ -62,7 +63,7 @@ module Manypack
     #   ACCOUNT.load(Manypack.pack({"id" => 1})).id #=> 1
     def self.ivars(klass, types = nil, **members)
       Arguments.refuse_block(self, :ivars) if block_given?
-      Arguments.at_the_call { create(klass, Members.named(types, members), :ivars) }
+      Arguments.at_the_call { create(klass, Members.named(types, members), Build.ivars(klass)) }
     end
 
     # Returns a new class of immutable objects with these members, which knows its Record: <code>Data.define</code>, or

@@ -25,6 +25,19 @@ module Manypack
           data?(klass) ? :data : :struct
         end
 
+        # Returns :ivars. Raises ArgumentError for what has no objects that could be made without its constructor.
+        def ivars(klass)
+          unless klass.is_a?(Class)
+            raise ArgumentError, "#{klass.inspect} is no class, and has no objects whose instance variables could be set"
+          end
+
+          Class.instance_method(:allocate).bind_call(klass)
+          :ivars
+        rescue ::TypeError => error
+          raise ArgumentError, "Ruby makes no empty object of #{klass.inspect} (#{error.message}): register an ext " \
+                               "type for it", cause: nil
+        end
+
         # Returns the way of the moment and the members that may be missing, because the class's own constructor has a
         # default for them: :struct or :data to fill the members, :new to call the constructor with the members by
         # position, or :keywords to call it with keywords. Raises ArgumentError for a constructor that cannot take the
@@ -53,6 +66,9 @@ module Manypack
           initialize = klass.instance_method(:initialize)
           initialize = nil if ruby?(initialize)
           (initialize if !new || kinds(new.parameters) == %i[rest keyrest]) || new
+        rescue ::NameError => error
+          raise ArgumentError, "#{klass.inspect} has no method #{error.name}, so it has no objects to load: " \
+                               "Record.ivars makes some without it", cause: nil
         end
 
         def ruby?(initialize)
