@@ -353,11 +353,12 @@ module Manypack
     protected
 
     def state
-      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check]
+      [@klass, @types.transform_values(&:spec), @options.state, @form, @build, @check, @tag_key]
     end
 
     # +base+ is the codec of DefaultFactory if the Record follows that, +inherited+ the class whose Record it had.
-    def set(klass:, types:, build:, options:, codec:, base:, form: :map, check: false, inherited: nil, lazy_class: nil)
+    def set(klass:, types:, build:, options:, codec:, base:, form: :map, check: false, inherited: nil, lazy_class: nil,
+            tag_key: nil)
       if form == :lazy && options.unknown.is_a?(Hash)
         raise ArgumentError, "a lazy Record cannot collect unknown keys"
       end
@@ -369,6 +370,7 @@ module Manypack
       @check = check
       @options = options
       @form = form
+      @tag_key = tag_key
       @spec = [:record, self].freeze
       @lazy_class = form == :lazy ? lazy_class || LazyClass.of(types.keys) : nil
       @body = Body.new(self)
@@ -399,7 +401,7 @@ module Manypack
 
     def copy(codec: self.codec, base: self.base, **changes)
       now = { klass: @klass, types: @types, build: @build, options: @options, form: @form, check: @check,
-              inherited: @inherited }
+              inherited: @inherited, tag_key: @tag_key }
       self.class.allocate.tap { |record| record.set(**now, codec: codec, base: base, **changes) }
     end
 

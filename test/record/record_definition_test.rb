@@ -7,6 +7,23 @@ require "record/records"
 class RecordDefinitionTest < Minitest::Test
   include Records
 
+  class Unmakeable < Struct.new(:x)
+    singleton_class.undef_method :new
+  end
+
+  def test_a_class_without_new_or_without_objects_is_refused_when_its_record_is_made
+    assert_match(/Unmakeable has no method new/, assert_raises(ArgumentError) { Record.new(Unmakeable, x: Integer) }.message)
+    assert_equal 1, Record.ivars(Unmakeable, x: Integer).load(pack({ "x" => 1 })).instance_variable_get(:@x)
+    [Math, Comparable, "Text", :Name, nil, 5].each do |object|
+      assert_match(/\A#{Regexp.escape(object.inspect)} is no class/, assert_raises(ArgumentError) { Record.ivars(object, x: Integer) }.message)
+      assert_raises(ArgumentError) { Record.new(object, x: Integer) }
+    end
+    [Integer, NilClass, Symbol, Proc, Method, Encoding, Struct, Object.new.singleton_class].each do |klass|
+      assert_match(/\ARuby makes no empty object of /, assert_raises(ArgumentError) { Record.ivars(klass, x: Integer) }.message)
+      assert_raises(ArgumentError) { Record.new(klass, x: Integer) }
+    end
+  end
+
   def test_members_and_types_must_be_those_of_the_class
     error = assert_raises(ArgumentError) { Record.new(Point, x: Float) }
     assert_match(/\by\b/, error.message)
@@ -245,23 +262,6 @@ if defined?(Data.define)
     def test_no_members
       klass = Data.define
       assert_equal klass.new, Record.new(klass).load(pack({ "a" => 1 }))
-    end
-  end
-
-  class Unmakeable < Struct.new(:x)
-    singleton_class.undef_method :new
-  end
-
-  def test_a_class_without_new_or_without_objects_is_refused_when_its_record_is_made
-    assert_match(/Unmakeable has no method new/, assert_raises(ArgumentError) { Record.new(Unmakeable, x: Integer) }.message)
-    assert_equal 1, Record.ivars(Unmakeable, x: Integer).load(pack({ "x" => 1 })).instance_variable_get(:@x)
-    [Math, Comparable, "Text", :Name, nil, 5].each do |object|
-      assert_match(/\A#{Regexp.escape(object.inspect)} is no class/, assert_raises(ArgumentError) { Record.ivars(object, x: Integer) }.message)
-      assert_raises(ArgumentError) { Record.new(object, x: Integer) }
-    end
-    [Integer, NilClass, Symbol, Proc, Method, Encoding, Struct, Object.new.singleton_class].each do |klass|
-      assert_match(/\ARuby makes no empty object of /, assert_raises(ArgumentError) { Record.ivars(klass, x: Integer) }.message)
-      assert_raises(ArgumentError) { Record.new(klass, x: Integer) }
     end
   end
 end

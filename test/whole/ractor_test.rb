@@ -246,6 +246,8 @@ class RactorTest < Minitest::Test
     "Manypack::Record#array" => "RECORD.array.load(\"\\x91\\x05\".b).a == 5",
     "Manypack::Record#lazy" => "RECORD.lazy.load(\"\\x81\\xA1a\\x05\".b).a == 5",
     "Manypack::Record#with" => "RECORD.with(defaults: { a: 6 }).load(\"\\x80\".b).a == 6",
+    "Manypack::Type#attach" => "RECORD.then { |record| Manypack::Record.union('t', 'a' => record).attach && " \
+                               "Manypack.unpack(record.klass.new(5).to_msgpack) == { 't' => 'a', 'a' => 5 } }",
     "Manypack::Record#attach" => "RECORD.attach.klass.load(\"\\x81\\xA1a\\x05\".b).a == 5",
     "Manypack::Record#named?" => "!RECORD.named?(:Point)",
     "Manypack::Record#inspect" => "RECORD.inspect.is_a?(String)",

@@ -77,15 +77,15 @@ load_unknown_key(mp_loader *l, mp_record_walk *walk)
     return key;
 }
 
-/* True for the tag key of a union that chose the Record. */
+/* True for the tag key of a union that chose the Record, or that objects of its class have everywhere. */
 static bool
 tag_key_p(const mp_record_walk *walk, VALUE key)
 {
     const mp_tag_key *tag = walk->tag_keys;
 
-    if (tag && RB_SYMBOL_P(key)) key = rb_sym2str(key);
+    if (RB_SYMBOL_P(key)) key = rb_sym2str(key);
     while (tag && !rb_eql(tag->key, key)) tag = tag->up;
-    return tag != NULL;
+    return tag || (!NIL_P(walk->record->tag_key) && rb_eql(walk->record->tag_key, key));
 }
 
 bool

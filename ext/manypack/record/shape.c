@@ -25,6 +25,7 @@ each_reference(mp_shapes *shapes, void (*visit)(VALUE *reference, VALUE owner), 
         visit(&record->object, owner);
         visit(&record->klass, owner);
         visit(&record->reader, owner);
+        visit(&record->tag_key, owner);
         for (j = 0; j < record->count; j++) {
             visit(&record->fields[j].name, owner);
             visit(&record->fields[j].key, owner);
@@ -270,6 +271,7 @@ set_record(const mp_shapes *shapes, mp_shape *shape, VALUE node)
     record->object = get(node, "record");
     record->klass = get(node, "class");
     record->reader = get(node, "reader");
+    record->tag_key = get(node, "own_tag");
     record->build = mp_build_of(get(node, "build"));
     record->form = form_of(get(node, "form"));
     record->unknown = symbol_p(unknown, "skip") ? MP_UNKNOWN_SKIP

@@ -79,6 +79,7 @@ typedef struct {
     VALUE object; /* the Manypack::Record */
     VALUE klass;
     VALUE reader; /* MP_FORM_LAZY: the class of its LazyRecords */
+    VALUE tag_key; /* the key of the tag that objects of the class have, if a union with it is attached; else nil */
     mp_build build;
     mp_form form;
     mp_unknown unknown;

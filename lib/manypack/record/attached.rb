@@ -32,7 +32,7 @@ module Manypack
         # Makes a subclass dump by its own Record, too.
         def inherited(klass)
           super
-          Attached.define_record(klass) { klass.record }
+          Attached.define_record(klass) { Attached.dumping(klass) }
         end
       end
 
@@ -84,6 +84,28 @@ module Manypack
           klass.include(Json) unless own_json?(klass)
         end
 
+        # Makes objects of the classes of a union dump by it.
+        def install_union(union)
+          records = records_of(union)
+          raise ArgumentError, "no class has a tag in the union" if records.empty?
+
+          records.each { |record| check_union(record.klass) }
+          records.each do |record|
+            klass = record.klass
+            klass.class_eval { remove_const(:MANYPACK_RECORD) if const_defined?(:MANYPACK_RECORD, false) }
+            install(klass, record.instance_exec { copy(tag_key: union.spec[1], form: :map) })
+            klass.const_set(:MANYPACK_UNION, union)
+            klass.remove_method(:__manypack_record__)
+            define_record(klass) { klass::MANYPACK_UNION }
+          end
+        end
+
+        # Returns what dumps objects of a subclass that has no Record of its own: the union of its superclass, or else
+        # the Record that it gets.
+        def dumping(klass)
+          klass.const_defined?(:MANYPACK_UNION) ? klass::MANYPACK_UNION : klass.record
+        end
+
         # Makes the block the method that returns the Record of an object. Every Ractor may call it, as the block is
         # shareable: it refers to nothing but classes.
         def define_record(klass, &record)
@@ -121,6 +143,23 @@ module Manypack
         end
 
         private
+
+        # Returns a Record for each class that has a tag.
+        def records_of(union)
+          specs = union.spec[2].values.flat_map { |spec| spec[0] == :union ? spec[1] : [spec] }
+          name = specs.find { |kind, _| kind == :name }
+          raise ArgumentError, "#{name[1].inspect} in a union is the name of a Record: write the Record" if name
+
+          specs.filter_map { |kind, record| record if kind == :record }.uniq(&:klass)
+        end
+
+        def check_union(klass)
+          taken = Attached.taken(klass)
+          raise ArgumentError, "#{klass} has #{taken.join(" and ")} already" unless taken.empty?
+          return unless klass.const_defined?(:MANYPACK_UNION, false)
+
+          raise ArgumentError, "#{klass} is in an attached union already: an object has one tag"
+        end
 
         def keep(klass, record)
           kept.clear if kept.size >= MOST_KEPT

@@ -28,7 +28,7 @@ module Manypack
         # Returns :ivars. Raises ArgumentError for what has no objects that could be made without its constructor.
         def ivars(klass)
           unless klass.is_a?(Class)
-            raise ArgumentError, "#{klass.inspect} is no class, and has no objects whose instance variables could be set"
+            raise ArgumentError, "#{klass.inspect} is no class: it has no objects whose instance variables could be set"
           end
 
           Class.instance_method(:allocate).bind_call(klass)

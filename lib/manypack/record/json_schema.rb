@@ -122,7 +122,7 @@ module Manypack
       def object(record, around)
         required = named_members(record).reject { |member| record.optional?(member) }
         aliased, simple = required.partition { |member| record.keys[member].size > 1 }
-        { "type" => "object", "properties" => properties(record, around),
+        { "type" => "object", "properties" => { **own_tag(record), **properties(record, around) },
           "required" => simple.map { |member| record.keys[member].first.to_s },
           **any_key(record, aliased), **additional(record, around) }
       end
@@ -138,6 +138,12 @@ module Manypack
 
       def member_schema(record, member, around)
         { **schema(record.types[member].spec, around), **default(record, member) }
+      end
+
+      # Names the tag that objects of the class have wherever they are packed.
+      def own_tag(record)
+        key = record.instance_variable_get(:@tag_key)
+        key ? { key.to_s => {} } : {}
       end
 
       # Requires one key of each of these members.

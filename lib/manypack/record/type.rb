@@ -62,6 +62,20 @@ module Manypack
       Type[self, other]
     end
 
+    # Makes objects of the classes of a union carry their tag wherever they are packed or become JSON, and returns the
+    # union: <code>object.dump</code> and <code>object.to_msgpack</code> write what the union dumps. The classes get
+    # what Record#attach gives, too; their Records read objects with the tag and without. Raises ArgumentError for a
+    # Type that is no union, for a class that is in another attached union, and for the reasons of Record#attach.
+    #
+    #   SHAPE = Manypack::Record.union("type", "circle" => CIRCLE, "square" => SQUARE).attach
+    #   Manypack.unpack(Manypack.pack([Circle.new(1.0)])) #=> [{"type"=>"circle", "radius"=>1.0}]
+    def attach
+      raise ArgumentError, "only a Record or a union of Records has classes to attach" unless spec[0] == :tagged
+
+      Record.const_get(:Attached).install_union(self)
+      self
+    end
+
     # Returns the same type with options changed: those of Manypack.unpack, which hold for the whole message, and
     #
     # codec:: a Codec whose ext types to use, and whose options in place of those that the type has; options that this

@@ -194,7 +194,8 @@ module Manypack
         fields = record.keys.map { |member, keys| field(record, member, keys, slots.index(member)) }
         { kind: :record, words: record.klass.inspect, parts: [], fields: fields,
           key_count: fields.sum { |field| field[:keys].size }, record: record, class: record.klass,
-          reader: record.lazy_class, build: build, form: record.form,
+          reader: record.lazy_class, own_tag: record.instance_variable_get(:@tag_key),
+          build: build, form: record.form,
           unknown: record.unknown.is_a?(Hash) ? :into : record.unknown }
       end
 

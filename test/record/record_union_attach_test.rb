@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+# A union that is attached: its objects carry their tag wherever they go.
+require "test_helper"
+require "record/records"
+require "json"
+require "stringio"
+
+class RecordUnionAttachTest < Minitest::Test
+  include Records
+
+  Card = Record.define(number: Integer)
+  Cash = Struct.new(:amount)
+  class Voucher < Card; end
+  Change = Struct.new(:type, :id)
+  CASH = Record.new(Cash, amount: Integer).with(unknown: :raise)
+  CHANGE = Record.new(Change, type: String, id: Integer)
+  PAYMENT = Record.union("type", "card" => Card, "cash" => CASH).attach
+  Record.union("type", "made" => CHANGE, "gone" => CHANGE).attach
+
+  OBJECTS = [Card.new(number: 1), Cash.new(5)].freeze
+  MAPS = [{ "type" => "card", "number" => 1 }, { "type" => "cash", "amount" => 5 }].freeze
+
+  def written(&block) = Manypack::Packer.new.tap(&block).to_s
+
+  def test_the_tag_is_written_at_every_door
+    factory = Manypack::Factory.new
+    OBJECTS.zip(MAPS) do |object, map|
+      io = StringIO.new("".b)
+      Manypack::Packer.new(io).write(object).flush
+      [PAYMENT.dump(object), object.dump, object.to_msgpack, pack(object), Manypack.dump(object), factory.dump(object), io.string,
+       factory.codec.pack(object), written { |packer| packer.write(object) }, written { |packer| packer << object },
+       written { |packer| object.to_msgpack(packer) }].each { |bytes| assert_equal PAYMENT.dump(object), bytes }
+      assert_equal map, unpack(pack(object, canonical: true))
+      assert_equal [{ "a" => [map] }, { map => 1 }], unpack(pack([{ "a" => [object] }, { object => 1 }]))
+      assert_equal [map], JSON.parse(JSON.generate([object]))
+      assert_equal map, object.as_json(nil) if {}.respond_to?(:as_json)
+      assert_equal [object], Manypack::Parallel.map(pack(object), as: PAYMENT) { |payment| payment }
+      assert_equal [object, object], Type[[PAYMENT]].load(pack([object, object]))
+    end
+  end
+
+  def test_the_classes_read_objects_with_the_tag_and_without
+    OBJECTS.each do |object|
+      klass = object.class
+      assert_equal object, klass.load(object.dump)
+      assert_equal object, unpack(object.dump, as: klass)
+      assert_equal [object], Type[[klass]].load(pack([object]))
+      assert_equal object, klass.load(pack(MAPS.find { |map| map["type"] == klass.name.split("::").last.downcase }.except("type")))
+    end
+    assert_match(/unknown key "kind"/, assert_raises(RecordError) { Cash.load(pack({ "kind" => 1, "amount" => 5 })) }.message)
+    assert_match(/unknown key "type"/, assert_raises(RecordError) { CASH.load(OBJECTS[1].dump) }.message)
+    assert_equal %w[type amount], Cash.record.json_schema["$defs"].values[0]["properties"].keys
+  end
+
+  def test_subclasses_have_the_tag_of_their_nearest_ancestor
+    assert_equal MAPS[0], unpack(pack(Voucher.new(number: 1)))
+    assert_instance_of Card, PAYMENT.load(Voucher.new(number: 1).dump)
+    assert_equal Voucher.new(number: 1), Voucher.load(Voucher.new(number: 1).dump)
+  end
+
+  def test_a_member_tells_the_tag_of_a_class_with_several
+    assert_equal({ "type" => "gone", "id" => 1 }, unpack(pack(Change.new("gone", 1))))
+    assert_raises(ArgumentError) { pack(Change.new("lost", 1)) }
+  end
+
+  def test_what_cannot_be_attached
+    assert_match(/in an attached union already/, assert_raises(ArgumentError) { Record.union("kind", "a" => Card).attach }.message)
+    assert_match(/MANYPACK_RECORD already/, assert_raises(ArgumentError) { CASH.attach }.message)
+    [Type[Integer], Type[POINT, nil], Record.union("type", "a" => { String => Integer }), Record.union("type", "a" => :Point)].each do |type|
+      assert_raises(ArgumentError) { type.attach }
+    end
+    packs = Class.new(Struct.new(:x)) { def to_msgpack(packer) = packer.write(x) }
+    plain = Struct.new(:x)
+    union = Record.union("type", "plain" => Record.new(plain, x: Integer), "packs" => Record.new(packs, x: Integer))
+    assert_match(/has to_msgpack already/, assert_raises(ArgumentError) { union.attach }.message)
+    refute_respond_to plain, :record
+  end
+end
