@@ -24,10 +24,24 @@ pack_whole(VALUE obj, const mp_codec *codec)
 VALUE
 mp_pack(VALUE obj, VALUE io, const mp_codec *codec, int api)
 {
+    mp_codec to_io;
+
     if (NIL_P(io)) return pack_whole(obj, codec);
     mp_check_sink(io, api);
-    mp_io_write_all(io, pack_whole(obj, codec), api);
+    to_io = *codec;
+    to_io.options.to_io = true;
+    mp_io_write_all(io, pack_whole(obj, &to_io), api);
     return Qnil;
+}
+
+NORETURN(static void raise_no_source(VALUE source, int api));
+
+/* The msgpack gem calls read, and so raises NoMethodError. */
+static void
+raise_no_source(VALUE source, int api)
+{
+    if (mp_lenient_p(api)) rb_funcall(source, rb_intern("read"), 1, INT2FIX(1));
+    rb_raise(rb_eTypeError, "expected a String or an IO, got %" PRIsVALUE, rb_obj_class(source));
 }
 
 VALUE
@@ -44,7 +58,7 @@ mp_unpack(VALUE source, const mp_codec *codec, int api)
     } else {
         if (NIL_P(source)) rb_raise(rb_eTypeError, "expected a String or an IO, got nil");
         string = rb_check_string_type(source);
-        if (NIL_P(string)) rb_raise(rb_eTypeError, "expected a String or an IO, got %" PRIsVALUE, rb_obj_class(source));
+        if (NIL_P(string)) raise_no_source(source, api);
         obj = mp_decode_whole(string, codec);
     }
     RB_GC_GUARD(codec_object);

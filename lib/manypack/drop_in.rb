@@ -43,10 +43,12 @@ module Manypack
 
       private
 
-      # What is of MessagePack's classes says so.
+      # What is of MessagePack's classes says so, in inspect and to Marshal and YAML. A process that has the msgpack gem
+      # instead can load it, and the other way round.
       def name_classes
-        Lenient::NAMES.each { |name| Internal.rename(Lenient.const_get(name), ::MessagePack, name.name) }
+        (CONSTANTS - [:DefaultFactory]).each { |name| Internal.rename(of_the_gem(name), ::MessagePack, name.name) }
         Internal.rename(Lenient::Factory::Pool, Lenient::Factory, "Pool")
+        Timestamp.__send__(:undef_method, :marshal_dump) # Marshal writes its instance variables, as there
       end
 
       # Sets the constants, and replaces classes that have the name of one in the msgpack gem.

@@ -52,6 +52,8 @@ module Manypack
       Arguments.refuse_block(self, :register_type) if block_given?
       raise FrozenError.new("can't modify frozen #{self.class}", receiver: self) if frozen?
       raise ArgumentError, "expected Module/Class but found #{klass.class}." unless klass.is_a?(Module)
+
+      options = options.to_h
       if options[:oversized_integer_extension] && klass != Integer
         raise ArgumentError, "oversized_integer_extension: true is only for Integer"
       end

@@ -122,6 +122,35 @@ class IoAnswersTest < Minitest::Test
     end
   end
 
+  # Raises an error after its bytes, each time.
+  class Failing
+    def initialize(error, *pieces) = (@error, @pieces = error, pieces)
+    def answer = @pieces.shift || raise(@error)
+  end
+
+  FAILING = [Class.new(Failing) { def readpartial(_size) = answer }, Class.new(Failing) { def read(_size) = answer }].freeze
+
+  # An EOFError of a subclass says more than that there are no more bytes.
+  def test_an_error_of_the_io_comes_out_as_it_is
+    [IOError.new("torn"), Errno::ECONNRESET.new, Class.new(EOFError).new("lost"), Interrupt.new].product(FAILING, [[], ["\x92\x01".b]]) do |error, io, pieces|
+      FRONTS.merge(SINGLE).reject { |front, _| front.start_with?("Parallel") && error.is_a?(Interrupt) }.each do |front, read|
+        assert_same error, assert_raises(error.class, front) { within_time { read.call(io.new(error, *pieces)) } }, front
+      end
+    end
+  end
+
+  def test_the_error_by_which_an_io_ends_is_the_cause
+    [EOFError.new("over"), EOFError.new("frozen").freeze].product(FAILING, [[], ["\x92\x01".b]]) do |error, io, pieces|
+      SINGLE.merge(FRONTS.slice("Unpacker#read", "Unpacker#skip", "Unpacker#read_array_header")).each do |front, read|
+        assert_same error, assert_raises(Manypack::TruncatedError, front) { read.call(io.new(error, *pieces)) }.cause, front
+      end
+      assert_same error, assert_raises(EOFError) { FRONTS["Buffer#read_all"].call(io.new(error, *pieces)) }
+    end
+    cut = Manypack::Unpacker.new(FAILING[0].new(EOFError.new("over"), "\x92".b))
+    assert_equal "over", assert_raises(Manypack::TruncatedError) { cut.each(strict: true) { nil } }.cause.message
+    assert_nil assert_raises(Manypack::TruncatedError) { cut.feed("\x01").tap { |unpacker| unpacker.buffer.clear && unpacker.reset }.full_unpack }.cause&.cause
+  end
+
   # And the results of what was read before are there.
   def test_parallel_hands_over_what_came_before
     METHODS.each_key do |io|

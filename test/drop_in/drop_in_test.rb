@@ -97,7 +97,7 @@ class DropInTest < Minitest::Test
       require "manypack/drop_in"
       p MessagePack::Timestamp, MessagePack::Record, MessagePack::View
     RUBY
-    assert_equal "manypack/drop_in replaces MessagePack::Timestamp\nManypack::Timestamp\n2\n3\n", output.sub(/^.*warning: /, "")
+    assert_equal "manypack/drop_in replaces MessagePack::Timestamp\nMessagePack::Timestamp\n2\n3\n", output.sub(/^.*warning: /, "")
   end
 
   def test_every_ractor_has_it

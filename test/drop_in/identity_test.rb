@@ -112,26 +112,89 @@ class DropInIdentityTest < Minitest::Test
       require "manypack/drop_in"
       require "stringio"
       nested = Class.new { def to_msgpack(packer) = packer.write_array_header(1).write(Object.new) }.new
+      def raised
+        yield
+      rescue Exception => e
+        e
+      end
       {
         NoMethodError => [->(name) { name.pack([Object.new]) }, ->(name) { name::Packer.new.write(Object.new) }, ->(name) { name.pack([nested]) },
                           ->(name) { name::Factory.new.dump({ 1 => Object.new }) }, ->(name) { name::Factory.new.pool.dump(Object.new) }],
         RangeError => [->(name) { name.pack([2**70]) }, ->(name) { name::Packer.new.write_int(2**70) }, ->(name) { name::Packer.new.write_array_header(2**40) }],
         ArgumentError => [->(name) { name::Packer.new.write_float32("a") }],
         TypeError => [->(name) { name::Packer.new.write_string(1) }, ->(name) { name::Packer.new.write_array_header("1") }],
+        SystemStackError => [->(name) { name.pack([].tap { |all| all << all }) }, ->(name) { name::Packer.new.write({}.tap { |all| all[1] = all }) },
+                             ->(name) { name.pack(200.times.inject { |inner, _| [inner] }) }, ->(name) { name::Factory.new.pool.dump([].tap { |all| all << [all] }) }],
         EOFError => [->(name) { name.unpack("\x92\x01") }, ->(name) { name.load(StringIO.new("\x92\x01")) }, ->(name) { name.load(StringIO.new("")) },
                      ->(name) { name::Unpacker.new.feed("\x92").read }, ->(name) { name::Unpacker.new.skip }, ->(name) { name::Unpacker.new.read_array_header },
                      ->(name) { name::Factory.new.load("\x92") }, ->(name) { name::Factory.new.pool.load("\x92") }]
       }.each do |klass, calls|
         calls.each_with_index do |call, index|
-          theirs, ours = [MessagePack, Manypack].map { |name| call.call(name) rescue $! }
+          theirs, ours = [MessagePack, Manypack].map { |name| raised { call.call(name) } }
           raise "#{index}: #{theirs.class}" unless theirs.instance_of?(klass)
-          raise "#{index}: #{ours.class}" unless ours.is_a?(klass) && ours.is_a?(Manypack::Error)
+          raise "#{index}: #{ours.class}" unless (ours.is_a?(klass) || ours.instance_of?(Manypack::NestingError)) && ours.is_a?(Manypack::Error)
           raise theirs.message unless theirs.message == ours.message
           Marshal.load(Marshal.dump(theirs)) unless klass == NoMethodError
         end
       end
       e = MessagePack.pack([object = Object.new]) rescue $!
       raise unless e.receiver.equal?(object) && e.name == :to_msgpack && e.args.map(&:class) == [MessagePack::Packer]
+      puts "ok"
+    RUBY
+  end
+
+  # Each call, and the error that comes out of it under MessagePack: the io's own, as in the msgpack gem.
+  def test_an_error_of_an_io_is_the_one_that_comes_out
+    assert_program <<~'RUBY', "ok"
+      require "manypack/drop_in"
+      Ending = Struct.new(:error, :bytes) { def readpartial(*) = bytes ? bytes.tap { self.bytes = nil } : raise(error) }
+      calls = {
+        load: ->(io) { MessagePack.load(io) }, read: ->(io) { MessagePack::Unpacker.new(io).read }, skip: ->(io) { MessagePack::Unpacker.new(io).skip },
+        full: ->(io) { MessagePack::Unpacker.new(io).full_unpack }, header: ->(io) { MessagePack::Unpacker.new(io).then { |one| one.read_array_header && Array.new(2) { one.read } } },
+        factory: ->(io) { MessagePack::Factory.new.load(io) }, unpacker: ->(io) { MessagePack::Factory.new.unpacker(io).read }, pool: ->(io) { MessagePack::Factory.new.pool.load(io) },
+        buffer: ->(io) { MessagePack::Buffer.new(io).read_all(9) }, skip_all: ->(io) { MessagePack::Buffer.new(io).skip_all(9) }
+      }
+      [EOFError.new("over"), EOFError.new("over").freeze, Class.new(EOFError).new, IOError.new].product([nil, "\x92\x01".b], calls.to_a) do |error, bytes, (name, call)|
+        came = begin
+          call.call(Ending.new(error, bytes))
+        rescue EOFError, IOError => e
+          e
+        end
+        raise "#{name}: #{came.inspect}" unless came.equal?(error)
+        raise "each" if error.is_a?(EOFError) && !MessagePack::Unpacker.new(Ending.new(error, bytes)).each { nil }.nil?
+      end
+      raise unless MessagePack.load(Ending.new(EOFError.new, "\x01")) == 1
+      puts "ok"
+    RUBY
+  end
+
+  # The msgpack gem writes a part of the object at once. Here the io has all of it when it is whole, and no less.
+  def test_flush_inside_to_msgpack_takes_effect_when_the_object_is_whole
+    assert_program <<~'RUBY', "ok"
+      require "manypack/drop_in"
+      require "stringio"
+      Flushing = Struct.new(:way) { def to_msgpack(packer) = packer.write_array_header(1).write(5).public_send(way) }
+      Outer = Struct.new(:inner) { def to_msgpack(packer) = packer.write([inner, 1]) }
+      [MessagePack, Manypack].product(%i[flush full_pack]) do |name, way|
+        object = [Flushing.new(way), Outer.new(Flushing.new(way)), 2]
+        bytes = "\x93\x91\x05\x92\x91\x05\x01\x02".b
+        name.pack(object, io = StringIO.new("".b))
+        raise unless io.string == bytes
+        packer = name::Packer.new(io = StringIO.new("".b)).write(object)
+        raise io.string unless io.string == bytes && packer.empty?
+        packer.write(7)
+        raise unless io.string == bytes && packer.flush && io.string == bytes + "\x07"
+        raise unless way == :full_pack || name.pack(object) == bytes
+        factory = name::Factory.new
+        factory.register_type(1, Range, packer: ->(_, inner) { inner.write(5).flush }, unpacker: ->(inner) { inner.read }, recursive: true)
+        raise unless factory.load(factory.dump([1..2])) == [5]
+      end
+      begin
+        MessagePack.pack(Flushing.new(:full_pack))
+        raise "broken"
+      rescue RuntimeError => e
+        raise unless e.message.include?("in use")
+      end
       puts "ok"
     RUBY
   end

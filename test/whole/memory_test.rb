@@ -17,6 +17,7 @@ class MemoryTest < Minitest::Test
   PAIR = Manypack::Record.new(Struct.new(:a, :b), a: String, b: [Integer])
 
   # How an object is made, how it comes to hold other objects, and what shows that it still does.
+  Ending = Class.new { def readpartial(*) = raise(EOFError, "the end") }
   CASES = {
     "Packer" => [-> { Manypack::Packer.new }, ->(packer) { packer.write(["p" * 300, "q"]) },
                  ->(packer) { packer.to_s == Manypack.pack(["p" * 300, "q"]) }],
@@ -26,6 +27,8 @@ class MemoryTest < Minitest::Test
                    ->(unpacker) { unpacker.feed("\x05").read == ["one", { k: 5 }] }],
     "Unpacker over an io" => [-> { Manypack::Unpacker.new(StringIO.new("\x01\x92\xA3one\xA3two".b)) }, ->(unpacker) { unpacker.read },
                               ->(unpacker) { unpacker.read == %w[one two] }],
+    "Unpacker over an io that ends by an error" => [-> { Manypack::Unpacker.new(Ending.new) }, ->(unpacker) { MemoryTest.error { unpacker.read } },
+                                                    ->(unpacker) { MemoryTest.error { unpacker.read }.cause.message == "the end" }],
     "broken Unpacker" => [-> { Manypack::Unpacker.new }, ->(unpacker) { MemoryTest.error { unpacker.feed("\x91\xC1".b).read } },
                           ->(unpacker) { MemoryTest.error { unpacker.read }.offset == 1 }],
     "Buffer" => [-> { Manypack::Buffer.new(write_reference_threshold: 256) }, ->(buffer) { buffer << "short" << "long" * 100 << "short" },

@@ -165,14 +165,26 @@ truncated_message(mp_blame blame)
                       left - (size_t)(head.payload - blame.at), head.n);
 }
 
+/* An error of an io, unchanged but for its offset, unless it is frozen. */
+static VALUE
+placed(VALUE error, size_t offset)
+{
+    if (!OBJ_FROZEN(error)) set_offset(error, offset);
+    return error;
+}
+
 NORETURN(static void raise_truncated(mp_blame blame, size_t offset));
 
 static void
 raise_truncated(mp_blame blame, size_t offset)
 {
-    VALUE klass = blame.of_gem ? rb_eEOFError : eTruncatedError;
-    VALUE error = error_at(klass, truncated_message(blame), offset);
+    bool ended = blame.eof && !NIL_P(blame.eof);
+    VALUE error;
 
+    /* The msgpack gem raises the io's own. */
+    if (blame.of_gem && ended) rb_exc_raise(placed(blame.eof, offset));
+    error = error_at(blame.of_gem ? rb_eEOFError : eTruncatedError, truncated_message(blame), offset);
+    if (ended) rb_ivar_set(error, id_cause, blame.eof);
     set_message(error, offset, blame.message);
     rb_ivar_set(error, id_start, SIZET2NUM(blame.begin));
     rb_exc_raise(error);
@@ -688,12 +700,12 @@ mp_raise_torn(const char *what)
 }
 
 void
-mp_raise_nesting(unsigned long max_depth, VALUE path)
+mp_raise_nesting(unsigned long max_depth, VALUE path, bool of_gem)
 {
     VALUE words = rb_enc_sprintf(mp_utf8, "nested more than %lu containers deep, at %" PRIsVALUE, max_depth,
                                  mp_error_path_shown(path));
 
-    mp_raise_encode_error(eNestingError, words, path, false);
+    mp_raise_encode_error(of_gem ? rb_eSysStackError : eNestingError, words, path, of_gem);
 }
 
 void

@@ -38,6 +38,7 @@ typedef struct {
     size_t begin;       /* offset in the whole input at which the message starts */
     mp_message message;
     bool of_gem;        /* under the name MessagePack: the classes of the msgpack gem */
+    VALUE eof;          /* the EOFError by which the io ended; 0 or nil without one */
 } mp_blame;
 
 MP_INLINE mp_blame
@@ -144,7 +145,7 @@ VALUE mp_pack_call(VALUE (*call)(VALUE), VALUE arg);
  */
 void mp_pack_check(VALUE (*check)(VALUE), VALUE arg);
 
-/* NestingError of packing; path is a String such as "$.a[3]". */
-NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path));
+/* NestingError of packing, or SystemStackError with of_gem; path is a String such as "$.a[3]". */
+NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path, bool of_gem));
 
 #endif

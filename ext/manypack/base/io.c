@@ -77,6 +77,10 @@ call_read(VALUE arg)
 static VALUE
 at_end(VALUE arg, VALUE error)
 {
+    mp_io_end *end = (mp_io_end *)arg;
+
+    if (!end->of_any_class && rb_obj_class(error) != rb_eEOFError) rb_exc_raise(error);
+    end->error = error;
     return Qnil;
 }
 
@@ -94,15 +98,16 @@ string_of(const io_read *read, VALUE answer)
 }
 
 VALUE
-mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed, VALUE into)
+mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed, VALUE into, mp_io_end *end)
 {
     io_read read = {.io = io, .method = id_readpartial, .size = size, .into = into};
     VALUE bytes;
 
     if (way == MP_BY_READ || way == MP_BY_STRING_IO) read.method = id_read;
     if (way == MP_BY_READ && needed < size) read.size = (size_t)needed;
+    end->error = Qnil;
     if (way == MP_BY_STRING_IO) bytes = call_read((VALUE)&read);
-    else bytes = rb_rescue2(call_read, (VALUE)&read, at_end, Qnil, rb_eEOFError, (VALUE)0);
+    else bytes = rb_rescue2(call_read, (VALUE)&read, at_end, (VALUE)end, rb_eEOFError, (VALUE)0);
     if (NIL_P(bytes)) return Qnil;
     bytes = string_of(&read, bytes);
     return RSTRING_LEN(bytes) ? bytes : Qnil;

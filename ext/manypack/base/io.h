@@ -19,13 +19,19 @@ typedef uint8_t mp_io_way;
 /* Asks an io, and may run user code. */
 mp_io_way mp_io_way_of(VALUE io);
 
+/* The EOFError by which an io ended. */
+typedef struct {
+    bool of_any_class; /* one of a subclass ends the io, too, as in the msgpack gem; otherwise it comes out */
+    VALUE error;       /* nil if the io ended without one */
+} mp_io_end;
+
 /*
  * Reads a String of at least one byte. Returns nil at the end, which an io signals by nil, "" or EOFError. `way` is
  * what mp_io_way_of said: asks for size bytes, and by MP_BY_READ for at most `needed`. `into` is 0, or a String for an
  * io of which mp_io_reads_into_p is true; then the bytes replace its content, and it is returned. TypeError unless the
  * io returns a String or an object that converts to a String.
  */
-VALUE mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed, VALUE into);
+VALUE mp_io_read(VALUE io, mp_io_way way, size_t size, uint64_t needed, VALUE into, mp_io_end *end);
 
 /* True if Ruby's own method reads the io, which also takes a String for the bytes, so that it need not make one. */
 bool mp_io_reads_into_p(VALUE io, mp_io_way way);

@@ -41,13 +41,13 @@ rb_internal_stand_in(VALUE self, VALUE gem, VALUE own)
 }
 
 /*
- * call-seq: Internal.rename(klass, under, name): Ruby names a class when it is first assigned to a constant, and
- * MessagePack's were Manypack's then
+ * call-seq: Internal.rename(klass, under, name): Ruby names a class or module when it is first assigned to a constant,
+ * and MessagePack's were Manypack's then
  */
 static VALUE
 rb_internal_rename(VALUE self, VALUE klass, VALUE under, VALUE name)
 {
-    Check_Type(klass, T_CLASS);
+    if (!RB_TYPE_P(klass, T_MODULE)) Check_Type(klass, T_CLASS);
     if (strncmp(rb_class2name(klass), "Manypack::", 10) != 0) {
         rb_raise(rb_eTypeError, "%+" PRIsVALUE " is no class of Manypack", klass);
     }

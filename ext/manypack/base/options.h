@@ -30,6 +30,7 @@ typedef struct {
     bool compatibility_mode;
     bool canonical;
     bool of_gem;        /* no option: called by the name MessagePack, so user code gets MessagePack's classes */
+    bool to_io;         /* no option: what is packed goes to an io, so full_pack in to_msgpack returns nil */
     mp_limits limits; /* of unpacking; read only if limited */
 } mp_options;
 

@@ -111,21 +111,36 @@ rb_buffer_append(VALUE self, VALUE string)
     return self;
 }
 
-/* Reads from the io until n bytes are there or the io ends. Returns how many bytes are there, at most n. */
+/*
+ * Reads from the io until n bytes are there or the io ends. Returns how many bytes are there, at most n. eof is set to
+ * the EOFError by which the io ended; 0 or nil if by none.
+ */
 static size_t
-fill(VALUE self, size_t n)
+fill(VALUE self, size_t n, VALUE *eof)
 {
     size_t size;
 
+    *eof = 0;
     while ((size = mp_buffer_for_removal(self)->bytes.size) < n) {
         mp_io_bytes read = mp_buffer_read_io(self, n - size);
 
+        *eof = read.eof;
         if (NIL_P(read.bytes)) break;
         mp_buffer_for_removal(self); /* others may have used the Buffer while the io was waiting */
         mp_buffer_feed_read(self, read);
     }
     size = mp_buffer_for_removal(self)->bytes.size; /* again: the io's read may use the Buffer, too */
     return size < n ? size : n;
+}
+
+/* Raises the EOFError of the io, if it ended by one. */
+NORETURN(static void raise_end(VALUE eof));
+
+static void
+raise_end(VALUE eof)
+{
+    if (eof && !NIL_P(eof)) rb_exc_raise(eof);
+    rb_eof_error();
 }
 
 typedef struct {
@@ -180,7 +195,8 @@ static VALUE
 rb_buffer_read(int argc, VALUE *argv, VALUE self)
 {
     read_arguments arguments = scan_read(argc, argv);
-    size_t n = fill(self, arguments.n);
+    VALUE eof;
+    size_t n = fill(self, arguments.n, &eof);
 
     if (n || !arguments.n || (!arguments.limited && NIL_P(arguments.into))) return take(self, n, &arguments);
     if (!NIL_P(arguments.into)) rb_str_resize(arguments.into, 0);
@@ -199,9 +215,10 @@ static VALUE
 rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
 {
     read_arguments arguments = scan_read(argc, argv);
-    size_t n = fill(self, arguments.n);
+    VALUE eof;
+    size_t n = fill(self, arguments.n, &eof);
 
-    if (n < arguments.n && arguments.limited) rb_eof_error();
+    if (n < arguments.n && arguments.limited) raise_end(eof);
     return take(self, n, &arguments);
 }
 
@@ -215,7 +232,8 @@ rb_buffer_read_all(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_buffer_skip(VALUE self, VALUE n)
 {
-    size_t size = mp_size(n, "a number of bytes"), there = fill(self, size);
+    VALUE eof;
+    size_t size = mp_size(n, "a number of bytes"), there = fill(self, size, &eof);
 
     if (size) mp_buffer_before_removal(self, there);
     mp_bytes_consume(&mp_buffer_get(self)->bytes, there);
@@ -233,8 +251,9 @@ static VALUE
 rb_buffer_skip_all(VALUE self, VALUE n)
 {
     size_t size = mp_size(n, "a number of bytes");
+    VALUE eof;
 
-    if (fill(self, size) < size) rb_eof_error();
+    if (fill(self, size, &eof) < size) raise_end(eof);
     if (size) mp_buffer_before_removal(self, size);
     mp_bytes_consume(&mp_buffer_get(self)->bytes, size);
     return self;

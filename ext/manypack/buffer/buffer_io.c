@@ -19,27 +19,41 @@ give_back_spare(VALUE string)
     mp_ractor_seldom()->bytes = string;
 }
 
+/* Calls the io's method. Under the name MessagePack an EOFError of any class ends the io, as in the msgpack gem. */
+static mp_io_bytes
+read_io(VALUE self, size_t size, uint64_t needed, VALUE into)
+{
+    const mp_buffer *buffer = mp_buffer_get(self);
+    mp_io_end end = {.of_any_class = mp_lenient_p(mp_api_of_object(self, &mp_cBuffer))};
+    VALUE bytes = mp_io_read(buffer->io, buffer->way, size, needed, into, &end);
+
+    return (mp_io_bytes){.bytes = bytes, .spare = into && bytes == into, .eof = end.error};
+}
+
 /*
  * Reads into the spare String of the Ractor. Otherwise readpartial would fill a new String of io_buffer_size with zeros
  * and shrink it, and the read of a StringIO would make its own String share the bytes: both take longer than decoding a
  * short message.
  */
 static mp_io_bytes
-read_into_spare(const mp_buffer *buffer, size_t size, uint64_t needed)
+read_into_spare(VALUE self, size_t size, uint64_t needed)
 {
-    VALUE string = mp_spare_take(&mp_ractor_seldom()->bytes), bytes;
+    VALUE string = mp_spare_take(&mp_ractor_seldom()->bytes);
+    mp_io_bytes read;
 
     if (MP_UNLIKELY(!string)) string = rb_str_buf_new(0);
-    bytes = mp_io_read(buffer->io, buffer->way, size, needed, string);
-    if (NIL_P(bytes)) give_back_spare(string);
-    return (mp_io_bytes){.bytes = bytes, .spare = bytes == string};
+    read = read_io(self, size, needed, string);
+    if (NIL_P(read.bytes)) give_back_spare(string);
+    return read;
 }
 
 static mp_io_bytes
-read_once(const mp_buffer *buffer, size_t size, uint64_t needed)
+read_once(VALUE self, size_t size, uint64_t needed)
 {
-    if (mp_io_reads_into_p(buffer->io, buffer->way)) return read_into_spare(buffer, size, needed);
-    return (mp_io_bytes){.bytes = mp_io_read(buffer->io, buffer->way, size, needed, 0)};
+    const mp_buffer *buffer = mp_buffer_get(self);
+
+    if (mp_io_reads_into_p(buffer->io, buffer->way)) return read_into_spare(self, size, needed);
+    return read_io(self, size, needed, 0);
 }
 
 /*
@@ -47,12 +61,13 @@ read_once(const mp_buffer *buffer, size_t size, uint64_t needed)
  * in vain, which costs nothing: readpartial takes the bytes that eof? has read, in no more time than without eof?.
  */
 static mp_io_bytes
-read_file(mp_buffer *buffer, size_t size)
+read_file(VALUE self, size_t size)
 {
+    mp_buffer *buffer = mp_buffer_get(self);
     mp_io_bytes read;
 
     if (buffer->end_near && RTEST(rb_io_eof(buffer->io))) return (mp_io_bytes){.bytes = Qnil};
-    read = read_once(buffer, size, size);
+    read = read_once(self, size, size);
     buffer->end_near = !NIL_P(read.bytes) && (size_t)RSTRING_LEN(read.bytes) < size;
     return read;
 }
@@ -66,7 +81,7 @@ mp_buffer_read_io(VALUE self, uint64_t needed)
 
     if (NIL_P(buffer->io)) return (mp_io_bytes){.bytes = Qnil};
     if (buffer->reads_exactly && needed < size) size = (size_t)needed;
-    read = buffer->way == MP_BY_FILE ? read_file(buffer, size) : read_once(buffer, size, needed);
+    read = buffer->way == MP_BY_FILE ? read_file(self, size) : read_once(self, size, needed);
     RB_GC_GUARD(self);
     return read;
 }
@@ -295,5 +310,19 @@ mp_buffer_flush(VALUE self)
 void
 mp_buffer_flush_if_idle(VALUE self)
 {
-    if (mp_loan_idle_p(&mp_buffer_get(self)->loan)) mp_buffer_flush(self);
+    mp_buffer *buffer = mp_buffer_get(self);
+
+    if (!mp_loan_idle_p(&buffer->loan)) return;
+    buffer->flush_due = false;
+    mp_buffer_flush(self);
+}
+
+bool
+mp_buffer_flush_later(VALUE self)
+{
+    mp_buffer *buffer = mp_buffer_checked(self);
+
+    if (mp_loan_idle_p(&buffer->loan) || !mp_loan_writer_p(&buffer->loan)) return false;
+    buffer->flush_due = !NIL_P(buffer->io);
+    return true;
 }

@@ -8,6 +8,7 @@
 typedef struct {
     VALUE bytes; /* a String; nil at the end or without an io */
     bool spare;  /* it is the spare String of the Ractor, to give back */
+    VALUE eof;   /* without bytes: the EOFError by which the io ended; 0 or nil if by none */
 } mp_io_bytes;
 
 /*
@@ -34,5 +35,11 @@ void mp_buffer_flush(VALUE self);
 
 /* mp_buffer_flush, unless somebody is at work on the bytes. */
 void mp_buffer_flush_if_idle(VALUE self);
+
+/*
+ * For user code in the middle of a write, to which the Packer was lent: has the Buffer flushed when the write is
+ * complete. Otherwise false.
+ */
+bool mp_buffer_flush_later(VALUE self);
 
 #endif

@@ -15,6 +15,7 @@ typedef struct {
     bool reads_exactly : 1; /* ask the io for no more than needed: it has no readpartial, or takes no bytes back */
     bool end_near : 1;      /* a File gave fewer bytes than it was asked for */
     bool writable : 1;      /* the io has write, as the first flush has found out */
+    bool flush_due : 1;     /* user code has called flush in the middle of a write of the Packer */
     uint8_t owner;          /* an mp_owner, for errors that name the object whose method was called */
     uint32_t io_buffer_size, read_reference_threshold, write_reference_threshold; /* at most UINT32_MAX */
 } mp_buffer;

@@ -158,7 +158,7 @@ mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj)
 void
 mp_encoder_raise_too_deep(const mp_encoder *e)
 {
-    mp_raise_nesting(e->depth, mp_error_path(e->place));
+    mp_raise_nesting(e->depth, mp_error_path(e->place), e->codec->options.of_gem);
 }
 
 void

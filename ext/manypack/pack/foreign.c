@@ -225,8 +225,10 @@ user_code_left(mp_encoder *e, const user_call *call, size_t start, bool returned
 {
     VALUE error = mp_user_error();
 
-    if (mp_user_error_of_depth_p(error, e->depth)) mp_encoder_raise_too_deep(e);
-    if (!mp_pack_error_p(error)) rb_jump_tag(state);
+    if (!mp_pack_error_p(error)) {
+        if (mp_user_error_of_depth_p(error, e->depth)) mp_encoder_raise_too_deep(e);
+        rb_jump_tag(state);
+    }
     e->place = e->place->up;
     mp_raise_pack_error_below(error, returned ? path_after(e, call, start) : mp_error_path(e->place),
                               e->codec->options.of_gem);

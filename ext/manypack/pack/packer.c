@@ -241,8 +241,8 @@ rb_internal_canonical_bytes(VALUE self, VALUE packer, VALUE object)
 /*
  * call-seq: packer.flush -> packer
  *
- * Writes the collected bytes to the io. Does nothing without an io. Raises RuntimeError inside to_msgpack, and the
- * errors of the io.
+ * Writes the collected bytes to the io. Does nothing without an io. Inside to_msgpack, an io gets the bytes when the
+ * whole object is there. Raises the errors of the io.
  *
  *   io = StringIO.new
  *   Manypack::Packer.new(io).write(1).flush.empty? #=> true
@@ -251,7 +251,9 @@ rb_internal_canonical_bytes(VALUE self, VALUE packer, VALUE object)
 static VALUE
 rb_packer_flush(VALUE self)
 {
-    mp_buffer_flush(mp_packer_get(self)->buffer);
+    VALUE buffer = mp_packer_get(self)->buffer;
+
+    if (MP_LIKELY(!mp_buffer_flush_later(buffer))) mp_buffer_flush(buffer);
     return self;
 }
 
@@ -288,8 +290,8 @@ rb_packer_to_a(VALUE self)
 /*
  * call-seq: packer.full_pack -> String or nil
  *
- * Returns the collected bytes and empties the Packer. With an io, writes the bytes to the io and returns nil. Raises
- * RuntimeError inside to_msgpack, which does not own its Packer.
+ * Returns the collected bytes and empties the Packer. With an io, does what flush does and returns nil. Without an io,
+ * raises RuntimeError inside to_msgpack, which does not own its Packer.
  *
  *   packer = Manypack::Packer.new.write(1)
  *   packer.full_pack #=> "\x01"
@@ -298,13 +300,13 @@ rb_packer_to_a(VALUE self)
 static VALUE
 rb_packer_full_pack(VALUE self)
 {
-    VALUE buffer = mp_packer_get(self)->buffer;
+    const mp_packer *packer = mp_packer_get(self);
+    VALUE buffer = packer->buffer;
+    bool to_io = packer->codec.options.to_io || !NIL_P(mp_buffer_checked(buffer)->io);
 
-    if (!NIL_P(mp_buffer_for_change(buffer)->io)) {
-        mp_buffer_flush(buffer);
-        return Qnil;
-    }
-    return mp_buffer_take_all(buffer);
+    if (!to_io) return mp_buffer_take_all(buffer);
+    if (!mp_buffer_flush_later(buffer)) mp_buffer_flush(buffer);
+    return Qnil;
 }
 
 /*

@@ -18,11 +18,16 @@ packer_for_write(const mp_packer *packer)
     return packer->buffer;
 }
 
-/* Ends a write. Here a Packer with an io decides to flush: from MP_FLUSH_SIZE bytes on. */
+/*
+ * Ends a write. Here a Packer with an io decides to flush: from MP_FLUSH_SIZE bytes on, or if to_msgpack or a handler
+ * has called flush.
+ */
 MP_INLINE VALUE
 packer_written(VALUE self, VALUE buffer)
 {
-    if (MP_UNLIKELY(mp_buffer_get(buffer)->bytes.size >= MP_FLUSH_SIZE)) mp_buffer_flush_if_idle(buffer);
+    const mp_buffer *b = mp_buffer_get(buffer);
+
+    if (MP_UNLIKELY(b->bytes.size >= MP_FLUSH_SIZE || b->flush_due)) mp_buffer_flush_if_idle(buffer);
     return self;
 }
 

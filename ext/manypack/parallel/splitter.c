@@ -285,7 +285,9 @@ rb_splitter_missing(VALUE self)
 static VALUE
 rb_splitter_s_read(VALUE klass, VALUE io, VALUE size, VALUE missing)
 {
-    return mp_io_read(io, mp_io_way_of(io), NUM2SIZET(size), NUM2ULL(missing), 0);
+    mp_io_end end = {.of_any_class = false};
+
+    return mp_io_read(io, mp_io_way_of(io), NUM2SIZET(size), NUM2ULL(missing), 0, &end);
 }
 
 /*

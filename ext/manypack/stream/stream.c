@@ -106,7 +106,7 @@ mp_stream_restart(mp_stream *u)
     u->position_unknown = false;
     if (!u->more) return;
     u->more->message = u->more->broken_off = 0;
-    u->more->slice = u->more->sticky_error = 0;
+    u->more->slice = u->more->sticky_error = u->more->eof = 0;
 }
 
 void
@@ -117,6 +117,7 @@ mp_stream_set_aside(mp_stream *u)
     u->open = false;
     if (!more) return;
     more->lease++;
+    more->eof = 0;
     if (more->places <= FIRST_PLACES) return;
     mp_poison(more->left, more->places * sizeof(uint64_t));
     xfree(more->left);
@@ -241,6 +242,7 @@ mp_stream_raise_truncated(const mp_stream *u)
     blame.message = mp_stream_message(u);
     blame.begin = mp_stream_position(u);
     blame.of_gem = u->codec.options.of_gem;
+    blame.eof = u->more ? u->more->eof : 0;
     mp_raise_status(MP_E_TRUNCATED, blame);
 }
 
@@ -265,6 +267,7 @@ mp_stream_read_more(mp_stream *u, uint64_t needed)
     call = mp_decoder_leave_holder(d);
     read = mp_buffer_read_io(u->buffer, needed);
     if (!mp_decoder_held_p(d, call)) mp_raise_in_use("Unpacker");
+    RB_OBJ_WRITE(mp_buffer_get(u->buffer)->unpacker, &u->more->eof, read.eof);
     if (NIL_P(read.bytes)) return false;
     mp_buffer_checked(u->buffer); /* others may have used the Buffer while the io was waiting */
     mp_buffer_feed_read(u->buffer, read);

@@ -25,6 +25,7 @@ typedef struct {
     VALUE sticky_error; /* every read raises it, because nobody knows where the next object starts; or 0 */
     VALUE as;           /* loads a message from its bytes; Qtrue for Views; 0 if objects are built */
     VALUE slice;        /* the bytes of the current message so far, a String; 0 without any */
+    VALUE eof;          /* the EOFError by which the io has just ended; 0 or nil if by none */
     VALUE refusing;     /* of a body: the Buffer that refuses all use; 0 until user code asks for it */
     size_t message;     /* offset of the object that is being read */
     size_t broken_off;  /* origin + 1 if the input ended inside an object with nothing consumed; else 0 */

@@ -751,7 +751,7 @@ merge(mp_changes *changes, uint32_t into, uint32_t id, uint32_t depth)
     const mp_more *more = mp_node_more(changes, id);
     uint32_t below = more->child;
 
-    if (mp_stack_too_deep_p(depth)) mp_raise_nesting(depth, rb_str_new_cstr("$"));
+    if (mp_stack_too_deep_p(depth)) mp_raise_nesting(depth, rb_str_new_cstr("$"), false);
     if (node->create) changes->nodes[into].create = true;
     if (node->change != MP_LEAVE) set(changes, into, (mp_change)node->change, node->value);
     if (more->inserted) set_once(changes, into, &target->inserted, more->inserted, "has values inserted twice");

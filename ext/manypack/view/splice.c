@@ -51,7 +51,7 @@ list_add(splice *s, mp_node_list *list, uint32_t id)
 static void
 level_open(splice *s)
 {
-    if (mp_stack_too_deep_p(++s->depth)) mp_raise_nesting(s->depth, rb_str_new_cstr("$"));
+    if (mp_stack_too_deep_p(++s->depth)) mp_raise_nesting(s->depth, rb_str_new_cstr("$"), false);
 }
 
 /* --- what is not in the message --------------------------------------------------------------------- */
