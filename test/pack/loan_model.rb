@@ -28,14 +28,15 @@ module LoanModel
   # this compares objects.
   class Diagram
     # write: the outermost write that the hold belongs to. at: where the bytes of its own write begin, nil before they
-    # are in the Buffer. from: where user code begins to write.
-    Hold = Struct.new(:kind, :write, :at, :from)
+    # are in the Buffer. from: where user code begins to write. answer: of the call that flushes.
+    Hold = Struct.new(:kind, :write, :at, :from, :answer)
     Routine = Struct.new(:stack, :ended)
 
     def initialize
       @objects = []     # each whole object, or the head of one that is being written
       @holds = []       # open ones, innermost last
       @torn = false
+      @due = false      # user code in a loan has called flush
       @unfinished = nil # where the bytes begin of a write that has begun and not ended
       @write = Object.new
       @routines = Array.new(FIBERS) { Routine.new([], nil) }
@@ -126,11 +127,18 @@ module LoanModel
     end
 
     def flush
+      check_append
+      return (@due = true) && :flushed if state == :lent
+
       check_removal
-      return :flushed if @objects.empty?
+      flush_now(:flushed)
+    end
+
+    def flush_now(answer)
+      return answer if @objects.empty?
 
       @write = Object.new
-      stop(Hold.new(:taken, @write, :io))
+      stop(Hold.new(:taken, @write, :io, nil, answer))
     end
 
     def clear
@@ -217,18 +225,24 @@ module LoanModel
       raise ArgumentError if @objects.size != hold.from + 1
 
       @objects = [*@objects.take(hold.at), @objects.drop(hold.at).join]
+      written
+    end
+
+    def written
       @unfinished = nil
-      :written
+      return :written unless @due && state == :idle
+
+      @due = false
+      flush_now(:written)
     end
 
     def taken_no_more(hold)
       if hold.at == :io
         @objects = []
-        :flushed
+        hold.answer
       else
         @objects.push(ARRAY + EXT)
-        @unfinished = nil
-        :written
+        written
       end
     end
   end

@@ -157,6 +157,7 @@ set_io(VALUE self, VALUE io, mp_io_way way)
     buffer->reads_exactly = way == MP_BY_READ;
     buffer->end_near = false;
     buffer->writable = false;
+    buffer->flush_due = false;
     RB_OBJ_WRITE(self, &buffer->io, io);
 }
 

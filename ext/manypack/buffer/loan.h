@@ -12,7 +12,8 @@
  *
  *   state   look      append    remove       while
  *   IDLE    anyone    anyone    anyone       no write, read or flush is running
- *   LENT    anyone    borrower  refused      user code writes an object to the Packer, which may lend again, nested
+ *   LENT    anyone    borrower  refused      user code writes an object to the Packer, which may lend again, nested.
+ *                                            The borrower's flush follows when the outermost write ends
  *   TAKEN   refused   refused   refused      user code runs while some bytes do not count yet or are already gone
  *   TORN    anyone    refused   by clear     nobody knows which of its bytes an io has taken or given
  *
