@@ -11,7 +11,7 @@ require "yaml"
 require "bigdecimal"
 require "date"
 
-OUTCOMES = {} # rubocop:disable Style/MutableConstant
+OUTCOMES = {}
 
 # The text of a value, or the class of what the block raises.
 def idiom(name)
@@ -20,7 +20,7 @@ def idiom(name)
   OUTCOMES[name] =
     begin
       yield.inspect.gsub(/0x\h+/, "0x").gsub(%r{(?:/[^\s/:>"]+)+:\d+}, "FILE")
-    rescue Exception => e # rubocop:disable Lint/RescueException
+    rescue Exception => e
       "raises #{e.class}"
     end
 end
@@ -28,7 +28,7 @@ end
 # The class of what a block raises, or what it returns.
 def outcome
   yield
-rescue Exception => e # rubocop:disable Lint/RescueException
+rescue Exception => e
   e.class
 end
 

@@ -47,5 +47,5 @@ idiom("RPC: a call and its answer over a pipe") do
 end
 idiom("Sidekiq: a middleware that packs its job") { MessagePack.unpack(MessagePack.pack({ "class" => "Job", "args" => [1, { "a" => nil }], "at" => 1.5 })) }
 idiom("a patch of Object#to_msgpack") { Object.new.then { |object| object.singleton_class.define_method(:to_msgpack) { |pk| pk.pack(to_s[0, 8]) } && MessagePack.pack([object]) } }
-idiom("class << MessagePack finds ::Time") { class << MessagePack; Time; end } # rubocop:disable Lint/Void
+idiom("class << MessagePack finds ::Time") { class << MessagePack; Time; end }
 idiom("a class of its own in MessagePack") { module MessagePack; class Error < StandardError; end; end; MessagePack::Error.superclass }
