@@ -124,5 +124,5 @@ def cycle = [].tap { |array| array << array }
 SAMPLE = { "nil" => nil, "yes" => [true, false], "n" => [0, -1, 127, 128, -32, -33, 255, 256, 65_536, -2**31, 2**63, -2**63, 2**64 - 1],
            "f" => [1.5, -0.0, Float::INFINITY], "s" => ["", "é", "x" * 40, "\xFF".b], "sym" => :sym, 1 => { [1] => 2 } }.freeze
 
-%w[packing unpacking packer unpacker factory pool buffer values].each { |part| load(File.join(__dir__, "idioms", "#{part}.rb")) }
+%w[packing unpacking packer unpacker factory pool buffer values more].each { |part| load(File.join(__dir__, "idioms", "#{part}.rb")) }
 $stdout.binmode.write(Marshal.dump(OUTCOMES))

@@ -171,16 +171,18 @@ check_no_packer(VALUE io)
 }
 
 bool
-mp_need_sink(VALUE io)
+mp_need_sink(VALUE io, int api)
 {
+    VALUE none = Qnil;
     bool writable;
 
     if (ruby_io_p(io)) return true;
     check_no_packer(io);
     writable = answers_p(io, id_write);
     if (writable && !path_p(io)) return true;
-    if (!sink_p(io)) raise_no_io(io, "write or <<", "pass File.open(path, \"wb\") or a StringIO");
-    return writable;
+    if (sink_p(io)) return writable;
+    if (mp_lenient_p(api) && !writable) rb_funcallv(io, id_write, 1, &none);
+    raise_no_io(io, "write or <<", "pass File.open(path, \"wb\") or a StringIO");
 }
 
 void
@@ -188,7 +190,7 @@ mp_check_sink(VALUE io, int api)
 {
     if (NIL_P(io)) return;
     check_no_packer(io);
-    if (MP_UNLIKELY(!sink_p(io)) && !mp_lenient_p(api)) mp_need_sink(io);
+    if (MP_UNLIKELY(!sink_p(io)) && !mp_lenient_p(api)) mp_need_sink(io, api);
 }
 
 void
@@ -277,7 +279,7 @@ mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options)
 static VALUE
 rb_arguments_s_check_sink(VALUE self, VALUE io)
 {
-    mp_need_sink(io);
+    mp_need_sink(io, MP_OWN);
     return Qnil;
 }
 

@@ -95,10 +95,10 @@ void mp_check_source(VALUE io, int api);
 void mp_check_io(VALUE io, int api);
 
 /*
- * TypeError unless an io can be written to, even if lenient; nil cannot. For methods that write at once. Returns what
- * mp_io_writable_p does.
+ * TypeError unless an io can be written to; nil cannot. If mp_lenient_p, NoMethodError, as the msgpack gem calls write.
+ * For methods that write at once. Returns what mp_io_writable_p does.
  */
-bool mp_need_sink(VALUE io);
+bool mp_need_sink(VALUE io, int api);
 
 /* The arguments (io = nil, options = nil) of the msgpack gem: a single one may be either. */
 void mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options);

@@ -276,7 +276,7 @@ mp_buffer_write_to(VALUE self, VALUE io)
     size_t n = write.string_io ? write_block(self, &write) : 0;
 
     if (MP_LIKELY(n && !mp_buffer_get(self)->bytes.size)) return n;
-    write.writable = write.string_io || mp_need_sink(io);
+    write.writable = write.string_io || mp_need_sink(io, mp_api_of_object(self, &mp_cBuffer));
     return n + write_all(self, &write);
 }
 
