@@ -5,7 +5,7 @@
 #                                                 another release than trixie
 #   rootfs.sh run ROOT COMMAND...                 runs a command of the repository's clone in it
 #   rootfs.sh install_packages ROOT RELEASE PACKAGE...   installs packages of that release
-#   rootfs.sh install_ruby ROOT VERSION RELEASE   installs that Ruby from that release and makes it the first in PATH
+#   rootfs.sh install_newest_ruby ROOT RELEASE    installs the newest Ruby of that release and makes it the first in PATH
 #   rootfs.sh online ROOT                         tells whether packages and gems can be had
 # Mounts live in a mount namespace that ends with the command, so that none can be left behind but the kernel's list of
 # emulators.
@@ -121,8 +121,10 @@ install_packages() {
 }
 
 # It comes beside Debian's default Ruby, which the packages insist on.
-install_ruby() {
-  local root="$1" version="$2" from="$3" tool
+install_newest_ruby() {
+  local root="$1" from="$2" version tool
+  install_packages "$root" "$from"
+  version="$(in_root "$root" apt-cache search --names-only '^ruby[0-9.]+-dev$' | sort -V | sed -n '$s/^ruby\([0-9.]*\)-dev .*/\1/p')"
   install_packages "$root" "$from" "ruby$version" "ruby$version-dev"
   for tool in ruby gem bundle; do
     ln -sf "/usr/bin/$tool$version" "$root/usr/local/bin/$tool"

@@ -11,6 +11,21 @@ copy_job=""
 others_job=""
 trap 'finish $?' EXIT
 
+# Tests of a process's memory, time and stacks, which are not its own under a sanitizer or while objects move.
+# shellcheck disable=SC2034
+figures="test/hostile/leak_test.rb test/hostile/memory_and_time_test.rb test/hostile/depth_test.rb
+  test/hostile/every_stack_test.rb test/hostile/requirements_test.rb test/stream/stream_time_test.rb test/view/view_time_test.rb
+  test/whole/linear_time_test.rb"
+
+# Tests of programs that they start: what these have in memory does not move.
+# shellcheck disable=SC2034
+programs="$(grep -lE '^require "(support/(program|terminal)|open3|pty)"' test/{terminal,repository,drop_in,interop}/*_test.rb)"
+programs+=" test/whole/memory_benchmark_test.rb"
+
+# Tests that read the repository, or start programs by the hundred, which do to memory what other tests do in this process.
+# shellcheck disable=SC2034
+around="test/repository/*_test.rb test/terminal/terminal*_test.rb test/whole/memory_benchmark_test.rb"
+
 # Prints a heading with the time since the start.
 step() {
   step_name="$1"
