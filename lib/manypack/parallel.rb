@@ -16,8 +16,9 @@ module Manypack
   #
   # All three methods take the options of Manypack.unpack and Manypack.pack, and these:
   #
-  # ractors:: how many Ractors to start (default: one per processor). 0 does all the work in the caller, where a block
-  #           may use anything. It is the default on Ruby 4.0.4 and 4.0.5, where a started Ractor can crash the process
+  # ractors:: how many Ractors to start (default: one per processor), but no more than a String has messages. 0 does all
+  #           the work in the caller, where a block may use anything. It is the default on Ruby 4.0.4 and 4.0.5, where a
+  #           started Ractor can crash the process
   # processes:: how many processes to fork, instead of Ractors. Nothing is forked unless you ask for it
   # ordered:: true for results in the order of the messages, false for results as they are done (default true)
   # on_worker_start:: an object with +call+. Each worker calls it with its number, from 0, before its first message: to

@@ -147,6 +147,16 @@ class ParallelControlTest < Minitest::Test
     end
   end
 
+  def test_a_string_starts_no_more_workers_than_it_has_messages
+    assert_equal [2], Parallel.map("\x01", ractors: 4) { Ractor.count }
+    assert_operator Parallel.map("\x01\x02", ractors: 4) { Ractor.count }.max, :<=, 3
+    assert_empty Parallel.map("", ractors: 4) { |n| n }
+    started, starts = IO.pipe
+    assert_equal [2, 3], Parallel.map("\x01\x02", processes: 4, on_worker_start: ->(number) { starts.syswrite(number) }, &:succ)
+    starts.close
+    assert_equal %w[0 1], started.read.chars.sort
+  end
+
   def test_a_worker_that_cannot_start
     each_way do |workers|
       [NUMBERS, NUMBERS.each_char].each do |source|

@@ -29,7 +29,7 @@ module Manypack
 
       def initialize(source, codec, as, size, ordered)
         super(source, codec, as)
-        @size = size
+        @size = needed(size)
         @ordered = ordered
         @messages = 1
       end
@@ -37,6 +37,15 @@ module Manypack
       private
 
       attr_reader :messages
+
+      # A String needs no more workers than it has messages, and each of them takes time to start.
+      def needed(size)
+        return size unless @source.is_a?(Source::Whole)
+
+        splitter = Splitter.new(@limits).feed(@source.string)
+        splitter.take(size, @source.string.bytesize, true)
+        splitter.index.clamp(1, size)
+      end
 
       def run
         start
@@ -124,10 +133,10 @@ module Manypack
         end
       end
 
-      # Changes the size of the next batches: at most doubles it, or halves it.
+      # Changes the size of the next batches: to four times as many messages at most, or half as many at least.
       def adapt_batch_size(messages, seconds)
         quick = seconds.zero? ? MAX_MESSAGES : (messages * BATCH_SECONDS / seconds).ceil # a coarse clock can measure 0
-        @messages = quick.clamp((@messages + 1) / 2, [@messages * 2, MAX_MESSAGES].min)
+        @messages = quick.clamp((@messages + 1) / 2, [@messages * 4, MAX_MESSAGES].min)
       end
     end
     private_constant :InWorkers

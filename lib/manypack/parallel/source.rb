@@ -26,6 +26,8 @@ module Manypack
 
       # A String is one piece, which every process has.
       class Whole
+        attr_reader :string
+
         def initialize(string)
           @string = Splitter.frozen(string)
           @piece = Piece.new(@string)
