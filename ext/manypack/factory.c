@@ -5,6 +5,7 @@
 #include "codec/codec.h"
 #include "manypack.h"
 #include "pack/packer.h"
+#include "redefined.h"
 #include "stream/unpacker.h"
 
 typedef struct {
@@ -60,6 +61,14 @@ factory_get(VALUE self)
 
     TypedData_Get_Struct(self, mp_factory, &factory_type, factory);
     return factory;
+}
+
+/* True if the method is to call other methods of the Factory: one is redefined, and the msgpack gem would call it. */
+static bool
+by_methods_p(VALUE self, int api, int argc, const VALUE *argv)
+{
+    if (!mp_lenient_p(api) || MP_LIKELY(!mp_redefined_p(self))) return false;
+    return argc > 0 && mp_called_by_methods_p(argc - 1, argv + 1);
 }
 
 static VALUE
@@ -203,6 +212,7 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
     mp_codec codec;
     int api = mp_api_of_object(self, &factory_classes);
 
+    if (MP_UNLIKELY(by_methods_p(self, api, argc, argv))) return mp_pack_by_methods(self, argv[0], argc - 1, argv + 1);
     rb_check_arity(argc, 1, 3);
     mp_scan_io_options(argc - 1, argv + 1, &io, &options);
     mp_codec_override(&codec, factory_codec(self), options, api | MP_PACKS);
@@ -221,9 +231,12 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_load(int argc, VALUE *argv, VALUE self)
 {
+    int api = mp_api_of_object(self, &factory_classes);
+    VALUE options = argc == 2 ? argv[1] : Qnil;
+
     rb_check_arity(argc, 1, 2);
-    return mp_unpack_with(argv[0], factory_codec(self), argc == 2 ? argv[1] : Qnil,
-                          mp_api_of_object(self, &factory_classes));
+    if (MP_UNLIKELY(by_methods_p(self, api, argc, argv))) return mp_unpack_by_methods(self, argv[0], options, "feed");
+    return mp_unpack_with(argv[0], factory_codec(self), options, api);
 }
 
 /*

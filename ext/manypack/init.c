@@ -16,7 +16,8 @@
  *   parallel  streams in batches, and what Ractors exchange                    base codec unpack core
  *   record    bytes to objects of the user's classes and back: Type, Record    base codec pack unpack stream view core
  *
- * On top, manypack.c has Manypack.pack, Manypack.unpack and the methods of a Codec, and factory.c has Factory.
+ * On top, manypack.c has Manypack.pack, Manypack.unpack and the methods of a Codec, factory.c has Factory, and
+ * redefined.c calls the methods of the drop-in that a program has redefined.
  *
  * At two seams a floor calls user code, which comes back through a class of Ruby:
  *
@@ -57,6 +58,7 @@ void Init_manypack_lazy_read(void);
 void Init_manypack_type(void);
 void Init_manypack_face(void);
 void Init_manypack_factory(void);
+void Init_manypack_redefined(void);
 void Init_manypack_bigint(void);
 void Init_manypack_timestamp_ext(void);
 void Init_manypack_splitter(void);
@@ -131,6 +133,7 @@ Init_manypack(void)
     Init_manypack_splice();
     Init_manypack_face();
     Init_manypack_factory();
+    Init_manypack_redefined();
     Init_manypack_bigint();
     Init_manypack_timestamp_ext();
     Init_manypack_splitter();

@@ -6,6 +6,7 @@
 #include "pack/canonical_form.h"
 #include "pack/encode.h"
 #include "pack/packer.h"
+#include "redefined.h"
 #include "stream/unpacker.h"
 #include "unpack/decode.h"
 
@@ -81,6 +82,20 @@ mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api)
 /* --- Manypack --------------------------------------------------------------------------------------- */
 
 /*
+ * The Factory whose methods a call has to call, because it is one of MessagePack's and one is redefined; else 0. The
+ * call takes 1 to `most` arguments.
+ */
+MP_INLINE VALUE
+factory_to_call(VALUE self, int argc, const VALUE *argv, int most)
+{
+    VALUE factory = MP_LIKELY(self == mp_mManypack) ? 0 : mp_redefined_default();
+
+    if (MP_LIKELY(!factory)) return 0;
+    rb_check_arity(argc, 1, most);
+    return mp_called_by_methods_p(argc - 1, argv + 1) ? factory : 0;
+}
+
+/*
  * call-seq:
  *   Manypack.pack(object, io = nil, **options) -> String or nil
  *   Manypack.dump(object, io = nil, **options) -> String or nil
@@ -121,9 +136,13 @@ mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api)
 static VALUE
 rb_manypack_pack(int argc, VALUE *argv, VALUE self)
 {
-    VALUE io, options;
+    VALUE io, options, factory = factory_to_call(self, argc, argv, 3);
     mp_codec codec;
 
+    if (MP_UNLIKELY(factory != 0)) {
+        VALUE rest[2] = {argc > 1 ? argv[1] : Qnil, argc > 2 ? argv[2] : Qnil};
+        return mp_pack_by_methods(factory, argv[0], 2, rest);
+    }
     if (MP_LIKELY(argc == 1)) return mp_encode_whole(argv[0], mp_default_codec_for(mp_api_of(self)));
     rb_check_arity(argc, 1, 3);
     mp_refuse_block(self);
@@ -188,6 +207,11 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
 {
+    VALUE factory = factory_to_call(self, argc, argv, 2);
+
+    if (MP_UNLIKELY(factory != 0)) {
+        return mp_unpack_by_methods(factory, argv[0], argc == 2 ? argv[1] : Qnil, "feed_reference");
+    }
     if (MP_LIKELY(argc == 1)) return mp_unpack(argv[0], mp_default_codec_for(mp_api_of(self)), mp_api_of(self));
     rb_check_arity(argc, 1, 2);
     mp_refuse_block(self);

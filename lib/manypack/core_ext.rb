@@ -32,7 +32,7 @@ module Manypack
 
   # The method of Packer for each class. It writes the core type, even if a subclass has an ext type.
   CORE_WRITERS = {
-    ::NilClass => :write, ::TrueClass => :write, ::FalseClass => :write, ::Float => :write_float,
+    ::NilClass => :write_nil, ::TrueClass => :write_true, ::FalseClass => :write_false, ::Float => :write_float,
     ::String => :write_string, ::Array => :write_array, ::Hash => :write_hash, ::Symbol => :write_symbol,
     ::Integer => :write_int, ExtensionValue => :write_extension
   }.freeze
@@ -42,7 +42,7 @@ module Manypack
     klass.include(CoreExt)
     klass.class_eval <<~RUBY, __FILE__, __LINE__ + 1
       private def to_msgpack_with_packer(packer)
-        packer.#{writer}(self)
+        packer.#{writer}#{"(self)" unless Lenient::Packer.instance_method(writer).arity.zero?}
       end
     RUBY
   end

@@ -18,6 +18,7 @@ end
 
 require "manypack"
 require "manypack/core_ext"
+require "manypack/codec/redefined"
 
 module Manypack
   # MessagePack has what the msgpack gem has and no more, because programs define constants of their own there. Its
@@ -39,6 +40,7 @@ module Manypack
         CoreExt.__send__(:remove_const, :Front)
         CoreExt.const_set(:Front, ::MessagePack)
         CoreExt.private_constant(:Front)
+        Redefined.watch(::MessagePack)
       end
 
       private

@@ -139,10 +139,11 @@ module Manypack
     #
     #   pool = Manypack::Factory.new.pool(5, symbolize_keys: true)
     #   pool.load(pool.dump({id: 1})) #=> {id: 1}
-    def pool(_size = 1, **options)
+    def pool(size = 1, **options)
       Arguments.refuse_block(self, :pool) if block_given?
-      pool = lenient? ? Pool : Manypack::Factory::Pool
-      pool.new(Arguments.at_the_call { codec(options) })
+      return Manypack::Factory::Pool.new(Arguments.at_the_call { codec(options) }) unless lenient?
+
+      Pool.new(frozen? ? self : dup.freeze, size, options.empty? ? nil : options)
     end
 
     # Shows the classes of the ext types.
@@ -225,6 +226,7 @@ module Manypack
       def initialize(codec, _size = 1, positional = nil, **options)
         options = positional.to_h.merge(options)
         if codec.is_a?(Lenient::Factory)
+          keep(codec, options) unless codec.is_a?(Factory)
           codec = codec.codec(**options)
         elsif !options.empty?
           raise ArgumentError, "a Pool of a Codec takes no options: give them to the Codec"
@@ -280,6 +282,16 @@ module Manypack
 
       def codec
         @codec || raise(ArgumentError, "uninitialized #{self.class}")
+      end
+
+      # Keeps a Factory of MessagePack's, in case a program redefines one of its methods, or has already done so.
+      def keep(factory, options)
+        return if options[:canonical] # which no Packer takes
+
+        redefined = Internal.redefined?(factory)
+        extend(Redefined::Lending) if redefined
+        @factory = redefined || factory.frozen? ? factory : factory.dup.freeze
+        @options = options.empty? ? nil : options.freeze
       end
     end
   end

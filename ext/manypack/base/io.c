@@ -265,12 +265,11 @@ void
 mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options)
 {
     rb_check_arity(argc, 0, 2);
-    *io = *options = Qnil;
-    if (argc == 2) {
-        *io = argv[0];
-        *options = argv[1];
-    } else if (argc == 1) {
-        *(RB_TYPE_P(argv[0], T_HASH) ? options : io) = argv[0];
+    *io = argc > 0 ? argv[0] : Qnil;
+    *options = argc > 1 ? argv[1] : Qnil;
+    if (NIL_P(*options) && RB_TYPE_P(*io, T_HASH)) {
+        *options = *io;
+        *io = Qnil;
     }
     if (!NIL_P(*options)) Check_Type(*options, T_HASH);
 }

@@ -100,7 +100,7 @@ void mp_check_io(VALUE io, int api);
  */
 bool mp_need_sink(VALUE io, int api);
 
-/* The arguments (io = nil, options = nil) of the msgpack gem: a single one may be either. */
+/* The arguments (io = nil, options = nil) of the msgpack gem: without options the io may be them. */
 void mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options);
 
 #endif

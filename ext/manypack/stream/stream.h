@@ -38,6 +38,7 @@ typedef struct {
     uint64_t bodies;    /* counts the bodies that it has begun */
     uint32_t yields;    /* running calls of each, also those that a Fiber has left */
     uint32_t lease;     /* counts how often it was set aside as a spare */
+    bool leaves_rest;   /* full_unpack leaves the bytes after the object in the io */
 } mp_stream_more;
 
 /* Bytes of a frozen String. */

@@ -276,6 +276,15 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
     return obj;
 }
 
+void
+mp_unpacker_leave_rest(VALUE unpacker)
+{
+    mp_stream *u = mp_unpacker_p(unpacker) ? mp_unpacker_checked(unpacker) : NULL;
+
+    if (!u || !u->buffer || NIL_P(mp_buffer_get(u->buffer)->io)) return;
+    mp_stream_grown(u)->leaves_rest = !mp_stream_size(u) && !mp_stream_pending_p(u);
+}
+
 /* call-seq: Internal.read_one(unpacker, io) -> object: as Manypack.unpack reads an io, by a new Unpacker over it */
 static VALUE
 rb_internal_read_one(VALUE self, VALUE unpacker, VALUE io)
@@ -430,10 +439,15 @@ static VALUE
 rb_unpacker_full_unpack(VALUE self)
 {
     VALUE obj;
-    const mp_stream *u;
+    mp_stream *u;
 
     mp_refuse_block(self);
-    obj = mp_unpacker_read(self, unpacker_for_change(self));
+    u = unpacker_for_change(self);
+    if (MP_UNLIKELY(u->more && u->more->leaves_rest)) {
+        u->more->leaves_rest = false;
+        return read_one(self, mp_buffer_get(u->buffer)->io);
+    }
+    obj = mp_unpacker_read(self, u);
     keep_inner(self);
     if (mp_unpacker_end_p(self)) return obj;
     if (mp_stream_as(mp_stream_get(self)) == Qtrue) obj = rb_funcall(obj, rb_intern("value"), 0); /* of a View */

@@ -17,6 +17,9 @@ VALUE mp_unpacker_with_codec(VALUE codec, int argc, const VALUE *argv, int api);
 VALUE mp_unpacker_borrow(VALUE codec);
 void mp_unpacker_give_back(VALUE unpacker);
 
+/* Lets the next full_unpack of an Unpacker that has read nothing of its io do as mp_unpack_io does. */
+void mp_unpacker_leave_rest(VALUE unpacker);
+
 /* Unpacks the next object of an io and leaves the bytes after it in the io. */
 VALUE mp_unpack_io(VALUE io, const mp_codec *codec);
 

@@ -95,6 +95,12 @@ mp_unpacker_allocate(VALUE klass)
     return TypedData_Make_Struct(klass, mp_stream, &unpacker_type, u);
 }
 
+bool
+mp_unpacker_p(VALUE object)
+{
+    return rb_typeddata_is_kind_of(object, &unpacker_type);
+}
+
 mp_stream *
 mp_unpacker_checked(VALUE object)
 {

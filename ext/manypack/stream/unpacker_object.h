@@ -9,6 +9,9 @@ extern mp_classes mp_cUnpacker;
 
 VALUE mp_unpacker_allocate(VALUE klass);
 
+/* True for an Unpacker. */
+bool mp_unpacker_p(VALUE object);
+
 /* The stream of an Unpacker, even before initialize. TypeError for any other object. */
 mp_stream *mp_unpacker_checked(VALUE object);
 

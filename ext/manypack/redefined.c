@@ -1,0 +1,138 @@
+/* Notices methods of MessagePack's classes that a program has redefined, and calls them as the msgpack gem does. */
+#include "redefined.h"
+
+#include "base/io.h"
+#include "stream/unpacker.h"
+
+/* MessagePack, and its DefaultFactory and Factory as the drop-in made them; 0 without the drop-in. */
+static VALUE front, default_factory, factory_class;
+
+static uintptr_t redefined;        /* a method of one of the classes is not ours; never false again */
+static uintptr_t default_replaced; /* DefaultFactory is or was another one; never false again */
+static uintptr_t assigned;         /* mp_constants_assigned when default_replaced was found false */
+static VALUE own_options[3];
+static ID id_default_factory, id_packer, id_write, id_full_pack, id_unpacker, id_full_unpack;
+
+bool
+mp_redefined_p(VALUE factory)
+{
+    return front && (MP_LOAD_ACQUIRE(&redefined) || RBASIC_CLASS(factory) != factory_class);
+}
+
+static MP_NOINLINE VALUE
+look_up_default(uintptr_t now)
+{
+    VALUE factory = rb_const_get(front, id_default_factory);
+
+    if (factory != default_factory) MP_STORE_RELEASE(&default_replaced, 1);
+    MP_STORE_RELEASE(&assigned, now);
+    return factory;
+}
+
+VALUE
+mp_redefined_default(void)
+{
+    uintptr_t now = mp_constants_assigned();
+    VALUE factory = default_factory;
+
+    if (MP_UNLIKELY(!front)) return 0;
+    if (MP_UNLIKELY(MP_LOAD_ACQUIRE(&default_replaced) || now != MP_LOAD_ACQUIRE(&assigned))) {
+        factory = look_up_default(now);
+    }
+    return MP_LIKELY(factory == default_factory && !mp_redefined_p(factory)) ? 0 : factory;
+}
+
+bool
+mp_called_by_methods_p(int argc, const VALUE *argv)
+{
+    size_t i;
+
+    if (argc < 1 || !RB_TYPE_P(argv[argc - 1], T_HASH)) return true;
+    for (i = 0; i < sizeof(own_options) / sizeof(*own_options); i++) {
+        if (rb_hash_lookup2(argv[argc - 1], own_options[i], Qundef) != Qundef) return false;
+    }
+    return true;
+}
+
+VALUE
+mp_pack_by_methods(VALUE factory, VALUE obj, int argc, const VALUE *argv)
+{
+    VALUE packer = rb_funcallv(factory, id_packer, argc, argv);
+
+    rb_funcallv_public(packer, id_write, 1, &obj);
+    return rb_funcallv_public(packer, id_full_pack, 0, NULL);
+}
+
+VALUE
+mp_unpack_by_methods(VALUE factory, VALUE source, VALUE options, const char *feed)
+{
+    VALUE argv[2], unpacker, string = mp_io_p(source) ? Qnil : rb_check_string_type(source);
+
+    argv[0] = source;
+    argv[1] = options;
+    if (NIL_P(string)) {
+        unpacker = rb_funcallv(factory, id_unpacker, 2, argv);
+        mp_unpacker_leave_rest(unpacker);
+    } else {
+        unpacker = rb_funcallv(factory, id_unpacker, 1, &options);
+        rb_funcallv_public(unpacker, rb_intern(feed), 1, &string);
+    }
+    return rb_funcallv_public(unpacker, id_full_unpack, 0, NULL);
+}
+
+/* call-seq: Internal.watch(front, factory, factory_class) -> nil: of the drop-in */
+static VALUE
+rb_internal_watch(VALUE self, VALUE module, VALUE factory, VALUE klass)
+{
+    Check_Type(module, T_MODULE);
+    Check_Type(klass, T_CLASS);
+    rb_gc_register_mark_object(module);
+    rb_gc_register_mark_object(factory);
+    rb_gc_register_mark_object(klass);
+    default_factory = factory;
+    factory_class = klass;
+    front = module;
+    if (!mp_constants_assigned() && !rb_method_boundp(rb_cModule, rb_intern("const_added"), 0)) default_replaced = 1;
+    return Qnil;
+}
+
+/* call-seq: Internal.redefined -> nil: from now on mp_redefined_p is true */
+static VALUE
+rb_internal_redefined(VALUE self)
+{
+    MP_STORE_RELEASE(&redefined, 1);
+    return Qnil;
+}
+
+/* call-seq: Internal.default_replaced -> nil: from now on MessagePack::DefaultFactory is looked up for each call */
+static VALUE
+rb_internal_default_replaced(VALUE self)
+{
+    MP_STORE_RELEASE(&default_replaced, 1);
+    return Qnil;
+}
+
+/* call-seq: Internal.redefined?(factory) -> true or false */
+static VALUE
+rb_internal_redefined_p(VALUE self, VALUE factory)
+{
+    return mp_redefined_p(factory) ? Qtrue : Qfalse;
+}
+
+void
+Init_manypack_redefined(void)
+{
+    own_options[0] = ID2SYM(rb_intern("as"));
+    own_options[1] = ID2SYM(rb_intern("canonical"));
+    own_options[2] = ID2SYM(rb_intern("codec"));
+    id_default_factory = rb_intern("DefaultFactory");
+    id_packer = rb_intern("packer");
+    id_write = rb_intern("write");
+    id_full_pack = rb_intern("full_pack");
+    id_unpacker = rb_intern("unpacker");
+    id_full_unpack = rb_intern("full_unpack");
+    MP_DEFINE_INTERNAL("watch", rb_internal_watch, 3);
+    MP_DEFINE_INTERNAL("default_replaced", rb_internal_default_replaced, 0);
+    MP_DEFINE_INTERNAL("redefined", rb_internal_redefined, 0);
+    MP_DEFINE_INTERNAL("redefined?", rb_internal_redefined_p, 1);
+}

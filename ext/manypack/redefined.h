@@ -1,0 +1,36 @@
+/*
+ * Methods of MessagePack's classes that a program has redefined. The msgpack gem packs and unpacks by calls of
+ * Factory#packer, Packer#write and Packer#full_pack, and of Factory#unpacker, Unpacker#feed and Unpacker#full_unpack;
+ * programs prepend to these methods, alias and stub them. Manypack makes none of these calls, unless one of the methods
+ * is no longer its own. lib/manypack/codec/redefined.rb notices that.
+ */
+#ifndef MANYPACK_REDEFINED_H
+#define MANYPACK_REDEFINED_H
+
+#include "base/support.h"
+
+/*
+ * True if a method may be redefined that the msgpack gem calls on a Factory of MessagePack's, or on what it makes. A
+ * Factory of another class, or with a singleton class, may have methods of its own.
+ */
+bool mp_redefined_p(VALUE factory);
+
+/*
+ * The current MessagePack::DefaultFactory, if it is not the one that the drop-in has made, or if mp_redefined_p; else
+ * 0. NameError if the program has removed it.
+ */
+VALUE mp_redefined_default(void);
+
+/*
+ * True if a call with these arguments after the object or source is to be made method by method: the last one is not a
+ * Hash with an option that the msgpack gem has not, and a Packer or Unpacker does not take either.
+ */
+bool mp_called_by_methods_p(int argc, const VALUE *argv);
+
+/* Packs as the msgpack gem does, with the arguments for Factory#packer. */
+VALUE mp_pack_by_methods(VALUE factory, VALUE obj, int argc, const VALUE *argv);
+
+/* Unpacks as the msgpack gem does. feed is the name of the method that takes a String. */
+VALUE mp_unpack_by_methods(VALUE factory, VALUE source, VALUE options, const char *feed);
+
+#endif
