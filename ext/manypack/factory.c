@@ -137,6 +137,23 @@ rb_internal_default_factory(VALUE self, VALUE klass)
     return mp_unfrozen_set_shareable(factory);
 }
 
+/* call-seq: Internal.watch(factory, front) -> nil: the DefaultFactory of the drop-in, and MessagePack */
+static VALUE
+rb_internal_watch(VALUE self, VALUE factory, VALUE front)
+{
+    factory_get(factory);
+    mp_redefined_watch(front, factory);
+    return Qnil;
+}
+
+/* call-seq: Internal.redefined?(factory) -> true or false */
+static VALUE
+rb_internal_redefined_p(VALUE self, VALUE factory)
+{
+    factory_get(factory);
+    return mp_redefined_p(factory) ? Qtrue : Qfalse;
+}
+
 /*
  * call-seq: Manypack::Factory.new -> factory
  *
@@ -347,6 +364,8 @@ Init_manypack_factory(void)
     mp_two_classes(&factory_classes, cFactory);
     rb_define_alloc_func(cFactory, factory_allocate);
     MP_DEFINE_INTERNAL("default_factory", rb_internal_default_factory, 1);
+    MP_DEFINE_INTERNAL("redefined?", rb_internal_redefined_p, 1);
+    MP_DEFINE_INTERNAL("watch", rb_internal_watch, 2);
 
     rb_define_method(cFactory, "initialize", rb_factory_initialize, -1);
     rb_define_method(cFactory, "initialize_copy", rb_factory_initialize_copy, 1);

@@ -66,8 +66,9 @@ mp_pack_by_methods(VALUE factory, VALUE obj, int argc, const VALUE *argv)
 VALUE
 mp_unpack_by_methods(VALUE factory, VALUE source, VALUE options, const char *feed)
 {
-    VALUE argv[2], unpacker, string = mp_io_p(source) ? Qnil : rb_check_string_type(source);
+    VALUE argv[2], unpacker, string = Qnil;
 
+    if (RB_TYPE_P(source, T_STRING) || !mp_io_p(source)) string = rb_check_string_type(source);
     argv[0] = source;
     argv[1] = options;
     if (NIL_P(string)) {
@@ -80,12 +81,12 @@ mp_unpack_by_methods(VALUE factory, VALUE source, VALUE options, const char *fee
     return rb_funcallv_public(unpacker, id_full_unpack, 0, NULL);
 }
 
-/* call-seq: Internal.watch(front, factory, factory_class) -> nil: of the drop-in */
-static VALUE
-rb_internal_watch(VALUE self, VALUE module, VALUE factory, VALUE klass)
+void
+mp_redefined_watch(VALUE module, VALUE factory)
 {
+    VALUE klass = rb_obj_class(factory);
+
     Check_Type(module, T_MODULE);
-    Check_Type(klass, T_CLASS);
     rb_gc_register_mark_object(module);
     rb_gc_register_mark_object(factory);
     rb_gc_register_mark_object(klass);
@@ -93,7 +94,6 @@ rb_internal_watch(VALUE self, VALUE module, VALUE factory, VALUE klass)
     factory_class = klass;
     front = module;
     if (!mp_constants_assigned() && !rb_method_boundp(rb_cModule, rb_intern("const_added"), 0)) default_replaced = 1;
-    return Qnil;
 }
 
 /* call-seq: Internal.redefined -> nil: from now on mp_redefined_p is true */
@@ -112,13 +112,6 @@ rb_internal_default_replaced(VALUE self)
     return Qnil;
 }
 
-/* call-seq: Internal.redefined?(factory) -> true or false */
-static VALUE
-rb_internal_redefined_p(VALUE self, VALUE factory)
-{
-    return mp_redefined_p(factory) ? Qtrue : Qfalse;
-}
-
 void
 Init_manypack_redefined(void)
 {
@@ -131,8 +124,6 @@ Init_manypack_redefined(void)
     id_full_pack = rb_intern("full_pack");
     id_unpacker = rb_intern("unpacker");
     id_full_unpack = rb_intern("full_unpack");
-    MP_DEFINE_INTERNAL("watch", rb_internal_watch, 3);
     MP_DEFINE_INTERNAL("default_replaced", rb_internal_default_replaced, 0);
     MP_DEFINE_INTERNAL("redefined", rb_internal_redefined, 0);
-    MP_DEFINE_INTERNAL("redefined?", rb_internal_redefined_p, 1);
 }

@@ -9,6 +9,9 @@
 
 #include "base/support.h"
 
+/* Called by the drop-in with the module MessagePack and its DefaultFactory. Before, nothing counts as redefined. */
+void mp_redefined_watch(VALUE front, VALUE factory);
+
 /*
  * True if a method may be redefined that the msgpack gem calls on a Factory of MessagePack's, or on what it makes. A
  * Factory of another class, or with a singleton class, may have methods of its own.

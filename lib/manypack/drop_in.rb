@@ -29,6 +29,17 @@ module Manypack
     CONSTANTS = %i[Bigint Buffer CoreExt DefaultFactory ExtensionValue Factory MalformedFormatError Packer StackError
                    Time Timestamp TypeError UnexpectedTypeError UnknownExtTypeError UnpackError Unpacker].freeze
 
+    # What only Manypack has, and takes a Codec.
+    module Functions # :nodoc:
+      %i[dump_file foreach load_file split].each do |name|
+        class_eval <<~RUBY, __FILE__, __LINE__ + 1
+          def #{name}(*arguments, **options, &block)
+            Manypack.#{name}(*arguments, **Lenient.options(options), &block)
+          end
+        RUBY
+      end
+    end
+
     class << self
       def install(there)
         Object.const_set(:MessagePack, Module.new) unless there
@@ -74,7 +85,8 @@ module Manypack
         functions = Manypack.private_instance_methods(false)
         functions.each { |name| target.define_method(name, Manypack.instance_method(name)) }
         target.__send__(:module_function, *functions)
-        (Manypack.singleton_methods(false) - functions).each do |name|
+        target.extend(Functions)
+        (Manypack.singleton_methods(false) - functions - Functions.instance_methods).each do |name|
           target.module_eval("def self.#{name}(...) = Manypack.#{name}(...)", __FILE__, __LINE__)
         end
       end

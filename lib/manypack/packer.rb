@@ -39,6 +39,7 @@ module Manypack
       taken = own + Arguments::PACKING_OPTIONS - [:canonical] # which codec.packer refuses
       Arguments.check_options(options, own + Arguments::CODEC_OPTIONS, taken)
       codec = Arguments.codec(codec, options, unpacks: false)
+      codec = Internal.codec_of_gem(codec) unless self <= Manypack::Packer
       Arguments.at_the_call { codec.packer } # raises for some options, before the file is opened and emptied
       Files.check_whole(path) if append && File.file?(path) # reading a FIFO would wait forever for a writer
       Files.write(path, append) do |io|

@@ -32,6 +32,7 @@ module Manypack
         Arguments.refuse(ArgumentError.new("no block given: without one, use Manypack::Unpacker.new(#{file})"))
       end
 
+      options = Lenient.options(options) unless self <= Manypack::Unpacker
       Files.unpacker(nil, **options) # raises for the options, before there is a file
       Files.read(path) do |io|
         unpacker = Files.unpacker(io, **options)

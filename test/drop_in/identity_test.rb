@@ -11,6 +11,9 @@ class DropInIdentityTest < Minitest::Test
   ASKED = <<~RUBY
     require "manypack/drop_in"
     require "stringio"
+    require "tempfile"
+    TEMPFILE = Tempfile.new
+    FILE = TEMPFILE.path
     SEEN = []
     def note(*objects) = SEEN.concat(objects.flat_map { |object| [object.class, object.buffer.class] })
     Asked = Class.new { def to_msgpack(packer) = note(packer) && packer.write(1) }
@@ -48,7 +51,10 @@ class DropInIdentityTest < Minitest::Test
           pool: -> { pool.dump(ITEM) && pool.load(bytes) },
           blocks: -> { pool.packer { |one| note(one.write(ITEM)) } && pool.unpacker { |one| note(one.feed(bytes)) && one.full_unpack } },
           new: -> { note(name::Packer.new.write(Asked.new), name::Unpacker.new.feed(bytes)) },
-          each: -> { factory.unpacker.feed_each(bytes) { |one| one } }
+          each: -> { factory.unpacker.feed_each(bytes) { |one| one } },
+          open: -> { name::Packer.open(FILE) { |one| note(one.write(ITEM)) } && name::Unpacker.open(FILE) { |one| note(one) } },
+          file: -> { name.dump_file([Held.new(1)], FILE) || name.load_file(FILE) && name.foreach(FILE).to_a },
+          split: -> { name.split(bytes, codec: knowing(Manypack::Factory.new).codec, as: :view).map(&:value) }
         }
         doors.each { |door, use| seen(name, &use) or raise "\#{name} \#{door}: \#{SEEN.uniq}" }
         raise unless pool.instance_of?(name::Factory::Pool)

@@ -251,6 +251,14 @@ codec_of_gem(VALUE codec)
     return codec_of_options(codec, &options);
 }
 
+/* call-seq: Internal.codec_of_gem(codec) -> Codec: its types and options, for a call by the name MessagePack */
+static VALUE
+rb_internal_codec_of_gem(VALUE self, VALUE codec)
+{
+    check_codec(codec);
+    return codec_of_gem(codec);
+}
+
 static bool
 only_ractor_p(void)
 {
@@ -620,6 +628,7 @@ Init_manypack_codec(void)
     rb_define_private_method(cCodec, "same_types?", rb_codec_same_types_p, 1);
     MP_DEFINE_INTERNAL("time_handlers", rb_internal_time_handlers, 2);
     MP_DEFINE_INTERNAL("codec_for", rb_internal_codec_for, 4);
+    MP_DEFINE_INTERNAL("codec_of_gem", rb_internal_codec_of_gem, 1);
     MP_DEFINE_INTERNAL("codec_overlaid", rb_internal_codec_overlaid, 2);
     MP_DEFINE_INTERNAL("registers?", rb_internal_registers_p, 5);
     MP_DEFINE_INTERNAL("unpacker_classes", rb_internal_unpacker_classes, 1);

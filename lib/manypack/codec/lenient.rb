@@ -10,6 +10,15 @@ module Manypack
   # is_a?(MessagePack::Packer) all the same.
   module Lenient # :nodoc:
     NAMES = %i[Buffer Factory Packer Unpacker].freeze
+
+    # Returns the options of a method that only Manypack has, called by the name MessagePack: its Codec hands out
+    # MessagePack's classes. What +as+ loads has a Codec of its own.
+    def self.options(options)
+      return options unless options[:as].nil? || options[:as] == :view
+
+      codec = options[:codec]
+      { **options, codec: Internal.codec_of_gem(codec.nil? ? DefaultFactory.codec : codec) }
+    end
   end
   private_constant :Lenient
 

@@ -15,7 +15,7 @@ module Manypack
     private_constant :CLASSES, :METHODS
 
     def self.watch(front)
-      Internal.watch(front, front::DefaultFactory, Lenient::Factory)
+      Internal.watch(front::DefaultFactory, front)
       front.singleton_class.prepend(Constant)
       CLASSES.each { |klass| klass.singleton_class.prepend(self) }
     end
@@ -32,12 +32,14 @@ module Manypack
 
     private
 
-    def method_added(name)
-      super
-      Redefined.notice if METHODS.include?(name) && CLASSES.include?(self)
+    %i[method_added method_removed method_undefined].each do |hook|
+      class_eval <<~RUBY, __FILE__, __LINE__ + 1
+        def #{hook}(name)
+          super
+          Redefined.notice if METHODS.include?(name) && CLASSES.include?(self)
+        end
+      RUBY
     end
-    alias method_removed method_added
-    alias method_undefined method_added
 
     # Comes before the methods of MessagePack. Ruby 3.1 calls no const_added, but counts.
     module Constant # :nodoc:
