@@ -4,6 +4,7 @@
 # ActiveSupport's cache as MessagePack. Only programs that use ActiveSupport require this file.
 #++
 require "manypack"
+require "manypack/active_support/objects"
 require "manypack/active_support/types"
 require "zlib"
 
@@ -31,8 +32,12 @@ module Manypack
 
     autoload :DeserializationError, File.join(__dir__, "active_support/deserialization_error")
 
-    # Writes the entries of a cache as MessagePack, and nothing else. A value that cannot be packed is an error. Reading
-    # an entry cannot create an object of an arbitrary class, as Marshal can.
+    # Writes the entries of a cache as MessagePack, and nothing else. Reading an entry cannot create an object of an
+    # arbitrary class, as Marshal can.
+    #
+    # What is read is what was written, or it is not written: an object whose class has a Record comes back as an object
+    # of this class, and anything that cannot come back is an error when it is written. A class that is not there any
+    # more, or whose Record refuses the bytes, is a miss.
     #
     #   config.cache_store = :redis_cache_store, { coder: Manypack::ActiveSupport::CacheCoder.new }
     #
@@ -53,21 +58,27 @@ module Manypack
       def initialize(codec: nil, **options)
         Arguments.refuse_as(options, "the entries of a cache, which have a form of their own")
         codec ||= Factory.new.tap { |factory| ActiveSupport.register_types(factory) }.codec
-        @codec = Arguments.codec(codec, options)
+        @codec = Objects.added_to(Arguments.codec(codec, options))
         DeserializationError.name # loads it: when bytes are wrong, its file may be out of reach
         freeze
       end
 
-      # Returns the bytes of an entry: a MessagePack array of when it expires, its version and its value. Raises the
-      # errors of Manypack.pack.
+      # Returns the bytes of an entry: a MessagePack array of when it expires, its version and its value.
+      #
+      # Raises TypeError for a value that would come back as something else: an object with +to_msgpack+ whose class has
+      # no Record, a View, a LazyRecord, or an object of a subclass of String, Array or Hash. Raises ArgumentError for
+      # an entry that the options of the coder refuse to read, such as one longer than +max_bytes+, and the errors of
+      # Manypack.pack.
       #
       #   coder.dump(entry) #=> "\x93\xC0\xC0\xA5value"
       def dump(entry)
-        @codec.pack([entry.expires_at, entry.version, entry.value])
+        packed = @codec.pack([entry.expires_at, entry.version, entry.value])
+        check(packed) unless @codec.options.empty?
+        packed
       end
 
       # Returns the bytes of an entry. They are compressed if there are at least +threshold+ of them and if that makes
-      # them fewer. Raises the errors of Manypack.pack.
+      # them fewer. Raises the errors of CacheCoder#dump.
       #
       #   coder.dump_compressed(entry, 1024) #=> "\x93\xC0\xC0\xA5value"
       def dump_compressed(entry, threshold)
@@ -91,6 +102,13 @@ module Manypack
       end
 
       private
+
+      # Without options, what can be packed can be unpacked.
+      def check(packed)
+        @codec.view(packed, check: true)
+      rescue DecodeError => error
+        raise EncodeError::ArgumentError, "the entry could not be read: #{error.message}"
+      end
 
       # Inflates piece by piece, so that the limits apply to the inflated bytes, however few the compressed ones are.
       def unpack_deflated(bytes)

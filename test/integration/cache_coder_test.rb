@@ -4,7 +4,11 @@
 require "test_helper"
 require "active_support"
 require "active_support/cache"
+require "active_support/ordered_hash"
+require "active_support/ordered_options"
+require "active_support/string_inquirer"
 require "active_support/testing/time_helpers"
+require "delegate"
 require "tmpdir"
 require "manypack/active_support"
 
@@ -107,6 +111,135 @@ class CacheCoderTest < Minitest::Test
     end
   end
 
+  User = Manypack::Record.define(id: Integer, any: Object)
+  Member = Struct.new(:name)
+  Manypack::Record.new(Member, name: String).with(unknown: :raise).attach
+  Admin = Class.new(Member)
+  Plain = Class.new do
+    attr_reader :id
+
+    def ==(other) = other.is_a?(Plain) && id == other.id
+  end
+  Manypack::Record.ivars(Plain, id: Integer).attach
+
+  def test_an_object_with_a_record_is_the_same_on_a_miss_and_on_a_hit
+    user, member, admin = User.new(id: 1, any: { at: Date.new(2026) }), Member.new("Ada"), Admin.new("Bob")
+    objects = [user, member, admin, Plain.load(Manypack.pack({ "id" => 1 })), User.new(id: 2, any: [user, { admin => member }, Set[admin]])]
+    caches do |cache|
+      [*objects, objects, { list: [objects] }, Set[admin], (1..2), { user: user }.with_indifferent_access].each_with_index do |value, i|
+        miss, hit = Array.new(2) { cache.fetch("key #{i}") { value } }
+        assert_equal [value, value, value.class], [miss, hit, hit.class]
+      end
+      assert_equal [Admin, Admin], cache.fetch("key 4").any[1..].flat_map { |one| one.is_a?(Hash) ? one.keys : one.to_a }.map(&:class)
+    end
+  end
+
+  Text = Class.new(String)
+  List = Class.new(Array)
+  Table = Class.new(Hash)
+  Writing = Class.new { def to_msgpack(packer = nil) = packer.write(1) }
+  VIEW = Manypack::View.new("\x81\xA1a\x90".b)
+  CHANGING = [
+    VIEW, VIEW["a"], Member.record.lazy.load(Member.new("Ada").dump), Manypack::Timestamp.new(1, 2), Manypack::ExtensionValue.new(10, "a"), Writing.new,
+    Text.new("a"), List[1], Table[1, 2], SimpleDelegator.new(Member.new("Ada")), Class.new(Member).new("Ada"), ActiveSupport::OrderedOptions.new.merge!(a: 1),
+    ActiveSupport::StringInquirer.new("production"), ActiveSupport::ArrayInquirer.new(["a"]), ActiveSupport::OrderedHash[1, 2]
+  ].freeze
+
+  def test_what_would_come_back_as_something_else_is_a_type_error_that_says_where
+    caches do |cache|
+      CHANGING.each do |object|
+        [object, [[object]], { a: object }, { object => 1 }, User.new(id: 1, any: [object])].each do |value|
+          error = assert_raises(TypeError, object.class) { cache.write("key", value) }
+          assert_kind_of Manypack::EncodeError, error
+          assert_operator error.path, :start_with?, "$[2]"
+        end
+      end
+      refute cache.exist?("key")
+    end
+    error = assert_raises(TypeError) { CODER.dump(ActiveSupport::Cache::Entry.new({ list: [VIEW] })) }
+    assert_match(/\AManypack::View cannot be cached, at \$\[2\]\.list\[0\]; something else would be read/, error.message)
+  end
+
+  # Of a codec of the program, whatever types it has.
+  def test_that_holds_for_every_codec
+    factory = Manypack::Factory.new.tap { |one| one.register_type(127, Thread, packer: ->(_) { "t" }, unpacker: ->(_) { :thread }) }
+    [factory.codec, Manypack::Codec.new(timestamp: true), Manypack::Codec.new(canonical: true, untrusted: true)].each do |codec|
+      coder = Manypack::ActiveSupport::CacheCoder.new(codec: codec)
+      entry = ActiveSupport::Cache::Entry.new([User.new(id: 1, any: Member.new("a"))])
+      assert_equal entry.value, coder.load(coder.dump(entry)).value
+      CHANGING.each { |object| assert_raises(TypeError) { coder.dump(ActiveSupport::Cache::Entry.new(object)) } }
+    end
+    stamps = Manypack::ActiveSupport::CacheCoder.new(codec: Manypack::Codec.new(timestamp: true))
+    assert_equal Time.at(1), stamps.load(stamps.dump(ActiveSupport::Cache::Entry.new(Time.at(1)))).value
+    handled = Manypack::Factory.new.tap { |one| one.register_type(1, Object, packer: ->(_) { "o" }, unpacker: ->(_) { :object }) }
+    own = Manypack::ActiveSupport::CacheCoder.new(codec: handled.codec)
+    assert_equal :object, own.load(own.dump(ActiveSupport::Cache::Entry.new(User.new(id: 1, any: 1)))).value
+  end
+
+  def test_objects_are_written_and_read_in_another_ractor
+    names = in_ractor(CODER) do |coder|
+      coder.load(coder.dump(Struct.new(:value, :expires_at, :version).new([User.new(id: 1, any: Member.new("Ada"))]))).value.map { |user| user.any.name }
+    end
+    assert_equal ["Ada"], names
+  end
+
+  def test_a_class_that_is_gone_or_has_changed_is_a_miss
+    Dir.mktmpdir do |folder|
+      cache = ActiveSupport::Cache::FileStore.new(folder, coder: CODER)
+      self.class.const_set(:Passing, Manypack::Record.define(id: Integer))
+      cache.write("key", [before = Passing.new(id: 1)])
+      self.class.send(:remove_const, :Passing)
+      assert_equal [nil, "anew"], [cache.read("key"), cache.fetch("key", force: false) { "anew" }]
+      assert_match(/no constant is that class/, assert_raises(TypeError) { cache.write("other", before) }.message)
+      cache.write("key", [self.class.const_set(:Passing, Manypack::Record.define(id: String)).new(id: "1")])
+      self.class.send(:remove_const, :Passing)
+      self.class.const_set(:Passing, Manypack::Record.define(id: Integer))
+      assert_nil cache.read("key")
+      assert_raises(TypeError) { cache.write("other", before) }
+    ensure
+      self.class.send(:remove_const, :Passing)
+    end
+  end
+
+  # Somebody who can write to the cache chooses among classes with a Record.
+  def test_bytes_create_objects_of_no_other_class
+    body = Manypack.pack({ "name" => "Ada" })
+    named = ->(name) { "\x93\xC0\xC0".b + Manypack.pack(Manypack::ExtensionValue.new(127, Manypack.pack(name) + body)) }
+    assert_equal Member.new("Ada"), CODER.load(named.call("CacheCoderTest::Member")).value
+    ["CacheCoderTest::Nobody", "Object", "Kernel", "String", "Member", "::CacheCoderTest::Member", "CacheCoderTest::Member::String", "CacheCoderTest::VIEW",
+     "", "a", "A\0", "\xFF", "CacheCoderTest::", 1, nil, :String, [], { "json_class" => "String" }].each do |name|
+      assert_raises(ActiveSupport::Cache::DeserializationError, name.inspect) { CODER.load(named.call(name)) }
+    end
+    assert_raises(ActiveSupport::Cache::DeserializationError) { CODER.load(named.call("CacheCoderTest::Member") + "\xC0".b) }
+  end
+
+  def test_whatever_is_written_can_be_read
+    (120..130).each do |depth|
+      nested = depth.times.inject(1) { |inner| [inner] }
+      [nested, User.new(id: 1, any: nested)].each do |value|
+        bytes = CODER.dump(ActiveSupport::Cache::Entry.new(value))
+        assert_equal value, CODER.load(bytes).value
+      rescue Manypack::NestingError
+        assert_operator depth, :>, 124
+      end
+    end
+  end
+
+  REFUSING = { max_bytes: [50, "a" * 50], max_objects: [5, [1, 2]], max_string_bytes: [5, "aaaaaa"], max_array_size: [4, [1, 2, 3, 4, 5]], max_map_size: [1, { 1 => 2, 2 => 3 }],
+               max_ext_bytes: [2, :abc], utf8: [:strict, "\xFF"], duplicate_keys: [:error, {}.compare_by_identity.tap { |twice| 2.times { twice[+"a"] = 1 } }],
+               untrusted: [true, "a" * 300_000] }.freeze
+
+  def test_what_the_options_refuse_to_read_is_not_written
+    REFUSING.each do |option, (value, object)|
+      coder = Manypack::ActiveSupport::CacheCoder.new(option => value)
+      error = assert_raises(ArgumentError, option) { coder.dump(ActiveSupport::Cache::Entry.new(object)) }
+      assert_match(/\Athe entry could not be read: /, error.message)
+      assert_kind_of Manypack::EncodeError, error
+      assert_raises(ArgumentError) { coder.dump_compressed(ActiveSupport::Cache::Entry.new(object), 1) }
+      assert_equal 1, coder.load(coder.dump(ActiveSupport::Cache::Entry.new(1))).value
+    end
+  end
+
   # Also where a cache has been in use before.
   def test_what_others_have_written_is_a_miss
     ours = CODER.dump(ActiveSupport::Cache::Entry.new([1]))
@@ -144,8 +277,7 @@ class CacheCoderTest < Minitest::Test
     cache = ActiveSupport::Cache::MemoryStore.new(coder: coder)
     cache.write("key", { "a" => Thread.current })
     assert_equal({ a: :thread }, cache.read("key"))
-    cache.write("key", "a" * 50)
-    assert_nil cache.read("key")
+    assert_raises(ArgumentError) { cache.write("key", "a" * 50) }
     assert_raises(ArgumentError) { Manypack::ActiveSupport::CacheCoder.new(max_byte: 1) }
   end
 

@@ -653,6 +653,14 @@ mp_raise_unplaced(VALUE klass, VALUE words)
     mp_raise_encode_error(klass, words, rb_utf8_str_new_cstr("$"), mp_receiver_of_gem_p());
 }
 
+/* call-seq: Internal.raise_type_error(words): the TypeError of a handler that refuses its object, which gets a path */
+static VALUE
+rb_internal_raise_type_error(VALUE self, VALUE words)
+{
+    mp_raise_unplaced(rb_eTypeError, words);
+    UNREACHABLE_RETURN(Qnil);
+}
+
 /*
  * Calls a function of Ruby. An exception that it raises becomes an error of packing, with a path. If checks_bytes, only
  * a DecodeError does, which knows its path in the packed bytes. A frozen exception stays as it is.
@@ -754,4 +762,5 @@ Init_manypack_error(void)
     id_exception = rb_intern("exception");
 
     rb_define_method(mError, "path", rb_decode_error_path, 0);
+    MP_DEFINE_INTERNAL("raise_type_error", rb_internal_raise_type_error, 1);
 }

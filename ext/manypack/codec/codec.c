@@ -494,6 +494,16 @@ rb_internal_codec_for(VALUE self, VALUE codec, VALUE options, VALUE packs, VALUE
     return mp_codec_with_options(codec, RHASH_EMPTY_P(options) ? Qnil : options, api);
 }
 
+/* call-seq: Internal.codec_with_type(codec, type, klass, packer, unpacker, options) -> codec: see mp_codec_with_type */
+static VALUE
+rb_internal_codec_with_type(VALUE self, VALUE codec, VALUE type, VALUE klass, VALUE packer, VALUE unpacker,
+                            VALUE options)
+{
+    mp_codec_get(codec); /* raises for anything else */
+    if (!NIL_P(options)) Check_Type(options, T_HASH);
+    return mp_codec_with_type(codec, type, klass, packer, unpacker, options);
+}
+
 /* call-seq: Internal.codec_overlaid(codec, over) -> codec: see mp_codec_overlaid */
 static VALUE
 rb_internal_codec_overlaid(VALUE self, VALUE codec, VALUE over)
@@ -630,6 +640,7 @@ Init_manypack_codec(void)
     MP_DEFINE_INTERNAL("codec_for", rb_internal_codec_for, 4);
     MP_DEFINE_INTERNAL("codec_of_gem", rb_internal_codec_of_gem, 1);
     MP_DEFINE_INTERNAL("codec_overlaid", rb_internal_codec_overlaid, 2);
+    MP_DEFINE_INTERNAL("codec_with_type", rb_internal_codec_with_type, 6);
     MP_DEFINE_INTERNAL("registers?", rb_internal_registers_p, 5);
     MP_DEFINE_INTERNAL("unpacker_classes", rb_internal_unpacker_classes, 1);
 

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+#--
+# The ext type of CacheCoder for objects that no other type is for.
+#++
+module Manypack
+  module ActiveSupport
+    # An object whose class has a Record is written as the name of the class and the bytes of the Record. Any other
+    # object that is here would be something else after it is read: an object with to_msgpack, a View, a subclass of
+    # String. So it is refused. Handlers are methods of this module, so that they can be called in every Ractor.
+    module Objects # :nodoc:
+      extend self
+
+      ATTACHED = Record.const_get(:Attached)
+      private_constant :ATTACHED
+
+      # Returns a Codec that has the types of this one, and this type with the last number that is free: 127, which has
+      # the same meaning in ActiveSupport::MessagePack.
+      def added_to(codec)
+        types = [*codec.with(canonical: false).packer.registered_types, *codec.unpacker.registered_types]
+        taken = types.map { |type| type[:type] }
+        number = 127.downto(0).find { |type| !taken.include?(type) }
+        return codec if number.nil? || types.any? { |type| [Object, BasicObject].include?(type[:class]) }
+
+        added = Internal.codec_with_type(codec, number, BasicObject, method(:write), method(:read), { recursive: true })
+        time_added(added, types)
+      end
+
+      def write(object, packer)
+        refuse(object) unless ATTACHED::Dumping === object
+
+        packer.write(name_of(object))
+        packer.buffer.write(Internal.dump_within(class_of(object).record, object, packer, true))
+      end
+
+      def read(unpacker)
+        record = class_named(unpacker.read).record
+        Internal.load_body(record, unpacker)
+      end
+
+      private
+
+      # The option +timestamp+ is for objects without an ext type, and now each of them has one.
+      def time_added(codec, types)
+        return codec unless codec.options[:timestamp]
+        return codec if types.any? { |type| type[:type] == Timestamp::TYPE || type[:class] == ::Time }
+
+        Internal.codec_with_type(codec, Timestamp::TYPE, ::Time, Time::Packer, Time::Unpacker, {})
+      end
+
+      # Raises NoMethodError for an object that nothing can pack, as Manypack.pack does, and TypeError for others.
+      def refuse(object)
+        Manypack.pack(object, timestamp: true)
+        Internal.raise_type_error("#{class_of(object).inspect} cannot be cached, at $; something else would be " \
+                                  "read: attach a Manypack::Record to the class, register an ext type for it, or " \
+                                  "cache what the object holds")
+      end
+
+      def name_of(object)
+        name = Module.instance_method(:name).bind_call(class_of(object))
+        return name if name && Object.const_defined?(name) && Object.const_get(name).equal?(class_of(object))
+
+        Internal.raise_type_error("#{class_of(object).inspect} cannot be cached, at $; no constant is that class")
+      end
+
+      # An object of BasicObject has no such method.
+      def class_of(object)
+        Kernel.instance_method(:class).bind_call(object)
+      end
+
+      # Returns a class that has a Record, and no other: reading creates no objects of arbitrary classes.
+      def class_named(name)
+        found = Object.const_get(name) if name.is_a?(String)
+        return found if found.is_a?(Class) && found.singleton_class.include?(ATTACHED::Loading) && found.name == name
+
+        raise MalformedFormatError, "#{Excerpt.of(name.inspect)} is no class with a Record"
+      rescue NameError, EncodingError
+        raise MalformedFormatError, "there is no class #{Excerpt.of(name.inspect)}"
+      end
+    end
+    private_constant :Objects
+  end
+end
