@@ -237,11 +237,24 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
 }
 
 /*
- * call-seq:
- *   factory.load(source, options = nil) -> object
- *   factory.unpack(source, options = nil) -> object
+ * call-seq: factory.unpack(source, options = nil) -> object
  *
  * Unpacks like Manypack.unpack, with the ext types of the factory, and raises the same errors.
+ *
+ *   Manypack::Factory.new.unpack("\x91\x01") #=> [1]
+ */
+static VALUE
+rb_factory_unpack(int argc, VALUE *argv, VALUE self)
+{
+    rb_check_arity(argc, 1, 2);
+    return mp_unpack_with(argv[0], factory_codec(self), argc == 2 ? argv[1] : Qnil,
+                          mp_api_of_object(self, &factory_classes));
+}
+
+/*
+ * call-seq: factory.load(source, options = nil) -> object or nil
+ *
+ * Unpacks like Factory#unpack, and without options returns nil for nil, as Manypack.load does.
  *
  *   Manypack::Factory.new.load("\x91\x01") #=> [1]
  */
@@ -252,6 +265,7 @@ rb_factory_load(int argc, VALUE *argv, VALUE self)
     VALUE options = argc == 2 ? argv[1] : Qnil;
 
     rb_check_arity(argc, 1, 2);
+    if (argc == 1 && NIL_P(argv[0]) && api == MP_OWN) return Qnil;
     if (MP_UNLIKELY(by_methods_p(self, api, argc, argv))) return mp_unpack_by_methods(self, argv[0], options, "feed");
     return mp_unpack_with(argv[0], factory_codec(self), options, api);
 }
@@ -374,7 +388,7 @@ Init_manypack_factory(void)
     rb_define_method(cFactory, "dump", rb_factory_dump, -1);
     rb_define_method(cFactory, "pack", rb_factory_dump, -1);
     rb_define_method(cFactory, "load", rb_factory_load, -1);
-    rb_define_method(cFactory, "unpack", rb_factory_load, -1);
+    rb_define_method(cFactory, "unpack", rb_factory_unpack, -1);
     rb_define_method(cFactory, "packer", rb_factory_packer, -1);
     rb_define_method(cFactory, "unpacker", rb_factory_unpacker, -1);
     rb_define_private_method(cFactory, "register_type_internal", rb_factory_register_type_internal, 5);

@@ -154,7 +154,6 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq:
  *   Manypack.unpack(source, **options) -> object
- *   Manypack.load(source, **options) -> object
  *
  * Unpacks one object. A str becomes a UTF-8 String, a bin a BINARY String. String keys of a map are frozen.
  *
@@ -216,6 +215,22 @@ rb_manypack_unpack(int argc, VALUE *argv, VALUE self)
     rb_check_arity(argc, 1, 2);
     mp_refuse_block(self);
     return mp_unpack_with(argv[0], mp_default_codec()->object, argv[1], mp_api_of(self) | MP_WITH_CODEC);
+}
+
+/*
+ * call-seq: Manypack.load(source, **options) -> object or nil
+ *
+ * Unpacks as Manypack.unpack does, and without options returns nil for nil: so Manypack can be the coder of an
+ * attribute of ActiveRecord, where nil is an empty column. Options and errors are those of Manypack.unpack.
+ *
+ *   Manypack.load("\x91\x01") #=> [1]
+ *   Manypack.load(nil)        #=> nil
+ */
+static VALUE
+rb_manypack_load(int argc, VALUE *argv, VALUE self)
+{
+    if (argc == 1 && NIL_P(argv[0]) && mp_api_of(self) == MP_OWN) return Qnil;
+    return rb_manypack_unpack(argc, argv, self);
 }
 
 /*
@@ -286,7 +301,6 @@ rb_codec_pack(int argc, VALUE *argv, VALUE self)
 /*
  * call-seq:
  *   codec.unpack(source, **options) -> object
- *   codec.load(source, **options) -> object
  *
  * Unpacks like Manypack.unpack, with the options and ext types of the codec, and raises the same errors. The options
  * change those of the codec for this call.
@@ -300,6 +314,19 @@ rb_codec_unpack(int argc, VALUE *argv, VALUE self)
     rb_check_arity(argc, 1, 2);
     mp_refuse_block(self);
     return mp_unpack_with(argv[0], self, argv[1], MP_OWN);
+}
+
+/*
+ * call-seq: codec.load(source, **options) -> object or nil
+ *
+ * Unpacks as Codec#unpack does, and without options returns nil for nil, as Manypack.load does.
+ *
+ *   Manypack::Codec.new.load(nil) #=> nil
+ */
+static VALUE
+rb_codec_load(int argc, VALUE *argv, VALUE self)
+{
+    return argc == 1 && NIL_P(argv[0]) ? Qnil : rb_codec_unpack(argc, argv, self);
 }
 
 /*
@@ -341,14 +368,14 @@ Init_manypack_face(void)
     rb_define_module_function(mManypack, "pack", rb_manypack_pack, -1);
     rb_define_module_function(mManypack, "dump", rb_manypack_pack, -1);
     rb_define_module_function(mManypack, "unpack", rb_manypack_unpack, -1);
-    rb_define_module_function(mManypack, "load", rb_manypack_unpack, -1);
+    rb_define_module_function(mManypack, "load", rb_manypack_load, -1);
     rb_define_singleton_method(mManypack, "canonical?", rb_manypack_canonical_p, 1);
     rb_define_singleton_method(mManypack, "canonicalize", rb_manypack_canonicalize, 1);
 
     rb_define_method(cCodec, "pack", rb_codec_pack, -1);
     rb_define_method(cCodec, "dump", rb_codec_pack, -1);
     rb_define_method(cCodec, "unpack", rb_codec_unpack, -1);
-    rb_define_method(cCodec, "load", rb_codec_unpack, -1);
+    rb_define_method(cCodec, "load", rb_codec_load, -1);
     rb_define_method(cCodec, "packer", rb_codec_packer, -1);
     rb_define_method(cCodec, "unpacker", rb_codec_unpacker, -1);
 }

@@ -240,7 +240,7 @@ module Manypack
       #   Manypack::Factory.new.pool.load("\x91\x01")                 #=> [1]
       #   Manypack::Factory.new.pool.load("\x91\x01", as: :view).type #=> :array
       def load(data, as: nil)
-        as.nil? ? codec.load(data) : codec.load(data, as: as)
+        as.nil? ? codec.unpack(data) : codec.unpack(data, as: as)
       end
 
       # Packs an object and returns a binary String. Raises the errors of Manypack.pack.

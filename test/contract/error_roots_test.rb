@@ -95,7 +95,7 @@ class ErrorRootsTest < Minitest::Test
   # A loop over a stream rescues EOFError, and would take nil for its end.
   def test_nil_is_no_input
     [-> { Manypack.unpack(nil) }, -> { Manypack.load(nil, freeze: true) }, -> { Manypack::Codec.new.unpack(nil) },
-     -> { Manypack::Factory.new.load(nil) }].each do |call|
+     -> { Manypack::Factory.new.unpack(nil) }].each do |call|
       assert_equal "expected a String or an IO, got nil", assert_raises(TypeError, &call).message
     end
   end

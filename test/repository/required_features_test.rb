@@ -19,7 +19,8 @@ class RequiredFeaturesTest < Minitest::Test
   # The gem of a feature, as the Gemfile of the bundle or of the integrations names it, unless it has the name of the
   # feature's first folder.
   GEMS = {
-    "action_controller" => "actionpack", "active_job" => "activejob", "active_support" => "activesupport", "google" => "google-protobuf",
+    "action_controller" => "actionpack", "active_job" => "activejob", "active_model" => "activerecord", "active_record" => "activerecord",
+    "active_support" => "activesupport", "google" => "google-protobuf",
     "rack/test" => "rack-test", "rake/extensiontask" => "rake-compiler", "rdkafka" => "karafka-rdkafka"
   }.freeze
 

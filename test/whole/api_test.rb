@@ -25,7 +25,7 @@ class ApiTest < Minitest::Test
 
   def test_nil_is_called_nil
     factory = Manypack::Factory.new
-    [Manypack.method(:unpack), Manypack.method(:load), Manypack::Codec.new.method(:unpack), factory.method(:load), factory.pool.method(:load)].each do |unpack|
+    [Manypack.method(:unpack), Manypack::Codec.new.method(:unpack), factory.method(:unpack), factory.pool.method(:load)].each do |unpack|
       assert_equal "expected a String or an IO, got nil", assert_raises(TypeError) { unpack.call(nil) }.message
     end
   end

@@ -217,6 +217,7 @@ class RactorTest < Minitest::Test
     "Manypack::Type#or" => "Manypack::Type[Integer].or(nil).load(\"\\xC0\".b).nil?",
     "Manypack::Type#load" => "TYPE.load(\"\\x91\\x05\".b) == [5]",
     "Manypack::Type#dump" => "TYPE.dump([5]) == \"\\x91\\x05\".b",
+    "Manypack::Type#view" => "TYPE.view([5]) == [5]",
     "Manypack::Type#valid?" => "!TYPE.valid?(\"\\x05\")",
     "Manypack::Type#with" => "Ractor.shareable?(TYPE.with(untrusted: true))",
     "Manypack::Type#spec" => "TYPE.spec == [:list, [:integer, nil]]",

@@ -184,7 +184,7 @@ module Manypack
       %i[nullable optional nilable] => "or(nil) may be nil",
       %i[where check constraint constrained refine matching in min max size min_size max_size length format gt gteq lt
          lteq filled] => CHECKS,
-      %i[list many array_of] => "Manypack::Type[[type]]", %i[view] => "view.as(type)",
+      %i[list many array_of] => "Manypack::Type[[type]]",
       %i[to_json_schema schema] => "json_schema"
     })
 
@@ -193,7 +193,7 @@ module Manypack
       %i[fields attributes] => "members and types list them", %i[new from_hash] => "klass.new makes an object",
       %i[nullable optional nilable] => NIL_OR_MISSING,
       %i[default] => "with(defaults: {member: value})",
-      %i[strict] => "with(unknown: :raise) refuses unknown keys", %i[view] => "view.as(record), or lazy",
+      %i[strict] => "with(unknown: :raise) refuses unknown keys",
       %i[rename] => "with(keys: {member: \"key\"})"
     })
 

@@ -108,7 +108,8 @@ module Manypack
     end
     private_class_method :const_missing
 
-    # Loads the one object in a String of packed bytes.
+    # Loads the one object in a String of packed bytes. Without options it returns nil for nil, so that a Type can be
+    # the coder of an attribute of ActiveRecord, where nil is an empty column.
     #
     # collect:: true to report all errors of the message in RecordError#errors, up to 1,000, instead of only the first
     # options:: those of Type#with that have an effect on loading, for this call. The type is made anew for them: where
@@ -122,7 +123,9 @@ module Manypack
     #   Manypack::Type[{String => Integer}].load(Manypack.pack({"a" => 1})) #=> {"a" => 1}
     def load(bytes, options = nil) # not **options, which would make a Hash for each call
       Arguments.refuse_block(self, :load) if defined?(yield)
-      options ? load_by(bytes, **options) : read(bytes, 0, nil, false)
+      return load_by(bytes, **options) if options
+
+      bytes.nil? ? nil : read(bytes, 0, nil, false)
     end
 
     # Packs an object as its Type says and returns a binary String: a Record as a map or array of its fields, anything
@@ -146,6 +149,18 @@ module Manypack
     def dump(object, options = nil)
       Arguments.refuse_block(self, :dump) if defined?(yield)
       options ? dump_by(object, **options) : write(object, @check)
+    end
+
+    # Returns a View of what Type#dump packs: bytes that are known to be packed. Where an object is packed, sent or
+    # rendered, alone or inside of another one, a View is written as its bytes; a String of bytes would be packed again.
+    # Raises the errors of Type#dump.
+    #
+    #   IDS = Manypack::Type[[Integer]]
+    #   Manypack.pack({"ids" => IDS.view([1, 2])}) == Manypack.pack({"ids" => [1, 2]}) #=> true
+    #   Manypack.pack({"ids" => IDS.dump([1, 2])})  #=> "\x81\xA3ids\xC4\x03\x92\x01\x02"
+    def view(object)
+      Arguments.refuse_block(self, :view) if block_given?
+      codec.view(dump(object))
     end
 
     # Returns true if the bytes are one object of the type. It loads the object to find out, and makes no error of it if

@@ -31,6 +31,15 @@ class EchoController < ActionController::API
     render msgpack: "\x91\x01".b, status: :accepted, **params.permit(:content_type).to_h.symbolize_keys
   end
 
+  # Bytes that are packed already, alone and in an object.
+  def packed
+    view = Manypack::View.new("\x81\xA2id\x07".b)
+    return render(json: view) if params[:format]
+    return render(msgpack: view.bytes) if params[:bytes]
+
+    render msgpack: params[:in] ? { params[:in] => [view] } : view
+  end
+
   def fail
     render msgpack: { "user" => Object.new }
   end
@@ -81,6 +90,7 @@ ApplicationOfTests.routes.draw do
   post "echo", to: "echo#create"
   post "ignore", to: "echo#ignore"
   get "show", to: "echo#show"
+  get "packed", to: "echo#packed"
   get "fail", to: "echo#fail"
   get "unpack", to: "echo#unpack"
   get "cached", to: "echo#cached"
