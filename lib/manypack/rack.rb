@@ -68,19 +68,19 @@ module Manypack
 
       # Returns nil, or the response that refuses the request.
       def parse(env)
-        return too_large(env["CONTENT_LENGTH"]) if env["CONTENT_LENGTH"].to_i > @max_bytes
+        return too_large(env, env["CONTENT_LENGTH"]) if env["CONTENT_LENGTH"].to_i > @max_bytes
 
         body = env["rack.input"]&.read(@max_bytes + 1).to_s
         return if body.empty?
-        return too_large("more") if body.bytesize > @max_bytes
+        return too_large(env, "more") if body.bytesize > @max_bytes
 
         hand_over(env, body, @loader.load(body))
       rescue LimitError => error
-        refuse(413, Excerpt.of(error.message))
+        refuse(env, 413, Excerpt.of(error.message))
       rescue RecordError => error
-        refuse(422, Excerpt.of(error.message))
+        refuse(env, 422, Excerpt.of(error.message))
       rescue DecodeError => error
-        refuse(400, Excerpt.of(error.message))
+        refuse(env, 400, Excerpt.of(error.message))
       end
 
       def hand_over(env, body, object)
@@ -93,14 +93,25 @@ module Manypack
         nil
       end
 
-      def too_large(size)
-        refuse(413, "max_bytes is #{@max_bytes}, but the body has #{size}")
+      def too_large(env, size)
+        refuse(env, 413, "max_bytes is #{@max_bytes}, but the body has #{size}")
       end
 
-      def refuse(status, message)
-        [status, { "content-type" => "text/plain" }, ["#{message}\n"]]
+      def refuse(env, status, message)
+        Response.to(env, status, { "content-type" => "text/plain" }, "#{message}\n")
       end
     end
+
+    # Responses with a body.
+    module Response # :nodoc:
+      # A response to HEAD has the headers that GET would get.
+      def self.to(env, status, headers, body)
+        return [status, headers, [body]] unless env["REQUEST_METHOD"] == "HEAD"
+
+        [status, headers.merge("content-length" => body.bytesize.to_s), []]
+      end
+    end
+    private_constant :Response
 
     # Makes the responses of an application: MessagePack for the clients that accept it.
     #
@@ -151,7 +162,7 @@ module Manypack
 
         type = choose(Accept.new(env["HTTP_ACCEPT"])) or return not_acceptable(env, headers["vary"])
         body = type == JSON_TYPE ? ::JSON.generate(object) : @codec.now.pack(object)
-        respond(env, status, headers.merge("content-type" => type), body)
+        Response.to(env, status, headers.merge("content-type" => type), body)
       end
 
       private
@@ -163,13 +174,6 @@ module Manypack
       # HTTP forbids a body with 205, although Rack allows it.
       def bodiless?(status)
         status == 205 || ::Rack::Utils::STATUS_WITH_NO_ENTITY_BODY.key?(status)
-      end
-
-      # A response to HEAD has the headers that GET would get.
-      def respond(env, status, headers, body)
-        return [status, headers, [body]] unless env["REQUEST_METHOD"] == "HEAD"
-
-        [status, headers.merge("content-length" => body.bytesize.to_s), []]
       end
 
       # With +json+, clients that accept anything get JSON: browsers, curl, and older programs.
@@ -184,7 +188,7 @@ module Manypack
 
       def not_acceptable(env, vary)
         headers = { "vary" => vary, "content-type" => "text/plain" }
-        respond(env, 406, headers, "only #{@content_types.first} is available\n")
+        Response.to(env, 406, headers, "only #{@content_types.first} is available\n")
       end
     end
 
@@ -192,7 +196,7 @@ module Manypack
     class Accept # :nodoc:
       def initialize(header)
         @qualities = header.to_s.b.split(",").to_h do |range|
-          [range[/\A[^;]*/].strip.downcase, Float(range[/;\s*q=([01](?:\.\d+)?)/i, 1] || 1)]
+          [range[/\A[^;]*/].strip.downcase, (range[/;\s*q\s*=\s*([\d.]+)/i, 1] || 1).to_f]
         end
         @qualities = { "*/*" => 1.0 } if @qualities.empty?
       end

@@ -19,7 +19,8 @@ module Manypack
   # - <code>render msgpack: object</code> packs the object and sends it; a String is sent as it is, as packed bytes,
   # - a request's body of that type becomes its +params+, as ParameterParser reads it, and
   # - a body that cannot be read is answered with the status and the offset of InvalidBody, unless a controller rescues
-  #   InvalidBody itself.
+  #   InvalidBody itself. Where a constraint of a route or a middleware reads it first, that takes Railties, loaded
+  #   before.
   module Rails
     # The media type of responses: the one that IANA registered for MessagePack.
     CONTENT_TYPE = MediaType::REGISTERED
@@ -39,6 +40,13 @@ module Manypack
       #   error.status #=> 400
       def status
         cause.is_a?(LimitError) ? 413 : 400
+      end
+
+      # What the response has, unless the program makes its own: the status, the message and the offset, under Strings.
+      #
+      #   error.answer #=> {"status" => 400, "error" => "unexpected end of input, at byte 2", "offset" => 2}
+      def answer
+        { "status" => status, "error" => message, "offset" => offset }
       end
     end
 
@@ -130,10 +138,36 @@ module Manypack
         object.is_a?(String) ? object : Manypack.pack(object)
       end
 
-      rescue_from(InvalidBody) do |error|
-        answer = { "status" => error.status, "error" => error.message, "offset" => error.offset }
-        render msgpack: answer, status: error.status
+      rescue_from(InvalidBody) { |error| render msgpack: error.answer, status: error.status }
+    end
+
+    # The middleware that answers where a body is first read outside of a controller: by a constraint of a route, or by
+    # another middleware.
+    class EarlyReads # :nodoc:
+      def initialize(app)
+        @app = app
       end
+
+      def call(env)
+        @app.call(env)
+      rescue ::ActionDispatch::Http::Parameters::ParseError => error
+        raise unless error.cause.is_a?(InvalidBody)
+
+        body = Manypack.pack(error.cause.answer)
+        headers = { "content-type" => CONTENT_TYPE, "content-length" => body.bytesize.to_s }
+        [error.cause.status, headers, env["REQUEST_METHOD"] == "HEAD" ? [] : [body]]
+      end
+    end
+    private_constant :EarlyReads
+
+    # Inside of what Rails shows errors with.
+    if defined?(::Rails::Railtie)
+      class Railtie < ::Rails::Railtie # :nodoc:
+        initializer "manypack.early_reads" do |application|
+          application.middleware.insert_after(::ActionDispatch::DebugExceptions, EarlyReads)
+        end
+      end
+      private_constant :Railtie
     end
   end
 end

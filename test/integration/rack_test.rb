@@ -173,6 +173,16 @@ class RackTest < Minitest::Test
     end
   end
 
+  # Rack::Lint raises otherwise.
+  def test_a_refusal_of_head_has_the_headers_alone
+    { "\xC1".b => [400, {}], "x".b * 20 => [413, { max_bytes: 10 }], "\x91".b * 20 => [413, { max_objects: 5 }], "\x81\xA2id\xC0".b => [422, { as: SIGNUP }] }.each do |body, (status, options)|
+      parser = Rack::Lint.new(Manypack::Rack::Parser.new(nil, **options))
+      request = { input: body, "CONTENT_TYPE" => TYPES.first }
+      get, head = [:get, :head].map { |verb| Rack::MockRequest.new(parser).public_send(verb, "/", **request) }
+      assert_equal [status, "", "text/plain", get.body.bytesize.to_s], [head.status, head.body, head["content-type"], head["content-length"]]
+    end
+  end
+
   def test_a_limit_is_refused_as_such
     response = post(Manypack.pack([nil] * 10_001))
     assert_equal 413, response.status
@@ -253,6 +263,10 @@ class RackTest < Minitest::Test
     "application/vnd.msgpack;version=1;q=0.2, application/msgpack ; Q=0.3" => TYPES[1],
     "application/vnd.msgpack;q=0, */*;q=0.1" => TYPES[1],
     "application/*;q=0, */*" => nil,
+    "application/vnd.msgpack;q = 0" => nil,
+    "application/vnd.msgpack ; q =0.0, application/msgpack; Q= 0." => nil,
+    "application/vnd.msgpack;q=0., application/msgpack;\tq = 0.1" => TYPES[1],
+    "application/vnd.msgpack;a=b;q = 0.3, application/msgpack;q=1." => TYPES[1],
     "application/json" => nil,
     "application/vnd.msgpack;q=0" => nil,
     "text/html, */*;q=0.0" => nil,

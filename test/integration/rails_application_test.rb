@@ -74,6 +74,30 @@ class RailsApplicationTest < Minitest::Test
     assert_equal 413, error_of("/echo", Manypack.pack([nil] * 200_000)).first
   end
 
+  # A constraint of a route, or a middleware.
+  def test_a_body_that_is_first_read_outside_of_a_controller_is_answered_alike
+    %w[/constrained /early].each do |path|
+      assert_equal [400, "unexpected end of input, at byte 2", 2], error_of(path, "\x92\x01")
+      assert_equal [413, 1_048_576], error_of(path, Manypack.pack("a" * (1 << 20))).values_at(0, 2)
+      post path, "\x81\xA2id\x01", "CONTENT_TYPE" => TYPE
+      assert_equal 200, last_response.status
+      post path, "{", "CONTENT_TYPE" => "application/json"
+      assert_equal 400, last_response.status
+      refute_equal TYPE, last_response.content_type
+    end
+  end
+
+  def test_it_is_where_rails_shows_errors_to_developers_too
+    post "/constrained", "\xC1", "CONTENT_TYPE" => TYPE, "action_dispatch.show_detailed_exceptions" => true
+    assert_equal [400, TYPE], [last_response.status, last_response.content_type]
+  end
+
+  def test_an_answer_to_head_has_no_body
+    env = Rack::MockRequest.env_for("/constrained", method: "HEAD", input: "\xC1", "CONTENT_TYPE" => TYPE)
+    status, headers, body = ApplicationOfTests.call(env)
+    assert_equal [400, TYPE, ""], [status, headers["content-type"], body.to_enum(:each).to_a.join]
+  end
+
   def test_a_controller_may_rescue_it_itself
     post "/own", "\x92\x01\xC1", "CONTENT_TYPE" => TYPE
     assert_equal [400, "own: 2"], [last_response.status, last_response.body]

@@ -4,6 +4,18 @@
 require "action_controller/railtie"
 require "manypack/rails"
 
+# A middleware that reads the body of some requests first.
+class EarlyReader
+  def initialize(app)
+    @app = app
+  end
+
+  def call(env)
+    request = ActionDispatch::Request.new(env)
+    request.path == "/early" ? [200, {}, [request.params.except("controller", "action").to_s]] : @app.call(env)
+  end
+end
+
 class ApplicationOfTests < Rails::Application
   LOG = StringIO.new
 
@@ -13,6 +25,7 @@ class ApplicationOfTests < Rails::Application
   config.logger = Logger.new(LOG)
   config.hosts.clear
   config.consider_all_requests_local = false
+  config.middleware.use EarlyReader
   config.cache_store = :memory_store, { coder: Manypack::ActiveSupport::CacheCoder.new }
 end
 
@@ -96,5 +109,6 @@ ApplicationOfTests.routes.draw do
   get "cached", to: "echo#cached"
   get "page", to: "pages#show"
   post "page", to: "pages#create"
+  match "constrained", to: "echo#ignore", via: %i[post head], constraints: ->(request) { request.params.key?("id") }
   post "own", to: "own_answers#create"
 end
