@@ -14,7 +14,8 @@ module Manypack
   class Factory
     include Guesses
 
-    # Registers an ext type and returns nil. Warns if the type was registered to unpack as another class before.
+    # Registers an ext type and returns nil. Warns if the type was registered to unpack as another class before; of a
+    # class that has no name yet, as in the block of Struct.new, only with <code>-w</code>.
     #
     # type:: an Integer, -128 to 127; 0 to 127 are for applications
     # klass:: the Class or Module whose instances are packed as that type, including those of subclasses and of classes

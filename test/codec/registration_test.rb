@@ -45,6 +45,24 @@ class RegistrationTest < Minitest::Test
     end
   end
 
+  # In the block that makes it, it has no name yet.
+  def test_a_reloaded_class_that_registers_itself_is_silent_without_w
+    factory = Manypack::Factory.new
+    _, warning = capture_io do
+      verbose, $VERBOSE = $VERBOSE, false
+      3.times do
+        made = Struct.new(:x) { factory.register_type(1, self, packer: ->(_) { "" }, unpacker: ->(_) { nil }) }
+        self.class.send(:remove_const, :Reloaded) if self.class.const_defined?(:Reloaded)
+        self.class.const_set(:Reloaded, made)
+      end
+      factory.register_type(1, Point, packer: ->(_) { "" }, unpacker: ->(_) { nil })
+    ensure
+      $VERBOSE = verbose
+    end
+    assert_equal 1, warning.lines.size
+    assert_match(/was unpacked as RegistrationTest::Reloaded, and is unpacked as RegistrationTest::Point from now on/, warning)
+  end
+
   def test_it_is_warned_about_in_another_ractor
     warning = in_ractor do
       $stderr = StringIO.new
