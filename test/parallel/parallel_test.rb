@@ -118,6 +118,18 @@ class ParallelTest < Minitest::Test
     def self.double(number) = number * 2
   end
 
+  # Ruby 4.0 makes a Proc of it that cannot be shared, nor asked for the Method.
+  def test_a_method_as_the_block_works_or_the_error_says_what_does
+    calls = { "map" => -> { Parallel.map("\x01\x02", ractors: 1, &Scale.method(:double)) },
+              "filter" => -> { StringIO.new("".b).tap { |io| Parallel.filter("\x01\x02", io, ractors: 1, &Scale.method(:double)) }.string.bytes } }
+    calls.each_value do |call|
+      next assert_equal([2, 4], call.call) unless Ractor.respond_to?(:shareable_proc)
+
+      assert_match(/cannot run in other Ractors: Ruby cannot share a Proc made of a Method.*map: Prices\.method\(:of\)/, assert_raises(Ractor::IsolationError, &call).message)
+    end
+    assert_equal [2, 4], Parallel.each("\x01\x02", map: Scale.method(:double), ractors: 1).to_a
+  end
+
   def test_what_can_be_done_in_ractors
     scale = Ractor.make_shareable(Scale.new(3))
     { Scale.method(:double) => [2, 4], scale => [3, 6], scale.method(:call) => [3, 6], :succ.to_proc => [2, 3], ->(n) { n + LIMIT } => [6, 7],

@@ -19,6 +19,10 @@ module Manypack
         def call(object) = nil.instance_exec(object, &proc)
       end
 
+      # Ruby 4.0 says "not supported yet" of these, and they do not tell the Method.
+      MADE_IN_C = "Ruby cannot share a Proc made of a Method, as in &Prices.method(:of): write the block, " \
+                  "{ |object| Prices.of(object) }, or each(source, map: Prices.method(:of)).to_a"
+
       # The errors that Ruby raises for a Proc that cannot be shared.
       REFUSALS = [Ractor::IsolationError, Ractor::Error, ArgumentError, RuntimeError].freeze
 
@@ -72,7 +76,8 @@ module Manypack
         else Ractor.make_shareable(WithoutSelf.new(Isolation.isolate(block)))
         end
       rescue *REFUSALS => e
-        raise Ractor::IsolationError, "the block cannot run in other Ractors: #{e.message} (ractors: 0 runs it here)"
+        reason = e.instance_of?(RuntimeError) ? MADE_IN_C : e.message
+        raise Ractor::IsolationError, "the block cannot run in other Ractors: #{reason} (ractors: 0 runs it here)"
       end
 
       # Returns true for a Proc made by Symbol#to_proc, which refers to nothing but the Symbol.
