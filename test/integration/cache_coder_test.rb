@@ -286,6 +286,29 @@ class CacheCoderTest < Minitest::Test
     assert_equal "wrong argument type Integer (expected Manypack::Codec)", assert_raises(TypeError) { Manypack::ActiveSupport::CacheCoder.new(codec: 5) }.message
   end
 
+  # With a file for each key, it does not fill up; whoever uses it calls cleanup.
+  def test_a_file_store_is_cleaned_up
+    Dir.mktmpdir do |folder|
+      cache = ActiveSupport::Cache::FileStore.new(folder, coder: CODER)
+      100.times { |i| cache.write("key #{i}", ROWS, expires_in: i.even? ? 60 : 3_600) }
+      travel(61) do
+        cache.cleanup
+        assert_equal 50, Dir.glob("#{folder}/**/*").count { |path| File.file?(path) }
+        assert_equal [nil, ROWS], [cache.read("key 0"), cache.read("key 1")]
+      end
+    end
+  end
+
+  # docs/rails.md says so, and that one needs another store. It is the same with Rails' own serializer.
+  def test_a_memory_store_with_a_coder_breaks_when_it_is_full_and_the_guide_shows_none
+    cache = ActiveSupport::Cache::MemoryStore.new(coder: CODER, size: 10_000)
+    error = assert_raises(NoMethodError) { 100.times { |i| cache.write("key #{i}", "x" * 1_000) } }
+    assert_includes error.message, "expired?"
+    shown = Dir[File.expand_path("../../{README.md,docs/*.md}", __dir__)].flat_map { |path| File.readlines(path).grep(/coder: /) }
+    assert_operator shown.size, :>, 2
+    assert_empty shown.grep(/memory_?store/i)
+  end
+
   def test_a_coder_is_shareable
     assert Ractor.shareable?(CODER)
   end

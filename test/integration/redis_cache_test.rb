@@ -34,6 +34,16 @@ class RedisCacheTest < Minitest::Test
     assert_nil cache.read("long"), "what Marshal has written"
   end
 
+  def test_a_full_cache_has_lost_old_entries_and_reads_the_others
+    cache = store(start_redis("--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru"), coder: Manypack::ActiveSupport::CacheCoder.new)
+    entries = Array.new(500) { |i| ["key #{i}", { "id" => i, "bytes" => Random.new(i).bytes(10_000) }] }
+    entries.each { |key, value| cache.write(key, value, expires_in: 3_600) }
+    found = cache.read_multi(*entries.map(&:first))
+    assert_includes 1..499, found.size
+    assert_equal entries.to_h.slice(*found.keys), found
+    assert_equal entries.last[1], cache.read(entries.last[0])
+  end
+
   private
 
   # Errors of Redis are the test's.

@@ -10,10 +10,10 @@ module RedisServer
   private
 
   # Returns its URL.
-  def start_redis
+  def start_redis(*options)
     wait_until do # another program may have taken the port meanwhile
       port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
-      server = start_command(["redis-server", "--bind", "127.0.0.1", "--port", port.to_s, "--save", "", "--dir", folder])
+      server = start_command(["redis-server", "--bind", "127.0.0.1", "--port", port.to_s, "--save", "", "--dir", folder, *options])
       wait_until { !server.running? || server.output.include?("Ready to accept connections") }
       "redis://127.0.0.1:#{port}" if server.running?
     end
