@@ -281,7 +281,7 @@ module Manypack
     def self.change_of_class(registered, type, klass)
       before = registered.find { |number, _| number.eql?(type) }&.last
       return if before.nil? || klass.nil? || before.equal?(klass) || before.name&.==(klass.name)
-      return if klass.name.nil? && !$VERBOSE # a class that registers itself in the block that makes it gets its name later
+      return if klass.name.nil? && !$VERBOSE # it may get a name later: it is registered in the block that makes it
 
       "ext type #{type} was unpacked as #{before}, and is unpacked as #{klass} from now on"
     end
