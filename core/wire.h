@@ -165,6 +165,15 @@ mp_declared_objects(mp_kind kind, uint32_t n)
     return kind == MP_ARRAY ? n : 0;
 }
 
+/* True for the head of a container that is not empty: only those count as a level of nesting. */
+MP_INLINE bool
+mp_holds_objects_p(const uint8_t *p, const uint8_t *end)
+{
+    mp_head head;
+
+    return mp_head_read(p, end, &head) == MP_OK && mp_declared_objects(head.kind, head.n);
+}
+
 /*
  * The step of a walk that looks at each object: reads the head at p, and sets *next to the place after the head and its
  * payload, which in a container is its first object. MP_E_TRUNCATED if the head or the payload is incomplete,

@@ -110,7 +110,8 @@ factory_to_call(VALUE self, int argc, const VALUE *argv, int most)
  * codec:: a Codec with the ext types and options, which the other options change for this call (default: none, and the
  *         types of DefaultFactory)
  * timestamp:: pack Time and Timestamp as ext type -1 (default false); a registered ext type for Time goes before it
- * max_depth:: maximum nesting of containers, 1 to 100000 (default 128, as in unpack)
+ * max_depth:: maximum nesting of containers that are not empty, 1 to 100000 (default 128, as in unpack). Of a View the
+ *             bytes are copied, whatever is nested in them
  * compatibility_mode:: write the format as it was before 2013: no bin, no str8, and the bytes of Strings of any
  *                      encoding unchanged (default false)
  * canonical:: write the same bytes for the same value, to sign, hash and compare: Hashes in the order of their keys,
@@ -171,7 +172,7 @@ rb_manypack_pack(int argc, VALUE *argv, VALUE self)
  *             same String again (default false)
  * allow_unknown_ext:: an unknown ext becomes an ExtensionValue instead of raising (default false)
  * timestamp:: ext type -1 becomes a Time (default false)
- * max_depth:: maximum nesting of containers, 1 to 100000 (default 128)
+ * max_depth:: maximum nesting of containers that are not empty, 1 to 100000 (default 128)
  * max_bytes:: maximum bytes of input (no default, like the limits below)
  * max_objects:: maximum number of objects: containers, elements, keys and values all count
  * max_map_size:: maximum pairs of a map

@@ -158,7 +158,7 @@ class PackerTest < Minitest::Test
     assert_predicate Manypack::Packer.new(compatibility_mode: true), :compatibility_mode?
     assert_equal "a1 ff", hex(Manypack::Packer.new({ compatibility_mode: true }).write("\xFF".b).to_s)
     assert_equal "d6 ff 00 00 00 00", hex(Manypack::Packer.new(timestamp: true).write(Time.at(0)).to_s)
-    assert_raises(Manypack::NestingError) { Manypack::Packer.new(max_depth: 1).write([[]]) }
+    assert_raises(Manypack::NestingError) { Manypack::Packer.new(max_depth: 1).write([[1]]) }
     assert_equal "c0", hex(Manypack::Packer.new(nil).write_nil.to_s)
   end
 

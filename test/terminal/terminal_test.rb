@@ -94,6 +94,15 @@ class TerminalTest < Minitest::Test
     assert_equal stream({"a" => [1]}, {"b" => "2026-11-23"}), output_of("pack", "--from", "yaml", input: "a: [1]\n---\nb: 2026-11-23\n")
   end
 
+  def test_pack_reads_as_many_levels_as_cat_writes
+    ["\x01", "\x90", "\x80", "\xC4\x01\xFF"].each do |innermost|
+      bytes = ("\x91".b * 512) + innermost.b
+      %w[json yaml].each { |format| assert_equal bytes, output_of("pack", "--from", format, input: output_of("cat", "--to", format, input: bytes)) }
+      assert_match(/too deep/, manypack("cat", input: "\x91".b + bytes)[1])
+    end
+    assert_match(/deep/, manypack("pack", input: "#{"[" * 514}#{"]" * 514}")[1])
+  end
+
   def test_pack_reads_csv
     packed = [stream({"id" => "7", "name" => "Ada"}), "", 0]
     assert_equal packed, shell("printf 'id,name\\n7,Ada\\n' | manypack pack --from csv")

@@ -710,8 +710,8 @@ mp_raise_torn(const char *what)
 void
 mp_raise_nesting(unsigned long max_depth, VALUE path, bool of_gem)
 {
-    VALUE words = rb_enc_sprintf(mp_utf8, "nested more than %lu containers deep, at %" PRIsVALUE, max_depth,
-                                 mp_error_path_shown(path));
+    VALUE words = rb_enc_sprintf(mp_utf8, "nested more than %lu containers deep (max_depth: allows more), at "
+                                 "%" PRIsVALUE, max_depth, mp_error_path_shown(path));
 
     mp_raise_encode_error(of_gem ? rb_eSysStackError : eNestingError, words, path, of_gem);
 }

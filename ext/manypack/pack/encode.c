@@ -294,7 +294,7 @@ encode_array(mp_encoder *e, uint8_t *p, VALUE array)
     uint32_t n = mp_encoder_length(e, array, (size_t)RARRAY_LEN(array));
     uint32_t i = 0;
 
-    if (MP_UNLIKELY(e->depth == e->max_depth)) mp_encoder_raise_too_deep(e);
+    if (MP_UNLIKELY(e->depth == e->max_depth) && n) mp_encoder_raise_too_deep(e);
     p = encode_numbers(e, mp_put_array_head(room(e, p, MP_HEAD_MAX), n), array, n, &i);
     return i == n ? p : encode_elements(e, p, array, n, i);
 }
@@ -323,9 +323,10 @@ encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
     uint32_t n = mp_encoder_length(e, hash, RHASH_SIZE(hash));
     hash_walk walk = {.e = e, .place = {.key = Qnil}, .left = n};
 
+    if (!n) return mp_put_map_head(room(e, p, MP_HEAD_MAX), n);
     mp_encoder_open(e, &walk.place);
     walk.p = mp_put_map_head(room(e, p, MP_HEAD_MAX), n);
-    if (n) rb_hash_foreach(hash, encode_pair, (VALUE)&walk);
+    rb_hash_foreach(hash, encode_pair, (VALUE)&walk);
     if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
     mp_encoder_close(e, &walk.place);
     return walk.p;

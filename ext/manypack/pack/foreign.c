@@ -381,16 +381,19 @@ mp_foreign_type(mp_encoder *e, VALUE obj)
     return e->last_type;
 }
 
-/* Copies the bytes of an object that is packed already. */
+/* Copies the bytes of an object that is packed already. The levels inside of it are not counted. */
 static void
 encode_slice(mp_encoder *e, VALUE obj)
 {
-    mp_slice slice;
+    mp_slice slice = slice_of(obj);
+    const uint8_t *bytes;
 
-    if (MP_UNLIKELY(e->depth == e->max_depth)) mp_encoder_raise_too_deep(e);
-    slice = slice_of(obj);
     mp_out_reserve(&e->out, slice.size); /* before RSTRING_PTR: it allocates, which may move an embedded source */
-    mp_out_write(&e->out, RSTRING_PTR(slice.source) + slice.offset, slice.size);
+    bytes = (const uint8_t *)RSTRING_PTR(slice.source) + slice.offset;
+    if (MP_UNLIKELY(e->depth == e->max_depth) && mp_holds_objects_p(bytes, bytes + slice.size)) {
+        mp_encoder_raise_too_deep(e);
+    }
+    mp_out_write(&e->out, bytes, slice.size);
     RB_GC_GUARD(slice.source);
 }
 

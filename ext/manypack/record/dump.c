@@ -79,6 +79,7 @@ dump_list(mp_encoder *e, const mp_shape *shape, VALUE array)
     mp_place place = {.key = Qundef};
 
     put_head(e, mp_put_array_head, array, (size_t)n);
+    if (!n) return;
     mp_encoder_open(e, &place);
     for (i = 0; i < n; i++) {
         place.index = i;
@@ -114,8 +115,9 @@ dump_map(mp_encoder *e, const mp_shape *shape, VALUE hash)
     map_walk walk = {.e = e, .shape = shape, .place = {.key = Qnil}, .left = RHASH_SIZE(hash)};
 
     put_head(e, mp_put_map_head, hash, walk.left);
+    if (!walk.left) return;
     mp_encoder_open(e, &walk.place);
-    if (walk.left) rb_hash_foreach(hash, dump_pair, (VALUE)&walk);
+    rb_hash_foreach(hash, dump_pair, (VALUE)&walk);
     if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
     mp_encoder_close(e, &walk.place);
 }
@@ -335,15 +337,16 @@ dump_record(mp_encoder *e, const mp_record *record, VALUE object, VALUE tag_key,
 {
     mp_place place = {.key = Qundef};
     VALUE rest;
-    size_t pairs, others;
+    size_t pairs, others, count;
     uint32_t replaced = mp_record_tag_field(record, tag_key);
 
     check_class(e, record, object);
     rest = rest_of(e, record, object);
     others = NIL_P(rest) ? 0 : RHASH_SIZE(rest);
     pairs = record->count - (record->into != MP_FIELD_NONE) + others;
-    if (record->form == MP_FORM_ARRAY) put_head(e, mp_put_array_head, object, record->count);
-    else put_head(e, mp_put_map_head, object, pairs + (tag_key != Qundef && replaced == MP_FIELD_NONE));
+    count = record->form == MP_FORM_ARRAY ? record->count : pairs + (tag_key != Qundef && replaced == MP_FIELD_NONE);
+    put_head(e, record->form == MP_FORM_ARRAY ? mp_put_array_head : mp_put_map_head, object, count);
+    if (!count) return;
     mp_encoder_open(e, &place);
     if (tag_key != Qundef) {
         mp_encode(e, tag_key);

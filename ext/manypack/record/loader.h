@@ -142,12 +142,15 @@ mp_loader_back(mp_loader *l, const uint8_t *at, uint64_t others)
     l->d.others = others;
 }
 
-/* Opens the container whose head is at `at`, and appends place to the path. StackError if it is too deep. */
+/*
+ * Opens the container whose head is at `at`, and appends place to the path. StackError if it is too deep; an empty one
+ * is no level.
+ */
 MP_INLINE void
 mp_loader_open(mp_loader *l, mp_place *place, const uint8_t *at)
 {
     l->depth++;
-    if (MP_UNLIKELY(l->depth > l->d.max_depth || mp_stack_too_deep_p(l->depth))) {
+    if (MP_UNLIKELY((l->depth > l->d.max_depth && mp_holds_objects_p(at, l->d.end)) || mp_stack_too_deep_p(l->depth))) {
         mp_decoder_raise(&l->d, MP_E_DEPTH, at);
     }
     place->up = l->place;

@@ -44,21 +44,23 @@ module Manypack
 
       def write(value, out, depth)
         case value
-        when Hash then write_map(value, out, deeper(depth))
-        when Array then write_array(value, out, deeper(depth))
+        when Hash then write_map(value, out, depth)
+        when Array then write_array(value, out, depth)
         when ::Time then out << timestamp(value.to_i, value.nsec)
         when Integer, String, nil, true, false, Float then out << Manypack.pack(value)
         else out << Manypack.pack(value.to_s) # a Date of YAML
         end
       end
 
-      def deeper(depth)
-        raise ArgumentError, "nested deeper than #{MAX_DEPTH} levels" if depth == MAX_DEPTH
+      # Returns the depth of what is in a container: an empty one is no level, as in Manypack.pack.
+      def inside(container, depth)
+        raise ArgumentError, "nested deeper than #{MAX_DEPTH} levels" if depth == MAX_DEPTH && !container.empty?
 
         depth + 1
       end
 
       def write_array(array, out, depth)
+        depth = inside(array, depth)
         out << head(ARRAY, array.size)
         array.each { |element| write(element, out, depth) }
         out
@@ -72,6 +74,7 @@ module Manypack
       end
 
       def write_pairs(pairs, out, depth)
+        depth = inside(pairs, depth)
         out << head(MAP, pairs.size)
         pairs.each do |key, value|
           yield key
