@@ -242,7 +242,7 @@ module Fuzz
 
     def ended?(outcomes, outcome)
       return false unless outcome[0] == :error
-      return outcomes << outcome if outcome[2].is_a?(Manypack::TruncatedError)
+      return outcomes << outcome if outcome[2].is_a?(EOFError)
 
       outcomes.last && outcomes.last[2].equal?(outcome[2])
     end
@@ -310,7 +310,7 @@ module Fuzz
 
     # Returns true if the stream ends between two objects.
     def over?(outcome)
-      outcome[2].is_a?(Manypack::TruncatedError) && outcome[2].offset == @bytes.bytesize
+      outcome[2].instance_of?(EOFError)
     end
 
     # skip must skip as many objects as read returns or blames, and must end with the same error. A stream that ends

@@ -116,7 +116,7 @@ module Messages
     binary = bytes(input)
     error = assert_raises(error_class) { exercise { unpack(binary, **opts) } }
     assert_equal message, error.message
-    assert_equal message[/at byte (\d+)\z/, 1].to_i, error.offset
+    assert_equal message[/at byte (\d+)(?:;|\z)/, 1].to_i, error.offset
     assert_kind_of Manypack::DecodeError, error
     error
   end

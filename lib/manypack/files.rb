@@ -58,7 +58,7 @@ module Manypack
     Arguments.check_alone(others)
     Files.unpacker(nil, **options) # raises for the options, before there is a file
     path = Arguments.path_of(path, "Manypack.unpack(io) reads one message of an io")
-    Files.read(path) { |io| Files.only_message(Files.unpacker(io, **options)) }
+    Files.unpack(path, options, &:full_unpack)
   end
 
   # Packs an object into a new file and returns nil. The name decides about compression, as for Packer.open.
@@ -102,7 +102,7 @@ module Manypack
     Files.unpacker(nil, **options) # raises for the options, before there is a file or an Enumerator
     return enum_for(:foreach, path, **options) unless block
 
-    Files.read(path) { |io| Files.unpacker(io, **options).each(strict: true, &block) }
+    Files.unpack(path, options) { |unpacker| unpacker.each(strict: true, &block) }
   end
 
   # Opens files by their names, and makes the Unpackers that read them.
@@ -125,13 +125,23 @@ module Manypack
       Unpacker.new(io, as: as, codec: codec, **options)
     end
 
-    # Returns the only message, which the Unpacker has not begun to read.
-    def self.only_message(unpacker)
-      unpacker.full_unpack
-    rescue MalformedFormatError => error
-      raise unless error.message.include?("extra bytes after")
+    # Yields an Unpacker that reads a file. Errors about its bytes name the file; those about other bytes, which a block
+    # may raise, do not.
+    def self.unpack(path, options)
+      read(path) do |io|
+        unpacker = unpacker(io, **options)
+        yield unpacker
+      rescue DecodeError => error
+        raise unless Internal.error_of?(unpacker, error)
 
-      raise error.exception("#{error.message}; Manypack.foreach(path) reads a file of many messages"), cause: nil
+        raise error.exception("#{shown(path)}: #{error.message}"), cause: error.cause
+      end
+    end
+
+    # Returns a path as an error says it.
+    def self.shown(path)
+      name = path.dup.force_encoding(Encoding::UTF_8)
+      name.valid_encoding? ? name : path.dump
     end
 
     # Yields an io with the bytes of a file, decompressed.
@@ -176,14 +186,11 @@ module Manypack
 
     # Raises TruncatedError if a file ends inside a message, and another DecodeError if it has anything but messages.
     def self.check_whole(path)
-      read(path) do |io|
-        unpacker = Unpacker.new(io, max_depth: MAX_DEPTH)
-        unpacker.skip while true
-      rescue TruncatedError => error
-        next unless unpacker.pending?
-
-        raise error.exception("#{error.message}; File.truncate(path, error.start) repairs the file"), cause: nil
-      end
+      unpack(path, {max_depth: MAX_DEPTH}) { |unpacker| unpacker.skip while true }
+    rescue TruncatedError => error
+      raise error.exception("#{error.message}; File.truncate(path, error.start) repairs the file"), cause: nil
+    rescue EOFError
+      nil
     end
   end
   private_constant :Files

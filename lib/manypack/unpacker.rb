@@ -34,8 +34,7 @@ module Manypack
 
       options = Lenient.options(options) unless self <= Manypack::Unpacker
       Files.unpacker(nil, **options) # raises for the options, before there is a file
-      Files.read(path) do |io|
-        unpacker = Files.unpacker(io, **options)
+      Files.unpack(path, options) do |unpacker|
         result = yield unpacker
         unpacker.skip if unpacker.pending? # each has ended there in silence
         result

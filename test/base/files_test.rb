@@ -231,6 +231,39 @@ class FilesTest < Minitest::Test
     assert_equal Time.at(5), Manypack.load_file(log, timestamp: true)
   end
 
+  # What is wrong with the file, and no error that the block raises about other bytes.
+  def test_an_error_of_a_file_names_the_file
+    user = Manypack::Record.define(id: Integer)
+    cut, bad, two = write("cut.msgpack", "\x01\x92\x01"), write("bad.msgpack", "\xC1"), write("two.msgpack", "\x01\x02")
+    {
+      -> { Manypack.foreach(cut) { nil } } => [Manypack::TruncatedError, "#{cut}: unexpected end of input, at byte 3"],
+      -> { Manypack.foreach(cut).to_a } => [Manypack::TruncatedError, "#{cut}: unexpected end of input, at byte 3"],
+      -> { Manypack.foreach(cut, as: :view).to_a } => [Manypack::TruncatedError, "#{cut}: unexpected end of input, at byte 3"],
+      -> { Manypack::Unpacker.open(cut) { |unpacker| 2.times { unpacker.read } } } => [Manypack::TruncatedError, "#{cut}: unexpected end of input, at byte 3"],
+      -> { Manypack::Unpacker.open(cut) { |unpacker| unpacker.each { nil } } } => [Manypack::TruncatedError, "#{cut}: unexpected end of input, at byte 3"],
+      -> { open_packer("cut.msgpack", append: true) { nil } } => [Manypack::TruncatedError, "#{cut}: unexpected end of input, at byte 3; File.truncate(path, error.start) repairs the file"],
+      -> { Manypack.load_file(bad) } => [Manypack::MalformedFormatError, "#{bad}: 0xc1 is not a MessagePack head byte, at byte 0"],
+      -> { Manypack.load_file(two, as: :view) } => [Manypack::MalformedFormatError, /\A#{two}: 1 extra bytes/],
+      -> { Manypack.load_file(cut, max_array_size: 1).class } => [Manypack::MalformedFormatError, /\A#{cut}: 2 extra/],
+      -> { Manypack.foreach(cut, max_array_size: 1) { nil } } => [Manypack::LimitError, /\A#{cut}: max_array_size is 1/],
+      -> { Manypack.foreach(two, as: user).to_a } => [Manypack::RecordError, /\A#{two}: expected .*, got Integer 1, at \$, byte 0/],
+      -> { Manypack.load_file(write("empty.msgpack", "")) } => [Manypack::TruncatedError, "#{path("empty.msgpack")}: unexpected end of input, at byte 0"],
+      -> { Manypack.foreach(write("cut.gz", Zlib.gzip(STREAM)[0..-2])) { nil } } => [Zlib::Error, "#{path("cut.gz")}: unexpected end of file"],
+      -> { Manypack.foreach(write("bad.gz", STREAM)) { nil } } => [Zlib::Error, "#{path("bad.gz")}: incorrect header check"],
+      -> { Manypack.foreach(two) { Manypack.unpack("\x91") } } => [Manypack::TruncatedError, "unexpected end of input, at byte 1"]
+    }.each do |call, (error_class, message)|
+      error = assert_raises(error_class, &call)
+      assert_instance_of error_class, error unless error.is_a?(Zlib::Error)
+      assert_operator message, :===, error.message
+      assert_nil error.cause unless error.is_a?(Zlib::Error)
+    end
+    error = assert_raises(Manypack::TruncatedError) { Manypack.foreach(cut) { nil } }
+    assert_equal [1, 3], [error.start, error.offset]
+    assert_match(/files_test\.rb/, error.backtrace.find { |line| !line.match?(%r{lib/manypack|<internal}) })
+    odd = write("caf\xE9.msgpack".b, "\xC1")
+    assert_equal "#{odd.dump}: 0xc1 is not a MessagePack head byte, at byte 0", assert_raises(Manypack::MalformedFormatError) { Manypack.load_file(odd) }.message
+  end
+
   def test_a_gzip_file_that_was_cut
     whole = Zlib.gzip(STREAM)
     [1, 10, 30, whole.bytesize - 9, whole.bytesize - 1].each do |size|

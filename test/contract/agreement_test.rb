@@ -180,7 +180,7 @@ class AgreementTest < Minitest::Test
     assert_equal Manypack.unpack(message.chop), { "a" => [Manypack.dig(message.chop, "a", 0)] }
     [["a"], ["a", 0], ["b"]].each do |keys|
       error = assert_raises(Manypack::MalformedFormatError) { Manypack.dig(message, *keys) }
-      assert_equal [5, "1 extra bytes after the deserialized object, at byte 5"], [error.offset, error.message]
+      assert_equal [5, "1 extra bytes after the deserialized object, at byte 5; Manypack.split reads many messages, Manypack.foreach a file of them"], [error.offset, error.message]
     end
   end
 

@@ -61,14 +61,14 @@ module DecodeErrorsContract
   end
 
   def test_bytes_after_the_object_are_counted
-    assert_unpack_error Manypack::MalformedFormatError, "2 extra bytes after the deserialized object, at byte 1", "01 02 03"
-    assert_unpack_error Manypack::MalformedFormatError, "1 extra bytes after the deserialized object, at byte 4",
+    assert_unpack_error Manypack::MalformedFormatError, "2 extra bytes after the deserialized object, at byte 1; Manypack.split reads many messages, Manypack.foreach a file of them", "01 02 03"
+    assert_unpack_error Manypack::MalformedFormatError, "1 extra bytes after the deserialized object, at byte 4; Manypack.split reads many messages, Manypack.foreach a file of them",
                         "93 01 02 03 c1"
   end
 
   def test_an_unknown_ext_is_named_by_its_type
-    assert_unpack_error Manypack::UnknownExtTypeError, "ext type 5 is not registered, at byte 2", "92 01 d4 05 61"
-    assert_unpack_error Manypack::UnknownExtTypeError, "ext type -128 is not registered, at byte 0", "d4 80 61"
+    assert_unpack_error Manypack::UnknownExtTypeError, "ext type 5 is not registered; allow_unknown_ext: true keeps its bytes, at byte 2", "92 01 d4 05 61"
+    assert_unpack_error Manypack::UnknownExtTypeError, "ext type -128 is not registered; allow_unknown_ext: true keeps its bytes, at byte 0", "d4 80 61"
     error = assert_unpack_error(Manypack::UnknownExtTypeError, "ext type -1 is not registered; timestamp: true unpacks it as a Time, at byte 0",
                                 "d6 ff 00 00 00 00")
     assert_kind_of Manypack::TypeError, error

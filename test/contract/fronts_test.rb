@@ -43,7 +43,7 @@ module ByteByByte
       0.step(binary.bytesize - 1, step) do |at|
         unpacker.feed_each(binary.byteslice(at, step)) { |object| objects << object }
       end
-      objects.empty? ? unpacker.read : objects.first
+      objects.empty? ? unpacker.full_unpack : objects.first
     end
   end
 

@@ -302,7 +302,7 @@ class GuessesTest < Minitest::Test
     in_a_directory do
       Manypack::Packer.open("a.msgpack") { |packer| packer << 1 << 2 }
       error = assert_raises(Manypack::MalformedFormatError) { Manypack.load_file("a.msgpack") }
-      assert_equal "1 extra bytes after the deserialized object, at byte 1; Manypack.foreach(path) reads a file of many messages", error.message
+      assert_equal "a.msgpack: 1 extra bytes after the deserialized object, at byte 1; Manypack.split reads many messages, Manypack.foreach a file of them", error.message
       assert_equal 1, error.offset
       assert_match(/Manypack.split\(io\)/, assert_raises(TypeError) { Manypack.foreach(StringIO.new) }.message)
       assert_match(/Manypack.unpack\(io\)/, assert_raises(TypeError) { Manypack.load_file(StringIO.new) }.message)

@@ -152,8 +152,8 @@ class EmptiedBufferTest < Minitest::Test
     NEXT.each do |name, (expected, use)|
       (0...object.bytesize).each do |cut|
         unpacker = Manypack::Unpacker.new.feed(object.byteslice(0, cut))
-        assert_raises(Manypack::TruncatedError) { unpacker.skip }
-        assert_raises(Manypack::TruncatedError) { use.call(unpacker) } unless name == :each
+        2.times { assert_raises(cut.zero? ? EOFError : Manypack::TruncatedError) { unpacker.skip } }
+        assert_raises(cut.zero? ? EOFError : Manypack::TruncatedError) { use.call(unpacker) } unless name == :each
         assert_equal expected, use.call(unpacker.feed(object.byteslice(cut..)).feed("\x91\x07")), "#{name} after #{cut} bytes"
       end
     end

@@ -33,7 +33,7 @@ class BatchTest < Minitest::Test
     { "01 92 02" => [Manypack::TruncatedError, 103, "unexpected end of input"], "01 91 c1" => [Manypack::MalformedFormatError, 102, "0xc1 is not a MessagePack head byte"],
       "01 91 91 91 01" => [Manypack::StackError, 103, "containers are nested too deeply for max_depth"], "01 a5 61 62" => [Manypack::TruncatedError, 101, "incomplete str: got 2 of 5 bytes"],
       "01 a9 61 61 61 61 61 61 61 61 61 02" => [Manypack::LimitError, 109, "max_bytes is 8, but the input has at least 10 bytes"],
-      "01 92 02 d4 05 00" => [Manypack::UnknownExtTypeError, 103, "ext type 5 is not registered"] }.each do |input, (error_class, offset, message)|
+      "01 92 02 d4 05 00" => [Manypack::UnknownExtTypeError, 103, "ext type 5 is not registered; allow_unknown_ext: true keeps its bytes"] }.each do |input, (error_class, offset, message)|
       batch = batch(bytes(input), offset: 100, codec: Manypack::Codec.new(max_depth: 2, max_bytes: 8))
       seen = []
       error = assert_raises(error_class) { exercise { batch.each { |object| seen << object } } }

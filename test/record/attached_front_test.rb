@@ -103,9 +103,9 @@ class AttachedFrontTest < Minitest::Test
 
   def test_max_depth_of_a_record_counts_from_its_object
     assert_equal pack([[[{ "at" => [] }]]]), pack([[[Deep.new([])]]])
-    assert_raises(Manypack::NestingError) { pack(Deep.new([[]])) }
+    assert_raises(Manypack::NestingError) { pack(Deep.new([[1]])) }
     assert_equal pack({ "at" => [[]] }), pack(Deep.new([[]]), max_depth: 3)
-    assert_raises(Manypack::NestingError) { pack([[Deep.new([])]], max_depth: 3) }
+    assert_raises(Manypack::NestingError) { pack([[Deep.new([1])]], max_depth: 3) }
   end
 
   def test_ext_types_of_the_front_hold_in_attached_records

@@ -73,7 +73,7 @@ class StreamIoTest < Minitest::Test
     [StringIO.new(STREAM.dup), ReadOnly.new(STREAM), PieceByPiece.new(STREAM, 1)].each do |io|
       unpacker = Manypack::Unpacker.new(io)
       OBJECTS.each { |object| object.nil? ? assert_nil(unpacker.read) : assert_equal(object, unpacker.read) }
-      2.times { assert_raises(Manypack::TruncatedError) { unpacker.read } }
+      2.times { assert_raises(EOFError) { unpacker.read } }
     end
   end
 
@@ -193,7 +193,7 @@ class StreamIoTest < Minitest::Test
       writer.flush
       assert_equal bytes.bytes, unpacker.each.to_a
     end
-    assert_raises(Manypack::TruncatedError) { unpacker.read }
+    assert_raises(EOFError) { unpacker.read }
   end
 
   def test_a_file_that_is_rewound_is_read_again_and_again
@@ -204,7 +204,7 @@ class StreamIoTest < Minitest::Test
     unpacker = Manypack::Unpacker.new(io)
     5.times do
       assert_equal [1, 2], [unpacker.read, unpacker.read]
-      2.times { assert_raises(Manypack::TruncatedError) { unpacker.read } }
+      2.times { assert_raises(EOFError) { unpacker.read } }
       io.rewind
       assert_equal [1, 2], unpacker.each.to_a
       io.rewind
@@ -216,12 +216,12 @@ class StreamIoTest < Minitest::Test
     unpacker = Manypack::Unpacker.new(io)
     [1, 2, 3].each do |n|
       assert_equal n, unpacker.read
-      assert_raises(Manypack::TruncatedError) { unpacker.read }
+      assert_raises(EOFError) { unpacker.read }
       assert_empty unpacker.each.to_a
       io.string << [n + 1].pack("C")
     end
     assert_nil unpacker.skip
-    assert_raises(Manypack::TruncatedError) { unpacker.skip }
+    assert_raises(EOFError) { unpacker.skip }
   end
 
   def test_a_string_io_that_cannot_be_read_leaves_the_unpacker_usable

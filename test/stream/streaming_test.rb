@@ -30,7 +30,7 @@ class StreamingTest < Minitest::Test
       (0..whole.bytesize).each do |cut|
         unpacker = BOXES.unpacker.feed(whole.byteslice(0, cut))
         if cut < whole.bytesize
-          2.times { assert_raises(Manypack::TruncatedError) { unpacker.read } }
+          2.times { assert_raises(cut.zero? ? EOFError : Manypack::TruncatedError) { unpacker.read } }
           unpacker.feed(whole.byteslice(cut..))
         end
         assert_object object, unpacker.read
@@ -86,7 +86,7 @@ class StreamingTest < Minitest::Test
       (0..whole.bytesize).each do |cut|
         unpacker = Manypack::Unpacker.new.feed(whole.byteslice(0, cut))
         if cut < whole.bytesize
-          2.times { assert_raises(Manypack::TruncatedError) { unpacker.skip } }
+          2.times { assert_raises(cut.zero? ? EOFError : Manypack::TruncatedError) { unpacker.skip } }
           unpacker.feed(whole.byteslice(cut..))
         end
         unpacker.feed("\x2A")
@@ -169,7 +169,7 @@ class StreamingTest < Minitest::Test
     assert_equal 1, @unpacker.read
     assert_same false, @unpacker.skip_nil
     assert_equal [], @unpacker.read
-    assert_raises(Manypack::TruncatedError) { @unpacker.skip_nil }
+    assert_instance_of EOFError, assert_raises(EOFError) { @unpacker.skip_nil }
     @unpacker.feed("\xCF".b)
     assert_raises(Manypack::TruncatedError, "whose head is not all there") { @unpacker.skip_nil }
   end
@@ -189,7 +189,8 @@ class StreamingTest < Minitest::Test
     whole = bytes(DecodingContract::EVERYTHING)
     expected = unpack(whole, allow_unknown_ext: true)
     one_by_one = Manypack::Unpacker.new(allow_unknown_ext: true)
-    (0...whole.bytesize).each do |size|
+    one_by_one.feed(whole.byteslice(0))
+    (1...whole.bytesize).each do |size|
       at_once = Manypack::Unpacker.new(allow_unknown_ext: true).feed(whole.byteslice(0, size))
       [at_once, one_by_one].each do |unpacker|
         error = assert_raises(Manypack::TruncatedError) { unpacker.read }
@@ -252,7 +253,7 @@ class StreamingTest < Minitest::Test
   def test_full_unpack_wants_the_object_and_nothing_behind_it
     assert_equal [1], @unpacker.feed("\x91\x01").full_unpack
     error = assert_raises(Manypack::MalformedFormatError) { @unpacker.feed("\x01\x02\x03").full_unpack }
-    assert_equal "2 extra bytes after the deserialized object, at byte 3", error.message
+    assert_equal "2 extra bytes after the deserialized object, at byte 3; Manypack.split reads many messages, Manypack.foreach a file of them", error.message
     assert_raises(EOFError) { Manypack::Unpacker.new.full_unpack }
   end
 
@@ -266,13 +267,35 @@ class StreamingTest < Minitest::Test
     assert_equal 0, error.offset
   end
 
+  # As at the end of an IO. What is cut is a TruncatedError.
+  def test_a_clean_end_is_an_eof_error_and_no_truncated_error
+    calls = %i[read unpack skip skip_nil read_array_header read_map_header]
+    sources = { "nothing" => -> { Manypack::Unpacker.new }, "bytes" => -> { Manypack::Unpacker.new.feed("\x01").tap(&:read) },
+                "an io" => -> { Manypack::Unpacker.new(StringIO.new("\x01")).tap(&:skip) }, "a Codec" => -> { Manypack::Codec.new(untrusted: true).unpacker.feed("\x01").tap(&:read) },
+                "a pipe" => -> { Manypack::Unpacker.new(IO.pipe.tap { |_, writer| writer.write("\x01").then { writer.close } }[0]).tap(&:read) },
+                "Views" => -> { Manypack::Unpacker.new(as: :view).feed("\x01").tap(&:read) } }
+    sources.each do |name, make|
+      calls.each do |call|
+        at_end = make.call
+        2.times { assert_instance_of EOFError, assert_raises(EOFError, "#{call} of #{name}") { at_end.public_send(call) } }
+        refute_predicate at_end, :pending?
+        cut = Manypack::Unpacker.new.feed("\xDC\x00")
+        2.times { assert_raises(Manypack::TruncatedError) { cut.public_send(call) } }
+      end
+      assert_raises(Manypack::TruncatedError, name) { make.call.full_unpack }
+    end
+    [-> { Manypack.unpack("") }, -> { Manypack.unpack(StringIO.new("")) }, -> { Manypack::Factory.new.load("") }].each { |call| assert_raises(Manypack::TruncatedError, &call) }
+    factory = Manypack::Factory.new.tap { |made| made.register_type(1, Object, packer: ->(_) { "" }, unpacker: ->(body) { Manypack::Unpacker.new.feed(body).read }) }
+    assert_raises(Manypack::MalformedFormatError, "no end of the outer stream") { factory.unpacker.feed("\xC7\x00\x01").read }
+  end
+
   def test_offsets_count_what_was_skipped
     @unpacker.feed(pack([1] * 100)).skip
     @unpacker.feed("\xC0\x91\xD4\x05a".b).skip_nil
     error = assert_raises(Manypack::UnknownExtTypeError) { @unpacker.read }
     assert_equal 103 + 1 + 1, error.offset
-    error = assert_raises(Manypack::TruncatedError) { @unpacker.read }
-    assert_equal 103 + 5, error.offset
+    error = assert_raises(EOFError) { @unpacker.read }
+    assert_equal "no more objects, at byte #{103 + 5}", error.message
   end
 
   def test_offsets_inside_a_recursive_body

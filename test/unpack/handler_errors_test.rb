@@ -198,7 +198,7 @@ class HandlerErrorsTest < Minitest::Test
       unpacker.read
     end)
     assert_equal [7, 2], @factory.load(bytes("92 d6 01 d4 05 00 07 02"))
-    assert_equal ["ext type 5 is not registered, at byte 3", 3], messages
+    assert_equal ["ext type 5 is not registered; allow_unknown_ext: true keeps its bytes, at byte 3", 3], messages
     error = failure("91 d5 01 c1 00")
     assert_equal ["0xc1 is not a MessagePack head byte, at byte 3", 3], [error.message, error.offset]
   end

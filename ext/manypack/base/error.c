@@ -190,6 +190,12 @@ raise_truncated(mp_blame blame, size_t offset)
     rb_exc_raise(error);
 }
 
+void
+mp_raise_no_more_objects(size_t offset)
+{
+    raise_at(rb_eEOFError, rb_str_new_cstr("no more objects"), offset, MP_NO_MESSAGE);
+}
+
 static VALUE
 timestamp_message(mp_status status, size_t size)
 {
@@ -227,9 +233,10 @@ mp_raise_status(mp_status status, mp_blame blame)
 void
 mp_raise_unknown_ext(int type, size_t offset, mp_message message)
 {
-    const char *way = type == MP_TIMESTAMP_TYPE ? "; timestamp: true unpacks it as a Time" : "";
+    const char *way = type == MP_TIMESTAMP_TYPE ? "timestamp: true unpacks it as a Time"
+                                                : "allow_unknown_ext: true keeps its bytes";
 
-    raise_at(eUnknownExtTypeError, rb_sprintf("ext type %d is not registered%s", type, way), offset, message);
+    raise_at(eUnknownExtTypeError, rb_sprintf("ext type %d is not registered; %s", type, way), offset, message);
 }
 
 void
@@ -282,9 +289,11 @@ void
 mp_raise_extra_bytes(size_t extra, size_t offset, VALUE input)
 {
     VALUE likeness = mp_likeness(input);
-    VALUE words = rb_sprintf("%" PRIuSIZE " extra bytes after the deserialized object, at byte %" PRIuSIZE
-                             "%" PRIsVALUE, extra, offset, likeness);
+    VALUE words = rb_sprintf("%" PRIuSIZE " extra bytes after the deserialized object, at byte %" PRIuSIZE, extra,
+                             offset);
 
+    if (RSTRING_LEN(likeness)) rb_str_append(words, likeness);
+    else rb_str_cat_cstr(words, "; Manypack.split reads many messages, Manypack.foreach a file of them");
     rb_exc_raise(mp_error_at(eMalformedFormatError, words, offset));
 }
 
@@ -403,6 +412,12 @@ mp_decode_error_p(VALUE error)
 {
     if (RTEST(rb_obj_is_kind_of(error, mDecodeError))) return true;
     return rb_obj_class(error) == rb_eEOFError && !NIL_P(rb_attr_get(error, id_input)); /* under MessagePack */
+}
+
+bool
+mp_error_of_p(VALUE error, VALUE reader)
+{
+    return rb_attr_get(error, id_input) == input_of(reader);
 }
 
 static VALUE

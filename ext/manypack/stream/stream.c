@@ -247,6 +247,13 @@ mp_stream_raise_truncated(const mp_stream *u)
 }
 
 void
+mp_stream_raise_end(const mp_stream *u)
+{
+    if (u->body || mp_stream_size(u) || mp_stream_pending_p(u)) mp_stream_raise_truncated(u);
+    mp_raise_no_more_objects(u->origin);
+}
+
+void
 mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool end_known)
 {
     size_t message = u->more->message, bytes = u->origin - message + ahead, max = u->codec.options.max_bytes;

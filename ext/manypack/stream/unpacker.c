@@ -294,6 +294,14 @@ rb_internal_read_one(VALUE self, VALUE unpacker, VALUE io)
     return read_one(unpacker, io);
 }
 
+/* call-seq: Internal.error_of?(unpacker, error) -> true for an error about bytes that this Unpacker has read */
+static VALUE
+rb_internal_error_of_p(VALUE module, VALUE unpacker, VALUE error)
+{
+    mp_unpacker_checked(unpacker);
+    return mp_error_of_p(error, unpacker) ? Qtrue : Qfalse;
+}
+
 /* --- Manypack::Unpacker ----------------------------------------------------------------------------- */
 
 /*
@@ -406,8 +414,8 @@ rb_unpacker_feed(VALUE self, VALUE string)
  *   unpacker.read -> object
  *   unpacker.unpack -> object
  *
- * Returns the next object. Raises TruncatedError (an EOFError) if it is incomplete: feed the rest and read again, or
- * reset.
+ * Returns the next object. Raises EOFError if there is none, and TruncatedError, which is an EOFError, too, if it is
+ * incomplete: feed the rest and read again, or reset.
  *
  * After any other error, the next read skips the whole top-level object that failed and continues with the next object.
  * If the Unpacker cannot know where that starts, every read raises the same error until reset: after 0xc1, after too
@@ -430,8 +438,8 @@ rb_unpacker_read(VALUE self)
 /*
  * call-seq: unpacker.full_unpack -> object
  *
- * Returns the only object in the input. Reads an io to its end. Raises the errors of read, and MalformedFormatError if
- * more bytes follow.
+ * Returns the only object in the input. Reads an io to its end. Raises the errors of read, TruncatedError if there is
+ * none, and MalformedFormatError if more bytes follow.
  *
  *   Manypack::Unpacker.new.feed("\x91\x01").full_unpack #=> [1]
  */
@@ -447,7 +455,8 @@ rb_unpacker_full_unpack(VALUE self)
         u->more->leaves_rest = false;
         return read_one(self, mp_buffer_get(u->buffer)->io);
     }
-    obj = mp_unpacker_read(self, u);
+    if (u->position == MP_AT_OBJECT && mp_unpacker_end_p(self)) mp_stream_raise_truncated(u);
+    obj = mp_unpacker_read(self, mp_stream_for_read(self));
     keep_inner(self);
     if (mp_unpacker_end_p(self)) return obj;
     if (mp_stream_as(mp_stream_get(self)) == Qtrue) obj = rb_funcall(obj, rb_intern("value"), 0); /* of a View */
@@ -568,7 +577,7 @@ rb_internal_start_at(VALUE self, VALUE unpacker, VALUE offset)
  * call-seq: unpacker.skip -> nil
  *
  * Skips the next object, or the rest of an object that was read in part, without building objects or calling handlers.
- * Raises TruncatedError if the object is incomplete, even if no byte of it has come. Then feed the rest and skip again,
+ * Raises EOFError if no byte of it has come, and TruncatedError if it is incomplete. Then feed the rest and skip again,
  * or just read on: read, each, skip_nil, read_array_header and read_map_header first skip the rest of that object.
  * reset forgets it. Raises MalformedFormatError, StackError and LimitError as read does, but looks only at head bytes:
  * it does not check the content of a str, a timestamp or an ext, or the keys of a map.
@@ -587,7 +596,7 @@ rb_unpacker_skip(VALUE self)
 /*
  * call-seq: unpacker.skip_nil -> true or false
  *
- * Skips the next object if it is nil. Returns true if it was nil. Raises TruncatedError if there are no bytes.
+ * Skips the next object if it is nil. Returns true if it was nil. Raises EOFError if there are no bytes.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\xC0\x01")
  *   unpacker.skip_nil #=> true
@@ -603,8 +612,8 @@ rb_unpacker_skip_nil(VALUE self)
  * call-seq: unpacker.read_array_header -> Integer
  *
  * Reads the header of an array and returns the number of its elements, which come next. Raises UnexpectedTypeError for
- * any other object, which it does not consume, TruncatedError if the header is incomplete, and LimitError above
- * max_array_size or max_map_size: then every read raises that error until reset.
+ * any other object, which it does not consume, EOFError if there is none, TruncatedError if the header is incomplete,
+ * and LimitError above max_array_size or max_map_size: then every read raises that error until reset.
  *
  *   unpacker = Manypack::Unpacker.new.feed("\x92\x01\x02")
  *   unpacker.read_array_header #=> 2
@@ -785,6 +794,7 @@ Init_manypack_unpacker(void)
     rb_define_private_method(cUnpacker, "register_type_internal", rb_unpacker_register_type_internal, 3);
     rb_define_private_method(cUnpacker, "types", rb_unpacker_types, 0);
     rb_define_private_method(cUnpacker, "registered_types_internal", rb_unpacker_registered_types_internal, 0);
+    MP_DEFINE_INTERNAL("error_of?", rb_internal_error_of_p, 2);
     MP_DEFINE_INTERNAL("start_at", rb_internal_start_at, 2);
     MP_DEFINE_INTERNAL("read_one", rb_internal_read_one, 2);
 }

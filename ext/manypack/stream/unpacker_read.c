@@ -430,7 +430,7 @@ run_whole(VALUE self, VALUE (*body)(void *))
 {
     VALUE result = run_with(self, body);
 
-    if (MP_UNLIKELY(result == Qundef)) mp_stream_raise_truncated(mp_stream_get(self));
+    if (MP_UNLIKELY(result == Qundef)) mp_stream_raise_end(mp_stream_get(self));
     return result;
 }
 
@@ -521,7 +521,7 @@ read_next(VALUE self, mp_stream *u)
     obj = read_plain_first(&r);
     if (MP_LIKELY(obj != Qundef)) return obj;
     obj = run_ensured(&r);
-    if (MP_UNLIKELY(obj == Qundef)) mp_stream_raise_truncated(mp_stream_get(self));
+    if (MP_UNLIKELY(obj == Qundef)) mp_stream_raise_end(mp_stream_get(self));
     return obj;
 }
 

@@ -169,7 +169,8 @@ module Manypack
     attr_reader :value
   end
 
-  # The input ends before or inside an object. It is an EOFError, as in the msgpack gem.
+  # The input ends inside an object, or where there should be one. It is an EOFError, as in the msgpack gem.
+  # Unpacker#read raises an EOFError that is no TruncatedError at the end of a stream, after a whole object.
   class TruncatedError < ::EOFError
     include DecodeError
 

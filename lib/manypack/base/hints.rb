@@ -80,8 +80,8 @@ module Manypack
       %i[dup clone] => "create another one, with the same options: an Unpacker has one input",
       rewind: "rewind the io, then call reset", seek: "seek in the io, then call reset",
       %i[next parse load decode shift read_object read_message] => "read returns the next object",
-      eof?: "each(strict: true) ends at the end; read raises an EOFError there, and pending? tells whether an object " \
-            "had begun",
+      eof?: "each(strict: true) ends at the end; read raises an EOFError there, which is a TruncatedError if an " \
+            "object had begun",
       close: "close the io",
       %i[each_view views] => "Manypack::Unpacker.new(io, as: :view).each { |view| ... }",
       %i[each_object each_message each_value] => "each { |object| ... }", %i[pos tell offset] => "position"
@@ -245,8 +245,7 @@ module Manypack
       %i[DecodingError ParseError ParserError LoadError FormatError InvalidError] => "use Manypack::DecodeError",
       %i[ValidationError SchemaError TypeMismatchError] => "use Manypack::RecordError",
       %i[EOFError IncompleteError UnexpectedEndError] =>
-        "use Manypack::TruncatedError; read raises it at the end of a stream, too, and pending? of the " \
-        "Unpacker is then false",
+        "use Manypack::TruncatedError; at the end of a stream, read raises Ruby's EOFError",
       %i[DepthError TooDeepError RecursionError] =>
         "use Manypack::StackError for bytes and Manypack::NestingError for objects",
       %i[SizeError TooLargeError TooBigError LimitExceeded] => "use Manypack::LimitError",

@@ -61,7 +61,7 @@ module Manypack
       rescue EOFError
         raise if @inflate.total_in.zero?
 
-        raise ::Zlib::GzipFile::Error, "unexpected end of file"
+        raise ::Zlib::GzipFile::Error, "#{@file.path}: unexpected end of file"
       end
 
       # Leaves the file open.
@@ -84,9 +84,8 @@ module Manypack
         end
       rescue ::Zlib::Error => e
         into << @inflate.flush_next_out
-        raise if into.empty?
-
-        @error = e
+        @error = e.exception("#{@file.path}: #{e.message}")
+        raise @error if into.empty?
       end
     end
 
