@@ -248,7 +248,7 @@ rb_manypack_load(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_manypack_canonical_p(VALUE self, VALUE bytes)
 {
-    StringValue(bytes);
+    bytes = mp_packed_bytes(bytes);
     return mp_canonical_p(bytes, 0, (size_t)RSTRING_LEN(bytes), MP_MAX_MAX_DEPTH) ? Qtrue : Qfalse;
 }
 
@@ -269,7 +269,7 @@ rb_manypack_canonical_p(VALUE self, VALUE bytes)
 static VALUE
 rb_manypack_canonicalize(VALUE self, VALUE bytes)
 {
-    StringValue(bytes);
+    bytes = mp_packed_bytes(bytes);
     return mp_canonical_string(bytes, 0, (size_t)RSTRING_LEN(bytes), MP_MAX_MAX_DEPTH);
 }
 

@@ -17,14 +17,13 @@ module Manypack
     end
 
     # Returns a View of packed bytes, with the options and ext types of the codec. Arguments and errors are those of
-    # View.new.
+    # View.new; the options change those of the codec for this View.
     #
     #   codec = Manypack::Codec.new(symbolize_keys: true)
     #   codec.view(codec.pack({id: 1}))[:id] #=> 1
-    def view(bytes, check: false)
+    def view(bytes, options = nil) # not **options, which would make a Hash for each call
       Arguments.refuse_block(self, :view) if block_given?
-      Arguments.check_flag(check)
-      Internal.view_over(bytes, self, check)
+      options ? view_by(bytes, **options) : Internal.view_over(bytes, self, false)
     end
 
     # Yields each object in a file and returns nil, as Manypack.foreach with this codec does. Arguments and errors are
@@ -54,6 +53,12 @@ module Manypack
     end
 
     private
+
+    def view_by(bytes, check: false, **options)
+      Arguments.check_flag(check)
+      codec = options.empty? ? self : Arguments.codec(self, options, :check, packs: false)
+      Internal.view_over(bytes, codec, check)
+    end
 
     def guess(name)
       return "Manypack.#{name}(..., codec: codec)" if %i[load_file dump_file split dig].include?(name)

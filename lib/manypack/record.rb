@@ -261,7 +261,7 @@ module Manypack
     def with(keys: nil, defaults: nil, unknown: nil, codec: nil, check: @check, **options)
       Arguments.refuse_block(self, :with) if block_given?
       Arguments.check_flag(check, :checks)
-      changed = changed_codec(codec, options, :keys, :defaults, :unknown, :check)
+      changed = changed_codec(codec, options, *options_of_its_own)
       same_members = [keys, defaults, unknown].all?(&:nil?)
       options = Arguments.at_the_call { @options.with(klass, types, keys, defaults, unknown) }
       copy(codec: changed, base: codec ? nil : base, check: check ? true : false, options: options,
@@ -318,8 +318,11 @@ module Manypack
     #   POINT.attach
     #   Manypack.pack([Point.new(1.0, 2.0)])
     def attach
+      if klass.const_defined?(:MANYPACK_RECORD, false)
+        raise ArgumentError, "#{@klass} has a Record already: keep this one in a constant, and call its load and dump"
+      end
+
       taken = Attached.taken(klass)
-      taken << :MANYPACK_RECORD if klass.const_defined?(:MANYPACK_RECORD, false)
       raise ArgumentError, "#{@klass} has #{taken.join(" and ")} already" unless taken.empty?
 
       Attached.install(@klass, self)
@@ -382,6 +385,8 @@ module Manypack
     def guess(name)
       Hints::RECORD[name] || super
     end
+
+    def options_of_its_own = %i[keys defaults unknown check]
 
     def options
       @options || uninitialized

@@ -291,12 +291,14 @@ module Manypack
     end
 
     # Writes its bytes to a Packer as they are, and returns the Packer: packing an object with a View in it copies the
-    # bytes. Without a Packer it returns the bytes. Raises a DecodeError unless they are whole.
+    # bytes. Without a Packer it returns the bytes. With an io, or options of Manypack.pack, it does what that does.
+    # Raises a DecodeError unless the bytes are whole.
     #
     #   part = Manypack::View.new(Manypack.pack({"a" => [1, 2]}))["a"]
     #   Manypack.pack({"b" => part}) == Manypack.pack({"b" => [1, 2]}) #=> true
     def to_msgpack(packer = nil)
       return bytes unless packer
+      return Manypack.pack(self, packer) unless packer.respond_to?(:buffer)
 
       packer.buffer.write(bytes)
       packer

@@ -42,6 +42,10 @@ class UnknownOptionsTest < Minitest::Test
     "Manypack::View#to_a" => ['Manypack::View.new("\x90").to_a(**OPTIONS)'],
     "Manypack::Type#load" => ['Manypack::Type[Integer].load("\x01", **OPTIONS)'],
     "Manypack::Type#dump" => ["Manypack::Type[Integer].dump(1, **OPTIONS)"],
+    "Manypack::Type#valid?" => ['Manypack::Type[Integer].valid?("\x01", **OPTIONS)'],
+    "Manypack::Codec#view" => ['CODEC.view("\x01", **OPTIONS)', 'CODEC.view("\x01", check: true, **OPTIONS)'],
+    "Manypack::View#to_msgpack" => ['Manypack::View.new("\x01").to_msgpack(**OPTIONS)'],
+    "Manypack::LazyRecord#to_msgpack" => ['Manypack::Record.define(id: Integer).record.lazy.load("\x81\xA2id\x01").to_msgpack(**OPTIONS)'],
     "Manypack::Type#with" => ["Manypack::Type[Integer].with(**OPTIONS)"],
     "Manypack::Record#with" => ["Manypack::Record.new(Struct.new(:a), a: Integer).with(**OPTIONS)"],
     "Manypack::Path#each" => ['PATH.each("\x01", **OPTIONS) { nil }', 'PATH.each("\x01", **OPTIONS).to_a'],
@@ -73,7 +77,7 @@ class UnknownOptionsTest < Minitest::Test
   KNOWN = { "Manypack::Buffer#initialize" => { io_buffer_size: 2_048 }, "Manypack::Factory#register_type" => { recursive: true } }.freeze
 
   # Under the name MessagePack, too, these take Manypack's options only.
-  OWN = /\AManypack::(?:Codec|Parallel|View|Path|Type|Record)\b|\AManypack::(?:Packer|Unpacker)\.open\z|\AManypack::Factory#codec\z/
+  OWN = /\AManypack::(?:Codec|Parallel|View|Path|Type|Record|LazyRecord)\b|\AManypack::(?:Packer|Unpacker)\.open\z|\AManypack::Factory#codec\z/
 
   # Those that the msgpack gem does not have under the name MessagePack either.
   NEW = %w[Manypack.dig Manypack.split Manypack.load_file Manypack.dump_file Manypack.foreach].freeze
@@ -274,7 +278,7 @@ class UnknownOptionsTest < Minitest::Test
     ways = []
     each_way do |method, way, known|
       ways << [method, way, known]
-      shared = way.gsub(/\bManypack\b(?!::(?:Codec|Parallel|View|Path|Type|Record)\b)/, "MessagePack")
+      shared = way.gsub(/\bManypack\b(?!::(?:Codec|Parallel|View|Path|Type|Record|LazyRecord)\b)/, "MessagePack")
       ways << [method, shared, known] if shared != way
     end
     program = <<~RUBY

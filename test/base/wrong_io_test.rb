@@ -24,6 +24,8 @@ class WrongIoTest < Minitest::Test
     "Manypack::Factory#pack" => ["Manypack::Factory.new.pack(1, GIVEN)", "Manypack::DefaultFactory.pack(1, GIVEN, {})"],
     "Manypack::Factory#dump" => ["Manypack::Factory.new.dump(1, GIVEN)"],
     "Manypack::Factory#packer" => ["Manypack::Factory.new.packer(GIVEN)"],
+    "Manypack::View#to_msgpack" => ['Manypack::View.new("\x90").to_msgpack(GIVEN)'],
+    "Manypack::LazyRecord#to_msgpack" => ['Manypack::Record.define(id: Integer).record.lazy.load("\x81\xA2id\x01").to_msgpack(GIVEN)'],
     "Manypack::Parallel.filter" => ['Manypack::Parallel.filter("\x01", GIVEN, ractors: 0) { |n| n }']
   }.freeze
 

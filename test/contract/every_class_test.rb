@@ -68,7 +68,7 @@ class EveryClassTest < Minitest::Test
 
     define_method("test_allocate_of_#{name}") do
       klass = self.class.sample(name).class
-      next assert_match(/allocator undefined/, assert_raises(TypeError) { klass.allocate }.message) if row.allocate == :refused
+      next assert_match(/allocator undefined|is made by View.new/, assert_raises(TypeError) { klass.allocate }.message) if row.allocate == :refused
 
       assert_kind_of String, klass.allocate.inspect
       [[:==, 1], [:eql?, 1]].each { |method, other| refute klass.allocate.public_send(method, other) }

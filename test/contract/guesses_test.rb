@@ -182,6 +182,32 @@ class GuessesTest < Minitest::Test
   end
 
   # A name that another option or class has is a suggestion; these are sentences.
+  def test_an_error_at_a_wrong_door_says_which_is_right
+    user = Manypack::Record.define(id: Integer)
+    { -> { user.load("\x80", colect: true) } => "did you mean collect?", -> { user.record.load("\x80", collects: true) } => "did you mean collect?",
+      -> { Manypack.unpack("\x80", colect: true) } => "load(bytes, collect: true) of a Record", -> { Manypack.foreach("x", collect: true) } => "load(bytes, collect: true) of a Record",
+      -> { user.load("\x80", on_error: 1) } => "collect: true", -> { user.record.valid?("\x80", collect: true) } => "load(bytes, collect: true)",
+      -> { user.record.with(unknown: :raise).attach } => "has a Record already: keep this one in a constant, and call its load and dump" }.each do |call, words|
+      assert_includes assert_raises(ArgumentError, &call).message, words
+    end
+    [[user], { String => user }, Integer].each do |as|
+      [-> { Manypack.unpack("\x90", as: as) }, -> { Manypack.split("\x90", as: as) }, -> { Manypack.foreach("x", as: as) }, -> { Manypack::Unpacker.new(as: as) }].each do |call|
+        assert_includes assert_raises(TypeError, &call).message, "Manypack::Type[...] makes one"
+      end
+    end
+    assert_equal [user.new(id: 1)], Manypack.unpack("\x91\x81\xA2id\x01", as: Manypack::Type[[user]])
+    assert_includes assert_raises(Manypack::UnknownExtTypeError) { Manypack.unpack("\xD4\x05a") }.message, "allow_unknown_ext: true"
+  end
+
+  # Ruby copies an object that it gives to a Ractor, unless Ractors share it.
+  def test_what_no_ractor_can_copy_says_what_to_do
+    { Manypack::View.new("\x90") => "freeze it, or pass its bytes", Manypack::Packer.new => "create one there", Manypack::Unpacker.new => "create one there",
+      Manypack::Buffer.new => "create one there" }.each do |object, words|
+      [object, [object]].each { |given| assert_includes assert_raises(TypeError) { Ractor.new(given) { |one| one } }.message, words }
+    end
+    assert_equal 1, in_ractor(Manypack::View.new("\x91\x01").freeze, &:size)
+  end
+
   def test_options_that_no_method_has_say_what_there_is
     { -> { POINT.with(checks: {}) } => "1..10", -> { POINT.with(timeout: 1) } => "untrusted: true", -> { Manypack::Codec.new(symbols: true) } => "symbolize_keys: true",
       -> { Manypack::Codec.new(bigint: true) } => "register_common(:bigint)", -> { Manypack::Codec.new(types: []) } => "factory.codec",

@@ -71,6 +71,6 @@ module OptionProbes
   def outcome(front, argument, **options)
     described(front.call(argument, **options))
   rescue StandardError => e
-    "#{e.class} #{e.message}"
+    "#{e.class} #{e.message.sub(%r{(?<=\A|\s)/\S*/manypack\d\S*: }, "")}" # without the name of a file
   end
 end

@@ -73,4 +73,31 @@ class ShapeTest < Minitest::Test
     assert_raises(Manypack::TruncatedError) { View.new("\x91")[0] }
     assert_raises(Manypack::MalformedFormatError) { View.new("\xC1").size }
   end
+
+  # A missing key is nil. A path in place of the steps is a mistake, unless there is such a key.
+  PATHS = ["$.users", "$.users[0].name", "$['users']", "users[0].name", "users[10]", "a.b[3]", "users[*].name", "[0]", "[0].name"].freeze
+  KEYS = ["users.name", "a.b", "user[name]", "items[]", "$", "$oid", "$type", "[", "a]", "[a]", "[1", "1]", "[-1]", "", "é[", "*"].freeze
+
+  def test_dig_refuses_a_path_in_place_of_steps
+    map = Manypack.pack({ "users" => [{ "name" => "Ada" }] })
+    PATHS.each do |path|
+      digs(map).each do |dig|
+        assert_equal "there is no key #{path.inspect}: dig takes a step as each argument, as in dig(\"users\", 0, \"name\"); View#dig_many, " \
+                     "View#query and Path take a path", assert_raises(ArgumentError) { dig.call(path) }.message
+        assert_nil dig.call(:absent)
+      end
+      [{ path => nil }, { path => 1 }].each { |own| digs(Manypack.pack(own)).each { |dig| assert_equal [own[path]], [dig.call(path)] } }
+      digs("\xC0").each { |dig| assert_nil dig.call(path) }
+      assert_equal [nil, [], nil], [Manypack::View.new(map)[path], Manypack::View.new("\x80").query(path.sub("$", "$.no")), Manypack::View.new(map).dig("no", path)]
+    end
+  end
+
+  def test_a_key_that_is_merely_absent_is_nil
+    [{}, { "id" => 1 }, (1..50).to_h { |i| [i.to_s, i] }].each { |map| KEYS.each { |key| digs(Manypack.pack(map)).each { |dig| assert_nil dig.call(key), key } } }
+  end
+
+  def digs(bytes)
+    indexed = Manypack::View.new(bytes, check: true).freeze
+    [->(step) { Manypack.dig(bytes, step) }, ->(step) { Manypack.dig(bytes, step, untrusted: true) }, ->(step) { Manypack::View.new(bytes).dig(step) }, ->(step) { indexed.dig(step) }]
+  end
 end

@@ -46,6 +46,19 @@ mp_io_p(VALUE obj)
     return (rb_respond_to(obj, id_readpartial) || rb_respond_to(obj, id_read)) && !path_p(obj);
 }
 
+VALUE
+mp_packed_bytes(VALUE obj)
+{
+    VALUE string = MP_LIKELY(RB_TYPE_P(obj, T_STRING)) ? obj : rb_check_string_type(obj);
+
+    if (MP_LIKELY(!NIL_P(string))) return string;
+    if (mp_io_p(obj)) {
+        rb_raise(rb_eTypeError, "expected a String of packed bytes, got %" PRIsVALUE ": pass io.read, or use "
+                 "Manypack.unpack(io), as: :view or a Record, or Manypack::Unpacker.new(io)", rb_obj_class(obj));
+    }
+    return StringValue(obj); /* raises */
+}
+
 mp_io_way
 mp_io_way_of(VALUE io)
 {

@@ -7,6 +7,9 @@
 /* True if obj can be read from. */
 bool mp_io_p(VALUE obj);
 
+/* StringValue for packed bytes: the TypeError for an io says how to read one. */
+VALUE mp_packed_bytes(VALUE obj);
+
 /* How an io is read. */
 enum {
     MP_BY_READPARTIAL, /* which returns the bytes that are there instead of waiting for all */

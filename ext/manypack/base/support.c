@@ -16,6 +16,21 @@ mp_const(const char *name)
     return constant;
 }
 
+static VALUE
+refuse_copy(VALUE self, VALUE other)
+{
+    rb_raise(rb_eTypeError, "a %" PRIsVALUE " cannot be copied, also not for another Ractor: create one there",
+             rb_obj_class(self));
+}
+
+void
+mp_undef_copies(VALUE klass)
+{
+    rb_define_private_method(klass, "initialize_copy", refuse_copy, 1);
+    rb_undef_method(klass, "dup");
+    rb_undef_method(klass, "clone");
+}
+
 /* Arguments.refuse_block knows which classes are MessagePack's, and what takes a block instead. */
 MP_NOINLINE void
 mp_block_refused(VALUE self)

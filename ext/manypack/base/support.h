@@ -53,6 +53,9 @@ mp_refuse_block(VALUE self)
     if (MP_UNLIKELY(rb_block_given_p())) mp_block_refused(self);
 }
 
+/* Leaves a class without dup and clone. Ruby cannot copy its objects for another Ractor either: TypeError. */
+void mp_undef_copies(VALUE klass);
+
 /* A class or module that lib/manypack defined before it loaded the extension. Never freed: only Init may call it. */
 VALUE mp_const(const char *name);
 

@@ -90,7 +90,7 @@ rb_buffer_write(VALUE self, VALUE string)
     const mp_buffer *buffer;
     size_t len;
 
-    StringValue(string);
+    string = mp_packed_bytes(string);
     buffer = mp_buffer_checked(self);
     len = (size_t)RSTRING_LEN(string);
     mp_buffer_append(self, string, mp_loan_idle_p(&buffer->loan) ? buffer->write_reference_threshold : SIZE_MAX);
@@ -364,9 +364,7 @@ Init_manypack_buffer(void)
 
     mp_two_classes(&mp_cBuffer, cBuffer);
     rb_define_alloc_func(cBuffer, mp_buffer_allocate);
-    rb_undef_method(cBuffer, "initialize_copy");
-    rb_undef_method(cBuffer, "dup");
-    rb_undef_method(cBuffer, "clone");
+    mp_undef_copies(cBuffer);
 
     rb_define_method(cBuffer, "initialize", rb_buffer_initialize, -1);
     rb_define_method(cBuffer, "clear", rb_buffer_clear, 0);

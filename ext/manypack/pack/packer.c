@@ -433,9 +433,7 @@ Init_manypack_packer(void)
 
     mp_two_classes(&packer_classes, cPacker);
     rb_define_alloc_func(cPacker, packer_allocate);
-    rb_undef_method(cPacker, "initialize_copy");
-    rb_undef_method(cPacker, "dup");
-    rb_undef_method(cPacker, "clone");
+    mp_undef_copies(cPacker);
 
     rb_define_method(cPacker, "initialize", rb_packer_initialize, -1);
     rb_define_method(cPacker, "buffer", rb_packer_buffer, 0);

@@ -45,7 +45,8 @@ take_as(VALUE *options)
     if (NIL_P(as)) return 0;
     if (as == sym_view) return Qtrue;
     if (rb_respond_to(as, id_load)) return as;
-    rb_raise(rb_eTypeError, "as must be :view or an object that responds to load, got %" PRIsVALUE, rb_obj_class(as));
+    rb_raise(rb_eTypeError, "as must be :view or an object that responds to load, got %" PRIsVALUE
+             "; Manypack::Type[...] makes one of a class, an Array or a Hash", rb_obj_class(as));
 }
 
 /*
@@ -383,7 +384,7 @@ feed(VALUE self, VALUE string)
 {
     VALUE buffer;
 
-    StringValue(string);
+    string = mp_packed_bytes(string);
     unpacker_for_change(self);
     if (mp_unpacker_take_first(self, string)) return self;
     buffer = mp_unpacker_buffer(self);
@@ -760,9 +761,7 @@ Init_manypack_unpacker(void)
 
     mp_two_classes(&mp_cUnpacker, cUnpacker);
     rb_define_alloc_func(cUnpacker, mp_unpacker_allocate);
-    rb_undef_method(cUnpacker, "initialize_copy");
-    rb_undef_method(cUnpacker, "dup");
-    rb_undef_method(cUnpacker, "clone");
+    mp_undef_copies(cUnpacker);
     rb_include_module(cUnpacker, rb_mEnumerable);
     sym_as = ID2SYM(rb_intern("as"));
     sym_view = ID2SYM(rb_intern("view"));

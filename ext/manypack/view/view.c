@@ -2,6 +2,7 @@
 #include "view/view.h"
 
 #include "base/error.h"
+#include "base/io.h"
 #include "caches/ractor.h"
 #include "view/view_index.h"
 
@@ -181,6 +182,14 @@ seal(VALUE self, const mp_options *options, bool frozen)
     return options->shareable ? mp_obj_set_shareable(self) : self;
 }
 
+/* Called by Ractor.new, Ractor#send and Marshal, too, which copy an object. */
+static VALUE
+view_allocate(VALUE klass)
+{
+    rb_raise(rb_eTypeError, "a %" PRIsVALUE " is made by View.new; to give one to a Ractor, freeze it, or pass its "
+             "bytes", klass);
+}
+
 /* A new object needs no write barrier for what it is born with. */
 static VALUE
 view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
@@ -227,7 +236,7 @@ mp_view_message(VALUE bytes)
     VALUE message;
 
     if (message_already_p(bytes)) return bytes;
-    StringValue(bytes);
+    bytes = mp_packed_bytes(bytes);
     message = rb_str_new_frozen(bytes);
     if (message_already_p(message)) return message;
     message = rb_str_subseq(message, 0, RSTRING_LEN(message));
@@ -541,7 +550,7 @@ Init_manypack_view(void)
     sym_check = ID2SYM(rb_intern("check"));
     cView = rb_define_class_under(mManypack, "View", rb_cObject);
     rb_gc_register_mark_object(cView);
-    rb_undef_alloc_func(cView);
+    rb_define_alloc_func(cView, view_allocate);
     rb_include_module(cView, rb_mEnumerable);
     mp_foreign_set_slices(&view_type, mp_view_slice);
 

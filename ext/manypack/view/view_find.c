@@ -421,9 +421,46 @@ dig_fast(VALUE self, int argc, const VALUE *argv)
     return value_fast(self, at);
 }
 
+/* True for a String that begins as the text of a Path, or has an index in brackets. */
+static bool
+path_text_p(VALUE key)
+{
+    const char *text = RSTRING_PTR(key), *end = text + RSTRING_LEN(key), *p;
+
+    if (end - text > 1 && text[0] == '$' && (text[1] == '.' || text[1] == '[')) return true;
+    for (p = text; p < end; p++) {
+        const char *digits = p + 1;
+
+        if (*p != '[') continue;
+        while (++p < end && ((*p >= '0' && *p <= '9') || (*p == '*' && p == digits))) continue;
+        if (p < end && *p == ']' && p > digits) return true;
+    }
+    return false;
+}
+
+/*
+ * Called if dig has found nothing by a single String. A missing key is nil, but a whole path in place of the steps is a
+ * mistake: ArgumentError.
+ */
+static VALUE rb_view_key_p(VALUE self, VALUE key);
+
+static MP_NOINLINE VALUE
+nothing_by_text(VALUE self, VALUE key)
+{
+    mp_peek peek;
+    mp_kind kind;
+
+    if (!path_text_p(key)) return Qnil;
+    kind = mp_peek_kind(&peek, mp_view_peek(self, &peek));
+    mp_peek_end(&peek);
+    if (kind != MP_MAP || RTEST(rb_view_key_p(self, key))) return Qnil;
+    rb_raise(rb_eArgError, "there is no key %+" PRIsVALUE ": dig takes a step as each argument, as in "
+             "dig(\"users\", 0, \"name\"); View#dig_many, View#query and Path take a path", key);
+}
+
 /* Digs in a View. */
 static VALUE
-dig_in(VALUE self, int argc, const VALUE *argv)
+dig_steps(VALUE self, int argc, const VALUE *argv)
 {
     VALUE found, root = mp_view_root(self);
     mp_peek peek;
@@ -438,12 +475,21 @@ dig_in(VALUE self, int argc, const VALUE *argv)
     return found;
 }
 
+static VALUE
+dig_in(VALUE self, int argc, const VALUE *argv)
+{
+    VALUE found = dig_steps(self, argc, argv);
+
+    return NIL_P(found) && argc == 1 && RB_TYPE_P(argv[0], T_STRING) ? nothing_by_text(self, argv[0]) : found;
+}
+
 /*
  * call-seq: view.dig(key, *keys) -> object or nil
  *
  * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
- * Raises ShapeError if a step leads into a value of another shape, ArgumentError for options, because a View has its
- * own, and a DecodeError where the bytes are invalid.
+ * Raises ShapeError if a step leads into a value of another shape, and a DecodeError where the bytes are invalid.
+ * Raises ArgumentError for options, because a View has its own, and for a single key such as "$.users" or
+ * "users[0].name" that is not there: View#dig_many and View#query take paths.
  *
  *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
  *   view.dig("users", 0, "name") #=> "Ada"
@@ -533,7 +579,8 @@ dig_message(VALUE bytes, VALUE codec, int argc, const VALUE *argv)
     peek.alone = true;
     found = dig_once(&peek, 0, 0, argc, argv);
     mp_peek_end(&peek);
-    return found;
+    if (!NIL_P(found) || argc != 1 || !RB_TYPE_P(argv[0], T_STRING) || !path_text_p(argv[0])) return found;
+    return nothing_by_text(mp_view_of_message(message, codec, false), argv[0]);
 }
 
 /* Digs in a message with options: those that refuse messages check all of it first. */
@@ -552,7 +599,7 @@ dig_with(VALUE bytes, VALUE hash, int argc, const VALUE *argv)
  * call-seq: Manypack.dig(bytes, key, *keys, **options) -> object or nil
  *
  * Returns the value that is found in packed bytes by keys and indices, one inside the other, or nil. Use it for a
- * single look instead of View#dig. The options are those of View.new, except +check+.
+ * single look instead of View#dig, whose errors it raises. The options are those of View.new, except +check+.
  *
  *   Manypack.dig(Manypack.pack({"users" => [{"name" => "Ada"}]}), "users", 0, "name") #=> "Ada"
  */

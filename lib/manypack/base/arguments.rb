@@ -310,7 +310,8 @@ module Manypack
       told = unknown.filter_map { |key| Hints::OPTIONS[key] || common_option(key) }.first unless renamed
       return "; #{told}" if told
 
-      meant = unknown.filter_map { |key| similar(key, known) }
+      meant = unknown.filter_map { |key| similar(key, known | %i[collect]) }
+      return "; #{Hints::OPTIONS[:collect]}" if meant.include?(:collect) && !known.include?(:collect)
       return "; known options are #{taken.join(", ")}" if meant.empty?
       return ", did you mean #{meant.join(", ")}?" unless unknown.any?(String)
 

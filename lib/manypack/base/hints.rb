@@ -267,7 +267,11 @@ module Manypack
         "workers, and Manypack::Parallel.each(source, map: ...) yields what they return",
       %i[workers pool_size concurrency] => "ractors: or processes: of Parallel say how many workers there are",
       repair: REPAIR,
-      %i[on_error skip resync] =>
+      %i[collect] => "load(bytes, collect: true) of a Record or Type reports all errors of a message",
+      %i[on_error] =>
+        "an error ends the call: rescue it; load(bytes, collect: true) of a Record reports all errors of a message, " \
+        "and of a stream that is cut the start of the Manypack::TruncatedError is the end of the last whole message",
+      %i[skip resync] =>
         "nothing is skipped: rescue the error; the start of a Manypack::TruncatedError is the end of the last " \
         "whole message",
       %i[timeout deadline] => "untrusted: true and limits such as max_bytes: and max_objects: bound the time",

@@ -44,10 +44,12 @@ module Manypack
         end
 
         # Writes the object to a Packer, for Manypack.pack, with the options and the ext types of the Packer laid over
-        # those of the Record. Without a Packer it returns the bytes.
+        # those of the Record. Without a Packer it returns the bytes. With an io, or options of Manypack.pack, it does
+        # what that does.
         def to_msgpack(packer = nil)
           record = __manypack_record__
           return record.dump(self) unless packer
+          return Manypack.pack(self, packer) unless packer.respond_to?(:buffer)
 
           packer.buffer.write(Internal.dump_within(record, self, packer, false) || record.dump(self))
           packer

@@ -51,11 +51,13 @@ module Manypack
       __load__
     end
 
-    # Writes its bytes to a Packer as they are, and returns the Packer; without one it returns the bytes.
+    # Writes its bytes to a Packer as they are, and returns the Packer; without one it returns the bytes. With an io, or
+    # options of Manypack.pack, it does what that does.
     #
     #   Manypack.pack([user]) == Manypack.pack([{"id" => 1, "name" => "Ada"}]) #=> true
     def to_msgpack(packer = nil)
       return __bytes__ unless packer
+      return Manypack.pack(self, packer) unless packer.respond_to?(:buffer)
 
       packer.buffer.write(__bytes__)
       packer

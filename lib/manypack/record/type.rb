@@ -89,7 +89,7 @@ module Manypack
     def with(codec: nil, check: @check, **options)
       Arguments.refuse_block(self, :with) if block_given?
       Arguments.check_flag(check, :checks)
-      Spec.type(spec, changed_codec(codec, options, :check), codec ? nil : base, check)
+      Spec.type(spec, changed_codec(codec, options, *options_of_its_own), codec ? nil : base, check)
     end
 
     include Guesses
@@ -123,7 +123,7 @@ module Manypack
     #   Manypack::Type[{String => Integer}].load(Manypack.pack({"a" => 1})) #=> {"a" => 1}
     def load(bytes, options = nil) # not **options, which would make a Hash for each call
       Arguments.refuse_block(self, :load) if defined?(yield)
-      return load_by(bytes, **options) if options
+      return load_by(bytes, options) if options
 
       bytes.nil? ? nil : read(bytes, 0, nil, false)
     end
@@ -148,7 +148,7 @@ module Manypack
     #   IDS.dump(["1"], check: true) # raises RecordError: expected Integer, got str "1", at $[0], byte 1
     def dump(object, options = nil)
       Arguments.refuse_block(self, :dump) if defined?(yield)
-      options ? dump_by(object, **options) : write(object, @check)
+      options ? dump_by(object, options) : write(object, @check)
     end
 
     # Returns a View of what Type#dump packs: bytes that are known to be packed. Where an object is packed, sent or
@@ -164,12 +164,14 @@ module Manypack
     end
 
     # Returns true if the bytes are one object of the type. It loads the object to find out, and makes no error of it if
-    # the answer is no.
+    # the answer is no. Raises what Type#load raises for options.
+    #
+    # options:: those of Type#load without +collect+, for this call
     #
     #   Manypack::Type[1..10].valid?("\x0B") #=> false
-    def valid?(bytes)
+    def valid?(bytes, options = nil)
       Arguments.refuse_block(self, :valid?) if block_given?
-      loads?(bytes)
+      options ? changed_for(options, packing: false).valid?(bytes) : loads?(bytes)
     rescue DecodeError
       false
     end
@@ -251,16 +253,41 @@ module Manypack
       Hints::TYPE[name]
     end
 
-    def load_by(bytes, collect: false, **options)
-      Arguments.check_direction(options, packing: false)
-      options.empty? ? read(bytes, 0, nil, collect) : with(**options).load(bytes, collect: collect)
+    def load_by(bytes, options)
+      given = options_of_call(options)
+      collect = given.delete(:collect)
+      return read(bytes, 0, nil, collect) if given.empty?
+
+      changed = changed_for(given, :collect, packing: false)
+      collect ? changed.load(bytes, collect: collect) : changed.load(bytes)
     end
 
-    def dump_by(object, check: @check, **options)
+    def dump_by(object, options)
+      given = options_of_call(options)
+      check = given.fetch(:check, @check)
       Arguments.check_flag(check, :checks)
-      Arguments.check_direction(options, packing: true) unless check
-      options.empty? ? write(object, check) : with(**options).dump(object, check: check)
+      given.delete(:check)
+      given.empty? ? write(object, check) : changed_for(given, packing: !check || nil).dump(object, check: check)
     end
+
+    # Returns the options of a call in a Hash that may be changed. Raises TypeError for anything else, such as an io.
+    def options_of_call(options)
+      return options.to_hash.dup if options.respond_to?(:to_hash)
+
+      Arguments.refuse(::TypeError.new("expected options, got #{options.class}; io.write(record.dump(object)) writes " \
+                                       "to an io, and Manypack.unpack(io, as: record) reads from one"))
+    end
+
+    # Returns the Type with the options of a call that loads, dumps, or does both (nil).
+    def changed_for(options, *own, packing:)
+      options = options_of_call(options)
+      Arguments.check_direction(options, packing: packing) unless packing.nil?
+      Arguments.check_options(options, [*own, :codec, *options_of_its_own, *Arguments::CODEC_OPTIONS])
+      with(**options)
+    end
+
+    # What Type#with takes besides the options of a Codec.
+    def options_of_its_own = %i[check]
 
     # Returns true for an object that is equal to nothing but itself.
     def identity?(object)
