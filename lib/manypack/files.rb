@@ -129,7 +129,7 @@ module Manypack
     # may raise, do not.
     def self.unpack(path, options)
       read(path) do |io|
-        unpacker = unpacker(io, **options)
+        unpacker = unpacker(io.is_a?(File) ? io : Named.new(io, path), **options)
         yield unpacker
       rescue DecodeError => error
         raise unless Internal.error_of?(unpacker, error)

@@ -62,6 +62,7 @@ module Manypack
     autoload :Pieces, File.join(__dir__, "terminal/pieces")
     autoload :ManyCores, File.join(__dir__, "terminal/many_cores")
     autoload :Place, File.join(__dir__, "terminal/place")
+    autoload :CSVRecords, File.join(__dir__, "terminal/csv_records")
     autoload :Definition, File.join(__dir__, "terminal/definition")
     autoload :Difference, File.join(__dir__, "terminal/difference")
     autoload :Pushback, File.join(__dir__, "terminal/pushback")

@@ -36,6 +36,17 @@ module Manypack
       private_class_method :load_library
     end
 
+    # Reads from an io that decompresses a file. Errors of the library name the file.
+    Named = Struct.new(:io, :path) do # :nodoc:
+      def readpartial(size)
+        io.readpartial(size)
+      rescue EOFError
+        raise
+      rescue StandardError => error # each library has errors of its own
+        raise error.exception("#{Files.shown(path)}: #{error.message}"), cause: error.cause
+      end
+    end
+
     # Reads a gzip file with all its members: appending to the file adds a member.
     class Gzip # :nodoc:
       # How many bytes are decompressed at once: few, because they may become a thousand times as many.
@@ -61,7 +72,7 @@ module Manypack
       rescue EOFError
         raise if @inflate.total_in.zero?
 
-        raise ::Zlib::GzipFile::Error, "#{@file.path}: unexpected end of file"
+        raise ::Zlib::GzipFile::Error, "unexpected end of file"
       end
 
       # Leaves the file open.
@@ -84,8 +95,9 @@ module Manypack
         end
       rescue ::Zlib::Error => e
         into << @inflate.flush_next_out
-        @error = e.exception("#{@file.path}: #{e.message}")
-        raise @error if into.empty?
+        raise if into.empty?
+
+        @error = e
       end
     end
 

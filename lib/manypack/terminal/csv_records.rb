@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+# The records of CSV, each as soon as its line end is there: "\n", "\r\n" or "\r", or some of each. The gem csv, which
+# makes rows of the records, knows one line end for a file, and finds it out by the first kilobyte.
+require "strscan"
+
+module Manypack
+  module Terminal
+    class CSVRecords
+      PIECE_BYTES = 1 << 16
+
+      def initialize(io)
+        @io = io
+        @record = "".b
+        @quoted = false # at this place, where a line end belongs to the cell
+        @return = false # a line end was the last byte of a piece: the "\n" that may follow belongs to it
+      end
+
+      # Yields Arrays of records, binary Strings without their line ends: those that a read has brought.
+      def each
+        while (piece = read)
+          records = split(piece)
+          yield records unless records.empty?
+        end
+        yield [@record] unless @record.empty?
+      end
+
+      private
+
+      def read
+        @io.readpartial(PIECE_BYTES)
+      rescue EOFError
+        nil
+      end
+
+      def split(piece)
+        scanner = StringScanner.new(piece)
+        scanner.skip(/\n/n) if @return
+        @return = false
+        records = []
+        step(scanner, records) until scanner.eos?
+        records
+      end
+
+      def step(scanner, records)
+        return @record << quoted(scanner) if @quoted
+
+        @record << scanner.scan(/[^"\r\n]*/n)
+        case scanner.get_byte
+        when '"' then quote
+        when "\r" then records << ended.tap { @return = scanner.skip(/\n/n).nil? && scanner.eos? }
+        when "\n" then records << ended
+        end
+      end
+
+      # Returns what is in the quotes, up to the closing one if that is there.
+      def quoted(scanner)
+        closed = scanner.scan_until(/"/n)
+        @quoted = closed.nil?
+        closed || scanner.rest.tap { scanner.terminate }
+      end
+
+      # Only at the start of a cell, or as the second one of two, it begins a quoted part. Elsewhere it is an error,
+      # which does not make a cell of all that follows.
+      def quote
+        @quoted = @record.empty? || @record.end_with?(",", '"')
+        @record << '"'
+      end
+
+      def ended
+        record, @record = @record, "".b
+        record
+      end
+    end
+  end
+end
