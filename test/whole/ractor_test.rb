@@ -339,6 +339,27 @@ class RactorTest < Minitest::Test
     end
   end
 
+  # The collector of Ruby 4.1 checks it: every Ractor has a heap of its own.
+  if GC.stat.key?(:global_gc_count)
+    def test_no_public_method_leaves_a_reference_to_what_belongs_to_another_ractor
+      programs = PROGRAMS.values.map { |program| program.gsub(/\b(#{NAMES.keys.join("|")})\b/, NAMES) }
+      assert_program <<~RUBY, "ok"
+        require "json"
+        require "stringio"
+        seen = []
+        Manypack::DefaultFactory.register_type(1, Rational, packer: ->(number) { seen << number && "r" }, unpacker: ->(body) { seen << body })
+        programs = #{programs.inspect}
+        ractor = Ractor.new(programs) do |all|
+          all.each { |program| eval(program) rescue nil }
+          GC.verify_internal_consistency
+        end
+        ractor.join
+        GC.verify_internal_consistency
+        puts "ok"
+      RUBY
+    end
+  end
+
   def test_every_public_method_has_a_program
     methods = PublicMethods.without_integrations[:methods]
     assert_empty methods.uniq - PROGRAMS.keys

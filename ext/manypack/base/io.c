@@ -13,7 +13,6 @@ mp_new_string_io_p(VALUE obj)
     if (!RTYPEDDATA_P(obj) || strcmp(RTYPEDDATA_TYPE(obj)->wrap_struct_name, "strio")) return false;
     if (rb_class_superclass(klass) != rb_cObject) return false;
     if (mp_cStringIO) return true;
-    rb_gc_register_mark_object(klass);
     mp_cStringIO = klass;
     return true;
 }
@@ -298,6 +297,7 @@ rb_arguments_s_check_sink(VALUE self, VALUE io)
 void
 Init_manypack_io(void)
 {
+    rb_gc_register_address(&mp_cStringIO); /* now, in the main Ractor: any Ractor may be the first to see a StringIO */
     rb_define_singleton_method(mp_mArguments, "check_sink", rb_arguments_s_check_sink, 1);
     id_readpartial = rb_intern("readpartial");
     id_read = rb_intern("read");

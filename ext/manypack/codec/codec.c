@@ -59,14 +59,16 @@ static const rb_data_type_t codec_type = {
 
 static VALUE cCodec;
 
-/*
- * The Codec of DefaultFactory, and the Codec without options and types. The main Ractor replaces default_codec with a
- * single store, while other Ractors may load it.
- */
-static VALUE default_codec, default_codec_of_gem, plain_codec;
+/* The Codec without options and types. */
+static VALUE plain_codec;
 
-/* Former default Codecs that belong to the main Ractor, kept while other Ractors may still use them. */
-static VALUE former_codecs;
+/*
+ * The Codec of DefaultFactory, and its twin for calls by the name MessagePack. The main Ractor replaces each with a
+ * single store, while other Ractors may load it. They are always shareable. If a handler cannot be shared, they
+ * withhold it, and the main Ractor alone has Codecs that do not: since Ruby 4.1, no Ractor may refer to an object of
+ * another one that is not shareable.
+ */
+static VALUE default_codec, default_codec_of_gem, main_codec, main_codec_of_gem;
 
 /* Procs that pack and unpack a Time as a timestamp, which the extension does without calling them. */
 static VALUE time_packer, time_unpacker;
@@ -92,22 +94,33 @@ mp_codec_types(VALUE self)
     return codec_get(self)->types;
 }
 
-static VALUE
-default_codec_object(void)
+/* A default codec, or what the main Ractor has in place of it. */
+static const mp_codec *
+codec_here(VALUE shared, const VALUE *of_main)
 {
-    return MP_LOAD_ACQUIRE(&default_codec);
+    const mp_codec *codec = mp_codec_get(shared);
+
+    if (MP_LIKELY(!codec->types || !codec->types->withheld) || !mp_main_ractor_p()) return codec;
+    return mp_codec_get(*of_main);
 }
 
 const mp_codec *
 mp_default_codec(void)
 {
-    return mp_codec_get(default_codec_object());
+    return codec_here(MP_LOAD_ACQUIRE(&default_codec), &main_codec);
+}
+
+static VALUE
+default_codec_object(void)
+{
+    return mp_default_codec()->object;
 }
 
 const mp_codec *
 mp_default_codec_for(int api)
 {
-    return mp_lenient_p(api) ? mp_codec_get(MP_LOAD_ACQUIRE(&default_codec_of_gem)) : mp_default_codec();
+    if (MP_LIKELY(!mp_lenient_p(api))) return mp_default_codec();
+    return codec_here(MP_LOAD_ACQUIRE(&default_codec_of_gem), &main_codec_of_gem);
 }
 
 VALUE
@@ -259,30 +272,28 @@ rb_internal_codec_of_gem(VALUE self, VALUE codec)
     return codec_of_gem(codec);
 }
 
-static bool
-only_ractor_p(void)
+/* A Codec for other Ractors: a shareable one itself, or a copy that withholds the handlers that cannot be shared. */
+static VALUE
+shareable_codec(VALUE codec)
 {
-    return rb_funcall(rb_cRactor, rb_intern("count"), 0) == INT2FIX(1);
+    VALUE self;
+
+    if (RB_OBJ_SHAREABLE_P(codec)) return codec;
+    self = codec_new(codec);
+    mp_types_withhold(own_types(self));
+    return codec_seal(self);
 }
 
-/*
- * Other Ractors may still use the former Codec. If it is not shareable, it belongs to the main Ractor, whose collector,
- * since Ruby 4.1, does not ask the other Ractors. So it is kept as long as they live. A Ractor that starts later never
- * sees it.
- */
 void
 mp_default_codec_set(VALUE codec)
 {
-    VALUE of_gem = codec_of_gem(codec);
+    VALUE of_gem = codec_of_gem(codec), shared = shareable_codec(codec);
+    VALUE shared_of_gem = shared == codec ? of_gem : codec_of_gem(shared);
 
-    mp_types_make_common(codec_get(codec)->types);
-    if (!RB_OBJ_SHAREABLE_P(default_codec)) {
-        rb_ary_push(former_codecs, default_codec);
-        rb_ary_push(former_codecs, default_codec_of_gem);
-    }
-    MP_STORE_RELEASE(&default_codec, codec);
-    MP_STORE_RELEASE(&default_codec_of_gem, of_gem);
-    if (only_ractor_p()) rb_ary_clear(former_codecs);
+    main_codec = codec;
+    main_codec_of_gem = of_gem;
+    MP_STORE_RELEASE(&default_codec, shared);
+    MP_STORE_RELEASE(&default_codec_of_gem, shared_of_gem);
 }
 
 VALUE
@@ -393,7 +404,7 @@ type_list(const mp_type *list, size_t count, VALUE handler_name)
 
     for (i = 0; i < count; i++) {
         VALUE hash = rb_hash_new();
-        mp_type_check_ractor(&list[i]);
+        mp_type_check(&list[i]);
         rb_hash_aset(hash, sym_type, INT2FIX(list[i].type));
         rb_hash_aset(hash, sym_class, list[i].klass);
         rb_hash_aset(hash, handler_name, mp_handler_proc(&list[i].handler));
@@ -647,8 +658,8 @@ Init_manypack_codec(void)
     rb_gc_register_address(&default_codec);
     rb_gc_register_address(&default_codec_of_gem);
     rb_gc_register_address(&plain_codec);
-    rb_gc_register_address(&former_codecs);
-    former_codecs = rb_ary_new();
-    plain_codec = default_codec = codec_seal(codec_new(0));
-    default_codec_of_gem = codec_of_gem(default_codec);
+    rb_gc_register_address(&main_codec);
+    rb_gc_register_address(&main_codec_of_gem);
+    plain_codec = codec_seal(codec_new(0));
+    mp_default_codec_set(plain_codec);
 }

@@ -329,13 +329,23 @@ mp_types_same_p(const mp_types *one, const mp_types *other)
            list_same_p(one->unpackers, other->unpackers, one->unpacker_count);
 }
 
-void
-mp_types_make_common(mp_types *types)
+static void
+list_withhold(mp_type *list, size_t count)
 {
+    const mp_handler withheld = {.receiver = Qundef, .proc = Qundef, .shareable = true, .withheld = true};
     size_t i;
 
-    for (i = 0; i < types->packer_count; i++) types->packers[i].handler.common = true;
-    for (i = 0; i < types->unpacker_count; i++) types->unpackers[i].handler.common = true;
+    for (i = 0; i < count; i++) {
+        if (!list[i].handler.shareable) list[i].handler = withheld;
+    }
+}
+
+void
+mp_types_withhold(mp_types *types)
+{
+    list_withhold(types->packers, types->packer_count);
+    list_withhold(types->unpackers, types->unpacker_count);
+    types->withheld = true;
 }
 
 NORETURN(static void raise_not_shareable(const mp_type *type));
@@ -350,10 +360,9 @@ raise_not_shareable(const mp_type *type)
 }
 
 void
-mp_type_check_ractor(const mp_type *type)
+mp_type_check(const mp_type *type)
 {
-    if (MP_LIKELY(!type->handler.common || type->handler.shareable || mp_main_ractor_p())) return;
-    raise_not_shareable(type);
+    if (MP_UNLIKELY(type->handler.withheld)) raise_not_shareable(type);
 }
 
 void

@@ -15,7 +15,7 @@ typedef struct {
     VALUE proc;     /* does the same, shareable if the receiver is; Qundef if that is Qundef; 0 until needed */
     ID method;
     bool shareable;
-    bool common;    /* registered on DefaultFactory: every Ractor has it, even if only the main Ractor may call it */
+    bool withheld;  /* stands for one that only the main Ractor may call, without its parts: see mp_types_withhold */
 } mp_handler;
 
 typedef struct {
@@ -34,6 +34,7 @@ typedef struct {
     size_t packer_count;
     mp_type *unpackers;  /* in order of registration */
     size_t unpacker_count;
+    bool withheld;       /* by mp_types_withhold */
     const mp_type *symbol, *integer; /* the packers of Symbol and of oversized Integer; NULL if not registered */
     uint16_t place[256]; /* for each type, beginning with -128: its index in unpackers plus one, or 0 */
 } mp_types;
@@ -95,14 +96,17 @@ bool mp_types_have_procs_p(const mp_types *types);
 /* True if both have the same types with the same handlers, in any order. */
 bool mp_types_same_p(const mp_types *one, const mp_types *other);
 
-/* Marks all types as common: from now on every Ractor has them. */
-void mp_types_make_common(mp_types *types);
+/*
+ * Takes their parts from the handlers that are not shareable, so that the registry refers only to what every Ractor may
+ * refer to. Its types remain, but mp_type_check raises for them.
+ */
+void mp_types_withhold(mp_types *types);
 
 /*
- * Must be called before a handler is called or returned. Raises Ractor::IsolationError if the handler is common but not
- * shareable, and this is not the main Ractor, to which it belongs. The message names the type, the class and a remedy.
+ * Must be called before a handler is called or returned. Raises Ractor::IsolationError if it is withheld. The message
+ * names the type, the class and a remedy.
  */
-void mp_type_check_ractor(const mp_type *type);
+void mp_type_check(const mp_type *type);
 
 /* The same error for any type that cannot be shared. Must be called before the registry goes to another Ractor. */
 void mp_types_check_shareable(const mp_types *types);

@@ -362,7 +362,7 @@ uint8_t *
 mp_encode_typed(mp_encoder *e, uint8_t *p, VALUE obj, const mp_type *type)
 {
     mp_out_commit(&e->out, p);
-    mp_type_check_ractor(type);
+    mp_type_check(type);
     if (type->recursive) encode_recursive(e, obj, type);
     else if (type->timestamp) encode_time(e, type->type, obj);
     else encode_returned(e, obj, type);

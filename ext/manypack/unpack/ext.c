@@ -169,7 +169,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
 
     if (type->optimized_symbol) return symbol_new(d, p, n);
     if (type->timestamp) return timestamp_new(d, p, n, at);
-    mp_type_check_ractor(type);
+    mp_type_check(type);
     check_stack(d, at);
     d->tree.keys_may_collide = true;
     if (!type->recursive) {
