@@ -3,6 +3,14 @@
 #--
 # What a program may expect by another name: the error says what it is called here.
 #++
+
+begin
+  # Ruby 4.1 loads it with the first error that it shows: ours may need it where no file can be loaded any more.
+  Object.const_get(:DidYouMean) if Object.autoload?(:DidYouMean)
+rescue LoadError
+  nil # then errors do without suggestions
+end
+
 module Manypack
   # Included in a class, or extended by an object, that has a method guess: it takes the name of a method that is not
   # there, and returns what to do instead, or nil.
@@ -18,8 +26,8 @@ module Manypack
       Arguments.refuse(hint ? error.extend(Certain) : error)
     end
 
-    # Returns the one of the known names that resembles a name, or nil. Some Rubies load DidYouMean on first use; where
-    # no file can be loaded, the error does without a suggestion.
+    # Returns the one of the known names that resembles a name, or nil. Where DidYouMean could not be loaded, asking for
+    # it raises.
     def self.similar(name, known)
       DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean::SpellChecker)
     rescue LoadError, StandardError
