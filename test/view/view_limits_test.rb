@@ -174,6 +174,7 @@ class ViewLimitsTest < Minitest::Test
     assert_equal [1, 2], View.new(pack([1, 2, 3])).uniq(&:odd?)
     assert_equal({ 1 => 5, 2 => 1 }, View.new(pack([1, 2, 1])).tally({ 1 => 3 }))
     assert_equal Set["1"], View.new(pack([1, 1])).to_set(&:to_s)
+    assert_raises(ArgumentError) { View.new(pack([1, 1])).to_set(Set) } # as since Ruby 4.1
   end
 
   def test_a_set_has_the_limit_of_a_map

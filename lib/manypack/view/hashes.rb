@@ -11,11 +11,11 @@ module Manypack
     # require it first.
     #
     #   Manypack::View.new(Manypack.pack([1, 1])).to_set #=> #<Set: {1}>
-    def to_set(*arguments, &block)
+    def to_set(&block)
       require "set" unless defined?(::Set) # Bundler's require of Ruby 3.3 works in the main Ractor only
       elements = block ? map(&block) : to_a
       check_hashes(elements)
-      elements.to_set(*arguments)
+      elements.to_set
     end
 
     # Returns a Hash with the pairs of a map for which the block returns true, as Hash#select does; of an array the
