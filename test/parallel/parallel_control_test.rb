@@ -179,7 +179,7 @@ class ParallelControlTest < Minitest::Test
     assert_program <<~RUBY, '[[2, 3], Ractor::IsolationError, 1, Ractor::IsolationError]'
       MAIN = Ractor.current
       class Object
-        private def at_exit = MAIN == Ractor.current || raise(Ractor::IsolationError, "at_exit in a Ractor")
+        private def at_exit(&block) = MAIN == Ractor.current ? block : raise(Ractor::IsolationError, "at_exit in a Ractor")
       end
       stream = "\x01\x02"
       error = (Manypack::Parallel.map(stream, ractors: 1) { |n| n > 1 ? at_exit {} : n } rescue $!)
