@@ -51,6 +51,20 @@ class ParallelStopTest < Minitest::Test
     assert_program program, "3000"
   end
 
+  # As in Ruby 4.1, which refuses at_exit there. Parallel itself needs it only in processes.
+  def test_at_exit_belongs_to_the_main_ractor
+    assert_program <<~RUBY, '[[2, 3], Ractor::IsolationError, 1, Ractor::IsolationError]'
+      MAIN = Ractor.current
+      class Object
+        private def at_exit(&block) = MAIN == Ractor.current ? block : raise(Ractor::IsolationError, "at_exit in a Ractor")
+      end
+      stream = "\x01\x02"
+      error = (Manypack::Parallel.map(stream, ractors: 1) { |n| n > 1 ? at_exit {} : n } rescue $!)
+      start = (Manypack::Parallel.map(stream, ractors: 1, on_worker_start: ->(_) { at_exit {} }) { |n| n } rescue $!)
+      p [Manypack::Parallel.map(stream, ractors: 2) { |n| n + 1 }, error.class, error.index, start.class]
+    RUBY
+  end
+
   def test_a_timeout_stops_everything
     each_kind(2) do |workers|
       reader, writer = IO.pipe

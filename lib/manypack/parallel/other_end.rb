@@ -123,7 +123,7 @@ module Manypack
       end
 
       # Returns the numbers of all open files. The IO objects do not have all of them: a file that a Thread of the
-      # parent was closing during the fork is open here, although its IO says that it is closed; and since Ruby 4.1 those
+      # parent was closing during the fork is open here, although its IO says that it is closed; since Ruby 4.1 the IOs
       # of other Ractors are not found. Not every system lists all numbers in /dev/fd.
       def open_files
         numbers = ObjectSpace.each_object(IO).filter_map { |io| number_of(io) }
