@@ -142,7 +142,9 @@ class IoAnswersTest < Minitest::Test
   def test_the_error_by_which_an_io_ends_is_the_cause
     [EOFError.new("over"), EOFError.new("frozen").freeze].product(FAILING, [[], ["\x92\x01".b]]) do |error, io, pieces|
       SINGLE.merge(FRONTS.slice("Unpacker#read", "Unpacker#skip", "Unpacker#read_array_header")).each do |front, read|
-        assert_same error, assert_raises(Manypack::TruncatedError, front) { read.call(io.new(error, *pieces)) }.cause, front
+        raised = assert_raises(Manypack::TruncatedError, EOFError, front) { read.call(io.new(error, *pieces)) }
+        assert_same error, raised.cause, front
+        assert_kind_of Manypack::TruncatedError, raised, front unless FRONTS.key?(front) && (pieces.empty? || front.end_with?("_header")) # between objects
       end
       assert_same error, assert_raises(EOFError) { FRONTS["Buffer#read_all"].call(io.new(error, *pieces)) }
     end

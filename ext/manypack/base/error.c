@@ -191,9 +191,15 @@ raise_truncated(mp_blame blame, size_t offset)
 }
 
 void
-mp_raise_no_more_objects(size_t offset)
+mp_raise_no_more_objects(mp_blame blame, size_t offset)
 {
-    raise_at(rb_eEOFError, rb_str_new_cstr("no more objects"), offset, MP_NO_MESSAGE);
+    bool ended = blame.eof && !NIL_P(blame.eof);
+    VALUE error;
+
+    if (blame.of_gem && ended) rb_exc_raise(placed(blame.eof, offset)); /* as the msgpack gem does */
+    error = error_at(rb_eEOFError, rb_str_new_cstr("no more objects"), offset);
+    if (ended) rb_ivar_set(error, id_cause, blame.eof);
+    rb_exc_raise(error);
 }
 
 static VALUE

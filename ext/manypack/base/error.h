@@ -148,8 +148,8 @@ void mp_pack_check(VALUE (*check)(VALUE), VALUE arg);
 /* True for an error with an offset in the input of this reader, such as an Unpacker. */
 bool mp_error_of_p(VALUE error, VALUE reader);
 
-/* EOFError: a stream has ended after a whole object. */
-NORETURN(void mp_raise_no_more_objects(size_t offset));
+/* EOFError: a stream has ended after a whole object. Only of_gem and eof of the blame count. */
+NORETURN(void mp_raise_no_more_objects(mp_blame blame, size_t offset));
 
 /* NestingError of packing, or SystemStackError with of_gem; path is a String such as "$.a[3]". */
 NORETURN(void mp_raise_nesting(unsigned long max_depth, VALUE path, bool of_gem));
