@@ -126,7 +126,8 @@ class DropInIdentityTest < Minitest::Test
       {
         NoMethodError => [->(name) { name.pack([Object.new]) }, ->(name) { name::Packer.new.write(Object.new) }, ->(name) { name.pack([nested]) },
                           ->(name) { name::Factory.new.dump({ 1 => Object.new }) }, ->(name) { name::Factory.new.pool.dump(Object.new) }],
-        RangeError => [->(name) { name.pack([2**70]) }, ->(name) { name::Packer.new.write_int(2**70) }, ->(name) { name::Packer.new.write_array_header(2**40) }],
+        RangeError => [->(name) { name.pack([2**70]) }, ->(name) { name::Packer.new.write_int(2**70) }, ->(name) { name::Packer.new.write_array_header(2**40) },
+                       ->(name) { name.pack([Time.at(2**64)], timestamp: true) }],
         ArgumentError => [->(name) { name::Packer.new.write_float32("a") }],
         TypeError => [->(name) { name::Packer.new.write_string(1) }, ->(name) { name::Packer.new.write_array_header("1") }],
         SystemStackError => [->(name) { name.pack([].tap { |all| all << all }) }, ->(name) { name::Packer.new.write({}.tap { |all| all[1] = all }) },

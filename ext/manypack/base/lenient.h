@@ -25,6 +25,9 @@ mp_class_of(const mp_classes *classes, bool of_gem)
 /* True if the running method is one of an object of MessagePack's classes. */
 bool mp_receiver_of_gem_p(void);
 
+/* True if the drop-in has given MessagePack's name to a class that both names mean. */
+bool mp_named_of_gem_p(VALUE klass);
+
 /* The flags of a method that was called on an object of one of the two classes, or of a subclass. */
 MP_INLINE int
 mp_api_of_object(VALUE self, const mp_classes *classes)

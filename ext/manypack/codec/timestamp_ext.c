@@ -49,7 +49,7 @@ rb_timestamp_s_to_msgpack_ext(VALUE klass, VALUE sec, VALUE nsec)
 {
     uint8_t body[MP_TIMESTAMP_MAX];
     VALUE seconds = to_int(sec), nanoseconds = to_int(nsec);
-    size_t size = mp_timestamp_put(body, mp_moment(seconds, nanoseconds, NULL));
+    size_t size = mp_timestamp_put(body, mp_moment(seconds, nanoseconds, NULL, false));
 
     return rb_str_new((const char *)body, (long)size);
 }

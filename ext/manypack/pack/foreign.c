@@ -41,7 +41,7 @@ static void
 encode_timestamp(mp_encoder *e, int type, VALUE sec, VALUE nsec)
 {
     uint8_t body[MP_TIMESTAMP_MAX];
-    mp_timestamp timestamp = mp_moment(sec, nsec, &e->place);
+    mp_timestamp timestamp = mp_moment(sec, nsec, &e->place, e->codec->options.of_gem);
 
     encode_ext_bytes(e, type, body, (uint32_t)mp_timestamp_put(body, timestamp));
 }
