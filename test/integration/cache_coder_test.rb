@@ -11,8 +11,10 @@ require "active_support/testing/time_helpers"
 require "delegate"
 require "tmpdir"
 require "manypack/active_support"
+require "support/program"
 
 class CacheCoderTest < Minitest::Test
+  include ProgramHelper
   include ActiveSupport::Testing::TimeHelpers
 
   CODER = Manypack::ActiveSupport::CacheCoder.new
@@ -181,6 +183,33 @@ class CacheCoderTest < Minitest::Test
       coder.load(coder.dump(Struct.new(:value, :expires_at, :version).new([User.new(id: 1, any: Member.new("Ada"))]))).value.map { |user| user.any.name }
     end
     assert_equal ["Ada"], names
+  end
+
+  # Rails' own serializers, Marshal and the one for MessagePack, which has no fallback for such objects.
+  def test_rails_serializers_keep_or_refuse_an_object_too
+    assert_program <<~'RUBY', "kept 2, refused 3, kept 3, refused 2", ENV.slice("RUBYOPT", "RUBYLIB")
+      $VERBOSE = false
+      require "manypack/drop_in"
+      require "active_support/all"
+      require "active_support/message_pack"
+      require "tmpdir"
+      User = Manypack::Record.define(id: Integer)
+      user = User.new(id: 1)
+      objects = [user, Manypack::View.new(user.dump), User.record.lazy.load(user.dump), Manypack::Timestamp.new(1, 2), [1]]
+      print [:message_pack, :marshal_7_1].map { |serializer|
+        kept = objects.count do |object|
+          Dir.mktmpdir do |folder|
+            cache = ActiveSupport::Cache::FileStore.new(folder, serializer: serializer)
+            cache.write("key", object)
+            hit = cache.read("key")
+            hit == object && hit.class == object.class or abort "#{object.inspect} became #{hit.inspect}"
+          rescue TypeError, ActiveSupport::MessagePack::UnserializableObjectError
+            false
+          end
+        end
+        "kept #{kept}, refused #{objects.size - kept}"
+      }.join(", ")
+    RUBY
   end
 
   def test_a_class_that_is_gone_or_has_changed_is_a_miss
