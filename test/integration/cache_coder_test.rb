@@ -151,7 +151,7 @@ class CacheCoderTest < Minitest::Test
     caches do |cache|
       CHANGING.each do |object|
         [object, [[object]], { a: object }, { object => 1 }, User.new(id: 1, any: [object])].each do |value|
-          error = assert_raises(TypeError, object.class) { cache.write("key", value) }
+          error = assert_raises(TypeError, object.class.to_s) { cache.write("key", value) }
           assert_kind_of Manypack::EncodeError, error
           assert_operator error.path, :start_with?, "$[2]"
         end
@@ -179,10 +179,17 @@ class CacheCoderTest < Minitest::Test
   end
 
   def test_objects_are_written_and_read_in_another_ractor
-    names = in_ractor(CODER) do |coder|
-      coder.load(coder.dump(Struct.new(:value, :expires_at, :version).new([User.new(id: 1, any: Member.new("Ada"))]))).value.map { |user| user.any.name }
-    end
-    assert_equal ["Ada"], names
+    assert_program <<~'RUBY', "Ada", ENV.slice("RUBYOPT", "RUBYLIB")
+      $VERBOSE = nil
+      require "manypack/active_support"
+      User = Manypack::Record.define(id: Integer, any: Object)
+      Entry = Struct.new(:value, :expires_at, :version)
+      ActiveSupport::Cache::Entry.name # loads it: other Ractors cannot
+      ractor = Ractor.new(Manypack::ActiveSupport::CacheCoder.new) do |coder|
+        coder.load(coder.dump(Entry.new([User.new(id: 1, any: User.new(id: 2, any: "Ada"))]))).value[0].any.any
+      end
+      print ractor.respond_to?(:value) ? ractor.value : ractor.take
+    RUBY
   end
 
   # Rails' own serializers, Marshal and the one for MessagePack, which has no fallback for such objects.
@@ -261,7 +268,7 @@ class CacheCoderTest < Minitest::Test
   def test_what_the_options_refuse_to_read_is_not_written
     REFUSING.each do |option, (value, object)|
       coder = Manypack::ActiveSupport::CacheCoder.new(option => value)
-      error = assert_raises(ArgumentError, option) { coder.dump(ActiveSupport::Cache::Entry.new(object)) }
+      error = assert_raises(ArgumentError, option.to_s) { coder.dump(ActiveSupport::Cache::Entry.new(object)) }
       assert_match(/\Athe entry could not be read: /, error.message)
       assert_kind_of Manypack::EncodeError, error
       assert_raises(ArgumentError) { coder.dump_compressed(ActiveSupport::Cache::Entry.new(object), 1) }
@@ -328,11 +335,15 @@ class CacheCoderTest < Minitest::Test
     end
   end
 
-  # docs/rails.md says so, and that one needs another store. It is the same with Rails' own serializer.
-  def test_a_memory_store_with_a_coder_breaks_when_it_is_full_and_the_guide_shows_none
+  # docs/rails.md says which Rails breaks, with its own serializer too, and shows other stores.
+  def test_a_memory_store_that_fills_up_breaks_in_older_rails_and_the_guide_shows_none
     cache = ActiveSupport::Cache::MemoryStore.new(coder: CODER, size: 10_000)
-    error = assert_raises(NoMethodError) { 100.times { |i| cache.write("key #{i}", "x" * 1_000) } }
-    assert_includes error.message, "expired?"
+    begin
+      100.times { |i| cache.write("key #{i}", "x" * 1_000) }
+      assert_equal ["x" * 1_000, nil], [cache.read("key 99"), cache.read("key 0")]
+    rescue NoMethodError => error
+      assert_includes error.message, "expired?"
+    end
     shown = Dir[File.expand_path("../../{README.md,docs/*.md}", __dir__)].flat_map { |path| File.readlines(path).grep(/coder: /) }
     assert_operator shown.size, :>, 2
     assert_empty shown.grep(/memory_?store/i)
