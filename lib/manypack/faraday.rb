@@ -53,7 +53,7 @@ module Manypack
 
       # Packs the body of a request, and sets its Content-Type unless it has one. A request without a body, or with the
       # Content-Type of something else, stays as it is. So does a body that is a String or an IO, because it is bytes
-      # already. Raises the errors of Manypack.pack.
+      # already; of a View the bytes are sent. Raises the errors of Manypack.pack.
       def on_request(env)
         body = env[:body]
         type = env[:request_headers]["Content-Type"]

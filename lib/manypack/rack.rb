@@ -145,7 +145,7 @@ module Manypack
       # Returns the response to a request as Rack has it: status, headers, and body.
       #
       # env:: the env of the request, a Hash
-      # object:: what to pack
+      # object:: what to pack; a View is packed already, and sent as its bytes or as its JSON, but a String is packed
       # status:: an Integer
       # headers:: a Hash of further headers, with names in lower case
       #

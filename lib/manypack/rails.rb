@@ -16,7 +16,8 @@ module Manypack
   #
   # - Rails knows the MIME type +:msgpack+, and recognizes it in requests whose type ends in +msgpack, such as
   #   application/vnd.acme+msgpack,
-  # - <code>render msgpack: object</code> packs the object and sends it; a String is sent as it is, as packed bytes,
+  # - <code>render msgpack: object</code> packs the object and sends it; a String is sent as it is, as packed bytes, and
+  #   so are the bytes of a View,
   # - a request's body of that type becomes its +params+, as ParameterParser reads it, and
   # - a body that cannot be read is answered with the status and the offset of InvalidBody, unless a controller rescues
   #   InvalidBody itself. Where a constraint of a route or a middleware reads it first, that takes Railties, loaded
