@@ -167,7 +167,7 @@ class CacheCoderTest < Minitest::Test
     factory = Manypack::Factory.new.tap { |one| one.register_type(127, Thread, packer: ->(_) { "t" }, unpacker: ->(_) { :thread }) }
     [factory.codec, Manypack::Codec.new(timestamp: true), Manypack::Codec.new(canonical: true, untrusted: true)].each do |codec|
       coder = Manypack::ActiveSupport::CacheCoder.new(codec: codec)
-      entry = ActiveSupport::Cache::Entry.new([User.new(id: 1, any: Member.new("a"))])
+      entry = ActiveSupport::Cache::Entry.new([User.new(id: 1, any: Member.new("a")), { a: :b }])
       assert_equal entry.value, coder.load(coder.dump(entry)).value
       CHANGING.each { |object| assert_raises(TypeError) { coder.dump(ActiveSupport::Cache::Entry.new(object)) } }
     end

@@ -14,16 +14,19 @@ module Manypack
       ATTACHED = Record.const_get(:Attached)
       private_constant :ATTACHED
 
-      # Returns a Codec that has the types of this one, and this type with the last number that is free: 127, which has
-      # the same meaning in ActiveSupport::MessagePack.
+      # Returns a Codec that has the types of this one, and what it lacks: this type, with the last number that is free,
+      # 127, which has the same meaning in ActiveSupport::MessagePack; and one for Symbols, which would be Strings.
       def added_to(codec)
         types = [*codec.with(canonical: false).packer.registered_types, *codec.unpacker.registered_types]
-        taken = types.map { |type| type[:type] }
-        number = 127.downto(0).find { |type| !taken.include?(type) }
-        return codec if number.nil? || types.any? { |type| [Object, BasicObject].include?(type[:class]) }
+        classes = types.map { |type| type[:class] }
+        numbers = 127.downto(0).to_a - types.map { |type| type[:type] }
+        unless classes.include?(Object) || classes.include?(BasicObject)
+          codec = with_time(codec, types)
+          codec = add(codec, numbers.shift, BasicObject, method(:write), method(:read), recursive: true)
+        end
+        return codec if classes.include?(Symbol)
 
-        added = Internal.codec_with_type(codec, number, BasicObject, method(:write), method(:read), { recursive: true })
-        time_added(added, types)
+        add(codec, numbers.shift, Symbol, :to_msgpack_ext, :from_msgpack_ext, optimized_symbols_parsing: true)
       end
 
       def write(object, packer)
@@ -40,12 +43,17 @@ module Manypack
 
       private
 
+      # Returns the Codec as it is if all numbers are taken.
+      def add(codec, number, klass, packer, unpacker, **options)
+        number ? Internal.codec_with_type(codec, number, klass, packer, unpacker, options) : codec
+      end
+
       # The option +timestamp+ is for objects without an ext type, and now each of them has one.
-      def time_added(codec, types)
+      def with_time(codec, types)
         return codec unless codec.options[:timestamp]
         return codec if types.any? { |type| type[:type] == Timestamp::TYPE || type[:class] == ::Time }
 
-        Internal.codec_with_type(codec, Timestamp::TYPE, ::Time, Time::Packer, Time::Unpacker, {})
+        add(codec, Timestamp::TYPE, ::Time, Time::Packer, Time::Unpacker)
       end
 
       # Raises NoMethodError for an object that nothing can pack, as Manypack.pack does, and TypeError for others.
