@@ -3,6 +3,7 @@
 # However a call of Parallel ends, and whatever runs beside it, everything stops and nothing is kept.
 require "test_helper"
 require "parallel/workers"
+require "support/forks"
 require "support/program"
 
 class ParallelStopTest < Minitest::Test
@@ -36,6 +37,41 @@ class ParallelStopTest < Minitest::Test
     assert_raises(Refused) { thread.join }
     100.times { sleep 0.02 if Ractor.count > 1 || (Thread.list - @threads).any? }
     assert_no_ractors
+  end
+
+  # The interruption comes right after a worker or a Thread of Parallel has started.
+  STARTS = { "start_ractor" => { ractors: 2 }, "hears from the Ractors" => { ractors: 2 }, "reads from" => { ractors: 2 },
+             "hears from the worker" => { processes: 2 }, "sends to" => { processes: 2 } }.freeze
+
+  def test_an_interruption_while_workers_start_loses_none_of_them
+    starts = STARTS.select { |_, workers| Forks.without_impossible([workers]).any? }
+    assert_program <<~'RUBY'.sub("STARTS", starts.inspect), starts.keys.map { |start| [start, :Refused, 1, 1, true].inspect }.join("\n")
+      Refused = Class.new(StandardError)
+      MAIN = Thread.current
+      STATE = {}
+      module Interrupting
+        def start(role, *) = super.tap { Thread.current.raise(Refused) if Thread.current == MAIN && role.start_with?(STATE[:at]) }
+        def start_ractor(*) = super.tap { Thread.current.raise(Refused) if STATE[:at] == "start_ractor" }
+      end
+      Manypack::Parallel.const_get(:Run)
+      Manypack::Parallel.const_get(:ReportedThread).singleton_class.prepend(Interrupting)
+      Manypack::Parallel.const_get(:RactorPool).const_get(:Transport).prepend(Interrupting)
+      open = -> { [GC.start, Dir.children("/dev/fd").size].last }
+      STARTS.each do |start, workers|
+        STATE[:at] = start
+        reader, writer = IO.pipe
+        writer.write("\x01")
+        before = open.call
+        error = (Manypack::Parallel.map(reader, **workers) { |n| n } rescue $!)
+        100.times { sleep 0.02 if Ractor.count + Thread.list.size > 2 }
+        p [start, error.class.name.to_sym, Ractor.count, Thread.list.size, open.call <= before]
+      end
+    RUBY
+  end
+
+  def test_a_block_in_a_ractor_can_be_interrupted_whatever_its_caller_masks
+    interrupt = ->(_) { Thread.current.raise(IOError) && "masked" rescue "raised" } # rubocop:disable Style/RescueModifier
+    assert_equal ["raised"], Thread.handle_interrupt(IOError => :never) { Parallel.each("\x01", map: interrupt, ractors: 1).to_a }
   end
 
   def test_a_clock_that_stands_still

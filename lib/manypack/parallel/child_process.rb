@@ -102,11 +102,7 @@ module Manypack
       def give(values, bytes, report)
         return write(values, bytes) if bytes.empty?
 
-        @sender ||= ReportedThread.start("sends to a worker process", report) do
-          while (frame = @frames.pop)
-            write(*frame)
-          end
-        end
+        @sender || Thread.handle_interrupt(Object => :never) { @sender = start_sender(report) }
         @frames << [values, bytes]
       end
 
@@ -169,6 +165,14 @@ module Manypack
         writer.fcntl(F_SETPIPE_SZ, PIPE_BYTES) if RUBY_PLATFORM.include?("linux")
       rescue SystemCallError
         nil # this user may not have pipes of that size
+      end
+
+      def start_sender(report)
+        ReportedThread.start("sends to a worker process", report) do
+          while (frame = @frames.pop)
+            write(*frame)
+          end
+        end
       end
 
       def read_outcomes

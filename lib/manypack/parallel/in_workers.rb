@@ -74,7 +74,7 @@ module Manypack
       def read(missing)
         return @source.read(missing) unless @source.waits?
 
-        @reader ||= BackgroundReader.new(@source, @events)
+        @reader || Thread.handle_interrupt(Object => :never) { @reader = BackgroundReader.new(@source, @events) }
         @reader.request(missing)
         handle(@events.pop) until @piece
         piece, @piece = @piece, nil

@@ -28,8 +28,8 @@ module Manypack
       def start(size, &work)
         Thread.handle_interrupt(Object => :never) do
           size.times { |index| @workers << ChildProcess.new(@workers) { |*pipes| work.call(index, *pipes) } }
+          @listener = ReportedThread.start("hears from the worker processes", report) { listen }
         end
-        @listener = ReportedThread.start("hears from the worker processes", report) { listen }
       end
 
       # Appends a batch, as the Splitter returns it, to the queue of a process.

@@ -21,7 +21,12 @@ module Manypack
       # setup:: the arguments of Worker.new
       # receiver:: an object whose +receive+ returns the next batch, and whose +copy+ raises what sending an object
       #            would raise
-      def self.run(index, setup, receiver)
+      def self.run(index, setup, receiver, &taker)
+        # Before Ruby 4.1 a Ractor inherits the interrupt mask of the Thread that starts it.
+        Thread.handle_interrupt(Object => :immediate) { work(index, setup, receiver, &taker) }
+      end
+
+      def self.work(index, setup, receiver)
         worker = Worker.new(*setup)
         refusal = worker.start(index)
         return Last.new([nil, [], refusal]) if refusal
@@ -40,6 +45,7 @@ module Manypack
         end
         Last.new(nil)
       end
+      private_class_method :work
     end
 
     # How a pool hears from its Ractors depends on the Ruby. Each transport file defines Transport, and only the file
@@ -60,11 +66,14 @@ module Manypack
         @ractors = []
       end
 
-      # Starts Ractors, which wait for batches. The setup is shareable: the arguments of Worker.new.
+      # Starts Ractors, which wait for batches. The setup is shareable: the arguments of Worker.new. An interruption in
+      # the middle would lose a Ractor, or leave its pipe to be closed twice, by the Ractor and by the collector.
       def start(size, setup)
-        size.times { |index| @ractors << @transport.start_ractor(index, setup) }
         ended = ->(error) { @events << error if error }
-        @listener = ReportedThread.start("hears from the Ractors", ended) { listen }
+        Thread.handle_interrupt(Object => :never) do
+          size.times { |index| @ractors << @transport.start_ractor(index, setup) }
+          @listener = ReportedThread.start("hears from the Ractors", ended) { listen }
+        end
       end
 
       # Appends a batch, the arguments of Worker#run, to the queue of a Ractor.

@@ -5,7 +5,8 @@ module Manypack
   module Parallel
     module ReportedThread
       # Starts a Thread that calls the block, and reports its end, whatever ends it: the return of the block, an
-      # exception, Thread.exit, or Thread#kill from anywhere, even before the Thread first runs.
+      # exception, Thread.exit, or Thread#kill from anywhere, even before the Thread first runs. Callers keep it while
+      # they mask interrupts: one in between would lose the Thread, which runs on.
       #
       # role:: what the Thread does, for the message of the error
       # report:: an object with +call+, which the Thread calls last: with nil after its work, with the exception that
