@@ -111,16 +111,27 @@ class ParallelStopTest < Minitest::Test
     end
   end
 
+  # What is raised in its thread, if it has one, before Process.fork.
+  module RaiseAtFork
+    class << self
+      attr_accessor :thread
+    end
+
+    def fork(...)
+      RaiseAtFork.thread&.raise(Timeout::Error, "while it forks")
+      super
+    end
+  end
+  Process.singleton_class.prepend(RaiseAtFork) if Forks::POSSIBLE
+
   # Ruby 3.1's fork drops what waits to be raised in the Thread that calls it.
   def test_what_is_raised_in_the_caller_while_it_forks_ends_the_run
     Forks.without_impossible([{ processes: 2 }]).each do |workers|
-      caller = Thread.current
-      fork = Process.method(:fork)
-      raising = ->(*, &body) { caller.raise(Timeout::Error, "while it forks").then { fork.call(&body) } }
       reader, writer = IO.pipe
-      Process.stub(:fork, raising) do
-        assert_raises(Timeout::Error) { Parallel.map(reader, **workers) { |n| n } }
-      end
+      RaiseAtFork.thread = Thread.current
+      assert_raises(Timeout::Error) { Parallel.map(reader, **workers) { |n| n } }
+    ensure
+      RaiseAtFork.thread = nil
       [reader, writer].each(&:close)
     end
   end

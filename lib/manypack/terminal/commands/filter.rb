@@ -59,10 +59,11 @@ module Manypack
       # True if Ruby itself knows `it`, which belongs to the innermost block, as _1 does.
       KNOWS_IT = RUBY_VERSION >= "3.4"
 
-      # Makes a lambda, so that the code can return. The lambda has no parameter if the code uses neither _1 nor `it`.
+      # Makes a lambda, so that the code can return. The lambda has no parameter if the code uses neither _1 nor `it`:
+      # then it gets one that the code cannot see. A lambda around it could not be shared between Ractors.
       def block_of(code)
         block = KNOWS_IT ? compiled("", code) : compiled_with_it(code)
-        block.arity.zero? ? ->(_message) { block.call } : block
+        block.arity.zero? ? compiled("|*|", code) : block
       rescue SyntaxError => e
         raise UsageError, "filter: #{first_fault(e.message)}"
       end
