@@ -6,8 +6,8 @@
 #   ruby --yjit -Ilib benchmark/ractors.rb hand    microseconds until another Ractor has read three fields of a message
 #   ruby --yjit -Ilib benchmark/ractors.rb hand all     ... has read all of it
 #   ruby --yjit -Ilib benchmark/ractors.rb ring packed 1000   microseconds of each hop in a ring of 1,000 Ractors
-# Contenders take turns, and the median of 9 rounds counts. All times are of processors, but those of two Ractors also have
-# what a Ractor waits for others, without what it waits for a processor: /proc/thread-self/schedstat of Linux tells.
+# The median of 9 rounds counts. All times are of processors, but those of two Ractors also have what a Ractor waits for
+# others, without what it waits for a processor: /proc/thread-self/schedstat of Linux tells.
 
 require "json"
 require "manypack"
@@ -157,7 +157,9 @@ def hand(all = nil)
   messages = Ractor.make_shareable(document("twitter")["statuses"].map { |status| Manypack.pack(status) } * 10)
   Ways::MAKE.each do |way, make|
     samples = Array.new(ROUNDS) do
-      reader = Ractor.new(way, all, messages.size) { |how, *to, count| count.times { Ways.read(how, Ractor.receive, *to) } }
+      reader = Ractor.new(way, all, messages.size) do |how, whole, count|
+        count.times { Ways.read(how, Ractor.receive, whole) }
+      end
       before = cpu
       messages.each { |bytes| way == :move ? reader.send(make.call(bytes), move: true) : reader.send(make.call(bytes)) }
       value_of(reader)
