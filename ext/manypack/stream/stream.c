@@ -250,7 +250,8 @@ void
 mp_stream_raise_end(const mp_stream *u)
 {
     if (u->body || mp_stream_size(u) || mp_stream_pending_p(u)) mp_stream_raise_truncated(u);
-    mp_raise_no_more_objects((mp_blame){.of_gem = u->codec.options.of_gem, .eof = u->more ? u->more->eof : 0}, u->origin);
+    mp_raise_no_more_objects((mp_blame){.of_gem = u->codec.options.of_gem, .eof = u->more ? u->more->eof : 0},
+                             u->origin);
 }
 
 void
