@@ -158,7 +158,10 @@ mp_encoder_raise_too_long(const mp_encoder *e, VALUE obj)
 void
 mp_encoder_raise_too_deep(const mp_encoder *e)
 {
-    mp_raise_nesting(e->depth, mp_error_path(e->place), e->codec->options.of_gem);
+    uint32_t most = mp_encoder_containers(e->codec);
+
+    /* e->depth: where the C stack was used up */
+    mp_raise_nesting(e->depth < e->max_depth ? e->depth : most, mp_error_path(e->place), e->codec->options.of_gem);
 }
 
 void

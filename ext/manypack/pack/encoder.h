@@ -38,6 +38,13 @@ MP_STATIC_ASSERT(encoder_begins_with_its_window, offsetof(mp_encoder, out) == 0)
 /* Grows the window. NoMemoryError. */
 void mp_encoder_grow(mp_out *out, size_t n);
 
+/* How many containers may be open at once. */
+MP_INLINE uint32_t
+mp_encoder_containers(const mp_codec *codec)
+{
+    return codec->options.max_depth ? codec->options.max_depth : MP_DEFAULT_MAX_DEPTH;
+}
+
 /* Starts with the window on the caller's block. The block and the codec must outlive the encoder. */
 MP_INLINE void
 mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec)
@@ -53,7 +60,7 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     e->last_class = 0;
     e->notes = 0;
     e->depth = 0;
-    e->max_depth = codec->options.max_depth ? codec->options.max_depth : MP_DEFAULT_MAX_DEPTH;
+    e->max_depth = mp_encoder_containers(codec);
 }
 
 /* Moves the window to the Buffer, which has size uncommitted bytes already, and makes room for n more. */
@@ -67,14 +74,15 @@ mp_encoder_window_on_buffer(mp_encoder *e, size_t size, size_t n)
     e->out.end = e->out.start + room;
 }
 
-/* Starts with the window on the Buffer of a Packer, at the depth of its loan. */
+/* Starts with the window on the Buffer of a Packer, at the depth of its loan. calls: levels of it that do not count. */
 MP_INLINE void
-mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec *codec)
+mp_encoder_init_packer(mp_encoder *e, VALUE packer, VALUE buffer, const mp_codec *codec, uint32_t calls)
 {
     mp_encoder_init(e, NULL, 0, codec);
     e->packer = packer;
     e->buffer = buffer;
     e->depth = mp_buffer_get(buffer)->loan.depth;
+    e->max_depth += calls;
     mp_loan_start(&mp_buffer_get(buffer)->loan);
     mp_encoder_window_on_buffer(e, 0, 1);
 }

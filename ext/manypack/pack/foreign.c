@@ -243,6 +243,9 @@ raise_written(const mp_encoder *e, const user_call *call, mp_written written, VA
     bool returned = written == MP_WROTE_NOTHING && RB_TYPE_P(result, T_STRING);
     const char *hint = returned ? "; it returned a String: call packer.write instead" : NULL;
 
+    if (written == MP_WROTE_TOO_DEEP) {
+        mp_raise_nesting(mp_encoder_containers(e->codec), mp_error_path(e->place), e->codec->options.of_gem);
+    }
     if (call->type) {
         mp_encoder_raise(e, rb_eArgError, NULL,
                          "the packer of ext type %d for %" PRIsVALUE " must write whole objects to the Packer, but "
@@ -254,37 +257,63 @@ raise_written(const mp_encoder *e, const user_call *call, mp_written written, VA
                      rb_obj_class(call->obj), found[written]);
 }
 
-/* Checks the bytes that user code wrote from an offset on. `notes` are the notes taken meanwhile. */
-static void
+/*
+ * Checks the bytes that user code wrote from an offset on. `notes` are the notes taken meanwhile. Returns how many
+ * levels of containers they have.
+ */
+static MP_NOINLINE uint32_t
 check_written(mp_encoder *e, const user_call *call, size_t start, mp_notes notes, VALUE result)
 {
     mp_bytes *bytes = &mp_buffer_get(e->buffer)->bytes;
-    mp_written written =
-        mp_written_check(written_since(bytes, start), start, bytes->size, notes, call->type != NULL);
+    uint64_t few[MP_DEFAULT_MAX_DEPTH];
+    mp_levels levels = {.left = few, .room = e->max_depth - e->depth - (call->type != NULL)};
+    size_t most = bytes->size - start < levels.room ? bytes->size - start : levels.room;
+    VALUE memory = 0;
+    mp_written written;
 
+    if (MP_UNLIKELY(most > MP_DEFAULT_MAX_DEPTH)) levels.left = ALLOCV_N(uint64_t, memory, most);
+    written = mp_written_check(written_since(bytes, start), start, bytes->size, notes, call->type != NULL, &levels);
     if (MP_UNLIKELY(written != MP_WROTE_WHOLE)) raise_written(e, call, written, result);
+    ALLOCV_END(memory);
+    return levels.most;
 }
 
 /* Notes a checked object, so that a check of the user code around this write, if any, skips it. */
 static void
-note_object(mp_encoder *e, size_t start, size_t end)
+note_object(mp_encoder *e, size_t start, size_t end, uint32_t levels, bool ext)
 {
-    if (mp_buffer_get(e->buffer)->loan.depth) e->notes = mp_notes_add(e->notes, start, end);
+    if (mp_buffer_get(e->buffer)->loan.depth) e->notes = mp_notes_add(e->notes, start, end, levels, ext);
+}
+
+/* Opens a level for a call of user code. That of to_msgpack is no container, so there is always room for it. */
+static void
+open_call(mp_encoder *e, mp_place *place, bool container)
+{
+    e->max_depth += !container;
+    mp_encoder_open(e, place);
+}
+
+static void
+close_call(mp_encoder *e, const mp_place *place, bool container)
+{
+    e->max_depth -= !container;
+    mp_encoder_close(e, place);
 }
 
 /*
- * Lets user code write the object to e->packer, one level deeper, and checks what it wrote. Before, all bytes of this
- * encoder are committed to the Buffer; afterwards it goes on after the bytes of the user code. False without such a
- * method.
+ * Lets user code write the object to e->packer, and checks what it wrote: *levels is how many levels of containers.
+ * Before, all bytes of this encoder are committed to the Buffer; afterwards it goes on after the bytes of the user
+ * code. False without such a method.
  */
 static bool
-call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
+call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *levels)
 {
     user_call call = {.e = e, .obj = obj, .type = type};
     mp_place place = {.key = Qundef};
     mp_notes outer, notes;
     mp_buffer *buffer;
     mp_loan_saved saved;
+    uint32_t calls;
     bool returned;
     int state;
     size_t start;
@@ -292,22 +321,25 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type)
 
     if (MP_UNLIKELY(mp_stack_used_up_p())) mp_encoder_raise_too_deep(e);
     if (!e->packer) leave_for_packer(e);
-    mp_encoder_open(e, &place);
+    open_call(e, &place, type != NULL);
     mp_encoder_commit_early(e);
     buffer = mp_buffer_get(e->buffer);
     start = buffer->bytes.size;
     outer = mp_packer_set_notes(e->packer, 0);
+    calls = mp_packer_calls(mp_packer_get(e->packer));
+    mp_packer_set_calls(e->packer, calls + !type);
     saved = mp_loan_lend(&buffer->loan, e->depth);
     result = rb_protect(call_with_packer, (VALUE)&call, &state);
+    mp_packer_set_calls(e->packer, calls);
     returned = mp_loan_return(&buffer->loan, &buffer->bytes, saved);
     notes = mp_packer_set_notes(e->packer, outer);
     if (MP_UNLIKELY(state)) user_code_left(e, &call, start, returned, state);
     if (MP_UNLIKELY(!returned)) mp_raise_in_use("Packer");
     mp_encoder_window_on_buffer(e, 0, 1);
-    mp_encoder_close(e, &place);
+    close_call(e, &place, type != NULL);
     if (MP_UNLIKELY(result == Qundef)) return false;
-    check_written(e, &call, start, notes, result);
-    if (!type) note_object(e, start, buffer->bytes.size);
+    *levels = check_written(e, &call, start, notes, result);
+    if (!type) note_object(e, start, buffer->bytes.size, *levels, false);
     return true;
 }
 
@@ -319,11 +351,12 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
 {
     uint8_t head[MP_HEAD_MAX];
     size_t start, size, head_size;
+    uint32_t levels;
     uint8_t *body;
 
     if (!e->packer) leave_for_packer(e);
     start = mp_buffer_get(e->buffer)->bytes.size + mp_out_size(&e->out);
-    call_with_window_lent(e, obj, type);
+    call_with_window_lent(e, obj, type, &levels);
     size = mp_buffer_get(e->buffer)->bytes.size - start;
     head_size = (size_t)(mp_put_ext_head(head, type->type, mp_encoder_length(e, obj, size)) - head);
     mp_out_reserve(&e->out, head_size);
@@ -331,7 +364,7 @@ encode_recursive(mp_encoder *e, VALUE obj, const mp_type *type)
     memmove(body + head_size, body, size);
     memcpy(body, head, head_size);
     mp_out_commit(&e->out, e->out.start + head_size);
-    note_object(e, start, start + head_size + size);
+    note_object(e, start, start + head_size + size, levels + 1, true);
 }
 
 /* Calls a handler and converts its result to a String if possible. */
@@ -401,6 +434,7 @@ uint8_t *
 mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
 {
     const mp_type *type = mp_foreign_type(e, obj);
+    uint32_t levels;
 
     if (type) return mp_encode_typed(e, p, obj, type);
     mp_out_commit(&e->out, p);
@@ -412,7 +446,7 @@ mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
         encode_time(e, MP_TIMESTAMP_TYPE, obj);
     } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
         encode_timestamp(e, MP_TIMESTAMP_TYPE, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
-    } else if (!call_with_window_lent(e, obj, NULL)) {
+    } else if (!call_with_window_lent(e, obj, NULL, &levels)) {
         raise_unpackable(e, obj);
     }
     return e->out.pos;

@@ -159,6 +159,23 @@ mp_packer_set_notes(VALUE self, mp_notes notes)
     return before;
 }
 
+uint32_t
+mp_packer_set_calls(VALUE self, uint32_t calls)
+{
+    mp_packer *packer = mp_typed_data(self);
+    uint32_t before = packer->calls;
+
+    packer->calls = calls;
+    return before;
+}
+
+uint32_t
+mp_packer_calls(const mp_packer *packer)
+{
+    /* a call that never ended has left its number */
+    return mp_buffer_get(packer->buffer)->loan.depth ? packer->calls : 0;
+}
+
 void
 mp_packer_close(VALUE self)
 {

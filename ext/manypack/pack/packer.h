@@ -9,6 +9,7 @@ typedef struct {
     VALUE buffer;
     mp_codec codec;
     mp_notes notes; /* on objects that nested user code wrote since the innermost call */
+    uint32_t calls; /* of to_msgpack, among the levels of the Buffer's loan: they are no containers */
 } mp_packer;
 
 /*
@@ -32,8 +33,12 @@ bool mp_packer_p(VALUE obj);
 /* Makes a Packer for the user code of one pack call, and its Buffer. */
 VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
 
-/* Replaces the notes and returns the old ones. */
+/* Replace the notes, or the number of calls, and return the old ones. */
 mp_notes mp_packer_set_notes(VALUE packer, mp_notes notes);
+uint32_t mp_packer_set_calls(VALUE packer, uint32_t calls);
+
+/* How many of the levels that are open around a write to the Packer are calls of to_msgpack. */
+uint32_t mp_packer_calls(const mp_packer *packer);
 
 /* Ends the use of a Packer: every later call raises. */
 void mp_packer_close(VALUE packer);

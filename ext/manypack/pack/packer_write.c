@@ -229,7 +229,7 @@ packer_write_with(VALUE self, void (*encode)(mp_encoder *, VALUE), VALUE argumen
     mp_codec codec = packer->codec; /* a type registered meanwhile applies from the next write */
     mp_encoder e;
 
-    mp_encoder_init_packer(&e, self, buffer, &codec);
+    mp_encoder_init_packer(&e, self, buffer, &codec, mp_packer_calls(packer));
     encode(&e, argument);
     mp_encoder_commit(&e);
     if (MP_UNLIKELY(e.notes != 0)) mp_packer_set_notes(self, mp_notes_join(packer->notes, e.notes));

@@ -1,27 +1,24 @@
-/*
- * Walks over the bytes that user code has written, and skips objects in them that were checked before. Walks like
- * core/skip.c, but keeps one count for all open containers instead of a count for each, so that depth takes no memory:
- * it has to know only whether the bytes end with an object, not in which container it is.
- */
+/* Walks over the bytes that user code has written, and skips objects in them that were checked before. */
 #include "pack/written.h"
 
 #include "core/wire.h"
 
-/* A shorter object gets no note: walking over it again costs less. */
+/* A shorter object gets no note, unless it is an ext: walking over it again costs less. */
 enum { NOTE_MIN = 64 };
 
 typedef struct {
     size_t from, to;
+    uint32_t levels;
 } note;
 
 /* --- notes ------------------------------------------------------------------------------------------ */
 
 mp_notes
-mp_notes_add(mp_notes notes, size_t from, size_t to)
+mp_notes_add(mp_notes notes, size_t from, size_t to, uint32_t levels, bool ext)
 {
-    note added = {.from = from, .to = to};
+    note added = {.from = from, .to = to, .levels = levels};
 
-    if (to - from < NOTE_MIN) return notes;
+    if (to - from < NOTE_MIN && !ext) return notes;
     if (!notes) notes = rb_obj_hide(rb_str_buf_new(4 * (long)sizeof(note)));
     rb_str_cat(notes, (const char *)&added, sizeof(added));
     return notes;
@@ -58,12 +55,22 @@ typedef struct {
     size_t from;      /* the offset of start */
     mp_notes notes;
     size_t next;      /* the first note that was not used yet */
-    uint64_t missing; /* objects that are still to come, the current one included */
+    mp_levels levels;
+    uint32_t open;    /* containers */
 } check;
+
+/* Remembers the most levels. MP_E_DEPTH if there is no room for them. */
+static mp_status
+reached(check *c, uint32_t levels)
+{
+    if (levels > c->levels.room) return MP_E_DEPTH;
+    if (levels > c->levels.most) c->levels.most = levels;
+    return MP_OK;
+}
 
 /* Skips the next object if a note says that it was checked. */
 static bool
-noted_passed(check *c)
+noted_passed(check *c, uint32_t *levels)
 {
     size_t at = c->from + (size_t)(c->at - c->start), to = c->from + (size_t)(c->end - c->start);
 
@@ -74,61 +81,61 @@ noted_passed(check *c)
         if (found.from > at) return false;
         c->at = c->start + (found.to - c->from);
         c->next++;
+        *levels = found.levels;
         return true;
     }
     return false;
 }
 
-/*
- * Counts the objects that a container declares. Each takes at least a byte, so if more are missing than there are
- * bytes, the exact number does not matter: it is capped, so that no sum overflows.
- */
-static void
-declared(check *c, uint64_t objects)
-{
-    uint64_t most = (uint64_t)(c->end - c->at) + 2; /* the container itself still counts as missing */
-
-    c->missing += objects;
-    if (c->missing > most) c->missing = most;
-}
-
-/* Skips a head and its payload. */
+/* Skips a head and its payload, and opens a container that is not empty. */
 static mp_status
-head_passed(check *c)
+head_passed(check *c, bool *opened)
 {
     mp_head head;
     mp_status status = mp_head_over(c->at, c->end, &head, &c->at);
 
-    if (status == MP_OK && (head.kind == MP_ARRAY || head.kind == MP_MAP)) {
-        declared(c, mp_declared_objects(head.kind, head.n));
-    }
-    return status;
+    *opened = false;
+    if (status != MP_OK || (head.kind != MP_ARRAY && head.kind != MP_MAP) || !head.n) return status;
+    status = reached(c, c->open + 1);
+    if (status != MP_OK) return status;
+    c->levels.left[c->open++] = mp_declared_objects(head.kind, head.n);
+    *opened = true;
+    return MP_OK;
 }
 
 /* Skips one object. MP_E_TRUNCATED if it is incomplete. */
 static mp_status
 pass_object(check *c)
 {
-    for (c->missing = 1; c->missing; c->missing--) {
-        mp_status status = c->notes && noted_passed(c) ? MP_OK : head_passed(c);
+    c->open = 0;
+    do {
+        uint32_t levels;
+        bool opened = false;
+        mp_status status = c->notes && noted_passed(c, &levels) ? reached(c, c->open + levels)
+            : head_passed(c, &opened);
 
         if (MP_UNLIKELY(status != MP_OK)) return status;
-    }
+        if (opened) continue;
+        while (c->open && --c->levels.left[c->open - 1] == 0) c->open--;
+    } while (c->open);
     return MP_OK;
 }
 
 mp_written
-mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, bool several)
+mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, bool several, mp_levels *levels)
 {
-    check c = {.start = bytes, .at = bytes, .end = bytes + (to - from), .from = from, .notes = notes};
+    check c = {.start = bytes, .at = bytes, .end = bytes + (to - from), .from = from, .notes = notes,
+               .levels = *levels};
 
     if (from == to) return several ? MP_WROTE_WHOLE : MP_WROTE_NOTHING;
     do {
         mp_status status = pass_object(&c);
 
         if (status == MP_E_TRUNCATED) return MP_WROTE_PART;
+        if (status == MP_E_DEPTH) return MP_WROTE_TOO_DEEP;
         if (status != MP_OK) return MP_WROTE_MALFORMED;
     } while (several && c.at < c.end);
+    levels->most = c.levels.most;
     RB_GC_GUARD(notes);
     return c.at == c.end ? MP_WROTE_WHOLE : MP_WROTE_MORE;
 }

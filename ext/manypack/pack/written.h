@@ -16,8 +16,15 @@ typedef enum {
     MP_WROTE_NOTHING,
     MP_WROTE_PART,  /* the last object is incomplete */
     MP_WROTE_MORE,
-    MP_WROTE_MALFORMED
+    MP_WROTE_MALFORMED,
+    MP_WROTE_TOO_DEEP
 } mp_written;
+
+/* The levels of containers in what was written: room, and after the check how many there are at most. */
+typedef struct {
+    uint64_t *left; /* memory for as many as there is room for, or as there are bytes */
+    uint32_t room, most;
+} mp_levels;
 
 /* The places of checked objects, in a hidden String; 0 without any. */
 typedef VALUE mp_notes;
@@ -26,10 +33,14 @@ typedef VALUE mp_notes;
  * Checks the bytes from offset `from` to offset `to`. Needs the notes taken since offset `from`. several: more than one
  * object is allowed.
  */
-mp_written mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, bool several);
+mp_written mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_notes notes, bool several,
+                            mp_levels *levels);
 
-/* Adds a note about a checked object. Its offsets are in the same Buffer, after those of earlier notes. */
-mp_notes mp_notes_add(mp_notes notes, size_t from, size_t to);
+/*
+ * Adds a note about a checked object of so many levels. Its offsets are in the same Buffer, after those of earlier
+ * notes. The levels in an ext are known from its note alone.
+ */
+mp_notes mp_notes_add(mp_notes notes, size_t from, size_t to, uint32_t levels, bool ext);
 
 /* Appends the notes of one write to those of earlier writes. */
 mp_notes mp_notes_join(mp_notes notes, mp_notes more);

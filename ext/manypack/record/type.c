@@ -450,8 +450,7 @@ rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALU
     if (!mp_packer_p(packer)) return Qnil;
     front = mp_packer_get(packer)->codec;
     owner = front.object;
-    depth = mp_buffer_get(mp_packer_get(packer)->buffer)->loan.depth;
-    if (depth && !RTEST(body)) depth--; /* the call of to_msgpack is a level, but the object has none of its own yet */
+    depth = mp_buffer_get(mp_packer_get(packer)->buffer)->loan.depth - mp_packer_calls(mp_packer_get(packer));
     type = laid_over(current(type), &front);
     codec = *mp_codec_get(type_get(type)->codec);
     codec.options.max_depth = max_depth_within(&codec.options, &front.options, depth);
