@@ -146,7 +146,9 @@ mp_encoder_each_pair(mp_encoder *e, VALUE hash, int (*each)(VALUE key, VALUE val
     rb_hash_foreach(hash, pass_pair, (VALUE)&walk);
     if (MP_LIKELY(!walk.stopped)) return;
     pairs = mp_encoder_pairs(e, hash);
-    for (i = walk.passed * 2; i < RARRAY_LEN(pairs); i += 2) each(RARRAY_AREF(pairs, i), RARRAY_AREF(pairs, i + 1), arg);
+    for (i = walk.passed * 2; i < RARRAY_LEN(pairs); i += 2) {
+        each(RARRAY_AREF(pairs, i), RARRAY_AREF(pairs, i + 1), arg);
+    }
     RB_GC_GUARD(pairs);
 }
 

@@ -128,10 +128,10 @@ mp_plain_key_p(VALUE key)
     return RB_BUILTIN_TYPE(key) == T_SYMBOL || RB_BUILTIN_TYPE(key) == T_FLOAT || RB_BUILTIN_TYPE(key) == T_BIGNUM;
 }
 
-/* The keys and values of a Hash, in turn, as a hidden Array. Nobody else can use the Buffer while Ruby compares keys. */
+/* A hidden Array of the keys and values of a Hash. Nobody else can use the Buffer while Ruby compares keys. */
 VALUE mp_encoder_pairs(mp_encoder *e, VALUE hash);
 
-/* rb_hash_foreach, for a function that returns ST_CONTINUE, but keeps the Buffer from user code that compares keys. */
+/* rb_hash_foreach, for a function that returns ST_CONTINUE. Keeps the Buffer from user code that compares keys. */
 void mp_encoder_each_pair(mp_encoder *e, VALUE hash, int (*each)(VALUE key, VALUE value, VALUE arg), VALUE arg);
 
 /* The state of the current Ractor. */
