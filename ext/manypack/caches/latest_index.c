@@ -27,7 +27,7 @@ mp_latest_mark(mp_latest *latest)
 {
     size_t collection = rb_gc_count();
 
-    if (!RB_SPECIAL_CONST_P(latest->index) && (latest->found || latest->kept == collection)) {
+    if (latest->index && latest->index != Qtrue && (latest->found || latest->kept == collection)) {
         rb_gc_mark(latest->message);
         rb_gc_mark(latest->index);
         latest->found = false;
