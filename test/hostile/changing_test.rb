@@ -218,6 +218,11 @@ module Hostile
       assert_equal %w[a c list], Manypack.unpack(bytes).keys
     end
 
+    def test_a_renamed_value_that_a_proc_removes_leaves_no_key
+      changes = {"b" => Manypack::View.renamed("c"), "$.*" => ->(value) { value == 2 ? Manypack::View::REMOVED : value }}
+      assert_equal %w[a list], Manypack.unpack(ChangingTest.splice(changes)).keys
+    end
+
     private
 
     # Returns what the front returns; nil after a RuntimeError. Fails if nothing was changed.

@@ -622,12 +622,13 @@ write_found(splice *s, uint32_t id, size_t from)
     if (more->inserted || more->new_key || node->change == MP_REMOVE) {
         copy(s, from, more->at);
         write_objects(s, id, more->inserted);
+        if (node->change == MP_REMOVE) return; /* a Proc may have removed what gets a new key */
         if (more->new_key) write_object(s, id, mp_changes_object(&s->changes, more->new_key));
-        else if (node->change != MP_REMOVE) copy(s, more->at, node->value_at);
+        else copy(s, more->at, node->value_at);
     } else {
         copy(s, from, node->value_at);
     }
-    if (node->change != MP_REMOVE) write_node(s, id);
+    write_node(s, id);
 }
 
 /* Writes a container that the message has, with its changes. */
