@@ -246,9 +246,12 @@ rb_factory_dump(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_unpack(int argc, VALUE *argv, VALUE self)
 {
+    int api = mp_api_of_object(self, &factory_classes);
+    VALUE options = argc == 2 ? argv[1] : Qnil;
+
     rb_check_arity(argc, 1, 2);
-    return mp_unpack_with(argv[0], factory_codec(self), argc == 2 ? argv[1] : Qnil,
-                          mp_api_of_object(self, &factory_classes));
+    if (MP_UNLIKELY(by_methods_p(self, api, argc, argv))) return mp_unpack_by_methods(self, argv[0], options, "feed");
+    return mp_unpack_with(argv[0], factory_codec(self), options, api);
 }
 
 /*
@@ -261,13 +264,8 @@ rb_factory_unpack(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_factory_load(int argc, VALUE *argv, VALUE self)
 {
-    int api = mp_api_of_object(self, &factory_classes);
-    VALUE options = argc == 2 ? argv[1] : Qnil;
-
-    rb_check_arity(argc, 1, 2);
-    if (argc == 1 && NIL_P(argv[0]) && api == MP_OWN) return Qnil;
-    if (MP_UNLIKELY(by_methods_p(self, api, argc, argv))) return mp_unpack_by_methods(self, argv[0], options, "feed");
-    return mp_unpack_with(argv[0], factory_codec(self), options, api);
+    if (argc == 1 && NIL_P(argv[0]) && mp_api_of_object(self, &factory_classes) == MP_OWN) return Qnil;
+    return rb_factory_unpack(argc, argv, self);
 }
 
 /*

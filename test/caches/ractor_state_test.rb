@@ -63,7 +63,7 @@ class RactorStateTest < Minitest::Test
       message = Manypack.pack([[1] * 100] * 1_000)
       p [grows.call(4_000) { 2.times { Manypack.unpack(rows) } }, grows.call(16_000) { Manypack.unpack(keys) },
          grows.call(8_000) { Manypack.unpack(values, shareable: true) }, grows.call(10_000) { Manypack.pack(symbols) },
-         grows.call(200) { 2.times { Manypack::View.new(message)[999] } }]
+         grows.call(80) { 2.times { Manypack::View.new(message)[999] } }]
     RUBY
   end
 

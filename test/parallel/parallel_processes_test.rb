@@ -79,8 +79,8 @@ class ParallelProcessesTest < Minitest::Test
   def test_results_of_any_size_and_depth
     assert_equal [3_000_000, 1], Parallel.map("\x03\x00", processes: 2) { |n| "x" * (n * 1_000_000) }.map(&:size).then { |sizes| [sizes[0], sizes[1] + 1] }
     nested = ->(levels) { (1...levels).reduce([]) { |inner,| [inner] } }
-    assert_equal [nested.call(999)], Parallel.map("\x00", processes: 1) { nested.call(999) }
-    error = assert_raises(::TypeError) { Parallel.map("\x00\x01", processes: 1) { |n| n == 1 ? nested.call(1_000) : n } }
+    assert_equal [nested.call(1_000)], Parallel.map("\x00", processes: 1) { nested.call(1_000) }
+    error = assert_raises(::TypeError) { Parallel.map("\x00\x01", processes: 1) { |n| n == 1 ? nested.call(1_001) : n } }
     assert_equal [1, 1], [error.index, error.offset]
   end
 

@@ -106,7 +106,7 @@ class LinearTimeTest < Minitest::Test
   }.freeze
 
   TYPE = {
-    check?: [PLAIN[:check?]],
+    check?: [PLAIN[:check?]], attach: [->(t, _) { t.attach rescue nil }], view: [->(t, b) { t.view(Manypack.unpack(b, **DEPTH)) }],
     load: [->(t, b) { t.load(b) }, ->(t, b) { t.load(b, collect: true) }], valid?: [->(t, b) { t.valid?(b) }],
     dump: [->(t, b) { t.dump(Manypack.unpack(b, **DEPTH)) }, ->(t, b) { t.dump(Manypack.unpack(b, **DEPTH), check: true) }],
     "==": [->(t, _) { t == t.with(freeze: true) }], eql?: [->(t, _) { t.eql?(t.with(freeze: true)) }], "===": [->(t, b) { t === Manypack.unpack(b, **DEPTH) }], or: [->(t, _) { t.or(nil) }],

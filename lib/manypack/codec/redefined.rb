@@ -86,8 +86,8 @@ module Manypack
         member&.reset
       end
 
-      def load(data, as: nil)
-        return factory.codec(**options.to_h).load(data, as: as) unless as.nil?
+      def unpack(data, as: nil)
+        return factory.codec(**options.to_h).unpack(data, as: as) unless as.nil?
 
         member = unpacker
         member.feed(data)
