@@ -439,7 +439,7 @@ class FactoryTest < Minitest::Test
     codec = @factory.codec(symbolize_keys: true, max_depth: 3)
     assert_equal({ a: 1 }, codec.unpacker.feed("\x81\xA1a\x01".b).read)
     assert_equal({ "a" => 1 }, codec.unpacker(symbolize_keys: false).feed("\x81\xA1a\x01".b).read)
-    assert_raises(Manypack::NestingError) { codec.pack([[[[]]]]) }
+    assert_raises(Manypack::NestingError) { codec.pack([[[[1]]]]) }
     assert_raises(Manypack::StackError) { codec.load("\x91\x91\x91\x91\xC0".b) }
     assert_equal "91 91 91 90", hex(codec.packer(max_depth: 4).write([[[[]]]]).to_s)
     io = StringIO.new("".b)

@@ -11,6 +11,13 @@ class RecordDefinitionTest < Minitest::Test
     singleton_class.undef_method :new
   end
 
+  def test_options_about_members_are_hashes
+    record = Record.new(Struct.new(:id), id: Integer)
+    [{ keys: :camel }, { defaults: :id }, { defaults: [:id] }].each do |options|
+      assert_match(/\Aexpected a Hash of members, got (Symbol|Array)\z/, assert_raises(::TypeError) { record.with(**options) }.message)
+    end
+  end
+
   def test_a_class_without_new_or_without_objects_is_refused_when_its_record_is_made
     assert_match(/Unmakeable has no method new/, assert_raises(ArgumentError) { Record.new(Unmakeable, x: Integer) }.message)
     assert_equal 1, Record.ivars(Unmakeable, x: Integer).load(pack({ "x" => 1 })).instance_variable_get(:@x)

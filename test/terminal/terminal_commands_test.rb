@@ -90,6 +90,13 @@ class TerminalCommandsTest < Minitest::Test
     end
   end
 
+  def test_what_the_code_of_filter_prints_is_no_message
+    [[], %w[-j 2], ["--path", "$.id"]].each do |options|
+      out, err, status = manypack("filter", *options, "-e", "puts _1['id']; p :seen; $stdout.write('end'); true", input: stream({"id" => 1}))
+      assert_equal [stream({"id" => 1}), "1\n:seen\nend", 0], [out, err, status], options
+    end
+  end
+
   # What is found comes out while the input is silent.
   def test_many_cores_hold_nothing_back
     [%w[query -j3 .id], %w[query .id], %w[filter -j3 -e it["id"]]].each do |arguments|

@@ -16,8 +16,11 @@ module Manypack
         by_name({ **types.to_h, **members })
       end
 
-      # Returns a Hash with Symbols in place of Strings. Raises ArgumentError for a member that comes twice.
+      # Returns a Hash with Symbols in place of Strings. Raises ArgumentError for a member that comes twice, and
+      # TypeError for anything but a Hash.
       def self.by_name(hash)
+        raise ::TypeError, "expected a Hash of members, got #{hash.class}" unless hash.is_a?(Hash)
+
         named = hash.transform_keys { |key| symbol_of(key) }
         raise ArgumentError, "a member comes twice: #{hash.keys.inspect}" if named.size < hash.size
 

@@ -9,7 +9,7 @@ module Manypack
         Runs Ruby code on each message. If the code returns true, the message is written as it is; nil and false leave
         it out; any other object is written in its place. In the code, _1 or it is the message. With --where or --path
         alone, filter selects messages without decoding them. In a condition, as JSONPath has it, @ is the message. As
-        grep does, filter exits with 1 if it writes nothing.
+        grep does, filter exits with 1 if it writes nothing. What the code prints goes to standard error.
       TEXT
       EXAMPLES = <<~TEXT
         manypack filter -e '_1["level"] > 3' events.msgpack > errors.msgpack
@@ -53,7 +53,16 @@ module Manypack
 
       def work
         @block = block_of(@code) if @code
-        each_input { |input| @selection ? select(input) : filter(input) }
+        with_messages_alone { each_input { |input| @selection ? select(input) : filter(input) } }
+      end
+
+      # What the code prints goes to standard error: between messages it would be taken for messages.
+      def with_messages_alone
+        output # before $stdout is another
+        before, $stdout = $stdout, $stderr
+        yield
+      ensure
+        $stdout = before
       end
 
       # True if Ruby itself knows `it`, which belongs to the innermost block, as _1 does.
