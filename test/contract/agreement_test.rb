@@ -131,8 +131,11 @@ class AgreementTest < Minitest::Test
   end
 
   # Bytes behind the object are refused in the same words wherever the walk comes to its end.
+  LONG_MAPS = { "a map" => 8, "a long map" => 512, "a very long map" => 8_000 }.transform_values do |n|
+    Manypack.pack(Array.new(n) { |i| ["key#{i}", [1, 2, 3]] }.to_h)
+  end
   TRAILING = { "a map" => "\x81\xA1a\x91\x01".b, "an array" => "\x92\xA1a\x81\xA1b\x02".b, "an empty map" => "\x80".b, "an Integer" => "\x01".b,
-               "a long map" => "\xDE\x02\x00".b + Array.new(512) { |i| Manypack.pack("key#{i}") + "\x93\x01\x02\x03".b }.join }.freeze
+               "a long map" => LONG_MAPS["a long map"] }.freeze
   READERS = {
     "value" => :value.to_proc, "to_s" => :to_s.to_proc, "bytes" => :bytes.to_proc, "bytesize" => :bytesize.to_proc, "hash" => :hash.to_proc,
     "canonical?" => :canonical?.to_proc, "freeze" => :freeze.to_proc, "detach" => :detach.to_proc, "to_msgpack" => :to_msgpack.to_proc,
@@ -175,6 +178,18 @@ class AgreementTest < Minitest::Test
     end
   end
 
+  # One View, whose later looks go by an Index and tables of keys. Those that come to the end of the outermost map refuse.
+  LONG_MAPS.each do |name, map|
+    define_method("test_every_look_into_#{name.tr(" ", "_")}_refuses_bytes_behind_it") do
+      more = map + "\xC0".b
+      [[map, :last, []], [more, :last, %w[key0 none]], [more, :first, ["none"]], ["\x91".b + more, :last, []]].each do |message, which, refused|
+        view = Manypack::View.new(message, duplicate_keys: which)
+        view = view[0] if view.type == :array
+        3.times { assert_equal refused, %w[key0 none].select { |key| refused?(view, key) }, which }
+      end
+    end
+  end
+
   def test_bytes_behind_an_object_are_refused_by_dig_if_it_comes_to_its_end
     message = "\x81\xA1a\x91\x01\xC0".b
     assert_equal Manypack.unpack(message.chop), { "a" => [Manypack.dig(message.chop, "a", 0)] }
@@ -203,6 +218,12 @@ class AgreementTest < Minitest::Test
   end
 
   private
+
+  def refused?(view, key)
+    view[key] && false
+  rescue Manypack::MalformedFormatError
+    true
+  end
 
   # The same for each test, and for each run.
   def messages

@@ -278,10 +278,16 @@ search(mp_peek *peek, mp_cursor *cursor, const mp_key *key)
     return value;
 }
 
+/* Like a search, a look into a table finds what follows the message, unless the search would have stopped before. */
 static size_t
 find_simple(mp_peek *peek, mp_cursor *cursor, const mp_key_table *table, const mp_key *key)
 {
-    return table ? mp_key_table_find(table, peek->look.bytes, peek->look.size, key) : search(peek, cursor, key);
+    size_t value;
+
+    if (!table) return search(peek, cursor, key);
+    value = mp_key_table_find(table, peek->look.bytes, peek->look.size, key);
+    if (peek->outermost && !(value && which_of(peek) == MP_FIND_FIRST)) mp_peek_ended(peek, peek->look.tape->at);
+    return value;
 }
 
 static bool

@@ -301,6 +301,7 @@ mp_view_index_key(VALUE self, VALUE message, size_t head, uint32_t pairs, const 
     const mp_key_table *table = NULL;
     mp_cursor cursor;
 
+    if (!head && index->tape.at < look.size) return false; /* bytes follow, which the look has to find */
     if (pairs >= MANY_PAIRS && index->tables) {
         uint32_t entry = mp_tape_entry_of(&index->tape, head);
 
@@ -308,7 +309,6 @@ mp_view_index_key(VALUE self, VALUE message, size_t head, uint32_t pairs, const 
     }
     if (table) *value = mp_key_table_find(table, look.bytes, look.size, key);
     if (table || pairs >= MANY_PAIRS || !mp_tape_complete_p(&index->tape)) return table != NULL;
-    if (index->tape.at < look.size) return false; /* a fault that some looks have to find */
     return mp_cursor_open(&cursor, &look, head) == MP_OK && mp_find(&cursor, key, which, value) == MP_OK;
 }
 
