@@ -160,6 +160,24 @@ class ToMsgpackTest < Minitest::Test
     assert_packs "91 04", [4]
   end
 
+  # A Fiber that stops five calls deep, and whose write has ended when it goes on, inside another write. It goes on
+  # again and again, as each of its calls rescues what the call inside raises.
+  def test_a_fiber_that_goes_on_too_late_leaves_the_levels_of_another_write_alone
+    packer = Manypack::Packer.new
+    calls = Array.new(5).inject(foreign { Fiber.yield }) do |inner, _|
+      foreign { |itself| assert_refused { itself.write(inner) } && Fiber.yield }
+    end
+    fiber = Fiber.new { assert_refused { packer.write(calls) } }
+    assert_refused { packer.write(foreign { fiber.resume }) }
+    levels = ->(n) { (1...n).inject([1]) { |inner, _| [inner] } }
+    late = foreign do |itself|
+      fiber.resume
+      assert_raises(Manypack::NestingError) { itself.write(levels.(129)) }
+      itself.write(levels.(128))
+    end
+    6.times { packer.write(late) }
+  end
+
   def test_threads_pack_at_the_same_time
     threads = Array.new(4) do |i|
       Thread.new do

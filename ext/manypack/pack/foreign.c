@@ -310,7 +310,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *l
 {
     user_call call = {.e = e, .obj = obj, .type = type};
     mp_place place = {.key = Qundef};
-    mp_notes outer, notes;
+    mp_notes outer, notes = 0;
     mp_buffer *buffer;
     mp_loan_saved saved;
     uint32_t calls;
@@ -330,9 +330,11 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *l
     mp_packer_set_calls(e->packer, calls + !type);
     saved = mp_loan_lend(&buffer->loan, e->depth);
     result = rb_protect(call_with_packer, (VALUE)&call, &state);
-    mp_packer_set_calls(e->packer, calls);
     returned = mp_loan_return(&buffer->loan, &buffer->bytes, saved);
-    notes = mp_packer_set_notes(e->packer, outer);
+    if (MP_LIKELY(returned) || !buffer->loan.depth) { /* otherwise another write has the Packer, with its own */
+        mp_packer_set_calls(e->packer, calls);
+        notes = mp_packer_set_notes(e->packer, outer);
+    }
     if (MP_UNLIKELY(state)) user_code_left(e, &call, start, returned, state);
     if (MP_UNLIKELY(!returned)) mp_raise_in_use("Packer");
     mp_encoder_window_on_buffer(e, 0, 1);

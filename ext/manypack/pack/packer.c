@@ -159,14 +159,10 @@ mp_packer_set_notes(VALUE self, mp_notes notes)
     return before;
 }
 
-uint32_t
+void
 mp_packer_set_calls(VALUE self, uint32_t calls)
 {
-    mp_packer *packer = mp_typed_data(self);
-    uint32_t before = packer->calls;
-
-    packer->calls = calls;
-    return before;
+    ((mp_packer *)mp_typed_data(self))->calls = calls;
 }
 
 uint32_t

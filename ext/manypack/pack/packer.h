@@ -33,9 +33,11 @@ bool mp_packer_p(VALUE obj);
 /* Makes a Packer for the user code of one pack call, and its Buffer. */
 VALUE mp_packer_new(const mp_codec *codec, VALUE *buffer);
 
-/* Replace the notes, or the number of calls, and return the old ones. */
+/* Replaces the notes and returns the old ones. */
 mp_notes mp_packer_set_notes(VALUE packer, mp_notes notes);
-uint32_t mp_packer_set_calls(VALUE packer, uint32_t calls);
+
+/* Sets the number of calls. */
+void mp_packer_set_calls(VALUE packer, uint32_t calls);
 
 /* How many of the levels that are open around a write to the Packer are calls of to_msgpack. */
 uint32_t mp_packer_calls(const mp_packer *packer);
