@@ -100,6 +100,9 @@ class BundledTypesTest < Minitest::Test
     assert_equal Manypack::Timestamp.new(5, 0), Manypack::Timestamp.new(like_an_integer, 0)
     [Float::INFINITY, Float::NAN].each { |sec| assert_raises(FloatDomainError) { Manypack::Timestamp.new(sec, 0) } }
     assert_raises(RangeError) { Manypack::Timestamp.new(1.5, 10**9) }
+    last = (2**63) - Rational(1, 10)
+    assert_equal [(2**63) - 1, 900_000_000], Manypack::Timestamp.new(last, 0).then { |stamp| [stamp.sec, stamp.nsec] }
+    assert_raises(RangeError) { Manypack::Timestamp.new(last, 999_999_999) }
   end
 
   def test_a_timestamp_is_a_time_and_now

@@ -138,7 +138,9 @@ module Manypack
     def whole(sec, nsec)
       Timestamp.to_msgpack_ext(sec, nsec) # which raises
       sec, nsec = [sec, nsec].map { |number| number.is_a?(Numeric) ? number.to_r : number.to_int }
-      ((sec * 1_000_000_000) + nsec).floor.divmod(1_000_000_000)
+      pair = ((sec * 1_000_000_000) + nsec).floor.divmod(1_000_000_000)
+      Timestamp.to_msgpack_ext(*pair) # both fractions together may be a second more than int64 has
+      pair
     end
 
     # Called by Marshal.
