@@ -66,9 +66,9 @@ module Manypack
       # Returns the bytes of an entry: a MessagePack array of when it expires, its version and its value.
       #
       # Raises TypeError for a value that would come back as something else: an object with +to_msgpack+ whose class has
-      # no Record, a View, a LazyRecord, or an object of a subclass of String, Array or Hash. Raises ArgumentError for
-      # an entry that the options of the coder refuse to read, such as one longer than +max_bytes+, and the errors of
-      # Manypack.pack.
+      # no Record, a View, a LazyRecord, or an object of a subclass of String, Array or Hash. Raises RecordError
+      # for an object that its Record would not load, ArgumentError for an entry that the options of the coder refuse to
+      # read, such as one longer than +max_bytes+, and the errors of Manypack.pack.
       #
       #   coder.dump(entry) #=> "\x93\xC0\xC0\xA5value"
       def dump(entry)

@@ -61,8 +61,8 @@ module Hostile
 
     # For each function that works on an object of ours: the class, and further arguments.
     ON_OBJECTS = {
-      canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true], codec_of_gem: ["Manypack::Codec"], codec_overlaid: ["Manypack::Codec", 1], codec_with_type: ["Manypack::Codec", 1, Class, nil, nil, nil], current_type: ["Manypack::Type"], default_factory: ["a class"],
-      dump_within: ["Manypack::Type", 1, Manypack::Packer.new, false], load_body: ["Manypack::Type", Manypack::Unpacker.new],
+      canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true], codec_of_gem: ["Manypack::Codec"], codec_overlaid: ["Manypack::Codec", 1], codec_with_type: ["Manypack::Codec", 1, Range, :to_s, nil, {}], current_type: ["Manypack::Type"], default_factory: ["a class"],
+      dump_within: ["Manypack::Type", 1, Manypack::Packer.new, false, false], load_body: ["Manypack::Type", Manypack::Unpacker.new],
       error_of?: ["Manypack::Unpacker", 1], expect_array: ["Manypack::View"], expect_map: ["Manypack::View"], head_lines: ["String", 0, 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], redefined?: ["Manypack::Factory"], registers?: ["Manypack::Codec", 1, true, true, true], rename: ["a class", Manypack, "Renamed"], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1],
       search_any: ["Manypack::View", [], 1], search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], select_messages: ["String", 0, 0, 1, [], 1], search_count: ["Manypack::View", [], 1], search_first: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_several: ["Manypack::View", [[[], 1]]], search_ways: ["Manypack::View", [], 1],
       shared_shapes?: ["Manypack::Type", 1], splice: ["Manypack::View", { "a" => 1 }, Manypack::View::REMOVED], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"], watch: ["Manypack::Factory", Manypack]

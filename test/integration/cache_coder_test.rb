@@ -261,6 +261,32 @@ class CacheCoderTest < Minitest::Test
     end
   end
 
+  Tagged = Struct.new(:id) { def self.name = "Fancy" }
+  Manypack::Record.new(Tagged, id: Integer).attach
+  Natural = Struct.new(:number) do
+    def initialize(number)
+      raise ArgumentError, "negative" if number.negative?
+
+      super
+    end
+  end
+  Manypack::Record.new(Natural, number: Integer).attach
+
+  # Otherwise each read would be a miss, and nobody would notice.
+  def test_an_object_with_a_record_is_read_or_not_written
+    nameless = Struct.new(:id).tap { |klass| Manypack::Record.new(klass, id: Integer).attach }
+    scoped = Struct.new(:id).tap { |klass| Module.new.const_set(:Scoped, klass) }
+    Manypack::Record.new(scoped, id: Integer).attach
+    changed = Natural.new(1).tap { |natural| natural.number = -1 }
+    { Tagged.new(1) => nil, nameless.new(1) => TypeError, scoped.new(1) => TypeError, User.new(id: "1") => Manypack::RecordError,
+      User.new(id: 1, any: [User.new(id: nil)]) => Manypack::RecordError, changed => Manypack::RecordError }.each do |object, error|
+      entry = ActiveSupport::Cache::Entry.new([object])
+      next assert_equal([object], CODER.load(CODER.dump(entry)).value) unless error
+
+      assert_operator assert_raises(error) { CODER.dump(entry) }.path, :start_with?, "$[2][0]"
+    end
+  end
+
   REFUSING = { max_bytes: [50, "a" * 50], max_objects: [5, [1, 2]], max_string_bytes: [5, "aaaaaa"], max_array_size: [4, [1, 2, 3, 4, 5]], max_map_size: [1, { 1 => 2, 2 => 3 }],
                max_ext_bytes: [2, :abc], utf8: [:strict, "\xFF"], duplicate_keys: [:error, {}.compare_by_identity.tap { |twice| 2.times { twice[+"a"] = 1 } }],
                untrusted: [true, "a" * 300_000] }.freeze

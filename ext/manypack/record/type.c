@@ -435,15 +435,16 @@ max_depth_within(const mp_options *own, const mp_options *front, uint32_t depth)
 }
 
 /*
- * call-seq: Internal.dump_within(type, object, packer, body) -> bytes or nil
+ * call-seq: Internal.dump_within(type, object, packer, body, check) -> bytes or nil
  *
- * Packs an object for a Packer, by its codec and at its depth: as to_msgpack is asked to, or as the body of an ext. nil
- * if it is a Packer of another library.
+ * Packs an object for a Packer, by its codec and at its depth: as to_msgpack is asked to, or as the body of an ext.
+ * Loads the bytes as a check if the Type checks anyway or if check is true. nil if it is a Packer of another library.
  */
 static VALUE
-rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALUE body)
+rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALUE body, VALUE check)
 {
-    VALUE check = rb_attr_get(type, id_check), owner, bytes;
+    bool checks = RTEST(check) || RTEST(rb_attr_get(type, id_check));
+    VALUE owner, bytes;
     uint32_t depth;
     mp_codec front, codec;
 
@@ -456,7 +457,7 @@ rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALU
     codec.options.max_depth = max_depth_within(&codec.options, &front.options, depth);
     /* the front brings all in order, except the bodies of exts */
     if (!RTEST(body) && front.options.canonical) codec.options.canonical = false;
-    bytes = dumped(type, object, &codec, depth, RTEST(check));
+    bytes = dumped(type, object, &codec, depth, checks);
     RB_GC_GUARD(owner);
     return bytes;
 }
@@ -490,7 +491,7 @@ Init_manypack_type(void)
     rb_define_private_method(cType, "loads?", rb_type_loads_p, 1);
     rb_define_private_method(cType, "write", rb_type_write, 2);
     MP_DEFINE_INTERNAL("current_type", rb_internal_current_type, 1);
-    MP_DEFINE_INTERNAL("dump_within", rb_internal_dump_within, 4);
+    MP_DEFINE_INTERNAL("dump_within", rb_internal_dump_within, 5);
     MP_DEFINE_INTERNAL("load_body", rb_internal_load_body, 2);
     MP_DEFINE_INTERNAL("read_view", rb_internal_read_view, 2);
     MP_DEFINE_INTERNAL("shared_shapes?", rb_internal_shared_shapes_p, 2);

@@ -5,9 +5,10 @@
 #++
 module Manypack
   module ActiveSupport
-    # An object whose class has a Record is written as the name of the class and the bytes of the Record. Any other
-    # object that is here would be something else after it is read: an object with to_msgpack, a View, a subclass of
-    # String. So it is refused. Handlers are methods of this module, so that they can be called in every Ractor.
+    # An object whose class has a Record is written as the name of the class and the bytes of the Record, unless the
+    # Record would not load it. Any other object that is here would be something else after it is read: an object with
+    # to_msgpack, a View, a subclass of String. So it is refused. Handlers are methods of this module, so that they can
+    # be called in every Ractor.
     module Objects # :nodoc:
       extend self
 
@@ -33,7 +34,7 @@ module Manypack
         refuse(object) unless ATTACHED::Dumping === object
 
         packer.write(name_of(object))
-        packer.buffer.write(Internal.dump_within(class_of(object).record, object, packer, true))
+        packer.buffer.write(Internal.dump_within(class_of(object).record, object, packer, true, true))
       end
 
       def read(unpacker)
@@ -65,8 +66,8 @@ module Manypack
       end
 
       def name_of(object)
-        name = Module.instance_method(:name).bind_call(class_of(object))
-        return name if name && Object.const_defined?(name) && Object.const_get(name).equal?(class_of(object))
+        name = own_name(class_of(object))
+        return name if name && named(name).equal?(class_of(object))
 
         Internal.raise_type_error("#{class_of(object).inspect} cannot be cached, at $; no constant is that class")
       end
@@ -78,12 +79,22 @@ module Manypack
 
       # Returns a class that has a Record, and no other: reading creates no objects of arbitrary classes.
       def class_named(name)
-        found = Object.const_get(name) if name.is_a?(String)
-        return found if found.is_a?(Class) && found.singleton_class.include?(ATTACHED::Loading) && found.name == name
+        found = named(name) if name.is_a?(String)
+        return found if found.is_a?(Class) && found.singleton_class <= ATTACHED::Loading && own_name(found) == name
 
         raise MalformedFormatError, "#{Excerpt.of(name.inspect)} is no class with a Record"
+      end
+
+      # Returns what the constant of that name is, or nil.
+      def named(name)
+        Object.const_get(name)
       rescue NameError, EncodingError
-        raise MalformedFormatError, "there is no class #{Excerpt.of(name.inspect)}"
+        nil
+      end
+
+      # Returns the name that Ruby gave a class, which may have a method +name+ of its own.
+      def own_name(klass)
+        Module.instance_method(:name).bind_call(klass)
       end
     end
     private_constant :Objects
