@@ -59,6 +59,20 @@ class RecordUnionAttachTest < Minitest::Test
     assert_equal Voucher.new(number: 1), Voucher.load(Voucher.new(number: 1).dump)
   end
 
+  # Their Records are kept, and may be made before.
+  def test_subclasses_that_had_a_record_before_read_the_tag_too
+    base = Struct.new(:x)
+    record = Record.new(base, x: Integer).with(unknown: :raise).attach
+    child = Class.new(base)
+    grandchild = Class.new(child)
+    [child, grandchild].each { |klass| assert_equal klass.new(1), klass.load(klass.new(1).dump) }
+    Record.union("type", "base" => record).attach
+    [child, grandchild].each do |klass|
+      assert_equal({ "type" => "base", "x" => 1 }, unpack(klass.new(1).dump))
+      assert_equal klass.new(1), klass.load(klass.new(1).dump)
+    end
+  end
+
   def test_a_member_tells_the_tag_of_a_class_with_several
     assert_equal({ "type" => "gone", "id" => 1 }, unpack(pack(Change.new("gone", 1))))
     assert_raises(ArgumentError) { pack(Change.new("lost", 1)) }
@@ -74,6 +88,9 @@ class RecordUnionAttachTest < Minitest::Test
     plain = Struct.new(:x)
     union = Record.union("type", "plain" => Record.new(plain, x: Integer), "packs" => Record.new(packs, x: Integer))
     assert_match(/has to_msgpack already/, assert_raises(ArgumentError) { union.attach }.message)
+    frozen = Struct.new(:x).freeze
+    union = Record.union("type", "plain" => Record.new(plain, x: Integer), "frozen" => Record.new(frozen, x: Integer))
+    assert_same frozen, assert_raises(FrozenError) { union.attach }.receiver
     refute_respond_to plain, :record
   end
 end

@@ -94,7 +94,8 @@ module Manypack
           records.each { |record| check_union(record.klass) }
           records.each do |record|
             klass = record.klass
-            klass.class_eval { remove_const(:MANYPACK_RECORD) if const_defined?(:MANYPACK_RECORD, false) }
+            remove(klass, :MANYPACK_RECORD)
+            forget_inherited(klass)
             install(klass, record.instance_exec { copy(tag_key: union.spec[1], form: :map) })
             klass.const_set(:MANYPACK_UNION, union)
             klass.remove_method(:__manypack_record__)
@@ -155,7 +156,23 @@ module Manypack
           specs.filter_map { |kind, record| record if kind == :record }.uniq(&:klass)
         end
 
+        def remove(klass, constant)
+          klass.class_eval { remove_const(constant) if const_defined?(constant, false) }
+        end
+
+        # Subclasses get their Records anew, from the Record that the class has then.
+        def forget_inherited(klass)
+          kept.clear
+          klass.subclasses.each do |one|
+            remove(one, :MANYPACK_INHERITED)
+            forget_inherited(one)
+          end
+        end
+
+        # Raises for a class that cannot be attached, before any class of the union is.
         def check_union(klass)
+          raise FrozenError.new("can't modify frozen class: #{klass}", receiver: klass) if klass.frozen?
+
           taken = Attached.taken(klass)
           raise ArgumentError, "#{klass} has #{taken.join(" and ")} already" unless taken.empty?
           return unless klass.const_defined?(:MANYPACK_UNION, false)
