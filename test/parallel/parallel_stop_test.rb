@@ -111,14 +111,16 @@ class ParallelStopTest < Minitest::Test
     end
   end
 
-  # What is raised in its thread, if it has one, before Process.fork.
+  AtFork = Class.new(StandardError)
+
+  # Raises that in its thread, if it has one, before Process.fork.
   module RaiseAtFork
     class << self
       attr_accessor :thread
     end
 
     def fork(...)
-      RaiseAtFork.thread&.raise(Timeout::Error, "while it forks")
+      RaiseAtFork.thread&.raise(AtFork, "while it forks")
       super
     end
   end
@@ -129,7 +131,7 @@ class ParallelStopTest < Minitest::Test
     Forks.without_impossible([{ processes: 2 }]).each do |workers|
       reader, writer = IO.pipe
       RaiseAtFork.thread = Thread.current
-      assert_raises(Timeout::Error) { Parallel.map(reader, **workers) { |n| n } }
+      assert_raises(AtFork) { Timeout.timeout(60) { Parallel.map(reader, **workers) { |n| n } } }
     ensure
       RaiseAtFork.thread = nil
       [reader, writer].each(&:close)
