@@ -111,6 +111,15 @@ class ParallelProcessesEndTest < Minitest::Test
     RUBY
   end
 
+  def test_a_fork_that_raises_does_so_in_the_caller_alone
+    assert_program <<~'RUBY', "Errno::EAGAIN"
+      Thread.abort_on_exception = true
+      Process.singleton_class.prepend(Module.new { def fork(&) = raise(Errno::EAGAIN) })
+      caller = Thread.new { Manypack::Parallel.map("\x01", processes: 2) { |n| n } rescue $!.class }
+      p caller.value
+    RUBY
+  end
+
   def test_somebody_else_who_waits_for_children
     [-> { Process.wait(-1) }, -> { Process.detach(Process.wait) }].each do |wait|
       waiting = Thread.new { loop { wait.call rescue Thread.pass } } # rubocop:disable Style/RescueModifier

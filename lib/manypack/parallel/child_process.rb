@@ -43,10 +43,12 @@ module Manypack
       # Forks from a Thread of its own, and returns the pid. Up to Ruby 3.2, fork drops what waits to be raised in the
       # Thread that calls it: a Timeout that expires while the caller forks would never end the run.
       def self.fork(&body)
-        Thread.new do
-          Thread.current.report_on_exception = false # the caller gets it
+        outcome = Thread.new do
           Process.fork(&body)
+        rescue Exception => error # rubocop:disable Lint/RescueException -- the caller gets every error as it is
+          error # if it left the Thread, Thread.abort_on_exception would raise it in the main Thread, too
         end.value
+        outcome.is_a?(Exception) ? raise(outcome) : outcome
       end
 
       # The body of the process. The work has a Thread of its own, so that it is outside the caller's catch blocks,
