@@ -111,8 +111,10 @@ complete(VALUE self, VALUE message)
     uint32_t entries = index->tape.count, count;
     mp_look look;
 
-    if (entries < index->tape.capacity) REALLOC_N(index->tape.entries, mp_tape_entry, entries + 1);
-    index->tape.capacity = entries + 1;
+    if (entries < index->tape.capacity) {
+        REALLOC_N(index->tape.entries, mp_tape_entry, entries + 1);
+        index->tape.capacity = entries + 1;
+    }
     index->places.first = ALLOC_N(uint32_t, entries + 1);
     mp_view_index_tape(self, message);
     count = mp_places_count(&index->places, &index->tape);
