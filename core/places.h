@@ -17,7 +17,7 @@
 
 #include "find.h"
 
-/* An array of so many elements is walked through: that takes no longer than finding a place. */
+/* Arrays of at most this many elements get no places: walking through them takes no longer than finding a place. */
 #define MP_PLACES_MIN 32
 
 #define MP_PLACES_STEP 8

@@ -25,8 +25,8 @@ bool mp_redefined_p(VALUE factory);
 VALUE mp_redefined_default(void);
 
 /*
- * True if a call with these arguments after the object or source is to be made method by method: the last one is not a
- * Hash with an option that the msgpack gem has not, and a Packer or Unpacker does not take either.
+ * True if a call with these arguments after the object or source is to be made method by method. False if the last one
+ * is a Hash with an option that neither the msgpack gem nor a Packer or Unpacker has.
  */
 bool mp_called_by_methods_p(int argc, const VALUE *argv);
 

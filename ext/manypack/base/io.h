@@ -103,7 +103,7 @@ void mp_check_io(VALUE io, int api);
  */
 bool mp_need_sink(VALUE io, int api);
 
-/* The arguments (io = nil, options = nil) of the msgpack gem: without options the io may be them. */
+/* The arguments (io = nil, options = nil) of the msgpack gem: an io that is a Hash is the options if none follow. */
 void mp_scan_io_options(int argc, const VALUE *argv, VALUE *io, VALUE *options);
 
 #endif

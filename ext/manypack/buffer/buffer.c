@@ -133,9 +133,9 @@ fill(VALUE self, size_t n, VALUE *eof)
     return size < n ? size : n;
 }
 
-/* Raises the EOFError of the io, if it ended by one. */
 NORETURN(static void raise_end(VALUE eof));
 
+/* Raises the EOFError by which the io ended, or one like Ruby's own if it ended without. */
 static void
 raise_end(VALUE eof)
 {

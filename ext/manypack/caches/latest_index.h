@@ -6,8 +6,8 @@
  *   mp_latest_remember(&latest, message, 128, Qtrue);   // looked into once, without an Index
  *   mp_latest_remember(&latest, message, 128, index);
  *
- * A message is known by where its bytes are, because String objects that share them are many. A collection forgets the
- * message unless a View has found it since the collection before: then both live until the next one.
+ * A message is recognized by the address of its bytes, because several String objects may share them. A collection
+ * forgets the message unless a View has found it since the last collection. Then both live until the next one.
  */
 #ifndef MANYPACK_LATEST_INDEX_H
 #define MANYPACK_LATEST_INDEX_H

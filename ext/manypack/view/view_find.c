@@ -438,12 +438,12 @@ path_text_p(VALUE key)
     return false;
 }
 
+static VALUE rb_view_key_p(VALUE self, VALUE key);
+
 /*
  * Called if dig has found nothing by a single String. A missing key is nil, but a whole path in place of the steps is a
  * mistake: ArgumentError.
  */
-static VALUE rb_view_key_p(VALUE self, VALUE key);
-
 static MP_NOINLINE VALUE
 nothing_by_text(VALUE self, VALUE key)
 {
