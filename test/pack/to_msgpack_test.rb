@@ -139,6 +139,27 @@ class ToMsgpackTest < Minitest::Test
     assert_packs "91 01", foreign { |packer| (outer = packer) && packer.write([inner]) }
   end
 
+  # Ways to write an object around another one. The third adds no level.
+  Ext = Struct.new(:inner)
+  AROUND = [
+    ->(inner) { [inner] }, ->(inner) { { 1 => inner } }, ->(inner) { Foreign.new { |packer| packer.write(inner) } },
+    ->(inner) { Foreign.new { |packer| packer.write_array_header(1).write(inner) } }, ->(inner) { Ext.new(inner) }
+  ].freeze
+
+  def test_what_is_packed_at_a_max_depth_is_what_unpack_reads_at_it
+    factory = Manypack::Factory.new
+    factory.register_type(1, Ext, packer: ->(ext, packer) { packer.write(ext.inner) }, unpacker: ->(body) { Ext.new(body.read) }, recursive: true)
+    AROUND.repeated_permutation(4) do |ways|
+      object = ways.inject(1) { |inner, around| around.call(inner) }
+      bytes = factory.dump(object)
+      (1..4).each do |max_depth|
+        read = taken?(Manypack::StackError) { factory.load(bytes, max_depth: max_depth) }
+        packed = taken?(Manypack::NestingError) { factory.dump(object, max_depth: max_depth) }
+        assert_equal read, packed, [ways.map { |way| AROUND.index(way) }, max_depth].inspect
+      end
+    end
+  end
+
   def test_a_throw_out_of_to_msgpack_leaves_nothing_behind
     result = catch(:done) { pack([1, foreign { throw :done, "thrown" }]) }
     assert_equal "thrown", result
@@ -206,5 +227,14 @@ class ToMsgpackTest < Minitest::Test
     assert_packs "91 01", [obj]
     error = assert_raises(NoMethodError) { pack([Class.new(BasicObject).new]) }
     assert_match(/at \$\[0\]/, first_line(error))
+  end
+
+  private
+
+  def taken?(refusal)
+    yield
+    true
+  rescue refusal
+    false
   end
 end

@@ -280,9 +280,9 @@ check_written(mp_encoder *e, const user_call *call, size_t start, mp_notes notes
 
 /* Notes a checked object, so that a check of the user code around this write, if any, skips it. */
 static void
-note_object(mp_encoder *e, size_t start, size_t end, uint32_t levels, bool ext)
+note_object(mp_encoder *e, size_t start, size_t end, uint32_t levels, bool always)
 {
-    if (mp_buffer_get(e->buffer)->loan.depth) e->notes = mp_notes_add(e->notes, start, end, levels, ext);
+    if (mp_buffer_get(e->buffer)->loan.depth) e->notes = mp_notes_add(e->notes, start, end, levels, always);
 }
 
 /* Opens a level for a call of user code. That of to_msgpack is no container, so there is always room for it. */
@@ -341,7 +341,7 @@ call_with_window_lent(mp_encoder *e, VALUE obj, const mp_type *type, uint32_t *l
     close_call(e, &place, type != NULL);
     if (MP_UNLIKELY(result == Qundef)) return false;
     *levels = check_written(e, &call, start, notes, result);
-    if (!type) note_object(e, start, buffer->bytes.size, *levels, false);
+    if (!type) note_object(e, start, buffer->bytes.size, *levels, notes != 0);
     return true;
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/wire.h"
 
-/* A shorter object gets no note, unless it is an ext: walking over it again costs less. */
+/* Walking over a shorter object again costs less than a note. */
 enum { NOTE_MIN = 64 };
 
 typedef struct {
@@ -14,11 +14,11 @@ typedef struct {
 /* --- notes ------------------------------------------------------------------------------------------ */
 
 mp_notes
-mp_notes_add(mp_notes notes, size_t from, size_t to, uint32_t levels, bool ext)
+mp_notes_add(mp_notes notes, size_t from, size_t to, uint32_t levels, bool always)
 {
     note added = {.from = from, .to = to, .levels = levels};
 
-    if (to - from < NOTE_MIN && !ext) return notes;
+    if (to - from < NOTE_MIN && !always) return notes;
     if (!notes) notes = rb_obj_hide(rb_str_buf_new(4 * (long)sizeof(note)));
     rb_str_cat(notes, (const char *)&added, sizeof(added));
     return notes;

@@ -38,9 +38,10 @@ mp_written mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_not
 
 /*
  * Adds a note about a checked object of so many levels. Its offsets are in the same Buffer, after those of earlier
- * notes. The levels in an ext are known from its note alone.
+ * notes. A short object gets none, unless `always`: for an ext, and for an object that notes were taken in, because the
+ * levels in an ext are known from notes alone.
  */
-mp_notes mp_notes_add(mp_notes notes, size_t from, size_t to, uint32_t levels, bool ext);
+mp_notes mp_notes_add(mp_notes notes, size_t from, size_t to, uint32_t levels, bool always);
 
 /* Appends the notes of one write to those of earlier writes. */
 mp_notes mp_notes_join(mp_notes notes, mp_notes more);
