@@ -269,7 +269,7 @@ index_finish(VALUE root)
     mp_peek peek;
     size_t end;
 
-    if (!view->index) view->index = Qtrue;
+    if (!view->index && !RB_OBJ_FROZEN(root)) view->index = Qtrue; /* not where Ractors may share it */
     index = index_of(root);
     if (index) {
         end = mp_view_index_end(index, view->source);
