@@ -255,7 +255,7 @@ class FilesTest < Minitest::Test
       error = assert_raises(error_class, &call)
       assert_instance_of error_class, error unless error.is_a?(Zlib::Error)
       assert_operator message, :===, error.message
-      assert_nil error.cause unless error.is_a?(Zlib::Error)
+      refute_kind_of Manypack::Error, error.cause, "the same error without the file" # the EOFError of the io may be it
     end
     error = assert_raises(Manypack::TruncatedError) { Manypack.foreach(cut) { nil } }
     assert_equal [1, 3], [error.start, error.offset]
