@@ -152,6 +152,16 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
 }
 
 size_t
+mp_view_peek_pass(VALUE self, mp_peek *peek)
+{
+    VALUE root = mp_view_root(self);
+
+    if (view_get(root)->index || RB_OBJ_FROZEN(root)) return mp_view_peek(self, peek);
+    view_get(root)->index = Qtrue;
+    return peek_by(self, peek, 0);
+}
+
+size_t
 mp_view_peek_often(VALUE self, mp_peek *peek)
 {
     VALUE root = mp_view_root(self);

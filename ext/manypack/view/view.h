@@ -47,6 +47,12 @@ size_t mp_view_peek(VALUE view, mp_peek *peek);
 /* The same for a walk that needs no Index, because it passes once over the bytes, but uses the one that is there. */
 size_t mp_view_peek_once(VALUE view, mp_peek *peek);
 
+/*
+ * The same for a walk over all of a container: if it is the first look, it makes no Index, however long the message is,
+ * because that would be a second walk.
+ */
+size_t mp_view_peek_pass(VALUE view, mp_peek *peek);
+
 /* The same for several looks, which make the Index at once. */
 size_t mp_view_peek_often(VALUE view, mp_peek *peek);
 
