@@ -678,7 +678,7 @@ mp_raise_unplaced(VALUE klass, VALUE words)
 static VALUE
 rb_internal_raise_type_error(VALUE self, VALUE words)
 {
-    mp_raise_unplaced(rb_eTypeError, words);
+    mp_raise_unplaced(rb_eTypeError, StringValue(words));
     UNREACHABLE_RETURN(Qnil);
 }
 
