@@ -286,6 +286,14 @@ class ViewLooksTest < Minitest::Test
     end
   end
 
+  def test_an_index_reports_the_memory_that_the_first_look_for_a_key_takes
+    view = View.new(pack([*Array.new(1_000) { ["a long text"] * 6 }, (0...100).to_h { |i| ["k#{i}", i] }]))
+    3.times { view[0] }
+    before = indexes(view).sum { |index| ObjectSpace.memsize_of(index) }
+    3.times { assert_equal 5, view[1_000]["k5"] }
+    assert_operator indexes(view).sum { |index| ObjectSpace.memsize_of(index) } - before, :>, 1_000 * [0].pack("J").bytesize
+  end
+
   private
 
   def value(found) = found.is_a?(View) ? found.value : found

@@ -265,7 +265,10 @@ table_make(VALUE self, VALUE message, uint32_t entry, mp_find_which which)
     if (cursor.left < 2 * MANY_PAIRS) return;
     slots = slots_for(index, own_bytes(cursor), (uint32_t)(cursor.left / 2));
     if (!slots) return;
-    if (!index->tables) index->tables = ZALLOC_N(mp_key_table *, index->tape.count);
+    if (!index->tables) {
+        index->tables = ZALLOC_N(mp_key_table *, index->tape.count);
+        index->bytes += index->tape.count * sizeof(mp_key_table *);
+    }
     index->tables[entry] = table_new(slots, which);
     index->bytes += sizeof(mp_key_table) + slots * sizeof(uint32_t);
     look.bytes = mp_view_index_tape(self, message)->bytes;
