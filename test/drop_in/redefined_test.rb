@@ -41,6 +41,18 @@ class RedefinedTest < Minitest::Test
     RUBY
   end
 
+  # The rest of the io is left only if super is the first to read.
+  def test_a_prepended_full_unpack_may_read_before_super
+    assert_program <<~'RUBY', "ok"
+      require "manypack/drop_in"
+      require "stringio"
+      MessagePack::Unpacker.prepend(Module.new { def full_unpack = [read, super] })
+      unpacked = [MessagePack.unpack(StringIO.new("\x01\x02".b)), MessagePack::Factory.new.load(StringIO.new("\x91\x01\x02".b))]
+      raise unpacked.inspect unless unpacked == [[1, 2], [[1], 2]]
+      puts "ok"
+    RUBY
+  end
+
   # As Manypack's own way does, and unlike full_unpack.
   def test_load_leaves_the_rest_in_the_io
     assert_program <<~'RUBY', "ok"

@@ -277,13 +277,19 @@ mp_unpack_io(VALUE io, const mp_codec *codec)
     return obj;
 }
 
+/* True if there is an io, and no byte of it is here. */
+static bool
+io_untouched_p(const mp_stream *u)
+{
+    return u->buffer && !NIL_P(mp_buffer_get(u->buffer)->io) && !mp_stream_size(u) && !mp_stream_pending_p(u);
+}
+
 void
 mp_unpacker_leave_rest(VALUE unpacker)
 {
     mp_stream *u = mp_unpacker_p(unpacker) ? mp_unpacker_checked(unpacker) : NULL;
 
-    if (!u || !u->buffer || NIL_P(mp_buffer_get(u->buffer)->io)) return;
-    mp_stream_grown(u)->leaves_rest = !mp_stream_size(u) && !mp_stream_pending_p(u);
+    if (u && io_untouched_p(u)) mp_stream_grown(u)->leaves_rest = true;
 }
 
 /* call-seq: Internal.read_one(unpacker, io) -> object: as Manypack.unpack reads an io, by a new Unpacker over it */
@@ -454,7 +460,7 @@ rb_unpacker_full_unpack(VALUE self)
     u = unpacker_for_change(self);
     if (MP_UNLIKELY(u->more && u->more->leaves_rest)) {
         u->more->leaves_rest = false;
-        return read_one(self, mp_buffer_get(u->buffer)->io);
+        if (io_untouched_p(u)) return read_one(self, mp_buffer_get(u->buffer)->io); /* user code may have read */
     }
     if (u->position == MP_AT_OBJECT && mp_unpacker_end_p(self)) mp_stream_raise_truncated(u);
     obj = mp_unpacker_read(self, mp_stream_for_read(self));
