@@ -173,45 +173,6 @@ module Hostile
       end
     end
 
-    # Ruby compares keys with the same hash each time that a walk over a Hash goes on.
-    class Same
-      class << self
-        attr_accessor :meddler
-      end
-
-      def hash = 7
-
-      def eql?(_)
-        Same.meddler&.call
-        false
-      end
-    end
-
-    def test_keys_that_are_compared_while_their_hash_is_packed_find_the_packer_in_use
-      factory = Manypack::Factory.new.tap { |made| made.register_type(9, Same, packer: ->(_) { "s" }, unpacker: ->(_) { Same.new }) }
-      lent = []
-      keeps = Object.new.tap { |object| object.define_singleton_method(:to_msgpack) { |packer| lent << packer && packer.write(7) } }
-      uses = [->(packer) { packer.buffer << "z" * 5_000 }, ->(packer) { packer.write("z" * 300) }, ->(packer) { packer.write([1, BasicObject.new]) },
-              ->(packer) { packer.reset }, ->(packer) { packer.buffer.clear }, ->(packer) { packer.full_pack }]
-      map = {"a" => keeps, Same.new => 1, Same.new => keeps, Same.new => [2], Same.new => {Same.new => 3, Same.new => 4}}
-      record = ANY.with(codec: factory.codec)
-      rest = Manypack::Record.new(Row, list: Object, map: {String => Object}, rest: Hash).with(unknown: {into: :rest}, codec: factory.codec)
-      fronts = [-> { factory.dump(map) }, -> { factory.packer.tap { |packer| lent << packer }.write(map).to_s }, -> { factory.packer.write([keeps, map]).to_s },
-                -> { record.dump(Row.new(keeps, map, map)) }, -> { rest.dump(Row.new(keeps, {}, map)) }]
-      fronts.each do |front|
-        expected = front.call
-        uses.each do |use|
-          used = 0
-          lent.clear
-          Same.meddler = -> { lent.each { |packer| (used += 1) && assert_raises(RuntimeError) { use.call(packer) } } }
-          assert_equal expected, front.call
-          assert_operator used, :>, 0
-        ensure
-          Same.meddler = nil
-        end
-      end
-    end
-
     def test_a_new_key_is_written_as_the_splice_was_given_it
       key = +"c"
       bytes = ChangingTest.splice("b" => Manypack::View.renamed(key), "a" => ->(_) { key.replace("list") && 1 })

@@ -304,59 +304,29 @@ typedef struct {
     uint8_t *p;
     mp_place place;
     uint32_t left; /* pairs of the head that are not written yet */
-    VALUE buffer;  /* of the encoder at the start */
-    bool stopped;
 } hash_walk;
 
-MP_INLINE void
-put_pair(hash_walk *walk, VALUE key, VALUE value)
-{
-    walk->place.key = key;
-    if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
-    walk->p = encode_value(walk->e, encode_value(walk->e, walk->p, key), value);
-}
-
-/* Does what mp_encoder_each_pair does, with p in a register. */
 static int
 encode_pair(VALUE key, VALUE value, VALUE arg)
 {
     hash_walk *walk = (hash_walk *)arg;
 
-    if (MP_UNLIKELY(walk->e->buffer != 0) && !mp_plain_key_p(key)) {
-        walk->stopped = true;
-        return ST_STOP;
-    }
-    put_pair(walk, key, value);
-    if (MP_LIKELY(walk->e->buffer == walk->buffer)) return ST_CONTINUE;
-    walk->stopped = true;
-    return ST_STOP;
-}
-
-/* The pairs that are left, after user code may have run between them. */
-static MP_NOINLINE void
-encode_pairs_left(hash_walk *walk, VALUE hash, uint32_t passed)
-{
-    long i = (long)passed * 2;
-    VALUE pairs;
-
-    mp_out_commit(&walk->e->out, walk->p);
-    pairs = mp_encoder_pairs(walk->e, hash);
-    walk->p = walk->e->out.pos;
-    for (; i < RARRAY_LEN(pairs); i += 2) put_pair(walk, RARRAY_AREF(pairs, i), RARRAY_AREF(pairs, i + 1));
-    RB_GC_GUARD(pairs);
+    walk->place.key = key;
+    if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
+    walk->p = encode_value(walk->e, encode_value(walk->e, walk->p, key), value);
+    return ST_CONTINUE;
 }
 
 static uint8_t *
 encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
 {
     uint32_t n = mp_encoder_length(e, hash, RHASH_SIZE(hash));
-    hash_walk walk = {.e = e, .place = {.key = Qnil}, .left = n, .buffer = e->buffer};
+    hash_walk walk = {.e = e, .place = {.key = Qnil}, .left = n};
 
     if (!n) return mp_put_map_head(room(e, p, MP_HEAD_MAX), n);
     mp_encoder_open(e, &walk.place);
     walk.p = mp_put_map_head(room(e, p, MP_HEAD_MAX), n);
     rb_hash_foreach(hash, encode_pair, (VALUE)&walk);
-    if (MP_UNLIKELY(walk.stopped) && walk.left) encode_pairs_left(&walk, hash, n - walk.left);
     if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
     mp_encoder_close(e, &walk.place);
     return walk.p;

@@ -91,67 +91,6 @@ mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
     return e->buffer ? call_with_buffer(e, call, arg) : call_without_buffer(e, call, arg);
 }
 
-static int
-push_pair(VALUE key, VALUE value, VALUE pairs)
-{
-    VALUE pair[2] = {key, value};
-
-    rb_ary_cat(pairs, pair, 2);
-    return ST_CONTINUE;
-}
-
-static VALUE
-pairs_of(VALUE hash)
-{
-    VALUE pairs = rb_obj_hide(rb_ary_new_capa((long)RHASH_SIZE(hash) * 2));
-
-    rb_hash_foreach(hash, push_pair, pairs);
-    return pairs;
-}
-
-VALUE
-mp_encoder_pairs(mp_encoder *e, VALUE hash)
-{
-    return mp_encoder_call_taken(e, pairs_of, hash);
-}
-
-typedef struct {
-    mp_encoder *e;
-    int (*each)(VALUE key, VALUE value, VALUE arg);
-    VALUE arg, buffer; /* the Buffer at the start */
-    long passed;
-    bool stopped;
-} pair_walk;
-
-static int
-pass_pair(VALUE key, VALUE value, VALUE arg)
-{
-    pair_walk *walk = (pair_walk *)arg;
-
-    walk->stopped = walk->e->buffer && !mp_plain_key_p(key);
-    if (walk->stopped) return ST_STOP;
-    walk->passed++;
-    walk->each(key, value, walk->arg);
-    walk->stopped = walk->e->buffer != walk->buffer; /* a key in front may not be plain */
-    return walk->stopped ? ST_STOP : ST_CONTINUE;
-}
-
-void
-mp_encoder_each_pair(mp_encoder *e, VALUE hash, int (*each)(VALUE key, VALUE value, VALUE arg), VALUE arg)
-{
-    pair_walk walk = {.e = e, .each = each, .arg = arg, .buffer = e->buffer};
-    VALUE pairs;
-    long i;
-
-    rb_hash_foreach(hash, pass_pair, (VALUE)&walk);
-    if (MP_LIKELY(!walk.stopped)) return;
-    pairs = mp_encoder_pairs(e, hash);
-    for (i = walk.passed * 2; i < RARRAY_LEN(pairs); i += 2) {
-        each(RARRAY_AREF(pairs, i), RARRAY_AREF(pairs, i + 1), arg);
-    }
-    RB_GC_GUARD(pairs);
-}
-
 VALUE
 mp_encoder_result(mp_encoder *e)
 {

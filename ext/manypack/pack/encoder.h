@@ -117,23 +117,6 @@ VALUE mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 /* The same. Prepends the path of the current place to errors of packing that come out of the call. */
 VALUE mp_encoder_call_placed(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg);
 
-/*
- * True for a key of a Hash that runs no user code when Ruby compares it with other such keys. Ruby does so each time
- * that rb_hash_foreach goes on, where the window of an encoder must not be on a Buffer that others can use.
- */
-MP_INLINE bool
-mp_plain_key_p(VALUE key)
-{
-    if (RB_SPECIAL_CONST_P(key) || RBASIC_CLASS(key) == rb_cString) return true;
-    return RB_BUILTIN_TYPE(key) == T_SYMBOL || RB_BUILTIN_TYPE(key) == T_FLOAT || RB_BUILTIN_TYPE(key) == T_BIGNUM;
-}
-
-/* A hidden Array of the keys and values of a Hash. Nobody else can use the Buffer while Ruby compares keys. */
-VALUE mp_encoder_pairs(mp_encoder *e, VALUE hash);
-
-/* rb_hash_foreach, for a function that returns ST_CONTINUE. Keeps the Buffer from user code that compares keys. */
-void mp_encoder_each_pair(mp_encoder *e, VALUE hash, int (*each)(VALUE key, VALUE value, VALUE arg), VALUE arg);
-
 /* The state of the current Ractor. */
 MP_INLINE mp_ractor *
 mp_encoder_ractor(mp_encoder *e)

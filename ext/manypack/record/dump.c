@@ -117,7 +117,7 @@ dump_map(mp_encoder *e, const mp_shape *shape, VALUE hash)
     put_head(e, mp_put_map_head, hash, walk.left);
     if (!walk.left) return;
     mp_encoder_open(e, &walk.place);
-    mp_encoder_each_pair(e, hash, dump_pair, (VALUE)&walk);
+    rb_hash_foreach(hash, dump_pair, (VALUE)&walk);
     if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
     mp_encoder_close(e, &walk.place);
 }
@@ -240,7 +240,7 @@ dump_rest(mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE rest, siz
     rest_walk walk = {.e = e, .record = record, .tag_key = tag_key, .place = *outer, .left = pairs};
 
     e->place = &walk.place;
-    if (RHASH_SIZE(rest)) mp_encoder_each_pair(e, rest, dump_rest_pair, (VALUE)&walk);
+    if (RHASH_SIZE(rest)) rb_hash_foreach(rest, dump_rest_pair, (VALUE)&walk);
     if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
     e->place = outer;
 }
