@@ -165,11 +165,22 @@ truncated_message(mp_blame blame)
                       left - (size_t)(head.payload - blame.at), head.n);
 }
 
-/* An error of an io, unchanged but for its offset, unless it is frozen. */
+/*
+ * A new error for the end of the input, whose cause is the error by which the io ended, if any. With of_gem it raises
+ * that one instead, unchanged but for its offset, as the msgpack gem does.
+ */
 static VALUE
-placed(VALUE error, size_t offset)
+error_at_end(mp_blame blame, VALUE klass, VALUE words, size_t offset)
 {
-    if (!OBJ_FROZEN(error)) set_offset(error, offset);
+    bool ended = blame.eof && !NIL_P(blame.eof);
+    VALUE error;
+
+    if (blame.of_gem && ended) {
+        if (!OBJ_FROZEN(blame.eof)) set_offset(blame.eof, offset);
+        rb_exc_raise(blame.eof);
+    }
+    error = error_at(klass, words, offset);
+    if (ended) rb_ivar_set(error, id_cause, blame.eof);
     return error;
 }
 
@@ -178,13 +189,9 @@ NORETURN(static void raise_truncated(mp_blame blame, size_t offset));
 static void
 raise_truncated(mp_blame blame, size_t offset)
 {
-    bool ended = blame.eof && !NIL_P(blame.eof);
-    VALUE error;
+    VALUE klass = blame.of_gem ? rb_eEOFError : eTruncatedError;
+    VALUE error = error_at_end(blame, klass, truncated_message(blame), offset);
 
-    /* The msgpack gem raises the io's own. */
-    if (blame.of_gem && ended) rb_exc_raise(placed(blame.eof, offset));
-    error = error_at(blame.of_gem ? rb_eEOFError : eTruncatedError, truncated_message(blame), offset);
-    if (ended) rb_ivar_set(error, id_cause, blame.eof);
     set_message(error, offset, blame.message);
     rb_ivar_set(error, id_start, SIZET2NUM(blame.begin));
     rb_exc_raise(error);
@@ -193,13 +200,7 @@ raise_truncated(mp_blame blame, size_t offset)
 void
 mp_raise_no_more_objects(mp_blame blame, size_t offset)
 {
-    bool ended = blame.eof && !NIL_P(blame.eof);
-    VALUE error;
-
-    if (blame.of_gem && ended) rb_exc_raise(placed(blame.eof, offset)); /* as the msgpack gem does */
-    error = error_at(rb_eEOFError, rb_str_new_cstr("no more objects"), offset);
-    if (ended) rb_ivar_set(error, id_cause, blame.eof);
-    rb_exc_raise(error);
+    rb_exc_raise(error_at_end(blame, rb_eEOFError, rb_str_new_cstr("no more objects"), offset));
 }
 
 static VALUE
