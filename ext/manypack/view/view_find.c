@@ -488,8 +488,8 @@ dig_in(VALUE self, int argc, const VALUE *argv)
  *
  * Returns the value that is found by keys and indices, one inside the other, or nil. Makes no View for each step.
  * Raises ShapeError if a step leads into a value of another shape, and a DecodeError where the bytes are invalid.
- * Raises ArgumentError for options, because a View has its own, and for a single key such as "$.users" or
- * "users[0].name" that is not there: View#dig_many and View#query take paths.
+ * Raises ArgumentError for options, because a View has its own, and for a single key such as <code>"$.users"</code> or
+ * <code>"users[0].name"</code> that is not there: View#dig_many and View#query take paths.
  *
  *   view = Manypack::View.new(Manypack.pack({"users" => [{"name" => "Ada"}]}))
  *   view.dig("users", 0, "name") #=> "Ada"
