@@ -7,9 +7,8 @@ Gem::Specification.new do |spec|
   spec.version = Manypack::VERSION
   spec.authors = ["The Manypack maintainers"]
   spec.summary = "Fast MessagePack for Ruby, and a drop-in for the msgpack gem"
-  spec.description = "Packs and unpacks MessagePack, with the whole API of the msgpack gem. Works in every Ractor of " \
-                     "Ruby 3.1 to 4.1, can unpack straight into shareable objects, and limits what untrusted input " \
-                     "can cost."
+  spec.description = "Packs and unpacks MessagePack, with the whole API of the msgpack gem. Works in every Ractor, " \
+                     "can unpack straight into shareable objects, and limits what untrusted input can cost."
   spec.license = "MIT"
   spec.homepage = "https://github.com/manypack/manypack"
   spec.required_ruby_version = ">= 3.1"
