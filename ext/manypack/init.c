@@ -15,6 +15,7 @@
  *   json      bytes to JSON and back                                           base buffer core
  *   parallel  streams in batches, and what Ractors exchange                    base codec unpack core
  *   record    bytes to objects of the user's classes and back: Type, Record    base codec pack unpack stream view core
+ *   terminal  what only the program `manypack` uses, loaded with it            base codec buffer path json core
  *
  * On top, manypack.c has Manypack.pack, Manypack.unpack and the methods of a Codec, factory.c has Factory, and
  * redefined.c calls the methods of the drop-in that a program has redefined.
@@ -86,7 +87,7 @@ rb_manypack_init_records(VALUE self)
     return Qnil;
 }
 
-/* Makes what only the terminal program uses, such as JSON, checks and tallies. terminal.rb calls it. */
+/* Makes JSON and what is in terminal/. lib/manypack/terminal.rb, which only the program loads, calls it. */
 static VALUE
 rb_manypack_init_terminal(VALUE self)
 {

@@ -30,7 +30,7 @@ class RequiredFeaturesTest < Minitest::Test
     "fiddle" => { "fuzz/corpus.rb" => "gem install fiddle", "test/support/shareable_mark.rb" => "LoadError",
                   "tools/coverage/count.rb" => "gem install fiddle" },
     "irb" => { "bin/console" => "gem install irb" },
-    "ruby-progressbar" => { "lib/manypack/terminal/progress.rb" => "rescue LoadError" }
+    "ruby-progressbar" => { "lib/manypack/terminal/output/progress.rb" => "rescue LoadError" }
   }.freeze
 
   FILES = Dir.glob("{Rakefile,README.md,docs/**/*.md,{bin,exe}/*,{benchmark,examples,ext,fuzz,lib,rakelib,test,tools}/**/*.{rb,rake,ru,sh}}", base: ROOT).freeze

@@ -1,15 +1,14 @@
 /*
  * Manypack::JSONText: writes packed bytes as JSON, without objects in between. A value that JSON cannot express becomes
  * an object with one key that starts with $; a key that itself starts with $ gets another $ in front.
- * lib/manypack/terminal/from_json.rb reads this back. Walks with the step that core/canonical.c uses, but remembers for
- * each open container what it is, so that it can write commas, colons and brackets.
+ * lib/manypack/terminal/input/from_json.rb reads this back. Walks with the step that core/canonical.c uses, but
+ * remembers for each open container what it is, so that it can write commas, colons and brackets.
  *
  * Two keys of a map may be the same in JSON, such as 1.5 as float32 and float64. Such a map becomes a list of pairs,
  * under $map. That shows only at its end, so the first walk over an object numbers its maps and notes these; if there
  * are any, a second walk writes the object again. So does it if the text is much longer than the bytes, as that of deep
  * objects with line ends is: only the second walk knows enough to yield pieces of an object.
  */
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/hidden.h"
 #include "base/options.h"
@@ -19,6 +18,7 @@
 #include "core/unique.h"
 #include "core/utf8.h"
 #include "core/wire.h"
+#include "json/decimal.h"
 
 /* What is written: PAIRS is a map as a list of pairs, PAIR one of them, and OPENED a bin that holds an object. */
 typedef enum { ARRAY, MAP, PAIRS, PAIR, OPENED } place;

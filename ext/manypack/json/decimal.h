@@ -2,8 +2,8 @@
  * The shortest decimal text of a double, for those that people write: from a thousandth up to 15 digits before the
  * point. All others are left to the caller, and so is everything if the compiler has no integers of 128 bits.
  */
-#ifndef MP_BASE_DECIMAL_H
-#define MP_BASE_DECIMAL_H
+#ifndef MP_JSON_DECIMAL_H
+#define MP_JSON_DECIMAL_H
 
 #include "core/platform.h"
 

@@ -2,7 +2,7 @@
 
 # Text from a file, such as its name or a key, made safe for a terminal: what a reader would not see, or what a terminal
 # would obey, becomes an escape.
-require_relative "../base/hidden"
+require_relative "../../base/hidden"
 
 module Manypack
   module Terminal

@@ -1,13 +1,13 @@
 /*
  * Internal.head_lines: a line for each head byte of packed messages, for `manypack inspect`: the offset, the head byte,
- * the type and the value, indented as deep as it is. lib/manypack/terminal/head_line.rb has the words, and makes the
- * lines of messages that are broken; this file makes the same lines of whole ones.
+ * the type and the value, indented as deep as it is. lib/manypack/terminal/output/head_line.rb has the words, and makes
+ * the lines of messages that are broken; this file makes the same lines of whole ones.
  */
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "buffer/window.h"
 #include "core/wire.h"
+#include "json/decimal.h"
 
 enum {
     PIECE = 256 * 1024, /* lines are yielded when they have this many bytes */
