@@ -409,6 +409,19 @@ class SearchTest < Minitest::Test
     assert_equal 90_000, Path.new("$[*][*]").paths(pack([[1] * 9_000] * 10), untrusted: true).size
   end
 
+  def test_max_bytes_changes_no_path_whatever_its_keys_are
+    keys = [1, -1, 2**64 - 1, 1.5, nil, true, false, "", "k", "k" * 100, "b".b, [1], { 2 => 3 }, Time.at(1)]
+    bytes = pack(keys.to_h { |key| [key, [1, [2]]] }, timestamp: true)
+    [{}, { symbolize_keys: true }].each do |options|
+      %w[$.* $[*][*] $..* $[?@[0]] $..[?@==2]].each do |text|
+        paths = Path.new(text).paths(bytes, timestamp: true, **options)
+        refute_empty paths
+        assert_equal paths, Path.new(text).paths(bytes, timestamp: true, **options, max_bytes: 100_000), text
+        assert_equal paths, Path.new(text).each_with_path(bytes, timestamp: true, **options, max_bytes: 100_000).map { |_, path| path }, text
+      end
+    end
+  end
+
   # --- limits -----------------------------------------------------------------------------------------------
 
   def test_conditions_that_look_down_have_a_budget

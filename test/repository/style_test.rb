@@ -80,6 +80,16 @@ class StyleTest < Minitest::Test
     assert_empty(read("ext/manypack/base/compat.h").scan(/^(?:rb|ruby|st)_\w+\(.*\)$/))
   end
 
+  # Ruby's headers call their functions pure, so of `1 + (test ? RSTRING_LEN(object) : 0)` GCC 14 makes a product, for which
+  # it reads the length of whatever object it is.
+  def test_no_sum_reads_an_object_under_a_condition
+    conditional = /(?<![\w])(?<part>\((?:[^();]|\g<part>)*\))/
+    OURS.grep(%r{\Aext/.*\.[ch]\z}).each do |path|
+      read(path).scan(conditional) { assert_no_object_read_for_a_sum($~[0], path) }
+    end
+    assert_raises(Minitest::Assertion) { assert_no_object_read_for_a_sum("(RB_TYPE_P(key, T_STRING) ? (uint64_t)RSTRING_LEN(key) : 0)", "") }
+  end
+
   def test_the_extension_exports_nothing_but_its_init
     library = $LOADED_FEATURES.grep(%r{manypack/manypack\.}).first
     output, status = Open3.capture2("nm", "-D", "--defined-only", library)
@@ -127,6 +137,11 @@ class StyleTest < Minitest::Test
   end
 
   private
+
+  def assert_no_object_read_for_a_sum(part, path)
+    arms = part[/\?.*/m]
+    refute_match(/\bR[A-Z]+_[A-Z_]+\(.*:\s*0\)\z|\?\s*0\s*:.*\bR[A-Z]+_[A-Z_]+\(/m, arms, path) if arms
+  end
 
   def public_methods_of_manypack
     @public_methods_of_manypack ||= PublicMethods.everything[:methods]

@@ -30,7 +30,8 @@ count_path(mp_search *s, VALUE keys)
     for (i = 0; i < RARRAY_LEN(keys); i++) {
         VALUE key = RARRAY_AREF(keys, i);
 
-        s->shared->path_bytes += STEP_BYTES + (RB_TYPE_P(key, T_STRING) ? (uint64_t)RSTRING_LEN(key) : 0);
+        s->shared->path_bytes += STEP_BYTES;
+        if (RB_TYPE_P(key, T_STRING)) s->shared->path_bytes += (uint64_t)RSTRING_LEN(key);
     }
     if (s->shared->path_bytes / MP_PATHS_PER_BYTE > most) {
         mp_raise_max_path_bytes(most, s->shared->path_bytes, mp_message_whole(s->peek->message));
