@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
-# Writes docs/performance.md and its pictures from the results of bench.rb and from the recorded counts of instructions.
-# Without new results it writes them anew from those that the page shows.
+# Writes docs/performance.md and its picture from the results of bench.rb. Without new results it writes them anew
+# from those that the page shows.
 require "erb"
 require "fileutils"
 require_relative "support/plot"
 require_relative "support/race"
-require_relative "support/recorded_instructions"
 require_relative "support/results"
 require_relative "support/workload"
 
@@ -34,10 +33,11 @@ module Markdown
   end
 
   # Without a figure where some rounds say faster and some say slower.
-  def spread(spread)
+  def spread(spread, range: true)
     return "" unless spread
 
-    format("%s (%.2f–%.2f)", spread.clear? ? format("%.2f", spread.median) : "–", spread.low, spread.high)
+    median = spread.clear? ? format("%.2f", spread.median) : "–"
+    range ? format("%s (%.2f–%.2f)", median, spread.low, spread.high) : median
   end
 
   def count(number)
@@ -109,15 +109,15 @@ class Report
     @results.tables.select { |name, _| name == group }.map(&:last)
   end
 
-  # Manypack's time, then how many times as long the others take.
-  def table(group, operation)
+  # Manypack's time, then how many times as long the others take, in the median and with spread in each round.
+  def table(group, operation, spread: true)
     contenders = @results.others(group, operation)
     own = @results.cases(group, operation).to_h { |name| [name, @results.find(group, operation, name)] }
     speeds = own.transform_values { |measurement| [Markdown.megabytes(measurement)] }
     speeds.transform_values!(&:clear) if speeds.values.flatten.all?("")
     rows = own.map do |name, measurement|
       [name, Markdown.time(measurement.median), *speeds[name],
-       *contenders.map { |contender| Markdown.spread(@results.ratio(group, operation, name, contender)) }]
+       *contenders.map { |one| Markdown.spread(@results.ratio(group, operation, name, one), range: spread) }]
     end
     headings = ["", Results::BASE, *speeds.values[0].map { "MB/s" }, *contenders]
     rows << means(group, operation, contenders, headings.size) if rows.size > 1
@@ -130,14 +130,20 @@ class Report
     ["geometric mean", *[""] * (columns - cells.size - 1), *cells.map { |cell| format("**%.2f**", cell) }]
   end
 
-  # Draws bars of the geometric means; returns the picture's Markdown.
-  def picture(group, operation)
-    contenders = @results.others(group, operation)
-    means = "mean time, Manypack = 1 (shorter is faster)"
-    draw("#{group}-#{operation}", means, "#{title(operation)}: #{means}") do |plot|
-      plot.bars(nil => bars(group, operation, contenders))
+  # The means of the nearest libraries, of each kind that has no table of its own.
+  def kinds
+    tables = @results.tables.reject { |group, _| [*OWN_TABLES, Workload::GROWTH].include?(group) }
+    rows = tables.map do |group, operation|
+      others = @results.others(group, operation)
+      means = NEAREST.map { |one| format("%.2f", @results.mean_ratio(group, operation, one)) if others.include?(one) }
+      ["#{GROUPS.fetch(group, group)}: #{title(operation)}", *means]
     end
+    Markdown.table(["", *NEAREST], rows)
   end
+
+  NEAREST = ["msgpack pool", "msgpack", "JSON"].freeze
+  OWN_TABLES = ["documents", Workload::LOOKS, Workload::RECORDS].freeze
+  private_constant :NEAREST, :OWN_TABLES
 
   # Returns the label, the mean and the colour of each, Manypack first.
   def bars(group, operation, contenders, labels = {})
@@ -145,24 +151,6 @@ class Report
     [[Results::BASE, 1.0], *means.sort_by(&:last)].map do |one, mean|
       [labels.fetch(one, one), mean, Plot.colour(one) || Plot::OTHER_COLOURS[0]]
     end
-  end
-
-  # Where there are several bars.
-  def picture?(group, operation)
-    @results.others(group, operation).any? && @results.cases(group, operation).size > 1
-  end
-
-  # Nanoseconds of an object by the document's size, with the collector's work and without.
-  def growth_picture(operation)
-    names = @results.cases(Workload::GROWTH, operation)
-    series = { "Manypack" => :cpu, "Manypack, without the collector" => :work }.transform_values do |clock|
-      names.map.with_index do |name, i|
-        own = @results.find(Workload::GROWTH, operation, name)
-        [i, Statistics.median(own.public_send(clock)) / own.objects]
-      end
-    end
-    title = "#{operation}: nanoseconds per object, by the document's size (higher is slower)"
-    draw("growth-#{operation}", title) { |plot| plot.lines(series, names, "ns") }
   end
 
   # description:: for those who do not see the picture
@@ -177,7 +165,7 @@ class Report
       own = @results.find(Workload::GROWTH, operation, name)
       times = [own.cpu, own.work].map { |each| Statistics.median(each) / own.objects }
       [name, Markdown.count(own.objects), *times.map { |time| format("%.1f", time) },
-       Markdown.spread(@results.ratio(Workload::GROWTH, operation, name, "msgpack pool"))]
+       Markdown.spread(@results.ratio(Workload::GROWTH, operation, name, "msgpack pool"), range: false)]
     end
     Markdown.table(["", "objects", "ns per object", "without the collector", "msgpack pool"], rows)
   end
@@ -245,13 +233,6 @@ class Report
     GENERAL.flat_map do |group|
       @results.cases(group, operation).map { |name| [name, @results.ratio(group, operation, name, contender)] }
     end.select(&:last)
-  end
-
-  def instructions
-    recorded = RecordedInstructions.all
-    names = recorded.flat_map { |one| one.counts.keys }.uniq
-    rows = names.map { |name| [name, *recorded.map { |one| one.counts[name].to_s }] }
-    Markdown.table(["", *recorded.map(&:build)], rows)
   end
 end
 

@@ -1,10 +1,9 @@
 # frozen_string_literal: true
 
 # Runs test files and the core's tests, and says what they reach, by folder:
-#   EXT_OPTIONS=--enable-coverage bin/setup && ruby tools/coverage.rb [--page] TEST...
+#   EXT_OPTIONS=--enable-coverage bin/setup && ruby tools/coverage.rb TEST...
 # Of C, gcov counts lines and branches, in all processes that end by themselves; of Ruby, its own Coverage does. What no
-# test reaches goes to tmp/coverage/missed.txt; with --page, the table goes into docs/trust.md, between the comments
-# "coverage" and "end of coverage". `rake coverage` runs this.
+# test reaches goes to tmp/coverage/missed.txt. `rake coverage` runs this.
 require "etc"
 require "fileutils"
 require "json"
@@ -14,16 +13,14 @@ require "rbconfig"
 class CoverageTable
   ROOT = File.expand_path("..", __dir__)
   FOLDER = File.join(ROOT, "tmp/coverage")
-  PAGE = File.join(ROOT, "docs/trust.md")
-  TABLE = /(?<=<!-- coverage -->\n).*(?=<!-- end of coverage -->)/m
 
   def initialize
     @lines = Hash.new { |files, path| files[path] = Hash.new(0) }
     @branches = Hash.new { |files, path| files[path] = Hash.new(0) }
   end
 
-  # Writes the table into the page, too, if asked. Returns whether all tests passed.
-  def run(tests, page:)
+  # Returns whether all tests passed.
+  def run(tests)
     FileUtils.rm_rf(FOLDER)
     FileUtils.mkdir_p("#{FOLDER}/ruby")
     passed = run_tests(tests) & run_core
@@ -31,7 +28,6 @@ class CoverageTable
     read_gcov(*Dir["#{ROOT}/tmp/*/manypack/*/"].max_by { |folder| File.mtime(folder) }.then { |folder| [folder, folder] })
     read_ruby
     report
-    File.write(PAGE, File.read(PAGE, encoding: "UTF-8").sub(TABLE) { table }) if page
     passed
   end
 
@@ -129,4 +125,4 @@ class CoverageTable
   end
 end
 
-exit CoverageTable.new.run(ARGV - ["--page"], page: ARGV.include?("--page")) if $PROGRAM_NAME == __FILE__
+exit CoverageTable.new.run(ARGV) if $PROGRAM_NAME == __FILE__

@@ -195,7 +195,7 @@ class BenchTest < Minitest::Test
     result
   end
 
-  # What the report says in short.
+  # What the report says of losses.
   def summary_of(cases)
     measurements = cases.flat_map do |group, operation, ratio|
       { "Manypack" => 1.0, "msgpack" => ratio }.map do |contender, time|
@@ -204,7 +204,7 @@ class BenchTest < Minitest::Test
     end
     Dir.mktmpdir do |folder|
       Report.new(Results.new({ contenders: {} }, measurements), folder).write
-      File.read(File.join(folder, "performance.md"))[/^## In short$.*?(?=^## )/m]
+      File.read(File.join(folder, "performance.md"))[/^## Where Manypack is slower$.*?(?=^## )/m]
     end
   end
 
