@@ -210,7 +210,7 @@ rb_factory_codec(int argc, VALUE *argv, VALUE self)
     rb_check_arity(argc, 0, 1);
     if (argc) options = argv[0];
     else if (mp_lenient_p(api)) options = rb_hash_new(); /* for the Codec has to know by which name it was asked for */
-    return mp_codec_with_options(factory_codec(self), options, MP_CONFIGURES | api);
+    return mp_codec_with_options(factory_codec(self), options, MP_CONFIGURES | MP_LOOKS | api);
 }
 
 /*

@@ -118,7 +118,7 @@ module Manypack
     # Returns an Unpacker that reads from an io. Raises ArgumentError for other options, such as those of a Buffer, and
     # TypeError for anything but a Codec.
     def self.unpacker(io, as: nil, codec: nil, **options)
-      changed = Arguments.codec(codec, options, :as, packs: false) # refuses the options of a Buffer, for example
+      changed = Arguments.codec(codec, options, :as, packs: false, looks: as) # not those of a Buffer
       Arguments.check_loader(as, options)
       return changed.unpacker(io, as: as) if as.nil? || as == :view || codec
 

@@ -161,17 +161,6 @@ class ViewKeysTest < Minitest::Test
     end
   end
 
-  def test_duplicate_keys_first_is_refused_where_nothing_looks
-    options = { duplicate_keys: :first }
-    [-> { Manypack.unpack(bytes(TWICE), **options) }, -> { Manypack::Unpacker.new(**options) }, -> { raw(TWICE).value(**options) },
-     -> { Manypack.foreach("x", **options) { nil } }, -> { Manypack.pack(1, **options) }].each do |call|
-      assert_match(/duplicate_keys.* has no effect/, assert_raises(ArgumentError, &call).message)
-    end
-    codec = Manypack::Codec.new(**options)
-    assert_equal [options, unpack(bytes(TWICE)), 1], [codec.options, codec.unpack(bytes(TWICE)), codec.with(freeze: true).view(bytes(TWICE))["a"]]
-    assert_equal "duplicate_keys must be :last, :first or :error, got :one", assert_raises(ArgumentError) { codec.with(duplicate_keys: :one) }.message
-  end
-
   # A walk that goes on in each of equal keys as it comes to them must forget what the first ones led to.
   def test_dig_and_query_follow_only_the_last_of_equal_keys
     [["82 a1 61 81 a1 62 01 a1 61 81 a1 62 02", 2], ["82 a1 61 07 a1 61 81 a1 62 02", 2], ["82 a1 61 81 a1 62 01 a1 61 80", nil],

@@ -224,9 +224,10 @@ static uint64_t
 keys_of(VALUE value, size_t row, int api)
 {
     if (value != sym_first) return strict_of(value, row) ? KEYS_ERROR : KEYS_LAST;
-    if (api & MP_LOOKS || (api & MP_CONFIGURES) == MP_CONFIGURES) return KEYS_FIRST;
+    if (api & MP_LOOKS) return KEYS_FIRST;
     rb_raise(rb_eArgError, "duplicate_keys: :first has no effect on unpacking, which keeps the last of equal keys: it "
-                           "is an option of Manypack.dig, View.new, the methods of Path, and of a Codec");
+                           "is an option of Manypack.dig, View.new, the methods of Path, a Type, a Codec, and what "
+                           "takes as: :view");
 }
 
 static MP_NOINLINE bool

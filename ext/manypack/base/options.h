@@ -49,7 +49,7 @@ enum {
     MP_WITH_CODEC = 16,  /* of a method that also takes `codec` */
     MP_WITH_CHECK = 32,  /* of a method that also takes `check`, which is none of the options that are set */
     MP_WITH_AS = 64,     /* of a method that has removed `as`, and takes it: errors may suggest it */
-    MP_LOOKS = 128,      /* of a method that looks into bytes: it takes duplicate_keys: :first */
+    MP_LOOKS = 128,      /* of a method that looks into bytes, or makes a Codec: it takes duplicate_keys: :first */
     MP_CONFIGURES = MP_PACKS | MP_UNPACKS, /* of a method that makes a Codec */
 };
 

@@ -451,7 +451,7 @@ rb_codec_s_new(int argc, VALUE *argv, VALUE klass)
 {
     rb_check_arity(argc, 0, 1);
     mp_refuse_block(klass);
-    return mp_codec_with_options(default_codec_object(), argc ? argv[0] : Qnil, MP_CONFIGURES);
+    return mp_codec_with_options(default_codec_object(), argc ? argv[0] : Qnil, MP_CONFIGURES | MP_LOOKS);
 }
 
 /*
@@ -472,7 +472,7 @@ rb_codec_with(int argc, VALUE *argv, VALUE self)
 
     rb_scan_args(argc, argv, ":", &options);
     mp_refuse_block(self);
-    return mp_codec_with_options(self, options, MP_CONFIGURES);
+    return mp_codec_with_options(self, options, MP_CONFIGURES | MP_LOOKS);
 }
 
 /*
@@ -491,14 +491,14 @@ rb_codec_options(VALUE self)
 }
 
 /*
- * call-seq: Internal.codec_for(codec, options, packs, unpacks) -> codec
+ * call-seq: Internal.codec_for(codec, options, packs, unpacks, looks) -> codec
  *
- * Returns the Codec with options changed, as a method takes them that packs, unpacks, or does both.
+ * Returns the Codec with options changed, as a method takes them that packs, unpacks or looks into bytes.
  */
 static VALUE
-rb_internal_codec_for(VALUE self, VALUE codec, VALUE options, VALUE packs, VALUE unpacks)
+rb_internal_codec_for(VALUE self, VALUE codec, VALUE options, VALUE packs, VALUE unpacks, VALUE looks)
 {
-    int api = (RTEST(packs) ? MP_PACKS : 0) | (RTEST(unpacks) ? MP_UNPACKS : 0);
+    int api = (RTEST(packs) ? MP_PACKS : 0) | (RTEST(unpacks) ? MP_UNPACKS : 0) | (RTEST(looks) ? MP_LOOKS : 0);
 
     mp_codec_get(codec); /* raises for anything else */
     Check_Type(options, T_HASH);
@@ -648,7 +648,7 @@ Init_manypack_codec(void)
     rb_define_private_method(cCodec, "packer_classes", rb_codec_packer_classes, 0);
     rb_define_private_method(cCodec, "same_types?", rb_codec_same_types_p, 1);
     MP_DEFINE_INTERNAL("time_handlers", rb_internal_time_handlers, 2);
-    MP_DEFINE_INTERNAL("codec_for", rb_internal_codec_for, 4);
+    MP_DEFINE_INTERNAL("codec_for", rb_internal_codec_for, 5);
     MP_DEFINE_INTERNAL("codec_of_gem", rb_internal_codec_of_gem, 1);
     MP_DEFINE_INTERNAL("codec_overlaid", rb_internal_codec_overlaid, 2);
     MP_DEFINE_INTERNAL("codec_with_type", rb_internal_codec_with_type, 6);

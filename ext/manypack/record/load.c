@@ -196,7 +196,7 @@ load_pairs(mp_loader *l, mp_record_walk *walk, uint32_t n)
             if (mp_record_unknown_pair(l, walk, key_at)) load_rest_pair(l, walk);
             continue;
         }
-        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) mp_record_check_twice(l, walk);
+        if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef) && mp_record_pass_second(l, walk)) continue;
         field = &walk->record->fields[key->field];
         l->field = key->field;
         walk->place.key = field->key;

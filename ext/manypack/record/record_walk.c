@@ -149,10 +149,14 @@ mp_record_take_rest(mp_loader *l, mp_record_walk *walk)
 
 /* --- duplicate and missing fields ------------------------------------------------------------------- */
 
-void
-mp_record_check_twice(mp_loader *l, const mp_record_walk *walk)
+bool
+mp_record_pass_second(mp_loader *l, const mp_record_walk *walk)
 {
-    if (mp_loader_options(l)->unique_keys) mp_decoder_raise(&l->d, MP_E_DUPLICATE_KEY, walk->at);
+    const mp_options *options = mp_loader_options(l);
+
+    if (options->unique_keys) mp_decoder_raise(&l->d, MP_E_DUPLICATE_KEY, walk->at);
+    if (options->first_key) mp_loader_skip(l);
+    return options->first_key;
 }
 
 mp_constructor
@@ -265,7 +269,7 @@ mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n,
             continue;
         }
         if (MP_UNLIKELY(mp_record_values(l, walk)[key->field] != Qundef)) {
-            mp_record_check_twice(l, walk);
+            if (mp_record_pass_second(l, walk)) continue;
             replaced(l, walk, key->field);
         }
         mp_record_set(l, walk, key->field, LONG2FIX((long)(l->d.at - l->d.start)));

@@ -93,8 +93,11 @@ mp_record_next_key(mp_loader *l, mp_record_walk *walk)
  */
 bool mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at);
 
-/* Called for a field's second key. With unique_keys it can only be an alias: the same key twice was refused before. */
-void mp_record_check_twice(mp_loader *l, const mp_record_walk *walk);
+/*
+ * Called for a field's second key, in front of its value. True if the first one counts: then the value is skipped. With
+ * unique_keys the key can only be an alias, which raises: the same key twice was refused before.
+ */
+bool mp_record_pass_second(mp_loader *l, const mp_record_walk *walk);
 
 /* Makes the Hash of unknown pairs, if a field takes it. */
 void mp_record_take_rest(mp_loader *l, mp_record_walk *walk);

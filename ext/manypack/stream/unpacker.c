@@ -81,7 +81,7 @@ scan_arguments(arguments *a, int argc, const VALUE *argv, VALUE codec_object, in
     a->as = take_as(&a->options);
     api |= MP_UNPACKS | MP_WITH_BUFFER | MP_WITH_AS;
     if (a->as) { /* Views need a Codec object with the options */
-        VALUE front = mp_codec_with_options(codec_object, a->options, api);
+        VALUE front = mp_codec_with_options(codec_object, a->options, api | MP_LOOKS);
         a->as = loader_with(a->as, codec_object, a->options, api);
         a->codec = *mp_codec_get(codec_of_loader(a->as, front));
         a->codec.options.of_gem = mp_codec_get(front)->options.of_gem || mp_lenient_p(api);

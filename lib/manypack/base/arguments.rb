@@ -37,8 +37,9 @@ module Manypack
     # own:: options of the method itself, which the error may suggest
     # packs:: false for a method that only unpacks
     # unpacks:: false for a method that only packs
+    # looks:: true for a method that looks for keys in bytes, or makes what does: it takes duplicate_keys: :first
     # defaults:: options for which neither the Codec nor +options+ say anything
-    def self.codec(codec, options, *own, packs: true, unpacks: true, defaults: nil)
+    def self.codec(codec, options, *own, packs: true, unpacks: true, looks: false, defaults: nil)
       unless options_of_codecs?(options)
         own = [:codec, *own]
         check_options(options, own + CODEC_OPTIONS, own + options_that(packs, unpacks))
@@ -46,7 +47,7 @@ module Manypack
       codec = DefaultFactory.codec if codec.nil?
       check_codec(codec)
       codec = Internal.codec_overlaid(DefaultFactory.codec(**defaults), codec) if defaults
-      Internal.codec_for(codec, options, packs, unpacks)
+      Internal.codec_for(codec, options, packs, unpacks, looks)
     rescue ArgumentError, ::TypeError, RangeError => error # a block for at_the_call would cost each call something
       refuse(error, error.backtrace)
     end
@@ -67,7 +68,7 @@ module Manypack
     # Raises the errors of Arguments.codec for the options of a method that makes its Codec later.
     def self.check_codec_options(options, *own, packs: true, unpacks: true)
       check_options(options, own + CODEC_OPTIONS, own + options_that(packs, unpacks))
-      codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks)
+      codec(options[:codec], options.slice(*CODEC_OPTIONS), packs: packs, unpacks: unpacks, looks: options[:as])
     end
 
     # Raises ArgumentError for options that have no effect on packing, or on unpacking: those of Codecs that belong to
@@ -123,7 +124,7 @@ module Manypack
       check_options(options, [:as, *CODEC_OPTIONS]) if codec
       as = options[:as]
       options = { codec: codec, **options.except(:as) }
-      changed = codec(options[:codec], options.except(:codec), packs: false)
+      changed = codec(options[:codec], options.except(:codec), packs: false, looks: as)
       string = String.try_convert(source)
       readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
       return changed.unpack(source) if as.nil? || (string.nil? && !readable) # which raises for what is no source

@@ -30,7 +30,7 @@ module Manypack
     # defaults:: options for which neither the Codec, nor a Type, nor +options+ say anything
     def initialize(as, codec, options, *own, defaults: nil)
       Unpacker.new(as: as) # raises TypeError for an object without load
-      made = Arguments.codec(codec, options, :as, *own, packs: false, defaults: defaults)
+      made = Arguments.codec(codec, options, :as, *own, packs: false, looks: as, defaults: defaults)
       loader = Arguments.loader(as, nil, codec ? { codec: codec, **options } : options)
       @type = completed(Arguments.type_of(loader), defaults)
       @codec = FrontCodec.new(codec, made)

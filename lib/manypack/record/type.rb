@@ -342,7 +342,7 @@ module Manypack
     # Returns the Codec of the type, changed by a Codec or nil, and then by options.
     def changed_codec(codec, options, *own)
       Arguments.check_codec(codec) if codec
-      Arguments.codec(codec ? Internal.codec_overlaid(self.codec, codec) : self.codec, options, *own)
+      Arguments.codec(codec ? Internal.codec_overlaid(self.codec, codec) : self.codec, options, *own, looks: true)
     end
 
     # Compiles the Type and freezes it. It is shareable if the codec and the Records in its parts are. The hash is

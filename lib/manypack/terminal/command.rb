@@ -38,6 +38,7 @@ module Manypack
       def parse(arguments)
         paths = parser.permute(arguments)
         check(paths) unless @helped
+        look_for_first_keys if @first_key && !@helped
         paths.empty? ? ["-"] : paths
       rescue ArgumentError, LoadError, UsageError => e
         raise UsageError, "#{name}: #{e.message}"
@@ -51,6 +52,26 @@ module Manypack
       end
 
       def options(parser); end
+
+      # How paths and conditions look into messages. The Codec is set when all options are known.
+      Looks = Struct.new(:codec)
+      private_constant :Looks
+
+      def looks
+        @looks ||= Looks.new(Input::PLAIN)
+      end
+
+      # An option of every command that may look by a path or a condition.
+      def looks_option(parser)
+        parser.on("--first-key", "Of equal keys find the first, and read no further: faster") { @first_key = true }
+      end
+
+      def look_for_first_keys
+        search # which asks for looks, if nothing has yet
+        raise ArgumentError, "--first-key is for paths and conditions" unless @looks
+
+        @looks.codec = Input::FIRST
+      end
 
       # Options of every command that reads messages.
       def input_options(parser)

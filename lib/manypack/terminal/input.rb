@@ -97,6 +97,9 @@ module Manypack
 
       PLAIN = Codec.new(**OPTIONS)
 
+      # By this Codec a look stops at the first of equal keys.
+      FIRST = PLAIN.with(duplicate_keys: :first)
+
       # Packs a Timestamp that a path finds, as it was.
       TIMES = Codec.new(timestamp: true)
 

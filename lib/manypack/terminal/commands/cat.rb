@@ -32,8 +32,9 @@ module Manypack
         @forms = {}
         parser.on("-t", "--to FORMAT", Printer::FORMATS, "Write #{Printer::FORMATS.join(", ")}") { |to| @format = to }
         parser.on("-p", "--path PATH", "Show what the path finds in each message") do |path|
-          @found = Found.new(PathText.path(path))
+          @found = Found.new(PathText.path(path), looks)
         end
+        looks_option(parser)
         parser.on("-n", "--lines N", Integer, "Show only the first N messages of each file") { |n| @most = n }
         parser.on("-f", "--follow", "Wait for more at the end, like tail -f") { @follow = true }
         parser.on("--hex", "Write bin as hexadecimal, under $hex") { @forms[:hex] = true }

@@ -19,8 +19,9 @@ module Manypack
 
       def options(parser)
         parser.on("-w", "--where CONDITION", "Count messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
-          @selection = Selection.where(text)
+          @selection = Selection.where(text, looks)
         end
+        looks_option(parser)
       end
 
       def search

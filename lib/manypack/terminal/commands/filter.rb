@@ -28,11 +28,12 @@ module Manypack
         parser.on("-e", "--execute RUBY", "Code that returns true, false, or an object") { |code| @code = code }
         parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
         parser.on("-w", "--where CONDITION", "Select messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
-          select_by(Selection.where(text))
+          select_by(Selection.where(text, looks))
         end
         parser.on("-p", "--path PATH[=VALUE]", "Select messages in which the path finds the value") do |text|
-          select_by(Selection.new(text))
+          select_by(Selection.new(text, looks))
         end
+        looks_option(parser)
       end
 
       def check(_paths)

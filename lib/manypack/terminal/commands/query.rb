@@ -34,6 +34,7 @@ module Manypack
         parser.on("-H", "--header", "Write the names of the columns first, as csv and tsv") { @header = true }
         parser.on("-w", "--with-path", "Write each value with the path that leads to it") { @with_path = true }
         parser.on("--max-bytes N", Integer, "With --with-path: the most bytes of a message") { |n| @max_bytes = n }
+        looks_option(parser)
         parser.on("-R", "--raw", "Write strings without quotes, as jq -r does") { @raw = true }
         parser.on("-j", "--jobs N", Integer, "Work on N cores (default: 1)") { |n| @jobs = n }
         parser.on("-n", "--lines N", Integer, "Search only the first N messages of each file") { |n| @most = n }
@@ -66,7 +67,7 @@ module Manypack
       end
 
       def search
-        @search ||= Found.new(@path)
+        @search ||= Found.new(@path, looks)
       end
 
       def work
@@ -91,7 +92,8 @@ module Manypack
       end
 
       def show(input)
-        @found = Found.new(@path, with_path: @with_path, grouped: @columns ? :rows : rows?, max_bytes: @max_bytes)
+        @found = Found.new(@path, looks, with_path: @with_path, grouped: @columns ? :rows : rows?,
+                                         max_bytes: @max_bytes)
         return show_one_by_one(input) if @most
         return show_of_many_cores(input) if many_cores?
 

@@ -26,8 +26,9 @@ module Manypack
         parser.on("-n", "--lines N", Integer, "Write at most N messages") { |n| @most = n }
         parser.on("-b", "--max-bytes N", Integer, "Write at most N bytes of whole messages") { |n| @most_bytes = n }
         parser.on("-w", "--where CONDITION", "Select messages, such as '@.total > 99'; or PATH[=VALUE]") do |text|
-          @selection = Selection.where(text)
+          @selection = Selection.where(text, looks)
         end
+        looks_option(parser)
       end
 
       def check(_paths)

@@ -34,8 +34,10 @@ module Manypack
           @most_bytes = n
         end
         parser.on("--by PATH", "Group messages by the first value that the path finds, or by a condition") do |text|
-          @by = PathText.condition?(text) ? Selection.where(text) : PathText.path(text)
+          looking = looks # also for a path, which asks for it later
+          @by = PathText.condition?(text) ? Selection.where(text, looking) : PathText.path(text)
         end
+        looks_option(parser)
         parser.on("--prefix PREFIX", "The start of the files' names (default: part-)") { |prefix| @prefix = prefix }
       end
 
@@ -76,8 +78,8 @@ module Manypack
 
       # Two values never have the same name: a String that looks like another one, such as "1", is in quotes.
       def value_of(message)
-        value = @by.is_a?(Path) ? @by.first(message, **OPTIONS) : @by.match?(message)
-        return MISSING if value.nil? && !@by.any?(message, **OPTIONS)
+        value = @by.is_a?(Path) ? @by.first(message, codec: looks.codec) : @by.match?(message)
+        return MISSING if value.nil? && !@by.any?(message, codec: looks.codec)
 
         text = plain?(value) ? value : json_of(value)
         shortened(text.b.gsub(/[^\w.-]/n) { |byte| format("%%%02X", byte.ord) })

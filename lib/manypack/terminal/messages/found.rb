@@ -11,12 +11,14 @@ module Manypack
       # The Path.
       attr_reader :path
 
+      # looks:: has the Codec by which the path looks
       # with_path:: true for pairs, maps of the value and the normalized path that leads to it
       # grouped:: true for an array of the values of each message, or of each pair; :rows for an array of what each name
       #           at the end of the path finds in each container
       # max_bytes:: with paths: the most bytes of a message, which limit its paths as in Path#each_with_path
-      def initialize(path, with_path: false, grouped: false, max_bytes: nil)
+      def initialize(path, looks, with_path: false, grouped: false, max_bytes: nil)
         @path = path
+        @looks = looks
         @with_path = with_path
         @max_bytes = max_bytes
         @grouped = grouped
@@ -46,15 +48,15 @@ module Manypack
       def in_many(messages)
         return with_paths(messages) if @with_path
 
-        Internal.search_bytes(messages.bytes, messages.start, messages.size, Input::PLAIN, @path.steps, @path.max_looks,
+        Internal.search_bytes(messages.bytes, messages.start, messages.size, @looks.codec, @path.steps, @path.max_looks,
                               @grouped)
       end
 
       def with_paths(messages)
         found = "".b
-        Manypack.split(messages.to_s, as: :view, **OPTIONS) do |view|
+        Manypack.split(messages.to_s, as: :view, codec: @looks.codec) do |view|
           most = @max_bytes || [view.bytesize, MAX_BYTES].max
-          @path.each_with_path(view.bytes, **OPTIONS, max_bytes: most) do |value, path|
+          @path.each_with_path(view.bytes, codec: @looks.codec, max_bytes: most) do |value, path|
             pair = {"path" => path, "value" => value}
             found << Input::TIMES.pack(@grouped ? [pair] : pair)
           end

@@ -8,8 +8,8 @@ module Manypack
       private_constant :PARSER
 
       # Returns what --where means: a condition about a message, or PATH or PATH=VALUE.
-      def self.where(text)
-        PathText.condition?(text) ? Condition.new(text) : new(text)
+      def self.where(text, looks)
+        PathText.condition?(text) ? Condition.new(text, looks) : new(text, looks)
       end
 
       # The path, or nil for a condition.
@@ -17,7 +17,10 @@ module Manypack
 
       # The text is PATH or PATH=VALUE. A value that is not JSON is a String. Raises ArgumentError for anything but a
       # path.
-      def initialize(text)
+      #
+      # looks:: has the Codec by which it looks
+      def initialize(text, looks)
+        @looks = looks
         @path, value = parse(text)
         @packed = value && FromJSON.pack(json(value))
       rescue ::RangeError
@@ -26,12 +29,12 @@ module Manypack
 
       # Returns true if the path finds the value; without a value, if it finds anything but nil and false.
       def match?(bytes)
-        @path.to_a(Input::PLAIN.view(bytes)).any? { |found| @packed ? Input::TIMES.pack(found) == @packed : found }
+        @path.to_a(@looks.codec.view(bytes)).any? { |found| @packed ? Input::TIMES.pack(found) == @packed : found }
       end
 
       # Returns the messages that match, packed. Only if batched?. Raises a DecodeError.
       def chosen(messages)
-        Internal.search_messages(messages.bytes, messages.start, messages.size, Input::PLAIN, @path.steps,
+        Internal.search_messages(messages.bytes, messages.start, messages.size, @looks.codec, @path.steps,
                                  @path.max_looks, @packed)
       end
 
@@ -42,7 +45,8 @@ module Manypack
 
       # A condition as it stands in a filter of a path, whose @ is the message. Answers as a Selection does.
       class Condition
-        def initialize(text)
+        def initialize(text, looks)
+          @looks = looks
           @steps = Ractor.make_shareable(PARSER.new(text).filter_steps)
         end
 
@@ -63,7 +67,7 @@ module Manypack
         private
 
         def select(bytes, start, size)
-          Internal.select_messages(bytes, start, size, Input::PLAIN, @steps, Path::MAX_LOOKS)
+          Internal.select_messages(bytes, start, size, @looks.codec, @steps, Path::MAX_LOOKS)
         end
       end
 
