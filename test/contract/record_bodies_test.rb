@@ -6,11 +6,6 @@
 require "test_helper"
 require "stringio"
 require "support/in_file"
-
-verbose = $VERBOSE
-$VERBOSE = nil # it warns that callcc is obsolete
-require "continuation"
-$VERBOSE = verbose
 require_relative "option_probes"
 
 class RecordBodiesTest < Minitest::Test
@@ -258,20 +253,6 @@ class RecordBodiesTest < Minitest::Test
     twice = Manypack::Factory.new
     twice.register_type(1, Held, packer: pair[0], unpacker: ->(unpacker) { 2.times { pair[1].call(unpacker) } }, recursive: true)
     assert_raises(Manypack::MalformedFormatError) { twice.load(twice.dump([Held.new([1])])) }
-  end
-
-  def test_a_body_that_is_loaded_a_second_time_by_callcc
-    again = nil
-    factory = RecordBodiesTest.factory(record: HELD)
-    factory.register_type(2, Own, packer: ByHand.method(:dump_own), unpacker: ->(body) { callcc { |here| again ||= here } && Own.new(body) })
-    bytes = factory.dump([Held.new([Own.new("a"), 1]), Held.new([2])])
-    returns = 0
-    assert_raises(RuntimeError) do
-      assert_equal 2, factory.load(bytes, untrusted: true).size
-      again.call if (returns += 1) == 1
-    end
-    assert_equal 1, returns
-    assert_equal [Held.new([2])], factory.load(factory.dump([Held.new([2])]), max_objects: 6)
   end
 
   def test_a_shareable_factory_works_in_every_ractor

@@ -4,20 +4,11 @@
 # Fibers write to one Packer, and each stops wherever user code runs.
 require "manypack"
 
-verbose = $VERBOSE
-$VERBOSE = nil # it warns that callcc is obsolete
-require "continuation"
-$VERBOSE = verbose
-
 module LoanModel
   # A step is a Fiber's number and one of these.
   STARTS = %i[write lend take flush clear look].freeze # what a Fiber does to the Packer; it may stop inside
   ENDS = %i[return raise throw].freeze                 # how the user code ends that the Fiber has stopped in
-  AGAINS = %i[return_again raise_again].freeze         # user code that ended already ends once more, by callcc
   FIBERS = 3
-
-  # Whether callcc, when it leaves a call, has the call clean up (rb_ensure). Rubies differ.
-  LEAVING_ENSURES = Mutex.new.tap { |mutex| callcc { |k| mutex.synchronize { k.call } } }.then { |mutex| !mutex.locked? }
 
   Boom = Class.new(StandardError)
   ARRAY = "\x91".b
@@ -30,7 +21,7 @@ module LoanModel
     # write: the outermost write that the hold belongs to. at: where the bytes of its own write begin, nil before they
     # are in the Buffer. from: where user code begins to write. answer: of the call that flushes.
     Hold = Struct.new(:kind, :write, :at, :from, :answer)
-    Routine = Struct.new(:stack, :ended)
+    Routine = Struct.new(:stack)
 
     def initialize
       @objects = []     # each whole object, or the head of one that is being written
@@ -39,12 +30,12 @@ module LoanModel
       @due = false      # user code in a loan has called flush
       @unfinished = nil # where the bytes begin of a write that has begun and not ended
       @write = Object.new
-      @routines = Array.new(FIBERS) { Routine.new([], nil) }
+      @routines = Array.new(FIBERS) { Routine.new([]) }
     end
 
     # The steps that are possible now. Of Fibers that have not begun only the first counts: they are alike.
     def steps
-      begun = @routines.index { |routine| routine.stack.empty? && !routine.ended && !routine.frozen? } || FIBERS
+      begun = @routines.index { |routine| routine.stack.empty? } || FIBERS
       (0..[begun, FIBERS - 1].min).flat_map { |i| actions(@routines[i]).map { |action| [i, action] } }
     end
 
@@ -53,7 +44,6 @@ module LoanModel
       @routine = @routines[fiber]
       case action
       when *STARTS then attempt { __send__(action) }
-      when *AGAINS then ended_again(action)
       when :throw then thrown
       else attempt { finish(@routine.stack.pop, action) }
       end
@@ -67,9 +57,7 @@ module LoanModel
 
     private
 
-    def actions(routine)
-      STARTS + (routine.stack.empty? ? [] : ENDS) + (routine.ended ? AGAINS : [])
-    end
+    def actions(routine) = routine.stack.empty? ? STARTS : STARTS + ENDS
 
     def attempt
       yield
@@ -166,23 +154,12 @@ module LoanModel
 
     # --- how user code ends ------------------------------------------------------------------------------
 
-    # callcc brings back the stack of the Fiber as it was, and nothing else.
-    def ended_again(action)
-      left = @routine.stack.drop_while.with_index { |hold, i| hold.equal?(@routine.ended[i]) }
-      left.reverse_each { |hold| give_back(hold, :throw) if hold.kind == :taken } if LEAVING_ENSURES
-      @routine.stack = @routine.ended[0..-2]
-      attempt { finish(@routine.ended.last, action == :return_again ? :return : :raise) }
-    end
-
     def thrown
-      innermost = @routine.stack.dup
       finish(@routine.stack.pop, :throw) until @routine.stack.empty?
-      @routine.ended = innermost
       :thrown
     end
 
     def finish(hold, how)
-      @routine.ended = [*@routine.stack, hold]
       given_back = give_back(hold, how)
       raise Boom if how == :raise
       return if how == :throw
@@ -198,7 +175,7 @@ module LoanModel
       if @holds.last.equal?(hold)
         hand_back(hold, how)
       else
-        break_all unless hold.kind == :taken && how != :return
+        break_all
         false
       end
     end
@@ -264,11 +241,9 @@ module LoanModel
       @lending = [Lender.new(stop)].freeze
       @taking = [Ext.new].freeze
       @fibers = []
-      @ended = []
     end
 
     def step(fiber, action)
-      @fiber = fiber
       (@fibers[fiber] ||= start_fiber).resume(action)
     end
 
@@ -291,26 +266,15 @@ module LoanModel
 
     # Does what the Fiber is told until user code ends.
     def serve(answer)
-      how = callcc { |continuation| end_by(continuation) }
-      while how.respond_to?(:call)
-        action = Fiber.yield(answer)
-        if ENDS.include?(action)
-          @ended[@fiber] = how
-          how = action
-        elsif AGAINS.include?(action)
-          @ended[@fiber].call(action)
-        else
-          answer = attempt { __send__(action) }
-        end
+      until ENDS.include?(action = Fiber.yield(answer))
+        answer = attempt { __send__(action) }
       end
-      leave(how)
+      leave(action)
     end
-
-    def end_by(continuation) = continuation
 
     def leave(how)
       case how
-      when :raise, :raise_again then raise Boom
+      when :raise then raise Boom
       when :throw then throw(:out, :thrown)
       else true
       end

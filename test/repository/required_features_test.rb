@@ -12,7 +12,7 @@ class RequiredFeaturesTest < Minitest::Test
   ROOT, OUTSIDE = TerminalHelper::ROOT, TerminalHelper::OUTSIDE
 
   # Every Ruby from 3.1 on has these without a gem that can be missing.
-  STANDARD = %w[English bundler cgi/escape continuation coverage date delegate digest erb etc fileutils io/console io/wait ipaddr json mkmf net/http
+  STANDARD = %w[English bundler cgi/escape coverage date delegate digest erb etc fileutils io/console io/wait ipaddr json mkmf net/http
                 objspace open3 openssl optparse pathname pp pty rbconfig rbconfig/sizeof ripper rubygems/package set shellwords socket
                 stringio strscan tempfile time timeout tmpdir uri yaml zlib].freeze
 
@@ -58,7 +58,6 @@ class RequiredFeaturesTest < Minitest::Test
 
   def test_this_ruby_brings_what_every_ruby_brings
     assert_output_of_a_bare_ruby "", <<~RUBY
-      $VERBOSE = nil # continuation warns that callcc is obsolete
       #{STANDARD}.each do |feature|
         require feature
       rescue LoadError => error

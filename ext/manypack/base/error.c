@@ -717,12 +717,6 @@ mp_pack_check(VALUE (*check)(VALUE), VALUE arg)
 }
 
 void
-mp_raise_returned_again(void)
-{
-    rb_raise(rb_eRuntimeError, "a handler returned a second time, after its caller had gone on");
-}
-
-void
 mp_raise_torn(const char *what)
 {
     rb_raise(rb_eRuntimeError, "an exception interrupted the io's read or write, so it is not known how many bytes "

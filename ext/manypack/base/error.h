@@ -111,9 +111,6 @@ NORETURN(void mp_raise_message_error(VALUE error, size_t start));
 /* RuntimeError: a Packer, Unpacker or Buffer is used while another of its methods is running. */
 NORETURN(void mp_raise_in_use(const char *what));
 
-/* RuntimeError: callcc made user code return a second time, after its caller had gone on. */
-NORETURN(void mp_raise_returned_again(void));
-
 /* RuntimeError: an exception interrupted the io's read or write. what is Packer, Unpacker or Buffer. */
 NORETURN(void mp_raise_torn(const char *what));
 

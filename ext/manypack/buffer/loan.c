@@ -12,25 +12,6 @@ mp_loan_settle(mp_loan *loan, mp_bytes *bytes)
     loan->mark = 0;
 }
 
-/* Gives a lend or take its number. Returns the number of the enclosing lend or take. */
-static uint32_t
-hand_out(mp_loan *loan, mp_loan_state state)
-{
-    uint32_t outer = loan->holder;
-
-    loan->holder = ++loan->holders;
-    loan->state = state;
-    return outer;
-}
-
-/* Goes back to the enclosing lend, or to IDLE. */
-static void
-hand_back(mp_loan *loan, uint32_t outer_holder)
-{
-    loan->holder = outer_holder;
-    mp_loan_release(loan);
-}
-
 /* True if the write that a lend or take of that epoch belongs to is still running. */
 static bool
 same_write_p(const mp_loan *loan, uint32_t epoch)
@@ -63,8 +44,8 @@ release_own(VALUE arg)
     mp_taken_call *taken = (mp_taken_call *)arg;
     mp_loan *loan = taken->loan;
 
-    if (!same_write_p(loan, taken->epoch) || loan->holder != taken->holder) return Qnil;
-    hand_back(loan, taken->outer_holder);
+    if (!same_write_p(loan, taken->epoch)) return Qnil;
+    mp_loan_release(loan);
     if (torn_p(taken)) loan->state = MP_TORN;
     taken->released = true;
     return Qnil;
@@ -91,13 +72,10 @@ mp_loan_call_taken(mp_taken_call *taken)
 
     if (taken->may_tear) taken->loan->epoch++;
     taken->epoch = taken->loan->epoch;
-    taken->outer_holder = hand_out(taken->loan, MP_TAKEN);
-    taken->holder = taken->loan->holder;
+    mp_loan_take(taken->loan);
     taken->released = false;
     result = rb_ensure(call_and_return, (VALUE)taken, release_own, (VALUE)taken);
-    if (MP_LIKELY(taken->released)) return result;
-    if (same_write_p(taken->loan, taken->epoch)) break_all(taken->loan);
-    return Qundef;
+    return MP_LIKELY(taken->released) ? result : Qundef;
 }
 
 mp_loan_saved
@@ -110,8 +88,9 @@ mp_loan_lend(mp_loan *loan, uint32_t depth)
     loan->mark = 0; /* the borrower's writes have their own begin and end */
     loan->thread = rb_thread_current();
     loan->depth = depth;
-    saved.outer_holder = hand_out(loan, MP_LENT);
-    saved.holder = loan->holder;
+    saved.outer_holder = loan->holder;
+    saved.holder = loan->holder = ++loan->holders;
+    loan->state = MP_LENT;
     return saved;
 }
 
@@ -119,7 +98,7 @@ bool
 mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved)
 {
     if (!same_write_p(loan, saved.epoch)) return false; /* the Buffer belongs to others */
-    if (loan->holder != saved.holder) {
+    if (loan->holder != saved.holder || mp_loan_taken_p(loan)) {
         break_all(loan);
         return false;
     }
@@ -127,6 +106,7 @@ mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved)
     loan->mark = saved.mark;
     loan->thread = saved.thread;
     loan->depth = saved.outer_depth;
-    hand_back(loan, saved.outer_holder);
+    loan->holder = saved.outer_holder;
+    mp_loan_release(loan);
     return true;
 }

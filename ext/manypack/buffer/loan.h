@@ -39,10 +39,9 @@
  * all nested loans together: the bytes that were written since the outermost loan are settled, the Buffer is IDLE, and
  * a write that goes on under an old epoch must not touch the Buffer.
  *
- * callcc can make user code return again, after the write that called it has gone on or ended: it restores the C stack,
- * but not the Buffer. Therefore each lend and take has a number. A return or release with another number than the
- * current one is a break if the same outermost write is still running; otherwise it touches nothing. In both cases the
- * write that it returns to raises. The epoch tells outermost writes apart.
+ * Each lend has a number. A return that is not of the innermost lend, or finds the Buffer TAKEN, is a break if the same
+ * outermost write is still running; otherwise it touches nothing. In both cases the write that it returns to raises.
+ * The epoch tells outermost writes apart.
  */
 #ifndef MANYPACK_LOAN_H
 #define MANYPACK_LOAN_H
@@ -61,8 +60,8 @@ typedef struct {
     size_t outer_mark; /* the mark of the outermost write that lent */
     VALUE thread;      /* the borrower; only compared, and alive as long as it has the loan */
     uint32_t epoch;    /* counts outermost writes, writes to an io, breaks and closes */
-    uint32_t holder;   /* the number of the innermost lend or take */
-    uint32_t holders;  /* the last number given to a lend or take */
+    uint32_t holder;   /* the number of the innermost lend */
+    uint32_t holders;  /* the last number given to a lend */
     uint32_t depth : 24, state : 7; /* levels open around the borrower's writes, 0 unless lent; an mp_loan_state */
     uint32_t broken : 1;            /* there was a break or close: a suspended Fiber may go on */
 } mp_loan;
@@ -152,7 +151,7 @@ typedef struct {
     mp_loan *loan;
     VALUE (*call)(VALUE);
     VALUE arg;
-    uint32_t epoch, holder, outer_holder;
+    uint32_t epoch;
     bool may_tear; /* an exception makes the Buffer TORN, unless it is of the module `refusal` */
     VALUE refusal; /* 0 without one */
     bool released;
@@ -160,7 +159,7 @@ typedef struct {
 
 /*
  * Calls a function that may run user code, with the Buffer taken. Returns Qundef if the Buffer belongs to others now: a
- * loan around the caller broke meanwhile, or the call has returned before.
+ * loan around the caller broke meanwhile.
  */
 VALUE mp_loan_call_taken(mp_taken_call *taken);
 
@@ -174,8 +173,7 @@ mp_loan_tear(mp_loan *loan)
 /*
  * mp_loan_tear_for_write tears a Buffer before an io writes that lets nobody use the Buffer meanwhile. If the io
  * raises, the Buffer stays TORN, as after mp_loan_call_taken, but without rb_ensure. mp_loan_written ends the write
- * with the epoch from the start. False if the Buffer belongs to others: somebody has redefined the io's method, or
- * callcc made it return again.
+ * with the epoch from the start. False if the Buffer belongs to others: somebody has redefined the io's method.
  */
 MP_INLINE uint32_t
 mp_loan_tear_for_write(mp_loan *loan)
@@ -202,7 +200,7 @@ mp_loan_mend(mp_loan *loan)
 /* Lends a Buffer that is not taken, in a write that has begun. depth is above 0. */
 mp_loan_saved mp_loan_lend(mp_loan *loan, uint32_t depth);
 
-/* Ends a loan. False after a break, or if it returns a second time: the bytes belong to others. */
+/* Ends a loan. False after a break: the bytes belong to others. */
 bool mp_loan_return(mp_loan *loan, mp_bytes *bytes, mp_loan_saved saved);
 
 /* Voids all loans. Called when the use of the Buffer ends. */

@@ -48,12 +48,6 @@ mp_window_init_result(mp_window *w, size_t n)
     window_on_string(w, 0);
 }
 
-bool
-mp_window_last_p(const mp_window *w)
-{
-    return !w->string || (!RBASIC_CLASS(w->string) && (const uint8_t *)RSTRING_PTR(w->string) == w->out.start);
-}
-
 VALUE
 mp_window_result(mp_window *w)
 {

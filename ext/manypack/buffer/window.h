@@ -25,9 +25,6 @@ void mp_window_init(mp_window *w);
 /* Starts on a String with room for n bytes, so that mp_window_result need not copy. */
 void mp_window_init_result(mp_window *w, size_t n);
 
-/* False if the window has grown or become a result since, because user code has returned a second time. */
-bool mp_window_last_p(const mp_window *w);
-
 /* Makes a String of the bytes. Only for a window of mp_window_init_result. */
 VALUE mp_window_result(mp_window *w);
 

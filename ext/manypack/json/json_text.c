@@ -311,7 +311,6 @@ write_float_of_ruby(writer *w, double value)
 {
     VALUE text = rb_obj_as_string(DBL2NUM(value));
 
-    if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
     mp_out_write(&w->window.out, RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
     RB_GC_GUARD(text);
 }
@@ -620,7 +619,6 @@ yield_text(writer *w)
 
     mp_window_init_result(&w->window, PIECE);
     rb_yield(text);
-    if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
 }
 
 /* Keeps the text of an object that begins at `before` from getting long. */

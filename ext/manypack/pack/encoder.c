@@ -55,26 +55,6 @@ mp_encoder_grow(mp_out *out, size_t n)
     else grow_str(e, n);
 }
 
-/* True if the window is still on the String: the String has not become a result or grown by another return. */
-static bool
-own_str_p(const mp_encoder *e)
-{
-    return !RBASIC_CLASS(e->str) && (const uint8_t *)RSTRING_PTR(e->str) == e->out.start &&
-           rb_str_capacity(e->str) >= (size_t)(e->out.end - e->out.start);
-}
-
-/*
- * A window on the block needs no check: if callcc makes user code return again, it restores the block with the C stack.
- */
-static VALUE
-call_without_buffer(const mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
-{
-    VALUE result = call(arg);
-
-    if (MP_UNLIKELY(e->str != 0) && !own_str_p(e)) mp_raise_returned_again();
-    return result;
-}
-
 static VALUE
 call_with_buffer(const mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 {
@@ -88,7 +68,7 @@ call_with_buffer(const mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 VALUE
 mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
 {
-    return e->buffer ? call_with_buffer(e, call, arg) : call_without_buffer(e, call, arg);
+    return e->buffer ? call_with_buffer(e, call, arg) : call(arg);
 }
 
 VALUE

@@ -173,7 +173,6 @@ rb_batch_each(VALUE self)
 {
     mp_batch *batch = batch_get(self);
     const mp_codec *codec = mp_codec_get(batch->codec);
-    mp_decoder_call call;
     mp_value_words words;
     mp_decoder d;
     VALUE obj;
@@ -187,9 +186,7 @@ rb_batch_each(VALUE self)
         mp_decoder_restart(&d, batch->offset);
         obj = message_read(&d, codec->options.max_bytes);
         batch->length = d.origin + (size_t)(d.at - d.start) - batch->offset;
-        call = mp_decoder_leave(&d);
         rb_yield(obj);
-        mp_decoder_check_return(&d, call);
         batch->passed++;
     }
     mp_decoder_cleanup(&d);

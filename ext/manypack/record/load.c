@@ -107,32 +107,19 @@ load_list(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     return array;
 }
 
-/*
- * Loads a key whose type is not String. A Hash compares Bignums and Floats by eql?, which a program may have redefined.
- */
-static VALUE
-load_other_key(mp_loader *l, const mp_shape *shape)
-{
-    VALUE key = load_value(l, shape);
-
-    if (RB_TYPE_P(key, T_BIGNUM) || (RB_FLOAT_TYPE_P(key) && !RB_FLONUM_P(key))) l->d.may_call = true;
-    return key;
-}
-
 /* Loads a key. Strings are the same frozen objects that unpacking uses as keys. */
 static VALUE
 load_key(mp_loader *l, const mp_shape *shape)
 {
     mp_wire_row row = mp_loader_row(l);
 
-    if (shape->kind != MP_SHAPE_STRING) return load_other_key(l, shape);
+    if (shape->kind != MP_SHAPE_STRING) return load_value(l, shape);
     if (row.kind == MP_STR) return mp_load_cached(l, row, MP_KEY_STRING);
     if (row.kind == MP_BIN) {
         uint32_t n = mp_row_count(l->d.at, row);
 
         return mp_seal(mp_loader_options(l), rb_obj_freeze(rb_str_new((const char *)mp_loader_payload(l, row, n), n)));
     }
-    l->d.may_call = true; /* the String's class may have a hash of its own */
     return load_wrong_head(l, shape, row);
 }
 
@@ -142,7 +129,6 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
     uint32_t i, n = mp_row_count(l->d.at, row);
     size_t first = l->count;
     mp_place place = {.key = Qnil};
-    mp_decoder_call call;
     VALUE hash;
 
     mp_loader_open(l, &place, l->d.at);
@@ -155,14 +141,7 @@ load_map(mp_loader *l, const mp_shape *shape, mp_wire_row row)
         mp_loader_push(l, load_value(l, shape->parts[1]));
     }
     mp_loader_close(l, &place);
-    if (MP_LIKELY(!l->d.may_call)) {
-        hash = mp_hash_new(&l->d, l->count - first, l->d.stack.values + first);
-        l->count = first;
-        return hash;
-    }
-    call = mp_decoder_leave(&l->d);
     hash = mp_hash_new(&l->d, l->count - first, l->d.stack.values + first);
-    mp_decoder_check_return(&l->d, call);
     l->count = first;
     return hash;
 }
@@ -288,27 +267,10 @@ static MP_NOINLINE void
 set_defaults(mp_loader *l, const mp_record_walk *walk)
 {
     instance_call arg = {.l = l, .walk = walk};
-    mp_decoder_call call;
 
     mp_record_set_defaults(l, walk);
     if (!walk->record->calls || mp_loader_errors_kept(l) != walk->errors) return;
-    call = mp_decoder_leave(&l->d);
     rb_rescue2(call_defaults, (VALUE)&arg, refused, (VALUE)&arg, rb_eStandardError, (VALUE)0);
-    mp_decoder_check_return(&l->d, call);
-}
-
-static VALUE
-make_instance(mp_loader *l, const mp_record_walk *walk)
-{
-    mp_build build = build_of(l, walk->record);
-    mp_decoder_call call;
-    VALUE object;
-
-    if (build == MP_BUILD_STRUCT || build == MP_BUILD_DATA) return call_for_instance(l, walk, build);
-    call = mp_decoder_leave(&l->d);
-    object = call_for_instance(l, walk, build);
-    mp_decoder_check_return(&l->d, call);
-    return object;
 }
 
 /* Makes the object when all pairs or elements are loaded. */
@@ -318,7 +280,7 @@ finish_record(mp_loader *l, mp_record_walk *walk)
     l->place = walk->place.up; /* errors from here on have the path of the Record as a whole */
     mp_record_take_rest(l, walk);
     if (MP_UNLIKELY(walk->missing)) set_defaults(l, walk);
-    return make_instance(l, walk);
+    return call_for_instance(l, walk, build_of(l, walk->record));
 }
 
 /* Checks a value that a second one with the same key replaces, as loading at once does. */

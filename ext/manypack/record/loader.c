@@ -49,7 +49,7 @@ mp_loader_end(mp_loader *l)
 {
     mp_ext_keep_unpacker(&l->d);
     mp_decoder_cleanup(&l->d);
-    RB_GC_GUARD(l->memory); /* the GC frees it: user code that returns again, by callcc, still needs it */
+    if (MP_UNLIKELY(l->memory != 0)) ALLOCV_END(l->memory);
     RB_GC_GUARD(l->d.source);
     RB_GC_GUARD(l->type);
     RB_GC_GUARD(l->passed);

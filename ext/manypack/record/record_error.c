@@ -129,12 +129,11 @@ error_new(mp_loader *l, VALUE what, uint32_t field, const uint8_t *at)
     return error;
 }
 
-/* Each error makes a new Array, because user code may return again, by callcc, to where there were fewer errors. */
 static void
 keep_or_raise(mp_loader *l, VALUE error)
 {
     if (!l->errors) rb_exc_raise(error);
-    l->errors = rb_ary_plus(l->errors, rb_ary_new_from_args(1, error));
+    rb_ary_push(l->errors, error);
     l->path_bytes += (size_t)RSTRING_LEN(rb_attr_get(error, id_path));
     if (RARRAY_LEN(l->errors) == ERRORS_KEPT || l->path_bytes > PATH_BYTES_KEPT) mp_record_raise_kept(l);
 }

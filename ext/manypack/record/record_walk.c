@@ -121,17 +121,12 @@ mp_record_unknown_pair(mp_loader *l, mp_record_walk *walk, const uint8_t *key_at
 static VALUE
 rest_new(mp_loader *l, const mp_record_walk *walk, size_t n, size_t first)
 {
-    mp_decoder_call call;
     int exceeded;
-    VALUE rest;
 
     if (MP_LIKELY(!walk->keys_may_collide)) return mp_hash_new(&l->d, n, l->d.stack.values + first);
-    call = mp_decoder_leave(&l->d);
     exceeded = mp_same_hash_exceeded(n, l->d.stack.values + first);
     if (exceeded) mp_raise_same_hash((size_t)exceeded, mp_decoder_offset(&l->d, l->d.at));
-    rest = mp_hash_new(&l->d, n, l->d.stack.values + first);
-    mp_decoder_check_return(&l->d, call);
-    return rest;
+    return mp_hash_new(&l->d, n, l->d.stack.values + first);
 }
 
 void
@@ -162,14 +157,8 @@ mp_record_pass_second(mp_loader *l, const mp_record_walk *walk)
 mp_constructor
 mp_record_constructor(mp_loader *l, const mp_record *record)
 {
-    mp_decoder_call call;
-    mp_constructor constructor = {.build = record->build};
-
-    if (MP_LIKELY(mp_instance_filled_p(record))) return constructor;
-    call = mp_decoder_leave(&l->d);
-    constructor = mp_instance_constructor(record);
-    mp_decoder_check_return(&l->d, call);
-    return constructor;
+    if (MP_LIKELY(mp_instance_filled_p(record))) return (mp_constructor){.build = record->build};
+    return mp_instance_constructor(record);
 }
 
 /*
@@ -281,13 +270,8 @@ mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n,
 static VALUE
 seal_lazy(mp_loader *l, VALUE lazy)
 {
-    mp_decoder_call call;
-
-    if (MP_LIKELY(!mp_loader_options(l)->shareable)) return lazy; /* it is frozen already */
-    call = mp_decoder_leave(&l->d);
-    mp_seal_foreign(mp_loader_options(l), lazy);
-    mp_decoder_check_return(&l->d, call);
-    return lazy;
+    if (MP_UNLIKELY(mp_loader_options(l)->shareable)) mp_seal_foreign(mp_loader_options(l), lazy);
+    return lazy; /* it is frozen already */
 }
 
 /* Reports missing fields without a default. */

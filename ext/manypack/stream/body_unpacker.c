@@ -46,20 +46,13 @@ mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *type, VAL
 }
 
 uint64_t
-mp_unpacker_body_number(VALUE self)
-{
-    return ((const mp_stream *)mp_typed_data(self))->more->bodies;
-}
-
-uint64_t
-mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *outer)
+mp_unpacker_end_body(VALUE self, const mp_decoder *outer)
 {
     mp_stream *u = mp_stream_get(self);
     mp_stream_more *more = u->more;
     size_t left = u->piece.len;
     bool whole = u->position == MP_AT_OBJECT && left == 0;
 
-    if (more->bodies != number) mp_raise_returned_again();
     u->open = false;
     if (more->refusing) {
         mp_buffer_close(more->refusing);

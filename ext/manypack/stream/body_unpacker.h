@@ -14,20 +14,16 @@ VALUE mp_unpacker_for_body(VALUE used, const mp_codec *codec, const mp_type *typ
 
 /*
  * Ends the body: every use of the Unpacker raises until it gets another body. Returns the number of objects of the
- * message so far. outer is the decoder of the ext. MalformedFormatError unless the body was read to its end;
- * RuntimeError if `number` is not that of the current body.
+ * message so far. outer is the decoder of the ext. MalformedFormatError unless the body was read to its end.
  */
-uint64_t mp_unpacker_end_body(VALUE self, uint64_t number, const mp_decoder *outer);
-
-/* The number of this Unpacker's current body: a handler that returns a second time must not end a later body. */
-uint64_t mp_unpacker_body_number(VALUE self);
+uint64_t mp_unpacker_end_body(VALUE self, const mp_decoder *outer);
 
 /* The body of an ext, for a Record, which loads its bytes. */
 typedef struct {
     VALUE bytes;     /* frozen */
     mp_codec codec;  /* of the Unpacker */
     mp_outer outer;  /* what encloses the body */
-    uint64_t number; /* of the body, as above */
+    uint64_t number; /* of the body: a Fiber may go on when the Unpacker has a later body */
 } mp_body;
 
 /*

@@ -116,7 +116,6 @@ mp_stream_set_aside(mp_stream *u)
 
     u->open = false;
     if (!more) return;
-    more->lease++;
     more->eof = 0;
     if (more->places <= FIRST_PLACES) return;
     mp_poison(more->left, more->places * sizeof(uint64_t));
@@ -267,15 +266,11 @@ mp_stream_check_max_bytes(mp_stream *u, size_t ahead, bool end_known)
 bool
 mp_stream_read_more(mp_stream *u, uint64_t needed)
 {
-    mp_decoder *d = &mp_stream_grown(u)->d;
-    mp_decoder_call call;
     mp_io_bytes read;
 
     if (!u->buffer) return false;
-    call = mp_decoder_leave_holder(d);
     read = mp_buffer_read_io(u->buffer, needed);
-    if (!mp_decoder_held_p(d, call)) mp_raise_in_use("Unpacker");
-    RB_OBJ_WRITE(mp_buffer_get(u->buffer)->unpacker, &u->more->eof, read.eof);
+    RB_OBJ_WRITE(mp_buffer_get(u->buffer)->unpacker, &mp_stream_grown(u)->eof, read.eof);
     if (NIL_P(read.bytes)) return false;
     mp_buffer_checked(u->buffer); /* others may have used the Buffer while the io was waiting */
     mp_buffer_feed_read(u->buffer, read);

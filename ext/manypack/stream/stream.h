@@ -37,7 +37,6 @@ typedef struct {
     VALUE flags;        /* of the Ruby object when it got its first body */
     uint64_t bodies;    /* counts the bodies that it has begun */
     uint32_t yields;    /* running calls of each, also those that a Fiber has left */
-    uint32_t lease;     /* counts how often it was set aside as a spare */
     bool leaves_rest;   /* full_unpack leaves the bytes after the object in the io */
 } mp_stream_more;
 
@@ -194,8 +193,7 @@ mp_blame mp_stream_front(const mp_stream *u);
 mp_message mp_stream_message(const mp_stream *u);
 
 /*
- * Reads bytes from the io, of which it waits for `needed` at most. False at the end of the input. RuntimeError if the
- * io's method returns again after this read has gone on.
+ * Reads bytes from the io, of which it waits for `needed` at most. False at the end of the input.
  */
 bool mp_stream_read_more(mp_stream *u, uint64_t needed);
 

@@ -195,7 +195,6 @@ raise_extra_bytes(VALUE buffer, size_t offset, VALUE obj)
 /* One call of read_one. */
 typedef struct {
     VALUE self, io;
-    uint32_t lease; /* of the Unpacker: callcc may make the call fail again after the Unpacker was set aside */
     bool takes_back;
     bool done;
 } one_read;
@@ -244,7 +243,7 @@ read_the_one_ended(VALUE arg)
     const mp_stream *u = mp_typed_data(one->self);
     int state;
 
-    if (MP_LIKELY(one->done) || u->running || u->more->lease != one->lease) return Qnil;
+    if (MP_LIKELY(one->done) || u->running) return Qnil;
     if (!rb_obj_is_kind_of(mp_user_error(), rb_eStandardError)) mp_buffer_get(u->buffer)->io = Qnil;
     rb_protect(pass_over_failed, arg, &state);
     if (state && !rb_obj_is_kind_of(mp_user_error(), rb_eStandardError)) rb_jump_tag(state);
@@ -261,7 +260,6 @@ read_one(VALUE self, VALUE io)
 
     if (!one.takes_back) mp_buffer_get(buffer)->reads_exactly = true;
     if (!mp_stream_read_more(u, 1)) mp_stream_raise_truncated(u);
-    one.lease = u->more->lease;
     obj = rb_ensure(read_the_one, (VALUE)&one, read_the_one_ended, (VALUE)&one);
     keep_inner(self);
     give_back_rest(&one);

@@ -27,8 +27,6 @@ typedef struct {
     VALUE self;
     mp_stream *u;
     VALUE (*body)(void *run);
-    uint64_t number;      /* of this run, as in d.run */
-    uint32_t lease;       /* of the Unpacker when `each` began */
     bool at_work;
     bool decoding;
     bool yielding;        /* in each, which may be in its block */
@@ -50,7 +48,6 @@ run_enter(run *r)
     more = mp_stream_grown(r->u);
     if (MP_UNLIKELY(more->sticky_error != 0)) rb_exc_raise(more->sticky_error);
     r->u->running = true;
-    r->number = more->d.run = ++more->d.turn;
     r->at_work = true;
 }
 
@@ -59,15 +56,7 @@ static void
 run_leave(run *r)
 {
     r->u->running = false;
-    r->u->more->d.run = 0;
     r->at_work = false;
-}
-
-/* False if the run is over and callcc made user code return to it: the Unpacker may belong to others. */
-static bool
-run_current_p(const run *r)
-{
-    return r->u->running && r->u->more->d.run == r->number;
 }
 
 /* Saves the decoder's state until there are more bytes, perhaps in another call. */
@@ -280,15 +269,6 @@ message_loaded(const mp_stream *u, VALUE bytes)
 
 /* --- methods ---------------------------------------------------------------------------------------- */
 
-/* Called at the end of each. Checks the lease: callcc may make it end again after the Unpacker was set aside. */
-static void
-each_ended(const run *r)
-{
-    mp_stream_more *more = r->u->more;
-
-    if (more->lease == r->lease && more->yields) more->yields--;
-}
-
 static VALUE
 skip_body(void *arg)
 {
@@ -359,8 +339,6 @@ keep_first(run *r)
 
     d.holder = r->self;
     d.inner = more->d.inner;
-    d.turn = more->d.turn;
-    d.run = more->d.run;
     more->d = d;
     more->message = r->u->origin;
     if (d.stack.owner) RB_OBJ_WRITTEN(r->self, Qundef, d.stack.owner);
@@ -383,12 +361,12 @@ run_ensure(VALUE arg)
     run *r = (run *)arg;
     mp_stream *u = r->u;
 
-    if (r->yielding) each_ended(r);
+    if (r->yielding) u->more->yields--;
     if (MP_UNLIKELY(r->plain)) {
         plain_read_failed(r);
         return Qnil;
     }
-    if (MP_LIKELY(!r->at_work) || !run_current_p(r)) return Qnil;
+    if (MP_LIKELY(!r->at_work)) return Qnil;
     run_leave(r);
     if (!u->open) return Qnil;
     if (u->buffer && mp_loan_taken_p(&mp_buffer_get(u->buffer)->loan)) {
@@ -641,7 +619,6 @@ each_body(VALUE arg)
     run *r = (run *)arg;
     VALUE obj;
 
-    r->lease = r->u->more->lease;
     r->yielding = true;
     r->u->more->yields++;
     while ((obj = next_for_each(r)) != Qundef) {

@@ -49,14 +49,6 @@ write_string(writer *w, VALUE string)
     RB_GC_GUARD(string);
 }
 
-/* Writes what a method of Ruby has returned. */
-static void
-write_returned(writer *w, VALUE string)
-{
-    if (!mp_window_last_p(&w->window)) mp_raise_returned_again();
-    write_string(w, string);
-}
-
 /* Writes an Integer, with spaces in front of it up to a width. */
 static void
 write_integer(writer *w, uint64_t magnitude, bool negative, size_t width)
@@ -113,7 +105,7 @@ write_text(writer *w, const uint8_t *p, uint32_t n)
     size_t shown = n < SHOWN ? n : SHOWN;
 
     if (!plain_p(p, shown)) {
-        write_returned(w, rb_funcall(w->texts, rb_intern("text"), 2, string_of(p, shown), n > SHOWN ? Qtrue : Qfalse));
+        write_string(w, rb_funcall(w->texts, rb_intern("text"), 2, string_of(p, shown), n > SHOWN ? Qtrue : Qfalse));
         return;
     }
     write_plain(w, p, shown);
@@ -146,7 +138,7 @@ write_bin(writer *w, const uint8_t *p, uint32_t n, bool key)
     }
     text = key && n ? rb_funcall(w->texts, rb_intern("key"), 1, string_of(p, n)) : Qnil;
     if (NIL_P(text)) write_payload(w, p, n);
-    else write_returned(w, text);
+    else write_string(w, text);
 }
 
 /* --- lines ------------------------------------------------------------------------------------------ */
@@ -169,7 +161,7 @@ write_float(writer *w, double real)
     size_t n = mp_decimal(real, text);
 
     if (n) write_bytes(w, text, n);
-    else write_returned(w, rb_obj_as_string(DBL2NUM(real)));
+    else write_string(w, rb_obj_as_string(DBL2NUM(real)));
 }
 
 static void

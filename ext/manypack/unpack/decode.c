@@ -50,14 +50,10 @@ nan_p(VALUE number)
 static MP_NOINLINE VALUE
 hash_by_calls(mp_decoder *d, size_t n, const VALUE *values, size_t end)
 {
-    mp_decoder_call call = mp_decoder_leave(d);
     int exceeded = d->tree.keys_may_collide ? mp_same_hash_exceeded(n, values) : 0;
-    VALUE hash;
 
     if (exceeded) mp_raise_same_hash((size_t)exceeded, end);
-    hash = mp_hash_new(d, n, values);
-    mp_decoder_check_return(d, call);
-    return hash;
+    return mp_hash_new(d, n, values);
 }
 
 /*

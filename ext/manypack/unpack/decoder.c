@@ -8,31 +8,6 @@ mp_decoder_grow_stack(mp_decoder *d, size_t count)
     if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->stack.owner);
 }
 
-mp_decoder_call
-mp_decoder_leave(mp_decoder *d)
-{
-    mp_decoder_call call = {.turn = mp_value_stack_leave(&d->stack), .block = d->stack.owner};
-
-    if (!d->holder) return call;
-    call.turn = ++d->turn;
-    call.run = d->run;
-    return call;
-}
-
-bool
-mp_decoder_first_return_p(mp_decoder *d, mp_decoder_call call)
-{
-    RB_GC_GUARD(call.block);
-    if (d->holder) return mp_decoder_held_p(d, call);
-    return mp_value_stack_first_return_p(&d->stack, (VALUE)call.turn);
-}
-
-void
-mp_decoder_check_return(mp_decoder *d, mp_decoder_call call)
-{
-    if (!mp_decoder_first_return_p(d, call)) mp_raise_returned_again();
-}
-
 const uint8_t *
 mp_decoder_own_source(mp_decoder *d, const uint8_t *p)
 {

@@ -28,8 +28,6 @@ typedef struct {
     bool plain;                 /* stop before calling user code or raising anything except NoMemoryError */
     bool stopped;               /* it stopped because it is plain, not because the bytes ended */
     bool may_call;              /* an ext or a rare key came, so building objects may run user code */
-    uint64_t turn;              /* with a holder: counts runs, calls of user code, and returns from them */
-    uint64_t run;               /* the turn in which the current run of the holder began */
     uint64_t others;            /* objects that tree does not count: around a part of a Record, and in its exts */
     mp_tree tree;
     mp_value_stack stack;
@@ -142,40 +140,6 @@ mp_outer_room(const mp_outer *outer)
 {
     return outer->max_depth > outer->depth ? outer->max_depth - outer->depth : 1;
 }
-
-/* A call of user code. By callcc it may return again after the decoder has gone on, been reused, or ended. */
-typedef struct {
-    uint64_t turn, run;
-    VALUE block; /* the block of the value stack, kept alive while functions of Ruby read its words; 0 without one */
-} mp_decoder_call;
-
-/*
- * For a decoder that an object holds: mp_decoder_leave_holder must be called before user code, mp_decoder_held_p after
- * it. False unless the user code returns for the first time.
- */
-MP_INLINE mp_decoder_call
-mp_decoder_leave_holder(mp_decoder *d)
-{
-    return (mp_decoder_call){.turn = ++d->turn, .run = d->run};
-}
-
-MP_INLINE bool
-mp_decoder_held_p(mp_decoder *d, mp_decoder_call call)
-{
-    if (MP_LIKELY(d->turn == call.turn)) {
-        d->turn++;
-        return true;
-    }
-    if (d->run == call.run) d->committed = false; /* the C stack is from earlier in the same run */
-    return false;
-}
-
-/* The same for any decoder. callcc restores a decoder on the C stack, but not its block of values. */
-mp_decoder_call mp_decoder_leave(mp_decoder *d);
-bool mp_decoder_first_return_p(mp_decoder *d, mp_decoder_call call);
-
-/* RuntimeError unless it is the first return. */
-void mp_decoder_check_return(mp_decoder *d, mp_decoder_call call);
 
 /* Doubles the value stack, which has count words in use. */
 void mp_decoder_grow_stack(mp_decoder *d, size_t count);

@@ -28,13 +28,8 @@ static VALUE
 sealed(mp_decoder *d, VALUE obj)
 {
     const mp_options *options = &d->codec->options;
-    mp_decoder_call call;
 
-    if (!options->freeze && !options->shareable) return obj;
-    call = mp_decoder_leave(d);
-    obj = mp_seal_foreign(options, obj);
-    mp_decoder_check_return(d, call);
-    return obj;
+    return options->freeze || options->shareable ? mp_seal_foreign(options, obj) : obj;
 }
 
 /* A Time that does not fit a time_t of 32 bits. The caller must own the source, because Time.at may be redefined. */
@@ -106,8 +101,6 @@ typedef struct {
     const mp_type *type;
     const uint8_t *at; /* the head of the ext */
     VALUE argument;
-    uint64_t body; /* the number of the body, if the argument is an Unpacker */
-    mp_decoder_call call;
 } handler_call;
 
 static VALUE
@@ -127,7 +120,6 @@ handler_left(const handler_call *call, int state)
     mp_decoder *d = call->d;
     VALUE error = mp_user_error();
 
-    if (!mp_decoder_first_return_p(d, call->call)) rb_jump_tag(state);
     if (mp_user_error_of_depth_p(error, d->outer_depth + d->tree.depth)) mp_decoder_raise(d, MP_E_DEPTH, call->at);
     if (mp_decode_error_p(error)) {
         mp_raise_handler_error(error, call->type->type, call->argument, mp_decoder_offset(d, call->at),
@@ -141,12 +133,9 @@ MP_INLINE VALUE
 call_handler_safely(handler_call *call)
 {
     int state;
-    VALUE obj;
+    VALUE obj = rb_protect(call_handler, (VALUE)call, &state);
 
-    call->call = mp_decoder_leave(call->d);
-    obj = rb_protect(call_handler, (VALUE)call, &state);
     if (MP_UNLIKELY(state)) handler_left(call, state);
-    mp_decoder_check_return(call->d, call->call);
     return obj;
 }
 
@@ -177,10 +166,9 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
         obj = call_handler_safely(&call);
     } else {
         call.argument = body_unpacker(d, type, p, n, outer_of_body(d, at));
-        call.body = mp_unpacker_body_number(call.argument);
         obj = call_handler_safely(&call);
         objects = d->tree.objects;
-        d->tree.objects = mp_unpacker_end_body(call.argument, call.body, d);
+        d->tree.objects = mp_unpacker_end_body(call.argument, d);
         d->others += d->tree.objects - objects;
         d->inner = call.argument;
         if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->inner);

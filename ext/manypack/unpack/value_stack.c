@@ -1,13 +1,9 @@
 /* The cold half of the value stack: the move to a block. */
 #include "unpack/value_stack.h"
 
-/* The first count of calls. A Fixnum, because the collector takes every word for an object. */
-#define NEVER_LEFT INT2FIX(0)
-
 void
 mp_value_stack_free(mp_value_stack *stack)
 {
-    if (stack->values[-1] != NEVER_LEFT) return;
     mp_poison(stack->values, stack->capacity * sizeof(VALUE));
     rb_free_tmp_buffer(&stack->owner);
 }
@@ -17,9 +13,8 @@ mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity)
 {
     volatile VALUE owner = 0;
     /* The collector marks every word conservatively, so unused words must be zero. */
-    VALUE *values = rb_alloc_tmp_buffer2(&owner, (long)capacity + 1, sizeof(VALUE));
+    VALUE *values = rb_alloc_tmp_buffer2(&owner, (long)capacity, sizeof(VALUE));
 
-    *values++ = NEVER_LEFT;
     memcpy(values, stack->values, count * sizeof(VALUE));
     memset(values + count, 0, (capacity - count) * sizeof(VALUE));
     if (stack->owner) mp_value_stack_free(stack);

@@ -10,7 +10,7 @@
 #define MP_VALUES_INLINE 512
 
 typedef struct {
-    VALUE *values;        /* in a block, the word in front counts calls of user code and returns, by 2 */
+    VALUE *values;
     size_t capacity;
     volatile VALUE owner; /* owns the block; 0 while the values are on the C stack */
 } mp_value_stack;
@@ -32,31 +32,11 @@ mp_value_stack_lend(mp_value_stack *stack, mp_value_words *inlined)
 /* Moves the stack, which has count words in use, to a block of capacity words. */
 void mp_value_stack_move(mp_value_stack *stack, size_t count, size_t capacity);
 
-/*
- * callcc may make user code return again after its caller has gone on or ended. It restores the C stack, but not the
- * words of a block, which must not be freed. mp_value_stack_leave must be called before user code and returns a number,
- * by which mp_value_stack_first_return_p tells the first return from later returns.
- */
-MP_INLINE VALUE
-mp_value_stack_leave(mp_value_stack *stack)
-{
-    return MP_LIKELY(stack->owner == 0) ? 0 : (stack->values[-1] += 2);
-}
-
-MP_INLINE bool
-mp_value_stack_first_return_p(mp_value_stack *stack, VALUE call)
-{
-    if (MP_LIKELY(stack->owner == 0)) return true;
-    if (stack->values[-1] != call) return false;
-    stack->values[-1] += 2;
-    return true;
-}
-
 /* The size of the block in bytes. */
 MP_INLINE size_t
 mp_value_stack_memsize(const mp_value_stack *stack)
 {
-    return stack->owner ? (stack->capacity + 1) * sizeof(VALUE) : 0;
+    return stack->owner ? stack->capacity * sizeof(VALUE) : 0;
 }
 
 /* The cold half of mp_value_stack_cleanup. */
