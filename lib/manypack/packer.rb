@@ -64,6 +64,15 @@ module Manypack
     end
     private_class_method :appends?
 
+    # Returns true for the classes of the Packer, and for a class called MessagePack::Packer. The msgpack gem's
+    # +to_msgpack+ of core classes asks its argument for that: it then calls the methods of the Packer, and otherwise
+    # packs by itself and writes the bytes to the Packer as if it were an io.
+    #
+    #   Manypack::Packer.new.is_a?(Manypack::Packer) #=> true
+    def is_a?(klass)
+      super || klass.name == "MessagePack::Packer"
+    end
+
     # Writes an object and returns the Packer, as Packer#write does.
     #
     #   packer = Manypack::Packer.new

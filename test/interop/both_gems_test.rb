@@ -14,17 +14,12 @@ class BothGemsTest < Minitest::Test
     long = "x" * 2_000_000
     values = [nil, true, false, 5, 1.5, "a", "b".b, :s, [1, [2]], {"a" => 1}, 1 << 40, long, long.b, [long]]
     values.each do |value|
-      [->(packer) { value.to_msgpack(packer) }, ->(packer) { MessagePack.pack(value, packer) }].each do |write|
-        expected = MessagePack.pack([0, value])
-        [Manypack.pack([0, Foreign.new(write)]), Manypack::Packer.new.write([0, Foreign.new(write)]).to_s,
-         Manypack.pack([0, Foreign.new(write)], canonical: true)].each_with_index do |bytes, i|
-          expected = Manypack.canonicalize(expected) if i == 2
-          raise "#{value.inspect[0, 20]}: #{bytes[0, 20].inspect}" unless bytes == expected
-        end
+      foreign = Foreign.new(->(packer) { value.to_msgpack(packer) })
+      expected = MessagePack.pack([0, value])
+      [Manypack.pack([0, foreign]), Manypack::Packer.new.write([0, foreign]).to_s, Manypack.pack([0, foreign], canonical: true)].each_with_index do |bytes, i|
+        expected = Manypack.canonicalize(expected) if i == 2
+        raise "#{value.inspect[0, 20]}: #{bytes[0, 20].inspect}" unless bytes == expected
       end
-      packer = Manypack::Packer.new
-      MessagePack.pack(value, packer)
-      raise "io" unless packer.to_s == MessagePack.pack(value)
     end
 
     extension = MessagePack::ExtensionValue.new(7, "ab")

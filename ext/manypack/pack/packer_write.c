@@ -303,69 +303,16 @@ call_ext_type(VALUE type)
     return INT2FIX(mp_ext_type(type));
 }
 
-/* --- the msgpack gem in the same process -------------------------------------------------------------------- */
-
-static ID id_message_pack, id_packer;
-
-/* The msgpack gem's MessagePack::Packer; 0 if it is not loaded or the class is ours. */
-static VALUE
-other_packer_class(VALUE own)
-{
-    VALUE module, klass;
-
-    if (!rb_const_defined_at(rb_cObject, id_message_pack) ||
-        !NIL_P(rb_autoload_p(rb_cObject, id_message_pack))) {
-        return 0;
-    }
-    module = rb_const_get(rb_cObject, id_message_pack);
-    if (!RB_TYPE_P(module, T_MODULE) || !rb_const_defined_at(module, id_packer)) return 0;
-    klass = rb_const_get_at(module, id_packer);
-    return klass == own ? 0 : klass;
-}
-
-/*
- * True if the msgpack gem called us. Its to_msgpack of a core class, and its MessagePack.pack with a Packer, take our
- * Packer for an io and write bytes that are packed already.
- */
-static bool
-called_by_other_gem_p(VALUE self)
-{
-    VALUE frames[2], path;
-    int lines[2];
-
-    if (!other_packer_class(rb_obj_class(self))) return false;
-    if (rb_profile_frames(0, 2, frames, lines) < 2) return false;
-    path = rb_profile_frame_classpath(frames[1]);
-    if (!RB_TYPE_P(path, T_STRING)) return false;
-    return RTEST(rb_str_equal(path, rb_str_new_cstr("MessagePack::Packer"))) ||
-        RTEST(rb_str_equal(path, rb_str_new_cstr("MessagePack::Buffer")));
-}
-
 static bool
 binary_p(VALUE obj)
 {
     return RB_TYPE_P(obj, T_STRING) && RB_ENCODING_GET(obj) == mp_binary_index;
 }
 
-static VALUE
-append_packed(VALUE self, VALUE bytes)
-{
-    VALUE buffer = packer_for_write(mp_packer_get(self));
-
-    mp_bytes_append(buffer, &mp_buffer_get(buffer)->bytes, (const uint8_t *)RSTRING_PTR(bytes),
-                    (size_t)RSTRING_LEN(bytes));
-    RB_GC_GUARD(bytes);
-    return packer_written(self, buffer);
-}
-
-/*
- * Packs a binary String, or appends bytes that the other gem has packed. Not inline, because few objects are binary
- * Strings.
- */
+/* Packs a binary String. Not inline, because few objects are binary Strings. */
 static MP_NOINLINE VALUE
 write_binary(VALUE self, VALUE string)
 {
-    if (called_by_other_gem_p(self)) return append_packed(self, string);
     if ((size_t)RSTRING_LEN(string) < MP_WRITE_REFERENCE_MIN && RBASIC_CLASS(string) == rb_cString) {
         return write_short_bin(self, string);
     }
@@ -685,9 +632,6 @@ Init_manypack_packer_write(void)
 {
     VALUE mManypack = rb_define_module("Manypack"); /* in every file: RDoc reads each by itself */
     VALUE cPacker = rb_define_class_under(mManypack, "Packer", rb_cObject);
-
-    id_message_pack = rb_intern("MessagePack");
-    id_packer = rb_intern("Packer");
 
     rb_define_method(cPacker, "write", rb_packer_write, 1);
     rb_define_method(cPacker, "pack", rb_packer_write, 1);
