@@ -59,7 +59,7 @@ class BlocksTest < Minitest::Test
     Packer#to_a Packer#to_s Packer#pack Packer#write_false Packer#write_int Packer#write_float Packer#write_float32 Packer#write_string
     Packer#write_bin Packer#write_array Packer#write_hash Packer#empty? Packer#write_array_header Packer#write_bin_header
     Packer#write_symbol Packer#write_extension Packer#write_ext Packer#registered_types Packer#type_registered? Packer#clear Packer#buffer
-    Packer#write Packer#write_map_header Packer#flush Packer#size
+    Packer#write Packer#write_map_header Packer#flush Packer#size Packer#is_a?
     Unpacker#reset Unpacker#<< Unpacker#unpack Unpacker#skip Unpacker#position Unpacker#pending? Unpacker#skip_nil Unpacker#read
     Unpacker#read_array_header Unpacker#read_map_header Unpacker#symbolize_keys? Unpacker#freeze? Unpacker#allow_unknown_ext?
     Unpacker#registered_types Unpacker#type_registered? Unpacker#buffer
