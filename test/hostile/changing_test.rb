@@ -173,6 +173,92 @@ module Hostile
       end
     end
 
+    # Keys with the same text and hash, but not equal. Ruby compares each with those in front of it whenever a walk over
+    # the Hash goes on.
+    class Same < String
+      class << self
+        attr_accessor :meddler
+      end
+
+      def self.key = new("k")
+
+      def eql?(_other)
+        Same.meddler&.call
+        false
+      end
+    end
+
+    USES = {
+      none: ->(_) {}, write: ->(packer) { packer.write(7) }, long: ->(packer) { packer.write(["z" * 9_000]) }, append: ->(packer) { packer.buffer << "z" * 9_000 },
+      fail: ->(packer) { packer.write([1, BasicObject.new]) rescue nil }, reset: ->(packer) { packer.reset }, clear: ->(packer) { packer.buffer.clear },
+      full_pack: ->(packer) { packer.full_pack }, flush: ->(packer) { packer.flush.write({ 7 => [8] }) }, look: ->(packer) { packer.size }
+    }.freeze
+
+    # Yields blocks that pack a Hash with such keys, each with a Packer that is lent to the block meanwhile.
+    def each_walk_over_compared_keys(lent)
+      keeps = Foreign.new
+      keeps.define_singleton_method(:to_msgpack) { |packer| lent.push(packer).last.write(7) }
+      [1, 20].each do |others|
+        map = { "a" => keeps, Same.key => 1, "c" => 2, Same.key => keeps, Same.key => [3], **(1..others).to_h { |i| ["o#{i}", i] } }
+        map[Same.key] = { Same.key => 4, Same.key => keeps }
+        yield -> { Manypack.pack(map) }
+        yield -> { Manypack.pack([keeps, map]) }
+        yield -> { Manypack::Packer.new.tap { |packer| lent << packer }.write(map).to_s }
+        yield -> { Manypack::Packer.new(StringIO.new).tap { |packer| lent << packer }.write_hash(map).to_s }
+        yield -> { Manypack.pack([Class.new { define_method(:to_msgpack) { |packer| lent.push(packer).last.write(map) } }.new]) }
+        yield -> { ANY.dump(Row.new(keeps, map, 1)) }
+        yield -> { ROW.dump(Row.new([keeps], map, {})) }
+        yield -> { ROW.dump(Row.new([keeps], {}, map)) }
+      end
+    end
+
+    def test_a_key_that_uses_the_packer_while_its_hash_is_packed_ends_the_write
+      lent = []
+      each_walk_over_compared_keys(lent) do |walk|
+        USES.each do |name, use|
+          used = 0
+          lent.clear
+          expected = walk.call
+          lent.clear
+          Same.meddler = -> { lent.each { |packer| use.call((used += 1) && packer) } }
+          name == :none ? assert_equal(expected, walk.call) : assert_match(/in use/, assert_raises(RuntimeError, name.to_s) { walk.call }.message)
+          assert_operator used, :>, 0, name
+          Same.meddler = nil
+          lent.first.reset rescue nil
+        end
+      end
+    ensure
+      Same.meddler = nil
+    end
+
+    def test_a_packer_has_nothing_of_a_write_that_a_key_has_ended
+      packer = Manypack::Packer.new.write(1)
+      hash = { Same.key => 1, Same.key => "x" * 9_000 }
+      { raise: [1], write: [1, 2], look: [1] }.each do |way, objects|
+        Same.meddler = { raise: -> { raise IOError }, write: -> { packer.write(2) }, look: -> { packer.size } }[way]
+        assert_raises(IOError, RuntimeError) { packer.write(hash) }
+        assert_equal objects, Manypack::Unpacker.new.feed(packer.to_s).each.to_a
+        packer.reset
+        packer.write(1)
+      end
+    ensure
+      Same.meddler = nil
+    end
+
+    def test_of_two_fibers_that_stop_where_keys_are_compared_the_first_cannot_go_on
+      packer = Manypack::Packer.new
+      hash = { Same.key => 1, Same.key => 2, Same.key => 3 }
+      Same.meddler = -> { Fiber.yield }
+      fibers = Array.new(2) { Fiber.new { packer.write(hash) && :written } }
+      fibers.each(&:resume)
+      assert_match(/in use/, assert_raises(RuntimeError) { fibers[0].resume }.message)
+      Same.meddler = nil
+      assert_equal :written, fibers[1].resume
+      assert_equal Manypack.pack(hash), packer.to_s
+    ensure
+      Same.meddler = nil
+    end
+
     def test_a_new_key_is_written_as_the_splice_was_given_it
       key = +"c"
       bytes = ChangingTest.splice("b" => Manypack::View.renamed(key), "a" => ->(_) { key.replace("list") && 1 })

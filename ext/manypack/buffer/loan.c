@@ -10,6 +10,7 @@ mp_loan_settle(mp_loan *loan, mp_bytes *bytes)
     if (MP_LIKELY(!loan->mark)) return;
     mp_bytes_truncate(bytes, loan->mark - 1);
     loan->mark = 0;
+    loan->holders++; /* a paused write is settled, even if the next one has begun at the same mark */
 }
 
 /* True if the write that a lend or take of that epoch belongs to is still running. */

@@ -20,6 +20,8 @@
  *   event           fired by
  *   start           the encoder, when a write of the Packer starts; the outermost one begins an epoch
  *   begin           the encoder, before it commits bytes of a write that may still fail
+ *   pause, go on    the encoder, around the comparisons of keys in a walk over a Hash, which may run user code. They
+ *                   change no state: whoever uses the Buffer meanwhile settles the write, which cannot go on then
  *   end             the Packer, when a write is complete
  *   settle          the next user of the Buffer. A write that began and did not end has failed: its bytes are discarded
  *   lend, return    the encoder, around user code that writes to the Packer
@@ -61,7 +63,7 @@ typedef struct {
     VALUE thread;      /* the borrower; only compared, and alive as long as it has the loan */
     uint32_t epoch;    /* counts outermost writes, writes to an io, breaks and closes */
     uint32_t holder;   /* the number of the innermost lend */
-    uint32_t holders;  /* the last number given to a lend */
+    uint32_t holders;  /* the last number given to a lend, pause or settle */
     uint32_t depth : 24, state : 7; /* levels open around the borrower's writes, 0 unless lent; an mp_loan_state */
     uint32_t broken : 1;            /* there was a break or close: a suspended Fiber may go on */
 } mp_loan;
@@ -195,6 +197,25 @@ MP_INLINE void
 mp_loan_mend(mp_loan *loan)
 {
     loan->state = MP_IDLE;
+}
+
+/* A write that has begun and waits while user code may run. */
+typedef struct {
+    uint32_t epoch, holder, number;
+} mp_loan_pause;
+
+MP_INLINE mp_loan_pause
+mp_loan_pause_write(mp_loan *loan)
+{
+    return (mp_loan_pause){.epoch = loan->epoch, .holder = loan->holder, .number = ++loan->holders};
+}
+
+/* True if nobody has used the Buffer since the pause. */
+MP_INLINE bool
+mp_loan_goes_on_p(const mp_loan *loan, const mp_loan_pause *pause)
+{
+    return loan->mark && loan->epoch == pause->epoch && loan->holder == pause->holder &&
+           loan->holders == pause->number;
 }
 
 /* Lends a Buffer that is not taken, in a write that has begun. depth is above 0. */

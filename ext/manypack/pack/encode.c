@@ -300,20 +300,39 @@ encode_array(mp_encoder *e, uint8_t *p, VALUE array)
 }
 
 typedef struct {
-    mp_encoder *e;
+    mp_pairs pairs;
     uint8_t *p;
-    mp_place place;
-    uint32_t left; /* pairs of the head that are not written yet */
 } hash_walk;
 
+static MP_NOINLINE void
+go_on(hash_walk *walk)
+{
+    mp_pairs_go_on(&walk->pairs);
+    walk->p = walk->pairs.e->out.pos;
+}
+
+/* Writes a pair whose key is neither a String nor in the VALUE itself. */
+static MP_NOINLINE int
+encode_rare_pair(hash_walk *walk, VALUE key, VALUE value)
+{
+    mp_encoder *e = walk->pairs.e;
+
+    walk->p = encode_value(e, encode_other(e, walk->p, key), value);
+    mp_out_commit(&e->out, walk->p);
+    return mp_pairs_passed(&walk->pairs, key);
+}
+
+/* Does what mp_pairs_next and mp_pairs_passed do, with p in a register. */
 static int
 encode_pair(VALUE key, VALUE value, VALUE arg)
 {
     hash_walk *walk = (hash_walk *)arg;
+    mp_encoder *e = walk->pairs.e;
 
-    walk->place.key = key;
-    if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
-    walk->p = encode_value(walk->e, encode_value(walk->e, walk->p, key), value);
+    walk->pairs.place.key = key;
+    if (MP_UNLIKELY(walk->pairs.left-- == 0)) go_on(walk);
+    if (MP_UNLIKELY(!mp_plain_key_p(key))) return encode_rare_pair(walk, key, value);
+    walk->p = encode_value(e, encode_value(e, walk->p, key), value);
     return ST_CONTINUE;
 }
 
@@ -321,14 +340,14 @@ static uint8_t *
 encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
 {
     uint32_t n = mp_encoder_length(e, hash, RHASH_SIZE(hash));
-    hash_walk walk = {.e = e, .place = {.key = Qnil}, .left = n};
+    hash_walk walk;
 
     if (!n) return mp_put_map_head(room(e, p, MP_HEAD_MAX), n);
-    mp_encoder_open(e, &walk.place);
+    mp_pairs_init(&walk.pairs, e, n);
+    mp_encoder_open(e, &walk.pairs.place);
     walk.p = mp_put_map_head(room(e, p, MP_HEAD_MAX), n);
-    rb_hash_foreach(hash, encode_pair, (VALUE)&walk);
-    if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
-    mp_encoder_close(e, &walk.place);
+    mp_pairs_each(&walk.pairs, hash, encode_pair);
+    mp_encoder_close(e, &walk.pairs.place);
     return walk.p;
 }
 

@@ -71,6 +71,57 @@ mp_encoder_call_taken(mp_encoder *e, VALUE (*call)(VALUE), VALUE arg)
     return e->buffer ? call_with_buffer(e, call, arg) : call(arg);
 }
 
+/* True if a comparison of the key with any other may run user code. */
+static bool
+compared_by_user_p(VALUE key)
+{
+    if (mp_plain_key_p(key)) return false;
+    return RB_BUILTIN_TYPE(key) != T_SYMBOL && RB_BUILTIN_TYPE(key) != T_FLOAT && RB_BUILTIN_TYPE(key) != T_BIGNUM;
+}
+
+void
+mp_pairs_pause(mp_pairs *pairs, VALUE key)
+{
+    mp_encoder *e = pairs->e;
+
+    if (!compared_by_user_p(key)) return;
+    if (e->buffer) {
+        mp_encoder_commit_early(e);
+        pairs->pause = mp_loan_pause_write(&mp_buffer_get(e->buffer)->loan);
+    }
+    pairs->left_paused = pairs->left;
+    pairs->left = 0;
+    pairs->paused = true;
+}
+
+static void
+end_pause(mp_pairs *pairs)
+{
+    mp_encoder *e = pairs->e;
+
+    if (e->buffer) {
+        if (!mp_loan_goes_on_p(&mp_buffer_get(e->buffer)->loan, &pairs->pause)) mp_raise_in_use("Packer");
+        mp_encoder_window_on_buffer(e, 0, 1);
+    }
+    pairs->left = pairs->left_paused;
+    pairs->paused = false;
+}
+
+void
+mp_pairs_go_on(mp_pairs *pairs)
+{
+    if (!pairs->paused) mp_encoder_raise_modified(pairs->e, "Hash");
+    end_pause(pairs);
+    if (pairs->left-- == 0) mp_encoder_raise_modified(pairs->e, "Hash");
+}
+
+void
+mp_pairs_end(mp_pairs *pairs)
+{
+    if (pairs->paused) end_pause(pairs);
+    if (pairs->left) mp_encoder_raise_modified(pairs->e, "Hash");
+}
+
 VALUE
 mp_encoder_result(mp_encoder *e)
 {

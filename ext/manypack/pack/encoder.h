@@ -170,4 +170,66 @@ mp_encoder_close(mp_encoder *e, const mp_place *place)
     e->depth--;
 }
 
+/*
+ * A walk over a Hash whose head is written. After each pair, rb_hash_foreach may compare the key with others. If that
+ * can run user code, the walk is paused meanwhile.
+ */
+typedef struct {
+    mp_encoder *e;
+    mp_place place;
+    size_t left;        /* pairs of the head that are not written yet; 0 during a pause */
+    size_t left_paused; /* the same, during a pause */
+    bool paused;
+    mp_loan_pause pause;
+} mp_pairs;
+
+/* Starts a walk over n pairs. */
+MP_INLINE void
+mp_pairs_init(mp_pairs *pairs, mp_encoder *e, size_t n)
+{
+    pairs->e = e;
+    pairs->place.key = Qnil;
+    pairs->left = n;
+    pairs->paused = false;
+}
+
+/* Ends a walk that is paused or has pairs left: the latter raises RuntimeError. */
+void mp_pairs_end(mp_pairs *pairs);
+
+/* Calls a function for each pair. RuntimeError if the Hash has more or fewer pairs than its head says. */
+MP_INLINE void
+mp_pairs_each(mp_pairs *pairs, VALUE hash, int (*each)(VALUE key, VALUE value, VALUE pairs))
+{
+    rb_hash_foreach(hash, each, (VALUE)pairs);
+    if (MP_UNLIKELY(pairs->left || pairs->paused)) mp_pairs_end(pairs);
+}
+
+/* Ends a pause before the next pair. RuntimeError if others have used the Buffer, or if the walk is not paused. */
+void mp_pairs_go_on(mp_pairs *pairs);
+
+/* Pauses the walk unless comparing the key runs no user code. */
+void mp_pairs_pause(mp_pairs *pairs, VALUE key);
+
+/* True for the keys of most Hashes. Comparing such a key with any other runs no user code. */
+MP_INLINE bool
+mp_plain_key_p(VALUE key)
+{
+    return RB_SPECIAL_CONST_P(key) || RBASIC_CLASS(key) == rb_cString;
+}
+
+/* For the function that mp_pairs_each calls: first mp_pairs_next, and mp_pairs_passed when the pair is written. */
+MP_INLINE void
+mp_pairs_next(mp_pairs *pairs, VALUE key)
+{
+    pairs->place.key = key;
+    if (MP_UNLIKELY(pairs->left-- == 0)) mp_pairs_go_on(pairs);
+}
+
+MP_INLINE int
+mp_pairs_passed(mp_pairs *pairs, VALUE key)
+{
+    if (MP_UNLIKELY(!mp_plain_key_p(key))) mp_pairs_pause(pairs, key);
+    return ST_CONTINUE;
+}
+
 #endif

@@ -91,10 +91,8 @@ dump_list(mp_encoder *e, const mp_shape *shape, VALUE array)
 }
 
 typedef struct {
-    mp_encoder *e;
+    mp_pairs pairs;
     const mp_shape *shape;
-    mp_place place;
-    size_t left; /* pairs of the head that are not written yet */
 } map_walk;
 
 static int
@@ -102,24 +100,23 @@ dump_pair(VALUE key, VALUE value, VALUE arg)
 {
     map_walk *walk = (map_walk *)arg;
 
-    if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
-    walk->place.key = key;
-    dump_value(walk->e, walk->shape->parts[0], key);
-    dump_value(walk->e, walk->shape->parts[1], value);
-    return ST_CONTINUE;
+    mp_pairs_next(&walk->pairs, key);
+    dump_value(walk->pairs.e, walk->shape->parts[0], key);
+    dump_value(walk->pairs.e, walk->shape->parts[1], value);
+    return mp_pairs_passed(&walk->pairs, key);
 }
 
 static void
 dump_map(mp_encoder *e, const mp_shape *shape, VALUE hash)
 {
-    map_walk walk = {.e = e, .shape = shape, .place = {.key = Qnil}, .left = RHASH_SIZE(hash)};
+    map_walk walk = {.shape = shape};
 
-    put_head(e, mp_put_map_head, hash, walk.left);
-    if (!walk.left) return;
-    mp_encoder_open(e, &walk.place);
-    rb_hash_foreach(hash, dump_pair, (VALUE)&walk);
-    if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
-    mp_encoder_close(e, &walk.place);
+    mp_pairs_init(&walk.pairs, e, RHASH_SIZE(hash));
+    put_head(e, mp_put_map_head, hash, walk.pairs.left);
+    if (!walk.pairs.left) return;
+    mp_encoder_open(e, &walk.pairs.place);
+    mp_pairs_each(&walk.pairs, hash, dump_pair);
+    mp_encoder_close(e, &walk.pairs.place);
 }
 
 /* --- Records ---------------------------------------------------------------------------------------- */
@@ -164,11 +161,9 @@ key_taken_p(const mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE k
 }
 
 typedef struct {
-    mp_encoder *e;
+    mp_pairs pairs;
     const mp_record *record;
     VALUE tag_key; /* of the union; Qundef outside */
-    mp_place place;
-    size_t left; /* as in map_walk */
 } rest_walk;
 
 /* The key of a pair, packed by itself. */
@@ -177,7 +172,7 @@ pack_key(VALUE arg)
 {
     const rest_walk *walk = (const rest_walk *)arg;
 
-    return mp_encode_whole(walk->place.key, walk->e->codec);
+    return mp_encode_whole(walk->pairs.place.key, walk->pairs.e->codec);
 }
 
 /* The String or Integer that a packed key holds; Qundef for any other object. */
@@ -199,19 +194,20 @@ plain_key(VALUE packed)
 static void
 dump_rest_key(rest_walk *walk)
 {
-    VALUE key = walk->place.key, plain = key, packed = 0;
+    mp_encoder *e = walk->pairs.e;
+    VALUE key = walk->pairs.place.key, plain = key, packed = 0;
 
     if (MP_UNLIKELY(!heads_of(key))) {
-        packed = mp_encoder_call_placed(walk->e, pack_key, (VALUE)walk);
+        packed = mp_encoder_call_placed(e, pack_key, (VALUE)walk);
         plain = plain_key(packed);
     }
-    if (MP_UNLIKELY(plain != Qundef && key_taken_p(walk->e, walk->record, walk->tag_key, plain))) {
-        mp_encoder_raise(walk->e, rb_eArgError, NULL,
+    if (MP_UNLIKELY(plain != Qundef && key_taken_p(e, walk->record, walk->tag_key, plain))) {
+        mp_encoder_raise(e, rb_eArgError, NULL,
                          "%" PRIsVALUE " in the Hash of unknown keys is the key of a member", rb_inspect(plain));
     }
-    if (packed) mp_out_write(&walk->e->out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
-    else mp_encode(walk->e, key);
-    if (walk->record->rest && !fits_p(walk->record->rest->parts[0], key)) doubt(walk->e);
+    if (packed) mp_out_write(&e->out, RSTRING_PTR(packed), (size_t)RSTRING_LEN(packed));
+    else mp_encode(e, key);
+    if (walk->record->rest && !fits_p(walk->record->rest->parts[0], key)) doubt(e);
     RB_GC_GUARD(packed);
 }
 
@@ -220,12 +216,11 @@ dump_rest_pair(VALUE key, VALUE value, VALUE arg)
 {
     rest_walk *walk = (rest_walk *)arg;
 
-    if (MP_UNLIKELY(walk->left-- == 0)) mp_encoder_raise_modified(walk->e, "Hash");
-    walk->place.key = key;
+    mp_pairs_next(&walk->pairs, key);
     dump_rest_key(walk);
-    if (walk->record->rest) dump_value(walk->e, walk->record->rest->parts[1], value);
-    else mp_encode(walk->e, value);
-    return ST_CONTINUE;
+    if (walk->record->rest) dump_value(walk->pairs.e, walk->record->rest->parts[1], value);
+    else mp_encode(walk->pairs.e, value);
+    return mp_pairs_passed(&walk->pairs, key);
 }
 
 /*
@@ -237,11 +232,12 @@ static void
 dump_rest(mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE rest, size_t pairs)
 {
     const mp_place *outer = e->place;
-    rest_walk walk = {.e = e, .record = record, .tag_key = tag_key, .place = *outer, .left = pairs};
+    rest_walk walk = {.record = record, .tag_key = tag_key};
 
-    e->place = &walk.place;
-    if (RHASH_SIZE(rest)) rb_hash_foreach(rest, dump_rest_pair, (VALUE)&walk);
-    if (MP_UNLIKELY(walk.left)) mp_encoder_raise_modified(e, "Hash");
+    mp_pairs_init(&walk.pairs, e, pairs);
+    walk.pairs.place = *outer;
+    e->place = &walk.pairs.place;
+    mp_pairs_each(&walk.pairs, rest, dump_rest_pair);
     e->place = outer;
 }
 
