@@ -2,14 +2,12 @@
 
 # A misspelt option is an error by every method that takes options, in every Ractor; as MessagePack it is ignored.
 require "test_helper"
-require "rbs"
 require "stringio"
 require "support/program"
+require "support/signatures"
 
 class UnknownOptionsTest < Minitest::Test
   include ProgramHelper
-
-  ROOT = File.expand_path("../..", __dir__)
 
   # Ways to call each method with OPTIONS.
   WAYS = {
@@ -314,20 +312,9 @@ class UnknownOptionsTest < Minitest::Test
   RECORDS = %w[Manypack::Record.new Manypack::Record.ivars Manypack::Record.define Manypack::Record.union Manypack::Type.[] Manypack::_RecordClass#new].freeze
 
   def methods_that_take_options(&of_type)
-    path = "sig/manypack.rbs"
-    _, _, declarations = RBS::Parser.parse_signature(RBS::Buffer.new(name: path, content: File.read(File.join(ROOT, path), encoding: "UTF-8")))
-    declarations.flat_map { |declaration| taking(declaration, "", &of_type) } - ["Manypack::Parallel::Error#detailed_message", "Manypack::Factory::Pool#initialize"] - RECORDS
-  end
-
-  def taking(declaration, outer, &of_type)
-    return [] unless declaration.respond_to?(:members)
-
-    name = "#{outer}#{declaration.name}"
-    declaration.members.flat_map do |member|
-      next taking(member, "#{name}::", &of_type) unless member.is_a?(RBS::AST::Members::MethodDefinition)
-
-      types = member.overloads.map { |overload| overload.method_type.to_s }.grep(/options\b|\*\*|max_depth|io_buffer_size|recursive/)
-      types.any?(&of_type || :itself) ? ["#{name}#{member.kind == :instance ? "#" : "."}#{member.name}"] : []
+    all = Signatures.methods do |type|
+      type.match?(/options\b|\*\*|max_depth|io_buffer_size|recursive/) && (!of_type || of_type.call(type))
     end
+    all - ["Manypack::Parallel::Error#detailed_message", "Manypack::Factory::Pool#initialize"] - RECORDS
   end
 end

@@ -3,14 +3,12 @@
 # What is no io is refused where it is given, by every method and in every Ractor; a String most of all, which answers <<.
 # With the drop-in loaded it is what the msgpack gem makes of it.
 require "test_helper"
-require "rbs"
 require "stringio"
 require "support/program"
+require "support/signatures"
 
 class WrongIoTest < Minitest::Test
   include ProgramHelper
-
-  ROOT = File.expand_path("../..", __dir__)
 
   WRITING = {
     "Manypack.pack" => ["Manypack.pack(1, GIVEN)", "Manypack.pack(1, GIVEN, {})", "Manypack.pack(1, GIVEN, max_depth: 5)"],
@@ -169,19 +167,6 @@ class WrongIoTest < Minitest::Test
 
   # By the signatures: those with what is written to, or read from by more than one call.
   def methods_that_take_an_io
-    path = "sig/manypack.rbs"
-    _, _, declarations = RBS::Parser.parse_signature(RBS::Buffer.new(name: path, content: File.read(File.join(ROOT, path), encoding: "UTF-8")))
-    declarations.flat_map { |declaration| taking(declaration, "") } - ["Manypack::CoreExt#to_msgpack"]
-  end
-
-  def taking(declaration, outer)
-    return [] unless declaration.respond_to?(:members)
-
-    name = "#{outer}#{declaration.name}"
-    declaration.members.flat_map do |member|
-      next taking(member, "#{name}::") unless member.is_a?(RBS::AST::Members::MethodDefinition)
-
-      member.overloads.any? { |overload| overload.method_type.to_s.match?(/\bsink\b|_PartialReader/) } ? ["#{name}#{member.kind == :instance ? "#" : "."}#{member.name}"] : []
-    end
+    Signatures.methods { |type| type.match?(/\bsink\b|_PartialReader/) } - ["Manypack::CoreExt#to_msgpack"]
   end
 end
