@@ -237,13 +237,26 @@ class CacheCoderTest < Minitest::Test
     end
   end
 
+  # The file of a class that cannot be loaded is a mistake of the program, not a class that is gone.
+  def test_an_error_in_the_file_of_a_class_is_no_miss
+    Dir.mktmpdir do |folder|
+      { "Missing = Missing2" => NameError, "nil.member" => NoMethodError, "Integer + 'a'" => NoMethodError, "1 + 'a'" => TypeError }.each_with_index do |(text, error), i|
+        name = "Loaded#{i}"
+        self.class.autoload(name, "#{folder}/#{name}.rb")
+        File.write("#{folder}/#{name}.rb", text)
+        bytes = "\x93\xC0\xC0".b + Manypack.pack(Manypack::ExtensionValue.new(127, Manypack.pack("CacheCoderTest::#{name}") + "\x80".b))
+        assert_instance_of error, assert_raises(StandardError) { CODER.load(bytes) }, text
+      end
+    end
+  end
+
   # Somebody who can write to the cache chooses among classes with a Record.
   def test_bytes_create_objects_of_no_other_class
     body = Manypack.pack({ "name" => "Ada" })
     named = ->(name) { "\x93\xC0\xC0".b + Manypack.pack(Manypack::ExtensionValue.new(127, Manypack.pack(name) + body)) }
     assert_equal Member.new("Ada"), CODER.load(named.call("CacheCoderTest::Member")).value
     ["CacheCoderTest::Nobody", "Object", "Kernel", "String", "Member", "::CacheCoderTest::Member", "CacheCoderTest::Member::String", "CacheCoderTest::VIEW",
-     "", "a", "A\0", "\xFF", "CacheCoderTest::", 1, nil, :String, [], { "json_class" => "String" }].each do |name|
+     "RUBY_VERSION::Member", "", "a", "A\0", "\xFF", "CacheCoderTest::", 1, nil, :String, [], { "json_class" => "String" }].each do |name|
       assert_raises(ActiveSupport::Cache::DeserializationError, name.inspect) { CODER.load(named.call(name)) }
     end
     assert_raises(ActiveSupport::Cache::DeserializationError) { CODER.load(named.call("CacheCoderTest::Member") + "\xC0".b) }

@@ -85,11 +85,15 @@ module Manypack
         raise MalformedFormatError, "#{Excerpt.of(name.inspect)} is no class with a Record"
       end
 
-      # Returns what the constant of that name is, or nil.
+      # Returns what the constant of that name is, or nil. Raises the errors of a file that is loaded for it.
       def named(name)
         Object.const_get(name)
-      rescue NameError, EncodingError
+      rescue EncodingError
         nil
+      rescue NameError => error
+        raise unless [name, *name.split("::")].include?(error.name.to_s)
+      rescue ::TypeError => error
+        raise unless error.message.include?("does not refer to class/module")
       end
 
       # Returns the name that Ruby gave a class, which may have a method +name+ of its own.
