@@ -157,7 +157,7 @@ module Manypack
       #   responder.call({ "HTTP_ACCEPT" => "application/vnd.msgpack" }, { "id" => 1 })
       #   #=> [200, {"vary" => "accept", "content-type" => "application/vnd.msgpack"}, ["\x81\xA2id\x01"]]
       def call(env, object, status: 200, headers: {})
-        headers = headers.merge("vary" => [headers["vary"], "accept"].compact.join(", "))
+        headers = headers.merge("vary" => vary(headers["vary"]))
         return [status, headers.except(*OF_BODY), []] if bodiless?(status)
 
         type = choose(Accept.new(env["HTTP_ACCEPT"])) or return not_acceptable(env, headers["vary"])
@@ -170,6 +170,13 @@ module Manypack
       # The headers that Rack allows only with a body.
       OF_BODY = %w[content-type content-length].freeze
       private_constant :OF_BODY
+
+      def vary(given)
+        names = [*given].join(", ")
+        return names if names.split(",").any? { |name| %w[accept *].include?(name.strip.downcase) }
+
+        names.empty? ? "accept" : "#{names}, accept"
+      end
 
       # HTTP forbids a body with 205, although Rack allows it.
       def bodiless?(status)

@@ -316,6 +316,12 @@ class RackTest < Minitest::Test
     end
   end
 
+  def test_a_response_that_varies_already_says_so_once
+    { "Accept" => "Accept", "origin,accept" => "origin,accept", "*" => "*", "" => "accept", "accept-language" => "accept-language, accept", %w[origin cookie] => "origin, cookie, accept" }.each do |given, expected|
+      assert_equal expected, Manypack::Rack::Responder.new.call({}, nil, headers: { "vary" => given })[1]["vary"]
+    end
+  end
+
   def test_status_and_headers_are_those_given
     response = Manypack::Rack::Responder.new.call({}, nil, status: 201, headers: { "location" => "/1", "vary" => "cookie" }.freeze)
     assert_equal [201, { "location" => "/1", "vary" => "cookie, accept", "content-type" => TYPES[0] }, ["\xC0".b]], response
