@@ -53,11 +53,18 @@ class TerminalCSVTest < Minitest::Test
   end
 
   def test_an_error_has_the_line_where_its_record_begins
-    { "id\r\n1\n\"a\rb\"\r2\"\n3\n" => [5, %w[1 a\rb]], "id\n1\n\"2\n3\n" => [3, %w[1]], "id\r1\r\"2\"x\r3\r" => [3, %w[1]] }.each do |text, (line, before)|
+    { "id\r\n1\n\"a\rb\"\r2\"\n3\n" => [5, %w[1 a\rb]], "id\n1\n\"2\n3\n" => [3, %w[1]], "id\r1\r\"2\"x\r3\r" => [3, %w[1]],
+      "id\n1\na\"\"b\n3\n" => [3, %w[1]] }.each do |text, (line, before)|
       out, err, status = manypack("pack", "--from", "csv", input: text)
       assert_equal [stream(*before.map { |id| {"id" => id.gsub("\\r", "\r")} }), 1], [out, status], text
       assert_match(/\Amanypack: stdin:#{line}: /, err)
     end
+  end
+
+  def test_a_quote_in_a_cell_without_quotes_ends_with_its_line
+    lines = ["a\"\"b", "a\"b", "x,a\"\"", "a\"\"\"", "\"a\"b\"\"c", "1,2"]
+    lines.each { |line| assert_raises(CSV::MalformedCSVError) { CSV.parse_line(line) } unless line == "1,2" }
+    1.upto(5) { |size| assert_equal lines, records(lines.join("\n"), size) }
   end
 
   def test_a_row_is_packed_when_its_line_is_there

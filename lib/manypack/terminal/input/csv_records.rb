@@ -13,6 +13,7 @@ module Manypack
         @io = io
         @record = "".b
         @quoted = false # at this place, where a line end belongs to the cell
+        @closed = false # the last byte closed quotes
         @return = false # a line end was the last byte of a piece: the "\n" that may follow belongs to it
       end
 
@@ -45,7 +46,9 @@ module Manypack
       def step(scanner, records)
         return @record << quoted(scanner) if @quoted
 
-        @record << scanner.scan(/[^"\r\n]*/n)
+        text = scanner.scan(/[^"\r\n]*/n)
+        @closed = false unless text.empty?
+        @record << text
         case scanner.get_byte
         when '"' then quote
         when "\r" then records << ended.tap { @return = scanner.skip(/\n/n).nil? && scanner.eos? }
@@ -56,19 +59,20 @@ module Manypack
       # Returns what is in the quotes, up to the closing one if that is there.
       def quoted(scanner)
         closed = scanner.scan_until(/"/n)
-        @quoted = closed.nil?
+        @closed = !(@quoted = closed.nil?)
         closed || scanner.rest.tap { scanner.terminate }
       end
 
-      # Only at the start of a cell, or as the second one of two, it begins a quoted part. Elsewhere it is an error,
-      # which does not make a cell of all that follows.
+      # Only at the start of a cell, or right after the end of a quoted part, it begins a quoted part. Elsewhere it is an
+      # error, which does not make a cell of all that follows.
       def quote
-        @quoted = @record.empty? || @record.end_with?(",", '"')
+        @quoted = @record.empty? || @record.end_with?(",") || @closed
         @record << '"'
       end
 
       def ended
         record, @record = @record, "".b
+        @closed = false
         record
       end
     end
