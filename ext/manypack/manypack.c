@@ -72,8 +72,8 @@ mp_unpack_with(VALUE source, VALUE codec_object, VALUE options, int api)
     mp_codec codec;
 
     if (RB_TYPE_P(options, T_HASH) && rb_hash_lookup2(options, sym_as, Qundef) != Qundef) {
-        return rb_funcall(mp_mArguments, id_unpack_as, 3, source,
-                          api & MP_WITH_CODEC ? Qnil : codec_object, options);
+        return rb_funcall(mp_mArguments, id_unpack_as, 4, source, api & MP_WITH_CODEC ? Qnil : codec_object, options,
+                          mp_lenient_p(api) ? Qtrue : Qfalse);
     }
     mp_codec_override(&codec, codec_object, options, api | MP_UNPACKS | MP_WITH_AS);
     return mp_unpack(source, &codec, api);

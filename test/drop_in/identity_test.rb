@@ -54,7 +54,10 @@ class DropInIdentityTest < Minitest::Test
           each: -> { factory.unpacker.feed_each(bytes) { |one| one } },
           open: -> { name::Packer.open(FILE) { |one| note(one.write(ITEM)) } && name::Unpacker.open(FILE) { |one| note(one) } },
           file: -> { name.dump_file([Held.new(1)], FILE) || name.load_file(FILE) && name.foreach(FILE).to_a },
-          split: -> { name.split(bytes, codec: knowing(Manypack::Factory.new).codec, as: :view).map(&:value) }
+          split: -> { name.split(bytes, codec: knowing(Manypack::Factory.new).codec, as: :view).map(&:value) },
+          **{ name: name, default_factory: name::DefaultFactory, factory_made: factory, pool_made: pool }.to_h do |door, one|
+            [:"view_\#{door}", -> { [bytes, StringIO.new(bytes)].each { |source| one.load(source, as: :view).value } }]
+          end
         }
         doors.each { |door, use| seen(name, &use) or raise "\#{name} \#{door}: \#{SEEN.uniq}" }
         raise unless pool.instance_of?(name::Factory::Pool)

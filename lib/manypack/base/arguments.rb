@@ -120,10 +120,12 @@ module Manypack
     # Returns the one object of a source, as the option +as+ says: what Manypack.unpack does with it.
     #
     # codec:: the Codec of the front; nil if it has only a default, which the option +codec+ replaces
-    def self.unpack_as(source, codec, options)
+    # lenient:: true if the front has the name MessagePack
+    def self.unpack_as(source, codec, options, lenient)
       check_options(options, [:as, *CODEC_OPTIONS]) if codec
-      as = options[:as]
-      options = { codec: codec, **options.except(:as) }
+      options = { codec: codec, **options }
+      options = Lenient.options(options) if lenient
+      as = options.delete(:as)
       changed = codec(options[:codec], options.except(:codec), packs: false, looks: as)
       string = String.try_convert(source)
       readable = source.respond_to?(:readpartial) || source.respond_to?(:read)
