@@ -42,7 +42,8 @@ static void
 raise_no_source(VALUE source, int api)
 {
     if (mp_lenient_p(api)) rb_funcall(source, rb_intern("read"), 1, INT2FIX(1));
-    rb_raise(rb_eTypeError, "expected a String or an IO, got %" PRIsVALUE, rb_obj_class(source));
+    rb_raise(rb_eTypeError, "expected a String or an IO, got %" PRIsVALUE "%s", rb_obj_class(source),
+             RB_TYPE_P(source, T_HASH) || RB_TYPE_P(source, T_ARRAY) ? ": Manypack.pack makes a String of it" : "");
 }
 
 VALUE

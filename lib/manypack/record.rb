@@ -76,11 +76,14 @@ module Manypack
     #     def area = 3.14 * radius**2
     #   end
     #   Circle.load(Circle.new(radius: 1.0).dump).area #=> 3.14
+    #
+    # <code>Circle.record</code> is its Record, and <code>Circle.record.with</code> takes options.
     def self.define(types = nil, **members, &block)
       members = Members.named(types, members)
       raise ArgumentError, "a member to_msgpack would be what packs the object" if members.key?(:to_msgpack)
 
       klass = defined?(Data) ? Data.define(*members.keys) : Struct.new(*members.keys, keyword_init: true)
+      klass.singleton_class.prepend(Nameless)
       klass.class_eval(&block) if block # first, because it may override initialize
       Attached.install(klass, new(klass, **members))
       klass

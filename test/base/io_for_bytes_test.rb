@@ -42,6 +42,13 @@ class IoForBytesTest < Minitest::Test
                      "Manypack::Unpacker.new(io)", error.message, name
       end
     end
+    DOORS.to_a.product([{ "id" => 1 }, [1]]) do |(name, call), object|
+      error = assert_raises(TypeError, name) { call.call(object) }
+      assert_equal "expected a String of packed bytes, got #{object.class}: Manypack.pack makes one of it", error.message, name
+    end
+    [Manypack.method(:unpack), Manypack::Codec.new.method(:load), Manypack::Factory.new.method(:load)].each do |unpack|
+      assert_equal "expected a String or an IO, got Array: Manypack.pack makes a String of it", assert_raises(TypeError) { unpack.call([1]) }.message
+    end
     assert_match(/\Ano implicit conversion of Integer into String/, assert_raises(TypeError) { Manypack::View.new(1) }.message)
     assert_equal [1, 1], [Manypack.dig(Class.new { def to_str = BYTES }.new, "id"), User.load(Class.new { def to_str = BYTES }.new).id]
   end

@@ -131,6 +131,25 @@ class RecordDefinitionTest < Minitest::Test
     assert_raises(RecordError) { Total.load(pack({ "x" => 1.5, "y" => 1 })) }
   end
 
+  def test_a_class_without_a_name_is_called_by_its_members
+    klass = Record.define(x: Integer, y: Float)
+    named = "Manypack::Record.define(x, y)"
+    assert_equal [named, named, "#<Manypack::Record #{named} x: Integer, y: Float>"], [klass.to_s, klass.inspect, klass.record.inspect]
+    [-> { klass.record.dump(1) }, -> { Manypack::Type[[klass]].load("\x91\x01") }].each do |call|
+      assert_match(/\Aexpected #{Regexp.escape(named)}, got /, assert_raises(TypeError, Manypack::RecordError, &call).message)
+    end
+    assert_equal "RecordDefinitionTest::Total", Total.to_s
+  end
+
+  def test_an_option_among_the_members_is_told_where_it_belongs
+    pair = Struct.new(:x)
+    { defaults: { x: 1 }, keys: { x: "X" }, unknown: :raise, max_depth: 5 }.each do |option, value|
+      [-> { Record.new(pair, x: Integer, option => value) }, (-> { Record.define(x: Integer, option => value) } unless option == :max_depth)].compact.each do |call|
+        assert_match(/options are arguments of with, as in record\.with\(#{option}: \.\.\.\)\z/, assert_raises(ArgumentError, &call).message)
+      end
+    end
+  end
+
   def test_define_honours_an_initialize_in_its_block
     doubled = Record.define(x: Integer) do
       def initialize(x:) = super(x: x * 2)

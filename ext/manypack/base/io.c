@@ -55,6 +55,10 @@ mp_packed_bytes(VALUE obj)
         rb_raise(rb_eTypeError, "expected a String of packed bytes, got %" PRIsVALUE ": pass io.read, or use "
                  "Manypack.unpack(io), as: :view or a Record, or Manypack::Unpacker.new(io)", rb_obj_class(obj));
     }
+    if (RB_TYPE_P(obj, T_HASH) || RB_TYPE_P(obj, T_ARRAY)) {
+        rb_raise(rb_eTypeError, "expected a String of packed bytes, got %" PRIsVALUE ": Manypack.pack makes one of it",
+                 rb_obj_class(obj));
+    }
     return StringValue(obj); /* raises */
 }
 

@@ -5,6 +5,18 @@
 #++
 module Manypack
   class Record < Type
+    # What a class of Record.define is called in errors until it has a name.
+    module Nameless # :nodoc:
+      def to_s
+        name ? super : "Manypack::Record.define(#{members.join(", ")})"
+      end
+
+      def inspect
+        name ? super : to_s
+      end
+    end
+    private_constant :Nameless
+
     # What a class gets from Record#attach.
     module Attached # :nodoc:
       # How many Records a Ractor keeps for classes that cannot keep them.

@@ -32,10 +32,14 @@ module Manypack
         name.is_a?(String) ? name.to_sym : name
       end
 
+      # What looks like an option and is none here.
+      OPTIONS = [:keys, :defaults, :unknown, :check, :codec, *Arguments::CODEC_OPTIONS].freeze
+      private_constant :OPTIONS
+
       # Checks the members against the class, and returns them with their Types, a Hash.
       def self.check(klass, members, build)
         if build == :ivars then check_ivars(members.keys)
-        else check_names(klass, klass.members, members.keys)
+        else check_members(klass, members.keys)
         end
         missing = build == :ivars ? [] : klass.members - members.keys
         unless missing.empty?
@@ -43,8 +47,28 @@ module Manypack
                                "(Object takes anything)"
         end
 
-        members.transform_values { |type| Type[type] }.freeze
+        members.to_h { |name, type| [name, type_of(name, type)] }.freeze
       end
+
+      def self.check_members(klass, names)
+        option = (names - klass.members).find { |name| OPTIONS.include?(name) }
+        raise ArgumentError, "#{klass.inspect} has no member #{option}: #{hint(option)}" if option
+
+        check_names(klass, klass.members, names)
+      end
+
+      def self.type_of(name, type)
+        Type[type]
+      rescue ArgumentError => error
+        raise unless OPTIONS.include?(name)
+
+        raise ArgumentError, "#{error.message}; #{hint(name)}", cause: nil
+      end
+
+      def self.hint(name)
+        "options are arguments of with, as in record.with(#{name}: ...)"
+      end
+      private_class_method :check_members, :type_of, :hint
 
       def self.check_ivars(names)
         wrong = names.find { |name| !name.match?(/\A[[:alpha:]_][[:alnum:]_]*\z/) }
