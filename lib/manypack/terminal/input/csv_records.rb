@@ -63,8 +63,8 @@ module Manypack
         closed || scanner.rest.tap { scanner.terminate }
       end
 
-      # Only at the start of a cell, or right after a quoted part, it begins a quoted part. Elsewhere it is an error, which
-      # does not make a cell of all that follows.
+      # Only at the start of a cell, or right after a quoted part, it begins a quoted part. Elsewhere it is an error,
+      # which does not make a cell of all that follows.
       def quote
         @quoted = @record.empty? || @record.end_with?(",") || @closed
         @record << '"'
