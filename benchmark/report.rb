@@ -160,16 +160,6 @@ class Report
     "![#{description}](#{PICTURES}/#{file})"
   end
 
-  def growth_table(operation)
-    rows = @results.cases(Workload::GROWTH, operation).map do |name|
-      own = @results.find(Workload::GROWTH, operation, name)
-      times = [own.cpu, own.work].map { |each| Statistics.median(each) / own.objects }
-      [name, Markdown.count(own.objects), *times.map { |time| format("%.1f", time) },
-       Markdown.spread(@results.ratio(Workload::GROWTH, operation, name, "msgpack pool"), range: false)]
-    end
-    Markdown.table(["", "objects", "ns per object", "without the collector", "msgpack pool"], rows)
-  end
-
   # The picture of the front page: a few bars, for real documents. Returns its Markdown, or nil without those.
   def short_picture
     operations = %w[unpack pack]
