@@ -16,6 +16,7 @@
 
 typedef struct mp_condition mp_condition;
 
+/* The order matters: KEY and INDEX find one value at most, ALL takes any, and the rest choose. */
 typedef enum {
     MP_SELECT_KEY,    /* a name, or another key of a map */
     MP_SELECT_INDEX,  /* an element of an array; in a map, the Integer key */
@@ -73,7 +74,7 @@ typedef enum {
 
 typedef enum { MP_EQUAL, MP_UNEQUAL, MP_LESS, MP_LESS_EQUAL, MP_GREATER, MP_GREATER_EQUAL } mp_operator;
 
-/* What a literal or a value of a message is in a comparison. */
+/* What a literal or a value of a message is in a comparison. The order matters: from STR to EXT there is a payload. */
 typedef enum {
     MP_VALUE_NOTHING, MP_VALUE_NIL, MP_VALUE_FALSE, MP_VALUE_TRUE, MP_VALUE_INT, /* below 0 */ MP_VALUE_UINT,
     MP_VALUE_REAL, MP_VALUE_STR, MP_VALUE_BIN, MP_VALUE_EXT, MP_VALUE_CONTAINER, MP_VALUE_OBJECT,

@@ -5,7 +5,7 @@
 #include "path/program.h"
 #include "view/peek.h"
 
-/* What to do with the values that are found. */
+/* What to do with the values that are found. The order matters: COUNT and ANY, at the end, need no order of values. */
 typedef enum {
     MP_SINK_YIELD,
     MP_SINK_ARRAY,

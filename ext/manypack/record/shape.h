@@ -22,6 +22,10 @@
 #include "record/field_table.h"
 #include "record/literals.h"
 
+/*
+ * The order matters: ANY and VIEW take every object, all before LIST are dumped without a look inside, and those from
+ * LIST on have parts or a Record. dump.c compares by <.
+ */
 typedef enum {
     MP_SHAPE_ANY,
     MP_SHAPE_VIEW,
