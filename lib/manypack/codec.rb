@@ -60,12 +60,6 @@ module Manypack
       Internal.view_over(bytes, codec, check)
     end
 
-    def guess(name)
-      return "Manypack.#{name}(..., codec: codec)" if %i[load_file dump_file split dig].include?(name)
-
-      Hints::CODEC[name]
-    end
-
     # Leaves out the classes: a program's own class may define a hash that does anything.
     def type_numbers
       [packer_classes, Internal.unpacker_classes(self)].map { |pairs| pairs.map(&:first).sort }

@@ -163,10 +163,6 @@ module Manypack
     TYPE_OPTIONS = %i[packer unpacker recursive oversized_integer_extension optimized_symbols_parsing record].freeze
     private_constant :TYPE_OPTIONS
 
-    def guess(name)
-      Hints::FACTORY[name]
-    end
-
     # Returns true for a Factory of MessagePack's, which accepts what the msgpack gem accepts.
     def lenient?
       !is_a?(Manypack::Factory)

@@ -119,11 +119,5 @@ module Manypack
     def type_registered?(klass_or_type)
       Internal.registers?(types, klass_or_type, true, false, false)
     end
-
-    private
-
-    def guess(name)
-      Hints::PACKER[name]
-    end
   end
 end

@@ -64,10 +64,7 @@ module Manypack
 
     # Names what there is in place of other methods of Enumerable.
     def self.guess(name)
-      if %i[new pool run start].include?(name)
-        return "Manypack::Parallel.map(bytes, ractors: 4) { |object| ... } needs no object"
-      end
-      return unless Enumerable.method_defined?(name)
+      return super unless Enumerable.method_defined?(name)
 
       "Parallel has map, each and filter: call #{name} on the Array that map returns, or on each(source, map: ...)"
     end

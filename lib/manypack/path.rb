@@ -33,12 +33,6 @@ module Manypack
     include Guesses
     extend Guesses
 
-    # Says in the error what makes a Path.
-    def self.guess(name)
-      Hints::PATH_CLASS[name]
-    end
-    private_class_method :guess
-
     # Every element or value: the step <code>[*]</code>.
     #
     #   Manypack::Path.new("$.users[*]").steps #=> ["users", Manypack::Path::ALL]
@@ -300,10 +294,6 @@ module Manypack
 
     def parsed(path, functions, dynamic_patterns)
       Parser.new(path, functions: functions, dynamic_patterns: dynamic_patterns).steps
-    end
-
-    def guess(name)
-      Hints::PATH[name]
     end
 
     # Called by Marshal, which refuses Functions.

@@ -385,10 +385,6 @@ module Manypack
 
     private
 
-    def guess(name)
-      Hints::RECORD[name] || super
-    end
-
     def options_of_its_own = %i[keys defaults unknown check]
 
     def options

@@ -8,12 +8,6 @@ module Manypack
     include Guesses
     extend Guesses
 
-    # Says in the error what reads many messages.
-    def self.guess(name)
-      Hints::UNPACKER_CLASS[name]
-    end
-    private_class_method :guess
-
     # Yields an Unpacker that reads from a file, and returns the result of the block. Then it closes the file. A file
     # whose name ends in .gz or .zst is decompressed, as by Manypack.foreach.
     #
@@ -84,12 +78,6 @@ module Manypack
     #   unpacker.type_registered?(1) #=> true
     def type_registered?(klass_or_type)
       Internal.registers?(types, klass_or_type, false, true, true)
-    end
-
-    private
-
-    def guess(name)
-      Hints::UNPACKER[name]
     end
   end
 end

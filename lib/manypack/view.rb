@@ -27,12 +27,6 @@ module Manypack
     include Guesses
     extend Guesses
 
-    # Says in the error what makes Views of many messages.
-    def self.guess(name)
-      Hints::VIEW_CLASS[name]
-    end
-    private_class_method :guess
-
     # Tells View#splice to remove a value.
     #
     #   view.splice("password" => Manypack::View::REMOVED)
@@ -321,16 +315,15 @@ module Manypack
       owner, conversion = { map: [Hash, "to_h"], array: [Array, "to_a"] }[type]
       return "view[#{name.name.inspect}] finds the key" if owner == Hash && key?(name)
 
-      hint = Hints::VIEW[name]
+      hint = super
       return hint if hint || !owner&.method_defined?(name)
-      return Hints::VIEW[:delete] if name.start_with?("delete")
 
       done = "view.#{conversion}.#{name} does it for #{owner == Hash ? "a Hash" : "an Array"}"
       done << ", and Manypack.pack(view.#{conversion}.#{name}(...)) packs that" if %i[slice except].include?(name)
       changed = "splice(path => value) returns a changed View"
       (name == :merge ? [changed, done] : [done, changed]).join("; ")
     rescue DecodeError
-      Hints::VIEW[name]
+      super
     end
 
     # Returns false for another type, and for an array of another size, without reading what is inside. A map may have a

@@ -238,10 +238,6 @@ module Manypack
     def _dump(_depth)
       Marshal.dump([message, backtrace, written_variables])
     end
-
-    def guess(name)
-      Hints::RECORD_ERROR[name]
-    end
   end
 
   # The object to pack is nested more deeply than +max_depth+, or contains itself.

@@ -12,8 +12,7 @@ rescue LoadError
 end
 
 module Manypack
-  # Included in a class, or extended by an object, that has a method guess: it takes the name of a method that is not
-  # there, and returns what to do instead, or nil.
+  # Included in a class, or extended by it, for errors that name what there is in place of a method that is not there.
   module Guesses # :nodoc:
     # Extends an error that has a hint, to which Ruby would add a name that resembles the wrong one.
     module Certain
@@ -35,6 +34,11 @@ module Manypack
     end
 
     private
+
+    # Returns what to do instead of calling a method of that name, or nil. A class may know more.
+    def guess(name)
+      Hints.method(self, name)
+    end
 
     def method_missing(name, *, **)
       hint = guess(name)
@@ -67,10 +71,4 @@ module Manypack
     Guesses.no_constant(self, name, Hints::CONSTANTS[name.to_sym])
   end
   private_class_method :const_missing
-
-  # Returns what to call instead of a method that other libraries have, or nil.
-  def self.guess(name)
-    Hints::MODULE[name]
-  end
-  private_class_method :guess
 end

@@ -15,12 +15,6 @@ module Manypack
     include Comparable
     extend Guesses
 
-    # Says in the error what makes a Timestamp of a Time.
-    def self.guess(name)
-      Hints::TIMESTAMP[name]
-    end
-    private_class_method :guess
-
     # The ext type that the specification gives to timestamps.
     TYPE = -1
 

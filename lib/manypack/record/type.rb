@@ -95,12 +95,6 @@ module Manypack
     include Guesses
     extend Guesses
 
-    # Says in the error how a type is written.
-    def self.guess(name)
-      Hints::TYPES[name]
-    end
-    private_class_method :guess
-
     # Names in the error the constants of Manypack, which are not in a Type nor in a Record.
     def self.const_missing(name)
       ours = Manypack.constants.include?(name.to_sym)
@@ -248,10 +242,6 @@ module Manypack
     end
 
     private
-
-    def guess(name)
-      Hints::TYPE[name]
-    end
 
     def load_by(bytes, options)
       given = options_of_call(options)

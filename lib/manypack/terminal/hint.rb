@@ -45,7 +45,7 @@ module Manypack
       def self.for_command(name, names)
         return "; use #{COMMANDS[name]}" if COMMANDS.key?(name)
 
-        meant = near(name, names)
+        meant = Guesses.similar(name, names)
         meant ? ", did you mean #{meant}?" : "; manypack --help lists them"
       end
 
@@ -77,13 +77,8 @@ module Manypack
       end
 
       def similar(name)
-        near = Hint.near(name, @names.map { |option| option.delete_prefix("--") })
+        near = Guesses.similar(name, @names.map { |option| option.delete_prefix("--") })
         "--#{near}" if near
-      end
-
-      # Returns the most similar of some words, or nil.
-      def self.near(word, words)
-        DidYouMean::SpellChecker.new(dictionary: words).correct(word).first if defined?(DidYouMean::SpellChecker)
       end
     end
   end
