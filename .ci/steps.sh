@@ -43,15 +43,24 @@ limited() {
 }
 
 # Runs a command that runs the Ruby suite, and keeps the suite's closing line in $summary. Tests that passed are not
-# shown; one that never ends is, since -v names it when it starts. "NOT RUN" lines of the suite are repeated at the end.
+# shown; those that never ended are, since -v names a test when it starts. "NOT RUN" lines of the suite are repeated at
+# the end.
 suite() {
   local line
-  TESTOPTS=-v "$@" 2>&1 | tee "$scratch/suite.log" | sed -u '/ = [0-9]*\.[0-9]* s = \.$/d' || return
+  TESTOPTS=-v "$@" 2>&1 | tee "$scratch/suite.log" | sed -u '/ = \([0-9]*\.[0-9]* s = \.\)\?$/d' || {
+    never_ended "$scratch/suite.log"
+    return 1
+  }
   while read -r line; do not_run+=("${line#NOT RUN: }"); done < <(grep '^NOT RUN: ' "$scratch/suite.log")
   # shellcheck disable=SC2034
   summary="$(grep -E '^[1-9][0-9]* runs, [1-9][0-9]* assertions, ' "$scratch/suite.log" | tail -n 1)" && return
   echo "no test ran" >&2
   return 1
+}
+
+# Prints the tests that began and did not end.
+never_ended() {
+  awk -F ' = ' '/ = $/ { begun[$1] } / s = .$/ { delete begun[$1] } END { for (test in begun) print "never ended: " test }' "$1"
 }
 
 # Starts .ci/in_a_copy.sh in a copy of the repository as it stands, in the background and in a process group of its own.

@@ -3,24 +3,17 @@
 # Says after minitest's summary which tests were skipped and why; minitest itself does so only with --verbose.
 require "minitest"
 
-class SkippedReporter < Minitest::AbstractReporter
-  def initialize(io)
-    super()
-    @io = io
-    @skipped = Hash.new { |tests, reason| tests[reason] = [] }
-  end
-
-  def record(result)
-    @skipped[result.failure.message] << "#{result.klass}##{result.name}" if result.skipped?
-  end
-
+class SkippedReporter < Minitest::StatisticsReporter
   def report
-    @skipped.sort.each { |reason, tests| @io.puts "", "Skipped, #{reason}:", tests.sort.map { |test| "  #{test}" } }
+    skipped = results.select(&:skipped?).group_by { |result| result.failure.message }
+    skipped.sort.each do |reason, tests|
+      io.puts "", "Skipped, #{reason}:", tests.map { |test| "  #{test.class_name}##{test.name}" }.sort
+    end
   end
 end
 
 def Minitest.plugin_skipped_init(options)
-  reporter << SkippedReporter.new(options[:io])
+  reporter << SkippedReporter.new(options[:io], options)
 end
 
 Minitest.extensions << "skipped"
