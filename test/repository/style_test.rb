@@ -62,6 +62,16 @@ class StyleTest < Minitest::Test
     assert_equal output, read("core/wire_table.h")
   end
 
+  # Each signature that has a list of options has all of them.
+  def test_the_options_in_sig_are_those_of_options_c
+    require_relative "../../tools/gen_sig"
+    lists = Dir.glob("sig/*.rbs", base: ROOT).map { |path| [path, read(path)] }
+    lists.each { |path, text| assert_equal text, GenSig.text(text), "rake sig writes #{path} anew" }
+    assert_operator lists.to_h["sig/manypack.rbs"].scan("?max_bytes:").size, :>, 40
+    missing = lists.to_h["sig/manypack.rbs"].gsub("?freeze: bool?,", "")
+    assert_equal lists.to_h["sig/manypack.rbs"].split, GenSig.text(missing).split
+  end
+
   def test_the_core_knows_nothing_of_ruby
     core = OURS.grep(%r{\Acore/.*\.[ch]\z})
     assert_operator core.size, :>, 8
