@@ -11,8 +11,6 @@ require_relative "../support/race"
 
 class BenchTest < Minitest::Test
   BENCH = File.expand_path("../bench.rb", __dir__)
-  PARALLEL = File.expand_path("../parallel.rb", __dir__)
-  TERMINAL = File.expand_path("../terminal.rb", __dir__)
   MANYPACK = Contenders::WithManypack.tap(&:load)
 
   def test_every_program_requires_what_it_uses
@@ -53,14 +51,6 @@ class BenchTest < Minitest::Test
     end
   end
 
-  def test_the_program_is_measured_beside_others
-    output, status = Open3.capture2e(RbConfig.ruby, "-W0", TERMINAL, "--megabytes", "1", "--rounds", "1",
-                                     "--only", "commands|question|filter")
-    assert_predicate status, :success?, output
-    assert_match(/commands \(a bare skip in memory/, output)
-    assert_match(/manypack filter --where .*\d\.\d\d/, output)
-  end
-
   def test_looks_are_measured_beside_unpacking
     results = bench("looks/(three|filter|check)")
     tasks = ["three scalars", "filter and pass on", "check all of it"]
@@ -76,16 +66,6 @@ class BenchTest < Minitest::Test
     looks = SMALLEST.map { |name, document| Payloads::Look.new(Payloads::Look::OF_REAL.fetch(name).first, document) }
     looks += Payloads::Look::OF_TWITTER.keys.map { |task| Payloads::Look.new(task, Payloads.twitter) }
     looks.each { |look| assert Look.new.check(MANYPACK, look), look.task }
-  end
-
-  def test_each_way_of_parallel_is_measured_beside_the_ceiling_and_the_costs_of_a_run
-    output, status = Open3.capture2e(RbConfig.ruby, "-Ilib", PARALLEL, "--megabytes", "1", "--rounds", "1",
-                                     "--workers", "2", "--only", "result|start")
-    assert_predicate status, :success?, output
-    ["Inline     | 1", "Ceiling    | 2", "Ractors    | 2", "Processes  | 2"].each do |row|
-      assert_match(/^\| #{Regexp.escape(row).gsub(/(\\ )+/, " +")} +\| \d+ +\| \d+\.\d\d/, output)
-    end
-    assert_match(/^a run of 2 processes .*: \d+\.\d ms; memory that only one worker has: \d+\.\d MB/, output)
   end
 
   def test_the_lines_of_the_readme_add_what_they_say
