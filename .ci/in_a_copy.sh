@@ -21,7 +21,7 @@ main() {
   # AddressSanitizer of gcc 12 does not take the lock of its allocator around fork: a process that is forked while a Thread
   # ends may wait for it forever.
   forking="test/parallel/parallel_processes*_test.rb test/parallel/parallel_control_test.rb"
-  MANYPACK_FORK=no WITHOUT="$1 $forking" suite under_sanitizers bundle exec rake test
+  MANYPACK_FORK=no WITHOUT="$1 $forking" suite under_sanitizers bundle exec rake test test:sweeps
 
   step "Ruby face fuzzed, under the same sanitizers"
   under_sanitizers bundle exec ruby -w -Ilib fuzz/run.rb --seconds 60 || show_crashes

@@ -2,9 +2,12 @@
 
 # Requirements 1 to 5: framing and arithmetic.
 require "hostile/hostile"
+require "support/costs"
 
 module Hostile
   class FramingTest < Test
+    include Costs
+
     # By head byte an object that has it and is not empty, and what it is.
     SAMPLES = {
       **(0x00..0x7f).to_h { |head| [[head], head] },

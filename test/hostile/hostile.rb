@@ -4,7 +4,6 @@
 # list that SECURITY.md has: each of its rows has at least one (requirements_test.rb sees to that).
 require "test_helper"
 require "stringio"
-require "support/costs"
 require "support/nesting"
 require "support/program"
 
@@ -42,7 +41,6 @@ module Hostile
   end
 
   class Test < Minitest::Test
-    include Costs
     include ProgramHelper
 
     # What the block returns or raises, of errors that are for rescue without a class.
