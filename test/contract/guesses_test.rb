@@ -199,11 +199,15 @@ class GuessesTest < Minitest::Test
     assert_includes assert_raises(Manypack::UnknownExtTypeError) { Manypack.unpack("\xD4\x05a") }.message, "allow_unknown_ext: true"
   end
 
-  # Ruby copies an object that it gives to a Ractor, unless Ractors share it.
+  # Ruby copies an object that it gives to a Ractor, unless Ractors share it; Ruby 4.1 does so by Marshal.
   def test_what_no_ractor_can_copy_says_what_to_do
-    { Manypack::View.new("\x90") => "freeze it, or pass its bytes", Manypack::Packer.new => "create one there", Manypack::Unpacker.new => "create one there",
-      Manypack::Buffer.new => "create one there" }.each do |object, words|
-      [object, [object]].each { |given| assert_includes assert_raises(TypeError) { Ractor.new(given) { |one| one } }.message, words }
+    new = /create (one there|another one where you need it)/
+    { Manypack::View.new("\x90") => /freeze it, or pass its bytes|marshal View#bytes/, Manypack::Packer.new => new, Manypack::Unpacker.new => new,
+      Manypack::Buffer.new => new }.each do |object, words|
+      [object, [object]].each do |given|
+        error = assert_raises(TypeError, Ractor::Error) { Ractor.new(given) { |one| one } }
+        assert_match words, (error.cause || error).message
+      end
     end
     assert_equal 1, in_ractor(Manypack::View.new("\x91\x01").freeze, &:size)
   end

@@ -36,6 +36,7 @@ class RactorTest < Minitest::Test
     "Manypack::Codec#foreach" => "Manypack::Codec.new.foreach(File::NULL).to_a == []",
     "Manypack::Unpacker#<<" => '(UNPACKER << "\x05".b).read == 5',
     "Manypack::Unpacker.open" => "Manypack::Unpacker.open(File::NULL) { |unpacker| unpacker.to_a } == []",
+    "Manypack::Packer#is_a?" => "PACKER.is_a?(Manypack::Packer)",
     "Manypack::Packer#<<" => "(PACKER << 1 << 2).to_s.bytesize == 2",
     "Manypack::Type#===" => "TYPE === [5] && !(TYPE === 5)",
     "Manypack::Record#copies?" => "RECORD.with(defaults: { a: 5 }).copies?(:a) == false",
