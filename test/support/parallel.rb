@@ -15,8 +15,10 @@ module MeasuredAlone
     super(together, reporter, options)
   end
 
-  def parallel_fork_wait_for_children(...)
+  # Reaps the processes, too: tests look whether theirs have left a zombie.
+  def parallel_fork_wait_for_children(children, reporter)
     super
+    children.each { |pid, _| Process.wait(pid) }
     @alone.call
   end
 end
