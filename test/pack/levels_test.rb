@@ -14,7 +14,10 @@ class LevelsTest < Minitest::Test
   Member = Struct.new(:value)
   Manypack::Record.new(Member, value: Object).attach
 
+  Kept = Struct.new(:value)
+
   FACTORY = Manypack::Factory.new
+  FACTORY.register_type(2, Kept, record: Manypack::Record.new(Kept, value: Object))
   FACTORY.register_type(1, Inner, packer: ->(inner, packer) { packer.write(inner.value) }, unpacker: ->(unpacker) { Inner.new(unpacker.read) }, recursive: true)
 
   LONG = ("x" * 100).freeze # so that an object gets a note
@@ -23,6 +26,8 @@ class LevelsTest < Minitest::Test
     Twice.new(1), Twice.new(Twice.new([1])), Passed.new(Headed.new(Scalar.new(1))), [Headed.new({ "a" => Twice.new([Passed.new(Written.new(Headed.new(LONG)))]) })],
     Inner.new(1), Inner.new([1]), [Inner.new(Inner.new([Inner.new(Headed.new(1))]))], Headed.new(Inner.new(Headed.new([1]))), Headed.new(Inner.new(Written.new(LONG))),
     Member.new(1), [Member.new([Member.new(Scalar.new(1))])], Member.new(Headed.new(Member.new([1]))), Headed.new(Inner.new(Member.new([LONG]))),
+    Headed.new(Member.new(Inner.new(1))), Twice.new(Member.new([Inner.new(LONG), Inner.new(Headed.new(Member.new(Inner.new(1))))])), Headed.new(Kept.new(Inner.new([1]))),
+    Inner.new(Headed.new(Member.new(Inner.new(LONG)))), Headed.new([1, Member.new(1), Member.new(Inner.new(Twice.new(Inner.new(1))))]),
     [Manypack::View.new("\x05")], Headed.new(Manypack::View.new("\x91\x05"))
   ].freeze
 

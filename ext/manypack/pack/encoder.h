@@ -30,6 +30,7 @@ typedef struct {
     VALUE last_class;        /* of the last foreign object, and its ext type or NULL */
     const mp_type *last_type;
     mp_notes notes;          /* on objects that user code wrote */
+    bool keeps_notes;        /* for a Packer that gets a copy of the bytes */
     uint32_t depth, max_depth;
 } mp_encoder;
 
@@ -59,6 +60,7 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     e->ractor = NULL;
     e->last_class = 0;
     e->notes = 0;
+    e->keeps_notes = false;
     e->depth = 0;
     e->max_depth = mp_encoder_containers(codec);
 }

@@ -282,7 +282,8 @@ check_written(mp_encoder *e, const user_call *call, size_t start, mp_notes notes
 static void
 note_object(mp_encoder *e, size_t start, size_t end, uint32_t levels, bool always)
 {
-    if (mp_buffer_get(e->buffer)->loan.depth) e->notes = mp_notes_add(e->notes, start, end, levels, always);
+    if (!e->keeps_notes && !mp_buffer_get(e->buffer)->loan.depth) return;
+    e->notes = mp_notes_add(e->notes, start, end, levels, always);
 }
 
 /* Opens a level for a call of user code. That of to_msgpack is no container, so there is always room for it. */

@@ -48,6 +48,20 @@ note_at(mp_notes notes, size_t i)
     return found;
 }
 
+void
+mp_notes_move(mp_notes notes, size_t offset)
+{
+    size_t i;
+
+    for (i = 0; i < note_count(notes); i++) {
+        note moved = note_at(notes, i);
+
+        moved.from += offset;
+        moved.to += offset;
+        memcpy(RSTRING_PTR(notes) + i * sizeof(note), &moved, sizeof(moved));
+    }
+}
+
 /* --- the check -------------------------------------------------------------------------------------- */
 
 typedef struct {

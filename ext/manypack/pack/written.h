@@ -43,6 +43,9 @@ mp_written mp_written_check(const uint8_t *bytes, size_t from, size_t to, mp_not
  */
 mp_notes mp_notes_add(mp_notes notes, size_t from, size_t to, uint32_t levels, bool always);
 
+/* Makes notes on bytes notes on a copy of them, which begins at an offset. */
+void mp_notes_move(mp_notes notes, size_t offset);
+
 /* Appends the notes of one write to those of earlier writes. */
 mp_notes mp_notes_join(mp_notes notes, mp_notes more);
 

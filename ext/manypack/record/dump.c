@@ -722,7 +722,8 @@ dump_value(mp_encoder *e, const mp_shape *shape, VALUE object)
 }
 
 VALUE
-mp_dump_whole(VALUE object, const mp_shapes *shapes, const mp_codec *codec, uint32_t depth, bool *doubtful)
+mp_dump_whole(VALUE object, const mp_shapes *shapes, const mp_codec *codec, uint32_t depth, bool *doubtful,
+              mp_notes *notes)
 {
     uint8_t block[MP_ENCODER_BLOCK];
     typed_dump dump;
@@ -731,11 +732,13 @@ mp_dump_whole(VALUE object, const mp_shapes *shapes, const mp_codec *codec, uint
 
     mp_encoder_init(e, block, sizeof(block), codec);
     e->depth = depth;
+    e->keeps_notes = notes != NULL;
     dump.doubtful = false;
     dump_value(e, &shapes->shapes[0], object);
     result = mp_encoder_result(e);
     if (MP_UNLIKELY(e->packer != 0)) mp_foreign_end(e);
     *doubtful = dump.doubtful;
+    if (notes) *notes = e->notes;
     RB_GC_GUARD(object);
     RB_GC_GUARD(codec_object);
     return result;

@@ -3,14 +3,16 @@
 #define MANYPACK_DUMP_H
 
 #include "codec/codec.h"
+#include "pack/written.h"
 #include "record/shape.h"
 
 /*
  * Packs an object as shapes[0], inside of `depth` levels: Records as maps or arrays of their fields, everything else
  * as mp_encode_whole does. Sets doubtful if loading may refuse the result, apart from the values of scalars, which are
  * not checked. Raises TypeError for an object that is not of the Record's class, ArgumentError if nothing tells the tag
- * of an object, and the errors of mp_encode.
+ * of an object, and the errors of mp_encode. Unless notes is NULL, they are the notes on what user code has written.
  */
-VALUE mp_dump_whole(VALUE object, const mp_shapes *shapes, const mp_codec *codec, uint32_t depth, bool *doubtful);
+VALUE mp_dump_whole(VALUE object, const mp_shapes *shapes, const mp_codec *codec, uint32_t depth, bool *doubtful,
+                    mp_notes *notes);
 
 #endif

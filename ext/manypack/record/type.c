@@ -410,11 +410,12 @@ rb_internal_read_view(VALUE self, VALUE type_object, VALUE view)
 
 /* Packs an object inside of `depth` levels, and loads the bytes if `check` or if the object looks doubtful. */
 static VALUE
-dumped(VALUE self, VALUE object, const mp_codec *codec, uint32_t depth, bool check)
+dumped(VALUE self, VALUE object, const mp_codec *codec, uint32_t depth, bool check, mp_notes *notes)
 {
     bool doubtful;
-    packed_bytes packed = {.type = self, .bytes = mp_dump_whole(object, shapes_of(self), codec, depth, &doubtful)};
+    packed_bytes packed = {.type = self};
 
+    packed.bytes = mp_dump_whole(object, shapes_of(self), codec, depth, &doubtful, notes);
     if (codec->options.canonical) packed.bytes = mp_canonical_packed(packed.bytes);
     if (doubtful || check) mp_pack_check(check_bytes, (VALUE)&packed);
     RB_GC_GUARD(self);
@@ -434,17 +435,35 @@ max_depth_within(const mp_options *own, const mp_options *front, uint32_t depth)
     return own->max_depth + depth < most ? own->max_depth + depth : most;
 }
 
+/* Appends packed bytes to a Packer, with the notes on them. */
+static void
+append(VALUE packer, VALUE bytes, mp_notes notes)
+{
+    VALUE self = mp_packer_get(packer)->buffer;
+    const mp_buffer *buffer = mp_buffer_checked(self);
+    size_t start = buffer->bytes.size;
+
+    mp_buffer_append(self, bytes, mp_loan_idle_p(&buffer->loan) ? buffer->write_reference_threshold : SIZE_MAX);
+    if (notes && buffer->loan.depth) {
+        mp_notes_move(notes, start);
+        mp_packer_set_notes(packer, mp_notes_join(mp_packer_get(packer)->notes, notes));
+    }
+    RB_GC_GUARD(self);
+}
+
 /*
- * call-seq: Internal.dump_within(type, object, packer, body, check) -> bytes or nil
+ * call-seq: Internal.dump_within(type, object, packer, body, check) -> true or nil
  *
- * Packs an object for a Packer, by its codec and at its depth: as to_msgpack is asked to, or as the body of an ext.
- * Loads the bytes as a check if the Type checks anyway or if check is true. nil if it is a Packer of another library.
+ * Packs an object for a Packer, by its codec and at its depth, as to_msgpack is asked to, or as the body of an ext, and
+ * appends it. Loads the bytes as a check if the Type checks anyway or if check is true. nil if the Packer is of another
+ * library.
  */
 static VALUE
 rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALUE body, VALUE check)
 {
     bool checks = RTEST(check) || RTEST(rb_attr_get(type, id_check));
     VALUE owner, bytes;
+    mp_notes notes = 0;
     uint32_t depth;
     mp_codec front, codec;
 
@@ -457,9 +476,10 @@ rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALU
     codec.options.max_depth = max_depth_within(&codec.options, &front.options, depth);
     /* the front brings all in order, except the bodies of exts */
     if (!RTEST(body) && front.options.canonical) codec.options.canonical = false;
-    bytes = dumped(type, object, &codec, depth, checks);
+    bytes = dumped(type, object, &codec, depth, checks, codec.options.canonical ? NULL : &notes);
+    append(packer, bytes, notes);
     RB_GC_GUARD(owner);
-    return bytes;
+    return Qtrue;
 }
 
 /*
@@ -470,7 +490,7 @@ static VALUE
 rb_type_write(VALUE self, VALUE object, VALUE check)
 {
     self = current(self);
-    return dumped(self, object, mp_codec_get(type_get(self)->codec), 0, RTEST(check));
+    return dumped(self, object, mp_codec_get(type_get(self)->codec), 0, RTEST(check), NULL);
 }
 
 void

@@ -34,7 +34,7 @@ module Manypack
         refuse(object) unless ATTACHED::Dumping === object
 
         packer.write(name_of(object))
-        packer.buffer.write(Internal.dump_within(class_of(object).record, object, packer, true, true))
+        Internal.dump_within(class_of(object).record, object, packer, true, true)
       end
 
       def read(unpacker)

@@ -63,7 +63,7 @@ module Manypack
           return record.dump(self) unless packer
           return Manypack.pack(self, packer) unless packer.respond_to?(:buffer)
 
-          packer.buffer.write(Internal.dump_within(record, self, packer, false, false) || record.dump(self))
+          Internal.dump_within(record, self, packer, false, false) || packer.buffer.write(record.dump(self))
           packer
         end
       end

@@ -22,7 +22,7 @@ module Manypack
       def dump(object, packer = nil)
         return @record.dump(object) unless packer
 
-        packer.buffer.write(Internal.dump_within(@record, object, packer, true, false))
+        Internal.dump_within(@record, object, packer, true, false)
       end
 
       def load(source)
