@@ -294,6 +294,15 @@ class ViewSpliceTest < Minitest::Test
     v = view([[{ "a" => 1, "b" => 2 }]])
     assert_equal [[{ "a" => 3, "b" => 4 }]], v.splice("[0][0].a" => 3, "[-1][-1].b" => 4).value
     { "[0]" => 1, "[0][0]" => 1, "[0][0].a" => 1 }.each { |path, value| assert_raises(ArgumentError) { v.splice(path => value, "[-1][-1].a" => 2) } }
+    ["[0][0].a", "[0][0].z"].each { |path| assert_raises(ArgumentError, path) { v.splice(path => View.renamed("b"), "[-1][-1].a" => View.renamed("b"), "[-1][0].c" => 1) } }
+    assert_raises(ArgumentError) { v.splice("[0][0].a" => View.renamed("b"), "[-1][-1].c" => 1) }
+  end
+
+  def test_keys_are_added_in_the_order_of_the_changes
+    names = %w[zz b aaa a long\ name c]
+    assert_equal ["x", *names], view({ "x" => 1 }).splice(names.to_h { |name| [[name], 1] }).keys
+    assert_equal names, view({ "x" => nil }).splice(names.to_h { |name| [["x", name, "y"], View.with_parents(1)] })["x"].keys
+    assert_equal names.map { |name| [name, { "p" => [1], "q" => 2 }] }, view({}).splice(names.to_h { |name| [[name, "p", 0], View.with_parents(1)] }.merge(names.to_h { |name| [[name, "q"], View.with_parents(2)] })).value.to_a
   end
 
   def test_a_refused_splice_has_called_nothing
@@ -315,6 +324,7 @@ class ViewSpliceTest < Minitest::Test
     assert_raises(Manypack::NestingError) { view([1], max_depth: 2).splice("[0]" => [[[1]]]).value }
     deep = ["a"] * 300_000
     assert_raises(Manypack::NestingError) { view([0]).splice([0, *deep] => 1, [-1, *deep] => 2) }
+    assert_raises(Manypack::NestingError) { view({}).splice(deep => View.with_parents(1)) }
     assert_equal Manypack.pack([{ "a" => 1, "b" => 2 }], canonical: true), Manypack::Codec.new(canonical: true).view(pack([0])).splice("[0]" => { "b" => 2, "a" => 1 }).bytes
   end
 

@@ -1,11 +1,12 @@
 /*
  * View#splice: makes a message from another one by copying everything that does not change.
  *
- * One walk over the message finds the place of every change, and refuses those that are not possible. Then the blocks
- * are called. At last the new message is written, from the start to the end. User code runs in the last two parts, and
- * where an ext type that a key has is unpacked.
+ * One walk over the message finds the place of every change, refuses those that are not possible, and lists the edits
+ * in the order of the bytes. Then the blocks are called. At last the new message is written: whatever is between two
+ * edits is copied. User code runs in the last two parts, and where an ext type that a key has is unpacked.
  */
 #include "base/error.h"
+#include "base/stack.h"
 #include "base/user_code.h"
 #include "core/skip.h"
 #include "pack/canonical_form.h"
@@ -14,357 +15,371 @@
 #include "view/changes.h"
 #include "view/view.h"
 
+typedef enum {
+    NOTHING,
+    REMOVE,
+    HEAD,    /* of a container */
+    NAME,    /* of an added pair: the last step of its path */
+    ONE,     /* value, or new key */
+    SEVERAL, /* values, in an Array */
+    CALL,    /* a Proc, which returns a value or View::REMOVED */
+} edit_kind;
+
+/* Replaces the bytes from `at` to `end`; none if something is added there. */
+typedef struct {
+    size_t at, end;
+    size_t pair;           /* CALL: where its pair or element starts */
+    int64_t n, before;     /* HEAD: how many pairs or elements there will be, and were; -1 if the container is made */
+    uint32_t start, depth; /* its path */
+    uint32_t level;        /* containers around it */
+    uint32_t head;         /* the edit of its container's head */
+    uint32_t object;       /* ONE, SEVERAL, CALL */
+    uint8_t kind;          /* an edit_kind */
+    bool array;            /* HEAD */
+} edit;
+
 /* Lives on the C stack and keeps what it refers to alive. */
 typedef struct {
     mp_changes changes;
+    mp_list edits;
+    edit few_edits[8];
     mp_peek peek;
     mp_encoder encoder;
     VALUE view, removed;
+    size_t start, end;   /* of the old message */
     bool ext_keys;
     bool maybe_too_deep; /* the new message may be deeper than max_depth: something that was written is nested */
-    uint32_t depth;      /* containers open around what is located or written */
     uint32_t max_depth;  /* of the new message */
-    uint32_t current; /* the node whose value is being packed, for errors */
+    uint32_t current;    /* the edit that is being written, for errors */
 } splice;
 
-static mp_node *
-node_at(splice *s, uint32_t id)
+/* Changes whose paths are the same up to a depth: they are of one value, or inside of it. */
+typedef struct {
+    uint32_t lo, hi, depth;
+} range;
+
+static edit *
+edit_at(const splice *s, uint32_t i)
 {
-    return &s->changes.nodes[id];
+    return &((edit *)s->edits.items)[i];
 }
 
-static mp_more *
-more_at(splice *s, uint32_t id)
+static mp_change *
+change_at(const splice *s, uint32_t i)
 {
-    return &s->changes.mores[node_at(s, id)->more];
+    return mp_changes_at(&s->changes, i);
+}
+
+/* Adds an edit for a range; head is the edit of the container's head. The pointer is valid until the next one. */
+static edit *
+add_edit(splice *s, edit_kind kind, range r, uint32_t head, size_t at, size_t end)
+{
+    bool allocates = s->edits.count == s->edits.room;
+    edit *added = mp_list_add(&s->edits, sizeof(edit));
+
+    added->kind = (uint8_t)kind;
+    added->at = at;
+    added->end = end;
+    added->start = r.depth ? change_at(s, r.lo)->start : 0;
+    added->depth = added->level = r.depth;
+    added->head = head;
+    if (allocates) mp_peek_refresh(&s->peek);
+    return added;
+}
+
+static edit *
+add_object(splice *s, edit_kind kind, range r, uint32_t head, uint32_t object, size_t at, size_t end)
+{
+    edit *added = add_edit(s, kind, r, head, at, end);
+
+    added->object = object;
+    return added;
+}
+
+/* Puts the values of an Array in front of an offset. */
+static edit *
+add_values(splice *s, range r, uint32_t head, uint32_t array, size_t at)
+{
+    edit_at(s, head)->n += RARRAY_LEN(mp_changes_object(&s->changes, array));
+    return add_object(s, SEVERAL, r, head, array, at, at);
+}
+
+/* The changes from `at` on that are of one pair or element of the value of a range. */
+static range
+part_of(const splice *s, range r, uint32_t at)
+{
+    return (range){.lo = at, .hi = mp_changes_end_of(&s->changes, at, r.hi, r.depth), .depth = r.depth + 1};
+}
+
+static mp_own_changes
+place_of(const splice *s, range r)
+{
+    return mp_changes_own(&s->changes, r.lo, r.hi, r.depth);
+}
+
+/* The key or index that a range is of. */
+static const mp_path_step *
+step_of(const splice *s, range r)
+{
+    return mp_changes_step_at(&s->changes, change_at(s, r.lo)->start + r.depth - 1);
 }
 
 static void
-list_add(splice *s, mp_node_list *list, uint32_t id)
+check_level(range r)
 {
-    if (list->last) node_at(s, list->last)->beside = id;
-    else list->first = id;
-    list->last = id;
-    node_at(s, id)->beside = 0;
+    if (mp_stack_too_deep_p(r.depth + 1)) mp_raise_nesting(r.depth + 1, rb_str_new_cstr("$"), false);
 }
 
+NORETURN(static void refuse(const splice *s, range r, const char *words));
+
 static void
-level_open(splice *s)
+refuse(const splice *s, range r, const char *words)
 {
-    if (mp_stack_too_deep_p(++s->depth)) mp_raise_nesting(s->depth, rb_str_new_cstr("$"), false);
+    mp_changes_refuse(&s->changes, change_at(s, r.lo)->start, r.depth, words);
 }
 
-/* --- what is not in the message --------------------------------------------------------------------- */
-
-static bool created_p(splice *s, uint32_t id);
-
-/* KeyError: the parent of a node is neither a map nor an array. */
-NORETURN(static void refuse_parent(splice *s, uint32_t id));
+/* KeyError: the value that a change up to a depth is in is neither a map nor an array. */
+NORETURN(static void refuse_parent(const splice *s, const mp_change *change, uint32_t depth));
 
 static void
-refuse_parent(splice *s, uint32_t id)
+refuse_parent(const splice *s, const mp_change *change, uint32_t depth)
 {
-    VALUE path = mp_changes_path(&s->changes, id), arguments[2];
+    VALUE path = mp_changes_path(&s->changes, change->start, depth), arguments[2];
 
     arguments[0] = rb_sprintf("no map or array to change at %" PRIsVALUE,
-                              mp_changes_path(&s->changes, node_at(s, id)->parent));
+                              mp_changes_path(&s->changes, change->start, depth ? depth - 1 : 0));
     arguments[1] = rb_hash_new();
     rb_hash_aset(arguments[1], ID2SYM(rb_intern("receiver")), s->view);
     rb_hash_aset(arguments[1], ID2SYM(rb_intern("key")), path);
     rb_exc_raise(rb_class_new_instance_kw(2, arguments, rb_eKeyError, RB_PASS_KEYWORDS));
 }
 
-/* KeyError unless the containers that a path leads through may be made. */
-static void
-check_creates(splice *s, uint32_t id)
+/* --- what is not in the message --------------------------------------------------------------------- */
+
+static void create(splice *s, range r, const mp_own_changes *place, uint32_t head, size_t at, size_t end);
+
+/* The first change of a range, in the order given, that adds something; NULL if none does. */
+static const mp_change *
+first_to_add(const splice *s, range r)
 {
-    if (!node_at(s, id)->create) refuse_parent(s, id);
+    const mp_change *first = NULL;
+
+    for (; r.lo < r.hi; r.lo++) {
+        const mp_change *change = change_at(s, r.lo);
+
+        if (mp_change_adds_p(change) && (!first || change->order < first->order)) first = change;
+    }
+    return first;
 }
 
-/* True for a node that is not in the message, and has something to be added. inside: its container is made, too. */
+/* True if the pair or element that a range is of is in the message. */
 static bool
-adds_p(splice *s, uint32_t id, bool inside)
+found_p(const splice *s, range r)
 {
-    const mp_node *node = node_at(s, id);
-    bool own = node->change == MP_SET || more_at(s, id)->inserted;
-
-    if (own && inside) check_creates(s, id);
-    return created_p(s, id) || own;
+    return change_at(s, r.lo)->found >= r.depth;
 }
 
-static void
-check_pair(splice *s, uint32_t id)
+static bool
+adds_p(const splice *s, range r)
 {
-    if (more_at(s, id)->inserted) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no element of an array");
+    return !found_p(s, r) && first_to_add(s, r);
 }
 
+/* Adds a new pair or element at the end of its container. */
 static void
-check_element(splice *s, uint32_t id)
+add_value(splice *s, range r, const mp_own_changes *place, uint32_t head, size_t at)
 {
-    const mp_more *more = more_at(s, id);
-
-    if (more->new_key || more->renamer) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no key of a map");
+    edit_at(s, head)->n++;
+    if (!edit_at(s, head)->array) add_edit(s, NAME, r, head, at, at);
+    if (place->set) add_object(s, ONE, r, head, place->set->value, at, at);
+    else create(s, r, place, head, at, at);
 }
 
+/* KeyError if a change of a new pair, or inside of it, does not allow containers to be made. */
 static void
-add_pair(splice *s, uint32_t parent, uint32_t id)
+check_creates(const splice *s, range r)
 {
-    uint32_t renamer = more_at(s, id)->renamer;
+    for (; r.lo < r.hi; r.lo++) {
+        const mp_change *change = change_at(s, r.lo);
+        bool own = change->depth == r.depth && change->kind != MP_APPEND;
 
-    check_pair(s, id);
-    if (renamer && node_at(s, renamer)->presence == MP_PRESENT) {
-        mp_changes_refuse(&s->changes, rb_eArgError, id, "is both added and the new key of another pair");
+        if (mp_change_adds_p(change) && !change->create && !own) refuse_parent(s, change, change->depth);
     }
-    node_at(s, id)->presence = MP_ADDED;
-    list_add(s, &more_at(s, parent)->added, id);
 }
 
-/* The index that a node means in an array of n elements; -1 if it means none. No array has more than UINT32_MAX. */
-static int64_t
-index_of(const splice *s, uint32_t id, uint64_t n)
-{
-    const mp_step_key *step = &s->changes.nodes[id].step;
-
-    if (step->kind == MP_UINT) return step->bits < UINT32_MAX ? (int64_t)step->bits : UINT32_MAX;
-    if (step->kind != MP_INT || (int64_t)step->bits + (int64_t)n < 0) return -1;
-    return (int64_t)step->bits + (int64_t)n;
-}
-
-/* Adds an element behind the last. *count is how many elements there are, with those that were added before. */
+/* ArgumentError if the map has the key of a part already, which another pair gets, or gets it twice. */
 static void
-add_element(splice *s, uint32_t parent, uint32_t id, int64_t index, int64_t *count)
+check_taken(const splice *s, range r, range part)
 {
-    mp_node *node = node_at(s, id);
+    mp_own_changes place = place_of(s, part);
+    range other = part;
+    mp_key key;
 
-    check_element(s, id);
-    if (index != *count) {
-        rb_raise(rb_eIndexError, "index %" PRIsVALUE " outside of the array's %" PRId64 " elements, at %" PRIsVALUE,
-                 rb_inspect(mp_changes_step(&s->changes, &node->step)), *count, mp_changes_path(&s->changes, id));
+    if (!place.take) return;
+    key = mp_changes_key(&s->changes, place.take->value + r.depth);
+    other.lo = mp_changes_find(&s->changes, r.lo, r.hi, r.depth, &key);
+    if (!found_p(s, other)) return;
+    if (adds_p(s, part)) refuse(s, part, "is both added and the new key of another pair");
+    if (!found_p(s, part) || place.rename || (place.set && place.set->kind == MP_REMOVE)) return;
+    mp_changes_refuse(&s->changes, place.take->value, part.depth, "gets a key that its map has");
+}
+
+/* Adds the pairs that a map does not have, in the order given. */
+static void
+add_pairs(splice *s, range r, uint32_t head, size_t at)
+{
+    bool adds = false;
+    uint32_t lo, i;
+    range part;
+
+    for (lo = r.lo; lo < r.hi; lo = part.hi) {
+        uint32_t first;
+
+        part = part_of(s, r, lo);
+        check_taken(s, r, part);
+        if (adds_p(s, part)) adds = true;
+        first = mp_changes_first(&s->changes, lo, part.hi)->order;
+        for (i = lo; i < part.hi; i++) change_at(s, i)->first = first;
     }
-    if (node->change == MP_SET || node->created) ++*count;
-    node->presence = MP_ADDED;
-    list_add(s, &more_at(s, parent)->added, id);
-}
+    if (!adds) return;
+    mp_changes_sort_by_first(&s->changes, r.lo, r.hi);
+    for (lo = r.lo; lo < r.hi; lo = part.hi) {
+        mp_own_changes place;
 
-/* A node and the index that it means, as one number to sort by: the index plus one, and MP_NODE_BITS of the node. */
-typedef uint64_t element;
-
-static int64_t
-element_index(element element)
-{
-    return (int64_t)(element >> MP_NODE_BITS) - 1;
-}
-
-static uint32_t
-element_node(element element)
-{
-    return (uint32_t)element & ((UINT32_C(1) << MP_NODE_BITS) - 1);
-}
-
-enum { DIGIT = 8, DIGITS = 1 << DIGIT };
-
-/* Sorts by one digit. Elements with the same digit stay in their order. */
-static void
-sort_by_digit(const element *from, element *to, uint32_t count, unsigned shift)
-{
-    uint32_t starts[DIGITS + 1] = {0}, i;
-
-    for (i = 0; i < count; i++) starts[(from[i] >> shift & (DIGITS - 1)) + 1]++;
-    for (i = 1; i < DIGITS; i++) starts[i] += starts[i - 1];
-    for (i = 0; i < count; i++) to[starts[from[i] >> shift & (DIGITS - 1)]++] = from[i];
-}
-
-/* Sorts by the index, in linear time. `spare` has as many places. Returns where the sorted elements are. */
-static element *
-sort_elements(element *elements, element *spare, uint32_t count, element highest)
-{
-    unsigned shift;
-
-    for (shift = MP_NODE_BITS; shift < 64 && highest >> shift; shift += DIGIT) {
-        element *sorted = spare;
-
-        sort_by_digit(elements, sorted, count, shift);
-        spare = elements;
-        elements = sorted;
+        part = part_of(s, r, lo);
+        if (!adds_p(s, part)) continue;
+        check_creates(s, part);
+        place = place_of(s, part);
+        if (place.insert) refuse(s, part, "is no element of an array");
+        add_value(s, part, &place, head, at);
     }
-    return elements;
 }
 
-/* Links the children of an array of n anew, in another order. Merges those that turn out to be the same element. */
 static void
-link_elements(splice *s, uint32_t parent, uint64_t n, const element *elements, uint32_t count)
+check_index(const splice *s, range r, int64_t count)
 {
-    uint32_t i, last = element_node(elements[0]);
+    const mp_path_step *step = step_of(s, r);
+    uint32_t start = change_at(s, r.lo)->start;
 
-    more_at(s, parent)->child = last;
-    for (i = 1; i < count; i++) {
-        int64_t index = element_index(elements[i]);
-        uint32_t id = element_node(elements[i]);
+    if (step->kind == MP_UINT && step->rank == (uint64_t)count) return;
+    rb_raise(rb_eIndexError, "index %" PRIsVALUE " outside of the array's %" PRId64 " elements, at %" PRIsVALUE,
+             rb_inspect(mp_changes_step(&s->changes, start + r.depth - 1)), count,
+             mp_changes_path(&s->changes, start, r.depth));
+}
 
-        if ((uint64_t)index < n && index == element_index(elements[i - 1])) {
-            mp_changes_merge(&s->changes, last, id);
-        } else {
-            node_at(s, last)->next = id;
-            last = id;
+/* Adds the elements that an array of n does not have. */
+static void
+add_elements(splice *s, range r, uint32_t head, size_t at, int64_t n)
+{
+    range part;
+
+    for (; r.lo < r.hi; r.lo = part.hi) {
+        mp_own_changes place;
+
+        part = part_of(s, r, r.lo);
+        if (!adds_p(s, part)) continue;
+        check_creates(s, part);
+        place = place_of(s, part);
+        if (place.rename || place.take) refuse(s, part, "is no key of a map");
+        check_index(s, part, n);
+        if (place.insert) add_values(s, part, head, place.insert->value, at);
+        if (!place.append && !(place.set && place.set->kind == MP_SET) &&
+            !first_to_add(s, (range){.lo = place.inside, .hi = part.hi})) {
+            continue;
         }
+        add_value(s, part, &place, head, at);
+        n++;
     }
-    node_at(s, last)->next = MP_NONE;
 }
 
-/* Brings the children of an array of n into the order of the elements that they mean. */
+/* Makes a map or an array for the changes of a range, in place of nil or of nothing. */
 static void
-sort_children(splice *s, uint32_t parent, uint64_t n)
+create(splice *s, range r, const mp_own_changes *place, uint32_t head, size_t at, size_t end)
 {
-    uint32_t count = more_at(s, parent)->children, i = 0, id;
-    size_t size = (count * (size_t)2 + 128) * sizeof(element); /* too long to be embedded, so that it is not moved */
-    element *elements, highest = 0;
-    bool sorted = true;
-    VALUE memory;
+    range inside = {.lo = place->inside, .hi = r.hi, .depth = r.depth};
+    const mp_change *first = first_to_add(s, inside);
+    bool array = place->append || mp_step_index_p(mp_changes_step_at(&s->changes, first->start + r.depth));
+    edit *made;
 
-    if (!more_at(s, parent)->mixed) return;
-    memory = rb_obj_hide(rb_str_buf_new((long)size));
-    elements = (element *)(void *)RSTRING_PTR(memory);
-    for (id = more_at(s, parent)->child; id; id = node_at(s, id)->next, i++) {
-        elements[i] = (element)(index_of(s, id, n) + 1) << MP_NODE_BITS | id;
-        if (elements[i] < highest) sorted = false;
-        else highest = elements[i];
-    }
-    if (!sorted) elements = sort_elements(elements, elements + count, count, highest);
-    link_elements(s, parent, n, elements, count);
-    rb_str_resize(memory, 0);
-}
-
-/* Adds elements behind the last of n: the children from one of them on, up to another. inside: the array is made. */
-static void
-add_elements(splice *s, uint32_t parent, uint32_t from, uint32_t to, uint64_t n, bool inside)
-{
-    int64_t count = (int64_t)n;
-    uint32_t id;
-
-    for (id = from; id != to; id = node_at(s, id)->next) {
-        if (adds_p(s, id, inside)) add_element(s, parent, id, index_of(s, id, n), &count);
-    }
-}
-
-static void
-create_array(splice *s, uint32_t id)
-{
-    sort_children(s, id, 0);
-    add_elements(s, id, more_at(s, id)->child, MP_NONE, 0, true);
-}
-
-static void
-create_map(splice *s, uint32_t id)
-{
-    uint32_t child;
-
-    for (child = more_at(s, id)->child; child; child = node_at(s, child)->next) {
-        if (adds_p(s, child, true)) add_pair(s, id, child);
-    }
-}
-
-/* The first child of a node that is not in the message which has something to be added. */
-static uint32_t
-first_to_add(splice *s, uint32_t id)
-{
-    uint32_t child;
-
-    for (child = more_at(s, id)->child; child; child = node_at(s, child)->next) {
-        if (adds_p(s, child, true)) return child;
-    }
-    return MP_NONE;
-}
-
-/* True if a container has to be made, in place of nil or of nothing. */
-static bool
-created_p(splice *s, uint32_t id)
-{
-    mp_node *node = node_at(s, id);
-    uint32_t first;
-
-    if (node->created) return true;
-    level_open(s);
-    first = first_to_add(s, id);
-    s->depth--;
-    if (!first && !more_at(s, id)->appended) return false;
-    if (more_at(s, id)->appended) check_creates(s, id);
-    more_at(s, id)->array = more_at(s, id)->appended || mp_step_index_p(&node_at(s, first)->step);
-    node->created = true;
-    if (more_at(s, id)->array) create_array(s, id);
-    else create_map(s, id);
-    return true;
+    check_level(r);
+    made = add_edit(s, HEAD, r, head, at, end);
+    made->before = -1;
+    made->array = array;
+    head = s->edits.count - 1;
+    if (array) add_elements(s, inside, head, end, 0);
+    else add_pairs(s, inside, head, end);
+    if (place->append) add_values(s, r, head, place->append->value, end)->level++;
 }
 
 /* --- where everything is ---------------------------------------------------------------------------- */
 
-static size_t locate(splice *s, uint32_t id, size_t offset);
+static size_t locate(splice *s, range r, const mp_own_changes *place, uint32_t head, size_t offset);
 
-/* The node of a key that is an ext, by what the ext is unpacked to. */
+/* The first change of a key that is an ext, by what the ext is unpacked to. */
 static uint32_t
-ext_child(splice *s, uint32_t parent, size_t offset)
+find_ext(splice *s, range r, size_t offset)
 {
-    uint32_t id = MP_NONE;
+    VALUE object = mp_peek_object(&s->peek, offset);
+    uint32_t found = r.hi;
     mp_key key;
-    VALUE object;
 
-    mp_peek_leave(&s->peek);
-    object = mp_peek_object(&s->peek, offset);
-    if (mp_simple_key(object, &key)) id = mp_changes_find(&s->changes, parent, MP_NONE, &key);
+    if (mp_simple_key(object, &key)) found = mp_changes_find(&s->changes, r.lo, r.hi, r.depth, &key);
     RB_GC_GUARD(object);
-    return id;
+    return found;
 }
 
-/* The node of a key. `likely` is the one to try first, or MP_NONE. */
+/* Among more changes than these it pays to try first the one whose turn it is. */
+enum { FEW = 4 };
+
+/* The first change of the key between two offsets; r.hi if there is none. `likely` is the one to try first. */
 static uint32_t
-child_at(splice *s, uint32_t parent, uint32_t likely, size_t from, size_t to)
+find_key(splice *s, range r, uint32_t likely, size_t from, size_t to)
 {
-    const uint8_t *bytes = s->peek.look.bytes;
-    mp_key key = mp_key_read(bytes + from, bytes + to);
+    mp_key key = mp_key_read(s->peek.look.bytes + from, s->peek.look.bytes + to);
 
-    if (key.kind == MP_EXT) return s->ext_keys ? ext_child(s, parent, from) : MP_NONE;
-    return mp_container_p(key.kind) ? MP_NONE : mp_changes_find(&s->changes, parent, likely, &key);
+    if (MP_UNLIKELY(key.kind == MP_EXT) && s->ext_keys) return find_ext(s, r, from);
+    if (r.hi - r.lo > FEW && likely < r.hi &&
+        mp_changes_find(&s->changes, likely, likely + 1, r.depth, &key) == likely) {
+        return likely;
+    }
+    return mp_changes_find(&s->changes, r.lo, r.hi, r.depth, &key);
 }
 
-/* Passes over the object at a cursor, which is the value of a node. */
+/* Passes over the value at a cursor, which a range is of. Its pair or element starts at `at`. */
 static void
-locate_at(splice *s, mp_cursor *cursor, uint32_t parent, uint32_t id, size_t at)
+locate_value(splice *s, range r, mp_cursor *cursor, uint32_t head, size_t at)
 {
-    mp_node *node = node_at(s, id);
+    static const edit_kind kinds[] = {[MP_SET] = ONE, [MP_REMOVE] = REMOVE, [MP_CALL] = CALL};
+    mp_own_changes place = place_of(s, r);
+    bool map = cursor->kind == MP_MAP;
+    size_t value = cursor->at;
+    uint32_t i;
 
-    node->presence = MP_PRESENT;
-    if (node->more) more_at(s, id)->at = at;
-    list_add(s, &more_at(s, parent)->found, id);
-    node->value_at = cursor->at;
-    if (more_at(s, id)->child || more_at(s, id)->appended) {
-        cursor->at = locate(s, id, cursor->at);
+    for (i = r.lo; i < r.hi; i++) change_at(s, i)->found = r.depth;
+    if (map && place.insert) refuse(s, r, "is no element of an array");
+    if (!map && (place.rename || place.take)) refuse(s, r, "is no key of a map");
+    if (place.insert) add_values(s, r, head, place.insert->value, at);
+    if (place.rename) add_object(s, ONE, r, head, place.rename->value, at, value);
+    if (place.inside < r.hi || place.append) {
+        cursor->at = locate(s, r, &place, head, value);
         cursor->left--;
     } else {
         mp_peek_check(&s->peek, mp_cursor_next(cursor));
     }
-    node_at(s, id)->end = cursor->at;
+    if (!place.set) return;
+    if (place.set->kind == MP_REMOVE) edit_at(s, head)->n--;
+    add_object(s, kinds[place.set->kind], r, head, place.set->value, place.set->kind == MP_REMOVE ? at : value,
+               cursor->at)->pair = at;
 }
 
-/* A pair that keeps the key that another pair gets. */
-static void
-check_target(splice *s, uint32_t id)
-{
-    const mp_node *node = node_at(s, id);
-    const mp_more *more = more_at(s, id);
-
-    if (!more->renamer || node_at(s, more->renamer)->presence != MP_PRESENT) return;
-    if (node->presence == MP_PRESENT && node->change != MP_REMOVE && !more->new_key) {
-        mp_changes_refuse(&s->changes, rb_eArgError, more->renamer, "gets a key that its map has");
-    }
-}
-
-/* The sizes of the children's names up to that of a fixstr, each a bit. */
+/* The sizes of the names that a range has as its next step, up to that of a fixstr, each a bit. */
 static uint32_t
-lengths_of(splice *s, uint32_t id)
+lengths_of(const splice *s, range r)
 {
-    uint32_t lengths = 0, child;
+    uint32_t lengths = 0;
 
-    for (child = more_at(s, id)->child; child; child = node_at(s, child)->next) {
-        const mp_step_key *step = &node_at(s, child)->step;
+    for (; r.lo < r.hi; r.lo++) {
+        const mp_path_step *step = mp_changes_step_at(&s->changes, change_at(s, r.lo)->start + r.depth);
 
         if (mp_step_name_p(step) && mp_step_size(step) <= MP_FIXSTR_MAX) lengths |= UINT32_C(1) << mp_step_size(step);
     }
@@ -381,82 +396,95 @@ other_length_p(const splice *s, size_t at, uint32_t lengths)
 }
 
 static void
-locate_pairs(splice *s, uint32_t id, mp_cursor *cursor)
+locate_pairs(splice *s, range r, mp_cursor *cursor, uint32_t head)
 {
-    uint32_t lengths = lengths_of(s, id), likely = more_at(s, id)->child, child;
+    uint32_t lengths = lengths_of(s, r), likely = r.lo, missing = r.hi - r.lo, at;
 
-    mp_changes_prepare(&s->changes, id);
-    mp_peek_refresh(&s->peek);
     while (cursor->left) {
         size_t key = cursor->at;
+        range part;
 
         mp_peek_check(&s->peek, mp_cursor_next(cursor));
-        child = other_length_p(s, key, lengths) ? MP_NONE : child_at(s, id, likely, key, cursor->at);
-        if (!child) {
+        at = other_length_p(s, key, lengths) ? r.hi : find_key(s, r, likely, key, cursor->at);
+        if (at == r.hi) {
             mp_peek_check(&s->peek, mp_cursor_next(cursor));
             continue;
         }
-        likely = node_at(s, child)->next;
+        part = part_of(s, r, at);
+        likely = part.hi;
         s->peek.look.blame = key;
-        if (node_at(s, child)->presence == MP_PRESENT) mp_peek_raise(&s->peek, MP_E_DUPLICATE_KEY);
-        check_pair(s, child);
-        locate_at(s, cursor, id, child, key);
+        if (found_p(s, part)) mp_peek_raise(&s->peek, MP_E_DUPLICATE_KEY);
+        locate_value(s, part, cursor, head, key);
+        missing -= part.hi - part.lo;
     }
-    for (child = more_at(s, id)->child; child; child = node_at(s, child)->next) {
-        check_target(s, child);
-        if (node_at(s, child)->presence == MP_ABSENT && adds_p(s, child, false)) add_pair(s, id, child);
-    }
+    if (missing || s->changes.renames) add_pairs(s, r, head, cursor->at);
 }
 
 static void
-locate_elements(splice *s, uint32_t id, mp_cursor *cursor)
+locate_elements(splice *s, range r, mp_cursor *cursor, uint32_t head)
 {
     uint64_t n = cursor->left;
-    uint32_t start, first, beyond;
-    int64_t index;
+    bool missing = false;
+    range part = r;
 
-    sort_children(s, id, n);
-    start = first = more_at(s, id)->child;
-    while (first && index_of(s, first, n) < 0) first = node_at(s, first)->next;
-    for (beyond = first; beyond && (index = index_of(s, beyond, n)) < (int64_t)n; beyond = node_at(s, beyond)->next) {
-        uint64_t passed = (uint64_t)index - (n - cursor->left);
+    mp_changes_count_back(&s->changes, r.lo, r.hi, r.depth, n);
+    for (; part.lo < r.hi; part.lo = part.hi) {
+        const mp_path_step *step;
 
-        check_element(s, beyond);
-        if (passed) mp_peek_check(&s->peek, mp_cursor_pass(cursor, passed));
-        locate_at(s, cursor, id, beyond, cursor->at);
+        part = part_of(s, r, part.lo);
+        step = step_of(s, part);
+        if (step->kind != MP_UINT || step->rank >= n) {
+            missing = true;
+            continue;
+        }
+        mp_peek_check(&s->peek, mp_cursor_pass(cursor, step->rank - (n - cursor->left)));
+        locate_value(s, part, cursor, head, cursor->at);
     }
     mp_peek_check(&s->peek, mp_cursor_pass(cursor, cursor->left));
-    add_elements(s, id, start, first, n, false);
-    add_elements(s, id, beyond, MP_NONE, n, false);
+    if (missing) add_elements(s, r, head, cursor->at, (int64_t)n);
+}
+
+/* The same for an object that is no container: in place of nil one may be made. */
+static size_t
+locate_leaf(splice *s, range r, const mp_own_changes *place, uint32_t head, size_t offset)
+{
+    bool nil = mp_peek_kind(&s->peek, offset) == MP_NIL;
+    size_t end = mp_peek_over(&s->peek, offset);
+
+    if (!nil && place->inside < r.hi) {
+        refuse_parent(s, mp_changes_first(&s->changes, place->inside, r.hi), r.depth + 1);
+    }
+    if (!nil && place->append) refuse(s, r, "is no array");
+    if (first_to_add(s, (range){.lo = place->inside, .hi = r.hi}) || place->append) {
+        check_creates(s, r);
+        create(s, r, place, head, offset, end);
+    }
+    return end;
 }
 
 /* Finds the places of all changes in the object at an offset, and returns the offset after it. */
 static size_t
-locate(splice *s, uint32_t id, size_t offset)
+locate(splice *s, range r, const mp_own_changes *place, uint32_t head, size_t offset)
 {
+    range inside = {.lo = place->inside, .hi = r.hi, .depth = r.depth};
     mp_cursor cursor;
-    mp_kind kind;
+    edit *opened;
 
-    level_open(s);
+    check_level(r);
     if (offset >= s->peek.look.size) mp_peek_over(&s->peek, offset); /* raises */
-    kind = mp_peek_kind(&s->peek, offset);
-    if (!mp_container_p(kind)) {
-        size_t end = mp_peek_over(&s->peek, offset);
-
-        if (kind != MP_NIL && more_at(s, id)->child) refuse_parent(s, more_at(s, id)->child);
-        if (kind != MP_NIL && more_at(s, id)->appended) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no array");
-        created_p(s, id);
-        s->depth--;
-        return end;
-    }
+    if (!mp_container_p(mp_peek_kind(&s->peek, offset))) return locate_leaf(s, r, place, head, offset);
     cursor = mp_peek_open(&s->peek, offset);
-    if (s->depth > s->max_depth && cursor.left) mp_peek_raise(&s->peek, MP_E_DEPTH);
-    if (s->depth > 1) s->peek.look.walk.max_depth--;
-    if (more_at(s, id)->appended && kind == MP_MAP) mp_changes_refuse(&s->changes, rb_eArgError, id, "is no array");
-    if (kind == MP_MAP) locate_pairs(s, id, &cursor);
-    else locate_elements(s, id, &cursor);
-    if (s->depth > 1) s->peek.look.walk.max_depth++;
-    s->depth--;
+    if (r.depth >= s->max_depth && cursor.left) mp_peek_raise(&s->peek, MP_E_DEPTH);
+    if (place->append && cursor.kind == MP_MAP) refuse(s, r, "is no array");
+    opened = add_edit(s, HEAD, r, head, offset, cursor.at);
+    opened->array = cursor.kind == MP_ARRAY;
+    opened->n = opened->before = (int64_t)(opened->array ? cursor.left : cursor.left / 2);
+    head = s->edits.count - 1;
+    if (r.depth) s->peek.look.walk.max_depth--;
+    if (cursor.kind == MP_MAP) locate_pairs(s, inside, &cursor, head);
+    else locate_elements(s, inside, &cursor, head);
+    if (r.depth) s->peek.look.walk.max_depth++;
+    if (place->append) add_values(s, r, head, place->append->value, cursor.at)->level++;
     return cursor.at;
 }
 
@@ -464,28 +492,31 @@ locate(splice *s, uint32_t id, size_t offset)
 
 /* Replaces Procs by what they return, in the order of the message. */
 static void
-call_below(splice *s, uint32_t parent)
+call_blocks(splice *s)
 {
-    uint32_t id;
+    uint32_t i;
 
-    for (id = more_at(s, parent)->found.first; id; id = node_at(s, id)->beside) {
-        mp_node *node = node_at(s, id);
+    for (i = 0; i < s->edits.count; i++) {
+        edit *called = edit_at(s, i), *before = called - 1;
         VALUE value;
 
-        if (node->change == MP_LEAVE) call_below(s, id);
-        if (node->change != MP_CALL) continue;
-        value = mp_view_value_at(&s->peek, mp_view_root(s->view), node->value_at, node->end);
-        mp_peek_leave(&s->peek);
-        value = rb_funcallv(mp_changes_object(&s->changes, node->value), rb_intern("call"), 1, &value);
+        if (called->kind != CALL) continue;
+        value = mp_view_value_at(&s->peek, mp_view_root(s->view), called->at, called->end);
+        value = rb_funcallv(mp_changes_object(&s->changes, called->object), rb_intern("call"), 1, &value);
         mp_peek_refresh(&s->peek);
-        node->value = mp_changes_keep(&s->changes, value);
-        node->change = value == s->removed ? MP_REMOVE : MP_SET;
+        called->kind = ONE;
+        if (value != s->removed) {
+            called->object = mp_changes_keep(&s->changes, value);
+            continue;
+        }
+        if (before->at == called->pair && before->end > before->at) before->kind = NOTHING; /* its new key */
+        called->kind = REMOVE;
+        called->at = called->pair;
+        edit_at(s, called->head)->n--;
     }
 }
 
 /* --- the new message -------------------------------------------------------------------------------- */
-
-static void write_node(splice *s, uint32_t id);
 
 static void
 copy(splice *s, size_t from, size_t to)
@@ -501,10 +532,10 @@ enum { LEVELS = 128 };
 
 /* True if the bytes that were written from an offset on are an object that may be nested too deeply at its place. */
 static bool
-maybe_too_deep_p(const splice *s, size_t from)
+maybe_too_deep_p(const splice *s, const edit *written, size_t from)
 {
     const uint8_t *p, *end = s->encoder.out.pos;
-    size_t room = s->max_depth - s->depth;
+    size_t room = s->max_depth - written->level;
     uint64_t left[LEVELS];
     mp_walk walk;
 
@@ -516,175 +547,93 @@ maybe_too_deep_p(const splice *s, size_t from)
     return mp_skip(&walk, &p, end) != MP_OK;
 }
 
+/* Writes the object of an edit. */
+/* Writes the object of an edit. */
 static void
-write_object(splice *s, uint32_t id, VALUE value)
+write_object(splice *s, const edit *written, VALUE value)
 {
     size_t from = mp_out_size(&s->encoder.out);
 
-    s->current = id;
     if (MP_UNLIKELY(s->encoder.codec->options.canonical)) {
         value = mp_canonical_packed(mp_encode_whole(value, s->encoder.codec));
         mp_out_write(&s->encoder.out, RSTRING_PTR(value), (size_t)RSTRING_LEN(value));
     } else {
         mp_encode(&s->encoder, value);
     }
-    if (!s->maybe_too_deep) s->maybe_too_deep = maybe_too_deep_p(s, from);
+    if (!s->maybe_too_deep) s->maybe_too_deep = maybe_too_deep_p(s, written, from);
     RB_GC_GUARD(value);
 }
 
-/* Writes each of the values of an Array, or nothing for MP_NONE. */
 static void
-write_objects(splice *s, uint32_t id, uint32_t array)
+write_objects(splice *s, const edit *written, VALUE values)
 {
-    VALUE values = mp_changes_object(&s->changes, array);
     long i;
 
-    if (!array) return;
-    for (i = 0; i < RARRAY_LEN(values); i++) write_object(s, id, RARRAY_AREF(values, i));
+    for (i = 0; i < RARRAY_LEN(values); i++) write_object(s, written, RARRAY_AREF(values, i));
     RB_GC_GUARD(values);
 }
 
-static int64_t
-values_count(const splice *s, uint32_t array)
-{
-    return array ? (int64_t)RARRAY_LEN(mp_changes_object(&s->changes, array)) : 0;
-}
-
+/* Writes the last step of a path as a key. */
 static void
-write_key(splice *s, uint32_t id)
+write_name(splice *s, const edit *written)
 {
-    const mp_node *node = node_at(s, id);
-    mp_key key = mp_changes_key(&s->changes, &node->step);
+    uint32_t step = written->start + written->depth - 1;
+    mp_key key = mp_changes_key(&s->changes, step);
     uint8_t *p;
 
-    if (key.kind != MP_STR || key.n > UINT32_MAX) {
-        write_object(s, id, mp_changes_step(&s->changes, &node->step));
+    if (key.kind != MP_STR) {
+        write_object(s, written, mp_changes_step(&s->changes, step));
         return;
     }
-    p = mp_out_reserve(&s->encoder.out, MP_HEAD_MAX);
+    p = mp_out_reserve(&s->encoder.out, MP_HEAD_MAX + key.n);
     mp_out_commit(&s->encoder.out, mp_put_str_head(p, (uint32_t)key.n, s->encoder.codec->options.compatibility_mode));
-    key = mp_changes_key(&s->changes, &node->step);
+    key = mp_changes_key(&s->changes, step);
     mp_out_write(&s->encoder.out, key.bytes, key.n);
 }
 
-/* How many pairs or elements a container gains. */
-static int64_t
-growth(splice *s, uint32_t container)
-{
-    const mp_more *more = more_at(s, container);
-    int64_t n = values_count(s, more->appended);
-    uint32_t id;
-
-    for (id = s->changes.resizes ? more->found.first : MP_NONE; id; id = node_at(s, id)->beside) {
-        const mp_node *node = node_at(s, id);
-
-        n += values_count(s, more_at(s, id)->inserted) - (node->change == MP_REMOVE);
-    }
-    for (id = more->added.first; id; id = node_at(s, id)->beside) {
-        const mp_node *node = node_at(s, id);
-
-        n += values_count(s, more_at(s, id)->inserted) + (node->change == MP_SET || node->created);
-    }
-    return n;
-}
-
 static void
-write_head(splice *s, uint32_t id, bool array, int64_t n)
+write_head(splice *s, const edit *written)
 {
+    uint32_t n = (uint32_t)written->n;
     uint8_t *p;
 
-    if (n > UINT32_MAX) mp_changes_refuse(&s->changes, rb_eArgError, id, "is longer than MessagePack's limit");
+    if (written->n > UINT32_MAX) {
+        mp_changes_refuse(&s->changes, written->start, written->depth, "is longer than MessagePack's limit");
+    }
+    if (written->level >= s->max_depth) s->maybe_too_deep = true;
     p = mp_out_reserve(&s->encoder.out, MP_HEAD_MAX);
-    mp_out_commit(&s->encoder.out, array ? mp_put_array_head(p, (uint32_t)n) : mp_put_map_head(p, (uint32_t)n));
-}
-
-/* Writes what comes after the last pair or element. */
-static void
-write_added(splice *s, uint32_t container, bool array)
-{
-    uint32_t id;
-
-    for (id = more_at(s, container)->added.first; id; id = node_at(s, id)->beside) {
-        write_objects(s, id, more_at(s, id)->inserted);
-        if (!array) write_key(s, id);
-        if (node_at(s, id)->change == MP_SET || node_at(s, id)->created) write_node(s, id);
-    }
-    write_objects(s, container, more_at(s, container)->appended);
-}
-
-/* Writes a pair or an element that the message has, after everything between `from` and it. */
-static void
-write_found(splice *s, uint32_t id, size_t from)
-{
-    const mp_node *node = node_at(s, id);
-    const mp_more *more = more_at(s, id);
-
-    if (more->inserted || more->new_key || node->change == MP_REMOVE) {
-        copy(s, from, more->at);
-        write_objects(s, id, more->inserted);
-        if (node->change == MP_REMOVE) return; /* a Proc may have removed what gets a new key */
-        if (more->new_key) write_object(s, id, mp_changes_object(&s->changes, more->new_key));
-        else copy(s, more->at, node->value_at);
-    } else {
-        copy(s, from, node->value_at);
-    }
-    write_node(s, id);
-}
-
-/* Writes a container that the message has, with its changes. */
-static void
-write_changed(splice *s, uint32_t container)
-{
-    size_t at = node_at(s, container)->value_at;
-    int64_t more = growth(s, container);
-    bool array;
-    mp_head head = {.kind = MP_NEVER};
-    uint32_t id;
-
-    mp_peek_refresh(&s->peek);
-    mp_peek_check(&s->peek, mp_head_read(s->peek.look.bytes + at, s->peek.look.bytes + s->peek.look.size, &head));
-    array = head.kind == MP_ARRAY;
-    if (more) {
-        at = (size_t)(head.payload - s->peek.look.bytes);
-        write_head(s, container, array, (int64_t)head.n + more);
-    }
-    for (id = more_at(s, container)->found.first; id; id = node_at(s, id)->beside) {
-        write_found(s, id, at);
-        at = node_at(s, id)->end;
-    }
-    copy(s, at, node_at(s, container)->end);
-    write_added(s, container, array);
+    mp_out_commit(&s->encoder.out, written->array ? mp_put_array_head(p, n) : mp_put_map_head(p, n));
 }
 
 static void
-write_node(splice *s, uint32_t id)
+write_edit(splice *s, const edit *written)
 {
-    const mp_node *node = node_at(s, id);
-    const mp_more *more = more_at(s, id);
-
-    if (node->change == MP_SET) {
-        write_object(s, id, mp_changes_object(&s->changes, node->value));
-        return;
+    switch ((edit_kind)written->kind) {
+      case HEAD: write_head(s, written); break;
+      case NAME: write_name(s, written); break;
+      case ONE: write_object(s, written, mp_changes_object(&s->changes, written->object)); break;
+      case SEVERAL: write_objects(s, written, mp_changes_object(&s->changes, written->object)); break;
+      default: break;
     }
-    level_open(s);
-    if (s->depth > s->max_depth) s->maybe_too_deep = true;
-    if (node->created) {
-        write_head(s, id, more->array, growth(s, id));
-        write_added(s, id, more->array);
-    } else if (more->found.first || more->added.first || more->appended) {
-        write_changed(s, id);
-    } else {
-        copy(s, node->value_at, node->end);
-    }
-    s->depth--;
 }
 
 static VALUE
 write_message(VALUE arg)
 {
     splice *s = (splice *)arg;
+    size_t at = s->start;
+    uint32_t i;
 
-    write_node(s, 0);
+    for (i = 0; i < s->edits.count; i++) {
+        const edit *written = edit_at(s, i);
+
+        if (written->kind == NOTHING || (written->kind == HEAD && written->n == written->before)) continue;
+        copy(s, at, written->at);
+        at = written->end;
+        s->current = i;
+        write_edit(s, written);
+    }
+    copy(s, at, s->end);
     return Qnil;
 }
 
@@ -697,7 +646,8 @@ message_of(splice *s)
     rb_protect(write_message, (VALUE)s, &state);
     if (MP_UNLIKELY(state)) {
         if (mp_pack_error_p(mp_user_error())) {
-            VALUE path = rb_obj_as_string(mp_changes_path(&s->changes, s->current));
+            const edit *failed = edit_at(s, s->current);
+            VALUE path = rb_obj_as_string(mp_changes_path(&s->changes, failed->start, failed->depth));
 
             mp_raise_pack_error_below(mp_user_error(), path, false);
         }
@@ -729,37 +679,35 @@ rb_internal_splice(VALUE self, VALUE view, VALUE changes, VALUE removed)
 {
     uint8_t block[MP_ENCODER_BLOCK];
     VALUE made, message;
-    size_t offset;
+    mp_own_changes whole;
+    range all = {.lo = 0};
     splice s;
 
-    offset = mp_view_peek_once(view, &s.peek);
+    s.start = mp_view_peek_once(view, &s.peek);
     Check_Type(changes, T_HASH);
     s.view = view;
     s.removed = removed;
     s.maybe_too_deep = false;
-    s.depth = 0;
     s.max_depth = mp_unpack_max_depth(&s.peek.codec->options);
     s.current = 0;
     s.ext_keys = mp_ext_keys_p(s.peek.codec);
+    mp_list_init(&s.edits, s.few_edits, sizeof(s.few_edits) / sizeof(edit));
     mp_changes_init(&s.changes, view, changes);
-    mp_changes_add_all(&s.changes, removed);
+    mp_changes_read(&s.changes, removed);
     mp_peek_refresh(&s.peek);
-    s.changes.nodes[0].value_at = offset;
-    offset = locate(&s, 0, offset);
-    s.changes.nodes[0].end = offset;
-    mp_view_ended(view, offset);
-    if (s.changes.calls) call_below(&s, 0);
+    all.hi = s.changes.list.count;
+    whole = place_of(&s, all);
+    s.end = locate(&s, all, &whole, 0, s.start);
+    mp_view_ended(view, s.end);
+    call_blocks(&s);
     mp_encoder_init(&s.encoder, block, sizeof(block), s.peek.codec);
-    mp_out_reserve(&s.encoder.out, offset - s.changes.nodes[0].value_at);
+    mp_out_reserve(&s.encoder.out, s.end - s.start);
     message = message_of(&s);
     if (MP_UNLIKELY(s.maybe_too_deep)) check_depth(message, s.peek.codec_object);
     made = mp_view_whole(message, s.peek.codec_object);
-    if (!s.peek.left_once) mp_changes_end(&s.changes);
+    mp_changes_end(&s.changes);
     mp_peek_end(&s.peek);
-    RB_GC_GUARD(s.changes.objects);
-    RB_GC_GUARD(s.changes.memory);
-    RB_GC_GUARD(s.changes.more_memory);
-    RB_GC_GUARD(s.changes.table_memory);
+    RB_GC_GUARD(s.edits.memory);
     return made;
 }
 
