@@ -40,22 +40,32 @@ truncated_head(const mp_look *look, size_t at)
     return (size_t)(p - look->bytes);
 }
 
-/* Skips the next n objects by a walk that begins inside the container. */
+/*
+ * Skips the next n objects by a walk that begins inside the container, or inside the first of these objects: then p is
+ * in front of the last `inner` objects in it, and max_depth is 2 or more.
+ */
 static mp_status
-walk_over(mp_cursor *cursor, uint64_t n)
+walk_on(mp_cursor *cursor, uint64_t n, const uint8_t *p, uint64_t inner)
 {
     mp_look *look = cursor->look;
-    const uint8_t *p = look->bytes + cursor->at;
     mp_status status;
 
     if (!look->walk.max_depth) return MP_E_DEPTH;
     mp_walk_init(&look->walk, look->walk.left, look->walk.max_depth);
     look->walk.left[look->walk.depth++] = n;
+    if (inner) look->walk.left[look->walk.depth++] = inner;
     status = mp_skip(&look->walk, &p, look->bytes + look->size);
     look->blame = (size_t)(p - look->bytes);
     if (status == MP_OK) cursor->at = look->blame;
     if (status == MP_E_TRUNCATED) look->blame = truncated_head(look, cursor->at);
     return status;
+}
+
+/* Skips the next n objects. */
+static mp_status
+walk_over(mp_cursor *cursor, uint64_t n)
+{
+    return walk_on(cursor, n, cursor->look->bytes + cursor->at, 0);
 }
 
 static mp_status
@@ -95,6 +105,7 @@ mp_cursor_next(mp_cursor *cursor)
     uint64_t held;
 
     if (mp_ahead_p(p, end)) step = mp_step_over(&p, end, &held);
+    else if (mp_leaf_over(&p, end)) step = MP_STEP_LEAF;
     if (step == MP_STEP_LEAF) cursor->at = (size_t)(p - look->bytes);
     else status = step == MP_STEP_CONTAINER ? container_over(cursor) : head_over(cursor);
     if (MP_LIKELY(status == MP_OK)) cursor->left--;
@@ -119,13 +130,19 @@ mp_cursor_pass(mp_cursor *cursor, uint64_t n)
     return status;
 }
 
-/* True if a fixstr comes next, and mp_ahead_p is true. Sets *n to its length. */
+/* True if a whole fixstr is at p. Sets *n to its length. */
 MP_INLINE bool
-fixstr_next_p(const mp_cursor *cursor, uint32_t *n)
+fixstr_p(const uint8_t *p, const uint8_t *end, uint32_t *n)
 {
-    const uint8_t *p = cursor->look->bytes + cursor->at;
+    if (mp_ahead_p(p, end)) return mp_fixstr_ahead_p(p, n);
+    return p < end && mp_fixstr_ahead_p(p, n) && *n < (size_t)(end - p);
+}
 
-    return mp_ahead_p(p, cursor->look->bytes + cursor->look->size) && mp_fixstr_ahead_p(p, n);
+/* True if the fixstr of n bytes at p is the key. Most others differ in their length or in the first byte. */
+MP_INLINE bool
+same_fixstr_p(const mp_key *key, const uint8_t *p, uint32_t n)
+{
+    return n == key->n && (!n || (p[1] == *key->bytes && !memcmp(p + 1, key->bytes, n)));
 }
 
 /* Skips a key. Sets *same if it is the wanted key. */
@@ -137,8 +154,8 @@ key_over(mp_cursor *cursor, const mp_key *key, bool *same)
     mp_key found;
     uint32_t n;
 
-    if (MP_LIKELY(key->kind == MP_STR) && fixstr_next_p(cursor, &n)) {
-        *same = n == key->n && !memcmp(p + 1, key->bytes, n);
+    if (MP_LIKELY(key->kind == MP_STR) && fixstr_p(p, cursor->look->bytes + cursor->look->size, &n)) {
+        *same = same_fixstr_p(key, p, n);
         cursor->at += 1 + n;
         cursor->left--;
         return MP_OK;
@@ -159,14 +176,13 @@ other_pairs_over(mp_cursor *cursor, const mp_key *key)
 {
     const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
     const uint8_t *p = bytes + cursor->at;
-    uint64_t left = cursor->left, held;
+    uint64_t left = cursor->left;
     uint32_t n;
 
-    while (left && mp_ahead_p(p, end) && mp_fixstr_ahead_p(p, &n)) {
+    while (left && fixstr_p(p, end, &n)) {
         const uint8_t *value = p + 1 + n;
 
-        if (n == key->n && !memcmp(p + 1, key->bytes, n)) break;
-        if (!mp_ahead_p(value, end) || mp_step_over(&value, end, &held) != MP_STEP_LEAF) break;
+        if (same_fixstr_p(key, p, n) || !mp_leaf_over(&value, end)) break;
         p = value;
         left -= 2;
     }
@@ -186,7 +202,7 @@ other_integers_over(mp_cursor *cursor, const mp_key *key)
         mp_wire_row row = mp_row_ahead(p);
         const uint8_t *value = p + row.head;
 
-        if (!mp_row_integer_p(row) || mp_key_same_integer_p(key, p, row) || mp_leaves_over(&value, end, 1)) break;
+        if (!mp_row_integer_p(row) || mp_key_same_integer_p(key, p, row) || !mp_leaf_over(&value, end)) break;
         p = value;
         left -= 2;
     }
@@ -194,20 +210,26 @@ other_integers_over(mp_cursor *cursor, const mp_key *key)
     cursor->left = left;
 }
 
-/* Skips an object. One that holds nothing but leaves costs no walk. */
+/* Skips an object. One that holds nothing but leaves costs no walk; in others the walk begins after leaves. */
 MP_INLINE mp_status
 value_over(mp_cursor *cursor)
 {
     const mp_look *look = cursor->look;
     const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
-    mp_step step = MP_STEP_NONE;
-    uint64_t held = 0;
+    mp_head head;
 
-    if (mp_ahead_p(p, end)) step = mp_step_over(&p, end, &held);
-    if (step == MP_STEP_NONE) return mp_cursor_next(cursor);
-    if (step == MP_STEP_CONTAINER) {
+    if (!mp_leaf_over(&p, end)) {
+        mp_status status;
+        uint64_t inner;
+
         if (look->tape || look->walk.max_depth < 2) return mp_cursor_next(cursor);
-        if (mp_leaves_over(&p, end, held)) return mp_cursor_next(cursor);
+        if (mp_head_over(p, end, &head, &p) != MP_OK) return mp_cursor_next(cursor);
+        inner = mp_leaves_over(&p, end, mp_declared_objects(head.kind, head.n));
+        if (inner) {
+            status = walk_on(cursor, 1, p, inner);
+            if (MP_LIKELY(status == MP_OK)) cursor->left--;
+            return status;
+        }
     }
     cursor->at = (size_t)(p - look->bytes);
     cursor->left--;

@@ -62,17 +62,11 @@ mp_status mp_cursor_next(mp_cursor *cursor);
 /* Skips n objects, or all objects that are left. */
 mp_status mp_cursor_pass(mp_cursor *cursor, uint64_t n);
 
-/* Moves *p over at most n leaves, up to a container, or to where few bytes are ahead. Returns how many are left. */
+/* Moves *p over at most n leaves, up to what mp_leaf_over does not move over. Returns how many are left. */
 MP_INLINE uint64_t
 mp_leaves_over(const uint8_t **p, const uint8_t *end, uint64_t n)
 {
-    const uint8_t *leaf = *p;
-    uint64_t held;
-
-    while (n && mp_ahead_p(leaf, end) && mp_step_over(&leaf, end, &held) == MP_STEP_LEAF) {
-        *p = leaf;
-        n--;
-    }
+    while (n && mp_leaf_over(p, end)) n--;
     return n;
 }
 

@@ -325,6 +325,28 @@ mp_step_over(const uint8_t **p, const uint8_t *end, uint64_t *held)
     }
 }
 
+/*
+ * Moves *p over a leaf, wherever it is. False, and *p does not move, if it is a container or not all there; near the
+ * end also if its size is in a field, or if it is an empty container.
+ */
+MP_INLINE bool
+mp_leaf_over(const uint8_t **p, const uint8_t *end)
+{
+    const uint8_t *next = *p;
+    uint64_t held;
+    size_t size;
+
+    if (mp_ahead_p(next, end)) {
+        if (mp_step_over(&next, end, &held) != MP_STEP_LEAF) return false;
+        *p = next;
+        return true;
+    }
+    size = next < end ? mp_row_size(MP_WIRE[*next]) : 0;
+    if (!size || size > (size_t)(end - next)) return false;
+    *p = next + size;
+    return true;
+}
+
 /* The size of the head at p, with its length field; 1 if p is at the end. */
 MP_INLINE size_t
 mp_head_need(const uint8_t *p, const uint8_t *end)

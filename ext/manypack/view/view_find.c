@@ -314,21 +314,22 @@ typedef struct {
     int argc;
     const VALUE *argv;
     bool last;    /* of equal keys the last counts: walk on to the end of each map */
+    mp_key key;   /* of the next step, if it goes into a map */
     size_t found; /* the offset of the value that the steps so far have led to; SIZE_MAX: there is none */
     int step;     /* how many those are: from there on another search has to go on, unless they are all */
 } dig_walk;
 
 static size_t dig_over(dig_walk *d, size_t at, int step, bool wanted);
 
-/* True if the walk itself can take a step from the object at an offset on. */
+/* True if the walk itself can take a step from the object at an offset on. Then it is taken next. */
 static bool
-step_over_p(const dig_walk *d, size_t at, int step)
+step_over_p(dig_walk *d, size_t at, int step)
 {
     mp_kind kind = mp_peek_kind(d->peek, at);
 
     if (step == d->argc || step == STEPS_OF_A_WALK) return false;
     if (kind == MP_ARRAY) return RB_FIXNUM_P(d->argv[step]);
-    return kind == MP_MAP && mp_simple_key(d->argv[step], &(mp_key){0});
+    return kind == MP_MAP && mp_simple_key(d->argv[step], &d->key);
 }
 
 /* Goes on inside the value at an offset, to which so many steps have led. If wanted, returns the offset after it. */
@@ -345,11 +346,10 @@ dig_into(dig_walk *d, size_t at, int step, bool wanted)
 static void
 dig_over_map(dig_walk *d, mp_cursor *cursor, int step)
 {
+    const mp_key key = d->key;
     bool outermost = d->peek->outermost;
-    mp_key key;
     size_t value, end;
 
-    mp_simple_key(d->argv[step], &key);
     d->found = SIZE_MAX;
     while (mp_peek_next_value(d->peek, cursor, &key, &value)) {
         end = dig_into(d, value, step + 1, d->last);
