@@ -215,44 +215,14 @@ mp_record_call_defaults(mp_loader *l, const mp_record_walk *walk)
 
 /* --- lazily ----------------------------------------------------------------------------------------- */
 
-/*
- * The fast part of mp_record_pass_over: skips pairs as long as they come in the order of the members and their values
- * are no containers. Returns how many pairs are left. Nothing here can raise, so the compiler keeps everything in
- * registers.
- */
-static uint32_t
-pass_over_in_order(mp_loader *l, mp_record_walk *walk, uint32_t n)
-{
-    const mp_field_table *keys = &walk->record->keys;
-    const mp_field_key *key = walk->next, *last = keys->keys + keys->count;
-    const uint8_t *at = l->d.at, *start = l->d.start, *end = l->d.end;
-    VALUE *values = mp_record_values(l, walk);
-    uint32_t before = n;
-    uint64_t held;
-
-    for (; n && key < last && values[key->field] == Qundef; n--, key++) {
-        const uint8_t *value = at + key->size, *next = value;
-
-        if (!mp_ahead_p(at, end) || !mp_field_key_at_p(key, at, end)) break;
-        if (!mp_ahead_p(value, end) || mp_step_over(&next, end, &held) != MP_STEP_LEAF) break;
-        values[key->field] = LONG2FIX((long)(value - start));
-        at = next;
-    }
-    l->d.at = at;
-    walk->next = key;
-    walk->missing -= before - n;
-    return n;
-}
-
 void
 mp_record_pass_over(mp_loader *l, mp_record_walk *walk, uint32_t n,
                     void replaced(mp_loader *l, mp_record_walk *walk, uint32_t field))
 {
-    while ((n = pass_over_in_order(l, walk, n)) > 0) {
+    for (; n; n--) {
         const uint8_t *key_at = l->d.at;
         const mp_field_key *key = mp_record_next_key(l, walk);
 
-        n--;
         if (MP_UNLIKELY(!key)) {
             mp_record_unknown_pair(l, walk, key_at);
             continue;
