@@ -104,13 +104,13 @@ module Manypack
     #   SHAPE.load(Manypack.pack({"type" => "square", "side" => 2.0})) #=> #<struct Square side=2.0>
     #   SHAPE.load(SHAPE.dump(Circle.new(1.0)))                        #=> #<struct Circle radius=1.0>
     #
-    # An object is dumped by the Record of its class, or else by that of its nearest ancestor. A class may have several
-    # tags only if one of its members has the tag key: the value of that member is the tag of the object.
+    # An object is dumped with the tag of its class. A subclass without a tag of its own goes to +else+, or is refused
+    # with TypeError. A LazyRecord whose bytes have another tag, or none, is refused with ArgumentError.
     #
     # Raises ArgumentError for a tag key that cannot be a key; for tags that are the same in a message, such as "a" and
     # <code>:a</code>; for anything that is no type; for a type that is no map, such as a Record as an array, because it
     # has no tag key; for another union, except in +else+, because an object has one tag; and for a class that has
-    # several tags, or a tag and a place in +else+, but no member with the tag key.
+    # several tags, or a tag and a place in +else+.
     def self.union(tag_key = nil, types = nil, *others, **options)
       Arguments.refuse_block(self, :union) if block_given?
       check_union(tag_key, types, others)

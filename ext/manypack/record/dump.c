@@ -374,107 +374,68 @@ lazy_part_p(const mp_shape *shape, uint32_t i, VALUE lazy)
     return record && mp_lazy_record_of_p(lazy, record);
 }
 
-/* True if the packed object from at to end is a tag for which the union chooses the LazyRecord's Record. */
+/* True if the first tag in the bytes of a LazyRecord is the given one, which is packed. */
 static bool
-tag_of_lazy_p(const mp_encoder *e, const mp_shape *shape, VALUE lazy, const uint8_t *at, const uint8_t *end)
-{
-    uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
-    mp_key found = mp_key_read(at, end);
-
-    for (i = 0; i < tags; i++) {
-        VALUE packed;
-        mp_key tag;
-
-        if (!lazy_part_p(shape, i, lazy)) continue;
-        packed = mp_encode_whole(RARRAY_AREF(shape->objects, i), e->codec);
-        tag = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
-        if (mp_key_compare(&found, &tag) == 0) return true;
-    }
-    return false;
-}
-
-/* Moves past the key of the next pair; true if it is the tag key. */
-static bool
-pass_key(mp_loader *l, const mp_shape *shape)
-{
-    const uint8_t *key = l->d.at;
-
-    mp_loader_skip(l);
-    return mp_shape_tag_key_at_p(shape, key, l->d.at);
-}
-
-/*
- * True if the first tag among n pairs is one that the union would write: the bytes can stay as they are. Otherwise
- * counts in *tags how many pairs have the tag key.
- */
-static bool
-tagged_as_dumped_p(const mp_encoder *e, mp_loader *l, const mp_shape *shape, VALUE lazy, uint32_t n, uint32_t *tags)
-{
-    for (*tags = 0; n; n--) {
-        bool tag_key = pass_key(l, shape);
-        const uint8_t *value = l->d.at;
-
-        mp_loader_skip(l);
-        if (tag_key && (*tags)++ == 0 && tag_of_lazy_p(e, shape, lazy, value, l->d.at)) return true;
-    }
-    return false;
-}
-
-/* Copies n pairs, leaving out those with the tag key. */
-static void
-copy_other_pairs(mp_encoder *e, mp_loader *l, const mp_shape *shape, uint32_t n)
-{
-    for (; n; n--) {
-        const uint8_t *pair = l->d.at;
-        bool tag_key = pass_key(l, shape);
-
-        mp_loader_skip(l);
-        if (!tag_key) mp_out_write(&e->out, pair, (size_t)(l->d.at - pair));
-    }
-}
-
-NORETURN(static void raise_tag_unknown(const mp_encoder *e, const mp_shape *shape, VALUE klass));
-
-static void
-raise_tag_unknown(const mp_encoder *e, const mp_shape *shape, VALUE klass)
-{
-    mp_encoder_raise(e, rb_eArgError, NULL,
-                     "the union has several tags for %" PRIsVALUE ", and %" PRIsVALUE " of the object is none of them",
-                     klass, rb_inspect(shape->tag_key));
-}
-
-/*
- * Writes a LazyRecord as a part of a union. If it was loaded outside of the union, or under the tag of another Record,
- * it gets the tag of its own Record. ArgumentError if the union has several tags for that Record.
- */
-static MP_NOINLINE void
-dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, uint32_t number)
+tagged_p(const mp_shape *shape, VALUE lazy, VALUE packed)
 {
     mp_lazy_part part = mp_lazy_record_part(lazy);
-    const uint8_t *pairs;
+    mp_key tag = mp_key_read((const uint8_t *)RSTRING_PTR(packed), (const uint8_t *)RSTRING_END(packed));
+    const uint8_t *at;
+    bool found = false, same = false;
     mp_value_words words;
     mp_wire_row row;
     mp_loader l;
-    uint32_t i, n, tags;
+    mp_key value;
+    uint32_t n;
 
     mp_loader_init(&l, &words, part.message, part.start, part.type, part.codec);
     row = mp_loader_row(&l);
     n = mp_row_count(l.d.at, row);
-    pairs = l.d.at += row.head;
-    if (tagged_as_dumped_p(e, &l, shape, lazy, n, &tags)) {
-        dump_lazy(e, lazy);
-    } else {
-        for (i = number + 1; i < (uint32_t)RARRAY_LEN(shape->objects); i++) {
-            if (lazy_part_p(shape, i, lazy)) raise_tag_unknown(e, shape, mp_lazy_record_get(lazy)->klass);
-        }
-        put_head(e, mp_put_map_head, lazy, (size_t)n - tags + 1);
-        mp_encode(e, shape->tag_key);
-        mp_encode(e, RARRAY_AREF(shape->objects, number));
-        l.d.at = pairs;
-        copy_other_pairs(e, &l, shape, n);
+    l.d.at += row.head;
+    for (; n && !found; n--) {
+        at = l.d.at;
+        mp_loader_skip(&l);
+        found = mp_shape_tag_key_at_p(shape, at, l.d.at);
+        at = l.d.at;
+        mp_loader_skip(&l);
+        value = mp_key_read(at, l.d.at);
+        same = found && mp_key_compare(&value, &tag) == 0;
     }
     mp_loader_end(&l);
-    RB_GC_GUARD(lazy);
+    RB_GC_GUARD(packed);
+    return same;
+}
+
+/* Writes a LazyRecord as the bytes it was loaded from. ArgumentError unless they have the tag of its Record. */
+static MP_NOINLINE void
+dump_lazy_tagged(mp_encoder *e, const mp_shape *shape, VALUE lazy, uint32_t number)
+{
+    VALUE tag = RARRAY_AREF(shape->objects, number);
+
+    if (!tagged_p(shape, lazy, mp_encode_whole(tag, e->codec))) {
+        mp_encoder_raise(e, rb_eArgError, NULL,
+                         "the LazyRecord of %" PRIsVALUE " was not loaded by the union: it has no tag %+" PRIsVALUE
+                         " under %+" PRIsVALUE ", so dump what its load returns",
+                         mp_lazy_record_get(lazy)->klass, tag, shape->tag_key);
+    }
+    dump_lazy(e, lazy);
+}
+
+/*
+ * The number of the tag for objects of exactly this class, or for LazyRecords of this Record; MP_FIELD_NONE without
+ * one.
+ */
+static uint32_t
+tag_of(const mp_shape *shape, VALUE object)
+{
+    VALUE number = rb_hash_lookup(shape->classes, rb_obj_class(object));
+    uint32_t i, tags = RB_TYPE_P(object, T_DATA) ? (uint32_t)RARRAY_LEN(shape->objects) : 0;
+
+    if (!NIL_P(number)) return FIX2UINT(number);
+    for (i = 0; i < tags; i++) {
+        if (lazy_part_p(shape, i, object)) return i;
+    }
+    return MP_FIELD_NONE;
 }
 
 /* --- alternatives ----------------------------------------------------------------------------------- */
@@ -506,30 +467,19 @@ nearest_record(const mp_shape *shape, VALUE object)
     uint32_t i;
 
     if (shape->record) return of_record_p(shape->record, object) ? shape->record : NULL;
-    if (shape->kind != MP_SHAPE_ANY_OF && shape->kind != MP_SHAPE_TAGGED) return NULL;
+    if (shape->kind == MP_SHAPE_TAGGED) {
+        i = tag_of(shape, object);
+        if (i != MP_FIELD_NONE) return mp_shape_record(shape->parts[i]);
+        i = (uint32_t)RARRAY_LEN(shape->objects);
+        return i < shape->count ? nearest_record(shape->parts[i], object) : NULL;
+    }
+    if (shape->kind != MP_SHAPE_ANY_OF) return NULL;
     for (i = 0; i < shape->count; i++) {
         const mp_record *record = nearest_record(shape->parts[i], object);
 
         if (record && nearer_p(record, nearest)) nearest = record;
     }
     return nearest;
-}
-
-/* The first part of a union with the best Record for the object; MP_FIELD_NONE if else has it or nothing does. */
-static uint32_t
-part_of(const mp_shape *shape, VALUE object)
-{
-    const mp_record *nearest = NULL;
-    uint32_t i, found = MP_FIELD_NONE, tags = (uint32_t)RARRAY_LEN(shape->objects);
-
-    for (i = 0; i < shape->count; i++) {
-        const mp_record *record = i < tags ? mp_shape_record(shape->parts[i]) : nearest_record(shape->parts[i], object);
-
-        if (!record || !of_record_p(record, object) || !nearer_p(record, nearest)) continue;
-        nearest = record;
-        found = i < tags ? i : MP_FIELD_NONE;
-    }
-    return found;
 }
 
 /* The index of the tag that equals a value, which may be the tag as a Symbol; MP_FIELD_NONE without one. */
@@ -546,32 +496,6 @@ own_tag(const mp_shape *shape, const mp_record *record, VALUE object)
     uint32_t field = mp_record_tag_field(record, shape->tag_key);
 
     return field == MP_FIELD_NONE ? Qnil : mp_instance_get(record, object, &record->fields[field]);
-}
-
-/*
- * The part of a union for an object of part i's class. If another part, or else, has the same class, the member with
- * the tag key decides. MP_FIELD_NONE for else. ArgumentError if the member does not decide.
- */
-static uint32_t
-part_by_member(mp_encoder *e, const mp_shape *shape, uint32_t i, VALUE object)
-{
-    const mp_record *record = mp_shape_record(shape->parts[i]), *other;
-    uint32_t j, tags = (uint32_t)RARRAY_LEN(shape->objects);
-    uint32_t number = number_of_tag(shape, own_tag(shape, record, object));
-
-    other = tags < shape->count ? nearest_record(shape->parts[tags], object) : NULL;
-    if (number != MP_FIELD_NONE) {
-        const mp_record *named = mp_shape_record(shape->parts[number]);
-
-        if (named && named->klass == record->klass) return number;
-    }
-    if (other && other->klass == record->klass) return MP_FIELD_NONE;
-    for (j = i + 1; j < tags; j++) {
-        other = mp_shape_record(shape->parts[j]);
-        if (!other || other->klass != record->klass) continue;
-        if (record->form == MP_FORM_LAZY || other->form != MP_FORM_LAZY) raise_tag_unknown(e, shape, record->klass);
-    }
-    return i;
 }
 
 /* ArgumentError if an object for else holds one of the tags, because loading would choose the class of that tag. */
@@ -593,29 +517,12 @@ check_else(mp_encoder *e, const mp_shape *shape, const mp_shape *other, VALUE ob
                      rb_obj_class(object), rb_inspect(tag));
 }
 
-/* The only part of a union for objects of exactly that class, if the table of classes tells; else MP_FIELD_NONE. */
-static uint32_t
-only_part(const mp_shape *shape, VALUE object)
-{
-    VALUE number = shape->classes ? rb_hash_lookup(shape->classes, rb_obj_class(object)) : Qnil;
-
-    return RB_FIXNUM_P(number) ? FIX2UINT(number) : MP_FIELD_NONE;
-}
-
 static void
 dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
 {
-    uint32_t i = only_part(shape, object), tags = (uint32_t)RARRAY_LEN(shape->objects);
-    bool lazy;
+    uint32_t i = tag_of(shape, object), tags = (uint32_t)RARRAY_LEN(shape->objects);
 
-    if (i != MP_FIELD_NONE) {
-        dump_record(e, mp_shape_record(shape->parts[i]), object, shape->tag_key, RARRAY_AREF(shape->objects, i));
-        return;
-    }
-    i = part_of(shape, object);
-    lazy = i != MP_FIELD_NONE && lazy_part_p(shape, i, object);
-    if (i != MP_FIELD_NONE && !lazy) i = part_by_member(e, shape, i, object);
-    if (lazy) {
+    if (i != MP_FIELD_NONE && lazy_part_p(shape, i, object)) {
         dump_lazy_tagged(e, shape, object, i);
     } else if (i != MP_FIELD_NONE) {
         dump_record(e, mp_shape_record(shape->parts[i]), object, shape->tag_key, RARRAY_AREF(shape->objects, i));
@@ -623,7 +530,8 @@ dump_tagged(mp_encoder *e, const mp_shape *shape, VALUE object)
         check_else(e, shape, shape->parts[tags], object);
         dump_value(e, shape->parts[tags], object);
     } else {
-        mp_encoder_raise(e, rb_eTypeError, NULL, "%" PRIsVALUE " is none of the classes of the union",
+        mp_encoder_raise(e, rb_eTypeError, NULL,
+                         "%" PRIsVALUE " is none of the classes of the union: each class needs a tag of its own",
                          rb_obj_class(object));
     }
 }
@@ -639,7 +547,7 @@ dumps_p(const mp_shape *shape, VALUE object)
       case MP_SHAPE_LIST: return RB_TYPE_P(object, T_ARRAY);
       case MP_SHAPE_MAP: return RB_TYPE_P(object, T_HASH);
       case MP_SHAPE_TAGGED:
-        if (only_part(shape, object) != MP_FIELD_NONE || part_of(shape, object) != MP_FIELD_NONE) return true;
+        if (tag_of(shape, object) != MP_FIELD_NONE) return true;
         i = (uint32_t)RARRAY_LEN(shape->objects);
         return i < shape->count && dumps_p(shape->parts[i], object);
       case MP_SHAPE_ANY_OF:

@@ -456,75 +456,51 @@ mp_record_tag_field(const mp_record *record, VALUE tag_key)
     return key ? key->field : MP_FIELD_NONE;
 }
 
-/*
- * ArgumentError if a class has two tags in the union and nothing tells which tag an object has. A member with the tag
- * key would tell, and so do the bytes of a LazyRecord.
- */
-static void
-check_known(const mp_shape *shape, const mp_record *one, const mp_record *other, VALUE tag, const VALUE *other_tag)
-{
-    VALUE words;
+NORETURN(static void raise_two_tags(VALUE klass, VALUE tag, VALUE other));
 
-    if (!one || !other || one->klass != other->klass) return;
-    if (one->form == MP_FORM_LAZY || other->form == MP_FORM_LAZY) return;
-    if (mp_record_tag_field(one, shape->tag_key) != MP_FIELD_NONE &&
-        mp_record_tag_field(other, shape->tag_key) != MP_FIELD_NONE) return;
-    words = other_tag ? rb_inspect(*other_tag) : rb_str_new_cstr("else");
+static void
+raise_two_tags(VALUE klass, VALUE tag, VALUE other)
+{
     rb_raise(rb_eArgError, "%" PRIsVALUE " is in the union as %+" PRIsVALUE " and as %" PRIsVALUE ", so dump could not "
-             "tell which tag to write: give it a member with the key %+" PRIsVALUE ", or give each tag a class of its "
-             "own, such as a subclass", one->klass, tag, words, shape->tag_key);
+             "tell which tag to write: give each tag a class of its own, such as a subclass", klass, tag, other);
 }
 
-/* The same for the type in else, which may itself be a union. */
+/* ArgumentError if a class that has a tag is in else, too, which may itself be a union. */
 static void
-check_known_in_else(const mp_shape *shape, const mp_record *record, VALUE tag, const mp_shape *other)
+check_else(const mp_shape *shape, const mp_shape *other)
 {
     uint32_t i;
+    VALUE number;
 
-    if (other->kind == MP_SHAPE_TAGGED || other->kind == MP_SHAPE_ANY_OF) {
-        for (i = 0; i < other->count; i++) check_known_in_else(shape, record, tag, other->parts[i]);
-    } else if (other->record && other->record->form != MP_FORM_ARRAY) {
-        check_known(shape, record, other->record, tag, NULL);
+    for (i = 0; i < other->count && (other->kind == MP_SHAPE_TAGGED || other->kind == MP_SHAPE_ANY_OF); i++) {
+        check_else(shape, other->parts[i]);
     }
+    if (!other->record) return;
+    number = rb_hash_lookup(shape->classes, other->record->klass);
+    if (NIL_P(number)) return;
+    raise_two_tags(other->record->klass, RARRAY_AREF(shape->objects, FIX2LONG(number)), rb_str_new_cstr("else"));
 }
 
-static void
-check_tags_known(const mp_shape *shape)
-{
-    const VALUE *tags = RARRAY_CONST_PTR(shape->objects);
-    uint32_t i, j, count = (uint32_t)RARRAY_LEN(shape->objects);
-
-    for (i = 0; i < count; i++) {
-        const mp_record *record = mp_shape_record(shape->parts[i]);
-
-        for (j = i + 1; j < count; j++) {
-            check_known(shape, record, mp_shape_record(shape->parts[j]), tags[i], &tags[j]);
-        }
-        if (count < shape->count) check_known_in_else(shape, record, tags[i], shape->parts[count]);
-    }
-}
-
-/*
- * Makes the Hash by which dumping finds the part for an object of exactly some class. A class of several parts has
- * false there. With else there is none, because it may have the same classes.
- */
+/* Makes the Hash by which dumping finds the tag for an object. ArgumentError if a class has several. */
 static void
 set_classes(mp_shape *shape, VALUE owner)
 {
-    VALUE classes;
+    VALUE classes = rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0), number;
     uint32_t i, tags = (uint32_t)RARRAY_LEN(shape->objects);
 
-    if (tags < shape->count) return;
-    classes = rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0);
     for (i = 0; i < tags; i++) {
         const mp_record *record = mp_shape_record(shape->parts[i]);
-        bool only;
 
         if (!record) continue;
-        only = record->form != MP_FORM_LAZY && NIL_P(rb_hash_lookup(classes, record->klass));
-        rb_hash_aset(classes, record->klass, only ? UINT2NUM(i) : Qfalse);
+        number = rb_hash_lookup(classes, record->klass);
+        if (!NIL_P(number)) {
+            raise_two_tags(record->klass, RARRAY_AREF(shape->objects, FIX2LONG(number)),
+                           rb_inspect(RARRAY_AREF(shape->objects, i)));
+        }
+        rb_hash_aset(classes, record->klass, UINT2NUM(i));
     }
     RB_OBJ_WRITE(owner, &shape->classes, rb_obj_freeze(classes));
+    if (tags < shape->count) check_else(shape, shape->parts[tags]);
 }
 
 bool
@@ -609,7 +585,6 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *
         shape->dumps = shape->accepts | (shape->accepts & MP_KIND_BITS_SCALAR ? MP_KIND_BITS_SCALAR : 0);
         if (shape->kind != MP_SHAPE_TAGGED) continue;
         check_tagged(shape);
-        check_tags_known(shape);
         set_classes(shape, owner);
     }
     set_summary(shapes, shapes_of);

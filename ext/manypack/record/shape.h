@@ -109,7 +109,7 @@ struct mp_shape {
     mp_literals literals;   /* ENUM */
     VALUE tag_key;          /* TAGGED: the key whose value is the tag; else 0 */
     VALUE numbers;          /* TAGGED: a Hash of tags and their indices */
-    VALUE classes;          /* TAGGED: a Hash of classes and the only part of each; 0 with else. By identity */
+    VALUE classes;          /* TAGGED: a Hash of classes and the index of their tag. By identity */
     int64_t min, max;       /* INTEGER: the part of the range up to INT64_MAX; max < min if it is empty */
     uint64_t above_min, above_max; /* INTEGER: the part of the range above INT64_MAX, in the same way */
     double least, most;     /* FLOAT */
