@@ -168,8 +168,8 @@ key_over(mp_cursor *cursor, const mp_key *key, bool *same)
 }
 
 /*
- * Fast path: skips pairs of a fixstr and a leaf, with the place in registers. Stops at the wanted key, and at any pair
- * that needs more care.
+ * Fast path (looks/a scalar near the end): skips pairs of a fixstr and a leaf, with the place in registers. Stops at
+ * the wanted key, and at any pair that needs more care.
  */
 MP_INLINE void
 other_pairs_over(mp_cursor *cursor, const mp_key *key)

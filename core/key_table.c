@@ -110,27 +110,6 @@ slot_of(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_k
     return slot;
 }
 
-/*
- * Fast path: the offset after the key that is the wanted Integer in its shortest encoding; 0 if only slot_of can tell.
- * Compares bytes, because the CPU would have to wait for each step of reading a number.
- */
-static size_t
-end_of_integer(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_key *key)
-{
-    unsigned n;
-    uint64_t shortest = mp_uint_in_bytes(key->bits, &n);
-    uint32_t slot;
-
-    if (!n) return 0;
-    for (slot = first_slot(table, key); table->slots[slot]; slot = next_slot(table, slot)) {
-        const uint8_t *p = bytes + table->slots[slot];
-
-        if (!mp_ahead_p(p, bytes + size)) return 0;
-        if (mp_load64(p) >> (64 - 8 * n) == shortest) return table->slots[slot] + n;
-    }
-    return 0;
-}
-
 static mp_status
 add(mp_key_table *table, const mp_look *look, size_t from, size_t to)
 {
@@ -169,8 +148,8 @@ mp_key_table_fill(mp_key_table *table, mp_cursor *cursor)
 size_t
 mp_key_table_find(const mp_key_table *table, const uint8_t *bytes, size_t size, const mp_key *key)
 {
-    size_t end = key->kind == MP_UINT ? end_of_integer(table, bytes, size, key) : 0;
+    size_t end;
 
-    if (!end) slot_of(table, bytes, size, key, &end);
+    slot_of(table, bytes, size, key, &end);
     return end;
 }

@@ -132,7 +132,8 @@ head_passed(mp_walk *walk, const uint8_t **p, const uint8_t *end, const int flag
 }
 
 /*
- * Fast path inside containers while many bytes are ahead, with the place in the innermost container in a register.
+ * Fast path (skip/Twitter) inside containers while many bytes are ahead, with the place in the innermost container in
+ * a register.
  * Stops at a payload that does not end here, a bad head, or a container too many. True at the end of the walk.
  */
 MP_INLINE bool

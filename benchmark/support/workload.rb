@@ -113,7 +113,8 @@ class Workload
   def looks
     twitter = documents.find { |document| document.name == "twitter" }&.build || -> { Payloads.twitter }
     real = Payloads::Look::OF_REAL.slice(*files.keys).map { |name, (task, _)| look(task) { read(files[name]) } }
-    [*Payloads::Look::OF_TWITTER.keys.map { |task| look(task, &twitter) }, *real]
+    geo = Payloads::Look::OF_GEO.keys.map { |task| look(task) { Payloads.documents.fetch("Geo") } }
+    [*Payloads::Look::OF_TWITTER.keys.map { |task| look(task, &twitter) }, *geo, *real]
   end
 
   def look(task, &document)

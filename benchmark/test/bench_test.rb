@@ -58,6 +58,15 @@ class BenchTest < Minitest::Test
     tasks.each { |task| assert_operator results.ratio("looks", "look", task, "msgpack").median, :>, 1 }
   end
 
+  # What no case of the benchmark shows is not worth its lines.
+  def test_each_fast_path_names_the_case_that_it_serves
+    cases = Workload.new(data: nil, stream: 1_000, largest: 100_000).cases
+    files = Dir[File.expand_path("../../{core,ext}/**/*.{c,h}", __dir__)]
+    named = files.flat_map { |path| File.read(path).scan(/Fast path(?: \((.+?)\))?/).map { |(name)| [path, name] } }
+    assert_operator named.size, :>, 5
+    assert_empty(named.reject { |_, name| cases.key?(name) })
+  end
+
   # The real documents are not always there; what looks do with them is tried on the least that has it.
   SMALLEST = { "canada" => { "features" => [{ "geometry" => { "coordinates" => [[[1.5, 2.5]]] } }] },
                "citm_catalog" => { "performances" => [{ "prices" => [{ "amount" => 1 }, { "amount" => 2 }] }] } }.freeze

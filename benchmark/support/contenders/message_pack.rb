@@ -107,6 +107,7 @@ module Contenders
         "filter and pass on" => ->(bytes) { Manypack.pack(filter.call(Manypack::View.new(bytes))) },
         "change one field" => ->(bytes) { Manypack::View.new(bytes).splice("search_metadata.count" => 1).bytes },
         "check all of it" => ->(bytes) { Manypack::View.new(bytes, check: true).size },
+        "points checked" => ->(bytes) { Manypack::View.new(bytes, check: true).size },
         "a coordinate near the end" => lambda do |bytes|
           Manypack.dig(bytes, "features", 0, "geometry", "coordinates", -1, -1, 0)
         end,

@@ -204,7 +204,10 @@ module Payloads
     end]
   }.freeze
 
-  Look::TASKS = Look::OF_TWITTER.merge(Look::OF_REAL.values.to_h).freeze
+  # Of a map of districts.
+  Look::OF_GEO = { "points checked" => ->(map) { map.size } }.freeze
+
+  Look::TASKS = Look::OF_TWITTER.merge(Look::OF_GEO, Look::OF_REAL.values.to_h).freeze
   Look::AGAIN = "four [] again" # in a document that is unpacked, or opened, once for all
   Look::PACKED = ["filter and pass on", "change one field"].freeze # answers that are packed, to be sent
 end

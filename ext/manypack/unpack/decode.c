@@ -106,9 +106,9 @@ integer_in_row(const mp_options *options, const uint8_t *p, mp_wire_row row)
 }
 
 /*
- * Fast path for arrays that hold only numbers, as many do. Decodes up to n numbers, moves *at past them and returns
- * their number. Stops at any other object, at a NaN, and near the end of the source. Not inline, because in the loop
- * below it would take the registers from everything else.
+ * Fast path (classics/Geo) for arrays that hold only numbers, as many do. Without it, pairs of Floats take 1.1 times as
+ * long. Decodes up to n numbers, moves *at past them and returns their number. Stops at any other object, at a NaN, and
+ * near the end of the source. Not inline, because in the loop below it would take the registers from everything else.
  */
 static MP_NOINLINE size_t
 decode_numbers(const mp_decoder *d, const uint8_t **at, VALUE *values, size_t n)
@@ -485,7 +485,10 @@ object_put(mp_decoder *d, loop *l, VALUE obj)
 
 /* --- one object ------------------------------------------------------------------------------------- */
 
-/* Fast path for a key that is a fixstr, if mp_ahead_p. Moves past it; false if the slow path must handle it. */
+/*
+ * Fast path (messages/plain) for a key that is a fixstr, if mp_ahead_p. Moves past it; false if the slow path must
+ * handle it.
+ */
 MP_INLINE bool
 short_key_passed(const mp_decoder *d, loop *l)
 {
@@ -519,7 +522,7 @@ object_decode(mp_decoder *d, loop *l, VALUE *obj)
     mp_wire_row row;
 
     if (MP_LIKELY(mp_ahead_p(l->p, d->end))) {
-        /* Fast path from a short key to its value: no map can end between them, and no switch is needed. */
+        /* Fast path (messages/plain) from a short key to its value: no map can end between, and no switch is needed. */
         if (short_key_passed(d, l)) {
             if (!mp_ahead_p(l->p, d->end)) return PASSED;
             if (short_str_decoded(d, l, obj)) return DECODED;
