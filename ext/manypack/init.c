@@ -11,7 +11,7 @@
  *   unpack    bytes to objects                                                 base caches codec core
  *   stream    objects from bytes that come in pieces: Unpacker                 base caches codec buffer unpack core
  *   view      finding and changing values in bytes without unpacking: View     base caches codec pack unpack core
- *   path      queries for values in bytes: Path                                base codec view core
+ *   path      queries for values in bytes: Path                                base view core
  *   json      bytes to JSON and back                                           base buffer core
  *   parallel  streams in batches, and what Ractors exchange                    base codec unpack core
  *   record    bytes to objects of the user's classes and back: Type, Record    base codec pack unpack stream view core

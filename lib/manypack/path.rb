@@ -173,8 +173,8 @@ module Manypack
       return enumerator(:each, source, options) unless block
 
       view = view_of(source, options)
-      if view then Internal.search(view, steps, max_looks, &block)
-      else each_view(source, options) { |part| Internal.search(part, steps, max_looks, &block) }
+      if view then Internal.search(view, steps, max_looks, :each, &block)
+      else each_view(source, options) { |part| Internal.search(part, steps, max_looks, :each, &block) }
       end
       self
     end
@@ -188,7 +188,7 @@ module Manypack
       return enumerator(:each_with_path, source, options) unless block_given?
 
       each_view(source, options) do |view|
-        Internal.search_places(view, steps, max_looks) { |value, keys| yield value, Text.normalized(keys) }
+        Internal.search(view, steps, max_looks, :places) { |value, keys| yield value, Text.normalized(keys) }
       end
       self
     end
@@ -201,7 +201,7 @@ module Manypack
       Arguments.refuse_block(self, :paths) if block_given?
       found = []
       each_view(source, options) do |view|
-        Internal.search_ways(view, steps, max_looks) { |keys| found << Text.normalized(keys) }
+        Internal.search(view, steps, max_looks, :ways) { |keys| found << Text.normalized(keys) }
       end
       found
     end
@@ -212,10 +212,10 @@ module Manypack
     def first(source, **options)
       Arguments.refuse_block(self, :first) if block_given?
       view = view_of(source, options)
-      return Internal.search_first(view, steps, max_looks) if view
+      return Internal.search(view, steps, max_looks, :first) if view
 
       each_view(source, options) do |part|
-        return Internal.search_first(part, steps, max_looks) if Internal.search_any(part, steps, max_looks)
+        return Internal.search(part, steps, max_looks, :first) if Internal.search(part, steps, max_looks, :any)
       end
       nil
     end
@@ -226,7 +226,7 @@ module Manypack
     def count(source, **options)
       Arguments.refuse_block(self, :count) if block_given?
       count = 0
-      each_view(source, options) { |view| count += Internal.search_count(view, steps, max_looks) }
+      each_view(source, options) { |view| count += Internal.search(view, steps, max_looks, :count) }
       count
     end
 
@@ -235,7 +235,7 @@ module Manypack
     #   Manypack::Path.new("$..id").any?(Manypack.pack([{"id" => 1}])) #=> true
     def any?(source, **options)
       Arguments.refuse_block(self, :any?) if block_given?
-      each_view(source, options) { |view| return true if Internal.search_any(view, steps, max_looks) }
+      each_view(source, options) { |view| return true if Internal.search(view, steps, max_looks, :any) }
       false
     end
 
@@ -249,10 +249,10 @@ module Manypack
       raise ArgumentError, "no source given" if whole
 
       view = view_of(source, options)
-      return Internal.search(view, steps, max_looks) if view
+      return Internal.search(view, steps, max_looks, :array) if view
 
       found = []
-      each_view(source, options) { |part| found.concat(Internal.search(part, steps, max_looks)) }
+      each_view(source, options) { |part| found.concat(Internal.search(part, steps, max_looks, :array)) }
       found
     end
 

@@ -178,7 +178,7 @@ module Manypack
         next dig(*path) if path.is_a?(Array)
 
         path = Path.from(path)
-        Internal.search_first(self, path.steps, path.max_looks)
+        Internal.search(self, path.steps, path.max_looks, :first)
       end
     end
 
@@ -191,7 +191,7 @@ module Manypack
     #   view.query("$[*].id") #=> [1, 2]
     def query(path, &block)
       path = Path.from(path)
-      Internal.search(self, path.steps, path.max_looks, &block)
+      Internal.search(self, path.steps, path.max_looks, block ? :each : :array, &block)
     end
 
     # Loads the object as a Type, such as a Record. Raises what Type#load raises, with offsets and paths in the whole

@@ -51,11 +51,11 @@ module Hostile
 
     def test_21_a_search_has_the_steps_that_it_began_with
       steps = [:*, "a"]
-      found = Internal.search(Manypack::View.new(Manypack.pack([{ "a" => 1 }, { "a" => 2 }])), steps, 0) { steps.clear }
+      found = Internal.search(Manypack::View.new(Manypack.pack([{ "a" => 1 }, { "a" => 2 }])), steps, 0, :each) { steps.clear }
       assert_instance_of Manypack::View, found
       [nil, [[]], [[:child]], [["a"]], [[:child, [:filter]]], [[:child, [:filter, [:compare, :==, [:value, 1]]]]], [[:child, [:filter, [:call, :no, [], nil]]]],
        [[:child, [:filter, [:or]]]], [[:child, [:slice, 1, 2]]], [[:child, [:no]]], [Object.new], [[:child, [:filter, [:call, :length, [], nil]]]]].each do |bad|
-        assert_raises(TypeError, bad.inspect) { Internal.search(found, bad, 0) }
+        assert_raises(TypeError, bad.inspect) { Internal.search(found, bad, 0, :array) }
       end
     end
 
@@ -63,8 +63,8 @@ module Hostile
     ON_OBJECTS = {
       canonical_bytes: ["Manypack::Packer", 1], codec_for: ["Manypack::Codec", {}, true, true, true], codec_of_gem: ["Manypack::Codec"], codec_overlaid: ["Manypack::Codec", 1], codec_with_type: ["Manypack::Codec", 1, Range, :to_s, nil, {}], current_type: ["Manypack::Type"], default_factory: ["a class"],
       dump_within: ["Manypack::Type", 1, Manypack::Packer.new, false, false], load_body: ["Manypack::Type", Manypack::Unpacker.new],
-      error_of?: ["Manypack::Unpacker", 1], expect_array: ["Manypack::View"], expect_map: ["Manypack::View"], head_lines: ["String", 0, 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], redefined?: ["Manypack::Factory"], registers?: ["Manypack::Codec", 1, true, true, true], rename: ["a class", Manypack, "Renamed"], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1],
-      search_any: ["Manypack::View", [], 1], search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], select_messages: ["String", 0, 0, 1, [], 1], search_count: ["Manypack::View", [], 1], search_first: ["Manypack::View", [], 1], search_places: ["Manypack::View", [], 1], search_several: ["Manypack::View", [[[], 1]]], search_ways: ["Manypack::View", [], 1],
+      error_of?: ["Manypack::Unpacker", 1], expect_array: ["Manypack::View"], expect_map: ["Manypack::View"], head_lines: ["String", 0, 0, 0, 1, nil], read_one: ["Manypack::Unpacker", 1], redefined?: ["Manypack::Factory"], registers?: ["Manypack::Codec", 1, true, true, true], rename: ["a class", Manypack, "Renamed"], read_view: ["Manypack::Type", 1], search: ["Manypack::View", [], 1, :array],
+      search_bytes: ["String", 0, 0, 1, [], 1], search_messages: ["String", 0, 0, 1, [], 1, nil], select_messages: ["String", 0, 0, 1, [], 1], search_several: ["Manypack::View", [[[], 1]]],
       shared_shapes?: ["Manypack::Type", 1], splice: ["Manypack::View", { "a" => 1 }, Manypack::View::REMOVED], stand_in: ["a class", Class.new], start_at: ["Manypack::Unpacker", 5], unpacker_classes: ["Manypack::Codec"], watch: ["Manypack::Factory", Manypack]
     }.freeze
 
@@ -109,7 +109,7 @@ module Hostile
         internal = Manypack.const_get(:Internal)
         view = internal.view_over("\x92\x01\x02", Manypack::Codec.new, true)
         packer = Manypack::Codec.new.packer
-        [internal.search(view, [1], 0), internal.search_any(view, [1], 0), internal.search_several(view, [[[0], 1]]), internal.search_count(view, [1], 0), internal.splice(view, { [0] => 5 }, nil).value, internal.current_type(Manypack::Type[Integer]).load("\x05"), internal.read_view(Manypack::Type[[Integer]], view),
+        [internal.search(view, [1], 0, :array), internal.search(view, [1], 0, :any), internal.search_several(view, [[[0], 1]]), internal.search(view, [1], 0, :count), internal.splice(view, { [0] => 5 }, nil).value, internal.current_type(Manypack::Type[Integer]).load("\x05"), internal.read_view(Manypack::Type[[Integer]], view),
          internal.codec_for(view.codec, {}, true, true, true), internal.codec_overlaid(view.codec, view.codec), internal.unpacker_classes(view.codec), internal.canonical_bytes(packer, 1),
          internal.start_at(Manypack::Unpacker.new.feed("\x01"), 5).position, internal.default_factory(Manypack::Factory).class]
       end

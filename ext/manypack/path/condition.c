@@ -57,7 +57,7 @@ run_inner(mp_search *inner, const mp_search *s, size_t at)
     at = start_of(s, inner->query, at, &step);
     if (at == SIZE_MAX) return;
     if (step) mp_search_look(inner, at);
-    inner->run(inner, at, step);
+    inner->from(inner, at, step, false, NULL);
 }
 
 /* Follows a query that finds one value at most. Returns its offset; SIZE_MAX for none. */
@@ -150,10 +150,20 @@ length_of(mp_search *s, const mp_value *value)
 /* What it takes to make a Pattern, in looks for each of its bytes, and how many are kept. */
 enum { PATTERN_LOOKS = 64, PATTERN_BYTES = 8, PATTERNS_KEPT = 64 };
 
+/* Raises LimitError for a text that takes too long to match. */
+NORETURN(static void slow(const mp_search *s, size_t at));
+
+static void
+slow(const mp_search *s, size_t at)
+{
+    mp_raise_max_looks(s->shared->max_looks, "a text that takes longer to match", at,
+                       mp_message_whole(s->peek->message));
+}
+
 static void
 spend(mp_search *s, size_t at, uint64_t looks)
 {
-    if (s->shared->looks < looks) mp_search_slow(s, at);
+    if (s->shared->looks < looks) slow(s, at);
     s->shared->looks -= looks;
 }
 
@@ -210,7 +220,7 @@ match_p(mp_search *s, const mp_condition *condition, size_t at)
     text = mp_value_object(s->peek, s->root, &value, Qnil);
     result = RB_SYMBOL_P(pattern) ? Qnil : rb_funcall(pattern, rb_intern("match?"), 1, text);
     mp_peek_refresh(s->peek);
-    if (NIL_P(result)) mp_search_slow(s, at);
+    if (NIL_P(result)) slow(s, at);
     return RTEST(result);
 }
 

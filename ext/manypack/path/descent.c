@@ -1,141 +1,101 @@
-/* The segment `..` of a Path with one selector: one walk over everything in an object. */
+/*
+ * The segment `..` of a Path: one walk over everything in an object for each selector. What it finds is collected
+ * first, because the standard wants what is in a container before what is in its parts, unlike the order of the bytes.
+ */
 #include "path/descent.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "base/stack.h"
 #include "path/condition.h"
 
 enum { FIRST_MATCHES = 64 };
 
-static size_t walk_container(mp_descent *d, size_t at, const mp_way *up, uint32_t depth);
+typedef struct {
+    uint64_t rank; /* the container, in the order in which they start, and the selector */
+    int64_t order; /* among the matches of a rank: the offset of the value, or in a slice that goes backwards its ~ */
+    long way;      /* the place in `ways` of the keys and indices that lead to it; -1 if nobody asked */
+} match;
+
+typedef struct {
+    mp_search *search;
+    const mp_selector *selector;
+    bool unordered;       /* only the number of matches counts: nothing is collected */
+    uint64_t rank, ranks; /* of the next container, and how far from there that of the one after it is */
+    VALUE memory, ways;   /* a String and an Array, hidden; 0 for none */
+    size_t count, capacity;
+    bool sorted;
+} descent;
+
+enum { NOWHERE = -1 };
+
+static size_t walk_container(descent *d, size_t at, const mp_way *up, uint32_t depth);
 
 /* --- matches ---------------------------------------------------------------------------------------- */
 
-/* What a step other than a str takes in a normalized path, and a str besides its bytes. */
-enum { STEP_BYTES = 8 };
-
-/*
- * Counts the bytes of a path. LimitError if max_bytes is set and the paths of a message take far more: the path of each
- * of many small values has all the long keys above it.
- */
-static void
-count_path(mp_search *s, VALUE keys)
+static match *
+matches(const descent *d)
 {
-    size_t most = s->peek->codec->options.max_bytes;
-    long i;
-
-    if (most == SIZE_MAX) return;
-    for (i = 0; i < RARRAY_LEN(keys); i++) {
-        VALUE key = RARRAY_AREF(keys, i);
-
-        s->shared->path_bytes += STEP_BYTES;
-        if (RB_TYPE_P(key, T_STRING)) s->shared->path_bytes += (uint64_t)RSTRING_LEN(key);
-    }
-    if (s->shared->path_bytes / MP_PATHS_PER_BYTE > most) {
-        mp_raise_max_path_bytes(most, s->shared->path_bytes, mp_message_whole(s->peek->message));
-    }
-}
-
-VALUE
-mp_way_keys(mp_search *s, const mp_way *way)
-{
-    VALUE keys = rb_ary_new(), before = 0;
-
-    for (; way && !way->before; way = way->up) {
-        rb_ary_push(keys, way->map ? mp_peek_key(s->peek, (size_t)way->at) : ULL2NUM(way->at));
-    }
-    if (way) before = way->before;
-    if (before && !RARRAY_LEN(keys)) return before; /* it was counted when `..` found the value */
-    keys = rb_ary_reverse(keys);
-    if (before) keys = rb_ary_plus(before, keys);
-    count_path(s, keys);
-    return keys;
-}
-
-static mp_match *
-matches(const mp_descent *d)
-{
-    return (mp_match *)RSTRING_PTR(d->memory);
+    return (match *)RSTRING_PTR(d->memory);
 }
 
 /* The memory is a String of more bytes than fit into its slot, so it does not move. */
 static void
-make_room(mp_descent *d)
+make_room(descent *d)
 {
     size_t capacity = d->capacity ? d->capacity * 2 : FIRST_MATCHES;
-    VALUE memory = rb_obj_hide(rb_str_buf_new((long)(capacity * sizeof(mp_match))));
+    VALUE memory = rb_obj_hide(rb_str_buf_new((long)(capacity * sizeof(match))));
 
-    if (d->count) memcpy(RSTRING_PTR(memory), matches(d), d->count * sizeof(mp_match));
+    if (d->count) memcpy(RSTRING_PTR(memory), matches(d), d->count * sizeof(match));
     if (d->memory) rb_str_resize(d->memory, 0);
     d->memory = memory;
     d->capacity = capacity;
 }
 
 static long
-keep_way(mp_descent *d, const mp_way *way)
+keep_way(descent *d, const mp_way *way)
 {
     if (!d->ways) d->ways = rb_obj_hide(rb_ary_new());
     rb_ary_push(d->ways, mp_way_keys(d->search, way));
     return RARRAY_LEN(d->ways) - 1;
 }
 
-/* Returns the place of the match among the matches, for a later one that replaces it. */
-static size_t
-keep_match(mp_descent *d, uint64_t container, size_t at, const mp_way *way)
-{
-    mp_match match = {.container = container, .at = at, .way = -1};
-
-    mp_search_inside(d->search, at);
-    if (d->unordered) {
-        if (!d->search->count++) d->search->first = at;
-        if (d->search->sink == MP_SINK_ANY) d->search->stopped = true;
-        return 0;
-    }
-    if (way) match.way = keep_way(d, way);
-    if (d->count == d->capacity) make_room(d);
-    if (d->count && matches(d)[d->count - 1].container > container) d->sorted = false;
-    matches(d)[d->count] = match;
-    return d->count++;
-}
-
-/* Of equal keys of a map the last counts. */
-static void
-replace_match(mp_descent *d, size_t i, size_t at, const mp_way *way)
-{
-    if (d->unordered) {
-        d->search->first = at;
-        return;
-    }
-    matches(d)[i].at = at;
-    if (way) matches(d)[i].way = keep_way(d, way);
-}
-
 static int
 match_compare(const void *a, const void *b)
 {
-    const mp_match *x = a, *y = b;
+    const match *x = a, *y = b;
 
-    if (x->container != y->container) return x->container < y->container ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
-bool
-mp_descent_next(mp_descent *d, mp_match *match)
+/* Keeps the match at an offset in place of one with an equal key, or as the last: NOWHERE. Returns its place. */
+static long
+keep_match(descent *d, long place, match new, size_t at, const mp_way *way)
 {
-    if (!d->sorted) qsort(matches(d), d->count, sizeof(mp_match), match_compare);
-    d->sorted = true;
-    if (d->next == d->count) return false;
-    *match = matches(d)[d->next++];
-    return true;
+    mp_search *s = d->search;
+
+    mp_search_inside(s, at);
+    if (d->unordered) {
+        s->count += place == NOWHERE;
+        s->first = at; /* of interest only if it is the only one */
+        s->stopped = s->sink == MP_SINK_ANY;
+        return 0;
+    }
+    if (way) new.way = keep_way(d, way);
+    if (d->count == d->capacity) make_room(d);
+    if (place == NOWHERE) place = (long)d->count++;
+    matches(d)[place] = new;
+    if (place && match_compare(matches(d) + place - 1, &new) > 0) d->sorted = false;
+    return place;
 }
 
 /* --- the walk --------------------------------------------------------------------------------------- */
 
 /* Moves past an object, into it if it is a container. */
 MP_INLINE size_t
-walk_object(mp_descent *d, size_t at, const mp_way *up, uint32_t depth)
+walk_object(descent *d, size_t at, const mp_way *up, uint32_t depth)
 {
     mp_look *look = &d->search->peek->look;
     const uint8_t *p = look->bytes + at, *end = look->bytes + look->size;
@@ -154,109 +114,233 @@ walk_object(mp_descent *d, size_t at, const mp_way *up, uint32_t depth)
     return (size_t)(p - look->bytes);
 }
 
-/* Moves past a key that is no fixstr, or near the end. Sets *same if it is the wanted key. */
-static size_t
-other_key_over(mp_descent *d, size_t at, bool *same)
+/* Moves past a key. Sets *same if the selector has it. */
+MP_INLINE size_t
+key_over(descent *d, size_t at, bool *same)
 {
     mp_peek *peek = d->search->peek;
-    size_t end = mp_peek_over(peek, at);
+    const uint8_t *p = peek->look.bytes + at;
+    const mp_key *wanted = &d->selector->key;
+    mp_key key;
+    size_t end;
+    uint32_t n;
 
-    if (d->selector->kind <= MP_SELECT_INDEX) {
-        mp_key key = mp_key_read(peek->look.bytes + at, peek->look.bytes + end);
-
-        *same = !mp_key_compare(&key, &d->selector->key);
+    if (mp_ahead_p(p, peek->look.bytes + peek->look.size) && mp_fixstr_ahead_p(p, &n)) {
+        *same = n == wanted->n && wanted->kind == MP_STR && !memcmp(p + 1, wanted->bytes, n);
+        return at + 1 + n;
     }
+    end = mp_peek_over(peek, at);
+    key = mp_key_read(peek->look.bytes + at, peek->look.bytes + end);
+    *same = !mp_key_compare(&key, wanted);
     return end;
 }
 
-MP_INLINE size_t
-key_over(mp_descent *d, size_t at, bool *same)
+/* The parts of a container that the selector selects by their places. */
+static mp_slice_range
+range_of(const descent *d, const mp_head *head)
 {
-    const mp_look *look = &d->search->peek->look;
-    const uint8_t *p = look->bytes + at;
-    const mp_key *key = &d->selector->key;
-    uint32_t n;
+    const mp_selector *selector = d->selector;
+    bool array = head->kind == MP_ARRAY;
 
-    *same = false;
-    if (!mp_ahead_p(p, look->bytes + look->size) || !mp_fixstr_ahead_p(p, &n)) return other_key_over(d, at, same);
-    *same = n == key->n && key->kind == MP_STR && !memcmp(p + 1, key->bytes, n);
-    return at + 1 + n;
+    switch (selector->kind) {
+      case MP_SELECT_ALL:
+      case MP_SELECT_FILTER: return (mp_slice_range){.high = head->n, .step = 1};
+      case MP_SELECT_SLICE: return array ? mp_slice_of(selector, (int64_t)head->n) : (mp_slice_range){.step = 1};
+      case MP_SELECT_INDEX: {
+        int64_t i = array ? mp_selector_index(selector, head->n) : -1;
+
+        return (mp_slice_range){.low = (uint64_t)i, .high = (uint64_t)i + 1, .step = 1};
+      }
+      default: return (mp_slice_range){.step = 1};
+    }
 }
 
-/* The element that an index means in an array of n; n if there is none. */
-static uint64_t
-element_of(const mp_selector *selector, uint64_t n)
+/* The offset of the value whose key only comparing objects finds; 0 if there is none, or bytes tell the key. */
+static size_t
+value_by_object(descent *d, const mp_head *head, size_t at)
 {
-    int64_t i = mp_selector_index(selector, n);
+    bool key = head->kind == MP_MAP && d->selector->kind <= MP_SELECT_INDEX;
+    mp_cursor cursor;
 
-    return selector->kind != MP_SELECT_INDEX || i < 0 || (uint64_t)i >= n ? n : (uint64_t)i;
+    if (!key || mp_search_by_bytes_p(d->search, d->selector)) return 0;
+    cursor = mp_peek_open(d->search->peek, at);
+    return mp_search_find(d->search, &cursor, d->selector) ? cursor.at : 0;
 }
 
 static void
-check_depth(const mp_descent *d, size_t at, uint32_t depth)
+check_depth(const descent *d, size_t at, uint32_t depth)
 {
-    const mp_peek *peek = d->search->peek;
+    mp_peek *peek = d->search->peek;
 
     if (MP_LIKELY(depth < mp_unpack_max_depth(&peek->codec->options) && !mp_stack_too_deep_p(depth + 1))) return;
-    d->search->peek->look.blame = at;
+    peek->look.blame = at;
     mp_peek_raise(peek, MP_E_DEPTH);
 }
 
-/* True if the selector selects any value, or any for which its condition is true. */
-static bool
-any_wanted_p(mp_descent *d, size_t at)
+/* What a selector selects in a container, as the walk comes to it. */
+typedef struct {
+    mp_slice_range range; /* of elements; of a map without a key to look for, of its pairs */
+    uint64_t rank, next;  /* of the container; the next element of the range */
+    bool by_key, last;    /* bytes tell the key; of equal keys the last counts */
+    long place;           /* by_key: of the match so far */
+} selection;
+
+/* Keeps the value at an offset, which is the next of the selection, unless the condition of a filter is false. */
+static MP_NOINLINE void
+select_value(descent *d, selection *chosen, size_t at, const mp_way *way)
 {
-    if (d->selector->kind == MP_SELECT_FILTER) return mp_condition_true_p(d->search, d->selector->condition, at);
-    return d->selector->kind == MP_SELECT_ALL;
+    bool reverse = chosen->range.reverse;
+    match new = {.rank = chosen->rank, .order = reverse ? ~(int64_t)at : (int64_t)at, .way = -1};
+
+    chosen->next += chosen->range.step;
+    if (chosen->next >= chosen->range.high) chosen->next = UINT64_MAX;
+    if (d->selector->kind == MP_SELECT_FILTER) {
+        mp_search_inside(d->search, at);
+        if (!mp_condition_true_p(d->search, d->selector->condition, at)) return;
+    }
+    if (chosen->place != NOWHERE && !chosen->last) return;
+    at = (size_t)keep_match(d, chosen->place, new, at, way);
+    if (chosen->by_key) chosen->place = (long)at;
 }
 
-/* The pairs or elements of a container, from the offset after its head on. */
+/* The parts of a container, from the offset `at` after its head on. by_object: see value_by_object. */
 static size_t
-walk_parts(mp_descent *d, const mp_head *head, size_t at, const mp_way *up, uint32_t depth)
+walk_parts(descent *d, const mp_head *head, size_t at, size_t by_object, const mp_way *up, uint32_t depth)
 {
-    uint64_t container = d->containers++, wanted = element_of(d->selector, head->n), i;
-    bool map = head->kind == MP_MAP, any = d->selector->kind > MP_SELECT_INDEX, found = false;
-    bool last = mp_search_which(d->search) == MP_FIND_LAST;
-    bool ways = mp_search_ways_p(d->search);
-    mp_way way = {.up = up, .map = map};
-    size_t match = 0;
+    mp_search *s = d->search;
+    selection chosen = {.range = range_of(d, head), .rank = d->rank, .next = UINT64_MAX, .place = NOWHERE};
+    bool map = head->kind == MP_MAP;
+    mp_way here = {.up = up, .map = map}, *way = mp_search_ways_p(s) ? &here : NULL;
+    uint64_t i;
 
+    d->rank += d->ranks;
+    if (chosen.range.low < chosen.range.high) chosen.next = chosen.range.low;
+    chosen.by_key = map && d->selector->kind <= MP_SELECT_INDEX && mp_search_by_bytes_p(s, d->selector);
+    chosen.last = mp_search_which(s) == MP_FIND_LAST;
     for (i = 0; i < head->n; i++) {
-        bool same = i == wanted && !map;
+        bool same = false;
 
-        way.at = map ? at : i;
+        here.at = map ? at : i;
         if (map) at = key_over(d, at, &same);
-        if (any) {
-            mp_search_inside(d->search, at);
-            same = any_wanted_p(d, at);
-        }
-        mp_search_look(d->search, at);
-        if (MP_UNLIKELY(same)) {
-            if (any || !found) match = keep_match(d, container, at, ways ? &way : NULL);
-            else if (last) replace_match(d, match, at, ways ? &way : NULL);
-            found = true;
-            if (d->search->stopped) return at;
-        }
-        at = walk_object(d, at, ways ? &way : NULL, depth);
-        if (d->search->stopped) return at;
+        if (!chosen.by_key) same = i == chosen.next || at == by_object;
+        if (MP_UNLIKELY(same)) select_value(d, &chosen, at, way);
+        mp_search_look(s, at);
+        if (MP_LIKELY(!s->stopped)) at = walk_object(d, at, way, depth);
+        if (MP_UNLIKELY(s->stopped)) return at;
     }
     return at;
 }
 
 static size_t
-walk_container(mp_descent *d, size_t at, const mp_way *up, uint32_t depth)
+walk_container(descent *d, size_t at, const mp_way *up, uint32_t depth)
 {
     const mp_look *look = &d->search->peek->look;
+    size_t first;
     mp_head head;
 
     check_depth(d, at, depth);
     mp_peek_check(d->search->peek, mp_head_read(look->bytes + at, look->bytes + look->size, &head));
-    return walk_parts(d, &head, (size_t)(head.payload - look->bytes), up, depth + 1);
+    first = (size_t)(head.payload - look->bytes);
+    return walk_parts(d, &head, first, value_by_object(d, &head, at), up, depth + 1);
+}
+
+/* --- several segments `..` ---------------------------------------------------------------------------- */
+
+/* True if an earlier segment of the query is a `..`, too. */
+static bool
+descended_p(const mp_query *query, long step)
+{
+    while (step--) {
+        if (query->segments[step].descendant) return true;
+    }
+    return false;
+}
+
+/* Sets the bits from one place up to another. */
+static void
+set_bits(uint8_t *bits, size_t from, size_t to)
+{
+    size_t bytes;
+
+    for (; from < to && from % CHAR_BIT; from++) bits[from / CHAR_BIT] |= (uint8_t)(1u << from % CHAR_BIT);
+    bytes = (to - from) / CHAR_BIT;
+    memset(bits + from / CHAR_BIT, UINT8_MAX, bytes);
+    for (from += bytes * CHAR_BIT; from < to; from++) bits[from / CHAR_BIT] |= (uint8_t)(1u << from % CHAR_BIT);
+}
+
+/* A hidden String with a bit for each byte that the first segment `..` has walked over: for the segment `step`. */
+static VALUE
+covered_by(mp_search *s, long step)
+{
+    size_t bytes = s->covered_size / CHAR_BIT + 1;
+    VALUE covered;
+
+    if (!s->covered) s->covered = rb_obj_hide(rb_ary_new());
+    covered = rb_ary_entry(s->covered, step);
+    if (!NIL_P(covered)) return covered;
+    covered = rb_obj_hide(rb_str_new(NULL, (long)bytes));
+    memset(RSTRING_PTR(covered), 0, bytes);
+    rb_ary_store(s->covered, step, covered);
+    mp_peek_refresh(s->peek);
+    return covered;
+}
+
+/*
+ * True if a segment `..` after another one has not yet searched the object at an offset; from now on it has. A value
+ * that is found by several ways counts once: otherwise two such segments would take quadratic time, and three cubic
+ * time.
+ */
+static bool
+uncovered_p(mp_search *s, size_t at, long step)
+{
+    VALUE covered = covered_by(s, step);
+    uint8_t *bits = (uint8_t *)RSTRING_PTR(covered);
+    size_t from = at - s->covered_from;
+
+    if (bits[from / CHAR_BIT] >> from % CHAR_BIT & 1) return false;
+    set_bits(bits, from, mp_peek_over(s->peek, at) - s->covered_from);
+    RB_GC_GUARD(covered);
+    return true;
+}
+
+/* Searches all that a walk from `at` to `end` has collected for the segments from `step` on. */
+static void
+search_matches(descent *d, size_t at, size_t end, long step)
+{
+    mp_search *s = d->search;
+    size_t i;
+
+    if (!descended_p(s->query, step - 1)) {
+        s->covered = 0;
+        s->covered_from = at;
+        s->covered_size = end - at;
+    }
+    if (!d->sorted) qsort(matches(d), d->count, sizeof(match), match_compare);
+    for (i = 0; i < d->count && !s->stopped; i++) {
+        match found = matches(d)[i];
+        mp_way way = {.before = found.way < 0 ? 0 : RARRAY_AREF(d->ways, found.way)};
+
+        s->from(s, (size_t)(found.order < 0 ? ~found.order : found.order), step, false, &way);
+    }
 }
 
 size_t
-mp_descent_walk(mp_descent *d, size_t at, const mp_way *up)
+mp_search_descend(mp_search *s, size_t at, long step, bool wanted, const mp_way *up)
 {
-    d->sorted = true;
-    return walk_object(d, at, up, 0);
+    const mp_segment *segment = s->query->segments + step;
+    descent d = {.search = s, .ranks = segment->count, .sorted = true};
+    size_t end = at;
+    uint32_t i;
+
+    if (descended_p(s->query, step) && !uncovered_p(s, at, step)) return wanted ? mp_peek_over(s->peek, at) : 0;
+    d.unordered = step + 1 == s->query->count && s->sink >= MP_SINK_COUNT;
+    for (i = 0; i < segment->count && !s->stopped; i++) {
+        d.selector = segment->selectors + i;
+        d.rank = i;
+        end = walk_object(&d, at, up, 0);
+    }
+    if (!s->stopped) search_matches(&d, at, end, step + 1);
+    RB_GC_GUARD(d.memory);
+    RB_GC_GUARD(d.ways);
+    return end;
 }

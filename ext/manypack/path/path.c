@@ -3,14 +3,6 @@
 #include "path/several.h"
 #include "view/view.h"
 
-/* One search from start to end. */
-typedef struct {
-    mp_peek peek;
-    mp_program program;
-    mp_search_shared shared;
-    mp_search search;
-} whole_search;
-
 /*
  * If the last of equal keys counts, each step of a path reads its map to the end. For so many steps, walking over the
  * inner maps again costs less than an Index.
@@ -33,111 +25,71 @@ start_peek(mp_peek *peek, VALUE view, bool descends, long steps)
     return at;
 }
 
-/* Searches a View for what the steps of a Path find. The caller ends the search. */
-static void
-start_search(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_sink sink)
-{
-    uint64_t looks = mp_large(max_looks, "max_looks");
-    mp_program *program = &whole->program;
-    mp_search *s = &whole->search;
-    size_t at;
+/* What Internal.search takes, by the sink. Those of one message alone; the terminal has others. */
+static const char *const sinks[] = {
+    [MP_SINK_YIELD] = "each", [MP_SINK_PLACES] = "places", [MP_SINK_WAYS] = "ways", [MP_SINK_ARRAY] = "array",
+    [MP_SINK_FIRST] = "first", [MP_SINK_COUNT] = "count", [MP_SINK_ANY] = "any",
+};
 
-    mp_program_init(program, steps);
-    whole->shared = (mp_search_shared){.looks = looks, .max_looks = looks};
-    at = start_peek(&whole->peek, view, program->descends, program->query.count);
-    *s = mp_search_new(&whole->peek, mp_view_root(view), at, program, &whole->shared);
-    s->sink = sink;
-    if (sink == MP_SINK_ARRAY) s->found = rb_ary_new();
-    if (whole->peek.alone) mp_search_message(s);
-    else mp_search_run(s, at);
+static VALUE sink_names[sizeof(sinks) / sizeof(*sinks)];
+
+static mp_sink
+sink_by_name(VALUE name)
+{
+    mp_sink sink;
+
+    for (sink = MP_SINK_YIELD; sink <= MP_SINK_ANY; sink++) {
+        if (sink_names[sink] == name) return sink;
+    }
+    rb_raise(rb_eArgError, "not a sink of a search: %+" PRIsVALUE, name);
 }
 
-static void
-end_search(whole_search *whole)
+static VALUE
+result_of(mp_search *s, VALUE view)
 {
-    mp_peek_end(&whole->peek);
-    mp_program_end(&whole->program);
-    RB_GC_GUARD(whole->search.found);
-}
-
-static void
-search_view(whole_search *whole, VALUE view, VALUE steps, VALUE max_looks, mp_sink sink)
-{
-    start_search(whole, view, steps, max_looks, sink);
-    end_search(whole);
+    switch (s->sink) {
+      case MP_SINK_ARRAY: return s->found;
+      case MP_SINK_FIRST: return s->count ? mp_view_value_at(s->peek, s->root, s->first, 0) : Qnil;
+      case MP_SINK_COUNT: return ULL2NUM(s->count);
+      case MP_SINK_ANY: return s->count ? Qtrue : Qfalse;
+      default: return view;
+    }
 }
 
 /*
  * call-seq:
- *   Internal.search(view, steps, max_looks) { |value| ... } -> view
- *   Internal.search(view, steps, max_looks) -> Array
+ *   Internal.search(view, steps, max_looks, :each) { |value| ... } -> view
+ *   Internal.search(view, steps, max_looks, :places) { |value, keys| ... } -> view
+ *   Internal.search(view, steps, max_looks, :ways) { |keys| ... } -> view
+ *   Internal.search(view, steps, max_looks, :array) -> Array
+ *   Internal.search(view, steps, max_looks, :first) -> object or nil
+ *   Internal.search(view, steps, max_looks, :count) -> Integer
+ *   Internal.search(view, steps, max_looks, :any) -> true or false
  *
- * Yields each value that the steps of a Path find, or returns all of them.
+ * Searches for what the steps of a Path find. The keys are the keys and indices that lead to a value.
  */
 static VALUE
-rb_internal_search(VALUE self, VALUE view, VALUE steps, VALUE max_looks)
+rb_internal_search(VALUE self, VALUE view, VALUE steps, VALUE max_looks, VALUE name)
 {
-    whole_search whole;
+    mp_search_shared shared = {.looks = mp_large(max_looks, "max_looks")};
+    mp_sink sink = sink_by_name(name);
+    mp_program program;
+    mp_search search;
+    mp_peek peek;
+    VALUE result;
+    size_t at;
 
-    search_view(&whole, view, steps, max_looks, rb_block_given_p() ? MP_SINK_YIELD : MP_SINK_ARRAY);
-    return whole.search.found ? whole.search.found : view;
-}
-
-/*
- * call-seq: Internal.search_places(view, steps, max_looks) { |value, keys| ... } -> view
- *
- * Yields each value together with the keys and indices that lead to it.
- */
-static VALUE
-rb_internal_search_places(VALUE self, VALUE view, VALUE steps, VALUE max_looks)
-{
-    whole_search whole;
-
-    search_view(&whole, view, steps, max_looks, MP_SINK_PLACES);
-    return view;
-}
-
-/* call-seq: Internal.search_first(view, steps, max_looks) -> object or nil: the first value that is found */
-static VALUE
-rb_internal_search_first(VALUE self, VALUE view, VALUE steps, VALUE max_looks)
-{
-    VALUE value = Qnil;
-    whole_search whole;
-
-    start_search(&whole, view, steps, max_looks, MP_SINK_FIRST);
-    if (whole.search.count) value = mp_view_value_at(&whole.peek, mp_view_root(view), whole.search.first, 0);
-    end_search(&whole);
-    return value;
-}
-
-/* call-seq: Internal.search_ways(view, steps, max_looks) { |keys| ... } -> view: the same without the values */
-static VALUE
-rb_internal_search_ways(VALUE self, VALUE view, VALUE steps, VALUE max_looks)
-{
-    whole_search whole;
-
-    search_view(&whole, view, steps, max_looks, MP_SINK_WAYS);
-    return view;
-}
-
-/* call-seq: Internal.search_count(view, steps, max_looks) -> Integer: how many values are found */
-static VALUE
-rb_internal_search_count(VALUE self, VALUE view, VALUE steps, VALUE max_looks)
-{
-    whole_search whole;
-
-    search_view(&whole, view, steps, max_looks, MP_SINK_COUNT);
-    return ULL2NUM(whole.search.count);
-}
-
-/* call-seq: Internal.search_any(view, steps, max_looks) -> true or false: true if a value is found */
-static VALUE
-rb_internal_search_any(VALUE self, VALUE view, VALUE steps, VALUE max_looks)
-{
-    whole_search whole;
-
-    search_view(&whole, view, steps, max_looks, MP_SINK_ANY);
-    return whole.search.count ? Qtrue : Qfalse;
+    shared.max_looks = shared.looks;
+    mp_program_init(&program, steps);
+    at = start_peek(&peek, view, program.descends, program.query.count);
+    search = mp_search_new(&peek, mp_view_root(view), at, &program, &shared);
+    search.sink = sink;
+    if (sink == MP_SINK_ARRAY) search.found = rb_ary_new();
+    mp_search_run(&search);
+    result = result_of(&search, view);
+    mp_peek_end(&peek);
+    mp_program_end(&program);
+    return result;
 }
 
 /* Several searches in one message. */
@@ -195,7 +147,7 @@ rb_internal_search_several(VALUE self, VALUE view, VALUE paths)
         whole.searches[i].sink = MP_SINK_ARRAY;
         whole.searches[i].found = RARRAY_AREF(results, i);
     }
-    mp_search_several(whole.searches, n, at);
+    mp_search_several(whole.searches, n);
     mp_peek_end(&whole.peek);
     for (i = 0; i < n; i++) mp_program_end(&whole.programs[i]);
     return results;
@@ -211,12 +163,12 @@ rb_internal_several_max(VALUE self)
 void
 Init_manypack_path(void)
 {
-    MP_DEFINE_INTERNAL("search", rb_internal_search, 3);
-    MP_DEFINE_INTERNAL("search_places", rb_internal_search_places, 3);
-    MP_DEFINE_INTERNAL("search_first", rb_internal_search_first, 3);
-    MP_DEFINE_INTERNAL("search_ways", rb_internal_search_ways, 3);
-    MP_DEFINE_INTERNAL("search_count", rb_internal_search_count, 3);
-    MP_DEFINE_INTERNAL("search_any", rb_internal_search_any, 3);
+    mp_sink sink;
+
+    for (sink = MP_SINK_YIELD; sink <= MP_SINK_ANY; sink++) {
+        if (sinks[sink]) sink_names[sink] = ID2SYM(rb_intern(sinks[sink]));
+    }
+    MP_DEFINE_INTERNAL("search", rb_internal_search, 4);
     MP_DEFINE_INTERNAL("search_several", rb_internal_search_several, 2);
     MP_DEFINE_INTERNAL("several_max", rb_internal_several_max, 0);
 }

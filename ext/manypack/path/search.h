@@ -1,4 +1,10 @@
-/* Searches a message for what a Path finds. */
+/*
+ * Searches a message for what a Path finds.
+ *
+ *   mp_search search = mp_search_new(&peek, root, start, &program, &shared);
+ *   search.sink = MP_SINK_COUNT;
+ *   mp_search_run(&search);
+ */
 #ifndef MANYPACK_SEARCH_H
 #define MANYPACK_SEARCH_H
 
@@ -10,19 +16,17 @@
  */
 mp_search mp_search_new(mp_peek *peek, VALUE root, size_t start, mp_program *program, mp_search_shared *shared);
 
-/* Searches the object at an offset, by the query of the search. */
-void mp_search_run(mp_search *s, size_t at);
-
-/* The same, and returns the offset after the object, with which the walk of the search ends; 0 if it was stopped. */
-size_t mp_search_over(mp_search *s, size_t at);
+/*
+ * Searches the object at the start. If the peek is to find nothing after the message, MalformedFormatError if the
+ * search comes to its end, and other bytes follow.
+ */
+void mp_search_run(mp_search *s);
 
 /*
- * The same for the object at the start, which is to be all of the message: MalformedFormatError if the search comes to
- * its end, and other bytes follow.
+ * Searches the object at an offset for the segments from `step` on. up is the way to it, or NULL if the search needs
+ * none. If wanted, returns the offset after the object, unless it was stopped: the search has already walked over a
+ * part of it, so this costs less than walking over it again.
  */
-void mp_search_message(mp_search *s);
-
-/* The same for the segments from `step` on, of a search that needs no keys and indices that lead to a value. */
-void mp_search_step(mp_search *s, size_t at, long step);
+size_t mp_search_from(mp_search *s, size_t at, long step, bool wanted, const mp_way *up);
 
 #endif

@@ -1,4 +1,4 @@
-/* The state of a search for what a Path finds: its budget, and how it finds a key. */
+/* The state of a search: its budget, how it finds a key, and the way to what it finds. */
 #include "path/search_state.h"
 
 #include "base/error.h"
@@ -7,13 +7,6 @@ void
 mp_search_spent(const mp_search *s, size_t at)
 {
     mp_raise_max_looks(s->shared->max_looks, "conditions that look at more objects", at,
-                       mp_message_whole(s->peek->message));
-}
-
-void
-mp_search_slow(const mp_search *s, size_t at)
-{
-    mp_raise_max_looks(s->shared->max_looks, "a text that takes longer to match", at,
                        mp_message_whole(s->peek->message));
 }
 
@@ -44,7 +37,7 @@ mp_search_find(mp_search *s, mp_cursor *cursor, const mp_selector *selector)
         if (selector->kind != MP_SELECT_INDEX) return false;
         return mp_peek_find(s->peek, cursor, mp_program_object(s->program, selector->object));
     }
-    if (!s->bytes_only || selector->key.kind == MP_BIN) return find_object(s, cursor, selector);
+    if (!mp_search_by_bytes_p(s, selector)) return find_object(s, cursor, selector);
     mp_peek_check(s->peek, mp_find(cursor, &selector->key, mp_search_which(s), &value));
     if (outermost && !cursor->left) mp_peek_ended(s->peek, cursor->at);
     if (!value) return false;
@@ -52,4 +45,74 @@ mp_search_find(mp_search *s, mp_cursor *cursor, const mp_selector *selector)
     if (!cursor->left) s->passed = cursor->at;
     cursor->at = value;
     return true;
+}
+
+/* --- slices ----------------------------------------------------------------------------------------- */
+
+static int64_t
+clamp(int64_t i, int64_t n, int64_t least, int64_t most)
+{
+    if (i < 0) i += n;
+    return i < least ? least : i > most ? most : i;
+}
+
+mp_slice_range
+mp_slice_of(const mp_selector *selector, int64_t n)
+{
+    int64_t step = selector->step, first, last, count;
+
+    if (step > 0) {
+        first = selector->from_end ? 0 : clamp(selector->first, n, 0, n);
+        last = selector->to_end ? n : clamp(selector->last, n, 0, n);
+        return (mp_slice_range){.low = (uint64_t)first, .high = (uint64_t)last, .step = (uint64_t)step};
+    }
+    first = selector->from_end ? n - 1 : clamp(selector->first, n, -1, n - 1);
+    last = selector->to_end ? -1 : clamp(selector->last, n, -1, n - 1);
+    if (!step || first <= last) return (mp_slice_range){.step = 1};
+    count = (first - last - 1) / -step; /* elements besides the first */
+    return (mp_slice_range){.low = (uint64_t)(first + count * step), .high = (uint64_t)first + 1,
+                            .step = (uint64_t)-step, .reverse = true};
+}
+
+/* --- ways ------------------------------------------------------------------------------------------- */
+
+/* What a step other than a str takes in a normalized path, and a str besides its bytes. */
+enum { STEP_BYTES = 8 };
+
+/*
+ * Counts the bytes of a path. LimitError if max_bytes is set and the paths of a message take far more: the path of each
+ * of many small values has all the long keys above it.
+ */
+static void
+count_path(mp_search *s, VALUE keys)
+{
+    size_t most = s->peek->codec->options.max_bytes;
+    long i;
+
+    if (most == SIZE_MAX) return;
+    for (i = 0; i < RARRAY_LEN(keys); i++) {
+        VALUE key = RARRAY_AREF(keys, i);
+
+        s->shared->path_bytes += STEP_BYTES;
+        if (RB_TYPE_P(key, T_STRING)) s->shared->path_bytes += (uint64_t)RSTRING_LEN(key);
+    }
+    if (s->shared->path_bytes / MP_PATHS_PER_BYTE > most) {
+        mp_raise_max_path_bytes(most, s->shared->path_bytes, mp_message_whole(s->peek->message));
+    }
+}
+
+VALUE
+mp_way_keys(mp_search *s, const mp_way *way)
+{
+    VALUE keys = rb_ary_new(), before = 0;
+
+    for (; way && !way->before; way = way->up) {
+        rb_ary_push(keys, way->map ? mp_peek_key(s->peek, (size_t)way->at) : ULL2NUM(way->at));
+    }
+    if (way) before = way->before;
+    if (before && !RARRAY_LEN(keys)) return before; /* it was counted when `..` found the value */
+    keys = rb_ary_reverse(keys);
+    if (before) keys = rb_ary_plus(before, keys);
+    count_path(s, keys);
+    return keys;
 }

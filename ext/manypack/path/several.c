@@ -36,12 +36,10 @@ selector_of(const state *state)
 static bool
 shared_p(const state *state)
 {
-    const mp_search *s = state->search;
-    const mp_segment *segment = s->query->segments + state->step;
-    const mp_selector *selector = segment->selectors;
+    const mp_segment *segment = state->search->query->segments + state->step;
 
-    return !segment->descendant && segment->count == 1 && selector->kind <= MP_SELECT_ALL && s->bytes_only
-        && selector->key.kind != MP_BIN;
+    return !segment->descendant && segment->count == 1 && segment->selectors->kind <= MP_SELECT_ALL
+        && mp_search_by_bytes_p(state->search, segment->selectors);
 }
 
 /* The key at the cursor, which moves to its value. */
@@ -120,7 +118,7 @@ visit_with(mp_peek *peek, size_t at, const state *states, int n, bool wanted, ui
     plan plan;
 
     if (n == 1 && !wanted) { /* it finds the same alone */
-        mp_search_step(states->search, at, states->step);
+        mp_search_from(states->search, at, states->step, false, NULL);
         return 0;
     }
     plan_make(&plan, states, n);
@@ -229,8 +227,8 @@ visit_parts(mp_peek *peek, size_t at, state *states, int n, bool wanted, uint32_
 static void
 search_alone(mp_search *s, size_t at, long step)
 {
-    if (s->peek->alone && !step) mp_search_message(s);
-    else mp_search_step(s, at, step);
+    if (step) mp_search_from(s, at, step, false, NULL);
+    else mp_search_run(s);
 }
 
 static size_t
@@ -267,13 +265,13 @@ to_the_end_p(const mp_peek *peek, size_t at, const state *state)
 }
 
 void
-mp_search_several(mp_search *searches, int n, size_t at)
+mp_search_several(mp_search *searches, int n)
 {
     mp_peek *peek = searches->peek;
+    size_t at = searches->start, end = 0;
     state states[MP_SEVERAL_MAX] = {{.search = NULL}}; /* n is never 0, but a compiler cannot know */
     bool whole = false;
     plan plan;
-    size_t end;
     int i;
 
     for (i = 0; i < n; i++) {

@@ -8,9 +8,9 @@
 enum { MP_SEVERAL_MAX = 16 };
 
 /*
- * Searches the object at an offset by n searches, which must have the same peek. Each finds what it would find alone,
- * in the same order. Keys, indices and * share the walk; from any other segment on, a search walks alone.
+ * Runs n searches, which must have the same peek and start. Each finds what it would find alone, in the same order.
+ * Keys, indices and * share the walk; from any other segment on, a search walks alone.
  */
-void mp_search_several(mp_search *searches, int n, size_t at);
+void mp_search_several(mp_search *searches, int n);
 
 #endif

@@ -71,9 +71,9 @@ search_next(stream_search *s, mp_sink sink, VALUE found, const mp_key *scalar)
     search.sink = sink;
     search.found = found;
     search.scalar = scalar;
-    end = mp_search_over(&search, start);
-    s->at = end ? end : mp_peek_over(&s->peek, start);
-    return !end;
+    end = mp_search_from(&search, start, 0, true, NULL);
+    s->at = search.stopped ? mp_peek_over(&s->peek, start) : end;
+    return search.stopped;
 }
 
 /* True if the condition of the program's filter is true of the next message. */

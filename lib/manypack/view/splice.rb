@@ -24,7 +24,7 @@ module Manypack
         return [path.steps] unless path.all?
 
         found = []
-        Internal.search_ways(view, path.steps, path.max_looks) { |keys| found << keys }
+        Internal.search(view, path.steps, path.max_looks, :ways) { |keys| found << keys }
         found
       end
     end
