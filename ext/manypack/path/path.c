@@ -18,7 +18,7 @@ start_peek(mp_peek *peek, VALUE view, bool descends, long steps)
 {
     size_t at;
 
-    if (descends || (steps > FEW_STEPS && mp_view_last_key_p(view))) at = mp_view_peek_often(view, peek);
+    if (descends || (steps > FEW_STEPS && mp_view_last_key_p(view))) at = mp_view_peek(view, peek, MP_LOOK_FOR_MANY);
     else at = mp_view_peek_once(view, peek);
     peek->in_turn = true;
     mp_peek_refresh(peek);

@@ -138,9 +138,13 @@ peek_by(VALUE self, mp_peek *peek, VALUE index)
 }
 
 size_t
-mp_view_peek(VALUE self, mp_peek *peek)
+mp_view_peek(VALUE self, mp_peek *peek, mp_look_for what)
 {
-    return peek_by(self, peek, index_of(self));
+    VALUE root = mp_view_root(self);
+    bool first = !view_get(root)->index && !RB_OBJ_FROZEN(root);
+
+    if (first && what != MP_LOOK_FOR_ONE) view_get(root)->index = Qtrue;
+    return peek_by(self, peek, first && what == MP_LOOK_FOR_ALL ? 0 : index_of(self));
 }
 
 size_t
@@ -149,25 +153,6 @@ mp_view_peek_once(VALUE self, mp_peek *peek)
     VALUE index = view_get(mp_view_root(self))->index;
 
     return peek_by(self, peek, RB_SPECIAL_CONST_P(index) ? 0 : index);
-}
-
-size_t
-mp_view_peek_pass(VALUE self, mp_peek *peek)
-{
-    VALUE root = mp_view_root(self);
-
-    if (view_get(root)->index || RB_OBJ_FROZEN(root)) return mp_view_peek(self, peek);
-    view_get(root)->index = Qtrue;
-    return peek_by(self, peek, 0);
-}
-
-size_t
-mp_view_peek_often(VALUE self, mp_peek *peek)
-{
-    VALUE root = mp_view_root(self);
-
-    if (!view_get(root)->index && !RB_OBJ_FROZEN(root)) view_get(root)->index = Qtrue;
-    return mp_view_peek(self, peek);
 }
 
 void
@@ -435,7 +420,7 @@ end_of(VALUE self)
     size_t end;
 
     if (view->end && view->end != MP_VIEW_END_OF_SOURCE) return view->end;
-    end = mp_peek_over(&peek, mp_view_peek(self, &peek));
+    end = mp_peek_over(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
     mp_peek_end(&peek);
     mp_view_ended(self, end);
     return end;
@@ -457,7 +442,7 @@ mp_view_kind(VALUE self)
     mp_kind kind = (mp_kind)MP_WIRE[(uint8_t)RSTRING_PTR(view->source)[view->offset]].kind;
     mp_peek peek;
 
-    if (MP_UNLIKELY(kind == MP_NEVER)) mp_peek_over(&peek, mp_view_peek(self, &peek)); /* raises */
+    if (MP_UNLIKELY(kind == MP_NEVER)) mp_peek_over(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE)); /* raises */
     return kind;
 }
 

@@ -41,20 +41,18 @@ void mp_view_expect(VALUE view, mp_kind kind);
 /* The head of the map or array that a View shows. ShapeError for any other object, DecodeError if it is incomplete. */
 mp_head mp_view_head(VALUE view);
 
-/* Starts a look into the message of a View, and returns the View's offset. The second look makes the Index. */
-size_t mp_view_peek(VALUE view, mp_peek *peek);
+/* What a peek looks for. Whatever it is, the second one makes the Index. */
+typedef enum {
+    MP_LOOK_FOR_ONE,  /* a value: the first look makes the Index if the message is long */
+    MP_LOOK_FOR_ALL,  /* each part of a container: the first look makes no Index, which would be a second walk */
+    MP_LOOK_FOR_MANY, /* several values: the first look makes the Index */
+} mp_look_for;
+
+/* Starts to look into the message of a View, and returns the View's offset. */
+size_t mp_view_peek(VALUE view, mp_peek *peek, mp_look_for what);
 
 /* The same for a walk that needs no Index, because it passes once over the bytes, but uses the one that is there. */
 size_t mp_view_peek_once(VALUE view, mp_peek *peek);
-
-/*
- * The same for a walk over all of a container: if it is the first look, it makes no Index, however long the message is,
- * because that would be a second walk.
- */
-size_t mp_view_peek_pass(VALUE view, mp_peek *peek);
-
-/* The same for several looks, which make the Index at once. */
-size_t mp_view_peek_often(VALUE view, mp_peek *peek);
 
 /*
  * The value at an offset, which must be inside the message: a container as a View, any other object built. end is the

@@ -63,7 +63,7 @@ rb_view_each(VALUE self)
     mp_peek peek;
 
     RETURN_SIZED_ENUMERATOR(self, 0, NULL, view_size);
-    cursor = mp_peek_open(&peek, mp_view_peek_pass(self, &peek));
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ALL));
     while (cursor.left) {
         VALUE key = cursor.kind == MP_MAP ? next_key(&peek, &cursor) : Qundef;
         VALUE value = next_value(&peek, &cursor, root);
@@ -81,7 +81,7 @@ rb_view_each(VALUE self)
 static mp_cursor
 open_map(mp_peek *peek, VALUE self)
 {
-    mp_cursor cursor = mp_peek_open(peek, mp_view_peek_pass(self, peek));
+    mp_cursor cursor = mp_peek_open(peek, mp_view_peek(self, peek, MP_LOOK_FOR_ALL));
 
     if (cursor.kind != MP_MAP) mp_peek_raise_shape(peek, "a map", cursor.head);
     return cursor;
@@ -187,7 +187,7 @@ rb_view_elements(VALUE self)
     mp_peek peek;
     size_t at;
 
-    at = mp_view_peek_pass(self, &peek);
+    at = mp_view_peek(self, &peek, MP_LOOK_FOR_ALL);
     cursor = mp_peek_open(&peek, at);
     elements = pass_leaves(&peek, &cursor) ? mp_peek_object(&peek, at) : elements_of(&peek, &cursor, root);
     mp_view_ended(self, cursor.at);
@@ -318,7 +318,7 @@ rb_view_include_p(VALUE self, VALUE object)
     mp_peek peek;
     bool found;
 
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
     if (cursor.kind == MP_MAP) found = mp_peek_find(&peek, &cursor, object);
     else found = element_p(&peek, &cursor, root, &w);
     if (!found && cursor.kind == MP_ARRAY) mp_view_ended(self, cursor.at);

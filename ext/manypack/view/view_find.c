@@ -49,22 +49,6 @@ value_fast(VALUE self, const uint8_t *p)
     return value;
 }
 
-/* The element n of a View; Qundef if only a peek can tell. */
-MP_INLINE VALUE
-look_fast(VALUE self, long n)
-{
-    const mp_view *view = mp_view_data(self);
-    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source), *end = bytes + RSTRING_LEN(view->source);
-    const uint8_t *at;
-    VALUE number;
-
-    if (RB_SPECIAL_CONST_P(view->index) || kind_at(bytes + view->offset) != MP_ARRAY) return Qundef;
-    at = mp_view_index_element(view->index, bytes, end, view->offset, n);
-    if (!at) return Qundef;
-    number = mp_ahead_p(at, end) ? number_ahead(view->codec, at) : Qundef;
-    return number == Qundef ? value_fast(self, at) : number;
-}
-
 /* Sets *found to the value of a key, NULL without such a key. False: only a peek can tell. */
 static bool
 key_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t offset, VALUE obj, const uint8_t **found)
@@ -75,8 +59,7 @@ key_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t o
     size_t at;
 
     if (!mp_ahead_p(head, end) || mp_ext_keys_p(codec)) return false;
-    if (RB_FIXNUM_P(obj)) key = mp_key_sint(FIX2LONG(obj));
-    else if (!mp_simple_key(obj, &key)) return false;
+    if (!mp_simple_key(obj, &key)) return false;
     if (!mp_view_index_key(view->index, view->source, offset, mp_row_count(head, mp_row_ahead(head)), &key,
                            mp_peek_which(&codec->options), &at)) return false;
     *found = at ? bytes + at : NULL;
@@ -107,14 +90,14 @@ find_slow(VALUE self, VALUE key)
     mp_cursor cursor;
     mp_peek peek;
 
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
     if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
     mp_peek_end(&peek);
     return found;
 }
 
-/* The value of a key or at an index; nil if there is none. Not inline, which would slow the fast path down. */
-static MP_NOINLINE VALUE
+/* The value of a key or at an index; nil if there is none. */
+static VALUE
 find(VALUE self, VALUE key)
 {
     const mp_view *view = mp_view_data(self);
@@ -158,14 +141,8 @@ rb_view_find_key(VALUE self, VALUE key)
 static VALUE
 rb_view_aref(VALUE self, VALUE key)
 {
-    if (RB_FIXNUM_P(key)) {
-        VALUE found = look_fast(self, FIX2LONG(key));
-
-        if (found != Qundef) return found;
-    } else if (MP_UNLIKELY(!RB_SPECIAL_CONST_P(key) && !RB_TYPE_P(key, T_STRING))) {
-        return rb_funcallv(self, id_select, 1, &key); /* which may call anything: nothing of the View is read yet */
-    }
-    return find(self, key);
+    if (RB_SPECIAL_CONST_P(key) || RB_TYPE_P(key, T_STRING)) return find(self, key);
+    return rb_funcallv(self, id_select, 1, &key); /* which may call anything: nothing of the View is read yet */
 }
 
 /* --- several at once ---------------------------------------------------------------------------------- */
@@ -451,7 +428,7 @@ nothing_by_text(VALUE self, VALUE key)
     mp_kind kind;
 
     if (!path_text_p(key)) return Qnil;
-    kind = mp_peek_kind(&peek, mp_view_peek(self, &peek));
+    kind = mp_peek_kind(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
     mp_peek_end(&peek);
     if (kind != MP_MAP || RTEST(rb_view_key_p(self, key))) return Qnil;
     rb_raise(rb_eArgError, "there is no key %+" PRIsVALUE ": dig takes a step as each argument, as in "
@@ -469,7 +446,7 @@ dig_steps(VALUE self, int argc, const VALUE *argv)
     rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
     found = dig_fast(self, argc, argv);
     if (found != Qundef) return found;
-    offset = argc > STEPS_OF_A_WALK ? mp_view_peek_often(self, &peek) : mp_view_peek(self, &peek);
+    offset = mp_view_peek(self, &peek, argc > STEPS_OF_A_WALK ? MP_LOOK_FOR_MANY : MP_LOOK_FOR_ONE);
     found = peek.index ? dig(&peek, root, offset, 0, argc, argv) : dig_once(&peek, root, offset, argc, argv);
     mp_peek_end(&peek);
     return found;
@@ -518,7 +495,7 @@ rb_view_key_p(VALUE self, VALUE key)
     bool found;
 
     if (find_fast(view, view->offset, key, &at)) return at ? Qtrue : Qfalse;
-    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek));
+    cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
     found = mp_peek_find(&peek, &cursor, key);
     mp_peek_end(&peek);
     return found ? Qtrue : Qfalse;
@@ -533,7 +510,7 @@ find_names(VALUE self, VALUE names)
     mp_peek peek;
     long i;
 
-    opened = mp_peek_open(&peek, RARRAY_LEN(names) > 1 ? mp_view_peek_often(self, &peek) : mp_view_peek(self, &peek));
+    opened = mp_peek_open(&peek, mp_view_peek(self, &peek, RARRAY_LEN(names) > 1 ? MP_LOOK_FOR_MANY : MP_LOOK_FOR_ONE));
     for (i = 0; i < RARRAY_LEN(names); i++) { /* anew each time: user code may change the Array */
         VALUE name = RARRAY_AREF(names, i);
         mp_cursor cursor = opened;
