@@ -56,7 +56,7 @@ class Report
     "sizes" => "Sizes", "mutations" => "One percent changed", "ext types" => "Ext types",
     "pools" => "As Rails calls it", "streams" => "Streams",
     "calls" => "One call at a time", "skip" => "Skipping",
-    Workload::LOOKS => "Looking into a document",
+    "middle" => "Messages that come once", Workload::LOOKS => "Looking into one String again and again",
     Workload::RECORDS => "Objects of a program's classes", "start" => "Loading"
   }.freeze
 

@@ -160,12 +160,13 @@ class Custom < Operation
   end
 end
 
-# One message, in one of the ways of Payloads::Calls, which is the payload.
+# One message, in one of the ways of Payloads::Calls, which is the payload; or a row of Payloads::Middle.
 class OneCall < Custom
   REPETITIONS = 100 # that are counted: the number of instructions is nearly the same each time
 
-  def initialize(name, message)
+  def initialize(name, message, repetitions = REPETITIONS)
     super(name, :library) { |contender, way| way.make.call(contender.library, message) }
+    @repetitions = repetitions
   end
 
   def units(way)
@@ -173,7 +174,7 @@ class OneCall < Custom
   end
 
   def repetitions(_bytes, _check)
-    REPETITIONS
+    @repetitions
   end
 end
 

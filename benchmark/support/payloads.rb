@@ -9,6 +9,7 @@ require_relative "payloads/calls"
 require_relative "payloads/documents"
 require_relative "payloads/ext_types"
 require_relative "payloads/messages"
+require_relative "payloads/middle"
 require_relative "payloads/twitter"
 
 module Payloads

@@ -3,6 +3,7 @@
 # The instructions for each object that were recorded with one Ruby and one compiler: a file in benchmark/instructions.
 require "json"
 require_relative "contenders"
+require_relative "payloads"
 
 class RecordedInstructions
   # By how much a count may exceed the recorded one.
@@ -15,7 +16,8 @@ class RecordedInstructions
   # What is counted for the record.
   CASES = ["messages/plain", "messages/structured", "classics/Twitter", "classics/Integers", "ext types/all three",
            "calls/skip", "calls/load of an io", "calls/feed_each", "calls/headers read",
-           "calls/Unpacker.new, feed, read", "calls/write and write_to"].freeze
+           "calls/Unpacker.new, feed, read", "calls/write and write_to",
+           *Payloads::Middle::ROWS.keys.map { |name| "middle/#{name}" }].freeze
 
   FOLDER = File.expand_path("../instructions", __dir__)
 
@@ -65,17 +67,26 @@ class RecordedInstructions
 
   # Returns what grew too much since then, in words.
   def grown(counts)
-    self.counts.map do |name, before|
-      now = counts.fetch(name)
-      "#{name}: #{before} -> #{now} instructions per object" if now > before * (1 + TOLERANCE)
-    end.compact
+    counts.filter_map do |name, now|
+      "#{name}: #{self.counts[name]} -> #{now} instructions per object" if grown?(name, now)
+    end
   end
 
+  # Keeps the least that was ever recorded, so that many steps of 2 % do not pass unseen; but not of what grew too much.
   def write(counts, reason)
+    counts = counts.to_h { |name, now| [name, grown?(name, now) ? now : [now, *best[name]].min] }
     File.write(path, "#{JSON.pretty_generate("grew because" => reason, "instructions per object" => counts)}\n")
   end
 
   private
+
+  def best
+    exist? ? counts : {}
+  end
+
+  def grown?(name, now)
+    best.key?(name) && now > best[name] * (1 + TOLERANCE)
+  end
 
   def path
     File.join(FOLDER, "#{build}.json")

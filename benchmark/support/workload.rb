@@ -31,6 +31,7 @@ class Workload
   LOOKING = [Look.new].freeze
   STARTING = [Start.new].freeze
   CALLING = Payloads::Calls::MESSAGES.map { |name, message| OneCall.new(name, message) }.freeze
+  ONCE = [OneCall.new("once", nil, Payloads::Middle::COPIES)].freeze
   LOADING = [ToObjects.new("to objects")].freeze
   ROWS = [*LOADING, ToObjects.new("lazily"), ToObjects.new("lazily, three of 11 fields"),
           ToObjects.new("from objects")].freeze
@@ -62,8 +63,8 @@ class Workload
 
   # Returns all cases by their ids.
   def cases
-    @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *looks, *typed, *pooled, *streams,
-                *calls, *starts, *records, *growth].to_h { |one| [one.id, one] }
+    @cases ||= [*documents, *classics, *messages, *sizes, *mutations, *skips, *looks, *middle, *typed, *pooled,
+                *streams, *calls, *starts, *records, *growth].to_h { |one| [one.id, one] }
   end
 
   private
@@ -119,6 +120,11 @@ class Workload
 
   def look(task, &document)
     one(LOOKS, task, LOOKING) { Payloads::Look.new(task, document.call) }
+  end
+
+  # Messages that come once: the group "looks" goes through one String again and again.
+  def middle
+    Payloads::Middle::ROWS.map { |name, way| one("middle", name, ONCE) { way } }
   end
 
   def typed

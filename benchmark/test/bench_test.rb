@@ -51,6 +51,13 @@ class BenchTest < Minitest::Test
     end
   end
 
+  def test_each_row_of_the_middle_is_measured_with_a_message_that_comes_once
+    Payloads::Middle::ROWS.each { |name, way| assert Workload::ONCE.first.check(MANYPACK, way), name }
+    work = Payloads::Middle.new(Manypack).long([1], &:itself)
+    bytes = Array.new(Payloads::Middle::COPIES + 1) { work.call }
+    assert_equal [Payloads::Middle::COPIES, bytes.first], [bytes.uniq(&:object_id).size, bytes.last]
+  end
+
   def test_looks_are_measured_beside_unpacking
     results = bench("looks/(three|filter|check)")
     tasks = ["three scalars", "filter and pass on", "check all of it"]

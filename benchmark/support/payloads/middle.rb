@@ -1,0 +1,137 @@
+# frozen_string_literal: true
+
+# What most programs do, with messages that come once: the benchmark's group "middle".
+
+require "stringio"
+require_relative "calls"
+
+module Payloads
+  # A library and its messages. It works on the next of 16 copies each time, so that nothing that remembers a message
+  # helps.
+  class Middle
+    COPIES = 16
+    Order = Struct.new(:id, :type, :name, :total)
+
+    # Documents are made once for all rows of a process.
+    def self.document(name) = (@documents ||= {})[name] ||= yield
+
+    attr_reader :library
+
+    def initialize(library)
+      @library = library
+    end
+
+    # Returns the work for a long message: one of its copies in turn.
+    def long(document)
+      copies = Array.new(COPIES) { (library.pack(document) + "").freeze }
+      turn = -1
+      -> { yield copies[(turn += 1) % COPIES] }
+    end
+
+    # Returns the work for short messages, or for objects: each of them.
+    def short(objects = orders, packed: true)
+      objects = objects.first(COPIES).map { |object| packed ? (library.pack(object) + "").freeze : object }
+      -> { objects.map { |object| yield object } }
+    end
+
+    def tweets = self.class.document(:tweets) { Payloads.twitter }
+    def geo = self.class.document(:geo) { Payloads.documents.fetch("Geo") }
+    def rows = self.class.document(:rows) { Payloads.rows(100_000) }
+    def orders = flat.map { |row| { **row.slice("type", "id"), "user" => row.slice("name"), "total" => 1.5 } }
+    def flat = rows.map { |row| { "id" => row["id"], "type" => "order", "name" => row["name"], "total" => 1.5 } }
+    def made = flat.map { |row| Order.new(*row.values) }
+    def points = Array.new(200) { |i| ExtTypes::Point.new(i, i) }
+    def nested = Array.new(200) { |i| ExtTypes::Order.new(i, i) }
+    def stream = @stream ||= rows.map { |row| library.pack(row) }.join.freeze
+    def pool = @pool ||= factory.pool
+
+    def record
+      @record ||= Manypack::Record.new(Order, id: Integer, type: String, name: String, total: Float)
+    end
+
+    def factory
+      @factory ||= ExtTypes.register(library::Factory.new, library == Manypack ? Manypack::Time : library::Time).freeze
+    end
+
+    NAMES = "$.statuses[*].user.screen_name"
+    NUMBERS = "$.features[*].geometry.coordinates[*][*][0]"
+    CHOOSE = lambda do |view|
+      case view
+      in { type: "refund" } then 1
+      in { type: "order", id: Integer => id } then id
+      end
+    end
+    THREE = ->(v) { [v.dig("statuses", 3, "user", "name"), v.dig("statuses", 50, "id"), v["search_metadata"]["count"]] }
+    INDEX = ->(statuses) { Array.new(100) { |i| statuses.dig(i, "user", "screen_name") } }
+    FORWARD = lambda do |packer, statuses|
+      statuses.each { |status| packer.write(status) if status["lang"] == "ja" }
+      packer.to_s
+    end
+
+    # With a long message, by any library.
+    LONG = {
+      "unpack tweets" => ->(m) { m.long(m.tweets) { |b| m.library.unpack(b) } },
+      "unpack districts" => ->(m) { m.long(m.geo) { |b| m.library.unpack(b) } },
+      "unpack rows" => ->(m) { m.long(m.rows) { |b| m.library.unpack(b) } },
+      "unpack rows to Symbols" => ->(m) { m.long(m.rows) { |b| m.library.unpack(b, symbolize_keys: true) } },
+      "pack tweets" => ->(m) { m.tweets.then { |page| -> { m.library.pack(page) } } },
+      "an Unpacker of a String" => ->(m) { -> { m.library::Unpacker.new.feed(m.stream).each.count } },
+      "an Unpacker of an io" => ->(m) { -> { m.library::Unpacker.new(StringIO.new(m.stream)).each.count } },
+      "a Packer of rows" => ->(m) { -> { m.rows.reduce(m.library::Packer.new) { |pk, row| pk.write(row) }.to_s } },
+      "dump ext types" => ->(m) { m.points.then { |all| -> { m.factory.dump(all) } } },
+      "load ext types" => ->(m) { m.factory.dump(m.points).then { |b| -> { m.factory.load(b) } } },
+      "dump recursive ext types" => ->(m) { m.nested.then { |all| -> { m.factory.dump(all) } } },
+      "load recursive ext types" => ->(m) { m.factory.dump(m.nested).then { |b| -> { m.factory.load(b) } } }
+    }.freeze
+
+    # The same, by Manypack alone.
+    LONG_OURS = {
+      "unpack shareable rows" => ->(m) { m.long(m.rows) { |b| Manypack.unpack(b, shareable: true) } },
+      "unpack tweets of a stranger" => ->(m) { m.long(m.tweets) { |b| Manypack.unpack(b, untrusted: true) } },
+      "canonical tweets" => ->(m) { m.tweets.then { |page| -> { Manypack.pack(page, canonical: true) } } },
+      "dig near the start" => ->(m) { m.long(m.tweets) { |b| Manypack.dig(b, "statuses", 0, "user", "name") } },
+      "dig near the start, keys unique" =>
+        ->(m) { m.long(m.tweets) { |b| Manypack.dig(b, "statuses", 0, "user", "name", duplicate_keys: :first) } },
+      "dig near the end" => ->(m) { m.long(m.tweets) { |b| Manypack.dig(b, "search_metadata", "count") } },
+      "dig an element" => ->(m) { m.long(m.geo) { |b| Manypack.dig(b, "features", 150, "bbox", 1) } },
+      "three values of tweets" => ->(m) { m.long(m.tweets) { |b| THREE.call(Manypack::View.new(b)) } },
+      "names by index" => ->(m) { m.long(m.tweets) { |b| INDEX.call(Manypack::View.new(b)["statuses"]) } },
+      "each status" => ->(m) { m.long(m.tweets) { |b| Manypack::View.new(b)["statuses"].each.sum { |v| v["id"] } } },
+      "filter and forward" =>
+        ->(m) { m.long(m.tweets) { |b| FORWARD.call(Manypack::Packer.new, Manypack::View.new(b)["statuses"]) } },
+      "a View that is checked" => ->(m) { m.long(m.tweets) { |b| Manypack::View.new(b, check: true).size } },
+      "names by path" => ->(m) { Manypack::Path.new(NAMES).then { |path| m.long(m.tweets) { |b| path.to_a(b) } } },
+      "numbers by path" => ->(m) { Manypack::Path.new(NUMBERS).then { |path| m.long(m.geo) { |b| path.to_a(b) } } },
+      "Records of rows" => ->(m) { Manypack::Type[[m.record]].then { |type| m.long(m.flat) { |b| type.load(b) } } },
+      "dump Records" => ->(m) { m.made.then { |all| -> { Manypack::Type[[m.record]].dump(all) } } },
+      "split" => ->(m) { -> { Manypack.split(m.stream).count } }
+    }.freeze
+
+    SHORT = {
+      "unpack a row" => ->(m) { m.short(m.rows) { |b| m.library.unpack(b) } },
+      "unpack a row to Symbols" => ->(m) { m.short(m.rows) { |b| m.library.unpack(b, symbolize_keys: true) } },
+      "pack a row" => ->(m) { m.short(m.rows, packed: false) { |row| m.library.pack(row) } },
+      "a pool's packer" => ->(m) { m.short(packed: false) { |order| m.pool.packer { |pk| pk.write(order).to_s } } },
+      "a pool's unpacker" => ->(m) { m.short { |b| m.pool.unpacker { |unpacker| unpacker.feed(b).read } } },
+      "dump of a pool" => ->(m) { m.short(packed: false) { |order| m.pool.dump(order) } }
+    }.freeze
+
+    SHORT_OURS = {
+      "dig an order" => ->(m) { m.short { |b| Manypack.dig(b, "user", "name") } },
+      "three values of an order" =>
+        ->(m) { m.short { |b| Manypack::View.new(b).then { |v| [v["type"], v["id"], v["user"]["name"]] } } },
+      "a pattern" => ->(m) { m.short { |b| CHOOSE.call(Manypack::View.new(b)) } },
+      "splice a field" => ->(m) { m.short { |b| Manypack::View.new(b).splice("id" => 7).bytes } },
+      "first by path" => ->(m) { Manypack::Path.new("$.user.name").then { |path| m.short { |b| path.first(b) } } },
+      "a Record" => ->(m) { m.short(m.flat) { |b| m.record.load(b) } },
+      "dump a Record" => ->(m) { m.short(m.made, packed: false) { |order| m.record.dump(order) } }
+    }.freeze
+
+    ROWS = { LONG => 1, LONG_OURS => 1, SHORT => COPIES, SHORT_OURS => COPIES }.flat_map do |rows, times|
+      all = [LONG, SHORT].include?(rows)
+      rows.map do |name, make|
+        [name, Calls::Way.new(times, ->(lib, _) { make.call(new(lib)) if all || lib.name == "Manypack" })]
+      end
+    end.to_h.freeze
+  end
+end
