@@ -21,7 +21,7 @@ module EverySystemCall
   SOURCES = {
     "a String" => -> { BYTES },
     "a file" => -> { File.open(FILE.path, "rb") },
-    "a pipe" => -> { IO.popen(["cat", FILE.path], "rb") },
+    "a pipe" => -> { IO.popen({ "LD_PRELOAD" => nil }, ["cat", FILE.path], "rb") }, # the library needs a Ruby
     "a list" => -> { MESSAGES },
     "a break" => -> { BYTES }
   }.freeze

@@ -112,8 +112,13 @@ module Manypack
       def workers
         return {ractors: 0} unless @jobs && @jobs > 1
 
-        RUBY_VERSION >= "4.1" || !Process.respond_to?(:fork) ? {ractors: @jobs} : {processes: @jobs}
+        in_ractors = RUBY_VERSION >= "4.1" || !Process.respond_to?(:fork)
+        in_ractors ? {ractors: @jobs, on_worker_start: PRINT_TO_STDERR} : {processes: @jobs}
       end
+
+      # Each Ractor has a $stdout of its own.
+      PRINT_TO_STDERR = Ractor.make_shareable(->(_) { $stdout = $stderr })
+      private_constant :PRINT_TO_STDERR
 
       def select(input)
         @chosen = "".b
