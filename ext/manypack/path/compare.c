@@ -221,7 +221,6 @@ objects_equal_p(mp_peek *peek, const mp_value *a, const mp_value *b)
     VALUE x, y;
     bool equal;
 
-    mp_peek_leave(peek);
     x = whole_object(peek, a);
     y = whole_object(peek, b);
     equal = rb_equal(x, y) == Qtrue;

@@ -191,7 +191,6 @@ pattern_of_operand(mp_search *s, const mp_condition *condition, size_t at, size_
     VALUE pattern, looks;
 
     if (operand_value.kind != MP_VALUE_STR) return Qnil;
-    mp_peek_leave(s->peek);
     pattern = pattern_of(s, mp_value_object(s->peek, s->root, &operand_value, Qnil), at,
                          condition->kind == MP_CALL_MATCH);
     if (NIL_P(pattern) || RB_SYMBOL_P(pattern)) return pattern;
@@ -212,7 +211,6 @@ match_p(mp_search *s, const mp_condition *condition, size_t at)
     mp_search_look_through(s, at, value.n);
     pattern = given ? mp_program_object(s->program, condition->object)
                     : pattern_of_operand(s, condition, at, value.n);
-    mp_peek_leave(s->peek);
     if (NIL_P(pattern)) {
         mp_peek_refresh(s->peek);
         return false;
@@ -242,7 +240,6 @@ argument(mp_search *s, const mp_condition *condition, uint32_t i, size_t at, VAL
         return inner.found;
       default:
         value = operand(s, part, at);
-        mp_peek_leave(s->peek);
         return mp_value_object(s->peek, s->root, &value, nothing);
     }
 }
@@ -254,7 +251,6 @@ call(mp_search *s, const mp_condition *condition, size_t at, VALUE nothing)
     uint32_t i;
 
     for (i = 0; i < condition->count; i++) rb_ary_push(arguments, argument(s, condition, i, at, nothing));
-    mp_peek_leave(s->peek);
     result = rb_apply(mp_program_object(s->program, condition->object), rb_intern("call"), arguments);
     mp_peek_refresh(s->peek);
     return result;

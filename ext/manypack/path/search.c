@@ -51,7 +51,6 @@ yield_found(mp_search *s, size_t at, size_t end, const mp_way *up)
     VALUE value = s->sink == MP_SINK_WAYS ? Qundef : mp_view_value_at(s->peek, s->root, at, end);
     VALUE keys = mp_search_ways_p(s) ? mp_way_keys(s, up) : Qundef;
 
-    mp_peek_leave(s->peek);
     if (s->sink == MP_SINK_PLACES) rb_yield_values(2, value, keys);
     else rb_yield(keys == Qundef ? value : keys);
     mp_peek_refresh(s->peek);

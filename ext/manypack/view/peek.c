@@ -23,7 +23,6 @@ mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index)
     peek->codec = mp_codec_get(codec);
     peek->index = index;
     peek->memory = 0;
-    peek->left_once = false;
     peek->unique_keys = false;
     peek->in_turn = false;
     peek->alone = peek->outermost = false;
@@ -103,10 +102,7 @@ mp_peek_object(mp_peek *peek, size_t offset)
     const uint8_t *p = peek->look.bytes + offset;
     VALUE obj = options->limited ? Qundef : mp_decode_short(options, &p, peek->look.bytes + peek->look.size);
 
-    if (obj == Qundef) {
-        mp_peek_leave(peek);
-        obj = mp_decode_part(peek->message, &offset, peek->codec);
-    }
+    if (obj == Qundef) obj = mp_decode_part(peek->message, &offset, peek->codec);
     mp_peek_refresh(peek);
     return obj;
 }
@@ -224,7 +220,6 @@ find_object(mp_peek *peek, mp_cursor *cursor, size_t end, VALUE obj)
         bool same;
 
         mp_peek_check(peek, mp_cursor_next(cursor));
-        mp_peek_leave(peek);
         kind = mp_peek_kind(peek, key);
         same = (kind == MP_EXT || mp_container_p(kind)) && rb_eql(mp_peek_object(peek, key), obj);
         mp_peek_refresh(peek);

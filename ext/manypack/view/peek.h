@@ -22,7 +22,6 @@ typedef struct {
     const mp_codec *codec;
     VALUE index;          /* of the message; or 0 */
     VALUE memory;         /* owns the memory of a walk that may be deep; else 0 */
-    bool left_once;       /* user code ran: it may return again, by callcc, and needs the memory then */
     bool unique_keys;     /* finding a key that is in its map twice is an error */
     bool alone;           /* the message must end where its first object does, at offset 0; not looked at yet */
     bool outermost;       /* the container that was opened last is that object */
@@ -36,21 +35,11 @@ void mp_peek_init(mp_peek *peek, VALUE message, VALUE codec, VALUE index);
 /* Updates the pointers to the bytes and to the tape of the Index. */
 void mp_peek_refresh(mp_peek *peek);
 
-/*
- * Must be called before user code runs. From then on the GC frees the memory, because user code may return again, by
- * callcc.
- */
-MP_INLINE void
-mp_peek_leave(mp_peek *peek)
-{
-    peek->left_once = true;
-}
-
 /* Frees now what the collector would free later. */
 MP_INLINE void
 mp_peek_end(mp_peek *peek)
 {
-    if (MP_UNLIKELY(peek->memory != 0) && !peek->left_once) ALLOCV_END(peek->memory);
+    if (MP_UNLIKELY(peek->memory != 0)) ALLOCV_END(peek->memory);
     RB_GC_GUARD(peek->message);
     RB_GC_GUARD(peek->codec_object);
     RB_GC_GUARD(peek->index);

@@ -68,7 +68,6 @@ rb_view_each(VALUE self)
         VALUE key = cursor.kind == MP_MAP ? next_key(&peek, &cursor) : Qundef;
         VALUE value = next_value(&peek, &cursor, root);
 
-        mp_peek_leave(&peek);
         rb_yield(key == Qundef ? value : rb_assoc_new(key, value));
         mp_peek_refresh(&peek);
     }
@@ -295,7 +294,6 @@ element_p(mp_peek *peek, mp_cursor *cursor, VALUE root, const wanted *w)
         }
         mp_peek_check(peek, mp_cursor_next(cursor));
         if (!possible_p(peek, w, at)) continue;
-        mp_peek_leave(peek);
         found = RTEST(rb_equal(candidate(peek, root, w, at, cursor->at), w->object));
         mp_peek_refresh(peek);
     }

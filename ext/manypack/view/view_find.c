@@ -162,7 +162,6 @@ object_keys(VALUE self)
 
         mp_peek_check(&peek, mp_cursor_next(&cursor));
         if (kind == MP_EXT || mp_container_p(kind)) {
-            mp_peek_leave(&peek);
             rb_ary_push(keys, mp_peek_key(&peek, at));
             rb_ary_push(keys, SIZET2NUM(cursor.at));
             mp_peek_refresh(&peek);
