@@ -31,7 +31,7 @@ class BenchTest < Minitest::Test
   end
 
   def test_what_rails_calls_ext_types_and_loading_are_measured_beside_the_msgpack_gem
-    results = bench("pools/1|an order|start/.*disable")
+    results = bench("pools/1|(pools|ext types)/an order|start/.*disable")
     assert_equal [["ext types", "restore"], ["ext types", "dump"], %w[pools deserialize], %w[pools serialize],
                   %w[start start]], results.tables
     results.tables.each { |group, operation| assert_includes results.others(group, operation), "msgpack" }

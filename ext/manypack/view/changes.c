@@ -212,9 +212,8 @@ read_name(const char *text, size_t at, size_t n, mp_path_step *step)
 }
 
 /*
- * Adds the steps of a text such as "users[0].name". False for anything but plain names and indices, which the parser
- * of Path reads. Fast path, because that takes 10 us or more for a new text, and this 50 ns: the rows "View#splice of
- * n" of benchmark/growth.rb.
+ * Fast path (middle/splice a field) for a text such as "users[0].name": adds its steps. False for anything but plain
+ * names and indices, which the parser of Path reads. That one takes 10 us or more for a new text, this one 50 ns.
  */
 static bool
 read_plain_text(mp_changes *changes, uint32_t object)

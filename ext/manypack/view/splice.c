@@ -138,16 +138,16 @@ refuse(const splice *s, range r, const char *words)
     mp_changes_refuse(&s->changes, change_at(s, r.lo)->start, r.depth, words);
 }
 
-/* KeyError: the value that a change up to a depth is in is neither a map nor an array. */
+/* KeyError: a change needs a map or an array at a depth of its path, and there is none. */
 NORETURN(static void refuse_parent(const splice *s, const mp_change *change, uint32_t depth));
 
 static void
 refuse_parent(const splice *s, const mp_change *change, uint32_t depth)
 {
-    VALUE path = mp_changes_path(&s->changes, change->start, depth), arguments[2];
+    VALUE path = mp_changes_path(&s->changes, change->start, depth < change->depth ? depth + 1 : depth), arguments[2];
 
     arguments[0] = rb_sprintf("no map or array to change at %" PRIsVALUE,
-                              mp_changes_path(&s->changes, change->start, depth ? depth - 1 : 0));
+                              mp_changes_path(&s->changes, change->start, depth));
     arguments[1] = rb_hash_new();
     rb_hash_aset(arguments[1], ID2SYM(rb_intern("receiver")), s->view);
     rb_hash_aset(arguments[1], ID2SYM(rb_intern("key")), path);
@@ -201,9 +201,10 @@ check_creates(const splice *s, range r)
 {
     for (; r.lo < r.hi; r.lo++) {
         const mp_change *change = change_at(s, r.lo);
-        bool own = change->depth == r.depth && change->kind != MP_APPEND;
+        bool appends = change->kind == MP_APPEND;
 
-        if (mp_change_adds_p(change) && !change->create && !own) refuse_parent(s, change, change->depth);
+        if (!mp_change_adds_p(change) || change->create) continue;
+        if (appends || change->depth != r.depth) refuse_parent(s, change, change->depth - (appends ? 0 : 1));
     }
 }
 
@@ -452,7 +453,7 @@ locate_leaf(splice *s, range r, const mp_own_changes *place, uint32_t head, size
     size_t end = mp_peek_over(&s->peek, offset);
 
     if (!nil && place->inside < r.hi) {
-        refuse_parent(s, mp_changes_first(&s->changes, place->inside, r.hi), r.depth + 1);
+        refuse_parent(s, mp_changes_first(&s->changes, place->inside, r.hi), r.depth);
     }
     if (!nil && place->append) refuse(s, r, "is no array");
     if (first_to_add(s, (range){.lo = place->inside, .hi = r.hi}) || place->append) {
