@@ -231,6 +231,22 @@ module Hostile
       Same.meddler = nil
     end
 
+    # The last pair may fill the memory that the Packer has, to the last byte.
+    def test_a_hash_whose_keys_may_be_compared_by_user_code_is_packed_whatever_room_is_left
+      keys = [Same.key, Class.new(String).new("k"), [1], { 2 => 3 }, Time.at(0)]
+      objects = keys.flat_map { |key| [{ key => { 1 => 1.5, 2 => 2.5 } }, [{ key => { 1 => 2, 3 => 1.5 } }, 1, "abc"], { 1 => { key => nil } }] }
+      codec = Manypack::Codec.new(timestamp: true)
+      objects.each do |object|
+        packed = codec.pack(object)
+        (200..280).each do |size|
+          ahead = "p" * size
+          assert_equal codec.pack(ahead) + packed + "\x01", codec.packer.write(ahead).write(object).write(1).to_s, [object, size].inspect
+          assert_equal "\x92".b + codec.pack(ahead) + packed, codec.pack([ahead, object])
+          assert_equal "\x83\xA4list\x91".b + codec.pack(ahead) + "\xA3map\x80".b + "\xA1u".b + packed, ROW.with(codec: codec).dump(Row.new([ahead], {}, { "u" => object }))
+        end
+      end
+    end
+
     def test_a_packer_has_nothing_of_a_write_that_a_key_has_ended
       packer = Manypack::Packer.new.write(1)
       hash = { Same.key => 1, Same.key => "x" * 9_000 }

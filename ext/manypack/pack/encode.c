@@ -346,7 +346,7 @@ encode_hash(mp_encoder *e, uint8_t *p, VALUE hash)
     mp_pairs_init(&walk.pairs, e, n);
     mp_encoder_open(e, &walk.pairs.place);
     walk.p = mp_put_map_head(room(e, p, MP_HEAD_MAX), n);
-    mp_pairs_each(&walk.pairs, hash, encode_pair);
+    if (MP_UNLIKELY(mp_pairs_each(&walk.pairs, hash, encode_pair))) walk.p = e->out.pos;
     mp_encoder_close(e, &walk.pairs.place);
     return walk.p;
 }

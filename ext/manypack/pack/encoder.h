@@ -198,12 +198,17 @@ mp_pairs_init(mp_pairs *pairs, mp_encoder *e, size_t n)
 /* Ends a walk that is paused or has pairs left: the latter raises RuntimeError. */
 void mp_pairs_end(mp_pairs *pairs);
 
-/* Calls a function for each pair. RuntimeError if the Hash has more or fewer pairs than its head says. */
-MP_INLINE void
+/*
+ * Calls a function for each pair. RuntimeError if the Hash has more or fewer pairs than its head says. True if the walk
+ * ended in a pause: then all bytes are committed, and out.pos may have moved.
+ */
+MP_INLINE bool
 mp_pairs_each(mp_pairs *pairs, VALUE hash, int (*each)(VALUE key, VALUE value, VALUE pairs))
 {
     rb_hash_foreach(hash, each, (VALUE)pairs);
-    if (MP_UNLIKELY(pairs->left || pairs->paused)) mp_pairs_end(pairs);
+    if (MP_LIKELY(!pairs->left && !pairs->paused)) return false;
+    mp_pairs_end(pairs);
+    return true;
 }
 
 /* Ends a pause before the next pair. RuntimeError if others have used the Buffer, or if the walk is not paused. */

@@ -328,7 +328,8 @@ compare_first(const void *a, const void *b, void *changes)
 {
     const mp_change *one = a, *other = b;
 
-    return one->first == other->first ? compare_paths(a, b, changes) : order(one->first, other->first);
+    (void)changes;
+    return one->first == other->first ? order(one->place, other->place) : order(one->first, other->first);
 }
 
 typedef int comparison(const void *, const void *, void *);

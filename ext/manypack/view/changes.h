@@ -44,7 +44,7 @@ typedef enum {
 typedef struct {
     uint32_t start, depth; /* its path: the place of the first step, and how many there are */
     uint32_t order;        /* changes come in this order */
-    uint32_t first;        /* while pairs are added: the least order of those for the same key */
+    uint32_t first, place; /* while pairs are added: the least order of those for the same key; its place before */
     uint32_t found;        /* so many of its steps are in the message, as far as it was read */
     uint32_t value;        /* an object; of a TAKE the first step of the pair that gets the key */
     uint8_t kind;          /* an mp_change_kind */
@@ -100,7 +100,7 @@ const mp_change *mp_changes_first(const mp_changes *changes, uint32_t lo, uint32
 /* Sets the indices of an array of n that count from its end. ArgumentError if changes then exclude one another. */
 void mp_changes_count_back(mp_changes *changes, uint32_t lo, uint32_t hi, uint32_t depth, uint64_t n);
 
-/* Sorts a range by `first`. */
+/* Sorts a range by `first`, and changes with the same one by `place`. */
 void mp_changes_sort_by_first(mp_changes *changes, uint32_t lo, uint32_t hi);
 
 /* A step as it was given, and as a key. The key refers to the bytes of an object: it is valid until GC can run. */

@@ -121,10 +121,10 @@ mp_cursor mp_peek_open(mp_peek *peek, size_t offset);
 /*
  * Finds a key in a map or an index in an array: this is how View#[] works. The cursor must have just opened the
  * container; it moves to the value or element. A negative index counts from the end. False if there is none. ShapeError
- * for anything but an index in an array. In a map,
- * if in_turn is set, the cursor is at the end then; otherwise only cursor->at holds, and only if the key is found. The
- * options decide which of two equal keys counts. A Symbol and a String of the same text find the same str. Runs user
- * code unless the key is nil, a boolean, a number, a String or a Symbol.
+ * for anything but an index in an array. In a map, if in_turn is set, the cursor is at the end then; otherwise only
+ * cursor->at holds, and only if the key is found. The options decide which of two equal keys counts. A Symbol and a
+ * String of the same text find the same str. Runs user code unless the key is nil, a boolean, a number, a String or a
+ * Symbol.
  */
 bool mp_peek_find(mp_peek *peek, mp_cursor *cursor, VALUE key);
 

@@ -240,7 +240,10 @@ add_pairs(splice *s, range r, uint32_t head, size_t at)
         check_taken(s, r, part);
         if (adds_p(s, part)) adds = true;
         first = mp_changes_first(&s->changes, lo, part.hi)->order;
-        for (i = lo; i < part.hi; i++) change_at(s, i)->first = first;
+        for (i = lo; i < part.hi; i++) {
+            change_at(s, i)->first = first;
+            change_at(s, i)->place = i;
+        }
     }
     if (!adds) return;
     mp_changes_sort_by_first(&s->changes, r.lo, r.hi);
@@ -548,7 +551,6 @@ maybe_too_deep_p(const splice *s, const edit *written, size_t from)
     return mp_skip(&walk, &p, end) != MP_OK;
 }
 
-/* Writes the object of an edit. */
 /* Writes the object of an edit. */
 static void
 write_object(splice *s, const edit *written, VALUE value)
