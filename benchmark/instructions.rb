@@ -67,10 +67,6 @@ end
 class Instructions
   FOLDER = File.expand_path("../tmp/instructions", __dir__)
 
-  # glibc moves this threshold by what was freed before. It decides whether memory that grows or shrinks is copied: that
-  # is 5 % of packing a long document.
-  FIXED_THRESHOLD = "MALLOC_MMAP_THRESHOLD_=131072"
-
   # Returns whether Valgrind and its headers are installed.
   def self.available?
     Open3.capture2e("valgrind", "--version").last.success? && File.exist?("/usr/include/valgrind/callgrind.h")
@@ -94,7 +90,7 @@ class Instructions
     folder = File.join(FOLDER, contender.label.tr(" ", "-"))
     FileUtils.rm_rf(folder)
     FileUtils.mkdir_p(folder)
-    callgrind = ["env", FIXED_THRESHOLD, "valgrind", "-q", "--tool=callgrind", "--instr-atstart=no",
+    callgrind = ["valgrind", "-q", "--tool=callgrind", "--instr-atstart=no",
                  "--callgrind-out-file=#{File.join(folder, "callgrind.out.%p")}"]
     ContenderProcess.once(contender, Work, ["count", ids], flags: [], under: callgrind, workload: @workload)
 
