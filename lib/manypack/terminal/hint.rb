@@ -25,7 +25,7 @@ module Manypack
 
       REDIRECT = "write to a file by > FILE"
       COMPACT = "JSON is compact unless --to pretty is given"
-      FIRST = "manypack slice -n N takes N messages, as in manypack slice -n N FILE | manypack inspect"
+      FIRST = "manypack slice -n N takes N messages, as in manypack filter -e CODE FILE | manypack slice -n N"
 
       # What no option is for.
       ADVICE = {
