@@ -10,13 +10,11 @@ static VALUE callgrind_start(VALUE module) {
 }
 
 /*
- * Callgrind.zero: counts from here. malloc starts afresh: how long it looks for memory depends on what was freed before,
- * which was 5 % of packing a long document in every other run.
+ * Callgrind.zero: counts from here. glibc's malloc starts afresh: how long it looks for memory depends on what was
+ * freed before, which was 5 % of packing a long document in every other run.
  */
 static VALUE callgrind_zero(VALUE module) {
-#ifdef __GLIBC__
     malloc_trim(0);
-#endif
     CALLGRIND_ZERO_STATS;
     return Qnil;
 }

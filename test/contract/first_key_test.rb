@@ -4,13 +4,10 @@
 # message refuses the option. Without it every front finds the last.
 require "test_helper"
 require "support/in_file"
-require "support/terminal"
 require "stringio"
 
 class FirstKeyTest < Minitest::Test
-  include CorePart
   include InFile
-  include TerminalHelper
 
   FIRST = { duplicate_keys: :first }.freeze
   TWICE = "\x84\xA1a\x01\xA1b\x02\xA1a\x03\xA1c\x04".b.freeze
@@ -95,18 +92,5 @@ class FirstKeyTest < Minitest::Test
     codec = Manypack::Codec.new(**FIRST)
     assert_equal [FIRST, 3, 1], [codec.options, codec.unpack(TWICE)["a"], codec.with(freeze: true).view(TWICE)["a"]]
     assert_equal "duplicate_keys must be :last, :first or :error, got :one", assert_raises(ArgumentError) { codec.with(duplicate_keys: :one) }.message
-  end
-
-  def test_the_terminal_has_an_option_for_it
-    values = [%w[query .a], %w[cat --path .a], %w[query -n1 .a]]
-    chosen = [%w[filter --where @.a==1], %w[filter --path .a=1], %w[slice --where .a=1]]
-    values.each { |command| assert_equal %W[3\n 1\n], [[], %w[--first-key]].map { |option| output_of(*command, *option, input: TWICE) }, command }
-    chosen.each { |command| assert_equal ["", TWICE], [[], %w[--first-key]].map { |option| manypack(*command, *option, input: TWICE).first }, command }
-    assert_equal %W[0\n 1\n], [[], %w[--first-key]].map { |option| manypack("count", "--where", "@.a == 1", *option, input: TWICE).first }
-    assert_equal %({"path":"$['a']","value":1}\n), output_of("query", "--first-key", "--with-path", ".a", input: TWICE)
-    Dir.mktmpdir { |folder| assert_equal "#{folder}/1.msgpack\n", output_of("split", "--by", ".a", "--first-key", "--prefix", "#{folder}/", input: TWICE) }
-    [%w[count], %w[filter -e true], %w[split -n 1], %w[cat]].each do |command|
-      assert_equal ["", "manypack: #{command[0]}: --first-key is for paths and conditions\n", 2], manypack(*command, "--first-key", input: TWICE)
-    end
   end
 end

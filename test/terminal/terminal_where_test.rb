@@ -17,6 +17,20 @@ class TerminalWhereTest < Minitest::Test
     "@.tags[?@ == 'new']" => [1], "@ == null" => [5], "$.id == 3 || @..*" => [0, 1, 2, 3], " @.id==1 " => [0]
   }.freeze
 
+  def test_an_option_finds_the_first_of_equal_keys
+    twice = "\x84\xA1a\x01\xA1b\x02\xA1a\x03\xA1c\x04".b
+    values = [%w[query .a], %w[cat --path .a], %w[query -n1 .a]]
+    chosen = [%w[filter --where @.a==1], %w[filter --path .a=1], %w[slice --where .a=1]]
+    values.each { |command| assert_equal %W[3\n 1\n], [[], %w[--first-key]].map { |option| output_of(*command, *option, input: twice) }, command }
+    chosen.each { |command| assert_equal ["", twice], [[], %w[--first-key]].map { |option| manypack(*command, *option, input: twice).first }, command }
+    assert_equal %W[0\n 1\n], [[], %w[--first-key]].map { |option| manypack("count", "--where", "@.a == 1", *option, input: twice).first }
+    assert_equal %({"path":"$['a']","value":1}\n), output_of("query", "--first-key", "--with-path", ".a", input: twice)
+    Dir.mktmpdir { |folder| assert_equal "#{folder}/1.msgpack\n", output_of("split", "--by", ".a", "--first-key", "--prefix", "#{folder}/", input: twice) }
+    [%w[count], %w[filter -e true], %w[split -n 1], %w[cat]].each do |command|
+      assert_equal ["", "manypack: #{command[0]}: --first-key is for paths and conditions\n", 2], manypack(*command, "--first-key", input: twice)
+    end
+  end
+
   def test_a_condition_is_about_the_message_at_every_command
     CONDITIONS.each do |condition, indices|
       chosen = stream(*MESSAGES.values_at(*indices))
