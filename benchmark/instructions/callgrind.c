@@ -1,5 +1,4 @@
 /* What a program says to Valgrind's callgrind from the inside: from where to where to count. */
-#include <malloc.h>
 #include <ruby.h>
 #include <valgrind/callgrind.h>
 
@@ -9,12 +8,8 @@ static VALUE callgrind_start(VALUE module) {
     return Qnil;
 }
 
-/*
- * Callgrind.zero: counts from here. glibc's malloc starts afresh: how long it looks for memory depends on what was
- * freed before, which was 5 % of packing a long document in every other run.
- */
+/* Callgrind.zero: counts from here */
 static VALUE callgrind_zero(VALUE module) {
-    malloc_trim(0);
     CALLGRIND_ZERO_STATS;
     return Qnil;
 }
