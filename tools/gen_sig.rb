@@ -1,34 +1,40 @@
 # frozen_string_literal: true
 
 # Rewrites the lists of options in sig/ by the rows of base/options.c and core/limit_list.h, so that a new option needs
-# a row there and `rake sig`. A list has all options of packing, of unpacking or of both: it is known by
-# compatibility_mode and canonical, and by symbolize_keys and max_bytes. Shorter lists stay as they are.
+# a row there and `rake sig`. A list has all options of what it packs, unpacks, reads or writes as JSON: it is known by
+# two of them. Shorter lists stay as they are.
 module GenSig
   ROOT = File.expand_path("..", __dir__)
   WIDTH = 118
   NUMBERS = %w[DEPTH SIZE LARGE COUNT BUFFER_SIZE].freeze
 
-  Row = Struct.new(:name, :type, :packs, :unpacks, :buffer)
+  Row = Struct.new(:name, :type, :effects, :buffer)
+
+  # The effects that a list has, by two options that only lists with this effect have together.
+  MARKS = { "MP_PACKS" => %w[?timestamp: ?canonical:], "MP_UNPACKS" => %w[?symbolize_keys: ?max_bytes:],
+            "MP_FROM_JSON" => %w[?canonical: ?allow_nan:], "MP_TO_JSON" => %w[?pretty: ?allow_nan:] }.freeze
+  SETS = { "READS" => MARKS.keys - ["MP_PACKS"], "BOTH" => %w[MP_PACKS MP_UNPACKS], "MP_CONFIGURES" => MARKS.keys,
+           "JSON" => %w[MP_FROM_JSON MP_TO_JSON] }.freeze
 
   def self.read(path) = File.read(File.join(ROOT, path), encoding: "UTF-8")
 
-  LIMITS = read("core/limit_list.h").scan(/^ +M\(X, .*?"(\w+)"/).map { |(name)| Row.new(name, "Integer?", false, true) }
-  ROW = /^    \{"(\w+)", (\w+), .*?(MP_\w*S), \d+,\s*(.*?)\},|^    MP_LIMITS_EACH/m
+  LIMITS = read("core/limit_list.h").scan(/^ +M\(X, .*?"(\w+)"/).map { |(name)| Row.new(name, "Integer?", SETS["READS"]) }
+  ROW = /^    \{"(\w+)", (\w+), OF\w*\(.*?\), [^,]+, [^,]+, ([\w |]+), \w+,\s*(.*?)\},|^    MP_LIMITS_EACH/m
 
   ROWS = read("ext/manypack/base/options.c").scan(ROW).flat_map { |name, kind, effect, values|
     next LIMITS unless name
 
     type = if NUMBERS.include?(kind) then "Integer?"
+           elsif kind == "BYTES_AS" then "(:error | :base64 | :hex)?"
            elsif values.include?('"') then "(#{values.scan(/\w+(?=")/).map { |value| ":#{value}" }.join(" | ")})?"
            else "bool?"
            end
-    Row.new(name, type, effect != "MP_UNPACKS", effect != "MP_PACKS", kind == "BUFFER_SIZE")
+    Row.new(name, type, effect.split(" | ").flat_map { |one| SETS.fetch(one, [one]) }, kind == "BUFFER_SIZE")
   }.freeze
 
   ONE = /\?(?:#{ROWS.map(&:name).join("|")}): (?:\([^)]*\)|\w+)\??/
   LIST = /#{ONE}(?:,\s+#{ONE}){3,}/
   SIGNATURE = /^ *(?:def|\||type) .*(?:\n +\?.*)*/ # and the lines that continue its arguments
-  MARKS = [%w[?compatibility_mode: ?canonical:], %w[?symbolize_keys: ?max_bytes:]].freeze
 
   # Returns the text of a file of signatures, with all lists as they should be.
   def self.text(signatures)
@@ -39,10 +45,10 @@ module GenSig
   end
 
   def self.full(list)
-    packs, unpacks = MARKS.map { |marks| marks.all? { |mark| list.include?(mark) } }
-    return list unless packs || unpacks
+    effects = MARKS.filter_map { |effect, marks| effect if marks.all? { |mark| list.include?(mark) } }
+    return list if effects.empty?
 
-    rows = ROWS.select { |row| (packs && row.packs) || (unpacks && row.unpacks) }
+    rows = ROWS.select { |row| row.effects.intersect?(effects) }
     rows.reject!(&:buffer) unless list.include?("?io_buffer_size:")
     full = rows.map { |row| "?#{row.name}: #{row.type}" }.join(", ")
     list.include?(":first") ? full.sub(":last |", ":last | :first |") : full # where a look takes duplicate_keys: :first

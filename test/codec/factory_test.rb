@@ -82,13 +82,16 @@ class FactoryTest < Minitest::Test
     symbolize_keys: true, freeze: true, shareable: true, allow_unknown_ext: true, timestamp: true, compatibility_mode: true,
     canonical: true, untrusted: true,
     max_depth: 5, max_bytes: 6, max_objects: 7, max_map_size: 8, max_array_size: 9, max_string_bytes: 10, max_ext_bytes: 11,
-    utf8: :strict, duplicate_keys: :error
+    utf8: :strict, duplicate_keys: :error, allow_nan: true, allow_duplicate_key: true, ascii_only: true, script_safe: true,
+    pretty: true, stringify_keys: true, bin: :hex, ext: :base64
   }.freeze
   USUAL = {
     symbolize_keys: false, freeze: false, shareable: false, allow_unknown_ext: false, timestamp: false, compatibility_mode: false,
     canonical: false, untrusted: false,
     max_depth: 128, max_bytes: 2**63, max_objects: 2**64 - 1, max_map_size: 2**32 - 1, max_array_size: 2**32 - 1,
-    max_string_bytes: 2**32 - 1, max_ext_bytes: 2**32 - 1, utf8: :accept, duplicate_keys: :last
+    max_string_bytes: 2**32 - 1, max_ext_bytes: 2**32 - 1, utf8: :accept, duplicate_keys: :last,
+    allow_nan: false, allow_duplicate_key: false, ascii_only: false, script_safe: false, pretty: false, stringify_keys: false,
+    bin: :error, ext: :error
   }.freeze
 
   def test_a_codec_shows_the_options_that_were_set
@@ -97,7 +100,7 @@ class FactoryTest < Minitest::Test
     CHANGED.each do |name, value|
       assert_equal "#<Manypack::Codec #{name}: #{value.inspect}>", Manypack::Codec.new(name => value).inspect
       assert_equal "#<Manypack::Codec #{name}: #{USUAL[name].inspect}>", Manypack::Codec.new(name => USUAL[name]).inspect
-      assert_equal "#<Manypack::Codec>", Manypack::Codec.new(name => nil).inspect if name.match?(/max|untrusted|utf8|keys\z/) && name != :symbolize_keys
+      assert_equal "#<Manypack::Codec>", Manypack::Codec.new(name => nil).inspect if name.match?(/max|untrusted|utf8|duplicate_keys|\A(?:bin|ext)\z/)
     end
     several = CHANGED.except(:untrusted)
     shown = several.map { |name, value| "#{name}: #{value.inspect}" }.join(", ")

@@ -15,6 +15,8 @@ class MatrixTest < Minitest::Test
   ARGUMENTS = Manypack.module_eval("Arguments")
   UNPACKING = ARGUMENTS::UNPACKING_OPTIONS
   PACKING = ARGUMENTS::PACKING_OPTIONS
+  FROM_JSON = ARGUMENTS::FROM_JSON_OPTIONS
+  TO_JSON = ARGUMENTS::TO_JSON_OPTIONS
 
   # For each option of packing a value, and an object to which it makes a difference.
   PACKED = { timestamp: [true, Time.at(1)], max_depth: [1, [[1]]], compatibility_mode: [true, "a" * 40],
@@ -122,7 +124,7 @@ class MatrixTest < Minitest::Test
   def test_every_option_has_a_probe
     assert_equal UNPACKING.sort, PROBES.keys.sort
     assert_equal PACKING.sort, PACKED.keys.sort
-    assert_equal ARGUMENTS::CODEC_OPTIONS.sort, (UNPACKING | PACKING).sort
+    assert_equal ARGUMENTS::CODEC_OPTIONS.sort, (UNPACKING | PACKING | FROM_JSON | TO_JSON).sort
   end
 
   # A method that may take options: its last argument is optional, or one of its keywords is.

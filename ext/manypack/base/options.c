@@ -10,6 +10,8 @@ typedef enum {
     COUNT,       /* a uint32_t; larger values become UINT32_MAX */
     STRICTNESS,  /* a bool; the user writes the name of the lax or the strict value */
     KEYS,        /* the same with a third value, which has a field of its own: see KEYS_FIRST */
+    JSON_FLAG,   /* a bit of the options of JSON; true, false, or nil for false */
+    BYTES_AS,    /* two bits of these: an mp_bytes_as */
     BUFFER_SIZE, /* a size_t of mp_buffer_options */
 } option_kind;
 
@@ -20,19 +22,23 @@ typedef struct {
     size_t offset;            /* of its field */
     uint64_t default_value;   /* without untrusted */
     uint64_t untrusted;       /* its default with untrusted: true */
-    int effect;               /* MP_PACKS, MP_UNPACKS or both */
-    uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become the minimum */
+    int effect;               /* what it has an effect on: MP_PACKS, MP_UNPACKS, MP_FROM_JSON, MP_TO_JSON */
+    uint64_t minimum;         /* of a BUFFER_SIZE: smaller values become the minimum; of JSON: the mp_json_option */
     const char *lax, *strict; /* the values of a STRICTNESS */
 } option_row;
 
 /* Values of KEYS: the last of equal keys counts, they are an error, or the first counts. */
 enum { KEYS_LAST, KEYS_ERROR, KEYS_FIRST };
 
+/* Bytes that come from outside, as MessagePack or JSON, or are to be JSON. */
+enum { READS = MP_UNPACKS | MP_FROM_JSON | MP_TO_JSON, BOTH = MP_PACKS | MP_UNPACKS,
+       JSON = MP_FROM_JSON | MP_TO_JSON };
+
 #define OF(field) offsetof(mp_options, field)
 #define OF_BUFFER(field) offsetof(mp_buffer_options, field)
 
 #define LIMIT_ROW(X, STATUS, field, type, option, untrusted, unit, text) \
-    {option, sizeof(type) == sizeof(uint32_t) ? COUNT : LARGE, OF(limits.field), (type)-1, untrusted, MP_UNPACKS, \
+    {option, sizeof(type) == sizeof(uint32_t) ? COUNT : LARGE, OF(limits.field), (type)-1, untrusted, READS, \
      0, NULL, NULL},
 
 static const option_row rows[] = {
@@ -40,19 +46,27 @@ static const option_row rows[] = {
     {"freeze", FLAG, OF(freeze), false, false, MP_UNPACKS, 0, NULL, NULL},
     {"shareable", FLAG, OF(shareable), false, false, MP_UNPACKS, 0, NULL, NULL},
     {"allow_unknown_ext", FLAG, OF(allow_unknown_ext), false, false, MP_UNPACKS, 0, NULL, NULL},
-    {"timestamp", FLAG, OF(timestamp), false, false, MP_CONFIGURES, 0, NULL, NULL},
-    {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, MP_PACKS, 0, NULL, NULL},
-    {"canonical", FLAG, OF(canonical), false, false, MP_PACKS, 0, NULL, NULL},
-    {"untrusted", TRUST, OF(untrusted), false, true, MP_UNPACKS, 0, NULL, NULL},
+    {"timestamp", FLAG, OF(timestamp), false, false, BOTH | MP_TO_JSON, 0, NULL, NULL},
+    {"compatibility_mode", FLAG, OF(compatibility_mode), false, false, MP_PACKS | MP_FROM_JSON, 0, NULL, NULL},
+    {"canonical", FLAG, OF(canonical), false, false, MP_PACKS | MP_FROM_JSON, 0, NULL, NULL},
+    {"untrusted", TRUST, OF(untrusted), false, true, READS, 0, NULL, NULL},
     {"max_depth", DEPTH, OF(max_depth), 0, 0, MP_CONFIGURES, 0, NULL, NULL}, /* 0: see mp_options */
-    {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, MP_UNPACKS, 0, NULL, NULL},
+    {"max_bytes", SIZE, OF(max_bytes), SIZE_MAX, 1 << 20, READS, 0, NULL, NULL},
     MP_LIMITS_EACH(LIMIT_ROW, )
     {"utf8", STRICTNESS, OF(strict_utf8), false, true, MP_UNPACKS, 0, "accept", "strict"},
     {"duplicate_keys", KEYS, OF(unique_keys), false, true, MP_UNPACKS, 0, "last", "error"},
-    {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 32768, MP_CONFIGURES, 1024, NULL, NULL},
-    {"read_reference_threshold", BUFFER_SIZE, OF_BUFFER(read_reference_threshold), 256, 256, MP_CONFIGURES, 256,
+    {"allow_nan", JSON_FLAG, OF(json), false, false, JSON, MP_JSON_NAN, NULL, NULL},
+    {"allow_duplicate_key", JSON_FLAG, OF(json), false, false, JSON, MP_JSON_DUPLICATE_KEY, NULL, NULL},
+    {"ascii_only", JSON_FLAG, OF(json), false, false, MP_TO_JSON, MP_JSON_ASCII_ONLY, NULL, NULL},
+    {"script_safe", JSON_FLAG, OF(json), false, false, MP_TO_JSON, MP_JSON_SCRIPT_SAFE, NULL, NULL},
+    {"pretty", JSON_FLAG, OF(json), false, false, MP_TO_JSON, MP_JSON_PRETTY, NULL, NULL},
+    {"stringify_keys", JSON_FLAG, OF(json), false, false, MP_TO_JSON, MP_JSON_STRINGIFY, NULL, NULL},
+    {"bin", BYTES_AS, OF(json), MP_BYTES_ERROR, MP_BYTES_ERROR, MP_TO_JSON, MP_JSON_BIN, NULL, NULL},
+    {"ext", BYTES_AS, OF(json), MP_BYTES_ERROR, MP_BYTES_ERROR, MP_TO_JSON, MP_JSON_EXT, NULL, NULL},
+    {"io_buffer_size", BUFFER_SIZE, OF_BUFFER(io_buffer_size), 32768, 32768, BOTH, 1024, NULL, NULL},
+    {"read_reference_threshold", BUFFER_SIZE, OF_BUFFER(read_reference_threshold), 256, 256, BOTH, 256,
      NULL, NULL},
-    {"write_reference_threshold", BUFFER_SIZE, OF_BUFFER(write_reference_threshold), 524288, 524288, MP_CONFIGURES, 256,
+    {"write_reference_threshold", BUFFER_SIZE, OF_BUFFER(write_reference_threshold), 524288, 524288, BOTH, 256,
      NULL, NULL},
 };
 enum {
@@ -63,7 +77,7 @@ enum {
 MP_STATIC_ASSERT(explicit_has_a_bit_for_each_row, CODEC_ROWS <= 32);
 
 /* Static symbols: immortal, never moved. */
-static VALUE names[ROWS], lax_names[ROWS], strict_names[ROWS];
+static VALUE names[ROWS], lax_names[ROWS], strict_names[ROWS], bytes_as_names[MP_BYTES_WAYS];
 
 /* The defaults, without and with untrusted; set once in Init. */
 static mp_options defaults[2];
@@ -74,6 +88,20 @@ static VALUE sym_codec, sym_check, sym_as, sym_first;
 
 /* --- fields ----------------------------------------------------------------------------------------- */
 
+static uint16_t
+json_mask(const option_row *row)
+{
+    return row->kind == BYTES_AS ? 3 : 1;
+}
+
+static void
+json_set(mp_options *options, const option_row *row, uint64_t value)
+{
+    unsigned others = options->json & ~((unsigned)json_mask(row) << row->minimum);
+
+    options->json = (uint16_t)(others | (unsigned)value << row->minimum);
+}
+
 static void
 field_set(mp_options *options, const option_row *row, uint64_t value)
 {
@@ -83,6 +111,8 @@ field_set(mp_options *options, const option_row *row, uint64_t value)
       case DEPTH:
       case COUNT: *(uint32_t *)field = (uint32_t)value; break;
       case SIZE: *(size_t *)field = (size_t)value; break;
+      case JSON_FLAG:
+      case BYTES_AS: json_set(options, row, value); break;
       case LARGE: *(uint64_t *)field = value; break;
       case KEYS:
         options->unique_keys = value == KEYS_ERROR;
@@ -107,6 +137,8 @@ field_get(const mp_options *options, const option_row *row)
       case DEPTH:
       case COUNT: return *(const uint32_t *)field;
       case SIZE: return *(const size_t *)field;
+      case JSON_FLAG:
+      case BYTES_AS: return options->json >> row->minimum & json_mask(row);
       case LARGE: return *(const uint64_t *)field;
       case KEYS: return options->first_key ? KEYS_FIRST : options->unique_keys ? KEYS_ERROR : KEYS_LAST;
       default: return *(const bool *)field;
@@ -230,6 +262,18 @@ keys_of(VALUE value, size_t row, int api)
                            "takes as: :view");
 }
 
+static uint64_t
+bytes_as_of(VALUE value, const char *option)
+{
+    uint64_t way = 0;
+
+    while (way < MP_BYTES_WAYS && bytes_as_names[way] != value) way++;
+    if (way == MP_BYTES_WAYS) {
+        rb_raise(rb_eArgError, "%s must be :error, :base64 or :hex, got %+" PRIsVALUE, option, value);
+    }
+    return way;
+}
+
 static MP_NOINLINE bool
 odd_flag(VALUE value, size_t row, int api)
 {
@@ -257,6 +301,7 @@ value_of(VALUE value, size_t row, int api)
       case LARGE: return mp_large(value, rows[row].name);
       case STRICTNESS: return strict_of(value, row);
       case KEYS: return keys_of(value, row, api);
+      case BYTES_AS: return bytes_as_of(value, rows[row].name);
       default: return flag_of(value, row, api);
     }
 }
@@ -323,7 +368,7 @@ read_option(VALUE key, VALUE value, VALUE arg)
     if (rows[row].kind == FLAG) {
         *(bool *)((char *)r->options + rows[row].offset) = flag_of(value, row, r->api);
     } else {
-        if (NIL_P(value)) return ST_CONTINUE;
+        if (NIL_P(value) && rows[row].kind != JSON_FLAG) return ST_CONTINUE;
         field_set(r->options, &rows[row], value_of(value, row, r->api));
         r->limits = true;
     }
@@ -359,12 +404,22 @@ raise_unknown(const reading *r)
 
 NORETURN(static void raise_misplaced(const reading *r));
 
+/* What the method does, in the words of an error. */
+static const char *
+act_of(int api)
+{
+    if (api & MP_FROM_JSON) return "from_json";
+    if (api & MP_TO_JSON) return "to_json";
+    if ((api & BOTH) == BOTH) return "packing or unpacking";
+    return api & MP_PACKS ? "packing" : "unpacking";
+}
+
 static MP_NOINLINE void
 raise_misplaced(const reading *r)
 {
     rb_exc_raise(rb_exc_new_str(rb_eArgError,
                                 rb_funcall(mp_mArguments, id_misplaced_option, 2, names[r->misplaced],
-                                           r->api & MP_PACKS ? Qtrue : Qfalse)));
+                                           rb_str_new_cstr(act_of(r->api)))));
 }
 
 static reading
@@ -434,9 +489,11 @@ shown(const mp_options *options, size_t row)
 
     switch (rows[row].kind) {
       case FLAG:
+      case JSON_FLAG:
       case TRUST: return value ? Qtrue : Qfalse;
       case STRICTNESS: return value ? strict_names[row] : lax_names[row];
       case KEYS: return value == KEYS_FIRST ? sym_first : value ? strict_names[row] : lax_names[row];
+      case BYTES_AS: return bytes_as_names[value];
       default: return ULL2NUM(value);
     }
 }
@@ -517,9 +574,14 @@ Init_manypack_options(void)
         if (rows[row].lax) lax_names[row] = ID2SYM(rb_intern(rows[row].lax));
         if (rows[row].strict) strict_names[row] = ID2SYM(rb_intern(rows[row].strict));
     }
+    bytes_as_names[MP_BYTES_ERROR] = ID2SYM(rb_intern("error"));
+    bytes_as_names[MP_BYTES_BASE64] = ID2SYM(rb_intern("base64"));
+    bytes_as_names[MP_BYTES_HEX] = ID2SYM(rb_intern("hex"));
     set_all_defaults();
     rb_define_const(mp_mArguments, "CODEC_OPTIONS", codec_names(MP_CONFIGURES));
     rb_define_const(mp_mArguments, "OPTION_OF_CODECS", codec_names_hash());
     rb_define_const(mp_mArguments, "PACKING_OPTIONS", codec_names(MP_PACKS));
     rb_define_const(mp_mArguments, "UNPACKING_OPTIONS", codec_names(MP_UNPACKS));
+    rb_define_const(mp_mArguments, "FROM_JSON_OPTIONS", codec_names(MP_FROM_JSON));
+    rb_define_const(mp_mArguments, "TO_JSON_OPTIONS", codec_names(MP_TO_JSON));
 }

@@ -11,7 +11,22 @@
 #define MP_UNTRUSTED_DEPTH 32
 #define MP_MAX_MAX_DEPTH 100000
 
-/* Options of packing and unpacking: one Hash may configure both. */
+/* What to_json writes for bytes that are no text: nothing, for they are an error, or a string. */
+typedef enum { MP_BYTES_ERROR, MP_BYTES_BASE64, MP_BYTES_HEX, MP_BYTES_WAYS } mp_bytes_as;
+
+/* Options of JSON, in one word: an Unpacker, which reads none of them, fits its slot only if they are short. */
+typedef enum {
+    MP_JSON_NAN,           /* allow_nan: NaN, Infinity and -Infinity, which JSON has not, are read and written */
+    MP_JSON_DUPLICATE_KEY, /* allow_duplicate_key: reading, the last counts; writing, keys may become equal */
+    MP_JSON_ASCII_ONLY,    /* ascii_only: writes characters beyond ASCII as \u escapes */
+    MP_JSON_SCRIPT_SAFE,   /* script_safe: escapes the slash, U+2028 and U+2029, for a script element of HTML */
+    MP_JSON_PRETTY,        /* pretty: writes what JSON.pretty_generate writes */
+    MP_JSON_STRINGIFY,     /* stringify_keys: writes nil, booleans and numbers that are keys as strings */
+    MP_JSON_BIN,           /* bin: an mp_bytes_as, of two bits */
+    MP_JSON_EXT = MP_JSON_BIN + 2, /* ext: the same for the payload of an ext */
+} mp_json_option;
+
+/* Options of packing and unpacking, and of JSON: one Hash may configure all. */
 typedef struct {
     size_t max_bytes;   /* of an input; SIZE_MAX without a limit */
     uint32_t max_depth; /* open containers, in packing too; 0 for the default of packing or unpacking */
@@ -29,8 +44,9 @@ typedef struct {
     bool timestamp;
     bool compatibility_mode;
     bool canonical;
-    bool of_gem;        /* no option: called by the name MessagePack, so user code gets MessagePack's classes */
-    bool to_io;         /* no option: what is packed goes to an io, so full_pack in to_msgpack returns nil */
+    bool of_gem : 1;    /* no option: called by the name MessagePack, so user code gets MessagePack's classes */
+    bool to_io : 1;     /* no option: what is packed goes to an io, so full_pack in to_msgpack returns nil */
+    uint16_t json;      /* options of JSON: see mp_json_option */
     mp_limits limits; /* of unpacking; read only if limited */
 } mp_options;
 
@@ -50,8 +66,24 @@ enum {
     MP_WITH_CHECK = 32,  /* of a method that also takes `check`, which is none of the options that are set */
     MP_WITH_AS = 64,     /* of a method that has removed `as`, and takes it: errors may suggest it */
     MP_LOOKS = 128,      /* of a method that looks into bytes, or makes a Codec: it takes duplicate_keys: :first */
-    MP_CONFIGURES = MP_PACKS | MP_UNPACKS, /* of a method that makes a Codec */
+    MP_FROM_JSON = 256,  /* of a method that reads JSON */
+    MP_TO_JSON = 512,    /* of a method that writes JSON */
+    MP_CONFIGURES = MP_PACKS | MP_UNPACKS | MP_FROM_JSON | MP_TO_JSON, /* of a method that makes a Codec */
 };
+
+/* True if a flag of JSON is set. */
+MP_INLINE bool
+mp_json_flag(const mp_options *options, mp_json_option flag)
+{
+    return options->json >> flag & 1;
+}
+
+/* What MP_JSON_BIN or MP_JSON_EXT says. */
+MP_INLINE mp_bytes_as
+mp_json_bytes_as(const mp_options *options, mp_json_option which)
+{
+    return (mp_bytes_as)(options->json >> which & 3);
+}
 
 /* How many containers of an input may be open. */
 MP_INLINE uint32_t

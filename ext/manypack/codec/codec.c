@@ -305,7 +305,7 @@ mp_codec_with_options(VALUE from, VALUE options, int api)
     if (NIL_P(options)) return from;
     mp_codec_override(&changed, from, options, api);
     from = changed.object;
-    if ((api & MP_CONFIGURES) == MP_CONFIGURES) return codec_of_options(from, &changed.options);
+    if (api & MP_PACKS && api & MP_UNPACKS) return codec_of_options(from, &changed.options);
     if (!memcmp(&codec_get(from)->codec.options, &changed.options, sizeof(mp_options))) return from;
     recent = &mp_ractor_seldom()->recent_codec;
     if (made_last_p(*recent, from, &changed.options)) return *recent;

@@ -59,7 +59,7 @@ module Manypack
     end
 
     def self.options_that(packs, unpacks)
-      return CODEC_OPTIONS if packs == unpacks
+      return PACKING_OPTIONS | UNPACKING_OPTIONS if packs == unpacks
 
       packs ? PACKING_OPTIONS : UNPACKING_OPTIONS
     end
@@ -76,7 +76,7 @@ module Manypack
     def self.check_direction(options, packing:)
       here = packing ? PACKING_OPTIONS : UNPACKING_OPTIONS
       name = options.keys.find { |key| OPTION_OF_CODECS[key] && !here.include?(key) }
-      refuse(ArgumentError.new(misplaced_option(name, packing))) if name
+      refuse(ArgumentError.new(misplaced_option(name, packing ? "packing" : "unpacking"))) if name
       return if packing || !options.key?(:check)
 
       refuse(ArgumentError.new("check has no effect on unpacking: it is an option of Type#dump and Type#with"))
@@ -289,9 +289,11 @@ module Manypack
       "ext type #{type} was unpacked as #{before}, and is unpacked as #{klass} from now on"
     end
 
-    # The message of the ArgumentError for an option that has no effect on packing, or on unpacking.
-    def self.misplaced_option(name, packing)
-      there, here = packing ? %w[unpack packing] : %w[pack unpacking]
+    # The message of the ArgumentError for an option that has no effect on what a method does, such as "packing".
+    def self.misplaced_option(name, here)
+      taking = { unpack: UNPACKING_OPTIONS, pack: PACKING_OPTIONS, from_json: FROM_JSON_OPTIONS,
+                 to_json: TO_JSON_OPTIONS }
+      there = taking.find { |_, names| names.include?(name) }.first
       "#{name} has no effect on #{here}: it is an option of Manypack.#{there} and of a Codec"
     end
 
