@@ -231,7 +231,7 @@ module Manypack
     def self.check_flag(value, hint = nil)
       return if [true, false, nil].include?(value)
 
-      hint &&= ": #{Hints::OPTIONS[hint]}"
+      hint &&= ": #{Hints.for(:option, hint)}"
       refuse(ArgumentError.new("check must be true or false, got #{value.class}#{hint}"))
     end
 
@@ -252,7 +252,7 @@ module Manypack
 
       short = full.delete_prefix("Manypack::")
       called = name == :initialize ? "#{short}.new" : "#{short}#{owner.equal?(receiver) ? "." : "#"}#{name}"
-      refuse(ArgumentError.new(["#{called} takes no block", Hints::BLOCKS[called]].compact.join(": ")))
+      refuse(ArgumentError.new(["#{called} takes no block", Hints.for(:block, called.to_sym)].compact.join(": ")))
     end
 
     # Core classes whose direct instances are packed before ext types are looked up. The text says how they are packed,
@@ -312,18 +312,18 @@ module Manypack
 
     def self.hint(unknown, known, taken)
       renamed = unknown.any? { |key| known.include?(OTHER_NAMES[key]) }
-      told = unknown.filter_map { |key| Hints::OPTIONS[key] || common_option(key) }.first unless renamed
+      told = unknown.filter_map { |key| Hints.for(:option, key) || common_option(key) }.first unless renamed
       return "; #{told}" if told
 
       meant = unknown.filter_map { |key| similar(key, known | %i[collect]) }
-      return "; #{Hints::OPTIONS[:collect]}" if meant.include?(:collect) && !known.include?(:collect)
+      return "; #{Hints.for(:option, :collect)}" if meant.include?(:collect) && !known.include?(:collect)
       return "; known options are #{taken.join(", ")}" if meant.empty?
       return ", did you mean #{meant.join(", ")}?" unless unknown.any?(String)
 
       ", options are Symbols: #{meant.map { |name| "#{name}:" }.join(", ")}"
     end
 
-    # What other libraries call an option of ours. Hints::OPTIONS has those that are none.
+    # What other libraries call an option of ours. Hints has those that are none.
     OTHER_NAMES = { max_nesting: :max_depth, symbolize_names: :symbolize_keys, symbol_keys: :symbolize_keys,
                     max_size: :max_bytes, mode: :append, record: :as, type: :as, class: :as, into: :as,
                     time: :timestamp, aliases: :keys, rename: :keys, names: :keys,

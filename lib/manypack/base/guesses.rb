@@ -68,7 +68,7 @@ module Manypack
 
   # Names in the error what there is in place of a class of another name.
   def self.const_missing(name)
-    Guesses.no_constant(self, name, Hints::CONSTANTS[name.to_sym])
+    Guesses.no_constant(self, name, Hints.for(:constant, name.to_sym))
   end
   private_class_method :const_missing
 end

@@ -98,7 +98,7 @@ module Manypack
     # Names in the error the constants of Manypack, which are not in a Type nor in a Record.
     def self.const_missing(name)
       ours = Manypack.constants.include?(name.to_sym)
-      Guesses.no_constant(self, name, ours ? "Manypack::#{name}" : Hints::CONSTANTS[name.to_sym])
+      Guesses.no_constant(self, name, ours ? "Manypack::#{name}" : Hints.for(:constant, name.to_sym))
     end
     private_class_method :const_missing
 
