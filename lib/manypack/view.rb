@@ -104,7 +104,8 @@ module Manypack
     end
 
     # Returns the last element of an array, or nil if it is empty; with a count, an Array of that many last elements.
-    # Raises ShapeError for a View of anything else, and ArgumentError for a negative count.
+    # Raises ShapeError for a View of anything else, TypeError for a count that is no number, and ArgumentError for a
+    # negative one.
     #
     #   view = Manypack::View.new(Manypack.pack([1, 2, 3]))
     #   view.last    #=> 3
@@ -113,9 +114,9 @@ module Manypack
       raise ArgumentError, "wrong number of arguments (given #{count.size}, expected 0..1)" if count.size > 1
       Internal.expect_array(self)
       return self[-1] if count.empty?
-      raise ArgumentError, "negative array size" if count[0].negative?
 
-      self[[size - count[0], 0].max..]
+      indices = (0...size).last(count[0]) # which raises for what is no count
+      self[size - indices.size..]
     end
 
     # Returns an Array of the elements, or of the pairs, as View#each yields them: containers are Views, which compare

@@ -187,6 +187,7 @@ class TerminalInputTest < Minitest::Test
     end
     assert_equal ["", "manypack: unknown command filtr, did you mean filter?\n", 2], manypack("filtr")
     assert_equal ["", "manypack: unknown command head; use cat -n N or slice -n N\n", 2], manypack("head", "-n", "3")
+    [%w[cat --to csv], %w[cat -t tsv], %w[cat --csv], %w[diff --tsv]].each { |arguments| assert_match(/; manypack query writes csv and tsv, as in manypack query --to csv /, manypack(*arguments)[1]) }
     %w[--limit --head -n].each { |option| assert_match(/invalid option: #{option}; .*\| manypack slice -n N$/, manypack("filter", option, "3")[1]) }
     assert_equal ["", "manypack: unknown command zzz; manypack --help lists them\n", 2], manypack("zzz")
   end

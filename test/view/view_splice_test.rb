@@ -290,6 +290,14 @@ class ViewSpliceTest < Minitest::Test
     end
   end
 
+  def test_an_element_of_an_array_has_no_key_to_rename
+    v = view([[1, 2], 3])
+    [0, "y"].each do |key|
+      ["[0][1]", "[1]"].each { |path| assert_equal "$#{path} is no key of a map", assert_raises(ArgumentError) { v.splice(path => View.renamed(key)) }.message }
+      ["x", "[9]", "[0].x"].each { |path| assert_equal v.bytes, v.splice(path => View.renamed(key)).bytes, [path, key] }
+    end
+  end
+
   def test_two_paths_of_one_element_are_one
     v = view([[{ "a" => 1, "b" => 2 }]])
     assert_equal [[{ "a" => 3, "b" => 4 }]], v.splice("[0][0].a" => 3, "[-1][-1].b" => 4).value

@@ -148,6 +148,7 @@ class ViewTest < Minitest::Test
     assert_nil view([]).last
     assert_raises(ArgumentError) { view([1]).last(-1) }
     assert_raises(ArgumentError) { view([1]).last(1, 2) }
+    ["x", nil, {}].each { |count| assert_match(/into Integer|to integer/, assert_raises(TypeError) { view([1]).last(count) }.message) }
     assert_raises(TypeError) { view([1])["a".."b"] }
     assert_raises(TypeError) { view({ 1 => 2 }).last }
     assert_nil view({ 1 => 2 })[0..1]

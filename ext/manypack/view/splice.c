@@ -284,7 +284,7 @@ add_elements(splice *s, range r, uint32_t head, size_t at, int64_t n)
         if (!adds_p(s, part)) continue;
         check_creates(s, part);
         place = place_of(s, part);
-        if (place.rename || place.take) refuse(s, part, "is no key of a map");
+        if (place.rename) refuse(s, part, "is no key of a map");
         check_index(s, part, n);
         if (place.insert) add_values(s, part, head, place.insert->value, at);
         if (!place.append && !(place.set && place.set->kind == MP_SET) &&
@@ -361,7 +361,7 @@ locate_value(splice *s, range r, mp_cursor *cursor, uint32_t head, size_t at)
 
     for (i = r.lo; i < r.hi; i++) change_at(s, i)->found = r.depth;
     if (map && place.insert) refuse(s, r, "is no element of an array");
-    if (!map && (place.rename || place.take)) refuse(s, r, "is no key of a map");
+    if (!map && place.rename) refuse(s, r, "is no key of a map");
     if (place.insert) add_values(s, r, head, place.insert->value, at);
     if (place.rename) add_object(s, ONE, r, head, place.rename->value, at, value);
     if (place.inside < r.hi || place.append) {

@@ -25,13 +25,14 @@ module Manypack
 
       REDIRECT = "write to a file by > FILE"
       COMPACT = "JSON is compact unless --to pretty is given"
+      TABLE = "manypack query writes csv and tsv, as in manypack query --to csv '$[\"id\", \"type\"]' FILE"
       FIRST = "manypack slice -n N takes N messages, as in manypack filter -e CODE FILE | manypack slice -n N"
 
       # What no option is for.
       ADVICE = {
         "output" => REDIRECT, "out" => REDIRECT, "o" => REDIRECT, "compact" => COMPACT, "compact-output" => COMPACT,
         "c" => COMPACT, **["n", "lines", *HABITS["--lines"]].to_h { |name| [name, FIRST] },
-        "color" => "colours are for terminals; NO_COLOR=1 turns them off"
+        "csv" => TABLE, "tsv" => TABLE, "color" => "colours are for terminals; NO_COLOR=1 turns them off"
       }.freeze
 
       # choices:: for each option that takes one of several words, such as --to, these words
@@ -59,9 +60,9 @@ module Manypack
       end
 
       # Returns the end of a message about the argument of an option.
-      def for_argument(option)
-        words = @choices[option]
-        words ? "; #{option} takes #{words.join(", ")}" : ""
+      def for_argument(option, argument)
+        words = @choices[option] or return ""
+        "; #{option} takes #{words.join(", ")}#{"; #{TABLE}" if option == "--to" && %w[csv tsv].include?(argument)}"
       end
 
       private

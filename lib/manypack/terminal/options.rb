@@ -26,7 +26,7 @@ module Manypack
       rescue ParseError => e
         typed, argument = e.args.map { |part| Visible.line(part) }
         reason = "#{e.reason}: #{[typed, argument].compact.join(" ")}"
-        raise UsageError, "#{reason}#{hint_of(e, typed)}"
+        raise UsageError, "#{reason}#{hint_of(e, typed, argument)}"
       end
 
       private
@@ -39,12 +39,12 @@ module Manypack
         super
       end
 
-      def hint_of(error, typed)
+      def hint_of(error, typed, argument)
         hint = Hint.new(choices.compact, choices.keys)
         case error
         when AmbiguousOption then ""
         when InvalidOption then hint.for_option(typed)
-        else hint.for_argument(long_name(typed))
+        else hint.for_argument(long_name(typed), argument)
         end
       end
 
