@@ -161,12 +161,10 @@ module Manypack
     end
     private_constant :EarlyReads
 
-    # Inside of what Rails shows errors with.
+    # Inside of what Rails shows errors with, before the application changes the stack, and may swap that.
     if defined?(::Rails::Railtie)
       class Railtie < ::Rails::Railtie # :nodoc:
-        initializer "manypack.early_reads" do |application|
-          application.middleware.insert_after(::ActionDispatch::DebugExceptions, EarlyReads)
-        end
+        config.app_middleware.insert_after(::ActionDispatch::DebugExceptions, EarlyReads)
       end
       private_constant :Railtie
     end

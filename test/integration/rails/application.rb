@@ -16,6 +16,9 @@ class EarlyReader
   end
 end
 
+# In place of what Rails shows errors with, as gems for such pages do it.
+class OwnErrorPages < ActionDispatch::DebugExceptions; end
+
 class ApplicationOfTests < Rails::Application
   LOG = StringIO.new
 
@@ -26,6 +29,7 @@ class ApplicationOfTests < Rails::Application
   config.hosts.clear
   config.consider_all_requests_local = false
   config.middleware.use EarlyReader
+  config.middleware.swap ActionDispatch::DebugExceptions, OwnErrorPages
   config.cache_store = :memory_store, { coder: Manypack::ActiveSupport::CacheCoder.new }
 end
 
