@@ -114,8 +114,12 @@ class ExtTypesTest < Minitest::Test
       assert_raises(TypeError) { @factory.register_type(1, Point, packer: handler) }
       assert_raises(TypeError) { @factory.register_type(1, Point, unpacker: handler) }
     end
-    assert_raises(NameError) { @factory.register_type(1, Object) }
-    assert_raises(NameError) { @factory.register_type(1, Object, unpacker: :no_such_method) }
+    { [] => :from_msgpack_ext, [{ unpacker: :no_such_method }] => :no_such_method }.each do |options, name|
+      error = assert_raises(NameError) { @factory.register_type(1, Object, *options) }
+      assert_equal "Object has no method #{name} to unpack an ext type: define Object.#{name}(body), or give the ext " \
+                   "type an unpacker, such as a Proc", error.message.lines.first.chomp
+      assert_equal [name, Object], [error.name, error.receiver]
+    end
     assert_empty @factory.registered_types
     assert_raises(ArgumentError) { Manypack::Packer.new.register_type(1, Point) }
     assert_raises(ArgumentError) { Manypack::Unpacker.new.register_type(1) }

@@ -135,8 +135,9 @@ module PackingContract
       next unless takes?(moment)
 
       error = assert_raises(NoMethodError) { exercise { pack({ at: moment }) } }
+      way = moment.is_a?(Time) ? "register_common(:time)" : "register_type(-1, #{moment.class})"
       assert_equal "undefined method 'to_msgpack' for an instance of #{moment.class}, at $.at; " \
-                   "pack with timestamp: true, or register_common(:time) on a Factory", first_line(error)
+                   "pack with timestamp: true, or #{way} on a Factory", first_line(error)
       assert_equal 10, pack({ at: moment }, timestamp: true).bytesize unless moment.class.name.nil?
     end
   end

@@ -159,27 +159,21 @@ mp_codec_override(mp_codec *codec, VALUE self, VALUE options, int api)
     if (RHASH_SIZE(options) > 1) mp_options_read(&codec->options, options, api); /* again, over those of the Codec */
 }
 
-static void
-written_list(VALUE self, const mp_type *list, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        RB_OBJ_WRITTEN(self, Qundef, list[i].klass);
-        if (list[i].handler.receiver == Qundef) continue;
-        RB_OBJ_WRITTEN(self, Qundef, list[i].handler.receiver);
-        RB_OBJ_WRITTEN(self, Qundef, list[i].handler.proc);
-    }
-}
-
 /* The write barrier for types that were copied into the struct. */
 static void
 written(VALUE self)
 {
     const mp_types *types = codec_get(self)->types;
+    size_t i;
 
-    written_list(self, types->packers, types->packer_count);
-    written_list(self, types->unpackers, types->unpacker_count);
+    for (i = 0; i < types->count; i++) {
+        const mp_handler *handler = &types->all[i].handler;
+
+        RB_OBJ_WRITTEN(self, Qundef, types->all[i].klass);
+        if (handler->receiver == Qundef) continue;
+        RB_OBJ_WRITTEN(self, Qundef, handler->receiver);
+        RB_OBJ_WRITTEN(self, Qundef, handler->proc);
+    }
 }
 
 /*
@@ -229,7 +223,7 @@ codec_seal(VALUE self)
 {
     codec_object *object = codec_get(self);
 
-    if (object->types->packer_count || object->types->unpacker_count) object->codec.types = object->types;
+    if (object->types->count) object->codec.types = object->types;
     RB_OBJ_FREEZE(self);
     return types_shareable_p(object) ? mp_obj_set_shareable(self) : self;
 }
@@ -331,25 +325,17 @@ mp_codec_overlaid(VALUE codec, VALUE over)
     return codec_seal(self);
 }
 
-static void
-make_procs_of(VALUE self, mp_type *list, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        mp_handler *handler = &list[i].handler;
-        if (!handler->proc) RB_OBJ_WRITE(self, &handler->proc, mp_handler_proc_new(handler));
-    }
-}
-
 /* Makes the missing Procs of a Codec that is not sealed and has its own types. */
 static void
 make_procs(VALUE self)
 {
     const mp_types *types = codec_get(self)->types;
+    size_t i;
 
-    make_procs_of(self, types->packers, types->packer_count);
-    make_procs_of(self, types->unpackers, types->unpacker_count);
+    for (i = 0; i < types->count; i++) {
+        mp_handler *handler = &types->all[i].handler;
+        if (!handler->proc) RB_OBJ_WRITE(self, &handler->proc, mp_handler_proc_new(handler));
+    }
 }
 
 VALUE
@@ -396,41 +382,39 @@ mp_codec_with_type(VALUE from, VALUE id, VALUE klass, VALUE packer, VALUE unpack
     return codec_seal(self);
 }
 
+/* Hashes that describe the types from an index to another. Each has the handler under its name. */
 static VALUE
-type_list(const mp_type *list, size_t count, VALUE handler_name)
+type_list(VALUE self, size_t from, size_t to, VALUE handler_name)
 {
-    VALUE types = rb_ary_new_capa((long)count);
-    size_t i;
+    const mp_types *types = codec_get(self)->types;
+    VALUE list = rb_ary_new_capa((long)(to - from));
 
-    for (i = 0; i < count; i++) {
+    for (; from < to; from++) {
+        const mp_type *type = &types->all[from];
         VALUE hash = rb_hash_new();
-        mp_type_check(&list[i]);
-        rb_hash_aset(hash, sym_type, INT2FIX(list[i].type));
-        rb_hash_aset(hash, sym_class, list[i].klass);
-        rb_hash_aset(hash, handler_name, mp_handler_proc(&list[i].handler));
-        rb_ary_push(types, hash);
+
+        mp_type_check(type);
+        rb_hash_aset(hash, sym_type, INT2FIX(type->type));
+        rb_hash_aset(hash, sym_class, type->klass);
+        rb_hash_aset(hash, handler_name, mp_handler_proc(&type->handler));
+        rb_ary_push(list, hash);
     }
-    return types;
+    RB_GC_GUARD(self);
+    return list;
 }
 
 VALUE
 mp_codec_packers(VALUE self)
 {
-    const mp_types *types = codec_get(self)->types;
-    VALUE list = type_list(types->packers, types->packer_count, sym_packer);
-
-    RB_GC_GUARD(self);
-    return list;
+    return type_list(self, 0, codec_get(self)->types->packers, sym_packer);
 }
 
 VALUE
 mp_codec_unpackers(VALUE self)
 {
     const mp_types *types = codec_get(self)->types;
-    VALUE list = type_list(types->unpackers, types->unpacker_count, sym_unpacker);
 
-    RB_GC_GUARD(self);
-    return list;
+    return type_list(self, types->packers, types->count, sym_unpacker);
 }
 
 /* --- Manypack::Codec -------------------------------------------------------------------------------- */
@@ -541,23 +525,22 @@ module_p(VALUE object)
 
 /* Pairs of type and class. Without the handlers, which the current Ractor may not be allowed to see. */
 static VALUE
-class_list(const mp_type *list, size_t count)
+class_list(VALUE codec, size_t from, size_t to)
 {
-    VALUE classes = rb_ary_new_capa((long)count);
-    size_t i;
+    const mp_types *types = codec_get(codec)->types;
+    VALUE classes = rb_ary_new_capa((long)(to - from));
 
-    for (i = 0; i < count; i++) rb_ary_push(classes, rb_assoc_new(INT2FIX(list[i].type), list[i].klass));
+    for (; from < to; from++) {
+        rb_ary_push(classes, rb_assoc_new(INT2FIX(types->all[from].type), types->all[from].klass));
+    }
+    RB_GC_GUARD(codec);
     return classes;
 }
 
 static VALUE
 rb_codec_packer_classes(VALUE self)
 {
-    const mp_types *types = codec_get(self)->types;
-    VALUE classes = class_list(types->packers, types->packer_count);
-
-    RB_GC_GUARD(self);
-    return classes;
+    return class_list(self, 0, codec_get(self)->types->packers);
 }
 
 /* call-seq: Internal.unpacker_classes(codec) -> [[type, class], ...] */
@@ -565,28 +548,17 @@ static VALUE
 rb_internal_unpacker_classes(VALUE self, VALUE codec)
 {
     const mp_types *types = codec_get(codec)->types;
-    VALUE classes = class_list(types->unpackers, types->unpacker_count);
 
-    RB_GC_GUARD(codec);
-    return classes;
+    return class_list(codec, types->packers, types->count);
 }
 
-/* True if one of the registrations is of an ext type, or of a class: unless `exact`, also of an ancestor of it. */
+/* True if a registration is of an ext type, or of a class: unless `exact`, also of an ancestor of it. */
 static bool
-list_registers_p(const mp_type *list, size_t count, VALUE klass_or_type, bool exact)
+registers_p(const mp_type *type, VALUE klass_or_type, bool exact)
 {
-    bool number = RB_INTEGER_TYPE_P(klass_or_type);
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        if (number ? INT2FIX(list[i].type) == klass_or_type : list[i].klass == klass_or_type) return true;
-    }
-    for (i = 0; !number && !exact && i < count; i++) {
-        VALUE klass = list[i].klass;
-
-        if (module_p(klass) && RTEST(rb_class_inherited_p(klass_or_type, klass))) return true;
-    }
-    return false;
+    if (RB_INTEGER_TYPE_P(klass_or_type)) return INT2FIX(type->type) == klass_or_type;
+    if (type->klass == klass_or_type) return true;
+    return !exact && module_p(type->klass) && RTEST(rb_class_inherited_p(klass_or_type, type->klass));
 }
 
 /*
@@ -599,16 +571,14 @@ static VALUE
 rb_internal_registers_p(VALUE self, VALUE codec, VALUE klass_or_type, VALUE packers, VALUE unpackers, VALUE exact)
 {
     const mp_types *types = codec_get(codec)->types;
-    bool found;
+    size_t i = RTEST(packers) ? 0 : types->packers, end = RTEST(unpackers) ? types->count : types->packers;
 
     if (!RB_INTEGER_TYPE_P(klass_or_type) && !module_p(klass_or_type)) {
         rb_raise(rb_eArgError, "class or type id");
     }
-    found = RTEST(packers) && list_registers_p(types->packers, types->packer_count, klass_or_type, RTEST(exact));
-    found = found || (RTEST(unpackers) &&
-                      list_registers_p(types->unpackers, types->unpacker_count, klass_or_type, RTEST(exact)));
+    while (i < end && !registers_p(&types->all[i], klass_or_type, RTEST(exact))) i++;
     RB_GC_GUARD(codec);
-    return found ? Qtrue : Qfalse;
+    return i < end ? Qtrue : Qfalse;
 }
 
 /* call-seq: codec.same_types?(other) -> true or false: compares the handlers, too */

@@ -4,7 +4,7 @@
 #include "caches/ractor.h"
 #include "core/utf8.h"
 
-static ID id_call, id_to_msgpack_ext, id_receiver, id_name, id_to_proc, id_proc_for;
+static ID id_call, id_to_msgpack_ext, id_receiver, id_name, id_to_proc, id_proc_for, id_no_unpacker;
 static VALUE mHandler, eIsolationError;
 
 mp_handler
@@ -13,9 +13,11 @@ mp_handler_init(VALUE spec, VALUE owner)
     mp_handler handler = {.receiver = spec, .method = id_call};
 
     if (RB_SYMBOL_P(spec) || RB_TYPE_P(spec, T_STRING)) {
-        if (owner != Qundef) rb_obj_method(owner, spec);
         handler.receiver = owner;
         handler.method = rb_to_id(spec);
+        if (owner != Qundef && !rb_obj_respond_to(owner, handler.method, true)) {
+            rb_funcall(mp_mArguments, id_no_unpacker, 2, owner, ID2SYM(handler.method)); /* raises */
+        }
     } else if (rb_obj_is_proc(spec)) {
         handler.method = 0;
     } else if (rb_obj_is_method(spec)) {
@@ -97,30 +99,20 @@ mp_ext_type(VALUE type)
 
 /* --- the registry ----------------------------------------------------------------------------------- */
 
-static mp_type *
-list_copy(const mp_type *list, size_t count)
-{
-    mp_type *copy = NULL;
-
-    if (count) {
-        copy = ALLOC_N(mp_type, count);
-        memcpy(copy, list, count * sizeof(mp_type));
-    }
-    return copy;
-}
-
-/* Finds the packers that encode.c looks up without a class. */
+/* Finds what is looked up without a class: the packers of encode.c, and the unpacker of each ext type. */
 static void
-find_special_packers(mp_types *types)
+find_places(mp_types *types)
 {
     size_t i;
 
     types->symbol = types->integer = NULL;
-    for (i = 0; i < types->packer_count; i++) {
-        const mp_type *type = &types->packers[i];
+    for (i = 0; i < types->packers; i++) {
+        const mp_type *type = &types->all[i];
         if (type->klass == rb_cSymbol) types->symbol = type;
         else if (type->klass == rb_cInteger && type->oversized_integer) types->integer = type;
     }
+    memset(types->place, 0, sizeof(types->place));
+    for (; i < types->count; i++) types->place[types->all[i].type + 128] = (uint16_t)(i + 1 - types->packers);
 }
 
 mp_types mp_no_types;
@@ -137,13 +129,13 @@ mp_types_new(void)
 void
 mp_types_copy(mp_types *to, const mp_types *from)
 {
-    /* Each count is set after its list, so that the first list is freed if the second allocation raises. */
-    to->packers = list_copy(from->packers, from->packer_count);
-    to->packer_count = from->packer_count;
-    to->unpackers = list_copy(from->unpackers, from->unpacker_count);
-    to->unpacker_count = from->unpacker_count;
-    memcpy(to->place, from->place, sizeof(to->place));
-    find_special_packers(to);
+    if (from->count) {
+        to->all = ALLOC_N(mp_type, from->count);
+        memcpy(to->all, from->all, from->count * sizeof(mp_type));
+    }
+    to->packers = from->packers;
+    to->count = from->count;
+    find_places(to);
 }
 
 mp_types *
@@ -157,8 +149,7 @@ void
 mp_types_release(mp_types *types)
 {
     if (!types || types == &mp_no_types || RUBY_ATOMIC_FETCH_SUB(types->holders, 1) > 1) return;
-    xfree(types->packers);
-    xfree(types->unpackers);
+    xfree(types->all);
     xfree(types);
 }
 
@@ -190,105 +181,95 @@ mp_types_add_packer(mp_types *types, mp_type type)
 {
     size_t i, kept = 0, place = SIZE_MAX;
 
-    REALLOC_N(types->packers, mp_type, types->packer_count + 1);
-    for (i = 0; i < types->packer_count; i++) {
-        if (!replaces_p(&type, &types->packers[i])) types->packers[kept++] = types->packers[i];
+    REALLOC_N(types->all, mp_type, types->count + 1);
+    for (i = 0; i < types->packers; i++) {
+        if (!replaces_p(&type, &types->all[i])) types->all[kept++] = types->all[i];
         else if (place == SIZE_MAX) place = kept++;
     }
     if (place == SIZE_MAX) place = kept++;
-    types->packers[place] = type;
-    types->packer_count = kept;
-    find_special_packers(types);
+    memmove(&types->all[kept], &types->all[types->packers], (types->count - types->packers) * sizeof(mp_type));
+    types->all[place] = type;
+    types->count += kept - types->packers;
+    types->packers = kept;
+    find_places(types);
 }
 
 void
 mp_types_add_unpacker(mp_types *types, mp_type type)
 {
-    size_t i = types->place[type.type + 128];
+    size_t place = types->place[type.type + 128];
 
-    if (!i) {
-        REALLOC_N(types->unpackers, mp_type, types->unpacker_count + 1);
-        i = ++types->unpacker_count;
-        types->place[type.type + 128] = (uint16_t)i;
+    if (place) {
+        types->all[types->packers + place - 1] = type;
+        return;
     }
-    types->unpackers[i - 1] = type;
-}
-
-static void
-list_mark(const mp_type *list, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        rb_gc_mark_movable(list[i].klass);
-        if (list[i].handler.receiver == Qundef) continue;
-        rb_gc_mark_movable(list[i].handler.receiver);
-        if (list[i].handler.proc) rb_gc_mark_movable(list[i].handler.proc);
-    }
-}
-
-static void
-list_compact(mp_type *list, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        list[i].klass = rb_gc_location(list[i].klass);
-        if (list[i].handler.receiver == Qundef) continue;
-        list[i].handler.receiver = rb_gc_location(list[i].handler.receiver);
-        if (list[i].handler.proc) list[i].handler.proc = rb_gc_location(list[i].handler.proc);
-    }
+    REALLOC_N(types->all, mp_type, types->count + 1);
+    types->all[types->count++] = type;
+    find_places(types);
 }
 
 void
 mp_types_mark(const mp_types *types)
 {
-    list_mark(types->packers, types->packer_count);
-    list_mark(types->unpackers, types->unpacker_count);
+    size_t i;
+
+    for (i = 0; i < types->count; i++) {
+        const mp_handler *handler = &types->all[i].handler;
+
+        rb_gc_mark_movable(types->all[i].klass);
+        if (handler->receiver == Qundef) continue;
+        rb_gc_mark_movable(handler->receiver);
+        if (handler->proc) rb_gc_mark_movable(handler->proc);
+    }
 }
 
 void
 mp_types_compact(mp_types *types)
 {
-    list_compact(types->packers, types->packer_count);
-    list_compact(types->unpackers, types->unpacker_count);
+    size_t i;
+
+    for (i = 0; i < types->count; i++) {
+        mp_handler *handler = &types->all[i].handler;
+
+        types->all[i].klass = rb_gc_location(types->all[i].klass);
+        if (handler->receiver == Qundef) continue;
+        handler->receiver = rb_gc_location(handler->receiver);
+        if (handler->proc) handler->proc = rb_gc_location(handler->proc);
+    }
 }
 
 size_t
 mp_types_memsize(const mp_types *types)
 {
     if (!types || types == &mp_no_types) return 0;
-    return (sizeof(mp_types) + (types->packer_count + types->unpacker_count) * sizeof(mp_type)) / types->holders;
+    return (sizeof(mp_types) + types->count * sizeof(mp_type)) / types->holders;
+}
+
+/* The first type whose handler cannot be shared; NULL if there is none. */
+static const mp_type *
+not_shareable(const mp_types *types)
+{
+    size_t i;
+
+    for (i = 0; i < types->count; i++) {
+        if (!types->all[i].handler.shareable) return &types->all[i];
+    }
+    return NULL;
 }
 
 bool
 mp_types_shareable_p(const mp_types *types)
 {
-    size_t i;
-
-    for (i = 0; i < types->packer_count; i++) {
-        if (!types->packers[i].handler.shareable) return false;
-    }
-    for (i = 0; i < types->unpacker_count; i++) {
-        if (!types->unpackers[i].handler.shareable) return false;
-    }
-    return true;
-}
-
-static bool
-list_has_procs_p(const mp_type *list, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count && list[i].handler.proc; i++) continue;
-    return i == count;
+    return !not_shareable(types);
 }
 
 bool
 mp_types_have_procs_p(const mp_types *types)
 {
-    return list_has_procs_p(types->packers, types->packer_count) &&
-           list_has_procs_p(types->unpackers, types->unpacker_count);
+    size_t i;
+
+    for (i = 0; i < types->count && types->all[i].handler.proc; i++) continue;
+    return i == types->count;
 }
 
 /* True if two registrations are equal. */
@@ -310,41 +291,30 @@ list_has_p(const mp_type *list, size_t count, const mp_type *type)
 }
 
 /* No list has a type twice, so lists of one length are equal if one has all types of the other. */
-static bool
-list_same_p(const mp_type *one, const mp_type *other, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        if (!type_same_p(&one[i], &other[i]) && !list_has_p(other, count, &one[i])) return false;
-    }
-    return true;
-}
-
 bool
 mp_types_same_p(const mp_types *one, const mp_types *other)
 {
-    return one->packer_count == other->packer_count && one->unpacker_count == other->unpacker_count &&
-           list_same_p(one->packers, other->packers, one->packer_count) &&
-           list_same_p(one->unpackers, other->unpackers, one->unpacker_count);
-}
-
-static void
-list_withhold(mp_type *list, size_t count)
-{
-    const mp_handler withheld = {.receiver = Qundef, .proc = Qundef, .shareable = true, .withheld = true};
     size_t i;
 
-    for (i = 0; i < count; i++) {
-        if (!list[i].handler.shareable) list[i].handler = withheld;
+    if (one->packers != other->packers || one->count != other->count) return false;
+    for (i = 0; i < one->count; i++) {
+        size_t from = i < one->packers ? 0 : one->packers, to = i < one->packers ? one->packers : one->count;
+
+        if (type_same_p(&one->all[i], &other->all[i])) continue;
+        if (!list_has_p(&other->all[from], to - from, &one->all[i])) return false;
     }
+    return true;
 }
 
 void
 mp_types_withhold(mp_types *types)
 {
-    list_withhold(types->packers, types->packer_count);
-    list_withhold(types->unpackers, types->unpacker_count);
+    const mp_handler withheld = {.receiver = Qundef, .proc = Qundef, .shareable = true, .withheld = true};
+    size_t i;
+
+    for (i = 0; i < types->count; i++) {
+        if (!types->all[i].handler.shareable) types->all[i].handler = withheld;
+    }
     types->withheld = true;
 }
 
@@ -368,14 +338,9 @@ mp_type_check(const mp_type *type)
 void
 mp_types_check_shareable(const mp_types *types)
 {
-    size_t i;
+    const mp_type *type = not_shareable(types);
 
-    for (i = 0; i < types->packer_count; i++) {
-        if (!types->packers[i].handler.shareable) raise_not_shareable(&types->packers[i]);
-    }
-    for (i = 0; i < types->unpacker_count; i++) {
-        if (!types->unpackers[i].handler.shareable) raise_not_shareable(&types->unpackers[i]);
-    }
+    if (type) raise_not_shareable(type);
 }
 
 static const mp_type *
@@ -383,8 +348,8 @@ packer_of_class(const mp_types *types, VALUE klass)
 {
     size_t i;
 
-    for (i = 0; i < types->packer_count; i++) {
-        if (types->packers[i].klass == klass) return &types->packers[i];
+    for (i = 0; i < types->packers; i++) {
+        if (types->all[i].klass == klass) return &types->all[i];
     }
     return NULL;
 }
@@ -412,10 +377,10 @@ packer_of_ancestor(const mp_types *types, VALUE klass)
     const mp_type *type = NULL;
     size_t i;
 
-    for (i = 0; i < types->packer_count; i++) {
-        if (!RTEST(rb_class_inherited_p(klass, types->packers[i].klass))) continue;
+    for (i = 0; i < types->packers; i++) {
+        if (!RTEST(rb_class_inherited_p(klass, types->all[i].klass))) continue;
         if (type) return packer_of_nearest(types, klass);
-        type = &types->packers[i];
+        type = &types->all[i];
     }
     return type;
 }
@@ -464,6 +429,7 @@ Init_manypack_types(void)
     id_name = rb_intern("name");
     id_to_proc = rb_intern("to_proc");
     id_proc_for = rb_intern("proc_for");
+    id_no_unpacker = rb_intern("no_unpacker");
     mHandler = mp_const("Manypack::Handler");
     eIsolationError = mp_const("Ractor::IsolationError");
     rb_define_method(rb_cSymbol, "to_msgpack_ext", rb_symbol_to_msgpack_ext, 0);

@@ -30,13 +30,12 @@ typedef struct {
 
 typedef struct {
     rb_atomic_t holders; /* number of Codecs and Factories that hold the registry */
-    mp_type *packers;    /* looked up by class; in order of registration */
-    size_t packer_count;
-    mp_type *unpackers;  /* in order of registration */
-    size_t unpacker_count;
+    mp_type *all;        /* first the packers, which are found by class, then the unpackers; each in order */
+    size_t packers;      /* how many of them pack */
+    size_t count;        /* of all */
     bool withheld;       /* by mp_types_withhold */
     const mp_type *symbol, *integer; /* the packers of Symbol and of oversized Integer; NULL if not registered */
-    uint16_t place[256]; /* for each type, beginning with -128: its index in unpackers plus one, or 0 */
+    uint16_t place[256]; /* for each type, beginning with -128: which of the unpackers it has, from 1; or 0 */
 } mp_types;
 
 /* The ext type that an Integer stands for. TypeError for anything else, RangeError outside -128..127. */
@@ -114,13 +113,20 @@ void mp_types_check_shareable(const mp_types *types);
 /* The type that packs obj: that of its singleton class, its class, or its nearest ancestor; NULL without one. */
 const mp_type *mp_types_for_object(const mp_types *types, VALUE obj);
 
+/* True if the registry unpacks an ext type. */
+MP_INLINE bool
+mp_types_unpack_p(const mp_types *types)
+{
+    return types && types->count > types->packers;
+}
+
 /* The type that unpacks an ext; NULL if there is none. */
 MP_INLINE const mp_type *
 mp_types_for_ext(const mp_types *types, int type)
 {
     uint16_t place = types->place[type + 128];
 
-    return place ? &types->unpackers[place - 1] : NULL;
+    return place ? &types->all[types->packers + place - 1] : NULL;
 }
 
 #endif

@@ -139,38 +139,39 @@ leave_for_packer(mp_encoder *e)
 
 NORETURN(static void raise_unpackable(mp_encoder *e, VALUE obj));
 
-static bool
-packable_as_timestamp_p(VALUE obj)
+/* How an object can be packed that has no to_msgpack. */
+static VALUE
+way_to_pack(VALUE obj)
 {
-    return RTEST(rb_obj_is_kind_of(obj, rb_cTime)) || rb_obj_class(obj) == mp_cTimestamp;
-}
+    VALUE common;
 
-/* A Range is a T_STRUCT, too. */
-static bool
-struct_or_data_p(VALUE obj)
-{
-    return RB_TYPE_P(obj, T_STRUCT) && !RTEST(rb_obj_is_kind_of(obj, rb_cRange));
+    if (RTEST(rb_obj_is_kind_of(obj, rb_cTime))) {
+        return rb_str_new_cstr("pack with timestamp: true, or register_common(:time) on a Factory");
+    }
+    if (rb_obj_class(obj) == mp_cTimestamp) {
+        return rb_sprintf("pack with timestamp: true, or register_type(-1, %" PRIsVALUE ") on a Factory",
+                          mp_cTimestamp);
+    }
+    common = rb_funcall(mp_mArguments, id_common_type, 1, rb_obj_class(obj));
+    if (RTEST(common)) return common;
+    if (RB_TYPE_P(obj, T_STRUCT)) {
+        return rb_str_new_cstr("attach a Manypack::Record of its class, dump it by that Record, or register an ext "
+                               "type for it by Factory#register_type with record:");
+    }
+    return rb_str_new_cstr("register an ext type for it by Factory#register_type");
 }
 
 /* Raises the NoMethodError of a missing to_msgpack, with its receiver, which callers may read. */
 static void
 raise_unpackable(mp_encoder *e, VALUE obj)
 {
-    VALUE common = rb_funcall(mp_mArguments, id_common_type, 1, rb_obj_class(obj));
-    const char *way = packable_as_timestamp_p(obj) ? "pack with timestamp: true, or register_common(:time) on a Factory"
-        : struct_or_data_p(obj)
-        ? "attach a Manypack::Record of its class, dump it by that Record, or register an ext type for it by "
-          "Factory#register_type with record:"
-        : "register an ext type for it by Factory#register_type";
     VALUE path = mp_error_path(e->place), message, keywords = rb_hash_new();
     bool of_gem = e->codec->options.of_gem;
     VALUE argv[4], klass = mp_encode_error_class(rb_eNoMethodError, of_gem);
 
     rb_hash_aset(keywords, ID2SYM(rb_intern("receiver")), obj);
     message = rb_enc_sprintf(mp_utf8, "undefined method 'to_msgpack' for an instance of %" PRIsVALUE ", at %" PRIsVALUE
-                             "; ", rb_obj_class(obj), mp_error_path_shown(path));
-    if (RTEST(common) && !packable_as_timestamp_p(obj)) rb_str_append(message, common);
-    else rb_str_cat_cstr(message, way);
+                             "; %" PRIsVALUE, rb_obj_class(obj), mp_error_path_shown(path), way_to_pack(obj));
     argv[0] = message;
     argv[1] = ID2SYM(id_to_msgpack);
     argv[2] = rb_ary_new();

@@ -137,7 +137,7 @@ bool mp_simple_key(VALUE obj, mp_key *key);
 MP_INLINE bool
 mp_ext_keys_p(const mp_codec *codec)
 {
-    return codec->types && codec->types->unpacker_count;
+    return mp_types_unpack_p(codec->types);
 }
 
 /* The offset after the object at an offset. */

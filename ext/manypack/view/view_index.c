@@ -348,7 +348,7 @@ static mp_check
 check_of(const mp_codec *codec, uint64_t types[TYPE_WORDS])
 {
     const mp_options *options = &codec->options;
-    bool handlers = codec->types && codec->types->unpacker_count;
+    bool handlers = mp_types_unpack_p(codec->types);
     size_t word;
 
     for (word = 0; word < TYPE_WORDS; word++) types[word] = options->allow_unknown_ext && !handlers ? UINT64_MAX : 0;

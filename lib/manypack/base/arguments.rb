@@ -278,6 +278,12 @@ module Manypack
       refuse(ArgumentError.new("#{klass} is always packed as #{kind}")) if kind
     end
 
+    # Raises NameError for a class that lacks the method that was to unpack it.
+    def self.no_unpacker(klass, name)
+      refuse(NameError.new("#{klass} has no method #{name} to unpack an ext type: define #{klass}.#{name}(body), or " \
+                           "give the ext type an unpacker, such as a Proc", name, receiver: klass))
+    end
+
     # Returns the warning for a type that is registered for another class than before, or nil. A class of the same name
     # is not another class, because a reload creates the class again. +registered+ is an Array of pairs of type and
     # class.
