@@ -10,7 +10,7 @@
 static VALUE mDecodeError, mEncodeError;
 static VALUE eMalformedFormatError, eStackError, eUnexpectedTypeError, eUnknownExtTypeError;
 static VALUE eTruncatedError, eLimitError, eNestingError, eShapeError;
-static ID id_offset, id_start, id_input, id_source, id_from, id_at, id_path;
+static ID id_offset, id_start, id_input, id_source, id_message_start, id_at, id_path;
 static ID id_words, id_place, id_of, id_likeness, id_record_path;
 static ID id_record, id_field, id_cause, id_limit, id_value, id_errors, id_clone, id_freeze, id_exception;
 
@@ -53,9 +53,9 @@ mp_message_of(VALUE source, const uint8_t *start, const uint8_t *end, size_t bef
 
     if (origin > offset ? origin - offset > before : offset - origin > (size_t)(end - start)) return MP_NO_MESSAGE;
     message = origin > offset ? start - (origin - offset) : start + (offset - origin);
-    if (!source) return (mp_message){.source = block_copy(message, end), .origin = offset};
+    if (!source) return (mp_message){.source = block_copy(message, end), .offset = offset};
     return (mp_message){.source = source, .start = (size_t)(message - (const uint8_t *)RSTRING_PTR(source)),
-                        .origin = offset};
+                        .offset = offset};
 }
 
 /* Keeps the message, from which #path is found when it is called. */
@@ -64,8 +64,8 @@ set_message(VALUE error, size_t offset, mp_message message)
 {
     if (message.source) {
         rb_ivar_set(error, id_source, rb_str_new_frozen(message.source));
-        rb_ivar_set(error, id_from, SIZET2NUM(message.start));
-        rb_ivar_set(error, id_at, SIZET2NUM(message.start + (offset - message.origin)));
+        rb_ivar_set(error, id_message_start, SIZET2NUM(message.start));
+        rb_ivar_set(error, id_at, SIZET2NUM(message.start + (offset - message.offset)));
     } else if (RTEST(rb_ivar_defined(error, id_source))) {
         rb_ivar_set(error, id_source, Qnil);
         rb_ivar_set(error, id_path, Qnil);
@@ -109,7 +109,8 @@ rb_decode_error_path(VALUE self)
         path = rb_attr_get(self, id_path);
         return NIL_P(path) ? rb_attr_get(self, id_record_path) : path; /* set here, or by YAML */
     }
-    path = mp_error_path_of(source, NUM2SIZET(rb_attr_get(self, id_from)), NUM2SIZET(rb_attr_get(self, id_at)));
+    path = mp_error_path_of(source, NUM2SIZET(rb_attr_get(self, id_message_start)),
+                            NUM2SIZET(rb_attr_get(self, id_at)));
     if (OBJ_FROZEN(self)) return path;
     rb_ivar_set(self, id_path, path);
     rb_ivar_set(self, id_source, Qnil);
@@ -193,7 +194,7 @@ raise_truncated(mp_blame blame, size_t offset)
     VALUE error = error_at_end(blame, klass, truncated_message(blame), offset);
 
     set_message(error, offset, blame.message);
-    rb_ivar_set(error, id_start, SIZET2NUM(blame.begin));
+    rb_ivar_set(error, id_start, SIZET2NUM(blame.complete));
     rb_exc_raise(error);
 }
 
@@ -217,27 +218,6 @@ mp_raise_timestamp(mp_status status, size_t size)
 }
 
 void
-mp_raise_status(mp_status status, mp_blame blame)
-{
-    size_t offset = blame.origin + (size_t)(blame.at - blame.start);
-    mp_head head = {.kind = MP_NEVER};
-
-    switch (status) {
-      case MP_E_TRUNCATED:
-        raise_truncated(blame, offset);
-      case MP_E_DEPTH:
-      case MP_E_KEY_DEPTH:
-        raise_at(eStackError, rb_str_new_cstr(mp_status_text(status)), offset, blame.message);
-      case MP_E_TIMESTAMP_SIZE:
-      case MP_E_TIMESTAMP_NSEC:
-        mp_head_read(blame.at, blame.end, &head);
-        raise_at(eMalformedFormatError, timestamp_message(status, head.n), offset, blame.message);
-      default:
-        raise_at(eMalformedFormatError, rb_str_new_cstr(mp_status_text(status)), offset, blame.message);
-    }
-}
-
-void
 mp_raise_unknown_ext(int type, size_t offset, mp_message message)
 {
     const char *way = type == MP_TIMESTAMP_TYPE ? "timestamp: true unpacks it as a Time"
@@ -256,7 +236,7 @@ mp_raise_unexpected(mp_kind expected, mp_kind found, size_t offset, mp_message m
 void
 mp_raise_shape(const char *expected, VALUE found, size_t offset, mp_message message)
 {
-    VALUE path = mp_error_path_of(message.source, message.start, message.start + (offset - message.origin)), error;
+    VALUE path = mp_error_path_of(message.source, message.start, message.start + (offset - message.offset)), error;
     VALUE words = rb_enc_sprintf(mp_utf8, "expected %s, got %" PRIsVALUE, expected, found);
 
     if (!NIL_P(path)) rb_str_catf(words, ", at %" PRIsVALUE, mp_error_path_shown(path));
@@ -367,25 +347,49 @@ static const limit_words words_of_limits[] = {MP_LIMITS_EACH(LIMIT_WORDS, )};
 
 #define LIMIT_VALUE(limits, STATUS, field, type, option, untrusted, unit, text) (limits)->field,
 
-void
-mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_blame blame)
+NORETURN(static void raise_declared(mp_status status, mp_blame blame, size_t offset));
+
+/* LimitError for what a head declares. */
+static void
+raise_declared(mp_status status, mp_blame blame, size_t offset)
 {
-    const uint64_t allowed[] = {MP_LIMITS_EACH(LIMIT_VALUE, limits)};
+    const uint64_t allowed[] = {MP_LIMITS_EACH(LIMIT_VALUE, blame.limits)};
     unsigned limit = mp_limit_of(status);
     const limit_words *words = &words_of_limits[limit];
-    size_t offset = blame.origin + (size_t)(blame.at - blame.start);
     mp_head head = {.kind = MP_NEVER};
     const char *article;
 
     if (status == MP_E_MAX_OBJECTS) {
-        raise_limit(words->option, allowed[limit], objects,
-                    rb_sprintf("at least %" PRIu64 " %s", objects, words->unit), offset, blame.message);
+        raise_limit(words->option, allowed[limit], blame.objects,
+                    rb_sprintf("at least %" PRIu64 " %s", blame.objects, words->unit), offset, blame.message);
     }
     mp_head_read(blame.at, blame.end, &head);
     article = head.kind == MP_ARRAY || head.kind == MP_EXT ? "an" : "a";
     raise_limit(words->option, allowed[limit], head.n,
                 rb_sprintf("%s %s of %" PRIu32 " %s", article, mp_kind_name(head.kind), head.n, words->unit), offset,
                 blame.message);
+}
+
+void
+mp_raise_status(mp_status status, mp_blame blame)
+{
+    size_t offset = blame.origin + (size_t)(blame.at - blame.start);
+    mp_head head = {.kind = MP_NEVER};
+
+    switch (status) {
+      case MP_E_TRUNCATED:
+        raise_truncated(blame, offset);
+      case MP_E_DEPTH:
+      case MP_E_KEY_DEPTH:
+        raise_at(eStackError, rb_str_new_cstr(mp_status_text(status)), offset, blame.message);
+      case MP_E_TIMESTAMP_SIZE:
+      case MP_E_TIMESTAMP_NSEC:
+        mp_head_read(blame.at, blame.end, &head);
+        raise_at(eMalformedFormatError, timestamp_message(status, head.n), offset, blame.message);
+      default:
+        if (mp_limit_p(status)) raise_declared(status, blame, offset);
+        raise_at(eMalformedFormatError, rb_str_new_cstr(mp_status_text(status)), offset, blame.message);
+    }
 }
 
 /* rb_str_intern raises the EncodingError that becomes the cause of ours. */
@@ -759,7 +763,7 @@ Init_manypack_error(void)
     id_start = rb_intern("@start");
     id_input = rb_intern("input"); /* no @: Ruby code cannot see it, nor those of the path */
     id_source = rb_intern("source");
-    id_from = rb_intern("from");
+    id_message_start = rb_intern("message_start");
     id_at = rb_intern("at");
     id_path = rb_intern("path");
     id_words = rb_intern("words");

@@ -10,8 +10,8 @@
 /* The message that an error is in, from which its #path is found. */
 typedef struct {
     VALUE source;  /* the String with its bytes, which errors keep; 0 if the bytes are gone: no path */
-    size_t start;  /* of the message in source */
-    size_t origin; /* the same in the whole input */
+    size_t start;  /* where the message starts in source */
+    size_t offset; /* where it starts in the whole input */
 } mp_message;
 
 #define MP_NO_MESSAGE ((mp_message){.source = 0})
@@ -33,12 +33,14 @@ mp_message mp_message_of(VALUE source, const uint8_t *start, const uint8_t *end,
 /* The head to blame and the bytes around it: an error message says from them what is wrong, and where. */
 typedef struct {
     const uint8_t *start, *at, *end;
-    size_t origin;      /* offset of start in the whole input */
-    size_t bytes_after; /* bytes of the input that follow end */
-    size_t begin;       /* offset in the whole input at which the message starts */
+    size_t origin;           /* offset of start in the whole input */
+    size_t bytes_after;      /* bytes of the input that follow end */
+    size_t complete;         /* offset in the whole input where the last complete object ends */
     mp_message message;
-    bool of_gem;        /* under the name MessagePack: the classes of the msgpack gem */
-    VALUE eof;          /* the EOFError by which the io ended; 0 or nil without one */
+    const mp_limits *limits; /* for a status of mp_limits_pass */
+    uint64_t objects;        /* of the message, up to the head; likewise */
+    bool of_gem;             /* under the name MessagePack: the classes of the msgpack gem */
+    VALUE eof;               /* the EOFError by which the io ended; 0 or nil without one */
 } mp_blame;
 
 MP_INLINE mp_blame
@@ -49,11 +51,6 @@ mp_blame_of(const uint8_t *start, const uint8_t *at, const uint8_t *end, size_t 
 
 /* Raises the exception for a status, with its #offset. Reads the bytes before it allocates. */
 NORETURN(void mp_raise_status(mp_status status, mp_blame blame));
-
-/*
- * Raises LimitError for a status of mp_limits_pass. objects counts the objects of the message up to the head to blame.
- */
-NORETURN(void mp_raise_limit(mp_status status, const mp_limits *limits, uint64_t objects, mp_blame blame));
 
 /* The errors of decoding for which the core has no status. */
 NORETURN(void mp_raise_unknown_ext(int type, size_t offset, mp_message message));

@@ -25,7 +25,7 @@ ractor_mark(void *ptr)
     if (ractor->spares.body) rb_gc_mark_movable(ractor->spares.body);
 }
 
-/* The symbol cache holds only Symbols that never move, and no templates are left. */
+/* The packed Symbols never move, and no templates are left. */
 static void
 ractor_compact(void *ptr)
 {
@@ -63,7 +63,7 @@ ractor_memsize(const void *ptr)
     const mp_ractor *ractor = ptr;
 
     return mp_typed_memsize(sizeof(mp_ractor)) + mp_string_table_memsize(&ractor->keys.table) +
-           mp_string_table_memsize(&ractor->values.table) + mp_symbol_cache_memsize(&ractor->symbols) +
+           mp_string_table_memsize(&ractor->values.table) + mp_packed_symbols_memsize(&ractor->symbols) +
            mp_hash_templates_memsize(&ractor->rows) +
            (ractor->seldom ? sizeof(mp_seldom) + mp_trails_memsize(ractor->seldom->trails) : 0);
 }

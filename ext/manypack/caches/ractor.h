@@ -13,7 +13,7 @@
 #include "caches/latest_index.h"
 #include "caches/result_size.h"
 #include "caches/spare.h"
-#include "caches/symbol_cache.h"
+#include "caches/packed_symbols.h"
 #include "caches/trails.h"
 #include "caches/value_cache.h"
 
@@ -31,7 +31,7 @@ typedef struct {
 typedef struct {
     mp_key_cache keys;
     mp_value_cache values;
-    mp_symbol_cache symbols;
+    mp_packed_symbols symbols;
     mp_hash_templates rows;
     mp_result_sizes results;
     mp_spares spares;

@@ -413,7 +413,7 @@ rb_symbol_to_msgpack_ext(VALUE self)
     VALUE name;
 
     if (!RB_STATIC_SYM_P(self)) return rb_sym2str(self);
-    packed = mp_symbol_cache_find(&mp_ractor_current()->symbols, self, &name);
+    packed = mp_packed_symbols_find(&mp_ractor_current()->symbols, self, &name);
     if (!packed) return name;
     name = rb_enc_str_new((const char *)packed->bytes + 1, packed->bytes[0] & MP_FIXSTR_MAX, mp_utf8);
     if (rb_enc_str_asciionly_p(name)) rb_enc_associate_index(name, mp_usascii_index);

@@ -193,7 +193,7 @@ encode_symbol(mp_encoder *e, uint8_t *p, VALUE symbol)
     if (MP_LIKELY(RB_STATIC_SYM_P(symbol))) {
         const mp_packed_symbol *packed;
 
-        packed = mp_symbol_cache_find(&mp_encoder_ractor(e)->symbols, symbol, &name);
+        packed = mp_packed_symbols_find(&mp_encoder_ractor(e)->symbols, symbol, &name);
         if (MP_LIKELY(packed != NULL)) return mp_put_packed_symbol(room(e, p, MP_PACKED_SYMBOL_MAX), packed);
     } else {
         name = rb_sym2str(symbol);

@@ -187,7 +187,7 @@ write_short_bin(VALUE self, VALUE string)
     return payload_commit(&w, compatible ? mp_put_str_head(w.start, n, true) : mp_put_bin_head(w.start, n), string, n);
 }
 
-/* Appends a Symbol of the symbol cache. Qundef for any other, and if Symbols have an ext type. */
+/* Appends a Symbol whose packed form is known. Qundef for any other, and if Symbols have an ext type. */
 static VALUE
 write_short_symbol(VALUE self, VALUE symbol)
 {
@@ -197,7 +197,7 @@ write_short_symbol(VALUE self, VALUE symbol)
     VALUE name;
 
     if (!RB_STATIC_SYM_P(symbol) || (types && types->symbol)) return Qundef;
-    packed = mp_symbol_cache_find(&mp_ractor_current()->symbols, symbol, &name);
+    packed = mp_packed_symbols_find(&mp_ractor_current()->symbols, symbol, &name);
     if (!packed) return Qundef;
     w = short_reserve(self, MP_PACKED_SYMBOL_MAX);
     return short_commit(&w, mp_put_packed_symbol(w.start, packed));

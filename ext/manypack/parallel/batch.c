@@ -161,7 +161,7 @@ message_read(mp_decoder *d, size_t max_bytes)
     if (MP_UNLIKELY(size > max_bytes)) mp_raise_max_bytes(max_bytes, size, offset + max_bytes, mp_decoder_message(d));
     if (MP_UNLIKELY(obj == Qundef)) {
         mp_blame blame = mp_decoder_blame(d, d->at);
-        blame.begin = offset;
+        blame.complete = offset;
         mp_raise_status(MP_E_TRUNCATED, blame);
     }
     return obj;

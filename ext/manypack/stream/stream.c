@@ -239,7 +239,7 @@ mp_stream_raise_truncated(const mp_stream *u)
 
     if (u->body) mp_raise_past_body(u->body_type, u->origin, MP_NO_MESSAGE);
     blame.message = mp_stream_message(u);
-    blame.begin = mp_stream_position(u);
+    blame.complete = mp_stream_position(u);
     blame.of_gem = u->codec.options.of_gem;
     blame.eof = u->more ? u->more->eof : 0;
     mp_raise_status(MP_E_TRUNCATED, blame);
@@ -305,7 +305,8 @@ mp_stream_raise_unknown_position(mp_stream *u, mp_status status, uint64_t object
 {
     u->position_unknown = true;
     blame.message = mp_stream_message(u);
-    if (mp_limit_p(status)) mp_raise_limit(status, &u->codec.options.limits, objects, blame);
+    blame.limits = &u->codec.options.limits;
+    blame.objects = objects;
     mp_raise_status(status, blame);
 }
 

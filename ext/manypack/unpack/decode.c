@@ -33,7 +33,7 @@ check_limits(mp_decoder *d, mp_kind kind, uint32_t n, const uint8_t *at)
 {
     mp_status status = mp_limits_pass(&d->codec->options.limits, kind, n, &d->tree.objects);
 
-    if (MP_UNLIKELY(status != MP_OK)) mp_decoder_raise_limit(d, status, at);
+    if (MP_UNLIKELY(status != MP_OK)) mp_decoder_raise(d, status, at);
 }
 
 static bool

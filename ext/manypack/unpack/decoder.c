@@ -37,6 +37,8 @@ mp_decoder_blame(const mp_decoder *d, const uint8_t *at)
     mp_blame blame = mp_blame_of(d->start, at, d->end, d->origin);
 
     blame.message = mp_decoder_message(d);
+    blame.limits = &d->codec->options.limits;
+    blame.objects = d->tree.objects;
     blame.of_gem = d->codec->options.of_gem;
     return blame;
 }
@@ -44,14 +46,9 @@ mp_decoder_blame(const mp_decoder *d, const uint8_t *at)
 void
 mp_decoder_raise(mp_decoder *d, mp_status status, const uint8_t *at)
 {
-    /* After 0xc1 or a too deep container nobody knows where the next object starts, so decoding cannot continue. */
-    if (status == MP_E_BAD_HEAD || status == MP_E_DEPTH || status == MP_E_KEY_DEPTH) d->committed = false;
-    mp_raise_status(status, mp_decoder_blame(d, at));
-}
+    bool unknown = status == MP_E_BAD_HEAD || status == MP_E_DEPTH || status == MP_E_KEY_DEPTH;
 
-void
-mp_decoder_raise_limit(mp_decoder *d, mp_status status, const uint8_t *at)
-{
-    d->committed = false;
-    mp_raise_limit(status, &d->codec->options.limits, d->tree.objects, mp_decoder_blame(d, at));
+    /* Decoding cannot continue where nobody knows the start of the next object, nor above a limit. */
+    if (unknown || mp_limit_p(status)) d->committed = false;
+    mp_raise_status(status, mp_decoder_blame(d, at));
 }

@@ -154,7 +154,4 @@ const uint8_t *mp_decoder_own_source(mp_decoder *d, const uint8_t *p);
 /* Raises the exception for a status and blames the head at `at`. */
 NORETURN(void mp_decoder_raise(mp_decoder *d, mp_status status, const uint8_t *at));
 
-/* The same for a status of mp_limits_pass: LimitError. */
-NORETURN(void mp_decoder_raise_limit(mp_decoder *d, mp_status status, const uint8_t *at));
-
 #endif

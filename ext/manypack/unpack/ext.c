@@ -172,7 +172,7 @@ typed_new(mp_decoder *d, const mp_type *type, const uint8_t *p, uint32_t n, cons
         d->others += d->tree.objects - objects;
         d->inner = call.argument;
         if (d->holder) RB_OBJ_WRITTEN(d->holder, Qundef, d->inner);
-        if (d->tree.objects > d->codec->options.limits.objects) mp_decoder_raise_limit(d, MP_E_MAX_OBJECTS, at);
+        if (d->tree.objects > d->codec->options.limits.objects) mp_decoder_raise(d, MP_E_MAX_OBJECTS, at);
     }
     return sealed(d, obj);
 }

@@ -2,7 +2,7 @@
 
 #--
 # Symbol.from_msgpack_ext, which Factory#register_type(type, Symbol) unpacks with by default. Its counterpart,
-# Symbol#to_msgpack_ext, is in symbol_cache.c.
+# Symbol#to_msgpack_ext, is in packed_symbols.c.
 #++
 class Symbol
   # Returns the Symbol with that name, as UTF-8, or as BINARY if the name is not valid UTF-8.

@@ -1,5 +1,5 @@
-/* The cold half of the symbol cache: Symbols that are not at home, or not in the cache yet. */
-#include "caches/symbol_cache.h"
+/* The cold half of the packed Symbols: Symbols that are not at home, or not in the cache yet. */
+#include "caches/packed_symbols.h"
 
 MP_STATIC_ASSERT(a_packed_symbol_is_an_entry, sizeof(mp_packed_symbol) <= MP_CACHE_ENTRY_MAX);
 
@@ -15,17 +15,17 @@ static const mp_cache_layout layout = {
 };
 
 size_t
-mp_symbol_cache_memsize(const mp_symbol_cache *cache)
+mp_packed_symbols_memsize(const mp_packed_symbols *cache)
 {
     return mp_cache_table_memsize(&cache->table, &layout);
 }
 
 /* The entry of a Symbol in any of its places; NULL if it is not cached. */
 static const mp_packed_symbol *
-find(mp_symbol_cache *cache, VALUE symbol)
+find(mp_packed_symbols *cache, VALUE symbol)
 {
     const mp_packed_symbol *entries = cache->table.entries;
-    size_t home = mp_symbol_cache_home(cache, symbol), way;
+    size_t home = mp_packed_symbols_home(cache, symbol), way;
 
     for (way = 0; way < MP_CACHE_WAYS; way++) {
         if (entries[home ^ way].symbol == symbol) return mp_cache_table_hit(&cache->table, &layout, home, way);
@@ -34,7 +34,7 @@ find(mp_symbol_cache *cache, VALUE symbol)
 }
 
 MP_NOINLINE const mp_packed_symbol *
-mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
+mp_packed_symbols_search(mp_packed_symbols *cache, VALUE symbol, VALUE *name)
 {
     const mp_packed_symbol *found = find(cache, symbol);
     mp_packed_symbol packed = {.symbol = symbol};

@@ -1,12 +1,12 @@
 /*
- * The symbol cache of a Ractor: the packed bytes of Symbols, found by the Symbols themselves.
+ * The packed bytes of Symbols, which a Ractor keeps for packing and finds by the Symbols themselves.
  *
  * Before 4.1 Ruby looks up the name of a Symbol under a lock that all Ractors share: two Ractors that pack rows with
  * Symbol keys would do half the work of one. Only Symbols that are never collected are cached, so the collector need
  * not know of them.
  */
-#ifndef MANYPACK_SYMBOL_CACHE_H
-#define MANYPACK_SYMBOL_CACHE_H
+#ifndef MANYPACK_PACKED_SYMBOLS_H
+#define MANYPACK_PACKED_SYMBOLS_H
 
 #include "caches/cache_table.h"
 #include "core/wire.h"
@@ -21,31 +21,31 @@ typedef struct {
 
 typedef struct {
     mp_cache_table table;
-} mp_symbol_cache;
+} mp_packed_symbols;
 
 /* For the dsize of the object that holds the cache. */
-size_t mp_symbol_cache_memsize(const mp_symbol_cache *cache);
+size_t mp_packed_symbols_memsize(const mp_packed_symbols *cache);
 
 /* The index of the entry that is a Symbol's home. */
 MP_INLINE size_t
-mp_symbol_cache_home(const mp_symbol_cache *cache, VALUE symbol)
+mp_packed_symbols_home(const mp_packed_symbols *cache, VALUE symbol)
 {
     return mp_cache_table_index(&cache->table, symbol);
 }
 
-/* The cold half of mp_symbol_cache_find: searches all places. Adds a Symbol that is not there. */
-const mp_packed_symbol *mp_symbol_cache_search(mp_symbol_cache *cache, VALUE symbol, VALUE *name);
+/* The cold half of mp_packed_symbols_find: searches all places. Adds a Symbol that is not there. */
+const mp_packed_symbol *mp_packed_symbols_search(mp_packed_symbols *cache, VALUE symbol, VALUE *name);
 
 /*
  * The entry of a Symbol that is never collected, valid until the next look-up. If the Symbol cannot be cached, returns
  * NULL and sets *name to its name.
  */
 MP_INLINE const mp_packed_symbol *
-mp_symbol_cache_find(mp_symbol_cache *cache, VALUE symbol, VALUE *name)
+mp_packed_symbols_find(mp_packed_symbols *cache, VALUE symbol, VALUE *name)
 {
-    const mp_packed_symbol *entries = cache->table.entries, *home = &entries[mp_symbol_cache_home(cache, symbol)];
+    const mp_packed_symbol *entries = cache->table.entries, *home = &entries[mp_packed_symbols_home(cache, symbol)];
 
-    return MP_LIKELY(home->symbol == symbol) ? home : mp_symbol_cache_search(cache, symbol, name);
+    return MP_LIKELY(home->symbol == symbol) ? home : mp_packed_symbols_search(cache, symbol, name);
 }
 
 /* Writes the packed Symbol to p, where MP_PACKED_SYMBOL_MAX bytes must be free. Returns its end. */
