@@ -61,6 +61,14 @@ class GrowthTest < Minitest::Test
     end
   end
 
+  def test_changes_deep_inside_by_indices_from_the_end_take_linear_time
+    assert_linear(50) do |depth|
+      bytes = Manypack.pack((0...depth).reduce([*0...40]) { |inside, _| [inside] }, max_depth: 1_000)
+      changes = 40.times.to_h { |i| [[-1] * depth + [i - 40], i] }
+      -> { View.new(bytes, max_depth: 1_000).splice(changes) }
+    end
+  end
+
   # --- unions in unions -----------------------------------------------------------------------------------------
 
   # A map of a union in a map of a union, to a depth, with the tag first, last or missing, and a long value at the bottom.
