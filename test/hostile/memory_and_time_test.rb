@@ -242,8 +242,13 @@ module Hostile
 
     # Nothing else in Manypack makes bytes longer.
     def test_14_there_is_no_other_compression_to_bomb_with
-      names = ObjectSpace.each_object(Module).select { |mod| mod.name.to_s.match?(/\AManypack\b(?!::(?:Files|Terminal)\b)/) }
-                         .flat_map { |mod| [mod.name, *mod.instance_methods(false), *mod.singleton_methods(false)] }
+      name_of = Module.instance_method(:name) # a class of another test may have a name of its own
+      names = ObjectSpace.each_object(Module).flat_map do |mod|
+        name = name_of.bind_call(mod)
+        next [] unless name&.match?(/\AManypack\b(?!::(?:Files|Terminal)\b)/)
+
+        [name, *mod.instance_methods(false), *mod.singleton_methods(false)]
+      end
       assert_operator names.size, :>, 100
       assert_empty names.grep(/compress|inflate|deflate|gzip|zlib|lz4|zstd|snappy/i)
       [98, 99].each { |type| assert_raises(Manypack::UnknownExtTypeError) { Manypack.unpack("\xC7\x05".b + type.chr + "\xD2\x7F\xFF\xFF\xFF".b) } }
