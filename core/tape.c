@@ -407,14 +407,14 @@ strider_keys_differ_p(const strider *s, const mp_tape *tape)
 }
 
 /*
- * Fast path (looks/check all of it) inside containers while many bytes are ahead, up to the offset stop, with the place
- * in the innermost container in registers. Ends when bottom, an open container, is closed, and where head_passed has to
- * take over. checked is a constant in each caller.
+ * Fast path (looks/check all of it) inside containers while many bytes are ahead, with the place in the innermost
+ * container in registers. Ends with the outermost container, and where head_passed has to take over. checked is a
+ * constant in each caller.
  */
 MP_INLINE void
-stride(mp_tape *tape, uint32_t stop, uint32_t bottom, const bool checked)
+stride(mp_tape *tape, const bool checked)
 {
-    const uint8_t *const end = tape->bytes + stop;
+    const uint8_t *const end = tape->bytes + tape->size;
     const bool plain = checked && plain_checks_p(tape->checks);
     strider s = strider_of(tape);
 
@@ -452,14 +452,13 @@ stride(mp_tape *tape, uint32_t stop, uint32_t bottom, const bool checked)
             s.left--;
         }
         while (MP_UNLIKELY(!s.left)) {
-            bool out = s.entry == s.entries + bottom;
+            bool outermost = s.entry == s.entries;
 
             if (checked && !strider_keys_differ_p(&s, tape) && !strider_keys_unique_p(&s, tape)) return;
             s.entry = strider_close(&s);
             if (checked) strider_look(&s, tape);
-            if (out) {
+            if (outermost) {
                 strider_settle(&s, tape);
-                tape->status = object_passed(tape);
                 return;
             }
             s.left = s.entry->next - 1;
@@ -470,54 +469,37 @@ stride(mp_tape *tape, uint32_t stop, uint32_t bottom, const bool checked)
 }
 
 static void
-stride_unchecked(mp_tape *tape, uint32_t stop, uint32_t bottom)
+stride_unchecked(mp_tape *tape)
 {
-    stride(tape, stop, bottom, false);
+    stride(tape, false);
 }
 
 static void
-stride_checked(mp_tape *tape, uint32_t stop, uint32_t bottom)
+stride_checked(mp_tape *tape)
 {
-    stride(tape, stop, bottom, true);
+    stride(tape, true);
 }
 
-/* Walks to the offset stop, or until fewer than depth containers are open. bottom is the container at that depth. */
-static void
-walk(mp_tape *tape, uint32_t stop, uint32_t bottom, uint32_t depth)
+/* True if the walk has not begun, or a container is open. */
+static bool
+unfinished_p(const mp_tape *tape)
 {
-    while (tape->status == MP_OK && tape->at < stop && tape->depth >= depth) {
-        bool ahead = mp_ahead_p(tape->bytes + tape->at, tape->bytes + stop);
-
-        if (ahead && tape->checks) stride_checked(tape, stop, bottom);
-        else if (ahead) stride_unchecked(tape, stop, bottom);
-        if (tape->status != MP_OK || tape->at >= stop || tape->depth < depth) break;
-        tape->status = head_passed(tape);
-    }
-}
-
-/* Walks until an open container is closed. */
-static void
-walk_out_of(mp_tape *tape, uint32_t container, uint32_t depth)
-{
-    walk(tape, tape->size, container, depth);
-    if (tape->status == MP_OK && tape->depth >= depth) tape->status = MP_E_TRUNCATED;
-}
-
-/* Walks over the next object. */
-static void
-walk_over(mp_tape *tape)
-{
-    uint32_t depth = tape->depth;
-
-    if (tape->status == MP_OK) tape->status = head_passed(tape);
-    if (tape->status == MP_OK && tape->depth > depth) walk_out_of(tape, tape->innermost, depth + 1);
+    return tape->status == MP_OK && (!tape->at || tape->depth);
 }
 
 mp_status
 mp_tape_finish(mp_tape *tape)
 {
-    if (!tape->at) walk_over(tape);
-    else if (tape->depth) walk_out_of(tape, 0, 1);
+    const uint8_t *const end = tape->bytes + tape->size;
+
+    while (unfinished_p(tape)) {
+        bool ahead = tape->depth && mp_ahead_p(tape->bytes + tape->at, end);
+
+        if (ahead && tape->checks) stride_checked(tape);
+        else if (ahead) stride_unchecked(tape);
+        if (!unfinished_p(tape)) break;
+        tape->status = tape->at < tape->size ? head_passed(tape) : MP_E_TRUNCATED;
+    }
     return tape->status;
 }
 
@@ -540,16 +522,6 @@ entry_from(const mp_tape *tape, uint32_t offset)
     return from;
 }
 
-/* Walks to the end of an open container, which may lose its entry then. */
-static void
-finish_open(mp_tape *tape, uint32_t container)
-{
-    uint32_t depth = tape->depth, entry;
-
-    for (entry = tape->innermost; entry != container; entry = tape->entries[entry].end) depth--;
-    walk_out_of(tape, container, depth);
-}
-
 /* Skips a container in the indexed part that is too small for an entry. */
 static mp_status
 small_over(const mp_tape *tape, uint32_t offset, size_t *end)
@@ -565,29 +537,6 @@ small_over(const mp_tape *tape, uint32_t offset, size_t *end)
     return status;
 }
 
-/* Walks up to the object at offset. MP_E_TRUNCATED if no object is there. */
-static mp_status
-walk_up_to(mp_tape *tape, uint32_t offset)
-{
-    if (!tape->at && offset && tape->status == MP_OK) tape->status = head_passed(tape);
-    walk(tape, offset, 0, 1);
-    if (tape->status != MP_OK) return tape->status;
-    return tape->at == offset && (tape->depth || !offset) ? MP_OK : MP_E_TRUNCATED;
-}
-
-/* Skips a container that the walk has not reached yet. */
-static mp_status
-far_over(mp_tape *tape, uint32_t offset, uint32_t *near, size_t *end)
-{
-    mp_status status = walk_up_to(tape, offset);
-
-    if (status != MP_OK) return status;
-    walk_over(tape);
-    *near = tape->count;
-    *end = tape->at;
-    return tape->status;
-}
-
 /* True if an entry is the first at or after an offset. */
 MP_INLINE bool
 entry_from_p(const mp_tape *tape, uint32_t entry, uint32_t offset)
@@ -597,21 +546,16 @@ entry_from_p(const mp_tape *tape, uint32_t entry, uint32_t offset)
 }
 
 mp_status
-mp_tape_over(mp_tape *tape, size_t offset_, uint32_t *near, size_t *end)
+mp_tape_over(const mp_tape *tape, size_t offset_, uint32_t *near, size_t *end)
 {
     uint32_t offset = (uint32_t)offset_;
-    mp_tape_entry *entry;
+    const mp_tape_entry *entry;
 
-    if (offset >= tape->at) return far_over(tape, offset, near, end);
+    if (offset >= tape->at) return tape->status == MP_OK ? MP_E_TRUNCATED : tape->status;
     if (!entry_from_p(tape, *near, offset)) *near = entry_from(tape, offset);
     entry = tape->entries + *near;
     if (*near == tape->count || entry->offset != offset) return small_over(tape, offset, end);
-    if (mp_tape_open_p(tape, *near)) {
-        finish_open(tape, *near);
-        *near = tape->count;
-        *end = tape->at;
-        return tape->status;
-    }
+    if (mp_tape_open_p(tape, *near)) return tape->status;
     *near = entry->next;
     *end = entry->end;
     return MP_OK;

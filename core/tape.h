@@ -1,17 +1,17 @@
 /*
- * An index of the containers in a message. A walk writes it, which checks the bytes and goes only as far as it has to.
- * With a tape, skipping a container takes one look at its entry.
+ * An index of the containers in a message, written by one walk, which checks the bytes. With it, skipping a container
+ * takes one look at its entry.
  *
  *   mp_tape tape;
  *   size_t end;
  *
  *   mp_tape_init(&tape, bytes, size, 128, MP_TAPE_KEEP);
- *   tape.grow = more_entries;                   // before the first walk
- *   status = mp_tape_over(&tape, offset, &near, &end); // end of the container at offset; walks there if it must
+ *   tape.grow = more_entries;
  *   status = mp_tape_finish(&tape);             // MP_OK: the message is complete and well formed
  *   if (status == MP_OK && tape.at < size) ...  // other bytes follow the message
+ *   status = mp_tape_over(&tape, offset, &near, &end); // end of the container at offset
  *
- * With tape.checks, set before the first walk, it refuses what an unpacker with these options refuses. unique_keys
+ * With tape.checks, set before the walk, it refuses what an unpacker with these options refuses. unique_keys
  * costs at most n log n comparisons for a map of n keys and, while the map is being closed, an entry for each key.
  *
  * If a tape keeps no closed containers and ends at an offset, its entries are the containers around that offset, from
@@ -58,14 +58,18 @@ struct mp_tape {
  */
 mp_status mp_tape_init(mp_tape *tape, const uint8_t *bytes, size_t size, uint32_t max_depth, uint32_t keep);
 
-/* Walks to the end of the message. All walks of a tape together are linear in its size. */
+/*
+ * Walks to the end of the message. After MP_E_TRUNCATED it goes on if status is set to MP_OK and size to more bytes:
+ * all walks together are linear in the size.
+ */
 mp_status mp_tape_finish(mp_tape *tape);
 
 /*
- * Sets *end to the end of the container whose head is at offset, which must be inside the message. Walks on if it has
- * to. *near is the entry to try first: 0, or the *near that the last call, for an earlier object, set.
+ * Sets *end to the end of the container whose head is at offset, which must be inside the message. If the walk has
+ * failed before that end, returns its status. *near is the entry to try first: 0, or the *near that the last call, for
+ * an earlier object, set.
  */
-mp_status mp_tape_over(mp_tape *tape, size_t offset, uint32_t *near, size_t *end);
+mp_status mp_tape_over(const mp_tape *tape, size_t offset, uint32_t *near, size_t *end);
 
 /* The entry of the container whose head is at an offset; tape->count if it is too small for one, or was not reached. */
 uint32_t mp_tape_entry_of(const mp_tape *tape, size_t offset);

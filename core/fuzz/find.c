@@ -201,6 +201,7 @@ mp_fuzz_find(const uint8_t *input, size_t n)
     tape.entries = entries;
     tape.capacity = PLACES;
     tape.grow = refuse;
+    mp_tape_finish(&tape);
     for (;;) {
         if (whole.status == MP_OK) looks_everywhere(&look, (size_t)(whole.at - bytes));
         else stumbles(&look);
