@@ -1,14 +1,15 @@
 /* Places in arrays: a second walk, over the elements of long arrays alone, with the tape that the first has made. */
 #include "places.h"
 
-/* The elements of the array of an entry that the tape has passed; 0 for a map. */
+/* The elements of a long array that the tape has passed; 0 for a map or an array of at most 15 elements. */
 static uint32_t
 elements_of(const mp_tape *tape, uint32_t entry)
 {
+    const uint8_t *p = tape->bytes + tape->entries[entry].offset;
     mp_head head = {.kind = MP_NEVER};
 
-    mp_head_read(tape->bytes + tape->entries[entry].offset, tape->bytes + tape->size, &head);
-    if (head.kind != MP_ARRAY) return 0;
+    if (MP_WIRE[*p].kind != MP_ARRAY || MP_WIRE[*p].head == 1) return 0;
+    mp_head_read(p, tape->bytes + tape->size, &head);
     return mp_tape_open_p(tape, entry) ? mp_tape_place(tape, entry) : head.n;
 }
 

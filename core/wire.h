@@ -244,11 +244,33 @@ mp_fixstr_ahead_p(const uint8_t *p, uint32_t *n)
 
 #define MP_TWO_FLOAT64 18
 
-/* True if two float64 are at p, as in coordinates. p is after a head where mp_ahead_p was true. */
+/*
+ * Fast path (looks/points checked, middle/dig canada): moves *p over the objects of a container if these are two
+ * float64, as in coordinates. *p is after a head where mp_ahead_p was true, which declares `held` objects.
+ */
 MP_INLINE bool
-mp_two_float64_p(const uint8_t *p)
+mp_point_over(const uint8_t **p, uint64_t held)
 {
-    return p[0] == 0xcb && p[MP_TWO_FLOAT64 / 2] == 0xcb;
+    const uint8_t *at = *p;
+
+    if (held != 2 || at[0] != 0xcb || at[MP_TWO_FLOAT64 / 2] != 0xcb) return false;
+    *p += MP_TWO_FLOAT64;
+    return true;
+}
+
+/* Moves *p over at most n such arrays, one after the other. Returns how many these are. */
+MP_INLINE uint64_t
+mp_points_over(const uint8_t **p, const uint8_t *end, uint64_t n)
+{
+    uint64_t i;
+
+    for (i = 0; i < n && mp_ahead_p(*p, end) && **p == 0x92; i++) {
+        const uint8_t *at = *p + 1;
+
+        if (!mp_point_over(&at, 2)) break;
+        *p = at;
+    }
+    return i;
 }
 
 /* The step over an object whose size or count is in a field after the head byte. */
