@@ -5,13 +5,6 @@
  */
 #include "find.h"
 
-void
-mp_look_init(mp_look *look, const uint8_t *bytes, size_t size, uint64_t *left, size_t max_depth)
-{
-    *look = (mp_look){.bytes = bytes, .size = size};
-    mp_walk_init(&look->walk, left, max_depth);
-}
-
 mp_status
 mp_cursor_open(mp_cursor *cursor, mp_look *look, size_t offset)
 {
@@ -145,93 +138,72 @@ same_fixstr_p(const mp_key *key, const uint8_t *p, uint32_t n)
     return n == key->n && (!n || (p[1] == *key->bytes && !memcmp(p + 1, key->bytes, n)));
 }
 
-/* Skips a key. Sets *same if it is the wanted key. */
-MP_INLINE mp_status
-key_over(mp_cursor *cursor, const mp_key *key, bool *same)
+/*
+ * Fast path (looks/a scalar near the end): skips a fixstr if the wanted key is a str, an Integer if it is one. Sets
+ * *same if it is that key. False for any other key, and near the end of the bytes.
+ */
+MP_INLINE bool
+short_key_over(const uint8_t **p, const uint8_t *end, const mp_key *key, bool *same)
 {
-    const uint8_t *p = cursor->look->bytes + cursor->at;
-    mp_status status;
-    mp_key found;
+    mp_wire_row row;
     uint32_t n;
 
-    if (MP_LIKELY(key->kind == MP_STR) && fixstr_p(p, cursor->look->bytes + cursor->look->size, &n)) {
-        *same = same_fixstr_p(key, p, n);
-        cursor->at += 1 + n;
-        cursor->left--;
-        return MP_OK;
+    if (MP_LIKELY(key->kind == MP_STR)) {
+        if (!fixstr_p(*p, end, &n)) return false;
+        *same = same_fixstr_p(key, *p, n);
+        *p += 1 + n;
+        return true;
     }
-    status = mp_cursor_next(cursor);
+    if (!mp_key_integer_p(key) || !mp_ahead_p(*p, end)) return false;
+    row = mp_row_ahead(*p);
+    if (!mp_row_integer_p(row)) return false;
+    *same = mp_key_same_integer_p(key, *p, row);
+    *p += row.head;
+    return true;
+}
+
+/* Skips any key at a cursor. Sets *same if it is the wanted key. */
+static mp_status
+any_key_over(mp_cursor *cursor, const mp_key *key, bool *same)
+{
+    const uint8_t *p = cursor->look->bytes + cursor->at;
+    mp_status status = mp_cursor_next(cursor);
+    mp_key found;
+
     if (MP_UNLIKELY(status != MP_OK)) return status;
     found = mp_key_read(p, cursor->look->bytes + cursor->at);
     *same = !mp_key_compare(&found, key);
     return MP_OK;
 }
 
+/* With a tape, the objects of a longer container are not skipped one by one. */
+#define FEW_OBJECTS 8
+
 /*
- * Fast path (looks/a scalar near the end): skips pairs of a fixstr and a leaf, with the place in registers. Stops at
- * the wanted key, and at any pair that needs more care.
+ * Skips a container. One that holds nothing but leaves costs no walk, nor a look into the tape; in others the walk
+ * begins after leaves.
  */
-MP_INLINE void
-other_pairs_over(mp_cursor *cursor, const mp_key *key)
-{
-    const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
-    const uint8_t *p = bytes + cursor->at;
-    uint64_t left = cursor->left;
-    uint32_t n;
-
-    while (left && fixstr_p(p, end, &n)) {
-        const uint8_t *value = p + 1 + n;
-
-        if (same_fixstr_p(key, p, n) || !mp_leaf_over(&value, end)) break;
-        p = value;
-        left -= 2;
-    }
-    cursor->at = (size_t)(p - bytes);
-    cursor->left = left;
-}
-
-/* The same for pairs of an Integer and a leaf. */
-MP_INLINE void
-other_integers_over(mp_cursor *cursor, const mp_key *key)
-{
-    const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
-    const uint8_t *p = bytes + cursor->at;
-    uint64_t left = cursor->left;
-
-    while (left && mp_ahead_p(p, end)) {
-        mp_wire_row row = mp_row_ahead(p);
-        const uint8_t *value = p + row.head;
-
-        if (!mp_row_integer_p(row) || mp_key_same_integer_p(key, p, row) || !mp_leaf_over(&value, end)) break;
-        p = value;
-        left -= 2;
-    }
-    cursor->at = (size_t)(p - bytes);
-    cursor->left = left;
-}
-
-/* Skips an object. One that holds nothing but leaves costs no walk; in others the walk begins after leaves. */
-MP_INLINE mp_status
+static mp_status
 value_over(mp_cursor *cursor)
 {
     const mp_look *look = cursor->look;
     const uint8_t *p = look->bytes + cursor->at, *end = look->bytes + look->size;
+    mp_status status;
+    uint64_t left;
     mp_head head;
 
-    if (!mp_leaf_over(&p, end)) {
-        mp_status status;
-        uint64_t inner;
-
-        if (look->tape || look->walk.max_depth < 2) return mp_cursor_next(cursor);
-        if (mp_head_over(p, end, &head, &p) != MP_OK) return mp_cursor_next(cursor);
-        inner = mp_leaves_over(&p, end, mp_declared_objects(head.kind, head.n));
-        if (inner) {
-            status = walk_on(cursor, 1, p, inner);
-            if (MP_LIKELY(status == MP_OK)) cursor->left--;
-            return status;
-        }
+    if (!look->tape && look->walk.max_depth < 2) return mp_cursor_next(cursor);
+    if (mp_head_over(p, end, &head, &p) != MP_OK) return mp_cursor_next(cursor);
+    left = mp_declared_objects(head.kind, head.n);
+    if (look->tape && left > FEW_OBJECTS) return mp_cursor_next(cursor);
+    left = mp_leaves_over(&p, end, left);
+    if (look->tape && (left || p > look->bytes + look->tape->at)) return mp_cursor_next(cursor);
+    if (left) {
+        status = walk_on(cursor, 1, p, left);
+        if (MP_UNLIKELY(status != MP_OK)) return status;
+    } else {
+        cursor->at = (size_t)(p - look->bytes);
     }
-    cursor->at = (size_t)(p - look->bytes);
     cursor->left--;
     return MP_OK;
 }
@@ -239,27 +211,39 @@ value_over(mp_cursor *cursor)
 mp_status
 mp_find(mp_cursor *cursor, const mp_key *key, mp_find_which which, size_t *value)
 {
+    const uint8_t *const bytes = cursor->look->bytes, *const end = bytes + cursor->look->size;
+    const uint8_t *p = bytes + cursor->at;
+    mp_status status;
+
     *value = 0;
     while (cursor->left) {
-        mp_status status;
-        size_t from;
-        bool same;
+        const uint8_t *from = p;
+        bool same = false;
 
-        if (MP_LIKELY(key->kind == MP_STR)) other_pairs_over(cursor, key);
-        else if (mp_key_integer_p(key)) other_integers_over(cursor, key);
-        if (!cursor->left) break;
-        from = cursor->at;
-        status = key_over(cursor, key, &same);
-        if (MP_UNLIKELY(status != MP_OK)) return status;
-        if (same) {
-            cursor->look->blame = from;
-            if (which == MP_FIND_ONLY && *value) return MP_E_DUPLICATE_KEY;
-            *value = cursor->at;
-            if (which == MP_FIND_FIRST) return MP_OK;
+        if (short_key_over(&p, end, key, &same)) {
+            cursor->left--;
+        } else {
+            cursor->at = (size_t)(p - bytes);
+            status = any_key_over(cursor, key, &same);
+            if (MP_UNLIKELY(status != MP_OK)) return status;
+            p = bytes + cursor->at;
         }
+        if (MP_UNLIKELY(same)) {
+            cursor->look->blame = (size_t)(from - bytes);
+            if (which == MP_FIND_ONLY && *value) return MP_E_DUPLICATE_KEY;
+            *value = (size_t)(p - bytes);
+            if (which == MP_FIND_FIRST) break;
+        }
+        if (MP_LIKELY(mp_leaf_over(&p, end))) {
+            cursor->left--;
+            continue;
+        }
+        cursor->at = (size_t)(p - bytes);
         status = value_over(cursor);
         if (MP_UNLIKELY(status != MP_OK)) return status;
+        p = bytes + cursor->at;
     }
+    cursor->at = (size_t)(p - bytes);
     return MP_OK;
 }
 
@@ -336,6 +320,7 @@ mp_find_wanted(mp_cursor *cursor, const mp_wanted *wanted, bool last, size_t *va
             status = other_key_over(cursor, wanted, last, values);
             if (MP_UNLIKELY(status != MP_OK)) break;
         }
+        if (!mp_cursor_leaves_over(cursor, 1)) continue;
         status = value_over(cursor);
     }
     return status;

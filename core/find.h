@@ -42,7 +42,11 @@ typedef struct {
  * Containers may be max_depth deep, the cursor's own container included; left has as many places. With a tape, left may
  * be NULL, and the tape's own max_depth counts, from the outermost container on.
  */
-void mp_look_init(mp_look *look, const uint8_t *bytes, size_t size, uint64_t *left, size_t max_depth);
+MP_INLINE void
+mp_look_init(mp_look *look, const uint8_t *bytes, size_t size, uint64_t *left, size_t max_depth)
+{
+    *look = (mp_look){.bytes = bytes, .size = size, .walk = {.left = left, .max_depth = max_depth}};
+}
 
 typedef struct {
     mp_look *look;

@@ -8,7 +8,6 @@
  *   mp_places_fill(&places, &look);                // look.tape is the tape
  *   mp_cursor_open(&cursor, &look, offset);        // an array
  *   status = mp_places_go(&places, mp_tape_entry_of(&tape, offset), &cursor, 500);
- *   p = mp_places_find(&places, entry, bytes, end, 500); // the same place; NULL: only mp_places_go can tell
  *
  * All places together take at most half as many bytes as the message.
  */
@@ -35,20 +34,5 @@ void mp_places_fill(const mp_places *places, mp_look *look);
 
 /* Moves a cursor, which has just opened the array of an entry, to its nth element. */
 mp_status mp_places_go(const mp_places *places, uint32_t entry, mp_cursor *cursor, uint32_t n);
-
-/*
- * The nth element of the array of an entry. NULL if it has no place near it, if a container stands in between, or if
- * few bytes are ahead.
- */
-MP_INLINE const uint8_t *
-mp_places_find(const mp_places *places, uint32_t entry, const uint8_t *bytes, const uint8_t *end, uint32_t n)
-{
-    uint32_t place = n / MP_PLACES_STEP, first = places->first[entry];
-    const uint8_t *p;
-
-    if (!place || place > places->first[entry + 1] - first) return NULL;
-    p = bytes + places->at[first + place - 1];
-    return mp_leaves_over(&p, end, n % MP_PLACES_STEP) || p >= end ? NULL : p;
-}
 
 #endif

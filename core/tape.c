@@ -468,24 +468,17 @@ stride_checked(mp_tape *tape)
     stride(tape, true);
 }
 
-/* True if the walk has not begun, or a container is open. */
-static bool
-unfinished_p(const mp_tape *tape)
-{
-    return tape->status == MP_OK && (!tape->at || tape->depth);
-}
-
 mp_status
 mp_tape_finish(mp_tape *tape)
 {
     const uint8_t *const end = tape->bytes + tape->size;
 
-    while (unfinished_p(tape)) {
+    while (tape->status == MP_OK && !mp_tape_complete_p(tape)) {
         bool ahead = tape->depth && mp_ahead_p(tape->bytes + tape->at, end);
 
         if (ahead && tape->checks) stride_checked(tape);
         else if (ahead) stride_unchecked(tape);
-        if (!unfinished_p(tape)) break;
+        if (tape->status != MP_OK || mp_tape_complete_p(tape)) break;
         tape->status = tape->at < tape->size ? head_passed(tape) : MP_E_TRUNCATED;
     }
     return tape->status;

@@ -79,20 +79,16 @@ finds_each_element(const uint8_t *bytes, size_t size)
     mp_tape tape;
     mp_look look = look_at(bytes, size, &tape);
     mp_places places = places_of(&look);
-    uint32_t n, found = 0;
+    uint32_t n;
 
     CHECK(places.first[1] - places.first[0] == (ELEMENTS - 1) / MP_PLACES_STEP, "%u", places.first[1]);
     for (n = 0; n < ELEMENTS; n++) {
-        const uint8_t *at = mp_places_find(&places, 0, bytes, bytes + size, n);
         mp_cursor cursor;
 
         CHECK(go(&look, &places, n, &cursor) == MP_OK && cursor.at == offsets[n], "%u", n);
         CHECK(cursor.left == ELEMENTS - n, "%u", n);
         CHECK(mp_cursor_next(&cursor) == MP_OK && cursor.at == offsets[n + 1], "%u", n);
-        CHECK(!at || at == bytes + offsets[n], "%u", n);
-        if (at) found++;
     }
-    CHECK(found >= ELEMENTS / MP_PLACES_STEP / 2, "%u", found);
     places_free(&places);
 }
 
@@ -144,7 +140,6 @@ ends_in_a_short_array(const uint8_t *bytes, size_t size)
 
         if (offsets[n] <= size) CHECK(status == MP_OK && cursor.at == offsets[n], "%u", n);
         else CHECK(status == MP_E_TRUNCATED, "%u", n);
-        if (offsets[n] >= size) CHECK(!mp_places_find(&places, 0, bytes, bytes + size, n), "%u", n);
     }
     places_free(&places);
 }

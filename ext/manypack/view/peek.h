@@ -91,25 +91,19 @@ mp_container_p(mp_kind kind)
     return kind == MP_ARRAY || kind == MP_MAP;
 }
 
-/* The Fixnum at p; Qundef if something else is there. mp_ahead_p must be true. */
-MP_INLINE VALUE
-mp_fixnum_ahead(const uint8_t *p)
-{
-    mp_wire_row row = mp_row_ahead(p);
-    int64_t n;
-
-    if (!mp_row_integer_p(row)) return Qundef;
-    n = mp_int_ahead(p, row);
-    return (row.kind == MP_UINT && n < 0) || !RB_FIXABLE(n) ? Qundef : LONG2FIX((long)n);
-}
-
 /* The Fixnum at an offset, which must be inside the message; Qundef if something else is there, or little after it. */
 MP_INLINE VALUE
 mp_peek_fixnum(const mp_peek *peek, size_t offset)
 {
     const uint8_t *p = peek->look.bytes + offset;
+    mp_wire_row row;
+    int64_t n;
 
-    return mp_ahead_p(p, peek->look.bytes + peek->look.size) ? mp_fixnum_ahead(p) : Qundef;
+    if (!mp_ahead_p(p, peek->look.bytes + peek->look.size)) return Qundef;
+    row = mp_row_ahead(p);
+    if (!mp_row_integer_p(row)) return Qundef;
+    n = mp_int_ahead(p, row);
+    return (row.kind == MP_UINT && n < 0) || !RB_FIXABLE(n) ? Qundef : LONG2FIX((long)n);
 }
 
 /* A Symbol for a kind, in the words of the specification: :map, :str, :integer. */

@@ -140,9 +140,12 @@ peek_by(VALUE self, mp_peek *peek, VALUE index)
 size_t
 mp_view_peek(VALUE self, mp_peek *peek, mp_look_for what)
 {
-    VALUE root = mp_view_root(self);
-    bool first = !view_get(root)->index && !RB_OBJ_FROZEN(root);
+    VALUE root, index = view_get(self)->index;
+    bool first;
 
+    if (MP_LIKELY(!RB_SPECIAL_CONST_P(index))) return peek_by(self, peek, index);
+    root = mp_view_root(self);
+    first = !view_get(root)->index && !RB_OBJ_FROZEN(root);
     if (first && what != MP_LOOK_FOR_ONE) view_get(root)->index = Qtrue;
     return peek_by(self, peek, first && what == MP_LOOK_FOR_ALL ? 0 : index_of(self));
 }
@@ -198,21 +201,16 @@ view_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
 }
 
 VALUE
-mp_view_part_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end)
-{
-    VALUE self;
-
-    if (!root) root = view_new(source, codec, 0, 0, 0);
-    if (!offset && !end) end = view_get(root)->end;
-    self = view_new(source, codec, root, offset, end);
-    return seal(self, &mp_codec_get(codec)->options, RB_OBJ_FROZEN(root));
-}
-
-VALUE
 mp_view_value_at(mp_peek *peek, VALUE root, size_t offset, size_t end)
 {
+    VALUE value = mp_peek_fixnum(peek, offset);
+
+    if (value != Qundef) return value;
     if (!mp_container_p(mp_peek_kind(peek, offset))) return mp_peek_object(peek, offset);
-    return mp_view_part_new(peek->message, peek->codec_object, root, offset, end);
+    if (!root) root = view_new(peek->message, peek->codec_object, 0, 0, 0);
+    if (!offset && !end) end = view_get(root)->end;
+    value = view_new(peek->message, peek->codec_object, root, offset, end);
+    return seal(value, &peek->codec->options, RB_OBJ_FROZEN(root));
 }
 
 /* --- making Views ----------------------------------------------------------------------------------- */

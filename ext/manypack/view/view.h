@@ -87,9 +87,6 @@ VALUE mp_view_message(VALUE bytes);
 /* TruncatedError if a part of a message is empty, LimitError if it is longer than max_bytes. */
 void mp_view_check_size(VALUE message, size_t start, size_t end, const mp_options *options);
 
-/* Makes a View of the container at an offset. root may be 0; end is 0 if it is not known. */
-VALUE mp_view_part_new(VALUE source, VALUE codec, VALUE root, size_t offset, size_t end);
-
 /*
  * Makes a View of the single object in a String. Checks the whole message if `checked` or if an option may refuse it.
  */

@@ -1,90 +1,15 @@
 /* The methods of a View that find the value of a key or at an index. */
-#include "unpack/decode.h"
 #include "unpack/key_flood.h"
 #include "unpack/objects.h"
 #include "view/view.h"
-#include "view/view_index.h"
 
 static ID id_dig, id_select, id_all_pairs;
 
-/* --- fast paths -------------------------------------------------------------------------------------- */
-
-MP_INLINE mp_kind
-kind_at(const uint8_t *head)
-{
-    return (mp_kind)MP_WIRE[*head].kind;
-}
-
-/* The Fixnum or the float64 at p; Qundef for anything else. mp_ahead_p must be true. */
-MP_INLINE VALUE
-number_ahead(VALUE codec, const uint8_t *p)
-{
-    VALUE number;
-
-    if (kind_at(p) != MP_FLOAT64) return mp_fixnum_ahead(p);
-    number = DBL2NUM(mp_row_real(p, mp_row_ahead(p)));
-    if (!RB_SPECIAL_CONST_P(number)) number = mp_number(&mp_codec_get(codec)->options, number);
-    RB_GC_GUARD(codec);
-    return number;
-}
-
-/* The value at p, which a look has found. Qundef if only a peek can build it. */
-static MP_NOINLINE VALUE
-value_fast(VALUE self, const uint8_t *p)
-{
-    const mp_view *view = mp_view_data(self);
-    VALUE source = view->source, value;
-    const uint8_t *start = (const uint8_t *)RSTRING_PTR(source);
-    const uint8_t *end = start + RSTRING_LEN(source);
-    const mp_options *options;
-
-    value = mp_ahead_p(p, end) ? number_ahead(view->codec, p) : Qundef;
-    if (value != Qundef) return value;
-    if (mp_container_p(kind_at(p))) {
-        return mp_view_part_new(source, view->codec, mp_view_root(self), (size_t)(p - start), 0);
-    }
-    options = &mp_codec_get(view->codec)->options;
-    value = options->limited ? Qundef : mp_decode_short(options, &p, end);
-    RB_GC_GUARD(source);
-    return value;
-}
-
-/* Sets *found to the value of a key, NULL without such a key. False: only a peek can tell. */
-static bool
-key_fast(const mp_view *view, const uint8_t *bytes, const uint8_t *end, size_t offset, VALUE obj, const uint8_t **found)
-{
-    const uint8_t *head = bytes + offset;
-    const mp_codec *codec = mp_codec_get(view->codec);
-    mp_key key;
-    size_t at;
-
-    if (!mp_ahead_p(head, end) || mp_ext_keys_p(codec)) return false;
-    if (!mp_simple_key(obj, &key)) return false;
-    if (!mp_view_index_key(view->index, view->source, offset, mp_row_count(head, mp_row_ahead(head)), &key,
-                           mp_peek_which(&codec->options), &at)) return false;
-    *found = at ? bytes + at : NULL;
-    return true;
-}
-
-/* Where the Index knows the way to an element or a key, a look needs no peek. */
-static bool
-find_fast(const mp_view *view, size_t offset, VALUE obj, const uint8_t **found)
-{
-    const uint8_t *bytes = (const uint8_t *)RSTRING_PTR(view->source), *end = bytes + RSTRING_LEN(view->source);
-    mp_kind kind = kind_at(bytes + offset);
-
-    if (RB_SPECIAL_CONST_P(view->index)) return false;
-    if (kind == MP_MAP) return key_fast(view, bytes, end, offset, obj, found);
-    if (kind != MP_ARRAY || !RB_FIXNUM_P(obj)) return false;
-    *found = mp_view_index_element(view->index, bytes, end, offset, FIX2LONG(obj));
-    return *found != NULL;
-}
-
 /* --- finding ---------------------------------------------------------------------------------------- */
 
-/* Searches for a key or an index by a peek. */
-static MP_NOINLINE VALUE
-find_slow(VALUE self, VALUE key)
+/* The value of a key or at an index; nil if there is none. */
+static VALUE
+find(VALUE self, VALUE key)
 {
     VALUE found = Qnil;
     mp_cursor cursor;
@@ -94,19 +19,6 @@ find_slow(VALUE self, VALUE key)
     if (mp_peek_find(&peek, &cursor, key)) found = mp_view_value_at(&peek, mp_view_root(self), cursor.at, 0);
     mp_peek_end(&peek);
     return found;
-}
-
-/* The value of a key or at an index; nil if there is none. */
-static VALUE
-find(VALUE self, VALUE key)
-{
-    const mp_view *view = mp_view_data(self);
-    const uint8_t *at;
-    VALUE found;
-
-    if (!find_fast(view, view->offset, key, &at)) return find_slow(self, key);
-    found = at ? value_fast(self, at) : Qnil;
-    return found == Qundef ? find_slow(self, key) : found;
 }
 
 /* call-seq: view.find_key(key) -> object or nil: what view[key] finds, where no key is a Range or a Path */
@@ -381,22 +293,6 @@ dig_once(mp_peek *peek, VALUE root, size_t offset, int argc, const VALUE *argv)
     return dig(peek, root, d.found, d.step, argc - d.step, argv + d.step);
 }
 
-/* Digs where the Index knows the way. Qundef: only a peek can tell, which counts the levels, too. */
-static VALUE
-dig_fast(VALUE self, int argc, const VALUE *argv)
-{
-    const mp_view *view = mp_view_data(self);
-    const uint8_t *at = (const uint8_t *)RSTRING_PTR(view->source) + view->offset;
-    int i;
-
-    if ((uint32_t)argc > mp_unpack_max_depth(&mp_codec_get(view->codec)->options)) return Qundef;
-    for (i = 0; i < argc; i++) {
-        if (!find_fast(view, (size_t)(at - (const uint8_t *)RSTRING_PTR(view->source)), argv[i], &at)) return Qundef;
-        if (!at) return Qnil;
-    }
-    return value_fast(self, at);
-}
-
 /* True for a String that begins as the text of a Path, or has an index in brackets. */
 static bool
 path_text_p(VALUE key)
@@ -443,8 +339,6 @@ dig_steps(VALUE self, int argc, const VALUE *argv)
     size_t offset;
 
     rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
-    found = dig_fast(self, argc, argv);
-    if (found != Qundef) return found;
     offset = mp_view_peek(self, &peek, argc > STEPS_OF_A_WALK ? MP_LOOK_FOR_MANY : MP_LOOK_FOR_ONE);
     found = peek.index ? dig(&peek, root, offset, 0, argc, argv) : dig_once(&peek, root, offset, argc, argv);
     mp_peek_end(&peek);
@@ -487,13 +381,10 @@ rb_view_dig(int argc, VALUE *argv, VALUE self)
 static VALUE
 rb_view_key_p(VALUE self, VALUE key)
 {
-    const mp_view *view = mp_view_data(self);
     mp_cursor cursor;
     mp_peek peek;
-    const uint8_t *at;
     bool found;
 
-    if (find_fast(view, view->offset, key, &at)) return at ? Qtrue : Qfalse;
     cursor = mp_peek_open(&peek, mp_view_peek(self, &peek, MP_LOOK_FOR_ONE));
     found = mp_peek_find(&peek, &cursor, key);
     mp_peek_end(&peek);

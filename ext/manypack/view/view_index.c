@@ -162,28 +162,6 @@ mp_view_index_go(VALUE self, mp_cursor *cursor, uint32_t n)
     return entry < index->tape.count ? mp_places_go(&index->places, entry, cursor, n) : mp_cursor_pass(cursor, n);
 }
 
-const uint8_t *
-mp_view_index_element(VALUE self, const uint8_t *bytes, const uint8_t *end, size_t head, long n)
-{
-    const view_index *index = index_get(self);
-    const uint8_t *p = bytes + head;
-    mp_wire_row row;
-    uint32_t size, entry;
-    uint64_t i;
-
-    if (!mp_ahead_p(p, end)) return NULL;
-    row = mp_row_ahead(p);
-    size = mp_row_count(p, row);
-    i = (uint64_t)(n < 0 ? (int64_t)n + size : n);
-    if (i >= size) return NULL;
-    if (i >= MP_PLACES_MIN) {
-        entry = mp_tape_entry_of(&index->tape, head);
-        if (entry < index->tape.count) return mp_places_find(&index->places, entry, bytes, end, (uint32_t)i);
-    }
-    p += row.head;
-    return mp_leaves_over(&p, end, i) || p >= end ? NULL : p;
-}
-
 /* --- keys of maps ------------------------------------------------------------------------------------- */
 
 /* A number that differs from process to process, by Ruby's own secret. */
@@ -275,46 +253,19 @@ table_make(VALUE self, VALUE message, uint32_t entry, mp_find_which which)
     mp_key_table_fill(index->tables[entry], &cursor); /* there is room for all, and the map is well formed */
 }
 
-/* The table of an entry, unless it keeps another of two equal keys than `which` says; NULL if there is none. */
-static const mp_key_table *
-table_by(const view_index *index, uint32_t entry, mp_find_which which)
-{
-    const mp_key_table *table = index->tables ? index->tables[entry] : NULL;
-
-    return table && table->twice && table->which != which ? NULL : table;
-}
-
 const mp_key_table *
 mp_view_index_keys(VALUE self, VALUE message, size_t head, uint64_t pairs, mp_find_which which)
 {
     view_index *index = index_get(self);
     uint32_t entry = pairs < MANY_PAIRS ? index->tape.count : mp_tape_entry_of(&index->tape, head);
+    const mp_key_table *table;
 
     if (entry == index->tape.count || mp_tape_open_p(&index->tape, entry)) return NULL;
     if (!RB_OBJ_FROZEN_RAW(self) && !(index->tables && index->tables[entry])) {
         table_make(self, message, entry, which);
     }
-    return table_by(index, entry, which);
-}
-
-bool
-mp_view_index_key(VALUE self, VALUE message, size_t head, uint32_t pairs, const mp_key *key, mp_find_which which,
-                  size_t *value)
-{
-    view_index *index = index_get(self);
-    mp_look look = look_of(self, message);
-    const mp_key_table *table = NULL;
-    mp_cursor cursor;
-
-    if (!head && index->tape.at < look.size) return false; /* bytes follow, which the look has to find */
-    if (pairs >= MANY_PAIRS && index->tables) {
-        uint32_t entry = mp_tape_entry_of(&index->tape, head);
-
-        if (entry < index->tape.count) table = table_by(index, entry, which);
-    }
-    if (table) *value = mp_key_table_find(table, look.bytes, look.size, key);
-    if (table || pairs >= MANY_PAIRS || !mp_tape_complete_p(&index->tape)) return table != NULL;
-    return mp_cursor_open(&cursor, &look, head) == MP_OK && mp_find(&cursor, key, which, value) == MP_OK;
+    table = index->tables ? index->tables[entry] : NULL;
+    return table && table->twice && table->which != which ? NULL : table;
 }
 
 void

@@ -51,19 +51,6 @@ void mp_view_index_freeze(VALUE index, VALUE message, mp_find_which which);
 mp_status mp_view_index_go(VALUE index, mp_cursor *cursor, uint32_t n);
 
 /*
- * Fast path (looks/four [] again): the element n, which may be negative, of the array whose head is at an offset of the
- * message. NULL if there is no such element, or if only mp_view_index_go can tell. Allocates nothing.
- */
-const uint8_t *mp_view_index_element(VALUE index, const uint8_t *bytes, const uint8_t *end, size_t head, long n);
-
-/*
- * Fast path (looks/four [] again): sets *value to the offset of a key's value, 0 without such a key, in a map whose
- * head is at an offset. False if the map is large and has no table, or the message is malformed. Allocates nothing.
- */
-bool mp_view_index_key(VALUE index, VALUE message, size_t head, uint32_t pairs, const mp_key *key, mp_find_which which,
-                       size_t *value);
-
-/*
  * The table of the keys of a map, whose head is at an offset of the message; NULL if the map is not large, or if it has
  * a key twice and the table keeps another of the two than `which` says. May allocate: the first look makes the table.
  */
