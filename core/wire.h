@@ -245,8 +245,8 @@ mp_fixstr_ahead_p(const uint8_t *p, uint32_t *n)
 #define MP_TWO_FLOAT64 18
 
 /*
- * Fast path (looks/points checked, middle/dig canada): moves *p over the objects of a container if these are two
- * float64, as in coordinates. *p is after a head where mp_ahead_p was true, which declares `held` objects.
+ * Fast path (looks/points checked): moves *p over the objects of a container if these are two float64, as in
+ * coordinates. *p is after a head where mp_ahead_p was true, which declares `held` objects.
  */
 MP_INLINE bool
 mp_point_over(const uint8_t **p, uint64_t held)
