@@ -11,6 +11,7 @@ module Payloads
   class Middle
     COPIES = 16
     Order = Struct.new(:id, :type, :name, :total)
+    Attached = Class.new(Order)
 
     # Documents are made once for all rows of a process.
     def self.document(name) = (@documents ||= {})[name] ||= yield
@@ -40,6 +41,7 @@ module Payloads
     def orders = flat.map { |row| { **row.slice("type", "id"), "user" => row.slice("name"), "total" => 1.5 } }
     def flat = rows.map { |row| { "id" => row["id"], "type" => "order", "name" => row["name"], "total" => 1.5 } }
     def made = flat.map { |row| Order.new(*row.values) }
+    def attached = made.map { |order| attached_class.new(*order.to_a) }
     def points = Array.new(200) { |i| ExtTypes::Point.new(i, i) }
     def nested = Array.new(200) { |i| ExtTypes::Order.new(i, i) }
     def stream = @stream ||= rows.map { |row| library.pack(row) }.join.freeze
@@ -47,6 +49,10 @@ module Payloads
 
     def record
       @record ||= Manypack::Record.new(Order, id: Integer, type: String, name: String, total: Float)
+    end
+
+    def attached_class
+      self.class.document(:attached) { record.inherited_by(Attached).attach.klass }
     end
 
     def factory
@@ -104,6 +110,7 @@ module Payloads
       "numbers by path" => ->(m) { Manypack::Path.new(NUMBERS).then { |path| m.long(m.geo) { |b| path.to_a(b) } } },
       "Records of rows" => ->(m) { Manypack::Type[[m.record]].then { |type| m.long(m.flat) { |b| type.load(b) } } },
       "dump Records" => ->(m) { m.made.then { |all| -> { Manypack::Type[[m.record]].dump(all) } } },
+      "pack attached Records" => ->(m) { m.attached.then { |all| -> { Manypack.pack(all) } } },
       "split" => ->(m) { -> { Manypack.split(m.stream).count } }
     }.freeze
 

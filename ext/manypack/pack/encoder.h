@@ -29,6 +29,8 @@ typedef struct {
     mp_ractor *ractor;       /* of the current Ractor; NULL until needed */
     VALUE last_class;        /* of the last foreign object, and its ext type or NULL */
     const mp_type *last_type;
+    VALUE attached_class;    /* of the last object with an attached Record, and its Type; 0 until there is one */
+    VALUE attached_type;
     mp_notes notes;          /* on objects that user code wrote */
     bool keeps_notes;        /* for a Packer that gets a copy of the bytes */
     uint32_t depth, max_depth;
@@ -46,6 +48,13 @@ mp_encoder_containers(const mp_codec *codec)
     return codec->options.max_depth ? codec->options.max_depth : MP_DEFAULT_MAX_DEPTH;
 }
 
+/* How many containers are open around the next object. Calls of to_msgpack are levels, but no containers. */
+MP_INLINE uint32_t
+mp_encoder_open_containers(const mp_encoder *e)
+{
+    return e->depth - (e->max_depth - mp_encoder_containers(e->codec));
+}
+
 /* Starts with the window on the caller's block. The block and the codec must outlive the encoder. */
 MP_INLINE void
 mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *codec)
@@ -59,6 +68,7 @@ mp_encoder_init(mp_encoder *e, uint8_t *block, size_t size, const mp_codec *code
     e->place = NULL;
     e->ractor = NULL;
     e->last_class = 0;
+    e->attached_class = 0;
     e->notes = 0;
     e->keeps_notes = false;
     e->depth = 0;

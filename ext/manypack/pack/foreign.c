@@ -13,6 +13,11 @@ static ID id_common_type, id_to_msgpack, id_sec, id_nsec, id_tv_sec, id_tv_nsec;
 static const rb_data_type_t *slice_type;
 static mp_slice (*slice_of)(VALUE obj);
 
+/* Set once, while Record is loaded. */
+static VALUE attached_module;
+static VALUE (*attached_type_of)(VALUE obj);
+static VALUE (*attached_dump)(VALUE type, VALUE obj, const mp_codec *codec, uint32_t depth, mp_notes *notes);
+
 /* --- ext -------------------------------------------------------------------------------------------- */
 
 static MP_NOINLINE void
@@ -434,6 +439,63 @@ encode_slice(mp_encoder *e, VALUE obj)
     RB_GC_GUARD(slice.source);
 }
 
+/* A call that packs an object by the Record that is attached to its class. */
+typedef struct {
+    mp_encoder *e;
+    VALUE obj;
+    mp_notes notes;
+    bool keeps_notes;
+} attached_call;
+
+/* The bytes of the object; Qfalse if its to_msgpack is not the Record's. The Type is that of the last such class. */
+static VALUE
+call_attached(VALUE arg)
+{
+    attached_call *call = (attached_call *)arg;
+    mp_encoder *e = call->e;
+
+    if (e->attached_class != CLASS_OF(call->obj)) {
+        e->attached_type = attached_type_of(call->obj);
+        e->attached_class = CLASS_OF(call->obj);
+    }
+    if (!RTEST(e->attached_type)) return Qfalse;
+    return attached_dump(e->attached_type, call->obj, e->codec, mp_encoder_open_containers(e),
+                         call->keeps_notes ? &call->notes : NULL);
+}
+
+/* True if the object may have an attached Record. */
+static bool
+attached_p(const mp_encoder *e, VALUE obj)
+{
+    if (e->attached_class == CLASS_OF(obj)) return e->attached_type != Qfalse;
+    return attached_module && RTEST(rb_obj_is_kind_of(obj, attached_module));
+}
+
+/*
+ * Fast path (middle/pack attached Records): writes what to_msgpack of an attached Record would write, without a Packer,
+ * a loan and a check. False if the object has no such to_msgpack.
+ */
+static bool
+encode_attached(mp_encoder *e, VALUE obj)
+{
+    attached_call call = {.e = e, .obj = obj};
+    mp_buffer *buffer = e->buffer ? mp_buffer_get(e->buffer) : NULL;
+    size_t start = (buffer ? buffer->bytes.size : 0) + mp_out_size(&e->out);
+    VALUE bytes;
+
+    if (!attached_p(e, obj)) return false;
+    if (MP_UNLIKELY(mp_stack_used_up_p())) mp_encoder_raise_too_deep(e);
+    call.keeps_notes = e->keeps_notes || (buffer && buffer->loan.depth);
+    bytes = mp_encoder_call_placed(e, call_attached, (VALUE)&call);
+    if (bytes == Qfalse) return false;
+    mp_out_write(&e->out, RSTRING_PTR(bytes), (size_t)RSTRING_LEN(bytes));
+    RB_GC_GUARD(bytes);
+    if (MP_LIKELY(!call.notes)) return true;
+    mp_notes_move(call.notes, start);
+    e->notes = mp_notes_join(e->notes, call.notes);
+    return true;
+}
+
 uint8_t *
 mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
 {
@@ -450,7 +512,7 @@ mp_encode_foreign(mp_encoder *e, uint8_t *p, VALUE obj)
         encode_time(e, MP_TIMESTAMP_TYPE, obj);
     } else if (e->codec->options.timestamp && rb_obj_class(obj) == mp_cTimestamp) {
         encode_timestamp(e, MP_TIMESTAMP_TYPE, rb_ivar_get(obj, id_sec), rb_ivar_get(obj, id_nsec));
-    } else if (!call_with_window_lent(e, obj, NULL, &levels)) {
+    } else if (!encode_attached(e, obj) && !call_with_window_lent(e, obj, NULL, &levels)) {
         raise_unpackable(e, obj);
     }
     return e->out.pos;
@@ -461,6 +523,16 @@ mp_foreign_set_slices(const rb_data_type_t *type, mp_slice (*of)(VALUE obj))
 {
     slice_type = type;
     slice_of = of;
+}
+
+void
+mp_foreign_set_attached(VALUE module, VALUE (*type_of)(VALUE obj),
+                        VALUE (*dump)(VALUE type, VALUE obj, const mp_codec *codec, uint32_t depth, mp_notes *notes))
+{
+    rb_gc_register_mark_object(module);
+    attached_type_of = type_of;
+    attached_dump = dump;
+    attached_module = module;
 }
 
 void

@@ -33,6 +33,16 @@ typedef struct {
 void mp_foreign_set_slices(const rb_data_type_t *type, mp_slice (*of)(VALUE obj));
 
 /*
+ * From now on, objects of classes that include a module are packed by a function, without a call of to_msgpack, if that
+ * is the module's. type_of returns the Type of such an object, and Qfalse if its to_msgpack is another one; it may run
+ * user code. dump returns the packed object, inside of `depth` containers, and unless notes is NULL, the notes on it.
+ * (Objects with an attached Record are packed so.)
+ */
+void mp_foreign_set_attached(VALUE module, VALUE (*type_of)(VALUE obj),
+                             VALUE (*dump)(VALUE type, VALUE obj, const mp_codec *codec, uint32_t depth,
+                                           mp_notes *notes));
+
+/*
  * Closes the Packer that an encoder made for user code. Called when the encoder has its result: nobody may write any
  * more.
  */

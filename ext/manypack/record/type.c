@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "pack/canonical_form.h"
+#include "pack/foreign.h"
 #include "pack/packer.h"
 #include "record/dump.h"
 #include "record/load.h"
@@ -15,9 +16,11 @@ typedef struct {
     VALUE nodes; /* what they are compiled from */
     VALUE base;  /* the codec of DefaultFactory that the codec was made from, by which the Type is renewed; or nil */
     mp_shapes shapes;
+    bool checks; /* what it dumps, by default */
 } mp_type_object;
 
-static ID id_renewed, id_laid_over, id_check, id_check_names;
+static ID id_renewed, id_laid_over, id_check_names, id_to_msgpack, id_owner, id_attached_record;
+static VALUE mDumping; /* of attached.rb; set once, while Record is loaded */
 
 static void
 type_mark(void *ptr)
@@ -247,13 +250,13 @@ rb_internal_shared_shapes_p(VALUE self, VALUE type_object, VALUE codec)
 }
 
 /*
- * call-seq: type.compile(nodes, codec, base) -> nil: compiles the nodes that Type::Compiler made; can be called once
+ * call-seq: type.compile(nodes, codec, base, checks) -> nil: compiles the nodes that Type::Compiler made, once
  *
  * base is the codec of DefaultFactory from which the codec was made, or nil. The Type keeps the nodes, which keep the
  * objects of the shapes alive, until it is compiled; after a failure, for good.
  */
 static VALUE
-rb_type_compile(VALUE self, VALUE nodes, VALUE codec, VALUE base)
+rb_type_compile(VALUE self, VALUE nodes, VALUE codec, VALUE base, VALUE checks)
 {
     mp_type_object *type;
 
@@ -267,6 +270,7 @@ rb_type_compile(VALUE self, VALUE nodes, VALUE codec, VALUE base)
     RB_OBJ_WRITE(self, &type->nodes, nodes);
     mp_shapes_compile(&type->shapes, nodes, self, shapes_of);
     RB_OBJ_WRITE(self, &type->codec, codec);
+    type->checks = RTEST(checks);
     type->nodes = 0;
     return Qnil;
 }
@@ -435,6 +439,27 @@ max_depth_within(const mp_options *own, const mp_options *front, uint32_t depth)
     return own->max_depth + depth < most ? own->max_depth + depth : most;
 }
 
+/*
+ * Packs an object inside of `depth` levels of a front, with the front's codec laid over that of the Type. Loads the
+ * bytes as a check if the Type checks anyway or if check is true.
+ */
+static VALUE
+dumped_within(VALUE type, VALUE object, const mp_codec *front, uint32_t depth, bool body, bool check, mp_notes *notes)
+{
+    VALUE owner = front->object, bytes;
+    mp_codec codec;
+
+    check = check || type_get(type)->checks;
+    type = laid_over(current(type), front);
+    codec = *mp_codec_get(type_get(type)->codec);
+    codec.options.max_depth = max_depth_within(&codec.options, &front->options, depth);
+    /* the front brings all in order, except the bodies of exts */
+    if (!body && front->options.canonical) codec.options.canonical = false;
+    bytes = dumped(type, object, &codec, depth, check, codec.options.canonical ? NULL : notes);
+    RB_GC_GUARD(owner);
+    return bytes;
+}
+
 /* Appends packed bytes to a Packer, with the notes on them. */
 static void
 append(VALUE packer, VALUE bytes, mp_notes notes)
@@ -455,31 +480,51 @@ append(VALUE packer, VALUE bytes, mp_notes notes)
  * call-seq: Internal.dump_within(type, object, packer, body, check) -> true or nil
  *
  * Packs an object for a Packer, by its codec and at its depth, as to_msgpack is asked to, or as the body of an ext, and
- * appends it. Loads the bytes as a check if the Type checks anyway or if check is true. nil if the Packer is of another
- * library.
+ * appends it. nil if the Packer is of another library.
  */
 static VALUE
 rb_internal_dump_within(VALUE self, VALUE type, VALUE object, VALUE packer, VALUE body, VALUE check)
 {
-    bool checks = RTEST(check) || RTEST(rb_attr_get(type, id_check));
-    VALUE owner, bytes;
+    VALUE bytes;
     mp_notes notes = 0;
     uint32_t depth;
-    mp_codec front, codec;
+    mp_codec front;
 
     if (!mp_packer_p(packer)) return Qnil;
     front = mp_packer_get(packer)->codec;
-    owner = front.object;
     depth = mp_buffer_get(mp_packer_get(packer)->buffer)->loan.depth - mp_packer_calls(mp_packer_get(packer));
-    type = laid_over(current(type), &front);
-    codec = *mp_codec_get(type_get(type)->codec);
-    codec.options.max_depth = max_depth_within(&codec.options, &front.options, depth);
-    /* the front brings all in order, except the bodies of exts */
-    if (!RTEST(body) && front.options.canonical) codec.options.canonical = false;
-    bytes = dumped(type, object, &codec, depth, checks, codec.options.canonical ? NULL : &notes);
+    bytes = dumped_within(type, object, &front, depth, RTEST(body), RTEST(check), &notes);
     append(packer, bytes, notes);
-    RB_GC_GUARD(owner);
     return Qtrue;
+}
+
+/* The Type that is attached to the class of an object; Qfalse if the object has a to_msgpack of its own. */
+static VALUE
+attached_type(VALUE object)
+{
+    VALUE method;
+
+    if (!rb_method_boundp(CLASS_OF(object), id_to_msgpack, 0)) return Qfalse;
+    method = rb_obj_method(object, ID2SYM(id_to_msgpack));
+    if (rb_funcall(method, id_owner, 0) != mDumping) return Qfalse;
+    return rb_funcall(object, id_attached_record, 0);
+}
+
+static VALUE
+dump_attached(VALUE type, VALUE object, const mp_codec *codec, uint32_t depth, mp_notes *notes)
+{
+    return dumped_within(type, object, codec, depth, false, false, notes);
+}
+
+/* call-seq: Internal.attach_by(module) -> nil: its to_msgpack is that of objects with an attached Record */
+static VALUE
+rb_internal_attach_by(VALUE self, VALUE module)
+{
+    Check_Type(module, T_MODULE);
+    if (mDumping) rb_raise(rb_eArgError, "already known");
+    mDumping = module;
+    mp_foreign_set_attached(module, attached_type, dump_attached);
+    return Qnil;
 }
 
 /*
@@ -504,12 +549,15 @@ Init_manypack_type(void)
     rb_undef_method(cType, "initialize_copy");
     id_renewed = rb_intern("renewed");
     id_laid_over = rb_intern("laid_over");
-    id_check = rb_intern("@check");
     id_check_names = rb_intern("check_names");
-    rb_define_private_method(cType, "compile", rb_type_compile, 3);
+    id_to_msgpack = rb_intern("to_msgpack");
+    id_owner = rb_intern("owner");
+    id_attached_record = rb_intern("__manypack_record__");
+    rb_define_private_method(cType, "compile", rb_type_compile, 4);
     rb_define_private_method(cType, "read", rb_type_read, 4);
     rb_define_private_method(cType, "loads?", rb_type_loads_p, 1);
     rb_define_private_method(cType, "write", rb_type_write, 2);
+    MP_DEFINE_INTERNAL("attach_by", rb_internal_attach_by, 1);
     MP_DEFINE_INTERNAL("current_type", rb_internal_current_type, 1);
     MP_DEFINE_INTERNAL("dump_within", rb_internal_dump_within, 5);
     MP_DEFINE_INTERNAL("load_body", rb_internal_load_body, 2);

@@ -224,5 +224,6 @@ module Manypack
       end
     end
     private_constant :Attached
+    Internal.attach_by(Attached::Dumping)
   end
 end

@@ -343,7 +343,7 @@ module Manypack
       @check ||= Spec.checks?(parts)
       @hash = [hashed_state, codec.options].hash # not of its types, because more may be registered
       compiler = Compiler.new(codec)
-      compile(compiler.nodes(@spec), codec, base)
+      compile(compiler.nodes(@spec), codec, base, @check)
       @strangers = compiler.strangers.freeze
       freeze
       Ractor.make_shareable(self) if Ractor.shareable?(codec) && Spec.shareable?(parts) && shareable_options?
