@@ -160,6 +160,31 @@ class LinearTimeTest < Minitest::Test
     end
   end
 
+  # What a program writes grows, too: types of n members, Records, tags, literals, names and levels.
+  NAMES = ->(n) { Array.new(n) { |i| :"m#{i}" } }
+  RECORD_OF = ->(types) { Manypack::Record.new(Struct.new(*types.keys), **types) }
+  SCHEMAS = {
+    members: ->(n) { RECORD_OF.call(NAMES.call(n).to_h { |name| [name, Integer] }) },
+    defaults: ->(n) { RECORD_OF.call(NAMES.call(n).to_h { |name| [name, Integer] }).with(defaults: NAMES.call(n).to_h { |name| [name, 1] }) },
+    aliases: ->(n) { RECORD_OF.call(NAMES.call(n).to_h { |name| [name, Integer] }).with(keys: NAMES.call(n).to_h { |name| [name, [name.name, "#{name}x"]] }) },
+    elements: ->(n) { RECORD_OF.call(NAMES.call(n).to_h { |name| [name, Integer] }).array },
+    records: ->(n) { RECORD_OF.call(NAMES.call(n).to_h { |name| [name, RECORD_OF.call({ name => Integer })] }) },
+    equal_records: ->(n) { RECORD_OF.call(NAMES.call(n).to_h { |name| [name, RECORD_OF.call({ a: Integer })] }) },
+    itself: ->(n) { RECORD_OF.call(NAMES.call(n).to_h { |name| [name, Type[:self, nil]] }) },
+    tags: ->(n) { Manypack::Record.union("type", NAMES.call(n).to_h { |name| [name, RECORD_OF.call({ name => Integer })] }) },
+    literals: ->(n) { Type[NAMES.call(n)] },
+    chain: ->(n) { NAMES.call(n).inject(Integer) { |type, name| RECORD_OF.call({ name => type }) } }
+  }.freeze
+
+  SCHEMAS.each do |name, type|
+    define_method("test_json_schema_of_#{name}_takes_linear_time") do
+      small, large = type.call(50), type.call(400)
+      assert_linear_seconds("of the JSON Schema of #{name}, eight times, and of eight times as many,",
+                            -> { without_collection { cpu_seconds { 8.times { small.json_schema } } } },
+                            -> { without_collection { cpu_seconds { large.json_schema } } })
+    end
+  end
+
   private
 
   # A LazyRecord is a map, with the message in two of its fields.

@@ -35,6 +35,8 @@ module Manypack
         @definitions = {}
         @open = []
         @names = {}.compare_by_identity
+        @next_numbers = Hash.new(2) # of each base of names, the least that may be free
+        @finished = {} # the name of each definition
       end
 
       def document(spec)
@@ -101,17 +103,28 @@ module Manypack
           @definitions[name] = nil # reserves the place: the order is that of the names
           @definitions[name] = definition(record, around)
           @names.delete(record) if @open.delete(record)
-          first = @definitions.key(@definitions[name]) # an equal definition may exist
-          @definitions.delete(name) unless name == first
-          first
+          equal_to(name)
         end
+      end
+
+      # Returns the name of an equal definition, which may exist, and takes the given one back; otherwise its name.
+      def equal_to(name)
+        first = @finished[@definitions[name]] ||= name
+        return name if first == name
+
+        @definitions.delete(name)
+        base, number = name.match(/\A(.*?)(?:\.(\d+))?\z/).captures
+        @next_numbers[base] = [@next_numbers[base], number.to_i].min if number
+        first
       end
 
       def free_name(record)
         base = "#{record.klass.name&.gsub("::", ".") || "Record"}#{".array" if record.form == :array}"
         return base unless @definitions.key?(base)
 
-        "#{base}.#{(2..).find { |n| !@definitions.key?("#{base}.#{n}") }}"
+        number = (@next_numbers[base]..).find { |n| !@definitions.key?("#{base}.#{n}") }
+        @next_numbers[base] = number + 1
+        "#{base}.#{number}"
       end
 
       def definition(record, around)
@@ -120,17 +133,17 @@ module Manypack
       end
 
       def object(record, around)
-        required = named_members(record).reject { |member| record.optional?(member) }
-        aliased, simple = required.partition { |member| record.keys[member].size > 1 }
-        { "type" => "object", "properties" => { **own_tag(record), **properties(record, around) },
-          "required" => simple.map { |member| record.keys[member].first.to_s },
-          **any_key(record, aliased), **additional(record, around) }
+        keys = record.keys.except(collector(record)).transform_values { |names| names.map(&:to_s) }
+        aliased, simple = keys.except(*optional(record)).values.partition { |names| names.size > 1 }
+        { "type" => "object", "properties" => { **own_tag(record), **properties(record, keys, around) },
+          "required" => simple.flatten, **any_key(aliased), **additional(record, around) }
       end
 
+      def optional(record) = record.defaults.keys | record.instance_exec { constructor }[1]
+
       # An alias is a property too, because a map may have it in place of the first key.
-      def properties(record, around)
-        named_members(record).each_with_object({}) do |member, found|
-          first, *aliases = record.keys[member].map(&:to_s)
+      def properties(record, keys, around)
+        keys.each_with_object({}) do |(member, (first, *aliases)), found|
           found[first] = member_schema(record, member, around)
           aliases.each { |name| found[name] = { **found[first], "deprecated" => true } }
         end
@@ -146,12 +159,11 @@ module Manypack
         key ? { key.to_s => {} } : {}
       end
 
-      # Requires one key of each of these members.
-      def any_key(record, members)
-        return {} if members.empty?
+      # Requires one of the keys of each of these members.
+      def any_key(aliased)
+        return {} if aliased.empty?
 
-        choices = members.map { |member| record.keys[member].map { |key| { "required" => [key.to_s] } } }
-        { "allOf" => choices.map { |one| { "anyOf" => one } } }
+        { "allOf" => aliased.map { |keys| { "anyOf" => keys.map { |key| { "required" => [key] } } } } }
       end
 
       def additional(record, around)
@@ -163,14 +175,13 @@ module Manypack
       end
 
       def positional(record, around)
-        least = record.members.rindex { |member| !record.optional?(member) }
+        least = record.members.index((record.members - optional(record)).last)
         items = record.members.map { |member| member_schema(record, member, around) }
         { "type" => "array", "prefixItems" => items, "minItems" => least ? least + 1 : 0,
           **(record.unknown == :raise ? { "items" => false } : {}) }
       end
 
       def collector(record) = record.unknown.is_a?(::Hash) ? record.unknown.fetch(:into) : nil
-      def named_members(record) = record.members - [collector(record)]
 
       def default(record, member)
         record.defaults.key?(member) ? { "default" => plain(record.defaults[member]) } : {}
