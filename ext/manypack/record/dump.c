@@ -41,9 +41,16 @@ heads_of(VALUE object)
     }
 }
 
+/* True if the shape loads the object as mp_encode packs it. The values of scalars are not checked. */
+MP_INLINE bool
+fits_p(const mp_shape *shape, VALUE object)
+{
+    return shape->dumps & (heads_of(object) | MP_KIND_BIT_ANY);
+}
+
 /*
- * True if a CLASS loads the object as mp_encode packs it. Of those that take more than exts, such as Numeric, an object
- * without a head of its own may be packed as anything, by its to_msgpack.
+ * The same for a CLASS. Of those that take more than exts, such as Numeric, an object without a head of its own may be
+ * packed as anything, by its to_msgpack.
  */
 static bool
 fits_class_p(const mp_shape *shape, VALUE object)
@@ -52,13 +59,22 @@ fits_class_p(const mp_shape *shape, VALUE object)
     return shape->accepts == mp_kind_bit(MP_EXT) || heads_of(object);
 }
 
-/* True if the shape loads the object as mp_encode packs it. The values of scalars are not checked. */
-MP_INLINE bool
-fits_p(const mp_shape *shape, VALUE object)
+/* The same for any shape. */
+static bool
+loads_p(const mp_shape *shape, VALUE object)
 {
-    if (shape->kind <= MP_SHAPE_VIEW) return true;
-    if (MP_UNLIKELY(shape->kind == MP_SHAPE_CLASS)) return fits_class_p(shape, object);
-    return shape->kind < MP_SHAPE_LIST && shape->dumps & heads_of(object);
+    return fits_p(shape, object) || (shape->kind == MP_SHAPE_CLASS && fits_class_p(shape, object));
+}
+
+/* Packs an object as mp_encode does. ArgumentError for the name of a type that does not exist. */
+static void
+dump_plain(mp_encoder *e, const mp_shape *shape, VALUE object)
+{
+    if (MP_UNLIKELY(!loads_p(shape, object))) {
+        if (shape->kind == MP_SHAPE_UNNAMED) rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
+        doubt(e);
+    }
+    mp_encode(e, object);
 }
 
 /* --- containers ------------------------------------------------------------------------------------- */
@@ -241,45 +257,17 @@ dump_rest(mp_encoder *e, const mp_record *record, VALUE tag_key, VALUE rest, siz
     e->place = outer;
 }
 
-/* True if objects of a shape are dumped as mp_encode packs them. */
-static bool
-plain_p(const mp_shape *shape)
-{
-    return shape->kind < MP_SHAPE_LIST || shape->kind == MP_SHAPE_UNNAMED;
-}
-
-/* Called for an object that does not fit the shape. ArgumentError for the name of a type that does not exist. */
+/*
+ * Writes a pair of any kind, and nothing for a field without a key. The packed key may have a head that
+ * compatibility_mode does not know.
+ */
 static MP_NOINLINE void
-doubt_plain(mp_encoder *e, const mp_shape *shape)
+dump_pair_of(mp_encoder *e, const mp_field *field, VALUE value)
 {
-    if (shape->kind == MP_SHAPE_UNNAMED) rb_raise(rb_eArgError, "%" PRIsVALUE, shape->words);
-    doubt(e);
-}
-
-/* The packed key may have a head that compatibility_mode does not know. */
-static MP_NOINLINE void
-dump_compatible_pair(mp_encoder *e, const mp_field *field, VALUE value)
-{
-    mp_encode(e, field->key);
+    if (!field->written) return;
+    if (MP_UNLIKELY(e->codec->options.compatibility_mode)) mp_encode(e, field->key);
+    else mp_out_write(&e->out, field->written->packed, field->written->size);
     dump_value(e, field->shape, value);
-}
-
-static void
-dump_pair_of(mp_encoder *e, const mp_record *record, const mp_field *field, VALUE value)
-{
-    const mp_field_key *key = &record->keys.keys[field->packed_key];
-
-    if (MP_UNLIKELY(e->codec->options.compatibility_mode)) {
-        dump_compatible_pair(e, field, value);
-        return;
-    }
-    if (MP_LIKELY(plain_p(field->shape))) {
-        if (MP_UNLIKELY(!fits_p(field->shape, value))) doubt_plain(e, field->shape);
-        mp_encode_pair(e, key->packed, key->size, value);
-    } else {
-        mp_out_write(&e->out, key->packed, key->size);
-        dump_value(e, field->shape, value);
-    }
 }
 
 static VALUE
@@ -314,13 +302,18 @@ static void
 dump_pairs(mp_encoder *e, const mp_record *record, VALUE object, mp_place *place, uint32_t replaced)
 {
     const mp_field *field = record->fields, *last = field + record->count;
-    const mp_field *rest = record->into == MP_FIELD_NONE ? NULL : field + record->into;
     const mp_field *tag_field = replaced == MP_FIELD_NONE ? NULL : field + replaced;
+    bool plain = !e->codec->options.compatibility_mode && replaced == MP_FIELD_NONE && record->into == MP_FIELD_NONE;
 
     for (; field < last; field++) {
-        if (MP_UNLIKELY(field == rest || field == tag_field)) continue;
+        VALUE value = mp_instance_get(record, object, field);
+
         place->key = field->key;
-        dump_pair_of(e, record, field, mp_instance_get(record, object, field));
+        if (MP_LIKELY(plain && fits_p(field->shape, value))) {
+            mp_encode_pair(e, field->written->packed, field->written->size, value);
+        } else if (field != tag_field) {
+            dump_pair_of(e, field, value);
+        }
     }
 }
 
@@ -590,7 +583,7 @@ dump_any_of(mp_encoder *e, const mp_shape *shape, VALUE object)
         dump_value(e, best, object);
         return;
     }
-    for (i = 0; i < shape->count && !fits_p(shape->parts[i], object); i++);
+    for (i = 0; i < shape->count && !loads_p(shape->parts[i], object); i++);
     if (i == shape->count) doubt(e);
     mp_encode(e, object);
 }
@@ -625,8 +618,7 @@ dump_value(mp_encoder *e, const mp_shape *shape, VALUE object)
       default:
         break;
     }
-    if (MP_UNLIKELY(!fits_p(shape, object))) doubt_plain(e, shape);
-    mp_encode(e, object);
+    dump_plain(e, shape, object);
 }
 
 VALUE

@@ -228,7 +228,7 @@ add_keys(mp_record *record, uint32_t index, VALUE keys)
     long i;
 
     field->key = rb_ary_entry(keys, 0);
-    field->packed_key = record->keys.count;
+    field->written = &record->keys.keys[record->keys.count];
     for (i = 0; i < RARRAY_LEN(keys); i++) {
         VALUE key = RARRAY_AREF(keys, i), packed = mp_encode_whole(key, mp_default_codec());
 
@@ -528,6 +528,23 @@ rest_of(const mp_record *record)
     return NULL;
 }
 
+/* The heads of the objects that a shape takes as mp_encode packs them. Of a CLASS, the class tells. */
+static uint32_t
+dumps_of(const mp_shape *shape)
+{
+    switch (shape->kind) {
+      case MP_SHAPE_ANY:
+      case MP_SHAPE_VIEW: return UINT32_MAX;
+      case MP_SHAPE_SPECIAL:
+      case MP_SHAPE_INTEGER:
+      case MP_SHAPE_FLOAT:
+      case MP_SHAPE_STRING:
+      case MP_SHAPE_SYMBOL:
+      case MP_SHAPE_ENUM: return shape->accepts | (shape->accepts & MP_KIND_BITS_SCALAR ? MP_KIND_BITS_SCALAR : 0);
+      default: return 0;
+    }
+}
+
 /* Sets what is true of all shapes together, and in all Records what needs all shapes. */
 static void
 set_summary(mp_shapes *shapes, const mp_shapes *shapes_of(VALUE type))
@@ -582,7 +599,7 @@ mp_shapes_compile(mp_shapes *shapes, VALUE nodes, VALUE owner, const mp_shapes *
     for (i = 0; i < n; i++) {
         mp_shape *shape = &shapes->shapes[i];
 
-        shape->dumps = shape->accepts | (shape->accepts & MP_KIND_BITS_SCALAR ? MP_KIND_BITS_SCALAR : 0);
+        shape->dumps = dumps_of(shape);
         if (shape->kind != MP_SHAPE_TAGGED) continue;
         check_tagged(shape);
         set_classes(shape, owner);

@@ -22,10 +22,6 @@
 #include "record/field_table.h"
 #include "record/literals.h"
 
-/*
- * The order matters: ANY and VIEW take every object, all before LIST are dumped without a look inside, and those from
- * LIST on have parts or a Record. dump.c compares by <.
- */
 typedef enum {
     MP_SHAPE_ANY,
     MP_SHAPE_VIEW,
@@ -76,7 +72,7 @@ typedef struct {
     bool called;         /* default_value is called for each object and returns its default */
     ID ivar;             /* MP_BUILD_IVARS */
     int slot;            /* the member's index in its class */
-    uint32_t packed_key; /* the index of key in the table */
+    const mp_field_key *written; /* key in the table; NULL for a field that holds the unknown pairs */
 } mp_field;
 
 typedef struct {
@@ -100,7 +96,7 @@ typedef struct {
 struct mp_shape {
     mp_shape_kind kind;
     uint32_t accepts;       /* the check by head: a bit for each mp_kind that is allowed */
-    uint32_t dumps;         /* the same for dumping, where all scalars count as one kind */
+    uint32_t dumps;         /* the same for objects that mp_encode packs; all scalars count as one kind */
     const mp_shape **parts; /* LIST: elements; MAP: keys, values; ANY_OF; TAGGED: one for each tag, and else if any */
     uint32_t count;         /* of parts */
     VALUE words;            /* the type in words, for errors */
@@ -137,6 +133,9 @@ mp_kind_bit(mp_kind kind)
 #define MP_KIND_BITS_INTEGER (mp_kind_bit(MP_FIXINT) | mp_kind_bit(MP_UINT) | mp_kind_bit(MP_INT))
 #define MP_KIND_BITS_FLOAT (mp_kind_bit(MP_FLOAT32) | mp_kind_bit(MP_FLOAT64))
 #define MP_KIND_BITS_TEXT (mp_kind_bit(MP_STR) | mp_kind_bit(MP_BIN))
+
+/* In `dumps` of what takes every object. No head has it. */
+#define MP_KIND_BIT_ANY mp_kind_bit(MP_NEVER)
 
 /* Everything except nil, arrays and maps. */
 #define MP_KIND_BITS_SCALAR (MP_KIND_BITS_INTEGER | MP_KIND_BITS_FLOAT | MP_KIND_BITS_TEXT | mp_kind_bit(MP_EXT) | \

@@ -17,7 +17,7 @@ typedef struct {
     VALUE base;  /* the codec of DefaultFactory that the codec was made from, by which the Type is renewed; or nil */
     mp_shapes shapes;
     bool checks; /* what it dumps, by default */
-} mp_type_object;
+} compiled_type;
 
 static ID id_renewed, id_laid_over, id_check_names, id_to_msgpack, id_owner, id_attached_record;
 static VALUE mDumping; /* of attached.rb; set once, while Record is loaded */
@@ -25,7 +25,7 @@ static VALUE mDumping; /* of attached.rb; set once, while Record is loaded */
 static void
 type_mark(void *ptr)
 {
-    mp_type_object *type = ptr;
+    compiled_type *type = ptr;
 
     rb_gc_mark_movable(type->codec);
     rb_gc_mark_movable(type->nodes);
@@ -36,7 +36,7 @@ type_mark(void *ptr)
 static void
 type_compact(void *ptr)
 {
-    mp_type_object *type = ptr;
+    compiled_type *type = ptr;
 
     type->codec = rb_gc_location(type->codec);
     type->nodes = rb_gc_location(type->nodes);
@@ -47,7 +47,7 @@ type_compact(void *ptr)
 static void
 type_free(void *ptr)
 {
-    mp_type_object *type = ptr;
+    compiled_type *type = ptr;
 
     mp_shapes_free(&type->shapes);
     xfree(type);
@@ -56,9 +56,9 @@ type_free(void *ptr)
 static size_t
 type_memsize(const void *ptr)
 {
-    const mp_type_object *type = ptr;
+    const compiled_type *type = ptr;
 
-    return sizeof(mp_type_object) + mp_shapes_memsize(&type->shapes);
+    return sizeof(compiled_type) + mp_shapes_memsize(&type->shapes);
 }
 
 /* Not embeddable: it owns the arrays of its shapes, and is freed with them. */
@@ -71,18 +71,18 @@ static const rb_data_type_t type_type = {
 static VALUE
 type_alloc(VALUE klass)
 {
-    mp_type_object *type;
+    compiled_type *type;
 
-    return TypedData_Make_Struct(klass, mp_type_object, &type_type, type);
+    return TypedData_Make_Struct(klass, compiled_type, &type_type, type);
 }
 
 /* ArgumentError for a Type that is not compiled yet. */
-static const mp_type_object *
+static const compiled_type *
 type_get(VALUE self)
 {
-    mp_type_object *type;
+    compiled_type *type;
 
-    TypedData_Get_Struct(self, mp_type_object, &type_type, type);
+    TypedData_Get_Struct(self, compiled_type, &type_type, type);
     if (!type->codec) rb_raise(rb_eArgError, "uninitialized %" PRIsVALUE, rb_obj_class(self));
     return type;
 }
@@ -123,35 +123,35 @@ renewed(VALUE self, VALUE base)
 }
 
 /*
- * The Type that knows the ext types of the moment: another one if it got no Codec, and types were registered on
- * DefaultFactory since. Runs user code then.
+ * Makes *self the Type that knows the ext types of the moment: another one if it got no Codec, and types were
+ * registered on DefaultFactory since. Runs user code then.
  */
-static VALUE
-up_to_date(VALUE self)
+static const compiled_type *
+up_to_date(VALUE *self)
 {
-    VALUE base = type_get(self)->base;
+    const compiled_type *type = type_get(*self);
 
-    if (MP_LIKELY(NIL_P(base) || base == mp_default_codec()->object)) return self;
-    return renewed(self, mp_default_codec()->object);
+    if (MP_LIKELY(NIL_P(type->base) || type->base == mp_default_codec()->object)) return type;
+    *self = renewed(*self, mp_default_codec()->object);
+    return type_get(*self);
 }
 
 /* ArgumentError for a name in it that no class has. Each Ractor writes nothing but false. */
 static MP_NOINLINE void
-check_names(VALUE self)
+check_names(VALUE self, const compiled_type *type)
 {
-    mp_type_object *type;
-
     rb_funcall(self, id_check_names, 0);
-    TypedData_Get_Struct(self, mp_type_object, &type_type, type);
-    type->shapes.named = false;
+    ((compiled_type *)type)->shapes.named = false;
 }
 
 /* The same, to load or dump by it. */
-static VALUE
-current(VALUE self)
+static const compiled_type *
+current(VALUE *self)
 {
-    if (MP_UNLIKELY(type_get(self)->shapes.named)) check_names(self);
-    return up_to_date(self);
+    const compiled_type *type = up_to_date(self);
+
+    if (MP_UNLIKELY(type->shapes.named)) check_names(*self, type);
+    return type;
 }
 
 /* How many Types are kept that have the codecs of fronts: of each Type, and how many Types have any. */
@@ -204,29 +204,32 @@ default_p(const mp_codec *front)
 }
 
 /*
- * The Type with the codec of a front laid over its own, as Arguments.loader has it: the types of DefaultFactory change
- * nothing. Runs user code.
+ * The same, with the codec of a front laid over its own, as Arguments.loader has it: the types of DefaultFactory change
+ * nothing.
  */
-static VALUE
-laid_over(VALUE self, const mp_codec *front)
+static const compiled_type *
+current_within(VALUE *self, const mp_codec *front)
 {
-    const mp_codec *own = mp_codec_get(type_get(self)->codec);
-    mp_codec codec = *own;
+    const compiled_type *type = current(self);
+    mp_codec codec = *mp_codec_get(type->codec);
 
-    if (MP_LIKELY(default_p(front))) return self;
+    if (MP_LIKELY(default_p(front))) return type;
     if (front->types && front->types != mp_default_codec()->types) {
         codec.types = front->types;
         codec.object = front->object;
     }
     mp_options_overlay(&codec.options, &front->options);
-    return same_codec_p(own, &codec) ? self : with_codec(self, &codec);
+    if (same_codec_p(mp_codec_get(type->codec), &codec)) return type;
+    *self = with_codec(*self, &codec);
+    return type_get(*self);
 }
 
 /* call-seq: Internal.current_type(type) -> type: with the ext types of the moment */
 static VALUE
 rb_internal_current_type(VALUE self, VALUE type)
 {
-    return up_to_date(type);
+    up_to_date(&type);
+    return type;
 }
 
 static const mp_shapes *
@@ -243,9 +246,9 @@ shapes_of(VALUE type)
 static VALUE
 rb_internal_shared_shapes_p(VALUE self, VALUE type_object, VALUE codec)
 {
-    const mp_type_object *type;
+    const compiled_type *type;
 
-    TypedData_Get_Struct(type_object, mp_type_object, &type_type, type);
+    TypedData_Get_Struct(type_object, compiled_type, &type_type, type);
     return type->codec && type->codec == codec && !type->shapes.unnamed ? Qtrue : Qfalse;
 }
 
@@ -258,10 +261,10 @@ rb_internal_shared_shapes_p(VALUE self, VALUE type_object, VALUE codec)
 static VALUE
 rb_type_compile(VALUE self, VALUE nodes, VALUE codec, VALUE base, VALUE checks)
 {
-    mp_type_object *type;
+    compiled_type *type;
 
     rb_check_frozen(self);
-    TypedData_Get_Struct(self, mp_type_object, &type_type, type);
+    TypedData_Get_Struct(self, compiled_type, &type_type, type);
     if (type->nodes || type->codec) rb_raise(rb_eArgError, "already initialized");
     mp_codec_get(codec);
     if (!NIL_P(base)) mp_codec_get(base);
@@ -275,23 +278,26 @@ rb_type_compile(VALUE self, VALUE nodes, VALUE codec, VALUE base, VALUE checks)
     return Qnil;
 }
 
-typedef struct {
-    VALUE type, bytes;
-} packed_bytes;
-
-/* Raises what loading the bytes raises, with all fields of LazyRecords in them. */
-static VALUE
-check_bytes(VALUE arg)
+/* All of a String, or of what converts to one. */
+static mp_load_part
+part_of(VALUE bytes)
 {
-    const packed_bytes *packed = (const packed_bytes *)arg;
-    const mp_type_object *type = type_get(packed->type);
-    mp_load_part part = {.message = mp_view_message(packed->bytes), .eager = true};
+    VALUE message = mp_view_message(bytes);
 
-    part.end = (size_t)RSTRING_LEN(part.message);
-    mp_view_check_size(part.message, 0, part.end, &mp_codec_get(type->codec)->options);
-    mp_load_whole(part, packed->type, &type->shapes, type->codec, false);
+    return (mp_load_part){.message = message, .end = (size_t)RSTRING_LEN(message)};
+}
+
+/* Loads the single object in a part of a message. */
+static VALUE
+load_part(VALUE self, const compiled_type *type, mp_load_part part, bool collect)
+{
+    VALUE object;
+
+    mp_view_check_size(part.message, part.start, part.end, &mp_codec_get(type->codec)->options);
+    object = mp_load_whole(part, self, &type->shapes, type->codec, collect);
+    RB_GC_GUARD(self);
     RB_GC_GUARD(part.message);
-    return Qnil;
+    return object;
 }
 
 /*
@@ -303,31 +309,40 @@ check_bytes(VALUE arg)
 static VALUE
 rb_type_read(VALUE self, VALUE bytes, VALUE start, VALUE end, VALUE collect)
 {
-    const mp_type_object *type = type_get(self = current(self));
-    mp_load_part part = {.message = mp_view_message(bytes), .start = NUM2SIZET(start)};
-    size_t size = (size_t)RSTRING_LEN(part.message);
-    VALUE object;
+    const compiled_type *type = current(&self);
+    mp_load_part part = part_of(bytes);
+    size_t size = part.end;
 
-    part.end = NIL_P(end) ? size : NUM2SIZET(end);
+    part.start = NUM2SIZET(start);
+    if (!NIL_P(end)) part.end = NUM2SIZET(end);
     if (part.start > part.end || part.end > size) rb_raise(rb_eRangeError, "no such part of the bytes");
-    mp_view_check_size(part.message, part.start, part.end, &mp_codec_get(type->codec)->options);
-    object = mp_load_whole(part, self, &type->shapes, type->codec, RTEST(collect));
-    RB_GC_GUARD(self);
-    RB_GC_GUARD(part.message);
-    return object;
+    return load_part(self, type, part, RTEST(collect));
+}
+
+typedef struct {
+    VALUE type, bytes;
+} packed_bytes;
+
+/* Raises what loading the bytes raises, with all fields of LazyRecords in them. */
+static VALUE
+check_bytes(VALUE arg)
+{
+    const packed_bytes *packed = (const packed_bytes *)arg;
+    mp_load_part part = part_of(packed->bytes);
+
+    part.eager = true;
+    load_part(packed->type, type_get(packed->type), part, false);
+    return Qnil;
 }
 
 static VALUE
 load_quietly(VALUE tag, VALUE arg, int argc, const VALUE *argv, VALUE block)
 {
     const packed_bytes *packed = (const packed_bytes *)arg;
-    const mp_type_object *type = type_get(packed->type);
-    mp_load_part part = {.message = mp_view_message(packed->bytes), .refusal = tag};
+    mp_load_part part = part_of(packed->bytes);
 
-    part.end = (size_t)RSTRING_LEN(part.message);
-    mp_view_check_size(part.message, 0, part.end, &mp_codec_get(type->codec)->options);
-    mp_load_whole(part, packed->type, &type->shapes, type->codec, false);
-    RB_GC_GUARD(part.message);
+    part.refusal = tag;
+    load_part(packed->type, type_get(packed->type), part, false);
     return Qtrue;
 }
 
@@ -339,8 +354,9 @@ load_quietly(VALUE tag, VALUE arg, int argc, const VALUE *argv, VALUE block)
 static VALUE
 rb_type_loads_p(VALUE self, VALUE bytes)
 {
-    packed_bytes packed = {.type = current(self), .bytes = bytes};
+    packed_bytes packed = {.type = self, .bytes = bytes};
 
+    current(&packed.type);
     return rb_catch_obj(self, load_quietly, (VALUE)&packed);
 }
 
@@ -366,26 +382,27 @@ max_depth_of_body(const mp_options *own, const mp_options *front, const mp_outer
 static VALUE
 rb_internal_load_body(VALUE self, VALUE type_object, VALUE unpacker)
 {
-    VALUE owner, object, own = current(type_object);
-    mp_body body = mp_unpacker_take_body(unpacker);
-    mp_load_part part = {.message = body.bytes, .end = (size_t)RSTRING_LEN(body.bytes), .outer = &body.outer};
-    const mp_type_object *type;
+    const compiled_type *type;
     const mp_options *options;
+    mp_load_part part;
+    VALUE owner, object;
     uint64_t before;
+    mp_body body;
 
+    current(&type_object); /* runs user code, which may use the Unpacker */
+    body = mp_unpacker_take_body(unpacker);
     owner = body.codec.object;
-    type = type_get(type_object = laid_over(own, &body.codec));
+    type = current_within(&type_object, &body.codec);
     options = &mp_codec_get(type->codec)->options;
     body.outer.max_depth = max_depth_of_body(options, &body.codec.options, &body.outer);
     /* a limit that the Type has by itself counts only the objects in the body */
     if (options->limits.objects != body.codec.options.limits.objects) body.outer.objects = 0;
     before = body.outer.objects;
-    mp_view_check_size(part.message, 0, part.end, options);
-    object = mp_load_whole(part, type_object, &type->shapes, type->codec, false);
+    part = part_of(body.bytes);
+    part.outer = &body.outer;
+    object = load_part(type_object, type, part, false);
     mp_unpacker_count_in_body(unpacker, body.number, body.outer.objects - before);
     RB_GC_GUARD(owner);
-    RB_GC_GUARD(type_object);
-    RB_GC_GUARD(part.message);
     return object;
 }
 
@@ -400,26 +417,22 @@ rb_internal_read_view(VALUE self, VALUE type_object, VALUE view)
     mp_slice slice = mp_view_slice(view);
     mp_load_part part = {.message = slice.source, .start = slice.offset, .end = slice.offset + slice.size,
                          .root = mp_view_root(view)};
-    const mp_type_object *type;
-    VALUE object;
+    const compiled_type *type = current_within(&type_object, mp_codec_get(mp_view_data(view)->codec));
+    VALUE object = load_part(type_object, type, part, false);
 
-    type_object = laid_over(current(type_object), mp_codec_get(mp_view_data(view)->codec));
-    type = type_get(type_object);
-    mp_view_check_size(part.message, part.start, part.end, &mp_codec_get(type->codec)->options);
-    object = mp_load_whole(part, type_object, &type->shapes, type->codec, false);
-    RB_GC_GUARD(type_object);
     RB_GC_GUARD(view);
     return object;
 }
 
 /* Packs an object inside of `depth` levels, and loads the bytes if `check` or if the object looks doubtful. */
 static VALUE
-dumped(VALUE self, VALUE object, const mp_codec *codec, uint32_t depth, bool check, mp_notes *notes)
+dumped(VALUE self, const compiled_type *type, VALUE object, const mp_codec *codec, uint32_t depth, bool check,
+       mp_notes *notes)
 {
     bool doubtful;
     packed_bytes packed = {.type = self};
 
-    packed.bytes = mp_dump_whole(object, shapes_of(self), codec, depth, &doubtful, notes);
+    packed.bytes = mp_dump_whole(object, &type->shapes, codec, depth, &doubtful, notes);
     if (codec->options.canonical) packed.bytes = mp_canonical_packed(packed.bytes);
     if (doubtful || check) mp_pack_check(check_bytes, (VALUE)&packed);
     RB_GC_GUARD(self);
@@ -444,18 +457,19 @@ max_depth_within(const mp_options *own, const mp_options *front, uint32_t depth)
  * bytes as a check if the Type checks anyway or if check is true.
  */
 static VALUE
-dumped_within(VALUE type, VALUE object, const mp_codec *front, uint32_t depth, bool body, bool check, mp_notes *notes)
+dumped_within(VALUE self, VALUE object, const mp_codec *front, uint32_t depth, bool body, bool check, mp_notes *notes)
 {
     VALUE owner = front->object, bytes;
+    const compiled_type *type;
     mp_codec codec;
 
-    check = check || type_get(type)->checks;
-    type = laid_over(current(type), front);
-    codec = *mp_codec_get(type_get(type)->codec);
+    check = check || type_get(self)->checks;
+    type = current_within(&self, front);
+    codec = *mp_codec_get(type->codec);
     codec.options.max_depth = max_depth_within(&codec.options, &front->options, depth);
     /* the front brings all in order, except the bodies of exts */
     if (!body && front->options.canonical) codec.options.canonical = false;
-    bytes = dumped(type, object, &codec, depth, check, codec.options.canonical ? NULL : notes);
+    bytes = dumped(self, type, object, &codec, depth, check, codec.options.canonical ? NULL : notes);
     RB_GC_GUARD(owner);
     return bytes;
 }
@@ -534,8 +548,9 @@ rb_internal_attach_by(VALUE self, VALUE module)
 static VALUE
 rb_type_write(VALUE self, VALUE object, VALUE check)
 {
-    self = current(self);
-    return dumped(self, object, mp_codec_get(type_get(self)->codec), 0, RTEST(check), NULL);
+    const compiled_type *type = current(&self);
+
+    return dumped(self, type, object, mp_codec_get(type->codec), 0, RTEST(check), NULL);
 }
 
 void
